@@ -159,6 +159,9 @@ type Breaker struct {
 	MaxFailedFrac       float64         `json:"maxFailedFrac"`
 	MaxBadLandingsFrac  float64         `json:"maxBadLandingsFrac"`
 	Hold                Duration        `json:"hold"`
+	// PrometheusAlerts are regular expressions for whole names of alerts. While one of these alerts fires in the server
+	// of load.prometheus, Evenkeel evicts nothing.
+	PrometheusAlerts []string `json:"prometheusAlerts"`
 }
 
 // Usage sources. With SourceRequests, Evenkeel measures no usage.
@@ -193,6 +196,8 @@ type Prometheus struct {
 	Preset string `json:"preset"`
 	// RateWindow is the range over which queries of the preset compute rates.
 	RateWindow Duration `json:"rateWindow"`
+	// Job selects the jobs of the preset's queries, as a regular expression that matches the whole name.
+	Job string `json:"job"`
 	// Queries return the usage of nodes, by resource. A query replaces the query of the preset for that resource.
 	Queries map[string]string `json:"queries"`
 	// PodQueries return the usage of pods, for cpu and memory. An empty query disables the resource.

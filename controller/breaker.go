@@ -21,7 +21,7 @@ func (p *pass) checkBreaker() {
 	}
 }
 
-// blockedReason returns the release, pause or breaker trip that forbids evictions in this pass, or nil. A
+// blockedReason returns the release, pause, breaker trip or alert that forbids evictions in this pass, or nil. A
 // dry run is never blocked.
 func (p *pass) blockedReason() *plan.Reason {
 	switch {
@@ -32,8 +32,10 @@ func (p *pass) blockedReason() *plan.Reason {
 	case p.state.Pause != nil:
 		r := p.state.Pause.Block().Reason
 		return &r
+	case p.breakerReason != nil:
+		return p.breakerReason
 	}
-	return p.breakerReason
+	return p.alertReason
 }
 
 // tripBreaker stores a trip of the breaker, which blocks this pass and the next ones. If the breaker is already open,

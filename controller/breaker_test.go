@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -128,6 +129,65 @@ func TestAnOlderReleaseStopsThePass(t *testing.T) {
 func TestADryRunCoexistsWithOtherReleases(t *testing.T) {
 	c, _ := newController(t, &scriptedEvictor{}, plan.DryRun)
 	c.CheckOtherReleases = func(context.Context) *plan.Reason { t.Error("a dry run asks for other releases"); return nil }
+	if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped != nil {
+		t.Errorf("%+v, %v", r.Stopped, err)
+	}
+}
+
+// An alert may fire when a pass begins, or while the pass evicts. Without an answer nothing is evicted either.
+func TestAFiringAlertStopsThePass(t *testing.T) {
+	for calls, waves := range map[int]int{1: 0, 2: 0, 3: 1} { // calls: the check that finds the alert
+		for _, failure := range []error{nil, errors.New("no answer within 10s")} {
+			e := &scriptedEvictor{}
+			c, _ := newController(t, e, plan.Live)
+			asked := 0
+			c.FiringAlerts = func(context.Context) ([]string, error) {
+				if asked++; asked < calls {
+					return nil, nil
+				}
+				return []string{"KubeAPIDown"}, failure
+			}
+			want := plan.AlertFiring
+			if failure != nil {
+				want = plan.AlertsUnknown
+			}
+			r, err := c.RunOnce(t.Context(), nil)
+			if err != nil || r.Stopped == nil || r.Stopped.Code != want || len(e.waves) != waves {
+				t.Errorf("check %d, %v: stopped %+v after %d waves (%v), want %s after %d waves", calls, failure, r.Stopped, len(e.waves),
+					err, want, waves)
+			}
+		}
+	}
+}
+
+// An alert stops approved plans as well.
+func TestAFiringAlertStopsAnApprovedPlan(t *testing.T) {
+	e := &scriptedEvictor{}
+	c, o := newController(t, e, plan.Live)
+	c.ConfigHash = c.Planner.Plan(o.s, plan.PlannerState{}, nil, o.s.TakenAt).ConfigHash
+	approved := c.Planner.Plan(o.s, plan.PlannerState{}, controller.Goals(o.s, c.Strategies, nil), o.s.TakenAt)
+	c.FiringAlerts = func(context.Context) ([]string, error) { return []string{"KubeAPIDown"}, nil }
+	r, err := c.Apply(t.Context(), approved, plan.Approval{By: "alice"})
+	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.AlertFiring || len(e.waves) != 0 {
+		t.Errorf("stopped %+v after %d waves, %v", r.Stopped, len(e.waves), err)
+	}
+}
+
+// A process that is told to stop does not blame Prometheus.
+func TestAStopIsNotAnUnknownAlert(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	e := &scriptedEvictor{}
+	c, _ := newController(t, e, plan.Live)
+	c.FiringAlerts = func(ctx context.Context) ([]string, error) { stop(); return nil, ctx.Err() }
+	if r, _ := c.RunOnce(ctx, nil); r.Stopped == nil || r.Stopped.Code != plan.Interrupted || len(e.waves) != 0 {
+		t.Errorf("stopped %+v after %d waves, want Interrupted", r.Stopped, len(e.waves))
+	}
+}
+
+// A dry run evicts nothing, so it needs no answer.
+func TestADryRunIgnoresAlerts(t *testing.T) {
+	c, _ := newController(t, &scriptedEvictor{}, plan.DryRun)
+	c.FiringAlerts = func(context.Context) ([]string, error) { t.Error("a dry run asks for alerts"); return nil, nil }
 	if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped != nil {
 		t.Errorf("%+v, %v", r.Stopped, err)
 	}

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/internal/notfound"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -39,9 +40,9 @@ type Verdict struct {
 	BudgetSpent bool
 }
 
-// Classify returns the meaning of an answer to an eviction. The cases were observed on a real API
-// server; docs/reference/eviction-api.md lists them.
-func Classify(err error) Verdict {
+// Classify returns the meaning of an answer to the eviction of a pod. The cases were observed on a
+// real API server; docs/reference/eviction-api.md lists them.
+func Classify(err error, pod string) Verdict {
 	if err == nil {
 		return Verdict{Accepted: true}
 	}
@@ -69,7 +70,7 @@ func Classify(err error) Verdict {
 		v.Stop, v.CheckAccess = true, s.Code == http.StatusForbidden
 		v.refusal = singleLine(s.Message)
 		return v
-	case s.Code == http.StatusNotFound:
+	case notfound.Object(err, "pods", pod):
 		return Verdict{Outcome: plan.AlreadyGone, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
 	case s.Code == http.StatusConflict:
 		return Verdict{Outcome: plan.Dropped, BudgetSpent: true,
@@ -77,9 +78,9 @@ func Classify(err error) Verdict {
 	case s.Code == http.StatusInternalServerError && s.Reason == metav1.StatusReasonUnknown &&
 		strings.Contains(s.Message, "more than one PodDisruptionBudget"):
 		return blockedVerdict(plan.MultiplePDBs, s.Message)
-	case s.Code >= 500:
+	case s.Code >= 500, s.Code == http.StatusNotFound: // a 404 may come from a proxy, or be about another object
 		return Verdict{Ambiguous: true, Reason: plan.Reason{Code: plan.APIError,
-			Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
+			Message: fmt.Sprintf("the API server answered %d: %s", s.Code, singleLine(s.Message))}}
 	}
 	return Verdict{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.APIError,
 		Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}

@@ -88,6 +88,9 @@ func TestClassify(t *testing.T) {
 			code: plan.MultiplePDBs},
 		{name: "wrong UID", err: apierrors.NewConflict(pods, "a", errors.New("uid")), spent: true, outcome: plan.Dropped, code: plan.UIDChanged},
 		{name: "gone", err: apierrors.NewNotFound(pods, "a"), outcome: plan.AlreadyGone, code: plan.PodGoneAlready},
+		{name: "a 404 about another pod", err: apierrors.NewNotFound(pods, "b"), unsure: true, code: plan.APIError},
+		{name: "a 404 of a proxy", err: apierrors.NewGenericServerResponse(404, "create", pods, "a", "<h1>Not Found</h1>", 0, true),
+			unsure: true, code: plan.APIError},
 		{name: "server error", err: apierrors.NewInternalError(errors.New("etcd")), unsure: true, code: plan.APIError},
 		{name: "server timeout", err: apierrors.NewServerTimeout(pods, "create", 1), unsure: true, code: plan.APIError},
 		{name: "unavailable", err: apiStatusError(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "x"), unsure: true,
@@ -97,7 +100,7 @@ func TestClassify(t *testing.T) {
 		{name: "bad request", err: apierrors.NewBadRequest("x"), outcome: plan.UnknownOutcome, code: plan.APIError},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := Classify(c.err)
+			v := Classify(c.err, "a")
 			if v.Accepted != c.accepted || v.Ambiguous != c.unsure || v.Stop != c.stop || v.CheckAccess != c.access || v.BudgetSpent != c.spent || v.Throttled != c.throttled ||
 				v.RetryAfter != c.retryAfter || v.Outcome != c.outcome || v.Reason.Code != c.code {
 				t.Errorf("got %+v", v)

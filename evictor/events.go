@@ -67,7 +67,7 @@ func (r EventRecorder) InvalidHintRecord(node *corev1.Node, problem string) {
 func (r EventRecorder) StateChanged(before, after plan.PlannerState) {
 	switch was, is := before.Pause, after.Pause; {
 	case is != nil && (was == nil || !samePause(*was, *is)):
-		r.recordOnLease(corev1.EventTypeNormal, "Paused", "Pause", is.Block().Reason.Message)
+		r.recordOnLease(corev1.EventTypeNormal, "Paused", "Pause", is.Block().Reason.Message+"; to end the pause: evenkeel resume")
 	case was != nil && is == nil:
 		r.recordOnLease(corev1.EventTypeNormal, "Resumed", "Resume", "evictions are no longer paused; they had been paused by "+was.By)
 	}

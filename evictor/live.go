@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
+	"github.com/evenkeel-project/evenkeel/internal/notfound"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -134,11 +135,12 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 				fmt.Sprintf("not tried: answers to evictions are slow, and the wave began more than %s ago", maxWaveAge))
 		}
 		pod, v, a := l.tryOnce(ctx, wave, h, m)
+		extended := v.Throttled && h.extend(v.RetryAfter) // before endCall, so that no other eviction begins meanwhile
 		l.endCall()
 		if !v.Throttled {
 			return pod, v, a
 		}
-		if !h.extend(v.RetryAfter) {
+		if !extended {
 			a := newAttempt(m, v.Outcome, v.Reason.Code, v.Reason.Message)
 			a.stop = &a.outcome.Reason
 			return nil, v, a
@@ -212,7 +214,7 @@ func (l *Live) readPod(ctx context.Context, m plan.Move) (*corev1.Pod, Verdict, 
 	defer cancel()
 	pod, err := l.podAPI.get(call, m.Pod.Namespace, m.Pod.Name)
 	if apierrors.IsTooManyRequests(err) {
-		return nil, Classify(err), attempt{}
+		return nil, Classify(err, m.Pod.Name), attempt{}
 	}
 	if a, ok := l.checkPod(ctx, m, pod, err); !ok {
 		return nil, Verdict{}, a
@@ -224,7 +226,7 @@ func (l *Live) readPod(ctx context.Context, m plan.Move) (*corev1.Pod, Verdict, 
 // controller. If not, checkPod returns the outcome.
 func (l *Live) checkPod(ctx context.Context, m plan.Move, pod *corev1.Pod, err error) (attempt, bool) {
 	switch {
-	case apierrors.IsNotFound(err):
+	case notfound.Object(err, "pods", m.Pod.Name):
 		return newAttempt(m, plan.AlreadyGone, plan.PodGoneAlready, "the pod is gone"), false
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		a := newAttempt(m, plan.Blocked, plan.PermissionMissing, permissionMessage("get pods", err))

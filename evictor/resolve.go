@@ -6,8 +6,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/evenkeel-project/evenkeel/internal/notfound"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -29,7 +29,7 @@ func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Out
 	var out []plan.Outcome
 	for _, r := range open {
 		pod, err := l.getPod(ctx, r.Pod)
-		if err != nil && !apierrors.IsNotFound(err) {
+		if err != nil && !notfound.Object(err, "pods", r.Pod.Name) {
 			return nil, fmt.Errorf("reading pod %s: %w", r.Pod, err)
 		}
 		out = append(out, l.resolveReservation(r, pod))

@@ -30,7 +30,7 @@ func (l *Live) checkSiblings(ctx context.Context, m plan.Move) (Verdict, attempt
 		ready, err := l.countReady(call, m.Pod, r)
 		switch {
 		case apierrors.IsTooManyRequests(err):
-			return Classify(err), attempt{}, false
+			return Classify(err, m.Pod.Name), attempt{}, false
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 			a := newAttempt(m, plan.Blocked, plan.PermissionMissing, permissionMessage("list pods", err))
 			a.stop = &a.outcome.Reason

@@ -1,6 +1,7 @@
 package evictor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -92,6 +93,19 @@ func TestSiblingsAreReadRightBeforeTheEviction(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestNoEvictionAfterAStopWhileSiblingsAreRead: a read that fails because the process must stop is not an API error.
+func TestNoEvictionAfterAStopWhileSiblingsAreRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		w := newFakeCluster(ownedPod("d1"), ownedPod("d2"))
+		w.onList = func(int) error { stop(); return ctx.Err() }
+		o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(ctx, []plan.Move{moveWithSiblings()}, nil))
+		if o.Outcome != plan.Dropped || o.Reason.Code != plan.Interrupted || w.evictRequests > 0 {
+			t.Errorf("%d requests, outcome %+v", w.evictRequests, o)
+		}
+	})
 }
 
 // TestTheReadOfSiblingsIsBounded: the fake API server returns one pod per page.

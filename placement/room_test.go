@@ -71,16 +71,16 @@ func TestLeastToFill(t *testing.T) {
 			for _, name := range c.others {
 				o := podID(t, m, name)
 				others = append(others, o)
-				r := m.RequestsOf(o)
+				r := RequestsOf(m, o)
 				largest.MilliCPU, largest.MemoryBytes = max(largest.MilliCPU, r.MilliCPU), max(largest.MemoryBytes, r.MemoryBytes)
 			}
-			if got := m.LeastToFill(b, x, others); int64(got) != c.want {
+			if got := LeastToFill(m, b, x, others); int64(got) != c.want {
 				t.Errorf("LeastToFill is %d, want %d", got, c.want)
 			}
 			if c.atLeast == 0 {
 				return
 			}
-			if got := m.AtLeastToFill(b, x, &largest); got != c.atLeast {
+			if got := AtLeastToFill(m, b, x, &largest); got != c.atLeast {
 				t.Errorf("AtLeastToFill is %d, want %d", got, c.atLeast)
 			}
 		})
@@ -137,10 +137,10 @@ func TestExcludeEachOther(t *testing.T) {
 			b.app("q", 1000, c.q, "a")
 			m := b.model(t)
 			p, q := podID(t, m, "p-0"), podID(t, m, "q-0")
-			if got := m.ExcludeEachOther(p, q); got != c.want || m.ExcludeEachOther(q, p) != c.want {
-				t.Errorf("got %t, in reverse %t, want %t", got, m.ExcludeEachOther(q, p), c.want)
+			if got := ExcludeEachOther(m, p, q); got != c.want || ExcludeEachOther(m, q, p) != c.want {
+				t.Errorf("got %t, in reverse %t, want %t", got, ExcludeEachOther(m, q, p), c.want)
 			}
-			if got := m.AtLeastToFill(nodeID(t, m, "b"), p, m.RequestsOf(q)); c.want && got != 1 || got < 1 {
+			if got := AtLeastToFill(m, nodeID(t, m, "b"), p, RequestsOf(m, q)); c.want && got != 1 || got < 1 {
 				t.Errorf("AtLeastToFill is %d", got)
 			}
 		})

@@ -69,7 +69,7 @@ func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
 func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 	s := e.start.Snapshot
 	w := &s.Workloads[id]
-	x := e.explanation(plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID})
+	x := e.WorkloadWithoutPods(w)
 	for g, goal := range e.start.Goals.Goals {
 		if goal.Kind == plan.SkewAtMost && slices.ContainsFunc(goal.Pods, func(p cluster.PodID) bool { return s.Pods[p].Workload == id }) {
 			x.Goals = append(x.Goals, e.goal(g, false))
@@ -82,6 +82,11 @@ func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 		x.Requests = append(x.Requests, x.Pods[0].Requests...)
 	}
 	return x
+}
+
+// WorkloadWithoutPods explains a workload that has no pods, so that no goal contains it.
+func (e *Explainer) WorkloadWithoutPods(w *cluster.Workload) plan.Explanation {
+	return e.explanation(plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID})
 }
 
 func (e *Explainer) explanation(subject plan.ObjectRef) plan.Explanation {
@@ -231,7 +236,9 @@ func (e *Explainer) limits(p *cluster.Pod) []plan.RuleResult {
 	out := []plan.RuleResult{}
 	used := e.done.Limits.Allowances(p.ID)
 	for i, a := range e.start.Limits.Allowances(p.ID) {
+		_, moved := e.moves[p.ID]
 		out = append(out, plan.RuleResult{Code: a.Code, Allows: a.Left() > 0,
+			UsedUp:  !moved && a.Left() > 0 && used[i].Left() <= 0,
 			Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.Name(), a.Description(), a.LastHour(), used[i].Planned)})
 	}
 	return out

@@ -112,6 +112,7 @@ func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *con
 	s.previousEvictor = live
 	c.Mode, c.Evictor, c.BatchSize = plan.Live, live, evictor.BatchSize(conf.PerMinute())
 	c.Resolver, c.Events, c.Holder, c.CheckOtherReleases = live, s.events, s.lease.Identity, s.lease.CheckOtherReleases
+	c.FiringAlerts = firingAlerts(conf)
 	c.HintWriter, c.HintTTL = writer.New(s.client, clock.RealClock{}, s.observer.Node), time.Duration(conf.Evictor.SteerTTL)
 }
 

@@ -307,8 +307,11 @@ func TestNotesSayWhetherItEvicts(t *testing.T) {
 		t.Errorf("notes of a dry run: %s", text)
 	}
 	text = notes("--set", "config.dryRun=false")
-	if !strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") || strings.Contains(text, "uninstall") {
+	if !strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") || strings.Contains(text, "hints clear") {
 		t.Errorf("notes of a live release: %s", text)
+	}
+	if !strings.Contains(text, "kubectl delete configmaps --namespace ek-system --selector app.kubernetes.io/managed-by=evenkeel") {
+		t.Errorf("the notes of a live release do not say how to delete what uninstalling leaves: %s", text)
 	}
 	only := append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")
 	text = notes(only...)

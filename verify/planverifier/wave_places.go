@@ -15,7 +15,7 @@ const maxRivals = 10
 
 // checkWavePlaces checks that a replacement of a wave has room on a node other than its own wherever
 // the scheduler places the other replacements, while all evicted pods of the wave still terminate.
-func (r *verifier) checkWavePlaces(calls []call, wave []replacedPod, settled []*corev1.Pod) {
+func checkWavePlaces(r *verifier, calls []call, wave []replacedPod, settled []*corev1.Pod) {
 	for i, c := range calls {
 		others := make([]replacedPod, 0, len(wave))
 		for j, w := range wave {
@@ -36,7 +36,7 @@ func (r *verifier) checkWavePlaces(calls []call, wave []replacedPod, settled []*
 			r.report(c.move, NotInEveryOrder, "%d nodes have room, and the wave places %d other replacements", len(nodes), len(others))
 			continue
 		}
-		if r.canTakeAll(wave[i].next, nodes, settled, others) {
+		if canTakeAll(r, wave[i].next, nodes, settled, others) {
 			r.report(c.move, NotInEveryOrder, "the other replacements of wave %d can leave it no node", c.move.Wave)
 		}
 	}
@@ -44,13 +44,13 @@ func (r *verifier) checkWavePlaces(calls []call, wave []replacedPod, settled []*
 
 // canTakeAll reports whether the others can be placed so that none of the nodes has room for the pod.
 // It tries every set of the others on each node in turn, and remembers the sets that are in use.
-func (r *verifier) canTakeAll(pod *corev1.Pod, nodes []string, settled []*corev1.Pod, others []replacedPod) bool {
+func canTakeAll(r *verifier, pod *corev1.Pod, nodes []string, settled []*corev1.Pod, others []replacedPod) bool {
 	used := map[uint]bool{0: true}
 	for _, n := range nodes {
 		var taking []uint
 		for set := uint(1); set < 1<<len(others); set++ {
 			has := func(smaller uint) bool { return smaller&^set == 0 }
-			if !slices.ContainsFunc(taking, has) && r.takesRoom(pod, n, settled, others, set) {
+			if !slices.ContainsFunc(taking, has) && takesRoom(r, pod, n, settled, others, set) {
 				taking = append(taking, set)
 			}
 		}
@@ -69,7 +69,7 @@ func (r *verifier) canTakeAll(pod *corev1.Pod, nodes []string, settled []*corev1
 
 // takesRoom reports whether the replacements of a set all fit on the node, after the evicted pods have
 // gone, and leave no room there for the pod before.
-func (r *verifier) takesRoom(pod *corev1.Pod, node string, settled []*corev1.Pod, others []replacedPod, set uint) bool {
+func takesRoom(r *verifier, pod *corev1.Pod, node string, settled []*corev1.Pod, others []replacedPod, set uint) bool {
 	var there []*corev1.Pod
 	crowd := slices.Clone(others)
 	for i := range others {
