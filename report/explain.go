@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -77,7 +78,7 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 // targetsText describes the predicted nodes of a replacement and the confidence. The replacement of a displaced pod
 // must only make no goal worse.
 func targetsText(m *plan.Move) string {
-	to, confidence, nodes := escape(m.To), percent(m.Confidence), m.Acceptable.Nodes
+	to, confidence, nodes := escape(m.To), percent.Of(m.Confidence), m.Acceptable.Nodes
 	switch {
 	case m.DisplacedFor != nil && nodes == 1:
 		return fmt.Sprintf("%s; probability %s that it lands where it makes no goal worse (the only such node).", to, confidence)
@@ -214,14 +215,14 @@ func (t explainTable) writeLanding(p plan.PodExplanation) {
 		case n.WorsenedGoal != nil:
 			helps = "no: " + goalText(n.WorsenedGoal.Goal) + " would be " + excessText(n.WorsenedGoal.Goal, n.WorsenedGoal.ExcessAfter)
 		}
-		g.addRow(escape(n.Name), orDash(escape(n.Zone)), percent(n.Probability), helps, escape(n.Detail))
+		g.addRow(escape(n.Name), orDash(escape(n.Zone)), percent.Of(n.Probability), helps, escape(n.Detail))
 	}
 	t.addSection("Where its replacement would land now, before any other move", g, 12)
 	if l.Steer != "" {
 		t.addLine("  These probabilities assume a %s on %s.", escape(l.Steer), escape(strings.Join(l.HintedNodes, ", ")))
 	}
 	if l.PendingProbability > 0 {
-		t.addLine("  Probability that it stays Pending: %s.", percent(l.PendingProbability))
+		t.addLine("  Probability that it stays Pending: %s.", percent.Of(l.PendingProbability))
 	}
 	if l.Verdict.Code != "" {
 		t.addLine("  This landing is not acceptable: %s.", reasonText(l.Verdict))
@@ -246,7 +247,7 @@ func (t explainTable) writeNodeStatus(n *plan.NodeStatus) {
 	t.addLine("%s", t.paint(color, "The node is "+zone+", "+scope+"; it "+state+"."))
 	var used []string
 	for _, r := range sortedKeys(n.Used) {
-		used = append(used, percent(n.Used[r])+" of its "+escape(r))
+		used = append(used, percent.Of(n.Used[r])+" of its "+escape(r))
 	}
 	if len(used) > 0 {
 		t.addLine("The node uses %s.", strings.Join(used, ", "))

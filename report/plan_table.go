@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -99,7 +100,7 @@ func coverageText(in plan.Input) string {
 	if in.Coverage == 1 && slices.Contains(inputsNotAboutNodes, in.Source) {
 		return "-"
 	}
-	return percent(in.Coverage)
+	return percent.Of(in.Coverage)
 }
 
 // inputsNotAboutNodes are sources whose coverage says nothing, because they do not describe nodes one by one.
@@ -111,7 +112,7 @@ func (t *table) writeSchedulers(p plan.Plan) {
 	for _, s := range p.Schedulers {
 		rate, pods := "-", "stay"
 		if s.HitRate != nil {
-			rate = percent(*s.HitRate)
+			rate = percent.Of(*s.HitRate)
 		}
 		if s.Trusted {
 			pods = "may move"

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -121,7 +122,7 @@ func (o Options) unreadyNodes(s *cluster.Snapshot, lastSeen []plan.UnreadyNode) 
 		return ""
 	}
 	return fmt.Sprintf("%d of %d nodes are not Ready or gone, more than %s (evictor.breaker.maxUnreadyNodesFrac)%s",
-		gone+unready, all, percent(o.MaxUnreadyNodesFrac), detail)
+		gone+unready, all, percentLimit(gone+unready, all, o.MaxUnreadyNodesFrac), detail)
 }
 
 // exceedsFraction reports whether n is more than the fraction frac of all.
@@ -164,11 +165,11 @@ func (o Options) CheckOutcomes(outcomes []plan.Outcome, now time.Time) *plan.Bre
 	switch {
 	case exceedsWithMinimum(failed, tried, o.MaxFailedFrac):
 		return o.newTrip(now, fmt.Sprintf("%d of %d evictions failed, more than %s (evictor.breaker.maxFailedFrac); the last failure: %s",
-			failed, tried, percent(o.MaxFailedFrac), lastFailed))
+			failed, tried, percentLimit(failed, tried, o.MaxFailedFrac), lastFailed))
 	case exceedsWithMinimum(bad, observed, o.MaxBadLandingsFrac):
 		return o.newTrip(now, fmt.Sprintf(
 			"%d of %d replacements landed badly, more than %s (evictor.breaker.maxBadLandingsFrac); the last bad landing: %s",
-			bad, observed, percent(o.MaxBadLandingsFrac), lastBad))
+			bad, observed, percentLimit(bad, observed, o.MaxBadLandingsFrac), lastBad))
 	}
 	return nil
 }
@@ -207,4 +208,8 @@ func (o Options) StaysOpen(t *plan.BreakerTrip, s *cluster.Snapshot, lastSeen []
 		"the breaker has been open since %s: %s; %s", t.At.UTC().Format(time.RFC3339), t.Reason.Message, why)}
 }
 
-func percent(frac float64) string { return fmt.Sprintf("%.4g%%", frac*100) }
+// percentLimit formats the limit frac, with enough decimals to show that n of all exceeds it.
+func percentLimit(n, all int, frac float64) string {
+	_, limit := percent.Pair(float64(n)/float64(all), frac)
+	return limit
+}

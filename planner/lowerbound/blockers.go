@@ -3,11 +3,11 @@ package lowerbound
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
@@ -76,7 +76,7 @@ func (p *proof) blockers() []plan.Blocker {
 
 func describeUnmetGoal(g plan.Goal) string {
 	if g.Kind == plan.NodeBelow {
-		return fmt.Sprintf("%s stays above %v%% of its %s", g.Subject.Name, math.Round(g.Limit*1000)/10, g.Resource)
+		return fmt.Sprintf("%s stays above %s of its %s", g.Subject.Name, percent.Of(g.Limit), g.Resource)
 	}
 	return fmt.Sprintf("%s stays skewed by more than %d over %s", g.Subject, int(g.Limit), g.TopologyKey)
 }
