@@ -135,11 +135,12 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 				fmt.Sprintf("not tried: answers to evictions are slow, and the wave began more than %s ago", maxWaveAge))
 		}
 		pod, v, a := l.tryOnce(ctx, wave, h, m)
+		extended := v.Throttled && h.extend(v.RetryAfter) // before endCall, so that no other eviction begins meanwhile
 		l.endCall()
 		if !v.Throttled {
 			return pod, v, a
 		}
-		if !h.extend(v.RetryAfter) {
+		if !extended {
 			a := newAttempt(m, v.Outcome, v.Reason.Code, v.Reason.Message)
 			a.stop = &a.outcome.Reason
 			return nil, v, a

@@ -83,6 +83,48 @@ func TestAnEvictionThatWaitsForACallIsDelayed(t *testing.T) {
 	})
 }
 
+// watchedClock calls onNow whenever somebody asks for the time.
+type watchedClock struct {
+	clock.RealClock
+	onNow func()
+}
+
+func (c watchedClock) Now() time.Time {
+	c.onNow()
+	return c.RealClock.Now()
+}
+
+// A throttled eviction keeps its call until the delay is known. Otherwise the next eviction, which waits for a free
+// call, could begin in between.
+func TestAThrottledEvictionKeepsItsCallUntilTheOthersWait(t *testing.T) {
+	runAtNoon(t, func(t *testing.T) {
+		w := newFakeCluster(testPod("d1", "u1", "n3"))
+		w.onEvict = func() {
+			w.answer = nil
+			if w.evictRequests == 1 {
+				w.answer = throttledError(7)
+			}
+		}
+		l := newTestLive(w, clock.RealClock{})
+		l.calls = make(chan struct{}, 1)
+		h := &throttle{waveStarted: noon}
+		extended := 0
+		h.clock = watchedClock{onNow: func() { // the caller holds h.mu
+			if w.evictRequests == 1 && h.until.IsZero() {
+				if extended++; len(l.calls) != 1 {
+					t.Error("another eviction could begin before the delay")
+				}
+			}
+		}}
+		if pod, _, a := l.tryUntilAnswered(t.Context(), t.Context(), h, testMove(1, "d1", "u1")); pod == nil || extended == 0 {
+			t.Errorf("got outcome %+v after %d delays, want an eviction after one", a.outcome, extended)
+		}
+		if len(l.calls) != 0 || time.Since(noon) != 7*time.Second {
+			t.Errorf("%d calls are open after %s, want none after 7s", len(l.calls), time.Since(noon))
+		}
+	})
+}
+
 // Repeated delays of 10 s are accepted three times. A delay of one minute stops the pass at once.
 func TestAServerThatThrottlesForLongStopsThePass(t *testing.T) {
 	for _, c := range []struct{ seconds, asked int }{{10, 4}, {30, 2}, {60, 1}, {0, 31}} {

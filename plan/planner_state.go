@@ -23,7 +23,7 @@ type PlannerState struct {
 	Evictions []EvictionCount `json:"evictions,omitempty"`
 	// Backoffs are the current and recent backoffs of workloads after a bad landing.
 	Backoffs []Backoff `json:"backoffs,omitempty"`
-	// Background are evictions that another program has accepted and executes later.
+	// Background are evictions that had not ended when their pass did.
 	Background []BackgroundEviction `json:"background,omitempty"`
 	// Runs are live passes that have no report yet.
 	Runs []OpenRun `json:"runs,omitempty"`
@@ -71,14 +71,17 @@ func (b Backoff) Cause() string {
 	return "a replacement failed"
 }
 
-// BackgroundEviction is an eviction that ends later, such as the live migration of a virtual machine.
+// BackgroundEviction is an eviction that ends later than its pass: another program executes it, such as the live
+// migration of a virtual machine, or the pass did not see the replacement Ready.
 type BackgroundEviction struct {
 	Pod      PodRef    `json:"pod"`
 	Workload ObjectRef `json:"workload"`
 	From     string    `json:"from"`
 	Since    time.Time `json:"since"`
-	// Until is the time from which the eviction counts as failed.
+	// Until is the time from which the eviction counts as failed, and no longer as in flight.
 	Until time.Time `json:"until"`
+	// AwaitsReplacement is set if the API server has evicted the pod, or may have.
+	AwaitsReplacement bool `json:"awaitsReplacement,omitempty"`
 }
 
 // OpenRun is a pass with reserved evictions and without a report.

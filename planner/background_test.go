@@ -7,9 +7,11 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
@@ -145,4 +147,65 @@ func threeZones(t *testing.T, edit func(o *cluster.Objects)) (*cluster.Snapshot,
 		t.Fatal(err)
 	}
 	return s, controller.Goals(s, conf.BuildStrategies(), nil)
+}
+
+// TestAnEarlierProcessCountsAsInFlight lets a process die that had evicted n pods of Deployment other from n3. At most
+// 16 pods may be in flight, and 5 from one node.
+func TestAnEarlierProcessCountsAsInFlight(t *testing.T) {
+	_, p, _, made := planTwoMoves(t, "{}")
+	owner := plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "other"}
+	for _, c := range []struct {
+		name         string
+		count        int
+		from         string
+		outcome      plan.Outcome
+		ready        int
+		age          time.Duration
+		moves, waves int
+	}{
+		{"room for both", 14, "n1", plan.Outcome{Outcome: plan.UnknownOutcome}, 0, time.Minute, 2, 1},
+		{"room for one", 15, "n1", plan.Outcome{Outcome: plan.UnknownOutcome}, 0, time.Minute, 2, 2},
+		{"no room", 16, "n1", plan.Outcome{Outcome: plan.UnknownOutcome}, 0, time.Minute, 0, 0},
+		{"no room, and some are Ready again", 16, "n1", plan.Outcome{Outcome: plan.UnknownOutcome}, 15, time.Minute, 0, 0},
+		{"all are Ready again", 16, "n1", plan.Outcome{Outcome: plan.UnknownOutcome}, 16, time.Minute, 2, 1},
+		{"the replacements are late", 16, "n1", plan.Outcome{Outcome: plan.Evicted, Reason: plan.Reason{Code: plan.ReplacementNotReady}}, 0,
+			time.Minute, 0, 0},
+		{"the replacements were Ready", 16, "n1", plan.Outcome{Outcome: plan.Evicted, Reason: plan.Reason{Code: plan.LandedElsewhere},
+			ReadyAfter: "5s"}, 0, time.Minute, 2, 1},
+		{"not evicted", 16, "n1", plan.Outcome{Outcome: plan.Dropped}, 0, time.Minute, 2, 1},
+		{"the time is over", 16, "n1", plan.Outcome{Outcome: plan.UnknownOutcome}, 0, time.Hour, 2, 1},
+		{"no room from the node", 5, "n3", plan.Outcome{Outcome: plan.UnknownOutcome}, 0, time.Minute, 0, 0},
+	} {
+		s, goals := threeZones(t, func(o *cluster.Objects) {
+			o.Deployments = append(o.Deployments, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "other", UID: "other"},
+				Spec: appsv1.DeploymentSpec{Replicas: ptr.To(int32(16))}})
+			for i := range c.ready {
+				o.Pods = append(o.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("other-%d", i),
+					UID: types.UID(fmt.Sprintf("new-%d", i)), OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment",
+						Name: "other", UID: "other", Controller: ptr.To(true)}}}, Spec: corev1.PodSpec{NodeName: "n1"},
+					Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}})
+			}
+		})
+		run := plan.OpenRun{RunID: "dead"}
+		var outcomes []plan.Outcome
+		for i := range c.count {
+			c.outcome.Step, c.outcome.Pod = i, plan.PodRef{Namespace: "shop", Name: fmt.Sprintf("gone-%d", i), UID: fmt.Sprintf("gone-%d", i)}
+			run.Reservations = append(run.Reservations, plan.Reservation{Step: i, Pod: c.outcome.Pod, Workload: owner, From: c.from})
+			outcomes = append(outcomes, c.outcome)
+		}
+		st, _ := history.RecordOutcomes(plan.PlannerState{Runs: []plan.OpenRun{run}}, "dead", outcomes, s.TakenAt.Add(-c.age),
+			history.Options{Initial: time.Minute, Max: time.Hour, BackgroundTimeout: time.Hour})
+		st = history.CloseRun(st, "dead")
+		got, waves := p.Plan(s, st, goals, s.TakenAt), 0
+		for _, m := range got.Moves {
+			waves = max(waves, m.Wave)
+		}
+		if len(got.Moves) != c.moves || waves != c.waves || c.moves == 0 && got.Rejections.Counts[plan.EvictionInBackground] == 0 {
+			t.Errorf("%s: %d moves in %d waves, want %d in %d; rejections %v", c.name, len(got.Moves), waves, c.moves, c.waves,
+				got.Rejections.Counts)
+		}
+		if ok, _ := p.Recheck(s, st, goals, made, 1, s.TakenAt); len(ok) != min(c.moves, 3-c.waves) {
+			t.Errorf("%s: %d moves of the wave are still valid, want %d", c.name, len(ok), min(c.moves, 3-c.waves))
+		}
+	}
 }

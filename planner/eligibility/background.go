@@ -29,8 +29,12 @@ func countBackground(st plan.PlannerState, s *cluster.Snapshot, now time.Time) b
 	counted := map[string]bool{}
 	for _, b := range history.ActiveBackground(st, s, now) {
 		counted[b.Pod.UID] = true
-		add(b.Workload, b.From, fmt.Sprintf("the eviction of %s, of the same %s, continues in the background since %s, until %s at most",
-			b.Pod, b.Workload.Kind, b.Since.UTC().Format(time.RFC3339), b.Until.UTC().Format(time.RFC3339)))
+		what := "the eviction of %s, of the same %s, continues in the background since %s, until %s at most"
+		if b.AwaitsReplacement {
+			what = "%s, of the same %s, was evicted or may have been, and no pass has seen its replacement Ready since %s; " +
+				"it counts as in flight until %s at most"
+		}
+		add(b.Workload, b.From, fmt.Sprintf(what, b.Pod, b.Workload.Kind, b.Since.UTC().Format(time.RFC3339), b.Until.UTC().Format(time.RFC3339)))
 	}
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -57,9 +61,9 @@ func (v *Checker) inBackground(p *cluster.Pod) (plan.Reason, bool) {
 	case same:
 		why = what
 	case c.total >= limits.Total:
-		why = fmt.Sprintf("%s in the background, as many as may be in flight (evictor.inFlight.total)", plural.Count(c.total, "eviction"))
+		why = fmt.Sprintf("%s in flight already, as many as may be (evictor.inFlight.total)", plural.Count(c.total, "eviction"))
 	case v.inBackgroundOn(p) >= limits.PerNode:
-		why = fmt.Sprintf("%s from its node in the background, as many as may be in flight (evictor.inFlight.perNode)",
+		why = fmt.Sprintf("%s from its node in flight already, as many as may be (evictor.inFlight.perNode)",
 			plural.Count(v.inBackgroundOn(p), "eviction"))
 	}
 	return plan.Reason{Code: plan.EvictionInBackground, Message: why}, why != ""

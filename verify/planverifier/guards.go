@@ -30,6 +30,8 @@ func (r *podGuards) rejections(p *corev1.Pod) []rejection {
 	r.checkController(p, add)
 	r.checkWorkload(p, add)
 	r.checkAnnotations(p, add)
+	checkMarks(r, p, add)
+	checkOthersInFlight(r, p, add)
 	return out
 }
 
@@ -48,9 +50,6 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 	add(c.Protect["PodsWithResourceClaims"] && len(p.Spec.ResourceClaims) > 0, plan.ResourceClaims, "it has resource claims")
 	add(c.Protect["PodsWithoutPDB"] && len(r.budgetsOf(p.Namespace, p.Labels)) == 0, plan.NoPodDisruptionBudget,
 		"no PodDisruptionBudget selects it")
-
-	group := groupProgram(p)
-	add(p.Spec.SchedulingGroup != nil || group != "" && !slices.Contains(c.Groups, group), plan.PartOfGroup, "it belongs to a group "+group)
 
 	priority, sure := r.priority(p)
 	add(!sure, plan.PriorityTooHigh, "its PriorityClass "+p.Spec.PriorityClassName+" does not exist")
@@ -114,28 +113,6 @@ func specPriority(p *corev1.Pod) int32 {
 		return 0
 	}
 	return *p.Spec.Priority
-}
-
-// groupProgram returns the program that manages the pod as part of a group, or "". It reads the keys on the pod only.
-func groupProgram(p *corev1.Pod) string {
-	for _, kv := range []map[string]string{p.Labels, p.Annotations} {
-		for key := range kv {
-			prefix, _, _ := strings.Cut(key, "/")
-			switch prefix {
-			case "kueue.x-k8s.io":
-				return "Kueue"
-			case "scheduling.k8s.io", "scheduling.volcano.sh", "volcano.sh":
-				return "Volcano"
-			case "scheduling.x-k8s.io", "pod-group.scheduling.sigs.k8s.io":
-				return "Coscheduling"
-			case "leaderworkerset.sigs.k8s.io":
-				return "LeaderWorkerSet"
-			case "jobset.sigs.k8s.io":
-				return "JobSet"
-			}
-		}
-	}
-	return ""
 }
 
 func (r *podGuards) priority(p *corev1.Pod) (value int64, known bool) {

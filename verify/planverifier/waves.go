@@ -15,7 +15,10 @@ import (
 
 // checkInFlight checks the number of pods that one wave evicts against the in-flight limits.
 func (r *verifier) checkInFlight(calls []call) {
-	inFlight := map[string]int{}
+	inFlight := map[string]int{"the wave": len(r.inFlight)}
+	for _, m := range r.inFlight {
+		inFlight["node "+m.node]++
+	}
 	count := func(c call, limit Limit, group string) {
 		if inFlight[group]++; inFlight[group] > limit.forPods(0) {
 			r.report(c.move, InFlight, "%d pods of %s are in flight; the limit is %d", inFlight[group], group, limit.forPods(0))
