@@ -81,7 +81,7 @@ func (r *podGuards) schedulerSilent(victim *corev1.Pod) bool {
 			continue
 		}
 		lostTurn := slices.ContainsFunc(r.objects.Pods, func(q *corev1.Pod) bool {
-			return profileName(q) == profileName(p) && q.CreationTimestamp.After(p.CreationTimestamp.Time) && r.wasTried(q) &&
+			return profileName(q) == profileName(p) && q.CreationTimestamp.After(p.CreationTimestamp.Time) && wasTried(r, q) &&
 				(specPriority(q) <= specPriority(p) ||
 					specPriority(p) < specPriority(victim) && r.now.Sub(q.CreationTimestamp.Time) <= r.rules.SchedulerTimeout)
 		})
@@ -102,7 +102,7 @@ func (r *podGuards) isLate(p *corev1.Pod) bool {
 
 // wasTried reports whether only a scheduler can have written the PodScheduled condition. On a bound pod, that needs a
 // known controller whose template names no node.
-func (r *podGuards) wasTried(p *corev1.Pod) bool {
+func wasTried(r *podGuards, p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		if c.Type != corev1.PodScheduled {
 			return false
