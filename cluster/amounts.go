@@ -57,8 +57,8 @@ func (a *Amounts) sumRequests() {
 		a.freed[i] = p.Requests.Get(a.Measure.Resource)
 		a.added[i] = a.freed[i]
 		if p.Node != NoNode {
-			a.used[p.Node] += a.freed[i]
-			a.certain[p.Node] += a.freed[i]
+			a.used[p.Node] = BoundedSum(a.used[p.Node], a.freed[i])
+			a.certain[p.Node] = a.used[p.Node]
 		}
 	}
 }
@@ -103,9 +103,9 @@ func (a *Amounts) addPodUse(n NodeID, use int64, known UsageQuality) {
 		a.used[n] = unknownAmount
 		return
 	}
-	a.used[n] += use
+	a.used[n] = BoundedSum(a.used[n], use)
 	if known >= Estimated {
-		a.certain[n] += use
+		a.certain[n] = BoundedSum(a.certain[n], use)
 	}
 }
 

@@ -150,7 +150,7 @@ func (r *usageResolver) estimatePodsFromNodes(c *resourceUse, name string) {
 		var sum int64
 		for _, id := range n.Pods {
 			if p := &r.snapshot.Pods[id]; !r.boundTooLate(p) {
-				sum += p.NonZero.Get(name)
+				sum = BoundedSum(sum, p.NonZero.Get(name))
 			}
 		}
 		for _, id := range n.Pods {
@@ -171,7 +171,7 @@ func (r *usageResolver) assumeUnmeasuredPods(c *resourceUse, name string) {
 	means := make([]mean, len(r.snapshot.Workloads)) // by workload
 	for i := range r.snapshot.Pods {
 		if p := &r.snapshot.Pods[i]; c.quality[i] != Unknown && p.Workload != NoWorkload {
-			means[p.Workload].sum += c.podUsed[i]
+			means[p.Workload].sum = BoundedSum(means[p.Workload].sum, c.podUsed[i])
 			means[p.Workload].pods++
 		}
 	}
@@ -187,8 +187,8 @@ func (r *usageResolver) assumeUnmeasuredPods(c *resourceUse, name string) {
 		if p.Node != NoNode && r.boundTooLate(p) {
 			c.quality[i] = BoundAfterSample
 			if c.used[p.Node] != unknownAmount {
-				c.used[p.Node] += c.podUsed[i]
-				c.assumed[p.Node] += c.podUsed[i]
+				c.used[p.Node] = BoundedSum(c.used[p.Node], c.podUsed[i])
+				c.assumed[p.Node] = BoundedSum(c.assumed[p.Node], c.podUsed[i])
 			}
 		}
 	}

@@ -184,7 +184,7 @@ func TestUsageIsBroughtToTheSnapshot(t *testing.T) {
 			u.addNodeUsage("n1", -1)
 			u.addNodeUsage("n2", 3000)
 			u.addNodeUsage("n2", 100)
-			u.addPodUsage("a1", "uid-a1", "n1", maxPlausibleUsage+1)
+			u.addPodUsage("a1", "uid-a1", "n1", maxAmount+1)
 		}, "n1 ? n2 ? a1 300 unknown a2 300 unknown"},
 	} {
 		u := newUsageFixture("metricsServer", "n1", "n2")

@@ -67,13 +67,10 @@ const unknownAmount = int64(-1)
 // covers both.
 const MaxPlausibleFrac = 1.25
 
-// maxPlausibleUsage exceeds the resources of any machine, in milliCPU or bytes (1Pi).
-const maxPlausibleUsage = int64(1) << 50
-
 // isPlausible reports whether a node with that capacity can use the amount. Without a known capacity, the amount need
 // only be one that a machine can have.
 func isPlausible(capacity *Resources, resource string, amount int64) bool {
-	most := maxPlausibleUsage
+	most := maxAmount
 	switch whole := capacity.Get(resource); {
 	case resource != "cpu" && resource != "memory": // a fraction of the node, in millionths
 		most = int64(MaxPlausibleFrac * 1e6)

@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"maps"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,15 +25,6 @@ const (
 	NoWorkload WorkloadID = -1
 )
 
-// Resources are amounts of compute resources.
-type Resources struct {
-	MilliCPU             int64
-	MemoryBytes          int64
-	EphemeralStorageByte int64
-	// Extended holds all other resources, such as nvidia.com/gpu and hugepages-2Mi. It may be nil.
-	Extended map[corev1.ResourceName]int64
-}
-
 // Node is one node with the pods that are bound to it.
 type Node struct {
 	ID          NodeID
@@ -50,6 +39,19 @@ type Node struct {
 	// because they use their resources until they end.
 	Pods []PodID
 }
+
+// DeletedNode is a node whose deletion was seen.
+type DeletedNode struct {
+	Name string
+	At   time.Time
+	// Nodes is the number of nodes of the cluster before the deletion.
+	Nodes int
+	// Lost reports whether the node looked lost when it was last seen, as opposed to removed on purpose.
+	Lost bool
+}
+
+// DeletedNodeWindow is how long deletions of nodes are remembered.
+const DeletedNodeWindow = 30 * time.Minute
 
 // Label returns the value of a node label and whether the label is set. Like the scheduler, Label
 // does not derive kubernetes.io/hostname from the node name.
@@ -136,74 +138,4 @@ type Service struct {
 type object interface {
 	metav1.Object
 	runtime.Object
-}
-
-// Get returns the amount of the named resource: milliCPU for cpu, bytes for memory and
-// ephemeral-storage, units for all other resources.
-func (r Resources) Get(name string) int64 {
-	switch corev1.ResourceName(name) {
-	case corev1.ResourceCPU:
-		return r.MilliCPU
-	case corev1.ResourceMemory:
-		return r.MemoryBytes
-	case corev1.ResourceEphemeralStorage:
-		return r.EphemeralStorageByte
-	}
-	return r.Extended[corev1.ResourceName(name)]
-}
-
-// Names returns cpu, memory, ephemeral-storage and the extended resources, sorted.
-func (r Resources) Names() []string {
-	names := []string{string(corev1.ResourceCPU), string(corev1.ResourceEphemeralStorage), string(corev1.ResourceMemory)}
-	for name := range r.Extended {
-		names = append(names, string(name))
-	}
-	slices.Sort(names)
-	return names
-}
-
-// Add adds o to r.
-func (r *Resources) Add(o Resources) { r.add(o, 1) }
-
-// Sub subtracts o from r.
-func (r *Resources) Sub(o Resources) { r.add(o, -1) }
-
-func (r *Resources) add(o Resources, sign int64) {
-	r.MilliCPU += sign * o.MilliCPU
-	r.MemoryBytes += sign * o.MemoryBytes
-	r.EphemeralStorageByte += sign * o.EphemeralStorageByte
-	for name, n := range o.Extended {
-		if r.Extended == nil {
-			r.Extended = map[corev1.ResourceName]int64{}
-		}
-		r.Extended[name] += sign * n
-	}
-}
-
-// Clone returns a copy that shares nothing with r.
-func (r Resources) Clone() Resources {
-	r.Extended = maps.Clone(r.Extended)
-	return r
-}
-
-// ResourcesOf converts a native resource list. It leaves out the pod count.
-func ResourcesOf(list corev1.ResourceList) Resources {
-	var r Resources
-	for name, q := range list {
-		switch name {
-		case corev1.ResourceCPU:
-			r.MilliCPU = q.MilliValue()
-		case corev1.ResourceMemory:
-			r.MemoryBytes = q.Value()
-		case corev1.ResourceEphemeralStorage:
-			r.EphemeralStorageByte = q.Value()
-		case corev1.ResourcePods:
-		default:
-			if r.Extended == nil {
-				r.Extended = map[corev1.ResourceName]int64{}
-			}
-			r.Extended[name] = q.Value()
-		}
-	}
-	return r
 }

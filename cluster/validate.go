@@ -9,15 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	resourceapi "k8s.io/apimachinery/pkg/api/resource"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
-)
-
-// Larger amounts than these would overflow in sums. The largest machines have a few dozen TiB of
-// memory.
-var (
-	maxCPU      = resourceapi.MustParse("1M")
-	maxQuantity = resourceapi.MustParse("1Pi")
 )
 
 // clusterScopedKinds lists the kinds whose objects have no namespace.
@@ -89,14 +81,14 @@ func checkRequirements(at string, r *corev1.ResourceRequirements) error {
 func checkAmounts(at string, list corev1.ResourceList) error {
 	for _, name := range sortedKeys(list) {
 		q := list[name]
-		limit := maxQuantity
+		limit := maxAmount
 		if name == corev1.ResourceCPU {
 			limit = maxCPU
 		}
 		if q.Sign() < 0 {
 			return fmt.Errorf("%s.%s: %s is negative", at, name, q.String())
 		}
-		if q.Cmp(limit) > 0 {
+		if q.CmpInt64(limit) > 0 {
 			return fmt.Errorf("%s.%s: %s is more than any machine has", at, name, q.String())
 		}
 	}

@@ -213,6 +213,20 @@ func (b *builder) assignWorkloadIDs(byKey map[string]*Workload, ofPod []*Workloa
 	}
 }
 
+// WorkloadWithoutPods returns the object of a built-in kind that can own pods, as a workload, or nil if the snapshot
+// has no such object. Workloads does not contain it unless it has pods.
+func (s *Snapshot) WorkloadWithoutPods(kind, namespace, name string) *Workload {
+	owners := (&builder{o: s.Objects, s: &Snapshot{}}).indexOwners().byName
+	for _, apiVersion := range [...]string{"apps/v1", "batch/v1", "v1"} {
+		if found := owners[ownerNameKey(namespace, apiVersion, kind, name)]; found != nil {
+			w := newWorkload(namespace, nil, found)
+			w.ID = NoWorkload
+			return &w
+		}
+	}
+	return nil
+}
+
 func newWorkload(ns string, ref *metav1.OwnerReference, found *owner) Workload {
 	if found == nil {
 		return Workload{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ns, Name: ref.Name, UID: string(ref.UID), Replicas: -1}

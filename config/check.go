@@ -63,10 +63,21 @@ func checkScope(c *Config, d *strict.Decoder) {
 				d.Errorf(path, "%q is not a valid name of a namespace (want lower case letters, digits and dashes)", name)
 			}
 			if list == "include" && slices.Contains(c.Namespaces.Exclude, name) {
-				d.Errorf(path, "%s is also excluded; remove it from one of the lists", name)
+				d.Errorf(path, "%s", overlapText(c.Namespaces.Exclude, name))
 			}
 		}
 	}
+}
+
+// overlapText describes a namespace that is included and excluded. The author of the file may have written only one of
+// the lists: by default, exclude is not empty.
+func overlapText(exclude []string, name string) string {
+	byDefault := Default().Namespaces.Exclude
+	if !slices.Equal(exclude, byDefault) {
+		return name + " is also excluded; remove it from one of the lists"
+	}
+	return fmt.Sprintf("%s is excluded by default (namespaces.exclude is [%s]); to include it, write namespaces.exclude: []",
+		name, strings.Join(byDefault, ", "))
 }
 
 // checkStrategies checks and builds the strategies. loc is the default time zone of schedules.

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
 
 // minStaleness is the least allowed maxStaleness. A busy API server may need almost this long to restart a watch.
@@ -145,5 +146,14 @@ func checkBreaker(c *Config, d *strict.Decoder) {
 	checkFraction(d, "evictor.breaker.maxBadLandingsFrac", b.MaxBadLandingsFrac)
 	if strings.HasSuffix(b.MaxPendingPods.String(), "%") {
 		d.Errorf("evictor.breaker.maxPendingPods", "a share is not allowed here (want a whole number, or unlimited)")
+	}
+	for i, pattern := range b.PrometheusAlerts {
+		if err := prometheus.CheckAlertPattern(pattern); err != nil {
+			d.Errorf(fmt.Sprintf("evictor.breaker.prometheusAlerts[%d]", i), "%v", err)
+		}
+	}
+	if len(b.PrometheusAlerts) > 0 && c.Load.Prometheus.URL == "" {
+		d.Errorf("evictor.breaker.prometheusAlerts",
+			"needs the address of a Prometheus (want load.prometheus.url, with any load.source)")
 	}
 }

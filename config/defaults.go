@@ -44,7 +44,7 @@ func Default() *Config {
 			Background: Background{Timeout: 60 * minute},
 			Backoff:    Backoff{Initial: 10 * minute, Max: 24 * 60 * minute},
 			Breaker: Breaker{MaxUnreadyNodesFrac: 0.3, MaxPendingPods: plan.Absolute(10), MaxFailedFrac: 0.2,
-				MaxBadLandingsFrac: 0.2, Hold: 10 * minute},
+				MaxBadLandingsFrac: 0.2, Hold: 10 * minute, PrometheusAlerts: []string{}},
 		},
 	}
 }

@@ -31,13 +31,14 @@ type Config struct {
 	Approvals    Approvals  `json:"approvals"`
 
 	// check sets these fields.
-	scheduled         []ScheduledStrategy
-	windows           cron.Windows
-	placementProfiles map[string]scheduler.Profile // by schedulerName
-	pressureRules     []pressure.Rule              // from hints.rules and hints.rulesFile
-	referencedFiles   []string                     // paths of the files that the configuration names
-	fileDigests       []string                     // digests of the contents of these files
-	secretFiles       []secretFile                 // of the source of usage
+	scheduled           []ScheduledStrategy
+	windows             cron.Windows
+	placementProfiles   map[string]scheduler.Profile // by schedulerName
+	skipReferencedFiles bool                         // the files to which the configuration refers are not read
+	pressureRules       []pressure.Rule              // from hints.rules and hints.rulesFile
+	referencedFiles     []string                     // paths of the files that the configuration names
+	fileDigests         []string                     // digests of the contents of these files
+	secretFiles         []secretFile                 // of the source of usage
 }
 
 // Namespaces select the namespaces in scope.
@@ -159,6 +160,9 @@ type Breaker struct {
 	MaxFailedFrac       float64         `json:"maxFailedFrac"`
 	MaxBadLandingsFrac  float64         `json:"maxBadLandingsFrac"`
 	Hold                Duration        `json:"hold"`
+	// PrometheusAlerts are regular expressions for whole names of alerts. While one of these alerts fires in the server
+	// of load.prometheus, Evenkeel evicts nothing.
+	PrometheusAlerts []string `json:"prometheusAlerts"`
 }
 
 // Usage sources. With SourceRequests, Evenkeel measures no usage.
@@ -193,6 +197,8 @@ type Prometheus struct {
 	Preset string `json:"preset"`
 	// RateWindow is the range over which queries of the preset compute rates.
 	RateWindow Duration `json:"rateWindow"`
+	// Job selects the jobs of the preset's queries, as a regular expression that matches the whole name.
+	Job string `json:"job"`
 	// Queries return the usage of nodes, by resource. A query replaces the query of the preset for that resource.
 	Queries map[string]string `json:"queries"`
 	// PodQueries return the usage of pods, for cpu and memory. An empty query disables the resource.

@@ -58,7 +58,8 @@ func decodeDuration(d *strict.Decoder, n *yaml.Node, v reflect.Value, path strin
 }
 
 // durationHint suggests a valid duration instead of text. It adds a unit to a plain number, and converts days to
-// hours. For windows it suggests hours up to a day, and otherwise minutes.
+// hours. For windows it suggests hours up to a day, and otherwise minutes. Elsewhere it names seconds and minutes:
+// Kubernetes counts some of these times in seconds and others in minutes, so it must not guess.
 func durationHint(text string, window bool) string {
 	n, err := strconv.Atoi(strings.TrimSuffix(text, "d"))
 	switch days := strings.HasSuffix(text, "d"); {

@@ -64,19 +64,23 @@ func windowWarnings(c *Config, now time.Time) []string {
 
 // TokenWarnings report tokens that Evenkeel sends over an unencrypted connection.
 func TokenWarnings(c *Config) []string {
-	where, file, address := "load.prometheus", c.Load.Prometheus.TokenFile, c.Load.Prometheus.URL
-	switch c.Load.Source {
-	case SourcePrometheus:
-	case SourceLoadWatcher:
-		where, file, address = "load.loadWatcher", c.Load.LoadWatcher.TokenFile, c.Load.LoadWatcher.URL
-	default:
-		return nil
+	var out []string
+	p, w := c.Load.Prometheus, c.Load.LoadWatcher
+	for _, x := range []struct{ source, file, address string }{
+		{SourcePrometheus, p.TokenFile, p.URL}, {SourceLoadWatcher, w.TokenFile, w.URL},
+	} {
+		u, err := url.Parse(x.address)
+		if c.reads(x.source) && err == nil && x.file != "" && u.Scheme == "http" && !isLoopback(u.Hostname()) {
+			out = append(out, "load."+x.source+".tokenFile: Evenkeel sends the token to an http:// address, unencrypted; "+
+				"use https:// (with caFile for a private certificate authority)")
+		}
 	}
-	u, err := url.Parse(address)
-	if err != nil || file == "" || u.Scheme != "http" || isLoopback(u.Hostname()) {
-		return nil
-	}
-	return []string{where + ".tokenFile: Evenkeel sends the token to an http:// address, unencrypted; use https:// (with caFile for a private certificate authority)"}
+	return out
+}
+
+// reads reports whether Evenkeel reads usage or alerts from the source.
+func (c *Config) reads(source string) bool {
+	return c.Load.Source == source || source == SourcePrometheus && len(c.Evictor.Breaker.PrometheusAlerts) > 0
 }
 
 // isLoopback reports whether requests to host stay on this machine.
@@ -137,7 +141,7 @@ func unusedSourceWarnings(c *Config) []string {
 	return []string{fmt.Sprintf("load.source: the usage from %s is not used: no NodeLoad strategy has basis: load, hints.rules is empty, and web.watcher is false", c.Load.Source)}
 }
 
-// recordSecretFiles sets c.secretFiles to the files of the configured source.
+// recordSecretFiles sets c.secretFiles to the files of the servers that Evenkeel reads.
 func recordSecretFiles(c *Config, d *strict.Decoder) {
 	c.secretFiles = nil
 	p, w := c.Load.Prometheus, c.Load.LoadWatcher
@@ -146,7 +150,7 @@ func recordSecretFiles(c *Config, d *strict.Decoder) {
 		{SourcePrometheus, "certFile", p.CertFile}, {SourcePrometheus, "keyFile", p.KeyFile},
 		{SourceLoadWatcher, "tokenFile", w.TokenFile}, {SourceLoadWatcher, "caFile", w.CAFile},
 	} {
-		if field := "load." + x.source + "." + x.field; x.path != "" && c.Load.Source == x.source {
+		if field := "load." + x.source + "." + x.field; x.path != "" && c.reads(x.source) {
 			c.secretFiles = append(c.secretFiles, secretFile{fmt.Sprintf("%s:%d: %s", d.File(), d.Line(field), field), x.path})
 		}
 	}

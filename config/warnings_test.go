@@ -31,15 +31,16 @@ func TestWindowWarnings(t *testing.T) {
 
 func TestTokenWarnings(t *testing.T) {
 	for text, want := range map[string]string{
-		"source: prometheus, prometheus: {url: \"http://prometheus.monitoring:9090\", tokenFile: /t}":  "load.prometheus.tokenFile: Evenkeel sends the token to an http:// address",
-		"source: prometheus, prometheus: {url: \"HTTP://10.0.0.1:9090\", tokenFile: /t}":               "load.prometheus.tokenFile: Evenkeel sends the token to an http:// address",
-		"source: prometheus, prometheus: {url: \"https://prometheus.monitoring:9090\", tokenFile: /t}": "",
-		"source: prometheus, prometheus: {url: \"http://prometheus.monitoring:9090\"}":                 "",
-		"source: prometheus, prometheus: {url: \"http://localhost:9090\", tokenFile: /t}":              "",
-		"source: prometheus, prometheus: {url: \"http://127.0.0.2:9090\", tokenFile: /t}":              "",
-		"source: prometheus, prometheus: {url: \"http://[::1]:9090\", tokenFile: /t}":                  "",
-		"source: metricsServer, prometheus: {url: \"http://x:9090\", tokenFile: /t}":                   "",
-		"source: loadWatcher, loadWatcher: {url: \"http://load-watcher:2020\", tokenFile: /t}":         "load.loadWatcher.tokenFile: Evenkeel sends the token",
+		"source: prometheus, prometheus: {url: \"http://prometheus.monitoring:9090\", tokenFile: /t}":                "load.prometheus.tokenFile: Evenkeel sends the token to an http:// address",
+		"source: prometheus, prometheus: {url: \"HTTP://10.0.0.1:9090\", tokenFile: /t}":                             "load.prometheus.tokenFile: Evenkeel sends the token to an http:// address",
+		"source: prometheus, prometheus: {url: \"https://prometheus.monitoring:9090\", tokenFile: /t}":               "",
+		"source: prometheus, prometheus: {url: \"http://prometheus.monitoring:9090\"}":                               "",
+		"source: prometheus, prometheus: {url: \"http://localhost:9090\", tokenFile: /t}":                            "",
+		"source: prometheus, prometheus: {url: \"http://127.0.0.2:9090\", tokenFile: /t}":                            "",
+		"source: prometheus, prometheus: {url: \"http://[::1]:9090\", tokenFile: /t}":                                "",
+		"source: metricsServer, prometheus: {url: \"http://x:9090\", tokenFile: /t}":                                 "",
+		"source: loadWatcher, loadWatcher: {url: \"http://load-watcher:2020\", tokenFile: /t}":                       "load.loadWatcher.tokenFile: Evenkeel sends the token",
+		"prometheus: {url: \"http://x:9090\", tokenFile: /t}}\nevictor: {breaker: {prometheusAlerts: [KubeAPIDown]}": "load.prometheus.tokenFile: Evenkeel sends the token",
 	} {
 		c, err := config.Load("c.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies: []\nload: {"+text+"}\n"))
 		if err != nil {

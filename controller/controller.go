@@ -61,6 +61,12 @@ type Dependencies struct {
 	// CheckOtherReleases returns the reason why another release evicts instead of this one, or nil. A pass that evicts
 	// calls it when the pass begins and before each batch. Nil means that there is no other release.
 	CheckOtherReleases func(ctx context.Context) *plan.Reason
+	// FiringAlerts returns the names of the firing alerts during which nothing may be evicted. A pass that evicts calls
+	// it when the pass begins and before each batch. An error forbids evictions as well. Nil means that no alert matters.
+	FiringAlerts func(ctx context.Context) ([]string, error)
+	// DeletedNodes returns the nodes whose deletion was seen in the last cluster.DeletedNodeWindow. Nil means that no
+	// deletions are watched.
+	DeletedNodes func() []cluster.DeletedNode
 	// Approvals provides approved plans; nil means that none are executed.
 	Approvals Approvals
 }
@@ -191,6 +197,8 @@ type pass struct {
 	breakerBaseline breaker.Baseline
 	// otherRelease says which other release evicts instead of this one.
 	otherRelease *plan.Reason
+	// alertReason says which alert forbids evictions, or why the alerts are unknown.
+	alertReason *plan.Reason
 	// breakerReason says why the breaker blocks this pass.
 	breakerReason *plan.Reason
 	// loadErr says why a dry run plans without the stored state.

@@ -263,3 +263,29 @@ func TestAConflictSpendsTheBudget(t *testing.T) {
 		t.Errorf("after two minutes: got %d moves, error %v", len(r.Plan.Moves), err)
 	}
 }
+
+// blindingEvictor makes every later snapshot fail.
+type blindingEvictor struct {
+	scriptedEvictor
+	o *fixedObserver
+}
+
+func (e *blindingEvictor) EvictWave(ctx context.Context, moves []plan.Move, onBound func()) evictor.Result {
+	e.o.err = errors.New("connection refused")
+	return e.scriptedEvictor.EvictWave(ctx, moves, onBound)
+}
+
+// If the budgets that a conflict may have consumed cannot be read, the pass stops.
+func TestUnreadableBudgetsAfterAConflictStopThePass(t *testing.T) {
+	e := &blindingEvictor{scriptedEvictor: scriptedEvictor{results: []evictor.Result{{
+		Outcomes:     []plan.Outcome{{Step: 1, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.UIDChanged}}},
+		BudgetsSpent: []plan.PodRef{{Namespace: "shop", Name: "d"}}}}}}
+	c, o := newController(t, e, plan.Live)
+	e.o = o
+	c.Clock.(*clocktesting.FakeClock).SetTime(o.s.TakenAt)
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil || len(e.waves) != 1 || r.Stopped == nil ||
+		r.Stopped.Message != "reading the budgets that refused evictions may have spent: connection refused" {
+		t.Errorf("%d waves, stopped %+v, error %v", len(e.waves), r.Stopped, err)
+	}
+}

@@ -131,6 +131,15 @@ func TestOutcomes(t *testing.T) {
 		say(r)
 	}
 
+	// Alerts fire, or are unknown.
+	for _, why := range []error{nil, errors.New("no answer within 10s")} {
+		c, _ := newController(t, &scriptedEvictor{}, plan.Live)
+		c.FiringAlerts = func(context.Context) ([]string, error) {
+			return []string{"KubeAPIDown", "NodeNetworkDown", "etcdInsufficientMembers", "etcdNoLeader"}, why
+		}
+		run(t.Context(), c)
+	}
+
 	// The hints of a wave cannot be written, and the wave is dropped.
 	for _, r := range hintFailureReports(t) {
 		say(r)

@@ -11,7 +11,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
@@ -50,7 +49,7 @@ func (p *pass) loadState(ctx context.Context) error {
 	if p.Mode != plan.Live {
 		return nil
 	}
-	p.otherRelease = p.checkOtherReleases(ctx)
+	p.otherRelease, p.alertReason = p.checkOtherReleases(ctx), p.checkAlerts(ctx)
 	p.restoreUnsaved()
 	return p.recoverOpenRuns(ctx)
 }
@@ -141,10 +140,14 @@ func (c *Controller) checkOtherReleases(ctx context.Context) *plan.Reason {
 	return c.CheckOtherReleases(ctx)
 }
 
-// reserveEvictions saves reservations for a batch before its evictions are requested. If saving fails, or if another
-// release evicts, reserveEvictions returns a reason, and no eviction of the batch may be requested.
+// reserveEvictions saves reservations for a batch before its evictions are requested. If saving fails, if another
+// release evicts, or if an alert forbids evictions, reserveEvictions returns a reason, and no eviction of the batch may
+// be requested.
 func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Reason {
 	if r := p.checkOtherReleases(ctx); r != nil {
+		return r
+	}
+	if r := p.checkAlerts(ctx); r != nil {
 		return r
 	}
 	p.expectStep("executing a batch of evictions")
@@ -192,13 +195,12 @@ func (c *Controller) closeRun(ctx context.Context, runID string) error {
 	}
 }
 
-// closePass closes the run of a live pass, and records how many nodes the pass saw. If closing fails, closePass keeps
-// the outcomes and the breaker trip for the next pass of this process.
+// closePass closes the run of a live pass. If closing fails, closePass keeps the outcomes and the breaker trip for the
+// next pass of this process.
 func (p *pass) closePass(ctx context.Context) {
 	if p.Mode != plan.Live {
 		return
 	}
-	p.state.NodeCounts = breaker.RecordNodes(p.state.NodeCounts, p.snapshot)
 	if err := p.closeRun(ctx, p.report.RunID); err != nil {
 		p.log.Warn("the end of the pass could not be saved; the next pass tries again", "error", err)
 		p.unsaved.trip = p.state.Breaker

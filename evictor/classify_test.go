@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -88,6 +90,9 @@ func TestClassify(t *testing.T) {
 			code: plan.MultiplePDBs},
 		{name: "wrong UID", err: apierrors.NewConflict(pods, "a", errors.New("uid")), spent: true, outcome: plan.Dropped, code: plan.UIDChanged},
 		{name: "gone", err: apierrors.NewNotFound(pods, "a"), outcome: plan.AlreadyGone, code: plan.PodGoneAlready},
+		{name: "a 404 about another pod", err: apierrors.NewNotFound(pods, "b"), unsure: true, code: plan.APIError},
+		{name: "a 404 of a proxy", err: apierrors.NewGenericServerResponse(404, "create", pods, "a", "<h1>Not Found</h1>", 0, true),
+			unsure: true, code: plan.APIError},
 		{name: "server error", err: apierrors.NewInternalError(errors.New("etcd")), unsure: true, code: plan.APIError},
 		{name: "server timeout", err: apierrors.NewServerTimeout(pods, "create", 1), unsure: true, code: plan.APIError},
 		{name: "unavailable", err: apiStatusError(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "x"), unsure: true,
@@ -97,11 +102,33 @@ func TestClassify(t *testing.T) {
 		{name: "bad request", err: apierrors.NewBadRequest("x"), outcome: plan.UnknownOutcome, code: plan.APIError},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			v := Classify(c.err)
+			v := Classify(c.err, "a")
 			if v.Accepted != c.accepted || v.Ambiguous != c.unsure || v.Stop != c.stop || v.CheckAccess != c.access || v.BudgetSpent != c.spent || v.Throttled != c.throttled ||
 				v.RetryAfter != c.retryAfter || v.Outcome != c.outcome || v.Reason.Code != c.code {
 				t.Errorf("got %+v", v)
 			}
 		})
+	}
+}
+
+// Webhooks, and programs that write conditions, choose the text of an answer.
+func TestAnswersAndEventsAreBoundedAndPrintable(t *testing.T) {
+	text := "no\x1b[2Jmore\u202eright\x00\n\tthan " + strings.Repeat("ä", 5000)
+	budget := &apierrors.StatusError{ErrStatus: metav1.Status{Code: 429, Message: text,
+		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause}}}}}
+	for _, err := range []error{
+		budget, errors.New(text), &apierrors.StatusError{ErrStatus: metav1.Status{Code: 429, Message: text}},
+		&apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Message: text}},
+		&apierrors.StatusError{ErrStatus: metav1.Status{Code: 418, Message: text}},
+		&apierrors.StatusError{ErrStatus: metav1.Status{Code: 503, Message: text}},
+	} {
+		msg := Classify(err, "d").Reason.Message
+		if len(msg) > 700 || strings.ContainsFunc(msg, func(r rune) bool { return !unicode.IsPrint(r) }) ||
+			!strings.Contains(msg, "no[2Jmoreright than ") {
+			t.Errorf("%d bytes: %.80q", len(msg), msg)
+		}
+	}
+	if note := truncateNote(text); len(note) > maxNoteBytes || !strings.HasPrefix(note, "no[2Jmorerightthan ") {
+		t.Errorf("note %.40q", note)
 	}
 }

@@ -2,7 +2,6 @@ package evictor
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +37,7 @@ func evictionNote(m plan.Move) string {
 const maxNoteBytes = 1024
 
 func truncateNote(s string) string {
-	return strings.ToValidUTF8(s[:min(len(s), maxNoteBytes)], "") // drops a character that was cut in half
+	return printable(s[:min(len(s), maxNoteBytes)]) // drops a character that was cut in half, too
 }
 
 // BackedOff publishes that the evictions of a workload failed so often that the workload now has
@@ -67,7 +66,7 @@ func (r EventRecorder) InvalidHintRecord(node *corev1.Node, problem string) {
 func (r EventRecorder) StateChanged(before, after plan.PlannerState) {
 	switch was, is := before.Pause, after.Pause; {
 	case is != nil && (was == nil || !samePause(*was, *is)):
-		r.recordOnLease(corev1.EventTypeNormal, "Paused", "Pause", is.Block().Reason.Message)
+		r.recordOnLease(corev1.EventTypeNormal, "Paused", "Pause", is.Block().Reason.Message+"; to end the pause: evenkeel resume")
 	case was != nil && is == nil:
 		r.recordOnLease(corev1.EventTypeNormal, "Resumed", "Resume", "evictions are no longer paused; they had been paused by "+was.By)
 	}

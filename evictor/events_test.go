@@ -69,10 +69,10 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 	}{
 		{"nothing", plan.PlannerState{}, plan.PlannerState{}, ""},
 		{"paused", plan.PlannerState{}, plan.PlannerState{Pause: pause},
-			"Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by alice: release 42"},
+			"Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by alice: release 42; to end the pause: evenkeel resume"},
 		{"still paused", plan.PlannerState{Pause: pause}, plan.PlannerState{Pause: again}, ""},
 		{"paused otherwise", plan.PlannerState{Pause: pause}, plan.PlannerState{Pause: longer},
-			"Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by bob, until 2026-01-02T13:00:00Z"},
+			"Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by bob, until 2026-01-02T13:00:00Z; to end the pause: evenkeel resume"},
 		{"resumed", plan.PlannerState{Pause: pause}, plan.PlannerState{},
 			"Normal" + lease + "Resumed Resume: evictions are no longer paused; they had been paused by alice"},
 		{"tripped", plan.PlannerState{}, plan.PlannerState{Breaker: trip},

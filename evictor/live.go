@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
+	"github.com/evenkeel-project/evenkeel/internal/notfound"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -48,7 +49,7 @@ func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) R
 	}
 	wave, halt := context.WithCancel(ctx)
 	defer halt()
-	hold := &throttle{clock: l.opts.Clock, waveStarted: l.opts.Clock.Now()}
+	hold := &throttle{clock: l.opts.Clock, waveStarted: l.opts.Clock.Now(), maxAge: l.pacer.maxWaveAge()}
 	tracking, stopTracking := context.WithCancel(context.WithoutCancel(ctx))
 	var tracker sync.WaitGroup
 	tracker.Go(func() { w.run(tracking, l) })
@@ -128,17 +129,13 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 		if !l.waitTurn(wave, h) {
 			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop")
 		}
-		if h.waveIsStale() {
-			l.endCall()
-			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged,
-				fmt.Sprintf("not tried: answers to evictions are slow, and the wave began more than %s ago", maxWaveAge))
-		}
 		pod, v, a := l.tryOnce(ctx, wave, h, m)
+		extended := v.Throttled && h.extend(v.RetryAfter) // before endCall, so that no other eviction begins meanwhile
 		l.endCall()
 		if !v.Throttled {
 			return pod, v, a
 		}
-		if !h.extend(v.RetryAfter) {
+		if !extended {
 			a := newAttempt(m, v.Outcome, v.Reason.Code, v.Reason.Message)
 			a.stop = &a.outcome.Reason
 			return nil, v, a
@@ -199,10 +196,11 @@ func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*co
 		a.stop = shut
 		return nil, v, a
 	}
-	begun := l.opts.Clock.Now()
-	v = l.sendEviction(ctx, m)
-	h.recordLatency(l.opts.Clock.Since(begun))
-	return pod, v, attempt{}
+	if h.waveIsStale() { // last, because every wait and read before it takes time
+		return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged,
+			fmt.Sprintf("not tried: evictions are delayed, and the wave began more than %s ago", h.maxAge))
+	}
+	return pod, l.sendEviction(ctx, m), attempt{}
 }
 
 // readPod reads the pod right before its eviction. If readPod returns a nil pod, the attempt has
@@ -212,7 +210,7 @@ func (l *Live) readPod(ctx context.Context, m plan.Move) (*corev1.Pod, Verdict, 
 	defer cancel()
 	pod, err := l.podAPI.get(call, m.Pod.Namespace, m.Pod.Name)
 	if apierrors.IsTooManyRequests(err) {
-		return nil, Classify(err), attempt{}
+		return nil, Classify(err, m.Pod.Name), attempt{}
 	}
 	if a, ok := l.checkPod(ctx, m, pod, err); !ok {
 		return nil, Verdict{}, a
@@ -224,7 +222,7 @@ func (l *Live) readPod(ctx context.Context, m plan.Move) (*corev1.Pod, Verdict, 
 // controller. If not, checkPod returns the outcome.
 func (l *Live) checkPod(ctx context.Context, m plan.Move, pod *corev1.Pod, err error) (attempt, bool) {
 	switch {
-	case apierrors.IsNotFound(err):
+	case notfound.Object(err, "pods", m.Pod.Name):
 		return newAttempt(m, plan.AlreadyGone, plan.PodGoneAlready, "the pod is gone"), false
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		a := newAttempt(m, plan.Blocked, plan.PermissionMissing, permissionMessage("get pods", err))

@@ -10,11 +10,11 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/evenkeel-project/evenkeel/internal/notfound"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -52,7 +52,7 @@ func (l *Live) sendEviction(ctx context.Context, m plan.Move) Verdict {
 	if why := context.Cause(call); why != nil && err != nil {
 		err = fmt.Errorf("%w (%w)", why, err)
 	}
-	return Classify(err)
+	return Classify(err, m.Pod.Name)
 }
 
 // cancelWhenOverdue cancels a call without an answer after answerTimeout. If ctx has ended or the process does not
@@ -84,6 +84,9 @@ type restAPI struct{ client kubernetes.Interface }
 func (r restAPI) get(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
 	var pod corev1.Pod
 	err := r.client.CoreV1().RESTClient().Get().Namespace(namespace).Resource("pods").Name(name).MaxRetries(0).Do(ctx).Into(&pod)
+	if err == nil && (pod.Name != name || pod.Namespace != namespace) {
+		err = fmt.Errorf("the answer is about another object (%q), so it is not from an API server", pod.Name)
+	}
 	return &pod, err
 }
 
@@ -111,7 +114,7 @@ func (l *Live) resolveAmbiguous(ctx context.Context, m plan.Move, v Verdict) Ver
 		}
 		pod, err := l.getPod(ctx, m.Pod)
 		switch {
-		case apierrors.IsNotFound(err), err == nil && (string(pod.UID) != m.Pod.UID || pod.DeletionTimestamp != nil):
+		case notfound.Object(err, "pods", m.Pod.Name), err == nil && (string(pod.UID) != m.Pod.UID || pod.DeletionTimestamp != nil):
 			return Verdict{Accepted: true, Presumed: pod == nil || string(pod.UID) != m.Pod.UID || !evictedByAPI(pod)}
 		case err == nil:
 			stop := errors.Is(context.Cause(ctx), context.Canceled)

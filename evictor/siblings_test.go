@@ -1,6 +1,7 @@
 package evictor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -94,6 +95,19 @@ func TestSiblingsAreReadRightBeforeTheEviction(t *testing.T) {
 	}
 }
 
+// TestNoEvictionAfterAStopWhileSiblingsAreRead: a read that fails because the process must stop is not an API error.
+func TestNoEvictionAfterAStopWhileSiblingsAreRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		w := newFakeCluster(ownedPod("d1"), ownedPod("d2"))
+		w.onList = func(int) error { stop(); return ctx.Err() }
+		o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(ctx, []plan.Move{moveWithSiblings()}, nil))
+		if o.Outcome != plan.Dropped || o.Reason.Code != plan.Interrupted || w.evictRequests > 0 {
+			t.Errorf("%d requests, outcome %+v", w.evictRequests, o)
+		}
+	})
+}
+
 // TestTheReadOfSiblingsIsBounded: the fake API server returns one pod per page.
 func TestTheReadOfSiblingsIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -104,7 +118,7 @@ func TestTheReadOfSiblingsIsBounded(t *testing.T) {
 			w.pods[p.Name] = p
 		}
 		o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{moveWithSiblings()}, nil))
-		if o.Reason.Code != plan.APIError || !strings.Contains(o.Reason.Message, "more than 5000 pods") || w.lists != siblingPages {
+		if o.Reason.Code != plan.WorkloadUnavailable || !strings.Contains(o.Reason.Message, "the first 5000 pods") || w.lists != siblingPages {
 			t.Errorf("%d lists, outcome %+v", w.lists, o)
 		}
 	})
@@ -133,6 +147,62 @@ func TestAWorkloadLosesOnePodUntilItsReplacementExists(t *testing.T) {
 					t.Errorf("%d evictions, want %d; stop reason %v, outcomes %+v", w.evictRequests, tc.requests, r.Stop, r.Outcomes)
 				}
 			})
+		})
+	}
+}
+
+// TestEachPageOfSiblingsHasItsOwnTimeout: five pages take 6 s together.
+func TestEachPageOfSiblingsHasItsOwnTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeCluster(ownedPod("d1"), ownedPod("d6"))
+		for _, name := range []string{"d2", "d3", "d4", "d5"} {
+			p := ownedPod(name)
+			p.Status.Conditions = nil
+			w.pods[name] = p
+		}
+		w.createReplacement = "n1"
+		l := newTestLive(w, clock.RealClock{})
+		l.podAPI = slowLists{w}
+		if r := l.EvictWave(t.Context(), []plan.Move{moveWithSiblings()}, nil); w.evictRequests != 1 {
+			t.Errorf("%d requests: %+v", w.evictRequests, r.Outcomes)
+		}
+	})
+}
+
+// slowLists answers each list after a second.
+type slowLists struct{ *fakeCluster }
+
+func (s slowLists) list(ctx context.Context, namespace string, opts metav1.ListOptions) (*corev1.PodList, error) {
+	time.Sleep(time.Second)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return s.fakeCluster.list(ctx, namespace, opts)
+}
+
+// TestNoEvictionBeginsAfterTheMaximumAgeOfItsWave: the replacement of the first pod exists after 44 s, and the API server
+// then asks to wait for 29 s. If a turn of the pacer comes once a minute, waiting for it is allowed.
+func TestNoEvictionBeginsAfterTheMaximumAgeOfItsWave(t *testing.T) {
+	for _, perMinute := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newFakeCluster(testPod("d1", "ud1", "n3"), testPod("d2", "ud2", "n3"))
+			moves := []plan.Move{testMove(1, "d1", "ud1"), testMove(2, "d2", "ud2")}
+			for i := range moves {
+				moves[i].Owner = plan.ObjectRef{Kind: "StatefulSet", Namespace: "shop", Name: "d"}
+			}
+			w.onEvict = func() {
+				w.answer = nil
+				if w.evictRequests == 2 {
+					w.answer = apierrors.NewTooManyRequests("slow down", 29)
+				}
+				name := fmt.Sprint("new", w.evictRequests)
+				time.AfterFunc(44*time.Second, func() { w.add(testPod(name, name, "n1")) })
+			}
+			l := newTestLive(w, clock.RealClock{})
+			l.pacer = newPacer(perMinute, clock.RealClock{})
+			if r := l.EvictWave(t.Context(), moves, nil); w.evictRequests != 2 {
+				t.Errorf("perMinute %d: %d requests, want 2: %+v", perMinute, w.evictRequests, r.Outcomes)
+			}
 		})
 	}
 }

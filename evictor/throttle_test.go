@@ -66,7 +66,7 @@ func TestAnEvictionThatWaitsForACallIsDelayed(t *testing.T) {
 		l := newTestLive(newFakeCluster(), clock.RealClock{})
 		l.calls = make(chan struct{}, 1)
 		l.calls <- struct{}{} // another eviction waits for its answer
-		h := &throttle{clock: clock.RealClock{}, waveStarted: noon}
+		h := &throttle{clock: clock.RealClock{}, waveStarted: noon, maxAge: maxWaveAge}
 		var turn time.Duration
 		done := make(chan bool)
 		go func() {
@@ -79,6 +79,48 @@ func TestAnEvictionThatWaitsForACallIsDelayed(t *testing.T) {
 		l.endCall()
 		if ok := <-done; !ok || turn != 7*time.Second || len(l.calls) != 1 {
 			t.Errorf("the turn came %v after %s, with %d calls; want it after 7s with one call", ok, turn, len(l.calls))
+		}
+	})
+}
+
+// watchedClock calls onNow whenever somebody asks for the time.
+type watchedClock struct {
+	clock.RealClock
+	onNow func()
+}
+
+func (c watchedClock) Now() time.Time {
+	c.onNow()
+	return c.RealClock.Now()
+}
+
+// A throttled eviction keeps its call until the delay is known. Otherwise the next eviction, which waits for a free
+// call, could begin in between.
+func TestAThrottledEvictionKeepsItsCallUntilTheOthersWait(t *testing.T) {
+	runAtNoon(t, func(t *testing.T) {
+		w := newFakeCluster(testPod("d1", "u1", "n3"))
+		w.onEvict = func() {
+			w.answer = nil
+			if w.evictRequests == 1 {
+				w.answer = throttledError(7)
+			}
+		}
+		l := newTestLive(w, clock.RealClock{})
+		l.calls = make(chan struct{}, 1)
+		h := &throttle{waveStarted: noon, maxAge: maxWaveAge}
+		extended := 0
+		h.clock = watchedClock{onNow: func() { // the caller holds h.mu
+			if w.evictRequests == 1 && h.until.IsZero() {
+				if extended++; len(l.calls) != 1 {
+					t.Error("another eviction could begin before the delay")
+				}
+			}
+		}}
+		if pod, _, a := l.tryUntilAnswered(t.Context(), t.Context(), h, testMove(1, "d1", "u1")); pod == nil || extended == 0 {
+			t.Errorf("got outcome %+v after %d delays, want an eviction after one", a.outcome, extended)
+		}
+		if len(l.calls) != 0 || time.Since(noon) != 7*time.Second {
+			t.Errorf("%d calls are open after %s, want none after 7s", len(l.calls), time.Since(noon))
 		}
 	})
 }

@@ -18,8 +18,9 @@ const (
 	// watchProvenAfter is the time after which a new watch without events counts as working. A proxy
 	// in front of the API server may open a watch and close it at once.
 	watchProvenAfter = time.Second
-	// A watch that is silent for longer than guards.maxStaleness no longer counts as working, but that limit is at least
-	// minWatchSilence and at most maxWatchSilence. API servers send a bookmark every minute if there are no events.
+	// Watches that are silent for longer than guards.maxStaleness no longer count as working, but that limit is at least
+	// minWatchSilence and at most maxWatchSilence. API servers send a bookmark every minute if there are no events, but not
+	// for every kind that never changes. After a silence, only a new list is therefore proof that the view is current.
 	minWatchSilence = 90 * time.Second
 	maxWatchSilence = 3 * time.Minute
 )
@@ -57,13 +58,14 @@ type staleness struct {
 	mu          sync.Mutex
 	until       time.Time     // valid while no watch works; zero before the first list
 	listStarted time.Time     // the start of the last list
+	lastSign    time.Time     // the last event or bookmark of any watch, or the end of the last complete list
 	stream      *trackedWatch // the open watch
 	err         error         // the last failure
 	maxSilence  time.Duration // of a watch; 0 means maxWatchSilence
 }
 
-// asOf returns the time up to which the view is current, and the last failure. asOf ends a watch that has been silent
-// for too long, so that the informer opens a new one.
+// asOf returns the time up to which the view is current, and the last failure. asOf ends a watch if there was no event
+// for too long, so that the informer lists again.
 func (c *staleness) asOf(maxStaleness time.Duration) (time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,13 +75,19 @@ func (c *staleness) asOf(maxStaleness time.Duration) (time.Time, error) {
 		return c.until, c.err
 	}
 	switch t := c.stream.currentUntil(now); {
-	case t.IsZero() || t.Before(c.until):
-		return c.until, c.err
-	case t.Before(now):
+	case c.stream.silent(now):
+		c.advance(t)
 		go c.stream.Stop() // its end is recorded under the lock
-		return t, fmt.Errorf("its watch has been silent for %s, without even bookmarks", now.Sub(t).Round(time.Second))
+		return c.until, fmt.Errorf("its watch has been silent for %s, without even bookmarks", now.Sub(c.lastSign).Round(time.Second))
+	case t.IsZero():
+		return c.until, c.err
 	}
 	return now, nil
+}
+
+// silent reports whether the last sign that the view is current is too old.
+func (c *staleness) silent(now time.Time) bool {
+	return now.Sub(c.lastSign) > cmp.Or(c.maxSilence, maxWatchSilence)
 }
 
 func (c *staleness) recordFailure(err error) {
@@ -100,7 +108,15 @@ func (c *staleness) finishList() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.advance(c.listStarted)
+	c.lastSign = c.clock.Now()
 	c.err = nil
+}
+
+// needsList reports whether a watch cannot bring the view up to date without a list before.
+func (c *staleness) needsList() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.silent(c.clock.Now())
 }
 
 func (c *staleness) advance(t time.Time) {
@@ -126,15 +142,20 @@ func trackList[L runtime.Object](c *staleness, opts metav1.ListOptions, list fun
 	return out, nil
 }
 
-// trackWatch opens a watch and records its events.
+// trackWatch opens a watch and records its events. After a silence, trackWatch refuses a watch that does not begin with
+// the initial objects, so that the informer lists again: the new watch could be as silent as the last one.
 func trackWatch(c *staleness, opts metav1.ListOptions, open func() (watch.Interface, error)) (watch.Interface, error) {
+	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
+	if !initial && c.needsList() {
+		return nil, apierrors.NewResourceExpired("the watches were silent for too long, so a list is necessary")
+	}
 	w, err := open()
 	if err != nil {
 		c.recordFailure(err)
 		return nil, err
 	}
 	s := &trackedWatch{Interface: w, staleness: c, openedAt: c.clock.Now(), out: make(chan watch.Event), done: make(chan struct{}),
-		sendingInitial: opts.SendInitialEvents != nil && *opts.SendInitialEvents}
+		sendingInitial: initial}
 	c.mu.Lock()
 	c.stream = s
 	c.mu.Unlock()
@@ -179,25 +200,22 @@ func (s *trackedWatch) forward() {
 }
 
 // currentUntil returns the time up to which the events of the watch are complete. It returns the zero
-// time if the watch is broken or too new.
+// time if the watch is broken or too new, or silent without having sent an event.
 func (s *trackedWatch) currentUntil(now time.Time) time.Time {
 	switch {
 	case s.broken || s.sendingInitial:
 		return time.Time{}
-	case now.Sub(s.lastSign()) > cmp.Or(s.staleness.maxSilence, maxWatchSilence):
-		return s.lastSign()
+	case s.silent(now):
+		return s.lastEvent
 	case s.lastEvent.IsZero() && now.Sub(s.openedAt) < watchProvenAfter:
 		return time.Time{}
 	}
 	return now
 }
 
-// lastSign returns the time of the last event or bookmark, or else the time at which the API server opened the watch.
-func (s *trackedWatch) lastSign() time.Time {
-	if s.lastEvent.IsZero() {
-		return s.openedAt
-	}
-	return s.lastEvent
+// silent reports whether the watch works, but there was no event for too long.
+func (s *trackedWatch) silent(now time.Time) bool {
+	return !s.broken && !s.sendingInitial && s.staleness.silent(now)
 }
 
 func (s *trackedWatch) record(e watch.Event) {
@@ -214,7 +232,7 @@ func (s *trackedWatch) record(e watch.Event) {
 		s.sendingInitial = s.sendingInitial && !endsInitialEvents(e.Object)
 	}
 	if !s.sendingInitial {
-		s.lastEvent = now
+		s.lastEvent, c.lastSign = now, now
 	}
 }
 

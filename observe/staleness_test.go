@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -50,6 +51,17 @@ func (x *fakeInformer) startWatch(initial bool, err error) {
 		x.opened = open
 	} else if got == nil {
 		x.t.Error("a refused watch returned no error")
+	}
+}
+
+// wantRefusedWatch checks that a watch without initial objects is refused with the error after which informers list.
+func (x *fakeInformer) wantRefusedWatch() {
+	x.t.Helper()
+	if _, err := trackWatch(x.staleness, metav1.ListOptions{}, func() (watch.Interface, error) {
+		x.t.Error("the watch was opened")
+		return nil, errRefused
+	}); !apierrors.IsResourceExpired(err) {
+		x.t.Errorf("the watch was refused with %v, want that a list is necessary", err)
 	}
 }
 
@@ -101,23 +113,23 @@ var (
 func TestAWatchThatWorksIsNow(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
-	x.advanceClock(time.Minute)
-	x.wantStaleness(time.Minute, "")
+	x.advanceClock(50 * time.Second)
+	x.wantStaleness(50*time.Second, "")
 	x.startWatch(false, nil)
-	x.wantStaleness(time.Minute, "") // the server may close it immediately
+	x.wantStaleness(50*time.Second, "") // the server may close it immediately
 	x.advanceClock(time.Second)
 	x.wantStaleness(0, "") // a kind without changes
 	x.endWatch()
-	x.advanceClock(time.Minute)
-	x.wantStaleness(time.Minute, "its watch ended")
+	x.advanceClock(50 * time.Second)
+	x.wantStaleness(50*time.Second, "its watch ended")
 	x.startWatch(false, errRefused)
-	x.wantStaleness(time.Minute, "connection refused")
+	x.wantStaleness(50*time.Second, "connection refused")
 	x.startWatch(false, nil)
 	x.sendEvent(watch.Event{Type: watch.Modified, Object: emptyPod})
 	x.wantStaleness(0, "")
 	x.sendEvent(expiredEvent)
-	x.advanceClock(time.Minute)
-	x.wantStaleness(time.Minute, "the answer is 410")
+	x.advanceClock(50 * time.Second)
+	x.wantStaleness(50*time.Second, "the answer is 410")
 }
 
 // TestWatchesThatEndAtOnceDoNotCount covers a proxy that opens each watch and closes it
@@ -126,17 +138,17 @@ func TestWatchesThatEndAtOnceDoNotCount(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
 	for range 5 {
-		x.advanceClock(20 * time.Second)
+		x.advanceClock(10 * time.Second)
 		x.startWatch(false, nil)
 		x.advanceClock(500 * time.Millisecond)
 		x.endWatch()
-		x.advanceClock(20 * time.Second)
+		x.advanceClock(10 * time.Second)
 		x.startWatch(false, nil)
 		x.sendEvent(expiredEvent)
 		x.endWatch()
 		x.finishedList("", "", errRefused)
 	}
-	x.wantStaleness(5*40500*time.Millisecond, "connection refused")
+	x.wantStaleness(5*20500*time.Millisecond, "connection refused")
 	x.advanceClock(time.Second)
 	x.finishedList("", "", nil)
 	x.wantStaleness(0, "")
@@ -194,8 +206,33 @@ func TestSilentWatchIsBroken(t *testing.T) {
 				t.Error("the silent watch was not ended")
 			}
 			x.wantStaleness(121*time.Second, "its watch ended")
+
+			// A new watch could be as silent, so the informer must list first.
+			x.startWatch(false, nil)
+			x.advanceClock(2 * time.Second)
+			x.wantStaleness(123*time.Second, "its watch ended")
+			x.wantRefusedWatch()
+			x.finishedList("", "", nil)
+			x.startWatch(false, nil)
+			x.advanceClock(2 * time.Second)
+			x.wantStaleness(0, "")
 		})
 	}
+}
+
+// TestSilentWatchesAddUp covers a proxy that opens every watch, delivers nothing, and ends it before the limit for silence.
+func TestSilentWatchesAddUp(t *testing.T) {
+	x := newFakeInformer(t)
+	x.finishedList("", "", nil)
+	for range 2 {
+		x.startWatch(false, nil)
+		x.advanceClock(time.Minute)
+		x.wantStaleness(0, "")
+		x.endWatch()
+	}
+	x.startWatch(false, nil)
+	x.advanceClock(time.Minute)
+	x.wantStaleness(time.Minute, "its watch has been silent for 3m0s")
 }
 
 // The limit for silence follows maxStaleness, but API servers send bookmarks only once a minute.
@@ -220,6 +257,7 @@ func TestTheLimitForSilenceFollowsMaxStaleness(t *testing.T) {
 // TestStopDoesNotWaitForReader checks that Stop returns even if no informer reads the events.
 func TestStopDoesNotWaitForReader(t *testing.T) {
 	x := newFakeInformer(t)
+	x.finishedList("", "", nil)
 	x.startWatch(false, nil)
 	sent := make(chan struct{})
 	go func() { x.fake.Modify(emptyPod); close(sent) }()

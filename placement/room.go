@@ -12,7 +12,7 @@ import (
 // LeastToFill returns the least number of replacements of other pods that leave too few resources for
 // the replacement of p on a node, if they land there beside its present pods. The node now has room
 // for p. If p has room even beside all of them, the result is len(others) + 1.
-func (m *ClusterModel) LeastToFill(n cluster.NodeID, p cluster.PodID, others []cluster.PodID) int {
+func LeastToFill(m *ClusterModel, n cluster.NodeID, p cluster.PodID, others []cluster.PodID) int {
 	in := m.replacementOf(p)
 	never := len(others) + 1
 	if in.CheckedRequests == nil {
@@ -43,7 +43,7 @@ func (m *ClusterModel) LeastToFill(n cluster.NodeID, p cluster.PodID, others []c
 
 // AtLeastToFill returns a lower bound of LeastToFill for any number of others whose requests are at
 // most largest. It is 1 for a pod that ExcludeEachOther may keep apart from others.
-func (m *ClusterModel) AtLeastToFill(n cluster.NodeID, p cluster.PodID, largest *cluster.Resources) int64 {
+func AtLeastToFill(m *ClusterModel, n cluster.NodeID, p cluster.PodID, largest *cluster.Resources) int64 {
 	in := m.replacementOf(p)
 	if len(in.Ports)+len(in.InterPod.Anti)+len(in.InterPod.ExistingAnti)+len(in.Disks)+len(in.Volumes.Attach) > 0 {
 		return 1
@@ -67,14 +67,14 @@ func (m *ClusterModel) AtLeastToFill(n cluster.NodeID, p cluster.PodID, largest 
 }
 
 // RequestsOf returns the requests of the replacement of p. The caller must not change them.
-func (m *ClusterModel) RequestsOf(p cluster.PodID) *cluster.Resources {
+func RequestsOf(m *ClusterModel, p cluster.PodID) *cluster.Resources {
 	return &m.replacementOf(p).Requests
 }
 
 // ExcludeEachOther reports whether the replacements of two pods may not fit on one node however large
 // it is: by host ports, required anti-affinity, disks, or volumes that count against a limit of the
 // node.
-func (m *ClusterModel) ExcludeEachOther(p, q cluster.PodID) bool {
+func ExcludeEachOther(m *ClusterModel, p, q cluster.PodID) bool {
 	a, b := m.replacementOf(p), m.replacementOf(q)
 	avoids := func(a, b *cycle.Replacement) bool {
 		return slices.ContainsFunc(a.InterPod.Anti, func(t cycle.TermWithTopology) bool { return b.Class.CountedBy(t.Pods) })

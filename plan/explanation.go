@@ -73,6 +73,8 @@ type RuleResult struct {
 	Code    Code   `json:"code"`
 	Allows  bool   `json:"allows"`
 	Message string `json:"message,omitempty"`
+	// UsedUp reports that the rule is a limit that allows the eviction now, but that the moves of the plan use up.
+	UsedUp bool `json:"usedUp,omitempty"`
 }
 
 // Landing is the predicted landing of the replacement in the current cluster.

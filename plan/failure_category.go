@@ -90,7 +90,7 @@ func cpuCapacity(p *cluster.Pod) (milli int64) {
 	spec := &p.Object.Spec
 	if spec.Resources != nil {
 		if limit, ok := spec.Resources.Limits[corev1.ResourceCPU]; ok {
-			return limit.MilliValue()
+			return cluster.MilliCPU(&limit)
 		}
 	}
 	for i := range spec.Containers {
@@ -98,7 +98,7 @@ func cpuCapacity(p *cluster.Pod) (milli int64) {
 		if !ok {
 			return p.Requests.Get(cpu)
 		}
-		milli += limit.MilliValue()
+		milli += cluster.MilliCPU(&limit)
 	}
 	return milli
 }

@@ -121,4 +121,6 @@ const (
 	PlanRefused             Code = "PlanRefused"
 	Paused                  Code = "Paused"
 	BreakerOpen             Code = "BreakerOpen"
+	AlertFiring             Code = "AlertFiring"
+	AlertsUnknown           Code = "AlertsUnknown"
 )

@@ -97,6 +97,9 @@ type Outcome struct {
 	ReadyAfter        string      `json:"readyAfter,omitempty"`
 }
 
+// SawReady reports whether the pass has seen the replacement Ready, wherever it landed.
+func (o Outcome) SawReady() bool { return o.ReadyAfter != "" || o.LandedWell() }
+
 // LandedWell reports whether the replacement landed as predicted and became Ready.
 func (o Outcome) LandedWell() bool {
 	switch o.Reason.Code {

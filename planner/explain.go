@@ -69,7 +69,7 @@ func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
 func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 	s := e.start.Snapshot
 	w := &s.Workloads[id]
-	x := e.explanation(plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID})
+	x := e.WorkloadWithoutPods(w)
 	for g, goal := range e.start.Goals.Goals {
 		if goal.Kind == plan.SkewAtMost && slices.ContainsFunc(goal.Pods, func(p cluster.PodID) bool { return s.Pods[p].Workload == id }) {
 			x.Goals = append(x.Goals, e.goal(g, false))
@@ -82,6 +82,11 @@ func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 		x.Requests = append(x.Requests, x.Pods[0].Requests...)
 	}
 	return x
+}
+
+// WorkloadWithoutPods explains a workload that has no pods, so that no goal contains it.
+func (e *Explainer) WorkloadWithoutPods(w *cluster.Workload) plan.Explanation {
+	return e.explanation(plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID})
 }
 
 func (e *Explainer) explanation(subject plan.ObjectRef) plan.Explanation {
@@ -191,19 +196,7 @@ func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 }
 
 func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
-	refused := map[plan.Code]string{}
-	for _, r := range guard.CheckAll(e.start.Eligibility.GuardInput(p)) {
-		refused[r.Code] = r.Message
-	}
-	out := []plan.RuleResult{}
-	for _, r := range guard.Rules {
-		msg, no := refused[r.Code]
-		out = append(out, plan.RuleResult{Code: r.Code, Allows: !no, Message: msg})
-		if no && r.Code == plan.PodNotBound {
-			break // the other rules need a node
-		}
-	}
-	return out
+	return guard.CheckAll(e.start.Eligibility.GuardInput(p))
 }
 
 // budgets returns the results of two rules: the back-off of the pod's workload, and the budget that covers the pod.
@@ -231,7 +224,9 @@ func (e *Explainer) limits(p *cluster.Pod) []plan.RuleResult {
 	out := []plan.RuleResult{}
 	used := e.done.Limits.Allowances(p.ID)
 	for i, a := range e.start.Limits.Allowances(p.ID) {
+		_, moved := e.moves[p.ID]
 		out = append(out, plan.RuleResult{Code: a.Code, Allows: a.Left() > 0,
+			UsedUp:  !moved && a.Left() > 0 && used[i].Left() <= 0,
 			Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.Name(), a.Description(), a.LastHour(), used[i].Planned)})
 	}
 	return out

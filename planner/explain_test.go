@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -39,6 +40,68 @@ func TestExplanationsAgreeWithPlans(t *testing.T) {
 			case x.OnlyObstacle && !isRejectedWith(x, x.Verdict.Code):
 				t.Fatalf("seed %d: %s: %s alone keeps it, but no check says so", seed, x.Pod, x.Verdict.Code)
 			}
+		}
+	}
+}
+
+// TestExplainNamesUsedUpLimits: a limit that allows an eviction before the pass, and that the plan uses up, is not
+// explained as one that simply allows the eviction. For a pod that the plan moves, the limit allows it.
+func TestExplainNamesUsedUpLimits(t *testing.T) {
+	snapshot, st, conf := openScenario(t, scenario.Read(t, "zone-limit"))
+	e := planner.New(conf.PlannerOptions()).Explain(snapshot, st, controller.Goals(snapshot, conf.BuildStrategies(), nil), snapshot.TakenAt)
+	for name, want := range map[string]bool{"d-6c8f-02": false, "d-6c8f-03": true} {
+		x := e.Pod(snapshot.PodByKey("shop/" + name).ID).Pods[0]
+		for _, l := range x.Limits {
+			usedUp := want && l.Code == plan.LimitPerZone
+			if !l.Allows || l.UsedUp != usedUp {
+				t.Errorf("%s: %s allows %v, used up %v, want true, %v: %s", name, l.Code, l.Allows, l.UsedUp, usedUp, l.Message)
+			}
+		}
+	}
+}
+
+// TestOnlyObstacleIsTrue: whether an annotation is on the Deployment or on one pod, the plan without the annotation
+// moves the explained pod, or other pods of the same workload.
+func TestOnlyObstacleIsTrue(t *testing.T) {
+	s := scenario.Read(t, "zone-limit")
+	never := map[string]string{"evenkeel.io/evict": "never"}
+	for name, annotate := range map[string]func(o *cluster.Objects){
+		"Deployment": func(o *cluster.Objects) {
+			for _, d := range o.Deployments {
+				if d.Name == "d" {
+					d.Annotations = never
+				}
+			}
+		},
+		"pod": func(o *cluster.Objects) {
+			for _, p := range o.Pods {
+				if p.Name == "d-6c8f-02" {
+					p.Annotations = never
+				}
+			}
+		},
+	} {
+		o := s.Objects(t)
+		annotate(o)
+		snapshot, st, conf := openScenarioWith(t, s, o)
+		e := planner.New(conf.PlannerOptions()).Explain(snapshot, st, controller.Goals(snapshot, conf.BuildStrategies(), nil), snapshot.TakenAt)
+		without := map[string]bool{}
+		for _, m := range planScenario(t, s).Moves {
+			without[m.Pod.Name] = true
+		}
+		only := 0
+		for i := range snapshot.Pods {
+			x := e.Pod(cluster.PodID(i)).Pods[0]
+			if !x.OnlyObstacle || x.Verdict.Code != plan.EvictNever {
+				continue
+			}
+			only++
+			if x.Node != "n3" || len(without) == 0 {
+				t.Errorf("%s: %s on %s is said to be kept by the annotation only; without it, the plan moves %v", name, x.Pod, x.Node, without)
+			}
+		}
+		if want := map[string]int{"Deployment": 4, "pod": 1}[name]; only != want {
+			t.Errorf("%s: %d pods are kept by the annotation only, want %d", name, only, want)
 		}
 	}
 }

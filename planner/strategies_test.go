@@ -54,7 +54,7 @@ func inputProblems(p plan.Plan) []string {
 // TestNoGoalIsSaid: if a strategy states no goal, the plan reports a problem.
 func TestNoGoalIsSaid(t *testing.T) {
 	const zones = "- {name: zones, type: ZoneSpread, schedule: '@hourly'"
-	workload := "strategies: strategy zones states no goal: it needs a workload in scope with at least two pods that can run on at least two values of topology.kubernetes.io/zone"
+	workload := "strategies: strategy zones has no goal: it needs a workload in scope with at least two pods that can run on at least two values of topology.kubernetes.io/zone"
 	for name, c := range map[string]struct {
 		conf   string
 		change func(*cluster.Objects)
@@ -71,7 +71,7 @@ func TestNoGoalIsSaid(t *testing.T) {
 		}},
 		"no such namespace": {conf: "namespaces: {include: [nosuch]}\nstrategies:\n" + zones + "}", want: workload},
 		"no node selected":  {conf: "nodeSelector: a=b\nstrategies:\n" + zones + "}", want: workload},
-		"no such resource":  {conf: "strategies:\n- {name: gpus, type: NodeLoad, schedule: '@hourly', args: {target: {example.com/gpu: 0.5}}}", want: "strategies: strategy gpus states no goal: it needs a Ready node with example.com/gpu, in scope and not excluded"},
+		"no such resource":  {conf: "strategies:\n- {name: gpus, type: NodeLoad, schedule: '@hourly', args: {target: {example.com/gpu: 0.5}}}", want: "strategies: strategy gpus has no goal: it needs a Ready node with example.com/gpu, in scope and not excluded"},
 		"no strategy":       {conf: "strategies: []", want: "strategies: the configuration has no strategy"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,16 +24,16 @@ func TestHintsThatJudgeNoNode(t *testing.T) {
 	}{
 		"one rule": {usage(map[string]int64{"rule:io": 3}), ""},
 		"another figure": {usage(map[string]int64{"memory": 3000}),
-			"nothing is known: the last answer of prometheus is too old, or says nothing of use"},
+			"no usage data: the last answer of prometheus is too old, or contains no usage"},
 		"no answer": {func(o *cluster.Objects) { o.Usage = &cluster.Usage{Source: "prometheus"} },
-			"nothing is known: prometheus gave no answer"},
-		"no usage": {nil, "nothing is known: the snapshot holds no usage"},
+			"no usage data: prometheus gave no answer"},
+		"no usage": {nil, "no usage data: the snapshot holds none"},
 	} {
 		p := planExample(t, conf, nil, c.change)
 		if p.HintsNoData != c.want {
 			t.Errorf("%s: %q, want %q", name, p.HintsNoData, c.want)
 		}
-		if said := slices.Contains(inputProblems(p), "strategies: the rules of hints can judge no node: "+c.want); said != (c.change == nil) {
+		if said := slices.Contains(inputProblems(p), "strategies: the hint rules cannot evaluate any node: "+c.want); said != (c.change == nil) {
 			t.Errorf("%s: inputs say it: %t", name, said)
 		}
 		checkSchema(t, p)
@@ -56,12 +56,12 @@ func TestAResourceThatNobodyMeasures(t *testing.T) {
 		change         func(*cluster.Objects)
 		unknown, input string
 	}{
-		"disk":     {usage(map[string]int64{"cpu": 3000}), "too little is known: use of disk is known of 0 of 3 nodes in scope", "prometheus: use of disk is known of 0 of 3 nodes in scope: strategy hot states no goal, of cpu or disk either"},
+		"disk":     {usage(map[string]int64{"cpu": 3000}), "too little usage data: the usage of disk is known for 0 of 3 nodes in scope", "prometheus: the usage of disk is known for 0 of 3 nodes in scope: strategy hot has no goal, not even for cpu or disk"},
 		"both":     {usage(map[string]int64{"cpu": 3000, "disk": 1}), "", ""},
-		"none":     {usage(nil), "nothing is known: the last answer of prometheus is too old, or says nothing of use", ""},
-		"no usage": {nil, "nothing is known: the snapshot holds no usage", ""},
+		"none":     {usage(nil), "no usage data: the last answer of prometheus is too old, or contains no usage", ""},
+		"no usage": {nil, "no usage data: the snapshot holds none", ""},
 		"no answer": {func(o *cluster.Objects) { o.Usage = &cluster.Usage{Source: "prometheus"} },
-			"nothing is known: prometheus gave no answer", ""},
+			"no usage data: prometheus gave no answer", ""},
 	} {
 		p := planExample(t, conf, nil, c.change)
 		if got := p.Strategies[0]; got.NoData != c.unknown || (got.Goals == 0) != (c.unknown != "") {

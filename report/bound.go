@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -94,9 +95,9 @@ func residualText(g plan.Goal, v float64) string {
 	name := escape(g.Subject.Name)
 	switch g.Kind {
 	case plan.NodeBelow:
-		return escape(g.ID) + ": " + resourceText(g) + " of " + name + ", " + percent(v) + " over"
+		return escape(g.ID) + ": " + resourceText(g) + " of " + name + ", " + percent.Of(v) + " over"
 	case plan.SkewAtMost:
-		return escape(g.ID) + ": " + name + ", " + plural.Count(int(v), "pod") + " over"
+		return escape(g.ID) + ": " + name + ", a skew of " + number(v) + " over the limit"
 	}
 	return escape(g.ID) + ": " + name + ", " + excessText(g, v)
 }

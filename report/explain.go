@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -13,11 +15,11 @@ type explainTable struct{ *table }
 
 func (t explainTable) writeExplanation(e plan.Explanation) {
 	if e.Subject.Kind == "Pod" && len(e.Pods) == 1 {
-		t.writePodExplanation(e.Pods[0], e.Blocks)
+		t.writePodExplanation(e.Pods[0], e.Blocks, e.TakenAt)
 		return
 	}
 	t.addLine("%s, as of %s.", escape(e.Subject.String()), e.TakenAt.Format(timeLayout))
-	t.writeBlocks(e.Blocks)
+	t.writeBlocks(e.Blocks, e.TakenAt)
 	t.writeNodeStatus(e.Node)
 	t.writeGoalStatuses(e.Goals, false, "No goal covers it.")
 	t.writeRequests(e.Requests)
@@ -25,7 +27,7 @@ func (t explainTable) writeExplanation(e plan.Explanation) {
 	if t.wide {
 		for _, p := range e.Pods {
 			t.addLine("")
-			t.writePodExplanation(p, nil) // t.blocks wrote them above
+			t.writePodExplanation(p, nil, e.TakenAt) // t.blocks wrote them above
 		}
 	}
 }
@@ -53,14 +55,14 @@ func verdictText(p plan.PodExplanation) string {
 
 // writePodExplanation explains one pod: the verdict and the blocks, and then the goals, guards,
 // budgets, limits and nodes behind the verdict.
-func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.EvictionBlock) {
+func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.EvictionBlock, at time.Time) {
 	location := "on no node"
 	if p.Node != "" {
 		location = "on " + escape(p.Node)
 	}
 	t.addLine("Pod %s %s, of %s.", escape(p.Pod.String()), location, ownerText(p))
 	t.writePodVerdict(p)
-	t.writeBlocks(blocks)
+	t.writeBlocks(blocks, at)
 	t.writeGoalStatuses(p.Goals, true, "No goal covers it: no strategy selects it on its node.")
 	t.writeRequests(p.Requests)
 	t.writeRules("Guards", "guard", p.Guards)
@@ -69,14 +71,14 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 		t.addLine("")
 		t.addLine("No budget covers it.")
 	}
-	t.writeRules("Limits, before any move", "limit", p.Limits)
+	t.writeRules("Limits", "limit", p.Limits)
 	t.writeLanding(p)
 }
 
 // targetsText describes the predicted nodes of a replacement and the confidence. The replacement of a displaced pod
 // must only make no goal worse.
 func targetsText(m *plan.Move) string {
-	to, confidence, nodes := escape(m.To), percent(m.Confidence), m.Acceptable.Nodes
+	to, confidence, nodes := escape(m.To), percent.Of(m.Confidence), m.Acceptable.Nodes
 	switch {
 	case m.DisplacedFor != nil && nodes == 1:
 		return fmt.Sprintf("%s; probability %s that it lands where it makes no goal worse (the only such node).", to, confidence)
@@ -171,7 +173,10 @@ func (t explainTable) writeRules(title, noun string, list []plan.RuleResult) {
 			continue
 		}
 		allows := "NO"
-		if c.Allows {
+		switch {
+		case c.UsedUp:
+			allows = "used up"
+		case c.Allows:
 			allows = "yes"
 		}
 		g.addRow(allows, escape(string(c.Code)), orDash(escape(c.Message)))
@@ -210,14 +215,14 @@ func (t explainTable) writeLanding(p plan.PodExplanation) {
 		case n.WorsenedGoal != nil:
 			helps = "no: " + goalText(n.WorsenedGoal.Goal) + " would be " + excessText(n.WorsenedGoal.Goal, n.WorsenedGoal.ExcessAfter)
 		}
-		g.addRow(escape(n.Name), orDash(escape(n.Zone)), percent(n.Probability), helps, escape(n.Detail))
+		g.addRow(escape(n.Name), orDash(escape(n.Zone)), percent.Of(n.Probability), helps, escape(n.Detail))
 	}
 	t.addSection("Where its replacement would land now, before any other move", g, 12)
 	if l.Steer != "" {
 		t.addLine("  These probabilities assume a %s on %s.", escape(l.Steer), escape(strings.Join(l.HintedNodes, ", ")))
 	}
 	if l.PendingProbability > 0 {
-		t.addLine("  Probability that it stays Pending: %s.", percent(l.PendingProbability))
+		t.addLine("  Probability that it stays Pending: %s.", percent.Of(l.PendingProbability))
 	}
 	if l.Verdict.Code != "" {
 		t.addLine("  This landing is not acceptable: %s.", reasonText(l.Verdict))
@@ -242,7 +247,7 @@ func (t explainTable) writeNodeStatus(n *plan.NodeStatus) {
 	t.addLine("%s", t.paint(color, "The node is "+zone+", "+scope+"; it "+state+"."))
 	var used []string
 	for _, r := range sortedKeys(n.Used) {
-		used = append(used, percent(n.Used[r])+" of its "+escape(r))
+		used = append(used, percent.Of(n.Used[r])+" of its "+escape(r))
 	}
 	if len(used) > 0 {
 		t.addLine("The node uses %s.", strings.Join(used, ", "))

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -17,10 +18,10 @@ func (t *table) writeMoves(p plan.Plan) {
 	g := newGrid(heads...)
 	for _, m := range p.Moves {
 		cells := []string{strconv.Itoa(m.Step), strconv.Itoa(m.Wave), escape(m.Pod.String()), escape(m.From), destinationText(m),
-			percent(m.Confidence), escape(m.Strategy), reasonText(m.Reason)}
+			percent.Of(m.Confidence), escape(m.Strategy), reasonText(m.Reason)}
 		if t.wide {
 			cells = append(cells, escape(m.Owner.String()), escape(strings.Join(m.Goals, ",")), strconv.Itoa(m.Acceptable.Nodes),
-				percent(m.ReturnProbability), percent(m.PendingProbability), orDash(escape(m.Steer)), number(m.Benefit), number(m.Cost))
+				percent.Of(m.ReturnProbability), percent.Of(m.PendingProbability), orDash(escape(m.Steer)), number(m.Benefit), number(m.Cost))
 		}
 		g.addRow(cells...)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -114,7 +115,7 @@ func nowAfterCells(names []string, now, after map[string]float64) []string {
 
 func percentOf(m map[string]float64, resource string) string {
 	if v, ok := m[resource]; ok {
-		return percent(v)
+		return percent.Of(v)
 	}
 	return "-"
 }

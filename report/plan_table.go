@@ -2,16 +2,19 @@ package report
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // writePlan writes the verdict on a plan and then all of its sections.
 func (t *table) writePlan(p plan.Plan, subject, effect string) {
 	t.writeVerdict(p, subject, effect)
-	t.writeBlocks(p.Blocks)
+	t.writeBlocks(p.Blocks, p.TakenAt)
 	t.writeOrigin(p)
 	t.writeGoals(p)
 	t.writeNodes(p)
@@ -25,10 +28,19 @@ func (t *table) writePlan(p plan.Plan, subject, effect string) {
 	t.writeInputs(p)
 }
 
-// writeBlocks explains why the moves of the plan are not executed.
-func (t *table) writeBlocks(blocks []plan.EvictionBlock) {
+// writeBlocks explains why the moves of the plan are not executed. It adds the age of a pause and how to end it: a pause
+// may be left from an installation that was removed long ago.
+func (t *table) writeBlocks(blocks []plan.EvictionBlock, at time.Time) {
 	for _, b := range blocks {
 		t.addLine("%s", t.paint(yellow, "Nothing is evicted now: "+reasonText(b.Reason)+"."))
+		if b.Reason.Code != plan.Paused {
+			continue
+		}
+		resume := "To end the pause, run `evenkeel resume`."
+		if !b.Since.IsZero() && at.After(b.Since) {
+			resume = "The pause is " + plan.AgeText(at.Sub(b.Since)) + " old. " + resume
+		}
+		t.addLine("%s", t.paint(yellow, resume))
 	}
 }
 
@@ -55,7 +67,11 @@ func (t *table) writeGoals(p plan.Plan) {
 	for _, goal := range p.Goals {
 		g.addRow(escape(goal.ID), escape(goal.Strategy), goalText(goal), excessText(goal, goal.Excess), excessText(goal, p.After.Excess[goal.ID]))
 	}
-	t.addSection("Goals not met now", g, maxLines)
+	title := "Goals not met now"
+	if t.ended {
+		title = "Goals not met when the plan was made (" + p.TakenAt.UTC().Format(timeLayout) + ")"
+	}
+	t.addSection(title, g, maxLines)
 }
 
 // writeInputs lists the sources with problems. The wide form lists all sources.
@@ -70,7 +86,7 @@ func (t *table) writeInputs(p plan.Plan) {
 		if in.Statistic != "" {
 			source += " (" + escape(in.Statistic) + ")"
 		}
-		g.addRow(source, orDash(escape(in.Age)), percent(in.Coverage), problems)
+		g.addRow(source, orDash(escape(in.Age)), coverageText(in), problems)
 	}
 	title := "Inputs with problems (missing data counts as unknown and causes no moves)"
 	if t.wide {
@@ -79,13 +95,24 @@ func (t *table) writeInputs(p plan.Plan) {
 	t.addSection(title, g, maxLines)
 }
 
+// coverageText writes the share of nodes that a source covers. A complete source that does not describe nodes has none.
+func coverageText(in plan.Input) string {
+	if in.Coverage == 1 && slices.Contains(inputsNotAboutNodes, in.Source) {
+		return "-"
+	}
+	return percent.Of(in.Coverage)
+}
+
+// inputsNotAboutNodes are sources whose coverage says nothing, because they do not describe nodes one by one.
+var inputsNotAboutNodes = []string{"strategies", "others", "hints", "annotations"}
+
 // writeSchedulers writes how many bindings of each scheduler without a profile were predicted correctly.
 func (t *table) writeSchedulers(p plan.Plan) {
 	g := newGrid("SCHEDULER", ">PODS", ">BINDINGS SEEN", ">PREDICTED", ">CORRECT", ">HIT RATE", "ITS PODS")
 	for _, s := range p.Schedulers {
 		rate, pods := "-", "stay"
 		if s.HitRate != nil {
-			rate = percent(*s.HitRate)
+			rate = percent.Of(*s.HitRate)
 		}
 		if s.Trusted {
 			pods = "may move"

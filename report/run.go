@@ -16,6 +16,7 @@ type runTable struct{ *table }
 
 // writeRun writes what a pass did, and then its plan.
 func (t runTable) writeRun(r plan.RunReport) {
+	t.ended = true
 	t.writeRunVerdict(r)
 	switch {
 	case refused(r):
@@ -162,9 +163,11 @@ func openGoalsText(p plan.Plan) (text, color string) {
 	return text, color
 }
 
-// blockedText returns the start of the first line for a run in which a pause or the breaker prevented every eviction.
+// blockedText returns the start of the first line for a run in which a pause, the breaker or an alert prevented every
+// eviction.
 func blockedText(r plan.RunReport) string {
-	if r.Stopped == nil || countOutcomes(r, plan.Evicted) > 0 || r.Stopped.Code != plan.Paused && r.Stopped.Code != plan.BreakerOpen {
+	blocking := []plan.Code{plan.Paused, plan.BreakerOpen, plan.AlertFiring, plan.AlertsUnknown}
+	if r.Stopped == nil || countOutcomes(r, plan.Evicted) > 0 || !slices.Contains(blocking, r.Stopped.Code) {
 		return ""
 	}
 	return "evictions are blocked (" + string(r.Stopped.Code) + "); "

@@ -124,6 +124,8 @@ func blockedByBudgetPlan() plan.Plan {
 	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 12}, Samples: []plan.Rejection{
 		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x1"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.BlockedByPDB,
 			Message: "pdb shop/d allows 0 more"}}}}
+	p.Inputs = append(p.Inputs, plan.Input{Source: "strategies", Age: "0s", Coverage: 1,
+		Problems: []string{"strategy hot has no goal: it needs a Ready node with cpu"}})
 	p.Inputs = append(p.Inputs, plan.Input{Source: "prometheus", Statistic: "p90 over 5m", Age: "7m3s", Coverage: .666,
 		Problems: []string{"n3 has no sample", "answer older than 3m"}})
 	return p
@@ -173,7 +175,7 @@ func hotNodesPlan() plan.Plan {
 	p.Bound = plan.Bound{MinEvictions: 4, MinForPlan: 1, Residual: .2, ResidualByGoal: map[string]float64{"g1": .025}, Unmet: .16,
 		UnmetGoals: []plan.UnmetGoal{{Goal: "g1", Reason: plan.UnmetByScheduler, Excess: .02,
 			Rejections: map[plan.Code]int{plan.WouldReturn: 4},
-			Detail:     "node-07 stays above 0.80 of its cpu (g1): WouldReturn 4; replacements are too likely to return to node-07 (4)"}}}
+			Detail:     "node-07 stays above 80% of its cpu (g1): WouldReturn 4; replacements are too likely to return to node-07 (4)"}}}
 	return p
 }
 

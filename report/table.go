@@ -14,6 +14,7 @@ const maxLines = 20
 // table collects the lines of a report.
 type table struct {
 	wide, color bool
+	ended       bool // the plan is part of the report of a run that has ended
 	lines       []string
 }
 

@@ -9,17 +9,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
-
-// percent writes a fraction 0..1 as a percentage with at most one decimal.
-func percent(frac float64) string {
-	if math.IsNaN(frac) || math.IsInf(frac, 0) {
-		return "unknown"
-	}
-	return number(math.Round(frac*1000)/10) + "%"
-}
 
 // number writes v with at most three decimals and without trailing zeros.
 func number(v float64) string {
@@ -50,7 +43,7 @@ func goalText(g plan.Goal) string {
 	what := escape(g.Subject.String())
 	switch g.Kind {
 	case plan.NodeBelow:
-		return fmt.Sprintf("%s of %s at most %s", resourceText(g), what, percent(g.Limit))
+		return fmt.Sprintf("%s of %s at most %s", resourceText(g), what, percent.Of(g.Limit))
 	case plan.SkewAtMost:
 		return fmt.Sprintf("%s: at most %s apart over %s", what, plural.Count(int(g.Limit), "pod"), escape(g.TopologyKey))
 	case plan.NodeEmpty:
@@ -75,9 +68,9 @@ func excessText(g plan.Goal, v float64) string {
 	case v <= tiny:
 		return "met"
 	case g.Kind == plan.NodeBelow:
-		return percent(v) + " over"
-	case g.Kind == plan.SkewAtMost:
-		return number(v) + " over"
+		return percent.Of(v) + " over"
+	case g.Kind == plan.SkewAtMost: // skew is the number of pods that goalText calls apart
+		return "skew " + number(g.Limit+v) + " (" + number(v) + " over)"
 	}
 	return plural.Count(int(math.Ceil(v)), "pod") + " left"
 }

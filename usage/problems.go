@@ -57,7 +57,7 @@ func (f *problemGroups) problems() []Problem {
 	for k, t := range f.groups {
 		names := make([]string, 0, maxNames)
 		for _, n := range t.first {
-			names = append(names, sanitize(n, maxName))
+			names = append(names, Sanitize(n, maxName))
 		}
 		detail := k.what + " " + strings.Join(names, ", ")
 		if more := t.count - len(names); more > 0 {
@@ -74,8 +74,8 @@ func (f *problemGroups) problems() []Problem {
 // userinfo is the user and password in a URL.
 var userinfo = regexp.MustCompile(`//[^/@\s]*@`)
 
-// sanitize turns external text into one line of at most `most` characters and removes passwords from URLs.
-func sanitize(text string, most int) string {
+// Sanitize turns external text into one line of at most `most` characters and removes passwords from URLs.
+func Sanitize(text string, most int) string {
 	if text == "" {
 		return `""`
 	}

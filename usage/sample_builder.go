@@ -168,7 +168,7 @@ func (g *SampleBuilder) AddProblemOf(kind ProblemKind, what, name string) {
 
 // AddProblem adds a problem in the words of the caller. The text must not contain secrets.
 func (g *SampleBuilder) AddProblem(kind ProblemKind, detail string) {
-	g.problems.single = append(g.problems.single, Problem{Kind: kind, Detail: sanitize(detail, maxDetail)})
+	g.problems.single = append(g.problems.single, Problem{Kind: kind, Detail: Sanitize(detail, maxDetail)})
 }
 
 // Sample returns the plausible values. The problems are sorted by kind and text.
@@ -211,7 +211,7 @@ func (g *SampleBuilder) rejectPercentages(resource string, values []Value) bool 
 	for _, v := range values {
 		if v.Amount > minPercent && v.Amount <= maxPercent {
 			g.AddProblem(Implausible, fmt.Sprintf("%s: %.4g for %s is not a ratio (want 0..1; is it a percentage?); all %d values are rejected",
-				resource, v.Amount, sanitize(v.Node, maxName), len(values)))
+				resource, v.Amount, Sanitize(v.Node, maxName), len(values)))
 			return true
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 )
 
@@ -118,6 +120,11 @@ func (r *Pod) readWindows(o object, loc *time.Location) {
 		}
 		r.Windows = append(r.Windows, Window{src.truncated(), w})
 	}
+}
+
+// IsBeingEvicted reports whether another program has marked the pod itself as being evicted.
+func IsBeingEvicted(p *corev1.Pod) bool {
+	return len(object{"the pod", p}.requestValues(DeschedulerEvictionInProgress)) > 0
 }
 
 // readForeignKeys reads the keys of other programs on a pod. For the descheduler, its "evict"

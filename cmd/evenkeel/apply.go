@@ -85,7 +85,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		return err
 	}
 	if holder != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease; submitting the plan to it\n", holder)
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease in namespace %s; submitting the plan to it\n", holder, f.namespace)
 		r, err := f.submitToLeader(cmd.Context(), client, lease, p, by)
 		switch {
 		case err != nil:
@@ -93,8 +93,8 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		case r != nil:
 			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), incompleteError(*r))
 		}
-		fmt.Fprintln(cmd.ErrOrStderr(),
-			"evenkeel: no process took the plan, and no process holds the Lease any more; this process executes the plan")
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: no process in namespace %s took the plan, and no process holds the Lease there any more; "+
+			"this process executes the plan\n", f.namespace)
 	}
 	warnWithoutLease(cmd, client, f.namespace)
 	return f.executePlan(cmd, g, log, client, rc, conf, lease, p, by, format)

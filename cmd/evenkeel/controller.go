@@ -26,6 +26,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -112,6 +113,7 @@ func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *con
 	s.previousEvictor = live
 	c.Mode, c.Evictor, c.BatchSize = plan.Live, live, evictor.BatchSize(conf.PerMinute())
 	c.Resolver, c.Events, c.Holder, c.CheckOtherReleases = live, s.events, s.lease.Identity, s.lease.CheckOtherReleases
+	c.FiringAlerts = firingAlerts(conf)
 	c.HintWriter, c.HintTTL = writer.New(s.client, clock.RealClock{}, s.observer.Node), time.Duration(conf.Evictor.SteerTTL)
 }
 
@@ -149,8 +151,9 @@ func withPredictedHints(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snaps
 }
 
 func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
-	return &controller.Controller{Dependencies: controller.Dependencies{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
-		OnReport: reports.write}
+	return &controller.Controller{
+		Dependencies: controller.Dependencies{Observer: o, DeletedNodes: o.WatchDeletedNodes(breaker.LooksLost)},
+		Recorder:     m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}
 }
 
 // stateWithPause loads the saved state and the current pause for passes. Load fails if the pause is unreadable.

@@ -1,7 +1,14 @@
 package main
 
 import (
+	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/client-go/kubernetes/fake"
@@ -52,5 +59,44 @@ func TestApprovalsCanBeSwitchedOff(t *testing.T) {
 		if s.apply(c, conf); (c.Approvals != nil) != enabled {
 			t.Errorf("enabled %t: the controller takes approved plans: %t", enabled, c.Approvals != nil)
 		}
+	}
+}
+
+// TestAlertsOfPrometheus checks that the controller asks the server of load.prometheus, with its credentials, although
+// usage comes from another source, and that an unreadable token does not mean that nothing fires.
+func TestAlertsOfPrometheus(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer secret" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		fmt.Fprint(w, `{"status":"success","data":{"resultType":"vector","result":[`+
+			`{"metric":{"alertname":"KubeAPIDown"},"value":[1,"1"]}]}}`)
+	}))
+	defer server.Close()
+	o := observe.New(fake.NewClientset(), clock.RealClock{})
+	s := &controllerSettings{log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}}
+	defer s.connect(t.Context(), &globalFlags{}, fake.NewClientset(), o, "ops")()
+	c := &controller.Controller{}
+	conf := config.Default()
+	conf.DryRun, conf.Load.Prometheus.URL = false, server.URL
+	conf.Load.Prometheus.TokenFile = filepath.Join(t.TempDir(), "token")
+	conf.Evictor.Breaker.PrometheusAlerts = []string{"Kube.*"}
+	if s.apply(c, conf); c.FiringAlerts == nil {
+		t.Fatal("the controller asks for no alerts")
+	}
+	if names, err := c.FiringAlerts(t.Context()); err == nil || !strings.Contains(err.Error(), "reading the token") {
+		t.Errorf("without a token: %q, %v", names, err)
+	}
+	if err := os.WriteFile(conf.Load.Prometheus.TokenFile, []byte("secret"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.apply(c, conf)
+	if names, err := c.FiringAlerts(t.Context()); err != nil || !slices.Equal(names, []string{"KubeAPIDown"}) {
+		t.Errorf("firing %q, %v", names, err)
+	}
+	conf.Evictor.Breaker.PrometheusAlerts = nil
+	if s.apply(c, conf); c.FiringAlerts != nil {
+		t.Error("the controller asks for alerts that are not configured")
 	}
 }

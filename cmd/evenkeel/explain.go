@@ -135,13 +135,38 @@ func findWorkload(s *cluster.Snapshot, name string) (func(*planner.Explainer) pl
 		return w.Kind == kind && w.Namespace == parts[1] && w.Name == parts[2]
 	})
 	if i < 0 {
-		text := strings.ToLower(kind) + " " + parts[1] + "/" + parts[2]
-		if w := topLevelOwner(s, kind, parts[1], parts[2]); w != nil {
-			return nil, fmt.Errorf("%s is owned by another workload; explain %s/%s/%s instead", text, strings.ToLower(w.Kind), w.Namespace, w.Name)
-		}
-		return nil, fmt.Errorf("%s not found, or no pod belongs to it: a pod belongs to a workload by its ownerReferences, not by labels", text)
+		return findWorkloadWithoutPods(s, kind, parts[1], parts[2])
 	}
 	return func(e *planner.Explainer) plan.Explanation { return e.Workload(s.Workloads[i].ID) }, nil
+}
+
+// findWorkloadWithoutPods finds a workload of a built-in kind that has no pods. The snapshot has objects of built-in
+// kinds only, so it cannot say whether another workload without pods exists.
+func findWorkloadWithoutPods(s *cluster.Snapshot, kind, namespace, name string) (func(*planner.Explainer) plan.Explanation, error) {
+	text := strings.ToLower(kind) + " " + namespace + "/" + name
+	if w := topLevelOwner(s, kind, namespace, name); w != nil {
+		return nil, fmt.Errorf("%s is owned by another workload; explain %s/%s/%s instead", text, strings.ToLower(w.Kind), w.Namespace, w.Name)
+	}
+	w := s.WorkloadWithoutPods(kind, namespace, name)
+	if w == nil {
+		if !isBuiltInKind(kind) {
+			text += " has no pods or"
+		}
+		return nil, fmt.Errorf("%s does not exist", text)
+	}
+	if c := metav1.GetControllerOfNoCopy(w.Object); c != nil {
+		return nil, fmt.Errorf("%s is owned by another workload; explain %s/%s/%s instead", text, strings.ToLower(c.Kind), namespace, c.Name)
+	}
+	return func(e *planner.Explainer) plan.Explanation { return e.WorkloadWithoutPods(w) }, nil
+}
+
+func isBuiltInKind(kind string) bool {
+	for _, k := range workloadKinds {
+		if k.kind == kind {
+			return true
+		}
+	}
+	return false
 }
 
 // topLevelOwner returns the workload that owns a controller of pods, such as the Deployment of a ReplicaSet, or nil.

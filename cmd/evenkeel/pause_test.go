@@ -2,6 +2,7 @@ package main
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
@@ -10,9 +11,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/kubernetes/scheme"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // pauseServer is an API server that stores only the ConfigMap of the pause.
@@ -123,6 +128,39 @@ func TestPauseAndResume(t *testing.T) {
 	expect(s.runCommand(t, "", "pause"), "(user of this machine; the API server returned no user name).\n", "")
 	if by := s.m.Data["by"]; strings.HasPrefix(by, " ") || !strings.HasSuffix(by, " (user of this machine; the API server returned no user name)") {
 		t.Errorf("by %q", by)
+	}
+}
+
+// TestStartReportsAnEarlierPause checks that a process that may evict logs the pause that it finds at its start, such as
+// one that an uninstalled release left, with its age, its author and the command that ends it.
+func TestStartReportsAnEarlierPause(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	left := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: state.PauseName},
+		Data: map[string]string{"since": "2025-12-12T12:00:00Z", "by": "alice", "reason": "release 42"}}
+	for _, c := range []struct {
+		name    string
+		mode    plan.Mode
+		objects []runtime.Object
+		want    string
+	}{
+		{"no pause", plan.Live, nil, ""},
+		{"a dry run evicts nothing anyway", plan.DryRun, []runtime.Object{left}, ""},
+		{"a pause from before", plan.Live, []runtime.Object{left}, `level=WARN msg="an earlier pause holds this installation: ` +
+			`nothing is evicted until the pause ends" pause="evictions are paused since 2025-12-12T12:00:00Z by alice: release 42" ` +
+			`age="21 days" configMap=evenkeel/evenkeel-pause toResume="evenkeel resume --lease-namespace evenkeel"` + "\n"},
+	} {
+		var out strings.Builder
+		log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
+			if a.Key == slog.TimeKey {
+				return slog.Attr{}
+			}
+			return a
+		}}))
+		pauses := state.PauseStore{Client: fake.NewClientset(c.objects...), Namespace: "evenkeel", Clock: clocktesting.NewFakePassiveClock(now)}
+		warnIfPaused(t.Context(), pauses, c.mode, log)
+		if out.String() != c.want {
+			t.Errorf("%s: got %q, want %q", c.name, out.String(), c.want)
+		}
 	}
 }
 

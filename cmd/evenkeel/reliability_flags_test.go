@@ -66,7 +66,7 @@ func flagRows(*testing.T) []badInput {
 		{input: "a pod that does not exist", args: "explain pod shop/d -f three-zones.yaml", want: "evenkeel: pod shop/d not found; names are NAMESPACE/NAME, as in kubectl get pods -A", exit: 1},
 		{input: "a node that does not exist", args: "explain node n4 -f three-zones.yaml", want: "evenkeel: node n4 not found", exit: 1},
 		{input: "a workload without its kind", args: "explain workload shop/d -f three-zones.yaml", want: `evenkeel: "shop/d" is not a workload (want KIND/NAMESPACE/NAME, such as deployment/shop/web)`, exit: 1},
-		{input: "a workload that does not exist", args: "explain workload deployment/shop/z -f three-zones.yaml", want: "evenkeel: deployment shop/z not found, or no pod belongs to it: a pod belongs to a workload by its ownerReferences, not by labels", exit: 1},
+		{input: "a workload that does not exist", args: "explain workload deployment/shop/z -f three-zones.yaml", want: "evenkeel: deployment shop/z does not exist", exit: 1},
 		{input: "a workload of an unknown kind", args: "explain workload herd/shop/d -f three-zones.yaml", want: `evenkeel: unknown kind "herd"; want deployment, statefulset, replicaset, daemonset, job, cronjob, replicationcontroller`, exit: 1},
 		{input: "a kind of the wrong group", args: "explain workload deployment.batch/shop/d -f three-zones.yaml", want: `evenkeel: unknown kind "deployment.batch"; want deployment, statefulset, replicaset, daemonset, job, cronjob, replicationcontroller`, exit: 1},
 		{input: "a ReplicaSet below a Deployment", args: "explain workload rs/shop/d-6c8f -f three-zones.yaml", want: `evenkeel: replicaset shop/d-6c8f is owned by another workload; explain deployment/shop/d instead`, exit: 1},

@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -159,9 +160,22 @@ func (r *runCommand) runSchedules(ctx context.Context, c *controller.Controller)
 	live := func() error { return errors.Join(set.lease.CheckHealth(), c.CheckProgress()) }
 	return r.serve(ctx, live, append(web.WatcherRoutes(set.usage), web.HintRoutes(set.hints)...), func(ctx context.Context) error {
 		return runBeside(ctx, set.usage.run, func(ctx context.Context) error {
+			warnIfPaused(ctx, set.store.pauses, c.Mode, r.log)
 			return runBeside(ctx, r.trust.Run, func(ctx context.Context) error { return runAsLeader(ctx, set.lease, c, set.hints) })
 		})
 	})
+}
+
+// warnIfPaused logs a pause that was there before this process. Uninstalling does not remove a pause, so it may be older
+// than the installation. If the pause cannot be read, warnIfPaused logs nothing: every pass reads it again.
+func warnIfPaused(ctx context.Context, pauses state.PauseStore, mode plan.Mode, log *slog.Logger) {
+	p, err := pauses.Read(ctx)
+	if mode != plan.Live || err != nil || p == nil {
+		return
+	}
+	log.Warn("an earlier pause holds this installation: nothing is evicted until the pause ends", "pause", p.Block().Reason.Message,
+		"age", plan.AgeText(pauses.Clock.Since(p.Since)), "configMap", pauses.Namespace+"/"+state.PauseName,
+		"toResume", "evenkeel resume --lease-namespace "+pauses.Namespace)
 }
 
 // runOnce makes a single pass.

@@ -271,15 +271,38 @@ func newUsageSource(conf *config.Config, rc *rest.Config) (usage.Source, error) 
 }
 
 func newPrometheusSource(conf *config.Config) (usage.Source, error) {
-	p := conf.Load.Prometheus
-	client, err := fetch.New(fetch.Options{TokenFile: p.TokenFile, CAFile: p.CAFile, CertFile: p.CertFile, KeyFile: p.KeyFile,
-		InsecureSkipVerify: p.InsecureSkipVerify})
+	o, err := prometheusOptions(conf)
 	if err != nil {
 		return nil, err
 	}
+	return prometheus.New(o)
+}
+
+// prometheusOptions returns the options of the Prometheus source with a client that has the configured credentials.
+func prometheusOptions(conf *config.Config) (prometheus.Options, error) {
+	p := conf.Load.Prometheus
+	client, err := fetch.New(fetch.Options{TokenFile: p.TokenFile, CAFile: p.CAFile, CertFile: p.CertFile, KeyFile: p.KeyFile,
+		InsecureSkipVerify: p.InsecureSkipVerify})
 	o := conf.PrometheusOptions()
 	o.Client, o.Now = client, time.Now
-	return prometheus.New(o)
+	return o, err
+}
+
+// firingAlerts returns a function that reads the firing alerts of evictor.breaker.prometheusAlerts, or nil if there are
+// none. If the reader cannot be created, the function returns the error, so that nothing is evicted.
+func firingAlerts(conf *config.Config) func(context.Context) ([]string, error) {
+	patterns := conf.Evictor.Breaker.PrometheusAlerts
+	if len(patterns) == 0 {
+		return nil
+	}
+	o, err := prometheusOptions(conf)
+	if err == nil {
+		var alerts *prometheus.Alerts
+		if alerts, err = prometheus.NewAlerts(o, patterns); err == nil {
+			return alerts.Firing
+		}
+	}
+	return func(context.Context) ([]string, error) { return nil, err }
 }
 
 func newLoadWatcherSource(conf *config.Config) (usage.Source, error) {

@@ -91,13 +91,13 @@ func (l *Lease) CheckHealth() error {
 }
 
 // CheckOtherReleases returns the reason why this process must not evict although it leads, or nil: the leader of an older
-// release in another namespace may evict. Each release knows only its own evictions, so two would use every limit twice.
+// release in another namespace may evict. That leader may also have no strategies: its Lease does not tell. Each release knows only its own evictions, so two would use every limit twice.
 func (l *Lease) CheckOtherReleases(ctx context.Context) *plan.Reason {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	var older *release.Leader
 	err := retry.Read(call, func() (err error) {
-		older, err = release.OlderLeader(call, l.Client, l.Namespace, l.clock().Now())
+		older, err = release.OlderLeader(call, l.Client, l.Namespace, l.clock().Now(), leaseDuration)
 		return err
 	})
 	const unknown = "it is unknown whether another release of Evenkeel evicts: "
@@ -111,7 +111,7 @@ func (l *Lease) CheckOtherReleases(ctx context.Context) *plan.Reason {
 		return &plan.Reason{Code: plan.APIError, Message: unknown + err.Error()}
 	case older != nil:
 		return &plan.Reason{Code: plan.OtherReleaseActive, Message: fmt.Sprintf(
-			"the older release in namespace %s evicts in this cluster (%s holds its Lease evenkeel); "+
+			"the older release in namespace %s may evict in this cluster (%s holds its Lease evenkeel); "+
 				"uninstall one of them, or set dryRun: true in one", older.Namespace, older.Holder)}
 	}
 	return nil

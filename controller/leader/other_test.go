@@ -2,6 +2,7 @@ package leader_test
 
 import (
 	"errors"
+	"math"
 	"testing"
 	"time"
 
@@ -43,18 +44,23 @@ func otherRelease(t *testing.T, namespace string, others ...runtime.Object) *pla
 func TestOnlyTheOldestReleaseEvicts(t *testing.T) {
 	dry := ops(0, "x")
 	dry.Name = "evenkeel-dry-run"
+	longLease := ops(16*time.Second, "x")
+	longLease.Spec.LeaseDurationSeconds = ptr.To[int32](math.MaxInt32)
 	for name, c := range map[string]struct {
 		other  *coordinationv1.Lease
 		refuse bool
 	}{
-		"an older one leads":                {ops(0, "x"), true},
-		"an older one renewed 15 s ago":     {ops(15*time.Second, "x"), true},
-		"an older one expired":              {ops(16*time.Second, "x"), false},
-		"an older one was released":         {ops(0, ""), false},
-		"an older one is a dry run":         {dry, false},
-		"a younger one leads":               {leaseOf("ops", "x", time.Minute, 0), false},
-		"one of the same age, sorted first": {leaseOf("ops", "x", time.Hour, 0), true},
-		"one of the same age, sorted last":  {leaseOf("zoo", "x", time.Hour, 0), false},
+		"an older one leads":                                 {ops(0, "x"), true},
+		"an older one renewed 15 s ago":                      {ops(15*time.Second, "x"), true},
+		"an older one expired":                               {ops(16*time.Second, "x"), false},
+		"an older one was released":                          {ops(0, ""), false},
+		"an older one is a dry run":                          {dry, false},
+		"an older one claims to hold its Lease for 68 years": {longLease, false},
+		"an older one renewed 15 s ahead of this clock":      {ops(-15*time.Second, "x"), true},
+		"an older one claims to have renewed in a year":      {ops(-365*24*time.Hour, "x"), false},
+		"a younger one leads":                                {leaseOf("ops", "x", time.Minute, 0), false},
+		"one of the same age, sorted first":                  {leaseOf("ops", "x", time.Hour, 0), true},
+		"one of the same age, sorted last":                   {leaseOf("zoo", "x", time.Hour, 0), false},
 	} {
 		r := otherRelease(t, "team-b", c.other)
 		if (r != nil) != c.refuse || r != nil && r.Code != plan.OtherReleaseActive {

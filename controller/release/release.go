@@ -78,10 +78,13 @@ type Leader struct {
 	Namespace, Holder string
 }
 
-// OlderLeader returns the leader of the oldest release that evicts at the given time, if that release is older than the
-// one in the namespace, and nil otherwise. The age of a release is that of its Lease, which the API server sets when the
-// release leads for the first time. So two releases agree about their order, whatever their clocks say.
-func OlderLeader(ctx context.Context, client kubernetes.Interface, namespace string, now time.Time) (*Leader, error) {
+// OlderLeader returns the leader of the oldest release whose Lease is held at the given time, if that release is older than
+// the one in the namespace, and nil otherwise. The age of a release is that of its Lease, which the API server sets when the
+// release leads for the first time. So two releases agree about their order, whatever their clocks say. A Lease is held if
+// its renewal differs from now by at most leaseDuration. Its own duration does not count: whoever writes a Lease once must
+// not stop evictions for longer than that.
+func OlderLeader(ctx context.Context, client kubernetes.Interface, namespace string, now time.Time,
+	leaseDuration time.Duration) (*Leader, error) {
 	leases, err := listLeases(ctx, client, LeaseName)
 	if err != nil {
 		return nil, err
@@ -90,12 +93,12 @@ func OlderLeader(ctx context.Context, client kubernetes.Interface, namespace str
 		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace))
 	})
 	for i := range leases {
-		holder := HolderAt(&leases[i], now)
-		switch {
-		case leases[i].Namespace == namespace:
+		if leases[i].Namespace == namespace {
 			return nil, nil
-		case holder != "":
-			return &Leader{leases[i].Namespace, holder}, nil
+		}
+		s := leases[i].Spec
+		if s.HolderIdentity != nil && *s.HolderIdentity != "" && s.RenewTime != nil && now.Sub(s.RenewTime.Time).Abs() <= leaseDuration {
+			return &Leader{leases[i].Namespace, *s.HolderIdentity}, nil
 		}
 	}
 	return nil, fmt.Errorf("the Lease %s/%s is not among the Leases of all namespaces", namespace, LeaseName)

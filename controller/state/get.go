@@ -6,9 +6,10 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/evenkeel-project/evenkeel/internal/notfound"
 )
 
 // errOtherObject means that the answer to a read is about another object, so it is not from an API server.
@@ -19,7 +20,7 @@ var errOtherObject = errors.New("the answer is about another object")
 func getConfigMap(ctx context.Context, client kubernetes.Interface, namespace, name string) (*corev1.ConfigMap, error) {
 	m, err := client.CoreV1().ConfigMaps(namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
-	case saysNotFound(err, name):
+	case notfound.Object(err, "configmaps", name):
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -27,16 +28,4 @@ func getConfigMap(ctx context.Context, client kubernetes.Interface, namespace, n
 		return nil, fmt.Errorf("%w (%q)", errOtherObject, m.Name)
 	}
 	return m, nil
-}
-
-// saysNotFound reports whether an API server answered that the ConfigMap does not exist. An API server names the
-// object in the details of its answer. client-go makes such details for other answers as well, and marks them as
-// unexpected.
-func saysNotFound(err error, name string) bool {
-	var status apierrors.APIStatus
-	if !apierrors.IsNotFound(err) || apierrors.IsUnexpectedServerError(err) || !errors.As(err, &status) {
-		return false
-	}
-	d := status.Status().Details
-	return d != nil && d.Kind == "configmaps" && d.Name == name
 }

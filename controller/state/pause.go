@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/internal/notfound"
 	"github.com/evenkeel-project/evenkeel/internal/retry"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -131,7 +132,7 @@ func (p PauseStore) Resume(ctx context.Context) (before *plan.Pause, err error) 
 		// With these preconditions, the API server does not delete a pause that another person has just renewed.
 		err = p.Client.CoreV1().ConfigMaps(p.Namespace).Delete(call, PauseName, metav1.DeleteOptions{
 			Preconditions: &metav1.Preconditions{UID: &m.UID, ResourceVersion: &m.ResourceVersion}})
-		if apierrors.IsNotFound(err) {
+		if notfound.Object(err, "configmaps", PauseName) {
 			return nil
 		}
 		return p.callError("delete", err)

@@ -224,3 +224,14 @@ func TestResumeEndsOnlyWhatItSaw(t *testing.T) {
 		t.Errorf("preconditions %+v", seen)
 	}
 }
+
+// A proxy that answers 404 has ended no pause.
+func TestResumeIsNotTakenForDoneByAForeignAnswer(t *testing.T) {
+	p, client, _ := newPauseStore(map[string]string{"by": "alice"})
+	client.PrependReactor("delete", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewGenericServerResponse(404, "delete", pauseResource, PauseName, "<h1>Not Found</h1>", 0, true)
+	})
+	if _, err := p.Resume(t.Context()); err == nil {
+		t.Error("got no error, although the pause is still there")
+	}
+}

@@ -144,11 +144,13 @@ func (d *Decoder) decodeScalar(n *yaml.Node, v reflect.Value, path string) {
 			v.SetBool(b)
 			return
 		}
+		suggestion = suggestUnquoted(n, "!!bool")
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		if i, err := strconv.ParseInt(n.Value, 10, 32); err == nil && n.Tag == "!!int" {
 			v.SetInt(i)
 			return
 		}
+		suggestion = suggestUnquoted(n, "!!int")
 	case reflect.Float64:
 		if f, err := strconv.ParseFloat(n.Value, 64); err == nil && (n.Tag == "!!int" || n.Tag == "!!float") {
 			v.SetFloat(f)

@@ -205,6 +205,16 @@ func (d *Decoder) describeType(t reflect.Type) string {
 	return "a word"
 }
 
+// suggestUnquoted returns "; drop the quotes" if n is a quoted text whose content alone would have the YAML tag, and
+// "" otherwise.
+func suggestUnquoted(n *yaml.Node, tag string) string {
+	content := yaml.Node{Kind: yaml.ScalarNode, Value: n.Value}
+	if n.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0 || content.ShortTag() != tag {
+		return ""
+	}
+	return " in quotes; drop the quotes"
+}
+
 // SuggestFraction returns " (did you mean 0.80?)" for text such as 80% or "0.8", and "" for other text.
 func SuggestFraction(text string) string {
 	percent, isPercent := strings.CutSuffix(strings.TrimSpace(text), "%")

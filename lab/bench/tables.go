@@ -198,7 +198,7 @@ func writeRealTarget(b *strings.Builder, t balanceTarget, z clusterSize, all []r
 	}
 	fmt.Fprintf(b, "Target (%s): %s; %s nodes/pods. Min / median / max.\n\n", t.Name, t.Description, z)
 	if s := columns[0][0].Start; s != nil {
-		fmt.Fprintf(b, "At the start: mean CPU %.1f %%, standard deviation %.1f %%, %d nodes above target,\n"+
+		fmt.Fprintf(b, "At the start: mean CPU %.1f%%, standard deviation %.1f%%, %d nodes above target,\n"+
 			"%d Deployments skewed over zones, %d of them with a required spread constraint.\n\n",
 			s.CPUMean, s.CPUStdDev, s.NodesAbove, s.Skewed, s.Broken)
 	}

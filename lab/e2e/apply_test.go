@@ -110,7 +110,7 @@ func TestApplyHandsThePlanToTheLeader(t *testing.T) {
 	})
 	// The proxy sends every request as the lab's administrator, whatever the caller's credentials are.
 	r := runEvenkeelAs(t, kubeconfig, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
-	if r.code != 0 || !strings.Contains(r.stderr, "holds the Lease; submitting the plan to it") {
+	if r.code != 0 || !strings.Contains(r.stderr, "; submitting the plan to it") {
 		t.Errorf("exit %d, or stderr does not say that apply hands the plan to the leader", r.code)
 	}
 	told := parseReport(t, r.stdout)

@@ -27,7 +27,7 @@ func TestSecuritySecondReleaseRefuses(t *testing.T) {
 
 	once := []string{"run", "--once", "--config", testbed.ConfigFile(t, zonesConfig), "--lease-namespace", ns}
 	r := runEvenkeel(t, once...)
-	want := "OtherReleaseActive: the older release in namespace " + older + " evicts in this cluster"
+	want := "OtherReleaseActive: the older release in namespace " + older + " may evict in this cluster"
 	if r.code != 1 || !strings.Contains(r.stderr, want) {
 		t.Errorf("exit %d, want 1 and %q on stderr", r.code, want)
 	}

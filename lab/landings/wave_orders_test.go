@@ -30,7 +30,9 @@ type denseCluster struct {
 	Apps  []seed.App
 }
 
+// spreadConfig has the namespace in scope.
 const spreadConfig = `
+namespaces: {include: [%s]}
 strategies:
 - {name: hosts, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1, topologyKey: kubernetes.io/hostname}}
 guards: {minPodAge: 0s, minReplicas: 1}
@@ -39,42 +41,67 @@ limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwn
 evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: 1}}
 `
 
-// TestNoReplacementWaitsForItsWave lets a pass execute the moves of ten dense clusters, which are parts of one cluster.
-// Evicted pods take 20 seconds to terminate. At no time may a replacement be unschedulable.
+// TestNoReplacementWaitsForItsWave plans for ten dense clusters and executes the plans. Each cluster is a namespace with
+// its own nodes. Evicted pods take 20 seconds to terminate. At no time may a replacement be unschedulable.
 func TestNoReplacementWaitsForItsWave(t *testing.T) {
-	const ns = "dense"
+	moves, evictions := 0, 0
+	namespaces := seedDenseClusters(t)
+	for _, ns := range namespaces {
+		t.Run(ns, func(t *testing.T) {
+			planned, evicted := executePlan(t, ns)
+			moves, evictions = moves+planned, evictions+evicted
+		})
+	}
+	t.Logf("%d plans with %d moves, %d evictions", len(namespaces), moves, evictions)
+	if evictions < 2*len(namespaces) {
+		t.Errorf("only %d evictions", evictions)
+	}
+}
+
+// seedDenseClusters creates denseClusters and returns their namespaces.
+func seedDenseClusters(t *testing.T) (namespaces []string) {
+	t.Helper()
 	var clusters []denseCluster
 	if err := json.Unmarshal(denseClusters, &clusters); err != nil {
 		t.Fatal(err)
 	}
-	var apps []seed.App
-	for _, c := range clusters {
+	seedCluster(t, "dense", 0, nil) // empties the namespace of the last test
+	for i, c := range clusters {
 		nodes := slices.Sorted(maps.Keys(c.Zones))
 		for _, name := range nodes {
 			if err := seed.CreateNode(t.Context(), lab.Client, seed.Node{Name: name, Zone: c.Zones[name], CPU: 4, MemoryGi: 40}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for _, a := range c.Apps {
+		for k := range c.Apps {
+			a := &c.Apps[k]
 			a.AllowedNodes, a.GraceSeconds, a.WithoutService = nodes, 20, true
 			a.Annotations = map[string]string{controlplane.StopsSlowly: ""}
-			apps = append(apps, a)
 		}
+		ns := fmt.Sprintf("dense-%d", i)
+		if err := seed.CreateAppsInParallel(t.Context(), lab.Client, ns, c.Apps, 8); err != nil {
+			t.Fatal(err)
+		}
+		namespaces = append(namespaces, ns)
 	}
-	seedCluster(t, ns, 0, apps)
+	return namespaces
+}
+
+// executePlan lets a pass plan in a namespace and execute the plan. It returns the numbers of moves and evictions.
+func executePlan(t *testing.T, ns string) (moves, evictions int) {
 	stuck := watchUnschedulable(t, ns, listPods(t, ns))
 	var r report
-	out := runEvenkeel(t, "run", "--once", "-o", "json", "--lease-namespace", ns, "--config", testbed.ConfigFile(t, spreadConfig))
+	config := testbed.ConfigFile(t, fmt.Sprintf(spreadConfig, ns))
+	out := runEvenkeel(t, "run", "--once", "-o", "json", "--lease-namespace", "dense", "--config", config)
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatalf("parsing the report: %v in %s", err, lastBytes(out))
 	}
-	t.Logf("%d moves planned in %d waves; %s", len(r.Plan.Moves), r.countWaves(), r.countLandings(t))
-	if len(r.Plan.Moves) < 2*len(clusters) {
-		t.Errorf("only %d moves", len(r.Plan.Moves))
-	}
+	landings := r.countLandings(t)
+	t.Logf("%d moves planned in %d waves; %s", len(r.Plan.Moves), r.countWaves(), landings)
 	for _, s := range stuck() {
 		t.Error(s)
 	}
+	return len(r.Plan.Moves), landings.evicted
 }
 
 // watchUnschedulable watches the pods of a namespace. The result ends the watch and lists the new pods that were

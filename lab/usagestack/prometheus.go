@@ -64,13 +64,18 @@ scrape_configs:
   static_configs: [{targets: [%[3]q]}]
 - job_name: node
   static_configs: [{targets: [%[4]q]}]
+rule_files: [alerts.yml]
 `
+
+// alertRules define the alert LabAlert, which fires for each instance that pushes lab_alert 1.
+const alertRules = "groups: [{name: lab, rules: [{alert: LabAlert, expr: lab_alert == 1}]}]\n"
 
 func (b *Stack) startPrometheus(ctx context.Context, path string) error {
 	pushgateway := strings.TrimPrefix(b.Pushgateway, "http://")
 	conf, err1 := b.writeFile("prometheus.yml", fmt.Appendf(nil, scrapeConfig, ScrapeInterval, b.KwokPort(), pushgateway, b.NodeExporter))
+	_, err2 := b.writeFile("alerts.yml", []byte(alertRules))
 	data := filepath.Join(b.dir, "prometheus")
-	if err := errors.Join(err1, os.MkdirAll(data, 0o700)); err != nil {
+	if err := errors.Join(err1, err2, os.MkdirAll(data, 0o700)); err != nil {
 		return err
 	}
 	address, err := b.startListening(ctx, "prometheus", "/-/ready", path,
@@ -83,6 +88,12 @@ func (b *Stack) startPrometheus(ctx context.Context, path string) error {
 func (b *Stack) PushMetric(ctx context.Context, job, instance, metric string, value float64) error {
 	_, err := sendHTTP(ctx, http.MethodPut, fmt.Sprintf("%s/metrics/job/%s/instance/%s", b.Pushgateway, job, instance),
 		fmt.Appendf(nil, "# TYPE %s gauge\n%s %g\n", metric, metric, value))
+	return err
+}
+
+// DeletePushed removes the metrics that were pushed for a job and an instance.
+func (b *Stack) DeletePushed(ctx context.Context, job, instance string) error {
+	_, err := sendHTTP(ctx, http.MethodDelete, fmt.Sprintf("%s/metrics/job/%s/instance/%s", b.Pushgateway, job, instance), nil)
 	return err
 }
 

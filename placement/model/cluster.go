@@ -127,18 +127,14 @@ func (m *Cluster) AdjustSpread(p cluster.PodID, n cluster.NodeID, by int32) {
 // it (by = -1).
 func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 	pod, l := &m.Snap.Pods[p], &m.Requests[n]
-	l.MilliCPU += by * pod.Requests.MilliCPU
-	l.MemoryBytes += by * pod.Requests.MemoryBytes
-	l.EphemeralStorageByte += by * pod.Requests.EphemeralStorageByte
-	l.NonZeroMilliCPU += by * pod.NonZero.MilliCPU
-	l.NonZeroBytes += by * pod.NonZero.MemoryBytes
-	l.Pods += by
-	for name, amount := range pod.Requests.Extended {
-		if l.Extended == nil {
-			l.Extended = map[corev1.ResourceName]int64{}
-		}
-		l.Extended[name] += by * amount
+	if by > 0 {
+		l.Add(pod.Requests)
+	} else {
+		l.Sub(pod.Requests)
 	}
+	l.NonZeroMilliCPU = cluster.BoundedSum(l.NonZeroMilliCPU, by*pod.NonZero.MilliCPU)
+	l.NonZeroBytes = cluster.BoundedSum(l.NonZeroBytes, by*pod.NonZero.MemoryBytes)
+	l.Pods += by
 	for _, c := range m.PodClass[p].termCounters {
 		c.Add(n, int32(by))
 		c.Total += by

@@ -161,13 +161,13 @@ func expectedMilliCPU(m *Cluster, p *cluster.Pod) int64 {
 		t = m.Packing.defaultArgs
 	}
 	spec := &p.Object.Spec
-	sum := spec.Overhead.Cpu().MilliValue()
+	sum := cluster.MilliCPU(spec.Overhead.Cpu())
 	for i := range spec.Containers {
 		r := &spec.Containers[i].Resources
 		if limit, ok := r.Limits[corev1.ResourceCPU]; ok {
-			sum += limit.MilliValue()
+			sum += cluster.MilliCPU(&limit)
 		} else if request, ok := r.Requests[corev1.ResourceCPU]; ok {
-			sum += int64(math.Round(float64(request.MilliValue()) * t.Factor))
+			sum += int64(math.Round(float64(cluster.MilliCPU(&request)) * t.Factor))
 		} else {
 			sum += t.DefaultMilliCPU
 		}

@@ -35,7 +35,7 @@ type NodeMeasurement struct {
 func newPacking(s *cluster.Snapshot) *PackingState {
 	k := &PackingState{Nodes: make([]NodeMeasurement, len(s.Nodes))}
 	for i := range s.Nodes {
-		k.Nodes[i].CapacityMilliCPU = s.Nodes[i].Object.Status.Capacity.Cpu().MilliValue()
+		k.Nodes[i].CapacityMilliCPU = cluster.MilliCPU(s.Nodes[i].Object.Status.Capacity.Cpu())
 	}
 	if s.Objects == nil {
 		return k
@@ -50,7 +50,7 @@ func newPacking(s *cluster.Snapshot) *PackingState {
 		if !has || cpu.Sign() < 0 || x.CapacityMilliCPU <= 0 || x.Measured && m.Timestamp.Time.Before(x.measuredUntil) {
 			continue
 		}
-		x.Measured, x.UsedMilliCPU, x.measuredUntil = true, cpu.MilliValue(), m.Timestamp.Time
+		x.Measured, x.UsedMilliCPU, x.measuredUntil = true, cluster.MilliCPU(&cpu), m.Timestamp.Time
 		k.HasMeasurements = true
 	}
 	if !k.HasMeasurements && s.Objects.Usage != nil {
@@ -85,7 +85,7 @@ func (k *PackingState) readUsage(s *cluster.Snapshot, u *cluster.Usage) {
 func (k *PackingState) adjust(p *cluster.Pod, n cluster.NodeID, milliCPU int64) {
 	x := &k.Nodes[n]
 	if n != p.Node || bindingTime(p.Object).After(x.measuredUntil.Add(-measurementDelay)) {
-		x.UnmeasuredMilliCPU += milliCPU
+		x.UnmeasuredMilliCPU = cluster.BoundedSum(x.UnmeasuredMilliCPU, milliCPU)
 	}
 }
 

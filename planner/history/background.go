@@ -9,28 +9,68 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// ActiveBackground returns the evictions in the background that have not ended: the pod still runs, and their time is
-// not over.
+// commitTimeout is longer than an eviction without an answer may take to commit.
+const commitTimeout = 3 * time.Minute
+
+// ActiveBackground returns the evictions of earlier passes that are in flight: the pod still runs, or its replacement
+// is not Ready, and their time is not over.
 func ActiveBackground(st plan.PlannerState, s *cluster.Snapshot, now time.Time) []plan.BackgroundEviction {
 	return slices.DeleteFunc(slices.Clone(st.Background), func(b plan.BackgroundEviction) bool {
-		return podEnded(s, b) || !now.Before(b.Until)
+		return !now.Before(b.Until) || hasEnded(s, b, now)
 	})
 }
 
-func podEnded(s *cluster.Snapshot, b plan.BackgroundEviction) bool {
-	p := s.PodByUID(b.Pod.UID)
-	return p == nil || p.Terminating || p.Terminal
+func hasEnded(s *cluster.Snapshot, b plan.BackgroundEviction, now time.Time) bool {
+	switch p := s.PodByUID(b.Pod.UID); {
+	case p == nil || p.Terminal:
+		return !lacksReplacement(s, b)
+	case p.Terminating:
+		return false
+	}
+	return b.AwaitsReplacement && !now.Before(b.Since.Add(commitTimeout)) // the pod was not evicted
 }
 
-// FollowBackground removes the evictions in the background that have ended. If the pod of an eviction still runs when
-// its time is over, the workload backs off. The eviction counts against the hourly limits in either case. The second
+// lacksReplacement reports whether the workload of an evicted pod wants more pods than are Ready.
+func lacksReplacement(s *cluster.Snapshot, b plan.BackgroundEviction) bool {
+	var w *cluster.Workload
+	for i := range s.Workloads {
+		x := &s.Workloads[i]
+		if (plan.ObjectRef{APIVersion: x.APIVersion, Kind: x.Kind, Namespace: x.Namespace, Name: x.Name}) == b.Workload {
+			w = x
+		}
+	}
+	if w == nil {
+		w = s.WorkloadWithoutPods(b.Workload.Kind, b.Workload.Namespace, b.Workload.Name)
+	}
+	switch {
+	case w == nil:
+		return false
+	case w.Replicas < 0: // unknown
+		return b.AwaitsReplacement
+	}
+	ready := 0
+	for _, id := range w.Pods {
+		if p := &s.Pods[id]; p.Ready && !p.Terminating {
+			ready++
+		}
+	}
+	return ready < int(w.Replicas)
+}
+
+func podRuns(s *cluster.Snapshot, b plan.BackgroundEviction) bool {
+	p := s.PodByUID(b.Pod.UID)
+	return p != nil && !p.Terminating && !p.Terminal
+}
+
+// FollowBackground removes the evictions in the background that have ended. If another program executes an eviction, and
+// the pod still runs when its time is over, the workload backs off. The eviction counts against the hourly limits in either case. The second
 // result are the evictions that took too long.
 func FollowBackground(
 	st plan.PlannerState, s *cluster.Snapshot, now time.Time, o Options,
 ) (plan.PlannerState, []plan.BackgroundEviction) {
 	var late []plan.BackgroundEviction
 	for _, b := range st.Background {
-		if !podEnded(s, b) && !now.Before(b.Until) {
+		if !b.AwaitsReplacement && podRuns(s, b) && !now.Before(b.Until) {
 			late = append(late, b)
 		}
 	}

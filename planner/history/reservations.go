@@ -20,7 +20,7 @@ type Options struct {
 	// Initial is the backoff of a workload after its first bad landing. Each further bad landing doubles the
 	// backoff, up to Max.
 	Initial, Max time.Duration
-	// BackgroundTimeout is how long an eviction in the background may take.
+	// BackgroundTimeout is how long an eviction counts as in flight after its pass.
 	BackgroundTimeout time.Duration
 }
 
@@ -91,9 +91,9 @@ func RecordOutcomes(
 		if !countsAsEviction(out) {
 			st.Evictions = addEvictions(st.Evictions, r.Workload, r.At, -1)
 		}
-		if out.Outcome == plan.InProgress {
+		if countsAsEviction(out) && !out.SawReady() {
 			st.Background = append(slices.Clone(st.Background), plan.BackgroundEviction{Pod: r.Pod, Workload: r.Workload, From: r.From,
-				Since: now.UTC(), Until: now.UTC().Add(o.BackgroundTimeout)})
+				Since: now.UTC(), Until: now.UTC().Add(o.BackgroundTimeout), AwaitsReplacement: out.Outcome != plan.InProgress})
 		}
 		recorded = append(recorded, *r)
 	}

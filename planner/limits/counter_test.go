@@ -39,3 +39,21 @@ func TestPodsWithoutAWorkloadShareNoHourlyLimit(t *testing.T) {
 		t.Errorf("after an eviction of a pod with the same name: refused %v, %+v", refused, r)
 	}
 }
+
+// A node without a zone label counts toward the limit of the nodes outside of zones.
+func TestTheLimitOfNodesOutsideOfZones(t *testing.T) {
+	s, err := cluster.New(&cluster.Objects{
+		Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
+		Pods: []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a", UID: "a"},
+			Spec: corev1.PodSpec{NodeName: "n1"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := plan.Unlimited()
+	l := NewCounter(s, settings.Limits{PerPass: u, PerNode: u, PerNamespace: u, PerOwner: u, PerZone: plan.Absolute(0),
+		PerHour: settings.PerHour{Cluster: u, Namespace: u, Owner: u}}, history.HourlyCounts{})
+	r, refused := l.Refuse(s.PodByUID("a").ID)
+	if !refused || r.Code != plan.LimitPerZone || r.Message != "limits.perZone outside of zones allows 0 evictions; 0 planned already" {
+		t.Errorf("refused %v, %+v", refused, r)
+	}
+}

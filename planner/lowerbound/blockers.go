@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
@@ -22,9 +23,13 @@ type cause struct {
 const maxDetails = 200
 
 // blockers returns the causes for which the pods of each unmet goal are not moved. Each entry has the number of pods
-// with that cause, and the most frequent cause comes first.
+// with that cause, and the most frequent cause comes first. If the search did not look at every pod of the goal, the
+// entry says that the number is a minimum.
 func (p *proof) blockers() []plan.Blocker {
-	out := []plan.Blocker{}
+	out, moved := []plan.Blocker{}, map[cluster.PodID]bool{}
+	for _, m := range p.Moves {
+		moved[m.Pod] = true
+	}
 	for g, goal := range p.Goals.Goals {
 		if goal.Constraint || p.Goals.Excess(g) == 0 {
 			continue
@@ -32,12 +37,16 @@ func (p *proof) blockers() []plan.Blocker {
 		if len(out) >= maxDetails && p.Options.SamplesPerCode >= 0 {
 			break
 		}
-		counts, all := map[cause]int{}, 0
+		counts, all, explained := map[cause]int{}, 0, 0
 		for _, id := range p.PodsOf(g) {
+			r, rejected := p.Rejections.Of(id)
 			if !p.Snapshot.Pods[id].Terminal {
 				all++
+				if rejected || moved[id] {
+					explained++
+				}
 			}
-			if r, ok := p.Rejections.Of(id); ok {
+			if rejected {
 				code := r.Reason.Code
 				words := cmp.Or(p.provenCause(g, id), causeWords[code])
 				if words == "" {
@@ -53,9 +62,13 @@ func (p *proof) blockers() []plan.Blocker {
 		slices.SortFunc(causes, func(a, b cause) int {
 			return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(string(a.code), string(b.code)), strings.Compare(a.words, b.words))
 		})
+		atLeast := ""
+		if explained < all {
+			atLeast = "at least " // the search did not look at the other pods
+		}
 		for _, x := range causes {
-			out = append(out, plan.Blocker{Code: x.code, Detail: fmt.Sprintf("%s (%s): %d of its %s %s %s",
-				describeUnmetGoal(goal), goal.ID, counts[x], plural.Count(all, "pod"), plural.Choose(counts[x], "is", "are"), x.words)})
+			out = append(out, plan.Blocker{Code: x.code, Detail: fmt.Sprintf("%s (%s): %s%d of its %s %s %s",
+				describeUnmetGoal(goal), goal.ID, atLeast, counts[x], plural.Count(all, "pod"), plural.Choose(counts[x], "is", "are"), x.words)})
 		}
 	}
 	return out
@@ -63,7 +76,7 @@ func (p *proof) blockers() []plan.Blocker {
 
 func describeUnmetGoal(g plan.Goal) string {
 	if g.Kind == plan.NodeBelow {
-		return fmt.Sprintf("%s stays above %.2f of its %s", g.Subject.Name, g.Limit, g.Resource)
+		return fmt.Sprintf("%s stays above %s of its %s", g.Subject.Name, percent.Of(g.Limit), g.Resource)
 	}
 	return fmt.Sprintf("%s stays skewed by more than %d over %s", g.Subject, int(g.Limit), g.TopologyKey)
 }

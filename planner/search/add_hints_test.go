@@ -1,6 +1,7 @@
 package search
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // TestHintsThatSpoilALandingLeaveTheWaveUnchanged: with hints, the second move of a wave has no acceptable landing any
-// more. The wave then has the moves, the hints and the states from before.
+// more. The wave then has the moves, the hints, the states and the goals from before.
 func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *settings.Options) { o.Steer = hints.Taint },
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
@@ -21,7 +22,7 @@ func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
 			t.Fatalf("pod %d: %v, %+v", pod, a, why)
 		}
 	}
-	before, places := slices.Clone(c.wave.steps), placesOf(c)
+	before, places, goals := slices.Clone(c.wave.steps), placesOf(c), c.Goals.Clone().Measures
 	c.Ready[1], c.Ready[2] = false, false // no landing is acceptable any more
 	c.Ready[before[0].Landing.To] = true  // but that of the first move is
 	third := Step{Pod: 2, From: 0, goal: 0}
@@ -30,6 +31,9 @@ func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
 	}
 	if got := placesOf(c); !slices.Equal(got, places) || len(c.wave.steps) != 2 || len(c.wave.hinted) != 0 || len(c.wave.members) != 2 {
 		t.Errorf("places %v, want %v; %d steps, hints %v, members %v", got, places, len(c.wave.steps), c.wave.hinted, c.wave.members)
+	}
+	if !reflect.DeepEqual(c.Goals.Measures, goals) {
+		t.Error("the goals count moves that were undone")
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -98,12 +99,14 @@ func (c *State) uncertainReason(from cluster.NodeID, pr prediction.Prediction, p
 	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.Helps(n) })
 	need := c.Options.MinConfidence
 	if back >= 1-l.Confidence-back {
+		share, most := percent.Pair(back, 1-need)
 		return plan.Reason{Code: plan.WouldReturn, Message: fmt.Sprintf(
-			"its replacement would go back to %s, or where it helps as little, with probability %.2f; at most %.2f is allowed (guards.minConfidence %.2f)",
-			c.Snapshot.Nodes[from].Name, back, 1-need, need)}
+			"its replacement would go back to %s, or where it helps as little, with probability %s; at most %s is allowed (guards.minConfidence wants %s)",
+			c.Snapshot.Nodes[from].Name, share, most, percent.Of(need))}
 	}
+	good, least := percent.Pair(l.Confidence, need)
 	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
-		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, need)}
+		"its replacement lands where it helps with probability %s only (guards.minConfidence wants %s)", good, least)}
 }
 
 // pressureReason reports whether the replacement would help only on nodes under pressure, and returns the reason.
@@ -153,8 +156,10 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)),
 		PendingProbability: plan.Round(pr.Pending()), predicted: pr}
 	if l.Confidence < c.Options.MinConfidence {
+		good, least := percent.Pair(l.Confidence, c.Options.MinConfidence)
 		return l, plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
-			"its replacement lands where it makes no goal worse with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, c.Options.MinConfidence)}, false
+			"its replacement lands where it makes no goal worse with probability %s only (guards.minConfidence wants %s)",
+			good, least)}, false
 	}
 	l.To = pr.LikeliestOf(good)
 	return l, plan.Reason{}, true

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
@@ -72,9 +73,10 @@ func (c *pass) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 	if enough || most == 0 {
 		return plan.Reason{}, false
 	}
+	share, least := percent.Pair(most, minBenefit)
 	return plan.Reason{Code: plan.BenefitTooSmall, Message: fmt.Sprintf(
-		"its leaving would take %.3f %% of the %s of %s off what is above the limit; less than %.2f %% is not worth an eviction",
-		100*most, c.Goals.Goals[of].Resource, c.Snapshot.Nodes[from].Name, 100*minBenefit)}, true
+		"its leaving would take %s of the %s of %s off what is above the limit; less than %s is not worth an eviction",
+		share, c.Goals.Goals[of].Resource, c.Snapshot.Nodes[from].Name, least)}, true
 }
 
 // Refuse applies all checks that do not depend on the landing. Refuse returns the first reason against the eviction.

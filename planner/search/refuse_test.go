@@ -18,9 +18,9 @@ func TestWhatIsTooLittleToLeaveFor(t *testing.T) {
 		says          string
 	}{
 		"excess below the floor": {"1", "4004m", halfUsedGoals("cpu", 0),
-			"its leaving would take 0.040 % of the cpu of n0 off what is above the limit"},
+			"its leaving would take 0.04% of the cpu of n0 off what is above the limit"},
 		"excess at the floor": {"1", "4005m", halfUsedGoals("cpu", 0), ""},
-		"a small pod":         {"4m", "6", halfUsedGoals("cpu", 0), "0.040 % of the cpu of n0"},
+		"a small pod":         {"4m", "6", halfUsedGoals("cpu", 0), "0.04% of the cpu of n0"},
 		"no excess":           {"1", "4", halfUsedGoals("cpu", 0), ""},
 		"nobody asks":         {"1", "4004m", []plan.Goal{constraint}, ""},
 		"a group needs it":    {"1", "4004m", append(halfUsedGoals("cpu", 0), skewed), ""},

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
@@ -61,7 +62,7 @@ func (w *WaveStates) KeepsPlaces(pod cluster.PodID, displaced bool) bool {
 
 // largestWith returns, for each resource, the largest request of the wave and the pod.
 func (w *WaveStates) largestWith(pod cluster.PodID) *cluster.Resources {
-	r := w.Start.Model.RequestsOf(pod)
+	r := placement.RequestsOf(w.Start.Model, pod)
 	if w.largest == nil {
 		return r
 	}
@@ -101,7 +102,7 @@ func (w *WaveStates) keepsPlace(pl, joining *places, largest *cluster.Resources)
 	if pl.bound != largest {
 		pl.bound, pl.atLeast = largest, 0
 		for n := range pl.acceptable.All() {
-			pl.atLeast += w.Start.Model.AtLeastToFill(n, pl.pod, largest)
+			pl.atLeast += placement.AtLeastToFill(w.Start.Model, n, pl.pod, largest)
 		}
 	}
 	return pl.atLeast > int64(others) || others <= maxExactWave && w.keepsPlaceExactly(pl, joining)
@@ -114,7 +115,7 @@ func (w *WaveStates) keepsPlaceExactly(pl, joining *places) bool {
 	m, others, excluded := w.Start.Model, len(w.members), 0
 	all := append(slices.Clip(w.membersPlaces), joining)
 	for _, o := range all {
-		if o != pl && m.ExcludeEachOther(o.pod, pl.pod) {
+		if o != pl && placement.ExcludeEachOther(m, o.pod, pl.pod) {
 			excluded++
 		}
 	}
@@ -127,7 +128,7 @@ func (w *WaveStates) keepsPlaceExactly(pl, joining *places) bool {
 				near = append(near, o.pod)
 			}
 		}
-		fill := m.LeastToFill(n, pl.pod, near)
+		fill := placement.LeastToFill(m, n, pl.pod, near)
 		if fill > len(near) {
 			fill = others + 1
 		}

@@ -54,7 +54,7 @@ func missingUsageReason(c *search.Search, info settings.StrategyInfo) string {
 	for _, r := range info.ByLoad {
 		if a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage); !a.CoverageSufficient(scope) {
 			known, all := a.Coverage(scope)
-			return fmt.Sprintf("too little is known: use of %s is known of %d of %d nodes in scope", r, known, all)
+			return fmt.Sprintf("too little usage data: the usage of %s is known for %d of %d nodes in scope", r, known, all)
 		}
 	}
 	return ""
@@ -63,11 +63,11 @@ func missingUsageReason(c *search.Search, info settings.StrategyInfo) string {
 func noUsageReason(l *cluster.ResolvedUsage) string {
 	switch {
 	case l == nil:
-		return "nothing is known: the snapshot holds no usage"
+		return "no usage data: the snapshot holds none"
 	case l.Raw.SampledAt.IsZero():
-		return "nothing is known: " + sourceName(l.Raw) + " gave no answer"
+		return "no usage data: " + sourceName(l.Raw) + " gave no answer"
 	}
-	return "nothing is known: the last answer of " + sourceName(l.Raw) + " is too old, or says nothing of use"
+	return "no usage data: the last answer of " + sourceName(l.Raw) + " is too old, or contains no usage"
 }
 
 // hintsWithoutDataReason returns the reason why no hint rule can evaluate any node. If a rule can evaluate a node or
@@ -110,11 +110,11 @@ func strategiesInput(c *search.Search, age string) plan.Input {
 		in.Problems = append(in.Problems, "the configuration has no strategy")
 	}
 	if c.Snapshot.Usage == nil && hintsWithoutDataReason(c) != "" {
-		in.Problems = append(in.Problems, "the rules of hints can judge no node: "+hintsWithoutDataReason(c))
+		in.Problems = append(in.Problems, "the hint rules cannot evaluate any node: "+hintsWithoutDataReason(c))
 	}
 	for i, info := range c.Options.Strategies {
 		if stated[i].Goals == 0 {
-			in.Problems = append(in.Problems, fmt.Sprintf("strategy %s states no goal: it needs %s", info.Name, info.Needs))
+			in.Problems = append(in.Problems, fmt.Sprintf("strategy %s has no goal: it needs %s", info.Name, info.Needs))
 		}
 	}
 	return in

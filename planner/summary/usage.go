@@ -91,9 +91,9 @@ func loadInput(c *search.Search) (plan.Input, bool) {
 		}
 		switch {
 		case !a.CoverageSufficient(scope):
-			in.Problems = append(in.Problems, fmt.Sprintf("use of %s is known of %d of %d nodes in scope, fewer than load.minCoverage %v asks for: no strategy acts on it", r, known, all, scope.Usage.MinCoverage))
+			in.Problems = append(in.Problems, fmt.Sprintf("the usage of %s is known for %d of %d nodes in scope, fewer than load.minCoverage %v requires: no strategy uses it", r, known, all, scope.Usage.MinCoverage))
 		case known < all:
-			in.Problems = append(in.Problems, fmt.Sprintf("use of %s is known of %d of %d nodes in scope: of the others no strategy asks anything", r, known, all))
+			in.Problems = append(in.Problems, fmt.Sprintf("the usage of %s is known for %d of %d nodes in scope: the others have no goals", r, known, all))
 		}
 	}
 	in.Problems = append(in.Problems, unmeasuredResources(c)...)
@@ -133,7 +133,7 @@ func unmeasuredResources(c *search.Search) []string {
 		for _, r := range info.ByLoad {
 			if len(l.Resources()) > 0 && !slices.Contains(l.Resources(), r) {
 				_, all := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage).Coverage(scope)
-				out = append(out, fmt.Sprintf("use of %s is known of 0 of %d nodes in scope: strategy %s states no goal, of %s either", r, all, info.Name, strings.Join(info.ByLoad, " or ")))
+				out = append(out, fmt.Sprintf("the usage of %s is known for 0 of %d nodes in scope: strategy %s has no goal, not even for %s", r, all, info.Name, strings.Join(info.ByLoad, " or ")))
 			}
 		}
 	}

@@ -9,12 +9,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -126,13 +126,9 @@ func (o Options) Profiles(configured map[string]scheduler.Profile, states []plan
 		if !st.Trusted {
 			p.UnsupportedReason = fmt.Sprintf(
 				"its scores are unknown: bindings seen %d, predicted %d, correct %d; required are %d predicted and %s of them correct (placement.trust)",
-				st.Seen, st.Predicted, st.Hits, o.MinBindings, percent(o.MinHitRate))
+				st.Seen, st.Predicted, st.Hits, o.MinBindings, percent.Of(o.MinHitRate))
 		}
 		out[st.Name] = p
 	}
 	return out
-}
-
-func percent(frac float64) string {
-	return strconv.FormatFloat(plan.Round(100*frac), 'f', -1, 64) + "%"
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
@@ -190,8 +191,9 @@ func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used
 			}
 		}
 	}
+	share, above := percent.Pair(float64(used)/total, limit)
 	g.Reason = plan.Reason{Code: plan.NodeOverUtilized, Message: fmt.Sprintf(
-		"%s %s %.1f %% of its %s, above %.1f %%", subject, verb, 100*float64(used)/total, resource, 100*limit)}
+		"%s %s %s of its %s, above %s", subject, verb, share, resource, above)}
 	return g
 }
 

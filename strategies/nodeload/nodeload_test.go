@@ -152,7 +152,7 @@ func TestWindowAndNewestSample(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	l, _ := New("hot", []byte(`{"basis":"load","target":{"cpu":0.5}}`), cluster.Scope{})
-	if m := l.Goals(s)[1].Reason.Message; m != "n2 uses 60.0 % of its cpu, above 50.0 %" {
+	if m := l.Goals(s)[1].Reason.Message; m != "n2 uses 60% of its cpu, above 50%" {
 		t.Error(m)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,8 @@ type Options struct {
 	Preset Preset
 	// RateWindow is the range of rate() in preset queries.
 	RateWindow time.Duration
+	// Job selects the jobs of preset queries, as a regular expression that matches the whole name. Empty means all jobs.
+	Job string
 	// Queries maps resources to PromQL queries about nodes. The queries return ratios of capacity for cpu and
 	// memory, bytes for memory.available, and ratios for any other resource. The queries replace the preset's
 	// queries or add to them.
@@ -74,6 +77,9 @@ func (o Options) Check() []OptionError {
 	if !validLabel(o.NodeLabel) {
 		add("nodeLabel", "%q is not a valid label name (want one such as instance or node)", o.NodeLabel)
 		return out
+	}
+	if _, err := regexp.Compile(o.Job); err != nil {
+		add("job", "is not a regular expression: %v (want one such as node-exporter|kubelet)", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Freshness)) {
 		if _, ok := o.userQueries()[name]; !ok {
@@ -163,7 +169,7 @@ func (o Options) allQueries() ([]metricQuery, error) {
 	var out []metricQuery
 	for _, a := range o.Preset.nodeQueries() {
 		if _, replaced := own[a.resource]; !replaced {
-			a.text, a.timeQuery = fillPreset(a.text, o.NodeLabel, o.RateWindow), fillPreset(a.timeQuery, o.NodeLabel, o.RateWindow)
+			a.text, a.timeQuery = o.fillPreset(a.text), o.fillPreset(a.timeQuery)
 			out = append(out, a)
 		}
 	}
@@ -180,7 +186,7 @@ func (o Options) allQueries() ([]metricQuery, error) {
 	}
 	for _, a := range o.Preset.podQueries() {
 		if _, replaced := o.PodQueries[a.resource]; !replaced {
-			a.text = fillPreset(a.text, o.NodeLabel, o.RateWindow)
+			a.text = o.fillPreset(a.text)
 			out = append(out, a)
 		}
 	}

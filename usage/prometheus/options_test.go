@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -37,9 +38,52 @@ func TestPresetsArePromQL(t *testing.T) {
 				if err := q.CheckLabels(keeps...); err != nil {
 					t.Errorf("%s: %s: %v", p, a.text, err)
 				}
-				if strings.Contains(a.text, "(L)") || strings.Contains(a.text, "[W]") || strings.Contains(a.text, "rate(") &&
+				if strings.Contains(a.text, "(L") || strings.Contains(a.text, "[W]") || strings.Contains(a.text, "rate(") &&
 					!strings.Contains(a.text, "[90s]") {
 					t.Errorf("%s: %s still contains a placeholder", p, a.text)
+				}
+			}
+		}
+	}
+}
+
+// TestPresetsMergeNoTargets checks that a query about nodes keeps every label of the target. A second target that
+// reports the node then makes the value ambiguous, instead of replacing it.
+func TestPresetsMergeNoTargets(t *testing.T) {
+	for _, p := range Presets() {
+		queries, err := Options{Preset: p, NodeLabel: "instance", RateWindow: time.Minute}.allQueries()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, a := range queries {
+			q, err := promql.Parse(a.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := q.CheckLabels("instance", "job", "pod"); err != nil && !a.ofPods {
+				t.Errorf("preset %s, %s: %v", p, a.resource, err)
+			}
+		}
+	}
+}
+
+// TestPresetsSelectTheJob checks that every selector of a preset has the configured job, and none by default.
+func TestPresetsSelectTheJob(t *testing.T) {
+	selector := regexp.MustCompile(`[a-z_:]+(_bytes|_total|:ratio)({[^}]*})?`)
+	for _, p := range Presets() {
+		for _, job := range []string{"", `node-exporter|a"b\d`} {
+			queries, err := Options{Preset: p, NodeLabel: "instance", RateWindow: time.Minute, Job: job}.allQueries()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range queries {
+				for _, s := range selector.FindAllString(a.text+a.timeQuery, -1) {
+					if got := strings.Contains(s, `job=~"node-exporter|a\"b\\d"`); got != (job != "") || strings.Contains(s, "J") {
+						t.Errorf("preset %s, job %q: %s", p, job, s)
+					}
+				}
+				if _, err := promql.Parse(a.text); err != nil {
+					t.Errorf("preset %s, job %q: %v", p, job, err)
 				}
 			}
 		}
@@ -67,6 +111,9 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	}
 	if d := cmp.Diff(want, o.Check()); d != "" {
 		t.Error(d)
+	}
+	if got := (Options{NodeLabel: "instance", Job: "a("}).Check(); len(got) != 1 || got[0].Path != "job" {
+		t.Errorf("%v", got)
 	}
 	if got := (Options{NodeLabel: "a-b"}).Check(); len(got) != 1 || got[0].Path != "nodeLabel" {
 		t.Errorf("%v", got)

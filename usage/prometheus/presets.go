@@ -2,6 +2,7 @@ package prometheus
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -39,32 +40,41 @@ type metricQuery struct {
 	ofPods      bool
 }
 
-// In the queries of presets, L stands for the node label and W for the rate window. max and min by
-// L handle a node that two jobs scrape: they return one value instead of a sum or an error. Idle,
-// iowait and steal are times in which the node's processes did not use the CPU. The sum of all
-// modes is the total time, so missed scrapes cancel out.
+// In the queries of presets, L stands for the node label, W for the rate window, and J for the job selector, if any.
+//
+// The queries about nodes keep the labels of the target. If two targets report a node, the answer contains two values
+// for it, which is ambiguous, so a target with forged labels cannot replace or add to the real value. For this reason
+// no query aggregates several targets. A rate counts only if its target still reports, because the range of a rate
+// also contains targets that have disappeared, such as the pod of node_exporter before a restart. A metric replaces
+// the one after "or" only within a job, so another job cannot speak for the kubelet. Recording rules may lack a job.
+//
+// Idle, iowait and steal are times in which the node's processes did not use the CPU. The sum of all modes is the
+// total time, so missed scrapes cancel out.
 const (
-	exporterCPU = `1 - sum by (L) (rate(node_cpu_seconds_total{mode=~"idle|iowait|steal"}[W])) / sum by (L) (rate(node_cpu_seconds_total[W]))`
-	exporterMem = `1 - max by (L) (node_memory_MemAvailable_bytes) / max by (L) (node_memory_MemTotal_bytes)`
-	exporterAge = `min by (L) (timestamp(node_memory_MemAvailable_bytes))`
+	exporterCPU = `(1 - sum without (cpu, mode) (rate(node_cpu_seconds_total{mode=~"idle|iowait|steal",J}[W])) / ` +
+		`sum without (cpu, mode) (rate(node_cpu_seconds_total{J}[W]))) and node_memory_MemAvailable_bytes{J}`
+	exporterMem = `1 - node_memory_MemAvailable_bytes{J} / node_memory_MemTotal_bytes{J}`
+	exporterAge = `min by (L) (timestamp(node_memory_MemAvailable_bytes{J}))`
 
-	kubeletCPU = `max by (L) (rate(node_cpu_usage_seconds_total[W])) or max by (L) (rate(container_cpu_usage_seconds_total{id="/"}[W]))`
-	kubeletMem = `max by (L) (node_memory_working_set_bytes) or max by (L) (container_memory_working_set_bytes{id="/"})`
-	kubeletAge = `min by (L) (timestamp(node_memory_working_set_bytes)) or min by (L) (timestamp(container_memory_working_set_bytes{id="/"}))`
+	kubeletCPU = `(rate(node_cpu_usage_seconds_total{J}[W]) and node_cpu_usage_seconds_total{J}) or on (L, job) ` +
+		`(rate(container_cpu_usage_seconds_total{id="/",J}[W]) and container_cpu_usage_seconds_total{id="/",J})`
+	kubeletMem = `node_memory_working_set_bytes{J} or on (L, job) container_memory_working_set_bytes{id="/",J}`
+	kubeletAge = `min by (L) (timestamp(node_memory_working_set_bytes{J})) or ` +
+		`min by (L) (timestamp(container_memory_working_set_bytes{id="/",J}))`
 
-	ruleCPU    = `max by (L) (instance:node_cpu:ratio) or (` + exporterCPU + `)`
-	ruleCPUAge = `min by (L) (timestamp(instance:node_cpu:ratio)) or ` + exporterAge
-	ruleMem    = `max by (L) (instance:node_memory_utilisation:ratio) or (` + exporterMem + `)`
-	ruleMemAge = `min by (L) (timestamp(instance:node_memory_utilisation:ratio)) or ` + exporterAge
+	ruleCPU    = `instance:node_cpu:ratio{J} or on (L) (` + exporterCPU + `)`
+	ruleCPUAge = `min by (L) (timestamp(instance:node_cpu:ratio{J})) or ` + exporterAge
+	ruleMem    = `instance:node_memory_utilisation:ratio{J} or on (L) (` + exporterMem + `)`
+	ruleMemAge = `min by (L) (timestamp(instance:node_memory_utilisation:ratio{J})) or ` + exporterAge
 
 	// A restarted container has two series for a while. A container that two kubelet endpoints
 	// report always has two series. In both cases, the larger value is the container's usage.
-	podCPU = `max by (namespace, pod) (rate(pod_cpu_usage_seconds_total[W])) or ` +
+	podCPU = `max by (namespace, pod) (rate(pod_cpu_usage_seconds_total{J}[W])) or ` +
 		`sum by (namespace, pod) (max by (namespace, pod, container) (` +
-		`rate(container_cpu_usage_seconds_total{container!="", container!="POD", pod!=""}[W])))`
-	podMem = `max by (namespace, pod) (pod_memory_working_set_bytes) or ` +
+		`rate(container_cpu_usage_seconds_total{container!="", container!="POD", pod!="",J}[W])))`
+	podMem = `max by (namespace, pod) (pod_memory_working_set_bytes{J}) or ` +
 		`sum by (namespace, pod) (max by (namespace, pod, container) (` +
-		`container_memory_working_set_bytes{container!="", container!="POD", pod!=""}))`
+		`container_memory_working_set_bytes{container!="", container!="POD", pod!="",J}))`
 )
 
 // nodeQueries returns the preset's queries about nodes, in order.
@@ -90,10 +100,16 @@ func (p Preset) podQueries() []metricQuery {
 	return []metricQuery{{"cpu", podCPU, usage.Cores, "", false, true}, {"memory", podMem, usage.Bytes, "", false, true}}
 }
 
-// fillPreset inserts the label and the window into a preset query. No preset query contains
-// "(L)" or "[W]" with another meaning.
-func fillPreset(query, label string, window time.Duration) string {
-	return strings.NewReplacer("(L)", "("+label+")", "[W]", "["+promqlDuration(window)+"]").Replace(query)
+// fillPreset inserts the node label, the job selector and the rate window into a preset query. No preset query contains
+// "(L)", "(L, job)", "{J}", ",J}" or "[W]" with another meaning.
+func (o Options) fillPreset(query string) string {
+	alone, further := "", "}"
+	if o.Job != "" {
+		job := "job=~" + strconv.Quote(o.Job) + "}"
+		alone, further = "{"+job, ","+job
+	}
+	return strings.NewReplacer("(L)", "("+o.NodeLabel+")", "(L, job)", "("+o.NodeLabel+", job)", "{J}", alone,
+		",J}", further, "[W]", "["+promqlDuration(o.RateWindow)+"]").Replace(query)
 }
 
 // promqlDuration formats a duration in whole seconds or milliseconds. PromQL does not accept fractions.

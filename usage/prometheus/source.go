@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -13,18 +12,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/api"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/usage"
-	"github.com/evenkeel-project/evenkeel/usage/fetch"
 )
 
 // Source reads usage from a Prometheus server.
 type Source struct {
 	opts    Options
 	queries []metricQuery
-	client  api.Client
+	client  apiClient
 }
 
 // maxConcurrentQueries limits how many queries run at once.
@@ -39,9 +35,9 @@ func New(o Options) (*Source, error) {
 	if !slices.ContainsFunc(asks, func(a metricQuery) bool { return !a.ofPods }) {
 		return nil, errors.New("nothing measures nodes; set a preset or queries")
 	}
-	client, err := api.NewClient(api.Config{Address: o.URL, Client: o.Client})
+	client, err := newAPIClient(o.URL, o.Client, o.Timeout)
 	if err != nil {
-		return nil, errors.New("the address of Prometheus is not a URL") // the URL may contain a password
+		return nil, err
 	}
 	return &Source{o, asks, client}, nil
 }
@@ -192,7 +188,7 @@ func (s *Source) runQueries(ctx context.Context, asks []metricQuery, form func(s
 		wg.Go(func() {
 			turn <- struct{}{}
 			defer func() { <-turn }()
-			samples, problem := s.query(ctx, path, form(text), keep, want)
+			samples, problem := s.client.query(ctx, path, form(text), keep, want)
 			mu.Lock()
 			defer mu.Unlock()
 			out[text] = queryResult{samples, problem}
@@ -200,69 +196,6 @@ func (s *Source) runQueries(ctx context.Context, asks []metricQuery, form func(s
 	}
 	wg.Wait()
 	return out
-}
-
-// query runs one query. query checks for an error first, because a partial answer can carry both data and an
-// error.
-func (s *Source) query(ctx context.Context, path string, form url.Values, labels []string, want string) ([]sample, *usage.Problem) {
-	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
-	defer cancel()
-	form.Set("timeout", formatSeconds(s.opts.Timeout))
-	status, body, err := s.post(ctx, path, form)
-	if err != nil {
-		p := fetch.ProblemOf(err, s.opts.Timeout)
-		return nil, &p
-	}
-	bad := func(kind usage.ProblemKind, format string, args ...any) ([]sample, *usage.Problem) {
-		return nil, &usage.Problem{Kind: kind, Detail: fmt.Sprintf(format, args...)}
-	}
-	a, err := decodeAnswer(body, labels)
-	switch {
-	case err == nil && a.status == "error":
-		return bad(usage.BadAnswer, "the server answers %d, %s: %s%s", status, a.errorType, a.message, fetch.AuthHint(status))
-	case status >= 500:
-		return bad(usage.Unreachable, "the server answers %d", status)
-	case status == http.StatusNotFound:
-		return bad(usage.BadAnswer, "the server answers 404; is this the address of a Prometheus, with its path prefix?")
-	case status < 200 || status > 299:
-		return bad(usage.BadAnswer, "the server answers %d%s", status, fetch.AuthHint(status))
-	case err != nil:
-		return bad(usage.BadAnswer, "%v", err)
-	case a.status != "success":
-		return bad(usage.BadAnswer, "the answer has the status %q (want success)", a.status)
-	case len(a.warnings) > 0:
-		return bad(usage.BadAnswer, "the answer may be partial: %s", strings.Join(a.warnings, "; "))
-	case a.resultType != want:
-		return bad(usage.BadAnswer, "the answer is a %s (want a %s)", a.resultType, want)
-	}
-	return a.samples, nil
-}
-
-// post sends a query in the body of a POST request. If the server refuses POST, it uses GET,
-// because some proxies allow read-only users only GET.
-func (s *Source) post(ctx context.Context, path string, form url.Values) (int, []byte, error) {
-	u := s.client.URL(path, nil)
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(form.Encode()))
-	if err != nil {
-		return 0, nil, errors.New("the address of Prometheus is not a URL")
-	}
-	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header["Idempotency-Key"] = nil // makes the transport retry on a connection that was closed meanwhile
-	resp, body, err := s.client.Do(ctx, r)
-	if err != nil {
-		return 0, nil, err
-	}
-	switch resp.StatusCode {
-	case http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented:
-		u.RawQuery = form.Encode()
-		if r, err = http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil); err != nil {
-			return 0, nil, err
-		}
-		if resp, body, err = s.client.Do(ctx, r); err != nil {
-			return 0, nil, err
-		}
-	}
-	return resp.StatusCode, body, nil
 }
 
 func formatTime(t time.Time) string {

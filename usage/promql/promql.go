@@ -96,6 +96,8 @@ func droppingPartBinary(e *parser.BinaryExpr, label string) string {
 		return droppingPart(e.RHS, label)
 	case e.Op == parser.LOR: // either side may return values
 		return cmp.Or(droppingPart(e.LHS, label), droppingPart(e.RHS, label))
+	case e.Op == parser.LAND || e.Op == parser.LUNLESS: // the right side only selects
+		return droppingPart(e.LHS, label)
 	}
 	m := e.VectorMatching
 	if m == nil || m.Card != parser.CardOneToOne || !e.Op.IsOperator() || e.Op.IsSetOperator() || e.Op.IsComparisonOperator() {
@@ -107,7 +109,7 @@ func droppingPartBinary(e *parser.BinaryExpr, label string) string {
 	if !m.On && slices.Contains(m.MatchingLabels, label) {
 		return fmt.Sprintf("%s ignoring (%s)", e.Op, strings.Join(m.MatchingLabels, ", "))
 	}
-	return ""
+	return droppingPart(e.LHS, label) // the result has the labels of the left side
 }
 
 // IsPercentage reports whether the query returns a percentage: its last step multiplies by 100 or

@@ -30,6 +30,8 @@ func (r *podGuards) rejections(p *corev1.Pod) []rejection {
 	r.checkController(p, add)
 	r.checkWorkload(p, add)
 	r.checkAnnotations(p, add)
+	checkMarks(r, p, add)
+	checkOthersInFlight(r, p, add)
 	return out
 }
 
@@ -48,9 +50,6 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 	add(c.Protect["PodsWithResourceClaims"] && len(p.Spec.ResourceClaims) > 0, plan.ResourceClaims, "it has resource claims")
 	add(c.Protect["PodsWithoutPDB"] && len(r.budgetsOf(p.Namespace, p.Labels)) == 0, plan.NoPodDisruptionBudget,
 		"no PodDisruptionBudget selects it")
-
-	group := groupProgram(p)
-	add(p.Spec.SchedulingGroup != nil || group != "" && !slices.Contains(c.Groups, group), plan.PartOfGroup, "it belongs to a group "+group)
 
 	priority, sure := r.priority(p)
 	add(!sure, plan.PriorityTooHigh, "its PriorityClass "+p.Spec.PriorityClassName+" does not exist")
@@ -82,8 +81,9 @@ func (r *podGuards) schedulerSilent(victim *corev1.Pod) bool {
 			continue
 		}
 		lostTurn := slices.ContainsFunc(r.objects.Pods, func(q *corev1.Pod) bool {
-			return profileName(q) == profileName(p) && wasTried(q) && q.CreationTimestamp.After(p.CreationTimestamp.Time) &&
-				(specPriority(q) <= specPriority(p) || specPriority(p) < specPriority(victim))
+			return profileName(q) == profileName(p) && q.CreationTimestamp.After(p.CreationTimestamp.Time) && wasTried(r, q) &&
+				(specPriority(q) <= specPriority(p) ||
+					specPriority(p) < specPriority(victim) && r.now.Sub(q.CreationTimestamp.Time) <= r.rules.SchedulerTimeout)
 		})
 		if !lostTurn {
 			return true
@@ -100,10 +100,16 @@ func (r *podGuards) isLate(p *corev1.Pod) bool {
 		!p.CreationTimestamp.IsZero() && r.now.Sub(p.CreationTimestamp.Time) > r.rules.SchedulerTimeout
 }
 
-func wasTried(p *corev1.Pod) bool {
-	_, mirror := p.Annotations["kubernetes.io/config.mirror"]
-	return !mirror && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodScheduled && c.Reason != "SchedulingGated"
+// wasTried reports whether only a scheduler can have written the PodScheduled condition. On a bound pod, that needs a
+// known controller whose template names no node.
+func wasTried(r *podGuards, p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		if c.Type != corev1.PodScheduled {
+			return false
+		}
+		low := r.chains[key(p)].lowest()
+		return c.Status == corev1.ConditionFalse && c.Reason != "SchedulingGated" ||
+			c.Status == corev1.ConditionTrue && low != nil && low.object != nil && low.template().Spec.NodeName == ""
 	})
 }
 
@@ -114,28 +120,6 @@ func specPriority(p *corev1.Pod) int32 {
 		return 0
 	}
 	return *p.Spec.Priority
-}
-
-// groupProgram returns the program that manages the pod as part of a group, or "". It reads the keys on the pod only.
-func groupProgram(p *corev1.Pod) string {
-	for _, kv := range []map[string]string{p.Labels, p.Annotations} {
-		for key := range kv {
-			prefix, _, _ := strings.Cut(key, "/")
-			switch prefix {
-			case "kueue.x-k8s.io":
-				return "Kueue"
-			case "scheduling.k8s.io", "scheduling.volcano.sh", "volcano.sh":
-				return "Volcano"
-			case "scheduling.x-k8s.io", "pod-group.scheduling.sigs.k8s.io":
-				return "Coscheduling"
-			case "leaderworkerset.sigs.k8s.io":
-				return "LeaderWorkerSet"
-			case "jobset.sigs.k8s.io":
-				return "JobSet"
-			}
-		}
-	}
-	return ""
 }
 
 func (r *podGuards) priority(p *corev1.Pod) (value int64, known bool) {

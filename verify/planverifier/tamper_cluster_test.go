@@ -2,6 +2,7 @@ package planverifier_test
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -9,6 +10,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -65,6 +67,94 @@ func editDeployment(f func(m *planCase, d *appsv1.Deployment)) func(m *planCase)
 	}
 }
 
+// editOwner changes the first owner of a kind that a moved pod has.
+func editOwner(kind string, f func(m *planCase, o metav1.Object)) func(m *planCase) (string, bool) {
+	return func(m *planCase) (string, bool) {
+		for _, x := range m.plan.Moves {
+			for _, o := range ownersOf(m, m.pod(x)) {
+				if o.kind == kind {
+					f(m, o)
+					return x.Pod.String(), true
+				}
+			}
+		}
+		return "", false
+	}
+}
+
+type ownerOf struct {
+	metav1.Object
+	kind string
+}
+
+// ownersOf returns the direct owner of the pod and the owner of that owner.
+func ownersOf(m *planCase, p *corev1.Pod) (out []ownerOf) {
+	ref := metav1.GetControllerOf(p)
+	for _, rs := range m.o.ReplicaSets {
+		if ref != nil && ref.Kind == "ReplicaSet" && rs.Namespace == p.Namespace && rs.Name == ref.Name {
+			out = append(out, ownerOf{rs, "ReplicaSet"})
+			ref = metav1.GetControllerOf(rs)
+			break
+		}
+	}
+	for _, d := range m.o.Deployments {
+		if ref != nil && ref.Kind == "Deployment" && d.Namespace == p.Namespace && d.Name == ref.Name {
+			out = append(out, ownerOf{d, "Deployment"})
+		}
+	}
+	for _, s := range m.o.StatefulSets {
+		if ref != nil && ref.Kind == "StatefulSet" && s.Namespace == p.Namespace && s.Name == ref.Name {
+			out = append(out, ownerOf{s, "StatefulSet"})
+		}
+	}
+	return out
+}
+
+// siblingOf returns a pod of the same direct owner that the plan does not move, and the pod of the first move with one.
+func siblingOf(m *planCase) (sibling, moved *corev1.Pod) {
+	stays := map[string]bool{}
+	for _, p := range m.o.Pods {
+		stays[string(p.UID)] = p.Status.Phase != corev1.PodFailed && p.Status.Phase != corev1.PodSucceeded && p.DeletionTimestamp == nil
+	}
+	for _, x := range m.plan.Moves {
+		stays[x.Pod.UID] = false
+	}
+	for _, x := range m.plan.Moves {
+		moved := m.pod(x)
+		ref := metav1.GetControllerOf(moved)
+		for _, p := range m.o.Pods {
+			other := metav1.GetControllerOf(p)
+			if stays[string(p.UID)] && ref != nil && other != nil && p.Namespace == moved.Namespace && ref.UID == other.UID &&
+				p.Spec.NodeName != "" && (ref.Kind == "ReplicaSet" || ref.Kind == "StatefulSet") {
+				return p, moved
+			}
+		}
+	}
+	return nil, nil
+}
+
+// editSibling changes a pod of a workload of which the plan moves another pod.
+func editSibling(f func(m *planCase, p *corev1.Pod)) func(m *planCase) (string, bool) {
+	return func(m *planCase) (string, bool) {
+		sibling, moved := siblingOf(m)
+		if sibling == nil {
+			return "", false
+		}
+		f(m, sibling)
+		return moved.Namespace + "/" + moved.Name, true
+	}
+}
+
+// removeSibling removes a pod of a workload that the plan does not move.
+func removeSibling(m *planCase) (string, bool) {
+	sibling, moved := siblingOf(m)
+	if sibling == nil {
+		return "", false
+	}
+	m.o.Pods = slices.DeleteFunc(m.o.Pods, func(p *corev1.Pod) bool { return p == sibling })
+	return moved.Namespace + "/" + moved.Name, true
+}
+
 // clusterTampers change the cluster so that it forbids a planned move.
 var clusterTampers = []tampering{
 	{"a mirror pod", plan.MirrorPod, editFirstPod(func(m *planCase, p *corev1.Pod) { p.Annotations["kubernetes.io/config.mirror"] = "x" })},
@@ -85,6 +175,52 @@ var clusterTampers = []tampering{
 	})},
 	{"a pod of a group", plan.PartOfGroup, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		p.Labels["kueue.x-k8s.io/queue-name"] = "batch"
+	})},
+	{"a ReplicaSet of a group", plan.PartOfGroup, editOwner("ReplicaSet", func(m *planCase, o metav1.Object) {
+		o.SetLabels(map[string]string{"leaderworkerset.sigs.k8s.io/name": "a"})
+	})},
+	{"a Deployment of a group", plan.PartOfGroup, editOwner("Deployment", func(m *planCase, o metav1.Object) {
+		o.SetAnnotations(map[string]string{"scheduling.x-k8s.io/pod-group": ""})
+		m.rules.Groups = []string{"Kueue", "Volcano", "LeaderWorkerSet", "JobSet"}
+	})},
+	{"a StatefulSet of a group", plan.PartOfGroup, editOwner("StatefulSet", func(m *planCase, o metav1.Object) {
+		o.SetLabels(map[string]string{"kueue.x-k8s.io/queue-name": "batch"})
+	})},
+	{"a paused StatefulSet", plan.WorkloadPaused, editOwner("StatefulSet", func(m *planCase, o metav1.Object) {
+		o.SetAnnotations(map[string]string{"example.com/paused": ""})
+	})},
+	{"a Deployment that Cluster API pauses", plan.WorkloadPaused, editOwner("Deployment", func(m *planCase, o metav1.Object) {
+		o.SetAnnotations(map[string]string{"cluster.x-k8s.io/paused": "false"})
+	})},
+	{"a workload whose last victim has no replacement", plan.ReplacementMissing, removeSibling},
+	{"a sibling that another program evicts", plan.EvictionInBackground, editSibling(func(m *planCase, p *corev1.Pod) {
+		p.Annotations = map[string]string{"descheduler.alpha.kubernetes.io/eviction-in-progress": "true"}
+	})},
+	{"a sibling whose eviction continues", plan.EvictionInBackground, editSibling(func(m *planCase, p *corev1.Pod) {
+		m.rules.State.Background = []plan.BackgroundEviction{{Pod: plan.PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)},
+			Until: m.o.TakenAt.Add(time.Second)}}
+	})},
+	{"a scheduler that tried nothing since a pod came, though kubectl debug node made another", plan.SchedulerNotResponding,
+		editFirstPod(func(m *planCase, p *corev1.Pod) {
+			m.rules.SchedulerTimeout = time.Minute
+			for name, age := range map[string]time.Duration{"waiting": 3 * time.Minute, "node-debugger": 2 * time.Minute} {
+				x := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: name, UID: types.UID(name),
+					CreationTimestamp: metav1.NewTime(m.o.TakenAt.Add(-age))}}
+				x.Spec.SchedulerName = p.Spec.SchedulerName
+				if name != "waiting" {
+					x.Spec.NodeName = p.Spec.NodeName
+					x.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}
+				}
+				m.o.Pods = append(m.o.Pods, x)
+			}
+		})},
+	{"a blocking pod of any namespace", plan.BlockedByPod, editFirstPod(func(m *planCase, p *corev1.Pod) {
+		m.o.Pods = append(m.o.Pods, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "night", UID: "night", Labels: map[string]string{"runtime": "long"},
+				DeletionTimestamp: &metav1.Time{Time: m.o.TakenAt}},
+			Spec: corev1.PodSpec{NodeName: p.Spec.NodeName}, Status: corev1.PodStatus{Phase: corev1.PodRunning,
+				Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}}})
+		m.rules.BlockingPods = []planverifier.PodSelector{{Selector: labels.SelectorFromSet(labels.Set{"runtime": "long"})}}
 	})},
 	{"a pod with a high priority", plan.PriorityTooHigh,
 		editFirstPod(func(m *planCase, p *corev1.Pod) { n := int32(100); p.Spec.Priority = &n; m.rules.PriorityBelow = "100" })},

@@ -30,7 +30,9 @@ type liveState struct {
 
 func newVerifier(o *cluster.Objects, c Rules, now time.Time) *verifier {
 	windows := &windowClock{now: now, clocks: map[string]clockTimes{}, windowStarts: map[string][]int{}}
-	return &verifier{&liveState{podGuards: &podGuards{clusterIndex: indexCluster(o), windowClock: windows, rules: c}}}
+	guards := &podGuards{clusterIndex: indexCluster(o), windowClock: windows, rules: c}
+	guards.inFlight = podsInFlight(guards)
+	return &verifier{&liveState{podGuards: guards}}
 }
 
 // call is one eviction: a move and its pod.
@@ -47,7 +49,8 @@ func (r *liveState) report(m plan.Move, code plan.Code, format string, args ...a
 type podGuards struct {
 	*clusterIndex
 	*windowClock
-	rules Rules
+	rules    Rules
+	inFlight []movingPod // see podsInFlight
 }
 
 // rejection is a reason why a pod may not be evicted.

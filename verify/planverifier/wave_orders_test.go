@@ -24,6 +24,7 @@ type orderCase struct {
 const (
 	spreadByTier = `metadata: {labels: {tier: x}}, spec: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone,
   whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {tier: x}}%s}]%s}`
+	onlyOnN2 = "spec: {nodeSelector: {topology.kubernetes.io/zone: zone-2}, containers: [{name: c, resources: {requests: {cpu: 4}}}]}"
 	port     = "spec: {containers: [{name: c, image: c, ports: [{containerPort: 80, hostPort: 80}]}]}"
 	affinity = "metadata: {labels: {tier: x}}, spec: {affinity: {%s: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {%s}}%s}]}}}"
 	volume   = "spec: {volumes: [{name: data, persistentVolumeClaim: {claimName: %s}}]}"
@@ -49,6 +50,12 @@ var orderCases = []orderCase{
 		p: "spec: {containers: [{name: c, resources: {requests: {cpu: 6}}}]}", q: "spec: {containers: [{name: c, resources: {requests: {cpu: 6}}}]}"},
 	{name: "room until the other pod arrives", to: "n3", says: "pods would request 12 of 10 cpu", always: true,
 		p: "spec: {containers: [{name: c, resources: {requests: {cpu: 6}}}]}", q: "spec: {containers: [{name: c, resources: {requests: {cpu: 6}}}]}"},
+	{name: "room that the other pod may take", to: "n2", says: "p-6c8f-00: the other replacements of wave 1 can leave it no node",
+		p: onlyOnN2, q: "spec: {containers: [{name: c, resources: {requests: {cpu: 4}}}]}"},
+	{name: "room beside the other pod wherever it lands", to: "n2", p: onlyOnN2,
+		q: "spec: {containers: [{name: c, resources: {requests: {cpu: 2}}}]}"},
+	{name: "a second node with room", to: "n2", p: "spec: {containers: [{name: c, resources: {requests: {cpu: 4}}}]}",
+		q: "spec: {containers: [{name: c, resources: {requests: {cpu: 4}}}]}"},
 	{name: "too many pods", to: "n2", says: "there are too many pods", more: "\n- {kind: Node, metadata: {name: n2}, status: {allocatable: {pods: 1}}}\n"},
 	{name: "host port", to: "n2", says: "it shares a host port with shop/q-6c8f-00", p: port, q: port},
 	{name: "own anti-affinity", to: "n2", says: "required anti-affinity keeps it apart from shop/q-6c8f-00",

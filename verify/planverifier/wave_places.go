@@ -10,12 +10,12 @@ import (
 )
 
 // maxRivals is the largest number of other replacements for which checkWavePlaces examines every set
-// of them. More of them take a move's nodes only if it has few nodes.
+// of them. For more of them, it uses the bound of atLeastToTake.
 const maxRivals = 10
 
 // checkWavePlaces checks that a replacement of a wave has room on a node other than its own wherever
 // the scheduler places the other replacements, while all evicted pods of the wave still terminate.
-func (r *verifier) checkWavePlaces(calls []call, wave []replacedPod, settled []*corev1.Pod) {
+func checkWavePlaces(r *verifier, calls []call, wave []replacedPod, settled []*corev1.Pod) {
 	for i, c := range calls {
 		others := make([]replacedPod, 0, len(wave))
 		for j, w := range wave {
@@ -33,10 +33,14 @@ func (r *verifier) checkWavePlaces(calls []call, wave []replacedPod, settled []*
 			continue // each of the others takes the room on at most one node
 		}
 		if len(others) > maxRivals {
-			r.report(c.move, NotInEveryOrder, "%d nodes have room, and the wave places %d other replacements", len(nodes), len(others))
+			if atLeastToTake(r, wave[i].next, nodes, settled, others) > len(others) {
+				continue
+			}
+			r.report(c.move, NotInEveryOrder, "%d nodes have room, and the wave places %d other replacements", len(nodes),
+				len(others))
 			continue
 		}
-		if r.canTakeAll(wave[i].next, nodes, settled, others) {
+		if canTakeAll(r, wave[i].next, nodes, settled, others) {
 			r.report(c.move, NotInEveryOrder, "the other replacements of wave %d can leave it no node", c.move.Wave)
 		}
 	}
@@ -44,13 +48,14 @@ func (r *verifier) checkWavePlaces(calls []call, wave []replacedPod, settled []*
 
 // canTakeAll reports whether the others can be placed so that none of the nodes has room for the pod.
 // It tries every set of the others on each node in turn, and remembers the sets that are in use.
-func (r *verifier) canTakeAll(pod *corev1.Pod, nodes []string, settled []*corev1.Pod, others []replacedPod) bool {
+func canTakeAll(r *verifier, pod *corev1.Pod, nodes []string, settled []*corev1.Pod, others []replacedPod) bool {
 	used := map[uint]bool{0: true}
 	for _, n := range nodes {
 		var taking []uint
 		for set := uint(1); set < 1<<len(others); set++ {
 			has := func(smaller uint) bool { return smaller&^set == 0 }
-			if !slices.ContainsFunc(taking, has) && r.takesRoom(pod, n, settled, others, set) {
+			chosen := func(i int) bool { return set>>i&1 != 0 }
+			if !slices.ContainsFunc(taking, has) && takesRoom(r, pod, n, settled, others, chosen) {
 				taking = append(taking, set)
 			}
 		}
@@ -67,13 +72,30 @@ func (r *verifier) canTakeAll(pod *corev1.Pod, nodes []string, settled []*corev1
 	return len(used) > 0
 }
 
-// takesRoom reports whether the replacements of a set all fit on the node, after the evicted pods have
+// atLeastToTake returns a number of others below which they cannot take the room on all nodes: one for a
+// node whose room one of them takes alone, and two for each other node.
+func atLeastToTake(r *verifier, pod *corev1.Pod, nodes []string, settled []*corev1.Pod,
+	others []replacedPod) (count int) {
+	for _, n := range nodes {
+		count += 2
+		for i := range others {
+			if takesRoom(r, pod, n, settled, others, func(j int) bool { return j == i }) {
+				count--
+				break
+			}
+		}
+	}
+	return count
+}
+
+// takesRoom reports whether the chosen replacements all fit on the node, after the evicted pods have
 // gone, and leave no room there for the pod before.
-func (r *verifier) takesRoom(pod *corev1.Pod, node string, settled []*corev1.Pod, others []replacedPod, set uint) bool {
+func takesRoom(r *verifier, pod *corev1.Pod, node string, settled []*corev1.Pod, others []replacedPod,
+	chosen func(int) bool) bool {
 	var there []*corev1.Pod
 	crowd := slices.Clone(others)
 	for i := range others {
-		if set>>i&1 == 0 {
+		if !chosen(i) {
 			continue
 		}
 		if !r.fitsOn(others[i].next, node, append(slices.Clip(settled), there...), nil) {

@@ -32,7 +32,7 @@ func (r *verifier) checkWaveOrders(calls []call) {
 			settled = append(settled, p)
 		}
 	}
-	r.checkWavePlaces(calls, wave, settled)
+	checkWavePlaces(r, calls, wave, settled)
 	for i, c := range calls {
 		if !r.isBound(wave[i].next) {
 			continue // checkMoveFields reports it

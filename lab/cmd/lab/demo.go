@@ -67,11 +67,21 @@ func writeDemoConfig() (path string, remove func(), err error) {
 	return path, remove, nil
 }
 
-// suggestedCommands returns commands to try in another terminal while the cluster is running.
+// savedInput returns the file in which the demo saves the cluster as it is before any eviction.
+func savedInput(config string) string { return filepath.Join(filepath.Dir(config), "before.json") }
+
+// suggestedCommands returns commands to try in another terminal while the cluster is running. The cluster is balanced by
+// then, so the commands about moves read the saved input.
 func suggestedCommands(evenkeel, kubeconfig, config string) string {
-	out := "\nTry next, in another terminal:\n\n"
-	for _, command := range []string{"plan -o wide", "explain workload deployment/" + namespace + "/d", "explain node n3"} {
-		out += fmt.Sprintf("  %s %s --kubeconfig %s --config %s\n", evenkeel, command, kubeconfig, config)
+	before, now := "-f "+savedInput(config), "--kubeconfig "+kubeconfig
+	explain := "explain workload deployment/" + namespace + "/d "
+	out := "\nTry next, in another terminal:\n"
+	for _, s := range [...]struct{ about, command string }{
+		{"the plan for the cluster as it was, with every line", "plan -o wide " + before},
+		{"which pods of d it moved, and why the others stayed", explain + before},
+		{"why all of them stay now", explain + now},
+	} {
+		out += fmt.Sprintf("\n  # %s\n  %s %s --config %s\n", s.about, evenkeel, s.command, config)
 	}
 	return out
 }
@@ -86,7 +96,7 @@ func runScenario(ctx context.Context, c *controlplane.Cluster, evenkeel, config 
 	if _, err := printPodsByZone(ctx, c, "BEFORE"); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"plan"}, {"run", "--once"}} {
+	for _, args := range [][]string{{"plan", "--save-input", savedInput(config)}, {"run", "--once"}} {
 		args = append(args, "--kubeconfig", c.Kubeconfig, "--config", config)
 		fmt.Printf("\n$ evenkeel %s\n\n", strings.Join(args, " "))
 		cmd := exec.CommandContext(ctx, evenkeel, args...)

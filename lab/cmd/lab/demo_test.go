@@ -4,12 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 )
 
 // TestWhatTheDemoOffersToTry checks that the demo's configuration file exists until it is removed, and that the
-// suggested commands refer to it.
+// suggested commands refer to it. When they are suggested, the cluster is balanced: the commands about moves must read
+// the state before.
 func TestWhatTheDemoOffersToTry(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	config, remove, err := writeDemoConfig()
@@ -22,13 +24,11 @@ func TestWhatTheDemoOffersToTry(t *testing.T) {
 			commands = append(commands, strings.TrimSpace(line))
 		}
 	}
-	if len(commands) != 3 || !strings.Contains(commands[0], " plan ") || !strings.Contains(commands[1], " explain ") {
-		t.Errorf("got commands %q, want plan and two explain commands", commands)
-	}
-	for _, c := range commands {
-		if !strings.HasSuffix(c, " --kubeconfig k.yaml --config "+config) {
-			t.Errorf("command %q lacks the kubeconfig or the configuration", c)
-		}
+	before, rest := " -f "+savedInput(config), " --config "+config
+	want := []string{"bin/evenkeel plan -o wide" + before + rest, "bin/evenkeel explain workload deployment/shop/d" + before + rest,
+		"bin/evenkeel explain workload deployment/shop/d --kubeconfig k.yaml" + rest}
+	if !slices.Equal(commands, want) {
+		t.Errorf("got commands %q, want %q", commands, want)
 	}
 	if text, err := os.ReadFile(config); err != nil || string(text) != demoConfig {
 		t.Errorf("reading the configuration: %v, got:\n%s", err, text)

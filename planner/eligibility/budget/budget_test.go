@@ -41,6 +41,7 @@ func TestAllowedEvictions(t *testing.T) {
 		{"maxUnavailable 2, one terminating", func(x *objects) { x.addDeployment("d", 7, ready(6)+"rt") }, maxUnavailable("2"), 1},
 		{"maxUnavailable 2, one not created yet", func(x *objects) { x.addDeployment("d", 7, ready(6)) }, maxUnavailable("2"), 1},
 		{"neither", func(x *objects) { x.addDeployment("d", 7, ready(7)) }, newPermissivePDB("b"), 0},
+		{"neither a number nor a percentage", func(x *objects) { x.addDeployment("d", 7, ready(7)) }, maxUnavailable("most"), 0},
 
 		{"a number counts the pods there, not the scale", func(x *objects) { x.addDeployment("d", 9, ready(5)) }, minAvailable("3"), 2},
 		{"a percentage counts the scale", func(x *objects) { x.addDeployment("d", 9, ready(7)) }, minAvailable("50%"), 2},

@@ -43,7 +43,10 @@ func quotaRefusal(t *testing.T, p *corev1.Pod, owner metav1.Object, charged bool
 	if charged {
 		c.ChargeQuotas(s, pod, charges)
 	}
-	return c.QuotaRefusal(s, pod, charges)
+	if why, refused := c.quotaRefusal(s, pod); refused {
+		return why, true
+	}
+	return "the other replacement takes the room", !c.HasQuotaRoom(s, pod, charges)
 }
 
 func withStatus(hard, used corev1.ResourceList) corev1.ResourceQuota {
@@ -74,16 +77,23 @@ func TestWhatAQuotaHasRoomFor(t *testing.T) {
 		"no room for pods":                       {withStatus(amounts("pods", "4"), amounts("pods", "4")), nil, false, true},
 		"no room for count/pods":                 {withStatus(amounts("count/pods", "4"), amounts("count/pods", "4")), nil, false, true},
 		"no room for claims, which are not read": {withStatus(amounts("requests.storage", "1Gi"), amounts("requests.storage", "1Gi")), nil, false, false},
-		"no room for Services":                   {withStatus(amounts("services", "1"), amounts("services", "1")), nil, false, false},
-		"a StatefulSet frees its own share":      {withStatus(amounts("pods", "4"), amounts("pods", "4")), &appsv1.StatefulSet{}, false, false},
-		"exceeded for a StatefulSet":             {withStatus(amounts("pods", "4"), amounts("pods", "5")), &appsv1.StatefulSet{}, false, true},
-		"a StatefulSet charges nothing":          {withStatus(amounts("pods", "4"), amounts("pods", "4")), &appsv1.StatefulSet{}, true, false},
-		"the template needs more":                {withStatus(amounts("cpu", "5"), amounts("cpu", "3")), template, false, true},
-		"a container lacks the limit":            {withStatus(amounts("limits.cpu", "100"), amounts("limits.cpu", "0")), nil, false, true},
-		"status without used":                    {withStatus(amounts("pods", "4"), nil), nil, false, true},
-		"status without hard":                    {corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: amounts("pods", "4")}}, nil, false, true},
-		"spec lowered, status behind":            {lowered, nil, false, true},
-		"spec raised, status behind":             {raised, nil, false, true},
+		"limits of extended resources, which the API server does not count":          {withStatus(amounts("limits.nvidia.com/gpu", "4"), nil), nil, false, false},
+		"requests of prefixed native resources, which the API server does not count": {withStatus(amounts("requests.example.kubernetes.io/x", "4"), nil), nil, false, false},
+		"limits of huge pages, which the API server does not count":                  {withStatus(amounts("limits.hugepages-2Mi", "4"), nil), nil, false, false},
+		"requests of an unknown resource":                                            {withStatus(amounts("requests.x", "4"), nil), nil, false, false},
+		"requests of huge pages without used":                                        {withStatus(amounts("requests.hugepages-2Mi", "4"), nil), nil, false, true},
+		"huge pages without used":                                                    {withStatus(amounts("hugepages-2Mi", "4"), nil), nil, false, true},
+		"device classes without used":                                                {withStatus(amounts("requests.deviceclass.resource.kubernetes.io/gpu", "4"), nil), nil, false, true},
+		"no room for Services":                                                       {withStatus(amounts("services", "1"), amounts("services", "1")), nil, false, false},
+		"a StatefulSet frees its own share":                                          {withStatus(amounts("pods", "4"), amounts("pods", "4")), &appsv1.StatefulSet{}, false, false},
+		"exceeded for a StatefulSet":                                                 {withStatus(amounts("pods", "4"), amounts("pods", "5")), &appsv1.StatefulSet{}, false, true},
+		"a StatefulSet charges nothing":                                              {withStatus(amounts("pods", "4"), amounts("pods", "4")), &appsv1.StatefulSet{}, true, false},
+		"the template needs more":                                                    {withStatus(amounts("cpu", "5"), amounts("cpu", "3")), template, false, true},
+		"a container lacks the limit":                                                {withStatus(amounts("limits.cpu", "100"), amounts("limits.cpu", "0")), nil, false, true},
+		"status without used":                                                        {withStatus(amounts("pods", "4"), nil), nil, false, true},
+		"status without hard":                                                        {corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Hard: amounts("pods", "4")}}, nil, false, true},
+		"spec lowered, status behind":                                                {lowered, nil, false, true},
+		"spec raised, status behind":                                                 {raised, nil, false, true},
 	} {
 		if why, refused := quotaRefusal(t, quotaPod(), c.owner, c.charged, c.quota); refused != c.refused {
 			t.Errorf("%s: refused %t (%s), want %t", name, refused, why, c.refused)
