@@ -26,6 +26,8 @@ type Cache struct {
 	tried        map[string]map[int32]time.Time      // see newestTried
 	quotas       map[string][]*corev1.ResourceQuota  // by namespace; nil until the first use
 	passed       passedScopes
+
+	failedCreates map[controllerKey]time.Time // nil until the first use
 }
 
 // replicaSetsKey identifies the pods that get the same result from countReplicaSets.
