@@ -209,3 +209,27 @@ func TestAnEarlierProcessCountsAsInFlight(t *testing.T) {
 		}
 	}
 }
+
+// TestAScaleUpDoesNotPassForAReplacement: Deployment d wants one pod more than it has, because the evictor has taken the
+// pod of a scale-up for the replacement of an evicted pod, and the replacement is missing. No other pod of d may go.
+func TestAScaleUpDoesNotPassForAReplacement(t *testing.T) {
+	_, p, _, made := planTwoMoves(t, "{}")
+	for extra, want := range map[int32]int{0: 2, 1: 0} {
+		s, goals := threeZones(t, func(o *cluster.Objects) {
+			for _, d := range o.Deployments {
+				if d.Name == made.Moves[0].Owner.Name {
+					d.Spec.Replicas = ptr.To(*d.Spec.Replicas + extra)
+				}
+			}
+		})
+		ok, dropped := p.Recheck(s, plan.PlannerState{}, goals, made, 1, s.TakenAt)
+		if len(ok) != want {
+			t.Errorf("%d pods missing: %d moves are still valid, want %d", extra, len(ok), want)
+		}
+		for _, o := range dropped {
+			if o.Reason.Code != plan.ReplacementMissing && o.Reason.Code != plan.WorkloadDegraded {
+				t.Errorf("%d pods missing: %+v, want that the workload lacks a pod", extra, o)
+			}
+		}
+	}
+}

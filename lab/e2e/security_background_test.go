@@ -6,8 +6,10 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	admissionv1 "k8s.io/api/admission/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
@@ -16,7 +18,7 @@ import (
 
 // TestSecurityEvictionInTheBackground lets a webhook answer as KubeVirt's does when it begins a live migration: 429 and
 // a text. The pass must not take this for throttling. Two later processes must not evict another pod of the workload
-// until the first pod is gone.
+// until the first pod is gone and its replacement is Ready.
 func TestSecurityEvictionInTheBackground(t *testing.T) {
 	skipIfShort(t)
 	ns := seedApps(t, []seed.App{{Name: "d", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n1", "n2", "n3", "n3", "n3", "n3"},
@@ -48,6 +50,13 @@ func TestSecurityEvictionInTheBackground(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitForRollout(t, ns, "d", 6)
+	err := seed.WaitUntil(t.Context(), 30*time.Second, func() (bool, error) {
+		_, err := lab.Client.CoreV1().Pods(ns).Get(t.Context(), name, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
+	if err != nil {
+		t.Errorf("the pod %s is not gone: %v", name, err)
+	}
 	if n := asked.Load(); n != 1 {
 		t.Errorf("%d evictions reached the webhook, want 1", n)
 	}
