@@ -40,6 +40,19 @@ type Node struct {
 	Pods []PodID
 }
 
+// DeletedNode is a node whose deletion was seen.
+type DeletedNode struct {
+	Name string
+	At   time.Time
+	// Nodes is the number of nodes of the cluster before the deletion.
+	Nodes int
+	// Lost reports whether the node looked lost when it was last seen, as opposed to removed on purpose.
+	Lost bool
+}
+
+// DeletedNodeWindow is how long deletions of nodes are remembered.
+const DeletedNodeWindow = 30 * time.Minute
+
 // Label returns the value of a node label and whether the label is set. Like the scheduler, Label
 // does not derive kubernetes.io/hostname from the node name.
 func (n *Node) Label(key string) (string, bool) { v, ok := n.Object.Labels[key]; return v, ok }

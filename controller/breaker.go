@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 )
@@ -12,13 +13,30 @@ import (
 // checks. It also updates the scheduler counts in the state.
 func (p *pass) checkBreaker() {
 	p.updateSchedulerCounts()
-	p.breakerBaseline = breaker.NewBaseline(p.snapshot, p.state.NodeCounts)
-	if p.breakerReason = p.Breaker.StaysOpen(p.state.Breaker, p.snapshot, p.state.NodeCounts, p.Clock.Now()); p.breakerReason == nil {
+	p.breakerBaseline = breaker.NewBaseline(p.snapshot)
+	recordUnreadyNodes(p, p.snapshot)
+	if p.breakerReason = p.Breaker.StaysOpen(p.state.Breaker, p.snapshot, p.state.UnreadyNodes, p.Clock.Now()); p.breakerReason == nil {
 		p.state.Breaker = nil
 	}
 	if p.state.Breaker == nil {
-		p.breakerReason = p.tripBreaker(p.Breaker.CheckCluster(p.snapshot, p.breakerBaseline))
+		p.breakerReason = p.tripBreaker(p.Breaker.CheckCluster(p.snapshot, p.breakerBaseline, p.state.UnreadyNodes))
 	}
+}
+
+// checkClusterAgain lets the breaker check a later snapshot of this pass. It returns a trip if the pass must stop.
+func checkClusterAgain(p *pass, s *cluster.Snapshot) *plan.BreakerTrip {
+	recordUnreadyNodes(p, s)
+	return p.Breaker.CheckCluster(s, p.breakerBaseline, p.state.UnreadyNodes)
+}
+
+// recordUnreadyNodes adds the nodes that are not Ready, or were not when they were deleted, to the state. The pass saves
+// the state later.
+func recordUnreadyNodes(p *pass, s *cluster.Snapshot) {
+	var deleted []cluster.DeletedNode
+	if p.DeletedNodes != nil {
+		deleted = p.DeletedNodes()
+	}
+	p.state.UnreadyNodes = breaker.RecordUnready(p.state.UnreadyNodes, deleted, s)
 }
 
 // blockedReason returns the release, pause, breaker trip or alert that forbids evictions in this pass, or nil. A
@@ -64,7 +82,7 @@ func (p *pass) recheckBreaker(ctx context.Context) {
 		p.log.Warn("the breaker cannot check the cluster after the pass: taking a snapshot failed", "error", err)
 		return
 	}
-	if stop := p.tripBreaker(p.Breaker.CheckCluster(s, p.breakerBaseline)); stop != nil && p.report.Stopped == nil {
+	if stop := p.tripBreaker(checkClusterAgain(p, s)); stop != nil && p.report.Stopped == nil {
 		p.report.Stopped = stop
 	}
 }

@@ -40,15 +40,31 @@ func withoutNodes(t *testing.T, n int, at time.Time) *cluster.Snapshot {
 	return s
 }
 
-// The state carries the number of nodes to the next process.
-func TestDeletedNodesTripTheBreakerOfTheNextProcess(t *testing.T) {
+// deletedNodes returns the last n nodes of the three-zone example as lost nodes.
+func deletedNodes(t *testing.T, n int, at time.Time) []cluster.DeletedNode {
+	t.Helper()
+	var out []cluster.DeletedNode
+	all := withoutNodes(t, 0, at).Nodes
+	for i := range n {
+		out = append(out, cluster.DeletedNode{Name: all[len(all)-1-i].Name, At: at, Nodes: len(all) - i, Lost: true})
+	}
+	return out
+}
+
+// The state carries the lost nodes to the next process.
+func TestLostNodesTripTheBreakerOfTheNextProcess(t *testing.T) {
 	store := &memoryStore{}
-	pass := func(gone int, at time.Duration) (plan.RunReport, int) {
+	pass := func(gone int, watched bool, at time.Duration) (plan.RunReport, int) {
 		t.Helper()
 		e := &scriptedEvictor{}
 		c, o := newController(t, e, plan.Live)
 		c.Store, c.Breaker = store, breaker.DefaultOptions()
-		o.s = withoutNodes(t, gone, c.Clock.Now().Add(at))
+		c.Breaker.Hold = 0
+		now := c.Clock.Now().Add(at)
+		o.s = withoutNodes(t, gone, now)
+		if watched {
+			c.DeletedNodes = func() []cluster.DeletedNode { return deletedNodes(t, gone, now) }
+		}
 		r, err := c.RunOnce(t.Context(), nil)
 		if err != nil {
 			t.Fatal(err)
@@ -56,11 +72,15 @@ func TestDeletedNodesTripTheBreakerOfTheNextProcess(t *testing.T) {
 		return r, len(e.waves)
 	}
 	all := len(withoutNodes(t, 0, time.Time{}).Nodes)
-	if r, _ := pass(0, 0); r.Stopped != nil {
+	if r, _ := pass(0, true, 0); r.Stopped != nil {
 		t.Fatalf("with all nodes, the pass stopped: %+v", r.Stopped)
 	}
-	if r, waves := pass(all*4/10, 5*time.Minute); r.Stopped == nil || r.Stopped.Code != plan.BreakerOpen || waves != 0 {
-		t.Errorf("with %d of %d nodes deleted: %+v after %d waves, want BreakerOpen before the first wave", all*4/10, all, r.Stopped, waves)
+	for i, watched := range []bool{true, false} {
+		r, waves := pass(all*4/10, watched, time.Duration(5+i)*time.Minute)
+		if r.Stopped == nil || r.Stopped.Code != plan.BreakerOpen || waves != 0 {
+			t.Errorf("with %d of %d nodes lost, watched %t: %+v after %d waves, want BreakerOpen before the first wave", all*4/10, all, watched,
+				r.Stopped, waves)
+		}
 	}
 }
 
@@ -99,7 +119,11 @@ func evictOneAndLoseNodes(t *testing.T, c *controller.Controller, o *fixedObserv
 	t.Helper()
 	all := len(o.s.Nodes)
 	e.results = []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}, Stop: stop}}
-	e.lose = func() { o.s = withoutNodes(t, all/2, o.s.TakenAt.Add(time.Minute)) }
+	e.lose = func() {
+		o.s = withoutNodes(t, all/2, o.s.TakenAt.Add(time.Minute))
+		lost := deletedNodes(t, all/2, o.s.TakenAt)
+		c.DeletedNodes = func() []cluster.DeletedNode { return lost }
+	}
 	if stop == nil {
 		c.Planner = limitedPlanner(t, "perPass: 1")
 	}

@@ -64,6 +64,9 @@ type Dependencies struct {
 	// FiringAlerts returns the names of the firing alerts during which nothing may be evicted. A pass that evicts calls
 	// it when the pass begins and before each batch. An error forbids evictions as well. Nil means that no alert matters.
 	FiringAlerts func(ctx context.Context) ([]string, error)
+	// DeletedNodes returns the nodes whose deletion was seen in the last cluster.DeletedNodeWindow. Nil means that no
+	// deletions are watched.
+	DeletedNodes func() []cluster.DeletedNode
 	// Approvals provides approved plans; nil means that none are executed.
 	Approvals Approvals
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
@@ -196,13 +195,12 @@ func (c *Controller) closeRun(ctx context.Context, runID string) error {
 	}
 }
 
-// closePass closes the run of a live pass, and records how many nodes the pass saw. If closing fails, closePass keeps
-// the outcomes and the breaker trip for the next pass of this process.
+// closePass closes the run of a live pass. If closing fails, closePass keeps the outcomes and the breaker trip for the
+// next pass of this process.
 func (p *pass) closePass(ctx context.Context) {
 	if p.Mode != plan.Live {
 		return
 	}
-	p.state.NodeCounts = breaker.RecordNodes(p.state.NodeCounts, p.snapshot)
 	if err := p.closeRun(ctx, p.report.RunID); err != nil {
 		p.log.Warn("the end of the pass could not be saved; the next pass tries again", "error", err)
 		p.unsaved.trip = p.state.Breaker

@@ -91,7 +91,7 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 		if err != nil {
 			return nil, nil, err
 		}
-		if p.tripBreaker(p.Breaker.CheckCluster(s, p.breakerBaseline)) != nil {
+		if p.tripBreaker(checkClusterAgain(p, s)) != nil {
 			return nil, nil, nil
 		}
 		moves, dropped := p.Planner.Recheck(s, p.state, Goals(s, p.Strategies, p.due), remaining, wave, s.TakenAt)

@@ -31,8 +31,8 @@ type PlannerState struct {
 	Pause *Pause `json:"pause,omitempty"`
 	// Breaker is set while the breaker is open.
 	Breaker *BreakerTrip `json:"breaker,omitempty"`
-	// NodeCounts are the numbers of nodes that recent passes saw, the oldest first. It has at most MaxNodeCounts entries.
-	NodeCounts []NodeCount `json:"nodeCounts,omitempty"`
+	// UnreadyNodes are the nodes that were not Ready when they were last seen. It has at most MaxUnreadyNodes entries.
+	UnreadyNodes []UnreadyNode `json:"unreadyNodes,omitempty"`
 	// Schedulers counts the bindings of schedulers without a profile, by schedulerName. It has at most MaxSchedulers
 	// entries.
 	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
@@ -126,14 +126,17 @@ type BreakerTrip struct {
 	Pods []string `json:"pods,omitempty"`
 }
 
-// NodeCount is the number of nodes of the cluster at a time.
-type NodeCount struct {
-	At    time.Time `json:"at"`
-	Nodes int       `json:"nodes"`
+// UnreadyNode is a node that was not Ready when it was last seen, and that was not marked for removal.
+type UnreadyNode struct {
+	Name string `json:"name"`
+	// Seen is the time at which the node was last seen. If its deletion was seen, it is the time of the deletion.
+	Seen time.Time `json:"seen"`
+	// Nodes is the number of nodes of the cluster at that time, including this one.
+	Nodes int `json:"nodes"`
 }
 
-// MaxNodeCounts is the maximum number of node counts in a PlannerState.
-const MaxNodeCounts = 64
+// MaxUnreadyNodes is the maximum number of unready nodes in a PlannerState.
+const MaxUnreadyNodes = 5000
 
 // EvictionBlock is a reason why the controller does not evict. Paused and BreakerOpen block all evictions.
 type EvictionBlock struct {
@@ -235,12 +238,12 @@ func (st *PlannerState) Validate() error {
 			}
 		}
 	}
-	if n := len(st.NodeCounts); n > MaxNodeCounts {
-		return fmt.Errorf("nodeCounts: %d entries (want at most %d)", n, MaxNodeCounts)
+	if n := len(st.UnreadyNodes); n > MaxUnreadyNodes {
+		return fmt.Errorf("unreadyNodes: %d entries (want at most %d)", n, MaxUnreadyNodes)
 	}
-	for i, c := range st.NodeCounts {
-		if c.Nodes < 0 || c.At.IsZero() {
-			return fmt.Errorf("nodeCounts[%d]: want a time, and 0 nodes or more", i)
+	for i, n := range st.UnreadyNodes {
+		if n.Name == "" || n.Nodes < 1 || n.Seen.IsZero() {
+			return fmt.Errorf("unreadyNodes[%d]: want a name, a time, and 1 node or more", i)
 		}
 	}
 	if n := len(st.Schedulers); n > MaxSchedulers {
@@ -260,7 +263,7 @@ func (st *PlannerState) Sort() {
 		return cmp.Or(a.Workload.Compare(b.Workload), a.Minute.Compare(b.Minute))
 	})
 	slices.SortStableFunc(st.Backoffs, func(a, b Backoff) int { return a.Workload.Compare(b.Workload) })
-	slices.SortStableFunc(st.NodeCounts, func(a, b NodeCount) int { return a.At.Compare(b.At) })
+	slices.SortStableFunc(st.UnreadyNodes, func(a, b UnreadyNode) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(st.Background, func(a, b BackgroundEviction) int { return cmp.Compare(a.Pod.UID, b.Pod.UID) })
 	slices.SortStableFunc(st.Runs, func(a, b OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
 	for _, r := range st.Runs {

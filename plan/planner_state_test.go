@@ -20,7 +20,7 @@ func TestPlannerStateRoundTrip(t *testing.T) {
 	c.Name = "c"
 	want := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind,
 		SpentBudgets: map[string]time.Time{"shop/web": at},
-		NodeCounts:   []plan.NodeCount{{At: at, Nodes: 40}},
+		UnreadyNodes: []plan.UnreadyNode{{Name: "n1", Seen: at, Nodes: 40}},
 		Schedulers:   map[string]plan.SchedulerBindings{"fancy": {Seen: 70, Predicted: 60, Hits: 58}},
 		Evictions: []plan.EvictionCount{{Workload: c, Minute: at, Count: 2}, {Workload: d, Minute: at, Count: 1},
 			{Workload: d, Minute: at.Add(time.Minute), Count: 1}},
@@ -77,8 +77,9 @@ func TestInvalidPlannerStatesAreRefused(t *testing.T) {
 		begin + `"schedulers":{"":{"seen":0,"predicted":0,"hits":0}}}`:                                                                                   "and a name",
 		begin + `"schedulers":{` + strings.Join(many, ",") +
 			`}}`: "17 entries (want at most 16)",
-		begin + `"nodeCounts":[{"at":"2026-01-01T00:00:00Z","nodes":-1}]}`:          "nodeCounts[0]: want a time, and 0 nodes or more",
-		begin + `"nodeCounts":[{"nodes":3}]}`:                                       "nodeCounts[0]: want a time",
+		begin + `"unreadyNodes":[{"name":"a","seen":"2026-01-01T00:00:00Z"}]}`:      "unreadyNodes[0]: want a name, a time, and 1 node or more",
+		begin + `"unreadyNodes":[{"name":"a","nodes":3}]}`:                          "unreadyNodes[0]: want a name",
+		begin + `"unreadyNodes":[{"seen":"2026-01-01T00:00:00Z","nodes":3}]}`:       "unreadyNodes[0]: want a name",
 		begin + `"trusted":["a"]}`:                                                  `unknown field "trusted"`,
 		`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState"} {"more":true}`: "unexpected data after the document",
 	} {

@@ -26,6 +26,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -150,8 +151,9 @@ func withPredictedHints(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snaps
 }
 
 func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
-	return &controller.Controller{Dependencies: controller.Dependencies{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
-		OnReport: reports.write}
+	return &controller.Controller{
+		Dependencies: controller.Dependencies{Observer: o, DeletedNodes: o.WatchDeletedNodes(breaker.LooksLost)},
+		Recorder:     m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}
 }
 
 // stateWithPause loads the saved state and the current pause for passes. Load fails if the pause is unreadable.

@@ -69,8 +69,8 @@ func splitState(st plan.PlannerState) map[string]plan.PlannerState {
 	if st.Breaker != nil {
 		edit(clusterPart, func(p *plan.PlannerState) { p.Breaker = st.Breaker })
 	}
-	if len(st.NodeCounts) > 0 {
-		edit(clusterPart, func(p *plan.PlannerState) { p.NodeCounts = st.NodeCounts })
+	if len(st.UnreadyNodes) > 0 {
+		edit(clusterPart, func(p *plan.PlannerState) { p.UnreadyNodes = st.UnreadyNodes })
 	}
 	if len(st.Schedulers) > 0 {
 		edit(clusterPart, func(p *plan.PlannerState) { p.Schedulers = st.Schedulers })
@@ -114,7 +114,7 @@ func mergeParts(from map[string]plan.PlannerState) plan.PlannerState {
 		if p.Breaker != nil {
 			st.Breaker = p.Breaker
 		}
-		st.NodeCounts = append(st.NodeCounts, p.NodeCounts...)
+		st.UnreadyNodes = append(st.UnreadyNodes, p.UnreadyNodes...)
 		for scheduler, b := range p.Schedulers {
 			setKey(&st.Schedulers, scheduler, b)
 		}

@@ -56,8 +56,8 @@ func randomState(t *rapid.T) plan.PlannerState {
 	if rapid.Bool().Draw(t, "tripped") {
 		st.Breaker = &plan.BreakerTrip{At: when(), Pods: []string{"u"}}
 	}
-	some("nodeCounts", func(i int) {
-		st.NodeCounts = append(st.NodeCounts, plan.NodeCount{At: noon.Add(time.Duration(i) * time.Minute), Nodes: 100 - i})
+	some("unreadyNodes", func(i int) {
+		st.UnreadyNodes = append(st.UnreadyNodes, plan.UnreadyNode{Name: fmt.Sprint("n", i), Seen: noon, Nodes: 100})
 	})
 	some("schedulers", func(i int) { setKey(&st.Schedulers, fmt.Sprint("s", i), plan.SchedulerBindings{Seen: i}) })
 	st.Sort()

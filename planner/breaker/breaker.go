@@ -21,8 +21,9 @@ import (
 
 // Options are the limits of the breaker. A value above its limit trips the breaker.
 type Options struct {
-	// MaxUnreadyNodesFrac limits the nodes that are NotReady or gone, as a fraction of the nodes that recent passes saw.
-	// Cordoned nodes count, and so do nodes out of scope: the scheduler may place replacements there later.
+	// MaxUnreadyNodesFrac limits the nodes that are NotReady or gone, as a fraction of the present and the gone nodes. A
+	// node is gone if it was deleted while it was NotReady and not marked for removal. Cordoned nodes count, and so do
+	// nodes out of scope: the scheduler may place replacements there later.
 	MaxUnreadyNodesFrac float64
 	// MaxPendingPods limits the pods that became unschedulable during the pass.
 	MaxPendingPods plan.CountLimit
@@ -51,15 +52,12 @@ const (
 // maxTripPods limits the unschedulable pods that a trip stores.
 const maxTripPods = 1000
 
-// Baseline is the state of the cluster when a pass began: the UIDs of unschedulable pods, and the nodes of recent passes.
-type Baseline struct {
-	unschedulable map[string]bool
-	nodes         plan.NodeCount
-}
+// Baseline is the state of the cluster when a pass began: the UIDs of unschedulable pods.
+type Baseline struct{ unschedulable map[string]bool }
 
-// NewBaseline returns the baseline of a pass from the snapshot at its beginning and the node counts of earlier passes.
-func NewBaseline(s *cluster.Snapshot, earlier []plan.NodeCount) Baseline {
-	b := Baseline{map[string]bool{}, expectedNodes(earlier, s)}
+// NewBaseline returns the baseline of a pass from the snapshot at its beginning.
+func NewBaseline(s *cluster.Snapshot) Baseline {
+	b := Baseline{map[string]bool{}}
 	for i := range s.Pods {
 		if unschedulable(&s.Pods[i]) {
 			b.unschedulable[string(s.Pods[i].Object.UID)] = true
@@ -79,10 +77,10 @@ func unschedulable(p *cluster.Pod) bool {
 // isPending reports whether the pod waits for a node.
 func isPending(p *cluster.Pod) bool { return p.Node == cluster.NoNode && !p.Terminal && !p.Terminating }
 
-// CheckCluster checks the cluster before or during a pass. It returns a trip if the pass must stop,
-// and nil otherwise. Replacements of evicted pods count while they are unschedulable.
-func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline) *plan.BreakerTrip {
-	if why := o.unreadyNodes(s, b.nodes); why != "" {
+// CheckCluster checks the cluster before or during a pass. It returns a trip if the pass must stop, and nil otherwise.
+// unready is the result of RecordUnready. Replacements of evicted pods count while they are unschedulable.
+func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline, unready []plan.UnreadyNode) *plan.BreakerTrip {
+	if why := o.unreadyNodes(s, unready); why != "" {
 		return o.newTrip(s.TakenAt, why)
 	}
 	var fresh []*cluster.Pod
@@ -106,10 +104,11 @@ func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline) *plan.BreakerTrip
 }
 
 // unreadyNodes returns a message if too many nodes are NotReady or gone, and "" otherwise.
-func (o Options) unreadyNodes(s *cluster.Snapshot, expected plan.NodeCount) string {
-	gone, unready, detail := max(0, expected.Nodes-len(s.Nodes)), 0, ""
+func (o Options) unreadyNodes(s *cluster.Snapshot, lastSeen []plan.UnreadyNode) string {
+	gone, since := goneNodes(s, lastSeen)
+	unready, detail := 0, ""
 	if gone > 0 {
-		detail = fmt.Sprintf(", %d of them gone since %s", gone, expected.At.UTC().Format(time.RFC3339))
+		detail = fmt.Sprintf(", %d of them gone since %s", gone, since.UTC().Format(time.RFC3339))
 	}
 	for i := range s.Nodes {
 		if node := &s.Nodes[i]; !node.Ready {
@@ -181,9 +180,9 @@ func exceedsWithMinimum(bad, all int, frac float64) bool {
 }
 
 // StaysOpen returns the reason why no pass may begin, or nil if a pass may begin. The breaker stays open until the
-// trip expires, few enough nodes are NotReady or gone, and few enough pods of the trip are Pending. earlier contains the node counts of
-// earlier passes.
-func (o Options) StaysOpen(t *plan.BreakerTrip, s *cluster.Snapshot, earlier []plan.NodeCount, now time.Time) *plan.Reason {
+// trip expires, few enough nodes are NotReady or gone, and few enough pods of the trip are Pending. lastSeen is the result
+// of RecordUnready.
+func (o Options) StaysOpen(t *plan.BreakerTrip, s *cluster.Snapshot, lastSeen []plan.UnreadyNode, now time.Time) *plan.Reason {
 	if t == nil {
 		return nil
 	}
@@ -197,7 +196,7 @@ func (o Options) StaysOpen(t *plan.BreakerTrip, s *cluster.Snapshot, earlier []p
 	if waiting <= o.MaxPendingPods.For(len(s.Pods)) {
 		why = ""
 	}
-	switch unready := o.unreadyNodes(s, expectedNodes(earlier, s)); {
+	switch unready := o.unreadyNodes(s, lastSeen); {
 	case now.Before(t.Until):
 		why = "it stays open at least until " + t.Until.UTC().Format(time.RFC3339)
 	case unready != "":

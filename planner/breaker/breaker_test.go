@@ -101,7 +101,7 @@ func TestUnreadyNodes(t *testing.T) {
 		{"all are cordoned", clusterState{cordonedUnready: 3}, true},
 	} {
 		s := c.w.snapshot(t, noon)
-		trip := opts.CheckCluster(s, breaker.NewBaseline(s, nil))
+		trip := opts.CheckCluster(s, breaker.NewBaseline(s), nil)
 		if (trip != nil) != c.trips {
 			t.Errorf("%s: %+v", c.name, trip)
 		}
@@ -113,7 +113,7 @@ func TestUnreadyNodes(t *testing.T) {
 
 func TestPodsThatBecameUnschedulable(t *testing.T) {
 	before := clusterState{nodes: 3, pods: append(newPods(40, "old", markUnschedulable), newPods(40, "new")...)}
-	base := breaker.NewBaseline(before.snapshot(t, noon), nil)
+	base := breaker.NewBaseline(before.snapshot(t, noon))
 	for _, c := range []struct {
 		name  string
 		pods  []*corev1.Pod
@@ -130,7 +130,7 @@ func TestPodsThatBecameUnschedulable(t *testing.T) {
 		{"ended", newPods(40, "new", markUnschedulable, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), 0},
 		{"a trip stores at most 1000 pods", newPods(1200, "fresh", markUnschedulable), 1000},
 	} {
-		trip := opts.CheckCluster(clusterState{nodes: 3, pods: c.pods}.snapshot(t, noon.Add(time.Minute)), base)
+		trip := opts.CheckCluster(clusterState{nodes: 3, pods: c.pods}.snapshot(t, noon.Add(time.Minute)), base, nil)
 		if (trip != nil) != (c.trips > 0) {
 			t.Errorf("%s: %+v", c.name, trip)
 			continue
@@ -141,7 +141,7 @@ func TestPodsThatBecameUnschedulable(t *testing.T) {
 	}
 	off := opts
 	off.MaxPendingPods = plan.Unlimited()
-	if trip := off.CheckCluster(clusterState{nodes: 3, pods: newPods(300, "fresh", markUnschedulable)}.snapshot(t, noon), base); trip != nil {
+	if trip := off.CheckCluster(clusterState{nodes: 3, pods: newPods(300, "fresh", markUnschedulable)}.snapshot(t, noon), base, nil); trip != nil {
 		t.Errorf("unlimited: %+v", trip)
 	}
 }
@@ -186,7 +186,7 @@ func TestFailuresAndBadLandings(t *testing.T) {
 
 func TestStaysOpen(t *testing.T) {
 	begin := clusterState{nodes: 10}.snapshot(t, noon)
-	trip := opts.CheckCluster(clusterState{nodes: 10, pods: newPods(11, "new", markUnschedulable)}.snapshot(t, noon), breaker.NewBaseline(begin, nil))
+	trip := opts.CheckCluster(clusterState{nodes: 10, pods: newPods(11, "new", markUnschedulable)}.snapshot(t, noon), breaker.NewBaseline(begin), nil)
 	late := noon.Add(11 * time.Minute)
 	for _, c := range []struct {
 		name string
@@ -216,15 +216,19 @@ func TestStaysOpen(t *testing.T) {
 // TestBreakerMessages compares the messages with testdata/trips.txt, which the reference quotes.
 func TestBreakerMessages(t *testing.T) {
 	begin := clusterState{nodes: 10}.snapshot(t, noon)
-	base := breaker.NewBaseline(begin, []plan.NodeCount{{At: noon.Add(-5 * time.Minute), Nodes: 10}})
+	base := breaker.NewBaseline(begin)
+	var gone []plan.UnreadyNode
+	for i := range 3 {
+		gone = append(gone, plan.UnreadyNode{Name: fmt.Sprintf("n%02d", 8+i), Seen: noon, Nodes: 10 - i})
+	}
 	lost := newOutcome(plan.UnknownOutcome, plan.OutcomeUnknown)
 	lost.Reason.Message = "no answer: read: connection reset by peer"
 	elsewhere := newOutcome(plan.Evicted, plan.LandedElsewhere)
 	elsewhere.Reason.Message = "landed on n3, which was not predicted (n1)"
 	trips := []*plan.BreakerTrip{
-		opts.CheckCluster(clusterState{nodes: 10, unready: 4}.snapshot(t, noon), base),
-		opts.CheckCluster(clusterState{nodes: 7, unready: 1}.snapshot(t, noon), base),
-		opts.CheckCluster(clusterState{nodes: 10, pods: newPods(11, "d", markUnschedulable)}.snapshot(t, noon), base),
+		opts.CheckCluster(clusterState{nodes: 10, unready: 4}.snapshot(t, noon), base, nil),
+		opts.CheckCluster(clusterState{nodes: 7, unready: 1}.snapshot(t, noon), base, gone),
+		opts.CheckCluster(clusterState{nodes: 10, pods: newPods(11, "d", markUnschedulable)}.snapshot(t, noon), base, nil),
 		opts.CheckOutcomes(newOutcomes(lost, lost, goodLanding(), goodLanding()), noon),
 		opts.CheckOutcomes(newOutcomes(elsewhere, elsewhere, goodLanding(), goodLanding()), noon),
 	}

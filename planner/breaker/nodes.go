@@ -1,46 +1,70 @@
 package breaker
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// A node that was deleted counts as gone for nodeWindow. After that, fewer nodes are normal: somebody may have scaled
-// the cluster down. If no pass ran within nodeWindow, the last pass counts for maxNodeCountAge, so that a pass that runs
-// once an hour notices as well.
-const (
-	nodeWindow      = 30 * time.Minute
-	maxNodeCountAge = 2 * time.Hour
-)
-
-// RecordNodes adds the number of nodes of a snapshot to the counts of earlier passes, and removes the counts that no
-// later pass needs. The result has at most plan.MaxNodeCounts entries, and each has fewer nodes than the one before.
-func RecordNodes(earlier []plan.NodeCount, s *cluster.Snapshot) []plan.NodeCount {
-	now := plan.NodeCount{At: s.TakenAt.UTC(), Nodes: len(s.Nodes)}
-	counts := slices.DeleteFunc(slices.Clone(earlier), func(c plan.NodeCount) bool {
-		return !within(c, now.At, nodeWindow) || c.Nodes <= now.Nodes // the newer count lasts longer
-	})
-	counts = counts[:min(len(counts), plan.MaxNodeCounts-1)]
-	return append(counts, now)
+// LooksLost reports whether a node that is deleted in this state was lost, as opposed to removed on purpose: it is not
+// Ready, and nobody has cordoned it, drains it or removes it. The cloud controller manager deletes the Node of a machine
+// that no longer exists, but only if the node is not Ready. Autoscalers mark a node before they remove it, and otherwise
+// delete only Ready nodes.
+func LooksLost(n *corev1.Node) bool {
+	return !cluster.NodeReady(n) && !n.Spec.Unschedulable && guard.Emptied(&cluster.Node{Object: n}) == ""
 }
 
-// expectedNodes returns the count with the most nodes among the recent passes and the snapshot.
-func expectedNodes(earlier []plan.NodeCount, s *cluster.Snapshot) plan.NodeCount {
-	most := plan.NodeCount{At: s.TakenAt, Nodes: len(s.Nodes)}
-	recent := slices.DeleteFunc(slices.Clone(earlier), func(c plan.NodeCount) bool { return !within(c, s.TakenAt, nodeWindow) })
-	if n := len(earlier); len(recent) == 0 && n > 0 && within(earlier[n-1], s.TakenAt, maxNodeCountAge) {
-		recent = earlier[n-1:]
+// RecordUnready adds the nodes of a snapshot that look lost to those of earlier passes, and removes the entries that no
+// later pass needs. deleted contains the nodes whose deletion was seen, even between the passes. An entry whose node is
+// not in the snapshot is a lost node.
+func RecordUnready(earlier []plan.UnreadyNode, deleted []cluster.DeletedNode, s *cluster.Snapshot) []plan.UnreadyNode {
+	lastSeen := map[string]plan.UnreadyNode{}
+	for _, n := range earlier {
+		lastSeen[n.Name] = n
 	}
-	for _, c := range recent {
-		if c.Nodes > most.Nodes {
-			most = c
+	for _, d := range deleted {
+		delete(lastSeen, d.Name)
+		if d.Lost {
+			lastSeen[d.Name] = plan.UnreadyNode{Name: d.Name, Seen: d.At.UTC(), Nodes: d.Nodes}
 		}
 	}
-	return most
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		delete(lastSeen, n.Name)
+		if LooksLost(n.Object) {
+			lastSeen[n.Name] = plan.UnreadyNode{Name: n.Name, Seen: s.TakenAt.UTC(), Nodes: len(s.Nodes)}
+		}
+	}
+	maps.DeleteFunc(lastSeen, func(_ string, n plan.UnreadyNode) bool { return !isRecent(n, s) })
+	out := slices.SortedFunc(maps.Values(lastSeen), func(a, b plan.UnreadyNode) int { return cmp.Compare(a.Name, b.Name) })
+	return out[:min(len(out), plan.MaxUnreadyNodes)]
 }
 
-// within reports whether a count is at most d away from a time. A count of the future means that the clock was set back.
-func within(c plan.NodeCount, at time.Time, d time.Duration) bool { return at.Sub(c.At).Abs() <= d }
+// goneNodes returns how many lost nodes were not replaced, and since when nodes are gone. Other nodes that the cluster
+// gained since a loss are replacements.
+func goneNodes(s *cluster.Snapshot, lastSeen []plan.UnreadyNode) (gone int, since time.Time) {
+	lost, before := 0, 0
+	for _, n := range lastSeen {
+		if s.NodeByName(n.Name) != nil || !isRecent(n, s) {
+			continue
+		}
+		if lost++; lost == 1 || n.Seen.Before(since) {
+			since = n.Seen
+		}
+		before = max(before, n.Nodes)
+	}
+	return min(lost, max(0, before-len(s.Nodes))), since
+}
+
+// isRecent reports whether the node was last seen so recently that it may count as gone. Later, the smaller cluster is
+// normal. A time after the snapshot means that the clock was set back.
+func isRecent(n plan.UnreadyNode, s *cluster.Snapshot) bool {
+	return s.TakenAt.Sub(n.Seen).Abs() <= cluster.DeletedNodeWindow
+}

@@ -69,7 +69,7 @@ func Blocks(c *search.Search) []plan.EvictionBlock {
 		out = append(out, c.PlannerState.Pause.Block())
 	}
 	if t := c.PlannerState.Breaker; t != nil {
-		if r := c.Options.Breaker.StaysOpen(t, c.Snapshot, c.PlannerState.NodeCounts, c.Now); r != nil {
+		if r := c.Options.Breaker.StaysOpen(t, c.Snapshot, c.PlannerState.UnreadyNodes, c.Now); r != nil {
 			out = append(out, plan.EvictionBlock{Reason: *r, Since: t.At, Until: t.Until})
 		}
 	}
