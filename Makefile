@@ -134,10 +134,10 @@ mutants: ## break the safety core in 150 small ways; a test must notice each (1 
 	cd tools && go build -o $(BIN)/mutants ./mutants
 	$(BIN)/mutants -results $(BIN)/mutants.jsonl $(MUTANTS)
 
-.PHONY: refusals
-refusals: ## list the refusals of guards, budgets, limits, recheck and evictor that no unit test executes (3 minutes)
-	cd tools && go build -o $(BIN)/refusals ./refusals
-	$(BIN)/refusals
+.PHONY: rejections
+rejections: ## list the rejections of guards, budgets, limits, recheck and evictor that no unit test executes (3 minutes)
+	cd tools && go build -o $(BIN)/rejections ./rejections
+	$(BIN)/rejections
 
 .PHONY: bench
 bench: ## benchmarks of the planner and the snapshot reader

@@ -94,7 +94,13 @@ func TestSecurityPageNamesTests(t *testing.T) {
 	if len(rows) < 20 {
 		t.Errorf("found %d rows with tests, so the search does not work", len(rows))
 	}
+	seen := map[string]bool{}
 	for _, row := range rows {
+		first := strings.ToLower(row[0])
+		if seen[first] {
+			t.Errorf("%s has two rows for: %s", securityPage, row[0])
+		}
+		seen[first] = true
 		if !name.MatchString(row[len(row)-1]) {
 			t.Errorf("%s names no test for: %s", securityPage, row[0])
 		}

@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -48,20 +50,20 @@ func Classify(err error, pod string) Verdict {
 	}
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return Verdict{Ambiguous: true, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer: " + err.Error()}}
+		return Verdict{Ambiguous: true, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer: " + singleLine(err.Error())}}
 	}
 	s := status.Status()
 	byBudget := apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause)
 	switch {
 	case byBudget && (s.Code == http.StatusTooManyRequests || s.Code == http.StatusForbidden):
-		return blockedVerdict(plan.BlockedByPDB, s.Message)
+		return blockedVerdict(plan.BlockedByPDB, singleLine(s.Message))
 	case s.Code == http.StatusTooManyRequests && strings.Contains(s.Message, evacuationText):
 		return Verdict{Outcome: plan.InProgress, Reason: plan.Reason{Code: plan.EvictionInBackground,
 			Message: "the eviction continues in the background: " + singleLine(s.Message)}}
 	case deniedByAdmission(s.Message) && s.Code != http.StatusForbidden:
 		return admissionVerdict(s.Message)
 	case s.Code == http.StatusTooManyRequests:
-		v := blockedVerdict(plan.APIThrottled, "the API server asks to slow down: "+s.Message)
+		v := blockedVerdict(plan.APIThrottled, "the API server asks to slow down: "+singleLine(s.Message))
 		seconds, _ := apierrors.SuggestsClientDelay(err)
 		v.Throttled, v.RetryAfter = true, time.Duration(seconds)*time.Second
 		return v
@@ -77,13 +79,13 @@ func Classify(err error, pod string) Verdict {
 			Reason: plan.Reason{Code: plan.UIDChanged, Message: "another pod now has the same name"}}
 	case s.Code == http.StatusInternalServerError && s.Reason == metav1.StatusReasonUnknown &&
 		strings.Contains(s.Message, "more than one PodDisruptionBudget"):
-		return blockedVerdict(plan.MultiplePDBs, s.Message)
+		return blockedVerdict(plan.MultiplePDBs, singleLine(s.Message))
 	case s.Code >= 500, s.Code == http.StatusNotFound: // a 404 may come from a proxy, or be about another object
 		return Verdict{Ambiguous: true, Reason: plan.Reason{Code: plan.APIError,
 			Message: fmt.Sprintf("the API server answered %d: %s", s.Code, singleLine(s.Message))}}
 	}
 	return Verdict{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.APIError,
-		Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
+		Message: fmt.Sprintf("the API server answered %d: %s", s.Code, singleLine(s.Message))}}
 }
 
 // evacuationText is in the answer of a webhook that accepts an eviction and executes it later. KubeVirt's webhook
@@ -106,18 +108,30 @@ func admissionVerdict(msg string) Verdict {
 // maxMessageBytes bounds a text of a webhook or policy in reports and in the stored state.
 const maxMessageBytes = 512
 
+// singleLine returns the beginning of a text in one line, without characters that control a terminal or change the direction
+// of text.
 func singleLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
-	return strings.ToValidUTF8(s[:min(len(s), maxMessageBytes)], "")
+	return printable(s[:min(len(s), maxMessageBytes)])
+}
+
+// printable drops invalid and invisible characters.
+func printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) {
+			return -1
+		}
+		return r
+	}, s)
 }
 
 // permissionMessage returns a message with a remedy: for a missing permission, or for credentials
 // that the API server does not accept.
 func permissionMessage(to string, err error) string {
 	if apierrors.IsUnauthorized(err) {
-		return "the API server does not accept the credentials (" + to + "): " + err.Error() + "; is the token still valid?"
+		return "the API server does not accept the credentials (" + to + "): " + singleLine(err.Error()) + "; is the token still valid?"
 	}
-	return "permission to " + to + " is missing; grant it to this account: " + err.Error()
+	return "permission to " + to + " is missing; grant it to this account: " + singleLine(err.Error())
 }
 
 func blockedVerdict(code plan.Code, msg string) Verdict {

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -106,5 +108,27 @@ func TestClassify(t *testing.T) {
 				t.Errorf("got %+v", v)
 			}
 		})
+	}
+}
+
+// Webhooks, and programs that write conditions, choose the text of an answer.
+func TestAnswersAndEventsAreBoundedAndPrintable(t *testing.T) {
+	text := "no\x1b[2Jmore\u202eright\x00\n\tthan " + strings.Repeat("ä", 5000)
+	budget := &apierrors.StatusError{ErrStatus: metav1.Status{Code: 429, Message: text,
+		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause}}}}}
+	for _, err := range []error{
+		budget, errors.New(text), &apierrors.StatusError{ErrStatus: metav1.Status{Code: 429, Message: text}},
+		&apierrors.StatusError{ErrStatus: metav1.Status{Code: 403, Message: text}},
+		&apierrors.StatusError{ErrStatus: metav1.Status{Code: 418, Message: text}},
+		&apierrors.StatusError{ErrStatus: metav1.Status{Code: 503, Message: text}},
+	} {
+		msg := Classify(err, "d").Reason.Message
+		if len(msg) > 700 || strings.ContainsFunc(msg, func(r rune) bool { return !unicode.IsPrint(r) }) ||
+			!strings.Contains(msg, "no[2Jmoreright than ") {
+			t.Errorf("%d bytes: %.80q", len(msg), msg)
+		}
+	}
+	if note := truncateNote(text); len(note) > maxNoteBytes || !strings.HasPrefix(note, "no[2Jmorerightthan ") {
+		t.Errorf("note %.40q", note)
 	}
 }

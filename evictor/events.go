@@ -2,7 +2,6 @@ package evictor
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,7 +37,7 @@ func evictionNote(m plan.Move) string {
 const maxNoteBytes = 1024
 
 func truncateNote(s string) string {
-	return strings.ToValidUTF8(s[:min(len(s), maxNoteBytes)], "") // drops a character that was cut in half
+	return printable(s[:min(len(s), maxNoteBytes)]) // drops a character that was cut in half, too
 }
 
 // BackedOff publishes that the evictions of a workload failed so often that the workload now has

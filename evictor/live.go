@@ -49,7 +49,7 @@ func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) R
 	}
 	wave, halt := context.WithCancel(ctx)
 	defer halt()
-	hold := &throttle{clock: l.opts.Clock, waveStarted: l.opts.Clock.Now()}
+	hold := &throttle{clock: l.opts.Clock, waveStarted: l.opts.Clock.Now(), maxAge: l.pacer.maxWaveAge()}
 	tracking, stopTracking := context.WithCancel(context.WithoutCancel(ctx))
 	var tracker sync.WaitGroup
 	tracker.Go(func() { w.run(tracking, l) })
@@ -129,11 +129,6 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 		if !l.waitTurn(wave, h) {
 			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop")
 		}
-		if h.waveIsStale() {
-			l.endCall()
-			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged,
-				fmt.Sprintf("not tried: answers to evictions are slow, and the wave began more than %s ago", maxWaveAge))
-		}
 		pod, v, a := l.tryOnce(ctx, wave, h, m)
 		extended := v.Throttled && h.extend(v.RetryAfter) // before endCall, so that no other eviction begins meanwhile
 		l.endCall()
@@ -201,10 +196,11 @@ func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*co
 		a.stop = shut
 		return nil, v, a
 	}
-	begun := l.opts.Clock.Now()
-	v = l.sendEviction(ctx, m)
-	h.recordLatency(l.opts.Clock.Since(begun))
-	return pod, v, attempt{}
+	if h.waveIsStale() { // last, because every wait and read before it takes time
+		return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged,
+			fmt.Sprintf("not tried: evictions are delayed, and the wave began more than %s ago", h.maxAge))
+	}
+	return pod, l.sendEviction(ctx, m), attempt{}
 }
 
 // readPod reads the pod right before its eviction. If readPod returns a nil pod, the attempt has

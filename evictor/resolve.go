@@ -12,13 +12,15 @@ import (
 )
 
 // An eviction may still commit after the process that requested it has ended, because the API server may go on without
-// the client. The request starts at most maxWaveAge after its reservation, after one read. The API server ends a request
-// after requestTimeout by default; admission webhooks take at most 30 s of it. The clocks of two machines may differ by
-// maxClockSkew.
+// the client. A wave starts at most reservationTimeout after the time of its reservations, which are saved first. The
+// request starts at most maxPacedWaveAge after the start of the wave, however long the reads before it take. The API
+// server ends a request after requestTimeout by default; admission webhooks take at most 30 s of it. The clocks of two
+// machines may differ by maxClockSkew. The earlier process may have had another evictor.perMinute.
 const (
-	requestTimeout = time.Minute
-	maxClockSkew   = 15 * time.Second
-	longestCall    = maxWaveAge + callTimeout + requestTimeout + maxClockSkew
+	reservationTimeout = 10 * time.Second // of the controller, to save reservations
+	requestTimeout     = time.Minute
+	maxClockSkew       = 15 * time.Second
+	longestCall        = reservationTimeout + maxPacedWaveAge + requestTimeout + maxClockSkew
 )
 
 // Resolve finds the outcomes of evictions that an earlier process reserved. A pod that still exists, is not terminating

@@ -151,6 +151,33 @@ func TestAWorkloadLosesOnePodUntilItsReplacementExists(t *testing.T) {
 	}
 }
 
+// TestNoEvictionBeginsAfterTheMaximumAgeOfItsWave: the replacement of the first pod exists after 44 s, and the API server
+// then asks to wait for 29 s. If a turn of the pacer comes once a minute, waiting for it is allowed.
+func TestNoEvictionBeginsAfterTheMaximumAgeOfItsWave(t *testing.T) {
+	for _, perMinute := range []int{0, 1} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newFakeCluster(testPod("d1", "ud1", "n3"), testPod("d2", "ud2", "n3"))
+			moves := []plan.Move{testMove(1, "d1", "ud1"), testMove(2, "d2", "ud2")}
+			for i := range moves {
+				moves[i].Owner = plan.ObjectRef{Kind: "StatefulSet", Namespace: "shop", Name: "d"}
+			}
+			w.onEvict = func() {
+				w.answer = nil
+				if w.evictRequests == 2 {
+					w.answer = apierrors.NewTooManyRequests("slow down", 29)
+				}
+				name := fmt.Sprint("new", w.evictRequests)
+				time.AfterFunc(44*time.Second, func() { w.add(testPod(name, name, "n1")) })
+			}
+			l := newTestLive(w, clock.RealClock{})
+			l.pacer = newPacer(perMinute, clock.RealClock{})
+			if r := l.EvictWave(t.Context(), moves, nil); w.evictRequests != 2 {
+				t.Errorf("perMinute %d: %d requests, want 2: %+v", perMinute, w.evictRequests, r.Outcomes)
+			}
+		})
+	}
+}
+
 // TestAPodThatWaitsTooLongForItsWorkloadIsNotEvicted: the first pod of a workload takes a minute to end, and its
 // replacement, which needs its name, is created after that.
 func TestAPodThatWaitsTooLongForItsWorkloadIsNotEvicted(t *testing.T) {

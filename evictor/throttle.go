@@ -22,29 +22,21 @@ const (
 type throttle struct {
 	clock       clock.WithTicker
 	waveStarted time.Time
+	maxAge      time.Duration // no eviction begins later than this after waveStarted
 
-	mu            sync.Mutex
-	until         time.Time
-	total         time.Duration
-	sawSlowAnswer bool // an answer took longer than callTimeout
+	mu    sync.Mutex
+	until time.Time
+	total time.Duration
 }
 
-// maxWaveAge limits a wave in which an answer was slow: no eviction begins later than this after
-// the start of the wave. Slow answers delay the evictions that wait for a free call. The limit is
-// the time for the pacer plus the longest delay that the API server may ask for.
-const maxWaveAge = snapshotFreshness + maxThrottle
+// No eviction begins later than maxWaveAge after the start of its wave: the time for the pacer plus the longest delay
+// that the API server may ask for. If evictor.perMinute is less than 4, the pacer may need up to maxInterval for a turn.
+const (
+	maxWaveAge      = snapshotFreshness + maxThrottle
+	maxPacedWaveAge = maxInterval + maxThrottle
+)
 
-func (h *throttle) recordLatency(took time.Duration) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.sawSlowAnswer = h.sawSlowAnswer || took > callTimeout
-}
-
-func (h *throttle) waveIsStale() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.sawSlowAnswer && h.clock.Since(h.waveStarted) > maxWaveAge
-}
+func (h *throttle) waveIsStale() bool { return h.clock.Since(h.waveStarted) > h.maxAge }
 
 // extend delays evictions for d from now, or for defaultThrottle if d is not positive. Overlapping delays count once.
 // If the total delay would exceed maxThrottle, it changes nothing and returns false.
@@ -87,6 +79,9 @@ func (h *throttle) wait(ctx context.Context) bool {
 	}
 }
 
+// maxInterval is the interval of evictor.perMinute 1, the lowest rate.
+const maxInterval = time.Minute
+
 // pacer spaces evictions evenly. Unused turns are not saved up.
 type pacer struct {
 	interval time.Duration
@@ -111,10 +106,13 @@ func BatchSize(perMinute int) int {
 func newPacer(perMinute int, c clock.WithTicker) *pacer {
 	p := &pacer{clock: c}
 	if perMinute > 0 {
-		p.interval = time.Minute / time.Duration(perMinute)
+		p.interval = maxInterval / time.Duration(perMinute)
 	}
 	return p
 }
+
+// maxWaveAge returns how long after the start of its wave an eviction may begin.
+func (p *pacer) maxWaveAge() time.Duration { return max(maxWaveAge, p.interval+maxThrottle) }
 
 // continueFrom delays the first turn of p until the longer interval of the two pacers has passed
 // since the last turn of before.

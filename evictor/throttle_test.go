@@ -66,7 +66,7 @@ func TestAnEvictionThatWaitsForACallIsDelayed(t *testing.T) {
 		l := newTestLive(newFakeCluster(), clock.RealClock{})
 		l.calls = make(chan struct{}, 1)
 		l.calls <- struct{}{} // another eviction waits for its answer
-		h := &throttle{clock: clock.RealClock{}, waveStarted: noon}
+		h := &throttle{clock: clock.RealClock{}, waveStarted: noon, maxAge: maxWaveAge}
 		var turn time.Duration
 		done := make(chan bool)
 		go func() {
@@ -107,7 +107,7 @@ func TestAThrottledEvictionKeepsItsCallUntilTheOthersWait(t *testing.T) {
 		}
 		l := newTestLive(w, clock.RealClock{})
 		l.calls = make(chan struct{}, 1)
-		h := &throttle{waveStarted: noon}
+		h := &throttle{waveStarted: noon, maxAge: maxWaveAge}
 		extended := 0
 		h.clock = watchedClock{onNow: func() { // the caller holds h.mu
 			if w.evictRequests == 1 && h.until.IsZero() {

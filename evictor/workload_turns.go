@@ -61,10 +61,10 @@ func (l *Live) waitForWorkload(wave context.Context, w *waveTracker, h *throttle
 	if !w.turns.begin(wave, m) || wave.Err() != nil {
 		return newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop"), false
 	}
-	if l.opts.Clock.Since(begun) > 0 && l.opts.Clock.Since(h.waveStarted) > maxWaveAge {
+	if l.opts.Clock.Since(begun) > 0 && h.waveIsStale() {
 		return newAttempt(m, plan.Dropped, plan.PremiseChanged, fmt.Sprintf(
 			"not tried: it waited until the replacement of another pod of its workload existed, and the wave began more than %s ago",
-			maxWaveAge)), false
+			h.maxAge)), false
 	}
 	return attempt{}, true
 }

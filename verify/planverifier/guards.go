@@ -81,8 +81,9 @@ func (r *podGuards) schedulerSilent(victim *corev1.Pod) bool {
 			continue
 		}
 		lostTurn := slices.ContainsFunc(r.objects.Pods, func(q *corev1.Pod) bool {
-			return profileName(q) == profileName(p) && wasTried(q) && q.CreationTimestamp.After(p.CreationTimestamp.Time) &&
-				(specPriority(q) <= specPriority(p) || specPriority(p) < specPriority(victim))
+			return profileName(q) == profileName(p) && q.CreationTimestamp.After(p.CreationTimestamp.Time) && wasTried(r, q) &&
+				(specPriority(q) <= specPriority(p) ||
+					specPriority(p) < specPriority(victim) && r.now.Sub(q.CreationTimestamp.Time) <= r.rules.SchedulerTimeout)
 		})
 		if !lostTurn {
 			return true
@@ -99,10 +100,16 @@ func (r *podGuards) isLate(p *corev1.Pod) bool {
 		!p.CreationTimestamp.IsZero() && r.now.Sub(p.CreationTimestamp.Time) > r.rules.SchedulerTimeout
 }
 
-func wasTried(p *corev1.Pod) bool {
-	_, mirror := p.Annotations["kubernetes.io/config.mirror"]
-	return !mirror && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodScheduled && c.Reason != "SchedulingGated"
+// wasTried reports whether only a scheduler can have written the PodScheduled condition. On a bound pod, that needs a
+// known controller whose template names no node.
+func wasTried(r *podGuards, p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		if c.Type != corev1.PodScheduled {
+			return false
+		}
+		low := r.chains[key(p)].lowest()
+		return c.Status == corev1.ConditionFalse && c.Reason != "SchedulingGated" ||
+			c.Status == corev1.ConditionTrue && low != nil && low.object != nil && low.template().Spec.NodeName == ""
 	})
 }
 

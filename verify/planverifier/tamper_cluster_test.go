@@ -10,6 +10,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -199,6 +200,20 @@ var clusterTampers = []tampering{
 		m.rules.State.Background = []plan.BackgroundEviction{{Pod: plan.PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)},
 			Until: m.o.TakenAt.Add(time.Second)}}
 	})},
+	{"a scheduler that tried nothing since a pod came, though kubectl debug node made another", plan.SchedulerNotResponding,
+		editFirstPod(func(m *planCase, p *corev1.Pod) {
+			m.rules.SchedulerTimeout = time.Minute
+			for name, age := range map[string]time.Duration{"waiting": 3 * time.Minute, "node-debugger": 2 * time.Minute} {
+				x := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: name, UID: types.UID(name),
+					CreationTimestamp: metav1.NewTime(m.o.TakenAt.Add(-age))}}
+				x.Spec.SchedulerName = p.Spec.SchedulerName
+				if name != "waiting" {
+					x.Spec.NodeName = p.Spec.NodeName
+					x.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}
+				}
+				m.o.Pods = append(m.o.Pods, x)
+			}
+		})},
 	{"a blocking pod of any namespace", plan.BlockedByPod, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		m.o.Pods = append(m.o.Pods, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "night", UID: "night", Labels: map[string]string{"runtime": "long"},

@@ -134,22 +134,30 @@ var controllerLabels = []string{appsv1.DefaultDeploymentUniqueLabelKey, appsv1.C
 	appsv1.StatefulSetPodNameLabel, appsv1.PodIndexLabel,
 	batchv1.JobNameLabel, batchv1.ControllerUidLabel, batchv1.JobCompletionIndexAnnotation, "job-name", "controller-uid"}
 
-func replacementLabels(p *corev1.Pod, low *owner) map[string]string {
-	var t corev1.PodTemplateSpec
-	if low != nil {
-		switch x := low.object.(type) {
-		case *appsv1.ReplicaSet:
-			t = x.Spec.Template
-		case *appsv1.StatefulSet:
-			t = x.Spec.Template
-		case *batchv1.Job:
-			t = x.Spec.Template
-		case *corev1.ReplicationController:
-			if x.Spec.Template != nil {
-				t = *x.Spec.Template
-			}
+// template returns the pod template of a controller, or an empty one if it is unknown.
+func (l *owner) template() (t corev1.PodTemplateSpec) {
+	if l == nil {
+		return t
+	}
+	switch x := l.object.(type) {
+	case *appsv1.ReplicaSet:
+		t = x.Spec.Template
+	case *appsv1.StatefulSet:
+		t = x.Spec.Template
+	case *appsv1.DaemonSet:
+		t = x.Spec.Template
+	case *batchv1.Job:
+		t = x.Spec.Template
+	case *corev1.ReplicationController:
+		if x.Spec.Template != nil {
+			t = *x.Spec.Template
 		}
 	}
+	return t
+}
+
+func replacementLabels(p *corev1.Pod, low *owner) map[string]string {
+	t := low.template()
 	if len(t.Labels) == 0 {
 		return p.Labels
 	}

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	resourceapi "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-helpers/resource"
 
@@ -82,8 +83,8 @@ func shortage(q *corev1.ResourceQuota, name corev1.ResourceName, need, freed, ch
 	if total.Cmp(hard) <= 0 {
 		return ""
 	}
-	return fmt.Sprintf("ResourceQuota %s has no room for the replacement: %s %s is used, the replacement needs %s, and %s is allowed",
-		q.Name, used.String(), name, more.String(), hard.String())
+	return fmt.Sprintf("ResourceQuota %s has no room for the replacement (%s): used %s, the replacement needs %s, allowed %s",
+		q.Name, name, used.String(), more.String(), hard.String())
 }
 
 // ChargeQuotas adds the replacement of the pod to the charges, unless it is created after the pod is gone.
@@ -207,16 +208,19 @@ func hasCrossNamespaceAffinity(a *corev1.Affinity) bool {
 		slices.ContainsFunc(x.PreferredDuringSchedulingIgnoredDuringExecution, crossesWeighted))
 }
 
-// isPodResource reports whether a quota on the resource counts pods or their requests and limits.
+// isPodResource reports whether a quota on the resource counts pods or their requests and limits. It follows
+// MatchingResources of the evaluator of pods. No other key is enforced, and the status never says how much of it is used.
 func isPodResource(name corev1.ResourceName) bool {
 	switch name {
-	case "count/pods", corev1.ResourcePods, corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage:
+	case "count/pods", corev1.ResourcePods, corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage,
+		corev1.ResourceRequestsCPU, corev1.ResourceRequestsMemory, corev1.ResourceRequestsEphemeralStorage,
+		corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory, corev1.ResourceLimitsEphemeralStorage:
 		return true
-	case corev1.ResourceRequestsStorage:
-		return false // of claims
 	}
-	return slices.ContainsFunc([]string{corev1.ResourceHugePagesPrefix, "requests.", "limits."},
-		func(prefix string) bool { return strings.HasPrefix(string(name), prefix) })
+	of, requests := strings.CutPrefix(string(name), corev1.DefaultResourceRequestsPrefix)
+	extended := strings.Contains(of, "/") && !strings.Contains(of, corev1.ResourceDefaultNamespacePrefix)
+	return strings.HasPrefix(of, corev1.ResourceHugePagesPrefix) ||
+		requests && (extended || strings.HasPrefix(of, resourcev1.ResourceDeviceClassPrefix))
 }
 
 // containerWithout returns a container that lacks a resource which the quota requires of every container.

@@ -154,6 +154,8 @@ func PodTemplate(p *cluster.Pod) *corev1.PodTemplateSpec {
 		return &x.Spec.Template
 	case *appsv1.StatefulSet:
 		return &x.Spec.Template
+	case *appsv1.DaemonSet:
+		return &x.Spec.Template
 	case *batchv1.Job:
 		return &x.Spec.Template
 	case *corev1.ReplicationController:

@@ -65,12 +65,13 @@ func (in Input) longestWaiting(of schedulerPriority) (cluster.PodID, bool) {
 
 // passedOver reports whether the scheduler has tried a newer pod although the waiting pod came first
 // in its queue. The queue is ordered by priority, then by age. If the waiting pod has a lower
-// priority than the replacement, the replacement does not wait behind it, and any newer pod shows
-// that the scheduler worked.
+// priority than the replacement, the replacement does not wait behind it. Then a tried pod that is
+// not older than guards.schedulerTimeout shows that the scheduler works.
 func (in Input) passedOver(of schedulerPriority, waiting *corev1.Pod) bool {
 	own := priorityOf(waiting)
 	for priority, newest := range in.newestTried(of.scheduler) {
-		if newest.After(waiting.CreationTimestamp.Time) && (priority <= own || own < of.priority) {
+		recent := in.Now.Sub(newest) <= in.Options.SchedulerTimeout
+		if newest.After(waiting.CreationTimestamp.Time) && (priority <= own || own < of.priority && recent) {
 			return true
 		}
 	}
@@ -86,25 +87,31 @@ func (in Input) newestTried(scheduler string) map[int32]time.Time {
 	}
 	tried = map[int32]time.Time{}
 	for i := range in.Snapshot.Pods {
-		o := in.Snapshot.Pods[i].Object
-		if p := priorityOf(o); schedulerOf(o) == scheduler && schedulerHasTried(o) && o.CreationTimestamp.After(tried[p]) {
-			tried[p] = o.CreationTimestamp.Time
+		p := &in.Snapshot.Pods[i]
+		created, priority := p.Object.CreationTimestamp, priorityOf(p.Object)
+		if schedulerOf(p.Object) == scheduler && created.After(tried[priority]) && schedulerHasTried(p) {
+			tried[priority] = created.Time
 		}
 	}
 	in.Cache.tried[scheduler] = tried
 	return tried
 }
 
-// schedulerHasTried reports whether a scheduler has tried to place the pod. The API server sets the
-// condition of a pod with a scheduling gate, and the kubelet that of a mirror pod.
-func schedulerHasTried(p *corev1.Pod) bool {
-	if _, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
-		return false
-	}
-	for i := range p.Status.Conditions {
-		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled {
-			return c.Reason != corev1.PodReasonSchedulingGated
+// schedulerHasTried reports whether a scheduler has certainly tried to place the pod. The API server
+// sets the condition of a pod with a scheduling gate. The kubelet sets it on every pod that it runs,
+// also on a pod that was created with spec.nodeName, such as one of kubectl debug node. Controllers
+// create pods with spec.nodeName only if their template has it.
+func schedulerHasTried(p *cluster.Pod) bool {
+	for i := range p.Object.Status.Conditions {
+		c := &p.Object.Status.Conditions[i]
+		if c.Type != corev1.PodScheduled {
+			continue
 		}
+		if c.Status == corev1.ConditionTrue {
+			t := PodTemplate(p)
+			return t != nil && t.Spec.NodeName == ""
+		}
+		return c.Reason != corev1.PodReasonSchedulingGated
 	}
 	return false
 }

@@ -4,8 +4,10 @@ import (
 	"testing"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -32,6 +34,16 @@ func TestWhichWaitingPodsStopEvictions(t *testing.T) {
 	tried := func(age time.Duration, priority int32) *corev1.Pod {
 		return schedulerPod("tried", age, priority, corev1.PodReasonUnschedulable)
 	}
+	bound := func(kind, name string) *corev1.Pod { // the kubelet sets the condition of every pod that it runs
+		p := schedulerPod("bound", time.Minute, 10, "")
+		p.Spec.NodeName = "n1"
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue}}
+		if kind != "" {
+			p.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: kind, Name: name, UID: types.UID(name),
+				Controller: new(true)}}
+		}
+		return p
+	}
 	with := func(p *corev1.Pod, change func(p *corev1.Pod)) *corev1.Pod { change(p); return p }
 	for _, tc := range []struct {
 		name    string
@@ -46,9 +58,17 @@ func TestWhichWaitingPodsStopEvictions(t *testing.T) {
 		{"an older pod was tried", []*corev1.Pod{waiting(10), tried(2*time.Hour, 10)}, true},
 		{"it has a lower priority than the victim", []*corev1.Pod{waiting(9)}, true},
 		{"it has a lower priority than the victim, and a newer pod was tried", []*corev1.Pod{waiting(9), tried(time.Minute, 11)}, false},
+		{"it has a lower priority than the victim, and a newer pod was tried too long ago",
+			[]*corev1.Pod{waiting(9), tried(61*time.Second, 11)}, true},
+		{"a newer pod of a ReplicaSet was bound", []*corev1.Pod{waiting(10), bound("ReplicaSet", "web")}, false},
+		{"a newer pod of a DaemonSet was bound", []*corev1.Pod{waiting(10), bound("DaemonSet", "agent")}, false},
+		{"a newer pod was created with a node", []*corev1.Pod{waiting(10), bound("", "")}, true},
+		{"a newer pod was created with the node of its template",
+			[]*corev1.Pod{waiting(10), bound("ReplicaSet", "pinned")}, true},
+		{"a newer pod of an unknown controller has a node", []*corev1.Pod{waiting(10), bound("Game", "chess")}, true},
 		{"a newer pod of another scheduler was tried",
 			[]*corev1.Pod{waiting(10), with(tried(time.Minute, 10), func(p *corev1.Pod) { p.Spec.SchedulerName = "binpack" })}, true},
-		{"a newer mirror pod runs", []*corev1.Pod{waiting(10), with(tried(time.Minute, 10), func(p *corev1.Pod) {
+		{"a newer mirror pod runs", []*corev1.Pod{waiting(10), with(bound("Node", "n1"), func(p *corev1.Pod) {
 			p.Annotations = map[string]string{corev1.MirrorPodAnnotationKey: "x"}
 		})}, true},
 		{"a newer pod has a scheduling gate", []*corev1.Pod{waiting(10),
@@ -66,8 +86,13 @@ func TestWhichWaitingPodsStopEvictions(t *testing.T) {
 		})}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			pinned := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "pinned", UID: "pinned"}}
+			pinned.Spec.Template.Spec.NodeName = "n1"
 			s, err := cluster.New(&cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
-				Pods: append(tc.pods, schedulerPod("victim", 24*time.Hour, 10, "x"))})
+				Pods:        append(tc.pods, schedulerPod("victim", 24*time.Hour, 10, "x")),
+				ReplicaSets: []*appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "web"}}, pinned},
+				DaemonSets:  []*appsv1.DaemonSet{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "agent", UID: "agent"}}},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

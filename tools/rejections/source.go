@@ -9,14 +9,14 @@ import (
 	"strings"
 )
 
-// refusal is a statement that refuses an eviction.
-type refusal struct {
+// rejection is a statement that refuses an eviction.
+type rejection struct {
 	file      string
 	line, col int
 	text      string // the first line of the statement
 }
 
-func (r refusal) String() string { return fmt.Sprintf("%s:%d: %s", r.file, r.line, r.text) }
+func (r rejection) String() string { return fmt.Sprintf("%s:%d: %s", r.file, r.line, r.text) }
 
 // reasonCodes returns the names of the constants of type Code in a file.
 func reasonCodes(file string) (map[string]bool, error) {
@@ -38,8 +38,8 @@ func reasonCodes(file string) (map[string]bool, error) {
 	return codes, nil
 }
 
-// refusalsIn returns the refusals in a Go file.
-func refusalsIn(path string, codes map[string]bool) (all []refusal, err error) {
+// rejectionsIn returns the rejections in a Go file.
+func rejectionsIn(path string, codes map[string]bool) (all []rejection, err error) {
 	fset := token.NewFileSet()
 	parsed, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
 	if err != nil {
@@ -51,7 +51,7 @@ func refusalsIn(path string, codes map[string]bool) (all []refusal, err error) {
 			return true
 		}
 		pos := fset.Position(s.Pos())
-		all = append(all, refusal{path, pos.Line, pos.Column, firstLine(fset, s)})
+		all = append(all, rejection{path, pos.Line, pos.Column, firstLine(fset, s)})
 		return true
 	})
 	return all, nil

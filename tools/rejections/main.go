@@ -1,7 +1,7 @@
-// Command refusals lists the statements that refuse an eviction and that no unit test executes. It checks the guards,
+// Command rejections lists the statements that refuse an eviction and that no unit test executes. It checks the guards,
 // the budgets, the limits, the recheck of a wave, and the evictor's last checks before it sends an eviction.
 //
-// A refusal is a statement that contains a reason code of package plan or the text of a message, or that returns true
+// A rejection is a statement that contains a reason code of package plan or the text of a message, or that returns true
 // after a reason. A return with a condition, such as "return message, n > 0", does not count: coverage does not tell
 // whether the condition held. TestEveryGuardRefuses in package guard has a row for each rule.
 package main
@@ -35,25 +35,25 @@ func main() {
 	flag.Parse()
 	all, missing, err := run(*profile)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "refusals:", err)
+		fmt.Fprintln(os.Stderr, "rejections:", err)
 		os.Exit(1)
 	}
 	for _, r := range missing {
 		fmt.Println("not executed:", r)
 	}
-	fmt.Printf("%d of %d refusals are executed by unit tests\n", all-len(missing), all)
+	fmt.Printf("%d of %d rejections are executed by unit tests\n", all-len(missing), all)
 	if len(missing) > 0 {
 		os.Exit(1)
 	}
 }
 
-// run returns the number of refusals, and those that no test executes.
-func run(profile string) (int, []refusal, error) {
+// run returns the number of rejections, and those that no test executes.
+func run(profile string) (int, []rejection, error) {
 	codes, err := reasonCodes("plan/reason.go")
 	if err != nil {
 		return 0, nil, err
 	}
-	var all []refusal
+	var all []rejection
 	for _, pattern := range files {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
@@ -63,7 +63,7 @@ func run(profile string) (int, []refusal, error) {
 			if strings.HasSuffix(file, "_test.go") {
 				continue
 			}
-			of, err := refusalsIn(file, codes)
+			of, err := rejectionsIn(file, codes)
 			if err != nil {
 				return 0, nil, err
 			}
@@ -71,10 +71,10 @@ func run(profile string) (int, []refusal, error) {
 		}
 	}
 	if len(all) == 0 {
-		return 0, nil, errors.New("no refusals; run the command in the root of the module")
+		return 0, nil, errors.New("no rejections; run the command in the root of the module")
 	}
 	if profile == "" {
-		dir, err := os.MkdirTemp("", "refusals")
+		dir, err := os.MkdirTemp("", "rejections")
 		if err != nil {
 			return 0, nil, err
 		}
@@ -99,8 +99,8 @@ func runTests(profile string) error {
 	return cmd.Run()
 }
 
-// notExecuted returns the refusals whose block of the profile has the count 0, or that have no block.
-func notExecuted(all []refusal, profiles []*cover.Profile) (missing []refusal) {
+// notExecuted returns the rejections whose block of the profile has the count 0, or that have no block.
+func notExecuted(all []rejection, profiles []*cover.Profile) (missing []rejection) {
 	blocks := map[string][]cover.ProfileBlock{}
 	for _, p := range profiles {
 		blocks[strings.TrimPrefix(p.FileName, module)] = p.Blocks

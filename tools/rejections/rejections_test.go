@@ -39,7 +39,7 @@ func describe(n int) string {
 func isTooYoung(r plan.Reason) bool { return r.Code == plan.TooYoung }
 `
 
-func TestRefusals(t *testing.T) {
+func TestRejections(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write := func(name, text string) string {
 		t.Helper()
@@ -61,7 +61,7 @@ const (
 	if err != nil || len(codes) != 2 {
 		t.Fatalf("codes %v, error %v", codes, err)
 	}
-	all, err := refusalsIn(write("toy.go", toySource), codes)
+	all, err := rejectionsIn(write("toy.go", toySource), codes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +85,7 @@ const (
 	}
 }
 
-func describeAll(all []refusal) (texts []string) {
+func describeAll(all []rejection) (texts []string) {
 	for _, r := range all {
 		texts = append(texts, r.String())
 	}
