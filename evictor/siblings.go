@@ -2,6 +2,7 @@ package evictor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -24,10 +25,8 @@ const (
 // checkSiblings reads the pods of each requirement of the move from the API server. If checkSiblings returns false, too
 // few are Ready, their number is unknown, or the API server throttles.
 func (l *Live) checkSiblings(ctx context.Context, m plan.Move) (Verdict, attempt, bool) {
-	call, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
 	for _, r := range m.ReadyRequirements {
-		ready, err := l.countReady(call, m.Pod, r)
+		ready, err := l.countReady(ctx, m.Pod, r)
 		switch {
 		case apierrors.IsTooManyRequests(err):
 			return Classify(err, m.Pod.Name), attempt{}, false
@@ -37,6 +36,8 @@ func (l *Live) checkSiblings(ctx context.Context, m plan.Move) (Verdict, attempt
 			return Verdict{}, a, false
 		case err != nil && ctx.Err() != nil:
 			return Verdict{}, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop"), false
+		case errors.Is(err, errTooManyPods):
+			return Verdict{}, newAttempt(m, plan.Dropped, r.Code, fmt.Sprintf("not tried: the pods of %s: %s", r.Of, err)), false
 		case err != nil:
 			return Verdict{}, newAttempt(m, plan.Dropped, plan.APIError,
 				fmt.Sprintf("not tried: reading the pods of %s: %s", r.Of, err)), false
@@ -53,7 +54,7 @@ func (l *Live) countReady(ctx context.Context, victim plan.PodRef, r plan.ReadyR
 	ready, now := 0, l.opts.Clock.Now()
 	opts := metav1.ListOptions{LabelSelector: r.Selector, Limit: siblingPageSize}
 	for range siblingPages {
-		page, err := l.podAPI.list(ctx, victim.Namespace, opts)
+		page, err := l.listPage(ctx, victim.Namespace, opts)
 		if err != nil {
 			return 0, err
 		}
@@ -68,7 +69,18 @@ func (l *Live) countReady(ctx context.Context, victim plan.PodRef, r plan.ReadyR
 			return ready, nil
 		}
 	}
-	return 0, fmt.Errorf("there are more than %d pods", siblingPages*siblingPageSize)
+	return 0, errTooManyPods
+}
+
+// errTooManyPods is no failure of the API server, so it does not count as a failed eviction.
+var errTooManyPods = fmt.Errorf("not enough of the first %d pods are Ready, and no more are read", siblingPages*siblingPageSize)
+
+// listPage reads one page of pods within callTimeout. An eviction after many slow pages does not begin, because its wave
+// is too old by then.
+func (l *Live) listPage(ctx context.Context, namespace string, opts metav1.ListOptions) (*corev1.PodList, error) {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return l.podAPI.list(call, namespace, opts)
 }
 
 // isControlledBy reports whether one of the owners controls the pod. Without owners it returns true.

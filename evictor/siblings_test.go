@@ -118,7 +118,7 @@ func TestTheReadOfSiblingsIsBounded(t *testing.T) {
 			w.pods[p.Name] = p
 		}
 		o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{moveWithSiblings()}, nil))
-		if o.Reason.Code != plan.APIError || !strings.Contains(o.Reason.Message, "more than 5000 pods") || w.lists != siblingPages {
+		if o.Reason.Code != plan.WorkloadUnavailable || !strings.Contains(o.Reason.Message, "the first 5000 pods") || w.lists != siblingPages {
 			t.Errorf("%d lists, outcome %+v", w.lists, o)
 		}
 	})
@@ -149,6 +149,35 @@ func TestAWorkloadLosesOnePodUntilItsReplacementExists(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestEachPageOfSiblingsHasItsOwnTimeout: five pages take 6 s together.
+func TestEachPageOfSiblingsHasItsOwnTimeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newFakeCluster(ownedPod("d1"), ownedPod("d6"))
+		for _, name := range []string{"d2", "d3", "d4", "d5"} {
+			p := ownedPod(name)
+			p.Status.Conditions = nil
+			w.pods[name] = p
+		}
+		w.createReplacement = "n1"
+		l := newTestLive(w, clock.RealClock{})
+		l.podAPI = slowLists{w}
+		if r := l.EvictWave(t.Context(), []plan.Move{moveWithSiblings()}, nil); w.evictRequests != 1 {
+			t.Errorf("%d requests: %+v", w.evictRequests, r.Outcomes)
+		}
+	})
+}
+
+// slowLists answers each list after a second.
+type slowLists struct{ *fakeCluster }
+
+func (s slowLists) list(ctx context.Context, namespace string, opts metav1.ListOptions) (*corev1.PodList, error) {
+	time.Sleep(time.Second)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return s.fakeCluster.list(ctx, namespace, opts)
 }
 
 // TestNoEvictionBeginsAfterTheMaximumAgeOfItsWave: the replacement of the first pod exists after 44 s, and the API server

@@ -196,19 +196,7 @@ func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 }
 
 func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
-	refused := map[plan.Code]string{}
-	for _, r := range guard.CheckAll(e.start.Eligibility.GuardInput(p)) {
-		refused[r.Code] = r.Message
-	}
-	out := []plan.RuleResult{}
-	for _, r := range guard.Rules {
-		msg, no := refused[r.Code]
-		out = append(out, plan.RuleResult{Code: r.Code, Allows: !no, Message: msg})
-		if no && r.Code == plan.PodNotBound {
-			break // the other rules need a node
-		}
-	}
-	return out
+	return guard.CheckAll(e.start.Eligibility.GuardInput(p))
 }
 
 // budgets returns the results of two rules: the back-off of the pod's workload, and the budget that covers the pod.

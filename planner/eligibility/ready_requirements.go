@@ -1,6 +1,7 @@
 package eligibility
 
 import (
+	"maps"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -28,7 +29,7 @@ func (v *Checker) ReadyRequirements(p *cluster.Pod, moves int) []plan.ReadyRequi
 	}
 	var out []plan.ReadyRequirement
 	if least := guard.DesiredReplicas(w) - allowed; least > 0 {
-		out = append(out, plan.ReadyRequirement{Of: w.Kind + " " + w.Name, Selector: podSelector(w), OwnerUIDs: v.controllerUIDs(w),
+		out = append(out, plan.ReadyRequirement{Of: w.Kind + " " + w.Name, Selector: v.podSelector(w), OwnerUIDs: v.controllerUIDs(w),
 			MinReady: least, MinReadyTime: guard.MinReadyTime(p), Code: plan.WorkloadUnavailable})
 	}
 	if !p.Ready || !v.options.Guards.Protect[guard.ProtectLastReady] {
@@ -53,8 +54,10 @@ func (v *Checker) controllerUIDs(w *cluster.Workload) []string {
 	return out
 }
 
-// podSelector returns the label selector of the workload, or "" if it is unknown.
-func podSelector(w *cluster.Workload) string {
+// podSelector returns the label selector of the workload. The snapshot does not contain the objects of other kinds, such
+// as a Rollout; for these it returns the labels that all pods of the workload share. A pod that was created with other
+// labels since the snapshot then does not count as Ready. podSelector returns "" if the pods share no label.
+func (v *Checker) podSelector(w *cluster.Workload) string {
 	var selector *metav1.LabelSelector
 	switch o := w.Object.(type) {
 	case *appsv1.Deployment:
@@ -69,11 +72,24 @@ func podSelector(w *cluster.Workload) string {
 		return labels.SelectorFromSet(o.Spec.Selector).String()
 	}
 	if selector == nil {
-		return ""
+		return labels.SelectorFromSet(v.commonLabels(w)).String()
 	}
 	s, err := metav1.LabelSelectorAsSelector(selector)
 	if err != nil {
 		return ""
 	}
 	return s.String()
+}
+
+// commonLabels returns the labels that all pods of the workload share.
+func (v *Checker) commonLabels(w *cluster.Workload) map[string]string {
+	var out map[string]string
+	for i, id := range w.Pods {
+		own := v.snapshot.Pods[id].Object.Labels
+		if i == 0 {
+			out = maps.Clone(own)
+		}
+		maps.DeleteFunc(out, func(key, value string) bool { x, ok := own[key]; return !ok || x != value })
+	}
+	return out
 }

@@ -28,8 +28,25 @@ func TestSelectorsOfWorkloads(t *testing.T) {
 		{&appsv1.Deployment{}, ""},
 		{nil, ""},
 	} {
-		if got := podSelector(&cluster.Workload{Object: c.object}); got != c.want {
+		if got := (&Checker{}).podSelector(&cluster.Workload{Object: c.object}); got != c.want {
 			t.Errorf("%T: selector %q, want %q", c.object, got, c.want)
 		}
+	}
+}
+
+// TestSelectorOfAWorkloadThatIsNotInTheSnapshot: two ReplicaSets of a Rollout have pods. Without a selector, all pods of
+// the namespace would be read before each eviction.
+func TestSelectorOfAWorkloadThatIsNotInTheSnapshot(t *testing.T) {
+	pod := func(hash string) cluster.Pod {
+		return cluster.Pod{Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Labels: map[string]string{"app": "web", "tier": "front", "rollouts-pod-template-hash": hash}}}}
+	}
+	v := &Checker{snapshot: &cluster.Snapshot{Pods: []cluster.Pod{pod("a"), pod("a"), pod("b")}}}
+	rollout := &cluster.Workload{Kind: "Rollout", Name: "web", Pods: []cluster.PodID{0, 1, 2}}
+	if got, want := v.podSelector(rollout), "app=web,tier=front"; got != want {
+		t.Errorf("selector %q, want %q", got, want)
+	}
+	if got := v.snapshot.Pods[0].Object.Labels["rollouts-pod-template-hash"]; got != "a" {
+		t.Error("the labels of a pod in the snapshot have changed")
 	}
 }

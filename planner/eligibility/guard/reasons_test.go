@@ -270,7 +270,7 @@ var timeRefusals = []refusal{
 }
 
 // reasonsFor returns the reasons of all guards for the pod of the row.
-func reasonsFor(t *testing.T, r refusal) []plan.Reason {
+func reasonsFor(t *testing.T, r refusal) []plan.RuleResult {
 	t.Helper()
 	sc := &scenario.Scenario{Cluster: []byte(refusalBase + r.objects)}
 	s, err := cluster.New(sc.Objects(t))
@@ -295,28 +295,43 @@ func reasonsFor(t *testing.T, r refusal) []plan.Reason {
 }
 
 // TestEveryGuardRefuses checks that each row gets its code, with the message in testdata/reasons.txt, and that every
-// guard has a row. The base gets no code.
+// guard has a row, also if several guards have one code. The base gets no code.
 func TestEveryGuardRefuses(t *testing.T) {
-	if got := reasonsFor(t, refusal{}); len(got) > 0 {
-		t.Errorf("the base: %v", got)
+	for _, x := range reasonsFor(t, refusal{}) {
+		if !x.Allows {
+			t.Errorf("the base: %v", x)
+		}
 	}
 	var b strings.Builder
-	refused := map[plan.Code]bool{}
+	refused := make([]bool, len(Rules))
 	for _, r := range guardCases {
 		t.Run(strings.TrimSpace(string(r.code)+" "+r.name), func(t *testing.T) {
 			got := reasonsFor(t, r)
-			i := slices.IndexFunc(got, func(x plan.Reason) bool { return x.Code == r.code })
+			i := slices.IndexFunc(got, func(x plan.RuleResult) bool { return x.Code == r.code && !x.Allows })
 			if i < 0 {
 				t.Fatalf("got %v, want %s", got, r.code)
 			}
-			refused[r.code] = true
+			refused[i] = true
 			fmt.Fprintf(&b, "%s: %s\n", got[i].Code, got[i].Message)
 		})
 	}
 	golden.Equal(t, "testdata/reasons.txt", []byte(b.String()))
-	for _, r := range Rules {
-		if !refused[r.Code] {
-			t.Errorf("no row makes %s refuse", r.Code)
+	for i, r := range Rules {
+		if !refused[i] {
+			t.Errorf("no row makes rule %d refuse (%s)", i, r.Code)
 		}
+	}
+}
+
+// TestRulesOfOneCodeHaveOwnResults has a ReplicaFailure and no ResourceQuota; both rules refuse with ReplacementRefused.
+func TestRulesOfOneCodeHaveOwnResults(t *testing.T) {
+	n := 0
+	for _, x := range reasonsFor(t, refusal{objects: deploymentEntry(failedCreate)}) {
+		if x.Code == plan.ReplacementRefused && !x.Allows {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d rules refuse with ReplacementRefused, want 1", n)
 	}
 }

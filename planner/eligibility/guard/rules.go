@@ -86,17 +86,19 @@ func check(rules []Rule, in Input) (plan.Reason, bool) {
 	return plan.Reason{}, false
 }
 
-// CheckAll returns the reasons of all rules that refuse, in the order of Rules. For a pod without a
-// node it stops at PodNotBound, because later rules read the node.
-func CheckAll(in Input) []plan.Reason {
+// CheckAll returns the results of the rules, in the order of Rules. Several rules may have the same code. For a pod
+// without a node it stops at PodNotBound, because later rules read the node.
+func CheckAll(in Input) []plan.RuleResult {
 	in = in.withAnnotations()
-	var out []plan.Reason
+	out := []plan.RuleResult{}
 	for _, r := range Rules {
 		msg, refused := r.Check(in)
-		if refused {
-			out = append(out, plan.Reason{Code: r.Code, Message: msg})
+		if !refused {
+			out = append(out, plan.RuleResult{Code: r.Code, Allows: true})
+			continue
 		}
-		if refused && r.Code == plan.PodNotBound {
+		out = append(out, plan.RuleResult{Code: r.Code, Message: msg})
+		if r.Code == plan.PodNotBound {
 			break
 		}
 	}
