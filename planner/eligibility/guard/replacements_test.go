@@ -46,7 +46,7 @@ func TestWhenAnEventFailedCreateCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, pod := range []string{"db-0", "web-6c8f-01"} {
 				got := reasonsFor(t, refusal{pod: pod, objects: setObject + c.objects})
-				refused := slices.ContainsFunc(got, func(r plan.Reason) bool { return r.Code == plan.ReplacementRefused })
+				refused := slices.ContainsFunc(got, func(r plan.RuleResult) bool { return r.Code == plan.ReplacementRefused && !r.Allows })
 				if refused != (c.refused && pod == "db-0") {
 					t.Errorf("%s: %v", pod, got)
 				}
