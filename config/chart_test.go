@@ -52,6 +52,9 @@ func schemaOf(t reflect.Type, have schemaNode) schemaNode {
 	case reflect.Bool:
 		return mergeLeafSchema(have, schemaNode{"type": "boolean"})
 	case reflect.String:
+		if have["type"] == "string" {
+			return have // narrowed by hand, because a policy of the chart contains the text
+		}
 		return mergeLeafSchema(have, schemaNode{"type": stringsToAny("string", "number", "boolean")}) // the decoder accepts all three
 	case reflect.Float64:
 		return mergeLeafSchema(have, schemaNode{"type": "number"})

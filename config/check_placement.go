@@ -54,8 +54,12 @@ func checkPlacement(c *Config, d *strict.Decoder) {
 	checkFraction(d, "placement.trust.minHitRate", c.Placement.Trust.MinHitRate)
 }
 
-// readReferencedFile reads a file. A relative path starts at the directory of the configuration.
+// readReferencedFile reads a file. A relative path starts at the directory of the configuration. If ok is false, the
+// content is missing, and the error was reported unless the file was not wanted.
 func readReferencedFile(c *Config, d *strict.Decoder, field, file string) (path string, data []byte, ok bool) {
+	if c.skipReferencedFiles {
+		return file, nil, false
+	}
 	path = file
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(d.File()), file)

@@ -27,6 +27,18 @@ func LoadFile(path string) (*Config, error) {
 	return Read(path, f)
 }
 
+// LoadFileOnly reads and checks the file at path without the files to which it refers. Rules and profiles in those files
+// are missing from the result.
+func LoadFileOnly(path string) (*Config, error) {
+	data, err := readBoundedFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	c := Default()
+	c.skipReferencedFiles = true
+	return load(path, data, c)
+}
+
 // Read reads and checks a configuration from r. Errors contain the given file name. Paths in the configuration are
 // relative to the directory of that name.
 func Read(name string, r io.Reader) (*Config, error) {
@@ -39,7 +51,10 @@ func Read(name string, r io.Reader) (*Config, error) {
 
 // Load decodes and checks a configuration; see Read for name. If a value is invalid, Load returns both an error and
 // the configuration, which then only serves to find its ReferencedFiles.
-func Load(name string, data []byte) (*Config, error) {
+func Load(name string, data []byte) (*Config, error) { return load(name, data, Default()) }
+
+// load decodes a configuration into c, which holds the defaults.
+func load(name string, data []byte, c *Config) (*Config, error) {
 	if len(data) > maxBytes {
 		return nil, fmt.Errorf("%s: larger than %d bytes", name, maxBytes)
 	}
@@ -50,7 +65,6 @@ func Load(name string, data []byte) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := Default()
 	d := strict.New(name, decodeOptions)
 	d.Decode(root, c)
 	check(c, d)

@@ -31,13 +31,14 @@ type Config struct {
 	Approvals    Approvals  `json:"approvals"`
 
 	// check sets these fields.
-	scheduled         []ScheduledStrategy
-	windows           cron.Windows
-	placementProfiles map[string]scheduler.Profile // by schedulerName
-	pressureRules     []pressure.Rule              // from hints.rules and hints.rulesFile
-	referencedFiles   []string                     // paths of the files that the configuration names
-	fileDigests       []string                     // digests of the contents of these files
-	secretFiles       []secretFile                 // of the source of usage
+	scheduled           []ScheduledStrategy
+	windows             cron.Windows
+	placementProfiles   map[string]scheduler.Profile // by schedulerName
+	skipReferencedFiles bool                         // the files to which the configuration refers are not read
+	pressureRules       []pressure.Rule              // from hints.rules and hints.rulesFile
+	referencedFiles     []string                     // paths of the files that the configuration names
+	fileDigests         []string                     // digests of the contents of these files
+	secretFiles         []secretFile                 // of the source of usage
 }
 
 // Namespaces select the namespaces in scope.

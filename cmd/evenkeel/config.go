@@ -28,6 +28,14 @@ func loadConfig(path string) (*config.Config, error) {
 	return config.LoadFile(path)
 }
 
+// loadConfigOnly is like loadConfig, but does not read the files to which the configuration refers.
+func loadConfigOnly(path string) (*config.Config, error) {
+	if path == "" {
+		return loadConfig(path)
+	}
+	return config.LoadFileOnly(path)
+}
+
 // dueStrategies returns the strategies named with --strategy, or all strategies if the flag is missing. An empty flag
 // value is an error, because it probably comes from an unset shell variable.
 func dueStrategies(cmd *cobra.Command, all []config.ScheduledStrategy, names []string) ([]string, error) {

@@ -32,7 +32,7 @@ func newHints(g *globalFlags) *cobra.Command {
 	sub := func(use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Command, h *hintCommand) error) {
 		one := &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, nodes []string) error {
 			g.logger(cmd)
-			conf, err := loadConfig(file)
+			conf, err := loadConfigOnly(file)
 			if err != nil {
 				return err
 			}

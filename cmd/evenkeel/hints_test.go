@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -298,5 +300,27 @@ func TestHintedNodes(t *testing.T) {
 	p.setConfig(conf)
 	if nodes, value, on := p.HintedNodes(); !slices.Equal(nodes, []string{"n1", "n3"}) || value != "presure" || !on {
 		t.Errorf("%v %s %t", nodes, value, on)
+	}
+}
+
+// TestHintsCommandsReadOneFile checks that the configuration from the ConfigMap of the chart suffices, although the files
+// to which it refers are missing.
+func TestHintsCommandsReadOneFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	text := "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: {source: prometheus, prometheus: {url: http://p}}\n" +
+		"hints: {enabled: true, label: {key: status, value: presure}, rulesFile: rule.yaml}\n" +
+		"placement: {schedulerConfig: scheduler.yaml}\nstrategies: []\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := loadConfig(file); err == nil || !strings.Contains(err.Error(), "rule.yaml") {
+		t.Errorf("loadConfig says %v, want that rule.yaml is missing", err)
+	}
+	conf, err := loadConfigOnly(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if conf.Hints.Label.Value != "presure" {
+		t.Errorf("the label is %+v", conf.Hints.Label)
 	}
 }

@@ -84,6 +84,11 @@ func TestRefusals(t *testing.T) {
 		{"/image/pullPolicy", []string{"--set", "image.pullPolicy=Sometimes"}},
 		{"has no schedule", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[{"name":"a","type":"ZoneSpread"}]`}},
 		{"/config/hints/enabled", []string{"--set-string", "config.hints.enabled=yes"}},
+		{"/config/hints/label/value", []string{"--set-json", "config.hints.label.value=1000000"}}, // toString gives 1e+06
+		{"/config/hints/label/value", []string{"--set-json", "config.hints.label.value=true"}},
+		{"/config/hints/formerLabels/0", []string{"--set-json", "config.hints.formerLabels=[1000000]"}},
+		{"/config/hints/formerTaints/0", []string{"--set-json", "config.hints.formerTaints=[1]"}},
+		{"/config/hints/taint/key", []string{"--set-json", "config.hints.taint.key=1"}},
 		{"is made from config", []string{"--set-string", `extraFiles.config\.yaml=x`}},
 		{"a/b", []string{"--set-string", "extraFiles.a/b=x"}},
 		{"/extraVolumes/0/name", []string{"--set-json", `extraVolumes=[{"name":"config","emptyDir":{}}]`}},

@@ -80,6 +80,18 @@ func TestEvictionPolicyFollowsTheConfiguration(t *testing.T) {
 	}
 }
 
+// TestValuesOfAnEarlierChart renders values that lack the sections of this chart, as with --reuse-values.
+func TestValuesOfAnEarlierChart(t *testing.T) {
+	const lacking = "admissionPolicy=null,flowSchema=null,config.approvals=null,config.hints=null"
+	if got := strings.Join(policyNames(t, renderChart(t, "--set", lacking)), " "); got != "events own-objects" {
+		t.Errorf("got policies %q, want the default", got)
+	}
+	const part = "flowSchema.priorityLevel=null,flowSchema.concurrencyShares=null,flowSchema.matchingPrecedence=null"
+	if got, want := renderChart(t, "--set", "flowSchema.enabled=true,"+part), renderChart(t, "--set", "flowSchema.enabled=true"); got != want {
+		t.Errorf("without the other keys of flowSchema: %s\nwant %s", got, want)
+	}
+}
+
 // TestFlowSchema checks that the release has no flow by default, makes a priority level unless another is named, and
 // refuses servers without the API.
 func TestFlowSchema(t *testing.T) {

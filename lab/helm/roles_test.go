@@ -149,6 +149,11 @@ func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
 			t.Errorf("docs/reference/apply.md does not grant %s", needed)
 		}
 	}
+	for _, p := range may {
+		if strings.HasPrefix(p, "/events ") || strings.HasPrefix(p, "events ") {
+			t.Errorf("docs/reference/apply.md grants %s, but Evenkeel writes only events of events.k8s.io", p)
+		}
+	}
 }
 
 // TestOnlyMetricsServerIsReadThroughTheAPI checks that only metrics-server needs API permissions. The program reads the

@@ -34,7 +34,10 @@ func (w *InFlightCount) Full() bool { return w.Total >= w.limits.Total }
 // snapshot. The result is exact, because a wave starts only when the replacements of the previous wave are Ready.
 func (w *InFlightCount) CanAdd(v *Checker, pod cluster.PodID) bool {
 	p := &v.snapshot.Pods[pod]
-	if w.Full() || w.Total+v.background.total >= w.limits.Total || w.node[p.Node]+v.inBackgroundOn(p) >= w.limits.PerNode || w.Owner[p.Workload] >= w.limits.PerOwner {
+	if w.Total+v.background.total >= w.limits.Total {
+		return false
+	}
+	if w.node[p.Node]+v.inBackgroundOn(p) >= w.limits.PerNode || w.Owner[p.Workload] >= w.limits.PerOwner {
 		return false
 	}
 	if _, last := v.lastReadyOfService(w.evicted, p); last {
@@ -43,7 +46,7 @@ func (w *InFlightCount) CanAdd(v *Checker, pod cluster.PodID) bool {
 	if _, last := v.lastRequired(w.required, pod); last {
 		return false
 	}
-	if _, refused := v.Guards.QuotaRefusal(v.snapshot, p, w.quotas); refused {
+	if !v.Guards.HasQuotaRoom(v.snapshot, p, w.quotas) {
 		return false
 	}
 	if len(p.Budgets) > 0 {

@@ -25,6 +25,7 @@ type Cache struct {
 	waiting      map[schedulerPriority]cluster.PodID // see longestWaiting
 	tried        map[string]map[int32]time.Time      // see newestTried
 	quotas       map[string][]*corev1.ResourceQuota  // by namespace; nil until the first use
+	quotaRooms   map[cluster.PodID][]quotaRoom       // see HasQuotaRoom
 	passed       passedScopes
 
 	failedCreates map[controllerKey]time.Time // nil until the first use
@@ -46,6 +47,7 @@ func NewCache() *Cache {
 		blockingPods: map[cluster.NodeID]string{},
 		waiting:      map[schedulerPriority]cluster.PodID{},
 		tried:        map[string]map[int32]time.Time{},
+		quotaRooms:   map[cluster.PodID][]quotaRoom{},
 	}
 }
 

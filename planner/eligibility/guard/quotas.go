@@ -30,15 +30,14 @@ import (
 // The rule does not read the quotas on claims of ephemeral volumes, nor quotas that an AdmissionConfiguration requires
 // (limitedResources).
 var resourceQuota = Rule{plan.ReplacementRefused, PodScope, func(in Input) (string, bool) {
-	return in.Cache.QuotaRefusal(in.Snapshot, in.Pod, nil)
+	return in.Cache.quotaRefusal(in.Snapshot, in.Pod)
 }}
 
 // QuotaCharges is what pods in flight take from quotas: their replacements exist while they still terminate.
 type QuotaCharges map[*corev1.ResourceQuota]corev1.ResourceList
 
-// QuotaRefusal returns the reason if a ResourceQuota has no room for the replacement of the pod, besides the
-// replacements in charges.
-func (c *Cache) QuotaRefusal(s *cluster.Snapshot, p *cluster.Pod, charges QuotaCharges) (string, bool) {
+// quotaRefusal returns the reason if a ResourceQuota has no room for the replacement of the pod.
+func (c *Cache) quotaRefusal(s *cluster.Snapshot, p *cluster.Pod) (string, bool) {
 	quotas := c.quotasFor(s, p)
 	if len(quotas) == 0 {
 		return "", false
@@ -56,7 +55,7 @@ func (c *Cache) QuotaRefusal(s *cluster.Snapshot, p *cluster.Pod, charges QuotaC
 				return fmt.Sprintf("ResourceQuota %s refuses pods whose containers do not specify %s, and container %s does not",
 					q.Name, name, c), true
 			}
-			if why := shortage(q, name, need, freed, charges[q]); why != "" {
+			if why := shortage(q, name, need, freed); why != "" {
 				return why, true
 			}
 		}
@@ -65,8 +64,8 @@ func (c *Cache) QuotaRefusal(s *cluster.Snapshot, p *cluster.Pod, charges QuotaC
 }
 
 // shortage returns why a quota has too little of a resource, or "". need is what the replacement takes, freed is what
-// the evicted pod returns before that, and charged is what other replacements take.
-func shortage(q *corev1.ResourceQuota, name corev1.ResourceName, need, freed, charged corev1.ResourceList) string {
+// the evicted pod returns before that.
+func shortage(q *corev1.ResourceQuota, name corev1.ResourceName, need, freed corev1.ResourceList) string {
 	hard, known := lowestHard(q, name)
 	used, counted := q.Status.Used[name]
 	if !known || !counted {
@@ -78,13 +77,67 @@ func shortage(q *corev1.ResourceQuota, name corev1.ResourceName, need, freed, ch
 	}
 	total := used.DeepCopy()
 	total.Add(more)
-	total.Add(charged[name])
 	total.Sub(freed[name])
 	if total.Cmp(hard) <= 0 {
 		return ""
 	}
 	return fmt.Sprintf("ResourceQuota %s has no room for the replacement (%s): used %s, the replacement needs %s, allowed %s",
 		q.Name, name, used.String(), more.String(), hard.String())
+}
+
+// quotaRoom is what a quota has left after the replacement of one pod, for the resources that the replacement takes.
+type quotaRoom struct {
+	quota *corev1.ResourceQuota
+	left  corev1.ResourceList
+}
+
+// HasQuotaRoom reports whether the quotas have room for the replacements in charges besides that of the pod. The
+// rule resourceQuota must have allowed the eviction of the pod.
+func (c *Cache) HasQuotaRoom(s *cluster.Snapshot, p *cluster.Pod, charges QuotaCharges) bool {
+	if len(charges) == 0 {
+		return true
+	}
+	rooms, known := c.quotaRooms[p.ID]
+	if !known {
+		rooms = c.findQuotaRooms(s, p)
+		c.quotaRooms[p.ID] = rooms
+	}
+	for _, r := range rooms {
+		charged := charges[r.quota]
+		for name, left := range r.left {
+			if q, ok := charged[name]; ok && q.Cmp(left) > 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (c *Cache) findQuotaRooms(s *cluster.Snapshot, p *cluster.Pod) (rooms []quotaRoom) {
+	quotas := c.quotasFor(s, p)
+	if len(quotas) == 0 {
+		return nil
+	}
+	need, freed := replacementUsage(p), corev1.ResourceList{}
+	if waitsForName(p) {
+		freed = podUsage(p.Object)
+	}
+	for _, q := range quotas {
+		r := quotaRoom{q, corev1.ResourceList{}}
+		for name := range q.Spec.Hard {
+			more, needed := need[name]
+			if !isPodResource(name) || !needed || more.IsZero() {
+				continue
+			}
+			left, _ := lowestHard(q, name)
+			left.Sub(q.Status.Used[name])
+			left.Sub(more)
+			left.Add(freed[name])
+			r.left[name] = left
+		}
+		rooms = append(rooms, r)
+	}
+	return rooms
 }
 
 // ChargeQuotas adds the replacement of the pod to the charges, unless it is created after the pod is gone.

@@ -43,7 +43,10 @@ func quotaRefusal(t *testing.T, p *corev1.Pod, owner metav1.Object, charged bool
 	if charged {
 		c.ChargeQuotas(s, pod, charges)
 	}
-	return c.QuotaRefusal(s, pod, charges)
+	if why, refused := c.quotaRefusal(s, pod); refused {
+		return why, true
+	}
+	return "the other replacement takes the room", !c.HasQuotaRoom(s, pod, charges)
 }
 
 func withStatus(hard, used corev1.ResourceList) corev1.ResourceQuota {
