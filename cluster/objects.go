@@ -38,6 +38,8 @@ type Objects struct {
 	VolumeAttachments      []*storagev1.VolumeAttachment
 	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
 	NodeMetrics            []*metricsv1beta1.NodeMetrics
+	// Events holds the events that decisions read: those with the reason FailedCreate. Others have no effect.
+	Events []*corev1.Event
 
 	// TakenAt is the time at which the objects were read. If it is zero, New uses the newest
 	// timestamp in the objects.
@@ -55,6 +57,8 @@ type Objects struct {
 	// PlannerStateError says why the PlannerState could not be read. It is empty if there was
 	// no error.
 	PlannerStateError string
+	// EventsError says why some events could not be read. It is empty if there was no error.
+	EventsError string
 	// Usage holds the measured usage of nodes and pods. It is nil if the usage is unknown.
 	Usage *Usage
 	// Redacted is true for objects that Redact returned.

@@ -50,12 +50,13 @@ const (
 	annotationClusterUID        = "evenkeel.io/cluster-uid"
 	annotationRedacted          = "evenkeel.io/redacted"
 	annotationPlannerStateError = "evenkeel.io/state-unknown"
+	annotationEventsError       = "evenkeel.io/events-unknown"
 )
 
 // textAnnotations maps annotations of the List to the fields with the same text.
 func (o *Objects) textAnnotations() map[string]*string {
 	return map[string]*string{annotationServerVersion: &o.ServerVersion, annotationClusterUID: &o.ClusterUID,
-		annotationPlannerStateError: &o.PlannerStateError}
+		annotationPlannerStateError: &o.PlannerStateError, annotationEventsError: &o.EventsError}
 }
 
 // applyListAnnotations reads the annotations of a snapshot's List.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -177,6 +178,50 @@ func TestReadKeepsPlannerState(t *testing.T) {
 	if _, err := readText(t, plannerStateJSON+"\n"+strings.ReplaceAll(plannerStateJSON, "v1alpha1", "v2")+"\n"); err == nil ||
 		!strings.Contains(err.Error(), "in.yaml, document 2: second PlannerState") {
 		t.Errorf("two states: %v", err)
+	}
+}
+
+// TestEventsSurviveWritingAndRedaction checks that a plan from a file knows the same events, and that a redacted snapshot
+// has none of their messages.
+func TestEventsSurviveWritingAndRedaction(t *testing.T) {
+	o, err := readText(t, `
+apiVersion: v1
+kind: List
+metadata: {annotations: {evenkeel.io/events-unknown: they are forbidden}}
+items:
+- {apiVersion: v1, kind: Node, metadata: {name: a}}
+- apiVersion: v1
+  kind: Event
+  metadata: {namespace: shop, name: db.1, creationTimestamp: "2026-01-01T20:00:00Z"}
+  reason: FailedCreate
+  message: env PASSWORD=hunter2 is refused
+  reportingComponent: statefulset-controller
+  involvedObject: {kind: StatefulSet, namespace: shop, name: db, uid: db-uid}
+  lastTimestamp: "2026-01-01T21:00:00Z"
+  eventTime: "2026-01-01T21:30:00.000000Z"
+  series: {count: 2, lastObservedTime: "2026-01-01T22:00:00.900000Z"}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := cluster.Write(&b, cluster.Redact(o), cluster.JSON); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(b.String(), "hunter2") {
+		t.Error("the redacted snapshot has the message of an event")
+	}
+	again, err := readText(t, b.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(again.Events) != 1 || again.EventsError != "they are forbidden" {
+		t.Fatalf("%d events, error %q", len(again.Events), again.EventsError)
+	}
+	e := again.Events[0]
+	if at := cluster.LastObserved(e).UTC().Format(time.RFC3339); at != "2026-01-01T22:00:00Z" || e.Reason != cluster.FailedCreate ||
+		e.InvolvedObject.UID != "db-uid" || e.InvolvedObject.Kind != "StatefulSet" {
+		t.Errorf("last observed at %s, event %+v", at, e)
 	}
 }
 

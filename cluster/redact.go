@@ -25,7 +25,7 @@ var keptAnnotationPrefixes = []string{"evenkeel.io/", "descheduler.alpha.kuberne
 // decisions depend on them. The redacted snapshot results in the same plan.
 func Redact(o *Objects) *Objects {
 	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Usage: redactUsage(o.Usage),
-		PlannerState: o.PlannerState, PlannerStateError: o.PlannerStateError, Redacted: true}
+		PlannerState: o.PlannerState, PlannerStateError: o.PlannerStateError, EventsError: o.EventsError, Redacted: true}
 	for _, k := range kinds {
 		for x := range k.all(o) {
 			c := x.DeepCopyObject().(object)
@@ -64,6 +64,8 @@ func redactObject(x object) {
 	switch o := x.(type) {
 	case *appsv1.ControllerRevision:
 		o.Data.Raw = nil // a whole pod template that no decision reads
+	case *corev1.Event:
+		*o = *EventFields(o)
 	case *corev1.Pod:
 		redactStatus(&o.Status)
 	case *corev1.Node:

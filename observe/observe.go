@@ -34,6 +34,7 @@ type Observer struct {
 	clock   clock.PassiveClock
 	factory informers.SharedInformerFactory
 	watched []watchedKind
+	events  *failedCreates
 
 	maxStaleness atomic.Int64 // in nanoseconds; see SetMaxStaleness
 
@@ -49,6 +50,7 @@ type Observer struct {
 // New returns an observer, which starts watching with Start.
 func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
 	o := &Observer{client: client, clock: c, denials: map[string]denial{}, failures: map[string]error{}, podsChanged: make(chan struct{})}
+	o.events = &failedCreates{client: client, clock: c}
 	keep := newInternCache().stripAndIntern
 	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(keep))
 	for _, k := range kinds {

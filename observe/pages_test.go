@@ -48,7 +48,7 @@ func TestListsArePaged(t *testing.T) {
 	if len(asked) != 3 || slices.ContainsFunc(asked, func(o metav1.ListOptions) bool { return o.Limit != 500 || o.ResourceVersion != "" }) {
 		t.Errorf("requested %+v, want three pages of 500 objects at the latest version", asked)
 	}
-	objects := watch.Objects()
+	objects := watch.Objects(ctx)
 	if len(objects.Pods) != len(o.Pods) {
 		t.Fatalf("%d pods, want %d", len(objects.Pods), len(o.Pods))
 	}

@@ -8,9 +8,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Objects returns the last known state of all objects, with the current time, the server version and
-// the measured usage.
-func (o *Observer) Objects() *cluster.Objects {
+// Objects returns the last known state of all objects, with the current time, the server version and the measured usage.
+// It reads the events FailedCreate from the API server, unless an answer is less than 30 s old. If they cannot be read,
+// EventsError says why.
+func (o *Observer) Objects(ctx context.Context) *cluster.Objects {
+	o.events.read(ctx)
 	usage := o.currentUsage()
 	out := &cluster.Objects{TakenAt: o.clock.Now().UTC(), Usage: usage}
 	for _, w := range o.watched {
@@ -18,6 +20,7 @@ func (o *Observer) Objects() *cluster.Objects {
 			out.Add(x)
 		}
 	}
+	o.events.addTo(out)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	out.ServerVersion, out.ClusterUID = o.version, o.uid
@@ -27,14 +30,15 @@ func (o *Observer) Objects() *cluster.Objects {
 // Snapshot indexes the last known state of all objects. It returns an error if a permission is
 // missing, because the view is then incomplete. It returns *StaleError if the view of a kind is older
 // than SetMaxStaleness allows.
-func (o *Observer) Snapshot(context.Context) (*cluster.Snapshot, error) {
+func (o *Observer) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+	o.events.read(ctx) // before the checks, because it may take a while
 	if err := o.permissionError(); err != nil {
 		return nil, err
 	}
 	if err := o.stalenessError(); err != nil {
 		return nil, err
 	}
-	s, err := cluster.New(o.Objects())
+	s, err := cluster.New(o.Objects(ctx))
 	if err != nil {
 		return nil, fmt.Errorf("indexing the cluster: %w", err)
 	}

@@ -108,13 +108,13 @@ func (g *globalFlags) readCluster(cmd *cobra.Command, client kubernetes.Interfac
 			return nil, err
 		}
 		loads.sampleOnce(cmd.Context())
-		objects := o.Objects()
+		objects := o.Objects(cmd.Context())
 		if u := objects.Usage; u != nil {
 			u.Problems = slices.Concat(loads.sampleCountWarnings(conf), u.Problems)
 		}
 		return objects, nil
 	}
-	return o.Objects(), nil
+	return o.Objects(cmd.Context()), nil
 }
 
 // planningFlags select the input, the configuration, the due strategies, and the output format.

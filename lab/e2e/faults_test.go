@@ -180,6 +180,7 @@ func createAccount(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 	rules := append([]rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Verbs: read, Resources: []string{"nodes", "pods", "namespaces", "services",
 			"replicationcontrollers", "persistentvolumeclaims", "persistentvolumes", "resourcequotas"}},
+		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"list"}},
 		{APIGroups: []string{"apps"}, Resources: []string{"replicasets", "deployments", "statefulsets", "daemonsets"}, Verbs: read},
 		{APIGroups: []string{"batch"}, Resources: []string{"jobs", "cronjobs"}, Verbs: read},
 		{APIGroups: []string{"policy"}, Resources: []string{"poddisruptionbudgets"}, Verbs: read},

@@ -32,6 +32,10 @@ func planInputs(c *search.Search) []plan.Input {
 	if why := c.Snapshot.Objects.PlannerStateError; why != "" {
 		in = append(in, plan.UnknownStateInput(in[0].Age, why))
 	}
+	if why := c.Snapshot.Objects.EventsError; why != "" {
+		in = append(in, plan.Input{Source: "events", Age: in[0].Age, Coverage: 0, Problems: []string{
+			"not every event FailedCreate is known, so a controller that cannot create pods may go unnoticed while it lacks none: " + why}})
+	}
 	problems := c.Eligibility.Guards.Annotations.Problems(c.Snapshot, c.Options.Guards.TimeZone)
 	if len(problems) == 0 {
 		return in

@@ -115,6 +115,7 @@ func (r *podGuards) checkWorkload(p *corev1.Pod, add rejectFunc) {
 	add(!known || least < r.rules.MinReplicas, plan.TooFewReplicas, fmt.Sprintf("its workload wants %d replicas (known: %v)", want, known))
 	r.checkRollout(c, add)
 	checkCanBeReplaced(r.objects.ResourceQuotas, p, c, add)
+	checkFailedCreate(r.objects, r.now, p, add)
 	there, up, beside := r.countWorkloadPods(p)
 	add(known && there < want, plan.ReplacementMissing, fmt.Sprintf("the workload has %d pods and wants %d", there, want))
 	add(known && there > want, plan.ScalingDown, fmt.Sprintf("the workload has %d pods and wants %d", there, want))

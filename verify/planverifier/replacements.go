@@ -3,11 +3,14 @@ package planverifier
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -51,5 +54,32 @@ func checkCanBeReplaced(quotas []*corev1.ResourceQuota, p *corev1.Pod, c ownerCh
 		}
 		add(q.Namespace == p.Namespace && limited && len(q.Spec.Scopes) == 0 && q.Spec.ScopeSelector == nil && needed > hard.Value(),
 			plan.ReplacementRefused, fmt.Sprintf("ResourceQuota %s allows %d pods", q.Name, hard.Value()))
+	}
+}
+
+// checkFailedCreate checks that the last event FailedCreate of the pod's controller is older than half an hour, or than
+// one of its pods.
+func checkFailedCreate(objects *cluster.Objects, now time.Time, p *corev1.Pod, add rejectFunc) {
+	ref := metav1.GetControllerOf(p)
+	if ref == nil {
+		return
+	}
+	for _, e := range objects.Events {
+		o := e.InvolvedObject
+		same := o.UID == ref.UID && o.Kind == ref.Kind && o.Name == ref.Name && o.Namespace == p.Namespace
+		if e.Reason != "FailedCreate" || !same {
+			continue
+		}
+		at := e.LastTimestamp.Unix()
+		if e.Series != nil {
+			at = max(at, e.Series.LastObservedTime.Unix())
+		}
+		at = max(at, e.EventTime.Unix(), e.CreationTimestamp.Unix())
+		later := slices.ContainsFunc(objects.Pods, func(q *corev1.Pod) bool {
+			c := metav1.GetControllerOf(q)
+			return q.Namespace == p.Namespace && c != nil && c.UID == ref.UID && c.Kind == ref.Kind && c.Name == ref.Name &&
+				q.CreationTimestamp.Unix() > at
+		})
+		add(!later && now.Unix()-at <= 1800, plan.ReplacementRefused, "its controller could not create a pod: event "+e.Name)
 	}
 }

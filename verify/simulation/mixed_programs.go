@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"math/rand/v2"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -9,7 +10,7 @@ import (
 )
 
 // addPrograms adds, in one of eight clusters, the marks of programs that group pods or drain nodes, pods with long grace
-// periods or finalizers, and a full ResourceQuota. addPrograms uses its own random source, so the rest of the cluster does not change.
+// periods or finalizers, a full ResourceQuota, and an event FailedCreate. addPrograms uses its own random source, so the rest of the cluster does not change.
 func (m *mixedCluster) addPrograms() {
 	r := rand.New(rand.NewPCG(uint64(m.now.Unix()), uint64(len(m.apps))))
 	if len(m.apps) == 0 || r.IntN(8) > 0 {
@@ -53,4 +54,21 @@ func (m *mixedCluster) addPrograms() {
 			}
 		}
 	}
+	if refused := m.apps[r.IntN(len(m.apps))].pods; r.IntN(2) == 0 && len(refused) > 0 {
+		m.addFailedCreate(r, refused[0])
+	}
+}
+
+// addFailedCreate adds an event that says that the controller of the pod could not create a pod. It happened up to an
+// hour ago.
+func (m *mixedCluster) addFailedCreate(r *rand.Rand, p *corev1.Pod) {
+	c := metav1.GetControllerOf(p)
+	if c == nil {
+		return
+	}
+	at := metav1.NewTime(m.now.Add(-time.Duration(r.IntN(60)) * time.Minute))
+	m.o.Events = append(m.o.Events, &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Namespace: p.Namespace, Name: c.Name + ".1", CreationTimestamp: at},
+		InvolvedObject: corev1.ObjectReference{Kind: c.Kind, Namespace: p.Namespace, Name: c.Name, UID: c.UID},
+		Reason:         "FailedCreate", LastTimestamp: at})
 }

@@ -27,6 +27,8 @@ type Cache struct {
 	quotas       map[string][]*corev1.ResourceQuota  // by namespace; nil until the first use
 	quotaRooms   map[cluster.PodID][]quotaRoom       // see HasQuotaRoom
 	passed       passedScopes
+
+	failedCreates map[controllerKey]time.Time // nil until the first use
 }
 
 // replicaSetsKey identifies the pods that get the same result from countReplicaSets.

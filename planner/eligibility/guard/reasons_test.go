@@ -230,6 +230,12 @@ var jobRefusals = []refusal{
 
 const failedCreate = "status: {conditions: [{type: ReplicaFailure, status: \"True\", reason: FailedCreate}]}"
 
+// eventEntry returns an entry that says that a StatefulSet could not create a pod at this time.
+func eventEntry(set, at string) string {
+	return fmt.Sprintf("- {kind: Event, metadata: {name: %s.1}, reason: FailedCreate, lastTimestamp: %q, "+
+		"involvedObject: {kind: StatefulSet, namespace: shop, name: %s, uid: StatefulSet/shop/%s}}\n", set, at, set, set)
+}
+
 // quota returns a ResourceQuota with these fields of hard and used.
 func quota(hard, used string) string {
 	return fmt.Sprintf("- {kind: ResourceQuota, metadata: {name: q}, spec: {hard: {%s}}, status: {hard: {%s}, used: {%s}}}\n", hard, hard, used)
@@ -245,6 +251,7 @@ var replacementRefusals = []refusal{
 	{code: plan.ReplacementRefused, name: "quota of a StatefulSet", pod: "db-0", objects: setObject + quota("pods: 5", "pods: 6")},
 	{code: plan.ReplacementRefused, name: "quota without status", objects: quota("pods: 3", "")},
 	{code: plan.ReplacementRefused, name: "quota that requires requests", objects: quota("requests.cpu: 3", "requests.cpu: 1")},
+	{code: plan.ReplacementRefused, name: "event", pod: "db-0", objects: setObject + eventEntry("db", "2026-01-01T23:50:00Z")},
 	{code: plan.ReplacementMissing, objects: deploymentEntry("spec: {replicas: 4}")},
 	{code: plan.ForeignFinalizer, pod: "db-0", objects: setObject +
 		"- {kind: Pod, metadata: {name: db-0, finalizers: [example.com/backup]}}\n"},

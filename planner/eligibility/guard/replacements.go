@@ -3,10 +3,12 @@ package guard
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -46,6 +48,56 @@ var replicaFailure = Rule{plan.ReplacementRefused, WorkloadScope, func(in Input)
 	}
 	return "", false
 }}
+
+// failedCreateLifetime is the time after which an event FailedCreate says nothing about the next creation. A controller
+// that still lacks a pod tries again after at most 17 minutes, and its next event may be dropped for up to 5 minutes.
+const failedCreateLifetime = 30 * time.Minute
+
+// A StatefulSet has no condition ReplicaFailure, and controllers of other projects may report no replicas. If their
+// last attempt to create a pod failed, only an event tells. The next attempt would be for the replacement. The event is
+// obsolete once the controller has created a pod in a later second.
+var failedCreateEvent = Rule{plan.ReplacementRefused, WorkloadScope, func(in Input) (string, bool) {
+	c := in.Pod.Controller
+	if c == nil || len(in.Snapshot.Objects.Events) == 0 {
+		return "", false
+	}
+	key := controllerKey{in.Pod.Object.Namespace, c.Kind, c.Name, c.UID}
+	at, failed := in.Cache.failedCreatesIn(in.Snapshot)[key]
+	return fmt.Sprintf("%s %s could not create a pod at %s (event FailedCreate), and has created none since",
+		c.Kind, c.Name, at.UTC().Format(time.RFC3339)), failed && in.Now.Sub(at) <= failedCreateLifetime
+}}
+
+// controllerKey identifies the controller of pods.
+type controllerKey struct {
+	namespace, kind, name string
+	uid                   types.UID
+}
+
+// failedCreatesIn returns when each controller last failed to create a pod, without those that created one since.
+func (c *Cache) failedCreatesIn(s *cluster.Snapshot) map[controllerKey]time.Time {
+	if c.failedCreates != nil {
+		return c.failedCreates
+	}
+	c.failedCreates = map[controllerKey]time.Time{}
+	for _, e := range s.Objects.Events {
+		o := &e.InvolvedObject
+		key := controllerKey{o.Namespace, o.Kind, o.Name, o.UID}
+		if at := cluster.LastObserved(e); e.Reason == cluster.FailedCreate && at.After(c.failedCreates[key]) {
+			c.failedCreates[key] = at
+		}
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.Controller == nil {
+			continue
+		}
+		key := controllerKey{p.Object.Namespace, p.Controller.Kind, p.Controller.Name, p.Controller.UID}
+		if at, failed := c.failedCreates[key]; failed && p.Object.CreationTimestamp.After(at) {
+			delete(c.failedCreates, key)
+		}
+	}
+	return c.failedCreates
+}
 
 // If the controller has not created every pod that it wants, it may not be able to, for example because of a
 // ResourceQuota or an admission webhook. Then the workload would lose another pod.

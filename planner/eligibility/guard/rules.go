@@ -51,6 +51,7 @@ var Rules = []Rule{
 	podTooYoung,
 	noReplacement,
 	replicaFailure,
+	failedCreateEvent,
 	resourceQuota,
 	foreignFinalizer,
 	scalingDown,
