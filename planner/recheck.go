@@ -178,7 +178,7 @@ func refreshMove(c *search.Search, p *cluster.Pod, m plan.Move, l landingAgain) 
 	m.To, m.Acceptable.Nodes = s.Nodes[l.To].Name, l.Acceptable
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
 	m.AcceptableNodes = nil
-	for _, n := range l.inEitherState {
+	for _, n := range l.inAnyState {
 		m.AcceptableNodes = append(m.AcceptableNodes, s.Nodes[n].Name)
 	}
 	return m
@@ -196,11 +196,11 @@ func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 }
 
 // landingAgain is the landing of a move that is checked again. The scheduler may place the replacements of a wave in any
-// order, so nodes that are acceptable at the beginning of the wave remain acceptable. inEitherState lists these nodes and
-// those that are acceptable now, without duplicates.
+// order, so a node is acceptable if it is in one of the states that are predicted. inAnyState lists these nodes without
+// duplicates.
 type landingAgain struct {
 	search.Landing
-	inEitherState []cluster.NodeID
+	inAnyState []cluster.NodeID
 }
 
 // predictAgain predicts the landing again: first as the first move of the wave, then after the moves applied so far.
@@ -209,20 +209,22 @@ type landingAgain struct {
 func predictAgain(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move,
 	p *cluster.Pod) (landingAgain, plan.Reason, bool) {
 	displaced := m.DisplacedFor != nil
-	first, r, good := states.Start.Predict(p.ID, displaced)
-	l := first
+	// A landing is valid until the next prediction in its state, so its nodes are listed at once.
+	var nodes []cluster.NodeID
+	l, r, good := states.Start.Predict(p.ID, displaced)
 	if good && w.Total > 0 {
+		nodes = states.Start.AcceptableNodes(p.ID, &l, displaced).Append(nodes)
 		if l, r, good = c.Predict(p.ID, displaced); good {
+			nodes = c.AcceptableNodes(p.ID, &l, displaced).Append(nodes)
 			l, r, good = states.PredictInWave(p.ID, l, displaced)
 		}
 	}
 	if !good {
 		return landingAgain{}, r, false
 	}
-	// A landing is valid until the next prediction in its state, so the nodes are listed here.
 	acceptable := c.AcceptableNodes(p.ID, &l, displaced)
 	l.Acceptable = acceptable.Len()
-	nodes := states.Start.AcceptableNodes(p.ID, &first, displaced).Append(acceptable.Append(nil))
+	nodes = acceptable.Append(nodes)
 	slices.Sort(nodes)
 	if displaced {
 		r, good = stillNeeded(c, m, p, l)
