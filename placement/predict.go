@@ -80,7 +80,7 @@ func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) pred
 
 // ReplacedAfterGone reports whether the controller creates the replacement of the pod only after the
 // pod has terminated. A StatefulSet does, and a Job may.
-func (m *ClusterModel) ReplacedAfterGone(p cluster.PodID) bool {
+func ReplacedAfterGone(m *ClusterModel, p cluster.PodID) bool {
 	pod := &m.Snap.Pods[p]
 	o, ok := m.OwnerOf(pod)
 	return ok && o.WaitsForVictim || pod.Controller != nil && pod.Controller.Kind == "StatefulSet"
@@ -92,7 +92,7 @@ func (m *ClusterModel) goneProbability(p cluster.PodID) float64 {
 	pod := &m.Snap.Pods[p]
 	grace := ptr.Deref(pod.Object.Spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
 	grace = ptr.Deref(m.opts.GracePeriodSeconds, grace)
-	if grace <= 0 || m.PodNode[p] == cluster.NoNode || m.ReplacedAfterGone(p) {
+	if grace <= 0 || m.PodNode[p] == cluster.NoNode || ReplacedAfterGone(m, p) {
 		return 1
 	}
 	return goneWeight

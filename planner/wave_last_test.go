@@ -39,7 +39,7 @@ func TestRecheckKeepsAWaveCertain(t *testing.T) {
 	if len(ok) != 1 || ok[0].Pod.Name != made.Moves[0].Pod.Name || len(dropped) != 1 {
 		t.Fatalf("kept %+v, dropped %+v", ok, dropped)
 	}
-	if r := dropped[0].Reason; r.Code != plan.PremiseChanged || !strings.Contains(r.Message, "the replacement of shop/ap-6c8f-01") {
+	if r := dropped[0].Reason; r.Code != plan.PremiseChanged || !strings.Contains(r.Message, "the landing of shop/ap-6c8f-01") {
 		t.Errorf("dropped because of %+v", r)
 	}
 	made.Moves[0], made.Moves[1] = made.Moves[1], made.Moves[0]

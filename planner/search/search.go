@@ -45,7 +45,9 @@ func (c *Search) passOverGoals() {
 			}
 		}
 	}
-	c.closeWave()
+	for len(c.closeWave()) > 0 {
+		c.repeatRounds() // for the moves that the wave dropped
+	}
 }
 
 // Run finds the moves and assigns them to waves.

@@ -5,28 +5,25 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // KeepCertain returns the moves of a wave whose landings are acceptable also if all other pods of the wave are gone. A
-// node that they have left can then be the best node for the replacement. In that case, the moves that leave this node
-// and joined the wave later leave the wave; if there are none, the move itself does. KeepCertain undoes such a move in
-// the current state c and calls drop with its index and the reason.
+// node that they have left can then be the best node for the replacement, or its own node no longer is. In that case,
+// moves that joined the wave later leave it, the latest first: those that leave the best node, and those to the same
+// node. If there are none, the move itself leaves the wave. KeepCertain undoes such a move in the current state c and
+// calls drop with its index and the reason.
 func (w *WaveStates) KeepCertain(c *State, wave []Step, drop func(i int, why string)) []Step {
 	l := newLastInWave(w, c, wave)
 	for i := range wave {
-		reason, nodes, ok := l.predict(i)
-		if ok {
-			continue
-		}
-		why := fmt.Sprintf("%s: %s", reason.Code, reason.Message)
-		for j := len(wave) - 1; j > i; j-- {
-			if !l.left[j] && slices.Contains(nodes, wave[j].From) {
+		for reason, best, ok := l.predict(i); !ok; reason, best, ok = l.predict(i) {
+			why := fmt.Sprintf("%s: %s", reason.Code, reason.Message)
+			if j := l.laterMove(i, best); j >= 0 {
 				l.leave(j)
-				drop(j, "once it is gone, the replacement of "+l.podName(i)+" may land on its node: "+why)
+				drop(j, "once it is gone, the landing of "+l.podName(i)+" is not acceptable: "+why)
+				continue
 			}
-		}
-		if _, _, ok = l.predict(i); !ok {
 			l.leave(i)
 			drop(i, "once the other pods of the wave are gone: "+why)
 		}
@@ -35,9 +32,9 @@ func (w *WaveStates) KeepCertain(c *State, wave []Step, drop func(i int, why str
 }
 
 // lastInWave is the cluster in which all pods of a wave are gone. Replacements that are created only after their pod is
-// gone may not be placed; the others are. The goals include all moves of the wave.
+// gone may not be placed; the others are. The goals are those of the wave's start.
 type lastInWave struct {
-	state   *State // has the model of the wave's start, until close
+	start   *State // its model is changed until close
 	current *State
 	wave    []Step
 	left    []bool // by move
@@ -45,51 +42,58 @@ type lastInWave struct {
 }
 
 func newLastInWave(w *WaveStates, c *State, wave []Step) *lastInWave {
-	state := *c
-	state.Model = w.Start.Model
-	l := &lastInWave{&state, c, wave, make([]bool, len(wave)), len(wave)}
+	l := &lastInWave{w.Start, c, wave, make([]bool, len(wave)), len(wave)}
 	for _, m := range wave {
-		l.state.Model.Move(m.Pod, l.placeOf(m))
+		l.start.Model.Move(m.Pod, l.placeOf(m))
 	}
 	return l
 }
 
 func (l *lastInWave) placeOf(m Step) cluster.NodeID {
-	if l.state.Model.ReplacedAfterGone(m.Pod) {
+	if placement.ReplacedAfterGone(l.start.Model, m.Pod) {
 		return cluster.NoNode
 	}
 	return m.Landing.To
 }
 
-// predict predicts the landing of a move as the last of the wave, and returns the likeliest nodes if the landing is not
+// predict predicts the landing of a move as the last of the wave, and returns the best nodes if the landing is not
 // acceptable. A single move was predicted when it joined the wave.
-func (l *lastInWave) predict(i int) (reason plan.Reason, nodes []cluster.NodeID, ok bool) {
+func (l *lastInWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, ok bool) {
 	if l.left[i] || l.remain == 1 {
 		return plan.Reason{}, nil, true
 	}
 	m := l.wave[i]
-	l.state.Model.Move(m.Pod, m.From)
-	l.state.Goals.Move(m.Pod, m.Landing.To, m.From)
-	landing, reason, ok := l.state.Predict(m.Pod, m.Displaced != nil)
+	l.start.Model.Move(m.Pod, m.From)
+	landing, reason, ok := l.start.Predict(m.Pod, m.Displaced != nil)
+	*l.start.predictions-- // a wave needs few of these predictions, so they do not count towards the limit
 	if p := &landing.predicted; !ok {
-		nodes = slices.Concat(p.Terminating.Winners, p.Gone.Winners)
+		best = slices.Concat(p.Terminating.Winners, p.Gone.Winners)
 	}
-	l.state.Goals.Move(m.Pod, m.From, m.Landing.To)
-	l.state.Model.Move(m.Pod, l.placeOf(m))
-	return reason, nodes, ok
+	l.start.Model.Move(m.Pod, l.placeOf(m))
+	return reason, best, ok
+}
+
+// laterMove returns the last move after i that leaves one of the nodes, or to the node of move i; -1 if there is none.
+func (l *lastInWave) laterMove(i int, best []cluster.NodeID) int {
+	for j := len(l.wave) - 1; j > i; j-- {
+		if m := l.wave[j]; !l.left[j] && (slices.Contains(best, m.From) || m.Landing.To == l.wave[i].Landing.To) {
+			return j
+		}
+	}
+	return -1
 }
 
 func (l *lastInWave) leave(i int) {
 	l.left[i] = true
 	l.remain--
-	l.state.Model.Move(l.wave[i].Pod, l.wave[i].From)
+	l.start.Model.Move(l.wave[i].Pod, l.wave[i].From)
 	l.current.Undo(l.wave[i])
 }
 
 // close restores the model of the wave's start and returns the moves that have not left the wave.
 func (l *lastInWave) close() (kept []Step) {
 	for i, m := range l.wave {
-		l.state.Model.Move(m.Pod, m.From)
+		l.start.Model.Move(m.Pod, m.From)
 		if !l.left[i] {
 			kept = append(kept, m)
 		}
@@ -98,7 +102,7 @@ func (l *lastInWave) close() (kept []Step) {
 }
 
 func (l *lastInWave) podName(i int) string {
-	return plan.PodRefOf(&l.state.Snapshot.Pods[l.wave[i].Pod]).String()
+	return plan.PodRefOf(&l.start.Snapshot.Pods[l.wave[i].Pod]).String()
 }
 
 // dropUncertain removes the moves that KeepCertain does not keep from the wave. They may join a later wave. A wave with
