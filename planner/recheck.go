@@ -86,14 +86,17 @@ func recheckAll(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (o
 		}
 		ok, steps = append(ok, fresh), append(steps, step)
 	}
-	kept := states.KeepCertain(c.State, steps, func(i int, why string) {
+	var kept []plan.Move
+	for _, k := range states.KeepCertain(c.State, steps, func(i int, why string) {
 		w.Owner[c.Snapshot.Pods[steps[i].Pod].Workload]--
 		dropped = append(dropped, plan.Outcome{Step: ok[i].Step, Pod: ok[i].Pod, Outcome: plan.Dropped,
 			Reason: plan.Reason{Code: plan.PremiseChanged, Message: why}})
-	})
-	ok = slices.DeleteFunc(ok, func(m plan.Move) bool {
-		return !slices.ContainsFunc(kept, func(s search.Step) bool { return FindPod(c.Snapshot, m.Pod).ID == s.Pod })
-	})
+	}) {
+		m := ok[k.Index]
+		m.AcceptableNodes = addNodeNames(c.Snapshot, m.AcceptableNodes, k.Acceptable)
+		kept = append(kept, m)
+	}
+	ok = kept
 	for i := range ok {
 		p := FindPod(c.Snapshot, ok[i].Pod)
 		ok[i].ReadyRequirements = c.Eligibility.ReadyRequirements(p, w.Owner[p.Workload])
@@ -177,11 +180,22 @@ func refreshMove(c *search.Search, p *cluster.Pod, m plan.Move, l landingAgain) 
 	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
 	m.To, m.Acceptable.Nodes = s.Nodes[l.To].Name, l.Acceptable
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
-	m.AcceptableNodes = nil
-	for _, n := range l.inAnyState {
-		m.AcceptableNodes = append(m.AcceptableNodes, s.Nodes[n].Name)
-	}
+	m.AcceptableNodes = addNodeNames(s, nil, l.inAnyState)
 	return m
+}
+
+// addNodeNames adds the names of the nodes that are missing.
+func addNodeNames(s *cluster.Snapshot, names []string, nodes []cluster.NodeID) []string {
+	known := map[string]bool{}
+	for _, name := range names {
+		known[name] = true
+	}
+	for _, n := range nodes {
+		if !known[s.Nodes[n].Name] {
+			names = append(names, s.Nodes[n].Name)
+		}
+	}
+	return names
 }
 
 // FindPod returns the pod with the UID of ref. If no pod has this UID, FindPod returns the pod with the same

@@ -68,24 +68,34 @@ func TestRecheckAcceptsTheNodesOfEveryOrder(t *testing.T) {
 		p := planner.New(conf.PlannerOptions())
 		goals := controller.Goals(s, conf.BuildStrategies(), nil)
 		ok, _ := p.Recheck(s, plan.PlannerState{}, goals, p.Plan(s, plan.PlannerState{}, goals, s.TakenAt), 1, s.TakenAt)
-		for i := 1; i < len(ok); i++ {
-			after, err := cluster.New(simulation.WithReplacements(o, ok[:i]))
-			if err != nil {
-				t.Fatal(err)
-			}
-			x := p.Explain(after, plan.PlannerState{}, controller.Goals(after, conf.BuildStrategies(), nil), s.TakenAt)
-			pod := planner.FindPod(after, ok[i].Pod)
-			for _, n := range x.Pod(pod.ID).Pods[0].Landing.Nodes {
-				if n.Acceptable && n.Probability > 0 && !slices.Contains(ok[i].AcceptableNodes, n.Name) {
-					t.Errorf("seed %d: after %d moves, %s may land on %s; Recheck accepts %v", seed, i, ok[i].Pod.Name, n.Name, ok[i].AcceptableNodes)
-				}
-				if slices.ContainsFunc(ok[:i], func(m plan.Move) bool { return m.From == n.Name }) {
-					left++
-				}
+		for i, m := range ok {
+			others := slices.Delete(slices.Clone(ok), i, i+1)
+			for _, before := range [][]plan.Move{ok[:i], others} {
+				left += checkAccepted(t, p, conf, o, before, m)
 			}
 		}
 	}
 	if t.Logf("%d landings on nodes that the wave leaves", left); left < 100 {
 		t.Errorf("only %d landings on nodes that the wave leaves", left)
 	}
+}
+
+// checkAccepted checks that Recheck accepts each node on which the replacement may land after the moves before it. It
+// returns the number of possible nodes that these moves left.
+func checkAccepted(t *testing.T, p *planner.Planner, conf *config.Config, o *cluster.Objects, before []plan.Move, m plan.Move) (left int) {
+	t.Helper()
+	s, err := cluster.New(simulation.WithReplacements(o, before))
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := p.Explain(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
+	for _, n := range x.Pod(planner.FindPod(s, m.Pod).ID).Pods[0].Landing.Nodes {
+		if n.Acceptable && n.Probability > 0 && !slices.Contains(m.AcceptableNodes, n.Name) {
+			t.Errorf("after %d moves, %s may land on %s; Recheck accepts %v", len(before), m.Pod.Name, n.Name, m.AcceptableNodes)
+		}
+		if slices.ContainsFunc(before, func(b plan.Move) bool { return b.From == n.Name }) {
+			left++
+		}
+	}
+	return left
 }

@@ -52,7 +52,7 @@ func (c *goalSearch) displacementMoves() (some bool) {
 	}
 	c.closeWave()
 	c.dropNeedlessDisplacements()
-	if c.worseThan(before) {
+	if c.worseThan(before) || c.hasUnpairedDisplacement() {
 		c.restore(before)
 		return false
 	}

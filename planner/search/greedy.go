@@ -24,7 +24,11 @@ func (c *goalSearch) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 		case m.pod < 0:
 			return first
 		case !waits:
-			if a, _ := c.join(m.pod, m.goal); a != joined {
+			switch a, _ := c.join(m.pod, m.goal); {
+			case a == joinsLater && len(c.wave.steps) > 0:
+				c.closeWave()
+				continue
+			case a != joined:
 				return first
 			}
 			if first < 0 {

@@ -173,7 +173,7 @@ func (c *Search) finalPass() {
 	c.openWave()
 	effort := *c.predictions + c.finalPassPredictions()
 	for {
-		was := len(c.Moves)
+		was, wave := len(c.Moves), c.wave.number
 		var todo []int
 		for _, c.useHints = range c.hintPhases() {
 			if todo = c.affordableGoals(effort); len(todo) == 0 {
@@ -183,7 +183,7 @@ func (c *Search) finalPass() {
 			c.round++
 			c.moveForGoals(todo)
 		}
-		if len(c.Moves) == was {
+		if len(c.Moves) == was && c.wave.number == wave {
 			if len(c.closeWave()) > 0 {
 				continue
 			}

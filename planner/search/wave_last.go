@@ -13,22 +13,25 @@ import (
 // node that they have left can then be the best node for the replacement, or its own node no longer is. In that case,
 // moves that joined the wave later leave it, the latest first: those that leave the best node, and those to the same
 // node. If there are none, the move itself leaves the wave. KeepCertain undoes such a move in the current state c and
-// calls drop with its index and the reason.
-func (w *WaveStates) KeepCertain(c *State, wave []Step, drop func(i int, why string)) []Step {
+// calls drop with its index and the reason. It repeats the check until no move leaves, because each of them changes the
+// landings of the others.
+func (w *WaveStates) KeepCertain(c *State, wave []Step, drop func(i int, why string)) []CertainMove {
 	l := newLastInWave(w, c, wave)
-	for i := range wave {
-		for reason, best, ok := l.predict(i); !ok; reason, best, ok = l.predict(i) {
-			why := fmt.Sprintf("%s: %s", reason.Code, reason.Message)
-			if j := l.laterMove(i, best); j >= 0 {
-				l.leave(j)
-				drop(j, "once it is gone, the landing of "+l.podName(i)+" is not acceptable: "+why)
-				continue
-			}
-			l.leave(i)
-			drop(i, "once the other pods of the wave are gone: "+why)
+	for again := true; again; {
+		again = false
+		for i := range wave {
+			again = l.settle(i, drop) || again
 		}
 	}
 	return l.close()
+}
+
+// CertainMove is a move that KeepCertain keeps.
+type CertainMove struct {
+	Index int // in the wave
+	// Acceptable lists the nodes that are acceptable once the other pods of the wave are gone; none if there are no
+	// others.
+	Acceptable []cluster.NodeID
 }
 
 // lastInWave is the cluster in which all pods of a wave are gone. Replacements that are created only after their pod is
@@ -37,12 +40,13 @@ type lastInWave struct {
 	start   *State // its model is changed until close
 	current *State
 	wave    []Step
-	left    []bool // by move
+	left    []bool             // by move
+	nodes   [][]cluster.NodeID // by move: acceptable nodes
 	remain  int
 }
 
 func newLastInWave(w *WaveStates, c *State, wave []Step) *lastInWave {
-	l := &lastInWave{w.Start, c, wave, make([]bool, len(wave)), len(wave)}
+	l := &lastInWave{w.Start, c, wave, make([]bool, len(wave)), make([][]cluster.NodeID, len(wave)), len(wave)}
 	for _, m := range wave {
 		l.start.Model.Move(m.Pod, l.placeOf(m))
 	}
@@ -66,11 +70,29 @@ func (l *lastInWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, 
 	l.start.Model.Move(m.Pod, m.From)
 	landing, reason, ok := l.start.Predict(m.Pod, m.Displaced != nil)
 	*l.start.predictions-- // a wave needs few of these predictions, so they do not count towards the limit
-	if p := &landing.predicted; !ok {
+	if p := &landing.predicted; ok {
+		l.nodes[i] = l.start.AcceptableNodes(m.Pod, &landing, m.Displaced != nil).Append(l.nodes[i][:0])
+	} else {
 		best = slices.Concat(p.Terminating.Winners, p.Gone.Winners)
 	}
 	l.start.Model.Move(m.Pod, l.placeOf(m))
 	return reason, best, ok
+}
+
+// settle lets moves leave the wave until the landing of move i is acceptable, and reports whether one left.
+func (l *lastInWave) settle(i int, drop func(i int, why string)) (changed bool) {
+	for reason, best, ok := l.predict(i); !ok; reason, best, ok = l.predict(i) {
+		changed = true
+		why := fmt.Sprintf("%s: %s", reason.Code, reason.Message)
+		if j := l.laterMove(i, best); j >= 0 {
+			l.leave(j)
+			drop(j, "once it is gone, the landing of "+l.podName(i)+" is not acceptable: "+why)
+			continue
+		}
+		l.leave(i)
+		drop(i, "once the other pods of the wave are gone: "+why)
+	}
+	return changed
 }
 
 // laterMove returns the last move after i that leaves one of the nodes, or to the node of move i; -1 if there is none.
@@ -91,11 +113,11 @@ func (l *lastInWave) leave(i int) {
 }
 
 // close restores the model of the wave's start and returns the moves that have not left the wave.
-func (l *lastInWave) close() (kept []Step) {
+func (l *lastInWave) close() (kept []CertainMove) {
 	for i, m := range l.wave {
 		l.start.Model.Move(m.Pod, m.From)
 		if !l.left[i] {
-			kept = append(kept, m)
+			kept = append(kept, CertainMove{i, l.nodes[i]})
 		}
 	}
 	return kept
@@ -123,9 +145,12 @@ func (c *waveBuilder) dropUncertain() (dropped []Step) {
 		return nil
 	}
 	from := len(c.Moves) - len(w.steps)
-	c.Moves, w.steps = slices.Clip(c.Moves[:from]), kept
-	for _, m := range kept {
-		c.Moves = append(c.Moves, WaveStep{m, w.number})
+	c.Moves = slices.Clip(c.Moves[:from])
+	var steps []Step
+	for _, k := range kept {
+		steps = append(steps, w.steps[k.Index])
+		c.Moves = append(c.Moves, WaveStep{w.steps[k.Index], w.number})
 	}
+	w.steps = steps
 	return dropped
 }

@@ -38,14 +38,18 @@ func (w *WaveStates) placesOf(pod cluster.PodID, displaced bool) *places {
 	return w.addPlaces(pod, &Landing{predicted: w.Start.Model.PredictOdds(pod)}, displaced)
 }
 
-// addPlaces caches the places of a pod whose landing has just been predicted in Start.
+// addPlaces caches the places of a pod whose landing has just been predicted in Start. Hints can change the places, so
+// they are not cached if steering is enabled.
 func (w *WaveStates) addPlaces(pod cluster.PodID, l *Landing, displaced bool) *places {
 	key := placesKey{pod, displaced}
-	if w.placesAtStart[key] == nil {
-		w.placesAtStart[key] = &places{pod: pod, possible: l.predicted.Gone.FeasibleSet.Clone(),
-			acceptable: w.Start.AcceptableNodes(pod, l, displaced)}
+	pl := w.placesAtStart[key]
+	if pl == nil {
+		pl = &places{pod: pod, possible: l.predicted.Gone.FeasibleSet.Clone(), acceptable: w.Start.AcceptableNodes(pod, l, displaced)}
 	}
-	return w.placesAtStart[key]
+	if !w.Start.Options.Steers() {
+		w.placesAtStart[key] = pl
+	}
+	return pl
 }
 
 // KeepsPlaces reports whether each replacement of the wave, and that of the pod if it joins, keeps an
