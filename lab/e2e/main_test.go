@@ -121,17 +121,7 @@ func checkZones(t *testing.T, ns, app string, want ...int) {
 // checkEvictions checks the number of accepted evictions in a namespace according to the audit log.
 func checkEvictions(t *testing.T, ns string, want int) {
 	t.Helper()
-	events, err := lab.Evictions(ns)
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for _, e := range events {
-		if e.ResponseStatus != nil && e.ResponseStatus.Code == 201 {
-			n++
-		}
-	}
-	if n != want {
+	if n := acceptedEvictions(t, ns); n != want {
 		t.Errorf("%d evictions in the audit log, want %d", n, want)
 	}
 }

@@ -24,6 +24,7 @@ func TestSecuritySecondReleaseRefuses(t *testing.T) {
 	port := freePort(t)
 	first := startRun(t, lab.Kubeconfig, testbed.ConfigFile(t, strings.ReplaceAll(zonesConfig, "0 * * * *", "0 0 29 2 *")), older, port)
 	waitForMetric(t, "http://"+port, "evenkeel_leader 1")
+	waitUntilLeaseIsOlder(t, older)
 
 	once := []string{"run", "--once", "--config", testbed.ConfigFile(t, zonesConfig), "--lease-namespace", ns}
 	r := runEvenkeel(t, once...)
@@ -45,6 +46,20 @@ func TestSecuritySecondReleaseRefuses(t *testing.T) {
 		t.Errorf("after the first release has ended: exit %d, want 0", r.code)
 	}
 	checkEvictions(t, ns, 2)
+}
+
+// waitUntilLeaseIsOlder waits until a Lease that is created now is younger than that of the release. The API server
+// stores the time of creation in whole seconds.
+func waitUntilLeaseIsOlder(t *testing.T, namespace string) {
+	t.Helper()
+	lease, err := lab.Client.CoordinationV1().Leases(namespace).Get(t.Context(), "evenkeel", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	later := func() (bool, error) { return time.Since(lease.CreationTimestamp.Time) > time.Second, nil }
+	if err := seed.WaitUntil(t.Context(), time.Minute, later); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestSecurityLeasesAreListedByName checks that the permission of the chart suffices to find other releases, and shows
