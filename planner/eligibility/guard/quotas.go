@@ -129,7 +129,8 @@ func (c *Cache) findQuotaRooms(s *cluster.Snapshot, p *cluster.Pod) (rooms []quo
 			if !isPodResource(name) || !needed || more.IsZero() {
 				continue
 			}
-			left, _ := lowestHard(q, name)
+			hard, _ := lowestHard(q, name)
+			left := hard.DeepCopy() // a large Quantity shares its digits with plain copies
 			left.Sub(q.Status.Used[name])
 			left.Sub(more)
 			left.Add(freed[name])

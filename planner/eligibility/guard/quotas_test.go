@@ -5,6 +5,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	resourceapi "k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -97,6 +98,20 @@ func TestWhatAQuotaHasRoomFor(t *testing.T) {
 	} {
 		if why, refused := quotaRefusal(t, quotaPod(), c.owner, c.charged, c.quota); refused != c.refused {
 			t.Errorf("%s: refused %t (%s), want %t", name, refused, why, c.refused)
+		}
+	}
+}
+
+// TestQuotasAreNotChanged: the rule computes what a quota has left, and the quota is an object that others read as well.
+// A copied Quantity shares the digits of a large amount.
+func TestQuotasAreNotChanged(t *testing.T) {
+	for _, hard := range []string{"3Gi", "100Ti", "1Pi"} {
+		q := withStatus(amounts("limits.memory", hard), amounts("limits.memory", "1.5Gi"))
+		before := q.DeepCopy()
+		quotaRefusal(t, quotaPod(), nil, true, q)
+		if !equality.Semantic.DeepEqual(q.Spec, before.Spec) || !equality.Semantic.DeepEqual(q.Status, before.Status) {
+			left := q.Status.Hard["limits.memory"]
+			t.Errorf("the quota of %s changed to %s", hard, left.String())
 		}
 	}
 }
