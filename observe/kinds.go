@@ -48,12 +48,14 @@ func newKind[T any, P interface {
 	return kind{resource, func(f informers.SharedInformerFactory, c client, st *staleness, strip cache.TransformFunc) cache.SharedIndexInformer {
 		lw := &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-				return trackList(st, opts, func() (L, error) {
+				return trackList(st, opts, func(opts metav1.ListOptions) (L, error) {
 					return listPage(opts, strip, func(o metav1.ListOptions) (L, error) { return typed(c).List(ctx, o) })
 				})
 			},
 			WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-				return trackWatch(st, opts, func() (watch.Interface, error) { return typed(c).Watch(ctx, opts) })
+				return trackWatch(st, opts, func(opts metav1.ListOptions) (watch.Interface, error) {
+					return typed(c).Watch(ctx, opts)
+				})
 			},
 		}
 		return f.InformerFor(P(new(T)), func(c client, resync time.Duration) cache.SharedIndexInformer {

@@ -126,12 +126,19 @@ func (c *staleness) advance(t time.Time) {
 }
 
 // trackList runs a list request and records the outcome. A list is complete after its last page. The
-// view is then current up to the request for the first page.
-func trackList[L runtime.Object](c *staleness, opts metav1.ListOptions, list func() (L, error)) (runtime.Object, error) {
+// view is then current up to the request for the first page. Informers request the version that they last saw or any
+// later one, which the API server may answer from a cache as old as a silent watch. After a silence, trackList
+// therefore requests the latest version.
+func trackList[L runtime.Object](
+	c *staleness, opts metav1.ListOptions, list func(metav1.ListOptions) (L, error),
+) (runtime.Object, error) {
 	if opts.Continue == "" {
 		c.startList()
+		if c.needsList() {
+			opts.ResourceVersion, opts.ResourceVersionMatch = "", ""
+		}
 	}
-	out, err := list()
+	out, err := list(opts)
 	if err != nil {
 		c.recordFailure(err)
 		return out, err
@@ -143,13 +150,20 @@ func trackList[L runtime.Object](c *staleness, opts metav1.ListOptions, list fun
 }
 
 // trackWatch opens a watch and records its events. After a silence, trackWatch refuses a watch that does not begin with
-// the initial objects, so that the informer lists again: the new watch could be as silent as the last one.
-func trackWatch(c *staleness, opts metav1.ListOptions, open func() (watch.Interface, error)) (watch.Interface, error) {
+// the initial objects, so that the informer lists again: the new watch could be as silent as the last one. The initial
+// objects are then those of the latest version, for the reason that trackList gives; API servers require the match
+// NotOlderThan also for these.
+func trackWatch(
+	c *staleness, opts metav1.ListOptions, open func(metav1.ListOptions) (watch.Interface, error),
+) (watch.Interface, error) {
 	initial := opts.SendInitialEvents != nil && *opts.SendInitialEvents
-	if !initial && c.needsList() {
-		return nil, apierrors.NewResourceExpired("the watches were silent for too long, so a list is necessary")
+	if c.needsList() {
+		if !initial {
+			return nil, apierrors.NewResourceExpired("the watches were silent for too long, so a list is necessary")
+		}
+		opts.ResourceVersion = ""
 	}
-	w, err := open()
+	w, err := open(opts)
 	if err != nil {
 		c.recordFailure(err)
 		return nil, err

@@ -1,7 +1,10 @@
 package observe
 
 import (
+	"context"
 	"errors"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,7 +12,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/informers"
+	ktesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
@@ -38,7 +44,7 @@ func newFakeInformer(t *testing.T) *fakeInformer {
 func (x *fakeInformer) advanceClock(d time.Duration) { x.clock.SetTime(x.clock.Now().Add(d)) }
 
 func (x *fakeInformer) finishedList(cont, answered string, err error) {
-	_, _ = trackList(x.staleness, metav1.ListOptions{Continue: cont}, func() (*corev1.PodList, error) {
+	_, _ = trackList(x.staleness, metav1.ListOptions{Continue: cont}, func(metav1.ListOptions) (*corev1.PodList, error) {
 		return &corev1.PodList{ListMeta: metav1.ListMeta{Continue: answered}}, err
 	})
 }
@@ -46,7 +52,7 @@ func (x *fakeInformer) finishedList(cont, answered string, err error) {
 func (x *fakeInformer) startWatch(initial bool, err error) {
 	x.fake = watch.NewFake()
 	open, got := trackWatch(x.staleness, metav1.ListOptions{SendInitialEvents: &initial},
-		func() (watch.Interface, error) { return x.fake, err })
+		func(metav1.ListOptions) (watch.Interface, error) { return x.fake, err })
 	if err == nil {
 		x.opened = open
 	} else if got == nil {
@@ -57,7 +63,7 @@ func (x *fakeInformer) startWatch(initial bool, err error) {
 // wantRefusedWatch checks that a watch without initial objects is refused with the error after which informers list.
 func (x *fakeInformer) wantRefusedWatch() {
 	x.t.Helper()
-	if _, err := trackWatch(x.staleness, metav1.ListOptions{}, func() (watch.Interface, error) {
+	if _, err := trackWatch(x.staleness, metav1.ListOptions{}, func(metav1.ListOptions) (watch.Interface, error) {
 		x.t.Error("the watch was opened")
 		return nil, errRefused
 	}); !apierrors.IsResourceExpired(err) {
@@ -217,6 +223,93 @@ func TestSilentWatchIsBroken(t *testing.T) {
 			x.advanceClock(2 * time.Second)
 			x.wantStaleness(0, "")
 		})
+	}
+}
+
+// TestListAfterSilenceReadsTheLatestVersion checks that no request after a silence can be answered from a cache that is
+// as old as the silent watch. The other requests of the informer stay as they are.
+func TestListAfterSilenceReadsTheLatestVersion(t *testing.T) {
+	yes := true
+	seen := metav1.ListOptions{ResourceVersion: "7", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+		Limit: 500}
+	page := metav1.ListOptions{Continue: "more", Limit: 500}
+	stream := metav1.ListOptions{ResourceVersion: "7", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+		SendInitialEvents: &yes}
+	latestStream := stream
+	latestStream.ResourceVersion = ""
+	for name, tc := range map[string]struct {
+		silence          time.Duration
+		list, page, open metav1.ListOptions
+	}{
+		"after a silence":   {maxWatchSilence + time.Second, metav1.ListOptions{Limit: 500}, page, latestStream},
+		"without a silence": {maxWatchSilence, seen, page, stream},
+	} {
+		t.Run(name, func(t *testing.T) {
+			x := newFakeInformer(t)
+			x.finishedList("", "", nil)
+			x.advanceClock(tc.silence)
+			list := func(opts, want metav1.ListOptions) {
+				_, _ = trackList(x.staleness, opts, func(got metav1.ListOptions) (*corev1.PodList, error) {
+					if got != want {
+						t.Errorf("the list requested %+v, want %+v", got, want)
+					}
+					return nil, errRefused
+				})
+			}
+			list(seen, tc.list)
+			list(page, tc.page)
+			_, _ = trackWatch(x.staleness, stream, func(got metav1.ListOptions) (watch.Interface, error) {
+				if got != tc.open {
+					t.Errorf("the watch requested %+v, want %+v", got, tc.open)
+				}
+				return nil, errRefused
+			})
+		})
+	}
+}
+
+// TestInformerListsTheLatestVersionAfterSilence covers the same with an informer, which requests the version that it
+// last saw.
+func TestInformerListsTheLatestVersionAfterSilence(t *testing.T) {
+	listed := make(chan metav1.ListOptions, 100)
+	client := newClient(kubeSystem())
+	client.PrependReactor("list", "pods", func(a ktesting.Action) (bool, k8sruntime.Object, error) {
+		listed <- a.(ktesting.ListActionImpl).ListOptions
+		return true, &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}}, nil
+	})
+	watched := make(chan struct{}, 100)
+	client.PrependWatchReactor("pods", func(ktesting.Action) (bool, watch.Interface, error) {
+		watched <- struct{}{}
+		return true, watch.NewRaceFreeFake(), nil
+	})
+	c := clocktesting.NewFakePassiveClock(epoch)
+	st := &staleness{clock: c}
+	pods := kinds[slices.IndexFunc(kinds, func(k kind) bool { return k.resource == "pods" })]
+	informer := pods.informer(informers.NewSharedInformerFactory(client, 0), client, st, keepUnchanged)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { informer.RunWithContext(ctx); close(done) }()
+	defer func() { cancel(); <-done }()
+	<-listed
+	<-watched
+	isOpen := func() bool { st.mu.Lock(); defer st.mu.Unlock(); return st.stream != nil }
+	for deadline := time.Now().Add(10 * time.Second); !isOpen(); {
+		if time.Now().After(deadline) {
+			t.Fatal("no watch was opened")
+		}
+		runtime.Gosched()
+	}
+	c.SetTime(epoch.Add(maxWatchSilence + time.Second))
+	if _, err := st.asOf(time.Hour); err == nil {
+		t.Fatal("the watch does not count as silent")
+	}
+	select {
+	case got := <-listed:
+		if got.ResourceVersion != "" || got.ResourceVersionMatch != "" {
+			t.Errorf("requested %+v, want the latest version", got)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("the informer did not list again")
 	}
 }
 
