@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -181,6 +182,23 @@ func TestAFiringAlertStopsThePass(t *testing.T) {
 					err, want, waves)
 			}
 		}
+	}
+}
+
+// The questions before a batch take time. They are asked before the snapshot is taken, so that the last check of the
+// moves is on a new one.
+func TestNothingIsAskedBetweenTheLastCheckAndTheEvictions(t *testing.T) {
+	e := &scriptedEvictor{}
+	c, o := newController(t, e, plan.Live)
+	alerts, releases := []int{}, []int{} // how many snapshots were taken when the question was asked
+	c.FiringAlerts = func(context.Context) ([]string, error) { alerts = append(alerts, o.snapshots); return nil, nil }
+	c.CheckOtherReleases = func(context.Context) *plan.Reason { releases = append(releases, o.snapshots); return nil }
+	if _, err := c.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	// Two waves: snapshot 1 is for the plan, snapshots 2 and 3 are for the checks of the waves.
+	if want := []int{0, 1, 2}; len(e.waves) != 2 || !slices.Equal(alerts, want) || !slices.Equal(releases, want) {
+		t.Errorf("%d waves, asked for alerts after %v snapshots, for releases after %v, want %v", len(e.waves), alerts, releases, want)
 	}
 }
 

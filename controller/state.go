@@ -140,16 +140,9 @@ func (c *Controller) checkOtherReleases(ctx context.Context) *plan.Reason {
 	return c.CheckOtherReleases(ctx)
 }
 
-// reserveEvictions saves reservations for a batch before its evictions are requested. If saving fails, if another
-// release evicts, or if an alert forbids evictions, reserveEvictions returns a reason, and no eviction of the batch may
-// be requested.
+// reserveEvictions saves reservations for a batch before its evictions are requested. If saving fails, reserveEvictions
+// returns a reason, and no eviction of the batch may be requested.
 func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Reason {
-	if r := p.checkOtherReleases(ctx); r != nil {
-		return r
-	}
-	if r := p.checkAlerts(ctx); r != nil {
-		return r
-	}
 	p.expectStep("executing a batch of evictions")
 	before := p.state
 	p.reserved = true

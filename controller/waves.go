@@ -60,11 +60,17 @@ func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.
 }
 
 // recheckRemaining returns the remaining moves of the wave that are still valid, and records an
-// outcome for each other move.
+// outcome for each other move. It asks for other releases and alerts before it takes the snapshot,
+// because the answers take time and the evictions must follow a new snapshot.
 func (p *pass) recheckRemaining(ctx context.Context, remaining plan.Plan, wave int, first bool) ([]plan.Move, *plan.Reason) {
 	if p.Mode != plan.Live {
 		return remaining.Moves, nil
 	}
+	if stop := cmp.Or(p.checkOtherReleases(ctx), p.checkAlerts(ctx)); stop != nil {
+		p.report.Outcomes = append(p.report.Outcomes, droppedOutcomes(remaining.Moves, *stop)...)
+		return nil, stop
+	}
+	p.expectStep("checking a wave again")
 	moves, dropped, err := p.recheckWave(ctx, remaining, wave, first)
 	if t := p.state.Breaker; t != nil {
 		return nil, &t.Reason
