@@ -109,14 +109,16 @@ func (r *podGuards) checkWorkload(p *corev1.Pod, add rejectFunc) {
 	}
 	want, known := r.desiredReplicas(p)
 	least := want
-	if _, own := c.top().replicas(); !own && c.lowest() == c.top() { // a kind with unknown replicas: see desiredReplicas
+	_, counted := c.top().replicas()
+	counted = counted || c.lowest() != c.top() // otherwise a kind with unknown replicas: see desiredReplicas
+	if !counted {
 		least = r.countPods(p, false)
 	}
 	add(!known || least < r.rules.MinReplicas, plan.TooFewReplicas, fmt.Sprintf("its workload wants %d replicas (known: %v)", want, known))
 	r.checkRollout(c, add)
 	checkCanBeReplaced(r.objects.ResourceQuotas, p, c, add)
-	checkFailedCreate(r.objects, r.now, p, add)
 	there, up, beside := r.countWorkloadPods(p)
+	checkFailedCreate(r.objects, r.now, p, known && counted && there >= want, add)
 	add(known && there < want, plan.ReplacementMissing, fmt.Sprintf("the workload has %d pods and wants %d", there, want))
 	add(known && there > want, plan.ScalingDown, fmt.Sprintf("the workload has %d pods and wants %d", there, want))
 	if n, ok := c.lowest().replicas(); ok {

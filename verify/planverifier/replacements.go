@@ -58,8 +58,8 @@ func checkCanBeReplaced(quotas []*corev1.ResourceQuota, p *corev1.Pod, c ownerCh
 }
 
 // checkFailedCreate checks that the last event FailedCreate of the pod's controller is older than half an hour, or than
-// one of its pods.
-func checkFailedCreate(objects *cluster.Objects, now time.Time, p *corev1.Pod, add rejectFunc) {
+// one of its pods. If the workload is complete, a pod created in the same second suffices.
+func checkFailedCreate(objects *cluster.Objects, now time.Time, p *corev1.Pod, complete bool, add rejectFunc) {
 	ref := metav1.GetControllerOf(p)
 	if ref == nil {
 		return
@@ -78,7 +78,7 @@ func checkFailedCreate(objects *cluster.Objects, now time.Time, p *corev1.Pod, a
 		later := slices.ContainsFunc(objects.Pods, func(q *corev1.Pod) bool {
 			c := metav1.GetControllerOf(q)
 			return q.Namespace == p.Namespace && c != nil && c.UID == ref.UID && c.Kind == ref.Kind && c.Name == ref.Name &&
-				q.CreationTimestamp.Unix() > at
+				(q.CreationTimestamp.Unix() > at || complete && q.CreationTimestamp.Unix() == at)
 		})
 		add(!later && now.Unix()-at <= 1800, plan.ReplacementRefused, "its controller could not create a pod: event "+e.Name)
 	}

@@ -28,7 +28,7 @@ type Cache struct {
 	quotaRooms   map[cluster.PodID][]quotaRoom       // see HasQuotaRoom
 	passed       passedScopes
 
-	failedCreates map[controllerKey]time.Time // nil until the first use
+	failedCreates map[controllerKey]createFailure // nil until the first use
 }
 
 // replicaSetsKey identifies the pods that get the same result from countReplicaSets.

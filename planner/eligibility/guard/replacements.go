@@ -55,17 +55,33 @@ const failedCreateLifetime = 30 * time.Minute
 
 // A StatefulSet has no condition ReplicaFailure, and controllers of other projects may report no replicas. If their
 // last attempt to create a pod failed, only an event tells. The next attempt would be for the replacement. The event is
-// obsolete once the controller has created a pod in a later second.
+// obsolete once the controller has created a pod in a later second. If it created one in the same second, the event is
+// obsolete if no pod is missing.
 var failedCreateEvent = Rule{plan.ReplacementRefused, WorkloadScope, func(in Input) (string, bool) {
 	c := in.Pod.Controller
 	if c == nil || len(in.Snapshot.Objects.Events) == 0 {
 		return "", false
 	}
 	key := controllerKey{in.Pod.Object.Namespace, c.Kind, c.Name, c.UID}
-	at, failed := in.Cache.failedCreatesIn(in.Snapshot)[key]
+	f, failed := in.Cache.failedCreatesIn(in.Snapshot)[key]
+	if !failed || in.Now.Sub(f.at) > failedCreateLifetime || f.podAtOnce && in.hasAllPods() {
+		return "", false
+	}
 	return fmt.Sprintf("%s %s could not create a pod at %s (event FailedCreate), and has created none since",
-		c.Kind, c.Name, at.UTC().Format(time.RFC3339)), failed && in.Now.Sub(at) <= failedCreateLifetime
+		c.Kind, c.Name, f.at.UTC().Format(time.RFC3339)), true
 }}
+
+// hasAllPods reports whether it is known how many pods the workload wants, and none of them is missing or terminating.
+func (in Input) hasAllPods() bool {
+	w := in.Snapshot.WorkloadOf(in.Pod)
+	return w != nil && w.Replicas >= 0 && in.countPods(w).active >= int(w.Replicas)
+}
+
+// createFailure is the last failure of a controller to create a pod. Times have a precision of one second.
+type createFailure struct {
+	at        time.Time
+	podAtOnce bool // it created a pod in the same second, before or after the failure
+}
 
 // controllerKey identifies the controller of pods.
 type controllerKey struct {
@@ -73,17 +89,17 @@ type controllerKey struct {
 	uid                   types.UID
 }
 
-// failedCreatesIn returns when each controller last failed to create a pod, without those that created one since.
-func (c *Cache) failedCreatesIn(s *cluster.Snapshot) map[controllerKey]time.Time {
+// failedCreatesIn returns the last failure of each controller, without those that created a pod in a later second.
+func (c *Cache) failedCreatesIn(s *cluster.Snapshot) map[controllerKey]createFailure {
 	if c.failedCreates != nil {
 		return c.failedCreates
 	}
-	c.failedCreates = map[controllerKey]time.Time{}
+	c.failedCreates = map[controllerKey]createFailure{}
 	for _, e := range s.Objects.Events {
 		o := &e.InvolvedObject
 		key := controllerKey{o.Namespace, o.Kind, o.Name, o.UID}
-		if at := cluster.LastObserved(e); e.Reason == cluster.FailedCreate && at.After(c.failedCreates[key]) {
-			c.failedCreates[key] = at
+		if at := cluster.LastObserved(e); e.Reason == cluster.FailedCreate && at.After(c.failedCreates[key].at) {
+			c.failedCreates[key] = createFailure{at: at}
 		}
 	}
 	for i := range s.Pods {
@@ -92,8 +108,14 @@ func (c *Cache) failedCreatesIn(s *cluster.Snapshot) map[controllerKey]time.Time
 			continue
 		}
 		key := controllerKey{p.Object.Namespace, p.Controller.Kind, p.Controller.Name, p.Controller.UID}
-		if at, failed := c.failedCreates[key]; failed && p.Object.CreationTimestamp.After(at) {
+		f, failed := c.failedCreates[key]
+		switch created := p.Object.CreationTimestamp; {
+		case !failed:
+		case created.After(f.at):
 			delete(c.failedCreates, key)
+		case created.Time.Equal(f.at):
+			f.podAtOnce = true
+			c.failedCreates[key] = f
 		}
 	}
 	return c.failedCreates

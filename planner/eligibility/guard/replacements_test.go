@@ -29,9 +29,13 @@ func TestWhenAnEventFailedCreateCounts(t *testing.T) {
 		"a clock that is ahead":          {eventEntry("db", "2026-01-02T00:10:00Z"), true},
 		"another StatefulSet":            {eventEntry("other", "2026-01-01T23:50:00Z"), false},
 		"a pod was created later":        {tenMinutesAgo + createdAt("db-2", "2026-01-01T23:50:01Z"), false},
-		"a pod was created at that time": {tenMinutesAgo + createdAt("db-2", "2026-01-01T23:50:00Z"), true},
-		"a pod was created before":       {tenMinutesAgo + createdAt("db-2", "2026-01-01T23:49:59Z"), true},
-		"another pod was created later":  {tenMinutesAgo + createdAt("web-6c8f-00", "2026-01-01T23:51:00Z"), true},
+		"a pod was created at that time": {tenMinutesAgo + createdAt("db-2", "2026-01-01T23:50:00Z"), false},
+		"a pod was created at that time, and one is missing": {tenMinutesAgo + createdAt("db-2", "2026-01-01T23:50:00Z") +
+			"- {kind: StatefulSet, metadata: {name: db}, spec: {replicas: 6}}\n", true},
+		"a pod was created at that time, and one terminates": {tenMinutesAgo + createdAt("db-2", "2026-01-01T23:50:00Z") +
+			"- {kind: Pod, metadata: {name: db-1, deletionTimestamp: \"2026-01-01T23:59:59Z\"}}\n", true},
+		"a pod was created before":      {tenMinutesAgo + createdAt("db-2", "2026-01-01T23:49:59Z"), true},
+		"another pod was created later": {tenMinutesAgo + createdAt("web-6c8f-00", "2026-01-01T23:51:00Z"), true},
 		"two events, the later one counts": {event("reason: FailedCreate, lastTimestamp: \"2026-01-01T23:55:00Z\", "+about) +
 			eventEntry("db", "2026-01-01T23:40:00Z") + createdAt("db-2", "2026-01-01T23:50:00Z"), true},
 		"another reason": {event("reason: FailedDelete, " + minutesAgo + about), false},
