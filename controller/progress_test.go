@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
@@ -49,5 +50,34 @@ func TestAStuckPassIsReported(t *testing.T) {
 		<-ended
 		time.Sleep(24 * time.Hour)
 		check("after the end", "")
+	})
+}
+
+// deafTimers is a clock whose timers never fire.
+type deafTimers struct{ *clocktesting.FakeClock }
+
+func (deafTimers) NewTimer(time.Duration) clock.Timer {
+	return clocktesting.NewFakeClock(time.Time{}).NewTimer(time.Hour)
+}
+
+// A loop that does not begin the next pass is reported.
+func TestALoopThatMissesTheNextPassIsReported(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, o := newController(t, &scriptedEvictor{}, plan.Live)
+		now := clocktesting.NewFakeClock(o.s.TakenAt)
+		c.Clock = deafTimers{now}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); c.Run(ctx) }()
+		synctest.Wait()
+		if err := c.CheckProgress(); err != nil {
+			t.Errorf("before the pass: %v", err)
+		}
+		now.Step(time.Hour)
+		if err := c.CheckProgress(); err == nil || !strings.Contains(err.Error(), "waiting for the next pass should have ended") {
+			t.Errorf("an hour later: %v", err)
+		}
+		cancel()
+		<-ended
 	})
 }

@@ -176,7 +176,10 @@ func (allPodsGoneResolver) Resolve(_ context.Context, open []plan.Reservation) (
 	return out, nil
 }
 
-type recordingEvents struct{ backoffs []plan.Backoff }
+type recordingEvents struct {
+	backoffs      []plan.Backoff
+	before, after []plan.PlannerState // arguments of StateChanged
+}
 
 func (e *recordingEvents) BackedOff(b plan.Backoff) { e.backoffs = append(e.backoffs, b) }
 
@@ -230,7 +233,26 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	}
 }
 
-func (*recordingEvents) StateChanged(plan.PlannerState, plan.PlannerState) {}
+func (e *recordingEvents) StateChanged(before, after plan.PlannerState) {
+	e.before, e.after = append(e.before, before), append(e.after, after)
+}
+
+// The first pass publishes a pause, and the second one its end.
+func TestAPassPublishesWhatHasChangedSinceTheLast(t *testing.T) {
+	c, _ := newController(t, &scriptedEvictor{}, plan.Live)
+	events := &recordingEvents{}
+	c.Events = events
+	for _, pause := range []*plan.Pause{{Since: c.Clock.Now(), By: "alice", Reason: "release 42"}, nil} {
+		storeState(t, c, plan.PlannerState{Pause: pause})
+		if _, err := c.RunOnce(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(events.after) != 2 || events.before[0].Pause != nil || events.after[0].Pause == nil ||
+		events.before[1].Pause == nil || events.after[1].Pause != nil {
+		t.Errorf("got events from %+v to %+v", events.before, events.after)
+	}
+}
 
 // A trip of the breaker blocks the next pass even if the trip could not be saved. Failing
 // writes are a common cause of a trip.

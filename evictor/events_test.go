@@ -2,14 +2,17 @@ package evictor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -87,6 +90,40 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 		r.StateChanged(c.before, c.after)
 		if got := strings.Join(n.lines, "\n"); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}
+
+// An event needs a recorder and a node. Without one of them, nothing is published.
+func TestNoEventWithoutARecorderOrANode(t *testing.T) {
+	r, n := newTestRecorder()
+	r.InvalidHintRecord(nil, "it cannot be read")
+	EventRecorder{}.InvalidHintRecord(&corev1.Node{}, "it cannot be read")
+	if len(n.lines) != 0 {
+		t.Errorf("%q", n.lines)
+	}
+}
+
+// evictedPods keeps the pods whose eviction is published.
+type evictedPods []string
+
+func (e *evictedPods) Evicted(pod *corev1.Pod, m plan.Move) {
+	*e = append(*e, pod.Name+" "+m.Pod.UID)
+}
+
+// Live publishes accepted evictions, but not refused ones.
+func TestAcceptedEvictionsArePublished(t *testing.T) {
+	for _, c := range []struct {
+		answer error
+		want   []string
+	}{{nil, []string{"d1 u1"}}, {apierrors.NewForbidden(pods, "d1", nil), nil}} {
+		w, published := newFakeCluster(testPod("d1", "u1", "n3")), evictedPods(nil)
+		w.createReplacement, w.answer = "n1", c.answer
+		l := newTestLive(w, clock.RealClock{})
+		l.opts.Events = &published
+		l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
+		if !slices.Equal(published, c.want) {
+			t.Errorf("answer %v: published %q, want %q", c.answer, published, c.want)
 		}
 	}
 }

@@ -279,3 +279,15 @@ func (p pipeListener) Accept() (net.Conn, error) {
 
 func (p pipeListener) Close() error   { close(p); return nil }
 func (p pipeListener) Addr() net.Addr { return &net.UnixAddr{} }
+
+// A wave is stale when more time than its maximum age has passed.
+func TestAWaveIsStaleAfterItsMaximumAge(t *testing.T) {
+	now := clocktesting.NewFakeClock(noon.Add(maxWaveAge))
+	h := &throttle{clock: now, waveStarted: noon, maxAge: maxWaveAge}
+	if h.waveIsStale() {
+		t.Error("stale at its maximum age")
+	}
+	if now.Step(1); !h.waveIsStale() {
+		t.Error("not stale after its maximum age")
+	}
+}

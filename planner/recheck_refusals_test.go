@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +101,12 @@ func TestRecheckRefusals(t *testing.T) {
 			[]string{"{kind: Node, metadata: {name: n3}, spec: {unschedulable: true}}",
 				`{kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "80", memory: 300Mi}}}`},
 			1, plan.Dropped, plan.PremiseChanged, "NoTargetFits"},
+		{"it would return, and the first pod takes the only other node", []string{"web-6c8f-00", "sum-0"}, nil,
+			[]string{"{kind: Node, metadata: {name: n3}, spec: {unschedulable: true}}",
+				`{kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "80", memory: 300Mi}}}`,
+				`{kind: Pod, metadata: {name: sum-0}, spec: {affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution:
+  [{weight: 100, preference: {matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [zone-1]}]}}]}}}}`},
+			1, plan.Dropped, plan.PremiseChanged, "WouldReturn"},
 		{"the other pod may take its only node", []string{"web-6c8f-00", "sum-0"}, nil,
 			[]string{`{kind: Pod, metadata: {name: web-6c8f-00}, spec: {nodeSelector: {topology.kubernetes.io/zone: zone-2}}}`,
 				`{kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "80", memory: 300Mi}}}`},
@@ -154,6 +161,46 @@ func TestRecheckOfSteeredMoves(t *testing.T) {
 		if len(ok) != 1 || ok[0].Step != 2 || len(dropped) != 1 || dropped[0].Reason.Code != plan.PremiseChanged || dropped[0].Reason.Message != c.says {
 			t.Errorf("kept %+v, dropped %+v", ok, dropped)
 		}
+	}
+}
+
+// TestRecheckWithoutTheLastSteeredMove: if no steered move of a wave remains, the wave has no hints, and the others are
+// judged without them. With a hint on n2, the replacement of sum-0 would return to n1.
+func TestRecheckWithoutTheLastSteeredMove(t *testing.T) {
+	conf := strings.Replace(recheckConfig, "evictor: {", "evictor: {steer: taint, steerMaxFrac: 0.5, ", 1)
+	sc := &scenario.Scenario{Config: []byte(conf), Cluster: []byte(recheckCluster)}
+	s, st, c := openScenario(t, sc, "{kind: Pod, metadata: {name: web-6c8f-00}, $patch: delete}",
+		"{kind: Node, metadata: {name: n3}, spec: {unschedulable: true}}")
+	move := func(step int, name, steer string) plan.Move {
+		return plan.Move{Step: step, Wave: 1, From: "n1", To: "n2", Steer: steer,
+			Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "Pod/shop/" + name}}
+	}
+	made := plan.Plan{Moves: []plan.Move{move(1, "web-6c8f-00", "taint"), move(2, "sum-0", "none")},
+		Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n2"}}}}
+	goals := controller.Goals(s, c.BuildStrategies(), nil)
+	ok, dropped := planner.New(c.PlannerOptions()).Recheck(s, st, goals, made, 1, s.TakenAt)
+	if len(ok) != 1 || ok[0].Step != 2 || len(dropped) != 1 || dropped[0].Reason.Code != plan.PodGoneAlready {
+		t.Errorf("kept %+v, dropped %+v", ok, dropped)
+	}
+}
+
+// TestRecheckDoesNotDependOnTheOrderOfGoals: two goals about n1 have different limits, and n2 and n3 have no goal.
+func TestRecheckDoesNotDependOnTheOrderOfGoals(t *testing.T) {
+	s, st, conf := openScenario(t, &scenario.Scenario{Config: []byte(recheckConfig), Cluster: []byte(recheckCluster)})
+	goals := []plan.Goal{{Strategy: "a", Limit: 0.001}, {Strategy: "b", Limit: 0.05}}
+	for i := range goals {
+		g := &goals[i]
+		g.Kind, g.Subject, g.Node = plan.NodeBelow, plan.ObjectRef{Kind: "Node", Name: "n1"}, s.NodeByName("n1").ID
+		g.Resource, g.Weight = "cpu", 1
+	}
+	made := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, From: "n1", To: "n2",
+		Pod: plan.PodRef{Namespace: "shop", Name: "web-6c8f-00", UID: "Pod/shop/web-6c8f-00"}}}}
+	p := planner.New(conf.PlannerOptions())
+	ok, dropped := p.Recheck(s, st, goals, made, 1, s.TakenAt)
+	slices.Reverse(goals)
+	again, other := p.Recheck(s, st, goals, made, 1, s.TakenAt)
+	if !reflect.DeepEqual(again, ok) || !reflect.DeepEqual(other, dropped) {
+		t.Errorf("kept %+v, then %+v; dropped %+v, then %+v", ok, again, dropped, other)
 	}
 }
 

@@ -103,6 +103,15 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 	}
 }
 
+// TestRecheckCountsAReservedMoveOnce: one of two moves is reserved, and perHour allows two evictions.
+func TestRecheckCountsAReservedMoveOnce(t *testing.T) {
+	s, p, goals, made := planTwoMoves(t, "{perHour: {owner: 2}}")
+	st := history.Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, made.Moves[:1], s.TakenAt)
+	if ok, dropped := p.Recheck(s, st, goals, made, 1, s.TakenAt); len(ok) != 2 {
+		t.Errorf("kept %d moves, dropped %+v", len(ok), dropped)
+	}
+}
+
 // TestRecheckDropsWhatRests: checks that Recheck drops a move if its workload started a back-off after the plan was
 // made.
 func TestRecheckDropsWhatRests(t *testing.T) {

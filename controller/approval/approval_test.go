@@ -131,6 +131,28 @@ func TestAReportIsStoredOnce(t *testing.T) {
 }
 
 // If the leader that claimed the request ended, the next leader completes it.
+// TestAReportThatIsRefusedIsNotStoredAgain: only a conflict, or a request that is gone, is looked at again.
+func TestAReportThatIsRefusedIsNotStoredAgain(t *testing.T) {
+	client := fake.NewClientset()
+	b := New(client, "evenkeel")
+	if err := b.Submit(t.Context(), testRequest("a1", 1)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.Pending(t.Context())
+	if err != nil || b.Claim(t.Context(), got) != nil {
+		t.Fatal(err)
+	}
+	updates := 0
+	client.PrependReactor("update", "configmaps", func(ktesting.Action) (bool, runtime.Object, error) {
+		updates++
+		return updates == 1, nil, apierrors.NewForbidden(corev1.Resource("configmaps"), ConfigMapName,
+			errors.New("no permission"))
+	})
+	if err := b.Complete(t.Context(), *got, plan.RunReport{}); !apierrors.IsForbidden(err) || updates != 1 {
+		t.Errorf("got error %v after %d updates, want the refusal after one", err, updates)
+	}
+}
+
 func TestARequestWhoseLeaderEndedIsAnswered(t *testing.T) {
 	b := New(fake.NewClientset(), "evenkeel")
 	if err := b.Submit(t.Context(), testRequest("a1", 1)); err != nil {

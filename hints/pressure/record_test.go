@@ -33,3 +33,12 @@ func TestInvalidRecords(t *testing.T) {
 		}
 	}
 }
+
+// TestValueIsRounded: the record holds the measured value with four decimal places.
+func TestValueIsRounded(t *testing.T) {
+	owned := pressure.Owned{Labels: []string{"status=hot"}}
+	n, _ := owned.WithHint(&corev1.Node{}, pressure.Hint{Rule: "cpu", Value: 0.123456, Label: "status=hot"})
+	if text := n.Annotations[pressure.Key]; !strings.Contains(text, `"value":0.1235,`) {
+		t.Errorf("recorded %s", text)
+	}
+}

@@ -62,6 +62,33 @@ func TestReservedEvictionsCount(t *testing.T) {
 	}
 }
 
+// TestReserveSkipsOnlyWhatIsReserved: the moves after one that is reserved already are reserved.
+func TestReserveSkipsOnlyWhatIsReserved(t *testing.T) {
+	a, b := newMove(1, "d"), newMove(2, "d")
+	st := Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, []plan.Move{a}, noon)
+	st = Reserve(st, plan.OpenRun{RunID: "r"}, []plan.Move{a, b}, noon)
+	if h := CountLastHour(st, noon); h.Cluster != 2 || len(st.Runs[0].Reservations) != 2 {
+		t.Errorf("%+v, reservations %+v", h, st.Runs[0].Reservations)
+	}
+}
+
+// TestAPodWithoutAWorkloadIsItsOwn: evictions and backoffs of a pod without a workload name the pod.
+func TestAPodWithoutAWorkloadIsItsOwn(t *testing.T) {
+	want := plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "a"}
+	if got := WorkloadOfMove(plan.Move{Pod: plan.PodRef{Namespace: "shop", Name: "a", UID: "u"}}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// TestAFurtherFailureLeavesTheEarlierStateAsItWas: the second failure extends the backoff only in the new state.
+func TestAFurtherFailureLeavesTheEarlierStateAsItWas(t *testing.T) {
+	first, _ := recordEviction(plan.PlannerState{}, noon, plan.Evicted, plan.LandedElsewhere)
+	second, _ := recordEviction(first, noon.Add(time.Hour), plan.Evicted, plan.LandedElsewhere)
+	if first.Backoffs[0].Failures != 1 || second.Backoffs[0].Failures != 2 {
+		t.Errorf("first %+v, second %+v", first.Backoffs, second.Backoffs)
+	}
+}
+
 // TestRetriedPodCountsAgain moves a pod in a replan after the first eviction was refused.
 func TestRetriedPodCountsAgain(t *testing.T) {
 	run := plan.OpenRun{RunID: "r"}

@@ -57,3 +57,13 @@ func TestTheLimitOfNodesOutsideOfZones(t *testing.T) {
 		t.Errorf("refused %v, %+v", refused, r)
 	}
 }
+
+// TestTheFirstOfEquallyStrictLimitsIsNamed: if two limits allow equally few evictions, the reason names the first one.
+func TestTheFirstOfEquallyStrictLimitsIsNamed(t *testing.T) {
+	none := plan.Absolute(0)
+	o := settings.Limits{PerPass: none, PerHour: settings.PerHour{Cluster: none}}
+	l := NewCounter(&cluster.Snapshot{}, o, history.HourlyCounts{})
+	if r, exhausted := l.Exhausted(); !exhausted || r.Code != plan.LimitPerPass {
+		t.Errorf("exhausted %v, %+v", exhausted, r)
+	}
+}

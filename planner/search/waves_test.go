@@ -1,0 +1,81 @@
+package search
+
+import (
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
+)
+
+// TestAPodWhoseHintsSpoilAnotherLandingJoinsLater: p0 needs much memory, so only n1 and its own node have room for it.
+// p1 must not land on n1, and needs a hint on it. With this hint, the replacement of p0 would return.
+func TestAPodWhoseHintsSpoilAnotherLandingJoinsLater(t *testing.T) {
+	goals := append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2)...)
+	goals[1].Limit = 0.4 // p0 requests 1 of 10 CPUs, and p1 requests 5
+	c := newSmallSearch(t, 3, []string{`n0 a 1,"memory":4Gi`, "n0 b 5", `n0 c 3,"memory":2Gi`, `n2 d 2,"memory":7Gi`},
+		func(o *settings.Options) { o.Steer, o.SteerMaxFrac = hints.Taint, 1 }, goals...)
+	c.wave, c.useHints, c.scope = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1), true, anyGoal
+	if a, why := c.join(0, 0); a != joined || c.wave.steps[0].Landing.To != 1 {
+		t.Fatalf("p0: %v, %+v", a, why)
+	}
+	if l, why, a := c.landInWave(1); a != joined || len(l.Hinted) != 1 || l.Hinted[0] != 1 {
+		t.Fatalf("p1: %v, %+v, hints %v; want a hint on n1", a, why, l.Hinted)
+	}
+	if a, why := c.join(1, 0); a != joinsLater || len(c.Moves) != 1 || c.wave.Total != 1 {
+		t.Errorf("p1: %v, %+v; %d moves, %d pods in flight", a, why, len(c.Moves), c.wave.Total)
+	}
+}
+
+// TestTheFirstMoveOfAWaveIsPredictedOnce: before it, all states of the wave are equal.
+func TestTheFirstMoveOfAWaveIsPredictedOnce(t *testing.T) {
+	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, func(o *settings.Options) { o.Steer = hints.Taint },
+		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
+	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+	if a, why := c.join(0, 0); a != joined {
+		t.Fatalf("%v, %+v", a, why)
+	}
+	before := *c.predictions
+	if !c.addHints(c.wave.steps, nil) || *c.predictions != before+1 {
+		t.Errorf("%d predictions, want one", *c.predictions-before)
+	}
+}
+
+// TestAMoveCountsItsAcceptableNodes: two other nodes are acceptable for p0.
+func TestAMoveCountsItsAcceptableNodes(t *testing.T) {
+	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, nil,
+		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
+	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+	if a, why := c.join(0, 0); a != joined || c.Moves[0].Landing.Acceptable != 2 {
+		t.Errorf("%v, %+v: moves %+v", a, why, c.Moves)
+	}
+}
+
+// TestTheOnlyMoveIsDroppedIfItIsNeedless: after p1 has left n0, the goal is met also without the move of p0.
+func TestTheOnlyMoveIsDroppedIfItIsNeedless(t *testing.T) {
+	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, nil,
+		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
+	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+	if a, why := c.join(0, 0); a != joined {
+		t.Fatalf("%v, %+v", a, why)
+	}
+	c.closeWave()
+	if c.dropLast(); len(c.Moves) != 1 {
+		t.Fatal("dropped a move that the goal needs")
+	}
+	c.Goals.Move(1, 0, 2)
+	if c.dropLast(); len(c.Moves) != 0 || c.Model.NodeOf(0) != 0 {
+		t.Errorf("%d moves remain, and p0 is on node %d", len(c.Moves), c.Model.NodeOf(0))
+	}
+}
+
+// TestARefusalByAnEmptyWaveHasAReason: no pod may be in flight.
+func TestARefusalByAnEmptyWaveHasAReason(t *testing.T) {
+	c := newSmallSearch(t, 2, []string{"n0 a 8"}, func(o *settings.Options) { o.InFlight.Total = 0 },
+		halfUsedGoals("cpu", 0)...)
+	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+	if a, why := c.join(0, 0); a != refused || why.Code != plan.UncertainLanding {
+		t.Errorf("%v, %+v", a, why)
+	}
+}
