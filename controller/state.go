@@ -140,14 +140,6 @@ func (c *Controller) checkOtherReleases(ctx context.Context) *plan.Reason {
 	return c.CheckOtherReleases(ctx)
 }
 
-// checkAgain returns the reason why another release or an alert forbids evictions since the pass began, or nil.
-func (p *pass) checkAgain(ctx context.Context) *plan.Reason {
-	if r := p.checkOtherReleases(ctx); r != nil {
-		return r
-	}
-	return p.checkAlerts(ctx)
-}
-
 // reserveEvictions saves reservations for a batch before its evictions are requested. If saving fails, reserveEvictions
 // returns a reason, and no eviction of the batch may be requested.
 func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Reason {

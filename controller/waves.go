@@ -66,7 +66,7 @@ func (p *pass) recheckRemaining(ctx context.Context, remaining plan.Plan, wave i
 	if p.Mode != plan.Live {
 		return remaining.Moves, nil
 	}
-	if stop := p.checkAgain(ctx); stop != nil {
+	if stop := cmp.Or(p.checkOtherReleases(ctx), p.checkAlerts(ctx)); stop != nil {
 		p.report.Outcomes = append(p.report.Outcomes, droppedOutcomes(remaining.Moves, *stop)...)
 		return nil, stop
 	}

@@ -30,6 +30,7 @@ guards: {minPodAge: 0s}
 limits: {perOwner: unlimited, perNamespace: unlimited, perNode: unlimited}
 evictor: {verifyTimeout: 10s}
 `)
+	waitForNextSecond(t) // the event must be newer than the pods
 	allowPods := refusePods(t, ns)
 	scaleStatefulSet(t, ns, 4)
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
@@ -53,18 +54,24 @@ evictor: {verifyTimeout: 10s}
 	}
 
 	allowPods()
-	// Timestamps have a precision of one second, and the pod must be newer than the event.
-	last := time.Now().Unix()
-	later := func() (bool, error) { return time.Now().Unix() > last, nil }
-	if err := seed.WaitUntil(t.Context(), time.Minute, later); err != nil {
-		t.Fatal(err)
-	}
+	waitForNextSecond(t) // the pod must be newer than the event
 	scaleStatefulSet(t, ns, 4)
 	waitForStatefulSet(t, ns, 4)
 	if r := runEvenkeel(t, args...); r.code != 0 {
 		t.Errorf("exit %d", r.code)
 	}
 	checkEvictions(t, ns, 1)
+}
+
+// waitForNextSecond waits until new timestamps of objects, which have a precision of one second, are later than those of
+// existing objects.
+func waitForNextSecond(t *testing.T) {
+	t.Helper()
+	last := time.Now().Unix()
+	later := func() (bool, error) { return time.Now().Unix() > last, nil }
+	if err := seed.WaitUntil(t.Context(), time.Minute, later); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // createStatefulSetOnFirstNode creates StatefulSet db, whose first pods run on node n1.
