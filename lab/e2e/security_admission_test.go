@@ -16,6 +16,8 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
@@ -95,11 +97,20 @@ func createPolicy(t *testing.T, ns string, reason *metav1.StatusReason) {
 	waitUntilDenied(t, ns, "no evictions of d")
 }
 
+// dryRunUserAgent marks the requests of waitUntilDenied in the audit log.
+const dryRunUserAgent = "dry-run"
+
 // waitUntilDenied sends dry-run evictions of a pod of d until admission denies one with the given text.
 func waitUntilDenied(t *testing.T, ns, text string) {
 	t.Helper()
+	conf := rest.CopyConfig(lab.Config)
+	conf.UserAgent = dryRunUserAgent
+	client, err := kubernetes.NewForConfig(conf)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
-		err := lab.Client.PolicyV1().Evictions(ns).Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "d-seed-0"},
+		err := client.PolicyV1().Evictions(ns).Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "d-seed-0"},
 			DeleteOptions: &metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}})
 		if err != nil && strings.Contains(err.Error(), text) {
 			return true, nil

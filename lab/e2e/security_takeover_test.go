@@ -63,8 +63,8 @@ func TestSecurityEvictionThatCommitsAfterTheLeaderDied(t *testing.T) {
 	}
 }
 
-// acceptedEvictions returns the number of Evenkeel's evictions that the API server has accepted in a namespace. Dry runs
-// of a test do not count.
+// acceptedEvictions returns the number of evictions that the API server has accepted in a namespace. The dry runs of
+// waitUntilDenied do not count.
 func acceptedEvictions(t *testing.T, ns string) (n int) {
 	t.Helper()
 	events, err := lab.Evictions(ns)
@@ -72,7 +72,7 @@ func acceptedEvictions(t *testing.T, ns string) (n int) {
 		t.Fatal(err)
 	}
 	for _, e := range events {
-		if e.ResponseStatus != nil && e.ResponseStatus.Code == 201 && strings.HasPrefix(e.UserAgent, "evenkeel/") {
+		if e.ResponseStatus != nil && e.ResponseStatus.Code == 201 && e.UserAgent != dryRunUserAgent {
 			n++
 		}
 	}
