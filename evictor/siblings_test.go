@@ -169,15 +169,16 @@ func TestEachPageOfSiblingsHasItsOwnTimeout(t *testing.T) {
 	})
 }
 
-// slowLists answers each list after a second.
+// slowLists answers each list after a second of the test's clock.
 type slowLists struct{ *fakeCluster }
 
 func (s slowLists) list(ctx context.Context, namespace string, opts metav1.ListOptions) (*corev1.PodList, error) {
-	time.Sleep(time.Second)
-	if ctx.Err() != nil {
+	select {
+	case <-ctx.Done():
 		return nil, ctx.Err()
+	case <-time.After(time.Second):
+		return s.fakeCluster.list(ctx, namespace, opts)
 	}
-	return s.fakeCluster.list(ctx, namespace, opts)
 }
 
 // TestNoEvictionBeginsAfterTheMaximumAgeOfItsWave: the replacement of the first pod exists after 44 s, and the API server

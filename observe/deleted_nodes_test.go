@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	clocktesting "k8s.io/utils/clock/testing"
 
@@ -42,8 +43,9 @@ func TestWatchDeletedNodes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for len(deleted()) < 2 && ctx.Err() == nil {
-		time.Sleep(time.Millisecond)
+	both := func(context.Context) (bool, error) { return len(deleted()) == 2, nil }
+	if err := wait.PollUntilContextCancel(ctx, time.Millisecond, true, both); err != nil {
+		t.Fatalf("the watch reports %+v: %v", deleted(), err)
 	}
 	at := clock.Now()
 	want := []cluster.DeletedNode{{Name: "a", At: at, Nodes: 3}, {Name: "b", At: at, Nodes: 2, Lost: true}}
