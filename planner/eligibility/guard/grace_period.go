@@ -20,7 +20,10 @@ var gracePeriodTooLong = Rule{plan.GracePeriodTooLong, PodScope, func(in Input) 
 	}
 	own := ptr.Deref(in.Pod.Object.Spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
 	grace := secondsToDuration(ptr.Deref(in.Options.GracePeriodSeconds, own))
-	return fmt.Sprintf("the pod may take %s to terminate, longer than guards.maxGracePeriod %s", grace, most), grace > most
+	if grace <= most {
+		return "", false
+	}
+	return fmt.Sprintf("the pod may take %s to terminate, longer than guards.maxGracePeriod %s", grace, most), true
 }}
 
 // secondsToDuration converts seconds to a duration. A number out of range becomes the longest duration.
