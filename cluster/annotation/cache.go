@@ -43,6 +43,11 @@ func (c *Cache) hasOwnRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 	return *result == requestsFound
 }
 
+// IsBeingEvicted reports whether another program has marked the pod itself as being evicted.
+func (c *Cache) IsBeingEvicted(s *cluster.Snapshot, p *cluster.Pod) bool {
+	return c.hasOwnRequests(s, p) && IsBeingEvicted(p.Object)
+}
+
 // inheritsRequests reports whether an owner of the pod, or its namespace, carries a request.
 func (c *Cache) inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 	if len(p.Owners) == 0 {
@@ -75,15 +80,18 @@ func (c *Cache) OfNode(s *cluster.Snapshot, id cluster.NodeID) *Node {
 	return c.nodes[id]
 }
 
-var nodeWithoutRequests Node
+var (
+	nodeWithoutRequests Node
+	podWithoutRequests  Pod
+)
 
-// OfPod returns the requests that apply to a pod. Windows without a time zone use loc; nil means
-// UTC.
-func (c *Cache) OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
-	var r Pod
+// OfPod returns the requests that apply to a pod, which callers must not modify. Windows without a
+// time zone use loc; nil means UTC.
+func (c *Cache) OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) *Pod {
 	if !c.hasOwnRequests(s, p) && !c.inheritsRequests(s, p) {
-		return r
+		return &podWithoutRequests
 	}
+	r := &Pod{}
 	for i, o := range requestObjects(s, p) {
 		r.readRequests(o, loc)
 		r.Problems = append(r.Problems, o.unknownKeys(podKeys, nodeKeys)...)

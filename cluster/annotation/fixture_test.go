@@ -81,7 +81,7 @@ func newSnapshot(t testing.TB, o *cluster.Objects) (*cluster.Snapshot, *cluster.
 func readRequests(t testing.TB, requests ...request) Pod {
 	t.Helper()
 	s, p := shopSnapshot(t, requests...)
-	return NewCache().OfPod(s, p, time.UTC)
+	return *NewCache().OfPod(s, p, time.UTC)
 }
 
 // mondayAt returns 2026-01-05 at the given hour, UTC.

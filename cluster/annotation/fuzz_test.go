@@ -56,8 +56,8 @@ func FuzzAnnotations(f *testing.F) {
 			return // the second would replace the first
 		}
 		s, p := shopSnapshot(t, one, two)
-		base, both := readRequests(t, one), NewCache().OfPod(s, p, time.UTC)
-		if again := NewCache().OfPod(s, p, time.UTC); !reflect.DeepEqual(both, again) {
+		base, both := readRequests(t, one), *NewCache().OfPod(s, p, time.UTC)
+		if again := *NewCache().OfPod(s, p, time.UTC); !reflect.DeepEqual(both, again) {
 			t.Fatalf("read twice: %+v, %+v", both, again)
 		}
 		age := time.Duration(seconds) * time.Second

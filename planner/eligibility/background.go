@@ -19,7 +19,7 @@ type backgroundCount struct {
 	workload map[plan.ObjectRef]string // says which eviction of the workload is in flight
 }
 
-func countBackground(st plan.PlannerState, s *cluster.Snapshot, now time.Time) backgroundCount {
+func countBackground(st plan.PlannerState, s *cluster.Snapshot, requests *annotation.Cache, now time.Time) backgroundCount {
 	c := backgroundCount{node: map[string]int{}, workload: map[plan.ObjectRef]string{}}
 	add := func(workload plan.ObjectRef, node, what string) {
 		c.total++
@@ -38,7 +38,7 @@ func countBackground(st plan.PlannerState, s *cluster.Snapshot, now time.Time) b
 	}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if p.Terminal || p.Node == cluster.NoNode || !annotation.IsBeingEvicted(p.Object) || counted[string(p.Object.UID)] {
+		if p.Terminal || p.Node == cluster.NoNode || !requests.IsBeingEvicted(s, p) || counted[string(p.Object.UID)] {
 			continue
 		}
 		w := history.WorkloadOfPod(s, p)

@@ -45,9 +45,10 @@ type podResult struct {
 
 // NewChecker returns a Checker for the snapshot and state at the time now.
 func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *settings.Options, now time.Time) *Checker {
+	guards := guard.NewCache()
 	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
-		guard.NewCache(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, history.EvictedByOpenRuns(st),
-		countBackground(st, s, now)}
+		guards, make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, history.EvictedByOpenRuns(st),
+		countBackground(st, s, guards.Annotations, now)}
 }
 
 // Refuse returns the reason if Evenkeel may not evict the pod. It caches the result.

@@ -8,16 +8,18 @@ import (
 type evictionNeed struct {
 	nodes, groups []int
 	needs         []float64
-	pods          map[cluster.PodID]*podShare
-	order         []cluster.PodID // the keys of pods in the order of insertion
+	number        map[cluster.PodID]int32 // number of each pod, in the order of insertion
+	pods          []Pod                   // by number
+	shares        []numberedShare
 	// sumsOnly is true if the number of pods exceeds maxSharedPods. In this case, only sums is filled.
 	sumsOnly bool
 	sums     [2]int // evictions for nodes, evictions for groups
 }
 
-type podShare struct {
-	at   Pod
-	half []needShare
+// numberedShare is a share of the pod with this number.
+type numberedShare struct {
+	pod   int32
+	share needShare
 }
 
 // maxSharedPods is the largest number of pods for which both bounds are computed. For more pods, lowerBound returns
@@ -25,17 +27,19 @@ type podShare struct {
 const maxSharedPods = 50_000
 
 func newEvictionNeed(pods int) *evictionNeed {
-	return &evictionNeed{pods: map[cluster.PodID]*podShare{}, sumsOnly: pods > maxSharedPods}
+	return &evictionNeed{number: make(map[cluster.PodID]int32, min(pods, maxSharedPods)), sumsOnly: pods > maxSharedPods}
 }
 
-func (d *evictionNeed) shareOf(pod cluster.PodID) *podShare {
-	x := d.pods[pod]
-	if x == nil {
-		x = &podShare{at: Pod{Node: -1, Group: -1}}
-		d.pods[pod] = x
-		d.order = append(d.order, pod)
+// addShare adds a share of a pod in the next need, and returns the pod.
+func (d *evictionNeed) addShare(id cluster.PodID, amount float64) *Pod {
+	n, known := d.number[id]
+	if !known {
+		n = int32(len(d.pods))
+		d.number[id] = n
+		d.pods = append(d.pods, Pod{Node: -1, Group: -1})
 	}
-	return x
+	d.shares = append(d.shares, numberedShare{n, needShare{Need: int32(len(d.needs)), Amount: amount}})
+	return &d.pods[n]
 }
 
 // addNode adds a need: the given number of pods must leave one node.
@@ -50,9 +54,7 @@ func (d *evictionNeed) addAmount(amount int64, pods []podSize) {
 		return
 	}
 	for _, p := range pods {
-		x := d.shareOf(p.id)
-		x.at.Node = int32(len(d.nodes) - 1)
-		x.half = append(x.half, needShare{Need: int32(len(d.needs)), Amount: min(1, float64(p.size)/float64(amount))})
+		d.addShare(p.id, min(1, float64(p.size)/float64(amount))).Node = int32(len(d.nodes) - 1)
 	}
 	d.needs = append(d.needs, 1)
 }
@@ -64,9 +66,7 @@ func (d *evictionNeed) addGroup(evictions int, pods []cluster.PodID) {
 		return
 	}
 	for _, id := range pods {
-		x := d.shareOf(id)
-		x.at.Group = int32(len(d.groups))
-		x.half = append(x.half, needShare{Need: int32(len(d.needs)), Amount: 1})
+		d.addShare(id, 1).Group = int32(len(d.groups))
 	}
 	d.groups = append(d.groups, evictions)
 	d.needs = append(d.needs, float64(evictions))
@@ -78,14 +78,28 @@ func (d *evictionNeed) lowerBound(most int) int {
 	if d.sumsOnly {
 		return max(d.sums[0], d.sums[1])
 	}
-	var shares podShares
-	pods := make([]Pod, 0, len(d.order))
-	for _, id := range d.order {
-		x := d.pods[id]
-		pods = append(pods, x.at)
-		shares.Add(x.half...)
+	count := CountBound(d.nodes, d.groups, d.pods)
+	if count >= most {
+		return count // weightedBound returns at most most
 	}
-	return max(CountBound(d.nodes, d.groups, pods), weightedBound(d.needs, &shares, most))
+	return max(count, weightedBound(d.needs, d.podShares(), most))
+}
+
+// podShares groups the shares by pod.
+func (d *evictionNeed) podShares() *podShares {
+	next := make([]int32, len(d.pods)+1) // index of the pod's next share
+	for _, x := range d.shares {
+		next[x.pod+1]++
+	}
+	for i := range d.pods {
+		next[i+1] += next[i]
+	}
+	all := make([]needShare, len(d.shares))
+	for _, x := range d.shares {
+		all[next[x.pod]] = x.share
+		next[x.pod]++
+	}
+	return &podShares{all, next[:len(d.pods)]}
 }
 
 // podSize is a pod with its request of a resource, or with its known usage for goals by load.

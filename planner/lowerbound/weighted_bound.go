@@ -8,18 +8,10 @@ type needShare struct {
 	Amount float64
 }
 
-// podShares holds the shares of many pods.
+// podShares holds the shares of many pods. The shares of pod i end before ends[i].
 type podShares struct {
 	all  []needShare
 	ends []int32
-}
-
-// Add appends the shares of one pod. Add ignores a pod without shares.
-func (s *podShares) Add(of ...needShare) {
-	if len(of) > 0 {
-		s.all = append(s.all, of...)
-		s.ends = append(s.ends, int32(len(s.all)))
-	}
 }
 
 // The subgradient method is limited by the following constants. In clusters of up to 200 nodes, the bound after 300
@@ -65,7 +57,7 @@ func weightedBound(needs []float64, pods *podShares, most int) int {
 				norm += float64(g * g)
 			}
 		}
-		if norm < rounding || float64(most) <= value {
+		if norm < rounding || best-rounding > float64(most-1) {
 			break
 		}
 		length := pace * (float64(most) - value) / norm

@@ -77,3 +77,11 @@ func coversNeeds(set uint64, of [][]needShare, needs []float64) bool {
 	}
 	return true
 }
+
+// Add appends the shares of one pod. Add ignores a pod without shares.
+func (s *podShares) Add(of ...needShare) {
+	if len(of) > 0 {
+		s.all = append(s.all, of...)
+		s.ends = append(s.ends, int32(len(s.all)))
+	}
+}

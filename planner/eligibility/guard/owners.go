@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -15,12 +16,12 @@ import (
 )
 
 // knownControllers lists the controllers whose replacement of pods Evenkeel can predict.
-var knownControllers = map[string]bool{
-	"apps/ReplicaSet":        true,
-	"apps/StatefulSet":       true,
-	"apps/DaemonSet":         true,
-	"batch/Job":              true,
-	"/ReplicationController": true,
+var knownControllers = map[schema.GroupKind]bool{
+	{Group: "apps", Kind: "ReplicaSet"}:  true,
+	{Group: "apps", Kind: "StatefulSet"}: true,
+	{Group: "apps", Kind: "DaemonSet"}:   true,
+	{Group: "batch", Kind: "Job"}:        true,
+	{Kind: "ReplicationController"}:      true,
 }
 
 // Evenkeel cannot predict when an unknown controller replaces a pod, nor from which template.
@@ -30,20 +31,20 @@ var unknownController = Rule{plan.UnknownController, PodScope, func(in Input) (s
 	if c == nil {
 		return "", false
 	}
-	kind := groupKind(c.APIVersion, c.Kind)
-	if slices.Contains(in.Options.Controllers, kind) {
+	if in.isConfigured(c.APIVersion, c.Kind) {
 		return "", false
 	}
+	kind := groupKind(c.APIVersion, c.Kind)
 	if manager := jobManagedBy(in.Pod.Owners); manager != "" {
 		return fmt.Sprintf(
 			"Evenkeel does not know how %s (spec.managedBy) replaces the pods of Job %s (to allow evictions, add %s to guards.controllers)",
-			manager, c.Name, kind), true
+			manager, c.Name, configName(kind)), true
 	}
 	if knownControllers[kind] {
 		return "", false
 	}
 	return fmt.Sprintf("Evenkeel does not know how %s replaces pods (to allow evictions, add it to guards.controllers)",
-		strings.TrimPrefix(kind, "/")), true
+		strings.TrimPrefix(configName(kind), "/")), true
 }}
 
 // jobManagedBy returns spec.managedBy of the pod's Job. It returns "" if the Job controller
@@ -71,7 +72,7 @@ var ownerNotFound = Rule{plan.OwnerNotFound, PodScope, func(in Input) (string, b
 	if j, ok := w.Object.(*batchv1.Job); ok { // the Job exists; its own controller is missing
 		if owner := metav1.GetControllerOfNoCopy(j); owner != nil {
 			return fmt.Sprintf("%s %s/%s, which controls the pod's Job %s, is not in the snapshot", owner.Kind, w.Namespace, owner.Name, w.Name),
-				!slices.Contains(in.Options.Controllers, groupKind(owner.APIVersion, owner.Kind))
+				!in.isConfigured(owner.APIVersion, owner.Kind)
 		}
 	}
 	if in.isConfiguredController(w) {

@@ -48,15 +48,14 @@ type Input struct {
 
 // withAnnotations parses the pod's annotations once for all rules.
 func (in Input) withAnnotations() Input {
-	parsed := in.podAnnotations()
-	in.annotations = &parsed
+	in.annotations = in.podAnnotations()
 	return in
 }
 
 // podAnnotations returns the requests in the annotations of the pod, its owners and its namespace.
-func (in Input) podAnnotations() annotation.Pod {
+func (in Input) podAnnotations() *annotation.Pod {
 	if in.annotations != nil {
-		return *in.annotations
+		return in.annotations
 	}
 	return in.Cache.Annotations.OfPod(in.Snapshot, in.Pod, in.Options.TimeZone)
 }
@@ -78,13 +77,20 @@ func (in Input) countPods(w *cluster.Workload) podCounts {
 
 // isConfiguredController reports whether guards.controllers lists the workload's kind.
 func (in Input) isConfiguredController(w *cluster.Workload) bool {
-	return slices.Contains(in.Options.Controllers, groupKind(w.APIVersion, w.Kind))
+	return in.isConfigured(w.APIVersion, w.Kind)
 }
 
-// groupKind returns "group/Kind". The name of the core group is empty.
-func groupKind(apiVersion, kind string) string {
-	return schema.FromAPIVersionAndKind(apiVersion, kind).Group + "/" + kind
+// isConfigured reports whether guards.controllers lists the kind.
+func (in Input) isConfigured(apiVersion, kind string) bool {
+	return len(in.Options.Controllers) > 0 && slices.Contains(in.Options.Controllers, configName(groupKind(apiVersion, kind)))
 }
+
+func groupKind(apiVersion, kind string) schema.GroupKind {
+	return schema.FromAPIVersionAndKind(apiVersion, kind).GroupKind()
+}
+
+// configName returns the name of a kind in guards.controllers, "group/Kind". The name of the core group is empty.
+func configName(k schema.GroupKind) string { return k.Group + "/" + k.Kind }
 
 // maxCauses limits the causes in one message.
 const maxCauses = 3
