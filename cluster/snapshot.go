@@ -44,6 +44,12 @@ type Snapshot struct {
 	claimByKey      map[string]*corev1.PersistentVolumeClaim
 }
 
+// KnownVersion reports whether Evenkeel has a model of the kube-scheduler of the server's version. For other versions,
+// predictions use the model of the nearest version.
+func (s *Snapshot) KnownVersion() bool {
+	return s.ServerMajor == 1 && s.ServerMinor >= 36 && s.ServerMinor <= 37
+}
+
 // NodeByName returns the node with this name, or nil.
 func (s *Snapshot) NodeByName(name string) *Node {
 	if id, ok := s.nodeByName[name]; ok {

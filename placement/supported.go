@@ -16,8 +16,8 @@ import (
 func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	pod := &m.Snap.Pods[p]
 	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{
-		(*ClusterModel).unsupportedServer, (*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter,
-		unsupportedPod, (*ClusterModel).unsupportedTemplate,
+		(*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter, unsupportedPod,
+		(*ClusterModel).unsupportedTemplate,
 	} {
 		if why := check(m, pod); why != "" {
 			return why, false
@@ -36,13 +36,6 @@ func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	}
 	c.KnownSupported = true
 	return "", true
-}
-
-func (m *ClusterModel) unsupportedServer(*cluster.Pod) string {
-	if s := m.Snap; s.ServerMajor != 1 || s.ServerMinor < 36 || s.ServerMinor > 37 {
-		return fmt.Sprintf("kube-scheduler %d.%d is not supported (supported: 1.36 and 1.37)", s.ServerMajor, s.ServerMinor)
-	}
-	return ""
 }
 
 // unsupportedScheduler returns why the pod's scheduler or scheduling fields are not supported.
