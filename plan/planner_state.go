@@ -33,7 +33,7 @@ type PlannerState struct {
 	Breaker *BreakerTrip `json:"breaker,omitempty"`
 	// UnreadyNodes are the nodes that were not Ready when they were last seen. It has at most MaxUnreadyNodes entries.
 	UnreadyNodes []UnreadyNode `json:"unreadyNodes,omitempty"`
-	// Schedulers counts the bindings of schedulers without a profile, by schedulerName. It has at most MaxSchedulers
+	// Schedulers counts the bindings of schedulers, by schedulerName. It has at most MaxSchedulers
 	// entries.
 	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
 }
