@@ -23,7 +23,9 @@ func TestSupported(t *testing.T) {
 	}{
 		{"a plain pod", func(*snapshotBuilder) {}, ""},
 		{"1.36", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.36" }, ""},
-		{"1.35", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.35" }, "kube-scheduler 1.35"},
+		{"1.33", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.33" }, ""},
+		{"1.32", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.32" },
+			"kube-scheduler 1.32 is not supported (supported: 1.33 to 1.37)"},
 		{"1.38", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.38" }, "kube-scheduler 1.38"},
 		{"another scheduler", func(b *snapshotBuilder) { b.pod("x-0").Spec.SchedulerName = "trimaran" }, `"trimaran"`},
 		{"emptyDir", volume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}), ""},

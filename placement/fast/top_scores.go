@@ -255,10 +255,14 @@ func (s *scoreList) sortLevels(table *[]int32) {
 	}
 }
 
-// maxBalancedScore returns an upper bound of the weighted BalancedAllocation score. The pod changes
-// the deviation by at most half of its larger share of cpu or memory, plus less than 1 by rounding.
+// maxBalancedScore returns an upper bound of the weighted BalancedAllocation score. If the score is
+// the balance of the node, it can reach the maximum. If the score is a gain, the pod changes the
+// deviation by at most half of its larger share of cpu or memory, plus less than 1 by rounding.
 func (q *topNodes) maxBalancedScore() int32 {
 	weight, r := int32(q.replacement.Profile.Weights.BalancedAllocation), &q.replacement.Requests
+	if !q.balancedByGain {
+		return weight * scheduler.MaxScore
+	}
 	share := max(float64(max(r.MilliCPU, 0))/float64(q.leastMilliCPU), float64(max(r.MemoryBytes, 0))/float64(q.leastBytes))
 	gain := int64(math.Floor(min(share, 1)*scheduler.MaxScore/2+1e-6)) + 1
 	return weight * int32(min(score.BalanceGain(gain, 0), scheduler.MaxScore))
@@ -270,7 +274,7 @@ func (q *topNodes) scoreFixed(list []int32) {
 	as, r, weights, images := &q.replacement.ScoredRequests, &q.replacement.Requests, &q.replacement.Profile.Weights, q.replacement.StaticScores.Images
 	cpu, memory := float64(as.MilliCPU), float64(as.MemoryBytes)
 	halfCPU, halfMemory := float64(r.MilliCPU)/2, float64(r.MemoryBytes)/2
-	fit, even := int32(weights.ResourcesFit), weights.BalancedAllocation
+	fit, even, byGain := int32(weights.ResourcesFit), weights.BalancedAllocation, q.balancedByGain
 	if r.MilliCPU == 0 && r.MemoryBytes == 0 {
 		even = 0
 	}
@@ -283,7 +287,10 @@ func (q *topNodes) scoreFixed(list []int32) {
 			if part := v - float64(with); part < roundingMargin || part > 1-roundingMargin {
 				with = q.computeExactBalance(place)
 			}
-			sum += int32(even * score.BalanceGain(with, x.balance))
+			if byGain {
+				with = score.BalanceGain(with, x.balance)
+			}
+			sum += int32(even * with)
 		}
 		if images != nil {
 			sum += int32(weights.ImageLocality) * int32(images[q.model.NodeOrder[place]])

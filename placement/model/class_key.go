@@ -7,11 +7,16 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
+
+// everyFeature makes keys include pod-level resources in every version, even if the scheduler
+// ignores them.
+var everyFeature = kubeversion.Of(kubeversion.Newest)
 
 // appendRareFields appends the fields that few pods set: ports, volumes, required node features,
 // priority, scheduler and pod-level resources.
@@ -25,7 +30,7 @@ func appendRareFields(b []byte, p *cluster.Pod) []byte {
 	}
 	b = appendVolumes(b, spec.Volumes)
 	if spec.Resources != nil {
-		request, assumed := RequestsOf(p.Object)
+		request, assumed := RequestsOf(p.Object, everyFeature)
 		b = appendAmounts(appendAmounts(b, request), assumed)
 	}
 	return append(b, FeatureBits(spec))
