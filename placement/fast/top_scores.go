@@ -108,7 +108,7 @@ func (q *topNodes) computeBounds() {
 	h.minLoss *= h.freeFactor
 	h.maxBalanced = q.maxBalancedScore()
 	taken := min(scheduler.MaxScore, scheduler.MaxScore*as.MilliCPU/q.leastMilliCPU) + min(scheduler.MaxScore, scheduler.MaxScore*as.MemoryBytes/q.leastBytes) + 2
-	h.estimateSlack = max(int(h.freeFactor)*int(taken)-int(h.minLoss), 0) + 4*max(int(h.maxBalanced)-int(weights.BalancedAllocation)*scheduler.MaxScore*3/4, 0) + 2
+	h.estimateSlack = max(int(h.freeFactor)*int(taken)-int(h.minLoss), 0) + 4*max(int(h.maxBalanced)-int(weights.BalancedAllocation)*q.typicalBalanced(), 0) + 2
 	h.estimateRange = q.maxFreePercent()*int(h.freeFactor) + 1
 	if q.replacement.StaticScores.Images != nil {
 		h.imageFactor = int32(2 * weights.ImageLocality)
@@ -266,6 +266,15 @@ func (q *topNodes) maxBalancedScore() int32 {
 	share := max(float64(max(r.MilliCPU, 0))/float64(q.leastMilliCPU), float64(max(r.MemoryBytes, 0))/float64(q.leastBytes))
 	gain := int64(math.Floor(min(share, 1)*scheduler.MaxScore/2+1e-6)) + 1
 	return weight * int32(min(score.BalanceGain(gain, 0), scheduler.MaxScore))
+}
+
+// typicalBalanced returns a BalancedAllocation score that most nodes reach: a pod that changes little
+// gains little, and most nodes use nearly equal shares of cpu and memory.
+func (q *topNodes) typicalBalanced() int {
+	if q.balancedByGain {
+		return scheduler.MaxScore * 3 / 4
+	}
+	return scheduler.MaxScore * 19 / 20
 }
 
 // scoreFixed replaces each position in the list by the fixed score of its node: NodeResourcesFit,
