@@ -183,10 +183,10 @@ func (m *ClusterModel) unsupportedTemplate(p *cluster.Pod) string {
 	}
 	c := m.PodClass[p.ID]
 	if c.TemplateRequests == nil {
-		wants := model.RequestsOfTemplate(&corev1.Pod{Spec: *o.Template})
+		wants := model.RequestsOfTemplate(&corev1.Pod{Spec: *o.Template}, m.Snap.Scheduler)
 		c.TemplateRequests = &wants
 	}
-	if model.EqualResources(model.RequestsOfTemplate(p.Object), *c.TemplateRequests) {
+	if model.EqualResources(model.RequestsOfTemplate(p.Object, m.Snap.Scheduler), *c.TemplateRequests) {
 		return ""
 	}
 	return "it was changed after its creation, and its template has other requests"
