@@ -11,10 +11,11 @@ import (
 
 // Rules holds the settings that a plan must obey. See docs/reference/config.md.
 type Rules struct {
-	NodeSelector      labels.Selector // nil: all
-	NamespaceSelector labels.Selector // nil: all
-	PodSelector       labels.Selector // nil: all
-	Include, Exclude  []string        // namespaces
+	NodeSelector        labels.Selector // nil: all
+	VirtualNodeSelector labels.Selector // nil: none
+	NamespaceSelector   labels.Selector // nil: all
+	PodSelector         labels.Selector // nil: all
+	Include, Exclude    []string        // namespaces
 
 	// Protect contains the names in guards.protect.
 	Protect                 map[string]bool
