@@ -3,6 +3,7 @@ package landings
 import (
 	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -18,11 +19,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
+var placementCount = flag.Int("placements", 0, "number of placements (0: 500, or 12 with -short)")
+
 func defaultTestSize() testSize {
 	if testing.Short() {
-		return testSize{nodes: 30, apps: 4, podsPerApp: 15, placements: 12}
+		return testSize{nodes: 30, apps: 4, podsPerApp: 15, placements: cmp.Or(*placementCount, 12)}
 	}
-	return testSize{nodes: 300, apps: 40, podsPerApp: 30, placements: 500, minPerBin: 20, maxUnpredicted: 50}
+	return testSize{nodes: 300, apps: 40, podsPerApp: 30, placements: cmp.Or(*placementCount, 500), minPerBin: 20, maxUnpredicted: 50}
 }
 
 // TestRealPlacementsAreAsLikelyAsForetold evicts pods one at a time and observes to which node the real scheduler binds
