@@ -62,31 +62,6 @@ type rejection struct {
 // rejectFunc records a rejection if rejected is true.
 type rejectFunc = func(rejected bool, code plan.Code, why string)
 
-// isVirtual reports whether a service or another cluster runs the pods of the node.
-func (r *podGuards) isVirtual(n *corev1.Node) bool {
-	for key, value := range n.Labels {
-		switch key + "=" + value {
-		case "eks.amazonaws.com/compute-type=fargate", "type=virtual-kubelet", "node.kubernetes.io/instance-type=eklet",
-			"liqo.io/type=virtual-node":
-			return true
-		}
-		if key == "node-role.kubernetes.io/virtual-node" {
-			return true
-		}
-	}
-	for _, t := range n.Spec.Taints {
-		switch t.Key {
-		case "virtual-kubelet.io/provider", "eks.tke.cloud.tencent.com/eklet", "virtual-node.liqo.io/not-allowed":
-			return true
-		case "eks.amazonaws.com/compute-type":
-			return t.Value == "fargate"
-		case "vci.vke.volcengine.com/node-type":
-			return t.Value == "vci"
-		}
-	}
-	return r.rules.VirtualNodeSelector != nil && r.rules.VirtualNodeSelector.Matches(labels.Set(n.Labels))
-}
-
 func (r *podGuards) selectedByNodeSelector(n *corev1.Node) bool {
 	return r.rules.NodeSelector == nil || r.rules.NodeSelector.Matches(labels.Set(n.Labels))
 }
