@@ -82,10 +82,13 @@ func (h *throttle) wait(ctx context.Context) bool {
 // maxInterval is the interval of evictor.perMinute 1, the lowest rate.
 const maxInterval = time.Minute
 
-// pacer spaces evictions evenly. Unused turns are not saved up.
+// pacer spaces evictions evenly. Unused turns are not saved up. A turn counts from the time at which the caller of the
+// previous turn went on, so that a caller that the machine delays does not meet the next one.
 type pacer struct {
 	interval time.Duration
 	clock    clock.WithTicker
+
+	turn chan struct{} // has room for the caller whose turn is next
 
 	mu   sync.Mutex
 	next time.Time
@@ -104,7 +107,7 @@ func BatchSize(perMinute int) int {
 }
 
 func newPacer(perMinute int, c clock.WithTicker) *pacer {
-	p := &pacer{clock: c}
+	p := &pacer{clock: c, turn: make(chan struct{}, 1)}
 	if perMinute > 0 {
 		p.interval = maxInterval / time.Duration(perMinute)
 	}
@@ -129,10 +132,20 @@ func (p *pacer) wait(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false
 	}
+	select {
+	case p.turn <- struct{}{}:
+		defer func() { <-p.turn }()
+	case <-ctx.Done():
+		return false
+	}
 	p.mu.Lock()
-	now := p.clock.Now()
-	delay := max(p.next.Sub(now), 0)
-	p.next = now.Add(delay + p.interval)
+	delay := max(p.next.Sub(p.clock.Now()), 0)
 	p.mu.Unlock()
-	return wait.Sleep(ctx, p.clock, delay)
+	if !wait.Sleep(ctx, p.clock, delay) {
+		return false
+	}
+	p.mu.Lock()
+	p.next = p.clock.Now().Add(p.interval)
+	p.mu.Unlock()
+	return true
 }
