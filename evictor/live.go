@@ -129,8 +129,15 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 		if !l.waitTurn(wave, h) {
 			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop")
 		}
-		pod, v, a := l.tryOnce(ctx, wave, h, m)
-		extended := v.Throttled && h.extend(v.RetryAfter) // before endCall, so that no other eviction begins meanwhile
+		pod, v, a := l.checkOnce(wave, h, m)
+		if pod != nil {
+			l.pacer.end(true)
+			v = l.sendEviction(ctx, m)
+		}
+		extended := v.Throttled && h.extend(v.RetryAfter) // before the turn ends, so that no other eviction begins meanwhile
+		if pod == nil {
+			l.pacer.end(false)
+		}
 		l.endCall()
 		if !v.Throttled {
 			return pod, v, a
@@ -163,20 +170,25 @@ func (l *Live) beginCall(ctx context.Context) bool {
 func (l *Live) endCall() { <-l.calls }
 
 // waitTurn waits until the API server allows requests, the pacer gives a turn, and fewer than maxCalls evictions wait
-// for an answer. After waitTurn has returned true, the caller must call endCall.
+// for an answer. After waitTurn has returned true, the caller must call pacer.end and endCall.
 func (l *Live) waitTurn(wave context.Context, h *throttle) bool {
-	for h.wait(wave) && l.pacer.wait(wave) && l.beginCall(wave) {
+	for h.wait(wave) && l.pacer.begin(wave) {
+		if !l.beginCall(wave) {
+			l.pacer.end(false)
+			return false
+		}
 		if h.remaining() <= 0 {
 			return true
 		}
-		l.endCall() // other evictions were throttled meanwhile: take turns again, so that they do not all start at once
+		l.pacer.end(false) // other evictions were throttled meanwhile: take turns again, so that they do not all start at once
+		l.endCall()
 	}
 	return false
 }
 
-// tryOnce checks the pod once more and requests its eviction. If tryOnce returns a nil pod, it has
-// not requested the eviction.
-func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*corev1.Pod, Verdict, attempt) {
+// checkOnce checks the pod once more before the request for its eviction. If checkOnce returns a nil pod, the attempt
+// has ended or the API server throttles.
+func (l *Live) checkOnce(wave context.Context, h *throttle, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	pod, v, a := l.readPod(wave, m)
 	if pod == nil {
 		return nil, v, a
@@ -200,7 +212,7 @@ func (l *Live) tryOnce(ctx, wave context.Context, h *throttle, m plan.Move) (*co
 		return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged,
 			fmt.Sprintf("not tried: evictions are delayed, and the wave began more than %s ago", h.maxAge))
 	}
-	return pod, l.sendEviction(ctx, m), attempt{}
+	return pod, Verdict{}, attempt{}
 }
 
 // readPod reads the pod right before its eviction. If readPod returns a nil pod, the attempt has

@@ -368,9 +368,10 @@ func TestPaceSpacesEvictions(t *testing.T) {
 		p := newPacer(30, clock.RealClock{})
 		for i := range 3 {
 			want := time.Duration(i) * 2 * time.Second
-			if !p.wait(t.Context()) || time.Since(noon) != want {
+			if !p.begin(t.Context()) || time.Since(noon) != want {
 				t.Errorf("turn %d came after %s, want %s", i+1, time.Since(noon), want)
 			}
+			p.end(true)
 		}
 	})
 }

@@ -1,10 +1,16 @@
 package evictor
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // A reload must not start an eviction earlier than either pacer allows.
@@ -15,9 +21,10 @@ func TestThePaceGoesOnWithAnotherEvictor(t *testing.T) {
 	} {
 		fake := clocktesting.NewFakeClock(start)
 		before, now := &Live{pacer: newPacer(c.before, fake)}, &Live{pacer: newPacer(c.now, fake)}
-		if !before.pacer.wait(t.Context()) {
+		if !before.pacer.begin(t.Context()) {
 			t.Fatal("no turn")
 		}
+		before.pacer.end(true)
 		now.ContinueFrom(before)
 		if want := start.Add(time.Duration(c.wantSeconds) * time.Second); !now.pacer.next.Equal(want) {
 			t.Errorf("%d per minute, then %d: the next eviction at +%s, want +%ds", c.before, c.now, now.pacer.next.Sub(start), c.wantSeconds)
@@ -29,4 +36,73 @@ func TestThePaceGoesOnWithAnotherEvictor(t *testing.T) {
 	if !fresh.pacer.next.IsZero() {
 		t.Error("the pacer waits although the earlier evictor evicted nothing")
 	}
+}
+
+// slowFirstReads answers the first reads of pods late, the first read last.
+type slowFirstReads struct {
+	*fakeCluster
+	delays chan time.Duration
+}
+
+func (s slowFirstReads) get(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+	select {
+	case d := <-s.delays:
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(d):
+		}
+	default:
+	}
+	return s.fakeCluster.get(ctx, namespace, name)
+}
+
+// TestEvictionsWithSlowChecksKeepTheirInterval: the checks of the first evictions end late and at about the same time.
+func TestEvictionsWithSlowChecksKeepTheirInterval(t *testing.T) {
+	runAtNoon(t, func(t *testing.T) {
+		w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"), testPod("d3", "u3", "n3"))
+		w.createReplacement = "n1"
+		var at []time.Time
+		w.onEvict = func() { at = append(at, time.Now()) }
+		slow := slowFirstReads{w, make(chan time.Duration, 2)}
+		slow.delays <- 1001 * time.Millisecond
+		slow.delays <- 501 * time.Millisecond
+		l := newTestLive(w, clock.RealClock{})
+		l.podAPI = slow
+		l.pacer = newPacer(120, clock.RealClock{})
+		l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2"), testMove(3, "d3", "u3")}, nil)
+		if len(at) != 3 {
+			t.Fatalf("%d evictions, want 3", len(at))
+		}
+		for i := range at[1:] {
+			if gap := at[i+1].Sub(at[i]); gap < 500*time.Millisecond {
+				t.Errorf("evictions %d and %d are %s apart, want at least 500ms", i+1, i+2, gap)
+			}
+		}
+	})
+}
+
+// TestAnAttemptWithoutARequestTakesNoTurn: one pod is gone before its turn, and one cannot be read.
+func TestAnAttemptWithoutARequestTakesNoTurn(t *testing.T) {
+	runAtNoon(t, func(t *testing.T) {
+		w := newFakeCluster(testPod("d3", "u3", "n3"))
+		w.createReplacement = "n1"
+		w.onGet = func(n int) error {
+			if n == 1 {
+				return errors.New("connection lost")
+			}
+			return nil
+		}
+		l := newTestLive(w, clock.RealClock{})
+		l.pacer = newPacer(1, clock.RealClock{})
+		var at time.Duration
+		w.onEvict = func() { at = time.Since(noon) }
+		l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2"), testMove(3, "d3", "u3")}, nil)
+		if w.evictRequests > 1 || at > 10*time.Second {
+			t.Errorf("%d evictions, the last after %s", w.evictRequests, at)
+		}
+		if !l.pacer.begin(t.Context()) {
+			t.Error("the pacer gives no further turn")
+		}
+	})
 }

@@ -82,13 +82,12 @@ func (h *throttle) wait(ctx context.Context) bool {
 // maxInterval is the interval of evictor.perMinute 1, the lowest rate.
 const maxInterval = time.Minute
 
-// pacer spaces evictions evenly. Unused turns are not saved up. A turn counts from the time at which the caller of the
-// previous turn went on, so that a caller that the machine delays does not meet the next one.
+// pacer spaces eviction requests evenly. Unused turns are not saved up. A turn lasts until its eviction is requested, and
+// the interval counts from then, so that an eviction whose checks take long does not start beside the next one.
 type pacer struct {
 	interval time.Duration
 	clock    clock.WithTicker
-
-	turn chan struct{} // has room for the caller whose turn is next
+	turn     chan struct{} // holds the caller whose turn it is
 
 	mu   sync.Mutex
 	next time.Time
@@ -127,25 +126,35 @@ func (p *pacer) continueFrom(before *pacer) {
 	}
 }
 
-// wait returns true when it is the caller's turn, and false if ctx ends first.
-func (p *pacer) wait(ctx context.Context) bool {
-	if ctx.Err() != nil {
-		return false
+// begin waits for the caller's turn; without a limit per minute, it does not wait. begin returns false if ctx ends
+// first. After begin has returned true, the caller must call end.
+func (p *pacer) begin(ctx context.Context) bool {
+	if ctx.Err() != nil || p.interval == 0 {
+		return ctx.Err() == nil
 	}
 	select {
 	case p.turn <- struct{}{}:
-		defer func() { <-p.turn }()
 	case <-ctx.Done():
 		return false
 	}
 	p.mu.Lock()
-	delay := max(p.next.Sub(p.clock.Now()), 0)
+	delay := p.next.Sub(p.clock.Now())
 	p.mu.Unlock()
 	if !wait.Sleep(ctx, p.clock, delay) {
+		<-p.turn
 		return false
 	}
-	p.mu.Lock()
-	p.next = p.clock.Now().Add(p.interval)
-	p.mu.Unlock()
 	return true
+}
+
+// end ends the caller's turn. If the caller now requests an eviction, the next turn begins after the interval.
+func (p *pacer) end(requests bool) {
+	if requests {
+		p.mu.Lock()
+		p.next = p.clock.Now().Add(p.interval)
+		p.mu.Unlock()
+	}
+	if p.interval > 0 {
+		<-p.turn
+	}
 }
