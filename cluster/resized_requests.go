@@ -35,7 +35,8 @@ func withLargestRequests(p *corev1.Pod, features *kubeversion.Features) *corev1.
 	}
 	if podLevel {
 		out.Spec.Resources = p.Spec.Resources.DeepCopy()
-		largest := largestRequests(infeasible, p.Spec.Resources.Requests, p.Status.Resources.Requests, p.Status.AllocatedResources)
+		largest := largestRequests(infeasible, p.Spec.Resources.Requests, p.Status.Resources.Requests,
+			p.Status.AllocatedResources)
 		for name := range out.Spec.Resources.Requests { // only resources of the spec count
 			out.Spec.Resources.Requests[name] = largest[name]
 		}

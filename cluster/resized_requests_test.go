@@ -59,6 +59,11 @@ func TestRequestsByVersion(t *testing.T) {
 			containers(p, container("a", 200))
 			statuses(p, containerStatus("a", -1, 400))
 		}, byVersion{33: 200, 34: 200, 35: 200, 36: 200, 37: 400}},
+		// a: S, L and A 200. b: S 100, L 400, no A. By container: 200 + 100. By pod: L 200 + 400.
+		{"allocated, not actual, beside another", func(p *corev1.Pod) {
+			containers(p, container("a", 200), container("b", 100))
+			statuses(p, containerStatus("a", 200, 200), containerStatus("b", -1, 400))
+		}, byVersion{33: 300, 34: 300, 35: 300, 36: 300, 37: 600}},
 		// S 900 is infeasible, L 300, A 400.
 		{"infeasible", func(p *corev1.Pod) {
 			containers(p, container("a", 900))
@@ -140,14 +145,18 @@ func TestRequestsByVersion(t *testing.T) {
 func TestAssumedRequestsByVersion(t *testing.T) {
 	podLevel := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}, {Name: "b"}},
 		Resources: &corev1.ResourceRequirements{Requests: cpuList(900)}}}
+	one := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}, container("b", 300)},
+		Resources: &corev1.ResourceRequirements{Requests: cpuList(900)}}}
 	resized := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "a"}, container("b", 300)}},
-		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{containerStatus("a", 50, 50), containerStatus("b", 300, 300)}}}
+		Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
+			containerStatus("a", 50, 50), containerStatus("b", 300, 300)}}}
 	for _, c := range []struct {
 		name string
 		pod  *corev1.Pod
 		want map[int]int64
 	}{
 		{"pod level", podLevel, map[int]int64{33: 200, 34: 900, 36: 900, 37: 900}},
+		{"pod level, and one container requests", one, map[int]int64{33: 400, 34: 900, 36: 900, 37: 900}},
 		// By container: 50 + 300. By pod: S 100 + 300, L and A 50 + 300.
 		{"no request, but a status", resized, map[int]int64{33: 350, 34: 350, 36: 350, 37: 400}},
 	} {

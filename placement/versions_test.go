@@ -30,7 +30,9 @@ type byVersion map[int]int64
 // and 10Gi; the victim on a is gone.
 func TestScoresByVersion(t *testing.T) {
 	const gpu = "example.com/gpu"
-	overThree := newProfileWith(func(p *scheduler.Profile) { p.BalancedResources = []corev1.ResourceName{"cpu", "memory", gpu} })
+	overThree := newProfileWith(func(p *scheduler.Profile) {
+		p.BalancedResources = []corev1.ResourceName{"cpu", "memory", gpu}
+	})
 	image := func(bytes int64) func(*snapshotBuilder) {
 		return func(b *snapshotBuilder) {
 			b.pod("x-0").Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{
@@ -98,7 +100,8 @@ func TestFeasibleByVersion(t *testing.T) {
 			n := b.objects.CSINodes[0]
 			n.Spec.Drivers[0].Name, n.Spec.Drivers[0].Allocatable.Count = "pxd.portworx.com", &limit
 			if annotated {
-				n.Annotations = map[string]string{corev1.MigratedPluginsAnnotationKey: "kubernetes.io/aws-ebs,kubernetes.io/portworx-volume"}
+				n.Annotations = map[string]string{
+					corev1.MigratedPluginsAnnotationKey: "kubernetes.io/aws-ebs,kubernetes.io/portworx-volume"}
 			}
 			if more != nil {
 				more(b)
@@ -108,6 +111,24 @@ func TestFeasibleByVersion(t *testing.T) {
 	other := func(b *snapshotBuilder) {
 		b.app("y", 0, func(s *corev1.PodSpec) { s.Volumes = portworxVolume("other") }, "b")
 	}
+	// x-0 uses a volume of the CSI driver, which counts in every version.
+	csiVolume := func(more func(*snapshotBuilder)) func(*snapshotBuilder) {
+		return func(b *snapshotBuilder) {
+			other(b)
+			b.boundClaim("c", nil)
+			b.pod("x-0").Spec.Volumes = claimVolumes("c")
+			b.objects.PersistentVolumes[0].Spec.CSI.Driver = "pxd.portworx.com"
+			if more != nil {
+				more(b)
+			}
+		}
+	}
+	stillAttached := csiVolume(func(b *snapshotBuilder) {
+		b.volume("pv-other", "zonal", "1Gi", nil).Spec.CSI = &corev1.CSIPersistentVolumeSource{
+			Driver: "pxd.portworx.com", VolumeHandle: "other"}
+		b.volumeAttachment("pv-other", "b")
+		b.objects.VolumeAttachments[0].Spec.Attacher = "pxd.portworx.com"
+	})
 	fast := "fast"
 	attributes := func(more func(*snapshotBuilder)) func(*snapshotBuilder) {
 		return withUnboundClaim(driver, func(b *snapshotBuilder) {
@@ -117,7 +138,9 @@ func TestFeasibleByVersion(t *testing.T) {
 			}
 		})
 	}
-	noProvisioner := func(b *snapshotBuilder) { b.objects.StorageClasses[0].Provisioner = "kubernetes.io/no-provisioner" }
+	noProvisioner := func(b *snapshotBuilder) {
+		b.objects.StorageClasses[0].Provisioner = "kubernetes.io/no-provisioner"
+	}
 	for _, c := range []struct {
 		name string
 		edit func(*snapshotBuilder)
@@ -128,15 +151,18 @@ func TestFeasibleByVersion(t *testing.T) {
 				{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
 		}, map[int]string{33: "a b c", 34: "a b c", 35: "a b c", 36: "", 37: ""}},
 		{"bind mount options, declared on b", func(b *snapshotBuilder) {
-			b.pod("x-0").Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "v", BindMountOptions: []string{"noexec"}}}
+			b.pod("x-0").Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{
+				{Name: "v", BindMountOptions: []string{"noexec"}}}
 			b.objects.Nodes[1].Status.DeclaredFeatures = []string{"VolumeBindMountOptions"}
 		}, map[int]string{33: "a b c", 34: "a b c", 35: "a b c", 36: "a b c", 37: "b"}},
 		{"pod-level requests that fit nowhere", func(b *snapshotBuilder) {
-			b.pod("x-0").Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("11")}}
+			b.pod("x-0").Spec.Resources = &corev1.ResourceRequirements{
+				Requests: corev1.ResourceList{"cpu": resource.MustParse("11")}}
 		}, map[int]string{33: "a b c", 34: "", 35: "", 36: "", 37: ""}},
 		{"pod-level requests of another pod", func(b *snapshotBuilder) {
 			b.app("y", 100, func(s *corev1.PodSpec) {
-				s.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("10")}}
+				s.Resources = &corev1.ResourceRequirements{
+					Requests: corev1.ResourceList{"cpu": resource.MustParse("10")}}
 			}, "b")
 		}, map[int]string{33: "a b c", 34: "a c", 35: "a c", 36: "a c", 37: "a c"}},
 		// y-0 on b: one container grows from 2 to 6 CPUs, one shrinks from 5 to 1. x-0 requests 100m.
@@ -144,8 +170,8 @@ func TestFeasibleByVersion(t *testing.T) {
 			b.app("y", 0, nil, "b")
 			y := b.pod("y-0")
 			for _, x := range []struct{ name, spec, status string }{{"grows", "6", "2"}, {"shrinks", "1", "5"}} {
-				y.Spec.Containers = append(y.Spec.Containers, corev1.Container{Name: x.name, Resources: corev1.ResourceRequirements{
-					Requests: corev1.ResourceList{"cpu": resource.MustParse(x.spec)}}})
+				y.Spec.Containers = append(y.Spec.Containers, corev1.Container{Name: x.name,
+					Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse(x.spec)}}})
 				now := corev1.ResourceList{"cpu": resource.MustParse(x.status)}
 				y.Status.ContainerStatuses = append(y.Status.ContainerStatuses, corev1.ContainerStatus{Name: x.name,
 					AllocatedResources: now, Resources: &corev1.ResourceRequirements{Requests: now}})
@@ -158,6 +184,10 @@ func TestFeasibleByVersion(t *testing.T) {
 		{"another Portworx volume, no annotation", portworx(false, 1, other),
 			map[int]string{33: "a b c", 34: "a b c", 35: "a b c", 36: "a c", 37: "a c"}},
 		{"another Portworx volume, annotation", portworx(true, 1, other),
+			map[int]string{33: "a c", 34: "a c", 35: "a c", 36: "a c", 37: "a c"}},
+		{"a CSI volume beside a Portworx volume, no annotation", portworx(false, 1, csiVolume(nil)),
+			map[int]string{33: "a b c", 34: "a b c", 35: "a b c", 36: "a c", 37: "a c"}},
+		{"a CSI volume beside an attached Portworx volume", portworx(false, 1, stillAttached),
 			map[int]string{33: "a c", 34: "a c", 35: "a c", 36: "a c", 37: "a c"}},
 		{"attributes class, provisioned", attributes(nil),
 			map[int]string{33: "", 34: "a b c", 35: "a b c", 36: "a b c", 37: "a b c"}},
@@ -189,15 +219,20 @@ func TestFeasibleByVersion(t *testing.T) {
 }
 
 func portworxVolume(id string) []corev1.Volume {
-	return []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{PortworxVolume: &corev1.PortworxVolumeSource{VolumeID: id}}}}
+	return []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{
+		PortworxVolume: &corev1.PortworxVolumeSource{VolumeID: id}}}}
 }
 
 // TestNamespaceSelectorsByVersion: releases of 1.34 to 1.36 differ in what a selector with only
 // NotIn or DoesNotExist selects, if it belongs to the new pod.
 func TestNamespaceSelectorsByVersion(t *testing.T) {
 	requirement := func(op metav1.LabelSelectorOperator, values ...string) *metav1.LabelSelector {
-		return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: op, Values: values}}}
+		return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: "team", Operator: op, Values: values}}}
 	}
+	preferred := &corev1.Affinity{PodAffinity: &corev1.PodAffinity{
+		PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
+			{Weight: 1, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: zoneKey, LabelSelector: appSelector("x")}}}}}
 	never := map[int]bool{33: false, 34: false, 35: false, 36: false, 37: false}
 	some := map[int]bool{33: false, 34: true, 35: true, 36: true, 37: false}
 	for _, c := range []struct {
@@ -215,9 +250,8 @@ func TestNamespaceSelectorsByVersion(t *testing.T) {
 		{"NotIn of another pod", "y-0", requirement(metav1.LabelSelectorOpNotIn, "a"), never},
 	} {
 		for minor, want := range c.unsupported {
-			for kind, affinity := range map[string]*corev1.Affinity{"affinity": affinityTo("x", zoneKey), "anti-affinity": antiAffinityTo("z", zoneKey),
-				"preferred": {PodAffinity: &corev1.PodAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
-					{Weight: 1, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: zoneKey, LabelSelector: appSelector("x")}}}}}} {
+			for kind, affinity := range map[string]*corev1.Affinity{"affinity": affinityTo("x", zoneKey),
+				"anti-affinity": antiAffinityTo("z", zoneKey), "preferred": preferred.DeepCopy()} {
 				b := buildForVersion(minor)
 				b.app("y", 100, nil, "b")
 				b.pod(c.pod).Spec.Affinity = affinity
@@ -234,6 +268,7 @@ func TestNamespaceSelectorsByVersion(t *testing.T) {
 	}
 }
 
+// podAffinityTerms returns the inter-pod affinity terms that this test sets.
 func podAffinityTerms(a *corev1.Affinity) (out []*corev1.PodAffinityTerm) {
 	if p := a.PodAffinity; p != nil {
 		for i := range p.RequiredDuringSchedulingIgnoredDuringExecution {

@@ -100,10 +100,12 @@ func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim
 	switch {
 	case name != "" && class == nil:
 		setFirst(&cs.unsupportedReason, "StorageClass %s of its claim %s is not in the snapshot", name, c.Name)
-	case st.refusesAttributes(c):
-		setFirst(&cs.refusedReason, "claim %s names a VolumeAttributesClass, which this version of kube-scheduler does not bind", c.Name)
 	case class != nil && ptr.Deref(class.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer:
 		cs.delayed = append(cs.delayed, c)
+		if st.refusesAttributes(c) {
+			setFirst(&cs.refusedReason, "claim %s has a VolumeAttributesClass, which kube-scheduler 1.%d does not bind",
+				c.Name, st.snap.ServerMinor)
+		}
 	case ephemeral:
 		setFirst(&cs.unsupportedReason, "its ephemeral volume is provisioned before the pod is scheduled, so its zone is not known")
 	default:
