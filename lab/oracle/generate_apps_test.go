@@ -57,6 +57,9 @@ func (g *generatedCluster) addApp(i int) {
 			p.Status = corev1.PodStatus{Phase: corev1.PodPending, NominatedNodeName: at}
 		case !g.chance(0.05):
 			p.Spec.NodeName = at
+			if g.themes["resizes"] && g.chance(0.7) {
+				g.addResourceStatuses(p)
+			}
 		}
 		if g.chance(0.1) {
 			now := metav1.Unix(1, 0)
@@ -169,8 +172,8 @@ func (g *generatedCluster) requireNodeFeatures(spec *corev1.PodSpec) {
 	case 1:
 		spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
 	default:
-		if schedulerVersion() == "1.36" {
-			return // the API server of 1.36 does not know mount options
+		if schedulerMinor < 37 {
+			return // older API servers do not know mount options
 		}
 		spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "m", BindMountOptions: []string{"noexec"}}}
 	}
