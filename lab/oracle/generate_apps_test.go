@@ -74,7 +74,7 @@ func (g *generatedCluster) randomPodSpec() corev1.PodSpec {
 	for i := range 1 + g.Intn(2) {
 		spec.Containers = append(spec.Containers, g.randomContainer(i))
 	}
-	if g.chance(0.15) {
+	if g.chance(map[bool]float64{true: 0.5, false: 0.15}[g.themes["resizes"]]) {
 		spec.InitContainers = append(spec.InitContainers,
 			corev1.Container{Name: "i", Image: "img2:v1", Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{"cpu": resource.MustParse("900m")}}})

@@ -56,17 +56,11 @@ func (g *generatedCluster) changedRequests(wants corev1.ResourceList) corev1.Res
 		case ok && g.chance(0.1):
 			delete(out, name)
 		case ok && g.chance(0.7):
-			out[name] = *resource.NewMilliQuantity(q.MilliValue()*int64(1+g.Intn(8))/4, q.Format)
+			out[name] = *resource.NewMilliQuantity(q.MilliValue()*int64(1+g.Intn(12))/4, q.Format)
 		}
 	}
 	if len(out) == 0 {
 		return nil
 	}
 	return out
-}
-
-// mayBeUnsupported reports whether the placement of the pod's replacement need not be predicted: the pod is being
-// resized, or an error of some patch releases of 1.34 to 1.36 decides.
-func mayBeUnsupported(p *corev1.Pod) bool {
-	return len(p.Status.Conditions) > 0 || schedulerMinor >= 34 && schedulerMinor <= 36 && changeTermsOf(&p.Spec, selectsWithoutLabels)
 }

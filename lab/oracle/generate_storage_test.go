@@ -176,7 +176,7 @@ func (g *generatedCluster) bindToNewVolume(c *corev1.PersistentVolumeClaim, clas
 			ClaimRef: &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name}}}
 	driver := g.oneOf("csi.fast", "csi.wide", "ebs.csi.aws.com", "nfs")
 	if g.themes["portworx"] && g.chance(0.4) {
-		driver = g.oneOf("portworx", "portworx", "pxd.portworx.com")
+		driver = g.oneOf("portworx", "pxd.portworx.com")
 	}
 	switch driver {
 	case "portworx":

@@ -114,7 +114,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 		if victim.Terminating {
 			continue
 		}
-		if why, ok := w.Supported(victim.ID); !ok && mayBeUnsupported(victim.Object) {
+		if why, ok := w.Supported(victim.ID); !ok && mayBeUnsupported(victim.Object, why) {
 			continue
 		} else if !ok {
 			t.Fatalf("configuration %d: %s\n%s", seed, why, text)
