@@ -7,13 +7,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// defaultServerVersion is the newest supported version. New assumes it if the version is unknown.
-const defaultServerVersion = "1.37"
+// defaultServerVersion is the newest known version. New assumes it if the version is unknown.
+var defaultServerVersion = fmt.Sprintf("1.%d", kubeversion.Newest)
 
 // kubectlGet is a command that prints all objects that decisions depend on.
 const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,quota,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"
@@ -80,6 +81,7 @@ func (b *builder) parseVersion() {
 		return
 	}
 	b.s.ServerMajor, b.s.ServerMinor = int(v.Major()), int(v.Minor())
+	b.s.Scheduler = kubeversion.Of(b.s.ServerMinor)
 }
 
 func (b *builder) addNamespaces() {
@@ -127,7 +129,7 @@ func NodeReady(n *corev1.Node) bool {
 }
 
 func (b *builder) addPods() {
-	cache := requestCache{}
+	cache := requestCache{features: &b.s.Scheduler}
 	b.s.Pods = slices.Grow(b.s.Pods, len(b.o.Pods))
 	for _, p := range sortedByName(b.o.Pods) {
 		if b.isDuplicatePod(p) {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -29,6 +30,7 @@ func TestNewMatchesPlainComputation(t *testing.T) {
 			varyRequests(r, p)
 		}
 		addRandomSelectors(r, o)
+		o.ServerVersion = fmt.Sprintf("1.%d", kubeversion.Oldest+seed%(kubeversion.Newest-kubeversion.Oldest+1))
 		s, err := cluster.New(o)
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +42,7 @@ func TestNewMatchesPlainComputation(t *testing.T) {
 		}
 		for i := range s.Pods {
 			p := &s.Pods[i]
-			exact, nonZero := cluster.RequestsWithoutCache(p.Object)
+			exact, nonZero := cluster.RequestsWithoutCache(p.Object, &s.Scheduler)
 			if !reflect.DeepEqual(p.Requests, exact) || !reflect.DeepEqual(p.NonZero, nonZero) {
 				t.Fatalf("seed %d: pod %s requests %v and %v, want %v and %v", seed, p.Object.Name, p.Requests, p.NonZero, exact, nonZero)
 			}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	corev1 "k8s.io/api/core/v1"
 	resourceapi "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-helpers/resource"
@@ -17,14 +18,19 @@ var defaultScoreRequests = corev1.ResourceList{
 	corev1.ResourceMemory: resourceapi.MustParse("200Mi"),
 }
 
-// effectiveRequests returns the requests that the scheduler counts for a pod. They include init
-// containers, sidecars, overhead, pod-level resources and resizes in progress. nonZero also
+// effectiveRequests returns the requests that the scheduler counts for a pod on a node. They include
+// init containers, sidecars, overhead, pod-level resources and resizes in progress. nonZero also
 // includes the default requests that the scheduler's scores assume.
-func effectiveRequests(p *corev1.Pod) (exact, nonZero Resources) {
-	opts := resource.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true}
+func effectiveRequests(p *corev1.Pod, features *kubeversion.Features) (exact, nonZero Resources) {
+	opts := resource.PodResourcesOptions{UseStatusResources: features.ResizeByPod,
+		InPlacePodLevelResourcesVerticalScalingEnabled: features.PodLevelStatuses,
+		SkipPodLevelResources:                          !features.PodLevelResources}
+	if !features.ResizeByPod {
+		p = withLargestRequests(p, features)
+	}
 	list := resource.PodRequests(p, opts)
 	opts.NonMissingContainerRequests = defaultScoreRequests
-	if resource.IsPodLevelRequestsSet(p) { // such a pod gets defaults only for resources that nothing requests
+	if features.PodLevelResources && resource.IsPodLevelRequestsSet(p) { // such a pod gets defaults only for resources that nothing requests
 		opts.NonMissingContainerRequests = maps.Clone(defaultScoreRequests)
 		maps.DeleteFunc(opts.NonMissingContainerRequests, func(name corev1.ResourceName, _ resourceapi.Quantity) bool {
 			_, given := list[name]
@@ -38,13 +44,14 @@ func effectiveRequests(p *corev1.Pod) (exact, nonZero Resources) {
 // controller and have the same requests. Comparing two pods takes a fiftieth of the time that
 // computing requests takes.
 type requestCache struct {
+	features       *kubeversion.Features
 	last           *corev1.Pod
 	exact, nonZero Resources
 }
 
 func (c *requestCache) requests(p *corev1.Pod) (exact, nonZero Resources) {
 	if c.last == nil || !sameRequestInputs(c.last, p) {
-		c.exact, c.nonZero = effectiveRequests(p)
+		c.exact, c.nonZero = effectiveRequests(p, c.features)
 		c.last = p
 	}
 	return c.exact, c.nonZero

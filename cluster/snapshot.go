@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -21,13 +22,15 @@ type Snapshot struct {
 	TakenAt     time.Time
 	ServerMajor int
 	ServerMinor int
-	ClusterUID  string
-	Nodes       []Node
-	Pods        []Pod
-	Workloads   []Workload
-	Budgets     []Budget
-	Services    []Service
-	Objects     *Objects // the objects that the snapshot indexes, read-only
+	// Scheduler says what kube-scheduler of the server's minor version does.
+	Scheduler  kubeversion.Features
+	ClusterUID string
+	Nodes      []Node
+	Pods       []Pod
+	Workloads  []Workload
+	Budgets    []Budget
+	Services   []Service
+	Objects    *Objects // the objects that the snapshot indexes, read-only
 	// ActualNodes maps names to the nodes in the cluster. A dry run adds hints to Nodes without
 	// writing them to the cluster. ActualNodes is nil if Nodes contains no such hints.
 	ActualNodes map[string]*corev1.Node

@@ -1,11 +1,11 @@
 // Package placement predicts where kube-scheduler places the replacement of an evicted pod: which
 // nodes pass its filters, which of them share the best score, and the probability of each.
 //
-// It reads only a cluster.Snapshot. It uses the formulas of kube-scheduler 1.36 and 1.37
-// (k8s.io/kubernetes, pkg/scheduler/framework/plugins) with their integer rounding. It never
-// decides whether a pod may or should be evicted, and it never changes anything outside its
-// ClusterModel. If a pod needs a feature that the model does not have, the pod is not supported and
-// there is no prediction.
+// It reads only a cluster.Snapshot. It uses the formulas of kube-scheduler 1.33 to 1.37
+// (k8s.io/kubernetes, pkg/scheduler/framework/plugins) with their integer rounding. The package
+// cluster/kubeversion says how these versions differ. Placement never decides whether a pod may or should
+// be evicted, and it never changes anything outside its ClusterModel. If a pod needs a feature that
+// the model does not have, the pod is not supported and there is no prediction.
 //
 // Limits of the predictions:
 //

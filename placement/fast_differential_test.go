@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
@@ -94,8 +95,8 @@ func setVariedSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 	}
 }
 
-// TestQuickIsTheSameAsTheGeneralWay compares the fast and the general prediction on many clusters
-// and several profiles, while pods move and hints change.
+// TestQuickIsTheSameAsTheGeneralWay compares the fast and the general prediction on many clusters,
+// server versions and several profiles, while pods move and hints change.
 func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 	seeds := int64(60)
 	if testing.Short() {
@@ -113,13 +114,15 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 		case 5:
 			p.Weights.PodTopologySpread, p.Weights.BalancedAllocation, p.HardPodAffinityWeight = 0, 0, 40
 		}
-		w := newVariedCluster(seed, []int{3, 101, 130, 200, 400}[rnd.Intn(5)]+rnd.Intn(20)).modelWithProfile(t, p)
+		b := newVariedCluster(seed, []int{3, 101, 130, 200, 400}[rnd.Intn(5)]+rnd.Intn(20))
+		b.objects.ServerVersion = fmt.Sprintf("1.%d", kubeversion.Oldest+rnd.Intn(kubeversion.Newest-kubeversion.Oldest+1))
+		w := b.modelWithProfile(t, p)
 		for range 40 {
 			pod := cluster.PodID(rnd.Intn(len(w.Snap.Pods)))
 			q, s := compareWithGeneral(t, w, pod)
 			quick, states = quick+q, states+s
 			if t.Failed() {
-				t.Fatalf("seed %d, %s", seed, w.Snap.Pods[pod].Object.Name)
+				t.Fatalf("seed %d, version %s, %s", seed, b.objects.ServerVersion, w.Snap.Pods[pod].Object.Name)
 			}
 			w.Move(cluster.PodID(rnd.Intn(len(w.Snap.Pods))), cluster.NodeID(rnd.Intn(len(w.Snap.Nodes)+1)-1))
 			if rnd.Intn(5) == 0 {

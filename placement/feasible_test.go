@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
@@ -210,7 +211,7 @@ func TestRequests(t *testing.T) {
 		b := newSnapshotBuilder()
 		b.node("a", "za")
 		b.app("x", 100, c.edit, "a")
-		request, assumed := model.RequestsOf(b.pod("x-0"))
+		request, assumed := model.RequestsOf(b.pod("x-0"), kubeversion.Of(kubeversion.Newest))
 		if request.MilliCPU != c.request || assumed.MilliCPU != c.assumed {
 			t.Errorf("%s: %dm and %dm, want %dm and %dm", c.name, request.MilliCPU, assumed.MilliCPU, c.request, c.assumed)
 		}

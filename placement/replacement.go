@@ -25,7 +25,7 @@ func (m *ClusterModel) replacementOf(p cluster.PodID) *cycle.Replacement {
 	in := &cycle.Replacement{Class: c, Profile: c.Profile, NodeChecks: *v}
 	m.replacements[c.Number] = in
 	in.Scorers = m.scorersFor(c.Profile)
-	in.Requests, in.ScoredRequests = model.RequestsOf(pod)
+	in.Requests, in.ScoredRequests = model.RequestsOf(pod, m.Snap.Scheduler)
 	in.CheckedRequests = c.Profile.CheckedRequests(&in.Requests)
 	in.Ports, in.Disks = c.Ports, c.Disks
 	if in.Err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
@@ -39,8 +40,9 @@ func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 }
 
 func (m *ClusterModel) unsupportedServer(*cluster.Pod) string {
-	if s := m.Snap; s.ServerMajor != 1 || s.ServerMinor < 36 || s.ServerMinor > 37 {
-		return fmt.Sprintf("kube-scheduler %d.%d is not supported (supported: 1.36 and 1.37)", s.ServerMajor, s.ServerMinor)
+	if s := m.Snap; !kubeversion.Known(s.ServerMajor, s.ServerMinor) {
+		return fmt.Sprintf("kube-scheduler %d.%d is not supported (supported: 1.%d to 1.%d)",
+			s.ServerMajor, s.ServerMinor, kubeversion.Oldest, kubeversion.Newest)
 	}
 	return ""
 }
@@ -190,10 +192,10 @@ func (m *ClusterModel) unsupportedTemplate(p *cluster.Pod) string {
 	}
 	c := m.PodClass[p.ID]
 	if c.TemplateRequests == nil {
-		wants := model.RequestsOfTemplate(&corev1.Pod{Spec: *o.Template})
+		wants := model.RequestsOfTemplate(&corev1.Pod{Spec: *o.Template}, m.Snap.Scheduler)
 		c.TemplateRequests = &wants
 	}
-	if model.EqualResources(model.RequestsOfTemplate(p.Object), *c.TemplateRequests) {
+	if model.EqualResources(model.RequestsOfTemplate(p.Object, m.Snap.Scheduler), *c.TemplateRequests) {
 		return ""
 	}
 	return "it was changed after its creation, and its template has other requests"

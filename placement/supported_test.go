@@ -7,6 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -23,7 +24,9 @@ func TestSupported(t *testing.T) {
 	}{
 		{"a plain pod", func(*snapshotBuilder) {}, ""},
 		{"1.36", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.36" }, ""},
-		{"1.35", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.35" }, "kube-scheduler 1.35"},
+		{"1.33", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.33" }, ""},
+		{"1.32", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.32" },
+			"kube-scheduler 1.32 is not supported (supported: 1.33 to 1.37)"},
 		{"1.38", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.38" }, "kube-scheduler 1.38"},
 		{"another scheduler", func(b *snapshotBuilder) { b.pod("x-0").Spec.SchedulerName = "trimaran" }, `"trimaran"`},
 		{"emptyDir", volume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}), ""},
@@ -62,6 +65,26 @@ func TestSupported(t *testing.T) {
 				t.Errorf("the prediction's UnsupportedReason is %q", p.UnsupportedReason)
 			}
 		})
+	}
+}
+
+// TestResizedPodHasItsOwnClass: x-0 shrinks from 600m to 200m, so it still counts with 600m on its
+// node, like x-1. The replacement of x-1 requests 600m.
+func TestResizedPodHasItsOwnClass(t *testing.T) {
+	b := newSnapshotBuilder()
+	b.node("a", "za")
+	b.app("x", 600, nil, "a", "a")
+	x := b.pod("x-0")
+	before := x.Spec.Containers[0].Resources.DeepCopy()
+	x.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", AllocatedResources: before.Requests, Resources: before}}
+	x.Spec.Containers[0].Resources.Requests["cpu"] = resource.MustParse("200m")
+	x.Generation = 2
+	m := b.model(t)
+	for pod, want := range map[string]int64{"x-0": 200, "x-1": 600} {
+		p := m.Snap.Pods[podID(t, m, pod)]
+		if got := m.replacementOf(p.ID).Requests.MilliCPU; got != want || p.Requests.MilliCPU != 600 {
+			t.Errorf("%s counts with %dm, and its replacement requests %dm; want 600m and %dm", pod, p.Requests.MilliCPU, got, want)
+		}
 	}
 }
 

@@ -2,7 +2,7 @@ package schedulerconfig
 
 import "slices"
 
-// These lists match kube-scheduler 1.36 and 1.37 (pkg/scheduler/framework/plugins).
+// These lists match kube-scheduler 1.37 (pkg/scheduler/framework/plugins). Earlier versions lack some of the plugins.
 
 // PackingPlugin belongs to trimaran. It is the only supported plugin that is not built into kube-scheduler.
 const PackingPlugin = "TargetLoadPacking"

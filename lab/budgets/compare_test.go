@@ -72,6 +72,8 @@ func (t *caseComparison) recordAnswers(a evictionAttempt) {
 	switch {
 	case a.ours.Allowed == a.server.allowed:
 		t.into.countAgreement(a)
+	case a.ours.Allowed && t.scaledUnseen(a):
+		t.into.countScaledUnseen()
 	case a.ours.Allowed:
 		t.into.addWronglyAllowed(t.describe(a))
 	default:

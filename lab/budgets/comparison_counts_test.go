@@ -19,6 +19,7 @@ type comparisonCounts struct {
 	byCode          map[string]int
 	documented      map[string]int // Evenkeel refuses, the server allows: by documented case
 	wronglyAllowed  []string       // Evenkeel allows, the server refuses
+	scaledUnseen    int            // Evenkeel allows, the server refuses by replicas that only the server can read
 	unexplained     []string       // Evenkeel refuses, the server allows, and no documented case applies
 	countMatches    int            // budgets for which the count of the pods equals the controller's
 	countMismatches []string       // budgets whose pod count differs from the controller's
@@ -49,6 +50,8 @@ func (t *comparisonCounts) addWronglyAllowed(story string) {
 	t.withLock(func() { t.wronglyAllowed = append(t.wronglyAllowed, story) })
 }
 
+func (t *comparisonCounts) countScaledUnseen() { t.withLock(func() { t.scaledUnseen++ }) }
+
 func (t *comparisonCounts) addUnexplained(story string) {
 	t.withLock(func() { t.unexplained = append(t.unexplained, story) })
 }
@@ -76,13 +79,14 @@ func (t *comparisonCounts) String() string {
 	}
 	row("budgets whose pod count equals the controller's", t.countMatches)
 	row("budgets whose pod count differs", len(t.countMismatches))
-	row("answers compared", t.bothAllow+t.bothRefuse+documented+len(t.wronglyAllowed)+len(t.unexplained))
+	row("answers compared", t.bothAllow+t.bothRefuse+documented+t.scaledUnseen+len(t.wronglyAllowed)+len(t.unexplained))
 	row("both allow", t.bothAllow)
 	row("both refuse", t.bothRefuse)
 	for _, code := range slices.Sorted(maps.Keys(t.byCode)) {
 		row("  "+code, t.byCode[code])
 	}
 	row("Evenkeel allows, the server refuses", len(t.wronglyAllowed))
+	row("Evenkeel allows, the server refuses: only the server can read that the controller was scaled up", t.scaledUnseen)
 	row("Evenkeel refuses, the server allows: documented", documented)
 	for _, why := range slices.Sorted(maps.Keys(t.documented)) {
 		row("  "+why, t.documented[why])

@@ -35,7 +35,7 @@ func (t *caseComparison) documentedCase(a evictionAttempt) string {
 		return noBudgetChecked
 	case b == nil: // no budget, or several, which the server refuses
 		return ""
-	case t.scenario == conflictAfter && strings.Contains(a.ours.Message, "spent"):
+	case t.scenario == conflictAfter && strings.HasPrefix(a.ours.Message, "a refused eviction may have used up"):
 		return spentByConflict
 	case t.isDisrupted(p):
 		return alreadyDisrupted
@@ -58,6 +58,15 @@ func (t *caseComparison) documentedCase(a evictionAttempt) string {
 		return oneAtATime
 	}
 	return ""
+}
+
+// scaledUnseen reports whether the server refuses by replicas that Evenkeel cannot know: a controller whose scale only
+// the server can read was scaled up after the status was written, and the disruption controller has just noticed.
+func (t *caseComparison) scaledUnseen(a evictionAttempt) bool {
+	b := t.budgetOf(a.pod)
+	return b != nil && t.scenario == rescaled && needsScale(b) && slices.ContainsFunc(t.pods, func(p podPlan) bool {
+		return p.owner >= 0 && budgetSelects(b, p) && t.owners[p.owner].kind == scalable && t.owners[p.owner].later > t.owners[p.owner].replicas
+	})
 }
 
 // needsScale reports whether the budget depends on the desired replicas of its pods' controllers.

@@ -71,8 +71,9 @@ func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerm
 	return ip, nil
 }
 
-// UnknownNamespaceReason returns an error message if a term selects namespaces by label and the
-// snapshot lacks the labels of a namespace; empty if all labels are known.
+// UnknownNamespaceReason returns an error message if the namespaces of a term are not known; empty
+// if they are. They are not known if the snapshot lacks the labels of a namespace, or if patch
+// releases of the scheduler differ (Features.UncertainNamespaceSelectors).
 func UnknownNamespaceReason(m *model.Cluster, c *model.EquivalenceClass) string {
 	for _, list := range [...][]*model.ExistingTerm{m.AntiAffinityTerms, m.ScoredTerms} {
 		for _, o := range list {
@@ -86,6 +87,10 @@ func UnknownNamespaceReason(m *model.Cluster, c *model.EquivalenceClass) string 
 		for i := range list {
 			if m.UnknownNamespace != "" && list[i].NeedsNamespaces() {
 				return fmt.Sprintf("its affinity selects namespaces by label, and the labels of namespace %s are not known", m.UnknownNamespace)
+			}
+			if m.Snap.Scheduler.UncertainNamespaceSelectors && list[i].MatchesNoLabels() {
+				return fmt.Sprintf("its affinity selects namespaces only by NotIn or DoesNotExist; "+
+					"some releases of kube-scheduler 1.%d apply such a term to every namespace", m.Snap.ServerMinor)
 			}
 		}
 	}

@@ -52,6 +52,7 @@ type nodeResources struct {
 	maxFreeBound    int             // at least the free percent of every node
 	amplePositions  []uint64        // bit set of positions that have ampleFraction of the largest node free
 	exact           bool            // every allocatable is small enough for exact float arithmetic
+	balancedByGain  bool            // Features.BalancedByGain
 
 	leastMilliCPU, leastBytes int64 // smallest allocatable of any node
 	mostMilliCPU, mostBytes   int64 // largest allocatable of any node
@@ -64,7 +65,7 @@ func newNodeResources(w *model.Cluster) nodeResources {
 	w.InitNodeOrder()
 	q := nodeResources{model: w, position: w.NodePosition, scoring: make([]scoringData, n), free: make([]freeResources, n),
 		freePercent: make([]uint8, n), amplePositions: make([]uint64, words), exact: true,
-		leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable}
+		balancedByGain: w.Snap.Scheduler.BalancedByGain, leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable}
 	q.countByFree[0], q.positionsByFree = int32(n), make([][]uint64, 2*scheduler.MaxScore+1)
 	all := make([]uint64, len(q.positionsByFree)*words)
 	for percent := range q.positionsByFree {

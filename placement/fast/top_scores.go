@@ -108,7 +108,7 @@ func (q *topNodes) computeBounds() {
 	h.minLoss *= h.freeFactor
 	h.maxBalanced = q.maxBalancedScore()
 	taken := min(scheduler.MaxScore, scheduler.MaxScore*as.MilliCPU/q.leastMilliCPU) + min(scheduler.MaxScore, scheduler.MaxScore*as.MemoryBytes/q.leastBytes) + 2
-	h.estimateSlack = max(int(h.freeFactor)*int(taken)-int(h.minLoss), 0) + 4*max(int(h.maxBalanced)-int(weights.BalancedAllocation)*scheduler.MaxScore*3/4, 0) + 2
+	h.estimateSlack = max(int(h.freeFactor)*int(taken)-int(h.minLoss), 0) + 4*max(int(h.maxBalanced)-int(weights.BalancedAllocation)*q.typicalBalanced(), 0) + 2
 	h.estimateRange = q.maxFreePercent()*int(h.freeFactor) + 1
 	if q.replacement.StaticScores.Images != nil {
 		h.imageFactor = int32(2 * weights.ImageLocality)
@@ -255,13 +255,26 @@ func (s *scoreList) sortLevels(table *[]int32) {
 	}
 }
 
-// maxBalancedScore returns an upper bound of the weighted BalancedAllocation score. The pod changes
-// the deviation by at most half of its larger share of cpu or memory, plus less than 1 by rounding.
+// maxBalancedScore returns an upper bound of the weighted BalancedAllocation score. If the score is
+// the balance of the node, it can reach the maximum. If the score is a gain, the pod changes the
+// deviation by at most half of its larger share of cpu or memory, plus less than 1 by rounding.
 func (q *topNodes) maxBalancedScore() int32 {
 	weight, r := int32(q.replacement.Profile.Weights.BalancedAllocation), &q.replacement.Requests
+	if !q.balancedByGain {
+		return weight * scheduler.MaxScore
+	}
 	share := max(float64(max(r.MilliCPU, 0))/float64(q.leastMilliCPU), float64(max(r.MemoryBytes, 0))/float64(q.leastBytes))
 	gain := int64(math.Floor(min(share, 1)*scheduler.MaxScore/2+1e-6)) + 1
 	return weight * int32(min(score.BalanceGain(gain, 0), scheduler.MaxScore))
+}
+
+// typicalBalanced returns a BalancedAllocation score that most nodes reach: a pod that changes little
+// gains little, and most nodes use nearly equal shares of cpu and memory.
+func (q *topNodes) typicalBalanced() int {
+	if q.balancedByGain {
+		return scheduler.MaxScore * 3 / 4
+	}
+	return scheduler.MaxScore * 19 / 20
 }
 
 // scoreFixed replaces each position in the list by the fixed score of its node: NodeResourcesFit,
@@ -270,7 +283,7 @@ func (q *topNodes) scoreFixed(list []int32) {
 	as, r, weights, images := &q.replacement.ScoredRequests, &q.replacement.Requests, &q.replacement.Profile.Weights, q.replacement.StaticScores.Images
 	cpu, memory := float64(as.MilliCPU), float64(as.MemoryBytes)
 	halfCPU, halfMemory := float64(r.MilliCPU)/2, float64(r.MemoryBytes)/2
-	fit, even := int32(weights.ResourcesFit), weights.BalancedAllocation
+	fit, even, byGain := int32(weights.ResourcesFit), weights.BalancedAllocation, q.balancedByGain
 	if r.MilliCPU == 0 && r.MemoryBytes == 0 {
 		even = 0
 	}
@@ -283,7 +296,10 @@ func (q *topNodes) scoreFixed(list []int32) {
 			if part := v - float64(with); part < roundingMargin || part > 1-roundingMargin {
 				with = q.computeExactBalance(place)
 			}
-			sum += int32(even * score.BalanceGain(with, x.balance))
+			if byGain {
+				with = score.BalanceGain(with, x.balance)
+			}
+			sum += int32(even * with)
 		}
 		if images != nil {
 			sum += int32(weights.ImageLocality) * int32(images[q.model.NodeOrder[place]])

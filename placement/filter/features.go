@@ -2,31 +2,52 @@ package filter
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/component-helpers/nodedeclaredfeatures"
+	"k8s.io/component-helpers/nodedeclaredfeatures/features"
+	"k8s.io/component-helpers/nodedeclaredfeatures/features/volumebindmountoptions"
 )
+
+// withoutBindMountOptions is the framework without the feature VolumeBindMountOptions, which
+// kube-scheduler 1.36 does not know.
+var withoutBindMountOptions = nodedeclaredfeatures.New(slices.DeleteFunc(slices.Clone(features.AllFeatures),
+	func(f nodedeclaredfeatures.Feature) bool {
+		return f.Name() == volumebindmountoptions.VolumeBindMountOptionsFeatureName
+	}))
+
+// frameworkOf returns the framework with the features that the cluster's scheduler knows.
+func frameworkOf(m *model.Cluster) *nodedeclaredfeatures.Framework {
+	if m.Snap.Scheduler.BindMountOptions {
+		return nodedeclaredfeatures.DefaultFramework
+	}
+	return withoutBindMountOptions
+}
 
 func requiredFeatures(m *model.Cluster, pod *corev1.Pod) (nodedeclaredfeatures.FeatureSet, error) {
 	server, err := version.ParseGeneric(fmt.Sprintf("%d.%d", m.Snap.ServerMajor, m.Snap.ServerMinor))
 	if err != nil {
 		return nodedeclaredfeatures.FeatureSet{}, fmt.Errorf("reading the server's version: %w", err)
 	}
-	return nodedeclaredfeatures.DefaultFramework.InferForPodScheduling(&nodedeclaredfeatures.PodInfo{Spec: &pod.Spec}, server)
+	return frameworkOf(m).InferForPodScheduling(&nodedeclaredfeatures.PodInfo{Spec: &pod.Spec}, server)
 }
 
 // DeclaredFeatures reports, by node, whether the node declares every feature that the pod needs;
-// nil if the pod needs none.
+// nil if the pod needs none, or if the cluster's scheduler does not have the filter.
 func DeclaredFeatures(m *model.Cluster, pod *corev1.Pod) ([]bool, error) {
+	if !m.Snap.Scheduler.DeclaredFeatures {
+		return nil, nil
+	}
 	need, err := requiredFeatures(m, pod)
 	if err != nil || need.IsEmpty() {
 		return nil, err
 	}
 	ok := make([]bool, len(m.Snap.Nodes))
 	for i := range ok {
-		has := nodedeclaredfeatures.DefaultFramework.TryMap(m.Snap.Nodes[i].Object.Status.DeclaredFeatures)
+		has := frameworkOf(m).TryMap(m.Snap.Nodes[i].Object.Status.DeclaredFeatures)
 		if ok[i], err = need.IsSubset(has); err != nil {
 			return nil, fmt.Errorf("comparing features of node %s: %w", m.Snap.Nodes[i].Name, err)
 		}

@@ -71,6 +71,12 @@ func (t *AffinityTerm) NeedsNamespaces() bool {
 	return selectable && len(reqs) > 0
 }
 
+// MatchesNoLabels reports whether the term's namespaceSelector matches a namespace without labels.
+// Only requirements with NotIn and DoesNotExist do.
+func (t *AffinityTerm) MatchesNoLabels() bool {
+	return t.NeedsNamespaces() && t.nsSelector.Matches(labels.Set{})
+}
+
 // PodTerms are the inter-pod affinity terms of one pod spec.
 type PodTerms struct {
 	Affinity, Anti []AffinityTerm

@@ -7,14 +7,21 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 )
 
+// everyFeature makes keys include pod-level resources in every version, even if the scheduler
+// ignores them.
+var everyFeature = kubeversion.Of(kubeversion.Newest)
+
 // appendRareFields appends the fields that few pods set: ports, volumes, required node features,
-// priority, scheduler and pod-level resources.
+// priority, scheduler and pod-level resources. If a pod was changed after its creation, for example
+// by a resize, appendRareFields also appends the requests of its replacement, because the pod may
+// count with other requests on its node.
 func appendRareFields(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
 	b = AppendLengthPrefixed(binary.AppendVarint(b, int64(ptr.Deref(p.Object.Spec.Priority, 0))), scheduler.NameOf(p.Object))
@@ -24,8 +31,8 @@ func appendRareFields(b []byte, p *cluster.Pod) []byte {
 		b = binary.AppendVarint(AppendLengthPrefixed(AppendLengthPrefixed(b, x.ip), string(x.protocol)), int64(x.port))
 	}
 	b = appendVolumes(b, spec.Volumes)
-	if spec.Resources != nil {
-		request, assumed := RequestsOf(p.Object)
+	if spec.Resources != nil || p.Object.Generation > 1 {
+		request, assumed := RequestsOf(p.Object, everyFeature)
 		b = appendAmounts(appendAmounts(b, request), assumed)
 	}
 	return append(b, FeatureBits(spec))
@@ -168,7 +175,7 @@ func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
 		maps.Equal(x.NodeSelector, y.NodeSelector) && x.Affinity == nil && y.Affinity == nil && x.Resources == nil && y.Resources == nil &&
 		slices.EqualFunc(x.Tolerations, y.Tolerations, sameToleration) &&
 		slices.EqualFunc(x.TopologySpreadConstraints, y.TopologySpreadConstraints, sameConstraint) &&
-		hasNoRareFields(x) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
+		hasNoRareFields(a.Object) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
 }
 
 func sameController(a, b *metav1.OwnerReference) bool {
@@ -190,16 +197,17 @@ func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
 		maps.Equal(a.LabelSelector.MatchLabels, b.LabelSelector.MatchLabels)
 }
 
-// hasNoRareFields reports whether the spec sets only priority and scheduler among the fields that
-// appendRareFields appends.
-func hasNoRareFields(spec *corev1.PodSpec) bool {
+// hasNoRareFields reports whether the pod sets only priority and scheduler among the fields that
+// appendRareFields appends, and was not changed after its creation.
+func hasNoRareFields(p *corev1.Pod) bool {
+	spec := &p.Spec
 	for i := range spec.Volumes {
 		if s := &spec.Volumes[i].VolumeSource; s.Projected == nil && s.EmptyDir == nil && s.ConfigMap == nil &&
 			s.Secret == nil && s.HostPath == nil && s.DownwardAPI == nil {
 			return false
 		}
 	}
-	return FeatureBits(spec) == 0 && len(hostPorts(spec)) == 0
+	return FeatureBits(spec) == 0 && len(hostPorts(spec)) == 0 && p.Generation <= 1
 }
 
 func sameImages(a, b []corev1.Container) bool {

@@ -138,7 +138,7 @@ func newClass(m *Cluster, p *cluster.Pod) *EquivalenceClass {
 	c := &EquivalenceClass{
 		Namespace: p.Object.Namespace, Labels: labels.Set(p.Object.Labels), Sample: p,
 		Profile: m.ProfileOf(p.Object.Spec.SchedulerName), Priority: ptr.Deref(p.Object.Spec.Priority, 0),
-		simple: hasNoRareFields(&p.Object.Spec), Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
+		simple: hasNoRareFields(p.Object), Ports: hostPorts(&p.Object.Spec), Disks: volume.ExclusiveDisks(&p.Object.Spec),
 	}
 	if m.Packing != nil {
 		c.ExpectedMilliCPU = expectedMilliCPU(m, p)

@@ -4,23 +4,25 @@ import (
 	"maps"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	corev1 "k8s.io/api/core/v1"
 	resourceapi "k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/component-helpers/resource"
 )
 
 // RequestsOf returns the requests of a new pod with this spec, and the requests that scores assume
-// for it. The assumed requests leave out pod-level resources: NodeResourcesFit ignores pod-level
-// resources of a new pod, but counts them for the pods on nodes.
-func RequestsOf(p *corev1.Pod) (request, assumed cluster.Resources) {
+// for it. The assumed requests leave out pod-level resources: the score of NodeResourcesFit ignores
+// pod-level resources of a new pod, but counts them for the pods on nodes.
+func RequestsOf(p *corev1.Pod, features kubeversion.Features) (request, assumed cluster.Resources) {
 	opts := resource.PodResourcesOptions{}
 	opts.NonMissingContainerRequests, opts.SkipPodLevelResources = nonZeroDefaults, true
-	return RequestsOfTemplate(p), cluster.ResourcesOf(resource.PodRequests(p, opts))
+	return RequestsOfTemplate(p, features), cluster.ResourcesOf(resource.PodRequests(p, opts))
 }
 
 // RequestsOfTemplate returns the requests of a new pod with this spec.
-func RequestsOfTemplate(p *corev1.Pod) cluster.Resources {
-	return cluster.ResourcesOf(resource.PodRequests(p, resource.PodResourcesOptions{}))
+func RequestsOfTemplate(p *corev1.Pod, features kubeversion.Features) cluster.Resources {
+	opts := resource.PodResourcesOptions{SkipPodLevelResources: !features.PodLevelResources}
+	return cluster.ResourcesOf(resource.PodRequests(p, opts))
 }
 
 // EqualResources reports whether a and b have the same amount of every resource.

@@ -24,7 +24,7 @@ const (
 )
 
 // ComparisonOperators is the feature gate TaintTolerationComparisonOperators, off by default in
-// 1.36 and 1.37.
+// every known version.
 const ComparisonOperators = false
 
 // SwitchableFilters are the filters that a profile may disable. If a profile disables another

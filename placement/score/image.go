@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
@@ -20,7 +21,7 @@ const (
 
 // Scores returns 0..100 by node. Pods with the same images share the slice, so it is read-only.
 func (w *ImageIndex) Scores(pod *corev1.Pod) []int8 {
-	refs, counted := imageRefs(w.snap, pod)
+	refs, counted := imageRefs(&w.snap.Scheduler, pod)
 	key := binary.AppendVarint(nil, int64(counted))
 	for _, ref := range refs {
 		key = model.AppendLengthPrefixed(key, ref)
@@ -33,8 +34,9 @@ func (w *ImageIndex) Scores(pod *corev1.Pod) []int8 {
 	return scores
 }
 
-// imageRefs lists the images of a pod. The number `counted` scales the maximum of the score.
-func imageRefs(snap *cluster.Snapshot, pod *corev1.Pod) (refs []string, counted int) {
+// imageRefs lists the images of a pod that count. The number `counted` scales the maximum of the
+// score.
+func imageRefs(features *kubeversion.Features, pod *corev1.Pod) (refs []string, counted int) {
 	for i := range pod.Spec.InitContainers {
 		refs = append(refs, pod.Spec.InitContainers[i].Image)
 	}
@@ -42,12 +44,15 @@ func imageRefs(snap *cluster.Snapshot, pod *corev1.Pod) (refs []string, counted 
 		refs = append(refs, pod.Spec.Containers[i].Image)
 	}
 	counted = len(refs)
+	if !features.ImageVolumesScored {
+		return refs, counted
+	}
 	for i := range pod.Spec.Volumes {
 		if v := pod.Spec.Volumes[i].Image; v != nil {
 			refs = append(refs, v.Reference)
 		}
 	}
-	if snap.ServerMinor >= 37 { // before, image volumes add to the sum, not to the number it is weighed by
+	if features.ImageVolumesCounted {
 		counted = len(refs)
 	}
 	return refs, counted

@@ -133,9 +133,10 @@ func isScalarResource(name corev1.ResourceName) bool {
 		strings.HasPrefix(string(name), corev1.ResourceAttachableVolumesPrefix)
 }
 
-// BalancedAllocation returns the score of NodeResourcesBalancedAllocation. The score is about 75 if
-// the pod changes little, and up to 100 if the pod balances the node. The score is 0 if the pod
-// requests none of the resources.
+// BalancedAllocation returns the score of NodeResourcesBalancedAllocation. With
+// Features.BalancedByGain, the score is about 75 if the pod changes little, and up to 100 if the pod
+// balances the node. Otherwise the score is the balance of the node with the pod. The score is 0 if
+// the pod requests none of the resources.
 func BalancedAllocation(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
 	if list := in.Profile.BalancedResources; len(list) > 0 {
 		return balancedAllocationOver(w, list, in, n)
@@ -145,12 +146,15 @@ func BalancedAllocation(w *model.Cluster, in *cycle.Replacement, n cluster.NodeI
 		return 0
 	}
 	l := &w.Requests[n]
-	return BalanceGain(
-		Balance(l.MilliCPU+r.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.AllocatableBytes),
-		Balance(l.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes, l.AllocatableBytes))
+	with := Balance(l.MilliCPU+r.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.AllocatableBytes)
+	if !w.Snap.Scheduler.BalancedByGain {
+		return with
+	}
+	return BalanceGain(with, Balance(l.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes, l.AllocatableBytes))
 }
 
-// BalanceGain returns the score from the balance with and without the pod.
+// BalanceGain returns the score from the balance with and without the pod
+// (Features.BalancedByGain).
 func BalanceGain(with, without int64) int64 {
 	return scheduler.MaxScore/2 + (scheduler.MaxScore/2+with-without)/2
 }
@@ -171,6 +175,9 @@ func balancedAllocationOver(w *model.Cluster, resources []corev1.ResourceName, i
 	}
 	if none {
 		return 0
+	}
+	if !w.Snap.Scheduler.BalancedByGain {
+		return balanceOfFractions(with)
 	}
 	return BalanceGain(balanceOfFractions(with), balanceOfFractions(without))
 }

@@ -45,8 +45,13 @@ type nodeAttachments struct {
 var migratedDrivers = map[string]string{
 	"kubernetes.io/aws-ebs": "ebs.csi.aws.com", "kubernetes.io/gce-pd": "pd.csi.storage.gke.io",
 	"kubernetes.io/azure-disk": "disk.csi.azure.com", "kubernetes.io/cinder": "cinder.csi.openstack.org",
-	"kubernetes.io/portworx-volume": "pxd.portworx.com",
+	portworxPlugin: portworxDriver,
 }
+
+const (
+	portworxPlugin = "kubernetes.io/portworx-volume"
+	portworxDriver = "pxd.portworx.com"
+)
 
 // unlimitedProvisioners are the in-tree provisioners whose volumes have no limit per node.
 var unlimitedProvisioners = []string{"kubernetes.io/azure-file", "kubernetes.io/vsphere-volume"}
@@ -122,7 +127,7 @@ func inTreeAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (Attac
 	case s.Cinder != nil:
 		return newAttachableVolume("cinder.csi.openstack.org", s.Cinder.VolumeID, true), true
 	case s.PortworxVolume != nil:
-		return newAttachableVolume("pxd.portworx.com", s.PortworxVolume.VolumeID, true), true
+		return newAttachableVolume(portworxDriver, s.PortworxVolume.VolumeID, true), true
 	}
 	return AttachableVolume{}, false
 }
@@ -172,7 +177,7 @@ func (x *Attachments) addRecorded(va *storagev1.VolumeAttachment) {
 	a := recordedAttachment{id: va.Spec.Attacher + "/" + pv.Spec.CSI.VolumeHandle, driver: va.Spec.Attacher}
 	for _, p := range n.Pods {
 		for _, v := range x.volumesOf[p] {
-			a.inUse = a.inUse || v.id == a.id
+			a.inUse = a.inUse || v.id == a.id && x.storage.counts(v, int(n.ID))
 		}
 	}
 	x.attached[n.ID].recorded = append(x.attached[n.ID].recorded, a)
@@ -181,7 +186,7 @@ func (x *Attachments) addRecorded(va *storagev1.VolumeAttachment) {
 // Adjust adds the pod's volumes to a node (by = 1), or removes them (by = -1).
 func (x *Attachments) Adjust(p cluster.PodID, n int, by int32) {
 	for _, v := range x.volumesOf[p] {
-		if v.translated && x.storage.csiNode[n] == nil {
+		if !x.storage.counts(v, n) {
 			continue
 		}
 		a := &x.attached[n]
@@ -212,6 +217,12 @@ func (x *Attachments) countDetaching(n int, driver string) (count int64) {
 	return count
 }
 
+// counts reports whether the node counts the volume. A node counts in-tree volumes only if it has a
+// CSINode, and see Features.PortworxAnnotated.
+func (st *Storage) counts(v AttachableVolume, n int) bool {
+	return !v.translated || st.csiNode[n] != nil && !(v.driver == portworxDriver && st.noPortworx[n])
+}
+
 // BlockingDriver returns a driver that refuses the pod on the node, because the driver is not
 // installed or has reached its limit; empty if no driver refuses the pod.
 func (a *Attachments) BlockingDriver(attach []AttachableVolume, n int) string {
@@ -220,7 +231,7 @@ func (a *Attachments) BlockingDriver(attach []AttachableVolume, n int) string {
 	}
 	if a.storage.ChecksDrivers() {
 		for _, v := range attach {
-			if !(v.translated && a.storage.csiNode[n] == nil) && !a.storage.DriverInstalled(v.driver, n) {
+			if a.storage.counts(v, n) && !a.storage.DriverInstalled(v.driver, n) {
 				return v.driver
 			}
 		}
@@ -233,7 +244,7 @@ func (a *Attachments) BlockingDriver(attach []AttachableVolume, n int) string {
 		}
 		fresh := int64(0)
 		for _, x := range attach[i:] {
-			if x.driver == v.driver && a.attached[n].podsByVolume[x.id] == 0 {
+			if x.driver == v.driver && a.storage.counts(x, n) && a.attached[n].podsByVolume[x.id] == 0 {
 				fresh++
 			}
 		}
@@ -255,9 +266,8 @@ func (a *Attachments) Clone() *Attachments {
 	return &c
 }
 
-// ChecksDrivers returns the value of the feature gate VolumeLimitScaling, which is on by default
-// since 1.37.
-func (st *Storage) ChecksDrivers() bool { return st.snap.ServerMinor >= 37 }
+// ChecksDrivers reports whether NodeVolumeLimits rejects nodes that lack a required driver.
+func (st *Storage) ChecksDrivers() bool { return st.features.MissingDriversReject }
 
 // DriverInstalled reports whether the driver runs on the node; always true if the driver does not
 // set preventPodSchedulingIfMissing.

@@ -100,6 +100,8 @@ func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim
 	switch {
 	case name != "" && class == nil:
 		setFirst(&cs.unsupportedReason, "StorageClass %s of its claim %s is not in the snapshot", name, c.Name)
+	case st.refusesAttributes(c):
+		setFirst(&cs.refusedReason, "claim %s names a VolumeAttributesClass, which this version of kube-scheduler does not bind", c.Name)
 	case class != nil && ptr.Deref(class.VolumeBindingMode, "") == storagev1.VolumeBindingWaitForFirstConsumer:
 		cs.delayed = append(cs.delayed, c)
 	case ephemeral:
@@ -107,6 +109,13 @@ func (st *Storage) addUnboundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim
 	default:
 		setFirst(&cs.refusedReason, "claim %s is not bound, and its StorageClass does not wait for the pod", c.Name)
 	}
+}
+
+// refusesAttributes reports whether VolumeBinding fails because the unbound claim names a
+// VolumeAttributesClass. A claim with a selected node is provisioned, so it is not compared.
+func (st *Storage) refusesAttributes(c *corev1.PersistentVolumeClaim) bool {
+	_, chosen := c.Annotations[selectedNode]
+	return !st.features.VolumeAttributesClass && !chosen && ptr.Deref(c.Spec.VolumeAttributesClassName, "") != ""
 }
 
 func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) {
@@ -171,7 +180,3 @@ func (st *Storage) PlacePod(pod *corev1.Pod, countLimits bool) (v Placement) {
 	}
 	return v
 }
-
-// scoresCapacity returns the value of the feature gate StorageCapacityScoring, which is on by
-// default since 1.37.
-func (st *Storage) scoresCapacity() bool { return st.snap.ServerMinor >= 37 }

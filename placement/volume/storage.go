@@ -3,8 +3,10 @@ package volume
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/utils/ptr"
@@ -21,6 +23,7 @@ const (
 // Storage holds the snapshot's data about volumes, which a move of a pod does not change.
 type Storage struct {
 	snap           *cluster.Snapshot
+	features       *kubeversion.Features
 	volumes        map[string]*corev1.PersistentVolume
 	volumesByClass map[string][]*corev1.PersistentVolume // sorted by name
 	classes        map[string]*storagev1.StorageClass
@@ -28,6 +31,7 @@ type Storage struct {
 	drivers        map[string]*storagev1.CSIDriver
 	capacities     map[string][]*storagev1.CSIStorageCapacity // by class, sorted by name
 	csiNode        []*storagev1.CSINode                       // by node; nil where there is none
+	noPortworx     []bool                                     // by node: in-tree Portworx volumes do not count
 	noCSINodes     bool
 	limits         []map[string]int64 // by node: volumes per driver
 }
@@ -35,11 +39,12 @@ type Storage struct {
 // NewStorage indexes the volumes, StorageClasses, drivers and capacities of a snapshot.
 func NewStorage(s *cluster.Snapshot) *Storage {
 	st := &Storage{
-		snap:    s,
+		snap: s, features: &s.Scheduler,
 		volumes: map[string]*corev1.PersistentVolume{}, volumesByClass: map[string][]*corev1.PersistentVolume{},
 		classes: map[string]*storagev1.StorageClass{}, drivers: map[string]*storagev1.CSIDriver{},
 		capacities: map[string][]*storagev1.CSIStorageCapacity{},
 		csiNode:    make([]*storagev1.CSINode, len(s.Nodes)), limits: make([]map[string]int64, len(s.Nodes)),
+		noPortworx: make([]bool, len(s.Nodes)),
 	}
 	o := s.Objects
 	if o == nil {
@@ -97,6 +102,8 @@ func (st *Storage) indexCSINodes(s *cluster.Snapshot, list []*storagev1.CSINode)
 			continue
 		}
 		st.csiNode[n.ID] = c
+		migrated := strings.Split(c.Annotations[corev1.MigratedPluginsAnnotationKey], ",")
+		st.noPortworx[n.ID] = st.features.PortworxAnnotated && !slices.Contains(migrated, portworxPlugin)
 		for _, d := range c.Spec.Drivers {
 			if d.Allocatable == nil || d.Allocatable.Count == nil {
 				continue
