@@ -58,17 +58,20 @@ func eachTerm(f func(*corev1.PodAffinityTerm) bool) func(*cluster.Objects) bool 
 	return eachSpec(func(s *corev1.PodSpec) bool { return changeTermsOf(s, f) })
 }
 
-func changeTermsOf(s *corev1.PodSpec, f func(*corev1.PodAffinityTerm) bool) (any bool) {
+func changeTermsOf(s *corev1.PodSpec, f func(*corev1.PodAffinityTerm) bool) bool {
 	if s.Affinity == nil {
 		return false
 	}
+	var together, apart bool
 	if a := s.Affinity.PodAffinity; a != nil {
-		any = changeTerms(a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution, f)
+		together = changeTerms(a.RequiredDuringSchedulingIgnoredDuringExecution,
+			a.PreferredDuringSchedulingIgnoredDuringExecution, f)
 	}
 	if a := s.Affinity.PodAntiAffinity; a != nil {
-		any = changeTerms(a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution, f) || any
+		apart = changeTerms(a.RequiredDuringSchedulingIgnoredDuringExecution,
+			a.PreferredDuringSchedulingIgnoredDuringExecution, f)
 	}
-	return any
+	return together || apart
 }
 
 func changeTerms(hard []corev1.PodAffinityTerm, soft []corev1.WeightedPodAffinityTerm, f func(*corev1.PodAffinityTerm) bool) (any bool) {
@@ -114,13 +117,14 @@ func selectsWithoutLabels(t *corev1.PodAffinityTerm) bool {
 
 // removeInitStatuses removes the statuses of sidecars, or of the other init containers.
 func removeInitStatuses(p *corev1.Pod, sidecars bool) bool {
-	n := len(p.Status.InitContainerStatuses)
-	p.Status.InitContainerStatuses = slices.DeleteFunc(p.Status.InitContainerStatuses, func(s corev1.ContainerStatus) bool {
+	list := &p.Status.InitContainerStatuses
+	n := len(*list)
+	*list = slices.DeleteFunc(*list, func(s corev1.ContainerStatus) bool {
 		return sidecars == slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool {
 			return c.Name == s.Name && c.RestartPolicy != nil
 		})
 	})
-	return len(p.Status.InitContainerStatuses) < n
+	return len(*list) < n
 }
 
 var podFeatures = []schedulerFeature{
@@ -223,11 +227,17 @@ var podFeatures = []schedulerFeature{
 	{"image volumes", removeVolumes(func(v *corev1.Volume) bool { return v.Image != nil })},
 	{"Portworx volumes", func(o *cluster.Objects) bool {
 		inline := removeVolumes(func(v *corev1.Volume) bool { return v.PortworxVolume != nil })(o)
-		return anyChanged(o.PersistentVolumes, func(v *corev1.PersistentVolume) bool {
+		bound := anyChanged(o.PersistentVolumes, func(v *corev1.PersistentVolume) bool {
 			had := v.Spec.PortworxVolume != nil
 			v.Spec.PortworxVolume = nil
 			return had
-		}) || inline
+		})
+		for _, c := range o.StorageClasses {
+			if c.Name == "portworx" {
+				c.Provisioner = "csi.none"
+			}
+		}
+		return inline || bound
 	}},
 	{"exclusive disks", removeVolumes(func(v *corev1.Volume) bool {
 		return v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.ISCSI != nil || v.RBD != nil

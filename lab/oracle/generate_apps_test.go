@@ -187,6 +187,10 @@ func (g *generatedCluster) volumeMounter(ns, app string, spec *corev1.PodSpec) f
 	if g.themes["disks"] && g.chance(0.6) {
 		same = append(same, g.inlineVolume())
 	}
+	if g.themes["portworx"] && g.chance(0.4) {
+		source := &corev1.PortworxVolumeSource{VolumeID: g.oneOf("h0", "h1", "h2")}
+		same = append(same, corev1.Volume{Name: "portworx", VolumeSource: corev1.VolumeSource{PortworxVolume: source}})
+	}
 	if g.themes["images"] && g.chance(0.5) {
 		image := &corev1.ImageVolumeSource{Reference: g.oneOf("img0", "img1:v1")}
 		same = append(same, corev1.Volume{Name: "image", VolumeSource: corev1.VolumeSource{Image: image}})

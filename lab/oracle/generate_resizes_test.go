@@ -20,7 +20,8 @@ func (g *generatedCluster) addResourceStatuses(p *corev1.Pod) {
 	}
 	if g.chance(0.25) {
 		reason := g.oneOf(corev1.PodReasonInfeasible, corev1.PodReasonInfeasible, corev1.PodReasonDeferred)
-		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: reason}}
+		pending := corev1.PodCondition{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: reason}
+		p.Status.Conditions = []corev1.PodCondition{pending}
 	}
 }
 

@@ -61,7 +61,8 @@ func (g *generatedCluster) addStorage() {
 func (g *generatedCluster) addCSINode(node string) {
 	c := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}}
 	if g.themes["portworx"] && g.chance(0.6) {
-		c.Annotations = map[string]string{corev1.MigratedPluginsAnnotationKey: "kubernetes.io/aws-ebs,kubernetes.io/portworx-volume"}
+		migrated := "kubernetes.io/aws-ebs,kubernetes.io/portworx-volume"
+		c.Annotations = map[string]string{corev1.MigratedPluginsAnnotationKey: migrated}
 	}
 	for _, name := range csiDrivers {
 		if g.chance(0.2) {
@@ -210,10 +211,6 @@ func (g *generatedCluster) bindToNewVolume(c *corev1.PersistentVolumeClaim, clas
 // inlineVolume returns an inline volume, which the pod spec defines.
 func (g *generatedCluster) inlineVolume() corev1.Volume {
 	v := corev1.Volume{Name: "disk"}
-	if g.themes["portworx"] && g.chance(0.4) {
-		v.PortworxVolume = &corev1.PortworxVolumeSource{VolumeID: g.oneOf("h0", "h1", "h2")}
-		return v
-	}
 	switch g.Intn(6) {
 	case 0:
 		v.GCEPersistentDisk = &corev1.GCEPersistentDiskVolumeSource{PDName: g.oneOf("d0", "d1"), ReadOnly: g.chance(0.5)}

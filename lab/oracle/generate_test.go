@@ -19,8 +19,8 @@ var topologyKeys = []string{corev1.LabelHostname, corev1.LabelTopologyZone, "rac
 var themes = []string{"ports", "disks", "claims", "once", "zones", "reach", "waits", "topologies", "capacity", "limits",
 	"attached", "drivers", "features", "nominated", "sidecars", "podLevel", "overhead", "gpu", "images", "ephemeral",
 	"affinity", "terms", "spread", "taints", "merged", "spread", "affinity", "capacity", "policies", "policies",
-	"spreadKeys", "spreadKeys", "images", "merged", "resizes", "resizes", "namespaces", "portworx", "attributes", "merged",
-	"merged", "policies"}
+	"spreadKeys", "spreadKeys", "images", "merged", "resizes", "resizes", "namespaces", "portworx", "portworx",
+	"attributes", "merged", "merged", "policies"}
 
 // requiredTheme maps a theme to the theme that it requires.
 var requiredTheme = map[string]string{"once": "claims", "zones": "claims", "reach": "claims", "waits": "claims", "topologies": "waits",

@@ -26,7 +26,12 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 		features = append(features, feature)
 		return true
 	}
-	one := func(list ...string) string { return list[g.Intn(len(list))] }
+	one := func(list ...string) string {
+		if schedulerMinor < 36 && list[len(list)-1] == "NodeDeclaredFeatures" {
+			list = list[:len(list)-1] // older versions do not know the plugin
+		}
+		return list[g.Intn(len(list))]
+	}
 	scoring := scorePlugins
 	if use(0.6, "score weights") {
 		point := one("score", "multiPoint")
@@ -37,7 +42,7 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 	} else if use(0.5, "plugins off") {
 		plugins = append(plugins, fmt.Sprintf("multiPoint: {disabled: [{name: %s}]}", one(
 			"NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "VolumeRestrictions", "NodeVolumeLimits", "VolumeZone",
-			"PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures", "ImageLocality")))
+			"PodTopologySpread", "InterPodAffinity", "ImageLocality", "NodeDeclaredFeatures")))
 	}
 	if use(0.25, "filters off") {
 		plugins = append(plugins, fmt.Sprintf("filter: {disabled: [{name: %s}]}", one("NodeUnschedulable", "TaintToleration",
@@ -58,7 +63,7 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 	case use(0.2, "ignored resources"):
 		arg("NodeResourcesFit", one("{ignoredResources: [example.com/gpu]}", "{ignoredResourceGroups: [example.com]}"))
 	}
-	if use(0.2, "balanced resources") {
+	if use(0.3, "balanced resources") {
 		arg("NodeResourcesBalancedAllocation", "{resources: [{name: cpu}, {name: memory}, {name: ephemeral-storage}]}")
 	}
 	if use(0.4, "default constraints") {

@@ -55,6 +55,7 @@ var decidingVersions = map[string]minorVersions{
 	"NodeDeclaredFeatures":          {first: 36},
 	"image volumes":                 {first: 36},
 	"pod-level resources":           {first: 34},
+	"statuses of init containers":   {first: 37},
 	"statuses of pods":              {first: 36},
 	"allocations without resources": {first: 37},
 	"Portworx annotations":          {last: 35},

@@ -31,13 +31,18 @@ func versionOptions(informers.SharedInformerFactory) []frameworkruntime.Option {
 
 // prepareInformers replaces the informers of claims and volumes by such that tell handlers what they store.
 func prepareInformers(f informers.SharedInformerFactory) {
-	f.InformerFor(&corev1.PersistentVolumeClaim{}, func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
-		byNamespace := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
-		return &eventInformer{SharedIndexInformer: coreinformers.NewPersistentVolumeClaimInformer(c, metav1.NamespaceAll, resync, byNamespace)}
-	})
-	f.InformerFor(&corev1.PersistentVolume{}, func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
-		return &eventInformer{SharedIndexInformer: coreinformers.NewPersistentVolumeInformer(c, resync, cache.Indexers{})}
-	})
+	f.InformerFor(&corev1.PersistentVolumeClaim{}, claimInformer)
+	f.InformerFor(&corev1.PersistentVolume{}, volumeInformer)
+}
+
+func claimInformer(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
+	indexers := cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}
+	inf := coreinformers.NewPersistentVolumeClaimInformer(c, metav1.NamespaceAll, resync, indexers)
+	return &eventInformer{SharedIndexInformer: inf}
+}
+
+func volumeInformer(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
+	return &eventInformer{SharedIndexInformer: coreinformers.NewPersistentVolumeInformer(c, resync, cache.Indexers{})}
 }
 
 // replaceObjects removes all objects before it adds any: handlers cannot update objects without resource versions.
