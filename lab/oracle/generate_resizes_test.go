@@ -18,7 +18,7 @@ func (g *generatedCluster) addResourceStatuses(p *corev1.Pod) {
 		total := corev1.ResourceList{"cpu": resource.MustParse("1500m"), "memory": resource.MustParse("1Gi")}
 		p.Status.AllocatedResources, p.Status.Resources = g.changedRequests(total), g.reportedResources(total)
 	}
-	if g.chance(0.25) {
+	if g.chance(0.4) {
 		reason := g.oneOf(corev1.PodReasonInfeasible, corev1.PodReasonInfeasible, corev1.PodReasonDeferred)
 		pending := corev1.PodCondition{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: reason}
 		p.Status.Conditions = []corev1.PodCondition{pending}
