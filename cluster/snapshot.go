@@ -47,6 +47,12 @@ type Snapshot struct {
 	claimByKey      map[string]*corev1.PersistentVolumeClaim
 }
 
+// KnownVersion reports whether Evenkeel has a model of the kube-scheduler of the server's version. For other versions,
+// predictions use the model of the nearest version.
+func (s *Snapshot) KnownVersion() bool {
+	return kubeversion.Known(s.ServerMajor, s.ServerMinor)
+}
+
 // NodeByName returns the node with this name, or nil.
 func (s *Snapshot) NodeByName(name string) *Node {
 	if id, ok := s.nodeByName[name]; ok {

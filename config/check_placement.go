@@ -49,7 +49,7 @@ func checkPlacement(c *Config, d *strict.Decoder) {
 	}
 	if n := c.Placement.Trust.MinBindings; n < 0 || n > trust.MaxMinBindings {
 		d.Errorf("placement.trust.minBindings",
-			"%d is not a valid number of bindings (want 1..%d, or 0 to trust no scheduler without a profile)", n, trust.MaxMinBindings)
+			"%d is not a valid number of bindings (want 1..%d, or 0 to watch no bindings)", n, trust.MaxMinBindings)
 	}
 	checkFraction(d, "placement.trust.minHitRate", c.Placement.Trust.MinHitRate)
 }

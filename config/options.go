@@ -22,7 +22,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
-	"github.com/evenkeel-project/evenkeel/planner/trust"
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
@@ -54,7 +53,7 @@ func (c *Config) PlannerOptions() settings.Options {
 	o := settings.DefaultOptions()
 	o.Guards = c.guardOptions()
 	o.Placement = placement.Options{Profiles: c.placementProfiles, GracePeriodSeconds: c.Evictor.GracePeriodSeconds}
-	o.Trust = trust.Options(c.Placement.Trust)
+	o.Trust.MinBindings, o.Trust.MinHitRate = c.Placement.Trust.MinBindings, c.Placement.Trust.MinHitRate
 	o.MinConfidence = c.Guards.MinConfidence
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	l, f := c.Limits, c.Evictor.InFlight

@@ -275,8 +275,8 @@ type Placement struct {
 	Trust           SchedulerTrust     `json:"trust"`
 }
 
-// SchedulerTrust configures when Evenkeel predicts a scheduler without a profile like the default scheduler. Evenkeel
-// requires at least MinBindings predicted bindings, of which at least the share MinHitRate was right.
+// SchedulerTrust configures when predictions of a scheduler are trusted: the share MinHitRate of the latest MinBindings
+// predictions must be right.
 type SchedulerTrust struct {
 	MinBindings int     `json:"minBindings"`
 	MinHitRate  float64 `json:"minHitRate"`

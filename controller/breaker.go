@@ -87,18 +87,16 @@ func (p *pass) recheckBreaker(ctx context.Context) {
 	}
 }
 
-// updateSchedulerCounts replaces the stored binding counts of each scheduler with those of this
-// process, unless the stored counts contain more predictions.
+// updateSchedulerCounts replaces the stored binding counts of each scheduler with those of this process, unless the
+// stored counts contain more predictions with the same model.
 func (c *Controller) updateSchedulerCounts() {
 	if c.Trust == nil {
 		return
 	}
 	counts := c.Trust.Counts()
-	if counts == nil {
-		counts = map[string]plan.SchedulerBindings{}
-	}
 	for name, b := range c.state.Schedulers {
-		if _, known := counts[name]; (known || len(counts) < plan.MaxSchedulers) && counts[name].Predicted < b.Predicted {
+		own, known := counts[name]
+		if !known && len(counts) < plan.MaxSchedulers || known && own.Predicted < b.Predicted && b.Model == own.Model {
 			counts[name] = b
 		}
 	}

@@ -80,7 +80,7 @@ type Controller struct {
 	Recorder MetricsRecorder
 	// NewRunID returns the ID of the next pass.
 	NewRunID func() string
-	// Trust counts how often the model predicts the bindings of schedulers without a profile;
+	// Trust counts how often the model predicts the bindings of schedulers;
 	// nil keeps the stored counts.
 	Trust *SchedulerTrust
 	// OnReport receives the report of every pass.

@@ -3,12 +3,12 @@ package controller
 import (
 	"context"
 	"log/slog"
-	"maps"
 	"sync"
 
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/internal/wait"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
@@ -20,20 +20,18 @@ type BindingSource interface {
 	NextBinding(ctx context.Context) (uid string, earlier []string, ok bool)
 }
 
-// maxPredicted is the maximum number of counted predictions per scheduler. When a scheduler exceeds
-// it, all its counts are halved, so that old bindings lose weight.
-const maxPredicted = 2 * trust.MaxMinBindings
-
 // idleFactor is the ratio of the idle time after a check to the duration of the check. With a
 // factor of 9, checks use at most a tenth of one CPU core, whatever the cluster size.
 const idleFactor = 9
 
-// SchedulerTrust predicts ordinary bindings of schedulers without a profile, and counts how many
-// predictions were right. SchedulerTrust ignores bindings that arrive while it checks another
-// binding or is idle. SchedulerTrust is safe for concurrent use.
+// SchedulerTrust predicts ordinary bindings and counts how many predictions were right. It ignores
+// bindings that arrive while it checks another binding or is idle. SchedulerTrust is safe for
+// concurrent use.
 type SchedulerTrust struct {
 	Observer Observer
 	Bindings BindingSource
+	// Profiles returns the configured profiles, and how many predictions count (placement.trust.minBindings).
+	Profiles func() (profiles map[string]scheduler.Profile, window int)
 	Clock    clock.WithTicker
 	Log      *slog.Logger
 	// OnCount receives the counts of a scheduler whenever they change. predicted reports whether
@@ -41,7 +39,26 @@ type SchedulerTrust struct {
 	OnCount func(scheduler string, b plan.SchedulerBindings, hit, predicted bool)
 
 	mu     sync.Mutex
-	counts map[string]plan.SchedulerBindings
+	counts map[string]*checkedBindings
+}
+
+// checkedBindings holds the results for one scheduler.
+type checkedBindings struct {
+	model string // trust.ModelOf
+	seen  int
+	hits  []bool // of the latest predictions, up to trust.MaxMinBindings
+}
+
+// latest returns the counts of the latest predictions.
+func (b *checkedBindings) latest(window int) plan.SchedulerBindings {
+	hits := b.hits[max(0, len(b.hits)-window):]
+	out := plan.SchedulerBindings{Seen: b.seen, Predicted: len(hits), Model: b.model}
+	for _, hit := range hits {
+		if hit {
+			out.Hits++
+		}
+	}
+	return out
 }
 
 // Run checks bindings until ctx ends.
@@ -73,42 +90,50 @@ func (s *SchedulerTrust) checkBinding(ctx context.Context, uid string, earlier [
 	for _, e := range earlier {
 		boundBefore[e] = true
 	}
-	hit, predicted := trust.CheckBinding(snapshot, p.ID, boundBefore)
 	name := trust.SchedulerName(p.Object)
-	s.countBinding(name, hit, predicted)
+	profiles, window := s.Profiles()
+	profile := trust.ProfileOf(name, profiles)
+	hit, predicted := trust.CheckBinding(snapshot, p.ID, boundBefore, profile)
+	s.countBinding(name, trust.ModelOf(snapshot, profile), window, hit, predicted)
 	s.Log.Debug("checked a binding", "scheduler", name, "pod", p.Object.Namespace+"/"+p.Object.Name,
 		"node", p.Object.Spec.NodeName, "predicted", predicted, "hit", hit)
 }
 
-// countBinding counts one binding. countBinding ignores schedulers beyond the first plan.MaxSchedulers.
-func (s *SchedulerTrust) countBinding(scheduler string, hit, predicted bool) {
+// countBinding counts one binding. It forgets the bindings that were predicted with another model, and ignores
+// schedulers beyond the first plan.MaxSchedulers.
+func (s *SchedulerTrust) countBinding(name, model string, window int, hit, predicted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	b, known := s.counts[scheduler]
-	if !known && len(s.counts) == plan.MaxSchedulers {
+	b := s.counts[name]
+	if b == nil && len(s.counts) == plan.MaxSchedulers {
 		return
 	}
-	if s.counts == nil {
-		s.counts = map[string]plan.SchedulerBindings{}
+	if b == nil || b.model != model {
+		if s.counts == nil {
+			s.counts = map[string]*checkedBindings{}
+		}
+		b = &checkedBindings{model: model}
+		s.counts[name] = b
 	}
-	b.Seen++
+	b.seen++
 	if predicted {
-		b.Predicted++
+		b.hits = append(b.hits[max(0, len(b.hits)+1-trust.MaxMinBindings):], hit)
 	}
-	if hit {
-		b.Hits++
-	}
-	if b.Predicted > maxPredicted {
-		b = plan.SchedulerBindings{Seen: b.Seen / 2, Predicted: b.Predicted / 2, Hits: b.Hits / 2}
-	}
-	s.counts[scheduler] = b
-	s.OnCount(scheduler, b, hit, predicted)
+	s.OnCount(name, b.latest(window), hit, predicted)
 }
 
 // Counts returns the counts so far, by schedulerName. Counts covers at most plan.MaxSchedulers
 // schedulers: those whose bindings were checked first.
 func (s *SchedulerTrust) Counts() map[string]plan.SchedulerBindings {
+	out := map[string]plan.SchedulerBindings{}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return maps.Clone(s.counts)
+	if len(s.counts) == 0 {
+		return out
+	}
+	_, window := s.Profiles()
+	for name, b := range s.counts {
+		out[name] = b.latest(window)
+	}
+	return out
 }

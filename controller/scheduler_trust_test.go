@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +20,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
 // bindingQueue returns its bindings, then waits until ctx ends.
@@ -66,38 +69,48 @@ func schedulerCluster(t *testing.T, schedulers []string, miss bool) *fixedObserv
 
 func newSchedulerTrust(o controller.Observer, b controller.BindingSource) (*controller.SchedulerTrust, *clocktesting.FakeClock) {
 	clock := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	return &controller.SchedulerTrust{Observer: o, Bindings: b, Clock: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	profiles := func() (map[string]scheduler.Profile, int) { return nil, 50 }
+	return &controller.SchedulerTrust{Observer: o, Bindings: b, Profiles: profiles, Clock: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		OnCount: func(string, plan.SchedulerBindings, bool, bool) {}}, clock
 }
 
-// countBindings runs a SchedulerTrust until it has checked all bindings.
+// countBindings runs a new SchedulerTrust until it has checked all bindings.
 func countBindings(t *testing.T, o controller.Observer, uids ...string) *controller.SchedulerTrust {
 	t.Helper()
 	b := &bindingQueue{uids: uids, idle: make(chan struct{})}
 	s, _ := newSchedulerTrust(o, b)
+	runUntilIdle(t, s, b)
+	return s
+}
+
+// runUntilIdle runs s until it has checked all bindings of the queue.
+func runUntilIdle(t *testing.T, s *controller.SchedulerTrust, b *bindingQueue) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); s.Run(ctx) }()
 	<-b.idle
 	cancel()
 	<-ended
-	return s
 }
+
+// defaultModel identifies the default profile of Kubernetes 1.37.
+var defaultModel = trust.ModelOf(&cluster.Snapshot{ServerMajor: 1, ServerMinor: 37}, scheduler.DefaultProfile())
 
 func TestSchedulerTrustCountsBindings(t *testing.T) {
 	s := countBindings(t, schedulerCluster(t, []string{"fancy"}, false), "fancy", "gone", "fancy")
-	if d := cmp.Diff(map[string]plan.SchedulerBindings{"fancy": {Seen: 2, Predicted: 2, Hits: 2}}, s.Counts()); d != "" {
+	if d := cmp.Diff(map[string]plan.SchedulerBindings{"fancy": {Seen: 2, Predicted: 2, Hits: 2, Model: defaultModel}}, s.Counts()); d != "" {
 		t.Error(d)
 	}
 	s = countBindings(t, schedulerCluster(t, []string{"fancy"}, true), "fancy")
-	if d := cmp.Diff(map[string]plan.SchedulerBindings{"fancy": {Seen: 1, Predicted: 1}}, s.Counts()); d != "" {
+	if d := cmp.Diff(map[string]plan.SchedulerBindings{"fancy": {Seen: 1, Predicted: 1, Model: defaultModel}}, s.Counts()); d != "" {
 		t.Error(d)
 	}
 	unclear := schedulerCluster(t, []string{"fancy"}, false)
 	unclear.s.PodByUID("fancy").Object.Status.Conditions = nil
 	unclear.s.PodByUID("fancy").Object.CreationTimestamp = metav1.Time{}
 	s = countBindings(t, unclear, "fancy")
-	if d := cmp.Diff(map[string]plan.SchedulerBindings{"fancy": {Seen: 1}}, s.Counts()); d != "" {
+	if d := cmp.Diff(map[string]plan.SchedulerBindings{"fancy": {Seen: 1, Model: defaultModel}}, s.Counts()); d != "" {
 		t.Error(d)
 	}
 	if s := countBindings(t, &fixedObserver{err: errors.New("no permission")}, "fancy"); len(s.Counts()) != 0 {
@@ -105,20 +118,43 @@ func TestSchedulerTrustCountsBindings(t *testing.T) {
 	}
 }
 
-func TestSchedulerTrustForgetsThePastAndKeepsFewSchedulers(t *testing.T) {
-	uids := make([]string, 1001)
-	for i := range uids {
-		uids[i] = "fancy"
+// TestSchedulerTrustCountsTheLatestPredictions checks 60 right predictions, of which the latest 50 count, then 6 wrong
+// ones. After a change of the profile, counting starts again.
+func TestSchedulerTrustCountsTheLatestPredictions(t *testing.T) {
+	o := schedulerCluster(t, []string{"fancy"}, false)
+	s, _ := newSchedulerTrust(o, nil)
+	profile := scheduler.DefaultProfile()
+	s.Profiles = func() (map[string]scheduler.Profile, int) { return map[string]scheduler.Profile{"fancy": profile}, 50 }
+	check := func(n int) {
+		b := &bindingQueue{uids: slices.Repeat([]string{"fancy"}, n), idle: make(chan struct{})}
+		s.Bindings = b
+		runUntilIdle(t, s, b)
 	}
-	s := countBindings(t, schedulerCluster(t, []string{"fancy"}, false), uids...)
-	if d := cmp.Diff(plan.SchedulerBindings{Seen: 500, Predicted: 500, Hits: 500}, s.Counts()["fancy"]); d != "" {
-		t.Error(d)
+	want := func(b plan.SchedulerBindings) {
+		t.Helper()
+		b.Model = s.Counts()["fancy"].Model
+		if d := cmp.Diff(b, s.Counts()["fancy"]); d != "" {
+			t.Error(d)
+		}
 	}
+	check(60)
+	want(plan.SchedulerBindings{Seen: 60, Predicted: 50, Hits: 50})
+	s.Observer = schedulerCluster(t, []string{"fancy"}, true)
+	check(6)
+	want(plan.SchedulerBindings{Seen: 66, Predicted: 50, Hits: 44})
+	profile = scheduler.MostAllocatedProfile()
+	check(2)
+	if b := s.Counts()["fancy"]; b.Seen != 2 || b.Model == defaultModel {
+		t.Errorf("after a change of the profile: %+v", b)
+	}
+}
+
+func TestSchedulerTrustCountsFewSchedulers(t *testing.T) {
 	var names []string
 	for i := range plan.MaxSchedulers + 4 {
 		names = append(names, fmt.Sprintf("s%02d", i))
 	}
-	s = countBindings(t, schedulerCluster(t, names, true), append(names, "s00", "s19")...)
+	s := countBindings(t, schedulerCluster(t, names, true), append(names, "s00", "s19")...)
 	if got := s.Counts(); len(got) != plan.MaxSchedulers || got["s00"].Seen != 2 || got["s19"].Seen != 0 {
 		t.Errorf("%v", got)
 	}
@@ -170,7 +206,7 @@ func TestAPassPlansWithTheCounts(t *testing.T) {
 	if err != nil || o.snapshots != 1 {
 		t.Fatal(err, o.snapshots)
 	}
-	want := map[string]plan.SchedulerBindings{"fancy": {Seen: 1, Predicted: 1, Hits: 1}}
+	want := map[string]plan.SchedulerBindings{"fancy": {Seen: 1, Predicted: 1, Hits: 1, Model: defaultModel}}
 	if d := cmp.Diff(want, p.state.Schedulers); d != "" {
 		t.Error(d)
 	}

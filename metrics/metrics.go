@@ -68,10 +68,10 @@ func New(version, configHash string) *Metrics {
 		landings: newCounters(r, "evenkeel_landings_total",
 			"Replacements that were seen, by whether they landed as predicted.", "as_predicted"),
 		bindings: newCounters(r, "evenkeel_scheduler_bindings_total",
-			"Bindings made by schedulers without a profile (at most 16 names), by result: the model predicted the node (hit), predicted "+
+			"Bindings made by schedulers (at most 16 names), by result: the model predicted the node (hit), predicted "+
 				"another node (miss), or could not predict one (unclear).", "scheduler", "result"),
 		hitRate: newGauges(r, "evenkeel_scheduler_hit_ratio",
-			"Share of predicted bindings that were correct, by scheduler without a profile, over the last 500 to 1000 predictions.",
+			"Share of predicted bindings that were correct, by scheduler, over the latest predictions (placement.trust.minBindings).",
 			"scheduler"),
 		leader:  newGauge(r, "evenkeel_leader", "1 while this process holds the Lease."),
 		paused:  newGauge(r, "evenkeel_paused", "1 if evictions were paused (evenkeel pause) at the last pass."),
@@ -91,7 +91,7 @@ func (m *Metrics) SetConfigHash(hash string) {
 	m.info.WithLabelValues(hash).Set(1)
 }
 
-// RecordBinding counts a binding made by a scheduler without a profile. The counts b include this binding. predicted
+// RecordBinding counts a binding made by a scheduler. The counts b include this binding. predicted
 // reports whether the model predicted a node, and hit reports whether the prediction was correct.
 func (m *Metrics) RecordBinding(scheduler string, b plan.SchedulerBindings, hit, predicted bool) {
 	result := "unclear"

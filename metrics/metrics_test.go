@@ -88,13 +88,13 @@ func TestBindingsAreCountedByScheduler(t *testing.T) {
 	m.RecordBinding("fancy", plan.SchedulerBindings{Seen: 3, Predicted: 2, Hits: 1}, false, true)
 	m.RecordBinding("none", plan.SchedulerBindings{Seen: 1}, false, false)
 	want := `
-# HELP evenkeel_scheduler_bindings_total Bindings made by schedulers without a profile (at most 16 names), by result: the model predicted the node (hit), predicted another node (miss), or could not predict one (unclear).
+# HELP evenkeel_scheduler_bindings_total Bindings made by schedulers (at most 16 names), by result: the model predicted the node (hit), predicted another node (miss), or could not predict one (unclear).
 # TYPE evenkeel_scheduler_bindings_total counter
 evenkeel_scheduler_bindings_total{result="hit",scheduler="fancy"} 1
 evenkeel_scheduler_bindings_total{result="miss",scheduler="fancy"} 1
 evenkeel_scheduler_bindings_total{result="unclear",scheduler="fancy"} 1
 evenkeel_scheduler_bindings_total{result="unclear",scheduler="none"} 1
-# HELP evenkeel_scheduler_hit_ratio Share of predicted bindings that were correct, by scheduler without a profile, over the last 500 to 1000 predictions.
+# HELP evenkeel_scheduler_hit_ratio Share of predicted bindings that were correct, by scheduler, over the latest predictions (placement.trust.minBindings).
 # TYPE evenkeel_scheduler_hit_ratio gauge
 evenkeel_scheduler_hit_ratio{scheduler="fancy"} 0.5
 `

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
@@ -17,8 +16,8 @@ import (
 func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	pod := &m.Snap.Pods[p]
 	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{
-		(*ClusterModel).unsupportedServer, (*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter,
-		unsupportedPod, (*ClusterModel).unsupportedTemplate,
+		(*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter, unsupportedPod,
+		(*ClusterModel).unsupportedTemplate,
 	} {
 		if why := check(m, pod); why != "" {
 			return why, false
@@ -37,14 +36,6 @@ func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 	}
 	c.KnownSupported = true
 	return "", true
-}
-
-func (m *ClusterModel) unsupportedServer(*cluster.Pod) string {
-	if s := m.Snap; !kubeversion.Known(s.ServerMajor, s.ServerMinor) {
-		return fmt.Sprintf("kube-scheduler %d.%d is not supported (supported: 1.%d to 1.%d)",
-			s.ServerMajor, s.ServerMinor, kubeversion.Oldest, kubeversion.Newest)
-	}
-	return ""
 }
 
 // unsupportedScheduler returns why the pod's scheduler or scheduling fields are not supported.

@@ -24,10 +24,9 @@ func TestSupported(t *testing.T) {
 	}{
 		{"a plain pod", func(*snapshotBuilder) {}, ""},
 		{"1.36", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.36" }, ""},
+		{"the nearest model of an older version", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.20" }, ""},
+		{"the nearest model of a newer version", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.99" }, ""},
 		{"1.33", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.33" }, ""},
-		{"1.32", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.32" },
-			"kube-scheduler 1.32 is not supported (supported: 1.33 to 1.37)"},
-		{"1.38", func(b *snapshotBuilder) { b.objects.ServerVersion = "1.38" }, "kube-scheduler 1.38"},
 		{"another scheduler", func(b *snapshotBuilder) { b.pod("x-0").Spec.SchedulerName = "trimaran" }, `"trimaran"`},
 		{"emptyDir", volume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}), ""},
 		{"projected", volume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{}}), ""},

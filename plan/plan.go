@@ -32,7 +32,7 @@ type Plan struct {
 	// HintsNoData is the reason why no pressure hint rule has data for any node. It is empty if a rule has data, or
 	// without rules.
 	HintsNoData string `json:"hintsNoData,omitempty"`
-	// Schedulers lists the schedulers without a profile that have pods or counted bindings, sorted by name.
+	// Schedulers lists the untrusted schedulers and those with counted bindings, sorted by name.
 	Schedulers []SchedulerState `json:"schedulers,omitempty"`
 	Before     State            `json:"before"`
 	After      State            `json:"after"`

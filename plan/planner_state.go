@@ -33,7 +33,7 @@ type PlannerState struct {
 	Breaker *BreakerTrip `json:"breaker,omitempty"`
 	// UnreadyNodes are the nodes that were not Ready when they were last seen. It has at most MaxUnreadyNodes entries.
 	UnreadyNodes []UnreadyNode `json:"unreadyNodes,omitempty"`
-	// Schedulers counts the bindings of schedulers without a profile, by schedulerName. It has at most MaxSchedulers
+	// Schedulers counts the bindings of schedulers, by schedulerName. It has at most MaxSchedulers
 	// entries.
 	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
 }
@@ -288,9 +288,14 @@ const MaxSchedulers = 16
 
 // SchedulerBindings counts the observed bindings of one scheduler.
 type SchedulerBindings struct {
-	Seen      int `json:"seen"`
-	Predicted int `json:"predicted"` // bindings for which the default profile makes a prediction
-	Hits      int `json:"hits"`      // bindings with a correct prediction
+	Seen int `json:"seen"`
+	// Predicted is the number of bindings with a prediction, and Hits the number of correct predictions among them. Only
+	// the latest bindings count, as many as placement.trust.minBindings.
+	Predicted int `json:"predicted"`
+	Hits      int `json:"hits"`
+	// Model identifies the Kubernetes version and the profile of the predictions. Counts with another model are ignored.
+	// Empty means the version of the snapshot and the default profile.
+	Model string `json:"model,omitempty"`
 }
 
 // HitRate returns the share 0..1 of correct predictions, or 0 without predictions.
@@ -301,7 +306,7 @@ func (b SchedulerBindings) HitRate() float64 {
 	return float64(b.Hits) / float64(b.Predicted)
 }
 
-// SchedulerState is the state of a scheduler without a profile.
+// SchedulerState says whether the predictions of a scheduler are trusted.
 type SchedulerState struct {
 	Name string `json:"name"`
 	// Pods is the number of its pods in the cluster.
@@ -312,6 +317,10 @@ type SchedulerState struct {
 	Hits      int `json:"hits"`
 	// HitRate is the share 0..1 of correct predictions. It is nil without predictions.
 	HitRate *float64 `json:"hitRate,omitempty"`
-	// Trusted reports that the default profile predicts the scheduler well enough for moves of its pods.
+	// Trusted reports that Evenkeel may move the scheduler's pods.
 	Trusted bool `json:"trusted"`
+	// Planned reports that the plan moves the pods of an untrusted scheduler. Such a plan is never executed.
+	Planned bool `json:"planned,omitempty"`
+	// Reason says why the scheduler is not trusted.
+	Reason string `json:"reason,omitempty"`
 }

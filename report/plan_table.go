@@ -106,7 +106,7 @@ func coverageText(in plan.Input) string {
 // inputsNotAboutNodes are sources whose coverage says nothing, because they do not describe nodes one by one.
 var inputsNotAboutNodes = []string{"strategies", "others", "hints", "annotations"}
 
-// writeSchedulers writes how many bindings of each scheduler without a profile were predicted correctly.
+// writeSchedulers writes how many bindings of each scheduler were predicted correctly.
 func (t *table) writeSchedulers(p plan.Plan) {
 	g := newGrid("SCHEDULER", ">PODS", ">BINDINGS SEEN", ">PREDICTED", ">CORRECT", ">HIT RATE", "ITS PODS")
 	for _, s := range p.Schedulers {
@@ -114,10 +114,13 @@ func (t *table) writeSchedulers(p plan.Plan) {
 		if s.HitRate != nil {
 			rate = percent.Of(*s.HitRate)
 		}
-		if s.Trusted {
+		switch {
+		case s.Trusted:
 			pods = "may move"
+		case s.Planned:
+			pods = "planned, untrusted"
 		}
 		g.addRow(escape(s.Name), strconv.Itoa(s.Pods), strconv.Itoa(s.Seen), strconv.Itoa(s.Predicted), strconv.Itoa(s.Hits), rate, pods)
 	}
-	t.addSection("Schedulers without a profile (placement.trust sets how many correct predictions they need)", g, maxLines)
+	t.addSection("Schedulers (placement.trust sets how many predictions must be correct)", g, maxLines)
 }

@@ -46,6 +46,20 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 		text += "; " + effect
 	}
 	t.addLine("%s", t.paint(color, subject+": "+text+"."))
+	if why := untrustedText(p); why != "" {
+		t.addLine("%s", t.paint(yellow, "Untrusted: "+why+"."))
+	}
+}
+
+// untrustedText says why the predictions of a plan that is only shown are untrusted. It returns "" if they are trusted.
+func untrustedText(p plan.Plan) string {
+	var why []string
+	for _, s := range p.Schedulers {
+		if s.Planned && !slices.Contains(why, s.Reason) {
+			why = append(why, s.Reason)
+		}
+	}
+	return escape(strings.Join(why, "; "))
 }
 
 // evictionEffectText describes whether the plan will be executed, and otherwise the reason.
@@ -56,6 +70,8 @@ func evictionEffectText(p plan.Plan, opts []Options) string {
 		return "evictions are blocked (" + codes + "): neither this command nor `evenkeel run` evicts"
 	case codes != "":
 		return "dry run, and evictions are blocked (" + codes + "): nothing is evicted"
+	case live && untrustedText(p) != "":
+		return "neither this command nor `evenkeel run` evicts, because the predictions are untrusted"
 	case live && isPlannerStateUnknown(p):
 		return "this command evicts nothing, and it could not read the planner state; " +
 			"with this configuration `evenkeel run` evicts if it can read the state"

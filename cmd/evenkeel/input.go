@@ -154,7 +154,9 @@ func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) 
 	}
 	f.input.conf = conf
 	strategies := conf.BuildStrategies()
-	in := &planningInput{format: format, conf: conf, planner: planner.New(conf.PlannerOptions())}
+	opts := conf.PlannerOptions()
+	opts.Trust.PlanUntrusted = true // such a plan is only shown
+	in := &planningInput{format: format, conf: conf, planner: planner.New(opts)}
 	if in.due, err = dueStrategies(cmd, strategies, f.strategies); err != nil {
 		return nil, err
 	}

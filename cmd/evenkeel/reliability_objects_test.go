@@ -31,8 +31,8 @@ func inconsistentObjectRows(*testing.T) []badInput {
 	const withBudget = "plan -f three-zones.yaml -f budget.yaml"
 	rows := []badInput{
 		{input: "a kind that does not exist", edit: []string{"kind: Service\n", "kind: Servise\n"}, moves: movesOfExample, want: "1 objects of kind v1 Servise are not read"},
-		{input: "a server version that is too new", edit: []string{`server-version: "1.37"`, `server-version: "1.99"`}, want: "kube-scheduler 1.99 is not supported"},
-		{input: "a server version that is too old", edit: []string{`server-version: "1.37"`, `server-version: "1.10"`}, want: "kube-scheduler 1.10 is not supported"},
+		{input: "a server version that is too new", edit: []string{`server-version: "1.37"`, `server-version: "1.99"`}, want: "predictions for Kubernetes 1.99 are untrusted", moves: 2},
+		{input: "a server version that is too old", edit: []string{`server-version: "1.37"`, `server-version: "1.10"`}, want: "predictions for Kubernetes 1.10 are untrusted", moves: 2},
 		{input: "pods that start after the snapshot was taken", edit: []string{"2026-01-02T00:00:00Z", "1970-01-01T00:00:00Z"}, want: "PodTooYoung"},
 		{input: "nodes without allocatable resources", edit: []string{`all:allocatable: {cpu: "10", memory: "10Gi", pods: "110"}, `, ""}, want: "its replacement fits on no other node"},
 		{input: "pods that request more than any node has", edit: []string{`all:requests: {cpu: "1", memory: "1020Mi"}`, `requests: {cpu: 900k, memory: "1020Mi"}`}, want: "its replacement fits on no other node"},

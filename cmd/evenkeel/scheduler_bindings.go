@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/config"
@@ -12,32 +13,44 @@ import (
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
-	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
-// bindingFilter selects the bindings that count for scheduler trust: bindings by schedulers that have no profile in
-// the newest configuration. Before setConfig, and if the configuration disables scheduler trust, the filter selects
-// no bindings. It is safe for concurrent use.
+// bindingFilter selects the bindings that count for scheduler trust, and says how to predict them according to the
+// newest configuration. Before setConfig, and if the configuration disables scheduler trust, the filter selects no
+// bindings. It is safe for concurrent use.
 type bindingFilter struct {
-	profiles atomic.Pointer[map[string]scheduler.Profile] // nil: select no bindings
+	conf atomic.Pointer[bindingConfig] // nil: select no bindings
+}
+
+type bindingConfig struct {
+	profiles    map[string]scheduler.Profile
+	minBindings int
 }
 
 func (w *bindingFilter) setConfig(conf *config.Config) {
 	opts := conf.PlannerOptions()
 	if opts.Trust.MinBindings == 0 {
-		w.profiles.Store(nil)
+		w.conf.Store(nil)
 		return
 	}
-	w.profiles.Store(&opts.Placement.Profiles)
+	w.conf.Store(&bindingConfig{opts.Placement.Profiles, opts.Trust.MinBindings})
 }
 
+// matches leaves out pods that name their node, such as those of a DaemonSet: they say nothing about scores.
 func (w *bindingFilter) matches(p *corev1.Pod) bool {
-	profiles := w.profiles.Load()
-	return profiles != nil && trust.HasNoProfile(trust.SchedulerName(p), *profiles)
+	c := metav1.GetControllerOfNoCopy(p)
+	return w.conf.Load() != nil && (c == nil || c.Kind != "DaemonSet")
+}
+
+func (w *bindingFilter) config() (profiles map[string]scheduler.Profile, minBindings int) {
+	if c := w.conf.Load(); c != nil {
+		return c.profiles, c.minBindings
+	}
+	return nil, 0
 }
 
 // newSchedulerTrust watches the bindings that the filter selects. The observer must not be started yet.
 func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.SchedulerTrust {
-	return &controller.SchedulerTrust{Observer: o, Bindings: o.WatchBindings(w.matches), Clock: clock.RealClock{}, Log: log,
-		OnCount: m.RecordBinding}
+	return &controller.SchedulerTrust{Observer: o, Bindings: o.WatchBindings(w.matches), Profiles: w.config,
+		Clock: clock.RealClock{}, Log: log, OnCount: m.RecordBinding}
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
@@ -36,17 +38,22 @@ func TestBindingFilterFollowsConfiguration(t *testing.T) {
 	}
 	w.setConfig(conf)
 	checkNow := files.watchers[0].checkNow
-	fancy := &corev1.Pod{Spec: corev1.PodSpec{SchedulerName: "fancy"}}
+	pod := &corev1.Pod{}
+	ofDaemonSet := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{OwnerReferences: []metav1.OwnerReference{
+		{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "d", Controller: ptr.To(true)}}}}
 	for i, step := range []struct {
 		placement string
-		want      bool
-	}{{off, false}, {on, true}, {known, false}, {on, true}, {"{trust: {minBindings: -1}}", true}, {off, false}} {
+		profiles  int
+		window    int // 0: no bindings are selected
+	}{{off, 0, 0}, {on, 0, 50}, {known, 1, 50}, {on, 0, 50}, {"{trust: {minBindings: -1}}", 0, 50}, {off, 0, 0}} {
 		write(step.placement)
 		checkNow()
 		checkNow() // the watcher loads a file only if two checks see the same content
-		if got := w.matches(fancy); got != step.want || w.matches(&corev1.Pod{}) {
+		profiles, window := w.config()
+		if len(profiles) != step.profiles || window != step.window || w.matches(pod) != (step.window > 0) || w.matches(ofDaemonSet) {
 			_, problem := files.watchers[0].problem()
-			t.Errorf("step %d, placement %s: filter matches scheduler fancy: %v, want %v; it must never match the default scheduler (%v)", i, step.placement, got, step.want, problem)
+			t.Errorf("step %d, placement %s: %d profiles, window %d, matches: %v, want %+v; it must never match a pod of a DaemonSet (%v)",
+				i, step.placement, len(profiles), window, w.matches(pod), step, problem)
 		}
 	}
 }

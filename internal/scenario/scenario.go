@@ -121,6 +121,8 @@ type clusterFile struct {
 	Base string `json:"base"`
 	// TakenAt is the time of the snapshot, in RFC 3339.
 	TakenAt string `json:"takenAt"`
+	// ServerVersion is the API server's "major.minor".
+	ServerVersion string `json:"serverVersion"`
 	// Objects change objects of the base or add objects.
 	Objects []map[string]any `json:"objects"`
 }
@@ -145,7 +147,7 @@ func expand(text []byte, changes []string) ([]byte, error) {
 	}
 	return json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "List",
-		"metadata": map[string]any{"annotations": map[string]string{"evenkeel.io/taken-at": d.TakenAt, "evenkeel.io/server-version": "1.37"}},
+		"metadata": map[string]any{"annotations": map[string]string{"evenkeel.io/taken-at": d.TakenAt, "evenkeel.io/server-version": d.ServerVersion}},
 		"items":    objects,
 	})
 }
@@ -153,7 +155,7 @@ func expand(text []byte, changes []string) ([]byte, error) {
 // parse reads a cluster.yaml or a base. It puts the entries of the base first. It
 // returns an error for unknown fields and for a base that does not exist.
 func parse(text []byte) (*clusterFile, error) {
-	d := &clusterFile{TakenAt: defaultTime}
+	d := &clusterFile{TakenAt: defaultTime, ServerVersion: "1.37"}
 	if err := yaml.UnmarshalStrict(text, d); err != nil || d.Base == "" {
 		return d, err
 	}

@@ -175,7 +175,7 @@ type pass struct {
 	*State
 	PlannerState plan.PlannerState
 	Now          time.Time
-	// Schedulers lists the schedulers without a configured profile.
+	// Schedulers lists the untrusted schedulers and those with counted bindings.
 	Schedulers   []plan.SchedulerState
 	Limits       *limits.Counter
 	Eligibility  *eligibility.Checker

@@ -22,7 +22,7 @@ import (
 type Options struct {
 	Guards    guard.Options
 	Placement placement.Options
-	// Trust says which schedulers without a profile in Placement are predicted with the default profile.
+	// Trust says which schedulers are trusted to place pods as predicted.
 	Trust    trust.Options
 	Limits   Limits
 	InFlight InFlight

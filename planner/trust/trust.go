@@ -1,12 +1,16 @@
-// Package trust decides whether Evenkeel uses the default profile for a scheduler without a configured profile. It
-// predicts ordinary bindings, which Evenkeel did not cause, and compares the predictions with the actual nodes.
+// Package trust decides whether the predictions of a scheduler are good enough for moves of its pods. It predicts
+// ordinary bindings, which Evenkeel did not cause, and compares the predictions with the actual nodes. The default
+// scheduler of a known Kubernetes version and schedulers with a profile are trusted until their bindings contradict the
+// predictions. Other schedulers, and all schedulers of other versions, are trusted only after enough correct predictions.
 //
-// The package never binds a pod and never stores the counts. It ignores schedulers with a profile.
+// The package never binds a pod and never stores the counts.
 package trust
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
 	"time"
@@ -20,16 +24,19 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Options are the conditions under which Evenkeel trusts that a scheduler follows the default profile.
+// Options are the conditions under which Evenkeel trusts its predictions of a scheduler.
 type Options struct {
-	// MinBindings is the required number of predicted bindings. With 0, Evenkeel trusts no scheduler without a profile.
+	// MinBindings is the number of predicted bindings that count, the latest ones. With 0, Evenkeel trusts no scheduler
+	// without a profile and no other Kubernetes version, and does not examine bindings.
 	MinBindings int
 	// MinHitRate is the required fraction of correct predictions, 0..1.
 	MinHitRate float64
+	// PlanUntrusted makes plans for Kubernetes versions without a model of their own, if no binding was counted. Such a
+	// plan must never be executed.
+	PlanUntrusted bool
 }
 
-// MaxMinBindings is the highest valid MinBindings. At 1000 predictions the controller halves the counts, so that recent
-// bindings weigh more. The halved counts must still reach MinBindings.
+// MaxMinBindings is the highest valid MinBindings.
 const MaxMinBindings = 500
 
 // SchedulerName returns the name of the pod's scheduler. An empty name means the default scheduler.
@@ -43,31 +50,52 @@ func HasNoProfile(name string, profiles map[string]scheduler.Profile) bool {
 	return !known && name != corev1.DefaultSchedulerName
 }
 
-// CheckBinding reports whether a newly bound pod is on a node that the default profile would have chosen. It ignores
-// pods that were bound later, because the scheduler did not know them. A pod was bound later if earlier does not
-// contain its UID and it was not bound in an earlier second.
+// CheckBinding reports whether a newly bound pod is on a node that its scheduler, with this profile, would have chosen.
+// The pods in earlier were bound before, in this order. CheckBinding ignores all others that were not bound in an
+// earlier second, because the scheduler did not know them.
+//
+// A scheduler writes the bindings of one moment in another order than it decided on them. So CheckBinding predicts the
+// binding with and without the earlier pods of the same and the previous second; one correct prediction is enough.
 //
 // If a comparison would prove little, predicted is false: if no node can be predicted, if the pod has volume claims, or
 // if more than half of the feasible nodes have the best score. Therefore a scheduler that chooses nodes at random is
 // correct at most half of the time.
-func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit, predicted bool) {
+func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool, profile scheduler.Profile) (hit, predicted bool) {
 	p := &s.Pods[id]
 	at := boundAt(p.Object)
 	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || cluster.HasVolumeClaim(p.Object) {
 		return false, false
 	}
-	name := SchedulerName(p.Object)
-	w := placement.NewClusterModel(s, placement.Options{Profiles: map[string]scheduler.Profile{name: scheduler.DefaultProfile()}})
-	for i := range s.Pods { // also moves the pod itself
-		if q := &s.Pods[i]; q.Node != cluster.NoNode && !earlier[string(q.Object.UID)] && !boundAt(q.Object).Before(at) {
+	w := placement.NewClusterModel(s, placement.Options{Profiles: map[string]scheduler.Profile{SchedulerName(p.Object): profile}})
+	var sameMoment []cluster.PodID
+	for i := range s.Pods {
+		q := &s.Pods[i]
+		switch bound := boundAt(q.Object); {
+		case q.Node == cluster.NoNode:
+		case q.ID == id || !earlier[string(q.Object.UID)] && !bound.Before(at):
 			w.Move(q.ID, cluster.NoNode)
+		case !bound.Before(at.Add(-time.Second)):
+			sameMoment = append(sameMoment, q.ID)
 		}
 	}
-	before := w.Predict(id).Gone
-	if len(before.Winners) == 0 || 2*len(before.Winners) > len(before.Feasible) {
+	best := w.Predict(id).Gone
+	winners := best.Winners
+	if len(sameMoment) > 0 {
+		for _, q := range sameMoment {
+			w.Move(q, cluster.NoNode)
+		}
+		winners = union(winners, w.Predict(id).Gone.Winners)
+	}
+	if len(best.Winners) == 0 || 2*len(winners) > len(best.Feasible) {
 		return false, false
 	}
-	return slices.Contains(before.Winners, p.Node), true
+	return slices.Contains(winners, p.Node), true
+}
+
+func union(a, b []cluster.NodeID) []cluster.NodeID {
+	both := slices.Concat(a, b)
+	slices.Sort(both)
+	return slices.Compact(both)
 }
 
 // boundAt returns the time when the pod was bound, in whole seconds. It returns the zero time if the time is unknown.
@@ -80,53 +108,106 @@ func boundAt(p *corev1.Pod) time.Time {
 	return p.CreationTimestamp.Time // without the condition, the pod was created with a node
 }
 
-// SchedulerStates returns the schedulers without a profile that have bound pods or counted bindings, sorted by name.
+// SchedulerStates returns the schedulers that have bound pods or counted bindings, sorted by name. It leaves out
+// trusted schedulers without counted bindings.
 func (o Options) SchedulerStates(s *cluster.Snapshot, profiles map[string]scheduler.Profile,
 	seen map[string]plan.SchedulerBindings) []plan.SchedulerState {
 	pods := map[string]int{}
 	for name := range seen {
-		if HasNoProfile(name, profiles) {
-			pods[name] = 0
-		}
+		pods[name] = 0
 	}
 	for i := range s.Pods {
-		p := &s.Pods[i]
-		if name := SchedulerName(p.Object); p.Node != cluster.NoNode && !p.Terminal && HasNoProfile(name, profiles) {
-			pods[name]++
+		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
+			pods[SchedulerName(p.Object)]++
 		}
 	}
 	var out []plan.SchedulerState
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
-		b := seen[name]
-		st := plan.SchedulerState{Name: name, Pods: pods[name], Seen: b.Seen, Predicted: b.Predicted, Hits: b.Hits, Trusted: o.areSufficient(b)}
-		if b.Predicted > 0 {
-			rate := plan.Round(b.HitRate())
-			st.HitRate = &rate
+		if st := o.stateOf(name, pods[name], s, profiles, seen[name]); st.Seen > 0 || !st.Trusted {
+			out = append(out, st)
 		}
-		out = append(out, st)
 	}
 	return out
 }
 
-// areSufficient reports whether the bindings of a scheduler are sufficient to trust the scheduler.
+func (o Options) stateOf(name string, pods int, s *cluster.Snapshot, profiles map[string]scheduler.Profile,
+	b plan.SchedulerBindings) plan.SchedulerState {
+	if model := ModelOf(s, ProfileOf(name, profiles)); cmp.Or(b.Model, ModelOf(s, scheduler.DefaultProfile())) != model {
+		b = plan.SchedulerBindings{} // they were predicted with another model
+	}
+	st := plan.SchedulerState{Name: name, Pods: pods, Seen: b.Seen, Predicted: b.Predicted, Hits: b.Hits}
+	if b.Predicted > 0 {
+		rate := plan.Round(b.HitRate())
+		st.HitRate = &rate
+	}
+	version := fmt.Sprintf("%d.%d", s.ServerMajor, s.ServerMinor)
+	counts := fmt.Sprintf("bindings seen %d, predicted %d, correct %d", b.Seen, b.Predicted, b.Hits)
+	required := fmt.Sprintf("required are %d predicted and %s of them correct (placement.trust)", o.MinBindings, percent.Of(o.MinHitRate))
+	switch {
+	case s.KnownVersion() && !HasNoProfile(name, profiles):
+		if st.Trusted = !o.contradict(b); !st.Trusted {
+			st.Reason = fmt.Sprintf("it does not place pods as predicted: %s; describe it in placement.profiles or placement.schedulerConfig", counts)
+		}
+	case o.areSufficient(b):
+		st.Trusted = true
+	case s.KnownVersion() && o.MinBindings == 0:
+		st.Reason = scheduler.UnknownScheduler
+	case s.KnownVersion():
+		st.Reason = fmt.Sprintf("its scores are unknown: %s; %s", counts, required)
+	default:
+		st.Reason = fmt.Sprintf("predictions for Kubernetes %s are untrusted: %s; %s", version, counts, required)
+		if o.MinBindings == 0 {
+			st.Reason = fmt.Sprintf("predictions for Kubernetes %s are untrusted, and placement.trust.minBindings is 0", version)
+		}
+		st.Planned = o.PlanUntrusted && b.Seen == 0 && !HasNoProfile(name, profiles)
+	}
+	return st
+}
+
+// ModelOf identifies what predictions of a scheduler depend on besides the cluster: the Kubernetes version and the
+// profile.
+func ModelOf(s *cluster.Snapshot, profile scheduler.Profile) string {
+	text, err := json.Marshal(profile)
+	if err != nil {
+		panic(err) // a Profile has only fields that JSON can represent
+	}
+	sum := fnv.New32a()
+	_, _ = sum.Write(text)
+	return fmt.Sprintf("%d.%d-%08x", s.ServerMajor, s.ServerMinor, sum.Sum32())
+}
+
+// ProfileOf returns the configured profile of a scheduler, or the default profile.
+func ProfileOf(name string, profiles map[string]scheduler.Profile) scheduler.Profile {
+	if p, ok := profiles[name]; ok {
+		return p
+	}
+	return scheduler.DefaultProfile()
+}
+
+// areSufficient reports whether the bindings of an unknown scheduler are sufficient to trust it.
 func (o Options) areSufficient(b plan.SchedulerBindings) bool {
 	return o.MinBindings > 0 && b.Predicted >= o.MinBindings && b.HitRate() >= o.MinHitRate
 }
 
-// Profiles returns the configured profiles and one profile for each scheduler in states. A trusted scheduler gets the
-// default profile. The profile of an untrusted scheduler contains the reason.
+// contradict reports whether the bindings contradict the predictions: the next correct ones cannot make MinHitRate of
+// MinBindings predictions correct.
+func (o Options) contradict(b plan.SchedulerBindings) bool {
+	allowed := float64(max(o.MinBindings, b.Predicted)) * (1 - o.MinHitRate)
+	return o.MinBindings > 0 && float64(b.Predicted-b.Hits) > allowed+rounding
+}
+
+// rounding is larger than the rounding error of a product of a count and a rate.
+const rounding = 1e-9
+
+// Profiles returns the configured profiles and one profile for each scheduler in states. An unknown scheduler that is
+// trusted gets the default profile. The profile of an untrusted scheduler contains the reason.
 func (o Options) Profiles(configured map[string]scheduler.Profile, states []plan.SchedulerState) map[string]scheduler.Profile {
-	if len(states) == 0 || o.MinBindings <= 0 {
-		return configured
-	}
 	out := map[string]scheduler.Profile{}
 	maps.Copy(out, configured)
 	for _, st := range states {
-		p := scheduler.DefaultProfile()
-		if !st.Trusted {
-			p.UnsupportedReason = fmt.Sprintf(
-				"its scores are unknown: bindings seen %d, predicted %d, correct %d; required are %d predicted and %s of them correct (placement.trust)",
-				st.Seen, st.Predicted, st.Hits, o.MinBindings, percent.Of(o.MinHitRate))
+		p := ProfileOf(st.Name, configured)
+		if !st.Trusted && !st.Planned {
+			p.UnsupportedReason = cmp.Or(p.UnsupportedReason, st.Reason)
 		}
 		out[st.Name] = p
 	}

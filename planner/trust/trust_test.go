@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,7 +63,7 @@ func (o *objects) checkBinding(t *testing.T, name string, earlier ...string) str
 	for _, e := range earlier {
 		before[e] = true
 	}
-	hit, predicted := trust.CheckBinding(s, s.PodByUID(name).ID, before)
+	hit, predicted := trust.CheckBinding(s, s.PodByUID(name).ID, before, scheduler.DefaultProfile())
 	return map[[2]bool]string{{true, true}: "hit", {false, true}: "miss", {false, false}: "silent"}[[2]bool{hit, predicted}]
 }
 
@@ -100,15 +101,27 @@ func TestCheckBinding(t *testing.T) {
 	}
 }
 
-// TestCheckBindingWithinOneSecond binds q to n3 and p to n2 in the same second. If q was bound
-// first, n2 is the correct node for p. Otherwise n3 is the correct node for p.
+// TestCheckBindingWithinOneSecond binds q to n3 and p to n2. The default profile chooses n2 for p only if it knows q.
 func TestCheckBindingWithinOneSecond(t *testing.T) {
-	o := newNodes(3).addPod("a", "n1", 6, 0).addPod("b", "n2", 4, 0).addPod("q", "n3", 8, 9).addPod("p", "n2", 1, 9)
-	if got := o.checkBinding(t, "p", "a", "b", "q"); got != "hit" {
-		t.Errorf("q was bound before p: %s, want hit", got)
+	bound := func(q, p int) *objects {
+		return newNodes(3).addPod("a", "n1", 6, 0).addPod("b", "n2", 4, 0).addPod("q", "n3", 8, q).addPod("p", "n2", 1, p)
 	}
-	if got := o.checkBinding(t, "p", "a", "b"); got != "miss" {
+	if got := bound(9, 9).checkBinding(t, "p", "a", "b", "q"); got != "silent" {
+		t.Errorf("q was bound before p in the same second: %s, want silent: n2 or n3, two of three nodes", got)
+	}
+	if got := bound(9, 9).checkBinding(t, "p", "a", "b"); got != "miss" {
 		t.Errorf("q was bound after p: %s, want miss", got)
+	}
+	for _, c := range []struct {
+		q    int
+		node string
+		want string
+	}{{9, "n4", "hit"}, {9, "n3", "hit"}, {9, "n2", "miss"}, {7, "n4", "hit"}, {7, "n3", "miss"}} {
+		o := newNodes(5).addPod("a", "n1", 6, 0).addPod("b", "n2", 6, 0).addPod("c", "n4", 4, 0).addPod("d", "n5", 6, 0).
+			addPod("q", "n3", 8, c.q).addPod("p", c.node, 1, 9)
+		if got := o.checkBinding(t, "p", "a", "b", "c", "d", "q"); got != c.want {
+			t.Errorf("q was bound at second %d, and p at second 9 to %s: %s, want %s", c.q, c.node, got, c.want)
+		}
 	}
 }
 
@@ -149,19 +162,18 @@ func TestSchedulerStatesAndProfiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := map[string]scheduler.Profile{"known": scheduler.MostAllocatedProfile()}
-	seen := map[string]plan.SchedulerBindings{"good": {Seen: 12, Predicted: 10, Hits: 9}, "bad": {Seen: 12, Predicted: 10, Hits: 8}, "few": {Seen: 12, Predicted: 9, Hits: 9}, "known": {Seen: 9, Predicted: 9}}
+	seen := map[string]plan.SchedulerBindings{"good": {Seen: 12, Predicted: 10, Hits: 9}, "bad": {Seen: 12, Predicted: 10, Hits: 8}, "few": {Seen: 12, Predicted: 9, Hits: 9}, "known": {Seen: 9, Predicted: 9, Model: trust.ModelOf(s, scheduler.MostAllocatedProfile())}, "stale": {Seen: 9, Predicted: 9, Model: "1.30-0"}}
 	opts := trust.Options{MinBindings: 10, MinHitRate: 0.9}
-	rate := func(x float64) *float64 { return &x }
 	want := []plan.SchedulerState{
-		{Name: "bad", Seen: 12, Predicted: 10, Hits: 8, HitRate: rate(0.8)}, {Name: "fancy", Pods: 1}, {Name: "few", Seen: 12, Predicted: 9, Hits: 9, HitRate: rate(1)},
-		{Name: "good", Seen: 12, Predicted: 10, Hits: 9, HitRate: rate(0.9), Trusted: true},
+		{Name: "bad", Seen: 12, Predicted: 10, Hits: 8}, {Name: "fancy", Pods: 1}, {Name: "few", Seen: 12, Predicted: 9, Hits: 9},
+		{Name: "good", Seen: 12, Predicted: 10, Hits: 9, Trusted: true}, {Name: "known", Pods: 1, Seen: 9, Predicted: 9}, {Name: "stale"},
 	}
 	states := opts.SchedulerStates(s, known, seen)
-	if d := cmp.Diff(want, states); d != "" {
+	if d := cmp.Diff(want, states, cmpopts.IgnoreFields(plan.SchedulerState{}, "Reason", "HitRate")); d != "" {
 		t.Error(d)
 	}
 	profiles := opts.Profiles(known, states)
-	for name, why := range map[string]string{"bad": "bindings seen 12, predicted 10, correct 8; required are 10 predicted and 90% of them correct", "fancy": "seen 0", "few": "predicted 9", "good": "", "known": ""} {
+	for name, why := range map[string]string{"bad": "bindings seen 12, predicted 10, correct 8; required are 10 predicted and 90% of them correct", "fancy": "seen 0", "few": "predicted 9", "good": "", "known": "does not place pods as predicted: bindings seen 9, predicted 9, correct 0"} {
 		p, ok := profiles[name]
 		if !ok || (p.UnsupportedReason == "") != (why == "") || !strings.Contains(p.UnsupportedReason, why) {
 			t.Errorf("%s: %q, want %q", name, p.UnsupportedReason, why)
@@ -170,7 +182,8 @@ func TestSchedulerStatesAndProfiles(t *testing.T) {
 	if len(known) != 1 || profiles["known"].FitStrategy.Type != scheduler.MostAllocated {
 		t.Error("Profiles changed the configured profiles")
 	}
-	if off := (trust.Options{MinHitRate: 0.9}); len(off.Profiles(known, off.SchedulerStates(s, known, seen))) != 1 {
-		t.Error("with MinBindings 0, Profiles adds profiles")
+	off := trust.Options{MinHitRate: 0.9}
+	if p := off.Profiles(known, off.SchedulerStates(s, known, seen)); p["fancy"].UnsupportedReason == "" || p["known"].UnsupportedReason != "" {
+		t.Errorf("with MinBindings 0: %v", p)
 	}
 }
