@@ -20,7 +20,7 @@ var themes = []string{"ports", "disks", "claims", "once", "zones", "reach", "wai
 	"attached", "drivers", "features", "nominated", "sidecars", "podLevel", "overhead", "gpu", "images", "ephemeral",
 	"affinity", "terms", "spread", "taints", "merged", "spread", "affinity", "capacity", "policies", "policies",
 	"spreadKeys", "spreadKeys", "images", "merged", "resizes", "resizes", "namespaces", "portworx", "portworx",
-	"attributes", "attached", "merged", "merged", "policies"}
+	"attributes", "attached", "merged", "merged", "policies", "policies"}
 
 // requiredTheme maps a theme to the theme that it requires.
 var requiredTheme = map[string]string{"once": "claims", "zones": "claims", "reach": "claims", "waits": "claims", "topologies": "waits",
@@ -40,7 +40,7 @@ func (g *generatedCluster) oneOf(list ...string) string { return list[g.Intn(len
 
 func generateCluster(seed int64) *cluster.Objects {
 	g := &generatedCluster{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
-	for range 5 + g.Intn(8) {
+	for range 4 + g.Intn(6) {
 		for t := themes[g.Intn(len(themes))]; t != ""; t = requiredTheme[t] {
 			g.themes[t] = true
 		}
