@@ -140,7 +140,7 @@ func (g *generatedCluster) randomSpreadConstraints() (out []corev1.TopologySprea
 			if g.chance(0.3) {
 				return nil
 			}
-			p := corev1.NodeInclusionPolicy(g.oneOf("Honor", "Ignore"))
+			p := corev1.NodeInclusionPolicy(g.oneOf("Honor", "Ignore", "Ignore"))
 			return &p
 		}
 		c.NodeAffinityPolicy, c.NodeTaintsPolicy = policy(), policy()

@@ -40,7 +40,11 @@ func (g *generatedCluster) oneOf(list ...string) string { return list[g.Intn(len
 
 func generateCluster(seed int64) *cluster.Objects {
 	g := &generatedCluster{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
-	for range 4 + g.Intn(6) {
+	count := 4 + g.Intn(6)
+	if g.chance(0.4) { // with few themes, each decides more often
+		count = 1 + g.Intn(2)
+	}
+	for range count {
 		for t := themes[g.Intn(len(themes))]; t != ""; t = requiredTheme[t] {
 			g.themes[t] = true
 		}

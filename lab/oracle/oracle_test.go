@@ -43,7 +43,11 @@ func TestPlacementEqualsScheduler(t *testing.T) {
 	}
 	t.Logf("%d cases, %d node results (%d feasible), %d mismatches, %d pods not supported",
 		r.cases, r.results, r.feasible, r.mismatches, r.unsupported)
-	r.report(t, max(1, 50*want/50_000))
+	least := 50 * want / 50_000
+	if testing.Short() { // the cases of a feature come in few clusters
+		least = 1
+	}
+	r.report(t, least)
 }
 
 // report prints how often each feature decided a case. Each feature must have decided enough cases.
