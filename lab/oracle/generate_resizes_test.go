@@ -22,9 +22,11 @@ func (g *generatedCluster) addResourceStatuses(p *corev1.Pod) {
 		reason := g.oneOf(corev1.PodReasonInfeasible, corev1.PodReasonInfeasible, corev1.PodReasonDeferred)
 		pending := corev1.PodCondition{Type: corev1.PodResizePending, Status: corev1.ConditionTrue, Reason: reason}
 		p.Status.Conditions = []corev1.PodCondition{pending}
+		p.Generation = 2 // the API server counts changes of the spec
 		for i := range p.Spec.Containers {
 			if cpu, ok := p.Spec.Containers[i].Resources.Requests["cpu"]; ok {
-				p.Spec.Containers[i].Resources.Requests["cpu"] = *resource.NewMilliQuantity(3*cpu.MilliValue(), cpu.Format)
+				grown := resource.NewMilliQuantity(3*cpu.MilliValue(), cpu.Format)
+				p.Spec.Containers[i].Resources.Requests["cpu"] = *grown
 			}
 		}
 	}
