@@ -5,9 +5,17 @@ SHELL := bash
 .DEFAULT_GOAL := help
 BIN := $(CURDIR)/bin
 
-# The lab's control plane reports the Kubernetes version it is built from.
-KUBE := v1.37.1
-LABFLAGS := -X k8s.io/component-base/version.gitVersion=$(KUBE) -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37
+# The lab links a control plane of version LABKUBE, which reports this version. For another version, such as
+# KUBE=v1.34.4, the lab runs the upstream programs as processes; lab/kube134 pins their modules.
+LABKUBE := v1.37.1
+KUBE := $(LABKUBE)
+minor = $(word 2,$(subst ., ,$(1)))
+version-flags = -X k8s.io/component-base/version.gitVersion=$(1) -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$(call minor,$(1))
+LABFLAGS := $(call version-flags,$(LABKUBE))
+ifneq ($(KUBE),$(LABKUBE))
+export EVENKEEL_KUBE := $(BIN)/kube-$(KUBE)
+lab: kube
+endif
 
 .PHONY: help
 help: ## list the targets
@@ -21,6 +29,12 @@ build: ## bin/evenkeel, static
 lab: build ## bin/lab and bin/kwok: a real control plane with fake nodes
 	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/lab ./cmd/lab
 	cd lab/kwok && go build -o $(BIN)/kwok sigs.k8s.io/kwok/cmd/kwok
+
+KUBEMODULE = lab/kube1$(call minor,$(KUBE))
+.PHONY: kube
+kube: ## bin/kube-VERSION: kube-apiserver, kube-controller-manager and kube-scheduler of KUBE=v1.34.4
+	@grep -q "k8s.io/kubernetes $(KUBE)$$" $(KUBEMODULE)/go.mod || { echo "$(KUBEMODULE) does not pin Kubernetes $(KUBE) (want KUBE=v1.34.4 or KUBE=$(LABKUBE))"; exit 1; }
+	cd $(KUBEMODULE) && go build -ldflags "-s -w $(call version-flags,$(KUBE))" -o $(BIN)/kube-$(KUBE)/ k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager k8s.io/kubernetes/cmd/kube-scheduler
 
 .PHONY: demo
 demo: lab ## rebalance a real cluster and watch it (first run about 10 minutes of compiling)
@@ -59,6 +73,13 @@ test-lab-long: lab ## test-lab with all 20 repetitions of the seed scenario, and
 .PHONY: test-landings
 test-landings: lab ## compare 500 placements and a pass of 200 moves on 300 nodes with the predictions
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./landings
+
+.PHONY: test-kube
+test-kube: lab ## with KUBE=v1.34.4: the seed scenario ten times, 100 placements, one kill and 150 budgets on that control plane
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 20m -v -run 'TestTheServerHasTheChosenVersion|TestTwoMovesLevelAZoneSkew/^([1-9]|10)$$' ./e2e
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 20m -v -run RealPlacements ./landings -placements 100
+	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 20m -v -short ./budgets
+	$(BIN)/lab drills -run kill-9 -reps 1 -evenkeel $(BIN)/evenkeel -kwok $(BIN)/kwok
 
 .PHONY: test-security
 test-security: lab ## attacks on a real API server: hostile credentials, objects, admission and webhooks

@@ -12,6 +12,8 @@ import (
 type Scope struct {
 	// Nodes selects nodes by label. Nil selects all.
 	Nodes labels.Selector
+	// Virtual recognizes virtual nodes, which are never in scope.
+	Virtual VirtualNodes
 	// Include lists the namespaces in scope. If it is empty, all namespaces except those in
 	// Exclude are in scope.
 	Include []string
@@ -25,8 +27,11 @@ type Scope struct {
 	UtilizationLimit float64
 }
 
-// HasNode reports whether the node is in scope.
-func (s Scope) HasNode(n *Node) bool {
+// HasNode reports whether the node is in scope. Virtual nodes are not.
+func (s Scope) HasNode(n *Node) bool { return s.SelectsNode(n) && s.Virtual.Kind(n.Object) == "" }
+
+// SelectsNode reports whether Nodes selects the node, virtual or not.
+func (s Scope) SelectsNode(n *Node) bool {
 	return s.Nodes == nil || s.Nodes.Matches(labels.Set(n.Object.Labels))
 }
 

@@ -44,7 +44,7 @@ type Node struct {
 type DeletedNode struct {
 	Name string
 	At   time.Time
-	// Nodes is the number of nodes of the cluster before the deletion.
+	// Nodes is the number of nodes of the cluster before the deletion, without virtual nodes (VirtualKind).
 	Nodes int
 	// Lost reports whether the node looked lost when it was last seen, as opposed to removed on purpose.
 	Lost bool

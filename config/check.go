@@ -55,6 +55,7 @@ func checkTimeZone(d *strict.Decoder, path, name string) *time.Location {
 
 func checkScope(c *Config, d *strict.Decoder) {
 	checkSelector(d, "nodeSelector", c.NodeSelector)
+	checkSelector(d, "virtualNodeSelector", c.VirtualNodeSelector)
 	checkSelector(d, "namespaces.selector", c.Namespaces.Selector)
 	for list, names := range map[string][]string{"include": c.Namespaces.Include, "exclude": c.Namespaces.Exclude} {
 		for i, name := range names {

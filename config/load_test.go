@@ -95,18 +95,19 @@ func TestHashIgnoresFormatting(t *testing.T) {
 // TestHashCoversPlanningKeys checks that every top-level key except dryRun, web and approvals changes the hash.
 func TestHashCoversPlanningKeys(t *testing.T) {
 	shapes := map[string]func(*config.Config){
-		"TimeZone":     func(c *config.Config) { c.TimeZone = "Europe/Berlin" },
-		"NodeSelector": func(c *config.Config) { c.NodeSelector = "pool=a" },
-		"Namespaces":   func(c *config.Config) { c.Namespaces.Exclude = nil },
-		"Load":         func(c *config.Config) { c.Load.Statistic = "max" },
-		"Hints":        func(c *config.Config) { c.Hints.Enabled = true },
-		"Strategies":   func(c *config.Config) { c.Strategies = []config.Strategy{{Name: "zones"}} },
-		"Impact":       func(c *config.Config) { c.Impact.UtilizationLimit = 0.5 },
-		"Guards":       func(c *config.Config) { c.Guards.MinReplicas = 3 },
-		"Limits":       func(c *config.Config) { c.Limits.PerHour.Owner = plan.Absolute(1) },
-		"Windows":      func(c *config.Config) { c.Windows.Deny = []config.Window{{Schedule: "0 8 * * *"}} },
-		"Evictor":      func(c *config.Config) { c.Evictor.Steer = "taint" },
-		"Placement":    func(c *config.Config) { c.Placement.SchedulerConfig = "f" },
+		"TimeZone":            func(c *config.Config) { c.TimeZone = "Europe/Berlin" },
+		"NodeSelector":        func(c *config.Config) { c.NodeSelector = "pool=a" },
+		"VirtualNodeSelector": func(c *config.Config) { c.VirtualNodeSelector = "pool=a" },
+		"Namespaces":          func(c *config.Config) { c.Namespaces.Exclude = nil },
+		"Load":                func(c *config.Config) { c.Load.Statistic = "max" },
+		"Hints":               func(c *config.Config) { c.Hints.Enabled = true },
+		"Strategies":          func(c *config.Config) { c.Strategies = []config.Strategy{{Name: "zones"}} },
+		"Impact":              func(c *config.Config) { c.Impact.UtilizationLimit = 0.5 },
+		"Guards":              func(c *config.Config) { c.Guards.MinReplicas = 3 },
+		"Limits":              func(c *config.Config) { c.Limits.PerHour.Owner = plan.Absolute(1) },
+		"Windows":             func(c *config.Config) { c.Windows.Deny = []config.Window{{Schedule: "0 8 * * *"}} },
+		"Evictor":             func(c *config.Config) { c.Evictor.Steer = "taint" },
+		"Placement":           func(c *config.Config) { c.Placement.SchedulerConfig = "f" },
 	}
 	before := config.Default().Hash()
 	fields := reflect.TypeFor[config.Config]()

@@ -34,6 +34,7 @@ func (c *Config) Scope() cluster.Scope {
 	return cluster.Scope{
 		Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Namespaces: parseSelector(c.Namespaces.Selector),
 		Nodes:            parseSelector(c.NodeSelector),
+		Virtual:          cluster.VirtualNodes{Selector: parseSelector(c.VirtualNodeSelector)},
 		Usage:            cluster.UsageRequirements{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage},
 		UtilizationLimit: c.Impact.UtilizationLimit,
 	}
@@ -162,7 +163,7 @@ func (c *Config) PressureOptions() pressure.Options {
 	h := c.Hints
 	o := pressure.Options{
 		MaxHintedFrac: h.MaxHintedFrac, TTL: time.Duration(h.TTL), Rules: c.HintRules(),
-		Scope: parseSelector(c.NodeSelector), SkipTaints: h.SkipTaints,
+		Scope: parseSelector(c.NodeSelector), Virtual: c.Scope().Virtual, SkipTaints: h.SkipTaints,
 		Former: pressure.Owned{Labels: slices.Clone(h.FormerLabels), Taints: append(slices.Clone(h.FormerTaints), h.Taint.Key)},
 	}
 	if h.Label.Key != "" {

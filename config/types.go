@@ -12,23 +12,25 @@ import (
 
 // Config is the content of config.yaml; docs/reference/config.md describes every key.
 type Config struct {
-	APIVersion   string     `json:"apiVersion"`
-	Kind         string     `json:"kind"`
-	DryRun       bool       `json:"dryRun"`
-	TimeZone     string     `json:"timeZone"`
-	NodeSelector string     `json:"nodeSelector"`
-	Namespaces   Namespaces `json:"namespaces"`
-	Load         LoadSource `json:"load"`
-	Hints        Hints      `json:"hints"`
-	Strategies   []Strategy `json:"strategies"`
-	Impact       Impact     `json:"impact"`
-	Guards       Guards     `json:"guards"`
-	Limits       Limits     `json:"limits"`
-	Windows      Windows    `json:"windows"`
-	Evictor      Evictor    `json:"evictor"`
-	Placement    Placement  `json:"placement"`
-	Web          Web        `json:"web"`
-	Approvals    Approvals  `json:"approvals"`
+	APIVersion   string `json:"apiVersion"`
+	Kind         string `json:"kind"`
+	DryRun       bool   `json:"dryRun"`
+	TimeZone     string `json:"timeZone"`
+	NodeSelector string `json:"nodeSelector"`
+	// VirtualNodeSelector selects virtual nodes that Evenkeel does not recognize itself.
+	VirtualNodeSelector string     `json:"virtualNodeSelector"`
+	Namespaces          Namespaces `json:"namespaces"`
+	Load                LoadSource `json:"load"`
+	Hints               Hints      `json:"hints"`
+	Strategies          []Strategy `json:"strategies"`
+	Impact              Impact     `json:"impact"`
+	Guards              Guards     `json:"guards"`
+	Limits              Limits     `json:"limits"`
+	Windows             Windows    `json:"windows"`
+	Evictor             Evictor    `json:"evictor"`
+	Placement           Placement  `json:"placement"`
+	Web                 Web        `json:"web"`
+	Approvals           Approvals  `json:"approvals"`
 
 	// check sets these fields.
 	scheduled           []ScheduledStrategy

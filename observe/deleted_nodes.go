@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 
@@ -18,25 +19,33 @@ type deletedNodes struct {
 	looksLost func(*corev1.Node) bool
 	clock     clock.PassiveClock
 
-	mu     sync.Mutex
-	nodes  int // that exist, as far as the handlers know
-	byName map[string]cluster.DeletedNode
+	mu       sync.Mutex
+	machines sets.Set[string] // names of the existing nodes that are not virtual, as far as the handlers know
+	byName   map[string]cluster.DeletedNode
 }
 
 // WatchDeletedNodes watches for deleted nodes, and returns a function that returns those of the last
 // cluster.DeletedNodeWindow. looksLost decides by the last state of a node whether it was lost.
 func (o *Observer) WatchDeletedNodes(looksLost func(*corev1.Node) bool) func() []cluster.DeletedNode {
-	d := &deletedNodes{looksLost: looksLost, clock: o.clock, byName: map[string]cluster.DeletedNode{}}
+	d := newDeletedNodes(looksLost, o.clock)
 	_, _ = o.factory.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: d.added, DeleteFunc: d.deleted})
 	return d.list
+}
+
+func newDeletedNodes(looksLost func(*corev1.Node) bool, clock clock.PassiveClock) *deletedNodes {
+	return &deletedNodes{looksLost: looksLost, clock: clock, machines: sets.Set[string]{}, byName: map[string]cluster.DeletedNode{}}
 }
 
 func (d *deletedNodes) added(x any) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.nodes++
-	if n, ok := x.(*corev1.Node); ok {
-		delete(d.byName, n.Name)
+	n, ok := x.(*corev1.Node)
+	if !ok {
+		return
+	}
+	delete(d.byName, n.Name)
+	if cluster.VirtualKind(n) == "" {
+		d.machines.Insert(n.Name)
 	}
 }
 
@@ -47,9 +56,9 @@ func (d *deletedNodes) deleted(x any) {
 		x = withoutStatus(missed.Obj)
 	}
 	if n, ok := x.(*corev1.Node); ok {
-		d.byName[n.Name] = cluster.DeletedNode{Name: n.Name, At: d.clock.Now(), Nodes: d.nodes, Lost: d.looksLost(n)}
+		d.byName[n.Name] = cluster.DeletedNode{Name: n.Name, At: d.clock.Now(), Nodes: len(d.machines), Lost: d.looksLost(n)}
+		d.machines.Delete(n.Name)
 	}
-	d.nodes--
 	d.expire()
 }
 

@@ -56,7 +56,7 @@ func TestWatchDeletedNodes(t *testing.T) {
 
 func TestDeletedNodesAreForgotten(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	d := &deletedNodes{looksLost: isNotReady, clock: clock, byName: map[string]cluster.DeletedNode{}}
+	d := newDeletedNodes(isNotReady, clock)
 	for _, name := range []string{"returns", "old", "missed"} {
 		d.added(newNode(name, corev1.ConditionTrue))
 	}
@@ -68,5 +68,23 @@ func TestDeletedNodesAreForgotten(t *testing.T) {
 	want := []cluster.DeletedNode{{Name: "missed", At: clock.Now(), Nodes: 2, Lost: true}} // its last status may be outdated
 	if got := d.list(); !slices.Equal(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+func TestDeletionsDoNotCountVirtualNodes(t *testing.T) {
+	d := newDeletedNodes(isNotReady, clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+	virtual := newNode("fargate", corev1.ConditionTrue)
+	virtual.Labels = map[string]string{"eks.amazonaws.com/compute-type": "fargate"}
+	d.added(virtual)
+	for _, name := range []string{"a", "b"} {
+		d.added(newNode(name, corev1.ConditionTrue))
+	}
+	d.deleted(newNode("a", corev1.ConditionUnknown))
+	d.deleted(virtual)
+	d.deleted(newNode("b", corev1.ConditionUnknown))
+	for i, want := range []int{2, 1, 1} {
+		if got := d.list()[i]; got.Nodes != want {
+			t.Errorf("%s was deleted from %d nodes, want %d", got.Name, got.Nodes, want)
+		}
 	}
 }

@@ -27,6 +27,8 @@ type Options struct {
 	Rules []Rule
 	// Scope selects the nodes that may have a hint; nil selects all.
 	Scope labels.Selector
+	// Virtual recognizes virtual nodes, which get no hint.
+	Virtual cluster.VirtualNodes
 	// SkipTaints contains taint keys. A node that has such a taint with the effect NoSchedule or
 	// NoExecute gets no hint.
 	SkipTaints []string
@@ -87,7 +89,7 @@ type LastHot map[string]time.Time
 //   - Without data, Decide puts neither a label nor a taint. If both are missing, it removes the record.
 //   - An invalid record counts as no hint, and is removed.
 //
-// Nodes that are skipped, cordoned or excluded get no hint. Nodes out of scope keep their hints
+// Nodes that are virtual, skipped, cordoned or excluded get no hint. Nodes out of scope keep their hints
 // until they expire. If there are no rules, this applies to all nodes.
 func (o Options) Decide(nodes []*corev1.Node, usage *cluster.Usage, seen LastHot, now time.Time) Decision {
 	d := decider{Options: o, owned: o.Owned(), lastHot: seen, now: now, marks: map[string]map[string]cluster.Mark{},

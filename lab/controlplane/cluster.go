@@ -27,6 +27,7 @@ type Cluster struct {
 	Config *rest.Config
 
 	command   []string
+	programs  string
 	processes map[string]*Process
 	cancel    context.CancelFunc
 	failed    chan error

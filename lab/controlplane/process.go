@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -112,9 +113,8 @@ func (p *Process) Kill() error {
 
 // startComponent starts a component. A component that ends before Stop is a failure.
 func (c *Cluster) startComponent(ctx context.Context, name string, args []string) {
-	if len(c.command) > 0 {
-		argv := append(append(slices.Clone(c.command), name), args...)
-		if err := c.startProcess(ctx, name, argv); err != nil {
+	if argv := c.commandOf(name); argv != nil {
+		if err := c.startProcess(ctx, name, append(argv, args...)); err != nil {
 			c.failed <- err
 		}
 		return
@@ -128,4 +128,16 @@ func (c *Cluster) startComponent(ctx context.Context, name string, args []string
 			c.failed <- fmt.Errorf("%s ended: %w", name, err)
 		}
 	})
+}
+
+// commandOf returns the command that runs a component as a separate process. It returns nil for a component that runs
+// in this process.
+func (c *Cluster) commandOf(name string) []string {
+	switch {
+	case c.programs != "" && name != Etcd:
+		return []string{filepath.Join(c.programs, name)}
+	case len(c.command) > 0:
+		return append(slices.Clone(c.command), name)
+	}
+	return nil
 }

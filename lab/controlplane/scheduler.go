@@ -11,7 +11,7 @@ import (
 
 // startScheduler runs kube-scheduler until Reschedule or Stop.
 func (c *Cluster) startScheduler(ctx context.Context) {
-	if len(c.command) > 0 {
+	if c.commandOf(Scheduler) != nil {
 		c.startComponent(ctx, Scheduler, c.schedulerArgs())
 		return
 	}

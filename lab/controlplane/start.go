@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -20,8 +21,8 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	}
 	l := componentLayout{Kubeconfig: filepath.Join(dir, "kubeconfig"), dir: dir,
 		controllers: defaultControllers, managerArgs: o.ControllerManagerFlags, aggregation: o.Aggregation}
-	c := &Cluster{componentLayout: l, command: o.Command, processes: map[string]*Process{},
-		failed: make(chan error, 16), etcdEnded: make(chan struct{})}
+	c := &Cluster{componentLayout: l, command: o.Command, programs: cmp.Or(o.Programs, os.Getenv("EVENKEEL_KUBE")),
+		processes: map[string]*Process{}, failed: make(chan error, 16), etcdEnded: make(chan struct{})}
 	if len(o.Controllers) > 0 {
 		c.controllers = o.Controllers
 	}

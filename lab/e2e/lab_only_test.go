@@ -1,11 +1,15 @@
 package e2e
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/component-base/version"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
@@ -25,6 +29,18 @@ func TestTheLabBehavesWithoutEvenkeel(t *testing.T) {
 	events, err := lab.Evictions(ns)
 	if err != nil || len(events) != 2 {
 		t.Errorf("%d eviction requests in the audit log, want 2 (%v)", len(events), err)
+	}
+}
+
+// TestTheServerHasTheChosenVersion checks that EVENKEEL_KUBE, a folder such as kube-v1.34.4, decides the version of the API
+// server, and that the lab otherwise runs the version that is linked into it.
+func TestTheServerHasTheChosenVersion(t *testing.T) {
+	want := version.Get().GitVersion
+	if folder := os.Getenv("EVENKEEL_KUBE"); folder != "" {
+		want = strings.TrimPrefix(filepath.Base(folder), "kube-")
+	}
+	if got, err := lab.Client.Discovery().ServerVersion(); err != nil || got.GitVersion != want {
+		t.Errorf("the server is %v (%v), want %s", got, err, want)
 	}
 }
 

@@ -3,6 +3,7 @@ package landings
 import (
 	"cmp"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -18,11 +19,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
+var placementCount = flag.Int("placements", 500, "number of placements on 300 nodes; at least 25")
+
 func defaultTestSize() testSize {
 	if testing.Short() {
 		return testSize{nodes: 30, apps: 4, podsPerApp: 15, placements: 12}
 	}
-	return testSize{nodes: 300, apps: 40, podsPerApp: 30, placements: 500, minPerBin: 20, maxUnpredicted: 50}
+	n := *placementCount
+	return testSize{nodes: 300, apps: 40, podsPerApp: 30, placements: n, minPerBin: n / 25, maxUnpredicted: n / 10}
 }
 
 // TestRealPlacementsAreAsLikelyAsForetold evicts pods one at a time and observes to which node the real scheduler binds

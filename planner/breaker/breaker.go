@@ -23,7 +23,7 @@ import (
 type Options struct {
 	// MaxUnreadyNodesFrac limits the nodes that are NotReady or gone, as a fraction of the present and the gone nodes. A
 	// node is gone if it was deleted while it was NotReady and not marked for removal. Cordoned nodes count, and so do
-	// nodes out of scope: the scheduler may place replacements there later.
+	// nodes out of scope: the scheduler may place replacements there later. Virtual nodes (cluster.VirtualKind) do not.
 	MaxUnreadyNodesFrac float64
 	// MaxPendingPods limits the pods that became unschedulable during the pass.
 	MaxPendingPods plan.CountLimit
@@ -111,13 +111,13 @@ func (o Options) unreadyNodes(s *cluster.Snapshot, lastSeen []plan.UnreadyNode) 
 		detail = fmt.Sprintf(", %d of them gone since %s", gone, since.UTC().Format(time.RFC3339))
 	}
 	for i := range s.Nodes {
-		if node := &s.Nodes[i]; !node.Ready {
+		if node := &s.Nodes[i]; !node.Ready && cluster.VirtualKind(node.Object) == "" {
 			if unready++; unready == 1 {
 				detail += ", for example " + node.Name
 			}
 		}
 	}
-	all := len(s.Nodes) + gone
+	all := countMachines(s) + gone
 	if !exceedsFraction(gone+unready, all, o.MaxUnreadyNodesFrac) {
 		return ""
 	}

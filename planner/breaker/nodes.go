@@ -14,11 +14,11 @@ import (
 )
 
 // LooksLost reports whether a node that is deleted in this state was lost, as opposed to removed on purpose: it is not
-// Ready, and nobody has cordoned it, drains it or removes it. The cloud controller manager deletes the Node of a machine
+// virtual and not Ready, and nobody has cordoned it, drains it or removes it. The cloud controller manager deletes the Node of a machine
 // that no longer exists, but only if the node is not Ready. Autoscalers mark a node before they remove it, and otherwise
 // delete only Ready nodes.
 func LooksLost(n *corev1.Node) bool {
-	return !cluster.NodeReady(n) && !n.Spec.Unschedulable && guard.Emptied(&cluster.Node{Object: n}) == ""
+	return cluster.VirtualKind(n) == "" && !cluster.NodeReady(n) && !n.Spec.Unschedulable && guard.Emptied(&cluster.Node{Object: n}) == ""
 }
 
 // RecordUnready adds the nodes of a snapshot that look lost to those of earlier passes, and removes the entries that no
@@ -35,11 +35,12 @@ func RecordUnready(earlier []plan.UnreadyNode, deleted []cluster.DeletedNode, s 
 			lastSeen[d.Name] = plan.UnreadyNode{Name: d.Name, Seen: d.At.UTC(), Nodes: d.Nodes}
 		}
 	}
+	all := countMachines(s)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		delete(lastSeen, n.Name)
 		if LooksLost(n.Object) {
-			lastSeen[n.Name] = plan.UnreadyNode{Name: n.Name, Seen: s.TakenAt.UTC(), Nodes: len(s.Nodes)}
+			lastSeen[n.Name] = plan.UnreadyNode{Name: n.Name, Seen: s.TakenAt.UTC(), Nodes: all}
 		}
 	}
 	maps.DeleteFunc(lastSeen, func(_ string, n plan.UnreadyNode) bool { return !isRecent(n, s) })
@@ -60,7 +61,18 @@ func goneNodes(s *cluster.Snapshot, lastSeen []plan.UnreadyNode) (gone int, sinc
 		}
 		before = max(before, n.Nodes)
 	}
-	return min(lost, max(0, before-len(s.Nodes))), since
+	return min(lost, max(0, before-countMachines(s))), since
+}
+
+// countMachines returns the number of nodes that are not virtual. Virtual nodes come and go with their pods, so they
+// neither replace a lost node nor count as one.
+func countMachines(s *cluster.Snapshot) (count int) {
+	for i := range s.Nodes {
+		if cluster.VirtualKind(s.Nodes[i].Object) == "" {
+			count++
+		}
+	}
+	return count
 }
 
 // isRecent reports whether the node was last seen so recently that it may count as gone. Later, the smaller cluster is

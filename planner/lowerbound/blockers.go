@@ -102,8 +102,8 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 	switch {
 	case p.reach.canRunOnAny(id, others):
 		return ""
-	case p.onlyUnderPressure(id, others):
-		return "" // causeWords describes the pressure hint
+	case p.onlyUnwanted(id, others):
+		return "" // causeWords describes the pressure hint, and virtual nodes
 	case p.reach.runsIfEmpty(id, others):
 		return "too large for any other " + place + " or its goals, even when every pod that may leave has left"
 	case p.reach.runsWithoutVolumes(id, others) && cluster.HasVolumeClaim(p.Snapshot.Pods[id].Object):
@@ -112,11 +112,12 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 	return "kept from every other " + place + " by selectors, affinity, taints, cordons or features of nodes"
 }
 
-// onlyUnderPressure reports whether only the pressure hint keeps the pod off one of these nodes.
-func (p *proof) onlyUnderPressure(id cluster.PodID, nodes []cluster.NodeID) bool {
+// onlyUnwanted reports whether the pod could run on one of these nodes if the node had no pressure hint, or was not virtual.
+func (p *proof) onlyUnwanted(id cluster.PodID, nodes []cluster.NodeID) bool {
 	could, none := p.reach.couldRun(id), cluster.Resources{}
 	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
-		return n != p.Snapshot.Pods[id].Node && p.Snapshot.Nodes[n].Ready && p.Goals.UnderPressure[n] && could(n, &none, 0)
+		return n != p.Snapshot.Pods[id].Node && p.Snapshot.Nodes[n].Ready && (p.Goals.UnderPressure[n] || p.IsVirtual(n)) &&
+			could(n, &none, 0)
 	})
 }
 
@@ -124,6 +125,7 @@ func (p *proof) onlyUnderPressure(id cluster.PodID, nodes []cluster.NodeID) bool
 var causeWords = map[plan.Code]string{
 	plan.NoTargetFits:           "without a node that takes them and leaves no goal worse",
 	plan.NodesUnderPressure:     "without a node that takes them but those that carry the pressure hint",
+	plan.OnlyVirtualNodes:       "without a node that takes them but virtual ones",
 	plan.BenefitTooSmall:        "not worth an eviction: what is above the limit is too little",
 	plan.UsageUnknown:           "of unknown use",
 	plan.WouldReturn:            "likely to come back, or to land where that helps as little",

@@ -82,7 +82,7 @@ func unmetReason(codes map[plan.Code]int) plan.UnmetReason {
 	switch {
 	case codes[plan.WouldReturn]+codes[plan.UncertainLanding]+codes[plan.PlacementUnknown] > 0:
 		return plan.UnmetByScheduler
-	case codes[plan.NoTargetFits]+codes[plan.NodesUnderPressure] > 0:
+	case codes[plan.NoTargetFits]+codes[plan.NodesUnderPressure]+codes[plan.OnlyVirtualNodes] > 0:
 		return plan.UnmetNoTarget
 	case codes[plan.BenefitTooSmall] > 0:
 		return plan.UnmetBenefitTooSmall

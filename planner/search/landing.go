@@ -46,6 +46,9 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 			if why, leaving := c.removedNodesReason(&places, pr); leaving {
 				return l, why, false
 			}
+			if why, virtual := c.virtualNodesReason(&places, pr); virtual {
+				return l, why, false
+			}
 			return l, noTargetReason(from, pr), false
 		}
 		return l, c.uncertainReason(from, pr, &places, l), false
@@ -55,8 +58,8 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	return l, plan.Reason{}, true
 }
 
-// Accepts reports whether a replacement may land on n: another node, Ready, not under pressure, neither removed nor
-// drained, and acceptable to the goals. A pod that tolerates a NotReady node still cannot run on that node.
+// Accepts reports whether a replacement may land on n: another node, Ready, not virtual, not under pressure, neither removed
+// nor drained, and acceptable to the goals. A pod that tolerates a NotReady node still cannot run on that node.
 func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
 	return n != places.From && c.Ready[n] && places.Acceptable(n)
 }
@@ -135,6 +138,24 @@ func (c *State) removedNodesReason(places *goal.TargetCheck, pr prediction.Predi
 	}
 	return plan.Reason{Code: plan.NoTargetFits, Message: fmt.Sprintf("its replacement would help only on %s, which %s being removed or drained",
 		plural.Count(n, "other node"), plural.Choose(n, "is", "are"))}, n > 0
+}
+
+// virtualNodesReason reports whether the replacement would help only on virtual nodes, and returns the reason. The
+// scheduler may place pods there, but a virtual node is no target.
+func (c *State) virtualNodesReason(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
+	n := 0
+	for id := range pr.Gone.FeasibleSet.All() {
+		if c.Snapshot.Nodes[id].Ready && c.IsVirtual(id) && places.Acceptable(id) && id != places.From {
+			n++
+		}
+	}
+	return plan.Reason{Code: plan.OnlyVirtualNodes, Message: fmt.Sprintf("its replacement would help only on %s, which %s virtual",
+		plural.Count(n, "other node"), plural.Choose(n, "is", "are"))}, n > 0
+}
+
+// IsVirtual reports whether a node is virtual.
+func (c *State) IsVirtual(n cluster.NodeID) bool {
+	return c.Options.Guards.Scope.Virtual.Kind(c.Snapshot.Nodes[n].Object) != ""
 }
 
 // PredictDisplacedLanding predicts where the replacement of a displaced pod lands. PredictDisplacedLanding accepts

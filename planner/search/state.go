@@ -17,7 +17,7 @@ type State struct {
 	Snapshot *cluster.Snapshot
 	Options  *settings.Options
 	Steering *Steering
-	Ready    []bool // by node: true if Ready, not under pressure, and neither removed nor drained
+	Ready    []bool // by node: true if Ready, not virtual, not under pressure, and neither removed nor drained
 	Model    *placement.ClusterModel
 	Goals    *goal.Tracker
 	// predictions counts the predicted landings. All clones share the counter.
@@ -35,7 +35,7 @@ func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, sc
 	c.Goals.First = c.Goals.FirstGoals()
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		c.Ready[i] = n.Ready && !c.Goals.UnderPressure[i] && guard.Emptied(n) == ""
+		c.Ready[i] = n.Ready && !c.Goals.UnderPressure[i] && guard.Emptied(n) == "" && !c.IsVirtual(n.ID)
 	}
 	return c
 }

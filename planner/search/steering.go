@@ -67,7 +67,9 @@ func whyNotHinted(n *cluster.Node, scope cluster.Scope) string {
 	switch {
 	case !n.Ready:
 		return fmt.Sprintf("node %s is not Ready", n.Name)
-	case !scope.HasNode(n):
+	case scope.Virtual.Kind(n.Object) != "":
+		return fmt.Sprintf("node %s is virtual (%s)", n.Name, scope.Virtual.Kind(n.Object))
+	case !scope.SelectsNode(n):
 		return fmt.Sprintf("node %s is out of scope (nodeSelector)", n.Name)
 	case len(annotation.OfNode(n).Exclude) > 0:
 		return fmt.Sprintf("node %s is excluded", n.Name)

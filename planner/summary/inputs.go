@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/planner/search"
@@ -56,6 +57,9 @@ func planInputs(c *search.Search) []plan.Input {
 func nodesInput(c *search.Search, age string) plan.Input {
 	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
 	all, unready, zoneless := 0, 0, 0
+	if virtual := describeVirtualNodes(c); virtual != "" {
+		in.Problems = append(in.Problems, virtual)
+	}
 	for i := range c.Snapshot.Nodes {
 		n := &c.Snapshot.Nodes[i]
 		if !c.Options.Guards.Scope.HasNode(n) {
@@ -83,6 +87,26 @@ func nodesInput(c *search.Search, age string) plan.Input {
 	}
 	in.Problems = append(in.Problems, uncountedDomains(c)...)
 	return in
+}
+
+// describeVirtualNodes counts the virtual nodes and names some of them, or returns "" if there are none.
+func describeVirtualNodes(c *search.Search) string {
+	var names []string
+	for i := range c.Snapshot.Nodes {
+		n := &c.Snapshot.Nodes[i]
+		if kind := c.Options.Guards.Scope.Virtual.Kind(n.Object); kind != "" {
+			names = append(names, fmt.Sprintf("%s (%s)", n.Name, kind))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	count, more := len(names), ""
+	if extra := count - maxNamed; extra > 0 {
+		names, more = names[:maxNamed], fmt.Sprintf(" and %d more", extra)
+	}
+	return fmt.Sprintf("%s %s virtual, neither source nor target of moves: %s%s", plural.Count(count, "node"),
+		plural.Choose(count, "is", "are"), strings.Join(names, ", "), more)
 }
 
 func describeRequestsInput(s *cluster.Snapshot, now time.Time) plan.Input {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -11,10 +12,11 @@ import (
 
 // Rules holds the settings that a plan must obey. See docs/reference/config.md.
 type Rules struct {
-	NodeSelector      labels.Selector // nil: all
-	NamespaceSelector labels.Selector // nil: all
-	PodSelector       labels.Selector // nil: all
-	Include, Exclude  []string        // namespaces
+	NodeSelector        labels.Selector // nil: all
+	VirtualNodeSelector labels.Selector // nil: none
+	NamespaceSelector   labels.Selector // nil: all
+	PodSelector         labels.Selector // nil: all
+	Include, Exclude    []string        // namespaces
 
 	// Protect contains the names in guards.protect.
 	Protect                 map[string]bool
@@ -52,6 +54,31 @@ type Rules struct {
 	MinCoverage     float64
 	// Location is the default time zone of windows.
 	Location *time.Location
+}
+
+// isVirtual reports whether a service or another cluster runs the pods of the node.
+func (r *Rules) isVirtual(n *corev1.Node) bool {
+	for key, value := range n.Labels {
+		switch key + "=" + value {
+		case "eks.amazonaws.com/compute-type=fargate", "type=virtual-kubelet", "node.kubernetes.io/instance-type=eklet",
+			"liqo.io/type=virtual-node":
+			return true
+		}
+		if key == "node-role.kubernetes.io/virtual-node" {
+			return true
+		}
+	}
+	for _, t := range n.Spec.Taints {
+		switch t.Key {
+		case "virtual-kubelet.io/provider", "eks.tke.cloud.tencent.com/eklet", "virtual-node.liqo.io/not-allowed":
+			return true
+		case "eks.amazonaws.com/compute-type":
+			return t.Value == "fargate"
+		case "vci.vke.volcengine.com/node-type":
+			return t.Value == "vci"
+		}
+	}
+	return r.VirtualNodeSelector != nil && r.VirtualNodeSelector.Matches(labels.Set(n.Labels))
 }
 
 // UsageStrategy is one resource of a NodeLoad strategy that acts on measured usage.

@@ -255,6 +255,15 @@ var clusterTampers = []tampering{
 	{"a node that Karpenter disrupts", plan.NodeBeingDisrupted, editSourceNode(func(m *planCase, n *corev1.Node) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "karpenter.sh/disrupted", Effect: corev1.TaintEffectNoSchedule})
 	})},
+	{"a node of EKS Fargate", plan.VirtualNode, editSourceNode(func(m *planCase, n *corev1.Node) {
+		n.Labels["eks.amazonaws.com/compute-type"] = "fargate"
+	})},
+	{"a target that virtual-kubelet runs", plan.VirtualNode, editTargetNode(func(m *planCase, n *corev1.Node) {
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "virtual-kubelet.io/provider", Value: "azure", Effect: corev1.TaintEffectNoSchedule})
+	})},
+	{"a node that virtualNodeSelector selects", plan.VirtualNode, editSourceNode(func(m *planCase, n *corev1.Node) {
+		n.Labels["a"], m.rules.VirtualNodeSelector = "b", labels.SelectorFromSet(labels.Set{"a": "b"})
+	})},
 	{"a node that a spot interruption handler drains", plan.NodeBeingDrained, editSourceNode(func(m *planCase, n *corev1.Node) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "aws-node-termination-handler/spot-itn", Effect: corev1.TaintEffectNoSchedule})
 	})},

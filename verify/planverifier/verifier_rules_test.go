@@ -21,7 +21,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 	t.Helper()
 	g, l, f := c.Guards, c.Limits, c.Evictor.InFlight
 	r := planverifier.Rules{
-		NodeSelector: parseSelector(t, c.NodeSelector), NamespaceSelector: parseSelector(t, c.Namespaces.Selector),
+		NodeSelector: parseSelector(t, c.NodeSelector), VirtualNodeSelector: parseSelector(t, c.VirtualNodeSelector), NamespaceSelector: parseSelector(t, c.Namespaces.Selector),
 		PodSelector: parseSelector(t, g.PodSelector),
 		Include:     c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Protect: map[string]bool{},
 		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, Groups: g.Groups, MinReplicas: g.MinReplicas,

@@ -90,7 +90,7 @@ func (m *mixedBase) breakNode(n *corev1.Node) {
 	taint := func(key, value string) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Value: value, Effect: corev1.TaintEffectNoSchedule})
 	}
-	switch m.r.IntN(12) {
+	switch m.r.IntN(13) {
 	case 0:
 		n.Spec.Unschedulable = true
 		taint("node.kubernetes.io/unschedulable", "")
@@ -117,6 +117,8 @@ func (m *mixedBase) breakNode(n *corev1.Node) {
 		n.Labels["pool"] = "special"
 	case 11:
 		delete(n.Labels, zoneKey)
+	case 12:
+		n.Labels["type"] = "virtual-kubelet"
 	}
 }
 

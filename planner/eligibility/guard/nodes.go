@@ -9,10 +9,17 @@ import (
 
 var nodeOutOfScope = Rule{plan.NodeOutOfScope, NodeScope, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
-	if in.Options.Scope.HasNode(n) {
+	if in.Options.Scope.SelectsNode(n) {
 		return "", false
 	}
 	return "node " + n.Name + " is out of scope (nodeSelector)", true
+}}
+
+// A virtual node has no neighbours to relieve: each of its pods has a machine of its own, or runs in another cluster.
+var virtualNode = Rule{plan.VirtualNode, NodeScope, func(in Input) (string, bool) {
+	n := &in.Snapshot.Nodes[in.Pod.Node]
+	kind := in.Options.Scope.Virtual.Kind(n.Object)
+	return fmt.Sprintf("node %s is virtual (%s)", n.Name, kind), kind != ""
 }}
 
 var nodeExcluded = Rule{plan.NodeExcluded, NodeScope, func(in Input) (string, bool) {

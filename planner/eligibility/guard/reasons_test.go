@@ -161,6 +161,10 @@ var volumeRefusals = []refusal{
 func nodeEntry(fields string) string { return "- {kind: Node, metadata: {name: n1}, " + fields + "}\n" }
 
 var nodeRefusals = []refusal{
+	{code: plan.VirtualNode, objects: "- {kind: Node, metadata: {name: n1, labels: {eks.amazonaws.com/compute-type: fargate}}}\n"},
+	{code: plan.VirtualNode, name: "by taint", objects: nodeEntry("spec: {taints: [{key: virtual-kubelet.io/provider, value: azure, effect: NoSchedule}]}")},
+	{code: plan.VirtualNode, name: "configured", objects: "- {kind: Node, metadata: {name: n1, labels: {a: b}}}\n",
+		options: func(o *Options) { o.Scope.Virtual.Selector = selector("a=b") }},
 	{code: plan.NodeOutOfScope, options: func(o *Options) { o.Scope.Nodes = selector("a=b") }},
 	{code: plan.NodeExcluded, objects: "- {kind: Node, metadata: {name: n1, annotations: {evenkeel.io/exclude: \"true\"}}}\n"},
 	{code: plan.NodeNotReady, objects: nodeEntry("status: {conditions: [{type: Ready, status: Unknown}]}")},

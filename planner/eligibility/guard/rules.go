@@ -40,6 +40,7 @@ var Rules = []Rule{
 	namespaceExcluded,
 	podNotSelected,
 	// The state of the node.
+	virtualNode,
 	nodeOutOfScope,
 	nodeExcluded,
 	nodeNotReady,
