@@ -86,14 +86,10 @@ func (s *SchedulerTrust) checkBinding(ctx context.Context, uid string, earlier [
 	if p == nil {
 		return // the pod is gone already
 	}
-	boundBefore := make(map[string]bool, len(earlier))
-	for _, e := range earlier {
-		boundBefore[e] = true
-	}
 	name := trust.SchedulerName(p.Object)
 	profiles, window := s.Profiles()
 	profile := trust.ProfileOf(name, profiles)
-	hit, predicted := trust.CheckBinding(snapshot, p.ID, boundBefore, profile)
+	hit, predicted := trust.CheckBinding(snapshot, p.ID, earlier, profile)
 	s.countBinding(name, trust.ModelOf(snapshot, profile), window, hit, predicted)
 	s.Log.Debug("checked a binding", "scheduler", name, "pod", p.Object.Namespace+"/"+p.Object.Name,
 		"node", p.Object.Spec.NodeName, "predicted", predicted, "hit", hit)

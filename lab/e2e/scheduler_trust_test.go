@@ -83,6 +83,86 @@ placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 	}
 }
 
+// packedDefault makes the default scheduler prefer full nodes, under its usual name.
+const packedDefault = `
+profiles:
+- schedulerName: default-scheduler
+  pluginConfig:
+  - name: NodeResourcesFit
+    args:
+      apiVersion: kubescheduler.config.k8s.io/v1
+      kind: NodeResourcesFitArgs
+      scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}, {name: memory, weight: 1}]}
+`
+
+// TestADefaultSchedulerThatDiffersLosesItsTrust lets the default scheduler prefer full nodes. A pass plans moves until 50
+// bindings are examined, and none afterwards. It plans moves again once the configuration has the right profile.
+func TestADefaultSchedulerThatDiffersLosesItsTrust(t *testing.T) {
+	skipIfShort(t)
+	restartScheduler(t, packedDefault)
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 1))
+	file := testbed.ConfigFile(t, `
+dryRun: true
+strategies:
+- {name: zones, type: ZoneSpread, schedule: "* * * * *"}
+`)
+	r := startProcess(t, ns, file)
+	const name = corev1.DefaultSchedulerName
+	r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Moves) > 0 })
+	for r.metricCount(name, "miss") < 6 && r.bindingCount(name) < 50 {
+		r.bindProbes(t, ns, name, r.countPredictedBindings(name)+1)
+	}
+	t.Logf("%d bindings examined, %d predicted, %d of them correctly", r.bindingCount(name), r.countPredictedBindings(name), r.metricCount(name, "hit"))
+	lost := r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Schedulers) > 0 && !p.scheduler(name).Trusted })
+	if r.bindingCount(name) > 50 || len(lost.Plan.Moves) != 0 || lost.Plan.Rejections.Counts["PlacementUnknown"] == 0 {
+		t.Errorf("after %d bindings: %d moves, rejections %v", r.bindingCount(name), len(lost.Plan.Moves), lost.Plan.Rejections.Counts)
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = append(text, "placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}\n"...)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Moves) > 0 })
+	checkEvictions(t, ns, 0)
+}
+
+// TestANewerServerIsUntrustedAtFirst needs a server that calls itself newer than every known version; `make
+// test-trust` starts one. Deployment d has 1/1/4 pods per zone. No pod may be moved before 12 bindings were
+// predicted; then the zones become level.
+func TestANewerServerIsUntrustedAtFirst(t *testing.T) {
+	v, err := lab.Client.Discovery().ServerVersion()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v.Minor != "39" {
+		t.Skipf("the server calls itself %s.%s; `make test-trust` starts one that calls itself 1.39", v.Major, v.Minor)
+	}
+	const wanted, name = 12, corev1.DefaultSchedulerName
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 1))
+	r := startProcess(t, ns, testbed.ConfigFile(t, fmt.Sprintf(`
+strategies:
+- {name: zones, type: ZoneSpread, schedule: "* * * * *"}
+placement: {trust: {minBindings: %d, minHitRate: 0.9}}
+`, wanted)))
+	shut := r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Schedulers) > 0 })
+	if s := shut.scheduler(name); s.Trusted || len(shut.Plan.Moves) != 0 || shut.Plan.Rejections.Counts["PlacementUnknown"] == 0 {
+		t.Errorf("at first: %+v, %d moves, rejections %v", s, len(shut.Plan.Moves), shut.Plan.Rejections.Counts)
+	}
+	checkEvictions(t, ns, 0)
+	r.bindProbes(t, ns, name, wanted)
+	open := r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Moves) > 0 })
+	t.Logf("%s: %+v", v.GitVersion, open.Plan.Schedulers)
+	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+		s, err := seed.PodsByZone(t.Context(), lab.Client, ns, "d")
+		return err == nil && s["zone-1"] == 2 && s["zone-2"] == 2 && s["zone-3"] == 2, err
+	}); err != nil {
+		t.Errorf("waiting for 2/2/2: %v", err)
+	}
+}
+
 // passSummary holds the schedulers and the moves of a report.
 type passSummary struct {
 	Plan struct {

@@ -51,45 +51,76 @@ func HasNoProfile(name string, profiles map[string]scheduler.Profile) bool {
 }
 
 // CheckBinding reports whether a newly bound pod is on a node that its scheduler, with this profile, would have chosen.
-// The pods in earlier were bound before, in this order. CheckBinding ignores all others that were not bound in an
-// earlier second, because the scheduler did not know them.
+// The pods in earlier were bound before, in this order. CheckBinding ignores pods that were bound in a later second,
+// because the scheduler did not know them.
 //
 // A scheduler writes the bindings of one moment in another order than it decided on them. So CheckBinding predicts the
-// binding with and without the earlier pods of the same and the previous second; one correct prediction is enough.
+// binding several times: without the pods of the same and the previous second, and with more and more of them in the
+// order of their bindings. One correct prediction is enough.
 //
-// If a comparison would prove little, predicted is false: if no node can be predicted, if the pod has volume claims, or
-// if more than half of the feasible nodes have the best score. Therefore a scheduler that chooses nodes at random is
-// correct at most half of the time.
-func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool, profile scheduler.Profile) (hit, predicted bool) {
+// If a comparison would prove little, predicted is false: if no node can be predicted, if the pod has volume claims, if
+// the snapshot is much younger than the binding, if too many pods were bound in that moment, or if more than half of the
+// feasible nodes have the best score in one of the predictions. Therefore a scheduler that chooses nodes at random is correct at most half of the time.
+func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier []string, profile scheduler.Profile) (hit, predicted bool) {
 	p := &s.Pods[id]
 	at := boundAt(p.Object)
-	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || cluster.HasVolumeClaim(p.Object) {
+	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || s.TakenAt.Sub(at) > maxAge || cluster.HasVolumeClaim(p.Object) {
 		return false, false
 	}
 	w := placement.NewClusterModel(s, placement.Options{Profiles: map[string]scheduler.Profile{SchedulerName(p.Object): profile}})
-	var sameMoment []cluster.PodID
-	for i := range s.Pods {
-		q := &s.Pods[i]
-		switch bound := boundAt(q.Object); {
-		case q.Node == cluster.NoNode:
-		case q.ID == id || !earlier[string(q.Object.UID)] && !bound.Before(at):
-			w.Move(q.ID, cluster.NoNode)
-		case !bound.Before(at.Add(-time.Second)):
-			sameMoment = append(sameMoment, q.ID)
-		}
-	}
-	best := w.Predict(id).Gone
-	winners := best.Winners
-	if len(sameMoment) > 0 {
-		for _, q := range sameMoment {
-			w.Move(q, cluster.NoNode)
-		}
-		winners = union(winners, w.Predict(id).Gone.Winners)
-	}
-	if len(best.Winners) == 0 || 2*len(winners) > len(best.Feasible) {
+	moment := podsOfMoment(s, id, at, earlier)
+	if len(moment) > maxOfMoment {
 		return false, false
 	}
-	return slices.Contains(winners, p.Node), true
+	for i := range s.Pods {
+		if q := &s.Pods[i]; q.Node != cluster.NoNode && (q.ID == id || boundAt(q.Object).After(at)) {
+			w.Move(q.ID, cluster.NoNode)
+		}
+	}
+	for _, q := range moment {
+		w.Move(q, cluster.NoNode)
+	}
+	var winners []cluster.NodeID
+	for i := 0; ; i++ {
+		state := w.Predict(id).Gone
+		if winners = union(winners, state.Winners); len(state.Winners) == 0 || 2*len(winners) > len(state.Feasible) {
+			return false, false
+		}
+		if i == len(moment) {
+			return slices.Contains(winners, p.Node), true
+		}
+		w.Move(moment[i], s.Pods[moment[i]].Node)
+	}
+}
+
+// maxAge is the longest time between a binding and a snapshot with which it is compared. In a longer time, pods that
+// the scheduler counted may have ended.
+const maxAge = 5 * time.Second
+
+// maxOfMoment limits the pods of the same moment, and so the predictions for one binding.
+const maxOfMoment = 64
+
+// podsOfMoment returns the other pods that were bound in the same or the previous second: those in earlier in their
+// order, then the others by name.
+func podsOfMoment(s *cluster.Snapshot, id cluster.PodID, at time.Time, earlier []string) []cluster.PodID {
+	isOfMoment := func(q *cluster.Pod) bool {
+		bound := boundAt(q.Object)
+		return q.ID != id && q.Node != cluster.NoNode && !bound.Before(at.Add(-time.Second)) && !bound.After(at)
+	}
+	var out []cluster.PodID
+	known := map[string]bool{}
+	for _, uid := range earlier {
+		known[uid] = true
+		if q := s.PodByUID(uid); q != nil && isOfMoment(q) {
+			out = append(out, q.ID)
+		}
+	}
+	for i := range s.Pods {
+		if q := &s.Pods[i]; !known[string(q.Object.UID)] && isOfMoment(q) {
+			out = append(out, q.ID)
+		}
+	}
+	return out
 }
 
 func union(a, b []cluster.NodeID) []cluster.NodeID {

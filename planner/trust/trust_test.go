@@ -52,6 +52,12 @@ func (o *objects) addPod(name, node string, cpu int64, seconds int, edit ...func
 	return o
 }
 
+// takenAt sets the time of the snapshot in seconds after the start.
+func (o *objects) takenAt(seconds int) *objects {
+	o.TakenAt = start.Add(time.Duration(seconds) * time.Second)
+	return o
+}
+
 // checkBinding returns "hit", "miss", or "silent" without a prediction.
 func (o *objects) checkBinding(t *testing.T, name string, earlier ...string) string {
 	t.Helper()
@@ -59,11 +65,7 @@ func (o *objects) checkBinding(t *testing.T, name string, earlier ...string) str
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := map[string]bool{}
-	for _, e := range earlier {
-		before[e] = true
-	}
-	hit, predicted := trust.CheckBinding(s, s.PodByUID(name).ID, before, scheduler.DefaultProfile())
+	hit, predicted := trust.CheckBinding(s, s.PodByUID(name).ID, earlier, scheduler.DefaultProfile())
 	return map[[2]bool]string{{true, true}: "hit", {false, true}: "miss", {false, false}: "silent"}[[2]bool{hit, predicted}]
 }
 
@@ -91,6 +93,8 @@ func TestCheckBinding(t *testing.T) {
 		"the time of the binding is unknown": {base().addPod("p", "n3", 1, 9, untimed), "silent"},
 		"the pod is terminating":             {base().addPod("p", "n3", 1, 9, leaving), "silent"},
 		"the pod has ended":                  {base().addPod("p", "n3", 1, 9, ended), "silent"},
+		"the snapshot is too late":           {base().addPod("p", "n3", 1, 9).takenAt(15), "silent"},
+		"the snapshot is new enough":         {base().addPod("p", "n3", 1, 9).takenAt(14), "hit"},
 		"two pods were bound later":          {base().addPod("p", "n3", 1, 9).addPod("q", "n3", 8, 10).addPod("r", "n3", 1, 10), "hit"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -109,8 +113,8 @@ func TestCheckBindingWithinOneSecond(t *testing.T) {
 	if got := bound(9, 9).checkBinding(t, "p", "a", "b", "q"); got != "silent" {
 		t.Errorf("q was bound before p in the same second: %s, want silent: n2 or n3, two of three nodes", got)
 	}
-	if got := bound(9, 9).checkBinding(t, "p", "a", "b"); got != "miss" {
-		t.Errorf("q was bound after p: %s, want miss", got)
+	if got := bound(10, 9).checkBinding(t, "p", "a", "b"); got != "miss" {
+		t.Errorf("q was bound in the second after p: %s, want miss", got)
 	}
 	for _, c := range []struct {
 		q    int
