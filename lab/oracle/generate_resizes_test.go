@@ -12,7 +12,7 @@ func (g *generatedCluster) addResourceStatuses(p *corev1.Pod) {
 	p.Status.InitContainerStatuses = g.containerStatuses(p.Spec.InitContainers)
 	chance := 0.15
 	if p.Spec.Resources != nil {
-		chance = 0.6
+		chance = 0.8
 	}
 	if g.chance(chance) {
 		total := corev1.ResourceList{"cpu": resource.MustParse("1500m"), "memory": resource.MustParse("1Gi")}

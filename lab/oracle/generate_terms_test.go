@@ -144,6 +144,10 @@ func (g *generatedCluster) randomSpreadConstraints() (out []corev1.TopologySprea
 			return &p
 		}
 		c.NodeAffinityPolicy, c.NodeTaintsPolicy = policy(), policy()
+		if g.themes["policies"] && c.NodeAffinityPolicy == nil {
+			ignore := corev1.NodeInclusionPolicyIgnore // without a value, the policy is Honor
+			c.NodeAffinityPolicy = &ignore
+		}
 		if c.LabelSelector != nil && g.themes["spreadKeys"] && g.chance(0.8) {
 			c.MatchLabelKeys = []string{"tier"}
 		}
