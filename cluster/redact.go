@@ -17,7 +17,8 @@ import (
 var keptAnnotationPrefixes = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster-autoscaler.kubernetes.io/",
 	"karpenter.sh/", "controller.kubernetes.io/", "batch.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/",
 	"scheduler.alpha.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/",
-	"storageclass.kubernetes.io/", "kueue.x-k8s.io/", "scheduling.k8s.io/", "scheduling.volcano.sh/", "volcano.sh/job-name",
+	"storageclass.kubernetes.io/", corev1.MigratedPluginsAnnotationKey, "kueue.x-k8s.io/", "scheduling.k8s.io/",
+	"scheduling.volcano.sh/", "volcano.sh/job-name",
 	"weave.works/kured-reboot-in-progress", "machineconfiguration.openshift.io/desiredDrain", "scheduling.x-k8s.io/", "pod-group.scheduling.sigs.k8s.io", "leaderworkerset.sigs.k8s.io/name", "jobset.sigs.k8s.io/jobset-name"}
 
 // Redact returns copies without environment variables, commands, addresses, and annotations that

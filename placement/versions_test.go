@@ -189,6 +189,12 @@ func TestFeasibleByVersion(t *testing.T) {
 			map[int]string{33: "a b c", 34: "a b c", 35: "a b c", 36: "a c", 37: "a c"}},
 		{"a CSI volume beside an attached Portworx volume", portworx(false, 1, stillAttached),
 			map[int]string{33: "a c", 34: "a c", 35: "a c", 36: "a c", 37: "a c"}},
+		{"one Portworx volume, in-tree and of its driver", portworx(true, 1, func(b *snapshotBuilder) {
+			b.boundClaim("mine", nil)
+			b.objects.PersistentVolumes[0].Spec.CSI.Driver = "pxd.portworx.com"
+			p := b.pod("x-0")
+			p.Spec.Volumes = append(p.Spec.Volumes, claimVolumes("mine")...)
+		}), map[int]string{33: "a b c", 34: "a b c", 35: "a b c", 36: "a b c", 37: "a b c"}},
 		{"attributes class, provisioned", attributes(nil),
 			map[int]string{33: "", 34: "a b c", 35: "a b c", 36: "a b c", 37: "a b c"}},
 		{"attributes class, selected node", attributes(func(b *snapshotBuilder) {

@@ -20,6 +20,11 @@ type schedulerFeature struct {
 	remove func(*cluster.Objects) bool
 }
 
+// eachPod calls f with every pod and reports whether any call changed it.
+func eachPod(f func(*corev1.Pod) bool) func(*cluster.Objects) bool {
+	return func(o *cluster.Objects) bool { return anyChanged(o.Pods, f) }
+}
+
 // eachSpec calls f with every pod spec and reports whether any call changed it.
 func eachSpec(f func(*corev1.PodSpec) bool) func(*cluster.Objects) bool {
 	return func(o *cluster.Objects) (any bool) {
@@ -50,18 +55,23 @@ func removeVolumes(drop func(*corev1.Volume) bool) func(*cluster.Objects) bool {
 }
 
 func eachTerm(f func(*corev1.PodAffinityTerm) bool) func(*cluster.Objects) bool {
-	return eachSpec(func(s *corev1.PodSpec) (any bool) {
-		if s.Affinity == nil {
-			return false
-		}
-		if a := s.Affinity.PodAffinity; a != nil {
-			any = changeTerms(a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution, f)
-		}
-		if a := s.Affinity.PodAntiAffinity; a != nil {
-			any = changeTerms(a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution, f) || any
-		}
-		return any
-	})
+	return eachSpec(func(s *corev1.PodSpec) bool { return changeTermsOf(s, f) })
+}
+
+func changeTermsOf(s *corev1.PodSpec, f func(*corev1.PodAffinityTerm) bool) bool {
+	if s.Affinity == nil {
+		return false
+	}
+	var together, apart bool
+	if a := s.Affinity.PodAffinity; a != nil {
+		together = changeTerms(a.RequiredDuringSchedulingIgnoredDuringExecution,
+			a.PreferredDuringSchedulingIgnoredDuringExecution, f)
+	}
+	if a := s.Affinity.PodAntiAffinity; a != nil {
+		apart = changeTerms(a.RequiredDuringSchedulingIgnoredDuringExecution,
+			a.PreferredDuringSchedulingIgnoredDuringExecution, f)
+	}
+	return together || apart
 }
 
 func changeTerms(hard []corev1.PodAffinityTerm, soft []corev1.WeightedPodAffinityTerm, f func(*corev1.PodAffinityTerm) bool) (any bool) {
@@ -99,6 +109,24 @@ func removeMergedLabelKeys(t *corev1.PodAffinityTerm, op metav1.LabelSelectorOpe
 	t.MatchLabelKeys, t.MismatchLabelKeys = nil, nil
 }
 
+// selectsWithoutLabels reports whether the term's namespaceSelector matches namespaces without labels, but not all
+// namespaces.
+func selectsWithoutLabels(t *corev1.PodAffinityTerm) bool {
+	return t.NamespaceSelector != nil && len(t.NamespaceSelector.MatchExpressions) > 0
+}
+
+// removeInitStatuses removes the statuses of sidecars, or of the other init containers.
+func removeInitStatuses(p *corev1.Pod, sidecars bool) bool {
+	list := &p.Status.InitContainerStatuses
+	n := len(*list)
+	*list = slices.DeleteFunc(*list, func(s corev1.ContainerStatus) bool {
+		return sidecars == slices.ContainsFunc(p.Spec.InitContainers, func(c corev1.Container) bool {
+			return c.Name == s.Name && c.RestartPolicy != nil
+		})
+	})
+	return len(*list) < n
+}
+
 var podFeatures = []schedulerFeature{
 	{"host ports", eachContainer(func(c *corev1.Container) bool { had := len(c.Ports) > 0; c.Ports = nil; return had })},
 	{"extended resources", eachContainer(func(c *corev1.Container) bool {
@@ -116,6 +144,33 @@ var podFeatures = []schedulerFeature{
 			return true
 		})
 	}},
+	{"statuses of containers", eachPod(func(p *corev1.Pod) bool {
+		had := p.Status.ContainerStatuses != nil
+		p.Status.ContainerStatuses = nil
+		return had
+	})},
+	{"statuses of sidecars", eachPod(func(p *corev1.Pod) bool { return removeInitStatuses(p, true) })},
+	{"statuses of init containers", eachPod(func(p *corev1.Pod) bool { return removeInitStatuses(p, false) })},
+	{"statuses of pods", eachPod(func(p *corev1.Pod) bool {
+		had := p.Status.Resources != nil || p.Status.AllocatedResources != nil
+		p.Status.Resources, p.Status.AllocatedResources = nil, nil
+		return had
+	})},
+	{"allocations without resources", eachPod(func(p *corev1.Pod) (any bool) {
+		for _, list := range [...][]corev1.ContainerStatus{p.Status.ContainerStatuses, p.Status.InitContainerStatuses} {
+			for i := range list {
+				if s := &list[i]; s.Resources == nil && s.AllocatedResources != nil {
+					s.AllocatedResources, any = nil, true
+				}
+			}
+		}
+		return any
+	})},
+	{"infeasible resizes", eachPod(func(p *corev1.Pod) bool {
+		had := p.Status.Conditions != nil
+		p.Status.Conditions = nil
+		return had
+	})},
 	{"nominated pods", func(o *cluster.Objects) bool {
 		return anyChanged(o.Pods, func(p *corev1.Pod) bool {
 			had := p.Status.NominatedNodeName != ""
@@ -126,6 +181,13 @@ var podFeatures = []schedulerFeature{
 	{"namespaceSelector", eachTerm(func(t *corev1.PodAffinityTerm) bool {
 		had := t.NamespaceSelector != nil
 		t.NamespaceSelector = nil
+		return had
+	})},
+	{"negative namespaceSelector", eachTerm(func(t *corev1.PodAffinityTerm) bool {
+		had := selectsWithoutLabels(t)
+		if had {
+			t.NamespaceSelector = nil
+		}
 		return had
 	})},
 	{"matchLabelKeys of affinity", eachTerm(func(t *corev1.PodAffinityTerm) bool {
@@ -163,6 +225,20 @@ var podFeatures = []schedulerFeature{
 		return had
 	})},
 	{"image volumes", removeVolumes(func(v *corev1.Volume) bool { return v.Image != nil })},
+	{"Portworx volumes", func(o *cluster.Objects) bool {
+		inline := removeVolumes(func(v *corev1.Volume) bool { return v.PortworxVolume != nil })(o)
+		bound := anyChanged(o.PersistentVolumes, func(v *corev1.PersistentVolume) bool {
+			had := v.Spec.PortworxVolume != nil
+			v.Spec.PortworxVolume = nil
+			return had
+		})
+		for _, c := range o.StorageClasses {
+			if c.Name == "portworx" {
+				c.Provisioner = "csi.none"
+			}
+		}
+		return inline || bound
+	}},
 	{"exclusive disks", removeVolumes(func(v *corev1.Volume) bool {
 		return v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.ISCSI != nil || v.RBD != nil
 	})},
@@ -217,6 +293,26 @@ var volumeFeatures = []schedulerFeature{
 			}
 			return any
 		})
+	}},
+	{"Portworx annotations", func(o *cluster.Objects) bool {
+		return anyChanged(o.CSINodes, func(c *storagev1.CSINode) bool {
+			had := c.Annotations != nil
+			c.Annotations = nil
+			return had
+		})
+	}},
+	{"volumeAttributesClassName", func(o *cluster.Objects) bool {
+		claims := anyChanged(o.PersistentVolumeClaims, func(c *corev1.PersistentVolumeClaim) bool {
+			had := c.Spec.VolumeAttributesClassName != nil
+			c.Spec.VolumeAttributesClassName = nil
+			return had
+		})
+		volumes := anyChanged(o.PersistentVolumes, func(v *corev1.PersistentVolume) bool {
+			had := v.Spec.VolumeAttributesClassName != nil
+			v.Spec.VolumeAttributesClassName = nil
+			return had
+		})
+		return claims || volumes
 	}},
 	{"volumes still attached", func(o *cluster.Objects) bool {
 		had := len(o.VolumeAttachments) > 0

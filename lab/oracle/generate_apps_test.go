@@ -57,6 +57,9 @@ func (g *generatedCluster) addApp(i int) {
 			p.Status = corev1.PodStatus{Phase: corev1.PodPending, NominatedNodeName: at}
 		case !g.chance(0.05):
 			p.Spec.NodeName = at
+			if g.themes["resizes"] && g.chance(0.7) {
+				g.addResourceStatuses(p)
+			}
 		}
 		if g.chance(0.1) {
 			now := metav1.Unix(1, 0)
@@ -71,7 +74,7 @@ func (g *generatedCluster) randomPodSpec() corev1.PodSpec {
 	for i := range 1 + g.Intn(2) {
 		spec.Containers = append(spec.Containers, g.randomContainer(i))
 	}
-	if g.chance(0.15) {
+	if g.chance(map[bool]float64{true: 0.5, false: 0.15}[g.themes["resizes"]]) {
 		spec.InitContainers = append(spec.InitContainers,
 			corev1.Container{Name: "i", Image: "img2:v1", Resources: corev1.ResourceRequirements{
 				Requests: corev1.ResourceList{"cpu": resource.MustParse("900m")}}})
@@ -169,8 +172,8 @@ func (g *generatedCluster) requireNodeFeatures(spec *corev1.PodSpec) {
 	case 1:
 		spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
 	default:
-		if schedulerVersion() == "1.36" {
-			return // the API server of 1.36 does not know mount options
+		if schedulerMinor < 37 {
+			return // older API servers do not know mount options
 		}
 		spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "m", BindMountOptions: []string{"noexec"}}}
 	}
@@ -183,6 +186,10 @@ func (g *generatedCluster) volumeMounter(ns, app string, spec *corev1.PodSpec) f
 	each := false
 	if g.themes["disks"] && g.chance(0.6) {
 		same = append(same, g.inlineVolume())
+	}
+	if g.themes["portworx"] && g.chance(0.4) {
+		source := &corev1.PortworxVolumeSource{VolumeID: g.oneOf("h0", "h1", "h2")}
+		same = append(same, corev1.Volume{Name: "portworx", VolumeSource: corev1.VolumeSource{PortworxVolume: source}})
 	}
 	if g.themes["images"] && g.chance(0.5) {
 		image := &corev1.ImageVolumeSource{Reference: g.oneOf("img0", "img1:v1")}

@@ -9,6 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
+// csiDrivers are the drivers that nodes may have. The last one replaces the in-tree plugin for Portworx volumes.
+var csiDrivers = []string{"csi.fast", "csi.wide", "ebs.csi.aws.com", "pxd.portworx.com"}
+
 func gibibytes(n int) resource.Quantity {
 	return *resource.NewQuantity(int64(n)<<30, resource.BinarySI)
 }
@@ -27,6 +30,7 @@ func (g *generatedCluster) addStorage() {
 	wide := class("wide", "csi.wide", &wait)
 	class("local", "kubernetes.io/no-provisioner", &wait)
 	class("old", "kubernetes.io/aws-ebs", &wait)
+	class("portworx", "kubernetes.io/portworx-volume", &wait)
 	class("now", "csi.wide", &now)
 	for _, c := range []*storagev1.StorageClass{fast, wide} {
 		if g.themes["topologies"] && g.chance(0.8) {
@@ -34,7 +38,7 @@ func (g *generatedCluster) addStorage() {
 				{Key: topologyKeys[1], Values: []string{g.oneOf("a", "b", "c"), g.oneOf("a", "b", "c")}}}}}
 		}
 	}
-	for _, name := range []string{"csi.fast", "csi.wide", "ebs.csi.aws.com"} {
+	for _, name := range csiDrivers {
 		tracked, missing := name == "csi.fast" && g.themes["capacity"], g.themes["drivers"] && g.chance(0.8)
 		g.objects.CSIDrivers = append(g.objects.CSIDrivers, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: name},
 			Spec: storagev1.CSIDriverSpec{StorageCapacity: &tracked, PreventPodSchedulingIfMissing: &missing}})
@@ -56,7 +60,11 @@ func (g *generatedCluster) addStorage() {
 
 func (g *generatedCluster) addCSINode(node string) {
 	c := &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node}}
-	for _, name := range []string{"csi.fast", "csi.wide", "ebs.csi.aws.com"} {
+	if g.themes["portworx"] && g.chance(0.6) {
+		migrated := "kubernetes.io/aws-ebs,kubernetes.io/portworx-volume"
+		c.Annotations = map[string]string{corev1.MigratedPluginsAnnotationKey: migrated}
+	}
+	for _, name := range csiDrivers {
 		if g.chance(0.2) {
 			continue
 		}
@@ -99,6 +107,7 @@ func (g *generatedCluster) addUnclaimedVolume(i int) {
 		Capacity:    corev1.ResourceList{corev1.ResourceStorage: gibibytes(3 + 7*i + g.Intn(6))},
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}
 	pv.Spec.Local = &corev1.LocalVolumeSource{Path: "/mnt"}
+	pv.Spec.VolumeAttributesClassName = g.attributesClass()
 	pv.Status.Phase = corev1.VolumeAvailable
 	if g.chance(0.1) {
 		pv.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "ns0", Name: "nobody"}
@@ -115,6 +124,12 @@ func (g *generatedCluster) addClaim(ns, name string) {
 		c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
 	}
 	class := g.oneOf("fast", "fast", "wide", "local", "local", "old")
+	if g.themes["portworx"] && g.chance(0.4) {
+		class = "portworx"
+	}
+	if schedulerMinor >= 34 { // up to 1.33, no node accepts a claim with such a class
+		c.Spec.VolumeAttributesClassName = g.attributesClass()
+	}
 	switch {
 	case g.chance(0.02):
 		class = "now" // never bound, so no node accepts the pod
@@ -141,8 +156,18 @@ func (g *generatedCluster) addReservedVolume(c *corev1.PersistentVolumeClaim, cl
 	meta := metav1.ObjectMeta{Name: "for-" + c.Namespace + "-" + c.Name}
 	g.objects.PersistentVolumes = append(g.objects.PersistentVolumes, &corev1.PersistentVolume{ObjectMeta: meta,
 		Spec: corev1.PersistentVolumeSpec{StorageClassName: class, NodeAffinity: g.randomVolumeAffinity(), AccessModes: c.Spec.AccessModes,
-			Capacity: corev1.ResourceList{corev1.ResourceStorage: gibibytes(g.Intn(60))},
-			ClaimRef: &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name}}})
+			Capacity:                  corev1.ResourceList{corev1.ResourceStorage: gibibytes(g.Intn(60))},
+			VolumeAttributesClassName: g.attributesClass(),
+			ClaimRef:                  &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name}}})
+}
+
+// attributesClass returns the name of a VolumeAttributesClass, or nil.
+func (g *generatedCluster) attributesClass() *string {
+	if !g.themes["attributes"] || g.chance(0.5) {
+		return nil
+	}
+	name := g.oneOf("gold", "tin")
+	return &name
 }
 
 // bindToNewVolume creates a volume and binds the claim to it.
@@ -150,7 +175,13 @@ func (g *generatedCluster) bindToNewVolume(c *corev1.PersistentVolumeClaim, clas
 	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv-" + c.Namespace + "-" + c.Name, Labels: map[string]string{}},
 		Spec: corev1.PersistentVolumeSpec{StorageClassName: class, Capacity: c.Spec.Resources.Requests, AccessModes: c.Spec.AccessModes,
 			ClaimRef: &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name}}}
-	switch driver := g.oneOf("csi.fast", "csi.wide", "ebs.csi.aws.com", "nfs"); driver {
+	driver := g.oneOf("csi.fast", "csi.wide", "ebs.csi.aws.com", "nfs")
+	if g.themes["portworx"] && g.chance(0.4) {
+		driver = g.oneOf("portworx", "pxd.portworx.com")
+	}
+	switch driver {
+	case "portworx":
+		pv.Spec.PortworxVolume = &corev1.PortworxVolumeSource{VolumeID: g.oneOf("h0", "h1", c.Name, c.Name, c.Name)}
 	case "nfs":
 		pv.Spec.NFS = &corev1.NFSVolumeSource{Server: "s", Path: "/"}
 	default:

@@ -31,11 +31,24 @@ func (g *generatedCluster) randomAffinityTerm() corev1.PodAffinityTerm {
 		t.NamespaceSelector = &metav1.LabelSelector{}
 	case 1:
 		t.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": g.oneOf("x", "y")}}
+	case 2, 3, 4:
+		if g.themes["namespaces"] {
+			t.NamespaceSelector = g.negativeNamespaceSelector()
+		}
 	}
 	if g.themes["merged"] && t.LabelSelector != nil && g.labels["tier"] != "" {
 		g.mergeLabelKeys(&t)
 	}
 	return t
+}
+
+// negativeNamespaceSelector returns a selector that matches namespaces without labels.
+func (g *generatedCluster) negativeNamespaceSelector() *metav1.LabelSelector {
+	r := metav1.LabelSelectorRequirement{Key: "team", Operator: metav1.LabelSelectorOpDoesNotExist}
+	if g.chance(0.6) {
+		r.Operator, r.Values = metav1.LabelSelectorOpNotIn, []string{g.oneOf("x", "y")}
+	}
+	return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{r}}
 }
 
 // mergeLabelKeys adds the terms that the API server derives from matchLabelKeys and mismatchLabelKeys.
@@ -127,10 +140,14 @@ func (g *generatedCluster) randomSpreadConstraints() (out []corev1.TopologySprea
 			if g.chance(0.3) {
 				return nil
 			}
-			p := corev1.NodeInclusionPolicy(g.oneOf("Honor", "Ignore"))
+			p := corev1.NodeInclusionPolicy(g.oneOf("Honor", "Ignore", "Ignore"))
 			return &p
 		}
 		c.NodeAffinityPolicy, c.NodeTaintsPolicy = policy(), policy()
+		if g.themes["policies"] && c.NodeAffinityPolicy == nil {
+			ignore := corev1.NodeInclusionPolicyIgnore // without a value, the policy is Honor
+			c.NodeAffinityPolicy = &ignore
+		}
 		if c.LabelSelector != nil && g.themes["spreadKeys"] && g.chance(0.8) {
 			c.MatchLabelKeys = []string{"tier"}
 		}

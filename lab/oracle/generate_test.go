@@ -19,12 +19,13 @@ var topologyKeys = []string{corev1.LabelHostname, corev1.LabelTopologyZone, "rac
 var themes = []string{"ports", "disks", "claims", "once", "zones", "reach", "waits", "topologies", "capacity", "limits",
 	"attached", "drivers", "features", "nominated", "sidecars", "podLevel", "overhead", "gpu", "images", "ephemeral",
 	"affinity", "terms", "spread", "taints", "merged", "spread", "affinity", "capacity", "policies", "policies",
-	"spreadKeys", "spreadKeys", "images", "merged"}
+	"spreadKeys", "spreadKeys", "images", "merged", "resizes", "resizes", "namespaces", "portworx", "portworx",
+	"attributes", "attached", "merged", "merged", "policies", "policies"}
 
 // requiredTheme maps a theme to the theme that it requires.
 var requiredTheme = map[string]string{"once": "claims", "zones": "claims", "reach": "claims", "waits": "claims", "topologies": "waits",
 	"capacity": "waits", "limits": "claims", "attached": "limits", "drivers": "claims", "merged": "terms", "policies": "spread",
-	"spreadKeys": "spread"}
+	"spreadKeys": "spread", "resizes": "sidecars", "namespaces": "terms", "portworx": "limits", "attributes": "waits"}
 
 // generatedCluster builds one random cluster.
 type generatedCluster struct {
@@ -39,18 +40,25 @@ func (g *generatedCluster) oneOf(list ...string) string { return list[g.Intn(len
 
 func generateCluster(seed int64) *cluster.Objects {
 	g := &generatedCluster{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
-	for range 4 + g.Intn(6) {
+	count := 4 + g.Intn(6)
+	if g.chance(0.4) { // with few themes, each decides more often
+		count = 1 + g.Intn(2)
+	}
+	for range count {
 		for t := themes[g.Intn(len(themes))]; t != ""; t = requiredTheme[t] {
 			g.themes[t] = true
 		}
 	}
-	g.objects.ServerVersion = schedulerVersion()
+	g.objects.ServerVersion = serverVersion()
 	if g.themes["policies"] {
 		g.themes["taints"], g.themes["affinity"] = true, true
 	}
 	for i := range 2 {
-		g.objects.Namespaces = append(g.objects.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("ns%d", i), Labels: map[string]string{"team": g.oneOf("x", "y")}}})
+		n := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("ns%d", i)}}
+		if !g.themes["namespaces"] || g.chance(0.6) {
+			n.Labels = map[string]string{"team": g.oneOf("x", "y")}
+		}
+		g.objects.Namespaces = append(g.objects.Namespaces, n)
 	}
 	for i := range 3 + g.Intn(10) {
 		g.addNode(i)

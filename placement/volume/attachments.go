@@ -61,8 +61,13 @@ var unlimitedProvisioners = []string{"kubernetes.io/azure-file", "kubernetes.io/
 func (st *Storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.PersistentVolumeClaim) []AttachableVolume {
 	var out []AttachableVolume
 	add := func(a AttachableVolume, ok bool) {
-		if ok && !slices.Contains(out, a) {
+		same := slices.IndexFunc(out, func(x AttachableVolume) bool { return x.id == a.id })
+		switch {
+		case !ok:
+		case same < 0:
 			out = append(out, a)
+		case !a.translated: // every node counts it, whether or not it counts the in-tree volume
+			out[same] = a
 		}
 	}
 	for i := range p.Spec.Volumes {

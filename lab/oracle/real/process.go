@@ -2,6 +2,7 @@ package real
 
 import (
 	"context"
+	"debug/buildinfo"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,12 +10,13 @@ import (
 	"os/exec"
 )
 
-// Request is one request to a scheduler process: either a cluster to load, which gets no answer, or the index of a pod
-// to replace.
+// Request is one request to a scheduler process: either a configuration or a cluster to load, which get no answer, or
+// the index of a pod to replace.
 type Request struct {
-	Load *Objects `json:",omitempty"`
-	Pod  int
-	Gone bool
+	Configuration string   `json:",omitempty"`
+	Load          *Objects `json:",omitempty"`
+	Pod           int
+	Gone          bool
 }
 
 // Process is a scheduler that runs as a separate process.
@@ -23,6 +25,20 @@ type Process struct {
 	in       io.WriteCloser
 	requests *json.Encoder
 	answers  *json.Decoder
+}
+
+// Version returns the version of kube-scheduler that a binary of cmd/real contains, such as v1.36.3.
+func Version(binary string) (string, error) {
+	info, err := buildinfo.ReadFile(binary)
+	if err != nil {
+		return "", fmt.Errorf("reading the build information of %s: %w", binary, err)
+	}
+	for _, m := range info.Deps {
+		if m.Path == "k8s.io/kubernetes" {
+			return m.Version, nil
+		}
+	}
+	return "", fmt.Errorf("%s contains no kube-scheduler", binary)
 }
 
 // Start runs a binary of cmd/real.
@@ -50,6 +66,11 @@ func (c *Process) Stop() error {
 		return err
 	}
 	return c.cmd.Wait()
+}
+
+// Configure is like Scheduler.Configure. The process ends if the configuration is invalid.
+func (c *Process) Configure(_ context.Context, text string) error {
+	return c.requests.Encode(Request{Configuration: text})
 }
 
 // Load is like Scheduler.Load.

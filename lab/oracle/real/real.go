@@ -6,6 +6,7 @@ package real
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -16,13 +17,13 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
-	fwk "k8s.io/kube-scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
 	schedulercache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins/nodevolumelimits"
 	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
@@ -70,14 +71,14 @@ type snapshotLister struct{ *schedulercache.Snapshot }
 
 // nominator returns the pods that are nominated to a node.
 type nominator struct {
-	fwk.PodNominator
-	byNode map[string][]fwk.PodInfo
+	podNominator
+	byNode map[string][]podInfo
 	except *corev1.Pod
 }
 
-func (n *nominator) NominatedPodsForNode(node string) (out []fwk.PodInfo) {
+func (n *nominator) NominatedPodsForNode(node string) (out []podInfo) {
 	for _, p := range n.byNode[node] {
-		if p.GetPod() != n.except {
+		if podOf(p) != n.except {
 			out = append(out, p)
 		}
 	}
@@ -90,23 +91,45 @@ func New(ctx context.Context) (*Scheduler, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewWithProfile(ctx, cfg.Profiles[0])
+	return newWithProfile(ctx, cfg.Profiles[0])
 }
 
-// NewWithProfile is like New with another profile.
-func NewWithProfile(ctx context.Context, profile config.KubeSchedulerProfile) (*Scheduler, error) {
+// Configure replaces the profile by the first profile of a KubeSchedulerConfiguration in YAML. The scheduler has no
+// cluster then.
+func (s *Scheduler) Configure(ctx context.Context, text string) error {
+	decoded, _, err := scheme.Codecs.UniversalDecoder().Decode([]byte(text), nil, nil)
+	if err != nil {
+		return fmt.Errorf("the scheduler cannot decode the configuration: %w", err)
+	}
+	cfg, ok := decoded.(*config.KubeSchedulerConfiguration)
+	if !ok {
+		return fmt.Errorf("the configuration is a %T", decoded)
+	}
+	if err := validation.ValidateKubeSchedulerConfiguration(cfg); err != nil {
+		return fmt.Errorf("the scheduler rejects the configuration: %w", err)
+	}
+	changed, err := newWithProfile(ctx, cfg.Profiles[0])
+	if err != nil {
+		return err
+	}
+	*s = *changed
+	return nil
+}
+
+func newWithProfile(ctx context.Context, profile config.KubeSchedulerProfile) (*Scheduler, error) {
 	metrics.Register()
 	profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled, func(p config.Plugin) bool {
 		return slices.Contains(skippedPlugins, p.Name)
 	})
 	client := fake.NewClientset()
 	s := &Scheduler{informers: informers.NewSharedInformerFactory(client, 0), nominated: &nominator{}}
+	prepareInformers(s.informers)
 	s.nodes = &snapshotLister{schedulercache.NewEmptySnapshot()}
-	var err error
-	s.framework, err = frameworkruntime.NewFramework(ctx, plugins.NewInTreeRegistry(), &profile, frameworkruntime.WithClientSet(client),
+	options := append(versionOptions(s.informers), frameworkruntime.WithClientSet(client),
 		frameworkruntime.WithInformerFactory(s.informers), frameworkruntime.WithSnapshotSharedLister(s.nodes),
-		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(s.informers.Storage().V1().CSINodes().Lister())),
 		frameworkruntime.WithPodNominator(s.nominated), frameworkruntime.WithParallelism(1), frameworkruntime.WithLogger(klog.Background()))
+	var err error
+	s.framework, err = frameworkruntime.NewFramework(ctx, plugins.NewInTreeRegistry(), &profile, options...)
 	return s, err
 }
 
@@ -116,7 +139,7 @@ func fillInformer[T any](inf cache.SharedIndexInformer, list []T) error {
 	for i := range list {
 		all[i] = list[i]
 	}
-	return inf.GetIndexer().Replace(all, "1")
+	return replaceObjects(inf, all)
 }
 
 // FillInformers stores the objects of a cluster in informers that are not started.
@@ -145,7 +168,7 @@ func (s *Scheduler) Load(o *Objects) error {
 	if err := FillInformers(s.informers, o); err != nil {
 		return err
 	}
-	s.nominated.byNode = map[string][]fwk.PodInfo{}
+	s.nominated.byNode = map[string][]podInfo{}
 	for _, p := range o.Pods {
 		n := p.Status.NominatedNodeName
 		if n == "" || p.Spec.NodeName != "" || p.DeletionTimestamp != nil {
@@ -167,12 +190,12 @@ func (s *Scheduler) Replace(ctx context.Context, pod int, gone bool) (map[string
 	s.nodes.Snapshot = schedulercache.NewSnapshot(boundPods(o, victim, gone), o.Nodes)
 	s.nominated.except = victim
 	next := ReplacementPod(victim)
-	claims := s.informers.Core().V1().PersistentVolumeClaims().Informer().GetIndexer()
+	claims := s.informers.Core().V1().PersistentVolumeClaims().Informer()
 	for _, c := range EphemeralClaims(o.StorageClasses, next) {
-		if err := claims.Add(c); err != nil {
+		if err := addObject(claims, c); err != nil {
 			return nil, err
 		}
-		defer func() { _ = claims.Delete(c) }()
+		defer func() { _ = removeObject(claims, c) }()
 	}
 	return s.evaluate(ctx, next)
 }
@@ -194,7 +217,7 @@ func (s *Scheduler) evaluate(ctx context.Context, pod *corev1.Pod) (map[string]V
 		}
 		return out, nil
 	}
-	var feasible []fwk.NodeInfo
+	var feasible []nodeInfo
 	for _, n := range nodes {
 		if !pre.AllNodes() && !pre.NodeNames.Has(n.Node().Name) {
 			continue
@@ -212,7 +235,7 @@ func (s *Scheduler) evaluate(ctx context.Context, pod *corev1.Pod) (map[string]V
 	return out, err
 }
 
-func (s *Scheduler) score(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, feasible []fwk.NodeInfo,
+func (s *Scheduler) score(ctx context.Context, state cycleState, pod *corev1.Pod, feasible []nodeInfo,
 	out map[string]Verdict) error {
 	if st := s.framework.RunPreScorePlugins(ctx, state, pod, feasible); !st.IsSuccess() {
 		return st.AsError()

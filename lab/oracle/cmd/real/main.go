@@ -34,6 +34,12 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 		} else if err != nil {
 			return fmt.Errorf("reading a request: %w", err)
 		}
+		if q.Configuration != "" {
+			if err := s.Configure(ctx, q.Configuration); err != nil {
+				return err
+			}
+			continue
+		}
 		if q.Load != nil {
 			if err := s.Load(q.Load); err != nil {
 				return fmt.Errorf("loading a cluster: %w", err)
