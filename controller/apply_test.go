@@ -196,6 +196,11 @@ func TestABlockStopsApprovedPlans(t *testing.T) {
 		if err != nil || len(e.waves) != 0 || r.Stopped == nil || r.Stopped.Code != code || len(r.Outcomes) != 2 {
 			t.Errorf("%s: %d waves, error %v, stop reason %+v, outcomes %+v", code, len(e.waves), err, r.Stopped, r.Outcomes)
 		}
+		for _, o := range r.Outcomes {
+			if o.Outcome != plan.Dropped || o.Reason.Code != code {
+				t.Errorf("step %d: %s: %s (%s), want %s (%s)", o.Step, o.Outcome, o.Reason.Message, o.Reason.Code, plan.Dropped, code)
+			}
+		}
 	}
 }
 

@@ -231,6 +231,8 @@ func droppedOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
 	return out
 }
 
+// dropRemaining records that the moves without an outcome were not tried, with the code of the reason that stopped the
+// pass. The report contains the message of that reason once.
 func (p *pass) dropRemaining(todo plan.Plan, why *plan.Reason) {
 	done := map[int]bool{}
 	for _, o := range p.report.Outcomes {
@@ -238,7 +240,7 @@ func (p *pass) dropRemaining(todo plan.Plan, why *plan.Reason) {
 	}
 	remaining := slices.DeleteFunc(slices.Clone(todo.Moves), func(m plan.Move) bool { return done[m.Step] })
 	p.report.Outcomes = append(p.report.Outcomes, droppedOutcomes(remaining,
-		plan.Reason{Code: plan.Interrupted, Message: "not tried: the pass had stopped: " + string(why.Code)})...)
+		plan.Reason{Code: why.Code, Message: "not tried: the pass had stopped"})...)
 }
 
 type codedError struct {

@@ -166,7 +166,7 @@ func notNeededMessage(wanted bool) string {
 	if wanted {
 		return "other pods serve the goals with fewer or cheaper evictions"
 	}
-	return "no goal that is not met would be served by its leaving"
+	return "no unmet goal needs this pod to leave"
 }
 
 // currentRejections returns the reasons of all rules that reject the pod now.

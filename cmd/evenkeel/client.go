@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"os"
 	"regexp"
 	"runtime/debug"
+	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -73,6 +76,8 @@ func (g *globalFlags) describeKubeconfigError(err error) string {
 	text := err.Error()
 	var file *fs.PathError
 	switch {
+	case clientcmd.IsEmptyConfig(err) && g.kubeconfig == "" && os.Getenv(clientcmd.RecommendedConfigPathEnvVar) != "":
+		return g.describeKubeconfigVariable()
 	case clientcmd.IsEmptyConfig(err) && g.kubeconfig == "":
 		return "no kubeconfig was found, and this is not a pod; set --kubeconfig or KUBECONFIG"
 	case clientcmd.IsEmptyConfig(err):
@@ -87,6 +92,19 @@ func (g *globalFlags) describeKubeconfigError(err error) string {
 		return "a file that the kubeconfig names cannot be read: " + text + check
 	}
 	return text + check
+}
+
+// describeKubeconfigVariable explains why the files of the environment variable KUBECONFIG select no cluster.
+func (g *globalFlags) describeKubeconfigVariable() string {
+	missing := slices.DeleteFunc(slices.Clone(g.loadingRules().GetLoadingPrecedence()), func(path string) bool {
+		_, err := os.Stat(path)
+		return !errors.Is(err, fs.ErrNotExist)
+	})
+	if len(missing) > 0 {
+		return "KUBECONFIG names files that do not exist: " + strings.Join(missing, ", ")
+	}
+	return "KUBECONFIG=" + os.Getenv(clientcmd.RecommendedConfigPathEnvVar) +
+		" selects no cluster; check its current-context, contexts and clusters"
 }
 
 // serverHost returns the URL of the API server, with any password redacted.

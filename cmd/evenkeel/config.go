@@ -20,12 +20,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 )
 
-// loadConfig reads the configuration file at path. An empty path selects the built-in configuration.
+// loadConfig reads the configuration file at path. An empty path selects the built-in configuration, which is always a
+// dry run, also if config.yaml was edited before the build: only a file that is named at the start permits evictions.
 func loadConfig(path string) (*config.Config, error) {
-	if path == "" {
-		return config.Load("built-in config.yaml", evenkeel.DefaultConfig)
+	if path != "" {
+		return config.LoadFile(path)
 	}
-	return config.LoadFile(path)
+	conf, err := config.Load("built-in config.yaml", evenkeel.DefaultConfig)
+	if err != nil {
+		return nil, err
+	}
+	conf.DryRun = true
+	return conf, nil
 }
 
 // loadConfigOnly is like loadConfig, but does not read the files to which the configuration refers.

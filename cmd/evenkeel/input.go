@@ -83,6 +83,9 @@ func (g *globalFlags) readClusterAndState(cmd *cobra.Command, client kubernetes.
 	case err != nil:
 		o.PlannerStateError = err.Error()
 	default:
+		if fromFlag != "" {
+			warnWithoutLease(cmd, client, namespace)
+		}
 		o, err = addSavedState(cmd.Context(), o, state.New(client, namespace), g.pauseStore(client, namespace), g.logger(cmd))
 		if err != nil {
 			return nil, err

@@ -1,10 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -12,6 +15,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
@@ -19,6 +23,28 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
+
+// TestBuiltInConfigIsADryRun checks that a program without --config never evicts, even if config.yaml said
+// dryRun: false when the program was built.
+func TestBuiltInConfigIsADryRun(t *testing.T) {
+	before := evenkeel.DefaultConfig
+	t.Cleanup(func() { evenkeel.DefaultConfig = before })
+	evenkeel.DefaultConfig = bytes.ReplaceAll(before, []byte("\ndryRun: true\n"), []byte("\ndryRun: false\n"))
+	if bytes.Equal(before, evenkeel.DefaultConfig) {
+		t.Fatal("config.yaml does not say dryRun: true")
+	}
+	conf, err := loadConfig("")
+	if err != nil || !conf.DryRun {
+		t.Errorf("error %v; want a dry run", err)
+	}
+	file := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(file, evenkeel.DefaultConfig, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if conf, err := loadConfig(file); err != nil || conf.DryRun {
+		t.Errorf("the same text as a file: error %v; want a configuration that evicts", err)
+	}
+}
 
 // singleMoveFake is a planner that always moves the same pod.
 type singleMoveFake struct{}

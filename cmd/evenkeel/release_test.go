@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -105,6 +106,57 @@ func TestReleaseIsAmbiguous(t *testing.T) {
 					t.Errorf("the plan says that the state is unknown: %v\n%s", unknown, got.stdout)
 				}
 			})
+		}
+	}
+}
+
+// TestPlansWarnWithoutLease checks that plan and explain warn if the namespace of --lease-namespace has no Lease:
+// without the warning, a wrong name would hide a pause. If the namespace has a Lease, nothing is printed.
+func TestPlansWarnWithoutLease(t *testing.T) {
+	isolateFromCluster(t)
+	const absent = "evenkeel: warning: namespace default has no Lease evenkeel"
+	for name, c := range map[string]struct {
+		lease http.HandlerFunc
+		want  string
+	}{
+		"a wrong namespace":         {respondNotFound, absent},
+		"the namespace of a leader": {respondText(200, "application/json", leaseJSON("node-7", time.Now())), ""},
+		"no permission":             {respondStatus(403, "Forbidden", "no"), ""},
+	} {
+		for _, command := range []string{"plan", "explain node n3"} {
+			t.Run(name+"/"+command, func(t *testing.T) {
+				r := badInput{server: &serverFault{paths: map[string]http.HandlerFunc{
+					leases + "/evenkeel": c.lease, leases + "/evenkeel-dry-run": respondNotFound}}}
+				dir := r.prepare(t)
+				r.serve(t, dir)
+				got := invoke(t, connectTimeout, argsInDir(dir, command+" --lease-namespace default --kubeconfig kubeconfig.yaml"), "")
+				if got.exit != 0 || !strings.HasPrefix(got.stderr, c.want) || c.want == "" && got.stderr != "" {
+					t.Errorf("exit %d: %q, want %q", got.exit, got.stderr, c.want)
+				}
+			})
+		}
+	}
+}
+
+// TestKubeconfigOfTheEnvironment checks that the message names the files of KUBECONFIG if they select no cluster.
+func TestKubeconfigOfTheEnvironment(t *testing.T) {
+	dir := t.TempDir()
+	empty, missing, other := dir+"/empty", dir+"/missing", dir+"/other"
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for env, want := range map[string]string{
+		missing:               "KUBECONFIG names files that do not exist: " + missing,
+		missing + ":" + other: "KUBECONFIG names files that do not exist: " + missing + ", " + other,
+		empty + ":" + missing: "KUBECONFIG names files that do not exist: " + missing,
+		empty:                 "KUBECONFIG=" + empty + " selects no cluster; check its current-context, contexts and clusters",
+	} {
+		isolateFromCluster(t)
+		t.Setenv("KUBECONFIG", env)
+		got := invoke(t, connectTimeout, []string{"plan"}, "")
+		want = "evenkeel: finding the cluster: " + want + "; or set -f FILE to read a snapshot\n"
+		if got.exit != 1 || got.stderr != want {
+			t.Errorf("KUBECONFIG=%s: exit %d, %q, want %q", env, got.exit, got.stderr, want)
 		}
 	}
 }

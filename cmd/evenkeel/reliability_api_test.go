@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -152,6 +153,12 @@ func connectionRows() []badInput {
 	}
 }
 
+// withLease adds the Lease of a leader in the namespace default to the answers of a server.
+func withLease(f *serverFault) *serverFault {
+	f.paths[leases+"/evenkeel"] = respondText(200, "application/json", leaseJSON("me", time.Now()))
+	return f
+}
+
 // otherCommandRows have the same faults with other commands.
 func otherCommandRows() []badInput {
 	forbidden := respondStatus(403, "Forbidden", "pods is forbidden: User \"a\" cannot list resource \"pods\"")
@@ -159,8 +166,8 @@ func otherCommandRows() []badInput {
 	return []badInput{
 		{input: "evenkeel plan: pods: 403", args: livePlan, server: faultAtPath(pods, forbidden), want: `evenkeel: reading the cluster at http://SERVER: permission to list and watch pods is missing; grant it to this account: pods is forbidden: User "a" cannot list resource "pods"`},
 		{input: "evenkeel plan: pods: half an answer", args: livePlan, server: faultAtPath(pods, sendHalfAnswer), want: "evenkeel: reading the cluster at http://SERVER: listing pods: the answer is truncated; did a proxy or the network close the connection?"},
-		{input: "evenkeel plan: nodes: an empty list", args: livePlan, server: faultAtPath(nodes, respondText(200, "application/json", `{"apiVersion":"v1","kind":"NodeList","metadata":{"resourceVersion":"1"},"items":[]}`)), want: "evenkeel: the cluster: the snapshot has no Node; include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,quota,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
-		{input: "evenkeel plan: version: not a number", args: livePlan, server: faultAtPath("/version", respondText(200, "application/json", `{"major": "one", "minor": "latest"}`)), want: `evenkeel: the cluster: server version "one.latest" is not major.minor, such as 1.37`},
+		{input: "evenkeel plan: nodes: an empty list", args: livePlan, server: withLease(faultAtPath(nodes, respondText(200, "application/json", `{"apiVersion":"v1","kind":"NodeList","metadata":{"resourceVersion":"1"},"items":[]}`))), want: "evenkeel: the cluster: the snapshot has no Node; include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,quota,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
+		{input: "evenkeel plan: version: not a number", args: livePlan, server: withLease(faultAtPath("/version", respondText(200, "application/json", `{"major": "one", "minor": "latest"}`))), want: `evenkeel: the cluster: server version "one.latest" is not major.minor, such as 1.37`},
 		{input: "evenkeel apply: Lease: 403", args: "apply - --kubeconfig kubeconfig.yaml --lease-namespace default", stdin: somePlan, server: faultAtPath(leases+"/", respondStatus(403, "Forbidden", "leases is forbidden")), want: "evenkeel: reading the Lease default/evenkeel: permission to get leases.coordination.k8s.io is missing in namespace default; grant it to this account: leases is forbidden"},
 		{input: "evenkeel capture: pods: 403", args: capture, server: faultAtPath(pods, forbidden), want: `evenkeel: reading the cluster at http://SERVER: permission to list and watch pods is missing; grant it to this account: pods is forbidden: User "a" cannot list resource "pods"`},
 		{input: "evenkeel capture: version: a login page", args: capture, server: faultAtPath("/version", respondText(200, "text/html", loginPage)), want: "evenkeel: reading the cluster at http://SERVER: reading the server version: the answer is not a version: invalid character '<' looking for beginning of value; is this the address of an API server?"},

@@ -44,7 +44,7 @@ func newRun(g *globalFlags) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.config, "config", "", "configuration file (default: the built-in one)")
+	fl.StringVar(&f.config, "config", "", "configuration file (default: the built-in one, always a dry run)")
 	fl.BoolVar(&f.once, "once", false, "make one pass and exit")
 	fl.StringSliceVar(&f.strategies, "strategy", nil,
 		"with --once: strategies that are due (default: all); the goals of the others are constraints")
