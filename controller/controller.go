@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -94,8 +95,10 @@ type Controller struct {
 	state plan.PlannerState
 	// lastEventState is the state that was last passed to Events.StateChanged.
 	lastEventState plan.PlannerState
-	unsaved        unsavedState
-	progress       progress
+	// lastUnjudged has the causes why the last pass could judge nothing.
+	lastUnjudged plan.Plan
+	unsaved      unsavedState
+	progress     progress
 	// unanswered is the last approved plan until its report is stored.
 	unanswered *unansweredPlan
 }
@@ -171,11 +174,13 @@ type Approvals interface {
 	Complete(ctx context.Context, r approval.Request, report plan.RunReport) error
 }
 
-// EventPublisher publishes Kubernetes events about back-offs of workloads, pauses and breaker
-// trips. A failure to publish has no effect on the pass.
+// EventPublisher publishes Kubernetes events about back-offs of workloads, pauses, breaker
+// trips, and passes that could judge nothing. A failure to publish has no effect on the pass.
 type EventPublisher interface {
 	BackedOff(b plan.Backoff)
 	StateChanged(before, after plan.PlannerState)
+	// JudgedNothing gets the plans of the last two passes.
+	JudgedNothing(before, after plan.Plan)
 }
 
 // MetricsRecorder updates metrics.
@@ -246,12 +251,20 @@ type codedError struct {
 // Unwrap returns the cause.
 func (e codedError) Unwrap() error { return e.error }
 
+// IsPermissionMissing reports whether the API server denied a request, or rejected the credentials.
+func IsPermissionMissing(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)
+}
+
 // snapshotFailure returns the reason to report for a failed snapshot. The message of the reason is
 // doing followed by the error.
 func snapshotFailure(err error, doing string) *plan.Reason {
 	code := plan.APIError
-	if stale := (*observe.StaleError)(nil); errors.As(err, &stale) {
+	switch stale := (*observe.StaleError)(nil); {
+	case errors.As(err, &stale):
 		code = plan.ClusterViewStale
+	case IsPermissionMissing(err):
+		code = plan.PermissionMissing
 	}
 	return &plan.Reason{Code: code, Message: doing + err.Error()}
 }

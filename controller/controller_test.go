@@ -6,13 +6,16 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	clocktesting "k8s.io/utils/clock/testing"
 
@@ -139,6 +142,49 @@ func TestNoLookNoEviction(t *testing.T) {
 	o.err = errors.New("no permission")
 	if _, err := c.RunOnce(t.Context(), nil); err == nil || len(e.waves) != 0 {
 		t.Errorf("got error %v after %d waves", err, len(e.waves))
+	}
+}
+
+// A pass that cannot read the cluster, or that cannot predict on this server, could judge nothing. Each change of the
+// causes is published, but an interrupted pass changes nothing.
+func TestAPassThatJudgesNothingNamesTheCause(t *testing.T) {
+	c, o := newController(t, &scriptedEvictor{}, plan.Live)
+	events := &recordingEvents{}
+	c.Events = events
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("no"))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, x := range []struct {
+		ctx   context.Context
+		err   error
+		minor int
+		want  []plan.Code
+	}{
+		{t.Context(), forbidden, 37, []plan.Code{plan.PermissionMissing}},
+		{t.Context(), errors.New("no answer"), 37, []plan.Code{plan.APIError}},
+		{ended, forbidden, 37, nil}, // publishes no event
+		{t.Context(), nil, 20, []plan.Code{plan.UntrustedServerVersion}},
+		{t.Context(), nil, 37, nil},
+	} {
+		o.err, o.s.ServerMinor = x.err, x.minor
+		r, err := c.RunOnce(x.ctx, nil)
+		var got []plan.Code
+		for _, why := range r.Plan.NothingJudged {
+			got = append(got, why.Code)
+		}
+		if (err != nil) != (x.err != nil) || !slices.Equal(got, x.want) {
+			t.Errorf("%v on 1.%d: got error %v and causes %v, want %v", x.err, x.minor, err, got, x.want)
+		}
+	}
+	for i, want := range []string{
+		" -> pods is forbidden: no (PermissionMissing)",
+		"pods is forbidden: no (PermissionMissing) -> no answer (APIError)",
+		"no answer (APIError) -> no replacement can be predicted",
+		"no replacement can be predicted",
+	} {
+		if len(events.judged) != 4 || !strings.HasPrefix(events.judged[i], want) {
+			t.Fatalf("event %d does not begin with %q: %q", i, want, events.judged)
+		}
 	}
 }
 

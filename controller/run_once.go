@@ -83,6 +83,7 @@ func (p *pass) finish(ctx context.Context) plan.RunReport {
 	slices.SortStableFunc(p.report.Outcomes, func(a, b plan.Outcome) int { return cmp.Compare(a.Step, b.Step) })
 	p.Recorder.RecordPass(p.report)
 	p.emitEvents()
+	p.emitUnjudged(p.report)
 	p.OnReport(p.report)
 	p.closePass(ctx)
 	return p.report
@@ -96,6 +97,23 @@ func (c *Controller) emitEvents() {
 	c.lastEventState = c.state
 }
 
+// emitUnjudged publishes an event if the causes why a pass could judge nothing changed since the last pass. A pass that
+// was interrupted before planning says nothing about them.
+func (c *Controller) emitUnjudged(r plan.RunReport) {
+	if r.Approval != nil || r.EndedBeforePlanning() && len(r.Plan.NothingJudged) == 0 {
+		return
+	}
+	if c.Events != nil {
+		c.Events.JudgedNothing(c.lastUnjudged, r.Plan)
+	}
+	c.lastUnjudged = plan.Plan{NothingJudged: r.Plan.NothingJudged}
+}
+
+// ReportUnreadable publishes the report of a pass that could not begin, because the cluster cannot be read.
+func (c *Controller) ReportUnreadable(ctx context.Context, due []string, err error) {
+	c.newPass(due).reportFailure(ctx, err)
+}
+
 // reportFailure publishes the report of a pass that could not start. Every pass has a report. The
 // report of an approved plan contains the plan, with every move dropped.
 func (p *pass) reportFailure(ctx context.Context, err error) {
@@ -107,11 +125,15 @@ func (p *pass) reportFailure(ctx context.Context, err error) {
 			at = stale.Until.UTC()
 		}
 		r.Plan = plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", TakenAt: at, Expires: at}
+		if slices.Contains(plan.NothingJudgedCodes(), r.Stopped.Code) {
+			r.Plan.NothingJudged = []plan.Reason{*r.Stopped}
+		}
 		r.Plan.ID = plan.ContentID(r.Plan)
 	}
 	p.dropRemaining(r.Plan, r.Stopped)
 	r.Finished = p.Clock.Now().UTC()
 	p.Recorder.RecordPass(*r)
+	p.emitUnjudged(*r)
 	p.OnReport(*r)
 }
 

@@ -179,6 +179,7 @@ func (allPodsGoneResolver) Resolve(_ context.Context, open []plan.Reservation) (
 type recordingEvents struct {
 	backoffs      []plan.Backoff
 	before, after []plan.PlannerState // arguments of StateChanged
+	judged        []string            // changes of the causes why passes could judge nothing, from the arguments of JudgedNothing
 }
 
 func (e *recordingEvents) BackedOff(b plan.Backoff) { e.backoffs = append(e.backoffs, b) }
@@ -231,6 +232,10 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	if _, rests := history.ActiveBackoff(st, st.Backoffs[0].Workload, c.Clock.Now()); !rests {
 		t.Errorf("the workload does not back off: %+v", st.Backoffs)
 	}
+}
+
+func (e *recordingEvents) JudgedNothing(before, after plan.Plan) {
+	e.judged = append(e.judged, before.NothingJudgedText()+" -> "+after.NothingJudgedText())
 }
 
 func (e *recordingEvents) StateChanged(before, after plan.PlannerState) {

@@ -2,6 +2,7 @@ package evictor
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// EventRecorder publishes Kubernetes events about evicted pods, workloads with the longest back-off, pauses and breaker
-// trips. Recorder sends events in the background and drops those that it cannot send.
+// EventRecorder publishes Kubernetes events about evicted pods, workloads with the longest back-off, pauses, breaker
+// trips, and passes that could judge nothing. Recorder sends events in the background and drops those that it cannot send.
 type EventRecorder struct {
 	Recorder events.EventRecorder
 	// Namespace is the namespace of the Lease. Events about pauses and breaker trips refer to the Lease.
@@ -77,6 +78,19 @@ func (r EventRecorder) StateChanged(before, after plan.PlannerState) {
 	case was != nil && is == nil:
 		r.recordOnLease(corev1.EventTypeNormal, "BreakerClosed", "Resume",
 			"evictions are allowed again; the breaker had tripped because: "+was.Reason.Message)
+	}
+}
+
+// JudgedNothing publishes the causes why the passes can judge nothing, if their codes differ from those of the pass
+// before, and that a pass judged something again.
+func (r EventRecorder) JudgedNothing(before, after plan.Plan) {
+	switch is := after.NothingJudgedText(); {
+	case slices.EqualFunc(before.NothingJudged, after.NothingJudged, func(a, b plan.Reason) bool { return a.Code == b.Code }):
+	case is != "":
+		r.recordOnLease(corev1.EventTypeWarning, "NothingJudged", "Plan", "the pass could judge nothing: "+is)
+	default:
+		r.recordOnLease(corev1.EventTypeNormal, "JudgingAgain", "Plan",
+			"the pass judged pods again; the one before could judge nothing: "+before.NothingJudgedText())
 	}
 }
 

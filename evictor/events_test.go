@@ -94,6 +94,32 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 	}
 }
 
+// A pass that could judge nothing is published when its causes change, and when a pass judges something again.
+func TestPassesThatJudgeNothingArePublished(t *testing.T) {
+	because := func(rs ...plan.Reason) plan.Plan { return plan.Plan{NothingJudged: rs} }
+	server := plan.Reason{Code: plan.UntrustedServerVersion, Message: "1.32 is not supported, 9 pods stay"}
+	more := plan.Reason{Code: plan.UntrustedServerVersion, Message: "1.32 is not supported, 10 pods stay"}
+	usage := plan.Reason{Code: plan.NoUsageData, Message: "no usage data"}
+	const warning = "Warning Lease/evenkeel/evenkeel uid= NothingJudged Plan: the pass could judge nothing: "
+	for _, c := range []struct {
+		before, after plan.Plan
+		want          string
+	}{
+		{because(), because(), ""},
+		{because(), because(server), warning + "1.32 is not supported, 9 pods stay (UntrustedServerVersion)"},
+		{because(server), because(more), ""},
+		{because(server), because(server, usage), warning + "1.32 is not supported, 9 pods stay (UntrustedServerVersion); no usage data (NoUsageData)"},
+		{because(server), because(), "Normal Lease/evenkeel/evenkeel uid= JudgingAgain Plan: the pass judged pods again; " +
+			"the one before could judge nothing: 1.32 is not supported, 9 pods stay (UntrustedServerVersion)"},
+	} {
+		r, n := newTestRecorder()
+		r.JudgedNothing(c.before, c.after)
+		if got := strings.Join(n.lines, "\n"); got != c.want {
+			t.Errorf("%s\nwant\n%s", got, c.want)
+		}
+	}
+}
+
 // An event needs a recorder and a node. Without one of them, nothing is published.
 func TestNoEventWithoutARecorderOrANode(t *testing.T) {
 	r, n := newTestRecorder()

@@ -27,6 +27,7 @@ type Metrics struct {
 	minEvictions prometheus.Gauge
 	unmetGoals   *prometheus.GaugeVec
 	rejected     *prometheus.GaugeVec
+	unjudged     *prometheus.GaugeVec
 	outcomes     *prometheus.CounterVec
 	landings     *prometheus.CounterVec
 	leader       prometheus.Gauge
@@ -62,6 +63,8 @@ func New(version, configHash string) *Metrics {
 			"strategy", "when"),
 		rejected: newGauges(r, "evenkeel_rejected_pods",
 			"Pods that could reduce excess but are not moved in the last plan, by reason code.", "code"),
+		unjudged: newGauges(r, "evenkeel_nothing_judged",
+			"1 for each cause why the last pass could judge nothing, by reason code. 0 for all other causes.", "cause"),
 		outcomes: newCounters(r, "evenkeel_evictions_total",
 			"Moves by outcome and strategy. Only outcome=evicted removed a pod.",
 			"outcome", "strategy"),
@@ -82,6 +85,7 @@ func New(version, configHash string) *Metrics {
 		hints:   newHintMetrics(r),
 	}
 	m.SetConfigHash(configHash)
+	m.recordNothingJudged(nil)
 	return m
 }
 
@@ -128,6 +132,9 @@ func (m *Metrics) RecordPass(r plan.RunReport) {
 	}
 	m.passes.WithLabelValues(string(r.Mode), stopped).Inc()
 	if r.Recovery == nil { // a recovered pass ran in an earlier process
+		if r.Approval == nil && (!r.EndedBeforePlanning() || len(r.Plan.NothingJudged) > 0) {
+			m.recordNothingJudged(r.Plan.NothingJudged)
+		}
 		m.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
 		if !r.EndedBeforePlanning() {
 			m.lastPass.Set(float64(r.Finished.Unix()))
@@ -165,6 +172,13 @@ func (m *Metrics) recordPlan(p plan.Plan) {
 	m.rejected.Reset()
 	for code, n := range p.Rejections.Counts {
 		m.rejected.WithLabelValues(string(code)).Set(float64(n))
+	}
+}
+
+// recordNothingJudged sets the gauge of each possible cause why a pass could judge nothing.
+func (m *Metrics) recordNothingJudged(causes []plan.Reason) {
+	for _, code := range plan.NothingJudgedCodes() {
+		setBool(m.unjudged.WithLabelValues(string(code)), slices.ContainsFunc(causes, func(r plan.Reason) bool { return r.Code == code }))
 	}
 }
 

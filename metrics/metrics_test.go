@@ -166,3 +166,37 @@ func TestWhatHoldsEvictionsIsShown(t *testing.T) {
 	m.RecordPass(plan.RunReport{})
 	compare("evenkeel_breaker_open 0\nevenkeel_paused 0")
 }
+
+// TestCausesOfNothingJudged checks that the gauge has a series for each possible cause, that it shows the causes of the
+// last pass, and that an interrupted, a recovered or an approved pass leaves it unchanged.
+func TestCausesOfNothingJudged(t *testing.T) {
+	m := metrics.New("v", "h")
+	compare := func(want ...plan.Code) {
+		t.Helper()
+		var text strings.Builder
+		text.WriteString("# HELP evenkeel_nothing_judged 1 for each cause why the last pass could judge nothing, by reason code. " +
+			"0 for all other causes.\n# TYPE evenkeel_nothing_judged gauge\n")
+		for _, code := range plan.NothingJudgedCodes() {
+			value := 0
+			if slices.Contains(want, code) {
+				value = 1
+			}
+			fmt.Fprintf(&text, "evenkeel_nothing_judged{cause=%q} %d\n", code, value)
+		}
+		if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(text.String()), "evenkeel_nothing_judged"); err != nil {
+			t.Error(err)
+		}
+	}
+	because := func(code plan.Code) plan.Plan { return plan.Plan{NothingJudged: []plan.Reason{{Code: code}}} }
+	compare()
+	m.RecordPass(plan.RunReport{Plan: because(plan.NoUsageData)})
+	compare(plan.NoUsageData)
+	m.RecordPass(plan.RunReport{Stopped: &plan.Reason{Code: plan.Interrupted}})
+	m.RecordPass(plan.RunReport{Recovery: &plan.Recovery{}})
+	m.RecordPass(plan.RunReport{Approval: &plan.Approval{}})
+	compare(plan.NoUsageData)
+	m.RecordPass(plan.RunReport{Stopped: &plan.Reason{Code: plan.PermissionMissing}, Plan: because(plan.PermissionMissing)})
+	compare(plan.PermissionMissing)
+	m.RecordPass(plan.RunReport{})
+	compare()
+}

@@ -20,7 +20,11 @@ type Plan struct {
 	Expires          time.Time   `json:"expires"`
 	Cluster          ClusterInfo `json:"cluster"`
 	ConfigHash       string      `json:"configHash"`
-	Moves            []Move      `json:"moves"`
+	// NothingJudged lists the causes why the pass could judge nothing: no strategy could measure a goal, no replacement
+	// could be predicted for a reason that lies in the server or the schedulers, or the cluster could not be read. It is
+	// empty if the pass judged something. NothingJudgedCodes lists the possible codes.
+	NothingJudged []Reason `json:"nothingJudged,omitempty"`
+	Moves         []Move   `json:"moves"`
 	// Hints are the steering hints on nodes, by wave. Waves without hints are left out.
 	Hints []WaveHints `json:"hints,omitempty"`
 	// Pressure lists the pressure hints, sorted by node.

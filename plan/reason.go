@@ -89,6 +89,15 @@ const (
 	PredictionLimitReached Code = "PredictionLimitReached"
 )
 
+// Causes why a pass could judge nothing. NothingJudgedCodes lists all of them.
+const (
+	NoStrategy             Code = "NoStrategy"
+	NothingInScope         Code = "NothingInScope"
+	UntrustedServerVersion Code = "UntrustedServerVersion"
+	UntrustedScheduler     Code = "UntrustedScheduler"
+	NoUsageData            Code = "NoUsageData"
+)
+
 // Budgets, limits and runtime conditions that forbid an eviction, and outcomes.
 const (
 	BlockedByPDB            Code = "BlockedByPDB"

@@ -65,7 +65,7 @@ func (r *RunReport) EndedBeforePlanning() bool {
 		return false
 	}
 	switch r.Stopped.Code {
-	case ClusterViewStale, StateUnavailable, APIError, Interrupted:
+	case ClusterViewStale, StateUnavailable, PermissionMissing, APIError, Interrupted:
 		return true
 	}
 	return false

@@ -94,6 +94,9 @@ func planScenarioWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objec
 // formatPlan formats a plan as want.plan does.
 func formatPlan(p plan.Plan) string {
 	var b strings.Builder
+	for _, r := range p.NothingJudged {
+		fmt.Fprintf(&b, "nothing judged: %s: %s\n", r.Code, r.Message)
+	}
 	for _, h := range p.Blocks {
 		fmt.Fprintf(&b, "held: everything: %s: %s\n", h.Reason.Code, h.Reason.Message)
 	}

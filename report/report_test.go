@@ -25,7 +25,7 @@ func samplePlans() map[string]plan.Plan {
 	return map[string]plan.Plan{"three-zones": threeZonesPlan(), "nothing-to-do": nothingToDoPlan(), "blocked": blockedByBudgetPlan(), "hot-nodes": hotNodesPlan(),
 		"hostile": hostileNamesPlan(), "steering-hints": steeringHintsPlan(), "untrusted-schedulers": untrustedSchedulersPlan(),
 		"evictions-blocked": evictionsBlockedPlan(),
-		"pressure-hints":    pressureHintsPlan()}
+		"pressure-hints":    pressureHintsPlan(), "nothing-judged": nothingJudgedPlan()}
 }
 
 func TestPlanGolden(t *testing.T) {
@@ -44,13 +44,18 @@ func TestPlanGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		compareWithGolden(t, "three-zones."+string(f), b.Bytes())
+		b.Reset()
+		if err := report.Plan(&b, f, nothingJudgedPlan()); err != nil {
+			t.Fatal(err)
+		}
+		compareWithGolden(t, "nothing-judged."+string(f), b.Bytes())
 	}
 }
 
 func TestRunGolden(t *testing.T) {
 	for name, r := range map[string]plan.RunReport{"run-live": liveRun(), "run-dry": dryRun(), "run-refused": refusedRun(),
 		"run-recovered": recoveredRun(), "run-nothing-to-do": newRun(plan.Live, nothingToDoPlan()), "run-without-evictions": runWithoutEvictions(),
-		"run-plan-refused": refusedPlanRun()} {
+		"run-plan-refused": refusedPlanRun(), "run-nothing-judged": newRun(plan.Live, nothingJudgedPlan())} {
 		var b bytes.Buffer
 		if err := report.Run(&b, report.Table, r); err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ func (t runTable) writeRun(r plan.RunReport) {
 	switch {
 	case refused(r):
 		t.addLine("%s", t.paint(yellow, "Refused: "+reasonText(*r.Stopped)+"."))
-	case r.Stopped != nil:
+	case r.Stopped != nil && (!r.EndedBeforePlanning() || len(r.Plan.NothingJudged) == 0): // else the first line names it
 		t.addLine("%s", t.paint(yellow, "Stopped early: "+reasonText(*r.Stopped)+"."))
 	}
 	t.addLine("Run %s, %s, started %s, took %s.", orDash(escape(r.RunID)), modeText(r.Mode),
@@ -93,6 +93,10 @@ func modeText(m plan.Mode) string {
 
 // writeRunVerdict writes the first line: the number of moves by outcome.
 func (t runTable) writeRunVerdict(r plan.RunReport) {
+	if len(r.Plan.NothingJudged) > 0 {
+		t.writeNothingJudged(r.Plan, "Run", "nothing evicted")
+		return
+	}
 	if r.EndedBeforePlanning() {
 		t.addLine("%s", t.paint(yellow, "Run: refused; nothing planned, nothing evicted."))
 		return

@@ -265,7 +265,19 @@ func refusedRun() plan.RunReport {
 	r := newRun(plan.Live, plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: "p-0", TakenAt: taken, Expires: taken})
 	r.Stopped = &plan.Reason{Code: plan.ClusterViewStale,
 		Message: "pods are known as of 2026-01-01T00:00:00Z only, 3m0s ago, longer than guards.maxStaleness 2m0s"}
+	r.Plan.NothingJudged = []plan.Reason{*r.Stopped}
 	return r
+}
+
+// nothingJudgedPlan returns a plan with an unmet goal and two causes why nothing could be judged. One message has a
+// control character.
+func nothingJudgedPlan() plan.Plan {
+	p := blockedByBudgetPlan()
+	p.NothingJudged = []plan.Reason{
+		{Code: plan.UntrustedServerVersion, Message: "kube-scheduler 1.32\x1b is not supported; use a supported version"},
+		{Code: plan.NoUsageData, Message: "strategy hot: no usage data: metricsServer gave no answer; check load in the configuration"},
+	}
+	return p
 }
 
 // recoveredRun returns a run that the next process reports.

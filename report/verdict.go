@@ -13,6 +13,10 @@ import (
 func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 	met, improved := countMetAndImproved(p)
 	color, text := green, ""
+	if len(p.NothingJudged) > 0 {
+		t.writeNothingJudged(p, subject, effect)
+		return
+	}
 	switch {
 	case len(p.Goals) == 0 && len(p.Moves) == 0 && waitingText(p.Strategies) != "":
 		text, color = "nothing to do yet: "+waitingText(p.Strategies), yellow
@@ -60,6 +64,15 @@ func untrustedText(p plan.Plan) string {
 		}
 	}
 	return escape(strings.Join(why, "; "))
+}
+
+// writeNothingJudged writes the first line for a pass that could judge nothing. The line names every cause.
+func (t *table) writeNothingJudged(p plan.Plan, subject, effect string) {
+	text := subject + ": could judge nothing: " + escape(p.NothingJudgedText())
+	if effect != "" {
+		text += "; " + effect
+	}
+	t.addLine("%s", t.paint(yellow, text+"."))
 }
 
 // evictionEffectText describes whether the plan will be executed, and otherwise the reason.

@@ -83,10 +83,10 @@ func TestHintsFailWithoutUsage(t *testing.T) {
 	}
 	for _, command := range []string{"run --once", "plan --detailed-exitcode"} {
 		got := invoke(t, connectTimeout, argsInDir(dir, command+" --kubeconfig kubeconfig.yaml --config hinted.yaml"), "")
-		if want := "hints evaluated no node: no usage data: metricsServer gave no answer; see the inputs in the report"; got.exit != 1 || !strings.Contains(got.stderr, want) {
+		if want := "nothing could be judged: hints: no usage data: metricsServer gave no answer; "; got.exit != 1 || !strings.Contains(got.stderr, want) {
 			t.Errorf("%s: exit %d: %s", command, got.exit, got.stderr)
 		}
-		if want := "Plan: hints: no usage data: metricsServer gave no answer (below)"; !strings.HasPrefix(got.stdout, want) && !strings.Contains(got.stdout, "\n"+want) {
+		if want := "Plan: could judge nothing: hints: no usage data: metricsServer gave no answer; "; !strings.HasPrefix(got.stdout, want) && !strings.Contains(got.stdout, "\n"+want) {
 			t.Errorf("%s: the report does not contain %q:\n%s", command, want, got.stdout)
 		}
 	}

@@ -40,7 +40,7 @@ func newRun(g *globalFlags) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
 		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: rejectArguments,
-		Long: "Runs each strategy on its schedule while it holds the Lease. With --once it makes one pass and exits: with 0 after\nthe pass, and with 1 if something prevented it, such as missing usage data for a strategy that is due or for hints.",
+		Long: "Runs each strategy on its schedule while it holds the Lease. With --once it makes one pass and exits: with 0 after\nthe pass, and with 1 if something prevented it or if it could judge nothing, and if a strategy that is due or hints lack usage data.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
@@ -97,6 +97,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	c := newController(r.reports, log, r.observer, r.metrics)
 	c.Reloads, c.RefusedInputs, c.Trust = changes, r.files.rejectedFiles, r.trust
 	set.apply(c, r.conf)
+	r.controller = c
 	if f.once {
 		return r.runOnce(cmd.Context(), c)
 	}
@@ -119,6 +120,8 @@ type runCommand struct {
 	rest     *rest.Config
 	observer *observe.Observer
 	trust    *controller.SchedulerTrust // nil with --once
+
+	controller *controller.Controller
 }
 
 // connect loads the configuration, checks the flags, and connects to the cluster. Without --once, the program follows
@@ -185,6 +188,7 @@ func (r *runCommand) runOnce(ctx context.Context, c *controller.Controller) erro
 		return err
 	}
 	if err := r.g.waitForSync(ctx, r.observer, r.rest); err != nil {
+		r.reportMissingPermission(ctx, err)
 		return err
 	}
 	set.usage.sampleOnce(ctx)
@@ -266,11 +270,18 @@ func runSinglePass(ctx context.Context, c *controller.Controller, due []string) 
 	case r.Stopped != nil:
 		err = fmt.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 	}
-	return errors.Join(err, unknownUsageErrors(r.Plan, due), c.UnclosedRuns())
+	if !r.EndedBeforePlanning() { // otherwise err names the cause
+		err = errors.Join(err, unjudgedErrors(r.Plan, due))
+	}
+	return errors.Join(err, c.UnclosedRuns())
 }
 
-// unknownUsageErrors returns an error for each due strategy without usage data, and for hints without usage data.
-func unknownUsageErrors(p plan.Plan, due []string) error {
+// unjudgedErrors returns an error if the pass could judge nothing. Otherwise, it returns an error for each due strategy
+// without usage data, and for hints without usage data.
+func unjudgedErrors(p plan.Plan, due []string) error {
+	if causes := p.NothingJudgedText(); causes != "" {
+		return fmt.Errorf("nothing could be judged: %s", causes)
+	}
 	var errs []error
 	for _, st := range p.Strategies {
 		if st.NoData != "" && slices.Contains(due, st.Name) {
@@ -281,6 +292,13 @@ func unknownUsageErrors(p plan.Plan, due []string) error {
 		errs = append(errs, fmt.Errorf("hints evaluated no node: %s; see the inputs in the report", p.HintsNoData))
 	}
 	return errors.Join(errs...)
+}
+
+// reportMissingPermission publishes the report of a pass that cannot begin, because the account may not read the cluster.
+func (r *runCommand) reportMissingPermission(ctx context.Context, err error) {
+	if controller.IsPermissionMissing(err) {
+		r.controller.ReportUnreadable(ctx, r.due, err)
+	}
 }
 
 // serve runs the web server and work in parallel. If either fails, serve stops the other.
@@ -299,6 +317,7 @@ func (r *runCommand) serve(ctx context.Context, live func() error, routes []web.
 		served <- err
 	}()
 	if err := r.observer.WaitForSync(ctx); err != nil && ctx.Err() == nil {
+		r.reportMissingPermission(ctx, err)
 		cancel(err)
 		<-served
 		return fmt.Errorf("reading the cluster: %w", err)

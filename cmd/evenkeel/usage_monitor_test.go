@@ -124,10 +124,10 @@ func TestFailedSourceMovesNothing(t *testing.T) {
 		t.Errorf("exit %d, %+v\n%s", got.exit, in, got.stderr)
 	}
 	_, got = runWithMetricsServer(t, &serverFault{}, "1", "run --once --kubeconfig kubeconfig.yaml --config measured.yaml")
-	if want := "strategy hot moved nothing: no usage data: metricsServer gave no answer; see the inputs in the report"; got.exit != 1 || !strings.Contains(got.stderr, want) {
+	if want := "nothing could be judged: strategy hot: no usage data: metricsServer gave no answer; "; got.exit != 1 || !strings.Contains(got.stderr, want) {
 		t.Errorf("exit %d: %s", got.exit, got.stderr)
 	}
-	if want := "Plan: no usage data: metricsServer gave no answer (below)."; !strings.Contains(got.stdout, want) {
+	if want := "Plan: could judge nothing: strategy hot: no usage data: metricsServer gave no answer; "; !strings.Contains(got.stdout, want) {
 		t.Errorf("the report does not contain %q:\n%s", want, got.stdout)
 	}
 }

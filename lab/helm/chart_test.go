@@ -143,8 +143,8 @@ func TestAccepted(t *testing.T) {
 	} {
 		renderChart(t, args...)
 	}
-	if _, errs, err := runHelm(t, "template", "ek", chart, "--kube-version", "1.26.0"); err == nil || !strings.Contains(errs, "1.26") {
-		t.Errorf("helm does not refuse Kubernetes 1.26: %s", errs)
+	if _, errs, err := runHelm(t, "template", "ek", chart, "--kube-version", "1.32.9"); err == nil || !strings.Contains(errs, "1.32") {
+		t.Errorf("helm does not refuse Kubernetes 1.32: %s", errs)
 	}
 }
 

@@ -48,8 +48,7 @@ func TestPoliciesFollowPermissions(t *testing.T) {
 			"config.strategies=[]")},
 		{"events evictions own-objects", []string{"--set", "config.dryRun=false,config.namespaces=null,config.evictor=null,config.hints=null"}},
 		{"", []string{"--set", "config.dryRun=false,admissionPolicy.enabled=false"}},
-		{"", []string{"--set", "config.dryRun=false", "--kube-version", "1.29.9"}},
-		{"events evictions own-objects", []string{"--set", "config.dryRun=false", "--kube-version", "1.30.0-gke.1"}},
+		{"events evictions own-objects", []string{"--set", "config.dryRun=false", "--kube-version", "1.33.0-gke.1"}},
 	} {
 		if got := strings.Join(policyNames(t, renderChart(t, c.args...)), " "); got != c.want {
 			t.Errorf("%v: got policies %q, want %q", c.args, got, c.want)
@@ -118,9 +117,5 @@ func TestFlowSchema(t *testing.T) {
 				t.Errorf("%s: level %s, want %s", c.values, got, c.level)
 			}
 		}
-	}
-	_, errs, err := runHelm(t, "template", "ek", chart, "--set", "flowSchema.enabled=true", "--kube-version", "1.28.0")
-	if err == nil || !strings.Contains(errs, "flowSchema.enabled needs Kubernetes 1.29") {
-		t.Errorf("Kubernetes 1.28: %v: %s", err, errs)
 	}
 }

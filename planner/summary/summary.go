@@ -57,6 +57,7 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 			out.Goals = append(out.Goals, g)
 		}
 	}
+	out.NothingJudged = nothingJudged(c, out.Strategies, out.HintsNoData)
 	out.ID = plan.ContentID(out)
 	return out
 }

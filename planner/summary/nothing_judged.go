@@ -1,0 +1,151 @@
+package summary
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+)
+
+// nothingJudged returns the causes why the pass could judge nothing. It returns nil for a plan with moves.
+func nothingJudged(c *search.Search, strategies []plan.StrategyState, hintsNoData string) []plan.Reason {
+	if len(c.Moves) > 0 {
+		return nil
+	}
+	if len(strategies) == 0 && !c.Options.HintsNodes {
+		return []plan.Reason{{Code: plan.NoStrategy, Message: "the configuration has no strategy; add one to strategies"}}
+	}
+	if r := nothingInScope(c); r.Code != "" {
+		return []plan.Reason{r}
+	}
+	causes := unpredictable(c)
+	if noData := withoutUsage(strategies, hintsNoData); noData != "" && (len(causes) > 0 || lackUsage(strategies)) {
+		causes = append(causes, plan.Reason{Code: plan.NoUsageData,
+			Message: noData + "; check load in the configuration, and the usage source"})
+	}
+	return causes
+}
+
+// nothingInScope returns the reason if the configuration selects no node or no namespace of the cluster.
+func nothingInScope(c *search.Search) plan.Reason {
+	s, scope := c.Snapshot, c.Options.Guards.Scope
+	if n := len(s.Nodes); n > 0 && !slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool { return scope.HasNode(&n) }) {
+		return plan.Reason{Code: plan.NothingInScope, Message: fmt.Sprintf(
+			"nodeSelector %s selects none of %s; correct it, or label nodes", scope.Nodes, plural.Count(n, "node"))}
+	}
+	if len(scope.Include) == 0 && (scope.Namespaces == nil || scope.Namespaces.Empty()) {
+		return plan.Reason{}
+	}
+	known := map[string]bool{}
+	for _, n := range s.Objects.Namespaces {
+		known[n.Name] = true
+	}
+	for i := range s.Pods {
+		known[s.Pods[i].Object.Namespace] = true
+	}
+	for name := range known {
+		if scope.HasNamespace(s, name) {
+			return plan.Reason{}
+		}
+	}
+	return plan.Reason{Code: plan.NothingInScope, Message: fmt.Sprintf(
+		"namespaces selects none of %s; correct namespaces.include, exclude and selector", plural.Count(len(known), "namespace"))}
+}
+
+// unpredictable returns the causes in the server and the schedulers if no pod could be judged because of them. The pods
+// are those that could improve an unmet goal and that the guards let leave.
+func unpredictable(c *search.Search) []plan.Reason {
+	pods, examples := map[placement.Obstacle]int{}, map[placement.Obstacle]string{}
+	seen := map[cluster.PodID]bool{}
+	for g := range c.Goals.Goals {
+		if c.Goals.Goals[g].Constraint || c.Goals.Excess(g) <= 0 {
+			continue
+		}
+		for _, id := range c.PodsOf(g) {
+			from := c.Model.NodeOf(id)
+			if seen[id] || from == cluster.NoNode || !c.Goals.CouldImprove(g, id, from) {
+				continue
+			}
+			seen[id] = true
+			r, refused := c.Eligibility.Refuse(id)
+			if !refused || isBudget(r.Code) {
+				return nil
+			}
+			if r.Code != plan.PlacementUnknown {
+				continue
+			}
+			by, why := c.Model.Obstacle(id)
+			if pods[by]++; examples[by] == "" {
+				examples[by] = why
+			}
+		}
+	}
+	var causes []plan.Reason
+	for _, x := range [...]struct {
+		by     placement.Obstacle
+		code   plan.Code
+		remedy string
+	}{
+		{placement.ServerObstacle, plan.UntrustedServerVersion,
+			"let evenkeel run watch enough bindings, or use a version with a model of its own"},
+		{placement.SchedulerObstacle, plan.UntrustedScheduler, "see placement.profiles and placement.trust"},
+	} {
+		if n := pods[x.by]; n > 0 {
+			causes = append(causes, plan.Reason{Code: x.code, Message: fmt.Sprintf(
+				"no replacement can be predicted, and %s, one of them because %s; %s", stay(n), examples[x.by], x.remedy)})
+		}
+	}
+	return causes
+}
+
+// stay says that pods stay.
+func stay(pods int) string {
+	return plural.Count(pods, "pod") + plural.Choose(pods, " that may leave stays", " that may leave stay")
+}
+
+// isBudget reports whether a budget refused the pod. Its replacement could be predicted.
+func isBudget(code plan.Code) bool {
+	switch code {
+	case plan.BlockedByPDB, plan.MultiplePDBs, plan.PDBNotObserved, plan.WorkloadUnavailable:
+		return true
+	}
+	return false
+}
+
+// lackUsage reports whether usage data is missing for all strategies that could have stated a goal to meet. Without
+// strategies, the hint rules need the data.
+func lackUsage(strategies []plan.StrategyState) bool {
+	constraintsOnly := func(st plan.StrategyState) bool { return st.Goals > 0 && !st.Due }
+	return !slices.ContainsFunc(strategies, func(st plan.StrategyState) bool {
+		return st.NoData == "" && !constraintsOnly(st)
+	})
+}
+
+// withoutUsage names the strategies and hints that lack usage data, by reason. It returns "" if no data is missing.
+func withoutUsage(strategies []plan.StrategyState, hintsNoData string) string {
+	var reasons []string
+	names := map[string][]string{}
+	add := func(why, name string) {
+		if why == "" {
+			return
+		}
+		if names[why] == nil {
+			reasons = append(reasons, why)
+		}
+		names[why] = append(names[why], name)
+	}
+	for _, st := range strategies {
+		add(st.NoData, "strategy "+st.Name)
+	}
+	add(hintsNoData, "hints")
+	var out []string
+	for _, why := range reasons {
+		out = append(out, strings.Join(names[why], ", ")+": "+why)
+	}
+	return strings.Join(out, "; ")
+}
