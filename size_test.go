@@ -14,9 +14,11 @@ import (
 // Limits that keep the code navigable. If a change must exceed one, it changes the number here
 // and gives the reason beside it.
 const (
-	maxTopFolders     = 22
-	maxPackageFiles   = 25   // Go files of a package, without tests
-	maxPackageLines   = 3500 // lines of a package, without tests
+	maxTopFolders   = 22
+	maxPackageFiles = 25 // Go files of a package, without tests
+	// verify/planverifier implements every rule of a plan a second time, those of strategies included; the others have
+	// at most 3,500 lines.
+	maxPackageLines   = 3700 // lines of a package, without tests
 	maxMethodsPerType = 30
 )
 

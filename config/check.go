@@ -99,7 +99,8 @@ func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 		if s.TimeZone != "" {
 			at = checkTimeZone(d, path+".timeZone", s.TimeZone)
 		}
-		built := ScheduledStrategy{Name: s.Name}
+		checkStrategyRules(c, d, path, s)
+		built := ScheduledStrategy{Name: s.Name, settings: s}
 		var err error
 		if s.Schedule == "" {
 			d.Errorf(path+".schedule", "is missing (want a cron expression, such as \"0 * * * *\")")
@@ -118,7 +119,7 @@ func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) st
 	if !d.CheckOneOf(path+".type", "strategy", s.Type, strategies.Types()) {
 		return nil
 	}
-	st, errs := strategies.New(s.Name, s.Type, s.Args, c.Scope())
+	st, errs := strategies.New(s.Name, s.Type, s.Args, c.strategyScope(s))
 	for _, err := range errs {
 		d.Errorf(strings.TrimSuffix(path+".args."+err.Path, "."), "%s", err.Message)
 	}
@@ -134,7 +135,8 @@ func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) st
 	if len(errs) > 0 {
 		return nil
 	}
-	return st
+	checkWatchedMean(d, path, s, needs)
+	return strategies.WithPriority(st, weightOf(s), s.Soft)
 }
 
 // checkMeasuredResources rejects resources whose usage the source never measures.

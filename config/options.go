@@ -73,6 +73,7 @@ func (c *Config) PlannerOptions() settings.Options {
 	for _, s := range c.scheduled {
 		o.Strategies = append(o.Strategies, settings.StrategyInfo{
 			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources,
+			Own: c.strategyRules(s.settings), Soft: s.settings.Soft, Settings: describeStrategy(s.settings),
 		})
 	}
 	o.ConfigHash = c.Hash()

@@ -57,6 +57,31 @@ type Strategy struct {
 	Schedule string          `json:"schedule"`
 	TimeZone string          `json:"timeZone,omitempty"`
 	Args     json.RawMessage `json:"args,omitempty"`
+	// NodeSelector, Namespaces and PodSelector narrow the global scope for this strategy.
+	NodeSelector string               `json:"nodeSelector,omitempty"`
+	Namespaces   *plan.NamespaceScope `json:"namespaces,omitempty"`
+	PodSelector  string               `json:"podSelector,omitempty"`
+	// Limits bound the moves for this strategy, besides the global limits.
+	Limits *plan.StrategyLimits `json:"limits,omitempty"`
+	Guards *StrategyGuards      `json:"guards,omitempty"`
+	// Weight multiplies the weight of the goals. Nil means 1.
+	Weight *float64 `json:"weight,omitempty"`
+	// Soft makes moves for this strategy never worsen a goal of a strategy that is not soft. Its goals do not limit moves
+	// for other strategies.
+	Soft bool `json:"soft,omitempty"`
+}
+
+// StrategyGuards are guards of one strategy. They hold besides the global guards, and must not be looser. Nil and empty
+// values are not set.
+type StrategyGuards struct {
+	MinConfidence            *float64  `json:"minConfidence,omitempty"`
+	MinReplicas              *int      `json:"minReplicas,omitempty"`
+	MinPodAge                *Duration `json:"minPodAge,omitempty"`
+	MaxGracePeriod           *Duration `json:"maxGracePeriod,omitempty"`
+	PriorityBelow            string    `json:"priorityBelow,omitempty"`
+	MaxUnavailableWithoutPDB *int      `json:"maxUnavailableWithoutPDB,omitempty"`
+	Protect                  []string  `json:"protect,omitempty"`
+	ProtectedStorageClasses  []string  `json:"protectedStorageClasses,omitempty"`
 }
 
 // Impact bounds the utilization of nodes that survive a failure, as a fraction of allocatable.
@@ -322,4 +347,6 @@ type ScheduledStrategy struct {
 	Name     string
 	Strategy strategies.Strategy
 	Schedule cron.Schedule
+
+	settings Strategy
 }

@@ -65,7 +65,21 @@ type PodExplanation struct {
 	Guards       []RuleResult `json:"guards"`
 	Budgets      []RuleResult `json:"budgets"`
 	Limits       []RuleResult `json:"limits"`
-	Landing      Landing      `json:"landing"`
+	// Strategies says for each strategy with rules of its own whether they allow a move of the pod. The limits count only
+	// moves for the strategy. Strategies is empty if no strategy has such rules.
+	Strategies []StrategyResult `json:"strategies,omitempty"`
+	Landing    Landing          `json:"landing"`
+}
+
+// StrategyResult is the result of the rules of one strategy's own for a pod, without the global rules.
+type StrategyResult struct {
+	Strategy string `json:"strategy"`
+	// Allows reports that the scope, the selector and the guards of the strategy allow the move.
+	Allows bool `json:"allows"`
+	// Reason is the first rule that bars the pod. It is empty if Allows is true.
+	Reason Reason       `json:"reason,omitzero"`
+	Limits []RuleResult `json:"limits,omitempty"`
+	Soft   bool         `json:"soft,omitempty"`
 }
 
 // RuleResult is the result of one rule.

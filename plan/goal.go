@@ -42,6 +42,8 @@ type Goal struct {
 	// Limit is a fraction 0..1 for NodeBelow, a count of pods for SkewAtMost.
 	Limit  float64 `json:"limit"`
 	Weight float64 `json:"weight"`
+	// Soft marks a goal of a soft strategy. It does not limit moves for strategies that are not soft.
+	Soft bool `json:"soft,omitempty"`
 	// Excess is the amount above the limit before the plan: a fraction of allocatable for NodeBelow, skew minus limit
 	// for SkewAtMost, and pods for the others. It is 0 if the goal is met.
 	Excess float64 `json:"excess"`

@@ -70,6 +70,8 @@ type StrategyState struct {
 	WaitReason   string `json:"waitReason,omitempty"`
 	// NoData names the usage data that a strategy by load lacks. It is empty if the strategy has its data.
 	NoData string `json:"noData,omitempty"`
+	// Settings are the strategy's own scope, limits, guards, weight and softness. It is nil if none is set.
+	Settings *StrategySettings `json:"settings,omitempty"`
 }
 
 // Move is one pod to evict, with the predicted landing of its replacement.

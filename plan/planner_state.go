@@ -38,7 +38,7 @@ type PlannerState struct {
 	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
 }
 
-// EvictionCount counts the evictions of a workload in one minute. The workload has no UID,
+// EvictionCount counts the evictions of a workload for one strategy in one minute. The workload has no UID,
 // so the evictions also count for a workload that is created again.
 type EvictionCount struct {
 	Workload ObjectRef `json:"workload"`
@@ -46,6 +46,8 @@ type EvictionCount struct {
 	Count    int       `json:"count"`
 	// First is the time at which the controller reserved the first of these evictions. Zero means unknown.
 	First time.Time `json:"first,omitzero"`
+	// Strategy is the strategy for which the pods were evicted. It is empty in entries of earlier versions.
+	Strategy string `json:"strategy,omitempty"`
 }
 
 // Backoff forbids evictions of the pods of a workload before Until: a replacement landed badly, or admission refused an
@@ -260,7 +262,7 @@ func (st *PlannerState) Validate() error {
 // Sort sorts all lists in place.
 func (st *PlannerState) Sort() {
 	slices.SortStableFunc(st.Evictions, func(a, b EvictionCount) int {
-		return cmp.Or(a.Workload.Compare(b.Workload), a.Minute.Compare(b.Minute))
+		return cmp.Or(a.Workload.Compare(b.Workload), a.Minute.Compare(b.Minute), cmp.Compare(a.Strategy, b.Strategy))
 	})
 	slices.SortStableFunc(st.Backoffs, func(a, b Backoff) int { return a.Workload.Compare(b.Workload) })
 	slices.SortStableFunc(st.UnreadyNodes, func(a, b UnreadyNode) int { return cmp.Compare(a.Name, b.Name) })

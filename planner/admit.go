@@ -10,7 +10,7 @@ import (
 )
 
 // Admit checks a saved plan, which a person may have edited, against the limits. Admit returns an outcome for each
-// move that exceeds a limit. All other rules are checked by Recheck, wave by wave.
+// move that exceeds a limit, of the pass or of the move's strategy. All other rules are checked by Recheck, wave by wave.
 func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan, now time.Time) []plan.Outcome {
 	c := search.NewSearch(&p.opts, s, st, nil, now)
 	var dropped []plan.Outcome
@@ -19,11 +19,16 @@ func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan,
 		if pod == nil || pod.Node == cluster.NoNode {
 			continue
 		}
-		if r, refused := c.Limits.Refuse(pod.ID); refused {
+		strategy := p.opts.StrategyIndex(m.Strategy)
+		r, refused := c.Limits.Refuse(pod.ID)
+		if !refused {
+			r, refused = c.Limits.RefuseFor(strategy, pod.ID)
+		}
+		if refused {
 			dropped = append(dropped, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: r})
 			continue
 		}
-		c.Limits.Add(pod.ID)
+		c.Limits.Add(pod.ID, strategy)
 	}
 	return dropUnpaired(pl, dropped)
 }

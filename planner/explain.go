@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/planner/search"
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
@@ -111,8 +112,8 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	x.Goals, x.Limits, x.Landing = []plan.GoalStatus{}, []plan.RuleResult{}, plan.Landing{Nodes: []plan.TargetNode{}}
 	x.Node = p.Object.Spec.NodeName
 	if p.Node != cluster.NoNode && !p.Terminal {
-		x.Goals, x.Limits = e.goals(p), e.limits(p)
-		x.Landing = explainLanding(e.start, p)
+		x.Goals, x.Limits, x.Strategies = e.goals(p), e.limits(p), e.strategies(p)
+		x.Landing = e.landing(p)
 	}
 	e.setVerdict(p, &x)
 	return x
@@ -188,7 +189,7 @@ func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 	out := []plan.GoalStatus{}
 	t := e.start.Goals
 	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
-		helps := !t.Goals[g].Constraint && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node)
+		helps := t.Asks(g, p.ID) && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node)
 		out = append(out, e.goal(g, helps))
 		return true
 	})
@@ -221,9 +222,14 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 
 // limits returns the state of the limits before the pass, and how much of each the plan uses.
 func (e *Explainer) limits(p *cluster.Pod) []plan.RuleResult {
+	return e.compareLimits(p, e.start.Limits, e.done.Limits)
+}
+
+// compareLimits returns the state of the limits of one counter, and how much of each the plan uses.
+func (e *Explainer) compareLimits(p *cluster.Pod, start, done *limits.Counter) []plan.RuleResult {
 	out := []plan.RuleResult{}
-	used := e.done.Limits.Allowances(p.ID)
-	for i, a := range e.start.Limits.Allowances(p.ID) {
+	used := done.Allowances(p.ID)
+	for i, a := range start.Allowances(p.ID) {
 		_, moved := e.moves[p.ID]
 		out = append(out, plan.RuleResult{Code: a.Code, Allows: a.Left() > 0,
 			UsedUp:  !moved && a.Left() > 0 && used[i].Left() <= 0,

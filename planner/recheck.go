@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -12,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
@@ -30,7 +32,12 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 			moves = append(moves, m)
 		}
 	}
-	c := search.NewSearch(&p.opts, s, st, goals, now)
+	newSearch := func() *search.Search {
+		c := search.NewSearch(&p.opts, s, st, goals, now)
+		c.SetTurn(turnOf(&p.opts, moves))
+		return c
+	}
+	c := newSearch()
 	planned := pl.HintsForWave(wave)
 	if len(planned.Nodes) == 0 {
 		return recheckAll(c, moves, nil)
@@ -45,7 +52,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 	steered := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Steered() })
 	rest := slices.DeleteFunc(moves, plan.Move.Steered)
 	known := dropped
-	ok, dropped = recheckAll(search.NewSearch(&p.opts, s, st, goals, now), rest, nil)
+	ok, dropped = recheckAll(newSearch(), rest, nil)
 	for _, m := range steered {
 		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
 			Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
@@ -99,7 +106,7 @@ func recheckAll(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (o
 	ok = kept
 	for i := range ok {
 		p := FindPod(c.Snapshot, ok[i].Pod)
-		ok[i].ReadyRequirements = c.Eligibility.ReadyRequirements(p, w.Owner[p.Workload])
+		ok[i].ReadyRequirements = c.Eligibility.ReadyRequirements(p, c.Options.StrategyIndex(ok[i].Strategy), w.Owner[p.Workload])
 	}
 	return ok, dropped
 }
@@ -118,7 +125,11 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	case p.Node == cluster.NoNode || c.Snapshot.Nodes[p.Node].Name != m.From:
 		return drop(plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
 	}
-	if r, refused := c.Eligibility.Refuse(p.ID); refused {
+	strategy := c.Options.StrategyIndex(m.Strategy)
+	if strategy == settings.NoStrategy && c.Options.HasStrategyRules() {
+		return drop(plan.Dropped, plan.PremiseChanged, "the configuration has no strategy "+strconv.Quote(m.Strategy))
+	}
+	if r, refused := c.Eligibility.RefuseFor(strategy, p.ID); refused {
 		kind := plan.Dropped
 		if r.Code == plan.BlockedByPDB {
 			kind = plan.Blocked
@@ -129,15 +140,16 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
 	counted := isReserved(c, m)
-	if r, refused := c.Limits.RefuseHourly(p.ID); refused && !counted {
+	if r, refused := c.Limits.RefuseHourly(strategy, p.ID); refused && !counted {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
-	if !w.CanAdd(c.Eligibility, p.ID) {
+	if !w.CanAdd(c.Eligibility, p.ID, strategy) {
 		return drop(plan.Dropped, plan.PremiseChanged, "fewer pods may be away at once than when the plan was made")
 	}
 	if !states.Independent(p.ID) {
 		return drop(plan.Dropped, plan.PremiseChanged, "its landing depends on the order in which the pods of the wave are replaced")
 	}
+	c.SetStrategy(p.ID, strategy)
 	again, r, good := predictAgain(c, states, w, m, p)
 	switch {
 	case good:
@@ -146,21 +158,45 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	default:
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
+	if m.DisplacedFor == nil && len(c.GoalsOfStrategy(strategy, again.ImprovedGoals)) == 0 && c.Options.HasStrategyRules() {
+		return drop(plan.Dropped, plan.PremiseChanged, "on the likeliest node, its replacement improves no goal of strategy "+m.Strategy)
+	}
 	if !states.KeepsPlaces(p.ID, m.DisplacedFor != nil) {
 		return drop(plan.Dropped, plan.PremiseChanged, "other pods of the wave may take the room of a replacement")
 	}
-	step := search.Step{Pod: p.ID, From: p.Node, Landing: again.Landing}
+	step := search.Step{Pod: p.ID, From: p.Node, Landing: again.Landing, Strategy: strategy}
 	if m.DisplacedFor != nil {
 		step.Displaced = &search.DisplacedFor{}
 	}
 	fresh := refreshMove(c, p, m, again)
 	c.Apply(step)
 	states.Join(step)
-	w.Add(c.Eligibility, p.ID)
+	w.Add(c.Eligibility, p.ID, strategy)
 	if !counted {
-		c.Limits.Add(p.ID)
+		c.Limits.Add(p.ID, strategy)
 	}
 	return fresh, step, plan.Outcome{}, true
+}
+
+// turnOf returns the turn of the strategies for which the moves are made. A plan has no wave with moves of two turns; if a
+// person has edited the plan, the stricter rule applies.
+func turnOf(o *settings.Options, moves []plan.Move) goal.Turn {
+	firm, soft := 0, 0
+	for _, m := range moves {
+		switch i := o.StrategyIndex(m.Strategy); {
+		case i >= 0 && o.Strategies[i].Soft:
+			soft++
+		case i >= 0:
+			firm++
+		}
+	}
+	switch len(moves) {
+	case firm:
+		return goal.FirmTurn
+	case soft:
+		return goal.SoftTurn
+	}
+	return goal.EveryTurn
 }
 
 // isReserved reports whether the limits already count this move, because a pass has reserved it and has not recorded its
@@ -272,15 +308,16 @@ func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing
 // refuseOtherHalf checks the rules for the other move of a step that do not depend on the landing. The result is true
 // if a rule rejects that move.
 func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
-	if r, no := c.Eligibility.Refuse(p.ID); no {
+	strategy := c.Options.StrategyIndex(m.Strategy)
+	if r, no := c.Eligibility.RefuseFor(strategy, p.ID); no {
 		return r, true
 	}
 	if !isReserved(c, m) {
-		c.Limits.Add(q)
-		defer c.Limits.Remove(q)
+		c.Limits.Add(q, strategy)
+		defer c.Limits.Remove(q, strategy)
 	}
 	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
-	return c.Limits.RefuseHourly(p.ID)
+	return c.Limits.RefuseHourly(strategy, p.ID)
 }

@@ -143,6 +143,10 @@ func formatPlan(p plan.Plan) string {
 			st.Seen, st.Predicted, st.Hits, st.Trusted)
 	}
 	for _, st := range p.Strategies {
+		if st.Settings != nil {
+			moves := slices.DeleteFunc(slices.Clone(p.Moves), func(m plan.Move) bool { return m.Strategy != st.Name })
+			fmt.Fprintf(&b, "strategy %s: %d of %d moves are for it\n", st.Name, len(moves), len(p.Moves))
+		}
 		if st.Goals > 0 && !st.Due {
 			fmt.Fprintf(&b, "strategy %s: %d of %d goals unmet, not asked for\n", st.Name, st.Unmet, st.Goals)
 		}

@@ -72,7 +72,33 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 		t.addLine("No budget covers it.")
 	}
 	t.writeRules("Limits", "limit", p.Limits)
+	t.writeStrategyResults(p.Strategies)
 	t.writeLanding(p)
+}
+
+// writeStrategyResults writes one line for each strategy with rules of its own.
+func (t explainTable) writeStrategyResults(results []plan.StrategyResult) {
+	if len(results) == 0 {
+		return
+	}
+	g := newGrid("STRATEGY", "ITS OWN RULES")
+	for _, r := range results {
+		var says []string
+		if r.Allows {
+			says = append(says, "allow the move")
+		} else {
+			says = append(says, reasonText(plan.Reason{Code: r.Reason.Code,
+				Message: strings.TrimPrefix(r.Reason.Message, "strategy "+r.Strategy+": ")}))
+		}
+		for _, l := range r.Limits {
+			says = append(says, string(l.Code)+": "+escape(strings.TrimPrefix(l.Message, "strategy "+r.Strategy+": ")))
+		}
+		if r.Soft {
+			says = append(says, "soft")
+		}
+		g.addRow(escape(r.Strategy), strings.Join(says, "; "))
+	}
+	t.addSection("Strategies with rules of their own", g, maxLines)
 }
 
 // targetsText describes the predicted nodes of a replacement and the confidence. The replacement of a displaced pod

@@ -35,6 +35,8 @@ type Checker struct {
 	reasons     map[cluster.PodID]plan.Reason // of the refused pods
 	own         map[string]bool               // UIDs of the pods that open runs evict
 	background  backgroundCount
+	protected   map[guard.Protection]bool // see protectionsWithin
+	bars        []strategyBars            // by strategy; nil until the first use
 }
 
 // podResult caches the results of Refuse and Rank for one pod.
@@ -48,7 +50,7 @@ func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerS
 	guards := guard.NewCache()
 	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
 		guards, make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, history.EvictedByOpenRuns(st),
-		countBackground(st, s, guards.Annotations, now)}
+		countBackground(st, s, guards.Annotations, now), protectionsWithin(opts), nil}
 }
 
 // Refuse returns the reason if Evenkeel may not evict the pod. It caches the result.
@@ -178,6 +180,10 @@ func (v *Checker) DisruptionsAllowed(p *cluster.Pod) int {
 // AllowanceWithoutPDB returns the number of further pods of the workload that may become unavailable if no
 // PodDisruptionBudget selects the pod. If the number is below 1, the reason explains it.
 func (v *Checker) AllowanceWithoutPDB(p *cluster.Pod) (plan.Reason, int) {
+	return v.allowanceWithoutPDB(p, v.options.MaxUnavailableWithoutPDB)
+}
+
+func (v *Checker) allowanceWithoutPDB(p *cluster.Pod, most int) (plan.Reason, int) {
 	w := v.snapshot.WorkloadOf(p)
 	if w == nil {
 		return plan.Reason{}, 1
@@ -186,7 +192,7 @@ func (v *Checker) AllowanceWithoutPDB(p *cluster.Pod) (plan.Reason, int) {
 	unavailable := max(0, desired-guard.AvailablePods(v.snapshot, w, v.now))
 	return plan.Reason{Code: plan.WorkloadUnavailable, Message: fmt.Sprintf(
 		"%d of %d pods of %s %s are unavailable; without a PodDisruptionBudget, at most %d may be unavailable (guards.maxUnavailableWithoutPDB)",
-		unavailable, desired, w.Kind, w.Name, v.options.MaxUnavailableWithoutPDB)}, v.options.MaxUnavailableWithoutPDB - unavailable
+		unavailable, desired, w.Kind, w.Name, most)}, most - unavailable
 }
 
 // EvictionCost returns the disruption that the eviction of a pod causes. An ordinary pod costs 1. Priority adds up

@@ -59,7 +59,7 @@ func (l *Consumed) Refuse(v *Checker, pod cluster.PodID) (plan.Reason, bool) {
 // lastReadyOfService returns a Service that would lose its last Ready pod by this eviction. evicted counts the
 // Ready pods that the Services have already lost.
 func (v *Checker) lastReadyOfService(evicted map[cluster.ServiceID]int, p *cluster.Pod) (cluster.ServiceID, bool) {
-	if !p.Ready || !v.options.Guards.Protect[guard.ProtectLastReady] {
+	if !p.Ready || !v.protected[guard.ProtectLastReady] {
 		return 0, false
 	}
 	for _, id := range p.Services {
@@ -73,14 +73,14 @@ func (v *Checker) lastReadyOfService(evicted map[cluster.ServiceID]int, p *clust
 // lastRequired returns a message if another pod's required podAffinity would lose its last matching pod by this
 // eviction, after the counted evictions.
 func (v *Checker) lastRequired(evicted guard.EvictionCounts, pod cluster.PodID) (message string, last bool) {
-	if !v.options.Guards.Protect[guard.ProtectRequired] {
+	if !v.protected[guard.ProtectRequired] {
 		return "", false
 	}
 	return v.Guards.IsLastRequiredByAffinity(v.snapshot, evicted, pod)
 }
 
 func (v *Checker) recordRequired(evicted guard.EvictionCounts, pod cluster.PodID) {
-	if v.options.Guards.Protect[guard.ProtectRequired] {
+	if v.protected[guard.ProtectRequired] {
 		v.Guards.RecordEviction(v.snapshot, evicted, pod)
 	}
 }

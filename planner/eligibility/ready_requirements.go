@@ -16,15 +16,15 @@ import (
 )
 
 // ReadyRequirements returns the requirements that must hold right before the eviction, when the snapshot may be some
-// seconds old. moves is the number of pods of the workload that the wave evicts. For a pod with a PodDisruptionBudget
+// seconds old. moves is the number of pods of the workload that the wave evicts. The eviction is for the strategy. For a pod with a PodDisruptionBudget
 // there are none, because the API server checks the budget.
-func (v *Checker) ReadyRequirements(p *cluster.Pod, moves int) []plan.ReadyRequirement {
+func (v *Checker) ReadyRequirements(p *cluster.Pod, strategy, moves int) []plan.ReadyRequirement {
 	w := v.snapshot.WorkloadOf(p)
 	if w == nil || len(p.Budgets) > 0 {
 		return nil
 	}
-	allowed := v.options.MaxUnavailableWithoutPDB
-	if v.options.Guards.Protect[guard.ProtectDegraded] {
+	allowed := v.MaxUnavailable(v.options.RulesOf(strategy))
+	if v.protects(strategy, guard.ProtectDegraded) {
 		allowed = min(allowed, moves) // only the pods that this wave evicts may be unavailable
 	}
 	var out []plan.ReadyRequirement
@@ -32,7 +32,7 @@ func (v *Checker) ReadyRequirements(p *cluster.Pod, moves int) []plan.ReadyRequi
 		out = append(out, plan.ReadyRequirement{Of: w.Kind + " " + w.Name, Selector: v.podSelector(w), OwnerUIDs: v.controllerUIDs(w),
 			MinReady: least, MinReadyTime: guard.MinReadyTime(p), Code: plan.WorkloadUnavailable})
 	}
-	if !p.Ready || !v.options.Guards.Protect[guard.ProtectLastReady] {
+	if !p.Ready || !v.protects(strategy, guard.ProtectLastReady) {
 		return out
 	}
 	for _, id := range p.Services {

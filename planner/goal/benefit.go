@@ -10,7 +10,7 @@ import (
 // ImprovesAll reports whether a move to `to` improves every requested goal that the eviction could improve.
 func (t *Tracker) ImprovesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
 	return t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
-		return t.Goals[i].Constraint || !t.CouldImprove(i, pod, from) || t.Measures[i].ExcessAfter(pod, from, to) < t.Excess(i)
+		return !t.Asks(i, pod) || !t.CouldImprove(i, pod, from) || t.Measures[i].ExcessAfter(pod, from, to) < t.Excess(i)
 	})
 }
 
@@ -18,7 +18,7 @@ func (t *Tracker) ImprovesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
 func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeID) bool {
 	node, group := false, false
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
-		if !t.Goals[i].Constraint && t.CouldImprove(i, pod, from) {
+		if t.Asks(i, pod) && t.CouldImprove(i, pod, from) {
 			group = group || t.Goals[i].Kind == plan.SkewAtMost
 			node = node || t.Goals[i].Kind != plan.SkewAtMost
 		}
@@ -70,7 +70,7 @@ func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.Node
 func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float64 {
 	var sum float64
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
-		if g := &t.Goals[i]; !g.Constraint {
+		if g := &t.Goals[i]; t.Asks(i, pod) {
 			if removed := t.Excess(i) - t.ExcessAfterLeaving(i, pod, from); removed > 0 {
 				sum += g.Weight * float64(removed) / float64(t.InitialExcess[i])
 			}
@@ -80,11 +80,11 @@ func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float
 	return plan.Round(sum)
 }
 
-// ImprovedGoals returns the requested goals that the move improves, in ascending order.
+// ImprovedGoals returns the goals that the move serves and improves, in ascending order; see Asks.
 func (t *Tracker) ImprovedGoals(pod cluster.PodID, from, to cluster.NodeID) []int {
 	var out []int
 	t.EachAffected(pod, from, to, func(i int) bool {
-		if !t.Goals[i].Constraint && t.Measures[i].ExcessAfter(pod, from, to) < t.Measures[i].Excess() && t.amountAllowsTarget(i, pod, to) {
+		if t.Asks(i, pod) && t.Measures[i].ExcessAfter(pod, from, to) < t.Measures[i].Excess() && t.amountAllowsTarget(i, pod, to) {
 			out = append(out, i)
 		}
 		return true
@@ -97,7 +97,7 @@ func (t *Tracker) ImprovedGoals(pod cluster.PodID, from, to cluster.NodeID) []in
 // initial excess. Negative values are improvements.
 func (t *Tracker) ExcessChange(pod cluster.PodID, from, to cluster.NodeID) (sum float64) {
 	t.EachAffected(pod, from, to, func(i int) bool {
-		if g := &t.Goals[i]; !g.Constraint {
+		if g := &t.Goals[i]; t.Asks(i, pod) {
 			sum += float64(g.Weight * float64(t.Measures[i].ExcessAfter(pod, from, to)-t.Excess(i)) / float64(t.InitialExcess[i]))
 		}
 		return true

@@ -46,7 +46,7 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 		for _, i := range t.ByNode[from] {
 			before, after := t.Measures[i].Excess(), t.Measures[i].ExcessAfter(pod, from, cluster.NoNode)
 			a.LeavingHarms = a.LeavingHarms || after > before
-			if after >= before || t.Goals[i].Constraint {
+			if after >= before || !t.Asks(int(i), pod) {
 				continue
 			}
 			if b, ok := t.Measures[i].(*NodeMeasure); ok && t.roomOutsideGoals[b.Amounts] != nil {
@@ -75,12 +75,13 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 		}
 	}
 	for _, i := range t.byPod[pod] {
-		a.groups = append(a.groups, t.groupEffects(int(i), from))
+		a.groups = append(a.groups, t.groupEffects(int(i), from, t.Asks(int(i), pod)))
 	}
 	return a
 }
 
-func (t *Tracker) groupEffects(i int, from cluster.NodeID) groupEffect {
+// groupEffects returns the effects on group goal i. The parameter asks says whether an improvement counts.
+func (t *Tracker) groupEffects(i int, from cluster.NodeID, asks bool) groupEffect {
 	k := t.Measures[i].(*SkewMeasure)
 	n := len(k.Counts)
 	var buf [16]effect
@@ -101,7 +102,7 @@ func (t *Tracker) groupEffects(i int, from cluster.NodeID) groupEffect {
 		if after <= before {
 			bySlot[z] |= harmless
 		}
-		if after < before && !t.Goals[i].Constraint {
+		if after < before && asks {
 			bySlot[z] |= helpful
 		}
 	}

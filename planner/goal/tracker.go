@@ -32,6 +32,9 @@ type Tracker struct {
 	roomOutsideGoals map[*cluster.Amounts][]int64
 	// UnderPressure marks, by node, the nodes under pressure. The slice is nil if pressure hints are not used.
 	UnderPressure []bool
+	// Barred reports whether the strategy of the goal may not move the pod. Nil means that every strategy may move every
+	// pod.
+	Barred func(goal int, pod cluster.PodID) bool
 	// First marks, by goal, the goals that the planner handles before all others; see FirstGoals.
 	First []bool
 	// Annotations caches the parsed annotations of nodes and pods.
@@ -41,6 +44,12 @@ type Tracker struct {
 // NewTracker returns a Tracker for these goals with the excess in the snapshot. NewTracker panics on an unknown goal
 // kind.
 func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
+	return newTracker(s, goals, func(*plan.Goal) bool { return true })
+}
+
+// newTracker is NewTracker with the restriction that goals for which counts is false neither ask for moves nor limit
+// them. Their excess does not follow moves.
+func newTracker(s *cluster.Snapshot, goals []plan.Goal, counts func(*plan.Goal) bool) *Tracker {
 	t := &Tracker{Snapshot: s, Goals: goals, Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
 		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32,
 			len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts][]int64{}, Annotations: annotation.NewCache()}
@@ -50,12 +59,17 @@ func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 		case plan.SkewAtMost:
 			t.Measures[i] = newSkewMeasure(s, g, domains.forKey(s, g.TopologyKey))
 			for _, p := range g.Pods {
+				if !counts(&goals[i]) {
+					break
+				}
 				t.byPod[p] = append(t.byPod[p], int32(i))
 			}
 		case plan.NodeBelow:
 			t.Measures[i] = newNodeMeasure(g, requests.forGoal(s, g))
-			t.ByNode[g.Node] = append(t.ByNode[g.Node], int32(i))
-			t.addHeadroom(t.Measures[i].(*NodeMeasure), g.Limit)
+			if counts(&goals[i]) {
+				t.ByNode[g.Node] = append(t.ByNode[g.Node], int32(i))
+				t.addHeadroom(t.Measures[i].(*NodeMeasure), g.Limit)
+			}
 		default:
 			panic("planner: no measure for goal kind " + string(g.Kind))
 		}
@@ -83,6 +97,12 @@ func (t *Tracker) Clone() *Tracker {
 		c.Measures[i] = m.clone()
 	}
 	return &c
+}
+
+// Asks reports whether a move of the pod may serve goal i: the goal is requested, and its strategy may move the pod. For
+// other moves, the goal is a constraint.
+func (t *Tracker) Asks(i int, pod cluster.PodID) bool {
+	return !t.Goals[i].Constraint && (t.Barred == nil || !t.Barred(i, pod))
 }
 
 // Excess returns the excess of goal i in the integer unit of its Measure.

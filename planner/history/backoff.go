@@ -98,9 +98,19 @@ type HourlyCounts struct {
 
 // CountLastHour counts the executed and reserved evictions of the last hour.
 func CountLastHour(st plan.PlannerState, now time.Time) HourlyCounts {
+	return countLastHour(st, now, func(plan.EvictionCount) bool { return true })
+}
+
+// CountLastHourFor counts those that count for the strategy. Entries of versions that did not store the strategy do not
+// count.
+func CountLastHourFor(st plan.PlannerState, strategy string, now time.Time) HourlyCounts {
+	return countLastHour(st, now, func(e plan.EvictionCount) bool { return e.Strategy == strategy })
+}
+
+func countLastHour(st plan.PlannerState, now time.Time, counts func(plan.EvictionCount) bool) HourlyCounts {
 	h := HourlyCounts{Namespace: map[string]int{}, Workload: map[plan.ObjectRef]int{}}
 	for _, e := range st.Evictions {
-		if withinHour(e, now) {
+		if withinHour(e, now) && counts(e) {
 			h.Cluster += e.Count
 			h.Namespace[e.Workload.Namespace] += e.Count
 			h.Workload[e.Workload] += e.Count

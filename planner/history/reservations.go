@@ -58,7 +58,7 @@ func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time
 		open.Reservations = append(open.Reservations, plan.Reservation{
 			Step: m.Step, Wave: m.Wave, Pod: m.Pod, Workload: w, From: m.From, To: m.To, Strategy: m.Strategy, Reason: m.Reason, At: now.UTC(),
 		})
-		st.Evictions = addEvictions(st.Evictions, w, now, 1)
+		st.Evictions = addEvictions(st.Evictions, w, m.Strategy, now, 1)
 	}
 	slices.SortFunc(open.Reservations, func(a, b plan.Reservation) int {
 		return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Pod.UID, b.Pod.UID))
@@ -89,7 +89,7 @@ func RecordOutcomes(
 		out := outcomes[k]
 		r.Outcome = &out
 		if !countsAsEviction(out) {
-			st.Evictions = addEvictions(st.Evictions, r.Workload, r.At, -1)
+			st.Evictions = addEvictions(st.Evictions, r.Workload, r.Strategy, r.At, -1)
 		}
 		if countsAsEviction(out) && !out.SawReady() {
 			st.Background = append(slices.Clone(st.Background), plan.BackgroundEviction{Pod: r.Pod, Workload: r.Workload, From: r.From,
@@ -134,9 +134,9 @@ func withinHour(e plan.EvictionCount, now time.Time) bool {
 	return now.Before(e.Minute.Add(time.Hour + time.Minute))
 }
 
-// addEvictions adds n to the evictions of a workload in a minute and removes entries that reach 0.
-func addEvictions(list []plan.EvictionCount, w plan.ObjectRef, at time.Time, n int) []plan.EvictionCount {
-	entry := plan.EvictionCount{Workload: w, Minute: at.UTC().Truncate(time.Minute)}
+// addEvictions adds n to the evictions of a workload for a strategy in a minute and removes entries that reach 0.
+func addEvictions(list []plan.EvictionCount, w plan.ObjectRef, strategy string, at time.Time, n int) []plan.EvictionCount {
+	entry := plan.EvictionCount{Workload: w, Minute: at.UTC().Truncate(time.Minute), Strategy: strategy}
 	list = slices.Clone(list)
 	i, found := slices.BinarySearchFunc(list, entry, compareEvictions)
 	if !found {
@@ -152,7 +152,7 @@ func addEvictions(list []plan.EvictionCount, w plan.ObjectRef, at time.Time, n i
 }
 
 func compareEvictions(a, b plan.EvictionCount) int {
-	return cmp.Or(a.Workload.Compare(b.Workload), a.Minute.Compare(b.Minute))
+	return cmp.Or(a.Workload.Compare(b.Workload), a.Minute.Compare(b.Minute), cmp.Compare(a.Strategy, b.Strategy))
 }
 
 // PartialPlan returns a plan with the moves that the run has reserved. The plan has no goals and no states of nodes.

@@ -22,6 +22,10 @@ type Counter struct {
 	// earlierPlan counts the evictions of an earlier plan in this pass for the limits per pass. For the limits per
 	// hour, lastHour includes these evictions.
 	earlierPlan podCounts
+	// strategies counts the evictions for each strategy, by its index in settings.Options.Strategies. The entry of a
+	// strategy without limits of its own is nil. The slice is nil if no strategy has limits.
+	strategies []*Counter
+	name       string // of the strategy; "" for the counter of the whole pass
 }
 
 // NewCounter returns a Counter without planned evictions. The parameter hour holds the evictions of the last hour.
@@ -49,14 +53,41 @@ func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.HourlyCo
 	return l
 }
 
-// Add counts a planned eviction of the pod.
-func (l *Counter) Add(pod cluster.PodID) {
-	l.planned.add(l.snapshot, l.Zones, &l.snapshot.Pods[pod], 1)
+// AddStrategies makes the counter also count against the limits of the strategies. The parameter hour returns the
+// evictions of the last hour for a strategy.
+func (l *Counter) AddStrategies(all []settings.StrategyInfo, hour func(name string) history.HourlyCounts) {
+	for i := range all {
+		own := all[i].Own
+		if own == nil || own.Limits == nil {
+			continue
+		}
+		if l.strategies == nil {
+			l.strategies = make([]*Counter, len(all))
+		}
+		l.strategies[i] = &Counter{snapshot: l.snapshot, options: *own.Limits, lastHour: hour(all[i].Name), Zones: l.Zones,
+			bound: l.bound, planned: newPodCounts(l.snapshot), earlierPlan: newPodCounts(l.snapshot), name: all[i].Name}
+	}
 }
 
+// OfStrategy returns the counter of a strategy, or nil if the strategy has no limits of its own.
+func (l *Counter) OfStrategy(strategy int) *Counter {
+	if strategy < 0 || strategy >= len(l.strategies) {
+		return nil
+	}
+	return l.strategies[strategy]
+}
+
+// Add counts a planned eviction of the pod for a strategy; settings.NoStrategy counts only for the whole pass.
+func (l *Counter) Add(pod cluster.PodID, strategy int) { l.add(pod, strategy, 1) }
+
 // Remove reverses Add.
-func (l *Counter) Remove(pod cluster.PodID) {
-	l.planned.add(l.snapshot, l.Zones, &l.snapshot.Pods[pod], -1)
+func (l *Counter) Remove(pod cluster.PodID, strategy int) { l.add(pod, strategy, -1) }
+
+func (l *Counter) add(pod cluster.PodID, strategy, d int) {
+	l.planned.add(l.snapshot, l.Zones, &l.snapshot.Pods[pod], d)
+	if own := l.OfStrategy(strategy); own != nil {
+		own.add(pod, settings.NoStrategy, d)
+	}
 }
 
 // PlannedFor returns the number of evictions of the workload's pods in this pass. All pods without a workload share
@@ -72,19 +103,27 @@ func (l *Counter) Exhausted() (plan.Reason, bool) {
 
 // PerPass returns the limit of evictions per pass in the whole cluster.
 func (l *Counter) PerPass() Allowance {
-	return Allowance{plan.LimitPerPass, l.options.PerPass, l.bound.all, l.planned.all + l.earlierPlan.all, "limits.perPass", "", 0, ""}
+	return l.named(Allowance{plan.LimitPerPass, l.options.PerPass, l.bound.all, l.planned.all + l.earlierPlan.all, "limits.perPass", "", 0, ""})
 }
 
 // HourlyOfCluster returns the limit of evictions per hour in the whole cluster.
 func (l *Counter) HourlyOfCluster() Allowance {
-	return Allowance{plan.LimitPerHour, l.options.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.lastHour.Cluster, ""}
+	return l.named(Allowance{plan.LimitPerHour, l.options.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.lastHour.Cluster, ""})
+}
+
+// named adds the name of the strategy to the limit of a strategy.
+func (l *Counter) named(a Allowance) Allowance {
+	if l.name != "" {
+		a.configKey = "strategy " + l.name + ": " + a.configKey
+	}
+	return a
 }
 
 // Allowances returns the limits that apply to an eviction of this pod. Limits per pass come before limits per hour.
 func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
 	p := &l.snapshot.Pods[pod]
 	ns, zone := p.Object.Namespace, l.Zones[p.Node]
-	return [...]Allowance{
+	all := [...]Allowance{
 		l.PerPass(),
 		{plan.LimitPerNode, l.options.PerNode, l.bound.node[p.Node], l.planned.node[p.Node] + l.earlierPlan.node[p.Node],
 			"limits.perNode", l.snapshot.Nodes[p.Node].Name, 0, ""},
@@ -99,6 +138,12 @@ func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
 			l.lastHour.Namespace[ns], ""},
 		l.HourlyOfCluster(),
 	}
+	if l.name != "" {
+		for i := range all[1 : len(all)-1] {
+			all[i+1] = l.named(all[i+1])
+		}
+	}
+	return all
 }
 
 // hourlyOfOwner returns the hourly limit of the pod's workload. A pod without a workload has a limit of its own.
@@ -118,10 +163,30 @@ func (l *Counter) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	return strictestExceeded(all[:])
 }
 
-// RefuseHourly returns the same as Refuse, but checks only limits per hour.
-func (l *Counter) RefuseHourly(pod cluster.PodID) (plan.Reason, bool) {
+// RefuseFor returns the same as Refuse, for the limits of a strategy.
+func (l *Counter) RefuseFor(strategy int, pod cluster.PodID) (plan.Reason, bool) {
+	if own := l.OfStrategy(strategy); own != nil {
+		return own.Refuse(pod)
+	}
+	return plan.Reason{}, false
+}
+
+// ExhaustedFor returns the limit of the strategy that allows no more evictions of any pod.
+func (l *Counter) ExhaustedFor(strategy int) (plan.Reason, bool) {
+	if own := l.OfStrategy(strategy); own != nil {
+		return own.Exhausted()
+	}
+	return plan.Reason{}, false
+}
+
+// RefuseHourly returns the same as Refuse and RefuseFor, but checks only limits per hour.
+func (l *Counter) RefuseHourly(strategy int, pod cluster.PodID) (plan.Reason, bool) {
 	all := l.Allowances(pod)
-	return strictestExceeded(slices.DeleteFunc(all[:], func(a Allowance) bool { return a.Code != plan.LimitPerHour }))
+	r, refused := strictestExceeded(slices.DeleteFunc(all[:], func(a Allowance) bool { return a.Code != plan.LimitPerHour }))
+	if own := l.OfStrategy(strategy); own != nil && !refused {
+		return own.RefuseHourly(settings.NoStrategy, pod)
+	}
+	return r, refused
 }
 
 // ZoneKey is the node label that defines zones for perZone limits and reports.
@@ -147,6 +212,11 @@ func (l *Counter) AddEarlierMoves(moves []plan.Move) {
 			b.workload[w]++
 		} else {
 			b.withoutWorkload++
+		}
+	}
+	for _, own := range l.strategies {
+		if own != nil {
+			own.AddEarlierMoves(slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return m.Strategy != own.name }))
 		}
 	}
 }

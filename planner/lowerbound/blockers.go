@@ -31,7 +31,7 @@ func (p *proof) blockers() []plan.Blocker {
 		moved[m.Pod] = true
 	}
 	for g, goal := range p.Goals.Goals {
-		if goal.Constraint || p.Goals.Excess(g) == 0 {
+		if goal.Constraint || p.Goals.Excess(g) == 0 || goal.Soft && goal.ID == "" {
 			continue
 		}
 		if len(out) >= maxDetails && p.Options.SamplesPerCode >= 0 {

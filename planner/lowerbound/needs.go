@@ -40,7 +40,7 @@ func (p *proof) addGroupNeeds() {
 		}
 		p.full.addGroup(moves, movers)
 		if left > 0 {
-			moves = int(k.Excess() - left)
+			moves = max(0, int(k.Excess()-left)) // moves for other strategies may worsen a goal of a soft one
 		}
 		p.planned.addGroup(moves, able.podsThatMustGive(k))
 		if was := goal.Spread(k.Counts) - k.Limit; was > 0 {

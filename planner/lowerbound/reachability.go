@@ -15,7 +15,7 @@ import (
 // then holds at most the limit, or at most its initial amount.
 type reachability struct {
 	search *search.Search
-	// start holds the goals before the plan.
+	// start holds the goals before the plan that limit every move: not those of soft strategies.
 	start   *goal.Tracker
 	staying []stayingPods // by node
 	all     []cluster.NodeID
@@ -26,6 +26,8 @@ type reachability struct {
 	could func(cluster.NodeID, *cluster.Resources, int64) bool
 	// targets caches, by equivalence class, the targets among all nodes.
 	targets []classTargets
+	// strategies are the strategies with requested goals; nil if no strategy has rules of its own.
+	strategies []int
 }
 
 // classTargets holds the first two nodes of a list that can hold pods of an equivalence class. If a pod runs on one
@@ -47,16 +49,20 @@ type stayingPods struct {
 }
 
 func newReachability(c *search.Search, start *goal.Tracker) *reachability {
-	r := &reachability{search: c, start: start, staying: make([]stayingPods, len(c.Snapshot.Nodes))}
+	r := &reachability{search: c, start: start, staying: make([]stayingPods, len(c.Snapshot.Nodes)), strategies: c.RequestingStrategies()}
+	if start.HasSoft() {
+		r.start = start.ForTurn(goal.FirmTurn, start.Goals, nil)
+	}
 	for i := range c.Snapshot.Nodes {
 		r.all = append(r.all, cluster.NodeID(i))
 	}
 	return r
 }
 
+// mayLeave reports whether the pod may be evicted for any strategy. A strategy that may not move the pod still gains if
+// the pod moves for another.
 func (r *reachability) mayLeave(pod cluster.PodID) bool {
-	_, refused := r.search.Eligibility.Refuse(pod)
-	return !refused
+	return !r.search.Eligibility.RefuseForAll(r.strategies, pod)
 }
 
 // domainNodes holds the nodes of each counted domain and the nodes outside the counted domains. Groups that count the

@@ -28,9 +28,10 @@ type candidate struct {
 func (c *goalSearch) candidates(g int) []candidate {
 	out := c.candidateBuffer[:0]
 	goal := &c.Goals.Goals[g]
+	tried := c.triedMark(g)
 	for _, id := range c.PodsOf(g) {
 		from := c.Model.NodeOf(id)
-		if c.Moved[id] || c.triedIn[id] == c.round || from == cluster.NoNode || !c.Goals.CouldImprove(g, id, from) {
+		if c.Moved[id] || c.triedIn[id] == tried || from == cluster.NoNode || !c.Goals.CouldImprove(g, id, from) {
 			continue
 		}
 		if c.scope == nodeAndGroup && !c.Goals.CouldImproveNodeAndGroup(id, from) {

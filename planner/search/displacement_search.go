@@ -79,7 +79,7 @@ func (m *displacementSearch) addSteps() (some bool) {
 
 // bestStep predicts steps for goal g and returns the step with the highest value.
 func (m *displacementSearch) bestStep(g int) (best displacement, found bool) {
-	m.landings = map[cluster.PodID]*Landing{}
+	m.landings, m.strategy = map[cluster.PodID]*Landing{}, m.StrategyOf(g)
 	for _, p := range m.candidatesFor(g) {
 		for _, o := range m.openings(p) {
 			if m.tries <= 0 {
@@ -101,7 +101,7 @@ func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
 		if len(out) == maxCandidates {
 			break
 		}
-		if _, no := m.Refuse(cand.pod); !no {
+		if _, no := m.Refuse(cand.pod, m.StrategyOf(g)); !no {
 			out = append(out, cand.pod)
 		}
 	}
@@ -120,8 +120,9 @@ func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) 
 	from := m.Model.NodeOf(o.pod)
 	m.Apply(first)
 	m.tries--
+	m.SetStrategy(o.pod, m.strategy)
 	l, _, ok := m.PredictLanding(o.pod)
-	ok = ok && l.To == o.target && m.worthTwoEvictions(o.pod, from, l)
+	ok = ok && l.To == o.target && len(m.GoalsOfStrategy(m.strategy, l.ImprovedGoals)) > 0 && m.worthTwoEvictions(o.pod, from, l)
 	if ok {
 		value -= m.Goals.ExcessChange(o.pod, from, l.To)
 	}
@@ -144,6 +145,7 @@ func (m *displacementSearch) displacedLanding(q cluster.PodID) *Landing {
 	l, known := m.landings[q]
 	if !known {
 		m.tries--
+		m.SetStrategy(q, m.strategy)
 		if x, _, ok := m.PredictDisplacedLanding(q); ok {
 			l = &x
 		}
@@ -154,9 +156,9 @@ func (m *displacementSearch) displacedLanding(q cluster.PodID) *Landing {
 
 // limitsAllowBoth reports whether p may leave after q has left. The caller has checked that q may leave.
 func (m *displacementSearch) limitsAllowBoth(q, p cluster.PodID) bool {
-	m.Limits.Add(q)
-	_, no := m.Refuse(p)
-	m.Limits.Remove(q)
+	m.Limits.Add(q, m.strategy)
+	_, no := m.Refuse(p, m.strategy)
+	m.Limits.Remove(q, m.strategy)
 	return !no
 }
 

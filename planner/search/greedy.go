@@ -63,19 +63,21 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) (best greedyMove, w
 	best.pod = -1
 	c.round++
 	for _, g := range c.Goals.UnmetByPriority(c.unmetAttempts) {
+		tried, strategy := c.triedMark(g), c.StrategyOf(g)
 		for _, pod := range c.PodsOf(g) {
 			from := c.Model.NodeOf(pod)
-			if c.Moved[pod] || c.triedIn[pod] == c.round || slices.Contains(excluded, pod) || from == cluster.NoNode ||
+			if c.Moved[pod] || c.triedIn[pod] == tried || slices.Contains(excluded, pod) || from == cluster.NoNode ||
 				!c.Goals.CouldImprove(g, pod, from) {
 				continue
 			}
-			c.triedIn[pod] = c.round
-			if _, no := c.Refuse(pod); no {
+			c.triedIn[pod] = tried
+			if _, no := c.Refuse(pod, strategy); no {
 				continue
 			}
 			if _, no := c.PredictionLimitReached(); no {
 				return greedyMove{pod: -1}, false
 			}
+			c.SetStrategy(pod, strategy)
 			l, _, a := c.landInWave(pod)
 			if a == refused {
 				continue
@@ -83,7 +85,7 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) (best greedyMove, w
 			m := greedyMove{pod, g, c.Goals.FirstGoalRank(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To),
 				eligibility.EvictionCost(&c.Snapshot.Pods[pod])}
 			if best.pod < 0 || m.compare(best) < 0 {
-				best, waits = m, a == joinsLater || !c.wave.CanAdd(c.Eligibility, pod)
+				best, waits = m, a == joinsLater || !c.wave.CanAdd(c.Eligibility, pod, strategy)
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 		PendingProbability: plan.Round(pr.Pending()),
 		predicted:          pr,
 	}
-	if l.Confidence < c.Options.MinConfidence {
+	if least, _ := c.neededConfidence(pod); l.Confidence < least {
 		if !containsNode(pr.Gone.FeasibleSet, good) {
 			if why, pressed := c.pressureReason(&places, pr); pressed {
 				return l, why, false
@@ -51,7 +51,7 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 			}
 			return l, noTargetReason(from, pr), false
 		}
-		return l, c.uncertainReason(from, pr, &places, l), false
+		return l, c.uncertainReason(pod, pr, &places, l), false
 	}
 	l.To = pr.LikeliestOf(good)
 	l.ImprovedGoals = c.Goals.ImprovedGoals(pod, from, l.To)
@@ -98,17 +98,18 @@ func noTargetReason(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
 
 // uncertainReason returns the reason for a landing below minConfidence. The reason says whether the replacement would
 // return, would improve no goal, or has an uncertain landing.
-func (c *State) uncertainReason(from cluster.NodeID, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
+func (c *State) uncertainReason(pod cluster.PodID, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
+	from := places.From
+	need, prefix := c.neededConfidence(pod)
 	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.Helps(n) })
-	need := c.Options.MinConfidence
 	if back >= 1-l.Confidence-back {
 		share, most := percent.Pair(back, 1-need)
-		return plan.Reason{Code: plan.WouldReturn, Message: fmt.Sprintf(
+		return plan.Reason{Code: plan.WouldReturn, Message: prefix + fmt.Sprintf(
 			"its replacement would go back to %s, or where it helps as little, with probability %s; at most %s is allowed (guards.minConfidence wants %s)",
 			c.Snapshot.Nodes[from].Name, share, most, percent.Of(need))}
 	}
 	good, least := percent.Pair(l.Confidence, need)
-	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
+	return plan.Reason{Code: plan.UncertainLanding, Message: prefix + fmt.Sprintf(
 		"its replacement lands where it helps with probability %s only (guards.minConfidence wants %s)", good, least)}
 }
 
@@ -176,9 +177,9 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 	good := func(n cluster.NodeID) bool { return c.displacedMayLandOn(&places, n) }
 	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)),
 		PendingProbability: plan.Round(pr.Pending()), predicted: pr}
-	if l.Confidence < c.Options.MinConfidence {
-		good, least := percent.Pair(l.Confidence, c.Options.MinConfidence)
-		return l, plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
+	if need, prefix := c.neededConfidence(pod); l.Confidence < need {
+		good, least := percent.Pair(l.Confidence, need)
+		return l, plan.Reason{Code: plan.UncertainLanding, Message: prefix + fmt.Sprintf(
 			"its replacement lands where it makes no goal worse with probability %s only (guards.minConfidence wants %s)",
 			good, least)}, false
 	}

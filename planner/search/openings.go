@@ -129,7 +129,7 @@ func (m *displacementSearch) displaceable(t cluster.NodeID, wants []resourceNeed
 		if !enough {
 			continue
 		}
-		if _, no := m.Refuse(q); !no {
+		if _, no := m.Refuse(q, m.strategy); !no {
 			p := &m.Snapshot.Pods[q]
 			out = append(out, candidate{pod: q, rank: m.Eligibility.Rank(q), size: size, cost: eligibility.EvictionCost(p)})
 		}
@@ -146,7 +146,8 @@ func (m *displacementSearch) displaceable(t cluster.NodeID, wants []resourceNeed
 
 type displacementSearch struct {
 	*goalSearch
-	tries int
+	tries    int
+	strategy int // of the goal for which it looks for steps
 	// landings caches the predicted landing of the replacement of each displaced pod. nil means that no landing is
 	// acceptable.
 	landings map[cluster.PodID]*Landing

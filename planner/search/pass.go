@@ -162,7 +162,7 @@ func (c *pass) hasUnpairedDisplacement() bool {
 func (c *pass) dropMove() {
 	n := len(c.Moves) - 1
 	m := c.Moves[n]
-	c.Limits.Remove(m.Pod)
+	c.Limits.Remove(m.Pod, m.Strategy)
 	c.Moved[m.Pod] = false
 	c.Moves = c.Moves[:n:n]
 	if n == 0 || c.Moves[n-1].Wave < m.Wave {
@@ -183,6 +183,9 @@ type pass struct {
 	Moves        []WaveStep
 	Moved        []bool             // by pod
 	HintedByWave [][]cluster.NodeID // nodes hinted in each wave
+	// strategyOfGoal holds, by goal, the index of its strategy. It is nil if no strategy has rules of its own.
+	strategyOfGoal []int
+	allGoals       []plan.Goal // of every turn
 }
 
 func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) pass {
@@ -190,9 +193,10 @@ func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, 
 	c := pass{
 		State: newState(opts, s, goals, schedulers, now), PlannerState: st, Now: now, Schedulers: schedulers,
 		Limits:     limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now)),
-		Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)),
+		Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)), allGoals: goals,
 	}
 	c.Eligibility = eligibility.NewChecker(s, c.Model, st, opts, now)
+	addStrategies(&c)
 	c.Goals.Annotations = c.Eligibility.Guards.Annotations
 	return c
 }

@@ -22,7 +22,7 @@ func (c *pass) rejectUnknownUsage(g int) {
 			continue
 		}
 		if why, unknown := c.usageUnknown(b, id); unknown {
-			if more, no := c.Eligibility.Refuse(id); no {
+			if more, no := c.Eligibility.RefuseFor(c.StrategyOf(g), id); no {
 				why = more // this reason rejects the pod anyway
 			}
 			c.Rejections.add(id, c.Goals.Goals[g].Strategy, why)
@@ -58,7 +58,7 @@ func (c *pass) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 	var of int
 	enough := !c.Goals.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
 		removed := c.Goals.Excess(i) - c.Goals.ExcessAfterLeaving(i, pod, from)
-		if c.Goals.Goals[i].Constraint || removed <= 0 {
+		if !c.Goals.Asks(i, pod) || removed <= 0 {
 			return true
 		}
 		b, ok := c.Goals.Measures[i].(*goal.NodeMeasure)
@@ -79,9 +79,10 @@ func (c *pass) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 		share, c.Goals.Goals[of].Resource, c.Snapshot.Nodes[from].Name, least)}, true
 }
 
-// Refuse applies all checks that do not depend on the landing. Refuse returns the first reason against the eviction.
-func (c *pass) Refuse(pod cluster.PodID) (plan.Reason, bool) {
-	if reason, refused := c.Eligibility.Refuse(pod); refused {
+// Refuse applies all checks of a move for the strategy that do not depend on the landing. Refuse returns the first reason
+// against the eviction.
+func (c *pass) Refuse(pod cluster.PodID, strategy int) (plan.Reason, bool) {
+	if reason, refused := c.Eligibility.RefuseFor(strategy, pod); refused {
 		return reason, true
 	}
 	p := &c.Snapshot.Pods[pod]
@@ -93,16 +94,20 @@ func (c *pass) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	if reason, no := c.benefitTooSmall(pod); no {
 		return reason, true
 	}
-	return c.Limits.Refuse(pod)
+	if reason, refused := c.Limits.Refuse(pod); refused {
+		return reason, true
+	}
+	return c.Limits.RefuseFor(strategy, pod)
 }
 
 // rejectAll records the reason for all pods that could improve goal g and are not rejected yet.
-func (c *pass) rejectAll(g int, reason plan.Reason) {
+func (c *goalSearch) rejectAll(g int, reason plan.Reason) {
 	for _, id := range c.PodsOf(g) {
-		if !c.Rejections.has(id) && !c.Moved[id] {
-			if from := c.Model.NodeOf(id); from != cluster.NoNode && c.Goals.CouldImprove(g, id, from) {
-				c.Rejections.add(id, c.Goals.Goals[g].Strategy, reason)
-			}
+		if r, known := c.Rejections.Of(id); c.Moved[id] || known && !c.isOutOfScope(r.Reason) {
+			continue
+		}
+		if from := c.Model.NodeOf(id); from != cluster.NoNode && c.Goals.CouldImprove(g, id, from) {
+			c.Rejections.add(id, c.Goals.Goals[g].Strategy, reason)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func (c *goalSearch) rewind(made []Step) {
 	}
 	for _, m := range slices.Backward(c.Moves) {
 		c.wave.undoClosed(m.Step)
-		c.Limits.Remove(m.Pod)
+		c.Limits.Remove(m.Pod, m.Strategy)
 		c.Moved[m.Pod] = false
 	}
 	c.Moves, c.HintedByWave = nil, nil
@@ -38,7 +38,8 @@ func (c *goalSearch) restore(o attemptResult) {
 		c.Apply(m.Step)
 		c.wave.applyClosed(m.Step)
 		c.Moved[m.Pod] = true
-		c.Limits.Add(m.Pod)
+		c.Limits.Add(m.Pod, m.Strategy)
+		c.SetStrategy(m.Pod, m.Strategy)
 	}
 	c.Moves, c.HintedByWave, c.Rejections = o.moves, o.hinted, o.rejections
 }
@@ -126,7 +127,9 @@ func (c *goalSearch) dropNeedlessDisplacements() {
 func (c *waveBuilder) repeatDisplacedMove(m Step) joinResult {
 	a := displacement{displaced: m.Pod, pod: m.Displaced.Pod, target: m.Displaced.On, goal: m.goal,
 		improvedGoals: slices.Clone(m.Landing.ImprovedGoals)}
-	switch {
+	switch _, spent := c.Limits.RefuseFor(m.Strategy, m.Pod); {
+	case spent:
+		return refused
 	case c.joinDisplaced(a):
 		return joined
 	case c.wave.Total > 0:

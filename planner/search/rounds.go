@@ -63,7 +63,7 @@ func (c *goalSearch) moveForGoals(todo []int) {
 func (c *goalSearch) moveForGoal(g int) (waits bool) {
 	c.rejectUnknownUsage(g)
 	for c.Goals.Excess(g) > 0 {
-		if reason, spent := c.Limits.Exhausted(); spent {
+		if reason, spent := c.exhausted(g); spent {
 			c.rejectAll(g, reason)
 			return false
 		}
@@ -96,7 +96,7 @@ func (c *goalSearch) joinBestCandidate(g int) joinResult {
 		case a == refused && waits != nil:
 			c.triedIn[cand.pod] = 0 // the pod was tried only as a substitute; it may be tried again in this round
 		case a == refused && reason.Code != "":
-			c.Rejections.add(cand.pod, c.Goals.Goals[g].Strategy, reason)
+			c.reject(cand.pod, g, reason)
 		}
 	}
 	if waits != nil {
@@ -108,7 +108,7 @@ func (c *goalSearch) joinBestCandidate(g int) joinResult {
 // tryCandidate adds the pod to the current wave if the pod may be evicted and its landing is acceptable. The reason
 // is empty if the pod may still join later, in the next wave or with hints.
 func (c *goalSearch) tryCandidate(pod cluster.PodID, g int) (joinResult, plan.Reason) {
-	if reason, no := c.Refuse(pod); no {
+	if reason, no := c.Refuse(pod, c.StrategyOf(g)); no {
 		return refused, reason
 	}
 	if reason, no := c.PredictionLimitReached(); no {
@@ -118,7 +118,7 @@ func (c *goalSearch) tryCandidate(pod cluster.PodID, g int) (joinResult, plan.Re
 	if a != refused {
 		return a, plan.Reason{}
 	}
-	c.triedIn[pod] = c.round
+	c.triedIn[pod] = c.triedMark(g)
 	if !c.useHints && c.Options.Steers() && hintsMayHelp(reason.Code) {
 		reason = plan.Reason{}
 	}

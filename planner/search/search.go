@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
@@ -52,10 +53,15 @@ func (c *Search) passOverGoals() {
 
 // Run finds the moves and assigns them to waves.
 func (c *Search) Run() {
+	soft := c.Goals.HasSoft()
+	c.SetTurn(goal.FirmTurn)
 	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
 	c.singleMoves()
 	if c.displacementMoves() {
 		c.finalPass()
+	}
+	if soft {
+		c.softMoves()
 	}
 }
 

@@ -24,13 +24,16 @@ type State struct {
 	predictions *int
 	// moveCount counts the moves made and undone.
 	moveCount int
+	// movesFor holds, by pod, the strategy for which its landing was last predicted. All clones share the map. It is nil
+	// if no strategy has rules of its own.
+	movesFor map[cluster.PodID]int
 }
 
 func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
 	o := opts.Placement
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)
 	c := &State{s, opts, newSteering(s, opts), make([]bool, len(s.Nodes)), placement.NewClusterModel(s, o),
-		goal.NewTracker(s, goals), new(int), 0}
+		goal.NewTracker(s, goals), new(int), 0, nil}
 	c.Goals.UnderPressure = opts.Pressure.NodesUnderPressure(s, now)
 	c.Goals.First = c.Goals.FirstGoals()
 	for i := range s.Nodes {
@@ -72,6 +75,9 @@ type Step struct {
 	// that loses the largest share of its excess. Both values are measured before the move.
 	Benefit      float64
 	MostImproved int
+	// Strategy is the index of the strategy for which the pod moves, or settings.NoStrategy if no strategy has rules of
+	// its own.
+	Strategy int
 	// Displaced is set only for moves that make room for another pod.
 	Displaced *DisplacedFor
 }

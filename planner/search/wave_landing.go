@@ -17,7 +17,8 @@ func (c *waveBuilder) countAcceptable(pod cluster.PodID, l *Landing) int {
 
 // rejectedSinceMove caches the pods without an acceptable landing in the current state, with the reasons. The cache
 // is valid until a move is made or undone. In a large cluster, whole rounds find no move, and the cache avoids
-// repeated predictions. If steering is enabled, the cache stays empty, because hints change landings.
+// repeated predictions. If steering is enabled, the cache stays empty, because hints change landings. Reasons that only
+// one strategy has are not cached either.
 type rejectedSinceMove struct {
 	at  int // State.moveCount when the reasons were recorded
 	why map[cluster.PodID]plan.Reason
@@ -35,7 +36,7 @@ func (u *rejectedSinceMove) of(c *State, pod cluster.PodID) (plan.Reason, bool) 
 }
 
 func (u *rejectedSinceMove) add(c *State, pod cluster.PodID, why plan.Reason) {
-	if c.Options.Steers() {
+	if c.Options.Steers() || c.hasOwnConfidence(pod) {
 		return
 	}
 	switch {
@@ -168,7 +169,10 @@ func (c *waveBuilder) recordBenefit(m *Step) {
 	default:
 		improved = append(slices.Clone(improved), m.goal)
 	}
-	m.Landing.ImprovedGoals, m.MostImproved = improved, c.Goals.MostImproved(m.Pod, m.From, improved)
+	m.Landing.ImprovedGoals = improved
+	if own := c.GoalsOfStrategy(m.Strategy, improved); len(own) > 0 {
+		m.MostImproved = c.Goals.MostImproved(m.Pod, m.From, own)
+	}
 	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
 	m.Landing.predicted = prediction.Prediction{}
 }

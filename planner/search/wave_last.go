@@ -137,7 +137,7 @@ func (c *waveBuilder) dropUncertain() (dropped []Step) {
 	kept := w.KeepCertain(c.State, w.steps, func(i int, _ string) {
 		m := w.steps[i]
 		w.leave(m)
-		c.Limits.Remove(m.Pod)
+		c.Limits.Remove(m.Pod, m.Strategy)
 		c.Moved[m.Pod] = false
 		dropped = append(dropped, m)
 	})

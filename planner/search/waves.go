@@ -30,7 +30,8 @@ func newWave(states *WaveStates, gone *eligibility.Consumed, number int) *wave {
 // goal for which the pod moves.
 func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	w := c.wave
-	if !w.CanAdd(c.Eligibility, pod) {
+	strategy := c.StrategyOf(g)
+	if !w.CanAdd(c.Eligibility, pod, strategy) {
 		if w.Total > 0 {
 			return joinsLater, plan.Reason{}
 		}
@@ -39,13 +40,17 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	if !w.Independent(pod) {
 		return joinsLater, plan.Reason{}
 	}
+	c.SetStrategy(pod, strategy)
 	l, reason, a := c.landInWave(pod)
 	if a != joined {
 		return a, reason
 	}
-	m := Step{Pod: pod, From: c.Model.NodeOf(pod), Landing: l, goal: g}
+	m := Step{Pod: pod, From: c.Model.NodeOf(pod), Landing: l, goal: g, Strategy: strategy}
 	if c.scope < anyGoal && !c.Goals.ImprovesAll(pod, m.From, l.To) {
 		return refused, plan.Reason{} // a later scope may accept it
+	}
+	if reason, ok := c.attribute(&m); !ok {
+		return refused, reason
 	}
 	if !w.KeepsPlaces(pod, false) {
 		return joinsLater, plan.Reason{}
@@ -68,10 +73,10 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 }
 
 func (c *waveBuilder) recordMove(m Step) {
-	c.wave.Add(c.Eligibility, m.Pod)
+	c.wave.Add(c.Eligibility, m.Pod, m.Strategy)
 	c.Moves = append(c.Moves, WaveStep{m, c.wave.number})
 	c.Moved[m.Pod] = true
-	c.Limits.Add(m.Pod)
+	c.Limits.Add(m.Pod, m.Strategy)
 	c.Rejections.remove(m.Pod)
 }
 
@@ -116,7 +121,9 @@ type displacement struct {
 // joinDisplaced adds the first move of a step to the current wave, if the wave has room and the landing is
 // acceptable.
 func (c *waveBuilder) joinDisplaced(a displacement) bool {
-	if !c.wave.CanAdd(c.Eligibility, a.displaced) || !c.wave.Independent(a.displaced) {
+	strategy := c.StrategyOf(a.goal)
+	c.SetStrategy(a.displaced, strategy)
+	if !c.wave.CanAdd(c.Eligibility, a.displaced, strategy) || !c.wave.Independent(a.displaced) {
 		return false
 	}
 	l, _, ok := c.PredictDisplacedLanding(a.displaced)
@@ -128,8 +135,9 @@ func (c *waveBuilder) joinDisplaced(a displacement) bool {
 	}
 	l.ImprovedGoals, l.Acceptable = a.improvedGoals, c.AcceptableNodes(a.displaced, &l, true).Len()
 	l.predicted = prediction.Prediction{}
-	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Displaced: &DisplacedFor{a.pod, a.target}}
-	st.MostImproved = c.Goals.MostImproved(a.pod, c.Model.NodeOf(a.pod), a.improvedGoals)
+	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Strategy: strategy,
+		Displaced: &DisplacedFor{a.pod, a.target}}
+	st.MostImproved = c.Goals.MostImproved(a.pod, c.Model.NodeOf(a.pod), c.GoalsOfStrategy(strategy, a.improvedGoals))
 	c.Apply(st)
 	c.wave.Join(st)
 	c.wave.steps = append(c.wave.steps, st)

@@ -130,6 +130,12 @@ type StrategyInfo struct {
 	Needs string
 	// ByLoad lists the resources whose usage the strategy needs.
 	ByLoad []string
+	// Own holds the rules that only moves for this strategy obey, besides those of Options. Nil means none.
+	Own *StrategyRules
+	// Soft says that moves for the strategy come after those for all others, and worsen no goal.
+	Soft bool
+	// Settings holds the strategy's own settings for the plan. Nil means none.
+	Settings *plan.StrategySettings
 }
 
 // PressureHint is the mark of a node under pressure: a label, or a taint with the effect PreferNoSchedule. The hint

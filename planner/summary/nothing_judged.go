@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // nothingJudged returns the causes why the pass could judge nothing. It returns nil for a plan with moves.
@@ -71,8 +72,8 @@ func unpredictable(c *search.Search) []plan.Reason {
 			if seen[id] || from == cluster.NoNode || !c.Goals.CouldImprove(g, id, from) {
 				continue
 			}
-			seen[id] = true
-			r, refused := c.Eligibility.Refuse(id)
+			seen[id] = c.StrategyOf(g) == settings.NoStrategy // otherwise another strategy may move it
+			r, refused := c.Eligibility.RefuseFor(c.StrategyOf(g), id)
 			if !refused || isBudget(r.Code) {
 				return nil
 			}

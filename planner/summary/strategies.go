@@ -14,7 +14,7 @@ import (
 func strategyStates(c *search.Search) []plan.StrategyState {
 	out := []plan.StrategyState{}
 	for _, info := range c.Options.Strategies {
-		out = append(out, plan.StrategyState{Name: info.Name})
+		out = append(out, plan.StrategyState{Name: info.Name, Settings: info.Settings})
 	}
 	nodes := map[string]map[string]bool{} // waiting nodes, by strategy
 	for _, g := range c.Goals.Goals {
@@ -45,6 +45,9 @@ func strategyStates(c *search.Search) []plan.StrategyState {
 // another node.
 func missingUsageReason(c *search.Search, info settings.StrategyInfo) string {
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
+	if info.Own != nil {
+		scope = info.Own.Scope
+	}
 	switch {
 	case len(info.ByLoad) == 0:
 		return ""

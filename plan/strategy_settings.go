@@ -1,0 +1,53 @@
+package plan
+
+// StrategySettings are the settings of one strategy, besides its type and arguments. They narrow the global settings, and
+// only moves for the strategy obey them.
+type StrategySettings struct {
+	// NodeSelector, Namespaces and PodSelector narrow the scope of the strategy.
+	NodeSelector string          `json:"nodeSelector,omitempty"`
+	Namespaces   *NamespaceScope `json:"namespaces,omitempty"`
+	PodSelector  string          `json:"podSelector,omitempty"`
+	Limits       *StrategyLimits `json:"limits,omitempty"`
+	Guards       *StrategyGuards `json:"guards,omitempty"`
+	// Weight multiplies the weight of the strategy's goals. It is absent for a strategy without a weight.
+	Weight float64 `json:"weight,omitempty"`
+	// Soft reports that moves for the strategy never worsen a goal of a strategy that is not soft.
+	Soft bool `json:"soft,omitempty"`
+}
+
+// NamespaceScope selects namespaces by name and by label.
+type NamespaceScope struct {
+	Include  []string `json:"include,omitempty"`
+	Exclude  []string `json:"exclude,omitempty"`
+	Selector string   `json:"selector,omitempty"`
+}
+
+// StrategyLimits bound the moves for one strategy. A limit that is nil is not set.
+type StrategyLimits struct {
+	PerPass      *CountLimit      `json:"perPass,omitempty"`
+	PerNode      *CountLimit      `json:"perNode,omitempty"`
+	PerNamespace *CountLimit      `json:"perNamespace,omitempty"`
+	PerOwner     *CountLimit      `json:"perOwner,omitempty"`
+	PerZone      *CountLimit      `json:"perZone,omitempty"`
+	PerHour      *StrategyPerHour `json:"perHour,omitempty"`
+}
+
+// StrategyPerHour bounds the moves for one strategy within the last hour.
+type StrategyPerHour struct {
+	Owner     *CountLimit `json:"owner,omitempty"`
+	Namespace *CountLimit `json:"namespace,omitempty"`
+	Cluster   *CountLimit `json:"cluster,omitempty"`
+}
+
+// StrategyGuards are the guards of one strategy that are stricter than the global ones. Durations have the format of the
+// configuration.
+type StrategyGuards struct {
+	MinConfidence            float64  `json:"minConfidence,omitempty"`
+	MinReplicas              int      `json:"minReplicas,omitempty"`
+	MinPodAge                string   `json:"minPodAge,omitempty"`
+	MaxGracePeriod           string   `json:"maxGracePeriod,omitempty"`
+	PriorityBelow            string   `json:"priorityBelow,omitempty"`
+	MaxUnavailableWithoutPDB *int     `json:"maxUnavailableWithoutPDB,omitempty"`
+	Protect                  []string `json:"protect,omitempty"`
+	ProtectedStorageClasses  []string `json:"protectedStorageClasses,omitempty"`
+}

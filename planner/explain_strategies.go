@@ -1,0 +1,45 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+)
+
+// strategies returns, for each strategy with rules of its own, whether they allow a move of the pod. The result is nil if
+// no strategy has such rules. A soft strategy is listed too.
+func (e *Explainer) strategies(p *cluster.Pod) (out []plan.StrategyResult) {
+	for i, info := range e.start.Options.Strategies {
+		if info.Own == nil && !info.Soft {
+			continue
+		}
+		reason, barred := e.start.Eligibility.BarredFor(i, p.ID)
+		x := plan.StrategyResult{Strategy: info.Name, Allows: !barred, Reason: reason, Soft: info.Soft}
+		if start := e.start.Limits.OfStrategy(i); start != nil {
+			x.Limits = slices.DeleteFunc(e.compareLimits(p, start, e.done.Limits.OfStrategy(i)), func(r plan.RuleResult) bool {
+				return r.Allows && !r.UsedUp // most limits of a strategy are not set
+			})
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// landing explains the landing of the pod's replacement for the strategies that the planner would ask first: those that
+// are not soft, if the eviction could improve one of their goals.
+func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
+	if e.start.Goals.HasSoft() {
+		turn, t := goal.SoftTurn, e.start.Goals
+		t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
+			if !t.Goals[g].Soft && t.Asks(g, p.ID) && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node) {
+				turn = goal.FirmTurn
+			}
+			return turn != goal.FirmTurn
+		})
+		e.start.SetTurn(turn)
+		defer e.start.SetTurn(goal.EveryTurn)
+	}
+	return explainLanding(e.start, p)
+}

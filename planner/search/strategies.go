@@ -1,0 +1,174 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/history"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
+)
+
+// A strategy may have a scope, guards and limits of its own. A pod moves for one strategy, which must allow the move and
+// whose limits count it. For a strategy that may not move the pod, the goals are constraints of the move. Without such
+// strategies, every function in this file returns at once.
+
+// addStrategies prepares the rules of the strategies.
+func addStrategies(c *pass) {
+	if !c.Options.HasStrategyRules() {
+		return
+	}
+	c.strategyOfGoal = make([]int, len(c.allGoals))
+	for i := range c.allGoals {
+		c.strategyOfGoal[i] = c.Options.StrategyIndex(c.allGoals[i].Strategy)
+	}
+	c.Limits.AddStrategies(c.Options.Strategies, func(name string) history.HourlyCounts {
+		return history.CountLastHourFor(c.PlannerState, name, c.Now)
+	})
+	c.movesFor = map[cluster.PodID]int{}
+	eligible, strategyOf := c.Eligibility, c.strategyOfGoal
+	c.Goals.Barred = func(g int, pod cluster.PodID) bool {
+		_, barred := eligible.BarredFor(strategyOf[g], pod)
+		return barred
+	}
+}
+
+// StrategyOf returns the index of the strategy of goal g, or settings.NoStrategy if no strategy has rules of its own.
+func (c *pass) StrategyOf(g int) int {
+	if c.strategyOfGoal == nil {
+		return settings.NoStrategy
+	}
+	return c.strategyOfGoal[g]
+}
+
+// RequestingStrategies returns the strategies with requested goals, in ascending order. It returns nil if no strategy has
+// rules of its own.
+func (c *pass) RequestingStrategies() (out []int) {
+	for g, strategy := range c.strategyOfGoal {
+		if !c.allGoals[g].Constraint {
+			out = append(out, strategy)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// isOutOfScope reports whether the reason says only that the pod is not in the scope of one strategy. Any other reason is
+// worth more to the reader.
+func (c *goalSearch) isOutOfScope(r plan.Reason) bool {
+	return c.strategyOfGoal != nil && (r.Code == plan.NamespaceExcluded || r.Code == plan.NodeOutOfScope)
+}
+
+// reject records why a pod is not moved for goal g.
+func (c *goalSearch) reject(pod cluster.PodID, g int, reason plan.Reason) {
+	if c.isOutOfScope(reason) && c.Rejections.has(pod) {
+		return
+	}
+	c.Rejections.add(pod, c.Goals.Goals[g].Strategy, reason)
+}
+
+// exhausted returns the limit that allows no more moves for goal g.
+func (c *goalSearch) exhausted(g int) (plan.Reason, bool) {
+	if reason, spent := c.Limits.Exhausted(); spent {
+		return reason, true
+	}
+	return c.Limits.ExhaustedFor(c.StrategyOf(g))
+}
+
+// SetStrategy sets the strategy for which the next predictions of the pod's landing are made.
+func (c *State) SetStrategy(pod cluster.PodID, strategy int) {
+	if c.movesFor != nil {
+		c.movesFor[pod] = strategy
+	}
+}
+
+// neededConfidence returns the least confidence of the pod's landing, and a prefix for reasons if its strategy sets it.
+func (c *State) neededConfidence(pod cluster.PodID) (least float64, prefix string) {
+	least = c.Options.MinConfidence
+	strategy, known := c.movesFor[pod]
+	if own := c.Options.RulesOf(strategy); known && own != nil && own.MinConfidence > least {
+		return own.MinConfidence, "strategy " + c.Options.Strategies[strategy].Name + ": "
+	}
+	return least, ""
+}
+
+// hasOwnConfidence reports whether the strategy of the pod requires more confidence than the global guards.
+func (c *State) hasOwnConfidence(pod cluster.PodID) bool {
+	_, prefix := c.neededConfidence(pod)
+	return prefix != ""
+}
+
+// triedMark is the mark in triedIn of pods whose landing the search rejected in this round for the strategy of goal g.
+func (c *goalSearch) triedMark(g int) int32 {
+	if c.strategyOfGoal == nil {
+		return c.round
+	}
+	return c.round*int32(len(c.Options.Strategies)+1) + int32(c.strategyOfGoal[g]+1)
+}
+
+// attribute chooses the strategy for which a pod moves, and the goal that it improves most: of the strategies whose goals
+// the landing improves, and whose rules and limits allow the move. If there is none, the result is the reason and false.
+func (c *waveBuilder) attribute(m *Step) (plan.Reason, bool) {
+	if c.strategyOfGoal == nil {
+		return plan.Reason{}, true
+	}
+	allowed := slices.DeleteFunc(slices.Clone(m.Landing.ImprovedGoals), func(g int) bool {
+		return !c.strategyAllows(c.strategyOfGoal[g], m)
+	})
+	if len(allowed) == 0 {
+		return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
+			"strategy %s: on the likeliest node, its replacement improves only goals of strategies that may not move it",
+			c.allGoals[m.goal].Strategy)}, false
+	}
+	m.goal = c.Goals.MostImproved(m.Pod, m.From, allowed)
+	m.Strategy = c.strategyOfGoal[m.goal]
+	c.SetStrategy(m.Pod, m.Strategy)
+	return plan.Reason{}, true
+}
+
+func (c *waveBuilder) strategyAllows(strategy int, m *Step) bool {
+	if _, no := c.Limits.RefuseFor(strategy, m.Pod); no {
+		return false
+	}
+	own := c.Options.RulesOf(strategy)
+	return own == nil || m.Landing.Confidence >= own.MinConfidence && c.wave.CanAdd(c.Eligibility, m.Pod, strategy)
+}
+
+// GoalsOfStrategy returns those of the goals that belong to the strategy, or all if no strategy has rules of its own.
+func (c *pass) GoalsOfStrategy(strategy int, goals []int) []int {
+	if c.strategyOfGoal == nil {
+		return goals
+	}
+	return slices.DeleteFunc(slices.Clone(goals), func(g int) bool { return c.strategyOfGoal[g] != strategy })
+}
+
+// SetTurn makes the following moves be made for the strategies of the turn. Without soft strategies, it does nothing.
+func (c *pass) SetTurn(turn goal.Turn) {
+	if !c.Goals.HasSoft() {
+		return
+	}
+	var moves []goal.PodMove
+	for _, m := range c.Moves {
+		moves = append(moves, goal.PodMove{Pod: m.Pod, From: m.From, To: m.Landing.To})
+	}
+	c.Goals = c.Goals.ForTurn(turn, c.allGoals, moves)
+}
+
+// softMoves adds single moves for soft strategies to the moves for all others.
+func (c *Search) softMoves() {
+	firm, was := c.FinalPassGoals, len(c.Moves)
+	c.SetTurn(goal.SoftTurn)
+	c.firstAlone = false
+	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 0)
+	c.openWave()
+	c.round++
+	c.passOverGoals()
+	c.finalPass()
+	c.SetTurn(goal.EveryTurn)
+	if len(c.Moves) == was { // otherwise the final pass of the other strategies has not seen these moves
+		c.FinalPassGoals = append(firm, c.FinalPassGoals...)
+	}
+}

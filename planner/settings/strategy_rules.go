@@ -1,0 +1,49 @@
+package settings
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+)
+
+// NoStrategy is the index of a strategy that is not in Options.Strategies, or of no strategy.
+const NoStrategy = -1
+
+// StrategyRules are the rules that moves for one strategy obey, besides the global ones.
+type StrategyRules struct {
+	// Scope is the global scope, narrowed by the strategy.
+	Scope cluster.Scope
+	// NodeSelector selects the nodes that pods may leave for the strategy. Nil selects all.
+	NodeSelector labels.Selector
+	// PodSelector selects the pods that may move for the strategy. Nil selects all.
+	PodSelector labels.Selector
+	// Guards are the global guards with the strategy's own values. Nil means that the strategy has none.
+	Guards *guard.Options
+	// MinConfidence replaces Options.MinConfidence. 0 means that the strategy has none.
+	MinConfidence float64
+	// MaxUnavailableWithoutPDB replaces Options.MaxUnavailableWithoutPDB. Nil means that the strategy has none.
+	MaxUnavailableWithoutPDB *int
+	// Limits bound the moves for the strategy. Nil means that the strategy has none.
+	Limits *Limits
+}
+
+// StrategyIndex returns the index of a strategy in o.Strategies, or NoStrategy.
+func (o *Options) StrategyIndex(name string) int {
+	return slices.IndexFunc(o.Strategies, func(s StrategyInfo) bool { return s.Name == name })
+}
+
+// HasStrategyRules reports whether any strategy has rules of its own.
+func (o *Options) HasStrategyRules() bool {
+	return slices.ContainsFunc(o.Strategies, func(s StrategyInfo) bool { return s.Own != nil })
+}
+
+// RulesOf returns the own rules of the strategy with this index, or nil.
+func (o *Options) RulesOf(strategy int) *StrategyRules {
+	if strategy < 0 || strategy >= len(o.Strategies) {
+		return nil
+	}
+	return o.Strategies[strategy].Own
+}

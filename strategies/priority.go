@@ -1,0 +1,28 @@
+package strategies
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// WithPriority returns the strategy with the weight of its goals multiplied, and with soft goals if soft is true.
+func WithPriority(st Strategy, weight float64, soft bool) Strategy {
+	if weight == 1 && !soft {
+		return st
+	}
+	return prioritized{st, weight, soft}
+}
+
+type prioritized struct {
+	Strategy
+	weight float64
+	soft   bool
+}
+
+func (p prioritized) Goals(s *cluster.Snapshot) []plan.Goal {
+	goals := p.Strategy.Goals(s)
+	for i := range goals {
+		goals[i].Weight, goals[i].Soft = plan.Round(goals[i].Weight*p.weight), p.soft
+	}
+	return goals
+}
