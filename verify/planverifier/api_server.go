@@ -216,7 +216,7 @@ func (s *apiServer) checkWorkloadAfter(c call) {
 		return
 	}
 	want, known := s.desiredReplicas(c.pod)
-	if down := want - s.readyPods(c.pod.Namespace, owner); known && down > s.rules.MaxUnavailableWithoutPDB {
+	if down := want - s.readyPods(c.pod.Namespace, owner); known && down > s.maxUnavailable(c.move) {
 		s.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable after call %d", down, want, owner, s.calls)
 	}
 }

@@ -23,6 +23,9 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	r.checkUsage(p)
 	r.checkRejections(p)
 	r.checkDisplacedMoves(p)
+	checkStrategyLimits(r, p)
+	checkAttribution(r, p)
+	checkWorsened(r, p)
 	return r.violations
 }
 
@@ -90,6 +93,7 @@ func (r *verifier) checkWave(calls []call) {
 	r.checkUnavailable(calls)
 	r.checkLastReady(calls)
 	r.checkRequiredAffinity(calls)
+	checkStrategyGuards(r, calls)
 	r.checkWaveOrders(calls)
 	r.placeReplacements(calls)
 }

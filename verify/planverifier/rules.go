@@ -54,6 +54,8 @@ type Rules struct {
 	MinCoverage     float64
 	// Location is the default time zone of windows.
 	Location *time.Location
+	// Strategies holds the settings of all strategies. Without any, the verifier ignores the strategies of moves.
+	Strategies []StrategyRules
 }
 
 // isVirtual reports whether a service or another cluster runs the pods of the node.

@@ -1,0 +1,243 @@
+package planverifier
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Codes for moves that break a rule of their strategy that has no reason code in package plan.
+const (
+	WrongStrategy plan.Code = "WrongStrategy" // the move contributes to no goal of its strategy, or to one that may not move the pod
+	WrongWeight   plan.Code = "WrongWeight"   // a goal does not have the weight or the softness of its strategy
+	WorsensGoal   plan.Code = "WorsensGoal"   // the move worsens a goal that it must not worsen
+)
+
+// StrategyRules holds the settings of one strategy. Those that are not set have their zero value, and limits that are not
+// set are Unlimited. See "Scope, guards and limits of a strategy" in docs/reference/strategies.md.
+type StrategyRules struct {
+	Name                                         string
+	NodeSelector, NamespaceSelector, PodSelector labels.Selector // nil: all
+	Include, Exclude                             []string        // namespaces
+
+	Protect                 []string
+	ProtectedStorageClasses []string
+	MinReplicas             int
+	MinPodAge               time.Duration
+	MaxGracePeriod          time.Duration
+	PriorityBelow           string
+	// MaxUnavailableWithoutPDB is nil if it is not set.
+	MaxUnavailableWithoutPDB *int
+	MinConfidence            float64
+
+	PerPass, PerNode, PerNamespace, PerOwner, PerZone Limit
+	PerHourOwner, PerHourNamespace, PerHourCluster    Limit
+
+	Weight float64 // 1 if it is not set
+	Soft   bool
+	// Targets are the fractions that a NodeLoad strategy by requests, of all pods, lets each node use, by resource.
+	Targets map[string]float64
+}
+
+// strategyOf returns the rules of the move's strategy, or nil.
+func (r *Rules) strategyOf(m plan.Move) *StrategyRules {
+	for i := range r.Strategies {
+		if r.Strategies[i].Name == m.Strategy {
+			return &r.Strategies[i]
+		}
+	}
+	return nil
+}
+
+// within returns the global rules with the values of the strategy in their place.
+func (s *StrategyRules) within(global Rules) Rules {
+	out := global
+	out.NodeSelector, out.NamespaceSelector, out.PodSelector = s.NodeSelector, s.NamespaceSelector, s.PodSelector
+	out.Include, out.Exclude = s.Include, s.Exclude
+	out.Protect = map[string]bool{}
+	for _, p := range s.Protect {
+		out.Protect[p] = true
+	}
+	out.ProtectedStorageClasses, out.MinReplicas, out.MinPodAge = s.ProtectedStorageClasses, s.MinReplicas, s.MinPodAge
+	if s.MaxGracePeriod > 0 {
+		out.MaxGracePeriod = s.MaxGracePeriod
+	}
+	if s.PriorityBelow != "" {
+		out.PriorityBelow = s.PriorityBelow
+	}
+	return out
+}
+
+// barsOf returns the reasons for which the strategy may not move the pod, besides the global rules.
+func barsOf(r *podGuards, s *StrategyRules, p *corev1.Pod) []rejection {
+	own := *r
+	own.rules = s.within(r.rules)
+	return own.rejections(p)
+}
+
+// checkStrategyGuards checks the calls of a wave against the rules of their strategies.
+func checkStrategyGuards(r *verifier, calls []call) {
+	if len(r.rules.Strategies) == 0 {
+		return
+	}
+	for _, c := range calls {
+		s := r.rules.strategyOf(c.move)
+		if s == nil {
+			r.report(c.move, WrongStrategy, "the configuration has no strategy %q", c.move.Strategy)
+			continue
+		}
+		for _, no := range barsOf(r.podGuards, s, c.pod) {
+			r.report(c.move, no.code, "for strategy %s: %s", s.Name, no.why)
+		}
+		if c.move.Confidence < s.MinConfidence {
+			r.report(c.move, plan.UncertainLanding, "its confidence is %v; strategy %s wants %v", c.move.Confidence, s.Name, s.MinConfidence)
+		}
+		if slices.Contains(s.Protect, "LastReadyPods") {
+			checkKeepsReady(r, c, calls)
+		}
+	}
+}
+
+// checkKeepsReady checks that the wave leaves a Ready pod to each Service that selects the pod.
+func checkKeepsReady(r *verifier, c call, calls []call) {
+	for _, s := range r.services {
+		left := r.readyPodsOfService(s)
+		for _, x := range calls {
+			if isReady(x.pod) && s.selects(x.pod) {
+				left--
+			}
+		}
+		if isReady(c.pod) && s.selects(c.pod) && left < 1 {
+			r.report(c.move, plan.LastReadyPod, "its wave leaves no Ready pod of Service %s, which its strategy protects", s.key)
+		}
+	}
+}
+
+// maxUnavailable returns how many pods of a workload without a budget may be unavailable after the move.
+func (r *liveState) maxUnavailable(m plan.Move) int {
+	if s := r.rules.strategyOf(m); s != nil && s.MaxUnavailableWithoutPDB != nil {
+		return min(*s.MaxUnavailableWithoutPDB, r.rules.MaxUnavailableWithoutPDB)
+	}
+	return r.rules.MaxUnavailableWithoutPDB
+}
+
+// checkStrategyLimits checks the moves of each strategy against the limits of the strategy.
+func checkStrategyLimits(r *verifier, p plan.Plan) {
+	global := r.rules
+	defer func() { r.rules = global }()
+	for _, s := range global.Strategies {
+		own := p
+		own.Moves = slices.DeleteFunc(slices.Clone(p.Moves), func(m plan.Move) bool { return m.Strategy != s.Name })
+		r.rules = global
+		r.rules.PerPass, r.rules.PerNode, r.rules.PerNamespace, r.rules.PerOwner, r.rules.PerZone =
+			s.PerPass, s.PerNode, s.PerNamespace, s.PerOwner, s.PerZone
+		r.rules.PerHourOwner, r.rules.PerHourNamespace, r.rules.PerHourCluster = s.PerHourOwner, s.PerHourNamespace, s.PerHourCluster
+		r.rules.State.Evictions = slices.DeleteFunc(slices.Clone(global.State.Evictions),
+			func(e plan.EvictionCount) bool { return e.Strategy != s.Name })
+		r.checkPassLimits(own)
+		r.checkHourlyLimits(own)
+	}
+}
+
+// checkAttribution checks that each move contributes to a goal of its strategy, and lists no goal of a strategy that may
+// not move the pod. The goals must have the weight and the softness of their strategies.
+func checkAttribution(r *verifier, p plan.Plan) {
+	for _, g := range p.Goals {
+		s := r.rules.strategyOf(plan.Move{Strategy: g.Strategy})
+		if s == nil {
+			continue
+		}
+		// A group that misses its zone-slo has twice the weight.
+		if double := g.Kind == plan.SkewAtMost && near(g.Weight, 2*s.Weight); g.Soft != s.Soft || !double && !near(g.Weight, s.Weight) {
+			r.violations = append(r.violations, Violation{0, "", WrongWeight,
+				"goal " + g.ID + " has not the weight and the softness of strategy " + s.Name})
+		}
+	}
+	for _, m := range p.Moves {
+		goals := m
+		goals.Goals = nil
+		for _, g := range p.Goals {
+			s := r.rules.strategyOf(plan.Move{Strategy: g.Strategy})
+			pod := r.pods[m.Pod.String()]
+			if s == nil || pod == nil || !slices.Contains(m.Goals, g.ID) {
+				continue
+			}
+			if g.Strategy == m.Strategy {
+				goals.Goals = append(goals.Goals, g.ID)
+			} else if bars := barsOf(r.podGuards, s, pod); m.DisplacedFor == nil && len(bars) > 0 {
+				r.report(m, WrongStrategy, "it serves goal %s, but strategy %s may not move it: %s", g.ID, s.Name, bars[0].why)
+			}
+		}
+		if s := r.rules.strategyOf(m); s != nil && (len(goals.Goals) == 0 || m.DisplacedFor == nil && !r.contributesToGoal(p, goals)) {
+			r.report(m, WrongStrategy, "it contributes to no goal of strategy %s: %s", m.Strategy, strings.Join(m.Goals, ", "))
+		}
+	}
+}
+
+func near(a, b float64) bool { return a-b < 1e-3 && b-a < 1e-3 }
+
+// checkWorsened checks that no move brings its target node above the target of a NodeLoad strategy by requests, or above
+// the amount before the plan if that is more. Moves for strategies that are not soft ignore the targets of soft ones.
+func checkWorsened(r *verifier, p plan.Plan) {
+	for i := range r.rules.Strategies {
+		s := &r.rules.Strategies[i]
+		for _, resource := range sortedKeys(s.Targets) {
+			requested := map[string]int64{}
+			for _, pod := range r.pods {
+				if r.isBound(pod) && !isTerminal(pod) {
+					requested[pod.Spec.NodeName] += requestOf(pod, resource)
+				}
+			}
+			for _, m := range p.Moves {
+				own, pod, n := r.rules.strategyOf(m), r.pods[m.Pod.String()], r.nodes[m.To]
+				if own == nil || pod == nil || n == nil {
+					continue
+				}
+				amount := requestOf(pod, resource)
+				requested[m.From] -= amount
+				requested[m.To] += amount
+				if s.Soft && !own.Soft || amount == 0 || !hasTarget(r, s, n) {
+					continue
+				}
+				total := float64(amountOf(n.Status.Allocatable, resource))
+				if after := float64(requested[m.To]); after > s.Targets[resource]*total+1 {
+					r.report(m, WorsensGoal, "the move for strategy %s brings %s to %.4f of its %s; the target of strategy %s is %v",
+						m.Strategy, m.To, after/total, resource, s.Name, s.Targets[resource])
+				}
+			}
+		}
+	}
+}
+
+// hasTarget reports whether the strategy limits the node: it is Ready, in scope and not excluded.
+func hasTarget(r *verifier, s *StrategyRules, n *corev1.Node) bool {
+	_, excluded := n.Annotations["evenkeel.io/exclude"]
+	_, label := n.Labels["evenkeel.io/exclude"]
+	return isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.isVirtual(n) && !excluded && !label &&
+		(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels)))
+}
+
+// requestOf returns the request of the containers of a pod, in milli-units of CPU or in bytes. It returns 0 for pods whose
+// request has further parts: init containers, an overhead, requests of the pod, or a resize.
+func requestOf(p *corev1.Pod, resource string) (sum int64) {
+	if len(p.Spec.InitContainers) > 0 || p.Spec.Overhead != nil || p.Spec.Resources != nil || len(p.Status.ContainerStatuses) > 0 {
+		return 0
+	}
+	for i := range p.Spec.Containers {
+		sum += amountOf(p.Spec.Containers[i].Resources.Requests, resource)
+	}
+	return sum
+}
+
+func amountOf(list corev1.ResourceList, resource string) int64 {
+	q := list[corev1.ResourceName(resource)]
+	if resource == string(corev1.ResourceCPU) {
+		return q.MilliValue()
+	}
+	return q.Value()
+}
