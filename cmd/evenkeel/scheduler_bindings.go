@@ -52,6 +52,6 @@ func (w *bindingFilter) config() (profiles map[string]scheduler.Profile, minBind
 
 // newSchedulerTrust watches the bindings that the filter selects. The observer must not be started yet.
 func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.SchedulerTrust {
-	return &controller.SchedulerTrust{Observer: o, Bindings: o.WatchBindings(w.matches), Profiles: w.config,
+	return &controller.SchedulerTrust{Snapshot: o.SnapshotWithoutEvents, Bindings: o.WatchBindings(w.matches), Profiles: w.config,
 		Clock: clock.RealClock{}, Log: log, OnCount: m.RecordBinding}
 }
