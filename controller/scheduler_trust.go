@@ -41,6 +41,8 @@ type SchedulerTrust struct {
 	// the model could predict the binding, and hit reports whether the prediction was right.
 	OnCount func(scheduler string, b plan.SchedulerBindings, hit, predicted bool)
 
+	computing sync.Mutex // held by a check, and by a pass while it plans
+
 	mu     sync.Mutex
 	counts map[string]*checkedBindings
 }
@@ -64,6 +66,16 @@ func (b *checkedBindings) latest(window int) plan.SchedulerBindings {
 	return out
 }
 
+// WithoutChecks calls f while no binding is checked. A check and a plan both need much memory, and WithoutChecks keeps
+// them from adding up. It waits for a running check. Bindings that arrive meanwhile are ignored.
+func (s *SchedulerTrust) WithoutChecks(f func()) {
+	if s != nil {
+		s.computing.Lock()
+		defer s.computing.Unlock()
+	}
+	f()
+}
+
 // Run checks bindings until ctx ends.
 func (s *SchedulerTrust) Run(ctx context.Context) {
 	for {
@@ -80,6 +92,10 @@ func (s *SchedulerTrust) Run(ctx context.Context) {
 }
 
 func (s *SchedulerTrust) checkBinding(uid string, earlier []string) {
+	if !s.computing.TryLock() {
+		return
+	}
+	defer s.computing.Unlock()
 	snapshot, err := s.Snapshot()
 	if err != nil {
 		s.Log.Debug("a binding could not be checked", "pod", uid, "error", err)

@@ -222,3 +222,39 @@ func (p *stateCapturingPlanner) Plan(s *cluster.Snapshot, st plan.PlannerState, 
 	p.state = st
 	return p.Planner.Plan(s, st, goals, now)
 }
+
+// TestNoBindingIsCheckedWhileAPassPlans checks a binding during a plan and after the pass. Only the second one counts.
+func TestNoBindingIsCheckedWhileAPassPlans(t *testing.T) {
+	c, _ := newController(t, evictor.DryRun{}, plan.DryRun)
+	s, _ := newSchedulerTrust(schedulerCluster(t, []string{"fancy"}, false), nil)
+	check := func() {
+		b := &bindingQueue{uids: []string{"fancy"}, idle: make(chan struct{})}
+		s.Bindings = b
+		runUntilIdle(t, s, b)
+	}
+	c.Trust = s
+	p := &checkingPlanner{Planner: c.Planner, during: check}
+	c.Planner = p
+	if _, err := c.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Counts()["fancy"].Seen; !p.planned || n != 0 {
+		t.Errorf("planned %v, %d bindings checked meanwhile, want none", p.planned, n)
+	}
+	if check(); s.Counts()["fancy"].Seen != 1 {
+		t.Error("no binding is checked after the pass")
+	}
+}
+
+// checkingPlanner calls a function during each plan.
+type checkingPlanner struct {
+	controller.Planner
+	during  func()
+	planned bool
+}
+
+func (p *checkingPlanner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
+	p.during()
+	p.planned = true
+	return p.Planner.Plan(s, st, goals, now)
+}
