@@ -37,6 +37,20 @@ func limitWarnings(c *Config) []string {
 				x.count))
 		}
 	}
+	for i, s := range c.Strategies {
+		if s.Limits == nil {
+			continue
+		}
+		l := s.Limits
+		for _, x := range []struct {
+			key   string
+			count *plan.CountLimit
+		}{{"perPass", l.PerPass}, {"perNode", l.PerNode}, {"perNamespace", l.PerNamespace}, {"perOwner", l.PerOwner}, {"perZone", l.PerZone}} {
+			if x.count != nil && x.count.For(1) < 1 {
+				out = append(out, fmt.Sprintf("strategies[%d].limits.%s: %s: no pod would move for strategy %s", i, x.key, x.count, s.Name))
+			}
+		}
+	}
 	return out
 }
 

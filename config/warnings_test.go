@@ -61,7 +61,8 @@ func TestSuspiciousSettingWarnings(t *testing.T) {
 		night = "windows: {allow: [{schedule: \"0 22 * * *\", duration: 6h}]}\n"
 	)
 	for text, want := range map[string]string{
-		"limits: {perPass: 0, perZone: 0}\n":       "limits.perPass: 0: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true; limits.perZone: 0: Evenkeel",
+		"limits: {perPass: 0, perZone: 0}\n": "limits.perPass: 0: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true; limits.perZone: 0: Evenkeel",
+		"strategies: [{name: a, type: ZoneSpread, schedule: \"@hourly\", limits: {perPass: 0}}]\n": "strategies[0].limits.perPass: 0: no pod would move for strategy a",
 		"limits: {perOwner: 0%}\n":                 "limits.perOwner: 0%: Evenkeel would plan nothing and evict nothing",
 		"limits: {perPass: 1, perNamespace: 1%}\n": "",
 		noon:         "",

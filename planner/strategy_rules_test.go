@@ -160,6 +160,32 @@ func TestRecheckAppliesRulesOfTheStrategy(t *testing.T) {
 	}
 }
 
+// TestMoveForAnotherStrategyIsDropped: a person who names another strategy in a saved plan does not escape the rules of the
+// move's own. The strategy far has no goal that the moves improve.
+func TestMoveForAnotherStrategyIsDropped(t *testing.T) {
+	text := strings.Replace(hotStrategy, "OWN", ", limits: {perPass: 2}", 1) +
+		"- {name: far, type: NodeLoad, schedule: \"* * * * *\", limits: {perPass: 9}, args: {target: {cpu: 1}}}\n"
+	s, _, conf := openScenario(t, &scenario.Scenario{Config: []byte(text), Cluster: []byte(strategyCluster)})
+	p, goals := planner.New(conf.PlannerOptions()), controller.Goals(s, conf.BuildStrategies(), nil)
+	made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+	made.Moves = slices.Clone(made.Moves)
+	if ok, dropped := p.Recheck(s, plan.PlannerState{}, goals, made, 1, s.TakenAt); len(dropped) > 0 || len(ok) == 0 {
+		t.Fatalf("%d moves hold, dropped %+v", len(ok), dropped)
+	}
+	for i := range made.Moves {
+		made.Moves[i].Strategy = "far"
+	}
+	ok, dropped := p.Recheck(s, plan.PlannerState{}, goals, made, 1, s.TakenAt)
+	if len(ok) > 0 || len(dropped) == 0 {
+		t.Errorf("%d moves hold, dropped %+v; want none", len(ok), dropped)
+	}
+	for _, o := range dropped {
+		if o.Reason.Code != plan.PremiseChanged || !strings.Contains(o.Reason.Message, "no goal of strategy far") {
+			t.Errorf("%+v, want that the move improves no goal of strategy far", o.Reason)
+		}
+	}
+}
+
 // TestLimitsOfAStrategyCountItsMoves: a saved plan, and a second plan in the same pass, use up the limits of a strategy, and
 // only with moves for this strategy.
 func TestLimitsOfAStrategyCountItsMoves(t *testing.T) {
