@@ -113,3 +113,24 @@ func TestExplanationShowsThePause(t *testing.T) {
 		}
 	}
 }
+
+// TestExplanationShowsStrategies: each strategy with rules of its own has a line that says whether they allow the move.
+func TestExplanationShowsStrategies(t *testing.T) {
+	e := explanationOfPod(1)
+	e.Pods[0].Strategies = []plan.StrategyResult{
+		{Strategy: "hot", Reason: plan.Reason{Code: plan.PodTooYoung, Message: "strategy hot: the pod started 3m0s ago"}},
+		{Strategy: "zones", Allows: true, Soft: true, Limits: []plan.RuleResult{{Code: plan.LimitPerPass, UsedUp: true,
+			Message: "strategy zones: limits.perPass allows 1 eviction; the plan uses 1"}}},
+	}
+	var b bytes.Buffer
+	if err := report.Explain(&b, report.Table, e); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(strings.Fields(b.String()), " ")
+	for _, want := range []string{"Strategies with rules of their own", "hot PodTooYoung: the pod started 3m0s ago",
+		"zones allow the move; LimitPerPass: limits.perPass allows 1 eviction; the plan uses 1; soft"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing in:\n%s", want, b.String())
+		}
+	}
+}

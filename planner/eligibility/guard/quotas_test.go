@@ -195,7 +195,7 @@ func TestAffinityWithinTheNamespaceIsNotCounted(t *testing.T) {
 	}
 }
 
-// TestQuotasFollowTheServerVersion uses a quota of 1 CPU for requests and for limits, of which nothing is used.
+// TestQuotasFollowTheServerVersion uses an empty quota that allows 1 CPU of requests or of limits.
 func TestQuotasFollowTheServerVersion(t *testing.T) {
 	of := func(cpu string) corev1.ResourceRequirements {
 		return corev1.ResourceRequirements{Requests: amounts("cpu", cpu), Limits: amounts("cpu", cpu)}
