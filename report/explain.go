@@ -91,7 +91,7 @@ func (t explainTable) writeStrategyResults(results []plan.StrategyResult) {
 				Message: strings.TrimPrefix(r.Reason.Message, "strategy "+r.Strategy+": ")}))
 		}
 		for _, l := range r.Limits {
-			says = append(says, string(l.Code)+": "+escape(strings.TrimPrefix(l.Message, "strategy "+r.Strategy+": ")))
+			says = append(says, reasonText(plan.Reason{Code: l.Code, Message: strings.TrimPrefix(l.Message, "strategy "+r.Strategy+": ")}))
 		}
 		if r.Soft {
 			says = append(says, "soft")

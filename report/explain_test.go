@@ -127,8 +127,8 @@ func TestExplanationShowsStrategies(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := strings.Join(strings.Fields(b.String()), " ")
-	for _, want := range []string{"Strategies with rules of their own", "hot PodTooYoung: the pod started 3m0s ago",
-		"zones allow the move; LimitPerPass: limits.perPass allows 1 eviction; the plan uses 1; soft"} {
+	for _, want := range []string{"Strategies with rules of their own", "hot the pod started 3m0s ago (PodTooYoung)",
+		"zones allow the move; limits.perPass allows 1 eviction; the plan uses 1 (LimitPerPass); soft"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing in:\n%s", want, b.String())
 		}
