@@ -26,12 +26,23 @@ type Counter struct {
 	// strategy without limits of its own is nil. The slice is nil if no strategy has limits.
 	strategies []*Counter
 	name       string // of the strategy; "" for the counter of the whole pass
+	// perPassKey and perHourKey are the names of the two limits that do not depend on the pod.
+	perPassKey, perHourKey string
+}
+
+// keyOf returns the key of a limit, with the name of its strategy unless the name is empty.
+func keyOf(strategy, key string) string {
+	if strategy == "" {
+		return key
+	}
+	return "strategy " + strategy + ": " + key
 }
 
 // NewCounter returns a Counter without planned evictions. The parameter hour holds the evictions of the last hour.
 func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.HourlyCounts) *Counter {
 	l := &Counter{snapshot: s, options: opts, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s),
-		planned: newPodCounts(s), earlierPlan: newPodCounts(s)}
+		planned: newPodCounts(s), earlierPlan: newPodCounts(s),
+		perPassKey: "limits.perPass", perHourKey: "limits.perHour.cluster"}
 	for i := range s.Pods {
 		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
 			l.bound.all++
@@ -65,7 +76,8 @@ func (l *Counter) AddStrategies(all []settings.StrategyInfo, hour func(name stri
 			l.strategies = make([]*Counter, len(all))
 		}
 		l.strategies[i] = &Counter{snapshot: l.snapshot, options: *own.Limits, lastHour: hour(all[i].Name), Zones: l.Zones,
-			bound: l.bound, planned: newPodCounts(l.snapshot), earlierPlan: newPodCounts(l.snapshot), name: all[i].Name}
+			bound: l.bound, planned: newPodCounts(l.snapshot), earlierPlan: newPodCounts(l.snapshot), name: all[i].Name,
+			perPassKey: keyOf(all[i].Name, "limits.perPass"), perHourKey: keyOf(all[i].Name, "limits.perHour.cluster")}
 	}
 }
 
@@ -103,20 +115,12 @@ func (l *Counter) Exhausted() (plan.Reason, bool) {
 
 // PerPass returns the limit of evictions per pass in the whole cluster.
 func (l *Counter) PerPass() Allowance {
-	return l.named(Allowance{plan.LimitPerPass, l.options.PerPass, l.bound.all, l.planned.all + l.earlierPlan.all, "limits.perPass", "", 0, ""})
+	return Allowance{plan.LimitPerPass, l.options.PerPass, l.bound.all, l.planned.all + l.earlierPlan.all, l.perPassKey, "", 0, ""}
 }
 
 // HourlyOfCluster returns the limit of evictions per hour in the whole cluster.
 func (l *Counter) HourlyOfCluster() Allowance {
-	return l.named(Allowance{plan.LimitPerHour, l.options.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.lastHour.Cluster, ""})
-}
-
-// named adds the name of the strategy to the limit of a strategy.
-func (l *Counter) named(a Allowance) Allowance {
-	if l.name != "" {
-		a.configKey = "strategy " + l.name + ": " + a.configKey
-	}
-	return a
+	return Allowance{plan.LimitPerHour, l.options.PerHour.Cluster, 0, l.planned.all, l.perHourKey, "", l.lastHour.Cluster, ""}
 }
 
 // Allowances returns the limits that apply to an eviction of this pod. Limits per pass come before limits per hour.
@@ -139,8 +143,8 @@ func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
 		l.HourlyOfCluster(),
 	}
 	if l.name != "" {
-		for i := range all[1 : len(all)-1] {
-			all[i+1] = l.named(all[i+1])
+		for i := 1; i < len(all)-1; i++ { // the first and the last have the name already
+			all[i].configKey = keyOf(l.name, all[i].configKey)
 		}
 	}
 	return all

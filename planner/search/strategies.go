@@ -89,7 +89,10 @@ func (c *State) SetStrategy(pod cluster.PodID, strategy int) {
 func (c *State) neededConfidence(pod cluster.PodID) (least float64, prefix string) {
 	least = c.Options.MinConfidence
 	strategy, known := c.movesFor[pod]
-	if own := c.Options.RulesOf(strategy); known && own != nil && own.MinConfidence > least {
+	if !known {
+		return least, ""
+	}
+	if own := c.Options.RulesOf(strategy); own != nil && own.MinConfidence > least {
 		return own.MinConfidence, "strategy " + c.Options.Strategies[strategy].Name + ": "
 	}
 	return least, ""
