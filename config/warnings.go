@@ -21,7 +21,7 @@ import (
 // schedules are checked for one year from now.
 func (c *Config) Warnings(now time.Time) []string {
 	return slices.Concat(limitWarnings(c), windowWarnings(c, now), protectWarnings(c), TokenWarnings(c), hintWarnings(c),
-		unusedSourceWarnings(c), secretWarnings(c))
+		unusedSourceWarnings(c), notifyWarnings(c), secretWarnings(c))
 }
 
 // limitWarnings report limits that permit no eviction. Users may set such limits to stop evictions quickly.
@@ -151,7 +151,7 @@ func recordSecretFiles(c *Config, d *strict.Decoder) {
 		{SourceLoadWatcher, "tokenFile", w.TokenFile}, {SourceLoadWatcher, "caFile", w.CAFile},
 	} {
 		if field := "load." + x.source + "." + x.field; x.path != "" && c.reads(x.source) {
-			c.secretFiles = append(c.secretFiles, secretFile{fmt.Sprintf("%s:%d: %s", d.File(), d.Line(field), field), x.path})
+			c.secretFiles = append(c.secretFiles, secretFile{"the source", fmt.Sprintf("%s:%d: %s", d.File(), d.Line(field), field), x.path})
 		}
 	}
 }
@@ -163,7 +163,7 @@ func secretWarnings(c *Config) []string {
 	for _, s := range c.secretFiles {
 		f, err := os.Open(s.path)
 		if err != nil {
-			out = append(out, fmt.Sprintf("%s: cannot be read here: %v; the source needs this file where Evenkeel runs", s.position, err))
+			out = append(out, fmt.Sprintf("%s: cannot be read here: %v; %s needs this file where Evenkeel runs", s.position, err, s.user))
 			continue
 		}
 		f.Close()
