@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"net/url"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -65,8 +67,11 @@ func checkReceiverAddress(d *strict.Decoder, path string, r NotifyReceiver) {
 	case r.URL != "":
 		checkAddress(d, path+".url", r.URL, true, "https://alerts.example.com/evenkeel")
 	}
-	if r.TokenFile != "" && secret {
+	switch {
+	case r.TokenFile != "" && secret:
 		d.Errorf(path+".tokenFile", "a %s webhook takes no token: its URL is the secret", r.Format)
+	case strings.Contains(filepath.Clean(r.TokenFile), "/secrets/kubernetes.io/serviceaccount/"):
+		d.Errorf(path+".tokenFile", "is the token of Evenkeel's service account: with it, the receiver could evict pods (want a token of the receiver)")
 	}
 }
 

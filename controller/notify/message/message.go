@@ -71,7 +71,11 @@ func ForWaitingPlan(p WaitingPlan, r plan.RunReport) Message {
 }
 
 func about(e Event, r plan.RunReport) Message {
-	return Message{Event: e, At: r.Finished.UTC(), RunID: r.RunID, Mode: r.Mode, ClusterUID: clean(r.Plan.Cluster.UID)}
+	at := r.Finished
+	if at.IsZero() { // the pass goes on
+		at = r.Started
+	}
+	return Message{Event: e, At: at.UTC(), RunID: r.RunID, Mode: r.Mode, ClusterUID: clean(r.Plan.Cluster.UID)}
 }
 
 const (
