@@ -40,7 +40,8 @@ func checkNotify(c *Config, d *strict.Decoder) {
 		d.CheckOneOf(path+".format", "format", r.Format, toStrings(message.Formats()))
 		checkReceiverAddress(d, path, r)
 		if d.Has(path+".timeout") && (r.Timeout < Duration(minTimeout) || r.Timeout > Duration(maxNotifyTimeout)) {
-			d.Errorf(path+".timeout", "%s is out of range (want %s to %s)", r.Timeout, Duration(minTimeout), Duration(maxNotifyTimeout))
+			d.Errorf(path+".timeout", "%s is out of range (want %s to %s)", r.Timeout, Duration(minTimeout),
+				Duration(maxNotifyTimeout))
 		}
 		for j, e := range r.Events {
 			at := fmt.Sprintf("%s.events[%d]", path, j)
@@ -71,14 +72,17 @@ func checkReceiverAddress(d *strict.Decoder, path string, r NotifyReceiver) {
 	case r.TokenFile != "" && secret:
 		d.Errorf(path+".tokenFile", "a %s webhook takes no token: its URL is the secret", r.Format)
 	case strings.Contains(filepath.Clean(r.TokenFile), "/secrets/kubernetes.io/serviceaccount/"):
-		d.Errorf(path+".tokenFile", "is the token of Evenkeel's service account: with it, the receiver could evict pods (want a token of the receiver)")
+		d.Errorf(path+".tokenFile", "is the token of Evenkeel's service account: with it, the receiver could evict pods "+
+			"(want a token of the receiver)")
 	}
 }
 
 // recordNotifyFiles adds the files of the receivers to c.secretFiles.
 func recordNotifyFiles(c *Config, d *strict.Decoder) {
 	for i, r := range c.Notify {
-		for _, x := range []struct{ field, file string }{{"urlFile", r.URLFile}, {"tokenFile", r.TokenFile}, {"caFile", r.CAFile}} {
+		for _, x := range []struct{ field, file string }{
+			{"urlFile", r.URLFile}, {"tokenFile", r.TokenFile}, {"caFile", r.CAFile},
+		} {
 			if x.file != "" {
 				field := fmt.Sprintf("notify[%d].%s", i, x.field)
 				position := fmt.Sprintf("%s:%d: %s", d.File(), d.Line(field), field)
@@ -104,8 +108,8 @@ func notifyWarnings(c *Config) []string {
 func (c *Config) NotifyReceivers() []notify.Receiver {
 	var out []notify.Receiver
 	for _, r := range c.Notify {
-		to := notify.Receiver{Name: r.Name, Format: message.Format(r.Format), URL: r.URL, URLFile: r.URLFile, TokenFile: r.TokenFile,
-			CAFile: r.CAFile, Timeout: cmp.Or(time.Duration(r.Timeout), defaultNotifyTimeout)}
+		to := notify.Receiver{Name: r.Name, Format: message.Format(r.Format), URL: r.URL, URLFile: r.URLFile,
+			TokenFile: r.TokenFile, CAFile: r.CAFile, Timeout: cmp.Or(time.Duration(r.Timeout), defaultNotifyTimeout)}
 		for _, e := range r.Events {
 			to.Events = append(to.Events, message.Event(e))
 		}

@@ -110,8 +110,8 @@ func (c *Controller) emitUnjudged(r plan.RunReport) {
 	c.lastUnjudged = plan.Plan{NothingJudged: r.Plan.NothingJudged}
 }
 
-// notify announces the conditions that began with the pass, and records the announced ones in the state. The state of a dry
-// run, and of a pass that could not begin, is not saved; this process then remembers them.
+// notify announces the conditions that began with the pass, and records the announced ones in the state. The state of a
+// dry run, and of a pass that could not begin, is not saved; this process then remembers them.
 func (c *Controller) notify(r plan.RunReport) {
 	if c.Notifier == nil {
 		return

@@ -140,8 +140,8 @@ type UnreadyNode struct {
 	Nodes int `json:"nodes"`
 }
 
-// MaxAnnounced is the maximum number of announced conditions in a PlannerState, and maxAnnouncedBytes the maximum size of
-// each.
+// MaxAnnounced is the maximum number of announced conditions in a PlannerState, and maxAnnouncedBytes the maximum size
+// of each.
 const (
 	MaxAnnounced      = 32
 	maxAnnouncedBytes = 512

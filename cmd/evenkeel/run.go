@@ -30,8 +30,8 @@ import (
 // defaultLeaseTimeout is longer than a usual pass, because two jobs may start at the same time.
 const defaultLeaseTimeout = 30 * time.Minute
 
-// A process that ends waits for its notifications: after the pass of --once for notifyFlushTimeout, and after SIGTERM for
-// notifyStopTimeout.
+// A process that ends waits for its notifications: after the pass of --once for notifyFlushTimeout, and after SIGTERM
+// for notifyStopTimeout.
 const (
 	notifyFlushTimeout = 30 * time.Second
 	notifyStopTimeout  = 5 * time.Second
@@ -165,8 +165,8 @@ func (r *runCommand) connect(cmd *cobra.Command) (changes <-chan func(*controlle
 	return changes, err
 }
 
-// startNotifier starts to send notifications. The caller must call the returned function at the end, which waits for the
-// notifications that are still to be sent.
+// startNotifier starts to send notifications. The caller must call the returned function at the end, which waits for
+// the notifications that are still to be sent.
 func (r *runCommand) startNotifier(ctx context.Context) (stop func()) {
 	n := notify.New(clock.RealClock{}, r.log, r.metrics)
 	n.Configure(r.conf.NotifyReceivers())

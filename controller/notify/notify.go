@@ -1,7 +1,7 @@
 // Package notify sends messages to receivers outside the cluster, such as Slack.
 //
-// Sending never delays a pass: each receiver has a bounded queue and one goroutine. The package decides when a message is
-// tried again and when it is dropped. It never decides what is announced, and it trusts no receiver: redirects are
+// Sending never delays a pass: each receiver has a bounded queue and one goroutine. The package decides when a message
+// is tried again and when it is dropped. It never decides what is announced, and it trusts no receiver: redirects are
 // errors, and answers are not read.
 package notify
 
@@ -25,8 +25,8 @@ type Receiver struct {
 	Format message.Format
 	// URL is the address. If it is empty, URLFile is a file with the address, which is a secret.
 	URL, URLFile string
-	// TokenFile is a file with a bearer token, and CAFile one with certificate authorities. Both may be empty. All files are
-	// read again for every request.
+	// TokenFile is a file with a bearer token, and CAFile one with certificate authorities. Both may be empty. All files
+	// are read again for every request.
 	TokenFile, CAFile string
 	// Timeout bounds a request.
 	Timeout time.Duration
@@ -107,7 +107,8 @@ func (n *Notifier) Configure(receivers []Receiver) {
 
 func (n *Notifier) startWorker(r Receiver, box *mailbox) *worker {
 	ctx, stop := context.WithCancel(context.Background()) // outlives the pass that sends a message
-	w := &worker{receiver: r, box: box, stop: stop, clock: n.clock, log: n.log.With("receiver", r.Name), recorder: n.recorder}
+	w := &worker{receiver: r, box: box, stop: stop, clock: n.clock, log: n.log.With("receiver", r.Name),
+		recorder: n.recorder}
 	n.running.Go(func() { w.run(ctx) })
 	return w
 }
@@ -123,9 +124,9 @@ func (n *Notifier) Send(m message.Message) {
 	}
 }
 
-// PassEnded sends a message for each condition that began with a pass, and returns the keys of the conditions that hold.
-// announced are the keys after the pass before, and st is the state after the pass. Without receivers, no condition counts
-// as announced.
+// PassEnded sends a message for each condition that began with a pass, and returns the keys of the conditions that
+// hold. announced are the keys after the pass before, and st is the state after the pass. Without receivers, no
+// condition counts as announced.
 func (n *Notifier) PassEnded(announced []string, r plan.RunReport, st plan.PlannerState) []string {
 	if !n.hasReceivers() {
 		return nil

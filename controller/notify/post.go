@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -96,16 +97,21 @@ func (r Receiver) address() (string, error) {
 	}
 	address := strings.TrimSpace(string(text))
 	u, err := url.Parse(address)
-	if err != nil || u.Host == "" || u.User != nil || u.Scheme != "https" && (u.Scheme != "http" || r.Format != message.JSON) {
+	if err != nil || u.Host == "" || u.User != nil || !slices.Contains(r.schemes(), u.Scheme) {
 		return "", r.addressError()
 	}
 	return address, nil
 }
 
-func (r Receiver) addressError() error {
-	scheme := "https://"
+// schemes returns the permitted schemes. The URLs of Slack and Teams are secrets.
+func (r Receiver) schemes() []string {
 	if r.Format == message.JSON {
-		scheme = "http:// or https://"
+		return []string{"http", "https"}
 	}
-	return fmt.Errorf("%s does not contain one URL that begins with %s", cmp.Or(r.URLFile, "url"), scheme)
+	return []string{"https"}
+}
+
+func (r Receiver) addressError() error {
+	return fmt.Errorf("%s does not contain one URL with the scheme %s", cmp.Or(r.URLFile, "url"),
+		strings.Join(r.schemes(), " or "))
 }

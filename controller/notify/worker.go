@@ -41,8 +41,8 @@ func newMailbox() *mailbox {
 	return &mailbox{wake: make(chan struct{}, 1), limits: map[message.Event]*rate.Limiter{}}
 }
 
-// put adds a message. It returns Dropped if it removed the oldest one, RateLimited if it did not add the message, and ""
-// otherwise.
+// put adds a message. It returns Dropped if it removed the oldest one, RateLimited if it did not add the message, and
+// "" otherwise.
 func (b *mailbox) put(m message.Message, now time.Time) (result Result) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -125,7 +125,8 @@ func (w *worker) put(m message.Message) {
 	switch result := w.box.put(m, w.clock.Now()); result {
 	case RateLimited:
 		w.record(result)
-		w.log.Info("a notification was not sent, because there were too many about its event", "event", m.Event, "run", m.RunID)
+		w.log.Info("a notification was not sent, because there were too many about its event", "event", m.Event,
+			"run", m.RunID)
 	case Dropped:
 		w.record(result)
 		w.log.Warn("the oldest waiting notification was dropped, because too many wait for the receiver", "waiting", maxQueue)

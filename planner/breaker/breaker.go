@@ -92,8 +92,9 @@ func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline, unready []plan.Un
 	if len(fresh) <= o.MaxPendingPods.For(len(s.Pods)) {
 		return nil
 	}
-	t := o.newTrip(s.TakenAt, fmt.Sprintf("%s became unschedulable since the pass began, more than %s (evictor.breaker.maxPendingPods)",
-		plural.Count(len(fresh), "pod"), o.MaxPendingPods), fmt.Sprintf(", for example %s/%s", fresh[0].Object.Namespace, fresh[0].Object.Name))
+	summary := fmt.Sprintf("%s became unschedulable since the pass began, more than %s (evictor.breaker.maxPendingPods)",
+		plural.Count(len(fresh), "pod"), o.MaxPendingPods)
+	t := o.newTrip(s.TakenAt, summary, fmt.Sprintf(", for example %s/%s", fresh[0].Object.Namespace, fresh[0].Object.Name))
 	for _, p := range fresh {
 		t.Pods = append(t.Pods, string(p.Object.UID))
 	}
@@ -102,7 +103,7 @@ func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline, unready []plan.Un
 	return t
 }
 
-// unreadyNodes returns a summary and its details if too many nodes are NotReady or gone, and an empty summary otherwise.
+// unreadyNodes returns a summary and its details if too many nodes are NotReady or gone, and "" otherwise.
 func (o Options) unreadyNodes(s *cluster.Snapshot, lastSeen []plan.UnreadyNode) (summary, detail string) {
 	gone, since := goneNodes(s, lastSeen)
 	unready := 0

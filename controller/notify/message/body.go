@@ -29,8 +29,8 @@ func (m Message) Body(f Format) []byte {
 	case Teams:
 		return encode(m.teams())
 	}
-	return encode(jsonBody{APIVersion: plan.APIVersion, Kind: "Notification", Event: m.Event, At: m.At, RunID: m.RunID, Mode: m.Mode,
-		Cluster: m.ClusterUID, Title: m.Title, Text: m.Text, Plan: m.Plan})
+	return encode(jsonBody{APIVersion: plan.APIVersion, Kind: "Notification", Event: m.Event, At: m.At, RunID: m.RunID,
+		Mode: m.Mode, Cluster: m.ClusterUID, Title: m.Title, Text: m.Text, Plan: m.Plan})
 }
 
 func encode(body any) []byte {
@@ -113,8 +113,11 @@ func (m Message) teams() teamsBody {
 		r.Type = "TextRun"
 		return teamsBlock{"RichTextBlock", []teamsRun{r}}
 	}
-	return teamsBody{"message", []teamsAttachment{{ContentType: "application/vnd.microsoft.card.adaptive",
-		Content: teamsCard{Schema: "http://adaptivecards.io/schemas/adaptive-card.json", Type: "AdaptiveCard", Version: "1.2",
-			Body: []teamsBlock{paragraph(teamsRun{Text: "Evenkeel: " + m.Title, Weight: "Bolder"}), paragraph(teamsRun{Text: m.Text}),
-				paragraph(teamsRun{Text: m.origin(), IsSubtle: true})}}}}}
+	card := teamsCard{Schema: "http://adaptivecards.io/schemas/adaptive-card.json", Type: "AdaptiveCard", Version: "1.2",
+		Body: []teamsBlock{
+			paragraph(teamsRun{Text: "Evenkeel: " + m.Title, Weight: "Bolder"}),
+			paragraph(teamsRun{Text: m.Text}),
+			paragraph(teamsRun{Text: m.origin(), IsSubtle: true}),
+		}}
+	return teamsBody{"message", []teamsAttachment{{ContentType: "application/vnd.microsoft.card.adaptive", Content: card}}}
 }

@@ -23,9 +23,9 @@ func (c condition) key() string {
 	return string(c.Event) + "/" + c.subject
 }
 
-// Changes returns a message for each condition that holds after a pass and that is not in announced, and the keys of all
-// conditions that hold now. A pass may be unable to tell whether a condition still holds; its key then stays. st is the
-// state after the pass.
+// Changes returns a message for each condition that holds after a pass and that is not in announced, and the keys of
+// all conditions that hold now. A pass may be unable to tell whether a condition still holds; its key then stays. st is
+// the state after the pass.
 func Changes(announced []string, r plan.RunReport, st plan.PlannerState) (messages []Message, holding []string) {
 	conditions, known := conditionsOf(r, st)
 	for _, key := range announced {
@@ -44,8 +44,8 @@ func Changes(announced []string, r plan.RunReport, st plan.PlannerState) (messag
 	return messages, holding[:min(len(holding), plan.MaxAnnounced)]
 }
 
-// conditionsOf returns the conditions that hold after a pass, and the events about which the pass says something. A pass
-// that ended before planning, or that executed an approved plan, says little.
+// conditionsOf returns the conditions that hold after a pass, and the events about which the pass says something. A
+// pass that ended before planning, or that executed an approved plan, says little.
 func conditionsOf(r plan.RunReport, st plan.PlannerState) (out []condition, known map[Event]bool) {
 	known = map[Event]bool{}
 	planned := !r.EndedBeforePlanning()
@@ -81,8 +81,8 @@ func breakerTrip(r plan.RunReport, t *plan.BreakerTrip) []condition {
 	if t.Summary != "" {
 		text = t.Summary + ". "
 	}
-	return newCondition(BreakerTripped, r, t.At.UTC().Format(time.RFC3339), "The breaker tripped", fmt.Sprintf(
-		"%sEvenkeel evicts nothing before %s, and not before the cluster is healthy.", text, t.Until.UTC().Format(time.RFC3339)))
+	text += fmt.Sprintf("Evenkeel evicts nothing before %s, and not before the cluster is healthy.", t.Until.UTC().Format(time.RFC3339))
+	return newCondition(BreakerTripped, r, t.At.UTC().Format(time.RFC3339), "The breaker tripped", text)
 }
 
 // lostTrust returns a condition for each scheduler whose bindings contradict the predictions.
@@ -95,9 +95,9 @@ func lostTrust(r plan.RunReport) (out []condition) {
 		if len(validation.IsDNS1123Subdomain(s.Name)) == 0 {
 			name = "scheduler " + s.Name
 		}
-		out = append(out, newCondition(TrustLost, r, name, "Predictions of "+name+" are not trusted", fmt.Sprintf(
-			"Only %d of %d predicted bindings were right, so Evenkeel does not move its pods. See placement.trust and placement.profiles.",
-			s.Hits, s.Predicted))...)
+		text := fmt.Sprintf("Only %d of %d predicted bindings were right, so Evenkeel does not move its pods. "+
+			"See placement.trust and placement.profiles.", s.Hits, s.Predicted)
+		out = append(out, newCondition(TrustLost, r, name, "Predictions of "+name+" are not trusted", text)...)
 	}
 	return out
 }
@@ -118,8 +118,8 @@ func silentUsage(r plan.RunReport) []condition {
 		return nil
 	}
 	shown := names[:min(len(names), maxNames)]
-	return newCondition(UsageSilent, r, "", "No usage data", fmt.Sprintf("%s. Affected: %s. Evenkeel evicts nothing for them.", why,
-		strings.Join(shown, ", ")))
+	text := fmt.Sprintf("%s. Affected: %s. Evenkeel evicts nothing for them.", why, strings.Join(shown, ", "))
+	return newCondition(UsageSilent, r, "", "No usage data", text)
 }
 
 // nothingJudged returns a condition if the pass could judge nothing. Other codes are another condition.

@@ -65,8 +65,8 @@ func ForWaitingPlan(p WaitingPlan, r plan.RunReport) Message {
 	m.Plan = &p
 	m.Title = "A plan waits for approval"
 	m.Text = clean(fmt.Sprintf("Plan %s has %s of %s %s. It can be approved until %s. To approve it, run: %s", p.ID,
-		plural.Count(p.Moves, "move"), plural.Choose(len(p.Strategies), "strategy", "strategies"), strings.Join(p.Strategies, ", "),
-		p.Expires.Format(time.RFC3339), p.Command))
+		plural.Count(p.Moves, "move"), plural.Choose(len(p.Strategies), "strategy", "strategies"),
+		strings.Join(p.Strategies, ", "), p.Expires.Format(time.RFC3339), p.Command))
 	return m
 }
 
