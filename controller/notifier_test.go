@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"errors"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -51,6 +52,7 @@ func TestWhatWasAnnouncedIsRemembered(t *testing.T) {
 	pass(next)
 	o.err, store.failing = errors.New("no snapshot"), nil
 	pass(live) // cannot begin
+	o.err = nil
 	pass(live)
 	dry, _ := newController(t, &scriptedEvictor{}, plan.DryRun)
 	pass(dry)
@@ -71,7 +73,11 @@ func TestWhatWasAnnouncedIsRemembered(t *testing.T) {
 func TestAPassDoesNotWaitForReceivers(t *testing.T) {
 	asked := make(chan struct{}, 100)
 	serve := func(answer http.HandlerFunc) string {
-		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { asked <- struct{}{}; answer(w, r) }))
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body) // afterwards the server notices that the client has gone
+			asked <- struct{}{}
+			answer(w, r)
+		}))
 		t.Cleanup(s.Close)
 		return s.URL
 	}
