@@ -21,7 +21,7 @@ import (
 // schedules are checked for one year from now.
 func (c *Config) Warnings(now time.Time) []string {
 	return slices.Concat(limitWarnings(c), windowWarnings(c, now), protectWarnings(c), TokenWarnings(c), hintWarnings(c),
-		unusedSourceWarnings(c), notifyWarnings(c), secretWarnings(c))
+		unusedSourceWarnings(c), secretWarnings(c))
 }
 
 // limitWarnings report limits that permit no eviction. Users may set such limits to stop evictions quickly.
@@ -75,7 +75,7 @@ func TokenWarnings(c *Config) []string {
 				"use https:// (with caFile for a private certificate authority)")
 		}
 	}
-	return out
+	return append(out, notifyWarnings(c)...)
 }
 
 // reads reports whether Evenkeel reads usage or alerts from the source.

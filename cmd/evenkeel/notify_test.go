@@ -2,12 +2,20 @@ package main
 
 import (
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller/notify"
+	"github.com/evenkeel-project/evenkeel/controller/notify/message"
+	"github.com/evenkeel-project/evenkeel/metrics"
 )
 
 // TestASinglePassSendsItsNotifications checks that `run --once` sends notifications before it ends, and that a receiver
@@ -42,4 +50,25 @@ func TestASinglePassSendsItsNotifications(t *testing.T) {
 			t.Errorf("%s: %s", path, body)
 		}
 	}
+}
+
+// TestAReloadChangesTheReceivers checks that a new configuration changes the receivers at once, also during a pass.
+func TestAReloadChangesTheReceivers(t *testing.T) {
+	arrived := make(chan string, 1)
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { arrived <- r.URL.Path }))
+	defer receiver.Close()
+	n := notify.New(clock.RealClock{}, slog.New(slog.DiscardHandler), metrics.New("v", "h"))
+	set := &controllerSettings{notifier: n}
+	for _, path := range []string{"/old", "/new"} {
+		conf, err := config.Load("c.yaml", []byte(configHead+"notify: [{name: ops, format: json, url: "+receiver.URL+path+"}]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		set.applyOutsidePass(conf)
+		n.Send(message.Message{Event: message.UsageSilent})
+		if got := <-arrived; got != path {
+			t.Errorf("the message arrived at %s, want %s", got, path)
+		}
+	}
+	n.Close(notifyStopTimeout)
 }
