@@ -86,7 +86,7 @@ func TestAPassDoesNotWaitForReceivers(t *testing.T) {
 	n := notify.New(clock.RealClock{}, slog.New(slog.DiscardHandler), counts)
 	n.Configure([]notify.Receiver{{Name: "hangs", Format: message.JSON, URL: hangs, Timeout: time.Hour},
 		{Name: "fails", Format: message.JSON, URL: serve(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }), Timeout: time.Hour},
-		{Name: "redirects", Format: message.JSON, URL: serve(http.RedirectHandler(hangs, 302).ServeHTTP), Timeout: time.Hour}})
+		{Name: "redirects", Format: message.JSON, URL: serve(http.RedirectHandler(hangs, http.StatusFound).ServeHTTP), Timeout: time.Hour}})
 	defer n.Close(0)
 	c, o := newController(t, &scriptedEvictor{}, plan.DryRun)
 	c.Notifier = n

@@ -170,7 +170,7 @@ func TestHowAReceiverAnswers(t *testing.T) {
 		{"408", status(408), 0, 4, notify.Failed},
 		{"429", status(429), 0, 4, notify.Failed},
 		{"500", status(500), 0, 4, notify.Failed},
-		{"a redirect", http.RedirectHandler(elsewhere.URL, 307).ServeHTTP, 0, 1, notify.Failed},
+		{"a redirect", http.RedirectHandler(elsewhere.URL, http.StatusTemporaryRedirect).ServeHTTP, 0, 1, notify.Failed},
 		{"no answer", hang, 50 * time.Millisecond, 4, notify.Failed},
 		{"a closed connection", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0, 4, notify.Failed},
 		{"an endless answer", flood.send, 0, 1, notify.Sent},
@@ -228,7 +228,7 @@ func TestHostileReceiversDelayNoPass(t *testing.T) {
 	receivers := []notify.Receiver{{Name: "good", Format: message.Slack, URL: good.URL},
 		{Name: "hangs", Format: message.JSON, URL: hangs.URL, Timeout: time.Hour},
 		{Name: "fails", Format: message.JSON, URL: serve(t, status(500)).URL},
-		{Name: "redirects", Format: message.JSON, URL: serve(t, http.RedirectHandler("http://127.0.0.1:1", 302).ServeHTTP).URL},
+		{Name: "redirects", Format: message.JSON, URL: serve(t, http.RedirectHandler("http://127.0.0.1:1", http.StatusFound).ServeHTTP).URL},
 		{Name: "floods", Format: message.JSON, URL: serve(t, flood.send).URL},
 		{Name: "floods-header", Format: message.JSON, URL: serve(t, func(w http.ResponseWriter, _ *http.Request) { floodHeader(w) }).URL},
 		{Name: "absent", Format: message.JSON, URL: "http://127.0.0.1:1"}}
@@ -293,7 +293,7 @@ func TestErrorsContainNoSecret(t *testing.T) {
 	defer secure.Close()
 	token := secretFile(t, "t0ken-s3cret")
 	for what, c := range map[string]struct{ address, token, want string }{
-		"redirect":               {serve(t, http.RedirectHandler("http://s3cret.example", 302).ServeHTTP).URL + "/s3cret", token, "a redirect"},
+		"redirect":               {serve(t, http.RedirectHandler("http://s3cret.example", http.StatusFound).ServeHTTP).URL + "/s3cret", token, "a redirect"},
 		"status":                 {serve(t, status(403)).URL + "/s3cret", token, "status 403"},
 		"closed port":            {"http://127.0.0.1:1/s3cret", token, "the connection to the receiver failed"},
 		"unknown certificate":    {secure.URL + "/s3cret", token, "not trusted"},
