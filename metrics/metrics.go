@@ -39,6 +39,8 @@ type Metrics struct {
 	paused       prometheus.Gauge
 	breaker      prometheus.Gauge
 	usage        *usageMetrics // nil without a usage source
+
+	notifications *notificationMetrics
 }
 
 // New creates and registers the metrics. The version and configHash become labels of evenkeel_build_info.
@@ -83,6 +85,8 @@ func New(version, configHash string) *Metrics {
 			"1, with the version and the configuration hash as labels.", "config_hash"),
 		reloads: newReloadMetrics(r),
 		hints:   newHintMetrics(r),
+
+		notifications: newNotificationMetrics(r),
 	}
 	m.SetConfigHash(configHash)
 	m.recordNothingJudged(nil)
