@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
@@ -99,7 +100,10 @@ func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 		if s.TimeZone != "" {
 			at = checkTimeZone(d, path+".timeZone", s.TimeZone)
 		}
-		built := ScheduledStrategy{Name: s.Name}
+		if s.Mode != "" {
+			d.CheckOneOf(path+".mode", "mode", string(s.Mode), strategyModes())
+		}
+		built := ScheduledStrategy{Name: s.Name, Mode: cmp.Or(s.Mode, plan.Automatic)}
 		var err error
 		if s.Schedule == "" {
 			d.Errorf(path+".schedule", "is missing (want a cron expression, such as \"0 * * * *\")")
@@ -111,6 +115,13 @@ func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 			c.scheduled = append(c.scheduled, built)
 		}
 	}
+}
+
+func strategyModes() (names []string) {
+	for _, m := range plan.StrategyModes() {
+		names = append(names, string(m))
+	}
+	return names
 }
 
 // checkStrategyType builds the strategy. It returns nil if the type or an argument is invalid.

@@ -52,11 +52,13 @@ type Namespaces struct {
 
 // Strategy is one strategy with its schedule.
 type Strategy struct {
-	Name     string          `json:"name"`
-	Type     string          `json:"type"`
-	Schedule string          `json:"schedule"`
-	TimeZone string          `json:"timeZone,omitempty"`
-	Args     json.RawMessage `json:"args,omitempty"`
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Schedule string `json:"schedule"`
+	TimeZone string `json:"timeZone,omitempty"`
+	// Mode is automatic (the default), approve or dryRun.
+	Mode plan.StrategyMode `json:"mode,omitempty"`
+	Args json.RawMessage   `json:"args,omitempty"`
 }
 
 // Impact bounds the utilization of nodes that survive a failure, as a fraction of allocatable.
@@ -309,6 +311,8 @@ type Web struct {
 // Approvals configure whether the leader executes plans that a person approved with `evenkeel apply`.
 type Approvals struct {
 	Enabled bool `json:"enabled"`
+	// ValidFor is how long a plan waits for approval.
+	ValidFor Duration `json:"validFor"`
 }
 
 // secretFile is a file with credentials for the usage source.
@@ -320,6 +324,7 @@ type secretFile struct {
 // ScheduledStrategy is a strategy with its schedule.
 type ScheduledStrategy struct {
 	Name     string
+	Mode     plan.StrategyMode
 	Strategy strategies.Strategy
 	Schedule cron.Schedule
 }

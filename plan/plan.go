@@ -25,6 +25,9 @@ type Plan struct {
 	// empty if the pass judged something. NothingJudgedCodes lists the possible codes.
 	NothingJudged []Reason `json:"nothingJudged,omitempty"`
 	Moves         []Move   `json:"moves"`
+	// Proposals are the plans of strategies whose moves passes do not execute, by mode. It is empty if all strategies are
+	// automatic.
+	Proposals []Proposal `json:"proposals,omitempty"`
 	// Hints are the steering hints on nodes, by wave. Waves without hints are left out.
 	Hints []WaveHints `json:"hints,omitempty"`
 	// Pressure lists the pressure hints, sorted by node.
