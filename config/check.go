@@ -37,6 +37,7 @@ func check(c *Config, d *strict.Decoder) {
 	checkFraction(d, "impact.utilizationLimit", c.Impact.UtilizationLimit)
 	checkEvictor(c, d)
 	checkBreaker(c, d)
+	checkApprovals(c, d)
 	checkPlacement(c, d)
 	if c.Web.Watcher && c.Load.Source == SourceRequests {
 		d.Errorf("web.watcher", "needs a source of usage, but load.source is %s (want metricsServer, prometheus or loadWatcher there)",
@@ -113,6 +114,23 @@ func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 		built.Strategy = checkStrategyType(c, d, path, s)
 		if s.Schedule != "" && err == nil && built.Strategy != nil {
 			c.scheduled = append(c.scheduled, built)
+		}
+	}
+}
+
+// Bounds of approvals.validFor. A plan that waits longer describes a cluster of long ago.
+const minValidFor, maxValidFor = Duration(time.Minute), Duration(30 * 24 * time.Hour)
+
+func checkApprovals(c *Config, d *strict.Decoder) {
+	switch valid := c.Approvals.ValidFor; {
+	case valid < minValidFor:
+		d.Errorf("approvals.validFor", "%s is too short for a person to approve a plan (want %s or more)", valid, minValidFor)
+	case valid > maxValidFor:
+		d.Errorf("approvals.validFor", "%s is too long (want %s or less)", valid, maxValidFor)
+	}
+	for i, s := range c.Strategies {
+		if s.Mode == plan.Approve && !c.Approvals.Enabled {
+			d.Errorf(fmt.Sprintf("strategies[%d].mode", i), "approve needs approvals.enabled: true; to plan without evicting, use dryRun")
 		}
 	}
 }
