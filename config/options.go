@@ -72,7 +72,7 @@ func (c *Config) PlannerOptions() settings.Options {
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
 	for _, s := range c.scheduled {
 		o.Strategies = append(o.Strategies, settings.StrategyInfo{
-			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources,
+			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources, Mode: s.Mode,
 		})
 	}
 	o.ConfigHash = c.Hash()

@@ -54,11 +54,13 @@ type Namespaces struct {
 
 // Strategy is one strategy with its schedule.
 type Strategy struct {
-	Name     string          `json:"name"`
-	Type     string          `json:"type"`
-	Schedule string          `json:"schedule"`
-	TimeZone string          `json:"timeZone,omitempty"`
-	Args     json.RawMessage `json:"args,omitempty"`
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Schedule string `json:"schedule"`
+	TimeZone string `json:"timeZone,omitempty"`
+	// Mode is automatic (the default), approve or dryRun.
+	Mode plan.StrategyMode `json:"mode,omitempty"`
+	Args json.RawMessage   `json:"args,omitempty"`
 }
 
 // Impact bounds the utilization of nodes that survive a failure, as a fraction of allocatable.
@@ -311,6 +313,8 @@ type Web struct {
 // Approvals configure whether the leader executes plans that a person approved with `evenkeel apply`.
 type Approvals struct {
 	Enabled bool `json:"enabled"`
+	// ValidFor is how long a plan waits for approval. It is 0 only in the copy that Hash makes.
+	ValidFor Duration `json:"validFor,omitzero"`
 }
 
 // NotifyReceiver is a server that gets notifications, such as Slack.
@@ -337,6 +341,7 @@ type secretFile struct {
 // ScheduledStrategy is a strategy with its schedule.
 type ScheduledStrategy struct {
 	Name     string
+	Mode     plan.StrategyMode
 	Strategy strategies.Strategy
 	Schedule cron.Schedule
 }

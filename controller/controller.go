@@ -121,6 +121,7 @@ func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []
 	var goals []plan.Goal
 	for _, st := range all {
 		for _, g := range st.Strategy.Goals(s) {
+			g.Mode = st.Mode
 			if due != nil && !slices.Contains(due, st.Name) {
 				g.Constraint, g.WaitReason = true, "" // a constraint does not wait for anything
 			}

@@ -130,6 +130,8 @@ type StrategyInfo struct {
 	Needs string
 	// ByLoad lists the resources whose usage the strategy needs.
 	ByLoad []string
+	// Mode says who decides about the strategy's moves. Empty means plan.Automatic.
+	Mode plan.StrategyMode
 }
 
 // PressureHint is the mark of a node under pressure: a label, or a taint with the effect PreferNoSchedule. The hint
