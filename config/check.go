@@ -18,6 +18,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
 
+// Bounds of approvals.validFor.
+const (
+	minValidFor = time.Minute
+	maxValidFor = 7 * 24 * time.Hour
+)
+
 // check reports invalid values, and sets the fields of c that depend on several values.
 func check(c *Config, d *strict.Decoder) {
 	if !d.Has("apiVersion") || c.APIVersion != Version {
@@ -38,6 +44,9 @@ func check(c *Config, d *strict.Decoder) {
 	checkEvictor(c, d)
 	checkBreaker(c, d)
 	checkPlacement(c, d)
+	if v := c.Approvals.ValidFor; v < Duration(minValidFor) || v > Duration(maxValidFor) {
+		d.Errorf("approvals.validFor", "%s is not a time in which a person can approve a plan (want 1m to 168h)", v)
+	}
 	if c.Web.Watcher && c.Load.Source == SourceRequests {
 		d.Errorf("web.watcher", "needs a source of usage, but load.source is %s (want metricsServer, prometheus or loadWatcher there)",
 			SourceRequests)

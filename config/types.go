@@ -311,7 +311,7 @@ type Web struct {
 // Approvals configure whether the leader executes plans that a person approved with `evenkeel apply`.
 type Approvals struct {
 	Enabled bool `json:"enabled"`
-	// ValidFor is how long a plan waits for approval.
+	// ValidFor is how long a plan waits for approval, and how long discarded moves stay away.
 	ValidFor Duration `json:"validFor"`
 }
 

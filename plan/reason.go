@@ -130,6 +130,7 @@ const (
 	NotLeading              Code = "NotLeading"
 	OtherReleaseActive      Code = "OtherReleaseActive"
 	PlanRefused             Code = "PlanRefused"
+	ProposalTooLarge        Code = "ProposalTooLarge"
 	Paused                  Code = "Paused"
 	BreakerOpen             Code = "BreakerOpen"
 	AlertFiring             Code = "AlertFiring"

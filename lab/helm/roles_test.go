@@ -63,8 +63,8 @@ func TestPermissions(t *testing.T) {
 		"coordination.k8s.io/leases list"}) {
 		t.Errorf("dryRun=false adds %v", added)
 	}
-	if noApprovals := renderChart(t, "--set", "config.dryRun=false,config.approvals.enabled=false"); strings.Contains(noApprovals, "[evenkeel-approval]") ||
-		!strings.Contains(renderChart(t, "--set", "config.dryRun=false"), "[evenkeel-approval]") {
+	if noApprovals := renderChart(t, "--set", "config.dryRun=false,config.approvals.enabled=false"); strings.Contains(noApprovals, "evenkeel-approval") || strings.Contains(noApprovals, "evenkeel-waiting-plan") ||
+		!strings.Contains(renderChart(t, "--set", "config.dryRun=false"), "[evenkeel-approval, evenkeel-waiting-plan]") {
 		t.Error("want the permission to read approved plans only with approvals.enabled")
 	}
 	const patch = "/nodes patch"
