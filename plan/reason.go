@@ -87,6 +87,7 @@ const (
 	WouldReturn            Code = "WouldReturn"
 	UncertainLanding       Code = "UncertainLanding"
 	PredictionLimitReached Code = "PredictionLimitReached"
+	AlreadyPlanned         Code = "AlreadyPlanned"
 )
 
 // Causes why a pass could judge nothing. NothingJudgedCodes lists all of them.

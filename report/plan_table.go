@@ -26,6 +26,7 @@ func (t *table) writePlan(p plan.Plan, subject, effect string) {
 	t.writeBound(p)
 	t.writeSchedulers(p)
 	t.writeInputs(p)
+	t.writeProposals(p)
 }
 
 // writeBlocks explains why the moves of the plan are not executed. It adds the age of a pause and how to end it: a pause
@@ -63,13 +64,17 @@ func shortPlanID(id string) string {
 }
 
 func (t *table) writeGoals(p plan.Plan) {
-	g := newGrid("GOAL", "STRATEGY", "WANTED", ">NOW", ">AFTER")
-	for _, goal := range p.Goals {
-		g.addRow(escape(goal.ID), escape(goal.Strategy), goalText(goal), excessText(goal, goal.Excess), excessText(goal, p.After.Excess[goal.ID]))
-	}
 	title := "Goals not met now"
 	if t.ended {
 		title = "Goals not met when the plan was made (" + p.TakenAt.UTC().Format(timeLayout) + ")"
+	}
+	t.writeGoalsUnder(title, p)
+}
+
+func (t *table) writeGoalsUnder(title string, p plan.Plan) {
+	g := newGrid("GOAL", "STRATEGY", "WANTED", ">NOW", ">AFTER")
+	for _, goal := range p.Goals {
+		g.addRow(escape(goal.ID), escape(goal.Strategy), goalText(goal), excessText(goal, goal.Excess), excessText(goal, p.After.Excess[goal.ID]))
 	}
 	t.addSection(title, g, maxLines)
 }

@@ -16,7 +16,7 @@ type runTable struct{ *table }
 
 // writeRun writes what a pass did, and then its plan.
 func (t runTable) writeRun(r plan.RunReport) {
-	t.ended = true
+	t.ended, t.dryRun = true, r.Mode == plan.DryRun
 	t.writeRunVerdict(r)
 	switch {
 	case refused(r):
@@ -181,8 +181,11 @@ func openGoalsText(p plan.Plan) (text, color string) {
 	if open := len(p.Goals) - met; open > 0 {
 		text, color = fmt.Sprintf("; %s %s unmet", plural.Count(open, "goal"), plural.Choose(open, "stays", "stay")), yellow
 	}
-	if more := waitingText(p.Strategies); more != "" {
+	if more := waitingText(automaticStrategies(p)); more != "" {
 		text, color = text+"; waiting: "+more, yellow
+	}
+	if more := proposedText(p); more != "" {
+		text += "; " + more
 	}
 	if more := noDataText(p, true); more != "" {
 		text, color = text+"; "+more, yellow

@@ -15,13 +15,14 @@ const maxLines = 20
 type table struct {
 	wide, color bool
 	ended       bool // the plan is part of the report of a run that has ended
+	dryRun      bool // no pass evicts anything, whatever the mode of a strategy
 	lines       []string
 }
 
 func newTable(format Format, opts []Options) *table {
 	t := &table{wide: format == Wide}
 	if len(opts) > 0 {
-		t.color = opts[0].Color
+		t.color, t.dryRun = opts[0].Color, !opts[0].Evicts
 	}
 	return t
 }
