@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 const (
@@ -99,10 +100,12 @@ func (c *Controller) exhausted(r *approval.Request) string {
 // resumeDelay is how long the evictions of a process that has ended may still commit after it reserved them.
 const resumeDelay = evictor.LongestCall
 
-// awaitsEarlierProcess reports whether evictions that an earlier process reserved may still commit. Their outcomes would
-// be unknown now, and their workloads would back off, so the leader resumes the plan of that process later.
+// awaitsEarlierProcess reports whether a plan must not be resumed yet, because the outcome of evictions of an earlier
+// process is unknown: they may still commit, or their workloads back off. Without this wait, the moves of these workloads
+// would be dropped.
 func (c *Controller) awaitsEarlierProcess(ctx context.Context, r *approval.Request) bool {
-	if r.Attempts == 0 || c.exhausted(r) != "" {
+	now := c.Clock.Now()
+	if r.Attempts == 0 || c.exhausted(r) != "" || !now.Before(r.Plan.Expires) {
 		return false
 	}
 	st, err := c.Store.Load(ctx)
@@ -110,17 +113,25 @@ func (c *Controller) awaitsEarlierProcess(ctx context.Context, r *approval.Reque
 		c.Log.Warn("an approved plan is not resumed yet, because the stored state cannot be read", "plan", r.Plan.ID, "error", err)
 		return true
 	}
-	open := slices.ContainsFunc(st.Runs, func(run plan.OpenRun) bool {
+	waits := hasOpenReservations(st, now) || slices.ContainsFunc(st.Backoffs, func(b plan.Backoff) bool {
+		return b.Reason.Code == plan.OutcomeUnknown && now.Before(b.Until) && slices.ContainsFunc(r.Plan.Moves,
+			func(m plan.Move) bool { return history.WorkloadOfMove(m) == b.Workload })
+	})
+	if waits && c.awaited != r.Plan.ID {
+		c.awaited = r.Plan.ID
+		c.Log.Info("the process that executed an approved plan has ended; the plan is resumed when the outcome of its evictions is known",
+			"plan", r.Plan.ID, "holder", r.Holder, "until", r.Plan.Expires)
+	}
+	return waits
+}
+
+// hasOpenReservations reports whether reserved evictions may still commit.
+func hasOpenReservations(st plan.PlannerState, now time.Time) bool {
+	return slices.ContainsFunc(st.Runs, func(run plan.OpenRun) bool {
 		return slices.ContainsFunc(run.Reservations, func(x plan.Reservation) bool {
-			return x.Outcome == nil && c.Clock.Now().Before(x.At.Add(resumeDelay))
+			return x.Outcome == nil && now.Before(x.At.Add(resumeDelay))
 		})
 	})
-	if open && c.awaited != r.Plan.ID {
-		c.awaited = r.Plan.ID
-		c.Log.Info("the process that executed an approved plan has ended; the plan is resumed when its last evictions cannot commit any more",
-			"plan", r.Plan.ID, "holder", r.Holder, "atMost", resumeDelay)
-	}
-	return open
 }
 
 // reject publishes the report of an approved plan that must not be executed.

@@ -30,7 +30,7 @@ func newApprove(g *globalFlags) *cobra.Command {
 	f := &decideFlags{}
 	c := &cobra.Command{
 		Use: "approve [PLAN]", Short: "Approve steps of a waiting plan", Args: cobra.MaximumNArgs(1),
-		Long: "Approves steps of a plan that waits, because their strategies have mode: approve. PLAN is the ID of the plan or the\nbeginning of it. Without PLAN, the command lists the waiting plans.\nThe process that holds the Lease executes the approved steps. It checks each step again and drops steps that are no\nlonger valid. Limits, windows, budgets, back-offs and pauses apply. With CronJobs, the next job executes the steps.",
+		Long:    "Approves steps of a plan that waits, because their strategies have mode: approve. PLAN is the ID of the plan or the\nbeginning of it. Without PLAN, the command lists the waiting plans.\nThe process that holds the Lease executes the approved steps. It checks each step again and drops steps that are no\nlonger valid. Limits, windows, budgets, back-offs and pauses apply. With CronJobs, the next job executes the steps.",
 		Example: "  evenkeel approve\n  evenkeel approve 3f2a --strategy zones\n  evenkeel approve 3f2a --steps 1,4-7 --wait 10m",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.approve(cmd, g, args) },
 	}

@@ -15,8 +15,9 @@ import (
 
 // Bounds of the lists in Plans. The oldest entries are dropped first.
 const (
-	maxEnded = 20
-	maxMarks = 10_000
+	maxEnded     = 20
+	maxProposals = 20
+	maxMarks     = 10_000
 )
 
 // kind is the kind of Plans as a document.
@@ -40,6 +41,8 @@ type Plans struct {
 type Plan struct {
 	plan.Plan `json:"plan"`
 	Since     time.Time `json:"since"`
+	// Proposals are the IDs of the latest proposals with these moves, as the reports of passes name them.
+	Proposals []string `json:"proposals,omitempty"`
 	// Decisions are about the steps that do not wait any more, sorted by step.
 	Decisions []Decision `json:"decisions,omitempty"`
 }
@@ -121,7 +124,7 @@ func (p Plans) Keep(n Proposal) (Plans, *Plan) {
 		fresh[keyOf(m)] = true
 	}
 	if maps.Equal(fresh, p.waitingMoves(n.Strategies)) {
-		return p, nil
+		return p.nameProposal(n), nil
 	}
 	p = p.replaceSteps(n, next.ID, len(fresh) == 0)
 	if len(fresh) == 0 {
@@ -134,6 +137,22 @@ func (p Plans) Keep(n Proposal) (Plans, *Plan) {
 	return p, nil
 }
 
+// nameProposal remembers the ID of a proposal whose moves wait already.
+func (p Plans) nameProposal(n Proposal) Plans {
+	if n.Plan == nil {
+		return p
+	}
+	p.Waiting = slices.Clone(p.Waiting)
+	for i := range p.Waiting {
+		w := &p.Waiting[i]
+		ours := slices.ContainsFunc(w.WaitingMoves(), func(m plan.Move) bool { return slices.Contains(n.Strategies, m.Strategy) })
+		if ours && !slices.Contains(w.Proposals, n.Plan.ID) {
+			w.Proposals = lastOf(append(slices.Clone(w.Proposals), n.Plan.ID), maxProposals)
+		}
+	}
+	return p
+}
+
 // newPlan returns the plan that will wait. It has only what its execution needs, so that large plans fit into a
 // ConfigMap. Discarded moves, and those that are useless without them, do not wait.
 func newPlan(n Proposal, discarded []Mark) Plan {
@@ -142,7 +161,7 @@ func newPlan(n Proposal, discarded []Mark) Plan {
 		Expires: n.Now.UTC().Add(n.ValidFor), Cluster: o.Cluster, ConfigHash: o.ConfigHash}
 	kept.Moves, kept.Hints = renumber(o.Moves, o.Hints)
 	kept.ID = plan.ContentID(kept)
-	next, marks := Plan{Plan: kept, Since: n.Now.UTC()}, byMove(discarded)
+	next, marks := Plan{Plan: kept, Since: n.Now.UTC(), Proposals: []string{o.ID}}, byMove(discarded)
 	for _, m := range kept.Moves {
 		if mark, found := marks[keyOf(m)]; found {
 			steps, _ := next.withPairs([]int{m.Step})

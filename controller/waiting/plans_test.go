@@ -77,6 +77,12 @@ func TestAProposalReplacesAPlanOnlyIfItsMovesDiffer(t *testing.T) {
 	if announced != nil || p.Waiting[0].ID != first.ID {
 		t.Errorf("the same pods replace plan %s by %s, or are announced again", first.ID, p.Waiting[0].ID)
 	}
+	again := proposal(15, "zones", b, a)
+	again.Plan.ID = "proposal-2"
+	p, _ = p.Keep(again)
+	if w, err := p.Find("proposal-2"); err != nil || w.ID != first.ID {
+		t.Errorf("the ID of a proposal with the same moves does not find the plan: %v", err)
+	}
 	p, announced = p.Keep(proposal(20, "zones", a))
 	if announced != nil || len(p.Waiting) != 1 || p.Waiting[0].ID == first.ID {
 		t.Errorf("fewer moves must replace the plan, and must not be announced: %+v", announced)
@@ -334,7 +340,7 @@ func TestTheStoreKeepsPlans(t *testing.T) {
 		t.Errorf("%+v (%v)", p, err)
 	}
 	if writes != 2 {
-		t.Errorf("%d updates, want a conflict and one update: the same moves need none", writes)
+		t.Errorf("%d updates, want a conflict and one update: the same proposal needs none", writes)
 	}
 	rejected := rejectf("no")
 	if err := s.Update(t.Context(), func(p Plans) (Plans, error) { return Plans{}, rejected }); !errors.Is(err, rejected) || writes != 2 {

@@ -78,12 +78,13 @@ const maxShownText = 60
 
 func shorten(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxShownText)], "") }
 
-// Find returns the plan whose ID begins with prefix.
+// Find returns the plan whose ID begins with prefix. The ID of a proposal with the same moves finds it too.
 func (p *Plans) Find(prefix string) (*Plan, error) {
 	var found []string
 	var last *Plan
 	for i := range p.Waiting {
-		if strings.HasPrefix(p.Waiting[i].ID, prefix) {
+		if slices.ContainsFunc(append([]string{p.Waiting[i].ID}, p.Waiting[i].Proposals...),
+			func(id string) bool { return strings.HasPrefix(id, prefix) }) {
 			last, found = &p.Waiting[i], append(found, p.Waiting[i].ID)
 		}
 	}
