@@ -18,12 +18,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
 
-// Bounds of approvals.validFor.
-const (
-	minValidFor = time.Minute
-	maxValidFor = 7 * 24 * time.Hour
-)
-
 // check reports invalid values, and sets the fields of c that depend on several values.
 func check(c *Config, d *strict.Decoder) {
 	if !d.Has("apiVersion") || c.APIVersion != Version {
@@ -43,10 +37,8 @@ func check(c *Config, d *strict.Decoder) {
 	checkFraction(d, "impact.utilizationLimit", c.Impact.UtilizationLimit)
 	checkEvictor(c, d)
 	checkBreaker(c, d)
+	checkApprovals(c, d)
 	checkPlacement(c, d)
-	if v := c.Approvals.ValidFor; v < Duration(minValidFor) || v > Duration(maxValidFor) {
-		d.Errorf("approvals.validFor", "%s is not a time in which a person can approve a plan (want 1m to 168h)", v)
-	}
 	if c.Web.Watcher && c.Load.Source == SourceRequests {
 		d.Errorf("web.watcher", "needs a source of usage, but load.source is %s (want metricsServer, prometheus or loadWatcher there)",
 			SourceRequests)
@@ -122,6 +114,23 @@ func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 		built.Strategy = checkStrategyType(c, d, path, s)
 		if s.Schedule != "" && err == nil && built.Strategy != nil {
 			c.scheduled = append(c.scheduled, built)
+		}
+	}
+}
+
+// Bounds of approvals.validFor. A plan that waits longer describes a cluster of long ago.
+const minValidFor, maxValidFor = Duration(time.Minute), Duration(30 * 24 * time.Hour)
+
+func checkApprovals(c *Config, d *strict.Decoder) {
+	switch valid := c.Approvals.ValidFor; {
+	case valid < minValidFor:
+		d.Errorf("approvals.validFor", "%s is too short for a person to approve a plan (want %s or more)", valid, minValidFor)
+	case valid > maxValidFor:
+		d.Errorf("approvals.validFor", "%s is too long (want %s or less)", valid, maxValidFor)
+	}
+	for i, s := range c.Strategies {
+		if s.Mode == plan.Approve && !c.Approvals.Enabled {
+			d.Errorf(fmt.Sprintf("strategies[%d].mode", i), "approve needs approvals.enabled: true; to plan without evicting, use dryRun")
 		}
 	}
 }

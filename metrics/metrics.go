@@ -24,6 +24,7 @@ type Metrics struct {
 	lastPass     prometheus.Gauge
 	skipped      *prometheus.CounterVec
 	planned      *prometheus.GaugeVec
+	proposed     *prometheus.GaugeVec
 	minEvictions prometheus.Gauge
 	unmetGoals   *prometheus.GaugeVec
 	rejected     *prometheus.GaugeVec
@@ -58,6 +59,9 @@ func New(version, configHash string) *Metrics {
 		skipped: newCounters(r, "evenkeel_schedule_skipped_total",
 			"Number of times that a strategy was due while a pass was running.", "strategy"),
 		planned: newGauges(r, "evenkeel_planned_moves", "Moves of the last plan, by strategy.", "strategy"),
+		proposed: newGauges(r, "evenkeel_proposed_moves",
+			"Moves of the last plan for strategies in mode approve or dryRun, by mode and strategy. The pass does not execute them.",
+			"mode", "strategy"),
 		minEvictions: newGauge(r, "evenkeel_plan_min_evictions",
 			"Lower bound on evictions for every goal that permitted evictions can reach (bound.minEvictions of the last plan)."),
 		unmetGoals: newGauges(r, "evenkeel_goals_unmet",
@@ -167,6 +171,12 @@ func (m *Metrics) recordPlan(p plan.Plan) {
 	m.planned.Reset()
 	for _, mv := range p.Moves {
 		m.planned.WithLabelValues(mv.Strategy).Inc()
+	}
+	m.proposed.Reset()
+	for _, of := range p.Proposals {
+		for _, mv := range of.Plan.Moves {
+			m.proposed.WithLabelValues(string(of.Mode), mv.Strategy).Inc()
+		}
 	}
 	m.unmetGoals.Reset()
 	for _, g := range p.Goals {
