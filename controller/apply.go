@@ -20,8 +20,11 @@ const (
 	maxAttempts = 3
 )
 
-// applyApprovedPlan executes a plan that a person approved, if there is one.
-func (c *Controller) applyApprovedPlan(ctx context.Context) {
+// approvedPlans executes the plans that a person approved.
+type approvedPlans struct{ *Controller }
+
+// executeNext executes the next plan that a person approved, if there is one.
+func (c approvedPlans) executeNext(ctx context.Context) {
 	if c.Approvals == nil || c.Mode != plan.Live {
 		return
 	}
@@ -47,14 +50,14 @@ func (c *Controller) ExecuteApproved(ctx context.Context) {
 	if err != nil {
 		c.Log.Warn("an approved plan is not executed", "error", err)
 	}
-	if r != nil && r.WaitingPlan != "" {
-		c.executeRequest(ctx, r)
+	if a := (approvedPlans{c}); r != nil && r.WaitingPlan != "" && !a.awaitsEarlierProcess(ctx, r) {
+		a.executeRequest(ctx, r)
 	}
 }
 
 // executeRequest executes an approved plan and stores its report. The next leader calls it again if this process ends
 // before it has stored the report: pods that are gone are not evicted again, because each move names the UID of its pod.
-func (c *Controller) executeRequest(ctx context.Context, r *approval.Request) {
+func (c approvedPlans) executeRequest(ctx context.Context, r *approval.Request) {
 	by := plan.Approval{By: r.ApprovedBy, At: r.ApprovedAt, WaitingPlan: r.WaitingPlan}
 	log := c.Log.With("plan", r.Plan.ID, "waitingPlan", r.WaitingPlan, "approvedBy", by.By)
 	if why := c.exhausted(r); why != "" {
@@ -86,7 +89,7 @@ func (c *Controller) executeRequest(ctx context.Context, r *approval.Request) {
 }
 
 // exhausted returns the reason why a request that was claimed before must not be executed again, or "".
-func (c *Controller) exhausted(r *approval.Request) string {
+func (c approvedPlans) exhausted(r *approval.Request) string {
 	switch {
 	case r.Attempts > 0 && r.Holder == c.Holder:
 		return "the process that took the plan could not store its report; the reports of the current leader contain its evictions"
@@ -103,7 +106,7 @@ const resumeDelay = evictor.LongestCall
 // awaitsEarlierProcess reports whether a plan must not be resumed yet, because the outcome of evictions of an earlier
 // process is unknown: they may still commit, or their workloads back off. Without this wait, the moves of these workloads
 // would be dropped.
-func (c *Controller) awaitsEarlierProcess(ctx context.Context, r *approval.Request) bool {
+func (c approvedPlans) awaitsEarlierProcess(ctx context.Context, r *approval.Request) bool {
 	now := c.Clock.Now()
 	if r.Attempts == 0 || c.exhausted(r) != "" || !now.Before(r.Plan.Expires) {
 		return false
@@ -156,7 +159,7 @@ const maxAnswerDelay = time.Hour
 // answer stores the report of an approved plan for the person who approved the plan. It tries up to closeAttempts times
 // within saveTimeout. If it fails, the next check for approved plans tries again, until maxAnswerDelay has passed.
 // answer returns false while the report may still be stored later.
-func (c *Controller) answer(ctx context.Context) bool {
+func (c approvedPlans) answer(ctx context.Context) bool {
 	u := c.unanswered
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
@@ -202,17 +205,17 @@ func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Appr
 		p.executeWaves(ctx, p.withoutForbiddenMoves(approved))
 		p.recheckBreaker(ctx)
 	}
-	p.explainGone()
+	explainGone(&p.report)
 	return p.finish(ctx), nil
 }
 
 // explainGone adds to the outcomes of a resumed plan that an earlier process may have evicted the pods that are gone.
-func (p *pass) explainGone() {
-	if p.report.Approval.Attempt < 2 {
+func explainGone(r *plan.RunReport) {
+	if r.Approval.Attempt < 2 {
 		return
 	}
-	for i := range p.report.Outcomes {
-		if o := &p.report.Outcomes[i]; o.Outcome == plan.AlreadyGone {
+	for i := range r.Outcomes {
+		if o := &r.Outcomes[i]; o.Outcome == plan.AlreadyGone {
 			o.Reason.Message += "; an earlier process took this plan and may have evicted it: see its report, or the recovered run"
 		}
 	}

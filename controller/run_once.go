@@ -27,7 +27,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		p.recheckBreaker(ctx)
 		p.replan(ctx)
 	}
-	p.keepProposal(ctx)
+	proposalKeeper{p}.keep(ctx)
 	return p.finish(ctx), nil
 }
 

@@ -12,9 +12,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// keepProposal keeps the proposal of the pass until a person approves it. While approved steps of a waiting plan are not
-// executed yet, the plans stay as they are.
-func (p *pass) keepProposal(ctx context.Context) {
+// proposalKeeper keeps the proposal of a pass until a person approves it.
+type proposalKeeper struct{ *pass }
+
+// keep keeps the proposal. While approved steps of a waiting plan are not executed yet, the plans stay as they are.
+func (p proposalKeeper) keep(ctx context.Context) {
 	if p.Waiting == nil || p.Approvals == nil || p.Mode != plan.Live || p.report.EndedBeforePlanning() {
 		return
 	}
@@ -40,7 +42,7 @@ func (p *pass) keepProposal(ctx context.Context) {
 
 // updateWaiting replaces the waiting plans if replace is true and the moves of the proposal differ. It announces the new
 // plan.
-func (p *pass) updateWaiting(ctx context.Context, replace bool) error {
+func (p proposalKeeper) updateWaiting(ctx context.Context, replace bool) error {
 	n := waiting.Proposal{Plan: p.report.Plan.ForApproval(), ConfigHash: p.ConfigHash, Now: p.Clock.Now(), ValidFor: p.ValidFor}
 	for _, s := range p.Strategies {
 		if s.Mode == plan.Approve && (p.due == nil || slices.Contains(p.due, s.Name)) {
@@ -75,11 +77,11 @@ func (p *pass) updateWaiting(ctx context.Context, replace bool) error {
 	return nil
 }
 
-func (c *Controller) hasStrategy(name string) bool {
-	return slices.ContainsFunc(c.Strategies, func(s config.ScheduledStrategy) bool { return s.Name == name })
+func (p proposalKeeper) hasStrategy(name string) bool {
+	return slices.ContainsFunc(p.Strategies, func(s config.ScheduledStrategy) bool { return s.Name == name })
 }
 
-func (p *pass) announce(w plan.WaitingPlan) {
+func (p proposalKeeper) announce(w plan.WaitingPlan) {
 	p.log.Info("a plan waits for approval", "waitingPlan", w.ID, "steps", w.Steps(), "strategies", w.Strategies, "expires", w.Expires,
 		"toApprove", "evenkeel approve "+w.ID)
 	if p.Events != nil {
@@ -91,7 +93,7 @@ func (p *pass) announce(w plan.WaitingPlan) {
 }
 
 // reportNotKept reports that the proposal does not wait for approval.
-func (p *pass) reportNotKept(err error) {
+func (p proposalKeeper) reportNotKept(err error) {
 	why := plan.Reason{Code: plan.StateUnavailable, Message: "the plan of this pass does not wait for approval: " + err.Error()}
 	if errors.Is(err, waiting.ErrTooLarge) {
 		why = plan.Reason{Code: plan.ProposalTooLarge, Message: err.Error()}
@@ -105,7 +107,7 @@ func (p *pass) reportNotKept(err error) {
 
 // markApproved marks the steps of a request as approved in their waiting plan. It returns the reason why the steps must
 // not be executed, or "". After an error, the caller tries again later.
-func (c *Controller) markApproved(ctx context.Context, r *approval.Request, by plan.Approval) (rejected string, err error) {
+func (c approvedPlans) markApproved(ctx context.Context, r *approval.Request, by plan.Approval) (rejected string, err error) {
 	if r.WaitingPlan == "" {
 		return "", nil
 	}

@@ -102,7 +102,7 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 		if p.tripBreaker(checkClusterAgain(p, s)) != nil {
 			return nil, nil, nil
 		}
-		moves, dropped := p.Planner.Recheck(s, p.state, p.goalsForMoves(s), remaining, wave, s.TakenAt)
+		moves, dropped := p.Planner.Recheck(s, p.state, goalsForMoves(p, s), remaining, wave, s.TakenAt)
 		if first || !slices.ContainsFunc(dropped, blockedByBudget) || !p.Clock.Now().Before(until) ||
 			!wait.Sleep(ctx, p.Clock, budgetPollInterval) {
 			return moves, dropped, nil
@@ -111,7 +111,7 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 }
 
 // goalsForMoves returns the goals for the moves that the pass executes.
-func (p *pass) goalsForMoves(s *cluster.Snapshot) []plan.Goal {
+func goalsForMoves(p *pass, s *cluster.Snapshot) []plan.Goal {
 	mode := plan.Automatic
 	if a := p.report.Approval; a != nil && a.WaitingPlan != "" {
 		mode = plan.Approve

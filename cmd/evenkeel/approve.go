@@ -29,7 +29,7 @@ type decideFlags struct {
 func newApprove(g *globalFlags) *cobra.Command {
 	f := &decideFlags{}
 	c := &cobra.Command{
-		Use: "approve [PLAN]", Short: "Approve steps of a waiting plan", Args: cobra.MaximumNArgs(1),
+		Use: "approve [PLAN]", Short: "Approve steps of a waiting plan", Args: atMostOnePlan,
 		Long:    "Approves steps of a plan that waits, because their strategies have mode: approve. PLAN is the ID of the plan or the\nbeginning of it. Without PLAN, the command lists the waiting plans.\nThe process that holds the Lease executes the approved steps. It checks each step again and drops steps that are no\nlonger valid. Limits, windows, budgets, back-offs and pauses apply. With CronJobs, the next job executes the steps.",
 		Example: "  evenkeel approve\n  evenkeel approve 3f2a --strategy zones\n  evenkeel approve 3f2a --steps 1,4-7 --wait 10m",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.approve(cmd, g, args) },
@@ -43,13 +43,20 @@ func newApprove(g *globalFlags) *cobra.Command {
 func newDiscard(g *globalFlags) *cobra.Command {
 	f := &decideFlags{output: string(report.Table)}
 	c := &cobra.Command{
-		Use: "discard [PLAN]", Short: "Discard steps of a waiting plan", Args: cobra.MaximumNArgs(1),
+		Use: "discard [PLAN]", Short: "Discard steps of a waiting plan", Args: atMostOnePlan,
 		Long:    "Discards steps of a plan that waits for approval. The same moves do not wait again before approvals.validFor has passed.\nWithout PLAN, the command lists the waiting plans.",
 		Example: "  evenkeel discard 3f2a\n  evenkeel discard 3f2a --steps 2",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.discard(cmd, g, args) },
 	}
 	f.addTo(c, "discard")
 	return c
+}
+
+func atMostOnePlan(cmd *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return fmt.Errorf("%s takes one plan, got %d", cmd.Name(), len(args))
+	}
+	return nil
 }
 
 func (f *decideFlags) addTo(c *cobra.Command, verb string) {

@@ -209,10 +209,13 @@ func TestChoicesThatAreRejected(t *testing.T) {
 		{Choice{Strategy: "zones", Steps: []Range{{2, 2}}}, "step 2 belongs to strategy hot, not to zones"},
 		{Choice{Steps: []Range{{3, 3}}}, "step 3 does not wait: it was approved by alice at 2026-03-01T12:00:00Z"},
 	} {
-		_, _, err := w.Choose(c.choice, true)
+		_, _, err := w.Choose(c.choice, false)
 		if r := (Rejection{}); !errors.As(err, &r) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: got error %v, want %q", c.choice, err, c.want)
 		}
+	}
+	if steps, _, err := w.Choose(Choice{Steps: []Range{{3, 3}}}, true); err != nil || !slices.Equal(steps, []int{3}) {
+		t.Errorf("a step that was approved before is not approved again: %v (%v)", steps, err)
 	}
 	w.decide([]int{1, 2}, Decision{State: Replaced, At: noon})
 	if _, _, err := w.Choose(Choice{}, true); err == nil || !strings.Contains(err.Error(), "1 approved, 2 replaced") {

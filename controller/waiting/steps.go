@@ -114,12 +114,12 @@ func (p *Plans) candidates() string {
 }
 
 // Choose returns the chosen steps in order, with the steps that they need, and the latter also apart. A step that was
-// discarded can be chosen only by its number, and only if discarded is true.
-func (w *Plan) Choose(c Choice, discarded bool) (steps, needed []int, err error) {
+// approved or discarded before can be chosen only by its number, and only if again is true.
+func (w *Plan) Choose(c Choice, again bool) (steps, needed []int, err error) {
 	if c.Strategy != "" && !slices.ContainsFunc(w.Moves, func(m plan.Move) bool { return m.Strategy == c.Strategy }) {
 		return nil, nil, rejectf("plan %s has no move of strategy %q", w.ID, shorten(c.Strategy))
 	}
-	if steps, err = w.chooseNumbers(c, discarded); err != nil {
+	if steps, err = w.chooseNumbers(c, again); err != nil {
 		return nil, nil, err
 	}
 	if len(steps) == 0 {
@@ -127,14 +127,14 @@ func (w *Plan) Choose(c Choice, discarded bool) (steps, needed []int, err error)
 	}
 	all, needed := w.withPairs(steps)
 	for _, step := range needed {
-		if d := w.StateOf(step); d.State == Approved || d.State == Replaced {
+		if d := w.StateOf(step); d.State == Replaced || d.State == Approved && !again {
 			return nil, nil, rejectf("step %d, which the chosen steps need, %s", step, d.text())
 		}
 	}
 	return all, needed, nil
 }
 
-func (w *Plan) chooseNumbers(c Choice, discarded bool) (steps []int, err error) {
+func (w *Plan) chooseNumbers(c Choice, again bool) (steps []int, err error) {
 	for _, r := range c.Steps {
 		if r.Last > len(w.Moves) {
 			return nil, rejectf("plan %s has no step %d (want 1 to %d)", w.ID, r.Last, len(w.Moves))
@@ -147,7 +147,7 @@ func (w *Plan) chooseNumbers(c Choice, discarded bool) (steps []int, err error) 
 		case len(c.Steps) > 0 && !named, len(c.Steps) == 0 && c.Strategy != "" && m.Strategy != c.Strategy:
 		case c.Strategy != "" && m.Strategy != c.Strategy:
 			return nil, rejectf("step %d belongs to strategy %s, not to %s", m.Step, m.Strategy, c.Strategy)
-		case d.State == Waiting, named && discarded && d.State == Discarded:
+		case d.State == Waiting, named && again && d.State != Replaced:
 			steps = append(steps, m.Step)
 		case named:
 			return nil, rejectf("step %d does not wait: it %s", m.Step, d.text())
@@ -239,7 +239,7 @@ func (w *Plan) Part(steps []int) plan.Plan {
 }
 
 // Approve returns the plans with the steps of part marked as approved. It returns a Rejection if part does not belong to
-// a plan that waits, or if a person has decided otherwise since the approval. To repeat an approval changes nothing.
+// a plan that waits, or if a person has decided about a step since the approval. To repeat an approval changes nothing.
 func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, error) {
 	p = p.Expire(now)
 	i := slices.IndexFunc(p.Waiting, func(w Plan) bool { return w.ID == by.WaitingPlan })
@@ -252,8 +252,8 @@ func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, 
 	var steps []int
 	for _, m := range part.Moves {
 		d := w.StateOf(m.Step)
-		again := d.State == Approved && d.By == by.By && d.At.Equal(by.At)
-		if d.State == Approved && !again || d.State == Replaced || d.State == Discarded && !d.At.Before(by.At) {
+		same := d.State == Approved && d.By == by.By && d.At.Equal(by.At)
+		if d.State == Replaced || d.State != Waiting && !same && !d.At.Before(by.At) {
 			return p, rejectf("step %d of plan %s %s", m.Step, w.ID, d.text())
 		}
 		steps = append(steps, m.Step)
