@@ -164,7 +164,7 @@ func (f *decideFlags) findExecutor(ctx context.Context, lease *leader.Lease, d d
 		return holder, err
 	}
 	if f.leadsDryRun(ctx, d) {
-		return "", fmt.Errorf("Evenkeel in namespace %s is a dry run (dryRun: true), so no plan waits and none is executed", f.namespace)
+		return "", fmt.Errorf("namespace %s has a dry run (dryRun: true), which keeps and executes no plan", f.namespace)
 	}
 	return "", nil
 }

@@ -170,7 +170,7 @@ func TestApproveAndDiscard(t *testing.T) {
 	s.holder = ""
 	expect(s.run(t, "approve", id, "--steps", "1,4"), 0, "Approved 3 of 4 steps", "Step 3 is included", "No process holds the Lease")
 	s.dryRun = true
-	expect(s.run(t, "approve", id), 1, "nothing was approved: Evenkeel in namespace default is a dry run")
+	expect(s.run(t, "approve", id), 1, "nothing was approved: namespace default has a dry run (dryRun: true), which keeps and executes no plan")
 	delete(s.configMaps, waiting.ConfigMapName)
 	expect(s.run(t, "approve"), 0, "No plan waits for approval in namespace default.\nEvenkeel there is a dry run")
 	s.dryRun, s.holder = false, "node-7"
