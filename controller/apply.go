@@ -116,16 +116,24 @@ func (c approvedPlans) awaitsEarlierProcess(ctx context.Context, r *approval.Req
 		c.Log.Warn("an approved plan is not resumed yet, because the stored state cannot be read", "plan", r.Plan.ID, "error", err)
 		return true
 	}
-	waits := hasOpenReservations(st, now) || slices.ContainsFunc(st.Backoffs, func(b plan.Backoff) bool {
-		return b.Reason.Code == plan.OutcomeUnknown && now.Before(b.Until) && slices.ContainsFunc(r.Plan.Moves,
-			func(m plan.Move) bool { return history.WorkloadOfMove(m) == b.Workload })
-	})
+	waits := hasOpenReservations(st, now) || slices.ContainsFunc(r.Plan.Moves,
+		func(m plan.Move) bool { return isOutcomeUnknown(st, history.WorkloadOfMove(m), now) })
 	if waits && c.awaited != r.Plan.ID {
 		c.awaited = r.Plan.ID
 		c.Log.Info("the process that executed an approved plan has ended; the plan is resumed when the outcome of its evictions is known",
 			"plan", r.Plan.ID, "holder", r.Holder, "until", r.Plan.Expires)
 	}
 	return waits
+}
+
+// isOutcomeUnknown reports whether a workload backs off because of an eviction with an unknown outcome, or whether such an
+// eviction may still commit.
+func isOutcomeUnknown(st plan.PlannerState, w plan.ObjectRef, now time.Time) bool {
+	return slices.ContainsFunc(st.Backoffs, func(b plan.Backoff) bool {
+		return b.Workload == w && b.Reason.Code == plan.OutcomeUnknown && now.Before(b.Until)
+	}) || slices.ContainsFunc(st.Background, func(b plan.BackgroundEviction) bool {
+		return b.Workload == w && b.AwaitsReplacement && now.Before(b.Since.Add(history.CommitTimeout))
+	})
 }
 
 // hasOpenReservations reports whether reserved evictions may still commit.

@@ -290,28 +290,38 @@ func TestAResumedPlanWaitsForReservedEvictions(t *testing.T) {
 	}
 }
 
-// TestAResumedPlanWaitsForTheBackoff: a pass found the outcome of the dead process unknown, so the workload backs off.
-// The plan is resumed afterwards.
-func TestAResumedPlanWaitsForTheBackoff(t *testing.T) {
-	a := newApprovalTest(t)
-	w := a.pass(t)
-	part := a.approve(t, w, 1)
-	r, err := a.box.Pending(t.Context())
-	if err != nil || a.box.Claim(t.Context(), r, "dead") != nil {
-		t.Fatal(err)
-	}
-	until := a.clock.Now().Add(10 * time.Minute)
-	storeState(t, a.Controller, plan.PlannerState{Backoffs: []plan.Backoff{{Workload: history.WorkloadOfMove(w.Moves[0]), Failures: 1,
-		Since: a.clock.Now(), Until: until, Reason: plan.Reason{Code: plan.OutcomeUnknown}}}})
-	a.lead(t, 3)
-	if got, err := a.box.Report(t.Context(), part.ID); got != nil || err != nil {
-		t.Fatalf("during the back-off: report %+v (%v)", got, err)
-	}
-	a.clock.SetTime(until)
-	a.observer.s.TakenAt = until
-	a.lead(t, 2)
-	if r := a.report(t, part); len(r.Outcomes) != 1 || r.Outcomes[0].Outcome != plan.Evicted {
-		t.Errorf("%+v", r)
+// TestAResumedPlanWaitsForUnknownOutcomes: a pass found the outcome of an eviction of the dead process unknown. Its
+// workload backs off, and the eviction may still commit. The plan is resumed afterwards.
+func TestAResumedPlanWaitsForUnknownOutcomes(t *testing.T) {
+	for name, unknown := range map[string]func(m plan.Move, since, until time.Time) plan.PlannerState{
+		"back-off": func(m plan.Move, since, until time.Time) plan.PlannerState {
+			return plan.PlannerState{Backoffs: []plan.Backoff{{Workload: history.WorkloadOfMove(m), Failures: 1, Since: since, Until: until,
+				Reason: plan.Reason{Code: plan.OutcomeUnknown}}}}
+		},
+		"in the background": func(m plan.Move, since, until time.Time) plan.PlannerState {
+			return plan.PlannerState{Background: []plan.BackgroundEviction{{Pod: m.Pod, Workload: history.WorkloadOfMove(m), From: m.From,
+				Since: since, Until: until.Add(time.Hour), AwaitsReplacement: true}}}
+		},
+	} {
+		a := newApprovalTest(t)
+		w := a.pass(t)
+		part := a.approve(t, w, 1)
+		r, err := a.box.Pending(t.Context())
+		if err != nil || a.box.Claim(t.Context(), r, "dead") != nil {
+			t.Fatal(err)
+		}
+		until := a.clock.Now().Add(history.CommitTimeout)
+		storeState(t, a.Controller, unknown(w.Moves[0], a.clock.Now(), until))
+		a.lead(t, 3)
+		if got, err := a.box.Report(t.Context(), part.ID); got != nil || err != nil {
+			t.Fatalf("%s: report %+v (%v), although the outcome is unknown", name, got, err)
+		}
+		a.clock.SetTime(until)
+		a.observer.s.TakenAt = until
+		a.lead(t, 2)
+		if r := a.report(t, part); len(r.Outcomes) != 1 || r.Outcomes[0].Outcome != plan.Evicted {
+			t.Errorf("%s: %+v", name, r)
+		}
 	}
 }
 

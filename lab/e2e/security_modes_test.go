@@ -136,7 +136,7 @@ func TestSecurityThreeModes(t *testing.T) {
 	ns := seedApps(t, modesApps())
 	startChurn(t, ns)
 	first := time.Now().UTC().Add(70 * time.Second)
-	second := first.Add(*approvalDelay + 6*time.Minute)
+	second := first.Add(*approvalDelay + 9*time.Minute)
 	config := testbed.ConfigFile(t, fmt.Sprintf(modesConfig, fmt.Sprintf("%d,%d * * * *", first.Minute(), second.Minute())))
 	var hold atomic.Bool
 	held := make(chan string, 10)
@@ -183,12 +183,12 @@ func TestSecurityThreeModes(t *testing.T) {
 	}
 	waitForHeldEviction(t, held, podOfStep(steps, 4), podOfStep(steps, 5))
 	leader.kill()
-	resumed := waitForWaitingReport(t, standby, 6*time.Minute, "of the resumed plan",
+	resumed := waitForWaitingReport(t, standby, 8*time.Minute, "of the resumed plan",
 		func(r waitingReport) bool { return r.Approval != nil && r.Approval.WaitingPlan == id })
 	if resumed.Approval.Attempt != 2 || len(resumed.Outcomes) != 2 || resumed.Outcomes[0].Outcome != "evicted" || resumed.Outcomes[1].Outcome != "evicted" {
 		t.Errorf("the resumed plan: %+v", resumed)
 	}
-	waitForWaitingReport(t, standby, 10*time.Minute, "of a later plan that waits", func(r waitingReport) bool {
+	waitForWaitingReport(t, standby, 12*time.Minute, "of a later plan that waits", func(r waitingReport) bool {
 		return r.Waiting != nil && slices.ContainsFunc(r.Waiting.Plans, func(p struct {
 			ID         string
 			Strategies map[string]int
