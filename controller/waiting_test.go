@@ -163,22 +163,32 @@ func TestAnApprovalKeepsItsPlan(t *testing.T) {
 	a := newApprovalTest(t)
 	w := a.pass(t)
 	part := a.approve(t, w, 1)
-	for i := range a.Strategies { // nothing needs approval any more
-		a.Strategies[i].Mode = plan.ShowOnly
-	}
+	real := a.Planner
+	a.Planner = noProposals{real.(*planner.Planner)}
 	if _, err := a.RunOnce(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
 	if p, err := a.plans.Load(t.Context()); err != nil || len(p.Waiting) != 1 || p.Waiting[0].ID != w.ID {
 		t.Errorf("%v, plans %+v", err, p.Waiting)
 	}
-	for i := range a.Strategies {
-		a.Strategies[i].Mode = plan.Approve
-	}
+	a.Planner = real
 	a.lead(t, 2)
 	if r := a.report(t, part); len(r.Outcomes) != 1 || r.Stopped != nil {
 		t.Errorf("%+v", r)
 	}
+	a.Planner = noProposals{real.(*planner.Planner)}
+	if r, err := a.RunOnce(t.Context(), nil); err != nil || r.Waiting != nil {
+		t.Errorf("after the execution, the plan still waits: %v, %+v", err, r.Waiting)
+	}
+}
+
+// noProposals is a planner that finds nothing that needs approval.
+type noProposals struct{ *planner.Planner }
+
+func (p noProposals) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
+	made := p.Planner.Plan(s, st, goals, now)
+	made.Proposals = nil
+	return made
 }
 
 // TestForgedApprovalsAreRefused: the leader executes only steps of the plan that waits.
