@@ -82,3 +82,47 @@ func proposalSearch(all *settings.Options, mode plan.StrategyMode, first *search
 	c.Stated = slices.DeleteFunc(slices.Clone(c.Goals.Goals), func(g plan.Goal) bool { return modeOf(g) != mode })
 	return c
 }
+
+// explainedProposal is a finished search for the strategies in one mode.
+type explainedProposal struct {
+	mode  plan.StrategyMode
+	done  *search.Search
+	moves map[cluster.PodID]plan.Move
+}
+
+// explainModes adds the goals of all modes and the proposals to an Explainer.
+func (p *Planner) explainModes(e *Explainer, goals []plan.Goal) {
+	e.stated = goal.NewTracker(e.start.Snapshot, goal.Number(e.start.Snapshot, goals))
+	e.after = e.stated.Clone()
+	for _, m := range e.done.Moves {
+		e.after.Move(m.Pod, m.From, m.Landing.To)
+	}
+	for _, mode := range []plan.StrategyMode{plan.Approve, plan.ShowOnly} {
+		if isRequested(mode, goals) {
+			c := proposalSearch(&p.opts, mode, e.done, goals)
+			c.Run()
+			e.proposals = append(e.proposals, explainedProposal{mode, c, describeMoves(c)})
+		}
+	}
+}
+
+// rejection returns the reason why the plan, or otherwise a proposal that does not move the pod either, rejects the pod.
+func (e *Explainer) rejection(pod cluster.PodID) (plan.Reason, bool) {
+	r, refused := e.done.Rejections.Of(pod)
+	for _, of := range e.proposals {
+		if _, moved := of.moves[pod]; !refused && !moved {
+			r, refused = of.done.Rejections.Of(pod)
+		}
+	}
+	return r.Reason, refused
+}
+
+// proposedMoves returns the moves of a pod in the proposals.
+func (e *Explainer) proposedMoves(pod cluster.PodID) (out []plan.ProposedMove) {
+	for _, of := range e.proposals {
+		if m, moved := of.moves[pod]; moved {
+			out = append(out, plan.ProposedMove{Mode: of.mode, Move: m})
+		}
+	}
+	return out
+}

@@ -75,3 +75,24 @@ func proposedText(p plan.Plan) string {
 func automaticStrategies(p plan.Plan) []plan.StrategyState {
 	return slices.DeleteFunc(slices.Clone(p.Strategies), func(st plan.StrategyState) bool { return st.Mode != "" })
 }
+
+// strategyText names the strategy of a goal, and its mode if passes do not execute its moves.
+func strategyText(v plan.GoalStatus) string {
+	if v.Mode == "" {
+		return escape(v.Goal.Strategy)
+	}
+	return escape(v.Goal.Strategy) + " (mode " + escape(string(v.Mode)) + ")"
+}
+
+// writeProposedMoves writes the moves of a pod in the proposals.
+func (t explainTable) writeProposedMoves(moves []plan.ProposedMove) {
+	for _, of := range moves {
+		subject := "A strategy in mode dryRun"
+		if of.Mode == plan.Approve {
+			subject = "A plan that waits for approval"
+		}
+		m := of.Move
+		t.addLine("%s", t.paint(yellow, fmt.Sprintf("%s would move it to %s in step %d, wave %d: %s.", subject, escape(m.To), m.Step, m.Wave,
+			reasonText(m.Reason))))
+	}
+}

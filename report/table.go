@@ -20,7 +20,7 @@ type table struct {
 }
 
 func newTable(format Format, opts []Options) *table {
-	t := &table{wide: format == Wide}
+	t := &table{wide: format == Wide, dryRun: true}
 	if len(opts) > 0 {
 		t.color, t.dryRun = opts[0].Color, !opts[0].Evicts
 	}
