@@ -44,9 +44,11 @@ func (p proposalKeeper) keep(ctx context.Context) {
 // plan.
 func (p proposalKeeper) updateWaiting(ctx context.Context, replace bool) error {
 	n := waiting.Proposal{Plan: p.report.Plan.ForApproval(), ConfigHash: p.ConfigHash, Now: p.Clock.Now(), ValidFor: p.ValidFor}
-	for _, s := range p.Strategies {
-		if s.Mode == plan.Approve && (p.due == nil || slices.Contains(p.due, s.Name)) {
-			n.Strategies = append(n.Strategies, s.Name)
+	if n.Plan != nil {
+		for _, s := range n.Plan.Strategies {
+			if s.Due {
+				n.Strategies = append(n.Strategies, s.Name)
+			}
 		}
 	}
 	var kept waiting.Plans

@@ -12,11 +12,11 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
-	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -48,16 +48,15 @@ func newApprovalTest(t *testing.T) *approvalTest {
 	c.Clock = betweenPassesClock{a.clock}
 	c.OnReport = func(r plan.RunReport) { a.reports = append(a.reports, r) }
 	c.OnPlanWaiting = func(w plan.WaitingPlan) { a.hooked = append(a.hooked, w) }
-	c.ConfigHash = c.Planner.Plan(o.s, plan.PlannerState{}, controller.Goals(o.s, c.Strategies, nil), o.s.TakenAt).ConfigHash
-	runs := 0
-	c.NewRunID = func() string { runs++; return fmt.Sprint("r", runs) }
-	yearly, err := cron.Parse("0 0 1 7 *", time.UTC)
+	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n"+
+		"- {name: zones, type: ZoneSpread, schedule: \"0 0 1 7 *\", mode: approve}\n"+
+		"- {name: hot, type: NodeLoad, schedule: \"0 0 1 7 *\", mode: approve, args: {target: {cpu: 0.9}}}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i := range c.Strategies {
-		c.Strategies[i].Mode, c.Strategies[i].Schedule = plan.Approve, yearly
-	}
+	c.Planner, c.Strategies, c.ConfigHash = planner.New(conf.PlannerOptions()), conf.BuildStrategies(), conf.Hash()
+	runs := 0
+	c.NewRunID = func() string { runs++; return fmt.Sprint("r", runs) }
 	return a
 }
 
@@ -182,13 +181,24 @@ func TestAnApprovalKeepsItsPlan(t *testing.T) {
 	}
 }
 
-// noProposals is a planner that finds nothing that needs approval.
+// noProposals is a planner whose strategies in mode approve need no moves.
 type noProposals struct{ *planner.Planner }
 
 func (p noProposals) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
 	made := p.Planner.Plan(s, st, goals, now)
-	made.Proposals = nil
+	for i := range made.Proposals {
+		made.Proposals[i].Plan.Moves = nil
+	}
 	return made
+}
+
+// TestAPlanStaysWithoutANewProposal: a pass in which no strategy in mode approve is due, or has data, proposes nothing.
+func TestAPlanStaysWithoutANewProposal(t *testing.T) {
+	a := newApprovalTest(t)
+	w := a.pass(t)
+	if r, err := a.RunOnce(t.Context(), []string{}); err != nil || r.Waiting == nil || len(r.Waiting.Plans) != 1 || r.Waiting.Plans[0].ID != w.ID {
+		t.Errorf("%v, %+v", err, r.Waiting)
+	}
 }
 
 // TestForgedApprovalsAreRefused: the leader executes only steps of the plan that waits.

@@ -84,9 +84,9 @@ type Mark struct {
 
 // Proposal is the result of a pass for the strategies whose moves wait for approval.
 type Proposal struct {
-	// Plan is nil if the pass proposes no moves.
+	// Plan is nil if no strategy in mode Approve was due and stated a goal.
 	Plan *plan.Plan
-	// Strategies are the names of the strategies in mode Approve that were due.
+	// Strategies are the names of the strategies in mode Approve that were due and stated a goal. The plans of others stay.
 	Strategies []string
 	ConfigHash string
 	Now        time.Time
