@@ -19,8 +19,8 @@ import (
 
 // waitingPackages are the packages that wait for something. The others compute.
 var waitingPackages = []string{"cmd/evenkeel", "controller", "controller/approval", "controller/leader", "controller/notify",
-	"controller/release",
-	"controller/state", "evictor", "hints/reconciler", "hints/writer", "internal/reload", "internal/retry", "internal/wait", "observe",
+	"controller/release", "controller/state", "controller/waiting", "evictor", "hints/reconciler", "hints/writer", "internal/reload",
+	"internal/retry", "internal/wait", "observe",
 	"usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "web"}
 
 // notWaits are durations for which nothing waits.
@@ -199,8 +199,9 @@ func evalDuration(x ast.Expr, values map[string]ast.Expr) (d time.Duration, isDu
 		if isPackage(x.X, "time") {
 			return timeUnits[x.Sel.Name], timeUnits[x.Sel.Name] > 0
 		}
-		if isPackage(x.X, "evictor") && x.Sel.Name == "ShutdownTimeout" {
-			return evictor.ShutdownTimeout, true
+		if isPackage(x.X, "evictor") {
+			d := map[string]time.Duration{"ShutdownTimeout": evictor.ShutdownTimeout, "LongestCall": evictor.LongestCall}[x.Sel.Name]
+			return d, d > 0
 		}
 	case *ast.BinaryExpr:
 		a, aIs := evalDuration(x.X, values)

@@ -31,7 +31,7 @@ func (c *Controller) Run(ctx context.Context) {
 			return
 		}
 		if at.IsZero() || c.Clock.Now().Before(at) {
-			c.applyApprovedPlan(ctx)
+			approvedPlans{c}.executeNext(ctx)
 			continue
 		}
 		var due []string

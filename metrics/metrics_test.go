@@ -213,3 +213,29 @@ func TestCausesOfNothingJudged(t *testing.T) {
 	m.RecordPass(plan.RunReport{})
 	compare()
 }
+
+// TestWaitingPlansAreCounted: after a problem the gauge keeps its values, and without a waiting plan it is empty.
+func TestWaitingPlansAreCounted(t *testing.T) {
+	m := metrics.New("v1", "abc")
+	record := func(w *plan.Waiting, gauges string) {
+		t.Helper()
+		m.RecordPass(plan.RunReport{Mode: plan.Live, Waiting: w})
+		if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(gauges+`
+# HELP evenkeel_plans_announced_total Plans that wait for approval and have a move that was not announced before.
+# TYPE evenkeel_plans_announced_total counter
+evenkeel_plans_announced_total 1
+`), "evenkeel_waiting_moves", "evenkeel_plans_announced_total"); err != nil {
+			t.Error(err)
+		}
+	}
+	const two = `
+# HELP evenkeel_waiting_moves Moves that wait for approval after the last pass, by strategy.
+# TYPE evenkeel_waiting_moves gauge
+evenkeel_waiting_moves{strategy="hot"} 1
+evenkeel_waiting_moves{strategy="zones"} 5
+`
+	record(&plan.Waiting{Plans: []plan.WaitingPlan{{Strategies: map[string]int{"zones": 2}, Announced: true},
+		{Strategies: map[string]int{"zones": 3, "hot": 1}}}}, two)
+	record(&plan.Waiting{Problem: &plan.Reason{Code: plan.StateUnavailable}}, two)
+	record(nil, "")
+}

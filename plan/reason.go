@@ -131,6 +131,7 @@ const (
 	NotLeading              Code = "NotLeading"
 	OtherReleaseActive      Code = "OtherReleaseActive"
 	PlanRefused             Code = "PlanRefused"
+	ProposalTooLarge        Code = "ProposalTooLarge"
 	Paused                  Code = "Paused"
 	BreakerOpen             Code = "BreakerOpen"
 	AlertFiring             Code = "AlertFiring"

@@ -113,6 +113,9 @@ func (g *grid) lines() []string {
 	return lines
 }
 
+// Escape makes text from the cluster safe for a terminal.
+func Escape(s string) string { return escape(s) }
+
 // escape makes text from the cluster safe for a terminal. It escapes control
 // characters, characters that change the text direction, and invalid UTF-8.
 func escape(s string) string {

@@ -21,6 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 	"github.com/evenkeel-project/evenkeel/metrics"
@@ -41,6 +42,7 @@ type controllerSettings struct {
 	lease    *leader.Lease
 	// approvals are the approved plans, which the controller takes only if the configuration says so.
 	approvals controller.Approvals
+	waiting   controller.WaitingPlans
 	// startEvents starts to write Events; later calls do nothing.
 	startEvents func()
 	bindings    bindingFilter
@@ -58,7 +60,7 @@ func (s *controllerSettings) connect(watching context.Context, g *globalFlags, c
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	s.client, s.observer = client, o
 	s.store = stateWithPause{state.New(client, namespace), g.pauseStore(client, namespace)}
-	s.approvals = approval.New(client, namespace)
+	s.approvals, s.waiting = approval.New(client, namespace), waiting.New(client, namespace)
 	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace,
 		LookupUID: o.WorkloadUID}
 	s.startEvents = sync.OnceFunc(func() {
@@ -89,9 +91,9 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	p := planner.New(conf.PlannerOptions())
 	c.Planner, c.Replanner, c.Strategies, c.ConfigHash = p, p, conf.BuildStrategies(), conf.Hash()
 	s.hints.configureReconciler(conf)
-	c.Approvals = nil
+	c.Approvals, c.Waiting, c.ValidFor = nil, nil, time.Duration(conf.Approvals.ValidFor)
 	if conf.Approvals.Enabled {
-		c.Approvals = s.approvals
+		c.Approvals, c.Waiting = s.approvals, s.waiting
 	}
 	c.Store, c.History, c.Breaker = s.store, conf.HistoryOptions(), conf.BreakerOptions()
 	c.StepTimeout = controller.StepTimeout(time.Duration(conf.Guards.MaxGracePeriod), time.Duration(conf.Evictor.VerifyTimeout))

@@ -285,8 +285,9 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-// runSinglePass makes one pass, and returns an error if the pass could not run to its end.
+// runSinglePass executes approved steps of a waiting plan, if there are any. Then it makes one pass, and returns an error if the pass could not run to its end.
 func runSinglePass(ctx context.Context, c *controller.Controller, due []string) error {
+	c.ExecuteApproved(ctx)
 	r, err := c.RunOnce(ctx, due)
 	switch {
 	case err != nil:
