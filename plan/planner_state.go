@@ -36,6 +36,9 @@ type PlannerState struct {
 	// Schedulers counts the bindings of schedulers, by schedulerName. It has at most MaxSchedulers
 	// entries.
 	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
+	// StrategyRuns has the times of the last passes of strategies with `missed: once` or `on`, by name. It has at most
+	// MaxStrategyRuns entries.
+	StrategyRuns map[string]StrategyRun `json:"strategyRuns,omitempty"`
 }
 
 // EvictionCount counts the evictions of a workload in one minute. The workload has no UID,
@@ -254,7 +257,7 @@ func (st *PlannerState) Validate() error {
 			return fmt.Errorf("schedulers[%q]: want 0 <= hits <= predicted <= seen, and a name", name)
 		}
 	}
-	return nil
+	return st.validateStrategyRuns()
 }
 
 // Sort sorts all lists in place.

@@ -78,13 +78,23 @@ func namesHours(expr string) bool {
 
 // Next returns the first time after t at which the schedule fires, or zero if it does not fire within
 // five years. If an expression contains hours, it fires only once at a local time that occurs twice,
-// and it does not fire at a local time that is skipped.
+// and it does not fire at a local time that is skipped. The zero Schedule never fires.
 func (s Schedule) Next(t time.Time) time.Time {
+	if s.IsZero() {
+		return time.Time{}
+	}
 	if s.every != nil {
 		return s.every.Next(t.In(s.loc))
 	}
 	return s.clock().nextFiring(t)
 }
+
+// IsZero reports whether the schedule is the zero value, which never fires.
+func (s Schedule) IsZero() bool { return s.spec == nil && s.every == nil }
+
+// Fixed reports whether the times of firings are the same in every process. The firings of @every are not: they count
+// from the time that the process passes to Next.
+func (s Schedule) Fixed() bool { return s.every == nil }
 
 // clock returns the clock that Next uses.
 func (s Schedule) clock() clock {
