@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/observe"
@@ -70,6 +71,8 @@ type Dependencies struct {
 	DeletedNodes func() []cluster.DeletedNode
 	// Approvals provides approved plans; nil means that none are executed.
 	Approvals Approvals
+	// NodeEvents reports nodes that appear or become Ready; nil means that no strategy runs after such events.
+	NodeEvents NodeEvents
 }
 
 // Controller runs passes with one configuration at a time.
@@ -99,6 +102,8 @@ type Controller struct {
 	lastUnjudged plan.Plan
 	unsaved      unsavedState
 	progress     progress
+	timetable    *schedule.Timetable // nil outside of Run
+	recalled     bool                // the timetable knows the passes of earlier processes
 	// unanswered is the last approved plan until its report is stored.
 	unanswered *unansweredPlan
 }
@@ -172,6 +177,14 @@ type Approvals interface {
 	// Claim ensures that a plan is executed at most once.
 	Claim(ctx context.Context, r *approval.Request) error
 	Complete(ctx context.Context, r approval.Request, report plan.RunReport) error
+}
+
+// NodeEvents reports changes of nodes.
+type NodeEvents interface {
+	// Latest returns when a node last appeared, and when a node last became Ready; zero means never.
+	Latest() (added, ready time.Time)
+	// Changed returns a channel that delivers a value after a new event. Several events may share a value.
+	Changed() <-chan struct{}
 }
 
 // EventPublisher publishes Kubernetes events about back-offs of workloads, pauses, breaker

@@ -146,6 +146,9 @@ func (r *runCommand) connect(cmd *cobra.Command) (changes <-chan func(*controlle
 		return nil, err
 	}
 	if r.once {
+		if err := rejectEvents(r.conf.BuildStrategies(), r.due); err != nil {
+			return nil, err
+		}
 		r.client, r.rest, err = r.g.client()
 	} else {
 		r.client, r.rest, err = r.files.newReloadingClient(r.g, r.metrics, r.log, func() { r.observer.CredentialsRenewed() })

@@ -168,7 +168,7 @@ func (t *Timetable) Started(names []string, now time.Time) {
 
 // Ended records that the pass has ended, and returns the strategies whose firings came during the pass and are skipped.
 func (t *Timetable) Ended(now time.Time) (skipped []string) {
-	t.Tick(now)
+	t.SetTime(now)
 	for _, e := range t.entries {
 		if e.ended(now) {
 			skipped = append(skipped, e.rule.Name)
@@ -197,9 +197,9 @@ func (e *entry) ended(now time.Time) bool {
 	return !e.rule.RunMissed
 }
 
-// Tick tells the timetable the time. If the clock was set back, schedules continue from the new time, but no firing of
+// SetTime tells the timetable the time. If the clock was set back, schedules continue from the new time, but no firing of
 // the last hour runs twice.
-func (t *Timetable) Tick(now time.Time) {
+func (t *Timetable) SetTime(now time.Time) {
 	if now.Before(t.seen) {
 		for _, e := range t.entries {
 			e.setBack(now)

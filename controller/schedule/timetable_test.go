@@ -39,7 +39,7 @@ func (p *process) until(end time.Time) *process {
 
 // look runs the strategies that are due. It reports whether there are any.
 func (p *process) look() bool {
-	p.table.Tick(p.now)
+	p.table.SetTime(p.now)
 	p.table.Happened(schedule.NodeAdded, p.added)
 	due := p.table.Due(p.now)
 	if next := p.table.Next(); (len(due) > 0) != (!next.IsZero() && !next.After(p.now)) {
