@@ -71,6 +71,8 @@ type Dependencies struct {
 	DeletedNodes func() []cluster.DeletedNode
 	// Approvals provides approved plans; nil means that none are executed.
 	Approvals Approvals
+	// Triggers provides requests of people for a pass now; nil means that there are none. A dry run takes none.
+	Triggers Triggers
 	// NodeEvents reports nodes that appear or become Ready; nil means that no strategy runs after such events.
 	NodeEvents NodeEvents
 }
@@ -103,7 +105,8 @@ type Controller struct {
 	unsaved      unsavedState
 	progress     progress
 	timetable    *schedule.Timetable // nil outside of Run
-	recalled     bool                // the timetable knows the passes of earlier processes
+	triggers     triggerState
+	recalled     bool // the timetable knows the passes of earlier processes
 	// unanswered is the last approved plan until its report is stored.
 	unanswered *unansweredPlan
 }

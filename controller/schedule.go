@@ -5,6 +5,7 @@ import (
 	"maps"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -20,7 +21,7 @@ const clockCheckInterval = time.Minute
 // configuration switches between dry run and live, because the two modes use different Leases.
 func (c *Controller) Run(ctx context.Context) {
 	defer c.expectNothing()
-	c.timetable, c.recalled = schedule.New(c.rules(), c.Clock.Now()), false
+	c.timetable, c.recalled = schedule.New(scheduleRules(c.Strategies), c.Clock.Now()), false
 	defer func() { c.timetable = nil }()
 	mode, poll := c.Mode, c.Clock.Now().Add(approvalPollInterval)
 	for ctx.Err() == nil {
@@ -29,7 +30,7 @@ func (c *Controller) Run(ctx context.Context) {
 			if apply(c); c.Mode != mode {
 				return
 			}
-			c.timetable = c.timetable.Replace(c.rules(), c.Clock.Now())
+			c.timetable = c.timetable.Replace(scheduleRules(c.Strategies), c.Clock.Now())
 			continue
 		}
 		if ctx.Err() != nil {
@@ -41,6 +42,7 @@ func (c *Controller) Run(ctx context.Context) {
 		}
 		if now = c.Clock.Now(); !now.Before(poll) || poll.Sub(now) > approvalPollInterval {
 			c.applyApprovedPlan(ctx)
+			c.runTriggered(ctx)
 			poll = c.Clock.Now().Add(approvalPollInterval)
 		}
 	}
@@ -69,10 +71,10 @@ func (c *Controller) runPass(ctx context.Context, due []string) {
 	}
 }
 
-// rules returns the rules of the timetable.
-func (c *Controller) rules() []schedule.Rule {
+// scheduleRules returns the rules of the timetable.
+func scheduleRules(all []config.ScheduledStrategy) []schedule.Rule {
 	var out []schedule.Rule
-	for _, s := range c.Strategies {
+	for _, s := range all {
 		r := schedule.Rule{Name: s.Name, Firings: s.Schedule, Jitter: s.Jitter, RunMissed: s.RunMissed, Every: s.On.Every,
 			After: map[schedule.Event]time.Duration{}}
 		if s.On.NodeAdded > 0 {
@@ -125,12 +127,13 @@ func (c *Controller) waitForWork(ctx context.Context, poll time.Time) func(*Cont
 		}
 	}
 	var due <-chan time.Time
-	if !at.IsZero() || c.Approvals != nil {
+	polls := c.Approvals != nil || c.Triggers != nil && c.Mode == plan.Live
+	if !at.IsZero() || polls {
 		wait := clockCheckInterval
 		if !at.IsZero() {
 			wait = min(wait, at.Sub(now))
 		}
-		if c.Approvals != nil {
+		if polls {
 			wait = min(wait, poll.Sub(now))
 		}
 		c.expect("waiting for the next pass", max(0, wait)+loopSlack)

@@ -83,6 +83,7 @@ func (r *scheduleRun) lead(t *testing.T, length time.Duration, each func(now tim
 	for range int(length / time.Second) {
 		synctest.Wait()
 		r.clock.Step(time.Second)
+		synctest.Wait()
 		if each != nil {
 			each(r.clock.Now())
 		}

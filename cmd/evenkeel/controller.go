@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/controller/trigger"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 	"github.com/evenkeel-project/evenkeel/metrics"
@@ -40,6 +41,7 @@ type controllerSettings struct {
 	lease    *leader.Lease
 	// approvals are the approved plans, which the controller takes only if the configuration says so.
 	approvals controller.Approvals
+	triggers  controller.Triggers
 	// startEvents starts to write Events; later calls do nothing.
 	startEvents func()
 	bindings    bindingFilter
@@ -56,7 +58,7 @@ func (s *controllerSettings) connect(watching context.Context, g *globalFlags, c
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	s.client, s.observer = client, o
 	s.store = stateWithPause{state.New(client, namespace), g.pauseStore(client, namespace)}
-	s.approvals = approval.New(client, namespace)
+	s.approvals, s.triggers = approval.New(client, namespace), trigger.New(client, namespace)
 	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace,
 		LookupUID: o.WorkloadUID}
 	s.startEvents = sync.OnceFunc(func() {
@@ -84,7 +86,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	p := planner.New(conf.PlannerOptions())
 	c.Planner, c.Replanner, c.Strategies, c.ConfigHash = p, p, conf.BuildStrategies(), conf.Hash()
 	s.hints.configureReconciler(conf)
-	c.Approvals = nil
+	c.Approvals, c.Triggers = nil, s.triggers
 	if conf.Approvals.Enabled {
 		c.Approvals = s.approvals
 	}
