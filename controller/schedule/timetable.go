@@ -98,14 +98,17 @@ func (t *Timetable) Recall(runs map[string]plan.StrategyRun, now time.Time) {
 }
 
 // Runs returns the times to store for Recall, for at most plan.MaxStrategyRuns strategies. A strategy that has not run
-// yet has the time from which it counts firings.
+// yet has the time from which it counts firings. The result is nil if no strategy needs it.
 func (t *Timetable) Runs() map[string]plan.StrategyRun {
-	out := map[string]plan.StrategyRun{}
+	var out map[string]plan.StrategyRun
 	for _, e := range t.entries {
 		if e.rule.Remembers() && len(out) < plan.MaxStrategyRuns {
 			started := e.started
 			if started.IsZero() {
 				started = e.since
+			}
+			if out == nil {
+				out = map[string]plan.StrategyRun{}
 			}
 			out[e.rule.Name] = plan.StrategyRun{Started: started.UTC(), ByEvent: e.byEvent.UTC()}
 		}
