@@ -73,7 +73,7 @@ test-lab-long: lab ## test-lab with all 20 repetitions of the seed scenario, and
 .PHONY: test-trust
 test-trust: lab ## trust in the scheduler: 10,000 bindings on 300 nodes, and a server that calls itself 1.39 (an hour)
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 90m -v -run StaysTrusted ./e2e -args -bindings 10000
-	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(subst 37,39,$(LABFLAGS))" -count=1 -timeout 20m -v -run NewerServer ./e2e
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(call version-flags,v1.39.1)" -count=1 -timeout 20m -v -run NewerServer ./e2e
 
 .PHONY: test-landings
 test-landings: lab ## compare 500 placements and a pass of 200 moves on 300 nodes with the predictions

@@ -74,14 +74,27 @@ func (b *builder) addError(format string, args ...any) {
 }
 
 func (b *builder) parseVersion() {
-	text := cmp.Or(b.o.ServerVersion, defaultServerVersion)
-	v, err := version.ParseGeneric(text)
+	v, err := b.o.version()
 	if err != nil {
-		b.addError("server version %q is not major.minor, such as 1.37", text)
+		b.addError("server version %q is not major.minor, such as 1.37", b.o.ServerVersion)
 		return
 	}
 	b.s.ServerMajor, b.s.ServerMinor = int(v.Major()), int(v.Minor())
-	b.s.Scheduler = kubeversion.Of(b.s.ServerMinor)
+	b.s.Scheduler = b.o.Features()
+}
+
+func (o *Objects) version() (*version.Version, error) {
+	return version.ParseGeneric(cmp.Or(o.ServerVersion, defaultServerVersion))
+}
+
+// Features returns what the scheduler of the server's version does. If the version cannot be parsed, Features returns
+// those of the newest known version.
+func (o *Objects) Features() kubeversion.Features {
+	v, err := o.version()
+	if err != nil {
+		return kubeversion.Of(kubeversion.Newest)
+	}
+	return kubeversion.Of(int(v.Minor()))
 }
 
 func (b *builder) addNamespaces() {

@@ -22,12 +22,7 @@ var defaultScoreRequests = corev1.ResourceList{
 // init containers, sidecars, overhead, pod-level resources and resizes in progress. nonZero also
 // includes the default requests that the scheduler's scores assume.
 func effectiveRequests(p *corev1.Pod, features *kubeversion.Features) (exact, nonZero Resources) {
-	opts := resource.PodResourcesOptions{UseStatusResources: features.ResizeByPod,
-		InPlacePodLevelResourcesVerticalScalingEnabled: features.PodLevelStatuses,
-		SkipPodLevelResources:                          !features.PodLevelResources}
-	if !features.ResizeByPod {
-		p = withLargestRequests(p, features)
-	}
+	p, opts := requestOptions(p, features)
 	list := resource.PodRequests(p, opts)
 	opts.NonMissingContainerRequests = defaultScoreRequests
 	if features.PodLevelResources && resource.IsPodLevelRequestsSet(p) { // such a pod gets defaults only for resources that nothing requests
@@ -38,6 +33,30 @@ func effectiveRequests(p *corev1.Pod, features *kubeversion.Features) (exact, no
 		})
 	}
 	return ResourcesOf(list), ResourcesOf(resource.PodRequests(p, opts))
+}
+
+// RequestsOnNode returns the requests that count for a pod on a node in a version of Kubernetes.
+func RequestsOnNode(p *corev1.Pod, features kubeversion.Features) corev1.ResourceList {
+	p, opts := requestOptions(p, &features)
+	return resource.PodRequests(p, opts)
+}
+
+// LimitsOnNode returns the limits that count for a pod on a node in a version of Kubernetes.
+func LimitsOnNode(p *corev1.Pod, features kubeversion.Features) corev1.ResourceList {
+	p, opts := requestOptions(p, &features)
+	return resource.PodLimits(p, opts)
+}
+
+// requestOptions returns the options for the helpers of Kubernetes 1.37 that make them compute like another version, and
+// the pod to give to them.
+func requestOptions(p *corev1.Pod, features *kubeversion.Features) (*corev1.Pod, resource.PodResourcesOptions) {
+	opts := resource.PodResourcesOptions{UseStatusResources: features.ResizeByPod,
+		InPlacePodLevelResourcesVerticalScalingEnabled: features.PodLevelStatuses,
+		SkipPodLevelResources:                          !features.PodLevelResources}
+	if !features.ResizeByPod {
+		p = withLargestRequests(p, features)
+	}
+	return p, opts
 }
 
 // requestCache computes the requests of pods in order. Consecutive pods mostly belong to one

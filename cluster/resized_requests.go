@@ -9,10 +9,11 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// withLargestRequests returns a pod whose spec requests what kube-scheduler counts for p without
+// withLargestRequests returns a pod whose spec requests what Kubernetes counts for p without
 // Features.ResizeByPod: for each container and sidecar, the maximum of the specified, actual and
 // allocated requests. An ordinary init container, and a container without actual requests, keeps
-// the specified requests. The result is p if no status has actual requests.
+// the specified requests. The same holds for limits, which are never allocated. The result is p if
+// no status has actual requests.
 func withLargestRequests(p *corev1.Pod, features *kubeversion.Features) *corev1.Pod {
 	hasResources := func(s corev1.ContainerStatus) bool { return s.Resources != nil }
 	podLevel := features.PodLevelStatuses && p.Spec.Resources != nil && p.Status.Resources != nil
@@ -48,6 +49,7 @@ func setLargestRequests(c *corev1.Container, p *corev1.Pod, infeasible bool) {
 	s := statusOf(c.Name, p)
 	if s != nil && s.Resources != nil {
 		c.Resources.Requests = largestRequests(infeasible, c.Resources.Requests, s.Resources.Requests, s.AllocatedResources)
+		c.Resources.Limits = largestRequests(infeasible, c.Resources.Limits, s.Resources.Limits, nil)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -28,7 +29,9 @@ const idleFactor = 9
 // bindings that arrive while it checks another binding or is idle. SchedulerTrust is safe for
 // concurrent use.
 type SchedulerTrust struct {
-	Observer Observer
+	// Snapshot returns the last known state of the cluster, without events. It makes no requests, because bindings are
+	// checked all the time.
+	Snapshot func() (*cluster.Snapshot, error)
 	Bindings BindingSource
 	// Profiles returns the configured profiles, and how many predictions count (placement.trust.minBindings).
 	Profiles func() (profiles map[string]scheduler.Profile, window int)
@@ -37,6 +40,8 @@ type SchedulerTrust struct {
 	// OnCount receives the counts of a scheduler whenever they change. predicted reports whether
 	// the model could predict the binding, and hit reports whether the prediction was right.
 	OnCount func(scheduler string, b plan.SchedulerBindings, hit, predicted bool)
+
+	computing sync.Mutex // held by a check, and by a pass while it plans
 
 	mu     sync.Mutex
 	counts map[string]*checkedBindings
@@ -61,6 +66,16 @@ func (b *checkedBindings) latest(window int) plan.SchedulerBindings {
 	return out
 }
 
+// WithoutChecks calls f while no binding is checked. A check and a plan both need much memory, and WithoutChecks keeps
+// them from adding up. It waits for a running check. Bindings that arrive meanwhile are ignored.
+func (s *SchedulerTrust) WithoutChecks(f func()) {
+	if s != nil {
+		s.computing.Lock()
+		defer s.computing.Unlock()
+	}
+	f()
+}
+
 // Run checks bindings until ctx ends.
 func (s *SchedulerTrust) Run(ctx context.Context) {
 	for {
@@ -69,15 +84,19 @@ func (s *SchedulerTrust) Run(ctx context.Context) {
 			return
 		}
 		begun := s.Clock.Now()
-		s.checkBinding(ctx, uid, earlier)
+		s.checkBinding(uid, earlier)
 		if !wait.Sleep(ctx, s.Clock, idleFactor*s.Clock.Since(begun)) {
 			return
 		}
 	}
 }
 
-func (s *SchedulerTrust) checkBinding(ctx context.Context, uid string, earlier []string) {
-	snapshot, err := s.Observer.Snapshot(ctx)
+func (s *SchedulerTrust) checkBinding(uid string, earlier []string) {
+	if !s.computing.TryLock() {
+		return
+	}
+	defer s.computing.Unlock()
+	snapshot, err := s.Snapshot()
 	if err != nil {
 		s.Log.Debug("a binding could not be checked", "pod", uid, "error", err)
 		return

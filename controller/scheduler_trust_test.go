@@ -67,10 +67,15 @@ func schedulerCluster(t *testing.T, schedulers []string, miss bool) *fixedObserv
 	return &fixedObserver{s: s}
 }
 
+// knownSnapshot returns the snapshots of an observer.
+func knownSnapshot(o controller.Observer) func() (*cluster.Snapshot, error) {
+	return func() (*cluster.Snapshot, error) { return o.Snapshot(context.Background()) }
+}
+
 func newSchedulerTrust(o controller.Observer, b controller.BindingSource) (*controller.SchedulerTrust, *clocktesting.FakeClock) {
 	clock := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	profiles := func() (map[string]scheduler.Profile, int) { return nil, 50 }
-	return &controller.SchedulerTrust{Observer: o, Bindings: b, Profiles: profiles, Clock: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	return &controller.SchedulerTrust{Snapshot: knownSnapshot(o), Bindings: b, Profiles: profiles, Clock: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		OnCount: func(string, plan.SchedulerBindings, bool, bool) {}}, clock
 }
 
@@ -139,7 +144,7 @@ func TestSchedulerTrustCountsTheLatestPredictions(t *testing.T) {
 	}
 	check(60)
 	want(plan.SchedulerBindings{Seen: 60, Predicted: 50, Hits: 50})
-	s.Observer = schedulerCluster(t, []string{"fancy"}, true)
+	s.Snapshot = knownSnapshot(schedulerCluster(t, []string{"fancy"}, true))
 	check(6)
 	want(plan.SchedulerBindings{Seen: 66, Predicted: 50, Hits: 44})
 	profile = scheduler.MostAllocatedProfile()
@@ -160,23 +165,16 @@ func TestSchedulerTrustCountsFewSchedulers(t *testing.T) {
 	}
 }
 
-// slowObserver takes one second for each snapshot.
-type slowObserver struct {
-	*fixedObserver
-	clock *clocktesting.FakeClock
-}
-
-func (o *slowObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
-	o.clock.Step(time.Second)
-	return o.fixedObserver.Snapshot(ctx)
-}
-
-// After a check of one second, SchedulerTrust is idle for nine seconds.
+// A snapshot takes one second. After a check of one second, SchedulerTrust is idle for nine seconds.
 func TestSchedulerTrustIsIdleLongerThanItChecks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &bindingQueue{uids: []string{"fancy", "fancy"}, idle: make(chan struct{})}
-		s, clock := newSchedulerTrust(nil, b)
-		s.Observer = &slowObserver{schedulerCluster(t, []string{"fancy"}, false), clock}
+		s, clock := newSchedulerTrust(schedulerCluster(t, []string{"fancy"}, false), b)
+		snapshot := s.Snapshot
+		s.Snapshot = func() (*cluster.Snapshot, error) {
+			clock.Step(time.Second)
+			return snapshot()
+		}
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { defer close(ended); s.Run(ctx) }()
@@ -222,5 +220,41 @@ type stateCapturingPlanner struct {
 
 func (p *stateCapturingPlanner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
 	p.state = st
+	return p.Planner.Plan(s, st, goals, now)
+}
+
+// TestNoBindingIsCheckedWhileAPassPlans checks a binding during a plan and after the pass. Only the second one counts.
+func TestNoBindingIsCheckedWhileAPassPlans(t *testing.T) {
+	c, _ := newController(t, evictor.DryRun{}, plan.DryRun)
+	s, _ := newSchedulerTrust(schedulerCluster(t, []string{"fancy"}, false), nil)
+	check := func() {
+		b := &bindingQueue{uids: []string{"fancy"}, idle: make(chan struct{})}
+		s.Bindings = b
+		runUntilIdle(t, s, b)
+	}
+	c.Trust = s
+	p := &checkingPlanner{Planner: c.Planner, during: check}
+	c.Planner = p
+	if _, err := c.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.Counts()["fancy"].Seen; !p.planned || n != 0 {
+		t.Errorf("planned %v, %d bindings checked meanwhile, want none", p.planned, n)
+	}
+	if check(); s.Counts()["fancy"].Seen != 1 {
+		t.Error("no binding is checked after the pass")
+	}
+}
+
+// checkingPlanner calls a function during each plan.
+type checkingPlanner struct {
+	controller.Planner
+	during  func()
+	planned bool
+}
+
+func (p *checkingPlanner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
+	p.during()
+	p.planned = true
 	return p.Planner.Plan(s, st, goals, now)
 }

@@ -100,7 +100,11 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 		if p.tripBreaker(checkClusterAgain(p, s)) != nil {
 			return nil, nil, nil
 		}
-		moves, dropped := p.Planner.Recheck(s, p.state, Goals(s, p.Strategies, p.due), remaining, wave, s.TakenAt)
+		var moves []plan.Move
+		var dropped []plan.Outcome
+		p.Trust.WithoutChecks(func() {
+			moves, dropped = p.Planner.Recheck(s, p.state, Goals(s, p.Strategies, p.due), remaining, wave, s.TakenAt)
+		})
 		if first || !slices.ContainsFunc(dropped, blockedByBudget) || !p.Clock.Now().Before(until) ||
 			!wait.Sleep(ctx, p.Clock, budgetPollInterval) {
 			return moves, dropped, nil

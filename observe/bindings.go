@@ -24,8 +24,8 @@ type binding struct {
 	earlier []string
 }
 
-// WatchBindings watches for bindings of pods for which want returns true. Callers must call
-// WatchBindings before Start.
+// WatchBindings watches for bindings of pods for which want returns true. It reports no pod that was first seen with a
+// node: no scheduler may have bound it. Callers must call WatchBindings before Start.
 func (o *Observer) WatchBindings(want func(*corev1.Pod) bool) *Bindings {
 	b := &Bindings{wanted: want, next: make(chan binding)}
 	_, _ = o.pods().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: b.podAdded, UpdateFunc: b.podUpdated})
@@ -42,7 +42,14 @@ func (b *Bindings) podAdded(x any) {
 func (b *Bindings) podUpdated(before, after any) {
 	old, ok := before.(*corev1.Pod)
 	now, ok2 := after.(*corev1.Pod)
-	if !ok || !ok2 || now.Spec.NodeName == "" || old.Spec.NodeName != "" && old.UID == now.UID {
+	if !ok || !ok2 {
+		return
+	}
+	if old.UID != now.UID { // created again while the watch was closed
+		b.podAdded(now)
+		return
+	}
+	if now.Spec.NodeName == "" || old.Spec.NodeName != "" {
 		return
 	}
 	if b.wanted(now) {

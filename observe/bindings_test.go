@@ -90,3 +90,23 @@ func TestBindingsAreBounded(t *testing.T) {
 		t.Error("podUpdated treats a recreated pod like the earlier pod")
 	}
 }
+
+// TestRecreatedPodsAreNotBindings checks that a pod which was created again with a node, while the watch was closed, does
+// not count as bound by a scheduler.
+func TestRecreatedPodsAreNotBindings(t *testing.T) {
+	for _, earlierNode := range []string{"", "n1"} {
+		b := &Bindings{wanted: func(*corev1.Pod) bool { return true }, next: make(chan binding, 1)}
+		again := newPod("p", "n2", "")
+		again.UID = "new"
+		b.podUpdated(newPod("p", earlierNode, ""), again)
+		if len(b.next) != 0 || !slices.Equal(b.earlier, []string{"new"}) {
+			t.Errorf("created again after a pod on node %q: %d bindings, earlier %v; want none, and the new pod", earlierNode, len(b.next), b.earlier)
+		}
+		again.Spec.NodeName = ""
+		bound := again.DeepCopy()
+		bound.Spec.NodeName = "n2"
+		if b.podUpdated(again, bound); len(b.next) != 1 {
+			t.Error("the binding of the new pod is not reported")
+		}
+	}
+}

@@ -156,3 +156,25 @@ func TestAMissingPermissionForEventsDoesNotStopThePass(t *testing.T) {
 		t.Errorf("error %q", snapshot.Objects.EventsError)
 	}
 }
+
+// TestSnapshotWithoutEvents: an API server scans all of its events for each read, and bindings are checked all the time,
+// so only the snapshot of a pass reads events.
+func TestSnapshotWithoutEvents(t *testing.T) {
+	client := newClient(kubeSystem(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}})
+	s := &eventServer{events: []corev1.Event{failedCreateOf("db", time.Minute)}}
+	client.PrependReactor("list", "events", s.list)
+	o, ctx := startObserver(t, client)
+	if err := o.WaitForSync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	got, err := o.SnapshotWithoutEvents()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.requests) != 0 || len(got.Objects.Events) != 0 || len(got.Nodes) != 1 {
+		t.Errorf("%d requests, %d events and %d nodes; want only the node", len(s.requests), len(got.Objects.Events), len(got.Nodes))
+	}
+	if got, err = o.Snapshot(ctx); err != nil || len(got.Objects.Events) != 1 {
+		t.Errorf("Snapshot: %v, error %v; want one event", got, err)
+	}
+}

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
@@ -13,6 +14,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -25,10 +27,14 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
+	"github.com/evenkeel-project/evenkeel/internal/wait"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/trust"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -170,6 +176,8 @@ func TestPeakMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Logf("synced after %s: %s", time.Since(began).Round(time.Second), residentMemory(t))
+	var planning sync.Mutex
+	checkBindings(t, o, &planning)
 	for range 3 {
 		began = time.Now()
 		s, err := o.Snapshot(t.Context())
@@ -182,7 +190,9 @@ func TestPeakMemory(t *testing.T) {
 			goals = append(goals, st.Strategy.Goals(s)...)
 		}
 		goalsTook := time.Since(began) - took
+		planning.Lock()
 		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+		planning.Unlock()
 		t.Logf("%d pods: snapshot %s, %d goals %s, %d moves %s: %s", len(s.Pods), took.Round(time.Millisecond), len(goals),
 			goalsTook.Round(time.Millisecond),
 			len(p.Moves), time.Since(began).Round(time.Millisecond), residentMemory(t))
@@ -240,4 +250,43 @@ func residentMemory(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return string(b)
+}
+
+// checkBindings checks bindings in the background until the test ends. Like the controller, it is idle nine times as long
+// as a check takes, and checks nothing during a plan.
+func checkBindings(t *testing.T, o *Observer, planning *sync.Mutex) {
+	var checks sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	t.Cleanup(func() { cancel(); checks.Wait() })
+	checks.Go(func() {
+		for begun := time.Now(); wait.Sleep(ctx, clock.RealClock{}, 9*time.Since(begun)); {
+			planning.Lock()
+			begun = time.Now()
+			s, err := o.SnapshotWithoutEvents()
+			if err != nil {
+				t.Error(err)
+			} else if _, predicted := trust.CheckBinding(s, bindPods(s, 65), nil, scheduler.DefaultProfile()); !predicted {
+				t.Error("a binding was not predicted")
+			}
+			planning.Unlock()
+		}
+	})
+}
+
+// bindPods changes a snapshot as if the first n pods on nodes had just been bound. It returns the last one.
+func bindPods(s *cluster.Snapshot, n int) (last cluster.PodID) {
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.Node == cluster.NoNode || p.Terminating || p.Terminal {
+			continue
+		}
+		bound := *p.Object
+		bound.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue,
+			LastTransitionTime: metav1.NewTime(s.TakenAt)}}
+		p.Object, last = &bound, p.ID
+		if n--; n == 0 {
+			break
+		}
+	}
+	return last
 }

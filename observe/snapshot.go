@@ -13,6 +13,12 @@ import (
 // EventsError says why.
 func (o *Observer) Objects(ctx context.Context) *cluster.Objects {
 	o.events.read(ctx)
+	out := o.objectsWithoutEvents()
+	o.events.addTo(out)
+	return out
+}
+
+func (o *Observer) objectsWithoutEvents() *cluster.Objects {
 	usage := o.currentUsage()
 	out := &cluster.Objects{TakenAt: o.clock.Now().UTC(), Usage: usage}
 	for _, w := range o.watched {
@@ -20,7 +26,6 @@ func (o *Observer) Objects(ctx context.Context) *cluster.Objects {
 			out.Add(x)
 		}
 	}
-	o.events.addTo(out)
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	out.ServerVersion, out.ClusterUID = o.version, o.uid
@@ -32,13 +37,22 @@ func (o *Observer) Objects(ctx context.Context) *cluster.Objects {
 // than SetMaxStaleness allows.
 func (o *Observer) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 	o.events.read(ctx) // before the checks, because it may take a while
+	return o.indexed(func() *cluster.Objects { return o.Objects(ctx) })
+}
+
+// SnapshotWithoutEvents returns the same as Snapshot, but without events and without any request to the API server.
+func (o *Observer) SnapshotWithoutEvents() (*cluster.Snapshot, error) {
+	return o.indexed(o.objectsWithoutEvents)
+}
+
+func (o *Observer) indexed(objects func() *cluster.Objects) (*cluster.Snapshot, error) {
 	if err := o.permissionError(); err != nil {
 		return nil, err
 	}
 	if err := o.stalenessError(); err != nil {
 		return nil, err
 	}
-	s, err := cluster.New(o.Objects(ctx))
+	s, err := cluster.New(objects())
 	if err != nil {
 		return nil, fmt.Errorf("indexing the cluster: %w", err)
 	}

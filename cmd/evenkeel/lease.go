@@ -37,8 +37,9 @@ func checkNamespace(name string) error {
 const lookupTimeout = 4 * time.Second
 
 // warnWithoutLease prints a warning if the namespace has neither a Lease nor a dry run: the namespace is probably
-// wrong. A pause in a wrong namespace stops no evictions, a plan does not show a pause or back-offs in another namespace,
-// and apply could run in parallel with the leader of another namespace. warnWithoutLease returns the holder of the Lease, and whether the holder is known.
+// wrong. A pause in a wrong namespace stops no evictions, a plan does not show a pause or back-offs in another
+// namespace, and apply could run in parallel with the leader of another namespace. warnWithoutLease returns the holder
+// of the Lease, and whether the holder is known.
 func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace string) (holder string, known bool) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), lookupTimeout)
 	defer cancel()

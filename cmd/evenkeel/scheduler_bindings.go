@@ -36,7 +36,8 @@ func (w *bindingFilter) setConfig(conf *config.Config) {
 	w.conf.Store(&bindingConfig{opts.Placement.Profiles, opts.Trust.MinBindings})
 }
 
-// matches leaves out pods that name their node, such as those of a DaemonSet: they say nothing about scores.
+// matches leaves out pods of DaemonSets. Their node affinity allows one node only, so they say nothing about scores. The
+// Observer reports only pods that it saw without a node, so matches never gets a pod that was created with spec.nodeName.
 func (w *bindingFilter) matches(p *corev1.Pod) bool {
 	c := metav1.GetControllerOfNoCopy(p)
 	return w.conf.Load() != nil && (c == nil || c.Kind != "DaemonSet")
@@ -51,6 +52,6 @@ func (w *bindingFilter) config() (profiles map[string]scheduler.Profile, minBind
 
 // newSchedulerTrust watches the bindings that the filter selects. The observer must not be started yet.
 func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.SchedulerTrust {
-	return &controller.SchedulerTrust{Observer: o, Bindings: o.WatchBindings(w.matches), Profiles: w.config,
+	return &controller.SchedulerTrust{Snapshot: o.SnapshotWithoutEvents, Bindings: o.WatchBindings(w.matches), Profiles: w.config,
 		Clock: clock.RealClock{}, Log: log, OnCount: m.RecordBinding}
 }

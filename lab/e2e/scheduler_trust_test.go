@@ -24,7 +24,10 @@ const twoMoreProfiles = `
 profiles:
 - schedulerName: default-scheduler
 - schedulerName: fancy
-- schedulerName: packed
+- schedulerName: packed` + prefersFullNodes
+
+// prefersFullNodes continues the profile of a KubeSchedulerConfiguration.
+const prefersFullNodes = `
   pluginConfig:
   - name: NodeResourcesFit
     args:
@@ -86,14 +89,7 @@ placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 // packedDefault makes the default scheduler prefer full nodes, under its usual name.
 const packedDefault = `
 profiles:
-- schedulerName: default-scheduler
-  pluginConfig:
-  - name: NodeResourcesFit
-    args:
-      apiVersion: kubescheduler.config.k8s.io/v1
-      kind: NodeResourcesFitArgs
-      scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}, {name: memory, weight: 1}]}
-`
+- schedulerName: default-scheduler` + prefersFullNodes
 
 // TestADefaultSchedulerThatDiffersLosesItsTrust lets the default scheduler prefer full nodes. A pass plans moves until 50
 // bindings are examined, and none afterwards. It plans moves again once the configuration has the right profile.

@@ -34,8 +34,8 @@ func (c *calibration) addEvent(p float64, hit bool) {
 	}
 }
 
-// expectedError returns the expected calibration error: the mean, weighted by events, of the difference between predicted and
-// observed probability per bin.
+// expectedError returns the expected calibration error: the mean, weighted by events, of the difference between
+// predicted and observed probability per bin.
 func (c *calibration) expectedError() float64 {
 	sum, n := 0.0, 0
 	for _, b := range c.bins {
@@ -46,8 +46,9 @@ func (c *calibration) expectedError() float64 {
 }
 
 // TestSampledPlacementIsCalibrated places pods on clusters of 100 to 300 nodes with the scheduler's complete algorithm.
-// This includes node sampling, the rotating start and the random choice among equal nodes. The node groups are drawn
-// from the predictions, so that all probabilities occur. The scheduler does not know the groups.
+// This includes node sampling, the rotating start and the choice among equal nodes. The node groups are drawn from the
+// predictions, so that all probabilities occur. The scheduler does not know the groups. The test cannot see that the
+// scheduler prefers one of several equal nodes, because every one of them is equally often in a group.
 func TestSampledPlacementIsCalibrated(t *testing.T) {
 	if *oldScheduler != "" {
 		t.Skip("only the scheduler version of this process runs its complete algorithm")
@@ -140,8 +141,8 @@ func drawGroup(rnd *rand.Rand, s prediction.State) map[cluster.NodeID]bool {
 	return group
 }
 
-// generateLargeCluster returns a cluster of 100 to 300 nodes with several hundred pods. The cluster mostly uses features whose
-// scores depend on the other nodes of a sample.
+// generateLargeCluster returns a cluster of 100 to 300 nodes with several hundred pods. The cluster mostly uses features
+// whose scores depend on the other nodes of a sample.
 func generateLargeCluster(seed int64) *cluster.Objects {
 	g := &generatedCluster{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
 	for _, theme := range []string{"taints", "affinity", "terms", "spread", "images"} {

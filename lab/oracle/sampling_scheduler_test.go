@@ -18,7 +18,7 @@ import (
 )
 
 // samplingScheduler is the real scheduler without its queue and API calls. The scheduler samples nodes, continues where
-// the last sample ended, and chooses randomly among equal nodes.
+// the last sample ended, and mostly chooses the one of several equal nodes that it examined first.
 type samplingScheduler struct {
 	*kubescheduler.Scheduler
 	nodes *schedulercache.Snapshot

@@ -1,7 +1,8 @@
 // Package trust decides whether the predictions of a scheduler are good enough for moves of its pods. It predicts
 // ordinary bindings, which Evenkeel did not cause, and compares the predictions with the actual nodes. The default
 // scheduler of a known Kubernetes version and schedulers with a profile are trusted until their bindings contradict the
-// predictions. Other schedulers, and all schedulers of other versions, are trusted only after enough correct predictions.
+// predictions. Other schedulers, and all schedulers of other versions, are trusted only after enough correct
+// predictions.
 //
 // The package never binds a pod and never stores the counts.
 package trust
@@ -59,8 +60,9 @@ func HasNoProfile(name string, profiles map[string]scheduler.Profile) bool {
 // order of their bindings. One correct prediction is enough.
 //
 // If a comparison would prove little, predicted is false: if no node can be predicted, if the pod has volume claims, if
-// the snapshot is much younger than the binding, if too many pods were bound in that moment, or if more than half of the
-// feasible nodes have the best score in one of the predictions. Therefore a scheduler that chooses nodes at random is correct at most half of the time.
+// the snapshot was taken more than five seconds after the binding, if more than 64 other pods were bound in that moment,
+// or if more than half of the feasible nodes have the best score in one of the predictions. Therefore a scheduler that
+// chooses nodes at random is correct at most half of the time.
 func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier []string, profile scheduler.Profile) (hit, predicted bool) {
 	p := &s.Pods[id]
 	at := boundAt(p.Object)

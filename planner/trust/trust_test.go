@@ -93,8 +93,8 @@ func TestCheckBinding(t *testing.T) {
 		"the time of the binding is unknown": {base().addPod("p", "n3", 1, 9, untimed), "silent"},
 		"the pod is terminating":             {base().addPod("p", "n3", 1, 9, leaving), "silent"},
 		"the pod has ended":                  {base().addPod("p", "n3", 1, 9, ended), "silent"},
-		"the snapshot is too late":           {base().addPod("p", "n3", 1, 9).takenAt(15), "silent"},
-		"the snapshot is new enough":         {base().addPod("p", "n3", 1, 9).takenAt(14), "hit"},
+		"taken after six seconds":            {base().addPod("p", "n3", 1, 9).takenAt(15), "silent"},
+		"taken after five seconds":           {base().addPod("p", "n3", 1, 9).takenAt(14), "hit"},
 		"two pods were bound later":          {base().addPod("p", "n3", 1, 9).addPod("q", "n3", 8, 10).addPod("r", "n3", 1, 10), "hit"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -189,5 +189,40 @@ func TestSchedulerStatesAndProfiles(t *testing.T) {
 	off := trust.Options{MinHitRate: 0.9}
 	if p := off.Profiles(known, off.SchedulerStates(s, known, seen)); p["fancy"].UnsupportedReason == "" || p["known"].UnsupportedReason != "" {
 		t.Errorf("with MinBindings 0: %v", p)
+	}
+}
+
+// TestWrongPredictionsOnlyStopMoves counts up to 120 predictions of the default scheduler, of which any number is wrong. The
+// counts never change the profile except for the reason why nothing is predicted. A further wrong prediction never
+// restores trust.
+func TestWrongPredictionsOnlyStopMoves(t *testing.T) {
+	s, err := cluster.New(&newNodes(1).addPod("a", "n1", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "" }).Objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = corev1.DefaultSchedulerName
+	opts := trust.Options{MinBindings: 50, MinHitRate: 0.9}
+	profileWith := func(predicted, hits int) scheduler.Profile {
+		counts := map[string]plan.SchedulerBindings{name: {Seen: predicted, Predicted: predicted, Hits: hits}}
+		return trust.ProfileOf(name, opts.Profiles(nil, opts.SchedulerStates(s, nil, counts)))
+	}
+	stopped := 0
+	for predicted := range 120 {
+		for hits := range predicted + 1 {
+			before, after := profileWith(predicted, hits), profileWith(predicted+1, hits)
+			if before.UnsupportedReason != "" && after.UnsupportedReason == "" {
+				t.Errorf("%d of %d correct: another wrong prediction restores trust", hits, predicted)
+			}
+			if before.UnsupportedReason != "" {
+				stopped++
+			}
+			before.UnsupportedReason = ""
+			if d := cmp.Diff(scheduler.DefaultProfile(), before); d != "" {
+				t.Errorf("%d of %d correct: the profile changes: %s", hits, predicted, d)
+			}
+		}
+	}
+	if stopped == 0 {
+		t.Error("no number of wrong predictions stops moves")
 	}
 }

@@ -19,11 +19,13 @@ type orderCase struct {
 	always         bool // the violation remains if p moves in the next wave
 	p, q           string
 	more           string
+	version        string // of the server; empty: the newest known one
 }
 
 const (
 	spreadByTier = `metadata: {labels: {tier: x}}, spec: {topologySpreadConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone,
   whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {tier: x}}%s}]%s}`
+	small    = "spec: {containers: [{name: c, resources: {requests: {memory: 1Mi}}}]}"
 	onlyOnN2 = "spec: {nodeSelector: {topology.kubernetes.io/zone: zone-2}, containers: [{name: c, resources: {requests: {cpu: 4}}}]}"
 	port     = "spec: {containers: [{name: c, image: c, ports: [{containerPort: 80, hostPort: 80}]}]}"
 	affinity = "metadata: {labels: {tier: x}}, spec: {affinity: {%s: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {%s}}%s}]}}}"
@@ -42,7 +44,17 @@ const (
     nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: [{key: kubernetes.io/hostname, operator: In, values: [n1, %s]}]}]}}
 `
 	tierOnN1AndN2 = "\n- {kind: Deployment, metadata: {name: r}, pods: [1 on n1, 1 on n2], spec: {template: {metadata: {labels: {tier: x}}}}}\n"
-	tierOnAll     = "\n- {kind: Deployment, metadata: {name: r}, pods: [1 on n1, 1 on n2, 1 on n3], spec: {template: {metadata: {labels: {tier: x}}}}}\n"
+	resized       = `
+- {kind: Deployment, metadata: {name: r}, pods: [1 on n2], spec: {template: {spec: {containers: [
+    {name: grows, resources: {requests: {cpu: 6}}}, {name: shrinks, resources: {requests: {cpu: 1}}}]}}}}
+- {kind: Pod, metadata: {name: "r-6c8f-*"}, status: {containerStatuses: [
+    {name: grows, allocatedResources: {cpu: 2}, resources: {requests: {cpu: 2}}},
+    {name: shrinks, allocatedResources: {cpu: 5}, resources: {requests: {cpu: 5}}}]}}
+`
+	podLevel = `
+- {kind: Deployment, metadata: {name: r}, pods: [1 on n2], spec: {template: {spec: {resources: {requests: {cpu: 8}}}}}}
+`
+	tierOnAll = "\n- {kind: Deployment, metadata: {name: r}, pods: [1 on n1, 1 on n2, 1 on n3], spec: {template: {metadata: {labels: {tier: x}}}}}\n"
 )
 
 var orderCases = []orderCase{
@@ -56,6 +68,12 @@ var orderCases = []orderCase{
 		q: "spec: {containers: [{name: c, resources: {requests: {cpu: 2}}}]}"},
 	{name: "a second node with room", to: "n2", p: "spec: {containers: [{name: c, resources: {requests: {cpu: 4}}}]}",
 		q: "spec: {containers: [{name: c, resources: {requests: {cpu: 4}}}]}"},
+	{name: "a resize counts by container", to: "n2", version: "1.36", says: "pods would request 14 of 10 cpu", always: true,
+		p: "spec: {containers: [{name: c, resources: {requests: {cpu: 3}}}]}", q: small, more: resized},
+	{name: "a resize counts by pod", to: "n2", version: "1.37", p: "spec: {containers: [{name: c, resources: {requests: {cpu: 3}}}]}", q: small, more: resized},
+	{name: "pod-level requests", to: "n2", version: "1.34", says: "pods would request 11 of 10 cpu", always: true,
+		p: "spec: {containers: [{name: c, resources: {requests: {cpu: 3}}}]}", q: small, more: podLevel},
+	{name: "pod-level requests are ignored", to: "n2", version: "1.33", p: "spec: {containers: [{name: c, resources: {requests: {cpu: 3}}}]}", q: small, more: podLevel},
 	{name: "too many pods", to: "n2", says: "there are too many pods", more: "\n- {kind: Node, metadata: {name: n2}, status: {allocatable: {pods: 1}}}\n"},
 	{name: "host port", to: "n2", says: "it shares a host port with shop/q-6c8f-00", p: port, q: port},
 	{name: "own anti-affinity", to: "n2", says: "required anti-affinity keeps it apart from shop/q-6c8f-00",
@@ -117,6 +135,7 @@ func (c orderCase) violations(t *testing.T, wave int) string {
 		text += fmt.Sprintf("- {kind: Deployment, metadata: {name: %s}, pods: [1 on %s], spec: {template: {%s}}}\n", app.name, app.node, app.template)
 	}
 	o := (&scenario.Scenario{Cluster: []byte(text + c.more)}).Objects(t)
+	o.ServerVersion = c.version
 	conf, err := config.Load("c", fmt.Appendf(nil, denseSettings, "kubernetes.io/hostname", 1))
 	if err != nil {
 		t.Fatal(err)

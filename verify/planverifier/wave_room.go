@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/component-helpers/resource"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
 // replacedPod is an evicted pod of a wave and its replacement. The old pod is on its node, the new
@@ -70,7 +71,7 @@ func (r *verifier) withAll(settled []*corev1.Pod, wave []replacedPod) []*corev1.
 // only add up, so a pod that fits there fits in every order. A terminating pod keeps all three.
 func (r *verifier) noRoom(pod *corev1.Pod, settled []*corev1.Pod, wave []replacedPod) string {
 	allocatable := r.nodes[pod.Spec.NodeName].Status.Allocatable
-	requested := resource.PodRequests(pod, resource.PodResourcesOptions{})
+	requested := cluster.RequestsOnNode(pod, r.features)
 	total := requested.DeepCopy()
 	pods := int64(1)
 	for _, p := range r.withAll(settled, wave) {
@@ -81,7 +82,7 @@ func (r *verifier) noRoom(pod *corev1.Pod, settled []*corev1.Pod, wave []replace
 			continue
 		}
 		pods++
-		for name, amount := range resource.PodRequests(p, resource.PodResourcesOptions{UseStatusResources: true}) {
+		for name, amount := range cluster.RequestsOnNode(p, r.features) {
 			sum := total[name]
 			sum.Add(amount)
 			total[name] = sum

@@ -13,6 +13,7 @@ import (
 	"k8s.io/component-helpers/resource"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -42,9 +43,9 @@ func (c *Cache) quotaRefusal(s *cluster.Snapshot, p *cluster.Pod) (string, bool)
 	if len(quotas) == 0 {
 		return "", false
 	}
-	need, freed := replacementUsage(p), corev1.ResourceList{}
+	need, freed := replacementUsage(s, p), corev1.ResourceList{}
 	if waitsForName(p) {
-		freed = podUsage(p.Object)
+		freed = podUsage(p.Object, s.Scheduler)
 	}
 	for _, q := range quotas {
 		for _, name := range slices.Sorted(maps.Keys(q.Spec.Hard)) {
@@ -118,9 +119,9 @@ func (c *Cache) findQuotaRooms(s *cluster.Snapshot, p *cluster.Pod) (rooms []quo
 	if len(quotas) == 0 {
 		return nil
 	}
-	need, freed := replacementUsage(p), corev1.ResourceList{}
+	need, freed := replacementUsage(s, p), corev1.ResourceList{}
 	if waitsForName(p) {
-		freed = podUsage(p.Object)
+		freed = podUsage(p.Object, s.Scheduler)
 	}
 	for _, q := range quotas {
 		r := quotaRoom{q, corev1.ResourceList{}}
@@ -151,7 +152,7 @@ func (c *Cache) ChargeQuotas(s *cluster.Snapshot, p *cluster.Pod, charges QuotaC
 		if sum == nil {
 			sum = corev1.ResourceList{}
 		}
-		for name, more := range replacementUsage(p) {
+		for name, more := range replacementUsage(s, p) {
 			n := sum[name]
 			n.Add(more)
 			sum[name] = n
@@ -173,7 +174,7 @@ func (c *Cache) quotasFor(s *cluster.Snapshot, p *cluster.Pod) []*corev1.Resourc
 	}
 	var out []*corev1.ResourceQuota
 	for _, q := range c.quotas[p.Object.Namespace] {
-		if matchesScopes(q, p.Object) {
+		if matchesScopes(q, p.Object, s.Scheduler) {
 			out = append(out, q)
 		}
 	}
@@ -189,16 +190,16 @@ func waitsForName(p *cluster.Pod) bool {
 	return ok
 }
 
-func matchesScopes(q *corev1.ResourceQuota, p *corev1.Pod) bool {
+func matchesScopes(q *corev1.ResourceQuota, p *corev1.Pod, features kubeversion.Features) bool {
 	for _, scope := range q.Spec.Scopes {
 		r := corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}
-		if !matchesScope(r, p) {
+		if !matchesScope(r, p, features) {
 			return false
 		}
 	}
 	if q.Spec.ScopeSelector != nil {
 		for _, r := range q.Spec.ScopeSelector.MatchExpressions {
-			if !matchesScope(r, p) {
+			if !matchesScope(r, p, features) {
 				return false
 			}
 		}
@@ -207,13 +208,13 @@ func matchesScopes(q *corev1.ResourceQuota, p *corev1.Pod) bool {
 }
 
 // matchesScope reports whether a scope of a quota matches the pod. Only the scope PriorityClass uses the operator.
-func matchesScope(r corev1.ScopedResourceSelectorRequirement, p *corev1.Pod) bool {
+func matchesScope(r corev1.ScopedResourceSelectorRequirement, p *corev1.Pod, features kubeversion.Features) bool {
 	switch r.ScopeName {
 	case corev1.ResourceQuotaScopeTerminating, corev1.ResourceQuotaScopeNotTerminating:
 		d := p.Spec.ActiveDeadlineSeconds
 		return (d != nil && *d >= 0) == (r.ScopeName == corev1.ResourceQuotaScopeTerminating)
 	case corev1.ResourceQuotaScopeBestEffort, corev1.ResourceQuotaScopeNotBestEffort:
-		return isBestEffort(p) == (r.ScopeName == corev1.ResourceQuotaScopeBestEffort)
+		return isBestEffort(p, features) == (r.ScopeName == corev1.ResourceQuotaScopeBestEffort)
 	case corev1.ResourceQuotaScopePriorityClass:
 		class := p.Spec.PriorityClassName
 		switch r.Operator {
@@ -232,11 +233,11 @@ func matchesScope(r corev1.ScopedResourceSelectorRequirement, p *corev1.Pod) boo
 }
 
 // isBestEffort reports whether no container has requests or limits of cpu and memory.
-func isBestEffort(p *corev1.Pod) bool {
+func isBestEffort(p *corev1.Pod, features kubeversion.Features) bool {
 	if p.Status.QOSClass != "" {
 		return p.Status.QOSClass == corev1.PodQOSBestEffort
 	}
-	usage := podUsage(p)
+	usage := podUsage(p, features)
 	for _, name := range [...]corev1.ResourceName{
 		corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceLimitsCPU, corev1.ResourceLimitsMemory,
 	} {
@@ -315,10 +316,10 @@ func lowestHard(q *corev1.ResourceQuota, name corev1.ResourceName) (resourceapi.
 
 // replacementUsage returns what the replacement takes from quotas: the larger amounts of the pod and of the template.
 // Admission may add amounts to the template, and a pod may have been resized.
-func replacementUsage(p *cluster.Pod) corev1.ResourceList {
-	usage := podUsage(p.Object)
+func replacementUsage(s *cluster.Snapshot, p *cluster.Pod) corev1.ResourceList {
+	usage := podUsage(p.Object, s.Scheduler)
 	if t := PodTemplate(p); t != nil {
-		for name, q := range podUsage(&corev1.Pod{Spec: t.Spec}) {
+		for name, q := range podUsage(&corev1.Pod{Spec: t.Spec}, s.Scheduler) {
 			if own := usage[name]; q.Cmp(own) > 0 {
 				usage[name] = q
 			}
@@ -327,18 +328,20 @@ func replacementUsage(p *cluster.Pod) corev1.ResourceList {
 	return usage
 }
 
-// podUsage returns what a pod takes from quotas, by the resource names of quotas.
-func podUsage(p *corev1.Pod) corev1.ResourceList {
-	opts := resource.PodResourcesOptions{UseStatusResources: true}
+// podUsage returns what a pod takes from quotas, by the resource names of quotas. Quotas count a resize like the
+// scheduler of the same version, but never pod-level resources of the status. Pod-level resources of the spec always
+// count, because an API server 1.33 drops them unless its feature gate is on.
+func podUsage(p *corev1.Pod, features kubeversion.Features) corev1.ResourceList {
+	features.PodLevelResources, features.PodLevelStatuses = true, false
 	one := *resourceapi.NewQuantity(1, resourceapi.DecimalSI)
 	usage := corev1.ResourceList{corev1.ResourcePods: one, "count/pods": one}
-	for name, q := range resource.PodRequests(p, opts) {
+	for name, q := range cluster.RequestsOnNode(p, features) {
 		usage["requests."+name] = q
 		if !strings.Contains(string(name), "/") { // cpu, memory, ephemeral-storage, hugepages-*
 			usage[name] = q
 		}
 	}
-	for name, q := range resource.PodLimits(p, opts) {
+	for name, q := range cluster.LimitsOnNode(p, features) {
 		usage["limits."+name] = q
 	}
 	return usage

@@ -1,6 +1,7 @@
 package guard
 
 import (
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -189,6 +190,56 @@ func TestAffinityWithinTheNamespaceIsNotCounted(t *testing.T) {
 		} {
 			if got := hasCrossNamespaceAffinity(a); got != c.crosses {
 				t.Errorf("affinity %d with term %+v: crosses %v, want %v", i, c.term, got, c.crosses)
+			}
+		}
+	}
+}
+
+// TestQuotasFollowTheServerVersion uses an empty quota that allows 1 CPU of requests or of limits.
+func TestQuotasFollowTheServerVersion(t *testing.T) {
+	of := func(cpu string) corev1.ResourceRequirements {
+		return corev1.ResourceRequirements{Requests: amounts("cpu", cpu), Limits: amounts("cpu", cpu)}
+	}
+	status := func(name, cpu string) corev1.ContainerStatus {
+		r := of(cpu)
+		return corev1.ContainerStatus{Name: name, Resources: &r, AllocatedResources: r.Requests}
+	}
+	// By container, 600m + 500m count. By pod, 700m count.
+	resized := quotaPod()
+	resized.Spec.Containers = []corev1.Container{{Name: "grows", Resources: of("600m")}, {Name: "shrinks", Resources: of("100m")}}
+	resized.Status.ContainerStatuses = []corev1.ContainerStatus{status("grows", "200m"), status("shrinks", "500m")}
+	podLevel := quotaPod()
+	podLevel.Spec.Containers = []corev1.Container{{Name: "c", Resources: of("200m")}}
+	large := of("2")
+	podLevel.Spec.Resources = &large
+	podLevelStatus := quotaPod()
+	podLevelStatus.Spec = *podLevel.Spec.DeepCopy()
+	fits := of("1")
+	podLevelStatus.Spec.Resources, podLevelStatus.Status.Resources, podLevelStatus.Status.AllocatedResources = &fits, &large, large.Requests
+	for _, c := range []struct {
+		name    string
+		pod     *corev1.Pod
+		version string
+		refused string // part of the reason
+	}{
+		{"resized", resized, "1.36", "the replacement needs 1100m"},
+		{"resized", resized, "1.37", ""},
+		{"pod-level resources", podLevel, "1.33", "the replacement needs 2"},
+		{"pod-level resources", podLevel, "1.37", "the replacement needs 2"},
+		{"pod-level status", podLevelStatus, "1.36", ""},
+		{"pod-level status", podLevelStatus, "1.37", ""},
+	} {
+		for _, resource := range []string{"requests.cpu", "limits.cpu"} {
+			q := withStatus(amounts(resource, "1"), amounts(resource, "0"))
+			q.Namespace, q.Name = "shop", "q"
+			s, err := cluster.New(&cluster.Objects{ServerVersion: c.version, Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
+				Pods: []*corev1.Pod{c.pod}, ResourceQuotas: []*corev1.ResourceQuota{&q}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			why, refused := NewCache().quotaRefusal(s, s.PodByKey("shop/p"))
+			if refused != (c.refused != "") || !strings.Contains(why, c.refused) {
+				t.Errorf("%s, %s, %s: %q, want %q", c.name, c.version, resource, why, c.refused)
 			}
 		}
 	}
