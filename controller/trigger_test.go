@@ -42,7 +42,9 @@ func TestATriggeredStrategyRunsOnce(t *testing.T) {
 		r := newScheduleRun(t, "01:00:00", `- {name: zones, type: ZoneSpread, schedule: "0 3 * * *"}`)
 		box := &triggerBox{}
 		r.Triggers = box
-		put := func(strategy string, at time.Time) { box.request = &trigger.Request{Strategy: strategy, By: "alice", At: at} }
+		put := func(strategy string, at time.Time) {
+			box.request = &trigger.Request{Strategy: strategy, By: "alice", At: at}
+		}
 		r.lead(t, 3*time.Minute, func(now time.Time) {
 			switch now.Format(time.TimeOnly) {
 			case "01:00:10", "01:00:40":
