@@ -19,7 +19,7 @@ import (
 
 // waitingPackages are the packages that wait for something. The others compute.
 var waitingPackages = []string{"cmd/evenkeel", "controller", "controller/approval", "controller/leader", "controller/notify",
-	"controller/release", "controller/state", "controller/waiting", "evictor", "hints/reconciler", "hints/writer", "internal/reload",
+	"controller/release", "controller/state", "controller/trigger", "controller/waiting", "evictor", "hints/reconciler", "hints/writer", "internal/reload",
 	"internal/retry", "internal/wait", "observe",
 	"usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "web"}
 
@@ -27,6 +27,7 @@ var waitingPackages = []string{"cmd/evenkeel", "controller", "controller/approva
 var notWaits = map[string]string{
 	"controller.spentBudgetTTL":        "how long a refused eviction may count against a budget",
 	"controller/approval.claimTimeout": "the age at which a request may be replaced",
+	"controller/trigger.MaxAge":        "the age from which a request is not carried out",
 	"evictor.DefaultMaxGracePeriod":    "a default of guards.maxGracePeriod",
 	"evictor.snapshotFreshness":        "the age of a snapshot, which sets the size of a batch",
 	"observe.denialLifetime":           "the age of an answer",

@@ -98,22 +98,13 @@ func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 		} else {
 			names[s.Name] = i
 		}
-		at := loc
-		if s.TimeZone != "" {
-			at = checkTimeZone(d, path+".timeZone", s.TimeZone)
-		}
 		if s.Mode != "" {
 			d.CheckOneOf(path+".mode", "mode", string(s.Mode), strategyModes())
 		}
 		built := ScheduledStrategy{Name: s.Name, Mode: cmp.Or(s.Mode, plan.Automatic)}
-		var err error
-		if s.Schedule == "" {
-			d.Errorf(path+".schedule", "is missing (want a cron expression, such as \"0 * * * *\")")
-		} else if built.Schedule, err = cron.Parse(s.Schedule, at); err != nil {
-			d.Errorf(path+".schedule", "%v", err)
-		}
+		runs := checkStrategySchedule(d, path, s, loc, &built)
 		built.Strategy = checkStrategyType(c, d, path, s)
-		if s.Schedule != "" && err == nil && built.Strategy != nil {
+		if runs && built.Strategy != nil {
 			c.scheduled = append(c.scheduled, built)
 		}
 	}
@@ -206,6 +197,7 @@ func checkWindowList(d *strict.Decoder, list string, windows []Window, loc *time
 		} else if err := cron.CheckLength(time.Duration(w.Duration)); err != nil {
 			d.Errorf(path+".duration", "%v", err)
 		}
+		checkWindowLimits(d, list, path, w.Limits)
 		if built, err := cron.NewWindow(w.Schedule, time.Duration(w.Duration), at); err == nil {
 			out = append(out, built)
 		}

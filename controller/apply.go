@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
@@ -193,7 +194,7 @@ func (c approvedPlans) answer(ctx context.Context) bool {
 // back-off again, checks each move on a new snapshot, and drops the moves that are no longer valid.
 // Apply never replans. Apply returns an error if the pass could not start.
 func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Approval) (plan.RunReport, error) {
-	if c.unknownStrategy(approved) != "" {
+	if unknownStrategy(c.Strategies, approved) != "" {
 		return c.reject(ctx, approved, by, c.configProblem(approved)), nil
 	}
 	p := c.newPass(nil)
@@ -264,7 +265,7 @@ func (c *Controller) configProblem(p plan.Plan) string {
 		return fmt.Sprintf("the plan was made with another configuration (hash %s) than the one in effect here (hash %s); "+
 			"give the same configuration with --config, or make a new plan with this one", p.ConfigHash, c.ConfigHash)
 	}
-	if name := c.unknownStrategy(p); name != "" {
+	if name := unknownStrategy(c.Strategies, p); name != "" {
 		return fmt.Sprintf("strategy %q is not in the configuration; make a new plan", name[:min(len(name), maxShownName)])
 	}
 	return ""
@@ -274,9 +275,9 @@ func (c *Controller) configProblem(p plan.Plan) string {
 const maxShownName = 60
 
 // unknownStrategy returns the name of a strategy of the plan that the configuration does not have, or "".
-func (c *Controller) unknownStrategy(p plan.Plan) string {
+func unknownStrategy(strategies []config.ScheduledStrategy, p plan.Plan) string {
 	known := map[string]bool{"": true} // a move or a goal without a strategy adds no name
-	for _, s := range c.Strategies {
+	for _, s := range strategies {
 		known[s.Name] = true
 	}
 	for _, m := range p.Moves {

@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints"
@@ -77,6 +78,10 @@ type Dependencies struct {
 	Approvals Approvals
 	// Waiting keeps the plans that wait for approval; nil keeps none.
 	Waiting WaitingPlans
+	// Triggers provides requests of people for a pass now; nil means that there are none. A dry run takes none.
+	Triggers Triggers
+	// NodeEvents reports nodes that appear or become Ready; nil means that no strategy runs after such events.
+	NodeEvents NodeEvents
 }
 
 // Controller runs passes with one configuration at a time.
@@ -106,6 +111,9 @@ type Controller struct {
 	lastUnjudged plan.Plan
 	unsaved      unsavedState
 	progress     progress
+	timetable    *schedule.Timetable // nil outside of Run
+	triggers     triggerState
+	recalled     bool // the timetable knows the passes of earlier processes
 	// unanswered is the last approved plan until its report is stored.
 	unanswered *unansweredPlan
 	// awaited is the ID of the last request that waits for the end of the calls of an earlier process.
@@ -196,6 +204,14 @@ type Approvals interface {
 type WaitingPlans interface {
 	// Update changes the plans. It may call change several times.
 	Update(ctx context.Context, change func(waiting.Plans) (waiting.Plans, error)) error
+}
+
+// NodeEvents reports changes of nodes.
+type NodeEvents interface {
+	// Latest returns when a node last appeared, and when a node last became Ready; zero means never.
+	Latest() (added, ready time.Time)
+	// Changed returns a channel that delivers a value after a new event. Several events may share a value.
+	Changed() <-chan struct{}
 }
 
 // EventPublisher publishes Kubernetes events about back-offs of workloads, pauses, breaker

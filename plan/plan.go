@@ -45,6 +45,9 @@ type Plan struct {
 	After      State            `json:"after"`
 	Bound      Bound            `json:"bound"`
 	Inputs     []Input          `json:"inputs"`
+	// WindowLimits are the configuration keys of the limits of open windows that apply beside the limits of the
+	// configuration, such as windows.allow[0].limits.
+	WindowLimits []string `json:"windowLimits,omitempty"`
 	// Blocks are the reasons why planned moves are not executed.
 	Blocks []EvictionBlock `json:"blocks,omitempty"`
 	// SearchLimitReached names the limit that ended the search early. It is empty if the search was complete.

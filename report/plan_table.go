@@ -56,6 +56,9 @@ func (t *table) writeOrigin(p plan.Plan) {
 	version := cmp.Or(escape(p.Cluster.Version), "of unknown version")
 	t.addLine("State of %s%s, Kubernetes %s; plan %s valid until %s.", p.TakenAt.UTC().Format(timeLayout), estimated,
 		version, shortPlanID(p.ID), p.Expires.UTC().Format(timeLayout))
+	if len(p.WindowLimits) > 0 {
+		t.addLine("The limits of the open windows apply: %s.", escape(strings.Join(p.WindowLimits, ", ")))
+	}
 }
 
 // shortPlanID returns the first 12 characters of a content hash.

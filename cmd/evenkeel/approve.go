@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -249,24 +247,10 @@ func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 	}
 	for i := range d.plans.Waiting {
 		w := &d.plans.Waiting[i]
-		fmt.Fprintf(out, "Plan %s, since %s, until %s:\n", report.Escape(w.ID), w.Since.UTC().Format(time.RFC3339), w.Expires.UTC().Format(time.RFC3339))
-		t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(t, "  STEP\tSTRATEGY\tPOD\tFROM\tTO\tSTATE\tWHY")
-		for _, m := range w.Moves {
-			fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", strconv.Itoa(m.Step), report.Escape(m.Strategy), report.Escape(m.Pod.String()),
-				report.Escape(m.From), report.Escape(m.To), stateText(w.StateOf(m.Step)), report.Escape(m.Reason.Message))
-		}
-		if err := t.Flush(); err != nil {
+		if err := report.WaitingPlan(out, w.Plan, w.Since, func(step int) string { return w.StateOf(step).String() }); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintf(out, "To approve: evenkeel approve %s [--strategy S] [--steps 1,4-7]\n", report.Escape(d.plans.Waiting[0].ID))
 	return nil
-}
-
-func stateText(d waiting.Decision) string {
-	if d.By == "" {
-		return report.Escape(string(d.State))
-	}
-	return report.Escape(string(d.State) + " by " + d.By)
 }

@@ -66,6 +66,14 @@ type Decision struct {
 	At    time.Time `json:"at"`
 }
 
+// String returns the state, and the person who decided.
+func (d Decision) String() string {
+	if d.By == "" {
+		return string(d.State)
+	}
+	return string(d.State) + " by " + d.By
+}
+
 // Ended is a plan that does not wait any more.
 type Ended struct {
 	ID  string    `json:"id"`

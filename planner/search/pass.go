@@ -198,7 +198,7 @@ func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, 
 	schedulers := opts.Trust.SchedulerStates(s, opts.Placement.Profiles, st.Schedulers)
 	c := pass{
 		State: newState(opts, s, goals, schedulers, now), PlannerState: st, Now: now, Schedulers: schedulers,
-		Limits:     limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now)),
+		Limits:     limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now), opts.OpenWindowLimits(now)...),
 		Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)),
 	}
 	c.Eligibility = eligibility.NewChecker(s, c.Model, st, opts, now)

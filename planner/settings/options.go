@@ -23,9 +23,11 @@ type Options struct {
 	Guards    guard.Options
 	Placement placement.Options
 	// Trust says which schedulers are trusted to place pods as predicted.
-	Trust    trust.Options
-	Limits   Limits
-	InFlight InFlight
+	Trust  trust.Options
+	Limits Limits
+	// WindowLimits are the limits of allow windows, by their index in Guards.Windows.Allow.
+	WindowLimits map[int]WindowLimits
+	InFlight     InFlight
 	// MinConfidence is the least probability, from 0 to 1, with which the replacement must land on an acceptable
 	// node.
 	MinConfidence float64
