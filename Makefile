@@ -88,7 +88,7 @@ test-kube: lab ## with KUBE=v1.34.4: the seed scenario ten times, 100 placements
 
 .PHONY: test-security
 test-security: lab ## attacks on a real API server: hostile credentials, objects, admission and webhooks
-	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 20m -v -run "^TestSecurity" ./e2e
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 40m -v -run "^TestSecurity" ./e2e
 
 # What measures usage in test-load. metrics-server is built with the versions that its
 # module pins; Prometheus' programs are Debian's, unpacked and not installed.

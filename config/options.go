@@ -62,6 +62,7 @@ func (c *Config) PlannerOptions() settings.Options {
 		PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone,
 		PerHour: settings.PerHour(l.PerHour),
 	}
+	o.WindowLimits = c.windowLimits()
 	o.MaxPredictions = l.MaxPredictions.For(0)
 	o.InFlight = settings.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
 	o.Pressure = settings.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key,
@@ -72,7 +73,7 @@ func (c *Config) PlannerOptions() settings.Options {
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
 	for _, s := range c.scheduled {
 		o.Strategies = append(o.Strategies, settings.StrategyInfo{
-			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources,
+			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources, Mode: s.Mode,
 			Own: c.strategyRules(s.settings), Soft: s.settings.Soft, Settings: describeStrategy(s.settings),
 		})
 	}

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
@@ -54,11 +55,18 @@ type Namespaces struct {
 
 // Strategy is one strategy with its schedule.
 type Strategy struct {
-	Name     string          `json:"name"`
-	Type     string          `json:"type"`
-	Schedule string          `json:"schedule"`
-	TimeZone string          `json:"timeZone,omitempty"`
-	Args     json.RawMessage `json:"args,omitempty"`
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Schedule string `json:"schedule"`
+	TimeZone string `json:"timeZone,omitempty"`
+	// Mode is automatic (the default), approve or dryRun.
+	Mode plan.StrategyMode `json:"mode,omitempty"`
+	// Jitter delays each run by less than this time.
+	Jitter Duration `json:"jitter,omitempty"`
+	// Missed says what follows firings that came while a pass ran or while no process led: MissedSkip or MissedOnce.
+	Missed string          `json:"missed,omitempty"`
+	On     *NodeEvents     `json:"on,omitempty"`
+	Args   json.RawMessage `json:"args,omitempty"`
 	// NodeSelector, Namespaces and PodSelector narrow the global scope for this strategy.
 	NodeSelector string               `json:"nodeSelector,omitempty"`
 	Namespaces   *plan.NamespaceScope `json:"namespaces,omitempty"`
@@ -84,6 +92,19 @@ type StrategyGuards struct {
 	MaxUnavailableWithoutPDB *int      `json:"maxUnavailableWithoutPDB,omitempty"`
 	Protect                  []string  `json:"protect,omitempty"`
 	ProtectedStorageClasses  []string  `json:"protectedStorageClasses,omitempty"`
+}
+
+// Values of Strategy.Missed. The default is MissedSkip.
+const (
+	MissedSkip = "skip"
+	MissedOnce = "once"
+)
+
+// NodeEvents says how long after an event a strategy runs, and the least time between two such runs.
+type NodeEvents struct {
+	NodeAdded Duration `json:"nodeAdded,omitempty"`
+	NodeReady Duration `json:"nodeReady,omitempty"`
+	Every     Duration `json:"every,omitempty"`
 }
 
 // Impact bounds the utilization of nodes that survive a failure, as a fraction of allocatable.
@@ -146,6 +167,25 @@ type Window struct {
 	Schedule string   `json:"schedule"`
 	Duration Duration `json:"duration"`
 	TimeZone string   `json:"timeZone,omitempty"`
+	// Limits apply while only windows with limits are open; nil for none. Only allow windows may have them.
+	Limits *WindowLimits `json:"limits,omitempty"`
+}
+
+// WindowLimits bound evictions while a window is open, in addition to Limits; nil means not set.
+type WindowLimits struct {
+	PerPass      *plan.CountLimit `json:"perPass,omitempty"`
+	PerNode      *plan.CountLimit `json:"perNode,omitempty"`
+	PerNamespace *plan.CountLimit `json:"perNamespace,omitempty"`
+	PerOwner     *plan.CountLimit `json:"perOwner,omitempty"`
+	PerZone      *plan.CountLimit `json:"perZone,omitempty"`
+	PerHour      *WindowPerHour   `json:"perHour,omitempty"`
+}
+
+// WindowPerHour bounds the evictions within the last hour while a window is open; nil means not set.
+type WindowPerHour struct {
+	Owner     *plan.CountLimit `json:"owner,omitempty"`
+	Namespace *plan.CountLimit `json:"namespace,omitempty"`
+	Cluster   *plan.CountLimit `json:"cluster,omitempty"`
 }
 
 // Evictor configures how Evenkeel executes evictions.
@@ -336,6 +376,9 @@ type Web struct {
 // Approvals configure whether the leader executes plans that a person approved with `evenkeel apply`.
 type Approvals struct {
 	Enabled bool `json:"enabled"`
+	// ValidFor is how long a plan waits for approval, and how long discarded moves stay away. It is 0 only in the copy that
+	// Hash makes.
+	ValidFor Duration `json:"validFor,omitzero"`
 }
 
 // NotifyReceiver is a server that gets notifications, such as Slack.
@@ -362,8 +405,24 @@ type secretFile struct {
 // ScheduledStrategy is a strategy with its schedule.
 type ScheduledStrategy struct {
 	Name     string
+	Mode     plan.StrategyMode
 	Strategy strategies.Strategy
+	// Schedule is zero for a strategy that runs only after events.
 	Schedule cron.Schedule
+	Jitter   time.Duration
+	// RunMissed makes one run follow after missed firings.
+	RunMissed bool
+	On        RunAfter
 
 	settings Strategy
 }
+
+// RunAfter says how long after an event a strategy runs; zero means that the event does not matter.
+type RunAfter struct {
+	NodeAdded, NodeReady time.Duration
+	// Every is the least time between two such runs.
+	Every time.Duration
+}
+
+// Any reports whether the strategy runs after some event.
+func (r RunAfter) Any() bool { return r.NodeAdded > 0 || r.NodeReady > 0 }

@@ -68,7 +68,7 @@ func windowWarnings(c *Config, now time.Time) []string {
 	}
 	var out []string
 	for i, s := range c.scheduled {
-		if !cron.EverFiresWhileOpen(now, s.Schedule, w) {
+		if !s.Schedule.IsZero() && !cron.EverFiresWhileOpen(now, s.Schedule, w) {
 			out = append(out, fmt.Sprintf("strategies[%d].schedule: %q: within a year, strategy %s is never due while windows allow evictions: it would evict nothing",
 				i, s.Schedule, s.Name))
 		}

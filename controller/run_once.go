@@ -27,6 +27,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		p.recheckBreaker(ctx)
 		p.replan(ctx)
 	}
+	proposalKeeper{p}.keep(ctx)
 	return p.finish(ctx), nil
 }
 

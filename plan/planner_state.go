@@ -39,6 +39,9 @@ type PlannerState struct {
 	// Announced identifies the conditions about which receivers of notifications were told, and which still hold. It has
 	// at most MaxAnnounced entries.
 	Announced []string `json:"announced,omitempty"`
+	// StrategyRuns has the times of the last passes of strategies with `missed: once` or `on`, by name. It has at most
+	// MaxStrategyRuns entries.
+	StrategyRuns map[string]StrategyRun `json:"strategyRuns,omitempty"`
 }
 
 // EvictionCount counts the evictions of a workload for one strategy in one minute. The workload has no UID,
@@ -268,7 +271,10 @@ func (st *PlannerState) Validate() error {
 			return fmt.Errorf("schedulers[%q]: want 0 <= hits <= predicted <= seen, and a name", name)
 		}
 	}
-	return st.validateAnnounced()
+	if err := st.validateAnnounced(); err != nil {
+		return err
+	}
+	return st.validateStrategyRuns()
 }
 
 func (st *PlannerState) validateAnnounced() error {

@@ -23,6 +23,7 @@ func TestPlannerStateRoundTrip(t *testing.T) {
 		Announced:    []string{"breakerTripped/2026-01-01T00:00:00Z", "usageSilent/"},
 		UnreadyNodes: []plan.UnreadyNode{{Name: "n1", Seen: at, Nodes: 40}},
 		Schedulers:   map[string]plan.SchedulerBindings{"fancy": {Seen: 70, Predicted: 60, Hits: 58}},
+		StrategyRuns: map[string]plan.StrategyRun{"zones": {Started: at, ByEvent: at}},
 		Evictions: []plan.EvictionCount{{Workload: c, Minute: at, Count: 2}, {Workload: d, Minute: at, Count: 1},
 			{Workload: d, Minute: at.Add(time.Minute), Count: 1}},
 		Backoffs: []plan.Backoff{{Workload: c, Since: at, Until: at, Failures: 1}, {Workload: d, Since: at, Until: at, Failures: 1}},
@@ -64,6 +65,10 @@ func TestInvalidPlannerStatesAreRefused(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf(`"s%d":{"seen":1,"predicted":1,"hits":1}`, i)
 	}
+	runs := make([]string, 1001)
+	for i := range runs {
+		runs[i] = fmt.Sprintf(`"s%d":{"started":"2026-01-01T00:00:00Z"}`, i)
+	}
 	for text, want := range map[string]string{
 		`{"apiVersion":"evenkeel.io/v2","kind":"PlannerState","more":1}`:                                                                                 "the document is a evenkeel.io/v2 PlannerState (want evenkeel.io/v1alpha1 PlannerState)",
 		`{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan"}`:                                                                                            "want evenkeel.io/v1alpha1 PlannerState",
@@ -85,6 +90,9 @@ func TestInvalidPlannerStatesAreRefused(t *testing.T) {
 		begin + `"unreadyNodes":[{"name":"a","seen":"2026-01-01T00:00:00Z"}]}`:      "unreadyNodes[0]: want a name, a time, and 1 node or more",
 		begin + `"unreadyNodes":[{"name":"a","nodes":3}]}`:                          "unreadyNodes[0]: want a name",
 		begin + `"unreadyNodes":[{"seen":"2026-01-01T00:00:00Z","nodes":3}]}`:       "unreadyNodes[0]: want a name",
+		begin + `"strategyRuns":{"zones":{}}}`:                                      `strategyRuns["zones"]: want the name of a strategy, and the start of its last pass`,
+		begin + `"strategyRuns":{"":{"started":"2026-01-01T00:00:00Z"}}}`:           `strategyRuns[""]: want the name`,
+		begin + `"strategyRuns":{` + strings.Join(runs, ",") + `}}`:                 "1001 entries (want at most 1000)",
 		begin + `"trusted":["a"]}`:                                                  `unknown field "trusted"`,
 		`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState"} {"more":true}`: "unexpected data after the document",
 	} {

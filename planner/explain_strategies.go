@@ -17,14 +17,26 @@ func (e *Explainer) strategies(p *cluster.Pod) (out []plan.StrategyResult) {
 		}
 		reason, barred := e.start.Eligibility.BarredFor(i, p.ID)
 		x := plan.StrategyResult{Strategy: info.Name, Allows: !barred, Reason: reason, Soft: info.Soft}
-		if start := e.start.Limits.OfStrategy(i); start != nil {
-			x.Limits = slices.DeleteFunc(e.compareLimits(p, start, e.done.Limits.OfStrategy(i)), func(r plan.RuleResult) bool {
+		of := e.searchFor(info.Mode)
+		if start := of.start.Limits.OfStrategy(i); start != nil {
+			_, moved := of.moves[p.ID]
+			x.Limits = slices.DeleteFunc(compareLimits(p, start, of.done.Limits.OfStrategy(i), moved), func(r plan.RuleResult) bool {
 				return r.Allows && !r.UsedUp // most limits of a strategy are not set
 			})
 		}
 		out = append(out, x)
 	}
 	return out
+}
+
+// searchFor returns the search for moves of strategies in this mode, or the automatic one if there is no proposal.
+func (e *Explainer) searchFor(mode plan.StrategyMode) explainedProposal {
+	for _, of := range e.proposals {
+		if of.mode == mode {
+			return of
+		}
+	}
+	return explainedProposal{plan.Automatic, e.start, e.done, e.moves}
 }
 
 // landing explains the landing of the pod's replacement for the strategies that the planner would ask first: those that

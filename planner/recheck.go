@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -32,9 +33,9 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 			moves = append(moves, m)
 		}
 	}
-	turn := turnOf(&p.opts, moves)
+	turn, opts := turnOf(&p.opts, moves), inMode(&p.opts, modeOfMoves(&p.opts, moves))
 	newSearch := func() *search.Search {
-		c := search.NewSearch(&p.opts, s, st, goals, now)
+		c := newRecheck(opts, s, st, goals, now)
 		c.SetTurn(turn)
 		return c
 	}
@@ -62,6 +63,13 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 		dropped = append(dropped, o)
 	}
 	return ok, dropped
+}
+
+// newRecheck returns a search whose limits count the evictions that the pass has reserved.
+func newRecheck(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search.Search {
+	c := search.NewSearch(opts, s, st, goals, now)
+	c.Limits.AddReservations(st.Runs)
+	return c
 }
 
 // findPlannedHints returns the nodes of a wave's hints, or the reason why these nodes can no longer be hinted.
@@ -152,7 +160,7 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
 	counted := isReserved(c, m)
-	if r, refused := c.Limits.RefuseHourly(strategy, p.ID); refused && !counted {
+	if r, refused := c.Limits.RefuseAgain(strategy, p.ID); refused && !counted {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
 	if !w.CanAdd(c.Eligibility, p.ID, strategy) {
@@ -170,7 +178,9 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	default:
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
-	if m.DisplacedFor == nil && len(c.GoalsOfStrategy(strategy, again.ImprovedGoals)) == 0 && c.Options.HasStrategyRules() {
+	if m.DisplacedFor == nil && c.Options.HasStrategyRules() && !slices.ContainsFunc(again.ImprovedGoals, func(g int) bool {
+		return c.Goals.Goals[g].Strategy == m.Strategy
+	}) {
 		return drop(plan.Dropped, plan.PremiseChanged, "on the likeliest node, its replacement improves no goal of strategy "+m.Strategy)
 	}
 	if !states.KeepsPlaces(p.ID, m.DisplacedFor != nil) {
@@ -209,6 +219,23 @@ func turnOf(o *settings.Options, moves []plan.Move) goal.Turn {
 		return goal.SoftTurn
 	}
 	return goal.EveryTurn
+}
+
+// modeOfMoves returns the mode of the strategies for which all these moves are made, or "" if it is not the same for all.
+func modeOfMoves(o *settings.Options, moves []plan.Move) plan.StrategyMode {
+	var mode plan.StrategyMode
+	for k, m := range moves {
+		i := o.StrategyIndex(m.Strategy)
+		if i < 0 {
+			return ""
+		}
+		of := cmp.Or(o.Strategies[i].Mode, plan.Automatic)
+		if k > 0 && of != mode {
+			return ""
+		}
+		mode = of
+	}
+	return mode
 }
 
 // isReserved reports whether the limits already count this move, because a pass has reserved it and has not recorded its
@@ -331,5 +358,5 @@ func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.
 	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
-	return c.Limits.RefuseHourly(strategy, p.ID)
+	return c.Limits.RefuseAgain(strategy, p.ID)
 }

@@ -155,6 +155,9 @@ func (r *runCommand) connect(cmd *cobra.Command) (changes <-chan func(*controlle
 		return nil, err
 	}
 	if r.once {
+		if err := rejectEvents(r.conf.BuildStrategies(), r.due); err != nil {
+			return nil, err
+		}
 		r.client, r.rest, err = r.g.client()
 	} else {
 		r.client, r.rest, err = r.files.newReloadingClient(r.g, r.metrics, r.log, func() { r.observer.CredentialsRenewed() })
@@ -187,7 +190,7 @@ func (r *runCommand) runSchedules(ctx context.Context, c *controller.Controller)
 	live := func() error { return errors.Join(set.lease.CheckHealth(), c.CheckProgress()) }
 	return r.serve(ctx, live, append(web.WatcherRoutes(set.usage), web.HintRoutes(set.hints)...), func(ctx context.Context) error {
 		return runBeside(ctx, set.usage.run, func(ctx context.Context) error {
-			warnIfPaused(ctx, set.store.pauses, c.Mode, r.log)
+			warnIfPaused(ctx, set.store.Pauses, c.Mode, r.log)
 			return runBeside(ctx, r.trust.Run, func(ctx context.Context) error { return runAsLeader(ctx, set.lease, c, set.hints) })
 		})
 	})
@@ -285,8 +288,9 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-// runSinglePass makes one pass, and returns an error if the pass could not run to its end.
+// runSinglePass executes approved steps of a waiting plan, if there are any. Then it makes one pass, and returns an error if the pass could not run to its end.
 func runSinglePass(ctx context.Context, c *controller.Controller, due []string) error {
+	c.ExecuteApproved(ctx)
 	r, err := c.RunOnce(ctx, due)
 	switch {
 	case err != nil:

@@ -60,11 +60,10 @@ type Notifier struct {
 	log      *slog.Logger
 	recorder Recorder
 
-	mu       sync.Mutex
-	workers  map[string]*worker // by the name of the receiver
-	running  sync.WaitGroup
-	lastPlan string // the ID of the last plan that was announced as waiting
-	closed   bool
+	mu      sync.Mutex
+	workers map[string]*worker // by the name of the receiver
+	running sync.WaitGroup
+	closed  bool
 }
 
 // New returns a Notifier without receivers.
@@ -136,17 +135,6 @@ func (n *Notifier) PassEnded(announced []string, r plan.RunReport, st plan.Plann
 		n.Send(m)
 	}
 	return holding
-}
-
-// PlanWaits announces a plan that waits for approval, made by the pass of a report. The same plan is announced once.
-func (n *Notifier) PlanWaits(p message.WaitingPlan, r plan.RunReport) {
-	n.mu.Lock()
-	repeated := n.lastPlan == p.ID
-	n.lastPlan = p.ID
-	n.mu.Unlock()
-	if !repeated {
-		n.Send(message.ForWaitingPlan(p, r))
-	}
 }
 
 func (n *Notifier) hasReceivers() bool {

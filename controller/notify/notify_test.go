@@ -362,12 +362,12 @@ func TestReceiversChange(t *testing.T) {
 	}
 }
 
-// TestAPlanIsAnnouncedOnce checks that a plan that keeps waiting is not announced again.
-func TestAPlanIsAnnouncedOnce(t *testing.T) {
+// TestAnnouncedPlansAreSent checks that a plan that keeps waiting is sent by the pass that announces it only.
+func TestAnnouncedPlansAreSent(t *testing.T) {
 	s := serve(t, status(200))
 	n, counts, _ := startNotifier(t, instantClock{}, notify.Receiver{Name: "r", Format: message.JSON, URL: s.URL})
-	for _, id := range []string{"a", "a", "b"} {
-		n.PlanWaits(message.WaitingPlan{ID: id, Command: "evenkeel approve " + id}, plan.RunReport{})
+	for i, id := range []string{"a", "a", "b"} {
+		n.PassEnded(nil, plan.RunReport{Waiting: &plan.Waiting{Plans: []plan.WaitingPlan{{ID: id, Announced: i != 1}}}}, plan.PlannerState{})
 	}
 	counts.waitFor("r/sent", 2)
 	n.Close(time.Minute)

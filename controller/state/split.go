@@ -78,6 +78,9 @@ func splitState(st plan.PlannerState) map[string]plan.PlannerState {
 	if len(st.Announced) > 0 {
 		edit(clusterPart, func(p *plan.PlannerState) { p.Announced = st.Announced })
 	}
+	if len(st.StrategyRuns) > 0 {
+		edit(clusterPart, func(p *plan.PlannerState) { p.StrategyRuns = st.StrategyRuns })
+	}
 	return out
 }
 
@@ -122,6 +125,9 @@ func mergeParts(from map[string]plan.PlannerState) plan.PlannerState {
 			setKey(&st.Schedulers, scheduler, b)
 		}
 		st.Announced = append(st.Announced, p.Announced...)
+		for strategy, r := range p.StrategyRuns {
+			setKey(&st.StrategyRuns, strategy, r)
+		}
 	}
 	st.Sort()
 	return st

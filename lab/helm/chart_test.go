@@ -48,6 +48,11 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// cronJobArgs returns helm arguments for jobs with one strategy.
+func cronJobArgs(strategy string) []string {
+	return []string{"--set", "kind=CronJob", "--set-json", "config.strategies=[" + strategy + "]"}
+}
+
 // hintArgs returns helm arguments with a hint rule, and optionally with the required number of samples.
 func hintArgs(values string, samples int) []string {
 	more := ""
@@ -82,6 +87,9 @@ func TestRefusals(t *testing.T) {
 		{"replicaCount", []string{"--set", "replicaCount=2"}},
 		{"/replicas", []string{"--set", "replicas=-1"}},
 		{"/image/pullPolicy", []string{"--set", "image.pullPolicy=Sometimes"}},
+		{"zones runs after events about nodes (on), but a job sees no events", cronJobArgs(`{"name":"zones","type":"ZoneSpread","schedule":"@hourly","on":{"nodeAdded":"5m"}}`)},
+		{"zones has jitter or missed: once", cronJobArgs(`{"name":"zones","type":"ZoneSpread","schedule":"@hourly","jitter":"5m"}`)},
+		{"zones has jitter or missed: once", cronJobArgs(`{"name":"zones","type":"ZoneSpread","schedule":"@hourly","missed":"once"}`)},
 		{"has no schedule", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[{"name":"a","type":"ZoneSpread"}]`}},
 		{"/config/hints/enabled", []string{"--set-string", "config.hints.enabled=yes"}},
 		{"/config/hints/label/value", []string{"--set-json", "config.hints.label.value=1000000"}}, // toString gives 1e+06

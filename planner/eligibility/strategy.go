@@ -114,12 +114,12 @@ func (v *Checker) disruptionsAllowedFor(strategy int, p *cluster.Pod) int {
 	return n
 }
 
-// protectionsWithin returns the protections that hold for all moves of a wave: the global ones and those of any strategy.
-// They decide which pods may leave together, for whatever strategy.
+// protectionsWithin returns the protections that hold for all moves of a wave: the global ones and those of any strategy
+// for which moves are made. They decide which pods may leave together, for whatever strategy.
 func protectionsWithin(o *settings.Options) map[guard.Protection]bool {
 	all := o.Guards.Protect
 	for i := range o.Strategies {
-		if own := o.Strategies[i].Own; own != nil && own.Guards != nil {
+		if own := o.Strategies[i].Own; own != nil && own.Guards != nil && o.MovesFor(&o.Strategies[i]) {
 			all = maps.Clone(all)
 			maps.Copy(all, own.Guards.Protect)
 		}

@@ -30,11 +30,12 @@ type PodMove struct {
 	From, To cluster.NodeID
 }
 
-// ForTurn returns a new Tracker for the goals of t, as they are selected by the turn, after these moves. The goals are
-// those of EveryTurn: the parameter all holds them, because t may be a Tracker of another turn. In FirmTurn, the excess
+// ForTurn returns a new Tracker for the goals of t, as they are selected by the turn, after these moves. The start of the
+// Tracker comes after the earlier moves. The goals are those of EveryTurn: the parameter all holds them, because t may be a
+// Tracker of another turn. In FirmTurn, the excess
 // of goals of soft strategies does not follow moves. A soft goal that is met before the plan has no ID; if moves for other
 // strategies worsen it, only a later plan asks for it.
-func (t *Tracker) ForTurn(turn Turn, all []plan.Goal, moves []PodMove) *Tracker {
+func (t *Tracker) ForTurn(turn Turn, all []plan.Goal, earlier, moves []PodMove) *Tracker {
 	goals, counts := all, func(*plan.Goal) bool { return true }
 	if turn != EveryTurn {
 		goals = slices.Clone(all)
@@ -47,7 +48,10 @@ func (t *Tracker) ForTurn(turn Turn, all []plan.Goal, moves []PodMove) *Tracker 
 	}
 	out := newTracker(t.Snapshot, goals, counts)
 	out.UnderPressure, out.Annotations, out.Barred = t.UnderPressure, t.Annotations, t.Barred
-	out.First = out.FirstGoals()
+	for _, m := range earlier {
+		out.Move(m.Pod, m.From, m.To)
+	}
+	out.begin()
 	for _, m := range moves {
 		out.Move(m.Pod, m.From, m.To)
 	}

@@ -15,8 +15,9 @@ import (
 type Counter struct {
 	snapshot *cluster.Snapshot
 	options  settings.Limits
-	lastHour history.HourlyCounts // evictions of the last hour, including reserved ones
-	Zones    []string             // zone of each node
+	windows  []settings.WindowLimits // of the open windows, if all of them have limits
+	lastHour history.HourlyCounts    // evictions of the last hour, including reserved ones
+	Zones    []string                // zone of each node
 	bound    podCounts
 	planned  podCounts
 	// earlierPlan counts the evictions of an earlier plan in this pass for the limits per pass. For the limits per
@@ -38,9 +39,10 @@ func keyOf(strategy, key string) string {
 	return "strategy " + strategy + ": " + key
 }
 
-// NewCounter returns a Counter without planned evictions. The parameter hour holds the evictions of the last hour.
-func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.HourlyCounts) *Counter {
-	l := &Counter{snapshot: s, options: opts, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s),
+// NewCounter returns a Counter without planned evictions. The parameter hour holds the evictions of the last hour, and
+// windows the limits of the open windows; see settings.Options.OpenWindowLimits.
+func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.HourlyCounts, windows ...settings.WindowLimits) *Counter {
+	l := &Counter{snapshot: s, options: opts, windows: windows, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s),
 		planned: newPodCounts(s), earlierPlan: newPodCounts(s),
 		perPassKey: "limits.perPass", perHourKey: "limits.perHour.cluster"}
 	for i := range s.Pods {
@@ -115,39 +117,54 @@ func (l *Counter) Exhausted() (plan.Reason, bool) {
 
 // PerPass returns the limit of evictions per pass in the whole cluster.
 func (l *Counter) PerPass() Allowance {
-	return Allowance{plan.LimitPerPass, l.options.PerPass, l.bound.all, l.planned.all + l.earlierPlan.all, l.perPassKey, "", 0, ""}
+	limit, key := l.effective(l.perPassKey, l.bound.all, func(o *settings.Limits) plan.CountLimit { return o.PerPass })
+	return Allowance{plan.LimitPerPass, limit, l.bound.all, l.planned.all + l.earlierPlan.all, key, "", 0, ""}
 }
 
 // HourlyOfCluster returns the limit of evictions per hour in the whole cluster.
 func (l *Counter) HourlyOfCluster() Allowance {
-	return Allowance{plan.LimitPerHour, l.options.PerHour.Cluster, 0, l.planned.all, l.perHourKey, "", l.lastHour.Cluster, ""}
+	limit, key := l.effective(l.perHourKey, 0, func(o *settings.Limits) plan.CountLimit { return o.PerHour.Cluster })
+	return Allowance{plan.LimitPerHour, limit, 0, l.planned.all, key, "", l.lastHour.Cluster, ""}
 }
 
 // Allowances returns the limits that apply to an eviction of this pod. Limits per pass come before limits per hour.
 func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
 	p := &l.snapshot.Pods[pod]
-	ns, zone := p.Object.Namespace, l.Zones[p.Node]
-	all := [...]Allowance{
-		l.PerPass(),
-		{plan.LimitPerNode, l.options.PerNode, l.bound.node[p.Node], l.planned.node[p.Node] + l.earlierPlan.node[p.Node],
-			"limits.perNode", l.snapshot.Nodes[p.Node].Name, 0, ""},
-		{plan.LimitPerNamespace, l.options.PerNamespace, l.bound.namespace[ns],
-			l.planned.namespace[ns] + l.earlierPlan.namespace[ns], "limits.perNamespace", ns, 0, ""},
-		{plan.LimitPerOwner, l.options.PerOwner, l.bound.ofWorkload(p.Workload),
-			l.planned.ofWorkload(p.Workload) + l.earlierPlan.ofWorkload(p.Workload), "limits.perOwner", "", 0, ""},
-		{plan.LimitPerZone, l.options.PerZone, l.bound.zone[zone], l.planned.zone[zone] + l.earlierPlan.zone[zone],
-			"limits.perZone", zone, 0, ""},
-		l.hourlyOfOwner(p),
-		{plan.LimitPerHour, l.options.PerHour.Namespace, 0, l.planned.namespace[ns], "limits.perHour.namespace", ns,
-			l.lastHour.Namespace[ns], ""},
-		l.HourlyOfCluster(),
-	}
+	all := [...]Allowance{l.PerPass(), l.perNode(p), l.perNamespace(p), l.perOwner(p), l.perZone(p), l.hourlyOfOwner(p),
+		l.hourlyOfNamespace(p), l.HourlyOfCluster()}
 	if l.name != "" {
 		for i := 1; i < len(all)-1; i++ { // the first and the last have the name already
 			all[i].configKey = keyOf(l.name, all[i].configKey)
 		}
 	}
 	return all
+}
+
+func (l *Counter) perNode(p *cluster.Pod) Allowance {
+	pods := l.bound.node[p.Node]
+	limit, key := l.effective("limits.perNode", pods, func(o *settings.Limits) plan.CountLimit { return o.PerNode })
+	return Allowance{plan.LimitPerNode, limit, pods, l.planned.node[p.Node] + l.earlierPlan.node[p.Node], key,
+		l.snapshot.Nodes[p.Node].Name, 0, ""}
+}
+
+func (l *Counter) perNamespace(p *cluster.Pod) Allowance {
+	ns := p.Object.Namespace
+	pods := l.bound.namespace[ns]
+	limit, key := l.effective("limits.perNamespace", pods, func(o *settings.Limits) plan.CountLimit { return o.PerNamespace })
+	return Allowance{plan.LimitPerNamespace, limit, pods, l.planned.namespace[ns] + l.earlierPlan.namespace[ns], key, ns, 0, ""}
+}
+
+func (l *Counter) perOwner(p *cluster.Pod) Allowance {
+	pods := l.bound.ofWorkload(p.Workload)
+	limit, key := l.effective("limits.perOwner", pods, func(o *settings.Limits) plan.CountLimit { return o.PerOwner })
+	return Allowance{plan.LimitPerOwner, limit, pods, l.PlannedFor(p.Workload), key, "", 0, ""}
+}
+
+func (l *Counter) perZone(p *cluster.Pod) Allowance {
+	zone := l.Zones[p.Node]
+	pods := l.bound.zone[zone]
+	limit, key := l.effective("limits.perZone", pods, func(o *settings.Limits) plan.CountLimit { return o.PerZone })
+	return Allowance{plan.LimitPerZone, limit, pods, l.planned.zone[zone] + l.earlierPlan.zone[zone], key, zone, 0, ""}
 }
 
 // hourlyOfOwner returns the hourly limit of the pod's workload. A pod without a workload has a limit of its own.
@@ -157,7 +174,14 @@ func (l *Counter) hourlyOfOwner(p *cluster.Pod) Allowance {
 	if p.Workload == cluster.NoWorkload {
 		planned = 0
 	}
-	return Allowance{plan.LimitPerHour, l.options.PerHour.Owner, 0, planned, "limits.perHour.owner", w.Name, l.lastHour.Workload[w], w.Kind}
+	limit, key := l.effective("limits.perHour.owner", 0, func(o *settings.Limits) plan.CountLimit { return o.PerHour.Owner })
+	return Allowance{plan.LimitPerHour, limit, 0, planned, key, w.Name, l.lastHour.Workload[w], w.Kind}
+}
+
+func (l *Counter) hourlyOfNamespace(p *cluster.Pod) Allowance {
+	ns := p.Object.Namespace
+	limit, key := l.effective("limits.perHour.namespace", 0, func(o *settings.Limits) plan.CountLimit { return o.PerHour.Namespace })
+	return Allowance{plan.LimitPerHour, limit, 0, l.planned.namespace[ns], key, ns, l.lastHour.Namespace[ns], ""}
 }
 
 // Refuse returns the strictest limit that one more eviction of this pod would exceed: the one that allows the fewest
@@ -181,16 +205,6 @@ func (l *Counter) ExhaustedFor(strategy int) (plan.Reason, bool) {
 		return own.Exhausted()
 	}
 	return plan.Reason{}, false
-}
-
-// RefuseHourly returns the same as Refuse and RefuseFor, but checks only limits per hour.
-func (l *Counter) RefuseHourly(strategy int, pod cluster.PodID) (plan.Reason, bool) {
-	all := l.Allowances(pod)
-	r, refused := strictestExceeded(slices.DeleteFunc(all[:], func(a Allowance) bool { return a.Code != plan.LimitPerHour }))
-	if own := l.OfStrategy(strategy); own != nil && !refused {
-		return own.RefuseHourly(settings.NoStrategy, pod)
-	}
-	return r, refused
 }
 
 // ZoneKey is the node label that defines zones for perZone limits and reports.

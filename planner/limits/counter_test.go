@@ -31,11 +31,11 @@ func TestPodsWithoutAWorkloadShareNoHourlyLimit(t *testing.T) {
 	evicted := plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "b"}
 	l := NewCounter(s, opts, history.HourlyCounts{})
 	l.Add(s.PodByUID("a").ID, settings.NoStrategy)
-	if r, refused := l.RefuseHourly(settings.NoStrategy, s.PodByUID("b").ID); refused {
+	if r, refused := l.RefuseAgain(settings.NoStrategy, s.PodByUID("b").ID); refused {
 		t.Errorf("after a planned eviction of another pod: %+v", r)
 	}
 	l = NewCounter(s, opts, history.HourlyCounts{Workload: map[plan.ObjectRef]int{evicted: 1}})
-	if r, refused := l.RefuseHourly(settings.NoStrategy, s.PodByUID("b").ID); !refused || r.Code != plan.LimitPerHour {
+	if r, refused := l.RefuseAgain(settings.NoStrategy, s.PodByUID("b").ID); !refused || r.Code != plan.LimitPerHour {
 		t.Errorf("after an eviction of a pod with the same name: refused %v, %+v", refused, r)
 	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
@@ -55,7 +54,7 @@ func (c *Search) passOverGoals() {
 func (c *Search) Run() {
 	soft := c.Goals.HasSoft()
 	c.SetTurn(goal.FirmTurn)
-	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+	c.wave = newWave(NewWaveStates(c.State), c.newConsumed(), 1)
 	c.singleMoves()
 	if c.displacementMoves() {
 		c.finalPass()

@@ -6,7 +6,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
@@ -18,16 +17,18 @@ import (
 
 // addStrategies prepares the rules of the strategies.
 func addStrategies(c *pass) {
-	if !c.Options.HasStrategyRules() {
+	if c.Options.HasStrategyRules() {
+		c.Limits.AddStrategies(c.Options.Strategies, func(name string) history.HourlyCounts {
+			return history.CountLastHourFor(c.PlannerState, name, c.Now)
+		})
+	}
+	if !c.Options.HasRulesForMoves() {
 		return
 	}
 	c.strategyOfGoal = make([]int, len(c.allGoals))
 	for i := range c.allGoals {
 		c.strategyOfGoal[i] = c.Options.StrategyIndex(c.allGoals[i].Strategy)
 	}
-	c.Limits.AddStrategies(c.Options.Strategies, func(name string) history.HourlyCounts {
-		return history.CountLastHourFor(c.PlannerState, name, c.Now)
-	})
 	c.movesFor = map[cluster.PodID]int{}
 	eligible, strategyOf := c.Eligibility, c.strategyOfGoal
 	c.Goals.Barred = func(g int, pod cluster.PodID) bool {
@@ -36,7 +37,7 @@ func addStrategies(c *pass) {
 	}
 }
 
-// StrategyOf returns the index of the strategy of goal g, or settings.NoStrategy if no strategy has rules of its own.
+// StrategyOf returns the index of the strategy of goal g, or settings.NoStrategy if no strategy with moves has rules of its own.
 func (c *pass) StrategyOf(g int) int {
 	if c.strategyOfGoal == nil {
 		return settings.NoStrategy
@@ -153,11 +154,17 @@ func (c *pass) SetTurn(turn goal.Turn) {
 	if !c.Goals.HasSoft() {
 		return
 	}
-	var moves []goal.PodMove
-	for _, m := range c.Moves {
-		moves = append(moves, goal.PodMove{Pod: m.Pod, From: m.From, To: m.Landing.To})
+	c.Goals = c.Goals.ForTurn(turn, c.allGoals, podMoves(c.Earlier), podMoves(c.Moves))
+}
+
+// EarlierMoves returns the moves before the start; see StartAfter.
+func (c *pass) EarlierMoves() []goal.PodMove { return podMoves(c.Earlier) }
+
+func podMoves(steps []WaveStep) (out []goal.PodMove) {
+	for _, m := range steps {
+		out = append(out, goal.PodMove{Pod: m.Pod, From: m.From, To: m.Landing.To})
 	}
-	c.Goals = c.Goals.ForTurn(turn, c.allGoals, moves)
+	return out
 }
 
 // softMoves adds single moves for soft strategies to the moves for all others.
@@ -165,7 +172,7 @@ func (c *Search) softMoves() {
 	firm, was := c.FinalPassGoals, len(c.Moves)
 	c.SetTurn(goal.SoftTurn)
 	c.firstAlone = false
-	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 0)
+	c.wave = newWave(NewWaveStates(c.State), c.newConsumed(), 0)
 	c.openWave()
 	c.round++
 	c.passOverGoals()

@@ -23,9 +23,11 @@ type Options struct {
 	Guards    guard.Options
 	Placement placement.Options
 	// Trust says which schedulers are trusted to place pods as predicted.
-	Trust    trust.Options
-	Limits   Limits
-	InFlight InFlight
+	Trust  trust.Options
+	Limits Limits
+	// WindowLimits are the limits of allow windows, by their index in Guards.Windows.Allow.
+	WindowLimits map[int]WindowLimits
+	InFlight     InFlight
 	// MinConfidence is the least probability, from 0 to 1, with which the replacement must land on an acceptable
 	// node.
 	MinConfidence float64
@@ -55,6 +57,8 @@ type Options struct {
 	NoSteps bool
 	// Strategies lists all enabled strategies in order, so that the plan can report strategies without a goal.
 	Strategies []StrategyInfo
+	// Mode is the mode of the strategies for which moves are made. Empty means every mode.
+	Mode plan.StrategyMode
 	// ConfigHash is copied into the plan.
 	ConfigHash string
 	// SamplesPerCode limits the rejections listed per code. A negative value lists all rejections.
@@ -130,6 +134,8 @@ type StrategyInfo struct {
 	Needs string
 	// ByLoad lists the resources whose usage the strategy needs.
 	ByLoad []string
+	// Mode says who decides about the strategy's moves. Empty means plan.Automatic.
+	Mode plan.StrategyMode
 	// Own holds the rules that only moves for this strategy obey, besides those of Options. Nil means none.
 	Own *StrategyRules
 	// Soft says that moves for the strategy come after those for all others, and worsen no goal.

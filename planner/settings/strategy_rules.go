@@ -1,11 +1,13 @@
 package settings
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
@@ -38,6 +40,16 @@ func (o *Options) StrategyIndex(name string) int {
 // HasStrategyRules reports whether any strategy has rules of its own.
 func (o *Options) HasStrategyRules() bool {
 	return slices.ContainsFunc(o.Strategies, func(s StrategyInfo) bool { return s.Own != nil })
+}
+
+// HasRulesForMoves reports whether a strategy for which moves are made has rules of its own.
+func (o *Options) HasRulesForMoves() bool {
+	return slices.ContainsFunc(o.Strategies, func(s StrategyInfo) bool { return s.Own != nil && o.MovesFor(&s) })
+}
+
+// MovesFor reports whether moves are made for the strategy: in Mode, or in every mode.
+func (o *Options) MovesFor(s *StrategyInfo) bool {
+	return o.Mode == "" || o.Mode == cmp.Or(s.Mode, plan.Automatic)
 }
 
 // RulesOf returns the own rules of the strategy with this index, or nil.

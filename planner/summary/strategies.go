@@ -13,11 +13,15 @@ import (
 // strategyStates counts the goals of each enabled strategy, and of strategies that occur only in goals.
 func strategyStates(c *search.Search) []plan.StrategyState {
 	out := []plan.StrategyState{}
-	for _, info := range c.Options.Strategies {
-		out = append(out, plan.StrategyState{Name: info.Name, Settings: info.Settings})
+	for _, info := range listedStrategies(c) {
+		st := plan.StrategyState{Name: info.Name, Settings: info.Settings}
+		if info.Mode != plan.Automatic {
+			st.Mode = info.Mode
+		}
+		out = append(out, st)
 	}
 	nodes := map[string]map[string]bool{} // waiting nodes, by strategy
-	for _, g := range c.Goals.Goals {
+	for _, g := range statedGoals(c) {
 		i := slices.IndexFunc(out, func(st plan.StrategyState) bool { return st.Name == g.Strategy })
 		if i < 0 {
 			i = len(out)
@@ -32,12 +36,28 @@ func strategyStates(c *search.Search) []plan.StrategyState {
 			addWaitingGoal(&out[i], g, nodes)
 		}
 	}
-	for i, info := range c.Options.Strategies {
+	for i, info := range listedStrategies(c) {
 		if out[i].Goals == 0 {
 			out[i].NoData = missingUsageReason(c, info)
 		}
 	}
 	return out
+}
+
+// listedStrategies returns the strategies that the plan describes. A proposal describes those of its mode only.
+func listedStrategies(c *search.Search) []settings.StrategyInfo {
+	if c.Options.Mode == "" || c.Options.Mode == plan.Automatic {
+		return c.Options.Strategies
+	}
+	return slices.DeleteFunc(slices.Clone(c.Options.Strategies), func(s settings.StrategyInfo) bool { return !c.Options.MovesFor(&s) })
+}
+
+// statedGoals returns the goals that count as stated by the strategies.
+func statedGoals(c *search.Search) []plan.Goal {
+	if c.Stated != nil {
+		return c.Stated
+	}
+	return c.Goals.Goals
 }
 
 // missingUsageReason describes the usage data that a strategy by load lacks, or returns "" if the data suffices. The
@@ -115,7 +135,7 @@ func strategiesInput(c *search.Search, age string) plan.Input {
 	if c.Snapshot.Usage == nil && hintsWithoutDataReason(c) != "" {
 		in.Problems = append(in.Problems, "the hint rules cannot evaluate any node: "+hintsWithoutDataReason(c))
 	}
-	for i, info := range c.Options.Strategies {
+	for i, info := range listedStrategies(c) {
 		if stated[i].Goals == 0 {
 			in.Problems = append(in.Problems, fmt.Sprintf("strategy %s has no goal: it needs %s", info.Name, info.Needs))
 		}

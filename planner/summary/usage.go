@@ -26,7 +26,7 @@ func usageByResource(c *search.Search) []resourceUsage {
 	for _, r := range c.Snapshot.Usage.Resources() {
 		a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, c.Options.Guards.Scope.Usage)
 		change := map[cluster.NodeID]int64{}
-		for _, m := range c.Moves {
+		for _, m := range slices.Concat(c.Earlier, c.Moves) {
 			change[m.From] -= a.Contribution(m.Pod, m.From)
 			change[m.Landing.To] += a.Contribution(m.Pod, m.Landing.To)
 		}
@@ -129,7 +129,7 @@ func describeStatistic(u *cluster.Usage) string {
 func unmeasuredResources(c *search.Search) []string {
 	var out []string
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
-	for _, info := range c.Options.Strategies {
+	for _, info := range listedStrategies(c) {
 		for _, r := range info.ByLoad {
 			if len(l.Resources()) > 0 && !slices.Contains(l.Resources(), r) {
 				_, all := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage).Coverage(scope)

@@ -58,8 +58,8 @@ type Rules struct {
 	Strategies []StrategyRules
 }
 
-// isVirtual reports whether a service or another cluster runs the pods of the node.
-func (r *Rules) isVirtual(n *corev1.Node) bool {
+// IsVirtual reports whether a service or another cluster runs the pods of the node.
+func (r *Rules) IsVirtual(n *corev1.Node) bool {
 	for key, value := range n.Labels {
 		switch key + "=" + value {
 		case "eks.amazonaws.com/compute-type=fargate", "type=virtual-kubelet", "node.kubernetes.io/instance-type=eklet",

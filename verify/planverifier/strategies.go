@@ -218,7 +218,7 @@ func checkWorsened(r *verifier, p plan.Plan) {
 func hasTarget(r *verifier, s *StrategyRules, n *corev1.Node) bool {
 	_, excluded := n.Annotations["evenkeel.io/exclude"]
 	_, label := n.Labels["evenkeel.io/exclude"]
-	return isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.isVirtual(n) && !excluded && !label &&
+	return isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.IsVirtual(n) && !excluded && !label &&
 		(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels)))
 }
 

@@ -2,6 +2,7 @@ package message
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -23,8 +24,8 @@ func (c condition) key() string {
 	return string(c.Event) + "/" + c.subject
 }
 
-// Changes returns a message for each condition that holds after a pass and that is not in announced, and the keys of
-// all conditions that hold now. A pass may be unable to tell whether a condition still holds; its key then stays. st is
+// Changes returns a message for each condition that holds after a pass and that is not in announced, and for each plan
+// that the pass announced. It also returns the keys of all conditions that hold now. A pass may be unable to tell whether a condition still holds; its key then stays. st is
 // the state after the pass.
 func Changes(announced []string, r plan.RunReport, st plan.PlannerState) (messages []Message, holding []string) {
 	conditions, known := conditionsOf(r, st)
@@ -39,9 +40,24 @@ func Changes(announced []string, r plan.RunReport, st plan.PlannerState) (messag
 			messages = append(messages, c.Message)
 		}
 	}
+	messages = append(messages, announcedPlans(r)...)
 	slices.Sort(holding)
 	holding = slices.Compact(holding)
 	return messages, holding[:min(len(holding), plan.MaxAnnounced)]
+}
+
+// announcedPlans returns a message for each plan that waits for approval and that the pass announced.
+func announcedPlans(r plan.RunReport) (messages []Message) {
+	if r.Waiting == nil {
+		return nil
+	}
+	for _, w := range r.Waiting.Plans {
+		if w.Announced {
+			messages = append(messages, ForWaitingPlan(WaitingPlan{ID: w.ID, Strategies: slices.Sorted(maps.Keys(w.Strategies)),
+				Moves: w.Steps(), Expires: w.Expires, Command: "evenkeel approve " + w.ID}, r))
+		}
+	}
+	return messages
 }
 
 // conditionsOf returns the conditions that hold after a pass, and the events about which the pass says something. A
