@@ -53,19 +53,23 @@ func (r *verifier) checkGoals(moves, first []plan.Move, mode string) {
 	for _, m := range moves {
 		after[m.Pod.String()] = m.To
 	}
+	// Moves for strategies that are not soft may worsen goals of soft ones.
+	withFirm := slices.ContainsFunc(moves, func(m plan.Move) bool { return !r.rules.rulesOf(m.Strategy).Soft })
 	for _, m := range moves {
 		if pod := r.pods[m.Pod.String()]; pod != nil && r.nodes[m.To] != nil { // otherwise package planverifier reports it
-			r.checkTargets(m, before, after, mode)
-			r.checkSpreads(m, pod, before, after, mode)
+			r.checkTargets(m, before, after, mode, withFirm)
+			r.checkSpreads(m, pod, before, after, mode, withFirm)
 		}
 	}
 }
 
 // checkTargets checks that the part lifts the target node of the move no further above the target of a NodeLoad strategy
 // by requests.
-func (r *verifier) checkTargets(m plan.Move, before, after map[string]string, mode string) {
+func (r *verifier) checkTargets(m plan.Move, before, after map[string]string, mode string, withFirm bool) {
 	for _, t := range r.rules.Targets {
-		if !r.rules.constrains(t.Strategy, mode) {
+		own := r.rules.rulesOf(t.Strategy)
+		if !r.rules.constrains(t.Strategy, mode) || own.Soft && withFirm ||
+			own.NodeSelector != nil && !own.NodeSelector.Matches(labels.Set(r.nodes[m.To].Labels)) {
 			continue
 		}
 		was, is := r.requestedOn(m.To, t.Resource, before), r.requestedOn(m.To, t.Resource, after)
@@ -90,9 +94,9 @@ func (r *verifier) requestedOn(node, name string, at map[string]string) (sum int
 
 // checkSpreads checks that the part makes the workload of the move no more uneven over the zones. It checks only workloads
 // that can run on every node; for others, not every zone counts.
-func (r *verifier) checkSpreads(m plan.Move, pod *corev1.Pod, before, after map[string]string, mode string) {
+func (r *verifier) checkSpreads(m plan.Move, pod *corev1.Pod, before, after map[string]string, mode string, withFirm bool) {
 	for _, s := range r.rules.Spreads {
-		if !r.rules.constrains(s.Strategy, mode) || !r.runsEverywhere(pod) {
+		if !r.rules.constrains(s.Strategy, mode) || r.rules.rulesOf(s.Strategy).Soft && withFirm || !r.runsEverywhere(pod) {
 			continue
 		}
 		was, is := movesToSpread(r.podsByZone(pod, before), s.MaxSkew), movesToSpread(r.podsByZone(pod, after), s.MaxSkew)

@@ -8,6 +8,7 @@ package modeverifier
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -67,6 +68,28 @@ func (c Rules) constrains(strategy, mode string) bool {
 	return of == mode || of != dryRun
 }
 
+// planRules returns the rules for the moves of a mode, without the targets that do not constrain them.
+func (c Rules) planRules(mode string) planverifier.Rules {
+	out := c.Plan
+	out.Strategies = slices.Clone(c.Plan.Strategies)
+	for i := range out.Strategies {
+		if s := &out.Strategies[i]; !c.constrains(s.Name, mode) {
+			s.Targets = nil
+		}
+	}
+	return out
+}
+
+// rulesOf returns the rules of a strategy, or rules without any restriction.
+func (c Rules) rulesOf(strategy string) planverifier.StrategyRules {
+	for _, s := range c.Plan.Strategies {
+		if s.Name == strategy {
+			return s
+		}
+	}
+	return planverifier.StrategyRules{Name: strategy}
+}
+
 // Check returns every violation of plan p and its proposals on the cluster o at time now. A proposal must be allowed after
 // all moves of the plan itself. Each plan must list every rejection as a sample.
 func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []planverifier.Violation {
@@ -77,7 +100,7 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []planverifi
 	for _, pod := range o.Pods {
 		r.pods[pod.Namespace+"/"+pod.Name] = pod
 	}
-	r.violations = planverifier.Check(o, c.Plan, p, now)
+	r.violations = planverifier.Check(o, c.planRules(automatic), p, now)
 	r.checkPart(p, nil, automatic)
 	seen := map[plan.StrategyMode]bool{}
 	for _, of := range p.Proposals {
@@ -87,7 +110,7 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []planverifi
 			continue
 		}
 		seen[of.Mode] = true
-		r.violations = append(r.violations, violationsAfter(o, c.Plan, p.Moves, of.Plan, now)...)
+		r.violations = append(r.violations, violationsAfter(o, c.planRules(string(of.Mode)), p.Moves, of.Plan, now)...)
 		r.checkPart(of.Plan, p.Moves, string(of.Mode))
 	}
 	return r.violations
