@@ -100,14 +100,19 @@ func (c *pass) Refuse(pod cluster.PodID, strategy int) (plan.Reason, bool) {
 	return c.Limits.RefuseFor(strategy, pod)
 }
 
-// rejectAll records the reason for all pods that could improve goal g and are not rejected yet.
+// rejectAll records the reason for all pods that could improve goal g and are not rejected yet. For pods that the goal's
+// strategy may not move, it records that reason.
 func (c *goalSearch) rejectAll(g int, reason plan.Reason) {
 	for _, id := range c.PodsOf(g) {
 		if r, known := c.Rejections.Of(id); c.Moved[id] || known && !c.isOutOfScope(r.Reason) {
 			continue
 		}
 		if from := c.Model.NodeOf(id); from != cluster.NoNode && c.Goals.CouldImprove(g, id, from) {
-			c.Rejections.add(id, c.Goals.Goals[g].Strategy, reason)
+			why := reason
+			if r, barred := c.Eligibility.BarredFor(c.StrategyOf(g), id); barred {
+				why = r
+			}
+			c.reject(id, g, why)
 		}
 	}
 }

@@ -123,6 +123,11 @@ func (c *waveBuilder) attribute(m *Step) (plan.Reason, bool) {
 		return !c.strategyAllows(c.strategyOfGoal[g], m)
 	})
 	if len(allowed) == 0 {
+		for _, g := range m.Landing.ImprovedGoals {
+			if reason, no := c.Limits.RefuseFor(c.strategyOfGoal[g], m.Pod); no {
+				return reason, false
+			}
+		}
 		return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
 			"strategy %s: on the likeliest node, its replacement improves only goals of strategies that may not move it",
 			c.allGoals[m.goal].Strategy)}, false
