@@ -43,15 +43,19 @@ func TestTwoPoolsExample(t *testing.T) {
 	opts := c.PlannerOptions()
 	opts.SamplesPerCode = -1
 	p := planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, c.BuildStrategies(), nil), s.TakenAt)
-	moves := map[string]int{}
-	for _, m := range p.Moves {
-		moves[m.Strategy+" "+m.Pod.Namespace+" "+m.From]++
-		if m.Pod.Namespace == "bank" && !strings.HasPrefix(m.Pod.Name, "api-") {
-			t.Errorf("%s is moved, against the rules of the team", m.Pod)
+	moves := map[string]int{} // by mode, strategy, namespace and node
+	for _, of := range append([]plan.Proposal{{Mode: plan.Automatic, Plan: p}}, p.Proposals...) {
+		for _, m := range of.Plan.Moves {
+			moves[string(of.Mode)+" "+m.Strategy+" "+m.Pod.Namespace+" "+m.From]++
+			if m.Pod.Namespace == "bank" && !strings.HasPrefix(m.Pod.Name, "api-") {
+				t.Errorf("%s is moved, against the rules of the team", m.Pod)
+			}
 		}
 	}
-	if !c.DryRun || moves["burst shop n3"] != 3 || moves["bank bank n1"] != 2 || moves["steady shop n1"] == 0 {
-		t.Errorf("dryRun %t, moves by strategy, namespace and node: %v", c.DryRun, moves)
+	// Of the five pods that may leave n1 in a pass (limits.perNode), the automatic strategies leave one to bank.
+	if !c.DryRun || moves["automatic burst shop n3"] != 3 || moves["approve bank bank n1"] != 1 || moves["automatic steady shop n1"] == 0 ||
+		moves["dryRun zones shop n1"]+moves["dryRun zones shop n3"] == 0 {
+		t.Errorf("dryRun %t, moves by mode, strategy, namespace and node: %v", c.DryRun, moves)
 	}
 	if i := slices.IndexFunc(p.Strategies, func(st plan.StrategyState) bool { return st.Name == "bank" }); p.Strategies[i].Settings == nil ||
 		p.Strategies[i].Settings.Guards.MinPodAge != "1h" {
