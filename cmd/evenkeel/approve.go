@@ -35,7 +35,8 @@ func newApprove(g *globalFlags) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.approve(cmd, g, args) },
 	}
 	f.addTo(c, "approve")
-	c.Flags().DurationVar(&f.wait, "wait", 0, "how long to wait for the report of the process that executes the steps (default: do not wait)")
+	c.Flags().DurationVar(&f.wait, "wait", 0,
+		"how long to wait for the report of the process that executes the steps (default: do not wait)")
 	c.Flags().StringVarP(&f.output, "output", "o", "table", "with --wait: report as table, wide, json or yaml")
 	return c
 }
@@ -249,7 +250,8 @@ func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 	}
 	for i := range d.plans.Waiting {
 		w := &d.plans.Waiting[i]
-		fmt.Fprintf(out, "Plan %s, since %s, until %s:\n", report.Escape(w.ID), w.Since.UTC().Format(time.RFC3339), w.Expires.UTC().Format(time.RFC3339))
+		fmt.Fprintf(out, "Plan %s, since %s, until %s:\n", report.Escape(w.ID), w.Since.UTC().Format(time.RFC3339),
+			w.Expires.UTC().Format(time.RFC3339))
 		t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(t, "  STEP\tSTRATEGY\tPOD\tFROM\tTO\tSTATE\tWHY")
 		for _, m := range w.Moves {
