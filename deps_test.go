@@ -16,6 +16,7 @@ const module = "github.com/evenkeel-project/evenkeel"
 
 // purePackages must depend only on their input: a saved snapshot must give the same plan on every machine at any time.
 var purePackages = []string{"cluster", "plan", "placement", "strategies", "planner", "report", "hints", "usage",
+	"controller/notify/message",
 	"internal/cron", "internal/percent", "internal/plural", "internal/strict", "internal/suggest"}
 
 // impurePackages lists the subpackages of pure packages that may call an API.

@@ -18,8 +18,9 @@ import (
 )
 
 // waitingPackages are the packages that wait for something. The others compute.
-var waitingPackages = []string{"cmd/evenkeel", "controller", "controller/approval", "controller/leader", "controller/release",
-	"controller/state", "controller/waiting", "evictor", "hints/reconciler", "hints/writer", "internal/reload", "internal/retry", "internal/wait", "observe",
+var waitingPackages = []string{"cmd/evenkeel", "controller", "controller/approval", "controller/leader", "controller/notify",
+	"controller/release", "controller/state", "controller/waiting", "evictor", "hints/reconciler", "hints/writer", "internal/reload",
+	"internal/retry", "internal/wait", "observe",
 	"usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "web"}
 
 // notWaits are durations for which nothing waits.

@@ -44,6 +44,7 @@ func check(c *Config, d *strict.Decoder) {
 			SourceRequests)
 	}
 	checkHints(c, d)
+	checkNotify(c, d)
 }
 
 func checkTimeZone(d *strict.Decoder, path, name string) *time.Location {

@@ -136,11 +136,11 @@ func (c *Config) PerMinute() int {
 func (c *Config) ReferencedFiles() []string { return slices.Clone(c.referencedFiles) }
 
 // Hash returns 12 hex digits that identify the effective configuration, including the content of referenced files.
-// Comments, key order, and the keys web, approvals and dryRun do not change the hash. A dry run makes the same plan as a live
-// run, so a user can check the plan, set dryRun to false, and execute the plan.
+// Comments, key order, and the keys web, approvals, notify and dryRun do not change the hash. A dry run makes the same
+// plan as a live run, so a user can check the plan, set dryRun to false, and execute the plan.
 func (c *Config) Hash() string {
 	hashed := *c
-	hashed.DryRun, hashed.Web, hashed.Approvals = true, Web{}, Approvals{}
+	hashed.DryRun, hashed.Web, hashed.Approvals, hashed.Notify = true, Web{}, Approvals{}, nil
 	b, err := json.Marshal(&hashed)
 	if err != nil {
 		panic("config: marshalling: " + err.Error()) // cannot happen: a Config contains only data

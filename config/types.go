@@ -31,6 +31,8 @@ type Config struct {
 	Placement           Placement  `json:"placement"`
 	Web                 Web        `json:"web"`
 	Approvals           Approvals  `json:"approvals"`
+	// Notify lists the receivers of notifications.
+	Notify []NotifyReceiver `json:"notify,omitempty"`
 
 	// check sets these fields.
 	scheduled           []ScheduledStrategy
@@ -40,7 +42,7 @@ type Config struct {
 	pressureRules       []pressure.Rule              // from hints.rules and hints.rulesFile
 	referencedFiles     []string                     // paths of the files that the configuration names
 	fileDigests         []string                     // digests of the contents of these files
-	secretFiles         []secretFile                 // of the source of usage
+	secretFiles         []secretFile                 // of the source of usage and of notify
 }
 
 // Namespaces select the namespaces in scope.
@@ -316,8 +318,23 @@ type Approvals struct {
 	ValidFor Duration `json:"validFor,omitzero"`
 }
 
-// secretFile is a file with credentials for the usage source.
+// NotifyReceiver is a server that gets notifications, such as Slack.
+type NotifyReceiver struct {
+	Name   string `json:"name"`
+	Format string `json:"format"`
+	URL    string `json:"url,omitempty"`
+	// URLFile contains the URL, if the URL is a secret.
+	URLFile   string   `json:"urlFile,omitempty"`
+	TokenFile string   `json:"tokenFile,omitempty"`
+	CAFile    string   `json:"caFile,omitempty"`
+	Timeout   Duration `json:"timeout,omitempty"`
+	// Events are the events that the receiver gets. If it is empty, the receiver gets all events.
+	Events []string `json:"events,omitempty"`
+}
+
+// secretFile is a file with credentials for the usage source or a receiver of notifications.
 type secretFile struct {
+	user     string // what needs the file
 	position string // FILE:LINE: KEY of the key that names it
 	path     string
 }

@@ -62,6 +62,8 @@ type Dependencies struct {
 	Holder string
 	// Events publishes Kubernetes events; nil publishes none.
 	Events EventPublisher
+	// Notifier tells people outside the cluster what changed; nil tells nobody.
+	Notifier Notifier
 	// CheckOtherReleases returns the reason why another release evicts instead of this one, or nil. A pass that evicts
 	// calls it when the pass begins and before each batch. Nil means that there is no other release.
 	CheckOtherReleases func(ctx context.Context) *plan.Reason
@@ -75,8 +77,6 @@ type Dependencies struct {
 	Approvals Approvals
 	// Waiting keeps the plans that wait for approval; nil keeps none.
 	Waiting WaitingPlans
-	// OnPlanWaiting is called when a plan with a new move waits for approval. Nil calls nothing.
-	OnPlanWaiting func(plan.WaitingPlan)
 }
 
 // Controller runs passes with one configuration at a time.
@@ -120,6 +120,8 @@ type unsavedState struct {
 	// runs contains, by run ID, the outcomes of passes that were reported but not closed.
 	runs map[string][]plan.Outcome
 	err  error // why the last close failed
+	// announced has the conditions that were announced but not saved; nil means that the state has them.
+	announced []string
 }
 
 // Goals returns the goals of all strategies. Goals of strategies that are not due become
@@ -207,6 +209,13 @@ type EventPublisher interface {
 	StateChanged(before, after plan.PlannerState)
 	// JudgedNothing gets the plans of the last two passes.
 	JudgedNothing(before, after plan.Plan)
+}
+
+// Notifier announces conditions, such as a tripped breaker, to people outside the cluster. It never delays a pass.
+type Notifier interface {
+	// PassEnded gets the report of every pass and the state after it. announced identifies the conditions that were
+	// announced before. The result identifies the announced conditions that still hold.
+	PassEnded(announced []string, r plan.RunReport, st plan.PlannerState) []string
 }
 
 // MetricsRecorder updates metrics.

@@ -3,6 +3,8 @@ package controller
 import (
 	"context"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // Run runs a pass whenever a strategy is due, until ctx ends. Strategies that are due at the same time share a pass. If
@@ -12,6 +14,9 @@ import (
 // configuration switches between dry run and live, because the two modes use different Leases.
 func (c *Controller) Run(ctx context.Context) {
 	defer c.expectNothing()
+	if c.Mode == plan.Live {
+		c.unsaved.announced = nil // another leader may have announced more since
+	}
 	next, mode := c.nextFirings(c.Clock.Now()), c.Mode
 	for ctx.Err() == nil {
 		at := earliestTime(next)

@@ -202,7 +202,7 @@ func (p *pass) closePass(ctx context.Context) {
 		}
 		return
 	}
-	p.unsaved.trip, p.unsaved.err = nil, nil
+	p.unsaved.trip, p.unsaved.err, p.unsaved.announced = nil, nil, nil
 	clear(p.unsaved.runs)
 }
 

@@ -90,9 +90,6 @@ func (p proposalKeeper) announce(w plan.WaitingPlan) {
 	if p.Events != nil {
 		p.Events.PlanWaiting(w)
 	}
-	if p.OnPlanWaiting != nil {
-		p.OnPlanWaiting(w)
-	}
 }
 
 // reportNotKept reports that the proposal does not wait for approval.

@@ -26,14 +26,14 @@ import (
 // approvalTest is a controller whose strategy zones is in mode approve, with real stores and a fake API.
 type approvalTest struct {
 	*controller.Controller
-	evictor  *reservationEvictor
-	observer *fixedObserver
-	clock    *clocktesting.FakeClock
-	box      *approval.Store
-	plans    *waiting.Store
-	events   *recordingEvents
-	reports  []plan.RunReport
-	hooked   []plan.WaitingPlan
+	evictor   *reservationEvictor
+	observer  *fixedObserver
+	clock     *clocktesting.FakeClock
+	box       *approval.Store
+	plans     *waiting.Store
+	events    *recordingEvents
+	reports   []plan.RunReport
+	announced []plan.WaitingPlan
 }
 
 func newApprovalTest(t *testing.T) *approvalTest {
@@ -46,8 +46,16 @@ func newApprovalTest(t *testing.T) *approvalTest {
 	a.box, a.plans = approval.New(client, "evenkeel"), waiting.New(client, "evenkeel")
 	c.Store, c.Approvals, c.Waiting, c.ValidFor, c.Events = m, a.box, a.plans, 24*time.Hour, a.events
 	c.Clock = betweenPassesClock{a.clock}
-	c.OnReport = func(r plan.RunReport) { a.reports = append(a.reports, r) }
-	c.OnPlanWaiting = func(w plan.WaitingPlan) { a.hooked = append(a.hooked, w) }
+	c.OnReport = func(r plan.RunReport) {
+		if a.reports = append(a.reports, r); r.Waiting == nil {
+			return
+		}
+		for _, w := range r.Waiting.Plans {
+			if w.Announced {
+				a.announced = append(a.announced, w)
+			}
+		}
+	}
 	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n"+
 		"- {name: zones, type: ZoneSpread, schedule: \"0 0 1 7 *\", mode: approve}\n"+
 		"- {name: hot, type: NodeLoad, schedule: \"0 0 1 7 *\", mode: approve, args: {target: {cpu: 0.9}}}\n"))
@@ -110,11 +118,11 @@ func (a *approvalTest) report(t *testing.T, part plan.Plan) plan.RunReport {
 func TestApprovedStepsAreExecuted(t *testing.T) {
 	a := newApprovalTest(t)
 	w := a.pass(t)
-	if len(a.hooked) != 1 || len(a.events.waiting) != 1 || a.hooked[0].Steps() != 2 || !a.hooked[0].Announced {
-		t.Errorf("announced %+v, events %+v", a.hooked, a.events.waiting)
+	if len(a.announced) != 1 || len(a.events.waiting) != 1 || a.announced[0].Steps() != 2 || !a.announced[0].Announced {
+		t.Errorf("announced %+v, events %+v", a.announced, a.events.waiting)
 	}
-	if again := a.pass(t); again.ID != w.ID || len(a.hooked) != 1 {
-		t.Errorf("the next pass has plan %s after %s, %d announcements", again.ID, w.ID, len(a.hooked))
+	if again := a.pass(t); again.ID != w.ID || len(a.announced) != 1 {
+		t.Errorf("the next pass has plan %s after %s, %d announcements", again.ID, w.ID, len(a.announced))
 	}
 	part := a.approve(t, w, 2)
 	a.lead(t, 2)
@@ -378,8 +386,8 @@ func TestAProposalThatCannotWait(t *testing.T) {
 	if err != nil || r.Waiting == nil || r.Waiting.Problem == nil || r.Waiting.Problem.Code != plan.ProposalTooLarge || len(a.events.notKept) != 1 {
 		t.Errorf("%v, %+v, events %+v", err, r.Waiting, a.events.notKept)
 	}
-	if r.Stopped != nil || len(a.hooked) != 0 {
-		t.Errorf("stopped %+v, announced %+v", r.Stopped, a.hooked)
+	if r.Stopped != nil || len(a.announced) != 0 {
+		t.Errorf("stopped %+v, announced %+v", r.Stopped, a.announced)
 	}
 }
 

@@ -42,6 +42,8 @@ type Metrics struct {
 	waiting      *prometheus.GaugeVec
 	announced    prometheus.Counter
 	usage        *usageMetrics // nil without a usage source
+
+	notifications *notificationMetrics
 }
 
 // New creates and registers the metrics. The version and configHash become labels of evenkeel_build_info.
@@ -92,6 +94,8 @@ func New(version, configHash string) *Metrics {
 			Help: "Plans that wait for approval and have a move that was not announced before."}),
 		reloads: newReloadMetrics(r),
 		hints:   newHintMetrics(r),
+
+		notifications: newNotificationMetrics(r),
 	}
 	m.SetConfigHash(configHash)
 	m.recordNothingJudged(nil)

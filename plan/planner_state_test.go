@@ -20,6 +20,7 @@ func TestPlannerStateRoundTrip(t *testing.T) {
 	c.Name = "c"
 	want := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind,
 		SpentBudgets: map[string]time.Time{"shop/web": at},
+		Announced:    []string{"breakerTripped/2026-01-01T00:00:00Z", "usageSilent/"},
 		UnreadyNodes: []plan.UnreadyNode{{Name: "n1", Seen: at, Nodes: 40}},
 		Schedulers:   map[string]plan.SchedulerBindings{"fancy": {Seen: 70, Predicted: 60, Hits: 58}},
 		Evictions: []plan.EvictionCount{{Workload: c, Minute: at, Count: 2}, {Workload: d, Minute: at, Count: 1},
@@ -44,6 +45,7 @@ func TestPlannerStateRoundTrip(t *testing.T) {
 	slices.Reverse(want.Evictions)
 	slices.Reverse(want.Backoffs)
 	slices.Reverse(want.Runs)
+	slices.Reverse(want.Announced)
 	slices.Reverse(want.Runs[1].Reservations)
 	text, _ = json.Marshal(want)
 	mixed, err := plan.ReadPlannerState(text)
@@ -69,12 +71,15 @@ func TestInvalidPlannerStatesAreRefused(t *testing.T) {
 		begin + `"evictions":[{"workload":{"kind":"Deployment","name":""},"minute":"2026-01-01T00:00:00Z","count":1}]}`:                                  "evictions[0]: want",
 		begin + `"backoffs":[{"workload":{"kind":"Deployment","name":"d"},"failures":0}]}`:                                                               "backoffs[0]: want",
 		begin + `"backoffs":[{"workload":{"kind":"Deployment","name":"d"},"failures":1,"since":"2026-01-01T00:00:00Z","until":"2025-01-01T00:00:00Z"}]}`: "backoffs[0]: want",
-		begin + `"runs":[{"reservations":[]}]}`:                                                                                                          "runs[0].runID: missing",
-		begin + `"runs":[{"runID":"r","reservations":[{"pod":{"namespace":"a","name":"b"},"workload":{"name":"d"}}]}]}`:                                  "runs[0].reservations[0]: want",
-		begin + `"schedulers":{"a":{"seen":3,"predicted":2,"hits":3}}}`:                                                                                  `schedulers["a"]: want 0 <= hits <= predicted <= seen`,
-		begin + `"schedulers":{"a":{"seen":1,"predicted":2,"hits":1}}}`:                                                                                  "want 0 <= hits",
-		begin + `"schedulers":{"a":{"seen":0,"predicted":0,"hits":-1}}}`:                                                                                 "want 0 <= hits",
-		begin + `"schedulers":{"":{"seen":0,"predicted":0,"hits":0}}}`:                                                                                   "and a name",
+		begin + `"announced":[""]}`:                                    "announced[0]: want 1 to 512 bytes",
+		begin + `"announced":["` + strings.Repeat("a", 513) + `"]}`:    "announced[0]: want 1 to 512 bytes",
+		begin + `"announced":["a"` + strings.Repeat(`,"a"`, 32) + `]}`: "announced: 33 entries (want at most 32)",
+		begin + `"runs":[{"reservations":[]}]}`:                        "runs[0].runID: missing",
+		begin + `"runs":[{"runID":"r","reservations":[{"pod":{"namespace":"a","name":"b"},"workload":{"name":"d"}}]}]}`: "runs[0].reservations[0]: want",
+		begin + `"schedulers":{"a":{"seen":3,"predicted":2,"hits":3}}}`:                                                 `schedulers["a"]: want 0 <= hits <= predicted <= seen`,
+		begin + `"schedulers":{"a":{"seen":1,"predicted":2,"hits":1}}}`:                                                 "want 0 <= hits",
+		begin + `"schedulers":{"a":{"seen":0,"predicted":0,"hits":-1}}}`:                                                "want 0 <= hits",
+		begin + `"schedulers":{"":{"seen":0,"predicted":0,"hits":0}}}`:                                                  "and a name",
 		begin + `"schedulers":{` + strings.Join(many, ",") +
 			`}}`: "17 entries (want at most 16)",
 		begin + `"unreadyNodes":[{"name":"a","seen":"2026-01-01T00:00:00Z"}]}`:      "unreadyNodes[0]: want a name, a time, and 1 node or more",

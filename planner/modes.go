@@ -56,7 +56,8 @@ func (p *Planner) planByMode(s *cluster.Snapshot, st plan.PlannerState, goals []
 }
 
 // automaticSearch returns a search for the automatic strategies.
-func automaticSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search.Search {
+func automaticSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal,
+	now time.Time) *search.Search {
 	c := search.NewSearch(opts, s, st, goal.Number(s, GoalsFor(plan.Automatic, goals)), now)
 	if hasOtherModes(goals) {
 		c.Stated = goal.Number(s, goals)
@@ -75,7 +76,9 @@ func isRequested(mode plan.StrategyMode, goals []plan.Goal) bool {
 // and its goals are numbered from 1 there.
 func proposalSearch(all *settings.Options, mode plan.StrategyMode, first *search.Search, goals []plan.Goal) *search.Search {
 	opts := *all
-	opts.Strategies = slices.DeleteFunc(slices.Clone(all.Strategies), func(info settings.StrategyInfo) bool { return info.Mode != mode })
+	opts.Strategies = slices.DeleteFunc(slices.Clone(all.Strategies), func(info settings.StrategyInfo) bool {
+		return info.Mode != mode
+	})
 	s := first.Snapshot
 	c := search.NewSearch(&opts, s, first.PlannerState, goal.Number(s, GoalsFor(mode, goals)), first.Now)
 	c.StartAfter(first.Moves)

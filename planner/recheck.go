@@ -30,14 +30,14 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 			moves = append(moves, m)
 		}
 	}
-	c := search.NewSearch(&p.opts, s, st, goals, now)
+	newSearch := func() *search.Search { return search.NewSearch(&p.opts, s, st, goals, now) }
 	planned := pl.HintsForWave(wave)
 	if len(planned.Nodes) == 0 {
-		return recheckAll(c, moves, nil)
+		return recheckAll(newSearch, moves, nil)
 	}
-	hinted, why := findPlannedHints(c, planned)
+	hinted, why := findPlannedHints(newSearch(), planned)
 	if why == "" {
-		ok, dropped = recheckAll(c, moves, hinted)
+		ok, dropped = recheckAll(newSearch, moves, hinted)
 		if slices.ContainsFunc(ok, plan.Move.Steered) {
 			return ok, dropped
 		}
@@ -45,7 +45,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 	steered := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Steered() })
 	rest := slices.DeleteFunc(moves, plan.Move.Steered)
 	known := dropped
-	ok, dropped = recheckAll(search.NewSearch(&p.opts, s, st, goals, now), rest, nil)
+	ok, dropped = recheckAll(newSearch, rest, nil)
 	for _, m := range steered {
 		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
 			Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
@@ -73,7 +73,19 @@ func findPlannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, str
 	return out, c.Steering.Forbids(out)
 }
 
-func recheckAll(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
+// recheckAll rechecks the moves until each of them is certain also once the others are gone. A move that leaves the wave
+// changes the landings of the others, so they are checked again as if the wave had never had that move.
+func recheckAll(newSearch func() *search.Search, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
+	for again := true; again; {
+		var out []plan.Outcome
+		moves, out, again = recheckOnce(newSearch(), moves, hinted)
+		dropped = append(dropped, out...)
+	}
+	return moves, dropped
+}
+
+// recheckOnce checks each move once. If some are not certain, it drops them and returns again.
+func recheckOnce(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome, again bool) {
 	states := search.NewWaveStates(c.State)
 	search.SetHints([]*search.State{c.State, states.Start, states.Crowded}, hinted)
 	w := eligibility.NewInFlight(c.Options.InFlight, eligibility.NewConsumed())
@@ -86,22 +98,22 @@ func recheckAll(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (o
 		}
 		ok, steps = append(ok, fresh), append(steps, step)
 	}
+	_, left := states.CertainMoves(steps, func(i int, l *search.Landing) {
+		nodes := states.Start.AcceptableNodes(steps[i].Pod, l, steps[i].Displaced != nil).Append(nil)
+		ok[i].AcceptableNodes = addNodeNames(c.Snapshot, ok[i].AcceptableNodes, nodes)
+	})
 	var kept []plan.Move
-	for _, k := range states.KeepCertain(c.State, steps, func(i int, why string) {
-		w.Owner[c.Snapshot.Pods[steps[i].Pod].Workload]--
-		dropped = append(dropped, plan.Outcome{Step: ok[i].Step, Pod: ok[i].Pod, Outcome: plan.Dropped,
-			Reason: plan.Reason{Code: plan.PremiseChanged, Message: why}})
-	}) {
-		m := ok[k.Index]
-		m.AcceptableNodes = addNodeNames(c.Snapshot, m.AcceptableNodes, k.Acceptable)
+	for i, m := range ok {
+		if why, gone := left[i]; gone {
+			dropped = append(dropped, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
+				Reason: plan.Reason{Code: plan.PremiseChanged, Message: why}})
+			continue
+		}
+		p := FindPod(c.Snapshot, m.Pod)
+		m.ReadyRequirements = c.Eligibility.ReadyRequirements(p, w.Owner[p.Workload])
 		kept = append(kept, m)
 	}
-	ok = kept
-	for i := range ok {
-		p := FindPod(c.Snapshot, ok[i].Pod)
-		ok[i].ReadyRequirements = c.Eligibility.ReadyRequirements(p, w.Owner[p.Workload])
-	}
-	return ok, dropped
+	return kept, dropped, len(left) > 0
 }
 
 func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move) (

@@ -14,7 +14,8 @@ import (
 func (t *table) writeProposals(p plan.Plan) {
 	for _, of := range p.Proposals {
 		sub := of.Plan
-		sub.Schedulers, sub.Strategies = nil, slices.Clone(sub.Strategies) // the first line of the plan names untrusted schedulers
+		sub.Schedulers = nil // the first line of the plan names the untrusted ones
+		sub.Strategies = slices.Clone(sub.Strategies)
 		for i := range sub.Strategies {
 			sub.Strategies[i].Mode = "" // the verdict is about these strategies
 		}
@@ -92,7 +93,7 @@ func (t explainTable) writeProposedMoves(moves []plan.ProposedMove) {
 			subject = "A plan that waits for approval"
 		}
 		m := of.Move
-		t.addLine("%s", t.paint(yellow, fmt.Sprintf("%s would move it to %s in step %d, wave %d: %s.", subject, escape(m.To), m.Step, m.Wave,
-			reasonText(m.Reason))))
+		t.addLine("%s", t.paint(yellow, fmt.Sprintf("%s would move it to %s in step %d, wave %d: %s.", subject, escape(m.To),
+			m.Step, m.Wave, reasonText(m.Reason))))
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
@@ -45,8 +46,9 @@ type controllerSettings struct {
 	// startEvents starts to write Events; later calls do nothing.
 	startEvents func()
 	bindings    bindingFilter
-	usage       *usageMonitor  // nil for apply
-	hints       *pressureHints // nil for apply
+	usage       *usageMonitor    // nil for apply
+	hints       *pressureHints   // nil for apply
+	notifier    *notify.Notifier // nil for apply
 	// previousEvictor passes its rate limit on to the next evictor.
 	previousEvictor *evictor.Live
 }
@@ -77,6 +79,9 @@ func (s *controllerSettings) applyOutsidePass(conf *config.Config) {
 	}
 	if s.usage != nil {
 		s.usage.setConfig(conf)
+	}
+	if s.notifier != nil {
+		s.notifier.Configure(conf.NotifyReceivers())
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
@@ -28,6 +29,13 @@ import (
 
 // defaultLeaseTimeout is longer than a usual pass, because two jobs may start at the same time.
 const defaultLeaseTimeout = 30 * time.Minute
+
+// A process that ends waits for its notifications: after the pass of --once for notifyFlushTimeout, and after SIGTERM
+// for notifyStopTimeout.
+const (
+	notifyFlushTimeout = 30 * time.Second
+	notifyStopTimeout  = 5 * time.Second
+)
 
 type runFlags struct {
 	config, output, namespace, bind string
@@ -84,6 +92,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	set.hints = newPressureHints(r.client, r.observer, r.metrics, log, set.usage.nodeUsage, set.usage.sampled,
 		func(n *corev1.Node, problem string) { set.events.InvalidHintRecord(n, problem) })
+	defer r.startNotifier(cmd.Context())()
 	if !f.once { // a single pass sees too few bindings
 		set.applyOutsidePass(r.conf)
 		r.trust = newSchedulerTrust(&set.bindings, r.observer, r.metrics, log)
@@ -95,7 +104,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		log.Info("leadership", "leads", leads, "namespace", f.namespace)
 	}}
 	c := newController(r.reports, log, r.observer, r.metrics)
-	c.Reloads, c.RefusedInputs, c.Trust = changes, r.files.rejectedFiles, r.trust
+	c.Reloads, c.RefusedInputs, c.Trust, c.Notifier = changes, r.files.rejectedFiles, r.trust, set.notifier
 	set.apply(c, r.conf)
 	r.controller = c
 	if f.once {
@@ -154,6 +163,21 @@ func (r *runCommand) connect(cmd *cobra.Command) (changes <-chan func(*controlle
 		r.observer = observe.New(r.client, clock.RealClock{})
 	}
 	return changes, err
+}
+
+// startNotifier starts to send notifications. The caller must call the returned function at the end, which waits for
+// the notifications that are still to be sent.
+func (r *runCommand) startNotifier(ctx context.Context) (stop func()) {
+	n := notify.New(clock.RealClock{}, r.log, r.metrics)
+	n.Configure(r.conf.NotifyReceivers())
+	r.settings.notifier = n
+	return func() {
+		if r.once && ctx.Err() == nil {
+			n.Close(notifyFlushTimeout)
+			return
+		}
+		n.Close(notifyStopTimeout)
+	}
 }
 
 // runSchedules serves the web endpoints, and runs the strategies on their schedules while this process leads.

@@ -75,6 +75,9 @@ func splitState(st plan.PlannerState) map[string]plan.PlannerState {
 	if len(st.Schedulers) > 0 {
 		edit(clusterPart, func(p *plan.PlannerState) { p.Schedulers = st.Schedulers })
 	}
+	if len(st.Announced) > 0 {
+		edit(clusterPart, func(p *plan.PlannerState) { p.Announced = st.Announced })
+	}
 	return out
 }
 
@@ -118,6 +121,7 @@ func mergeParts(from map[string]plan.PlannerState) plan.PlannerState {
 		for scheduler, b := range p.Schedulers {
 			setKey(&st.Schedulers, scheduler, b)
 		}
+		st.Announced = append(st.Announced, p.Announced...)
 	}
 	st.Sort()
 	return st

@@ -109,6 +109,11 @@ func TestRefusals(t *testing.T) {
 			[]string{"--set", "config.placement.schedulerConfig=/etc/evenkeel/s.yaml"}},
 		{"config.placement.profiles[0].policy is p.json, which",
 			[]string{"--set-json", `config.placement.profiles=[{"schedulerName":"a","score":"policy","policy":"p.json"}]`}},
+		{"config.notify[0].urlFile is /secrets/slack, which",
+			[]string{"--set-json", `config.notify=[{"name":"ops","format":"slack","urlFile":"/secrets/slack"}]`}},
+		{"config.notify[0].tokenFile is /secrets/token, which", []string{"--set-json",
+			`config.notify=[{"name":"ops","format":"json","url":"https://a","tokenFile":"/secrets/token"}]`}},
+		{"'webhook' not allowed", []string{"--set-json", `config.notify=[{"name":"ops","webhook":"https://a"}]`}},
 		{"config.hints.rules: cpu needs several consecutive samples", hintArgs("kind=CronJob,config.load.source=metricsServer", 3)},
 		{"config.hints.rules: cpu needs several consecutive samples", hintArgs(
 			"kind=CronJob,config.hints.for=2,config.load.source=loadWatcher,config.load.loadWatcher.url=http://a:2020", 0)},

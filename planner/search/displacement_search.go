@@ -29,8 +29,8 @@ func (a displacement) compare(b displacement) int {
 		cmp.Compare(a.target, b.target), cmp.Compare(a.displaced, b.displaced))
 }
 
-// displacementMoves adds steps of two moves, and the single moves that these steps make possible. displacementMoves
-// reports whether the plan has new steps.
+// displacementMoves adds steps of two moves, and the single moves that these steps make possible, and drops needless
+// moves. displacementMoves reports whether the moves have changed.
 func (c *goalSearch) displacementMoves() (some bool) {
 	if c.Options.NoSteps || !c.countUnmet() || c.evictionsLeft() < 2 {
 		return false
@@ -56,7 +56,7 @@ func (c *goalSearch) displacementMoves() (some bool) {
 		c.restore(before)
 		return false
 	}
-	return some
+	return some || len(c.Moves) < len(before.moves)
 }
 
 // maxNodesToRepeat is the largest cluster in which the search tries single moves again after steps. In larger
@@ -164,14 +164,11 @@ func (m *displacementSearch) limitsAllowBoth(q, p cluster.PodID) bool {
 // does not join, joinStep undoes the step and returns false.
 func (m *displacementSearch) joinStep(a displacement) bool {
 	c := m.goalSearch
-	if len(c.wave.hinted) > 0 || !c.joinDisplaced(a) {
+	if len(c.wave.hinted) > 0 || !c.joinAsLast(a) {
 		c.closeWave()
-		if !c.joinDisplaced(a) {
+		if !c.joinAsLast(a) {
 			return false
 		}
-	}
-	if slices.ContainsFunc(c.closeWave(), func(m Step) bool { return m.Pod == a.displaced }) {
-		return false
 	}
 	if joins, _ := c.join(a.pod, a.goal); joins == joined {
 		if c.Moves[len(c.Moves)-1].Landing.To == a.target {
@@ -182,4 +179,10 @@ func (m *displacementSearch) joinStep(a displacement) bool {
 	}
 	c.dropLastMove()
 	return false
+}
+
+// joinAsLast adds the first move of a step to the current wave and closes the wave. The result is false if the move does
+// not join, or if the wave drops it.
+func (c *waveBuilder) joinAsLast(a displacement) bool {
+	return c.joinDisplaced(a) && !slices.ContainsFunc(c.closeWave(), func(m Step) bool { return m.Pod == a.displaced })
 }

@@ -19,7 +19,8 @@ func (c *Search) StartAfter(earlier []WaveStep) {
 		c.Apply(m.Step)
 		c.Limits.Add(m.Pod)
 		c.Eligibility.Forbid(m.Pod, plan.Reason{Code: plan.AlreadyPlanned, Message: fmt.Sprintf(
-			"step %d of the automatic strategies moves it from %s to %s", i+1, c.Snapshot.Nodes[m.From].Name, c.Snapshot.Nodes[m.Landing.To].Name)})
+			"step %d of the automatic strategies moves it from %s to %s", i+1, c.Snapshot.Nodes[m.From].Name,
+			c.Snapshot.Nodes[m.Landing.To].Name)})
 		c.podsLeft[m.From] = nil
 	}
 	for n := range c.podsLeft {

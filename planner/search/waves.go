@@ -78,11 +78,11 @@ func (c *waveBuilder) recordMove(m Step) {
 // closeWave ends the current wave and begins the next. The next wave assumes that the replacements of the current
 // wave are Ready. closeWave returns the moves that dropUncertain removed.
 func (c *waveBuilder) closeWave() (dropped []Step) {
-	w := c.wave
-	if len(w.steps) == 0 {
+	if len(c.wave.steps) == 0 {
 		return nil
 	}
 	dropped = c.dropUncertain()
+	w := c.wave
 	SetHints(c.waveStates(), nil)
 	from := len(c.Moves) - len(w.steps)
 	for i, m := range w.steps {

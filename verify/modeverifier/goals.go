@@ -71,8 +71,8 @@ func (r *verifier) checkTargets(m plan.Move, before, after map[string]string, mo
 		was, is := r.requestedOn(m.To, t.Resource, before), r.requestedOn(m.To, t.Resource, after)
 		total := r.nodes[m.To].Status.Allocatable[corev1.ResourceName(t.Resource)]
 		if most := t.Target * float64(total.MilliValue()); is > was && float64(is) > most+1e-3 {
-			r.report(m, GoalWorsened, "%s would have %d thousandths of its %s requested, after %d; the target of strategy %s is %v", m.To, is,
-				t.Resource, was, t.Strategy, most)
+			r.report(m, GoalWorsened, "%s would have %d thousandths of its %s requested, after %d; the target of strategy %s is %v",
+				m.To, is, t.Resource, was, t.Strategy, most)
 		}
 	}
 }
@@ -97,7 +97,8 @@ func (r *verifier) checkSpreads(m plan.Move, pod *corev1.Pod, before, after map[
 		}
 		was, is := movesToSpread(r.podsByZone(pod, before), s.MaxSkew), movesToSpread(r.podsByZone(pod, after), s.MaxSkew)
 		if is > was {
-			r.report(m, GoalWorsened, "its workload would need %d moves to be even over the zones (strategy %s), and %d before", is, s.Strategy, was)
+			r.report(m, GoalWorsened, "its workload would need %d moves to be even over the zones (strategy %s), and %d before",
+				is, s.Strategy, was)
 		}
 	}
 }
@@ -109,7 +110,8 @@ func (r *verifier) podsByZone(of *corev1.Pod, at map[string]string) []int {
 		counts[n.Labels[zoneLabel]] = 0
 	}
 	for k, p := range r.pods {
-		if n := r.nodes[at[k]]; n != nil && r.owners.workload(p) == r.owners.workload(of) && !isTerminal(p) && p.DeletionTimestamp == nil {
+		if n := r.nodes[at[k]]; n != nil && r.owners.workload(p) == r.owners.workload(of) && !isTerminal(p) &&
+			p.DeletionTimestamp == nil {
 			counts[n.Labels[zoneLabel]]++
 		}
 	}

@@ -95,7 +95,8 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []planverifi
 
 // violationsAfter returns the violations of a proposal that is executed after the first moves, with the steps of the
 // proposal.
-func violationsAfter(o *cluster.Objects, c planverifier.Rules, first []plan.Move, p plan.Plan, now time.Time) (out []planverifier.Violation) {
+func violationsAfter(o *cluster.Objects, c planverifier.Rules, first []plan.Move, p plan.Plan,
+	now time.Time) (out []planverifier.Violation) {
 	steps, waves := 0, 0
 	for _, m := range first {
 		steps, waves = max(steps, m.Step), max(waves, m.Wave)
@@ -124,7 +125,8 @@ type verifier struct {
 }
 
 func (r *verifier) report(m plan.Move, code plan.Code, format string, args ...any) {
-	r.violations = append(r.violations, planverifier.Violation{Step: m.Step, Pod: m.Pod.String(), Code: code, Detail: fmt.Sprintf(format, args...)})
+	r.violations = append(r.violations, planverifier.Violation{Step: m.Step, Pod: m.Pod.String(), Code: code,
+		Detail: fmt.Sprintf(format, args...)})
 }
 
 // checkPart checks the moves of one mode, which begin after the first moves. They serve only strategies of this mode, and

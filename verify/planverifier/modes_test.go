@@ -78,7 +78,7 @@ func makeModeCase(t testing.TB, seed uint64) modeCase {
 	r := rand.New(rand.NewPCG(seed, 30)) // as in makeCase
 	o, st, text := simulation.Mixed(r), plan.PlannerState{}, ""
 	if seed%2 == 0 {
-		o = simulation.Crowded(r, 6+r.IntN(6), 8+r.IntN(8), 8+r.IntN(12))
+		o = simulation.Crowded(r, 6+r.IntN(3), 6+r.IntN(5), 8+r.IntN(8))
 	} else {
 		st = simulation.RandomState(r, o)
 	}
@@ -147,13 +147,13 @@ func TestNoPlanBreaksItsModes(t *testing.T) {
 				t.Errorf("seed %d: step %d, pod %s: %s: %s", seed, v.Step, v.Pod, v.Code, v.Detail)
 			}
 		}
-		if seed%4 < 2 {
+		if seed%8 < 2 {
 			m.checkIndependence(t, seed)
 		}
 	}
 	t.Logf("%d plans, %d violations, moves: %v", plans, bad, moves)
-	for part, want := range map[string]int{"automatic": 1500, "approve": 1000, "dryRun": 1000, "approve after automatic": 150,
-		"dryRun after automatic": 150, "already planned": 50} {
+	for part, want := range map[string]int{"automatic": 1500, "approve": 900, "dryRun": 900, "approve after automatic": 150,
+		"dryRun after automatic": 150, "already planned": 20} {
 		if moves[part] < want {
 			t.Errorf("%s: %d moves or pods, want at least %d", part, moves[part], want)
 		}
@@ -263,15 +263,21 @@ func unevenMove(m *modeCase) (string, bool) {
 // TestTamperedModesAreNamed breaks plans in the ways that modes add. The verifier must name each.
 func TestTamperedModesAreNamed(t *testing.T) {
 	t.Parallel()
+	good := map[uint64]modeCase{} // plans that are not changed yet
 	for _, x := range modeTampers {
 		t.Run(x.name, func(t *testing.T) {
 			done := 0
 			for seed := uint64(0); seed < plans && done < plansPerTamper; seed++ {
-				m := makeModeCase(t, seed)
+				m, made := good[seed]
+				if !made {
+					m = makeModeCase(t, seed)
+					good[seed] = m
+				}
 				pod, ok := x.apply(&m)
 				if !ok {
 					continue
 				}
+				delete(good, seed)
 				done++
 				found := modeverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt)
 				if x.want == planverifier.MalformedPlan {

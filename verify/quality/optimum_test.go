@@ -105,15 +105,12 @@ func (a score) describeAdvantage(b score) string {
 	return "less excess, more evictions"
 }
 
-// applyPlanChecked executes a plan and checks each move. chained counts the moves that improve no goal on their
-// own, because they may be part of a chain. At the end, no goal may be worse than before.
+// applyPlanChecked executes a plan and checks each move: no goal may be worse after it. chained counts the moves that
+// improve no goal on their own, because they may be part of a chain.
 func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan) (at score, chained int) {
 	t.Helper()
-	before := make([]int64, len(g.goals))
-	for i, x := range g.goals {
-		before[i] = x.excess()
-	}
 	for _, m := range pl.Moves {
+		before := g.goalExcesses()
 		pod := g.s.PodByUID(m.Pod.UID)
 		if !g.mayEvict[pod.ID] || g.moved[pod.ID] {
 			t.Errorf("seed %d: guards or budgets forbid evicting %s, or it has moved already", seed, pod.Object.Name)
@@ -122,10 +119,11 @@ func applyPlanChecked(t *testing.T, seed int, g *exhaustiveSearch, pl plan.Plan)
 			chained++
 		}
 		g.applyMove(podMove{pod.ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
-	}
-	for i, x := range g.goals {
-		if x.excess() > before[i] {
-			t.Errorf("seed %d: goal %s %s is worse after the plan", seed, x.goal.Subject.Name, x.goal.Resource)
+		for i, x := range g.goals {
+			if x.excess() > before[i] {
+				t.Errorf("seed %d: goal %s %s is worse after step %d of wave %d: %s from %s to %s", seed, x.goal.Subject.Name,
+					x.goal.Resource, m.Step, m.Wave, m.Pod.Name, m.From, m.To)
+			}
 		}
 	}
 	return score{g.excess(), len(pl.Moves)}, chained

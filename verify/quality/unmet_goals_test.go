@@ -77,3 +77,27 @@ func TestNothingIsHeldThatAPodFromOutsideServes(t *testing.T) {
 		t.Errorf("%d unmet goals have a reason that a single eviction disproves; search limit reached: %q", n, pl.SearchLimitReached)
 	}
 }
+
+// TestASecondPlanHasNoMoves uses problems in which a second plan had moves, because the first plan
+//   - kept landings that needed the room of moves that had left their wave (seed 153),
+//   - dropped a move at its end, and did not try the goals of other pods again (seed 325), or
+//   - gave up a step whose first move had left its wave (seed 414).
+func TestASecondPlanHasNoMoves(t *testing.T) {
+	for _, seed := range []int{153, 325, 414} {
+		p := randomProblem(t, seed, 20, 200, 0)
+		pl := p.plan()
+		wrong, next := countWrongReasons(t, p, pl), p.afterPlan(t, pl).plan()
+		if wrong > 0 || len(next.Moves) > 0 {
+			t.Errorf("seed %d: %d wrong reasons, and a second plan has %d moves, want none", seed, wrong, len(next.Moves))
+		}
+	}
+}
+
+// TestNoMoveNeedsTheRoomOfADroppedMove uses plans in which moves leave a wave when it closes. Other moves have joined
+// later, and their replacements had room on the nodes that the dropped moves leave. Their landings must not harm a goal.
+func TestNoMoveNeedsTheRoomOfADroppedMove(t *testing.T) {
+	for _, seed := range []int{26, 230, 264, 465, 482, 774, 912} {
+		p := randomProblem(t, seed, 3, 12, 120)
+		applyPlanChecked(t, seed, newExhaustiveSearch(p), p.plan())
+	}
+}
