@@ -69,7 +69,8 @@ func (p proposalKeeper) updateWaiting(ctx context.Context, replace bool) error {
 	p.report.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{}}
 	for i := range kept.Waiting {
 		w := kept.Waiting[i].Summary()
-		maps.DeleteFunc(w.Strategies, func(name string, _ int) bool { return !p.hasStrategy(name) }) // another user may have written it
+		// Another user may have written the names.
+		maps.DeleteFunc(w.Strategies, func(name string, _ int) bool { return !p.hasStrategy(name) })
 		w.Announced = fresh != nil && fresh.ID == w.ID
 		p.report.Waiting.Plans = append(p.report.Waiting.Plans, w)
 		if w.Announced {

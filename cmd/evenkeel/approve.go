@@ -33,7 +33,8 @@ func newApprove(g *globalFlags) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.approve(cmd, g, args) },
 	}
 	f.addTo(c, "approve")
-	c.Flags().DurationVar(&f.wait, "wait", 0, "how long to wait for the report of the process that executes the steps (default: do not wait)")
+	c.Flags().DurationVar(&f.wait, "wait", 0,
+		"how long to wait for the report of the process that executes the steps (default: do not wait)")
 	c.Flags().StringVarP(&f.output, "output", "o", "table", "with --wait: report as table, wide, json or yaml")
 	return c
 }
@@ -141,7 +142,7 @@ func (f *decideFlags) approve(cmd *cobra.Command, g *globalFlags, args []string)
 		return fmt.Errorf("nothing was approved: %w", explainForbidden("create and update configmaps", err))
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "Approved %s of plan %s: %s.\n", countOf(len(steps), len(w.Moves)), w.ID, waiting.FormatSteps(steps))
+	fmt.Fprintf(out, "Approved %d of %s of plan %s: %s.\n", len(steps), plural.Count(len(w.Moves), "step"), w.ID, waiting.FormatSteps(steps))
 	explainNeeded(out, needed)
 	if holder == "" {
 		fmt.Fprintf(out, "No process holds the Lease in namespace %s. The next one, such as a job of the CronJob, executes the steps before its own\n"+
@@ -223,8 +224,6 @@ func (f *decideFlags) discard(cmd *cobra.Command, g *globalFlags, args []string)
 	explainNeeded(out, needed)
 	return nil
 }
-
-func countOf(n, all int) string { return fmt.Sprintf("%d of %s", n, plural.Count(all, "step")) }
 
 func explainNeeded(out io.Writer, needed []int) {
 	if len(needed) > 0 {

@@ -203,7 +203,8 @@ func (p *Plans) announce(next Plan, n Proposal) bool {
 	p.Announced = slices.Clone(p.Announced)
 	for _, m := range next.WaitingMoves() {
 		if _, found := known[keyOf(m)]; !found {
-			p.Announced = append(p.Announced, Mark{Strategy: m.Strategy, PodUID: m.Pod.UID, At: n.Now.UTC(), Until: n.Now.UTC().Add(n.ValidFor)})
+			p.Announced = append(p.Announced, Mark{Strategy: m.Strategy, PodUID: m.Pod.UID, At: n.Now.UTC(),
+				Until: n.Now.UTC().Add(n.ValidFor)})
 		}
 	}
 	unknown := len(p.Announced) > before

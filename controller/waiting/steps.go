@@ -270,7 +270,8 @@ func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, 
 }
 
 // Discard returns the plans without the chosen steps. They do not wait again for as long as their plan is valid.
-func (p Plans) Discard(prefix string, c Choice, by string, now time.Time) (after Plans, id string, steps, needed []int, err error) {
+func (p Plans) Discard(prefix string, c Choice, by string, now time.Time) (
+	after Plans, id string, steps, needed []int, err error) {
 	p = p.Expire(now)
 	p.Waiting = slices.Clone(p.Waiting)
 	w, err := p.Find(prefix)

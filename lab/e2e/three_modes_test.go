@@ -133,10 +133,10 @@ func startChurn(t *testing.T, ns string) {
 	}()
 }
 
-// TestSecurityThreeModes runs three strategies in three modes over two node pools with churn, with two replicas. The
+// TestThreeModes runs three strategies in three modes over two node pools with churn, with two replicas. The
 // audit log must show only evictions of what was allowed. Approved steps are executed long after their plan was made, a
 // step that is stale is dropped, discarded steps stay away, and an approval survives the death of the leader.
-func TestSecurityThreeModes(t *testing.T) {
+func TestThreeModes(t *testing.T) {
 	skipIfShort(t)
 	createPool(t)
 	ns := seedApps(t, modesApps())
