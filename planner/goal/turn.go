@@ -30,11 +30,10 @@ type PodMove struct {
 	From, To cluster.NodeID
 }
 
-// ForTurn returns a new Tracker for the goals of t, as they are selected by the turn, after these moves. The start of the
-// Tracker comes after the earlier moves. The goals are those of EveryTurn: the parameter all holds them, because t may be a
-// Tracker of another turn. In FirmTurn, the excess
-// of goals of soft strategies does not follow moves. A soft goal that is met before the plan has no ID; if moves for other
-// strategies worsen it, only a later plan asks for it.
+// ForTurn returns a new Tracker for the goals of t, as they are selected by the turn, after these moves. The start of
+// the Tracker comes after the earlier moves. The goals are those of EveryTurn: the parameter all holds them, because t
+// may be a Tracker of another turn. In FirmTurn, the excess of goals of soft strategies does not follow moves. A soft
+// goal that is met at the start has no ID; if moves for other strategies worsen it, only a later plan asks for it.
 func (t *Tracker) ForTurn(turn Turn, all []plan.Goal, earlier, moves []PodMove) *Tracker {
 	goals, counts := all, func(*plan.Goal) bool { return true }
 	if turn != EveryTurn {
