@@ -18,7 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -43,6 +42,7 @@ type Observer struct {
 	failures    map[string]error  // the last list failure for another reason, by resource
 	podsChanged chan struct{}
 	version     string
+	versionRead time.Time
 	uid         string
 	usage       func() *cluster.Usage // see SetUsageSource
 }
@@ -126,16 +126,9 @@ func (w watchedKind) synced() bool {
 // readServerIdentity reads the server version and the UID of kube-system, which identifies the
 // cluster.
 func (o *Observer) readServerIdentity(ctx context.Context) error {
-	var body *version.Info
-	err := retry.Read(ctx, func() (err error) { body, err = o.client.Discovery().ServerVersionWithContext(ctx); return err })
+	err := retry.Read(ctx, func() error { return o.readVersion(ctx) })
 	if err != nil {
-		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-			return plainAccessError("get", "/version", err)
-		}
-		return fmt.Errorf("reading the server version: %w", plainError(err))
-	}
-	if body.Major == "" || body.Minor == "" {
-		return errors.New("reading the server version: major or minor is missing in the answer" + addressHint)
+		return err
 	}
 	var ns *corev1.Namespace
 	err = retry.Read(ctx, func() (err error) {
@@ -147,8 +140,45 @@ func (o *Observer) readServerIdentity(ctx context.Context) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.version, o.uid = body.Major+"."+body.Minor, string(ns.UID)
+	o.uid = string(ns.UID)
 	return nil
+}
+
+// maxVersionAge is the age at which Snapshot reads the version of the server again: a control plane can be upgraded
+// while the process runs.
+const maxVersionAge = time.Minute
+
+// readVersion reads the server version.
+func (o *Observer) readVersion(ctx context.Context) error {
+	call, cancel := context.WithTimeout(ctx, versionTimeout)
+	defer cancel()
+	body, err := o.client.Discovery().ServerVersionWithContext(call)
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		return plainAccessError("get", "/version", err)
+	case err != nil:
+		return fmt.Errorf("reading the server version: %w", plainError(err))
+	case body.Major == "" || body.Minor == "":
+		return errors.New("reading the server version: major or minor is missing in the answer" + addressHint)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.version, o.versionRead = body.Major+"."+body.Minor, o.clock.Now()
+	return nil
+}
+
+// versionTimeout limits one read of the server version.
+const versionTimeout = 10 * time.Second
+
+// refreshVersion reads the server version again if it is known and old.
+func (o *Observer) refreshVersion(ctx context.Context) error {
+	o.mu.Lock()
+	old := o.version != "" && o.clock.Since(o.versionRead) >= maxVersionAge
+	o.mu.Unlock()
+	if !old {
+		return nil
+	}
+	return o.readVersion(ctx)
 }
 
 // denial records a missing permission and the time of the refused request.

@@ -36,6 +36,9 @@ func (o *Observer) objectsWithoutEvents() *cluster.Objects {
 // missing, because the view is then incomplete. It returns *StaleError if the view of a kind is older
 // than SetMaxStaleness allows.
 func (o *Observer) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+	if err := o.refreshVersion(ctx); err != nil {
+		return nil, err
+	}
 	o.events.read(ctx) // before the checks, because it may take a while
 	return o.indexed(func() *cluster.Objects { return o.Objects(ctx) })
 }
