@@ -16,6 +16,7 @@ const module = "github.com/evenkeel-project/evenkeel"
 
 // purePackages must depend only on their input: a saved snapshot must give the same plan on every machine at any time.
 var purePackages = []string{"cluster", "plan", "placement", "strategies", "planner", "report", "hints", "usage",
+	"controller/notify/message", "controller/schedule",
 	"internal/cron", "internal/percent", "internal/plural", "internal/strict", "internal/suggest"}
 
 // impurePackages lists the subpackages of pure packages that may call an API.
@@ -71,6 +72,9 @@ var importBans = []struct {
 	{"", "github.com/prometheus/prometheus", []string{"usage/promql"}, "only one package needs its parser"},
 	{"verify/planverifier", module + "/planner", nil, "the plan verifier must not share code with the planner"},
 	{"verify/planverifier", module + "/placement", nil, "as above"},
+	{"verify/modeverifier", module + "/planner", nil, "the verifier of modes must not share code with the planner"},
+	{"verify/modeverifier", module + "/placement", nil, "as above"},
+	{"verify/modeverifier", module + "/strategies", nil, "as above"},
 	{"verify/planverifier", module + "/strategies", nil, "as above"},
 	{"verify/planverifier", module + "/cluster/annotation", nil, "as above"},
 	{"planner", "math/rand", nil, "the same input must give the same plan"},

@@ -95,6 +95,53 @@ func TestBusyNodeExample(t *testing.T) {
 	}
 }
 
+// TestModesExample checks that docs/reference/modes.md shows lines of the report of its example.
+func TestModesExample(t *testing.T) {
+	c, err := config.LoadFile("examples/modes.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planOfExample(t, c)
+	if len(p.Moves) > 0 || len(p.Proposals) != 2 || p.ForApproval() == nil || len(p.ForApproval().Moves) != 2 || !c.DryRun {
+		t.Errorf("dryRun %t, moves %+v, proposals %+v; want two moves that wait for approval", c.DryRun, p.Moves, p.Proposals)
+	}
+	var b bytes.Buffer
+	if err := report.Plan(&b, report.Table, p); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("docs/reference/modes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := 0
+	for line := range strings.Lines(string(page)) {
+		if strings.HasPrefix(line, "Plan: ") || strings.HasPrefix(line, "Waiting for ") || strings.HasPrefix(line, "Only shown (") {
+			if shown++; !strings.Contains(b.String(), line) {
+				t.Errorf("docs/reference/modes.md shows a line that the report does not have: %s", line)
+			}
+		}
+	}
+	if shown != 3 {
+		t.Errorf("docs/reference/modes.md shows %d lines of the report, want 3", shown)
+	}
+	for i, mode := range []plan.StrategyMode{plan.Approve, plan.Automatic} { // of zones, if strict is automatic
+		strict, err := os.ReadFile("examples/modes.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := strings.Replace(string(strict), "mode: dryRun", "mode: automatic", 1)
+		other, err := config.Load("modes.yaml", []byte(strings.Replace(text, "mode: approve", "mode: "+string(mode), 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range planOfExample(t, other).Moves {
+			if m.Strategy == "zones" {
+				t.Errorf("case %d: zones moves %s although strict constrains it", i, m.Pod)
+			}
+		}
+	}
+}
+
 // planOfExample returns the plan for the cluster in README.md.
 func planOfExample(t *testing.T, c *config.Config) plan.Plan {
 	t.Helper()

@@ -18,14 +18,16 @@ import (
 )
 
 // waitingPackages are the packages that wait for something. The others compute.
-var waitingPackages = []string{"cmd/evenkeel", "controller", "controller/approval", "controller/leader", "controller/release",
-	"controller/state", "evictor", "hints/reconciler", "hints/writer", "internal/reload", "internal/retry", "internal/wait", "observe",
+var waitingPackages = []string{"cmd/evenkeel", "controller", "controller/approval", "controller/leader", "controller/notify",
+	"controller/release", "controller/state", "controller/trigger", "controller/waiting", "evictor", "hints/reconciler", "hints/writer", "internal/reload",
+	"internal/retry", "internal/wait", "observe",
 	"usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "web"}
 
 // notWaits are durations for which nothing waits.
 var notWaits = map[string]string{
 	"controller.spentBudgetTTL":        "how long a refused eviction may count against a budget",
 	"controller/approval.claimTimeout": "the age at which a request may be replaced",
+	"controller/trigger.MaxAge":        "the age from which a request is not carried out",
 	"evictor.DefaultMaxGracePeriod":    "a default of guards.maxGracePeriod",
 	"evictor.snapshotFreshness":        "the age of a snapshot, which sets the size of a batch",
 	"observe.denialLifetime":           "the age of an answer",
@@ -198,8 +200,9 @@ func evalDuration(x ast.Expr, values map[string]ast.Expr) (d time.Duration, isDu
 		if isPackage(x.X, "time") {
 			return timeUnits[x.Sel.Name], timeUnits[x.Sel.Name] > 0
 		}
-		if isPackage(x.X, "evictor") && x.Sel.Name == "ShutdownTimeout" {
-			return evictor.ShutdownTimeout, true
+		if isPackage(x.X, "evictor") {
+			d := map[string]time.Duration{"ShutdownTimeout": evictor.ShutdownTimeout, "LongestCall": evictor.LongestCall}[x.Sel.Name]
+			return d, d > 0
 		}
 	case *ast.BinaryExpr:
 		a, aIs := evalDuration(x.X, values)

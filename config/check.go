@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
@@ -36,12 +37,14 @@ func check(c *Config, d *strict.Decoder) {
 	checkFraction(d, "impact.utilizationLimit", c.Impact.UtilizationLimit)
 	checkEvictor(c, d)
 	checkBreaker(c, d)
+	checkApprovals(c, d)
 	checkPlacement(c, d)
 	if c.Web.Watcher && c.Load.Source == SourceRequests {
 		d.Errorf("web.watcher", "needs a source of usage, but load.source is %s (want metricsServer, prometheus or loadWatcher there)",
 			SourceRequests)
 	}
 	checkHints(c, d)
+	checkNotify(c, d)
 }
 
 func checkTimeZone(d *strict.Decoder, path, name string) *time.Location {
@@ -95,22 +98,40 @@ func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 		} else {
 			names[s.Name] = i
 		}
-		at := loc
-		if s.TimeZone != "" {
-			at = checkTimeZone(d, path+".timeZone", s.TimeZone)
+		if s.Mode != "" {
+			d.CheckOneOf(path+".mode", "mode", string(s.Mode), strategyModes())
 		}
-		built := ScheduledStrategy{Name: s.Name}
-		var err error
-		if s.Schedule == "" {
-			d.Errorf(path+".schedule", "is missing (want a cron expression, such as \"0 * * * *\")")
-		} else if built.Schedule, err = cron.Parse(s.Schedule, at); err != nil {
-			d.Errorf(path+".schedule", "%v", err)
-		}
+		built := ScheduledStrategy{Name: s.Name, Mode: cmp.Or(s.Mode, plan.Automatic)}
+		runs := checkStrategySchedule(d, path, s, loc, &built)
 		built.Strategy = checkStrategyType(c, d, path, s)
-		if s.Schedule != "" && err == nil && built.Strategy != nil {
+		if runs && built.Strategy != nil {
 			c.scheduled = append(c.scheduled, built)
 		}
 	}
+}
+
+// Bounds of approvals.validFor. A plan that waits longer describes a cluster of long ago.
+const minValidFor, maxValidFor = Duration(time.Minute), Duration(30 * 24 * time.Hour)
+
+func checkApprovals(c *Config, d *strict.Decoder) {
+	switch valid := c.Approvals.ValidFor; {
+	case valid < minValidFor:
+		d.Errorf("approvals.validFor", "%s is too short for a person to approve a plan (want %s or more)", valid, minValidFor)
+	case valid > maxValidFor:
+		d.Errorf("approvals.validFor", "%s is too long (want %s or less)", valid, maxValidFor)
+	}
+	for i, s := range c.Strategies {
+		if s.Mode == plan.Approve && !c.Approvals.Enabled {
+			d.Errorf(fmt.Sprintf("strategies[%d].mode", i), "approve needs approvals.enabled: true; to plan without evicting, use dryRun")
+		}
+	}
+}
+
+func strategyModes() (names []string) {
+	for _, m := range plan.StrategyModes() {
+		names = append(names, string(m))
+	}
+	return names
 }
 
 // checkStrategyType builds the strategy. It returns nil if the type or an argument is invalid.
@@ -176,6 +197,7 @@ func checkWindowList(d *strict.Decoder, list string, windows []Window, loc *time
 		} else if err := cron.CheckLength(time.Duration(w.Duration)); err != nil {
 			d.Errorf(path+".duration", "%v", err)
 		}
+		checkWindowLimits(d, list, path, w.Limits)
 		if built, err := cron.NewWindow(w.Schedule, time.Duration(w.Duration), at); err == nil {
 			out = append(out, built)
 		}

@@ -35,7 +35,7 @@ func Default() *Config {
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
 			PerHour:        PerHour{Owner: plan.Absolute(10), Namespace: plan.Absolute(100), Cluster: plan.Absolute(300)},
 			MaxPredictions: plan.Absolute(500_000)},
-		Approvals: Approvals{Enabled: true},
+		Approvals: Approvals{Enabled: true, ValidFor: Duration(24 * time.Hour)},
 		Windows:   Windows{Allow: []Window{}, Deny: []Window{}},
 		Placement: Placement{Profiles: []PlacementProfile{}, Trust: SchedulerTrust{MinBindings: 50, MinHitRate: 0.9}},
 		Evictor: Evictor{PerMinute: plan.Absolute(30),

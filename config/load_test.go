@@ -92,7 +92,7 @@ func TestHashIgnoresFormatting(t *testing.T) {
 	}
 }
 
-// TestHashCoversPlanningKeys checks that every top-level key except dryRun, web and approvals changes the hash.
+// TestHashCoversPlanningKeys checks that every top-level key except dryRun, web, approvals and notify changes the hash.
 func TestHashCoversPlanningKeys(t *testing.T) {
 	shapes := map[string]func(*config.Config){
 		"TimeZone":            func(c *config.Config) { c.TimeZone = "Europe/Berlin" },
@@ -118,7 +118,7 @@ func TestHashCoversPlanningKeys(t *testing.T) {
 			if change(c); c.Hash() == before {
 				t.Errorf("a changed %s gives the same hash, want a different hash", name)
 			}
-		} else if fields.Field(i).IsExported() && !slices.Contains([]string{"APIVersion", "Kind", "DryRun", "Web", "Approvals"}, name) {
+		} else if fields.Field(i).IsExported() && !slices.Contains([]string{"APIVersion", "Kind", "DryRun", "Web", "Approvals", "Notify"}, name) {
 			t.Errorf("%s: add this key to the test, or to the keys that do not change the hash", name)
 		}
 	}

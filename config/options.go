@@ -62,6 +62,7 @@ func (c *Config) PlannerOptions() settings.Options {
 		PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone,
 		PerHour: settings.PerHour(l.PerHour),
 	}
+	o.WindowLimits = c.windowLimits()
 	o.MaxPredictions = l.MaxPredictions.For(0)
 	o.InFlight = settings.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
 	o.Pressure = settings.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key,
@@ -72,7 +73,7 @@ func (c *Config) PlannerOptions() settings.Options {
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
 	for _, s := range c.scheduled {
 		o.Strategies = append(o.Strategies, settings.StrategyInfo{
-			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources,
+			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources, Mode: s.Mode,
 		})
 	}
 	o.ConfigHash = c.Hash()
@@ -136,11 +137,11 @@ func (c *Config) PerMinute() int {
 func (c *Config) ReferencedFiles() []string { return slices.Clone(c.referencedFiles) }
 
 // Hash returns 12 hex digits that identify the effective configuration, including the content of referenced files.
-// Comments, key order, and the keys web, approvals and dryRun do not change the hash. A dry run makes the same plan as a live
-// run, so a user can check the plan, set dryRun to false, and execute the plan.
+// Comments, key order, and the keys web, approvals, notify and dryRun do not change the hash. A dry run makes the same
+// plan as a live run, so a user can check the plan, set dryRun to false, and execute the plan.
 func (c *Config) Hash() string {
 	hashed := *c
-	hashed.DryRun, hashed.Web, hashed.Approvals = true, Web{}, Approvals{}
+	hashed.DryRun, hashed.Web, hashed.Approvals, hashed.Notify = true, Web{}, Approvals{}, nil
 	b, err := json.Marshal(&hashed)
 	if err != nil {
 		panic("config: marshalling: " + err.Error()) // cannot happen: a Config contains only data

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
@@ -31,6 +32,8 @@ type Config struct {
 	Placement           Placement  `json:"placement"`
 	Web                 Web        `json:"web"`
 	Approvals           Approvals  `json:"approvals"`
+	// Notify lists the receivers of notifications.
+	Notify []NotifyReceiver `json:"notify,omitempty"`
 
 	// check sets these fields.
 	scheduled           []ScheduledStrategy
@@ -40,7 +43,7 @@ type Config struct {
 	pressureRules       []pressure.Rule              // from hints.rules and hints.rulesFile
 	referencedFiles     []string                     // paths of the files that the configuration names
 	fileDigests         []string                     // digests of the contents of these files
-	secretFiles         []secretFile                 // of the source of usage
+	secretFiles         []secretFile                 // of the source of usage and of notify
 }
 
 // Namespaces select the namespaces in scope.
@@ -52,11 +55,31 @@ type Namespaces struct {
 
 // Strategy is one strategy with its schedule.
 type Strategy struct {
-	Name     string          `json:"name"`
-	Type     string          `json:"type"`
-	Schedule string          `json:"schedule"`
-	TimeZone string          `json:"timeZone,omitempty"`
-	Args     json.RawMessage `json:"args,omitempty"`
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Schedule string `json:"schedule"`
+	TimeZone string `json:"timeZone,omitempty"`
+	// Mode is automatic (the default), approve or dryRun.
+	Mode plan.StrategyMode `json:"mode,omitempty"`
+	// Jitter delays each run by less than this time.
+	Jitter Duration `json:"jitter,omitempty"`
+	// Missed says what follows firings that came while a pass ran or while no process led: MissedSkip or MissedOnce.
+	Missed string          `json:"missed,omitempty"`
+	On     *NodeEvents     `json:"on,omitempty"`
+	Args   json.RawMessage `json:"args,omitempty"`
+}
+
+// Values of Strategy.Missed. The default is MissedSkip.
+const (
+	MissedSkip = "skip"
+	MissedOnce = "once"
+)
+
+// NodeEvents says how long after an event a strategy runs, and the least time between two such runs.
+type NodeEvents struct {
+	NodeAdded Duration `json:"nodeAdded,omitempty"`
+	NodeReady Duration `json:"nodeReady,omitempty"`
+	Every     Duration `json:"every,omitempty"`
 }
 
 // Impact bounds the utilization of nodes that survive a failure, as a fraction of allocatable.
@@ -119,6 +142,25 @@ type Window struct {
 	Schedule string   `json:"schedule"`
 	Duration Duration `json:"duration"`
 	TimeZone string   `json:"timeZone,omitempty"`
+	// Limits apply while only windows with limits are open; nil for none. Only allow windows may have them.
+	Limits *WindowLimits `json:"limits,omitempty"`
+}
+
+// WindowLimits bound evictions while a window is open, in addition to Limits; nil means not set.
+type WindowLimits struct {
+	PerPass      *plan.CountLimit `json:"perPass,omitempty"`
+	PerNode      *plan.CountLimit `json:"perNode,omitempty"`
+	PerNamespace *plan.CountLimit `json:"perNamespace,omitempty"`
+	PerOwner     *plan.CountLimit `json:"perOwner,omitempty"`
+	PerZone      *plan.CountLimit `json:"perZone,omitempty"`
+	PerHour      *WindowPerHour   `json:"perHour,omitempty"`
+}
+
+// WindowPerHour bounds the evictions within the last hour while a window is open; nil means not set.
+type WindowPerHour struct {
+	Owner     *plan.CountLimit `json:"owner,omitempty"`
+	Namespace *plan.CountLimit `json:"namespace,omitempty"`
+	Cluster   *plan.CountLimit `json:"cluster,omitempty"`
 }
 
 // Evictor configures how Evenkeel executes evictions.
@@ -309,10 +351,28 @@ type Web struct {
 // Approvals configure whether the leader executes plans that a person approved with `evenkeel apply`.
 type Approvals struct {
 	Enabled bool `json:"enabled"`
+	// ValidFor is how long a plan waits for approval, and how long discarded moves stay away. It is 0 only in the copy that
+	// Hash makes.
+	ValidFor Duration `json:"validFor,omitzero"`
 }
 
-// secretFile is a file with credentials for the usage source.
+// NotifyReceiver is a server that gets notifications, such as Slack.
+type NotifyReceiver struct {
+	Name   string `json:"name"`
+	Format string `json:"format"`
+	URL    string `json:"url,omitempty"`
+	// URLFile contains the URL, if the URL is a secret.
+	URLFile   string   `json:"urlFile,omitempty"`
+	TokenFile string   `json:"tokenFile,omitempty"`
+	CAFile    string   `json:"caFile,omitempty"`
+	Timeout   Duration `json:"timeout,omitempty"`
+	// Events are the events that the receiver gets. If it is empty, the receiver gets all events.
+	Events []string `json:"events,omitempty"`
+}
+
+// secretFile is a file with credentials for the usage source or a receiver of notifications.
 type secretFile struct {
+	user     string // what needs the file
 	position string // FILE:LINE: KEY of the key that names it
 	path     string
 }
@@ -320,6 +380,22 @@ type secretFile struct {
 // ScheduledStrategy is a strategy with its schedule.
 type ScheduledStrategy struct {
 	Name     string
+	Mode     plan.StrategyMode
 	Strategy strategies.Strategy
+	// Schedule is zero for a strategy that runs only after events.
 	Schedule cron.Schedule
+	Jitter   time.Duration
+	// RunMissed makes one run follow after missed firings.
+	RunMissed bool
+	On        RunAfter
 }
+
+// RunAfter says how long after an event a strategy runs; zero means that the event does not matter.
+type RunAfter struct {
+	NodeAdded, NodeReady time.Duration
+	// Every is the least time between two such runs.
+	Every time.Duration
+}
+
+// Any reports whether the strategy runs after some event.
+func (r RunAfter) Any() bool { return r.NodeAdded > 0 || r.NodeReady > 0 }

@@ -54,7 +54,7 @@ func windowWarnings(c *Config, now time.Time) []string {
 	}
 	var out []string
 	for i, s := range c.scheduled {
-		if !cron.EverFiresWhileOpen(now, s.Schedule, w) {
+		if !s.Schedule.IsZero() && !cron.EverFiresWhileOpen(now, s.Schedule, w) {
 			out = append(out, fmt.Sprintf("strategies[%d].schedule: %q: within a year, strategy %s is never due while windows allow evictions: it would evict nothing",
 				i, s.Schedule, s.Name))
 		}
@@ -75,7 +75,7 @@ func TokenWarnings(c *Config) []string {
 				"use https:// (with caFile for a private certificate authority)")
 		}
 	}
-	return out
+	return append(out, notifyWarnings(c)...)
 }
 
 // reads reports whether Evenkeel reads usage or alerts from the source.
@@ -151,7 +151,7 @@ func recordSecretFiles(c *Config, d *strict.Decoder) {
 		{SourceLoadWatcher, "tokenFile", w.TokenFile}, {SourceLoadWatcher, "caFile", w.CAFile},
 	} {
 		if field := "load." + x.source + "." + x.field; x.path != "" && c.reads(x.source) {
-			c.secretFiles = append(c.secretFiles, secretFile{fmt.Sprintf("%s:%d: %s", d.File(), d.Line(field), field), x.path})
+			c.secretFiles = append(c.secretFiles, secretFile{"the source", fmt.Sprintf("%s:%d: %s", d.File(), d.Line(field), field), x.path})
 		}
 	}
 }
@@ -163,7 +163,7 @@ func secretWarnings(c *Config) []string {
 	for _, s := range c.secretFiles {
 		f, err := os.Open(s.path)
 		if err != nil {
-			out = append(out, fmt.Sprintf("%s: cannot be read here: %v; the source needs this file where Evenkeel runs", s.position, err))
+			out = append(out, fmt.Sprintf("%s: cannot be read here: %v; %s needs this file where Evenkeel runs", s.position, err, s.user))
 			continue
 		}
 		f.Close()

@@ -5,94 +5,35 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
-	"github.com/evenkeel-project/evenkeel/controller/approval"
-	"github.com/evenkeel-project/evenkeel/internal/wait"
+	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-const approvalPollInterval = 5 * time.Second
-
-func (c *Controller) applyApprovedPlan(ctx context.Context) {
-	if c.Approvals == nil || c.Mode != plan.Live {
-		return
-	}
-	if c.unanswered != nil && !c.answer(ctx) {
-		return // Pending would take the request for one whose process has ended
-	}
-	r, err := c.Approvals.Pending(ctx)
-	if err != nil {
-		c.Log.Warn("an approved plan is not executed", "error", err)
-	}
-	if r == nil {
-		return
-	}
-	if err := c.Approvals.Claim(ctx, r); err != nil {
-		c.Log.Warn("an approved plan is not executed", "plan", r.Plan.ID, "error", err)
-		return
-	}
-	report, err := c.Apply(ctx, r.Plan, plan.Approval{By: r.ApprovedBy, At: r.ApprovedAt})
-	if err != nil {
-		c.Log.Error("an approved plan could not be executed", "plan", r.Plan.ID, "error", err)
-	}
-	c.unanswered = &unansweredPlan{request: *r, report: report, since: c.Clock.Now()}
-	c.answer(ctx)
-}
-
-// unansweredPlan is an approved plan that was executed, but whose report is not stored yet.
-type unansweredPlan struct {
-	request approval.Request
-	report  plan.RunReport
-	since   time.Time
-}
-
-// maxAnswerDelay bounds how long the leader tries to store the report of an approved plan. Afterwards another plan may
-// replace the request anyway.
-const maxAnswerDelay = time.Hour
-
-// answer stores the report of an approved plan for the person who approved the plan. It tries up to closeAttempts times
-// within saveTimeout. If it fails, the next check for approved plans tries again, until maxAnswerDelay has passed.
-// answer returns false while the report may still be stored later.
-func (c *Controller) answer(ctx context.Context) bool {
-	u := c.unanswered
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
-	defer cancel()
-	var err error
-	for attempt := 1; ; attempt++ {
-		err = c.Approvals.Complete(call, u.request, u.report)
-		if err == nil || errors.Is(err, approval.ErrReplaced) || attempt == closeAttempts || !wait.Sleep(call, c.Clock, closeRetryDelay) {
-			break
-		}
-	}
-	late := err != nil && !errors.Is(err, approval.ErrReplaced) && c.Clock.Since(u.since) < maxAnswerDelay
-	if err != nil {
-		c.Log.Warn("the report of an approved plan could not be stored for the person who approved the plan", "plan", u.request.Plan.ID,
-			"willRetry", late, "error", err)
-	}
-	if !late {
-		c.unanswered = nil
-	}
-	return !late
+// reject publishes the report of an approved plan that must not be executed.
+func (c *Controller) reject(ctx context.Context, approved plan.Plan, by plan.Approval, why string) plan.RunReport {
+	p := c.newPass(nil)
+	// A report is counted by strategy, so only known names may be in it.
+	p.report.Plan, p.report.Approval = withoutContent(approved), &by
+	p.reportFailure(ctx, codedError{plan.PlanRefused, errors.New(why)})
+	return p.report
 }
 
 // Apply executes a saved plan that a person approved. It enforces every limit, window, budget and
 // back-off again, checks each move on a new snapshot, and drops the moves that are no longer valid.
 // Apply never replans. Apply returns an error if the pass could not start.
 func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Approval) (plan.RunReport, error) {
+	if unknownStrategy(c.Strategies, approved) != "" {
+		return c.reject(ctx, approved, by, c.configProblem(approved)), nil
+	}
 	p := c.newPass(nil)
 	p.report.Plan, p.report.Approval = approved, &by
-	p.log = p.log.With("plan", approved.ID, "approvedBy", by.By)
-	if c.unknownStrategy(approved) != "" {
-		p.report.Plan = withoutContent(approved) // the report is counted by strategy, so only known names may be in it
-		p.reportFailure(ctx, codedError{plan.PlanRefused, errors.New(c.configProblem(approved))})
-		return p.report, nil
-	}
+	p.log = p.log.With("plan", approved.ID, "waitingPlan", by.WaitingPlan, "approvedBy", by.By)
 	if err := p.observe(ctx); err != nil {
 		p.reportFailure(ctx, err)
 		return p.report, err
 	}
-	if why := c.planProblem(approved, p.snapshot.ClusterUID); why != "" {
+	if why := c.planProblem(approved, p.snapshot.ClusterUID, by.WaitingPlan != ""); why != "" {
 		p.report.Stopped = &plan.Reason{Code: plan.PlanRefused, Message: why}
 		p.report.Outcomes = droppedOutcomes(approved.Moves, plan.Reason{Code: plan.PlanRefused, Message: "not tried: the plan was refused"})
 		return p.finish(ctx), nil
@@ -102,7 +43,20 @@ func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Appr
 		p.executeWaves(ctx, p.withoutForbiddenMoves(approved))
 		p.recheckBreaker(ctx)
 	}
+	explainGone(&p.report)
 	return p.finish(ctx), nil
+}
+
+// explainGone adds to the outcomes of a resumed plan that an earlier process may have evicted the pods that are gone.
+func explainGone(r *plan.RunReport) {
+	if r.Approval.Attempt < 2 {
+		return
+	}
+	for i := range r.Outcomes {
+		if o := &r.Outcomes[i]; o.Outcome == plan.AlreadyGone {
+			o.Reason.Message += "; an earlier process took this plan and may have evicted it: see its report, or the recovered run"
+		}
+	}
 }
 
 // withoutForbiddenMoves returns the approved plan without the moves that limits, windows and
@@ -118,7 +72,8 @@ func (p *pass) withoutForbiddenMoves(approved plan.Plan) plan.Plan {
 }
 
 // planProblem returns the reason why a saved plan must not be executed, or "".
-func (c *Controller) planProblem(p plan.Plan, clusterUID string) string {
+// part reports that the plan consists of steps of a larger plan.
+func (c *Controller) planProblem(p plan.Plan, clusterUID string, part bool) string {
 	now := c.Clock.Now()
 	switch {
 	case plan.ContentID(p) != p.ID:
@@ -130,7 +85,7 @@ func (c *Controller) planProblem(p plan.Plan, clusterUID string) string {
 	case c.configProblem(p) != "":
 		return c.configProblem(p)
 	}
-	return movesProblem(p.Moves)
+	return movesProblem(p.Moves, part)
 }
 
 // configProblem returns the reason why the plan does not belong to the current configuration, or "".
@@ -139,7 +94,7 @@ func (c *Controller) configProblem(p plan.Plan) string {
 		return fmt.Sprintf("the plan was made with another configuration (hash %s) than the one in effect here (hash %s); "+
 			"give the same configuration with --config, or make a new plan with this one", p.ConfigHash, c.ConfigHash)
 	}
-	if name := c.unknownStrategy(p); name != "" {
+	if name := unknownStrategy(c.Strategies, p); name != "" {
 		return fmt.Sprintf("strategy %q is not in the configuration; make a new plan", name[:min(len(name), maxShownName)])
 	}
 	return ""
@@ -149,9 +104,9 @@ func (c *Controller) configProblem(p plan.Plan) string {
 const maxShownName = 60
 
 // unknownStrategy returns the name of a strategy of the plan that the configuration does not have, or "".
-func (c *Controller) unknownStrategy(p plan.Plan) string {
+func unknownStrategy(strategies []config.ScheduledStrategy, p plan.Plan) string {
 	known := map[string]bool{"": true} // a move or a goal without a strategy adds no name
-	for _, s := range c.Strategies {
+	for _, s := range strategies {
 		known[s.Name] = true
 	}
 	for _, m := range p.Moves {
@@ -178,19 +133,22 @@ func withoutContent(p plan.Plan) plan.Plan {
 		ConfigHash: p.ConfigHash}
 }
 
-// movesProblem returns the reason why a list of moves is malformed, or "".
-func movesProblem(moves []plan.Move) string {
-	pods, wave := map[string]bool{}, 1
+// maxStep bounds the steps and waves of a plan.
+const maxStep = 1_000_000
+
+// movesProblem returns the reason why a list of moves is malformed, or "". The steps of a part of a plan have gaps.
+func movesProblem(moves []plan.Move, part bool) string {
+	pods, step, wave := map[string]bool{}, 0, 1
 	for i, m := range moves {
 		switch {
-		case m.Step != i+1:
+		case m.Step != step+1 && (!part || m.Step <= step || m.Step > maxStep):
 			return fmt.Sprintf("move %d has the step number %d", i+1, m.Step)
 		case m.Pod.UID == "" || pods[m.Pod.UID]:
 			return fmt.Sprintf("step %d: the pod's UID is missing or occurs twice", m.Step)
-		case m.Wave < wave || m.Wave > i+1:
+		case m.Wave < wave || m.Wave > m.Step:
 			return fmt.Sprintf("step %d is in wave %d, but the step before it is in wave %d", m.Step, m.Wave, wave)
 		}
-		pods[m.Pod.UID], wave = true, m.Wave
+		pods[m.Pod.UID], step, wave = true, m.Step, m.Wave
 	}
 	return displacementProblem(moves)
 }

@@ -225,7 +225,11 @@ func (o *oneRequest) Pending(context.Context) (*approval.Request, error) {
 	return &o.request, nil
 }
 
-func (o *oneRequest) Claim(context.Context, *approval.Request) error { return o.claim }
+func (o *oneRequest) Unfinished(context.Context) (string, error) { return "", nil }
+
+func (o *oneRequest) Claim(context.Context, *approval.Request, string) error { return o.claim }
+
+func (o *oneRequest) Interrupt(context.Context, approval.Request, string) error { return nil }
 
 func (o *oneRequest) Complete(context.Context, approval.Request, plan.RunReport) error {
 	o.completed++

@@ -18,6 +18,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/observe"
@@ -44,6 +46,8 @@ type Settings struct {
 	Breaker breaker.Options
 	// ConfigHash identifies the configuration in effect.
 	ConfigHash string
+	// ValidFor is how long a plan waits for approval.
+	ValidFor time.Duration
 }
 
 // Dependencies contains the interfaces through which a pass reads and changes the cluster.
@@ -59,6 +63,8 @@ type Dependencies struct {
 	Holder string
 	// Events publishes Kubernetes events; nil publishes none.
 	Events EventPublisher
+	// Notifier tells people outside the cluster what changed; nil tells nobody.
+	Notifier Notifier
 	// CheckOtherReleases returns the reason why another release evicts instead of this one, or nil. A pass that evicts
 	// calls it when the pass begins and before each batch. Nil means that there is no other release.
 	CheckOtherReleases func(ctx context.Context) *plan.Reason
@@ -70,6 +76,12 @@ type Dependencies struct {
 	DeletedNodes func() []cluster.DeletedNode
 	// Approvals provides approved plans; nil means that none are executed.
 	Approvals Approvals
+	// Waiting keeps the plans that wait for approval; nil keeps none.
+	Waiting WaitingPlans
+	// Triggers provides requests of people for a pass now; nil means that there are none. A dry run takes none.
+	Triggers Triggers
+	// NodeEvents reports nodes that appear or become Ready; nil means that no strategy runs after such events.
+	NodeEvents NodeEvents
 }
 
 // Controller runs passes with one configuration at a time.
@@ -99,8 +111,15 @@ type Controller struct {
 	lastUnjudged plan.Plan
 	unsaved      unsavedState
 	progress     progress
+	timetable    *schedule.Timetable // nil outside of Run
+	triggers     triggerState
+	recalled     bool // the timetable knows the passes of earlier processes
 	// unanswered is the last approved plan until its report is stored.
 	unanswered *unansweredPlan
+	// awaited is the ID of the last request that waits for the end of the calls of an earlier process.
+	awaited string
+	// noneWaiting is set once no plan of an earlier configuration can wait.
+	noneWaiting bool
 }
 
 // unsavedState contains the state that earlier passes of this process could not save.
@@ -109,6 +128,8 @@ type unsavedState struct {
 	// runs contains, by run ID, the outcomes of passes that were reported but not closed.
 	runs map[string][]plan.Outcome
 	err  error // why the last close failed
+	// announced has the conditions that were announced but not saved; nil means that the state has them.
+	announced []string
 }
 
 // Goals returns the goals of all strategies. Goals of strategies that are not due become
@@ -117,6 +138,7 @@ func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []
 	var goals []plan.Goal
 	for _, st := range all {
 		for _, g := range st.Strategy.Goals(s) {
+			g.Mode = st.Mode
 			if due != nil && !slices.Contains(due, st.Name) {
 				g.Constraint, g.WaitReason = true, "" // a constraint does not wait for anything
 			}
@@ -169,18 +191,47 @@ type Resolver interface {
 // Approvals provides saved plans that a person approved for execution.
 type Approvals interface {
 	Pending(ctx context.Context) (*approval.Request, error)
-	// Claim ensures that a plan is executed at most once.
-	Claim(ctx context.Context, r *approval.Request) error
+	// Unfinished returns the ID of the waiting plan whose steps are approved, but not executed yet, or "".
+	Unfinished(ctx context.Context) (string, error)
+	// Claim ensures that at most one process executes a plan at a time.
+	Claim(ctx context.Context, r *approval.Request, holder string) error
 	Complete(ctx context.Context, r approval.Request, report plan.RunReport) error
+	// Interrupt completes a request that no further process may execute.
+	Interrupt(ctx context.Context, r approval.Request, why string) error
+}
+
+// WaitingPlans keeps the plans that wait for approval.
+type WaitingPlans interface {
+	// Update changes the plans. It may call change several times.
+	Update(ctx context.Context, change func(waiting.Plans) (waiting.Plans, error)) error
+}
+
+// NodeEvents reports changes of nodes.
+type NodeEvents interface {
+	// Latest returns when a node last appeared, and when a node last became Ready; zero means never.
+	Latest() (added, ready time.Time)
+	// Changed returns a channel that delivers a value after a new event. Several events may share a value.
+	Changed() <-chan struct{}
 }
 
 // EventPublisher publishes Kubernetes events about back-offs of workloads, pauses, breaker
-// trips, and passes that could judge nothing. A failure to publish has no effect on the pass.
+// trips, plans that wait for approval, and passes that could judge nothing. A failure to publish has no effect on the
+// pass.
 type EventPublisher interface {
+	// PlanWaiting publishes that a plan waits for approval, or why the plan of a pass does not.
+	PlanWaiting(w plan.WaitingPlan)
+	PlanNotKept(why plan.Reason)
 	BackedOff(b plan.Backoff)
 	StateChanged(before, after plan.PlannerState)
 	// JudgedNothing gets the plans of the last two passes.
 	JudgedNothing(before, after plan.Plan)
+}
+
+// Notifier announces conditions, such as a tripped breaker, to people outside the cluster. It never delays a pass.
+type Notifier interface {
+	// PassEnded gets the report of every pass and the state after it. announced identifies the conditions that were
+	// announced before. The result identifies the announced conditions that still hold.
+	PassEnded(announced []string, r plan.RunReport, st plan.PlannerState) []string
 }
 
 // MetricsRecorder updates metrics.

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/observe"
@@ -147,6 +149,14 @@ func TestOutcomes(t *testing.T) {
 	for _, r := range refusedPlanReports(t) {
 		say(r)
 	}
+	a := newApprovalTest(t)
+	a.Waiting = failingPlans{fmt.Errorf("%w: ConfigMap evenkeel-waiting-plan would have 1034 KiB compressed, more than 900; "+
+		"lower the limits of the strategies in mode approve (limits.perPass)", waiting.ErrTooLarge)}
+	notKept, err := a.RunOnce(t.Context(), nil)
+	if err != nil || notKept.Waiting == nil || notKept.Waiting.Problem == nil {
+		t.Fatalf("%v, %+v", err, notKept.Waiting)
+	}
+	lines = append(lines, string(notKept.Waiting.Problem.Code)+": "+notKept.Waiting.Problem.Message)
 	for _, code := range codesUsed(t) {
 		if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, code+": ") }) {
 			t.Errorf("nothing provokes %s", code)

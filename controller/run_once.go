@@ -27,6 +27,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		p.recheckBreaker(ctx)
 		p.replan(ctx)
 	}
+	proposalKeeper{p}.keep(ctx)
 	return p.finish(ctx), nil
 }
 
@@ -86,6 +87,7 @@ func (p *pass) finish(ctx context.Context) plan.RunReport {
 	p.Recorder.RecordPass(p.report)
 	p.emitEvents()
 	p.emitUnjudged(p.report)
+	p.notify(p.report)
 	p.OnReport(p.report)
 	p.closePass(ctx)
 	return p.report
@@ -109,6 +111,20 @@ func (c *Controller) emitUnjudged(r plan.RunReport) {
 		c.Events.JudgedNothing(c.lastUnjudged, r.Plan)
 	}
 	c.lastUnjudged = plan.Plan{NothingJudged: r.Plan.NothingJudged}
+}
+
+// notify announces the conditions that began with the pass, and records the announced ones in the state. The state of a
+// dry run, and of a pass that could not begin, is not saved; this process then remembers them.
+func (c *Controller) notify(r plan.RunReport) {
+	if c.Notifier == nil {
+		return
+	}
+	announced := c.state.Announced
+	if c.unsaved.announced != nil {
+		announced = c.unsaved.announced
+	}
+	c.state.Announced = c.Notifier.PassEnded(announced, r, c.state)
+	c.unsaved.announced = append([]string{}, c.state.Announced...)
 }
 
 // ReportUnreadable publishes the report of a pass that could not begin, because the cluster cannot be read.
@@ -136,6 +152,7 @@ func (p *pass) reportFailure(ctx context.Context, err error) {
 	r.Finished = p.Clock.Now().UTC()
 	p.Recorder.RecordPass(*r)
 	p.emitUnjudged(*r)
+	p.notify(*r)
 	p.OnReport(*r)
 }
 

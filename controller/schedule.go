@@ -2,75 +2,157 @@ package controller
 
 import (
 	"context"
+	"maps"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// clockCheckInterval is the longest wait of Run. A timer does not notice that the clock was set; the next wait does.
+const clockCheckInterval = time.Minute
+
 // Run runs a pass whenever a strategy is due, until ctx ends. Strategies that are due at the same time share a pass. If
-// a strategy becomes due while a pass runs, its pass is skipped and counted: passes never overlap and never queue.
+// a strategy becomes due while a pass runs, its pass is skipped and counted, or follows with `missed: once`: passes never
+// overlap and never queue.
 //
 // Between passes Run executes approved plans and applies new configurations. Run returns when a new
 // configuration switches between dry run and live, because the two modes use different Leases.
 func (c *Controller) Run(ctx context.Context) {
 	defer c.expectNothing()
-	next, mode := c.nextFirings(c.Clock.Now()), c.Mode
+	if c.Mode == plan.Live {
+		c.unsaved.announced = nil // another leader may have announced more since
+	}
+	c.timetable, c.recalled = schedule.New(scheduleRules(c.Strategies), c.Clock.Now()), false
+	defer func() { c.timetable = nil }()
+	mode, poll := c.Mode, c.Clock.Now().Add(approvalPollInterval)
 	for ctx.Err() == nil {
-		at := earliestTime(next)
-		if apply := c.waitForWork(ctx, at); apply != nil {
+		c.recallRuns(ctx)
+		if apply := c.waitForWork(ctx, poll); apply != nil {
 			if apply(c); c.Mode != mode {
 				return
 			}
-			next = c.nextFirings(firingsStart(at, c.Clock.Now()))
+			c.timetable = c.timetable.Replace(scheduleRules(c.Strategies), c.Clock.Now())
 			continue
 		}
 		if ctx.Err() != nil {
 			return
 		}
-		if at.IsZero() || c.Clock.Now().Before(at) {
-			c.applyApprovedPlan(ctx)
-			continue
-		}
-		var due []string
-		for i, s := range c.Strategies {
-			if next[i].Equal(at) {
-				due = append(due, s.Name)
-			}
-		}
-		if _, err := c.RunOnce(ctx, due); err != nil {
-			c.Log.Error("the pass failed; no pod was evicted", "strategies", due, "error", err)
-		}
 		now := c.Clock.Now()
-		if skipped := c.missedStrategies(next, at, now); len(skipped) > 0 {
-			c.Log.Warn("strategies were due while a pass was running; they are skipped", "strategies", skipped)
-			c.Recorder.RecordSkipped(skipped)
+		if due := c.dueStrategies(now); len(due) > 0 {
+			c.runPass(ctx, due)
 		}
-		next = c.advanceSchedules(next, now)
+		if now = c.Clock.Now(); !now.Before(poll) || poll.Sub(now) > approvalPollInterval {
+			approvedPlans{c}.executeNext(ctx)
+			c.runTriggered(ctx)
+			poll = c.Clock.Now().Add(approvalPollInterval)
+		}
 	}
 }
 
-// waitForWork waits for the given time (zero: never), for the next check for approved plans, for a
-// new configuration, or for the end of ctx. waitForWork returns the function that applies the new
-// configuration, or nil. A new configuration takes precedence over a pass that is due.
-func (c *Controller) waitForWork(ctx context.Context, at time.Time) func(*Controller) {
-	var due, poll <-chan time.Time
-	var longest time.Duration // 0: no limit
-	if !at.IsZero() {
-		longest = max(0, at.Sub(c.Clock.Now())) + loopSlack
-		timer := c.Clock.NewTimer(at.Sub(c.Clock.Now()))
+// dueStrategies returns the strategies that are due now.
+func (c *Controller) dueStrategies(now time.Time) []string {
+	c.timetable.SetTime(now)
+	if c.NodeEvents != nil {
+		added, ready := c.NodeEvents.Latest()
+		c.timetable.Happened(schedule.NodeAdded, added)
+		c.timetable.Happened(schedule.NodeReady, ready)
+	}
+	return c.timetable.Due(now)
+}
+
+// runPass runs a pass of the strategies, and records it in the timetable.
+func (c *Controller) runPass(ctx context.Context, due []string) {
+	c.timetable.Started(due, c.Clock.Now())
+	if _, err := c.RunOnce(ctx, due); err != nil {
+		c.Log.Error("the pass failed; no pod was evicted", "strategies", due, "error", err)
+	}
+	if skipped := c.timetable.Ended(c.Clock.Now()); len(skipped) > 0 {
+		c.Log.Warn("strategies were due while a pass was running; they are skipped", "strategies", skipped)
+		c.Recorder.RecordSkipped(skipped)
+	}
+}
+
+// scheduleRules returns the rules of the timetable.
+func scheduleRules(all []config.ScheduledStrategy) []schedule.Rule {
+	var out []schedule.Rule
+	for _, s := range all {
+		r := schedule.Rule{Name: s.Name, Firings: s.Schedule, Jitter: s.Jitter, RunMissed: s.RunMissed, Every: s.On.Every,
+			After: map[schedule.Event]time.Duration{}}
+		if s.On.NodeAdded > 0 {
+			r.After[schedule.NodeAdded] = s.On.NodeAdded
+		}
+		if s.On.NodeReady > 0 {
+			r.After[schedule.NodeReady] = s.On.NodeReady
+		}
+		out = append(out, r)
+	}
+	return out
+}
+
+// recallRuns reads the times of earlier passes once, if a strategy needs them. A dry run stores nothing, so it recalls
+// nothing. If reading fails, the next call tries again.
+func (c *Controller) recallRuns(ctx context.Context) {
+	if c.recalled || c.Mode != plan.Live || !c.timetable.Remembers() {
+		return
+	}
+	st, err := c.Store.Load(ctx)
+	if err != nil {
+		c.Log.Warn("the times of earlier passes could not be read; missed firings are not known yet", "error", err)
+		return
+	}
+	c.recalled = true
+	c.timetable.Recall(st.StrategyRuns, c.Clock.Now())
+	stored := st.StrategyRuns
+	st.StrategyRuns = c.timetable.Runs()
+	if maps.EqualFunc(stored, st.StrategyRuns, func(plan.StrategyRun, plan.StrategyRun) bool { return true }) {
+		return
+	}
+	call, cancel := context.WithTimeout(ctx, saveTimeout)
+	defer cancel()
+	if err := c.Store.Save(call, st); err != nil { // the next pass saves them too
+		c.Log.Warn("the time from which missed firings count could not be saved", "error", err)
+	}
+}
+
+// waitForWork waits until a strategy is due, for the next poll for requests, for an event about a node, for a new
+// configuration, or for the end of ctx. waitForWork returns the function that applies the new configuration, or nil. A
+// new configuration takes precedence over a pass that is due.
+func (c *Controller) waitForWork(ctx context.Context, poll time.Time) func(*Controller) {
+	at, now := c.timetable.Next(), c.Clock.Now()
+	if !at.IsZero() && !at.After(now) {
+		select {
+		case apply := <-c.Reloads:
+			return apply
+		default:
+			return nil
+		}
+	}
+	var due <-chan time.Time
+	polls := c.Approvals != nil || c.Triggers != nil && c.Mode == plan.Live
+	if !at.IsZero() || polls {
+		wait := clockCheckInterval
+		if !at.IsZero() {
+			wait = min(wait, at.Sub(now))
+		}
+		if polls {
+			wait = min(wait, poll.Sub(now))
+		}
+		c.expect("waiting for the next pass", max(0, wait)+loopSlack)
+		timer := c.Clock.NewTimer(max(0, wait))
 		defer timer.Stop()
 		due = timer.C()
+	} else {
+		c.expectNothing()
 	}
-	if c.Approvals != nil {
-		longest = approvalPollInterval + loopSlack
-		timer := c.Clock.NewTimer(approvalPollInterval)
-		defer timer.Stop()
-		poll = timer.C()
-	}
-	if c.expectNothing(); longest > 0 {
-		c.expect("waiting for the next pass", longest)
+	var events <-chan struct{}
+	if c.NodeEvents != nil && c.timetable.Remembers() {
+		events = c.NodeEvents.Changed()
 	}
 	select {
 	case <-ctx.Done():
-	case <-poll:
+	case <-events:
 	case apply := <-c.Reloads:
 		return apply
 	case <-due:
@@ -81,61 +163,4 @@ func (c *Controller) waitForWork(ctx context.Context, at time.Time) func(*Contro
 		}
 	}
 	return nil
-}
-
-// firingsStart returns the time after which strategies are due under a new configuration: normally now. If the time of
-// the next pass has come, it returns a time just before that, so that the pass is not lost.
-func firingsStart(at, now time.Time) time.Time {
-	if !at.IsZero() && !at.After(now) {
-		return at.Add(-1)
-	}
-	return now
-}
-
-// nextFirings returns the next time at which each strategy is due; zero means never.
-func (c *Controller) nextFirings(after time.Time) []time.Time {
-	out := make([]time.Time, len(c.Strategies))
-	for i, s := range c.Strategies {
-		out[i] = s.Schedule.Next(after)
-	}
-	return out
-}
-
-// advanceSchedules returns the next firings after now. A strategy that is not due yet keeps its
-// time: otherwise the passes of other strategies would postpone an @every schedule forever. A
-// strategy gets an earlier time only if the clock was set back.
-func (c *Controller) advanceSchedules(next []time.Time, now time.Time) []time.Time {
-	out := c.nextFirings(now)
-	for i, t := range next {
-		if t.After(now) && (out[i].IsZero() || t.Before(out[i])) {
-			out[i] = t
-		}
-	}
-	return out
-}
-
-// missedStrategies returns the strategies that became due while a pass was running. The pass was due at the time at.
-func (c *Controller) missedStrategies(next []time.Time, at, now time.Time) []string {
-	var missed []string
-	for i, s := range c.Strategies {
-		t := next[i]
-		if t.Equal(at) {
-			t = s.Schedule.Next(at)
-		}
-		if !t.IsZero() && !t.After(now) {
-			missed = append(missed, s.Name)
-		}
-	}
-	return missed
-}
-
-// earliestTime returns the earliest non-zero time, or zero if there is none.
-func earliestTime(times []time.Time) time.Time {
-	var first time.Time
-	for _, t := range times {
-		if !t.IsZero() && (first.IsZero() || t.Before(first)) {
-			first = t
-		}
-	}
-	return first
 }

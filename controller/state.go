@@ -49,6 +49,9 @@ func (p *pass) loadState(ctx context.Context) error {
 	if p.Mode != plan.Live {
 		return nil
 	}
+	if p.timetable != nil {
+		p.state.StrategyRuns = p.timetable.Runs() // saved when the pass ends, or with its first reservation
+	}
 	p.otherRelease, p.alertReason = p.checkOtherReleases(ctx), p.checkAlerts(ctx)
 	p.restoreUnsaved()
 	return p.recoverOpenRuns(ctx)
@@ -202,7 +205,7 @@ func (p *pass) closePass(ctx context.Context) {
 		}
 		return
 	}
-	p.unsaved.trip, p.unsaved.err = nil, nil
+	p.unsaved.trip, p.unsaved.err, p.unsaved.announced = nil, nil, nil
 	clear(p.unsaved.runs)
 }
 

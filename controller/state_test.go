@@ -177,6 +177,8 @@ func (allPodsGoneResolver) Resolve(_ context.Context, open []plan.Reservation) (
 }
 
 type recordingEvents struct {
+	waiting       []plan.WaitingPlan
+	notKept       []plan.Reason
 	backoffs      []plan.Backoff
 	before, after []plan.PlannerState // arguments of StateChanged
 	judged        []string            // changes of the causes why passes could judge nothing, from the arguments of JudgedNothing
@@ -233,6 +235,10 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 		t.Errorf("the workload does not back off: %+v", st.Backoffs)
 	}
 }
+
+func (e *recordingEvents) PlanWaiting(w plan.WaitingPlan) { e.waiting = append(e.waiting, w) }
+
+func (e *recordingEvents) PlanNotKept(why plan.Reason) { e.notKept = append(e.notKept, why) }
 
 func (e *recordingEvents) JudgedNothing(before, after plan.Plan) {
 	e.judged = append(e.judged, before.NothingJudgedText()+" -> "+after.NothingJudgedText())

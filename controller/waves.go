@@ -7,9 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
 )
 
 // executeWaves executes the waves of a plan in order. If it must stop early, it records why and
@@ -103,13 +105,22 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 		var moves []plan.Move
 		var dropped []plan.Outcome
 		p.Trust.WithoutChecks(func() {
-			moves, dropped = p.Planner.Recheck(s, p.state, Goals(s, p.Strategies, p.due), remaining, wave, s.TakenAt)
+			moves, dropped = p.Planner.Recheck(s, p.state, goalsForMoves(p, s), remaining, wave, s.TakenAt)
 		})
 		if first || !slices.ContainsFunc(dropped, blockedByBudget) || !p.Clock.Now().Before(until) ||
 			!wait.Sleep(ctx, p.Clock, budgetPollInterval) {
 			return moves, dropped, nil
 		}
 	}
+}
+
+// goalsForMoves returns the goals for the moves that the pass executes.
+func goalsForMoves(p *pass, s *cluster.Snapshot) []plan.Goal {
+	mode := plan.Automatic
+	if a := p.report.Approval; a != nil && a.WaitingPlan != "" {
+		mode = plan.Approve
+	}
+	return planner.GoalsFor(mode, Goals(s, p.Strategies, p.due))
 }
 
 func blockedByBudget(o plan.Outcome) bool {

@@ -2,7 +2,9 @@ package evictor
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,11 +12,12 @@ import (
 	"k8s.io/client-go/tools/events"
 
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // EventRecorder publishes Kubernetes events about evicted pods, workloads with the longest back-off, pauses, breaker
-// trips, and passes that could judge nothing. Recorder sends events in the background and drops those that it cannot send.
+// trips, plans that wait for approval, and passes that could judge nothing. Recorder sends events in the background and drops those that it cannot send.
 type EventRecorder struct {
 	Recorder events.EventRecorder
 	// Namespace is the namespace of the Lease. Events about pauses and breaker trips refer to the Lease.
@@ -92,6 +95,22 @@ func (r EventRecorder) JudgedNothing(before, after plan.Plan) {
 		r.recordOnLease(corev1.EventTypeNormal, "JudgingAgain", "Plan",
 			"the pass judged pods again; the one before could judge nothing: "+before.NothingJudgedText())
 	}
+}
+
+// PlanWaiting publishes that a plan waits for approval.
+func (r EventRecorder) PlanWaiting(w plan.WaitingPlan) {
+	var strategies []string
+	for _, name := range slices.Sorted(maps.Keys(w.Strategies)) {
+		strategies = append(strategies, fmt.Sprintf("%s %d", name, w.Strategies[name]))
+	}
+	r.recordOnLease(corev1.EventTypeNormal, "PlanWaiting", "Propose", fmt.Sprintf(
+		"plan %s with %s (%s) waits for approval until %s; to see and approve it: evenkeel approve %s", w.ID,
+		plural.Count(w.Steps(), "step"), strings.Join(strategies, ", "), w.Expires.UTC().Format(time.RFC3339), w.ID))
+}
+
+// PlanNotKept publishes why the plan of a pass does not wait for approval.
+func (r EventRecorder) PlanNotKept(why plan.Reason) {
+	r.recordOnLease(corev1.EventTypeWarning, "PlanNotKept", "Propose", fmt.Sprintf("%s (%s)", why.Message, why.Code))
 }
 
 func samePause(a, b plan.Pause) bool {

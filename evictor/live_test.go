@@ -300,9 +300,9 @@ func TestWhatADeadProcessReservedIsLookedUp(t *testing.T) {
 	open := []plan.Reservation{}
 	for i, uid := range []string{"u1", "u2", "u3", "u4", "u5", "u6"} {
 		open = append(open, plan.Reservation{Step: i + 1, Pod: plan.PodRef{Namespace: "shop", Name: "d" + uid[1:], UID: uid},
-			At: now.Add(-longestCall)})
+			At: now.Add(-LongestCall)})
 	}
-	open[5].At = now.Add(time.Minute - longestCall) // a slow webhook may still hold this eviction
+	open[5].At = now.Add(time.Minute - LongestCall) // a slow webhook may still hold this eviction
 	l := newTestLive(w, clock.RealClock{})
 	out, err := l.Resolve(t.Context(), open)
 	if err != nil {

@@ -20,11 +20,12 @@ const (
 	reservationTimeout = 10 * time.Second // of the controller, to save reservations
 	requestTimeout     = time.Minute
 	maxClockSkew       = 15 * time.Second
-	longestCall        = reservationTimeout + maxPacedWaveAge + requestTimeout + maxClockSkew
+	// LongestCall is how long after its reservation an eviction may still commit.
+	LongestCall = reservationTimeout + maxPacedWaveAge + requestTimeout + maxClockSkew
 )
 
 // Resolve finds the outcomes of evictions that an earlier process reserved. A pod that still exists, is not terminating
-// and was reserved more than longestCall ago was not evicted, so its move is Dropped. Otherwise the outcome is unknown:
+// and was reserved more than LongestCall ago was not evicted, so its move is Dropped. Otherwise the outcome is unknown:
 // the API server may still commit the eviction, or another client may have deleted the pod. Resolve returns an error if
 // it cannot read a pod.
 func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
@@ -45,7 +46,7 @@ func (l *Live) resolveReservation(r plan.Reservation, pod *corev1.Pod) plan.Outc
 		return plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown,
 			Message: "the process ended before it recorded whether it had evicted the pod; " + found}}
 	}
-	switch end := r.At.Add(longestCall); {
+	switch end := r.At.Add(LongestCall); {
 	case pod == nil || string(pod.UID) != r.Pod.UID:
 		return unknown("the pod is gone")
 	case pod.DeletionTimestamp != nil:

@@ -24,6 +24,7 @@ type Metrics struct {
 	lastPass     prometheus.Gauge
 	skipped      *prometheus.CounterVec
 	planned      *prometheus.GaugeVec
+	proposed     *prometheus.GaugeVec
 	minEvictions prometheus.Gauge
 	unmetGoals   *prometheus.GaugeVec
 	rejected     *prometheus.GaugeVec
@@ -38,7 +39,11 @@ type Metrics struct {
 	hints        *hintMetrics
 	paused       prometheus.Gauge
 	breaker      prometheus.Gauge
+	waiting      *prometheus.GaugeVec
+	announced    prometheus.Counter
 	usage        *usageMetrics // nil without a usage source
+
+	notifications *notificationMetrics
 }
 
 // New creates and registers the metrics. The version and configHash become labels of evenkeel_build_info.
@@ -56,6 +61,9 @@ func New(version, configHash string) *Metrics {
 		skipped: newCounters(r, "evenkeel_schedule_skipped_total",
 			"Number of times that a strategy was due while a pass was running.", "strategy"),
 		planned: newGauges(r, "evenkeel_planned_moves", "Moves of the last plan, by strategy.", "strategy"),
+		proposed: newGauges(r, "evenkeel_proposed_moves",
+			"Moves of the last plan for strategies in mode approve or dryRun, by mode and strategy. The pass does not execute them.",
+			"mode", "strategy"),
 		minEvictions: newGauge(r, "evenkeel_plan_min_evictions",
 			"Lower bound on evictions for every goal that permitted evictions can reach (bound.minEvictions of the last plan)."),
 		unmetGoals: newGauges(r, "evenkeel_goals_unmet",
@@ -81,8 +89,13 @@ func New(version, configHash string) *Metrics {
 		breaker: newGauge(r, "evenkeel_breaker_open", "1 if the breaker blocked or stopped the last pass."),
 		info: newGauges(prometheus.WrapRegistererWith(prometheus.Labels{"version": version}, r), "evenkeel_build_info",
 			"1, with the version and the configuration hash as labels.", "config_hash"),
+		waiting: newGauges(r, "evenkeel_waiting_moves", "Moves that wait for approval after the last pass, by strategy.", "strategy"),
+		announced: promauto.With(r).NewCounter(prometheus.CounterOpts{Name: "evenkeel_plans_announced_total",
+			Help: "Plans that wait for approval and have a move that was not announced before."}),
 		reloads: newReloadMetrics(r),
 		hints:   newHintMetrics(r),
+
+		notifications: newNotificationMetrics(r),
 	}
 	m.SetConfigHash(configHash)
 	m.recordNothingJudged(nil)
@@ -140,6 +153,7 @@ func (m *Metrics) RecordPass(r plan.RunReport) {
 			m.lastPass.Set(float64(r.Finished.Unix()))
 			if r.Approval == nil {
 				m.recordPlan(r.Plan)
+				m.recordWaiting(r.Waiting)
 			}
 			m.recordBlocks(r)
 		}
@@ -162,6 +176,12 @@ func (m *Metrics) recordPlan(p plan.Plan) {
 	for _, mv := range p.Moves {
 		m.planned.WithLabelValues(mv.Strategy).Inc()
 	}
+	m.proposed.Reset()
+	for _, of := range p.Proposals {
+		for _, mv := range of.Plan.Moves {
+			m.proposed.WithLabelValues(string(of.Mode), mv.Strategy).Inc()
+		}
+	}
 	m.unmetGoals.Reset()
 	for _, g := range p.Goals {
 		m.unmetGoals.WithLabelValues(g.Strategy, "before").Inc()
@@ -172,6 +192,25 @@ func (m *Metrics) recordPlan(p plan.Plan) {
 	m.rejected.Reset()
 	for code, n := range p.Rejections.Counts {
 		m.rejected.WithLabelValues(string(code)).Set(float64(n))
+	}
+}
+
+// recordWaiting sets the gauges of the plans that wait for approval. After a problem the gauges stay as they are.
+func (m *Metrics) recordWaiting(w *plan.Waiting) {
+	if w != nil && w.Problem != nil {
+		return
+	}
+	m.waiting.Reset()
+	if w == nil {
+		return
+	}
+	for _, p := range w.Plans {
+		for strategy, n := range p.Strategies {
+			m.waiting.WithLabelValues(strategy).Add(float64(n))
+		}
+		if p.Announced {
+			m.announced.Inc()
+		}
 	}
 }
 

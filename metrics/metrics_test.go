@@ -22,6 +22,10 @@ func TestPassIsCounted(t *testing.T) {
 			Goals:      []plan.Goal{{ID: "g1", Strategy: "zones"}},
 			After:      plan.State{Excess: map[string]float64{"g1": 0}},
 			Rejections: plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 4}},
+			Proposals: []plan.Proposal{
+				{Mode: plan.Approve, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "hot"}, {Step: 2, Strategy: "hot"}}}},
+				{Mode: plan.ShowOnly, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "strict"}}}},
+			},
 		},
 		Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted, Landed: "n1", LandedAsPredicted: true}, {Step: 2, Outcome: plan.Blocked}},
 		Stopped:  &plan.Reason{Code: plan.ReplacementNotReady},
@@ -56,6 +60,13 @@ evenkeel_last_pass_timestamp_seconds 1003
 evenkeel_passes_total{mode="live",stopped="ClusterViewStale"} 1
 evenkeel_passes_total{mode="live",stopped="Interrupted"} 1
 evenkeel_passes_total{mode="live",stopped="ReplacementNotReady"} 1
+# HELP evenkeel_planned_moves Moves of the last plan, by strategy.
+# TYPE evenkeel_planned_moves gauge
+evenkeel_planned_moves{strategy="zones"} 2
+# HELP evenkeel_proposed_moves Moves of the last plan for strategies in mode approve or dryRun, by mode and strategy. The pass does not execute them.
+# TYPE evenkeel_proposed_moves gauge
+evenkeel_proposed_moves{mode="approve",strategy="hot"} 2
+evenkeel_proposed_moves{mode="dryRun",strategy="strict"} 1
 # HELP evenkeel_rejected_pods Pods that could reduce excess but are not moved in the last plan, by reason code.
 # TYPE evenkeel_rejected_pods gauge
 evenkeel_rejected_pods{code="BlockedByPDB"} 4
@@ -69,6 +80,8 @@ evenkeel_schedule_skipped_total{strategy="zones"} 1
 		"evenkeel_landings_total",
 		"evenkeel_last_pass_timestamp_seconds",
 		"evenkeel_passes_total",
+		"evenkeel_planned_moves",
+		"evenkeel_proposed_moves",
 		"evenkeel_rejected_pods",
 		"evenkeel_schedule_skipped_total",
 	}
@@ -199,4 +212,30 @@ func TestCausesOfNothingJudged(t *testing.T) {
 	compare(plan.PermissionMissing)
 	m.RecordPass(plan.RunReport{})
 	compare()
+}
+
+// TestWaitingPlansAreCounted: after a problem the gauge keeps its values, and without a waiting plan it is empty.
+func TestWaitingPlansAreCounted(t *testing.T) {
+	m := metrics.New("v1", "abc")
+	record := func(w *plan.Waiting, gauges string) {
+		t.Helper()
+		m.RecordPass(plan.RunReport{Mode: plan.Live, Waiting: w})
+		if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(gauges+`
+# HELP evenkeel_plans_announced_total Plans that wait for approval and have a move that was not announced before.
+# TYPE evenkeel_plans_announced_total counter
+evenkeel_plans_announced_total 1
+`), "evenkeel_waiting_moves", "evenkeel_plans_announced_total"); err != nil {
+			t.Error(err)
+		}
+	}
+	const two = `
+# HELP evenkeel_waiting_moves Moves that wait for approval after the last pass, by strategy.
+# TYPE evenkeel_waiting_moves gauge
+evenkeel_waiting_moves{strategy="hot"} 1
+evenkeel_waiting_moves{strategy="zones"} 5
+`
+	record(&plan.Waiting{Plans: []plan.WaitingPlan{{Strategies: map[string]int{"zones": 2}, Announced: true},
+		{Strategies: map[string]int{"zones": 3, "hot": 1}}}}, two)
+	record(&plan.Waiting{Problem: &plan.Reason{Code: plan.StateUnavailable}}, two)
+	record(nil, "")
 }

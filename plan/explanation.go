@@ -34,6 +34,8 @@ type NodeStatus struct {
 // GoalStatus is a goal and its relation to the explained subject.
 type GoalStatus struct {
 	Goal Goal `json:"goal"`
+	// Mode says who decides about the moves of the goal's strategy. It is empty for Automatic.
+	Mode StrategyMode `json:"mode,omitempty"`
 	// EvictionHelps reports that evicting the pod would lower the excess of the goal.
 	EvictionHelps bool `json:"evictionHelps"`
 	// Constraint reports that the plan must not worsen the goal but does not try to meet it. The strategy of the goal is
@@ -52,6 +54,8 @@ type PodExplanation struct {
 	Owner ObjectRef `json:"owner"`
 	// Move is set if the plan moves the pod.
 	Move *Move `json:"move,omitempty"`
+	// Proposed lists the moves of the pod in the proposals of the plan.
+	Proposed []ProposedMove `json:"proposed,omitempty"`
 	// Verdict is the reason why the pod would be moved or stays.
 	Verdict Reason `json:"verdict"`
 	// NotNeeded is the reason why no goal needs an eviction of the pod. It is set only if the verdict comes from a guard.
@@ -66,6 +70,12 @@ type PodExplanation struct {
 	Budgets      []RuleResult `json:"budgets"`
 	Limits       []RuleResult `json:"limits"`
 	Landing      Landing      `json:"landing"`
+}
+
+// ProposedMove is a move of a proposal.
+type ProposedMove struct {
+	Mode StrategyMode `json:"mode"`
+	Move Move         `json:"move"`
 }
 
 // RuleResult is the result of one rule.

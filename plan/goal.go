@@ -50,6 +50,8 @@ type Goal struct {
 
 	// Constraint marks a goal that the plan must not worsen but does not try to meet, because its strategy is not due.
 	Constraint bool `json:"-"`
+	// Mode is the mode of the strategy. Empty means Automatic.
+	Mode StrategyMode `json:"-"`
 	// WaitReason is set for an unmet goal that is a Constraint although its strategy is due. It describes the samples that
 	// the strategy waits for.
 	WaitReason string `json:"-"`

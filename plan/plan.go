@@ -25,13 +25,16 @@ type Plan struct {
 	// empty if the pass judged something. NothingJudgedCodes lists the possible codes.
 	NothingJudged []Reason `json:"nothingJudged,omitempty"`
 	Moves         []Move   `json:"moves"`
+	// Proposals are the plans of strategies in the modes Approve and ShowOnly, in this order. A mode is left out if no
+	// strategy in this mode is due and states a goal.
+	Proposals []Proposal `json:"proposals,omitempty"`
 	// Hints are the steering hints on nodes, by wave. Waves without hints are left out.
 	Hints []WaveHints `json:"hints,omitempty"`
 	// Pressure lists the pressure hints, sorted by node.
 	Pressure   []PressureHint `json:"pressure,omitempty"`
 	Rejections Rejections     `json:"rejections"`
 	Goals      []Goal         `json:"goals"` // those with excess before
-	// Strategies lists all enabled strategies in the order of the configuration.
+	// Strategies lists all enabled strategies in the order of the configuration. A proposal lists those in its mode.
 	Strategies []StrategyState `json:"strategies"`
 	// HintsNoData is the reason why no pressure hint rule has data for any node. It is empty if a rule has data, or
 	// without rules.
@@ -42,6 +45,9 @@ type Plan struct {
 	After      State            `json:"after"`
 	Bound      Bound            `json:"bound"`
 	Inputs     []Input          `json:"inputs"`
+	// WindowLimits are the configuration keys of the limits of open windows that apply beside the limits of the
+	// configuration, such as windows.allow[0].limits.
+	WindowLimits []string `json:"windowLimits,omitempty"`
 	// Blocks are the reasons why planned moves are not executed.
 	Blocks []EvictionBlock `json:"blocks,omitempty"`
 	// SearchLimitReached names the limit that ended the search early. It is empty if the search was complete.
@@ -57,12 +63,15 @@ type ClusterInfo struct {
 // StrategyState counts the goals of a strategy in the state before the plan.
 type StrategyState struct {
 	Name string `json:"name"`
+	// Mode says who decides about the moves of the strategy. It is empty for Automatic.
+	Mode StrategyMode `json:"mode,omitempty"`
 	// Goals is the number of goals that the strategy states, met or not.
 	Goals int `json:"goals"`
 	// Unmet is the number of goals with excess.
 	Unmet int `json:"unmet"`
-	// Due reports that this pass tries to meet the goals of the strategy. The plan only avoids worsening the goals of
-	// other strategies. Due is false for a strategy without goals.
+	// Due reports that this pass tries to meet the goals of the strategy, in the plan or in the proposal of its mode. The
+	// plan only avoids worsening the goals of other strategies, and ignores those in mode ShowOnly. Due is false for a
+	// strategy without goals.
 	Due bool `json:"due"`
 	// WaitingNodes is the number of nodes with an unmet goal for which the strategy waits for more samples. WaitReason
 	// gives the number of samples if the number is the same for all of these nodes.

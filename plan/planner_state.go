@@ -36,6 +36,12 @@ type PlannerState struct {
 	// Schedulers counts the bindings of schedulers, by schedulerName. It has at most MaxSchedulers
 	// entries.
 	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
+	// Announced identifies the conditions about which receivers of notifications were told, and which still hold. It has
+	// at most MaxAnnounced entries.
+	Announced []string `json:"announced,omitempty"`
+	// StrategyRuns has the times of the last passes of strategies with `missed: once` or `on`, by name. It has at most
+	// MaxStrategyRuns entries.
+	StrategyRuns map[string]StrategyRun `json:"strategyRuns,omitempty"`
 }
 
 // EvictionCount counts the evictions of a workload in one minute. The workload has no UID,
@@ -122,6 +128,8 @@ type BreakerTrip struct {
 	Reason Reason    `json:"reason"`
 	// Until is the earliest time at which the breaker closes. The breaker stays open while its cause persists.
 	Until time.Time `json:"until"`
+	// Summary is the reason without names and without messages of other programs.
+	Summary string `json:"summary,omitempty"`
 	// Pods are the UIDs of the pods that became unschedulable in the stopped pass.
 	Pods []string `json:"pods,omitempty"`
 }
@@ -134,6 +142,13 @@ type UnreadyNode struct {
 	// Nodes is the number of nodes of the cluster at that time, including this one.
 	Nodes int `json:"nodes"`
 }
+
+// MaxAnnounced is the maximum number of announced conditions in a PlannerState, and maxAnnouncedBytes the maximum size
+// of each.
+const (
+	MaxAnnounced      = 32
+	maxAnnouncedBytes = 512
+)
 
 // MaxUnreadyNodes is the maximum number of unready nodes in a PlannerState.
 const MaxUnreadyNodes = 5000
@@ -254,6 +269,21 @@ func (st *PlannerState) Validate() error {
 			return fmt.Errorf("schedulers[%q]: want 0 <= hits <= predicted <= seen, and a name", name)
 		}
 	}
+	if err := st.validateAnnounced(); err != nil {
+		return err
+	}
+	return st.validateStrategyRuns()
+}
+
+func (st *PlannerState) validateAnnounced() error {
+	if n := len(st.Announced); n > MaxAnnounced {
+		return fmt.Errorf("announced: %d entries (want at most %d)", n, MaxAnnounced)
+	}
+	for i, key := range st.Announced {
+		if key == "" || len(key) > maxAnnouncedBytes {
+			return fmt.Errorf("announced[%d]: want 1 to %d bytes", i, maxAnnouncedBytes)
+		}
+	}
 	return nil
 }
 
@@ -266,6 +296,7 @@ func (st *PlannerState) Sort() {
 	slices.SortStableFunc(st.UnreadyNodes, func(a, b UnreadyNode) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(st.Background, func(a, b BackgroundEviction) int { return cmp.Compare(a.Pod.UID, b.Pod.UID) })
 	slices.SortStableFunc(st.Runs, func(a, b OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
+	slices.Sort(st.Announced)
 	for _, r := range st.Runs {
 		slices.SortStableFunc(r.Reservations, func(a, b Reservation) int {
 			return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Pod.UID, b.Pod.UID))
@@ -321,6 +352,8 @@ type SchedulerState struct {
 	Trusted bool `json:"trusted"`
 	// Planned reports that the plan moves the pods of an untrusted scheduler. Such a plan is never executed.
 	Planned bool `json:"planned,omitempty"`
+	// Contradicted reports that so many predictions were wrong that the next ones cannot make enough of them right.
+	Contradicted bool `json:"contradicted,omitempty"`
 	// Reason says why the scheduler is not trusted.
 	Reason string `json:"reason,omitempty"`
 }

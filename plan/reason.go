@@ -87,6 +87,7 @@ const (
 	WouldReturn            Code = "WouldReturn"
 	UncertainLanding       Code = "UncertainLanding"
 	PredictionLimitReached Code = "PredictionLimitReached"
+	AlreadyPlanned         Code = "AlreadyPlanned"
 )
 
 // Causes why a pass could judge nothing. NothingJudgedCodes lists all of them.
@@ -130,6 +131,7 @@ const (
 	NotLeading              Code = "NotLeading"
 	OtherReleaseActive      Code = "OtherReleaseActive"
 	PlanRefused             Code = "PlanRefused"
+	ProposalTooLarge        Code = "ProposalTooLarge"
 	Paused                  Code = "Paused"
 	BreakerOpen             Code = "BreakerOpen"
 	AlertFiring             Code = "AlertFiring"

@@ -30,6 +30,8 @@ type RunReport struct {
 	Outcomes []Outcome `json:"outcomes"`
 	// Stopped is the reason why the pass ended early. It is nil if the pass was complete.
 	Stopped *Reason `json:"stopped"`
+	// Waiting are the plans that wait for approval. It is nil if the pass kept none and none waited before.
+	Waiting *Waiting `json:"waiting,omitempty"`
 	// Recovery is set if another process made the evictions. That process may already have reported the same run.
 	Recovery *Recovery `json:"recovery,omitempty"`
 	// Inputs are changed files that this process refused. Their previous content is in effect. Age is the time since the
@@ -49,6 +51,11 @@ func (r *RunReport) Moves() []Move {
 type Approval struct {
 	By string    `json:"by"`
 	At time.Time `json:"at"`
+	// WaitingPlan is the ID of the waiting plan whose steps were approved. It is empty for a plan of `evenkeel apply`.
+	WaitingPlan string `json:"waitingPlan,omitempty"`
+	// Attempt is 2 or more if earlier processes took the plan and ended. Their reports, or the recovered runs, contain
+	// their evictions.
+	Attempt int `json:"attempt,omitempty"`
 }
 
 // Recovery names the process that started a recovered run. This process found the run open when it started. The

@@ -22,20 +22,32 @@ type Explainer struct {
 	start *search.Search
 	done  *search.Search
 	moves map[cluster.PodID]plan.Move
+	// stated holds the goals of all strategies in the snapshot, and after the same goals after the plan.
+	stated, after *goal.Tracker
+	proposals     []explainedProposal
 }
 
 // Explain makes the plan once. The Explainer can then explain many pods.
 func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
-	goals = goal.Number(s, goals)
-	e := &Explainer{start: search.NewSearch(&p.opts, s, st, goals, now), done: search.NewSearch(&p.opts, s, st, goals, now),
-		moves: map[cluster.PodID]plan.Move{}}
+	e := &Explainer{start: automaticSearch(&p.opts, s, st, goals, now), done: automaticSearch(&p.opts, s, st, goals, now)}
 	e.done.Run()
-	for i, st := range e.done.Moves {
-		m := summary.DescribeMove(e.done, st)
-		m.Step = i + 1
-		e.moves[st.Pod] = m
+	e.moves = describeMoves(e.done)
+	e.stated, e.after = e.start.Goals, e.done.Goals
+	if hasOtherModes(goals) {
+		p.explainModes(e, goals)
 	}
 	return e
+}
+
+// describeMoves returns the moves of a search by pod.
+func describeMoves(c *search.Search) map[cluster.PodID]plan.Move {
+	out := map[cluster.PodID]plan.Move{}
+	for i, st := range c.Moves {
+		m := summary.DescribeMove(c, st)
+		m.Step = i + 1
+		out[st.Pod] = m
+	}
+	return out
 }
 
 // Pod explains one pod.
@@ -53,7 +65,7 @@ func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
 	n := &s.Nodes[id]
 	x := e.explanation(plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)})
 	x.Node = describeNode(e.start, n)
-	for g, goal := range e.start.Goals.Goals {
+	for g, goal := range e.stated.Goals {
 		if (goal.Kind == plan.NodeBelow || goal.Kind == plan.NodeEmpty) && goal.Node == id {
 			x.Goals = append(x.Goals, e.goal(g, false))
 		}
@@ -70,7 +82,7 @@ func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 	s := e.start.Snapshot
 	w := &s.Workloads[id]
 	x := e.WorkloadWithoutPods(w)
-	for g, goal := range e.start.Goals.Goals {
+	for g, goal := range e.stated.Goals {
 		if goal.Kind == plan.SkewAtMost && slices.ContainsFunc(goal.Pods, func(p cluster.PodID) bool { return s.Pods[p].Workload == id }) {
 			x.Goals = append(x.Goals, e.goal(g, false))
 		}
@@ -96,10 +108,14 @@ func (e *Explainer) explanation(subject plan.ObjectRef) plan.Explanation {
 }
 
 func (e *Explainer) goal(g int, evictionHelps bool) plan.GoalStatus {
-	goal := e.start.Goals.Goals[g]
-	goal.Excess = e.start.Goals.ReportedExcess(g)
-	return plan.GoalStatus{Goal: goal, EvictionHelps: evictionHelps, Constraint: goal.Constraint,
-		WaitReason: goal.WaitReason, ExcessAfter: e.done.Goals.ReportedExcess(g)}
+	goal := e.stated.Goals[g]
+	goal.Excess = e.stated.ReportedExcess(g)
+	out := plan.GoalStatus{Goal: goal, EvictionHelps: evictionHelps, Constraint: goal.Constraint,
+		WaitReason: goal.WaitReason, ExcessAfter: e.after.ReportedExcess(g)}
+	if goal.Mode != plan.Automatic {
+		out.Mode = goal.Mode
+	}
+	return out
 }
 
 func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
@@ -115,6 +131,7 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 		x.Landing = explainLanding(e.start, p)
 	}
 	e.setVerdict(p, &x)
+	x.Proposed = e.proposedMoves(id)
 	return x
 }
 
@@ -125,22 +142,22 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 		x.Move, x.Verdict = &m, m.Reason
 		return
 	}
-	wanted := slices.ContainsFunc(x.Goals, func(g plan.GoalStatus) bool { return g.EvictionHelps })
-	if !wanted {
+	wanted := slices.ContainsFunc(x.Goals, func(g plan.GoalStatus) bool { return g.EvictionHelps && g.Mode == "" })
+	if !slices.ContainsFunc(x.Goals, func(g plan.GoalStatus) bool { return g.EvictionHelps }) {
 		x.Landing.Verdict = plan.Reason{} // no goal needs the pod to leave, so no target can help
 	}
-	r, refused := e.done.Rejections.Of(p.ID)
+	reason, refused := e.rejection(p.ID)
 	guarded := slices.IndexFunc(x.Guards, func(c plan.RuleResult) bool { return !c.Allows })
 	switch {
 	case refused:
-		x.Verdict = r.Reason
+		x.Verdict = reason
 	case guarded >= 0:
 		x.Verdict = plan.Reason{Code: x.Guards[guarded].Code, Message: x.Guards[guarded].Message}
-		x.NotNeeded = notNeededMessage(wanted)
+		x.NotNeeded = e.notNeededMessage(wanted)
 	case !wanted && e.awaitsSamples(p) != "":
 		x.Verdict = plan.Reason{Code: plan.WaitsForSamples, Message: e.awaitsSamples(p)}
 	default:
-		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: notNeededMessage(wanted)}
+		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: e.notNeededMessage(wanted)}
 	}
 	inTheWay := currentRejections(x)
 	x.OnlyObstacle = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
@@ -152,7 +169,7 @@ func (e *Explainer) awaitsSamples(p *cluster.Pod) (why string) {
 	if p.Node == cluster.NoNode || p.Terminal {
 		return ""
 	}
-	t := e.start.Goals
+	t := e.stated
 	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
 		if waits := t.Goals[g].WaitReason; waits != "" && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node) {
 			why = fmt.Sprintf("its leaving would help, and is not asked for yet: %s is %s (%s)", t.Goals[g].Subject.Name, waits, t.Goals[g].Resource)
@@ -162,9 +179,12 @@ func (e *Explainer) awaitsSamples(p *cluster.Pod) (why string) {
 	return why
 }
 
-func notNeededMessage(wanted bool) string {
-	if wanted {
+func (e *Explainer) notNeededMessage(wanted bool) string {
+	switch {
+	case wanted:
 		return "other pods serve the goals with fewer or cheaper evictions"
+	case len(e.proposals) > 0:
+		return "no unmet goal of an automatic strategy needs this pod to leave"
 	}
 	return "no unmet goal needs this pod to leave"
 }
@@ -186,7 +206,7 @@ func currentRejections(x *plan.PodExplanation) []plan.Reason {
 // goals returns the status of the goals that the pod can affect, with or without excess.
 func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 	out := []plan.GoalStatus{}
-	t := e.start.Goals
+	t := e.stated
 	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
 		helps := !t.Goals[g].Constraint && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node)
 		out = append(out, e.goal(g, helps))

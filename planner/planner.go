@@ -25,10 +25,14 @@ type Planner struct{ opts settings.Options }
 // New returns a planner with these options.
 func New(opts settings.Options) *Planner { return &Planner{opts} }
 
-// Plan makes a plan for the goals at the time now. Each round of an attempt predicts at most one landing per pod that
-// could improve a goal, and two landings per move.
+// Plan makes a plan for the goals at the time now. The plan itself moves pods only for automatic strategies. Its
+// proposals contain the moves for the others. Each round of an attempt predicts at most one landing per pod that could
+// improve a goal, and two landings per move.
 func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
-	return runSearch(search.NewSearch(&p.opts, s, st, goal.Number(s, goals), now))
+	if !hasOtherModes(goals) {
+		return runSearch(search.NewSearch(&p.opts, s, st, goal.Number(s, goals), now))
+	}
+	return p.planByMode(s, st, goals, now)
 }
 
 // PredictHints returns the cluster with exactly the pressure hints that the hint rules require now.
@@ -61,13 +65,14 @@ func (p *Planner) PredictHints(s *cluster.Snapshot) (*cluster.Snapshot, error) {
 
 // Replan makes a second plan in a pass in which not every move succeeded as planned. The parameter done holds the
 // moves that were or may have been executed since began. These moves count against the limits of the pass. Replan
-// never evicts pods that started after began, so the pass never evicts its own replacements.
+// never evicts pods that started after began, so the pass never evicts its own replacements. Replan plans for automatic
+// strategies only.
 func (p *Planner) Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan {
 	later := *p
 	if age := now.Sub(began) + time.Second; age > later.opts.Guards.MinPodAge { // pod timestamps have a resolution of one second
 		later.opts.Guards.MinPodAge = age
 	}
-	c := search.NewSearch(&later.opts, s, st, goal.Number(s, goals), now)
+	c := automaticSearch(&later.opts, s, st, goals, now)
 	c.Limits.AddEarlierMoves(done)
 	return runSearch(c)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
@@ -30,7 +31,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 			moves = append(moves, m)
 		}
 	}
-	newSearch := func() *search.Search { return search.NewSearch(&p.opts, s, st, goals, now) }
+	newSearch := func() *search.Search { return newRecheck(&p.opts, s, st, goals, now) }
 	planned := pl.HintsForWave(wave)
 	if len(planned.Nodes) == 0 {
 		return recheckAll(newSearch, moves, nil)
@@ -55,6 +56,13 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 		dropped = append(dropped, o)
 	}
 	return ok, dropped
+}
+
+// newRecheck returns a search whose limits count the evictions that the pass has reserved.
+func newRecheck(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search.Search {
+	c := search.NewSearch(opts, s, st, goals, now)
+	c.Limits.AddReservations(st.Runs)
+	return c
 }
 
 // findPlannedHints returns the nodes of a wave's hints, or the reason why these nodes can no longer be hinted.
@@ -141,7 +149,7 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
 	counted := isReserved(c, m)
-	if r, refused := c.Limits.RefuseHourly(p.ID); refused && !counted {
+	if r, refused := c.Limits.RefuseAgain(p.ID); refused && !counted {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
 	if !w.CanAdd(c.Eligibility, p.ID) {
@@ -294,5 +302,5 @@ func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.
 	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
-	return c.Limits.RefuseHourly(p.ID)
+	return c.Limits.RefuseAgain(p.ID)
 }

@@ -163,6 +163,11 @@ func formatPlan(p plan.Plan) string {
 	for _, x := range p.Bound.BlockedBy {
 		fmt.Fprintf(&b, "blocked: %s: %s\n", x.Code, x.Detail)
 	}
+	for _, of := range p.Proposals {
+		fmt.Fprintf(&b, "proposal, mode %s:\n", of.Mode)
+		of.Plan.Inputs, of.Plan.Pressure, of.Plan.Schedulers, of.Plan.Blocks = nil, nil, nil, nil // those of the plan
+		b.WriteString("  " + strings.ReplaceAll(strings.TrimSpace(formatPlan(of.Plan)), "\n", "\n  ") + "\n")
+	}
 	return b.String()
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -173,6 +174,10 @@ func withoutNil(p plan.Plan) plan.Plan {
 	p.Moves = append([]plan.Move{}, p.Moves...)
 	for i := range p.Moves {
 		p.Moves[i].Goals = nonNilSlice(p.Moves[i].Goals)
+	}
+	p.Proposals = slices.Clone(p.Proposals)
+	for i := range p.Proposals {
+		p.Proposals[i].Plan = withoutNil(p.Proposals[i].Plan)
 	}
 	p.Goals = nonNilSlice(p.Goals)
 	p.Strategies = nonNilSlice(p.Strategies)

@@ -62,6 +62,7 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 	}
 	t.addLine("Pod %s %s, of %s.", escape(p.Pod.String()), location, ownerText(p))
 	t.writePodVerdict(p)
+	t.writeProposedMoves(p.Proposed)
 	t.writeBlocks(blocks, at)
 	t.writeGoalStatuses(p.Goals, true, "No goal covers it: no strategy selects it on its node.")
 	t.writeRequests(p.Requests)
@@ -126,7 +127,7 @@ func (t explainTable) writeGoalStatuses(goals []plan.GoalStatus, ofPod bool, non
 	}
 	g := newGrid(heads...)
 	for _, v := range goals {
-		cells := []string{goalText(v.Goal), escape(v.Goal.Strategy), excessText(v.Goal, v.Goal.Excess), excessText(v.Goal, v.ExcessAfter)}
+		cells := []string{goalText(v.Goal), strategyText(v), excessText(v.Goal, v.Goal.Excess), excessText(v.Goal, v.ExcessAfter)}
 		if ofPod {
 			cells = append(cells, helpText(v))
 		}
@@ -137,6 +138,10 @@ func (t explainTable) writeGoalStatuses(goals []plan.GoalStatus, ofPod bool, non
 
 func helpText(v plan.GoalStatus) string {
 	switch {
+	case v.Mode == plan.ShowOnly && v.EvictionHelps:
+		return "would help (only shown)"
+	case v.Mode == plan.Approve && v.EvictionHelps:
+		return "would help (waits for approval)"
 	case v.WaitReason != "":
 		return "waits: " + escape(v.WaitReason)
 	case v.Constraint:

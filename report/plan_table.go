@@ -26,6 +26,7 @@ func (t *table) writePlan(p plan.Plan, subject, effect string) {
 	t.writeBound(p)
 	t.writeSchedulers(p)
 	t.writeInputs(p)
+	t.writeProposals(p)
 }
 
 // writeBlocks explains why the moves of the plan are not executed. It adds the age of a pause and how to end it: a pause
@@ -55,6 +56,9 @@ func (t *table) writeOrigin(p plan.Plan) {
 	version := cmp.Or(escape(p.Cluster.Version), "of unknown version")
 	t.addLine("State of %s%s, Kubernetes %s; plan %s valid until %s.", p.TakenAt.UTC().Format(timeLayout), estimated,
 		version, shortPlanID(p.ID), p.Expires.UTC().Format(timeLayout))
+	if len(p.WindowLimits) > 0 {
+		t.addLine("The limits of the open windows apply: %s.", escape(strings.Join(p.WindowLimits, ", ")))
+	}
 }
 
 // shortPlanID returns the first 12 characters of a content hash.
@@ -63,13 +67,17 @@ func shortPlanID(id string) string {
 }
 
 func (t *table) writeGoals(p plan.Plan) {
-	g := newGrid("GOAL", "STRATEGY", "WANTED", ">NOW", ">AFTER")
-	for _, goal := range p.Goals {
-		g.addRow(escape(goal.ID), escape(goal.Strategy), goalText(goal), excessText(goal, goal.Excess), excessText(goal, p.After.Excess[goal.ID]))
-	}
 	title := "Goals not met now"
 	if t.ended {
 		title = "Goals not met when the plan was made (" + p.TakenAt.UTC().Format(timeLayout) + ")"
+	}
+	t.writeGoalsUnder(title, p)
+}
+
+func (t *table) writeGoalsUnder(title string, p plan.Plan) {
+	g := newGrid("GOAL", "STRATEGY", "WANTED", ">NOW", ">AFTER")
+	for _, goal := range p.Goals {
+		g.addRow(escape(goal.ID), escape(goal.Strategy), goalText(goal), excessText(goal, goal.Excess), excessText(goal, p.After.Excess[goal.ID]))
 	}
 	t.addSection(title, g, maxLines)
 }

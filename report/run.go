@@ -16,7 +16,7 @@ type runTable struct{ *table }
 
 // writeRun writes what a pass did, and then its plan.
 func (t runTable) writeRun(r plan.RunReport) {
-	t.ended = true
+	t.ended, t.dryRun = true, r.Mode == plan.DryRun
 	t.writeRunVerdict(r)
 	switch {
 	case refused(r):
@@ -31,8 +31,17 @@ func (t runTable) writeRun(r plan.RunReport) {
 		if refused(r) {
 			verb = "Submitted"
 		}
-		t.addLine("%s by %s at %s.", verb, orDash(escape(a.By)), a.At.UTC().Format(timeLayout))
+		of, attempt := "", ""
+		if a.WaitingPlan != "" {
+			of = ", as steps of the waiting plan " + escape(a.WaitingPlan)
+		}
+		if a.Attempt > 1 {
+			attempt = fmt.Sprintf(" Attempt %d: an earlier process took the plan and ended; its report, or the recovered run, contains its evictions.",
+				a.Attempt)
+		}
+		t.addLine("%s by %s at %s%s.%s", verb, orDash(escape(a.By)), a.At.UTC().Format(timeLayout), of, attempt)
 	}
+	t.writeWaiting(r.Waiting)
 	if a := r.Recovery; a != nil {
 		t.addLine("%s", t.paint(yellow,
 			fmt.Sprintf("Recovered: %s started this run and may have reported it too, as run %s; these are the same evictions.",
@@ -58,6 +67,20 @@ func (t runTable) writeRun(r plan.RunReport) {
 	if r.Replan != nil {
 		t.addLine("")
 		t.writePlan(*r.Replan, "Replan, because a move failed or a replacement landed elsewhere", "")
+	}
+}
+
+// writeWaiting writes which plans wait for approval.
+func (t runTable) writeWaiting(w *plan.Waiting) {
+	if w == nil {
+		return
+	}
+	if w.Problem != nil {
+		t.addLine("%s", t.paint(yellow, "No new plan waits for approval: "+reasonText(*w.Problem)+"."))
+	}
+	for _, p := range w.Plans {
+		t.addLine("%s", t.paint(yellow, fmt.Sprintf("Plan %s waits for approval until %s: %s (evenkeel approve %s).", escape(p.ID),
+			p.Expires.UTC().Format(timeLayout), plural.Count(p.Steps(), "step"), escape(p.ID))))
 	}
 }
 
@@ -158,8 +181,11 @@ func openGoalsText(p plan.Plan) (text, color string) {
 	if open := len(p.Goals) - met; open > 0 {
 		text, color = fmt.Sprintf("; %s %s unmet", plural.Count(open, "goal"), plural.Choose(open, "stays", "stay")), yellow
 	}
-	if more := waitingText(p.Strategies); more != "" {
+	if more := waitingText(automaticStrategies(p)); more != "" {
 		text, color = text+"; waiting: "+more, yellow
+	}
+	if more := proposedText(p); more != "" {
+		text += "; " + more
 	}
 	if more := noDataText(p, true); more != "" {
 		text, color = text+"; "+more, yellow

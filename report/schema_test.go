@@ -44,4 +44,9 @@ func TestJSONFollowsTheSchema(t *testing.T) {
 		}
 		valid(name+" run", runSchema, run1.Bytes())
 	}
+	var run bytes.Buffer
+	if err := report.Run(&run, report.JSON, waitingRun()); err != nil {
+		t.Fatal(err)
+	}
+	valid("run with waiting plans", runSchema, run.Bytes())
 }

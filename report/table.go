@@ -15,13 +15,14 @@ const maxLines = 20
 type table struct {
 	wide, color bool
 	ended       bool // the plan is part of the report of a run that has ended
+	dryRun      bool // no pass evicts anything, whatever the mode of a strategy
 	lines       []string
 }
 
 func newTable(format Format, opts []Options) *table {
-	t := &table{wide: format == Wide}
+	t := &table{wide: format == Wide, dryRun: true}
 	if len(opts) > 0 {
-		t.color = opts[0].Color
+		t.color, t.dryRun = opts[0].Color, !opts[0].Evicts
 	}
 	return t
 }
@@ -111,6 +112,9 @@ func (g *grid) lines() []string {
 	}
 	return lines
 }
+
+// Escape makes text from the cluster safe for a terminal.
+func Escape(s string) string { return escape(s) }
 
 // escape makes text from the cluster safe for a terminal. It escapes control
 // characters, characters that change the text direction, and invalid UTF-8.

@@ -9,7 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// writeVerdict writes the first line: what the plan does and whether it is executed.
+// writeVerdict writes the first line: what the plan does and whether it is executed. It is about automatic strategies,
+// and counts the moves for the others apart.
 func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 	met, improved := countMetAndImproved(p)
 	color, text := green, ""
@@ -17,9 +18,10 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 		t.writeNothingJudged(p, subject, effect)
 		return
 	}
+	waiting := waitingText(automaticStrategies(p))
 	switch {
-	case len(p.Goals) == 0 && len(p.Moves) == 0 && waitingText(p.Strategies) != "":
-		text, color = "nothing to do yet: "+waitingText(p.Strategies), yellow
+	case len(p.Goals) == 0 && len(p.Moves) == 0 && waiting != "":
+		text, color = "nothing to do yet: "+waiting, yellow
 	case len(p.Goals) == 0 && len(p.Moves) == 0:
 		text, color = nothingToDoText(p)
 	case len(p.Moves) == 0:
@@ -31,11 +33,14 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 		}
 		text = fmt.Sprintf("%s; lower bound %d", movesEffectText(len(p.Moves), met, improved, len(p.Goals)), p.Bound.MinForPlan)
 	}
-	if more := waitingText(p.Strategies); more != "" && len(p.Goals)+len(p.Moves) > 0 {
-		text, color = text+"; waiting: "+more, yellow
+	if waiting != "" && len(p.Goals)+len(p.Moves) > 0 {
+		text, color = text+"; waiting: "+waiting, yellow
 	}
 	if more := noDataText(p, true); more != "" && slices.ContainsFunc(p.Strategies, func(st plan.StrategyState) bool { return st.Goals > 0 }) {
 		text, color = text+"; "+more, yellow
+	}
+	if more := proposedText(p); more != "" {
+		text += "; " + more
 	}
 	if n := countWorseWorkloads(p); n > 0 {
 		text, color = fmt.Sprintf("%s; a zone failure would hit %s harder than now (below)", text, plural.Count(n, "workload")), yellow
@@ -192,6 +197,10 @@ func movesEffectText(evictions, met, improved, goals int) string {
 // nothingToDoText explains an empty plan. It distinguishes goals that are met, strategies that state no goals, and
 // unmet goals of strategies that are not due.
 func nothingToDoText(p plan.Plan) (text, color string) {
+	configured := len(p.Strategies)
+	if p.Strategies = automaticStrategies(p); len(p.Strategies) == 0 && configured > 0 {
+		return "nothing to do: no strategy is automatic", green
+	}
 	due, notDue, unmet := []string{}, []string{}, []string{}
 	stated, dueGoals := 0, 0
 	for _, st := range p.Strategies {

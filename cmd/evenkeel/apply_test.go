@@ -35,7 +35,7 @@ func TestApplyWithdrawsPlanWithoutLeader(t *testing.T) {
 		t.Errorf("submitting the next plan: %v", err)
 	}
 	taken, err := box.Pending(t.Context())
-	if err != nil || taken == nil || box.Claim(t.Context(), taken) != nil {
+	if err != nil || taken == nil || box.Claim(t.Context(), taken, "node-1") != nil {
 		t.Fatalf("request %v (%v)", taken, err)
 	}
 	if back, err := box.Withdraw(t.Context(), "q"); back || err != nil {

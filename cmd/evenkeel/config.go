@@ -64,6 +64,17 @@ func dueStrategies(cmd *cobra.Command, all []config.ScheduledStrategy, names []s
 	return names, nil
 }
 
+// rejectEvents returns an error if a due strategy runs after events, because a single pass sees no events.
+func rejectEvents(all []config.ScheduledStrategy, due []string) error {
+	for _, s := range all {
+		if s.On.Any() && slices.Contains(due, s.Name) {
+			return fmt.Errorf("strategy %s runs after events about nodes (on), but `run --once` sees no events; use `evenkeel run`, "+
+				"remove on, or select other strategies with --strategy", s.Name)
+		}
+	}
+	return nil
+}
+
 func newConfig(g *globalFlags) *cobra.Command {
 	c := &cobra.Command{Use: "config", Short: "Check, print or convert a configuration", Args: rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}

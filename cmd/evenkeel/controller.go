@@ -19,7 +19,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/controller/trigger"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 	"github.com/evenkeel-project/evenkeel/metrics"
@@ -36,15 +39,18 @@ type controllerSettings struct {
 	observer *observe.Observer
 	log      *slog.Logger
 	events   evictor.EventRecorder
-	store    stateWithPause
+	store    state.WithPause
 	lease    *leader.Lease
 	// approvals are the approved plans, which the controller takes only if the configuration says so.
 	approvals controller.Approvals
+	triggers  controller.Triggers
+	waiting   controller.WaitingPlans
 	// startEvents starts to write Events; later calls do nothing.
 	startEvents func()
 	bindings    bindingFilter
-	usage       *usageMonitor  // nil for apply
-	hints       *pressureHints // nil for apply
+	usage       *usageMonitor    // nil for apply
+	hints       *pressureHints   // nil for apply
+	notifier    *notify.Notifier // nil for apply
 	// previousEvictor passes its rate limit on to the next evictor.
 	previousEvictor *evictor.Live
 }
@@ -55,8 +61,9 @@ func (s *controllerSettings) connect(watching context.Context, g *globalFlags, c
 	namespace string) (stop func()) {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	s.client, s.observer = client, o
-	s.store = stateWithPause{state.New(client, namespace), g.pauseStore(client, namespace)}
-	s.approvals = approval.New(client, namespace)
+	s.store = state.WithPause{Store: state.New(client, namespace), Pauses: g.pauseStore(client, namespace)}
+	s.approvals, s.waiting = approval.New(client, namespace), waiting.New(client, namespace)
+	s.triggers = trigger.New(client, namespace)
 	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace,
 		LookupUID: o.WorkloadUID}
 	s.startEvents = sync.OnceFunc(func() {
@@ -76,6 +83,9 @@ func (s *controllerSettings) applyOutsidePass(conf *config.Config) {
 	if s.usage != nil {
 		s.usage.setConfig(conf)
 	}
+	if s.notifier != nil {
+		s.notifier.Configure(conf.NotifyReceivers())
+	}
 }
 
 // apply sets all fields of c that depend on the configuration. The controller calls apply between passes.
@@ -84,9 +94,10 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	p := planner.New(conf.PlannerOptions())
 	c.Planner, c.Replanner, c.Strategies, c.ConfigHash = p, p, conf.BuildStrategies(), conf.Hash()
 	s.hints.configureReconciler(conf)
-	c.Approvals = nil
+	c.Approvals, c.Waiting, c.ValidFor = nil, nil, time.Duration(conf.Approvals.ValidFor)
+	c.Triggers = s.triggers
 	if conf.Approvals.Enabled {
-		c.Approvals = s.approvals
+		c.Approvals, c.Waiting = s.approvals, s.waiting
 	}
 	c.Store, c.History, c.Breaker = s.store, conf.HistoryOptions(), conf.BreakerOptions()
 	c.StepTimeout = controller.StepTimeout(time.Duration(conf.Guards.MaxGracePeriod), time.Duration(conf.Evictor.VerifyTimeout))
@@ -120,7 +131,7 @@ func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *con
 // evictionGate returns the reason why the next eviction must not happen: evictions are paused, or this process lost
 // the Lease. A nil reason permits the eviction. The evictor calls evictionGate before every eviction.
 func (s *controllerSettings) evictionGate(ctx context.Context) *plan.Reason {
-	if r := s.store.pauses.CheckPause(ctx); r != nil {
+	if r := s.store.Pauses.CheckPause(ctx); r != nil {
 		return r
 	}
 	return s.lease.CheckLeading()
@@ -152,24 +163,8 @@ func withPredictedHints(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snaps
 
 func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
 	return &controller.Controller{
-		Dependencies: controller.Dependencies{Observer: o, DeletedNodes: o.WatchDeletedNodes(breaker.LooksLost)},
+		Dependencies: controller.Dependencies{Observer: o, DeletedNodes: o.WatchDeletedNodes(breaker.LooksLost), NodeEvents: o.WatchNodeEvents()},
 		Recorder:     m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}
-}
-
-// stateWithPause loads the saved state and the current pause for passes. Load fails if the pause is unreadable.
-type stateWithPause struct {
-	*state.Store
-	pauses state.PauseStore
-}
-
-// Load implements controller.StateStore.
-func (m stateWithPause) Load(ctx context.Context) (plan.PlannerState, error) {
-	st, err := m.Store.Load(ctx)
-	if err != nil {
-		return st, err
-	}
-	st.Pause, err = m.pauses.Read(ctx)
-	return st, err
 }
 
 // reportWriter writes the report of each pass.

@@ -61,7 +61,8 @@ func newRoot(g *globalFlags) *cobra.Command {
 	f.StringVar(&g.kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the pod's own account)")
 	f.StringVar(&g.context, "context", "", "context of the kubeconfig")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "log more")
-	root.AddCommand(newRun(g), newPlan(g), newApply(g), newExplain(g), newPause(g), newResume(g), newHints(g), newCapture(g), newConfig(g),
+	root.AddCommand(newRun(g), newPlan(g), newApply(g), newApprove(g), newDiscard(g), newExplain(g), newPause(g), newResume(g), newTrigger(g),
+		newHints(g), newCapture(g), newConfig(g),
 		newVersion())
 	return root
 }

@@ -25,7 +25,7 @@ func newPlan(g *globalFlags) *cobra.Command {
 	f.add(fl)
 	fl.StringVar(&f.saveInput, "save-input", "", "write the input of the plan to this file (JSON), to plan on it again with -f")
 	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false,
-		"exit with 2 if moves are planned; 1 (an error, nothing could be judged, or no usage data for a strategy that is due or for hints) takes precedence")
+		"exit with 2 if moves are planned that a pass executes or a person may approve; 1 (an error, nothing could be judged, or no usage data for a strategy that is due or for hints) takes precedence")
 	return c
 }
 
@@ -48,7 +48,7 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	if err := unjudgedErrors(p, in.due); err != nil {
 		return err // an incomplete answer: callers read 0 as nothing to move, and 2 as all that should move
 	}
-	if len(p.Moves) > 0 {
+	if waiting := p.ForApproval(); len(p.Moves) > 0 || waiting != nil && len(waiting.Moves) > 0 {
 		return errMovesPlanned
 	}
 	return nil

@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
@@ -28,6 +29,13 @@ import (
 
 // defaultLeaseTimeout is longer than a usual pass, because two jobs may start at the same time.
 const defaultLeaseTimeout = 30 * time.Minute
+
+// A process that ends waits for its notifications: after the pass of --once for notifyFlushTimeout, and after SIGTERM
+// for notifyStopTimeout.
+const (
+	notifyFlushTimeout = 30 * time.Second
+	notifyStopTimeout  = 5 * time.Second
+)
 
 type runFlags struct {
 	config, output, namespace, bind string
@@ -84,6 +92,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	set.hints = newPressureHints(r.client, r.observer, r.metrics, log, set.usage.nodeUsage, set.usage.sampled,
 		func(n *corev1.Node, problem string) { set.events.InvalidHintRecord(n, problem) })
+	defer r.startNotifier(cmd.Context())()
 	if !f.once { // a single pass sees too few bindings
 		set.applyOutsidePass(r.conf)
 		r.trust = newSchedulerTrust(&set.bindings, r.observer, r.metrics, log)
@@ -95,7 +104,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		log.Info("leadership", "leads", leads, "namespace", f.namespace)
 	}}
 	c := newController(r.reports, log, r.observer, r.metrics)
-	c.Reloads, c.RefusedInputs, c.Trust = changes, r.files.rejectedFiles, r.trust
+	c.Reloads, c.RefusedInputs, c.Trust, c.Notifier = changes, r.files.rejectedFiles, r.trust, set.notifier
 	set.apply(c, r.conf)
 	r.controller = c
 	if f.once {
@@ -146,6 +155,9 @@ func (r *runCommand) connect(cmd *cobra.Command) (changes <-chan func(*controlle
 		return nil, err
 	}
 	if r.once {
+		if err := rejectEvents(r.conf.BuildStrategies(), r.due); err != nil {
+			return nil, err
+		}
 		r.client, r.rest, err = r.g.client()
 	} else {
 		r.client, r.rest, err = r.files.newReloadingClient(r.g, r.metrics, r.log, func() { r.observer.CredentialsRenewed() })
@@ -156,6 +168,21 @@ func (r *runCommand) connect(cmd *cobra.Command) (changes <-chan func(*controlle
 	return changes, err
 }
 
+// startNotifier starts to send notifications. The caller must call the returned function at the end, which waits for
+// the notifications that are still to be sent.
+func (r *runCommand) startNotifier(ctx context.Context) (stop func()) {
+	n := notify.New(clock.RealClock{}, r.log, r.metrics)
+	n.Configure(r.conf.NotifyReceivers())
+	r.settings.notifier = n
+	return func() {
+		if r.once && ctx.Err() == nil {
+			n.Close(notifyFlushTimeout)
+			return
+		}
+		n.Close(notifyStopTimeout)
+	}
+}
+
 // runSchedules serves the web endpoints, and runs the strategies on their schedules while this process leads.
 func (r *runCommand) runSchedules(ctx context.Context, c *controller.Controller) error {
 	set := r.settings
@@ -163,7 +190,7 @@ func (r *runCommand) runSchedules(ctx context.Context, c *controller.Controller)
 	live := func() error { return errors.Join(set.lease.CheckHealth(), c.CheckProgress()) }
 	return r.serve(ctx, live, append(web.WatcherRoutes(set.usage), web.HintRoutes(set.hints)...), func(ctx context.Context) error {
 		return runBeside(ctx, set.usage.run, func(ctx context.Context) error {
-			warnIfPaused(ctx, set.store.pauses, c.Mode, r.log)
+			warnIfPaused(ctx, set.store.Pauses, c.Mode, r.log)
 			return runBeside(ctx, r.trust.Run, func(ctx context.Context) error { return runAsLeader(ctx, set.lease, c, set.hints) })
 		})
 	})
@@ -261,8 +288,9 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-// runSinglePass makes one pass, and returns an error if the pass could not run to its end.
+// runSinglePass executes approved steps of a waiting plan, if there are any. Then it makes one pass, and returns an error if the pass could not run to its end.
 func runSinglePass(ctx context.Context, c *controller.Controller, due []string) error {
+	c.ExecuteApproved(ctx)
 	r, err := c.RunOnce(ctx, due)
 	switch {
 	case err != nil:

@@ -25,7 +25,7 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir) // hides the kubeconfig of the user who runs the tests
-			for _, name := range []string{"three-zones.yaml", "busy-node.yaml", "by-load.yaml"} {
+			for _, name := range []string{"three-zones.yaml", "busy-node.yaml", "by-load.yaml", "modes.yaml"} {
 				text, err := os.ReadFile("../../examples/" + name)
 				if err != nil {
 					return err

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -31,6 +32,12 @@ const (
 	keyBy     = "approvedBy"
 	keyAt     = "approvedAt"
 	keyState  = "state"
+	// Only of a request for steps of a waiting plan: the ID of that plan, and when it expires.
+	keyWaiting = "waitingPlan"
+	keyExpires = "expires"
+	// The process that claimed the request last, and how many did.
+	keyHolder   = "takenBy"
+	keyAttempts = "attempts"
 
 	statePending  = "pending"
 	stateClaimed  = "taken" // a leader executes it, or has ended while it did
@@ -52,6 +59,11 @@ type Request struct {
 	Plan       plan.Plan
 	ApprovedBy string
 	ApprovedAt time.Time
+	// WaitingPlan is the ID of the waiting plan to which the steps of Plan belong, or "" for a saved plan.
+	WaitingPlan string
+	// Attempts is the number of processes that claimed the request, and Holder is the last one of them.
+	Attempts int
+	Holder   string
 
 	configMap *corev1.ConfigMap
 }
@@ -78,6 +90,9 @@ func (b *Store) Submit(ctx context.Context, r Request) error {
 		Data: map[string]string{keyState: statePending, keyID: r.Plan.ID, keyBy: r.ApprovedBy,
 			keyAt: r.ApprovedAt.UTC().Format(time.RFC3339)},
 		BinaryData: map[string][]byte{keyPlan: packed}}
+	if r.WaitingPlan != "" {
+		o.Data[keyWaiting], o.Data[keyExpires] = r.WaitingPlan, r.Plan.Expires.UTC().Format(time.RFC3339)
+	}
 	ctx, cancel := context.WithTimeout(ctx, callTimeout) // for all calls together
 	defer cancel()
 	if _, err = b.configMaps.Create(ctx, o, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
@@ -87,24 +102,55 @@ func (b *Store) Submit(ctx context.Context, r Request) error {
 	if err != nil {
 		return err
 	}
-	unfinished := "waiting for the leader"
-	switch before.Data[keyState] {
-	case stateClaimed:
-		unfinished = "being executed"
-	case stateAnswered, stateWithdrawn:
-		unfinished = ""
-	}
-	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); unfinished != "" && r.ApprovedAt.Sub(at) < claimTimeout {
-		return fmt.Errorf("plan %s, approved by %s at %s, is %s; wait until it ends, or delete ConfigMap %s", before.Data[keyID],
-			before.Data[keyBy], before.Data[keyAt], unfinished, ConfigMapName)
+	if unfinished := describeUnfinished(before, r.ApprovedAt); unfinished != "" {
+		return fmt.Errorf("%s; wait until it ends, or delete ConfigMap %s", unfinished, ConfigMapName)
 	}
 	o.ResourceVersion = before.ResourceVersion
 	_, err = b.update(ctx, o)
 	return err
 }
 
-// Pending returns the request that waits for execution, or nil. Only a leader that executes no plan may call Pending.
-// Pending completes a request that cannot be read, and a request that an earlier leader claimed but did not complete.
+// describeUnfinished describes a request that another one must not replace yet. It returns "" if there is none. Steps of
+// a waiting plan may wait until the plan expires, because the next job of a CronJob executes them.
+func describeUnfinished(o *corev1.ConfigMap, now time.Time) string {
+	doing := "waiting for the leader"
+	switch o.Data[keyState] {
+	case stateClaimed:
+		doing = "being executed"
+	case stateAnswered, stateWithdrawn:
+		return ""
+	}
+	at, _ := time.Parse(time.RFC3339, o.Data[keyAt])
+	expires, _ := time.Parse(time.RFC3339, o.Data[keyExpires])
+	if now.Sub(at) >= claimTimeout && !now.Before(expires) {
+		return ""
+	}
+	what := "plan " + o.Data[keyID]
+	if of := o.Data[keyWaiting]; of != "" {
+		what = "a part of plan " + of
+	}
+	return fmt.Sprintf("%s, approved by %s at %s, is %s", what, o.Data[keyBy], o.Data[keyAt], doing)
+}
+
+// Unfinished returns the ID of the waiting plan whose steps are approved, but not executed yet, or "".
+func (b *Store) Unfinished(ctx context.Context) (string, error) {
+	o, err := b.get(ctx)
+	if apierrors.IsNotFound(err) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("looking for an approved plan: %w", err)
+	}
+	switch o.Data[keyState] {
+	case statePending, stateClaimed:
+		return o.Data[keyWaiting], nil
+	}
+	return "", nil
+}
+
+// Pending returns the request that waits for execution, or nil. Only a leader that executes no plan may call Pending. If
+// Attempts is not 0, an earlier process claimed the request but did not complete it. Pending completes a request that
+// cannot be read.
 func (b *Store) Pending(ctx context.Context) (*Request, error) {
 	o, err := b.get(ctx)
 	switch {
@@ -112,13 +158,15 @@ func (b *Store) Pending(ctx context.Context) (*Request, error) {
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("looking for an approved plan: %w", err)
-	case o.Data[keyState] == stateClaimed: // an earlier leader claimed it, since this one executes no plan now
-		return nil, b.Complete(ctx, Request{configMap: o}, stoppedReport(plan.Plan{ID: o.Data[keyID]}, plan.Interrupted,
-			"the process that took the plan has ended, or could not store its report; the reports of the current leader contain its evictions"))
-	case o.Data[keyState] != statePending:
+	case o.Data[keyState] != statePending && o.Data[keyState] != stateClaimed:
 		return nil, nil
 	}
-	r := &Request{ApprovedBy: o.Data[keyBy], configMap: o}
+	r := &Request{ApprovedBy: o.Data[keyBy], WaitingPlan: o.Data[keyWaiting], configMap: o}
+	if o.Data[keyState] == stateClaimed {
+		r.Holder = o.Data[keyHolder]
+		n, _ := strconv.Atoi(o.Data[keyAttempts]) // an unknown number is 0
+		r.Attempts = max(n, 1)
+	}
 	r.ApprovedAt, _ = time.Parse(time.RFC3339, o.Data[keyAt]) // for display only
 	if err := decompress(o.BinaryData[keyPlan], &r.Plan); err != nil {
 		return nil, errors.Join(fmt.Errorf("reading the plan in ConfigMap %s: %w", ConfigMapName, err),
@@ -127,20 +175,25 @@ func (b *Store) Pending(ctx context.Context) (*Request, error) {
 	return r, nil
 }
 
+// Interrupt completes a request that no further process may execute.
+func (b *Store) Interrupt(ctx context.Context, r Request, why string) error {
+	return b.Complete(ctx, r, stoppedReport(r.Plan, plan.Interrupted, why))
+}
+
 func stoppedReport(p plan.Plan, code plan.Code, message string) plan.RunReport {
 	return plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", Plan: p, Stopped: &plan.Reason{Code: code, Message: message}}
 }
 
-// Claim records that this process executes the request, so that the plan is executed at most once,
-// even if this process ends.
-func (b *Store) Claim(ctx context.Context, r *Request) error {
+// Claim records that the process holder executes the request, so that no other process executes it at the same time.
+// Claim increments r.Attempts.
+func (b *Store) Claim(ctx context.Context, r *Request, holder string) error {
 	o := r.configMap.DeepCopy()
-	o.Data[keyState] = stateClaimed
+	o.Data[keyState], o.Data[keyHolder], o.Data[keyAttempts] = stateClaimed, holder, strconv.Itoa(r.Attempts+1)
 	o, err := b.update(ctx, o)
 	if err != nil {
 		return fmt.Errorf("claiming ConfigMap %s: %w", ConfigMapName, err)
 	}
-	r.configMap = o
+	r.configMap, r.Holder, r.Attempts = o, holder, r.Attempts+1
 	return nil
 }
 

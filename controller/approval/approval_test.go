@@ -48,7 +48,7 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 	if err != nil || got == nil || got.ApprovedBy != "alice" || !got.ApprovedAt.Equal(noon) || !reflect.DeepEqual(got.Plan, want.Plan) {
 		t.Fatalf("%v, %+v", err, got)
 	}
-	if err := b.Claim(ctx, got); err != nil {
+	if err := b.Claim(ctx, got, "node-1"); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Submit(ctx, testRequest("a2", 1)); err == nil || !strings.Contains(err.Error(), "being executed") {
@@ -113,7 +113,7 @@ func TestAReportIsStoredOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, err := b.Pending(t.Context())
-		if err != nil || b.Claim(t.Context(), got) != nil || c.meanwhile(b, got) != nil {
+		if err != nil || b.Claim(t.Context(), got, "node-1") != nil || c.meanwhile(b, got) != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		conflict := true
@@ -139,7 +139,7 @@ func TestAReportThatIsRefusedIsNotStoredAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := b.Pending(t.Context())
-	if err != nil || b.Claim(t.Context(), got) != nil {
+	if err != nil || b.Claim(t.Context(), got, "node-1") != nil {
 		t.Fatal(err)
 	}
 	updates := 0
@@ -153,20 +153,58 @@ func TestAReportThatIsRefusedIsNotStoredAgain(t *testing.T) {
 	}
 }
 
-func TestARequestWhoseLeaderEndedIsAnswered(t *testing.T) {
+// TestARequestWhoseLeaderEndedIsOfferedAgain: the next leader gets the request, with the number of processes that took
+// it. Interrupt answers it.
+func TestARequestWhoseLeaderEndedIsOfferedAgain(t *testing.T) {
 	b := New(fake.NewClientset(), "evenkeel")
-	if err := b.Submit(t.Context(), testRequest("a1", 1)); err != nil {
+	want := testRequest("a1", 1)
+	want.WaitingPlan, want.Plan.Expires = "w1", noon.Add(24*time.Hour)
+	if err := b.Submit(t.Context(), want); err != nil {
 		t.Fatal(err)
+	}
+	for attempt := range 3 {
+		got, err := b.Pending(t.Context())
+		if err != nil || got == nil || got.Attempts != attempt || got.Plan.ID != "a1" || got.WaitingPlan != "w1" {
+			t.Fatalf("after %d processes: %+v, %v", attempt, got, err)
+		}
+		if err := b.Claim(t.Context(), got, fmt.Sprint("node-", attempt)); err != nil || got.Attempts != attempt+1 {
+			t.Fatal(err)
+		}
 	}
 	got, err := b.Pending(t.Context())
-	if err != nil || b.Claim(t.Context(), got) != nil {
+	if err != nil || got.Holder != "node-2" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	if of, err := b.Unfinished(t.Context()); err != nil || of != "w1" {
+		t.Errorf("unfinished: %q, %v", of, err)
+	}
+	if err := b.Interrupt(t.Context(), *got, "three processes ended"); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := b.Pending(t.Context()); err != nil || again != nil {
-		t.Errorf("the request was executed twice: %v, %+v", err, again)
-	}
-	if r, err := b.Report(t.Context(), "a1"); err != nil || r == nil || r.Stopped.Code != plan.Interrupted {
+	if r, err := b.Report(t.Context(), "a1"); err != nil || r == nil || r.Stopped.Code != plan.Interrupted || r.Stopped.Message != "three processes ended" {
 		t.Errorf("%v, %+v", err, r)
+	}
+	if of, err := b.Unfinished(t.Context()); err != nil || of != "" {
+		t.Errorf("unfinished after the report: %q, %v", of, err)
+	}
+}
+
+// TestApprovedStepsAreNotReplaced: steps of a waiting plan may wait for the next job until their plan expires.
+func TestApprovedStepsAreNotReplaced(t *testing.T) {
+	b := New(fake.NewClientset(), "evenkeel")
+	first := testRequest("a1", 1)
+	first.WaitingPlan, first.Plan.Expires = "w1", noon.Add(24*time.Hour)
+	if err := b.Submit(t.Context(), first); err != nil {
+		t.Fatal(err)
+	}
+	next := testRequest("a2", 1)
+	next.ApprovedAt = noon.Add(23 * time.Hour)
+	if err := b.Submit(t.Context(), next); err == nil || !strings.Contains(err.Error(), "a part of plan w1, approved by alice") {
+		t.Errorf("before the plan expires: %v", err)
+	}
+	next.ApprovedAt = noon.Add(24 * time.Hour)
+	if err := b.Submit(t.Context(), next); err != nil {
+		t.Errorf("after the plan expired: %v", err)
 	}
 }
 
@@ -185,7 +223,7 @@ func TestARequestIsTakenBack(t *testing.T) {
 		t.Error(err)
 	}
 	got, err := b.Pending(t.Context())
-	if err != nil || b.Claim(t.Context(), got) != nil {
+	if err != nil || b.Claim(t.Context(), got, "node-1") != nil {
 		t.Fatal(err)
 	}
 	if back, err := b.Withdraw(t.Context(), "a2"); err != nil || back {

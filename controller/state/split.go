@@ -75,6 +75,12 @@ func splitState(st plan.PlannerState) map[string]plan.PlannerState {
 	if len(st.Schedulers) > 0 {
 		edit(clusterPart, func(p *plan.PlannerState) { p.Schedulers = st.Schedulers })
 	}
+	if len(st.Announced) > 0 {
+		edit(clusterPart, func(p *plan.PlannerState) { p.Announced = st.Announced })
+	}
+	if len(st.StrategyRuns) > 0 {
+		edit(clusterPart, func(p *plan.PlannerState) { p.StrategyRuns = st.StrategyRuns })
+	}
 	return out
 }
 
@@ -117,6 +123,10 @@ func mergeParts(from map[string]plan.PlannerState) plan.PlannerState {
 		st.UnreadyNodes = append(st.UnreadyNodes, p.UnreadyNodes...)
 		for scheduler, b := range p.Schedulers {
 			setKey(&st.Schedulers, scheduler, b)
+		}
+		st.Announced = append(st.Announced, p.Announced...)
+		for strategy, r := range p.StrategyRuns {
+			setKey(&st.StrategyRuns, strategy, r)
 		}
 	}
 	st.Sort()

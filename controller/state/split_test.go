@@ -60,6 +60,8 @@ func randomState(t *rapid.T) plan.PlannerState {
 		st.UnreadyNodes = append(st.UnreadyNodes, plan.UnreadyNode{Name: fmt.Sprint("n", i), Seen: noon, Nodes: 100})
 	})
 	some("schedulers", func(i int) { setKey(&st.Schedulers, fmt.Sprint("s", i), plan.SchedulerBindings{Seen: i}) })
+	some("announced", func(i int) { st.Announced = append(st.Announced, fmt.Sprint("usageSilent/", i)) })
+	some("strategyRuns", func(i int) { setKey(&st.StrategyRuns, fmt.Sprint("z", i), plan.StrategyRun{Started: when()}) })
 	st.Sort()
 	return st
 }

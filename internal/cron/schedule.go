@@ -78,12 +78,38 @@ func namesHours(expr string) bool {
 
 // Next returns the first time after t at which the schedule fires, or zero if it does not fire within
 // five years. If an expression contains hours, it fires only once at a local time that occurs twice,
-// and it does not fire at a local time that is skipped.
+// and it does not fire at a local time that is skipped. The zero Schedule never fires.
 func (s Schedule) Next(t time.Time) time.Time {
+	if s.IsZero() {
+		return time.Time{}
+	}
 	if s.every != nil {
 		return s.every.Next(t.In(s.loc))
 	}
 	return s.clock().nextFiring(t)
+}
+
+// IsZero reports whether the schedule is the zero value, which never fires.
+func (s Schedule) IsZero() bool { return s.spec == nil && s.every == nil }
+
+// Fixed reports whether the times of firings are the same in every process. The firings of @every are not: they count
+// from the time that the process passes to Next.
+func (s Schedule) Fixed() bool { return s.every == nil }
+
+// ShortestInterval returns the shortest time between two firings, among those of the year 2026, and at most the first
+// 10,000 of them.
+func (s Schedule) ShortestInterval() time.Duration {
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	shortest := horizonYears * openingHorizon
+	at := s.Next(start)
+	for range maxFirings {
+		next := s.Next(at)
+		if next.IsZero() || at.After(start.Add(openingHorizon)) {
+			break
+		}
+		shortest, at = min(shortest, next.Sub(at)), next
+	}
+	return shortest
 }
 
 // clock returns the clock that Next uses.

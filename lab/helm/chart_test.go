@@ -48,6 +48,11 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// cronJobArgs returns helm arguments for jobs with one strategy.
+func cronJobArgs(strategy string) []string {
+	return []string{"--set", "kind=CronJob", "--set-json", "config.strategies=[" + strategy + "]"}
+}
+
 // hintArgs returns helm arguments with a hint rule, and optionally with the required number of samples.
 func hintArgs(values string, samples int) []string {
 	more := ""
@@ -82,6 +87,9 @@ func TestRefusals(t *testing.T) {
 		{"replicaCount", []string{"--set", "replicaCount=2"}},
 		{"/replicas", []string{"--set", "replicas=-1"}},
 		{"/image/pullPolicy", []string{"--set", "image.pullPolicy=Sometimes"}},
+		{"zones runs after events about nodes (on), but a job sees no events", cronJobArgs(`{"name":"zones","type":"ZoneSpread","schedule":"@hourly","on":{"nodeAdded":"5m"}}`)},
+		{"zones has jitter or missed: once", cronJobArgs(`{"name":"zones","type":"ZoneSpread","schedule":"@hourly","jitter":"5m"}`)},
+		{"zones has jitter or missed: once", cronJobArgs(`{"name":"zones","type":"ZoneSpread","schedule":"@hourly","missed":"once"}`)},
 		{"has no schedule", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[{"name":"a","type":"ZoneSpread"}]`}},
 		{"/config/hints/enabled", []string{"--set-string", "config.hints.enabled=yes"}},
 		{"/config/hints/label/value", []string{"--set-json", "config.hints.label.value=1000000"}}, // toString gives 1e+06
@@ -109,6 +117,11 @@ func TestRefusals(t *testing.T) {
 			[]string{"--set", "config.placement.schedulerConfig=/etc/evenkeel/s.yaml"}},
 		{"config.placement.profiles[0].policy is p.json, which",
 			[]string{"--set-json", `config.placement.profiles=[{"schedulerName":"a","score":"policy","policy":"p.json"}]`}},
+		{"config.notify[0].urlFile is /secrets/slack, which",
+			[]string{"--set-json", `config.notify=[{"name":"ops","format":"slack","urlFile":"/secrets/slack"}]`}},
+		{"config.notify[0].tokenFile is /secrets/token, which", []string{"--set-json",
+			`config.notify=[{"name":"ops","format":"json","url":"https://a","tokenFile":"/secrets/token"}]`}},
+		{"'webhook' not allowed", []string{"--set-json", `config.notify=[{"name":"ops","webhook":"https://a"}]`}},
 		{"config.hints.rules: cpu needs several consecutive samples", hintArgs("kind=CronJob,config.load.source=metricsServer", 3)},
 		{"config.hints.rules: cpu needs several consecutive samples", hintArgs(
 			"kind=CronJob,config.hints.for=2,config.load.source=loadWatcher,config.load.loadWatcher.url=http://a:2020", 0)},

@@ -11,7 +11,8 @@ import (
 // TestDocumentedValuesRender checks that helm accepts the values in the documentation unchanged. Of the documented
 // steps with hints.yaml, only the last may give the account permission to evict.
 func TestDocumentedValuesRender(t *testing.T) {
-	for page, mark := range map[string]string{"pressure.md": "# hints.yaml\n", "load.md": "extraVolumes:\n"} {
+	for page, mark := range map[string]string{"pressure.md": "# hints.yaml\n", "load.md": "extraVolumes:\n",
+		"notifications.md": "extraVolumes:\n"} {
 		text, err := os.ReadFile("../../docs/reference/" + page)
 		if err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package seed
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -59,14 +60,20 @@ func DeleteNamespace(ctx context.Context, client kubernetes.Interface, ns string
 		return err
 	}
 	now := int64(0)
-	return WaitUntil(ctx, time.Minute, func() (bool, error) {
+	var last error
+	err := WaitUntil(ctx, 3*time.Minute, func() (bool, error) { // the deletion of many pods can take longer than a request may
 		pods := client.CoreV1().Pods(ns)
-		if err := pods.DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{}); err != nil {
-			return false, err
+		if last = pods.DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{}); last != nil {
+			return false, nil
 		}
-		left, err := pods.List(ctx, metav1.ListOptions{})
-		return err == nil && len(left.Items) == 0, err
+		var left *corev1.PodList
+		left, last = pods.List(ctx, metav1.ListOptions{})
+		return last == nil && len(left.Items) == 0, nil
 	})
+	if err != nil {
+		err = errors.Join(err, last)
+	}
+	return err
 }
 
 // CreateApps creates a namespace and its apps one after the other. CreateApps waits until every pod is Ready on its node and every

@@ -52,6 +52,12 @@ const planExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"3f
    "unmet":0.5,"unmetGoals":[{"goal":"g1","reason":"scheduler","excess":1,"rejections":{"WouldReturn":2},"detail":"d stays skewed"}]},
  "inputs":[{"source":"prometheus","age":"42s","coverage":1.0,"problems":[]}]}`
 
+// withProposal returns planExample with a proposal in this mode.
+func withProposal(mode string) string {
+	return strings.Replace(strings.Replace(planExample, `"due":true}`, `"due":true,"mode":"dryRun"}`, 1), `"rejections"`,
+		`"proposals":[{"mode":"`+mode+`","plan":`+planExample+`}],"rejections"`, 1)
+}
+
 const runReportExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"RunReport","runID":"r1","mode":"dryRun","started":"2026-01-01T00:00:00Z","finished":"2026-01-01T00:00:09Z","plan":` + planExample + `,"replan":` + planExample + `,
  "outcomes":[{"step":1,"pod":{"namespace":"shop","name":"d-x1","uid":"u1"},"outcome":"evicted","reason":{"code":"LandedElsewhere","message":"n2 was predicted"},"replacement":{"name":"d-y1","uid":"u9"},
    "landed":"n1","landedAsPredicted":true,"readyAfter":"4s"}],
@@ -126,6 +132,14 @@ func TestEnumsAreComplete(t *testing.T) {
 		if err := runSchema.Validate(decodeJSON(t, []byte(text))); err != nil {
 			t.Errorf("%s: %v", k, err)
 		}
+	}
+	for _, m := range []plan.StrategyMode{plan.Approve, plan.ShowOnly} {
+		if err := planSchema.Validate(decodeJSON(t, []byte(withProposal(string(m))))); err != nil {
+			t.Errorf("proposal in mode %s: %v", m, err)
+		}
+	}
+	if planSchema.Validate(decodeJSON(t, []byte(withProposal("automatic")))) == nil {
+		t.Error("the schema accepts a proposal in mode automatic")
 	}
 	for _, m := range []plan.Mode{plan.DryRun, plan.Live} {
 		text := strings.Replace(runReportExample, `"mode":"dryRun"`, `"mode":"`+string(m)+`"`, 1)
@@ -255,7 +269,7 @@ func compareSchemaWithType(t *testing.T, docs map[string]map[string]any, base st
 	case reflect.Map:
 		compareSchemaWithType(t, docs, base, s["additionalProperties"].(map[string]any), typ.Elem(), path+"{}")
 	case reflect.Struct:
-		if typ == reflect.TypeFor[time.Time]() {
+		if typ == reflect.TypeFor[time.Time]() || strings.HasSuffix(path, ".proposals[].plan") { // the plan itself
 			return
 		}
 		compareSchemaWithStruct(t, docs, base, s, typ, path)

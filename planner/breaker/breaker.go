@@ -80,8 +80,8 @@ func isPending(p *cluster.Pod) bool { return p.Node == cluster.NoNode && !p.Term
 // CheckCluster checks the cluster before or during a pass. It returns a trip if the pass must stop, and nil otherwise.
 // unready is the result of RecordUnready. Replacements of evicted pods count while they are unschedulable.
 func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline, unready []plan.UnreadyNode) *plan.BreakerTrip {
-	if why := o.unreadyNodes(s, unready); why != "" {
-		return o.newTrip(s.TakenAt, why)
+	if summary, detail := o.unreadyNodes(s, unready); summary != "" {
+		return o.newTrip(s.TakenAt, summary, detail)
 	}
 	var fresh []*cluster.Pod
 	for i := range s.Pods {
@@ -92,9 +92,9 @@ func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline, unready []plan.Un
 	if len(fresh) <= o.MaxPendingPods.For(len(s.Pods)) {
 		return nil
 	}
-	t := o.newTrip(s.TakenAt, fmt.Sprintf(
-		"%s became unschedulable since the pass began, more than %s (evictor.breaker.maxPendingPods), for example %s/%s",
-		plural.Count(len(fresh), "pod"), o.MaxPendingPods, fresh[0].Object.Namespace, fresh[0].Object.Name))
+	summary := fmt.Sprintf("%s became unschedulable since the pass began, more than %s (evictor.breaker.maxPendingPods)",
+		plural.Count(len(fresh), "pod"), o.MaxPendingPods)
+	t := o.newTrip(s.TakenAt, summary, fmt.Sprintf(", for example %s/%s", fresh[0].Object.Namespace, fresh[0].Object.Name))
 	for _, p := range fresh {
 		t.Pods = append(t.Pods, string(p.Object.UID))
 	}
@@ -103,10 +103,10 @@ func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline, unready []plan.Un
 	return t
 }
 
-// unreadyNodes returns a message if too many nodes are NotReady or gone, and "" otherwise.
-func (o Options) unreadyNodes(s *cluster.Snapshot, lastSeen []plan.UnreadyNode) string {
+// unreadyNodes returns a summary and its details if too many nodes are NotReady or gone, and "" otherwise.
+func (o Options) unreadyNodes(s *cluster.Snapshot, lastSeen []plan.UnreadyNode) (summary, detail string) {
 	gone, since := goneNodes(s, lastSeen)
-	unready, detail := 0, ""
+	unready := 0
 	if gone > 0 {
 		detail = fmt.Sprintf(", %d of them gone since %s", gone, since.UTC().Format(time.RFC3339))
 	}
@@ -119,10 +119,10 @@ func (o Options) unreadyNodes(s *cluster.Snapshot, lastSeen []plan.UnreadyNode) 
 	}
 	all := countMachines(s) + gone
 	if !exceedsFraction(gone+unready, all, o.MaxUnreadyNodesFrac) {
-		return ""
+		return "", ""
 	}
-	return fmt.Sprintf("%d of %d nodes are not Ready or gone, more than %s (evictor.breaker.maxUnreadyNodesFrac)%s",
-		gone+unready, all, percentLimit(gone+unready, all, o.MaxUnreadyNodesFrac), detail)
+	return fmt.Sprintf("%d of %d nodes are not Ready or gone, more than %s (evictor.breaker.maxUnreadyNodesFrac)",
+		gone+unready, all, percentLimit(gone+unready, all, o.MaxUnreadyNodesFrac)), detail
 }
 
 // exceedsFraction reports whether n is more than the fraction frac of all.
@@ -133,10 +133,11 @@ func exceedsFraction(n, all int, frac float64) bool {
 // roundingTolerance keeps floating-point errors from making 2 of 10 exceed 0.2.
 const roundingTolerance = 1e-9
 
-// newTrip returns a trip that lasts at least o.Hold.
-func (o Options) newTrip(at time.Time, why string) *plan.BreakerTrip {
+// newTrip returns a trip that lasts at least o.Hold. Only detail may contain names and messages of other programs.
+func (o Options) newTrip(at time.Time, summary, detail string) *plan.BreakerTrip {
 	at = at.UTC()
-	return &plan.BreakerTrip{At: at, Until: at.Add(o.Hold), Reason: plan.Reason{Code: plan.BreakerOpen, Message: why}}
+	return &plan.BreakerTrip{At: at, Until: at.Add(o.Hold), Summary: summary,
+		Reason: plan.Reason{Code: plan.BreakerOpen, Message: summary + detail}}
 }
 
 // CheckOutcomes checks the outcomes of a pass so far. It returns a trip if the pass must stop, and nil otherwise.
@@ -164,12 +165,11 @@ func (o Options) CheckOutcomes(outcomes []plan.Outcome, now time.Time) *plan.Bre
 	}
 	switch {
 	case exceedsWithMinimum(failed, tried, o.MaxFailedFrac):
-		return o.newTrip(now, fmt.Sprintf("%d of %d evictions failed, more than %s (evictor.breaker.maxFailedFrac); the last failure: %s",
-			failed, tried, percentLimit(failed, tried, o.MaxFailedFrac), lastFailed))
+		return o.newTrip(now, fmt.Sprintf("%d of %d evictions failed, more than %s (evictor.breaker.maxFailedFrac)",
+			failed, tried, percentLimit(failed, tried, o.MaxFailedFrac)), "; the last failure: "+lastFailed)
 	case exceedsWithMinimum(bad, observed, o.MaxBadLandingsFrac):
-		return o.newTrip(now, fmt.Sprintf(
-			"%d of %d replacements landed badly, more than %s (evictor.breaker.maxBadLandingsFrac); the last bad landing: %s",
-			bad, observed, percentLimit(bad, observed, o.MaxBadLandingsFrac), lastBad))
+		return o.newTrip(now, fmt.Sprintf("%d of %d replacements landed badly, more than %s (evictor.breaker.maxBadLandingsFrac)",
+			bad, observed, percentLimit(bad, observed, o.MaxBadLandingsFrac)), "; the last bad landing: "+lastBad)
 	}
 	return nil
 }
@@ -196,11 +196,11 @@ func (o Options) StaysOpen(t *plan.BreakerTrip, s *cluster.Snapshot, lastSeen []
 	if waiting <= o.MaxPendingPods.For(len(s.Pods)) {
 		why = ""
 	}
-	switch unready := o.unreadyNodes(s, lastSeen); {
+	switch unready, detail := o.unreadyNodes(s, lastSeen); {
 	case now.Before(t.Until):
 		why = "it stays open at least until " + t.Until.UTC().Format(time.RFC3339)
 	case unready != "":
-		why = "still " + unready
+		why = "still " + unready + detail
 	case why == "":
 		return nil
 	}

@@ -234,7 +234,7 @@ func TestBreakerMessages(t *testing.T) {
 	}
 	var lines []string
 	for _, trip := range trips {
-		lines = append(lines, string(trip.Reason.Code)+": "+trip.Reason.Message)
+		lines = append(lines, string(trip.Reason.Code)+": "+trip.Reason.Message, "  summary: "+trip.Summary)
 	}
 	r := opts.StaysOpen(trips[2], clusterState{nodes: 10, pods: newPods(11, "d", markUnschedulable)}.snapshot(t, noon), nil, noon.Add(time.Hour))
 	lines = append(lines, string(r.Code)+": "+r.Message)

@@ -67,6 +67,12 @@ func (v *Checker) Refuse(pod cluster.PodID) (plan.Reason, bool) {
 	return v.reasons[pod], true
 }
 
+// Forbid makes Refuse return this reason for the pod.
+func (v *Checker) Forbid(pod cluster.PodID, reason plan.Reason) {
+	v.results[pod].checked, v.results[pod].refused = true, true
+	v.reasons[pod] = reason
+}
+
 func (v *Checker) findRefusal(pod cluster.PodID) (plan.Reason, bool) {
 	p := &v.snapshot.Pods[pod]
 	if r, refused := guard.Check(v.GuardInput(p)); refused {

@@ -74,17 +74,31 @@ func rank(first bool) int {
 
 // Number sorts goals into a stable order and sets their excess. Number names the goals with excess g1, g2, and so on.
 func Number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
-	goals = sortedByKey(goals)
-	t := NewTracker(s, goals)
+	t := NewTracker(s, sortedByKey(goals))
+	t.number()
+	return t.Goals
+}
+
+func (t *Tracker) number() {
 	n := 0
-	for i := range goals {
-		goals[i].Excess = t.ReportedExcess(i)
-		if goals[i].Excess > 0 && !goals[i].Constraint {
+	for i := range t.Goals {
+		g := &t.Goals[i]
+		g.Excess, g.ID = t.ReportedExcess(i), ""
+		if g.Excess > 0 && !g.Constraint {
 			n++
-			goals[i].ID = fmt.Sprintf("g%d", n)
+			g.ID = fmt.Sprintf("g%d", n)
 		}
 	}
-	return goals
+}
+
+// Restart makes the current state the start: it sets the excess and the numbers of the goals again, in the list that
+// was given to NewTracker.
+func (t *Tracker) Restart() {
+	t.number()
+	for i, m := range t.Measures {
+		t.InitialExcess[i] = max(1, m.Excess())
+	}
+	t.First = t.FirstGoals()
 }
 
 // sortedByKey sorts goals by their keys, and computes each key once.

@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// commitTimeout is longer than an eviction without an answer may take to commit.
-const commitTimeout = 3 * time.Minute
+// CommitTimeout is longer than an eviction without an answer may take to commit.
+const CommitTimeout = 3 * time.Minute
 
 // ActiveBackground returns the evictions of earlier passes that are in flight: the pod still runs, or its replacement
 // is not Ready, and their time is not over.
@@ -27,7 +27,7 @@ func hasEnded(s *cluster.Snapshot, b plan.BackgroundEviction, now time.Time) boo
 	case p.Terminating:
 		return false
 	}
-	return b.AwaitsReplacement && !now.Before(b.Since.Add(commitTimeout)) // the pod was not evicted
+	return b.AwaitsReplacement && !now.Before(b.Since.Add(CommitTimeout)) // the pod was not evicted
 }
 
 // lacksReplacement reports whether the workload of an evicted pod wants more pods than are Ready.

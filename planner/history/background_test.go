@@ -51,7 +51,7 @@ func TestActiveBackground(t *testing.T) {
 		active   [2]bool // an eviction that another program executes, and one that awaits its replacement
 	}{
 		{"the pod runs", []*corev1.Pod{victim(nil), one}, d, time.Minute, [2]bool{true, true}},
-		{"the pod still runs when no call can commit any more", []*corev1.Pod{victim(nil), one}, d, commitTimeout, [2]bool{true, false}},
+		{"the pod still runs when no call can commit any more", []*corev1.Pod{victim(nil), one}, d, CommitTimeout, [2]bool{true, false}},
 		{"the pod terminates", []*corev1.Pod{victim(terminating), one, two}, d, 10 * time.Minute, [2]bool{true, true}},
 		{"the pod has ended, and its replacement is missing", []*corev1.Pod{victim(ended), one}, d, time.Minute, [2]bool{true, true}},
 		{"the pod has ended, and its replacement is Ready", []*corev1.Pod{victim(ended), one, two}, d, time.Minute, [2]bool{}},

@@ -15,8 +15,9 @@ import (
 type Counter struct {
 	snapshot *cluster.Snapshot
 	options  settings.Limits
-	lastHour history.HourlyCounts // evictions of the last hour, including reserved ones
-	Zones    []string             // zone of each node
+	windows  []settings.WindowLimits // of the open windows, if all of them have limits
+	lastHour history.HourlyCounts    // evictions of the last hour, including reserved ones
+	Zones    []string                // zone of each node
 	bound    podCounts
 	planned  podCounts
 	// earlierPlan counts the evictions of an earlier plan in this pass for the limits per pass. For the limits per
@@ -24,9 +25,10 @@ type Counter struct {
 	earlierPlan podCounts
 }
 
-// NewCounter returns a Counter without planned evictions. The parameter hour holds the evictions of the last hour.
-func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.HourlyCounts) *Counter {
-	l := &Counter{snapshot: s, options: opts, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s),
+// NewCounter returns a Counter without planned evictions. The parameter hour holds the evictions of the last hour, and
+// windows the limits of the open windows; see settings.Options.OpenWindowLimits.
+func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.HourlyCounts, windows ...settings.WindowLimits) *Counter {
+	l := &Counter{snapshot: s, options: opts, windows: windows, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s),
 		planned: newPodCounts(s), earlierPlan: newPodCounts(s)}
 	for i := range s.Pods {
 		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
@@ -72,33 +74,48 @@ func (l *Counter) Exhausted() (plan.Reason, bool) {
 
 // PerPass returns the limit of evictions per pass in the whole cluster.
 func (l *Counter) PerPass() Allowance {
-	return Allowance{plan.LimitPerPass, l.options.PerPass, l.bound.all, l.planned.all + l.earlierPlan.all, "limits.perPass", "", 0, ""}
+	limit, key := l.effective("limits.perPass", l.bound.all, func(o *settings.Limits) plan.CountLimit { return o.PerPass })
+	return Allowance{plan.LimitPerPass, limit, l.bound.all, l.planned.all + l.earlierPlan.all, key, "", 0, ""}
 }
 
 // HourlyOfCluster returns the limit of evictions per hour in the whole cluster.
 func (l *Counter) HourlyOfCluster() Allowance {
-	return Allowance{plan.LimitPerHour, l.options.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.lastHour.Cluster, ""}
+	limit, key := l.effective("limits.perHour.cluster", 0, func(o *settings.Limits) plan.CountLimit { return o.PerHour.Cluster })
+	return Allowance{plan.LimitPerHour, limit, 0, l.planned.all, key, "", l.lastHour.Cluster, ""}
 }
 
 // Allowances returns the limits that apply to an eviction of this pod. Limits per pass come before limits per hour.
 func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
 	p := &l.snapshot.Pods[pod]
-	ns, zone := p.Object.Namespace, l.Zones[p.Node]
-	return [...]Allowance{
-		l.PerPass(),
-		{plan.LimitPerNode, l.options.PerNode, l.bound.node[p.Node], l.planned.node[p.Node] + l.earlierPlan.node[p.Node],
-			"limits.perNode", l.snapshot.Nodes[p.Node].Name, 0, ""},
-		{plan.LimitPerNamespace, l.options.PerNamespace, l.bound.namespace[ns],
-			l.planned.namespace[ns] + l.earlierPlan.namespace[ns], "limits.perNamespace", ns, 0, ""},
-		{plan.LimitPerOwner, l.options.PerOwner, l.bound.ofWorkload(p.Workload),
-			l.planned.ofWorkload(p.Workload) + l.earlierPlan.ofWorkload(p.Workload), "limits.perOwner", "", 0, ""},
-		{plan.LimitPerZone, l.options.PerZone, l.bound.zone[zone], l.planned.zone[zone] + l.earlierPlan.zone[zone],
-			"limits.perZone", zone, 0, ""},
-		l.hourlyOfOwner(p),
-		{plan.LimitPerHour, l.options.PerHour.Namespace, 0, l.planned.namespace[ns], "limits.perHour.namespace", ns,
-			l.lastHour.Namespace[ns], ""},
-		l.HourlyOfCluster(),
-	}
+	return [...]Allowance{l.PerPass(), l.perNode(p), l.perNamespace(p), l.perOwner(p), l.perZone(p), l.hourlyOfOwner(p),
+		l.hourlyOfNamespace(p), l.HourlyOfCluster()}
+}
+
+func (l *Counter) perNode(p *cluster.Pod) Allowance {
+	pods := l.bound.node[p.Node]
+	limit, key := l.effective("limits.perNode", pods, func(o *settings.Limits) plan.CountLimit { return o.PerNode })
+	return Allowance{plan.LimitPerNode, limit, pods, l.planned.node[p.Node] + l.earlierPlan.node[p.Node], key,
+		l.snapshot.Nodes[p.Node].Name, 0, ""}
+}
+
+func (l *Counter) perNamespace(p *cluster.Pod) Allowance {
+	ns := p.Object.Namespace
+	pods := l.bound.namespace[ns]
+	limit, key := l.effective("limits.perNamespace", pods, func(o *settings.Limits) plan.CountLimit { return o.PerNamespace })
+	return Allowance{plan.LimitPerNamespace, limit, pods, l.planned.namespace[ns] + l.earlierPlan.namespace[ns], key, ns, 0, ""}
+}
+
+func (l *Counter) perOwner(p *cluster.Pod) Allowance {
+	pods := l.bound.ofWorkload(p.Workload)
+	limit, key := l.effective("limits.perOwner", pods, func(o *settings.Limits) plan.CountLimit { return o.PerOwner })
+	return Allowance{plan.LimitPerOwner, limit, pods, l.PlannedFor(p.Workload), key, "", 0, ""}
+}
+
+func (l *Counter) perZone(p *cluster.Pod) Allowance {
+	zone := l.Zones[p.Node]
+	pods := l.bound.zone[zone]
+	limit, key := l.effective("limits.perZone", pods, func(o *settings.Limits) plan.CountLimit { return o.PerZone })
+	return Allowance{plan.LimitPerZone, limit, pods, l.planned.zone[zone] + l.earlierPlan.zone[zone], key, zone, 0, ""}
 }
 
 // hourlyOfOwner returns the hourly limit of the pod's workload. A pod without a workload has a limit of its own.
@@ -108,7 +125,14 @@ func (l *Counter) hourlyOfOwner(p *cluster.Pod) Allowance {
 	if p.Workload == cluster.NoWorkload {
 		planned = 0
 	}
-	return Allowance{plan.LimitPerHour, l.options.PerHour.Owner, 0, planned, "limits.perHour.owner", w.Name, l.lastHour.Workload[w], w.Kind}
+	limit, key := l.effective("limits.perHour.owner", 0, func(o *settings.Limits) plan.CountLimit { return o.PerHour.Owner })
+	return Allowance{plan.LimitPerHour, limit, 0, planned, key, w.Name, l.lastHour.Workload[w], w.Kind}
+}
+
+func (l *Counter) hourlyOfNamespace(p *cluster.Pod) Allowance {
+	ns := p.Object.Namespace
+	limit, key := l.effective("limits.perHour.namespace", 0, func(o *settings.Limits) plan.CountLimit { return o.PerHour.Namespace })
+	return Allowance{plan.LimitPerHour, limit, 0, l.planned.namespace[ns], key, ns, l.lastHour.Namespace[ns], ""}
 }
 
 // Refuse returns the strictest limit that one more eviction of this pod would exceed: the one that allows the fewest

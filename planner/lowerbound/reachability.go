@@ -18,7 +18,11 @@ type reachability struct {
 	// start holds the goals before the plan.
 	start   *goal.Tracker
 	staying []stayingPods // by node
-	all     []cluster.NodeID
+	// begin holds the requests and the number of the pods at the start, on the nodes that earlier moves change.
+	begin map[cluster.NodeID]stayingPods
+	// movedEarlier holds the pods that earlier moves take to another node.
+	movedEarlier map[cluster.PodID]bool
+	all          []cluster.NodeID
 	// sorted holds the nodes of the latest query, grouped by domain.
 	sorted domainNodes
 	// could caches the result of CouldRun for last, the pod of the latest query.
@@ -51,7 +55,32 @@ func newReachability(c *search.Search, start *goal.Tracker) *reachability {
 	for i := range c.Snapshot.Nodes {
 		r.all = append(r.all, cluster.NodeID(i))
 	}
+	r.applyEarlierMoves()
 	return r
+}
+
+func (r *reachability) applyEarlierMoves() {
+	r.begin, r.movedEarlier = map[cluster.NodeID]stayingPods{}, map[cluster.PodID]bool{}
+	for _, m := range r.search.Earlier {
+		r.movedEarlier[m.Pod] = true
+		requests := r.search.Snapshot.Pods[m.Pod].Requests
+		from, to := r.atStart(m.From), r.atStart(m.Landing.To)
+		from.requested, to.requested = from.requested.Clone(), to.requested.Clone()
+		from.requested.Sub(requests)
+		to.requested.Add(requests)
+		from.pods--
+		to.pods++
+		r.begin[m.From], r.begin[m.Landing.To] = from, to
+	}
+}
+
+// atStart returns the requests and the number of all pods on the node at the start of the search.
+func (r *reachability) atStart(n cluster.NodeID) stayingPods {
+	if changed, is := r.begin[n]; is {
+		return changed
+	}
+	node := &r.search.Snapshot.Nodes[n]
+	return stayingPods{true, node.Requested, int64(len(node.Pods))}
 }
 
 func (r *reachability) mayLeave(pod cluster.PodID) bool {
@@ -139,7 +168,7 @@ func (r *reachability) canRunOnAny(pod cluster.PodID, nodes []cluster.NodeID) bo
 
 // couldHold reports whether the node can hold the pod, either now or after all evictable pods have left.
 func (r *reachability) couldHold(pod cluster.PodID, n cluster.NodeID, could func(cluster.NodeID, *cluster.Resources, int64) bool) bool {
-	now := stayingPods{true, r.search.Snapshot.Nodes[n].Requested, int64(len(r.search.Snapshot.Nodes[n].Pods))}
+	now := r.atStart(n)
 	if could(n, &now.requested, now.pods) && r.goalsAllow(pod, n, &now) {
 		return true
 	}
@@ -151,6 +180,7 @@ func (r *reachability) couldHold(pod cluster.PodID, n cluster.NodeID, could func
 // amounts up to the larger of its limit and the node's initial amount. goalsAllow ignores goals by load and goals
 // that count selected pods, because their least amounts are unknown.
 func (r *reachability) goalsAllow(pod cluster.PodID, n cluster.NodeID, beside *stayingPods) bool {
+	begin := r.atStart(n)
 	for i := range r.start.Headroom {
 		a, room := r.start.Headroom[i].Amounts, r.start.Headroom[i].ByNode
 		if a.Measure.ByUsage || a.Measure.Pods != nil {
@@ -158,7 +188,7 @@ func (r *reachability) goalsAllow(pod cluster.PodID, n cluster.NodeID, beside *s
 		}
 		name := a.Measure.Resource
 		size := r.search.Snapshot.Pods[pod].Requests.Get(name)
-		if size > 0 && room[n] != goal.Unbounded && beside.requested.Get(name)+size > r.search.Snapshot.Nodes[n].Requested.Get(name)+max(0, room[n]) {
+		if size > 0 && room[n] != goal.Unbounded && beside.requested.Get(name)+size > begin.requested.Get(name)+max(0, room[n]) {
 			return false
 		}
 	}
@@ -172,7 +202,7 @@ func (r *reachability) stayingOn(n cluster.NodeID) *stayingPods {
 	}
 	at.known = true
 	for _, id := range r.search.Snapshot.Nodes[n].Pods {
-		if p := &r.search.Snapshot.Pods[id]; !p.Terminating && !r.mayLeave(id) {
+		if p := &r.search.Snapshot.Pods[id]; !p.Terminating && !r.mayLeave(id) && !r.movedEarlier[id] {
 			at.pods++
 			at.requested.Add(p.Requests)
 		}

@@ -92,10 +92,13 @@ func (c *pass) PredictionLimitReached() (plan.Reason, bool) {
 		"limits.maxPredictions lets a plan predict %s; it was cut short", plural.Count(most, "landing"))}, true
 }
 
-// PodsOf lists the pods of goal g in the snapshot. For a node goal, the list omits replacements that landed on the
-// node during planning.
+// PodsOf lists the pods of goal g at the start. For a node goal, the list omits replacements that landed on the node
+// during planning or by an earlier move.
 func (c *pass) PodsOf(g int) []cluster.PodID {
 	if goal := &c.Goals.Goals[g]; goal.Kind == plan.NodeBelow {
+		if pods, changed := c.podsLeft[goal.Node]; changed {
+			return pods
+		}
 		return c.Snapshot.Nodes[goal.Node].Pods
 	}
 	return c.Goals.Goals[g].Pods
@@ -183,13 +186,19 @@ type pass struct {
 	Moves        []WaveStep
 	Moved        []bool             // by pod
 	HintedByWave [][]cluster.NodeID // nodes hinted in each wave
+	// Earlier lists the moves of an earlier search whose predicted result is the start of this one; see StartAfter.
+	Earlier []WaveStep
+	// podsLeft lists the pods at the start on the nodes that Earlier changes, without replacements.
+	podsLeft map[cluster.NodeID][]cluster.PodID
+	// Stated lists the goals that count as stated by the strategies; nil means all goals of the search.
+	Stated []plan.Goal
 }
 
 func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) pass {
 	schedulers := opts.Trust.SchedulerStates(s, opts.Placement.Profiles, st.Schedulers)
 	c := pass{
 		State: newState(opts, s, goals, schedulers, now), PlannerState: st, Now: now, Schedulers: schedulers,
-		Limits:     limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now)),
+		Limits:     limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now), opts.OpenWindowLimits(now)...),
 		Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)),
 	}
 	c.Eligibility = eligibility.NewChecker(s, c.Model, st, opts, now)

@@ -1,10 +1,6 @@
 package search
 
-import (
-	"slices"
-
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
-)
+import "slices"
 
 // rewind resets the current state and the states of the wave to the snapshot, and begins the first wave. All waves are
 // closed. The parameter made lists the moves in the current state, in order; it may lack moves of c.Moves that the
@@ -20,7 +16,7 @@ func (c *goalSearch) rewind(made []Step) {
 	}
 	c.Moves, c.HintedByWave = nil, nil
 	c.Rejections.forgetLimits()
-	c.wave = newWave(c.wave.WaveStates, eligibility.NewConsumed(), 1)
+	c.wave = newWave(c.wave.WaveStates, c.newConsumed(), 1)
 	c.round++
 }
 

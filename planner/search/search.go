@@ -8,7 +8,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
@@ -52,7 +51,7 @@ func (c *Search) passOverGoals() {
 
 // Run finds the moves and assigns them to waves.
 func (c *Search) Run() {
-	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+	c.wave = newWave(NewWaveStates(c.State), c.newConsumed(), 1)
 	c.singleMoves()
 	if c.displacementMoves() {
 		c.finalPass()

@@ -148,7 +148,7 @@ func (c *waveBuilder) dropLastMove() {
 
 // openWave starts a wave with a number above those of the moves so far.
 func (c *waveBuilder) openWave() {
-	gone, last := eligibility.NewConsumed(), 0
+	gone, last := c.newConsumed(), 0
 	for _, m := range c.Moves {
 		gone.Add(c.Eligibility, m.Pod)
 		last = m.Wave

@@ -23,9 +23,11 @@ type Options struct {
 	Guards    guard.Options
 	Placement placement.Options
 	// Trust says which schedulers are trusted to place pods as predicted.
-	Trust    trust.Options
-	Limits   Limits
-	InFlight InFlight
+	Trust  trust.Options
+	Limits Limits
+	// WindowLimits are the limits of allow windows, by their index in Guards.Windows.Allow.
+	WindowLimits map[int]WindowLimits
+	InFlight     InFlight
 	// MinConfidence is the least probability, from 0 to 1, with which the replacement must land on an acceptable
 	// node.
 	MinConfidence float64
@@ -130,6 +132,8 @@ type StrategyInfo struct {
 	Needs string
 	// ByLoad lists the resources whose usage the strategy needs.
 	ByLoad []string
+	// Mode says who decides about the strategy's moves. Empty means plan.Automatic.
+	Mode plan.StrategyMode
 }
 
 // PressureHint is the mark of a node under pressure: a label, or a taint with the effect PreferNoSchedule. The hint

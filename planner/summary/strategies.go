@@ -14,10 +14,14 @@ import (
 func strategyStates(c *search.Search) []plan.StrategyState {
 	out := []plan.StrategyState{}
 	for _, info := range c.Options.Strategies {
-		out = append(out, plan.StrategyState{Name: info.Name})
+		st := plan.StrategyState{Name: info.Name}
+		if info.Mode != plan.Automatic {
+			st.Mode = info.Mode
+		}
+		out = append(out, st)
 	}
 	nodes := map[string]map[string]bool{} // waiting nodes, by strategy
-	for _, g := range c.Goals.Goals {
+	for _, g := range statedGoals(c) {
 		i := slices.IndexFunc(out, func(st plan.StrategyState) bool { return st.Name == g.Strategy })
 		if i < 0 {
 			i = len(out)
@@ -38,6 +42,14 @@ func strategyStates(c *search.Search) []plan.StrategyState {
 		}
 	}
 	return out
+}
+
+// statedGoals returns the goals that count as stated by the strategies.
+func statedGoals(c *search.Search) []plan.Goal {
+	if c.Stated != nil {
+		return c.Stated
+	}
+	return c.Goals.Goals
 }
 
 // missingUsageReason describes the usage data that a strategy by load lacks, or returns "" if the data suffices. The

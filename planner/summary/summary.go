@@ -33,8 +33,8 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 		Strategies: strategyStates(c),
 		Schedulers: c.Schedulers,
 		Inputs:     planInputs(c),
-		Blocks:     Blocks(c),
-		Pressure:   PressureHints(c), HintsNoData: hintsWithoutDataReason(c),
+		Blocks:     Blocks(c), WindowLimits: c.Limits.WindowKeys(),
+		Pressure: PressureHints(c), HintsNoData: hintsWithoutDataReason(c),
 	}
 	if _, spent := c.PredictionLimitReached(); spent {
 		pods := out.Rejections.Counts[plan.PredictionLimitReached]

@@ -26,7 +26,7 @@ func usageByResource(c *search.Search) []resourceUsage {
 	for _, r := range c.Snapshot.Usage.Resources() {
 		a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, c.Options.Guards.Scope.Usage)
 		change := map[cluster.NodeID]int64{}
-		for _, m := range c.Moves {
+		for _, m := range slices.Concat(c.Earlier, c.Moves) {
 			change[m.From] -= a.Contribution(m.Pod, m.From)
 			change[m.Landing.To] += a.Contribution(m.Pod, m.Landing.To)
 		}

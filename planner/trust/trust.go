@@ -168,7 +168,8 @@ func (o Options) stateOf(name string, pods int, s *cluster.Snapshot, profiles ma
 	if model := ModelOf(s, ProfileOf(name, profiles)); cmp.Or(b.Model, ModelOf(s, scheduler.DefaultProfile())) != model {
 		b = plan.SchedulerBindings{} // they were predicted with another model
 	}
-	st := plan.SchedulerState{Name: name, Pods: pods, Seen: b.Seen, Predicted: b.Predicted, Hits: b.Hits}
+	st := plan.SchedulerState{Name: name, Pods: pods, Seen: b.Seen, Predicted: b.Predicted, Hits: b.Hits,
+		Contradicted: o.contradict(b)}
 	if b.Predicted > 0 {
 		rate := plan.Round(b.HitRate())
 		st.HitRate = &rate

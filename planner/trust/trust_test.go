@@ -169,8 +169,8 @@ func TestSchedulerStatesAndProfiles(t *testing.T) {
 	seen := map[string]plan.SchedulerBindings{"good": {Seen: 12, Predicted: 10, Hits: 9}, "bad": {Seen: 12, Predicted: 10, Hits: 8}, "few": {Seen: 12, Predicted: 9, Hits: 9}, "known": {Seen: 9, Predicted: 9, Model: trust.ModelOf(s, scheduler.MostAllocatedProfile())}, "stale": {Seen: 9, Predicted: 9, Model: "1.30-0"}}
 	opts := trust.Options{MinBindings: 10, MinHitRate: 0.9}
 	want := []plan.SchedulerState{
-		{Name: "bad", Seen: 12, Predicted: 10, Hits: 8}, {Name: "fancy", Pods: 1}, {Name: "few", Seen: 12, Predicted: 9, Hits: 9},
-		{Name: "good", Seen: 12, Predicted: 10, Hits: 9, Trusted: true}, {Name: "known", Pods: 1, Seen: 9, Predicted: 9}, {Name: "stale"},
+		{Name: "bad", Seen: 12, Predicted: 10, Hits: 8, Contradicted: true}, {Name: "fancy", Pods: 1}, {Name: "few", Seen: 12, Predicted: 9, Hits: 9},
+		{Name: "good", Seen: 12, Predicted: 10, Hits: 9, Trusted: true}, {Name: "known", Pods: 1, Seen: 9, Predicted: 9, Contradicted: true}, {Name: "stale"},
 	}
 	states := opts.SchedulerStates(s, known, seen)
 	if d := cmp.Diff(want, states, cmpopts.IgnoreFields(plan.SchedulerState{}, "Reason", "HitRate")); d != "" {

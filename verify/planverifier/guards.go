@@ -169,7 +169,7 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 		return
 	}
 	add(!r.selectedByNodeSelector(n), plan.NodeOutOfScope, "its node is out of scope")
-	add(r.rules.isVirtual(n), plan.VirtualNode, "its node is virtual")
+	add(r.rules.IsVirtual(n), plan.VirtualNode, "its node is virtual")
 	add(!isReadyNode(n), plan.NodeNotReady, "its node is not Ready")
 	why := whyRemoved(n)
 	add(why != "", plan.NodeBeingDisrupted, "its node "+why)
@@ -242,7 +242,7 @@ func hasDrainMark(n *corev1.Node) bool {
 func (r *verifier) checkTarget(c call) {
 	if n := r.nodes[c.move.To]; n != nil && whyRemoved(n) != "" {
 		r.report(c.move, plan.NodeBeingDisrupted, "the target %s %s", n.Name, whyRemoved(n))
-	} else if n != nil && r.rules.isVirtual(n) {
+	} else if n != nil && r.rules.IsVirtual(n) {
 		r.report(c.move, plan.VirtualNode, "the target %s is virtual", n.Name)
 	} else if n != nil && hasDrainMark(n) {
 		r.report(c.move, plan.NodeBeingDrained, "the target %s is being drained", n.Name)

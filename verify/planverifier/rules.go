@@ -56,8 +56,8 @@ type Rules struct {
 	Location *time.Location
 }
 
-// isVirtual reports whether a service or another cluster runs the pods of the node.
-func (r *Rules) isVirtual(n *corev1.Node) bool {
+// IsVirtual reports whether a service or another cluster runs the pods of the node.
+func (r *Rules) IsVirtual(n *corev1.Node) bool {
 	for key, value := range n.Labels {
 		switch key + "=" + value {
 		case "eks.amazonaws.com/compute-type=fargate", "type=virtual-kubelet", "node.kubernetes.io/instance-type=eklet",

@@ -67,7 +67,7 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 
 // hasUsageGoal reports whether the strategy has a goal on the node.
 func (r *liveState) hasUsageGoal(n *corev1.Node) bool {
-	return isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.isVirtual(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
+	return isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.IsVirtual(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
 }
 
 func allocatable(n *corev1.Node, resource string) int64 {
@@ -81,7 +81,7 @@ func allocatable(n *corev1.Node, resource string) int64 {
 func (r *liveState) hasCoverage(g measuredUsage) bool {
 	known, all := 0, 0
 	for name, n := range r.nodes {
-		if !r.selectedByNodeSelector(n) || r.rules.isVirtual(n) {
+		if !r.selectedByNodeSelector(n) || r.rules.IsVirtual(n) {
 			continue
 		}
 		all++

@@ -230,6 +230,10 @@ spec:
 {{- range $i, $p := dig "placement" "profiles" list $config -}}
 {{- include "evenkeel.file" (dict "root" $root "key" (printf "config.placement.profiles[%d].policy" $i) "file" ($p.policy | default "")) -}}
 {{- end -}}
+{{- range $i, $r := $config.notify -}}
+{{- include "evenkeel.file" (dict "root" $root "key" (printf "config.notify[%d].urlFile" $i) "file" ($r.urlFile | default "")) -}}
+{{- include "evenkeel.file" (dict "root" $root "key" (printf "config.notify[%d].tokenFile" $i) "file" ($r.tokenFile | default "")) -}}
+{{- end -}}
 {{- if and (eq .Values.kind "CronJob") (has $source (list "metricsServer" "loadWatcher")) -}}
 {{- range $s := $config.strategies -}}
 {{- if and (eq (toString ($s.args | default dict).basis) "load") (gt (int ($s.args | default dict).for) 1) -}}

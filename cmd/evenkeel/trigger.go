@@ -1,0 +1,132 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/trigger"
+)
+
+// defaultTriggerTimeout is how long trigger waits until the leader takes the request.
+const defaultTriggerTimeout = 2 * time.Minute
+
+type triggerFlags struct {
+	namespace string
+	wait      time.Duration
+}
+
+func newTrigger(g *globalFlags) *cobra.Command {
+	f := &triggerFlags{}
+	c := &cobra.Command{
+		Use: "trigger STRATEGY", Short: "Ask the leader to run a strategy now", Args: requireStrategyArgument,
+		Long:    "Asks the process that leads to make a pass of the strategy now, as if the strategy were due. Limits, windows, budgets,\nback-offs and pauses apply. The leader takes a request between two passes, and at most one a minute.\nThe command needs `evenkeel run`, which the chart installs with kind: Deployment. It does not wait for the pass to end.",
+		Example: "  evenkeel trigger zones",
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
+	}
+	addReleaseFlag(c.Flags(), &f.namespace)
+	c.Flags().DurationVar(&f.wait, "wait", defaultTriggerTimeout, "how long to wait until the leader takes the request")
+	return c
+}
+
+func requireStrategyArgument(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%s takes the name of one strategy, not %d; want: %s STRATEGY", cmd.CommandPath(), len(args), cmd.CommandPath())
+	}
+	return nil
+}
+
+// check returns an error if an argument or a flag has an invalid value.
+func (f *triggerFlags) check(strategy string) error {
+	if len(validation.IsDNS1123Label(strategy)) > 0 {
+		return fmt.Errorf("%q is not a name of a strategy (want lower case letters, digits and dashes)", strategy)
+	}
+	if f.wait <= 0 {
+		return fmt.Errorf("--wait: %s is too short (want more than 0s)", f.wait)
+	}
+	if f.namespace != "" {
+		return checkNamespace(f.namespace)
+	}
+	return nil
+}
+
+func (f *triggerFlags) run(cmd *cobra.Command, g *globalFlags, strategy string) error {
+	g.logger(cmd)
+	if err := f.check(strategy); err != nil {
+		return err
+	}
+	client, _, err := g.client()
+	if err != nil {
+		return err
+	}
+	if f.namespace, err = releaseNamespace(cmd.Context(), client, f.namespace); err != nil {
+		return fmt.Errorf("nothing was triggered: %w", err)
+	}
+	holder, err := f.findLeader(cmd.Context(), client)
+	if err != nil {
+		return fmt.Errorf("nothing was triggered: %w", err)
+	}
+	box, id := trigger.New(client, f.namespace), newRunID()
+	err = box.Submit(cmd.Context(), trigger.Request{ID: id, Strategy: strategy, By: apiUser(cmd.Context(), client), At: time.Now()})
+	if err != nil {
+		return fmt.Errorf("nothing was triggered: %w", explainForbidden("create, get and update configmaps", err))
+	}
+	if err := f.waitForLeader(cmd.Context(), box, id, holder); err != nil {
+		return err
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: %s runs strategy %s now; see its log and its report.\n", f.namespace, holder, strategy)
+	return nil
+}
+
+// findLeader returns the process that leads. The error says why no process can take a trigger.
+func (f *triggerFlags) findLeader(ctx context.Context, client kubernetes.Interface) (string, error) {
+	holder, err := (&leader.Lease{Client: client, Namespace: f.namespace}).Leader(ctx)
+	if err != nil || holder != "" {
+		return holder, err
+	}
+	dry, err := (&leader.Lease{Client: client, Namespace: f.namespace, DryRun: true}).Leader(ctx)
+	if err == nil && dry != "" {
+		return "", fmt.Errorf("%s leads a dry run in namespace %s, which takes no triggers; to see its plan now, use `evenkeel plan`", dry,
+			f.namespace)
+	}
+	return "", fmt.Errorf("no process holds the Lease evenkeel in namespace %s; a trigger needs `evenkeel run` (kind: Deployment in the chart). "+
+		"With kind: CronJob, start a job: kubectl create job --namespace %s --from=cronjob/NAME JOB", f.namespace, f.namespace)
+}
+
+// waitForLeader waits until the leader has taken the request. If it does not, waitForLeader withdraws the request.
+func (f *triggerFlags) waitForLeader(ctx context.Context, box *trigger.Store, id, holder string) error {
+	waiting, cancel := context.WithTimeout(ctx, f.wait)
+	defer cancel()
+	every := time.NewTicker(reportPollInterval)
+	defer every.Stop()
+	var last error
+	for {
+		answer, err := box.Answer(waiting, id)
+		if last = err; waiting.Err() != nil {
+			last = nil
+		}
+		switch {
+		case answer == nil:
+		case answer.Taken:
+			return nil
+		default:
+			return fmt.Errorf("%s rejects the trigger: %s", holder, answer.Rejected)
+		}
+		select {
+		case <-every.C:
+			continue
+		case <-waiting.Done():
+		}
+		if back, err := box.Withdraw(ctx, id); err != nil || !back {
+			return errors.Join(fmt.Errorf("it is not known whether %s has taken the trigger; see its log", holder), last, err)
+		}
+		return errors.Join(fmt.Errorf("%s did not take the trigger within %s, so it was withdrawn: a pass is running, or it is a single pass "+
+			"(`run --once`), which takes no triggers", holder, f.wait), last)
+	}
+}

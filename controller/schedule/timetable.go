@@ -1,0 +1,255 @@
+package schedule
+
+import (
+	"slices"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// maxSetBack is the longest time by which the clock may be set back while no firing runs twice. If the clock is set back
+// by more, its earlier readings were wrong, and the schedules continue from the new time.
+const maxSetBack = time.Hour
+
+// Timetable knows which strategies are due. Its times never depend on how often the caller asks.
+type Timetable struct {
+	entries []*entry
+	seen    time.Time // the latest time that the caller passed
+}
+
+// entry is the state of one strategy.
+type entry struct {
+	rule Rule
+	next firing // the next run on the schedule; zero: none
+	// consumed is the start of the last firing that ran or was skipped.
+	consumed time.Time
+	// catchUp is set if a missed firing must run as soon as possible.
+	catchUp bool
+	// since is the time from which the entry counts firings and events.
+	since time.Time
+	// started is the start of the last run, and byEvent that of the last run that an event started.
+	started, byEvent time.Time
+	// wanted is the time of the run that covers all events so far, and atMost is the time until which further events may
+	// postpone it. Both are zero if no event waits for a run.
+	wanted, atMost time.Time
+	// running is set during the run of a firing.
+	running bool
+}
+
+// New returns the timetable of rules from the time after on.
+func New(rules []Rule, after time.Time) *Timetable {
+	t := &Timetable{seen: after}
+	for _, r := range rules {
+		t.entries = append(t.entries, &entry{rule: r, next: r.nextStart(after), since: after})
+	}
+	return t
+}
+
+// Replace returns a timetable of new rules. Strategies that keep their name keep the times of their runs and the events
+// that wait. If a pass is due now, it stays due under a new schedule that fires at the same time.
+func (t *Timetable) Replace(rules []Rule, now time.Time) *Timetable {
+	after := now
+	if at := t.Next(); !at.IsZero() && !at.After(now) {
+		after = at.Add(-1)
+	}
+	out := New(rules, after)
+	for _, e := range out.entries {
+		if old := t.find(e.rule.Name); old != nil {
+			e.since, e.started, e.byEvent, e.consumed = old.since, old.started, old.byEvent, old.consumed
+			e.catchUp = old.catchUp && e.rule.RunMissed
+			if len(e.rule.After) > 0 {
+				e.wanted, e.atMost = old.wanted, old.atMost
+			}
+			e.next = e.rule.nextStart(e.floor(after))
+		}
+	}
+	return out
+}
+
+func (t *Timetable) find(name string) *entry {
+	if i := slices.IndexFunc(t.entries, func(e *entry) bool { return e.rule.Name == name }); i >= 0 {
+		return t.entries[i]
+	}
+	return nil
+}
+
+// Remembers reports whether a strategy needs the times of earlier runs after a restart.
+func (t *Timetable) Remembers() bool {
+	return slices.ContainsFunc(t.entries, func(e *entry) bool { return e.rule.Remembers() })
+}
+
+// Recall sets the times of runs that other processes made. If a firing came after the last run and before this timetable
+// began, it was missed. Recall ignores a time more than an hour ahead of now, because the clock of that process was wrong.
+func (t *Timetable) Recall(runs map[string]plan.StrategyRun, now time.Time) {
+	for _, e := range t.entries {
+		past, known := runs[e.rule.Name]
+		if !known || !e.rule.Remembers() {
+			continue
+		}
+		if e.started.IsZero() && !past.Started.After(now.Add(maxSetBack)) {
+			e.started = past.Started
+			missed := e.rule.NextStart(past.Started)
+			e.catchUp = e.rule.RunMissed && !missed.IsZero() && !missed.After(e.since)
+		}
+		if past.ByEvent.After(e.byEvent) && !past.ByEvent.After(now.Add(maxSetBack)) {
+			e.byEvent = past.ByEvent
+		}
+	}
+}
+
+// Runs returns the times to store for Recall, for at most plan.MaxStrategyRuns strategies. A strategy that has not run
+// yet has the time from which it counts firings. The result is nil if no strategy needs it.
+func (t *Timetable) Runs() map[string]plan.StrategyRun {
+	var out map[string]plan.StrategyRun
+	for _, e := range t.entries {
+		if e.rule.Remembers() && len(out) < plan.MaxStrategyRuns {
+			started := e.started
+			if started.IsZero() {
+				started = e.since
+			}
+			if out == nil {
+				out = map[string]plan.StrategyRun{}
+			}
+			out[e.rule.Name] = plan.StrategyRun{Started: started.UTC(), ByEvent: e.byEvent.UTC()}
+		}
+	}
+	return out
+}
+
+// Next returns the earliest time at which a strategy is due, or zero if no strategy is ever due.
+func (t *Timetable) Next() time.Time {
+	var first time.Time
+	for _, e := range t.entries {
+		first = earlier(first, e.due())
+	}
+	return first
+}
+
+// Due returns the strategies that are due at now. Of strategies with only a cron schedule, those with the earliest start
+// share a pass, and later firings are skipped.
+func (t *Timetable) Due(now time.Time) []string {
+	var first time.Time
+	for _, e := range t.entries {
+		if e.rule.isPlain() {
+			first = earlier(first, e.next.start)
+		}
+	}
+	var out []string
+	for _, e := range t.entries {
+		due := e.due()
+		if !due.IsZero() && !due.After(now) && (!e.rule.isPlain() || due.Equal(first)) {
+			out = append(out, e.rule.Name)
+		}
+	}
+	return out
+}
+
+// Started records that a pass of the named strategies begins.
+func (t *Timetable) Started(names []string, now time.Time) {
+	for _, e := range t.entries {
+		if !slices.Contains(names, e.rule.Name) {
+			continue
+		}
+		e.started, e.catchUp = now, false
+		if at := e.next.start; !at.IsZero() && !at.After(now) {
+			e.running, e.consumed = true, at
+			if e.rule.RunMissed {
+				at = now // this run makes up for all firings until now
+			}
+			e.next = e.rule.nextStart(at)
+		}
+		if at := e.eventDue(); !at.IsZero() && !at.After(now) {
+			e.byEvent = now
+		}
+		if e.wanted.After(now) {
+			e.atMost = e.wanted
+		} else {
+			e.wanted, e.atMost = time.Time{}, time.Time{}
+		}
+	}
+}
+
+// Ended records that the pass has ended, and returns the strategies whose firings came during the pass and are skipped.
+func (t *Timetable) Ended(now time.Time) (skipped []string) {
+	t.SetTime(now)
+	for _, e := range t.entries {
+		if e.ended(now) {
+			skipped = append(skipped, e.rule.Name)
+		}
+		e.running = false
+	}
+	return skipped
+}
+
+// ended computes the next firing after a pass. It reports whether a firing is skipped.
+func (e *entry) ended(now time.Time) bool {
+	start := e.next.start
+	switch {
+	case start.IsZero():
+		return false
+	case start.After(now):
+		if e.running { // @every counts from the end of its pass
+			e.next = e.rule.nextStart(e.floor(now))
+		}
+		return false
+	case now.Before(e.next.at.Add(e.rule.Jitter)):
+		return false // the run can still start within the jitter of its firing
+	}
+	e.catchUp, e.consumed = e.rule.RunMissed, start
+	e.next = e.rule.nextStart(e.floor(now))
+	return !e.rule.RunMissed
+}
+
+// SetTime tells the timetable the time. If the clock was set back, schedules continue from the new time, but no firing of
+// the last hour runs twice.
+func (t *Timetable) SetTime(now time.Time) {
+	if now.Before(t.seen) {
+		for _, e := range t.entries {
+			e.setBack(now)
+		}
+	}
+	t.seen = now
+}
+
+func (e *entry) setBack(now time.Time) {
+	if next := e.rule.nextStart(e.floor(now)); !next.start.IsZero() && (e.next.start.IsZero() || next.start.Before(e.next.start)) {
+		e.next = next
+	}
+	if e.byEvent.After(now.Add(maxSetBack)) {
+		e.byEvent = time.Time{}
+	}
+	if e.wanted.After(now) {
+		latest := now.Add(longest(e.rule))
+		e.wanted, e.atMost = earlier(e.wanted, latest), earlier(e.atMost, latest)
+	}
+	if e.since.After(now) {
+		e.since = now
+	}
+	if e.started.After(now) {
+		e.started = now
+	}
+}
+
+// floor returns the time after which the next firing is searched: now, or the last firing if the clock was set back.
+func (e *entry) floor(now time.Time) time.Time {
+	if e.consumed.After(now) && !e.consumed.After(now.Add(maxSetBack)) {
+		return e.consumed
+	}
+	return now
+}
+
+// due returns the time at which the strategy is due, or zero.
+func (e *entry) due() time.Time {
+	if e.catchUp {
+		return e.since
+	}
+	return earlier(e.next.start, e.eventDue())
+}
+
+// earlier returns the earlier of two times. A zero time means never.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

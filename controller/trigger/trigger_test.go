@@ -1,0 +1,147 @@
+package trigger
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/fake"
+	ktesting "k8s.io/client-go/testing"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+func testRequest(id string, at time.Time) Request {
+	return Request{ID: id, Strategy: "zones", By: "alice", At: at}
+}
+
+// conflicting makes the fake server reject updates with an old resource version, as an API server does.
+func conflicting() *fake.Clientset {
+	c := fake.NewClientset()
+	version := 0
+	c.PrependReactor("*", "configmaps", func(a ktesting.Action) (bool, runtime.Object, error) {
+		update, ok := a.(ktesting.UpdateAction) // a create action is one, too
+		if !ok {
+			return false, nil, nil
+		}
+		o := update.GetObject().(*corev1.ConfigMap)
+		if a.GetVerb() == "update" {
+			before, err := c.Tracker().Get(a.GetResource(), o.Namespace, o.Name)
+			if err == nil && before.(*corev1.ConfigMap).ResourceVersion != o.ResourceVersion {
+				return true, nil, apierrors.NewConflict(corev1.Resource("configmaps"), o.Name, nil)
+			}
+		}
+		version++
+		o.ResourceVersion = strings.Repeat("x", version)
+		return false, nil, nil
+	})
+	return c
+}
+
+func TestATriggerIsTakenOnce(t *testing.T) {
+	ctx := t.Context()
+	s := New(conflicting(), "evenkeel")
+	if r, err := s.Pending(ctx); r != nil || err != nil {
+		t.Fatalf("no trigger: %+v, %v", r, err)
+	}
+	if err := s.Submit(ctx, testRequest("a", noon)); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := s.Answer(ctx, "a"); a != nil || err != nil {
+		t.Errorf("before it is taken: %+v, %v", a, err)
+	}
+	first, err := s.Pending(ctx)
+	if err != nil || first.Strategy != "zones" || first.By != "alice" || !first.At.Equal(noon) || first.ID != "a" {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	second, err := s.Pending(ctx) // of another leader
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Take(ctx, first); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Take(ctx, second); !apierrors.IsConflict(errorCause(err)) {
+		t.Errorf("the second leader: got %v, want a conflict", err)
+	}
+	if r, err := s.Pending(ctx); r != nil || err != nil {
+		t.Errorf("after it was taken: %+v, %v", r, err)
+	}
+	if a, err := s.Answer(ctx, "a"); err != nil || a == nil || !a.Taken {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if back, err := s.Withdraw(ctx, "a"); back || err != nil {
+		t.Errorf("withdrawn after it was taken: %v, %v", back, err)
+	}
+	if err := s.Submit(ctx, testRequest("b", noon)); err != nil {
+		t.Errorf("the next one: %v", err)
+	}
+	if _, err := s.Answer(ctx, "a"); err == nil || !strings.Contains(err.Error(), "replaced this one") {
+		t.Errorf("the first one was replaced: %v", err)
+	}
+}
+
+func errorCause(err error) error {
+	for {
+		u, ok := err.(interface{ Unwrap() error })
+		if !ok {
+			return err
+		}
+		err = u.Unwrap()
+	}
+}
+
+func TestARejectedAndAWithdrawnTrigger(t *testing.T) {
+	ctx := t.Context()
+	s := New(conflicting(), "evenkeel")
+	if err := s.Submit(ctx, testRequest("a", noon)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Submit(ctx, testRequest("b", noon.Add(time.Minute))); err == nil || !strings.Contains(err.Error(), "a trigger of strategy zones by alice") {
+		t.Errorf("a second one at the same time: %v", err)
+	}
+	if err := s.Submit(ctx, testRequest("c", noon.Add(MaxAge+time.Minute))); err != nil {
+		t.Errorf("the first one is outdated: %v", err)
+	}
+	r, err := s.Pending(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Reject(ctx, r, "no such strategy"); err != nil {
+		t.Fatal(err)
+	}
+	if a, err := s.Answer(ctx, "c"); err != nil || a == nil || a.Taken || a.Rejected != "no such strategy" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if err := s.Submit(ctx, testRequest("d", noon)); err != nil {
+		t.Fatal(err)
+	}
+	if back, err := s.Withdraw(ctx, "other"); back || err != nil {
+		t.Errorf("another one: %v, %v", back, err)
+	}
+	if back, err := s.Withdraw(ctx, "d"); !back || err != nil {
+		t.Errorf("%v, %v", back, err)
+	}
+	if r, err := s.Pending(ctx); r != nil || err != nil {
+		t.Errorf("after it was withdrawn: %+v, %v", r, err)
+	}
+}
+
+// The texts of a ConfigMap that somebody wrote by hand are bounded, and a request without a valid time is outdated.
+func TestAHandwrittenTrigger(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: ConfigMapName},
+		Data: map[string]string{"state": "pending", "strategy": long, "by": long, "id": long, "at": "noon"}}
+	r, err := New(fake.NewClientset(o), "evenkeel").Pending(t.Context())
+	if err != nil || len(r.Strategy) != 200 || len(r.By) != 200 || len(r.ID) != 200 || !r.Outdated(noon) {
+		t.Errorf("%+v, %v", r, err)
+	}
+	o.Data = nil
+	if r, err := New(fake.NewClientset(o), "evenkeel").Pending(t.Context()); r != nil || err != nil {
+		t.Errorf("an empty ConfigMap: %+v, %v", r, err)
+	}
+}

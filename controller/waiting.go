@@ -1,0 +1,122 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// proposalKeeper keeps the proposal of a pass until a person approves it.
+type proposalKeeper struct{ *pass }
+
+// keep keeps the proposal. While approved steps of a waiting plan are not executed yet, the plans stay as they are.
+func (p proposalKeeper) keep(ctx context.Context) {
+	if p.Waiting == nil || p.Approvals == nil || p.Mode != plan.Live || p.report.EndedBeforePlanning() {
+		return
+	}
+	needed := slices.ContainsFunc(p.Strategies, func(s config.ScheduledStrategy) bool { return s.Mode == plan.Approve })
+	if !needed && p.noneWaiting {
+		return
+	}
+	p.expectStep("keeping the plan that needs approval")
+	of, err := p.Approvals.Unfinished(ctx)
+	if of != "" {
+		p.log.Info("the waiting plans stay as they are, because approved steps are not executed yet", "waitingPlan", of)
+	}
+	if err == nil {
+		err = p.updateWaiting(ctx, of == "")
+	}
+	switch {
+	case err != nil && needed:
+		p.reportNotKept(err)
+	case err == nil && !needed:
+		p.noneWaiting = p.report.Waiting == nil
+	}
+}
+
+// updateWaiting replaces the waiting plans if replace is true and the moves of the proposal differ. It announces the new
+// plan.
+func (p proposalKeeper) updateWaiting(ctx context.Context, replace bool) error {
+	n := waiting.Proposal{Plan: p.report.Plan.ForApproval(), ConfigHash: p.ConfigHash, Now: p.Clock.Now(), ValidFor: p.ValidFor}
+	if n.Plan != nil {
+		for _, s := range n.Plan.Strategies {
+			if s.Due {
+				n.Strategies = append(n.Strategies, s.Name)
+			}
+		}
+	}
+	var kept waiting.Plans
+	var fresh *waiting.Plan
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	if err := p.Waiting.Update(call, func(before waiting.Plans) (waiting.Plans, error) {
+		if kept, fresh = before.Expire(n.Now), nil; replace {
+			kept, fresh = before.Keep(n)
+		}
+		return kept, nil
+	}); err != nil {
+		return err
+	}
+	if len(kept.Waiting) == 0 {
+		return nil
+	}
+	p.report.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{}}
+	for i := range kept.Waiting {
+		w := kept.Waiting[i].Summary()
+		// Another user may have written the names.
+		maps.DeleteFunc(w.Strategies, func(name string, _ int) bool { return !p.hasStrategy(name) })
+		w.Announced = fresh != nil && fresh.ID == w.ID
+		p.report.Waiting.Plans = append(p.report.Waiting.Plans, w)
+		if w.Announced {
+			p.announce(w)
+		}
+	}
+	return nil
+}
+
+func (p proposalKeeper) hasStrategy(name string) bool {
+	return slices.ContainsFunc(p.Strategies, func(s config.ScheduledStrategy) bool { return s.Name == name })
+}
+
+func (p proposalKeeper) announce(w plan.WaitingPlan) {
+	p.log.Info("a plan waits for approval", "waitingPlan", w.ID, "steps", w.Steps(), "strategies", w.Strategies, "expires", w.Expires,
+		"toApprove", "evenkeel approve "+w.ID)
+	if p.Events != nil {
+		p.Events.PlanWaiting(w)
+	}
+}
+
+// reportNotKept reports that the proposal does not wait for approval.
+func (p proposalKeeper) reportNotKept(err error) {
+	why := plan.Reason{Code: plan.StateUnavailable, Message: "the plan of this pass does not wait for approval: " + err.Error()}
+	if errors.Is(err, waiting.ErrTooLarge) {
+		why = plan.Reason{Code: plan.ProposalTooLarge, Message: err.Error()}
+	}
+	p.report.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{}, Problem: &why}
+	p.log.Warn("the plan of this pass does not wait for approval", "error", err)
+	if p.Events != nil {
+		p.Events.PlanNotKept(why)
+	}
+}
+
+// markApproved marks the steps of a request as approved in their waiting plan. It returns the reason why the steps must
+// not be executed, or "". After an error, the caller tries again later.
+func (c approvedPlans) markApproved(ctx context.Context, r *approval.Request, by plan.Approval) (rejected string, err error) {
+	if r.WaitingPlan == "" {
+		return "", nil
+	}
+	if c.Waiting == nil {
+		return "this process keeps no waiting plans", nil
+	}
+	err = c.Waiting.Update(ctx, func(p waiting.Plans) (waiting.Plans, error) { return p.Approve(r.Plan, by, c.Clock.Now()) })
+	if why := (waiting.Rejection{}); errors.As(err, &why) {
+		return why.Error(), nil
+	}
+	return "", err
+}

@@ -1,0 +1,438 @@
+package controller_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes/fake"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/history"
+)
+
+// approvalTest is a controller whose strategy zones is in mode approve, with real stores and a fake API.
+type approvalTest struct {
+	*controller.Controller
+	evictor   *reservationEvictor
+	observer  *fixedObserver
+	clock     *clocktesting.FakeClock
+	box       *approval.Store
+	plans     *waiting.Store
+	events    *recordingEvents
+	reports   []plan.RunReport
+	announced []plan.WaitingPlan
+}
+
+func newApprovalTest(t *testing.T) *approvalTest {
+	t.Helper()
+	m := &memoryStore{}
+	a := &approvalTest{evictor: &reservationEvictor{store: m}, events: &recordingEvents{}}
+	c, o := newController(t, a.evictor, plan.Live)
+	client := fake.NewClientset()
+	a.Controller, a.observer, a.clock = c, o, clocktesting.NewFakeClock(o.s.TakenAt)
+	a.box, a.plans = approval.New(client, "evenkeel"), waiting.New(client, "evenkeel")
+	c.Store, c.Approvals, c.Waiting, c.ValidFor, c.Events = m, a.box, a.plans, 24*time.Hour, a.events
+	c.Clock = betweenPassesClock{a.clock}
+	c.OnReport = func(r plan.RunReport) {
+		if a.reports = append(a.reports, r); r.Waiting == nil {
+			return
+		}
+		for _, w := range r.Waiting.Plans {
+			if w.Announced {
+				a.announced = append(a.announced, w)
+			}
+		}
+	}
+	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n"+
+		"- {name: zones, type: ZoneSpread, schedule: \"0 0 1 7 *\", mode: approve}\n"+
+		"- {name: hot, type: NodeLoad, schedule: \"0 0 1 7 *\", mode: approve, args: {target: {cpu: 0.9}}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Planner, c.Strategies, c.ConfigHash = planner.New(conf.PlannerOptions()), conf.BuildStrategies(), conf.Hash()
+	runs := 0
+	c.NewRunID = func() string { runs++; return fmt.Sprint("r", runs) }
+	return a
+}
+
+// pass makes a pass and returns the plan that waits.
+func (a *approvalTest) pass(t *testing.T) waiting.Plan {
+	t.Helper()
+	r, err := a.RunOnce(t.Context(), nil)
+	if err != nil || len(r.Plan.Moves) != 0 || len(r.Outcomes) != 0 {
+		t.Fatalf("%v; a pass has %d moves and %d outcomes, want none", err, len(r.Plan.Moves), len(r.Outcomes))
+	}
+	p, err := a.plans.Load(t.Context())
+	if err != nil || len(p.Waiting) != 1 || len(p.Waiting[0].Moves) != 2 {
+		t.Fatalf("%v, plans %+v; want a plan with two moves", err, p.Waiting)
+	}
+	if r.Waiting == nil || len(r.Waiting.Plans) != 1 || r.Waiting.Plans[0].ID != p.Waiting[0].ID {
+		t.Errorf("the report has the waiting plans %+v", r.Waiting)
+	}
+	return p.Waiting[0]
+}
+
+// approve submits steps of the plan, as `evenkeel approve` does.
+func (a *approvalTest) approve(t *testing.T, w waiting.Plan, steps ...int) plan.Plan {
+	t.Helper()
+	part := w.Part(steps)
+	if err := a.box.Submit(t.Context(), approval.Request{Plan: part, ApprovedBy: "alice", ApprovedAt: a.clock.Now().Truncate(time.Second),
+		WaitingPlan: w.ID}); err != nil {
+		t.Fatal(err)
+	}
+	return part
+}
+
+// lead looks for approved plans a number of times, as the leader does between two passes.
+func (a *approvalTest) lead(t *testing.T, checks int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	a.Approvals = &endAfterChecks{a.box, checks, cancel}
+	a.Run(ctx)
+	a.Approvals = a.box
+}
+
+func (a *approvalTest) report(t *testing.T, part plan.Plan) plan.RunReport {
+	t.Helper()
+	r, err := a.box.Report(t.Context(), part.ID)
+	if err != nil || r == nil {
+		t.Fatalf("report %+v (%v)", r, err)
+	}
+	return *r
+}
+
+func TestApprovedStepsAreExecuted(t *testing.T) {
+	a := newApprovalTest(t)
+	w := a.pass(t)
+	if len(a.announced) != 1 || len(a.events.waiting) != 1 || a.announced[0].Steps() != 2 || !a.announced[0].Announced {
+		t.Errorf("announced %+v, events %+v", a.announced, a.events.waiting)
+	}
+	if again := a.pass(t); again.ID != w.ID || len(a.announced) != 1 {
+		t.Errorf("the next pass has plan %s after %s, %d announcements", again.ID, w.ID, len(a.announced))
+	}
+	part := a.approve(t, w, 2)
+	a.lead(t, 2)
+	r := a.report(t, part)
+	if len(r.Outcomes) != 1 || r.Outcomes[0].Step != 2 || r.Outcomes[0].Outcome != plan.Evicted || r.Stopped != nil || r.Approval == nil ||
+		r.Approval.WaitingPlan != w.ID || r.Approval.By != "alice" {
+		t.Errorf("%+v", r)
+	}
+	p, err := a.plans.Load(t.Context())
+	if err != nil || p.Waiting[0].StateOf(2).State != waiting.Approved || p.Waiting[0].StateOf(1).State != waiting.Waiting {
+		t.Errorf("%v, states %+v", err, p.Waiting[0].Decisions)
+	}
+	part = a.approve(t, p.Waiting[0], 1)
+	a.lead(t, 2)
+	if r := a.report(t, part); len(r.Outcomes) != 1 || r.Outcomes[0].Step != 1 || r.Outcomes[0].Outcome != plan.Evicted {
+		t.Errorf("the second part: %+v", r)
+	}
+	if len(a.evictor.waves) != 2 {
+		t.Errorf("%d waves, want one for each part", len(a.evictor.waves))
+	}
+}
+
+// TestASinglePassExecutesApprovedSteps: a job executes approved steps before its own pass, but no saved plan.
+func TestASinglePassExecutesApprovedSteps(t *testing.T) {
+	a := newApprovalTest(t)
+	w := a.pass(t)
+	part := a.approve(t, w, 1, 2)
+	a.ExecuteApproved(t.Context())
+	if r := a.report(t, part); len(r.Outcomes) != 2 || r.Stopped != nil {
+		t.Errorf("%+v", r)
+	}
+	c, e, saved := savedPlan(t)
+	c.Approvals = a.box
+	if err := a.box.Submit(t.Context(), approval.Request{Plan: saved, ApprovedBy: "alice", ApprovedAt: a.clock.Now()}); err != nil {
+		t.Fatal(err)
+	}
+	c.ExecuteApproved(t.Context())
+	if len(e.waves) != 0 {
+		t.Error("a single pass executes a plan of apply")
+	}
+}
+
+// TestAnApprovalKeepsItsPlan: a pass between the approval and its execution does not replace the plan.
+func TestAnApprovalKeepsItsPlan(t *testing.T) {
+	a := newApprovalTest(t)
+	w := a.pass(t)
+	part := a.approve(t, w, 1)
+	real := a.Planner
+	a.Planner = noProposals{real.(*planner.Planner)}
+	if _, err := a.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := a.plans.Load(t.Context()); err != nil || len(p.Waiting) != 1 || p.Waiting[0].ID != w.ID {
+		t.Errorf("%v, plans %+v", err, p.Waiting)
+	}
+	a.Planner = real
+	a.lead(t, 2)
+	if r := a.report(t, part); len(r.Outcomes) != 1 || r.Stopped != nil {
+		t.Errorf("%+v", r)
+	}
+	a.Planner = noProposals{real.(*planner.Planner)}
+	if r, err := a.RunOnce(t.Context(), nil); err != nil || r.Waiting != nil {
+		t.Errorf("after the execution, the plan still waits: %v, %+v", err, r.Waiting)
+	}
+}
+
+// noProposals is a planner whose strategies in mode approve need no moves.
+type noProposals struct{ *planner.Planner }
+
+func (p noProposals) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
+	made := p.Planner.Plan(s, st, goals, now)
+	for i := range made.Proposals {
+		made.Proposals[i].Plan.Moves = nil
+	}
+	return made
+}
+
+// TestAPlanStaysWithoutANewProposal: a pass in which no strategy in mode approve is due, or has data, proposes nothing.
+func TestAPlanStaysWithoutANewProposal(t *testing.T) {
+	a := newApprovalTest(t)
+	w := a.pass(t)
+	if r, err := a.RunOnce(t.Context(), []string{}); err != nil || r.Waiting == nil || len(r.Waiting.Plans) != 1 || r.Waiting.Plans[0].ID != w.ID {
+		t.Errorf("%v, %+v", err, r.Waiting)
+	}
+}
+
+// TestForgedApprovalsAreRefused: the leader executes only steps of the plan that waits.
+func TestForgedApprovalsAreRefused(t *testing.T) {
+	for name, forge := range map[string]func(a *approvalTest, w *waiting.Plan, part *plan.Plan){
+		"are not steps of":       func(_ *approvalTest, _ *waiting.Plan, part *plan.Plan) { part.Moves[0].From = "n9" },
+		"no plan waits":          func(_ *approvalTest, w *waiting.Plan, _ *plan.Plan) { w.ID = "0123456789abcdef" },
+		"it expired at":          func(a *approvalTest, _ *waiting.Plan, _ *plan.Plan) { a.clock.Step(24 * time.Hour) },
+		"another configuration":  func(a *approvalTest, _ *waiting.Plan, _ *plan.Plan) { a.ConfigHash = "0123456789abcdef" },
+		"was discarded by bob":   discardAll,
+		"keeps no waiting plans": func(a *approvalTest, _ *waiting.Plan, _ *plan.Plan) { a.Waiting = nil },
+	} {
+		a := newApprovalTest(t)
+		w := a.pass(t)
+		part := w.Part([]int{1})
+		forge(a, &w, &part)
+		part.ID = plan.ContentID(part)
+		if err := a.box.Submit(t.Context(), approval.Request{Plan: part, ApprovedBy: "mallory",
+			ApprovedAt: a.clock.Now().Truncate(time.Second), WaitingPlan: w.ID}); err != nil {
+			t.Fatal(err)
+		}
+		a.lead(t, 2)
+		r := a.report(t, part)
+		if name == "no plan waits" {
+			name = "no waiting plan has an ID that begins with"
+		}
+		if r.Stopped == nil || r.Stopped.Code != plan.PlanRefused || !strings.Contains(r.Stopped.Message, name) || len(a.evictor.waves) != 0 {
+			t.Errorf("%s: %d waves, report %+v", name, len(a.evictor.waves), r.Stopped)
+		}
+	}
+}
+
+func discardAll(a *approvalTest, w *waiting.Plan, _ *plan.Plan) {
+	a.clock.Step(time.Second)
+	_ = a.plans.Update(context.Background(), func(p waiting.Plans) (waiting.Plans, error) {
+		p, _, _, _, err := p.Discard(w.ID, waiting.Choice{}, "bob", a.clock.Now())
+		return p, err
+	})
+}
+
+// TestTheNextLeaderResumesAnApprovedPlan: the process that took the plan has died. The third process still executes the
+// plan, and the fourth answers that nobody will.
+func TestTheNextLeaderResumesAnApprovedPlan(t *testing.T) {
+	for died := 1; died <= 3; died++ {
+		a := newApprovalTest(t)
+		part := a.approve(t, a.pass(t), 1, 2)
+		for i := range died {
+			r, err := a.box.Pending(t.Context())
+			if err != nil || a.box.Claim(t.Context(), r, fmt.Sprint("dead-", i)) != nil {
+				t.Fatal(err)
+			}
+		}
+		a.lead(t, 2)
+		r := a.report(t, part)
+		if died == 3 {
+			if r.Stopped == nil || r.Stopped.Code != plan.Interrupted || len(a.evictor.waves) != 0 {
+				t.Errorf("after %d processes: %d waves, %+v", died, len(a.evictor.waves), r)
+			}
+			continue
+		}
+		if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Evicted || r.Approval.Attempt != died+1 {
+			t.Errorf("after %d processes: %+v", died, r)
+		}
+	}
+}
+
+// TestAProcessDoesNotResumeItsOwnPlan: this process executed the plan, but could not store the report.
+func TestAProcessDoesNotResumeItsOwnPlan(t *testing.T) {
+	a := newApprovalTest(t)
+	part := a.approve(t, a.pass(t), 1)
+	r, err := a.box.Pending(t.Context())
+	if err != nil || a.box.Claim(t.Context(), r, a.Holder) != nil {
+		t.Fatal(err)
+	}
+	a.lead(t, 2)
+	if r := a.report(t, part); r.Stopped == nil || r.Stopped.Code != plan.Interrupted || len(a.evictor.waves) != 0 {
+		t.Errorf("%d waves, %+v", len(a.evictor.waves), r)
+	}
+}
+
+// TestAResumedPlanWaitsForReservedEvictions: while evictions of the dead process may still commit, the plan is not
+// resumed. Afterwards the pod that is gone is reported, and the other one is evicted.
+func TestAResumedPlanWaitsForReservedEvictions(t *testing.T) {
+	a := newApprovalTest(t)
+	w := a.pass(t)
+	part := a.approve(t, w, 1, 2)
+	r, err := a.box.Pending(t.Context())
+	if err != nil || a.box.Claim(t.Context(), r, "dead") != nil {
+		t.Fatal(err)
+	}
+	reservedAt := a.clock.Now()
+	storeState(t, a.Controller, plan.PlannerState{Runs: []plan.OpenRun{{RunID: "dead-run", Holder: "dead", Started: reservedAt,
+		Reservations: []plan.Reservation{{Step: 1, Wave: 1, Pod: w.Moves[0].Pod, Workload: plan.ObjectRef{Namespace: "shop", Name: "web"}, At: reservedAt}}}}})
+	a.Resolver = notEvictedResolver{}
+	a.lead(t, 3)
+	if len(a.evictor.waves) != 0 {
+		t.Fatalf("resumed after %s, before the evictions of the dead process ended", a.clock.Since(reservedAt))
+	}
+	a.clock.Step(evictor.LongestCall)
+	a.Planner = firstPodGone{a.Planner.(*planner.Planner)}
+	a.lead(t, 2)
+	report := a.report(t, part)
+	if len(report.Outcomes) != 2 || report.Outcomes[0].Outcome != plan.AlreadyGone || report.Outcomes[1].Outcome != plan.Evicted ||
+		!strings.Contains(report.Outcomes[0].Reason.Message, "an earlier process took this plan and may have evicted it") {
+		t.Errorf("%+v", report.Outcomes)
+	}
+	if !slices.ContainsFunc(a.reports, func(r plan.RunReport) bool { return r.Recovery != nil && r.RunID == "dead-run" }) {
+		t.Error("the run of the dead process is not reported")
+	}
+}
+
+// TestAResumedPlanWaitsForUnknownOutcomes: a pass found the outcome of an eviction of the dead process unknown. Its
+// workload backs off, and the eviction may still commit. The plan is resumed afterwards.
+func TestAResumedPlanWaitsForUnknownOutcomes(t *testing.T) {
+	for name, unknown := range map[string]func(m plan.Move, since, until time.Time) plan.PlannerState{
+		"back-off": func(m plan.Move, since, until time.Time) plan.PlannerState {
+			return plan.PlannerState{Backoffs: []plan.Backoff{{Workload: history.WorkloadOfMove(m), Failures: 1, Since: since, Until: until,
+				Reason: plan.Reason{Code: plan.OutcomeUnknown}}}}
+		},
+		"in the background": func(m plan.Move, since, until time.Time) plan.PlannerState {
+			return plan.PlannerState{Background: []plan.BackgroundEviction{{Pod: m.Pod, Workload: history.WorkloadOfMove(m), From: m.From,
+				Since: since, Until: until.Add(time.Hour), AwaitsReplacement: true}}}
+		},
+	} {
+		a := newApprovalTest(t)
+		w := a.pass(t)
+		part := a.approve(t, w, 1)
+		r, err := a.box.Pending(t.Context())
+		if err != nil || a.box.Claim(t.Context(), r, "dead") != nil {
+			t.Fatal(err)
+		}
+		until := a.clock.Now().Add(history.CommitTimeout)
+		storeState(t, a.Controller, unknown(w.Moves[0], a.clock.Now(), until))
+		a.lead(t, 3)
+		if got, err := a.box.Report(t.Context(), part.ID); got != nil || err != nil {
+			t.Fatalf("%s: report %+v (%v), although the outcome is unknown", name, got, err)
+		}
+		a.clock.SetTime(until)
+		a.observer.s.TakenAt = until
+		a.lead(t, 2)
+		if r := a.report(t, part); len(r.Outcomes) != 1 || r.Outcomes[0].Outcome != plan.Evicted {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+}
+
+// notEvictedResolver says that no reserved eviction happened.
+type notEvictedResolver struct{}
+
+func (notEvictedResolver) Resolve(_ context.Context, open []plan.Reservation) (out []plan.Outcome, err error) {
+	for _, r := range open {
+		out = append(out, plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.Interrupted}})
+	}
+	return out, nil
+}
+
+// firstPodGone is a planner that sees that the pod of step 1 is gone.
+type firstPodGone struct{ *planner.Planner }
+
+func (p firstPodGone) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int,
+	now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
+	ok, dropped = p.Planner.Recheck(s, st, goals, pl, wave, now)
+	return slices.DeleteFunc(ok, func(m plan.Move) bool {
+		if m.Step == 1 {
+			dropped = append(dropped, plan.Outcome{Step: 1, Pod: m.Pod, Outcome: plan.AlreadyGone,
+				Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}})
+		}
+		return m.Step == 1
+	}), dropped
+}
+
+// TestAProposalThatCannotWait: the report, the log and an event say why.
+func TestAProposalThatCannotWait(t *testing.T) {
+	a := newApprovalTest(t)
+	a.Waiting = failingPlans{fmt.Errorf("%w: 1034 KiB", waiting.ErrTooLarge)}
+	r, err := a.RunOnce(t.Context(), nil)
+	if err != nil || r.Waiting == nil || r.Waiting.Problem == nil || r.Waiting.Problem.Code != plan.ProposalTooLarge || len(a.events.notKept) != 1 {
+		t.Errorf("%v, %+v, events %+v", err, r.Waiting, a.events.notKept)
+	}
+	if r.Stopped != nil || len(a.announced) != 0 {
+		t.Errorf("stopped %+v, announced %+v", r.Stopped, a.announced)
+	}
+}
+
+type failingPlans struct{ err error }
+
+func (f failingPlans) Update(context.Context, func(waiting.Plans) (waiting.Plans, error)) error {
+	return f.err
+}
+
+// TestNoPlanWaits: a dry run, and a configuration without strategies in mode approve, keep no plan.
+func TestNoPlanWaits(t *testing.T) {
+	for name, change := range map[string]func(a *approvalTest){
+		"dry run":            func(a *approvalTest) { a.Mode, a.Evictor = plan.DryRun, evictor.DryRun{} },
+		"approvals disabled": func(a *approvalTest) { a.Approvals = nil },
+		"only shown": func(a *approvalTest) {
+			for i := range a.Strategies {
+				a.Strategies[i].Mode = plan.ShowOnly
+			}
+		},
+	} {
+		a := newApprovalTest(t)
+		change(a)
+		r, err := a.RunOnce(t.Context(), nil)
+		if err != nil || r.Waiting != nil {
+			t.Errorf("%s: %v, %+v", name, err, r.Waiting)
+		}
+		if p, err := a.plans.Load(t.Context()); err != nil || len(p.Waiting) != 0 {
+			t.Errorf("%s: %v, %+v", name, err, p)
+		}
+	}
+}
+
+// TestForgedStrategiesAddNoLabels: another user may write the ConfigMap of the waiting plans.
+func TestForgedStrategiesAddNoLabels(t *testing.T) {
+	a := newApprovalTest(t)
+	m := metrics.New("v", "h")
+	a.Recorder = m
+	forged := waiting.Proposal{Strategies: []string{"forged"}, ConfigHash: a.ConfigHash, Now: a.clock.Now(), ValidFor: time.Hour,
+		Plan: &plan.Plan{ConfigHash: a.ConfigHash, Moves: []plan.Move{{Strategy: "forged", Step: 1, Wave: 1, Pod: plan.PodRef{Name: "a", UID: "a"}}}}}
+	if err := a.plans.Update(t.Context(), func(p waiting.Plans) (waiting.Plans, error) { p, _ = p.Keep(forged); return p, nil }); err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.RunOnce(t.Context(), nil)
+	if err != nil || r.Waiting == nil || len(r.Waiting.Plans) != 2 {
+		t.Fatalf("%v, %+v; want the forged plan and that of the pass", err, r.Waiting)
+	}
+	checkNoLabel(t, m, "forged")
+}

@@ -1,0 +1,131 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
+)
+
+// GoalsFor returns the goals for planning or executing the moves of the strategies in one mode:
+//   - Goals of strategies in this mode stay as they are.
+//   - Other goals of automatic and approve strategies become constraints.
+//   - Other goals of dryRun strategies are left out, so they constrain no move that is executed.
+//
+// The goals are not changed, and calling GoalsFor twice with the same mode gives the same goals.
+func GoalsFor(mode plan.StrategyMode, goals []plan.Goal) []plan.Goal {
+	out := make([]plan.Goal, 0, len(goals))
+	for _, g := range goals {
+		switch of := modeOf(g); {
+		case of == mode:
+		case of == plan.ShowOnly:
+			continue
+		default:
+			g.Constraint, g.WaitReason = true, "" // a constraint does not wait for anything
+		}
+		out = append(out, g)
+	}
+	return out
+}
+
+// modeOf returns the mode of the goal's strategy.
+func modeOf(g plan.Goal) plan.StrategyMode { return cmp.Or(g.Mode, plan.Automatic) }
+
+func hasOtherModes(goals []plan.Goal) bool {
+	return slices.ContainsFunc(goals, func(g plan.Goal) bool { return modeOf(g) != plan.Automatic })
+}
+
+// planByMode plans for the automatic strategies first. The proposals for the other modes begin in the predicted result
+// of these moves, so no automatic move depends on a move that nobody has approved.
+func (p *Planner) planByMode(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
+	first := automaticSearch(&p.opts, s, st, goals, now)
+	out := runSearch(first)
+	for _, mode := range []plan.StrategyMode{plan.Approve, plan.ShowOnly} {
+		if isRequested(mode, goals) {
+			next := proposalSearch(&p.opts, mode, first, goals)
+			out.Proposals = append(out.Proposals, plan.Proposal{Mode: mode, Plan: runSearch(next)})
+		}
+	}
+	out.ID = plan.ContentID(out)
+	return out
+}
+
+// automaticSearch returns a search for the automatic strategies.
+func automaticSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal,
+	now time.Time) *search.Search {
+	c := search.NewSearch(opts, s, st, goal.Number(s, GoalsFor(plan.Automatic, goals)), now)
+	if hasOtherModes(goals) {
+		c.Stated = goal.Number(s, goals)
+	}
+	return c
+}
+
+// isRequested reports whether a strategy in this mode is due and states a goal.
+func isRequested(mode plan.StrategyMode, goals []plan.Goal) bool {
+	return slices.ContainsFunc(goals, func(g plan.Goal) bool {
+		return modeOf(g) == mode && (!g.Constraint || g.WaitReason != "")
+	})
+}
+
+// proposalSearch returns a search for the strategies in one mode. It begins in the predicted result of the first search,
+// and its goals are numbered from 1 there.
+func proposalSearch(all *settings.Options, mode plan.StrategyMode, first *search.Search, goals []plan.Goal) *search.Search {
+	opts := *all
+	opts.Strategies = slices.DeleteFunc(slices.Clone(all.Strategies), func(info settings.StrategyInfo) bool {
+		return info.Mode != mode
+	})
+	s := first.Snapshot
+	c := search.NewSearch(&opts, s, first.PlannerState, goal.Number(s, GoalsFor(mode, goals)), first.Now)
+	c.StartAfter(first.Moves)
+	c.Stated = slices.DeleteFunc(slices.Clone(c.Goals.Goals), func(g plan.Goal) bool { return modeOf(g) != mode })
+	return c
+}
+
+// explainedProposal is a finished search for the strategies in one mode.
+type explainedProposal struct {
+	mode  plan.StrategyMode
+	done  *search.Search
+	moves map[cluster.PodID]plan.Move
+}
+
+// explainModes adds the goals of all modes and the proposals to an Explainer.
+func (p *Planner) explainModes(e *Explainer, goals []plan.Goal) {
+	e.stated = goal.NewTracker(e.start.Snapshot, goal.Number(e.start.Snapshot, goals))
+	e.after = e.stated.Clone()
+	for _, m := range e.done.Moves {
+		e.after.Move(m.Pod, m.From, m.Landing.To)
+	}
+	for _, mode := range []plan.StrategyMode{plan.Approve, plan.ShowOnly} {
+		if isRequested(mode, goals) {
+			c := proposalSearch(&p.opts, mode, e.done, goals)
+			c.Run()
+			e.proposals = append(e.proposals, explainedProposal{mode, c, describeMoves(c)})
+		}
+	}
+}
+
+// rejection returns the reason why the plan, or otherwise a proposal that does not move the pod either, rejects the pod.
+func (e *Explainer) rejection(pod cluster.PodID) (plan.Reason, bool) {
+	r, refused := e.done.Rejections.Of(pod)
+	for _, of := range e.proposals {
+		if _, moved := of.moves[pod]; !refused && !moved {
+			r, refused = of.done.Rejections.Of(pod)
+		}
+	}
+	return r.Reason, refused
+}
+
+// proposedMoves returns the moves of a pod in the proposals.
+func (e *Explainer) proposedMoves(pod cluster.PodID) (out []plan.ProposedMove) {
+	for _, of := range e.proposals {
+		if m, moved := of.moves[pod]; moved {
+			out = append(out, plan.ProposedMove{Mode: of.mode, Move: m})
+		}
+	}
+	return out
+}

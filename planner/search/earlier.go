@@ -1,0 +1,61 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
+)
+
+// StartAfter makes the moves of an earlier search part of the start: the search then begins in the predicted result of
+// these moves. They count against the limits, their effects on budgets stay, and their pods may not leave again. Both
+// searches must be about the same snapshot. StartAfter must come before Run.
+func (c *Search) StartAfter(earlier []WaveStep) {
+	c.Earlier, c.podsLeft = earlier, map[cluster.NodeID][]cluster.PodID{}
+	for i, m := range earlier {
+		c.Apply(m.Step)
+		c.Limits.Add(m.Pod)
+		c.Eligibility.Forbid(m.Pod, plan.Reason{Code: plan.AlreadyPlanned, Message: fmt.Sprintf(
+			"step %d of the automatic strategies moves it from %s to %s", i+1, c.Snapshot.Nodes[m.From].Name,
+			c.Snapshot.Nodes[m.Landing.To].Name)})
+		c.podsLeft[m.From] = nil
+	}
+	for n := range c.podsLeft {
+		c.podsLeft[n] = slices.DeleteFunc(slices.Clone(c.Snapshot.Nodes[n].Pods), func(p cluster.PodID) bool {
+			at := c.Model.NodeOf(p)
+			return at != n && at != cluster.NoNode
+		})
+	}
+	was := slices.Clone(c.Goals.Goals)
+	c.Goals.Restart()
+	for i := range was {
+		if g := &c.Goals.Goals[i]; g.Excess != was[i].Excess {
+			g.Reason.Message = "after the moves of automatic strategies, " + excessMessage(g)
+		}
+	}
+}
+
+// excessMessage describes the excess of the goal at the start of the search. The strategy has described the snapshot.
+func excessMessage(g *plan.Goal) string {
+	if g.Kind == plan.NodeBelow {
+		share, limit := percent.Pair(g.Limit+g.Excess, g.Limit)
+		verb := "requested"
+		if g.Basis == plan.BasisLoad {
+			verb = "used"
+		}
+		return fmt.Sprintf("%s of the %s of %s is %s, above %s", share, g.Resource, g.Subject.Name, verb, limit)
+	}
+	return fmt.Sprintf("%s has a skew of %v over %s, above %v", g.Subject.Name, g.Limit+g.Excess, g.TopologyKey, g.Limit)
+}
+
+// newConsumed returns the permanent effects of the earlier moves.
+func (c *pass) newConsumed() *eligibility.Consumed {
+	out := eligibility.NewConsumed()
+	for _, m := range c.Earlier {
+		out.Add(c.Eligibility, m.Pod)
+	}
+	return out
+}

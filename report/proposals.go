@@ -1,0 +1,99 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// writeProposals writes the moves that passes do not execute: those that wait for approval, and those that are only
+// shown.
+func (t *table) writeProposals(p plan.Plan) {
+	for _, of := range p.Proposals {
+		sub := of.Plan
+		sub.Schedulers = nil // the first line of the plan names the untrusted ones
+		sub.Strategies = slices.Clone(sub.Strategies)
+		for i := range sub.Strategies {
+			sub.Strategies[i].Mode = "" // the verdict is about these strategies
+		}
+		t.addLine("")
+		t.writeVerdict(sub, proposalSubject(of), t.proposalEffect(of.Mode))
+		t.writeGoalsUnder("Goals not met after the moves of automatic strategies", sub)
+		t.writeMoves(sub)
+		t.writeRejections(sub)
+	}
+}
+
+// proposalSubject names the mode, the strategies, and the ID with which a person approves the plan.
+func proposalSubject(of plan.Proposal) string {
+	var names []string
+	for _, st := range of.Plan.Strategies {
+		names = append(names, escape(st.Name))
+	}
+	strategies := plural.Choose(len(names), "strategy ", "strategies ") + strings.Join(names, ", ")
+	if of.Mode == plan.Approve {
+		return "Waiting for approval (" + strategies + "; plan " + shortPlanID(of.Plan.ID) + ")"
+	}
+	return "Only shown (" + strategies + ")"
+}
+
+// proposalEffect describes whether anybody can have the moves of a proposal executed.
+func (t *table) proposalEffect(mode plan.StrategyMode) string {
+	switch {
+	case t.dryRun:
+		return "dry run: nothing is evicted"
+	case mode == plan.Approve:
+		return "nothing is evicted before a person approves it"
+	}
+	return "mode dryRun: nothing is evicted"
+}
+
+// proposedText counts the moves of the proposals. It returns "" if there are none.
+func proposedText(p plan.Plan) string {
+	var out []string
+	for _, of := range p.Proposals {
+		n := len(of.Plan.Moves)
+		if n == 0 {
+			continue
+		}
+		what := plural.Count(n, "eviction")
+		if len(p.Moves) > 0 {
+			what = plural.Count(n, "more eviction")
+		}
+		if of.Mode == plan.Approve {
+			out = append(out, fmt.Sprintf("%s %s for approval", what, plural.Choose(n, "waits", "wait")))
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s %s only shown (mode dryRun)", what, plural.Choose(n, "is", "are")))
+	}
+	return strings.Join(out, ", ")
+}
+
+// automaticStrategies returns the strategies whose moves are in the plan itself.
+func automaticStrategies(p plan.Plan) []plan.StrategyState {
+	return slices.DeleteFunc(slices.Clone(p.Strategies), func(st plan.StrategyState) bool { return st.Mode != "" })
+}
+
+// strategyText names the strategy of a goal, and its mode if passes do not execute its moves.
+func strategyText(v plan.GoalStatus) string {
+	if v.Mode == "" {
+		return escape(v.Goal.Strategy)
+	}
+	return escape(v.Goal.Strategy) + " (mode " + escape(string(v.Mode)) + ")"
+}
+
+// writeProposedMoves writes the moves of a pod in the proposals.
+func (t explainTable) writeProposedMoves(moves []plan.ProposedMove) {
+	for _, of := range moves {
+		subject := "A strategy in mode dryRun"
+		if of.Mode == plan.Approve {
+			subject = "A plan that waits for approval"
+		}
+		m := of.Move
+		t.addLine("%s", t.paint(yellow, fmt.Sprintf("%s would move it to %s in step %d, wave %d: %s.", subject, escape(m.To),
+			m.Step, m.Wave, reasonText(m.Reason))))
+	}
+}

@@ -1,0 +1,74 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report"
+)
+
+// proposalsPlan returns a plan of an automatic strategy, with a move that waits for approval, and a strategy whose mode is
+// dryRun and that finds no move.
+func proposalsPlan() plan.Plan {
+	p := threeZonesPlan()
+	p.Strategies = append(p.Strategies, plan.StrategyState{Name: "hot", Mode: plan.Approve, Goals: 3, Unmet: 1, Due: true},
+		plan.StrategyState{Name: "strict", Mode: plan.ShowOnly, Goals: 3, Unmet: 1, Due: true})
+	next := newPlan()
+	next.ID, next.Strategies = "77aa2a7be01d44c0", p.Strategies[1:2]
+	next.Goals = []plan.Goal{{ID: "g1", Strategy: "hot", Kind: plan.NodeBelow, Resource: "cpu", Limit: .85, Weight: 1, Excess: .05,
+		Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "n1"}}}
+	m := newMove(1, "b-6f9c-x1", "n1", "n3")
+	m.Strategy, m.Reason = "hot", plan.Reason{Code: plan.NodeOverUtilized,
+		Message: "after the moves of automatic strategies, 90% of the cpu of n1 is requested, above 85%"}
+	next.Moves, next.Bound = []plan.Move{m}, plan.Bound{MinEvictions: 1, MinForPlan: 1}
+	next.Before, next.After = p.After, p.After
+	next.Before.Excess, next.After.Excess = map[string]float64{"g1": .05}, map[string]float64{"g1": 0}
+	shown := newPlan()
+	shown.Strategies, shown.Goals, shown.Before, shown.After = p.Strategies[2:3], next.Goals, next.Before, next.Before
+	p.Proposals = []plan.Proposal{{Mode: plan.Approve, Plan: next}, {Mode: plan.ShowOnly, Plan: shown}}
+	return p
+}
+
+// TestProposalsAreCountedApart checks that the first line counts only the moves of automatic strategies as evictions.
+func TestProposalsAreCountedApart(t *testing.T) {
+	p := proposalsPlan()
+	none := p
+	none.Moves, none.Goals = nil, nil
+	none.Strategies = p.Strategies[1:]
+	both := p
+	both.Proposals = []plan.Proposal{p.Proposals[0], {Mode: plan.ShowOnly, Plan: threeZonesPlan()}}
+	for _, c := range []struct {
+		p    plan.Plan
+		want string
+	}{
+		{p, "Plan: 2 evictions meet 1 of 1 goals; lower bound 2; 1 more eviction waits for approval; "},
+		{both, "Plan: 2 evictions meet 1 of 1 goals; lower bound 2; 1 more eviction waits for approval, " +
+			"2 more evictions are only shown (mode dryRun); "},
+		{none, "Plan: nothing to do: no strategy is automatic; 1 eviction waits for approval; "},
+	} {
+		if got := firstLine(t, c.p); !strings.HasPrefix(got, c.want) {
+			t.Errorf("first line\n%s\nwant\n%s", got, c.want)
+		}
+	}
+}
+
+// TestProposalsOfRuns checks the lines about a proposal in the reports of runs that evict and of dry runs.
+func TestProposalsOfRuns(t *testing.T) {
+	for mode, want := range map[plan.Mode]string{plan.Live: "; nothing is evicted before a person approves it.\n",
+		plan.DryRun: "; dry run: nothing is evicted.\n"} {
+		p := proposalsPlan()
+		p.Moves = nil
+		var b bytes.Buffer
+		if err := report.Run(&b, report.Table, newRun(mode, p)); err != nil {
+			t.Fatal(err)
+		}
+		if first, _, _ := strings.Cut(b.String(), "\n"); !strings.Contains(first, "; 1 eviction waits for approval") {
+			t.Errorf("%s: the first line is %q", mode, first)
+		}
+		if line := "\nWaiting for approval (strategy hot; plan 77aa2a7be01d): 1 eviction meets 1 of 1 goals; lower bound 1" + want; !strings.Contains(b.String(), line) {
+			t.Errorf("%s: the report lacks %q:\n%s", mode, line, b.String())
+		}
+	}
+}

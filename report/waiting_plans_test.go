@@ -1,0 +1,39 @@
+package report_test
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report"
+)
+
+// waitingRun returns the report of approved steps that were resumed, with a plan that waits and one that cannot wait.
+func waitingRun() plan.RunReport {
+	r := liveRun()
+	at := time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+	r.Approval = &plan.Approval{By: "alice", At: at, WaitingPlan: "3f2a9c01d2e4b5a6", Attempt: 2}
+	r.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{{ID: "77aa9c01d2e4b5a6", Since: at, Expires: at.Add(24 * time.Hour),
+		Strategies: map[string]int{"zones": 2, "hot": 1}, Announced: true}},
+		Problem: &plan.Reason{Code: plan.ProposalTooLarge, Message: "too large"}}
+	return r
+}
+
+// TestTheReportNamesWaitingPlans: the table says which plans wait, how to approve them, and which one was approved.
+func TestTheReportNamesWaitingPlans(t *testing.T) {
+	var b bytes.Buffer
+	if err := report.Run(&b, report.Table, waitingRun()); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"\nApproved by alice at 2026-01-02 00:00:00 UTC, as steps of the waiting plan 3f2a9c01d2e4b5a6. Attempt 2: an earlier process took",
+		"\nPlan 77aa9c01d2e4b5a6 waits for approval until 2026-01-03 00:00:00 UTC: 3 steps (evenkeel approve 77aa9c01d2e4b5a6).\n",
+		"\nNo new plan waits for approval: too large (ProposalTooLarge).\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+}
