@@ -7,7 +7,6 @@ package observe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,6 +33,7 @@ type Observer struct {
 	factory informers.SharedInformerFactory
 	watched []watchedKind
 	events  *failedCreates
+	version serverVersion
 
 	maxStaleness atomic.Int64 // in nanoseconds; see SetMaxStaleness
 
@@ -41,8 +41,6 @@ type Observer struct {
 	denials     map[string]denial // the last refused list or watch, by resource
 	failures    map[string]error  // the last list failure for another reason, by resource
 	podsChanged chan struct{}
-	version     string
-	versionRead time.Time
 	uid         string
 	usage       func() *cluster.Usage // see SetUsageSource
 }
@@ -50,7 +48,7 @@ type Observer struct {
 // New returns an observer, which starts watching with Start.
 func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
 	o := &Observer{client: client, clock: c, denials: map[string]denial{}, failures: map[string]error{}, podsChanged: make(chan struct{})}
-	o.events = &failedCreates{client: client, clock: c}
+	o.events, o.version.client, o.version.clock = &failedCreates{client: client, clock: c}, client, c
 	keep := newInternCache().stripAndIntern
 	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(keep))
 	for _, k := range kinds {
@@ -126,7 +124,7 @@ func (w watchedKind) synced() bool {
 // readServerIdentity reads the server version and the UID of kube-system, which identifies the
 // cluster.
 func (o *Observer) readServerIdentity(ctx context.Context) error {
-	err := retry.Read(ctx, func() error { return o.readVersion(ctx) })
+	err := retry.Read(ctx, func() error { return o.version.read(ctx) })
 	if err != nil {
 		return err
 	}
@@ -142,43 +140,6 @@ func (o *Observer) readServerIdentity(ctx context.Context) error {
 	defer o.mu.Unlock()
 	o.uid = string(ns.UID)
 	return nil
-}
-
-// maxVersionAge is the age at which Snapshot reads the version of the server again: a control plane can be upgraded
-// while the process runs.
-const maxVersionAge = time.Minute
-
-// readVersion reads the server version.
-func (o *Observer) readVersion(ctx context.Context) error {
-	call, cancel := context.WithTimeout(ctx, versionTimeout)
-	defer cancel()
-	body, err := o.client.Discovery().ServerVersionWithContext(call)
-	switch {
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		return plainAccessError("get", "/version", err)
-	case err != nil:
-		return fmt.Errorf("reading the server version: %w", plainError(err))
-	case body.Major == "" || body.Minor == "":
-		return errors.New("reading the server version: major or minor is missing in the answer" + addressHint)
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.version, o.versionRead = body.Major+"."+body.Minor, o.clock.Now()
-	return nil
-}
-
-// versionTimeout limits one read of the server version.
-const versionTimeout = 10 * time.Second
-
-// refreshVersion reads the server version again if it is known and old.
-func (o *Observer) refreshVersion(ctx context.Context) error {
-	o.mu.Lock()
-	old := o.version != "" && o.clock.Since(o.versionRead) >= maxVersionAge
-	o.mu.Unlock()
-	if !old {
-		return nil
-	}
-	return o.readVersion(ctx)
 }
 
 // denial records a missing permission and the time of the refused request.

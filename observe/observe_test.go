@@ -148,13 +148,13 @@ func TestTheVersionOfTheServerIsReadAgain(t *testing.T) {
 		want  string
 	}{{maxVersionAge - 1, "1.37"}, {1, "1.38"}} {
 		c.Step(step.after)
-		if err := o.refreshVersion(t.Context()); err != nil || o.version != step.want {
-			t.Errorf("after %s: version %s, error %v; want %s", step.after, o.version, err, step.want)
+		if err := o.version.refresh(t.Context()); err != nil || o.version.last() != step.want {
+			t.Errorf("after %s: version %s, error %v; want %s", step.after, o.version.last(), err, step.want)
 		}
 	}
 	server.FakedServerVersion = &version.Info{}
 	c.Step(maxVersionAge)
-	if err := o.refreshVersion(t.Context()); err == nil {
+	if err := o.version.refresh(t.Context()); err == nil {
 		t.Error("no error without an answer that can be used")
 	}
 }
