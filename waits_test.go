@@ -31,6 +31,7 @@ var notWaits = map[string]string{
 	"evictor.DefaultMaxGracePeriod":    "a default of guards.maxGracePeriod",
 	"evictor.snapshotFreshness":        "the age of a snapshot, which sets the size of a batch",
 	"observe.denialLifetime":           "the age of an answer",
+	"observe.maxVersionAge":            "the age of an answer",
 	"usage/monitor.resultLifetime":     "the age of a result",
 }
 

@@ -75,6 +75,7 @@ func (c approvedPlans) executeRequest(ctx context.Context, r *approval.Request) 
 		log.Warn("an approved plan is not executed", "error", err)
 		return
 	}
+	c.begun = begunRequest{r.Plan.ID, r.ApprovedAt}
 	if r.Attempts > 1 {
 		by.Attempt = r.Attempts
 	}
@@ -88,10 +89,17 @@ func (c approvedPlans) executeRequest(ctx context.Context, r *approval.Request) 
 	c.answer(ctx)
 }
 
+// begunRequest identifies the last request that this process began to execute. The answer to a claim can be lost, so
+// a request that names this process as its holder may not have begun.
+type begunRequest struct {
+	plan       string
+	approvedAt time.Time
+}
+
 // exhausted returns the reason why a request that was claimed before must not be executed again, or "".
 func (c approvedPlans) exhausted(r *approval.Request) string {
 	switch {
-	case r.Attempts > 0 && r.Holder == c.Holder:
+	case r.Attempts > 0 && r.Holder == c.Holder && c.begun == (begunRequest{r.Plan.ID, r.ApprovedAt}):
 		return "the process that took the plan could not store its report; the reports of the current leader contain its evictions"
 	case r.Attempts >= maxAttempts:
 		return fmt.Sprintf("%d processes took the plan, one after the other, and each ended before it had stored its report; "+

@@ -87,18 +87,12 @@ func (p *pass) recheckBreaker(ctx context.Context) {
 	}
 }
 
-// updateSchedulerCounts replaces the stored binding counts of each scheduler with those of this process, unless the
-// stored counts contain more predictions with the same model.
+// updateSchedulerCounts replaces the stored binding counts of each scheduler with those of this process, which begin
+// with the stored ones.
 func (c *Controller) updateSchedulerCounts() {
 	if c.Trust == nil {
 		return
 	}
-	counts := c.Trust.Counts()
-	for name, b := range c.state.Schedulers {
-		own, known := counts[name]
-		if !known && len(counts) < plan.MaxSchedulers || known && own.Predicted < b.Predicted && b.Model == own.Model {
-			counts[name] = b
-		}
-	}
-	c.state.Schedulers = counts
+	c.Trust.Restore(c.state.Schedulers)
+	c.state.Schedulers = c.Trust.Counts()
 }

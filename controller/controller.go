@@ -116,6 +116,7 @@ type Controller struct {
 	recalled     bool // the timetable knows the passes of earlier processes
 	// unanswered is the last approved plan until its report is stored.
 	unanswered *unansweredPlan
+	begun      begunRequest
 	// awaited is the ID of the last request that waits for the end of the calls of an earlier process.
 	awaited string
 	// noneWaiting is set once no plan of an earlier configuration can wait.

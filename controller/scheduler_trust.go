@@ -3,6 +3,8 @@ package controller
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 
 	"k8s.io/utils/clock"
@@ -43,8 +45,9 @@ type SchedulerTrust struct {
 
 	computing sync.Mutex // held by a check, and by a pass while it plans
 
-	mu     sync.Mutex
-	counts map[string]*checkedBindings
+	mu       sync.Mutex
+	counts   map[string]*checkedBindings
+	restored bool
 }
 
 // checkedBindings holds the results for one scheduler.
@@ -135,6 +138,33 @@ func (s *SchedulerTrust) countBinding(name, model string, window int, hit, predi
 		b.hits = append(b.hits[max(0, len(b.hits)+1-trust.MaxMinBindings):], hit)
 	}
 	s.OnCount(name, b.latest(window), hit, predicted)
+}
+
+// Restore puts the counts of an earlier process before those of this process, as if its wrong predictions were its last
+// ones. Only the first call has an effect. Restore ignores schedulers that this process predicts with another model.
+func (s *SchedulerTrust) Restore(stored map[string]plan.SchedulerBindings) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.restored {
+		return
+	}
+	if s.restored = true; s.counts == nil {
+		s.counts = map[string]*checkedBindings{}
+	}
+	for _, name := range slices.Sorted(maps.Keys(stored)) {
+		b, own := stored[name], s.counts[name]
+		if own == nil && len(s.counts) < plan.MaxSchedulers {
+			own = &checkedBindings{model: b.Model}
+			s.counts[name] = own
+		}
+		if own == nil || own.model != b.Model {
+			continue
+		}
+		predicted := min(b.Predicted, trust.MaxMinBindings)
+		misses := min(b.Predicted-b.Hits, predicted)
+		hits := slices.Concat(slices.Repeat([]bool{true}, predicted-misses), make([]bool, misses), own.hits)
+		own.hits, own.seen = hits[max(0, len(hits)-trust.MaxMinBindings):], max(own.seen, b.Seen)
+	}
 }
 
 // Counts returns the counts so far, by schedulerName. Counts covers at most plan.MaxSchedulers

@@ -49,7 +49,7 @@ func (p *pass) loadState(ctx context.Context) error {
 	if p.Mode != plan.Live {
 		return nil
 	}
-	if p.timetable != nil {
+	if p.timetable != nil && p.recalled {
 		p.state.StrategyRuns = p.timetable.Runs() // saved when the pass ends, or with its first reservation
 	}
 	p.otherRelease, p.alertReason = p.checkOtherReleases(ctx), p.checkAlerts(ctx)

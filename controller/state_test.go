@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -301,7 +302,8 @@ func TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown(t *testing.T) {
 func TestCountsOfSchedulersAreTakenFromTheMemory(t *testing.T) {
 	m := &memoryStore{bytes: []byte(`{"schedulers":{"fancy":{"seen":60,"predicted":60,"hits":59}}}`)}
 	c, _ := newController(t, &scriptedEvictor{}, plan.Live)
-	c.Store, c.Trust = m, &controller.SchedulerTrust{}
+	c.Store = m
+	c.Trust = &controller.SchedulerTrust{Profiles: func() (map[string]scheduler.Profile, int) { return nil, 100 }}
 	if _, err := c.RunOnce(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}

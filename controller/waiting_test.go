@@ -273,8 +273,8 @@ func TestTheNextLeaderResumesAnApprovedPlan(t *testing.T) {
 	}
 }
 
-// TestAProcessDoesNotResumeItsOwnPlan: this process executed the plan, but could not store the report.
-func TestAProcessDoesNotResumeItsOwnPlan(t *testing.T) {
+// TestAClaimWithALostAnswerIsExecuted: the claim of this process was stored, but its answer did not arrive.
+func TestAClaimWithALostAnswerIsExecuted(t *testing.T) {
 	a := newApprovalTest(t)
 	part := a.approve(t, a.pass(t), 1)
 	r, err := a.box.Pending(t.Context())
@@ -282,7 +282,29 @@ func TestAProcessDoesNotResumeItsOwnPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	a.lead(t, 2)
-	if r := a.report(t, part); r.Stopped == nil || r.Stopped.Code != plan.Interrupted || len(a.evictor.waves) != 0 {
+	if r := a.report(t, part); r.Stopped != nil || len(r.Outcomes) != 1 || r.Outcomes[0].Outcome != plan.Evicted {
+		t.Errorf("%+v", r)
+	}
+}
+
+// TestAProcessDoesNotResumeItsOwnPlan: this process executed the plan, but could not store the report.
+func TestAProcessDoesNotResumeItsOwnPlan(t *testing.T) {
+	a := newApprovalTest(t)
+	part := a.approve(t, a.pass(t), 1)
+	first, err := a.box.Pending(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.lead(t, 2)
+	if err := a.box.Submit(t.Context(), *first); err != nil {
+		t.Fatal(err)
+	}
+	r, err := a.box.Pending(t.Context())
+	if err != nil || a.box.Claim(t.Context(), r, a.Holder) != nil {
+		t.Fatal(err)
+	}
+	a.lead(t, 2)
+	if r := a.report(t, part); r.Stopped == nil || r.Stopped.Code != plan.Interrupted || len(a.evictor.waves) != 1 {
 		t.Errorf("%d waves, %+v", len(a.evictor.waves), r)
 	}
 }

@@ -130,6 +130,11 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 			return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop")
 		}
 		pod, v, a := l.checkOnce(wave, h, m)
+		if pod != nil && h.remaining() > 0 { // another eviction was throttled during the checks
+			l.pacer.end(false)
+			l.endCall()
+			continue
+		}
 		if pod != nil {
 			l.pacer.end(true)
 			v = l.sendEviction(ctx, m)

@@ -7,7 +7,6 @@ package observe
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -35,6 +33,7 @@ type Observer struct {
 	factory informers.SharedInformerFactory
 	watched []watchedKind
 	events  *failedCreates
+	version serverVersion
 
 	maxStaleness atomic.Int64 // in nanoseconds; see SetMaxStaleness
 
@@ -42,7 +41,6 @@ type Observer struct {
 	denials     map[string]denial // the last refused list or watch, by resource
 	failures    map[string]error  // the last list failure for another reason, by resource
 	podsChanged chan struct{}
-	version     string
 	uid         string
 	usage       func() *cluster.Usage // see SetUsageSource
 }
@@ -50,7 +48,7 @@ type Observer struct {
 // New returns an observer, which starts watching with Start.
 func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
 	o := &Observer{client: client, clock: c, denials: map[string]denial{}, failures: map[string]error{}, podsChanged: make(chan struct{})}
-	o.events = &failedCreates{client: client, clock: c}
+	o.events, o.version.client, o.version.clock = &failedCreates{client: client, clock: c}, client, c
 	keep := newInternCache().stripAndIntern
 	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(keep))
 	for _, k := range kinds {
@@ -126,16 +124,9 @@ func (w watchedKind) synced() bool {
 // readServerIdentity reads the server version and the UID of kube-system, which identifies the
 // cluster.
 func (o *Observer) readServerIdentity(ctx context.Context) error {
-	var body *version.Info
-	err := retry.Read(ctx, func() (err error) { body, err = o.client.Discovery().ServerVersionWithContext(ctx); return err })
+	err := retry.Read(ctx, func() error { return o.version.read(ctx) })
 	if err != nil {
-		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-			return plainAccessError("get", "/version", err)
-		}
-		return fmt.Errorf("reading the server version: %w", plainError(err))
-	}
-	if body.Major == "" || body.Minor == "" {
-		return errors.New("reading the server version: major or minor is missing in the answer" + addressHint)
+		return err
 	}
 	var ns *corev1.Namespace
 	err = retry.Read(ctx, func() (err error) {
@@ -147,7 +138,7 @@ func (o *Observer) readServerIdentity(ctx context.Context) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.version, o.uid = body.Major+"."+body.Minor, string(ns.UID)
+	o.uid = string(ns.UID)
 	return nil
 }
 

@@ -131,3 +131,30 @@ func TestAMomentsTroubleAtTheStartIsSurvived(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// TestTheVersionOfTheServerIsReadAgain: the control plane is upgraded while the process runs.
+func TestTheVersionOfTheServerIsReadAgain(t *testing.T) {
+	client := fake.NewClientset(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: metav1.NamespaceSystem, UID: "c-1"}})
+	server := client.Discovery().(*fakediscovery.FakeDiscovery)
+	server.FakedServerVersion = &version.Info{Major: "1", Minor: "37"}
+	c := clocktesting.NewFakeClock(time.Unix(1_800_000_000, 0))
+	o := New(client, c)
+	if err := o.readServerIdentity(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	server.FakedServerVersion = &version.Info{Major: "1", Minor: "38"}
+	for _, step := range []struct {
+		after time.Duration
+		want  string
+	}{{maxVersionAge - 1, "1.37"}, {1, "1.38"}} {
+		c.Step(step.after)
+		if err := o.version.refresh(t.Context()); err != nil || o.version.last() != step.want {
+			t.Errorf("after %s: version %s, error %v; want %s", step.after, o.version.last(), err, step.want)
+		}
+	}
+	server.FakedServerVersion = &version.Info{}
+	c.Step(maxVersionAge)
+	if err := o.version.refresh(t.Context()); err == nil {
+		t.Error("no error without an answer that can be used")
+	}
+}

@@ -26,9 +26,10 @@ func (o *Observer) objectsWithoutEvents() *cluster.Objects {
 			out.Add(x)
 		}
 	}
+	out.ServerVersion = o.version.last()
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	out.ServerVersion, out.ClusterUID = o.version, o.uid
+	out.ClusterUID = o.uid
 	return out
 }
 
@@ -36,6 +37,9 @@ func (o *Observer) objectsWithoutEvents() *cluster.Objects {
 // missing, because the view is then incomplete. It returns *StaleError if the view of a kind is older
 // than SetMaxStaleness allows.
 func (o *Observer) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+	if err := o.version.refresh(ctx); err != nil {
+		return nil, err
+	}
 	o.events.read(ctx) // before the checks, because it may take a while
 	return o.indexed(func() *cluster.Objects { return o.Objects(ctx) })
 }

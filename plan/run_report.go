@@ -66,9 +66,9 @@ type Recovery struct {
 }
 
 // EndedBeforePlanning reports whether the pass ended before planning. The Plan of such a pass contains only the time of
-// the snapshot.
+// the snapshot. A plan that was made names its configuration.
 func (r *RunReport) EndedBeforePlanning() bool {
-	if r.Stopped == nil || len(r.Plan.Moves) > 0 {
+	if r.Stopped == nil || r.Plan.ConfigHash != "" || len(r.Plan.Moves) > 0 {
 		return false
 	}
 	switch r.Stopped.Code {

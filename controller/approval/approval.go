@@ -222,7 +222,8 @@ func (b *Store) Complete(ctx context.Context, r Request, report plan.RunReport) 
 		return ErrReplaced
 	case err != nil:
 		return err
-	case now.UID != o.UID || now.Data[keyID] != o.Data[keyID] || now.Data[keyAt] != o.Data[keyAt]:
+	case now.UID != o.UID || now.Data[keyID] != o.Data[keyID] || now.Data[keyAt] != o.Data[keyAt] ||
+		now.Data[keyHolder] != o.Data[keyHolder] || now.Data[keyAttempts] != o.Data[keyAttempts]: // another process took it
 		return ErrReplaced
 	case now.Data[keyState] == stateAnswered:
 		return nil // an earlier call stored the report, although its answer was lost

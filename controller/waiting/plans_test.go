@@ -247,6 +247,16 @@ func TestParseSteps(t *testing.T) {
 	}
 }
 
+// TestAPrefixIsNoApproval: people may shorten an ID, but a request must name the whole ID.
+func TestAPrefixIsNoApproval(t *testing.T) {
+	kept, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", "")))
+	part := kept.Waiting[0].Part([]int{1})
+	by := plan.Approval{By: "mallory", At: noon.Add(time.Hour), WaitingPlan: kept.Waiting[0].ID[:1]}
+	if _, err := kept.Approve(part, by, by.At); !errors.As(err, new(Rejection)) {
+		t.Errorf("got error %v, want a rejection", err)
+	}
+}
+
 // TestOnlyStepsOfAWaitingPlanAreApproved checks what the leader accepts.
 func TestOnlyStepsOfAWaitingPlanAreApproved(t *testing.T) {
 	kept, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", ""), testMove("zones", "b", ""), testMove("zones", "c", "")))

@@ -244,8 +244,10 @@ func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, 
 	p = p.Expire(now)
 	i := slices.IndexFunc(p.Waiting, func(w Plan) bool { return w.ID == by.WaitingPlan })
 	if i < 0 {
-		_, err := p.Find(by.WaitingPlan)
-		return p, err
+		if _, err := p.Find(by.WaitingPlan); err != nil {
+			return p, err
+		}
+		return p, rejectf("no waiting plan has the ID %s", shorten(by.WaitingPlan))
 	}
 	p.Waiting = slices.Clone(p.Waiting)
 	w := &p.Waiting[i]

@@ -67,11 +67,19 @@ func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
 // AcceptableNodes returns the nodes that are acceptable for a landing. For a displaced pod, these are the nodes on
 // which its replacement harms no goal.
 func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing, displaced bool) prediction.NodeSet {
-	accepts, places := c.Accepts, c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
+	return l.predicted.Gone.FeasibleSet.Filter(c.acceptsLanding(pod, displaced))
+}
+
+// acceptsLanding returns a function that reports whether a node is acceptable for a landing. The function is valid until
+// the goals change.
+func (c *State) acceptsLanding(pod cluster.PodID, displaced bool) func(cluster.NodeID) bool {
+	from := c.Model.NodeOf(pod)
 	if displaced {
-		accepts, places = c.displacedMayLandOn, c.checkDisplacedTargets(pod, c.Model.NodeOf(pod))
+		places := c.checkDisplacedTargets(pod, from)
+		return func(n cluster.NodeID) bool { return c.displacedMayLandOn(&places, n) }
 	}
-	return l.predicted.Gone.FeasibleSet.Filter(func(n cluster.NodeID) bool { return accepts(&places, n) })
+	places := c.Goals.CheckTargets(pod, from)
+	return func(n cluster.NodeID) bool { return c.Accepts(&places, n) }
 }
 
 func containsNode(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {

@@ -158,8 +158,15 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 	return true
 }
 
-// recordBenefit records the benefit and the improved goals of a move. The caller applies the move afterwards.
+// recordBenefit records the benefit, the improved goals and the acceptable nodes of a move. The caller applies the move
+// afterwards.
 func (c *waveBuilder) recordBenefit(m *Step) {
+	c.recordImproved(m)
+	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
+	m.Landing.predicted = prediction.Prediction{}
+}
+
+func (c *waveBuilder) recordImproved(m *Step) {
 	m.Benefit = c.Goals.BenefitOfLeaving(m.Pod, m.From)
 	improved := m.Landing.ImprovedGoals
 	switch {
@@ -173,6 +180,4 @@ func (c *waveBuilder) recordBenefit(m *Step) {
 	if own := c.GoalsOfStrategy(m.Strategy, improved); len(own) > 0 {
 		m.MostImproved = c.Goals.MostImproved(m.Pod, m.From, own)
 	}
-	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
-	m.Landing.predicted = prediction.Prediction{}
 }

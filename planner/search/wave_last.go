@@ -103,14 +103,12 @@ func (l *lastInWave) podName(i int) string {
 	return plan.PodRefOf(&l.start.Snapshot.Pods[l.wave[i].Pod]).String()
 }
 
-// dropUncertain removes the moves that CertainMoves does not keep from the wave. They may join a later wave. The other
-// landings may need the room that the removed moves would have left, so the other moves join the wave again, or are
-// removed too. The loop ends because each round removes a move. These predictions do not count towards the limit. A wave
-// with hints keeps its moves, because they were predicted with these hints; Recheck drops them.
+// dropUncertain removes the moves that CertainMoves does not keep from the wave. They may join a later wave. Another
+// landing may need the room that they would have left. If the goals no longer accept it, that move leaves, too. What
+// WaveStates promises of the other landings holds for every part of the wave, so they need no new prediction. The loop
+// ends because each round removes a move. A wave with hints keeps its moves, because they were predicted with these
+// hints; Recheck drops them.
 func (c *waveBuilder) dropUncertain() (dropped []Step) {
-	useHints, scope, spent := c.useHints, c.scope, *c.predictions
-	c.useHints, c.scope = false, anyGoal
-	defer func() { c.useHints, c.scope, *c.predictions = useHints, scope, spent }()
 	before := c.wave.steps
 	for len(c.wave.hinted) == 0 {
 		kept, left := c.wave.CertainMoves(c.wave.steps, nil)
@@ -119,14 +117,43 @@ func (c *waveBuilder) dropUncertain() (dropped []Step) {
 		}
 		c.emptyWave()
 		for _, m := range kept {
-			if m.Displaced != nil {
-				c.repeatDisplacedMove(m)
-			} else {
-				c.join(m.Pod, m.goal)
+			if c.acceptsLanding(m.Pod, m.Displaced != nil)(m.Landing.To) {
+				c.rejoin(m)
 			}
+		}
+		if len(c.wave.steps) == 0 {
+			c.repeatFirst(kept[0])
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(before), func(m Step) bool { return c.Moved[m.Pod] })
+}
+
+// rejoin adds a move to the wave with its landing unchanged, if a strategy may still make it.
+func (c *waveBuilder) rejoin(m Step) {
+	if m.Displaced == nil {
+		m.Landing.ImprovedGoals = c.Goals.ImprovedGoals(m.Pod, m.From, m.Landing.To)
+		if _, ok := c.attribute(&m); !ok {
+			return
+		}
+		c.recordImproved(&m)
+	}
+	c.Apply(m)
+	c.wave.Join(m)
+	c.wave.steps = append(c.wave.steps, m)
+	c.recordMove(m)
+}
+
+// repeatFirst predicts a move again, as the only move of its wave. Its landing was acceptable at the beginning of the
+// wave, so it joins. This prediction does not count towards the limit.
+func (c *waveBuilder) repeatFirst(m Step) {
+	useHints, scope, spent := c.useHints, c.scope, *c.predictions
+	c.useHints, c.scope = false, anyGoal
+	if m.Displaced != nil {
+		c.repeatDisplacedMove(m)
+	} else {
+		c.join(m.Pod, m.goal)
+	}
+	c.useHints, c.scope, *c.predictions = useHints, scope, spent
 }
 
 // emptyWave undoes the moves of the current wave.

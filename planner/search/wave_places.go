@@ -16,13 +16,24 @@ const maxExactWave = 32
 // the wave, so they hold for every prediction of its landing.
 type places struct {
 	pod cluster.PodID
-	// possible are all nodes with room at the beginning of the wave, and acceptable those where the goals
-	// accept a landing. The replacement may also land on a node that a pod of the wave leaves.
-	possible, acceptable prediction.NodeSet
+	// possible are all nodes with room at the beginning of the wave. The replacement may also land on a node that a
+	// pod of the wave leaves. accepts reports whether the goals accept a landing on a node at the beginning of the wave.
+	possible prediction.NodeSet
+	accepts  func(cluster.NodeID) bool
 	// atLeast replacements that request at most bound are needed to leave no room on the acceptable
-	// nodes.
+	// nodes. If partly is set, the sum does not include all acceptable nodes, so more are needed.
 	atLeast int64
+	partly  bool
 	bound   *cluster.Resources
+}
+
+// acceptable yields the possible nodes where the goals accept a landing.
+func (pl *places) acceptable(yield func(cluster.NodeID) bool) {
+	for n := range pl.possible.All() {
+		if pl.accepts(n) && !yield(n) {
+			return
+		}
+	}
 }
 
 type placesKey struct {
@@ -44,7 +55,7 @@ func (w *WaveStates) addPlaces(pod cluster.PodID, l *Landing, displaced bool) *p
 	key := placesKey{pod, displaced}
 	pl := w.placesAtStart[key]
 	if pl == nil {
-		pl = &places{pod: pod, possible: l.predicted.Gone.FeasibleSet.Clone(), acceptable: w.Start.AcceptableNodes(pod, l, displaced)}
+		pl = &places{pod: pod, possible: l.predicted.Gone.FeasibleSet.Clone(), accepts: w.Start.acceptsLanding(pod, displaced)}
 	}
 	if !w.Start.Options.Steers() {
 		w.placesAtStart[key] = pl
@@ -97,15 +108,16 @@ func (w *WaveStates) largestWith(pod cluster.PodID) *cluster.Resources {
 
 // keepsPlace reports whether the others cannot take the room on all acceptable nodes of a
 // replacement if joining joins the wave. Each of them lands on one node, so they can only if the
-// least numbers that fill each node are together at most the number of others.
+// least numbers that fill each node are together at most the number of others. The sum stops well
+// above this number, so that it stays valid while the wave doubles.
 func (w *WaveStates) keepsPlace(pl, joining *places, largest *cluster.Resources) bool {
 	others := len(w.members)
-	if pl.acceptable.Len() > others {
-		return true // each node needs at least one
-	}
-	if pl.bound != largest {
-		pl.bound, pl.atLeast = largest, 0
-		for n := range pl.acceptable.All() {
+	if pl.bound != largest || pl.partly && pl.atLeast <= int64(others) {
+		pl.bound, pl.atLeast, pl.partly = largest, 0, false
+		for n := range pl.acceptable {
+			if pl.partly = pl.atLeast > int64(2*others); pl.partly {
+				break
+			}
 			pl.atLeast += placement.AtLeastToFill(w.Start.Model, n, pl.pod, largest)
 		}
 	}
@@ -125,7 +137,7 @@ func (w *WaveStates) keepsPlaceExactly(pl, joining *places) bool {
 	}
 	var fills []int // by acceptable node; others + 1 if the others cannot fill it
 	var near []cluster.PodID
-	for n := range pl.acceptable.All() {
+	for n := range pl.acceptable {
 		near = near[:0]
 		for _, o := range all {
 			if o != pl && (o.possible.Has(n) || w.terminating[n] > 0 || m.NodeOf(joining.pod) == n) {

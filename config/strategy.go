@@ -1,0 +1,89 @@
+package config
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/internal/cron"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies"
+)
+
+// Strategy is one strategy with its schedule.
+type Strategy struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Schedule string `json:"schedule"`
+	TimeZone string `json:"timeZone,omitempty"`
+	// Mode is automatic (the default), approve or dryRun.
+	Mode plan.StrategyMode `json:"mode,omitempty"`
+	// Jitter delays each run by less than this time.
+	Jitter Duration `json:"jitter,omitempty"`
+	// Missed says what follows firings that came while a pass ran or while no process led: MissedSkip or MissedOnce.
+	Missed string          `json:"missed,omitempty"`
+	On     *NodeEvents     `json:"on,omitempty"`
+	Args   json.RawMessage `json:"args,omitempty"`
+	// NodeSelector, Namespaces and PodSelector narrow the global scope for this strategy.
+	NodeSelector string               `json:"nodeSelector,omitempty"`
+	Namespaces   *plan.NamespaceScope `json:"namespaces,omitempty"`
+	PodSelector  string               `json:"podSelector,omitempty"`
+	// Limits bound the moves for this strategy, besides the global limits.
+	Limits *plan.StrategyLimits `json:"limits,omitempty"`
+	Guards *StrategyGuards      `json:"guards,omitempty"`
+	// Weight multiplies the weight of the goals. Nil means 1.
+	Weight *float64 `json:"weight,omitempty"`
+	// Soft makes moves for this strategy never worsen a goal of a strategy that is not soft. Its goals do not limit moves
+	// for other strategies.
+	Soft bool `json:"soft,omitempty"`
+}
+
+// StrategyGuards are guards of one strategy. They hold besides the global guards, and must not be looser. Nil and empty
+// values are not set.
+type StrategyGuards struct {
+	MinConfidence            *float64  `json:"minConfidence,omitempty"`
+	MinReplicas              *int      `json:"minReplicas,omitempty"`
+	MinPodAge                *Duration `json:"minPodAge,omitempty"`
+	MaxGracePeriod           *Duration `json:"maxGracePeriod,omitempty"`
+	PriorityBelow            string    `json:"priorityBelow,omitempty"`
+	MaxUnavailableWithoutPDB *int      `json:"maxUnavailableWithoutPDB,omitempty"`
+	Protect                  []string  `json:"protect,omitempty"`
+	ProtectedStorageClasses  []string  `json:"protectedStorageClasses,omitempty"`
+}
+
+// Values of Strategy.Missed. The default is MissedSkip.
+const (
+	MissedSkip = "skip"
+	MissedOnce = "once"
+)
+
+// NodeEvents says how long after an event a strategy runs, and the least time between two such runs.
+type NodeEvents struct {
+	NodeAdded Duration `json:"nodeAdded,omitempty"`
+	NodeReady Duration `json:"nodeReady,omitempty"`
+	Every     Duration `json:"every,omitempty"`
+}
+
+// ScheduledStrategy is a strategy with its schedule.
+type ScheduledStrategy struct {
+	Name     string
+	Mode     plan.StrategyMode
+	Strategy strategies.Strategy
+	// Schedule is zero for a strategy that runs only after events.
+	Schedule cron.Schedule
+	Jitter   time.Duration
+	// RunMissed makes one run follow after missed firings.
+	RunMissed bool
+	On        RunAfter
+
+	settings Strategy
+}
+
+// RunAfter says how long after an event a strategy runs; zero means that the event does not matter.
+type RunAfter struct {
+	NodeAdded, NodeReady time.Duration
+	// Every is the least time between two such runs.
+	Every time.Duration
+}
+
+// Any reports whether the strategy runs after some event.
+func (r RunAfter) Any() bool { return r.NodeAdded > 0 || r.NodeReady > 0 }
