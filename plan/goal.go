@@ -10,11 +10,21 @@ const (
 	NodeBelow GoalKind = "NodeBelow"
 	// SkewAtMost requires that the fullest domain of TopologyKey has at most Limit more pods of a group than the emptiest.
 	SkewAtMost GoalKind = "SkewAtMost"
-	// NodeEmpty requires a node without evictable pods.
+	// CountAtMost requires that each domain of TopologyKey has at most Limit pods of a group.
+	CountAtMost GoalKind = "CountAtMost"
+	// PodsApart requires that no two pods of a Conflict run in the same domain.
+	PodsApart GoalKind = "PodsApart"
+	// PodAway requires that a pod leaves its node.
+	PodAway GoalKind = "PodAway"
+	// NodeEmpty requires a node without the pods in Pods.
 	NodeEmpty GoalKind = "NodeEmpty"
-	// PodGone requires the eviction of a pod.
-	PodGone GoalKind = "PodGone"
 )
+
+// Conflict is two pods that must not run in the same domain of TopologyKey.
+type Conflict struct {
+	Pods        [2]cluster.PodID
+	TopologyKey string
+}
 
 // Basis is the measure of a node's utilization.
 type Basis string
@@ -37,15 +47,15 @@ type Goal struct {
 	Resource string `json:"resource,omitempty"`
 	// Basis is BasisLoad for a NodeBelow on measured usage. Empty means requests.
 	Basis Basis `json:"basis,omitempty"`
-	// TopologyKey is set for SkewAtMost.
+	// TopologyKey is set for SkewAtMost and CountAtMost.
 	TopologyKey string `json:"topologyKey,omitempty"`
-	// Limit is a fraction 0..1 for NodeBelow, a count of pods for SkewAtMost.
+	// Limit is a fraction 0..1 for NodeBelow, and a count of pods for SkewAtMost and CountAtMost.
 	Limit  float64 `json:"limit"`
 	Weight float64 `json:"weight"`
 	// Soft marks a goal of a soft strategy. It does not limit moves for strategies that are not soft.
 	Soft bool `json:"soft,omitempty"`
 	// Excess is the amount above the limit before the plan: a fraction of allocatable for NodeBelow, skew minus limit
-	// for SkewAtMost, and pods for the others. It is 0 if the goal is met.
+	// for SkewAtMost, the fewest pods that must leave for the others. It is 0 if the goal is met.
 	Excess float64 `json:"excess"`
 	// Reason is the reason of moves that contribute to this goal.
 	Reason Reason `json:"-"`
@@ -61,8 +71,22 @@ type Goal struct {
 	Amounts *cluster.Amounts `json:"-"`
 	// Node is the subject of NodeBelow and NodeEmpty.
 	Node cluster.NodeID `json:"-"`
-	// Pods is the group of SkewAtMost without terminal pods, or the pod of PodGone.
+	// Pods is the group of SkewAtMost and CountAtMost without terminal pods, the pods of the conflicts of PodsApart, the
+	// pod of PodAway, or the pods that must leave the node of NodeEmpty.
 	Pods []cluster.PodID `json:"-"`
 	// Domains are the values of TopologyKey in which the group can run, sorted.
 	Domains []string `json:"-"`
+	// NotCounted marks, by node, the nodes whose pods SkewAtMost and CountAtMost do not count. Nil means none. Goals may
+	// share the slice.
+	NotCounted []bool `json:"-"`
+	// Conflicts are the pairs of PodsApart.
+	Conflicts []Conflict `json:"-"`
+	// Targets marks, by node, the nodes on which the replacement meets a PodAway. Nil means every other node. Goals may
+	// share the slice.
+	Targets []bool `json:"-"`
+	// MayReturn means that the replacement may run on the node that its pod left. It is for PodAway goals that are about
+	// the pod and not about its node.
+	MayReturn bool `json:"-"`
+	// LandingNotRequired means that the pods of a PodAway may be evicted without a predicted landing.
+	LandingNotRequired bool `json:"-"`
 }

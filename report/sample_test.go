@@ -163,7 +163,7 @@ func hotNodesPlan() plan.Plan {
 			Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-07"}},
 		{ID: "g2", Strategy: "drain", Kind: plan.NodeEmpty, Weight: 1, Excess: 3, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node",
 			Name: "node-08"}},
-		{ID: "g3", Strategy: "old", Kind: plan.PodGone, Weight: 1, Excess: 1, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Pod",
+		{ID: "g3", Strategy: "old", Kind: plan.PodAway, Weight: 1, Excess: 1, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Pod",
 			Namespace: "shop", Name: "web-1"}},
 	}
 	p.Moves = []plan.Move{{Pod: plan.PodRef{Namespace: "shop", Name: "web-1", UID: "u"}, Owner: plan.ObjectRef{Kind: "ReplicaSet",

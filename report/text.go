@@ -48,8 +48,8 @@ func goalText(g plan.Goal) string {
 		return fmt.Sprintf("%s: at most %s apart over %s", what, plural.Count(int(g.Limit), "pod"), escape(g.TopologyKey))
 	case plan.NodeEmpty:
 		return what + " empty"
-	case plan.PodGone:
-		return what + " gone"
+	case plan.PodAway:
+		return what + " away from its node"
 	}
 	return escape(string(g.Kind)) + " " + what
 }

@@ -115,7 +115,7 @@ func TestGoTypesFollowTheSchema(t *testing.T) {
 // TestEnumsAreComplete checks that the enums of the schema contain every kind and outcome of the Go types.
 func TestEnumsAreComplete(t *testing.T) {
 	planSchema, runSchema := compileSchemas(t)
-	for _, k := range []plan.GoalKind{plan.NodeBelow, plan.SkewAtMost, plan.NodeEmpty, plan.PodGone} {
+	for _, k := range []plan.GoalKind{plan.NodeBelow, plan.SkewAtMost, plan.CountAtMost, plan.PodsApart, plan.PodAway, plan.NodeEmpty} {
 		text := strings.Replace(planExample, `"kind":"SkewAtMost"`, `"resource":"cpu","kind":"`+string(k)+`"`, 1)
 		if err := planSchema.Validate(decodeJSON(t, []byte(text))); err != nil {
 			t.Errorf("%s: %v", k, err)
