@@ -17,6 +17,7 @@ import (
 // enter or leave the counted domains.
 func (p *proof) addGroupNeeds() {
 	used, whole := make([]bool, len(p.Snapshot.Pods)), workloadsComplete{}
+	p.addApartNeeds(used)
 	for g, wanted := range p.Goals.Goals {
 		k, ok := p.start.Measures[g].(*goal.SkewMeasure)
 		if !ok || wanted.Constraint || k.Excess() == 0 || !p.groupIsFixed(wanted, used, whole) {
