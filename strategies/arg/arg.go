@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -71,6 +72,27 @@ func LabelKey(path, key string) []Error {
 	}
 	return nil
 }
+
+// Kind checks the kind of an object, such as ReplicaSet. It accepts unknown kinds, because any controller may own pods.
+func Kind(path, kind string) []Error {
+	if kind == "" {
+		return []Error{{path, "is empty (want a kind such as ReplicaSet)"}}
+	}
+	for _, known := range ownerKinds {
+		if kind != known && strings.EqualFold(strings.TrimSuffix(kind, "s"), known) {
+			return []Error{{path, fmt.Sprintf("%q is not a kind (did you mean %s?)", kind, known)}}
+		}
+	}
+	if !kindPattern.MatchString(kind) {
+		return []Error{{path, fmt.Sprintf("%q is not a kind (want one such as ReplicaSet)", kind)}}
+	}
+	return nil
+}
+
+// ownerKinds are the kinds of Kubernetes that own pods.
+var ownerKinds = []string{"ReplicaSet", "ReplicationController", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"}
+
+var kindPattern = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
 
 // Resource checks the name of a compute resource of nodes.
 func Resource(path, name string) []Error {

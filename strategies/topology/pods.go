@@ -1,10 +1,12 @@
 package topology
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 )
 
 // RunningPods returns the pods that are bound to a node and neither terminating nor finished. The scheduler will place
@@ -31,6 +33,23 @@ const MaxShownDomains = 8
 // CountsText writes the numbers of pods in the domains of a set, such as 4/1/1.
 func (c *Counter) CountsText(in *Set) string {
 	return JoinCounts(min(len(in.Indexes), MaxShownDomains), len(in.Indexes), func(i int) int { return c.Pods[in.Indexes[i]] })
+}
+
+// DomainsText describes the numbers of pods in the domains of a set: "4/1/1 pods over 3 values", or "0 to 4 pods on each
+// of 5000 values" if a message cannot show all counts.
+func (c *Counter) DomainsText(in *Set) string {
+	n := len(in.Indexes)
+	if n <= MaxShownDomains {
+		return c.CountsText(in) + " pods over " + plural.Count(n, "value")
+	}
+	fewest := 0
+	if len(c.Used) == n {
+		fewest = c.Total
+		for _, v := range c.Used {
+			fewest = min(fewest, c.Pods[v])
+		}
+	}
+	return fmt.Sprintf("%d to %d pods on each of %d values", fewest, c.Most(), n)
 }
 
 // JoinCounts writes the first counts of a list of `of` counts, such as 4/1/1 or 4/1/1/...
