@@ -16,6 +16,9 @@ const (
 	SpreadConstraintViolated Code = "SpreadConstraintViolated"
 	TooManyDuplicates        Code = "TooManyDuplicates"
 	DisplacedForMove         Code = "DisplacedForMove"
+	TooManyRestarts          Code = "TooManyRestarts"
+	PodExpired               Code = "PodExpired"
+	PodFailed                Code = "PodFailed"
 )
 
 // Guards that forbid an eviction.

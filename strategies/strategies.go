@@ -10,7 +10,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 	"github.com/evenkeel-project/evenkeel/strategies/duplicates"
+	"github.com/evenkeel-project/evenkeel/strategies/failedpods"
+	"github.com/evenkeel-project/evenkeel/strategies/lifetime"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
+	"github.com/evenkeel-project/evenkeel/strategies/restarts"
 	"github.com/evenkeel-project/evenkeel/strategies/topologyspread"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
 )
@@ -41,6 +44,9 @@ var All = []Definition{
 	{Type: "TopologySpread", New: asStrategy(topologyspread.New)},
 	{Type: "Duplicates", New: asStrategy(duplicates.New)},
 	{Type: "NodeLoad", New: asStrategy(nodeload.New)},
+	{Type: "Restarts", New: asStrategy(restarts.New)},
+	{Type: "Lifetime", New: asStrategy(lifetime.New)},
+	{Type: "FailedPods", New: asStrategy(failedpods.New)},
 }
 
 func asStrategy[S Strategy](f constructor[S]) constructor[Strategy] {

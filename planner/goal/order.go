@@ -34,7 +34,7 @@ func (t *Tracker) FirstGoalRank(g int) int {
 }
 
 // UnmetByPriority returns the unmet requested goals, sorted by higher weight, drained node, more attempts in stuck,
-// group goal, higher excess, and goal index.
+// kind, higher excess, and goal index.
 func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	type needy struct {
 		goal, drained, stuck, kind int
@@ -43,7 +43,7 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	var all []needy
 	for i := range t.Goals {
 		if g := &t.Goals[i]; !g.Constraint && t.Excess(i) > 0 {
-			all = append(all, needy{i, t.drainRank(i), stuck[i], rank(g.Kind == plan.SkewAtMost), g.Weight, t.ReportedExcess(i)})
+			all = append(all, needy{i, t.drainRank(i), stuck[i], kinds[g.Kind].order, g.Weight, t.ReportedExcess(i)})
 		}
 	}
 	slices.SortFunc(all, func(a, b needy) int {

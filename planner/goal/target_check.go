@@ -44,16 +44,7 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 	a := TargetCheck{From: from}
 	if from != cluster.NoNode {
 		for _, i := range t.ByNode[from] {
-			before, after := t.Measures[i].Excess(), t.Measures[i].ExcessAfter(pod, from, cluster.NoNode)
-			a.LeavingHarms = a.LeavingHarms || after > before
-			if after >= before || !t.Asks(int(i), pod) {
-				continue
-			}
-			if b, ok := t.Measures[i].(*NodeMeasure); ok && t.roomOutsideGoals[b.Amounts] != nil {
-				a.limitedAmounts = append(a.limitedAmounts, b.Amounts)
-			} else {
-				a.leavingImproves = true
-			}
+			t.Measures[i].addEffects(&a, t, i, pod)
 		}
 	}
 	if len(a.limitedAmounts) > 0 {
@@ -75,48 +66,9 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 		}
 	}
 	for _, i := range t.byPod[pod] {
-		a.groups = append(a.groups, t.groupEffects(int(i), from, t.Asks(int(i), pod)))
+		t.Measures[i].addEffects(&a, t, i, pod)
 	}
 	return a
-}
-
-// groupEffects returns the effects on group goal i. The parameter asks says whether an improvement counts.
-func (t *Tracker) groupEffects(i int, from cluster.NodeID, asks bool) groupEffect {
-	k := t.Measures[i].(*SkewMeasure)
-	n := len(k.Counts)
-	var buf [16]effect
-	bySlot := append(buf[:0], make([]effect, n+1)...)
-	before, leaves := k.Excess(), -1
-	if at, ok := k.DomainIndex(from); ok {
-		leaves = at
-		k.Counts[at]--
-	}
-	for z := range n + 1 {
-		if z < n {
-			k.Counts[z]++
-		}
-		after := int64(FewestMoves(k.Counts, k.Limit))
-		if z < n {
-			k.Counts[z]--
-		}
-		if after <= before {
-			bySlot[z] |= harmless
-		}
-		if after < before && asks {
-			bySlot[z] |= helpful
-		}
-	}
-	if leaves >= 0 {
-		k.Counts[leaves]++
-	}
-	g := groupEffect{k.Domains.ByNode, make([]effect, len(k.IndexByDomain)+1)}
-	g.effects[0] = bySlot[n]
-	for domain, slot := range k.IndexByDomain {
-		if g.effects[domain+1] = bySlot[n]; slot != NoDomain {
-			g.effects[domain+1] = bySlot[slot]
-		}
-	}
-	return g
 }
 
 // Acceptable reports whether a replacement on n improves at least one requested goal and worsens no goal, constraints

@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"regexp"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -30,6 +32,16 @@ func (e Error) Error() string {
 	return e.Path + ": " + e.Message
 }
 
+// Errorf returns an error at a path.
+func Errorf(path, format string, args ...any) Error { return Error{path, fmt.Sprintf(format, args...)} }
+
+// types are the types of arguments that package strict does not know.
+var types = map[reflect.Type]func(*strict.Decoder, *yaml.Node, reflect.Value, string){
+	reflect.TypeFor[Duration](): func(d *strict.Decoder, n *yaml.Node, v reflect.Value, path string) {
+		DecodeDuration(d, n, v, path, DurationHint(n.Value))
+	},
+}
+
 // Decode decodes JSON strictly into v, a pointer to a struct, and returns every error. It rejects unknown keys,
 // duplicate keys and values of a wrong type. Empty input and null leave v unchanged. A value of a wrong type leaves its
 // field unchanged; in a map of fractions, the value becomes NaN, so that the key is present.
@@ -41,7 +53,7 @@ func Decode(raw []byte, v any) []Error {
 	if err != nil {
 		return []Error{{"", err.Error()}}
 	}
-	d := strict.New("arguments", strict.Options{QuotedStrings: true, Key: "argument", Float: "a fraction"})
+	d := strict.New("arguments", strict.Options{QuotedStrings: true, Key: "argument", Float: "a fraction", Types: types})
 	d.Decode(root, v)
 	var errs []Error
 	for _, e := range d.Errors() {
@@ -72,27 +84,6 @@ func LabelKey(path, key string) []Error {
 	}
 	return nil
 }
-
-// Kind checks the kind of an object, such as ReplicaSet. It accepts unknown kinds, because any controller may own pods.
-func Kind(path, kind string) []Error {
-	if kind == "" {
-		return []Error{{path, "is empty (want a kind such as ReplicaSet)"}}
-	}
-	for _, known := range ownerKinds {
-		if kind != known && strings.EqualFold(strings.TrimSuffix(kind, "s"), known) {
-			return []Error{{path, fmt.Sprintf("%q is not a kind (did you mean %s?)", kind, known)}}
-		}
-	}
-	if !kindPattern.MatchString(kind) {
-		return []Error{{path, fmt.Sprintf("%q is not a kind (want one such as ReplicaSet)", kind)}}
-	}
-	return nil
-}
-
-// ownerKinds are the kinds of Kubernetes that own pods.
-var ownerKinds = []string{"ReplicaSet", "ReplicationController", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"}
-
-var kindPattern = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
 
 // Resource checks the name of a compute resource of nodes.
 func Resource(path, name string) []Error {
@@ -125,4 +116,13 @@ type Watch struct {
 	// Deviation.
 	Target, Deviation float64
 	For               int
+}
+
+// Reported reports whether the errors contain one about the path or a part of it. A second error about the default value
+// would mislead.
+func Reported(errs []Error, path string) bool {
+	return slices.ContainsFunc(errs, func(e Error) bool {
+		rest, ok := strings.CutPrefix(e.Path, path)
+		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
 }

@@ -5,7 +5,6 @@
 package duplicates
 
 import (
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,13 +12,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
 	"github.com/evenkeel-project/evenkeel/strategies/topology"
 )
 
 // Args are the arguments of the strategy.
 type Args struct {
-	// ExcludeOwnerKinds lists kinds of owners, such as StatefulSet. Pods with such an owner have no goal.
-	ExcludeOwnerKinds []string `json:"excludeOwnerKinds"`
+	// OwnerKinds selects groups by the kinds of their owner and of its workload.
+	OwnerKinds podfilter.OwnerKinds `json:"ownerKinds"`
 }
 
 // Strategy is the strategy with its arguments.
@@ -33,16 +33,8 @@ type Strategy struct {
 func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
 	var a Args
 	errs := arg.Decode(raw, &a)
-	if len(errs) > 0 {
-		return &Strategy{name, a, scope}, errs
-	}
-	for i, kind := range a.ExcludeOwnerKinds {
-		path := fmt.Sprintf("excludeOwnerKinds[%d]", i)
-		if slices.Contains(a.ExcludeOwnerKinds[:i], kind) {
-			errs = append(errs, arg.Error{Path: path, Message: fmt.Sprintf("%q is listed twice", kind)})
-			continue
-		}
-		errs = append(errs, arg.Kind(path, kind)...)
+	if !arg.Reported(errs, "ownerKinds") {
+		errs = append(errs, a.OwnerKinds.Check("ownerKinds")...)
 	}
 	return &Strategy{name, a, scope}, errs
 }
@@ -54,14 +46,12 @@ func (d *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	var goals []plan.Goal
 	for i := range s.Workloads {
 		w := &s.Workloads[i]
-		if d.excludes(w.Kind) || w.Kind == "DaemonSet" || w.Kind == "Node" || !d.scope.HasNamespace(s, w.Namespace) {
+		if w.Kind == "DaemonSet" || w.Kind == "Node" || !d.scope.HasNamespace(s, w.Namespace) {
 			continue // each node runs its own pod of a DaemonSet, and its own mirror pods
 		}
 		for _, pods := range f.groups(w.Pods) {
-			if !d.excludes(s.Pods[pods[0]].Controller.Kind) {
-				if g, ok := d.goal(f, w, pods); ok {
-					goals = append(goals, g)
-				}
+			if g, ok := d.goal(f, w, pods); ok && d.args.OwnerKinds.Match(s, &s.Pods[pods[0]]) {
+				goals = append(goals, g)
 			}
 		}
 	}
@@ -75,8 +65,6 @@ func (d *Strategy) Requirements() string {
 
 // UsageNeeds returns the zero value, because the strategy counts pods.
 func (d *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
-
-func (d *Strategy) excludes(kind string) bool { return slices.Contains(d.args.ExcludeOwnerKinds, kind) }
 
 // goal returns the goal of one group. The limit also counts pods that are not bound yet, so that it does not fall
 // between an eviction and the start of the replacement.

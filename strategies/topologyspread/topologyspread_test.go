@@ -1,7 +1,6 @@
 package topologyspread_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -21,30 +20,4 @@ func TestGoals(t *testing.T) {
 			return st.Goals(s)
 		})
 	})
-}
-
-func TestInvalidArguments(t *testing.T) {
-	for in, want := range map[string]string{
-		``: "",
-		`{"whenUnsatisfiable":["ScheduleAnyway"]}`:                         "",
-		`{"whenUnsatisfiable":["ScheduleAnyway","DoNotSchedule"]}`:         "",
-		`{"whenUnsatisfiable":[]}`:                                         "whenUnsatisfiable: is empty (want [DoNotSchedule], [ScheduleAnyway] or both)",
-		`{"whenUnsatisfiable":"DoNotSchedule"}`:                            `whenUnsatisfiable: want a list, found "DoNotSchedule"`,
-		`{"whenUnsatisfiable":["Hard"]}`:                                   `whenUnsatisfiable[0]: "Hard" is unknown (want DoNotSchedule or ScheduleAnyway)`,
-		`{"whenUnsatisfiable":["DoNotSchedule","doNotSchedule"]}`:          `whenUnsatisfiable[1]: "doNotSchedule" is unknown (did you mean DoNotSchedule?) (want DoNotSchedule or ScheduleAnyway)`,
-		`{"whenUnsatisfiable":["DoNotSchedule","DoNotSchedule"]}`:          `whenUnsatisfiable[1]: "DoNotSchedule" is listed twice`,
-		`{"constraints":["DoNotSchedule"]}`:                                `constraints: unknown argument`,
-		`{"whenUnsatisfiable":[true]}`:                                     `whenUnsatisfiable[0]: want a word, found "true"`,
-		`{"whenUnsatisfiable":["DoNotSchedule"],"whenUnsatisfiable":null}`: `whenUnsatisfiable: duplicate key (first on line 1)`,
-		`[]`: `want keys and values, found a list`,
-	} {
-		_, errs := topologyspread.New("constraints", []byte(in), cluster.Scope{})
-		var got []string
-		for _, err := range errs {
-			got = append(got, err.Error())
-		}
-		if text := strings.Join(got, "; "); text != want {
-			t.Errorf("%s: %q, want %q", in, text, want)
-		}
-	}
 }
