@@ -92,6 +92,8 @@ func describeUnmetGoal(g plan.Goal) string {
 		return fmt.Sprintf("%s stays above %s of its %s", g.Subject.Name, percent.Of(g.Limit), g.Resource)
 	case plan.PodAway:
 		return fmt.Sprintf("%s stays on %s", g.Subject, g.From)
+	case plan.PodsApart:
+		return fmt.Sprintf("%s stays in conflict with anti-affinity", g.Subject)
 	}
 	return fmt.Sprintf("%s stays skewed by more than %d over %s", g.Subject, int(g.Limit), g.TopologyKey)
 }
