@@ -44,7 +44,7 @@ func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, goals []i
 // move does not overload n.
 func (t *Tracker) amountAllowsTarget(i int, pod cluster.PodID, n cluster.NodeID) bool {
 	b, ok := t.Measures[i].(*NodeMeasure)
-	if !ok || !t.hasRoomOutside(b.Amounts) || n == cluster.NoNode {
+	if !ok || t.roomOutsideGoals[b.Amounts].byNode == nil || n == cluster.NoNode {
 		return true
 	}
 	return usageKnown(b.Amounts, n) && HasRoom(t.RoomNeededOutsideGoals(pod, t.Goals[i].Strategy), n)

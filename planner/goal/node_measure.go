@@ -36,7 +36,7 @@ func (b *NodeMeasure) addEffects(a *TargetCheck, t *Tracker, i int32, pod cluste
 	a.LeavingHarms = a.LeavingHarms || after > before
 	switch {
 	case after >= before || !t.Asks(int(i), pod):
-	case t.hasRoomOutside(b.Amounts):
+	case t.roomOutsideGoals[b.Amounts].byNode != nil:
 		a.limitedAmounts = append(a.limitedAmounts, limitedAmount{amounts: b.Amounts, strategy: t.Goals[i].Strategy})
 	default:
 		a.leavingImproves = true

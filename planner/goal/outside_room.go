@@ -35,7 +35,7 @@ func (t *Tracker) addRoomOutsideGoals(b *NodeMeasure, g *plan.Goal) {
 
 // removeNodesWithGoals gives Unbounded to the nodes with a goal that counts the same, of any strategy: Headroom limits
 // these nodes.
-func (t *Tracker) removeNodesWithGoals() {
+func removeNodesWithGoals(t *Tracker) {
 	for _, h := range t.Headroom {
 		for amounts, x := range t.roomOutsideGoals {
 			if !countsSame(amounts.Measure, h.Amounts.Measure) {
@@ -62,12 +62,6 @@ func selectorString(m cluster.Measure) string {
 		return ""
 	}
 	return m.Pods.String()
-}
-
-// hasRoomOutside reports whether goals that count the amounts also limit nodes without a goal.
-func (t *Tracker) hasRoomOutside(a *cluster.Amounts) bool {
-	_, has := t.roomOutsideGoals[a]
-	return has
 }
 
 // RoomNeededOutsideGoals returns the room that a pod needs on nodes without a goal, if it moves for the strategy: below
@@ -109,7 +103,7 @@ func (x *limitedAmount) allows(n cluster.NodeID) bool {
 }
 
 // addLimitedNeeds fills the needs of the limited amounts. It reports whether they are the same for all of them.
-func (t *Tracker) addLimitedNeeds(limited []limitedAmount, pod cluster.PodID) (same bool) {
+func addLimitedNeeds(t *Tracker, limited []limitedAmount, pod cluster.PodID) (same bool) {
 	same = true
 	for k := range limited {
 		x := &limited[k]

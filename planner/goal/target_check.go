@@ -44,7 +44,7 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 			t.Measures[i].addEffects(&a, t, i, pod)
 		}
 	}
-	if same := t.addLimitedNeeds(a.limitedAmounts, pod); same && !a.leavingImproves && len(t.byPod[pod]) == 0 {
+	if same := addLimitedNeeds(t, a.limitedAmounts, pod); same && !a.leavingImproves && len(t.byPod[pod]) == 0 {
 		// The eviction can improve only such goals, so the target needs known usage and enough room.
 		for k, x := range a.limitedAmounts {
 			a.leavingImproves = true

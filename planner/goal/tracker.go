@@ -64,7 +64,7 @@ func newTracker(s *cluster.Snapshot, goals []plan.Goal, counts func(*plan.Goal) 
 		}
 		t.InitialExcess[i] = max(1, t.Measures[i].Excess())
 	}
-	t.removeNodesWithGoals()
+	removeNodesWithGoals(t)
 	return t
 }
 
