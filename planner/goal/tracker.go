@@ -129,6 +129,13 @@ func (t *Tracker) EachAffected(pod cluster.PodID, from, to cluster.NodeID, f fun
 	return true
 }
 
+// watchPods makes the Tracker ask goal i about moves of its pods.
+func (t *Tracker) watchPods(i int32) {
+	for _, p := range t.Goals[i].Pods {
+		t.byPod[p] = append(t.byPod[p], i)
+	}
+}
+
 // addHeadroom records the amount that the goal still allows on its node. The parameter limit is the limit of the
 // goal.
 func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
