@@ -4,49 +4,35 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// addApartNeeds adds the fewest pods that must leave so that no conflict of a PodsApart remains, except conflicts of two
-// pods that may not leave. These are part of the residual. addApartNeeds skips a goal that shares pods with an earlier
-// one, and marks the pods that it uses.
+// addApartNeed adds the fewest pods that must leave so that no conflict of a PodsApart remains, except conflicts of two
+// pods that may not leave. These are part of the residual. addApartNeed skips a goal that shares pods with an earlier one,
+// and marks the pods that it uses.
 //
 // A plan may end some conflicts only. One eviction ends at most as many conflicts as the pod with the most has, which
 // bounds the evictions of the plan.
-func (p *proof) addApartNeeds(used []bool) {
-	budget := maxCoverWork
-	for g := range p.start.Goals {
-		wanted := &p.start.Goals[g]
-		m, ok := p.start.Measures[g].(*goal.ApartMeasure)
-		if !ok || wanted.Constraint || m.Excess() == 0 || anyUsed(wanted, used) {
-			continue
-		}
-		for _, id := range wanted.Pods {
-			used[id] = true
-		}
-		c := p.newConflictGraph(m)
-		need := c.fewestLeaving(&budget)
-		p.full.addGroup(need, c.able)
-		if ended := int(m.Excess() - p.Goals.Excess(g)); ended > 0 {
-			if int64(c.fixed) < p.Goals.Excess(g) {
-				need = (ended + c.mostConflicts() - 1) / c.mostConflicts()
-			}
-			p.planned.addGroup(need, c.able)
-		}
-		if c.fixed > 0 {
-			p.addResidual(*wanted, float64(c.fixed)/float64(m.Excess()), float64(c.fixed))
-		}
+func (p *proof) addApartNeed(g int, m *goal.ApartMeasure, used []bool, budget *int) {
+	wanted := p.start.Goals[g]
+	if slices.ContainsFunc(wanted.Pods, func(id cluster.PodID) bool { return used[id] }) {
+		return
 	}
-}
-
-func anyUsed(g *plan.Goal, used []bool) bool {
-	for _, id := range g.Pods {
-		if used[id] {
-			return true
-		}
+	for _, id := range wanted.Pods {
+		used[id] = true
 	}
-	return false
+	c := p.newConflictGraph(m)
+	need := c.fewestLeaving(budget)
+	p.full.addGroup(need, c.able)
+	if ended := int(m.Excess() - p.Goals.Excess(g)); ended > 0 {
+		if int64(c.fixed) < p.Goals.Excess(g) {
+			need = (ended + c.mostConflicts() - 1) / c.mostConflicts()
+		}
+		p.planned.addGroup(need, c.able)
+	}
+	if c.fixed > 0 {
+		p.addResidual(wanted, float64(c.fixed)/float64(m.Excess()), float64(c.fixed))
+	}
 }
 
 // conflictGraph holds the conflicts of pods in the same domain. Pods that may not leave are not in able.
