@@ -106,6 +106,6 @@ type Landing struct {
 	Hinted []cluster.NodeID
 	// Steered says that the landing is acceptable only with hints.
 	Steered bool
-	// predicted is the underlying prediction, which the search clears when it accepts the move.
-	predicted prediction.Prediction
+	// predicted is the underlying prediction, which the search sets to nil when it accepts the move.
+	predicted *prediction.Prediction
 }

@@ -111,7 +111,7 @@ func (w *WaveStates) PredictInWave(pod cluster.PodID, l Landing, displaced bool)
 	if !ok {
 		return l, reason, false
 	}
-	w.addPlaces(pod, &first, displaced)
+	w.addPlaces(pod, first.predicted, displaced)
 	if !w.crowdMatters(pod, l) {
 		return l.worst(first), plan.Reason{}, true
 	}
