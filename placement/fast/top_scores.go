@@ -131,7 +131,6 @@ func (q *topNodes) listMoreNodes(g int) {
 		q.listByEstimate(g)
 	}
 	q.scoreFixed(s.foundScores)
-	s.dropUncertain()
 	s.sortLevels(&h.countByEstimate)
 }
 
@@ -222,22 +221,6 @@ func (h *topScores) estimateOfRank(quota int) int32 {
 		}
 	}
 	return 0
-}
-
-// dropUncertain drops the found nodes whose scores an unlisted node may reach. The next call of listMoreNodes finds them
-// again.
-func (s *scoreList) dropUncertain() {
-	if s.unlistedMax == noScore {
-		return
-	}
-	kept := 0
-	for i, score := range s.foundScores {
-		s.found[kept], s.foundScores[kept] = s.found[i], score
-		if score > s.unlistedMax {
-			kept++
-		}
-	}
-	s.found, s.foundScores = s.found[:kept], s.foundScores[:kept]
 }
 
 // sortLevels sorts the found nodes into levels of equal score by counting, in O(nodes + range of
