@@ -165,7 +165,7 @@ func (c *State) virtualNodesReason(places *goal.TargetCheck, pr prediction.Predi
 
 // IsVirtual reports whether a node is virtual.
 func (c *State) IsVirtual(n cluster.NodeID) bool {
-	return c.Options.Guards.Scope.Virtual.Kind(c.Snapshot.Nodes[n].Object) != ""
+	return c.virtual[n]
 }
 
 // PredictDisplacedLanding predicts where the replacement of a displaced pod lands. PredictDisplacedLanding accepts
