@@ -111,7 +111,7 @@ func (w *WaveStates) PredictInWave(pod cluster.PodID, l Landing, displaced bool)
 	if !ok {
 		return l, reason, false
 	}
-	w.addPlaces(pod, &first, displaced)
+	w.addPlaces(pod, first.predicted, displaced)
 	if !w.crowdMatters(pod, l) {
 		return l.worst(first), plan.Reason{}, true
 	}
@@ -147,8 +147,7 @@ func (l Landing) worst(o Landing) Landing {
 // exclude a whole domain, so the order of evictions and placements would decide where such pods fit.
 func (w *WaveStates) Independent(pod cluster.PodID) bool {
 	m := w.Start.Model
-	return !slices.ContainsFunc(w.dependent, func(member cluster.PodID) bool { return m.DependsOn(member, pod) }) &&
-		!(m.DependsOnOthers(pod) && slices.ContainsFunc(w.members, func(member cluster.PodID) bool { return m.DependsOn(pod, member) }))
+	return !placement.AnyDependsOn(m, w.dependent, pod) && !placement.DependsOn(m, pod, w.members)
 }
 
 func hasPodAffinity(p *corev1.Pod) bool {
