@@ -1,9 +1,12 @@
 package cluster
 
 import (
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -20,6 +23,11 @@ type Scope struct {
 	Exclude []string
 	// Namespaces selects namespaces by label. Nil selects all.
 	Namespaces labels.Selector
+	// Pods selects the pods that may move, by label. Nil selects all. Only goals about single pods read it; other goals
+	// count all pods.
+	Pods labels.Selector
+	// Hints are the labels and taints of nodes that say nothing about where a running pod belongs.
+	Hints HintMarks
 	// Usage defines when strategies may rely on measured usage.
 	Usage UsageRequirements
 	// UtilizationLimit is the maximum utilization (0..1 of capacity) of the remaining pods after
@@ -48,6 +56,22 @@ func (s Scope) HasNamespace(x *Snapshot, name string) bool {
 	return o != nil && s.Namespaces.Matches(labels.Set(o.Labels))
 }
 
+// HasPod reports whether a strategy may state a goal about this pod alone: the pod runs on a node in scope, its namespace
+// is in scope, Pods selects it, and another node can run its replacement. Ended and terminating pods are out of scope, and
+// so are those of DaemonSets and of kubelets.
+func (s Scope) HasPod(x *Snapshot, p *Pod) bool {
+	if p.Node == NoNode || p.Terminal || p.Terminating || !s.HasNode(&x.Nodes[p.Node]) {
+		return false
+	}
+	if c := p.Controller; c != nil && (c.Kind == "DaemonSet" || c.Kind == "Node") {
+		return false
+	}
+	if _, mirror := p.Object.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
+		return false
+	}
+	return (s.Pods == nil || s.Pods.Matches(labels.Set(p.Object.Labels))) && s.HasNamespace(x, p.Object.Namespace)
+}
+
 // UsageRequirements defines when strategies may rely on measured usage.
 type UsageRequirements struct {
 	// MaxAge limits the age of a node's usage. Older usage counts as unknown. 0 means no limit.
@@ -55,4 +79,40 @@ type UsageRequirements struct {
 	// MinCoverage is the minimum share (0..1) of the nodes in scope with known usage. With a lower
 	// share, no strategy relies on usage.
 	MinCoverage float64
+}
+
+// HintMarks names the labels and taints that Evenkeel puts on nodes for a short time. They keep new pods away, and are no
+// reason to evict the pods that run there.
+type HintMarks struct {
+	// Labels have the form key=value.
+	Labels []string
+	// Taints are the keys of taints with the effect PreferNoSchedule.
+	Taints []string
+}
+
+// Without returns the node without these labels and taints. It returns the node itself if it has none of them.
+func (h HintMarks) Without(n *corev1.Node) *corev1.Node {
+	out := n
+	change := func() {
+		if out == n {
+			out = new(*n)
+		}
+	}
+	for _, label := range h.Labels {
+		key, value, _ := strings.Cut(label, "=")
+		if got, ok := out.Labels[key]; ok && got == value {
+			change()
+			out.Labels = maps.Clone(out.Labels)
+			delete(out.Labels, key)
+		}
+	}
+	if slices.ContainsFunc(n.Spec.Taints, h.hasTaint) {
+		change()
+		out.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), h.hasTaint)
+	}
+	return out
+}
+
+func (h HintMarks) hasTaint(t corev1.Taint) bool {
+	return t.Effect == corev1.TaintEffectPreferNoSchedule && slices.Contains(h.Taints, t.Key)
 }
