@@ -23,8 +23,7 @@ type Scope struct {
 	Exclude []string
 	// Namespaces selects namespaces by label. Nil selects all.
 	Namespaces labels.Selector
-	// Pods selects the pods that may move, by label. Nil selects all. Only goals about single pods read it; other goals
-	// count all pods.
+	// Pods selects pods by label, for the goals of strategies about single pods. Nil selects all.
 	Pods labels.Selector
 	// Hints are the labels and taints of nodes that say nothing about where a running pod belongs.
 	Hints HintMarks
@@ -56,20 +55,9 @@ func (s Scope) HasNamespace(x *Snapshot, name string) bool {
 	return o != nil && s.Namespaces.Matches(labels.Set(o.Labels))
 }
 
-// HasPod reports whether a strategy may state a goal about this pod alone: the pod runs on a node in scope, its namespace
-// is in scope, Pods selects it, and another node can run its replacement. Ended and terminating pods are out of scope, and
-// so are those of DaemonSets and of kubelets.
+// HasPod reports whether the pod is in scope: its namespace is, and Pods selects it.
 func (s Scope) HasPod(x *Snapshot, p *Pod) bool {
-	if p.Node == NoNode || p.Terminal || p.Terminating || !s.HasNode(&x.Nodes[p.Node]) {
-		return false
-	}
-	if c := p.Controller; c != nil && (c.Kind == "DaemonSet" || c.Kind == "Node") {
-		return false
-	}
-	if _, mirror := p.Object.Annotations[corev1.MirrorPodAnnotationKey]; mirror {
-		return false
-	}
-	return (s.Pods == nil || s.Pods.Matches(labels.Set(p.Object.Labels))) && s.HasNamespace(x, p.Object.Namespace)
+	return s.HasNamespace(x, p.Object.Namespace) && (s.Pods == nil || s.Pods.Matches(labels.Set(p.Object.Labels)))
 }
 
 // UsageRequirements defines when strategies may rely on measured usage.
