@@ -11,9 +11,12 @@ type Reason struct {
 
 // Reasons for a move.
 const (
-	NodeOverUtilized Code = "NodeOverUtilized"
-	ZoneSkewed       Code = "ZoneSkewed"
-	DisplacedForMove Code = "DisplacedForMove"
+	NodeOverUtilized     Code = "NodeOverUtilized"
+	ZoneSkewed           Code = "ZoneSkewed"
+	NodeAffinityViolated Code = "NodeAffinityViolated"
+	BetterNodeExists     Code = "BetterNodeExists"
+	TaintNotTolerated    Code = "TaintNotTolerated"
+	DisplacedForMove     Code = "DisplacedForMove"
 )
 
 // Guards that forbid an eviction.

@@ -9,7 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/nodeaffinity"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
+	"github.com/evenkeel-project/evenkeel/strategies/nodetaints"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
 )
 
@@ -37,6 +39,8 @@ type Definition struct {
 var All = []Definition{
 	{Type: "ZoneSpread", New: asStrategy(zonespread.New)},
 	{Type: "NodeLoad", New: asStrategy(nodeload.New)},
+	{Type: "NodeAffinity", New: asStrategy(nodeaffinity.New)},
+	{Type: "NodeTaints", New: asStrategy(nodetaints.New)},
 }
 
 func asStrategy[S Strategy](f constructor[S]) constructor[Strategy] {
