@@ -69,8 +69,8 @@ type UsageRequirements struct {
 	MinCoverage float64
 }
 
-// HintMarks names the labels and taints that Evenkeel puts on nodes for a short time. They keep new pods away, and are no
-// reason to evict the pods that run there.
+// HintMarks names the labels and taints that Evenkeel puts on nodes for a short time. They keep new pods away, and must
+// not evict the pods that run there.
 type HintMarks struct {
 	// Labels have the form key=value.
 	Labels []string

@@ -13,10 +13,13 @@ type Reason struct {
 const (
 	NodeOverUtilized     Code = "NodeOverUtilized"
 	ZoneSkewed           Code = "ZoneSkewed"
+	DisplacedForMove     Code = "DisplacedForMove"
+	TooManyRestarts      Code = "TooManyRestarts"
+	PodExpired           Code = "PodExpired"
+	PodFailed            Code = "PodFailed"
 	NodeAffinityViolated Code = "NodeAffinityViolated"
 	BetterNodeExists     Code = "BetterNodeExists"
 	TaintNotTolerated    Code = "TaintNotTolerated"
-	DisplacedForMove     Code = "DisplacedForMove"
 )
 
 // Guards that forbid an eviction.

@@ -1,90 +1,126 @@
 package strategies_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
-// TestGoals compares the goals about single pods with want.goals, for each file under testdata/goals. config.yaml and
-// cluster.yaml have the format of the planner's scenarios; config.yaml lacks apiVersion and kind.
-func TestGoals(t *testing.T) {
-	files, err := filepath.Glob("testdata/goals/*.txtar")
+// goalCase is a strategy and a cluster in the format of planner/testdata/scenarios/README.md.
+type goalCase struct {
+	Type    string           `json:"type"`
+	Args    map[string]any   `json:"args"`
+	Scope   goalScope        `json:"scope"`
+	Base    string           `json:"base"`
+	Objects []map[string]any `json:"objects"`
+}
+
+// goalScope has a selector of nodes and of pods, namespaces that are out of scope, and the marks of hints.
+type goalScope struct {
+	Nodes   string            `json:"nodes"`
+	Pods    string            `json:"pods"`
+	Exclude []string          `json:"exclude"`
+	Hints   cluster.HintMarks `json:"hints"`
+}
+
+// aboutNodes are the types whose goals are about the node of a pod, so that its replacement must not return.
+var aboutNodes = []string{"NodeAffinity", "NodeTaints"}
+
+// TestGoalsAboutPods compares the goals of strategies about single pods with those in testdata, in order.
+func TestGoalsAboutPods(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no files: %v", err)
+		t.Fatal("no test data", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
+		golden.Pairs(t, file, func(t *testing.T, given []byte) string {
+			var c goalCase
+			if err := yaml.UnmarshalStrict(given, &c); err != nil {
 				t.Fatal(err)
 			}
-			if len(a.Files) != 3 || a.Files[2].Name != "want.goals" || len(strings.TrimSpace(string(a.Comment))) == 0 {
-				t.Fatal("want a description, config.yaml, cluster.yaml and want.goals")
-			}
-			text := append([]byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"), a.Files[0].Data...)
-			got := describeGoals(t, text, (&scenario.Scenario{Cluster: a.Files[1].Data}).Objects(t))
-			if golden.Update() {
-				a.Files[2].Data = []byte(got)
-				golden.Write(t, file, txtar.Format(a))
-				return
-			}
-			if d := cmp.Diff(string(a.Files[2].Data), got); d != "" {
-				t.Errorf("%s\nthe goals differ (-want +got):\n%s", a.Comment, d)
-			}
+			return goalLines(t, c)
 		})
 	}
 }
 
-// describeGoals writes one line for each goal of the strategies of a configuration.
-func describeGoals(t *testing.T, conf []byte, o *cluster.Objects) string {
+func goalLines(t *testing.T, c goalCase) string {
 	t.Helper()
-	c, err := config.Load("config.yaml", conf)
+	text, err := yaml.Marshal(map[string]any{"base": c.Base, "objects": c.Objects})
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := cluster.New(o)
+	s, err := cluster.New((&scenario.Scenario{Cluster: text}).Objects(t))
 	if err != nil {
 		t.Fatal(err)
+	}
+	args, err := json.Marshal(c.Args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, pods := parseSelector(t, c.Scope.Nodes), parseSelector(t, c.Scope.Pods)
+	scope := cluster.Scope{Exclude: c.Scope.Exclude, Nodes: nodes, Pods: pods, Hints: c.Scope.Hints}
+	st, errs := strategies.New("s", c.Type, args, scope)
+	if len(errs) > 0 {
+		t.Fatal(errs)
 	}
 	var b strings.Builder
-	for _, st := range c.BuildStrategies() {
-		goals := st.Strategy.Goals(s)
-		if len(goals) == 0 {
-			fmt.Fprintf(&b, "%s: no goal\n", st.Name)
+	goals := st.Goals(s)
+	for _, g := range goals {
+		uid := string(s.Pods[g.Pods[0]].Object.UID)
+		if g.Kind != plan.PodAway || len(g.Pods) != 1 || g.Subject.UID != uid || g.Weight != 1 || g.MayReturn == slices.Contains(aboutNodes, c.Type) ||
+			g.Targets != nil && g.Targets[s.Pods[g.Pods[0]].Node] {
+			t.Errorf("goal %+v, want a PodAway goal about its subject, which may return if the goal is not about its node", g)
 		}
-		for _, g := range goals {
-			p := &s.Pods[g.Pods[0]]
-			if g.Kind != plan.PodAway || g.Strategy != st.Name || len(g.Pods) != 1 || g.Subject.UID != string(p.Object.UID) ||
-				g.MayReturn || g.LandingNotRequired || g.Targets != nil && g.Targets[p.Node] {
-				t.Errorf("unexpected goal %+v", g)
-			}
-			fmt.Fprintf(&b, "%s: %s/%s leaves %s for %s: %s: %s\n", st.Name, g.Subject.Namespace, g.Subject.Name, s.Nodes[p.Node].Name,
-				targetNames(s, g.Targets), g.Reason.Code, g.Reason.Message)
+		landing := ""
+		if g.LandingNotRequired {
+			landing = ", landing not required"
 		}
+		if g.Delete {
+			landing += ", deleted"
+		}
+		landing += targetsText(s, g.Targets)
+		fmt.Fprintf(&b, "%s%s\n  %s: %s\n", g.Subject, landing, g.Reason.Code, g.Reason.Message)
+	}
+	if len(goals) == 0 {
+		b.WriteString("no goal: it needs " + st.Requirements() + "\n")
 	}
 	return b.String()
 }
 
-func targetNames(s *cluster.Snapshot, targets []bool) string {
-	if targets == nil {
-		return "any other node"
-	}
-	var names []string
+// targetsText lists the targets of a goal; nil means every node.
+func targetsText(s *cluster.Snapshot, targets []bool) (text string) {
 	for i, ok := range targets {
 		if ok {
-			names = append(names, s.Nodes[i].Name)
+			text += " " + s.Nodes[i].Name
 		}
 	}
-	return strings.Join(names, ", ")
+	if text == "" {
+		return ""
+	}
+	return ", to" + text
+}
+
+// parseSelector returns nil for an empty text.
+func parseSelector(t *testing.T, text string) labels.Selector {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	sel, err := labels.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sel
 }

@@ -9,9 +9,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/failedpods"
+	"github.com/evenkeel-project/evenkeel/strategies/lifetime"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeaffinity"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 	"github.com/evenkeel-project/evenkeel/strategies/nodetaints"
+	"github.com/evenkeel-project/evenkeel/strategies/restarts"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
 )
 
@@ -39,6 +42,9 @@ type Definition struct {
 var All = []Definition{
 	{Type: "ZoneSpread", New: asStrategy(zonespread.New)},
 	{Type: "NodeLoad", New: asStrategy(nodeload.New)},
+	{Type: "Restarts", New: asStrategy(restarts.New)},
+	{Type: "Lifetime", New: asStrategy(lifetime.New)},
+	{Type: "FailedPods", New: asStrategy(failedpods.New)},
 	{Type: "NodeAffinity", New: asStrategy(nodeaffinity.New)},
 	{Type: "NodeTaints", New: asStrategy(nodetaints.New)},
 }

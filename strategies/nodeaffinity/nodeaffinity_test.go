@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeaffinity"
+	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -113,8 +114,7 @@ func randomCluster(t *testing.T, r *rand.Rand) *cluster.Snapshot {
 func expectedGoals(s *cluster.Snapshot) (out []string) {
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if p.Node == cluster.NoNode || p.Terminal || p.Terminating || p.Controller != nil && p.Controller.Kind == "DaemonSet" ||
-			p.Object.Annotations[corev1.MirrorPodAnnotationKey] != "" || (cluster.Scope{}).Virtual.Kind(s.Nodes[p.Node].Object) != "" {
+		if p.Terminal || !podfilter.InScope(s, cluster.Scope{}, p) {
 			continue
 		}
 		if ok, err := component.GetRequiredNodeAffinity(p.Object).Match(s.Nodes[p.Node].Object); err == nil && !ok {

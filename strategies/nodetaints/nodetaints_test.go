@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/strategies/nodetaints"
+	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -96,8 +97,7 @@ func expectedGoals(s *cluster.Snapshot) (out []string) {
 	scope := cluster.Scope{}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if p.Node == cluster.NoNode || p.Terminal || p.Terminating || p.Controller != nil && p.Controller.Kind == "DaemonSet" ||
-			p.Object.Annotations[corev1.MirrorPodAnnotationKey] != "" || scope.Virtual.Kind(s.Nodes[p.Node].Object) != "" {
+		if p.Terminal || !podfilter.InScope(s, cluster.Scope{}, p) {
 			continue
 		}
 		own := &s.Nodes[p.Node]

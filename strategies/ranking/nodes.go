@@ -14,8 +14,8 @@ import (
 type Nodes struct {
 	snapshot *cluster.Snapshot
 	scope    cluster.Scope
-	// List holds the nodes without the hints of Evenkeel. A hint keeps new pods away for a short time, and is no reason to
-	// evict those that run.
+	// List holds the nodes without the hints of Evenkeel. A hint keeps new pods away for a short time, and must not evict
+	// those that run.
 	List []*cluster.Node
 	// inScope and virtual are by node.
 	inScope, virtual []bool
