@@ -11,15 +11,17 @@ type Reason struct {
 
 // Reasons for a move.
 const (
-	NodeOverUtilized     Code = "NodeOverUtilized"
-	ZoneSkewed           Code = "ZoneSkewed"
-	DisplacedForMove     Code = "DisplacedForMove"
-	TooManyRestarts      Code = "TooManyRestarts"
-	PodExpired           Code = "PodExpired"
-	PodFailed            Code = "PodFailed"
-	NodeAffinityViolated Code = "NodeAffinityViolated"
-	BetterNodeExists     Code = "BetterNodeExists"
-	TaintNotTolerated    Code = "TaintNotTolerated"
+	NodeOverUtilized         Code = "NodeOverUtilized"
+	ZoneSkewed               Code = "ZoneSkewed"
+	SpreadConstraintViolated Code = "SpreadConstraintViolated"
+	TooManyDuplicates        Code = "TooManyDuplicates"
+	DisplacedForMove         Code = "DisplacedForMove"
+	TooManyRestarts          Code = "TooManyRestarts"
+	PodExpired               Code = "PodExpired"
+	PodFailed                Code = "PodFailed"
+	NodeAffinityViolated     Code = "NodeAffinityViolated"
+	BetterNodeExists         Code = "BetterNodeExists"
+	TaintNotTolerated        Code = "TaintNotTolerated"
 )
 
 // Guards that forbid an eviction.

@@ -83,15 +83,12 @@ func goalLines(t *testing.T, c goalCase) string {
 			g.Targets != nil && g.Targets[s.Pods[g.Pods[0]].Node] {
 			t.Errorf("goal %+v, want a PodAway goal about its subject, which may return if the goal is not about its node", g)
 		}
-		landing := ""
-		if g.LandingNotRequired {
-			landing = ", landing not required"
+		how := ""
+		if g.Removal != "" {
+			how = ", by " + string(g.Removal)
 		}
-		if g.Delete {
-			landing += ", deleted"
-		}
-		landing += targetsText(s, g.Targets)
-		fmt.Fprintf(&b, "%s%s\n  %s: %s\n", g.Subject, landing, g.Reason.Code, g.Reason.Message)
+		how += targetsText(s, g.Targets)
+		fmt.Fprintf(&b, "%s%s\n  %s: %s\n", g.Subject, how, g.Reason.Code, g.Reason.Message)
 	}
 	if len(goals) == 0 {
 		b.WriteString("no goal: it needs " + st.Requirements() + "\n")
