@@ -193,8 +193,9 @@ func StatusFields(c *corev1.ContainerStatus) corev1.ContainerStatus {
 	return out
 }
 
-// IsStartupCondition reports whether a condition says that the pod has passed a step of its start. No decision reads such
-// a condition: every running pod has the same three. While the step is not passed, decisions may read the condition.
+// IsStartupCondition reports whether a condition says that the pod has passed a step of its start. No decision reads
+// such a condition: every running pod has the same three. While the step is not passed, decisions may read the
+// condition.
 func IsStartupCondition(c *corev1.PodCondition) bool {
 	return IsStartupConditionType(c.Type) && c.Status == corev1.ConditionTrue
 }

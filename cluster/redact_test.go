@@ -22,8 +22,8 @@ func TestRedactionKeepsMigratedPlugins(t *testing.T) {
 	}
 }
 
-// TestRedactionKeepsContainerStates checks that a redacted snapshot has what strategies read of container states, and no
-// messages.
+// TestRedactionKeepsContainerStates checks that a redacted snapshot has what strategies read of container states, and
+// no messages.
 func TestRedactionKeepsContainerStates(t *testing.T) {
 	p := &corev1.Pod{}
 	state := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, Message: "secret", ContainerID: "x"}}

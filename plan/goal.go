@@ -89,4 +89,6 @@ type Goal struct {
 	MayReturn bool `json:"-"`
 	// LandingNotRequired means that the pods of a PodAway may be evicted without a predicted landing.
 	LandingNotRequired bool `json:"-"`
+	// Delete means that the pod of a PodAway, which has ended, is deleted instead of evicted.
+	Delete bool `json:"-"`
 }
