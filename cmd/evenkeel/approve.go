@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -142,7 +143,7 @@ func (f *decideFlags) approve(cmd *cobra.Command, g *globalFlags, args []string)
 		return fmt.Errorf("nothing was approved: %w", explainForbidden("create and update configmaps", err))
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "Approved %d of %s of plan %s: %s.\n", len(steps), plural.Count(len(w.Moves), "step"), w.ID, waiting.FormatSteps(steps))
+	fmt.Fprintf(out, "Approved %d of %s of plan %s: %s.\n", len(steps), plural.Count(len(w.Moves), "step"), terminal.Escape(w.ID), waiting.FormatSteps(steps))
 	explainNeeded(out, needed)
 	if holder == "" {
 		fmt.Fprintf(out, "No process holds the Lease in namespace %s. The next one, such as a job of the CronJob, executes the steps before its own\n"+
@@ -220,7 +221,7 @@ func (f *decideFlags) discard(cmd *cobra.Command, g *globalFlags, args []string)
 		return fmt.Errorf("nothing was discarded: %w", explainForbidden("update configmap "+waiting.ConfigMapName, err))
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "Discarded %s of plan %s: %s.\n", plural.Count(len(steps), "step"), id, waiting.FormatSteps(steps))
+	fmt.Fprintf(out, "Discarded %s of plan %s: %s.\n", plural.Count(len(steps), "step"), terminal.Escape(id), waiting.FormatSteps(steps))
 	explainNeeded(out, needed)
 	return nil
 }
@@ -250,6 +251,6 @@ func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 			return err
 		}
 	}
-	fmt.Fprintf(out, "To approve: evenkeel approve %s [--strategy S] [--steps 1,4-7]\n", report.Escape(d.plans.Waiting[0].ID))
+	fmt.Fprintf(out, "To approve: evenkeel approve %s [--strategy S] [--steps 1,4-7]\n", terminal.Escape(d.plans.Waiting[0].ID))
 	return nil
 }

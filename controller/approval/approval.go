@@ -19,6 +19,7 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -125,11 +126,19 @@ func describeUnfinished(o *corev1.ConfigMap, now time.Time) string {
 	if now.Sub(at) >= claimTimeout && !now.Before(expires) {
 		return ""
 	}
-	what := "plan " + o.Data[keyID]
-	if of := o.Data[keyWaiting]; of != "" {
+	what := "plan " + shownText(o, keyID)
+	if of := shownText(o, keyWaiting); of != "" {
 		what = "a part of plan " + of
 	}
-	return fmt.Sprintf("%s, approved by %s at %s, is %s", what, o.Data[keyBy], o.Data[keyAt], doing)
+	return fmt.Sprintf("%s, approved by %s at %s, is %s", what, shownText(o, keyBy), shownText(o, keyAt), doing)
+}
+
+// maxShownText bounds each text of a request in a message, in bytes.
+const maxShownText = 200
+
+// shownText returns a text of a request for a message. Anybody who may write the ConfigMap chooses the text.
+func shownText(o *corev1.ConfigMap, key string) string {
+	return terminal.Line(o.Data[key], maxShownText)
 }
 
 // Unfinished returns the ID of the waiting plan whose steps are approved, but not executed yet, or "".
@@ -265,8 +274,8 @@ func (b *Store) Report(ctx context.Context, id string) (*plan.RunReport, error) 
 	case err != nil:
 		return nil, err
 	case o.Data[keyID] != id:
-		return nil, fmt.Errorf("the request was replaced by plan %s, approved by %s, in ConfigMap %s", o.Data[keyID], o.Data[keyBy],
-			ConfigMapName)
+		return nil, fmt.Errorf("the request was replaced by plan %s, approved by %s, in ConfigMap %s", shownText(o, keyID),
+			shownText(o, keyBy), ConfigMapName)
 	case o.Data[keyState] != stateAnswered:
 		return nil, nil
 	}

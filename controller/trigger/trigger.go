@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 )
 
 const (
@@ -37,6 +39,8 @@ const (
 	callTimeout = 4 * time.Second
 	// maxText bounds each text of a request, in bytes. Anybody who may write the ConfigMap chooses these texts.
 	maxText = 200
+	// maxMessage bounds the reason of a rejection, in bytes. It may name 20 strategies.
+	maxMessage = 2000
 )
 
 // MaxAge is the age from which a request is not carried out any more: nobody expects its pass then.
@@ -111,7 +115,7 @@ func (s *Store) Pending(ctx context.Context) (*Request, error) {
 func readRequest(o *corev1.ConfigMap) Request {
 	text := func(key string) string {
 		v := o.Data[key]
-		return v[:min(len(v), maxText)]
+		return terminal.Escape(v[:min(len(v), maxText)])
 	}
 	r := Request{ID: text(keyID), Strategy: text(keyStrategy), By: text(keyBy), configMap: o}
 	r.At, _ = time.Parse(time.RFC3339, text(keyAt)) // zero, and so outdated, if it is invalid
@@ -158,7 +162,7 @@ func (s *Store) Answer(ctx context.Context, id string) (*Answer, error) {
 	case o.Data[keyState] == stateTaken:
 		return &Answer{Taken: true}, nil
 	case o.Data[keyState] == stateRejected:
-		return &Answer{Rejected: o.Data[keyMessage]}, nil
+		return &Answer{Rejected: terminal.Line(o.Data[keyMessage], maxMessage)}, nil
 	}
 	return nil, nil
 }
