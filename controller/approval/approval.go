@@ -231,7 +231,7 @@ func (b *Store) Complete(ctx context.Context, r Request, report plan.RunReport) 
 		return ErrReplaced
 	case err != nil:
 		return err
-	case now.UID != o.UID || now.Data[keyID] != o.Data[keyID] || now.Data[keyAt] != o.Data[keyAt] ||
+	case !isSameRequest(now, o) ||
 		now.Data[keyHolder] != o.Data[keyHolder] || now.Data[keyAttempts] != o.Data[keyAttempts]: // another process took it
 		return ErrReplaced
 	case now.Data[keyState] == stateAnswered:
@@ -251,20 +251,30 @@ func (b *Store) storeReport(ctx context.Context, o *corev1.ConfigMap, packed []b
 	return err
 }
 
-// Withdraw cancels a request that no process has claimed. Withdraw returns false if the request has
-// been claimed, completed or replaced.
+// Withdraw cancels a request that no process has claimed. Withdraw returns false if the request has been claimed,
+// completed or replaced. If the result of the write is unknown, Withdraw reads the request again.
 func (b *Store) Withdraw(ctx context.Context, id string) (bool, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout) // for all calls together
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
 	o, err := b.get(ctx)
 	if err != nil || o.Data[keyID] != id || o.Data[keyState] != statePending {
 		return false, err
 	}
 	o.Data[keyState] = stateWithdrawn
-	if _, err = b.update(ctx, o); apierrors.IsConflict(err) {
+	switch _, err = b.update(ctx, o); {
+	case err == nil:
+		return true, nil
+	case apierrors.IsConflict(err):
 		return false, nil
 	}
-	return err == nil, err
+	if now, readErr := b.get(ctx); readErr == nil && isSameRequest(now, o) && now.Data[keyState] == stateWithdrawn {
+		return true, nil // the answer to the write was lost
+	}
+	return false, err
+}
+
+// isSameRequest reports whether two versions of the ConfigMap contain the same request.
+func isSameRequest(a, b *corev1.ConfigMap) bool {
+	return a.UID == b.UID && a.Data[keyID] == b.Data[keyID] && a.Data[keyAt] == b.Data[keyAt]
 }
 
 // Report returns the report of a submitted plan, or nil while the plan is not finished.
