@@ -211,18 +211,18 @@ func (f *decideFlags) discard(cmd *cobra.Command, g *globalFlags, args []string)
 	if len(args) == 0 || args[0] == "" {
 		return f.list(cmd, d)
 	}
-	var id string
-	var steps, needed []int
+	var done waiting.DiscardResult
 	who := apiUser(cmd.Context(), d.client)
-	if err := d.store.Update(cmd.Context(), func(p waiting.Plans) (after waiting.Plans, err error) {
-		after, id, steps, needed, err = p.Discard(args[0], choice, who, d.now)
-		return after, err
+	if err := d.store.Update(cmd.Context(), func(p waiting.Plans) (_ waiting.Plans, err error) {
+		done, err = p.Discard(args[0], choice, who, d.now)
+		return done.Plans, err
 	}); err != nil {
 		return fmt.Errorf("nothing was discarded: %w", explainForbidden("update configmap "+waiting.ConfigMapName, err))
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "Discarded %s of plan %s: %s.\n", plural.Count(len(steps), "step"), terminal.Escape(id), waiting.FormatSteps(steps))
-	explainNeeded(out, needed)
+	fmt.Fprintf(out, "Discarded %s of plan %s: %s.\n", plural.Count(len(done.Steps), "step"), terminal.Escape(done.ID),
+		waiting.FormatSteps(done.Steps))
+	explainNeeded(out, done.Needed)
 	return nil
 }
 
