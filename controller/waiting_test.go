@@ -242,8 +242,8 @@ func TestForgedApprovalsAreRefused(t *testing.T) {
 func discardAll(a *approvalTest, w *waiting.Plan, _ *plan.Plan) {
 	a.clock.Step(time.Second)
 	_ = a.plans.Update(context.Background(), func(p waiting.Plans) (waiting.Plans, error) {
-		p, _, _, _, err := p.Discard(w.ID, waiting.Choice{}, "bob", a.clock.Now())
-		return p, err
+		done, err := p.Discard(w.ID, waiting.Choice{}, "bob", a.clock.Now())
+		return done.Plans, err
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -142,7 +143,7 @@ func (f *decideFlags) approve(cmd *cobra.Command, g *globalFlags, args []string)
 		return fmt.Errorf("nothing was approved: %w", explainForbidden("create and update configmaps", err))
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "Approved %d of %s of plan %s: %s.\n", len(steps), plural.Count(len(w.Moves), "step"), w.ID, waiting.FormatSteps(steps))
+	fmt.Fprintf(out, "Approved %d of %s of plan %s: %s.\n", len(steps), plural.Count(len(w.Moves), "step"), terminal.Escape(w.ID), waiting.FormatSteps(steps))
 	explainNeeded(out, needed)
 	if holder == "" {
 		fmt.Fprintf(out, "No process holds the Lease in namespace %s. The next one, such as a job of the CronJob, executes the steps before its own\n"+
@@ -210,18 +211,18 @@ func (f *decideFlags) discard(cmd *cobra.Command, g *globalFlags, args []string)
 	if len(args) == 0 || args[0] == "" {
 		return f.list(cmd, d)
 	}
-	var id string
-	var steps, needed []int
+	var done waiting.DiscardResult
 	who := apiUser(cmd.Context(), d.client)
-	if err := d.store.Update(cmd.Context(), func(p waiting.Plans) (after waiting.Plans, err error) {
-		after, id, steps, needed, err = p.Discard(args[0], choice, who, d.now)
-		return after, err
+	if err := d.store.Update(cmd.Context(), func(p waiting.Plans) (_ waiting.Plans, err error) {
+		done, err = p.Discard(args[0], choice, who, d.now)
+		return done.Plans, err
 	}); err != nil {
 		return fmt.Errorf("nothing was discarded: %w", explainForbidden("update configmap "+waiting.ConfigMapName, err))
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "Discarded %s of plan %s: %s.\n", plural.Count(len(steps), "step"), id, waiting.FormatSteps(steps))
-	explainNeeded(out, needed)
+	fmt.Fprintf(out, "Discarded %s of plan %s: %s.\n", plural.Count(len(done.Steps), "step"), terminal.Escape(done.ID),
+		waiting.FormatSteps(done.Steps))
+	explainNeeded(out, done.Needed)
 	return nil
 }
 
@@ -250,6 +251,6 @@ func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 			return err
 		}
 	}
-	fmt.Fprintf(out, "To approve: evenkeel approve %s [--strategy S] [--steps 1,4-7]\n", report.Escape(d.plans.Waiting[0].ID))
+	fmt.Fprintf(out, "To approve: evenkeel approve %s [--strategy S] [--steps 1,4-7]\n", terminal.Escape(d.plans.Waiting[0].ID))
 	return nil
 }

@@ -141,11 +141,11 @@ func TestDiscardedMovesStayAway(t *testing.T) {
 	a, b := testMove("zones", "a", ""), testMove("zones", "b", "")
 	p, _ := Plans{}.Keep(proposal(0, "zones", a, b))
 	id := p.Waiting[0].ID
-	p, _, steps, _, err := p.Discard(id[:4], Choice{Steps: []Range{{2, 2}}}, "bob", noon.Add(time.Minute))
-	if err != nil || !slices.Equal(steps, []int{2}) {
-		t.Fatalf("%v, steps %v", err, steps)
+	done, err := p.Discard(id[:4], Choice{Steps: []Range{{2, 2}}}, "bob", noon.Add(time.Minute))
+	if err != nil || done.ID != id || !slices.Equal(done.Steps, []int{2}) || len(done.Needed) > 0 {
+		t.Fatalf("%v, %+v", err, done)
 	}
-	p, announced := p.Keep(proposal(10, "zones", a, b))
+	p, announced := done.Plans.Keep(proposal(10, "zones", a, b))
 	if announced != nil || p.Waiting[0].ID != id {
 		t.Error("the same moves, one of them discarded, replace the plan")
 	}
@@ -171,8 +171,8 @@ func TestDiscardedMovesStayAway(t *testing.T) {
 func TestADiscardedPlanEnds(t *testing.T) {
 	p, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", "")))
 	id := p.Waiting[0].ID
-	p, _, _, _, err := p.Discard(id, Choice{}, "bob", noon)
-	if err != nil || len(p.Waiting) != 0 {
+	done, err := p.Discard(id, Choice{}, "bob", noon)
+	if p = done.Plans; err != nil || len(p.Waiting) != 0 {
 		t.Fatalf("%v, %+v", err, p.Waiting)
 	}
 	if _, err := p.Find(id); err == nil || !strings.Contains(err.Error(), "it was discarded by bob at 2026-03-01T12:00:00Z") {
@@ -261,11 +261,11 @@ func TestAPrefixIsNoApproval(t *testing.T) {
 func TestOnlyStepsOfAWaitingPlanAreApproved(t *testing.T) {
 	kept, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", ""), testMove("zones", "b", ""), testMove("zones", "c", "")))
 	by := plan.Approval{By: "alice", At: noon.Add(time.Hour), WaitingPlan: kept.Waiting[0].ID}
-	discarded, _, _, _, err := kept.Discard("", Choice{Steps: []Range{{1, 1}}}, "bob", noon.Add(2*time.Hour))
+	discarded, err := kept.Discard("", Choice{Steps: []Range{{1, 1}}}, "bob", noon.Add(2*time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
-	earlier, _, _, _, _ := kept.Discard("", Choice{Steps: []Range{{1, 1}}}, "bob", noon)
+	earlier, _ := kept.Discard("", Choice{Steps: []Range{{1, 1}}}, "bob", noon)
 	forged := kept.Waiting[0].Part([]int{1})
 	forged.Moves = []plan.Move{forged.Moves[0]}
 	forged.Moves[0].Pod.UID = "other"
@@ -280,8 +280,8 @@ func TestOnlyStepsOfAWaitingPlanAreApproved(t *testing.T) {
 		want  string
 	}{
 		"some steps":                   {kept, kept.Waiting[0].Part([]int{1, 3}), by.At, ""},
-		"discarded before":             {earlier, kept.Waiting[0].Part([]int{1}), by.At, ""},
-		"discarded after":              {discarded, kept.Waiting[0].Part([]int{1}), by.At.Add(2 * time.Hour), "step 1 of plan " + by.WaitingPlan + " was discarded by bob"},
+		"discarded before":             {earlier.Plans, kept.Waiting[0].Part([]int{1}), by.At, ""},
+		"discarded after":              {discarded.Plans, kept.Waiting[0].Part([]int{1}), by.At.Add(2 * time.Hour), "step 1 of plan " + by.WaitingPlan + " was discarded by bob"},
 		"another pod":                  {kept, forged, by.At, "the approved moves are not steps of plan"},
 		"a plan that was changed":      {changed, changed.Waiting[0].Part([]int{1}), by.At, "has been changed"},
 		"an expired plan":              {kept, kept.Waiting[0].Part([]int{1}), noon.Add(valid), "does not wait any more: it expired"},

@@ -271,17 +271,26 @@ func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, 
 	return p, nil
 }
 
-// Discard returns the plans without the chosen steps. They do not wait again for as long as their plan is valid.
-func (p Plans) Discard(prefix string, c Choice, by string, now time.Time) (
-	after Plans, id string, steps, needed []int, err error) {
+// DiscardResult is the effect of Discard.
+type DiscardResult struct {
+	Plans Plans
+	// ID is the ID of the plan whose steps were discarded.
+	ID string
+	// Steps are all discarded steps in order. Needed are those of them that the choice did not contain.
+	Steps, Needed []int
+}
+
+// Discard discards the chosen steps. They do not wait again for as long as their plan is valid.
+func (p Plans) Discard(prefix string, c Choice, by string, now time.Time) (DiscardResult, error) {
 	p = p.Expire(now)
 	p.Waiting = slices.Clone(p.Waiting)
 	w, err := p.Find(prefix)
 	if err != nil {
-		return p, "", nil, nil, err
+		return DiscardResult{}, err
 	}
-	if steps, needed, err = w.Choose(c, false); err != nil {
-		return p, "", nil, nil, err
+	steps, needed, err := w.Choose(c, false)
+	if err != nil {
+		return DiscardResult{}, err
 	}
 	w.Decisions = slices.Clone(w.Decisions)
 	w.decide(steps, Decision{State: Discarded, By: by, At: now.UTC()})
@@ -294,8 +303,8 @@ func (p Plans) Discard(prefix string, c Choice, by string, now time.Time) (
 		}
 	}
 	p.Discarded = lastOf(p.Discarded, maxMarks)
-	id = w.ID
-	return p.end(now, func(w *Plan) string {
+	id := w.ID
+	p = p.end(now, func(w *Plan) string {
 		if w.ID != id || slices.ContainsFunc(w.Moves, func(m plan.Move) bool {
 			s := w.StateOf(m.Step).State
 			return s == Waiting || s == Approved
@@ -303,5 +312,6 @@ func (p Plans) Discard(prefix string, c Choice, by string, now time.Time) (
 			return ""
 		}
 		return "it was discarded by " + by + " at " + now.UTC().Format(time.RFC3339)
-	}), id, steps, needed, nil
+	})
+	return DiscardResult{Plans: p, ID: id, Steps: steps, Needed: needed}, nil
 }
