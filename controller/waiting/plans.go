@@ -106,7 +106,6 @@ type moveKey struct{ strategy, podUID string }
 
 func keyOf(m plan.Move) moveKey { return moveKey{m.Strategy, m.Pod.UID} }
 
-
 // Keep returns the plans after a pass, and the plan to announce, or nil. The proposal replaces the waiting steps of its
 // strategies only if its moves differ from them. Moves that a person discarded do not count. A plan is announced only if
 // it has a move that was not announced before.
