@@ -198,8 +198,8 @@ func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
 // openGoalsText lists the unmet goals, waiting nodes and missing data of a plan without moves.
 func openGoalsText(p plan.Plan) (text, color string) {
 	color = green
-	met, _ := countMetAndImproved(p)
-	if open := len(p.Goals) - met; open > 0 {
+	goals, met, _ := countGoals(p)
+	if open := goals - met; open > 0 {
 		text, color = fmt.Sprintf("; %s %s unmet", plural.Count(open, "goal"), plural.Choose(open, "stays", "stay")), yellow
 	}
 	if more := waitingText(automaticStrategies(p)); more != "" {

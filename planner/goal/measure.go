@@ -34,16 +34,20 @@ type kind struct {
 	order int
 	// group says that the goal is about a group of pods, and not about a node.
 	group bool
+	// stated says that goals of equal weight keep the order in which their strategy states them.
+	stated bool
 }
 
 // kinds has an entry for each kind that the planner can measure.
 var kinds = map[plan.GoalKind]kind{
+	plan.PodAway:    {newMeasure: newPodAwayMeasure, order: podOrder, stated: true},
 	plan.SkewAtMost: {newMeasure: newSkewMeasure, order: groupOrder, group: true},
 	plan.NodeBelow:  {newMeasure: newNodeMeasure, order: nodeOrder},
 }
 
 const (
-	groupOrder = iota
+	podOrder = iota // a goal about one pod leaves no choice, so others use its eviction
+	groupOrder
 	nodeOrder
 )
 

@@ -140,7 +140,7 @@ func (k *SkewMeasure) effects(from cluster.NodeID, asks bool) groupEffect {
 	if leaves >= 0 {
 		k.Counts[leaves]++
 	}
-	g := groupEffect{k.Domains.ByNode, make([]effect, len(k.IndexByDomain)+1)}
+	g := groupEffect{domainByNode: k.Domains.ByNode, effects: make([]effect, len(k.IndexByDomain)+1)}
 	g.effects[0] = bySlot[n]
 	for domain, slot := range k.IndexByDomain {
 		if g.effects[domain+1] = bySlot[n]; slot != NoDomain {
