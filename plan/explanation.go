@@ -65,8 +65,10 @@ type PodExplanation struct {
 	// of a workload often rejects all of them.
 	OnlyObstacle bool         `json:"onlyObstacle"`
 	Goals        []GoalStatus `json:"goals"`
-	Requests     []string     `json:"requests"`
-	Guards       []RuleResult `json:"guards"`
+	// JudgedFor is the mode of the strategies for which Limits and Landing are judged. It is empty for automatic strategies.
+	JudgedFor StrategyMode `json:"judgedFor,omitempty"`
+	Requests  []string     `json:"requests"`
+	Guards    []RuleResult `json:"guards"`
 	Budgets      []RuleResult `json:"budgets"`
 	Limits       []RuleResult `json:"limits"`
 	// Strategies says for each strategy with rules of its own whether they allow a move of the pod. The limits count only
