@@ -91,6 +91,6 @@ type Goal struct {
 	MayReturn bool `json:"mayReturn,omitempty"`
 	// LandingNotRequired means that the pods of a PodAway may be evicted without a predicted landing.
 	LandingNotRequired bool `json:"-"`
-	// Delete means that the pod of a PodAway, which has ended, is deleted instead of evicted.
-	Delete bool `json:"-"`
+	// Removal is set for a PodAway about a pod that has ended. It says how the pod is removed.
+	Removal Removal `json:"-"`
 }

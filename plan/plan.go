@@ -135,6 +135,8 @@ type Move struct {
 	Reason             Reason     `json:"reason"`
 	Benefit            float64    `json:"benefit"`
 	Cost               float64    `json:"cost"`
+	// Removal is set for a pod that has ended: no replacement follows, and To is empty.
+	Removal Removal `json:"removal,omitempty"`
 	// DisplacedFor is the pod that moves to From in a later wave, when this pod has left. Only the later move contributes
 	// to the Goals. DisplacedFor is nil for a move that contributes to its goals itself.
 	DisplacedFor *PodRef `json:"displacedFor,omitempty"`

@@ -166,10 +166,12 @@ func (t runTable) writeRunVerdict(r plan.RunReport) {
 
 // writeEvictedVerdict writes the first line of a live run that planned moves.
 func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
-	evicted, predicted, elsewhere, notObserved := countOutcomes(r, plan.Evicted), 0, 0, 0
+	evicted, predicted, elsewhere, notObserved, removed := countOutcomes(r, plan.Evicted), 0, 0, 0, 0
 	for _, o := range r.Outcomes {
 		switch {
 		case o.Outcome != plan.Evicted:
+		case o.Removed:
+			removed++
 		case o.Landed == "":
 			notObserved++
 		case o.LandedAsPredicted:
@@ -183,9 +185,12 @@ func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
 		color = yellow
 	}
 	text := fmt.Sprintf("Run: %s%d of %s evicted", blockedText(r), evicted, plural.Count(planned, "planned pod"))
-	if evicted > 0 {
+	if evicted > removed {
 		text += fmt.Sprintf("; %s landed as predicted, %d elsewhere, %d not observed",
 			plural.Count(predicted, "replacement"), elsewhere, notObserved)
+	}
+	if removed > 0 {
+		text += fmt.Sprintf("; %s that had ended %s gone", plural.Count(removed, "pod"), plural.Choose(removed, "is", "are"))
 	}
 	for _, k := range []plan.OutcomeKind{plan.Blocked, plan.AlreadyGone, plan.UnknownOutcome, plan.InProgress, plan.Dropped} {
 		if n := countOutcomes(r, k); n > 0 {

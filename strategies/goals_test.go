@@ -76,14 +76,11 @@ func goalLines(t *testing.T, c goalCase) string {
 		if g.Kind != plan.PodAway || len(g.Pods) != 1 || g.Subject.UID != uid || g.Weight != 1 || !g.MayReturn {
 			t.Errorf("goal %+v, want a PodAway goal about its subject, which may return", g)
 		}
-		landing := ""
-		if g.LandingNotRequired {
-			landing = ", landing not required"
+		how := ""
+		if g.Removal != "" {
+			how = ", by " + string(g.Removal)
 		}
-		if g.Delete {
-			landing += ", deleted"
-		}
-		fmt.Fprintf(&b, "%s%s\n  %s: %s\n", g.Subject, landing, g.Reason.Code, g.Reason.Message)
+		fmt.Fprintf(&b, "%s%s\n  %s: %s\n", g.Subject, how, g.Reason.Code, g.Reason.Message)
 	}
 	if len(goals) == 0 {
 		b.WriteString("no goal: it needs " + st.Requirements() + "\n")

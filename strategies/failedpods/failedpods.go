@@ -20,12 +20,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
 )
 
-// The values of Args.Remove.
-const (
-	Eviction = "eviction"
-	Deletion = "deletion"
-)
-
 // Args are the arguments of the strategy. A pod must match every argument that is set. It matches a list if it matches
 // one element.
 type Args struct {
@@ -39,8 +33,8 @@ type Args struct {
 	OwnerKinds podfilter.OwnerKinds `json:"ownerKinds"`
 	// InitContainers makes init containers count in Reasons and ExitCodes. Sidecars are init containers.
 	InitContainers bool `json:"initContainers"`
-	// Remove is Eviction or Deletion.
-	Remove string `json:"remove"`
+	// Remove is eviction or deletion.
+	Remove plan.Removal `json:"remove"`
 }
 
 // Strategy is the strategy with its arguments.
@@ -52,7 +46,7 @@ type Strategy struct {
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
 func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
-	a := Args{MinAge: arg.Duration(time.Hour), Remove: Eviction}
+	a := Args{MinAge: arg.Duration(time.Hour), Remove: plan.ByEviction}
 	errs := arg.Decode(raw, &a)
 	check := func(path string, found []arg.Error) {
 		if !arg.Reported(errs, path) {
@@ -62,9 +56,9 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 	check("reasons", podfilter.CheckReasons("reasons", a.Reasons))
 	check("exitCodes", podfilter.CheckExitCodes("exitCodes", a.ExitCodes))
 	check("ownerKinds", a.OwnerKinds.Check("ownerKinds"))
-	if a.Remove != Eviction && a.Remove != Deletion {
+	if a.Remove != plan.ByEviction && a.Remove != plan.ByDeletion {
 		errs = append(errs, arg.Errorf("remove", "%q is unknown%s (want eviction or deletion)", a.Remove,
-			suggest.DidYouMean(a.Remove, []string{Eviction, Deletion})))
+			suggest.DidYouMean(string(a.Remove), []string{string(plan.ByEviction), string(plan.ByDeletion)})))
 	}
 	if a.InitContainers && len(a.Reasons) == 0 && len(a.ExitCodes) == 0 {
 		errs = append(errs, arg.Errorf("initContainers",
@@ -91,7 +85,7 @@ func (f *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	goals := make([]plan.Goal, len(found))
 	for i, p := range found {
 		goals[i] = podfilter.Goal(f.name, p, reasons[p.ID])
-		goals[i].LandingNotRequired, goals[i].Delete = true, f.args.Remove == Deletion
+		goals[i].Removal = f.args.Remove
 	}
 	return goals
 }

@@ -73,7 +73,7 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 }
 
 // Goals returns one unmet PodAway goal for each pod that matches the arguments. The oldest pod comes first. Pods that
-// have ended have goals only if States contains their phase; they need no predicted landing.
+// have ended have goals only if States contains their phase.
 func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	var found []*cluster.Pod
 	reasons := map[cluster.PodID]plan.Reason{}
@@ -91,7 +91,9 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	goals := make([]plan.Goal, len(found))
 	for i, p := range found {
 		goals[i] = podfilter.Goal(l.name, p, reasons[p.ID])
-		goals[i].LandingNotRequired = p.Terminal
+		if p.Terminal {
+			goals[i].Removal = plan.ByEviction
+		}
 	}
 	return goals
 }
