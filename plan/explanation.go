@@ -69,8 +69,8 @@ type PodExplanation struct {
 	JudgedFor StrategyMode `json:"judgedFor,omitempty"`
 	Requests  []string     `json:"requests"`
 	Guards    []RuleResult `json:"guards"`
-	Budgets      []RuleResult `json:"budgets"`
-	Limits       []RuleResult `json:"limits"`
+	Budgets   []RuleResult `json:"budgets"`
+	Limits    []RuleResult `json:"limits"`
 	// Strategies says for each strategy with rules of its own whether they allow a move of the pod. The limits count only
 	// moves for the strategy. Strategies is empty if no strategy has such rules.
 	Strategies []StrategyResult `json:"strategies,omitempty"`
