@@ -143,6 +143,21 @@ func (p proposalKeeper) reportNotKept(err error) {
 	}
 }
 
+// markExecuted marks the executed steps of a waiting plan, so that nobody approves them again. After an error, they stay
+// approved: a second approval finds that their pods are gone.
+func (c approvedPlans) markExecuted(ctx context.Context, by plan.Approval, outcomes []plan.Outcome) {
+	if by.WaitingPlan == "" || c.Waiting == nil || len(outcomes) == 0 {
+		return
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	if err := c.Waiting.Update(call, func(p waiting.Plans) (waiting.Plans, error) {
+		return p.Execute(by.WaitingPlan, outcomes, c.Clock.Now()), nil
+	}); err != nil {
+		c.Log.Warn("the executed steps of a waiting plan could not be marked", "waitingPlan", by.WaitingPlan, "error", err)
+	}
+}
+
 // markApproved marks the steps of a request as approved in their waiting plan. It returns the reason why the steps must
 // not be executed, or "". After an error, the caller tries again later.
 func (c approvedPlans) markApproved(ctx context.Context, r *approval.Request, by plan.Approval) (rejected string, err error) {

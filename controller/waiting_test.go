@@ -133,8 +133,12 @@ func TestApprovedStepsAreExecuted(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	p, err := a.plans.Load(t.Context())
-	if err != nil || p.Waiting[0].StateOf(2).State != waiting.Approved || p.Waiting[0].StateOf(1).State != waiting.Waiting {
+	if err != nil || p.Waiting[0].StateOf(2).State != waiting.Executed || p.Waiting[0].StateOf(1).State != waiting.Waiting {
 		t.Errorf("%v, states %+v", err, p.Waiting[0].Decisions)
+	}
+	if _, _, err := p.Waiting[0].Choose(waiting.Choice{Steps: []waiting.Range{{First: 2, Last: 2}}}, true); err == nil ||
+		!strings.Contains(err.Error(), "step 2 does not wait: it was executed after alice approved it at ") {
+		t.Errorf("an executed step is approved again: %v", err)
 	}
 	part = a.approve(t, p.Waiting[0], 1)
 	a.lead(t, 2)

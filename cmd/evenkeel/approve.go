@@ -274,10 +274,23 @@ func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 		fmt.Fprintln(out, "A plan waits after a pass with dryRun: false and approvals.enabled: true, if a strategy with mode: approve has moves.")
 		return nil
 	}
+	of, err := approval.New(d.client, f.namespace).Unfinished(cmd.Context())
+	if err != nil {
+		return explainForbidden("get configmap "+approval.ConfigMapName, err)
+	}
 	for i := range d.plans.Waiting {
 		w := &d.plans.Waiting[i]
-		if err := report.WaitingPlan(out, w.Plan, w.Since, func(step int) string { return w.StateOf(step).String() }); err != nil {
+		if err := report.WaitingPlan(out, w.Plan, w.Since, func(step int) string {
+			s := w.StateOf(step)
+			if s.State == waiting.Approved && of != w.ID {
+				return s.String() + ", not executed"
+			}
+			return s.String()
+		}); err != nil {
 			return err
+		}
+		if of == w.ID {
+			fmt.Fprintln(out, "Steps of this plan are approved, and wait for the leader or are being executed.")
 		}
 	}
 	fmt.Fprintf(out, "To approve: evenkeel approve %s [--strategy S] [--steps 1,4-7]\n", terminal.Escape(d.plans.Waiting[0].ID))

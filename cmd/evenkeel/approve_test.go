@@ -168,6 +168,7 @@ func TestApproveAndDiscard(t *testing.T) {
 		t.Errorf("approved steps %v", got)
 	}
 	expect(s.run(t, "approve", id), 1, "a part of plan "+id+", approved by alice at ", "is waiting for the leader; wait until it ends")
+	expect(s.run(t, "approve"), 0, "Steps of this plan are approved, and wait for the leader or are being executed.\n")
 	expect(s.run(t, "discard", id, "--strategy", "hot"), 0, "Discarded 1 step of plan "+id+": 4.\nAn approval of this plan is not executed yet. ",
 		"reports the discarded ones as")
 	expect(s.run(t, "discard", "--undo", id, "--steps", "4"), 0, "Undid the discard of 1 step")

@@ -51,8 +51,10 @@ type Plan struct {
 type State string
 
 const (
-	Waiting   State = "waiting"
-	Approved  State = "approved"
+	Waiting  State = "waiting"
+	Approved State = "approved"
+	// Executed: the pod was evicted after the approval, or may have been.
+	Executed  State = "executed"
 	Discarded State = "discarded"
 	// Replaced: a newer proposal has other moves for the strategy.
 	Replaced State = "replaced"

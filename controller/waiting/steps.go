@@ -127,7 +127,7 @@ func (w *Plan) Choose(c Choice, again bool) (steps, needed []int, err error) {
 	}
 	all, needed := w.withPairs(steps)
 	for _, step := range needed {
-		if d := w.StateOf(step); d.State == Replaced || d.State == Approved && !again {
+		if d := w.StateOf(step); d.State == Replaced || d.State == Executed || d.State == Approved && !again {
 			return nil, nil, rejectf("step %d, which the chosen steps need, %s", step, d.text())
 		}
 	}
@@ -147,7 +147,7 @@ func (w *Plan) chooseNumbers(c Choice, again bool) (steps []int, err error) {
 		case len(c.Steps) > 0 && !named, len(c.Steps) == 0 && c.Strategy != "" && m.Strategy != c.Strategy:
 		case c.Strategy != "" && m.Strategy != c.Strategy:
 			return nil, rejectf("step %d belongs to strategy %s, not to %s", m.Step, m.Strategy, c.Strategy)
-		case d.State == Waiting, named && again && d.State != Replaced:
+		case d.State == Waiting, named && again && d.State != Replaced && d.State != Executed:
 			steps = append(steps, m.Step)
 		case named:
 			return nil, rejectf("step %d does not wait: it %s", m.Step, d.text())
@@ -162,6 +162,8 @@ func (d Decision) text() string {
 		return "was replaced by a newer plan at " + d.At.UTC().Format(time.RFC3339)
 	case Waiting:
 		return "waits"
+	case Executed:
+		return fmt.Sprintf("was executed after %s approved it at %s", d.By, d.At.UTC().Format(time.RFC3339))
 	}
 	return fmt.Sprintf("was %s by %s at %s", d.State, d.By, d.At.UTC().Format(time.RFC3339))
 }
@@ -173,7 +175,7 @@ func (w *Plan) describeStates() string {
 		counts[w.StateOf(m.Step).State]++
 	}
 	var parts []string
-	for _, s := range []State{Waiting, Approved, Discarded, Replaced} {
+	for _, s := range []State{Waiting, Approved, Executed, Discarded, Replaced} {
 		if counts[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
 		}
@@ -240,7 +242,7 @@ func (w *Plan) Part(steps []int) plan.Plan {
 
 // Approve returns the plans with the steps of part marked as approved. Steps that a person discarded after the approval
 // stay discarded. Approved steps that were discarded before may be moved again. Approve returns a Rejection if part does
-// not belong to a plan that waits, if another person has approved a step since, or if all its steps were discarded since.
+// not belong to a plan that waits, if a step was executed or approved again since, or if all its steps were discarded since.
 // To repeat an approval changes nothing.
 func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, error) {
 	p = p.Expire(now)
@@ -254,14 +256,16 @@ func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, 
 	p.Waiting = slices.Clone(p.Waiting)
 	w := &p.Waiting[i]
 	var all, approved []int
+	executed := false
 	for _, m := range part.Moves {
 		d := w.StateOf(m.Step)
 		since := d.State != Waiting && !d.At.Before(by.At)
-		same := d.State == Approved && d.By == by.By && d.At.Equal(by.At)
-		if d.State == Replaced || since && d.State != Discarded && !same {
+		same := (d.State == Approved || d.State == Executed) && d.By == by.By && d.At.Equal(by.At)
+		if d.State == Replaced || d.State == Executed && !same || since && d.State != Discarded && !same {
 			return p, rejectf("step %d of plan %s %s", m.Step, w.ID, d.text())
 		}
-		if all = append(all, m.Step); !since || same {
+		all, executed = append(all, m.Step), executed || d.State == Executed
+		if d.State != Executed && (!since || same) {
 			approved = append(approved, m.Step)
 		}
 	}
@@ -271,7 +275,7 @@ func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, 
 	if w.Part(all).ID != part.ID || plan.ContentID(part) != part.ID {
 		return p, rejectf("the approved moves are not steps of plan %s", w.ID)
 	}
-	if len(approved) == 0 {
+	if len(approved) == 0 && !executed {
 		return p, rejectf("all approved steps of plan %s were discarded: step %d %s", w.ID, all[0], w.StateOf(all[0]).text())
 	}
 	w.Decisions = slices.Clone(w.Decisions)
