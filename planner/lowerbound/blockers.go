@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
 // A cause explains why pods of an unmet goal are not moved: a code, and the words that follow "are".
@@ -48,10 +49,7 @@ func (p *proof) blockers() []plan.Blocker {
 			}
 			if rejected {
 				code := r.Reason.Code
-				words := cmp.Or(p.provenCause(g, id), causeWords[code])
-				if words == "" {
-					words = "kept by a guard: " + string(code)
-				}
+				words := cmp.Or(p.provenCause(g, id), limitWords(r.Reason), causeWords[code], "kept by a guard: "+string(code))
 				counts[cause{code, words}]++
 			}
 		}
@@ -121,6 +119,20 @@ func (p *proof) onlyUnwanted(id cluster.PodID, nodes []cluster.NodeID) bool {
 	})
 }
 
+// limitWords names the limit of a window or of a strategy that keeps a pod. The result is "" for other reasons.
+func limitWords(r plan.Reason) string {
+	if !strings.HasPrefix(causeWords[r.Code], beyond) {
+		return ""
+	}
+	if key := limits.NarrowKey(r); key != "" {
+		return beyond + key
+	}
+	return ""
+}
+
+// beyond begins the words about limits.
+const beyond = "beyond "
+
 // causeWords describes the causes that an operator can change.
 var causeWords = map[plan.Code]string{
 	plan.NoTargetFits:           "without a node that takes them and leaves no goal worse",
@@ -137,12 +149,12 @@ var causeWords = map[plan.Code]string{
 	plan.MultiplePDBs:           "held by several PodDisruptionBudgets at once",
 	plan.PDBNotObserved:         "held by PodDisruptionBudgets that are not up to date",
 	plan.WorkloadUnavailable:    "of workloads with too few available pods",
-	plan.LimitPerPass:           "beyond limits.perPass",
-	plan.LimitPerNode:           "beyond limits.perNode",
-	plan.LimitPerNamespace:      "beyond limits.perNamespace",
-	plan.LimitPerOwner:          "beyond limits.perOwner",
-	plan.LimitPerZone:           "beyond limits.perZone",
-	plan.LimitPerHour:           "beyond limits.perHour",
+	plan.LimitPerPass:           beyond + "limits.perPass",
+	plan.LimitPerNode:           beyond + "limits.perNode",
+	plan.LimitPerNamespace:      beyond + "limits.perNamespace",
+	plan.LimitPerOwner:          beyond + "limits.perOwner",
+	plan.LimitPerZone:           beyond + "limits.perZone",
+	plan.LimitPerHour:           beyond + "limits.perHour",
 	plan.BackedOff:              "of workloads that rest after a bad landing, or came shortly after evictions of their workloads and may replace what was evicted",
 	plan.DoNotDisrupt:           "not to be disrupted, by request",
 	plan.EvictNever:             "never to be evicted, by request",
