@@ -118,17 +118,14 @@ func redactSpec(s *corev1.PodSpec) {
 
 func redactStatus(s *corev1.PodStatus) {
 	s.Message, s.PodIP, s.PodIPs, s.HostIP, s.HostIPs = "", "", nil, "", nil
-	for _, list := range [][]corev1.ContainerStatus{s.ContainerStatuses, s.InitContainerStatuses} {
+	for _, list := range [][]corev1.ContainerStatus{s.ContainerStatuses, s.InitContainerStatuses, s.EphemeralContainerStatuses} {
 		for i := range list {
-			c := &list[i]
-			list[i] = corev1.ContainerStatus{Name: c.Name, Ready: c.Ready, RestartCount: c.RestartCount, Resources: c.Resources,
-				AllocatedResources: c.AllocatedResources}
+			list[i] = StatusFields(&list[i])
 		}
 	}
 	for i := range s.Conditions {
 		s.Conditions[i].Message = ""
 	}
-	s.EphemeralContainerStatuses = nil
 }
 
 // hashImage replaces an image name with a hash. An empty name stays empty.
@@ -180,6 +177,32 @@ func SchedulingFields(c *corev1.Container) corev1.Container {
 		}
 	}
 	return out
+}
+
+// StatusFields returns a copy of a container status with the fields that decisions read: the restarts, the reasons and
+// exit code of the current state, and the resources during an in-place resize.
+func StatusFields(c *corev1.ContainerStatus) corev1.ContainerStatus {
+	out := corev1.ContainerStatus{Name: c.Name, Ready: c.Ready, RestartCount: c.RestartCount, Resources: c.Resources,
+		AllocatedResources: c.AllocatedResources}
+	if w := c.State.Waiting; w != nil {
+		out.State.Waiting = &corev1.ContainerStateWaiting{Reason: w.Reason}
+	}
+	if t := c.State.Terminated; t != nil {
+		out.State.Terminated = &corev1.ContainerStateTerminated{Reason: t.Reason, ExitCode: t.ExitCode}
+	}
+	return out
+}
+
+// IsStartupCondition reports whether a condition says that the pod has passed a step of its start. No decision reads
+// such a condition: every running pod has the same three. While the step is not passed, decisions may read the
+// condition.
+func IsStartupCondition(c *corev1.PodCondition) bool {
+	return IsStartupConditionType(c.Type) && c.Status == corev1.ConditionTrue
+}
+
+// IsStartupConditionType reports whether conditions of the type describe a step of the pod's start.
+func IsStartupConditionType(t corev1.PodConditionType) bool {
+	return t == corev1.PodReadyToStartContainers || t == corev1.PodInitialized || t == corev1.ContainersReady
 }
 
 // HasVolumeClaim reports whether a pod has a volume backed by a PersistentVolumeClaim, existing

@@ -3,6 +3,8 @@ package cluster_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -17,5 +19,26 @@ func TestRedactionKeepsMigratedPlugins(t *testing.T) {
 	out := cluster.Redact(&cluster.Objects{CSINodes: []*storagev1.CSINode{n}}).CSINodes[0].Annotations
 	if len(out) != 1 || out[corev1.MigratedPluginsAnnotationKey] != "kubernetes.io/portworx-volume" {
 		t.Errorf("annotations %v, want only the migrated plugins", out)
+	}
+}
+
+// TestRedactionKeepsContainerStates checks that a redacted snapshot has what strategies read of container states, and
+// no messages.
+func TestRedactionKeepsContainerStates(t *testing.T) {
+	p := &corev1.Pod{}
+	state := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137, Message: "secret", ContainerID: "x"}}
+	status := []corev1.ContainerStatus{{Name: "c", RestartCount: 7, State: state, Image: "registry/secret"},
+		{Name: "d", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "secret"}}}}
+	p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.EphemeralContainerStatuses = status, status[:1], status[:1]
+	got := cluster.Redact(&cluster.Objects{Pods: []*corev1.Pod{p}}).Pods[0].Status
+	want := corev1.ContainerStatus{Name: "c", RestartCount: 7,
+		State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "OOMKilled", ExitCode: 137}}}
+	for _, list := range [][]corev1.ContainerStatus{got.ContainerStatuses, got.InitContainerStatuses, got.EphemeralContainerStatuses} {
+		if d := cmp.Diff(want, list[0]); d != "" {
+			t.Error(d)
+		}
+	}
+	if w := got.ContainerStatuses[1].State.Waiting; *w != (corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}) {
+		t.Errorf("waiting state %+v, want only the reason", w)
 	}
 }

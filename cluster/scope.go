@@ -20,6 +20,8 @@ type Scope struct {
 	Exclude []string
 	// Namespaces selects namespaces by label. Nil selects all.
 	Namespaces labels.Selector
+	// Pods selects pods by label, for the goals of strategies about single pods. Nil selects all.
+	Pods labels.Selector
 	// Usage defines when strategies may rely on measured usage.
 	Usage UsageRequirements
 	// UtilizationLimit is the maximum utilization (0..1 of capacity) of the remaining pods after
@@ -46,6 +48,11 @@ func (s Scope) HasNamespace(x *Snapshot, name string) bool {
 	}
 	o := x.Namespace(name)
 	return o != nil && s.Namespaces.Matches(labels.Set(o.Labels))
+}
+
+// HasPod reports whether the pod is in scope: its namespace is, and Pods selects it.
+func (s Scope) HasPod(x *Snapshot, p *Pod) bool {
+	return s.HasNamespace(x, p.Object.Namespace) && (s.Pods == nil || s.Pods.Matches(labels.Set(p.Object.Labels)))
 }
 
 // UsageRequirements defines when strategies may rely on measured usage.

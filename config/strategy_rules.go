@@ -18,6 +18,7 @@ import (
 func (c *Config) strategyScope(s Strategy) cluster.Scope {
 	scope := c.Scope()
 	scope.Nodes = parseSelector(joinSelectors(c.NodeSelector, s.NodeSelector))
+	scope.Pods = parseSelector(s.PodSelector)
 	if n := s.Namespaces; n != nil {
 		if len(n.Include) > 0 {
 			scope.Include = n.Include // the check rejects namespaces that are not in the global list

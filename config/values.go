@@ -1,12 +1,10 @@
 package config
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/labels"
@@ -46,35 +44,26 @@ var decodeOptions = strict.Options{Types: map[reflect.Type]func(*strict.Decoder,
 }}
 
 func decodeDuration(d *strict.Decoder, n *yaml.Node, v reflect.Value, path string) {
-	length, err := time.ParseDuration(n.Value)
-	switch {
-	case n.Kind != yaml.ScalarNode || err != nil:
-		d.TypeErrorf(n, path, "%s is not a duration (%s)", strict.Describe(n), durationHint(n.Value, strings.HasPrefix(path, "windows.")))
-	case length < 0:
-		d.TypeErrorf(n, path, "%s is negative (want 0s or more)", n.Value)
-	default:
-		v.SetInt(int64(length))
+	hint := arg.DurationHint(n.Value)
+	if strings.HasPrefix(path, "windows.") {
+		hint = windowDurationHint(n.Value)
 	}
+	arg.DecodeDuration(d, n, v, path, hint)
 }
 
-// durationHint suggests a valid duration instead of text. It adds a unit to a plain number, and converts days to
-// hours. For windows it suggests hours up to a day, and otherwise minutes. Elsewhere it names seconds and minutes:
-// Kubernetes counts some of these times in seconds and others in minutes, so it must not guess.
-func durationHint(text string, window bool) string {
+// windowDurationHint suggests a valid duration of a window instead of text. It adds a unit to a plain number, and
+// converts days to hours. It suggests hours up to a day, and otherwise minutes.
+func windowDurationHint(text string) string {
 	n, err := strconv.Atoi(strings.TrimSuffix(text, "d"))
 	switch days := strings.HasSuffix(text, "d"); {
-	case err == nil && days && n > 0 && (n <= 7 || !window && n <= 9999):
+	case err == nil && days && n > 0 && n <= 7:
 		return fmt.Sprintf("did you mean %dh?", 24*n)
-	case err == nil && !days && window && n > 24: // more than a day: rather minutes
+	case err == nil && !days && n > 24: // more than a day: rather minutes
 		return fmt.Sprintf("did you mean %dm?", n)
-	case err == nil && !days && window:
-		return fmt.Sprintf("did you mean %dh?", n)
 	case err == nil && !days:
-		return fmt.Sprintf("did you mean %ds or %dm?", n, n)
-	case window:
-		return "want a number and a unit, such as 6h"
+		return fmt.Sprintf("did you mean %dh?", n)
 	}
-	return "want a number and a unit, such as 90s, 5m or 1h30m"
+	return "want a number and a unit, such as 6h"
 }
 
 func decodeCount(d *strict.Decoder, n *yaml.Node, v reflect.Value, path string) {
@@ -95,17 +84,4 @@ func decodeCount(d *strict.Decoder, n *yaml.Node, v reflect.Value, path string) 
 }
 
 // Duration is a duration in the format 90s, 5m or 1h30m.
-type Duration time.Duration
-
-// String omits trailing zero units: 5m instead of 5m0s.
-func (d Duration) String() string {
-	s := time.Duration(d).String()
-	for _, cut := range [...]string{"m0s", "h0m"} {
-		if strings.HasSuffix(s, cut) {
-			s = s[:len(s)-2]
-		}
-	}
-	return s
-}
-
-func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
+type Duration = arg.Duration

@@ -119,6 +119,11 @@ func unknownStrategy(strategies []config.ScheduledStrategy, p plan.Plan) string 
 			return g.Strategy
 		}
 	}
+	for _, n := range p.PodGoals {
+		if !known[n.Strategy] {
+			return n.Strategy
+		}
+	}
 	for _, s := range p.Strategies {
 		if !known[s.Name] {
 			return s.Name

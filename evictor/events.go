@@ -33,8 +33,11 @@ func (r EventRecorder) Evicted(pod *corev1.Pod, m plan.Move) {
 }
 
 func evictionNote(m plan.Move) string {
-	return truncateNote(fmt.Sprintf("strategy %s: %s (%s); its replacement is expected on %s", m.Strategy, m.Reason.Message, m.Reason.Code,
-		m.To))
+	what := "its replacement is expected on " + m.To
+	if m.Removal != "" {
+		what = "the pod has ended and is removed by " + string(m.Removal)
+	}
+	return truncateNote(fmt.Sprintf("strategy %s: %s (%s); %s", m.Strategy, m.Reason.Message, m.Reason.Code, what))
 }
 
 // maxNoteBytes is the API's limit for the note of an event.

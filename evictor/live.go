@@ -100,7 +100,7 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 	case v.Ambiguous:
 		v = l.resolveAmbiguous(ctx, m, v)
 	case v.CheckAccess:
-		v = l.access.resolve(ctx, m.Pod.Namespace, v)
+		v = l.access.resolve(ctx, m, v)
 	}
 	if !v.Accepted {
 		a := newAttempt(m, v.Outcome, v.Reason.Code, v.Reason.Message)
@@ -110,11 +110,16 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 		}
 		return a
 	}
-	l.opts.Log.Info("evicted", "presumed", v.Presumed, "pod", m.Pod.String(), "uid", m.Pod.UID, "node", m.From, "strategy", m.Strategy)
+	l.opts.Log.Info("evicted", "presumed", v.Presumed, "pod", m.Pod.String(), "uid", m.Pod.UID, "node", m.From,
+		"strategy", m.Strategy, "removal", m.Removal)
 	if l.opts.Events != nil {
 		l.opts.Events.Evicted(pod, m)
 	}
-	a = l.waitForReplacement(ctx, w, m)
+	if m.Removal == "" {
+		a = l.waitForReplacement(ctx, w, m)
+	} else {
+		a = l.waitUntilGone(ctx, w, m)
+	}
 	if v.Presumed {
 		a.outcome.Outcome = plan.UnknownOutcome
 		a.outcome.Reason.Message = "no answer confirmed the eviction, but the pod is gone; " + a.outcome.Reason.Message
@@ -137,7 +142,7 @@ func (l *Live) tryUntilAnswered(ctx, wave context.Context, h *throttle, m plan.M
 		}
 		if pod != nil {
 			l.pacer.end(true)
-			v = l.sendEviction(ctx, m)
+			v = l.sendRemoval(ctx, m, pod)
 		}
 		extended := v.Throttled && h.extend(v.RetryAfter) // before the turn ends, so that no other eviction begins meanwhile
 		if pod == nil {
@@ -261,6 +266,8 @@ func (l *Live) checkPod(ctx context.Context, m plan.Move, pod *corev1.Pod, err e
 		return newAttempt(m, plan.Dropped, plan.UIDChanged, "another pod now has the same name"), false
 	case pod.DeletionTimestamp != nil:
 		return newAttempt(m, plan.AlreadyGone, plan.PodTerminating, "the pod is terminating already"), false
+	case m.Removal != "" && !hasEnded(pod):
+		return newAttempt(m, plan.Dropped, plan.PremiseChanged, "the pod has not ended; its phase is "+string(pod.Status.Phase)), false
 	case pod.Spec.NodeName != m.From:
 		return newAttempt(m, plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From), false
 	case m.EligibilityInputs != "" && m.EligibilityInputs != annotation.Fingerprint(pod):

@@ -46,8 +46,11 @@ type fakeCluster struct {
 	// returns an error, the read fails with that error.
 	onGet func(n int) error
 	reads int
-	// reviews counts access reviews. mayNotEvict is their answer, and reviewErr their error.
+	// deletions are the options of each request to delete a pod.
+	deletions []*metav1.DeleteOptions
+	// reviews counts access reviews, and reviewed is the last one. mayNotEvict is their answer, and reviewErr their error.
 	reviews     int
+	reviewed    plan.Removal
 	mayNotEvict bool
 	reviewErr   error
 	// onList is called before the nth list, counting from 1, unless it is nil. If onList returns an error, the list fails
@@ -136,10 +139,33 @@ func (w *fakeCluster) evict(_ context.Context, e *policyv1.Eviction) error {
 	return w.answer
 }
 
-func (w *fakeCluster) mayEvict(context.Context, string) (bool, error) {
+// delete deletes the pod unless it has changed, or unless an answer is set. Nothing replaces the pod.
+func (w *fakeCluster) delete(_ context.Context, _, name string, opts *metav1.DeleteOptions) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.deletions = append(w.deletions, opts)
+	p := w.pods[name]
+	switch {
+	case w.answer != nil:
+		return w.answer
+	case p == nil:
+		return apierrors.NewNotFound(pods, name)
+	case *opts.Preconditions.UID != p.UID || *opts.Preconditions.ResourceVersion != p.ResourceVersion:
+		return apierrors.NewConflict(pods, name, errors.New("the precondition does not match"))
+	}
+	if !w.stays {
+		delete(w.pods, name)
+	}
+	close(w.changed)
+	w.changed = make(chan struct{})
+	return nil
+}
+
+func (w *fakeCluster) mayRemove(_ context.Context, _ string, how plan.Removal) (bool, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reviews++
+	w.reviewed = how
 	return !w.mayNotEvict, w.reviewErr
 }
 

@@ -37,22 +37,30 @@ const (
 
 var errStoppedOrNotLeading = errors.New("this process was told to stop or no longer leads")
 
-// sendEviction requests the eviction and classifies the answer. If ctx ends, the call may
-// still continue until callTimeout after its start.
-func (l *Live) sendEviction(ctx context.Context, m plan.Move) Verdict {
+// sendRemoval requests the eviction of the pod, or its deletion if the move says so, and classifies the answer. pod is
+// what the API server returned right before. If ctx ends, the call may still continue until callTimeout after its start.
+func (l *Live) sendRemoval(ctx context.Context, m plan.Move, pod *corev1.Pod) Verdict {
 	call, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)
 	go l.cancelWhenOverdue(ctx, call, cancel)
+	classify, request := Classify, l.requestEviction
+	if m.Removal == plan.ByDeletion {
+		classify, request = classifyDeletion, l.requestDeletion
+	}
+	err := request(call, m, pod)
+	if why := context.Cause(call); why != nil && err != nil {
+		err = fmt.Errorf("%w (%w)", why, err)
+	}
+	return classify(err, m.Pod.Name)
+}
+
+func (l *Live) requestEviction(ctx context.Context, m plan.Move, _ *corev1.Pod) error {
 	uid := types.UID(m.Pod.UID)
-	err := l.podAPI.evict(call, &policyv1.Eviction{
+	return l.podAPI.evict(ctx, &policyv1.Eviction{
 		TypeMeta:      metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"},
 		ObjectMeta:    metav1.ObjectMeta{Namespace: m.Pod.Namespace, Name: m.Pod.Name},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, GracePeriodSeconds: l.opts.GracePeriodSeconds},
 	})
-	if why := context.Cause(call); why != nil && err != nil {
-		err = fmt.Errorf("%w (%w)", why, err)
-	}
-	return Classify(err, m.Pod.Name)
 }
 
 // cancelWhenOverdue cancels a call without an answer after answerTimeout. If ctx has ended or the process does not
@@ -73,8 +81,9 @@ type podAPI interface {
 	get(ctx context.Context, namespace, name string) (*corev1.Pod, error)
 	list(ctx context.Context, namespace string, opts metav1.ListOptions) (*corev1.PodList, error)
 	evict(ctx context.Context, e *policyv1.Eviction) error
-	// mayEvict reports whether this account may evict pods in a namespace.
-	mayEvict(ctx context.Context, namespace string) (bool, error)
+	delete(ctx context.Context, namespace, name string, opts *metav1.DeleteOptions) error
+	// mayRemove reports whether this account may evict or delete pods in a namespace.
+	mayRemove(ctx context.Context, namespace string, how plan.Removal) (bool, error)
 }
 
 // restAPI calls a real API server. Each call sends exactly one request. The typed client would
@@ -95,9 +104,12 @@ func (r restAPI) evict(ctx context.Context, e *policyv1.Eviction) error {
 		SubResource("eviction").MaxRetries(0).Body(e).Do(ctx).Error()
 }
 
-func (r restAPI) mayEvict(ctx context.Context, namespace string) (bool, error) {
-	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "create", Resource: "pods", Subresource: "eviction"}}}
+func (r restAPI) mayRemove(ctx context.Context, namespace string, how plan.Removal) (bool, error) {
+	asked := &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "create", Resource: "pods", Subresource: "eviction"}
+	if how == plan.ByDeletion {
+		asked.Verb, asked.Subresource = "delete", ""
+	}
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: asked}}
 	var answer authorizationv1.SelfSubjectAccessReview
 	err := r.client.AuthorizationV1().RESTClient().Post().Resource("selfsubjectaccessreviews").MaxRetries(0).Body(review).Do(ctx).Into(&answer)
 	return answer.Status.Allowed, err

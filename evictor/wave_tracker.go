@@ -163,7 +163,7 @@ func (w *waveTracker) updateEviction(f *trackedEviction, there map[types.UID]*co
 		}
 	}
 	workload := w.workloadByUID[f.move.Pod.UID]
-	if pods := free[workload]; f.replacement == nil && len(pods) > 0 {
+	if pods := free[workload]; f.move.Removal == "" && f.replacement == nil && len(pods) > 0 {
 		f.replacement, free[workload] = pods[0], pods[1:]
 		w.claimed[f.replacement.UID] = f.move.Pod.UID
 	}

@@ -57,6 +57,9 @@ func (t *workloadTurns) end(m plan.Move) {
 // waitForWorkload waits until the replacements of earlier moves of the workload exist. If it returns false, the attempt
 // has ended.
 func (l *Live) waitForWorkload(wave context.Context, w *waveTracker, h *throttle, m plan.Move) (attempt, bool) {
+	if m.Removal != "" { // no replacement follows
+		return attempt{}, true
+	}
 	begun := l.opts.Clock.Now()
 	if !w.turns.begin(wave, m) || wave.Err() != nil {
 		return newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop"), false

@@ -183,7 +183,14 @@ func (m *Metrics) recordPlan(p plan.Plan) {
 		}
 	}
 	m.unmetGoals.Reset()
+	for _, n := range p.PodGoals {
+		m.unmetGoals.WithLabelValues(n.Strategy, "before").Add(float64(n.Unmet))
+		m.unmetGoals.WithLabelValues(n.Strategy, "after").Add(float64(n.UnmetAfter))
+	}
 	for _, g := range p.Goals {
+		if g.Kind == plan.PodAway {
+			continue // counted above
+		}
 		m.unmetGoals.WithLabelValues(g.Strategy, "before").Inc()
 		if p.After.Excess[g.ID] > 0 {
 			m.unmetGoals.WithLabelValues(g.Strategy, "after").Inc()

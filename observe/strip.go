@@ -123,17 +123,13 @@ func isConfigVolume(v corev1.Volume) bool {
 func (p *resourceListPool) stripPodStatus(s *corev1.PodStatus) {
 	s.ContainerStatuses, s.InitContainerStatuses = stripElements(s.ContainerStatuses, p.stripContainerStatus),
 		stripElements(s.InitContainerStatuses, p.stripContainerStatus)
-	s.EphemeralContainerStatuses, s.PodIP, s.PodIPs, s.HostIP, s.HostIPs = nil, "", nil, "", nil
-	s.Conditions = slices.Clone(slices.DeleteFunc(s.Conditions, isStartupCondition))
+	s.EphemeralContainerStatuses = stripElements(s.EphemeralContainerStatuses, p.stripContainerStatus)
+	s.PodIP, s.PodIPs, s.HostIP, s.HostIPs = "", nil, "", nil
+	s.Conditions = slices.Clone(slices.DeleteFunc(s.Conditions, func(c corev1.PodCondition) bool { return cluster.IsStartupCondition(&c) }))
 	for i := range s.Conditions {
 		c := &s.Conditions[i]
 		c.Type, c.Status = internWord(c.Type), internWord(c.Status)
 	}
-}
-
-// isStartupCondition reports whether a condition describes a step of the pod's start.
-func isStartupCondition(c corev1.PodCondition) bool {
-	return c.Type == corev1.PodReadyToStartContainers || c.Type == corev1.PodInitialized || c.Type == corev1.ContainersReady
 }
 
 // internWord returns the constant for a word that occurs in every pod, because the decoder
@@ -148,11 +144,11 @@ func internWord[T ~string](word T) T {
 	return word
 }
 
-// stripContainerStatus keeps the fields that determine a pod's requests during an in-place resize.
+// stripContainerStatus keeps the fields that decisions read.
 func (p *resourceListPool) stripContainerStatus(s *corev1.ContainerStatus) corev1.ContainerStatus {
 	p.intern(&s.AllocatedResources)
 	if s.Resources != nil {
 		p.intern(&s.Resources.Requests, &s.Resources.Limits)
 	}
-	return corev1.ContainerStatus{Name: s.Name, Ready: s.Ready, Resources: s.Resources, AllocatedResources: s.AllocatedResources}
+	return cluster.StatusFields(s)
 }

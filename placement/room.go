@@ -18,8 +18,9 @@ func LeastToFill(m *ClusterModel, n cluster.NodeID, p cluster.PodID, others []cl
 	if in.CheckedRequests == nil {
 		return never
 	}
-	node, used := &m.Snap.Nodes[n], &m.Requests[n]
-	least := min(never, int(max(1, node.AllowedPods-used.Pods)))
+	node := &m.Snap.Nodes[n]
+	used, pods := usedByOthers(m, n, p)
+	least := min(never, int(max(1, node.AllowedPods-pods)))
 	amounts := make([]int64, len(others))
 	for _, name := range in.CheckedRequests.Names() {
 		wanted := in.CheckedRequests.Get(name)
@@ -48,8 +49,9 @@ func AtLeastToFill(m *ClusterModel, n cluster.NodeID, p cluster.PodID, largest *
 	if len(in.Ports)+len(in.InterPod.Anti)+len(in.InterPod.ExistingAnti)+len(in.Disks)+len(in.Volumes.Attach) > 0 {
 		return 1
 	}
-	node, used := &m.Snap.Nodes[n], &m.Requests[n]
-	least := max(1, node.AllowedPods-used.Pods)
+	node := &m.Snap.Nodes[n]
+	used, pods := usedByOthers(m, n, p)
+	least := max(1, node.AllowedPods-pods)
 	limit := func(wanted, most, free int64) {
 		if wanted > 0 && most > 0 {
 			least = min(least, max(0, free-wanted)/most+1)
@@ -64,6 +66,18 @@ func AtLeastToFill(m *ClusterModel, n cluster.NodeID, p cluster.PodID, largest *
 		}
 	}
 	return least
+}
+
+// usedByOthers returns the requests and the number of the pods on a node without p, which leaves before its replacement
+// can return. The caller must not change the requests.
+func usedByOthers(m *ClusterModel, n cluster.NodeID, p cluster.PodID) (*cluster.Resources, int64) {
+	used := &m.Requests[n]
+	if m.NodeOf(p) != n {
+		return &used.Resources, used.Pods
+	}
+	others := used.Resources.Clone()
+	others.Sub(m.Snap.Pods[p].Requests)
+	return &others, used.Pods - 1
 }
 
 // RequestsOf returns the requests of the replacement of p. The caller must not change them.

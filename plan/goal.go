@@ -49,6 +49,8 @@ type Goal struct {
 	Basis Basis `json:"basis,omitempty"`
 	// TopologyKey is set for SkewAtMost and CountAtMost.
 	TopologyKey string `json:"topologyKey,omitempty"`
+	// From is the node that the pod of a PodAway must leave.
+	From string `json:"from,omitempty"`
 	// Limit is a fraction 0..1 for NodeBelow, and a count of pods for SkewAtMost and CountAtMost.
 	Limit  float64 `json:"limit"`
 	Weight float64 `json:"weight"`
@@ -86,7 +88,9 @@ type Goal struct {
 	Targets []bool `json:"-"`
 	// MayReturn means that the replacement may run on the node that its pod left. It is for PodAway goals that are about
 	// the pod and not about its node.
-	MayReturn bool `json:"-"`
+	MayReturn bool `json:"mayReturn,omitempty"`
 	// LandingNotRequired means that the pods of a PodAway may be evicted without a predicted landing.
 	LandingNotRequired bool `json:"-"`
+	// Removal is set for a PodAway about a pod that has ended. It says how the pod is removed.
+	Removal Removal `json:"-"`
 }

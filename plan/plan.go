@@ -33,7 +33,11 @@ type Plan struct {
 	// Pressure lists the pressure hints, sorted by node.
 	Pressure   []PressureHint `json:"pressure,omitempty"`
 	Rejections Rejections     `json:"rejections"`
-	Goals      []Goal         `json:"goals"` // those with excess before
+	// Goals are those with excess before. Of the kind PodAway, it lists those that a move improves and the first others of
+	// each strategy; PodGoals counts all.
+	Goals []Goal `json:"goals"`
+	// PodGoals counts the goals of the kind PodAway with excess before, by strategy.
+	PodGoals []PodGoals `json:"podGoals,omitempty"`
 	// Strategies lists all enabled strategies in the order of the configuration. A proposal lists those in its mode.
 	Strategies []StrategyState `json:"strategies"`
 	// HintsNoData is the reason why no pressure hint rule has data for any node. It is empty if a rule has data, or
@@ -83,6 +87,36 @@ type StrategyState struct {
 	Settings *StrategySettings `json:"settings,omitempty"`
 }
 
+// PodGoals counts goals about single pods.
+type PodGoals struct {
+	Strategy string `json:"strategy"`
+	// Unmet is the number of goals with excess before the plan, and UnmetAfter the number with excess after it.
+	Unmet      int `json:"unmet"`
+	UnmetAfter int `json:"unmetAfter"`
+	// Listed is the number of these goals in Goals.
+	Listed int `json:"listed"`
+}
+
+// UnlistedGoals returns the number of unmet goals that Goals does not list, before and after the plan.
+func (p *Plan) UnlistedGoals() (before, after int) {
+	for _, c := range p.PodGoals {
+		b, a := c.unlisted(p)
+		before, after = before+b, after+a
+	}
+	return before, after
+}
+
+// unlisted returns the number of these goals that the plan does not list, before and after the plan.
+func (c *PodGoals) unlisted(p *Plan) (before, after int) {
+	after = c.UnmetAfter
+	for i := range p.Goals {
+		if g := &p.Goals[i]; g.Kind == PodAway && g.Strategy == c.Strategy && p.After.Excess[g.ID] > 0 {
+			after--
+		}
+	}
+	return c.Unmet - c.Listed, after
+}
+
 // Move is one pod to evict, with the predicted landing of its replacement.
 type Move struct {
 	Pod                PodRef     `json:"pod"`
@@ -101,6 +135,8 @@ type Move struct {
 	Reason             Reason     `json:"reason"`
 	Benefit            float64    `json:"benefit"`
 	Cost               float64    `json:"cost"`
+	// Removal is set for a pod that has ended: no replacement follows, and To is empty.
+	Removal Removal `json:"removal,omitempty"`
 	// DisplacedFor is the pod that moves to From in a later wave, when this pod has left. Only the later move contributes
 	// to the Goals. DisplacedFor is nil for a move that contributes to its goals itself.
 	DisplacedFor *PodRef `json:"displacedFor,omitempty"`

@@ -14,6 +14,9 @@ const (
 	NodeOverUtilized Code = "NodeOverUtilized"
 	ZoneSkewed       Code = "ZoneSkewed"
 	DisplacedForMove Code = "DisplacedForMove"
+	TooManyRestarts  Code = "TooManyRestarts"
+	PodExpired       Code = "PodExpired"
+	PodFailed        Code = "PodFailed"
 )
 
 // Guards that forbid an eviction.

@@ -17,6 +17,7 @@ import (
 // goldenFiles are patterns of files with output of the program. The package that owns a file checks the file in a test.
 var goldenFiles = []string{
 	"../planner/testdata/scenarios/*.txtar",
+	"../strategies/testdata/*.txtar",
 	"../planner/breaker/testdata/trips.txt",
 	"../evictor/testdata/outcomes.txt",
 	"../controller/testdata/outcomes.txt",

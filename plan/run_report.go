@@ -102,16 +102,18 @@ type Outcome struct {
 	Landed            string      `json:"landed,omitempty"`
 	LandedAsPredicted bool        `json:"landedAsPredicted"`
 	ReadyAfter        string      `json:"readyAfter,omitempty"`
+	// Removed reports that a pod that had ended is gone. No replacement follows such a pod.
+	Removed bool `json:"removed,omitempty"`
 }
 
 // SawReady reports whether the pass has seen the replacement Ready, wherever it landed.
 func (o Outcome) SawReady() bool { return o.ReadyAfter != "" || o.LandedWell() }
 
-// LandedWell reports whether the replacement landed as predicted and became Ready.
+// LandedWell reports whether the replacement landed as predicted and became Ready, or no replacement was to follow.
 func (o Outcome) LandedWell() bool {
 	switch o.Reason.Code {
 	case LandedElsewhere, ReplacementNotReady, ReplacementNotScheduled, OutcomeUnknown:
 		return false
 	}
-	return o.Outcome == Evicted && o.LandedAsPredicted
+	return o.Outcome == Evicted && (o.LandedAsPredicted || o.Removed)
 }

@@ -25,8 +25,8 @@ func (t *table) writeBound(p plan.Plan) {
 	} else {
 		t.addLine("  No eviction is planned.")
 	}
-	met, _ := countMetAndImproved(p)
-	if more := p.Bound.MinEvictions - len(p.Moves); more > 0 && met < len(p.Goals) {
+	goals, met, _ := countGoals(p)
+	if more := p.Bound.MinEvictions - len(p.Moves); more > 0 && met < goals {
 		why := "limits or budgets forbid them, or they would not help"
 		if p.SearchLimitReached != "" {
 			why = "the search may not have tried all of them"
@@ -81,7 +81,7 @@ var unmetReasons = [...]struct {
 func (t *table) residualsText(p plan.Plan) string {
 	var parts []string
 	for _, g := range p.Goals {
-		if v := p.Bound.ResidualByGoal[g.ID]; v > tiny {
+		if v := p.Bound.ResidualByGoal[g.ID]; v > tiny && g.Kind != plan.PodAway { // the blockers count these pods
 			parts = append(parts, residualText(g, v))
 		}
 	}

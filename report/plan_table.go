@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/internal/percent"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -76,10 +77,36 @@ func (t *table) writeGoals(p plan.Plan) {
 
 func (t *table) writeGoalsUnder(title string, p plan.Plan) {
 	g := newGrid("GOAL", "STRATEGY", "WANTED", ">NOW", ">AFTER")
+	collapsed := map[string]bool{}
 	for _, goal := range p.Goals {
+		if n := podGoalsOf(p, goal); !t.wide && n.Unmet > 1 {
+			if !collapsed[goal.Strategy] {
+				collapsed[goal.Strategy] = true
+				g.addRow(escape(goal.ID)+", ...", escape(goal.Strategy), "pods away from their nodes, such as "+goalText(goal),
+					podsLeftText(n.Unmet), podsLeftText(n.UnmetAfter))
+			}
+			continue
+		}
 		g.addRow(escape(goal.ID), escape(goal.Strategy), goalText(goal), excessText(goal, goal.Excess), excessText(goal, p.After.Excess[goal.ID]))
 	}
 	t.addSection(title, g, maxLines)
+}
+
+// podGoalsOf returns the numbers of the goals about single pods to which the goal belongs.
+func podGoalsOf(p plan.Plan, g plan.Goal) plan.PodGoals {
+	i := slices.IndexFunc(p.PodGoals, func(n plan.PodGoals) bool { return g.Kind == plan.PodAway && n.Strategy == g.Strategy })
+	if i < 0 {
+		return plan.PodGoals{}
+	}
+	return p.PodGoals[i]
+}
+
+// podsLeftText writes a number of pods that must still leave.
+func podsLeftText(pods int) string {
+	if pods == 0 {
+		return "met"
+	}
+	return plural.Count(pods, "pod") + " left"
 }
 
 // writeInputs lists the sources with problems. The wide form lists all sources.

@@ -145,10 +145,12 @@ func (t runTable) writeRunVerdict(r plan.RunReport) {
 
 // writeEvictedVerdict writes the first line of a live run that planned moves.
 func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
-	evicted, predicted, elsewhere, notObserved := countOutcomes(r, plan.Evicted), 0, 0, 0
+	evicted, predicted, elsewhere, notObserved, removed := countOutcomes(r, plan.Evicted), 0, 0, 0, 0
 	for _, o := range r.Outcomes {
 		switch {
 		case o.Outcome != plan.Evicted:
+		case o.Removed:
+			removed++
 		case o.Landed == "":
 			notObserved++
 		case o.LandedAsPredicted:
@@ -162,9 +164,12 @@ func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
 		color = yellow
 	}
 	text := fmt.Sprintf("Run: %s%d of %s evicted", blockedText(r), evicted, plural.Count(planned, "planned pod"))
-	if evicted > 0 {
+	if evicted > removed {
 		text += fmt.Sprintf("; %s landed as predicted, %d elsewhere, %d not observed",
 			plural.Count(predicted, "replacement"), elsewhere, notObserved)
+	}
+	if removed > 0 {
+		text += fmt.Sprintf("; %s that had ended %s gone", plural.Count(removed, "pod"), plural.Choose(removed, "is", "are"))
 	}
 	for _, k := range []plan.OutcomeKind{plan.Blocked, plan.AlreadyGone, plan.UnknownOutcome, plan.InProgress, plan.Dropped} {
 		if n := countOutcomes(r, k); n > 0 {
@@ -177,8 +182,8 @@ func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
 // openGoalsText lists the unmet goals, waiting nodes and missing data of a plan without moves.
 func openGoalsText(p plan.Plan) (text, color string) {
 	color = green
-	met, _ := countMetAndImproved(p)
-	if open := len(p.Goals) - met; open > 0 {
+	goals, met, _ := countGoals(p)
+	if open := goals - met; open > 0 {
 		text, color = fmt.Sprintf("; %s %s unmet", plural.Count(open, "goal"), plural.Choose(open, "stays", "stay")), yellow
 	}
 	if more := waitingText(automaticStrategies(p)); more != "" {

@@ -49,7 +49,7 @@ func goalText(g plan.Goal) string {
 	case plan.NodeEmpty:
 		return what + " empty"
 	case plan.PodAway:
-		return what + " away from its node"
+		return what + " away from " + cmp.Or(escape(g.From), "its node")
 	}
 	return escape(string(g.Kind)) + " " + what
 }
@@ -72,7 +72,7 @@ func excessText(g plan.Goal, v float64) string {
 	case g.Kind == plan.SkewAtMost: // skew is the number of pods that goalText calls apart
 		return "skew " + number(g.Limit+v) + " (" + number(v) + " over)"
 	}
-	return plural.Count(int(math.Ceil(v)), "pod") + " left"
+	return podsLeftText(int(math.Ceil(v)))
 }
 
 // tiny is smaller than the rounding of the planner. The report treats values up to tiny as zero.

@@ -12,7 +12,7 @@ import (
 // writeVerdict writes the first line: what the plan does and whether it is executed. It is about automatic strategies,
 // and counts the moves for the others apart.
 func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
-	met, improved := countMetAndImproved(p)
+	goals, met, improved := countGoals(p)
 	color, text := green, ""
 	if len(p.NothingJudged) > 0 {
 		t.writeNothingJudged(p, subject, effect)
@@ -26,12 +26,12 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 		text, color = nothingToDoText(p)
 	case len(p.Moves) == 0:
 		color = yellow
-		text = fmt.Sprintf("no evictions; %d of %d goals stay unmet (reasons below)", len(p.Goals)-met, len(p.Goals))
+		text = fmt.Sprintf("no evictions; %d of %d goals stay unmet (reasons below)", goals-met, goals)
 	default:
-		if met < len(p.Goals) {
+		if met < goals {
 			color = yellow
 		}
-		text = fmt.Sprintf("%s; lower bound %d", movesEffectText(len(p.Moves), met, improved, len(p.Goals)), p.Bound.MinForPlan)
+		text = fmt.Sprintf("%s; lower bound %d", movesEffectText(len(p.Moves), met, improved, goals), p.Bound.MinForPlan)
 	}
 	if waiting != "" && len(p.Goals)+len(p.Moves) > 0 {
 		text, color = text+"; waiting: "+waiting, yellow
@@ -156,7 +156,10 @@ func noDataText(p plan.Plan, named bool) string {
 	return strings.Join(out, "; ")
 }
 
-func countMetAndImproved(p plan.Plan) (met, improved int) {
+// countGoals counts the unmet goals of the plan, and those that it meets or improves.
+func countGoals(p plan.Plan) (all, met, improved int) {
+	before, after := p.UnlistedGoals()
+	all, met = len(p.Goals)+before, before-after
 	for _, g := range p.Goals {
 		if after := p.After.Excess[g.ID]; after <= tiny {
 			met++
@@ -164,7 +167,7 @@ func countMetAndImproved(p plan.Plan) (met, improved int) {
 			improved++
 		}
 	}
-	return met, improved
+	return all, met, improved
 }
 
 // countWorseWorkloads counts the workloads that the plan moves into a worse failure

@@ -9,7 +9,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/failedpods"
+	"github.com/evenkeel-project/evenkeel/strategies/lifetime"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
+	"github.com/evenkeel-project/evenkeel/strategies/restarts"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
 )
 
@@ -37,6 +40,9 @@ type Definition struct {
 var All = []Definition{
 	{Type: "ZoneSpread", New: asStrategy(zonespread.New)},
 	{Type: "NodeLoad", New: asStrategy(nodeload.New)},
+	{Type: "Restarts", New: asStrategy(restarts.New)},
+	{Type: "Lifetime", New: asStrategy(lifetime.New)},
+	{Type: "FailedPods", New: asStrategy(failedpods.New)},
 }
 
 func asStrategy[S Strategy](f constructor[S]) constructor[Strategy] {

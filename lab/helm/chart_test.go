@@ -26,7 +26,8 @@ func TestGolden(t *testing.T) {
 		// Every permission that the chart can grant.
 		"deployment-steer": {"--set", "config.dryRun=false,config.evictor.steer=taint,config.load.source=metricsServer",
 			"--set", "config.evictor.gracePeriodSeconds=20,flowSchema.enabled=true",
-			"--set-json", `config.namespaces.include=["shop","web"]`},
+			"--set-json", `config.namespaces.include=["shop","web"]`,
+			"--set-json", `config.strategies=[{"name":"failed","type":"FailedPods","schedule":"@hourly","args":{"remove":"deletion"}}]`},
 		"cronjob":       {"--set", "kind=CronJob"},
 		"cronjob-evict": {"--set", "kind=CronJob", "--set", "config.dryRun=false", "--set", "config.timeZone=Europe/Berlin"},
 	} {

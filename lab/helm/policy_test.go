@@ -1,6 +1,7 @@
 package helm_test
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -43,6 +44,9 @@ func TestPoliciesFollowPermissions(t *testing.T) {
 		{"events own-objects", nil},
 		{"events evictions own-objects", []string{"--set", "config.dryRun=false"}},
 		{"events evictions nodes own-objects", []string{"--set", "config.dryRun=false,config.evictor.steer=label"}},
+		{"deletions events evictions own-objects", failedPodsArgs("config.dryRun=false", "deletion")},
+		{"events evictions own-objects", failedPodsArgs("config.dryRun=false", "eviction")},
+		{"events own-objects", failedPodsArgs("config.dryRun=true", "deletion")},
 		{"events evictions nodes own-objects", []string{"--set", "config.dryRun=false,config.hints.enabled=true,config.hints.label=null"}},
 		{"events nodes own-objects", append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json",
 			"config.strategies=[]")},
@@ -54,6 +58,36 @@ func TestPoliciesFollowPermissions(t *testing.T) {
 			t.Errorf("%v: got policies %q, want %q", c.args, got, c.want)
 		}
 	}
+}
+
+// failedPodsArgs returns arguments of a release with a FailedPods strategy.
+func failedPodsArgs(values, remove string) []string {
+	return []string{"--set", values, "--set-json",
+		fmt.Sprintf(`config.strategies=[{"name":"failed","type":"FailedPods","schedule":"@hourly","args":{"remove":%q}}]`, remove)}
+}
+
+// TestDeletionsAreLimitedToFailedPods checks the pods and the namespaces that the policy for deletions allows.
+func TestDeletionsAreLimitedToFailedPods(t *testing.T) {
+	out := renderChart(t, failedPodsArgs("config.dryRun=false,config.namespaces.exclude={a},config.namespaces.include={c}", "deletion")...)
+	for _, p := range parseObjects(t, out, "ValidatingAdmissionPolicy") {
+		if !strings.HasSuffix(valueAt(t, p, "metadata", "name").(string), "-deletions") {
+			continue
+		}
+		rule := valueAt(t, p, "spec", "matchConstraints", "resourceRules", 0)
+		if got := valueAt(t, rule, "operations"); !reflect.DeepEqual(got, []any{"DELETE"}) {
+			t.Errorf("operations %v", got)
+		}
+		const failed = `has(oldObject.status) && has(oldObject.status.phase) && oldObject.status.phase == "Failed"`
+		if got := valueAt(t, p, "spec", "validations", 0, "expression"); got != failed {
+			t.Errorf("pods: %s", got)
+		}
+		const namespaces = `!(request.namespace in ["a"]) && request.namespace in ["c"]`
+		if got := valueAt(t, p, "spec", "validations", 1, "expression"); got != namespaces {
+			t.Errorf("namespaces: %s", got)
+		}
+		return
+	}
+	t.Error("there is no policy for deletions")
 }
 
 // TestEvictionPolicyFollowsTheConfiguration checks the namespaces and the grace period that the policy allows.

@@ -77,6 +77,17 @@ func TestPermissions(t *testing.T) {
 	if !reflect.DeepEqual(hints, steers) {
 		t.Errorf("hints.enabled grants %v, steering %v", hints, steers)
 	}
+	const remove = "/pods delete"
+	deletes := sortedPermissions(t, renderChart(t, failedPodsArgs("config.dryRun=false", "deletion")...))
+	if added := slices.DeleteFunc(slices.Clone(deletes),
+		func(r string) bool { return slices.Contains(live, r) }); !reflect.DeepEqual(added, []string{remove}) {
+		t.Errorf("a FailedPods strategy with remove: deletion adds %v", added)
+	}
+	for _, none := range [][]string{failedPodsArgs("config.dryRun=false", "eviction"), failedPodsArgs("config.dryRun=true", "deletion")} {
+		if slices.Contains(sortedPermissions(t, renderChart(t, none...)), remove) {
+			t.Errorf("%v grants permission to delete pods", none)
+		}
+	}
 	for _, none := range [][]string{{"config.hints.enabled=true"}, {"config.dryRun=false", "config.hints=null"},
 		{"config.evictor.steer=taint"}, {"config.dryRun=false", "config.evictor.steer=null"},
 		{"config.dryRun=false", "config.evictor=null"}} {

@@ -5,10 +5,10 @@ import "github.com/evenkeel-project/evenkeel/cluster"
 // PlaceReplacement places the replacement of the pod on the node `to`, while the pod
 // itself still terminates on its node. As in kube-scheduler, a terminating pod keeps its
 // requests, ports, disks and claims, and inter-pod affinity counts it; topology spread
-// does not. EndTermination removes the pod.
+// does not. The replacement may be on the same node. EndTermination removes the pod.
 func (m *Cluster) PlaceReplacement(p cluster.PodID, to cluster.NodeID) {
 	from := m.PodNode[p]
-	if from == to || from == cluster.NoNode || m.Snap.Pods[p].Terminal {
+	if from == cluster.NoNode || m.Snap.Pods[p].Terminal {
 		m.Move(p, to)
 		return
 	}

@@ -19,8 +19,8 @@ func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeI
 	node, group := false, false
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
 		if t.Asks(i, pod) && t.CouldImprove(i, pod, from) {
-			group = group || t.Goals[i].Kind == plan.SkewAtMost
-			node = node || t.Goals[i].Kind != plan.SkewAtMost
+			of := kinds[t.Goals[i].Kind]
+			group, node = group || of.group, node || !of.group
 		}
 		return !node || !group
 	})
@@ -52,17 +52,9 @@ func (t *Tracker) CouldImprove(g int, pod cluster.PodID, from cluster.NodeID) bo
 	return t.ExcessAfterLeaving(g, pod, from) < t.Excess(g)
 }
 
-// ExcessAfterLeaving returns the least excess of goal g after the pod leaves `from`. For a skew goal,
-// ExcessAfterLeaving assumes the best target domain.
+// ExcessAfterLeaving returns the least excess of goal g after the pod leaves `from`, with the best target.
 func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.NodeID) int64 {
-	k, ok := t.Measures[g].(*SkewMeasure)
-	if !ok {
-		return t.Measures[g].ExcessAfter(pod, from, cluster.NoNode)
-	}
-	if from == cluster.NoNode {
-		return t.Excess(g)
-	}
-	return k.ExcessAfterLeaving(from)
+	return t.Measures[g].ExcessAfterLeaving(pod, from)
 }
 
 // BenefitOfLeaving returns the largest possible benefit of the eviction: the removed share of the initial excess,

@@ -18,10 +18,29 @@ type NodeMeasure struct {
 // Rounding avoids errors of floating point: 0.9 of 10000m gives 9000m, not 8999m.
 const Rounding = 1e-6
 
-func newNodeMeasure(g plan.Goal, amounts *cluster.Amounts) *NodeMeasure {
+func newNodeMeasure(c *measureCache, g *plan.Goal) Measure {
+	amounts := c.requests.forGoal(c.snapshot, g)
 	total := amounts.Total(g.Node)
 	used, _, _ := amounts.NodeUsed(g.Node)
 	return &NodeMeasure{amounts, g.Node, used, int64(g.Limit*float64(total) + Rounding), total, amounts.Uncertain(g.Node)}
+}
+
+func (b *NodeMeasure) watch(t *Tracker, i int32) {
+	t.ByNode[b.Node] = append(t.ByNode[b.Node], i)
+	t.addHeadroom(b, t.Goals[i].Limit)
+}
+
+// addEffects adds the effect of leaving the node. The Headroom of the Tracker limits landings on it.
+func (b *NodeMeasure) addEffects(a *TargetCheck, t *Tracker, i int32, pod cluster.PodID) {
+	before, after := b.Excess(), b.ExcessAfter(pod, a.From, cluster.NoNode)
+	a.LeavingHarms = a.LeavingHarms || after > before
+	switch {
+	case after >= before || !t.Asks(int(i), pod):
+	case t.roomOutsideGoals[b.Amounts] != nil:
+		a.limitedAmounts = append(a.limitedAmounts, b.Amounts)
+	default:
+		a.leavingImproves = true
+	}
 }
 
 func (b *NodeMeasure) clone() Measure {
@@ -33,6 +52,10 @@ func (b *NodeMeasure) Excess() int64 { return max(0, b.used-b.uncertain-b.limit)
 
 func (b *NodeMeasure) ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64 {
 	return max(0, b.used+b.usageChange(pod, from, to)-b.uncertain-b.limit)
+}
+
+func (b *NodeMeasure) ExcessAfterLeaving(pod cluster.PodID, from cluster.NodeID) int64 {
+	return b.ExcessAfter(pod, from, cluster.NoNode)
 }
 
 func (b *NodeMeasure) Move(pod cluster.PodID, from, to cluster.NodeID) {
@@ -61,7 +84,7 @@ func (b *NodeMeasure) Reported() float64 {
 // requestAmounts caches the requests of all pods by resource, for goals without Amounts.
 type requestAmounts map[string]*cluster.Amounts
 
-func (r requestAmounts) forGoal(s *cluster.Snapshot, g plan.Goal) *cluster.Amounts {
+func (r requestAmounts) forGoal(s *cluster.Snapshot, g *plan.Goal) *cluster.Amounts {
 	if g.Amounts != nil {
 		return g.Amounts
 	}
@@ -69,18 +92,4 @@ func (r requestAmounts) forGoal(s *cluster.Snapshot, g plan.Goal) *cluster.Amoun
 		r[g.Resource] = s.Amounts(cluster.Measure{Resource: g.Resource}, cluster.UsageRequirements{})
 	}
 	return r[g.Resource]
-}
-
-// Measure computes how far one goal is from being met, as an integer in the goal's own unit.
-type Measure interface {
-	// Excess returns the amount over the limit in milliCPU, bytes or millionths, or the number of pods that must
-	// move. If the goal is met, Excess returns 0.
-	Excess() int64
-	// ExcessAfter returns the excess after the pod moves. Either node may be NoNode.
-	ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64
-	Move(pod cluster.PodID, from, to cluster.NodeID)
-	// Reported returns the excess in the unit of plan.Goal.
-	Reported() float64
-	// clone returns a copy that follows moves independently.
-	clone() Measure
 }

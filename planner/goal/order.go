@@ -34,7 +34,7 @@ func (t *Tracker) FirstGoalRank(g int) int {
 }
 
 // UnmetByPriority returns the unmet requested goals, sorted by higher weight, drained node, more attempts in stuck,
-// group goal, higher excess, and goal index.
+// kind, higher excess, and goal index. Attempts do not count for goals in the order of their strategy.
 func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	type needy struct {
 		goal, drained, stuck, kind int
@@ -43,7 +43,11 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	var all []needy
 	for i := range t.Goals {
 		if g := &t.Goals[i]; !g.Constraint && t.Excess(i) > 0 {
-			all = append(all, needy{i, t.drainRank(i), stuck[i], rank(g.Kind == plan.SkewAtMost), g.Weight, t.ReportedExcess(i)})
+			kind, tried := kinds[g.Kind], stuck[i]
+			if kind.stated {
+				tried = 0
+			}
+			all = append(all, needy{i, t.drainRank(i), tried, kind.order, g.Weight, t.ReportedExcess(i)})
 		}
 	}
 	slices.SortFunc(all, func(a, b needy) int {
@@ -56,6 +60,10 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	}
 	return out
 }
+
+// InStatedOrder reports whether goal g keeps its place in the order of its strategy. A later goal of the strategy must
+// not overtake it because of other goals.
+func (t *Tracker) InStatedOrder(g int) bool { return kinds[t.Goals[g].Kind].stated }
 
 // drainRank returns 0 for goals about nodes that are drained first or under pressure, and 1 for others.
 func (t *Tracker) drainRank(i int) int {
@@ -83,6 +91,9 @@ func (t *Tracker) number() {
 	n := 0
 	for i := range t.Goals {
 		g := &t.Goals[i]
+		if at := kinds[g.Kind]; at.stated && t.Snapshot.Pods[g.Pods[0]].Node != cluster.NoNode {
+			g.From = t.Snapshot.Nodes[t.Snapshot.Pods[g.Pods[0]].Node].Name
+		}
 		g.Excess, g.ID = t.ReportedExcess(i), ""
 		if g.Excess > 0 && !g.Constraint {
 			n++
@@ -124,7 +135,10 @@ func sortedByKey(goals []plan.Goal) []plan.Goal {
 	return out
 }
 
-// Key identifies a goal across snapshots.
+// Key orders goals. Goals about single pods keep the order in which their strategy states them.
 func Key(g plan.Goal) string {
+	if kinds[g.Kind].stated {
+		return strings.Join([]string{g.Strategy, string(g.Kind)}, "\x00")
+	}
 	return strings.Join([]string{g.Strategy, string(g.Kind), g.Subject.String(), g.Resource, g.TopologyKey}, "\x00")
 }

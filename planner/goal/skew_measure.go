@@ -38,7 +38,10 @@ func (k *SkewMeasure) ReachableSkew(leaving, arriving []int) (limit, moves int) 
 
 // ExcessAfterLeaving returns the excess after a pod moves from a node to the emptiest domain. A pod from a node that
 // the goal does not count increases the total.
-func (k *SkewMeasure) ExcessAfterLeaving(from cluster.NodeID) int64 {
+func (k *SkewMeasure) ExcessAfterLeaving(_ cluster.PodID, from cluster.NodeID) int64 {
+	if from == cluster.NoNode {
+		return k.Excess()
+	}
 	if k.excessAfterLeaving == nil {
 		k.excessAfterLeaving = make([]int32, len(k.Counts)+1)
 	}
@@ -76,7 +79,8 @@ type SkewMeasure struct {
 	excessAfterLeaving []int32
 }
 
-func newSkewMeasure(s *cluster.Snapshot, g plan.Goal, d *domains) *SkewMeasure {
+func newSkewMeasure(c *measureCache, g *plan.Goal) Measure {
+	s, d := c.snapshot, c.domains.forKey(c.snapshot, g.TopologyKey)
 	k := &SkewMeasure{Domains: d, IndexByDomain: make([]int32, len(d.ids)), Counts: make([]int, len(g.Domains)), Limit: int(g.Limit)}
 	for i := range k.IndexByDomain {
 		k.IndexByDomain[i] = NoDomain
@@ -95,6 +99,55 @@ func newSkewMeasure(s *cluster.Snapshot, g plan.Goal, d *domains) *SkewMeasure {
 	}
 	k.Moves = FewestMoves(k.Counts, k.Limit)
 	return k
+}
+
+func (k *SkewMeasure) watch(t *Tracker, i int32) {
+	for _, p := range t.Goals[i].Pods {
+		t.byPod[p] = append(t.byPod[p], i)
+	}
+}
+
+// addEffects adds the effect of a landing in each domain.
+func (k *SkewMeasure) addEffects(a *TargetCheck, t *Tracker, i int32, pod cluster.PodID) {
+	a.groups = append(a.groups, k.effects(a.From, t.Asks(int(i), pod)))
+}
+
+// effects returns the effects of a landing. The parameter asks says whether an improvement counts.
+func (k *SkewMeasure) effects(from cluster.NodeID, asks bool) groupEffect {
+	n := len(k.Counts)
+	var buf [16]effect
+	bySlot := append(buf[:0], make([]effect, n+1)...)
+	before, leaves := k.Excess(), -1
+	if at, ok := k.DomainIndex(from); ok {
+		leaves = at
+		k.Counts[at]--
+	}
+	for z := range n + 1 {
+		if z < n {
+			k.Counts[z]++
+		}
+		after := int64(FewestMoves(k.Counts, k.Limit))
+		if z < n {
+			k.Counts[z]--
+		}
+		if after <= before {
+			bySlot[z] |= harmless
+		}
+		if after < before && asks {
+			bySlot[z] |= helpful
+		}
+	}
+	if leaves >= 0 {
+		k.Counts[leaves]++
+	}
+	g := groupEffect{domainByNode: k.Domains.ByNode, effects: make([]effect, len(k.IndexByDomain)+1)}
+	g.effects[0] = bySlot[n]
+	for domain, slot := range k.IndexByDomain {
+		if g.effects[domain+1] = bySlot[n]; slot != NoDomain {
+			g.effects[domain+1] = bySlot[slot]
+		}
+	}
+	return g
 }
 
 func (k *SkewMeasure) clone() Measure {
@@ -138,35 +191,3 @@ func (k *SkewMeasure) movePod(from, to cluster.NodeID) {
 }
 
 func (k *SkewMeasure) Reported() float64 { return float64(max(0, Spread(k.Counts)-k.Limit)) }
-
-// domains holds the values of a topology key.
-type domains struct {
-	ByNode []int32 // by node; NoDomain if the label is missing or empty
-	ids    map[string]int32
-}
-
-const NoDomain = -1
-
-type domainCache map[string]*domains
-
-func (x domainCache) forKey(s *cluster.Snapshot, key string) *domains {
-	if d := x[key]; d != nil {
-		return d
-	}
-	d := &domains{make([]int32, len(s.Nodes)), map[string]int32{}}
-	for i := range s.Nodes {
-		value, _ := s.Nodes[i].Label(key)
-		if value == "" {
-			d.ByNode[i] = NoDomain
-			continue
-		}
-		n, seen := d.ids[value]
-		if !seen {
-			n = int32(len(d.ids))
-			d.ids[value] = n
-		}
-		d.ByNode[i] = n
-	}
-	x[key] = d
-	return d
-}

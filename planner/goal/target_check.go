@@ -20,12 +20,15 @@ type TargetCheck struct {
 	OutsideGoals []RoomNeed
 	needs        []RoomNeed
 	groups       []groupEffect
+	// returnHelps is true if a landing on From improves a goal. Such a landing changes no other goal.
+	returnHelps bool
 }
 
-// groupEffect holds, for one group goal, the effect of a landing in each domain.
+// groupEffect holds, for one goal, the effect of a landing in each domain, or on marked and other nodes.
 type groupEffect struct {
-	domainByNode []int32  // domain of each node
-	effects      []effect // by domain index plus one; index 0 is for nodes without a domain
+	domainByNode []int32  // domain of each node; nil if the effect depends on marked
+	marked       []bool   // by node
+	effects      []effect // by domain index plus one; index 0 is for nodes without a domain and for those not marked
 }
 
 // effect is a set of two flags: harmless if the group goal does not become worse, helpful if a requested group goal
@@ -37,23 +40,22 @@ const (
 	helpful
 )
 
-func (g *groupEffect) onNode(n cluster.NodeID) effect { return g.effects[g.domainByNode[n]+1] }
+func (g *groupEffect) onNode(n cluster.NodeID) effect {
+	switch {
+	case g.domainByNode != nil:
+		return g.effects[g.domainByNode[n]+1]
+	case g.marked[n]:
+		return g.effects[1]
+	}
+	return g.effects[0]
+}
 
 // CheckTargets returns the TargetCheck for a pod that leaves `from`. `from` may be NoNode.
 func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetCheck {
 	a := TargetCheck{From: from}
 	if from != cluster.NoNode {
 		for _, i := range t.ByNode[from] {
-			before, after := t.Measures[i].Excess(), t.Measures[i].ExcessAfter(pod, from, cluster.NoNode)
-			a.LeavingHarms = a.LeavingHarms || after > before
-			if after >= before || !t.Asks(int(i), pod) {
-				continue
-			}
-			if b, ok := t.Measures[i].(*NodeMeasure); ok && t.roomOutsideGoals[b.Amounts] != nil {
-				a.limitedAmounts = append(a.limitedAmounts, b.Amounts)
-			} else {
-				a.leavingImproves = true
-			}
+			t.Measures[i].addEffects(&a, t, i, pod)
 		}
 	}
 	if len(a.limitedAmounts) > 0 {
@@ -75,63 +77,23 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 		}
 	}
 	for _, i := range t.byPod[pod] {
-		a.groups = append(a.groups, t.groupEffects(int(i), from, t.Asks(int(i), pod)))
+		t.Measures[i].addEffects(&a, t, i, pod)
 	}
 	return a
-}
-
-// groupEffects returns the effects on group goal i. The parameter asks says whether an improvement counts.
-func (t *Tracker) groupEffects(i int, from cluster.NodeID, asks bool) groupEffect {
-	k := t.Measures[i].(*SkewMeasure)
-	n := len(k.Counts)
-	var buf [16]effect
-	bySlot := append(buf[:0], make([]effect, n+1)...)
-	before, leaves := k.Excess(), -1
-	if at, ok := k.DomainIndex(from); ok {
-		leaves = at
-		k.Counts[at]--
-	}
-	for z := range n + 1 {
-		if z < n {
-			k.Counts[z]++
-		}
-		after := int64(FewestMoves(k.Counts, k.Limit))
-		if z < n {
-			k.Counts[z]--
-		}
-		if after <= before {
-			bySlot[z] |= harmless
-		}
-		if after < before && asks {
-			bySlot[z] |= helpful
-		}
-	}
-	if leaves >= 0 {
-		k.Counts[leaves]++
-	}
-	g := groupEffect{k.Domains.ByNode, make([]effect, len(k.IndexByDomain)+1)}
-	g.effects[0] = bySlot[n]
-	for domain, slot := range k.IndexByDomain {
-		if g.effects[domain+1] = bySlot[n]; slot != NoDomain {
-			g.effects[domain+1] = bySlot[slot]
-		}
-	}
-	return g
 }
 
 // Acceptable reports whether a replacement on n improves at least one requested goal and worsens no goal, constraints
 // included.
 func (a *TargetCheck) Acceptable(n cluster.NodeID) bool { return !a.Harms(n) && a.Helps(n) }
 
-// Count returns the number of ready nodes in the list for which Acceptable is true, without the pod's own node. The
-// last loop avoids branches, because their outcomes are hard to predict.
+// Count returns the number of ready nodes in the list for which Acceptable is true. The last loop avoids branches, because their outcomes are hard to predict.
 func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
-	if a.LeavingHarms || !a.leavingImproves && len(a.groups)+len(a.limitedAmounts) == 0 {
+	if (a.LeavingHarms || !a.leavingImproves && len(a.groups)+len(a.limitedAmounts) == 0) && !a.returnHelps {
 		return 0
 	}
-	if len(a.needs) == 0 || len(a.needs) > 2 || len(a.groups) > 1 || len(a.limitedAmounts) > 0 {
+	if a.LeavingHarms || len(a.needs) == 0 || len(a.needs) > 2 || len(a.groups) > 1 || len(a.limitedAmounts) > 0 {
 		for _, n := range nodes {
-			if ready[n] && a.Acceptable(n) && n != a.From {
+			if ready[n] && a.Acceptable(n) {
 				count++
 			}
 		}
@@ -147,10 +109,13 @@ func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
 	}
 	for _, n := range nodes {
 		if n == a.From {
+			if a.returnHelps && ready[n] {
+				count++
+			}
 			continue
 		}
 		marks := always
-		if len(g.domainByNode) > 0 {
+		if len(a.groups) > 0 {
 			marks |= g.onNode(n)
 		}
 		fits := 1 - int(uint64((one.room[n]-one.amount)|(two.room[n]-two.amount))>>63)
@@ -165,7 +130,7 @@ func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
 // Helps reports whether a replacement on n improves a requested goal.
 func (a *TargetCheck) Helps(n cluster.NodeID) bool {
 	if n == a.From {
-		return false
+		return a.returnHelps
 	}
 	if a.leavingImproves || slices.ContainsFunc(a.limitedAmounts,
 		func(x *cluster.Amounts) bool { return usageKnown(x, n) }) && HasRoom(a.OutsideGoals, n) {

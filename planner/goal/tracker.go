@@ -53,25 +53,11 @@ func newTracker(s *cluster.Snapshot, goals []plan.Goal, counts func(*plan.Goal) 
 	t := &Tracker{Snapshot: s, Goals: goals, Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
 		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32,
 			len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts][]int64{}, Annotations: annotation.NewCache()}
-	domains, requests := domainCache{}, requestAmounts{}
-	for i, g := range goals {
-		switch g.Kind {
-		case plan.SkewAtMost:
-			t.Measures[i] = newSkewMeasure(s, g, domains.forKey(s, g.TopologyKey))
-			for _, p := range g.Pods {
-				if !counts(&goals[i]) {
-					break
-				}
-				t.byPod[p] = append(t.byPod[p], int32(i))
-			}
-		case plan.NodeBelow:
-			t.Measures[i] = newNodeMeasure(g, requests.forGoal(s, g))
-			if counts(&goals[i]) {
-				t.ByNode[g.Node] = append(t.ByNode[g.Node], int32(i))
-				t.addHeadroom(t.Measures[i].(*NodeMeasure), g.Limit)
-			}
-		default:
-			panic("planner: no measure for goal kind " + string(g.Kind))
+	cache := &measureCache{s, domainCache{}, requestAmounts{}}
+	for i := range goals {
+		t.Measures[i] = cache.newMeasure(&goals[i])
+		if counts(&goals[i]) {
+			t.Measures[i].watch(t, int32(i))
 		}
 		t.InitialExcess[i] = max(1, t.Measures[i].Excess())
 	}

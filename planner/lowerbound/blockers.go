@@ -3,6 +3,7 @@ package lowerbound
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -32,7 +33,7 @@ func (p *proof) blockers() []plan.Blocker {
 		moved[m.Pod] = true
 	}
 	for g, goal := range p.Goals.Goals {
-		if goal.Constraint || p.Goals.Excess(g) == 0 || goal.Soft && goal.ID == "" {
+		if goal.Kind == plan.PodAway || !p.isUnmet(g) {
 			continue
 		}
 		if len(out) >= maxDetails && p.Options.SamplesPerCode >= 0 {
@@ -48,33 +49,49 @@ func (p *proof) blockers() []plan.Blocker {
 				}
 			}
 			if rejected {
-				code := r.Reason.Code
-				words := cmp.Or(p.provenCause(g, id), limitWords(r.Reason), causeWords[code], "kept by a guard: "+string(code))
-				counts[cause{code, words}]++
+				counts[cause{r.Reason.Code, cmp.Or(p.provenCause(g, id), wordsOf(r.Reason))}]++
 			}
 		}
-		var causes []cause
-		for x := range counts {
-			causes = append(causes, x)
-		}
-		slices.SortFunc(causes, func(a, b cause) int {
-			return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(string(a.code), string(b.code)), strings.Compare(a.words, b.words))
-		})
-		atLeast := ""
-		if explained < all {
-			atLeast = "at least " // the search did not look at the other pods
-		}
-		for _, x := range causes {
+		for _, x := range sortedCauses(counts) {
 			out = append(out, plan.Blocker{Code: x.code, Detail: fmt.Sprintf("%s (%s): %s%d of its %s %s %s",
-				describeUnmetGoal(goal), goal.ID, atLeast, counts[x], plural.Count(all, "pod"), plural.Choose(counts[x], "is", "are"), x.words)})
+				describeUnmetGoal(goal), goal.ID, atLeastText(explained < all), counts[x], plural.Count(all, "pod"), plural.Choose(counts[x], "is", "are"), x.words)})
 		}
 	}
-	return out
+	return append(out, p.podBlockers(moved)...)
+}
+
+// isUnmet reports whether the plan asks for goal g and leaves it unmet.
+func (p *proof) isUnmet(g int) bool {
+	goal := &p.Goals.Goals[g]
+	return !goal.Constraint && p.Goals.Excess(g) > 0 && (!goal.Soft || goal.ID != "")
+}
+
+// sortedCauses returns the causes, the most frequent first.
+func sortedCauses(counts map[cause]int) []cause {
+	return slices.SortedFunc(maps.Keys(counts), func(a, b cause) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(string(a.code), string(b.code)), strings.Compare(a.words, b.words))
+	})
+}
+
+// atLeastText returns the words before a number that is a minimum because the search did not look at all pods.
+func atLeastText(minimum bool) string {
+	if minimum {
+		return "at least "
+	}
+	return ""
+}
+
+// wordsOf returns the words of the cause of a rejection.
+func wordsOf(r plan.Reason) string {
+	return cmp.Or(limitWords(r), causeWords[r.Code], "kept by a guard: "+string(r.Code))
 }
 
 func describeUnmetGoal(g plan.Goal) string {
-	if g.Kind == plan.NodeBelow {
+	switch g.Kind {
+	case plan.NodeBelow:
 		return fmt.Sprintf("%s stays above %s of its %s", g.Subject.Name, percent.Of(g.Limit), g.Resource)
+	case plan.PodAway:
+		return fmt.Sprintf("%s stays on %s", g.Subject, g.From)
 	}
 	return fmt.Sprintf("%s stays skewed by more than %d over %s", g.Subject, int(g.Limit), g.TopologyKey)
 }

@@ -6,6 +6,8 @@ import (
 
 // evictionNeed sums up the evictions that the goals need: counts for CountBound, amounts for WeightedBound.
 type evictionNeed struct {
+	// required are the pods that are evicted in any case. The other needs are what remains without them.
+	required      requiredPods
 	nodes, groups []int
 	needs         []float64
 	number        map[cluster.PodID]int32 // number of each pod, in the order of insertion
@@ -48,24 +50,42 @@ func (d *evictionNeed) addNode(evictions int) {
 	d.sums[0] += evictions
 }
 
-// addAmount adds a need: pods with this total size must leave the node of the latest addNode call.
+// addAmount adds a need: pods with this total size must leave the node of the latest addNode call. Those that are required
+// leave in any case.
 func (d *evictionNeed) addAmount(amount int64, pods []podSize) {
+	for _, p := range pods {
+		if d.required.has(p.id) {
+			amount -= p.size
+		}
+	}
 	if d.sumsOnly || amount <= 0 {
 		return
 	}
 	for _, p := range pods {
+		if d.required.has(p.id) {
+			continue
+		}
 		d.addShare(p.id, min(1, float64(p.size)/float64(amount))).Node = int32(len(d.nodes) - 1)
 	}
 	d.needs = append(d.needs, 1)
 }
 
-// addGroup adds a need: the given number of these pods must move.
+// addGroup adds a need: the given number of these pods must move. Those that are required move in any case.
 func (d *evictionNeed) addGroup(evictions int, pods []cluster.PodID) {
+	for _, id := range pods {
+		if d.required.has(id) {
+			evictions--
+		}
+	}
+	evictions = max(0, evictions)
 	d.sums[1] += evictions
-	if d.sumsOnly || evictions <= 0 {
+	if d.sumsOnly || evictions == 0 {
 		return
 	}
 	for _, id := range pods {
+		if d.required.has(id) {
+			continue
+		}
 		d.addShare(id, 1).Group = int32(len(d.groups))
 	}
 	d.groups = append(d.groups, evictions)
@@ -75,6 +95,11 @@ func (d *evictionNeed) addGroup(evictions int, pods []cluster.PodID) {
 // lowerBound returns the least number of evictions that meet the needs. The parameter most is the number of evictions
 // of a known solution.
 func (d *evictionNeed) lowerBound(most int) int {
+	return d.required.count + d.lowerBoundOfOthers(most-d.required.count)
+}
+
+// lowerBoundOfOthers is lowerBound for the evictions of pods that are not required.
+func (d *evictionNeed) lowerBoundOfOthers(most int) int {
 	if d.sumsOnly {
 		return max(d.sums[0], d.sums[1])
 	}

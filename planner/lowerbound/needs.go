@@ -24,7 +24,8 @@ func (p *proof) addGroupNeeds() {
 		}
 		left := p.Goals.Excess(g)
 		limit, moves, able := k.Limit, k.Moves, movablePods{}
-		if who := !p.full.sumsOnly || !p.planned.sumsOnly && left < k.Excess(); who || !p.firstMovableSuffice(k, wanted) {
+		who := p.full.required.count > 0 || !p.full.sumsOnly || !p.planned.sumsOnly && left < k.Excess()
+		if who || !p.firstMovableSuffice(k, wanted) {
 			var open bool
 			if able, open = p.findMovablePods(k, wanted); open {
 				continue
@@ -174,16 +175,18 @@ func (p *proof) addNodeNeeds() {
 		most, planned := 0, 0
 		var hot []int32
 		for _, g := range p.start.ByNode[n] {
-			if p.start.Goals[g].Constraint || p.start.Excess(int(g)) == 0 {
+			b, ok := p.start.Measures[g].(*goal.NodeMeasure)
+			if !ok || p.start.Goals[g].Constraint || b.Excess() == 0 {
 				continue
 			}
 			hot = append(hot, g)
-			b := p.start.Measures[g].(*goal.NodeMeasure)
-			all, some, rest := p.coverLargestFirst(b, b.Excess(), b.Excess()-p.Goals.Excess(int(g)))
+			pods := p.podsBySize(b)
+			all, rest := p.coverLargestFirst(pods, p.full, b.Excess())
+			some, _ := p.coverLargestFirst(pods, p.planned, b.Excess()-p.Goals.Excess(int(g)))
 			most, planned = max(most, all), max(planned, some)
 			p.addResidual(p.start.Goals[g], float64(rest)/float64(b.Excess()), float64(rest)/float64(b.Total))
 		}
-		if most == 0 {
+		if most == 0 && planned == 0 {
 			continue
 		}
 		p.full.addNode(most)
@@ -212,22 +215,27 @@ func (p *proof) addAmountNeed(g int) {
 	p.planned.addAmount(gone, pods)
 }
 
-// coverLargestFirst takes the largest pods that may leave until they cover an amount. The results are the number of
-// these pods, the number that covers part, and the uncovered amount. Eligibility is checked only for the pods needed.
-func (p *proof) coverLargestFirst(b *goal.NodeMeasure, amount, part int64) (all, some int, rest int64) {
+// coverLargestFirst takes the largest pods that may leave until they and the required pods of the need cover an amount.
+// The results are the number of these pods without the required ones, and the uncovered amount. Eligibility is checked
+// only for the pods needed.
+func (p *proof) coverLargestFirst(pods []podSize, d *evictionNeed, amount int64) (count int, rest int64) {
 	rest = amount
-	for _, x := range p.podsBySize(b) {
+	if d.required.count > 0 {
+		for _, x := range pods {
+			if d.required.has(x.id) && p.canLeaveForGood(x.id) {
+				rest -= x.size
+			}
+		}
+	}
+	for _, x := range pods {
 		if rest <= 0 {
 			break
 		}
-		if !p.canLeaveForGood(x.id) {
+		if d.required.has(x.id) || !p.canLeaveForGood(x.id) {
 			continue
 		}
-		if amount-rest < part {
-			some++
-		}
 		rest -= x.size
-		all++
+		count++
 	}
-	return all, some, max(0, rest)
+	return count, max(0, rest)
 }

@@ -30,6 +30,8 @@ type reachability struct {
 	could func(cluster.NodeID, *cluster.Resources, int64) bool
 	// targets caches, by equivalence class, the targets among all nodes.
 	targets []classTargets
+	// marked caches the targets among the marked nodes of PodAway goals.
+	marked map[targetsOfClass]classTargets
 	// strategies are the strategies with requested goals; nil if no strategy has rules of its own.
 	strategies []int
 }
@@ -53,7 +55,8 @@ type stayingPods struct {
 }
 
 func newReachability(c *search.Search, start *goal.Tracker) *reachability {
-	r := &reachability{search: c, start: start, staying: make([]stayingPods, len(c.Snapshot.Nodes)), strategies: c.RequestingStrategies()}
+	r := &reachability{search: c, start: start, staying: make([]stayingPods, len(c.Snapshot.Nodes)), strategies: c.RequestingStrategies(),
+		marked: map[targetsOfClass]classTargets{}}
 	if start.HasSoft() {
 		r.start = start.ForTurn(goal.FirmTurn, start.Goals, c.EarlierMoves(), nil)
 	}
@@ -152,18 +155,24 @@ func (r *reachability) canClassRunOnAny(homes *[]classTargets, pod cluster.PodID
 	}
 	h := &(*homes)[class]
 	if !h.known {
-		*h = classTargets{true, [2]cluster.NodeID{cluster.NoNode, cluster.NoNode}}
-		could, found := r.couldRun(pod), 0
-		for _, n := range nodes {
-			if r.search.Ready[n] && r.couldHold(pod, n, could) {
-				h.nodes[found] = n
-				if found++; found == len(h.nodes) {
-					break
-				}
+		*h = r.classTargetsIn(pod, nodes)
+	}
+	return h.hasOtherThan(r.search.Snapshot.Pods[pod].Node)
+}
+
+// classTargetsIn returns the targets among the nodes for the equivalence class of the pod.
+func (r *reachability) classTargetsIn(pod cluster.PodID, nodes []cluster.NodeID) classTargets {
+	h := classTargets{true, [2]cluster.NodeID{cluster.NoNode, cluster.NoNode}}
+	could, found := r.couldRun(pod), 0
+	for _, n := range nodes {
+		if r.search.Ready[n] && r.couldHold(pod, n, could) {
+			h.nodes[found] = n
+			if found++; found == len(h.nodes) {
+				break
 			}
 		}
 	}
-	return h.hasOtherThan(r.search.Snapshot.Pods[pod].Node)
+	return h
 }
 
 // canRunOnAny reports whether the pod can run on one of these nodes other than its own.

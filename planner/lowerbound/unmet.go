@@ -15,8 +15,9 @@ import (
 // unmetGoals returns the unmet goals with the excess that no proof explains, and the weighted sum of that excess.
 // unmetGoals reports only goals that the final pass examined. For each of these goals, guards, the placement model or
 // other goals rejected every pod that could improve the goal. So no single eviction helps, but two moves together
-// might.
+// might. The list has only goals that the plan lists.
 func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
+	listed := p.ListedGoals()
 	for _, g := range slices.Sorted(slices.Values(p.FinalPassGoals)) {
 		goal := p.Goals.Goals[g]
 		left := p.Goals.ReportedExcess(g) - p.byGoal[goal.ID]
@@ -28,12 +29,15 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 		if !p.countRejections(g, h.Rejections, &elsewhere) {
 			continue
 		}
+		all += float64(goal.Weight * left / goal.Excess)
+		if !listed[g] {
+			continue
+		}
 		h.Reason = unmetReason(h.Rejections)
 		words := len(out) < maxDetails || p.Options.SamplesPerCode < 0
 		if h.Detail = p.unmetDetail(g, h); len(elsewhere) > 0 && words {
 			h.Detail += p.likelyLandings(g, elsewhere)
 		}
-		all += float64(goal.Weight * left / goal.Excess)
 		out = append(out, h)
 	}
 	return plan.Round(all), out
@@ -117,7 +121,7 @@ func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 		verb := "land in "
 		if p.placeName(g, to) == p.placeName(g, from) {
 			verb = "return to "
-		} else if p.Goals.Goals[g].Kind == plan.NodeBelow {
+		} else if p.Goals.Goals[g].Kind == plan.NodeBelow || p.Goals.Goals[g].Kind == plan.PodAway {
 			verb = "land on "
 		}
 		counts[verb+p.placeName(g, to)]++

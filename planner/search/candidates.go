@@ -34,7 +34,7 @@ func (c *goalSearch) candidates(g int) []candidate {
 		if c.Moved[id] || c.triedIn[id] == tried || from == cluster.NoNode || !c.Goals.CouldImprove(g, id, from) {
 			continue
 		}
-		if c.scope == nodeAndGroup && !c.Goals.CouldImproveNodeAndGroup(id, from) {
+		if c.scope == nodeAndGroup && !c.Goals.InStatedOrder(g) && !c.Goals.CouldImproveNodeAndGroup(id, from) {
 			continue
 		}
 		p := &c.Snapshot.Pods[id]

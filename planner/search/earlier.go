@@ -32,7 +32,7 @@ func (c *Search) StartAfter(earlier []WaveStep) {
 	was := slices.Clone(c.Goals.Goals)
 	c.Goals.Restart()
 	for i := range was {
-		if g := &c.Goals.Goals[i]; g.Excess != was[i].Excess {
+		if g := &c.Goals.Goals[i]; g.Excess != was[i].Excess && g.Kind != plan.PodAway {
 			g.Reason.Message = "after the moves of automatic strategies, " + excessMessage(g)
 		}
 	}

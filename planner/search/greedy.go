@@ -49,12 +49,14 @@ type greedyMove struct {
 	order int
 	rank  int
 	left  float64
-	cost  float64
+	// stated is the index of a goal that keeps its place in the order of its strategy, and otherwise 0.
+	stated int
+	cost   float64
 }
 
 func (a greedyMove) compare(b greedyMove) int {
 	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.rank, b.rank), cmp.Compare(a.left, b.left),
-		cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
+		cmp.Compare(a.stated, b.stated), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
 }
 
 // greediestMove returns the best move of any pod that is not excluded. If no move is possible, the pod is -1. If the
@@ -82,8 +84,11 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) (best greedyMove, w
 			if a == refused {
 				continue
 			}
-			m := greedyMove{pod, g, c.Goals.FirstGoalRank(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To),
+			m := greedyMove{pod, g, c.Goals.FirstGoalRank(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To), 0,
 				eligibility.EvictionCost(&c.Snapshot.Pods[pod])}
+			if c.Goals.InStatedOrder(g) {
+				m.stated = g
+			}
 			if best.pod < 0 || m.compare(best) < 0 {
 				best, waits = m, a == joinsLater || !c.wave.CanAdd(c.Eligibility, pod, strategy)
 			}

@@ -98,7 +98,7 @@ func (c *State) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
 			func(n cluster.NodeID) bool { return c.Steering.refused[n] != "" }))
 	}
 	places := c.Goals.CheckTargets(pod, from)
-	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return n != from && !c.Goals.UnderPressure[n] && places.Acceptable(n) })
+	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return !c.Goals.UnderPressure[n] && places.Acceptable(n) })
 }
 
 func SetHints(states []*State, nodes []cluster.NodeID) {

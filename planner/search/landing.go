@@ -58,10 +58,11 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	return l, plan.Reason{}, true
 }
 
-// Accepts reports whether a replacement may land on n: another node, Ready, not virtual, not under pressure, neither removed
-// nor drained, and acceptable to the goals. A pod that tolerates a NotReady node still cannot run on that node.
+// Accepts reports whether a replacement may land on n: Ready, not virtual, not under pressure, neither removed nor drained,
+// and acceptable to the goals. A pod that tolerates a NotReady node still cannot run on that node. Its own node is
+// acceptable only to goals that the replacement may meet there.
 func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
-	return n != places.From && c.Ready[n] && places.Acceptable(n)
+	return c.Ready[n] && places.Acceptable(n)
 }
 
 // AcceptableNodes returns the nodes that are acceptable for a landing. For a displaced pod, these are the nodes on
@@ -109,7 +110,7 @@ func noTargetReason(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
 func (c *State) uncertainReason(pod cluster.PodID, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
 	from := places.From
 	need, prefix := c.neededConfidence(pod)
-	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.Helps(n) })
+	back := pr.Prob(func(n cluster.NodeID) bool { return !places.Helps(n) })
 	if back >= 1-l.Confidence-back {
 		share, most := percent.Pair(back, 1-need)
 		return plan.Reason{Code: plan.WouldReturn, Message: prefix + fmt.Sprintf(

@@ -46,7 +46,7 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 		return a, reason
 	}
 	m := Step{Pod: pod, From: c.Model.NodeOf(pod), Landing: l, goal: g, Strategy: strategy}
-	if c.scope < anyGoal && !c.Goals.ImprovesAll(pod, m.From, l.To) {
+	if c.scope < anyGoal && !c.Goals.InStatedOrder(g) && !c.Goals.ImprovesAll(pod, m.From, l.To) {
 		return refused, plan.Reason{} // a later scope may accept it
 	}
 	if reason, ok := c.attribute(&m); !ok {
@@ -174,7 +174,7 @@ func (c *waveBuilder) dropLast() {
 	}
 }
 
-// scope says which goals a move must improve. The search tries the scopes in order. One eviction that improves a node
+// scope says which goals a move must improve. The search tries the scopes in order; goals about single pods ignore them. One eviction that improves a node
 // goal and a group goal replaces two evictions. If the replacement improves only one of the two goals, part of the
 // pod's benefit is lost. In 40 random clusters of package quality, this order saves 5 % of the evictions.
 type scope int

@@ -25,7 +25,7 @@ func DescribeState(c *search.Search) plan.State {
 	}
 	addUsage(c, &st)
 	for i, g := range c.Goals.Goals {
-		if g.ID != "" {
+		if g.ID != "" && g.Kind != plan.PodAway { // of these, addGoals adds those that the plan lists
 			st.Excess[g.ID] = c.Goals.ReportedExcess(i)
 		}
 	}

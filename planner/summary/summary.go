@@ -52,11 +52,7 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 		out.Moves = append(out.Moves, m)
 	}
 	out.After, out.Bound = DescribeState(c), lowerbound.Compute(c, start)
-	for _, g := range c.Goals.Goals {
-		if g.ID != "" {
-			out.Goals = append(out.Goals, g)
-		}
-	}
+	addGoals(c, &out)
 	out.NothingJudged = nothingJudged(c, out.Strategies, out.HintsNoData)
 	out.ID = plan.ContentID(out)
 	return out

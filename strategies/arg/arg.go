@@ -6,9 +6,12 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
+	"go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -29,6 +32,16 @@ func (e Error) Error() string {
 	return e.Path + ": " + e.Message
 }
 
+// Errorf returns an error at a path.
+func Errorf(path, format string, args ...any) Error { return Error{path, fmt.Sprintf(format, args...)} }
+
+// types are the types of arguments that package strict does not know.
+var types = map[reflect.Type]func(*strict.Decoder, *yaml.Node, reflect.Value, string){
+	reflect.TypeFor[Duration](): func(d *strict.Decoder, n *yaml.Node, v reflect.Value, path string) {
+		DecodeDuration(d, n, v, path, DurationHint(n.Value))
+	},
+}
+
 // Decode decodes JSON strictly into v, a pointer to a struct, and returns every error. It rejects unknown keys,
 // duplicate keys and values of a wrong type. Empty input and null leave v unchanged. A value of a wrong type leaves its
 // field unchanged; in a map of fractions, the value becomes NaN, so that the key is present.
@@ -40,7 +53,7 @@ func Decode(raw []byte, v any) []Error {
 	if err != nil {
 		return []Error{{"", err.Error()}}
 	}
-	d := strict.New("arguments", strict.Options{QuotedStrings: true, Key: "argument", Float: "a fraction"})
+	d := strict.New("arguments", strict.Options{QuotedStrings: true, Key: "argument", Float: "a fraction", Types: types})
 	d.Decode(root, v)
 	var errs []Error
 	for _, e := range d.Errors() {
@@ -103,4 +116,13 @@ type Watch struct {
 	// Deviation.
 	Target, Deviation float64
 	For               int
+}
+
+// Reported reports whether the errors contain one about the path or a part of it. A second error about the default value
+// would mislead.
+func Reported(errs []Error, path string) bool {
+	return slices.ContainsFunc(errs, func(e Error) bool {
+		rest, ok := strings.CutPrefix(e.Path, path)
+		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
 }

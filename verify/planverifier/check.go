@@ -15,6 +15,7 @@ import (
 // list every rejection as a sample; otherwise Check reports MalformedPlan.
 func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation {
 	r := newVerifier(o, c, now)
+	r.goals = p.Goals
 	for _, wave := range r.splitWaves(p) {
 		r.checkWave(wave)
 	}
@@ -67,7 +68,7 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 		r.report(m, MalformedPlan, "its UID is %s, not %s", pod.UID, m.Pod.UID)
 	case pod.Spec.NodeName != m.From:
 		r.report(m, MalformedPlan, "it is on node %q, not on %q", pod.Spec.NodeName, m.From)
-	case m.From == m.To || r.nodes[m.To] == nil:
+	case m.From == m.To && !r.mayReturn(m) || r.nodes[m.To] == nil:
 		r.report(m, MalformedPlan, "it moves from node %q to node %q", m.From, m.To)
 	}
 	if top := r.chains[key(pod)].top(); top != nil && (m.Owner.Kind != top.kind || m.Owner.Name != top.name) {

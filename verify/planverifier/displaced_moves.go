@@ -40,7 +40,8 @@ func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 
 // contributesToGoal reports whether a move can contribute to one of its goals. For a node goal, the pod
 // must leave that node and use the goal's resource. For a spread goal, the pod must belong to the
-// group and change its domain.
+// group and change its domain. A goal about a pod needs a move of that pod, to another node unless the
+// replacement may return.
 func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 	pod := r.pods[m.Pod.String()]
 	if pod == nil {
@@ -54,8 +55,24 @@ func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 			return m.From == g.Subject.Name && hasUsage(r.objects, pod, g.Resource)
 		case g.Kind == plan.NodeBelow:
 			return m.From == g.Subject.Name && requestsResource(pod, g.Resource)
+		case g.Kind == plan.PodAway:
+			return isSubject(g, m) && (g.MayReturn || m.From != m.To)
 		}
 		return r.domain(m.From, g) != r.domain(m.To, g) && r.inGroup(pod, g.Subject)
+	})
+}
+
+// isSubject reports whether a goal is about the pod of a move on its present node.
+func isSubject(g plan.Goal, m plan.Move) bool {
+	return g.Kind == plan.PodAway && g.Subject.Kind == "Pod" && g.Subject.Namespace == m.Pod.Namespace &&
+		g.Subject.Name == m.Pod.Name && g.From == m.From
+}
+
+// mayReturn reports whether a replacement may run on the node that its pod left: the move serves a goal about the pod that
+// allows it.
+func (r *liveState) mayReturn(m plan.Move) bool {
+	return slices.ContainsFunc(r.goals, func(g plan.Goal) bool {
+		return g.MayReturn && slices.Contains(m.Goals, g.ID) && isSubject(g, m)
 	})
 }
 

@@ -125,6 +125,9 @@ func (r *verifier) podsThatHelp(g plan.Goal) []string {
 			}
 		}
 	}
+	if g.Kind == plan.PodAway {
+		out = append(out, g.Subject.Namespace+"/"+g.Subject.Name)
+	}
 	slices.Sort(out)
 	return out
 }

@@ -195,7 +195,7 @@ func checkWorsened(r *verifier, p plan.Plan) {
 			}
 			for _, m := range p.Moves {
 				own, pod, n := r.rules.strategyOf(m), r.pods[m.Pod.String()], r.nodes[m.To]
-				if own == nil || pod == nil || n == nil {
+				if own == nil || pod == nil || n == nil || m.From == m.To {
 					continue
 				}
 				amount := requestOf(pod, resource)

@@ -58,7 +58,7 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 	}
 	// No move may worsen a usage goal on its target node, even if the move belongs to another
 	// strategy. A move of this strategy must not overload a target node without a goal either.
-	if n := r.nodes[m.To]; to && enough && use > 0 && (r.hasUsageGoal(n) || m.Strategy == rule.Strategy) {
+	if n := r.nodes[m.To]; m.From != m.To && to && enough && use > 0 && (r.hasUsageGoal(n) || m.Strategy == rule.Strategy) {
 		if limit := rule.Target * float64(allocatable(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
 			r.report(m, UsageNotLowered, "%s would use %d of its %s, more than %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
 		}

@@ -24,6 +24,8 @@ type liveState struct {
 	livePods map[string]*corev1.Pod
 	// jobFailures counts the evictions that fail a pod of a Job, by Job.
 	jobFailures map[string]int
+	// goals are those of the plan.
+	goals []plan.Goal
 	// replacements counts the replacements so far; their names contain the count.
 	replacements int
 }

@@ -13,7 +13,7 @@ import (
 // of them. For more of them, it uses the bound of atLeastToTake.
 const maxRivals = 10
 
-// checkWavePlaces checks that a replacement of a wave has room on a node other than its own wherever
+// checkWavePlaces checks that a replacement of a wave has room on a node other than its own, unless it may return, wherever
 // the scheduler places the other replacements, while all evicted pods of the wave still terminate.
 func checkWavePlaces(r *verifier, calls []call, wave []replacedPod, settled []*corev1.Pod) {
 	for i, c := range calls {
@@ -25,7 +25,7 @@ func checkWavePlaces(r *verifier, calls []call, wave []replacedPod, settled []*c
 		}
 		var nodes []string
 		for _, n := range sortedKeys(r.nodes) {
-			if len(nodes) <= len(others) && n != c.move.From && r.fitsOn(wave[i].next, n, settled, others) {
+			if len(nodes) <= len(others) && (n != c.move.From || r.mayReturn(c.move)) && r.fitsOn(wave[i].next, n, settled, others) {
 				nodes = append(nodes, n)
 			}
 		}

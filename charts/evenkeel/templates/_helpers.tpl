@@ -141,6 +141,17 @@ spec:
 {{- if and (include "evenkeel.live" .) .Values.config.strategies -}}true{{- end -}}
 {{- end }}
 
+{{/* True if failed pods may be deleted: not a dry run, and a FailedPods strategy with remove: deletion. */}}
+{{- define "evenkeel.deletes" -}}
+{{- if include "evenkeel.live" . -}}
+{{- $found := false -}}
+{{- range .Values.config.strategies -}}
+{{- if and (eq (toString .type) "FailedPods") (eq (toString (.args | default dict).remove) "deletion") -}}{{- $found = true -}}{{- end -}}
+{{- end -}}
+{{- if $found -}}true{{- end -}}
+{{- end -}}
+{{- end }}
+
 {{/* True if pods may be evicted and evictor.steer is label or taint. */}}
 {{- define "evenkeel.steers" -}}
 {{- $steer := dig "evictor" "steer" "none" .Values.config -}}

@@ -1,0 +1,87 @@
+package lowerbound
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// requiredPods holds the pods that every plan evicts, because a goal is about each of them alone.
+type requiredPods struct {
+	marked []bool // by pod; nil if there are none
+	count  int
+}
+
+func (r *requiredPods) add(pod cluster.PodID, pods int) {
+	if r.marked == nil {
+		r.marked = make([]bool, pods)
+	}
+	if !r.marked[pod] {
+		r.marked[pod] = true
+		r.count++
+	}
+}
+
+func (r *requiredPods) has(pod cluster.PodID) bool { return r.marked != nil && r.marked[pod] }
+
+// addPodNeeds adds one eviction for each pod that an unmet PodAway is about and that may leave. If the pod may not leave,
+// the goal is part of the residual. The other needs count these pods as evicted already.
+//
+// Proof: let R be these pods, and E the evictions of a plan that meets the goals. E contains R. If E lowers the excess of
+// a node by an amount, the pods of E without R lower it by at least the amount minus the sizes of the pods of R on the
+// node; a pod of R that returns lowers it by less. If E contains k pods of a group, E without R contains at least k minus
+// the pods of R in the group. So E without R meets the reduced needs, which only pods outside R can meet. It has at least
+// as many pods as CountBound and WeightedBound prove for them, and E has the number of R more.
+func (p *proof) addPodNeeds() {
+	for g := range p.start.Goals {
+		goal := &p.start.Goals[g]
+		if goal.Kind != plan.PodAway || goal.Constraint || p.start.Excess(g) == 0 {
+			continue
+		}
+		pod := goal.Pods[0]
+		if !p.reach.mayLeave(pod) || !p.reach.canMeet(goal) {
+			p.addResidual(*goal, 1, 1)
+			continue
+		}
+		p.full.required.add(pod, len(p.Snapshot.Pods))
+		if p.Goals.Excess(g) == 0 {
+			p.planned.required.add(pod, len(p.Snapshot.Pods))
+		}
+	}
+}
+
+// targetsOfClass identifies the marked nodes of a PodAway and an equivalence class.
+type targetsOfClass struct {
+	first *bool // the first element of the marks
+	class int
+}
+
+// canMeet reports whether the replacement of the pod of a PodAway can run on a node that meets the goal. The caller must
+// check that the pod may be evicted.
+func (r *reachability) canMeet(g *plan.Goal) bool {
+	pod := g.Pods[0]
+	if own := r.search.Snapshot.Pods[pod].Node; g.MayReturn && r.search.Ready[own] && r.couldHold(pod, own, r.couldRun(pod)) {
+		return true
+	}
+	if g.Targets == nil || len(g.Targets) == 0 {
+		return r.canRunElsewhere(pod)
+	}
+	key := targetsOfClass{&g.Targets[0], r.search.Model.ClassNumber(pod)}
+	if key.class < 0 {
+		return r.canRunOnAny(pod, markedNodes(g.Targets))
+	}
+	h, known := r.marked[key]
+	if !known {
+		h = r.classTargetsIn(pod, markedNodes(g.Targets))
+		r.marked[key] = h
+	}
+	return h.hasOtherThan(r.search.Snapshot.Pods[pod].Node)
+}
+
+func markedNodes(marked []bool) (nodes []cluster.NodeID) {
+	for n, is := range marked {
+		if is {
+			nodes = append(nodes, cluster.NodeID(n))
+		}
+	}
+	return nodes
+}

@@ -1,0 +1,38 @@
+package summary
+
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+)
+
+// addGoals lists the unmet goals, and counts those about single pods.
+func addGoals(c *search.Search, out *plan.Plan) {
+	listed := c.ListedGoals()
+	for i, isListed := range listed {
+		g := &c.Goals.Goals[i]
+		if isListed {
+			out.Goals = append(out.Goals, *g)
+		}
+		if g.Kind != plan.PodAway || g.ID == "" {
+			continue
+		}
+		at := slices.IndexFunc(out.PodGoals, func(x plan.PodGoals) bool { return x.Strategy == g.Strategy })
+		if at < 0 {
+			at = len(out.PodGoals)
+			out.PodGoals = append(out.PodGoals, plan.PodGoals{Strategy: g.Strategy})
+		}
+		n := &out.PodGoals[at]
+		n.Unmet++
+		if c.Goals.Excess(i) > 0 {
+			n.UnmetAfter++
+		}
+		if isListed {
+			n.Listed++
+			out.Before.Excess[g.ID], out.After.Excess[g.ID] = g.Excess, c.Goals.ReportedExcess(i)
+		} else {
+			delete(out.Bound.ResidualByGoal, g.ID)
+		}
+	}
+}

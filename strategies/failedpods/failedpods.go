@@ -1,0 +1,136 @@
+// Package failedpods states one goal for each pod that has failed: the pod is removed. The pod has ended, so its
+// removal interrupts nothing and no replacement follows it.
+//
+// The package decides which failed pods match its arguments, in which order they should be removed, and by which
+// request. It never decides whether a pod may be removed.
+package failedpods
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
+)
+
+// Args are the arguments of the strategy. A pod must match every argument that is set. It matches a list if it matches
+// one element.
+type Args struct {
+	// MinAge is the age, counted from its creation, from which on a pod matches.
+	MinAge arg.Duration `json:"minAge"`
+	// Reasons are reasons in the status of pods and of their containers, such as Evicted.
+	Reasons []string `json:"reasons"`
+	// ExitCodes are those of terminated containers.
+	ExitCodes []int `json:"exitCodes"`
+	// OwnerKinds selects pods by the kinds of their owners.
+	OwnerKinds podfilter.OwnerKinds `json:"ownerKinds"`
+	// InitContainers makes init containers count in Reasons and ExitCodes. Sidecars are init containers.
+	InitContainers bool `json:"initContainers"`
+	// Remove is eviction or deletion.
+	Remove plan.Removal `json:"remove"`
+}
+
+// Strategy is the strategy with its arguments.
+type Strategy struct {
+	name  string
+	args  Args
+	scope cluster.Scope
+}
+
+// New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
+func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+	a := Args{MinAge: arg.Duration(time.Hour), Remove: plan.ByEviction}
+	errs := arg.Decode(raw, &a)
+	check := func(path string, found []arg.Error) {
+		if !arg.Reported(errs, path) {
+			errs = append(errs, found...)
+		}
+	}
+	check("reasons", podfilter.CheckReasons("reasons", a.Reasons))
+	check("exitCodes", podfilter.CheckExitCodes("exitCodes", a.ExitCodes))
+	check("ownerKinds", a.OwnerKinds.Check("ownerKinds"))
+	if a.Remove != plan.ByEviction && a.Remove != plan.ByDeletion {
+		errs = append(errs, arg.Errorf("remove", "%q is unknown%s (want eviction or deletion)", a.Remove,
+			suggest.DidYouMean(string(a.Remove), []string{string(plan.ByEviction), string(plan.ByDeletion)})))
+	}
+	if a.InitContainers && len(a.Reasons) == 0 && len(a.ExitCodes) == 0 {
+		errs = append(errs, arg.Errorf("initContainers",
+			"has no effect without reasons and exitCodes (want one of them, or leave the key out)"))
+	}
+	return &Strategy{name, a, scope}, errs
+}
+
+// Goals returns one unmet PodAway goal for each failed pod that matches the arguments. The oldest pod comes first.
+func (f *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+	var found []*cluster.Pod
+	reasons := map[cluster.PodID]plan.Reason{}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.Object.Status.Phase != corev1.PodFailed || !podfilter.InScope(s, f.scope, p) {
+			continue
+		}
+		if why, ok := f.match(s, p); ok {
+			found = append(found, p)
+			reasons[p.ID] = plan.Reason{Code: plan.PodFailed, Message: why}
+		}
+	}
+	slices.SortStableFunc(found, podfilter.Older)
+	goals := make([]plan.Goal, len(found))
+	for i, p := range found {
+		goals[i] = podfilter.Goal(f.name, p, reasons[p.ID])
+		goals[i].Removal = f.args.Remove
+	}
+	return goals
+}
+
+// match describes why the failed pod matches all arguments that are set.
+func (f *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bool) {
+	age, known := podfilter.Age(p, s.TakenAt)
+	if !known || age < time.Duration(f.args.MinAge) || !f.args.OwnerKinds.Match(s, p) {
+		return "", false
+	}
+	why = p.Object.Name + " failed"
+	containers := podfilter.Containers{Init: f.args.InitContainers}
+	reason := p.Object.Status.Reason
+	if len(f.args.Reasons) > 0 {
+		r, ok := containers.Reason(p.Object, f.args.Reasons)
+		if !ok {
+			return "", false
+		}
+		reason = r
+	}
+	if reason != "" {
+		why += " (" + podfilter.Shorten(reason) + ")"
+	}
+	if len(f.args.ExitCodes) > 0 {
+		code, ok := containers.ExitCode(p.Object, f.args.ExitCodes)
+		if !ok {
+			return "", false
+		}
+		why += fmt.Sprintf(" with exit code %d", code)
+	}
+	return fmt.Sprintf("%s and is %s old", why, podfilter.RoundAge(age)), true
+}
+
+// Requirements describes the pods for which Goals states goals.
+func (f *Strategy) Requirements() string {
+	out := "a failed pod on a node in scope"
+	if f.args.MinAge > 0 {
+		out += " that is at least " + f.args.MinAge.String() + " old"
+	}
+	kinds := f.args.OwnerKinds
+	if cmp.Or(len(f.args.Reasons), len(f.args.ExitCodes), len(kinds.Include), len(kinds.Exclude)) > 0 {
+		out += " and matches its arguments"
+	}
+	return out
+}
+
+// UsageNeeds returns the zero value, because the strategy reads the status of pods.
+func (f *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }

@@ -1,0 +1,102 @@
+package strategies_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/scenario"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies"
+)
+
+// goalCase is a strategy and a cluster in the format of planner/testdata/scenarios/README.md.
+type goalCase struct {
+	Type    string           `json:"type"`
+	Args    map[string]any   `json:"args"`
+	Scope   goalScope        `json:"scope"`
+	Objects []map[string]any `json:"objects"`
+}
+
+// goalScope has a selector of nodes and of pods, and namespaces that are out of scope.
+type goalScope struct {
+	Nodes   string   `json:"nodes"`
+	Pods    string   `json:"pods"`
+	Exclude []string `json:"exclude"`
+}
+
+// TestGoalsAboutPods compares the goals of strategies about single pods with those in testdata, in order.
+func TestGoalsAboutPods(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no test data", err)
+	}
+	for _, file := range files {
+		golden.Pairs(t, file, func(t *testing.T, given []byte) string {
+			var c goalCase
+			if err := yaml.UnmarshalStrict(given, &c); err != nil {
+				t.Fatal(err)
+			}
+			return goalLines(t, c)
+		})
+	}
+}
+
+func goalLines(t *testing.T, c goalCase) string {
+	t.Helper()
+	text, err := yaml.Marshal(map[string]any{"objects": c.Objects})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New((&scenario.Scenario{Cluster: text}).Objects(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	args, err := json.Marshal(c.Args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, pods := parseSelector(t, c.Scope.Nodes), parseSelector(t, c.Scope.Pods)
+	scope := cluster.Scope{Exclude: c.Scope.Exclude, Nodes: nodes, Pods: pods}
+	st, errs := strategies.New("s", c.Type, args, scope)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	var b strings.Builder
+	goals := st.Goals(s)
+	for _, g := range goals {
+		uid := string(s.Pods[g.Pods[0]].Object.UID)
+		if g.Kind != plan.PodAway || len(g.Pods) != 1 || g.Subject.UID != uid || g.Weight != 1 || !g.MayReturn {
+			t.Errorf("goal %+v, want a PodAway goal about its subject, which may return", g)
+		}
+		how := ""
+		if g.Removal != "" {
+			how = ", by " + string(g.Removal)
+		}
+		fmt.Fprintf(&b, "%s%s\n  %s: %s\n", g.Subject, how, g.Reason.Code, g.Reason.Message)
+	}
+	if len(goals) == 0 {
+		b.WriteString("no goal: it needs " + st.Requirements() + "\n")
+	}
+	return b.String()
+}
+
+// parseSelector returns nil for an empty text.
+func parseSelector(t *testing.T, text string) labels.Selector {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	sel, err := labels.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sel
+}

@@ -1,0 +1,163 @@
+// Package lifetime states one goal for each pod that is too old, or that is in an unwanted state: the pod leaves. Its
+// replacement may run on any node.
+//
+// The package decides which pods match its arguments, and in which order they should leave. It never decides whether a
+// pod may leave.
+package lifetime
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
+)
+
+// Args are the arguments of the strategy. A pod must match every argument that is set. It matches a list if it matches
+// one element.
+type Args struct {
+	// MaxAge is the age, counted from its creation, above which a pod matches.
+	MaxAge arg.Duration `json:"maxAge"`
+	// States are phases of pods, and reasons in the status of pods and of their containers.
+	States []string `json:"states"`
+	// Conditions match the conditions of a pod.
+	Conditions []podfilter.Condition `json:"conditions"`
+	// ExitCodes are those of terminated containers. Ephemeral containers never count.
+	ExitCodes []int `json:"exitCodes"`
+	// OwnerKinds selects pods by the kinds of their owners.
+	OwnerKinds podfilter.OwnerKinds `json:"ownerKinds"`
+	// InitContainers makes init containers count in States and ExitCodes. Sidecars are init containers.
+	InitContainers bool `json:"initContainers"`
+	// EphemeralContainers makes ephemeral containers count in States.
+	EphemeralContainers bool `json:"ephemeralContainers"`
+}
+
+// Strategy is the strategy with its arguments.
+type Strategy struct {
+	name  string
+	args  Args
+	scope cluster.Scope
+}
+
+// New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
+func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+	var a Args
+	errs := arg.Decode(raw, &a)
+	if len(errs) == 0 && a.MaxAge == 0 && len(a.States) == 0 && len(a.Conditions) == 0 && len(a.ExitCodes) == 0 {
+		errs = append(errs, arg.Errorf("",
+			"would match every pod (want maxAge, states, conditions or exitCodes, such as maxAge: 24h)"))
+	}
+	check := func(path string, found []arg.Error) {
+		if !arg.Reported(errs, path) {
+			errs = append(errs, found...)
+		}
+	}
+	check("states", podfilter.CheckStates("states", a.States, podfilter.States()))
+	check("conditions", podfilter.CheckConditions("conditions", a.Conditions))
+	check("exitCodes", podfilter.CheckExitCodes("exitCodes", a.ExitCodes))
+	check("ownerKinds", a.OwnerKinds.Check("ownerKinds"))
+	switch {
+	case len(a.States) > 0:
+	case a.EphemeralContainers:
+		errs = append(errs, arg.Errorf("ephemeralContainers",
+			"has no effect without states (want states, or leave the key out)"))
+	case a.InitContainers && len(a.ExitCodes) == 0:
+		errs = append(errs, arg.Errorf("initContainers",
+			"has no effect without states and exitCodes (want one of them, or leave the key out)"))
+	}
+	return &Strategy{name, a, scope}, errs
+}
+
+// Goals returns one unmet PodAway goal for each pod that matches the arguments. The oldest pod comes first. Pods that
+// have ended have goals only if States contains their phase.
+func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+	var found []*cluster.Pod
+	reasons := map[cluster.PodID]plan.Reason{}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if !podfilter.InScope(s, l.scope, p) {
+			continue
+		}
+		if why, ok := l.match(s, p); ok {
+			found = append(found, p)
+			reasons[p.ID] = plan.Reason{Code: plan.PodExpired, Message: p.Object.Name + " " + why}
+		}
+	}
+	slices.SortStableFunc(found, podfilter.Older)
+	goals := make([]plan.Goal, len(found))
+	for i, p := range found {
+		goals[i] = podfilter.Goal(l.name, p, reasons[p.ID])
+		if p.Terminal {
+			goals[i].Removal = plan.ByEviction
+		}
+	}
+	return goals
+}
+
+// match describes why the pod matches all arguments that are set, such as "is 26h old, above 24h, and in state Failed".
+func (l *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bool) {
+	if p.Terminal && !slices.Contains(l.args.States, string(p.Object.Status.Phase)) || !l.args.OwnerKinds.Match(s, p) {
+		return "", false
+	}
+	var parts []string
+	if l.args.MaxAge > 0 {
+		age, known := podfilter.Age(p, s.TakenAt)
+		if !known || age <= time.Duration(l.args.MaxAge) {
+			return "", false
+		}
+		parts = append(parts, fmt.Sprintf("is %s old, above %s", podfilter.RoundAge(age), l.args.MaxAge))
+	}
+	containers := podfilter.Containers{Init: l.args.InitContainers, Ephemeral: l.args.EphemeralContainers}
+	if len(l.args.States) > 0 {
+		state, ok := containers.State(p.Object, l.args.States)
+		if !ok {
+			return "", false
+		}
+		parts = append(parts, "has the state "+state)
+	}
+	if len(l.args.Conditions) > 0 {
+		condition, ok := podfilter.MatchCondition(p.Object, l.args.Conditions, s.TakenAt)
+		if !ok {
+			return "", false
+		}
+		parts = append(parts, "has the condition "+condition)
+	}
+	if len(l.args.ExitCodes) > 0 {
+		containers.Ephemeral = false
+		code, ok := containers.ExitCode(p.Object, l.args.ExitCodes)
+		if !ok {
+			return "", false
+		}
+		parts = append(parts, fmt.Sprintf("has a container with exit code %d", code))
+	}
+	return strings.Join(parts, ", and "), true
+}
+
+// Requirements describes the pods for which Goals states goals.
+func (l *Strategy) Requirements() string {
+	out := "a pod on a node in scope"
+	if l.args.MaxAge > 0 {
+		out += " that is older than " + l.args.MaxAge.String()
+	}
+	var set []string
+	for _, x := range [...]struct {
+		key string
+		n   int
+	}{{"states", len(l.args.States)}, {"conditions", len(l.args.Conditions)}, {"exitCodes", len(l.args.ExitCodes)},
+		{"ownerKinds", len(l.args.OwnerKinds.Include) + len(l.args.OwnerKinds.Exclude)}} {
+		if x.n > 0 {
+			set = append(set, x.key)
+		}
+	}
+	if len(set) > 0 {
+		out += " and matches its " + strings.Join(set, ", ")
+	}
+	return out
+}
+
+// UsageNeeds returns the zero value, because the strategy reads the status of pods.
+func (l *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }

@@ -1,0 +1,85 @@
+// Package podfilter decides which pods match criteria about their owners, age, restarts, states, conditions and exit
+// codes. If the status of a pod lacks the data for a criterion, the pod does not match.
+//
+// The package never decides whether a pod may leave its node, and it reads no clock.
+package podfilter
+
+import (
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// InScope reports whether a strategy may state a goal about the pod. The pod must be in scope, on a node in scope, and
+// not terminating. It must not belong to its node, as pods of a DaemonSet, static pods and mirror pods do.
+func InScope(s *cluster.Snapshot, scope cluster.Scope, p *cluster.Pod) bool {
+	return p.Node != cluster.NoNode && !p.Terminating && !belongsToNode(p) &&
+		scope.HasNode(&s.Nodes[p.Node]) && scope.HasPod(s, p)
+}
+
+// configSource is the annotation in which the kubelet stores the source of a pod: api, file or http.
+const configSource = "kubernetes.io/config.source"
+
+func belongsToNode(p *cluster.Pod) bool {
+	if c := p.Controller; c != nil && (c.Kind == "DaemonSet" || c.Kind == "Node") {
+		return true
+	}
+	_, mirror := p.Object.Annotations[corev1.MirrorPodAnnotationKey]
+	source, known := p.Object.Annotations[configSource]
+	return mirror || known && source != "api"
+}
+
+// Goal returns a goal of the strategy: the pod leaves, and its replacement may run on the same node.
+func Goal(strategy string, p *cluster.Pod, reason plan.Reason) plan.Goal {
+	o := p.Object
+	return plan.Goal{
+		Strategy: strategy, Kind: plan.PodAway,
+		Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: o.Namespace, Name: o.Name, UID: string(o.UID)},
+		Weight:  1, Pods: []cluster.PodID{p.ID}, MayReturn: true, Reason: reason,
+	}
+}
+
+// Age returns the time since the pod was created. It returns false if that time is missing or in the future.
+func Age(p *cluster.Pod, now time.Time) (time.Duration, bool) {
+	return since(p.Object.CreationTimestamp.Time, now)
+}
+
+func since(t, now time.Time) (time.Duration, bool) {
+	if t.IsZero() || t.After(now) {
+		return 0, false
+	}
+	return now.Sub(t), true
+}
+
+// Older orders pods by their creation, the oldest first.
+func Older(a, b *cluster.Pod) int {
+	return a.Object.CreationTimestamp.Compare(b.Object.CreationTimestamp.Time)
+}
+
+// OwnerKinds selects pods by the kinds of their owners. At most one list may have elements. Pods without an owner match
+// only Exclude.
+type OwnerKinds struct {
+	Include []string `json:"include"`
+	Exclude []string `json:"exclude"`
+}
+
+// Match reports whether the lists select the pod. The kinds of a pod are those of its owner references and of its
+// workload, such as ReplicaSet and Deployment.
+func (k OwnerKinds) Match(s *cluster.Snapshot, p *cluster.Pod) bool {
+	owned := func(kinds []string) bool {
+		if w := s.WorkloadOf(p); w != nil && slices.Contains(kinds, w.Kind) {
+			return true
+		}
+		for i := range p.Object.OwnerReferences {
+			if slices.Contains(kinds, p.Object.OwnerReferences[i].Kind) {
+				return true
+			}
+		}
+		return false
+	}
+	return (len(k.Include) == 0 || owned(k.Include)) && (len(k.Exclude) == 0 || !owned(k.Exclude))
+}
