@@ -93,6 +93,7 @@ const (
 	UncertainLanding       Code = "UncertainLanding"
 	PredictionLimitReached Code = "PredictionLimitReached"
 	AlreadyPlanned         Code = "AlreadyPlanned"
+	Discarded              Code = "Discarded"
 )
 
 // Causes why a pass could judge nothing. NothingJudgedCodes lists all of them.

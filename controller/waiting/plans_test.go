@@ -168,6 +168,32 @@ func TestDiscardedMovesStayAway(t *testing.T) {
 	}
 }
 
+// TestADiscardIsUndone: the steps wait again, also those that belong to them. After the plan has ended, its discards can
+// still be undone.
+func TestADiscardIsUndone(t *testing.T) {
+	p, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", "c"), testMove("zones", "b", ""), testMove("zones", "c", ""),
+		testMove("zones", "d", "")))
+	id := p.Waiting[0].ID
+	done, err := p.Discard(id, Choice{Steps: []Range{{2, 3}}}, "bob", noon)
+	if err != nil || len(done.Plans.Discarded) != 3 {
+		t.Fatalf("%v, %+v", err, done.Plans.Discarded)
+	}
+	undone, err := done.Plans.Undo(id[:4], Choice{Steps: []Range{{1, 1}}}, noon)
+	if err != nil || !slices.Equal(undone.Steps, []int{1, 3}) || !slices.Equal(undone.Needed, []int{3}) || len(undone.Plans.Discarded) != 1 {
+		t.Fatalf("%v, %+v", err, undone)
+	}
+	checkStates(t, undone.Plans, Waiting, Discarded, Waiting, Waiting)
+	done.Plans.Waiting = nil
+	if undone, err = done.Plans.Undo(id, Choice{Strategy: "zones"}, noon); err != nil || len(undone.Plans.Discarded) != 0 {
+		t.Errorf("%v, %+v", err, undone)
+	}
+	for _, c := range []Choice{{Strategy: "hot"}, {Steps: []Range{{5, 5}}}} {
+		if _, err := done.Plans.Undo(id, c, noon); !errors.As(err, new(Rejection)) {
+			t.Errorf("%+v: got error %v, want a rejection", c, err)
+		}
+	}
+}
+
 func TestADiscardedPlanEnds(t *testing.T) {
 	p, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", "")))
 	id := p.Waiting[0].ID
@@ -191,7 +217,7 @@ func TestMovesThatBelongTogether(t *testing.T) {
 			t.Errorf("step %d: steps %v, needed %v, %v", step, steps, needed, err)
 		}
 	}
-	p.Discarded = []Mark{{Strategy: "zones", PodUID: "c", By: "bob", At: noon, Until: noon.Add(valid)}}
+	p.Discarded = []plan.DiscardedMove{{Strategy: "zones", PodUID: "c", By: "bob", At: noon, Until: noon.Add(valid)}}
 	p, _ = p.Keep(proposal(10, "zones", append(moves, testMove("zones", "d", ""))...))
 	checkStates(t, p, Discarded, Waiting, Discarded, Waiting)
 }
@@ -281,7 +307,7 @@ func TestOnlyStepsOfAWaitingPlanAreApproved(t *testing.T) {
 	}{
 		"some steps":                   {kept, kept.Waiting[0].Part([]int{1, 3}), by.At, ""},
 		"discarded before":             {earlier.Plans, kept.Waiting[0].Part([]int{1}), by.At, ""},
-		"discarded after":              {discarded.Plans, kept.Waiting[0].Part([]int{1}), by.At.Add(2 * time.Hour), "step 1 of plan " + by.WaitingPlan + " was discarded by bob"},
+		"discarded after":              {discarded.Plans, kept.Waiting[0].Part([]int{1}), by.At.Add(2 * time.Hour), "all approved steps of plan " + by.WaitingPlan + " were discarded: step 1 was discarded by bob"},
 		"another pod":                  {kept, forged, by.At, "the approved moves are not steps of plan"},
 		"a plan that was changed":      {changed, changed.Waiting[0].Part([]int{1}), by.At, "has been changed"},
 		"an expired plan":              {kept, kept.Waiting[0].Part([]int{1}), noon.Add(valid), "does not wait any more: it expired"},
