@@ -47,6 +47,8 @@ type Rules struct {
 	State plan.PlannerState
 
 	Allow, Deny []Window
+	// WindowLimits are the limits of allow windows, by their index in Allow. Windows without limits have no entry.
+	WindowLimits map[int]WindowLimits
 	// UsageStrategies lists the strategies that act on measured usage. Usage older than MaxAge is
 	// unknown. MinCoverage is the minimum share of the nodes in scope that must have known usage.
 	UsageStrategies []UsageStrategy
@@ -103,6 +105,12 @@ type Limit struct {
 	N         int
 	Percent   bool
 	Unlimited bool
+}
+
+// WindowLimits are the limits of one window.
+type WindowLimits struct {
+	PerPass, PerNode, PerNamespace, PerOwner, PerZone Limit
+	PerHourOwner, PerHourNamespace, PerHourCluster    Limit
 }
 
 // forPods returns the limit for a number of pods. A percentage above 0 is rounded down to whole

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
@@ -48,6 +49,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 		t.Fatal(err)
 	}
 	r.Allow, r.Deny = toWindows(t, c.Windows.Allow, r.Location), toWindows(t, c.Windows.Deny, r.Location)
+	r.WindowLimits = toWindowLimits(t, c.Windows.Allow)
 	r.MaxAge, r.MinCoverage = time.Duration(c.Load.MaxAge), c.Load.MinCoverage
 	for _, s := range c.Strategies {
 		var args struct {
@@ -66,6 +68,31 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 		}
 	}
 	return r
+}
+
+// toWindowLimits returns the limits of windows by index. A limit that is not set is unlimited.
+func toWindowLimits(t testing.TB, from []config.Window) map[int]planverifier.WindowLimits {
+	t.Helper()
+	limit := func(n *plan.CountLimit) planverifier.Limit {
+		if n == nil {
+			return planverifier.Limit{Unlimited: true}
+		}
+		return parseLimit(t, n.String())
+	}
+	out := map[int]planverifier.WindowLimits{}
+	for i, w := range from {
+		if w.Limits == nil {
+			continue
+		}
+		var hour config.WindowPerHour
+		if w.Limits.PerHour != nil {
+			hour = *w.Limits.PerHour
+		}
+		out[i] = planverifier.WindowLimits{PerPass: limit(w.Limits.PerPass), PerNode: limit(w.Limits.PerNode),
+			PerNamespace: limit(w.Limits.PerNamespace), PerOwner: limit(w.Limits.PerOwner), PerZone: limit(w.Limits.PerZone),
+			PerHourOwner: limit(hour.Owner), PerHourNamespace: limit(hour.Namespace), PerHourCluster: limit(hour.Cluster)}
+	}
+	return out
 }
 
 func parseSelector(t testing.TB, text string) labels.Selector {
