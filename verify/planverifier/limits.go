@@ -57,7 +57,7 @@ func (r *verifier) checkPassLimits(p plan.Plan) {
 func limitNow(r *verifier, limit Limit, own func(*WindowLimits) Limit, pods int) int {
 	most, open := 0, false
 	for i, w := range r.rules.Allow {
-		if !r.isWindowOpen(w, false, r.now) {
+		if !r.windows.IsOpen(w, false, r.now) {
 			continue
 		}
 		l, limited := r.rules.WindowLimits[i]

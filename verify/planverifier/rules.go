@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
 
 // Rules holds the settings that a plan must obey. See docs/reference/config.md.
@@ -46,7 +47,7 @@ type Rules struct {
 	// State is the planner state before the pass.
 	State plan.PlannerState
 
-	Allow, Deny []Window
+	Allow, Deny []windows.Window
 	// WindowLimits are the limits of allow windows, by their index in Allow. Windows without limits have no entry.
 	WindowLimits map[int]WindowLimits
 	// UsageStrategies lists the strategies that act on measured usage. Usage older than MaxAge is

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
 
 // setLimitBelowUse sets a limit to one less than the plan uses.
@@ -54,7 +55,7 @@ func openWindowWith(limit func(l *planverifier.WindowLimits) *planverifier.Limit
 		*limit(&low) = planverifier.Limit{N: n - 1}
 		lower := unlimited()
 		*limit(&lower) = planverifier.Limit{N: 0}
-		m.rules.Allow = []planverifier.Window{alwaysOpen, alwaysClosed, alwaysOpen}
+		m.rules.Allow = []windows.Window{alwaysOpen, alwaysClosed, alwaysOpen}
 		m.rules.WindowLimits = map[int]planverifier.WindowLimits{0: lower, 2: low}
 		return pod, true
 	}
@@ -62,8 +63,8 @@ func openWindowWith(limit func(l *planverifier.WindowLimits) *planverifier.Limit
 
 // A window that is open all day, and one that is open for the first minute of leap days.
 var (
-	alwaysOpen   = planverifier.Window{Fields: "0 0 * * *", Length: 24 * time.Hour, Location: time.UTC}
-	alwaysClosed = planverifier.Window{Fields: "0 0 29 2 *", Length: time.Minute, Location: time.UTC}
+	alwaysOpen   = windows.Window{Fields: "0 0 * * *", Length: 24 * time.Hour, Location: time.UTC}
+	alwaysClosed = windows.Window{Fields: "0 0 29 2 *", Length: time.Minute, Location: time.UTC}
 )
 
 func unlimited() planverifier.WindowLimits {

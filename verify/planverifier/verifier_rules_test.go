@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
 
 // verifierRules converts a configuration to rules of the verifier, field by field. verifierRules does not use the
@@ -120,9 +121,9 @@ func parseLimit(t testing.TB, text string) planverifier.Limit {
 	return planverifier.Limit{N: n, Percent: percent}
 }
 
-func toWindows(t testing.TB, from []config.Window, loc *time.Location) []planverifier.Window {
+func toWindows(t testing.TB, from []config.Window, loc *time.Location) []windows.Window {
 	t.Helper()
-	var out []planverifier.Window
+	var out []windows.Window
 	for _, w := range from {
 		at := loc
 		if w.TimeZone != "" {
@@ -131,7 +132,7 @@ func toWindows(t testing.TB, from []config.Window, loc *time.Location) []planver
 				t.Fatal(err)
 			}
 		}
-		out = append(out, planverifier.Window{Fields: w.Schedule, Length: time.Duration(w.Duration), Location: at})
+		out = append(out, windows.Window{Fields: w.Schedule, Length: time.Duration(w.Duration), Location: at})
 	}
 	return out
 }
