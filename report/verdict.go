@@ -16,6 +16,7 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 	color, text := green, ""
 	if len(p.NothingJudged) > 0 {
 		t.writeNothingJudged(p, subject, effect)
+		t.writeEmptyScopes(p)
 		return
 	}
 	waiting := waitingText(automaticStrategies(p))
@@ -57,6 +58,20 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 	t.addLine("%s", t.paint(color, subject+": "+text+"."))
 	if why := untrustedText(p); why != "" {
 		t.addLine("%s", t.paint(yellow, "Untrusted: "+why+"."))
+	}
+	t.writeEmptyScopes(p)
+}
+
+// writeEmptyScopes names the strategies whose own selectors select nothing, unless the first line does.
+func (t *table) writeEmptyScopes(p plan.Plan) {
+	if slices.ContainsFunc(p.NothingJudged, func(r plan.Reason) bool { return r.Code == plan.NothingInScope }) {
+		return
+	}
+	for _, st := range p.Strategies {
+		if st.NothingInScope != "" {
+			t.addLine("%s", t.paint(yellow, fmt.Sprintf("Strategy %s does nothing: %s (%s).", escape(st.Name), escape(st.NothingInScope),
+				plan.NothingInScope)))
+		}
 	}
 }
 
