@@ -19,6 +19,9 @@ const (
 	TooManyRestarts          Code = "TooManyRestarts"
 	PodExpired               Code = "PodExpired"
 	PodFailed                Code = "PodFailed"
+	NodeAffinityViolated     Code = "NodeAffinityViolated"
+	BetterNodeExists         Code = "BetterNodeExists"
+	TaintNotTolerated        Code = "TaintNotTolerated"
 )
 
 // Guards that forbid an eviction.
