@@ -37,6 +37,8 @@ func TestProposalsAreCountedApart(t *testing.T) {
 	none := p
 	none.Moves, none.Goals = nil, nil
 	none.Strategies = p.Strategies[1:]
+	notDue := none
+	notDue.Strategies = append([]plan.StrategyState{{Name: "zones", Goals: 2}}, none.Strategies...)
 	both := p
 	both.Proposals = []plan.Proposal{p.Proposals[0], {Mode: plan.ShowOnly, Plan: threeZonesPlan()}}
 	for _, c := range []struct {
@@ -46,7 +48,8 @@ func TestProposalsAreCountedApart(t *testing.T) {
 		{p, "Plan: 2 evictions meet 1 of 1 goals; lower bound 2; 1 more eviction waits for approval; "},
 		{both, "Plan: 2 evictions meet 1 of 1 goals; lower bound 2; 1 more eviction waits for approval, " +
 			"2 more evictions are only shown (mode dryRun); "},
-		{none, "Plan: nothing to do: no strategy is automatic; 1 eviction waits for approval; "},
+		{none, "Plan: 1 eviction waits for approval; no strategy is automatic; "},
+		{notDue, "Plan: 1 eviction waits for approval; no automatic strategy that is due states a goal; "},
 	} {
 		if got := firstLine(t, c.p); !strings.HasPrefix(got, c.want) {
 			t.Errorf("first line\n%s\nwant\n%s", got, c.want)
@@ -70,5 +73,18 @@ func TestProposalsOfRuns(t *testing.T) {
 		if line := "\nWaiting for approval (strategy hot; plan 77aa2a7be01d): 1 eviction meets 1 of 1 goals; lower bound 1" + want; !strings.Contains(b.String(), line) {
 			t.Errorf("%s: the report lacks %q:\n%s", mode, line, b.String())
 		}
+	}
+}
+
+// TestApprovedStepsHaveNoGoals checks the line about approved steps, whose plan holds no goals.
+func TestApprovedStepsHaveNoGoals(t *testing.T) {
+	r := waitingRun()
+	r.Plan.Goals, r.Plan.Moves = nil, r.Plan.Moves[:1]
+	var b bytes.Buffer
+	if err := report.Run(&b, report.Table, r); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\nPlan: 1 approved eviction"; !strings.Contains(b.String(), want) || strings.Contains(b.String(), "0 of 0 goals") {
+		t.Errorf("no %q in\n%s", want, b.String())
 	}
 }
