@@ -88,3 +88,37 @@ func TestApprovedStepsHaveNoGoals(t *testing.T) {
 		t.Errorf("no %q in\n%s", want, b.String())
 	}
 }
+
+// TestOneIDOfAWaitingPlan checks that the report names only the waiting plan, and not the proposal with the same moves.
+func TestOneIDOfAWaitingPlan(t *testing.T) {
+	r := newRun(plan.Live, proposalsPlan())
+	r.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{{ID: "12cd9c01d2e4b5a6", Strategies: map[string]int{"hot": 1}}}}
+	var b bytes.Buffer
+	if err := report.Run(&b, report.Table, r); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); strings.Contains(text, "77aa2a7be01d") || !strings.Contains(text, "\nWaiting for approval (strategy hot): 1 eviction meets") {
+		t.Errorf("the report does not name only 12cd9c01d2e4b5a6:\n%s", text)
+	}
+}
+
+// TestWhatNobodyCanApprove checks proposals without moves, and those with untrusted predictions.
+func TestWhatNobodyCanApprove(t *testing.T) {
+	none, untrusted := proposalsPlan(), proposalsPlan()
+	none.Proposals[0].Plan.Moves = nil
+	untrusted.Schedulers = []plan.SchedulerState{{Name: "default-scheduler", Planned: true, Reason: "bindings seen 0"}}
+	for want, p := range map[string]plan.Plan{
+		"\nMode approve (strategy hot): no evictions; ":                                                               none,
+		"; 1 more eviction would wait for approval if the predictions were trusted; ":                                 untrusted,
+		"\nMode approve (strategy hot): 1 eviction meets 1 of 1 goals; lower bound 1; nobody can approve it, because": untrusted,
+	} {
+		var b bytes.Buffer
+		if err := report.Plan(&b, report.Table, p, report.Options{Evicts: true}); err != nil {
+			t.Fatal(err)
+		}
+		if text := b.String(); !strings.Contains(text, want) || strings.Contains(text, "Waiting for approval") ||
+			strings.Contains(text, "before a person approves it") {
+			t.Errorf("no %q, or approval is possible, in\n%s", want, text)
+		}
+	}
+}
