@@ -27,7 +27,7 @@ func TestTextOfOthersIsSafeForATerminal(t *testing.T) {
 			return got
 		},
 		"the holder of a trigger": func(t *testing.T) programResult {
-			got, _ := runTrigger(t, map[string]string{"state": "taken"}, respondText(200, "application/json", holder), "zones")
+			got, _ := runTrigger(t, map[string]string{"state": "taken"}, respondText(200, "application/json", holder), nil, "zones")
 			return got
 		},
 		"another approval": func(t *testing.T) programResult {
