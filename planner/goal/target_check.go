@@ -24,8 +24,9 @@ type TargetCheck struct {
 // groupEffect holds, for one goal, the effect of a landing in each domain, or on marked and other nodes.
 type groupEffect struct {
 	domainByNode []int32  // domain of each node; nil if the effect depends on marked
+	notCounted   []bool   // by node; nil if all nodes of a domain count
 	marked       []bool   // by node
-	effects      []effect // by domain index plus one; index 0 is for nodes without a domain and for those not marked
+	effects      []effect // by domain index plus one; index 0 is for nodes outside all domains and for those not marked
 }
 
 // effect is a set of two flags: harmless if the group goal does not become worse, helpful if a requested group goal
@@ -39,6 +40,8 @@ const (
 
 func (g *groupEffect) onNode(n cluster.NodeID) effect {
 	switch {
+	case g.notCounted != nil && g.notCounted[n]:
+		return g.effects[0]
 	case g.domainByNode != nil:
 		return g.effects[g.domainByNode[n]+1]
 	case g.marked[n]:

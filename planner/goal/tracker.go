@@ -130,6 +130,13 @@ func (t *Tracker) EachAffected(pod cluster.PodID, from, to cluster.NodeID, f fun
 	return true
 }
 
+// watchPods makes the Tracker ask goal i about moves of its pods.
+func (t *Tracker) watchPods(i int32) {
+	for _, p := range t.Goals[i].Pods {
+		t.byPod[p] = append(t.byPod[p], i)
+	}
+}
+
 // addHeadroom records the amount that the goal still allows on its node.
 func (t *Tracker) addHeadroom(b *NodeMeasure, g *plan.Goal) {
 	at := slices.IndexFunc(t.Headroom, func(h Headroom) bool { return h.Amounts == b.Amounts })
