@@ -30,7 +30,7 @@ func (c *goalSearch) candidates(g int) []candidate {
 	goal := &c.Goals.Goals[g]
 	tried := c.triedMark(g)
 	for _, id := range c.PodsOf(g) {
-		from := c.Model.NodeOf(id)
+		from := c.NodeOf(id)
 		if c.Moved[id] || c.triedIn[id] == tried || from == cluster.NoNode || !c.Goals.CouldImprove(g, id, from) {
 			continue
 		}

@@ -24,6 +24,10 @@ func (c *State) Predict(pod cluster.PodID, displaced bool) (Landing, plan.Reason
 // requested goal and makes no goal worse, with at least minConfidence. Otherwise PredictLanding returns the reason
 // and false.
 func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
+	if c.Snapshot.Pods[pod].Terminal { // no replacement follows
+		return Landing{To: cluster.NoNode, Confidence: 1, ImprovedGoals: c.Goals.ImprovedGoals(pod, c.NodeOf(pod), cluster.NoNode)},
+			plan.Reason{}, true
+	}
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
 	pr := c.Model.PredictOdds(pod)

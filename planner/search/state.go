@@ -50,6 +50,22 @@ func (c *State) Clone() *State {
 	return &other
 }
 
+// NodeOf returns the node of the pod. A pod that has ended stays on its node until it is removed.
+func (c *State) NodeOf(pod cluster.PodID) cluster.NodeID {
+	if p := &c.Snapshot.Pods[pod]; p.Terminal {
+		return p.Node
+	}
+	return c.Model.NodeOf(pod)
+}
+
+// NodeName returns the name of the node, or "" for NoNode.
+func (c *State) NodeName(n cluster.NodeID) string {
+	if n == cluster.NoNode {
+		return ""
+	}
+	return c.Snapshot.Nodes[n].Name
+}
+
 func (c *State) Apply(m Step) {
 	c.move(m.Pod, m.Landing.To)
 	c.Goals.Move(m.Pod, m.From, m.Landing.To)

@@ -10,6 +10,9 @@ import (
 
 // countAcceptable returns the number of nodes that are acceptable for a landing.
 func (c *waveBuilder) countAcceptable(pod cluster.PodID, l *Landing) int {
+	if l.To == cluster.NoNode {
+		return 0
+	}
 	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
 	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
 	return places.Count(c.nodeBuffer, c.Ready)

@@ -66,7 +66,7 @@ func (w *WaveStates) addPlaces(pod cluster.PodID, l *Landing, displaced bool) *p
 // KeepsPlaces reports whether each replacement of the wave, and that of the pod if it joins, keeps an
 // acceptable node with room wherever the scheduler places the others.
 func (w *WaveStates) KeepsPlaces(pod cluster.PodID, displaced bool) bool {
-	if len(w.members) == 0 {
+	if len(w.members) == 0 || w.Start.Snapshot.Pods[pod].Terminal {
 		return true
 	}
 	joining := w.placesOf(pod, displaced)

@@ -45,7 +45,7 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	if a != joined {
 		return a, reason
 	}
-	m := Step{Pod: pod, From: c.Model.NodeOf(pod), Landing: l, goal: g, Strategy: strategy}
+	m := Step{Pod: pod, From: c.NodeOf(pod), Landing: l, goal: g, Strategy: strategy}
 	if c.scope < anyGoal && !c.Goals.InStatedOrder(g) && !c.Goals.ImprovesAll(pod, m.From, l.To) {
 		return refused, plan.Reason{} // a later scope may accept it
 	}
