@@ -249,22 +249,6 @@ var strategyTampers = []tampering{
 		}
 		return editStrategy(func(s *planverifier.StrategyRules, _ *corev1.Pod) { s.MaxUnavailableWithoutPDB = new(int) })(m)
 	}},
-	{"more unavailable pods than another strategy of the wave allows", plan.WorkloadUnavailable, func(m *planCase) (string, bool) {
-		for _, a := range m.plan.Moves {
-			for _, b := range m.plan.Moves {
-				if a.Wave != b.Wave || a.Strategy == b.Strategy || ownerKey(a) == "" || ownerKey(a) != ownerKey(b) || len(budgetsOf(m, m.pod(a))) > 0 {
-					continue
-				}
-				for i := range m.rules.Strategies {
-					if s := &m.rules.Strategies[i]; s.Name == a.Strategy {
-						s.MaxUnavailableWithoutPDB = new(int)
-						return b.Pod.String(), true
-					}
-				}
-			}
-		}
-		return "", false
-	}},
 	{"one more than the strategy's perPass", plan.LimitPerPass,
 		setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerPass },
 			func(x plan.Move, p *corev1.Pod) string { return "all" })},
