@@ -156,7 +156,7 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 		}
 		return drop(kind, r.Code, r.Message)
 	}
-	if why, fails := guard.JobFails(c.Snapshot, p, w.Owner[p.Workload]); fails {
+	if why, fails := guard.JobFails(c.Snapshot, p, w.Owner[p.Workload]); fails && !p.Terminal {
 		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
 	counted := isReserved(c, m)
@@ -253,7 +253,7 @@ func refreshMove(c *search.Search, p *cluster.Pod, m plan.Move, l landingAgain) 
 	s := c.Snapshot
 	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
 	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
-	m.To, m.Acceptable.Nodes = s.Nodes[l.To].Name, l.Acceptable
+	m.To, m.Acceptable.Nodes = c.NodeName(l.To), l.Acceptable
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
 	m.AcceptableNodes = addNodeNames(s, nil, l.inAnyState)
 	return m
@@ -298,6 +298,10 @@ type landingAgain struct {
 func predictAgain(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move,
 	p *cluster.Pod) (landingAgain, plan.Reason, bool) {
 	displaced := m.DisplacedFor != nil
+	if p.Terminal { // no replacement follows
+		l, r, good := c.Predict(p.ID, false)
+		return landingAgain{l, nil}, r, good
+	}
 	// A landing is valid until the next prediction in its state, so its nodes are listed at once.
 	var nodes []cluster.NodeID
 	l, r, good := states.Start.Predict(p.ID, displaced)

@@ -37,6 +37,8 @@ type Checker struct {
 	background  backgroundCount
 	protected   map[guard.Protection]bool // see protectionsWithin
 	bars        []strategyBars            // by strategy; nil until the first use
+	// removed holds the pods that have ended and that goals ask to remove.
+	removed map[cluster.PodID]bool
 }
 
 // podResult caches the results of Refuse and Rank for one pod.
@@ -50,8 +52,11 @@ func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerS
 	guards := guard.NewCache()
 	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
 		guards, make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, history.EvictedByOpenRuns(st),
-		countBackground(st, s, guards.Annotations, now), protectionsWithin(opts), nil}
+		countBackground(st, s, guards.Annotations, now), protectionsWithin(opts), nil, nil}
 }
+
+// LetRemove lets the pods be removed after they have ended. Other guards hold for them.
+func (v *Checker) LetRemove(pods map[cluster.PodID]bool) { v.removed = pods }
 
 // Refuse returns the reason if Evenkeel may not evict the pod. It caches the result.
 func (v *Checker) Refuse(pod cluster.PodID) (plan.Reason, bool) {
@@ -79,6 +84,9 @@ func (v *Checker) findRefusal(pod cluster.PodID) (plan.Reason, bool) {
 	p := &v.snapshot.Pods[pod]
 	if r, refused := guard.Check(v.GuardInput(p)); refused {
 		return r, true
+	}
+	if p.Terminal { // no replacement follows, and budgets do not count it
+		return plan.Reason{}, false
 	}
 	if r, refused := v.BackedOff(p); refused {
 		return r, true
@@ -132,7 +140,8 @@ func (v *Checker) recentReplacement(p *cluster.Pod) (plan.Reason, bool) {
 
 // GuardInput returns the input of the guards for the pod.
 func (v *Checker) GuardInput(p *cluster.Pod) guard.Input {
-	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Cache: v.Guards, OwnEvictions: v.own}
+	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Cache: v.Guards, OwnEvictions: v.own,
+		RemovesEnded: v.removed[p.ID]}
 }
 
 // overBudget returns the reason if the pod's PodDisruptionBudget blocks the eviction. Without a

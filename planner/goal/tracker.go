@@ -101,6 +101,9 @@ func (t *Tracker) ReportedExcess(i int) float64 { return t.Measures[i].Reported(
 // Move records that the pod moves. Either node may be NoNode.
 func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	t.EachAffected(pod, from, to, func(i int) bool { t.Measures[i].Move(pod, from, to); return true })
+	if t.Snapshot.Pods[pod].Terminal {
+		return // it uses nothing
+	}
 	for i := range t.Headroom {
 		t.Headroom[i].applyMove(pod, from, to)
 	}
@@ -112,6 +115,9 @@ func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 // EachAffected calls f for every goal that the move can change, until f returns false. EachAffected reports whether f
 // always returned true.
 func (t *Tracker) EachAffected(pod cluster.PodID, from, to cluster.NodeID, f func(i int) bool) bool {
+	if t.Snapshot.Pods[pod].Terminal {
+		from, to = cluster.NoNode, cluster.NoNode // nodes do not count it
+	}
 	for _, n := range [...]cluster.NodeID{from, to} {
 		if n == cluster.NoNode || n == to && from == to {
 			continue

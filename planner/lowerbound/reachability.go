@@ -72,6 +72,9 @@ func newReachability(c *search.Search, start *goal.Tracker) *reachability {
 func (r *reachability) applyEarlierMoves() {
 	r.begin, r.movedEarlier = map[cluster.NodeID]stayingPods{}, map[cluster.PodID]bool{}
 	for _, m := range r.search.Earlier {
+		if r.search.Snapshot.Pods[m.Pod].Terminal {
+			continue // it uses nothing
+		}
 		r.movedEarlier[m.Pod] = true
 		requests := r.search.Snapshot.Pods[m.Pod].Requests
 		from, to := r.atStart(m.From), r.atStart(m.Landing.To)

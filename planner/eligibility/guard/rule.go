@@ -42,6 +42,8 @@ type Input struct {
 	Cache    *Cache // required
 	// OwnEvictions holds the UIDs of the pods that Evenkeel evicts in runs that are not closed.
 	OwnEvictions map[string]bool
+	// RemovesEnded says that a goal asks for the removal of the pod after it has ended.
+	RemovesEnded bool
 
 	annotations *annotation.Pod // set by withAnnotations
 }
