@@ -42,8 +42,11 @@ func (c *goalSearch) candidates(g int) []candidate {
 	}
 	c.candidateBuffer = out
 	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size),
-			cmp.Compare(a.cost, b.cost), c.compareStartTimes(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
+		if by := cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size),
+			cmp.Compare(a.cost, b.cost)); by != 0 {
+			return by
+		}
+		return cmp.Or(c.compareStartTimes(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
 	})
 	return out
 }

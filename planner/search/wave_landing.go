@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -166,7 +165,7 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 func (c *waveBuilder) recordBenefit(m *Step) {
 	c.recordImproved(m)
 	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
-	m.Landing.predicted = prediction.Prediction{}
+	m.Landing.predicted = nil
 }
 
 func (c *waveBuilder) recordImproved(m *Step) {

@@ -63,7 +63,7 @@ func (l *lastInWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, 
 	l.start.Model.Move(m.Pod, m.From)
 	landing, reason, ok := l.start.Predict(m.Pod, m.Displaced != nil)
 	*l.start.predictions-- // a wave needs few of these predictions, so they do not count towards the limit
-	if p := &landing.predicted; !ok {
+	if p := landing.predicted; !ok {
 		best = slices.Concat(p.Terminating.Winners, p.Gone.Winners)
 	} else if l.visit != nil {
 		l.visit(i, &landing)

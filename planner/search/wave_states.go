@@ -120,7 +120,7 @@ func (w *WaveStates) PredictInWave(pod cluster.PodID, l Landing, displaced bool)
 	if l.To == cluster.NoNode {
 		return l, plan.Reason{}, true
 	}
-	w.addPlaces(pod, &first, displaced)
+	w.addPlaces(pod, first.predicted, displaced)
 	if !w.crowdMatters(pod, l) {
 		return l.worst(first), plan.Reason{}, true
 	}
@@ -159,8 +159,7 @@ func (w *WaveStates) Independent(pod cluster.PodID) bool {
 	if w.Start.Snapshot.Pods[pod].Terminal {
 		return true
 	}
-	return !slices.ContainsFunc(w.dependent, func(member cluster.PodID) bool { return m.DependsOn(member, pod) }) &&
-		!(m.DependsOnOthers(pod) && slices.ContainsFunc(w.members, func(member cluster.PodID) bool { return m.DependsOn(pod, member) }))
+	return !placement.AnyDependsOn(m, w.dependent, pod) && !placement.DependsOn(m, pod, w.members)
 }
 
 func hasPodAffinity(p *corev1.Pod) bool {
