@@ -131,6 +131,11 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 		x.Goals, x.Limits, x.Strategies = e.goals(p), e.limits(p), e.strategies(p)
 		x.Landing = e.landing(p)
 	}
+	if p.Node != cluster.NoNode && p.Terminal {
+		if x.Goals = e.goalsAboutEndedPod(p); len(x.Goals) > 0 {
+			x.Limits, x.Strategies, x.Budgets = e.limits(p), e.strategies(p), []plan.RuleResult{}
+		}
+	}
 	e.setVerdict(p, &x)
 	x.Proposed = e.proposedMoves(id)
 	return x
@@ -211,6 +216,19 @@ func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
 		helps := t.Asks(g, p.ID) && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node)
 		out = append(out, e.goal(g, helps))
+		return true
+	})
+	return out
+}
+
+// goalsAboutEndedPod returns the status of the goals that a pod that has ended is removed.
+func (e *Explainer) goalsAboutEndedPod(p *cluster.Pod) []plan.GoalStatus {
+	out := []plan.GoalStatus{}
+	t := e.stated
+	t.EachAffected(p.ID, cluster.NoNode, cluster.NoNode, func(g int) bool {
+		if t.Goals[g].Removal != "" {
+			out = append(out, e.goal(g, t.Asks(g, p.ID) && t.Excess(g) > 0))
+		}
 		return true
 	})
 	return out

@@ -105,7 +105,17 @@ func recheckOnce(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (
 	search.SetHints([]*search.State{c.State, states.Start, states.Crowded}, hinted)
 	w := eligibility.NewInFlight(c.Options.InFlight, eligibility.NewConsumed())
 	var steps []search.Step
+	var removals []plan.Move
 	for _, m := range moves {
+		if m.Removal != "" {
+			fresh, out, holds := recheckRemoval(c, m)
+			if holds {
+				removals = append(removals, fresh)
+			} else {
+				dropped = append(dropped, out)
+			}
+			continue
+		}
 		fresh, step, out, holds := recheckMove(c, states, &w, m)
 		if !holds {
 			dropped = append(dropped, out)
@@ -128,7 +138,7 @@ func recheckOnce(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (
 		m.ReadyRequirements = c.Eligibility.ReadyRequirements(p, c.Options.StrategyIndex(m.Strategy), w.Owner[p.Workload])
 		kept = append(kept, m)
 	}
-	return kept, dropped, len(left) > 0
+	return append(kept, removals...), dropped, len(left) > 0
 }
 
 func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move) (
@@ -144,6 +154,8 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 		return drop(plan.Dropped, plan.UIDChanged, "another pod of the same name stands there now")
 	case p.Node == cluster.NoNode || c.Snapshot.Nodes[p.Node].Name != m.From:
 		return drop(plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
+	case p.Terminal:
+		return drop(plan.Dropped, plan.PodTerminal, fmt.Sprintf("the pod has ended (%s)", p.Object.Status.Phase))
 	}
 	strategy := c.Options.StrategyIndex(m.Strategy)
 	if strategy == settings.NoStrategy && c.Options.HasStrategyRules() {

@@ -17,7 +17,7 @@ func WaitingPlan(w io.Writer, p plan.Plan, since time.Time, state func(step int)
 	fmt.Fprintln(t, "  STEP\tSTRATEGY\tPOD\tFROM\tTO\tSTATE\tWHY")
 	for _, m := range p.Moves {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", strconv.Itoa(m.Step), Escape(m.Strategy), Escape(m.Pod.String()),
-			Escape(m.From), Escape(m.To), Escape(state(m.Step)), Escape(m.Reason.Message))
+			Escape(m.From), destinationText(m), Escape(state(m.Step)), Escape(m.Reason.Message))
 	}
 	return t.Flush()
 }

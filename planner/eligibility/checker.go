@@ -37,6 +37,7 @@ type Checker struct {
 	background  backgroundCount
 	protected   map[guard.Protection]bool // see protectionsWithin
 	bars        []strategyBars            // by strategy; nil until the first use
+	removals    map[cluster.PodID]bool    // see AllowRemoval
 }
 
 // podResult caches the results of Refuse and Rank for one pod.
@@ -50,7 +51,15 @@ func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerS
 	guards := guard.NewCache()
 	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
 		guards, make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, history.EvictedByOpenRuns(st),
-		countBackground(st, s, guards.Annotations, now), protectionsWithin(opts), nil}
+		countBackground(st, s, guards.Annotations, now), protectionsWithin(opts), nil, map[cluster.PodID]bool{}}
+}
+
+// AllowRemoval makes the Checker judge the removal of a pod that has ended. Otherwise Refuse refuses such a pod.
+// AllowRemoval must come before Refuse.
+func (v *Checker) AllowRemoval(pod cluster.PodID) {
+	if v.snapshot.Pods[pod].Terminal {
+		v.removals[pod] = true
+	}
 }
 
 // Refuse returns the reason if Evenkeel may not evict the pod. It caches the result.
@@ -82,6 +91,9 @@ func (v *Checker) findRefusal(pod cluster.PodID) (plan.Reason, bool) {
 	}
 	if r, refused := v.BackedOff(p); refused {
 		return r, true
+	}
+	if v.removals[pod] { // no budget and no placement is about a pod that has ended
+		return plan.Reason{}, false
 	}
 	if r, refused := v.inBackground(p); refused {
 		return r, true
@@ -132,7 +144,8 @@ func (v *Checker) recentReplacement(p *cluster.Pod) (plan.Reason, bool) {
 
 // GuardInput returns the input of the guards for the pod.
 func (v *Checker) GuardInput(p *cluster.Pod) guard.Input {
-	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Cache: v.Guards, OwnEvictions: v.own}
+	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Cache: v.Guards, OwnEvictions: v.own,
+		Ended: v.removals[p.ID]}
 }
 
 // overBudget returns the reason if the pod's PodDisruptionBudget blocks the eviction. Without a

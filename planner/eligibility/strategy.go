@@ -89,7 +89,7 @@ func (v *Checker) findBar(own *settings.StrategyRules, cache *guard.Cache, p *cl
 			return r, true
 		}
 	}
-	if own.MaxUnavailableWithoutPDB != nil && len(p.Budgets) == 0 {
+	if own.MaxUnavailableWithoutPDB != nil && len(p.Budgets) == 0 && !v.removals[p.ID] {
 		if r, n := v.allowanceWithoutPDB(p, v.MaxUnavailable(own)); n < 1 {
 			return r, true
 		}

@@ -97,8 +97,14 @@ func (t *Tracker) Excess(i int) int64 { return t.Measures[i].Excess() }
 // ReportedExcess returns the excess of goal i in the unit of plan.Goal.
 func (t *Tracker) ReportedExcess(i int) float64 { return t.Measures[i].Reported() }
 
-// Move records that the pod moves. Either node may be NoNode.
+// Move records that the pod moves. Either node may be NoNode. A pod that has ended changes only goals about the pod itself.
 func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
+	if t.Snapshot.Pods[pod].Terminal {
+		for _, i := range t.byPod[pod] {
+			t.Measures[i].Move(pod, from, to)
+		}
+		return
+	}
 	t.EachAffected(pod, from, to, func(i int) bool { t.Measures[i].Move(pod, from, to); return true })
 	for i := range t.Headroom {
 		t.Headroom[i].applyMove(pod, from, to)

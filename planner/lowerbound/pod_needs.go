@@ -38,7 +38,7 @@ func (p *proof) addPodNeeds() {
 			continue
 		}
 		pod := goal.Pods[0]
-		if !p.reach.mayLeave(pod) || !p.reach.canMeet(goal) {
+		if !p.reach.mayLeave(pod) || goal.Removal == "" && !p.reach.canMeet(goal) {
 			p.addResidual(*goal, 1, 1)
 			continue
 		}

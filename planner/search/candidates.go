@@ -105,10 +105,10 @@ func (c *pass) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
 	return size
 }
 
-// countUnmet increments unmetAttempts of each unmet requested goal and reports whether any goal is unmet.
+// countUnmet increments unmetAttempts of each unmet requested goal about pods that run, and reports whether any goal is unmet.
 func (c *goalSearch) countUnmet() (some bool) {
 	for g, goal := range c.Goals.Goals {
-		if !goal.Constraint && c.Goals.Excess(g) > 0 {
+		if !goal.Constraint && goal.Removal == "" && c.Goals.Excess(g) > 0 {
 			c.unmetAttempts[g]++
 			some = true
 		}

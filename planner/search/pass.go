@@ -205,6 +205,11 @@ func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, 
 		Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)), allGoals: goals,
 	}
 	c.Eligibility = eligibility.NewChecker(s, c.Model, st, opts, now)
+	for i := range goals {
+		if goals[i].Removal != "" {
+			c.Eligibility.AllowRemoval(goals[i].Pods[0])
+		}
+	}
 	addStrategies(&c)
 	c.Goals.Annotations = c.Eligibility.Guards.Annotations
 	return c

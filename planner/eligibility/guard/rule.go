@@ -40,6 +40,8 @@ type Input struct {
 	Now      time.Time
 	Options  *Options
 	Cache    *Cache // required
+	// Ended makes the rules judge the removal of a pod that has ended; see runningOnly.
+	Ended bool
 	// OwnEvictions holds the UIDs of the pods that Evenkeel evicts in runs that are not closed.
 	OwnEvictions map[string]bool
 
