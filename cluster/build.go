@@ -33,6 +33,7 @@ func New(o *Objects) (*Snapshot, error) {
 		nodeByName: make(map[string]NodeID, len(o.Nodes)), podByUID: make(map[string]PodID, len(o.Pods)),
 		namespaceByName: make(map[string]*corev1.Namespace, len(o.Namespaces)),
 	}}
+	b.podIndex = NewPodIndex(b.s)
 	b.parseVersion()
 	b.addNamespaces()
 	b.addClaims()
@@ -52,10 +53,10 @@ func New(o *Objects) (*Snapshot, error) {
 }
 
 type builder struct {
-	o          *Objects
-	s          *Snapshot
-	labelIndex labelIndex
-	errs       []error
+	o        *Objects
+	s        *Snapshot
+	podIndex *PodIndex
+	errs     []error
 }
 
 // maxErrors limits how many errors a message lists. If a user passes the same file twice, every

@@ -8,15 +8,23 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// labelIndex maps a namespace and a label key to the pods by label value. A large cluster has
-// thousands of Services and budgets. Testing every pod of a namespace against each of them would
-// take minutes.
+// PodIndex finds the pods that a selector matches. A large cluster has thousands of Services, budgets and other
+// selectors. Testing every pod of a namespace against each of them would take minutes.
+type PodIndex struct {
+	snapshot *Snapshot
+	byLabel  labelIndex
+}
+
+// NewPodIndex returns an index of the pods of a snapshot. It is not safe for concurrent use.
+func NewPodIndex(s *Snapshot) *PodIndex { return &PodIndex{s, labelIndex{}} }
+
+// labelIndex maps a namespace and a label key to the pods by label value.
 type labelIndex map[namespaceKey]map[string][]PodID
 
 type namespaceKey struct{ namespace, key string }
 
-// forEachSelected calls f for each pod of a namespace that the selector matches, in order.
-func (b *builder) forEachSelected(ns string, sel labels.Selector, f func(*Pod)) {
+// ForEachSelected calls f for each pod of a namespace that the selector matches, in order.
+func (x *PodIndex) ForEachSelected(ns string, sel labels.Selector, f func(*Pod)) {
 	wanted, selectable := sel.Requirements()
 	if !selectable {
 		return
@@ -26,21 +34,21 @@ func (b *builder) forEachSelected(ns string, sel labels.Selector, f func(*Pod)) 
 			f(p)
 		}
 	}
-	if few, ok := b.candidatePods(ns, wanted); ok {
+	if few, ok := x.candidatePods(ns, wanted); ok {
 		for _, id := range few {
-			visit(&b.s.Pods[id])
+			visit(&x.snapshot.Pods[id])
 		}
 		return
 	}
-	from, to := b.podsOfNamespace(ns)
+	from, to := x.podsOfNamespace(ns)
 	for i := from; i < to; i++ {
-		visit(&b.s.Pods[i])
+		visit(&x.snapshot.Pods[i])
 	}
 }
 
 // candidatePods returns, in order, the pods that meet the most selective requirement. ok is false
 // if no requirement lists accepted values.
-func (b *builder) candidatePods(ns string, wanted labels.Requirements) (few []PodID, ok bool) {
+func (x *PodIndex) candidatePods(ns string, wanted labels.Requirements) (few []PodID, ok bool) {
 	var fewest int
 	var best [][]PodID
 	for i := range wanted {
@@ -50,7 +58,7 @@ func (b *builder) candidatePods(ns string, wanted labels.Requirements) (few []Po
 		default:
 			continue
 		}
-		byValue := b.podsByLabel(ns, r.Key())
+		byValue := x.podsByLabel(ns, r.Key())
 		n, lists := 0, [][]PodID(nil)
 		for _, v := range r.ValuesUnsorted() {
 			n, lists = n+len(byValue[v]), append(lists, byValue[v])
@@ -67,29 +75,26 @@ func (b *builder) candidatePods(ns string, wanted labels.Requirements) (few []Po
 	return slices.Compact(few), ok // a requirement may list a value twice
 }
 
-func (b *builder) podsByLabel(ns, key string) map[string][]PodID {
+func (x *PodIndex) podsByLabel(ns, key string) map[string][]PodID {
 	at := namespaceKey{ns, key}
-	if b.labelIndex == nil {
-		b.labelIndex = labelIndex{}
-	}
-	byValue, ok := b.labelIndex[at]
+	byValue, ok := x.byLabel[at]
 	if !ok {
 		byValue = map[string][]PodID{}
-		from, to := b.podsOfNamespace(ns)
+		from, to := x.podsOfNamespace(ns)
 		for i := from; i < to; i++ {
-			if v, ok := b.s.Pods[i].Object.Labels[key]; ok {
+			if v, ok := x.snapshot.Pods[i].Object.Labels[key]; ok {
 				byValue[v] = append(byValue[v], PodID(i))
 			}
 		}
-		b.labelIndex[at] = byValue
+		x.byLabel[at] = byValue
 	}
 	return byValue
 }
 
 // podsOfNamespace returns the range of a namespace's pods. They are contiguous, because pods
 // are sorted by namespace.
-func (b *builder) podsOfNamespace(ns string) (from, to int) {
-	pods := b.s.Pods
+func (x *PodIndex) podsOfNamespace(ns string) (from, to int) {
+	pods := x.snapshot.Pods
 	from = sort.Search(len(pods), func(i int) bool { return pods[i].Object.Namespace >= ns })
 	to = from + sort.Search(len(pods)-from, func(i int) bool { return pods[from+i].Object.Namespace > ns })
 	return from, to

@@ -243,7 +243,7 @@ func (b *builder) addServices() {
 		if len(o.Spec.Selector) > 0 {
 			svc.Selector = labels.SelectorFromSet(o.Spec.Selector)
 		}
-		b.forEachSelected(o.Namespace, svc.Selector, func(p *Pod) {
+		b.podIndex.ForEachSelected(o.Namespace, svc.Selector, func(p *Pod) {
 			p.Services = append(p.Services, svc.ID)
 			if !p.Terminal {
 				svc.Pods = append(svc.Pods, p.ID)
@@ -269,7 +269,7 @@ func (b *builder) addBudgets() {
 			sel = labels.Everything()
 		}
 		budget := Budget{ID: BudgetID(len(b.s.Budgets)), Object: o, Selector: sel, Unreadable: selectorError(err)}
-		b.forEachSelected(o.Namespace, sel, func(p *Pod) {
+		b.podIndex.ForEachSelected(o.Namespace, sel, func(p *Pod) {
 			p.Budgets = append(p.Budgets, budget.ID)
 			budget.Pods = append(budget.Pods, p.ID)
 		})

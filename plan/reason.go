@@ -11,12 +11,14 @@ type Reason struct {
 
 // Reasons for a move.
 const (
-	NodeOverUtilized Code = "NodeOverUtilized"
-	ZoneSkewed       Code = "ZoneSkewed"
-	DisplacedForMove Code = "DisplacedForMove"
-	TooManyRestarts  Code = "TooManyRestarts"
-	PodExpired       Code = "PodExpired"
-	PodFailed        Code = "PodFailed"
+	NodeOverUtilized         Code = "NodeOverUtilized"
+	ZoneSkewed               Code = "ZoneSkewed"
+	SpreadConstraintViolated Code = "SpreadConstraintViolated"
+	TooManyDuplicates        Code = "TooManyDuplicates"
+	DisplacedForMove         Code = "DisplacedForMove"
+	TooManyRestarts          Code = "TooManyRestarts"
+	PodExpired               Code = "PodExpired"
+	PodFailed                Code = "PodFailed"
 )
 
 // Guards that forbid an eviction.

@@ -18,6 +18,7 @@ import (
 var goldenFiles = []string{
 	"../planner/testdata/scenarios/*.txtar",
 	"../strategies/testdata/*.txtar",
+	"../strategies/*/testdata/*.txtar",
 	"../planner/breaker/testdata/trips.txt",
 	"../evictor/testdata/outcomes.txt",
 	"../controller/testdata/outcomes.txt",

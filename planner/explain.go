@@ -84,7 +84,7 @@ func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 	w := &s.Workloads[id]
 	x := e.WorkloadWithoutPods(w)
 	for g, goal := range e.stated.Goals {
-		if goal.Kind == plan.SkewAtMost && slices.ContainsFunc(goal.Pods, func(p cluster.PodID) bool { return s.Pods[p].Workload == id }) {
+		if (goal.Kind == plan.SkewAtMost || goal.Kind == plan.CountAtMost) && slices.ContainsFunc(goal.Pods, func(p cluster.PodID) bool { return s.Pods[p].Workload == id }) {
 			x.Goals = append(x.Goals, e.goal(g, false))
 		}
 	}

@@ -46,6 +46,8 @@ func goalText(g plan.Goal) string {
 		return fmt.Sprintf("%s of %s at most %s", resourceText(g), what, percent.Of(g.Limit))
 	case plan.SkewAtMost:
 		return fmt.Sprintf("%s: at most %s apart over %s", what, plural.Count(int(g.Limit), "pod"), escape(g.TopologyKey))
+	case plan.CountAtMost:
+		return fmt.Sprintf("at most %s of %s on each value of %s", plural.Count(int(g.Limit), "pod"), what, escape(g.TopologyKey))
 	case plan.NodeEmpty:
 		return what + " empty"
 	case plan.PodAway:

@@ -7,21 +7,25 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/strategies"
+	"github.com/evenkeel-project/evenkeel/strategies/duplicates"
 	"github.com/evenkeel-project/evenkeel/strategies/failedpods"
 	"github.com/evenkeel-project/evenkeel/strategies/lifetime"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
 	"github.com/evenkeel-project/evenkeel/strategies/restarts"
+	"github.com/evenkeel-project/evenkeel/strategies/topologyspread"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
 )
 
 // argTypes are the arguments of each type of strategy.
 var argTypes = map[string]reflect.Type{
-	"ZoneSpread": reflect.TypeFor[zonespread.Args](),
-	"NodeLoad":   reflect.TypeFor[nodeload.Args](),
-	"Restarts":   reflect.TypeFor[restarts.Args](),
-	"Lifetime":   reflect.TypeFor[lifetime.Args](),
-	"FailedPods": reflect.TypeFor[failedpods.Args](),
+	"ZoneSpread":     reflect.TypeFor[zonespread.Args](),
+	"TopologySpread": reflect.TypeFor[topologyspread.Args](),
+	"Duplicates":     reflect.TypeFor[duplicates.Args](),
+	"NodeLoad":       reflect.TypeFor[nodeload.Args](),
+	"Restarts":       reflect.TypeFor[restarts.Args](),
+	"Lifetime":       reflect.TypeFor[lifetime.Args](),
+	"FailedPods":     reflect.TypeFor[failedpods.Args](),
 }
 
 // TestEveryArgumentIsDocumented checks that the section of each type in docs/reference/strategies.md has a row for each

@@ -9,10 +9,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/duplicates"
 	"github.com/evenkeel-project/evenkeel/strategies/failedpods"
 	"github.com/evenkeel-project/evenkeel/strategies/lifetime"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 	"github.com/evenkeel-project/evenkeel/strategies/restarts"
+	"github.com/evenkeel-project/evenkeel/strategies/topologyspread"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
 )
 
@@ -39,6 +41,8 @@ type Definition struct {
 // To add a strategy, add a folder and a line here.
 var All = []Definition{
 	{Type: "ZoneSpread", New: asStrategy(zonespread.New)},
+	{Type: "TopologySpread", New: asStrategy(topologyspread.New)},
+	{Type: "Duplicates", New: asStrategy(duplicates.New)},
 	{Type: "NodeLoad", New: asStrategy(nodeload.New)},
 	{Type: "Restarts", New: asStrategy(restarts.New)},
 	{Type: "Lifetime", New: asStrategy(lifetime.New)},

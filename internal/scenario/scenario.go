@@ -118,11 +118,11 @@ const defaultTime = "2026-01-02T00:00:00Z"
 // clusterFile is the content of cluster.yaml and of a base.
 type clusterFile struct {
 	// Base is the name of a file in the folder bases, without its extension.
-	Base string `json:"base"`
+	Base string `json:"base,omitempty"`
 	// TakenAt is the time of the snapshot, in RFC 3339.
-	TakenAt string `json:"takenAt"`
+	TakenAt string `json:"takenAt,omitempty"`
 	// ServerVersion is the API server's "major.minor".
-	ServerVersion string `json:"serverVersion"`
+	ServerVersion string `json:"serverVersion,omitempty"`
 	// Objects change objects of the base or add objects.
 	Objects []map[string]any `json:"objects"`
 }

@@ -44,7 +44,10 @@ func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, goals []i
 // move does not overload n.
 func (t *Tracker) amountAllowsTarget(i int, pod cluster.PodID, n cluster.NodeID) bool {
 	b, ok := t.Measures[i].(*NodeMeasure)
-	return !ok || t.roomOutsideGoals[b.Amounts] == nil || n == cluster.NoNode || usageKnown(b.Amounts, n) && HasRoom(t.RoomNeededOutsideGoals(pod), n)
+	if !ok || t.roomOutsideGoals[b.Amounts].byNode == nil || n == cluster.NoNode {
+		return true
+	}
+	return usageKnown(b.Amounts, n) && HasRoom(t.RoomNeededOutsideGoals(pod, t.Goals[i].Strategy), n)
 }
 
 // CouldImprove reports whether the eviction can lower the excess of goal g. CouldImprove assumes the best target.

@@ -6,9 +6,43 @@ import "github.com/evenkeel-project/evenkeel/cluster"
 type domains struct {
 	ByNode []int32 // by node; NoDomain if the label is missing or empty
 	ids    map[string]int32
+	names  []string // by domain; nil until the first use
+	sizes  []int32  // by domain: the number of its nodes; nil until the first use
 }
 
 const NoDomain = -1
+
+// of returns the domain of the node, or NoDomain for NoNode and for a node that is marked as not counted.
+func (d *domains) of(n cluster.NodeID, notCounted []bool) int32 {
+	if n == cluster.NoNode || notCounted != nil && notCounted[n] {
+		return NoDomain
+	}
+	return d.ByNode[n]
+}
+
+// Name returns the value of the topology key in a domain.
+func (d *domains) Name(domain int) string {
+	if d.names == nil {
+		d.names = make([]string, len(d.ids))
+		for name, at := range d.ids {
+			d.names[at] = name
+		}
+	}
+	return d.names[domain]
+}
+
+// NodesIn returns the number of nodes in a domain.
+func (d *domains) NodesIn(domain int) int {
+	if d.sizes == nil {
+		d.sizes = make([]int32, len(d.ids))
+		for _, at := range d.ByNode {
+			if at != NoDomain {
+				d.sizes[at]++
+			}
+		}
+	}
+	return int(d.sizes[domain])
+}
 
 type domainCache map[string]*domains
 
@@ -16,7 +50,7 @@ func (x domainCache) forKey(s *cluster.Snapshot, key string) *domains {
 	if d := x[key]; d != nil {
 		return d
 	}
-	d := &domains{make([]int32, len(s.Nodes)), map[string]int32{}}
+	d := &domains{ByNode: make([]int32, len(s.Nodes)), ids: map[string]int32{}}
 	for i := range s.Nodes {
 		value, _ := s.Nodes[i].Label(key)
 		if value == "" {

@@ -40,9 +40,10 @@ type kind struct {
 
 // kinds has an entry for each kind that the planner can measure.
 var kinds = map[plan.GoalKind]kind{
-	plan.PodAway:    {newMeasure: newPodAwayMeasure, order: podOrder, stated: true},
-	plan.SkewAtMost: {newMeasure: newSkewMeasure, order: groupOrder, group: true},
-	plan.NodeBelow:  {newMeasure: newNodeMeasure, order: nodeOrder},
+	plan.PodAway:     {newMeasure: newPodAwayMeasure, order: podOrder, stated: true},
+	plan.SkewAtMost:  {newMeasure: newSkewMeasure, order: groupOrder, group: true},
+	plan.CountAtMost: {newMeasure: newCountMeasure, order: groupOrder, group: true},
+	plan.NodeBelow:   {newMeasure: newNodeMeasure, order: nodeOrder},
 }
 
 const (

@@ -27,7 +27,7 @@ func newNodeMeasure(c *measureCache, g *plan.Goal) Measure {
 
 func (b *NodeMeasure) watch(t *Tracker, i int32) {
 	t.ByNode[b.Node] = append(t.ByNode[b.Node], i)
-	t.addHeadroom(b, t.Goals[i].Limit)
+	t.addHeadroom(b, &t.Goals[i])
 }
 
 // addEffects adds the effect of leaving the node. The Headroom of the Tracker limits landings on it.
@@ -36,8 +36,8 @@ func (b *NodeMeasure) addEffects(a *TargetCheck, t *Tracker, i int32, pod cluste
 	a.LeavingHarms = a.LeavingHarms || after > before
 	switch {
 	case after >= before || !t.Asks(int(i), pod):
-	case t.roomOutsideGoals[b.Amounts] != nil:
-		a.limitedAmounts = append(a.limitedAmounts, b.Amounts)
+	case t.roomOutsideGoals[b.Amounts].byNode != nil:
+		a.limitedAmounts = append(a.limitedAmounts, limitedAmount{amounts: b.Amounts, strategy: t.Goals[i].Strategy})
 	default:
 		a.leavingImproves = true
 	}

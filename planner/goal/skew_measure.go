@@ -73,7 +73,8 @@ type SkewMeasure struct {
 	IndexByDomain []int32 // by domain: its index in Counts, or NoDomain
 	Counts        []int
 	Limit         int
-	Moves         int // fewest moves that meet the limit
+	notCounted    []bool // by node; nil if no such node
+	Moves         int    // fewest moves that meet the limit
 	// excessAfterLeaving caches the result of ExcessAfterLeaving plus one, by index in Counts. The value 0 means
 	// unknown. The last entry is for pods outside the counted domains.
 	excessAfterLeaving []int32
@@ -81,7 +82,8 @@ type SkewMeasure struct {
 
 func newSkewMeasure(c *measureCache, g *plan.Goal) Measure {
 	s, d := c.snapshot, c.domains.forKey(c.snapshot, g.TopologyKey)
-	k := &SkewMeasure{Domains: d, IndexByDomain: make([]int32, len(d.ids)), Counts: make([]int, len(g.Domains)), Limit: int(g.Limit)}
+	k := &SkewMeasure{Domains: d, IndexByDomain: make([]int32, len(d.ids)), Counts: make([]int, len(g.Domains)), Limit: int(g.Limit),
+		notCounted: g.NotCounted}
 	for i := range k.IndexByDomain {
 		k.IndexByDomain[i] = NoDomain
 	}
@@ -101,11 +103,7 @@ func newSkewMeasure(c *measureCache, g *plan.Goal) Measure {
 	return k
 }
 
-func (k *SkewMeasure) watch(t *Tracker, i int32) {
-	for _, p := range t.Goals[i].Pods {
-		t.byPod[p] = append(t.byPod[p], i)
-	}
-}
+func (k *SkewMeasure) watch(t *Tracker, i int32) { t.watchPods(i) }
 
 // addEffects adds the effect of a landing in each domain.
 func (k *SkewMeasure) addEffects(a *TargetCheck, t *Tracker, i int32, pod cluster.PodID) {
@@ -140,7 +138,7 @@ func (k *SkewMeasure) effects(from cluster.NodeID, asks bool) groupEffect {
 	if leaves >= 0 {
 		k.Counts[leaves]++
 	}
-	g := groupEffect{domainByNode: k.Domains.ByNode, effects: make([]effect, len(k.IndexByDomain)+1)}
+	g := groupEffect{domainByNode: k.Domains.ByNode, notCounted: k.notCounted, effects: make([]effect, len(k.IndexByDomain)+1)}
 	g.effects[0] = bySlot[n]
 	for domain, slot := range k.IndexByDomain {
 		if g.effects[domain+1] = bySlot[n]; slot != NoDomain {
@@ -159,11 +157,18 @@ func (k *SkewMeasure) clone() Measure {
 // DomainIndex returns the index in Counts of the node's domain. DomainIndex returns false if the goal does not count
 // the node.
 func (k *SkewMeasure) DomainIndex(n cluster.NodeID) (int, bool) {
-	if n == cluster.NoNode || k.Domains.ByNode[n] == NoDomain {
+	d := k.Domains.of(n, k.notCounted)
+	if d == NoDomain {
 		return 0, false
 	}
-	i := k.IndexByDomain[k.Domains.ByNode[n]]
+	i := k.IndexByDomain[d]
 	return int(i), i != NoDomain
+}
+
+// SameNodes reports whether both goals count the same nodes in the same domains.
+func (k *SkewMeasure) SameNodes(o *SkewMeasure) bool {
+	sameMarks := len(k.notCounted) == len(o.notCounted) && (len(k.notCounted) == 0 || &k.notCounted[0] == &o.notCounted[0])
+	return sameMarks && k.Domains == o.Domains && len(k.Counts) == len(o.Counts) && slices.Equal(k.IndexByDomain, o.IndexByDomain)
 }
 
 func (k *SkewMeasure) Excess() int64 { return int64(k.Moves) }

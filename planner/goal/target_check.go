@@ -13,13 +13,10 @@ type TargetCheck struct {
 	// leavingImproves is true if the eviction improves a goal, whatever the target. LeavingHarms is true if the
 	// eviction worsens a goal, whatever the target.
 	leavingImproves, LeavingHarms bool
-	// limitedAmounts holds the amounts whose goals the eviction improves, if these goals also limit nodes without a
-	// goal. The improvement counts only if the usage of the target is known and the target has room.
-	limitedAmounts []*cluster.Amounts
-	// OutsideGoals is the room that a target needs if no goal is about the target.
-	OutsideGoals []RoomNeed
-	needs        []RoomNeed
-	groups       []groupEffect
+	// limitedAmounts are those whose goals the eviction improves. The improvement counts only on nodes that they allow.
+	limitedAmounts []limitedAmount
+	needs          []RoomNeed
+	groups         []groupEffect
 	// returnHelps is true if a landing on From improves a goal. Such a landing changes no other goal.
 	returnHelps bool
 }
@@ -27,8 +24,9 @@ type TargetCheck struct {
 // groupEffect holds, for one goal, the effect of a landing in each domain, or on marked and other nodes.
 type groupEffect struct {
 	domainByNode []int32  // domain of each node; nil if the effect depends on marked
+	notCounted   []bool   // by node; nil if all nodes of a domain count
 	marked       []bool   // by node
-	effects      []effect // by domain index plus one; index 0 is for nodes without a domain and for those not marked
+	effects      []effect // by domain index plus one; index 0 is for nodes outside all domains and for those not marked
 }
 
 // effect is a set of two flags: harmless if the group goal does not become worse, helpful if a requested group goal
@@ -42,6 +40,8 @@ const (
 
 func (g *groupEffect) onNode(n cluster.NodeID) effect {
 	switch {
+	case g.notCounted != nil && g.notCounted[n]:
+		return g.effects[0]
 	case g.domainByNode != nil:
 		return g.effects[g.domainByNode[n]+1]
 	case g.marked[n]:
@@ -58,18 +58,17 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 			t.Measures[i].addEffects(&a, t, i, pod)
 		}
 	}
-	if len(a.limitedAmounts) > 0 {
-		a.OutsideGoals = t.RoomNeededOutsideGoals(pod)
-	}
-	if !a.leavingImproves && len(t.byPod[pod]) == 0 {
+	if same := addLimitedNeeds(t, a.limitedAmounts, pod); same && !a.leavingImproves && len(t.byPod[pod]) == 0 {
 		// The eviction can improve only such goals, so the target needs known usage and enough room.
-		for _, amounts := range a.limitedAmounts {
+		for k, x := range a.limitedAmounts {
 			a.leavingImproves = true
-			if known := t.KnownUsage[amounts]; known != nil {
+			if known := t.KnownUsage[x.amounts]; known != nil {
 				a.needs = append(a.needs, RoomNeed{1, known})
 			}
+			if k == 0 {
+				a.needs = append(a.needs, x.needs...)
+			}
 		}
-		a.needs = append(a.needs, a.OutsideGoals...)
 	}
 	for i := range t.Headroom {
 		if amount := t.Headroom[i].Amounts.Contribution(pod, cluster.NoNode); amount > 0 {
@@ -132,8 +131,7 @@ func (a *TargetCheck) Helps(n cluster.NodeID) bool {
 	if n == a.From {
 		return a.returnHelps
 	}
-	if a.leavingImproves || slices.ContainsFunc(a.limitedAmounts,
-		func(x *cluster.Amounts) bool { return usageKnown(x, n) }) && HasRoom(a.OutsideGoals, n) {
+	if a.leavingImproves || slices.ContainsFunc(a.limitedAmounts, func(x limitedAmount) bool { return x.allows(n) }) {
 		return true
 	}
 	for i := range a.groups {

@@ -28,13 +28,16 @@ type Tracker struct {
 	// and 0 otherwise.
 	KnownUsage map[*cluster.Amounts][]int64
 	// roomOutsideGoals holds, for each amount, the room of each node below the limit of the goals about other nodes.
-	// Nodes with a goal of their own have Unbounded. Amounts by requests are missing if every node has such a goal.
-	roomOutsideGoals map[*cluster.Amounts][]int64
+	// Amounts by requests are missing if every node has a goal of its own; see removeNodesWithGoals.
+	roomOutsideGoals map[*cluster.Amounts]outsideRoom
 	// UnderPressure marks, by node, the nodes under pressure. The slice is nil if pressure hints are not used.
 	UnderPressure []bool
 	// Barred reports whether the strategy of the goal may not move the pod. Nil means that every strategy may move every
 	// pod.
 	Barred func(goal int, pod cluster.PodID) bool
+	// SelectsNodes reports whether the strategy has a nodeSelector of its own. Its goals limit other nodes only for moves
+	// that serve it. Nil means that no strategy has one.
+	SelectsNodes func(strategy string) bool
 	// First marks, by goal, the goals that the planner handles before all others; see FirstGoals.
 	First []bool
 	// Annotations caches the parsed annotations of nodes and pods.
@@ -52,7 +55,7 @@ func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 func newTracker(s *cluster.Snapshot, goals []plan.Goal, counts func(*plan.Goal) bool) *Tracker {
 	t := &Tracker{Snapshot: s, Goals: goals, Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
 		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32,
-			len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts][]int64{}, Annotations: annotation.NewCache()}
+			len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts]outsideRoom{}, Annotations: annotation.NewCache()}
 	cache := &measureCache{s, domainCache{}, requestAmounts{}}
 	for i := range goals {
 		t.Measures[i] = cache.newMeasure(&goals[i])
@@ -61,9 +64,7 @@ func newTracker(s *cluster.Snapshot, goals []plan.Goal, counts func(*plan.Goal) 
 		}
 		t.InitialExcess[i] = max(1, t.Measures[i].Excess())
 	}
-	maps.DeleteFunc(t.roomOutsideGoals, func(a *cluster.Amounts, room []int64) bool {
-		return !a.Measure.ByUsage && !slices.ContainsFunc(room, func(r int64) bool { return r != Unbounded })
-	})
+	removeNodesWithGoals(t)
 	return t
 }
 
@@ -75,8 +76,8 @@ func (t *Tracker) Clone() *Tracker {
 		c.Headroom[i].ByNode = slices.Clone(c.Headroom[i].ByNode)
 	}
 	c.roomOutsideGoals = maps.Clone(t.roomOutsideGoals)
-	for amounts, room := range c.roomOutsideGoals {
-		c.roomOutsideGoals[amounts] = slices.Clone(room)
+	for amounts, x := range c.roomOutsideGoals {
+		c.roomOutsideGoals[amounts] = outsideRoom{x.strategy, slices.Clone(x.byNode)}
 	}
 	c.Measures = make([]Measure, len(t.Measures))
 	for i, m := range t.Measures {
@@ -109,8 +110,8 @@ func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	for i := range t.Headroom {
 		t.Headroom[i].applyMove(pod, from, to)
 	}
-	for amounts, room := range t.roomOutsideGoals {
-		Headroom{amounts, room}.applyMove(pod, from, to)
+	for amounts, x := range t.roomOutsideGoals {
+		Headroom{amounts, x.byNode}.applyMove(pod, from, to)
 	}
 }
 
@@ -135,9 +136,15 @@ func (t *Tracker) EachAffected(pod cluster.PodID, from, to cluster.NodeID, f fun
 	return true
 }
 
-// addHeadroom records the amount that the goal still allows on its node. The parameter limit is the limit of the
-// goal.
-func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
+// watchPods makes the Tracker ask goal i about moves of its pods.
+func (t *Tracker) watchPods(i int32) {
+	for _, p := range t.Goals[i].Pods {
+		t.byPod[p] = append(t.byPod[p], i)
+	}
+}
+
+// addHeadroom records the amount that the goal still allows on its node.
+func (t *Tracker) addHeadroom(b *NodeMeasure, g *plan.Goal) {
 	at := slices.IndexFunc(t.Headroom, func(h Headroom) bool { return h.Amounts == b.Amounts })
 	if at < 0 {
 		room := make([]int64, len(t.Snapshot.Nodes))
@@ -149,37 +156,7 @@ func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
 	}
 	room := t.Headroom[at].ByNode
 	room[b.Node] = min(room[b.Node], b.limit-b.used)
-	t.addRoomOutsideGoals(b, limit)
-}
-
-// addRoomOutsideGoals records the remaining room of nodes that no goal is about, such as excluded nodes. For goals by
-// load, addRoomOutsideGoals also records the nodes with known usage.
-func (t *Tracker) addRoomOutsideGoals(b *NodeMeasure, limit float64) {
-	if t.roomOutsideGoals[b.Amounts] == nil {
-		known, room := make([]int64, len(t.Snapshot.Nodes)), make([]int64, len(t.Snapshot.Nodes))
-		for i := range t.Snapshot.Nodes {
-			room[i] = Unbounded
-			if used, _, ok := b.Amounts.NodeUsed(cluster.NodeID(i)); ok {
-				known[i] = Unbounded
-				room[i] = int64(limit*float64(b.Amounts.Total(cluster.NodeID(i)))+Rounding) - used
-			}
-		}
-		if t.roomOutsideGoals[b.Amounts] = room; b.Amounts.Measure.ByUsage {
-			t.KnownUsage[b.Amounts] = known
-		}
-	}
-	t.roomOutsideGoals[b.Amounts][b.Node] = Unbounded // Headroom limits this node
-}
-
-// RoomNeededOutsideGoals returns the room that a pod needs on nodes that no goal is about.
-func (t *Tracker) RoomNeededOutsideGoals(pod cluster.PodID) []RoomNeed {
-	var out []RoomNeed
-	for amounts, room := range t.roomOutsideGoals {
-		if amount := amounts.Contribution(pod, cluster.NoNode); amount > 0 {
-			out = append(out, RoomNeed{amount, room})
-		}
-	}
-	return out
+	t.addRoomOutsideGoals(b, g)
 }
 
 // Unbounded is the headroom of a node that no goal is about.
@@ -201,18 +178,7 @@ func (h Headroom) applyMove(pod cluster.PodID, from, to cluster.NodeID) {
 	}
 }
 
-// RoomNeed holds the amount of a counted resource that a pod needs, and the room on each node.
-type RoomNeed struct {
-	amount int64
-	room   []int64 // by node
-}
-
 func usageKnown(a *cluster.Amounts, n cluster.NodeID) bool {
 	_, _, known := a.NodeUsed(n)
 	return known
-}
-
-// HasRoom reports whether the node has room for all needs.
-func HasRoom(needs []RoomNeed, n cluster.NodeID) bool {
-	return !slices.ContainsFunc(needs, func(x RoomNeed) bool { return x.amount > x.room[n] })
 }

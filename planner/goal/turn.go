@@ -46,7 +46,7 @@ func (t *Tracker) ForTurn(turn Turn, all []plan.Goal, earlier, moves []PodMove) 
 		counts = func(g *plan.Goal) bool { return !g.Soft }
 	}
 	out := newTracker(t.Snapshot, goals, counts)
-	out.UnderPressure, out.Annotations, out.Barred = t.UnderPressure, t.Annotations, t.Barred
+	out.UnderPressure, out.Annotations, out.Barred, out.SelectsNodes = t.UnderPressure, t.Annotations, t.Barred, t.SelectsNodes
 	for _, m := range earlier {
 		out.Move(m.Pod, m.From, m.To)
 	}

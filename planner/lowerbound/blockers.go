@@ -90,6 +90,8 @@ func describeUnmetGoal(g plan.Goal) string {
 	switch g.Kind {
 	case plan.NodeBelow:
 		return fmt.Sprintf("%s stays above %s of its %s", g.Subject.Name, percent.Of(g.Limit), g.Resource)
+	case plan.CountAtMost:
+		return fmt.Sprintf("%s keeps more than %d pods on a value of %s", g.Subject, int(g.Limit), g.TopologyKey)
 	case plan.PodAway:
 		return fmt.Sprintf("%s stays on %s", g.Subject, g.From)
 	}
@@ -103,6 +105,11 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 		return ""
 	}
 	others, here, place := p.reach.all, "this node", "node"
+	if k, ok := p.start.Measures[g].(*goal.CountMeasure); ok {
+		if from, counted := k.DomainIndex(p.Snapshot.Pods[id].Node); !counted || k.Domains.NodesIn(from) > 1 {
+			return "" // nothing is known about the other domains
+		}
+	}
 	if k, ok := p.start.Measures[g].(*goal.SkewMeasure); ok {
 		from, counted := k.DomainIndex(p.Snapshot.Pods[id].Node)
 		if !counted {

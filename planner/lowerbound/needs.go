@@ -13,40 +13,52 @@ import (
 // the remaining excess to the residual. One eviction lowers the excess of a group by at most one move. This also
 // limits plans that meet only part of the goal.
 //
-// addGroupNeeds skips a group if its total may change: a pod of its workloads is Pending or terminating, or a pod can
-// enter or leave the counted domains.
+// addGroupNeeds skips a group that must be spread if its total may change: a pod of its workloads is Pending or
+// terminating, or a pod can enter or leave the counted domains.
 func (p *proof) addGroupNeeds() {
 	used, whole := make([]bool, len(p.Snapshot.Pods)), workloadsComplete{}
-	for g, wanted := range p.Goals.Goals {
-		k, ok := p.start.Measures[g].(*goal.SkewMeasure)
-		if !ok || wanted.Constraint || k.Excess() == 0 || !p.groupIsFixed(wanted, used, whole) {
+	for g := range p.Goals.Goals {
+		if p.Goals.Goals[g].Constraint || p.start.Excess(g) == 0 {
 			continue
 		}
-		left := p.Goals.Excess(g)
-		limit, moves, able := k.Limit, k.Moves, movablePods{}
-		who := p.full.required.count > 0 || !p.full.sumsOnly || !p.planned.sumsOnly && left < k.Excess()
-		if who || !p.firstMovableSuffice(k, wanted) {
-			var open bool
-			if able, open = p.findMovablePods(k, wanted); open {
-				continue
-			}
-			limit, moves = k.ReachableSkew(able.leaving, able.arriving)
+		switch m := p.start.Measures[g].(type) {
+		case *goal.SkewMeasure:
+			p.addSkewNeed(g, m, used, whole)
+		case *goal.CountMeasure:
+			p.addCountNeeds(g, m, used)
 		}
-		for _, id := range wanted.Pods {
-			used[id] = true
+	}
+}
+
+// addSkewNeed adds the need of one group that must be spread, and marks its pods as used.
+func (p *proof) addSkewNeed(g int, k *goal.SkewMeasure, used []bool, whole workloadsComplete) {
+	wanted, left := p.Goals.Goals[g], p.Goals.Excess(g)
+	if !p.groupIsFixed(wanted, used, whole) {
+		return
+	}
+	limit, moves, able := k.Limit, k.Moves, movablePods{}
+	who := p.full.required.count > 0 || !p.full.sumsOnly || !p.planned.sumsOnly && left < k.Excess()
+	if who || !p.firstMovableSuffice(k, wanted) {
+		var open bool
+		if able, open = p.findMovablePods(k, wanted); open {
+			return
 		}
-		movers := able.pods
-		if limit == k.Limit {
-			movers = able.podsThatMustGive(k)
-		}
-		p.full.addGroup(moves, movers)
-		if left > 0 {
-			moves = max(0, int(k.Excess()-left)) // moves for other strategies may worsen a goal of a soft one
-		}
-		p.planned.addGroup(moves, able.podsThatMustGive(k))
-		if was := goal.Spread(k.Counts) - k.Limit; was > 0 {
-			p.addResidual(wanted, float64(limit-k.Limit)/float64(was), float64(limit-k.Limit))
-		}
+		limit, moves = k.ReachableSkew(able.leaving, able.arriving)
+	}
+	for _, id := range wanted.Pods {
+		used[id] = true
+	}
+	movers := able.pods
+	if limit == k.Limit {
+		movers = able.podsThatMustGive(k)
+	}
+	p.full.addGroup(moves, movers)
+	if left > 0 {
+		moves = max(0, int(k.Excess()-left)) // moves for other strategies may worsen a goal of a soft one
+	}
+	p.planned.addGroup(moves, able.podsThatMustGive(k))
+	if was := goal.Spread(k.Counts) - k.Limit; was > 0 {
+		p.addResidual(wanted, float64(limit-k.Limit)/float64(was), float64(limit-k.Limit))
 	}
 }
 

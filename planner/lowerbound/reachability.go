@@ -32,6 +32,8 @@ type reachability struct {
 	targets []classTargets
 	// marked caches the targets among the marked nodes of PodAway goals.
 	marked map[targetsOfClass]classTargets
+	// outside caches the targets outside a domain of a CountAtMost.
+	outside map[outsideOfClass]classTargets
 	// strategies are the strategies with requested goals; nil if no strategy has rules of its own.
 	strategies []int
 }
@@ -56,7 +58,7 @@ type stayingPods struct {
 
 func newReachability(c *search.Search, start *goal.Tracker) *reachability {
 	r := &reachability{search: c, start: start, staying: make([]stayingPods, len(c.Snapshot.Nodes)), strategies: c.RequestingStrategies(),
-		marked: map[targetsOfClass]classTargets{}}
+		marked: map[targetsOfClass]classTargets{}, outside: map[outsideOfClass]classTargets{}}
 	if start.HasSoft() {
 		r.start = start.ForTurn(goal.FirmTurn, start.Goals, c.EarlierMoves(), nil)
 	}
@@ -112,8 +114,7 @@ type domainNodes struct {
 // byDomain returns the nodes by the domains of the group. byDomain reuses the latest result, because nearly all
 // groups count the same domains.
 func (r *reachability) byDomain(k *goal.SkewMeasure) *domainNodes {
-	if was := r.sorted.k; was != nil && was.Domains == k.Domains && len(was.Counts) == len(k.Counts) &&
-		slices.Equal(was.IndexByDomain, k.IndexByDomain) {
+	if was := r.sorted.k; was != nil && was.SameNodes(k) {
 		return &r.sorted
 	}
 	r.sorted = domainNodes{k: k, in: make([][]cluster.NodeID, len(k.Counts)), targets: make([][]classTargets, len(k.Counts))}

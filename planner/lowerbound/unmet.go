@@ -9,7 +9,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
 // unmetGoals returns the unmet goals with the excess that no proof explains, and the weighted sum of that excess.
@@ -145,9 +144,12 @@ func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 
 // placeName returns the name of the node's domain if the goal counts that domain, and otherwise the name of the node.
 func (p *proof) placeName(g int, n cluster.NodeID) string {
-	if k, ok := p.Goals.Measures[g].(*goal.SkewMeasure); ok {
-		if i, counted := k.DomainIndex(n); counted {
-			return p.Goals.Goals[g].Domains[i]
+	if k, ok := p.Goals.Measures[g].(interface {
+		DomainIndex(n cluster.NodeID) (int, bool)
+	}); ok {
+		if _, counted := k.DomainIndex(n); counted {
+			value, _ := p.Snapshot.Nodes[n].Label(p.Goals.Goals[g].TopologyKey)
+			return value
 		}
 	}
 	return p.Snapshot.Nodes[n].Name

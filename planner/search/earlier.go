@@ -51,6 +51,9 @@ func excessMessage(g *plan.Goal) string {
 		}
 		return fmt.Sprintf("%s of the %s of %s is %s, above %s", share, g.Resource, g.Subject.Name, verb, limit)
 	}
+	if g.Kind == plan.CountAtMost {
+		return fmt.Sprintf("%s has %v pods above %v on the values of %s", g.Subject.Name, g.Excess, g.Limit, g.TopologyKey)
+	}
 	return fmt.Sprintf("%s has a skew of %v over %s, above %v", g.Subject.Name, g.Limit+g.Excess, g.TopologyKey, g.Limit)
 }
 

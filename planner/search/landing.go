@@ -198,14 +198,18 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 
 // checkDisplacedTargets returns the target check of a displaced pod. The second move of the step may improve a goal
 // by load. The check therefore protects nodes without a goal from overload.
-func (c *State) checkDisplacedTargets(pod cluster.PodID, from cluster.NodeID) goal.TargetCheck {
-	places := c.Goals.CheckTargets(pod, from)
-	places.OutsideGoals = c.Goals.RoomNeededOutsideGoals(pod)
-	return places
+func (c *State) checkDisplacedTargets(pod cluster.PodID, from cluster.NodeID) displacedTargets {
+	return displacedTargets{c.Goals.CheckTargets(pod, from), c.Goals.RoomNeededOutsideGoals(pod, c.strategyOfPod(pod))}
 }
 
-func (c *State) displacedMayLandOn(places *goal.TargetCheck, n cluster.NodeID) bool {
-	if n == places.From || !c.Ready[n] || places.Harms(n) || !goal.HasRoom(places.OutsideGoals, n) {
+// displacedTargets is the target check of a displaced pod, with the room that it needs on nodes without a goal.
+type displacedTargets struct {
+	goal.TargetCheck
+	outside []goal.RoomNeed
+}
+
+func (c *State) displacedMayLandOn(places *displacedTargets, n cluster.NodeID) bool {
+	if n == places.From || !c.Ready[n] || places.Harms(n) || !goal.HasRoom(places.outside, n) {
 		return false
 	}
 	for _, known := range c.Goals.KnownUsage {

@@ -22,7 +22,7 @@ type State struct {
 	Goals    *goal.Tracker
 	// predictions counts the predicted landings. All clones share the counter.
 	predictions *int
-	// moveCount counts the moves made and undone.
+	// moveCount counts the moves made and undone, and the turns.
 	moveCount int
 	// movesFor holds, by pod, the strategy for which its landing was last predicted. All clones share the map. It is nil
 	// if no strategy has rules of its own.

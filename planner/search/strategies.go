@@ -22,6 +22,7 @@ func addStrategies(c *pass) {
 			return history.CountLastHourFor(c.PlannerState, name, c.Now)
 		})
 	}
+	c.Goals.SelectsNodes = nodeSelection(c.Options)
 	if !c.Options.HasRulesForMoves() {
 		return
 	}
@@ -35,6 +36,28 @@ func addStrategies(c *pass) {
 		_, barred := eligible.BarredFor(strategyOf[g], pod)
 		return barred
 	}
+}
+
+// nodeSelection returns a function that reports whether a strategy has a nodeSelector of its own, or nil if none has.
+func nodeSelection(o *settings.Options) func(strategy string) bool {
+	var names []string
+	for i := range o.Strategies {
+		if own := o.Strategies[i].Own; own != nil && own.NodeSelector != nil {
+			names = append(names, o.Strategies[i].Name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return func(strategy string) bool { return slices.Contains(names, strategy) }
+}
+
+// strategyOfPod returns the name of the strategy that SetStrategy set last for the pod, or "".
+func (c *State) strategyOfPod(pod cluster.PodID) string {
+	if i, known := c.movesFor[pod]; known && i != settings.NoStrategy {
+		return c.Options.Strategies[i].Name
+	}
+	return ""
 }
 
 // StrategyOf returns the index of the strategy of goal g, or settings.NoStrategy if no strategy with moves has rules of its own.
@@ -160,6 +183,7 @@ func (c *pass) SetTurn(turn goal.Turn) {
 		return
 	}
 	c.Goals = c.Goals.ForTurn(turn, c.allGoals, podMoves(c.Earlier), podMoves(c.Moves))
+	c.moveCount++ // a landing that was not acceptable may be acceptable in this turn
 }
 
 // EarlierMoves returns the moves before the start; see StartAfter.

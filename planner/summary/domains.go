@@ -58,7 +58,7 @@ func domainsOutside(c *search.Search, k *goal.SkewMeasure, g plan.Goal) map[stri
 		if n == cluster.NoNode || k.Domains.ByNode[n] == goal.NoDomain {
 			continue
 		}
-		if _, counted := k.DomainIndex(n); !counted {
+		if k.IndexByDomain[k.Domains.ByNode[n]] == goal.NoDomain {
 			value, _ := c.Snapshot.Nodes[n].Label(g.TopologyKey)
 			out[value] = true
 		}

@@ -10,13 +10,13 @@ import (
 	"cmp"
 	"fmt"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/topology"
 )
 
 // Args are the arguments of the strategy.
@@ -54,7 +54,7 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 // domains.
 func (z *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	var goals []plan.Goal
-	d := &topologyCache{s, z.scope, map[string]*topology{},
+	d := &input{s, topology.NewCache(s, z.scope),
 		sync.OnceValue(func() plan.WorkloadUtilization { return plan.NewWorkloadUtilization(s, z.scope) })}
 	add := func(subject plan.ObjectRef, pods []cluster.PodID) {
 		if g, ok := z.goal(d, subject, pods); ok {
@@ -90,39 +90,34 @@ func (z *Strategy) Requirements() string {
 // UsageNeeds returns the zero value, because the strategy counts pods.
 func (z *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
 
-func (z *Strategy) goal(d *topologyCache, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
+// input is what all goals of a snapshot share.
+type input struct {
+	snapshot    *cluster.Snapshot
+	topologies  *topology.Cache
+	utilization func() plan.WorkloadUtilization // computed on the first call
+}
+
+func (z *Strategy) goal(d *input, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
 	if !z.scope.HasNamespace(d.snapshot, subject.Namespace) {
 		return plan.Goal{}, false
 	}
-	pods := runningPods(d.snapshot, all)
+	pods := topology.RunningPods(d.snapshot, all)
 	if len(pods) < 2 {
 		return plan.Goal{}, false
 	}
 	representatives := onePerController(d.snapshot, pods)
 	key, skew, slo := z.spreadSettings(d.snapshot, representatives)
-	a := d.topology(key)
-	r := a.reachableByGroup(representatives)
-	if len(r.values) < 2 {
+	domains := d.topologies.Domains(key)
+	r := domains.ReachableBy(representatives)
+	if len(r.Values) < 2 {
 		return plan.Goal{}, false
 	}
 	weight, missed := goalWeight(d.snapshot, d.utilization, pods, slo)
 	return plan.Goal{
 		Strategy: z.name, Kind: plan.SkewAtMost, Subject: subject, TopologyKey: key,
-		Limit: float64(skew), Weight: weight, Pods: pods, Domains: r.values,
-		Reason: plan.Reason{Code: plan.ZoneSkewed, Message: a.skewMessage(d.snapshot, key, subject, pods, r) + missed},
+		Limit: float64(skew), Weight: weight, Pods: pods, Domains: r.Values,
+		Reason: plan.Reason{Code: plan.ZoneSkewed, Message: skewMessage(d.snapshot, domains, key, subject, pods, r) + missed},
 	}, true
-}
-
-// runningPods returns the pods that are bound to a node and neither terminating nor finished. The scheduler will place
-// the replacements of the other pods.
-func runningPods(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
-	var pods []cluster.PodID
-	for _, id := range all {
-		if p := &s.Pods[id]; p.Node != cluster.NoNode && !p.Terminating && !p.Terminal {
-			pods = append(pods, id)
-		}
-	}
-	return pods
 }
 
 // onePerController returns one pod of each controller, and every pod without a controller. The variable last is a fast
@@ -188,56 +183,37 @@ func goalWeight(s *cluster.Snapshot, utilization func() plan.WorkloadUtilization
 	return missedSLOWeight, fmt.Sprintf("; failure category %d misses its zone-slo of %d", category, slo)
 }
 
-// maxShownDomains limits the domains in a message, so that the message fits on one line in a cluster with hundreds of
-// domains.
-const maxShownDomains = 8
-
 // skewMessage describes the current distribution of the pods and the closest even distribution.
-func (a *topology) skewMessage(s *cluster.Snapshot, key string, subject plan.ObjectRef, pods []cluster.PodID, r *reachable) string {
-	total, touched := 0, []int32(nil)
-	for _, id := range pods {
-		if v := a.valueOfNode[s.Pods[id].Node]; v != noValue && r.contains[v] {
-			if a.podCount[v] == 0 {
-				touched = append(touched, v)
-			}
-			a.podCount[v]++
-			total++
-		}
-	}
-	now, even := make([]string, 0, maxShownDomains), make([]string, 0, maxShownDomains)
-	for i, share := range a.evenSplit(r.indexes, touched, total) {
-		now, even = append(now, strconv.Itoa(a.podCount[r.indexes[i]])), append(even, strconv.Itoa(share))
-	}
-	for _, v := range touched {
-		a.podCount[v] = 0
-	}
-	more := ""
-	if len(r.indexes) > maxShownDomains {
-		more = "/..."
-	}
-	return fmt.Sprintf("%s has %s pods over %d values of %s; %s would be even",
-		subject.Name, strings.Join(now, "/")+more, len(r.indexes), key, strings.Join(even, "/")+more)
+func skewMessage(s *cluster.Snapshot, domains *topology.Domains, key string, subject plan.ObjectRef, pods []cluster.PodID,
+	r *topology.Set) (message string) {
+	domains.Count(s, pods, r, nil, func(c *topology.Counter) {
+		even := evenSplit(c, r)
+		message = fmt.Sprintf("%s has %s pods over %d values of %s; %s would be even", subject.Name, c.CountsText(r), len(r.Indexes), key,
+			topology.JoinCounts(len(even), len(r.Indexes), func(i int) int { return even[i] }))
+	})
+	return message
 }
 
-// evenSplit returns the even distribution that needs the fewest moves, for the first maxShownDomains domains. If the
-// pods cannot be divided evenly, the fullest domains keep one more pod. Among equally full domains, the first domains
-// keep one more pod.
-func (a *topology) evenSplit(in, touched []int32, total int) []int {
-	even := make([]int, min(len(in), maxShownDomains))
+// evenSplit returns the even distribution that needs the fewest moves, for the first topology.MaxShownDomains domains.
+// If the pods cannot be divided evenly, the fullest domains keep one more pod. Among equally full domains, the first
+// domains keep one more pod.
+func evenSplit(c *topology.Counter, r *topology.Set) []int {
+	in := r.Indexes
+	even := make([]int, min(len(in), topology.MaxShownDomains))
 	for i := range even {
 		rank := 0
-		for _, v := range touched {
-			if a.podCount[v] > a.podCount[in[i]] {
+		for _, v := range c.Used {
+			if c.Pods[v] > c.Pods[in[i]] {
 				rank++
 			}
 		}
 		for _, v := range in[:i] {
-			if a.podCount[v] == a.podCount[in[i]] {
+			if c.Pods[v] == c.Pods[in[i]] {
 				rank++
 			}
 		}
-		even[i] = total / len(in)
-		if rank < total%len(in) {
+		even[i] = c.Total / len(in)
+		if rank < c.Total%len(in) {
 			even[i]++
 		}
 	}

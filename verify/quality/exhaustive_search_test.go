@@ -39,10 +39,13 @@ type goalState struct {
 	initial int64
 	// NodeBelow: the requested amount and the limit.
 	used, most int64
-	// SkewAtMost: the number of pods in each domain.
+	// SkewAtMost and CountAtMost: the number of pods in each domain.
 	domain []int // by node; -1: the node is in no domain of the goal
 	member map[cluster.PodID]bool
 	counts []int
+	// PodAway: the node that the pod must leave, whether it has left, and the node of its replacement.
+	start, at cluster.NodeID
+	left      bool
 }
 
 func newExhaustiveSearch(p problem) *exhaustiveSearch {
@@ -106,8 +109,11 @@ func volumeZone(s *cluster.Snapshot, pod *cluster.Pod) string {
 // evictionHelps reports whether evicting the pod could help the goal. The pod must be able to run
 // on another node or, for a group goal, in another domain.
 func (g *exhaustiveSearch) evictionHelps(pod cluster.PodID, x *goalState) bool {
-	if x.counts == nil {
+	switch x.goal.Kind {
+	case plan.NodeBelow:
 		return len(g.targets[pod]) > 0
+	case plan.PodAway:
+		return x.goal.MayReturn || slices.ContainsFunc(g.targets[pod], func(n cluster.NodeID) bool { return x.meets(n) })
 	}
 	own := x.domain[g.s.Pods[pod].Node]
 	return slices.ContainsFunc(g.targets[pod], func(n cluster.NodeID) bool { return x.domain[n] != own })
@@ -120,16 +126,25 @@ func (g *exhaustiveSearch) newGoalState(goal plan.Goal) *goalState {
 		n := &g.s.Nodes[goal.Node]
 		x.used = n.Requested.Get(goal.Resource)
 		x.most = int64(goal.Limit*float64(n.Allocatable.Get(goal.Resource)) + 1e-6)
-	case plan.SkewAtMost:
+	case plan.PodAway:
+		x.start, x.member = g.s.Pods[goal.Pods[0]].Node, map[cluster.PodID]bool{goal.Pods[0]: true}
+	case plan.SkewAtMost, plan.CountAtMost:
 		index := map[string]int{}
 		for i, d := range goal.Domains {
 			index[d] = i
 		}
-		x.counts, x.member = make([]int, len(goal.Domains)), map[cluster.PodID]bool{}
+		for i := range g.s.Nodes {
+			if v, ok := g.s.Nodes[i].Label(goal.TopologyKey); ok && goal.Kind == plan.CountAtMost {
+				if _, known := index[v]; !known {
+					index[v] = len(index)
+				}
+			}
+		}
+		x.counts, x.member = make([]int, len(index)), map[cluster.PodID]bool{}
 		for i := range g.s.Nodes {
 			v, _ := g.s.Nodes[i].Label(goal.TopologyKey)
 			d, ok := index[v]
-			if !ok {
+			if !ok || goal.NotCounted != nil && goal.NotCounted[i] {
 				d = -1
 			}
 			x.domain = append(x.domain, d)
@@ -146,10 +161,30 @@ func (g *exhaustiveSearch) newGoalState(goal plan.Goal) *goalState {
 }
 
 func (x *goalState) excess() int64 {
-	if x.counts == nil {
+	switch x.goal.Kind {
+	case plan.NodeBelow:
 		return max(0, x.used-x.most)
+	case plan.PodAway:
+		if x.left && x.meets(x.at) {
+			return 0
+		}
+		return 1
+	case plan.CountAtMost:
+		above := 0
+		for _, n := range x.counts {
+			above += max(0, n-int(x.goal.Limit))
+		}
+		return int64(above)
 	}
 	return int64(fewestMoves(x.counts, int(x.goal.Limit)))
+}
+
+// meets reports whether a replacement on the node meets a PodAway.
+func (x *goalState) meets(n cluster.NodeID) bool {
+	if n == x.start {
+		return x.goal.MayReturn
+	}
+	return x.goal.Targets == nil || x.goal.Targets[n]
 }
 
 // fewestMoves returns the fewest moves that bring the skew of a group to its limit. fewestMoves tries every
@@ -173,7 +208,7 @@ func fewestMoves(counts []int, skew int) int {
 }
 
 func (x *goalState) applyMove(s *cluster.Snapshot, pod cluster.PodID, from, to cluster.NodeID) {
-	if x.counts == nil {
+	if x.goal.Kind == plan.NodeBelow {
 		need := s.Pods[pod].Requests.Get(x.goal.Resource)
 		if from == x.goal.Node {
 			x.used -= need
@@ -186,6 +221,10 @@ func (x *goalState) applyMove(s *cluster.Snapshot, pod cluster.PodID, from, to c
 	if !x.member[pod] {
 		return
 	}
+	if x.goal.Kind == plan.PodAway {
+		x.left, x.at = !x.left, to
+		return
+	}
 	if d := x.domain[from]; d >= 0 {
 		x.counts[d]--
 	}
@@ -196,7 +235,7 @@ func (x *goalState) applyMove(s *cluster.Snapshot, pod cluster.PodID, from, to c
 
 // affectedBy reports whether a move can change the goal.
 func (x *goalState) affectedBy(pod cluster.PodID, from, to cluster.NodeID) bool {
-	return x.counts == nil && (x.goal.Node == from || x.goal.Node == to) || x.member[pod]
+	return x.goal.Kind == plan.NodeBelow && (x.goal.Node == from || x.goal.Node == to) || x.member[pod]
 }
 
 // improvesGoals reports whether a move improves at least one goal and worsens none.
@@ -221,7 +260,7 @@ func (g *exhaustiveSearch) improvesGoals(pod cluster.PodID, from, to cluster.Nod
 // couldHelp reports whether evicting the pod could help a goal.
 func (g *exhaustiveSearch) couldHelp(pod cluster.PodID, from cluster.NodeID) bool {
 	for _, x := range g.goals {
-		if x.affectedBy(pod, from, from) && x.excess() > 0 && (x.counts != nil || g.s.Pods[pod].Requests.Get(x.goal.Resource) > 0) {
+		if x.affectedBy(pod, from, from) && x.excess() > 0 && (x.goal.Kind != plan.NodeBelow || g.s.Pods[pod].Requests.Get(x.goal.Resource) > 0) {
 			return true
 		}
 	}
@@ -236,7 +275,7 @@ func (g *exhaustiveSearch) predictedMove(pod cluster.PodID) (podMove, bool) {
 		return podMove{}, false
 	}
 	pr := g.model.Predict(pod)
-	good := func(n cluster.NodeID) bool { return n != from && g.s.Nodes[n].Ready && g.improvesGoals(pod, from, n) }
+	good := func(n cluster.NodeID) bool { return g.s.Nodes[n].Ready && g.improvesGoals(pod, from, n) }
 	if pr.UnsupportedReason != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
 		return podMove{}, false
 	}

@@ -30,7 +30,7 @@ func TestSwapSearchHelpsWhereGPUsAreFull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := problem{seed, s, conf}
+		p := problem{seed, s, conf, nil}
 		options := p.options()
 		with += countUnmet(planner.New(options).Plan(s, plan.PlannerState{}, p.goals(), s.TakenAt))
 		options.NoSteps = true

@@ -5,12 +5,14 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // tolerance is the largest difference at which two sums of shares count as equal.
@@ -21,6 +23,34 @@ const tolerance = 1e-9
 // equals, has the fewest evictions. The test also replays the plan and checks every move.
 func TestSmallPlansAreOptimal(t *testing.T) {
 	from, to := seedRange(120, 500)
+	testSmallPlans(t, from, to, func(seed int) problem { return randomProblem(t, seed, 3, 10, 8+seed*7%33) })
+}
+
+// TestSmallPlansOfEachKind is TestSmallPlansAreOptimal for goals of one kind, alone and together with goals of strategies.
+func TestSmallPlansOfEachKind(t *testing.T) {
+	for _, kind := range []plan.GoalKind{plan.PodAway, plan.CountAtMost, plan.SkewAtMost} {
+		for _, together := range []bool{false, true} {
+			if together && kind == plan.SkewAtMost {
+				continue // the strategies state goals of this kind
+			}
+			t.Run(fmt.Sprintf("%s, together %v", kind, together), func(t *testing.T) {
+				from, to := seedRange(60, 300)
+				testSmallPlans(t, from, to, func(seed int) problem {
+					p := randomProblem(t, seed, 3, 8, 8+seed*7%21)
+					stated := simulation.RandomGoals(rand.New(rand.NewPCG(uint64(seed), 18)), p.s, kind)
+					if together {
+						stated = append(stated, p.goals()...)
+					}
+					p.stated = append([]plan.Goal{}, stated...)
+					return p
+				})
+			})
+		}
+	}
+}
+
+func testSmallPlans(t *testing.T, from, to int, problemOf func(seed int) problem) {
+	t.Helper()
 	limit := 300
 	if *longRun {
 		limit = 30_000
@@ -28,7 +58,7 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 	var tally struct{ equal, worse, undecided, idle, states, chained int }
 	kinds := map[string]int{}
 	for seed := from; seed < to; seed++ {
-		p := randomProblem(t, seed, 3, 10, 8+seed*7%33)
+		p := problemOf(seed)
 		pl := p.plan()
 		g := newExhaustiveSearch(p)
 		best := score{g.excess(), 0}
@@ -39,6 +69,11 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 		tally.chained += chained
 		o := exploreStates(p, mine, limit)
 		tally.states += o.states
+		if b := pl.Bound; o.best.excess <= mine.excess+tolerance && o.best.evictions < b.MinForPlan ||
+			o.best.excess <= b.Residual+rounding && o.best.evictions < b.MinEvictions {
+			t.Errorf("seed %d: %d evictions leave %.3f, but the bounds are %d for the plan, %d for all goals with %.3f left", seed,
+				o.best.evictions, o.best.excess, b.MinForPlan, b.MinEvictions, b.Residual)
+		}
 		switch {
 		case o.best.better(mine):
 			tally.worse++
@@ -218,13 +253,13 @@ func (g *exhaustiveSearch) allowedMoves(best score) (out []podMove) {
 // pod that has not moved yet can leave without worsening a goal, and counts the fewest such evictions.
 func (g *exhaustiveSearch) lowerBound() score {
 	var left float64
-	nodes, groups := map[cluster.NodeID]int{}, 0
+	nodes, groups := map[cluster.NodeID]int{}, map[plan.GoalKind]int{} // the goals of one kind share no pods
 	for _, x := range g.goals {
 		have := x.excess()
 		if have == 0 {
 			continue
 		}
-		if x.counts != nil {
+		if x.goal.Kind != plan.NodeBelow {
 			able := 0
 			for p := range x.member {
 				if !g.moved[p] && g.evictionHelps(p, x) {
@@ -232,7 +267,7 @@ func (g *exhaustiveSearch) lowerBound() score {
 				}
 			}
 			can := min(have, int64(able))
-			groups += int(can)
+			groups[x.goal.Kind] += int(can)
 			left += x.goal.Weight * float64(have-can) / float64(x.initial)
 			continue
 		}
@@ -244,7 +279,7 @@ func (g *exhaustiveSearch) lowerBound() score {
 	for _, n := range nodes {
 		all += n
 	}
-	return score{left, len(g.steps) + max(all, groups)}
+	return score{left, len(g.steps) + max(all, groups[plan.SkewAtMost], groups[plan.CountAtMost], groups[plan.PodAway])}
 }
 
 // fewestEvictions counts the largest evictable pods on a goal's node that together request an amount.

@@ -42,6 +42,8 @@ type problem struct {
 	seed int
 	s    *cluster.Snapshot
 	conf *config.Config
+	// stated are the goals of the problem; nil means those of the strategies.
+	stated []plan.Goal
 }
 
 // randomProblem generates the problem for a seed. Pods request 35 to 55 % of the CPU, so the targets leave room.
@@ -57,7 +59,7 @@ func randomProblem(t testing.TB, seed, fewest, most, mostPods int) problem {
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}
-	return problem{seed, s, conf}
+	return problem{seed, s, conf, nil}
 }
 
 func (p problem) options() settings.Options {
@@ -66,7 +68,12 @@ func (p problem) options() settings.Options {
 	return o
 }
 
-func (p problem) goals() []plan.Goal { return controller.Goals(p.s, p.conf.BuildStrategies(), nil) }
+func (p problem) goals() []plan.Goal {
+	if p.stated != nil {
+		return p.stated
+	}
+	return controller.Goals(p.s, p.conf.BuildStrategies(), nil)
+}
 
 func (p problem) plan() plan.Plan {
 	return planner.New(p.options()).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt)
@@ -87,7 +94,7 @@ func (p problem) afterPlan(t testing.TB, pl plan.Plan) problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return problem{p.seed, s, p.conf}
+	return problem{p.seed, s, p.conf, nil}
 }
 
 // seedRange returns the range of seeds of the short or long form.

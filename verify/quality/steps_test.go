@@ -109,5 +109,5 @@ func tightProblem(t interface{ Fatal(...any) }, seed uint64) problem {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return problem{int(seed), s, conf}
+	return problem{int(seed), s, conf, nil}
 }

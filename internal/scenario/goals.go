@@ -1,0 +1,71 @@
+package scenario
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// goalsFile is a cluster.yaml with the arguments and the scope of one strategy.
+type goalsFile struct {
+	Args         map[string]any `json:"args"`
+	NodeSelector string         `json:"nodeSelector"`
+	PodSelector  string         `json:"podSelector"`
+	Exclude      []string       `json:"exclude"`
+	clusterFile
+}
+
+// GoalsText returns the goals that a strategy states for a cluster, as text. given is a cluster.yaml with the additional
+// keys args, nodeSelector, podSelector and exclude (namespaces).
+func GoalsText(t testing.TB, given []byte, goals func(args []byte, scope cluster.Scope, s *cluster.Snapshot) []plan.Goal) string {
+	t.Helper()
+	var f goalsFile
+	if err := yaml.UnmarshalStrict(given, &f); err != nil {
+		t.Fatal(err)
+	}
+	file, err := yaml.Marshal(f.clusterFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args, err := yaml.Marshal(f.Args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if args, err = yaml.YAMLToJSON(args); err != nil {
+		t.Fatal(err)
+	}
+	scope := cluster.Scope{Exclude: f.Exclude}
+	if scope.Nodes, err = labels.Parse(f.NodeSelector); err != nil {
+		t.Fatal(err)
+	}
+	if scope.Pods, err = labels.Parse(f.PodSelector); err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New((&Scenario{Cluster: file}).Objects(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	for _, g := range goals(args, scope, s) {
+		fmt.Fprintf(&b, "%s %s at most %v over %s (%s)", g.Kind, g.Subject, g.Limit, g.TopologyKey, strings.Join(g.Domains, " "))
+		for i, not := range g.NotCounted {
+			if not {
+				b.WriteString(" not " + s.Nodes[i].Name)
+			}
+		}
+		var pods []string
+		for _, id := range g.Pods {
+			pods = append(pods, s.Pods[id].Object.Name)
+		}
+		slices.Sort(pods)
+		fmt.Fprintf(&b, "\n  %s\n  %s: %s\n", strings.Join(pods, " "), g.Reason.Code, g.Reason.Message)
+	}
+	return b.String()
+}

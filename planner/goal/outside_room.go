@@ -1,0 +1,117 @@
+package goal
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// outsideRoom holds the room of each node below the limit of the strategy's goals about other nodes, for one amount.
+type outsideRoom struct {
+	strategy string
+	byNode   []int64
+}
+
+// addRoomOutsideGoals records the remaining room of nodes that the goal's strategy is not about, such as excluded nodes.
+// For goals by load, addRoomOutsideGoals also records the nodes with known usage.
+func (t *Tracker) addRoomOutsideGoals(b *NodeMeasure, g *plan.Goal) {
+	if _, has := t.roomOutsideGoals[b.Amounts]; has {
+		return
+	}
+	known, room := make([]int64, len(t.Snapshot.Nodes)), make([]int64, len(t.Snapshot.Nodes))
+	for i := range t.Snapshot.Nodes {
+		room[i] = Unbounded
+		if used, _, ok := b.Amounts.NodeUsed(cluster.NodeID(i)); ok {
+			known[i] = Unbounded
+			room[i] = int64(g.Limit*float64(b.Amounts.Total(cluster.NodeID(i)))+Rounding) - used
+		}
+	}
+	if t.roomOutsideGoals[b.Amounts] = (outsideRoom{g.Strategy, room}); b.Amounts.Measure.ByUsage {
+		t.KnownUsage[b.Amounts] = known
+	}
+}
+
+// removeNodesWithGoals gives Unbounded to the nodes with a goal that counts the same, of any strategy: Headroom limits
+// these nodes.
+func removeNodesWithGoals(t *Tracker) {
+	for _, h := range t.Headroom {
+		for amounts, x := range t.roomOutsideGoals {
+			if !countsSame(amounts.Measure, h.Amounts.Measure) {
+				continue
+			}
+			for n := range x.byNode {
+				if h.ByNode[n] != Unbounded {
+					x.byNode[n] = Unbounded
+				}
+			}
+		}
+	}
+	maps.DeleteFunc(t.roomOutsideGoals, func(a *cluster.Amounts, x outsideRoom) bool {
+		return !a.Measure.ByUsage && !slices.ContainsFunc(x.byNode, func(r int64) bool { return r != Unbounded })
+	})
+}
+
+func countsSame(a, b cluster.Measure) bool {
+	return a.ByUsage == b.ByUsage && a.Resource == b.Resource && selectorString(a) == selectorString(b)
+}
+
+func selectorString(m cluster.Measure) string {
+	if m.Pods == nil {
+		return ""
+	}
+	return m.Pods.String()
+}
+
+// RoomNeededOutsideGoals returns the room that a pod needs on nodes without a goal, if it moves for the strategy: below
+// the limits of this strategy, and of those without a nodeSelector of their own.
+func (t *Tracker) RoomNeededOutsideGoals(pod cluster.PodID, strategy string) []RoomNeed {
+	var out []RoomNeed
+	for amounts, x := range t.roomOutsideGoals {
+		if x.strategy != strategy && t.SelectsNodes != nil && t.SelectsNodes(x.strategy) {
+			continue
+		}
+		if amount := amounts.Contribution(pod, cluster.NoNode); amount > 0 {
+			out = append(out, RoomNeed{amount, x.byNode})
+		}
+	}
+	return out
+}
+
+// RoomNeed holds the amount of a counted resource that a pod needs, and the room on each node.
+type RoomNeed struct {
+	amount int64
+	room   []int64 // by node
+}
+
+// HasRoom reports whether the node has room for all needs.
+func HasRoom(needs []RoomNeed, n cluster.NodeID) bool {
+	return !slices.ContainsFunc(needs, func(x RoomNeed) bool { return x.amount > x.room[n] })
+}
+
+// limitedAmount is an amount whose goal the eviction improves, if this goal also limits nodes without a goal.
+type limitedAmount struct {
+	amounts  *cluster.Amounts
+	strategy string
+	needs    []RoomNeed // on nodes without a goal, for moves for the strategy
+}
+
+// allows reports whether the improvement counts on node n: its usage is known, and it has room.
+func (x *limitedAmount) allows(n cluster.NodeID) bool {
+	return usageKnown(x.amounts, n) && HasRoom(x.needs, n)
+}
+
+// addLimitedNeeds fills the needs of the limited amounts. It reports whether they are the same for all of them.
+func addLimitedNeeds(t *Tracker, limited []limitedAmount, pod cluster.PodID) (same bool) {
+	same = true
+	for k := range limited {
+		x := &limited[k]
+		if first := &limited[0]; k > 0 && (t.SelectsNodes == nil || x.strategy == first.strategy) {
+			x.needs = first.needs
+			continue
+		}
+		x.needs, same = t.RoomNeededOutsideGoals(pod, x.strategy), k == 0
+	}
+	return same
+}

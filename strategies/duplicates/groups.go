@@ -1,0 +1,105 @@
+package duplicates
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/strategies/topology"
+)
+
+// finder finds groups of equal pods in a snapshot, and counts them.
+type finder struct {
+	snapshot *cluster.Snapshot
+	hosts    *topology.Domains
+	// countedNodes marks, by node, the nodes in scope. Pods on other nodes do not count.
+	countedNodes []bool
+}
+
+func newFinder(s *cluster.Snapshot, scope cluster.Scope) *finder {
+	f := &finder{s, topology.NewCache(s, scope).Domains(corev1.LabelHostname), make([]bool, len(s.Nodes))}
+	for i := range s.Nodes {
+		f.countedNodes[i] = scope.HasNode(&s.Nodes[i])
+	}
+	return f
+}
+
+// groups splits the pods of a workload that are neither terminating nor finished into groups. The pods of a group have
+// the same controller and the same images. The variable last is a fast path: equal pods are usually adjacent.
+func (f *finder) groups(all []cluster.PodID) [][]cluster.PodID {
+	var groups [][]cluster.PodID
+	index := map[string]int{}
+	last, at := (*cluster.Pod)(nil), 0
+	for _, id := range all {
+		p := &f.snapshot.Pods[id]
+		if p.Terminating || p.Terminal || p.Controller == nil {
+			continue
+		}
+		if last == nil || !sameController(p, last) || !slices.EqualFunc(p.Object.Spec.Containers, last.Object.Spec.Containers, sameImage) {
+			key, known := groupKey(p), false
+			if at, known = index[key]; !known {
+				at = len(groups)
+				index[key], groups = at, append(groups, nil)
+			}
+		}
+		last, groups[at] = p, append(groups[at], id)
+	}
+	return groups
+}
+
+func sameController(a, b *cluster.Pod) bool {
+	x, y := a.Controller, b.Controller
+	return x.UID == y.UID && x.Name == y.Name && x.Kind == y.Kind
+}
+
+func sameImage(a, b corev1.Container) bool { return a.Image == b.Image }
+
+// groupKey identifies the group of a pod within its workload. The order of the containers does not matter.
+func groupKey(p *cluster.Pod) string {
+	images := make([]string, len(p.Object.Spec.Containers))
+	for i := range images {
+		images[i] = p.Object.Spec.Containers[i].Image
+	}
+	slices.Sort(images)
+	c := p.Controller
+	return strings.Join(append(images, c.Kind, c.Name, string(c.UID)), "\x00")
+}
+
+// inScope returns the number of pods that run in scope or are not bound yet.
+func (f *finder) inScope(group []cluster.PodID) int {
+	n := 0
+	for _, id := range group {
+		if node := f.snapshot.Pods[id].Node; node == cluster.NoNode || f.countedNodes[node] {
+			n++
+		}
+	}
+	return n
+}
+
+// withOccupied adds the nodes in scope that run one of the pods although the group cannot run there now, such as
+// cordoned nodes. No kubelet terminates pods on a NotReady node, so the set does not contain such nodes.
+func (f *finder) withOccupied(feasible *topology.Set, pods []cluster.PodID) *topology.Set {
+	var more []int32
+	for _, id := range pods {
+		n := &f.snapshot.Nodes[f.snapshot.Pods[id].Node]
+		if host, ok := f.hosts.OfNode(n.ID); ok && f.countedNodes[n.ID] && n.Ready && !feasible.Has(host) {
+			more = append(more, host)
+		}
+	}
+	if more == nil {
+		return feasible
+	}
+	return f.hosts.NewSet(func(host int32) bool { return feasible.Has(host) || slices.Contains(more, host) })
+}
+
+func (f *finder) message(name string, pods []cluster.PodID, in *topology.Set, limit, total, nodes int) (message string) {
+	f.hosts.Count(f.snapshot, pods, in, nil, func(c *topology.Counter) {
+		message = fmt.Sprintf("%s has %s with the same images on one node; %d pods spread over %d nodes are at most %d on each",
+			name, plural.Count(c.Most(), "pod"), total, nodes, limit)
+	})
+	return message
+}

@@ -1,0 +1,167 @@
+// Package topology finds the domains of node labels over which groups of pods can spread, and counts the pods of a
+// group in each domain. It reads a snapshot and caches what pods with the same node constraints share. It never states
+// goals.
+package topology
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
+)
+
+// Cache contains the domains of topology keys, and the domains that pods can reach, for each distinct set of node
+// constraints. Thousands of workloads share a few sets of constraints. Checking every node for every workload would
+// take a hundred times as long as the rest of a pass. A Cache is not safe for concurrent use.
+type Cache struct {
+	snapshot *cluster.Snapshot
+	scope    cluster.Scope
+	byKey    map[string]*Domains
+}
+
+// NewCache returns an empty cache for the nodes of a snapshot.
+func NewCache(s *cluster.Snapshot, scope cluster.Scope) *Cache {
+	return &Cache{s, scope, map[string]*Domains{}}
+}
+
+// Domains is one topology key with its values, the domains. Index i stands for domain Values[i].
+type Domains struct {
+	Values                 []string          // sorted
+	ofNode                 []int32           // by node: the index of its domain, or none without the label
+	nodes                  [][]*cluster.Node // by domain: the nodes in scope
+	reachableByConstraints map[string]*Set   // by node constraints of a pod
+	unions                 map[[2]*Set]*Set  // of two sets
+	counter                Counter
+}
+
+// Set is a set of domains. Sets with the same domains may share their slices, so they are read-only.
+type Set struct {
+	contains []bool // by domain
+	Indexes  []int32
+	Values   []string // sorted
+}
+
+// Has reports whether the set contains a domain.
+func (s *Set) Has(domain int32) bool { return s.contains[domain] }
+
+// none is the domain of a node without the label.
+const none = -1
+
+// Domains returns the domains of a topology key.
+func (c *Cache) Domains(key string) *Domains {
+	if d := c.byKey[key]; d != nil {
+		return d
+	}
+	d := &Domains{ofNode: make([]int32, len(c.snapshot.Nodes)), reachableByConstraints: map[string]*Set{}, unions: map[[2]*Set]*Set{}}
+	index := map[string]int32{}
+	for i := range c.snapshot.Nodes {
+		if v, ok := c.snapshot.Nodes[i].Label(key); ok {
+			index[v] = 0
+		}
+	}
+	d.Values = slices.Sorted(maps.Keys(index))
+	for i, v := range d.Values {
+		index[v] = int32(i)
+	}
+	d.nodes, d.counter.Pods = make([][]*cluster.Node, len(d.Values)), make([]int, len(d.Values))
+	for i := range c.snapshot.Nodes {
+		n := &c.snapshot.Nodes[i]
+		v, ok := n.Label(key)
+		if !ok {
+			d.ofNode[i] = none
+			continue
+		}
+		d.ofNode[i] = index[v]
+		if c.scope.HasNode(n) {
+			d.nodes[index[v]] = append(d.nodes[index[v]], n)
+		}
+	}
+	c.byKey[key] = d
+	return d
+}
+
+// OfNode returns the domain of a node. It returns false if the node does not have the label.
+func (d *Domains) OfNode(n cluster.NodeID) (int32, bool) { return d.ofNode[n], d.ofNode[n] != none }
+
+// ReachableBy returns the domains with nodes in scope on which one of the pods can run. Pods of one controller share a
+// template, so pods may have one pod of each controller. pods must not be empty.
+func (d *Domains) ReachableBy(pods []*cluster.Pod) *Set {
+	all := d.reachableByPod(pods[0].Object)
+	for _, p := range pods[1:] {
+		if r := d.reachableByPod(p.Object); r != all {
+			all = d.union(all, r)
+		}
+	}
+	return all
+}
+
+func (d *Domains) reachableByPod(p *corev1.Pod) *Set {
+	key := nodeConstraints(&p.Spec)
+	if r := d.reachableByConstraints[key]; r != nil {
+		return r
+	}
+	canRun := filter.CanRunFunc(p)
+	r := d.NewSet(func(domain int32) bool { return slices.ContainsFunc(d.nodes[domain], canRun) })
+	d.reachableByConstraints[key] = r
+	return r
+}
+
+func (d *Domains) union(x, y *Set) *Set {
+	pair := [2]*Set{x, y}
+	if d.unions[pair] == nil {
+		d.unions[pair] = d.NewSet(func(domain int32) bool { return x.contains[domain] || y.contains[domain] })
+	}
+	return d.unions[pair]
+}
+
+// NewSet returns the set of the domains for which has returns true.
+func (d *Domains) NewSet(has func(domain int32) bool) *Set {
+	s := &Set{contains: make([]bool, len(d.Values))}
+	for i := range d.Values {
+		if has(int32(i)) {
+			s.contains[i] = true
+			s.Indexes, s.Values = append(s.Indexes, int32(i)), append(s.Values, d.Values[i])
+		}
+	}
+	return s
+}
+
+// Counter holds the number of pods in each domain.
+type Counter struct {
+	Pods  []int   // by domain
+	Used  []int32 // the domains with pods
+	Total int
+}
+
+// Count calls f with the number of pods in each domain of the set. Pods on nodes that notCounted marks are left out;
+// notCounted may be nil. The counter is only valid during the call.
+func (d *Domains) Count(s *cluster.Snapshot, pods []cluster.PodID, in *Set, notCounted []bool, f func(*Counter)) {
+	c := &d.counter
+	for _, id := range pods {
+		n := s.Pods[id].Node
+		if v := d.ofNode[n]; v != none && in.contains[v] && (notCounted == nil || !notCounted[n]) {
+			if c.Pods[v] == 0 {
+				c.Used = append(c.Used, v)
+			}
+			c.Pods[v]++
+			c.Total++
+		}
+	}
+	f(c)
+	for _, v := range c.Used {
+		c.Pods[v] = 0
+	}
+	c.Used, c.Total = c.Used[:0], 0
+}
+
+// Most returns the number of pods in the fullest domain.
+func (c *Counter) Most() int {
+	most := 0
+	for _, v := range c.Used {
+		most = max(most, c.Pods[v])
+	}
+	return most
+}
