@@ -58,7 +58,7 @@ func (c *Search) goalsAboutEndedPods() (out []int) {
 }
 
 // refuseRemoval returns the reason why a pod that has ended may not be removed for the strategy.
-func (c *pass) refuseRemoval(pod cluster.PodID, strategy int) (plan.Reason, bool) {
+func (c *Search) refuseRemoval(pod cluster.PodID, strategy int) (plan.Reason, bool) {
 	if reason, refused := c.Eligibility.RefuseFor(strategy, pod); refused {
 		return reason, true
 	}
