@@ -17,7 +17,7 @@ const module = "github.com/evenkeel-project/evenkeel"
 // purePackages must depend only on their input: a saved snapshot must give the same plan on every machine at any time.
 var purePackages = []string{"cluster", "plan", "placement", "strategies", "planner", "report", "hints", "usage",
 	"controller/notify/message", "controller/schedule",
-	"internal/cron", "internal/percent", "internal/plural", "internal/strict", "internal/suggest"}
+	"internal/cron", "internal/percent", "internal/plural", "internal/strict", "internal/suggest", "internal/terminal"}
 
 // impurePackages lists the subpackages of pure packages that may call an API.
 var impurePackages = []string{"hints/writer", "hints/reconciler", "usage/fetch", "usage/loadwatcher", "usage/metricsserver",

@@ -1,9 +1,12 @@
 package cluster
 
 import (
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -22,6 +25,8 @@ type Scope struct {
 	Namespaces labels.Selector
 	// Pods selects pods by label, for the goals of strategies about single pods. Nil selects all.
 	Pods labels.Selector
+	// Hints are the labels and taints of nodes that say nothing about where a running pod belongs.
+	Hints HintMarks
 	// Usage defines when strategies may rely on measured usage.
 	Usage UsageRequirements
 	// UtilizationLimit is the maximum utilization (0..1 of capacity) of the remaining pods after
@@ -62,4 +67,40 @@ type UsageRequirements struct {
 	// MinCoverage is the minimum share (0..1) of the nodes in scope with known usage. With a lower
 	// share, no strategy relies on usage.
 	MinCoverage float64
+}
+
+// HintMarks names the labels and taints that Evenkeel puts on nodes for a short time. They keep new pods away, and must
+// not evict the pods that run there.
+type HintMarks struct {
+	// Labels have the form key=value.
+	Labels []string
+	// Taints are the keys of taints with the effect PreferNoSchedule.
+	Taints []string
+}
+
+// Without returns the node without these labels and taints. It returns the node itself if it has none of them.
+func (h HintMarks) Without(n *corev1.Node) *corev1.Node {
+	out := n
+	change := func() {
+		if out == n {
+			out = new(*n)
+		}
+	}
+	for _, label := range h.Labels {
+		key, value, _ := strings.Cut(label, "=")
+		if got, ok := out.Labels[key]; ok && got == value {
+			change()
+			out.Labels = maps.Clone(out.Labels)
+			delete(out.Labels, key)
+		}
+	}
+	if slices.ContainsFunc(n.Spec.Taints, h.hasTaint) {
+		change()
+		out.Spec.Taints = slices.DeleteFunc(slices.Clone(n.Spec.Taints), h.hasTaint)
+	}
+	return out
+}
+
+func (h HintMarks) hasTaint(t corev1.Taint) bool {
+	return t.Effect == corev1.TaintEffectPreferNoSchedule && slices.Contains(h.Taints, t.Key)
 }

@@ -1,9 +1,11 @@
 package cluster_test
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -30,5 +32,30 @@ func TestScopeOfPods(t *testing.T) {
 		if a, b := c.scope.HasPod(nil, p), c.scope.HasPod(nil, other); a != c.web || b != c.other {
 			t.Errorf("%s: %v and %v, want %v and %v", c.name, a, b, c.web, c.other)
 		}
+	}
+}
+
+// TestHintMarks removes the hints of Evenkeel from a node, and nothing else.
+func TestHintMarks(t *testing.T) {
+	h := cluster.HintMarks{Labels: []string{"status=presure", "evenkeel.io/steer=avoid"}, Taints: []string{"evenkeel.io/pressure"}}
+	own := corev1.Taint{Key: "evenkeel.io/pressure", Effect: corev1.TaintEffectPreferNoSchedule}
+	foreign := corev1.Taint{Key: "evenkeel.io/pressure", Effect: corev1.TaintEffectNoSchedule}
+	hinted := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{"status": "presure", "evenkeel.io/steer": "other", "pool": "a"}},
+		Spec:       corev1.NodeSpec{Taints: []corev1.Taint{own, foreign}},
+	}
+	before := hinted.DeepCopy()
+	got := h.Without(hinted)
+	if len(got.Labels) != 2 || got.Labels["pool"] != "a" || got.Labels["evenkeel.io/steer"] != "other" {
+		t.Errorf("got the labels %v, want pool and the label of another owner", got.Labels)
+	}
+	if !slices.Equal(got.Spec.Taints, []corev1.Taint{foreign}) {
+		t.Errorf("got the taints %v, want the one with another effect", got.Spec.Taints)
+	}
+	if len(hinted.Labels) != len(before.Labels) || len(hinted.Spec.Taints) != len(before.Spec.Taints) {
+		t.Error("Without changed its argument")
+	}
+	if again := h.Without(got); again != got {
+		t.Error("a node without hints was copied")
 	}
 }

@@ -34,10 +34,22 @@ func (c *Config) Scope() cluster.Scope {
 	return cluster.Scope{
 		Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Namespaces: parseSelector(c.Namespaces.Selector),
 		Nodes:            parseSelector(c.NodeSelector),
-		Virtual:          cluster.VirtualNodes{Selector: parseSelector(c.VirtualNodeSelector)},
+		Virtual:          c.virtualNodes(),
 		Usage:            cluster.UsageRequirements{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage},
 		UtilizationLimit: c.Impact.UtilizationLimit,
+		Hints:            c.hintMarks(),
 	}
+}
+
+func (c *Config) virtualNodes() cluster.VirtualNodes {
+	return cluster.VirtualNodes{Selector: parseSelector(c.VirtualNodeSelector)}
+}
+
+// hintMarks returns the labels and taints of both kinds of hints: those of steering, and those of pressure hints, today
+// and in earlier configurations.
+func (c *Config) hintMarks() cluster.HintMarks {
+	owned := c.PressureOptions().Owned()
+	return cluster.HintMarks{Labels: append(owned.Labels, hints.Key+"="+hints.Value), Taints: append(owned.Taints, hints.Key)}
 }
 
 // parseSelector returns nil, which selects all objects, for an empty or invalid selector.
@@ -165,7 +177,7 @@ func (c *Config) PressureOptions() pressure.Options {
 	h := c.Hints
 	o := pressure.Options{
 		MaxHintedFrac: h.MaxHintedFrac, TTL: time.Duration(h.TTL), Rules: c.HintRules(),
-		Scope: parseSelector(c.NodeSelector), Virtual: c.Scope().Virtual, SkipTaints: h.SkipTaints,
+		Scope: parseSelector(c.NodeSelector), Virtual: c.virtualNodes(), SkipTaints: h.SkipTaints,
 		Former: pressure.Owned{Labels: slices.Clone(h.FormerLabels), Taints: append(slices.Clone(h.FormerTaints), h.Taint.Key)},
 	}
 	if h.Label.Key != "" {

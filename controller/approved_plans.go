@@ -85,6 +85,13 @@ func (c approvedPlans) executeRequest(ctx context.Context, r *approval.Request) 
 	} else if report, err = c.Apply(ctx, r.Plan, by); err != nil {
 		log.Error("an approved plan could not be executed", "error", err)
 	}
+	c.markExecuted(ctx, by, report.Outcomes)
+	if why := report.Stopped; why != nil && why.Code == plan.PlanRefused {
+		log.Warn("an approved plan was refused; nothing was evicted for it", "reason", why.Message)
+		if c.Events != nil {
+			c.Events.PlanRefused(by, *why)
+		}
+	}
 	c.unanswered = &unansweredPlan{request: *r, report: report, since: c.Clock.Now()}
 	c.answer(ctx)
 }

@@ -203,6 +203,7 @@ type Approvals interface {
 
 // WaitingPlans keeps the plans that wait for approval.
 type WaitingPlans interface {
+	Load(ctx context.Context) (waiting.Plans, error)
 	// Update changes the plans. It may call change several times.
 	Update(ctx context.Context, change func(waiting.Plans) (waiting.Plans, error)) error
 }
@@ -222,6 +223,8 @@ type EventPublisher interface {
 	// PlanWaiting publishes that a plan waits for approval, or why the plan of a pass does not.
 	PlanWaiting(w plan.WaitingPlan)
 	PlanNotKept(why plan.Reason)
+	// PlanRefused publishes why an approved plan was not executed at all.
+	PlanRefused(by plan.Approval, why plan.Reason)
 	BackedOff(b plan.Backoff)
 	StateChanged(before, after plan.PlannerState)
 	// JudgedNothing gets the plans of the last two passes.

@@ -36,6 +36,9 @@ func (p *pass) observe(ctx context.Context) error {
 	if err := p.loadState(ctx); err != nil {
 		return err
 	}
+	if err := (proposalKeeper{p}).loadDiscarded(ctx); err != nil {
+		return err
+	}
 	s, err := p.Observer.Snapshot(ctx)
 	if err == nil {
 		s, err = p.removeExpiredHints(ctx, s)

@@ -120,27 +120,17 @@ func (c *Controller) recallRuns(ctx context.Context) {
 // configuration, or for the end of ctx. waitForWork returns the function that applies the new configuration, or nil. A
 // new configuration takes precedence over a pass that is due.
 func (c *Controller) waitForWork(ctx context.Context, poll time.Time) func(*Controller) {
-	at, now := c.timetable.Next(), c.Clock.Now()
-	if !at.IsZero() && !at.After(now) {
-		select {
-		case apply := <-c.Reloads:
-			return apply
-		default:
-			return nil
-		}
+	if c.Approvals == nil && (c.Triggers == nil || c.Mode != plan.Live) {
+		poll = time.Time{}
 	}
+	wait, limited := nextWait(c.timetable.Next(), poll, c.Clock.Now())
 	var due <-chan time.Time
-	polls := c.Approvals != nil || c.Triggers != nil && c.Mode == plan.Live
-	if !at.IsZero() || polls {
-		wait := clockCheckInterval
-		if !at.IsZero() {
-			wait = min(wait, at.Sub(now))
-		}
-		if polls {
-			wait = min(wait, poll.Sub(now))
-		}
+	if limited {
 		c.expect("waiting for the next pass", max(0, wait)+loopSlack)
-		timer := c.Clock.NewTimer(max(0, wait))
+		if wait <= 0 {
+			return receiveNow(c.Reloads)
+		}
+		timer := c.Clock.NewTimer(wait)
 		defer timer.Stop()
 		due = timer.C()
 	} else {
@@ -156,11 +146,29 @@ func (c *Controller) waitForWork(ctx context.Context, poll time.Time) func(*Cont
 	case apply := <-c.Reloads:
 		return apply
 	case <-due:
-		select {
-		case apply := <-c.Reloads:
-			return apply
-		default:
-		}
+		return receiveNow(c.Reloads)
 	}
 	return nil
+}
+
+// nextWait returns how long to wait until a strategy is due or until the next poll for requests, at most
+// clockCheckInterval. A zero time means never. nextWait returns false if both times are zero.
+func nextWait(due, poll, now time.Time) (wait time.Duration, limited bool) {
+	wait = clockCheckInterval
+	for _, at := range []time.Time{due, poll} {
+		if !at.IsZero() {
+			wait, limited = min(wait, at.Sub(now)), true
+		}
+	}
+	return wait, limited
+}
+
+// receiveNow returns the next function, or nil if there is none yet.
+func receiveNow(reloads <-chan func(*Controller)) func(*Controller) {
+	select {
+	case apply := <-reloads:
+		return apply
+	default:
+		return nil
+	}
 }

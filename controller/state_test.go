@@ -180,6 +180,7 @@ func (allPodsGoneResolver) Resolve(_ context.Context, open []plan.Reservation) (
 type recordingEvents struct {
 	waiting       []plan.WaitingPlan
 	notKept       []plan.Reason
+	refused       []plan.Reason
 	backoffs      []plan.Backoff
 	before, after []plan.PlannerState // arguments of StateChanged
 	judged        []string            // changes of the causes why passes could judge nothing, from the arguments of JudgedNothing
@@ -238,6 +239,10 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 }
 
 func (e *recordingEvents) PlanWaiting(w plan.WaitingPlan) { e.waiting = append(e.waiting, w) }
+
+func (e *recordingEvents) PlanRefused(_ plan.Approval, why plan.Reason) {
+	e.refused = append(e.refused, why)
+}
 
 func (e *recordingEvents) PlanNotKept(why plan.Reason) { e.notKept = append(e.notKept, why) }
 

@@ -18,8 +18,8 @@ const minTriggerInterval = time.Minute
 // Triggers provides requests of people for a pass now.
 type Triggers interface {
 	Pending(ctx context.Context) (*trigger.Request, error)
-	// Take ensures that a request is carried out at most once.
-	Take(ctx context.Context, r *trigger.Request) error
+	// Take ensures that a request is carried out at most once. holder identifies this process.
+	Take(ctx context.Context, r *trigger.Request, holder string) error
 	Reject(ctx context.Context, r *trigger.Request, why string) error
 }
 
@@ -58,7 +58,7 @@ func takeTrigger(ctx context.Context, c *Controller) (string, error) {
 		c.Log.Warn("a trigger is rejected", "strategy", r.Strategy, "by", r.By, "reason", why)
 		return "", c.Triggers.Reject(ctx, r, why)
 	}
-	if err := c.Triggers.Take(ctx, r); err != nil {
+	if err := c.Triggers.Take(ctx, r, c.Holder); err != nil {
 		return "", err
 	}
 	c.triggers.last = now

@@ -22,7 +22,7 @@ type triggerBox struct {
 
 func (b *triggerBox) Pending(context.Context) (*trigger.Request, error) { return b.request, nil }
 
-func (b *triggerBox) Take(context.Context, *trigger.Request) error {
+func (b *triggerBox) Take(context.Context, *trigger.Request, string) error {
 	b.request = nil
 	if b.lost {
 		return errors.New("conflict")

@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -17,10 +18,10 @@ type proposalKeeper struct{ *pass }
 
 // keep keeps the proposal. While approved steps of a waiting plan are not executed yet, the plans stay as they are.
 func (p proposalKeeper) keep(ctx context.Context) {
-	if p.Waiting == nil || p.Approvals == nil || p.Mode != plan.Live || p.report.EndedBeforePlanning() {
+	if !p.keepsPlans() || p.report.EndedBeforePlanning() {
 		return
 	}
-	needed := slices.ContainsFunc(p.Strategies, func(s config.ScheduledStrategy) bool { return s.Mode == plan.Approve })
+	needed := p.needsApproval()
 	if !needed && p.noneWaiting {
 		return
 	}
@@ -38,6 +39,35 @@ func (p proposalKeeper) keep(ctx context.Context) {
 	case err == nil && !needed:
 		p.noneWaiting = p.report.Waiting == nil
 	}
+}
+
+func (p proposalKeeper) keepsPlans() bool {
+	return p.Waiting != nil && p.Approvals != nil && p.Mode == plan.Live
+}
+
+// needsApproval reports whether any strategy has mode approve.
+func (p proposalKeeper) needsApproval() bool {
+	return slices.ContainsFunc(p.Strategies, func(s config.ScheduledStrategy) bool { return s.Mode == plan.Approve })
+}
+
+// loadDiscarded adds the moves that a person discarded to the state. If they cannot be read, approved steps are not
+// executed. Another pass continues, because it does not execute the moves of strategies in mode approve.
+func (p proposalKeeper) loadDiscarded(ctx context.Context) error {
+	p.state.Discarded = nil
+	if !p.keepsPlans() || !p.needsApproval() {
+		return nil
+	}
+	call, cancel := context.WithTimeout(ctx, saveTimeout)
+	defer cancel()
+	plans, err := p.Waiting.Load(call)
+	switch {
+	case err != nil && p.report.Approval != nil:
+		return codedError{plan.StateUnavailable, fmt.Errorf("reading the moves that a person discarded: %w", err)}
+	case err != nil:
+		p.log.Warn("the moves that a person discarded could not be read; this pass may propose them again", "error", err)
+	}
+	p.state.Discarded = plans.Expire(p.Clock.Now()).Discarded
+	return nil
 }
 
 // updateWaiting replaces the waiting plans if replace is true and the moves of the proposal differ. It announces the new
@@ -63,10 +93,11 @@ func (p proposalKeeper) updateWaiting(ctx context.Context, replace bool) error {
 	}); err != nil {
 		return err
 	}
-	if len(kept.Waiting) == 0 {
+	discarded := p.knownDiscards(kept.Discarded)
+	if len(kept.Waiting)+len(discarded) == 0 {
 		return nil
 	}
-	p.report.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{}}
+	p.report.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{}, Discarded: discarded}
 	for i := range kept.Waiting {
 		w := kept.Waiting[i].Summary()
 		// Another user may have written the names.
@@ -78,6 +109,13 @@ func (p proposalKeeper) updateWaiting(ctx context.Context, replace bool) error {
 		}
 	}
 	return nil
+}
+
+// knownDiscards returns the discarded moves of configured strategies whose pods are still there.
+func (p proposalKeeper) knownDiscards(all []plan.DiscardedMove) []plan.DiscardedMove {
+	return slices.DeleteFunc(slices.Clone(all), func(d plan.DiscardedMove) bool {
+		return !p.hasStrategy(d.Strategy) || p.snapshot.PodByUID(d.PodUID) == nil
+	})
 }
 
 func (p proposalKeeper) hasStrategy(name string) bool {
@@ -102,6 +140,21 @@ func (p proposalKeeper) reportNotKept(err error) {
 	p.log.Warn("the plan of this pass does not wait for approval", "error", err)
 	if p.Events != nil {
 		p.Events.PlanNotKept(why)
+	}
+}
+
+// markExecuted marks the executed steps of a waiting plan, so that nobody approves them again. After an error, they stay
+// approved: a second approval finds that their pods are gone.
+func (c approvedPlans) markExecuted(ctx context.Context, by plan.Approval, outcomes []plan.Outcome) {
+	if by.WaitingPlan == "" || c.Waiting == nil || len(outcomes) == 0 {
+		return
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	if err := c.Waiting.Update(call, func(p waiting.Plans) (waiting.Plans, error) {
+		return p.Execute(by.WaitingPlan, outcomes, c.Clock.Now()), nil
+	}); err != nil {
+		c.Log.Warn("the executed steps of a waiting plan could not be marked", "waitingPlan", by.WaitingPlan, "error", err)
 	}
 }
 

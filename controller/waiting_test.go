@@ -2,6 +2,7 @@ package controller_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -132,8 +133,12 @@ func TestApprovedStepsAreExecuted(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	p, err := a.plans.Load(t.Context())
-	if err != nil || p.Waiting[0].StateOf(2).State != waiting.Approved || p.Waiting[0].StateOf(1).State != waiting.Waiting {
+	if err != nil || p.Waiting[0].StateOf(2).State != waiting.Executed || p.Waiting[0].StateOf(1).State != waiting.Waiting {
 		t.Errorf("%v, states %+v", err, p.Waiting[0].Decisions)
+	}
+	if _, _, err := p.Waiting[0].Choose(waiting.Choice{Steps: []waiting.Range{{First: 2, Last: 2}}}, true); err == nil ||
+		!strings.Contains(err.Error(), "step 2 does not wait: it was executed after alice approved it at ") {
+		t.Errorf("an executed step is approved again: %v", err)
 	}
 	part = a.approve(t, p.Waiting[0], 1)
 	a.lead(t, 2)
@@ -233,8 +238,9 @@ func TestForgedApprovalsAreRefused(t *testing.T) {
 		if name == "no plan waits" {
 			name = "no waiting plan has an ID that begins with"
 		}
-		if r.Stopped == nil || r.Stopped.Code != plan.PlanRefused || !strings.Contains(r.Stopped.Message, name) || len(a.evictor.waves) != 0 {
-			t.Errorf("%s: %d waves, report %+v", name, len(a.evictor.waves), r.Stopped)
+		if r.Stopped == nil || r.Stopped.Code != plan.PlanRefused || !strings.Contains(r.Stopped.Message, name) || len(a.evictor.waves) != 0 ||
+			len(a.events.refused) != 1 || a.events.refused[0] != *r.Stopped {
+			t.Errorf("%s: %d waves, report %+v, events %+v", name, len(a.evictor.waves), r.Stopped, a.events.refused)
 		}
 	}
 }
@@ -242,9 +248,83 @@ func TestForgedApprovalsAreRefused(t *testing.T) {
 func discardAll(a *approvalTest, w *waiting.Plan, _ *plan.Plan) {
 	a.clock.Step(time.Second)
 	_ = a.plans.Update(context.Background(), func(p waiting.Plans) (waiting.Plans, error) {
-		p, _, _, _, err := p.Discard(w.ID, waiting.Choice{}, "bob", a.clock.Now())
-		return p, err
+		done, err := p.Discard(w.ID, waiting.Choice{}, "bob", a.clock.Now())
+		return done.Plans, err
 	})
+}
+
+// discard discards steps of the plan, as `evenkeel discard` does, a second after the last decision.
+func (a *approvalTest) discard(t *testing.T, w waiting.Plan, steps ...waiting.Range) {
+	t.Helper()
+	a.clock.Step(time.Second)
+	if err := a.plans.Update(t.Context(), func(p waiting.Plans) (waiting.Plans, error) {
+		done, err := p.Discard(w.ID, waiting.Choice{Steps: steps}, "bob", a.clock.Now())
+		return done.Plans, err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestDiscardedMovesAreNotProposedAgain: the next pass proposes other pods, and its report names the discarded ones.
+// After the discard is undone, the same pods wait again.
+func TestDiscardedMovesAreNotProposedAgain(t *testing.T) {
+	a := newApprovalTest(t)
+	w := a.pass(t)
+	a.discard(t, w)
+	r, err := a.RunOnce(t.Context(), nil)
+	if err != nil || r.Waiting == nil || len(r.Waiting.Discarded) != 2 || r.Waiting.Discarded[0].By != "bob" ||
+		r.Waiting.Discarded[0].Pod != w.Moves[0].Pod.String() || !r.Waiting.Discarded[0].Until.Equal(a.clock.Now().Add(24*time.Hour).UTC()) {
+		t.Fatalf("%v; the report has %+v", err, r.Waiting)
+	}
+	p, err := a.plans.Load(t.Context())
+	if err != nil || len(p.Waiting) != 1 {
+		t.Fatalf("%v; plans %+v, want one with other pods", err, p.Waiting)
+	}
+	for _, m := range p.Waiting[0].Moves {
+		if m.Pod == w.Moves[0].Pod || m.Pod == w.Moves[1].Pod {
+			t.Errorf("%s was discarded and is proposed again", m.Pod)
+		}
+	}
+	if err := a.plans.Update(t.Context(), func(p waiting.Plans) (waiting.Plans, error) {
+		done, err := p.Undo(w.ID[:6], waiting.Choice{}, a.clock.Now())
+		return done.Plans, err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if again := a.pass(t); again.Moves[0].Pod != w.Moves[0].Pod || again.Moves[1].Pod != w.Moves[1].Pod {
+		t.Errorf("after the undo, %+v wait", again.Moves)
+	}
+}
+
+// TestADiscardLeavesTheOtherApprovedSteps: a discard of one step after the approval leaves the others approved.
+func TestADiscardLeavesTheOtherApprovedSteps(t *testing.T) {
+	a := newApprovalTest(t)
+	w := a.pass(t)
+	part := a.approve(t, w, 1, 2)
+	a.discard(t, w, waiting.Range{First: 2, Last: 2})
+	a.lead(t, 2)
+	r := a.report(t, part)
+	if len(r.Outcomes) != 2 || r.Stopped != nil || r.Outcomes[0].Outcome != plan.Evicted || r.Outcomes[1].Outcome != plan.Dropped ||
+		r.Outcomes[1].Reason.Code != plan.Discarded || len(a.evictor.waves) != 1 {
+		t.Errorf("%d waves, %+v, %+v", len(a.evictor.waves), r.Stopped, r.Outcomes)
+	}
+}
+
+// TestApprovedStepsAreNotExecutedWithoutDiscards: if the discarded moves cannot be read, no approved step is executed.
+func TestApprovedStepsAreNotExecutedWithoutDiscards(t *testing.T) {
+	a := newApprovalTest(t)
+	part := a.approve(t, a.pass(t), 1)
+	a.Waiting = unreadableDiscards{a.plans}
+	a.lead(t, 2)
+	if r := a.report(t, part); r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable || len(a.evictor.waves) != 0 {
+		t.Errorf("%d waves, %+v", len(a.evictor.waves), r.Stopped)
+	}
+}
+
+type unreadableDiscards struct{ *waiting.Store }
+
+func (unreadableDiscards) Load(context.Context) (waiting.Plans, error) {
+	return waiting.Plans{}, errors.New("the API server does not answer")
 }
 
 // TestTheNextLeaderResumesAnApprovedPlan: the process that took the plan has died. The third process still executes the
@@ -414,6 +494,8 @@ func TestAProposalThatCannotWait(t *testing.T) {
 }
 
 type failingPlans struct{ err error }
+
+func (f failingPlans) Load(context.Context) (waiting.Plans, error) { return waiting.Plans{}, f.err }
 
 func (f failingPlans) Update(context.Context, func(waiting.Plans) (waiting.Plans, error)) error {
 	return f.err

@@ -111,6 +111,12 @@ func (r EventRecorder) PlanWaiting(w plan.WaitingPlan) {
 		plural.Count(w.Steps(), "step"), strings.Join(strategies, ", "), w.Expires.UTC().Format(time.RFC3339), w.ID))
 }
 
+// PlanRefused publishes why an approved plan was not executed at all.
+func (r EventRecorder) PlanRefused(by plan.Approval, why plan.Reason) {
+	r.recordOnLease(corev1.EventTypeWarning, "PlanRefused", "Execute", fmt.Sprintf("the plan that %s approved at %s was refused: %s", by.By,
+		by.At.UTC().Format(time.RFC3339), why.Message))
+}
+
 // PlanNotKept publishes why the plan of a pass does not wait for approval.
 func (r EventRecorder) PlanNotKept(why plan.Reason) {
 	r.recordOnLease(corev1.EventTypeWarning, "PlanNotKept", "Propose", fmt.Sprintf("%s (%s)", why.Message, why.Code))

@@ -157,10 +157,12 @@ func TestAcceptedEvictionsArePublished(t *testing.T) {
 func TestWaitingPlansAreTold(t *testing.T) {
 	r, n := newTestRecorder()
 	r.PlanWaiting(plan.WaitingPlan{ID: "3f2a", Expires: noon, Strategies: map[string]int{"zones": 2, "hot": 1}})
+	r.PlanRefused(plan.Approval{By: "alice", At: noon}, plan.Reason{Code: plan.PlanRefused, Message: "it expired"})
 	r.PlanNotKept(plan.Reason{Code: plan.ProposalTooLarge, Message: "too large"})
 	want := []string{
 		"Normal Lease/evenkeel/evenkeel uid= PlanWaiting Propose: plan 3f2a with 3 steps (hot 1, zones 2) waits for approval until " +
 			"2026-01-02T12:00:00Z; to see and approve it: evenkeel approve 3f2a",
+		"Warning Lease/evenkeel/evenkeel uid= PlanRefused Execute: the plan that alice approved at 2026-01-02T12:00:00Z was refused: it expired",
 		"Warning Lease/evenkeel/evenkeel uid= PlanNotKept Propose: too large (ProposalTooLarge)",
 	}
 	if !slices.Equal(n.lines, want) {

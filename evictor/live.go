@@ -199,11 +199,14 @@ func (l *Live) waitTurn(wave context.Context, h *throttle) bool {
 // checkOnce checks the pod once more before the request for its eviction. If checkOnce returns a nil pod, the attempt
 // has ended or the API server throttles.
 func (l *Live) checkOnce(wave context.Context, h *throttle, m plan.Move) (*corev1.Pod, Verdict, attempt) {
+	if h.waveIsStale() { // no reads, because other moves of the wave wait for the turn
+		return nil, Verdict{}, staleAttempt(h, m)
+	}
 	pod, v, a := l.readPod(wave, m)
 	if pod == nil {
 		return nil, v, a
 	}
-	if v, a, ok := l.checkSiblings(wave, m); !ok {
+	if v, a, ok := l.checkSiblings(wave, h, m); !ok {
 		return nil, v, a
 	}
 	if wave.Err() != nil {
@@ -219,10 +222,15 @@ func (l *Live) checkOnce(wave context.Context, h *throttle, m plan.Move) (*corev
 		return nil, v, a
 	}
 	if h.waveIsStale() { // last, because every wait and read before it takes time
-		return nil, Verdict{}, newAttempt(m, plan.Dropped, plan.PremiseChanged,
-			fmt.Sprintf("not tried: evictions are delayed, and the wave began more than %s ago", h.maxAge))
+		return nil, Verdict{}, staleAttempt(h, m)
 	}
 	return pod, Verdict{}, attempt{}
+}
+
+// staleAttempt is the end of a move whose wave is stale.
+func staleAttempt(h *throttle, m plan.Move) attempt {
+	return newAttempt(m, plan.Dropped, plan.PremiseChanged,
+		fmt.Sprintf("not tried: evictions are delayed, and the wave began more than %s ago", h.maxAge))
 }
 
 // readPod reads the pod right before its eviction. If readPod returns a nil pod, the attempt has

@@ -3,6 +3,7 @@ package evictor
 import (
 	"context"
 	"errors"
+	"sync"
 	"testing"
 	"time"
 
@@ -36,6 +37,29 @@ func TestThePaceGoesOnWithAnotherEvictor(t *testing.T) {
 	if !fresh.pacer.next.IsZero() {
 		t.Error("the pacer waits although the earlier evictor evicted nothing")
 	}
+}
+
+// TestThePaceGoesOnWithoutALimit: the new evictor has no limit. Its first evictions wait for the interval of the earlier
+// one, and the later ones do not wait.
+func TestThePaceGoesOnWithoutALimit(t *testing.T) {
+	runAtNoon(t, func(t *testing.T) {
+		before, now := &Live{pacer: newPacer(6, clock.RealClock{})}, &Live{pacer: newPacer(0, clock.RealClock{})}
+		if !before.pacer.begin(t.Context()) {
+			t.Fatal("no turn")
+		}
+		before.pacer.end(true)
+		now.ContinueFrom(before)
+		var wg sync.WaitGroup
+		for range 3 {
+			wg.Go(func() {
+				if !now.pacer.begin(t.Context()) || time.Since(noon) != 10*time.Second {
+					t.Errorf("a turn after %s, want 10s", time.Since(noon))
+				}
+				now.pacer.end(true)
+			})
+		}
+		wg.Wait()
+	})
 }
 
 // slowFirstReads answers the first reads of pods late, the first read last.

@@ -22,12 +22,20 @@ const (
 	siblingPages    = 50
 )
 
-// checkSiblings reads the pods of each requirement of the move from the API server. If checkSiblings returns false, too
-// few are Ready, their number is unknown, or the API server throttles.
-func (l *Live) checkSiblings(ctx context.Context, m plan.Move) (Verdict, attempt, bool) {
+// siblingsTimeout bounds the reads of all siblings of a pod. They are made during the turn of the pacer, so other
+// evictions wait meanwhile.
+const siblingsTimeout = 10 * time.Second
+
+// checkSiblings reads the pods of each requirement of the move from the API server, within siblingsTimeout. If
+// checkSiblings returns false, too few are Ready, their number is unknown, the wave is stale, or the API server throttles.
+func (l *Live) checkSiblings(ctx context.Context, h *throttle, m plan.Move) (Verdict, attempt, bool) {
+	check, cancel := context.WithTimeout(ctx, siblingsTimeout)
+	defer cancel()
 	for _, r := range m.ReadyRequirements {
-		ready, err := l.countReady(ctx, m.Pod, r)
+		ready, err := l.countReady(check, h, m.Pod, r)
 		switch {
+		case errors.Is(err, errStaleWave):
+			return Verdict{}, staleAttempt(h, m), false
 		case apierrors.IsTooManyRequests(err):
 			return Classify(err, m.Pod.Name), attempt{}, false
 		case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
@@ -38,6 +46,9 @@ func (l *Live) checkSiblings(ctx context.Context, m plan.Move) (Verdict, attempt
 			return Verdict{}, newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop"), false
 		case errors.Is(err, errTooManyPods):
 			return Verdict{}, newAttempt(m, plan.Dropped, r.Code, fmt.Sprintf("not tried: the pods of %s: %s", r.Of, err)), false
+		case err != nil && check.Err() != nil:
+			return Verdict{}, newAttempt(m, plan.Dropped, plan.APIError,
+				fmt.Sprintf("not tried: reading the pods of %s took more than %s", r.Of, siblingsTimeout)), false
 		case err != nil:
 			return Verdict{}, newAttempt(m, plan.Dropped, plan.APIError,
 				fmt.Sprintf("not tried: reading the pods of %s: %s", r.Of, err)), false
@@ -50,10 +61,13 @@ func (l *Live) checkSiblings(ctx context.Context, m plan.Move) (Verdict, attempt
 }
 
 // countReady counts the Ready pods of a requirement besides the victim. It stops at MinReady.
-func (l *Live) countReady(ctx context.Context, victim plan.PodRef, r plan.ReadyRequirement) (int, error) {
+func (l *Live) countReady(ctx context.Context, h *throttle, victim plan.PodRef, r plan.ReadyRequirement) (int, error) {
 	ready, now := 0, l.opts.Clock.Now()
 	opts := metav1.ListOptions{LabelSelector: r.Selector, Limit: siblingPageSize}
 	for range siblingPages {
+		if h.waveIsStale() {
+			return 0, errStaleWave
+		}
 		page, err := l.listPage(ctx, victim.Namespace, opts)
 		if err != nil {
 			return 0, err
@@ -72,11 +86,13 @@ func (l *Live) countReady(ctx context.Context, victim plan.PodRef, r plan.ReadyR
 	return 0, errTooManyPods
 }
 
+// errStaleWave means that the eviction may not begin any more, whatever the next page contains.
+var errStaleWave = errors.New("the wave is stale")
+
 // errTooManyPods is no failure of the API server, so it does not count as a failed eviction.
 var errTooManyPods = fmt.Errorf("not enough of the first %d pods are Ready, and no more are read", siblingPages*siblingPageSize)
 
-// listPage reads one page of pods within callTimeout. An eviction after many slow pages does not begin, because its wave
-// is too old by then.
+// listPage reads one page of pods within callTimeout.
 func (l *Live) listPage(ctx context.Context, namespace string, opts metav1.ListOptions) (*corev1.PodList, error) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()

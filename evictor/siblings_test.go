@@ -112,11 +112,7 @@ func TestNoEvictionAfterAStopWhileSiblingsAreRead(t *testing.T) {
 func TestTheReadOfSiblingsIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeCluster(ownedPod("d1"))
-		for i := range 2 * siblingPages {
-			p := ownedPod(fmt.Sprintf("e%03d", i))
-			p.Status.Conditions = nil
-			w.pods[p.Name] = p
-		}
+		withUnreadySiblings(w, 2*siblingPages)
 		o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{moveWithSiblings()}, nil))
 		if o.Reason.Code != plan.WorkloadUnavailable || !strings.Contains(o.Reason.Message, "the first 5000 pods") || w.lists != siblingPages {
 			t.Errorf("%d lists, outcome %+v", w.lists, o)
@@ -167,6 +163,64 @@ func TestEachPageOfSiblingsHasItsOwnTimeout(t *testing.T) {
 			t.Errorf("%d requests: %+v", w.evictRequests, r.Outcomes)
 		}
 	})
+}
+
+// withUnreadySiblings adds n pods that are not Ready, each of which is on a page of its own.
+func withUnreadySiblings(w *fakeCluster, n int) {
+	for i := range n {
+		p := ownedPod(fmt.Sprintf("e%03d", i))
+		p.Status.Conditions = nil
+		w.pods[p.Name] = p
+	}
+}
+
+// TestTheReadsOfAllSiblingsHaveOneTimeout: a workload has no Ready pod on its pages, which take 1 s each. Its move
+// has the turn, and the next move waits for it.
+func TestTheReadsOfAllSiblingsHaveOneTimeout(t *testing.T) {
+	runAtNoon(t, func(t *testing.T) {
+		w := newFakeCluster(ownedPod("d1"), testPod("x1", "ux1", "n3"))
+		withUnreadySiblings(w, siblingPages)
+		l := newTestLive(w, clock.RealClock{})
+		l.podAPI, l.pacer = slowLists{w}, newPacer(600, clock.RealClock{})
+		h := &throttle{clock: clock.RealClock{}, waveStarted: noon, maxAge: maxWaveAge}
+		ended := make(chan attempt)
+		try := func(m plan.Move) {
+			_, _, a := l.tryUntilAnswered(t.Context(), t.Context(), h, m)
+			ended <- a
+		}
+		go try(moveWithSiblings())
+		synctest.Wait()
+		go try(testMove(2, "x1", "ux1"))
+		if o := (<-ended).outcome; o.Outcome != plan.Dropped || o.Reason.Code != plan.APIError ||
+			!strings.Contains(o.Reason.Message, "took more than 10s") {
+			t.Errorf("%d lists: %+v", w.lists, o)
+		}
+		if <-ended; w.evictRequests != 1 || time.Since(noon) != siblingsTimeout {
+			t.Errorf("the next move: %d evictions after %s, want one after %s", w.evictRequests, time.Since(noon), siblingsTimeout)
+		}
+	})
+}
+
+// TestNoSiblingsAreReadForAStaleWave: the wave becomes stale while siblings are read, or before the pod is read.
+func TestNoSiblingsAreReadForAStaleWave(t *testing.T) {
+	for name, tc := range map[string]struct {
+		age          time.Duration // of the wave
+		reads, lists int
+	}{"during the check": {maxWaveAge - 1500*time.Millisecond, 1, 2}, "before the check": {maxWaveAge + 1, 0, 0}} {
+		t.Run(name, func(t *testing.T) {
+			runAtNoon(t, func(t *testing.T) {
+				w := newFakeCluster(ownedPod("d1"))
+				withUnreadySiblings(w, siblingPages)
+				l := newTestLive(w, clock.RealClock{})
+				l.podAPI = slowLists{w}
+				h := &throttle{clock: clock.RealClock{}, waveStarted: noon.Add(-tc.age), maxAge: maxWaveAge}
+				pod, _, a := l.checkOnce(t.Context(), h, moveWithSiblings())
+				if pod != nil || a.outcome.Reason.Code != plan.PremiseChanged || w.reads != tc.reads || w.lists != tc.lists {
+					t.Errorf("%d reads, %d lists, want %d and %d: %+v", w.reads, w.lists, tc.reads, tc.lists, a.outcome)
+				}
+			})
+		})
+	}
 }
 
 // slowLists answers each list after a second of the test's clock.

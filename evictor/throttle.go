@@ -126,22 +126,24 @@ func (p *pacer) continueFrom(before *pacer) {
 	}
 }
 
-// begin waits for the caller's turn; without a limit per minute, it does not wait. begin returns false if ctx ends
-// first. After begin has returned true, the caller must call end.
+// begin waits for the caller's turn. Without a limit per minute, callers take no turns, and wait only for the interval of
+// an earlier pacer. begin returns false if ctx ends first. After begin has returned true, the caller must call end.
 func (p *pacer) begin(ctx context.Context) bool {
-	if ctx.Err() != nil || p.interval == 0 {
-		return ctx.Err() == nil
-	}
-	select {
-	case p.turn <- struct{}{}:
-	case <-ctx.Done():
+	if ctx.Err() != nil {
 		return false
+	}
+	if p.interval > 0 {
+		select {
+		case p.turn <- struct{}{}:
+		case <-ctx.Done():
+			return false
+		}
 	}
 	p.mu.Lock()
 	delay := p.next.Sub(p.clock.Now())
 	p.mu.Unlock()
 	if !wait.Sleep(ctx, p.clock, delay) {
-		<-p.turn
+		p.end(false)
 		return false
 	}
 	return true

@@ -65,10 +65,12 @@ type PodExplanation struct {
 	// of a workload often rejects all of them.
 	OnlyObstacle bool         `json:"onlyObstacle"`
 	Goals        []GoalStatus `json:"goals"`
-	Requests     []string     `json:"requests"`
-	Guards       []RuleResult `json:"guards"`
-	Budgets      []RuleResult `json:"budgets"`
-	Limits       []RuleResult `json:"limits"`
+	// JudgedFor is the mode of the strategies for which Limits and Landing are judged. It is empty for automatic strategies.
+	JudgedFor StrategyMode `json:"judgedFor,omitempty"`
+	Requests  []string     `json:"requests"`
+	Guards    []RuleResult `json:"guards"`
+	Budgets   []RuleResult `json:"budgets"`
+	Limits    []RuleResult `json:"limits"`
 	// Strategies says for each strategy with rules of its own whether they allow a move of the pod. The limits count only
 	// moves for the strategy. Strategies is empty if no strategy has such rules.
 	Strategies []StrategyResult `json:"strategies,omitempty"`

@@ -42,6 +42,9 @@ type PlannerState struct {
 	// StrategyRuns has the times of the last passes of strategies with `missed: once` or `on`, by name. It has at most
 	// MaxStrategyRuns entries.
 	StrategyRuns map[string]StrategyRun `json:"strategyRuns,omitempty"`
+	// Discarded are the moves that a person discarded. They are stored beside the waiting plans, not with the other fields.
+	// It has at most MaxDiscarded entries.
+	Discarded []DiscardedMove `json:"discarded,omitempty"`
 }
 
 // EvictionCount counts the evictions of a workload for one strategy in one minute. The workload has no UID,
@@ -274,6 +277,9 @@ func (st *PlannerState) Validate() error {
 	if err := st.validateAnnounced(); err != nil {
 		return err
 	}
+	if err := st.validateDiscarded(); err != nil {
+		return err
+	}
 	return st.validateStrategyRuns()
 }
 
@@ -299,6 +305,9 @@ func (st *PlannerState) Sort() {
 	slices.SortStableFunc(st.Background, func(a, b BackgroundEviction) int { return cmp.Compare(a.Pod.UID, b.Pod.UID) })
 	slices.SortStableFunc(st.Runs, func(a, b OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
 	slices.Sort(st.Announced)
+	slices.SortStableFunc(st.Discarded, func(a, b DiscardedMove) int {
+		return cmp.Or(cmp.Compare(a.Strategy, b.Strategy), cmp.Compare(a.PodUID, b.PodUID), a.At.Compare(b.At))
+	})
 	for _, r := range st.Runs {
 		slices.SortStableFunc(r.Reservations, func(a, b Reservation) int {
 			return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Pod.UID, b.Pod.UID))

@@ -19,6 +19,9 @@ const (
 	TooManyRestarts          Code = "TooManyRestarts"
 	PodExpired               Code = "PodExpired"
 	PodFailed                Code = "PodFailed"
+	NodeAffinityViolated     Code = "NodeAffinityViolated"
+	BetterNodeExists         Code = "BetterNodeExists"
+	TaintNotTolerated        Code = "TaintNotTolerated"
 )
 
 // Guards that forbid an eviction.
@@ -93,6 +96,7 @@ const (
 	UncertainLanding       Code = "UncertainLanding"
 	PredictionLimitReached Code = "PredictionLimitReached"
 	AlreadyPlanned         Code = "AlreadyPlanned"
+	Discarded              Code = "Discarded"
 )
 
 // Causes why a pass could judge nothing. NothingJudgedCodes lists all of them.

@@ -5,6 +5,8 @@ import "time"
 // Waiting describes the plans that wait for approval after a pass.
 type Waiting struct {
 	Plans []WaitingPlan `json:"plans"`
+	// Discarded are the moves of pods in the cluster that a person discarded and that are not proposed again yet.
+	Discarded []DiscardedMove `json:"discarded,omitempty"`
 	// Problem is the reason why the proposal of the pass does not wait, or nil.
 	Problem *Reason `json:"problem,omitempty"`
 }

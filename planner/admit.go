@@ -10,7 +10,7 @@ import (
 )
 
 // Admit checks a saved plan, which a person may have edited, against the limits. Admit returns an outcome for each
-// move that exceeds a limit, of the pass or of the move's strategy. All other rules are checked by Recheck, wave by wave.
+// move that exceeds a limit, of the pass or of the move's strategy, or that a person discarded. All other rules are checked by Recheck, wave by wave.
 func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan, now time.Time) []plan.Outcome {
 	c := search.NewSearch(&p.opts, s, st, nil, now)
 	var dropped []plan.Outcome
@@ -20,7 +20,10 @@ func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan,
 			continue
 		}
 		strategy := p.opts.StrategyIndex(m.Strategy)
-		r, refused := c.Limits.Refuse(pod.ID)
+		r, refused := c.Eligibility.BarredFor(strategy, pod.ID)
+		if refused = refused && r.Code == plan.Discarded; !refused { // else the move counts against no limit
+			r, refused = c.Limits.Refuse(pod.ID)
+		}
 		if !refused {
 			r, refused = c.Limits.RefuseFor(strategy, pod.ID)
 		}

@@ -128,12 +128,17 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	x.Goals, x.Limits, x.Landing = []plan.GoalStatus{}, []plan.RuleResult{}, plan.Landing{Nodes: []plan.TargetNode{}}
 	x.Node = p.Object.Spec.NodeName
 	if p.Node != cluster.NoNode && !p.Terminal {
-		x.Goals, x.Limits, x.Strategies = e.goals(p), e.limits(p), e.strategies(p)
-		x.Landing = e.landing(p)
+		x.Goals, x.Strategies = e.goals(p), e.strategies(p)
+		of := e.judge(p.ID, x.Goals)
+		if of.mode != plan.Automatic {
+			x.JudgedFor = of.mode
+		}
+		x.Limits, x.Landing = e.limits(p, of), of.landing(p)
 	}
 	if p.Node != cluster.NoNode && p.Terminal {
 		if x.Goals = e.goalsAboutEndedPod(p); len(x.Goals) > 0 {
-			x.Limits, x.Strategies, x.Budgets = e.limits(p), e.strategies(p), []plan.RuleResult{}
+			of := e.judge(p.ID, x.Goals)
+			x.Limits, x.Strategies, x.Budgets = e.limits(p, of), e.strategies(p), []plan.RuleResult{}
 		}
 	}
 	e.setVerdict(p, &x)
@@ -258,21 +263,25 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 	return append(out, plan.RuleResult{Code: r.Code, Allows: ok, Message: r.Message})
 }
 
-// limits returns the state of the limits before the pass, and how much of each the plan uses.
-func (e *Explainer) limits(p *cluster.Pod) []plan.RuleResult {
-	_, moved := e.moves[p.ID]
-	return compareLimits(p, e.start.Limits, e.done.Limits, moved)
+// limits returns the state of the limits before the moves of a search, and how much of each they use.
+func (e *Explainer) limits(p *cluster.Pod, of explainedProposal) []plan.RuleResult {
+	_, moved := of.moves[p.ID]
+	return compareLimits(p, of.start.Limits, of.done.Limits, moved, of.mode)
 }
 
-// compareLimits returns the state of the limits of one counter, and how much of each the plan uses. The parameter moved
-// says whether the plan moves the pod.
-func compareLimits(p *cluster.Pod, start, done *limits.Counter, moved bool) []plan.RuleResult {
+// compareLimits returns the state of the limits of one counter, and how much of each the moves of the mode use. The
+// parameter moved says whether they include the pod.
+func compareLimits(p *cluster.Pod, start, done *limits.Counter, moved bool, mode plan.StrategyMode) []plan.RuleResult {
 	out := []plan.RuleResult{}
 	used := done.Allowances(p.ID)
 	for i, a := range start.Allowances(p.ID) {
+		uses := fmt.Sprintf("the plan uses %d", used[i].Planned)
+		if mode != plan.Automatic {
+			uses = fmt.Sprintf("the automatic moves use %d, those of mode %s %d", a.Planned, mode, used[i].Planned-a.Planned)
+		}
 		out = append(out, plan.RuleResult{Code: a.Code, Allows: a.Left() > 0,
 			UsedUp:  !moved && a.Left() > 0 && used[i].Left() <= 0,
-			Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.Name(), a.Description(), a.LastHour(), used[i].Planned)})
+			Message: fmt.Sprintf("%s allows %s%s; %s", a.Name(), a.Description(), a.LastHour(), uses)})
 	}
 	return out
 }

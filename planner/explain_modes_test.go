@@ -1,6 +1,8 @@
 package planner_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -10,6 +12,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
+
+func helpsAnywhere(l plan.Landing) bool {
+	return slices.ContainsFunc(l.Nodes, func(n plan.TargetNode) bool { return n.Acceptable })
+}
 
 // TestExplainShowsModes checks the modes of goals in explanations, and the moves of proposals.
 func TestExplainShowsModes(t *testing.T) {
@@ -34,6 +40,13 @@ func TestExplainShowsModes(t *testing.T) {
 	if next.Move != nil || next.Verdict.Code != plan.NotNeeded || len(next.Proposed) != 2 || next.Proposed[0].Mode != plan.Approve ||
 		next.Proposed[1].Mode != plan.ShowOnly || next.Proposed[0].Move.To != "n3" || next.Proposed[0].Move.Step != 1 {
 		t.Errorf("a pod that two proposals move: move %+v, verdict %+v, proposed %+v", next.Move, next.Verdict, next.Proposed)
+	}
+	if next.JudgedFor != plan.Approve || next.Landing.Verdict.Code != "" || !helpsAnywhere(next.Landing) ||
+		!strings.Contains(next.Limits[0].Message, "; the automatic moves use 3, those of mode approve 1") {
+		t.Errorf("a pod that a proposal moves: judged for %q, landing %+v, limits %+v", next.JudgedFor, next.Landing, next.Limits)
+	}
+	if first.JudgedFor != "" {
+		t.Errorf("a pod that hot moves is judged for %q", first.JudgedFor)
 	}
 	if last := pod("web-6c8f-04"); last.Verdict.Code != plan.LimitPerPass || len(last.Proposed) > 0 {
 		t.Errorf("a pod that no proposal has room for: %+v, proposed %+v", last.Verdict, last.Proposed)

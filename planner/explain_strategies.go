@@ -20,7 +20,7 @@ func (e *Explainer) strategies(p *cluster.Pod) (out []plan.StrategyResult) {
 		of := e.searchFor(info.Mode)
 		if start := of.start.Limits.OfStrategy(i); start != nil {
 			_, moved := of.moves[p.ID]
-			x.Limits = slices.DeleteFunc(compareLimits(p, start, of.done.Limits.OfStrategy(i), moved), func(r plan.RuleResult) bool {
+			x.Limits = slices.DeleteFunc(compareLimits(p, start, of.done.Limits.OfStrategy(i), moved, of.mode), func(r plan.RuleResult) bool {
 				return r.Allows && !r.UsedUp // most limits of a strategy are not set
 			})
 		}
@@ -39,19 +39,42 @@ func (e *Explainer) searchFor(mode plan.StrategyMode) explainedProposal {
 	return explainedProposal{plan.Automatic, e.start, e.done, e.moves}
 }
 
+// judge returns the search for which the limits and the landing of a pod are judged: the one that moves the pod, or else
+// the automatic one if an automatic goal needs the eviction, or else the first proposal with a goal that needs it.
+func (e *Explainer) judge(pod cluster.PodID, goals []plan.GoalStatus) explainedProposal {
+	automatic := explainedProposal{plan.Automatic, e.start, e.done, e.moves}
+	needs := func(mode plan.StrategyMode) bool {
+		return slices.ContainsFunc(goals, func(g plan.GoalStatus) bool { return g.EvictionHelps && g.Mode == mode })
+	}
+	if _, moved := e.moves[pod]; moved {
+		return automatic
+	}
+	for _, of := range e.proposals {
+		if _, moved := of.moves[pod]; moved {
+			return of
+		}
+	}
+	for _, of := range e.proposals {
+		if !needs("") && needs(of.mode) {
+			return of
+		}
+	}
+	return automatic
+}
+
 // landing explains the landing of the pod's replacement for the strategies that the planner would ask first: those that
 // are not soft, if the eviction could improve one of their goals.
-func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
-	if e.start.Goals.HasSoft() {
-		turn, t := goal.SoftTurn, e.start.Goals
+func (of explainedProposal) landing(p *cluster.Pod) plan.Landing {
+	if of.start.Goals.HasSoft() {
+		turn, t := goal.SoftTurn, of.start.Goals
 		t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
 			if !t.Goals[g].Soft && t.Asks(g, p.ID) && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node) {
 				turn = goal.FirmTurn
 			}
 			return turn != goal.FirmTurn
 		})
-		e.start.SetTurn(turn)
-		defer e.start.SetTurn(goal.EveryTurn)
+		of.start.SetTurn(turn)
+		defer of.start.SetTurn(goal.EveryTurn)
 	}
-	return explainLanding(e.start, p)
+	return explainLanding(of.start, p)
 }

@@ -75,9 +75,18 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 		t.addLine("")
 		t.addLine("No budget covers it.")
 	}
-	t.writeRules("Limits", "limit", p.Limits)
+	t.writeRules("Limits"+judgedForText(p), "limit", p.Limits)
 	t.writeStrategyResults(p.Strategies)
 	t.writeLanding(p)
+}
+
+// judgedForText names the mode of the strategies for which limits and landing are judged. It returns "" for automatic
+// ones.
+func judgedForText(p plan.PodExplanation) string {
+	if p.JudgedFor == "" {
+		return ""
+	}
+	return " for strategies in mode " + escape(string(p.JudgedFor))
 }
 
 // writeStrategyResults writes one line for each strategy with rules of its own.
@@ -256,7 +265,11 @@ func (t explainTable) writeLanding(p plan.PodExplanation) {
 		}
 		g.addRow(escape(n.Name), orDash(escape(n.Zone)), percent.Of(n.Probability), helps, escape(n.Detail))
 	}
-	t.addSection("Where its replacement would land now, before any other move", g, 12)
+	before := ", before any other move"
+	if p.JudgedFor != "" {
+		before = judgedForText(p) + ", after the moves of automatic strategies"
+	}
+	t.addSection("Where its replacement would land now"+before, g, 12)
 	if l.Steer != "" {
 		t.addLine("  These probabilities assume a %s on %s.", escape(l.Steer), escape(strings.Join(l.HintedNodes, ", ")))
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -82,6 +83,26 @@ func (t runTable) writeWaiting(w *plan.Waiting) {
 		t.addLine("%s", t.paint(yellow, fmt.Sprintf("Plan %s waits for approval until %s: %s (evenkeel approve %s).", escape(p.ID),
 			p.Expires.UTC().Format(timeLayout), plural.Count(p.Steps(), "step"), escape(p.ID))))
 	}
+	t.writeDiscarded(w.Discarded)
+}
+
+// maxDiscardedNames bounds the discarded moves that a report names.
+const maxDiscardedNames = 5
+
+// writeDiscarded names the moves that a person discarded and that are not proposed again yet.
+func (t runTable) writeDiscarded(moves []plan.DiscardedMove) {
+	if len(moves) == 0 {
+		return
+	}
+	var names []string
+	for _, d := range moves[:min(len(moves), maxDiscardedNames)] {
+		names = append(names, fmt.Sprintf("%s of strategy %s, by %s, until %s", escape(cmp.Or(d.Pod, d.PodUID)), escape(d.Strategy),
+			orDash(escape(d.By)), d.Until.UTC().Format(timeLayout)))
+	}
+	if more := len(moves) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	t.addLine("Discarded, and not proposed again yet: %s (to undo: evenkeel discard --undo PLAN).", strings.Join(names, "; "))
 }
 
 // refused reports whether a saved plan was refused as a whole.

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
+
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 )
 
 // maxLines limits the sections that grow with the cluster. Wide shows all lines.
@@ -113,28 +114,5 @@ func (g *grid) lines() []string {
 	return lines
 }
 
-// Escape makes text from the cluster safe for a terminal.
-func Escape(s string) string { return escape(s) }
-
-// escape makes text from the cluster safe for a terminal. It escapes control
-// characters, characters that change the text direction, and invalid UTF-8.
-func escape(s string) string {
-	var b strings.Builder
-	for i, r := range s {
-		switch {
-		case r == utf8.RuneError && s[i] >= utf8.RuneSelf && !strings.HasPrefix(s[i:], "\uFFFD"):
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case r == '\n':
-			b.WriteString(`\n`)
-		case r == '\t':
-			b.WriteString(`\t`)
-		case r < 0x80 && unicode.IsControl(r):
-			fmt.Fprintf(&b, `\x%02x`, r)
-		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co):
-			fmt.Fprintf(&b, `\u%04x`, r)
-		default:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
-}
+// escape makes text from the cluster safe for a terminal.
+func escape(s string) string { return terminal.Escape(s) }

@@ -10,7 +10,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/duplicates"
 	"github.com/evenkeel-project/evenkeel/strategies/failedpods"
 	"github.com/evenkeel-project/evenkeel/strategies/lifetime"
+	"github.com/evenkeel-project/evenkeel/strategies/nodeaffinity"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
+	"github.com/evenkeel-project/evenkeel/strategies/nodetaints"
 	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
 	"github.com/evenkeel-project/evenkeel/strategies/restarts"
 	"github.com/evenkeel-project/evenkeel/strategies/topologyspread"
@@ -26,6 +28,8 @@ var argTypes = map[string]reflect.Type{
 	"Restarts":       reflect.TypeFor[restarts.Args](),
 	"Lifetime":       reflect.TypeFor[lifetime.Args](),
 	"FailedPods":     reflect.TypeFor[failedpods.Args](),
+	"NodeAffinity":   reflect.TypeFor[nodeaffinity.Args](),
+	"NodeTaints":     reflect.TypeFor[nodetaints.Args](),
 }
 
 // TestEveryArgumentIsDocumented checks that the section of each type in docs/reference/strategies.md has a row for each

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,15 +23,20 @@ type goalCase struct {
 	Type    string           `json:"type"`
 	Args    map[string]any   `json:"args"`
 	Scope   goalScope        `json:"scope"`
+	Base    string           `json:"base"`
 	Objects []map[string]any `json:"objects"`
 }
 
-// goalScope has a selector of nodes and of pods, and namespaces that are out of scope.
+// goalScope has a selector of nodes and of pods, namespaces that are out of scope, and the marks of hints.
 type goalScope struct {
-	Nodes   string   `json:"nodes"`
-	Pods    string   `json:"pods"`
-	Exclude []string `json:"exclude"`
+	Nodes   string            `json:"nodes"`
+	Pods    string            `json:"pods"`
+	Exclude []string          `json:"exclude"`
+	Hints   cluster.HintMarks `json:"hints"`
 }
+
+// aboutNodes are the types whose goals are about the node of a pod, so that its replacement must not return.
+var aboutNodes = []string{"NodeAffinity", "NodeTaints"}
 
 // TestGoalsAboutPods compares the goals of strategies about single pods with those in testdata, in order.
 func TestGoalsAboutPods(t *testing.T) {
@@ -51,7 +57,7 @@ func TestGoalsAboutPods(t *testing.T) {
 
 func goalLines(t *testing.T, c goalCase) string {
 	t.Helper()
-	text, err := yaml.Marshal(map[string]any{"objects": c.Objects})
+	text, err := yaml.Marshal(map[string]any{"base": c.Base, "objects": c.Objects})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +70,7 @@ func goalLines(t *testing.T, c goalCase) string {
 		t.Fatal(err)
 	}
 	nodes, pods := parseSelector(t, c.Scope.Nodes), parseSelector(t, c.Scope.Pods)
-	scope := cluster.Scope{Exclude: c.Scope.Exclude, Nodes: nodes, Pods: pods}
+	scope := cluster.Scope{Exclude: c.Scope.Exclude, Nodes: nodes, Pods: pods, Hints: c.Scope.Hints}
 	st, errs := strategies.New("s", c.Type, args, scope)
 	if len(errs) > 0 {
 		t.Fatal(errs)
@@ -73,19 +79,34 @@ func goalLines(t *testing.T, c goalCase) string {
 	goals := st.Goals(s)
 	for _, g := range goals {
 		uid := string(s.Pods[g.Pods[0]].Object.UID)
-		if g.Kind != plan.PodAway || len(g.Pods) != 1 || g.Subject.UID != uid || g.Weight != 1 || !g.MayReturn {
-			t.Errorf("goal %+v, want a PodAway goal about its subject, which may return", g)
+		if g.Kind != plan.PodAway || len(g.Pods) != 1 || g.Subject.UID != uid || g.Weight != 1 || g.MayReturn == slices.Contains(aboutNodes, c.Type) ||
+			g.Targets != nil && g.Targets[s.Pods[g.Pods[0]].Node] {
+			t.Errorf("goal %+v, want a PodAway goal about its subject, which may return if the goal is not about its node", g)
 		}
 		how := ""
 		if g.Removal != "" {
 			how = ", by " + string(g.Removal)
 		}
+		how += targetsText(s, g.Targets)
 		fmt.Fprintf(&b, "%s%s\n  %s: %s\n", g.Subject, how, g.Reason.Code, g.Reason.Message)
 	}
 	if len(goals) == 0 {
 		b.WriteString("no goal: it needs " + st.Requirements() + "\n")
 	}
 	return b.String()
+}
+
+// targetsText lists the targets of a goal; nil means every node.
+func targetsText(s *cluster.Snapshot, targets []bool) (text string) {
+	for i, ok := range targets {
+		if ok {
+			text += " " + s.Nodes[i].Name
+		}
+	}
+	if text == "" {
+		return ""
+	}
+	return ", to" + text
 }
 
 // parseSelector returns nil for an empty text.

@@ -12,7 +12,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/duplicates"
 	"github.com/evenkeel-project/evenkeel/strategies/failedpods"
 	"github.com/evenkeel-project/evenkeel/strategies/lifetime"
+	"github.com/evenkeel-project/evenkeel/strategies/nodeaffinity"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
+	"github.com/evenkeel-project/evenkeel/strategies/nodetaints"
 	"github.com/evenkeel-project/evenkeel/strategies/restarts"
 	"github.com/evenkeel-project/evenkeel/strategies/topologyspread"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
@@ -47,6 +49,8 @@ var All = []Definition{
 	{Type: "Restarts", New: asStrategy(restarts.New)},
 	{Type: "Lifetime", New: asStrategy(lifetime.New)},
 	{Type: "FailedPods", New: asStrategy(failedpods.New)},
+	{Type: "NodeAffinity", New: asStrategy(nodeaffinity.New)},
+	{Type: "NodeTaints", New: asStrategy(nodetaints.New)},
 }
 
 func asStrategy[S Strategy](f constructor[S]) constructor[Strategy] {

@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -22,6 +23,7 @@ import (
 type decideFlags struct {
 	namespace, strategy, steps, output string
 	wait                               time.Duration
+	undo                               bool
 }
 
 func newApprove(g *globalFlags) *cobra.Command {
@@ -43,11 +45,12 @@ func newDiscard(g *globalFlags) *cobra.Command {
 	f := &decideFlags{output: string(report.Table)}
 	c := &cobra.Command{
 		Use: "discard [PLAN]", Short: "Discard steps of a waiting plan", Args: atMostOnePlan,
-		Long:    "Discards steps of a plan that waits for approval. The same moves do not wait again before approvals.validFor has passed.\nWithout PLAN, the command lists the waiting plans.",
-		Example: "  evenkeel discard 3f2a\n  evenkeel discard 3f2a --steps 2",
+		Long:    "Discards steps of a plan that waits for approval. Their strategies do not propose to evict the same pods again before\napprovals.validFor has passed. With --undo, they may propose them again at once.\nWithout PLAN, the command lists the waiting plans and the discarded moves.",
+		Example: "  evenkeel discard 3f2a\n  evenkeel discard 3f2a --steps 2\n  evenkeel discard --undo 3f2a",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.discard(cmd, g, args) },
 	}
 	f.addTo(c, "discard")
+	c.Flags().BoolVar(&f.undo, "undo", false, "let the strategies propose the discarded moves of the plan again")
 	return c
 }
 
@@ -142,7 +145,7 @@ func (f *decideFlags) approve(cmd *cobra.Command, g *globalFlags, args []string)
 		return fmt.Errorf("nothing was approved: %w", explainForbidden("create and update configmaps", err))
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "Approved %d of %s of plan %s: %s.\n", len(steps), plural.Count(len(w.Moves), "step"), w.ID, waiting.FormatSteps(steps))
+	fmt.Fprintf(out, "Approved %d of %s of plan %s: %s.\n", len(steps), plural.Count(len(w.Moves), "step"), terminal.Escape(w.ID), waiting.FormatSteps(steps))
 	explainNeeded(out, needed)
 	if holder == "" {
 		fmt.Fprintf(out, "No process holds the Lease in namespace %s. The next one, such as a job of the CronJob, executes the steps before its own\n"+
@@ -210,18 +213,41 @@ func (f *decideFlags) discard(cmd *cobra.Command, g *globalFlags, args []string)
 	if len(args) == 0 || args[0] == "" {
 		return f.list(cmd, d)
 	}
-	var id string
-	var steps, needed []int
+	var done waiting.DiscardResult
 	who := apiUser(cmd.Context(), d.client)
-	if err := d.store.Update(cmd.Context(), func(p waiting.Plans) (after waiting.Plans, err error) {
-		after, id, steps, needed, err = p.Discard(args[0], choice, who, d.now)
-		return after, err
+	if err := d.store.Update(cmd.Context(), func(p waiting.Plans) (_ waiting.Plans, err error) {
+		if f.undo {
+			done, err = p.Undo(args[0], choice, d.now)
+		} else {
+			done, err = p.Discard(args[0], choice, who, d.now)
+		}
+		return done.Plans, err
 	}); err != nil {
 		return fmt.Errorf("nothing was discarded: %w", explainForbidden("update configmap "+waiting.ConfigMapName, err))
 	}
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "Discarded %s of plan %s: %s.\n", plural.Count(len(steps), "step"), id, waiting.FormatSteps(steps))
-	explainNeeded(out, needed)
+	if f.undo {
+		fmt.Fprintf(out, "Undid the discard of %s of plan %s: %s. The next pass may propose the moves again.\n",
+			plural.Count(len(done.Steps), "step"), terminal.Escape(done.ID), waiting.FormatSteps(done.Steps))
+		explainNeeded(out, done.Needed)
+		return nil
+	}
+	fmt.Fprintf(out, "Discarded %s of plan %s: %s.\n", plural.Count(len(done.Steps), "step"), terminal.Escape(done.ID),
+		waiting.FormatSteps(done.Steps))
+	explainNeeded(out, done.Needed)
+	return f.explainPending(cmd, d, done.ID)
+}
+
+// explainPending prints what a discard means for an approval of the same plan that is not executed yet.
+func (f *decideFlags) explainPending(cmd *cobra.Command, d decision, id string) error {
+	of, err := approval.New(d.client, f.namespace).Unfinished(cmd.Context())
+	switch {
+	case err != nil:
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: whether an approval of this plan is pending is unknown: %v\n",
+			explainForbidden("get configmap "+approval.ConfigMapName, err))
+	case of == id:
+		fmt.Fprintln(cmd.OutOrStdout(), "An approval of this plan is not executed yet. The leader executes its other steps, and reports the discarded ones as\ndropped (Discarded).")
+	}
 	return nil
 }
 
@@ -235,6 +261,10 @@ func explainNeeded(out io.Writer, needed []int) {
 // list prints the waiting plans.
 func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 	out := cmd.OutOrStdout()
+	if len(d.plans.Waiting) == 0 && len(d.plans.Discarded) > 0 {
+		fmt.Fprintf(out, "No plan waits for approval in namespace %s.\n", f.namespace)
+		return report.DiscardedMoves(out, d.plans.Discarded)
+	}
 	if len(d.plans.Waiting) == 0 {
 		fmt.Fprintf(out, "No plan waits for approval in namespace %s.\n", f.namespace)
 		if f.leadsDryRun(cmd.Context(), d) {
@@ -244,12 +274,25 @@ func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 		fmt.Fprintln(out, "A plan waits after a pass with dryRun: false and approvals.enabled: true, if a strategy with mode: approve has moves.")
 		return nil
 	}
+	of, err := approval.New(d.client, f.namespace).Unfinished(cmd.Context())
+	if err != nil {
+		return explainForbidden("get configmap "+approval.ConfigMapName, err)
+	}
 	for i := range d.plans.Waiting {
 		w := &d.plans.Waiting[i]
-		if err := report.WaitingPlan(out, w.Plan, w.Since, func(step int) string { return w.StateOf(step).String() }); err != nil {
+		if err := report.WaitingPlan(out, w.Plan, w.Since, func(step int) string {
+			s := w.StateOf(step)
+			if s.State == waiting.Approved && of != w.ID {
+				return s.String() + ", not executed"
+			}
+			return s.String()
+		}); err != nil {
 			return err
 		}
+		if of == w.ID {
+			fmt.Fprintln(out, "Steps of this plan are approved, and wait for the leader or are being executed.")
+		}
 	}
-	fmt.Fprintf(out, "To approve: evenkeel approve %s [--strategy S] [--steps 1,4-7]\n", report.Escape(d.plans.Waiting[0].ID))
-	return nil
+	fmt.Fprintf(out, "To approve: evenkeel approve %s [--strategy S] [--steps 1,4-7]\n", terminal.Escape(d.plans.Waiting[0].ID))
+	return report.DiscardedMoves(out, d.plans.Discarded)
 }

@@ -152,7 +152,10 @@ func TestApproveAndDiscard(t *testing.T) {
 	}
 	expect(s.run(t, "approve"), 0, "Plan "+id+", since ", "  1     zones     shop/web-a  n1    n2  waiting  uneven\n", "To approve: evenkeel approve "+id)
 	expect(s.run(t, "discard", id, "--steps", "3"), 0, "Discarded 2 steps of plan "+id+": 1,3.\nStep 1 is included: ")
-	expect(s.run(t, "approve"), 0, "discarded by alice")
+	expect(s.run(t, "approve"), 0, "discarded by alice", "Discarded moves, which their strategies do not propose again yet", "by alice at ")
+	expect(s.run(t, "discard", "--undo", id, "--steps", "1"), 0, "Undid the discard of 2 steps of plan "+id+": 1,3.", "Step 3 is included: ")
+	expect(s.run(t, "discard", "--undo", id), 1, "nothing was discarded: no discarded move belongs to the choice in plan ")
+	expect(s.run(t, "discard", id, "--steps", "3"), 0, "Discarded 2 steps of plan "+id+": 1,3.\n")
 	expect(s.run(t, "approve", "x"), 1, `nothing was approved: no waiting plan has an ID that begins with "x" (the waiting plan: `+id+")")
 	expect(s.run(t, "approve", id, "--strategy", "other"), 1, `has no move of strategy "other"`)
 	expect(s.run(t, "approve", id, "--steps", "9"), 1, "has no step 9 (want 1 to 4)")
@@ -165,6 +168,10 @@ func TestApproveAndDiscard(t *testing.T) {
 		t.Errorf("approved steps %v", got)
 	}
 	expect(s.run(t, "approve", id), 1, "a part of plan "+id+", approved by alice at ", "is waiting for the leader; wait until it ends")
+	expect(s.run(t, "approve"), 0, "Steps of this plan are approved, and wait for the leader or are being executed.\n")
+	expect(s.run(t, "discard", id, "--strategy", "hot"), 0, "Discarded 1 step of plan "+id+": 4.\nAn approval of this plan is not executed yet. ",
+		"reports the discarded ones as")
+	expect(s.run(t, "discard", "--undo", id, "--steps", "4"), 0, "Undid the discard of 1 step")
 
 	delete(s.configMaps, approval.ConfigMapName)
 	s.holder = ""

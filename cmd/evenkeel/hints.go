@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 )
 
 func newHints(g *globalFlags) *cobra.Command {
@@ -173,13 +174,13 @@ func listHints(cmd *cobra.Command, h *hintCommand) error {
 		fmt.Fprintln(tw, "NODE\tKIND\tRUN OR RULES\tEXPIRES")
 	}
 	for _, x := range h.found {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.node, x.kind, x.cause, h.formatExpiry(x))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.node, x.kind, terminal.Escape(x.cause), h.formatExpiry(x))
 	}
 	for _, x := range h.invalid {
-		fmt.Fprintf(tw, "%s\tinvalid\t%s\tnever; %s\n", x.Node, x.Problem, h.invalidRemedy(x.Node))
+		fmt.Fprintf(tw, "%s\tinvalid\t%s\tnever; %s\n", x.Node, terminal.Escape(x.Problem), h.invalidRemedy(x.Node))
 	}
 	for _, f := range foreign {
-		fmt.Fprintf(tw, "%s\tforeign\t%s\tnever; remove it with: %s\n", f.Node, f.Description, f.RemoveCommand())
+		fmt.Fprintf(tw, "%s\tforeign\t%s\tnever; remove it with: %s\n", f.Node, terminal.Escape(f.Description), f.RemoveCommand())
 	}
 	return tw.Flush()
 }
@@ -207,7 +208,7 @@ func (h *hintCommand) formatExpiry(x nodeHint) string {
 func removeExpiredHints(cmd *cobra.Command, h *hintCommand) error {
 	err := h.removeHints(cmd.OutOrStdout(), true)
 	for _, x := range h.invalid {
-		fmt.Fprintf(cmd.OutOrStdout(), "The record on %s is not a hint: %s; %s.\n", x.Node, x.Problem, h.invalidRemedy(x.Node))
+		fmt.Fprintf(cmd.OutOrStdout(), "The record on %s is not a hint: %s; %s.\n", x.Node, terminal.Escape(x.Problem), h.invalidRemedy(x.Node))
 	}
 	return err
 }

@@ -18,6 +18,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -90,6 +92,9 @@ func (g *globalFlags) readClusterAndState(cmd *cobra.Command, client kubernetes.
 		if err != nil {
 			return nil, err
 		}
+		if conf == nil || slices.ContainsFunc(conf.Strategies, func(s config.Strategy) bool { return s.Mode == plan.Approve }) {
+			addDiscardedMoves(cmd, o, waiting.New(client, namespace))
+		}
 	}
 	if o.PlannerStateError != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: %s; pauses, back-offs and hourly counts are unknown\n", o.PlannerStateError)
@@ -118,6 +123,29 @@ func (g *globalFlags) readCluster(cmd *cobra.Command, client kubernetes.Interfac
 		return objects, nil
 	}
 	return o.Objects(cmd.Context()), nil
+}
+
+// addDiscardedMoves adds the moves that a person discarded to the saved state. If they cannot be read, it prints a
+// warning.
+func addDiscardedMoves(cmd *cobra.Command, o *cluster.Objects, store *waiting.Store) {
+	if o.PlannerStateError != "" {
+		return
+	}
+	plans, err := store.Load(cmd.Context())
+	if err == nil && len(plans.Discarded) > 0 {
+		var st plan.PlannerState
+		if st, err = plan.ReadPlannerState(o.PlannerState); err == nil {
+			st.Discarded = plans.Discarded
+			var text []byte
+			if text, err = json.Marshal(st); err == nil {
+				o.PlannerState = text
+			}
+		}
+	}
+	if err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: discarded moves are unknown and may be proposed: %v\n",
+			terminal.Escape(explainForbidden("get configmap "+waiting.ConfigMapName, err).Error()))
+	}
 }
 
 // planningFlags select the input, the configuration, the due strategies, and the output format.

@@ -9,12 +9,15 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	_ "time/tzdata" // configurations name time zones, and container images often lack the time zone database
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/evenkeel-project/evenkeel/internal/heap"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 )
 
 // errMovesPlanned makes the program exit with code 2.
@@ -36,16 +39,28 @@ func (g *globalFlags) run(args []string, stdin io.Reader, stdout, stderr io.Writ
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
+	stderr = terminal.Writer{Writer: stderr}
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	switch {
 	case errors.Is(err, errMovesPlanned):
 		return 2
 	case err != nil:
-		fmt.Fprintln(stderr, "evenkeel:", err)
+		fmt.Fprintln(stderr, "evenkeel:", errorText(err))
 		return 1
 	}
 	return 0
+}
+
+// errorText returns the text of an error. It escapes line ends in an answer of the API server, because a line of its own
+// would look like a message of this program.
+func errorText(err error) string {
+	text := err.Error()
+	var answer apierrors.APIStatus
+	if errors.As(err, &answer) && answer.Status().Message != "" {
+		text = strings.ReplaceAll(text, answer.Status().Message, terminal.Escape(answer.Status().Message))
+	}
+	return text
 }
 
 func newRoot(g *globalFlags) *cobra.Command {

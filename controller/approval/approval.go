@@ -19,6 +19,7 @@ import (
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -125,11 +126,19 @@ func describeUnfinished(o *corev1.ConfigMap, now time.Time) string {
 	if now.Sub(at) >= claimTimeout && !now.Before(expires) {
 		return ""
 	}
-	what := "plan " + o.Data[keyID]
-	if of := o.Data[keyWaiting]; of != "" {
+	what := "plan " + shownText(o, keyID)
+	if of := shownText(o, keyWaiting); of != "" {
 		what = "a part of plan " + of
 	}
-	return fmt.Sprintf("%s, approved by %s at %s, is %s", what, o.Data[keyBy], o.Data[keyAt], doing)
+	return fmt.Sprintf("%s, approved by %s at %s, is %s", what, shownText(o, keyBy), shownText(o, keyAt), doing)
+}
+
+// maxShownText bounds each text of a request in a message, in bytes.
+const maxShownText = 200
+
+// shownText returns a text of a request for a message. Anybody who may write the ConfigMap chooses the text.
+func shownText(o *corev1.ConfigMap, key string) string {
+	return terminal.Line(o.Data[key], maxShownText)
 }
 
 // Unfinished returns the ID of the waiting plan whose steps are approved, but not executed yet, or "".
@@ -222,7 +231,7 @@ func (b *Store) Complete(ctx context.Context, r Request, report plan.RunReport) 
 		return ErrReplaced
 	case err != nil:
 		return err
-	case now.UID != o.UID || now.Data[keyID] != o.Data[keyID] || now.Data[keyAt] != o.Data[keyAt] ||
+	case !isSameRequest(now, o) ||
 		now.Data[keyHolder] != o.Data[keyHolder] || now.Data[keyAttempts] != o.Data[keyAttempts]: // another process took it
 		return ErrReplaced
 	case now.Data[keyState] == stateAnswered:
@@ -242,20 +251,30 @@ func (b *Store) storeReport(ctx context.Context, o *corev1.ConfigMap, packed []b
 	return err
 }
 
-// Withdraw cancels a request that no process has claimed. Withdraw returns false if the request has
-// been claimed, completed or replaced.
+// Withdraw cancels a request that no process has claimed. Withdraw returns false if the request has been claimed,
+// completed or replaced. If the result of the write is unknown, Withdraw reads the request again.
 func (b *Store) Withdraw(ctx context.Context, id string) (bool, error) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout) // for all calls together
-	defer cancel()
+	ctx = context.WithoutCancel(ctx)
 	o, err := b.get(ctx)
 	if err != nil || o.Data[keyID] != id || o.Data[keyState] != statePending {
 		return false, err
 	}
 	o.Data[keyState] = stateWithdrawn
-	if _, err = b.update(ctx, o); apierrors.IsConflict(err) {
+	switch _, err = b.update(ctx, o); {
+	case err == nil:
+		return true, nil
+	case apierrors.IsConflict(err):
 		return false, nil
 	}
-	return err == nil, err
+	if now, readErr := b.get(ctx); readErr == nil && isSameRequest(now, o) && now.Data[keyState] == stateWithdrawn {
+		return true, nil // the answer to the write was lost
+	}
+	return false, err
+}
+
+// isSameRequest reports whether two versions of the ConfigMap contain the same request.
+func isSameRequest(a, b *corev1.ConfigMap) bool {
+	return a.UID == b.UID && a.Data[keyID] == b.Data[keyID] && a.Data[keyAt] == b.Data[keyAt]
 }
 
 // Report returns the report of a submitted plan, or nil while the plan is not finished.
@@ -265,8 +284,8 @@ func (b *Store) Report(ctx context.Context, id string) (*plan.RunReport, error) 
 	case err != nil:
 		return nil, err
 	case o.Data[keyID] != id:
-		return nil, fmt.Errorf("the request was replaced by plan %s, approved by %s, in ConfigMap %s", o.Data[keyID], o.Data[keyBy],
-			ConfigMapName)
+		return nil, fmt.Errorf("the request was replaced by plan %s, approved by %s, in ConfigMap %s", shownText(o, keyID),
+			shownText(o, keyBy), ConfigMapName)
 	case o.Data[keyState] != stateAnswered:
 		return nil, nil
 	}

@@ -341,6 +341,36 @@ func TestWhatIsNotWithdrawn(t *testing.T) {
 	}
 }
 
+// TestAWithdrawalWithALostAnswer: the API server stored the withdrawal, or another change, but its answer was lost.
+func TestAWithdrawalWithALostAnswer(t *testing.T) {
+	lost := errors.New("read tcp: connection reset by peer")
+	for _, c := range []struct {
+		name      string
+		stored    func(o *corev1.ConfigMap)
+		withdrawn bool
+	}{
+		{"withdrawn", func(o *corev1.ConfigMap) { o.Data[keyState] = stateWithdrawn }, true},
+		{"unchanged", func(*corev1.ConfigMap) {}, false},
+		{"claimed", func(o *corev1.ConfigMap) { o.Data[keyState] = stateClaimed }, false},
+		{"another request, withdrawn", func(o *corev1.ConfigMap) { o.Data[keyID], o.Data[keyState] = "a2", stateWithdrawn }, false},
+		{"submitted again, withdrawn", func(o *corev1.ConfigMap) {
+			o.Data[keyAt], o.Data[keyState] = "2026-03-01T13:00:00Z", stateWithdrawn
+		}, false},
+		{"another object, withdrawn", func(o *corev1.ConfigMap) { o.UID, o.Data[keyState] = "another", stateWithdrawn }, false},
+	} {
+		client := fake.NewClientset(requestInState(t, statePending))
+		client.PrependReactor("update", "configmaps", func(a ktesting.Action) (bool, runtime.Object, error) {
+			o := requestInState(t, statePending)
+			c.stored(o)
+			return true, nil, errors.Join(client.Tracker().Update(a.GetResource(), o, "evenkeel"), lost)
+		})
+		got, err := New(client, "evenkeel").Withdraw(t.Context(), "a1")
+		if got != c.withdrawn || (err == nil) != c.withdrawn || err != nil && !errors.Is(err, lost) {
+			t.Errorf("%s: withdrawn %v, error %v", c.name, got, err)
+		}
+	}
+}
+
 // TestWhatIsReplaced: a request that is not finished holds its place for claimTimeout.
 func TestWhatIsReplaced(t *testing.T) {
 	for _, c := range []struct {

@@ -21,6 +21,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/controller/release"
 	"github.com/evenkeel-project/evenkeel/internal/retry"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -129,9 +130,13 @@ func (l *Lease) Leader(ctx context.Context) (string, error) {
 	return l.HolderOf(lease), nil
 }
 
-// HolderOf returns the holder of a Lease that was just read, or "" if the Lease was released or has expired.
+// maxHolder bounds the name of a holder, in bytes.
+const maxHolder = 300
+
+// HolderOf returns the holder of a Lease that was just read, or "" if the Lease was released or has expired. The name is
+// safe for a terminal.
 func (l *Lease) HolderOf(lease *coordinationv1.Lease) string {
-	return release.HolderAt(lease, l.clock().Now())
+	return terminal.Line(release.HolderAt(lease, l.clock().Now()), maxHolder)
 }
 
 func (l *Lease) leaseName() string {

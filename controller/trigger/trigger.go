@@ -8,6 +8,7 @@ package trigger
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 )
 
 const (
@@ -27,6 +30,7 @@ const (
 	keyAt       = "at"
 	keyState    = "state"
 	keyMessage  = "message"
+	keyHolder   = "takenBy" // the process that took the request
 
 	statePending   = "pending"
 	stateTaken     = "taken"
@@ -37,6 +41,8 @@ const (
 	callTimeout = 4 * time.Second
 	// maxText bounds each text of a request, in bytes. Anybody who may write the ConfigMap chooses these texts.
 	maxText = 200
+	// maxMessage bounds the reason of a rejection, in bytes. It may name 20 strategies.
+	maxMessage = 2000
 )
 
 // MaxAge is the age from which a request is not carried out any more: nobody expects its pass then.
@@ -111,31 +117,52 @@ func (s *Store) Pending(ctx context.Context) (*Request, error) {
 func readRequest(o *corev1.ConfigMap) Request {
 	text := func(key string) string {
 		v := o.Data[key]
-		return v[:min(len(v), maxText)]
+		return terminal.Escape(v[:min(len(v), maxText)])
 	}
 	r := Request{ID: text(keyID), Strategy: text(keyStrategy), By: text(keyBy), configMap: o}
 	r.At, _ = time.Parse(time.RFC3339, text(keyAt)) // zero, and so outdated, if it is invalid
 	return r
 }
 
-// Take records that this process carries out the request. It returns an error if the request has changed since Pending,
-// so each request is carried out at most once.
-func (s *Store) Take(ctx context.Context, r *Request) error { return s.answer(ctx, r, stateTaken, "") }
+// Take records that the process holder carries out the request. It returns an error if the request has changed since
+// Pending, so each request is carried out at most once.
+func (s *Store) Take(ctx context.Context, r *Request, holder string) error {
+	return s.answer(ctx, r, map[string]string{keyState: stateTaken, keyHolder: holder})
+}
 
 // Reject records why the request is not carried out.
 func (s *Store) Reject(ctx context.Context, r *Request, why string) error {
-	return s.answer(ctx, r, stateRejected, why)
+	return s.answer(ctx, r, map[string]string{keyState: stateRejected, keyMessage: why})
 }
 
-func (s *Store) answer(ctx context.Context, r *Request, state, message string) error {
-	ctx, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
+// answer stores an answer. If the result of the write is unknown, answer reads the request again, and returns nil if it
+// has this answer.
+func (s *Store) answer(ctx context.Context, r *Request, answer map[string]string) error {
 	o := r.configMap.DeepCopy() // with its UID and resource version
-	o.Data[keyState], o.Data[keyMessage] = state, message
-	if _, err := s.configMaps.Update(ctx, o, metav1.UpdateOptions{}); err != nil {
-		return fmt.Errorf("answering the trigger in ConfigMap %s: %w", ConfigMapName, err)
+	maps.Copy(o.Data, answer)
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	_, err := s.configMaps.Update(call, o, metav1.UpdateOptions{})
+	if err == nil || !apierrors.IsConflict(err) && s.isAnswered(ctx, r, answer) {
+		return nil
 	}
-	return nil
+	return fmt.Errorf("answering the trigger in ConfigMap %s: %w", ConfigMapName, err)
+}
+
+// isAnswered reports whether the stored request has this answer. A failed read says that it has not.
+func (s *Store) isAnswered(ctx context.Context, r *Request, answer map[string]string) bool {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	o, err := s.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
+	if err != nil || o.UID != r.configMap.UID || o.Data[keyID] != r.configMap.Data[keyID] {
+		return false
+	}
+	for key, value := range answer {
+		if o.Data[key] != value {
+			return false
+		}
+	}
+	return true
 }
 
 // Answer is the answer to a request.
@@ -158,7 +185,7 @@ func (s *Store) Answer(ctx context.Context, id string) (*Answer, error) {
 	case o.Data[keyState] == stateTaken:
 		return &Answer{Taken: true}, nil
 	case o.Data[keyState] == stateRejected:
-		return &Answer{Rejected: o.Data[keyMessage]}, nil
+		return &Answer{Rejected: terminal.Line(o.Data[keyMessage], maxMessage)}, nil
 	}
 	return nil, nil
 }
@@ -171,7 +198,7 @@ func (s *Store) Withdraw(ctx context.Context, id string) (bool, error) {
 	if err != nil || r == nil || r.ID != id {
 		return false, err
 	}
-	if err = s.answer(ctx, r, stateWithdrawn, ""); apierrors.IsConflict(err) {
+	if err = s.answer(ctx, r, map[string]string{keyState: stateWithdrawn}); apierrors.IsConflict(err) {
 		return false, nil
 	}
 	return err == nil, err

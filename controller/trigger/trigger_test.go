@@ -1,6 +1,8 @@
 package trigger
 
 import (
+	"errors"
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -62,10 +64,10 @@ func TestATriggerIsTakenOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Take(ctx, first); err != nil {
+	if err := s.Take(ctx, first, "node-1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Take(ctx, second); !apierrors.IsConflict(errorCause(err)) {
+	if err := s.Take(ctx, second, "node-2"); !apierrors.IsConflict(errorCause(err)) {
 		t.Errorf("the second leader: got %v, want a conflict", err)
 	}
 	if r, err := s.Pending(ctx); r != nil || err != nil {
@@ -143,5 +145,59 @@ func TestAHandwrittenTrigger(t *testing.T) {
 	o.Data = nil
 	if r, err := New(fake.NewClientset(o), "evenkeel").Pending(t.Context()); r != nil || err != nil {
 		t.Errorf("an empty ConfigMap: %+v, %v", r, err)
+	}
+}
+
+// TestAnAnswerThatWasStoredCounts: the API server stored an update, but its answer was lost. The request counts as taken
+// by this process only if this process took it.
+func TestAnAnswerThatWasStoredCounts(t *testing.T) {
+	lost := errors.New("read tcp: connection reset by peer")
+	for _, c := range []struct {
+		name   string
+		stored map[string]string // in addition to the request
+		taken  bool
+	}{
+		{"taken", map[string]string{keyState: stateTaken, keyHolder: "node-1"}, true},
+		{"unchanged", nil, false},
+		{"taken by another process", map[string]string{keyState: stateTaken, keyHolder: "node-2"}, false},
+		{"withdrawn", map[string]string{keyState: stateWithdrawn}, false},
+		{"another request", map[string]string{keyState: stateTaken, keyHolder: "node-1", keyID: "b"}, false},
+	} {
+		client := fake.NewClientset()
+		s := New(client, "evenkeel")
+		if err := s.Submit(t.Context(), testRequest("a", noon)); err != nil {
+			t.Fatal(err)
+		}
+		r, err := s.Pending(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		client.PrependReactor("update", "configmaps", func(a ktesting.Action) (bool, runtime.Object, error) {
+			o := r.configMap.DeepCopy()
+			maps.Copy(o.Data, c.stored)
+			return true, nil, errors.Join(client.Tracker().Update(a.GetResource(), o, "evenkeel"), lost)
+		})
+		if err := s.Take(t.Context(), r, "node-1"); (err == nil) != c.taken || err != nil && !errors.Is(err, lost) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if back, err := s.Withdraw(t.Context(), "a"); back || c.stored == nil && !errors.Is(err, lost) {
+			t.Errorf("%s: withdrawn %v, %v", c.name, back, err)
+		}
+	}
+}
+
+// TestAWithdrawalWithALostAnswer: the API server withdrew the request.
+func TestAWithdrawalWithALostAnswer(t *testing.T) {
+	client := fake.NewClientset()
+	s := New(client, "evenkeel")
+	if err := s.Submit(t.Context(), testRequest("a", noon)); err != nil {
+		t.Fatal(err)
+	}
+	client.PrependReactor("update", "configmaps", func(a ktesting.Action) (bool, runtime.Object, error) {
+		o := a.(ktesting.UpdateAction).GetObject().(*corev1.ConfigMap)
+		return true, nil, errors.Join(client.Tracker().Update(a.GetResource(), o, "evenkeel"), errors.New("timeout"))
+	})
+	if back, err := s.Withdraw(t.Context(), "a"); !back || err != nil {
+		t.Errorf("%v, %v", back, err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 const (
 	maxEnded     = 20
 	maxProposals = 20
-	maxMarks     = 10_000
+	maxMarks     = plan.MaxDiscarded
 )
 
 // kind is the kind of Plans as a document.
@@ -31,8 +31,8 @@ type Plans struct {
 	Waiting    []Plan `json:"waiting"`
 	// Ended says why earlier plans no longer wait.
 	Ended []Ended `json:"ended,omitempty"`
-	// Discarded are the moves that a person discarded. They do not wait again before their time.
-	Discarded []Mark `json:"discarded,omitempty"`
+	// Discarded are the moves that a person discarded. Their strategies do not propose them again before their time.
+	Discarded []plan.DiscardedMove `json:"discarded,omitempty"`
 	// Announced are the moves that were announced. They are not announced again before their time.
 	Announced []Mark `json:"announced,omitempty"`
 }
@@ -51,8 +51,10 @@ type Plan struct {
 type State string
 
 const (
-	Waiting   State = "waiting"
-	Approved  State = "approved"
+	Waiting  State = "waiting"
+	Approved State = "approved"
+	// Executed: the pod was evicted after the approval, or may have been.
+	Executed  State = "executed"
 	Discarded State = "discarded"
 	// Replaced: a newer proposal has other moves for the strategy.
 	Replaced State = "replaced"
@@ -106,15 +108,6 @@ type moveKey struct{ strategy, podUID string }
 
 func keyOf(m plan.Move) moveKey { return moveKey{m.Strategy, m.Pod.UID} }
 
-// byMove returns the marks by move.
-func byMove(marks []Mark) map[moveKey]Mark {
-	out := make(map[moveKey]Mark, len(marks))
-	for _, m := range marks {
-		out[moveKey{m.Strategy, m.PodUID}] = m
-	}
-	return out
-}
-
 // Keep returns the plans after a pass, and the plan to announce, or nil. The proposal replaces the waiting steps of its
 // strategies only if its moves differ from them. Moves that a person discarded do not count. A plan is announced only if
 // it has a move that was not announced before.
@@ -163,13 +156,16 @@ func (p Plans) nameProposal(n Proposal) Plans {
 
 // newPlan returns the plan that will wait. It has only what its execution needs, so that large plans fit into a
 // ConfigMap. Discarded moves, and those that are useless without them, do not wait.
-func newPlan(n Proposal, discarded []Mark) Plan {
+func newPlan(n Proposal, discarded []plan.DiscardedMove) Plan {
 	o := n.Plan
 	kept := plan.Plan{APIVersion: o.APIVersion, Kind: o.Kind, TakenAt: o.TakenAt, TakenAtEstimated: o.TakenAtEstimated,
 		Expires: n.Now.UTC().Add(n.ValidFor), Cluster: o.Cluster, ConfigHash: o.ConfigHash}
 	kept.Moves, kept.Hints = renumber(o.Moves, o.Hints)
 	kept.ID = plan.ContentID(kept)
-	next, marks := Plan{Plan: kept, Since: n.Now.UTC(), Proposals: []string{o.ID}}, byMove(discarded)
+	next, marks := Plan{Plan: kept, Since: n.Now.UTC(), Proposals: []string{o.ID}}, map[moveKey]plan.DiscardedMove{}
+	for _, d := range discarded {
+		marks[moveKey{d.Strategy, d.PodUID}] = d
+	}
 	for _, m := range kept.Moves {
 		if mark, found := marks[keyOf(m)]; found {
 			steps, _ := next.withPairs([]int{m.Step})
@@ -199,10 +195,13 @@ func renumber(moves []plan.Move, hints []plan.WaveHints) ([]plan.Move, []plan.Wa
 
 // announce reports whether the plan has a move that was not announced yet, and remembers all its waiting moves.
 func (p *Plans) announce(next Plan, n Proposal) bool {
-	known, before := byMove(p.Announced), len(p.Announced)
+	known, before := map[moveKey]bool{}, len(p.Announced)
+	for _, m := range p.Announced {
+		known[moveKey{m.Strategy, m.PodUID}] = true
+	}
 	p.Announced = slices.Clone(p.Announced)
 	for _, m := range next.WaitingMoves() {
-		if _, found := known[keyOf(m)]; !found {
+		if !known[keyOf(m)] {
 			p.Announced = append(p.Announced, Mark{Strategy: m.Strategy, PodUID: m.Pod.UID, At: n.Now.UTC(),
 				Until: n.Now.UTC().Add(n.ValidFor)})
 		}
@@ -269,9 +268,8 @@ func (p Plans) endUseless(n Proposal) Plans {
 
 // Expire ends the plans whose time is over, and forgets old marks.
 func (p Plans) Expire(now time.Time) Plans {
-	old := func(m Mark) bool { return !now.Before(m.Until) }
-	p.Discarded = slices.DeleteFunc(slices.Clone(p.Discarded), old)
-	p.Announced = slices.DeleteFunc(slices.Clone(p.Announced), old)
+	p.Discarded = slices.DeleteFunc(slices.Clone(p.Discarded), func(d plan.DiscardedMove) bool { return !now.Before(d.Until) })
+	p.Announced = slices.DeleteFunc(slices.Clone(p.Announced), func(m Mark) bool { return !now.Before(m.Until) })
 	return p.end(now, func(w *Plan) string {
 		if !now.Before(w.Expires) {
 			return "it expired at " + w.Expires.UTC().Format(time.RFC3339)

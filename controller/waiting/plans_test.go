@@ -141,11 +141,11 @@ func TestDiscardedMovesStayAway(t *testing.T) {
 	a, b := testMove("zones", "a", ""), testMove("zones", "b", "")
 	p, _ := Plans{}.Keep(proposal(0, "zones", a, b))
 	id := p.Waiting[0].ID
-	p, _, steps, _, err := p.Discard(id[:4], Choice{Steps: []Range{{2, 2}}}, "bob", noon.Add(time.Minute))
-	if err != nil || !slices.Equal(steps, []int{2}) {
-		t.Fatalf("%v, steps %v", err, steps)
+	done, err := p.Discard(id[:4], Choice{Steps: []Range{{2, 2}}}, "bob", noon.Add(time.Minute))
+	if err != nil || done.ID != id || !slices.Equal(done.Steps, []int{2}) || len(done.Needed) > 0 {
+		t.Fatalf("%v, %+v", err, done)
 	}
-	p, announced := p.Keep(proposal(10, "zones", a, b))
+	p, announced := done.Plans.Keep(proposal(10, "zones", a, b))
 	if announced != nil || p.Waiting[0].ID != id {
 		t.Error("the same moves, one of them discarded, replace the plan")
 	}
@@ -168,11 +168,37 @@ func TestDiscardedMovesStayAway(t *testing.T) {
 	}
 }
 
+// TestADiscardIsUndone: the steps wait again, also those that belong to them. After the plan has ended, its discards can
+// still be undone.
+func TestADiscardIsUndone(t *testing.T) {
+	p, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", "c"), testMove("zones", "b", ""), testMove("zones", "c", ""),
+		testMove("zones", "d", "")))
+	id := p.Waiting[0].ID
+	done, err := p.Discard(id, Choice{Steps: []Range{{2, 3}}}, "bob", noon)
+	if err != nil || len(done.Plans.Discarded) != 3 {
+		t.Fatalf("%v, %+v", err, done.Plans.Discarded)
+	}
+	undone, err := done.Plans.Undo(id[:4], Choice{Steps: []Range{{1, 1}}}, noon)
+	if err != nil || !slices.Equal(undone.Steps, []int{1, 3}) || !slices.Equal(undone.Needed, []int{3}) || len(undone.Plans.Discarded) != 1 {
+		t.Fatalf("%v, %+v", err, undone)
+	}
+	checkStates(t, undone.Plans, Waiting, Discarded, Waiting, Waiting)
+	done.Plans.Waiting = nil
+	if undone, err = done.Plans.Undo(id, Choice{Strategy: "zones"}, noon); err != nil || len(undone.Plans.Discarded) != 0 {
+		t.Errorf("%v, %+v", err, undone)
+	}
+	for _, c := range []Choice{{Strategy: "hot"}, {Steps: []Range{{5, 5}}}} {
+		if _, err := done.Plans.Undo(id, c, noon); !errors.As(err, new(Rejection)) {
+			t.Errorf("%+v: got error %v, want a rejection", c, err)
+		}
+	}
+}
+
 func TestADiscardedPlanEnds(t *testing.T) {
 	p, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", "")))
 	id := p.Waiting[0].ID
-	p, _, _, _, err := p.Discard(id, Choice{}, "bob", noon)
-	if err != nil || len(p.Waiting) != 0 {
+	done, err := p.Discard(id, Choice{}, "bob", noon)
+	if p = done.Plans; err != nil || len(p.Waiting) != 0 {
 		t.Fatalf("%v, %+v", err, p.Waiting)
 	}
 	if _, err := p.Find(id); err == nil || !strings.Contains(err.Error(), "it was discarded by bob at 2026-03-01T12:00:00Z") {
@@ -191,7 +217,7 @@ func TestMovesThatBelongTogether(t *testing.T) {
 			t.Errorf("step %d: steps %v, needed %v, %v", step, steps, needed, err)
 		}
 	}
-	p.Discarded = []Mark{{Strategy: "zones", PodUID: "c", By: "bob", At: noon, Until: noon.Add(valid)}}
+	p.Discarded = []plan.DiscardedMove{{Strategy: "zones", PodUID: "c", By: "bob", At: noon, Until: noon.Add(valid)}}
 	p, _ = p.Keep(proposal(10, "zones", append(moves, testMove("zones", "d", ""))...))
 	checkStates(t, p, Discarded, Waiting, Discarded, Waiting)
 }
@@ -261,11 +287,11 @@ func TestAPrefixIsNoApproval(t *testing.T) {
 func TestOnlyStepsOfAWaitingPlanAreApproved(t *testing.T) {
 	kept, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", ""), testMove("zones", "b", ""), testMove("zones", "c", "")))
 	by := plan.Approval{By: "alice", At: noon.Add(time.Hour), WaitingPlan: kept.Waiting[0].ID}
-	discarded, _, _, _, err := kept.Discard("", Choice{Steps: []Range{{1, 1}}}, "bob", noon.Add(2*time.Hour))
+	discarded, err := kept.Discard("", Choice{Steps: []Range{{1, 1}}}, "bob", noon.Add(2*time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
-	earlier, _, _, _, _ := kept.Discard("", Choice{Steps: []Range{{1, 1}}}, "bob", noon)
+	earlier, _ := kept.Discard("", Choice{Steps: []Range{{1, 1}}}, "bob", noon)
 	forged := kept.Waiting[0].Part([]int{1})
 	forged.Moves = []plan.Move{forged.Moves[0]}
 	forged.Moves[0].Pod.UID = "other"
@@ -280,8 +306,8 @@ func TestOnlyStepsOfAWaitingPlanAreApproved(t *testing.T) {
 		want  string
 	}{
 		"some steps":                   {kept, kept.Waiting[0].Part([]int{1, 3}), by.At, ""},
-		"discarded before":             {earlier, kept.Waiting[0].Part([]int{1}), by.At, ""},
-		"discarded after":              {discarded, kept.Waiting[0].Part([]int{1}), by.At.Add(2 * time.Hour), "step 1 of plan " + by.WaitingPlan + " was discarded by bob"},
+		"discarded before":             {earlier.Plans, kept.Waiting[0].Part([]int{1}), by.At, ""},
+		"discarded after":              {discarded.Plans, kept.Waiting[0].Part([]int{1}), by.At.Add(2 * time.Hour), "all approved steps of plan " + by.WaitingPlan + " were discarded: step 1 was discarded by bob"},
 		"another pod":                  {kept, forged, by.At, "the approved moves are not steps of plan"},
 		"a plan that was changed":      {changed, changed.Waiting[0].Part([]int{1}), by.At, "has been changed"},
 		"an expired plan":              {kept, kept.Waiting[0].Part([]int{1}), noon.Add(valid), "does not wait any more: it expired"},

@@ -127,7 +127,7 @@ func (w *Plan) Choose(c Choice, again bool) (steps, needed []int, err error) {
 	}
 	all, needed := w.withPairs(steps)
 	for _, step := range needed {
-		if d := w.StateOf(step); d.State == Replaced || d.State == Approved && !again {
+		if d := w.StateOf(step); d.State == Replaced || d.State == Executed || d.State == Approved && !again {
 			return nil, nil, rejectf("step %d, which the chosen steps need, %s", step, d.text())
 		}
 	}
@@ -141,13 +141,13 @@ func (w *Plan) chooseNumbers(c Choice, again bool) (steps []int, err error) {
 		}
 	}
 	for _, m := range w.Moves {
-		named := slices.ContainsFunc(c.Steps, func(r Range) bool { return r.First <= m.Step && m.Step <= r.Last })
+		named := len(c.Steps) > 0 && c.names(m.Step)
 		d := w.StateOf(m.Step)
 		switch {
 		case len(c.Steps) > 0 && !named, len(c.Steps) == 0 && c.Strategy != "" && m.Strategy != c.Strategy:
 		case c.Strategy != "" && m.Strategy != c.Strategy:
 			return nil, rejectf("step %d belongs to strategy %s, not to %s", m.Step, m.Strategy, c.Strategy)
-		case d.State == Waiting, named && again && d.State != Replaced:
+		case d.State == Waiting, named && again && d.State != Replaced && d.State != Executed:
 			steps = append(steps, m.Step)
 		case named:
 			return nil, rejectf("step %d does not wait: it %s", m.Step, d.text())
@@ -162,6 +162,8 @@ func (d Decision) text() string {
 		return "was replaced by a newer plan at " + d.At.UTC().Format(time.RFC3339)
 	case Waiting:
 		return "waits"
+	case Executed:
+		return fmt.Sprintf("was executed after %s approved it at %s", d.By, d.At.UTC().Format(time.RFC3339))
 	}
 	return fmt.Sprintf("was %s by %s at %s", d.State, d.By, d.At.UTC().Format(time.RFC3339))
 }
@@ -173,7 +175,7 @@ func (w *Plan) describeStates() string {
 		counts[w.StateOf(m.Step).State]++
 	}
 	var parts []string
-	for _, s := range []State{Waiting, Approved, Discarded, Replaced} {
+	for _, s := range []State{Waiting, Approved, Executed, Discarded, Replaced} {
 		if counts[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
 		}
@@ -238,8 +240,10 @@ func (w *Plan) Part(steps []int) plan.Plan {
 	return p
 }
 
-// Approve returns the plans with the steps of part marked as approved. It returns a Rejection if part does not belong to
-// a plan that waits, or if a person has decided about a step since the approval. To repeat an approval changes nothing.
+// Approve returns the plans with the steps of part marked as approved. Steps that a person discarded after the approval
+// stay discarded. Approved steps that were discarded before may be moved again. Approve returns a Rejection if part does
+// not belong to a plan that waits, if a step was executed or approved again since, or if all its steps were discarded since.
+// To repeat an approval changes nothing.
 func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, error) {
 	p = p.Expire(now)
 	i := slices.IndexFunc(p.Waiting, func(w Plan) bool { return w.ID == by.WaitingPlan })
@@ -251,57 +255,31 @@ func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, 
 	}
 	p.Waiting = slices.Clone(p.Waiting)
 	w := &p.Waiting[i]
-	var steps []int
+	var all, approved []int
+	executed := false
 	for _, m := range part.Moves {
 		d := w.StateOf(m.Step)
-		same := d.State == Approved && d.By == by.By && d.At.Equal(by.At)
-		if d.State == Replaced || d.State != Waiting && !same && !d.At.Before(by.At) {
+		since := d.State != Waiting && !d.At.Before(by.At)
+		same := (d.State == Approved || d.State == Executed) && d.By == by.By && d.At.Equal(by.At)
+		if d.State == Replaced || d.State == Executed && !same || since && d.State != Discarded && !same {
 			return p, rejectf("step %d of plan %s %s", m.Step, w.ID, d.text())
 		}
-		steps = append(steps, m.Step)
+		all, executed = append(all, m.Step), executed || d.State == Executed
+		if d.State != Executed && (!since || same) {
+			approved = append(approved, m.Step)
+		}
 	}
 	if plan.ContentID(w.Plan) != w.ID {
 		return p, rejectf("the waiting plan %s has been changed: its content does not match its ID", w.ID)
 	}
-	if w.Part(steps).ID != part.ID || plan.ContentID(part) != part.ID {
+	if w.Part(all).ID != part.ID || plan.ContentID(part) != part.ID {
 		return p, rejectf("the approved moves are not steps of plan %s", w.ID)
 	}
+	if len(approved) == 0 && !executed {
+		return p, rejectf("all approved steps of plan %s were discarded: step %d %s", w.ID, all[0], w.StateOf(all[0]).text())
+	}
 	w.Decisions = slices.Clone(w.Decisions)
-	w.decide(steps, Decision{State: Approved, By: by.By, At: by.At.UTC()})
+	w.decide(approved, Decision{State: Approved, By: by.By, At: by.At.UTC()})
+	p.forgetDiscards(w.movesOf(approved))
 	return p, nil
-}
-
-// Discard returns the plans without the chosen steps. They do not wait again for as long as their plan is valid.
-func (p Plans) Discard(prefix string, c Choice, by string, now time.Time) (
-	after Plans, id string, steps, needed []int, err error) {
-	p = p.Expire(now)
-	p.Waiting = slices.Clone(p.Waiting)
-	w, err := p.Find(prefix)
-	if err != nil {
-		return p, "", nil, nil, err
-	}
-	if steps, needed, err = w.Choose(c, false); err != nil {
-		return p, "", nil, nil, err
-	}
-	w.Decisions = slices.Clone(w.Decisions)
-	w.decide(steps, Decision{State: Discarded, By: by, At: now.UTC()})
-	until := now.UTC().Add(w.Expires.Sub(w.Since))
-	p.Discarded = slices.Clone(p.Discarded)
-	chosen := setOf(steps)
-	for _, m := range w.Moves {
-		if chosen[m.Step] {
-			p.Discarded = append(p.Discarded, Mark{Strategy: m.Strategy, PodUID: m.Pod.UID, By: by, At: now.UTC(), Until: until})
-		}
-	}
-	p.Discarded = lastOf(p.Discarded, maxMarks)
-	id = w.ID
-	return p.end(now, func(w *Plan) string {
-		if w.ID != id || slices.ContainsFunc(w.Moves, func(m plan.Move) bool {
-			s := w.StateOf(m.Step).State
-			return s == Waiting || s == Approved
-		}) {
-			return ""
-		}
-		return "it was discarded by " + by + " at " + now.UTC().Format(time.RFC3339)
-	}), id, steps, needed, nil
 }

@@ -25,8 +25,12 @@ var unschedulableTaint = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect
 
 // isSchedulable reports whether the node is not cordoned, or the pod tolerates the cordon.
 func isSchedulable(pod *corev1.Pod, n *corev1.Node) bool {
-	return !n.Spec.Unschedulable || schedulinghelper.TolerationsTolerateTaint(
-		logr.Discard(), pod.Spec.Tolerations, &unschedulableTaint, scheduler.ComparisonOperators)
+	return !n.Spec.Unschedulable || ToleratesTaint(pod, &unschedulableTaint)
+}
+
+// ToleratesTaint reports whether the pod tolerates the taint.
+func ToleratesTaint(pod *corev1.Pod, t *corev1.Taint) bool {
+	return schedulinghelper.TolerationsTolerateTaint(logr.Discard(), pod.Spec.Tolerations, t, scheduler.ComparisonOperators)
 }
 
 // ToleratesTaints reports whether the pod tolerates the node's NoSchedule and NoExecute taints.

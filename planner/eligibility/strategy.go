@@ -41,8 +41,8 @@ func (v *Checker) RefuseForAll(strategies []int, pod cluster.PodID) bool {
 	return len(strategies) > 0
 }
 
-// BarredFor returns the reason if the strategy's own scope, selector or guards bar the pod. It caches the result, and
-// ignores the global rules.
+// BarredFor returns the reason if the strategy's own scope, selector or guards bar the pod, or if a person discarded the
+// move. It caches the result, and ignores the global rules.
 func (v *Checker) BarredFor(strategy int, pod cluster.PodID) (plan.Reason, bool) {
 	own := v.options.RulesOf(strategy)
 	if own == nil {
@@ -60,6 +60,10 @@ func (v *Checker) BarredFor(strategy int, pod cluster.PodID) (plan.Reason, bool)
 		b.results[pod] = 1
 		if barred {
 			r.Message = "strategy " + v.options.Strategies[strategy].Name + ": " + r.Message
+		} else if d, discarded := own.Discarded[string(v.snapshot.Pods[pod].Object.UID)]; discarded {
+			r, barred = plan.Reason{Code: plan.Discarded, Message: d.Message()}, true
+		}
+		if barred {
 			b.results[pod], b.reasons[pod] = 2, r
 		}
 	}

@@ -154,6 +154,7 @@ var causeWords = map[plan.Code]string{
 	plan.UncertainLanding:       "not sure enough to land where that helps",
 	plan.PlacementUnknown:       "of a kind whose landing cannot be predicted",
 	plan.AlreadyPlanned:         "moved by automatic strategies already",
+	plan.Discarded:              "discarded by a person",
 	plan.PredictionLimitReached: "not tried to the end: the plan was cut short (limits.maxPredictions)",
 	plan.BlockedByPDB:           "held by PodDisruptionBudgets",
 	plan.MultiplePDBs:           "held by several PodDisruptionBudgets at once",

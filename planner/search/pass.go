@@ -198,6 +198,7 @@ type pass struct {
 }
 
 func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) pass {
+	opts = opts.WithDiscarded(st.Discarded, now)
 	schedulers := opts.Trust.SchedulerStates(s, opts.Placement.Profiles, st.Schedulers)
 	c := pass{
 		State: newState(opts, s, goals, schedulers, now), PlannerState: st, Now: now, Schedulers: schedulers,

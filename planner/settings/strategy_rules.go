@@ -30,6 +30,8 @@ type StrategyRules struct {
 	MaxUnavailableWithoutPDB *int
 	// Limits bound the moves for the strategy. Nil means that the strategy has none.
 	Limits *Limits
+	// Discarded holds, by the UID of the pod, the moves for the strategy that a person discarded. See WithDiscarded.
+	Discarded map[string]plan.DiscardedMove
 }
 
 // StrategyIndex returns the index of a strategy in o.Strategies, or NoStrategy.

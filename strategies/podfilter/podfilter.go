@@ -17,14 +17,15 @@ import (
 // InScope reports whether a strategy may state a goal about the pod. The pod must be in scope, on a node in scope, and
 // not terminating. It must not belong to its node, as pods of a DaemonSet, static pods and mirror pods do.
 func InScope(s *cluster.Snapshot, scope cluster.Scope, p *cluster.Pod) bool {
-	return p.Node != cluster.NoNode && !p.Terminating && !belongsToNode(p) &&
+	return p.Node != cluster.NoNode && !p.Terminating && !BelongsToNode(p) &&
 		scope.HasNode(&s.Nodes[p.Node]) && scope.HasPod(s, p)
 }
 
 // configSource is the annotation in which the kubelet stores the source of a pod: api, file or http.
 const configSource = "kubernetes.io/config.source"
 
-func belongsToNode(p *cluster.Pod) bool {
+// BelongsToNode reports whether the pod runs on its node only: a pod of a DaemonSet, a static pod or a mirror pod.
+func BelongsToNode(p *cluster.Pod) bool {
 	if c := p.Controller; c != nil && (c.Kind == "DaemonSet" || c.Kind == "Node") {
 		return true
 	}

@@ -1,0 +1,137 @@
+// Package nodeaffinity states one goal for each pod on a node that its node affinity does not want: the pod leaves. The
+// labels of the node changed after the pod was scheduled, or a node that the pod prefers was full or missing then.
+//
+// The package decides which pods violate their required node affinity or their node selector, and for which pods another
+// node matches more of the preferred node affinity. It never decides whether the scheduler would choose that node; the
+// planner predicts it, and a pod that would land anywhere else stays.
+package nodeaffinity
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/ranking"
+)
+
+// Args are the arguments of the strategy. At least one of them is true.
+type Args struct {
+	// Required is about pods whose node no longer matches their node selector or their required node affinity.
+	Required bool `json:"required"`
+	// Preferred is about pods for which another node matches terms of the preferred node affinity with a greater sum of
+	// weights.
+	Preferred bool `json:"preferred"`
+}
+
+// Strategy is the strategy with its arguments.
+type Strategy struct {
+	name  string
+	args  Args
+	scope cluster.Scope
+}
+
+// New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
+func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+	a := Args{Required: true}
+	errs := arg.Decode(raw, &a)
+	if len(errs) == 0 && !a.Required && !a.Preferred {
+		errs = append(errs, arg.Error{Message: "want required: true or preferred: true"})
+	}
+	return &Strategy{name, a, scope}, errs
+}
+
+// violation is a pod that should leave.
+type violation struct {
+	pod    *cluster.Pod
+	class  *class
+	better *ranking.Better // nil: the node does not match what the pod requires
+}
+
+// Goals returns one unmet PodAway goal for each pod that should leave its node, in the order of the pods. It takes
+// O(pods + classes * nodes * preferred terms) steps, where pods with equal node constraints form a class.
+func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+	var found []violation
+	x := newIndex(s, a.scope)
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if !isConstrained(&p.Object.Spec) || !x.nodes.HasPod(p) {
+			continue
+		}
+		c := x.class(p.Object, a.args.Preferred)
+		if a.args.Required && c.violates(p.Node) {
+			found = append(found, violation{p, c, nil})
+		} else if b := c.better(p.Node); b != nil {
+			found = append(found, violation{p, c, b})
+		}
+	}
+	goals := make([]plan.Goal, len(found))
+	for i, v := range found {
+		n := x.nodes.List[v.pod.Node].Object
+		if v.better == nil {
+			goals[i] = ranking.Goal(a.name, v.pod, nil, plan.Reason{
+				Code: plan.NodeAffinityViolated, Message: violationMessage(v.pod.Object, n)})
+			continue
+		}
+		goals[i] = ranking.Goal(a.name, v.pod, v.better.Targets, plan.Reason{
+			Code: plan.BetterNodeExists, Message: betterMessage(v.pod.Object, n, v.class.ranking.Rank(v.pod.Node), v.better)})
+	}
+	return goals
+}
+
+// Requirements describes the pods for which Goals states goals.
+func (a *Strategy) Requirements() string {
+	var out []string
+	if a.args.Required {
+		out = append(out, "whose labels do not match its node selector or required node affinity")
+	}
+	if a.args.Preferred {
+		out = append(out, "while another node matches more of its preferred node affinity")
+	}
+	return "a pod in scope on a node " + strings.Join(out, ", or ")
+}
+
+// UsageNeeds returns the zero value, because the strategy reads labels.
+func (a *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
+
+// isConstrained reports whether the pod has a node selector or a node affinity.
+func isConstrained(s *corev1.PodSpec) bool {
+	return len(s.NodeSelector) > 0 || s.Affinity != nil && s.Affinity.NodeAffinity != nil
+}
+
+// maxShownLabels limits the labels in a message.
+const maxShownLabels = 3
+
+func violationMessage(p *corev1.Pod, n *corev1.Node) string {
+	var missing []string
+	for _, key := range slices.Sorted(maps.Keys(p.Spec.NodeSelector)) {
+		if want := p.Spec.NodeSelector[key]; n.Labels[key] != want || !hasLabel(n, key) {
+			missing = append(missing, key+"="+want)
+		}
+	}
+	pod := p.Namespace + "/" + p.Name
+	if len(missing) == 0 {
+		return fmt.Sprintf("%s does not match the required node affinity of %s", n.Name, pod)
+	}
+	if len(missing) > maxShownLabels {
+		missing = append(missing[:maxShownLabels], "...")
+	}
+	return fmt.Sprintf("%s does not match the node selector of %s: %s", n.Name, pod, strings.Join(missing, ","))
+}
+
+func hasLabel(n *corev1.Node, key string) bool {
+	_, ok := n.Labels[key]
+	return ok
+}
+
+func betterMessage(p *corev1.Pod, n *corev1.Node, rank int64, b *ranking.Better) string {
+	return n.Name + " matches a weight of " + strconv.FormatInt(rank, 10) + " of what " + p.Namespace + "/" + p.Name + " prefers, and " +
+		plural.Count(b.Count, "other node") + plural.Choose(b.Count, " matches", " match") + " up to " + strconv.FormatInt(b.Best, 10)
+}

@@ -1,0 +1,167 @@
+// Package nodetaints states one goal for each pod on a node with a taint that the pod does not tolerate: the pod leaves.
+// The taint was added, or the toleration removed, after the pod was scheduled.
+//
+// The package decides which taints count and which pods do not tolerate them. It ignores taints with the effect NoExecute,
+// because Kubernetes itself evicts pods because of them, and the hints of Evenkeel. It never decides where a replacement
+// lands.
+package nodetaints
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/ranking"
+)
+
+// Args are the arguments of the strategy. At most one list may have elements.
+type Args struct {
+	// PreferNoSchedule makes taints with the effect PreferNoSchedule count, too. Such a pod leaves only for a node with
+	// fewer of them.
+	PreferNoSchedule bool `json:"preferNoSchedule"`
+	// Include lists the taints that count, as key or key=value. If it is empty, all taints count except those by which
+	// Kubernetes describes the state of a node.
+	Include []string `json:"include"`
+	// Exclude lists taints that do not count.
+	Exclude []string `json:"exclude"`
+}
+
+// Strategy is the strategy with its arguments.
+type Strategy struct {
+	name  string
+	args  Args
+	scope cluster.Scope
+}
+
+// New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
+func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+	var a Args
+	errs := arg.Decode(raw, &a)
+	if len(errs) == 0 {
+		errs = a.check(scope.Hints)
+	}
+	return &Strategy{name, a, scope}, errs
+}
+
+// violation is a pod that should leave.
+type violation struct {
+	pod    *cluster.Pod
+	taint  *corev1.Taint
+	better *ranking.Better // nil: the taint has the effect NoSchedule
+}
+
+// Goals returns one unmet PodAway goal for each pod that does not tolerate a taint of its node, in the order of the pods.
+// It takes O(pods + classes * nodes) steps, where pods with equal node constraints form a class. Only pods that do not
+// tolerate a taint with the effect PreferNoSchedule need classes.
+func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+	x := t.newIndex(s)
+	var found []violation
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if p.Node == cluster.NoNode || !x.isTainted(p.Node) || !x.nodes.HasPod(p) {
+			continue
+		}
+		if taint := firstUntolerated(p.Object, x.hard[p.Node]); taint != nil {
+			found = append(found, violation{p, taint, nil})
+		} else if taint := firstUntolerated(p.Object, x.soft[p.Node]); taint != nil {
+			if b := x.ranking(p.Object).Better(p.Node); b != nil {
+				found = append(found, violation{p, taint, b})
+			}
+		}
+	}
+	goals := make([]plan.Goal, len(found))
+	for i, v := range found {
+		var targets []bool
+		message := s.Nodes[v.pod.Node].Name + " has the taint " + v.taint.ToString() + ", which " +
+			v.pod.Object.Namespace + "/" + v.pod.Object.Name + " does not tolerate"
+		if v.better != nil {
+			targets = v.better.Targets
+			message += "; " + plural.Count(v.better.Count, "other node") + plural.Choose(v.better.Count, " has", " have") + " fewer such taints"
+		}
+		goals[i] = ranking.Goal(t.name, v.pod, targets, plan.Reason{Code: plan.TaintNotTolerated, Message: message})
+	}
+	return goals
+}
+
+// Requirements describes the pods for which Goals states goals.
+func (t *Strategy) Requirements() string {
+	effects := "NoSchedule"
+	if t.args.PreferNoSchedule {
+		effects += " or PreferNoSchedule"
+	}
+	out := "a pod in scope on a node with a " + effects + " taint that it does not tolerate"
+	switch {
+	case len(t.args.Include) > 0:
+		out += ", among " + strings.Join(t.args.Include, " and ")
+	case len(t.args.Exclude) > 0:
+		out += ", besides " + strings.Join(t.args.Exclude, " and ")
+	}
+	return out
+}
+
+// UsageNeeds returns the zero value, because the strategy reads taints.
+func (t *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
+
+// index holds the taints that count, and what pods share.
+type index struct {
+	nodes      *ranking.Nodes
+	hard, soft [][]corev1.Taint // by node: those with the effects NoSchedule and PreferNoSchedule
+	groups     *ranking.Groups  // by soft; nil: not computed
+	rankings   ranking.Classes[ranking.Ranking]
+}
+
+func (t *Strategy) newIndex(s *cluster.Snapshot) *index {
+	x := &index{nodes: ranking.NewNodes(s, t.scope)}
+	x.hard, x.soft = make([][]corev1.Taint, len(s.Nodes)), make([][]corev1.Taint, len(s.Nodes))
+	for i, n := range x.nodes.List {
+		for _, taint := range n.Object.Spec.Taints {
+			switch {
+			case !t.counts(&taint):
+			case taint.Effect == corev1.TaintEffectNoSchedule:
+				x.hard[i] = append(x.hard[i], taint)
+			case taint.Effect == corev1.TaintEffectPreferNoSchedule && t.args.PreferNoSchedule:
+				x.soft[i] = append(x.soft[i], taint)
+			}
+		}
+	}
+	return x
+}
+
+func (x *index) isTainted(n cluster.NodeID) bool { return len(x.hard[n])+len(x.soft[n]) > 0 }
+
+// ranking returns the nodes, ranked by the taints with the effect PreferNoSchedule that the pod does not tolerate: the
+// fewer, the higher.
+func (x *index) ranking(p *corev1.Pod) *ranking.Ranking {
+	if x.groups == nil {
+		x.groups = x.nodes.GroupBy(func(b []byte, n *cluster.Node) []byte { return ranking.AppendTaints(b, x.soft[n.ID]) })
+	}
+	return x.rankings.Of(p, func() *ranking.Ranking {
+		ofGroup, ranks := make([]int64, len(x.groups.First)), make([]int64, len(x.soft))
+		for i, n := range x.groups.First {
+			for j := range x.soft[n.ID] {
+				if !filter.ToleratesTaint(p, &x.soft[n.ID][j]) {
+					ofGroup[i]--
+				}
+			}
+		}
+		for n, g := range x.groups.Of {
+			ranks[n] = ofGroup[g]
+		}
+		return x.nodes.New(p, ranks)
+	})
+}
+
+// firstUntolerated returns the first taint that the pod does not tolerate, or nil.
+func firstUntolerated(p *corev1.Pod, taints []corev1.Taint) *corev1.Taint {
+	for i := range taints {
+		if !filter.ToleratesTaint(p, &taints[i]) {
+			return &taints[i]
+		}
+	}
+	return nil
+}

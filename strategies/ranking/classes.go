@@ -1,0 +1,92 @@
+package ranking
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel-project/evenkeel/placement/model"
+)
+
+// Classes holds one value for all pods with the same node selector, node affinity and tolerations. These fields decide on
+// which nodes the pods can run and which they prefer. The zero value is empty.
+type Classes[T any] struct {
+	byKey     map[string]*T
+	key       []byte // reused
+	lastSpec  *corev1.PodSpec
+	lastValue *T
+}
+
+// Of returns the value of the class of a pod. It calls create for the first pod of a class.
+func (c *Classes[T]) Of(p *corev1.Pod, create func() *T) *T {
+	// The pods of a workload are neighbours. To compare two of them is faster than to build a key.
+	if c.lastSpec != nil && sameClass(c.lastSpec, &p.Spec) {
+		return c.lastValue
+	}
+	c.key = appendKey(c.key[:0], &p.Spec)
+	v := c.byKey[string(c.key)]
+	if v == nil {
+		v = create()
+		if c.byKey == nil {
+			c.byKey = map[string]*T{}
+		}
+		c.byKey[string(c.key)] = v
+	}
+	c.lastSpec, c.lastValue = &p.Spec, v
+	return v
+}
+
+func appendKey(b []byte, s *corev1.PodSpec) []byte {
+	b = model.AppendMap(b, s.NodeSelector)
+	if a := nodeAffinity(s); a != nil {
+		b = model.AppendMessage(b, a)
+	} else {
+		b = append(b, 0)
+	}
+	for i := range s.Tolerations {
+		b = model.AppendMessage(b, &s.Tolerations[i])
+	}
+	return b
+}
+
+func nodeAffinity(s *corev1.PodSpec) *corev1.NodeAffinity {
+	if s.Affinity == nil {
+		return nil
+	}
+	return s.Affinity.NodeAffinity
+}
+
+func sameClass(a, b *corev1.PodSpec) bool {
+	return maps.Equal(a.NodeSelector, b.NodeSelector) && slices.EqualFunc(a.Tolerations, b.Tolerations, sameToleration) &&
+		sameAffinity(nodeAffinity(a), nodeAffinity(b))
+}
+
+func sameToleration(a, b corev1.Toleration) bool {
+	return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect &&
+		ptr.Equal(a.TolerationSeconds, b.TolerationSeconds)
+}
+
+func sameAffinity(a, b *corev1.NodeAffinity) bool {
+	if a == b || a == nil || b == nil {
+		return a == b
+	}
+	x, y := a.RequiredDuringSchedulingIgnoredDuringExecution, b.RequiredDuringSchedulingIgnoredDuringExecution
+	if (x == nil) != (y == nil) || x != nil && !slices.EqualFunc(x.NodeSelectorTerms, y.NodeSelectorTerms, sameTerm) {
+		return false
+	}
+	return slices.EqualFunc(a.PreferredDuringSchedulingIgnoredDuringExecution, b.PreferredDuringSchedulingIgnoredDuringExecution,
+		func(x, y corev1.PreferredSchedulingTerm) bool {
+			return x.Weight == y.Weight && sameTerm(x.Preference, y.Preference)
+		})
+}
+
+func sameTerm(a, b corev1.NodeSelectorTerm) bool {
+	return slices.EqualFunc(a.MatchExpressions, b.MatchExpressions, sameRequirement) &&
+		slices.EqualFunc(a.MatchFields, b.MatchFields, sameRequirement)
+}
+
+func sameRequirement(a, b corev1.NodeSelectorRequirement) bool {
+	return a.Key == b.Key && a.Operator == b.Operator && slices.Equal(a.Values, b.Values)
+}
