@@ -90,6 +90,10 @@ test-kube: lab ## with KUBE=v1.34.4: the seed scenario ten times, 100 placements
 test-security: lab ## attacks on a real API server: hostile credentials, objects, admission and webhooks
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 20m -v -run "^TestSecurity" ./e2e
 
+.PHONY: test-strategies
+test-strategies: lab ## strategies end to end: the violation ends, a second pass moves nothing
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 30m -v -run "^TestStrategies" ./e2e
+
 .PHONY: test-modes
 test-modes: lab ## strategies in three modes with approvals and a killed leader, and a node that joins (10 minutes); MODES='-approval-delay 20m'
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v -run 'TestThreeModes|TestANodeThatJoinsIsUsed' ./e2e -args $(MODES)

@@ -51,6 +51,23 @@ func TestSteeringExampleSteers(t *testing.T) {
 	}
 }
 
+// TestWrongNodesExample checks that one pod leaves for each kind of violation, and that the others stay.
+func TestWrongNodesExample(t *testing.T) {
+	c, err := config.LoadFile("examples/wrong-nodes.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, m := range planFor(t, "examples/wrong-nodes-cluster.yaml", c).Moves {
+		got = append(got, m.Pod.Name+" "+string(m.Reason.Code))
+	}
+	slices.Sort(got)
+	want := []string{"api-6c8f-00 NodeAffinityViolated", "web-6c8f-01 TaintNotTolerated", "wish-6c8f-00 BetterNodeExists"}
+	if !slices.Equal(got, want) || !c.DryRun {
+		t.Errorf("dryRun %t, moves %q, want %q", c.DryRun, got, want)
+	}
+}
+
 // TestBusyNodeExample checks that one large pod leaves the busy node by load, but only with the hint. By requests, the node
 // needs no move. It also checks that README.md shows lines of this report.
 func TestBusyNodeExample(t *testing.T) {

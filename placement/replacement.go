@@ -20,6 +20,12 @@ func (m *ClusterModel) replacementOf(p cluster.PodID) *cycle.Replacement {
 	if in := m.replacements[c.Number]; in != nil {
 		return in
 	}
+	in := m.newReplacement(c)
+	in.AddCountersOfOthers()
+	return in
+}
+
+func (m *ClusterModel) newReplacement(c *model.EquivalenceClass) *cycle.Replacement {
 	pod := c.Sample.Object
 	v := m.nodeChecksOf(pod, c.Profile)
 	in := &cycle.Replacement{Class: c, Profile: c.Profile, NodeChecks: *v}

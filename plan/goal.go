@@ -57,7 +57,7 @@ type Goal struct {
 	// Soft marks a goal of a soft strategy. It does not limit moves for strategies that are not soft.
 	Soft bool `json:"soft,omitempty"`
 	// Excess is the amount above the limit before the plan: a fraction of allocatable for NodeBelow, skew minus limit
-	// for SkewAtMost, the fewest pods that must leave for the others. It is 0 if the goal is met.
+	// for SkewAtMost, conflicts for PodsApart, the fewest pods that must leave for the others. It is 0 if the goal is met.
 	Excess float64 `json:"excess"`
 	// Reason is the reason of moves that contribute to this goal.
 	Reason Reason `json:"-"`

@@ -15,6 +15,7 @@ const (
 	ZoneSkewed               Code = "ZoneSkewed"
 	SpreadConstraintViolated Code = "SpreadConstraintViolated"
 	TooManyDuplicates        Code = "TooManyDuplicates"
+	AntiAffinityViolated     Code = "AntiAffinityViolated"
 	DisplacedForMove         Code = "DisplacedForMove"
 	TooManyRestarts          Code = "TooManyRestarts"
 	PodExpired               Code = "PodExpired"

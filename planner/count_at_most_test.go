@@ -11,7 +11,7 @@ import (
 // countAtMost returns a goal that at most limit pods of a Deployment run on each value of the topology key.
 func countAtMost(s *cluster.Snapshot, name, key string, limit float64) plan.Goal {
 	return plan.Goal{Strategy: "twins", Kind: plan.CountAtMost, Weight: 1, Limit: limit, TopologyKey: key, Pods: podsOf(s, name),
-		Reason: plan.Reason{Code: plan.ZoneSkewed, Message: "too many pods are in one place"},
+		Reason:  plan.Reason{Code: plan.ZoneSkewed, Message: "too many pods are in one place"},
 		Subject: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: name}}
 }
 

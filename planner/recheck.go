@@ -105,17 +105,7 @@ func recheckOnce(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (
 	search.SetHints([]*search.State{c.State, states.Start, states.Crowded}, hinted)
 	w := eligibility.NewInFlight(c.Options.InFlight, eligibility.NewConsumed())
 	var steps []search.Step
-	var removals []plan.Move
 	for _, m := range moves {
-		if m.Removal != "" {
-			fresh, out, holds := recheckRemoval(c, m)
-			if holds {
-				removals = append(removals, fresh)
-			} else {
-				dropped = append(dropped, out)
-			}
-			continue
-		}
 		fresh, step, out, holds := recheckMove(c, states, &w, m)
 		if !holds {
 			dropped = append(dropped, out)
@@ -138,7 +128,7 @@ func recheckOnce(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (
 		m.ReadyRequirements = c.Eligibility.ReadyRequirements(p, c.Options.StrategyIndex(m.Strategy), w.Owner[p.Workload])
 		kept = append(kept, m)
 	}
-	return append(kept, removals...), dropped, len(left) > 0
+	return kept, dropped, len(left) > 0
 }
 
 func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move) (
@@ -154,8 +144,9 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 		return drop(plan.Dropped, plan.UIDChanged, "another pod of the same name stands there now")
 	case p.Node == cluster.NoNode || c.Snapshot.Nodes[p.Node].Name != m.From:
 		return drop(plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
-	case p.Terminal:
-		return drop(plan.Dropped, plan.PodTerminal, fmt.Sprintf("the pod has ended (%s)", p.Object.Status.Phase))
+	}
+	if r := removalProblem(c, m, p); r.Code != "" {
+		return drop(plan.Dropped, r.Code, r.Message)
 	}
 	strategy := c.Options.StrategyIndex(m.Strategy)
 	if strategy == settings.NoStrategy && c.Options.HasStrategyRules() {
@@ -168,7 +159,7 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 		}
 		return drop(kind, r.Code, r.Message)
 	}
-	if why, fails := guard.JobFails(c.Snapshot, p, w.Owner[p.Workload]); fails {
+	if why, fails := guard.JobFails(c.Snapshot, p, w.Owner[p.Workload]); fails && !p.Terminal {
 		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
 	counted := isReserved(c, m)
@@ -265,7 +256,7 @@ func refreshMove(c *search.Search, p *cluster.Pod, m plan.Move, l landingAgain) 
 	s := c.Snapshot
 	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
 	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
-	m.To, m.Acceptable.Nodes = s.Nodes[l.To].Name, l.Acceptable
+	m.To, m.Acceptable.Nodes = c.NodeName(l.To), l.Acceptable
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
 	m.AcceptableNodes = addNodeNames(s, nil, l.inAnyState)
 	return m
@@ -310,6 +301,10 @@ type landingAgain struct {
 func predictAgain(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move,
 	p *cluster.Pod) (landingAgain, plan.Reason, bool) {
 	displaced := m.DisplacedFor != nil
+	if p.Terminal { // no replacement follows
+		l, r, good := c.Predict(p.ID, false)
+		return landingAgain{l, nil}, r, good
+	}
 	// A landing is valid until the next prediction in its state, so its nodes are listed at once.
 	var nodes []cluster.NodeID
 	l, r, good := states.Start.Predict(p.ID, displaced)

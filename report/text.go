@@ -46,6 +46,8 @@ func goalText(g plan.Goal) string {
 		return fmt.Sprintf("%s of %s at most %s", resourceText(g), what, percent.Of(g.Limit))
 	case plan.SkewAtMost:
 		return fmt.Sprintf("%s: at most %s apart over %s", what, plural.Count(int(g.Limit), "pod"), escape(g.TopologyKey))
+	case plan.PodsApart:
+		return what + ": no pods that anti-affinity keeps apart share a domain"
 	case plan.CountAtMost:
 		return fmt.Sprintf("at most %s of %s on each value of %s", plural.Count(int(g.Limit), "pod"), what, escape(g.TopologyKey))
 	case plan.NodeEmpty:
@@ -73,6 +75,9 @@ func excessText(g plan.Goal, v float64) string {
 		return percent.Of(v) + " over"
 	case g.Kind == plan.SkewAtMost: // skew is the number of pods that goalText calls apart
 		return "skew " + number(g.Limit+v) + " (" + number(v) + " over)"
+	}
+	if g.Kind == plan.PodsApart {
+		return plural.Count(int(v), "conflict")
 	}
 	return podsLeftText(int(math.Ceil(v)))
 }

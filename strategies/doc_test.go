@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/strategies"
+	"github.com/evenkeel-project/evenkeel/strategies/antiaffinity"
 	"github.com/evenkeel-project/evenkeel/strategies/duplicates"
 	"github.com/evenkeel-project/evenkeel/strategies/failedpods"
 	"github.com/evenkeel-project/evenkeel/strategies/lifetime"
@@ -21,15 +22,16 @@ import (
 
 // argTypes are the arguments of each type of strategy.
 var argTypes = map[string]reflect.Type{
-	"ZoneSpread":     reflect.TypeFor[zonespread.Args](),
-	"TopologySpread": reflect.TypeFor[topologyspread.Args](),
-	"Duplicates":     reflect.TypeFor[duplicates.Args](),
-	"NodeLoad":       reflect.TypeFor[nodeload.Args](),
-	"Restarts":       reflect.TypeFor[restarts.Args](),
-	"Lifetime":       reflect.TypeFor[lifetime.Args](),
-	"FailedPods":     reflect.TypeFor[failedpods.Args](),
-	"NodeAffinity":   reflect.TypeFor[nodeaffinity.Args](),
-	"NodeTaints":     reflect.TypeFor[nodetaints.Args](),
+	"ZoneSpread":           reflect.TypeFor[zonespread.Args](),
+	"TopologySpread":       reflect.TypeFor[topologyspread.Args](),
+	"Duplicates":           reflect.TypeFor[duplicates.Args](),
+	"InterPodAntiAffinity": reflect.TypeFor[antiaffinity.Args](),
+	"NodeLoad":             reflect.TypeFor[nodeload.Args](),
+	"Restarts":             reflect.TypeFor[restarts.Args](),
+	"Lifetime":             reflect.TypeFor[lifetime.Args](),
+	"FailedPods":           reflect.TypeFor[failedpods.Args](),
+	"NodeAffinity":         reflect.TypeFor[nodeaffinity.Args](),
+	"NodeTaints":           reflect.TypeFor[nodetaints.Args](),
 }
 
 // TestEveryArgumentIsDocumented checks that the section of each type in docs/reference/strategies.md has a row for each

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies/antiaffinity"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 	"github.com/evenkeel-project/evenkeel/strategies/duplicates"
 	"github.com/evenkeel-project/evenkeel/strategies/failedpods"
@@ -45,6 +46,7 @@ var All = []Definition{
 	{Type: "ZoneSpread", New: asStrategy(zonespread.New)},
 	{Type: "TopologySpread", New: asStrategy(topologyspread.New)},
 	{Type: "Duplicates", New: asStrategy(duplicates.New)},
+	{Type: "InterPodAntiAffinity", New: asStrategy(antiaffinity.New)},
 	{Type: "NodeLoad", New: asStrategy(nodeload.New)},
 	{Type: "Restarts", New: asStrategy(restarts.New)},
 	{Type: "Lifetime", New: asStrategy(lifetime.New)},

@@ -54,7 +54,14 @@ func GoalsText(t testing.TB, given []byte, goals func(args []byte, scope cluster
 	}
 	var b strings.Builder
 	for _, g := range goals(args, scope, s) {
-		fmt.Fprintf(&b, "%s %s at most %v over %s (%s)", g.Kind, g.Subject, g.Limit, g.TopologyKey, strings.Join(g.Domains, " "))
+		if g.Kind == plan.PodsApart {
+			fmt.Fprintf(&b, "%s %s", g.Kind, g.Subject)
+		} else {
+			fmt.Fprintf(&b, "%s %s at most %v over %s (%s)", g.Kind, g.Subject, g.Limit, g.TopologyKey, strings.Join(g.Domains, " "))
+		}
+		for _, c := range g.Conflicts {
+			fmt.Fprintf(&b, "\n  %s and %s over %s", s.Pods[c.Pods[0]].Object.Name, s.Pods[c.Pods[1]].Object.Name, c.TopologyKey)
+		}
 		for i, not := range g.NotCounted {
 			if not {
 				b.WriteString(" not " + s.Nodes[i].Name)

@@ -26,6 +26,7 @@ type Replacement struct {
 	Local                  LocalResults
 	Spread                 SpreadRules
 	InterPod               InterPodTerms
+	CountersOfOthers       []*model.PodCounter // count the pods whose places decide on which nodes the replacement fits
 	Policy                 PolicyCounters
 	UnknownNamespaceReason string // why namespace labels are not known; empty if they are
 }
@@ -44,6 +45,23 @@ func (in *Replacement) DropDisabledFilters() {
 	}
 	if off[scheduler.NodeDeclaredFeatures] {
 		in.FeaturesOK = nil
+	}
+}
+
+// AddCountersOfOthers fills in CountersOfOthers: the counters of required spread constraints, also
+// those that the profile gives the class, of required affinity, and of required anti-affinity by
+// domains of several nodes.
+func (in *Replacement) AddCountersOfOthers() {
+	for i := range in.Spread.Hard {
+		in.CountersOfOthers = append(in.CountersOfOthers, in.Spread.Hard[i].Pods)
+	}
+	for _, t := range in.InterPod.Required {
+		in.CountersOfOthers = append(in.CountersOfOthers, t.Pods)
+	}
+	for _, t := range in.InterPod.Anti {
+		if !t.Topology.OneNodePerDomain {
+			in.CountersOfOthers = append(in.CountersOfOthers, t.Pods)
+		}
 	}
 }
 
@@ -69,6 +87,10 @@ func (r *Replacement) CloneFor(c *model.EquivalenceClass, k *model.ClonedCounter
 		for i := range *list {
 			(*list)[i].Pods = k.Counter((*list)[i].Pods)
 		}
+	}
+	in.CountersOfOthers = slices.Clone(in.CountersOfOthers)
+	for i, counter := range in.CountersOfOthers {
+		in.CountersOfOthers[i] = k.Counter(counter)
 	}
 	in.Policy.Selected, in.Policy.Service = k.Counter(in.Policy.Selected), k.Counter(in.Policy.Service)
 	return &in

@@ -1,7 +1,6 @@
 package fast
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -66,14 +65,17 @@ func (q *relativeScorer) findScoreGroups() (alike, ok bool) {
 			continue
 		}
 		r := q.specialInputs(q.scoreGroups[x.group].scoreInputs, x.node)
-		at := slices.IndexFunc(q.scoreGroups[groups:], func(k scoreGroup) bool { return k.scoreInputs == r })
-		if at < 0 {
-			if at = len(q.scoreGroups) - groups; at == maxScoreGroups {
+		at := groups
+		for at < len(q.scoreGroups) && q.scoreGroups[at].scoreInputs != r {
+			at++
+		}
+		if at == len(q.scoreGroups) {
+			if at-groups == maxScoreGroups {
 				return false, false
 			}
 			q.scoreGroups = append(q.scoreGroups, scoreGroup{scoreInputs: r})
 		}
-		x.scoreGroup = int32(groups + at)
+		x.scoreGroup = int32(at)
 	}
 	q.listSpecialNodes(groups)
 	return alike, true
@@ -151,16 +153,14 @@ func (q *relativeScorer) listSpecialNodes(groups int) {
 	list := q.specialOrder[:0]
 	for i := range q.specialNodes {
 		if q.specialNodes[i].feasible {
-			list = append(list, int32(i))
+			x := &q.specialNodes[i]
+			list = append(list, uint64(math.MaxUint16-x.fixedScore)<<48|uint64(x.feasibleIndex)<<24|uint64(i))
 		}
 	}
 	q.specialOrder = list
-	slices.SortFunc(list, func(a, b int32) int {
-		x, y := &q.specialNodes[a], &q.specialNodes[b]
-		return cmp.Or(cmp.Compare(y.fixedScore, x.fixedScore), cmp.Compare(x.feasibleIndex, y.feasibleIndex))
-	})
-	for _, i := range list {
-		x := &q.specialNodes[i]
+	slices.Sort(list) // by falling score, then by feasible index; a score is at most 10,000
+	for _, key := range list {
+		x := &q.specialNodes[key&(1<<24-1)]
 		s := &q.scoreLists[x.scoreGroup]
 		if last := len(s.levelScores) - 1; last < 0 || s.levelScores[last] != x.fixedScore {
 			s.levelScores, s.levelStarts = append(s.levelScores, x.fixedScore), append(s.levelStarts, int32(len(s.nodes)))

@@ -16,7 +16,7 @@ type topNodes struct {
 	scoreLists   []scoreList // by score group
 	topScores    topScores
 	specialNodes []specialNode
-	specialOrder []int32 // scratch of collectSpecialNodes
+	specialOrder []uint64 // scratch of listSpecialNodes
 }
 
 // scoreList lists feasible nodes of one score group by falling fixed score. A score list starts

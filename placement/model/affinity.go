@@ -65,6 +65,14 @@ func selectorID(s labels.Selector) string {
 	return s.String()
 }
 
+// Selector selects the pods of the term by their labels.
+func (t *AffinityTerm) Selector() labels.Selector { return t.selector }
+
+// SelectsNamespace reports whether the term selects pods of a namespace with these labels.
+func (t *AffinityTerm) SelectsNamespace(name string, l map[string]string) bool {
+	return slices.Contains(t.namespaces, name) || t.nsSelector.Matches(labels.Set(l))
+}
+
 // NeedsNamespaces reports whether the term selects namespaces by their labels.
 func (t *AffinityTerm) NeedsNamespaces() bool {
 	reqs, selectable := t.nsSelector.Requirements()

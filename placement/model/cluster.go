@@ -1,7 +1,6 @@
 package model
 
 import (
-	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
@@ -220,10 +219,7 @@ func (m *Cluster) recordChange(n cluster.NodeID) {
 
 // MatchesTerm reports whether the term selects the pods of the class.
 func (m *Cluster) MatchesTerm(t *AffinityTerm, c *EquivalenceClass) bool {
-	if !slices.Contains(t.namespaces, c.Namespace) && !t.nsSelector.Matches(m.NamespaceLabels[c.Namespace]) {
-		return false
-	}
-	return t.selector.Matches(c.Labels)
+	return t.SelectsNamespace(c.Namespace, m.NamespaceLabels[c.Namespace]) && t.selector.Matches(c.Labels)
 }
 
 // MatchesAllTerms reports whether every term selects the pods of the class; false if terms is

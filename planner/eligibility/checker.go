@@ -37,7 +37,8 @@ type Checker struct {
 	background  backgroundCount
 	protected   map[guard.Protection]bool // see protectionsWithin
 	bars        []strategyBars            // by strategy; nil until the first use
-	removals    map[cluster.PodID]bool    // see AllowRemoval
+	// removed holds the pods that have ended and that goals ask to remove.
+	removed map[cluster.PodID]bool
 }
 
 // podResult caches the results of Refuse and Rank for one pod.
@@ -51,16 +52,11 @@ func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerS
 	guards := guard.NewCache()
 	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
 		guards, make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, history.EvictedByOpenRuns(st),
-		countBackground(st, s, guards.Annotations, now), protectionsWithin(opts), nil, map[cluster.PodID]bool{}}
+		countBackground(st, s, guards.Annotations, now), protectionsWithin(opts), nil, nil}
 }
 
-// AllowRemoval makes the Checker judge the removal of a pod that has ended. Otherwise Refuse refuses such a pod.
-// AllowRemoval must come before Refuse.
-func (v *Checker) AllowRemoval(pod cluster.PodID) {
-	if v.snapshot.Pods[pod].Terminal {
-		v.removals[pod] = true
-	}
-}
+// LetRemove lets the pods be removed after they have ended. Other guards hold for them.
+func (v *Checker) LetRemove(pods map[cluster.PodID]bool) { v.removed = pods }
 
 // Refuse returns the reason if Evenkeel may not evict the pod. It caches the result.
 func (v *Checker) Refuse(pod cluster.PodID) (plan.Reason, bool) {
@@ -89,11 +85,11 @@ func (v *Checker) findRefusal(pod cluster.PodID) (plan.Reason, bool) {
 	if r, refused := guard.Check(v.GuardInput(p)); refused {
 		return r, true
 	}
+	if p.Terminal { // no replacement follows, and budgets do not count it
+		return plan.Reason{}, false
+	}
 	if r, refused := v.BackedOff(p); refused {
 		return r, true
-	}
-	if v.removals[pod] { // no budget and no placement is about a pod that has ended
-		return plan.Reason{}, false
 	}
 	if r, refused := v.inBackground(p); refused {
 		return r, true
@@ -145,7 +141,7 @@ func (v *Checker) recentReplacement(p *cluster.Pod) (plan.Reason, bool) {
 // GuardInput returns the input of the guards for the pod.
 func (v *Checker) GuardInput(p *cluster.Pod) guard.Input {
 	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Cache: v.Guards, OwnEvictions: v.own,
-		Ended: v.removals[p.ID]}
+		RemovesEnded: v.removed[p.ID]}
 }
 
 // overBudget returns the reason if the pod's PodDisruptionBudget blocks the eviction. Without a

@@ -27,6 +27,9 @@ func NewConsumed() *Consumed {
 // Add records an eviction whose replacement is Ready.
 func (l *Consumed) Add(v *Checker, pod cluster.PodID) {
 	p := &v.snapshot.Pods[pod]
+	if p.Terminal {
+		return
+	}
 	replacement := labels.Set(replacementLabels(p))
 	v.recordRequired(l.Required, pod)
 	if p.Ready {

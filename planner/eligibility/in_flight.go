@@ -40,6 +40,9 @@ func (w *InFlightCount) CanAdd(v *Checker, pod cluster.PodID, strategy int) bool
 	if w.Total+v.background.total >= w.limits.Total {
 		return false
 	}
+	if p.Terminal { // it takes part in no budget, Service or workload
+		return true
+	}
 	if w.node[p.Node]+v.inBackgroundOn(p) >= w.limits.PerNode || w.Owner[p.Workload] >= w.limits.PerOwner {
 		return false
 	}
@@ -66,6 +69,10 @@ func (w *InFlightCount) CanAdd(v *Checker, pod cluster.PodID, strategy int) bool
 // Add counts the pod as in flight, for the strategy.
 func (w *InFlightCount) Add(v *Checker, pod cluster.PodID, strategy int) {
 	p := &v.snapshot.Pods[pod]
+	if p.Terminal {
+		w.Total++
+		return
+	}
 	if v.options.RulesOf(strategy) != nil && len(p.Budgets) == 0 && p.Workload != cluster.NoWorkload {
 		allowed := v.disruptionsAllowedFor(strategy, p)
 		if n, known := w.strictest[p.Workload]; !known || allowed < n {

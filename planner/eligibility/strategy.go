@@ -93,7 +93,7 @@ func (v *Checker) findBar(own *settings.StrategyRules, cache *guard.Cache, p *cl
 			return r, true
 		}
 	}
-	if own.MaxUnavailableWithoutPDB != nil && len(p.Budgets) == 0 && !v.removals[p.ID] {
+	if own.MaxUnavailableWithoutPDB != nil && len(p.Budgets) == 0 && !p.Terminal {
 		if r, n := v.allowanceWithoutPDB(p, v.MaxUnavailable(own)); n < 1 {
 			return r, true
 		}

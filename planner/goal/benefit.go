@@ -18,7 +18,7 @@ func (t *Tracker) ImprovesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
 func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeID) bool {
 	node, group := false, false
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
-		if t.Asks(i, pod) && t.CouldImprove(i, pod, from) {
+		if t.CouldImprove(i, pod, from) && t.Asks(i, pod) {
 			of := kinds[t.Goals[i].Kind]
 			group, node = group || of.group, node || !of.group
 		}
@@ -52,7 +52,8 @@ func (t *Tracker) amountAllowsTarget(i int, pod cluster.PodID, n cluster.NodeID)
 
 // CouldImprove reports whether the eviction can lower the excess of goal g. CouldImprove assumes the best target.
 func (t *Tracker) CouldImprove(g int, pod cluster.PodID, from cluster.NodeID) bool {
-	return t.ExcessAfterLeaving(g, pod, from) < t.Excess(g)
+	excess := t.Excess(g)
+	return excess > 0 && t.ExcessAfterLeaving(g, pod, from) < excess
 }
 
 // ExcessAfterLeaving returns the least excess of goal g after the pod leaves `from`, with the best target.
@@ -65,8 +66,9 @@ func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.Node
 func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float64 {
 	var sum float64
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
-		if g := &t.Goals[i]; t.Asks(i, pod) {
-			if removed := t.Excess(i) - t.ExcessAfterLeaving(i, pod, from); removed > 0 {
+		if excess := t.Excess(i); excess > 0 && t.Asks(i, pod) { // most goals of a pod are met
+			if removed := excess - t.ExcessAfterLeaving(i, pod, from); removed > 0 {
+				g := &t.Goals[i]
 				sum += g.Weight * float64(removed) / float64(t.InitialExcess[i])
 			}
 		}

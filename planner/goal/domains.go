@@ -67,3 +67,8 @@ func (x domainCache) forKey(s *cluster.Snapshot, key string) *domains {
 	x[key] = d
 	return d
 }
+
+// same reports whether two nodes have the label with the same value. Either node may be NoNode.
+func (d *domains) same(a, b cluster.NodeID) bool {
+	return a != cluster.NoNode && b != cluster.NoNode && d.ByNode[a] != NoDomain && d.ByNode[a] == d.ByNode[b]
+}

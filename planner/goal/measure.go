@@ -8,8 +8,8 @@ import (
 // Measure computes how far one goal is from being met, as an integer in the goal's own unit. It also says what an
 // eviction and a landing do to the goal. Each kind of goal implements Measure in a file of its own; see kinds.
 type Measure interface {
-	// Excess returns the amount over the limit in milliCPU, bytes or millionths, or the number of pods that must
-	// move. If the goal is met, Excess returns 0.
+	// Excess returns the amount over the limit in milliCPU, bytes or millionths, the number of pods that must
+	// move, or the number of conflicts. If the goal is met, Excess returns 0.
 	Excess() int64
 	// ExcessAfter returns the excess after the pod moves. Either node may be NoNode.
 	ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64
@@ -43,6 +43,7 @@ var kinds = map[plan.GoalKind]kind{
 	plan.PodAway:     {newMeasure: newPodAwayMeasure, order: podOrder, stated: true},
 	plan.SkewAtMost:  {newMeasure: newSkewMeasure, order: groupOrder, group: true},
 	plan.CountAtMost: {newMeasure: newCountMeasure, order: groupOrder, group: true},
+	plan.PodsApart:   {newMeasure: newApartMeasure, order: groupOrder, group: true},
 	plan.NodeBelow:   {newMeasure: newNodeMeasure, order: nodeOrder},
 }
 

@@ -33,7 +33,7 @@ func (t *Tracker) FirstGoalRank(g int) int {
 	return rank(t.First[g])
 }
 
-// UnmetByPriority returns the unmet requested goals about pods that run, sorted by higher weight, drained node, more attempts in stuck,
+// UnmetByPriority returns the unmet requested goals, sorted by higher weight, drained node, more attempts in stuck,
 // kind, higher excess, and goal index. Attempts do not count for goals in the order of their strategy.
 func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	type needy struct {
@@ -42,7 +42,7 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	}
 	var all []needy
 	for i := range t.Goals {
-		if g := &t.Goals[i]; !g.Constraint && g.Removal == "" && t.Excess(i) > 0 {
+		if g := &t.Goals[i]; !g.Constraint && t.Excess(i) > 0 {
 			kind, tried := kinds[g.Kind], stuck[i]
 			if kind.stated {
 				tried = 0

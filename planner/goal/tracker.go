@@ -98,15 +98,12 @@ func (t *Tracker) Excess(i int) int64 { return t.Measures[i].Excess() }
 // ReportedExcess returns the excess of goal i in the unit of plan.Goal.
 func (t *Tracker) ReportedExcess(i int) float64 { return t.Measures[i].Reported() }
 
-// Move records that the pod moves. Either node may be NoNode. A pod that has ended changes only goals about the pod itself.
+// Move records that the pod moves. Either node may be NoNode.
 func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
-	if t.Snapshot.Pods[pod].Terminal {
-		for _, i := range t.byPod[pod] {
-			t.Measures[i].Move(pod, from, to)
-		}
-		return
-	}
 	t.EachAffected(pod, from, to, func(i int) bool { t.Measures[i].Move(pod, from, to); return true })
+	if t.Snapshot.Pods[pod].Terminal {
+		return // it uses nothing
+	}
 	for i := range t.Headroom {
 		t.Headroom[i].applyMove(pod, from, to)
 	}
@@ -118,6 +115,9 @@ func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 // EachAffected calls f for every goal that the move can change, until f returns false. EachAffected reports whether f
 // always returned true.
 func (t *Tracker) EachAffected(pod cluster.PodID, from, to cluster.NodeID, f func(i int) bool) bool {
+	if t.Snapshot.Pods[pod].Terminal {
+		from, to = cluster.NoNode, cluster.NoNode // nodes do not count it
+	}
 	for _, n := range [...]cluster.NodeID{from, to} {
 		if n == cluster.NoNode || n == to && from == to {
 			continue

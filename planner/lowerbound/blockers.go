@@ -94,6 +94,8 @@ func describeUnmetGoal(g plan.Goal) string {
 		return fmt.Sprintf("%s keeps more than %d pods on a value of %s", g.Subject, int(g.Limit), g.TopologyKey)
 	case plan.PodAway:
 		return fmt.Sprintf("%s stays on %s", g.Subject, g.From)
+	case plan.PodsApart:
+		return fmt.Sprintf("%s stays in conflict with anti-affinity", g.Subject)
 	}
 	return fmt.Sprintf("%s stays skewed by more than %d over %s", g.Subject, int(g.Limit), g.TopologyKey)
 }

@@ -79,7 +79,9 @@ func (r *reachability) leastExcess(m *goal.CountMeasure, domains []string) int {
 		}
 		takes[at] = true
 	}
-	return m.LeastExcess(func(at int) bool { return takes[at] && (domains == nil || slices.Contains(domains, m.Domains.Name(at))) })
+	return m.LeastExcess(func(at int) bool {
+		return takes[at] && (domains == nil || slices.Contains(domains, m.Domains.Name(at)))
+	})
 }
 
 // outsideOfClass identifies the nodes outside one domain of a goal, and an equivalence class.

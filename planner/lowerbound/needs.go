@@ -17,6 +17,7 @@ import (
 // terminating, or a pod can enter or leave the counted domains.
 func (p *proof) addGroupNeeds() {
 	used, whole := make([]bool, len(p.Snapshot.Pods)), workloadsComplete{}
+	budget := maxCoverWork
 	for g := range p.Goals.Goals {
 		if p.Goals.Goals[g].Constraint || p.start.Excess(g) == 0 {
 			continue
@@ -26,6 +27,8 @@ func (p *proof) addGroupNeeds() {
 			p.addSkewNeed(g, m, used, whole)
 		case *goal.CountMeasure:
 			p.addCountNeeds(g, m, used)
+		case *goal.ApartMeasure:
+			p.addApartNeed(g, m, used, &budget)
 		}
 	}
 }

@@ -38,7 +38,7 @@ func (p *proof) addPodNeeds() {
 			continue
 		}
 		pod := goal.Pods[0]
-		if !p.reach.mayLeave(pod) || goal.Removal == "" && !p.reach.canMeet(goal) {
+		if !p.reach.mayLeave(pod) || !p.reach.canMeet(goal) {
 			p.addResidual(*goal, 1, 1)
 			continue
 		}
@@ -59,6 +59,9 @@ type targetsOfClass struct {
 // check that the pod may be evicted.
 func (r *reachability) canMeet(g *plan.Goal) bool {
 	pod := g.Pods[0]
+	if r.search.Snapshot.Pods[pod].Terminal {
+		return true // no replacement follows
+	}
 	if own := r.search.Snapshot.Pods[pod].Node; g.MayReturn && r.search.Ready[own] && r.couldHold(pod, own, r.couldRun(pod)) {
 		return true
 	}

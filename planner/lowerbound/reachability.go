@@ -72,10 +72,10 @@ func newReachability(c *search.Search, start *goal.Tracker) *reachability {
 func (r *reachability) applyEarlierMoves() {
 	r.begin, r.movedEarlier = map[cluster.NodeID]stayingPods{}, map[cluster.PodID]bool{}
 	for _, m := range r.search.Earlier {
-		r.movedEarlier[m.Pod] = true
-		if m.Landing.To == cluster.NoNode {
-			continue // the removal of a pod that has ended
+		if r.search.Snapshot.Pods[m.Pod].Terminal {
+			continue // it uses nothing
 		}
+		r.movedEarlier[m.Pod] = true
 		requests := r.search.Snapshot.Pods[m.Pod].Requests
 		from, to := r.atStart(m.From), r.atStart(m.Landing.To)
 		from.requested, to.requested = from.requested.Clone(), to.requested.Clone()

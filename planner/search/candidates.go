@@ -30,7 +30,7 @@ func (c *goalSearch) candidates(g int) []candidate {
 	goal := &c.Goals.Goals[g]
 	tried := c.triedMark(g)
 	for _, id := range c.PodsOf(g) {
-		from := c.Model.NodeOf(id)
+		from := c.NodeOf(id)
 		if c.Moved[id] || c.triedIn[id] == tried || from == cluster.NoNode || !c.Goals.CouldImprove(g, id, from) {
 			continue
 		}
@@ -42,8 +42,11 @@ func (c *goalSearch) candidates(g int) []candidate {
 	}
 	c.candidateBuffer = out
 	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size),
-			cmp.Compare(a.cost, b.cost), c.compareStartTimes(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
+		if by := cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size),
+			cmp.Compare(a.cost, b.cost)); by != 0 {
+			return by
+		}
+		return cmp.Or(c.compareStartTimes(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
 	})
 	return out
 }
@@ -105,10 +108,10 @@ func (c *pass) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
 	return size
 }
 
-// countUnmet increments unmetAttempts of each unmet requested goal about pods that run, and reports whether any goal is unmet.
+// countUnmet increments unmetAttempts of each unmet requested goal and reports whether any goal is unmet.
 func (c *goalSearch) countUnmet() (some bool) {
 	for g, goal := range c.Goals.Goals {
-		if !goal.Constraint && goal.Removal == "" && c.Goals.Excess(g) > 0 {
+		if !goal.Constraint && c.Goals.Excess(g) > 0 {
 			c.unmetAttempts[g]++
 			some = true
 		}

@@ -18,12 +18,12 @@ func (c *Search) StartAfter(earlier []WaveStep) {
 	for i, m := range earlier {
 		c.Apply(m.Step)
 		c.Limits.Add(m.Pod, m.Strategy)
-		what := fmt.Sprintf("step %d of the automatic strategies removes it", i+1)
-		if m.Landing.To != cluster.NoNode {
-			what = fmt.Sprintf("step %d of the automatic strategies moves it from %s to %s", i+1,
-				c.Snapshot.Nodes[m.From].Name, c.Snapshot.Nodes[m.Landing.To].Name)
+		what := fmt.Sprintf("moves it from %s to %s", c.NodeName(m.From), c.NodeName(m.Landing.To))
+		if m.Landing.To == cluster.NoNode {
+			what = "removes it"
 		}
-		c.Eligibility.Forbid(m.Pod, plan.Reason{Code: plan.AlreadyPlanned, Message: what})
+		c.Eligibility.Forbid(m.Pod, plan.Reason{Code: plan.AlreadyPlanned, Message: fmt.Sprintf(
+			"step %d of the automatic strategies %s", i+1, what)})
 		c.podsLeft[m.From] = nil
 	}
 	for n := range c.podsLeft {
@@ -61,9 +61,6 @@ func excessMessage(g *plan.Goal) string {
 func (c *pass) newConsumed() *eligibility.Consumed {
 	out := eligibility.NewConsumed()
 	for _, m := range c.Earlier {
-		if m.Landing.To == cluster.NoNode {
-			continue // the removal of a pod that has ended
-		}
 		out.Add(c.Eligibility, m.Pod)
 	}
 	return out

@@ -67,7 +67,7 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) (best greedyMove, w
 	for _, g := range c.Goals.UnmetByPriority(c.unmetAttempts) {
 		tried, strategy := c.triedMark(g), c.StrategyOf(g)
 		for _, pod := range c.PodsOf(g) {
-			from := c.Model.NodeOf(pod)
+			from := c.NodeOf(pod)
 			if c.Moved[pod] || c.triedIn[pod] == tried || slices.Contains(excluded, pod) || from == cluster.NoNode ||
 				!c.Goals.CouldImprove(g, pod, from) {
 				continue

@@ -24,11 +24,15 @@ func (c *State) Predict(pod cluster.PodID, displaced bool) (Landing, plan.Reason
 // requested goal and makes no goal worse, with at least minConfidence. Otherwise PredictLanding returns the reason
 // and false.
 func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
+	if c.Snapshot.Pods[pod].Terminal { // no replacement follows
+		return Landing{To: cluster.NoNode, Confidence: 1, predicted: &prediction.Prediction{},
+			ImprovedGoals: c.Goals.ImprovedGoals(pod, c.NodeOf(pod), cluster.NoNode)}, plan.Reason{}, true
+	}
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
 	pr := c.Model.PredictOdds(pod)
 	if pr.UnsupportedReason != "" {
-		return Landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
+		return Landing{predicted: &pr}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
 	}
 	places := c.Goals.CheckTargets(pod, from)
 	good := func(n cluster.NodeID) bool { return c.Accepts(&places, n) }
@@ -36,7 +40,7 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 		Confidence:         plan.Round(pr.Prob(good)),
 		ReturnProbability:  plan.Round(pr.ProbOf(from)),
 		PendingProbability: plan.Round(pr.Pending()),
-		predicted:          pr,
+		predicted:          &pr,
 	}
 	if least, _ := c.neededConfidence(pod); l.Confidence < least {
 		if !containsNode(pr.Gone.FeasibleSet, good) {
@@ -165,7 +169,7 @@ func (c *State) virtualNodesReason(places *goal.TargetCheck, pr prediction.Predi
 
 // IsVirtual reports whether a node is virtual.
 func (c *State) IsVirtual(n cluster.NodeID) bool {
-	return c.Options.Guards.Scope.Virtual.Kind(c.Snapshot.Nodes[n].Object) != ""
+	return c.virtual[n]
 }
 
 // PredictDisplacedLanding predicts where the replacement of a displaced pod lands. PredictDisplacedLanding accepts
@@ -173,19 +177,19 @@ func (c *State) IsVirtual(n cluster.NodeID) bool {
 // reason and false.
 func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	if b := c.amountWithUnknownUsage(pod); b != nil {
-		return Landing{}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known",
+		return Landing{predicted: &prediction.Prediction{}}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known",
 			b.Measure.Resource)}, false
 	}
 	from := c.Model.NodeOf(pod)
 	*c.predictions++
 	pr := c.Model.PredictOdds(pod)
 	if pr.UnsupportedReason != "" {
-		return Landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
+		return Landing{predicted: &pr}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
 	}
 	places := c.checkDisplacedTargets(pod, from)
 	good := func(n cluster.NodeID) bool { return c.displacedMayLandOn(&places, n) }
 	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)),
-		PendingProbability: plan.Round(pr.Pending()), predicted: pr}
+		PendingProbability: plan.Round(pr.Pending()), predicted: &pr}
 	if need, prefix := c.neededConfidence(pod); l.Confidence < need {
 		good, least := percent.Pair(l.Confidence, need)
 		return l, plan.Reason{Code: plan.UncertainLanding, Message: prefix + fmt.Sprintf(

@@ -53,7 +53,7 @@ const minBenefit = 0.0005
 
 // benefitTooSmall reports whether a pod's eviction would improve goals, but each goal by less than minBenefit.
 func (c *pass) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
-	from := c.Model.NodeOf(pod)
+	from := c.NodeOf(pod)
 	var most float64
 	var of int
 	enough := !c.Goals.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
@@ -88,7 +88,7 @@ func (c *pass) Refuse(pod cluster.PodID, strategy int) (plan.Reason, bool) {
 	p := &c.Snapshot.Pods[pod]
 	// The Job's status may not include pods that an earlier plan evicted. Counting an evicted pod twice is safer than
 	// ignoring the pod.
-	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails {
+	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails && !p.Terminal {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
 	if reason, no := c.benefitTooSmall(pod); no {
@@ -107,7 +107,7 @@ func (c *goalSearch) rejectAll(g int, reason plan.Reason) {
 		if r, known := c.Rejections.Of(id); c.Moved[id] || known && !c.isOutOfScope(r.Reason) {
 			continue
 		}
-		if from := c.Model.NodeOf(id); from != cluster.NoNode && c.Goals.CouldImprove(g, id, from) {
+		if from := c.NodeOf(id); from != cluster.NoNode && c.Goals.CouldImprove(g, id, from) {
 			why := reason
 			if r, barred := c.Eligibility.BarredFor(c.StrategyOf(g), id); barred {
 				why = r

@@ -62,7 +62,6 @@ func (c *Search) Run() {
 	if soft {
 		c.softMoves()
 	}
-	c.removeEndedPods()
 }
 
 // singleMoves finds the moves that improve a goal by themselves. A goal often stays unmet because earlier moves for

@@ -18,6 +18,7 @@ type State struct {
 	Options  *settings.Options
 	Steering *Steering
 	Ready    []bool // by node: true if Ready, not virtual, not under pressure, and neither removed nor drained
+	virtual  []bool // by node
 	Model    *placement.ClusterModel
 	Goals    *goal.Tracker
 	// predictions counts the predicted landings. All clones share the counter.
@@ -32,13 +33,15 @@ type State struct {
 func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
 	o := opts.Placement
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)
-	c := &State{s, opts, newSteering(s, opts), make([]bool, len(s.Nodes)), placement.NewClusterModel(s, o),
+	nodes := len(s.Nodes)
+	c := &State{s, opts, newSteering(s, opts), make([]bool, nodes), make([]bool, nodes), placement.NewClusterModel(s, o),
 		goal.NewTracker(s, goals), new(int), 0, nil}
 	c.Goals.UnderPressure = opts.Pressure.NodesUnderPressure(s, now)
 	c.Goals.First = c.Goals.FirstGoals()
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		c.Ready[i] = n.Ready && !c.Goals.UnderPressure[i] && guard.Emptied(n) == "" && !c.IsVirtual(n.ID)
+		c.virtual[i] = opts.Guards.Scope.Virtual.Kind(n.Object) != ""
+		c.Ready[i] = n.Ready && !c.Goals.UnderPressure[i] && guard.Emptied(n) == "" && !c.virtual[i]
 	}
 	return c
 }
@@ -48,6 +51,22 @@ func (c *State) Clone() *State {
 	other := *c
 	other.Model, other.Goals = c.Model.Clone(), c.Goals.Clone()
 	return &other
+}
+
+// NodeOf returns the node of the pod. A pod that has ended stays on its node until it is removed.
+func (c *State) NodeOf(pod cluster.PodID) cluster.NodeID {
+	if p := &c.Snapshot.Pods[pod]; p.Terminal {
+		return p.Node
+	}
+	return c.Model.NodeOf(pod)
+}
+
+// NodeName returns the name of the node, or "" for NoNode.
+func (c *State) NodeName(n cluster.NodeID) string {
+	if n == cluster.NoNode {
+		return ""
+	}
+	return c.Snapshot.Nodes[n].Name
 }
 
 func (c *State) Apply(m Step) {
@@ -106,6 +125,6 @@ type Landing struct {
 	Hinted []cluster.NodeID
 	// Steered says that the landing is acceptable only with hints.
 	Steered bool
-	// predicted is the underlying prediction, which the search clears when it accepts the move.
-	predicted prediction.Prediction
+	// predicted is the underlying prediction, which the search sets to nil when it accepts the move.
+	predicted *prediction.Prediction
 }

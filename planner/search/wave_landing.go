@@ -4,12 +4,14 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // countAcceptable returns the number of nodes that are acceptable for a landing.
 func (c *waveBuilder) countAcceptable(pod cluster.PodID, l *Landing) int {
+	if l.To == cluster.NoNode {
+		return 0
+	}
 	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
 	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
 	return places.Count(c.nodeBuffer, c.Ready)
@@ -163,7 +165,7 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 func (c *waveBuilder) recordBenefit(m *Step) {
 	c.recordImproved(m)
 	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
-	m.Landing.predicted = prediction.Prediction{}
+	m.Landing.predicted = nil
 }
 
 func (c *waveBuilder) recordImproved(m *Step) {

@@ -57,10 +57,13 @@ func (l *lastInWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, 
 		return plan.Reason{}, nil, true
 	}
 	m := l.wave[i]
+	if l.start.Snapshot.Pods[m.Pod].Terminal {
+		return plan.Reason{}, nil, true
+	}
 	l.start.Model.Move(m.Pod, m.From)
 	landing, reason, ok := l.start.Predict(m.Pod, m.Displaced != nil)
 	*l.start.predictions-- // a wave needs few of these predictions, so they do not count towards the limit
-	if p := &landing.predicted; !ok {
+	if p := landing.predicted; !ok {
 		best = slices.Concat(p.Terminating.Winners, p.Gone.Winners)
 	} else if l.visit != nil {
 		l.visit(i, &landing)
@@ -117,7 +120,7 @@ func (c *waveBuilder) dropUncertain() (dropped []Step) {
 		}
 		c.emptyWave()
 		for _, m := range kept {
-			if c.acceptsLanding(m.Pod, m.Displaced != nil)(m.Landing.To) {
+			if m.Landing.To == cluster.NoNode || c.acceptsLanding(m.Pod, m.Displaced != nil)(m.Landing.To) {
 				c.rejoin(m)
 			}
 		}

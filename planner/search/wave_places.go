@@ -46,16 +46,17 @@ func (w *WaveStates) placesOf(pod cluster.PodID, displaced bool) *places {
 	if pl := w.placesAtStart[placesKey{pod, displaced}]; pl != nil {
 		return pl
 	}
-	return w.addPlaces(pod, &Landing{predicted: w.Start.Model.PredictOdds(pod)}, displaced)
+	pr := w.Start.Model.PredictOdds(pod)
+	return w.addPlaces(pod, &pr, displaced)
 }
 
-// addPlaces caches the places of a pod whose landing has just been predicted in Start. Hints can change the places, so
-// they are not cached if steering is enabled.
-func (w *WaveStates) addPlaces(pod cluster.PodID, l *Landing, displaced bool) *places {
+// addPlaces caches the places of a pod. The parameter at is the prediction of its landing in Start. Hints can change
+// the places, so they are not cached if steering is enabled.
+func (w *WaveStates) addPlaces(pod cluster.PodID, at *prediction.Prediction, displaced bool) *places {
 	key := placesKey{pod, displaced}
 	pl := w.placesAtStart[key]
 	if pl == nil {
-		pl = &places{pod: pod, possible: l.predicted.Gone.FeasibleSet.Clone(), accepts: w.Start.acceptsLanding(pod, displaced)}
+		pl = &places{pod: pod, possible: at.Gone.FeasibleSet.Clone(), accepts: w.Start.acceptsLanding(pod, displaced)}
 	}
 	if !w.Start.Options.Steers() {
 		w.placesAtStart[key] = pl
@@ -66,7 +67,7 @@ func (w *WaveStates) addPlaces(pod cluster.PodID, l *Landing, displaced bool) *p
 // KeepsPlaces reports whether each replacement of the wave, and that of the pod if it joins, keeps an
 // acceptable node with room wherever the scheduler places the others.
 func (w *WaveStates) KeepsPlaces(pod cluster.PodID, displaced bool) bool {
-	if len(w.members) == 0 {
+	if len(w.members) == 0 || w.Start.Snapshot.Pods[pod].Terminal {
 		return true
 	}
 	joining := w.placesOf(pod, displaced)

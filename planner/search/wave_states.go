@@ -42,6 +42,9 @@ func NewWaveStates(c *State) *WaveStates {
 
 // Join adds a move to the wave. The caller applies it to the current state.
 func (w *WaveStates) Join(m Step) {
+	if w.Start.Snapshot.Pods[m.Pod].Terminal {
+		return // it uses no room, and no replacement follows
+	}
 	w.Crowded.Model.PlaceReplacement(m.Pod, m.Landing.To)
 	w.count(m, 1)
 	w.members = append(w.members, m.Pod)
@@ -68,6 +71,9 @@ func (w *WaveStates) close(m Step) {
 }
 
 func (w *WaveStates) count(m Step, by int) {
+	if w.Start.Snapshot.Pods[m.Pod].Terminal {
+		return
+	}
 	if w.terminating[m.From] += by; w.terminating[m.From] == 0 {
 		delete(w.terminating, m.From)
 	}
@@ -111,7 +117,10 @@ func (w *WaveStates) PredictInWave(pod cluster.PodID, l Landing, displaced bool)
 	if !ok {
 		return l, reason, false
 	}
-	w.addPlaces(pod, &first, displaced)
+	if l.To == cluster.NoNode {
+		return l, plan.Reason{}, true
+	}
+	w.addPlaces(pod, first.predicted, displaced)
 	if !w.crowdMatters(pod, l) {
 		return l.worst(first), plan.Reason{}, true
 	}
@@ -147,8 +156,10 @@ func (l Landing) worst(o Landing) Landing {
 // exclude a whole domain, so the order of evictions and placements would decide where such pods fit.
 func (w *WaveStates) Independent(pod cluster.PodID) bool {
 	m := w.Start.Model
-	return !slices.ContainsFunc(w.dependent, func(member cluster.PodID) bool { return m.DependsOn(member, pod) }) &&
-		!(m.DependsOnOthers(pod) && slices.ContainsFunc(w.members, func(member cluster.PodID) bool { return m.DependsOn(pod, member) }))
+	if w.Start.Snapshot.Pods[pod].Terminal {
+		return true
+	}
+	return !placement.AnyDependsOn(m, w.dependent, pod) && !placement.DependsOn(m, pod, w.members)
 }
 
 func hasPodAffinity(p *corev1.Pod) bool {

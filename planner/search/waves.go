@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
@@ -45,7 +44,7 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	if a != joined {
 		return a, reason
 	}
-	m := Step{Pod: pod, From: c.Model.NodeOf(pod), Landing: l, goal: g, Strategy: strategy}
+	m := Step{Pod: pod, From: c.NodeOf(pod), Landing: l, goal: g, Strategy: strategy}
 	if c.scope < anyGoal && !c.Goals.InStatedOrder(g) && !c.Goals.ImprovesAll(pod, m.From, l.To) {
 		return refused, plan.Reason{} // a later scope may accept it
 	}
@@ -134,7 +133,7 @@ func (c *waveBuilder) joinDisplaced(a displacement) bool {
 		return false
 	}
 	l.ImprovedGoals, l.Acceptable = a.improvedGoals, c.AcceptableNodes(a.displaced, &l, true).Len()
-	l.predicted = prediction.Prediction{}
+	l.predicted = nil
 	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Strategy: strategy,
 		Displaced: &DisplacedFor{a.pod, a.target}}
 	st.MostImproved = c.Goals.MostImproved(a.pod, c.Model.NodeOf(a.pod), c.GoalsOfStrategy(strategy, a.improvedGoals))

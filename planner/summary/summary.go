@@ -73,18 +73,17 @@ func DescribeMove(c *search.Search, st search.WaveStep) plan.Move {
 	p := &c.Snapshot.Pods[st.Pod]
 	m := plan.Move{
 		Pod: plan.PodRefOf(p), Owner: plan.OwnerRefOf(c.Snapshot, p), Goals: []string{},
-		From:       c.Snapshot.Nodes[st.From].Name,
+		From: c.Snapshot.Nodes[st.From].Name, To: c.NodeName(st.Landing.To),
 		Acceptable: plan.Acceptable{Nodes: st.Landing.Acceptable},
 		Confidence: st.Landing.Confidence, ReturnProbability: st.Landing.ReturnProbability, PendingProbability: st.Landing.PendingProbability,
 		NotAfter: c.Eligibility.AllowedUntil(p), Wave: st.Wave, Steer: c.SteerKind(st.Landing), Benefit: st.Benefit, Cost: eligibility.EvictionCost(p),
 		GracePeriodSeconds: GracePeriodSeconds(c, p),
 	}
-	if st.Landing.To != cluster.NoNode {
-		m.To = c.Snapshot.Nodes[st.Landing.To].Name
-	}
-	m.Removal = c.Goals.Goals[st.MostImproved].Removal
 	for _, i := range st.Landing.ImprovedGoals {
 		m.Goals = append(m.Goals, c.Goals.Goals[i].ID)
+	}
+	if p.Terminal {
+		m.Removal = c.Goals.Goals[st.MostImproved].Removal
 	}
 	m.Strategy, m.Reason = c.Goals.Goals[st.MostImproved].Strategy, c.Goals.Goals[st.MostImproved].Reason
 	if st.Displaced != nil {

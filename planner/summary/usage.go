@@ -27,8 +27,8 @@ func usageByResource(c *search.Search) []resourceUsage {
 		a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, c.Options.Guards.Scope.Usage)
 		change := map[cluster.NodeID]int64{}
 		for _, m := range slices.Concat(c.Earlier, c.Moves) {
-			if m.Landing.To == cluster.NoNode {
-				continue // the removal of a pod that has ended
+			if c.Snapshot.Pods[m.Pod].Terminal {
+				continue
 			}
 			change[m.From] -= a.Contribution(m.Pod, m.From)
 			change[m.Landing.To] += a.Contribution(m.Pod, m.Landing.To)

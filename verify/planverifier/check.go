@@ -2,6 +2,7 @@ package planverifier
 
 import (
 	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -68,6 +69,9 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 		r.report(m, MalformedPlan, "its UID is %s, not %s", pod.UID, m.Pod.UID)
 	case pod.Spec.NodeName != m.From:
 		r.report(m, MalformedPlan, "it is on node %q, not on %q", pod.Spec.NodeName, m.From)
+	case m.Removal != "" && (m.To != "" || !isTerminal(pod)):
+		r.report(m, MalformedPlan, "only a pod that has ended is removed without a replacement")
+	case m.Removal != "":
 	case m.From == m.To && !r.mayReturn(m) || r.nodes[m.To] == nil:
 		r.report(m, MalformedPlan, "it moves from node %q to node %q", m.From, m.To)
 	}
@@ -82,6 +86,9 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 func (r *verifier) checkWave(calls []call) {
 	for _, c := range calls {
 		for _, no := range r.rejections(c.pod) {
+			if no.code == plan.PodTerminal && c.move.Removal != "" {
+				continue // a goal asks for its removal
+			}
 			r.report(c.move, no.code, "%s", no.why)
 		}
 		r.checkBackoff(c)
@@ -89,12 +96,18 @@ func (r *verifier) checkWave(calls []call) {
 		r.checkJobFailure(c)
 		r.checkTarget(c)
 	}
+	checkStrategyGuards(r, calls)
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c call) bool {
+		if c.move.Removal != "" { // it counts nowhere, and no replacement follows
+			delete(r.livePods, key(c.pod))
+		}
+		return c.move.Removal != ""
+	})
 	r.checkInFlight(calls)
 	r.checkBudgets(calls)
 	r.checkUnavailable(calls)
 	r.checkLastReady(calls)
 	r.checkRequiredAffinity(calls)
-	checkStrategyGuards(r, calls)
 	r.checkWaveOrders(calls)
 	r.placeReplacements(calls)
 }

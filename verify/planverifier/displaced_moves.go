@@ -40,8 +40,8 @@ func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 
 // contributesToGoal reports whether a move can contribute to one of its goals. For a node goal, the pod
 // must leave that node and use the goal's resource. For a spread goal, the pod must belong to the
-// group and change its domain. A goal about a pod needs a move of that pod, to another node unless the
-// replacement may return.
+// group and change its domain. For a goal about anti-affinity, the pod must be in conflict with another pod. A
+// goal about a pod needs a move of that pod, to another node unless the replacement may return.
 func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 	pod := r.pods[m.Pod.String()]
 	if pod == nil {
@@ -57,9 +57,23 @@ func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 			return m.From == g.Subject.Name && requestsResource(pod, g.Resource)
 		case g.Kind == plan.PodAway:
 			return isSubject(g, m) && (g.MayReturn || m.From != m.To)
+		case g.Kind == plan.PodsApart:
+			return inConflict(r, pod)
 		}
 		return r.domain(m.From, g) != r.domain(m.To, g) && r.inGroup(pod, g.Subject)
 	})
+}
+
+// inConflict reports whether a required anti-affinity term of the pod or of another running pod is violated in the pod's
+// domain.
+func inConflict(r *verifier, pod *corev1.Pod) bool {
+	for _, q := range r.pods {
+		if q != pod && q.DeletionTimestamp == nil && q.Status.Phase != corev1.PodSucceeded && q.Status.Phase != corev1.PodFailed &&
+			r.nodes[q.Spec.NodeName] != nil && (r.excludes(pod, q) || r.excludes(q, pod)) {
+			return true
+		}
+	}
+	return false
 }
 
 // isSubject reports whether a goal is about the pod of a move on its present node.

@@ -92,6 +92,9 @@ func checkStrategyGuards(r *verifier, calls []call) {
 			continue
 		}
 		for _, no := range barsOf(r.podGuards, s, c.pod) {
+			if no.code == plan.PodTerminal && c.move.Removal != "" {
+				continue
+			}
 			r.report(c.move, no.code, "for strategy %s: %s", s.Name, no.why)
 		}
 		if c.move.Confidence < s.MinConfidence {

@@ -67,7 +67,9 @@ func (m *goalMaker) aboutWorkloads() (out []plan.Goal) {
 		if m.r.IntN(2) > 0 || len(pods) < 2 || w.Kind == "DaemonSet" {
 			continue
 		}
-		g := m.goal(plan.OwnerRefOf(m.s, &m.s.Pods[pods[0]]), pods)
+		subject := plan.OwnerRefOf(m.s, &m.s.Pods[pods[0]])
+		subject.Namespace = w.Namespace
+		g := m.goal(subject, pods)
 		g.TopologyKey, g.Limit = zoneKey, float64(1+m.r.IntN(2))
 		if m.kind == plan.SkewAtMost {
 			g.Domains = m.values(zoneKey)

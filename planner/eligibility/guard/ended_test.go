@@ -36,11 +36,11 @@ objects:
 	if r, refused := Check(in); !refused || r.Code != plan.PodTerminal {
 		t.Errorf("without a removal: %+v", r)
 	}
-	in.Ended = true
+	in.RemovesEnded = true
 	if r, refused := Check(in); refused {
 		t.Errorf("the removal is refused: %+v", r)
 	}
-	in.Pod, in.Ended = s.PodByKey("shop/web-6c8f-01"), false
+	in.Pod, in.RemovesEnded = s.PodByKey("shop/web-6c8f-01"), false
 	if r, refused := Check(in); !refused || r.Code != plan.TooFewReplicas {
 		t.Errorf("the pod that runs: %+v", r)
 	}

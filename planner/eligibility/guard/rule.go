@@ -40,10 +40,10 @@ type Input struct {
 	Now      time.Time
 	Options  *Options
 	Cache    *Cache // required
-	// Ended makes the rules judge the removal of a pod that has ended; see runningOnly.
-	Ended bool
 	// OwnEvictions holds the UIDs of the pods that Evenkeel evicts in runs that are not closed.
 	OwnEvictions map[string]bool
+	// RemovesEnded says that a goal asks for the removal of the pod after it has ended.
+	RemovesEnded bool
 
 	annotations *annotation.Pod // set by withAnnotations
 }

@@ -84,7 +84,9 @@ var runningOnly = []plan.Code{
 }
 
 // applies reports whether the rule judges the input.
-func (r *Rule) applies(in Input) bool { return !in.Ended || !slices.Contains(runningOnly, r.Code) }
+func (r *Rule) applies(in Input) bool {
+	return !in.RemovesEnded || !slices.Contains(runningOnly, r.Code)
+}
 
 // Check returns the reason of the first rule that refuses, and false if no rule refuses.
 func Check(in Input) (plan.Reason, bool) { return check(Rules, in) }
@@ -100,7 +102,7 @@ func check(rules []Rule, in Input) (plan.Reason, bool) {
 			return plan.Reason{Code: r.Code, Message: msg}, true
 		}
 	}
-	if !in.Ended { // otherwise the pod has not passed every rule
+	if !in.RemovesEnded { // otherwise the pod has not passed every rule
 		in.Cache.passed.add(in.Snapshot, in.Pod)
 	}
 	return plan.Reason{}, false

@@ -1,0 +1,129 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
+)
+
+const (
+	affinityConfig = `
+limits: {perOwner: unlimited, perNamespace: unlimited}
+strategies:
+- {name: affinity, type: NodeAffinity, schedule: "0 * * * *", args: {preferred: true}}
+`
+	taintsConfig = `
+limits: {perOwner: unlimited, perNamespace: unlimited}
+strategies:
+- {name: taints, type: NodeTaints, schedule: "0 * * * *", args: {preferNoSchedule: true}}
+`
+)
+
+// TestStrategiesNodeViolations checks that the pods of web leave a node that their affinity or a taint does not want, and
+// that a second pass moves nothing.
+func TestStrategiesNodeViolations(t *testing.T) {
+	skipIfShort(t)
+	web := func(nodes ...string) seed.App {
+		return seed.App{Name: "web", MilliCPU: 500, MemoryMi: 512, Nodes: nodes, GraceSeconds: 1}
+	}
+	allowed, preferred := web("n1", "n1", "n2"), web("n1", "n3")
+	allowed.AllowedNodes, preferred.PreferredNodes = []string{"n2", "n3"}, []string{"n3"}
+	for name, c := range map[string]struct {
+		config    string
+		app       seed.App
+		taint     corev1.TaintEffect // of n1
+		evictions int
+		left      string // the node on which no pod of web may remain
+	}{
+		"required affinity":  {affinityConfig, allowed, "", 2, "n1"},
+		"preferred affinity": {affinityConfig, preferred, "", 1, "n1"},
+		"NoSchedule":         {taintsConfig, web("n1", "n1", "n2"), corev1.TaintEffectNoSchedule, 2, "n1"},
+		"PreferNoSchedule":   {taintsConfig, web("n1", "n2"), corev1.TaintEffectPreferNoSchedule, 1, "n1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ns := seedApps(t, []seed.App{c.app})
+			if c.taint != "" {
+				taintNode(t, "n1", c.taint)
+			}
+			config := testbed.ConfigFile(t, c.config)
+			first := onePass(t, config, ns)
+			if len(first.Outcomes) != c.evictions {
+				t.Errorf("the first pass has the outcomes %q, want %d evictions", first.outcomeCodes(), c.evictions)
+			}
+			if nodes := nodesOf(t, ns, "web"); slices.Contains(nodes, c.left) {
+				t.Errorf("the pods are on %v after the pass, want none on %s", nodes, c.left)
+			}
+			if second := onePass(t, config, ns); len(second.Plan.Moves) > 0 {
+				t.Errorf("the second pass plans %d moves, want none", len(second.Plan.Moves))
+			}
+			checkEvictions(t, ns, c.evictions)
+		})
+	}
+}
+
+// TestStrategiesPreferenceWithoutABetterNode makes ten passes over pods that prefer a node that does not exist, as in issue
+// 1707 of the descheduler, or that is full, as in its issue 1410. The descheduler evicts such pods again and again.
+func TestStrategiesPreferenceWithoutABetterNode(t *testing.T) {
+	skipIfShort(t)
+	for name, node := range map[string]string{"missing": "n9", "full": "n3"} {
+		t.Run(name, func(t *testing.T) {
+			ns := seedApps(t, []seed.App{
+				{Name: "full", MilliCPU: 9700, MemoryMi: 512, Nodes: []string{"n3"}, GraceSeconds: 1},
+				{Name: "web", MilliCPU: 500, MemoryMi: 512, Nodes: []string{"n1", "n1", "n2"}, GraceSeconds: 1, PreferredNodes: []string{node}},
+			})
+			config, before := testbed.ConfigFile(t, affinityConfig), podUIDs(t, ns)
+			for i := range 10 {
+				if r := onePass(t, config, ns); len(r.Plan.Moves) > 0 {
+					t.Fatalf("pass %d plans %d moves, want none", i+1, len(r.Plan.Moves))
+				}
+			}
+			checkEvictions(t, ns, 0)
+			if after := podUIDs(t, ns); fmt.Sprint(after) != fmt.Sprint(before) {
+				t.Errorf("the pods changed: %v, before %v", after, before)
+			}
+		})
+	}
+}
+
+// taintNode adds a taint to a node until the test ends.
+func taintNode(t *testing.T, node string, effect corev1.TaintEffect) {
+	t.Helper()
+	const key = "example.com/left"
+	editTaints(t, node, func(all []corev1.Taint) []corev1.Taint { return append(all, corev1.Taint{Key: key, Effect: effect}) })
+	t.Cleanup(func() {
+		editTaints(t, node, func(all []corev1.Taint) []corev1.Taint {
+			return slices.DeleteFunc(all, func(x corev1.Taint) bool { return x.Key == key })
+		})
+	})
+}
+
+// onePass makes one pass of all strategies and returns its report.
+func onePass(t *testing.T, config, ns string) passReport {
+	t.Helper()
+	r := runEvenkeel(t, "run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns)
+	if r.code > 1 {
+		t.Fatalf("exit %d", r.code)
+	}
+	return parseReport(t, r.stdout)
+}
+
+// nodesOf returns the nodes of an app's pods that do not terminate.
+func nodesOf(t *testing.T, ns, app string) (nodes []string) {
+	t.Helper()
+	pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range pods.Items {
+		if pods.Items[i].DeletionTimestamp == nil {
+			nodes = append(nodes, pods.Items[i].Spec.NodeName)
+		}
+	}
+	return nodes
+}

@@ -1,0 +1,98 @@
+// Package antiaffinity states one goal for each workload whose required inter-pod anti-affinity is violated: the pods in
+// conflict run in different domains.
+//
+// The package decides which pods are in conflict. It never decides which pod of a conflict leaves. It ignores preferred
+// anti-affinity.
+package antiaffinity
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies/arg"
+)
+
+// Args are the arguments of the strategy. It has none.
+type Args struct{}
+
+// Strategy is the strategy with its scope.
+type Strategy struct {
+	name  string
+	scope cluster.Scope
+}
+
+// New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
+func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+	var a Args
+	return &Strategy{name, scope}, arg.Decode(raw, &a)
+}
+
+// Goals returns one unmet PodsApart goal for each workload that declares a violated term, and for each pod without a
+// workload that does. If both pods of a conflict declare a term, the conflict belongs to the first of the two goals.
+func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+	found := newFinder(s, a.scope).conflicts()
+	var goals []plan.Goal
+	for i, c := range found {
+		if i == 0 || !sameOwner(s, c.declaredBy, found[i-1].declaredBy) {
+			goals = append(goals, a.goal(&s.Pods[c.declaredBy], s))
+		}
+		g := &goals[len(goals)-1]
+		g.Conflicts = append(g.Conflicts, plan.Conflict{Pods: c.pods, TopologyKey: c.topologyKey})
+		g.Pods = append(g.Pods, c.pods[:]...)
+	}
+	for i := range goals {
+		g := &goals[i]
+		slices.Sort(g.Pods)
+		g.Pods = slices.Compact(g.Pods)
+		g.Reason = plan.Reason{Code: plan.AntiAffinityViolated, Message: message(s, g)}
+	}
+	return goals
+}
+
+// goal returns a goal without conflicts for the owner of a pod that declares a term.
+func (a *Strategy) goal(p *cluster.Pod, s *cluster.Snapshot) plan.Goal {
+	o := p.Object
+	subject := plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: o.Namespace, Name: o.Name, UID: string(o.UID)}
+	if p.Workload != cluster.NoWorkload {
+		w := &s.Workloads[p.Workload]
+		subject = plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID}
+	}
+	return plan.Goal{Strategy: a.name, Kind: plan.PodsApart, Subject: subject, Weight: 1}
+}
+
+func message(s *cluster.Snapshot, g *plan.Goal) string {
+	c := g.Conflicts[0]
+	first, second := &s.Pods[c.Pods[0]], &s.Pods[c.Pods[1]]
+	value, _ := s.Nodes[first.Node].Label(c.TopologyKey)
+	text := fmt.Sprintf("the anti-affinity of %s keeps %s and %s apart, but both run in %s of %s", g.Subject.Name,
+		first.Object.Name, second.Object.Name, value, c.TopologyKey)
+	if more := len(g.Conflicts) - 1; more > 0 {
+		text += "; it has " + plural.Count(more, "more conflict")
+	}
+	return text
+}
+
+// sameOwner reports whether two pods belong to the same workload, or are the same pod.
+func sameOwner(s *cluster.Snapshot, a, b cluster.PodID) bool {
+	return a == b || s.Pods[a].Workload != cluster.NoWorkload && s.Pods[a].Workload == s.Pods[b].Workload
+}
+
+// byOwner orders conflicts by the workload that declares the term, and by pods.
+func byOwner(s *cluster.Snapshot) func(a, b conflict) int {
+	return func(a, b conflict) int {
+		return cmp.Or(cmp.Compare(s.Pods[a.declaredBy].Workload, s.Pods[b.declaredBy].Workload),
+			cmp.Compare(a.declaredBy, b.declaredBy), slices.Compare(a.pods[:], b.pods[:]), cmp.Compare(a.topologyKey, b.topologyKey))
+	}
+}
+
+// Requirements describes the pods for which Goals states goals.
+func (a *Strategy) Requirements() string {
+	return "two pods in one domain, one of them in scope, that required anti-affinity keeps apart"
+}
+
+// UsageNeeds returns the zero value, because the strategy counts pods.
+func (a *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }

@@ -1,0 +1,134 @@
+package antiaffinity
+
+import (
+	"reflect"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
+	"github.com/evenkeel-project/evenkeel/strategies/topology"
+)
+
+// conflict is two pods in one domain that a required anti-affinity term keeps apart.
+type conflict struct {
+	declaredBy  cluster.PodID
+	pods        [2]cluster.PodID // in ascending order
+	topologyKey string
+}
+
+// maxPartners limits the conflicts that one term of one pod has. The conflicts of a goal grow with the square of the
+// pods in a domain. The conflicts that are left out follow in later passes.
+const maxPartners = 50
+
+// finder finds conflicts in a snapshot. Cost: the pods with terms, times the pods that the terms select.
+type finder struct {
+	snapshot   *cluster.Snapshot
+	scope      cluster.Scope
+	index      *cluster.PodIndex
+	topologies *topology.Cache
+	namespaces []string // of the snapshot's pods
+	seen       map[conflict]bool
+	found      []conflict
+	// last is the latest pod with terms. The pods of a controller are adjacent, and share what is cached here.
+	last    *corev1.Pod
+	terms   []model.AffinityTerm
+	matches []map[int32][]cluster.PodID // by term: the pods that it selects, by domain
+}
+
+func newFinder(s *cluster.Snapshot, scope cluster.Scope) *finder {
+	f := &finder{snapshot: s, scope: scope, index: cluster.NewPodIndex(s), topologies: topology.NewCache(s, scope), seen: map[conflict]bool{}}
+	for i := range s.Pods {
+		if ns := s.Pods[i].Object.Namespace; i == 0 || ns != f.namespaces[len(f.namespaces)-1] {
+			f.namespaces = append(f.namespaces, ns)
+		}
+	}
+	return f
+}
+
+// conflicts returns all conflicts with at least one pod in scope, sorted by the workload that declares the term.
+func (f *finder) conflicts() []conflict {
+	for i := range f.snapshot.Pods {
+		p := &f.snapshot.Pods[i]
+		if topology.IsRunning(p) && declaresTerms(p.Object) {
+			f.readTerms(p.Object)
+			for t := range f.terms {
+				f.addConflicts(p, t)
+			}
+		}
+	}
+	slices.SortFunc(f.found, byOwner(f.snapshot))
+	return f.found
+}
+
+func declaresTerms(p *corev1.Pod) bool {
+	a := p.Spec.Affinity
+	return a != nil && a.PodAntiAffinity != nil && len(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution) > 0
+}
+
+// readTerms sets terms and matches for a pod. A pod with an invalid term has none: the API server rejects such pods.
+func (f *finder) readTerms(p *corev1.Pod) {
+	if f.last != nil && f.last.Namespace == p.Namespace && reflect.DeepEqual(f.last.Spec.Affinity.PodAntiAffinity, p.Spec.Affinity.PodAntiAffinity) {
+		return
+	}
+	f.last, f.terms, f.matches = p, nil, nil
+	terms, err := model.ReadTerms(p.Namespace, &corev1.Affinity{PodAntiAffinity: p.Spec.Affinity.PodAntiAffinity})
+	if err != nil {
+		return
+	}
+	f.terms = terms.Anti
+	for i := range f.terms {
+		f.matches = append(f.matches, f.selected(&f.terms[i]))
+	}
+}
+
+// selected returns the running pods that a term selects, by domain. Pods on nodes without the topology key conflict with
+// no pod.
+func (f *finder) selected(t *model.AffinityTerm) map[int32][]cluster.PodID {
+	domains, out := f.topologies.Domains(t.Key), map[int32][]cluster.PodID{}
+	for _, ns := range f.namespaces {
+		var l map[string]string
+		if o := f.snapshot.Namespace(ns); o != nil {
+			l = o.Labels
+		}
+		if !t.SelectsNamespace(ns, l) {
+			continue
+		}
+		f.index.ForEachSelected(ns, t.Selector(), func(p *cluster.Pod) {
+			if !topology.IsRunning(p) {
+				return
+			}
+			if d, ok := domains.OfNode(p.Node); ok {
+				out[d] = append(out[d], p.ID)
+			}
+		})
+	}
+	return out
+}
+
+// addConflicts adds the conflicts that a term of a pod has.
+func (f *finder) addConflicts(p *cluster.Pod, term int) {
+	key := f.terms[term].Key
+	d, ok := f.topologies.Domains(key).OfNode(p.Node)
+	if !ok {
+		return
+	}
+	own, partners := podfilter.InScope(f.snapshot, f.scope, p), 0
+	for _, other := range f.matches[term][d] {
+		if other == p.ID || !own && !podfilter.InScope(f.snapshot, f.scope, &f.snapshot.Pods[other]) {
+			continue
+		}
+		if partners++; partners > maxPartners {
+			return
+		}
+		pair := conflict{pods: [2]cluster.PodID{min(p.ID, other), max(p.ID, other)}, topologyKey: key}
+		if f.seen[pair] {
+			continue
+		}
+		f.seen[pair] = true
+		pair.declaredBy = p.ID
+		f.found = append(f.found, pair)
+	}
+}
