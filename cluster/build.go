@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 )
 
-// defaultServerVersion is the newest known version. New assumes it if the version is unknown.
+// defaultServerVersion is the newest known version. Its model predicts if the version is unknown.
 var defaultServerVersion = fmt.Sprintf("1.%d", kubeversion.Newest)
 
 // kubectlGet is a command that prints all objects that decisions depend on.
@@ -80,6 +80,7 @@ func (b *builder) parseVersion() {
 		b.addError("server version %q is not major.minor, such as 1.37", b.o.ServerVersion)
 		return
 	}
+	b.s.VersionUnknown = b.o.ServerVersion == ""
 	b.s.ServerMajor, b.s.ServerMinor = int(v.Major()), int(v.Minor())
 	b.s.Scheduler = b.o.Features()
 }
@@ -89,7 +90,7 @@ func (o *Objects) version() (*version.Version, error) {
 }
 
 // Features returns what the scheduler of the server's version does. If the version cannot be parsed, Features returns
-// those of the newest known version.
+// those of the newest known version, and so it does if the version is missing.
 func (o *Objects) Features() kubeversion.Features {
 	v, err := o.version()
 	if err != nil {

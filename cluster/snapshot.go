@@ -8,6 +8,7 @@ package cluster
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,9 @@ type Snapshot struct {
 	TakenAt     time.Time
 	ServerMajor int
 	ServerMinor int
+	// VersionUnknown is true if the objects do not name the version of the server. ServerMajor and ServerMinor are then
+	// the newest known version.
+	VersionUnknown bool
 	// Scheduler says what kube-scheduler of the server's minor version does.
 	Scheduler  kubeversion.Features
 	ClusterUID string
@@ -47,10 +51,18 @@ type Snapshot struct {
 	claimByKey      map[string]*corev1.PersistentVolumeClaim
 }
 
+// Version returns the minor version of the server, such as 1.37, or "" if it is unknown.
+func (s *Snapshot) Version() string {
+	if s.VersionUnknown {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d", s.ServerMajor, s.ServerMinor)
+}
+
 // KnownVersion reports whether Evenkeel has a model of the kube-scheduler of the server's version. For other versions,
-// predictions use the model of the nearest version.
+// predictions use the model of the nearest version, and for an unknown version that of the newest one.
 func (s *Snapshot) KnownVersion() bool {
-	return kubeversion.Known(s.ServerMajor, s.ServerMinor)
+	return !s.VersionUnknown && kubeversion.Known(s.ServerMajor, s.ServerMinor)
 }
 
 // NodeByName returns the node with this name, or nil.

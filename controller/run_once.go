@@ -68,8 +68,17 @@ func (p *pass) makePlan() {
 		p.goals = Goals(p.snapshot, p.Strategies, p.due)
 		p.report.Plan = p.markStateUnknown(p.Planner.Plan(p.snapshot, p.state, p.goals, p.snapshot.TakenAt))
 	})
-	p.log.Info("planned", "strategies", p.due, "moves", len(p.report.Plan.Moves), "lowerBound", p.report.Plan.Bound.MinForPlan,
+	p.log.Info("planned", "strategies", p.due, "moves", len(p.report.Plan.Moves),
+		"proposedMoves", countProposedMoves(p.report.Plan), "lowerBound", p.report.Plan.Bound.MinForPlan,
 		"mode", p.Mode, "observing", begun.Sub(p.report.Started), "planning", p.Clock.Now().Sub(begun))
+}
+
+// countProposedMoves counts the moves that wait for approval or are only shown.
+func countProposedMoves(of plan.Plan) (n int) {
+	for _, x := range of.Proposals {
+		n += len(x.Plan.Moves)
+	}
+	return n
 }
 
 // stopIfBlocked reports whether a pause or the breaker forbids evictions. If one does,

@@ -83,6 +83,8 @@ type StrategyState struct {
 	WaitReason   string `json:"waitReason,omitempty"`
 	// NoData names the usage data that a strategy by load lacks. It is empty if the strategy has its data.
 	NoData string `json:"noData,omitempty"`
+	// NothingInScope names the selector of the strategy's own that selects nothing. It is empty if each selects something.
+	NothingInScope string `json:"nothingInScope,omitempty"`
 	// Settings are the strategy's own scope, limits, guards, weight and softness. It is nil if none is set.
 	Settings *StrategySettings `json:"settings,omitempty"`
 }

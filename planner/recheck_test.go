@@ -181,6 +181,7 @@ func planTwoPodsForTwoNodes(t *testing.T, memory string) (*cluster.Snapshot, *pl
 	if err != nil {
 		t.Fatal(err)
 	}
+	o.ServerVersion = "1.37"
 	s, err := cluster.New(o)
 	if err != nil {
 		t.Fatal(err)

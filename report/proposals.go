@@ -12,43 +12,55 @@ import (
 // writeProposals writes the moves that passes do not execute: those that wait for approval, and those that are only
 // shown.
 func (t *table) writeProposals(p plan.Plan) {
+	untrusted := untrustedText(p) != ""
 	for _, of := range p.Proposals {
 		sub := of.Plan
 		sub.Schedulers = nil // the first line of the plan names the untrusted ones
 		sub.Strategies = slices.Clone(sub.Strategies)
 		for i := range sub.Strategies {
-			sub.Strategies[i].Mode = "" // the verdict is about these strategies
+			sub.Strategies[i].Mode = ""           // the verdict is about these strategies
+			sub.Strategies[i].NothingInScope = "" // the lines below the first one name the selectors
 		}
 		t.addLine("")
-		t.writeVerdict(sub, proposalSubject(of), t.proposalEffect(of.Mode))
+		t.writeVerdict(sub, t.proposalSubject(of, untrusted), t.proposalEffect(of, untrusted))
 		t.writeGoalsUnder("Goals not met after the moves of automatic strategies", sub)
 		t.writeMoves(sub)
 		t.writeRejections(sub)
 	}
 }
 
-// proposalSubject names the mode, the strategies, and the ID with which a person approves the plan.
-func proposalSubject(of plan.Proposal) string {
+// proposalSubject names the mode and the strategies. It names the ID with which a person approves the plan, unless the
+// report names the waiting plan.
+func (t *table) proposalSubject(of plan.Proposal, untrusted bool) string {
 	var names []string
 	for _, st := range of.Plan.Strategies {
 		names = append(names, escape(st.Name))
 	}
 	strategies := plural.Choose(len(names), "strategy ", "strategies ") + strings.Join(names, ", ")
-	if of.Mode == plan.Approve {
-		return "Waiting for approval (" + strategies + "; plan " + shortPlanID(of.Plan.ID) + ")"
+	switch {
+	case of.Mode != plan.Approve:
+		return "Only shown (" + strategies + ")"
+	case len(of.Plan.Moves) == 0 || untrusted:
+		return "Mode approve (" + strategies + ")"
+	case t.namesWaiting:
+		return "Waiting for approval (" + strategies + ")"
 	}
-	return "Only shown (" + strategies + ")"
+	return "Waiting for approval (" + strategies + "; plan " + shortPlanID(of.Plan.ID) + ")"
 }
 
 // proposalEffect describes whether anybody can have the moves of a proposal executed.
-func (t *table) proposalEffect(mode plan.StrategyMode) string {
+func (t *table) proposalEffect(of plan.Proposal, untrusted bool) string {
 	switch {
 	case t.dryRun:
 		return "dry run: nothing is evicted"
-	case mode == plan.Approve:
-		return "nothing is evicted before a person approves it"
+	case of.Mode != plan.Approve:
+		return "mode dryRun: nothing is evicted"
+	case len(of.Plan.Moves) == 0:
+		return ""
+	case untrusted:
+		return "nobody can approve it, because the predictions are untrusted"
 	}
-	return "mode dryRun: nothing is evicted"
+	return "nothing is evicted before a person approves it"
 }
 
 // proposedText counts the moves of the proposals. It returns "" if there are none.
@@ -62,6 +74,10 @@ func proposedText(p plan.Plan) string {
 		what := plural.Count(n, "eviction")
 		if len(p.Moves) > 0 {
 			what = plural.Count(n, "more eviction")
+		}
+		if of.Mode == plan.Approve && untrustedText(p) != "" {
+			out = append(out, what+" would wait for approval if the predictions were trusted")
+			continue
 		}
 		if of.Mode == plan.Approve {
 			out = append(out, fmt.Sprintf("%s %s for approval", what, plural.Choose(n, "waits", "wait")))

@@ -37,6 +37,8 @@ func TestProposalsAreCountedApart(t *testing.T) {
 	none := p
 	none.Moves, none.Goals = nil, nil
 	none.Strategies = p.Strategies[1:]
+	notDue := none
+	notDue.Strategies = append([]plan.StrategyState{{Name: "zones", Goals: 2}}, none.Strategies...)
 	both := p
 	both.Proposals = []plan.Proposal{p.Proposals[0], {Mode: plan.ShowOnly, Plan: threeZonesPlan()}}
 	for _, c := range []struct {
@@ -46,7 +48,8 @@ func TestProposalsAreCountedApart(t *testing.T) {
 		{p, "Plan: 2 evictions meet 1 of 1 goals; lower bound 2; 1 more eviction waits for approval; "},
 		{both, "Plan: 2 evictions meet 1 of 1 goals; lower bound 2; 1 more eviction waits for approval, " +
 			"2 more evictions are only shown (mode dryRun); "},
-		{none, "Plan: nothing to do: no strategy is automatic; 1 eviction waits for approval; "},
+		{none, "Plan: 1 eviction waits for approval; no strategy is automatic; "},
+		{notDue, "Plan: 1 eviction waits for approval; no automatic strategy that is due states a goal; "},
 	} {
 		if got := firstLine(t, c.p); !strings.HasPrefix(got, c.want) {
 			t.Errorf("first line\n%s\nwant\n%s", got, c.want)
@@ -69,6 +72,53 @@ func TestProposalsOfRuns(t *testing.T) {
 		}
 		if line := "\nWaiting for approval (strategy hot; plan 77aa2a7be01d): 1 eviction meets 1 of 1 goals; lower bound 1" + want; !strings.Contains(b.String(), line) {
 			t.Errorf("%s: the report lacks %q:\n%s", mode, line, b.String())
+		}
+	}
+}
+
+// TestApprovedStepsHaveNoGoals checks the line about approved steps, whose plan holds no goals.
+func TestApprovedStepsHaveNoGoals(t *testing.T) {
+	r := waitingRun()
+	r.Plan.Goals, r.Plan.Moves = nil, r.Plan.Moves[:1]
+	var b bytes.Buffer
+	if err := report.Run(&b, report.Table, r); err != nil {
+		t.Fatal(err)
+	}
+	if want := "\nPlan: 1 approved eviction"; !strings.Contains(b.String(), want) || strings.Contains(b.String(), "0 of 0 goals") {
+		t.Errorf("no %q in\n%s", want, b.String())
+	}
+}
+
+// TestOneIDOfAWaitingPlan checks that the report names only the waiting plan, and not the proposal with the same moves.
+func TestOneIDOfAWaitingPlan(t *testing.T) {
+	r := newRun(plan.Live, proposalsPlan())
+	r.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{{ID: "12cd9c01d2e4b5a6", Strategies: map[string]int{"hot": 1}}}}
+	var b bytes.Buffer
+	if err := report.Run(&b, report.Table, r); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); strings.Contains(text, "77aa2a7be01d") || !strings.Contains(text, "\nWaiting for approval (strategy hot): 1 eviction meets") {
+		t.Errorf("the report does not name only 12cd9c01d2e4b5a6:\n%s", text)
+	}
+}
+
+// TestWhatNobodyCanApprove checks proposals without moves, and those with untrusted predictions.
+func TestWhatNobodyCanApprove(t *testing.T) {
+	none, untrusted := proposalsPlan(), proposalsPlan()
+	none.Proposals[0].Plan.Moves = nil
+	untrusted.Schedulers = []plan.SchedulerState{{Name: "default-scheduler", Planned: true, Reason: "bindings seen 0"}}
+	for want, p := range map[string]plan.Plan{
+		"\nMode approve (strategy hot): no evictions; ":                                                               none,
+		"; 1 more eviction would wait for approval if the predictions were trusted; ":                                 untrusted,
+		"\nMode approve (strategy hot): 1 eviction meets 1 of 1 goals; lower bound 1; nobody can approve it, because": untrusted,
+	} {
+		var b bytes.Buffer
+		if err := report.Plan(&b, report.Table, p, report.Options{Evicts: true}); err != nil {
+			t.Fatal(err)
+		}
+		if text := b.String(); !strings.Contains(text, want) || strings.Contains(text, "Waiting for approval") ||
+			strings.Contains(text, "before a person approves it") {
+			t.Errorf("no %q, or approval is possible, in\n%s", want, text)
 		}
 	}
 }

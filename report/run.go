@@ -18,6 +18,7 @@ type runTable struct{ *table }
 // writeRun writes what a pass did, and then its plan.
 func (t runTable) writeRun(r plan.RunReport) {
 	t.ended, t.dryRun = true, r.Mode == plan.DryRun
+	t.namesWaiting = r.Waiting != nil && len(r.Waiting.Plans) > 0
 	t.writeRunVerdict(r)
 	switch {
 	case refused(r):

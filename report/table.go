@@ -17,7 +17,9 @@ type table struct {
 	wide, color bool
 	ended       bool // the plan is part of the report of a run that has ended
 	dryRun      bool // no pass evicts anything, whatever the mode of a strategy
-	lines       []string
+	// namesWaiting reports that a line names the waiting plans, with the IDs to approve.
+	namesWaiting bool
+	lines        []string
 }
 
 func newTable(format Format, opts []Options) *table {

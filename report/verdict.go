@@ -16,14 +16,19 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 	color, text := green, ""
 	if len(p.NothingJudged) > 0 {
 		t.writeNothingJudged(p, subject, effect)
+		t.writeEmptyScopes(p)
 		return
 	}
-	waiting := waitingText(automaticStrategies(p))
+	waiting, proposed := waitingText(automaticStrategies(p)), proposedText(p)
 	switch {
 	case len(p.Goals) == 0 && len(p.Moves) == 0 && waiting != "":
 		text, color = "nothing to do yet: "+waiting, yellow
 	case len(p.Goals) == 0 && len(p.Moves) == 0:
-		text, color = nothingToDoText(p)
+		if text, color = nothingToDoText(p); proposed != "" {
+			text, proposed = proposed+"; "+strings.TrimPrefix(text, "nothing to do: "), ""
+		}
+	case goals == 0: // a person approved these steps; the waiting plan has the goals
+		text = plural.Count(len(p.Moves), "approved eviction")
 	case len(p.Moves) == 0:
 		color = yellow
 		text = fmt.Sprintf("no evictions; %d of %d goals stay unmet (reasons below)", goals-met, goals)
@@ -39,8 +44,8 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 	if more := noDataText(p, true); more != "" && slices.ContainsFunc(p.Strategies, func(st plan.StrategyState) bool { return st.Goals > 0 }) {
 		text, color = text+"; "+more, yellow
 	}
-	if more := proposedText(p); more != "" {
-		text += "; " + more
+	if proposed != "" {
+		text += "; " + proposed
 	}
 	if n := countWorseWorkloads(p); n > 0 {
 		text, color = fmt.Sprintf("%s; a zone failure would hit %s harder than now (below)", text, plural.Count(n, "workload")), yellow
@@ -57,6 +62,20 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 	t.addLine("%s", t.paint(color, subject+": "+text+"."))
 	if why := untrustedText(p); why != "" {
 		t.addLine("%s", t.paint(yellow, "Untrusted: "+why+"."))
+	}
+	t.writeEmptyScopes(p)
+}
+
+// writeEmptyScopes names the strategies whose own selectors select nothing, unless the first line does.
+func (t *table) writeEmptyScopes(p plan.Plan) {
+	if slices.ContainsFunc(p.NothingJudged, func(r plan.Reason) bool { return r.Code == plan.NothingInScope }) {
+		return
+	}
+	for _, st := range p.Strategies {
+		if st.NothingInScope != "" {
+			t.addLine("%s", t.paint(yellow, fmt.Sprintf("Strategy %s does nothing: %s (%s).", escape(st.Name), escape(st.NothingInScope),
+				plan.NothingInScope)))
+		}
 	}
 }
 
@@ -227,6 +246,8 @@ func nothingToDoText(p plan.Plan) (text, color string) {
 		return noStrategiesText(p)
 	case stated == 0:
 		return "nothing to do: no strategy states a goal", yellow
+	case dueGoals == 0 && len(p.Strategies) < configured:
+		text, color = "no automatic strategy that is due states a goal", yellow
 	case dueGoals == 0:
 		text, color = "no strategy that is due states a goal", yellow
 	case len(notDue) > 0:

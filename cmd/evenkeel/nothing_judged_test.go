@@ -67,6 +67,11 @@ func TestNothingJudged(t *testing.T) {
 		{"no strategy is configured", "strategies: []\n", nil},
 		{"no node is in scope", "nodeSelector: pool=gold\n" + zonesConfig, nil},
 		{"no namespace is in scope", "namespaces: {include: [shpo]}\n" + zonesConfig, nil},
+		{"no node is in the scope of the only strategy", strings.Replace(zonesConfig, "}", ", nodeSelector: pool=gold}", 1), nil},
+		{"no namespace is in the scope of the only strategy", strings.Replace(zonesConfig, "}", ", namespaces: {include: [shpo]}}", 1), nil},
+		{"no pod is in the scope of the only strategy", strings.Replace(zonesConfig, "}", ", podSelector: app=nothing}", 1), nil},
+		{"no pod is in the scope of one of two strategies", strings.Replace(zonesConfig, "}", "}, {name: other, type: ZoneSpread, schedule: \"@hourly\", "+
+			"podSelector: app=nothing}", 1), nil},
 		{"two causes", strings.Replace(byLoadConfig, "strategies: [", "strategies: [{name: zones, type: ZoneSpread, schedule: \"@hourly\"}, ", 1),
 			map[string]http.HandlerFunc{"/version": answerVersion("32")}},
 		{"all goals are met, so no prediction is necessary", `strategies: [{name: high, type: NodeLoad, schedule: "@hourly", args: {target: {cpu: 1}}}]` + "\n",
@@ -89,7 +94,13 @@ func TestNothingJudged(t *testing.T) {
 				continue
 			}
 			first, _, _ := strings.Cut(got.stdout, "\n")
-			fmt.Fprintf(&out, "%s: exit %d\n  first line: %s\n  error: %s\n", command, got.exit, first, withoutWarnings(got.stableMessage(dir)))
+			fmt.Fprintf(&out, "%s: exit %d\n  first line: %s\n", command, got.exit, first)
+			for _, line := range strings.Split(got.stdout, "\n") {
+				if strings.HasPrefix(line, "Strategy ") {
+					fmt.Fprintf(&out, "  line: %s\n", line)
+				}
+			}
+			fmt.Fprintf(&out, "  error: %s\n", withoutWarnings(got.stableMessage(dir)))
 		}
 		for _, r := range report.Plan.NothingJudged {
 			fmt.Fprintf(&out, "JSON: plan.nothingJudged: %s\n", r.Code)

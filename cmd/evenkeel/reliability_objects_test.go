@@ -32,6 +32,8 @@ func inconsistentObjectRows(*testing.T) []badInput {
 	rows := []badInput{
 		{input: "a kind that does not exist", edit: []string{"kind: Service\n", "kind: Servise\n"}, moves: movesOfExample, want: "1 objects of kind v1 Servise are not read"},
 		{input: "a server version that is too new", edit: []string{`server-version: "1.37"`, `server-version: "1.99"`}, want: "predictions for Kubernetes 1.99 are untrusted", moves: 2},
+		{input: "no server version", edit: []string{`evenkeel.io/server-version: "1.37"`, `dumped-by: old`},
+			want: "predictions for Kubernetes of unknown version are untrusted", moves: 2},
 		{input: "a server version that is too old", edit: []string{`server-version: "1.37"`, `server-version: "1.10"`}, want: "predictions for Kubernetes 1.10 are untrusted", moves: 2},
 		{input: "pods that start after the snapshot was taken", edit: []string{"2026-01-02T00:00:00Z", "1970-01-01T00:00:00Z"}, want: "PodTooYoung"},
 		{input: "nodes without allocatable resources", edit: []string{`all:allocatable: {cpu: "10", memory: "10Gi", pods: "110"}, `, ""}, want: "its replacement fits on no other node"},

@@ -23,11 +23,11 @@ func TestTextOfOthersIsSafeForATerminal(t *testing.T) {
 	holder := strings.ReplaceAll(leaseJSON("HOLDER", time.Now()), "HOLDER", `node-7\u001b[2J\nevenkeel: forged`)
 	for name, run := range map[string]func(t *testing.T) programResult{
 		"a rejected trigger": func(t *testing.T) programResult {
-			got, _ := runTrigger(t, map[string]string{"state": "rejected", "message": hostile}, nil, "zones")
+			got, _ := runTrigger(t, map[string]string{"state": "rejected", "message": hostile}, nil, nil, "zones")
 			return got
 		},
 		"the holder of a trigger": func(t *testing.T) programResult {
-			got, _ := runTrigger(t, map[string]string{"state": "taken"}, respondText(200, "application/json", holder), "zones")
+			got, _ := runTrigger(t, map[string]string{"state": "taken"}, respondText(200, "application/json", holder), nil, "zones")
 			return got
 		},
 		"another approval": func(t *testing.T) programResult {

@@ -80,7 +80,15 @@ func (f *triggerFlags) run(cmd *cobra.Command, g *globalFlags, strategy string) 
 	if err := f.waitForLeader(cmd.Context(), box, id, holder); err != nil {
 		return err
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: %s runs strategy %s now; see its log and its report.\n", f.namespace, holder, strategy)
+	pause, err := g.pauseStore(client, f.namespace).Read(cmd.Context())
+	if err != nil {
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: it is not known whether evictions are paused: %v\n", err)
+	}
+	but := ""
+	if pause != nil {
+		but = ", but evicts nothing: " + pause.Block().Reason.Message
+	}
+	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: %s runs strategy %s now%s; see its log and its report.\n", f.namespace, holder, strategy, but)
 	return nil
 }
 

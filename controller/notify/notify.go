@@ -72,7 +72,7 @@ func New(c clock.WithTicker, log *slog.Logger, r Recorder) *Notifier {
 }
 
 // Configure replaces the receivers. A receiver that is unchanged is not interrupted. A receiver that changed keeps its
-// waiting messages.
+// waiting messages. Configure logs each new or changed receiver whose address cannot be read now.
 func (n *Notifier) Configure(receivers []Receiver) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -108,6 +108,9 @@ func (n *Notifier) startWorker(r Receiver, box *mailbox) *worker {
 	ctx, stop := context.WithCancel(context.Background()) // outlives the pass that sends a message
 	w := &worker{receiver: r, box: box, stop: stop, clock: n.clock, log: n.log.With("receiver", r.Name),
 		recorder: n.recorder}
+	if _, err := r.address(); err != nil {
+		w.log.Warn("the receiver gets no notifications until its address can be read", "error", err)
+	}
 	n.running.Go(func() { w.run(ctx) })
 	return w
 }

@@ -324,11 +324,26 @@ func TestErrorsContainNoSecret(t *testing.T) {
 // TestSecretWebhooksNeedHTTPS checks that the URL of a Slack or Teams webhook is not sent in clear text.
 func TestSecretWebhooksNeedHTTPS(t *testing.T) {
 	s := serve(t, status(200))
-	n, counts, _ := startNotifier(t, instantClock{}, notify.Receiver{Name: "r", Format: message.Teams, URLFile: secretFile(t, s.URL)})
+	n, counts, log := startNotifier(t, instantClock{}, notify.Receiver{Name: "r", Format: message.Teams, URLFile: secretFile(t, s.URL)})
 	n.Send(about(message.UsageSilent, 1))
 	counts.waitFor("r/failed", 1)
+	n.Close(time.Minute)
 	if got := s.seen(); len(got) != 0 {
 		t.Errorf("the webhook got %q over http://", got)
+	}
+	if strings.Contains(log.String(), "will be tried again") {
+		t.Errorf("an invalid address is tried again:\n%s", log)
+	}
+}
+
+// TestMissingAddressIsLogged checks that a new configuration whose urlFile does not exist is logged before any message.
+func TestMissingAddressIsLogged(t *testing.T) {
+	n, _, log := startNotifier(t, instantClock{})
+	n.Configure([]notify.Receiver{{Name: "r", Format: message.JSON, URLFile: "/does/not/exist", Timeout: time.Minute}})
+	n.Close(time.Minute)
+	const want = "level=WARN msg=\"the receiver gets no notifications until its address can be read\" receiver=r error=\"reading the address: "
+	if !strings.Contains(log.String(), want) {
+		t.Errorf("no %q in\n%s", want, log)
 	}
 }
 

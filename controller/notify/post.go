@@ -112,6 +112,6 @@ func (r Receiver) schemes() []string {
 }
 
 func (r Receiver) addressError() error {
-	return fmt.Errorf("%s does not contain one URL with the scheme %s", cmp.Or(r.URLFile, "url"),
-		strings.Join(r.schemes(), " or "))
+	return finalError(fmt.Sprintf("%s does not contain one URL with the scheme %s", cmp.Or(r.URLFile, "url"),
+		strings.Join(r.schemes(), " or ")))
 }

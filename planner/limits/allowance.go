@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
@@ -71,6 +72,25 @@ func (a Allowance) reason() plan.Reason {
 	return plan.Reason{Code: a.Code, Message: fmt.Sprintf("%s allows %s%s; %d planned already", a.Name(), a.Description(),
 		a.LastHour(), a.Planned)}
 }
+
+// NarrowKey returns the key of the limit that a rejection names, if it is a limit of a window or of a strategy. Otherwise
+// the result is "".
+func NarrowKey(r plan.Reason) string {
+	if strategy, rest, ok := strings.Cut(r.Message, ": "); ok && strings.HasPrefix(r.Message, strategyPrefix) {
+		key, _, _ := strings.Cut(rest, " ")
+		return key + " of " + strategy
+	}
+	if key, _, _ := strings.Cut(r.Message, " "); strings.HasPrefix(key, windowPrefix) {
+		return key
+	}
+	return ""
+}
+
+// Beginnings of the keys of limits in reasons.
+const (
+	strategyPrefix = "strategy "
+	windowPrefix   = "windows."
+)
 
 func describeZone(zone string) string {
 	if zone == "" {

@@ -36,7 +36,7 @@ func keyOf(strategy, key string) string {
 	if strategy == "" {
 		return key
 	}
-	return "strategy " + strategy + ": " + key
+	return strategyPrefix + strategy + ": " + key
 }
 
 // NewCounter returns a Counter without planned evictions. The parameter hour holds the evictions of the last hour, and

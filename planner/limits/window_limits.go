@@ -33,7 +33,7 @@ func (l *Counter) effective(key string, pods int, pick limitPicker) (plan.CountL
 }
 
 // ofWindow reports whether the limit is that of a window.
-func (a Allowance) ofWindow() bool { return strings.HasPrefix(a.configKey, "windows.") }
+func (a Allowance) ofWindow() bool { return strings.HasPrefix(a.configKey, windowPrefix) }
 
 // WindowKeys returns the configuration keys of the window limits that apply now.
 func (l *Counter) WindowKeys() []string {

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
 // A cause explains why pods of an unmet goal are not moved: a code, and the words that follow "are".
@@ -48,8 +49,7 @@ func (p *proof) blockers() []plan.Blocker {
 				}
 			}
 			if rejected {
-				code := r.Reason.Code
-				counts[cause{code, cmp.Or(p.provenCause(g, id), wordsOf(code))}]++
+				counts[cause{r.Reason.Code, cmp.Or(p.provenCause(g, id), wordsOf(r.Reason))}]++
 			}
 		}
 		for _, x := range sortedCauses(counts) {
@@ -81,9 +81,9 @@ func atLeastText(minimum bool) string {
 	return ""
 }
 
-// wordsOf returns the words of a cause with this code.
-func wordsOf(code plan.Code) string {
-	return cmp.Or(causeWords[code], "kept by a guard: "+string(code))
+// wordsOf returns the words of the cause of a rejection.
+func wordsOf(r plan.Reason) string {
+	return cmp.Or(limitWords(r), causeWords[r.Code], "kept by a guard: "+string(r.Code))
 }
 
 func describeUnmetGoal(g plan.Goal) string {
@@ -145,6 +145,20 @@ func (p *proof) onlyUnwanted(id cluster.PodID, nodes []cluster.NodeID) bool {
 	})
 }
 
+// limitWords names the limit of a window or of a strategy that keeps a pod. The result is "" for other reasons.
+func limitWords(r plan.Reason) string {
+	if !strings.HasPrefix(causeWords[r.Code], beyond) {
+		return ""
+	}
+	if key := limits.NarrowKey(r); key != "" {
+		return beyond + key
+	}
+	return ""
+}
+
+// beyond begins the words about limits.
+const beyond = "beyond "
+
 // causeWords describes the causes that an operator can change.
 var causeWords = map[plan.Code]string{
 	plan.NoTargetFits:           "without a node that takes them and leaves no goal worse",
@@ -162,12 +176,12 @@ var causeWords = map[plan.Code]string{
 	plan.MultiplePDBs:           "held by several PodDisruptionBudgets at once",
 	plan.PDBNotObserved:         "held by PodDisruptionBudgets that are not up to date",
 	plan.WorkloadUnavailable:    "of workloads with too few available pods",
-	plan.LimitPerPass:           "beyond limits.perPass",
-	plan.LimitPerNode:           "beyond limits.perNode",
-	plan.LimitPerNamespace:      "beyond limits.perNamespace",
-	plan.LimitPerOwner:          "beyond limits.perOwner",
-	plan.LimitPerZone:           "beyond limits.perZone",
-	plan.LimitPerHour:           "beyond limits.perHour",
+	plan.LimitPerPass:           beyond + "limits.perPass",
+	plan.LimitPerNode:           beyond + "limits.perNode",
+	plan.LimitPerNamespace:      beyond + "limits.perNamespace",
+	plan.LimitPerOwner:          beyond + "limits.perOwner",
+	plan.LimitPerZone:           beyond + "limits.perZone",
+	plan.LimitPerHour:           beyond + "limits.perHour",
 	plan.BackedOff:              "of workloads that rest after a bad landing, or came shortly after evictions of their workloads and may replace what was evicted",
 	plan.DoNotDisrupt:           "not to be disrupted, by request",
 	plan.EvictNever:             "never to be evicted, by request",

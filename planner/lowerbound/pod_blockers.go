@@ -37,7 +37,7 @@ func (p *proof) podBlockers(moved map[cluster.PodID]bool) (out []plan.Blocker) {
 			of.explained++
 		}
 		if rejected {
-			of.causes[cause{r.Reason.Code, wordsOf(r.Reason.Code)}]++
+			of.causes[cause{r.Reason.Code, wordsOf(r.Reason)}]++
 		}
 	}
 	for _, of := range all {

@@ -41,7 +41,7 @@ func smallCluster(t *testing.T, nodes int, pods []string) *cluster.Snapshot {
 		}
 		fmt.Fprintf(&text, smallPod, i, f[0], f[1], f[2])
 	}
-	o := &cluster.Objects{}
+	o := &cluster.Objects{ServerVersion: "1.37"}
 	if err := cluster.Read(strings.NewReader(text.String()), "objects.yaml", o); err != nil {
 		t.Fatal(err)
 	}

@@ -29,33 +29,14 @@ func nothingJudged(c *search.Search, strategies []plan.StrategyState, hintsNoDat
 		causes = append(causes, plan.Reason{Code: plan.NoUsageData,
 			Message: noData + "; check load in the configuration, and the usage source"})
 	}
-	return causes
-}
-
-// nothingInScope returns the reason if the configuration selects no node or no namespace of the cluster.
-func nothingInScope(c *search.Search) plan.Reason {
-	s, scope := c.Snapshot, c.Options.Guards.Scope
-	if n := len(s.Nodes); n > 0 && !slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool { return scope.HasNode(&n) }) {
-		return plan.Reason{Code: plan.NothingInScope, Message: fmt.Sprintf(
-			"nodeSelector %s selects none of %s; correct it, or label nodes", scope.Nodes, plural.Count(n, "node"))}
-	}
-	if len(scope.Include) == 0 && (scope.Namespaces == nil || scope.Namespaces.Empty()) {
-		return plan.Reason{}
-	}
-	known := map[string]bool{}
-	for _, n := range s.Objects.Namespaces {
-		known[n.Name] = true
-	}
-	for i := range s.Pods {
-		known[s.Pods[i].Object.Namespace] = true
-	}
-	for name := range known {
-		if scope.HasNamespace(s, name) {
-			return plan.Reason{}
+	if !slices.ContainsFunc(strategies, couldStateGoals) {
+		for _, st := range strategies {
+			if st.NothingInScope != "" {
+				causes = append(causes, plan.Reason{Code: plan.NothingInScope, Message: "strategy " + st.Name + ": " + st.NothingInScope})
+			}
 		}
 	}
-	return plan.Reason{Code: plan.NothingInScope, Message: fmt.Sprintf(
-		"namespaces selects none of %s; correct namespaces.include, exclude and selector", plural.Count(len(known), "namespace"))}
+	return causes
 }
 
 // unpredictable returns the causes in the server and the schedulers if no pod could be judged because of them. The pods
@@ -121,10 +102,14 @@ func isBudget(code plan.Code) bool {
 // lackUsage reports whether usage data is missing for all strategies that could have stated a goal to meet. Without
 // strategies, the hint rules need the data.
 func lackUsage(strategies []plan.StrategyState) bool {
-	constraintsOnly := func(st plan.StrategyState) bool { return st.Goals > 0 && !st.Due }
-	return !slices.ContainsFunc(strategies, func(st plan.StrategyState) bool {
-		return st.NoData == "" && !constraintsOnly(st)
-	})
+	return !slices.ContainsFunc(strategies, couldStateGoals)
+}
+
+// couldStateGoals reports whether the strategy could have stated a goal to meet: its scope is not empty, it has its usage
+// data, and not all of its goals are constraints.
+func couldStateGoals(st plan.StrategyState) bool {
+	constraintsOnly := st.Goals > 0 && !st.Due
+	return st.NothingInScope == "" && st.NoData == "" && !constraintsOnly
 }
 
 // withoutUsage names the strategies and hints that lack usage data, by reason. It returns "" if no data is missing.

@@ -37,7 +37,8 @@ func strategyStates(c *search.Search) []plan.StrategyState {
 		}
 	}
 	for i, info := range listedStrategies(c) {
-		if out[i].Goals == 0 {
+		out[i].NothingInScope = strategySelectsNothing(c, info)
+		if out[i].Goals == 0 && out[i].NothingInScope == "" {
 			out[i].NoData = missingUsageReason(c, info)
 		}
 	}
@@ -137,7 +138,11 @@ func strategiesInput(c *search.Search, age string) plan.Input {
 	}
 	for i, info := range listedStrategies(c) {
 		if stated[i].Goals == 0 {
-			in.Problems = append(in.Problems, fmt.Sprintf("strategy %s has no goal: it needs %s", info.Name, info.Needs))
+			needs := info.Needs
+			if own := ownScopeText(info.Settings); own != "" {
+				needs += ", all within its own scope: " + own
+			}
+			in.Problems = append(in.Problems, fmt.Sprintf("strategy %s has no goal: it needs %s", info.Name, needs))
 		}
 	}
 	return in

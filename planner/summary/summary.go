@@ -24,7 +24,7 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",
 		TakenAt: c.Snapshot.TakenAt.UTC(), TakenAtEstimated: c.Snapshot.Objects.TakenAt.IsZero(), Expires: c.Now.Add(validity).UTC(),
-		Cluster:    plan.ClusterInfo{UID: c.Snapshot.ClusterUID, Version: fmt.Sprintf("%d.%d", c.Snapshot.ServerMajor, c.Snapshot.ServerMinor)},
+		Cluster:    plan.ClusterInfo{UID: c.Snapshot.ClusterUID, Version: c.Snapshot.Version()},
 		ConfigHash: c.Options.ConfigHash,
 		Moves:      []plan.Move{},
 		Rejections: c.Rejections.List(c.Snapshot, c.Options.SamplesPerCode),

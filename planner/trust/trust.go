@@ -174,7 +174,7 @@ func (o Options) stateOf(name string, pods int, s *cluster.Snapshot, profiles ma
 		rate := plan.Round(b.HitRate())
 		st.HitRate = &rate
 	}
-	version := fmt.Sprintf("%d.%d", s.ServerMajor, s.ServerMinor)
+	version := cmp.Or(s.Version(), "of unknown version")
 	counts := fmt.Sprintf("bindings seen %d, predicted %d, correct %d", b.Seen, b.Predicted, b.Hits)
 	required := fmt.Sprintf("required are %d predicted and %s of them correct (placement.trust)", o.MinBindings, percent.Of(o.MinHitRate))
 	switch {
@@ -207,7 +207,7 @@ func ModelOf(s *cluster.Snapshot, profile scheduler.Profile) string {
 	}
 	sum := fnv.New32a()
 	_, _ = sum.Write(text)
-	return fmt.Sprintf("%d.%d-%08x", s.ServerMajor, s.ServerMinor, sum.Sum32())
+	return fmt.Sprintf("%s-%08x", cmp.Or(s.Version(), "unknown"), sum.Sum32())
 }
 
 // ProfileOf returns the configured profile of a scheduler, or the default profile.

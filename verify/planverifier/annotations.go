@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
 
 // annotationPrefix is the prefix of the annotations and labels that Evenkeel reads.
@@ -104,10 +105,10 @@ func (r *podGuards) checkForeignAnnotations(p *corev1.Pod, add rejectFunc) {
 }
 
 // parseWindows parses a window annotation. The annotation may list several windows, of which one must be open.
-func (r *podGuards) parseWindows(value string) ([]Window, error) {
-	var out []Window
+func (r *podGuards) parseWindows(value string) ([]windows.Window, error) {
+	var out []windows.Window
 	for _, one := range strings.Split(value, ";") {
-		w, err := parseWindow(strings.TrimSpace(one), r.rules.Location)
+		w, err := windows.Parse(strings.TrimSpace(one), r.rules.Location)
 		if err != nil {
 			return nil, err
 		}
@@ -119,8 +120,8 @@ func (r *podGuards) parseWindows(value string) ([]Window, error) {
 // evictionAllowedAt reports whether the windows of the configuration and of all
 // annotations allow an eviction of the pod at t.
 func (r *podGuards) evictionAllowedAt(p *corev1.Pod, t time.Time) bool {
-	anyOpen := func(list []Window, denies bool) bool {
-		return slices.ContainsFunc(list, func(w Window) bool { return r.isWindowOpen(w, denies, t) })
+	anyOpen := func(list []windows.Window, denies bool) bool {
+		return slices.ContainsFunc(list, func(w windows.Window) bool { return r.windows.IsOpen(w, denies, t) })
 	}
 	if anyOpen(r.rules.Deny, true) || len(r.rules.Allow) > 0 && !anyOpen(r.rules.Allow, false) {
 		return false
@@ -145,7 +146,7 @@ func (r *verifier) checkWindow(c call) {
 	}
 	end := c.move.NotAfter
 	if end.IsZero() {
-		end = r.now.Add(windowHorizon - windowStep)
+		end = r.now.Add(windows.Horizon - stepOfWindows)
 	} else if r.evictionAllowedAt(c.pod, end) && r.evictionAllowedAt(c.pod, end.Add(time.Second)) {
 		r.report(c.move, WindowNotWatched, "notAfter is %s, but no window closes then", end.Format(time.RFC3339))
 	}
@@ -153,7 +154,7 @@ func (r *verifier) checkWindow(c call) {
 		func(q request) bool { return q.name == "window" }) {
 		return // there are no windows
 	}
-	for t := r.now; t.Before(end); t = t.Add(windowStep) {
+	for t := r.now; t.Before(end); t = t.Add(stepOfWindows) {
 		if !r.evictionAllowedAt(c.pod, t) {
 			r.report(c.move, WindowNotWatched, "a window closes before %s, but notAfter is %s", t.Format(time.RFC3339),
 				c.move.NotAfter.Format(time.RFC3339))
@@ -161,3 +162,6 @@ func (r *verifier) checkWindow(c call) {
 		}
 	}
 }
+
+// stepOfWindows is the time between two checks of the windows, from now to windows.Horizon.
+const stepOfWindows = 5 * time.Minute

@@ -17,13 +17,19 @@ func (r *verifier) checkPassLimits(p plan.Plan) {
 	held := []struct {
 		code  plan.Code
 		limit Limit
+		own   func(*WindowLimits) Limit
 		of    func(pod *corev1.Pod) string // empty: the limit does not apply
 	}{
-		{plan.LimitPerPass, r.rules.PerPass, func(*corev1.Pod) string { return "all" }},
-		{plan.LimitPerNode, r.rules.PerNode, func(pod *corev1.Pod) string { return pod.Spec.NodeName }},
-		{plan.LimitPerNamespace, r.rules.PerNamespace, func(pod *corev1.Pod) string { return pod.Namespace }},
-		{plan.LimitPerOwner, r.rules.PerOwner, func(pod *corev1.Pod) string { return r.chains[key(pod)].id }},
-		{plan.LimitPerZone, r.rules.PerZone, func(pod *corev1.Pod) string { return r.zoneOf(pod) }},
+		{plan.LimitPerPass, r.rules.PerPass, func(l *WindowLimits) Limit { return l.PerPass },
+			func(*corev1.Pod) string { return "all" }},
+		{plan.LimitPerNode, r.rules.PerNode, func(l *WindowLimits) Limit { return l.PerNode },
+			func(pod *corev1.Pod) string { return pod.Spec.NodeName }},
+		{plan.LimitPerNamespace, r.rules.PerNamespace, func(l *WindowLimits) Limit { return l.PerNamespace },
+			func(pod *corev1.Pod) string { return pod.Namespace }},
+		{plan.LimitPerOwner, r.rules.PerOwner, func(l *WindowLimits) Limit { return l.PerOwner },
+			func(pod *corev1.Pod) string { return r.chains[key(pod)].id }},
+		{plan.LimitPerZone, r.rules.PerZone, func(l *WindowLimits) Limit { return l.PerZone },
+			func(pod *corev1.Pod) string { return r.zoneOf(pod) }},
 	}
 	for _, h := range held {
 		total, moved := map[string]int{}, map[string]int{}
@@ -38,11 +44,32 @@ func (r *verifier) checkPassLimits(p plan.Plan) {
 				continue
 			}
 			group := h.of(pod)
-			if moved[group]++; moved[group] > h.limit.forPods(total[group]) {
-				r.report(m, h.code, "%d of the %d pods of %s; the limit is %d", moved[group], total[group], group, h.limit.forPods(total[group]))
+			moved[group]++
+			if most := limitNow(r, h.limit, h.own, total[group]); moved[group] > most {
+				r.report(m, h.code, "%d of the %d pods of %s; the limit is %d", moved[group], total[group], group, most)
 			}
 		}
 	}
+}
+
+// limitNow returns how many evictions a limit allows for a number of pods. If each open window has limits, the most
+// generous of them applies too; own selects it.
+func limitNow(r *verifier, limit Limit, own func(*WindowLimits) Limit, pods int) int {
+	most, open := 0, false
+	for i, w := range r.rules.Allow {
+		if !r.windows.IsOpen(w, false, r.now) {
+			continue
+		}
+		l, limited := r.rules.WindowLimits[i]
+		if !limited {
+			return limit.forPods(pods)
+		}
+		most, open = max(most, own(&l).forPods(pods)), true
+	}
+	if open {
+		return min(most, limit.forPods(pods))
+	}
+	return limit.forPods(pods)
 }
 
 func (r *liveState) zoneOf(p *corev1.Pod) string {
@@ -150,6 +177,9 @@ func (r *verifier) checkHourlyLimits(p plan.Plan) {
 			count(workloadKey(e.Workload), e.Workload.Namespace, e.Count)
 		}
 	}
+	perOwner := limitNow(r, r.rules.PerHourOwner, func(l *WindowLimits) Limit { return l.PerHourOwner }, 0)
+	perNamespace := limitNow(r, r.rules.PerHourNamespace, func(l *WindowLimits) Limit { return l.PerHourNamespace }, 0)
+	inCluster := limitNow(r, r.rules.PerHourCluster, func(l *WindowLimits) Limit { return l.PerHourCluster }, 0)
 	for _, m := range p.Moves {
 		pod := r.pods[m.Pod.String()]
 		if pod == nil {
@@ -157,14 +187,14 @@ func (r *verifier) checkHourlyLimits(p plan.Plan) {
 		}
 		owner := r.podWorkloadKey(pod)
 		count(owner, pod.Namespace, 1)
-		if n, max := owners[owner], r.rules.PerHourOwner.forPods(0); n > max {
-			r.report(m, plan.LimitPerHour, "%d evictions of %s within the hour; the limit is %d", n, owner, max)
+		if n := owners[owner]; n > perOwner {
+			r.report(m, plan.LimitPerHour, "%d evictions of %s within the hour; the limit is %d", n, owner, perOwner)
 		}
-		if n, max := spaces[pod.Namespace], r.rules.PerHourNamespace.forPods(0); n > max {
-			r.report(m, plan.LimitPerHour, "%d evictions in namespace %s within the hour; the limit is %d", n, pod.Namespace, max)
+		if n := spaces[pod.Namespace]; n > perNamespace {
+			r.report(m, plan.LimitPerHour, "%d evictions in namespace %s within the hour; the limit is %d", n, pod.Namespace, perNamespace)
 		}
-		if max := r.rules.PerHourCluster.forPods(0); all > max {
-			r.report(m, plan.LimitPerHour, "%d evictions within the hour; the limit is %d", all, max)
+		if all > inCluster {
+			r.report(m, plan.LimitPerHour, "%d evictions within the hour; the limit is %d", all, inCluster)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
 
 // Rules holds the settings that a plan must obey. See docs/reference/config.md.
@@ -46,7 +47,9 @@ type Rules struct {
 	// State is the planner state before the pass.
 	State plan.PlannerState
 
-	Allow, Deny []Window
+	Allow, Deny []windows.Window
+	// WindowLimits are the limits of allow windows, by their index in Allow. Windows without limits have no entry.
+	WindowLimits map[int]WindowLimits
 	// UsageStrategies lists the strategies that act on measured usage. Usage older than MaxAge is
 	// unknown. MinCoverage is the minimum share of the nodes in scope that must have known usage.
 	UsageStrategies []UsageStrategy
@@ -103,6 +106,12 @@ type Limit struct {
 	N         int
 	Percent   bool
 	Unlimited bool
+}
+
+// WindowLimits are the limits of one window.
+type WindowLimits struct {
+	PerPass, PerNode, PerNamespace, PerOwner, PerZone Limit
+	PerHourOwner, PerHourNamespace, PerHourCluster    Limit
 }
 
 // forPods returns the limit for a number of pods. A percentage above 0 is rounded down to whole

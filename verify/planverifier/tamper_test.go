@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
 
 // tampering breaks a valid plan, its rules or its cluster in one way. The verifier must report the
@@ -211,7 +212,7 @@ var planTampers = []tampering{
 		return "", false
 	}},
 	{"all windows are closed", plan.OutsideWindow, func(m *planCase) (string, bool) {
-		m.rules.Deny = append(m.rules.Deny, planverifier.Window{Fields: "0 0 * * *", Length: 24 * time.Hour, Location: time.UTC})
+		m.rules.Deny = append(m.rules.Deny, windows.Window{Fields: "0 0 * * *", Length: 24 * time.Hour, Location: time.UTC})
 		return m.plan.Moves[0].Pod.String(), true
 	}},
 }

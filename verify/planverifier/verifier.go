@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
 
 // verifier checks the evictions of a plan against the live state.
@@ -31,8 +32,7 @@ type liveState struct {
 }
 
 func newVerifier(o *cluster.Objects, c Rules, now time.Time) *verifier {
-	windows := &windowClock{now: now, clocks: map[string]clockTimes{}, windowStarts: map[string][]int{}}
-	guards := &podGuards{clusterIndex: indexCluster(o), windowClock: windows, rules: c}
+	guards := &podGuards{clusterIndex: indexCluster(o), now: now, windows: windows.NewClock(now), rules: c}
 	guards.inFlight = podsInFlight(guards)
 	return &verifier{&liveState{podGuards: guards}}
 }
@@ -50,7 +50,8 @@ func (r *liveState) report(m plan.Move, code plan.Code, format string, args ...a
 // podGuards decides whether a single pod may be evicted, independent of other moves.
 type podGuards struct {
 	*clusterIndex
-	*windowClock
+	now      time.Time
+	windows  *windows.Clock
 	rules    Rules
 	inFlight []movingPod // see podsInFlight
 }

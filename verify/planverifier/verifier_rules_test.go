@@ -12,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
 
 // verifierRules converts a configuration to rules of the verifier, field by field. verifierRules does not use the
@@ -48,6 +50,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 		t.Fatal(err)
 	}
 	r.Allow, r.Deny = toWindows(t, c.Windows.Allow, r.Location), toWindows(t, c.Windows.Deny, r.Location)
+	r.WindowLimits = toWindowLimits(t, c.Windows.Allow)
 	r.MaxAge, r.MinCoverage = time.Duration(c.Load.MaxAge), c.Load.MinCoverage
 	for _, s := range c.Strategies {
 		var args struct {
@@ -66,6 +69,31 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 		}
 	}
 	return r
+}
+
+// toWindowLimits returns the limits of windows by index. A limit that is not set is unlimited.
+func toWindowLimits(t testing.TB, from []config.Window) map[int]planverifier.WindowLimits {
+	t.Helper()
+	limit := func(n *plan.CountLimit) planverifier.Limit {
+		if n == nil {
+			return planverifier.Limit{Unlimited: true}
+		}
+		return parseLimit(t, n.String())
+	}
+	out := map[int]planverifier.WindowLimits{}
+	for i, w := range from {
+		if w.Limits == nil {
+			continue
+		}
+		var hour config.WindowPerHour
+		if w.Limits.PerHour != nil {
+			hour = *w.Limits.PerHour
+		}
+		out[i] = planverifier.WindowLimits{PerPass: limit(w.Limits.PerPass), PerNode: limit(w.Limits.PerNode),
+			PerNamespace: limit(w.Limits.PerNamespace), PerOwner: limit(w.Limits.PerOwner), PerZone: limit(w.Limits.PerZone),
+			PerHourOwner: limit(hour.Owner), PerHourNamespace: limit(hour.Namespace), PerHourCluster: limit(hour.Cluster)}
+	}
+	return out
 }
 
 func parseSelector(t testing.TB, text string) labels.Selector {
@@ -93,9 +121,9 @@ func parseLimit(t testing.TB, text string) planverifier.Limit {
 	return planverifier.Limit{N: n, Percent: percent}
 }
 
-func toWindows(t testing.TB, from []config.Window, loc *time.Location) []planverifier.Window {
+func toWindows(t testing.TB, from []config.Window, loc *time.Location) []windows.Window {
 	t.Helper()
-	var out []planverifier.Window
+	var out []windows.Window
 	for _, w := range from {
 		at := loc
 		if w.TimeZone != "" {
@@ -104,7 +132,7 @@ func toWindows(t testing.TB, from []config.Window, loc *time.Location) []planver
 				t.Fatal(err)
 			}
 		}
-		out = append(out, planverifier.Window{Fields: w.Schedule, Length: time.Duration(w.Duration), Location: at})
+		out = append(out, windows.Window{Fields: w.Schedule, Length: time.Duration(w.Duration), Location: at})
 	}
 	return out
 }

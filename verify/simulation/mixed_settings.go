@@ -47,7 +47,25 @@ func Settings(r *rand.Rand) string {
 	if rand.New(rand.NewPCG(uint64(len(text)), 1)).IntN(12) == 0 { // a source of its own keeps the other settings
 		text = strings.Replace(text, "guards:\n", "guards:\n  blockingPods: [{selector: role=leader}, {selector: track=canary, namespace: ns1}]\n", 1)
 	}
-	return text
+	return addWindowLimits(text)
+}
+
+// addWindowLimits gives limits to some allow windows. A source of its own keeps the other settings.
+func addWindowLimits(text string) string {
+	before, allow, found := strings.Cut(text, "  allow: ")
+	if !found {
+		return text
+	}
+	r := rand.New(rand.NewPCG(uint64(len(text)), 2))
+	windows, after, _ := strings.Cut(allow, "\n")
+	list := strings.SplitAfter(windows, "}")
+	for i := range list {
+		if w, isWindow := strings.CutSuffix(list[i], "}"); isWindow && r.IntN(4) == 0 {
+			list[i] = w + ", limits: {" + pickRandom(r, "perPass: 1", "perPass: 5%", "perNode: 1", "perNamespace: 2", "perOwner: 1",
+				"perZone: 2", "perPass: 4, perNode: 2", "perHour: {cluster: 3}", "perHour: {owner: 1, namespace: 3}") + "}}"
+		}
+	}
+	return before + "  allow: " + strings.Join(list, "") + "\n" + after
 }
 
 func writeGuards(r *rand.Rand, say func(string, ...any), maybe func(float64, string, ...any)) {

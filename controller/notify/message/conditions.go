@@ -158,7 +158,7 @@ func nothingJudged(r plan.RunReport) []condition {
 // addresses and answers of servers.
 var causeTexts = map[plan.Code]string{
 	plan.NoStrategy:             "the configuration has no strategy",
-	plan.NothingInScope:         "the configuration selects no node or no namespace",
+	plan.NothingInScope:         "the configuration selects no node, no namespace or no pod",
 	plan.UntrustedServerVersion: "predictions for this Kubernetes version are not trusted",
 	plan.UntrustedScheduler:     "predictions of the scheduler are not trusted",
 	plan.NoUsageData:            "strategies have no usage data",

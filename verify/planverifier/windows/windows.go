@@ -1,4 +1,6 @@
-package planverifier
+// Package windows computes when time windows open, minute by minute, for package planverifier. It is written from the
+// documentation of windows and shares no code with the planner. It never decides whether a pod may be evicted.
+package windows
 
 import (
 	"errors"
@@ -18,8 +20,8 @@ type Window struct {
 
 func (w Window) String() string { return fmt.Sprintf("%s %s %s", w.Fields, w.Length, w.Location) }
 
-// parseWindow parses one window of an annotation value.
-func parseWindow(text string, loc *time.Location) (Window, error) {
+// Parse parses one window of an annotation value.
+func Parse(text string, loc *time.Location) (Window, error) {
 	f := strings.Fields(text)
 	if len(f) == 7 {
 		at, err := time.LoadLocation(f[6])
@@ -114,55 +116,57 @@ func (f *cronFields) matchesTime(t time.Time) bool {
 // clockTimes holds the wall-clock times of consecutive minutes in one time zone, stored as UTC.
 type clockTimes []time.Time
 
-// The verifier checks windows over windowHorizon in steps of windowStep.
-const (
-	windowStep    = 5 * time.Minute
-	windowHorizon = 24 * time.Hour
-)
+// Horizon is the time after now for which a Clock knows the windows.
+const Horizon = 24 * time.Hour
 
 // The local times cover lookBehind before now and lookAhead after now. Both periods are some hours longer than
 // windows need, which allows for clock changes.
 const (
 	maxWindow  = 24 * time.Hour
 	lookBehind = maxWindow + 4*time.Hour
-	lookAhead  = windowHorizon + 2*time.Hour
+	lookAhead  = Horizon + 2*time.Hour
 )
 
-// windowClock computes when windows open around now.
-type windowClock struct {
+// Clock computes when windows open around now.
+type Clock struct {
 	now time.Time
 	// clocks maps each time zone to its local times around now.
 	clocks map[string]clockTimes
-	// windowStarts maps each window to the minutes at which it opens.
-	windowStarts map[string][]int
+	// starts maps each window to the minutes at which it opens.
+	starts map[string][]int
 }
 
-func (r *windowClock) localTimes(loc *time.Location) clockTimes {
-	if r.clocks[loc.String()] == nil {
+// NewClock returns a clock for the time now.
+func NewClock(now time.Time) *Clock {
+	return &Clock{now: now, clocks: map[string]clockTimes{}, starts: map[string][]int{}}
+}
+
+func (c *Clock) localTimes(loc *time.Location) clockTimes {
+	if c.clocks[loc.String()] == nil {
 		out := clockTimes{}
-		for t := r.now.Truncate(time.Minute).Add(-lookBehind); t.Before(r.now.Add(lookAhead)); t = t.Add(time.Minute) {
+		for t := c.now.Truncate(time.Minute).Add(-lookBehind); t.Before(c.now.Add(lookAhead)); t = t.Add(time.Minute) {
 			at := t.In(loc)
 			out = append(out, time.Date(at.Year(), at.Month(), at.Day(), at.Hour(), at.Minute(), 0, 0, time.UTC))
 		}
-		r.clocks[loc.String()] = out
+		c.clocks[loc.String()] = out
 	}
-	return r.clocks[loc.String()]
+	return c.clocks[loc.String()]
 }
 
 // startsOf returns the minutes at which a window opens, as indexes into the local times. If a local time occurs
 // twice, a deny window opens both times; an allow window opens once, unless it opens every hour. If a local time
 // is skipped, a deny window opens right after the gap; an allow window does not open.
-func (r *windowClock) startsOf(w Window, denies bool) []int {
+func (c *Clock) startsOf(w Window, denies bool) []int {
 	key := fmt.Sprint(w, denies)
-	if out, done := r.windowStarts[key]; done {
+	if out, done := c.starts[key]; done {
 		return out
 	}
 	times, err := w.parseFields()
 	if err != nil || w.Length > maxWindow {
-		panic(fmt.Sprintf("planverifier: unsupported window %s: %v", w, err))
+		panic(fmt.Sprintf("windows: unsupported window %s: %v", w, err))
 	}
 	hourly := strings.Fields(w.Fields)[1][0] == '*'
-	shown, out := r.localTimes(w.Location), []int{}
+	shown, out := c.localTimes(w.Location), []int{}
 	latest := time.Time{}
 	for i, t := range shown {
 		again := !t.After(latest)
@@ -179,14 +183,14 @@ func (r *windowClock) startsOf(w Window, denies bool) []int {
 			latest = t
 		}
 	}
-	r.windowStarts[key] = out
+	c.starts[key] = out
 	return out
 }
 
-// isWindowOpen reports whether a window is open at t.
-func (r *windowClock) isWindowOpen(w Window, denies bool, t time.Time) bool {
-	first := r.now.Truncate(time.Minute).Add(-lookBehind)
-	return slices.ContainsFunc(r.startsOf(w, denies), func(minute int) bool {
+// IsOpen reports whether a window is open at t.
+func (c *Clock) IsOpen(w Window, denies bool, t time.Time) bool {
+	first := c.now.Truncate(time.Minute).Add(-lookBehind)
+	return slices.ContainsFunc(c.startsOf(w, denies), func(minute int) bool {
 		begin := first.Add(time.Duration(minute) * time.Minute)
 		return !begin.After(t) && t.Before(begin.Add(w.Length))
 	})
