@@ -38,6 +38,8 @@ func uncountedDomains(c *search.Search) []string {
 			goals := missing[[2]string{key, value}]
 			why, all := allNodesClosed(c, byValue[value])
 			switch {
+			case all && isCounted(c, key, value):
+				out = append(out, fmt.Sprintf("%s takes no pods: %s", value, why))
 			case all:
 				out = append(out, fmt.Sprintf("%s is not counted: %s", value, why))
 			case goals > 0:
@@ -47,6 +49,14 @@ func uncountedDomains(c *search.Search) []string {
 		}
 	}
 	return out
+}
+
+// isCounted reports whether a skew goal counts the value, as goals about topology spread constraints count closed zones.
+func isCounted(c *search.Search, key, value string) bool {
+	return slices.ContainsFunc(c.Goals.Goals, func(g plan.Goal) bool {
+		_, found := slices.BinarySearch(g.Domains, value)
+		return found && g.Kind == plan.SkewAtMost && g.TopologyKey == key
+	})
 }
 
 // domainsOutside returns the values of the topology key that the goal does not count although pods of its group run
