@@ -156,6 +156,9 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	case p.Node == cluster.NoNode || c.Snapshot.Nodes[p.Node].Name != m.From:
 		return drop(plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
 	}
+	if r := removalProblem(c, m, p); r.Code != "" {
+		return drop(plan.Dropped, r.Code, r.Message)
+	}
 	strategy := c.Options.StrategyIndex(m.Strategy)
 	if strategy == settings.NoStrategy && c.Options.HasStrategyRules() {
 		return drop(plan.Dropped, plan.PremiseChanged, "the configuration has no strategy "+strconv.Quote(m.Strategy))
