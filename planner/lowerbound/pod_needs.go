@@ -65,7 +65,7 @@ func (r *reachability) canMeet(g *plan.Goal) bool {
 	if own := r.search.Snapshot.Pods[pod].Node; g.MayReturn && r.search.Ready[own] && r.couldHold(pod, own, r.couldRun(pod)) {
 		return true
 	}
-	if g.Targets == nil || len(g.Targets) == 0 {
+	if len(g.Targets) == 0 {
 		return r.canRunElsewhere(pod)
 	}
 	key := targetsOfClass{&g.Targets[0], r.search.Model.ClassNumber(pod)}

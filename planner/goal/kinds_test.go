@@ -1,0 +1,64 @@
+package goal
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
+)
+
+// TestMeasuresAgreeWithMoves compares, for random goals of each kind and random moves, the excess that a measure predicts
+// with the excess after the move, and the target check with both. Undoing a move restores every excess.
+func TestMeasuresAgreeWithMoves(t *testing.T) {
+	for seed := uint64(0); seed < 60; seed++ {
+		r := rand.New(rand.NewPCG(seed, 7))
+		s, err := cluster.New(simulation.Varied(r, 3+r.IntN(5), 30))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kind := []plan.GoalKind{plan.PodAway, plan.CountAtMost, plan.SkewAtMost}[seed%3]
+		track := NewTracker(s, simulation.RandomGoals(r, s, kind))
+		for range 40 {
+			p := &s.Pods[r.IntN(len(s.Pods))]
+			to := cluster.NodeID(r.IntN(len(s.Nodes)))
+			before := excesses(track)
+			predicted := make([]int64, len(before))
+			worse, better := false, false
+			for i, m := range track.Measures {
+				predicted[i] = before[i]
+				track.EachAffected(p.ID, p.Node, to, func(g int) bool {
+					if g == i {
+						predicted[i] = m.ExcessAfter(p.ID, p.Node, to)
+					}
+					return true
+				})
+				worse, better = worse || predicted[i] > before[i], better || predicted[i] < before[i]
+			}
+			check := track.CheckTargets(p.ID, p.Node)
+			if got, want := check.Acceptable(to), better && !worse; got != want {
+				t.Fatalf("seed %d: %s: Acceptable is %v, want %v", seed, kind, got, want)
+			}
+			track.Move(p.ID, p.Node, to)
+			for i, after := range excesses(track) {
+				if after != predicted[i] {
+					t.Fatalf("seed %d: goal %d (%s): the excess is %d after the move, predicted %d", seed, i, kind, after, predicted[i])
+				}
+			}
+			track.Move(p.ID, to, p.Node)
+			for i, after := range excesses(track) {
+				if after != before[i] {
+					t.Fatalf("seed %d: goal %d (%s): the excess is %d after the undone move, %d before", seed, i, kind, after, before[i])
+				}
+			}
+		}
+	}
+}
+
+func excesses(t *Tracker) (out []int64) {
+	for i := range t.Measures {
+		out = append(out, t.Excess(i))
+	}
+	return out
+}
