@@ -135,6 +135,12 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 		}
 		x.Limits, x.Landing = e.limits(p, of), of.landing(p)
 	}
+	if p.Node != cluster.NoNode && p.Terminal {
+		if x.Goals = e.goalsAboutEndedPod(p); len(x.Goals) > 0 {
+			of := e.judge(p.ID, x.Goals)
+			x.Limits, x.Strategies, x.Budgets = e.limits(p, of), e.strategies(p), []plan.RuleResult{}
+		}
+	}
 	e.setVerdict(p, &x)
 	x.Proposed = e.proposedMoves(id)
 	return x
@@ -215,6 +221,19 @@ func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
 		helps := t.Asks(g, p.ID) && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node)
 		out = append(out, e.goal(g, helps))
+		return true
+	})
+	return out
+}
+
+// goalsAboutEndedPod returns the status of the goals that a pod that has ended is removed.
+func (e *Explainer) goalsAboutEndedPod(p *cluster.Pod) []plan.GoalStatus {
+	out := []plan.GoalStatus{}
+	t := e.stated
+	t.EachAffected(p.ID, cluster.NoNode, cluster.NoNode, func(g int) bool {
+		if t.Goals[g].Removal != "" {
+			out = append(out, e.goal(g, t.Asks(g, p.ID) && t.Excess(g) > 0))
+		}
 		return true
 	})
 	return out

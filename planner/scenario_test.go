@@ -125,6 +125,11 @@ func formatPlan(p plan.Plan) string {
 		fmt.Fprintf(&b, "goal %s %s %s: excess %v -> %v\n", g.ID, g.Kind, g.Subject, g.Excess, p.After.Excess[g.ID])
 	}
 	for _, m := range p.Moves {
+		if m.Removal != "" {
+			fmt.Fprintf(&b, "move %d wave %d: %s on %s removed by %s for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.Removal,
+				strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
+			continue
+		}
 		steer := ""
 		if m.Steered() {
 			steer = ", steered by " + m.Steer

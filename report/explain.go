@@ -47,6 +47,9 @@ func (t explainTable) writePodLines(pods []plan.PodExplanation) {
 }
 
 func verdictText(p plan.PodExplanation) string {
+	if p.Move != nil && p.Move.Removal != "" {
+		return fmt.Sprintf("has ended and would be removed by %s: %s", escape(string(p.Move.Removal)), reasonText(p.Verdict))
+	}
 	if p.Move != nil {
 		return fmt.Sprintf("would be moved to %s: %s", escape(p.Move.To), reasonText(p.Verdict))
 	}
@@ -135,6 +138,11 @@ func ownerText(p plan.PodExplanation) string {
 }
 
 func (t explainTable) writePodVerdict(p plan.PodExplanation) {
+	if m := p.Move; m != nil && m.Removal != "" {
+		t.addLine("%s", t.paint(green, fmt.Sprintf("It has ended and would be removed by %s in step %d, wave %d: %s.",
+			escape(string(m.Removal)), m.Step, m.Wave, reasonText(p.Verdict))))
+		return
+	}
 	if m := p.Move; m != nil {
 		t.addLine("%s", t.paint(green, fmt.Sprintf("It would be moved in step %d, wave %d: %s.", m.Step, m.Wave, reasonText(p.Verdict))))
 		t.addLine("Its replacement is predicted on %s", targetsText(m))

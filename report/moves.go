@@ -32,6 +32,9 @@ func (t *table) writeMoves(p plan.Plan) {
 
 // destinationText returns the likeliest node and the number of other acceptable nodes.
 func destinationText(m plan.Move) string {
+	if m.Removal != "" {
+		return "removed by " + escape(string(m.Removal))
+	}
 	to := orDash(escape(m.To))
 	if others := m.Acceptable.Nodes - 1; m.To != "" && others > 0 {
 		to += fmt.Sprintf(" (+%d)", others)

@@ -109,7 +109,11 @@ func (t explainTable) writeProposedMoves(moves []plan.ProposedMove) {
 			subject = "A plan that waits for approval"
 		}
 		m := of.Move
-		t.addLine("%s", t.paint(yellow, fmt.Sprintf("%s would move it to %s in step %d, wave %d: %s.", subject, escape(m.To),
-			m.Step, m.Wave, reasonText(m.Reason))))
+		what := "move it to " + escape(m.To)
+		if m.Removal != "" {
+			what = "remove it by " + escape(string(m.Removal))
+		}
+		t.addLine("%s", t.paint(yellow, fmt.Sprintf("%s would %s in step %d, wave %d: %s.", subject, what, m.Step, m.Wave,
+			reasonText(m.Reason))))
 	}
 }

@@ -18,7 +18,7 @@ func WaitingPlan(w io.Writer, p plan.Plan, since time.Time, state func(step int)
 	fmt.Fprintln(t, "  STEP\tSTRATEGY\tPOD\tFROM\tTO\tSTATE\tWHY")
 	for _, m := range p.Moves {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", strconv.Itoa(m.Step), escape(m.Strategy), escape(m.Pod.String()),
-			escape(m.From), escape(m.To), escape(state(m.Step)), escape(m.Reason.Message))
+			escape(m.From), destinationText(m), escape(state(m.Step)), escape(m.Reason.Message))
 	}
 	return t.Flush()
 }

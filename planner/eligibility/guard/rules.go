@@ -5,7 +5,11 @@
 // (package budget) or limits (package planner).
 package guard
 
-import "github.com/evenkeel-project/evenkeel/plan"
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
 
 // Rules lists every guard in the order of evaluation.
 var Rules = []Rule{
@@ -69,6 +73,21 @@ var Rules = []Rule{
 	outsideWindow,
 }
 
+// runningOnly lists the codes of the rules that do not protect a pod that has ended from its removal. They protect what
+// such a pod no longer has, such as its work and its share of the replicas, or they are about the replacement that does not
+// follow it. All other rules apply.
+var runningOnly = []plan.Code{
+	plan.PodTerminal, plan.JobPod, plan.GracePeriodTooLong, plan.NoPodDisruptionBudget, plan.TooFewReplicas, plan.PodTooYoung,
+	plan.NoReplacement, plan.ReplacementRefused, plan.ScalingDown, plan.WorkloadPaused, plan.RolloutInProgress,
+	plan.RevisionWouldChange, plan.JobWouldFail, plan.WorkloadDegraded, plan.ReplacementMissing, plan.LastReadyPod,
+	plan.RequiredByAffinity, plan.SchedulerNotResponding,
+}
+
+// applies reports whether the rule judges the input.
+func (r *Rule) applies(in Input) bool {
+	return !in.RemovesEnded || !slices.Contains(runningOnly, r.Code)
+}
+
 // Check returns the reason of the first rule that refuses, and false if no rule refuses.
 func Check(in Input) (plan.Reason, bool) { return check(Rules, in) }
 
@@ -76,14 +95,16 @@ func check(rules []Rule, in Input) (plan.Reason, bool) {
 	in = in.withAnnotations()
 	for i := range rules {
 		r := &rules[i]
-		if in.Cache.passed.covers(r.Scope, in.Pod) {
+		if in.Cache.passed.covers(r.Scope, in.Pod) || !r.applies(in) {
 			continue
 		}
 		if msg, refused := r.Check(in); refused {
 			return plan.Reason{Code: r.Code, Message: msg}, true
 		}
 	}
-	in.Cache.passed.add(in.Snapshot, in.Pod)
+	if !in.RemovesEnded { // otherwise the pod has not passed every rule
+		in.Cache.passed.add(in.Snapshot, in.Pod)
+	}
 	return plan.Reason{}, false
 }
 
@@ -94,7 +115,7 @@ func CheckAll(in Input) []plan.RuleResult {
 	out := []plan.RuleResult{}
 	for _, r := range Rules {
 		msg, refused := r.Check(in)
-		if !refused {
+		if !refused || !r.applies(in) {
 			out = append(out, plan.RuleResult{Code: r.Code, Allows: true})
 			continue
 		}

@@ -1,0 +1,29 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+)
+
+// removalProblem returns the reason why a move must not be executed because its pod has ended, or has not. A pod that has
+// ended is removed only if a goal of the move's strategy asks for it by the same request.
+func removalProblem(c *search.Search, m plan.Move, p *cluster.Pod) plan.Reason {
+	switch {
+	case m.Removal == "" && p.Terminal:
+		return plan.Reason{Code: plan.PodTerminal, Message: fmt.Sprintf("the pod has ended (%s)", p.Object.Status.Phase)}
+	case m.Removal == "":
+		return plan.Reason{}
+	case !p.Terminal:
+		return plan.Reason{Code: plan.PremiseChanged, Message: "the pod has not ended"}
+	}
+	if !slices.ContainsFunc(c.Goals.Goals, func(g plan.Goal) bool {
+		return g.Kind == plan.PodAway && g.Strategy == m.Strategy && g.Removal == m.Removal && g.Pods[0] == p.ID
+	}) {
+		return plan.Reason{Code: plan.NotNeeded, Message: "no goal of strategy " + m.Strategy + " needs the removal of the pod"}
+	}
+	return plan.Reason{}
+}
