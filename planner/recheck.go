@@ -37,6 +37,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 	newSearch := func() *search.Search {
 		c := newRecheck(opts, s, st, goals, now)
 		c.SetTurn(turn)
+		setStrategies(c, pl.Moves)
 		return c
 	}
 	planned := pl.HintsForWave(wave)
@@ -70,6 +71,16 @@ func newRecheck(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerStat
 	c := search.NewSearch(opts, s, st, goals, now)
 	c.Limits.AddReservations(st.Runs)
 	return c
+}
+
+// setStrategies sets the strategies of all moves of a plan. The first move of a step depends on the rules for the second,
+// which is in a later wave.
+func setStrategies(c *search.Search, moves []plan.Move) {
+	for _, m := range moves {
+		if p := FindPod(c.Snapshot, m.Pod); p != nil {
+			c.SetStrategy(p.ID, c.Options.StrategyIndex(m.Strategy))
+		}
+	}
 }
 
 // findPlannedHints returns the nodes of a wave's hints, or the reason why these nodes can no longer be hinted.
@@ -181,9 +192,7 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	default:
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
-	if m.DisplacedFor == nil && c.Options.HasStrategyRules() && !slices.ContainsFunc(again.ImprovedGoals, func(g int) bool {
-		return c.Goals.Goals[g].Strategy == m.Strategy
-	}) {
+	if m.DisplacedFor == nil && !improvesGoalOf(c, strategy, again.Landing) {
 		return drop(plan.Dropped, plan.PremiseChanged, "on the likeliest node, its replacement improves no goal of strategy "+m.Strategy)
 	}
 	if !states.KeepsPlaces(p.ID, m.DisplacedFor != nil) {
@@ -326,44 +335,4 @@ func predictAgain(c *search.Search, states *search.WaveStates, w *eligibility.In
 		r, good = stillNeeded(c, m, p, l)
 	}
 	return landingAgain{l, slices.Compact(nodes)}, r, good
-}
-
-// stillNeeded reports whether a pod must still make room for another pod. If not, stillNeeded returns the reason.
-func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing) (plan.Reason, bool) {
-	name := m.DisplacedFor.String()
-	p := FindPod(c.Snapshot, *m.DisplacedFor)
-	if p == nil || m.DisplacedFor.UID != "" && string(p.Object.UID) != m.DisplacedFor.UID || p.Node == cluster.NoNode || p.ID == q.ID {
-		return plan.Reason{Code: plan.PodGoneAlready, Message: fmt.Sprintf("%s, for which it was to make room, is gone", name)}, false
-	}
-	if r, no := refuseOtherHalf(c, m, q.ID, p); no {
-		return plan.Reason{Code: r.Code, Message: fmt.Sprintf("%s, for which it was to make room, may not leave: %s", name, r.Message)}, false
-	}
-	if _, _, ok := c.PredictLanding(p.ID); ok {
-		return plan.Reason{Code: plan.NotNeeded, Message: fmt.Sprintf("there is room for %s without its leaving", name)}, false
-	}
-	made := search.Step{Pod: q.ID, From: q.Node, Landing: l}
-	c.Apply(made)
-	_, r, ok := c.PredictLanding(p.ID)
-	c.Undo(made)
-	if !ok {
-		return plan.Reason{Code: r.Code, Message: fmt.Sprintf("%s could not move to %s even then: %s", name, m.From, r.Message)}, false
-	}
-	return plan.Reason{}, true
-}
-
-// refuseOtherHalf checks the rules for the other move of a step that do not depend on the landing. The result is true
-// if a rule rejects that move.
-func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
-	strategy := c.Options.StrategyIndex(m.Strategy)
-	if r, no := c.Eligibility.RefuseFor(strategy, p.ID); no {
-		return r, true
-	}
-	if !isReserved(c, m) {
-		c.Limits.Add(q, strategy)
-		defer c.Limits.Remove(q, strategy)
-	}
-	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails {
-		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
-	}
-	return c.Limits.RefuseAgain(strategy, p.ID)
 }

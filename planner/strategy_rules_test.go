@@ -226,3 +226,57 @@ func TestLimitsOfAStrategyCountItsMoves(t *testing.T) {
 		t.Errorf("the history counts %d evictions for hot, want 3", h.Cluster)
 	}
 }
+
+// TestAStepNeedsTheConfidenceOfItsSecondMove: since the plan was made, a node was uncordoned, and the second move of the
+// step is less certain than its strategy requires. The first move is then of no use.
+func TestAStepNeedsTheConfidenceOfItsSecondMove(t *testing.T) {
+	sc := *scenario.Read(t, "step-makes-room")
+	node := "- {kind: Node, metadata: {name: n4, labels: {topology.kubernetes.io/zone: zone-4}}, status: {allocatable: {cpu: \"10\", " +
+		"memory: 10Gi, pods: \"110\", ephemeral-storage: 10Gi}}}\n" +
+		"- {kind: Pod, metadata: {name: base-4}, requests: {cpu: \"2\", memory: 2Gi, ephemeral-storage: 5Gi}, spec: {nodeName: n4}}\n"
+	text := strings.NewReplacer("cpu: \"3\", memory: 4Gi", "cpu: \"3\", memory: 4Gi, ephemeral-storage: 3Gi").Replace(string(sc.Cluster))
+	for _, n := range []string{"n1", "n2", "n3"} {
+		text += strings.NewReplacer("n4", n, "zone-4", "zone-"+n[1:]).Replace(strings.SplitAfter(node, "\n")[0])
+	}
+	sc.Cluster = []byte(text + node)
+	for _, c := range []struct {
+		least string
+		drops bool
+	}{{"0.3", false}, {"0.95", true}} {
+		sc.Config = []byte(strings.NewReplacer("guards: {minReplicas: 1}", "guards: {minReplicas: 1, minConfidence: 0.3}",
+			"name: hot,", "name: hot, guards: {minConfidence: "+c.least+"},",
+			"strategies:", "strategies:\n- {name: disk, type: NodeLoad, schedule: \"0 * * * *\", args: {target: {ephemeral-storage: 0.7}}}").
+			Replace(string(scenario.Read(t, "step-makes-room").Config)))
+		s, st, conf := openScenario(t, &sc, "{kind: Node, metadata: {name: n4}, spec: {unschedulable: true}}")
+		p := planner.New(conf.PlannerOptions())
+		made := p.Plan(s, st, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
+		if len(made.Moves) != 2 || made.Moves[0].DisplacedFor == nil {
+			t.Fatalf("the plan is no step of two moves: %+v", made.Moves)
+		}
+		now, _, _ := openScenario(t, &sc)
+		_, dropped := p.Recheck(now, st, controller.Goals(now, conf.BuildStrategies(), nil), made, 1, now.TakenAt)
+		if c.drops != (len(dropped) == 1) || c.drops && !strings.Contains(dropped[0].Reason.Message, "strategy hot: ") {
+			t.Errorf("minConfidence %s of hot: dropped %+v", c.least, dropped)
+		}
+	}
+}
+
+// TestRulesOfADryRunStrategyDropNoMove: rules of a strategy for which no moves are made change nothing for other moves, even
+// if a move improves only a goal of another strategy than it names.
+func TestRulesOfADryRunStrategyDropNoMove(t *testing.T) {
+	const far = "- {name: far, type: NodeLoad, schedule: \"* * * * *\", args: {target: {cpu: 1}}}\n" +
+		"- {name: calm, type: NodeLoad, mode: MODE, schedule: \"* * * * *\", limits: {perPass: 9}, args: {target: {cpu: 1}}}\n"
+	for mode, drops := range map[string]bool{"dryRun": false, "automatic": true} {
+		text := strings.Replace(hotStrategy, "OWN", "", 1) + strings.Replace(far, "MODE", mode, 1)
+		s, _, conf := openScenario(t, &scenario.Scenario{Config: []byte(text), Cluster: []byte(strategyCluster)})
+		p, goals := planner.New(conf.PlannerOptions()), planner.GoalsFor(plan.Automatic, controller.Goals(s, conf.BuildStrategies(), nil))
+		made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+		for i := range made.Moves {
+			made.Moves[i].Strategy = "far"
+		}
+		ok, dropped := p.Recheck(s, plan.PlannerState{}, goals, made, 1, s.TakenAt)
+		if drops != (len(dropped) > 0) || len(ok)+len(dropped) == 0 {
+			t.Errorf("calm is %s: %d moves hold, dropped %+v", mode, len(ok), dropped)
+		}
+	}
+}

@@ -37,6 +37,25 @@ func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
 	}
 }
 
+// TestHintsKeepTheStrategyOfAMove: with hints, a move may land where it improves only goals of another strategy. The wave
+// then stays without these hints.
+func TestHintsKeepTheStrategyOfAMove(t *testing.T) {
+	for strategy, want := range map[int]bool{0: true, 1: false} {
+		c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *settings.Options) { o.Steer = hints.Taint },
+			append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
+		c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+		if a, why := c.join(0, 0); a != joined {
+			t.Fatalf("%v, %+v", a, why)
+		}
+		c.strategyOfGoal = make([]int, len(c.allGoals)) // of strategy 0
+		all := slices.Clone(c.wave.steps)
+		all[0].Strategy = strategy
+		if got := c.addHints(all, []cluster.NodeID{3 - all[0].Landing.To}); got != want {
+			t.Errorf("a move for strategy %d that improves a goal of strategy 0: addHints returned %v", strategy, got)
+		}
+	}
+}
+
 // placesOf returns the nodes of all pods in the states of the wave.
 func placesOf(c *Search) (out []cluster.NodeID) {
 	for _, s := range c.waveStates() {

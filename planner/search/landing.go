@@ -203,7 +203,7 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 // checkDisplacedTargets returns the target check of a displaced pod. The second move of the step may improve a goal
 // by load. The check therefore protects nodes without a goal from overload.
 func (c *State) checkDisplacedTargets(pod cluster.PodID, from cluster.NodeID) displacedTargets {
-	return displacedTargets{c.Goals.CheckTargets(pod, from), c.Goals.RoomNeededOutsideGoals(pod, c.strategyOfPod(pod))}
+	return displacedTargets{c.Goals.CheckTargets(pod, from), c.Goals.RoomNeededOutsideGoals(pod, c.strategyName(pod))}
 }
 
 // displacedTargets is the target check of a displaced pod, with the room that it needs on nodes without a goal.

@@ -52,9 +52,17 @@ func nodeSelection(o *settings.Options) func(strategy string) bool {
 	return func(strategy string) bool { return slices.Contains(names, strategy) }
 }
 
-// strategyOfPod returns the name of the strategy that SetStrategy set last for the pod, or "".
-func (c *State) strategyOfPod(pod cluster.PodID) string {
-	if i, known := c.movesFor[pod]; known && i != settings.NoStrategy {
+// StrategyOfPod returns the index of the strategy that SetStrategy set last for the pod, or otherwise.
+func (c *State) StrategyOfPod(pod cluster.PodID, otherwise int) int {
+	if i, known := c.movesFor[pod]; known {
+		return i
+	}
+	return otherwise
+}
+
+// strategyName returns the name of the strategy that SetStrategy set last for the pod, or "".
+func (c *State) strategyName(pod cluster.PodID) string {
+	if i := c.StrategyOfPod(pod, settings.NoStrategy); i != settings.NoStrategy {
 		return c.Options.Strategies[i].Name
 	}
 	return ""

@@ -121,8 +121,8 @@ func (c *waveBuilder) needsHints(pod cluster.PodID) bool {
 	return without.Code != ""
 }
 
-// addHints predicts all moves of the wave again, with the hints in now. If a landing is no longer acceptable,
-// addHints restores the wave and returns false.
+// addHints predicts all moves of the wave again, with the hints in now. If a landing is no longer acceptable, or no longer
+// improves a goal of the move's strategy, addHints restores the wave and returns false.
 func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 	w, before := c.wave, c.wave.steps
 	waveStates := c.waveStates()
@@ -138,7 +138,8 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 			states = []*State{c.State}
 		}
 		l, _, reason := predictLandings(states, m.Pod, false)
-		if reason.Code != "" {
+		own := c.GoalsOfStrategy(m.Strategy, l.ImprovedGoals)
+		if reason.Code != "" || c.strategyOfGoal != nil && len(own) == 0 {
 			for _, done := range slices.Backward(all[:i]) {
 				c.Undo(done)
 				w.leave(done)
@@ -151,7 +152,9 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 			return false
 		}
 		l.Hinted, l.Steered = now, m.Landing.Steered
-		m.Landing = l
+		if m.Landing = l; c.strategyOfGoal != nil {
+			m.goal = c.Goals.MostImproved(m.Pod, m.From, own)
+		}
 		c.recordBenefit(m)
 		c.Apply(*m)
 		w.Join(*m)

@@ -24,9 +24,10 @@ type StrategyRules struct {
 	PodSelector labels.Selector
 	// Guards are the global guards with the strategy's own values. Nil means that the strategy has none.
 	Guards *guard.Options
-	// MinConfidence replaces Options.MinConfidence. 0 means that the strategy has none.
+	// MinConfidence holds besides Options.MinConfidence: the greater applies. 0 means that the strategy has none.
 	MinConfidence float64
-	// MaxUnavailableWithoutPDB replaces Options.MaxUnavailableWithoutPDB. Nil means that the strategy has none.
+	// MaxUnavailableWithoutPDB holds besides Options.MaxUnavailableWithoutPDB: the smaller applies. Nil means that the
+	// strategy has none.
 	MaxUnavailableWithoutPDB *int
 	// Limits bound the moves for the strategy. Nil means that the strategy has none.
 	Limits *Limits

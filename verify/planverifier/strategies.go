@@ -19,7 +19,7 @@ const (
 )
 
 // StrategyRules holds the settings of one strategy. Those that are not set have their zero value, and limits that are not
-// set are Unlimited. See "Scope, guards and limits of a strategy" in docs/reference/strategies.md.
+// set are Unlimited. See "Rules of one strategy" in docs/reference/strategies.md.
 type StrategyRules struct {
 	Name                                         string
 	NodeSelector, NamespaceSelector, PodSelector labels.Selector // nil: all
@@ -119,6 +119,18 @@ func checkKeepsReady(r *verifier, c call, calls []call) {
 			r.report(c.move, plan.LastReadyPod, "its wave leaves no Ready pod of Service %s, which its strategy protects", s.key)
 		}
 	}
+}
+
+// strictestUnavailable returns how many pods of a workload without a budget may be unavailable in a wave: the least number of
+// the strategies that move its pods in this wave.
+func (r *liveState) strictestUnavailable(calls []call, owner string) int {
+	least := r.rules.MaxUnavailableWithoutPDB
+	for _, c := range calls {
+		if r.chainOf(c.pod).id == owner {
+			least = min(least, r.maxUnavailable(c.move))
+		}
+	}
+	return least
 }
 
 // maxUnavailable returns how many pods of a workload without a budget may be unavailable after the move.

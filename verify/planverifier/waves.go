@@ -52,9 +52,10 @@ func (r *verifier) checkUnavailable(calls []call) {
 			continue
 		}
 		want, known := r.desiredReplicas(c.pod)
-		if away := want - (r.readyPods(c.pod.Namespace, owner) - others); known && away >= r.maxUnavailable(c.move) {
+		most := r.strictestUnavailable(calls, owner)
+		if away := want - (r.readyPods(c.pod.Namespace, owner) - others); known && away >= most {
 			r.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable before this eviction; the limit after it is %d", away,
-				want, owner, r.maxUnavailable(c.move))
+				want, owner, most)
 		}
 	}
 }

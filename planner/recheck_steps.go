@@ -1,0 +1,69 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+)
+
+// stillNeeded reports whether a pod must still make room for another pod. If not, stillNeeded returns the reason.
+func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing) (plan.Reason, bool) {
+	name := m.DisplacedFor.String()
+	p := FindPod(c.Snapshot, *m.DisplacedFor)
+	if p == nil || m.DisplacedFor.UID != "" && string(p.Object.UID) != m.DisplacedFor.UID || p.Node == cluster.NoNode || p.ID == q.ID {
+		return plan.Reason{Code: plan.PodGoneAlready, Message: fmt.Sprintf("%s, for which it was to make room, is gone", name)}, false
+	}
+	if r, no := refuseOtherHalf(c, m, q.ID, p); no {
+		return plan.Reason{Code: r.Code, Message: fmt.Sprintf("%s, for which it was to make room, may not leave: %s", name, r.Message)}, false
+	}
+	if _, _, ok := c.PredictLanding(p.ID); ok {
+		return plan.Reason{Code: plan.NotNeeded, Message: fmt.Sprintf("there is room for %s without its leaving", name)}, false
+	}
+	made := search.Step{Pod: q.ID, From: q.Node, Landing: l}
+	c.Apply(made)
+	next, r, ok := c.PredictLanding(p.ID)
+	c.Undo(made)
+	if strategy := c.StrategyOfPod(p.ID, c.Options.StrategyIndex(m.Strategy)); ok && !improvesGoalOf(c, strategy, next) {
+		return plan.Reason{Code: plan.NotNeeded, Message: fmt.Sprintf(
+			"on the likeliest node, the replacement of %s improves no goal of its strategy", name)}, false
+	}
+	if !ok {
+		return plan.Reason{Code: r.Code, Message: fmt.Sprintf("%s could not move to %s even then: %s", name, m.From, r.Message)}, false
+	}
+	return plan.Reason{}, true
+}
+
+// improvesGoalOf reports whether a landing improves a goal of the strategy. The result is also true if it improves only
+// goals of strategies without rules of their own, and no strategy for which the moves are made has such rules.
+func improvesGoalOf(c *search.Search, strategy int, l search.Landing) bool {
+	rules := c.Options.HasRulesForMoves()
+	for _, g := range l.ImprovedGoals {
+		of := c.Options.StrategyIndex(c.Goals.Goals[g].Strategy)
+		if of == strategy {
+			return true
+		}
+		rules = rules || c.Options.RulesOf(of) != nil
+	}
+	return !rules
+}
+
+// refuseOtherHalf checks the rules for the other move of a step that do not depend on the landing. The result is true
+// if a rule rejects that move.
+func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
+	strategy := c.Options.StrategyIndex(m.Strategy)
+	next := c.StrategyOfPod(p.ID, strategy)
+	if r, no := c.Eligibility.RefuseFor(next, p.ID); no {
+		return r, true
+	}
+	if !isReserved(c, m) {
+		c.Limits.Add(q, strategy)
+		defer c.Limits.Remove(q, strategy)
+	}
+	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails {
+		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
+	}
+	return c.Limits.RefuseAgain(next, p.ID)
+}
