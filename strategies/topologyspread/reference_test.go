@@ -137,7 +137,7 @@ func addRandomConstraints(r *rand.Rand, o *cluster.Objects) {
 					}
 				}
 				if r.IntN(2) == 0 {
-					c.MatchLabelKeys = []string{"pod-template-hash", "controller-revision-hash"}
+					c.MatchLabelKeys = [][]string{{"pod-template-hash", "controller-revision-hash"}, {"slot"}}[r.IntN(2)]
 				}
 				spec.TopologySpreadConstraints = append(spec.TopologySpreadConstraints, c)
 			}
@@ -151,6 +151,9 @@ func addRandomConstraints(r *rand.Rand, o *cluster.Objects) {
 		}
 		p.Spec.TopologySpreadConstraints, p.Spec.NodeSelector = spec.TopologySpreadConstraints, spec.NodeSelector
 		p.Spec.Tolerations = append(p.Spec.Tolerations, spec.Tolerations...)
+		if p.Labels = maps.Clone(p.Labels); p.Labels != nil && r.IntN(3) > 0 {
+			p.Labels["slot"] = []string{"a", "b"}[r.IntN(2)]
+		}
 		if r.IntN(2) == 0 { // as in a snapshot that was read from a file
 			p.Spec = *p.Spec.DeepCopy()
 		}
