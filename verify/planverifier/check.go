@@ -81,19 +81,34 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 	return true
 }
 
+// protectsRunningPods reports whether a guard with the code does not protect a pod that has ended: such a pod has no work,
+// no share of the replicas and no replacement.
+func protectsRunningPods(code plan.Code) bool {
+	switch code {
+	case plan.PodTerminal, plan.JobPod, plan.JobWouldFail, plan.TooFewReplicas, plan.WorkloadDegraded, plan.LastReadyPod,
+		plan.RequiredByAffinity, plan.NoPodDisruptionBudget, plan.PodTooYoung, plan.GracePeriodTooLong,
+		plan.SchedulerNotResponding, plan.NoReplacement, plan.ReplacementRefused, plan.ReplacementMissing,
+		plan.ScalingDown, plan.WorkloadPaused, plan.RolloutInProgress, plan.RevisionWouldChange:
+		return true
+	}
+	return false
+}
+
 // checkWave checks the evictions of one wave in every order, and then places their
 // replacements.
 func (r *verifier) checkWave(calls []call) {
 	for _, c := range calls {
 		for _, no := range r.rejections(c.pod) {
-			if no.code == plan.PodTerminal && c.move.Removal != "" {
-				continue // a goal asks for its removal
+			if c.move.Removal != "" && protectsRunningPods(no.code) {
+				continue // a goal asks for the removal of a pod that has ended
 			}
 			r.report(c.move, no.code, "%s", no.why)
 		}
 		r.checkBackoff(c)
 		r.checkWindow(c)
-		r.checkJobFailure(c)
+		if c.move.Removal == "" {
+			r.checkJobFailure(c)
+		}
 		r.checkTarget(c)
 	}
 	checkStrategyGuards(r, calls)

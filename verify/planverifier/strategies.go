@@ -92,7 +92,7 @@ func checkStrategyGuards(r *verifier, calls []call) {
 			continue
 		}
 		for _, no := range barsOf(r.podGuards, s, c.pod) {
-			if no.code == plan.PodTerminal && c.move.Removal != "" {
+			if c.move.Removal != "" && protectsRunningPods(no.code) {
 				continue
 			}
 			r.report(c.move, no.code, "for strategy %s: %s", s.Name, no.why)
