@@ -89,8 +89,6 @@ type Goal struct {
 	// MayReturn means that the replacement may run on the node that its pod left. It is for PodAway goals that are about
 	// the pod and not about its node.
 	MayReturn bool `json:"mayReturn,omitempty"`
-	// LandingNotRequired means that the pods of a PodAway may be evicted without a predicted landing.
-	LandingNotRequired bool `json:"-"`
 	// Removal is set for a PodAway about a pod that has ended. It says how the pod is removed.
 	Removal Removal `json:"-"`
 }
