@@ -28,6 +28,7 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	checkStrategyLimits(r, p)
 	checkAttribution(r, p)
 	checkWorsened(r, p)
+	checkSpreads(r, p)
 	return r.violations
 }
 

@@ -42,6 +42,10 @@ type StrategyRules struct {
 	Soft   bool
 	// Targets are the fractions that a NodeLoad strategy by requests, of all pods, lets each node use, by resource.
 	Targets map[string]float64
+	// MaxSkew is that of a ZoneSpread strategy over zones, and 0 for other strategies. ByService is set if it spreads the pods
+	// of Services and not of owners.
+	MaxSkew   int
+	ByService bool
 }
 
 // strategyOf returns the rules of the move's strategy, or nil.

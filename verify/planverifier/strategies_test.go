@@ -69,11 +69,17 @@ func strategyRules(t testing.TB, c *config.Config) (out []planverifier.StrategyR
 		if g := s.Guards; g != nil {
 			addGuards(&r, g)
 		}
-		var args struct{ Target map[string]float64 }
+		args := struct {
+			Target  map[string]float64
+			MaxSkew int
+			By      string
+		}{MaxSkew: 1}
 		if err := json.Unmarshal(s.Args, &args); err != nil {
 			t.Fatal(err)
 		}
-		r.Targets = args.Target
+		if r.Targets = args.Target; s.Type == "ZoneSpread" {
+			r.MaxSkew, r.ByService = args.MaxSkew, args.By == "service"
+		}
 		out = append(out, r)
 	}
 	return out
