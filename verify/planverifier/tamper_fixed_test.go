@@ -104,6 +104,11 @@ var fixedTampers = []struct {
 }{
 	{softBesideSpread, tampering{"a soft move that worsens a firm spread", planverifier.WorsensGoal,
 		editFirstMove(func(m *planCase, x *plan.Move) { x.To = "n3" })}},
+	{twoForOneWorkload, tampering{"another strategy allows fewer unavailable pods", plan.WorkloadUnavailable,
+		func(m *planCase) (string, bool) {
+			_, cold := joinWaves(m)
+			return cold.Namespace + "/" + cold.Name, true
+		}}},
 }
 
 // TestTamperedStrategiesOfFixedClustersAreNamed breaks plans for fixed clusters. The verifier finds nothing before.
