@@ -29,6 +29,7 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	checkAttribution(r, p)
 	checkWorsened(r, p)
 	checkSpreads(r, p)
+	checkSoftMoves(r, p)
 	return r.violations
 }
 

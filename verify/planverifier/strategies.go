@@ -16,6 +16,7 @@ const (
 	WrongStrategy plan.Code = "WrongStrategy" // the move contributes to no goal of its strategy, or to one that may not move the pod
 	WrongWeight   plan.Code = "WrongWeight"   // a goal does not have the weight or the softness of its strategy
 	WorsensGoal   plan.Code = "WorsensGoal"   // the move worsens a goal that it must not worsen
+	SoftNotApart  plan.Code = "SoftNotApart"  // a soft move is displaced, or shares its wave with a move that is not soft
 )
 
 // StrategyRules holds the settings of one strategy. Those that are not set have their zero value, and limits that are not
@@ -194,6 +195,20 @@ func checkAttribution(r *verifier, p plan.Plan) {
 		}
 		if s := r.rules.strategyOf(m); s != nil && (len(goals.Goals) == 0 || m.DisplacedFor == nil && !r.contributesToGoal(p, goals)) {
 			r.report(m, WrongStrategy, "it contributes to no goal of strategy %s: %s", m.Strategy, strings.Join(m.Goals, ", "))
+		}
+	}
+}
+
+// checkSoftMoves checks that moves for soft strategies are single moves, in waves of their own.
+func checkSoftMoves(r *verifier, p plan.Plan) {
+	firm := map[int]bool{} // waves
+	for _, m := range p.Moves {
+		s := r.rules.strategyOf(m)
+		firm[m.Wave] = firm[m.Wave] || s != nil && !s.Soft
+	}
+	for _, m := range p.Moves {
+		if s := r.rules.strategyOf(m); s != nil && s.Soft && (m.DisplacedFor != nil || firm[m.Wave]) {
+			r.report(m, SoftNotApart, "a move for the soft strategy %s is not a single one in a wave of soft moves", s.Name)
 		}
 	}
 }

@@ -109,6 +109,35 @@ var fixedTampers = []struct {
 			_, cold := joinWaves(m)
 			return cold.Namespace + "/" + cold.Name, true
 		}}},
+	{twoForOneWorkload, tampering{"the last pods that satisfy a required affinity, which the strategy protects", plan.RequiredByAffinity,
+		func(m *planCase) (string, bool) {
+			hot, cold := joinWaves(m)
+			needBoth(m, hot, cold)
+			protectFor(m, "hot", "PodsRequiredByAffinity")
+			return hot.Namespace + "/" + hot.Name, true
+		}}},
+	{twoForOneWorkload, tampering{"the last Ready pods of a Service, which the strategy protects", plan.LastReadyPod,
+		func(m *planCase) (string, bool) {
+			hot, cold := joinWaves(m)
+			markBoth(hot, cold)
+			protectFor(m, "hot", "LastReadyPods")
+			m.o.Services = append(m.o.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: hot.Namespace, Name: "only"},
+				Spec: corev1.ServiceSpec{Selector: map[string]string{"only": "these"}}})
+			return hot.Namespace + "/" + hot.Name, true
+		}}},
+	{twoForOneWorkload, tampering{"a degraded workload, which the strategy protects", plan.WorkloadDegraded,
+		editSibling(func(m *planCase, p *corev1.Pod) {
+			p.Status.Conditions[0].Status = corev1.ConditionFalse
+			protectFor(m, "hot", "DegradedWorkloads")
+		})}},
+	{twoForOneWorkload, tampering{"a storage class that the strategy protects", plan.ProtectedStorageClass,
+		editFirstPod(func(m *planCase, p *corev1.Pod) {
+			p.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
+				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "data"}}}}
+			m.o.PersistentVolumeClaims = append(m.o.PersistentVolumeClaims, &corev1.PersistentVolumeClaim{
+				ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("slow")}})
+			m.rules.Strategies[1].ProtectedStorageClasses = []string{"slow"}
+		})}},
 }
 
 // TestTamperedStrategiesOfFixedClustersAreNamed breaks plans for fixed clusters. The verifier finds nothing before.
