@@ -30,6 +30,7 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	checkWorsened(r, p)
 	checkSpreads(r, p)
 	checkSoftMoves(r, p)
+	checkMostImproved(r, p)
 	return r.violations
 }
 

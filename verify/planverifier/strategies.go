@@ -13,7 +13,7 @@ import (
 
 // Codes for moves that break a rule of their strategy that has no reason code in package plan.
 const (
-	WrongStrategy plan.Code = "WrongStrategy" // the move contributes to no goal of its strategy, or to one that may not move the pod
+	WrongStrategy plan.Code = "WrongStrategy" // the move contributes to no goal of its strategy, or to one that may not move the pod, or more to another
 	WrongWeight   plan.Code = "WrongWeight"   // a goal does not have the weight or the softness of its strategy
 	WorsensGoal   plan.Code = "WorsensGoal"   // the move worsens a goal that it must not worsen
 	SoftNotApart  plan.Code = "SoftNotApart"  // a soft move is displaced, or shares its wave with a move that is not soft
@@ -211,6 +211,43 @@ func checkSoftMoves(r *verifier, p plan.Plan) {
 			r.report(m, SoftNotApart, "a move for the soft strategy %s is not a single one in a wave of soft moves", s.Name)
 		}
 	}
+}
+
+// checkMostImproved checks that no move is for a strategy if another one states each of its goals about the move with a
+// greater weight. Strategies whose own limits or guards may forbid the move are left out.
+func checkMostImproved(r *verifier, p plan.Plan) {
+	for _, m := range p.Moves {
+		own := r.rules.strategyOf(m)
+		for i := range r.rules.Strategies {
+			s := &r.rules.Strategies[i]
+			if own == nil || own.Soft != s.Soft || m.DisplacedFor != nil || mayForbid(s, m) {
+				continue
+			}
+			outweighed, listed := 0, 0
+			for _, g := range p.Goals {
+				if g.Strategy != own.Name || !slices.Contains(m.Goals, g.ID) {
+					continue
+				}
+				listed++
+				if slices.ContainsFunc(p.Goals, func(x plan.Goal) bool {
+					return x.Strategy == s.Name && slices.Contains(m.Goals, x.ID) && x.Weight > g.Weight && x.Kind == g.Kind && x.Subject == g.Subject &&
+						x.Resource == g.Resource && x.Basis == g.Basis && x.TopologyKey == g.TopologyKey && near(x.Limit, g.Limit) && near(x.Excess, g.Excess)
+				}) {
+					outweighed++
+				}
+			}
+			if listed > 0 && outweighed == listed {
+				r.report(m, WrongStrategy, "strategy %s has the same goals as strategy %s, with greater weights", s.Name, own.Name)
+			}
+		}
+	}
+}
+
+// mayForbid reports whether limits or guards of the strategy can keep it from the move in its wave.
+func mayForbid(s *StrategyRules, m plan.Move) bool {
+	limited := slices.ContainsFunc([]Limit{s.PerPass, s.PerNode, s.PerNamespace, s.PerOwner, s.PerZone, s.PerHourOwner,
+		s.PerHourNamespace, s.PerHourCluster}, func(l Limit) bool { return !l.Unlimited })
+	return limited || s.MinConfidence > m.Confidence || s.MaxUnavailableWithoutPDB != nil || len(s.Protect) > 0
 }
 
 func near(a, b float64) bool { return a-b < 1e-3 && b-a < 1e-3 }

@@ -50,6 +50,18 @@ objects:
 `)}
 )
 
+// Both strategies want n1 below the same target.
+var twoForOneNode = scenario.Scenario{Config: []byte(`apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
+limits: {perNamespace: unlimited, perNode: unlimited, perOwner: unlimited}
+strategies:
+- {name: light, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.5}}}
+- {name: heavy, weight: 2, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.5}}}
+`), Cluster: []byte(`base: three-nodes
+objects:
+- {kind: Deployment, metadata: {name: web}, requests: {cpu: "1", memory: 1Gi}, pods: [7 on n1, 1 on n2]}
+`)}
+
 // makeFixedCase makes a plan for a fixed cluster, with the rules of its strategies.
 func makeFixedCase(t *testing.T, of scenario.Scenario) planCase {
 	t.Helper()
@@ -138,6 +150,8 @@ var fixedTampers = []struct {
 				ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("slow")}})
 			m.rules.Strategies[1].ProtectedStorageClasses = []string{"slow"}
 		})}},
+	{twoForOneNode, tampering{"a strategy whose goal the move improves less than that of another", planverifier.WrongStrategy,
+		editFirstMove(func(m *planCase, x *plan.Move) { x.Strategy = "light" })}},
 }
 
 // TestTamperedStrategiesOfFixedClustersAreNamed breaks plans for fixed clusters. The verifier finds nothing before.
