@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -65,7 +66,12 @@ objects:
 // makeFixedCase makes a plan for a fixed cluster, with the rules of its strategies.
 func makeFixedCase(t *testing.T, of scenario.Scenario) planCase {
 	t.Helper()
-	o := of.Objects(t)
+	return planFixedCase(t, of.Objects(t), of)
+}
+
+// planFixedCase makes a plan for a cluster, with the configuration of the scenario.
+func planFixedCase(t *testing.T, o *cluster.Objects, of scenario.Scenario) planCase {
+	t.Helper()
 	conf, err := config.Load("fixed.yaml", of.Config)
 	if err != nil {
 		t.Fatal(err)
