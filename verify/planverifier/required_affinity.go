@@ -12,9 +12,13 @@ import (
 )
 
 // checkRequiredAffinity checks required pod affinity. A wave must not evict the last pod in a
-// domain that satisfies a term of a remaining pod.
+// domain that satisfies a term of a remaining pod, if the guard of config.yaml or of its strategy protects it.
 func (r *verifier) checkRequiredAffinity(calls []call) {
-	if !r.rules.Protect["PodsRequiredByAffinity"] {
+	protects := func(c call) bool {
+		s := r.rules.strategyOf(c.move)
+		return r.rules.Protect["PodsRequiredByAffinity"] || s != nil && slices.Contains(s.Protect, "PodsRequiredByAffinity")
+	}
+	if !slices.ContainsFunc(calls, protects) {
 		return
 	}
 	gone := map[string]bool{}
@@ -31,7 +35,7 @@ func (r *verifier) checkRequiredAffinity(calls []call) {
 			}
 			var took *call
 			for i, c := range calls {
-				if r.satisfiesTerm(t, p, c.pod) {
+				if protects(c) && r.satisfiesTerm(t, p, c.pod) {
 					took = &calls[i]
 				}
 			}

@@ -13,9 +13,10 @@ import (
 
 // Codes for moves that break a rule of their strategy that has no reason code in package plan.
 const (
-	WrongStrategy plan.Code = "WrongStrategy" // the move contributes to no goal of its strategy, or to one that may not move the pod
+	WrongStrategy plan.Code = "WrongStrategy" // the move contributes to no goal of its strategy, or to one that may not move the pod, or more to another
 	WrongWeight   plan.Code = "WrongWeight"   // a goal does not have the weight or the softness of its strategy
 	WorsensGoal   plan.Code = "WorsensGoal"   // the move worsens a goal that it must not worsen
+	SoftNotApart  plan.Code = "SoftNotApart"  // a soft move is displaced, or shares its wave with a move that is not soft
 )
 
 // StrategyRules holds the settings of one strategy. Those that are not set have their zero value, and limits that are not
@@ -42,6 +43,10 @@ type StrategyRules struct {
 	Soft   bool
 	// Targets are the fractions that a NodeLoad strategy by requests, of all pods, lets each node use, by resource.
 	Targets map[string]float64
+	// MaxSkew is that of a ZoneSpread strategy over zones, and 0 for other strategies. ByService is set if it spreads the pods
+	// of Services and not of owners.
+	MaxSkew   int
+	ByService bool
 }
 
 // strategyOf returns the rules of the move's strategy, or nil.
@@ -192,6 +197,57 @@ func checkAttribution(r *verifier, p plan.Plan) {
 			r.report(m, WrongStrategy, "it contributes to no goal of strategy %s: %s", m.Strategy, strings.Join(m.Goals, ", "))
 		}
 	}
+}
+
+// checkSoftMoves checks that moves for soft strategies are single moves, in waves of their own.
+func checkSoftMoves(r *verifier, p plan.Plan) {
+	firm := map[int]bool{} // waves
+	for _, m := range p.Moves {
+		s := r.rules.strategyOf(m)
+		firm[m.Wave] = firm[m.Wave] || s != nil && !s.Soft
+	}
+	for _, m := range p.Moves {
+		if s := r.rules.strategyOf(m); s != nil && s.Soft && (m.DisplacedFor != nil || firm[m.Wave]) {
+			r.report(m, SoftNotApart, "a move for the soft strategy %s is not a single one in a wave of soft moves", s.Name)
+		}
+	}
+}
+
+// checkMostImproved checks that no move is for a strategy if another one states each of its goals about the move with a
+// greater weight. Strategies whose own limits or guards may forbid the move are left out.
+func checkMostImproved(r *verifier, p plan.Plan) {
+	for _, m := range p.Moves {
+		own := r.rules.strategyOf(m)
+		for i := range r.rules.Strategies {
+			s := &r.rules.Strategies[i]
+			if own == nil || own.Soft != s.Soft || m.DisplacedFor != nil || mayForbid(s, m) {
+				continue
+			}
+			outweighed, listed := 0, 0
+			for _, g := range p.Goals {
+				if g.Strategy != own.Name || !slices.Contains(m.Goals, g.ID) {
+					continue
+				}
+				listed++
+				if slices.ContainsFunc(p.Goals, func(x plan.Goal) bool {
+					return x.Strategy == s.Name && slices.Contains(m.Goals, x.ID) && x.Weight > g.Weight && x.Kind == g.Kind && x.Subject == g.Subject &&
+						x.Resource == g.Resource && x.Basis == g.Basis && x.TopologyKey == g.TopologyKey && near(x.Limit, g.Limit) && near(x.Excess, g.Excess)
+				}) {
+					outweighed++
+				}
+			}
+			if listed > 0 && outweighed == listed {
+				r.report(m, WrongStrategy, "strategy %s has the same goals as strategy %s, with greater weights", s.Name, own.Name)
+			}
+		}
+	}
+}
+
+// mayForbid reports whether limits or guards of the strategy can keep it from the move in its wave.
+func mayForbid(s *StrategyRules, m plan.Move) bool {
+	limited := slices.ContainsFunc([]Limit{s.PerPass, s.PerNode, s.PerNamespace, s.PerOwner, s.PerZone, s.PerHourOwner,
+		s.PerHourNamespace, s.PerHourCluster}, func(l Limit) bool { return !l.Unlimited })
+	return limited || s.MinConfidence > m.Confidence || s.MaxUnavailableWithoutPDB != nil || len(s.Protect) > 0
 }
 
 func near(a, b float64) bool { return a-b < 1e-3 && b-a < 1e-3 }

@@ -1,6 +1,7 @@
 package planverifier_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"math/rand/v2"
 	"slices"
@@ -69,11 +70,17 @@ func strategyRules(t testing.TB, c *config.Config) (out []planverifier.StrategyR
 		if g := s.Guards; g != nil {
 			addGuards(&r, g)
 		}
-		var args struct{ Target map[string]float64 }
+		args := struct {
+			Target  map[string]float64
+			MaxSkew int
+			By      string
+		}{MaxSkew: 1}
 		if err := json.Unmarshal(s.Args, &args); err != nil {
 			t.Fatal(err)
 		}
-		r.Targets = args.Target
+		if r.Targets = args.Target; s.Type == "ZoneSpread" {
+			r.MaxSkew, r.ByService = args.MaxSkew, args.By == "service"
+		}
 		out = append(out, r)
 	}
 	return out
@@ -109,7 +116,7 @@ func TestNoPlanBreaksARuleOfAStrategy(t *testing.T) {
 		}
 		moves += len(m.plan.Moves)
 		for _, x := range m.plan.Moves {
-			if slices.ContainsFunc(m.rules.Strategies, func(s planverifier.StrategyRules) bool { return s.Name == x.Strategy && s.Soft }) {
+			if isSoft(&m, x) {
 				soft++
 			}
 		}
@@ -209,6 +216,11 @@ func setStrategyLimit(limit func(s *planverifier.StrategyRules) *planverifier.Li
 	}
 }
 
+// isSoft reports whether the strategy of a move is soft.
+func isSoft(m *planCase, x plan.Move) bool {
+	return slices.ContainsFunc(m.rules.Strategies, func(s planverifier.StrategyRules) bool { return s.Name == x.Strategy && s.Soft })
+}
+
 func noneSelected() labels.Selector { return labels.SelectorFromSet(labels.Set{"nothing": "has-this"}) }
 
 var strategyTampers = []tampering{
@@ -261,6 +273,16 @@ var strategyTampers = []tampering{
 	{"one more than the strategy's perOwner", plan.LimitPerOwner,
 		setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerOwner },
 			func(x plan.Move, p *corev1.Pod) string { return ownerKey(x) })},
+	{"one more than the strategy's perZone", plan.LimitPerZone, func(m *planCase) (string, bool) {
+		return setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerZone },
+			func(x plan.Move, p *corev1.Pod) string {
+				k := slices.IndexFunc(m.o.Nodes, func(n *corev1.Node) bool { return n.Name == x.From })
+				return m.o.Nodes[k].Labels["topology.kubernetes.io/zone"]
+			})(m)
+	}},
+	{"one more than the strategy's perHour.owner", plan.LimitPerHour,
+		setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerHourOwner },
+			func(x plan.Move, p *corev1.Pod) string { return cmp.Or(ownerKey(x), x.Pod.String()) })},
 	{"one more than the strategy's perHour.cluster", plan.LimitPerHour,
 		setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerHourCluster },
 			func(x plan.Move, p *corev1.Pod) string { return "all" })},
@@ -308,6 +330,24 @@ var strategyTampers = []tampering{
 		for _, v := range planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt) {
 			if v.Code == planverifier.WorsensGoal {
 				return v.Pod, true
+			}
+		}
+		return "", false
+	}},
+	{"a soft move in a wave with a firm one", planverifier.SoftNotApart, func(m *planCase) (string, bool) {
+		for i := 1; i < len(m.plan.Moves); i++ {
+			if x := &m.plan.Moves[i]; isSoft(m, *x) && !isSoft(m, m.plan.Moves[i-1]) {
+				x.Wave = m.plan.Moves[i-1].Wave
+				return x.Pod.String(), true
+			}
+		}
+		return "", false
+	}},
+	{"a soft move that makes room for another", planverifier.SoftNotApart, func(m *planCase) (string, bool) {
+		for i := range m.plan.Moves[1:] {
+			if x := &m.plan.Moves[i]; isSoft(m, *x) {
+				x.DisplacedFor = &m.plan.Moves[i+1].Pod
+				return x.Pod.String(), true
 			}
 		}
 		return "", false

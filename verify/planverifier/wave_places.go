@@ -109,8 +109,14 @@ func takesRoom(r *verifier, pod *corev1.Pod, node string, settled []*corev1.Pod,
 
 // fitsOn reports whether the pod fits on the node beside the settled pods and both pods of each pair.
 func (r *verifier) fitsOn(pod *corev1.Pod, name string, settled []*corev1.Pod, wave []replacedPod) bool {
-	node, next := r.nodes[name], placedOn(pod, name)
-	if ok, err := nodeaffinity.GetRequiredNodeAffinity(next).Match(node); !ok || err != nil {
+	next := placedOn(pod, name)
+	return admits(r.nodes[name], next) && r.noRoom(next, settled, wave) == "" && r.unevenSpread(next, settled, wave) == "" &&
+		r.unmetAffinity(next, settled, wave) == "" && r.noVolume(next, settled, wave) == ""
+}
+
+// admits reports whether the labels, the taints and the cordon of a node let a pod run there.
+func admits(node *corev1.Node, p *corev1.Pod) bool {
+	if ok, err := nodeaffinity.GetRequiredNodeAffinity(p).Match(node); !ok || err != nil {
 		return false
 	}
 	repels := func(t *corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule }
@@ -118,11 +124,8 @@ func (r *verifier) fitsOn(pod *corev1.Pod, name string, settled []*corev1.Pod, w
 	if node.Spec.Unschedulable {
 		taints = append(slices.Clip(taints), corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
 	}
-	if _, repelled := schedulinghelper.FindMatchingUntoleratedTaint(klog.Background(), taints, next.Spec.Tolerations, repels, true); repelled {
-		return false
-	}
-	return r.noRoom(next, settled, wave) == "" && r.unevenSpread(next, settled, wave) == "" &&
-		r.unmetAffinity(next, settled, wave) == "" && r.noVolume(next, settled, wave) == ""
+	_, repelled := schedulinghelper.FindMatchingUntoleratedTaint(klog.Background(), taints, p.Spec.Tolerations, repels, true)
+	return !repelled
 }
 
 // placedOn returns the pod on a node. The copy shares all else with the pod.

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/hostports"
 )
 
 // replacedPod is an evicted pod of a wave and its replacement. The old pod is on its node, the new
@@ -87,7 +88,7 @@ func (r *verifier) noRoom(pod *corev1.Pod, settled []*corev1.Pod, wave []replace
 			sum.Add(amount)
 			total[name] = sum
 		}
-		if sharePort(pod, p) {
+		if hostports.Shared(pod, p) {
 			return "it shares a host port with " + key(p)
 		}
 	}
@@ -115,52 +116,4 @@ func (r *verifier) excludes(p, q *corev1.Pod) bool {
 		}
 	}
 	return false
-}
-
-// sharePort reports whether both pods need the same host port on one address.
-func sharePort(p, q *corev1.Pod) bool {
-	for _, a := range hostPorts(p) {
-		for _, b := range hostPorts(q) {
-			if a.HostPort == b.HostPort && protocol(a) == protocol(b) && (address(a) == address(b) || address(a) == anyAddress || address(b) == anyAddress) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-const anyAddress = "0.0.0.0"
-
-// hostPorts returns the host ports of the containers and sidecars.
-func hostPorts(p *corev1.Pod) (out []corev1.ContainerPort) {
-	add := func(c *corev1.Container) {
-		for _, port := range c.Ports {
-			if port.HostPort > 0 {
-				out = append(out, port)
-			}
-		}
-	}
-	for i := range p.Spec.Containers {
-		add(&p.Spec.Containers[i])
-	}
-	for i := range p.Spec.InitContainers {
-		if c := &p.Spec.InitContainers[i]; c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways {
-			add(c)
-		}
-	}
-	return out
-}
-
-func protocol(p corev1.ContainerPort) corev1.Protocol {
-	if p.Protocol == "" {
-		return corev1.ProtocolTCP
-	}
-	return p.Protocol
-}
-
-func address(p corev1.ContainerPort) string {
-	if p.HostIP == "" {
-		return anyAddress
-	}
-	return p.HostIP
 }
