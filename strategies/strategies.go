@@ -25,7 +25,8 @@ import (
 type Strategy interface {
 	Goals(s *cluster.Snapshot) []plan.Goal
 	// Requirements describes what a snapshot must contain before the strategy states a goal, such as "a Ready node with
-	// cpu, in scope". The text depends only on the arguments.
+	// cpu, in scope". The text depends only on the arguments. It is "" for a strategy that states goals only about
+	// violations: if it has no goal, nothing is missing.
 	Requirements() string
 	// UsageNeeds returns the measured usage that the strategy needs.
 	UsageNeeds() arg.UsageNeeds

@@ -126,7 +126,8 @@ func addWaitingGoal(st *plan.StrategyState, g plan.Goal, nodes map[string]map[st
 	}
 }
 
-// strategiesInput describes the strategies that have no goals, and what each strategy needs to have a goal.
+// strategiesInput describes the strategies that have no goals although a healthy cluster has some, and what each strategy
+// needs to have a goal.
 func strategiesInput(c *search.Search, age string) plan.Input {
 	in := plan.Input{Source: "strategies", Age: age, Coverage: 1, Problems: []string{}}
 	stated := strategyStates(c)
@@ -137,7 +138,7 @@ func strategiesInput(c *search.Search, age string) plan.Input {
 		in.Problems = append(in.Problems, "the hint rules cannot evaluate any node: "+hintsWithoutDataReason(c))
 	}
 	for i, info := range listedStrategies(c) {
-		if stated[i].Goals == 0 {
+		if stated[i].Goals == 0 && info.Needs != "" {
 			needs := info.Needs
 			if own := ownScopeText(info.Settings); own != "" {
 				needs += ", all within its own scope: " + own

@@ -89,10 +89,8 @@ func byOwner(s *cluster.Snapshot) func(a, b conflict) int {
 	}
 }
 
-// Requirements describes the pods for which Goals states goals.
-func (a *Strategy) Requirements() string {
-	return "two pods in one domain, one of them in scope, that required anti-affinity keeps apart"
-}
+// Requirements returns "", because the strategy states goals only about violations.
+func (*Strategy) Requirements() string { return "" }
 
 // UsageNeeds returns the zero value, because the strategy counts pods.
 func (a *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }

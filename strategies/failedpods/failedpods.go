@@ -6,7 +6,6 @@
 package failedpods
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -119,18 +118,8 @@ func (f *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bo
 	return fmt.Sprintf("%s and is %s old", why, podfilter.RoundAge(age)), true
 }
 
-// Requirements describes the pods for which Goals states goals.
-func (f *Strategy) Requirements() string {
-	out := "a failed pod on a node in scope"
-	if f.args.MinAge > 0 {
-		out += " that is at least " + f.args.MinAge.String() + " old"
-	}
-	kinds := f.args.OwnerKinds
-	if cmp.Or(len(f.args.Reasons), len(f.args.ExitCodes), len(kinds.Include), len(kinds.Exclude)) > 0 {
-		out += " and matches its arguments"
-	}
-	return out
-}
+// Requirements returns "", because the strategy states goals only about violations.
+func (*Strategy) Requirements() string { return "" }
 
 // UsageNeeds returns the zero value, because the strategy reads the status of pods.
 func (f *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }

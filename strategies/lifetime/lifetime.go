@@ -137,27 +137,8 @@ func (l *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bo
 	return strings.Join(parts, ", and "), true
 }
 
-// Requirements describes the pods for which Goals states goals.
-func (l *Strategy) Requirements() string {
-	out := "a pod on a node in scope"
-	if l.args.MaxAge > 0 {
-		out += " that is older than " + l.args.MaxAge.String()
-	}
-	var set []string
-	for _, x := range [...]struct {
-		key string
-		n   int
-	}{{"states", len(l.args.States)}, {"conditions", len(l.args.Conditions)}, {"exitCodes", len(l.args.ExitCodes)},
-		{"ownerKinds", len(l.args.OwnerKinds.Include) + len(l.args.OwnerKinds.Exclude)}} {
-		if x.n > 0 {
-			set = append(set, x.key)
-		}
-	}
-	if len(set) > 0 {
-		out += " and matches its " + strings.Join(set, ", ")
-	}
-	return out
-}
+// Requirements returns "", because the strategy states goals only about violations.
+func (*Strategy) Requirements() string { return "" }
 
 // UsageNeeds returns the zero value, because the strategy reads the status of pods.
 func (l *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }

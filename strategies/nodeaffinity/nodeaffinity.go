@@ -86,17 +86,8 @@ func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// Requirements describes the pods for which Goals states goals.
-func (a *Strategy) Requirements() string {
-	var out []string
-	if a.args.Required {
-		out = append(out, "whose labels do not match its node selector or required node affinity")
-	}
-	if a.args.Preferred {
-		out = append(out, "while another node matches more of its preferred node affinity")
-	}
-	return "a pod in scope on a node " + strings.Join(out, ", or ")
-}
+// Requirements returns "", because the strategy states goals only about violations.
+func (*Strategy) Requirements() string { return "" }
 
 // UsageNeeds returns the zero value, because the strategy reads labels.
 func (a *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }

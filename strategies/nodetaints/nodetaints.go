@@ -7,8 +7,6 @@
 package nodetaints
 
 import (
-	"strings"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -88,21 +86,8 @@ func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// Requirements describes the pods for which Goals states goals.
-func (t *Strategy) Requirements() string {
-	effects := "NoSchedule"
-	if t.args.PreferNoSchedule {
-		effects += " or PreferNoSchedule"
-	}
-	out := "a pod in scope on a node with a " + effects + " taint that it does not tolerate"
-	switch {
-	case len(t.args.Include) > 0:
-		out += ", among " + strings.Join(t.args.Include, " and ")
-	case len(t.args.Exclude) > 0:
-		out += ", besides " + strings.Join(t.args.Exclude, " and ")
-	}
-	return out
-}
+// Requirements returns "", because the strategy states goals only about violations.
+func (*Strategy) Requirements() string { return "" }
 
 // UsageNeeds returns the zero value, because the strategy reads taints.
 func (t *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }

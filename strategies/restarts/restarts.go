@@ -112,10 +112,8 @@ func (r *Strategy) state(p *corev1.Pod) (string, bool) {
 	return phase, slices.Contains(r.args.States, phase)
 }
 
-// Requirements describes the pods for which Goals states goals.
-func (r *Strategy) Requirements() string {
-	return fmt.Sprintf("a pod on a node in scope with %s or more", plural.Count(r.args.MinRestarts, "restart"))
-}
+// Requirements returns "", because the strategy states goals only about violations.
+func (*Strategy) Requirements() string { return "" }
 
 // UsageNeeds returns the zero value, because the strategy counts restarts.
 func (r *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
