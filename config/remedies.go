@@ -102,8 +102,8 @@ func isMisplacedInArgs(typ, argument string) bool {
 	return !strategies.HasArgument(typ, argument) && slices.Contains(keysOf[Strategy](), argument)
 }
 
-// hasArgumentBesideArgs reports whether an argument of the strategy is written beside args. Errors about missing arguments
-// would then only repeat the mistake.
+// hasArgumentBesideArgs reports whether an argument of the strategy is written beside args. An error about a missing
+// argument would then only repeat the mistake.
 func hasArgumentBesideArgs(d *strict.Decoder, path, typ string) bool {
 	return slices.ContainsFunc(strategies.Arguments(typ), func(name string) bool {
 		return !slices.Contains(keysOf[Strategy](), name) && d.HasErrors(path+"."+name)

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// strategyRuleWarnings report rules of strategies that have no effect beside the global ones, or leave a strategy nothing.
+// strategyRuleWarnings report rules of strategies that have no effect beside the global ones, or that contradict them.
 func strategyRuleWarnings(c *Config) []string {
 	var out []string
 	for i, s := range c.Strategies {
@@ -33,8 +33,9 @@ func looserLimitWarnings(c *Config, path string, own *plan.StrategyLimits) []str
 		key         string
 		own, global *plan.CountLimit
 	}{
-		{"perPass", own.PerPass, &all.PerPass}, {"perNode", own.PerNode, &all.PerNode}, {"perNamespace", own.PerNamespace, &all.PerNamespace},
-		{"perOwner", own.PerOwner, &all.PerOwner}, {"perZone", own.PerZone, &all.PerZone},
+		{"perPass", own.PerPass, &all.PerPass}, {"perNode", own.PerNode, &all.PerNode},
+		{"perNamespace", own.PerNamespace, &all.PerNamespace}, {"perOwner", own.PerOwner, &all.PerOwner},
+		{"perZone", own.PerZone, &all.PerZone},
 	}
 	if h := own.PerHour; h != nil {
 		pairs = append(pairs, []struct {

@@ -74,7 +74,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	msg := err.Error()
 	var unknown *pflag.NotExistError
-	if errors.As(err, &unknown) && strings.Contains(cmd.CommandPath(), " explain") && slices.Contains([]string{"n", "namespace"}, unknown.GetSpecifiedName()) {
+	if errors.As(err, &unknown) && strings.Contains(cmd.CommandPath(), " explain") &&
+		slices.Contains([]string{"n", "namespace"}, unknown.GetSpecifiedName()) {
 		msg += " (write the namespace before the name: NAMESPACE/NAME)"
 	}
 	var invalid *pflag.InvalidValueError
