@@ -291,7 +291,7 @@ func TestAnAnswerLostOnTheWayIsLookedUp(t *testing.T) {
 			Reason: "EvictionByEvictionAPI"})
 		w.pods["d1"] = p
 	}
-	l := newTestLive(w, clock.RealClock{})
+	l = newTestLive(w, clock.RealClock{})
 	l.opts.VerifyTimeout = 50 * time.Millisecond
 	m := testMove(1, "d1", "u1")
 	m.GracePeriodSeconds = 0
