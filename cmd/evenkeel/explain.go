@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,7 +21,7 @@ func newExplain(g *globalFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "explain", Short: "Explain why Evenkeel would or would not move a pod, or the pods of a node or workload, now",
 		Example: "  evenkeel explain pod shop/web-6c8f-x1\n  evenkeel explain node n1\n  evenkeel explain workload deployment/shop/web -f snapshot.yaml -o wide",
-		Args:    rejectArguments, RunE: func(*cobra.Command, []string) error {
+		Args:    rejectSubject, RunE: func(*cobra.Command, []string) error {
 			return errors.New("explain needs a subject; want: explain pod NAMESPACE/NAME, explain node NAME, or explain workload KIND/NAMESPACE/NAME")
 		},
 	}
@@ -31,6 +32,46 @@ func newExplain(g *globalFlags) *cobra.Command {
 		f.newExplainSubcommand(g, "workload KIND/NAMESPACE/NAME", "Explain the goals of a workload, and which of its pods Evenkeel would move", findWorkload),
 	)
 	return c
+}
+
+// rejectSubject returns an error for a subject without its kind, or for names in the style of kubectl. It suggests the
+// right command.
+func rejectSubject(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return unknownCommand(cmd, args[0], cmp.Or(explainCommand(cmd, args), nearestCommand(cmd, args[0])))
+}
+
+// explainCommand returns the command that explains the subject of `kubectl explain` or `kubectl get`, such as
+// deploy/web, deploy web or shop/web-1. It returns "" if it does not know the subject.
+func explainCommand(cmd *cobra.Command, args []string) string {
+	kind, name, slash := strings.Cut(args[0], "/")
+	if !slash && len(args) > 1 {
+		name = args[1]
+	}
+	lower, path := strings.ToLower(kind), cmd.CommandPath()
+	switch {
+	case isSameKind(lower, "Pod") || lower == "po":
+		return path + " pod " + namespacedName(name)
+	case isSameKind(lower, "Node") || lower == "no":
+		return path + " node " + cmp.Or(name, "NAME")
+	}
+	if builtIn := builtInKind(lower); builtIn != "" {
+		return path + " workload " + strings.ToLower(builtIn) + "/" + namespacedName(name)
+	}
+	if slash && !strings.Contains(name, "/") {
+		return path + " pod " + args[0]
+	}
+	return ""
+}
+
+// namespacedName returns NAMESPACE/NAME for a name without its namespace.
+func namespacedName(name string) string {
+	if strings.Contains(name, "/") {
+		return name
+	}
+	return "NAMESPACE/" + cmp.Or(name, "NAME")
 }
 
 // subjectFinder finds the pod, node or workload with the given name, and returns a function that explains the object.
@@ -102,7 +143,7 @@ func resolveKind(s *cluster.Snapshot, text string) (string, error) {
 	var known []string
 	for _, k := range workloadKinds {
 		known = append(known, strings.ToLower(k.kind))
-		if isSameKind(name, k.kind) || slices.Contains(k.short, name) {
+		if k.kind == builtInKind(name) {
 			if !grouped || k.group != "" && strings.TrimPrefix(group, "v1.") == k.group {
 				return k.kind, nil
 			}
@@ -115,6 +156,16 @@ func resolveKind(s *cluster.Snapshot, text string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("unknown kind %q; want %s", text, strings.Join(known, ", "))
+}
+
+// builtInKind returns the built-in kind of workload for a lower-case singular, plural or short name, or "".
+func builtInKind(name string) string {
+	for _, k := range workloadKinds {
+		if isSameKind(name, k.kind) || slices.Contains(k.short, name) {
+			return k.kind
+		}
+	}
+	return ""
 }
 
 // isSameKind reports whether a lower-case name is the singular or plural of kind.
