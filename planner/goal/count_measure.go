@@ -14,6 +14,7 @@ type CountMeasure struct {
 	Domains    *domains
 	Limit      int
 	notCounted []bool
+	listed     []bool // by domain: whether the goal lists it; nil if it lists none
 	counts     []domainCount // sorted by domain
 	excess     int
 }
@@ -23,6 +24,7 @@ type domainCount struct{ domain, pods int32 }
 
 func newCountMeasure(c *measureCache, g *plan.Goal) Measure {
 	m := &CountMeasure{Domains: c.domains.forKey(c.snapshot, g.TopologyKey), Limit: int(g.Limit), notCounted: g.NotCounted}
+	m.listed = c.listedDomains(m.Domains, g)
 	for _, id := range g.Pods {
 		if p := &c.snapshot.Pods[id]; !p.Terminal {
 			m.add(p.Node, 1)
@@ -107,6 +109,14 @@ func (m *CountMeasure) ExcessAfterLeaving(pod cluster.PodID, from cluster.NodeID
 	return m.ExcessAfter(pod, from, cluster.NoNode)
 }
 
+func (m *CountMeasure) CountsLanding(n cluster.NodeID) bool {
+	if n == cluster.NoNode {
+		return true
+	}
+	d := m.Domains.of(n, m.notCounted)
+	return d != NoDomain && (m.listed == nil || m.listed[d])
+}
+
 func (m *CountMeasure) Move(_ cluster.PodID, from, to cluster.NodeID) {
 	m.add(from, -1)
 	m.add(to, 1)
@@ -122,22 +132,23 @@ func (m *CountMeasure) addEffects(a *TargetCheck, t *Tracker, i int32, pod clust
 	if t.Asks(int(i), pod) {
 		helps = helpful
 	}
-	landing := func(full bool) effect {
+	landing := func(full, listed bool) effect {
 		switch {
-		case !full && leaves:
+		case !full && leaves && listed:
 			return harmless | helps
 		case !full || leaves:
 			return harmless
 		}
 		return 0
 	}
+	listed := func(d int) bool { return m.listed == nil || m.listed[d] }
 	effects := make([]effect, len(m.Domains.ids)+1)
-	for d := range effects {
-		effects[d] = landing(m.Limit == 0)
+	effects[0] = landing(false, false)
+	for d := range len(m.Domains.ids) {
+		effects[d+1] = landing(m.Limit == 0, listed(d))
 	}
-	effects[0] = landing(false)
 	for _, c := range m.counts {
-		effects[c.domain+1] = landing(int(c.pods) >= m.Limit)
+		effects[c.domain+1] = landing(int(c.pods) >= m.Limit, listed(int(c.domain)))
 	}
 	if from != NoDomain {
 		effects[from+1] = harmless

@@ -1,6 +1,9 @@
 package goal
 
-import "github.com/evenkeel-project/evenkeel/cluster"
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
 
 // domains holds the values of a topology key.
 type domains struct {
@@ -66,6 +69,33 @@ func (x domainCache) forKey(s *cluster.Snapshot, key string) *domains {
 	}
 	x[key] = d
 	return d
+}
+
+// listedDomains returns, by domain, whether the goal lists it. It returns nil for a goal without a list, which may use
+// every domain. Goals that share a list share the result.
+func (c *measureCache) listedDomains(d *domains, g *plan.Goal) []bool {
+	if len(g.Domains) == 0 {
+		return nil
+	}
+	key := domainList{d, &g.Domains[0], len(g.Domains)}
+	if listed := c.listed[key]; listed != nil {
+		return listed
+	}
+	listed := make([]bool, len(d.ids))
+	for _, name := range g.Domains {
+		if n, ok := d.ids[name]; ok {
+			listed[n] = true
+		}
+	}
+	c.listed[key] = listed
+	return listed
+}
+
+// domainList identifies a list of domains of a topology key.
+type domainList struct {
+	domains *domains
+	first   *string
+	length  int
 }
 
 // same reports whether two nodes have the label with the same value. Either node may be NoNode.

@@ -112,7 +112,7 @@ func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
 // is worth two evictions.
 func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) {
 	q := m.displacedLanding(o.displaced)
-	if q == nil || !m.limitsAllowBoth(o.displaced, o.pod) {
+	if q == nil || m.Goals.LeavesGroup(g, o.displaced, q.To) || !m.limitsAllowBoth(o.displaced, o.pod) {
 		return displacement{}, false
 	}
 	first := Step{Pod: o.displaced, From: o.target, Landing: *q}

@@ -69,14 +69,19 @@ func groupsOf(r *verifier, s *StrategyRules, pod *corev1.Pod) map[string][]*core
 func zonesOf(r *verifier, s *StrategyRules, group []*corev1.Pod) (out []string) {
 	for _, name := range sortedKeys(r.nodes) {
 		n := r.nodes[name]
-		if zone := n.Labels[zoneLabel]; zone != "" && isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.IsVirtual(n) &&
-			(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels))) &&
+		if zone := n.Labels[zoneLabel]; zone != "" && countsNode(r, s, n) &&
 			slices.ContainsFunc(group, func(p *corev1.Pod) bool { return fit.Admits(n, fit.PlacedOn(p, name)) }) {
 			out = append(out, zone)
 		}
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
+}
+
+// countsNode reports whether a node is Ready and in the scope of the strategy.
+func countsNode(r *verifier, s *StrategyRules, n *corev1.Node) bool {
+	return isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.IsVirtual(n) &&
+		(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels)))
 }
 
 // skew returns how many more pods of the group the fullest of the zones has than the emptiest.
