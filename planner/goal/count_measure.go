@@ -14,7 +14,7 @@ type CountMeasure struct {
 	Domains    *domains
 	Limit      int
 	notCounted []bool
-	listed     []bool // by domain: whether the goal lists it; nil if it lists none
+	listed     []bool        // by domain: whether the goal lists it; nil if it lists none
 	counts     []domainCount // sorted by domain
 	excess     int
 }
