@@ -14,7 +14,7 @@ type CountMeasure struct {
 	Domains    *domains
 	Limit      int
 	notCounted []bool
-	listed     []bool        // by domain: whether the goal lists it; nil if it lists none
+	listed     []int32       // by domain: its index in the list of the goal, or NoDomain; nil if the goal lists none
 	counts     []domainCount // sorted by domain
 	excess     int
 }
@@ -24,7 +24,9 @@ type domainCount struct{ domain, pods int32 }
 
 func newCountMeasure(c *measureCache, g *plan.Goal) Measure {
 	m := &CountMeasure{Domains: c.domains.forKey(c.snapshot, g.TopologyKey), Limit: int(g.Limit), notCounted: g.NotCounted}
-	m.listed = c.listedDomains(m.Domains, g)
+	if len(g.Domains) > 0 {
+		m.listed = c.indexOf(m.Domains, g.Domains)
+	}
 	for _, id := range g.Pods {
 		if p := &c.snapshot.Pods[id]; !p.Terminal {
 			m.add(p.Node, 1)
@@ -79,16 +81,23 @@ func (m *CountMeasure) add(n cluster.NodeID, by int32) {
 // LeastExcess returns the pods for which the domains together have no room up to the limit. Domains that take no pods keep
 // at most those that they have.
 func (m *CountMeasure) LeastExcess(takes func(domain int) bool) int {
-	all, room := 0, 0
-	for d := range len(m.Domains.ids) {
-		n := m.pods(int32(d))
-		all += n
-		if takes(d) {
-			n = m.Limit
-		}
-		room += min(n, m.Limit)
+	left := 0
+	for _, c := range m.counts {
+		left += int(c.pods)
 	}
-	return max(0, all-room)
+	for d := 0; d < m.Domains.Count() && left > 0; d++ {
+		if takes(d) {
+			left -= m.Limit
+		} else {
+			left -= min(m.pods(int32(d)), m.Limit)
+		}
+	}
+	return max(0, left)
+}
+
+// SameNodes reports whether both goals count the same nodes in the same domains.
+func (m *CountMeasure) SameNodes(o *CountMeasure) bool {
+	return m.Domains == o.Domains && sameMarks(m.notCounted, o.notCounted)
 }
 
 func (m *CountMeasure) Excess() int64 { return int64(m.excess) }
@@ -114,7 +123,7 @@ func (m *CountMeasure) CountsLanding(n cluster.NodeID) bool {
 		return true
 	}
 	d := m.Domains.of(n, m.notCounted)
-	return d != NoDomain && (m.listed == nil || m.listed[d])
+	return d != NoDomain && (m.listed == nil || m.listed[d] != NoDomain)
 }
 
 func (m *CountMeasure) Move(_ cluster.PodID, from, to cluster.NodeID) {
@@ -141,10 +150,10 @@ func (m *CountMeasure) addEffects(a *TargetCheck, t *Tracker, i int32, pod clust
 		}
 		return 0
 	}
-	listed := func(d int) bool { return m.listed == nil || m.listed[d] }
-	effects := make([]effect, len(m.Domains.ids)+1)
+	listed := func(d int) bool { return m.listed == nil || m.listed[d] != NoDomain }
+	effects := make([]effect, m.Domains.Count()+1)
 	effects[0] = landing(false, false)
-	for d := range len(m.Domains.ids) {
+	for d := range m.Domains.Count() {
 		effects[d+1] = landing(m.Limit == 0, listed(d))
 	}
 	for _, c := range m.counts {

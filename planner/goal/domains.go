@@ -1,9 +1,6 @@
 package goal
 
-import (
-	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/plan"
-)
+import "github.com/evenkeel-project/evenkeel/cluster"
 
 // domains holds the values of a topology key.
 type domains struct {
@@ -22,6 +19,9 @@ func (d *domains) of(n cluster.NodeID, notCounted []bool) int32 {
 	}
 	return d.ByNode[n]
 }
+
+// Count returns the number of domains.
+func (d *domains) Count() int { return len(d.ids) }
 
 // Name returns the value of the topology key in a domain.
 func (d *domains) Name(domain int) string {
@@ -71,34 +71,12 @@ func (x domainCache) forKey(s *cluster.Snapshot, key string) *domains {
 	return d
 }
 
-// listedDomains returns, by domain, whether the goal lists it. It returns nil for a goal without a list, which may use
-// every domain. Goals that share a list share the result.
-func (c *measureCache) listedDomains(d *domains, g *plan.Goal) []bool {
-	if len(g.Domains) == 0 {
-		return nil
-	}
-	key := domainList{d, &g.Domains[0], len(g.Domains)}
-	if listed := c.listed[key]; listed != nil {
-		return listed
-	}
-	listed := make([]bool, len(d.ids))
-	for _, name := range g.Domains {
-		if n, ok := d.ids[name]; ok {
-			listed[n] = true
-		}
-	}
-	c.listed[key] = listed
-	return listed
-}
-
-// domainList identifies a list of domains of a topology key.
-type domainList struct {
-	domains *domains
-	first   *string
-	length  int
-}
-
 // same reports whether two nodes have the label with the same value. Either node may be NoNode.
 func (d *domains) same(a, b cluster.NodeID) bool {
 	return a != cluster.NoNode && b != cluster.NoNode && d.ByNode[a] != NoDomain && d.ByNode[a] == d.ByNode[b]
+}
+
+// sameMarks reports whether two goals share their list of nodes that do not count.
+func sameMarks(a, b []bool) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -61,8 +61,8 @@ const (
 type measureCache struct {
 	snapshot *cluster.Snapshot
 	domains  domainCache
-	listed   map[domainList][]bool // see listedDomains
 	requests requestAmounts
+	indexes  map[domainList][]int32
 }
 
 // newMeasure returns the measure of a goal in the snapshot. It panics on an unknown kind.
