@@ -141,7 +141,7 @@ func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []
 		for _, g := range st.Strategy.Goals(s) {
 			g.Mode = st.Mode
 			if due != nil && !slices.Contains(due, st.Name) {
-				g.Constraint, g.WaitReason = true, "" // a constraint does not wait for anything
+				g.Constraint, g.Wait = true, plan.Reason{} // a constraint does not wait for anything
 			}
 			goals = append(goals, g)
 		}

@@ -77,8 +77,8 @@ type StrategyState struct {
 	// plan only avoids worsening the goals of other strategies, and ignores those in mode ShowOnly. Due is false for a
 	// strategy without goals.
 	Due bool `json:"due"`
-	// WaitingNodes is the number of nodes with an unmet goal for which the strategy waits for more samples. WaitReason
-	// gives the number of samples if the number is the same for all of these nodes.
+	// WaitingNodes is the number of nodes with an unmet goal for which the strategy waits. WaitReason says for
+	// what, if the text is the same for all of these nodes.
 	WaitingNodes int    `json:"waitingNodes,omitempty"`
 	WaitReason   string `json:"waitReason,omitempty"`
 	// NoData names the usage data that a strategy by load lacks. It is empty if the strategy has its data.

@@ -19,7 +19,7 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 		t.writeEmptyScopes(p)
 		return
 	}
-	waiting, proposed := waitingText(automaticStrategies(p)), proposedText(p)
+	waiting, proposed := waitingText(automaticStrategies(p)), t.proposedText(p)
 	switch {
 	case len(p.Goals) == 0 && len(p.Moves) == 0 && waiting != "":
 		text, color = "nothing to do yet: "+waiting, yellow

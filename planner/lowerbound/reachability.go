@@ -3,6 +3,8 @@ package lowerbound
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
@@ -54,6 +56,14 @@ type stayingPods struct {
 	known     bool
 	requested cluster.Resources
 	pods      int64
+}
+
+// amount returns the amount of the pods together, by a measure of the requests of all pods.
+func (p *stayingPods) amount(a *cluster.Amounts) int64 {
+	if a.Measure.Resource == string(corev1.ResourcePods) {
+		return p.pods
+	}
+	return p.requested.Get(a.Measure.Resource)
 }
 
 func newReachability(c *search.Search, start *goal.Tracker) *reachability {
@@ -205,9 +215,8 @@ func (r *reachability) goalsAllow(pod cluster.PodID, n cluster.NodeID, beside *s
 		if a.Measure.ByUsage || a.Measure.Pods != nil {
 			continue
 		}
-		name := a.Measure.Resource
-		size := r.search.Snapshot.Pods[pod].Requests.Get(name)
-		if size > 0 && room[n] != goal.Unbounded && beside.requested.Get(name)+size > begin.requested.Get(name)+max(0, room[n]) {
+		size := a.Contribution(pod, cluster.NoNode)
+		if size > 0 && room[n] != goal.Unbounded && beside.amount(a)+size > begin.amount(a)+max(0, room[n]) {
 			return false
 		}
 	}
