@@ -103,11 +103,31 @@ func (c *goalSearch) reject(pod cluster.PodID, g int, reason plan.Reason) {
 }
 
 // exhausted returns the limit that allows no more moves for goal g.
-func (c *goalSearch) exhausted(g int) (plan.Reason, bool) {
+func (c *pass) exhausted(g int) (plan.Reason, bool) {
 	if reason, spent := c.Limits.Exhausted(); spent {
 		return reason, true
 	}
 	return c.Limits.ExhaustedFor(c.StrategyOf(g))
+}
+
+// limitsAllowMore reports whether the limits allow another move for an unmet goal. If only one strategy has unmet goals, its
+// own limits end the search as those of the pass do.
+func (c *pass) limitsAllowMore() bool {
+	if _, spent := c.Limits.Exhausted(); spent {
+		return false
+	}
+	if c.strategyOfGoal == nil {
+		return true
+	}
+	for g := range c.Goals.Goals {
+		if c.Goals.Goals[g].Constraint || c.Goals.Excess(g) == 0 {
+			continue
+		}
+		if _, spent := c.Limits.ExhaustedFor(c.StrategyOf(g)); !spent {
+			return true
+		}
+	}
+	return false
 }
 
 // SetStrategy sets the strategy for which the next predictions of the pod's landing are made.
