@@ -45,6 +45,9 @@ type Goal struct {
 	Strategy string    `json:"strategy"`
 	Kind     GoalKind  `json:"kind"`
 	Subject  ObjectRef `json:"subject"`
+	// Group names the pods of SkewAtMost and CountAtMost, if another goal of the strategy is about other pods of the subject,
+	// such as those of another ReplicaSet.
+	Group string `json:"group,omitempty"`
 	// Resource is set for NodeBelow.
 	Resource string `json:"resource,omitempty"`
 	// Basis is BasisLoad for a NodeBelow on measured usage. Empty means requests.
