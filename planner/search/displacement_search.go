@@ -60,7 +60,7 @@ func (c *goalSearch) displacementMoves() (some bool) {
 }
 
 // allowsStep reports whether the limits allow the two evictions of a step for goal g.
-func (c *pass) allowsStep(g int) bool { return c.evictionsLeft(g) >= 2 }
+func (c *goalSearch) allowsStep(g int) bool { return c.evictionsLeft(g) >= 2 }
 
 // maxNodesToRepeat is the largest cluster in which the search tries single moves again after steps. In larger
 // clusters, repeating the single moves doubles the search time and finds few moves.

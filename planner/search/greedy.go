@@ -16,7 +16,7 @@ func (c *goalSearch) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 	first := cluster.PodID(-1)
 	c.useHints, c.scope = false, anyGoal
 	for {
-		if !c.limitsAllowMore() {
+		if !limitsAllowMore(&c.pass) {
 			return first
 		}
 		m, waits := c.greediestMove(notFirst)

@@ -71,7 +71,7 @@ const (
 // predictionsForRepeat returns the number of predictions that a plan may reach with a further attempt. If the limits allow
 // no more moves for unmet goals, the result is 0, and the next pass continues with these goals.
 func (c *pass) predictionsForRepeat() int {
-	if !c.limitsAllowMore() {
+	if !limitsAllowMore(c) {
 		return 0
 	}
 	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))

@@ -29,7 +29,7 @@ func (c *goalSearch) repeatRounds() {
 		c.round++
 		was := len(c.Moves)
 		c.moveForGoals(c.unmetGoals())
-		again = len(c.Moves) > was && (len(c.Moves)-was)*minShareOfMoves >= len(c.Moves) && c.limitsAllowMore()
+		again = len(c.Moves) > was && (len(c.Moves)-was)*minShareOfMoves >= len(c.Moves) && limitsAllowMore(&c.pass)
 	}
 }
 

@@ -103,7 +103,7 @@ func (c *goalSearch) reject(pod cluster.PodID, g int, reason plan.Reason) {
 }
 
 // exhausted returns the limit that allows no more moves for goal g.
-func (c *pass) exhausted(g int) (plan.Reason, bool) {
+func (c *goalSearch) exhausted(g int) (plan.Reason, bool) {
 	if reason, spent := c.Limits.Exhausted(); spent {
 		return reason, true
 	}
@@ -112,7 +112,7 @@ func (c *pass) exhausted(g int) (plan.Reason, bool) {
 
 // limitsAllowMore reports whether the limits allow another move for an unmet goal. If only one strategy has unmet goals, its
 // own limits end the search as those of the pass do.
-func (c *pass) limitsAllowMore() bool {
+func limitsAllowMore(c *pass) bool {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return false
 	}
