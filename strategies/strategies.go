@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/failedpods"
 	"github.com/evenkeel-project/evenkeel/strategies/lifetime"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeaffinity"
+	"github.com/evenkeel-project/evenkeel/strategies/nodeconsolidation"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 	"github.com/evenkeel-project/evenkeel/strategies/nodetaints"
 	"github.com/evenkeel-project/evenkeel/strategies/restarts"
@@ -54,6 +55,7 @@ var All = []Definition{
 	{Type: "FailedPods", New: asStrategy(failedpods.New)},
 	{Type: "NodeAffinity", New: asStrategy(nodeaffinity.New)},
 	{Type: "NodeTaints", New: asStrategy(nodetaints.New)},
+	{Type: "NodeConsolidation", New: asStrategy(nodeconsolidation.New)},
 }
 
 func asStrategy[S Strategy](f constructor[S]) constructor[Strategy] {

@@ -59,6 +59,8 @@ func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 			return isSubject(g, m) && (g.MayReturn || m.From != m.To)
 		case g.Kind == plan.PodsApart:
 			return inConflict(r, pod)
+		case g.Kind == plan.NodeEmpty:
+			return m.From == g.Subject.Name
 		}
 		return r.domain(m.From, g) != r.domain(m.To, g) && r.inGroup(pod, g.Subject)
 	})
