@@ -66,7 +66,7 @@ func (m *emptyMeasure) clone() Measure {
 func (m *emptyMeasure) watch(t *Tracker, i int32) {
 	t.ByNode[m.node] = append(t.ByNode[m.node], i)
 	t.toEmpty = append(t.toEmpty, i)
-	t.updateClosed(m.node)
+	updateClosed(t, m.node)
 }
 
 // addEffects adds the effect of leaving the node. Tracker.closed limits landings on it.
@@ -76,9 +76,11 @@ func (m *emptyMeasure) addEffects(a *TargetCheck, t *Tracker, i int32, pod clust
 	}
 }
 
-// NodesToEmpty returns the unmet requested goals of the kind NodeEmpty: by higher weight, and then in the order in which
-// their strategies state them.
-func (t *Tracker) NodesToEmpty() (out []int) {
+// Emptying is the part of a Tracker that is about the goals of the kind NodeEmpty.
+type Emptying struct{ *Tracker }
+
+// Unmet returns the unmet requested goals: by higher weight, and then in the order in which their strategies state them.
+func (t Emptying) Unmet() (out []int) {
 	for _, i := range t.toEmpty {
 		if !t.Goals[i].Constraint && t.Excess(int(i)) > 0 {
 			out = append(out, int(i))
@@ -88,45 +90,42 @@ func (t *Tracker) NodesToEmpty() (out []int) {
 	return out
 }
 
-// StartEmptying makes the Tracker ask for moves that empty the nodes of these goals of the kind NodeEmpty. Until
-// StopEmptying, no replacement may land on the nodes in closed.
-func (t *Tracker) StartEmptying(goals []int, closed []cluster.NodeID) {
+// PodsLeft returns the number of pods that must leave the node of goal g and of replacements on it.
+func (t Emptying) PodsLeft(g int) int { return int(t.Measures[g].(*emptyMeasure).left) }
+
+// Start makes the Tracker ask for moves that empty the nodes of these goals. Until Stop, no replacement may land on the
+// nodes in closed.
+func (t Emptying) Start(goals []int, closed []cluster.NodeID) {
 	for _, g := range goals {
 		t.Measures[g].(*emptyMeasure).emptying = true
 	}
 	if t.closed == nil {
-		t.openNodes()
+		openNodes(t.Tracker)
 	}
 	for _, n := range closed {
 		t.closed[n] = 0
 	}
 }
 
-// StopEmptying ends StartEmptying. Nodes that are empty now stay closed.
-func (t *Tracker) StopEmptying() {
-	t.openNodes()
+// Stop ends Start. Nodes that are empty now stay closed.
+func (t Emptying) Stop() {
+	openNodes(t.Tracker)
 	for _, i := range t.toEmpty {
 		m := t.Measures[i].(*emptyMeasure)
 		m.emptying = false
-		t.updateClosed(m.node)
+		updateClosed(t.Tracker, m.node)
 	}
 }
 
-// IsClosed reports whether no replacement may land on the node, because the plan empties it.
-func (t *Tracker) IsClosed(n cluster.NodeID) bool { return t.closed != nil && t.closed[n] == 0 }
-
-// PodsLeft returns the number of pods that must leave the node of goal g and of replacements on it.
-func (t *Tracker) PodsLeft(g int) int { return int(t.Measures[g].(*emptyMeasure).left) }
-
 // openNodes makes closed contain no node.
-func (t *Tracker) openNodes() {
+func openNodes(t *Tracker) {
 	t.closed = slices.Repeat([]int64{Unbounded}, len(t.Snapshot.Nodes))
 }
 
 // updateClosed closes the node if the plan has emptied it, and opens it if a pod is back.
-func (t *Tracker) updateClosed(n cluster.NodeID) {
+func updateClosed(t *Tracker, n cluster.NodeID) {
 	if t.closed == nil {
-		t.openNodes()
+		openNodes(t)
 	}
 	for _, i := range t.ByNode[n] {
 		switch m, ok := t.Measures[i].(*emptyMeasure); {
@@ -141,7 +140,7 @@ func (t *Tracker) updateClosed(n cluster.NodeID) {
 
 // Requests reports whether the search may move pods for goal i now. Pods leave for a NodeEmpty only while the search empties
 // its node.
-func (t *Tracker) Requests(i int) bool {
+func Requests(t *Tracker, i int) bool {
 	if t.Goals[i].Constraint {
 		return false
 	}

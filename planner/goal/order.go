@@ -16,7 +16,7 @@ import (
 func (t *Tracker) FirstGoals() []bool {
 	heaviest := 0.0
 	for i := range t.Goals {
-		if g := &t.Goals[i]; t.Requests(i) && t.Excess(i) > 0 {
+		if g := &t.Goals[i]; Requests(t, i) && t.Excess(i) > 0 {
 			heaviest = max(heaviest, g.Weight)
 		}
 	}
@@ -42,7 +42,7 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	}
 	var all []needy
 	for i := range t.Goals {
-		if g := &t.Goals[i]; t.Requests(i) && t.Excess(i) > 0 {
+		if g := &t.Goals[i]; Requests(t, i) && t.Excess(i) > 0 {
 			kind, tried := kinds[g.Kind], stuck[i]
 			if kind.stated {
 				tried = 0

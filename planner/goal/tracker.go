@@ -94,7 +94,7 @@ func (t *Tracker) Clone() *Tracker {
 // Asks reports whether a move of the pod may serve goal i: the goal is requested, and its strategy may move the pod. For
 // other moves, the goal is a constraint.
 func (t *Tracker) Asks(i int, pod cluster.PodID) bool {
-	return t.Requests(i) && (t.Barred == nil || !t.Barred(i, pod))
+	return Requests(t, i) && (t.Barred == nil || !t.Barred(i, pod))
 }
 
 // Excess returns the excess of goal i in the integer unit of its Measure.
@@ -120,7 +120,7 @@ func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	}
 	for _, n := range [...]cluster.NodeID{from, to} {
 		if n != cluster.NoNode {
-			t.updateClosed(n)
+			updateClosed(t, n)
 		}
 	}
 }

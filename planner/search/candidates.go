@@ -111,7 +111,7 @@ func (c *pass) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
 // countUnmet increments unmetAttempts of each unmet requested goal and reports whether any goal is unmet.
 func (c *goalSearch) countUnmet() (some bool) {
 	for g := range c.Goals.Goals {
-		if c.Goals.Requests(g) && c.Goals.Excess(g) > 0 {
+		if goal.Requests(c.Goals, g) && c.Goals.Excess(g) > 0 {
 			c.unmetAttempts[g]++
 			some = true
 		}

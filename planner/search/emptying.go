@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
 // A node is emptied by one atomic step: either all of its pods leave, in waves of their own, or none leaves for that goal.
@@ -35,7 +36,7 @@ const noPod = cluster.PodID(-1)
 // emptyNodes makes the steps that empty nodes. If there are any, other moves may have become possible, and the final pass
 // follows.
 func (c *Search) emptyNodes() {
-	goals := c.Goals.NodesToEmpty()
+	goals := goal.Emptying{Tracker: c.Goals}.Unmet()
 	if len(goals) == 0 {
 		return
 	}
@@ -112,15 +113,15 @@ func (e *emptyingSearch) empty(g int, closed []cluster.NodeID) (by stuckPod, don
 
 // cannotLeave applies all checks that do not depend on landings to the pods of the node together.
 func (e *emptyingSearch) cannotLeave(g int) (by stuckPod, no bool) {
-	goal, pods := &e.Goals.Goals[g], e.podsToLeave(g)
+	of, pods := &e.Goals.Goals[g], e.podsToLeave(g)
 	whole := func(code plan.Code, format string, args ...any) (stuckPod, bool) {
 		return stuckPod{noPod, plan.Reason{Code: code, Message: fmt.Sprintf(format, args...)}}, true
 	}
-	switch name := e.NodeName(goal.Node); {
-	case goal.MaxNodes > 0 && e.emptied[goal.Strategy] >= goal.MaxNodes:
-		return whole(plan.LimitMaxNodes, "strategy %s: maxNodes allows %s; %d planned already", goal.Strategy,
-			plural.Count(goal.MaxNodes, "empty node"), e.emptied[goal.Strategy])
-	case e.Goals.PodsLeft(g) != len(pods):
+	switch name := e.NodeName(of.Node); {
+	case of.MaxNodes > 0 && e.emptied[of.Strategy] >= of.MaxNodes:
+		return whole(plan.LimitMaxNodes, "strategy %s: maxNodes allows %s; %d planned already", of.Strategy,
+			plural.Count(of.MaxNodes, "empty node"), e.emptied[of.Strategy])
+	case goal.Emptying{Tracker: e.Goals}.PodsLeft(g) != len(pods):
 		return whole(plan.NodeNotEmptied, "%s is not emptied: an earlier move of the plan lands on it", name)
 	case e.spare <= 0:
 		return whole(plan.NodeNotEmptied, "%s is not emptied: the search tried emptier nodes first, and has no predictions left", name)
@@ -142,9 +143,9 @@ func (e *emptyingSearch) cannotLeave(g int) (by stuckPod, no bool) {
 
 // podsToLeave returns the pods that must leave the node of goal g, the largest first: a large pod fits on few nodes.
 func (e *emptyingSearch) podsToLeave(g int) []cluster.PodID {
-	goal := &e.Goals.Goals[g]
-	pods := slices.DeleteFunc(slices.Clone(goal.Pods), func(p cluster.PodID) bool { return e.Moved[p] || e.NodeOf(p) != goal.Node })
-	alloc := &e.Snapshot.Nodes[goal.Node].Allocatable
+	of := &e.Goals.Goals[g]
+	pods := slices.DeleteFunc(slices.Clone(of.Pods), func(p cluster.PodID) bool { return e.Moved[p] || e.NodeOf(p) != of.Node })
+	alloc := &e.Snapshot.Nodes[of.Node].Allocatable
 	size := func(p cluster.PodID) (most float64) {
 		for _, r := range alloc.Names() {
 			if total := alloc.Get(r); total > 0 {
@@ -166,14 +167,14 @@ func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, useHints bool) 
 	e.round++
 	trackers := []*State{e.State, e.wave.Start}
 	for _, st := range trackers {
-		st.Goals.StartEmptying([]int{g}, closed)
+		goal.Emptying{Tracker: st.Goals}.Start([]int{g}, closed)
 	}
 	e.moveCount++ // a landing that was not acceptable may be acceptable now
 	if by = e.movePods(g, pods); by.pod != noPod {
 		e.dropStep(from)
 	}
 	for _, st := range trackers {
-		st.Goals.StopEmptying()
+		goal.Emptying{Tracker: st.Goals}.Stop()
 	}
 	e.moveCount++
 	return by
@@ -221,16 +222,16 @@ func (e *emptyingSearch) dropStep(first int) {
 
 // rejectNode records why the pods of the node stay. A reason that another goal has given for a pod remains.
 func (e *emptyingSearch) rejectNode(g int, by stuckPod) {
-	goal := &e.Goals.Goals[g]
+	of := &e.Goals.Goals[g]
 	whole := by.reason
 	if by.pod != noPod {
 		whole = plan.Reason{Code: plan.NodeNotEmptied, Message: fmt.Sprintf("%s is emptied only as a whole, and %s stays: %s",
-			e.NodeName(goal.Node), plan.PodRefOf(&e.Snapshot.Pods[by.pod]), by.reason.Code)}
+			e.NodeName(of.Node), plan.PodRefOf(&e.Snapshot.Pods[by.pod]), by.reason.Code)}
 	}
 	for _, pod := range e.podsToLeave(g) {
 		r, known := e.Rejections.Of(pod)
 		switch {
-		case known && r.Reason.Code != plan.NodeNotEmptied && !e.isOutOfScope(r.Reason) && r.strategy != goal.Strategy:
+		case known && r.Reason.Code != plan.NodeNotEmptied && !e.isOutOfScope(r.Reason) && r.strategy != of.Strategy:
 		case pod == by.pod:
 			e.reject(pod, g, by.reason)
 		default:
