@@ -18,7 +18,7 @@ func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
 	all, some := podsOfUnmetGoals(c, start)
 	p := &proof{c, start, newReachability(c, start), newEvictionNeed(all), newEvictionNeed(some), 0, map[string]float64{}}
 	p.addPodNeeds()
-	p.addEmptyNeeds()
+	addEmptyNeeds(p)
 	p.addNodeNeeds()
 	p.addGroupNeeds()
 	b := plan.Bound{

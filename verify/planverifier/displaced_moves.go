@@ -71,7 +71,7 @@ func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 func inConflict(r *verifier, pod *corev1.Pod) bool {
 	for _, q := range r.pods {
 		if q != pod && q.DeletionTimestamp == nil && q.Status.Phase != corev1.PodSucceeded && q.Status.Phase != corev1.PodFailed &&
-			r.nodes[q.Spec.NodeName] != nil && (r.excludes(pod, q) || r.excludes(q, pod)) {
+			r.nodes[q.Spec.NodeName] != nil && (r.fit.Excludes(pod, q) || r.fit.Excludes(q, pod)) {
 			return true
 		}
 	}

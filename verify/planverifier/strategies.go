@@ -293,9 +293,13 @@ func hasTarget(r *verifier, s *StrategyRules, n *corev1.Node) bool {
 		(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels)))
 }
 
-// requestOf returns the request of the containers of a pod, in milli-units of CPU or in bytes. It returns 0 for pods whose
-// request has further parts: init containers, an overhead, requests of the pod, or a resize.
+// requestOf returns the request of the containers of a pod, in milli-units of CPU or in bytes, and 1 for the resource
+// pods. It returns 0 for pods whose request has further parts: init containers, an overhead, requests of the pod, or a
+// resize.
 func requestOf(p *corev1.Pod, resource string) (sum int64) {
+	if resource == string(corev1.ResourcePods) {
+		return 1
+	}
 	if len(p.Spec.InitContainers) > 0 || p.Spec.Overhead != nil || p.Spec.Resources != nil || len(p.Status.ContainerStatuses) > 0 {
 		return 0
 	}
