@@ -41,6 +41,8 @@ func (m *emptyMeasure) ExcessAfterLeaving(pod cluster.PodID, from cluster.NodeID
 	return m.ExcessAfter(pod, from, cluster.NoNode)
 }
 
+func (m *emptyMeasure) CountsLanding(cluster.NodeID) bool { return true }
+
 func (m *emptyMeasure) Move(_ cluster.PodID, from, to cluster.NodeID) {
 	if from == m.node {
 		m.left--

@@ -189,4 +189,3 @@ func editEmptying(change func(m *planCase, own []int) string) func(m *planCase) 
 		return "", false
 	}
 }
-
