@@ -77,7 +77,7 @@ func (t *Tracker) Clone() *Tracker {
 	}
 	c.roomOutsideGoals = maps.Clone(t.roomOutsideGoals)
 	for amounts, x := range c.roomOutsideGoals {
-		c.roomOutsideGoals[amounts] = outsideRoom{x.strategy, slices.Clone(x.byNode)}
+		c.roomOutsideGoals[amounts] = outsideRoom{x.strategy, x.limit, slices.Clone(x.byNode)}
 	}
 	c.Measures = make([]Measure, len(t.Measures))
 	for i, m := range t.Measures {
