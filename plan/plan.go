@@ -85,6 +85,11 @@ type StrategyState struct {
 	NoData string `json:"noData,omitempty"`
 	// NothingInScope names the selector of the strategy's own that selects nothing. It is empty if each selects something.
 	NothingInScope string `json:"nothingInScope,omitempty"`
+	// NoViolation reports that the strategy states goals only about violations, and found none.
+	NoViolation bool `json:"noViolation,omitempty"`
+	// NoPodSelected names the podSelector of a strategy that states goals only about violations, if it selects no pod. That is
+	// healthy if such pods exist only at times, and a mistake if the selector is misspelled.
+	NoPodSelected string `json:"noPodSelected,omitempty"`
 	// Settings are the strategy's own scope, limits, guards, weight and softness. It is nil if none is set.
 	Settings *StrategySettings `json:"settings,omitempty"`
 }

@@ -18,8 +18,9 @@ func (t *table) writeProposals(p plan.Plan) {
 		sub.Schedulers = nil // the first line of the plan names the untrusted ones
 		sub.Strategies = slices.Clone(sub.Strategies)
 		for i := range sub.Strategies {
-			sub.Strategies[i].Mode = ""           // the verdict is about these strategies
-			sub.Strategies[i].NothingInScope = "" // the lines below the first one name the selectors
+			sub.Strategies[i].Mode = "" // the verdict is about these strategies
+			// The lines below the first one name the selectors.
+			sub.Strategies[i].NothingInScope, sub.Strategies[i].NoPodSelected = "", ""
 		}
 		t.addLine("")
 		t.writeVerdict(sub, t.proposalSubject(of, untrusted), t.proposalEffect(of, untrusted))

@@ -37,9 +37,10 @@ func strategyStates(c *search.Search) []plan.StrategyState {
 		}
 	}
 	for i, info := range listedStrategies(c) {
-		out[i].NothingInScope = strategySelectsNothing(c, info)
+		setStrategyScope(c, info, &out[i])
 		if out[i].Goals == 0 && out[i].NothingInScope == "" {
 			out[i].NoData = missingUsageReason(c, info)
+			out[i].NoViolation = info.Needs == "" && out[i].NoData == ""
 		}
 	}
 	return out

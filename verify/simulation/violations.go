@@ -155,8 +155,24 @@ func (v *violations) keepApart(a, from app) {
 			s.Affinity.PodAntiAffinity = &corev1.PodAntiAffinity{}
 		}
 		x := s.Affinity.PodAntiAffinity
-		x.RequiredDuringSchedulingIgnoredDuringExecution = append(x.RequiredDuringSchedulingIgnoredDuringExecution, term)
+		x.RequiredDuringSchedulingIgnoredDuringExecution = append(x.RequiredDuringSchedulingIgnoredDuringExecution, *term.DeepCopy())
 	})
+	for _, p := range v.pods(a) {
+		mergeLabelKeys(p)
+	}
+}
+
+// mergeLabelKeys adds the labels in matchLabelKeys to the selector of the pod's last term of required anti-affinity, as the
+// API server does.
+func mergeLabelKeys(p *corev1.Pod) {
+	terms := p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	t := &terms[len(terms)-1]
+	for _, k := range t.MatchLabelKeys {
+		if value, ok := p.Labels[k]; ok {
+			t.LabelSelector.MatchExpressions = append(t.LabelSelector.MatchExpressions, metav1.LabelSelectorRequirement{
+				Key: k, Operator: metav1.LabelSelectorOpIn, Values: []string{value}})
+		}
+	}
 }
 
 // declareNodeAffinity lets a workload require or prefer the nodes of a kind.
@@ -185,9 +201,12 @@ func (v *violations) declareNodeAffinity(a app) {
 
 // declareSpreads lets a workload declare one or two spread constraints, often both over zones and over nodes.
 func (v *violations) declareSpreads(a app) {
+	selected := map[string]string{"app": a.name}
+	if tier := v.pods(a)[0].Labels["tier"]; tier != "" && v.r.IntN(4) == 0 {
+		selected = map[string]string{"tier": tier} // the pods of other workloads count too
+	}
 	constraint := func(key string) corev1.TopologySpreadConstraint {
-		c := spreadConstraint(key, pickRandom(v.r, corev1.DoNotSchedule, corev1.DoNotSchedule, corev1.ScheduleAnyway),
-			map[string]string{"app": a.name})[0]
+		c := spreadConstraint(key, pickRandom(v.r, corev1.DoNotSchedule, corev1.DoNotSchedule, corev1.ScheduleAnyway), selected)[0]
 		c.MaxSkew = pickRandom(v.r, int32(1), 1, 2)
 		if v.r.IntN(3) == 0 {
 			c.NodeTaintsPolicy = new(corev1.NodeInclusionPolicyHonor)
