@@ -9,8 +9,10 @@ const (
 	// NodeBelow requires a resource of a node at or below Limit, a fraction of allocatable.
 	NodeBelow GoalKind = "NodeBelow"
 	// SkewAtMost requires that the fullest domain of TopologyKey has at most Limit more pods of a group than the emptiest.
+	// A move out of Domains does not improve the goal, although the difference may fall.
 	SkewAtMost GoalKind = "SkewAtMost"
-	// CountAtMost requires that each domain of TopologyKey has at most Limit pods of a group.
+	// CountAtMost requires that each domain of TopologyKey has at most Limit pods of a group. A move out of Domains does not
+	// improve the goal.
 	CountAtMost GoalKind = "CountAtMost"
 	// PodsApart requires that no two pods of a Conflict run in the same domain.
 	PodsApart GoalKind = "PodsApart"
@@ -43,6 +45,9 @@ type Goal struct {
 	Strategy string    `json:"strategy"`
 	Kind     GoalKind  `json:"kind"`
 	Subject  ObjectRef `json:"subject"`
+	// Group names the pods of SkewAtMost and CountAtMost, if another goal of the strategy is about other pods of the subject,
+	// such as those of another ReplicaSet.
+	Group string `json:"group,omitempty"`
 	// Resource is set for NodeBelow.
 	Resource string `json:"resource,omitempty"`
 	// Basis is BasisLoad for a NodeBelow on measured usage. Empty means requests.
@@ -76,7 +81,7 @@ type Goal struct {
 	// Pods is the group of SkewAtMost and CountAtMost without terminal pods, the pods of the conflicts of PodsApart, the
 	// pod of PodAway, or the pods that must leave the node of NodeEmpty.
 	Pods []cluster.PodID `json:"-"`
-	// Domains are the values of TopologyKey in which the group can run, sorted.
+	// Domains are the values of TopologyKey in which the group can run, sorted. Nil, for CountAtMost, means all values.
 	Domains []string `json:"-"`
 	// NotCounted marks, by node, the nodes whose pods SkewAtMost and CountAtMost do not count. Nil means none. Goals may
 	// share the slice.

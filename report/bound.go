@@ -93,6 +93,9 @@ func (t *table) residualsText(p plan.Plan) string {
 
 func residualText(g plan.Goal, v float64) string {
 	name := escape(g.Subject.Name)
+	if g.Group != "" {
+		name += " (" + escape(g.Group) + ")"
+	}
 	switch g.Kind {
 	case plan.NodeBelow:
 		return escape(g.ID) + ": " + resourceText(g) + " of " + name + ", " + percent.Of(v) + " over"

@@ -25,14 +25,23 @@ type NodePool struct {
 	NodeLevels
 }
 
-// levelsOf returns the levels of the strategy for the node.
-func (s *StrategyRules) levelsOf(n *corev1.Node) *NodeLevels {
+// LevelsOf returns the levels of the strategy for the node.
+func (s *StrategyRules) LevelsOf(n *corev1.Node) *NodeLevels {
 	for i := range s.Pools {
 		if s.Pools[i].Selector.Matches(labels.Set(n.Labels)) {
 			return &s.Pools[i].NodeLevels
 		}
 	}
 	return &s.NodeLevels
+}
+
+// WithoutTargets returns the rules of the strategy without the targets of nodes.
+func (s StrategyRules) WithoutTargets() StrategyRules {
+	s.Targets, s.Pools = nil, slices.Clone(s.Pools)
+	for i := range s.Pools {
+		s.Pools[i].Targets = nil
+	}
+	return s
 }
 
 // resourcesOf returns the resources for which the strategy has a target, sorted.
@@ -71,7 +80,7 @@ func checkWorsened(r *verifier, p plan.Plan) {
 				amount := requestOf(pod, resource)
 				requested[m.From] -= amount
 				requested[m.To] += amount
-				target, limited := s.levelsOf(n).Targets[resource]
+				target, limited := s.LevelsOf(n).Targets[resource]
 				if s.Soft && !own.Soft || amount == 0 || !limited || !hasTarget(r, s, n) {
 					continue
 				}
@@ -93,13 +102,13 @@ func checkUnderUtilized(r *verifier, p plan.Plan) {
 		if s == nil || from == nil || m.DisplacedFor != nil {
 			continue
 		}
-		levels := s.levelsOf(from)
+		levels := s.LevelsOf(from)
 		if len(levels.Below) == 0 {
 			continue
 		}
 		count := 0
 		for _, n := range r.nodes {
-			if s.levelsOf(n) == levels && hasTarget(r, s, n) && !n.Spec.Unschedulable && isBelow(r, n, levels.Below) {
+			if s.LevelsOf(n) == levels && hasTarget(r, s, n) && !n.Spec.Unschedulable && isBelow(r, n, levels.Below) {
 				count++
 			}
 		}
@@ -123,8 +132,7 @@ func isBelow(r *verifier, n *corev1.Node, levels map[string]float64) bool {
 func hasTarget(r *verifier, s *StrategyRules, n *corev1.Node) bool {
 	_, excluded := n.Annotations["evenkeel.io/exclude"]
 	_, label := n.Labels["evenkeel.io/exclude"]
-	return isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.IsVirtual(n) && !excluded && !label &&
-		(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels)))
+	return countsNode(r, s, n) && !excluded && !label
 }
 
 // requestOf returns the request of the containers of a pod, in milli-units of CPU or in bytes, and 1 for the resource

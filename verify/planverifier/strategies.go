@@ -48,6 +48,9 @@ type StrategyRules struct {
 	// of Services and not of owners.
 	MaxSkew   int
 	ByService bool
+	// CountsScope is set for ZoneSpread and Duplicates. Their goals count only domains with a node in scope on which the group
+	// can run.
+	CountsScope bool
 	// ByConstraint is set for TopologySpread, whose goals count pods of several workloads, and not on every node. Package
 	// goalverifier checks these goals.
 	ByConstraint bool
