@@ -18,7 +18,7 @@ const (
 	PodsApart GoalKind = "PodsApart"
 	// PodAway requires that a pod leaves its node.
 	PodAway GoalKind = "PodAway"
-	// NodeEmpty requires a node without the pods in Pods.
+	// NodeEmpty requires a node without the pods in Pods. The pods leave together, or none leaves for this goal.
 	NodeEmpty GoalKind = "NodeEmpty"
 )
 
@@ -91,6 +91,10 @@ type Goal struct {
 	// Targets marks, by node, the nodes on which the replacement meets a PodAway. Nil means every other node. Goals may
 	// share the slice.
 	Targets []bool `json:"-"`
+	// Leaving are the pods of a NodeEmpty in the plan.
+	Leaving []PodRef `json:"leaving,omitempty"`
+	// MaxNodes is the largest number of nodes that one plan may empty for the strategy of a NodeEmpty. 0 means no limit.
+	MaxNodes int `json:"-"`
 	// MayReturn means that the replacement may run on the node that its pod left. It is for PodAway goals that are about
 	// the pod and not about its node.
 	MayReturn bool `json:"mayReturn,omitempty"`

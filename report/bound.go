@@ -81,7 +81,7 @@ var unmetReasons = [...]struct {
 func (t *table) residualsText(p plan.Plan) string {
 	var parts []string
 	for _, g := range p.Goals {
-		if v := p.Bound.ResidualByGoal[g.ID]; v > tiny && g.Kind != plan.PodAway { // the blockers count these pods
+		if v := p.Bound.ResidualByGoal[g.ID]; v > tiny && g.Kind != plan.PodAway && g.Kind != plan.NodeEmpty { // the blockers count these pods
 			parts = append(parts, residualText(g, v))
 		}
 	}

@@ -49,6 +49,7 @@ var kinds = map[plan.GoalKind]kind{
 	plan.CountAtMost: {newMeasure: newCountMeasure, order: groupOrder, group: true},
 	plan.PodsApart:   {newMeasure: newApartMeasure, order: groupOrder, group: true},
 	plan.NodeBelow:   {newMeasure: newNodeMeasure, order: nodeOrder},
+	plan.NodeEmpty:   {newMeasure: newEmptyMeasure, order: nodeOrder, stated: true},
 }
 
 const (

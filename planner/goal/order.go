@@ -19,7 +19,7 @@ import (
 func (t *Tracker) FirstGoals() []bool {
 	heaviest := 0.0
 	for i := range t.Goals {
-		if g := &t.Goals[i]; !g.Constraint && t.Excess(i) > 0 {
+		if g := &t.Goals[i]; Requests(t, i) && t.Excess(i) > 0 {
 			heaviest = max(heaviest, g.Weight)
 		}
 	}
@@ -45,7 +45,7 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	}
 	var all []needy
 	for i := range t.Goals {
-		if g := &t.Goals[i]; !g.Constraint && t.Excess(i) > 0 {
+		if g := &t.Goals[i]; Requests(t, i) && t.Excess(i) > 0 {
 			kind, tried := kinds[g.Kind], stuck[i]
 			if kind.stated {
 				tried = 0
@@ -94,7 +94,7 @@ func (t *Tracker) number() {
 	n := 0
 	for i := range t.Goals {
 		g := &t.Goals[i]
-		if at := kinds[g.Kind]; at.stated && t.Snapshot.Pods[g.Pods[0]].Node != cluster.NoNode {
+		if g.Kind == plan.PodAway && t.Snapshot.Pods[g.Pods[0]].Node != cluster.NoNode {
 			g.From = t.Snapshot.Nodes[t.Snapshot.Pods[g.Pods[0]].Node].Name
 		}
 		g.Excess, g.ID = t.ReportedExcess(i), ""

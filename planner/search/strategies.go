@@ -225,6 +225,7 @@ func (c *Search) softMoves() {
 	c.round++
 	c.passOverGoals()
 	c.finalPass()
+	c.emptyNodes()
 	c.SetTurn(goal.EveryTurn)
 	if len(c.Moves) == was { // otherwise the final pass of the other strategies has not seen these moves
 		c.FinalPassGoals = append(firm, c.FinalPassGoals...)

@@ -63,6 +63,8 @@ func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 			return isSubject(g, m) && (g.MayReturn || m.From != m.To)
 		case g.Kind == plan.PodsApart:
 			return inConflict(r, pod)
+		case g.Kind == plan.NodeEmpty:
+			return m.From == g.Subject.Name
 		case byConstraint(r, g):
 			return m.From != m.To && m.Pod.Namespace == g.Subject.Namespace
 		}
