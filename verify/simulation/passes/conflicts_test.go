@@ -25,12 +25,14 @@ strategies:
 - {name: duplicates, type: Duplicates, schedule: "*/20 * * * *"}
 - {name: apart, type: InterPodAntiAffinity, schedule: "*/20 * * * *"}
 - {name: hot-nodes, type: NodeLoad, schedule: "*/20 * * * *", args: {target: {cpu: 0.75, memory: 0.75}}}
+- {name: empty, type: NodeConsolidation, schedule: "*/20 * * * *", args: {below: {cpu: 0.3, memory: 0.3}, target: {cpu: 0.7, memory: 0.7}, maxNodes: 100}}
 - {name: crashing, type: Restarts, schedule: "*/20 * * * *", args: {minRestarts: 100}}
 - {name: old, type: Lifetime, schedule: "*/20 * * * *", args: {maxAge: 168h}}
 - {name: failed, type: FailedPods, schedule: "*/20 * * * *"}
 - {name: affinity, type: NodeAffinity, schedule: "*/20 * * * *", args: {preferred: true}}
 - {name: taints, type: NodeTaints, schedule: "*/20 * * * *", args: {preferNoSchedule: true}}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
+placement: {profiles: [{schedulerName: default-scheduler, score: SCORE}]}
 evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: unlimited}}
 `
 
@@ -49,49 +51,78 @@ const (
 // TestStrategiesDoNotConflict runs all strategies on a cluster of 100 nodes, which changes after every third pass. No pod
 // moves within its back-off, and nearly none moves twice between two changes. The first two passes make nearly all moves.
 func TestStrategiesDoNotConflict(t *testing.T) {
-	states, seeds := 10, 1
+	states, seeds := 5, 1
 	if *long {
 		states, seeds = 30, 5
 	}
-	evictions, late, again := 0, 0, 0
-	for seed := range seeds {
-		conf, err := config.Load("all", []byte(allStrategies))
-		if err != nil {
-			t.Fatal(err)
+	for _, score := range []string{"default", "mostAllocated"} {
+		t.Run(score, func(t *testing.T) {
+			t.Parallel()
+			conf, err := config.Load("all", []byte(strings.Replace(allStrategies, "SCORE", score, 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkTypes(t, conf)
+			var sum conflictCounts
+			for seed := range seeds {
+				sum.run(t, startDiverse(Scenario{Nodes: 100, Pods: 2000, Seed: uint64(seed), EveryMinutes: 20,
+					Churn: Churn{Rollouts: 12, Scalings: 12, Joins: 3, Leaves: 3}}, conf), states)
+			}
+			t.Logf("%d evictions, %d of them in the last pass of a state, %d of pods that moved in the hour before", sum.evictions, sum.late, sum.again)
+			if float64(sum.late) > maxLateShare*float64(sum.evictions) || float64(sum.again) > maxAgainShare*float64(sum.evictions) {
+				t.Errorf("want at most %v of the evictions in the last pass of a state, and %v of pods that moved before", maxLateShare, maxAgainShare)
+			}
+		})
+	}
+}
+
+// conflictCounts counts evictions of all passes, of the last passes of states, and of pods that moved in the hour before.
+type conflictCounts struct{ evictions, late, again int }
+
+// run changes the cluster and runs passes, for a number of states.
+func (n *conflictCounts) run(t *testing.T, c *Simulation, states int) {
+	t.Helper()
+	for state := range states {
+		if state > 0 {
+			c.applyChurn()
+			c.addViolations()
+			c.now = c.now.Add(time.Duration(c.EveryMinutes) * time.Minute) // new pods may be evicted now
 		}
-		checkTypes(t, conf)
-		c := startDiverse(Scenario{Nodes: 100, Pods: 2000, Seed: uint64(seed), EveryMinutes: 20,
-			Churn: Churn{Rollouts: 12, Scalings: 12, Joins: 3, Leaves: 3}}, conf)
-		for state := range states {
-			if state > 0 {
-				c.applyChurn()
-				c.addViolations()
-				c.now = c.now.Add(time.Duration(c.EveryMinutes) * time.Minute) // new pods may be evicted now
+		for pass := range passesPerState {
+			got := c.runPass()
+			at := fmt.Sprintf("seed %d, state %d, pass %d", c.Seed, state, pass+1)
+			t.Logf("%s: %d evictions, %d ended pods removed, %d landed elsewhere, %d moved before, %d pending, %d empty nodes", at,
+				got.Evictions, got.Removed, got.LandedElsewhere, got.EvictedAgain, got.Pending, c.emptyNodes())
+			if got.EvictedAgainSoon > 0 || got.BackedOff > 0 || got.Pending > 0 {
+				t.Errorf("%s moves %d pods again and %d pods of workloads in back-off, and leaves %d pods Pending:\n%s", at,
+					got.EvictedAgainSoon, got.BackedOff, got.Pending, c.describeMoves())
 			}
-			for pass := range passesPerState {
-				got := c.runPass()
-				evictions += got.Evictions
-				t.Logf("seed %d, state %d, pass %d: %d evictions, %d ended pods removed, %d landed elsewhere, %d pending", seed, state, pass+1,
-					got.Evictions, got.Removed, got.LandedElsewhere, got.Pending)
-				if got.EvictedAgainSoon > 0 || got.BackedOff > 0 || got.Pending > 0 {
-					t.Errorf("seed %d, state %d: pass %d moves %d pods again and %d pods of workloads in back-off, and leaves %d pods Pending:\n%s",
-						seed, state, pass+1, got.EvictedAgainSoon, got.BackedOff, got.Pending, c.describeMoves())
+			if last := pass == passesPerState-1; last || got.EvictedAgain > 0 {
+				t.Logf("%s moves:\n%s", at, c.describeMoves())
+				if last {
+					n.late += got.Evictions + got.Removed
 				}
-				if again += got.EvictedAgain; got.EvictedAgain > 0 {
-					t.Logf("%d of the pods moved before:\n%s", got.EvictedAgain, c.describeMoves())
-				}
-				if pass == passesPerState-1 && got.Evictions+got.Removed > 0 {
-					late += got.Evictions + got.Removed
-					t.Logf("seed %d, state %d: pass %d still moves pods:\n%s", seed, state, pass+1, c.describeMoves())
-				}
-				c.now = c.now.Add(time.Duration(c.EveryMinutes) * time.Minute)
 			}
+			n.evictions += got.Evictions
+			n.again += got.EvictedAgain
+			c.now = c.now.Add(time.Duration(c.EveryMinutes) * time.Minute)
 		}
 	}
-	t.Logf("%d evictions, %d of them in the last pass of a state, %d of pods that moved in the hour before", evictions, late, again)
-	if float64(late) > maxLateShare*float64(evictions) || float64(again) > maxAgainShare*float64(evictions) {
-		t.Errorf("want at most %v of the evictions in the last pass of a state, and %v of pods that moved before", maxLateShare, maxAgainShare)
+}
+
+// emptyNodes returns the number of nodes without pods.
+func (c *Simulation) emptyNodes() int {
+	used := map[string]bool{}
+	for _, p := range c.o.Pods {
+		used[p.Spec.NodeName] = true
 	}
+	n := 0
+	for _, node := range c.o.Nodes {
+		if !used[node.Name] {
+			n++
+		}
+	}
+	return n
 }
 
 // checkTypes checks that the configuration has every type of strategy.
