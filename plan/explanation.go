@@ -60,6 +60,9 @@ type PodExplanation struct {
 	Verdict Reason `json:"verdict"`
 	// NotNeeded is the reason why no goal needs an eviction of the pod. It is set only if the verdict comes from a guard.
 	NotNeeded string `json:"notNeeded,omitempty"`
+	// NoGoal says for each strategy that removes ended pods why it states no goal about this one. It is set only for pods that
+	// have ended.
+	NoGoal []StrategyMessage `json:"noGoal,omitempty"`
 	// OnlyObstacle reports that the planner considered the pod, and that no rule but the one in Verdict rejects it now.
 	// Without that rule, the planner may move the pod. It may also move other pods instead: a rule that rejects one pod
 	// of a workload often rejects all of them.
@@ -77,12 +80,18 @@ type PodExplanation struct {
 	Landing    Landing          `json:"landing"`
 }
 
+// StrategyMessage is what a strategy says about a pod.
+type StrategyMessage struct {
+	Strategy string `json:"strategy"`
+	Message  string `json:"message"`
+}
+
 // StrategyResult is the result of the rules of one strategy's own for a pod, without the global rules.
 type StrategyResult struct {
 	Strategy string `json:"strategy"`
-	// Allows reports that the scope, the selector and the guards of the strategy allow the move.
+	// Allows reports that the scope, the selector and the guards of the strategy, minConfidence included, allow the move.
 	Allows bool `json:"allows"`
-	// Reason is the first rule that bars the pod. It is empty if Allows is true.
+	// Reason is the first rule that forbids the move. It is empty if Allows is true.
 	Reason Reason       `json:"reason,omitzero"`
 	Limits []RuleResult `json:"limits,omitempty"`
 	Soft   bool         `json:"soft,omitempty"`

@@ -23,6 +23,7 @@ const (
 	NodeAffinityViolated     Code = "NodeAffinityViolated"
 	BetterNodeExists         Code = "BetterNodeExists"
 	TaintNotTolerated        Code = "TaintNotTolerated"
+	NodeUnderUtilized        Code = "NodeUnderUtilized"
 )
 
 // Guards that forbid an eviction.
@@ -98,6 +99,7 @@ const (
 	UncertainLanding       Code = "UncertainLanding"
 	PredictionLimitReached Code = "PredictionLimitReached"
 	AlreadyPlanned         Code = "AlreadyPlanned"
+	NodeNotEmptied         Code = "NodeNotEmptied"
 	Discarded              Code = "Discarded"
 )
 
@@ -122,6 +124,7 @@ const (
 	LimitPerOwner           Code = "LimitPerOwner"
 	LimitPerZone            Code = "LimitPerZone"
 	LimitPerHour            Code = "LimitPerHour"
+	LimitMaxNodes           Code = "LimitMaxNodes"
 	BackedOff               Code = "BackedOff"
 	PermissionMissing       Code = "PermissionMissing"
 	BlockedByAdmission      Code = "BlockedByAdmission"

@@ -32,7 +32,7 @@ func (a displacement) compare(b displacement) int {
 // displacementMoves adds steps of two moves, and the single moves that these steps make possible, and drops needless
 // moves. displacementMoves reports whether the moves have changed.
 func (c *goalSearch) displacementMoves() (some bool) {
-	if c.Options.NoSteps || !c.countUnmet() || c.evictionsLeft() < 2 {
+	if c.Options.NoSteps || !c.countUnmet() || !slices.ContainsFunc(c.Goals.UnmetByPriority(c.unmetAttempts), c.allowsStep) {
 		return false
 	}
 	before := c.currentResult()
@@ -59,6 +59,9 @@ func (c *goalSearch) displacementMoves() (some bool) {
 	return some || len(c.Moves) < len(before.moves)
 }
 
+// allowsStep reports whether the limits allow the two evictions of a step for goal g.
+func (c *goalSearch) allowsStep(g int) bool { return c.evictionsLeft(g) >= 2 }
+
 // maxNodesToRepeat is the largest cluster in which the search tries single moves again after steps. In larger
 // clusters, repeating the single moves doubles the search time and finds few moves.
 const maxNodesToRepeat = 200
@@ -66,7 +69,7 @@ const maxNodesToRepeat = 200
 // addSteps looks for steps for each unmet goal, by priority, and reports whether it added any step.
 func (m *displacementSearch) addSteps() (some bool) {
 	for _, g := range m.Goals.UnmetByPriority(m.unmetAttempts) {
-		for m.Goals.Excess(g) > 0 && m.tries > 0 && m.evictionsLeft() >= 2 {
+		for m.Goals.Excess(g) > 0 && m.tries > 0 && m.allowsStep(g) {
 			best, found := m.bestStep(g)
 			if !found || !m.joinStep(best) {
 				break
@@ -112,7 +115,7 @@ func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
 // is worth two evictions.
 func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) {
 	q := m.displacedLanding(o.displaced)
-	if q == nil || !m.limitsAllowBoth(o.displaced, o.pod) {
+	if q == nil || m.leavesGroup(g, o.displaced, q.To) || !m.limitsAllowBoth(o.displaced, o.pod) {
 		return displacement{}, false
 	}
 	first := Step{Pod: o.displaced, From: o.target, Landing: *q}
@@ -129,6 +132,11 @@ func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) 
 	m.Undo(first)
 	return displacement{o.displaced, o.pod, o.target, g, l.ImprovedGoals, value,
 		eligibility.EvictionCost(&m.Snapshot.Pods[o.displaced]) + eligibility.EvictionCost(&m.Snapshot.Pods[o.pod])}, ok
+}
+
+// leavesGroup reports whether a pod of the group of goal g lands where the goal does not count it.
+func (m *displacementSearch) leavesGroup(g int, pod cluster.PodID, to cluster.NodeID) bool {
+	return !m.Goals.Measures[g].CountsLanding(to) && slices.Contains(m.Goals.Goals[g].Pods, pod)
 }
 
 // worthTwoEvictions reports whether the second move of a step has enough benefit for two evictions.

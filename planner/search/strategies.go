@@ -110,11 +110,42 @@ func (c *goalSearch) exhausted(g int) (plan.Reason, bool) {
 	return c.Limits.ExhaustedFor(c.StrategyOf(g))
 }
 
+// limitsAllowMore reports whether the limits allow another move for an unmet goal. If only one strategy has unmet goals, its
+// own limits end the search as those of the pass do.
+func limitsAllowMore(c *pass) bool {
+	if _, spent := c.Limits.Exhausted(); spent {
+		return false
+	}
+	if c.strategyOfGoal == nil {
+		return true
+	}
+	for g := range c.Goals.Goals {
+		if c.Goals.Goals[g].Constraint || c.Goals.Excess(g) == 0 {
+			continue
+		}
+		if _, spent := c.Limits.ExhaustedFor(c.StrategyOf(g)); !spent {
+			return true
+		}
+	}
+	return false
+}
+
 // SetStrategy sets the strategy for which the next predictions of the pod's landing are made.
 func (c *State) SetStrategy(pod cluster.PodID, strategy int) {
 	if c.movesFor != nil {
 		c.movesFor[pod] = strategy
 	}
+}
+
+// PredictFor is PredictWithHints for a move of the strategy.
+func (c *State) PredictFor(strategy int, pod cluster.PodID) (Landing, plan.Reason, bool) {
+	if was, known := c.movesFor[pod]; known {
+		defer c.SetStrategy(pod, was)
+	} else {
+		defer delete(c.movesFor, pod)
+	}
+	c.SetStrategy(pod, strategy)
+	return c.PredictWithHints(pod)
 }
 
 // neededConfidence returns the least confidence of the pod's landing, and a prefix for reasons if its strategy sets it.
@@ -214,6 +245,7 @@ func (c *Search) softMoves() {
 	c.round++
 	c.passOverGoals()
 	c.finalPass()
+	c.emptyNodes()
 	c.SetTurn(goal.EveryTurn)
 	if len(c.Moves) == was { // otherwise the final pass of the other strategies has not seen these moves
 		c.FinalPassGoals = append(firm, c.FinalPassGoals...)

@@ -3,12 +3,14 @@ package planverifier
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
 )
 
 // Check returns every violation of plan p on the cluster o at time now, in the order of its moves.
@@ -28,9 +30,13 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	checkStrategyLimits(r, p)
 	checkAttribution(r, p)
 	checkWorsened(r, p)
+	checkUnderUtilized(r, p)
 	checkSpreads(r, p)
 	checkSoftMoves(r, p)
 	checkMostImproved(r, p)
+	for _, x := range emptied.Findings(emptied.Cluster{Pods: r.pods, Nodes: r.nodes}, p, c.Emptying) {
+		r.violations = append(r.violations, Violation{x.Move.Step, strings.Trim(x.Move.Pod.String(), "/"), x.Code, x.Detail})
+	}
 	return r.violations
 }
 
