@@ -95,6 +95,7 @@ const (
 	OnlyVirtualNodes       Code = "OnlyVirtualNodes"
 	WouldReturn            Code = "WouldReturn"
 	UncertainLanding       Code = "UncertainLanding"
+	WaitsForNextPass       Code = "WaitsForNextPass"
 	PredictionLimitReached Code = "PredictionLimitReached"
 	AlreadyPlanned         Code = "AlreadyPlanned"
 	Discarded              Code = "Discarded"

@@ -4,6 +4,7 @@ package strategies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -39,6 +40,14 @@ type constructor[S Strategy] func(name string, args []byte, scope cluster.Scope)
 type Definition struct {
 	Type string
 	New  constructor[Strategy]
+	// LandingOptional says that a pod contributes to the goals by leaving, although its replacement may stay Pending. For
+	// other types, the value of a move depends on the node of the replacement.
+	LandingOptional bool
+}
+
+// LandingOptional reports whether strategies of the type may move pods without a predicted place.
+func LandingOptional(typ string) bool {
+	return slices.ContainsFunc(All, func(d Definition) bool { return d.Type == typ && d.LandingOptional })
 }
 
 // All are the types of strategies. Among goals of equal weight, the planner works on the goals of earlier types first.
@@ -46,14 +55,14 @@ type Definition struct {
 var All = []Definition{
 	{Type: "ZoneSpread", New: asStrategy(zonespread.New)},
 	{Type: "TopologySpread", New: asStrategy(topologyspread.New)},
-	{Type: "Duplicates", New: asStrategy(duplicates.New)},
-	{Type: "InterPodAntiAffinity", New: asStrategy(antiaffinity.New)},
+	{Type: "Duplicates", New: asStrategy(duplicates.New), LandingOptional: true},
+	{Type: "InterPodAntiAffinity", New: asStrategy(antiaffinity.New), LandingOptional: true},
 	{Type: "NodeLoad", New: asStrategy(nodeload.New)},
-	{Type: "Restarts", New: asStrategy(restarts.New)},
-	{Type: "Lifetime", New: asStrategy(lifetime.New)},
-	{Type: "FailedPods", New: asStrategy(failedpods.New)},
-	{Type: "NodeAffinity", New: asStrategy(nodeaffinity.New)},
-	{Type: "NodeTaints", New: asStrategy(nodetaints.New)},
+	{Type: "Restarts", New: asStrategy(restarts.New), LandingOptional: true},
+	{Type: "Lifetime", New: asStrategy(lifetime.New), LandingOptional: true},
+	{Type: "FailedPods", New: asStrategy(failedpods.New), LandingOptional: true},
+	{Type: "NodeAffinity", New: asStrategy(nodeaffinity.New), LandingOptional: true},
+	{Type: "NodeTaints", New: asStrategy(nodetaints.New), LandingOptional: true},
 }
 
 func asStrategy[S Strategy](f constructor[S]) constructor[Strategy] {

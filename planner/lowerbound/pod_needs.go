@@ -62,6 +62,9 @@ func (r *reachability) canMeet(g *plan.Goal) bool {
 	if r.search.Snapshot.Pods[pod].Terminal {
 		return true // no replacement follows
 	}
+	if g.Targets == nil && r.search.Options.NeedsNoPlace(g.Strategy) {
+		return true
+	}
 	if own := r.search.Snapshot.Pods[pod].Node; g.MayReturn && r.search.Ready[own] && r.couldHold(pod, own, r.couldRun(pod)) {
 		return true
 	}

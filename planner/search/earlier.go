@@ -19,7 +19,11 @@ func (c *Search) StartAfter(earlier []WaveStep) {
 		c.Apply(m.Step)
 		c.Limits.Add(m.Pod, m.Strategy)
 		what := fmt.Sprintf("moves it from %s to %s", c.NodeName(m.From), c.NodeName(m.Landing.To))
-		if m.Landing.To == cluster.NoNode {
+		switch {
+		case m.Landing.WithoutPlace:
+			what = fmt.Sprintf("moves it from %s without a predicted place", c.NodeName(m.From))
+			c.Model.Move(m.Pod, m.From) // its replacement may come back, so no other move gets its room
+		case m.Landing.To == cluster.NoNode:
 			what = "removes it"
 		}
 		c.Eligibility.Forbid(m.Pod, plan.Reason{Code: plan.AlreadyPlanned, Message: fmt.Sprintf(

@@ -123,6 +123,10 @@ type Landing struct {
 	// Hinted lists the nodes that must carry a hint for this prediction. Within a wave, Hinted lists all hinted nodes
 	// of the wave.
 	Hinted []cluster.NodeID
+	// WithoutPlace says that the replacement may stay Pending. NotBad is then the probability that it lands on no other than
+	// an acceptable node.
+	WithoutPlace bool
+	NotBad       float64
 	// Steered says that the landing is acceptable only with hints.
 	Steered bool
 	// predicted is the underlying prediction, which the search sets to nil when it accepts the move.

@@ -174,7 +174,7 @@ func (c *waveBuilder) strategyAllows(strategy int, m *Step) bool {
 		return false
 	}
 	own := c.Options.RulesOf(strategy)
-	return own == nil || m.Landing.Confidence >= own.MinConfidence && c.wave.CanAdd(c.Eligibility, m.Pod, strategy)
+	return own == nil || m.Landing.sureness() >= own.MinConfidence && c.wave.CanAdd(c.Eligibility, m.Pod, strategy)
 }
 
 // GoalsOfStrategy returns those of the goals that belong to the strategy, or all if no strategy has rules of its own.
