@@ -190,12 +190,14 @@ func (c *pass) SetTurn(turn goal.Turn) {
 	if !c.Goals.HasSoft() {
 		return
 	}
-	c.Goals = c.Goals.ForTurn(turn, c.allGoals, podMoves(c.Earlier), podMoves(c.Moves))
+	c.Goals = c.Goals.ForTurn(turn, c.allGoals, c.EarlierMoves(), podMoves(c.Moves))
 	c.moveCount++ // a landing that was not acceptable may be acceptable in this turn
 }
 
-// EarlierMoves returns the moves before the start; see StartAfter.
-func (c *pass) EarlierMoves() []goal.PodMove { return podMoves(c.Earlier) }
+// EarlierMoves returns the moves before the start that change it; see StartAfter.
+func (c *pass) EarlierMoves() []goal.PodMove {
+	return podMoves(slices.DeleteFunc(slices.Clone(c.Earlier), func(m WaveStep) bool { return m.Landing.WithoutPlace }))
+}
 
 func podMoves(steps []WaveStep) (out []goal.PodMove) {
 	for _, m := range steps {

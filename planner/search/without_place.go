@@ -29,10 +29,8 @@ func PredictWithoutPlace(c *State, pod cluster.PodID) (Landing, plan.Reason, boo
 	}
 	l.ImprovedGoals = metByLeaving(c, pod)
 	switch {
-	case len(l.ImprovedGoals) == 0 && placed:
-		return l, plan.Reason{Code: plan.NotNeeded, Message: "no goal that its leaving alone improves needs it to leave"}, false
 	case len(l.ImprovedGoals) == 0:
-		return l, reason, false
+		return l, plan.Reason{Code: plan.NotNeeded, Message: "no unmet goal of a strategy with landing: notRequired needs it to leave"}, false
 	case goal.LeavingHarms(c.Goals, pod, from):
 		return l, plan.Reason{Code: plan.NoTargetFits, Message: "a goal would become worse while its replacement is Pending"}, false
 	}

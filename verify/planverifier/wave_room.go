@@ -19,6 +19,7 @@ type replacedPod struct{ old, next *corev1.Pod }
 // replacement may be placed or not. The pod itself may terminate or be gone, whichever is better: the
 // confidence of a move says how probable that is.
 func (r *verifier) checkWaveOrders(calls []call) {
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c call) bool { return c.move.WithoutPlace() })
 	evicted := map[*corev1.Pod]bool{}
 	wave := make([]replacedPod, 0, len(calls))
 	for _, c := range calls {
