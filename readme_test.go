@@ -68,6 +68,24 @@ func TestWrongNodesExample(t *testing.T) {
 	}
 }
 
+// TestCrowdedNodesExample checks that two pods leave the node that is full of pods, and that nothing moves if more nodes must
+// be under-utilized.
+func TestCrowdedNodesExample(t *testing.T) {
+	text, err := os.ReadFile("examples/crowded-nodes.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number, want := range map[string]int{"numberOfNodes: 1": 2, "numberOfNodes: 2": 0} {
+		c, err := config.Load("crowded-nodes.yaml", bytes.ReplaceAll(text, []byte("numberOfNodes: 1"), []byte(number)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := planFor(t, "examples/crowded-nodes-cluster.yaml", c); len(p.Moves) != want || !c.DryRun {
+			t.Errorf("%s: dryRun %t, moves %+v, want %d", number, c.DryRun, p.Moves, want)
+		}
+	}
+}
+
 // TestBusyNodeExample checks that one large pod leaves the busy node by load, but only with the hint. By requests, the node
 // needs no move. It also checks that README.md shows lines of this report.
 func TestBusyNodeExample(t *testing.T) {

@@ -1,11 +1,15 @@
 package cluster
 
-import "k8s.io/apimachinery/pkg/labels"
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
 
 // Measure defines the fill level of a node: the usage or the requests of one resource.
 type Measure struct {
 	// ByUsage selects measured usage instead of requests.
-	ByUsage  bool
+	ByUsage bool
+	// Resource is cpu, memory or any other resource of a node. By requests, pods is the number of pods.
 	Resource string
 	// Pods selects the pods whose requests or usage are summed. If it is nil, all pods
 	// count. With ByUsage, system processes then count, too.
@@ -18,10 +22,10 @@ type Measure struct {
 type Amounts struct {
 	Measure  Measure
 	snapshot *Snapshot
-	// These slices are indexed by node. They are nil if the requests of all pods count. The value
-	// of unknown usage is unknownAmount.
+	// These slices are indexed by node. They are nil if the requests of all pods count, for a resource other than
+	// pods. The value of unknown usage is unknownAmount.
 	used, certain, uncertain []int64
-	// These slices are indexed by pod. They are nil if the requests of all pods count. An eviction
+	// These slices are indexed by pod. They are nil when used is nil. An eviction
 	// frees the freed amount on the pod's node, and the replacement adds the added amount to its node.
 	freed, added []int64
 	quality      []UsageQuality // by pod; nil if the amounts of all pods are known
@@ -31,7 +35,7 @@ type Amounts struct {
 // unknown.
 func (s *Snapshot) Amounts(m Measure, t UsageRequirements) *Amounts {
 	a := &Amounts{Measure: m, snapshot: s}
-	if !m.ByUsage && m.Pods == nil {
+	if !m.ByUsage && m.Pods == nil && m.Resource != string(corev1.ResourcePods) {
 		return a
 	}
 	a.freed, a.added = make([]int64, len(s.Pods)), make([]int64, len(s.Pods))
@@ -44,6 +48,11 @@ func (s *Snapshot) Amounts(m Measure, t UsageRequirements) *Amounts {
 	return a
 }
 
+// countsPods reports whether the amounts are numbers of pods.
+func (a *Amounts) countsPods() bool {
+	return !a.Measure.ByUsage && a.Measure.Resource == string(corev1.ResourcePods)
+}
+
 func (a *Amounts) countsPod(p *Pod) bool {
 	return a.Measure.Pods == nil || a.Measure.Pods.Matches(labels.Set(p.Object.Labels))
 }
@@ -54,7 +63,9 @@ func (a *Amounts) sumRequests() {
 		if p.Terminal || !a.countsPod(p) {
 			continue
 		}
-		a.freed[i] = p.Requests.Get(a.Measure.Resource)
+		if a.freed[i] = p.Requests.Get(a.Measure.Resource); a.countsPods() {
+			a.freed[i] = 1
+		}
 		a.added[i] = a.freed[i]
 		if p.Node != NoNode {
 			a.used[p.Node] = BoundedSum(a.used[p.Node], a.freed[i])
@@ -138,8 +149,11 @@ func (a *Amounts) Uncertain(n NodeID) int64 {
 
 // Total returns the allocatable amount of a node, or 0 if the node does not have the resource.
 func (a *Amounts) Total(n NodeID) int64 {
-	if a.Measure.ByUsage {
+	switch {
+	case a.Measure.ByUsage:
 		return UsageDenominator(&a.snapshot.Nodes[n].Allocatable, a.Measure.Resource)
+	case a.countsPods():
+		return a.snapshot.Nodes[n].AllowedPods
 	}
 	return a.snapshot.Nodes[n].Allocatable.Get(a.Measure.Resource)
 }

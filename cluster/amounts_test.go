@@ -37,6 +37,8 @@ func TestAmounts(t *testing.T) {
 	}{
 		{"requests", Measure{Resource: "cpu"}, trust, "300/300 200/200 200/200 0/0", "100/100 200/200 200/200 200/200", 4},
 		{"requests of some", Measure{Resource: "cpu", Pods: onlyB}, trust, "200/200 200/200 200/200 0/0", "0/0 200/200 200/200 200/200", 4},
+		{"numbers of pods", Measure{Resource: "pods"}, trust, "2/2 1/1 1/1 0/0", "1/1 1/1 1/1 1/1", 4},
+		{"numbers of some pods", Measure{Resource: "pods", Pods: onlyB}, trust, "1/1 1/1 1/1 0/0", "0/0 1/1 1/1 1/1", 4},
 		{"load", Measure{ByUsage: true, Resource: "cpu"}, trust, "1000/1000 1000/1000 1500/1000 ?", "400/400 500/500 0/500 0/500", 3},
 		{"usage of any age", Measure{ByUsage: true, Resource: "cpu"}, UsageRequirements{}, "1000/1000 1000/1000 1500/1000 1000/1000",
 			"400/400 500/500 0/500 0/500", 4},

@@ -142,6 +142,12 @@ func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) st
 	}
 	st, errs := strategies.New(s.Name, s.Type, s.Args, c.strategyScope(s))
 	for _, err := range errs {
+		if err.Path == "" && hasArgumentBesideArgs(d, path, s.Type) {
+			continue
+		}
+		if isMisplacedInArgs(s.Type, err.Path) {
+			err.Message = "unknown argument (it is a key of the strategy; write it beside args)"
+		}
 		d.Errorf(strings.TrimSuffix(path+".args."+err.Path, "."), "%s", err.Message)
 	}
 	needs := st.UsageNeeds()

@@ -22,6 +22,8 @@ const (
 	scoreDefault = "default"
 	scoreMost    = "mostAllocated"
 	scorePacking = "targetLoadPacking"
+	scoreRisk    = "loadVariationRiskBalancing"
+	scoreLowRisk = "lowRiskOverCommitment"
 	scorePolicy  = "policy"
 )
 
@@ -84,13 +86,20 @@ func placementProfile(c *Config, d *strict.Decoder, path string, p *PlacementPro
 		out = scheduler.MostAllocatedProfile()
 	case scorePacking:
 		out = scheduler.PackingProfile(packingArguments(d, path+".targetLoadPacking", p.TargetLoadPacking))
+	case scoreRisk:
+		out = scheduler.RiskBalancingProfile(riskBalancingArguments(d, path+"."+scoreRisk, p.LoadVariationRiskBalancing))
+	case scoreLowRisk:
+		out = scheduler.LowRiskProfile(lowRiskArguments(d, path+"."+scoreLowRisk, p.LowRiskOverCommitment))
 	case scorePolicy:
 		out = policyProfile(c, d, path, p)
 	default:
-		d.CheckOneOf(path+".score", "score", p.Score, []string{scoreDefault, scoreMost, scorePacking, scorePolicy})
+		d.CheckOneOf(path+".score", "score", p.Score, []string{scoreDefault, scoreMost, scorePacking, scoreRisk, scoreLowRisk, scorePolicy})
 	}
-	if p.Score != scorePacking && p.TargetLoadPacking != nil {
-		d.Errorf(path+".targetLoadPacking", "is allowed only with score: targetLoadPacking")
+	for score, set := range map[string]bool{scorePacking: p.TargetLoadPacking != nil,
+		scoreRisk: p.LoadVariationRiskBalancing != nil, scoreLowRisk: p.LowRiskOverCommitment != nil} {
+		if p.Score != score && set {
+			d.Errorf(path+"."+score, "is allowed only with score: %s", score)
+		}
 	}
 	if p.Score != scorePolicy && p.Policy != "" {
 		d.Errorf(path+".policy", "is allowed only with score: policy")
@@ -123,7 +132,13 @@ func setWeights(d *strict.Decoder, path string, p *PlacementProfile, out *schedu
 	}
 	weights := out.Weights.ScorePlugins()
 	if out.Packing != nil {
-		weights[schedulerconfig.PackingPlugin] = &out.Packing.Weight
+		weights[scheduler.PackingName] = &out.Packing.Weight
+	}
+	if out.RiskBalancing != nil {
+		weights[scheduler.RiskBalancingName] = &out.RiskBalancing.Weight
+	}
+	if out.LowRisk != nil {
+		weights[scheduler.LowRiskName] = &out.LowRisk.Weight
 	}
 	known := slices.Sorted(maps.Keys(weights))
 	for name, weight := range p.Weights {
@@ -137,6 +152,50 @@ func setWeights(d *strict.Decoder, path string, p *PlacementProfile, out *schedu
 			*to = int64(weight)
 		}
 	}
+}
+
+func riskBalancingArguments(d *strict.Decoder, path string, a *LoadVariationRiskBalancing) scheduler.LoadVariationRiskBalancing {
+	r := scheduler.DefaultRiskBalancing()
+	if a == nil {
+		return r
+	}
+	for _, x := range []struct {
+		key  string
+		from *float64
+		to   *float64
+	}{{"margin", a.Margin, &r.Margin}, {"sensitivity", a.Sensitivity, &r.Sensitivity}} {
+		if x.from == nil {
+			continue
+		}
+		if *x.to = *x.from; !(*x.from >= 0 && *x.from <= 1000) {
+			d.Errorf(path+"."+x.key, "%s is out of range (want 0 to 1000; 1 is the default)", strict.FormatNumber(*x.from))
+		}
+	}
+	return r
+}
+
+func lowRiskArguments(d *strict.Decoder, path string, a *LowRiskOverCommitment) scheduler.LowRiskOverCommitment {
+	r := scheduler.DefaultLowRisk()
+	if a == nil {
+		return r
+	}
+	if n := a.SmoothingWindows; n != nil {
+		if r.SmoothingWindows = int64(*n); *n < 1 || *n > 1000 {
+			d.Errorf(path+".smoothingWindows", "%d is out of range (want 1 to 1000; 5 is the default)", *n)
+		}
+	}
+	for name, weight := range a.LimitWeights {
+		checkFraction(d, path+".limitWeights."+name, weight)
+		switch name {
+		case "cpu":
+			r.CPULimitWeight = weight
+		case "memory":
+			r.MemoryLimitWeight = weight
+		default:
+			d.Errorf(path+".limitWeights."+name, "unknown resource %q (want cpu or memory)", name)
+		}
+	}
+	return r
 }
 
 func packingArguments(d *strict.Decoder, path string, a *TargetLoadPacking) scheduler.TargetLoadPacking {

@@ -78,7 +78,7 @@ func checkNodeEvents(d *strict.Decoder, path string, on *NodeEvents) RunAfter {
 				Duration(minEventDelay), Duration(maxEventDelay))
 		}
 	}
-	if !out.Any() {
+	if !out.Any() && !d.HasErrors(path) {
 		d.Errorf(path, "names no event (want nodeAdded, nodeReady or both, such as {nodeAdded: 5m, nodeReady: 5m})")
 	}
 	switch {

@@ -301,7 +301,10 @@ type PlacementProfile struct {
 	Score             string             `json:"score"`
 	Weights           map[string]int     `json:"weights,omitempty"`
 	TargetLoadPacking *TargetLoadPacking `json:"targetLoadPacking,omitempty"`
-	Policy            string             `json:"policy,omitempty"`
+	// LoadVariationRiskBalancing and LowRiskOverCommitment are arguments of these plugins.
+	LoadVariationRiskBalancing *LoadVariationRiskBalancing `json:"loadVariationRiskBalancing,omitempty"`
+	LowRiskOverCommitment      *LowRiskOverCommitment      `json:"lowRiskOverCommitment,omitempty"`
+	Policy                     string                      `json:"policy,omitempty"`
 }
 
 // TargetLoadPacking contains arguments of the plugin TargetLoadPacking; nil selects the default.
@@ -309,6 +312,19 @@ type TargetLoadPacking struct {
 	TargetUtilization *float64 `json:"targetUtilization"`
 	DefaultMilliCPU   *int     `json:"defaultMilliCPU"`
 	RequestFactor     *float64 `json:"requestFactor"`
+}
+
+// LoadVariationRiskBalancing contains arguments of the plugin of this name; nil selects the default.
+type LoadVariationRiskBalancing struct {
+	Margin      *float64 `json:"margin"`
+	Sensitivity *float64 `json:"sensitivity"`
+}
+
+// LowRiskOverCommitment contains arguments of the plugin of this name; nil selects the default. LimitWeights are the
+// shares of the risk by limits, for cpu and memory.
+type LowRiskOverCommitment struct {
+	SmoothingWindows *int               `json:"smoothingWindows"`
+	LimitWeights     map[string]float64 `json:"limitWeights"`
 }
 
 // Web configures endpoints besides health checks and metrics.

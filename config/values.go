@@ -41,7 +41,7 @@ func toStrings[T ~string](names []T) []string {
 var decodeOptions = strict.Options{Types: map[reflect.Type]func(*strict.Decoder, *yaml.Node, reflect.Value, string){
 	reflect.TypeFor[Duration]():        decodeDuration,
 	reflect.TypeFor[plan.CountLimit](): decodeCount,
-}}
+}, Remedy: remedy}
 
 func decodeDuration(d *strict.Decoder, n *yaml.Node, v reflect.Value, path string) {
 	hint := arg.DurationHint(n.Value)

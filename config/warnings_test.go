@@ -53,6 +53,41 @@ func TestTokenWarnings(t *testing.T) {
 	}
 }
 
+// TestStrategyRuleWarnings checks warnings about rules of strategies that have no effect beside the global ones.
+func TestStrategyRuleWarnings(t *testing.T) {
+	for _, c := range []struct{ global, rules, want string }{
+		{"", "limits: {perPass: 50, perNode: 1, perOwner: 50%, perHour: {cluster: 300}}", ""},
+		{"", "limits: {perPass: 100}", "strategies[0].limits.perPass: 100 has no effect, because limits.perPass: 50 also holds (want less, or leave the key out)"},
+		{"", "limits: {perNode: unlimited}", "strategies[0].limits.perNode: unlimited has no effect, because limits.perNode: 5 also holds (want less, or leave the key out)"},
+		{"limits: {perNode: unlimited}\n", "limits: {perNode: unlimited}", ""},
+		{"limits: {perNode: unlimited}\n", "limits: {perNode: 1000}", ""},
+		{"", "limits: {perOwner: 51%}", "strategies[0].limits.perOwner: 51% has no effect, because limits.perOwner: 50% also holds (want less, or leave the key out)"},
+		{"", "limits: {perOwner: 100}", ""}, // 50 % of a large workload are more
+		{"", "limits: {perPass: 100%}", ""},
+		{"limits: {perPass: 0}\n", "limits: {perPass: 1%}", "limits.perPass: 0: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true"},
+		{"", "limits: {perHour: {owner: 11, namespace: 100, cluster: 301}}", "strategies[0].limits.perHour.owner: 11 has no effect, because limits.perHour.owner: 10 also holds (want less, or leave the key out); " +
+			"strategies[0].limits.perHour.cluster: 301 has no effect, because limits.perHour.cluster: 300 also holds (want less, or leave the key out)"},
+		{"", "namespaces: {exclude: [bank]}", ""},
+		{"", "namespaces: {exclude: [kube-system]}", "strategies[0].namespaces.exclude[0]: kube-system has no effect, because the global namespaces.exclude lists it too"},
+		{"namespaces: {include: [shop, web]}\n", "namespaces: {exclude: [bank]}", "strategies[0].namespaces.exclude[0]: bank has no effect, because it is out of the global scope: namespaces.include is [shop, web]"},
+		{"namespaces: {include: [shop, web]}\n", "namespaces: {exclude: [web]}", ""},
+		{"", "namespaces: {include: [shop], exclude: [bank]}", "strategies[0].namespaces.exclude[0]: bank has no effect, because namespaces.include of the strategy is [shop]"},
+		{"nodeSelector: pool=a\n", "nodeSelector: pool=b", "strategies[0].nodeSelector: \"pool=b\" and the global nodeSelector \"pool=a\" require different values of pool: the scope of strategy zones is empty"},
+		{"nodeSelector: \"pool in (a, b)\"\n", "nodeSelector: \"disk=ssd,pool=b\"", ""},
+		{"nodeSelector: \"pool!=b\"\n", "nodeSelector: pool=b", ""}, // only required values are compared
+		{"guards: {podSelector: tier=web}\n", "podSelector: tier=db", "strategies[0].podSelector: \"tier=db\" and guards.podSelector \"tier=web\" require different values of tier: the scope of strategy zones is empty"},
+		{"namespaces: {selector: team=a}\n", "namespaces: {selector: \"team in (b, c)\"}", "strategies[0].namespaces.selector: \"team in (b, c)\" and the global namespaces.selector \"team=a\" require different values of team: the scope of strategy zones is empty"},
+	} {
+		conf, err := config.Load("c.yaml", []byte(minimalConfig+c.global+"strategies: [{name: zones, type: ZoneSpread, schedule: \"@hourly\", "+c.rules+"}]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(conf.Warnings(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)), "; "); got != c.want {
+			t.Errorf("%s%s:\ngot  %q\nwant %q", c.global, c.rules, got, c.want)
+		}
+	}
+}
+
 // TestSuspiciousSettingWarnings checks warnings about limits that permit no eviction, strategies that are never
 // due in an allow window, and fewer protections than the default.
 func TestSuspiciousSettingWarnings(t *testing.T) {

@@ -17,6 +17,7 @@ func checkWindowLimits(d *strict.Decoder, list, path string, l *WindowLimits) {
 		return
 	case list != "windows.allow":
 		d.Errorf(path, "has no effect: nothing is evicted while a deny window is open (want limits only in windows.allow)")
+	case d.HasErrors(path):
 	case *l == WindowLimits{} || l.PerHour != nil && *l.PerHour == WindowPerHour{}:
 		d.Errorf(path, "sets no limit (want keys of limits, such as {perPass: 10})")
 	}

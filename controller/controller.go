@@ -136,12 +136,17 @@ type unsavedState struct {
 // Goals returns the goals of all strategies. Goals of strategies that are not due become
 // constraints. A nil due means that all strategies are due.
 func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []plan.Goal {
-	var goals []plan.Goal
-	for _, st := range all {
-		for _, g := range st.Strategy.Goals(s) {
+	stated, n := make([][]plan.Goal, len(all)), 0
+	for i, st := range all {
+		stated[i] = st.Strategy.Goals(s)
+		n += len(stated[i])
+	}
+	goals := make([]plan.Goal, 0, n)
+	for i, st := range all {
+		for _, g := range stated[i] {
 			g.Mode = st.Mode
 			if due != nil && !slices.Contains(due, st.Name) {
-				g.Constraint, g.WaitReason = true, "" // a constraint does not wait for anything
+				g.Constraint, g.Wait = true, plan.Reason{} // a constraint does not wait for anything
 			}
 			goals = append(goals, g)
 		}

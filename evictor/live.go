@@ -110,7 +110,11 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 		}
 		return a
 	}
-	l.opts.Log.Info("evicted", "presumed", v.Presumed, "pod", m.Pod.String(), "uid", m.Pod.UID, "node", m.From,
+	text := "evicted"
+	if v.Presumed {
+		text = "the pod is gone or terminating, but no answer confirmed the eviction"
+	}
+	l.opts.Log.Info(text, "pod", m.Pod.String(), "uid", m.Pod.UID, "node", m.From,
 		"strategy", m.Strategy, "removal", m.Removal)
 	if l.opts.Events != nil {
 		l.opts.Events.Evicted(pod, m)

@@ -1,12 +1,14 @@
 package evictor
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -270,7 +272,13 @@ func TestNotEvicted(t *testing.T) {
 func TestAnAnswerLostOnTheWayIsLookedUp(t *testing.T) {
 	w := newFakeCluster(testPod("d1", "u1", "n3"))
 	w.answer, w.takesEffect, w.createReplacement = errors.New("connection reset by peer"), true, "n2"
-	o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil))
+	var log bytes.Buffer
+	l := newTestLive(w, clock.RealClock{})
+	l.opts.Log = slog.New(slog.NewTextHandler(&log, nil))
+	o := singleOutcome(t, l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil))
+	if !strings.Contains(log.String(), "no answer confirmed the eviction") || strings.Contains(log.String(), "msg=evicted") {
+		t.Errorf("the log says\n%s", log.String())
+	}
 	if o.Outcome != plan.UnknownOutcome || o.Landed != "n2" || !o.LandedAsPredicted {
 		t.Errorf("got outcome %+v for a pod that an unknown client deleted", o)
 	}
@@ -283,7 +291,7 @@ func TestAnAnswerLostOnTheWayIsLookedUp(t *testing.T) {
 			Reason: "EvictionByEvictionAPI"})
 		w.pods["d1"] = p
 	}
-	l := newTestLive(w, clock.RealClock{})
+	l = newTestLive(w, clock.RealClock{})
 	l.opts.VerifyTimeout = 50 * time.Millisecond
 	m := testMove(1, "d1", "u1")
 	m.GracePeriodSeconds = 0

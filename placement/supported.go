@@ -64,7 +64,7 @@ func (m *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) st
 	case p.Disabled[scheduler.TaintToleration] && m.NotReadyNode != "":
 		return fmt.Sprintf("it is scheduled by %q, which ignores taints, and node %s is not ready: this combination is not supported",
 			name, m.NotReadyNode)
-	case p.Packing != nil && !m.Packing.HasMeasurements:
+	case p.Packing != nil && !m.Packing.HasMeasurements, p.ScoresRisk() && !m.Risk.HasMeasurements:
 		return fmt.Sprintf("it is scheduled by %q, which scores by measured usage, but the snapshot has neither NodeMetrics nor Usage", name)
 	}
 	return ""

@@ -39,9 +39,9 @@ type GoalStatus struct {
 	// EvictionHelps reports that evicting the pod would lower the excess of the goal.
 	EvictionHelps bool `json:"evictionHelps"`
 	// Constraint reports that the plan must not worsen the goal but does not try to meet it. The strategy of the goal is
-	// not due, or it waits for samples.
+	// not due, or it waits.
 	Constraint bool `json:"constraint"`
-	// WaitReason describes the samples that the strategy waits for.
+	// WaitReason describes what the strategy waits for.
 	WaitReason string `json:"waitReason,omitempty"`
 	// ExcessAfter is the predicted excess after the whole plan.
 	ExcessAfter float64 `json:"excessAfter"`

@@ -66,9 +66,9 @@ type Goal struct {
 	Constraint bool `json:"-"`
 	// Mode is the mode of the strategy. Empty means Automatic.
 	Mode StrategyMode `json:"-"`
-	// WaitReason is set for an unmet goal that is a Constraint although its strategy is due. It describes the samples that
-	// the strategy waits for.
-	WaitReason string `json:"-"`
+	// Wait is set for an unmet goal that is a Constraint although its strategy is due. It describes what the strategy waits
+	// for: more samples, or more under-utilized nodes.
+	Wait Reason `json:"-"`
 	// Amounts are the amounts that NodeBelow counts. Nil means the requests of all pods.
 	Amounts *cluster.Amounts `json:"-"`
 	// Node is the subject of NodeBelow and NodeEmpty.

@@ -77,14 +77,19 @@ type StrategyState struct {
 	// plan only avoids worsening the goals of other strategies, and ignores those in mode ShowOnly. Due is false for a
 	// strategy without goals.
 	Due bool `json:"due"`
-	// WaitingNodes is the number of nodes with an unmet goal for which the strategy waits for more samples. WaitReason
-	// gives the number of samples if the number is the same for all of these nodes.
+	// WaitingNodes is the number of nodes with an unmet goal for which the strategy waits. WaitReason says for
+	// what, if the text is the same for all of these nodes.
 	WaitingNodes int    `json:"waitingNodes,omitempty"`
 	WaitReason   string `json:"waitReason,omitempty"`
 	// NoData names the usage data that a strategy by load lacks. It is empty if the strategy has its data.
 	NoData string `json:"noData,omitempty"`
 	// NothingInScope names the selector of the strategy's own that selects nothing. It is empty if each selects something.
 	NothingInScope string `json:"nothingInScope,omitempty"`
+	// NoViolation reports that the strategy states goals only about violations, and found none.
+	NoViolation bool `json:"noViolation,omitempty"`
+	// NoPodSelected names the podSelector of a strategy that states goals only about violations, if it selects no pod. That is
+	// healthy if such pods exist only at times, and a mistake if the selector is misspelled.
+	NoPodSelected string `json:"noPodSelected,omitempty"`
 	// Settings are the strategy's own scope, limits, guards, weight and softness. It is nil if none is set.
 	Settings *StrategySettings `json:"settings,omitempty"`
 }

@@ -87,6 +87,7 @@ const (
 const (
 	NotNeeded              Code = "NotNeeded"
 	WaitsForSamples        Code = "WaitsForSamples"
+	TooFewUnderUtilized    Code = "TooFewUnderUtilized"
 	BenefitTooSmall        Code = "BenefitTooSmall"
 	UsageUnknown           Code = "UsageUnknown"
 	PlacementUnknown       Code = "PlacementUnknown"

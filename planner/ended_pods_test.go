@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -52,5 +53,32 @@ func TestEndedPods(t *testing.T) {
 	}
 	if _, dropped := planner.New(unlimitedOptions()).Recheck(s, plan.PlannerState{}, nil, p, removed["web-6c8f-00"].Wave, s.TakenAt); len(dropped) == 0 {
 		t.Error("the pods are removed although no goal asks for it")
+	}
+}
+
+// TestEndedPodsInBackoff checks that a pod that has ended stays while its workload is in back-off, for example because
+// admission refused an earlier removal. A recent eviction of its workload does not keep it, because it replaces no pod.
+func TestEndedPodsInBackoff(t *testing.T) {
+	s := snapshotOf(t, podsOnOneNode+`
+- {kind: Pod, metadata: {name: "web-*-00"}, status: {phase: Failed}}
+`)
+	web := plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}
+	g := podAway(t, s, "shop/web-6c8f-00")
+	g.Removal = plan.ByEviction
+	for name, c := range map[string]struct {
+		state plan.PlannerState
+		moves int
+	}{
+		"back-off": {plan.PlannerState{Backoffs: []plan.Backoff{{Workload: web, Since: s.TakenAt.Add(-time.Minute),
+			Until: s.TakenAt.Add(time.Minute), Failures: 1, Reason: plan.Reason{Code: plan.BlockedByAdmission, Message: "no"}}}}, 0},
+		"back-off that has ended": {plan.PlannerState{Backoffs: []plan.Backoff{{Workload: web, Since: s.TakenAt.Add(-time.Hour),
+			Until: s.TakenAt.Add(-time.Minute), Failures: 1, Reason: plan.Reason{Code: plan.BlockedByAdmission, Message: "no"}}}}, 1},
+		"eviction in the last minute": {plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: web,
+			Minute: s.TakenAt.Add(-time.Minute).Truncate(time.Minute), Count: 1}}}, 1},
+	} {
+		p := planner.New(unlimitedOptions()).Plan(s, c.state, []plan.Goal{g}, s.TakenAt)
+		if len(p.Moves) != c.moves || p.Rejections.Counts[plan.BackedOff] != 1-c.moves {
+			t.Errorf("%s: the plan is\n%s", name, formatPlan(p))
+		}
 	}
 }

@@ -112,7 +112,7 @@ func (e *Explainer) goal(g int, evictionHelps bool) plan.GoalStatus {
 	goal := e.stated.Goals[g]
 	goal.Excess = e.stated.ReportedExcess(g)
 	out := plan.GoalStatus{Goal: goal, EvictionHelps: evictionHelps, Constraint: goal.Constraint,
-		WaitReason: goal.WaitReason, ExcessAfter: e.after.ReportedExcess(g)}
+		WaitReason: goal.Wait.Message, ExcessAfter: e.after.ReportedExcess(g)}
 	if goal.Mode != plan.Automatic {
 		out.Mode = goal.Mode
 	}
@@ -165,8 +165,8 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	case guarded >= 0:
 		x.Verdict = plan.Reason{Code: x.Guards[guarded].Code, Message: x.Guards[guarded].Message}
 		x.NotNeeded = e.notNeededMessage(wanted)
-	case !wanted && e.awaitsSamples(p) != "":
-		x.Verdict = plan.Reason{Code: plan.WaitsForSamples, Message: e.awaitsSamples(p)}
+	case !wanted && e.waitOf(p).Code != "":
+		x.Verdict = e.waitOf(p)
 	default:
 		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: e.notNeededMessage(wanted)}
 	}
@@ -174,18 +174,18 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	x.OnlyObstacle = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
 }
 
-// awaitsSamples describes a goal that the eviction would improve but that still waits for usage samples, or returns
-// "".
-func (e *Explainer) awaitsSamples(p *cluster.Pod) (why string) {
+// waitOf describes a goal that the eviction would improve but that still waits, or returns the zero value.
+func (e *Explainer) waitOf(p *cluster.Pod) (why plan.Reason) {
 	if p.Node == cluster.NoNode || p.Terminal {
-		return ""
+		return plan.Reason{}
 	}
 	t := e.stated
 	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
-		if waits := t.Goals[g].WaitReason; waits != "" && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node) {
-			why = fmt.Sprintf("its leaving would help, and is not asked for yet: %s is %s (%s)", t.Goals[g].Subject.Name, waits, t.Goals[g].Resource)
+		if wait := t.Goals[g].Wait; wait.Code != "" && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node) {
+			why = plan.Reason{Code: wait.Code, Message: fmt.Sprintf("its leaving would help, and is not asked for yet: %s is %s (%s)",
+				t.Goals[g].Subject.Name, wait.Message, t.Goals[g].Resource)}
 		}
-		return why == ""
+		return why.Code == ""
 	})
 	return why
 }

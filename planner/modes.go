@@ -26,7 +26,7 @@ func GoalsFor(mode plan.StrategyMode, goals []plan.Goal) []plan.Goal {
 		case of == plan.ShowOnly:
 			continue
 		default:
-			g.Constraint, g.WaitReason = true, "" // a constraint does not wait for anything
+			g.Constraint, g.Wait = true, plan.Reason{} // a constraint does not wait for anything
 		}
 		out = append(out, g)
 	}
@@ -72,7 +72,7 @@ func inMode(all *settings.Options, mode plan.StrategyMode) *settings.Options {
 // isRequested reports whether a strategy in this mode is due and states a goal.
 func isRequested(mode plan.StrategyMode, goals []plan.Goal) bool {
 	return slices.ContainsFunc(goals, func(g plan.Goal) bool {
-		return modeOf(g) == mode && (!g.Constraint || g.WaitReason != "")
+		return modeOf(g) == mode && (!g.Constraint || g.Wait.Code != "")
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 // TestGoalsFor checks which goals are requested, and which are constraints, for the moves of each mode.
 func TestGoalsFor(t *testing.T) {
-	all := []plan.Goal{{Strategy: "always"}, {Strategy: "automatic", Mode: plan.Automatic}, {Strategy: "approve", Mode: plan.Approve, WaitReason: "w"},
+	all := []plan.Goal{{Strategy: "always"}, {Strategy: "automatic", Mode: plan.Automatic}, {Strategy: "approve", Mode: plan.Approve, Wait: plan.Reason{Code: "w"}},
 		{Strategy: "later", Mode: plan.Approve, Constraint: true}, {Strategy: "shown", Mode: plan.ShowOnly}}
 	for mode, want := range map[plan.StrategyMode][]string{
 		plan.Automatic: {"always", "automatic", "approve: constraint", "later: constraint"},
@@ -26,7 +26,7 @@ func TestGoalsFor(t *testing.T) {
 		for _, g := range goals {
 			if got = append(got, g.Strategy); g.Constraint {
 				got[len(got)-1] += ": constraint"
-				if g.WaitReason != "" {
+				if g.Wait.Code != "" {
 					t.Errorf("%s: the constraint of strategy %s waits for samples", mode, g.Strategy)
 				}
 			}

@@ -26,7 +26,7 @@ import (
 // move remains valid, Recheck checks the other moves without hints and drops all steered moves.
 func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int,
 	now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
-	goals = goal.Number(s, goals)
+	goals = goal.Number(s, withUnderUtilized(goals))
 	var moves []plan.Move
 	for _, m := range pl.Moves {
 		if m.Wave == wave {
@@ -64,6 +64,18 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 		dropped = append(dropped, o)
 	}
 	return ok, dropped
+}
+
+// withUnderUtilized returns the goals without waits for under-utilized nodes. There were enough of these nodes when the plan
+// was made, and its moves fill them.
+func withUnderUtilized(goals []plan.Goal) []plan.Goal {
+	out := slices.Clone(goals)
+	for i := range out {
+		if out[i].Wait.Code == plan.TooFewUnderUtilized {
+			out[i].Constraint, out[i].Wait = false, plan.Reason{}
+		}
+	}
+	return out
 }
 
 // newRecheck returns a search whose limits count the evictions that the pass has reserved.

@@ -41,10 +41,7 @@ func BenchmarkPlanScale(b *testing.B) {
 }
 
 func benchmarkPlans(b *testing.B, s *cluster.Snapshot, pass string) {
-	conf, err := config.Load("c", []byte(strings.Replace(bothStrategies, "PASS", pass, 1)))
-	if err != nil {
-		b.Fatal(err)
-	}
+	conf := benchmarkConfig(b, bothStrategies, pass)
 	goals := controller.Goals(s, conf.BuildStrategies(), nil)
 	b.Run("pass="+pass, func(b *testing.B) {
 		var p plan.Plan
@@ -60,4 +57,14 @@ func benchmarkPlans(b *testing.B, s *cluster.Snapshot, pass string) {
 		b.ReportMetric(float64(waves), "waves")
 		b.ReportMetric(float64(p.Bound.MinForPlan), "bound")
 	})
+}
+
+// benchmarkConfig returns the configuration in text with at most pass evictions.
+func benchmarkConfig(b *testing.B, text, pass string) *config.Config {
+	b.Helper()
+	conf, err := config.Load("c", []byte(strings.Replace(text, "PASS", pass, 1)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	return conf
 }

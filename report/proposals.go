@@ -18,8 +18,9 @@ func (t *table) writeProposals(p plan.Plan) {
 		sub.Schedulers = nil // the first line of the plan names the untrusted ones
 		sub.Strategies = slices.Clone(sub.Strategies)
 		for i := range sub.Strategies {
-			sub.Strategies[i].Mode = ""           // the verdict is about these strategies
-			sub.Strategies[i].NothingInScope = "" // the lines below the first one name the selectors
+			sub.Strategies[i].Mode = "" // the verdict is about these strategies
+			// The lines below the first one name the selectors.
+			sub.Strategies[i].NothingInScope, sub.Strategies[i].NoPodSelected = "", ""
 		}
 		t.addLine("")
 		t.writeVerdict(sub, t.proposalSubject(of, untrusted), t.proposalEffect(of, untrusted))
@@ -42,6 +43,8 @@ func (t *table) proposalSubject(of plan.Proposal, untrusted bool) string {
 		return "Only shown (" + strategies + ")"
 	case len(of.Plan.Moves) == 0 || untrusted:
 		return "Mode approve (" + strategies + ")"
+	case t.notKept != "":
+		return "Not kept for approval (" + strategies + ")"
 	case t.namesWaiting:
 		return "Waiting for approval (" + strategies + ")"
 	}
@@ -59,12 +62,14 @@ func (t *table) proposalEffect(of plan.Proposal, untrusted bool) string {
 		return ""
 	case untrusted:
 		return "nobody can approve it, because the predictions are untrusted"
+	case t.notKept != "":
+		return "nobody can approve it (" + escape(string(t.notKept)) + ")"
 	}
 	return "nothing is evicted before a person approves it"
 }
 
 // proposedText counts the moves of the proposals. It returns "" if there are none.
-func proposedText(p plan.Plan) string {
+func (t *table) proposedText(p plan.Plan) string {
 	var out []string
 	for _, of := range p.Proposals {
 		n := len(of.Plan.Moves)
@@ -77,6 +82,10 @@ func proposedText(p plan.Plan) string {
 		}
 		if of.Mode == plan.Approve && untrustedText(p) != "" {
 			out = append(out, what+" would wait for approval if the predictions were trusted")
+			continue
+		}
+		if of.Mode == plan.Approve && t.notKept != "" {
+			out = append(out, fmt.Sprintf("%s %s approval, but could not be kept (below)", what, plural.Choose(n, "needs", "need")))
 			continue
 		}
 		if of.Mode == plan.Approve {

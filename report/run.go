@@ -19,6 +19,9 @@ type runTable struct{ *table }
 func (t runTable) writeRun(r plan.RunReport) {
 	t.ended, t.dryRun = true, r.Mode == plan.DryRun
 	t.namesWaiting = r.Waiting != nil && len(r.Waiting.Plans) > 0
+	if r.Waiting != nil && r.Waiting.Problem != nil {
+		t.notKept = r.Waiting.Problem.Code
+	}
 	t.writeRunVerdict(r)
 	switch {
 	case refused(r):
@@ -158,7 +161,7 @@ func (t runTable) writeRunVerdict(r plan.RunReport) {
 		t.addLine("%s", t.paint(color, fmt.Sprintf("Run: %d of %s would be evicted%s; dry run: nothing is evicted.",
 			countOutcomes(r, plan.WouldEvict), plural.Count(planned, "planned pod"), unless)))
 	case planned == 0:
-		text, color := openGoalsText(r.Plan)
+		text, color := t.openGoalsText(r.Plan)
 		t.addLine("%s", t.paint(color, "Run: nothing evicted; the plan has no moves"+text+"."))
 	default:
 		t.writeEvictedVerdict(r, planned)
@@ -207,7 +210,7 @@ func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
 }
 
 // openGoalsText lists the unmet goals, waiting nodes and missing data of a plan without moves.
-func openGoalsText(p plan.Plan) (text, color string) {
+func (t runTable) openGoalsText(p plan.Plan) (text, color string) {
 	color = green
 	goals, met, _ := countGoals(p)
 	if open := goals - met; open > 0 {
@@ -216,7 +219,7 @@ func openGoalsText(p plan.Plan) (text, color string) {
 	if more := waitingText(automaticStrategies(p)); more != "" {
 		text, color = text+"; waiting: "+more, yellow
 	}
-	if more := proposedText(p); more != "" {
+	if more := t.proposedText(p); more != "" {
 		text += "; " + more
 	}
 	if more := noDataText(p, true); more != "" {

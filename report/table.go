@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // maxLines limits the sections that grow with the cluster. Wide shows all lines.
@@ -19,7 +20,9 @@ type table struct {
 	dryRun      bool // no pass evicts anything, whatever the mode of a strategy
 	// namesWaiting reports that a line names the waiting plans, with the IDs to approve.
 	namesWaiting bool
-	lines        []string
+	// notKept is the code of the reason why the proposal in mode approve could not be kept, or "".
+	notKept plan.Code
+	lines   []string
 }
 
 func newTable(format Format, opts []Options) *table {

@@ -19,7 +19,7 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 		t.writeEmptyScopes(p)
 		return
 	}
-	waiting, proposed := waitingText(automaticStrategies(p)), proposedText(p)
+	waiting, proposed := waitingText(automaticStrategies(p)), t.proposedText(p)
 	switch {
 	case len(p.Goals) == 0 && len(p.Moves) == 0 && waiting != "":
 		text, color = "nothing to do yet: "+waiting, yellow
@@ -68,6 +68,12 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 
 // writeEmptyScopes names the strategies whose own selectors select nothing, unless the first line does.
 func (t *table) writeEmptyScopes(p plan.Plan) {
+	for _, st := range p.Strategies {
+		if st.NoPodSelected != "" {
+			t.addLine("%s", t.paint(yellow, fmt.Sprintf("Strategy %s: %s. If such pods should exist, check how it is written.", escape(st.Name),
+				escape(st.NoPodSelected))))
+		}
+	}
 	if slices.ContainsFunc(p.NothingJudged, func(r plan.Reason) bool { return r.Code == plan.NothingInScope }) {
 		return
 	}
@@ -244,6 +250,8 @@ func nothingToDoText(p plan.Plan) (text, color string) {
 		return noDataText(p, false), yellow
 	case len(p.Strategies) == 0:
 		return noStrategiesText(p)
+	case stated == 0 && noViolationText(p) != "":
+		return noGoalsText(p)
 	case stated == 0:
 		return "nothing to do: no strategy states a goal", yellow
 	case dueGoals == 0 && len(p.Strategies) < configured:
@@ -255,10 +263,43 @@ func nothingToDoText(p plan.Plan) (text, color string) {
 	default:
 		text, color = allMetText(dueGoals), green
 	}
+	if more := noViolationText(p); dueGoals == 0 && more != "" {
+		text += "; " + more
+	}
 	if len(unmet) == 0 {
 		return "nothing to do: " + text, color
 	}
 	return text + "; " + strings.Join(unmet, "; "), yellow
+}
+
+// noViolationText names the strategies about violations that found none. It returns "" if there are none.
+func noViolationText(p plan.Plan) string {
+	var names []string
+	for _, st := range p.Strategies {
+		if st.NoViolation {
+			names = append(names, escape(st.Name))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	return plural.Choose(len(names), "strategy ", "strategies ") + strings.Join(names, ", ") + " found no violation"
+}
+
+// noGoalsText explains a plan without goals in which strategies found no violation. Other strategies lack what they need.
+func noGoalsText(p plan.Plan) (text, color string) {
+	var others []string
+	for _, st := range p.Strategies {
+		if !st.NoViolation {
+			others = append(others, escape(st.Name))
+		}
+	}
+	text = "nothing to do: " + noViolationText(p)
+	if len(others) == 0 {
+		return text, green
+	}
+	return text + "; " + plural.Choose(len(others), "strategy ", "strategies ") + strings.Join(others, ", ") +
+		plural.Choose(len(others), " states no goal", " state no goal"), yellow
 }
 
 // unmetText counts the unmet goals of a strategy that is not due.

@@ -37,3 +37,28 @@ func TestTheReportNamesWaitingPlans(t *testing.T) {
 		}
 	}
 }
+
+// TestAProposalThatWasNotKept checks that no line says that a plan waits for approval if it could not be stored.
+func TestAProposalThatWasNotKept(t *testing.T) {
+	r := newRun(plan.Live, proposalsPlan())
+	r.Plan.Moves = nil
+	r.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{}, Problem: &plan.Reason{Code: plan.ProposalTooLarge, Message: "too large"}}
+	var b bytes.Buffer
+	if err := report.Run(&b, report.Table, r); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"; 1 eviction needs approval, but could not be kept (below)",
+		"\nNo new plan waits for approval: too large (ProposalTooLarge).\n",
+		"\nNot kept for approval (strategy hot): 1 eviction meets 1 of 1 goals; lower bound 1; nobody can approve it (ProposalTooLarge).\n",
+	} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("no %q in\n%s", want, b.String())
+		}
+	}
+	for _, wrong := range []string{"eviction waits for approval", "Waiting for approval", "before a person approves it", "77aa2a7be01d"} {
+		if strings.Contains(b.String(), wrong) {
+			t.Errorf("%q in\n%s", wrong, b.String())
+		}
+	}
+}

@@ -48,6 +48,9 @@ func TestEveryArgumentIsDocumented(t *testing.T) {
 			t.Errorf("%s: argTypes has it: %v, docs/reference/strategies.md has a section: %v", d.Type, known, found)
 			continue
 		}
+		if d.Args != typ {
+			t.Errorf("%s: the definition has arguments of type %v, want %v", d.Type, d.Args, typ)
+		}
 		section, _, _ = strings.Cut(section, "\n## ")
 		keys := map[string]bool{}
 		for i := range typ.NumField() {

@@ -4,6 +4,7 @@ package strategies
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -40,6 +41,8 @@ type constructor[S Strategy] func(name string, args []byte, scope cluster.Scope)
 type Definition struct {
 	Type string
 	New  constructor[Strategy]
+	// Args is the type of the arguments. Their names are the JSON names of its fields.
+	Args reflect.Type
 	// LandingOptional says that a pod contributes to the goals by leaving, although its replacement may stay Pending. For
 	// other types, the value of a move depends on the node of the replacement.
 	LandingOptional bool
@@ -53,16 +56,16 @@ func LandingOptional(typ string) bool {
 // All are the types of strategies. Among goals of equal weight, the planner works on the goals of earlier types first.
 // To add a strategy, add a folder and a line here.
 var All = []Definition{
-	{Type: "ZoneSpread", New: asStrategy(zonespread.New)},
-	{Type: "TopologySpread", New: asStrategy(topologyspread.New)},
-	{Type: "Duplicates", New: asStrategy(duplicates.New), LandingOptional: true},
-	{Type: "InterPodAntiAffinity", New: asStrategy(antiaffinity.New), LandingOptional: true},
-	{Type: "NodeLoad", New: asStrategy(nodeload.New)},
-	{Type: "Restarts", New: asStrategy(restarts.New), LandingOptional: true},
-	{Type: "Lifetime", New: asStrategy(lifetime.New), LandingOptional: true},
-	{Type: "FailedPods", New: asStrategy(failedpods.New), LandingOptional: true},
-	{Type: "NodeAffinity", New: asStrategy(nodeaffinity.New), LandingOptional: true},
-	{Type: "NodeTaints", New: asStrategy(nodetaints.New), LandingOptional: true},
+	{Type: "ZoneSpread", New: asStrategy(zonespread.New), Args: reflect.TypeFor[zonespread.Args]()},
+	{Type: "TopologySpread", New: asStrategy(topologyspread.New), Args: reflect.TypeFor[topologyspread.Args]()},
+	{Type: "Duplicates", New: asStrategy(duplicates.New), Args: reflect.TypeFor[duplicates.Args](), LandingOptional: true},
+	{Type: "InterPodAntiAffinity", New: asStrategy(antiaffinity.New), Args: reflect.TypeFor[antiaffinity.Args](), LandingOptional: true},
+	{Type: "NodeLoad", New: asStrategy(nodeload.New), Args: reflect.TypeFor[nodeload.Args]()},
+	{Type: "Restarts", New: asStrategy(restarts.New), Args: reflect.TypeFor[restarts.Args](), LandingOptional: true},
+	{Type: "Lifetime", New: asStrategy(lifetime.New), Args: reflect.TypeFor[lifetime.Args](), LandingOptional: true},
+	{Type: "FailedPods", New: asStrategy(failedpods.New), Args: reflect.TypeFor[failedpods.Args](), LandingOptional: true},
+	{Type: "NodeAffinity", New: asStrategy(nodeaffinity.New), Args: reflect.TypeFor[nodeaffinity.Args](), LandingOptional: true},
+	{Type: "NodeTaints", New: asStrategy(nodetaints.New), Args: reflect.TypeFor[nodetaints.Args](), LandingOptional: true},
 }
 
 func asStrategy[S Strategy](f constructor[S]) constructor[Strategy] {
@@ -79,6 +82,23 @@ func Types() []string {
 	}
 	return types
 }
+
+// Arguments returns the names of the arguments of a type of strategy.
+func Arguments(typ string) (names []string) {
+	for _, d := range All {
+		if d.Type != typ {
+			continue
+		}
+		for _, f := range reflect.VisibleFields(d.Args) {
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// HasArgument reports whether strategies of the type have an argument of the name.
+func HasArgument(typ, name string) bool { return slices.Contains(Arguments(typ), name) }
 
 // New creates the strategy called name of type typ, and returns all errors of its arguments.
 func New(name, typ string, args []byte, scope cluster.Scope) (Strategy, []arg.Error) {

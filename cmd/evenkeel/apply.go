@@ -80,12 +80,15 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	}
 	by := plan.Approval{By: apiUser(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
 	lease := &leader.Lease{Client: client, Namespace: f.namespace, Identity: leaseIdentity(), OnLeadingChange: func(bool) {}}
-	holder, err := lease.Leader(cmd.Context())
+	s, err := lease.Status(cmd.Context())
 	if err != nil {
 		return err
 	}
-	if holder != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease in namespace %s; submitting the plan to it\n", holder, f.namespace)
+	if off := approvalsOffError(s, f.namespace); off != nil {
+		return fmt.Errorf("nothing was evicted: %w", off)
+	}
+	if s.Holder != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease in namespace %s; submitting the plan to it\n", s.Holder, f.namespace)
 		r, err := f.submitToLeader(cmd.Context(), client, lease, p, by)
 		switch {
 		case err != nil:
@@ -134,15 +137,10 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	return p, nil
 }
 
-// leaderReader returns the identity of the process that holds the Lease, or "" if no process does.
-type leaderReader interface {
-	Leader(ctx context.Context) (string, error)
-}
-
 // submitToLeader submits the plan to the leader and waits for its report. If no process holds the Lease any more,
 // submitToLeader withdraws the plan and returns a nil report. The former leader was then a single pass or another
 // apply, which never execute submitted plans.
-func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease leaderReader, p plan.Plan,
+func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease leaseReader, p plan.Plan,
 	by plan.Approval) (*plan.RunReport, error) {
 	box := approval.New(client, f.namespace)
 	if err := box.Submit(ctx, approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}); err != nil {
@@ -168,7 +166,10 @@ func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Inter
 				return r, nil
 			}
 			last = explainForbidden("get configmaps", last)
-			if holder, err := lease.Leader(waiting); err != nil || holder != "" {
+			if off := withdrawIfOff(waiting, box, lease, p.ID, f.namespace); off != nil {
+				return nil, fmt.Errorf("nothing was evicted: %w", off)
+			}
+			if s, err := lease.Status(waiting); err != nil || s.Holder != "" {
 				continue
 			}
 			if back, err := box.Withdraw(waiting, p.ID); err == nil && back {

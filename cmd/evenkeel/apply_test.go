@@ -10,13 +10,40 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // fixedLeader always reports the same holder of the Lease. The empty string means that no process holds it.
 type fixedLeader string
 
-func (l fixedLeader) Leader(context.Context) (string, error) { return string(l), nil }
+func (l fixedLeader) Status(context.Context) (leader.Status, error) {
+	return leader.Status{Holder: string(l)}, nil
+}
+
+// leaderWithoutApprovals holds the Lease and executes no approved plans.
+type leaderWithoutApprovals string
+
+func (l leaderWithoutApprovals) Status(context.Context) (leader.Status, error) {
+	return leader.Status{Holder: string(l), ApprovalsOff: true}, nil
+}
+
+// TestApplyWithdrawsPlanIfApprovalsAreOff checks that apply does not wait for a leader whose new configuration switched
+// approvals off, and withdraws its plan, unless the leader has claimed the plan before.
+func TestApplyWithdrawsPlanIfApprovalsAreOff(t *testing.T) {
+	client := fake.NewClientset()
+	box := approval.New(client, "ops")
+	f := &applyFlags{namespace: "ops", wait: time.Hour}
+	_, err := f.submitToLeader(t.Context(), client, leaderWithoutApprovals("n1"), plan.Plan{ID: "p"}, plan.Approval{By: "alice"})
+	const want = "nothing was evicted: n1 holds the Lease in namespace ops with approvals.enabled: false, so it executes no approved plan; " +
+		"the approval was withdrawn"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v, want %s", err, want)
+	}
+	if r, err := box.Pending(t.Context()); r != nil || err != nil {
+		t.Errorf("request %v (%v), want none", r, err)
+	}
+}
 
 // TestApplyWithdrawsPlanWithoutLeader checks that apply withdraws its plan if no process holds the Lease.
 // Apply must not withdraw a plan that a leader has claimed, because the leader may still execute that plan.

@@ -127,7 +127,7 @@ func (f *decideFlags) approve(cmd *cobra.Command, g *globalFlags, args []string)
 		return f.list(cmd, d)
 	}
 	lease := &leader.Lease{Client: d.client, Namespace: f.namespace, Identity: leaseIdentity(), OnLeadingChange: func(bool) {}}
-	holder, err := f.findExecutor(cmd.Context(), lease, d)
+	executor, err := f.findExecutor(cmd.Context(), lease, d)
 	if err != nil {
 		return fmt.Errorf("nothing was approved: %w", err)
 	}
@@ -147,28 +147,59 @@ func (f *decideFlags) approve(cmd *cobra.Command, g *globalFlags, args []string)
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "Approved %d of %s of plan %s: %s.\n", len(steps), plural.Count(len(w.Moves), "step"), terminal.Escape(w.ID), waiting.FormatSteps(steps))
 	explainNeeded(out, needed)
-	if holder == "" {
-		fmt.Fprintf(out, "No process holds the Lease in namespace %s. The next one, such as a job of the CronJob, executes the steps before its own\n"+
-			"pass, until %s.\n", f.namespace, w.Expires.UTC().Format(time.RFC3339))
+	if executor.Holder == "" {
+		f.explainNextExecutor(out, executor, w.Expires)
 		return nil
 	}
-	fmt.Fprintf(out, "%s holds the Lease in namespace %s and executes the steps when it has no other pass.\n", holder, f.namespace)
+	fmt.Fprintf(out, "%s holds the Lease in namespace %s and executes the steps when it has no other pass.\n", executor.Holder, f.namespace)
 	if f.wait == 0 {
 		return nil
 	}
-	return f.waitForReport(cmd, box, r, format)
+	return f.waitForReport(cmd, box, lease, r, format)
 }
 
-// findExecutor returns the process that holds the Lease, or "". It returns an error if the installation is a dry run.
-func (f *decideFlags) findExecutor(ctx context.Context, lease *leader.Lease, d decision) (string, error) {
-	holder, err := lease.Leader(ctx)
-	if err != nil || holder != "" {
-		return holder, err
+// explainNextExecutor says when approved steps are executed although no process holds the Lease.
+func (f *decideFlags) explainNextExecutor(out io.Writer, last leader.Status, until time.Time) {
+	fmt.Fprintf(out, "No process holds the Lease in namespace %s. The next one, such as a job of the CronJob, executes the steps before its own\n"+
+		"pass, until %s.\n", f.namespace, until.UTC().Format(time.RFC3339))
+	if last.ApprovalsOff {
+		fmt.Fprintln(out, "The last process that held it had approvals.enabled: false. With this configuration, no process executes the steps.")
 	}
-	if f.leadsDryRun(ctx, d) {
-		return "", fmt.Errorf("namespace %s has a dry run (dryRun: true), which keeps and executes no plan", f.namespace)
+}
+
+// findExecutor reads which process holds the Lease. It returns an error if the installation is a dry run, or if the
+// process executes no approved plans.
+func (f *decideFlags) findExecutor(ctx context.Context, lease *leader.Lease, d decision) (leader.Status, error) {
+	s, err := lease.Status(ctx)
+	switch {
+	case err != nil:
+		return s, err
+	case s.Holder != "":
+		return s, approvalsOffError(s, f.namespace)
+	case f.leadsDryRun(ctx, d):
+		return s, fmt.Errorf("namespace %s has a dry run (dryRun: true), which keeps and executes no plan", f.namespace)
 	}
-	return "", nil
+	return s, nil
+}
+
+// approvalsOffError returns an error if a process holds the Lease that executes no approved plans.
+func approvalsOffError(s leader.Status, namespace string) error {
+	if s.Holder == "" || !s.ApprovalsOff {
+		return nil
+	}
+	return fmt.Errorf("%s holds the Lease in namespace %s with approvals.enabled: false, so it executes no approved plan", s.Holder, namespace)
+}
+
+// approvalsOff returns why the process that holds the Lease executes no approved plans, or nil. A failed request says that
+// it does.
+func (f *decideFlags) approvalsOff(ctx context.Context, d decision) error {
+	call, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	s, err := (&leader.Lease{Client: d.client, Namespace: f.namespace}).Status(call)
+	if err != nil {
+		return nil
+	}
+	return approvalsOffError(s, f.namespace)
 }
 
 // leadsDryRun reports whether a dry run holds its Lease. A failed request says that none does.
@@ -179,8 +210,10 @@ func (f *decideFlags) leadsDryRun(ctx context.Context, d decision) bool {
 	return err == nil && holder != ""
 }
 
-// waitForReport waits for the report of the process that executes the steps, and prints it.
-func (f *decideFlags) waitForReport(cmd *cobra.Command, box *approval.Store, r approval.Request, format report.Format) error {
+// waitForReport waits for the report of the process that executes the steps, and prints it. It withdraws the approval if
+// the process has a new configuration with which it executes no approved plans.
+func (f *decideFlags) waitForReport(cmd *cobra.Command, box *approval.Store, lease leaseReader, r approval.Request,
+	format report.Format) error {
 	call, cancel := context.WithTimeout(cmd.Context(), f.wait)
 	defer cancel()
 	every := time.NewTicker(reportPollInterval)
@@ -197,8 +230,33 @@ func (f *decideFlags) waitForReport(cmd *cobra.Command, box *approval.Store, r a
 				return errors.Join(report.Run(cmd.OutOrStdout(), format, *got), incompleteError(*got))
 			}
 			last = explainForbidden("get configmaps", last)
+			if off := withdrawIfOff(call, box, lease, r.Plan.ID, f.namespace); off != nil {
+				return fmt.Errorf("nothing was executed: %w", off)
+			}
 		}
 	}
+}
+
+// leaseReader reads what a Lease says about its holder.
+type leaseReader interface {
+	Status(ctx context.Context) (leader.Status, error)
+}
+
+// withdrawIfOff withdraws a request if the process that holds the Lease executes no approved plans, and returns why. It
+// returns nil if the request may still be executed.
+func withdrawIfOff(ctx context.Context, box *approval.Store, lease leaseReader, id, namespace string) error {
+	s, err := lease.Status(ctx)
+	if err != nil {
+		return nil
+	}
+	off := approvalsOffError(s, namespace)
+	if off == nil {
+		return nil
+	}
+	if back, err := box.Withdraw(ctx, id); err != nil || !back {
+		return nil
+	}
+	return fmt.Errorf("%w; the approval was withdrawn", off)
 }
 
 func (f *decideFlags) discard(cmd *cobra.Command, g *globalFlags, args []string) error {
@@ -292,6 +350,10 @@ func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 		if of == w.ID {
 			fmt.Fprintln(out, "Steps of this plan are approved, and wait for the leader or are being executed.")
 		}
+	}
+	if off := f.approvalsOff(cmd.Context(), d); off != nil {
+		fmt.Fprintf(out, "No step is executed: %v.\n", off)
+		return report.DiscardedMoves(out, d.plans.Discarded)
 	}
 	fmt.Fprintf(out, "To approve: evenkeel approve %s [--strategy S] [--steps 1,4-7]\n", terminal.Escape(d.plans.Waiting[0].ID))
 	return report.DiscardedMoves(out, d.plans.Discarded)

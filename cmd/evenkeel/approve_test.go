@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -25,6 +26,25 @@ type approvalServer struct {
 	configMaps map[string]*corev1.ConfigMap
 	holder     string // of the Lease evenkeel
 	dryRun     bool   // whether a dry run leads
+	// approvalsOff reports that the holder executes no approved plans. offAfter lets it begin after so many reads.
+	approvalsOff bool
+	offAfter     int
+	released     bool // the Lease has no holder any more
+}
+
+// lease answers a read of the Lease evenkeel.
+func (s *approvalServer) lease(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text := leaseJSON(s.holder, time.Now())
+	if s.offAfter--; s.approvalsOff && s.offAfter < 0 {
+		text = strings.Replace(text, `"metadata":{`, `"metadata":{"labels":{"`+leader.ApprovalsLabel+`":"off"},`, 1)
+	}
+	if s.holder == "" && !s.released {
+		respondNotFound(w, r)
+		return
+	}
+	respondText(200, "application/json", text)(w, r)
 }
 
 func (s *approvalServer) paths() map[string]http.HandlerFunc {
@@ -40,7 +60,7 @@ func (s *approvalServer) paths() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		configMapsPath: s.handle, configMapsPath + "/" + waiting.ConfigMapName: s.handle,
 		configMapsPath + "/" + approval.ConfigMapName: s.handle,
-		leases + "/evenkeel":                          lease(s.holder != ""),
+		leases + "/evenkeel":                          s.lease,
 		leases + "/evenkeel-dry-run":                  lease(s.dryRun),
 		"/apis/authentication.k8s.io/v1/selfsubjectreviews": func(w http.ResponseWriter, _ *http.Request) {
 			writeJSON(w, 201, map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
@@ -191,5 +211,33 @@ func TestApproveWaitsForTheReport(t *testing.T) {
 	expired := s.run(t, "approve", id, "--steps", "2", "--wait", "1500ms")
 	if expired.exit != 1 || !strings.Contains(expired.stderr, "no report arrived within 1.5s; the steps stay approved until ") {
 		t.Errorf("exit %d: %s", expired.exit, expired.stderr)
+	}
+}
+
+// TestApproveIfApprovalsAreOff checks that approve says that no process executes the steps if the process that holds the
+// Lease has approvals.enabled: false, also if a new configuration switches approvals off while approve waits.
+func TestApproveIfApprovalsAreOff(t *testing.T) {
+	isolateFromCluster(t)
+	const off = "node-7 holds the Lease in namespace default with approvals.enabled: false, so it executes no approved plan"
+	s, id := newApprovalServer(t)
+	s.approvalsOff = true
+	if r := s.run(t, "approve", id); r.exit != 1 || !strings.Contains(r.stderr, "nothing was approved: "+off) || s.requestedSteps(t) != nil {
+		t.Errorf("exit %d: %s %s", r.exit, r.stdout, r.stderr)
+	}
+	if r := s.run(t, "approve"); r.exit != 0 || !strings.Contains(r.stdout, "No step is executed: "+off) || strings.Contains(r.stdout, "To approve") {
+		t.Errorf("the list: exit %d: %s %s", r.exit, r.stdout, r.stderr)
+	}
+	s.offAfter = 1
+	r := s.run(t, "approve", id, "--steps", "2", "--wait", "1m")
+	if r.exit != 1 || !strings.Contains(r.stderr, "nothing was executed: "+off+"; the approval was withdrawn") {
+		t.Errorf("switched off while it waits: exit %d: %s %s", r.exit, r.stdout, r.stderr)
+	}
+	s.holder, s.released = "", true
+	if r := s.run(t, "approve", id, "--steps", "2"); r.exit != 0 || !strings.Contains(r.stdout, "The last process that held it had approvals.enabled: false.") {
+		t.Errorf("after the process has ended: exit %d: %s %s", r.exit, r.stdout, r.stderr)
+	}
+	s.approvalsOff = false
+	if r := s.run(t, "approve"); r.exit != 0 || strings.Contains(r.stdout, "approvals.enabled") || !strings.Contains(r.stdout, "To approve") {
+		t.Errorf("switched on again: exit %d: %s %s", r.exit, r.stdout, r.stderr)
 	}
 }

@@ -96,6 +96,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	s.hints.configureReconciler(conf)
 	c.Approvals, c.Waiting, c.ValidFor = nil, nil, time.Duration(conf.Approvals.ValidFor)
 	c.Triggers = s.triggers
+	s.lease.SetApprovals(conf.Approvals.Enabled)
 	if conf.Approvals.Enabled {
 		c.Approvals, c.Waiting = s.approvals, s.waiting
 	}

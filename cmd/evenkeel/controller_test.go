@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -10,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/utils/clock"
@@ -58,6 +60,15 @@ func TestApprovalsCanBeSwitchedOff(t *testing.T) {
 		conf.Approvals.Enabled = enabled
 		if s.apply(c, conf); (c.Approvals != nil) != enabled {
 			t.Errorf("enabled %t: the controller takes approved plans: %t", enabled, c.Approvals != nil)
+		}
+		s.lease.Client, s.lease.Namespace, s.lease.Identity, s.lease.OnLeadingChange = client, "ops", "node-7", func(bool) {}
+		if err := s.lease.Lead(t.Context(), time.Minute, func(ctx context.Context) error {
+			if got, err := s.lease.Status(ctx); err != nil || got != (leader.Status{Holder: "node-7", ApprovalsOff: !enabled}) {
+				t.Errorf("enabled %t: the Lease says %+v (%v)", enabled, got, err)
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
 		}
 	}
 }

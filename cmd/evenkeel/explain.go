@@ -1,17 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/subject"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -20,23 +16,29 @@ func newExplain(g *globalFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "explain", Short: "Explain why Evenkeel would or would not move a pod, or the pods of a node or workload, now",
 		Example: "  evenkeel explain pod shop/web-6c8f-x1\n  evenkeel explain node n1\n  evenkeel explain workload deployment/shop/web -f snapshot.yaml -o wide",
-		Args:    rejectArguments, RunE: func(*cobra.Command, []string) error {
+		Args:    rejectSubject, RunE: func(*cobra.Command, []string) error {
 			return errors.New("explain needs a subject; want: explain pod NAMESPACE/NAME, explain node NAME, or explain workload KIND/NAMESPACE/NAME")
 		},
 	}
 	f.add(c.PersistentFlags())
 	c.AddCommand(
-		f.newExplainSubcommand(g, "pod NAMESPACE/NAME", "Explain why Evenkeel would or would not move a pod", findPod),
-		f.newExplainSubcommand(g, "node NAME", "Explain the goals of a node, and which of its pods Evenkeel would move", findNode),
-		f.newExplainSubcommand(g, "workload KIND/NAMESPACE/NAME", "Explain the goals of a workload, and which of its pods Evenkeel would move", findWorkload),
+		f.newExplainSubcommand(g, "pod NAMESPACE/NAME", "Explain why Evenkeel would or would not move a pod", subject.Pod),
+		f.newExplainSubcommand(g, "node NAME", "Explain the goals of a node, and which of its pods Evenkeel would move", subject.Node),
+		f.newExplainSubcommand(g, "workload KIND/NAMESPACE/NAME", "Explain the goals of a workload, and which of its pods Evenkeel would move", subject.Workload),
 	)
 	return c
 }
 
-// subjectFinder finds the pod, node or workload with the given name, and returns a function that explains the object.
-type subjectFinder func(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error)
+// rejectSubject returns an error for a subject without its kind, or for names in the style of kubectl. It suggests the
+// right command.
+func rejectSubject(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return unknownCommand(cmd, args[0], cmp.Or(subject.Suggest(cmd.CommandPath(), args), nearestCommand(cmd, args[0])))
+}
 
-func (f *planningFlags) newExplainSubcommand(g *globalFlags, use, short string, find subjectFinder) *cobra.Command {
+func (f *planningFlags) newExplainSubcommand(g *globalFlags, use, short string, find subject.Finder) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -48,7 +50,7 @@ func (f *planningFlags) newExplainSubcommand(g *globalFlags, use, short string, 
 	}
 }
 
-func (f *planningFlags) explain(cmd *cobra.Command, g *globalFlags, name string, find subjectFinder) error {
+func (f *planningFlags) explain(cmd *cobra.Command, g *globalFlags, name string, find subject.Finder) error {
 	g.logger(cmd)
 	in, err := f.read(cmd, g, "")
 	if err != nil {
@@ -60,123 +62,4 @@ func (f *planningFlags) explain(cmd *cobra.Command, g *globalFlags, name string,
 	}
 	e := in.planner.Explain(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
 	return report.Explain(cmd.OutOrStdout(), in.format, explain(e))
-}
-
-func findPod(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
-	if strings.Count(name, "/") != 1 {
-		return nil, fmt.Errorf("%q is not a pod (want NAMESPACE/NAME)", name)
-	}
-	p := s.PodByKey(name)
-	if p == nil {
-		return nil, fmt.Errorf("pod %s not found; names are NAMESPACE/NAME, as in kubectl get pods -A", name)
-	}
-	return func(e *planner.Explainer) plan.Explanation { return e.Pod(p.ID) }, nil
-}
-
-func findNode(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
-	n := s.NodeByName(name)
-	if n == nil {
-		return nil, fmt.Errorf("node %s not found", name)
-	}
-	return func(e *planner.Explainer) plan.Explanation { return e.Node(n.ID) }, nil
-}
-
-// workloadKinds lists the built-in kinds of workloads, with the short names that kubectl accepts.
-var workloadKinds = []struct {
-	kind, group string
-	short       []string
-}{
-	{"Deployment", "apps", []string{"deploy"}},
-	{"StatefulSet", "apps", []string{"sts"}},
-	{"ReplicaSet", "apps", []string{"rs"}},
-	{"DaemonSet", "apps", []string{"ds"}},
-	{"Job", "batch", nil},
-	{"CronJob", "batch", []string{"cj"}},
-	{"ReplicationController", "", []string{"rc"}},
-}
-
-// resolveKind returns the kind for a singular, plural or short name, in upper or lower case. The name may include the
-// group, as in deployments.apps. A custom kind is accepted only if the snapshot contains such a workload.
-func resolveKind(s *cluster.Snapshot, text string) (string, error) {
-	name, group, grouped := strings.Cut(strings.ToLower(text), ".")
-	var known []string
-	for _, k := range workloadKinds {
-		known = append(known, strings.ToLower(k.kind))
-		if isSameKind(name, k.kind) || slices.Contains(k.short, name) {
-			if !grouped || k.group != "" && strings.TrimPrefix(group, "v1.") == k.group {
-				return k.kind, nil
-			}
-		}
-	}
-	for _, w := range s.Workloads {
-		of, _, _ := strings.Cut(w.APIVersion, "/")
-		if isSameKind(name, w.Kind) && (!grouped || group == of) {
-			return w.Kind, nil
-		}
-	}
-	return "", fmt.Errorf("unknown kind %q; want %s", text, strings.Join(known, ", "))
-}
-
-// isSameKind reports whether a lower-case name is the singular or plural of kind.
-func isSameKind(name, kind string) bool {
-	return strings.TrimSuffix(name, "s") == strings.TrimSuffix(strings.ToLower(kind), "s")
-}
-
-func findWorkload(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
-	parts := strings.Split(name, "/")
-	if len(parts) != 3 {
-		return nil, fmt.Errorf("%q is not a workload (want KIND/NAMESPACE/NAME, such as deployment/shop/web)", name)
-	}
-	kind, err := resolveKind(s, parts[0])
-	if err != nil {
-		return nil, err
-	}
-	i := slices.IndexFunc(s.Workloads, func(w cluster.Workload) bool {
-		return w.Kind == kind && w.Namespace == parts[1] && w.Name == parts[2]
-	})
-	if i < 0 {
-		return findWorkloadWithoutPods(s, kind, parts[1], parts[2])
-	}
-	return func(e *planner.Explainer) plan.Explanation { return e.Workload(s.Workloads[i].ID) }, nil
-}
-
-// findWorkloadWithoutPods finds a workload of a built-in kind that has no pods. The snapshot has objects of built-in
-// kinds only, so it cannot say whether another workload without pods exists.
-func findWorkloadWithoutPods(s *cluster.Snapshot, kind, namespace, name string) (func(*planner.Explainer) plan.Explanation, error) {
-	text := strings.ToLower(kind) + " " + namespace + "/" + name
-	if w := topLevelOwner(s, kind, namespace, name); w != nil {
-		return nil, fmt.Errorf("%s is owned by another workload; explain %s/%s/%s instead", text, strings.ToLower(w.Kind), w.Namespace, w.Name)
-	}
-	w := s.WorkloadWithoutPods(kind, namespace, name)
-	if w == nil {
-		if !isBuiltInKind(kind) {
-			text += " has no pods or"
-		}
-		return nil, fmt.Errorf("%s does not exist", text)
-	}
-	if c := metav1.GetControllerOfNoCopy(w.Object); c != nil {
-		return nil, fmt.Errorf("%s is owned by another workload; explain %s/%s/%s instead", text, strings.ToLower(c.Kind), namespace, c.Name)
-	}
-	return func(e *planner.Explainer) plan.Explanation { return e.WorkloadWithoutPods(w) }, nil
-}
-
-func isBuiltInKind(kind string) bool {
-	for _, k := range workloadKinds {
-		if k.kind == kind {
-			return true
-		}
-	}
-	return false
-}
-
-// topLevelOwner returns the workload that owns a controller of pods, such as the Deployment of a ReplicaSet, or nil.
-func topLevelOwner(s *cluster.Snapshot, kind, namespace, name string) *cluster.Workload {
-	for i := range s.Pods {
-		p := &s.Pods[i]
-		c := metav1.GetControllerOf(p.Object)
-		if c != nil && p.Object.Namespace == namespace && c.Kind == kind && c.Name == name {
-			return s.WorkloadOf(p)
-		}
-	}
-	return nil
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,11 +35,36 @@ func rejectArguments(cmd *cobra.Command, args []string) error {
 	if !cmd.HasSubCommands() {
 		return fmt.Errorf("unexpected argument %q: %s takes only flags; see %s --help", args[0], cmd.CommandPath(), cmd.CommandPath())
 	}
+	return unknownCommand(cmd, args[0], cmp.Or(nestedCommand(cmd, args[0]), nearestCommand(cmd, args[0])))
+}
+
+// unknownCommand returns an error about a subcommand that does not exist. meant is the command to suggest, or "".
+func unknownCommand(cmd *cobra.Command, name, meant string) error {
+	if meant != "" {
+		meant = " (did you mean " + meant + "?)"
+	}
+	return fmt.Errorf("unknown command \"%s %s\"%s; see %s --help", cmd.CommandPath(), name, meant, cmd.CommandPath())
+}
+
+// nestedCommand returns the path of a command two levels below cmd with the name, such as evenkeel config check, or "".
+func nestedCommand(cmd *cobra.Command, name string) string {
+	for _, c := range cmd.Commands() {
+		for _, nested := range c.Commands() {
+			if nested.Name() == name {
+				return nested.CommandPath()
+			}
+		}
+	}
+	return ""
+}
+
+// nearestCommand returns the subcommand of cmd whose name resembles name, or "".
+func nearestCommand(cmd *cobra.Command, name string) string {
 	var names []string
 	for _, c := range cmd.Commands() {
 		names = append(names, c.Name())
 	}
-	return fmt.Errorf("unknown command \"%s %s\"%s; see %s --help", cmd.CommandPath(), args[0], suggest.DidYouMean(args[0], names), cmd.CommandPath())
+	return suggest.Nearest(name, names)
 }
 
 // flagError adds a pointer to --help, and replaces names of Go functions in errors about flag values.
@@ -45,6 +73,11 @@ func flagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	msg := err.Error()
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && strings.Contains(cmd.CommandPath(), " explain") &&
+		slices.Contains([]string{"n", "namespace"}, unknown.GetSpecifiedName()) {
+		msg += " (write the namespace before the name: NAMESPACE/NAME)"
+	}
 	var invalid *pflag.InvalidValueError
 	if errors.As(err, &invalid) {
 		f := invalid.GetFlag()

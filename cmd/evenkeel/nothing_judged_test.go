@@ -21,6 +21,7 @@ import (
 
 const (
 	zonesConfig  = "strategies: [{name: zones, type: ZoneSpread, schedule: \"@hourly\"}]\n"
+	crashConfig  = "strategies: [{name: crash, type: Restarts, schedule: \"@hourly\", args: {minRestarts: 5}}]\n"
 	byLoadConfig = "load: {source: metricsServer}\nstrategies: [{name: hot, type: NodeLoad, schedule: \"@hourly\", args: {basis: load, target: {cpu: 0.5}}}]\n"
 )
 
@@ -72,6 +73,11 @@ func TestNothingJudged(t *testing.T) {
 		{"no pod is in the scope of the only strategy", strings.Replace(zonesConfig, "}", ", podSelector: app=nothing}", 1), nil},
 		{"no pod is in the scope of one of two strategies", strings.Replace(zonesConfig, "}", "}, {name: other, type: ZoneSpread, schedule: \"@hourly\", "+
 			"podSelector: app=nothing}", 1), nil},
+		{"no pod is in the scope of the only strategy, which is about violations", strings.Replace(crashConfig, "}}", "}, podSelector: app=nothing}", 1), nil},
+		{"no node is in the scope of the only strategy, which is about violations", strings.Replace(crashConfig, "}}", "}, nodeSelector: pool=gold}", 1), nil},
+		{"no violation", crashConfig, nil},
+		{"no violation, and another strategy lacks goals", strings.Replace(crashConfig, "[", "[{name: apart, type: InterPodAntiAffinity, schedule: \"@hourly\"}, "+
+			"{name: racks, type: ZoneSpread, schedule: \"@hourly\", args: {topologyKey: rack}}, ", 1), nil},
 		{"two causes", strings.Replace(byLoadConfig, "strategies: [", "strategies: [{name: zones, type: ZoneSpread, schedule: \"@hourly\"}, ", 1),
 			map[string]http.HandlerFunc{"/version": answerVersion("32")}},
 		{"all goals are met, so no prediction is necessary", `strategies: [{name: high, type: NodeLoad, schedule: "@hourly", args: {target: {cpu: 1}}}]` + "\n",

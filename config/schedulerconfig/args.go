@@ -37,7 +37,9 @@ var argReaders = map[string]func(d *strict.Decoder, path string, out *scheduler.
 	"NodeAffinity":                    readNodeAffinityArgs,
 	"InterPodAffinity":                readInterPodArgs,
 	"VolumeBinding":                   readVolumeBindingArgs,
-	PackingPlugin:                     readPackingArgs,
+	scheduler.PackingName:             readPackingArgs,
+	scheduler.RiskBalancingName:       readRiskBalancingArgs,
+	scheduler.LowRiskName:             readLowRiskArgs,
 }
 
 func decodeArgs[T any](d *strict.Decoder, path string) T {
@@ -224,6 +226,46 @@ func readPackingArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 		}
 		if name == string(corev1.ResourceCPU) {
 			out.Packing.DefaultMilliCPU = q.MilliValue()
+		}
+	}
+}
+
+func readRiskBalancingArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
+	a := decodeArgs[riskBalancingArgs](d, path)
+	if out.RiskBalancing == nil {
+		return
+	}
+	if v := a.SafeVarianceMargin; v != nil {
+		if out.RiskBalancing.Margin = *v; *v < 0 {
+			d.Errorf(path+".safeVarianceMargin", "%s is negative", strict.FormatNumber(*v))
+		}
+	}
+	if v := a.SafeVarianceSensitivity; v != nil {
+		if out.RiskBalancing.Sensitivity = *v; *v < 0 {
+			d.Errorf(path+".safeVarianceSensitivity", "%s is negative", strict.FormatNumber(*v))
+		}
+	}
+}
+
+func readLowRiskArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
+	a := decodeArgs[lowRiskArgs](d, path)
+	if out.LowRisk == nil {
+		return
+	}
+	if n := a.SmoothingWindowSize; n != nil {
+		if out.LowRisk.SmoothingWindows = int64(*n); *n < 1 {
+			d.Errorf(path+".smoothingWindowSize", "%d is not a number of windows (want 1 or more)", *n)
+		}
+	}
+	for name, weight := range a.RiskLimitWeights {
+		if !(weight >= 0 && weight <= 1) {
+			d.Errorf(path+".riskLimitWeights."+name, "%s is not a weight (want 0..1)", strict.FormatNumber(weight))
+		}
+		switch name {
+		case string(corev1.ResourceCPU):
+			out.LowRisk.CPULimitWeight = weight
+		case string(corev1.ResourceMemory):
+			out.LowRisk.MemoryLimitWeight = weight
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
@@ -99,10 +100,17 @@ func (p *schedulerProfile) placementProfile(d *strict.Decoder, path string) sche
 			out.DisabledFilters = append(out.DisabledFilters, scheduler.Filter(name))
 		}
 	}
-	if weight, packs := scores[PackingPlugin]; packs {
-		t := scheduler.DefaultPacking()
-		t.Weight = int64(weight)
-		out.Packing = &t
+	if weight, enabled := scores[scheduler.PackingName]; enabled {
+		out.Packing = ptr.To(scheduler.DefaultPacking())
+		out.Packing.Weight = int64(weight)
+	}
+	if weight, enabled := scores[scheduler.RiskBalancingName]; enabled {
+		out.RiskBalancing = ptr.To(scheduler.DefaultRiskBalancing())
+		out.RiskBalancing.Weight = int64(weight)
+	}
+	if weight, enabled := scores[scheduler.LowRiskName]; enabled {
+		out.LowRisk = ptr.To(scheduler.DefaultLowRisk())
+		out.LowRisk.Weight = int64(weight)
 	}
 	p.readArgs(d, path, &out)
 	return out
@@ -139,7 +147,7 @@ func (p *schedulerProfile) checkPlugins(d *strict.Decoder, path string) {
 func (p *schedulerProfile) unsupportedReason() string {
 	for _, set := range p.Plugins.extensionPoints() {
 		for _, x := range set.Enabled {
-			if !slices.Contains(inTreePlugins, x.Name) && x.Name != PackingPlugin && x.Name != "" {
+			if !slices.Contains(inTreePlugins, x.Name) && !slices.Contains(trimaranPlugins, x.Name) && x.Name != "" {
 				return fmt.Sprintf("its plugin %s is not supported", x.Name)
 			}
 		}

@@ -82,6 +82,14 @@ func TestSchedulerProfiles(t *testing.T) {
 				p.Weights.ResourcesFit = 0
 				p.Packing = &scheduler.TargetLoadPacking{Weight: 2, Target: 70, DefaultMilliCPU: 2000, Factor: 2}
 			})},
+		"risk balancing": {"profiles: [{plugins: {score: {enabled: [{name: LoadVariationRiskBalancing, weight: 3}]}}, pluginConfig: [{name: LoadVariationRiskBalancing, args: {safeVarianceMargin: 2, safeVarianceSensitivity: 0.5, metricProvider: {type: Prometheus}}}]}]",
+			with(func(p *scheduler.Profile) {
+				p.RiskBalancing = &scheduler.LoadVariationRiskBalancing{Weight: 3, Margin: 2, Sensitivity: 0.5}
+			})},
+		"low risk": {"profiles: [{plugins: {score: {enabled: [{name: LowRiskOverCommitment}]}}, pluginConfig: [{name: LowRiskOverCommitment, args: {smoothingWindowSize: 1, riskLimitWeights: {cpu: 0, memory: 1}}}]}]",
+			with(func(p *scheduler.Profile) {
+				p.LowRisk = &scheduler.LowRiskOverCommitment{Weight: 1, SmoothingWindows: 1, MemoryLimitWeight: 1}
+			})},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := schedulerconfig.Load("s", []byte(header+c.text))
@@ -97,8 +105,8 @@ func TestSchedulerProfiles(t *testing.T) {
 
 // TestSeveralProfiles checks that each schedulerName gets its own profile.
 func TestSeveralProfiles(t *testing.T) {
-	got, err := schedulerconfig.Load("s", []byte(header+"profiles:\n- schedulerName: a\n- {schedulerName: b, plugins: {score: {enabled: [{name: LowRiskOverCommitment}]}}}\n"))
-	if err != nil || len(got) != 2 || got["a"].UnsupportedReason != "" || got["b"].UnsupportedReason != "its plugin LowRiskOverCommitment is not supported" {
+	got, err := schedulerconfig.Load("s", []byte(header+"profiles:\n- schedulerName: a\n- {schedulerName: b, plugins: {score: {enabled: [{name: Peaks}]}}}\n"))
+	if err != nil || len(got) != 2 || got["a"].UnsupportedReason != "" || got["b"].UnsupportedReason != "its plugin Peaks is not supported" {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

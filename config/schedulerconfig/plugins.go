@@ -1,11 +1,15 @@
 package schedulerconfig
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+)
 
 // These lists match kube-scheduler 1.37 (pkg/scheduler/framework/plugins). Earlier versions lack some of the plugins.
 
-// PackingPlugin belongs to trimaran. It is the only supported plugin that is not built into kube-scheduler.
-const PackingPlugin = "TargetLoadPacking"
+// trimaranPlugins are the supported plugins that are not built into kube-scheduler.
+var trimaranPlugins = []string{scheduler.PackingName, scheduler.RiskBalancingName, scheduler.LowRiskName}
 
 // inTreePlugins are all plugins that are built into kube-scheduler, enabled by default or not.
 var inTreePlugins = []string{
@@ -29,11 +33,11 @@ var filtersWithoutPreFilter = []string{"NodeName", "NodeUnschedulable", "TaintTo
 // preFiltersThatReject are the plugins whose preFilter can reject nodes.
 var preFiltersThatReject = []string{"NodeAffinity", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"}
 
-// ScorePlugins are PackingPlugin and the score plugins that kube-scheduler enables by default.
-var ScorePlugins = []string{
+// ScorePlugins are those of trimaran and the score plugins that kube-scheduler enables by default.
+var ScorePlugins = append([]string{
 	"TaintToleration", "NodeAffinity", "NodeResourcesFit", "VolumeBinding", "PodTopologySpread", "InterPodAffinity",
-	"NodeResourcesBalancedAllocation", "ImageLocality", "DynamicResources", PackingPlugin,
-}
+	"NodeResourcesBalancedAllocation", "ImageLocality", "DynamicResources",
+}, trimaranPlugins...)
 
 // scoresThatNeedPreScore are the score plugins that fail without their preScore.
 var scoresThatNeedPreScore = []string{"TaintToleration", "PodTopologySpread", "InterPodAffinity", "VolumeBinding"}

@@ -151,4 +151,20 @@ type (
 		WatcherAddress            string            `json:"watcherAddress"`
 		MetricProvider            json.RawMessage   `json:"metricProvider"`
 	}
+	riskBalancingArgs struct {
+		APIVersion              string          `json:"apiVersion"`
+		Kind                    string          `json:"kind"`
+		SafeVarianceMargin      *float64        `json:"safeVarianceMargin"`
+		SafeVarianceSensitivity *float64        `json:"safeVarianceSensitivity"`
+		WatcherAddress          string          `json:"watcherAddress"`
+		MetricProvider          json.RawMessage `json:"metricProvider"`
+	}
+	lowRiskArgs struct {
+		APIVersion          string             `json:"apiVersion"`
+		Kind                string             `json:"kind"`
+		SmoothingWindowSize *int               `json:"smoothingWindowSize"`
+		RiskLimitWeights    map[string]float64 `json:"riskLimitWeights"`
+		WatcherAddress      string             `json:"watcherAddress"`
+		MetricProvider      json.RawMessage    `json:"metricProvider"`
+	}
 )

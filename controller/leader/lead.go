@@ -71,7 +71,7 @@ func (l *Lease) newLock(wait time.Duration) observedLock {
 	}
 	l.accessFailure.Store(nil)
 	return observedLock{
-		Interface: &resourcelock.LeaseLock{
+		LeaseLock: &resourcelock.LeaseLock{
 			LeaseMeta:  metav1.ObjectMeta{Namespace: l.Namespace, Name: l.leaseName()},
 			Client:     l.Client.CoordinationV1(),
 			LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity},
@@ -129,7 +129,7 @@ func (l *Lease) timeoutError(ctx context.Context, lock resourcelock.Interface, h
 
 // observedLock is the lock of the elector. observedLock records the last renewal and missing access in its lease field.
 type observedLock struct {
-	resourcelock.Interface
+	*resourcelock.LeaseLock
 	lease *Lease
 	// accessDenied receives the error once access has been missing for accessGrace.
 	accessDenied chan error
@@ -141,7 +141,7 @@ type observedLock struct {
 func (o observedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	r, raw, err := o.Interface.Get(call)
+	r, raw, err := o.LeaseLock.Get(call)
 	o.recordAccess("get", err)
 	if err == nil && r.HolderIdentity != "" && r.HolderIdentity != o.lease.Identity && o.lease.OnWaiting != nil && !o.announced.Swap(true) {
 		o.lease.OnWaiting(r.HolderIdentity)
@@ -151,12 +151,12 @@ func (o observedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionReco
 
 // Create implements resourcelock.Interface.
 func (o observedLock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	return o.recordWrite(ctx, "create", r, func(call context.Context) error { return o.Interface.Create(call, r) })
+	return o.recordWrite(ctx, "create", r, func(call context.Context) error { return o.LeaseLock.Create(call, r) })
 }
 
 // Update implements resourcelock.Interface.
 func (o observedLock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	return o.recordWrite(ctx, "update", r, func(call context.Context) error { return o.Interface.Update(call, r) })
+	return o.recordWrite(ctx, "update", r, func(call context.Context) error { return o.LeaseLock.Update(call, r) })
 }
 
 func (o observedLock) recordWrite(ctx context.Context, verb string, r resourcelock.LeaderElectionRecord,
@@ -164,6 +164,7 @@ func (o observedLock) recordWrite(ctx context.Context, verb string, r resourcelo
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	began := o.lease.clock().Now()
+	o.Labels = o.lease.labels()
 	err := write(call)
 	o.recordAccess(verb, err)
 	switch {

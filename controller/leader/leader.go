@@ -53,6 +53,7 @@ type Lease struct {
 	// Clock is the real clock if it is nil.
 	Clock clock.PassiveClock
 
+	approvals     atomic.Pointer[string]                       // value of ApprovalsLabel; nil: not set
 	lastRenewal   atomic.Pointer[time.Time]                    // when the last successful renewal began; nil: not leading
 	elector       atomic.Pointer[leaderelection.LeaderElector] // nil: Lead does not run
 	lostAt        atomic.Pointer[time.Time]                    // when the Lease was lost while work runs; nil: not lost
@@ -118,16 +119,55 @@ func (l *Lease) CheckOtherReleases(ctx context.Context) *plan.Reason {
 	return nil
 }
 
-// Leader reads the Lease and returns its holder, or "" if it has none.
-func (l *Lease) Leader(ctx context.Context) (string, error) {
+// ApprovalsLabel is the label of the Lease by which its holder says whether it executes approved plans: on or off. A
+// person who approves a plan may read the Lease, but not the configuration.
+const (
+	ApprovalsLabel = "evenkeel.io/approvals"
+	approvalsOn    = "on"
+	approvalsOff   = "off"
+)
+
+// SetApprovals sets whether this process executes approved plans. The next renewal of the Lease announces it.
+func (l *Lease) SetApprovals(enabled bool) {
+	value := approvalsOff
+	if enabled {
+		value = approvalsOn
+	}
+	l.approvals.Store(&value)
+}
+
+// labels returns the labels of the Lease, or nil if SetApprovals was not called.
+func (l *Lease) labels() map[string]string {
+	if value := l.approvals.Load(); value != nil {
+		return map[string]string{ApprovalsLabel: *value}
+	}
+	return nil
+}
+
+// Status is what a Lease says about its holder.
+type Status struct {
+	// Holder is the process that holds the Lease, or "".
+	Holder string
+	// ApprovalsOff reports that the holder executes no approved plans. Without a holder, it is about the last one.
+	ApprovalsOff bool
+}
+
+// Status reads the Lease. It returns the zero value if there is no Lease.
+func (l *Lease) Status(ctx context.Context) (Status, error) {
 	lease, err := l.Client.CoordinationV1().Leases(l.Namespace).Get(ctx, l.leaseName(), metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
-		return "", nil
+		return Status{}, nil
 	case err != nil:
-		return "", fmt.Errorf("reading the Lease %s/%s: %w", l.Namespace, l.leaseName(), cmp.Or(l.accessError("get", err), err))
+		return Status{}, fmt.Errorf("reading the Lease %s/%s: %w", l.Namespace, l.leaseName(), cmp.Or(l.accessError("get", err), err))
 	}
-	return l.HolderOf(lease), nil
+	return Status{Holder: l.HolderOf(lease), ApprovalsOff: lease.Labels[ApprovalsLabel] == approvalsOff}, nil
+}
+
+// Leader reads the Lease and returns its holder, or "" if it has none.
+func (l *Lease) Leader(ctx context.Context) (string, error) {
+	s, err := l.Status(ctx)
+	return s.Holder, err
 }
 
 // maxHolder bounds the name of a holder, in bytes.

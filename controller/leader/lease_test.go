@@ -55,6 +55,40 @@ func leadingAnswers(t *testing.T) []plan.Reason {
 	return said
 }
 
+// The Lease says whether its holder executes approved plans. A change is announced by the next renewal, also after the
+// Lease was released.
+func TestTheLeaseAnnouncesApprovals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &leader.Lease{Client: fake.NewClientset(), Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) {}}
+		expect := func(want leader.Status) {
+			t.Helper()
+			if got, err := l.Status(t.Context()); err != nil || got != want {
+				t.Errorf("%+v (%v), want %+v", got, err, want)
+			}
+		}
+		expect(leader.Status{})
+		if err := l.Lead(t.Context(), time.Minute, func(context.Context) error {
+			expect(leader.Status{Holder: "a"})
+			for _, on := range []bool{false, true, false} {
+				l.SetApprovals(on)
+				time.Sleep(3 * time.Second)
+				expect(leader.Status{Holder: "a", ApprovalsOff: !on})
+			}
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+		expect(leader.Status{ApprovalsOff: true})
+		l.SetApprovals(true)
+		if err := l.Lead(t.Context(), time.Minute, func(context.Context) error {
+			expect(leader.Status{Holder: "a"})
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestTheLeaseIsHeldOnlyWhileItIsRenewed(t *testing.T) {
 	var lines []string
 	for _, r := range append(leadingAnswers(t), *otherRelease(t, "team-b", ops(15*time.Second, "evenkeel-0_5d3f0a1c"))) {

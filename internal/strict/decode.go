@@ -61,7 +61,7 @@ func (d *Decoder) decodeValue(n *yaml.Node, v reflect.Value, path string) {
 
 func (d *Decoder) decodeStruct(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
-		d.nodeErrorf(n, path, "want keys and values, found %s", Describe(n))
+		d.nodeErrorf(n, path, "want keys and values, found %s%s", Describe(n), cmp.Or(d.remedy(path, nil, n), suggestKeys(n)))
 		return
 	}
 	fields := map[string]int{}
@@ -77,11 +77,18 @@ func (d *Decoder) decodeStruct(n *yaml.Node, v reflect.Value, path string) {
 		at := joinPath(path, key.Value)
 		i, known := fields[key.Value]
 		if !known {
-			d.nodeErrorf(key, at, "unknown %s%s", d.options.Key, suggest.DidYouMean(key.Value, names))
+			d.nodeErrorf(key, at, "unknown %s%s", d.options.Key, cmp.Or(d.remedy(at, n, val), suggest.DidYouMean(key.Value, names)))
 			return
 		}
 		d.decodeValue(val, v.Field(i), at)
 	})
+}
+
+func (d *Decoder) remedy(path string, parent, value *yaml.Node) string {
+	if d.options.Remedy == nil {
+		return ""
+	}
+	return d.options.Remedy(path, parent, value)
 }
 
 func jsonName(f reflect.StructField) string {
@@ -122,7 +129,7 @@ func (d *Decoder) decodeMap(n *yaml.Node, v reflect.Value, path string) {
 
 func (d *Decoder) decodeList(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
-		d.nodeErrorf(n, path, "want a list, found %s", Describe(n))
+		d.nodeErrorf(n, path, "want a list, found %s%s", Describe(n), suggestList(n, v.Type().Elem()))
 		return
 	}
 	s := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
@@ -136,6 +143,9 @@ func (d *Decoder) decodeScalar(n *yaml.Node, v reflect.Value, path string) {
 	suggestion, kind := "", v.Kind()
 	if n.Kind != yaml.ScalarNode {
 		kind = reflect.Invalid
+		if isSelector(path) {
+			suggestion = suggestSelector(n)
+		}
 	}
 	switch kind {
 	case reflect.Invalid:

@@ -90,6 +90,10 @@ type Options struct {
 	QuotedStrings bool
 	// Key and Float are the words for a key and a float64 in errors. The defaults are "key" and "a number".
 	Key, Float string
+	// Remedy, if it is set, returns what to write instead of an unknown key, or instead of a list where keys and values
+	// are wanted, such as " (want dryRun: true)". It returns "" if it knows no remedy. parent is the mapping with the
+	// unknown key, or nil.
+	Remedy func(path string, parent, value *yaml.Node) string
 }
 
 // Decoder decodes documents, remembers the line of each field, and collects errors.
@@ -116,6 +120,14 @@ func (d *Decoder) Has(path string) bool { return d.nodes[path] != nil }
 
 // HasTypeError reports whether the value at path has the wrong type. Its field then keeps the default.
 func (d *Decoder) HasTypeError(path string) bool { return d.typeErrors[path] }
+
+// HasErrors reports whether an error about the value at path, or about a part of it, was found.
+func (d *Decoder) HasErrors(path string) bool {
+	return slices.ContainsFunc(d.errors, func(e Error) bool {
+		rest, ok := strings.CutPrefix(e.Path, path)
+		return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+	})
+}
 
 // Line returns the line of the field at path. If the document lacks the field, Line returns the line of the nearest
 // parent.
@@ -181,9 +193,11 @@ func Describe(n *yaml.Node) string {
 	return strconv.Quote(v)
 }
 
+func isSelector(path string) bool { return strings.HasSuffix(strings.ToLower(path), "selector") }
+
 // describeField describes the values that the field at path accepts.
 func (d *Decoder) describeField(t reflect.Type, path string) string {
-	if strings.HasSuffix(strings.ToLower(path), "selector") {
+	if isSelector(path) {
 		return "a label selector such as \"app=web\""
 	}
 	return d.describeType(t)

@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -126,4 +127,29 @@ func nodesOf(t *testing.T, ns, app string) (nodes []string) {
 		}
 	}
 	return nodes
+}
+
+const podsConfig = `
+limits: {perOwner: unlimited, perNamespace: unlimited}
+strategies:
+- {name: crowded, type: NodeLoad, schedule: "0 * * * *", args: {target: {pods: 0.03}, below: {pods: 0.02}, numberOfNodes: 1}}
+`
+
+// TestStrategiesNodeLoadPods leaves 6 of 8 pods on n1. A node allows 110 pods, so 3 % are 3 pods, and n2 and n3 are
+// under-utilized. One pass moves 3 pods, and a second one plans nothing.
+func TestStrategiesNodeLoadPods(t *testing.T) {
+	skipIfShort(t)
+	ns := seedApps(t, []seed.App{{Name: "d", MilliCPU: 10, MemoryMi: 10, GraceSeconds: 1,
+		Nodes: []string{"n1", "n1", "n1", "n1", "n1", "n1", "n2", "n3"}}})
+	config := testbed.ConfigFile(t, podsConfig)
+	for _, want := range []string{"Plan: 3 evictions meet 1 of 1 goals; lower bound 3", "Plan: nothing to do: all 3 goals are met"} {
+		if r := runEvenkeel(t, "run", "--once", "--config", config); r.code != 0 || !strings.Contains(r.stdout, want) {
+			t.Errorf("exit %d, or the report does not say %q:\n%s", r.code, want, r.stdout)
+		}
+	}
+	got, err := seed.PodsByZone(t.Context(), lab.Client, ns, "d")
+	if err != nil || got["zone-1"] != 3 || got["zone-2"]+got["zone-3"] != 5 {
+		t.Errorf("pods by zone: %v (%v), want 3 on zone-1, and 5 on the others", got, err)
+	}
+	checkEvictions(t, ns, 3)
 }

@@ -16,7 +16,8 @@ type EquivalenceClass struct {
 	Labels           labels.Set
 	Sample           *cluster.Pod
 	Profile          *scheduler.Compiled
-	ExpectedMilliCPU int64 // milliCPU that TargetLoadPacking expects a pod to use; 0 if no profile uses it
+	ExpectedMilliCPU int64        // milliCPU that TargetLoadPacking expects a pod to use; 0 if no profile uses it
+	RiskAmounts      *RiskAmounts // for trimaran's plugins about risk; nil if no profile uses them
 	pods             []cluster.PodID
 	Priority         int32
 	Ports            []HostPort

@@ -18,6 +18,11 @@ func (m *Cluster) Clone() (*Cluster, *ClonedCounters) {
 		p.Nodes = slices.Clone(p.Nodes)
 		c.Packing = &p
 	}
+	if m.Risk != nil {
+		r := *m.Risk
+		r.Nodes = slices.Clone(r.Nodes)
+		c.Risk = &r
+	}
 	c.Requests = slices.Clone(m.Requests)
 	for i := range c.Requests {
 		c.Requests[i].Extended = maps.Clone(c.Requests[i].Extended)

@@ -26,6 +26,7 @@ type Cluster struct {
 	Snap     *cluster.Snapshot
 	profiles map[string]*scheduler.Compiled // by schedulerName
 	Packing  *PackingState                  // measurements for TargetLoadPacking; nil if no profile uses it
+	Risk     *RiskState                     // measurements for trimaran's plugins about risk; nil if no profile uses them
 
 	PodNode            []cluster.NodeID    // the node of each pod in this model
 	PodClass           []*EquivalenceClass // by pod; nil for terminal pods
@@ -139,6 +140,9 @@ func (m *Cluster) AdjustUsage(p cluster.PodID, n cluster.NodeID, by int64) {
 	}
 	if m.Packing != nil {
 		m.Packing.adjust(pod, n, by*m.PodClass[p].ExpectedMilliCPU)
+	}
+	if m.Risk != nil {
+		m.Risk.adjust(m.PodClass[p].RiskAmounts, n, by)
 	}
 	m.adjustExclusive(p, n, int32(by))
 	m.recordChange(n)

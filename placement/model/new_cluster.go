@@ -74,6 +74,9 @@ func compileProfiles(m *Cluster, profiles map[string]scheduler.Profile) {
 			m.Packing = newPacking(m.Snap)
 			m.Packing.defaultArgs = p.Packing
 		}
+		if p.ScoresRisk() && m.Risk == nil {
+			m.Risk = newRisk(m.Snap)
+		}
 	}
 	if m.profiles[corev1.DefaultSchedulerName] == nil {
 		m.profiles[corev1.DefaultSchedulerName] = scheduler.Compile(corev1.DefaultSchedulerName, scheduler.DefaultProfile())
@@ -104,7 +107,7 @@ func groupPods(m *Cluster) {
 			continue
 		}
 		if p.Workload != cluster.NoWorkload {
-			if c := latest[p.Workload]; c != nil && m.Packing == nil && sameClass(p, c) {
+			if c := latest[p.Workload]; c != nil && m.Packing == nil && m.Risk == nil && sameClass(p, c) {
 				c.pods = append(c.pods, p.ID)
 				m.PodClass[i] = c
 				continue
@@ -113,6 +116,9 @@ func groupPods(m *Cluster) {
 		key = appendKey(key[:0], p)
 		if m.Packing != nil {
 			key = binary.AppendVarint(key, expectedMilliCPU(m, p))
+		}
+		if m.Risk != nil {
+			key = riskAmounts(p.Object).appendKey(key)
 		}
 		c := byKey[string(key)]
 		if c == nil {
@@ -142,6 +148,9 @@ func newClass(m *Cluster, p *cluster.Pod) *EquivalenceClass {
 	}
 	if m.Packing != nil {
 		c.ExpectedMilliCPU = expectedMilliCPU(m, p)
+	}
+	if m.Risk != nil {
+		c.RiskAmounts = riskAmounts(p.Object)
 	}
 	for i := range p.Object.Spec.Volumes {
 		if v := p.Object.Spec.Volumes[i].PersistentVolumeClaim; v != nil {

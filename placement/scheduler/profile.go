@@ -43,6 +43,10 @@ type Profile struct {
 	PercentageOfNodesToScore int
 	// Packing enables the score plugin TargetLoadPacking; nil: disabled.
 	Packing *TargetLoadPacking
+	// RiskBalancing enables the score plugin LoadVariationRiskBalancing; nil: disabled.
+	RiskBalancing *LoadVariationRiskBalancing
+	// LowRisk enables the score plugin LowRiskOverCommitment; nil: disabled.
+	LowRisk *LowRiskOverCommitment
 	// Policy replaces all scores by those of a legacy Policy; nil: no Policy. A legacy Policy does
 	// not change the filters.
 	Policy *Policy
@@ -71,8 +75,36 @@ func PolicyProfile(policy Policy) Profile {
 // PackingProfile returns the default profile with TargetLoadPacking. As trimaran's documentation
 // recommends, the profile has no scores for NodeResourcesFit and NodeResourcesBalancedAllocation.
 func PackingProfile(t TargetLoadPacking) Profile {
-	p := DefaultProfile()
-	p.Weights.ResourcesFit, p.Weights.BalancedAllocation = 0, 0
+	p := usageProfile()
 	p.Packing = &t
 	return p
 }
+
+// RiskBalancingProfile returns the default profile with LoadVariationRiskBalancing in place of the scores of
+// NodeResourcesFit and NodeResourcesBalancedAllocation.
+func RiskBalancingProfile(r LoadVariationRiskBalancing) Profile {
+	p := usageProfile()
+	p.RiskBalancing = &r
+	return p
+}
+
+// LowRiskProfile returns the default profile with LowRiskOverCommitment in place of the scores of NodeResourcesFit and
+// NodeResourcesBalancedAllocation.
+func LowRiskProfile(r LowRiskOverCommitment) Profile {
+	p := usageProfile()
+	p.LowRisk = &r
+	return p
+}
+
+// usageProfile returns the default profile without the scores that allocate by requests.
+func usageProfile() Profile {
+	p := DefaultProfile()
+	p.Weights.ResourcesFit, p.Weights.BalancedAllocation = 0, 0
+	return p
+}
+
+// ScoresUsage reports whether a score plugin of the profile reads the measured usage of nodes.
+func (p *Profile) ScoresUsage() bool { return p.Packing != nil || p.ScoresRisk() }
+
+// ScoresRisk reports whether a score plugin of the profile reads the mean and the deviation of usage.
+func (p *Profile) ScoresRisk() bool { return p.RiskBalancing != nil || p.LowRisk != nil }

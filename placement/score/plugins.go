@@ -37,5 +37,11 @@ func Plugins(p *scheduler.Compiled) (list []cycle.Scorer) {
 	if p.Packing != nil {
 		list = append(list, cycle.Scorer{Name: scheduler.PackingName, Weight: p.Packing.Weight, Score: scorePacking})
 	}
+	if r := p.RiskBalancing; r != nil {
+		list = append(list, cycle.Scorer{Name: scheduler.RiskBalancingName, Weight: r.Weight, Score: scoreRiskBalancing})
+	}
+	if r := p.LowRisk; r != nil {
+		list = append(list, cycle.Scorer{Name: scheduler.LowRiskName, Weight: r.Weight, Score: scoreLowRisk})
+	}
 	return list
 }

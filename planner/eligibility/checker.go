@@ -85,11 +85,8 @@ func (v *Checker) findRefusal(pod cluster.PodID) (plan.Reason, bool) {
 	if r, refused := guard.Check(v.GuardInput(p)); refused {
 		return r, true
 	}
-	if p.Terminal { // no replacement follows, and budgets do not count it
-		return plan.Reason{}, false
-	}
-	if r, refused := v.BackedOff(p); refused {
-		return r, true
+	if r, refused := v.BackedOff(p); refused || p.Terminal { // no replacement follows an ended pod, and budgets do not count it
+		return r, refused
 	}
 	if r, refused := v.inBackground(p); refused {
 		return r, true
@@ -101,10 +98,10 @@ func (v *Checker) findRefusal(pod cluster.PodID) (plan.Reason, bool) {
 }
 
 // If the pod's workload is in back-off, BackedOff returns the reason. The message contains the start, the end
-// and the cause of the back-off. It also refuses a pod that may be a recent replacement. Otherwise every pass
+// and the cause of the back-off. It also refuses a running pod that may be a recent replacement. Otherwise every pass
 // could evict the replacement again.
 func (v *Checker) BackedOff(p *cluster.Pod) (plan.Reason, bool) {
-	if r, recent := v.recentReplacement(p); recent {
+	if r, recent := v.recentReplacement(p); recent && !p.Terminal {
 		return r, true
 	}
 	if len(v.state.Backoffs) == 0 {

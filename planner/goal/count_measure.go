@@ -77,16 +77,23 @@ func (m *CountMeasure) add(n cluster.NodeID, by int32) {
 // LeastExcess returns the pods for which the domains together have no room up to the limit. Domains that take no pods keep
 // at most those that they have.
 func (m *CountMeasure) LeastExcess(takes func(domain int) bool) int {
-	all, room := 0, 0
-	for d := range len(m.Domains.ids) {
-		n := m.pods(int32(d))
-		all += n
-		if takes(d) {
-			n = m.Limit
-		}
-		room += min(n, m.Limit)
+	left := 0
+	for _, c := range m.counts {
+		left += int(c.pods)
 	}
-	return max(0, all-room)
+	for d := 0; d < m.Domains.Count() && left > 0; d++ {
+		if takes(d) {
+			left -= m.Limit
+		} else {
+			left -= min(m.pods(int32(d)), m.Limit)
+		}
+	}
+	return max(0, left)
+}
+
+// SameNodes reports whether both goals count the same nodes in the same domains.
+func (m *CountMeasure) SameNodes(o *CountMeasure) bool {
+	return m.Domains == o.Domains && sameMarks(m.notCounted, o.notCounted)
 }
 
 func (m *CountMeasure) Excess() int64 { return int64(m.excess) }
@@ -131,7 +138,7 @@ func (m *CountMeasure) addEffects(a *TargetCheck, t *Tracker, i int32, pod clust
 		}
 		return 0
 	}
-	effects := make([]effect, len(m.Domains.ids)+1)
+	effects := make([]effect, m.Domains.Count()+1)
 	for d := range effects {
 		effects[d] = landing(m.Limit == 0)
 	}

@@ -20,6 +20,9 @@ func (d *domains) of(n cluster.NodeID, notCounted []bool) int32 {
 	return d.ByNode[n]
 }
 
+// Count returns the number of domains.
+func (d *domains) Count() int { return len(d.ids) }
+
 // Name returns the value of the topology key in a domain.
 func (d *domains) Name(domain int) string {
 	if d.names == nil {
@@ -71,4 +74,9 @@ func (x domainCache) forKey(s *cluster.Snapshot, key string) *domains {
 // same reports whether two nodes have the label with the same value. Either node may be NoNode.
 func (d *domains) same(a, b cluster.NodeID) bool {
 	return a != cluster.NoNode && b != cluster.NoNode && d.ByNode[a] != NoDomain && d.ByNode[a] == d.ByNode[b]
+}
+
+// sameMarks reports whether two goals share their list of nodes that do not count.
+func sameMarks(a, b []bool) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0])
 }

@@ -60,6 +60,7 @@ type measureCache struct {
 	snapshot *cluster.Snapshot
 	domains  domainCache
 	requests requestAmounts
+	indexes  map[domainList][]int32
 }
 
 // newMeasure returns the measure of a goal in the snapshot. It panics on an unknown kind.

@@ -82,16 +82,8 @@ type SkewMeasure struct {
 
 func newSkewMeasure(c *measureCache, g *plan.Goal) Measure {
 	s, d := c.snapshot, c.domains.forKey(c.snapshot, g.TopologyKey)
-	k := &SkewMeasure{Domains: d, IndexByDomain: make([]int32, len(d.ids)), Counts: make([]int, len(g.Domains)), Limit: int(g.Limit),
+	k := &SkewMeasure{Domains: d, IndexByDomain: c.indexOf(d, g.Domains), Counts: make([]int, len(g.Domains)), Limit: int(g.Limit),
 		notCounted: g.NotCounted}
-	for i := range k.IndexByDomain {
-		k.IndexByDomain[i] = NoDomain
-	}
-	for i, name := range g.Domains {
-		if n, ok := d.ids[name]; ok {
-			k.IndexByDomain[n] = int32(i)
-		}
-	}
 	for _, id := range g.Pods {
 		if p := &s.Pods[id]; !p.Terminal {
 			if i, ok := k.DomainIndex(p.Node); ok {
@@ -101,6 +93,37 @@ func newSkewMeasure(c *measureCache, g *plan.Goal) Measure {
 	}
 	k.Moves = FewestMoves(k.Counts, k.Limit)
 	return k
+}
+
+// domainList identifies a list of domains that goals share.
+type domainList struct {
+	of    *domains
+	first *string
+	n     int
+}
+
+// indexOf returns, by domain, its index in the list, or NoDomain.
+func (c *measureCache) indexOf(d *domains, list []string) []int32 {
+	var key domainList
+	if len(list) > 0 {
+		key = domainList{d, &list[0], len(list)}
+		if index := c.indexes[key]; index != nil {
+			return index
+		}
+	}
+	index := make([]int32, len(d.ids))
+	for i := range index {
+		index[i] = NoDomain
+	}
+	for i, name := range list {
+		if n, ok := d.ids[name]; ok {
+			index[n] = int32(i)
+		}
+	}
+	if len(list) > 0 {
+		c.indexes[key] = index
+	}
+	return index
 }
 
 func (k *SkewMeasure) watch(t *Tracker, i int32) { t.watchPods(i) }
@@ -167,8 +190,8 @@ func (k *SkewMeasure) DomainIndex(n cluster.NodeID) (int, bool) {
 
 // SameNodes reports whether both goals count the same nodes in the same domains.
 func (k *SkewMeasure) SameNodes(o *SkewMeasure) bool {
-	sameMarks := len(k.notCounted) == len(o.notCounted) && (len(k.notCounted) == 0 || &k.notCounted[0] == &o.notCounted[0])
-	return sameMarks && k.Domains == o.Domains && len(k.Counts) == len(o.Counts) && slices.Equal(k.IndexByDomain, o.IndexByDomain)
+	return sameMarks(k.notCounted, o.notCounted) && k.Domains == o.Domains && len(k.Counts) == len(o.Counts) &&
+		(len(k.IndexByDomain) == 0 || &k.IndexByDomain[0] == &o.IndexByDomain[0] || slices.Equal(k.IndexByDomain, o.IndexByDomain))
 }
 
 func (k *SkewMeasure) Excess() int64 { return int64(k.Moves) }

@@ -56,7 +56,7 @@ func newTracker(s *cluster.Snapshot, goals []plan.Goal, counts func(*plan.Goal) 
 	t := &Tracker{Snapshot: s, Goals: goals, Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
 		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32,
 			len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts]outsideRoom{}, Annotations: annotation.NewCache()}
-	cache := &measureCache{s, domainCache{}, requestAmounts{}}
+	cache := &measureCache{s, domainCache{}, requestAmounts{}, map[domainList][]int32{}}
 	for i := range goals {
 		t.Measures[i] = cache.newMeasure(&goals[i])
 		if counts(&goals[i]) {

@@ -118,8 +118,7 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 			return ""
 		}
 		here, place = p.Goals.Goals[g].Domains[from], "domain"
-		nodes := p.reach.byDomain(k).in
-		others = slices.Concat(append(nodes[:from:from], nodes[from+1:]...)...)
+		others = p.reach.outsideDomain(k, from)
 	} else if zone := p.Limits.Zones[p.Snapshot.Pods[id].Node]; zone != "" {
 		here = zone
 	}

@@ -68,23 +68,41 @@ func (p *proof) podsAboveLimit(m *goal.CountMeasure, g plan.Goal) map[int][]clus
 }
 
 // leastExcess returns the excess that remains although every pod may leave: the pods for which the domains have no room
-// up to the limit. Only domains with a Ready node take pods, and only those in the list unless it is nil. If a node that
-// the goal does not count takes pods, leastExcess returns 0.
+// up to the limit. Only domains with a Ready node take pods, and only those in the sorted list unless it is nil. If a node
+// that the goal does not count takes pods, leastExcess returns 0.
 func (r *reachability) leastExcess(m *goal.CountMeasure, domains []string) int {
-	takes := map[int]bool{}
+	takes, all := r.domainsThatTake(m)
+	if !all {
+		return 0
+	}
+	return m.LeastExcess(func(at int) bool {
+		if !takes[at] || domains == nil {
+			return takes[at]
+		}
+		_, listed := slices.BinarySearch(domains, m.Domains.Name(at))
+		return listed
+	})
+}
+
+// domainsThatTake marks the domains with a Ready node. The result all is false if a Ready node is in no counted domain.
+// domainsThatTake reuses the latest result, because nearly all goals count the same nodes.
+func (r *reachability) domainsThatTake(m *goal.CountMeasure) (takes []bool, all bool) {
+	if r.takesOf != nil && r.takesOf.SameNodes(m) {
+		return r.takes, r.takes != nil
+	}
+	r.takesOf, r.takes = m, make([]bool, m.Domains.Count())
 	for _, n := range r.all {
 		if !r.search.Ready[n] {
 			continue
 		}
 		at, counted := m.DomainIndex(n)
 		if !counted {
-			return 0
+			r.takes = nil
+			break
 		}
-		takes[at] = true
+		r.takes[at] = true
 	}
-	return m.LeastExcess(func(at int) bool {
-		return takes[at] && (domains == nil || slices.Contains(domains, m.Domains.Name(at)))
-	})
+	return r.takes, r.takes != nil
 }
 
 // outsideOfClass identifies the nodes outside one domain of a goal, and an equivalence class.
@@ -104,17 +122,10 @@ func (r *reachability) canLeaveDomain(m *goal.CountMeasure, domain int, pod clus
 		return r.canRunElsewhere(pod)
 	}
 	key := outsideOfClass{m, domain, r.search.Model.ClassNumber(pod)}
-	if h, known := r.outside[key]; known && key.class >= 0 {
-		return h.hasOtherThan(r.search.Snapshot.Pods[pod].Node)
-	}
-	outside := slices.DeleteFunc(slices.Clone(r.all), func(n cluster.NodeID) bool {
-		at, counted := m.DomainIndex(n)
-		return counted && at == domain
+	return canClassRunOnAny(r, r.outside, key, pod, func() []cluster.NodeID {
+		return slices.DeleteFunc(slices.Clone(r.all), func(n cluster.NodeID) bool {
+			at, counted := m.DomainIndex(n)
+			return counted && at == domain
+		})
 	})
-	if key.class < 0 {
-		return r.canRunOnAny(pod, outside)
-	}
-	r.outside[key] = r.classTargetsIn(pod, outside)
-	h := r.outside[key]
-	return h.hasOtherThan(r.search.Snapshot.Pods[pod].Node)
 }

@@ -1,6 +1,7 @@
 package lowerbound
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -46,7 +47,7 @@ func (p *proof) addSkewNeed(g int, k *goal.SkewMeasure, used []bool, whole workl
 		if able, open = p.findMovablePods(k, wanted); open {
 			return
 		}
-		limit, moves = k.ReachableSkew(able.leaving, able.arriving)
+		limit, moves = p.reachableSkew(k, able)
 	}
 	for _, id := range wanted.Pods {
 		used[id] = true
@@ -91,19 +92,23 @@ func (p *proof) groupIsFixed(g plan.Goal, used []bool, whole workloadsComplete) 
 	return true
 }
 
-// movablePods holds the pods of a group that can change domain, and the numbers of pods that can leave and enter each
-// domain.
+// movablePods holds the pods of a group that can change domain, and the number of them in each domain.
 type movablePods struct {
-	pods              []cluster.PodID
-	domains           []int // the domain of each pod in pods
-	leaving, arriving []int
+	pods    []cluster.PodID
+	domains []int // the domain of each pod in pods
+	leaving []int // by domain
+}
+
+func (m *movablePods) add(pod cluster.PodID, domain int) {
+	m.pods, m.domains = append(m.pods, pod), append(m.domains, domain)
+	m.leaving[domain]++
 }
 
 // findMovablePods finds the pods of a group that can change domain. The result open is true if a pod can enter or
 // leave the counted domains. In this case, m is incomplete.
 func (p *proof) findMovablePods(k *goal.SkewMeasure, g plan.Goal) (m movablePods, open bool) {
 	nodes := p.reach.byDomain(k)
-	m.leaving, m.arriving = make([]int, len(k.Counts)), make([]int, len(k.Counts))
+	m.leaving = make([]int, len(k.Counts))
 	for _, id := range g.Pods {
 		from, counted := k.DomainIndex(p.Snapshot.Pods[id].Node)
 		if p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) {
@@ -112,9 +117,8 @@ func (p *proof) findMovablePods(k *goal.SkewMeasure, g plan.Goal) (m movablePods
 		if !counted || p.reach.needNoPlace[id] || p.reach.canRunOnAny(id, nodes.outside) {
 			return m, true
 		}
-		if p.countReachableDomains(nodes, id, from, m.arriving) {
-			m.pods, m.domains = append(m.pods, id), append(m.domains, from)
-			m.leaving[from]++
+		if p.canChangeDomain(nodes, id, from) {
+			m.add(id, from)
 		}
 	}
 	return m, false
@@ -131,34 +135,74 @@ func (p *proof) firstMovableSuffice(k *goal.SkewMeasure, g plan.Goal) bool {
 	}) {
 		return false
 	}
-	leaving, arriving, least, found := make([]int, len(k.Counts)), make([]int, len(k.Counts)), slices.Min(k.Counts), 0
+	first, least := movablePods{leaving: make([]int, len(k.Counts))}, slices.Min(k.Counts)
 	for _, id := range g.Pods {
 		from, _ := k.DomainIndex(p.Snapshot.Pods[id].Node)
-		if leaving[from] >= k.Counts[from]-least || p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) ||
-			!p.countReachableDomains(nodes, id, from, arriving) {
+		if first.leaving[from] >= k.Counts[from]-least || p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) ||
+			!p.canChangeDomain(nodes, id, from) {
 			continue
 		}
-		leaving[from]++
-		if found++; found < k.Moves {
+		if first.add(id, from); len(first.pods) < k.Moves {
 			continue
 		}
-		if n, ok := goal.FewestMovesWithin(k.Counts, leaving, arriving, k.Limit); ok && n == k.Moves {
+		if _, suffice := reachableDomains(k, first.leaving, p.canEnter(k, first)); suffice {
 			return true
 		}
 	}
 	return false
 }
 
-// countReachableDomains increments arriving for each domain that the pod can move to. The result is true if the pod
-// can move to at least one domain.
-func (p *proof) countReachableDomains(nodes *domainNodes, id cluster.PodID, from int, arriving []int) (any bool) {
+// canChangeDomain reports whether the pod can move from its domain to another one.
+func (p *proof) canChangeDomain(nodes *domainNodes, id cluster.PodID, from int) bool {
 	for z := range nodes.in {
 		if z != from && p.reach.canEnterDomain(nodes, z, id) {
-			arriving[z]++
-			any = true
+			return true
 		}
 	}
-	return any
+	return false
+}
+
+// reachableSkew returns the least skew, at least the limit, that moves of the pods can reach, and the fewest moves for it.
+func (p *proof) reachableSkew(k *goal.SkewMeasure, m movablePods) (limit, moves int) {
+	arriving, suffice := reachableDomains(k, m.leaving, p.canEnter(k, m))
+	if suffice {
+		return k.Limit, k.Moves
+	}
+	return k.ReachableSkew(m.leaving, arriving)
+}
+
+// canEnter returns a function that counts the pods that can enter a domain.
+func (p *proof) canEnter(k *goal.SkewMeasure, m movablePods) func(domain int) int {
+	nodes := p.reach.byDomain(k)
+	return func(domain int) (n int) {
+		for i, id := range m.pods {
+			if m.domains[i] != domain && p.reach.canEnterDomain(nodes, domain, id) {
+				n++
+			}
+		}
+		return n
+	}
+}
+
+// reachableDomains returns how many pods can enter each domain. It looks at the emptiest domains first, and stops as soon
+// as the domains so far suffice to meet the limit in k.Moves moves. No further domain makes this number smaller. So a
+// group of a few pods on thousands of nodes costs a few domains.
+func reachableDomains(k *goal.SkewMeasure, leaving []int, canEnter func(domain int) int) (arriving []int, suffice bool) {
+	order := make([]int, len(k.Counts))
+	for z := range order {
+		order[z] = z
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(k.Counts[a], k.Counts[b]) })
+	arriving = make([]int, len(k.Counts))
+	for i, z := range order {
+		arriving[z] = canEnter(z)
+		if seen := i + 1; seen&(seen-1) == 0 || seen == len(order) { // the check takes as long as a few domains
+			if n, ok := goal.FewestMovesWithin(k.Counts, leaving, arriving, k.Limit); ok && n == k.Moves {
+				return arriving, true
+			}
+		}
+	}
+	return arriving, false
 }
 
 // podsThatMustGive returns the pods in domains with more than m1 pods. If a plan lowers the fewest moves F of the

@@ -65,29 +65,41 @@ func (r *reachability) canMeet(g *plan.Goal) bool {
 	if g.Targets == nil && r.search.Options.NeedsNoPlace(g.Strategy) {
 		return true
 	}
-	if own := r.search.Snapshot.Pods[pod].Node; g.MayReturn && r.search.Ready[own] && r.couldHold(pod, own, r.couldRun(pod)) {
+	own := r.search.Snapshot.Pods[pod].Node
+	if g.MayReturn && r.search.Ready[own] && (r.couldReturn(pod, own) || r.couldHold(pod, own, r.couldRun(pod))) {
 		return true
 	}
 	if len(g.Targets) == 0 {
 		return r.canRunElsewhere(pod)
 	}
 	key := targetsOfClass{&g.Targets[0], r.search.Model.ClassNumber(pod)}
-	if key.class < 0 {
-		return r.canRunOnAny(pod, markedNodes(g.Targets))
-	}
-	h, known := r.marked[key]
-	if !known {
-		h = r.classTargetsIn(pod, markedNodes(g.Targets))
-		r.marked[key] = h
-	}
-	return h.hasOtherThan(r.search.Snapshot.Pods[pod].Node)
+	return canClassRunOnAny(r, r.marked, key, pod, func() []cluster.NodeID { return r.nodesOf(g.Targets) })
 }
 
-func markedNodes(marked []bool) (nodes []cluster.NodeID) {
+// couldReturn reports whether the pod fits on its own node as soon as it has left. It is cheaper than couldHold, which also
+// finds out which other pods may leave.
+func (r *reachability) couldReturn(pod cluster.PodID, own cluster.NodeID) bool {
+	if r.movedEarlier[pod] {
+		return false // it is not among the pods of the node
+	}
+	without := r.atStart(own)
+	without.requested = without.requested.Clone()
+	without.requested.Sub(r.search.Snapshot.Pods[pod].Requests)
+	without.pods--
+	return r.couldRun(pod)(own, &without.requested, without.pods) && r.goalsAllow(pod, own, &without)
+}
+
+// nodesOf returns the marked nodes. Goals share their marks.
+func (r *reachability) nodesOf(marked []bool) []cluster.NodeID {
+	if nodes, known := r.markedNodes[&marked[0]]; known {
+		return nodes
+	}
+	var nodes []cluster.NodeID
 	for n, is := range marked {
 		if is {
 			nodes = append(nodes, cluster.NodeID(n))
 		}
 	}
+	r.markedNodes[&marked[0]] = nodes
 	return nodes
 }

@@ -3,6 +3,8 @@ package lowerbound
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
@@ -25,17 +27,24 @@ type reachability struct {
 	all          []cluster.NodeID
 	// sorted holds the nodes of the latest query, grouped by domain.
 	sorted domainNodes
+	// others is the latest result of outsideDomain.
+	others []cluster.NodeID
 	// could caches the result of CouldRun for last, the pod of the latest query.
 	last  cluster.PodID
 	could func(cluster.NodeID, *cluster.Resources, int64) bool
 	// targets caches, by equivalence class, the targets among all nodes.
-	targets []classTargets
+	targets map[int]classTargets
 	// marked caches the targets among the marked nodes of PodAway goals.
 	marked map[targetsOfClass]classTargets
+	// markedNodes caches the lists of marked nodes, by the first mark.
+	markedNodes map[*bool][]cluster.NodeID
 	// outside caches the targets outside a domain of a CountAtMost.
 	outside map[outsideOfClass]classTargets
 	// needNoPlace holds the pods that may leave although no node takes their replacements.
 	needNoPlace map[cluster.PodID]bool
+	// takes is the latest result of domainsThatTake, for takesOf.
+	takes   []bool
+	takesOf *goal.CountMeasure
 	// strategies are the strategies with requested goals; nil if no strategy has rules of its own.
 	strategies []int
 }
@@ -43,7 +52,6 @@ type reachability struct {
 // classTargets holds the first two nodes of a list that can hold pods of an equivalence class. If a pod runs on one
 // of the two nodes, the other node is its target.
 type classTargets struct {
-	known bool
 	nodes [2]cluster.NodeID
 }
 
@@ -58,9 +66,17 @@ type stayingPods struct {
 	pods      int64
 }
 
+// amount returns the amount of the pods together, by a measure of the requests of all pods.
+func (p *stayingPods) amount(a *cluster.Amounts) int64 {
+	if a.Measure.Resource == string(corev1.ResourcePods) {
+		return p.pods
+	}
+	return p.requested.Get(a.Measure.Resource)
+}
+
 func newReachability(c *search.Search, start *goal.Tracker) *reachability {
 	r := &reachability{search: c, start: start, staying: make([]stayingPods, len(c.Snapshot.Nodes)), strategies: c.RequestingStrategies(),
-		marked: map[targetsOfClass]classTargets{}, outside: map[outsideOfClass]classTargets{}}
+		outside: map[outsideOfClass]classTargets{}, targets: map[int]classTargets{}, marked: map[targetsOfClass]classTargets{}, markedNodes: map[*bool][]cluster.NodeID{}}
 	r.needNoPlace = podsWithoutPlace(c, start)
 	if start.HasSoft() {
 		r.start = start.ForTurn(goal.FirmTurn, start.Goals, c.EarlierMoves(), nil)
@@ -136,8 +152,11 @@ type domainNodes struct {
 	k       *goal.SkewMeasure
 	in      [][]cluster.NodeID
 	outside []cluster.NodeID
-	targets [][]classTargets // by domain and equivalence class
+	targets map[domainOfClass]classTargets
 }
+
+// domainOfClass identifies a domain and an equivalence class.
+type domainOfClass struct{ domain, class int }
 
 // byDomain returns the nodes by the domains of the group. byDomain reuses the latest result, because nearly all
 // groups count the same domains.
@@ -145,7 +164,7 @@ func (r *reachability) byDomain(k *goal.SkewMeasure) *domainNodes {
 	if was := r.sorted.k; was != nil && was.SameNodes(k) {
 		return &r.sorted
 	}
-	r.sorted = domainNodes{k: k, in: make([][]cluster.NodeID, len(k.Counts)), targets: make([][]classTargets, len(k.Counts))}
+	r.sorted = domainNodes{k: k, in: make([][]cluster.NodeID, len(k.Counts)), targets: map[domainOfClass]classTargets{}}
 	for _, n := range r.all {
 		if z, counted := k.DomainIndex(n); counted {
 			r.sorted.in[z] = append(r.sorted.in[z], n)
@@ -156,6 +175,17 @@ func (r *reachability) byDomain(k *goal.SkewMeasure) *domainNodes {
 	return &r.sorted
 }
 
+// outsideDomain returns the nodes of all counted domains but one. The next call overwrites the list.
+func (r *reachability) outsideDomain(k *goal.SkewMeasure, domain int) []cluster.NodeID {
+	r.others = r.others[:0]
+	for z, nodes := range r.byDomain(k).in {
+		if z != domain {
+			r.others = append(r.others, nodes...)
+		}
+	}
+	return r.others
+}
+
 // couldRun returns the result of CouldRun for the pod, and caches the latest one.
 func (r *reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster.Resources, int64) bool {
 	if r.could == nil || r.last != pod {
@@ -164,37 +194,36 @@ func (r *reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster
 	return r.could
 }
 
-// canRunElsewhere reports whether the pod can run on another node, or needs no place. The caller must check that the pod may be evicted.
+// canRunElsewhere reports whether the pod can run on another node, or needs no place. The caller must check that the pod
+// may be evicted.
 func (r *reachability) canRunElsewhere(pod cluster.PodID) bool {
-	return r.needNoPlace[pod] || r.canClassRunOnAny(&r.targets, pod, r.all)
+	return r.needNoPlace[pod] || canClassRunOnAny(r, r.targets, r.search.Model.ClassNumber(pod), pod, func() []cluster.NodeID { return r.all })
 }
 
 // canEnterDomain reports whether the pod can run on another node in domain z. The caller must check that the pod may
 // be evicted.
 func (r *reachability) canEnterDomain(d *domainNodes, z int, pod cluster.PodID) bool {
-	return r.canClassRunOnAny(&d.targets[z], pod, d.in[z])
+	key := domainOfClass{z, r.search.Model.ClassNumber(pod)}
+	return canClassRunOnAny(r, d.targets, key, pod, func() []cluster.NodeID { return d.in[z] })
 }
 
-// canClassRunOnAny returns the same as canRunOnAny and caches the result for each equivalence class. Pods of one
-// class have equal requests; their targets differ only by their own nodes.
-func (r *reachability) canClassRunOnAny(homes *[]classTargets, pod cluster.PodID, nodes []cluster.NodeID) bool {
-	class := r.search.Model.ClassNumber(pod)
-	if class < 0 {
-		return r.canRunOnAny(pod, nodes)
+// canClassRunOnAny returns the same as canRunOnAny and caches the result for the key, which identifies the nodes and the
+// equivalence class of the pod. Pods of one class have equal requests; their targets differ only by their own nodes.
+func canClassRunOnAny[K comparable](r *reachability, cache map[K]classTargets, key K, pod cluster.PodID, nodes func() []cluster.NodeID) bool {
+	if r.search.Model.ClassNumber(pod) < 0 {
+		return r.canRunOnAny(pod, nodes())
 	}
-	if *homes == nil {
-		*homes = make([]classTargets, r.search.Model.EquivalenceClassCount())
-	}
-	h := &(*homes)[class]
-	if !h.known {
-		*h = r.classTargetsIn(pod, nodes)
+	h, known := cache[key]
+	if !known {
+		h = r.classTargetsIn(pod, nodes())
+		cache[key] = h
 	}
 	return h.hasOtherThan(r.search.Snapshot.Pods[pod].Node)
 }
 
 // classTargetsIn returns the targets among the nodes for the equivalence class of the pod.
 func (r *reachability) classTargetsIn(pod cluster.PodID, nodes []cluster.NodeID) classTargets {
-	h := classTargets{true, [2]cluster.NodeID{cluster.NoNode, cluster.NoNode}}
+	h := classTargets{[2]cluster.NodeID{cluster.NoNode, cluster.NoNode}}
 	could, found := r.couldRun(pod), 0
 	for _, n := range nodes {
 		if r.search.Ready[n] && r.couldHold(pod, n, could) {
@@ -209,6 +238,9 @@ func (r *reachability) classTargetsIn(pod cluster.PodID, nodes []cluster.NodeID)
 
 // canRunOnAny reports whether the pod can run on one of these nodes other than its own.
 func (r *reachability) canRunOnAny(pod cluster.PodID, nodes []cluster.NodeID) bool {
+	if len(nodes) == 0 {
+		return false
+	}
 	could := r.couldRun(pod)
 	return r.anyOtherNode(pod, nodes, func(n cluster.NodeID) bool { return r.couldHold(pod, n, could) })
 }
@@ -233,9 +265,8 @@ func (r *reachability) goalsAllow(pod cluster.PodID, n cluster.NodeID, beside *s
 		if a.Measure.ByUsage || a.Measure.Pods != nil {
 			continue
 		}
-		name := a.Measure.Resource
-		size := r.search.Snapshot.Pods[pod].Requests.Get(name)
-		if size > 0 && room[n] != goal.Unbounded && beside.requested.Get(name)+size > begin.requested.Get(name)+max(0, room[n]) {
+		size := a.Contribution(pod, cluster.NoNode)
+		if size > 0 && room[n] != goal.Unbounded && beside.amount(a)+size > begin.amount(a)+max(0, room[n]) {
 			return false
 		}
 	}

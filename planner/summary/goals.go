@@ -9,7 +9,13 @@ import (
 
 // addGoals lists the unmet goals, and counts those about single pods.
 func addGoals(c *search.Search, out *plan.Plan) {
-	listed := c.ListedGoals()
+	listed, n := c.ListedGoals(), 0
+	for _, is := range listed {
+		if is {
+			n++
+		}
+	}
+	out.Goals = slices.Grow(out.Goals, n)
 	for i, isListed := range listed {
 		g := &c.Goals.Goals[i]
 		if isListed {

@@ -44,12 +44,29 @@ func knownNamespaces(s *cluster.Snapshot) map[string]bool {
 	return known
 }
 
-// strategySelectsNothing names the selector of a strategy's own that selects nothing of what the global scope contains.
-// It returns "" if there is none.
-func strategySelectsNothing(c *search.Search, info settings.StrategyInfo) string {
+// setStrategyScope names the selector of a strategy's own that selects nothing of what the global scope contains. A
+// podSelector that selects no pod is no obstacle for a strategy that states goals only about violations: the pods that it is
+// about may exist only at times.
+func setStrategyScope(c *search.Search, info settings.StrategyInfo, st *plan.StrategyState) {
 	if info.Own == nil || info.Settings == nil {
-		return ""
+		return
 	}
+	st.NothingInScope = emptyNodeOrNamespaceScope(c, info)
+	none := ""
+	if st.NothingInScope == "" {
+		none = emptyPodScope(c, info)
+	}
+	switch {
+	case none == "":
+	case info.Needs == "":
+		st.NoPodSelected = none
+	default:
+		st.NothingInScope = none + "; correct it, or label pods"
+	}
+}
+
+// emptyNodeOrNamespaceScope names the nodeSelector or the namespaces of a strategy's own that select nothing, or returns "".
+func emptyNodeOrNamespaceScope(c *search.Search, info settings.StrategyInfo) string {
 	s, global, own := c.Snapshot, c.Options.Guards.Scope, info.Own.Scope
 	if info.Settings.NodeSelector != "" {
 		if n, none := selectsNone(s.Nodes, global.HasNode, own.HasNode); none {
@@ -72,12 +89,18 @@ func strategySelectsNothing(c *search.Search, info settings.StrategyInfo) string
 			return fmt.Sprintf("%s selects none of %s in scope; correct it, or label namespaces", namespacesText(n), plural.Count(all, "namespace"))
 		}
 	}
+	return ""
+}
+
+// emptyPodScope names the podSelector of a strategy's own that selects no pod, or returns "".
+func emptyPodScope(c *search.Search, info settings.StrategyInfo) string {
 	if info.Settings.PodSelector == "" {
 		return ""
 	}
+	s, own := c.Snapshot, info.Own.Scope
 	inNamespaces := func(p *cluster.Pod) bool { return own.HasNamespace(s, p.Object.Namespace) }
 	if n, none := selectsNone(s.Pods, inNamespaces, func(p *cluster.Pod) bool { return own.HasPod(s, p) }); none {
-		return fmt.Sprintf("podSelector %s selects none of %s in scope; correct it, or label pods", info.Settings.PodSelector,
+		return fmt.Sprintf("podSelector %s selects none of %s in scope", info.Settings.PodSelector,
 			plural.Count(n, "pod"))
 	}
 	return ""

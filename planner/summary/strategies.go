@@ -31,15 +31,16 @@ func strategyStates(c *search.Search) []plan.StrategyState {
 		if g.Excess > 0 {
 			out[i].Unmet++
 		}
-		out[i].Due = out[i].Due || !g.Constraint || g.WaitReason != ""
-		if g.WaitReason != "" {
+		out[i].Due = out[i].Due || !g.Constraint || g.Wait.Code != ""
+		if g.Wait.Code != "" {
 			addWaitingGoal(&out[i], g, nodes)
 		}
 	}
 	for i, info := range listedStrategies(c) {
-		out[i].NothingInScope = strategySelectsNothing(c, info)
+		setStrategyScope(c, info, &out[i])
 		if out[i].Goals == 0 && out[i].NothingInScope == "" {
 			out[i].NoData = missingUsageReason(c, info)
+			out[i].NoViolation = info.Needs == "" && out[i].NoData == ""
 		}
 	}
 	return out
@@ -112,16 +113,16 @@ func hintsWithoutDataReason(c *search.Search) string {
 	return noUsageReason(l)
 }
 
-// addWaitingGoal counts the node of a goal that still waits for usage samples.
+// addWaitingGoal counts the node of a goal that still waits.
 func addWaitingGoal(st *plan.StrategyState, g plan.Goal, nodes map[string]map[string]bool) {
 	known := nodes[g.Strategy]
 	if known == nil {
 		known = map[string]bool{}
 		nodes[g.Strategy] = known
-		st.WaitReason = g.WaitReason
+		st.WaitReason = g.Wait.Message
 	}
 	known[g.Subject.Name] = true
-	if st.WaitingNodes = len(known); st.WaitReason != g.WaitReason {
+	if st.WaitingNodes = len(known); st.WaitReason != g.Wait.Message {
 		st.WaitReason = ""
 	}
 }

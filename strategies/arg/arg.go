@@ -85,13 +85,13 @@ func LabelKey(path, key string) []Error {
 	return nil
 }
 
-// Resource checks the name of a compute resource of nodes.
+// Resource checks the name of a resource of nodes that pods request, or pods for their number.
 func Resource(path, name string) []Error {
-	if name == "cpu" || name == "memory" || name == "ephemeral-storage" || strings.Contains(name, "/") ||
+	if name == "cpu" || name == "memory" || name == "pods" || name == "ephemeral-storage" || strings.Contains(name, "/") ||
 		strings.HasPrefix(name, corev1.ResourceHugePagesPrefix) {
 		return nil
 	}
-	const known = "cpu, memory, ephemeral-storage or an extended resource such as example.com/gpu"
+	const known = "cpu, memory, pods, ephemeral-storage or an extended resource such as example.com/gpu"
 	return []Error{{path, fmt.Sprintf("unknown resource %q (want %s)", name, known)}}
 }
 

@@ -81,11 +81,10 @@ func (d *Strategy) goal(f *finder, w *cluster.Workload, group []cluster.PodID) (
 	}
 	total := f.inScope(group)
 	limit := max(1, (total+nodes-1)/nodes)
-	occupied := f.withOccupied(feasible, pods)
 	return plan.Goal{
 		Strategy: d.name, Kind: plan.CountAtMost, TopologyKey: corev1.LabelHostname, Limit: float64(limit), Weight: 1,
 		Subject: plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID},
-		Pods:    pods, Domains: occupied.Values,
-		Reason: plan.Reason{Code: plan.TooManyDuplicates, Message: f.message(w.Name, pods, occupied, limit, total, nodes)},
+		Pods:    pods, Domains: feasible.Values,
+		Reason: plan.Reason{Code: plan.TooManyDuplicates, Message: f.message(w.Name, pods, limit, total, nodes)},
 	}, true
 }

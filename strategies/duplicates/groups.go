@@ -16,14 +16,19 @@ import (
 type finder struct {
 	snapshot *cluster.Snapshot
 	hosts    *topology.Domains
+	allHosts *topology.Set
 	// countedNodes marks, by node, the nodes in scope. Pods on other nodes do not count.
 	countedNodes []bool
+	// notCounted marks, by node, the nodes that messages leave out.
+	notCounted []bool
 }
 
 func newFinder(s *cluster.Snapshot, scope cluster.Scope) *finder {
-	f := &finder{s, topology.NewCache(s, scope).Domains(corev1.LabelHostname), make([]bool, len(s.Nodes))}
+	hosts := topology.NewCache(s, scope).Domains(corev1.LabelHostname)
+	f := &finder{s, hosts, hosts.NewSet(func(int32) bool { return true }), make([]bool, len(s.Nodes)), make([]bool, len(s.Nodes))}
 	for i := range s.Nodes {
 		f.countedNodes[i] = scope.HasNode(&s.Nodes[i])
+		f.notCounted[i] = !f.countedNodes[i] || !s.Nodes[i].Ready
 	}
 	return f
 }
@@ -39,7 +44,7 @@ func (f *finder) groups(all []cluster.PodID) [][]cluster.PodID {
 		if p.Terminating || p.Terminal || p.Controller == nil {
 			continue
 		}
-		if last == nil || !sameController(p, last) || !slices.EqualFunc(p.Object.Spec.Containers, last.Object.Spec.Containers, sameImage) {
+		if last == nil || !sameController(p, last) || !sameImages(p.Object.Spec.Containers, last.Object.Spec.Containers) {
 			key, known := groupKey(p), false
 			if at, known = index[key]; !known {
 				at = len(groups)
@@ -56,7 +61,18 @@ func sameController(a, b *cluster.Pod) bool {
 	return x.UID == y.UID && x.Name == y.Name && x.Kind == y.Kind
 }
 
-func sameImage(a, b corev1.Container) bool { return a.Image == b.Image }
+// sameImages compares without copying the containers, which are large.
+func sameImages(a, b []corev1.Container) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Image != b[i].Image {
+			return false
+		}
+	}
+	return true
+}
 
 // groupKey identifies the group of a pod within its workload. The order of the containers does not matter.
 func groupKey(p *cluster.Pod) string {
@@ -80,24 +96,10 @@ func (f *finder) inScope(group []cluster.PodID) int {
 	return n
 }
 
-// withOccupied adds the nodes in scope that run one of the pods although the group cannot run there now, such as
-// cordoned nodes. No kubelet terminates pods on a NotReady node, so the set does not contain such nodes.
-func (f *finder) withOccupied(feasible *topology.Set, pods []cluster.PodID) *topology.Set {
-	var more []int32
-	for _, id := range pods {
-		n := &f.snapshot.Nodes[f.snapshot.Pods[id].Node]
-		if host, ok := f.hosts.OfNode(n.ID); ok && f.countedNodes[n.ID] && n.Ready && !feasible.Has(host) {
-			more = append(more, host)
-		}
-	}
-	if more == nil {
-		return feasible
-	}
-	return f.hosts.NewSet(func(host int32) bool { return feasible.Has(host) || slices.Contains(more, host) })
-}
-
-func (f *finder) message(name string, pods []cluster.PodID, in *topology.Set, limit, total, nodes int) (message string) {
-	f.hosts.Count(f.snapshot, pods, in, nil, func(c *topology.Counter) {
+// message describes the fullest node in scope, including nodes where the group could not run again, such as cordoned ones.
+// No kubelet terminates pods on a NotReady node, so such nodes do not count.
+func (f *finder) message(name string, pods []cluster.PodID, limit, total, nodes int) (message string) {
+	f.hosts.Count(f.snapshot, pods, f.allHosts, f.notCounted, func(c *topology.Counter) {
 		message = fmt.Sprintf("%s has %s with the same images on one node; %d pods spread over %d nodes are at most %d on each",
 			name, plural.Count(c.Most(), "pod"), total, nodes, limit)
 	})

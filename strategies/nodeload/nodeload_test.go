@@ -23,7 +23,7 @@ func TestInvalidArguments(t *testing.T) {
 		`{"basis":"usage","target":{"cpu":0.8}}`:                       `basis: "usage" is unknown (want requests or load)`,
 		`{"for":2,"target":{"cpu":0.8}}`:                               "for: counts samples of usage, but basis is requests (want basis: load, or for: 1)",
 		`{"basis":"load","for":0,"target":{"cpu":0.8}}`:                "for: 0 is too small (want 1 or more samples)",
-		`{"target":{"pressure":0.8}}`:                                  `target.pressure: unknown resource "pressure" (want cpu, memory, ephemeral-storage or an extended resource such as example.com/gpu)`,
+		`{"target":{"pressure":0.8}}`:                                  `target.pressure: unknown resource "pressure" (want cpu, memory, pods, ephemeral-storage or an extended resource such as example.com/gpu)`,
 		`{"selector":"=x","target":{"cpu":0.8}}`:                       `selector: "=x" is not a label selector: found '=', expected: !, identifier, or 'end of string'`,
 		`{"basis":"load","target":{"memory.available":0.1}}`:           "target.memory.available: is free memory, not used memory (want memory, or a hint rule with below)",
 		`{"basis":"load","for":2,"selector":"a=b","target":{"cpu":1}}`: "for: counts samples of whole nodes, but selector counts only some of their pods; the combination is not supported (want for: 1, or no selector)",
@@ -75,8 +75,8 @@ func describeGoals(t *testing.T, args string, s *cluster.Snapshot) []string {
 	var out []string
 	for _, g := range l.Goals(s) {
 		text := fmt.Sprintf("%s %s %s %.3f", g.Subject.Name, g.Basis, g.Resource, g.Limit)
-		if g.Constraint || g.WaitReason != "" {
-			text += fmt.Sprintf(" constraint %v: %s", g.Constraint, g.WaitReason)
+		if g.Constraint || g.Wait.Code != "" {
+			text += fmt.Sprintf(" constraint %v: %s", g.Constraint, g.Wait.Message)
 		}
 		out = append(out, text)
 	}
@@ -107,6 +107,19 @@ func TestGoalsByLoad(t *testing.T) {
 			[]string{"n1 load cpu 0.500",
 				"n2 load cpu 0.500 constraint true: above its target in 2 of 3 samples in a row, counted since this process started",
 				"n3 load cpu 0.500 constraint true: above its target in 0 of 3 samples in a row"}},
+		{"a node at its target needs no under-utilized nodes", `{"target":{"cpu":0.8},"below":{"cpu":0.1},"numberOfNodes":3}`, newSnapshot(t, nil),
+			[]string{"n1  cpu 0.800", "n2  cpu 0.800", "n3  cpu 0.800"}},
+		{"one of two under-utilized nodes", `{"basis":"load","target":{"cpu":0.8},"below":{"cpu":0.1},"numberOfNodes":1}`, newSnapshot(t, nil, milliCPU(3900), milliCPU(1600), milliCPU(1599)),
+			[]string{"n1 load cpu 0.800 constraint true: above its target, but only 1 node is under-utilized; the strategy needs at least 2", "n2 load cpu 0.800", "n3 load cpu 0.800"}},
+		{"two under-utilized nodes", `{"basis":"load","target":{"cpu":0.8},"below":{"cpu":0.1},"numberOfNodes":1}`, newSnapshot(t, nil, milliCPU(3900), milliCPU(1599), milliCPU(1599)),
+			[]string{"n1 load cpu 0.800", "n2 load cpu 0.800", "n3 load cpu 0.800"}},
+		{"unknown usage is not low", `{"basis":"load","target":{"cpu":0.8},"below":{"cpu":0.1}}`, newSnapshot(t, nil, milliCPU(3900), milliCPU(3000)),
+			[]string{"n1 load cpu 0.800 constraint true: above its target, but no node is under-utilized; the strategy needs at least 1", "n2 load cpu 0.800"}},
+		{"a mean of 25%: 5000 of 20000, of which n2 uses 6.25%", `{"basis":"load","deviation":{"cpu":0.1},"belowMean":{"cpu":0.19}}`,
+			newSnapshot(t, nil, milliCPU(4000), milliCPU(1000)),
+			[]string{"n1 load cpu 0.350 constraint true: above its target, but no node is under-utilized; the strategy needs at least 1", "n2 load cpu 0.350"}},
+		{"more than 18 points below a mean of 25%", `{"basis":"load","deviation":{"cpu":0.1},"belowMean":{"cpu":0.18}}`,
+			newSnapshot(t, nil, milliCPU(4000), milliCPU(1000)), []string{"n1 load cpu 0.350", "n2 load cpu 0.350"}},
 		{"a node at its target does not wait", `{"basis":"load","for":3,"target":{"cpu":0.5}}`, newSnapshot(t, nil, milliCPU(2000), milliCPU(8000), milliCPU(8000)),
 			[]string{"n1 load cpu 0.500", "n2 load cpu 0.500", "n3 load cpu 0.500"}},
 	} {

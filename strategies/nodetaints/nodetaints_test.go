@@ -33,7 +33,7 @@ func TestInvalidArguments(t *testing.T) {
 		`{"include":[""]}`:                  `include[0]: "" is not a taint (want key or key=value, such as dedicated=database)`,
 		`{"include":["a","a=b","a"]}`:       `include[2]: "a" occurs twice`,
 		`{"include":["evenkeel.io/steer"]}`: "include[0]: evenkeel.io/steer is a hint of Evenkeel, which keeps new pods away and never evicts any (remove it)",
-		`{"include":"gpu"}`:                 "include: want a list, found \"gpu\"",
+		`{"include":"gpu"}`:                 "include: want a list, found \"gpu\" (did you mean [gpu]?)",
 		`{"include":[{"key":"gpu"}]}`:       "include[0]: want a word, found keys and values",
 		`{"preferNoSchedule":"yes"}`:        `preferNoSchedule: want true or false, found "yes"`,
 		`{"includePreferNoSchedule":true}`:  "includePreferNoSchedule: unknown argument (did you mean preferNoSchedule?)",

@@ -11,13 +11,14 @@ type Containers struct {
 	Init, Ephemeral bool
 }
 
-func (c Containers) lists(p *corev1.Pod) [][]corev1.ContainerStatus {
-	lists := [][]corev1.ContainerStatus{p.Status.ContainerStatuses}
+// lists returns an array, which needs no allocation. Lists that do not count are empty.
+func (c Containers) lists(p *corev1.Pod) (lists [3][]corev1.ContainerStatus) {
+	lists[0] = p.Status.ContainerStatuses
 	if c.Init {
-		lists = append(lists, p.Status.InitContainerStatuses)
+		lists[1] = p.Status.InitContainerStatuses
 	}
 	if c.Ephemeral {
-		lists = append(lists, p.Status.EphemeralContainerStatuses)
+		lists[2] = p.Status.EphemeralContainerStatuses
 	}
 	return lists
 }

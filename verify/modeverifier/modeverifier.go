@@ -15,6 +15,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/goalverifier"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 )
 
@@ -33,6 +34,9 @@ type Rules struct {
 	// Targets are the targets of NodeLoad strategies by requests, and Spreads the ZoneSpread strategies by owner over zones.
 	Targets []Target
 	Spreads []Spread
+	// Goals holds the types and arguments of the strategies by name, for package goalverifier. Without any, the goals about
+	// violations are not checked.
+	Goals map[string]goalverifier.Strategy
 }
 
 // Target is one resource of a NodeLoad strategy by requests. Target is a fraction of the node's allocatable amount.
@@ -93,7 +97,7 @@ func (c Rules) rulesOf(strategy string) planverifier.StrategyRules {
 // Check returns every violation of plan p and its proposals on the cluster o at time now. A proposal must be allowed after
 // all moves of the plan itself. Each plan must list every rejection as a sample.
 func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []planverifier.Violation {
-	r := &verifier{rules: c, nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}, owners: newOwners(o)}
+	r := &verifier{objects: o, rules: c, nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}, owners: newOwners(o)}
 	for _, n := range o.Nodes {
 		r.nodes[n.Name] = n
 	}
@@ -140,6 +144,7 @@ func violationsAfter(o *cluster.Objects, c planverifier.Rules, first []plan.Move
 }
 
 type verifier struct {
+	objects    *cluster.Objects
 	rules      Rules
 	nodes      map[string]*corev1.Node
 	pods       map[string]*corev1.Pod // by namespace/name
@@ -170,4 +175,9 @@ func (r *verifier) checkPart(p plan.Plan, first []plan.Move, mode string) {
 		}
 	}
 	r.checkGoals(p.Moves, first, mode)
+	rules := goalverifier.Rules{Plan: r.rules.Plan, Strategies: r.rules.Goals, Listed: map[string]bool{}, Ignored: map[string]bool{}}
+	for name := range r.rules.Goals {
+		rules.Listed[name], rules.Ignored[name] = r.rules.modeOf(name) == mode, !r.rules.constrains(name, mode)
+	}
+	r.violations = append(r.violations, goalverifier.Check(r.objects, rules, first, p)...)
 }

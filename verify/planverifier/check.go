@@ -88,6 +88,12 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 	return true
 }
 
+// thatForbid returns the rejections that forbid a move. Those that protect only running pods do not forbid the removal of a
+// pod that has ended.
+func thatForbid(m plan.Move, all []rejection) []rejection {
+	return slices.DeleteFunc(all, func(no rejection) bool { return m.Removal != "" && protectsRunningPods(no.code) })
+}
+
 // protectsRunningPods reports whether a guard with the code does not protect a pod that has ended: such a pod has no work,
 // no share of the replicas and no replacement.
 func protectsRunningPods(code plan.Code) bool {
@@ -95,7 +101,7 @@ func protectsRunningPods(code plan.Code) bool {
 	case plan.PodTerminal, plan.JobPod, plan.JobWouldFail, plan.TooFewReplicas, plan.WorkloadDegraded, plan.LastReadyPod,
 		plan.RequiredByAffinity, plan.NoPodDisruptionBudget, plan.PodTooYoung, plan.GracePeriodTooLong,
 		plan.SchedulerNotResponding, plan.NoReplacement, plan.ReplacementRefused, plan.ReplacementMissing,
-		plan.ScalingDown, plan.WorkloadPaused, plan.RolloutInProgress, plan.RevisionWouldChange:
+		plan.ScalingDown, plan.WorkloadPaused, plan.RolloutInProgress, plan.RevisionWouldChange, plan.EvictionInBackground:
 		return true
 	}
 	return false
@@ -105,10 +111,7 @@ func protectsRunningPods(code plan.Code) bool {
 // replacements.
 func (r *verifier) checkWave(calls []call) {
 	for _, c := range calls {
-		for _, no := range r.rejections(c.pod) {
-			if c.move.Removal != "" && protectsRunningPods(no.code) {
-				continue // a goal asks for the removal of a pod that has ended
-			}
+		for _, no := range thatForbid(c.move, r.rejections(c.pod)) {
 			r.report(c.move, no.code, "%s", no.why)
 		}
 		r.checkBackoff(c)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/fit"
 )
 
 const zoneLabel = "topology.kubernetes.io/zone"
@@ -39,7 +39,6 @@ func (s service) selects(p *corev1.Pod) bool {
 // clusterIndex indexes the objects of a cluster before the first eviction.
 type clusterIndex struct {
 	objects    *cluster.Objects
-	features   kubeversion.Features // of the server's version
 	nodes      map[string]*corev1.Node
 	namespaces map[string]*corev1.Namespace
 	pods       map[string]*corev1.Pod // by namespace/name
@@ -47,13 +46,15 @@ type clusterIndex struct {
 	chains     map[string]ownerChain // by pod, namespace/name
 	budgets    []budget
 	services   []service
+	fit        *fit.Cluster
 }
 
 func key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
 
 func indexCluster(o *cluster.Objects) *clusterIndex {
-	w := &clusterIndex{objects: o, features: o.Features(), nodes: map[string]*corev1.Node{}, namespaces: map[string]*corev1.Namespace{},
+	w := &clusterIndex{objects: o, nodes: map[string]*corev1.Node{}, namespaces: map[string]*corev1.Namespace{},
 		pods: map[string]*corev1.Pod{}, owners: newOwnerIndex(o), chains: map[string]ownerChain{}}
+	w.fit = &fit.Cluster{Nodes: w.nodes, Namespaces: w.namespaces, Objects: o, Features: o.Features()}
 	for _, n := range o.Nodes {
 		w.nodes[n.Name] = n
 	}

@@ -40,8 +40,8 @@ func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 
 // contributesToGoal reports whether a move can contribute to one of its goals. For a node goal, the pod
 // must leave that node and use the goal's resource. For a spread goal, the pod must belong to the
-// group and change its domain. For a goal about anti-affinity, the pod must be in conflict with another pod. A
-// goal about a pod needs a move of that pod, to another node unless the replacement may return.
+// group and change its domain. For a goal about anti-affinity, the pod must be in conflict with another pod. For a
+// topology spread constraint, the pod must leave its node and be in the namespace. A goal about a pod needs a move of that pod, to another node unless the replacement may return.
 func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 	pod := r.pods[m.Pod.String()]
 	if pod == nil {
@@ -59,9 +59,17 @@ func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 			return isSubject(g, m) && (g.MayReturn || m.From != m.To)
 		case g.Kind == plan.PodsApart:
 			return inConflict(r, pod)
+		case byConstraint(r, g):
+			return m.From != m.To && m.Pod.Namespace == g.Subject.Namespace
 		}
 		return r.domain(m.From, g) != r.domain(m.To, g) && r.inGroup(pod, g.Subject)
 	})
+}
+
+// byConstraint reports whether a goal is that of a topology spread constraint.
+func byConstraint(r *verifier, g plan.Goal) bool {
+	s := r.rules.strategyOf(plan.Move{Strategy: g.Strategy})
+	return s != nil && s.ByConstraint
 }
 
 // inConflict reports whether a required anti-affinity term of the pod or of another running pod is violated in the pod's
@@ -69,7 +77,7 @@ func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 func inConflict(r *verifier, pod *corev1.Pod) bool {
 	for _, q := range r.pods {
 		if q != pod && q.DeletionTimestamp == nil && q.Status.Phase != corev1.PodSucceeded && q.Status.Phase != corev1.PodFailed &&
-			r.nodes[q.Spec.NodeName] != nil && (r.excludes(pod, q) || r.excludes(q, pod)) {
+			r.nodes[q.Spec.NodeName] != nil && (r.fit.Excludes(pod, q) || r.fit.Excludes(q, pod)) {
 			return true
 		}
 	}

@@ -265,6 +265,7 @@ func (r *podGuards) checkVolumes(p *corev1.Pod, add rejectFunc) {
 	}
 }
 
+// storageClass returns the class of a volume's claim, and false if it is unknown. A claim may have none.
 func (r *podGuards) storageClass(p *corev1.Pod, v corev1.Volume) (string, bool) {
 	name := p.Name + "-" + v.Name // the claim of a generic ephemeral volume
 	if v.PersistentVolumeClaim != nil {
@@ -280,6 +281,7 @@ func (r *podGuards) storageClass(p *corev1.Pod, v corev1.Volume) (string, bool) 
 		if claim.Spec.StorageClassName != nil {
 			return *claim.Spec.StorageClassName, true
 		}
+		return "", true
 	}
 	return "", false
 }

@@ -133,6 +133,9 @@ func (r *verifier) podsThatHelp(g plan.Goal) []string {
 }
 
 func requestsResource(p *corev1.Pod, name string) bool {
+	if name == string(corev1.ResourcePods) {
+		return true
+	}
 	for _, c := range p.Spec.Containers {
 		if q, ok := c.Resources.Requests[corev1.ResourceName(name)]; ok && !q.IsZero() {
 			return true

@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -30,7 +28,7 @@ func (r *verifier) checkRequiredAffinity(calls []call) {
 			continue
 		}
 		for _, t := range p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-			if r.termSelects(t, p, p) {
+			if r.fit.TermSelects(t, p, p) {
 				continue
 			}
 			var took *call
@@ -51,29 +49,10 @@ func (r *verifier) checkRequiredAffinity(calls []call) {
 
 // satisfiesTerm reports whether pod q, on its current node, satisfies an affinity term of pod p.
 func (r *liveState) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
-	if isTerminal(q) || isTerminating(q) || !r.isBound(q) || !r.termSelects(t, p, q) {
+	if isTerminal(q) || isTerminating(q) || !r.isBound(q) || !r.fit.TermSelects(t, p, q) {
 		return false
 	}
 	here, ok := r.nodes[p.Spec.NodeName].Labels[t.TopologyKey]
 	there, known := r.nodes[q.Spec.NodeName].Labels[t.TopologyKey]
 	return ok && known && here == there
-}
-
-// termSelects reports whether an affinity term of pod p selects pod q.
-func (r *liveState) termSelects(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
-	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
-	if err != nil || !sel.Matches(labels.Set(q.Labels)) {
-		return false
-	}
-	if t.NamespaceSelector == nil && len(t.Namespaces) == 0 {
-		return q.Namespace == p.Namespace
-	}
-	if slices.Contains(t.Namespaces, q.Namespace) {
-		return true
-	}
-	spaces, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector) // nil selects nothing
-	if ns := r.namespaces[q.Namespace]; err == nil && ns != nil {
-		return spaces.Matches(labels.Set(ns.Labels))
-	}
-	return err == nil && spaces.Empty() // an empty selector selects every namespace
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/fit"
 )
 
 // checkSpreads checks that no move for a soft strategy makes a group of pods more uneven over the zones than a ZoneSpread
@@ -70,7 +71,7 @@ func zonesOf(r *verifier, s *StrategyRules, group []*corev1.Pod) (out []string) 
 		n := r.nodes[name]
 		if zone := n.Labels[zoneLabel]; zone != "" && isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.IsVirtual(n) &&
 			(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels))) &&
-			slices.ContainsFunc(group, func(p *corev1.Pod) bool { return admits(n, placedOn(p, name)) }) {
+			slices.ContainsFunc(group, func(p *corev1.Pod) bool { return fit.Admits(n, fit.PlacedOn(p, name)) }) {
 			out = append(out, zone)
 		}
 	}

@@ -48,6 +48,9 @@ type StrategyRules struct {
 	// of Services and not of owners.
 	MaxSkew   int
 	ByService bool
+	// ByConstraint is set for TopologySpread, whose goals count pods of several workloads, and not on every node. Package
+	// goalverifier checks these goals.
+	ByConstraint bool
 }
 
 // strategyOf returns the rules of the move's strategy, or nil.
@@ -79,11 +82,11 @@ func (s *StrategyRules) within(global Rules) Rules {
 	return out
 }
 
-// barsOf returns the reasons for which the strategy may not move the pod, besides the global rules.
-func barsOf(r *podGuards, s *StrategyRules, p *corev1.Pod) []rejection {
+// barsOf returns the reasons for which the strategy may not make the move of a pod, besides the global rules.
+func barsOf(r *podGuards, s *StrategyRules, m plan.Move, p *corev1.Pod) []rejection {
 	own := *r
 	own.rules = s.within(r.rules)
-	return own.rejections(p)
+	return thatForbid(m, own.rejections(p))
 }
 
 // checkStrategyGuards checks the calls of a wave against the rules of their strategies.
@@ -97,10 +100,7 @@ func checkStrategyGuards(r *verifier, calls []call) {
 			r.report(c.move, WrongStrategy, "the configuration has no strategy %q", c.move.Strategy)
 			continue
 		}
-		for _, no := range barsOf(r.podGuards, s, c.pod) {
-			if c.move.Removal != "" && protectsRunningPods(no.code) {
-				continue
-			}
+		for _, no := range barsOf(r.podGuards, s, c.move, c.pod) {
 			r.report(c.move, no.code, "for strategy %s: %s", s.Name, no.why)
 		}
 		if placeless.Sureness(c.move) < s.MinConfidence {
@@ -190,7 +190,7 @@ func checkAttribution(r *verifier, p plan.Plan) {
 			}
 			if g.Strategy == m.Strategy {
 				goals.Goals = append(goals.Goals, g.ID)
-			} else if bars := barsOf(r.podGuards, s, pod); m.DisplacedFor == nil && len(bars) > 0 {
+			} else if bars := barsOf(r.podGuards, s, m, pod); m.DisplacedFor == nil && len(bars) > 0 {
 				r.report(m, WrongStrategy, "it serves goal %s, but strategy %s may not move it: %s", g.ID, s.Name, bars[0].why)
 			}
 		}
@@ -294,9 +294,13 @@ func hasTarget(r *verifier, s *StrategyRules, n *corev1.Node) bool {
 		(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels)))
 }
 
-// requestOf returns the request of the containers of a pod, in milli-units of CPU or in bytes. It returns 0 for pods whose
-// request has further parts: init containers, an overhead, requests of the pod, or a resize.
+// requestOf returns the request of the containers of a pod, in milli-units of CPU or in bytes, and 1 for the resource
+// pods. It returns 0 for pods whose request has further parts: init containers, an overhead, requests of the pod, or a
+// resize.
 func requestOf(p *corev1.Pod, resource string) (sum int64) {
+	if resource == string(corev1.ResourcePods) {
+		return 1
+	}
 	if len(p.Spec.InitContainers) > 0 || p.Spec.Overhead != nil || p.Spec.Resources != nil || len(p.Status.ContainerStatuses) > 0 {
 		return 0
 	}

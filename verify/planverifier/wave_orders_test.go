@@ -62,7 +62,7 @@ var orderCases = []orderCase{
 		p: "spec: {containers: [{name: c, resources: {requests: {cpu: 6}}}]}", q: "spec: {containers: [{name: c, resources: {requests: {cpu: 6}}}]}"},
 	{name: "room until the other pod arrives", to: "n3", says: "pods would request 12 of 10 cpu", always: true,
 		p: "spec: {containers: [{name: c, resources: {requests: {cpu: 6}}}]}", q: "spec: {containers: [{name: c, resources: {requests: {cpu: 6}}}]}"},
-	{name: "room that the other pod may take", to: "n2", says: "p-6c8f-00: the other replacements of wave 1 can leave it no node",
+	{name: "room that the other pod may take", to: "n2", says: "p-6c8f-00: in wave 1: the other replacements of the wave can leave it no node",
 		p: onlyOnN2, q: "spec: {containers: [{name: c, resources: {requests: {cpu: 4}}}]}"},
 	{name: "room beside the other pod wherever it lands", to: "n2", p: onlyOnN2,
 		q: "spec: {containers: [{name: c, resources: {requests: {cpu: 2}}}]}"},

@@ -46,6 +46,9 @@ type goalState struct {
 	// PodAway: the node that the pod must leave, whether it has left, and the node of its replacement.
 	start, at cluster.NodeID
 	left      bool
+	// PodsApart: the node of each pod, and whether two nodes are in the same domain of a topology key.
+	places     map[cluster.PodID]cluster.NodeID
+	sameDomain func(key string, a, b cluster.NodeID) bool
 }
 
 func newExhaustiveSearch(p problem) *exhaustiveSearch {
@@ -110,7 +113,7 @@ func volumeZone(s *cluster.Snapshot, pod *cluster.Pod) string {
 // on another node or, for a group goal, in another domain.
 func (g *exhaustiveSearch) evictionHelps(pod cluster.PodID, x *goalState) bool {
 	switch x.goal.Kind {
-	case plan.NodeBelow:
+	case plan.NodeBelow, plan.PodsApart:
 		return len(g.targets[pod]) > 0
 	case plan.PodAway:
 		return x.goal.MayReturn || slices.ContainsFunc(g.targets[pod], func(n cluster.NodeID) bool { return x.meets(n) })
@@ -128,6 +131,11 @@ func (g *exhaustiveSearch) newGoalState(goal plan.Goal) *goalState {
 		x.most = int64(goal.Limit*float64(n.Allocatable.Get(goal.Resource)) + 1e-6)
 	case plan.PodAway:
 		x.start, x.member = g.s.Pods[goal.Pods[0]].Node, map[cluster.PodID]bool{goal.Pods[0]: true}
+	case plan.PodsApart:
+		x.member, x.places, x.sameDomain = map[cluster.PodID]bool{}, map[cluster.PodID]cluster.NodeID{}, g.sameDomain
+		for _, p := range goal.Pods {
+			x.member[p], x.places[p] = true, g.s.Pods[p].Node
+		}
 	case plan.SkewAtMost, plan.CountAtMost:
 		index := map[string]int{}
 		for i, d := range goal.Domains {
@@ -160,8 +168,29 @@ func (g *exhaustiveSearch) newGoalState(goal plan.Goal) *goalState {
 	return x
 }
 
+// sameDomain reports whether two nodes have the same value of a label.
+func (g *exhaustiveSearch) sameDomain(key string, a, b cluster.NodeID) bool {
+	x, ok := g.s.Nodes[a].Label(key)
+	y, too := g.s.Nodes[b].Label(key)
+	return ok && too && x == y
+}
+
+// isTogether reports whether the pods of a conflict are in the same domain.
+func (x *goalState) isTogether(i int) bool {
+	c := x.goal.Conflicts[i]
+	return x.sameDomain(c.TopologyKey, x.places[c.Pods[0]], x.places[c.Pods[1]])
+}
+
 func (x *goalState) excess() int64 {
 	switch x.goal.Kind {
+	case plan.PodsApart:
+		together := int64(0)
+		for i := range x.goal.Conflicts {
+			if x.isTogether(i) {
+				together++
+			}
+		}
+		return together
 	case plan.NodeBelow:
 		return max(0, x.used-x.most)
 	case plan.PodAway:
@@ -221,8 +250,12 @@ func (x *goalState) applyMove(s *cluster.Snapshot, pod cluster.PodID, from, to c
 	if !x.member[pod] {
 		return
 	}
-	if x.goal.Kind == plan.PodAway {
+	switch x.goal.Kind {
+	case plan.PodAway:
 		x.left, x.at = !x.left, to
+		return
+	case plan.PodsApart:
+		x.places[pod] = to
 		return
 	}
 	if d := x.domain[from]; d >= 0 {

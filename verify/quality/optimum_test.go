@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -46,6 +47,28 @@ func TestSmallPlansOfEachKind(t *testing.T) {
 				})
 			})
 		}
+	}
+}
+
+// TestSmallPlansKeepPodsApart is TestSmallPlansOfEachKind for workloads that declare required anti-affinity.
+func TestSmallPlansKeepPodsApart(t *testing.T) {
+	for _, together := range []bool{false, true} {
+		t.Run(fmt.Sprintf("together %v", together), func(t *testing.T) {
+			from, to := seedRange(60, 300)
+			testSmallPlans(t, from, to, func(seed int) problem {
+				p := changedProblem(t, seed, 3, 8, 8+seed*7%21, simulation.AddAntiAffinity)
+				apart, errs := strategies.New("apart", "InterPodAntiAffinity", nil, cluster.Scope{})
+				if len(errs) > 0 {
+					t.Fatal(errs)
+				}
+				stated := apart.Goals(p.s)
+				if together {
+					stated = append(stated, p.goals()...)
+				}
+				p.stated = append([]plan.Goal{}, stated...)
+				return p
+			})
+		})
 	}
 }
 
@@ -253,10 +276,15 @@ func (g *exhaustiveSearch) allowedMoves(best score) (out []podMove) {
 // pod that has not moved yet can leave without worsening a goal, and counts the fewest such evictions.
 func (g *exhaustiveSearch) lowerBound() score {
 	var left float64
-	nodes, groups := map[cluster.NodeID]int{}, map[plan.GoalKind]int{} // the goals of one kind share no pods
+	nodes, groups := map[cluster.NodeID]int{}, map[plan.GoalKind]int{} // the goals of these kinds share no pods
+	conflicts, degrees := 0, map[cluster.PodID]int{}                   // goals of PodsApart may share pods
 	for _, x := range g.goals {
 		have := x.excess()
 		if have == 0 {
+			continue
+		}
+		if x.goal.Kind == plan.PodsApart {
+			conflicts += g.addConflicts(x, have, degrees, &left)
 			continue
 		}
 		if x.goal.Kind != plan.NodeBelow {
@@ -279,7 +307,43 @@ func (g *exhaustiveSearch) lowerBound() score {
 	for _, n := range nodes {
 		all += n
 	}
-	return score{left, len(g.steps) + max(all, groups[plan.SkewAtMost], groups[plan.CountAtMost], groups[plan.PodAway])}
+	groups[plan.PodsApart] = fewestPods(degrees, conflicts)
+	for _, n := range groups {
+		all = max(all, n)
+	}
+	return score{left, len(g.steps) + all}
+}
+
+// addConflicts adds the conflicts of a goal that evictions can end to the degrees of the pods that may leave, and returns
+// their number. It adds the share of the others to left.
+func (g *exhaustiveSearch) addConflicts(x *goalState, have int64, degrees map[cluster.PodID]int, left *float64) int {
+	can := 0
+	for i, c := range x.goal.Conflicts {
+		if !x.isTogether(i) {
+			continue
+		}
+		helped := false
+		for _, p := range c.Pods {
+			if !g.moved[p] && g.evictionHelps(p, x) {
+				degrees[p]++
+				helped = true
+			}
+		}
+		if helped {
+			can++
+		}
+	}
+	*left += x.goal.Weight * float64(have-int64(can)) / float64(x.initial)
+	return can
+}
+
+// fewestPods returns the fewest pods whose degrees together reach the number of conflicts.
+func fewestPods(degrees map[cluster.PodID]int, conflicts int) (n int) {
+	sizes := slices.Sorted(maps.Values(degrees))
+	for ; conflicts > 0; n++ {
+		conflicts -= sizes[len(sizes)-1-n]
+	}
+	return n
 }
 
 // fewestEvictions counts the largest evictable pods on a goal's node that together request an amount.

@@ -49,13 +49,21 @@ type problem struct {
 // randomProblem generates the problem for a seed. Pods request 35 to 55 % of the CPU, so the targets leave room.
 func randomProblem(t testing.TB, seed, fewest, most, mostPods int) problem {
 	t.Helper()
+	return changedProblem(t, seed, fewest, most, mostPods, func(*rand.Rand, *cluster.Objects) {})
+}
+
+// changedProblem is randomProblem with a change of the cluster.
+func changedProblem(t testing.TB, seed, fewest, most, mostPods int, change func(*rand.Rand, *cluster.Objects)) problem {
+	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(seed), 77))
 	target := []string{"0.65", "0.7", "0.75", "0.8"}[r.IntN(4)]
 	conf, err := config.Load("c", fmt.Appendf(nil, balanceConfig, target, 1+r.IntN(4)/3, *steer))
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := cluster.New(simulation.Varied(r, fewest+r.IntN(most-fewest+1), mostPods))
+	o := simulation.Varied(r, fewest+r.IntN(most-fewest+1), mostPods)
+	change(r, o)
+	s, err := cluster.New(o)
 	if err != nil {
 		t.Fatalf("seed %d: %v", seed, err)
 	}

@@ -1,4 +1,4 @@
-package planverifier
+package fit
 
 import (
 	"fmt"
@@ -21,10 +21,15 @@ type spreadRule struct {
 	domainOf map[string]string // domains of the nodes that the constraint counts, by node
 }
 
+// isOver reports whether the pod is terminating or has ended.
+func isOver(p *corev1.Pod) bool {
+	return p.DeletionTimestamp != nil || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
 // counts returns the domain in which the constraint counts the pod; empty if it does not count it.
 // A terminating pod does not count.
 func (s *spreadRule) counts(p *corev1.Pod, namespace string) string {
-	if p.Namespace != namespace || isTerminating(p) || isTerminal(p) || !s.selector.Matches(labels.Set(p.Labels)) {
+	if p.Namespace != namespace || isOver(p) || !s.selector.Matches(labels.Set(p.Labels)) {
 		return ""
 	}
 	return s.domainOf[p.Spec.NodeName]
@@ -33,7 +38,7 @@ func (s *spreadRule) counts(p *corev1.Pod, namespace string) string {
 // unevenSpread returns the required topology spread constraint that the pod violates on its node in
 // an order of the wave; empty if there is none. In the worst order, the other pods of the wave count
 // wherever that is in the pod's domain, and otherwise nowhere, because they terminate.
-func (r *verifier) unevenSpread(pod *corev1.Pod, settled []*corev1.Pod, wave []replacedPod) string {
+func (r *Cluster) unevenSpread(pod *corev1.Pod, settled []*corev1.Pod, wave []Replaced) string {
 	for _, s := range r.spreadRules(pod) {
 		here := s.domainOf[pod.Spec.NodeName]
 		if here == "" {
@@ -53,7 +58,7 @@ func (r *verifier) unevenSpread(pod *corev1.Pod, settled []*corev1.Pod, wave []r
 			skew++
 		}
 		for _, w := range wave {
-			if s.counts(w.old, pod.Namespace) == here || s.counts(w.next, pod.Namespace) == here {
+			if s.counts(w.Old, pod.Namespace) == here || s.counts(w.Next, pod.Namespace) == here {
 				skew++
 			}
 		}
@@ -73,7 +78,7 @@ func (r *verifier) unevenSpread(pod *corev1.Pod, settled []*corev1.Pod, wave []r
 
 // spreadRules returns the required topology spread constraints of a pod. A constraint counts the
 // nodes that have the topology keys of all of them and that its inclusion policies select.
-func (r *verifier) spreadRules(pod *corev1.Pod) (out []spreadRule) {
+func (r *Cluster) spreadRules(pod *corev1.Pod) (out []spreadRule) {
 	keys := map[string]bool{}
 	for _, c := range pod.Spec.TopologySpreadConstraints {
 		if c.WhenUnsatisfiable != corev1.DoNotSchedule {
@@ -92,7 +97,7 @@ func (r *verifier) spreadRules(pod *corev1.Pod) (out []spreadRule) {
 		keys[c.TopologyKey] = true
 		out = append(out, spreadRule{c, selector, map[string]string{}})
 	}
-	for _, n := range r.nodes {
+	for _, n := range r.Nodes {
 		for _, s := range out {
 			if hasLabels(n, keys) && includes(&s.TopologySpreadConstraint, pod, n) {
 				s.domainOf[n.Name] = n.Labels[s.TopologyKey]
@@ -130,14 +135,14 @@ func includes(c *corev1.TopologySpreadConstraint, pod *corev1.Pod, n *corev1.Nod
 // the wave; empty if it is always met. Every other pod of the wave may be gone while its replacement
 // is not placed, so pods outside the wave must meet each term. If no pod in the cluster matches the
 // terms, a pod that matches its own terms fits everywhere. A pod of the wave must not end that.
-func (r *verifier) unmetAffinity(pod *corev1.Pod, settled []*corev1.Pod, wave []replacedPod) string {
+func (r *Cluster) unmetAffinity(pod *corev1.Pod, settled []*corev1.Pod, wave []Replaced) string {
 	if pod.Spec.Affinity == nil || pod.Spec.Affinity.PodAffinity == nil {
 		return ""
 	}
 	terms := pod.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 	unmet := slices.Clone(terms)
 	for _, t := range terms {
-		if _, ok := r.nodes[pod.Spec.NodeName].Labels[t.TopologyKey]; !ok {
+		if _, ok := r.Nodes[pod.Spec.NodeName].Labels[t.TopologyKey]; !ok {
 			return "required affinity finds no label " + t.TopologyKey
 		}
 	}
@@ -165,21 +170,21 @@ func (r *verifier) unmetAffinity(pod *corev1.Pod, settled []*corev1.Pod, wave []
 }
 
 // matchesAll reports whether q matches all affinity terms of p, regardless of the node.
-func (r *liveState) matchesAll(terms []corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
-	return !slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return !r.termSelects(t, p, q) })
+func (r *Cluster) matchesAll(terms []corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
+	return !slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool { return !r.TermSelects(t, p, q) })
 }
 
 // hasAnyKey reports whether the pod's node has the topology key of a term.
-func (r *liveState) hasAnyKey(terms []corev1.PodAffinityTerm, p *corev1.Pod) bool {
+func (r *Cluster) hasAnyKey(terms []corev1.PodAffinityTerm, p *corev1.Pod) bool {
 	return slices.ContainsFunc(terms, func(t corev1.PodAffinityTerm) bool {
-		_, ok := r.nodes[p.Spec.NodeName].Labels[t.TopologyKey]
+		_, ok := r.Nodes[p.Spec.NodeName].Labels[t.TopologyKey]
 		return ok
 	})
 }
 
 // sameDomain reports whether the nodes of both pods are in one domain of a topology key.
-func (r *liveState) sameDomain(topologyKey string, p, q *corev1.Pod) bool {
-	here, ok := r.nodes[p.Spec.NodeName].Labels[topologyKey]
-	there, known := r.nodes[q.Spec.NodeName].Labels[topologyKey]
+func (r *Cluster) sameDomain(topologyKey string, p, q *corev1.Pod) bool {
+	here, ok := r.Nodes[p.Spec.NodeName].Labels[topologyKey]
+	there, known := r.Nodes[q.Spec.NodeName].Labels[topologyKey]
 	return ok && known && here == there
 }

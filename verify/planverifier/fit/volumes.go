@@ -1,7 +1,9 @@
-package planverifier
+package fit
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
@@ -10,8 +12,8 @@ import (
 // noVolume returns why the pod's bound volumes cannot be on its node while all other pods of the wave
 // hold both their old and their new place; empty if they can. A volume's node affinity must select
 // the node, and a CSI driver attaches only as many volumes as its CSINode says.
-func (r *verifier) noVolume(pod *corev1.Pod, settled []*corev1.Pod, wave []replacedPod) string {
-	node := r.nodes[pod.Spec.NodeName]
+func (r *Cluster) noVolume(pod *corev1.Pod, settled []*corev1.Pod, wave []Replaced) string {
+	node := r.Nodes[pod.Spec.NodeName]
 	needed := map[string]map[string]bool{} // handles by CSI driver
 	for _, pv := range r.boundVolumes(pod) {
 		if a := pv.Spec.NodeAffinity; a != nil && a.Required != nil {
@@ -32,7 +34,7 @@ func (r *verifier) noVolume(pod *corev1.Pod, settled []*corev1.Pod, wave []repla
 			}
 		}
 	}
-	for _, driver := range sortedKeys(needed) {
+	for _, driver := range slices.Sorted(maps.Keys(needed)) {
 		more := 0
 		for handle := range needed[driver] {
 			if !attached[driver][handle] {
@@ -57,16 +59,16 @@ func addHandle(handles map[string]map[string]bool, pv *corev1.PersistentVolume) 
 
 // boundVolumes returns the volumes that the pod's claims are bound to. Claims of generic ephemeral
 // volumes are not among them: they are deleted with the pod.
-func (r *liveState) boundVolumes(p *corev1.Pod) (out []*corev1.PersistentVolume) {
+func (r *Cluster) boundVolumes(p *corev1.Pod) (out []*corev1.PersistentVolume) {
 	for _, v := range p.Spec.Volumes {
 		if v.PersistentVolumeClaim == nil {
 			continue
 		}
-		for _, claim := range r.objects.PersistentVolumeClaims {
+		for _, claim := range r.Objects.PersistentVolumeClaims {
 			if claim.Namespace != p.Namespace || claim.Name != v.PersistentVolumeClaim.ClaimName {
 				continue
 			}
-			for _, pv := range r.objects.PersistentVolumes {
+			for _, pv := range r.Objects.PersistentVolumes {
 				if pv.Name == claim.Spec.VolumeName {
 					out = append(out, pv)
 				}
@@ -77,8 +79,8 @@ func (r *liveState) boundVolumes(p *corev1.Pod) (out []*corev1.PersistentVolume)
 }
 
 // attachLimit returns how many volumes of a driver the node can attach; false if it is not limited.
-func (r *liveState) attachLimit(node, driver string) (int, bool) {
-	for _, n := range r.objects.CSINodes {
+func (r *Cluster) attachLimit(node, driver string) (int, bool) {
+	for _, n := range r.Objects.CSINodes {
 		if n.Name != node {
 			continue
 		}

@@ -1,0 +1,183 @@
+// Package subject finds the pod, node or workload that a person names on the command line.
+//
+// The package decides which names are valid, and what a person may have meant. It never decides what is explained.
+package subject
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+)
+
+// Finder finds the pod, node or workload with the given name, and returns a function that explains the object.
+type Finder func(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error)
+
+// Pod finds a pod by NAMESPACE/NAME.
+func Pod(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+	if strings.Count(name, "/") != 1 {
+		return nil, fmt.Errorf("%q is not a pod (want NAMESPACE/NAME)", name)
+	}
+	p := s.PodByKey(name)
+	if p == nil {
+		return nil, fmt.Errorf("pod %s not found; names are NAMESPACE/NAME, as in kubectl get pods -A", name)
+	}
+	return func(e *planner.Explainer) plan.Explanation { return e.Pod(p.ID) }, nil
+}
+
+// Node finds a node by its name.
+func Node(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+	n := s.NodeByName(name)
+	if n == nil {
+		return nil, fmt.Errorf("node %s not found", name)
+	}
+	return func(e *planner.Explainer) plan.Explanation { return e.Node(n.ID) }, nil
+}
+
+// workloadKinds lists the built-in kinds of workloads, with the short names that kubectl accepts.
+var workloadKinds = []struct {
+	kind, group string
+	short       []string
+}{
+	{"Deployment", "apps", []string{"deploy"}},
+	{"StatefulSet", "apps", []string{"sts"}},
+	{"ReplicaSet", "apps", []string{"rs"}},
+	{"DaemonSet", "apps", []string{"ds"}},
+	{"Job", "batch", nil},
+	{"CronJob", "batch", []string{"cj"}},
+	{"ReplicationController", "", []string{"rc"}},
+}
+
+// resolveKind returns the kind for a singular, plural or short name, in upper or lower case. The name may include the
+// group, as in deployments.apps. A custom kind is accepted only if the snapshot contains such a workload.
+func resolveKind(s *cluster.Snapshot, text string) (string, error) {
+	name, group, grouped := strings.Cut(strings.ToLower(text), ".")
+	var known []string
+	for _, k := range workloadKinds {
+		known = append(known, strings.ToLower(k.kind))
+		if k.kind == builtInKind(name) {
+			if !grouped || k.group != "" && strings.TrimPrefix(group, "v1.") == k.group {
+				return k.kind, nil
+			}
+		}
+	}
+	for _, w := range s.Workloads {
+		of, _, _ := strings.Cut(w.APIVersion, "/")
+		if isSameKind(name, w.Kind) && (!grouped || group == of) {
+			return w.Kind, nil
+		}
+	}
+	return "", fmt.Errorf("unknown kind %q; want %s", text, strings.Join(known, ", "))
+}
+
+// builtInKind returns the built-in kind of workload for a lower-case singular, plural or short name, or "".
+func builtInKind(name string) string {
+	for _, k := range workloadKinds {
+		if isSameKind(name, k.kind) || slices.Contains(k.short, name) {
+			return k.kind
+		}
+	}
+	return ""
+}
+
+// isSameKind reports whether a lower-case name is the singular or plural of kind.
+func isSameKind(name, kind string) bool {
+	return strings.TrimSuffix(name, "s") == strings.TrimSuffix(strings.ToLower(kind), "s")
+}
+
+// Workload finds a workload by KIND/NAMESPACE/NAME.
+func Workload(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+	parts := strings.Split(name, "/")
+	if len(parts) != 3 {
+		return nil, fmt.Errorf("%q is not a workload (want KIND/NAMESPACE/NAME, such as deployment/shop/web)", name)
+	}
+	kind, err := resolveKind(s, parts[0])
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(s.Workloads, func(w cluster.Workload) bool {
+		return w.Kind == kind && w.Namespace == parts[1] && w.Name == parts[2]
+	})
+	if i < 0 {
+		return findWorkloadWithoutPods(s, kind, parts[1], parts[2])
+	}
+	return func(e *planner.Explainer) plan.Explanation { return e.Workload(s.Workloads[i].ID) }, nil
+}
+
+// findWorkloadWithoutPods finds a workload of a built-in kind that has no pods. The snapshot has objects of built-in
+// kinds only, so it cannot say whether another workload without pods exists.
+func findWorkloadWithoutPods(s *cluster.Snapshot, kind, namespace, name string) (func(*planner.Explainer) plan.Explanation, error) {
+	text := strings.ToLower(kind) + " " + namespace + "/" + name
+	if w := topLevelOwner(s, kind, namespace, name); w != nil {
+		return nil, fmt.Errorf("%s is owned by another workload; explain %s/%s/%s instead", text, strings.ToLower(w.Kind), w.Namespace, w.Name)
+	}
+	w := s.WorkloadWithoutPods(kind, namespace, name)
+	if w == nil {
+		if !isBuiltInKind(kind) {
+			text += " has no pods or"
+		}
+		return nil, fmt.Errorf("%s does not exist", text)
+	}
+	if c := metav1.GetControllerOfNoCopy(w.Object); c != nil {
+		return nil, fmt.Errorf("%s is owned by another workload; explain %s/%s/%s instead", text, strings.ToLower(c.Kind), namespace, c.Name)
+	}
+	return func(e *planner.Explainer) plan.Explanation { return e.WorkloadWithoutPods(w) }, nil
+}
+
+func isBuiltInKind(kind string) bool {
+	for _, k := range workloadKinds {
+		if k.kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
+// topLevelOwner returns the workload that owns a controller of pods, such as the Deployment of a ReplicaSet, or nil.
+func topLevelOwner(s *cluster.Snapshot, kind, namespace, name string) *cluster.Workload {
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		c := metav1.GetControllerOf(p.Object)
+		if c != nil && p.Object.Namespace == namespace && c.Kind == kind && c.Name == name {
+			return s.WorkloadOf(p)
+		}
+	}
+	return nil
+}
+
+// Suggest returns the command below path that explains the subject of `kubectl explain` or `kubectl get`, such as
+// deploy/web, deploy web or shop/web-1. It returns "" if it does not know the subject.
+func Suggest(path string, args []string) string {
+	kind, name, slash := strings.Cut(args[0], "/")
+	if !slash && len(args) > 1 {
+		name = args[1]
+	}
+	lower := strings.ToLower(kind)
+	switch {
+	case isSameKind(lower, "Pod") || lower == "po":
+		return path + " pod " + namespacedName(name)
+	case isSameKind(lower, "Node") || lower == "no":
+		return path + " node " + cmp.Or(name, "NAME")
+	}
+	if builtIn := builtInKind(lower); builtIn != "" {
+		return path + " workload " + strings.ToLower(builtIn) + "/" + namespacedName(name)
+	}
+	if slash && !strings.Contains(name, "/") {
+		return path + " pod " + args[0]
+	}
+	return ""
+}
+
+// namespacedName returns NAMESPACE/NAME for a name without its namespace.
+func namespacedName(name string) string {
+	if strings.Contains(name, "/") {
+		return name
+	}
+	return "NAMESPACE/" + cmp.Or(name, "NAME")
+}

@@ -1,0 +1,111 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/evenkeel-project/evenkeel/internal/strict"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/strategies"
+)
+
+var listIndex = regexp.MustCompile(`\[\d+\]`)
+
+// remedies tell what to write instead of keys that are unknown in one place but plausible there, by the path without
+// indexes.
+var remedies = map[string]string{
+	"mode":                                  " (want dryRun: true or false for all strategies, or mode in a strategy)",
+	"podSelector":                           " (want guards.podSelector for all strategies, or podSelector in a strategy)",
+	"windows.allow[].limits.maxPredictions": " (limits.maxPredictions at the top level bounds every plan)",
+	"strategies[].limits.maxPredictions":    " (limits.maxPredictions at the top level bounds the planning for all strategies)",
+	"strategies[].priority":                 " (did you mean weight? Goals of a greater weight come first; the default is 1)",
+	"strategies[].enabled":                  " (want mode: dryRun to only show its moves, or remove the strategy)",
+	"strategies[].guards.podSelector":       " (write podSelector beside guards)",
+}
+
+// remedy says what to write instead of an unknown key or a list.
+func remedy(path string, parent, value *yaml.Node) string {
+	pattern := listIndex.ReplaceAllString(path, "[]")
+	key := path[strings.LastIndexByte(path, '.')+1:]
+	if parent == nil {
+		return listRemedy(key, value)
+	}
+	if text := remedies[pattern]; text != "" {
+		return text
+	}
+	switch {
+	case pattern == "strategies[].dryRun":
+		if value.Value == "true" {
+			return " (did you mean mode: dryRun?)"
+		}
+		return " (want mode: automatic, approve or dryRun)"
+	case pattern == "strategies[]."+key:
+		typ := scalarAt(parent, "type")
+		switch {
+		case strategies.HasArgument(typ, key):
+			return fmt.Sprintf(" (it is an argument of %s; write it in args)", typ)
+		case slices.Contains(keysOf[Config](), key):
+			return " (it is a key of the whole file; write it at the top level)"
+		}
+	case pattern == "strategies[].guards."+key && slices.Contains(keysOf[Guards](), key):
+		return " (only guards." + key + " at the top level is possible)"
+	case pattern == key && slices.Contains(keysOf[Strategy](), key):
+		return " (it is a key of a strategy)"
+	}
+	return ""
+}
+
+// listRemedy says what to write instead of a list where keys and values are wanted.
+func listRemedy(key string, n *yaml.Node) string {
+	var names []string
+	if n.Decode(&names) != nil || len(names) == 0 {
+		return ""
+	}
+	isProtection := func(name string) bool { return slices.Contains(guard.Protections(), guard.Protection(name)) }
+	switch {
+	case key == "namespaces":
+		return fmt.Sprintf(" (did you mean {include: [%s]}?)", strings.Join(names, ", "))
+	case key == "guards" && !slices.ContainsFunc(names, func(n string) bool { return !isProtection(n) }):
+		return fmt.Sprintf(" (did you mean {protect: [%s]}?)", strings.Join(names, ", "))
+	}
+	return ""
+}
+
+// scalarAt returns the text of a key of a mapping, or "".
+func scalarAt(mapping *yaml.Node, key string) string {
+	for i := 0; i+1 < len(mapping.Content); i += 2 {
+		if mapping.Content[i].Value == key {
+			return mapping.Content[i+1].Value
+		}
+	}
+	return ""
+}
+
+// keysOf returns the keys of a struct.
+func keysOf[T any]() []string {
+	var keys []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			keys = append(keys, name)
+		}
+	}
+	return keys
+}
+
+// isMisplacedInArgs reports whether an unknown argument is a key of strategies.
+func isMisplacedInArgs(typ, argument string) bool {
+	return !strategies.HasArgument(typ, argument) && slices.Contains(keysOf[Strategy](), argument)
+}
+
+// hasArgumentBesideArgs reports whether an argument of the strategy is written beside args. An error about a missing
+// argument would then only repeat the mistake.
+func hasArgumentBesideArgs(d *strict.Decoder, path, typ string) bool {
+	return slices.ContainsFunc(strategies.Arguments(typ), func(name string) bool {
+		return !slices.Contains(keysOf[Strategy](), name) && d.HasErrors(path+"."+name)
+	})
+}

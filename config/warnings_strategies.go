@@ -1,0 +1,133 @@
+package config
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/util/sets"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// strategyRuleWarnings report rules of strategies that have no effect beside the global ones, or that contradict them.
+func strategyRuleWarnings(c *Config) []string {
+	var out []string
+	for i, s := range c.Strategies {
+		path := fmt.Sprintf("strategies[%d]", i)
+		out = slices.Concat(out, looserLimitWarnings(c, path, s.Limits), scopeWarnings(c, path, s))
+	}
+	return out
+}
+
+// looserLimitWarnings report limits of a strategy that are looser than the global ones, which hold too.
+func looserLimitWarnings(c *Config, path string, own *plan.StrategyLimits) []string {
+	if own == nil {
+		return nil
+	}
+	all := c.Limits
+	pairs := []struct {
+		key         string
+		own, global *plan.CountLimit
+	}{
+		{"perPass", own.PerPass, &all.PerPass}, {"perNode", own.PerNode, &all.PerNode},
+		{"perNamespace", own.PerNamespace, &all.PerNamespace}, {"perOwner", own.PerOwner, &all.PerOwner},
+		{"perZone", own.PerZone, &all.PerZone},
+	}
+	if h := own.PerHour; h != nil {
+		pairs = append(pairs, []struct {
+			key         string
+			own, global *plan.CountLimit
+		}{
+			{"perHour.owner", h.Owner, &all.PerHour.Owner}, {"perHour.namespace", h.Namespace, &all.PerHour.Namespace},
+			{"perHour.cluster", h.Cluster, &all.PerHour.Cluster},
+		}...)
+	}
+	var out []string
+	for _, x := range pairs {
+		if x.own != nil && isLooser(*x.own, *x.global) {
+			out = append(out, fmt.Sprintf("%s.limits.%s: %s has no effect, because limits.%s: %s also holds (want less, or leave the key out)",
+				path, x.key, x.own, x.key, x.global))
+		}
+	}
+	return out
+}
+
+// isLooser reports whether a limit permits more than another one. A number and a share cannot be compared.
+func isLooser(own, global plan.CountLimit) bool {
+	isShare := func(n plan.CountLimit) bool { return strings.HasSuffix(n.String(), "%") }
+	const manyPods = 1_000_000 // the limit of each share differs from that of the next one
+	switch unlimited := plan.Unlimited(); {
+	case own == unlimited || global == unlimited:
+		return own == unlimited && global != unlimited
+	case isShare(own) != isShare(global):
+		return false
+	}
+	return own.For(manyPods) > global.For(manyPods)
+}
+
+// scopeWarnings report a scope of a strategy that contradicts the global one, or excludes what is excluded anyway.
+func scopeWarnings(c *Config, path string, s Strategy) []string {
+	var out []string
+	compare := func(key, own, globalKey, global string) {
+		if by := contradictingKey(own, global); by != "" {
+			out = append(out, fmt.Sprintf("%s.%s: %q and %s %q require different values of %s: the scope of strategy %s is empty",
+				path, key, own, globalKey, global, by, s.Name))
+		}
+	}
+	compare("nodeSelector", s.NodeSelector, "the global nodeSelector", c.NodeSelector)
+	compare("podSelector", s.PodSelector, "guards.podSelector", c.Guards.PodSelector)
+	n := s.Namespaces
+	if n == nil {
+		return out
+	}
+	compare("namespaces.selector", n.Selector, "the global namespaces.selector", c.Namespaces.Selector)
+	for i, name := range n.Exclude {
+		switch at := fmt.Sprintf("%s.namespaces.exclude[%d]", path, i); {
+		case slices.Contains(c.Namespaces.Exclude, name):
+			out = append(out, fmt.Sprintf("%s: %s has no effect, because the global namespaces.exclude lists it too", at, name))
+		case len(c.Namespaces.Include) > 0 && !slices.Contains(c.Namespaces.Include, name):
+			out = append(out, fmt.Sprintf("%s: %s has no effect, because it is out of the global scope: namespaces.include is [%s]", at, name,
+				strings.Join(c.Namespaces.Include, ", ")))
+		case len(n.Include) > 0 && !slices.Contains(n.Include, name):
+			out = append(out, fmt.Sprintf("%s: %s has no effect, because namespaces.include of the strategy is [%s]", at, name,
+				strings.Join(n.Include, ", ")))
+		}
+	}
+	return out
+}
+
+// contradictingKey returns the label for which two selectors require values that exclude each other, or "".
+func contradictingKey(a, b string) string {
+	first, second := requiredValues(a), requiredValues(b)
+	for _, key := range slices.Sorted(maps.Keys(first)) {
+		if values, both := second[key]; both && first[key].Intersection(values).Len() == 0 {
+			return key
+		}
+	}
+	return ""
+}
+
+// requiredValues returns the values that a selector allows, by label. It skips labels for which any value may do.
+func requiredValues(selector string) map[string]sets.Set[string] {
+	parsed, err := labels.Parse(selector)
+	if err != nil {
+		return nil
+	}
+	out := map[string]sets.Set[string]{}
+	requirements, _ := parsed.Requirements()
+	for _, r := range requirements {
+		switch r.Operator() {
+		case selection.Equals, selection.DoubleEquals, selection.In:
+			values := sets.New(r.ValuesUnsorted()...)
+			if before, twice := out[r.Key()]; twice {
+				values = values.Intersection(before)
+			}
+			out[r.Key()] = values
+		}
+	}
+	return out
+}

@@ -1,0 +1,142 @@
+package model
+
+import (
+	"encoding/binary"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// RiskState holds the measured usage of nodes, and the sums of requests and limits, that trimaran's plugins about risk
+// read: LoadVariationRiskBalancing and LowRiskOverCommitment.
+type RiskState struct {
+	HasMeasurements bool // the snapshot has NodeMetrics or Usage
+	Nodes           []NodeRisk
+}
+
+// NodeRisk is the usage of one node, and the sums over its pods.
+type NodeRisk struct {
+	Measured    bool
+	CPU, Memory UsageStatistics
+	Pods        RiskAmounts
+}
+
+// UsageStatistics are the mean and the standard deviation of a resource's usage, as fractions of status.capacity. They
+// are known only if the source measures the resource.
+type UsageStatistics struct {
+	Known           bool
+	Mean, Deviation float64
+}
+
+// RiskAmounts are the requests and limits of pods, in milliCPU and bytes. As in trimaran, a limit is at least the
+// request, and a resource without a limit has its request as its limit.
+type RiskAmounts struct {
+	Requests, Limits CPUAndMemory
+}
+
+// CPUAndMemory are amounts in milliCPU and bytes.
+type CPUAndMemory struct{ MilliCPU, Bytes int64 }
+
+func (a *RiskAmounts) appendKey(key []byte) []byte {
+	for _, x := range [...]int64{a.Requests.MilliCPU, a.Requests.Bytes, a.Limits.MilliCPU, a.Limits.Bytes} {
+		key = binary.AppendVarint(key, x)
+	}
+	return key
+}
+
+// riskAmounts returns the amounts of one pod: the larger of the sum over its containers and of its largest init
+// container, plus its overhead (pkg/trimaran/resourcestats.go of kubernetes-sigs/scheduler-plugins). Unlike the
+// scheduler, trimaran does not know sidecars.
+func riskAmounts(p *corev1.Pod) *RiskAmounts {
+	a := &RiskAmounts{
+		Requests: podAmounts(p, func(r *corev1.ResourceRequirements) corev1.ResourceList { return r.Requests }),
+		Limits:   podAmounts(p, func(r *corev1.ResourceRequirements) corev1.ResourceList { return r.Limits }),
+	}
+	a.Limits.MilliCPU = max(a.Limits.MilliCPU, a.Requests.MilliCPU)
+	a.Limits.Bytes = max(a.Limits.Bytes, a.Requests.Bytes)
+	return a
+}
+
+func podAmounts(p *corev1.Pod, of func(*corev1.ResourceRequirements) corev1.ResourceList) CPUAndMemory {
+	var sum CPUAndMemory
+	for i := range p.Spec.Containers {
+		sum.add(of(&p.Spec.Containers[i].Resources))
+	}
+	for i := range p.Spec.InitContainers {
+		var one CPUAndMemory
+		one.add(of(&p.Spec.InitContainers[i].Resources))
+		sum.MilliCPU, sum.Bytes = max(sum.MilliCPU, one.MilliCPU), max(sum.Bytes, one.Bytes)
+	}
+	sum.add(p.Spec.Overhead)
+	return sum
+}
+
+func (a *CPUAndMemory) add(l corev1.ResourceList) {
+	r := cluster.ResourcesOf(l)
+	a.MilliCPU, a.Bytes = cluster.BoundedSum(a.MilliCPU, r.MilliCPU), cluster.BoundedSum(a.Bytes, r.MemoryBytes)
+}
+
+// newRisk reads the usage of the nodes from NodeMetrics, which have no deviation, or else from Usage.
+func newRisk(s *cluster.Snapshot) *RiskState {
+	k := &RiskState{Nodes: make([]NodeRisk, len(s.Nodes))}
+	if s.Objects == nil {
+		return k
+	}
+	for _, m := range s.Objects.NodeMetrics {
+		if n := s.NodeByName(m.Name); n != nil {
+			used := cluster.ResourcesOf(m.Usage)
+			_, hasCPU := m.Usage[corev1.ResourceCPU]
+			_, hasMemory := m.Usage[corev1.ResourceMemory]
+			k.set(n, reading{used.MilliCPU, 0, hasCPU}, reading{used.MemoryBytes, 0, hasMemory})
+		}
+	}
+	if k.HasMeasurements || s.Objects.Usage == nil {
+		return k
+	}
+	for i := range s.Objects.Usage.Nodes {
+		u := &s.Objects.Usage.Nodes[i]
+		if n := s.NodeByName(u.Name); n != nil {
+			k.set(n, readingOf(u, corev1.ResourceCPU), readingOf(u, corev1.ResourceMemory))
+		}
+	}
+	return k
+}
+
+// reading is a measured mean with its deviation, in the unit of the resource.
+type reading struct {
+	mean, deviation int64
+	known           bool
+}
+
+func readingOf(u *cluster.NodeUsage, resource corev1.ResourceName) reading {
+	mean, known := u.Used[string(resource)]
+	return reading{mean, u.Deviation[string(resource)], known}
+}
+
+// set stores the readings of a node, as fractions of its capacity.
+func (k *RiskState) set(n *cluster.Node, cpu, memory reading) {
+	capacity := cluster.ResourcesOf(n.Object.Status.Capacity)
+	x := &k.Nodes[n.ID]
+	x.CPU, x.Memory = cpu.fraction(capacity.MilliCPU), memory.fraction(capacity.MemoryBytes)
+	x.Measured = x.CPU.Known || x.Memory.Known
+	k.HasMeasurements = k.HasMeasurements || x.Measured
+}
+
+func (r reading) fraction(capacity int64) UsageStatistics {
+	if !r.known || r.mean < 0 || capacity <= 0 {
+		return UsageStatistics{}
+	}
+	return UsageStatistics{true, float64(r.mean) / float64(capacity), float64(r.deviation) / float64(capacity)}
+}
+
+// adjust adds the amounts of a pod to the sums of a node (by = 1), or subtracts them (by = -1).
+func (k *RiskState) adjust(a *RiskAmounts, n cluster.NodeID, by int64) {
+	sum := &k.Nodes[n].Pods
+	sum.Requests.adjust(a.Requests, by)
+	sum.Limits.adjust(a.Limits, by)
+}
+
+func (a *CPUAndMemory) adjust(b CPUAndMemory, by int64) {
+	a.MilliCPU, a.Bytes = cluster.BoundedSum(a.MilliCPU, by*b.MilliCPU), cluster.BoundedSum(a.Bytes, by*b.Bytes)
+}

@@ -1,0 +1,121 @@
+package planverifier_test
+
+import (
+	"flag"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/goalverifier"
+	"github.com/evenkeel-project/evenkeel/verify/modeverifier"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
+)
+
+var allStrategyPlans = flag.Int("all-strategy-plans", 200, "number of random plans with all strategies")
+
+// makeAllCase makes a plan for strategies of all types with random arguments, rules and modes, on a cluster with violations.
+func makeAllCase(t testing.TB, seed uint64) modeCase {
+	t.Helper()
+	r := rand.New(rand.NewPCG(seed, 60))
+	o, past := simulation.Mixed(r), plan.PlannerState{}
+	if seed%2 == 0 {
+		o = simulation.Crowded(r, 6+r.IntN(3), 6+r.IntN(5), 4+r.IntN(8))
+	} else {
+		past = simulation.RandomState(r, o)
+		for i := range past.Evictions {
+			past.Evictions[i].Strategy = []string{"hot", "zones", "copies", "old", ""}[r.IntN(5)]
+		}
+		past.Sort()
+	}
+	simulation.AddViolations(r, o)
+	text := simulation.AllStrategySettings(r)
+	text = strategyName.ReplaceAllStringFunc(text, func(line string) string {
+		return line + " mode: " + []string{"automatic", "automatic", "automatic", "approve", "dryRun"}[r.IntN(5)] + ","
+	})
+	return planCombinedCase(t, o, text, past)
+}
+
+// planCombinedCase makes a plan for the settings, and the rules of modes, strategies and goals.
+func planCombinedCase(t testing.TB, o *cluster.Objects, text string, past plan.PlannerState) modeCase {
+	t.Helper()
+	conf, err := config.Load("seed.yaml", []byte(text))
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := modeCase{o, modeRules(t, conf), plan.Plan{}, s, conf, past}
+	m.rules.Plan.State, m.rules.Plan.Strategies = past, strategyRules(t, conf)
+	m.rules.Goals = map[string]goalverifier.Strategy{}
+	for i, of := range conf.Strategies {
+		m.rules.Goals[of.Name] = goalverifier.Strategy{Type: of.Type, Args: of.Args}
+		if of.Mode == plan.ShowOnly { // constrains only moves of its mode
+			m.rules.Plan.Strategies[i].MaxSkew = 0
+		}
+	}
+	m.rules.Spreads = slices.DeleteFunc(m.rules.Spreads, func(of modeverifier.Spread) bool { // these count other pods
+		i := slices.IndexFunc(conf.Strategies, func(s config.Strategy) bool { return s.Name == of.Strategy })
+		s := conf.Strategies[i]
+		return s.NodeSelector != "" || s.Namespaces != nil || s.PodSelector != ""
+	})
+	m.plan = m.planFor(conf.BuildStrategies(), nil)
+	return m
+}
+
+// TestNoPlanOfAllStrategiesBreaksARule makes random plans for strategies of all types together.
+func TestNoPlanOfAllStrategiesBreaksARule(t *testing.T) {
+	t.Parallel()
+	moves, bad := map[string]int{}, 0
+	for seed := range uint64(*allStrategyPlans) {
+		m := makeAllCase(t, seed)
+		for _, of := range append([]plan.Proposal{{Mode: plan.Automatic, Plan: m.plan}}, m.plan.Proposals...) {
+			for _, x := range of.Plan.Moves {
+				countMove(moves, of.Plan, x)
+			}
+			if b := of.Plan.Bound; b.MinForPlan > len(of.Plan.Moves) {
+				t.Errorf("seed %d, %s: the bound of the plan is %d evictions, but it has %d moves", seed, of.Mode, b.MinForPlan, len(of.Plan.Moves))
+			}
+		}
+		for _, v := range modeverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt) {
+			if bad++; bad <= 20 {
+				t.Errorf("seed %d: step %d, pod %s: %s: %s", seed, v.Step, v.Pod, v.Code, v.Detail)
+			}
+		}
+	}
+	t.Logf("%d plans, %d violations, moves: %v", *allStrategyPlans, bad, moves)
+	for _, what := range slices.Concat(simulation.ViolationStrategies, []string{"hot", "zones", "eviction", "deletion", "return", "two constraints",
+		"NodeBelow", "SkewAtMost", "CountAtMost", "PodsApart", "PodAway"}) {
+		if least := *allStrategyPlans / 40; moves[what] < least {
+			t.Errorf("%s: %d moves, want at least %d", what, moves[what], least)
+		}
+	}
+}
+
+// countMove counts a move by its strategy, by the kinds of its goals, and by how the pod leaves.
+func countMove(moves map[string]int, p plan.Plan, x plan.Move) {
+	moves[x.Strategy]++
+	kinds, constraints := map[string]bool{}, 0
+	for _, g := range p.Goals {
+		if slices.Contains(x.Goals, g.ID) {
+			if kinds[string(g.Kind)] = true; g.Strategy == "constraints" {
+				constraints++
+			}
+		}
+	}
+	for kind := range kinds {
+		moves[kind]++
+	}
+	switch {
+	case constraints > 1:
+		moves["two constraints"]++
+	case x.Removal != "":
+		moves[string(x.Removal)]++
+	case x.From == x.To:
+		moves["return"]++
+	}
+}
