@@ -68,6 +68,23 @@ func TestWrongNodesExample(t *testing.T) {
 	}
 }
 
+// TestConsolidationExample checks that the example empties two nodes, and that the budget of queue keeps the third.
+func TestConsolidationExample(t *testing.T) {
+	c, err := config.LoadFile("examples/consolidation.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := report.Plan(&b, report.Table, planFor(t, "examples/consolidation-cluster.yaml", c)); err != nil {
+		t.Fatal(err)
+	}
+	first, _, _ := strings.Cut(b.String(), "\n")
+	const want = "Plan: 2 nodes emptied by 3 evictions; 1 node with few requests stays; lower bound 3; dry run: nothing is evicted."
+	if first != want || !c.DryRun {
+		t.Errorf("dryRun %t, the first line is\n%s\nwant\n%s", c.DryRun, first, want)
+	}
+}
+
 // TestCrowdedNodesExample checks that two pods leave the node that is full of pods, and that nothing moves if more nodes must
 // be under-utilized.
 func TestCrowdedNodesExample(t *testing.T) {

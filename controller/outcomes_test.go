@@ -146,6 +146,8 @@ func TestOutcomes(t *testing.T) {
 	for _, r := range hintFailureReports(t) {
 		say(r)
 	}
+	emptying, _ := emptyingReport(t, plan.Blocked, plan.BlockedByPDB)
+	say(emptying)
 	for _, r := range refusedPlanReports(t) {
 		say(r)
 	}

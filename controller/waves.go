@@ -45,6 +45,10 @@ func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.
 		if ctx.Err() != nil {
 			return &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf("the process was told to stop before wave %d", wave)}
 		}
+		if p.Mode == plan.Live {
+			ready, dropped := splitByNode(todo, p.report.Outcomes, remaining.Moves)
+			remaining.Moves, p.report.Outcomes = ready, append(p.report.Outcomes, dropped...)
+		}
 		moves, stop := p.recheckRemaining(ctx, remaining, wave, first)
 		if stop != nil {
 			return stop
@@ -242,6 +246,37 @@ func roomProblem(all []plan.Move, done []plan.Outcome, m plan.Move) string {
 		}
 	}
 	return ""
+}
+
+// splitByNode returns the candidates without those that empty a node which another move has failed to leave. For each of
+// those, it returns an outcome.
+func splitByNode(todo plan.Plan, done []plan.Outcome, candidates []plan.Move) (ready []plan.Move, dropped []plan.Outcome) {
+	failed := map[string]plan.Outcome{} // by goal ID
+	for _, o := range done {
+		if o.Outcome == plan.Evicted || o.Outcome == plan.AlreadyGone || o.Outcome == plan.InProgress {
+			continue
+		}
+		if k := slices.IndexFunc(todo.Moves, func(m plan.Move) bool { return m.Step == o.Step }); k >= 0 {
+			for _, id := range todo.Moves[k].Goals {
+				failed[id] = o
+			}
+		}
+	}
+	for _, m := range candidates {
+		k := slices.IndexFunc(todo.Goals, func(g plan.Goal) bool {
+			_, is := failed[g.ID]
+			return is && g.Kind == plan.NodeEmpty && slices.Contains(m.Goals, g.ID)
+		})
+		if k < 0 {
+			ready = append(ready, m)
+			continue
+		}
+		g := &todo.Goals[k]
+		o := failed[g.ID]
+		dropped = append(dropped, droppedOutcomes([]plan.Move{m}, plan.Reason{Code: plan.NodeNotEmptied, Message: fmt.Sprintf(
+			"%s is emptied only as a whole, and %s stays: %s (%s)", g.Subject.Name, o.Pod, o.Outcome, o.Reason.Code)})...)
+	}
+	return ready, dropped
 }
 
 // displacementProblem returns a message if a displaced move makes room for no later move, and ""

@@ -80,9 +80,9 @@ type PodExplanation struct {
 // StrategyResult is the result of the rules of one strategy's own for a pod, without the global rules.
 type StrategyResult struct {
 	Strategy string `json:"strategy"`
-	// Allows reports that the scope, the selector and the guards of the strategy allow the move.
+	// Allows reports that the scope, the selector and the guards of the strategy, minConfidence included, allow the move.
 	Allows bool `json:"allows"`
-	// Reason is the first rule that bars the pod. It is empty if Allows is true.
+	// Reason is the first rule that forbids the move. It is empty if Allows is true.
 	Reason Reason       `json:"reason,omitzero"`
 	Limits []RuleResult `json:"limits,omitempty"`
 	Soft   bool         `json:"soft,omitempty"`

@@ -9,14 +9,16 @@ const (
 	// NodeBelow requires a resource of a node at or below Limit, a fraction of allocatable.
 	NodeBelow GoalKind = "NodeBelow"
 	// SkewAtMost requires that the fullest domain of TopologyKey has at most Limit more pods of a group than the emptiest.
+	// A move out of Domains does not improve the goal, although the difference may fall.
 	SkewAtMost GoalKind = "SkewAtMost"
-	// CountAtMost requires that each domain of TopologyKey has at most Limit pods of a group.
+	// CountAtMost requires that each domain of TopologyKey has at most Limit pods of a group. A move out of Domains does not
+	// improve the goal.
 	CountAtMost GoalKind = "CountAtMost"
 	// PodsApart requires that no two pods of a Conflict run in the same domain.
 	PodsApart GoalKind = "PodsApart"
 	// PodAway requires that a pod leaves its node.
 	PodAway GoalKind = "PodAway"
-	// NodeEmpty requires a node without the pods in Pods.
+	// NodeEmpty requires a node without the pods in Pods. The pods leave together, or none leaves for this goal.
 	NodeEmpty GoalKind = "NodeEmpty"
 )
 
@@ -43,6 +45,9 @@ type Goal struct {
 	Strategy string    `json:"strategy"`
 	Kind     GoalKind  `json:"kind"`
 	Subject  ObjectRef `json:"subject"`
+	// Group names the pods of SkewAtMost and CountAtMost, if another goal of the strategy is about other pods of the subject,
+	// such as those of another ReplicaSet.
+	Group string `json:"group,omitempty"`
 	// Resource is set for NodeBelow.
 	Resource string `json:"resource,omitempty"`
 	// Basis is BasisLoad for a NodeBelow on measured usage. Empty means requests.
@@ -76,7 +81,7 @@ type Goal struct {
 	// Pods is the group of SkewAtMost and CountAtMost without terminal pods, the pods of the conflicts of PodsApart, the
 	// pod of PodAway, or the pods that must leave the node of NodeEmpty.
 	Pods []cluster.PodID `json:"-"`
-	// Domains are the values of TopologyKey in which the group can run, sorted.
+	// Domains are the values of TopologyKey in which the group can run, sorted. Nil, for CountAtMost, means all values.
 	Domains []string `json:"-"`
 	// NotCounted marks, by node, the nodes whose pods SkewAtMost and CountAtMost do not count. Nil means none. Goals may
 	// share the slice.
@@ -86,6 +91,10 @@ type Goal struct {
 	// Targets marks, by node, the nodes on which the replacement meets a PodAway. Nil means every other node. Goals may
 	// share the slice.
 	Targets []bool `json:"-"`
+	// Leaving are the pods of a NodeEmpty in the plan.
+	Leaving []PodRef `json:"leaving,omitempty"`
+	// MaxNodes is the largest number of nodes that one plan may empty for the strategy of a NodeEmpty. 0 means no limit.
+	MaxNodes int `json:"-"`
 	// MayReturn means that the replacement may run on the node that its pod left. It is for PodAway goals that are about
 	// the pod and not about its node.
 	MayReturn bool `json:"mayReturn,omitempty"`

@@ -23,6 +23,7 @@ const (
 	NodeAffinityViolated     Code = "NodeAffinityViolated"
 	BetterNodeExists         Code = "BetterNodeExists"
 	TaintNotTolerated        Code = "TaintNotTolerated"
+	NodeUnderUtilized        Code = "NodeUnderUtilized"
 )
 
 // Guards that forbid an eviction.
@@ -99,6 +100,7 @@ const (
 	WaitsForNextPass       Code = "WaitsForNextPass"
 	PredictionLimitReached Code = "PredictionLimitReached"
 	AlreadyPlanned         Code = "AlreadyPlanned"
+	NodeNotEmptied         Code = "NodeNotEmptied"
 	Discarded              Code = "Discarded"
 )
 
@@ -123,6 +125,7 @@ const (
 	LimitPerOwner           Code = "LimitPerOwner"
 	LimitPerZone            Code = "LimitPerZone"
 	LimitPerHour            Code = "LimitPerHour"
+	LimitMaxNodes           Code = "LimitMaxNodes"
 	BackedOff               Code = "BackedOff"
 	PermissionMissing       Code = "PermissionMissing"
 	BlockedByAdmission      Code = "BlockedByAdmission"

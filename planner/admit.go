@@ -33,7 +33,7 @@ func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan,
 		}
 		c.Limits.Add(pod.ID, strategy)
 	}
-	return dropUnpaired(pl, dropped)
+	return dropUnpaired(pl, dropPartlyEmptied(s, pl, dropped))
 }
 
 // If one move of a displacement step is dropped, dropUnpaired also drops the other move.

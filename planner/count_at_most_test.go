@@ -92,20 +92,26 @@ func TestCountAtMostAndOthers(t *testing.T) {
 	}
 }
 
-// TestSkewNotCounted checks that pods on marked nodes do not count, and that marked nodes take pods out of the domains.
+// TestSkewNotCounted checks that pods on marked nodes do not count, and that a landing there does not help.
 func TestSkewNotCounted(t *testing.T) {
-	s := snapshotOf(t, `
+	const skewedZones = `
 base: three-nodes
 objects:
 - {kind: Node, metadata: {name: n4, labels: {topology.kubernetes.io/zone: zone-1}}}
 - {kind: Deployment, metadata: {name: web}, requests: {cpu: 100m, memory: 64Mi}, pods: [3 on n1, 1 on n2, 1 on n3]}
-`)
+`
+	s := snapshotOf(t, skewedZones)
 	g := countAtMost(s, "web", "topology.kubernetes.io/zone", 1)
 	g.Kind, g.Domains = plan.SkewAtMost, []string{"zone-1", "zone-2", "zone-3"}
 	g.NotCounted = make([]bool, len(s.Nodes))
 	g.NotCounted[s.NodeByName("n4").ID] = true
 	p := planFor(t, s, unlimitedOptions(), g)
-	if len(p.Moves) != 1 || p.Moves[0].Acceptable.Nodes != 3 || p.Before.Excess["g1"] != 1 || p.After.Excess["g1"] != 0 {
+	if len(p.Moves) != 0 || p.Rejections.Counts[plan.WouldReturn] != 3 || p.Before.Excess["g1"] != 1 {
+		t.Errorf("a third of the replacements land on n4; the plan is\n%s", formatPlan(p))
+	}
+	cordoned := snapshotOf(t, skewedZones+"- {kind: Node, metadata: {name: n4}, spec: {unschedulable: true}}\n")
+	p = planFor(t, cordoned, unlimitedOptions(), g)
+	if len(p.Moves) != 1 || p.Moves[0].Acceptable.Nodes != 2 || p.Before.Excess["g1"] != 1 || p.After.Excess["g1"] != 0 {
 		t.Errorf("the plan is\n%s", formatPlan(p))
 	}
 	g.NotCounted[s.NodeByName("n1").ID] = true

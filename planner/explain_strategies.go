@@ -16,8 +16,11 @@ func (e *Explainer) strategies(p *cluster.Pod) (out []plan.StrategyResult) {
 			continue
 		}
 		reason, barred := e.start.Eligibility.BarredFor(i, p.ID)
-		x := plan.StrategyResult{Strategy: info.Name, Allows: !barred, Reason: reason, Soft: info.Soft}
 		of := e.searchFor(info.Mode)
+		if !barred {
+			reason, barred = of.tooUncertain(i, p)
+		}
+		x := plan.StrategyResult{Strategy: info.Name, Allows: !barred, Reason: reason, Soft: info.Soft}
 		if start := of.start.Limits.OfStrategy(i); start != nil {
 			_, moved := of.moves[p.ID]
 			x.Limits = slices.DeleteFunc(compareLimits(p, start, of.done.Limits.OfStrategy(i), moved, of.mode), func(r plan.RuleResult) bool {
@@ -27,6 +30,23 @@ func (e *Explainer) strategies(p *cluster.Pod) (out []plan.StrategyResult) {
 		out = append(out, x)
 	}
 	return out
+}
+
+// tooUncertain returns the reason if the strategy wants more confidence than all others, and the landing of the pod's
+// replacement has less.
+func (of explainedProposal) tooUncertain(strategy int, p *cluster.Pod) (plan.Reason, bool) {
+	own := of.start.Options.RulesOf(strategy)
+	if own == nil || own.MinConfidence <= of.start.Options.MinConfidence {
+		return plan.Reason{}, false
+	}
+	turn := goal.FirmTurn
+	if of.start.Options.Strategies[strategy].Soft {
+		turn = goal.SoftTurn
+	}
+	of.start.SetTurn(turn)
+	defer of.start.SetTurn(goal.EveryTurn)
+	l, reason, lands := of.start.PredictFor(strategy, p.ID)
+	return reason, !lands && l.Confidence < own.MinConfidence && (reason.Code == plan.UncertainLanding || reason.Code == plan.WouldReturn)
 }
 
 // searchFor returns the search for moves of strategies in this mode, or the automatic one if there is no proposal.

@@ -68,15 +68,24 @@ func (p *Planner) PredictHints(s *cluster.Snapshot) (*cluster.Snapshot, error) {
 // Replan makes a second plan in a pass in which not every move succeeded as planned. The parameter done holds the
 // moves that were or may have been executed since began. These moves count against the limits of the pass. Replan
 // never evicts pods that started after began, so the pass never evicts its own replacements. Replan plans for automatic
-// strategies only.
+// strategies only, and empties no node: the next pass does.
 func (p *Planner) Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan {
 	later := *p
 	if age := now.Sub(began) + time.Second; age > later.opts.Guards.MinPodAge { // pod timestamps have a resolution of one second
 		later.opts.Guards.MinPodAge = age
 	}
-	c := automaticSearch(&later.opts, s, st, goals, now)
+	c := automaticSearch(&later.opts, s, st, withoutEmptying(goals), now)
 	c.Limits.AddEarlierMoves(done)
 	return runSearch(c)
+}
+
+// withoutEmptying makes constraints of the goals of the kind NodeEmpty.
+func withoutEmptying(goals []plan.Goal) []plan.Goal {
+	out := slices.Clone(goals)
+	for i := range out {
+		out[i].Constraint = out[i].Constraint || out[i].Kind == plan.NodeEmpty
+	}
+	return out
 }
 
 func runSearch(c *search.Search) plan.Plan {

@@ -38,15 +38,27 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 		c := newRecheck(opts, s, st, goals, now)
 		c.SetTurn(turn)
 		setStrategies(c, pl.Moves)
+		startEmptying(c, pl, moves)
 		return c
 	}
+	if !emptiesNode(&pl, moves) {
+		return recheckWave(newSearch, pl, wave, moves)
+	}
+	moves, blocked := dropBlockedNodes(newSearch(), pl, moves)
+	ok, dropped = recheckWave(newSearch, pl, wave, moves)
+	ok, more := keepWholeNodes(pl, ok, dropped)
+	return ok, slices.Concat(blocked, dropped, more)
+}
+
+// recheckWave checks the moves of a wave with its planned hints, and without hints if they are impossible.
+func recheckWave(newSearch func() *search.Search, pl plan.Plan, wave int, moves []plan.Move) (ok []plan.Move, dropped []plan.Outcome) {
 	planned := pl.HintsForWave(wave)
 	if len(planned.Nodes) == 0 {
-		return recheckAll(newSearch, moves, nil)
+		return recheckAll(newSearch, pl, moves, nil)
 	}
 	hinted, why := findPlannedHints(newSearch(), planned)
 	if why == "" {
-		ok, dropped = recheckAll(newSearch, moves, hinted)
+		ok, dropped = recheckAll(newSearch, pl, moves, hinted)
 		if slices.ContainsFunc(ok, plan.Move.Steered) {
 			return ok, dropped
 		}
@@ -54,7 +66,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 	steered := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Steered() })
 	rest := slices.DeleteFunc(moves, plan.Move.Steered)
 	known := dropped
-	ok, dropped = recheckAll(newSearch, rest, nil)
+	ok, dropped = recheckAll(newSearch, pl, rest, nil)
 	for _, m := range steered {
 		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
 			Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
@@ -112,12 +124,17 @@ func findPlannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, str
 }
 
 // recheckAll rechecks the moves until each of them is certain also once the others are gone. A move that leaves the wave
-// changes the landings of the others, so they are checked again as if the wave had never had that move.
-func recheckAll(newSearch func() *search.Search, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
+// changes the landings of the others, so they are checked again as if the wave had never had that move. If a move that
+// empties a node is dropped, the other moves of the node leave the wave, too.
+func recheckAll(newSearch func() *search.Search, pl plan.Plan, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
 	for again := true; again; {
 		var out []plan.Outcome
 		moves, out, again = recheckOnce(newSearch(), moves, hinted)
 		dropped = append(dropped, out...)
+		if !again {
+			moves, out = keepWholeNodes(pl, moves, dropped)
+			dropped, again = append(dropped, out...), len(out) > 0
+		}
 	}
 	return moves, dropped
 }

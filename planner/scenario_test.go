@@ -122,7 +122,11 @@ func formatPlan(p plan.Plan) string {
 		b.WriteString("\n")
 	}
 	for _, g := range p.Goals {
-		fmt.Fprintf(&b, "goal %s %s %s: excess %v -> %v\n", g.ID, g.Kind, g.Subject, g.Excess, p.After.Excess[g.ID])
+		subject := g.Subject.String()
+		if g.Group != "" {
+			subject += " (" + g.Group + ")"
+		}
+		fmt.Fprintf(&b, "goal %s %s %s: excess %v -> %v\n", g.ID, g.Kind, subject, g.Excess, p.After.Excess[g.ID])
 	}
 	for _, m := range p.Moves {
 		if m.Removal != "" {

@@ -81,7 +81,7 @@ var unmetReasons = [...]struct {
 func (t *table) residualsText(p plan.Plan) string {
 	var parts []string
 	for _, g := range p.Goals {
-		if v := p.Bound.ResidualByGoal[g.ID]; v > tiny && g.Kind != plan.PodAway { // the blockers count these pods
+		if v := p.Bound.ResidualByGoal[g.ID]; v > tiny && g.Kind != plan.PodAway && g.Kind != plan.NodeEmpty { // the blockers count these pods
 			parts = append(parts, residualText(g, v))
 		}
 	}
@@ -93,6 +93,9 @@ func (t *table) residualsText(p plan.Plan) string {
 
 func residualText(g plan.Goal, v float64) string {
 	name := escape(g.Subject.Name)
+	if g.Group != "" {
+		name += " (" + escape(g.Group) + ")"
+	}
 	switch g.Kind {
 	case plan.NodeBelow:
 		return escape(g.ID) + ": " + resourceText(g) + " of " + name + ", " + percent.Of(v) + " over"

@@ -206,6 +206,9 @@ func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
 			text += fmt.Sprintf("; %d %s", n, outcomeText(k))
 		}
 	}
+	if more := emptiedText(r); more != "" {
+		text += "; " + more
+	}
 	t.addLine("%s", t.paint(color, text+"."))
 }
 

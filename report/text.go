@@ -41,6 +41,9 @@ func categoryText(w plan.WorkloadState) string {
 // goalText describes the condition that a goal states.
 func goalText(g plan.Goal) string {
 	what := escape(g.Subject.String())
+	if g.Group != "" {
+		what += " (" + escape(g.Group) + ")"
+	}
 	switch g.Kind {
 	case plan.NodeBelow:
 		return fmt.Sprintf("%s of %s at most %s", resourceText(g), what, percent.Of(g.Limit))

@@ -13,6 +13,7 @@ import (
 // and counts the moves for the others apart.
 func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 	goals, met, improved := countGoals(p)
+	nodes := countNodesToEmpty(p)
 	color, text := green, ""
 	if len(p.NothingJudged) > 0 {
 		t.writeNothingJudged(p, subject, effect)
@@ -27,8 +28,10 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 		if text, color = nothingToDoText(p); proposed != "" {
 			text, proposed = proposed+"; "+strings.TrimPrefix(text, "nothing to do: "), ""
 		}
-	case goals == 0: // a person approved these steps; the waiting plan has the goals
+	case goals+nodes.all == 0: // a person approved these steps; the waiting plan has the goals
 		text = plural.Count(len(p.Moves), "approved eviction")
+	case goals == 0:
+		text = nodes.text()
 	case len(p.Moves) == 0:
 		color = yellow
 		text = fmt.Sprintf("no evictions; %d of %d goals stay unmet (reasons below)", goals-met, goals)
@@ -36,7 +39,13 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 		if met < goals {
 			color = yellow
 		}
-		text = fmt.Sprintf("%s; lower bound %d", movesEffectText(len(p.Moves), met, improved, goals), p.Bound.MinForPlan)
+		text = movesEffectText(len(p.Moves)-nodes.evictions, met, improved, goals)
+	}
+	if goals > 0 && nodes.all > 0 {
+		text += "; " + nodes.text()
+	}
+	if goals+nodes.all > 0 && len(p.Moves) > 0 {
+		text += fmt.Sprintf("; lower bound %d", p.Bound.MinForPlan)
 	}
 	if waiting != "" && len(p.Goals)+len(p.Moves) > 0 {
 		text, color = text+"; waiting: "+waiting, yellow
@@ -181,11 +190,16 @@ func noDataText(p plan.Plan, named bool) string {
 	return strings.Join(out, "; ")
 }
 
-// countGoals counts the unmet goals of the plan, and those that it meets or improves.
+// countGoals counts the unmet goals of the plan, and those that it meets or improves. Nodes to empty do not count: a node
+// that cannot be emptied violates nothing.
 func countGoals(p plan.Plan) (all, met, improved int) {
 	before, after := p.UnlistedGoals()
-	all, met = len(p.Goals)+before, before-after
+	all, met = before, before-after
 	for _, g := range p.Goals {
+		if g.Kind == plan.NodeEmpty {
+			continue
+		}
+		all++
 		if after := p.After.Excess[g.ID]; after <= tiny {
 			met++
 		} else if after < g.Excess-tiny {

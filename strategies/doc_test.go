@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/failedpods"
 	"github.com/evenkeel-project/evenkeel/strategies/lifetime"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeaffinity"
+	"github.com/evenkeel-project/evenkeel/strategies/nodeconsolidation"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 	"github.com/evenkeel-project/evenkeel/strategies/nodetaints"
 	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
@@ -31,6 +32,7 @@ var argTypes = map[string]reflect.Type{
 	"Lifetime":             reflect.TypeFor[lifetime.Args](),
 	"FailedPods":           reflect.TypeFor[failedpods.Args](),
 	"NodeAffinity":         reflect.TypeFor[nodeaffinity.Args](),
+	"NodeConsolidation":    reflect.TypeFor[nodeconsolidation.Args](),
 	"NodeTaints":           reflect.TypeFor[nodetaints.Args](),
 }
 

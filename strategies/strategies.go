@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/failedpods"
 	"github.com/evenkeel-project/evenkeel/strategies/lifetime"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeaffinity"
+	"github.com/evenkeel-project/evenkeel/strategies/nodeconsolidation"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 	"github.com/evenkeel-project/evenkeel/strategies/nodetaints"
 	"github.com/evenkeel-project/evenkeel/strategies/restarts"
@@ -66,6 +67,7 @@ var All = []Definition{
 	{Type: "FailedPods", New: asStrategy(failedpods.New), Args: reflect.TypeFor[failedpods.Args](), LandingOptional: true},
 	{Type: "NodeAffinity", New: asStrategy(nodeaffinity.New), Args: reflect.TypeFor[nodeaffinity.Args](), LandingOptional: true},
 	{Type: "NodeTaints", New: asStrategy(nodetaints.New), Args: reflect.TypeFor[nodetaints.Args](), LandingOptional: true},
+	{Type: "NodeConsolidation", New: asStrategy(nodeconsolidation.New), Args: reflect.TypeFor[nodeconsolidation.Args]()},
 }
 
 func asStrategy[S Strategy](f constructor[S]) constructor[Strategy] {

@@ -79,6 +79,8 @@ func (m *ApartMeasure) ExcessAfterLeaving(pod cluster.PodID, from cluster.NodeID
 	return int64(m.together) - m.conflictsOn(pod, from)
 }
 
+func (*ApartMeasure) CountsLanding(cluster.NodeID) bool { return true }
+
 func (m *ApartMeasure) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	m.together = int(m.ExcessAfter(pod, from, to))
 	m.at[pod] = to

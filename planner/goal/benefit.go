@@ -10,7 +10,7 @@ import (
 // ImprovesAll reports whether a move to `to` improves every requested goal that the eviction could improve.
 func (t *Tracker) ImprovesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
 	return t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
-		return !t.Asks(i, pod) || !t.CouldImprove(i, pod, from) || t.Measures[i].ExcessAfter(pod, from, to) < t.Excess(i)
+		return !t.Asks(i, pod) || !t.CouldImprove(i, pod, from) || excessChange(t, i, pod, from, to) < 0
 	})
 }
 
@@ -81,7 +81,7 @@ func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float
 func (t *Tracker) ImprovedGoals(pod cluster.PodID, from, to cluster.NodeID) []int {
 	var out []int
 	t.EachAffected(pod, from, to, func(i int) bool {
-		if t.Asks(i, pod) && t.Measures[i].ExcessAfter(pod, from, to) < t.Measures[i].Excess() && t.amountAllowsTarget(i, pod, to) {
+		if t.Asks(i, pod) && excessChange(t, i, pod, from, to) < 0 && t.amountAllowsTarget(i, pod, to) {
 			out = append(out, i)
 		}
 		return true
@@ -90,12 +90,22 @@ func (t *Tracker) ImprovedGoals(pod cluster.PodID, from, to cluster.NodeID) []in
 	return slices.Compact(out)
 }
 
+// excessChange returns the change in the excess of goal i by the move. Negative values are improvements; a landing that the
+// goal does not count is none.
+func excessChange(t *Tracker, i int, pod cluster.PodID, from, to cluster.NodeID) int64 {
+	change := t.Measures[i].ExcessAfter(pod, from, to) - t.Excess(i)
+	if change < 0 && !t.Measures[i].CountsLanding(to) {
+		return 0
+	}
+	return change
+}
+
 // ExcessChange returns the change in the weighted sum of excess over all requested goals, each as a share of its
 // initial excess. Negative values are improvements.
 func (t *Tracker) ExcessChange(pod cluster.PodID, from, to cluster.NodeID) (sum float64) {
 	t.EachAffected(pod, from, to, func(i int) bool {
 		if g := &t.Goals[i]; t.Asks(i, pod) {
-			sum += float64(g.Weight * float64(t.Measures[i].ExcessAfter(pod, from, to)-t.Excess(i)) / float64(t.InitialExcess[i]))
+			sum += float64(g.Weight * float64(excessChange(t, i, pod, from, to)) / float64(t.InitialExcess[i]))
 		}
 		return true
 	})

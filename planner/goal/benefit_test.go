@@ -27,7 +27,7 @@ func TestCouldImproveFindsANode(t *testing.T) {
 				Weight: 1, Pods: s.Workloads[i].Pods}})
 			for _, id := range s.Workloads[i].Pods {
 				from := s.Pods[id].Node
-				want := slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool { return tr.Measures[0].ExcessAfter(id, from, n.ID) < tr.Excess(0) })
+				want := slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool { return excessChange(tr, 0, id, from, n.ID) < 0 })
 				if got := tr.CouldImprove(0, id, from); got != want {
 					t.Fatalf("of %v, pod %s of %s: could serve is %v, want %v", counted, s.Pods[id].Object.Name, s.Nodes[from].Name, got, want)
 				}

@@ -14,6 +14,7 @@ type CountMeasure struct {
 	Domains    *domains
 	Limit      int
 	notCounted []bool
+	listed     []int32       // by domain: its index in the list of the goal, or NoDomain; nil if the goal lists none
 	counts     []domainCount // sorted by domain
 	excess     int
 }
@@ -23,6 +24,9 @@ type domainCount struct{ domain, pods int32 }
 
 func newCountMeasure(c *measureCache, g *plan.Goal) Measure {
 	m := &CountMeasure{Domains: c.domains.forKey(c.snapshot, g.TopologyKey), Limit: int(g.Limit), notCounted: g.NotCounted}
+	if len(g.Domains) > 0 {
+		m.listed = c.indexOf(m.Domains, g.Domains)
+	}
 	for _, id := range g.Pods {
 		if p := &c.snapshot.Pods[id]; !p.Terminal {
 			m.add(p.Node, 1)
@@ -114,6 +118,14 @@ func (m *CountMeasure) ExcessAfterLeaving(pod cluster.PodID, from cluster.NodeID
 	return m.ExcessAfter(pod, from, cluster.NoNode)
 }
 
+func (m *CountMeasure) CountsLanding(n cluster.NodeID) bool {
+	if n == cluster.NoNode {
+		return true
+	}
+	d := m.Domains.of(n, m.notCounted)
+	return d != NoDomain && (m.listed == nil || m.listed[d] != NoDomain)
+}
+
 func (m *CountMeasure) Move(_ cluster.PodID, from, to cluster.NodeID) {
 	m.add(from, -1)
 	m.add(to, 1)
@@ -129,22 +141,23 @@ func (m *CountMeasure) addEffects(a *TargetCheck, t *Tracker, i int32, pod clust
 	if t.Asks(int(i), pod) {
 		helps = helpful
 	}
-	landing := func(full bool) effect {
+	landing := func(full, listed bool) effect {
 		switch {
-		case !full && leaves:
+		case !full && leaves && listed:
 			return harmless | helps
 		case !full || leaves:
 			return harmless
 		}
 		return 0
 	}
+	listed := func(d int) bool { return m.listed == nil || m.listed[d] != NoDomain }
 	effects := make([]effect, m.Domains.Count()+1)
-	for d := range effects {
-		effects[d] = landing(m.Limit == 0)
+	effects[0] = landing(false, false)
+	for d := range m.Domains.Count() {
+		effects[d+1] = landing(m.Limit == 0, listed(d))
 	}
-	effects[0] = landing(false)
 	for _, c := range m.counts {
-		effects[c.domain+1] = landing(int(c.pods) >= m.Limit)
+		effects[c.domain+1] = landing(int(c.pods) >= m.Limit, listed(int(c.domain)))
 	}
 	if from != NoDomain {
 		effects[from+1] = harmless

@@ -34,7 +34,7 @@ func TestMeasuresAgreeWithMoves(t *testing.T) {
 					}
 					return true
 				})
-				worse, better = worse || predicted[i] > before[i], better || predicted[i] < before[i]
+				worse, better = worse || predicted[i] > before[i], better || predicted[i] < before[i] && m.CountsLanding(to)
 			}
 			check := track.CheckTargets(p.ID, p.Node)
 			if got, want := check.Acceptable(to), better && !worse; got != want {

@@ -15,6 +15,10 @@ type Measure interface {
 	ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64
 	// ExcessAfterLeaving returns the least excess after the pod leaves `from`, with the best target. `from` may be NoNode.
 	ExcessAfterLeaving(pod cluster.PodID, from cluster.NodeID) int64
+	// CountsLanding reports whether a landing on n can improve the goal. A goal about a group of pods improves only if the
+	// replacement lands in a domain that the goal counts. Elsewhere it is lost to the group: the excess may fall, but no
+	// domain comes closer to the others.
+	CountsLanding(n cluster.NodeID) bool
 	Move(pod cluster.PodID, from, to cluster.NodeID)
 	// Reported returns the excess in the unit of plan.Goal.
 	Reported() float64
@@ -47,6 +51,7 @@ var kinds = map[plan.GoalKind]kind{
 	plan.CountAtMost: {newMeasure: newCountMeasure, order: groupOrder, group: true, metByLeaving: true},
 	plan.PodsApart:   {newMeasure: newApartMeasure, order: groupOrder, group: true, metByLeaving: true},
 	plan.NodeBelow:   {newMeasure: newNodeMeasure, order: nodeOrder},
+	plan.NodeEmpty:   {newMeasure: newEmptyMeasure, order: nodeOrder, stated: true},
 }
 
 const (

@@ -58,6 +58,8 @@ func (b *NodeMeasure) ExcessAfterLeaving(pod cluster.PodID, from cluster.NodeID)
 	return b.ExcessAfter(pod, from, cluster.NoNode)
 }
 
+func (*NodeMeasure) CountsLanding(cluster.NodeID) bool { return true }
+
 func (b *NodeMeasure) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	b.used += b.usageChange(pod, from, to)
 }

@@ -6,7 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -16,7 +19,7 @@ import (
 func (t *Tracker) FirstGoals() []bool {
 	heaviest := 0.0
 	for i := range t.Goals {
-		if g := &t.Goals[i]; !g.Constraint && t.Excess(i) > 0 {
+		if g := &t.Goals[i]; Requests(t, i) && t.Excess(i) > 0 {
 			heaviest = max(heaviest, g.Weight)
 		}
 	}
@@ -42,7 +45,7 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	}
 	var all []needy
 	for i := range t.Goals {
-		if g := &t.Goals[i]; !g.Constraint && t.Excess(i) > 0 {
+		if g := &t.Goals[i]; Requests(t, i) && t.Excess(i) > 0 {
 			kind, tried := kinds[g.Kind], stuck[i]
 			if kind.stated {
 				tried = 0
@@ -82,7 +85,7 @@ func rank(first bool) int {
 
 // Number sorts goals into a stable order and sets their excess. Number names the goals with excess g1, g2, and so on.
 func Number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
-	t := NewTracker(s, sortedByKey(goals))
+	t := NewTracker(s, sortedByKey(s, goals))
 	t.number()
 	return t.Goals
 }
@@ -91,7 +94,7 @@ func (t *Tracker) number() {
 	n := 0
 	for i := range t.Goals {
 		g := &t.Goals[i]
-		if at := kinds[g.Kind]; at.stated && t.Snapshot.Pods[g.Pods[0]].Node != cluster.NoNode {
+		if g.Kind == plan.PodAway && t.Snapshot.Pods[g.Pods[0]].Node != cluster.NoNode {
 			g.From = t.Snapshot.Nodes[t.Snapshot.Pods[g.Pods[0]].Node].Name
 		}
 		g.Excess, g.ID = t.ReportedExcess(i), ""
@@ -117,8 +120,8 @@ func (t *Tracker) begin() {
 	t.First = t.FirstGoals()
 }
 
-// sortedByKey sorts goals by their keys, and computes each key once.
-func sortedByKey(goals []plan.Goal) []plan.Goal {
+// sortedByKey sorts goals by their keys, and computes each key once. It names the groups of goals with the same key.
+func sortedByKey(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
 	type keyed struct {
 		key string
 		at  int
@@ -131,9 +134,43 @@ func sortedByKey(goals []plan.Goal) []plan.Goal {
 	out := make([]plan.Goal, len(goals))
 	for i, x := range order {
 		out[i] = goals[x.at]
+		if i > 0 && x.key == order[i-1].key {
+			nameGroup(s, &out[i-1])
+			nameGroup(s, &out[i])
+		}
 	}
 	return out
 }
+
+// nameGroup names the group of pods of a goal, because another goal has the same subject.
+func nameGroup(s *cluster.Snapshot, g *plan.Goal) {
+	if g.Kind != plan.SkewAtMost && g.Kind != plan.CountAtMost || g.Group != "" || len(g.Pods) == 0 {
+		return
+	}
+	first := &s.Pods[g.Pods[0]]
+	isShared := func(get func(*cluster.Pod) string) bool {
+		return get(first) != "" && !slices.ContainsFunc(g.Pods, func(id cluster.PodID) bool { return get(&s.Pods[id]) != get(first) })
+	}
+	switch {
+	case isShared(controllerName) && first.Controller.Name != g.Subject.Name:
+		g.Group = controllerName(first)
+	case isShared(revision):
+		g.Group = "revision " + revision(first)
+	default:
+		g.Group = fmt.Sprintf("%s, such as %s", plural.Count(len(g.Pods), "pod"), first.Object.Name)
+	}
+}
+
+// controllerName returns the kind and the name of the controller of a pod, or "".
+func controllerName(p *cluster.Pod) string {
+	if p.Controller == nil {
+		return ""
+	}
+	return p.Controller.Kind + " " + p.Controller.Name
+}
+
+// revision returns the revision of a pod of a StatefulSet, or "".
+func revision(p *cluster.Pod) string { return p.Object.Labels[appsv1.ControllerRevisionHashLabelKey] }
 
 // Key orders goals. Goals about single pods keep the order in which their strategy states them.
 func Key(g plan.Goal) string {

@@ -56,6 +56,8 @@ func (m *podAwayMeasure) ExcessAfter(pod cluster.PodID, from, to cluster.NodeID)
 
 func (m *podAwayMeasure) ExcessAfterLeaving(cluster.PodID, cluster.NodeID) int64 { return 0 }
 
+func (m *podAwayMeasure) CountsLanding(cluster.NodeID) bool { return true }
+
 func (m *podAwayMeasure) Move(_ cluster.PodID, _, to cluster.NodeID) {
 	m.left, m.at = !m.left || to != m.start, to
 }

@@ -154,7 +154,7 @@ func (k *SkewMeasure) effects(from cluster.NodeID, asks bool) groupEffect {
 		if after <= before {
 			bySlot[z] |= harmless
 		}
-		if after < before && asks {
+		if after < before && asks && z < n {
 			bySlot[z] |= helpful
 		}
 	}
@@ -201,6 +201,11 @@ func (k *SkewMeasure) ExcessAfter(_ cluster.PodID, from, to cluster.NodeID) int6
 	n := FewestMoves(k.Counts, k.Limit)
 	k.movePod(to, from)
 	return int64(n)
+}
+
+func (k *SkewMeasure) CountsLanding(n cluster.NodeID) bool {
+	_, counted := k.DomainIndex(n)
+	return counted || n == cluster.NoNode
 }
 
 func (k *SkewMeasure) Move(_ cluster.PodID, from, to cluster.NodeID) {

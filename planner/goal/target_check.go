@@ -75,6 +75,9 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 			a.needs = append(a.needs, RoomNeed{amount, t.Headroom[i].ByNode})
 		}
 	}
+	if t.closed != nil {
+		a.needs = append(a.needs, RoomNeed{1, t.closed})
+	}
 	for _, i := range t.byPod[pod] {
 		t.Measures[i].addEffects(&a, t, i, pod)
 	}

@@ -40,6 +40,10 @@ type Tracker struct {
 	SelectsNodes func(strategy string) bool
 	// First marks, by goal, the goals that the planner handles before all others; see FirstGoals.
 	First []bool
+	// toEmpty lists the goals of the kind NodeEmpty. closed holds, by node, 0 if no replacement may land on it because of
+	// such a goal, and otherwise Unbounded; it is nil without such goals.
+	toEmpty []int32
+	closed  []int64
 	// Annotations caches the parsed annotations of nodes and pods.
 	Annotations *annotation.Cache
 }
@@ -75,6 +79,7 @@ func (t *Tracker) Clone() *Tracker {
 	for i := range c.Headroom {
 		c.Headroom[i].ByNode = slices.Clone(c.Headroom[i].ByNode)
 	}
+	c.closed = slices.Clone(t.closed)
 	c.roomOutsideGoals = maps.Clone(t.roomOutsideGoals)
 	for amounts, x := range c.roomOutsideGoals {
 		c.roomOutsideGoals[amounts] = outsideRoom{x.strategy, slices.Clone(x.byNode)}
@@ -89,7 +94,7 @@ func (t *Tracker) Clone() *Tracker {
 // Asks reports whether a move of the pod may serve goal i: the goal is requested, and its strategy may move the pod. For
 // other moves, the goal is a constraint.
 func (t *Tracker) Asks(i int, pod cluster.PodID) bool {
-	return !t.Goals[i].Constraint && (t.Barred == nil || !t.Barred(i, pod))
+	return Requests(t, i) && (t.Barred == nil || !t.Barred(i, pod))
 }
 
 // Excess returns the excess of goal i in the integer unit of its Measure.
@@ -109,6 +114,14 @@ func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	}
 	for amounts, x := range t.roomOutsideGoals {
 		Headroom{amounts, x.byNode}.applyMove(pod, from, to)
+	}
+	if t.closed == nil {
+		return
+	}
+	for _, n := range [...]cluster.NodeID{from, to} {
+		if n != cluster.NoNode {
+			updateClosed(t, n)
+		}
 	}
 }
 

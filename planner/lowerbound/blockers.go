@@ -94,6 +94,8 @@ func describeUnmetGoal(g plan.Goal) string {
 		return fmt.Sprintf("%s keeps more than %d pods on a value of %s", g.Subject, int(g.Limit), g.TopologyKey)
 	case plan.PodAway:
 		return fmt.Sprintf("%s stays on %s", g.Subject, g.From)
+	case plan.NodeEmpty:
+		return g.Subject.Name + " is not emptied"
 	case plan.PodsApart:
 		return fmt.Sprintf("%s stays in conflict with anti-affinity", g.Subject)
 	}
@@ -170,6 +172,7 @@ var causeWords = map[plan.Code]string{
 	plan.WaitsForNextPass:       "without a predicted place for their replacements, until a later pass",
 	plan.PlacementUnknown:       "of a kind whose landing cannot be predicted",
 	plan.AlreadyPlanned:         "moved by automatic strategies already",
+	plan.NodeNotEmptied:         "on a node that is emptied only as a whole",
 	plan.Discarded:              "discarded by a person",
 	plan.PredictionLimitReached: "not tried to the end: the plan was cut short (limits.maxPredictions)",
 	plan.BlockedByPDB:           "held by PodDisruptionBudgets",
@@ -181,6 +184,7 @@ var causeWords = map[plan.Code]string{
 	plan.LimitPerNamespace:      beyond + "limits.perNamespace",
 	plan.LimitPerOwner:          beyond + "limits.perOwner",
 	plan.LimitPerZone:           beyond + "limits.perZone",
+	plan.LimitMaxNodes:          beyond + "maxNodes",
 	plan.LimitPerHour:           beyond + "limits.perHour",
 	plan.BackedOff:              "of workloads that rest after a bad landing, or came shortly after evictions of their workloads and may replace what was evicted",
 	plan.DoNotDisrupt:           "not to be disrupted, by request",

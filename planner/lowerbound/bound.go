@@ -10,13 +10,15 @@ import (
 // reaching the plan's excess. Compute also returns the excess that no permitted eviction can remove. Only pods that
 // may be evicted and can run on another node count. The parameter start holds the goals before the plan.
 //
-// Each pod that a goal is about alone needs an eviction; see addPodNeeds. The other needs are what remains without these
+// Each pod that a goal is about alone needs an eviction, and so does each pod of a node that the plan empties; see
+// addPodNeeds and addEmptyNeeds. The other needs are what remains without these
 // pods. A pod leaves only one node, so the needs of nodes add up. A pod can belong to several groups, so only the needs of
 // disjoint groups add up. CountBound and WeightedBound combine both kinds of needs.
 func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
 	all, some := podsOfUnmetGoals(c, start)
 	p := &proof{c, start, newReachability(c, start), newEvictionNeed(all), newEvictionNeed(some), 0, map[string]float64{}}
 	p.addPodNeeds()
+	addEmptyNeeds(p)
 	p.addNodeNeeds()
 	p.addGroupNeeds()
 	b := plan.Bound{
@@ -28,10 +30,10 @@ func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
 }
 
 // podsOfUnmetGoals counts the pods of all unmet requested goals, and the pods of goals whose excess the plan lowers.
-// Goals about single pods do not count: their pods are required, so they are in no other need.
+// Goals about single pods and about empty nodes do not count: their pods are required, so they are in no other need.
 func podsOfUnmetGoals(c *search.Search, start *goal.Tracker) (all, some int) {
 	for g, goal := range start.Goals {
-		if was := start.Excess(g); was > 0 && !goal.Constraint && goal.Kind != plan.PodAway {
+		if was := start.Excess(g); was > 0 && !goal.Constraint && goal.Kind != plan.PodAway && goal.Kind != plan.NodeEmpty {
 			n := len(c.PodsOf(g))
 			all += n
 			if c.Goals.Excess(g) < was {

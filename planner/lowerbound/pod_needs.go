@@ -1,11 +1,14 @@
 package lowerbound
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// requiredPods holds the pods that every plan evicts, because a goal is about each of them alone.
+// requiredPods holds the pods that every plan evicts, because a goal is about each of them alone, or because the plan
+// empties their node.
 type requiredPods struct {
 	marked []bool // by pod; nil if there are none
 	count  int
@@ -45,6 +48,28 @@ func (p *proof) addPodNeeds() {
 		p.full.required.add(pod, len(p.Snapshot.Pods))
 		if p.Goals.Excess(g) == 0 {
 			p.planned.required.add(pod, len(p.Snapshot.Pods))
+		}
+	}
+}
+
+// addEmptyNeeds adds one eviction for each pod of a node that the plan empties: no plan empties the node without them. Which
+// further nodes could be empty together is a packing problem, so the bound has no evictions for nodes that stay. If a pod
+// of such a node may not leave, or can run on no other node, the goal is part of the residual.
+func addEmptyNeeds(p *proof) {
+	for g := range p.start.Goals {
+		goal := &p.start.Goals[g]
+		if goal.Kind != plan.NodeEmpty || goal.Constraint || p.start.Excess(g) == 0 {
+			continue
+		}
+		pods := slices.DeleteFunc(slices.Clone(goal.Pods), func(pod cluster.PodID) bool { return p.reach.movedEarlier[pod] })
+		switch {
+		case p.Goals.Excess(g) == 0:
+			for _, pod := range pods {
+				p.full.required.add(pod, len(p.Snapshot.Pods))
+				p.planned.required.add(pod, len(p.Snapshot.Pods))
+			}
+		case slices.ContainsFunc(pods, func(pod cluster.PodID) bool { return !p.canLeaveForGood(pod) }):
+			p.addResidual(*goal, 1, goal.Excess)
 		}
 	}
 }

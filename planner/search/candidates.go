@@ -110,8 +110,8 @@ func (c *pass) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
 
 // countUnmet increments unmetAttempts of each unmet requested goal and reports whether any goal is unmet.
 func (c *goalSearch) countUnmet() (some bool) {
-	for g, goal := range c.Goals.Goals {
-		if !goal.Constraint && c.Goals.Excess(g) > 0 {
+	for g := range c.Goals.Goals {
+		if goal.Requests(c.Goals, g) && c.Goals.Excess(g) > 0 {
 			c.unmetAttempts[g]++
 			some = true
 		}

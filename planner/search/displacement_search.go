@@ -112,7 +112,7 @@ func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
 // is worth two evictions.
 func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) {
 	q := m.displacedLanding(o.displaced)
-	if q == nil || !m.limitsAllowBoth(o.displaced, o.pod) {
+	if q == nil || m.leavesGroup(g, o.displaced, q.To) || !m.limitsAllowBoth(o.displaced, o.pod) {
 		return displacement{}, false
 	}
 	first := Step{Pod: o.displaced, From: o.target, Landing: *q}
@@ -129,6 +129,11 @@ func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) 
 	m.Undo(first)
 	return displacement{o.displaced, o.pod, o.target, g, l.ImprovedGoals, value,
 		eligibility.EvictionCost(&m.Snapshot.Pods[o.displaced]) + eligibility.EvictionCost(&m.Snapshot.Pods[o.pod])}, ok
+}
+
+// leavesGroup reports whether a pod of the group of goal g lands where the goal does not count it.
+func (m *displacementSearch) leavesGroup(g int, pod cluster.PodID, to cluster.NodeID) bool {
+	return !m.Goals.Measures[g].CountsLanding(to) && slices.Contains(m.Goals.Goals[g].Pods, pod)
 }
 
 // worthTwoEvictions reports whether the second move of a step has enough benefit for two evictions.

@@ -52,7 +52,7 @@ func (r *Rejections) remove(pod cluster.PodID) { r.byPod[pod] = 0 }
 
 // limitCodes lists the codes of rejections that depend on the number of moves.
 var limitCodes = []plan.Code{plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner,
-	plan.LimitPerZone, plan.LimitPerHour, plan.WaitsForNextPass}
+	plan.LimitPerZone, plan.LimitPerHour, plan.LimitMaxNodes, plan.WaitsForNextPass}
 
 // ByLimit reports whether a limit blocks the pod.
 func (r *Rejections) ByLimit(pod cluster.PodID) bool {

@@ -59,6 +59,7 @@ func (c *Search) Run() {
 	if c.displacementMoves() {
 		c.finalPass()
 	}
+	c.emptyNodes()
 	if soft {
 		c.softMoves()
 	}

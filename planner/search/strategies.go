@@ -117,6 +117,17 @@ func (c *State) SetStrategy(pod cluster.PodID, strategy int) {
 	}
 }
 
+// PredictFor is PredictWithHints for a move of the strategy.
+func (c *State) PredictFor(strategy int, pod cluster.PodID) (Landing, plan.Reason, bool) {
+	if was, known := c.movesFor[pod]; known {
+		defer c.SetStrategy(pod, was)
+	} else {
+		defer delete(c.movesFor, pod)
+	}
+	c.SetStrategy(pod, strategy)
+	return c.PredictWithHints(pod)
+}
+
 // neededConfidence returns the least confidence of the pod's landing, and a prefix for reasons if its strategy sets it.
 func (c *State) neededConfidence(pod cluster.PodID) (least float64, prefix string) {
 	least = c.Options.MinConfidence
@@ -216,6 +227,7 @@ func (c *Search) softMoves() {
 	c.round++
 	c.passOverGoals()
 	c.finalPass()
+	c.emptyNodes()
 	c.SetTurn(goal.EveryTurn)
 	if len(c.Moves) == was { // otherwise the final pass of the other strategies has not seen these moves
 		c.FinalPassGoals = append(firm, c.FinalPassGoals...)

@@ -3,9 +3,17 @@ package summary
 import (
 	"slices"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
+
+func podRefs(c *search.Search, pods []cluster.PodID) (out []plan.PodRef) {
+	for _, p := range pods {
+		out = append(out, plan.PodRefOf(&c.Snapshot.Pods[p]))
+	}
+	return out
+}
 
 // addGoals lists the unmet goals, and counts those about single pods.
 func addGoals(c *search.Search, out *plan.Plan) {
@@ -20,6 +28,9 @@ func addGoals(c *search.Search, out *plan.Plan) {
 		g := &c.Goals.Goals[i]
 		if isListed {
 			out.Goals = append(out.Goals, *g)
+			if g.Kind == plan.NodeEmpty {
+				out.Goals[len(out.Goals)-1].Leaving = podRefs(c, g.Pods)
+			}
 		}
 		if g.Kind != plan.PodAway || g.ID == "" {
 			continue

@@ -3,12 +3,14 @@ package planverifier
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/placeless"
 )
 
@@ -35,6 +37,9 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	checkSpreads(r, p)
 	checkSoftMoves(r, p)
 	checkMostImproved(r, p)
+	for _, x := range emptied.Findings(emptied.Cluster{Pods: r.pods, Nodes: r.nodes}, p, c.Emptying) {
+		r.violations = append(r.violations, Violation{x.Move.Step, strings.Trim(x.Move.Pod.String(), "/"), x.Code, x.Detail})
+	}
 	return r.violations
 }
 

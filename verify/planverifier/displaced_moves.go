@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/fit"
 )
 
 // Codes for moves without a purpose.
@@ -34,14 +35,17 @@ func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 			r.report(m, RoomNotUsed, "%s moves to %s, but the move makes room on %s", m.DisplacedFor, p.Moves[k].To, m.From)
 		case p.Moves[k].DisplacedFor != nil || !slices.ContainsFunc(m.Goals, func(g string) bool { return slices.Contains(p.Moves[k].Goals, g) }):
 			r.report(m, PurposelessMove, "the move of %s contributes to none of the goals %v", m.DisplacedFor, m.Goals)
+		case slices.ContainsFunc(p.Goals, func(g plan.Goal) bool { return slices.Contains(p.Moves[k].Goals, g.ID) && leavesGroup(r, g, m) }):
+			r.report(m, PurposelessMove, "it leaves the domains that the goals %v count", m.Goals)
 		}
 	}
 }
 
 // contributesToGoal reports whether a move can contribute to one of its goals. For a node goal, the pod
-// must leave that node and use the goal's resource. For a spread goal, the pod must belong to the
-// group and change its domain. For a goal about anti-affinity, the pod must be in conflict with another pod. For a
-// topology spread constraint, the pod must leave its node and be in the namespace. A goal about a pod needs a move of that pod, to another node unless the replacement may return.
+// must leave that node and use the goal's resource. For a goal about a group, the pod must belong to the group and land in
+// another domain that the goal counts. For a goal about anti-affinity, the pod must be in conflict with another pod. For a
+// topology spread constraint, the pod must leave its node and be in the namespace. A goal about a pod needs a move of that
+// pod, to another node unless the replacement may return.
 func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 	pod := r.pods[m.Pod.String()]
 	if pod == nil {
@@ -59,11 +63,41 @@ func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 			return isSubject(g, m) && (g.MayReturn || m.From != m.To)
 		case g.Kind == plan.PodsApart:
 			return inConflict(r, pod)
+		case g.Kind == plan.NodeEmpty:
+			return m.From == g.Subject.Name
 		case byConstraint(r, g):
 			return m.From != m.To && m.Pod.Namespace == g.Subject.Namespace
 		}
-		return r.domain(m.From, g) != r.domain(m.To, g) && r.inGroup(pod, g.Subject)
+		return r.domain(m.From, g) != r.domain(m.To, g) && r.inGroup(pod, g.Subject) && countsDomain(r, g, m.To)
 	})
+}
+
+// countsDomain reports whether a goal about a group counts the domain of a node. The node must have the topology key.
+// ZoneSpread and Duplicates count only domains with a node in scope on which one of the group's pods can run.
+func countsDomain(r *verifier, g plan.Goal, node string) bool {
+	domain := r.domain(node, g)
+	s := r.rules.strategyOf(plan.Move{Strategy: g.Strategy})
+	if domain == "" || s == nil || !s.CountsScope {
+		return domain != ""
+	}
+	for name, n := range r.nodes {
+		if n.Labels[g.TopologyKey] != domain || !countsNode(r, s, n) {
+			continue
+		}
+		for _, p := range r.pods {
+			if r.inGroup(p, g.Subject) && fit.Admits(n, fit.PlacedOn(p, name)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// leavesGroup reports whether the pod of a move belongs to the group of a goal and lands in a domain that the goal does not
+// count.
+func leavesGroup(r *verifier, g plan.Goal, m plan.Move) bool {
+	pod := r.pods[m.Pod.String()]
+	return (g.Kind == plan.SkewAtMost || g.Kind == plan.CountAtMost) && pod != nil && r.inGroup(pod, g.Subject) && !countsDomain(r, g, m.To)
 }
 
 // byConstraint reports whether a goal is that of a topology spread constraint.

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
 )
 
 // checkPassLimits checks the whole plan against the limits of a pass.
@@ -124,6 +125,9 @@ func (r *verifier) podsThatHelp(g plan.Goal) []string {
 				out = append(out, k)
 			}
 		}
+	}
+	if g.Kind == plan.NodeEmpty {
+		out = emptied.PodsOn(r.pods, g.Subject.Name)
 	}
 	if g.Kind == plan.PodAway {
 		out = append(out, g.Subject.Namespace+"/"+g.Subject.Name)

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/placeless"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
@@ -62,6 +63,8 @@ type Rules struct {
 	Landing placeless.Rules
 	// Strategies holds the settings of all strategies. Without any, the verifier ignores the strategies of moves.
 	Strategies []StrategyRules
+	// Emptying holds the arguments of the NodeConsolidation strategies, by name.
+	Emptying map[string]emptied.Rules
 }
 
 // IsVirtual reports whether a service or another cluster runs the pods of the node.

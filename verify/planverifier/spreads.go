@@ -36,11 +36,11 @@ func checkSpread(r *verifier, s *StrategyRules, m plan.Move, at map[string]strin
 			continue
 		}
 		at[m.Pod.String()] = m.From
-		was := skew(r, zones, group, at)
+		was := movesToSpread(podsPerZone(r, zones, group, at), s.MaxSkew)
 		at[m.Pod.String()] = m.To
-		if is := skew(r, zones, group, at); is > max(s.MaxSkew, was) {
-			r.report(m, WorsensGoal, "the move for strategy %s brings the skew of %s from %d to %d; strategy %s allows %d",
-				m.Strategy, name, was, is, s.Name, s.MaxSkew)
+		if is := movesToSpread(podsPerZone(r, zones, group, at), s.MaxSkew); is > was {
+			r.report(m, WorsensGoal, "after the move for strategy %s, %s needs %d moves until it is spread as strategy %s wants, and %d before",
+				m.Strategy, name, is, s.Name, was)
 		}
 	}
 }
@@ -69,8 +69,7 @@ func groupsOf(r *verifier, s *StrategyRules, pod *corev1.Pod) map[string][]*core
 func zonesOf(r *verifier, s *StrategyRules, group []*corev1.Pod) (out []string) {
 	for _, name := range sortedKeys(r.nodes) {
 		n := r.nodes[name]
-		if zone := n.Labels[zoneLabel]; zone != "" && isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.IsVirtual(n) &&
-			(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels))) &&
+		if zone := n.Labels[zoneLabel]; zone != "" && countsNode(r, s, n) &&
 			slices.ContainsFunc(group, func(p *corev1.Pod) bool { return fit.Admits(n, fit.PlacedOn(p, name)) }) {
 			out = append(out, zone)
 		}
@@ -79,15 +78,37 @@ func zonesOf(r *verifier, s *StrategyRules, group []*corev1.Pod) (out []string) 
 	return slices.Compact(out)
 }
 
-// skew returns how many more pods of the group the fullest of the zones has than the emptiest.
-func skew(r *verifier, zones []string, group []*corev1.Pod, at map[string]string) int {
+// countsNode reports whether a node is Ready and in the scope of the strategy.
+func countsNode(r *verifier, s *StrategyRules, n *corev1.Node) bool {
+	return isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.IsVirtual(n) &&
+		(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels)))
+}
+
+// podsPerZone counts the pods of the group in each of the zones.
+func podsPerZone(r *verifier, zones []string, group []*corev1.Pod, at map[string]string) []int {
 	count := make([]int, len(zones))
 	for _, p := range group {
 		if n := r.nodes[at[key(p)]]; n != nil && slices.Contains(zones, n.Labels[zoneLabel]) {
 			count[slices.Index(zones, n.Labels[zoneLabel])]++
 		}
 	}
-	return slices.Max(count) - slices.Min(count)
+	return count
+}
+
+// movesToSpread returns the fewest pods that must change zone until the counts differ by at most skew.
+func movesToSpread(counts []int, skew int) int {
+	best := -1
+	for least := range slices.Max(counts) + 1 {
+		leave, arrive := 0, 0
+		for _, n := range counts {
+			leave += max(0, n-least-skew)
+			arrive += max(0, least-n)
+		}
+		if moves := max(leave, arrive); best < 0 || moves < best {
+			best = moves
+		}
+	}
+	return best
 }
 
 func hasNamespace(r *verifier, s *StrategyRules, name string) bool {

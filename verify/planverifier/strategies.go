@@ -48,6 +48,9 @@ type StrategyRules struct {
 	// of Services and not of owners.
 	MaxSkew   int
 	ByService bool
+	// CountsScope is set for ZoneSpread and Duplicates. Their goals count only domains with a node in scope on which the group
+	// can run.
+	CountsScope bool
 	// ByConstraint is set for TopologySpread, whose goals count pods of several workloads, and not on every node. Package
 	// goalverifier checks these goals.
 	ByConstraint bool
@@ -290,8 +293,7 @@ func checkWorsened(r *verifier, p plan.Plan) {
 func hasTarget(r *verifier, s *StrategyRules, n *corev1.Node) bool {
 	_, excluded := n.Annotations["evenkeel.io/exclude"]
 	_, label := n.Labels["evenkeel.io/exclude"]
-	return isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.IsVirtual(n) && !excluded && !label &&
-		(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels)))
+	return countsNode(r, s, n) && !excluded && !label
 }
 
 // requestOf returns the request of the containers of a pod, in milli-units of CPU or in bytes, and 1 for the resource

@@ -81,6 +81,7 @@ func strategyRules(t testing.TB, c *config.Config) (out []planverifier.StrategyR
 		if r.Targets = args.Target; s.Type == "ZoneSpread" {
 			r.MaxSkew, r.ByService = args.MaxSkew, args.By == "service"
 		}
+		r.CountsScope = s.Type == "ZoneSpread" || s.Type == "Duplicates"
 		r.ByConstraint = s.Type == "TopologySpread"
 		out = append(out, r)
 	}

@@ -63,6 +63,23 @@ objects:
 - {kind: Deployment, metadata: {name: web}, requests: {cpu: "1", memory: 1Gi}, pods: [7 on n1, 1 on n2]}
 `)}
 
+// ofPoolA returns a cluster in which a strategy of a type counts the nodes n1 and n2 only. n3 is full.
+func ofPoolA(strategyType string) scenario.Scenario {
+	return scenario.Scenario{Config: []byte(`apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
+limits: {perNamespace: unlimited, perNode: unlimited, perOwner: unlimited}
+strategies:
+- {name: spread, type: ` + strategyType + `, schedule: "*/10 * * * *", nodeSelector: "pool=a", args: {}}
+`), Cluster: []byte(`objects:
+- {kind: Node, metadata: {name: n1, labels: {pool: a, kubernetes.io/hostname: n1, topology.kubernetes.io/zone: za}}}
+- {kind: Node, metadata: {name: n2, labels: {pool: a, kubernetes.io/hostname: n2, topology.kubernetes.io/zone: zb}}}
+- {kind: Node, metadata: {name: n3, labels: {pool: b, kubernetes.io/hostname: n3, topology.kubernetes.io/zone: zc}}}
+- {kind: Namespace, metadata: {name: shop}}
+- {kind: Deployment, metadata: {name: web}, requests: {cpu: "1", memory: 1Gi}, pods: [5 on n1, 1 on n2]}
+- {kind: Deployment, metadata: {name: full}, requests: {cpu: "9500m", memory: 1Gi}, pods: [1 on n3]}
+`)}
+}
+
 // makeFixedCase makes a plan for a fixed cluster, with the rules of its strategies.
 func makeFixedCase(t *testing.T, of scenario.Scenario) planCase {
 	t.Helper()
@@ -155,6 +172,19 @@ var fixedTampers = []struct {
 			m.o.PersistentVolumeClaims = append(m.o.PersistentVolumeClaims, &corev1.PersistentVolumeClaim{
 				ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "data"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: new("slow")}})
 			m.rules.Strategies[1].ProtectedStorageClasses = []string{"slow"}
+		})}},
+	{ofPoolA("ZoneSpread"), tampering{"a landing in a zone that the strategy does not count", planverifier.PurposelessMove,
+		editFirstMove(func(m *planCase, x *plan.Move) { x.To = "n3" })}},
+	{ofPoolA("Duplicates"), tampering{"a landing on a node that the strategy does not count", planverifier.PurposelessMove,
+		editFirstMove(func(m *planCase, x *plan.Move) { x.To = "n3" })}},
+	{ofPoolA("Duplicates"), tampering{"a displaced pod that leaves the nodes that the strategy counts", planverifier.PurposelessMove,
+		editFirstMove(func(m *planCase, x *plan.Move) {
+			k := slices.IndexFunc(m.o.Pods, func(p *corev1.Pod) bool { return p.Labels["app"] == "web" && p.Spec.NodeName == "n2" })
+			later := *x
+			later.Step, later.Wave = 2, 2
+			x.Pod.Name, x.Pod.UID, x.From, x.To = m.o.Pods[k].Name, string(m.o.Pods[k].UID), "n2", "n3"
+			x.DisplacedFor = &later.Pod
+			m.plan.Moves = []plan.Move{*x, later}
 		})}},
 	{twoForOneNode, tampering{"a strategy whose goal the move improves less than that of another", planverifier.WrongStrategy,
 		editFirstMove(func(m *planCase, x *plan.Move) { x.Strategy = "light" })}},

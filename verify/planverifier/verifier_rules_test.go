@@ -56,7 +56,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 	r.MaxAge, r.MinCoverage = time.Duration(c.Load.MaxAge), c.Load.MinCoverage
 	r.Landing = placeless.Rules{MaxPending: parseLimit(t, c.Evictor.Breaker.MaxPendingPods.String()).N, MinConfidence: g.MinConfidence}
 	for _, s := range c.Strategies {
-		if cmp.Or(s.Landing, g.Landing) == "notRequired" && !slices.Contains([]string{"NodeLoad", "ZoneSpread", "TopologySpread"}, s.Type) {
+		if cmp.Or(s.Landing, g.Landing) == "notRequired" && !slices.Contains([]string{"NodeLoad", "NodeConsolidation", "ZoneSpread", "TopologySpread"}, s.Type) {
 			r.Landing.Strategies = append(r.Landing.Strategies, s.Name)
 		}
 		var args struct {

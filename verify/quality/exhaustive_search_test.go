@@ -285,9 +285,19 @@ func (g *exhaustiveSearch) improvesGoals(pod cluster.PodID, from, to cluster.Nod
 		if after > before {
 			return false
 		}
-		better = better || after < before
+		better = better || after < before && x.countsLanding(to)
 	}
 	return better
+}
+
+// countsLanding reports whether a landing on the node can improve the goal. A goal about a group improves only in a domain
+// that it counts.
+func (x *goalState) countsLanding(to cluster.NodeID) bool {
+	d := -1
+	if x.domain != nil {
+		d = x.domain[to]
+	}
+	return x.domain == nil || d >= 0 && (x.goal.Domains == nil || d < len(x.goal.Domains))
 }
 
 // couldHelp reports whether evicting the pod could help a goal.

@@ -1,0 +1,241 @@
+package search
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+)
+
+// A node is emptied by one atomic step: either all of its pods leave, in waves of their own, or none leaves for that goal.
+// The search empties nodes after it has made all other moves, so these use the limits first. A replacement must land on a
+// node that stays. At first, the nodes that may still be emptied take no replacements either. If a node cannot be emptied
+// that way, the search tries it again and lets them take its replacements; a node with a replacement is not emptied.
+//
+// Steps that fail may use as many predictions as the final pass.
+
+// emptyingSearch empties the nodes of goals of the kind NodeEmpty.
+type emptyingSearch struct {
+	*goalSearch
+	emptied map[string]int // nodes, by strategy
+	spare   int            // predictions that failed steps may still use
+}
+
+// stuckPod is the first pod that cannot leave the node of a goal. Without a pod, the reason is about the node as a whole.
+type stuckPod struct {
+	pod    cluster.PodID
+	reason plan.Reason
+}
+
+const noPod = cluster.PodID(-1)
+
+// emptyNodes makes the steps that empty nodes. If there are any, other moves may have become possible, and the final pass
+// follows.
+func (c *Search) emptyNodes() {
+	goals := goal.Emptying{Tracker: c.Goals}.Unmet()
+	if len(goals) == 0 {
+		return
+	}
+	e := &emptyingSearch{&c.goalSearch, map[string]int{}, c.finalPassPredictions()}
+	was := len(c.Moves)
+	for _, closed := range []bool{true, false} {
+		goals = e.emptyEach(goals, closed)
+	}
+	if len(c.Moves) > was {
+		c.finalPass()
+	}
+}
+
+// emptyEach tries each node once, and returns the goals whose nodes have no acceptable landing for a pod. If closed is set,
+// nodes that may still be emptied take no replacements.
+func (e *emptyingSearch) emptyEach(goals []int, closed bool) (again []int) {
+	stuck := map[int]stuckPod{}
+	var open []int
+	for _, g := range goals {
+		if by, no := e.cannotLeave(g); no {
+			stuck[g] = by
+		} else {
+			open = append(open, g)
+		}
+	}
+	for i, g := range open {
+		var others []cluster.NodeID
+		if closed {
+			for _, o := range open[i:] {
+				others = append(others, e.Goals.Goals[o].Node)
+			}
+			for _, o := range again {
+				others = append(others, e.Goals.Goals[o].Node)
+			}
+		}
+		by, done := e.empty(g, others)
+		if done {
+			e.emptied[e.Goals.Goals[g].Strategy]++
+			continue
+		}
+		if stuck[g] = by; closed && dependsOnLanding(by.reason.Code) {
+			again = append(again, g)
+		}
+	}
+	for _, g := range goals {
+		if by, is := stuck[g]; is {
+			e.rejectNode(g, by)
+		}
+	}
+	return again
+}
+
+// dependsOnLanding reports whether a pod stays because its replacement has no acceptable landing.
+func dependsOnLanding(code plan.Code) bool {
+	return code == plan.NoTargetFits || code == plan.WouldReturn || code == plan.UncertainLanding
+}
+
+// empty tries to empty the node of goal g, at first without hints.
+func (e *emptyingSearch) empty(g int, closed []cluster.NodeID) (by stuckPod, done bool) {
+	if by, no := e.cannotLeave(g); no { // an earlier step has used limits, or placed a replacement on the node
+		return by, false
+	}
+	for _, useHints := range e.hintPhases() {
+		spent := *e.predictions
+		if by = e.tryStep(g, closed, useHints); by.reason.Code == "" && by.pod == noPod {
+			return by, true
+		}
+		if e.spare -= *e.predictions - spent; by.reason.Code != "" {
+			break
+		}
+	}
+	return by, false
+}
+
+// cannotLeave applies all checks that do not depend on landings to the pods of the node together.
+func (e *emptyingSearch) cannotLeave(g int) (by stuckPod, no bool) {
+	of, pods := &e.Goals.Goals[g], e.podsToLeave(g)
+	whole := func(code plan.Code, format string, args ...any) (stuckPod, bool) {
+		return stuckPod{noPod, plan.Reason{Code: code, Message: fmt.Sprintf(format, args...)}}, true
+	}
+	switch name := e.NodeName(of.Node); {
+	case of.MaxNodes > 0 && e.emptied[of.Strategy] >= of.MaxNodes:
+		return whole(plan.LimitMaxNodes, "strategy %s: maxNodes allows %s; %d planned already", of.Strategy,
+			plural.Count(of.MaxNodes, "empty node"), e.emptied[of.Strategy])
+	case goal.Emptying{Tracker: e.Goals}.PodsLeft(g) != len(pods):
+		return whole(plan.NodeNotEmptied, "%s is not emptied: an earlier move of the plan lands on it", name)
+	case e.spare <= 0:
+		return whole(plan.NodeNotEmptied, "%s is not emptied: the search tried emptier nodes first, and has no predictions left", name)
+	}
+	strategy := e.StrategyOf(g)
+	for i, pod := range pods {
+		if reason, refused := e.Refuse(pod, strategy); refused {
+			by, no = stuckPod{pod, reason}, true
+			pods = pods[:i]
+			break
+		}
+		e.Limits.Add(pod, strategy)
+	}
+	for _, pod := range pods {
+		e.Limits.Remove(pod, strategy)
+	}
+	return by, no
+}
+
+// podsToLeave returns the pods that must leave the node of goal g, the largest first: a large pod fits on few nodes.
+func (e *emptyingSearch) podsToLeave(g int) []cluster.PodID {
+	of := &e.Goals.Goals[g]
+	pods := slices.DeleteFunc(slices.Clone(of.Pods), func(p cluster.PodID) bool { return e.Moved[p] || e.NodeOf(p) != of.Node })
+	alloc := &e.Snapshot.Nodes[of.Node].Allocatable
+	size := func(p cluster.PodID) (most float64) {
+		for _, r := range alloc.Names() {
+			if total := alloc.Get(r); total > 0 {
+				most = max(most, float64(e.Snapshot.Pods[p].Requests.Get(r))/float64(total))
+			}
+		}
+		return most
+	}
+	slices.SortStableFunc(pods, func(a, b cluster.PodID) int { return cmp.Compare(size(b), size(a)) })
+	return pods
+}
+
+// tryStep moves all pods of the node, in waves of their own. If one cannot be moved, tryStep undoes the step and returns
+// that pod. The reason is empty if hints may help.
+func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, useHints bool) (by stuckPod) {
+	from, pods := len(e.Moves), e.podsToLeave(g)
+	e.openWave()
+	e.useHints, e.scope = useHints, anyGoal
+	e.round++
+	trackers := []*State{e.State, e.wave.Start}
+	for _, st := range trackers {
+		goal.Emptying{Tracker: st.Goals}.Start([]int{g}, closed)
+	}
+	e.moveCount++ // a landing that was not acceptable may be acceptable now
+	if by = e.movePods(g, pods); by.pod != noPod {
+		e.dropStep(from)
+	}
+	for _, st := range trackers {
+		goal.Emptying{Tracker: st.Goals}.Stop()
+	}
+	e.moveCount++
+	return by
+}
+
+// movePods moves the pods in as many waves as they need. It returns the first pod that cannot be moved.
+func (e *emptyingSearch) movePods(g int, pods []cluster.PodID) stuckPod {
+	for len(pods) > 0 {
+		var later []cluster.PodID
+		for i, pod := range pods {
+			if e.wave.Full() {
+				later = append(later, pods[i:]...)
+				break
+			}
+			switch a, reason := e.tryCandidate(pod, g); a {
+			case joinsLater:
+				later = append(later, pod)
+			case refused:
+				return stuckPod{pod, reason}
+			}
+		}
+		if len(e.wave.steps) == 0 && len(later) > 0 {
+			return stuckPod{later[0], e.noRoomReason(later[0])}
+		}
+		for _, m := range e.closeWave() {
+			later = append(later, m.Pod)
+		}
+		pods = later
+	}
+	return stuckPod{pod: noPod}
+}
+
+// dropStep undoes the moves after the first ones.
+func (e *emptyingSearch) dropStep(first int) {
+	SetHints(e.waveStates(), nil)
+	e.emptyWave()
+	for len(e.Moves) > first {
+		m := e.Moves[len(e.Moves)-1]
+		e.dropMove()
+		e.wave.undoClosed(m.Step)
+		e.Undo(m.Step)
+	}
+	e.openWave()
+}
+
+// rejectNode records why the pods of the node stay. A reason that another goal has given for a pod remains.
+func (e *emptyingSearch) rejectNode(g int, by stuckPod) {
+	of := &e.Goals.Goals[g]
+	whole := by.reason
+	if by.pod != noPod {
+		whole = plan.Reason{Code: plan.NodeNotEmptied, Message: fmt.Sprintf("%s is emptied only as a whole, and %s stays: %s",
+			e.NodeName(of.Node), plan.PodRefOf(&e.Snapshot.Pods[by.pod]), by.reason.Code)}
+	}
+	for _, pod := range e.podsToLeave(g) {
+		r, known := e.Rejections.Of(pod)
+		switch {
+		case known && r.Reason.Code != plan.NodeNotEmptied && !e.isOutOfScope(r.Reason) && r.strategy != of.Strategy:
+		case pod == by.pod:
+			e.reject(pod, g, by.reason)
+		default:
+			e.reject(pod, g, whole)
+		}
+	}
+}

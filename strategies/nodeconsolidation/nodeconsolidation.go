@@ -1,0 +1,192 @@
+// Package nodeconsolidation states one goal for each node with few requests: the node becomes empty, so that an
+// autoscaler or a person can remove it. For all other nodes, it states how full they may become.
+//
+// The package decides which nodes should be empty, by the requests of their pods, and in which order. It never decides
+// whether a pod may leave its node or where a replacement lands.
+package nodeconsolidation
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
+)
+
+// Args are the arguments of the strategy.
+type Args struct {
+	// Below holds a fraction of allocatable for each resource that counts. A node should be empty if the requests on it are
+	// below the fraction for all of these resources.
+	Below map[string]float64 `json:"below"`
+	// Target holds the fraction of allocatable up to which other nodes may fill. A resource of Below without a target has
+	// the target 0.90.
+	Target map[string]float64 `json:"target"`
+	// MaxNodes is the largest number of nodes that one pass empties.
+	MaxNodes int `json:"maxNodes"`
+}
+
+const (
+	defaultTarget   = 0.9
+	defaultMaxNodes = 5
+)
+
+// Strategy is the strategy with its arguments.
+type Strategy struct {
+	name  string
+	args  Args
+	scope cluster.Scope
+}
+
+// New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
+func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+	a := Args{MaxNodes: defaultMaxNodes}
+	errs := arg.Decode(raw, &a)
+	if len(a.Below) == 0 && !arg.Reported(errs, "below") {
+		errs = append(errs, arg.Errorf("below", "want at least one resource, such as {cpu: 0.30, memory: 0.30}"))
+	}
+	errs = slices.Concat(errs, checkFractions("below", a.Below), checkFractions("target", a.Target))
+	if a.MaxNodes < 1 {
+		errs = append(errs, arg.Errorf("maxNodes", "%d is too small (want 1 or more nodes)", a.MaxNodes))
+	}
+	a.Target = withDefaults(a.Target, a.Below)
+	for _, r := range slices.Sorted(maps.Keys(a.Below)) {
+		if a.Below[r] >= a.Target[r] && len(errs) == 0 {
+			errs = append(errs, arg.Errorf("below."+r, "%s is not below target.%s, which is %s (want a smaller fraction)",
+				plain(a.Below[r]), r, plain(a.Target[r])))
+		}
+	}
+	return &Strategy{name, a, scope}, errs
+}
+
+func plain(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// withDefaults returns the targets with the default for each other resource.
+func withDefaults(target, below map[string]float64) map[string]float64 {
+	out := maps.Clone(target)
+	if out == nil {
+		out = map[string]float64{}
+	}
+	for r := range below {
+		if _, has := out[r]; !has {
+			out[r] = defaultTarget
+		}
+	}
+	return out
+}
+
+func checkFractions(field string, m map[string]float64) (errs []arg.Error) {
+	for _, r := range slices.Sorted(maps.Keys(m)) {
+		errs = append(errs, arg.Resource(field+"."+r, r)...)
+		errs = append(errs, arg.Fraction(field+"."+r, m[r])...)
+	}
+	return errs
+}
+
+// Requirements returns "". If no node has few requests, the strategy has nothing to do.
+func (*Strategy) Requirements() string { return "" }
+
+// UsageNeeds returns the zero value, because the strategy reads requests.
+func (*Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
+
+// candidate is a node that should be empty.
+type candidate struct {
+	node *cluster.Node
+	pods []cluster.PodID
+	// fullest is the largest share that is requested of a resource in Below.
+	fullest float64
+}
+
+// Goals returns one unmet NodeEmpty goal for each node that should be empty, the emptiest first. If there is one, Goals
+// also returns a NodeBelow goal for each node and each resource with a target. These goals limit moves, and no pod moves
+// for them.
+func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+	var found []candidate
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if full, is := c.isUnderUtilized(n); is {
+			if pods := podsToLeave(s, n); len(pods) > 0 {
+				found = append(found, candidate{n, pods, full})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(a.fullest, b.fullest), cmp.Compare(len(a.pods), len(b.pods)))
+	})
+	goals := make([]plan.Goal, len(found))
+	for i, x := range found {
+		goals[i] = c.goal(plan.NodeEmpty, x.node)
+		goals[i].Pods, goals[i].MaxNodes, goals[i].Reason = x.pods, c.args.MaxNodes, c.reason(x.node)
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return append(goals, c.targets(s)...)
+}
+
+// isUnderUtilized reports whether the node should be empty if pods can leave it, and how full it is. The node must be in
+// scope, Ready and not cordoned, and no annotation may exclude it. A node that lacks a resource of Below does not count.
+func (c *Strategy) isUnderUtilized(n *cluster.Node) (fullest float64, is bool) {
+	if !n.Ready || n.Object.Spec.Unschedulable || !c.scope.HasNode(n) || len(annotation.OfNode(n).Exclude) > 0 {
+		return 0, false
+	}
+	for r, below := range c.args.Below {
+		used, total := n.Requested.Get(r), n.Allocatable.Get(r)
+		if total <= 0 || float64(used) >= below*float64(total)-rounding {
+			return 0, false
+		}
+		fullest = max(fullest, float64(used)/float64(total))
+	}
+	return fullest, true
+}
+
+// rounding keeps floating-point errors from making 3000m less than 0.3 of 10000m.
+const rounding = 1e-6
+
+// podsToLeave returns the pods of the node without those that belong to it and those that already terminate.
+func podsToLeave(s *cluster.Snapshot, n *cluster.Node) (out []cluster.PodID) {
+	for _, id := range n.Pods {
+		if p := &s.Pods[id]; !p.Terminating && !podfilter.BelongsToNode(p) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+func (c *Strategy) reason(n *cluster.Node) plan.Reason {
+	var each, limits []string
+	for _, r := range slices.Sorted(maps.Keys(c.args.Below)) {
+		share, limit := percent.Pair(float64(n.Requested.Get(r))/float64(n.Allocatable.Get(r)), c.args.Below[r])
+		each, limits = append(each, share+" of its "+r), append(limits, limit)
+	}
+	return plan.Reason{Code: plan.NodeUnderUtilized, Message: fmt.Sprintf("pods on %s request %s, below %s",
+		n.Name, strings.Join(each, " and "), strings.Join(slices.Compact(limits), " and "))}
+}
+
+// targets returns the goals that limit how full other nodes become.
+func (c *Strategy) targets(s *cluster.Snapshot) (goals []plan.Goal) {
+	for _, r := range slices.Sorted(maps.Keys(c.args.Target)) {
+		amounts := s.Amounts(cluster.Measure{Resource: r}, cluster.UsageRequirements{})
+		for i := range s.Nodes {
+			if amounts.Total(s.Nodes[i].ID) <= 0 {
+				continue
+			}
+			g := c.goal(plan.NodeBelow, &s.Nodes[i])
+			g.Resource, g.Limit, g.Amounts, g.Constraint = r, c.args.Target[r], amounts, true
+			goals = append(goals, g)
+		}
+	}
+	return goals
+}
+
+func (c *Strategy) goal(kind plan.GoalKind, n *cluster.Node) plan.Goal {
+	return plan.Goal{Strategy: c.name, Kind: kind, Weight: 1, Node: n.ID,
+		Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)}}
+}

@@ -1,0 +1,102 @@
+package nodeconsolidation_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/scenario"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies/nodeconsolidation"
+)
+
+// nodes has one candidate for each way to be none.
+const nodes = `
+objects:
+- {kind: Namespace, metadata: {name: shop}}
+- {kind: Node, metadata: {name: busy}}
+- {kind: Node, metadata: {name: cordoned}, spec: {unschedulable: true}}
+- {kind: Node, metadata: {name: daemons}}
+- {kind: Node, metadata: {name: excluded, annotations: {evenkeel.io/exclude: "true"}}}
+- {kind: Node, metadata: {name: limit}}
+- {kind: Node, metadata: {name: memory}}
+- {kind: Node, metadata: {name: more}}
+- {kind: Node, metadata: {name: not-ready}, status: {conditions: [{type: Ready, status: "False"}]}}
+- {kind: Node, metadata: {name: other, labels: {pool: other}}}
+- {kind: Node, metadata: {name: some}}
+- {kind: Node, metadata: {name: virtual, labels: {type: virtual-kubelet}}}
+- {kind: DaemonSet, metadata: {name: agent}, requests: {cpu: 100m}, pods: [1 on daemons, 1 on some]}
+- {kind: Deployment, metadata: {name: a}, requests: {cpu: "1"}, pods: [4 on busy, 1 on cordoned, 1 on excluded, 3 on limit, 1 on memory, 2 on more, 1 on not-ready, 1 on other, 1 on some, 1 on virtual]}
+- {kind: Deployment, metadata: {name: b}, requests: {memory: 3Gi}, pods: [1 on memory]}
+- {kind: Pod, metadata: {name: ended}, spec: {nodeName: daemons}, status: {phase: Succeeded}}
+- {kind: Pod, metadata: {name: mirror, annotations: {kubernetes.io/config.mirror: x}}, spec: {nodeName: daemons}}
+- {kind: Pod, metadata: {name: leaving, deletionTimestamp: "2026-01-01T23:59:59Z", deletionGracePeriodSeconds: 30}, spec: {nodeName: daemons}}
+`
+
+func goalsText(t *testing.T, args string, scope cluster.Scope, text string) string {
+	t.Helper()
+	s, err := cluster.New((&scenario.Scenario{Cluster: []byte(text)}).Objects(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	st, errs := nodeconsolidation.New("pack", []byte(args), scope)
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	var b strings.Builder
+	limits := map[string]int{}
+	for _, g := range st.Goals(s) {
+		if g.Strategy != "pack" || g.Weight != 1 || g.Subject.Kind != "Node" || s.Nodes[g.Node].Name != g.Subject.Name {
+			t.Errorf("goal %+v", g)
+		}
+		if g.Kind == plan.NodeBelow {
+			if limits[fmt.Sprintf("%s at most %v", g.Resource, g.Limit)]++; !g.Constraint {
+				t.Errorf("goal %+v asks for moves", g)
+			}
+			continue
+		}
+		var pods []string
+		for _, p := range g.Pods {
+			pods = append(pods, s.Pods[p].Object.Name)
+		}
+		fmt.Fprintf(&b, "%s %s, %d nodes: %s: %s: %s\n", g.Kind, g.Subject.Name, g.MaxNodes, strings.Join(pods, " "), g.Reason.Code, g.Reason.Message)
+	}
+	if len(limits) > 0 {
+		fmt.Fprintln(&b, limits)
+	}
+	return b.String()
+}
+
+// TestGoals checks which nodes should be empty, in which order, and how full others may become.
+func TestGoals(t *testing.T) {
+	pool, err := labels.Parse("pool=other")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const some, more, memory, other = "NodeEmpty some, 5 nodes: a-6c8f-14: NodeUnderUtilized: pods on some request 11% of its cpu, below 30%\n",
+		"NodeEmpty more, 5 nodes: a-6c8f-10 a-6c8f-11: NodeUnderUtilized: pods on more request 20% of its cpu, below 30%\n",
+		"NodeEmpty memory, 5 nodes: a-6c8f-09 b-6c8f-00: NodeUnderUtilized: pods on memory request 10% of its cpu, below 30%\n",
+		"NodeEmpty other, 5 nodes: a-6c8f-13: NodeUnderUtilized: pods on other request 10% of its cpu, below 30%\n"
+	for _, c := range []struct {
+		name, args string
+		scope      cluster.Scope
+		want       string
+	}{
+		{"one resource", `{"below":{"cpu":0.3}}`, cluster.Scope{}, other + memory + some + more + "map[cpu at most 0.9:11]\n"},
+		{"two resources", `{"below":{"cpu":0.3,"memory":0.3},"target":{"memory":0.8},"maxNodes":2}`, cluster.Scope{},
+			"NodeEmpty other, 2 nodes: a-6c8f-13: NodeUnderUtilized: pods on other request 10% of its cpu and 0% of its memory, below 30%\n" +
+				"NodeEmpty some, 2 nodes: a-6c8f-14: NodeUnderUtilized: pods on some request 11% of its cpu and 0% of its memory, below 30%\n" +
+				"NodeEmpty more, 2 nodes: a-6c8f-10 a-6c8f-11: NodeUnderUtilized: pods on more request 20% of its cpu and 0% of its memory, below 30%\n" +
+				"map[cpu at most 0.9:11 memory at most 0.8:11]\n"},
+		{"a node pool", `{"below":{"cpu":0.3}}`, cluster.Scope{Nodes: pool}, other + "map[cpu at most 0.9:11]\n"},
+		{"a resource that no node has", `{"below":{"cpu":0.3,"example.com/gpu":0.5}}`, cluster.Scope{}, ""},
+		{"no node with few requests", `{"below":{"cpu":0.05}}`, cluster.Scope{}, ""},
+	} {
+		if got := goalsText(t, c.args, c.scope, nodes); got != c.want {
+			t.Errorf("%s:\n%swant\n%s", c.name, got, c.want)
+		}
+	}
+}
