@@ -96,10 +96,10 @@ func (c *goalSearch) isOutOfScope(r plan.Reason) bool {
 
 // reject records why a pod is not moved for goal g.
 func (c *goalSearch) reject(pod cluster.PodID, g int, reason plan.Reason) {
-	if c.isOutOfScope(reason) && c.Rejections.has(pod) {
+	if c.isOutOfScope(reason) && c.Rejections.Has(pod) {
 		return
 	}
-	c.Rejections.add(pod, c.Goals.Goals[g].Strategy, reason)
+	c.Rejections.Add(pod, c.Goals.Goals[g].Strategy, reason)
 }
 
 // exhausted returns the limit that allows no more moves for goal g.
