@@ -215,7 +215,7 @@ quality: ## quality of plans: 500 clusters against the lower bound, 500 against 
 	$(MAKE) simulate
 
 .PHONY: simulate
-simulate: ## simulate 50 passes with noisy usage, replacements that land elsewhere, and a day of 1,000 nodes with churn
+simulate: ## simulate 50 passes with noisy usage, replacements that land elsewhere, a day of 1,000 nodes with churn, and all strategies together
 	go test -count=1 -timeout 120m -v ./verify/simulation/passes -args -long
 
 .PHONY: memory

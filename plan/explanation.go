@@ -60,6 +60,9 @@ type PodExplanation struct {
 	Verdict Reason `json:"verdict"`
 	// NotNeeded is the reason why no goal needs an eviction of the pod. It is set only if the verdict comes from a guard.
 	NotNeeded string `json:"notNeeded,omitempty"`
+	// NoGoal says for each strategy that removes ended pods why it states no goal about this one. It is set only for pods that
+	// have ended.
+	NoGoal []StrategyMessage `json:"noGoal,omitempty"`
 	// OnlyObstacle reports that the planner considered the pod, and that no rule but the one in Verdict rejects it now.
 	// Without that rule, the planner may move the pod. It may also move other pods instead: a rule that rejects one pod
 	// of a workload often rejects all of them.
@@ -75,6 +78,12 @@ type PodExplanation struct {
 	// moves for the strategy. Strategies is empty if no strategy has such rules.
 	Strategies []StrategyResult `json:"strategies,omitempty"`
 	Landing    Landing          `json:"landing"`
+}
+
+// StrategyMessage is what a strategy says about a pod.
+type StrategyMessage struct {
+	Strategy string `json:"strategy"`
+	Message  string `json:"message"`
 }
 
 // StrategyResult is the result of the rules of one strategy's own for a pod, without the global rules.

@@ -135,10 +135,13 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 		}
 		x.Limits, x.Landing = e.limits(p, of), of.landing(p)
 	}
+	if p.Terminal {
+		x.Budgets = []plan.RuleResult{} // budgets do not count it
+	}
 	if p.Node != cluster.NoNode && p.Terminal {
 		if x.Goals = e.goalsAboutEndedPod(p); len(x.Goals) > 0 {
 			of := e.judge(p.ID, x.Goals)
-			x.Limits, x.Strategies, x.Budgets = e.limits(p, of), e.strategies(p), []plan.RuleResult{}
+			x.Limits, x.Strategies = e.limits(p, of), e.strategies(p)
 		}
 	}
 	e.setVerdict(p, &x)
@@ -240,7 +243,15 @@ func (e *Explainer) goalsAboutEndedPod(p *cluster.Pod) []plan.GoalStatus {
 }
 
 func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
-	return guard.CheckAll(e.start.Eligibility.GuardInput(p))
+	in := e.start.Eligibility.GuardInput(p)
+	if !p.Terminal || in.RemovesEnded {
+		return guard.CheckAll(in)
+	}
+	// Guards for running pods say nothing about a pod that has ended. The others would hold if a strategy removed it.
+	isTerminal := func(r plan.RuleResult) bool { return r.Code == plan.PodTerminal }
+	ended := slices.DeleteFunc(guard.CheckAll(in), func(r plan.RuleResult) bool { return !isTerminal(r) })
+	in.RemovesEnded = true
+	return append(ended, slices.DeleteFunc(guard.CheckAll(in), isTerminal)...)
 }
 
 // budgets returns the results of two rules: the back-off of the pod's workload, and the budget that covers the pod.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,17 +71,51 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 	t.writePodVerdict(p)
 	t.writeProposedMoves(p.Proposed)
 	t.writeBlocks(blocks, at)
-	t.writeGoalStatuses(p.Goals, true, "No goal covers it: no strategy selects it on its node.")
+	t.writeGoalStatuses(p.Goals, true, noGoalText(p))
+	t.writeNoGoal(p.NoGoal)
 	t.writeRequests(p.Requests)
 	t.writeRules("Guards", "guard", p.Guards)
 	t.writeRules("Budgets", "budget", p.Budgets)
-	if len(p.Budgets) == 0 {
+	switch {
+	case len(p.Budgets) > 0:
+	case hasEnded(p):
+		t.addLine("")
+		t.addLine("Budgets do not count it, because it has ended.")
+	default:
 		t.addLine("")
 		t.addLine("No budget covers it.")
 	}
 	t.writeRules("Limits"+judgedForText(p), "limit", p.Limits)
 	t.writeStrategyResults(p.Strategies)
 	t.writeLanding(p)
+}
+
+// hasEnded reports whether the pod has ended and no strategy removes it.
+func hasEnded(p plan.PodExplanation) bool {
+	return slices.ContainsFunc(p.Guards, func(r plan.RuleResult) bool { return r.Code == plan.PodTerminal && !r.Allows })
+}
+
+// noGoalText says why no goal covers a pod.
+func noGoalText(p plan.PodExplanation) string {
+	switch {
+	case !hasEnded(p):
+		return "No goal covers it: no strategy selects it on its node."
+	case len(p.NoGoal) > 0:
+		return "No goal covers it: it has ended, and no strategy removes it."
+	}
+	return "No goal covers it: it has ended, and no FailedPods strategy is configured, which could remove failed pods."
+}
+
+// writeNoGoal writes one line for each strategy that could remove a pod that has ended, but does not.
+func (t explainTable) writeNoGoal(all []plan.StrategyMessage) {
+	if len(all) == 0 {
+		return
+	}
+	g := newGrid("STRATEGY", "WHY IT DOES NOT REMOVE THE POD")
+	for _, m := range all {
+		g.addRow(escape(m.Strategy), escape(m.Message))
+	}
+	t.addSection("Strategies that remove failed pods", g, maxLines)
 }
 
 // judgedForText names the mode of the strategies for which limits and landing are judged. It returns "" for automatic

@@ -26,3 +26,17 @@ func (p prioritized) Goals(s *cluster.Snapshot) []plan.Goal {
 	}
 	return goals
 }
+
+// WhyNoGoal says why a strategy that removes pods that have ended states no goal about the pod. It returns "" for other
+// strategies, and if there is a goal.
+func WhyNoGoal(st Strategy, s *cluster.Snapshot, p *cluster.Pod) string {
+	if of, ok := st.(prioritized); ok {
+		st = of.Strategy
+	}
+	if of, ok := st.(interface {
+		WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string
+	}); ok {
+		return of.WhyNoGoal(s, p)
+	}
+	return ""
+}

@@ -61,5 +61,7 @@ func (f *planningFlags) explain(cmd *cobra.Command, g *globalFlags, name string,
 		return err
 	}
 	e := in.planner.Explain(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
-	return report.Explain(cmd.OutOrStdout(), in.format, explain(e))
+	x := explain(e)
+	subject.AddNoGoal(&x, in.snapshot, in.strategies)
+	return report.Explain(cmd.OutOrStdout(), in.format, x)
 }

@@ -171,6 +171,8 @@ type planningInput struct {
 	snapshot *cluster.Snapshot // with predicted hints
 	state    plan.PlannerState
 	goals    []plan.Goal
+	// strategies are those of conf.
+	strategies []config.ScheduledStrategy
 }
 
 // read parses the flags and reads the input. If saveTo is not empty, read also writes the input to that file.
@@ -187,7 +189,7 @@ func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) 
 	strategies := conf.BuildStrategies()
 	opts := conf.PlannerOptions()
 	opts.Trust.PlanUntrusted = true // such a plan is only shown
-	in := &planningInput{format: format, conf: conf, planner: planner.New(opts)}
+	in := &planningInput{format: format, conf: conf, planner: planner.New(opts), strategies: strategies}
 	if in.due, err = dueStrategies(cmd, strategies, f.strategies); err != nil {
 		return nil, err
 	}

@@ -32,7 +32,7 @@ func (a displacement) compare(b displacement) int {
 // displacementMoves adds steps of two moves, and the single moves that these steps make possible, and drops needless
 // moves. displacementMoves reports whether the moves have changed.
 func (c *goalSearch) displacementMoves() (some bool) {
-	if c.Options.NoSteps || !c.countUnmet() || c.evictionsLeft() < 2 {
+	if c.Options.NoSteps || !c.countUnmet() || !slices.ContainsFunc(c.Goals.UnmetByPriority(c.unmetAttempts), c.allowsStep) {
 		return false
 	}
 	before := c.currentResult()
@@ -59,6 +59,9 @@ func (c *goalSearch) displacementMoves() (some bool) {
 	return some || len(c.Moves) < len(before.moves)
 }
 
+// allowsStep reports whether the limits allow the two evictions of a step for goal g.
+func (c *goalSearch) allowsStep(g int) bool { return c.evictionsLeft(g) >= 2 }
+
 // maxNodesToRepeat is the largest cluster in which the search tries single moves again after steps. In larger
 // clusters, repeating the single moves doubles the search time and finds few moves.
 const maxNodesToRepeat = 200
@@ -66,7 +69,7 @@ const maxNodesToRepeat = 200
 // addSteps looks for steps for each unmet goal, by priority, and reports whether it added any step.
 func (m *displacementSearch) addSteps() (some bool) {
 	for _, g := range m.Goals.UnmetByPriority(m.unmetAttempts) {
-		for m.Goals.Excess(g) > 0 && m.tries > 0 && m.evictionsLeft() >= 2 {
+		for m.Goals.Excess(g) > 0 && m.tries > 0 && m.allowsStep(g) {
 			best, found := m.bestStep(g)
 			if !found || !m.joinStep(best) {
 				break

@@ -16,7 +16,7 @@ func (c *goalSearch) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 	first := cluster.PodID(-1)
 	c.useHints, c.scope = false, anyGoal
 	for {
-		if _, spent := c.Limits.Exhausted(); spent {
+		if !limitsAllowMore(&c.pass) {
 			return first
 		}
 		m, waits := c.greediestMove(notFirst)

@@ -69,10 +69,10 @@ const (
 	maxGreedyStarts   = 8
 )
 
-// predictionsForRepeat returns the number of predictions that a plan may reach with a further attempt. If limits are
-// exhausted, the result is 0, and the next pass continues with the remaining goals.
+// predictionsForRepeat returns the number of predictions that a plan may reach with a further attempt. If the limits allow
+// no more moves for unmet goals, the result is 0, and the next pass continues with these goals.
 func (c *pass) predictionsForRepeat() int {
-	if _, spent := c.Limits.Exhausted(); spent {
+	if !limitsAllowMore(c) {
 		return 0
 	}
 	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))
@@ -105,9 +105,13 @@ func (c *pass) PodsOf(g int) []cluster.PodID {
 	return c.Goals.Goals[g].Pods
 }
 
-// evictionsLeft returns how many more evictions the per-pass limit and the cluster's hourly limit allow.
-func (c *pass) evictionsLeft() int {
-	return min(c.Limits.PerPass().Left(), c.Limits.HourlyOfCluster().Left())
+// evictionsLeft returns how many more evictions for goal g the limits per pass and the hourly limits of the cluster allow.
+func (c *pass) evictionsLeft(g int) int {
+	left := min(c.Limits.PerPass().Left(), c.Limits.HourlyOfCluster().Left())
+	if own := c.Limits.OfStrategy(c.StrategyOf(g)); own != nil {
+		left = min(left, own.PerPass().Left(), own.HourlyOfCluster().Left())
+	}
+	return left
 }
 
 // finalPassPredictions returns the number of predictions that the final pass may make.

@@ -23,14 +23,13 @@ func (c *goalSearch) unmetGoals() []int {
 const minShareOfMoves = 200
 
 // repeatRounds repeats rounds over all goals, because a move for one goal can make room for another goal.
-// repeatRounds stops when limits are exhausted, or after a round that adds less than 0.5 % of the moves.
+// repeatRounds stops when the limits allow no more moves for unmet goals, or after a round that adds less than 0.5 % of the moves.
 func (c *goalSearch) repeatRounds() {
 	for again := true; again; {
 		c.round++
 		was := len(c.Moves)
 		c.moveForGoals(c.unmetGoals())
-		_, spent := c.Limits.Exhausted()
-		again = len(c.Moves) > was && (len(c.Moves)-was)*minShareOfMoves >= len(c.Moves) && !spent
+		again = len(c.Moves) > was && (len(c.Moves)-was)*minShareOfMoves >= len(c.Moves) && limitsAllowMore(&c.pass)
 	}
 }
 

@@ -203,13 +203,17 @@ func (c *Search) finalPass() {
 }
 
 // affordableGoals returns the unmet goals whose pods can all be predicted within effort predictions, worst goal
-// first. If limits are exhausted, affordableGoals returns nil.
+// first. If limits are exhausted, affordableGoals returns nil. Goals of a strategy whose own limits are exhausted need no
+// predictions.
 func (c *goalSearch) affordableGoals(effort int) []int {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return nil
 	}
 	todo, left := c.Goals.UnmetByPriority(c.unmetAttempts), effort-*c.predictions
 	for i, g := range todo {
+		if _, spent := c.exhausted(g); spent {
+			continue
+		}
 		if left -= len(c.PodsOf(g)); left < 0 {
 			return todo[:i]
 		}

@@ -110,6 +110,26 @@ func (c *goalSearch) exhausted(g int) (plan.Reason, bool) {
 	return c.Limits.ExhaustedFor(c.StrategyOf(g))
 }
 
+// limitsAllowMore reports whether the limits allow another move for an unmet goal. If only one strategy has unmet goals, its
+// own limits end the search as those of the pass do.
+func limitsAllowMore(c *pass) bool {
+	if _, spent := c.Limits.Exhausted(); spent {
+		return false
+	}
+	if c.strategyOfGoal == nil {
+		return true
+	}
+	for g := range c.Goals.Goals {
+		if c.Goals.Goals[g].Constraint || c.Goals.Excess(g) == 0 {
+			continue
+		}
+		if _, spent := c.Limits.ExhaustedFor(c.StrategyOf(g)); !spent {
+			return true
+		}
+	}
+	return false
+}
+
 // SetStrategy sets the strategy for which the next predictions of the pod's landing are made.
 func (c *State) SetStrategy(pod cluster.PodID, strategy int) {
 	if c.movesFor != nil {

@@ -8,6 +8,7 @@ package failedpods
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -75,7 +76,7 @@ func (f *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 		if p.Object.Status.Phase != corev1.PodFailed || !podfilter.InScope(s, f.scope, p) {
 			continue
 		}
-		if why, ok := f.match(s, p); ok {
+		if why, mismatch := f.match(s, p); mismatch == "" {
 			found = append(found, p)
 			reasons[p.ID] = plan.Reason{Code: plan.PodFailed, Message: why}
 		}
@@ -89,11 +90,34 @@ func (f *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// match describes why the failed pod matches all arguments that are set.
-func (f *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bool) {
+// WhyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the strategy states a goal about it.
+func (f *Strategy) WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
+	switch {
+	case p.Object.Status.Phase != corev1.PodFailed:
+		return "the pod did not fail: its phase is " + string(p.Object.Status.Phase)
+	case podfilter.BelongsToNode(p):
+		return "the pod belongs to its node: it is a pod of a DaemonSet or a static pod"
+	case p.Node == cluster.NoNode:
+		return "the pod is on no known node"
+	case p.Terminating:
+		return "the pod is terminating"
+	case !podfilter.InScope(s, f.scope, p):
+		return "the pod or its node is out of the scope of the strategy"
+	}
+	_, mismatch := f.match(s, p)
+	return mismatch
+}
+
+// match describes why the failed pod matches all arguments that are set, or which argument it does not match.
+func (f *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why, mismatch string) {
 	age, known := podfilter.Age(p, s.TakenAt)
-	if !known || age < time.Duration(f.args.MinAge) || !f.args.OwnerKinds.Match(s, p) {
-		return "", false
+	switch {
+	case !known:
+		return "", "the age of the pod is unknown"
+	case age < time.Duration(f.args.MinAge):
+		return "", fmt.Sprintf("the pod is %s old; minAge is %s", podfilter.RoundAge(age), f.args.MinAge)
+	case !f.args.OwnerKinds.Match(s, p):
+		return "", "the kind of its owner does not match ownerKinds"
 	}
 	why = p.Object.Name + " failed"
 	containers := podfilter.Containers{Init: f.args.InitContainers}
@@ -101,7 +125,7 @@ func (f *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bo
 	if len(f.args.Reasons) > 0 {
 		r, ok := containers.Reason(p.Object, f.args.Reasons)
 		if !ok {
-			return "", false
+			return "", "no reason in its status matches reasons: " + strings.Join(f.args.Reasons, ", ")
 		}
 		reason = r
 	}
@@ -111,11 +135,11 @@ func (f *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bo
 	if len(f.args.ExitCodes) > 0 {
 		code, ok := containers.ExitCode(p.Object, f.args.ExitCodes)
 		if !ok {
-			return "", false
+			return "", "no container ended with one of exitCodes"
 		}
 		why += fmt.Sprintf(" with exit code %d", code)
 	}
-	return fmt.Sprintf("%s and is %s old", why, podfilter.RoundAge(age)), true
+	return fmt.Sprintf("%s and is %s old", why, podfilter.RoundAge(age)), ""
 }
 
 // Requirements returns "", because the strategy states goals only about violations.

@@ -108,10 +108,11 @@ type candidate struct {
 // also returns a NodeBelow goal for each node and each resource with a target. These goals limit moves, and no pod moves
 // for them.
 func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+	amounts := c.amounts(s)
 	var found []candidate
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if full, is := c.isUnderUtilized(n); is {
+		if full, is := c.isUnderUtilized(amounts, n); is {
 			if pods := podsToLeave(s, n); len(pods) > 0 {
 				found = append(found, candidate{n, pods, full})
 			}
@@ -123,22 +124,23 @@ func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	goals := make([]plan.Goal, len(found))
 	for i, x := range found {
 		goals[i] = c.goal(plan.NodeEmpty, x.node)
-		goals[i].Pods, goals[i].MaxNodes, goals[i].Reason = x.pods, c.args.MaxNodes, c.reason(x.node)
+		goals[i].Pods, goals[i].MaxNodes, goals[i].Reason = x.pods, c.args.MaxNodes, c.reason(amounts, x.node)
 	}
 	if len(found) == 0 {
 		return nil
 	}
-	return append(goals, c.targets(s)...)
+	return append(goals, c.targets(s, amounts)...)
 }
 
 // isUnderUtilized reports whether the node should be empty if pods can leave it, and how full it is. The node must be in
 // scope, Ready and not cordoned, and no annotation may exclude it. A node that lacks a resource of Below does not count.
-func (c *Strategy) isUnderUtilized(n *cluster.Node) (fullest float64, is bool) {
+func (c *Strategy) isUnderUtilized(amounts map[string]*cluster.Amounts, n *cluster.Node) (fullest float64, is bool) {
 	if !n.Ready || n.Object.Spec.Unschedulable || !c.scope.HasNode(n) || len(annotation.OfNode(n).Exclude) > 0 {
 		return 0, false
 	}
 	for r, below := range c.args.Below {
-		used, total := n.Requested.Get(r), n.Allocatable.Get(r)
+		used, _, _ := amounts[r].NodeUsed(n.ID)
+		total := amounts[r].Total(n.ID)
 		if total <= 0 || float64(used) >= below*float64(total)-rounding {
 			return 0, false
 		}
@@ -160,26 +162,35 @@ func podsToLeave(s *cluster.Snapshot, n *cluster.Node) (out []cluster.PodID) {
 	return out
 }
 
-func (c *Strategy) reason(n *cluster.Node) plan.Reason {
+func (c *Strategy) reason(amounts map[string]*cluster.Amounts, n *cluster.Node) plan.Reason {
 	var each, limits []string
 	for _, r := range slices.Sorted(maps.Keys(c.args.Below)) {
-		share, limit := percent.Pair(float64(n.Requested.Get(r))/float64(n.Allocatable.Get(r)), c.args.Below[r])
+		used, _, _ := amounts[r].NodeUsed(n.ID)
+		share, limit := percent.Pair(float64(used)/float64(amounts[r].Total(n.ID)), c.args.Below[r])
 		each, limits = append(each, share+" of its "+r), append(limits, limit)
 	}
 	return plan.Reason{Code: plan.NodeUnderUtilized, Message: fmt.Sprintf("pods on %s request %s, below %s",
 		n.Name, strings.Join(each, " and "), strings.Join(slices.Compact(limits), " and "))}
 }
 
+// amounts returns what the pods request, for each resource of Target, which has all resources of Below.
+func (c *Strategy) amounts(s *cluster.Snapshot) map[string]*cluster.Amounts {
+	m := map[string]*cluster.Amounts{}
+	for r := range c.args.Target {
+		m[r] = s.Amounts(cluster.Measure{Resource: r}, cluster.UsageRequirements{})
+	}
+	return m
+}
+
 // targets returns the goals that limit how full other nodes become.
-func (c *Strategy) targets(s *cluster.Snapshot) (goals []plan.Goal) {
+func (c *Strategy) targets(s *cluster.Snapshot, amounts map[string]*cluster.Amounts) (goals []plan.Goal) {
 	for _, r := range slices.Sorted(maps.Keys(c.args.Target)) {
-		amounts := s.Amounts(cluster.Measure{Resource: r}, cluster.UsageRequirements{})
 		for i := range s.Nodes {
-			if amounts.Total(s.Nodes[i].ID) <= 0 {
+			if amounts[r].Total(s.Nodes[i].ID) <= 0 {
 				continue
 			}
 			g := c.goal(plan.NodeBelow, &s.Nodes[i])
-			g.Resource, g.Limit, g.Amounts, g.Constraint = r, c.args.Target[r], amounts, true
+			g.Resource, g.Limit, g.Amounts, g.Constraint = r, c.args.Target[r], amounts[r], true
 			goals = append(goals, g)
 		}
 	}

@@ -93,6 +93,9 @@ func TestGoals(t *testing.T) {
 				"map[cpu at most 0.9:11 memory at most 0.8:11]\n"},
 		{"a node pool", `{"below":{"cpu":0.3}}`, cluster.Scope{Nodes: pool}, other + "map[cpu at most 0.9:11]\n"},
 		{"a resource that no node has", `{"below":{"cpu":0.3,"example.com/gpu":0.5}}`, cluster.Scope{}, ""},
+		{"the number of pods", `{"below":{"pods":0.015}}`, cluster.Scope{},
+			"NodeEmpty other, 5 nodes: a-6c8f-13: NodeUnderUtilized: pods on other request 0.9% of its pods, below 1.5%\n" +
+				"map[pods at most 0.9:11]\n"},
 		{"no node with few requests", `{"below":{"cpu":0.05}}`, cluster.Scope{}, ""},
 	} {
 		if got := goalsText(t, c.args, c.scope, nodes); got != c.want {

@@ -12,8 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
 // Finder finds the pod, node or workload with the given name, and returns a function that explains the object.
@@ -180,4 +182,20 @@ func namespacedName(name string) string {
 		return name
 	}
 	return "NAMESPACE/" + cmp.Or(name, "NAME")
+}
+
+// AddNoGoal adds to each explained pod that has ended why the strategies that remove such pods state no goal about it.
+func AddNoGoal(x *plan.Explanation, s *cluster.Snapshot, all []config.ScheduledStrategy) {
+	for i := range x.Pods {
+		of := &x.Pods[i]
+		p := s.PodByUID(of.Pod.UID)
+		if p == nil || !p.Terminal || len(of.Goals) > 0 {
+			continue
+		}
+		for _, st := range all {
+			if why := strategies.WhyNoGoal(st.Strategy, s, p); why != "" {
+				of.NoGoal = append(of.NoGoal, plan.StrategyMessage{Strategy: st.Name, Message: why})
+			}
+		}
+	}
 }

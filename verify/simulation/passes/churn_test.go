@@ -77,7 +77,7 @@ func (c *Simulation) addNode() {
 	n := c.o.Nodes[0].DeepCopy()
 	n.Name = fmt.Sprintf("n%05d", c.nodesCreated)
 	n.UID = types.UID(n.Name)
-	n.Labels = map[string]string{"topology.kubernetes.io/zone": fmt.Sprintf("z%d", c.nodesCreated%3), "kubernetes.io/hostname": n.Name}
+	n.Labels["topology.kubernetes.io/zone"], n.Labels["kubernetes.io/hostname"] = fmt.Sprintf("z%d", c.nodesCreated%3), n.Name
 	c.nodesCreated++
 	c.o.Nodes = append(slices.Clone(c.o.Nodes), n)
 }
@@ -93,7 +93,9 @@ func (c *Simulation) removeNode() {
 		sets[rs.UID] = rs
 	}
 	for _, p := range c.removePods(func(p *corev1.Pod) bool { return p.Spec.NodeName == name }) {
-		c.o.Pods = append(c.o.Pods, c.newPod(sets[p.OwnerReferences[0].UID]))
+		if p.Status.Phase != corev1.PodFailed {
+			c.o.Pods = append(c.o.Pods, c.newPod(sets[p.OwnerReferences[0].UID]))
+		}
 	}
 }
 
@@ -117,8 +119,10 @@ func (c *Simulation) rollOut(i int) {
 	rs.Spec.Template.Spec.Containers = []corev1.Container{rs.Spec.Template.Spec.Containers[0]}
 	rs.Spec.Template.Spec.Containers[0].Resources.Requests = scaleRequests(now, factor)
 	d.Spec.Template = rs.Spec.Template
-	for range c.removePods(func(p *corev1.Pod) bool { return p.OwnerReferences[0].UID == old.UID }) {
-		c.o.Pods = append(c.o.Pods, c.newPod(&rs))
+	for _, p := range c.removePods(func(p *corev1.Pod) bool { return p.OwnerReferences[0].UID == old.UID }) {
+		if p.Status.Phase != corev1.PodFailed {
+			c.o.Pods = append(c.o.Pods, c.newPod(&rs))
+		}
 	}
 	c.o.ReplicaSets[i], c.o.Deployments[i] = &rs, &d
 }
@@ -139,7 +143,7 @@ func (c *Simulation) scaleDeployment(i int) {
 	}
 	left := -by
 	c.removePods(func(p *corev1.Pod) bool {
-		if p.OwnerReferences[0].UID != rs.UID {
+		if p.OwnerReferences[0].UID != rs.UID || p.Status.Phase == corev1.PodFailed {
 			return false
 		}
 		left--

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -28,6 +29,8 @@ type Pass struct {
 	// Evictions is the number of evictions. LandedElsewhere is the number of replacements
 	// that landed on a node that the plan does not accept.
 	Evictions, LandedElsewhere int
+	// Removed is the number of removed pods that had ended. They do not count as evictions.
+	Removed int
 	// EvictedAgain counts the evictions of replicas that were moved within the last hour. EvictedAgainSoon counts
 	// the evictions of replicas that were moved within the shortest backoff.
 	EvictedAgain, EvictedAgainSoon int
@@ -52,6 +55,7 @@ func (c *Simulation) runPass() Pass {
 	c.state = history.Expire(c.state, c.now, c.conf.HistoryOptions())
 	p := planner.New(opts)
 	pl := p.Plan(s, c.state, c.goals(s), c.now)
+	c.latest = pl
 	out := Pass{At: c.now, Nodes: len(s.Nodes), Pods: len(s.Pods), Placed: c.placed}
 	if c.executePlan(p, s, pl, &out); out.Evictions > 0 {
 		s = c.takeSnapshot()
@@ -136,10 +140,17 @@ func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (o
 	}
 	for _, m := range moves {
 		pod := s.PodByUID(m.Pod.UID).ID
+		if m.Removal != "" { // it has ended, so no replacement follows
+			c.o.Pods[at[m.Pod.UID]] = nil
+			out.Removed++
+			outcomes = append(outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted})
+			continue
+		}
 		to := c.drawLanding(w.Predict(pod))
 		w.Move(pod, to)
 		outcomes = append(outcomes, c.replacePod(at[m.Pod.UID], m, s, to, out))
 	}
+	c.o.Pods = slices.DeleteFunc(slices.Clone(c.o.Pods), func(p *corev1.Pod) bool { return p == nil })
 	return outcomes
 }
 
@@ -161,11 +172,12 @@ func (c *Simulation) replacePod(i int, m plan.Move, s *cluster.Snapshot, to clus
 	l.moved = c.now
 	fresh := *old
 	fresh.UID = types.UID(fmt.Sprintf("%s@%d", old.Name, c.now.Unix()))
+	fresh.CreationTimestamp = metav1.NewTime(c.now)
 	c.templateRequests[string(fresh.UID)], c.histories[string(fresh.UID)] = c.templateRequests[m.Pod.UID], l
 	c.removePodRecord(old)
 	o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted}
 	if to == cluster.NoNode {
-		fresh.Spec.NodeName = ""
+		fresh.Spec.NodeName, fresh.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
 		c.o.Pods[i] = &fresh
 		o.Reason = plan.Reason{Code: plan.ReplacementNotScheduled, Message: "it is Pending"}
 		return o
@@ -194,7 +206,7 @@ func (c *Simulation) measureState(s *cluster.Snapshot, out *Pass) {
 			if n := &s.Nodes[g.Node]; n.Requested.Get(g.Resource) > int64(g.Limit*float64(n.Allocatable.Get(g.Resource))+1e-6) {
 				out.Over++
 			}
-		case isSkewed(s, g):
+		case g.Kind == plan.SkewAtMost && isSkewed(s, g):
 			out.Skewed++
 		}
 	}

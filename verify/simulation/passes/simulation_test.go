@@ -51,6 +51,7 @@ type Simulation struct {
 	o                *cluster.Objects
 	now              time.Time
 	state            plan.PlannerState
+	latest           plan.Plan
 	histories        map[string]*podHistory // by UID
 	nodesCreated     int
 	placed           int                            // number of pods placed since the previous pass

@@ -1,0 +1,46 @@
+package search
+
+import (
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
+)
+
+// TestExhaustedStrategyEndsTheSearch limits the evictions of a pass, once for all strategies and once for the only strategy
+// with unmet goals. The search makes the same moves with as many predictions.
+func TestExhaustedStrategyEndsTheSearch(t *testing.T) {
+	pods := []string{"n0 a 1", "n0 b 1", "n0 c 1", "n0 d 1", "n0 e 1", "n0 f 1", "n0 g 1", "n0 h 1", "n1 i 5", "n2 j 4", "n3 k 4"}
+	for most := range 3 {
+		run := func(change func(o *settings.Options)) *Search {
+			goals := append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2, 3)...)
+			for i := range goals {
+				goals[i].Strategy = "hot"
+			}
+			c := newSmallSearch(t, 4, pods, func(o *settings.Options) {
+				o.Strategies = []settings.StrategyInfo{{Name: "hot"}, {Name: "idle", Own: &settings.StrategyRules{}}}
+				change(o)
+			}, goals...)
+			c.Run()
+			return c
+		}
+		ofAll := run(func(o *settings.Options) { o.Limits.PerPass = plan.Absolute(most) })
+		ofOne := run(func(o *settings.Options) {
+			own := o.Limits
+			own.PerPass = plan.Absolute(most)
+			o.Strategies[0].Own = &settings.StrategyRules{Limits: &own}
+		})
+		if len(ofAll.Moves) != most || len(ofOne.Moves) != most {
+			t.Fatalf("%d and %d moves, want %d", len(ofAll.Moves), len(ofOne.Moves), most)
+		}
+		for i := range ofAll.Moves {
+			if ofAll.Moves[i].Pod != ofOne.Moves[i].Pod {
+				t.Errorf("limit %d: move %d is of pod %d, want %d", most, i, ofOne.Moves[i].Pod, ofAll.Moves[i].Pod)
+			}
+		}
+		if *ofOne.predictions != *ofAll.predictions {
+			t.Errorf("limit %d: %d predictions with the limit of the strategy, %d with that of all", most, *ofOne.predictions,
+				*ofAll.predictions)
+		}
+	}
+}
