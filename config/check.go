@@ -181,7 +181,7 @@ func checkMeasuredResources(c *Config, d *strict.Decoder, path string, needs arg
 		if c.Load.Source == SourcePrometheus {
 			has += "; to measure more, add keys to load.prometheus.queries"
 		}
-		d.Errorf(path+"."+needs.Field+"."+r, "load.source: %s does not measure this resource%s (it measures %s)",
+		d.Errorf(path+"."+needs.Paths[r], "load.source: %s does not measure this resource%s (it measures %s)",
 			c.Load.Source, suggest.DidYouMean(r, known), has)
 	}
 }

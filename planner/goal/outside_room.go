@@ -11,13 +11,15 @@ import (
 // outsideRoom holds the room of each node below the limit of the strategy's goals about other nodes, for one amount.
 type outsideRoom struct {
 	strategy string
-	byNode   []int64
+	// limit is the least limit of these goals. Nodes of different pools have different limits.
+	limit  float64
+	byNode []int64
 }
 
 // addRoomOutsideGoals records the remaining room of nodes that the goal's strategy is not about, such as excluded nodes.
 // For goals by load, addRoomOutsideGoals also records the nodes with known usage.
 func (t *Tracker) addRoomOutsideGoals(b *NodeMeasure, g *plan.Goal) {
-	if _, has := t.roomOutsideGoals[b.Amounts]; has {
+	if x, has := t.roomOutsideGoals[b.Amounts]; has && x.limit <= g.Limit {
 		return
 	}
 	known, room := make([]int64, len(t.Snapshot.Nodes)), make([]int64, len(t.Snapshot.Nodes))
@@ -28,7 +30,7 @@ func (t *Tracker) addRoomOutsideGoals(b *NodeMeasure, g *plan.Goal) {
 			room[i] = int64(g.Limit*float64(b.Amounts.Total(cluster.NodeID(i)))+Rounding) - used
 		}
 	}
-	if t.roomOutsideGoals[b.Amounts] = (outsideRoom{g.Strategy, room}); b.Amounts.Measure.ByUsage {
+	if t.roomOutsideGoals[b.Amounts] = (outsideRoom{g.Strategy, g.Limit, room}); b.Amounts.Measure.ByUsage {
 		t.KnownUsage[b.Amounts] = known
 	}
 }

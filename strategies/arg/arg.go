@@ -102,8 +102,8 @@ type UsageNeeds struct {
 	Required bool
 	// Resources are the resources of nodes whose usage must be known, sorted.
 	Resources []string
-	// Field is the argument that names the resources, such as target.
-	Field string
+	// Paths are the arguments that name the resources, such as target.cpu, by resource.
+	Paths map[string]string
 	// Watches are the levels to compare with every sample between passes. The list is empty if one sample is enough.
 	Watches []Watch
 }

@@ -3,6 +3,8 @@ package nodeload
 import (
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 )
@@ -10,14 +12,89 @@ import (
 // roundingTolerance keeps floating-point errors from making 9000m exceed 0.9 of 10000m.
 const roundingTolerance = 1e-6
 
+// pool is a Pool with its selector. Its levels are those of Args for the nodes of no other pool.
+type pool struct {
+	Pool
+	selector labels.Selector // nil selects all nodes
+	path     string          // of the arguments, such as "pools[0].", or ""
+}
+
+// newPools returns the pools of the arguments, and then a pool for all other nodes.
+func newPools(a *Args) []pool {
+	var out []pool
+	for i, p := range a.Pools {
+		selector, err := labels.Parse(p.NodeSelector)
+		if err != nil {
+			selector = labels.Nothing() // checkPools reports this
+		}
+		out = append(out, pool{p, selector, fmt.Sprintf("pools[%d].", i)})
+	}
+	return append(out, pool{Pool: Pool{Target: a.Target, Deviation: a.Deviation, Below: a.Below, BelowMean: a.BelowMean,
+		NumberOfNodes: a.NumberOfNodes}})
+}
+
+// resources returns the resources that have a target or a deviation in the pool, sorted.
+func (p *pool) resources() []string { return sortedKeys(p.Target, p.Deviation) }
+
+// levelField returns the argument that has the levels of the pool.
+func (p *pool) levelField() string {
+	if len(p.Deviation) > 0 {
+		return "deviation"
+	}
+	return "target"
+}
+
+// watchName returns the name under which the source of usage counts the samples above the levels of the pool.
+func (l *Strategy) watchName(p *pool) string {
+	if p.selector == nil {
+		return l.name
+	}
+	return l.name + " nodes " + p.NodeSelector
+}
+
+// poolState is the state of the nodes of one pool.
+type poolState struct {
+	// limits are the fractions that a node must not exceed, by resource. A limit that cannot be computed is absent.
+	limits map[string]float64
+	// tooFew is the reason why no pod may leave a node, because too few nodes are under-utilized, or "".
+	tooFew string
+	watch  string
+}
+
+// measurePools returns the state of each pool, and the index of the pool of each node.
+func (l *Strategy) measurePools(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) (states []poolState, byNode []int) {
+	members := make([][]*cluster.Node, len(l.pools))
+	byNode = make([]int, len(nodes))
+	for i, n := range nodes {
+		for p := range l.pools {
+			if s := l.pools[p].selector; s == nil || s.Matches(labels.Set(n.Object.Labels)) {
+				byNode[i] = p
+				members[p] = append(members[p], n)
+				break
+			}
+		}
+	}
+	for i := range l.pools {
+		p := &l.pools[i]
+		state := poolState{limits: map[string]float64{}, tooFew: p.tooFewUnderUtilized(members[i], amounts), watch: l.watchName(p)}
+		for _, r := range p.resources() {
+			if limit, ok := p.limit(members[i], amounts[r]); ok {
+				state.limits[r] = limit
+			}
+		}
+		states = append(states, state)
+	}
+	return states, byNode
+}
+
 // limit returns the fraction that a node must not exceed, or false if the fraction cannot be computed.
-func (l *Strategy) limit(nodes []*cluster.Node, a *cluster.Amounts) (float64, bool) {
+func (p *pool) limit(nodes []*cluster.Node, a *cluster.Amounts) (float64, bool) {
 	resource := a.Measure.Resource
-	if len(l.args.Target) > 0 {
-		return l.args.Target[resource], true
+	if len(p.Target) > 0 {
+		return p.Target[resource], true
 	}
 	mean, ok := meanOf(nodes, a)
-	return min(1, mean+l.args.Deviation[resource]), ok
+	return min(1, mean+p.Deviation[resource]), ok
 }
 
 // meanOf returns the total usage divided by the total allocatable of the nodes whose usage is known, or false if there
@@ -39,35 +116,38 @@ func meanOf(nodes []*cluster.Node, a *cluster.Amounts) (float64, bool) {
 
 // tooFewUnderUtilized returns the reason why no pod may leave a node if too few nodes are under-utilized, and "" if
 // there are enough.
-func (l *Strategy) tooFewUnderUtilized(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) string {
-	if len(l.args.Below)+len(l.args.BelowMean) == 0 {
+func (p *pool) tooFewUnderUtilized(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) string {
+	if len(p.Below)+len(p.BelowMean) == 0 {
 		return ""
 	}
 	count := 0
-	levels := l.lowLevels(nodes, amounts)
+	levels := p.lowLevels(nodes, amounts)
 	for _, n := range nodes {
 		if !n.Object.Spec.Unschedulable && isBelow(n, levels, amounts) {
 			count++
 		}
 	}
-	if count > l.args.NumberOfNodes {
+	if count > p.NumberOfNodes {
 		return ""
 	}
 	found := "no node"
 	if count > 0 {
 		found = "only " + plural.Count(count, "node")
 	}
+	if p.selector != nil {
+		found += " of " + p.NodeSelector
+	}
 	return fmt.Sprintf("above its target, but %s %s under-utilized; the strategy needs at least %d",
-		found, plural.Choose(max(count, 1), "is", "are"), l.args.NumberOfNodes+1)
+		found, plural.Choose(max(count, 1), "is", "are"), p.NumberOfNodes+1)
 }
 
 // lowLevels returns, by resource, the fraction below which a node is under-utilized.
-func (l *Strategy) lowLevels(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) map[string]float64 {
-	if len(l.args.Below) > 0 {
-		return l.args.Below
+func (p *pool) lowLevels(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) map[string]float64 {
+	if len(p.Below) > 0 {
+		return p.Below
 	}
 	levels := map[string]float64{}
-	for r, distance := range l.args.BelowMean {
+	for r, distance := range p.BelowMean {
 		mean, _ := meanOf(nodes, amounts[r])
 		levels[r] = mean - distance
 	}

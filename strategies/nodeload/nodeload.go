@@ -22,10 +22,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
-// Args are the arguments of the strategy: exactly one of Target and Deviation.
+// Args are the arguments of the strategy: exactly one of Target and Deviation, here or in each pool.
 type Args struct {
 	// Basis is requests or load.
-	Basis     string             `json:"basis"`
+	Basis string `json:"basis"`
+	// Target is the share of allocatable that a node may use, and Deviation the distance above the mean of all nodes, by
+	// resource.
 	Target    map[string]float64 `json:"target"`
 	Deviation map[string]float64 `json:"deviation"`
 	// Below and BelowMean define when a node is under-utilized; at most one of them is set. Below is a share of
@@ -41,6 +43,20 @@ type Args struct {
 	// Selector is a label selector for the pods that count. If it is empty, all pods count. With basis load and no
 	// selector, system processes on the node count too.
 	Selector string `json:"selector"`
+	// Pools are groups of nodes with levels of their own. A node belongs to the first pool that selects it. The levels above
+	// are those of all other nodes; without them, these nodes have no goal.
+	Pools []Pool `json:"pools"`
+}
+
+// Pool is a group of nodes with levels of its own. Its fields mean the same as those of Args, for the nodes of the pool.
+type Pool struct {
+	// NodeSelector is a label selector for nodes.
+	NodeSelector  string             `json:"nodeSelector"`
+	Target        map[string]float64 `json:"target"`
+	Deviation     map[string]float64 `json:"deviation"`
+	Below         map[string]float64 `json:"below"`
+	BelowMean     map[string]float64 `json:"belowMean"`
+	NumberOfNodes int                `json:"numberOfNodes"`
 }
 
 // Strategy is the strategy with its arguments.
@@ -49,6 +65,8 @@ type Strategy struct {
 	args     Args
 	scope    cluster.Scope
 	selector labels.Selector // nil selects all pods
+	// pools are those of the arguments, and then a pool without a selector for all other nodes.
+	pools []pool
 }
 
 // usesLoad reports whether the strategy uses measured usage instead of requests.
@@ -59,22 +77,29 @@ func (l *Strategy) UsageNeeds() arg.UsageNeeds {
 	if !l.usesLoad() {
 		return arg.UsageNeeds{}
 	}
-	n := arg.UsageNeeds{Required: true, Resources: l.resources(), Field: "target"}
-	if len(l.args.Deviation) > 0 {
-		n.Field = "deviation"
-	}
-	if l.args.For > 1 {
-		for _, r := range n.Resources {
-			n.Watches = append(n.Watches, arg.Watch{
-				Name: l.name, Resource: r, Target: l.args.Target[r], Deviation: l.args.Deviation[r], For: l.args.For,
-			})
+	n := arg.UsageNeeds{Required: true, Resources: l.resources(), Paths: map[string]string{}}
+	for i := range l.pools {
+		p := &l.pools[i]
+		for _, r := range p.resources() {
+			n.Paths[r] = p.path + p.levelField() + "." + r
+			if l.args.For > 1 {
+				n.Watches = append(n.Watches, arg.Watch{
+					Name: l.watchName(p), Resource: r, Target: p.Target[r], Deviation: p.Deviation[r], For: l.args.For,
+				})
+			}
 		}
 	}
 	return n
 }
 
-// resources returns the resources that have a target or a deviation, sorted.
-func (l *Strategy) resources() []string { return sortedKeys(l.args.Target, l.args.Deviation) }
+// resources returns the resources that have a target or a deviation in any pool, sorted.
+func (l *Strategy) resources() []string {
+	var all []map[string]float64
+	for i := range l.pools {
+		all = append(all, l.pools[i].Target, l.pools[i].Deviation)
+	}
+	return sortedKeys(all...)
+}
 
 // sortedKeys returns the keys of the maps together, sorted.
 func sortedKeys(all ...map[string]float64) []string {
@@ -85,7 +110,7 @@ func sortedKeys(all ...map[string]float64) []string {
 	return slices.Sorted(maps.Keys(union))
 }
 
-// Goals returns one NodeBelow goal for each Ready node in scope and each resource, met or not. Nodes that an annotation
+// Goals returns one NodeBelow goal for each Ready node in scope and each resource of its pool, met or not. Nodes that an annotation
 // excludes have no goal. With basis load, a node has a goal only if its usage is known. If the usage of too few nodes
 // is known, Goals returns no goals.
 func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
@@ -98,12 +123,14 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 		amounts[r] = a
 	}
 	goals := make([]plan.Goal, 0, len(amounts)*len(nodes))
-	wait := waits{marks: l.usageMarks(s), tooFew: l.tooFewUnderUtilized(nodes, amounts)}
+	pools, byNode := l.measurePools(nodes, amounts)
+	marks := usageMarks(s)
 	for _, r := range l.resources() {
-		limit, ok := l.limit(nodes, amounts[r])
-		for _, n := range nodes {
+		for i, n := range nodes {
+			limit, ok := pools[byNode[i]].limits[r]
 			if used, sure, known := amounts[r].NodeUsed(n.ID); ok && known && amounts[r].Total(n.ID) > 0 {
-				goals = append(goals, l.goal(n, amounts[r], limit, used, sure, &wait))
+				wait := waits{l.args.For, marks[markKey{pools[byNode[i]].watch, n.Name, r}], pools[byNode[i]].tooFew}
+				goals = append(goals, l.goal(n, amounts[r], limit, used, sure, wait))
 			}
 		}
 	}
@@ -113,6 +140,9 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 // Requirements describes the nodes for which Goals states goals.
 func (l *Strategy) Requirements() string {
 	out := "a Ready node with " + strings.Join(l.resources(), " or ") + ", in scope and not excluded"
+	if others := &l.pools[len(l.pools)-1]; len(others.resources()) == 0 {
+		out += ", in one of its pools"
+	}
 	if !l.usesLoad() {
 		return out
 	}
@@ -134,7 +164,7 @@ func (l *Strategy) nodesInScope(s *cluster.Snapshot) []*cluster.Node {
 }
 
 // goal returns the goal of one node. used includes the estimated usage of pods without samples, and sure does not.
-func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, sure int64, wait *waits) plan.Goal {
+func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, sure int64, wait waits) plan.Goal {
 	total, resource := float64(a.Total(n.ID)), a.Measure.Resource
 	g := plan.Goal{
 		Strategy: l.name, Kind: plan.NodeBelow, Resource: resource, Limit: limit, Weight: 1, Node: n.ID, Amounts: a,
@@ -144,7 +174,7 @@ func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used
 		g.Basis = plan.BasisLoad
 	}
 	if over, least := limit*total+roundingTolerance, used-a.Uncertain(n.ID); float64(used) > over {
-		g.Wait = l.waitReason(wait, markKey{n.Name, resource}, float64(least) > over, float64(sure) > over)
+		g.Wait = wait.reason(float64(least) > over, float64(sure) > over)
 		g.Constraint = g.Wait.Code != ""
 		if float64(least) > over {
 			used = least

@@ -9,34 +9,34 @@ import (
 
 // waits holds what can keep the strategy from acting on a node above its limit.
 type waits struct {
-	// marks contains, by node and resource, the number of consecutive samples above the level of this strategy.
-	marks map[markKey]*cluster.Mark
-	// tooFew is the reason why the strategy acts on no node, or "".
+	samples int // the required number of consecutive samples above the limit
+	// mark has the number of consecutive samples above the limit. If there are none, it is nil.
+	mark *cluster.Mark
+	// tooFew is the reason why the strategy acts on no node of the pool, or "".
 	tooFew string
 }
 
-type markKey struct{ node, resource string }
+type markKey struct{ watch, node, resource string }
 
-func (l *Strategy) usageMarks(s *cluster.Snapshot) map[markKey]*cluster.Mark {
+func usageMarks(s *cluster.Snapshot) map[markKey]*cluster.Mark {
 	out := map[markKey]*cluster.Mark{}
 	if s.Usage == nil {
 		return out
 	}
 	for i := range s.Usage.Raw.Marks {
-		if m := &s.Usage.Raw.Marks[i]; m.Watch == l.name {
-			out[markKey{m.Node, m.Resource}] = m
-		}
+		m := &s.Usage.Raw.Marks[i]
+		out[markKey{m.Watch, m.Node, m.Resource}] = m
 	}
 	return out
 }
 
-// waitReason returns the reason why no pod may leave a node above its limit yet, or the zero value. If agreed is false,
-// the window and the newest sample do not both exceed the limit, perhaps because pods have left. If sure is false, the
-// node exceeds the limit only with the estimated usage of pods that have no sample. Otherwise the node may need more
+// reason returns the reason why no pod may leave a node above its limit yet, or the zero value. If agreed is false, the
+// window and the newest sample do not both exceed the limit, perhaps because pods have left. If sure is false, the node
+// exceeds the limit only with the estimated usage of pods that have no sample. Otherwise the node may need more
 // consecutive samples above the limit.
-func (l *Strategy) waitReason(w *waits, key markKey, agreed, sure bool) plan.Reason {
+func (w waits) reason(agreed, sure bool) plan.Reason {
 	samples := func(why string) plan.Reason { return plan.Reason{Code: plan.WaitsForSamples, Message: why} }
-	m := w.marks[key]
+	m := w.mark
 	switch {
 	case !agreed:
 		return samples("above its target only by usage of pods that may have left: " +
@@ -45,14 +45,14 @@ func (l *Strategy) waitReason(w *waits, key markKey, agreed, sure bool) plan.Rea
 		return samples("above its target only by the estimated usage of pods that started after the last sample")
 	case w.tooFew != "":
 		return plan.Reason{Code: plan.TooFewUnderUtilized, Message: w.tooFew}
-	case l.args.For == 1 || m != nil && m.Hot:
+	case w.samples == 1 || m != nil && m.Hot:
 		return plan.Reason{}
 	case m == nil:
-		return samples(fmt.Sprintf("above its target in 0 of %d samples in a row", l.args.For))
+		return samples(fmt.Sprintf("above its target in 0 of %d samples in a row", w.samples))
 	}
 	again := ""
 	if m.CountRestarted {
 		again = ", counted since this process started"
 	}
-	return samples(fmt.Sprintf("above its target in %d of %d samples in a row%s", m.Samples, l.args.For, again))
+	return samples(fmt.Sprintf("above its target in %d of %d samples in a row%s", m.Samples, w.samples, again))
 }

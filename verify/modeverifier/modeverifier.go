@@ -39,7 +39,8 @@ type Rules struct {
 	Goals map[string]goalverifier.Strategy
 }
 
-// Target is one resource of a NodeLoad strategy by requests. Target is a fraction of the node's allocatable amount.
+// Target is one resource of a NodeLoad strategy by requests. Target is a fraction of the node's allocatable amount. If the
+// rules of the strategy have pools, their targets count instead.
 type Target struct {
 	Strategy, Resource string
 	Target             float64
@@ -78,7 +79,7 @@ func (c Rules) planRules(mode string) planverifier.Rules {
 	out.Strategies = slices.Clone(c.Plan.Strategies)
 	for i := range out.Strategies {
 		if s := &out.Strategies[i]; !c.constrains(s.Name, mode) {
-			s.Targets = nil
+			*s = s.WithoutTargets()
 		}
 	}
 	return out

@@ -34,6 +34,7 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	checkStrategyLimits(r, p)
 	checkAttribution(r, p)
 	checkWorsened(r, p)
+	checkUnderUtilized(r, p)
 	checkSpreads(r, p)
 	checkSoftMoves(r, p)
 	checkMostImproved(r, p)

@@ -42,8 +42,9 @@ type StrategyRules struct {
 
 	Weight float64 // 1 if it is not set
 	Soft   bool
-	// Targets are the fractions that a NodeLoad strategy by requests, of all pods, lets each node use, by resource.
-	Targets map[string]float64
+	NodeLevels
+	// Pools are the groups of nodes of a NodeLoad strategy with levels of their own. The first that selects a node counts.
+	Pools []NodePool
 	// MaxSkew is that of a ZoneSpread strategy over zones, and 0 for other strategies. ByService is set if it spreads the pods
 	// of Services and not of owners.
 	MaxSkew   int
@@ -255,67 +256,3 @@ func mayForbid(s *StrategyRules, m plan.Move) bool {
 }
 
 func near(a, b float64) bool { return a-b < 1e-3 && b-a < 1e-3 }
-
-// checkWorsened checks that no move brings its target node above the target of a NodeLoad strategy by requests, or above
-// the amount before the plan if that is more. Moves for strategies that are not soft ignore the targets of soft ones.
-func checkWorsened(r *verifier, p plan.Plan) {
-	for i := range r.rules.Strategies {
-		s := &r.rules.Strategies[i]
-		for _, resource := range sortedKeys(s.Targets) {
-			requested := map[string]int64{}
-			for _, pod := range r.pods {
-				if r.isBound(pod) && !isTerminal(pod) {
-					requested[pod.Spec.NodeName] += requestOf(pod, resource)
-				}
-			}
-			for _, m := range p.Moves {
-				own, pod, n := r.rules.strategyOf(m), r.pods[m.Pod.String()], r.nodes[m.To]
-				if own == nil || pod == nil || n == nil || m.From == m.To {
-					continue
-				}
-				amount := requestOf(pod, resource)
-				requested[m.From] -= amount
-				requested[m.To] += amount
-				if s.Soft && !own.Soft || amount == 0 || !hasTarget(r, s, n) {
-					continue
-				}
-				total := float64(amountOf(n.Status.Allocatable, resource))
-				if after := float64(requested[m.To]); after > s.Targets[resource]*total+1 {
-					r.report(m, WorsensGoal, "the move for strategy %s brings %s to %.4f of its %s; the target of strategy %s is %v",
-						m.Strategy, m.To, after/total, resource, s.Name, s.Targets[resource])
-				}
-			}
-		}
-	}
-}
-
-// hasTarget reports whether the strategy limits the node: it is Ready, in scope and not excluded.
-func hasTarget(r *verifier, s *StrategyRules, n *corev1.Node) bool {
-	_, excluded := n.Annotations["evenkeel.io/exclude"]
-	_, label := n.Labels["evenkeel.io/exclude"]
-	return countsNode(r, s, n) && !excluded && !label
-}
-
-// requestOf returns the request of the containers of a pod, in milli-units of CPU or in bytes, and 1 for the resource
-// pods. It returns 0 for pods whose request has further parts: init containers, an overhead, requests of the pod, or a
-// resize.
-func requestOf(p *corev1.Pod, resource string) (sum int64) {
-	if resource == string(corev1.ResourcePods) {
-		return 1
-	}
-	if len(p.Spec.InitContainers) > 0 || p.Spec.Overhead != nil || p.Spec.Resources != nil || len(p.Status.ContainerStatuses) > 0 {
-		return 0
-	}
-	for i := range p.Spec.Containers {
-		sum += amountOf(p.Spec.Containers[i].Resources.Requests, resource)
-	}
-	return sum
-}
-
-func amountOf(list corev1.ResourceList, resource string) int64 {
-	q := list[corev1.ResourceName(resource)]
-	if resource == string(corev1.ResourceCPU) {
-		return q.MilliValue()
-	}
-	return q.Value()
-}

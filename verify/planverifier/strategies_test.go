@@ -70,15 +70,26 @@ func strategyRules(t testing.TB, c *config.Config) (out []planverifier.StrategyR
 		if g := s.Guards; g != nil {
 			addGuards(&r, g)
 		}
+		type levels struct {
+			Target, Below map[string]float64
+			NumberOfNodes int
+			NodeSelector  string
+		}
 		args := struct {
-			Target  map[string]float64
+			levels
+			Pools   []levels
 			MaxSkew int
 			By      string
 		}{MaxSkew: 1}
 		if err := json.Unmarshal(s.Args, &args); err != nil {
 			t.Fatal(err)
 		}
-		if r.Targets = args.Target; s.Type == "ZoneSpread" {
+		r.NodeLevels = planverifier.NodeLevels{Targets: args.Target, Below: args.Below, NumberOfNodes: args.NumberOfNodes}
+		for _, x := range args.Pools {
+			r.Pools = append(r.Pools, planverifier.NodePool{Selector: parseSelector(t, x.NodeSelector),
+				NodeLevels: planverifier.NodeLevels{Targets: x.Target, Below: x.Below, NumberOfNodes: x.NumberOfNodes}})
+		}
+		if s.Type == "ZoneSpread" {
 			r.MaxSkew, r.ByService = args.MaxSkew, args.By == "service"
 		}
 		r.CountsScope = s.Type == "ZoneSpread" || s.Type == "Duplicates"
@@ -361,8 +372,24 @@ var strategyTampers = []tampering{
 			if len(s.Targets) == 0 || s.NodeSelector != nil || s.Soft || m.rules.NodeSelector != nil {
 				continue
 			}
-			s.Targets = map[string]float64{"cpu": 0.0001}
+			s.NodeLevels, s.Pools = planverifier.NodeLevels{Targets: map[string]float64{"cpu": 0.0001}}, nil
 			return "", !x.Steered()
+		}
+		return "", false
+	}},
+	{"a target of a pool that is lower than the plan knew", planverifier.WorsensGoal, func(m *planCase) (string, bool) {
+		s := &m.rules.Strategies[slices.IndexFunc(m.rules.Strategies, func(s planverifier.StrategyRules) bool { return s.Name == "hot" })]
+		s.Pools = []planverifier.NodePool{{Selector: labels.Everything(),
+			NodeLevels: planverifier.NodeLevels{Targets: map[string]float64{"cpu": 0.0001}}}}
+		return "", s.NodeSelector == nil && !s.Soft && m.rules.NodeSelector == nil && !m.plan.Moves[0].Steered()
+	}},
+	{"too few under-utilized nodes", plan.TooFewUnderUtilized, func(m *planCase) (string, bool) {
+		for _, x := range m.plan.Moves {
+			i := slices.IndexFunc(m.rules.Strategies, func(s planverifier.StrategyRules) bool { return s.Name == x.Strategy })
+			if s := &m.rules.Strategies[i]; s.Name == "hot" && x.DisplacedFor == nil {
+				s.Below, s.NumberOfNodes = map[string]float64{"cpu": 0.9}, len(m.o.Nodes)
+				return x.Pod.String(), true
+			}
 		}
 		return "", false
 	}},

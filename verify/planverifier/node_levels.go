@@ -1,0 +1,160 @@
+package planverifier
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// NodeLevels are the levels of a NodeLoad strategy by requests of all pods. See "NodeLoad" in
+// docs/reference/strategies.md.
+type NodeLevels struct {
+	// Targets are the fractions that each node may use, by resource.
+	Targets map[string]float64
+	// Below are the fractions below which a node is under-utilized. The strategy acts if more than NumberOfNodes nodes are.
+	Below         map[string]float64
+	NumberOfNodes int
+}
+
+// NodePool is a group of nodes with levels of its own.
+type NodePool struct {
+	Selector labels.Selector
+	NodeLevels
+}
+
+// LevelsOf returns the levels of the strategy for the node.
+func (s *StrategyRules) LevelsOf(n *corev1.Node) *NodeLevels {
+	for i := range s.Pools {
+		if s.Pools[i].Selector.Matches(labels.Set(n.Labels)) {
+			return &s.Pools[i].NodeLevels
+		}
+	}
+	return &s.NodeLevels
+}
+
+// WithoutTargets returns the rules of the strategy without the targets of nodes.
+func (s StrategyRules) WithoutTargets() StrategyRules {
+	s.Targets, s.Pools = nil, slices.Clone(s.Pools)
+	for i := range s.Pools {
+		s.Pools[i].Targets = nil
+	}
+	return s
+}
+
+// resourcesOf returns the resources for which the strategy has a target, sorted.
+func (s *StrategyRules) resourcesOf() []string {
+	out := sortedKeys(s.Targets)
+	for i := range s.Pools {
+		out = append(out, sortedKeys(s.Pools[i].Targets)...)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// requestedByNode returns the requests of the pods on each node.
+func requestedByNode(r *verifier, resource string) map[string]int64 {
+	out := map[string]int64{}
+	for _, pod := range r.pods {
+		if r.isBound(pod) && !isTerminal(pod) {
+			out[pod.Spec.NodeName] += requestOf(pod, resource)
+		}
+	}
+	return out
+}
+
+// checkWorsened checks that no move brings its target node above the target of a NodeLoad strategy by requests, or above
+// the amount before the plan if that is more. Moves for strategies that are not soft ignore the targets of soft ones.
+func checkWorsened(r *verifier, p plan.Plan) {
+	for i := range r.rules.Strategies {
+		s := &r.rules.Strategies[i]
+		for _, resource := range s.resourcesOf() {
+			requested := requestedByNode(r, resource)
+			for _, m := range p.Moves {
+				own, pod, n := r.rules.strategyOf(m), r.pods[m.Pod.String()], r.nodes[m.To]
+				if own == nil || pod == nil || n == nil || m.From == m.To {
+					continue
+				}
+				amount := requestOf(pod, resource)
+				requested[m.From] -= amount
+				requested[m.To] += amount
+				target, limited := s.LevelsOf(n).Targets[resource]
+				if s.Soft && !own.Soft || amount == 0 || !limited || !hasTarget(r, s, n) {
+					continue
+				}
+				total := float64(amountOf(n.Status.Allocatable, resource))
+				if after := float64(requested[m.To]); after > target*total+1 {
+					r.report(m, WorsensGoal, "the move for strategy %s brings %s to %.4f of its %s; the target of strategy %s is %v",
+						m.Strategy, m.To, after/total, resource, s.Name, target)
+				}
+			}
+		}
+	}
+}
+
+// checkUnderUtilized checks that a strategy moves pods off nodes of a pool only if enough nodes of the pool are
+// under-utilized.
+func checkUnderUtilized(r *verifier, p plan.Plan) {
+	for _, m := range p.Moves {
+		s, from := r.rules.strategyOf(m), r.nodes[m.From]
+		if s == nil || from == nil || m.DisplacedFor != nil {
+			continue
+		}
+		levels := s.LevelsOf(from)
+		if len(levels.Below) == 0 {
+			continue
+		}
+		count := 0
+		for _, n := range r.nodes {
+			if s.LevelsOf(n) == levels && hasTarget(r, s, n) && !n.Spec.Unschedulable && isBelow(r, n, levels.Below) {
+				count++
+			}
+		}
+		if count <= levels.NumberOfNodes {
+			r.report(m, plan.TooFewUnderUtilized, "%d nodes are under-utilized; strategy %s needs more than %d", count, s.Name, levels.NumberOfNodes)
+		}
+	}
+}
+
+// isBelow reports whether the requests on the node are below all levels before the plan.
+func isBelow(r *verifier, n *corev1.Node, levels map[string]float64) bool {
+	for resource, level := range levels {
+		if total := float64(amountOf(n.Status.Allocatable, resource)); float64(requestedByNode(r, resource)[n.Name]) >= level*total {
+			return false
+		}
+	}
+	return true
+}
+
+// hasTarget reports whether the strategy limits the node: it is Ready, in scope and not excluded.
+func hasTarget(r *verifier, s *StrategyRules, n *corev1.Node) bool {
+	_, excluded := n.Annotations["evenkeel.io/exclude"]
+	_, label := n.Labels["evenkeel.io/exclude"]
+	return countsNode(r, s, n) && !excluded && !label
+}
+
+// requestOf returns the request of the containers of a pod, in milli-units of CPU or in bytes, and 1 for the resource
+// pods. It returns 0 for pods whose request has further parts: init containers, an overhead, requests of the pod, or a
+// resize.
+func requestOf(p *corev1.Pod, resource string) (sum int64) {
+	if resource == string(corev1.ResourcePods) {
+		return 1
+	}
+	if len(p.Spec.InitContainers) > 0 || p.Spec.Overhead != nil || p.Spec.Resources != nil || len(p.Status.ContainerStatuses) > 0 {
+		return 0
+	}
+	for i := range p.Spec.Containers {
+		sum += amountOf(p.Spec.Containers[i].Resources.Requests, resource)
+	}
+	return sum
+}
+
+func amountOf(list corev1.ResourceList, resource string) int64 {
+	q := list[corev1.ResourceName(resource)]
+	if resource == string(corev1.ResourceCPU) {
+		return q.MilliValue()
+	}
+	return q.Value()
+}
