@@ -100,7 +100,7 @@ func noGoalText(p plan.PodExplanation) string {
 	case len(p.NoGoal) > 0:
 		return "No goal covers it: it has ended, and no strategy removes it."
 	}
-	return "No goal covers it: it has ended, and no FailedPods strategy is configured, which could remove failed pods."
+	return "No goal covers it: it has ended, and no strategy FailedPods or Lifetime is configured, which could remove it."
 }
 
 // writeNoGoal writes one line for each strategy that could remove a pod that has ended, but does not.
@@ -112,7 +112,7 @@ func (t explainTable) writeNoGoal(all []plan.StrategyMessage) {
 	for _, m := range all {
 		g.addRow(escape(m.Strategy), escape(m.Message))
 	}
-	t.addSection("Strategies that remove failed pods", g, maxLines)
+	t.addSection("Strategies that remove pods that have ended", g, maxLines)
 }
 
 // judgedForText names the mode of the strategies for which limits and landing are judged. It returns "" for automatic

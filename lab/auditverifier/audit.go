@@ -1,6 +1,7 @@
 package auditverifier
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -9,12 +10,13 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// Eviction is a request to evict a pod, as the audit log of the API server records it.
+// Eviction is a request to evict or delete a pod, as the audit log of the API server records it.
 type Eviction struct {
 	At, Done             time.Time // when the API server received and answered the request
 	User                 string
 	Namespace, Name, UID string // UID is the precondition of the request; empty if it has none
 	Code                 int32
+	Deletion             bool // by a request to delete the pod
 }
 
 // accepted reports whether the API server accepted the eviction.
@@ -32,25 +34,27 @@ type auditLog struct {
 	foreignWrites []Violation
 }
 
-// readLog collects the evictions and Lease holders of the users under test. Writes of events, and of ConfigMaps in the
-// given namespace, are expected and ignored. Any other successful write is a violation.
-func readLog(events []auditv1.Event, ours func(string) bool, namespace string) auditLog {
+// readLog collects the evictions and Lease holders of the users under test, and their deletions of pods if the rules allow
+// them. Writes of events, and of ConfigMaps in the namespace of the evidence, are expected and ignored. Any other successful
+// write is a violation.
+func (c Evidence) readLog() auditLog {
 	l := auditLog{holders: map[string]string{}}
-	for _, e := range events {
-		if !ours(e.User.Username) || e.ObjectRef == nil || e.Stage == auditv1.StageRequestReceived ||
+	for _, e := range c.Events {
+		if !c.Ours(e.User.Username) || e.ObjectRef == nil || e.Stage == auditv1.StageRequestReceived ||
 			e.Stage == auditv1.StageResponseStarted {
 			continue
 		}
 		r := e.ObjectRef
 		switch {
 		case e.Verb == "get" || e.Verb == "list" || e.Verb == "watch":
-		case r.Resource == "pods" && r.Subresource == "eviction" && e.Verb == "create":
+		case r.Resource == "pods" && r.Subresource == "eviction" && e.Verb == "create",
+			r.Resource == "pods" && r.Subresource == "" && e.Verb == "delete" && c.Rules.DeletesFailedPods:
 			l.evictions = append(l.evictions, parseEviction(e))
-		case r.Resource == "leases" && r.Namespace == namespace:
+		case r.Resource == "leases" && r.Namespace == c.Namespace:
 			if x := leaseHolder(e); x != "" && statusCode(e) < 300 {
 				l.holders[x] = e.User.Username
 			}
-		case r.Resource == "configmaps" && r.Namespace == namespace, r.Resource == "events":
+		case r.Resource == "configmaps" && r.Namespace == c.Namespace, r.Resource == "events":
 		case statusCode(e) >= 400: // refused: the write changed nothing
 		case r.APIGroup == "authorization.k8s.io": // a query of its own permissions changes nothing
 		default:
@@ -71,14 +75,16 @@ func statusCode(e auditv1.Event) int32 {
 
 func parseEviction(e auditv1.Event) Eviction {
 	out := Eviction{At: e.RequestReceivedTimestamp.Time, Done: e.StageTimestamp.Time, User: e.User.Username,
-		Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name, Code: statusCode(e)}
+		Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name, Code: statusCode(e), Deletion: e.Verb == "delete"}
+	type deleteOptions struct {
+		Preconditions struct{ UID string }
+	}
 	var body struct {
-		DeleteOptions struct {
-			Preconditions struct{ UID string }
-		}
+		DeleteOptions deleteOptions // of an eviction
+		deleteOptions
 	}
 	if e.RequestObject != nil && json.Unmarshal(e.RequestObject.Raw, &body) == nil {
-		out.UID = body.DeleteOptions.Preconditions.UID
+		out.UID = cmp.Or(body.DeleteOptions.Preconditions.UID, body.Preconditions.UID)
 	}
 	return out
 }

@@ -32,6 +32,8 @@ type Pod struct {
 	Labels labels.Set
 	// Ready means that the budget counts the pod as healthy: its condition Ready is True and it is not terminating.
 	Ready, Terminating bool
+	// Ended means that no container of the pod runs any more, and Failed that it has ended with the phase Failed.
+	Ended, Failed bool
 	// ByEviction means that the API server set the DisruptionTarget condition for an eviction.
 	ByEviction bool
 	// Protected is the reason why the pod must not be evicted from any node; empty if eviction is allowed.

@@ -62,6 +62,24 @@ func (t *forgedDrill) requestEviction(user string, p Pod, code int32) {
 		fmt.Sprintf(`{"deleteOptions":{"preconditions":{"uid":%q}}}`, p.UID))
 }
 
+// delete adds the deletion of a pod.
+func (t *forgedDrill) delete(user string, p Pod) {
+	t.now = t.now.Add(time.Second)
+	t.addEvent(user, "delete", "pods", "", p.Namespace, p.Name, 200, fmt.Sprintf(`{"preconditions":{"uid":%q}}`, p.UID))
+	t.addChange(Change{Pod: &p, Gone: true})
+}
+
+// addFailedPod adds a failed pod beside those of the workload, while another pod of it is not Ready.
+func (t *forgedDrill) addFailedPod() Pod {
+	sick := readyPod("d3", "n1")
+	sick.Ready = false
+	t.addPod(sick)
+	failed := readyPod("d0-failed", "n1")
+	failed.Ready, failed.Ended, failed.Failed = false, true, true
+	t.addPod(failed)
+	return failed
+}
+
 func (t *forgedDrill) acquireLease(user string) {
 	t.addEvent(user, "update", "leases", "", "ek", "evenkeel", 200, fmt.Sprintf(`{"spec":{"holderIdentity":"host_%s"}}`, user))
 	t.addChange(Change{Lease: &Lease{Holder: "host_" + user, Renewed: t.now, Duration: 15 * time.Second}})

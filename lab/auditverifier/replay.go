@@ -83,8 +83,14 @@ func (r *replay) checkEviction(e *completedEviction, ch Change) {
 	if r.nodes[before.Node].Excluded {
 		fail(ProtectedEvicted, "the node is excluded")
 	}
-	r.checkBudgets(before, fail)
+	if e.Deletion && !before.Failed {
+		fail(ProtectedEvicted, "it was deleted, but it had not failed")
+	}
 	r.checkLeader(e, fail)
+	if before.Ended { // budgets do not count it, and no replacement follows
+		return
+	}
+	r.checkBudgets(before, fail)
 	r.inFlight = append(r.inFlight, evictionInFlight{e, ch.Seen})
 	r.checkInFlight(e, fail)
 }

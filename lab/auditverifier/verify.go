@@ -14,7 +14,7 @@ type Result struct {
 
 // Verify checks every eviction, write and report against the rules.
 func (c Evidence) Verify() Result {
-	l := readLog(c.Events, c.Ours, c.Namespace)
+	l := c.readLog()
 	slices.SortStableFunc(c.Changes, func(a, b Change) int { return cmp.Compare(a.Revision, b.Revision) })
 	slices.SortStableFunc(l.evictions, func(a, b Eviction) int { return a.At.Compare(b.At) })
 	done, wrong := c.completedEvictions(l.evictions)

@@ -130,6 +130,16 @@ func TestForgeries(t *testing.T) {
 		{"foreign write", ForeignWrite, func(x *forgedDrill) {
 			x.addEvent("ek-1", "delete", "pods", "", "shop", "d5", 200, "")
 		}},
+		{"deletion of a pod that runs", ProtectedEvicted, func(x *forgedDrill) {
+			x.Rules.DeletesFailedPods = true
+			x.delete("ek-1", a)
+			x.addReport("run-1", "ek-1", "evicted", a)
+		}},
+		{"unreported deletion", UnreportedEviction, func(x *forgedDrill) {
+			x.Rules.DeletesFailedPods = true
+			x.delete("ek-1", x.addFailedPod())
+		}},
+		{"deletion without a rule for it", ForeignWrite, func(x *forgedDrill) { x.delete("ek-1", x.addFailedPod()) }},
 		{"foreign ConfigMap", ForeignWrite, func(x *forgedDrill) {
 			x.addEvent("ek-1", "update", "configmaps", "", "shop", "settings", 200, "")
 		}},
@@ -246,6 +256,18 @@ func TestHonestTroublesAreNoViolations(t *testing.T) {
 			x.runPass("run-1", a)
 			x.now = x.now.Add(2 * time.Second)
 			x.runPass("run-2", d)
+		}},
+		{"the deletion of a failed pod", func(x *forgedDrill) {
+			x.Rules.DeletesFailedPods = true
+			failed := x.addFailedPod()
+			x.delete("ek-1", failed)
+			x.addReport("run-1", "ek-1", "evicted", failed)
+		}},
+		{"the eviction of a failed pod", func(x *forgedDrill) {
+			failed := x.addFailedPod()
+			x.requestEviction("ek-1", failed, 201)
+			x.addChange(Change{Pod: &failed, Gone: true})
+			x.addReport("run-1", "ek-1", "evicted", failed)
 		}},
 		{"writes of other users", func(x *forgedDrill) {
 			x.evict("ann", a)

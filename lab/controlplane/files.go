@@ -38,8 +38,12 @@ const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
-- level: Metadata
+- level: Request
   resources: [{group: "", resources: [pods/eviction]}]
+- level: Request
+  userGroups: [system:serviceaccounts]
+  verbs: [create, update, delete]
+  resources: [{group: "", resources: [pods]}, {group: coordination.k8s.io, resources: [leases]}]
 - level: Metadata
   userGroups: [system:serviceaccounts]
 - level: None

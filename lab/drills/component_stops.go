@@ -103,3 +103,12 @@ func (s *drillRun) stopComponentOnce(ctx context.Context, name string) error {
 
 // components lists the components that drills stop.
 var components = []string{controlplane.Etcd, controlplane.Scheduler, controlplane.ControllerManager}
+
+func sleep(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -150,7 +150,7 @@ func (s *drillRun) verify(ctx context.Context) (auditverifier.Result, int, error
 	if err != nil {
 		return auditverifier.Result{}, 0, err
 	}
-	changes, gaps := s.recorder.recordedChanges()
+	changes, gaps := s.recorder.Changes()
 	c := auditverifier.Evidence{Changes: changes, Events: events, Reports: reports, Rules: s.rules,
 		Ours: func(u string) bool { return s.users[u] }, Namespace: s.namespace}
 	v := c.Verify()

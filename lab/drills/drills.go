@@ -150,7 +150,7 @@ func (a *environment) runDrill(ctx context.Context, d drill) (drillResult, error
 	if _, err := a.cluster.AuditSince(&a.auditRead); err != nil { // skip events of earlier drills
 		return drillResult{}, err
 	}
-	a.recorder.reset(s.namespace)
+	a.recorder.Reset(s.namespace)
 	err := d.run(ctx, s)
 	for _, p := range s.processes {
 		p.kill()

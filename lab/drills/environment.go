@@ -15,6 +15,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
+	"github.com/evenkeel-project/evenkeel/lab/recording"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
@@ -46,7 +47,7 @@ type environment struct {
 	ca        []byte
 	tokens    []string
 	usedUsers int
-	recorder  *recorder
+	recorder  *recording.Recorder
 	copies    *proxy.ListCache
 	workload  *workload
 	auditRead int64 // offset in the audit log
@@ -104,7 +105,7 @@ func (a *environment) prepareCluster(ctx context.Context) error {
 	if a.workload, err = createWorkload(ctx, a.cluster.Client); err != nil {
 		return fmt.Errorf("creating the workload: %w", err)
 	}
-	if a.recorder, err = startRecorder(ctx, a.cluster.Client); err != nil {
+	if a.recorder, err = recording.Start(ctx, a.cluster.Client); err != nil {
 		return fmt.Errorf("starting the recorder: %w", err)
 	}
 	return nil

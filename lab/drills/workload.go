@@ -17,14 +17,14 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
+	"github.com/evenkeel-project/evenkeel/lab/recording"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
 const (
-	zoneCount      = 3
-	nodesPerZone   = 2
-	replicas       = 6
-	protectedLabel = "lab.evenkeel.io/protected"
+	zoneCount    = 3
+	nodesPerZone = 2
+	replicas     = 6
 )
 
 var workloadNamespaces = []string{"workload-a", "workload-b"}
@@ -115,7 +115,7 @@ func createWorkload(ctx context.Context, client kubernetes.Interface) (*workload
 func podTemplate(a app) corev1.PodTemplateSpec {
 	labels := map[string]string{"app": a.name}
 	if a.protected != "" {
-		labels[protectedLabel] = a.protected
+		labels[recording.ProtectedLabel] = a.protected
 	}
 	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: a.podAnnotations},
 		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "registry.k8s.io/pause:3.10",

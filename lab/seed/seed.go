@@ -89,6 +89,8 @@ type App struct {
 	HostPort int32
 	// Apart adds required anti-affinity by node between the pods.
 	Apart bool
+	// ApartFrom adds required anti-affinity by node to this app; empty for none.
+	ApartFrom string
 	// AvoidedNodeLabel is a node label that the pods avoid by preferred node affinity.
 	AvoidedNodeLabel map[string]string
 	// Annotations are set on all pods, including replacements.
@@ -241,11 +243,14 @@ func (a App) constrain(spec *corev1.PodSpec) {
 			RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{term}}}}
 	}
 	if a.Apart {
+		a.ApartFrom = a.Name
+	}
+	if a.ApartFrom != "" {
 		if spec.Affinity == nil {
 			spec.Affinity = &corev1.Affinity{}
 		}
 		spec.Affinity.PodAntiAffinity = &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
-			{TopologyKey: "kubernetes.io/hostname", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.Name}}}}}
+			{TopologyKey: "kubernetes.io/hostname", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.ApartFrom}}}}}
 	}
 }
 

@@ -191,8 +191,8 @@ func (c *waveBuilder) attribute(m *Step) (plan.Reason, bool) {
 			}
 		}
 		return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
-			"strategy %s: on the likeliest node, its replacement improves only goals of strategies that may not move it",
-			c.allGoals[m.goal].Strategy)}, false
+			"strategy %s: its replacement most likely lands on %s, where it improves only goals of strategies whose rules forbid the move",
+			c.allGoals[m.goal].Strategy, c.NodeName(m.Landing.To))}, false
 	}
 	m.goal = c.Goals.MostImproved(m.Pod, m.From, allowed)
 	m.Strategy = c.strategyOfGoal[m.goal]

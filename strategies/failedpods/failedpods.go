@@ -92,17 +92,11 @@ func (f *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 
 // WhyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the strategy states a goal about it.
 func (f *Strategy) WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
-	switch {
-	case p.Object.Status.Phase != corev1.PodFailed:
+	if p.Object.Status.Phase != corev1.PodFailed {
 		return "the pod did not fail: its phase is " + string(p.Object.Status.Phase)
-	case podfilter.BelongsToNode(p):
-		return "the pod belongs to its node: it is a pod of a DaemonSet or a static pod"
-	case p.Node == cluster.NoNode:
-		return "the pod is on no known node"
-	case p.Terminating:
-		return "the pod is terminating"
-	case !podfilter.InScope(s, f.scope, p):
-		return "the pod or its node is out of the scope of the strategy"
+	}
+	if why := podfilter.WhyOutOfScope(s, f.scope, p); why != "" {
+		return why
 	}
 	_, mismatch := f.match(s, p)
 	return mismatch

@@ -98,6 +98,20 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
+// WhyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the strategy states a goal about it.
+func (l *Strategy) WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
+	if phase := string(p.Object.Status.Phase); !slices.Contains(l.args.States, phase) {
+		return "states does not contain " + phase
+	}
+	if why := podfilter.WhyOutOfScope(s, l.scope, p); why != "" {
+		return why
+	}
+	if _, ok := l.match(s, p); ok {
+		return ""
+	}
+	return "the pod does not match maxAge, conditions, exitCodes or ownerKinds"
+}
+
 // match describes why the pod matches all arguments that are set, such as "is 26h old, above 24h, and in state Failed".
 func (l *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bool) {
 	if p.Terminal && !slices.Contains(l.args.States, string(p.Object.Status.Phase)) || !l.args.OwnerKinds.Match(s, p) {

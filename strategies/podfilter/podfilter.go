@@ -21,6 +21,21 @@ func InScope(s *cluster.Snapshot, scope cluster.Scope, p *cluster.Pod) bool {
 		scope.HasNode(&s.Nodes[p.Node]) && scope.HasPod(s, p)
 }
 
+// WhyOutOfScope says why InScope is false for a pod. It returns "" if InScope is true.
+func WhyOutOfScope(s *cluster.Snapshot, scope cluster.Scope, p *cluster.Pod) string {
+	switch {
+	case InScope(s, scope, p):
+		return ""
+	case BelongsToNode(p):
+		return "the pod belongs to its node: it is a pod of a DaemonSet or a static pod"
+	case p.Node == cluster.NoNode:
+		return "the pod is on no known node"
+	case p.Terminating:
+		return "the pod is terminating"
+	}
+	return "the pod or its node is out of the scope of the strategy"
+}
+
 // configSource is the annotation in which the kubelet stores the source of a pod: api, file or http.
 const configSource = "kubernetes.io/config.source"
 

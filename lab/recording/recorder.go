@@ -1,4 +1,6 @@
-package drills
+// Package recording records every state of the objects of a cluster that package auditverifier needs: pods, budgets,
+// Deployments, nodes and Leases. It watches the API server directly, and decides nothing.
+package recording
 
 import (
 	"context"
@@ -23,8 +25,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// recorder watches the API server directly and keeps every state that the watches report.
-type recorder struct {
+// ProtectedLabel is set on pods that must not be evicted. Its value is the reason.
+const ProtectedLabel = "lab.evenkeel.io/protected"
+
+// Recorder keeps every state that its watches report.
+type Recorder struct {
 	mu             sync.Mutex
 	leaseNamespace string
 	current        map[string]auditverifier.Change
@@ -51,9 +56,9 @@ func watchedKinds(c kubernetes.Interface) []watchedKind {
 	}
 }
 
-// startRecorder returns after it has listed all objects. It watches until ctx ends.
-func startRecorder(ctx context.Context, c kubernetes.Interface) (*recorder, error) {
-	r := &recorder{current: map[string]auditverifier.Change{}}
+// Start returns after it has listed all objects. The recorder watches until ctx ends.
+func Start(ctx context.Context, c kubernetes.Interface) (*Recorder, error) {
+	r := &Recorder{current: map[string]auditverifier.Change{}}
 	for _, s := range watchedKinds(c) {
 		at, err := r.relist(ctx, s)
 		if err != nil {
@@ -64,9 +69,9 @@ func startRecorder(ctx context.Context, c kubernetes.Interface) (*recorder, erro
 	return r, nil
 }
 
-// reset discards all recorded changes except the current state of each object. After reset, the recorder keeps only the
+// Reset discards all recorded changes except the current state of each object. After Reset, the recorder keeps only the
 // Leases of the given namespace.
-func (r *recorder) reset(namespace string) {
+func (r *Recorder) Reset(namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.leaseNamespace, r.changes, r.gaps = namespace, nil, 0
@@ -77,13 +82,14 @@ func (r *recorder) reset(namespace string) {
 	}
 }
 
-func (r *recorder) recordedChanges() ([]auditverifier.Change, int) {
+// Changes returns the changes so far, and how many gaps the recording has.
+func (r *Recorder) Changes() ([]auditverifier.Change, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.changes), r.gaps
 }
 
-func (r *recorder) relist(ctx context.Context, s watchedKind) (string, error) {
+func (r *Recorder) relist(ctx context.Context, s watchedKind) (string, error) {
 	list, err := s.list(ctx, metav1.ListOptions{})
 	if err != nil {
 		return "", err
@@ -104,7 +110,7 @@ func (r *recorder) relist(ctx context.Context, s watchedKind) (string, error) {
 }
 
 // recordDeleted records the objects that were deleted while no watch was open.
-func (r *recorder) recordDeleted(kind string, there map[string]bool, at int64) {
+func (r *Recorder) recordDeleted(kind string, there map[string]bool, at int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for k, ch := range r.current {
@@ -118,19 +124,19 @@ func (r *recorder) recordDeleted(kind string, there map[string]bool, at int64) {
 
 // followWatch watches one kind of object from a resource version until ctx ends. If the server no longer has the version,
 // the recording has a gap and proves nothing, so follow counts the gap.
-func (r *recorder) followWatch(ctx context.Context, s watchedKind, at string) {
+func (r *Recorder) followWatch(ctx context.Context, s watchedKind, at string) {
 	for ctx.Err() == nil {
 		if at == "" {
 			var err error
 			if at, err = r.relist(ctx, s); err != nil {
 				at = ""
-				sleep(ctx, 200*time.Millisecond)
+				pause(ctx)
 				continue
 			}
 		}
 		w, err := s.watch(ctx, metav1.ListOptions{ResourceVersion: at, AllowWatchBookmarks: true})
 		if err != nil {
-			sleep(ctx, 200*time.Millisecond)
+			pause(ctx)
 			continue
 		}
 		at = r.readWatch(s, w, at)
@@ -138,7 +144,7 @@ func (r *recorder) followWatch(ctx context.Context, s watchedKind, at string) {
 	}
 }
 
-func (r *recorder) readWatch(s watchedKind, w watch.Interface, at string) string {
+func (r *Recorder) readWatch(s watchedKind, w watch.Interface, at string) string {
 	for e := range w.ResultChan() {
 		switch e.Type {
 		case watch.Error:
@@ -160,7 +166,7 @@ func (r *recorder) readWatch(s watchedKind, w watch.Interface, at string) string
 }
 
 // recordState stores one state of an object.
-func (r *recorder) recordState(kind string, o runtime.Object, gone bool) string {
+func (r *Recorder) recordState(kind string, o runtime.Object, gone bool) string {
 	m, err := meta.Accessor(o)
 	if err != nil {
 		return ""
@@ -211,7 +217,9 @@ func newChange(o runtime.Object) auditverifier.Change {
 
 func newRecordedPod(p *corev1.Pod) *auditverifier.Pod {
 	w := &auditverifier.Pod{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Spec.NodeName,
-		App: p.Labels["app"], Labels: p.Labels, Terminating: p.DeletionTimestamp != nil, Protected: protectionReason(p)}
+		App: p.Labels["app"], Labels: p.Labels, Terminating: p.DeletionTimestamp != nil, Protected: protectionReason(p),
+		Ended:  p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded,
+		Failed: p.Status.Phase == corev1.PodFailed}
 	for _, c := range p.Status.Conditions {
 		switch {
 		case c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue:
@@ -236,17 +244,16 @@ func protectionReason(p *corev1.Pod) string {
 		return "it belongs to a DaemonSet"
 	case p.Annotations["evenkeel.io/do-not-disrupt"] == "true":
 		return "do-not-disrupt"
-	case p.Labels[protectedLabel] != "":
-		return "it is protected: " + p.Labels[protectedLabel]
+	case p.Labels[ProtectedLabel] != "":
+		return "it is protected: " + p.Labels[ProtectedLabel]
 	}
 	return ""
 }
 
-func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
+// pause waits a moment before the next request.
+func pause(ctx context.Context) {
 	select {
-	case <-t.C:
+	case <-time.After(200 * time.Millisecond):
 	case <-ctx.Done():
 	}
 }
