@@ -98,6 +98,7 @@ const (
 	OnlyVirtualNodes       Code = "OnlyVirtualNodes"
 	WouldReturn            Code = "WouldReturn"
 	UncertainLanding       Code = "UncertainLanding"
+	WaitsForNextPass       Code = "WaitsForNextPass"
 	PredictionLimitReached Code = "PredictionLimitReached"
 	AlreadyPlanned         Code = "AlreadyPlanned"
 	NodeNotEmptied         Code = "NodeNotEmptied"
