@@ -23,6 +23,9 @@ type Steering struct {
 	// alreadyHinted lists the nodes that carry a hint in the snapshot, left behind by a killed pass. These nodes
 	// count towards maxNodes.
 	alreadyHinted []cluster.NodeID
+	// keptEmpty marks, by node, those with a hint that keeps new pods away from an emptied node. They need no hint of a
+	// wave, and do not count towards maxNodes.
+	keptEmpty []bool
 	// eligible counts the nodes that may be hinted and that admit pods without tolerations.
 	eligible int
 }
@@ -32,12 +35,16 @@ func newSteering(s *cluster.Snapshot, o *settings.Options) *Steering {
 	if !o.Steers() {
 		return st
 	}
-	st.refused = make([]string, len(s.Nodes))
+	st.refused, st.keptEmpty = make([]string, len(s.Nodes)), make([]bool, len(s.Nodes))
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		st.refused[i] = whyNotHinted(n, o.Guards.Scope)
 		if st.refused[i] == "" && admitsOrdinaryPods(n) {
 			st.eligible++
+		}
+		if h, ours := hints.FromNode(n.Object); ours && h.KeepsEmpty() && h.Kind == st.Kind {
+			st.keptEmpty[i] = true
+			continue
 		}
 		if st.Kind == hints.Taint && hints.HasTaint(n.Object) || st.Kind == hints.Label && hints.HasLabel(n.Object) {
 			st.alreadyHinted = append(st.alreadyHinted, n.ID)
