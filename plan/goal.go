@@ -76,7 +76,7 @@ type Goal struct {
 	// Mode is the mode of the strategy. Empty means Automatic.
 	Mode StrategyMode `json:"-"`
 	// Wait is set for an unmet goal that is a Constraint although its strategy is due. It describes what the strategy waits
-	// for: more samples, or more under-utilized nodes.
+	// for: more samples, more under-utilized nodes, or another metric of the node.
 	Wait Reason `json:"-"`
 	// Amounts are the amounts that NodeBelow counts. Nil means the requests of all pods.
 	Amounts *cluster.Amounts `json:"-"`
