@@ -89,6 +89,7 @@ const (
 	NotNeeded              Code = "NotNeeded"
 	WaitsForSamples        Code = "WaitsForSamples"
 	TooFewUnderUtilized    Code = "TooFewUnderUtilized"
+	SignalTooLow           Code = "SignalTooLow"
 	BenefitTooSmall        Code = "BenefitTooSmall"
 	UsageUnknown           Code = "UsageUnknown"
 	PlacementUnknown       Code = "PlacementUnknown"

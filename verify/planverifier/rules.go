@@ -99,6 +99,8 @@ type UsageStrategy struct {
 	Target float64
 	// For is the number of consecutive samples for which a node must be above Target.
 	For int
+	// When are fractions that a node must use more of than this, by resource, before pods leave it.
+	When map[string]float64
 }
 
 // PodSelector selects pods by their labels, in one namespace or in all.

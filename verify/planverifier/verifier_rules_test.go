@@ -63,6 +63,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 			Basis  string
 			Target map[string]float64
 			For    int
+			When   map[string]float64
 		}
 		if err := json.Unmarshal(s.Args, &args); s.Type == "NodeLoad" && args.Basis == "load" {
 			if err != nil {
@@ -70,7 +71,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 			}
 			for _, resource := range slices.Sorted(maps.Keys(args.Target)) {
 				r.UsageStrategies = append(r.UsageStrategies, planverifier.UsageStrategy{Strategy: s.Name, Resource: resource,
-					Target: args.Target[resource], For: args.For})
+					Target: args.Target[resource], For: args.For, When: args.When})
 			}
 		}
 	}
