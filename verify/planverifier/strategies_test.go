@@ -80,7 +80,8 @@ func strategyRules(t testing.TB, c *config.Config) (out []planverifier.StrategyR
 			Pools   []levels
 			MaxSkew int
 			By      string
-		}{MaxSkew: 1}
+			Key     string `json:"topologyKey"`
+		}{MaxSkew: 1, Key: "topology.kubernetes.io/zone"}
 		if err := json.Unmarshal(s.Args, &args); err != nil {
 			t.Fatal(err)
 		}
@@ -90,7 +91,7 @@ func strategyRules(t testing.TB, c *config.Config) (out []planverifier.StrategyR
 				NodeLevels: planverifier.NodeLevels{Targets: x.Target, Below: x.Below, NumberOfNodes: x.NumberOfNodes}})
 		}
 		if s.Type == "ZoneSpread" {
-			r.MaxSkew, r.ByService = args.MaxSkew, args.By == "service"
+			r.MaxSkew, r.SpreadBy, r.ByService = args.MaxSkew, args.Key, args.By == "service"
 		}
 		r.CountsScope = s.Type == "ZoneSpread" || s.Type == "Duplicates"
 		r.ByConstraint = s.Type == "TopologySpread"
