@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/evenkeel-project/evenkeel/cluster"
+import (
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
 
 // GoalKind is the kind of a goal.
 type GoalKind string
@@ -93,6 +97,9 @@ type Goal struct {
 	Targets []bool `json:"-"`
 	// Leaving are the pods of a NodeEmpty in the plan.
 	Leaving []PodRef `json:"leaving,omitempty"`
+	// KeepEmptyFor is how long a hint keeps new pods away from the node of a NodeEmpty after it was emptied with hints. 0
+	// means not at all.
+	KeepEmptyFor time.Duration `json:"-"`
 	// MaxNodes is the largest number of nodes that one plan may empty for the strategy of a NodeEmpty. 0 means no limit.
 	MaxNodes int `json:"-"`
 	// MayReturn means that the replacement may run on the node that its pod left. It is for PodAway goals that are about

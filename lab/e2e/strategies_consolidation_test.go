@@ -26,6 +26,7 @@ func TestStrategiesNodeConsolidation(t *testing.T) {
 		{Name: "api", MilliCPU: 500, MemoryMi: 512, Nodes: []string{"n1", "n3"}, GraceSeconds: 1},
 	})
 	config := testbed.ConfigFile(t, consolidationConfig)
+	defer runEvenkeel(t, "hints", "clear", "--config", config)
 	for pass, evictions := range []int{3, 0} {
 		r := onePass(t, config, ns)
 		if len(r.Outcomes) != evictions || len(r.Plan.Moves) != evictions {
@@ -37,6 +38,13 @@ func TestStrategiesNodeConsolidation(t *testing.T) {
 			}
 		}
 		checkEvictions(t, ns, 3)
+	}
+	checkHints(t, "n1")
+	// With the default scores, new pods would prefer the empty node. Its hint keeps them away.
+	for range 3 {
+		if pod := scaleUpByOne(t, ns, "web"); pod.Spec.NodeName == "n1" {
+			t.Errorf("the new pod %s is on n1", pod.Name)
+		}
 	}
 }
 

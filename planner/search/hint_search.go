@@ -99,7 +99,9 @@ func (c *State) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
 			func(n cluster.NodeID) bool { return c.Steering.Refused[n] != "" }))
 	}
 	places := c.Goals.CheckTargets(pod, from)
-	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return !c.Goals.UnderPressure[n] && places.Acceptable(n) })
+	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool {
+		return c.Steering.KeptEmpty[n] || !c.Goals.UnderPressure[n] && places.Acceptable(n)
+	})
 }
 
 func SetHints(states []*State, nodes []cluster.NodeID) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
@@ -33,9 +34,15 @@ type Args struct {
 	MaxNodes int `json:"maxNodes"`
 	// NumberOfNodes is the number of nodes with few requests that must be exceeded before one is emptied.
 	NumberOfNodes int `json:"numberOfNodes"`
+	// KeepEmptyFor is how long a hint keeps new pods away from an emptied node, if the evictor uses hints. 0s writes no such
+	// hint.
+	KeepEmptyFor arg.Duration `json:"keepEmptyFor"`
 }
 
-const defaultMaxNodes = 5
+const (
+	defaultMaxNodes = 5
+	maxKeepEmptyFor = 24 * time.Hour // the longest lifetime of a hint
+)
 
 // Strategy is the strategy with its arguments.
 type Strategy struct {
@@ -46,7 +53,7 @@ type Strategy struct {
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
 func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
-	a := Args{MaxNodes: defaultMaxNodes}
+	a := Args{MaxNodes: defaultMaxNodes, KeepEmptyFor: arg.Duration(maxKeepEmptyFor)}
 	errs := arg.Decode(raw, &a)
 	if len(a.Below) == 0 && !arg.Reported(errs, "below") {
 		errs = append(errs, arg.Errorf("below", "want at least one resource, such as {cpu: 0.30, memory: 0.30}"))
@@ -54,6 +61,9 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 	errs = slices.Concat(errs, checkFractions("below", a.Below), checkFractions("target", a.Target))
 	if a.MaxNodes < 1 {
 		errs = append(errs, arg.Errorf("maxNodes", "%d is too small (want 1 or more nodes)", a.MaxNodes))
+	}
+	if a.KeepEmptyFor > arg.Duration(maxKeepEmptyFor) {
+		errs = append(errs, arg.Errorf("keepEmptyFor", "%s is too long (want %s or less)", a.KeepEmptyFor, arg.Duration(maxKeepEmptyFor)))
 	}
 	if a.NumberOfNodes < 0 {
 		errs = append(errs, arg.Errorf("numberOfNodes", "%d is too small (want 0 or more)", a.NumberOfNodes))
@@ -114,6 +124,7 @@ func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	goals := make([]plan.Goal, len(found))
 	for i, x := range found {
 		goals[i] = c.goal(plan.NodeEmpty, x.node)
+		goals[i].KeepEmptyFor = time.Duration(c.args.KeepEmptyFor)
 		goals[i].Pods, goals[i].MaxNodes, goals[i].Reason = x.pods, c.args.MaxNodes, c.reason(amounts, x.node)
 	}
 	return append(goals, c.targets(s, amounts)...)

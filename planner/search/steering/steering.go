@@ -25,6 +25,9 @@ type Steering struct {
 	// alreadyHinted lists the nodes that carry a hint in the snapshot, left behind by a killed pass. These nodes
 	// count towards maxNodes.
 	alreadyHinted []cluster.NodeID
+	// KeptEmpty marks, by node, those with a hint that keeps new pods away from an emptied node. They need no hint of a
+	// wave, and do not count towards maxNodes.
+	KeptEmpty []bool
 	// eligible counts the nodes that may be hinted and that admit pods without tolerations.
 	eligible int
 }
@@ -35,12 +38,16 @@ func New(s *cluster.Snapshot, o *settings.Options) *Steering {
 	if !o.Steers() {
 		return st
 	}
-	st.Refused = make([]string, len(s.Nodes))
+	st.Refused, st.KeptEmpty = make([]string, len(s.Nodes)), make([]bool, len(s.Nodes))
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		st.Refused[i] = whyNotHinted(n, o.Guards.Scope)
 		if st.Refused[i] == "" && admitsOrdinaryPods(n) {
 			st.eligible++
+		}
+		if h, ours := hints.FromNode(n.Object); ours && h.KeepsEmpty() && h.Kind == st.Kind {
+			st.KeptEmpty[i] = true
+			continue
 		}
 		if st.Kind == hints.Taint && hints.HasTaint(n.Object) || st.Kind == hints.Label && hints.HasLabel(n.Object) {
 			st.alreadyHinted = append(st.alreadyHinted, n.ID)
