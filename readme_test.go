@@ -103,6 +103,17 @@ func TestCrowdedNodesExample(t *testing.T) {
 	}
 }
 
+// TestStalledNodesExample checks that the example selects nodes by a metric that its source measures.
+func TestStalledNodesExample(t *testing.T) {
+	c, err := config.LoadFile("examples/stalled-nodes.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, ok := c.Load.Prometheus.Queries["cpu-stall"]; !ok || !c.DryRun || !strings.Contains(string(c.Strategies[0].Args), `"when":{"cpu-stall":0.2}`) {
+		t.Errorf("dryRun %t, queries %v, arguments %s", c.DryRun, c.Load.Prometheus.Queries, c.Strategies[0].Args)
+	}
+}
+
 // TestBusyNodeExample checks that one large pod leaves the busy node by load, but only with the hint. By requests, the node
 // needs no move. It also checks that README.md shows lines of this report.
 func TestBusyNodeExample(t *testing.T) {

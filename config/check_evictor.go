@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
@@ -20,6 +21,7 @@ const minStaleness = 5 * time.Second
 
 func checkGuards(c *Config, d *strict.Decoder) {
 	g := c.Guards
+	d.CheckOneOf("guards.landing", "landing", string(g.Landing), toStrings(plan.LandingRules()))
 	checkFraction(d, "guards.minConfidence", g.MinConfidence)
 	if g.MinReplicas < 1 {
 		d.Errorf("guards.minReplicas", "%d is too small (want 1 or more)", g.MinReplicas)

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/strategies"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
@@ -35,8 +36,20 @@ func checkStrategyRules(c *Config, d *strict.Decoder, path string, s Strategy) {
 	if s.Guards != nil {
 		checkStrategyGuards(c, d, path+".guards", *s.Guards)
 	}
+	checkLanding(d, path, s)
 	if w := s.Weight; w != nil && !(*w >= minWeight && *w <= maxWeight) {
 		d.Errorf(path+".weight", "%s is out of range (want %v to %v; 1 is the default)", strconv.FormatFloat(*w, 'g', -1, 64), minWeight, maxWeight)
+	}
+}
+
+// checkLanding rejects notRequired for strategies whose goals depend on the node of the replacement.
+func checkLanding(d *strict.Decoder, path string, s Strategy) {
+	if s.Landing == "" {
+		return
+	}
+	known := d.CheckOneOf(path+".landing", "landing", string(s.Landing), toStrings(plan.LandingRules()))
+	if known && s.Landing == plan.LandingNotRequired && slices.Contains(strategies.Types(), s.Type) && !strategies.LandingOptional(s.Type) {
+		d.Errorf(path+".landing", "notRequired is not possible for %s: a move helps only on a node that suits its goal (want required)", s.Type)
 	}
 }
 

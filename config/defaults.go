@@ -26,6 +26,7 @@ func Default() *Config {
 		Strategies: []Strategy{},
 		Impact:     Impact{UtilizationLimit: 0.9},
 		Guards: Guards{
+			Landing:       plan.LandingRequired,
 			MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, MaxGracePeriod: 10 * minute, SchedulerTimeout: minute,
 			MaxStaleness: 2 * minute, PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: toStrings(guard.DefaultProtections()),
 			ProtectedStorageClasses: []string{}, Controllers: []string{}, Groups: []string{}, BlockingPods: []PodSelector{},

@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -86,7 +87,8 @@ func (c *Config) PlannerOptions() settings.Options {
 	for _, s := range c.scheduled {
 		o.Strategies = append(o.Strategies, settings.StrategyInfo{
 			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources, Mode: s.Mode,
-			Own: c.strategyRules(s.settings), Soft: s.settings.Soft, Settings: describeStrategy(s.settings),
+			Own: c.strategyRules(s.settings), Soft: s.settings.Soft,
+			LandingNotRequired: c.landingOf(s.settings) == plan.LandingNotRequired, Settings: describeStrategy(s.settings),
 		})
 	}
 	o.ConfigHash = c.Hash()
@@ -155,6 +157,9 @@ func (c *Config) ReferencedFiles() []string { return slices.Clone(c.referencedFi
 func (c *Config) Hash() string {
 	hashed := *c
 	hashed.DryRun, hashed.Web, hashed.Approvals, hashed.Notify = true, Web{}, Approvals{}, nil
+	if hashed.Guards.Landing == plan.LandingRequired {
+		hashed.Guards.Landing = "" // so that a configuration without the key keeps its hash
+	}
 	b, err := json.Marshal(&hashed)
 	if err != nil {
 		panic("config: marshalling: " + err.Error()) // cannot happen: a Config contains only data

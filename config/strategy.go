@@ -35,6 +35,8 @@ type Strategy struct {
 	// Soft makes moves for this strategy never worsen a goal of a strategy that is not soft. Its goals do not limit moves
 	// for other strategies.
 	Soft bool `json:"soft,omitempty"`
+	// Landing replaces guards.landing for this strategy. Empty means guards.landing.
+	Landing plan.LandingRule `json:"landing,omitempty"`
 }
 
 // StrategyGuards are guards of one strategy. They hold besides the global guards, and must not be looser. Nil and empty

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
 // strategyScope returns the global scope, narrowed by the strategy.
@@ -39,6 +40,14 @@ func weightOf(s Strategy) float64 {
 		return 1
 	}
 	return *s.Weight
+}
+
+// landingOf returns the landing rule of a strategy. Strategies whose goals depend on the landing always require a place.
+func (c *Config) landingOf(s Strategy) plan.LandingRule {
+	if !strategies.LandingOptional(s.Type) {
+		return plan.LandingRequired
+	}
+	return cmp.Or(s.Landing, c.Guards.Landing)
 }
 
 // strategyRules returns the rules of a strategy's own, or nil if it has none.
@@ -104,7 +113,7 @@ func (g *StrategyGuards) narrow(o *guard.Options) {
 // describeStrategy returns the settings of a strategy's own for plans, or nil if it has none.
 func describeStrategy(s Strategy) *plan.StrategySettings {
 	out := &plan.StrategySettings{
-		NodeSelector: s.NodeSelector, Namespaces: s.Namespaces, PodSelector: s.PodSelector, Limits: s.Limits, Soft: s.Soft,
+		NodeSelector: s.NodeSelector, Namespaces: s.Namespaces, PodSelector: s.PodSelector, Limits: s.Limits, Soft: s.Soft, Landing: s.Landing,
 	}
 	if s.Weight != nil {
 		out.Weight = *s.Weight

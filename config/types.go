@@ -56,21 +56,23 @@ type Impact struct {
 
 // Guards configure which pods Evenkeel must not evict.
 type Guards struct {
-	MinConfidence            float64       `json:"minConfidence"`
-	MinReplicas              int           `json:"minReplicas"`
-	MinPodAge                Duration      `json:"minPodAge"`
-	MaxGracePeriod           Duration      `json:"maxGracePeriod"`
-	SchedulerTimeout         Duration      `json:"schedulerTimeout"`
-	MaxStaleness             Duration      `json:"maxStaleness"`
-	PriorityBelow            string        `json:"priorityBelow"`
-	MaxUnavailableWithoutPDB int           `json:"maxUnavailableWithoutPDB"`
-	Protect                  []string      `json:"protect"`
-	ProtectedStorageClasses  []string      `json:"protectedStorageClasses"`
-	PodSelector              string        `json:"podSelector"`
-	Controllers              []string      `json:"controllers"`
-	Groups                   []string      `json:"groups"`
-	BlockingPods             []PodSelector `json:"blockingPods"`
-	NoEvictionPolicy         string        `json:"noEvictionPolicy"`
+	// Landing says whether pods may be moved without a predicted place. It is empty only in the copy that Hash makes.
+	Landing                  plan.LandingRule `json:"landing,omitempty"`
+	MinConfidence            float64          `json:"minConfidence"`
+	MinReplicas              int              `json:"minReplicas"`
+	MinPodAge                Duration         `json:"minPodAge"`
+	MaxGracePeriod           Duration         `json:"maxGracePeriod"`
+	SchedulerTimeout         Duration         `json:"schedulerTimeout"`
+	MaxStaleness             Duration         `json:"maxStaleness"`
+	PriorityBelow            string           `json:"priorityBelow"`
+	MaxUnavailableWithoutPDB int              `json:"maxUnavailableWithoutPDB"`
+	Protect                  []string         `json:"protect"`
+	ProtectedStorageClasses  []string         `json:"protectedStorageClasses"`
+	PodSelector              string           `json:"podSelector"`
+	Controllers              []string         `json:"controllers"`
+	Groups                   []string         `json:"groups"`
+	BlockingPods             []PodSelector    `json:"blockingPods"`
+	NoEvictionPolicy         string           `json:"noEvictionPolicy"`
 }
 
 // PodSelector selects pods by their labels. An empty namespace means all namespaces.

@@ -20,7 +20,7 @@ import (
 // Warnings describe settings that are valid but probably mistakes, or less safe than the defaults. Windows and
 // schedules are checked for one year from now.
 func (c *Config) Warnings(now time.Time) []string {
-	return slices.Concat(limitWarnings(c), strategyRuleWarnings(c), windowWarnings(c, now), protectWarnings(c), TokenWarnings(c), hintWarnings(c),
+	return slices.Concat(limitWarnings(c), strategyRuleWarnings(c), windowLimitWarnings(c), windowWarnings(c, now), protectWarnings(c), TokenWarnings(c), hintWarnings(c),
 		unusedSourceWarnings(c), secretWarnings(c))
 }
 

@@ -23,7 +23,24 @@ func strategyRuleWarnings(c *Config) []string {
 	return out
 }
 
-// looserLimitWarnings report limits of a strategy that are looser than the global ones, which hold too.
+// windowLimitWarnings report limits of allow windows that are looser than the global ones, which hold too.
+func windowLimitWarnings(c *Config) []string {
+	var out []string
+	for i, w := range c.Windows.Allow {
+		l := w.Limits
+		if l == nil {
+			continue
+		}
+		own := plan.StrategyLimits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone}
+		if h := l.PerHour; h != nil {
+			own.PerHour = &plan.StrategyPerHour{Owner: h.Owner, Namespace: h.Namespace, Cluster: h.Cluster}
+		}
+		out = append(out, looserLimitWarnings(c, fmt.Sprintf("windows.allow[%d]", i), &own)...)
+	}
+	return out
+}
+
+// looserLimitWarnings report limits of a strategy or a window that are looser than the global ones, which hold too.
 func looserLimitWarnings(c *Config, path string, own *plan.StrategyLimits) []string {
 	if own == nil {
 		return nil

@@ -67,6 +67,9 @@ func TestStrategyRuleWarnings(t *testing.T) {
 		{"limits: {perPass: 0}\n", "limits: {perPass: 1%}", "limits.perPass: 0: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true"},
 		{"", "limits: {perHour: {owner: 11, namespace: 100, cluster: 301}}", "strategies[0].limits.perHour.owner: 11 has no effect, because limits.perHour.owner: 10 also holds (want less, or leave the key out); " +
 			"strategies[0].limits.perHour.cluster: 301 has no effect, because limits.perHour.cluster: 300 also holds (want less, or leave the key out)"},
+		{"windows: {allow: [{schedule: \"0 * * * *\", duration: 30m, limits: {perPass: 60, perHour: {owner: 20, cluster: 5}}}]}\n", "weight: 1",
+			"windows.allow[0].limits.perPass: 60 has no effect, because limits.perPass: 50 also holds (want less, or leave the key out); " +
+				"windows.allow[0].limits.perHour.owner: 20 has no effect, because limits.perHour.owner: 10 also holds (want less, or leave the key out)"},
 		{"", "namespaces: {exclude: [bank]}", ""},
 		{"", "namespaces: {exclude: [kube-system]}", "strategies[0].namespaces.exclude[0]: kube-system has no effect, because the global namespaces.exclude lists it too"},
 		{"namespaces: {include: [shop, web]}\n", "namespaces: {exclude: [bank]}", "strategies[0].namespaces.exclude[0]: bank has no effect, because it is out of the global scope: namespaces.include is [shop, web]"},

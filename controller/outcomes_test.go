@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -146,7 +147,7 @@ func TestOutcomes(t *testing.T) {
 	for _, r := range hintFailureReports(t) {
 		say(r)
 	}
-	emptying, _ := emptyingReport(t, plan.Blocked, plan.BlockedByPDB)
+	emptying, _ := emptyingReport(t, plan.Blocked, plan.BlockedByPDB, &fakeHintWriter{on: map[string]hints.Hint{}})
 	say(emptying)
 	for _, r := range refusedPlanReports(t) {
 		say(r)

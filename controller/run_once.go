@@ -26,6 +26,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		p.executeWaves(ctx, p.report.Plan)
 		p.recheckBreaker(ctx)
 		p.replan(ctx)
+		keepNodesEmpty(ctx, p)
 	}
 	proposalKeeper{p}.keep(ctx)
 	return p.finish(ctx), nil

@@ -187,6 +187,25 @@ func TestUnreadableTimesOfPasses(t *testing.T) {
 	})
 }
 
+// If a pass begins before the times of earlier passes are read, it keeps them in the state. The firing of the strategy night
+// at 02:00 was missed; it follows after the pass.
+func TestAPassKeepsTimesThatAreNotReadYet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const strategies = `- {name: zones, type: ZoneSpread, schedule: "*/10 * * * *", missed: once}
+- {name: night, type: ZoneSpread, schedule: "0 2 * * *", missed: once}`
+		first := newScheduleRun(t, "01:05:00", strategies)
+		first.lead(t, 10*time.Minute, nil)
+		next := newScheduleRun(t, "03:05:00", strategies)
+		next.store.bytes, next.store.unreadable = first.store.bytes, errors.New("the API server does not answer")
+		next.lead(t, 9*time.Minute, func(now time.Time) {
+			if now.Format(time.TimeOnly) == "03:09:30" {
+				next.store.unreadable = nil
+			}
+		})
+		next.expect(t, "03:10:00", "03:10:00")
+	})
+}
+
 // Strategies without missed: once or events store nothing, as before.
 func TestPlainSchedulesStoreNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -34,7 +34,10 @@ func (r EventRecorder) Evicted(pod *corev1.Pod, m plan.Move) {
 
 func evictionNote(m plan.Move) string {
 	what := "its replacement is expected on " + m.To
-	if m.Removal != "" {
+	switch {
+	case m.WithoutPlace():
+		what = "no place is predicted for its replacement, which may stay Pending"
+	case m.Removal != "":
 		what = "the pod has ended and is removed by " + string(m.Removal)
 	}
 	return truncateNote(fmt.Sprintf("strategy %s: %s (%s); %s", m.Strategy, m.Reason.Message, m.Reason.Code, what))

@@ -13,6 +13,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// pendingAfter is how long no node takes the replacement of a move without a predicted place before it counts as Pending,
+// after the evicted pod is gone. It is longer than the longest back-off of kube-scheduler, 10 seconds.
+const pendingAfter = 15 * time.Second
+
 // watchAfterStop is how long accepted evictions are watched after the program was told to stop.
 const watchAfterStop = 3 * time.Second
 
@@ -21,13 +25,14 @@ const watchAfterStop = 3 * time.Second
 const ShutdownTimeout = 2*callTimeout + watchAfterStop
 
 // waitForReplacement follows one accepted eviction until the evicted pod is gone and its replacement is Ready.
-// waitForReplacement gives up after the grace period plus VerifyTimeout, or watchAfterStop after ctx has ended.
+// waitForReplacement gives up after the grace period plus VerifyTimeout, or watchAfterStop after ctx has ended. A move
+// without a predicted place also ends when its replacement has been unschedulable for pendingAfter.
 func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Move) attempt {
 	start := l.opts.Clock.Now()
 	deadline := l.opts.Clock.NewTimer(l.opts.VerifyTimeout + l.gracePeriod(m))
 	defer deadline.Stop()
 	interrupted := ctx.Done()
-	var last <-chan time.Time
+	var last, pending <-chan time.Time
 	f := w.track(m)
 	defer w.untrack(f)
 	w.scan(l, m.Pod.Namespace)
@@ -42,8 +47,19 @@ func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Mo
 		if gone && r != nil && isReady(r) {
 			return landedAttempt(m, r, l.opts.Clock.Since(start))
 		}
+		if pending == nil && mayStayPending(m, r, gone) {
+			t := l.opts.Clock.NewTimer(pendingAfter)
+			defer t.Stop()
+			pending = t.C()
+		}
 		select {
 		case <-f.changed:
+		case <-pending:
+			w.scan(l, m.Pod.Namespace)
+			if r, gone := w.replacementState(f); mayStayPending(m, r, gone) {
+				return pendingAttempt(m, r)
+			}
+			pending = nil
 		case <-interrupted:
 			interrupted = nil
 			t := l.opts.Clock.NewTimer(watchAfterStop)
@@ -68,6 +84,20 @@ func (l *Live) gracePeriod(m plan.Move) time.Duration {
 	return time.Duration(min(max(seconds, 0), int64(most/time.Second))) * time.Second
 }
 
+// mayStayPending reports whether the move accepts that no node takes its replacement, and the scheduler has found none.
+func mayStayPending(m plan.Move, r *corev1.Pod, gone bool) bool {
+	return m.WithoutPlace() && gone && r != nil && r.Spec.NodeName == "" &&
+		slices.ContainsFunc(r.Status.Conditions, func(c corev1.PodCondition) bool {
+			return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable
+		})
+}
+
+func pendingAttempt(m plan.Move, r *corev1.Pod) attempt {
+	a := evictedAttempt(m, r, m.Reason.Code, fmt.Sprintf("its replacement %s is Pending: no node takes it, which the move accepts", r.Name))
+	a.outcome.Pending = true
+	return a
+}
+
 func isReady(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
@@ -86,10 +116,13 @@ func evictedAttempt(m plan.Move, r *corev1.Pod, code plan.Code, msg string) atte
 
 func landedAttempt(m plan.Move, r *corev1.Pod, after time.Duration) attempt {
 	after = after.Round(100 * time.Millisecond)
-	a := evictedAttempt(m, r, m.Reason.Code, fmt.Sprintf("landed on %s as predicted", r.Spec.NodeName))
+	well, badly := "landed on %s as predicted", "landed on %s, not on the predicted node "+m.To
+	if m.WithoutPlace() {
+		well, badly = "landed on %s, where it helps", "landed on %s, where it does not help"
+	}
+	a := evictedAttempt(m, r, m.Reason.Code, fmt.Sprintf(well, r.Spec.NodeName))
 	if !a.outcome.LandedAsPredicted {
-		a.outcome.Reason = plan.Reason{Code: plan.LandedElsewhere,
-			Message: fmt.Sprintf("landed on %s, not on the predicted node %s", r.Spec.NodeName, m.To)}
+		a.outcome.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: fmt.Sprintf(badly, r.Spec.NodeName)}
 	}
 	a.outcome.ReadyAfter = after.String()
 	return a
@@ -101,6 +134,8 @@ func timedOutAttempt(m plan.Move, r *corev1.Pod, gone bool, after time.Duration)
 	after = after.Round(time.Second)
 	var a attempt
 	switch {
+	case mayStayPending(m, r, gone):
+		return pendingAttempt(m, r)
 	case r != nil && isReady(r): // only the evicted pod is late
 		a = evictedAttempt(m, r, plan.ReplacementNotReady,
 			fmt.Sprintf("the pod is still terminating after %s; its replacement %s on %s is Ready", after, r.Name, r.Spec.NodeName))

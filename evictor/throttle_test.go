@@ -94,6 +94,28 @@ func (c watchedClock) Now() time.Time {
 	return c.RealClock.Now()
 }
 
+// An eviction waits if the API server asks another one to slow down while the pod is checked. Its pod is then checked again.
+func TestAnEvictionIsDelayedDuringItsChecks(t *testing.T) {
+	runAtNoon(t, func(t *testing.T) {
+		w := newFakeCluster(testPod("d1", "u1", "n3"))
+		h := &throttle{clock: clock.RealClock{}, waveStarted: noon, maxAge: maxWaveAge}
+		w.onGet = func(reads int) error {
+			if reads == 1 {
+				h.extend(7 * time.Second)
+			}
+			return nil
+		}
+		var evicted time.Duration
+		w.onEvict = func() { evicted = time.Since(noon) }
+		l := newTestLive(w, clock.RealClock{})
+		pod, _, a := l.tryUntilAnswered(t.Context(), t.Context(), h, testMove(1, "d1", "u1"))
+		if pod == nil || evicted != 7*time.Second || w.reads != 2 || w.evictRequests != 1 || len(l.calls) != 0 {
+			t.Errorf("%d evictions, the last after %s, %d reads, %d open calls, outcome %+v; want one after 7s and 2 reads",
+				w.evictRequests, evicted, w.reads, len(l.calls), a.outcome)
+		}
+	})
+}
+
 // A throttled eviction keeps its call until the delay is known. Otherwise the next eviction, which waits for a free
 // call, could begin in between.
 func TestAThrottledEvictionKeepsItsCallUntilTheOthersWait(t *testing.T) {

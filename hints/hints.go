@@ -9,6 +9,7 @@ package hints
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -54,6 +55,17 @@ type Hint struct {
 
 // MaxTTL is the longest lifetime of a hint.
 const MaxTTL = 24 * time.Hour
+
+// keepEmptyPrefix begins the Run of a hint that stays on an emptied node after its run.
+const keepEmptyPrefix = "empty-"
+
+// KeepEmpty returns a hint that keeps new pods away from a node that a run has emptied. It stays until it expires.
+func KeepEmpty(node string, kind Kind, run string, expires time.Time) Hint {
+	return Hint{node, kind, keepEmptyPrefix + run, expires}
+}
+
+// KeepsEmpty reports whether the hint keeps new pods away from an emptied node. It does not belong to a wave.
+func (h Hint) KeepsEmpty() bool { return strings.HasPrefix(h.Run, keepEmptyPrefix) }
 
 // Expired reports whether any process may remove the hint. A kubelet may write any annotation on its own node, so a
 // hint whose expiry cannot be parsed or lies more than MaxTTL ahead has expired, too: Evenkeel writes no such expiry.

@@ -117,10 +117,12 @@ type Landing struct {
 	// UnknownReason is the reason why the landing cannot be predicted. If it is set, the other fields are empty.
 	UnknownReason string `json:"unknownReason,omitempty"`
 	// Verdict is the reason why the landing is not acceptable. Its code is empty for an acceptable landing.
-	Verdict            Reason  `json:"verdict"`
-	Confidence         float64 `json:"confidence"`
-	ReturnProbability  float64 `json:"returnProbability"`
-	PendingProbability float64 `json:"pendingProbability"`
+	Verdict Reason `json:"verdict"`
+	// Rule is LandingNotRequired if no place is predicted, and a strategy may move the pod nevertheless. Otherwise it is empty.
+	Rule               LandingRule `json:"rule,omitempty"`
+	Confidence         float64     `json:"confidence"`
+	ReturnProbability  float64     `json:"returnProbability"`
+	PendingProbability float64     `json:"pendingProbability"`
 	// Steer is the kind of hint on HintedNodes that would steer the scheduler. The probabilities assume the hint.
 	Steer       string       `json:"steer,omitempty"`
 	HintedNodes []string     `json:"hintedNodes,omitempty"`

@@ -1,6 +1,10 @@
 package plan
 
-import "github.com/evenkeel-project/evenkeel/cluster"
+import (
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
 
 // GoalKind is the kind of a goal.
 type GoalKind string
@@ -72,7 +76,7 @@ type Goal struct {
 	// Mode is the mode of the strategy. Empty means Automatic.
 	Mode StrategyMode `json:"-"`
 	// Wait is set for an unmet goal that is a Constraint although its strategy is due. It describes what the strategy waits
-	// for: more samples, or more under-utilized nodes.
+	// for: more samples, more under-utilized nodes, or another metric of the node.
 	Wait Reason `json:"-"`
 	// Amounts are the amounts that NodeBelow counts. Nil means the requests of all pods.
 	Amounts *cluster.Amounts `json:"-"`
@@ -93,6 +97,9 @@ type Goal struct {
 	Targets []bool `json:"-"`
 	// Leaving are the pods of a NodeEmpty in the plan.
 	Leaving []PodRef `json:"leaving,omitempty"`
+	// KeepEmptyFor is how long a hint keeps new pods away from the node of a NodeEmpty after it was emptied with hints. 0
+	// means not at all.
+	KeepEmptyFor time.Duration `json:"-"`
 	// MaxNodes is the largest number of nodes that one plan may empty for the strategy of a NodeEmpty. 0 means no limit.
 	MaxNodes int `json:"-"`
 	// MayReturn means that the replacement may run on the node that its pod left. It is for PodAway goals that are about

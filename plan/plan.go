@@ -144,6 +144,9 @@ type Move struct {
 	Cost               float64    `json:"cost"`
 	// Removal is set for a pod that has ended: no replacement follows, and To is empty.
 	Removal Removal `json:"removal,omitempty"`
+	// Landing is LandingNotRequired for a move without a predicted place: To is empty, and the replacement may stay Pending.
+	// Such moves are the last wave of a plan. Landing is empty for all others.
+	Landing LandingRule `json:"landing,omitempty"`
 	// DisplacedFor is the pod that moves to From in a later wave, when this pod has left. Only the later move contributes
 	// to the Goals. DisplacedFor is nil for a move that contributes to its goals itself.
 	DisplacedFor *PodRef `json:"displacedFor,omitempty"`

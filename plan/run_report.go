@@ -104,16 +104,19 @@ type Outcome struct {
 	ReadyAfter        string      `json:"readyAfter,omitempty"`
 	// Removed reports that a pod that had ended is gone. No replacement follows such a pod.
 	Removed bool `json:"removed,omitempty"`
+	// Pending reports that no node takes the replacement of a move without a predicted place. The move accepts that.
+	Pending bool `json:"pending,omitempty"`
 }
 
 // SawReady reports whether the pass has seen the replacement Ready, wherever it landed.
-func (o Outcome) SawReady() bool { return o.ReadyAfter != "" || o.LandedWell() }
+func (o Outcome) SawReady() bool { return o.ReadyAfter != "" || o.LandedWell() && !o.Pending }
 
-// LandedWell reports whether the replacement landed as predicted and became Ready, or no replacement was to follow.
+// LandedWell reports whether the replacement landed as predicted and became Ready, no replacement was to follow, or the
+// replacement may stay Pending.
 func (o Outcome) LandedWell() bool {
 	switch o.Reason.Code {
 	case LandedElsewhere, ReplacementNotReady, ReplacementNotScheduled, OutcomeUnknown:
 		return false
 	}
-	return o.Outcome == Evicted && (o.LandedAsPredicted || o.Removed)
+	return o.Outcome == Evicted && (o.LandedAsPredicted || o.Removed || o.Pending)
 }

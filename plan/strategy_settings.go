@@ -13,6 +13,8 @@ type StrategySettings struct {
 	Weight float64 `json:"weight,omitempty"`
 	// Soft reports that moves for the strategy never worsen a goal of a strategy that is not soft.
 	Soft bool `json:"soft,omitempty"`
+	// Landing is absent for a strategy that uses guards.landing.
+	Landing LandingRule `json:"landing,omitempty"`
 }
 
 // NamespaceScope selects namespaces by name and by label.

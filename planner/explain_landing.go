@@ -25,7 +25,10 @@ func explainLanding(c *search.Search, p *cluster.Pod) plan.Landing {
 	if !ok {
 		l.Verdict = reason
 	}
-	acceptable := c.AcceptableNodes(p.ID, &got, false)
+	acceptable := c.AcceptableNodes(p.ID, &got, false).Clone()
+	if !ok && search.NeedsNoPlace(c.State, p.ID) {
+		l.Rule, l.Verdict = plan.LandingNotRequired, plan.Reason{}
+	}
 	if got.Steered { // compute the remaining fields with the hints
 		search.SetHints([]*search.State{c.State}, got.Hinted)
 		defer search.SetHints([]*search.State{c.State}, nil)

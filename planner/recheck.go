@@ -185,7 +185,7 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	case p.Node == cluster.NoNode || c.Snapshot.Nodes[p.Node].Name != m.From:
 		return drop(plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
 	}
-	if r := removalProblem(c, m, p); r.Code != "" {
+	if r := cmp.Or(removalProblem(c, m, p), withoutPlaceProblem(c, states, m, p)); r.Code != "" {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
 	strategy := c.Options.StrategyIndex(m.Strategy)
@@ -224,7 +224,7 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	if m.DisplacedFor == nil && !improvesGoalOf(c, strategy, again.Landing) {
 		return drop(plan.Dropped, plan.PremiseChanged, "on the likeliest node, its replacement improves no goal of strategy "+m.Strategy)
 	}
-	if !states.KeepsPlaces(p.ID, m.DisplacedFor != nil) {
+	if !m.WithoutPlace() && !states.KeepsPlaces(p.ID, m.DisplacedFor != nil) {
 		return drop(plan.Dropped, plan.PremiseChanged, "other pods of the wave may take the room of a replacement")
 	}
 	step := search.Step{Pod: p.ID, From: p.Node, Landing: again.Landing, Strategy: strategy}
@@ -342,6 +342,10 @@ func predictAgain(c *search.Search, states *search.WaveStates, w *eligibility.In
 	if p.Terminal { // no replacement follows
 		l, r, good := c.Predict(p.ID, false)
 		return landingAgain{l, nil}, r, good
+	}
+	if m.WithoutPlace() {
+		l, r, good := states.PredictWithoutPlace(c.State, p.ID)
+		return landingAgain{l, search.NodesWithoutPlace(c.State, p.ID, &l)}, r, good
 	}
 	// A landing is valid until the next prediction in its state, so its nodes are listed at once.
 	var nodes []cluster.NodeID

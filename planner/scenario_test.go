@@ -138,6 +138,11 @@ func formatPlan(p plan.Plan) string {
 		if m.Steered() {
 			steer = ", steered by " + m.Steer
 		}
+		if m.WithoutPlace() {
+			fmt.Fprintf(&b, "move %d wave %d: %s leaves %s, no place predicted (good %v, Pending %v) for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From,
+				m.Confidence, m.PendingProbability, strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
+			continue
+		}
 		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v%s) for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To,
 			m.Confidence, steer, strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
 	}

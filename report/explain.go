@@ -51,6 +51,9 @@ func verdictText(p plan.PodExplanation) string {
 	if p.Move != nil && p.Move.Removal != "" {
 		return fmt.Sprintf("has ended and would be removed by %s: %s", escape(string(p.Move.Removal)), reasonText(p.Verdict))
 	}
+	if p.Move != nil && p.Move.WithoutPlace() {
+		return fmt.Sprintf("would be moved without a predicted place: %s", reasonText(p.Verdict))
+	}
 	if p.Move != nil {
 		return fmt.Sprintf("would be moved to %s: %s", escape(p.Move.To), reasonText(p.Verdict))
 	}
@@ -180,6 +183,11 @@ func (t explainTable) writePodVerdict(p plan.PodExplanation) {
 	}
 	if m := p.Move; m != nil {
 		t.addLine("%s", t.paint(green, fmt.Sprintf("It would be moved in step %d, wave %d: %s.", m.Step, m.Wave, reasonText(p.Verdict))))
+		if m.WithoutPlace() {
+			t.addLine("No place is predicted for its replacement, which may stay Pending (probability %s). The strategy accepts that (landing: notRequired).",
+				percent.Of(m.PendingProbability))
+			return
+		}
 		t.addLine("Its replacement is predicted on %s", targetsText(m))
 		return
 	}
@@ -310,6 +318,9 @@ func (t explainTable) writeLanding(p plan.PodExplanation) {
 	}
 	if l.PendingProbability > 0 {
 		t.addLine("  Probability that it stays Pending: %s.", percent.Of(l.PendingProbability))
+	}
+	if l.Rule == plan.LandingNotRequired {
+		t.addLine("  No place is predicted, and a strategy needs none (landing: notRequired).")
 	}
 	if l.Verdict.Code != "" {
 		t.addLine("  This landing is not acceptable: %s.", reasonText(l.Verdict))

@@ -35,6 +35,9 @@ func destinationText(m plan.Move) string {
 	if m.Removal != "" {
 		return "removed by " + escape(string(m.Removal))
 	}
+	if m.WithoutPlace() {
+		return "no place predicted"
+	}
 	to := orDash(escape(m.To))
 	if others := m.Acceptable.Nodes - 1; m.To != "" && others > 0 {
 		to += fmt.Sprintf(" (+%d)", others)
@@ -44,6 +47,9 @@ func destinationText(m plan.Move) string {
 
 // writeMovesLegend explains the columns of the moves. The wide form also gives the names of the JSON fields.
 func (t *table) writeMovesLegend(moves []plan.Move) {
+	if slices.ContainsFunc(moves, plan.Move.WithoutPlace) {
+		t.addLine("  no place predicted: the replacement may stay Pending (landing: notRequired)")
+	}
 	if t.wide && len(moves) > 0 {
 		t.addLine("  CONFIDENCE (confidence in JSON): probability that the replacement lands on one of the GOOD NODES (acceptable.nodes). " +
 			"The move contributes to its goals on each of these nodes; TO is the likeliest node.")

@@ -85,7 +85,10 @@ func appendMissing(a, b []string) []string {
 func nodesWithMovesOrGoals(p plan.Plan) map[string]bool {
 	touched := map[string]bool{}
 	for _, m := range p.Moves {
-		touched[m.From], touched[m.To] = true, true
+		touched[m.From] = true
+		if m.To != "" {
+			touched[m.To] = true
+		}
 	}
 	for _, g := range p.Goals {
 		if g.Subject.Kind == "Node" {

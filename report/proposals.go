@@ -119,7 +119,10 @@ func (t explainTable) writeProposedMoves(moves []plan.ProposedMove) {
 		}
 		m := of.Move
 		what := "move it to " + escape(m.To)
-		if m.Removal != "" {
+		switch {
+		case m.WithoutPlace():
+			what = "move it without a predicted place"
+		case m.Removal != "":
 			what = "remove it by " + escape(string(m.Removal))
 		}
 		t.addLine("%s", t.paint(yellow, fmt.Sprintf("%s would %s in step %d, wave %d: %s.", subject, what, m.Step, m.Wave,

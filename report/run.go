@@ -170,12 +170,14 @@ func (t runTable) writeRunVerdict(r plan.RunReport) {
 
 // writeEvictedVerdict writes the first line of a live run that planned moves.
 func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
-	evicted, predicted, elsewhere, notObserved, removed := countOutcomes(r, plan.Evicted), 0, 0, 0, 0
+	evicted, predicted, elsewhere, notObserved, removed, pending := countOutcomes(r, plan.Evicted), 0, 0, 0, 0, 0
 	for _, o := range r.Outcomes {
 		switch {
 		case o.Outcome != plan.Evicted:
 		case o.Removed:
 			removed++
+		case o.Pending:
+			pending++
 		case o.Landed == "":
 			notObserved++
 		case o.LandedAsPredicted:
@@ -189,9 +191,12 @@ func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
 		color = yellow
 	}
 	text := fmt.Sprintf("Run: %s%d of %s evicted", blockedText(r), evicted, plural.Count(planned, "planned pod"))
-	if evicted > removed {
+	if evicted > removed+pending {
 		text += fmt.Sprintf("; %s landed as predicted, %d elsewhere, %d not observed",
 			plural.Count(predicted, "replacement"), elsewhere, notObserved)
+	}
+	if pending > 0 {
+		text += fmt.Sprintf("; %s %s Pending, as landing: notRequired allows", plural.Count(pending, "replacement"), plural.Choose(pending, "is", "are"))
 	}
 	if removed > 0 {
 		text += fmt.Sprintf("; %s that had ended %s gone", plural.Count(removed, "pod"), plural.Choose(removed, "is", "are"))

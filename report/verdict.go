@@ -157,7 +157,7 @@ func waitingText(all []plan.StrategyState) string {
 		}
 		reason := escape(st.WaitReason)
 		if reason == "" {
-			reason = "above its target, but not for long enough or not with certainty"
+			reason = "above its target, but a condition of the strategy is not met yet"
 		}
 		nodes := "1 node "
 		if st.WaitingNodes > 1 {

@@ -84,7 +84,7 @@ func TestWaitingNodes(t *testing.T) {
 	hot := st{Name: "hot", Goals: 4, Unmet: 2, Due: true, WaitingNodes: 2, WaitReason: one}
 	for want, all := range map[string][]st{
 		"nothing to do yet: 2 nodes, each above its target in 1 of 3 samples in a row (hot)":                                                            {{Name: "zones", Goals: 1, Due: true}, hot},
-		"nothing to do yet: 1 node above its target, but not for long enough or not with certainty (hot)":                                               {{Name: "hot", Goals: 1, Unmet: 1, Due: true, WaitingNodes: 1}},
+		"nothing to do yet: 1 node above its target, but a condition of the strategy is not met yet (hot)":                                              {{Name: "hot", Goals: 1, Unmet: 1, Due: true, WaitingNodes: 1}},
 		"nothing to do yet: 2 nodes, each above its target in 1 of 3 samples in a row (hot), 1 node above its target in 1 of 3 samples in a row (warm)": {hot, {Name: "warm", Goals: 1, Unmet: 1, Due: true, WaitingNodes: 1, WaitReason: one}},
 	} {
 		p := nothingToDoPlan()

@@ -44,6 +44,14 @@ type Definition struct {
 	New  constructor[Strategy]
 	// Args is the type of the arguments. Their names are the JSON names of its fields.
 	Args reflect.Type
+	// LandingOptional says that a pod contributes to the goals by leaving, although its replacement may stay Pending. For
+	// other types, the value of a move depends on the node of the replacement.
+	LandingOptional bool
+}
+
+// LandingOptional reports whether strategies of the type may move pods without a predicted place.
+func LandingOptional(typ string) bool {
+	return slices.ContainsFunc(All, func(d Definition) bool { return d.Type == typ && d.LandingOptional })
 }
 
 // All are the types of strategies. Among goals of equal weight, the planner works on the goals of earlier types first.
@@ -51,14 +59,14 @@ type Definition struct {
 var All = []Definition{
 	{Type: "ZoneSpread", New: asStrategy(zonespread.New), Args: reflect.TypeFor[zonespread.Args]()},
 	{Type: "TopologySpread", New: asStrategy(topologyspread.New), Args: reflect.TypeFor[topologyspread.Args]()},
-	{Type: "Duplicates", New: asStrategy(duplicates.New), Args: reflect.TypeFor[duplicates.Args]()},
-	{Type: "InterPodAntiAffinity", New: asStrategy(antiaffinity.New), Args: reflect.TypeFor[antiaffinity.Args]()},
+	{Type: "Duplicates", New: asStrategy(duplicates.New), Args: reflect.TypeFor[duplicates.Args](), LandingOptional: true},
+	{Type: "InterPodAntiAffinity", New: asStrategy(antiaffinity.New), Args: reflect.TypeFor[antiaffinity.Args](), LandingOptional: true},
 	{Type: "NodeLoad", New: asStrategy(nodeload.New), Args: reflect.TypeFor[nodeload.Args]()},
-	{Type: "Restarts", New: asStrategy(restarts.New), Args: reflect.TypeFor[restarts.Args]()},
-	{Type: "Lifetime", New: asStrategy(lifetime.New), Args: reflect.TypeFor[lifetime.Args]()},
-	{Type: "FailedPods", New: asStrategy(failedpods.New), Args: reflect.TypeFor[failedpods.Args]()},
-	{Type: "NodeAffinity", New: asStrategy(nodeaffinity.New), Args: reflect.TypeFor[nodeaffinity.Args]()},
-	{Type: "NodeTaints", New: asStrategy(nodetaints.New), Args: reflect.TypeFor[nodetaints.Args]()},
+	{Type: "Restarts", New: asStrategy(restarts.New), Args: reflect.TypeFor[restarts.Args](), LandingOptional: true},
+	{Type: "Lifetime", New: asStrategy(lifetime.New), Args: reflect.TypeFor[lifetime.Args](), LandingOptional: true},
+	{Type: "FailedPods", New: asStrategy(failedpods.New), Args: reflect.TypeFor[failedpods.Args](), LandingOptional: true},
+	{Type: "NodeAffinity", New: asStrategy(nodeaffinity.New), Args: reflect.TypeFor[nodeaffinity.Args](), LandingOptional: true},
+	{Type: "NodeTaints", New: asStrategy(nodetaints.New), Args: reflect.TypeFor[nodetaints.Args](), LandingOptional: true},
 	{Type: "NodeConsolidation", New: asStrategy(nodeconsolidation.New), Args: reflect.TypeFor[nodeconsolidation.Args]()},
 }
 

@@ -103,6 +103,22 @@ func TestAReportIsStoredOnce(t *testing.T) {
 			_, err = b.update(t.Context(), now)
 			return err
 		}, ErrReplaced, ""},
+		{"claimed by another process", func(b *Store, _ *Request) error {
+			now, err := b.get(t.Context())
+			if err != nil {
+				return err
+			}
+			now.Data[keyHolder] = "node-2"
+			_, err = b.update(t.Context(), now)
+			return err
+		}, ErrReplaced, ""},
+		{"claimed again by a process of the same name", func(b *Store, _ *Request) error {
+			again, err := b.Pending(t.Context())
+			if err != nil {
+				return err
+			}
+			return b.Claim(t.Context(), again, "node-1")
+		}, ErrReplaced, ""},
 		{"deleted", func(b *Store, _ *Request) error {
 			return b.configMaps.Delete(t.Context(), ConfigMapName, metav1.DeleteOptions{})
 		}, ErrReplaced, ""},

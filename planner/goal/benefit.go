@@ -27,7 +27,8 @@ func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeI
 	return node && group
 }
 
-// MostImproved returns the goal in the list that loses the largest weighted share of its excess by the eviction.
+// MostImproved returns the goal in the list that loses the largest weighted share of its initial excess by the eviction. Of
+// equal shares, the first in the list wins. The list must be in ascending order, so the strategy whose name comes first wins.
 func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, goals []int) int {
 	best, most := goals[0], -1.0
 	for _, i := range goals {

@@ -40,14 +40,16 @@ type kind struct {
 	group bool
 	// stated says that goals of equal weight keep the order in which their strategy states them.
 	stated bool
+	// metByLeaving says that a pod contributes to the goal by leaving, although no replacement may follow.
+	metByLeaving bool
 }
 
 // kinds has an entry for each kind that the planner can measure.
 var kinds = map[plan.GoalKind]kind{
-	plan.PodAway:     {newMeasure: newPodAwayMeasure, order: podOrder, stated: true},
+	plan.PodAway:     {newMeasure: newPodAwayMeasure, order: podOrder, stated: true, metByLeaving: true},
 	plan.SkewAtMost:  {newMeasure: newSkewMeasure, order: groupOrder, group: true},
-	plan.CountAtMost: {newMeasure: newCountMeasure, order: groupOrder, group: true},
-	plan.PodsApart:   {newMeasure: newApartMeasure, order: groupOrder, group: true},
+	plan.CountAtMost: {newMeasure: newCountMeasure, order: groupOrder, group: true, metByLeaving: true},
+	plan.PodsApart:   {newMeasure: newApartMeasure, order: groupOrder, group: true, metByLeaving: true},
 	plan.NodeBelow:   {newMeasure: newNodeMeasure, order: nodeOrder},
 	plan.NodeEmpty:   {newMeasure: newEmptyMeasure, order: nodeOrder, stated: true},
 }

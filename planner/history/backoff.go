@@ -41,7 +41,7 @@ func updateBackoffs(st plan.PlannerState, recorded []plan.Reservation, now time.
 // affectsBackoff reports whether an outcome begins or ends a backoff. If admission refuses an eviction, the workload
 // backs off, because the next pass would otherwise choose the same pod again.
 func affectsBackoff(o plan.Outcome) bool {
-	return countsAsEviction(o) && o.Outcome != plan.InProgress || o.Reason.Code == plan.BlockedByAdmission
+	return countsAsEviction(o) && o.Outcome != plan.InProgress && !o.Pending || o.Reason.Code == plan.BlockedByAdmission
 }
 
 // addFailure extends a backoff after a failure. It reports whether the backoff has reached Options.Max.

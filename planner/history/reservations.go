@@ -91,7 +91,7 @@ func RecordOutcomes(
 		if !countsAsEviction(out) {
 			st.Evictions = addEvictions(st.Evictions, r.Workload, r.Strategy, r.At, -1)
 		}
-		if countsAsEviction(out) && !out.SawReady() {
+		if countsAsEviction(out) && !out.SawReady() && !out.Pending {
 			st.Background = append(slices.Clone(st.Background), plan.BackgroundEviction{Pod: r.Pod, Workload: r.Workload, From: r.From,
 				Since: now.UTC(), Until: now.UTC().Add(o.BackgroundTimeout), AwaitsReplacement: out.Outcome != plan.InProgress})
 		}

@@ -169,6 +169,7 @@ var causeWords = map[plan.Code]string{
 	plan.UsageUnknown:           "of unknown use",
 	plan.WouldReturn:            "likely to come back, or to land where that helps as little",
 	plan.UncertainLanding:       "not sure enough to land where that helps",
+	plan.WaitsForNextPass:       "without a predicted place for their replacements, until a later pass",
 	plan.PlacementUnknown:       "of a kind whose landing cannot be predicted",
 	plan.AlreadyPlanned:         "moved by automatic strategies already",
 	plan.NodeNotEmptied:         "on a node that is emptied only as a whole",

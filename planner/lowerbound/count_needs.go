@@ -24,6 +24,9 @@ func (p *proof) addCountNeeds(g int, m *goal.CountMeasure, used []bool) {
 		stays += max(0, m.Over(at)-len(pods))
 	}
 	least := p.reach.leastExcess(m, wanted.Domains)
+	if p.Options.NeedsNoPlace(wanted.Strategy) {
+		least = 0 // pods whose replacements stay Pending count nowhere
+	}
 	p.addResidual(wanted, float64(max(least, stays))/float64(m.Excess()), float64(max(least, stays)))
 	var all []cluster.PodID
 	domains := slices.Sorted(maps.Keys(byDomain))
@@ -112,6 +115,9 @@ type outsideOfClass struct {
 // canLeaveDomain reports whether the pod can run on a node outside its domain. The caller must check that the pod may be
 // evicted.
 func (r *reachability) canLeaveDomain(m *goal.CountMeasure, domain int, pod cluster.PodID) bool {
+	if r.needNoPlace[pod] {
+		return true
+	}
 	if m.Domains.NodesIn(domain) == 1 {
 		return r.canRunElsewhere(pod)
 	}

@@ -114,7 +114,7 @@ func (p *proof) findMovablePods(k *goal.SkewMeasure, g plan.Goal) (m movablePods
 		if p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) {
 			continue
 		}
-		if !counted || p.reach.canRunOnAny(id, nodes.outside) {
+		if !counted || p.reach.needNoPlace[id] || p.reach.canRunOnAny(id, nodes.outside) {
 			return m, true
 		}
 		if p.canChangeDomain(nodes, id, from) {
@@ -131,7 +131,7 @@ func (p *proof) firstMovableSuffice(k *goal.SkewMeasure, g plan.Goal) bool {
 	nodes := p.reach.byDomain(k)
 	if len(nodes.outside) > 0 || slices.ContainsFunc(g.Pods, func(id cluster.PodID) bool {
 		_, counted := k.DomainIndex(p.Snapshot.Pods[id].Node)
-		return !counted
+		return !counted || p.reach.needNoPlace[id]
 	}) {
 		return false
 	}

@@ -87,6 +87,9 @@ func (r *reachability) canMeet(g *plan.Goal) bool {
 	if r.search.Snapshot.Pods[pod].Terminal {
 		return true // no replacement follows
 	}
+	if g.Targets == nil && r.search.Options.NeedsNoPlace(g.Strategy) {
+		return true
+	}
 	own := r.search.Snapshot.Pods[pod].Node
 	if g.MayReturn && r.search.Ready[own] && (r.couldReturn(pod, own) || r.couldHold(pod, own, r.couldRun(pod))) {
 		return true

@@ -40,6 +40,8 @@ type reachability struct {
 	markedNodes map[*bool][]cluster.NodeID
 	// outside caches the targets outside a domain of a CountAtMost.
 	outside map[outsideOfClass]classTargets
+	// needNoPlace holds the pods that may leave although no node takes their replacements.
+	needNoPlace map[cluster.PodID]bool
 	// takes is the latest result of domainsThatTake, for takesOf.
 	takes   []bool
 	takesOf *goal.CountMeasure
@@ -75,6 +77,7 @@ func (p *stayingPods) amount(a *cluster.Amounts) int64 {
 func newReachability(c *search.Search, start *goal.Tracker) *reachability {
 	r := &reachability{search: c, start: start, staying: make([]stayingPods, len(c.Snapshot.Nodes)), strategies: c.RequestingStrategies(),
 		outside: map[outsideOfClass]classTargets{}, targets: map[int]classTargets{}, marked: map[targetsOfClass]classTargets{}, markedNodes: map[*bool][]cluster.NodeID{}}
+	r.needNoPlace = podsWithoutPlace(c, start)
 	if start.HasSoft() {
 		r.start = start.ForTurn(goal.FirmTurn, start.Goals, c.EarlierMoves(), nil)
 	}
@@ -93,13 +96,19 @@ func (r *reachability) applyEarlierMoves() {
 		}
 		r.movedEarlier[m.Pod] = true
 		requests := r.search.Snapshot.Pods[m.Pod].Requests
-		from, to := r.atStart(m.From), r.atStart(m.Landing.To)
-		from.requested, to.requested = from.requested.Clone(), to.requested.Clone()
+		from := r.atStart(m.From)
+		from.requested = from.requested.Clone()
 		from.requested.Sub(requests)
-		to.requested.Add(requests)
 		from.pods--
+		r.begin[m.From] = from
+		if m.Landing.To == cluster.NoNode {
+			continue
+		}
+		to := r.atStart(m.Landing.To)
+		to.requested = to.requested.Clone()
+		to.requested.Add(requests)
 		to.pods++
-		r.begin[m.From], r.begin[m.Landing.To] = from, to
+		r.begin[m.Landing.To] = to
 	}
 }
 
@@ -116,6 +125,25 @@ func (r *reachability) atStart(n cluster.NodeID) stayingPods {
 // the pod moves for another.
 func (r *reachability) mayLeave(pod cluster.PodID) bool {
 	return !r.search.Eligibility.RefuseForAll(r.strategies, pod)
+}
+
+// podsWithoutPlace returns the pods that a strategy with landing: notRequired may move for an unmet goal. They lower the
+// excess of every goal about the node that they leave, even if no node takes their replacements.
+func podsWithoutPlace(c *search.Search, start *goal.Tracker) map[cluster.PodID]bool {
+	var out map[cluster.PodID]bool
+	for i := range start.Goals {
+		g := &start.Goals[i]
+		if g.Constraint || start.Excess(i) == 0 || !c.Options.NeedsNoPlace(g.Strategy) {
+			continue
+		}
+		for _, pod := range g.Pods {
+			if out == nil {
+				out = map[cluster.PodID]bool{}
+			}
+			out[pod] = true
+		}
+	}
+	return out
 }
 
 // domainNodes holds the nodes of each counted domain and the nodes outside the counted domains. Groups that count the
@@ -166,9 +194,10 @@ func (r *reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster
 	return r.could
 }
 
-// canRunElsewhere reports whether the pod can run on another node. The caller must check that the pod may be evicted.
+// canRunElsewhere reports whether the pod can run on another node, or needs no place. The caller must check that the pod
+// may be evicted.
 func (r *reachability) canRunElsewhere(pod cluster.PodID) bool {
-	return canClassRunOnAny(r, r.targets, r.search.Model.ClassNumber(pod), pod, func() []cluster.NodeID { return r.all })
+	return r.needNoPlace[pod] || canClassRunOnAny(r, r.targets, r.search.Model.ClassNumber(pod), pod, func() []cluster.NodeID { return r.all })
 }
 
 // canEnterDomain reports whether the pod can run on another node in domain z. The caller must check that the pod may

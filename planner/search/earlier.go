@@ -11,15 +11,21 @@ import (
 )
 
 // StartAfter makes the moves of an earlier search part of the start: the search then begins in the predicted result of
-// these moves. They count against the limits, their effects on budgets stay, and their pods may not leave again. Both
-// searches must be about the same snapshot and the same strategies. StartAfter must come before Run.
+// these moves. They count against the limits, their effects on budgets stay, and their pods may not leave again. The
+// pods of moves without a predicted place keep their room. Both searches must be about the same snapshot and the same
+// strategies. StartAfter must come before Run.
 func (c *Search) StartAfter(earlier []WaveStep) {
 	c.Earlier, c.podsLeft = earlier, map[cluster.NodeID][]cluster.PodID{}
 	for i, m := range earlier {
-		c.Apply(m.Step)
+		if !m.Landing.WithoutPlace { // its replacement may come back, so no other move gets its room
+			c.Apply(m.Step)
+		}
 		c.Limits.Add(m.Pod, m.Strategy)
 		what := fmt.Sprintf("moves it from %s to %s", c.NodeName(m.From), c.NodeName(m.Landing.To))
-		if m.Landing.To == cluster.NoNode {
+		switch {
+		case m.Landing.WithoutPlace:
+			what = fmt.Sprintf("moves it from %s without a predicted place", c.NodeName(m.From))
+		case m.Landing.To == cluster.NoNode:
 			what = "removes it"
 		}
 		c.Eligibility.Forbid(m.Pod, plan.Reason{Code: plan.AlreadyPlanned, Message: fmt.Sprintf(

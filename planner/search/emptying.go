@@ -231,7 +231,7 @@ func (e *emptyingSearch) rejectNode(g int, by stuckPod) {
 	for _, pod := range e.podsToLeave(g) {
 		r, known := e.Rejections.Of(pod)
 		switch {
-		case known && r.Reason.Code != plan.NodeNotEmptied && !e.isOutOfScope(r.Reason) && r.strategy != of.Strategy:
+		case known && r.Reason.Code != plan.NodeNotEmptied && !e.isOutOfScope(r.Reason) && r.Strategy != of.Strategy:
 		case pod == by.pod:
 			e.reject(pod, g, by.reason)
 		default:

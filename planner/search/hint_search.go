@@ -6,6 +6,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search/steering"
 )
 
 // PredictWithHints calls PredictLanding. If the replacement would return or its landing is uncertain,
@@ -42,7 +43,7 @@ func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landi
 	c := states[0]
 	st := c.Steering
 	if !c.Model.RespondsToHint(pod, st.Kind) {
-		return Landing{}, st.noResponseReason()
+		return Landing{}, st.NoResponseReason()
 	}
 	defer SetHints(states, base)
 	for round, hinted := 0, base; ; round++ {
@@ -55,7 +56,7 @@ func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landi
 		case !hintsMayHelp(reason.Code):
 			return Landing{}, reason.Message
 		}
-		next := unionOfNodes(hinted, more)
+		next := steering.Union(hinted, more)
 		if len(next) == len(hinted) || round > hintRounds {
 			return Landing{}, "a hint would not be enough"
 		}
@@ -82,7 +83,7 @@ func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, m
 		if reason.Code == "" || !hintsMayHelp(r.Code) {
 			reason = r
 		}
-		more = unionOfNodes(more, c.unhelpfulNodes(pod, all))
+		more = steering.Union(more, c.unhelpfulNodes(pod, all))
 	}
 	return l, more, reason
 }
@@ -94,11 +95,13 @@ func (c *State) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
 	pr := c.Model.Predict(pod)
 	nodes := pr.Possible()
 	if all {
-		nodes = unionOfNodes(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible),
-			func(n cluster.NodeID) bool { return c.Steering.refused[n] != "" }))
+		nodes = steering.Union(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible),
+			func(n cluster.NodeID) bool { return c.Steering.Refused[n] != "" }))
 	}
 	places := c.Goals.CheckTargets(pod, from)
-	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return !c.Goals.UnderPressure[n] && places.Acceptable(n) })
+	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool {
+		return c.Steering.KeptEmpty[n] || !c.Goals.UnderPressure[n] && places.Acceptable(n)
+	})
 }
 
 func SetHints(states []*State, nodes []cluster.NodeID) {

@@ -10,13 +10,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
+	"github.com/evenkeel-project/evenkeel/planner/search/rejections"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 type attemptResult struct {
 	moves      []WaveStep
 	hinted     [][]cluster.NodeID
-	rejections *Rejections
+	rejections *rejections.Set
 	excess     []int64 // by goal
 	// excessLeft sums the weighted remaining shares of the initial excess over all requested goals. firstExcessLeft
 	// sums only the goals in Goals.First.
@@ -24,7 +25,7 @@ type attemptResult struct {
 }
 
 func (c *pass) currentResult() attemptResult {
-	o := attemptResult{c.Moves, c.HintedByWave, c.Rejections.clone(), make([]int64, len(c.Goals.Goals)), 0, 0}
+	o := attemptResult{c.Moves, c.HintedByWave, c.Rejections.Clone(), make([]int64, len(c.Goals.Goals)), 0, 0}
 	for g := range o.excess {
 		o.excess[g] = c.Goals.Excess(g)
 		if goal := &c.Goals.Goals[g]; !goal.Constraint {
@@ -186,7 +187,7 @@ type pass struct {
 	Schedulers   []plan.SchedulerState
 	Limits       *limits.Counter
 	Eligibility  *eligibility.Checker
-	Rejections   *Rejections
+	Rejections   *rejections.Set
 	Moves        []WaveStep
 	Moved        []bool             // by pod
 	HintedByWave [][]cluster.NodeID // nodes hinted in each wave
@@ -207,7 +208,7 @@ func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, 
 	c := pass{
 		State: newState(opts, s, goals, schedulers, now), PlannerState: st, Now: now, Schedulers: schedulers,
 		Limits:     limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now), opts.OpenWindowLimits(now)...),
-		Rejections: newRejections(len(s.Pods)), Moved: make([]bool, len(s.Pods)), allGoals: goals,
+		Rejections: rejections.New(len(s.Pods)), Moved: make([]bool, len(s.Pods)), allGoals: goals,
 	}
 	c.Eligibility = eligibility.NewChecker(s, c.Model, st, opts, now)
 	c.Eligibility.LetRemove(removedPods(goals))

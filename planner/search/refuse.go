@@ -18,14 +18,14 @@ func (c *pass) rejectUnknownUsage(g int) {
 		return
 	}
 	for _, id := range c.PodsOf(g) {
-		if c.Rejections.has(id) || c.Moved[id] {
+		if c.Rejections.Has(id) || c.Moved[id] {
 			continue
 		}
 		if why, unknown := c.usageUnknown(b, id); unknown {
 			if more, no := c.Eligibility.RefuseFor(c.StrategyOf(g), id); no {
 				why = more // this reason rejects the pod anyway
 			}
-			c.Rejections.add(id, c.Goals.Goals[g].Strategy, why)
+			c.Rejections.Add(id, c.Goals.Goals[g].Strategy, why)
 		}
 	}
 }

@@ -1,6 +1,10 @@
 package search
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/planner/search/rejections"
+)
 
 // rewind resets the current state and the states of the wave to the snapshot, and begins the first wave. All waves are
 // closed. The parameter made lists the moves in the current state, in order; it may lack moves of c.Moves that the
@@ -15,7 +19,7 @@ func (c *goalSearch) rewind(made []Step) {
 		c.Moved[m.Pod] = false
 	}
 	c.Moves, c.HintedByWave = nil, nil
-	c.Rejections.forgetLimits()
+	c.Rejections.ForgetLimits()
 	c.wave = newWave(c.wave.WaveStates, c.newConsumed(), 1)
 	c.round++
 }
@@ -43,7 +47,7 @@ func (c *goalSearch) restore(o attemptResult) {
 // restart undoes all moves and clears all rejections.
 func (c *goalSearch) restart() {
 	c.rewind(c.steps())
-	c.Rejections = newRejections(len(c.Snapshot.Pods))
+	c.Rejections = rejections.New(len(c.Snapshot.Pods))
 }
 
 // dropNeedless removes each move whose removal makes no goal worse. For example, the late move of a large pod can
@@ -92,7 +96,7 @@ func (c *goalSearch) repeatMoves(moves []Step) (rest []Step) {
 		case a == joinsLater:
 			rest = append(rest, m)
 		case a == refused && reason.Code != "":
-			c.Rejections.add(m.Pod, c.Goals.Goals[m.goal].Strategy, reason)
+			c.Rejections.Add(m.Pod, c.Goals.Goals[m.goal].Strategy, reason)
 		}
 	}
 	if len(rest) > 0 {

@@ -63,6 +63,7 @@ func (c *Search) Run() {
 	if soft {
 		c.softMoves()
 	}
+	c.movesWithoutPlace()
 }
 
 // singleMoves finds the moves that improve a goal by themselves. A goal often stays unmet because earlier moves for

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/search/steering"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
@@ -16,7 +17,7 @@ import (
 type State struct {
 	Snapshot *cluster.Snapshot
 	Options  *settings.Options
-	Steering *Steering
+	Steering *steering.Steering
 	Ready    []bool // by node: true if Ready, not virtual, not under pressure, and neither removed nor drained
 	virtual  []bool // by node
 	Model    *placement.ClusterModel
@@ -34,7 +35,7 @@ func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, sc
 	o := opts.Placement
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)
 	nodes := len(s.Nodes)
-	c := &State{s, opts, newSteering(s, opts), make([]bool, nodes), make([]bool, nodes), placement.NewClusterModel(s, o),
+	c := &State{s, opts, steering.New(s, opts), make([]bool, nodes), make([]bool, nodes), placement.NewClusterModel(s, o),
 		goal.NewTracker(s, goals), new(int), 0, nil}
 	c.Goals.UnderPressure = opts.Pressure.NodesUnderPressure(s, now)
 	c.Goals.First = c.Goals.FirstGoals()
@@ -123,6 +124,10 @@ type Landing struct {
 	// Hinted lists the nodes that must carry a hint for this prediction. Within a wave, Hinted lists all hinted nodes
 	// of the wave.
 	Hinted []cluster.NodeID
+	// WithoutPlace says that the replacement may stay Pending. NotBad is then the probability that it lands on no other than
+	// an acceptable node.
+	WithoutPlace bool
+	NotBad       float64
 	// Steered says that the landing is acceptable only with hints.
 	Steered bool
 	// predicted is the underlying prediction, which the search sets to nil when it accepts the move.

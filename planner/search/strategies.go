@@ -96,10 +96,10 @@ func (c *goalSearch) isOutOfScope(r plan.Reason) bool {
 
 // reject records why a pod is not moved for goal g.
 func (c *goalSearch) reject(pod cluster.PodID, g int, reason plan.Reason) {
-	if c.isOutOfScope(reason) && c.Rejections.has(pod) {
+	if c.isOutOfScope(reason) && c.Rejections.Has(pod) {
 		return
 	}
-	c.Rejections.add(pod, c.Goals.Goals[g].Strategy, reason)
+	c.Rejections.Add(pod, c.Goals.Goals[g].Strategy, reason)
 }
 
 // exhausted returns the limit that allows no more moves for goal g.
@@ -191,8 +191,8 @@ func (c *waveBuilder) attribute(m *Step) (plan.Reason, bool) {
 			}
 		}
 		return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
-			"strategy %s: on the likeliest node, its replacement improves only goals of strategies that may not move it",
-			c.allGoals[m.goal].Strategy)}, false
+			"strategy %s: its replacement most likely lands on %s, where it improves only goals of strategies whose rules forbid the move",
+			c.allGoals[m.goal].Strategy, c.NodeName(m.Landing.To))}, false
 	}
 	m.goal = c.Goals.MostImproved(m.Pod, m.From, allowed)
 	m.Strategy = c.strategyOfGoal[m.goal]
@@ -205,7 +205,7 @@ func (c *waveBuilder) strategyAllows(strategy int, m *Step) bool {
 		return false
 	}
 	own := c.Options.RulesOf(strategy)
-	return own == nil || m.Landing.Confidence >= own.MinConfidence && c.wave.CanAdd(c.Eligibility, m.Pod, strategy)
+	return own == nil || m.Landing.sureness() >= own.MinConfidence && c.wave.CanAdd(c.Eligibility, m.Pod, strategy)
 }
 
 // GoalsOfStrategy returns those of the goals that belong to the strategy, or all if no strategy has rules of its own.
@@ -221,12 +221,14 @@ func (c *pass) SetTurn(turn goal.Turn) {
 	if !c.Goals.HasSoft() {
 		return
 	}
-	c.Goals = c.Goals.ForTurn(turn, c.allGoals, podMoves(c.Earlier), podMoves(c.Moves))
+	c.Goals = c.Goals.ForTurn(turn, c.allGoals, c.EarlierMoves(), podMoves(c.Moves))
 	c.moveCount++ // a landing that was not acceptable may be acceptable in this turn
 }
 
-// EarlierMoves returns the moves before the start; see StartAfter.
-func (c *pass) EarlierMoves() []goal.PodMove { return podMoves(c.Earlier) }
+// EarlierMoves returns the moves before the start that change it; see StartAfter.
+func (c *pass) EarlierMoves() []goal.PodMove {
+	return podMoves(slices.DeleteFunc(slices.Clone(c.Earlier), func(m WaveStep) bool { return m.Landing.WithoutPlace }))
+}
 
 func podMoves(steps []WaveStep) (out []goal.PodMove) {
 	for _, m := range steps {

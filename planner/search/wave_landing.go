@@ -174,14 +174,9 @@ func (c *waveBuilder) recordBenefit(m *Step) {
 func (c *waveBuilder) recordImproved(m *Step) {
 	m.Benefit = c.Goals.BenefitOfLeaving(m.Pod, m.From)
 	improved := m.Landing.ImprovedGoals
-	switch {
-	case slices.Contains(improved, m.goal):
-	case len(improved) > 0 && !c.Goals.CouldImprove(m.goal, m.Pod, m.From):
+	if len(improved) > 0 && !c.Goals.CouldImprove(m.goal, m.Pod, m.From) {
 		m.goal = improved[0]
-	default:
-		improved = append(slices.Clone(improved), m.goal)
 	}
-	m.Landing.ImprovedGoals = improved
 	if own := c.GoalsOfStrategy(m.Strategy, improved); len(own) > 0 {
 		m.MostImproved = c.Goals.MostImproved(m.Pod, m.From, own)
 	}

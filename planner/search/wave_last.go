@@ -61,7 +61,7 @@ func (l *lastInWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, 
 		return plan.Reason{}, nil, true
 	}
 	l.start.Model.Move(m.Pod, m.From)
-	landing, reason, ok := l.start.Predict(m.Pod, m.Displaced != nil)
+	landing, reason, ok := predictAgain(l.start, m)
 	*l.start.predictions-- // a wave needs few of these predictions, so they do not count towards the limit
 	if p := landing.predicted; !ok {
 		best = slices.Concat(p.Terminating.Winners, p.Gone.Winners)
@@ -90,7 +90,8 @@ func (l *lastInWave) laterMove(i int, best []cluster.NodeID) int {
 		if _, gone := l.left[j]; gone {
 			continue
 		}
-		if m := l.wave[j]; slices.Contains(best, m.From) || m.Landing.To == l.wave[i].Landing.To {
+		if m := l.wave[j]; slices.Contains(best, m.From) ||
+			m.Landing.To != cluster.NoNode && m.Landing.To == l.wave[i].Landing.To {
 			return j
 		}
 	}
@@ -134,7 +135,9 @@ func (c *waveBuilder) dropUncertain() (dropped []Step) {
 // rejoin adds a move to the wave with its landing unchanged, if a strategy may still make it.
 func (c *waveBuilder) rejoin(m Step) {
 	if m.Displaced == nil {
-		m.Landing.ImprovedGoals = c.Goals.ImprovedGoals(m.Pod, m.From, m.Landing.To)
+		if m.Landing.ImprovedGoals = c.Goals.ImprovedGoals(m.Pod, m.From, m.Landing.To); m.Landing.WithoutPlace {
+			m.Landing.ImprovedGoals = metByLeaving(c.State, m.Pod)
+		}
 		if _, ok := c.attribute(&m); !ok {
 			return
 		}
@@ -151,9 +154,12 @@ func (c *waveBuilder) rejoin(m Step) {
 func (c *waveBuilder) repeatFirst(m Step) {
 	useHints, scope, spent := c.useHints, c.scope, *c.predictions
 	c.useHints, c.scope = false, anyGoal
-	if m.Displaced != nil {
+	switch {
+	case m.Displaced != nil:
 		c.repeatDisplacedMove(m)
-	} else {
+	case m.Landing.WithoutPlace:
+		c.joinWithoutPlace(m.Pod, m.goal)
+	default:
 		c.join(m.Pod, m.goal)
 	}
 	c.useHints, c.scope, *c.predictions = useHints, scope, spent

@@ -24,6 +24,8 @@ type WaveStates struct {
 	terminating map[cluster.NodeID]int
 	// withAffinity counts the evicted pods of the wave that have inter-pod affinity.
 	withAffinity int
+	// placeless counts the members without a predicted place.
+	placeless int
 	// members are the pods of the wave, and dependent those that depend on the places of others.
 	members, dependent []cluster.PodID
 	// membersPlaces are the places of members, and largest their largest requests.
@@ -48,8 +50,12 @@ func (w *WaveStates) Join(m Step) {
 	w.Crowded.Model.PlaceReplacement(m.Pod, m.Landing.To)
 	w.count(m, 1)
 	w.members = append(w.members, m.Pod)
-	w.membersPlaces = append(w.membersPlaces, w.placesOf(m.Pod, m.Displaced != nil))
-	w.largest = w.largestWith(m.Pod)
+	if m.Landing.WithoutPlace {
+		w.placeless++
+	} else {
+		w.membersPlaces = append(w.membersPlaces, w.placesOf(m.Pod, m.Displaced != nil))
+		w.largest = w.largestWith(m.Pod)
+	}
 	if w.Start.Model.DependsOnOthers(m.Pod) {
 		w.dependent = append(w.dependent, m.Pod)
 	}
@@ -81,6 +87,9 @@ func (w *WaveStates) count(m Step, by int) {
 		w.withAffinity += by
 	}
 	if by < 0 {
+		if m.Landing.WithoutPlace {
+			w.placeless--
+		}
 		left := func(p cluster.PodID) bool { return p == m.Pod }
 		w.membersPlaces = slices.DeleteFunc(w.membersPlaces, func(pl *places) bool { return left(pl.pod) })
 		w.members, w.dependent = slices.DeleteFunc(w.members, left), slices.DeleteFunc(w.dependent, left)
@@ -147,6 +156,7 @@ func (l Landing) worst(o Landing) Landing {
 	l.Confidence = min(l.Confidence, o.Confidence)
 	l.ReturnProbability = max(l.ReturnProbability, o.ReturnProbability)
 	l.PendingProbability = max(l.PendingProbability, o.PendingProbability)
+	l.NotBad = min(l.NotBad, o.NotBad)
 	return l
 }
 

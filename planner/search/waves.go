@@ -76,7 +76,7 @@ func (c *waveBuilder) recordMove(m Step) {
 	c.Moves = append(c.Moves, WaveStep{m, c.wave.number})
 	c.Moved[m.Pod] = true
 	c.Limits.Add(m.Pod, m.Strategy)
-	c.Rejections.remove(m.Pod)
+	c.Rejections.Remove(m.Pod)
 }
 
 // closeWave ends the current wave and begins the next. The next wave assumes that the replacements of the current

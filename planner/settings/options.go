@@ -140,6 +140,8 @@ type StrategyInfo struct {
 	Own *StrategyRules
 	// Soft says that moves for the strategy come after those for all others, and worsen no goal.
 	Soft bool
+	// LandingNotRequired says that the strategy may move a pod although no place is predicted for its replacement.
+	LandingNotRequired bool
 	// Settings holds the strategy's own settings for the plan. Nil means none.
 	Settings *plan.StrategySettings
 }

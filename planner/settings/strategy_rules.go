@@ -55,6 +55,12 @@ func (o *Options) MovesFor(s *StrategyInfo) bool {
 	return o.Mode == "" || o.Mode == cmp.Or(s.Mode, plan.Automatic)
 }
 
+// NeedsNoPlace reports whether the strategy may move a pod although no place is predicted for its replacement.
+func (o *Options) NeedsNoPlace(strategy string) bool {
+	i := o.StrategyIndex(strategy)
+	return i != NoStrategy && o.Strategies[i].LandingNotRequired
+}
+
 // RulesOf returns the own rules of the strategy with this index, or nil.
 func (o *Options) RulesOf(strategy int) *StrategyRules {
 	if strategy < 0 || strategy >= len(o.Strategies) {

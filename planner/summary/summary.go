@@ -85,6 +85,9 @@ func DescribeMove(c *search.Search, st search.WaveStep) plan.Move {
 	if p.Terminal {
 		m.Removal = c.Goals.Goals[st.MostImproved].Removal
 	}
+	if st.Landing.WithoutPlace {
+		m.Landing = plan.LandingNotRequired
+	}
 	m.Strategy, m.Reason = c.Goals.Goals[st.MostImproved].Strategy, c.Goals.Goals[st.MostImproved].Reason
 	if st.Displaced != nil {
 		describeDisplacement(c, &m, st.Step)

@@ -31,7 +31,9 @@ func usageByResource(c *search.Search) []resourceUsage {
 				continue
 			}
 			change[m.From] -= a.Contribution(m.Pod, m.From)
-			change[m.Landing.To] += a.Contribution(m.Pod, m.Landing.To)
+			if m.Landing.To != cluster.NoNode {
+				change[m.Landing.To] += a.Contribution(m.Pod, m.Landing.To)
+			}
 		}
 		u := resourceUsage{resource: r, of: map[cluster.NodeID]float64{}}
 		for i := range c.Snapshot.Nodes {

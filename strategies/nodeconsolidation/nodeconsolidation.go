@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
@@ -26,16 +27,21 @@ type Args struct {
 	// Below holds a fraction of allocatable for each resource that counts. A node should be empty if the requests on it are
 	// below the fraction for all of these resources.
 	Below map[string]float64 `json:"below"`
-	// Target holds the fraction of allocatable up to which other nodes may fill. A resource of Below without a target has
-	// the target 0.90.
+	// Target holds the fraction of allocatable up to which other nodes may fill. A resource without a target has no limit
+	// but the allocatable itself.
 	Target map[string]float64 `json:"target"`
 	// MaxNodes is the largest number of nodes that one pass empties.
 	MaxNodes int `json:"maxNodes"`
+	// NumberOfNodes is the number of nodes with few requests that must be exceeded before one is emptied.
+	NumberOfNodes int `json:"numberOfNodes"`
+	// KeepEmptyFor is how long a hint keeps new pods away from an emptied node, if the evictor uses hints. 0s writes no such
+	// hint.
+	KeepEmptyFor arg.Duration `json:"keepEmptyFor"`
 }
 
 const (
-	defaultTarget   = 0.9
 	defaultMaxNodes = 5
+	maxKeepEmptyFor = 24 * time.Hour // the longest lifetime of a hint
 )
 
 // Strategy is the strategy with its arguments.
@@ -47,7 +53,7 @@ type Strategy struct {
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
 func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
-	a := Args{MaxNodes: defaultMaxNodes}
+	a := Args{MaxNodes: defaultMaxNodes, KeepEmptyFor: arg.Duration(maxKeepEmptyFor)}
 	errs := arg.Decode(raw, &a)
 	if len(a.Below) == 0 && !arg.Reported(errs, "below") {
 		errs = append(errs, arg.Errorf("below", "want at least one resource, such as {cpu: 0.30, memory: 0.30}"))
@@ -56,31 +62,22 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 	if a.MaxNodes < 1 {
 		errs = append(errs, arg.Errorf("maxNodes", "%d is too small (want 1 or more nodes)", a.MaxNodes))
 	}
-	a.Target = withDefaults(a.Target, a.Below)
+	if a.KeepEmptyFor > arg.Duration(maxKeepEmptyFor) {
+		errs = append(errs, arg.Errorf("keepEmptyFor", "%s is too long (want %s or less)", a.KeepEmptyFor, arg.Duration(maxKeepEmptyFor)))
+	}
+	if a.NumberOfNodes < 0 {
+		errs = append(errs, arg.Errorf("numberOfNodes", "%d is too small (want 0 or more)", a.NumberOfNodes))
+	}
 	for _, r := range slices.Sorted(maps.Keys(a.Below)) {
-		if a.Below[r] >= a.Target[r] && len(errs) == 0 {
+		if target, has := a.Target[r]; has && a.Below[r] >= target && len(errs) == 0 {
 			errs = append(errs, arg.Errorf("below."+r, "%s is not below target.%s, which is %s (want a smaller fraction)",
-				plain(a.Below[r]), r, plain(a.Target[r])))
+				plain(a.Below[r]), r, plain(target)))
 		}
 	}
 	return &Strategy{name, a, scope}, errs
 }
 
 func plain(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
-
-// withDefaults returns the targets with the default for each other resource.
-func withDefaults(target, below map[string]float64) map[string]float64 {
-	out := maps.Clone(target)
-	if out == nil {
-		out = map[string]float64{}
-	}
-	for r := range below {
-		if _, has := out[r]; !has {
-			out[r] = defaultTarget
-		}
-	}
-	return out
-}
 
 func checkFractions(field string, m map[string]float64) (errs []arg.Error) {
 	for _, r := range slices.Sorted(maps.Keys(m)) {
@@ -104,8 +101,8 @@ type candidate struct {
 	fullest float64
 }
 
-// Goals returns one unmet NodeEmpty goal for each node that should be empty, the emptiest first. If there is one, Goals
-// also returns a NodeBelow goal for each node and each resource with a target. These goals limit moves, and no pod moves
+// Goals returns one unmet NodeEmpty goal for each node that should be empty, the emptiest first. If there are more than
+// NumberOfNodes, Goals also returns a NodeBelow goal for each node and each resource with a target. These goals limit moves, and no pod moves
 // for them.
 func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	amounts := c.amounts(s)
@@ -121,13 +118,14 @@ func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	slices.SortStableFunc(found, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.fullest, b.fullest), cmp.Compare(len(a.pods), len(b.pods)))
 	})
+	if len(found) == 0 || len(found) <= c.args.NumberOfNodes {
+		return nil
+	}
 	goals := make([]plan.Goal, len(found))
 	for i, x := range found {
 		goals[i] = c.goal(plan.NodeEmpty, x.node)
+		goals[i].KeepEmptyFor = time.Duration(c.args.KeepEmptyFor)
 		goals[i].Pods, goals[i].MaxNodes, goals[i].Reason = x.pods, c.args.MaxNodes, c.reason(amounts, x.node)
-	}
-	if len(found) == 0 {
-		return nil
 	}
 	return append(goals, c.targets(s, amounts)...)
 }
@@ -173,11 +171,13 @@ func (c *Strategy) reason(amounts map[string]*cluster.Amounts, n *cluster.Node) 
 		n.Name, strings.Join(each, " and "), strings.Join(slices.Compact(limits), " and "))}
 }
 
-// amounts returns what the pods request, for each resource of Target, which has all resources of Below.
+// amounts returns what the pods request, for each resource of Below and Target.
 func (c *Strategy) amounts(s *cluster.Snapshot) map[string]*cluster.Amounts {
 	m := map[string]*cluster.Amounts{}
-	for r := range c.args.Target {
-		m[r] = s.Amounts(cluster.Measure{Resource: r}, cluster.UsageRequirements{})
+	for _, fractions := range []map[string]float64{c.args.Below, c.args.Target} {
+		for r := range fractions {
+			m[r] = s.Amounts(cluster.Measure{Resource: r}, cluster.UsageRequirements{})
+		}
 	}
 	return m
 }

@@ -85,17 +85,18 @@ func TestGoals(t *testing.T) {
 		scope      cluster.Scope
 		want       string
 	}{
-		{"one resource", `{"below":{"cpu":0.3}}`, cluster.Scope{}, other + memory + some + more + "map[cpu at most 0.9:11]\n"},
+		{"one resource", `{"below":{"cpu":0.3}}`, cluster.Scope{}, other + memory + some + more},
 		{"two resources", `{"below":{"cpu":0.3,"memory":0.3},"target":{"memory":0.8},"maxNodes":2}`, cluster.Scope{},
 			"NodeEmpty other, 2 nodes: a-6c8f-13: NodeUnderUtilized: pods on other request 10% of its cpu and 0% of its memory, below 30%\n" +
 				"NodeEmpty some, 2 nodes: a-6c8f-14: NodeUnderUtilized: pods on some request 11% of its cpu and 0% of its memory, below 30%\n" +
 				"NodeEmpty more, 2 nodes: a-6c8f-10 a-6c8f-11: NodeUnderUtilized: pods on more request 20% of its cpu and 0% of its memory, below 30%\n" +
-				"map[cpu at most 0.9:11 memory at most 0.8:11]\n"},
-		{"a node pool", `{"below":{"cpu":0.3}}`, cluster.Scope{Nodes: pool}, other + "map[cpu at most 0.9:11]\n"},
+				"map[memory at most 0.8:11]\n"},
+		{"a node pool", `{"below":{"cpu":0.3}}`, cluster.Scope{Nodes: pool}, other},
 		{"a resource that no node has", `{"below":{"cpu":0.3,"example.com/gpu":0.5}}`, cluster.Scope{}, ""},
 		{"the number of pods", `{"below":{"pods":0.015}}`, cluster.Scope{},
-			"NodeEmpty other, 5 nodes: a-6c8f-13: NodeUnderUtilized: pods on other request 0.9% of its pods, below 1.5%\n" +
-				"map[pods at most 0.9:11]\n"},
+			"NodeEmpty other, 5 nodes: a-6c8f-13: NodeUnderUtilized: pods on other request 0.9% of its pods, below 1.5%\n"},
+		{"enough nodes with few requests", `{"below":{"cpu":0.3},"numberOfNodes":3}`, cluster.Scope{}, other + memory + some + more},
+		{"too few nodes with few requests", `{"below":{"cpu":0.3},"numberOfNodes":4}`, cluster.Scope{}, ""},
 		{"no node with few requests", `{"below":{"cpu":0.05}}`, cluster.Scope{}, ""},
 	} {
 		if got := goalsText(t, c.args, c.scope, nodes); got != c.want {

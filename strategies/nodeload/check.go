@@ -38,6 +38,11 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 		fail("for", "counts samples of whole nodes, but selector counts only some of their pods; "+
 			"the combination is not supported (want for: 1, or no selector)")
 	}
+	if len(a.When) > 0 && !l.usesLoad() {
+		fail("when", "compares measured usage, but basis is requests (want basis: load, or no when)")
+	} else {
+		errs = append(errs, l.checkFractions("when", a.When)...)
+	}
 	if arg.Reported(errs, "pools") {
 		return l, errs
 	}

@@ -43,6 +43,9 @@ type Args struct {
 	// Selector is a label selector for the pods that count. If it is empty, all pods count. With basis load and no
 	// selector, system processes on the node count too.
 	Selector string `json:"selector"`
+	// When are levels of measured resources of nodes, with basis load. A pod may leave a node only while the node is above
+	// all of them. The resources need not be measured for pods.
+	When map[string]float64 `json:"when"`
 	// Pools are groups of nodes with levels of their own. A node belongs to the first pool that selects it. The levels above
 	// are those of all other nodes; without them, these nodes have no goal.
 	Pools []Pool `json:"pools"`
@@ -72,12 +75,16 @@ type Strategy struct {
 // usesLoad reports whether the strategy uses measured usage instead of requests.
 func (l *Strategy) usesLoad() bool { return l.args.Basis == string(plan.BasisLoad) }
 
-// UsageNeeds returns the resources of the arguments with basis load, and nothing with basis requests.
+// UsageNeeds returns the resources of the arguments with basis load, those of When included, and nothing with basis
+// requests.
 func (l *Strategy) UsageNeeds() arg.UsageNeeds {
 	if !l.usesLoad() {
 		return arg.UsageNeeds{}
 	}
-	n := arg.UsageNeeds{Required: true, Resources: l.resources(), Paths: map[string]string{}}
+	n := arg.UsageNeeds{Required: true, Resources: l.measured(), Paths: map[string]string{}}
+	for r := range l.args.When {
+		n.Paths[r] = "when." + r
+	}
 	for i := range l.pools {
 		p := &l.pools[i]
 		for _, r := range p.resources() {
@@ -101,6 +108,13 @@ func (l *Strategy) resources() []string {
 	return sortedKeys(all...)
 }
 
+// measured returns the resources that Goals reads, sorted.
+func (l *Strategy) measured() []string {
+	out := append(l.resources(), sortedKeys(l.args.When)...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // sortedKeys returns the keys of the maps together, sorted.
 func sortedKeys(all ...map[string]float64) []string {
 	union := map[string]float64{}
@@ -122,6 +136,10 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 		}
 		amounts[r] = a
 	}
+	signals, ok := l.measureSignals(s, nodes)
+	if !ok {
+		return nil
+	}
 	goals := make([]plan.Goal, 0, len(amounts)*len(nodes))
 	pools, byNode := l.measurePools(nodes, amounts)
 	marks := usageMarks(s)
@@ -129,7 +147,10 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 		for i, n := range nodes {
 			limit, ok := pools[byNode[i]].limits[r]
 			if used, sure, known := amounts[r].NodeUsed(n.ID); ok && known && amounts[r].Total(n.ID) > 0 {
-				wait := waits{l.args.For, marks[markKey{pools[byNode[i]].watch, n.Name, r}], pools[byNode[i]].tooFew}
+				wait := waits{l.args.For, marks[markKey{pools[byNode[i]].watch, n.Name, r}], pools[byNode[i]].tooFew, ""}
+				if signals != nil {
+					wait.signal = signals[i]
+				}
 				goals = append(goals, l.goal(n, amounts[r], limit, used, sure, wait))
 			}
 		}

@@ -14,6 +14,8 @@ type waits struct {
 	mark *cluster.Mark
 	// tooFew is the reason why the strategy acts on no node of the pool, or "".
 	tooFew string
+	// signal is the reason why the strategy does not act on the node, because it is not above a level of When, or "".
+	signal string
 }
 
 type markKey struct{ watch, node, resource string }
@@ -43,6 +45,8 @@ func (w waits) reason(agreed, sure bool) plan.Reason {
 			"the window, or the range of a rate, includes time before they left")
 	case !sure:
 		return samples("above its target only by the estimated usage of pods that started after the last sample")
+	case w.signal != "":
+		return plan.Reason{Code: plan.SignalTooLow, Message: w.signal}
 	case w.tooFew != "":
 		return plan.Reason{Code: plan.TooFewUnderUtilized, Message: w.tooFew}
 	case w.samples == 1 || m != nil && m.Hot:

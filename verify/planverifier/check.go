@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/placeless"
 )
 
 // Check returns every violation of plan p on the cluster o at time now, in the order of its moves.
@@ -27,6 +28,9 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	r.checkUsage(p)
 	r.checkRejections(p)
 	r.checkDisplacedMoves(p)
+	for _, x := range placeless.Check(p, r.rules.Landing) {
+		r.report(x.Move, x.Code, "%s", x.Detail)
+	}
 	checkStrategyLimits(r, p)
 	checkAttribution(r, p)
 	checkWorsened(r, p)
@@ -80,7 +84,7 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 		r.report(m, MalformedPlan, "it is on node %q, not on %q", pod.Spec.NodeName, m.From)
 	case m.Removal != "" && (m.To != "" || !isTerminal(pod)):
 		r.report(m, MalformedPlan, "only a pod that has ended is removed without a replacement")
-	case m.Removal != "":
+	case m.Removal != "", m.WithoutPlace():
 	case m.From == m.To && !r.mayReturn(m) || r.nodes[m.To] == nil:
 		r.report(m, MalformedPlan, "it moves from node %q to node %q", m.From, m.To)
 	}

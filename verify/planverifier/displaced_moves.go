@@ -68,7 +68,7 @@ func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 		case byConstraint(r, g):
 			return m.From != m.To && m.Pod.Namespace == g.Subject.Namespace
 		}
-		return r.domain(m.From, g) != r.domain(m.To, g) && r.inGroup(pod, g.Subject) && countsDomain(r, g, m.To)
+		return r.domain(m.From, g) != r.domain(m.To, g) && r.inGroup(pod, g.Subject) && (m.WithoutPlace() || countsDomain(r, g, m.To))
 	})
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/placeless"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
 
@@ -58,6 +59,8 @@ type Rules struct {
 	MinCoverage     float64
 	// Location is the default time zone of windows.
 	Location *time.Location
+	// Landing holds the settings for moves without a predicted place.
+	Landing placeless.Rules
 	// Strategies holds the settings of all strategies. Without any, the verifier ignores the strategies of moves.
 	Strategies []StrategyRules
 	// Emptying holds the arguments of the NodeConsolidation strategies, by name.
@@ -96,6 +99,8 @@ type UsageStrategy struct {
 	Target float64
 	// For is the number of consecutive samples for which a node must be above Target.
 	For int
+	// When are fractions that a node must use more of than this, by resource, before pods leave it.
+	When map[string]float64
 }
 
 // PodSelector selects pods by their labels, in one namespace or in all.

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/placeless"
 )
 
 // Codes for moves that break a rule of their strategy that has no reason code in package plan.
@@ -106,7 +107,7 @@ func checkStrategyGuards(r *verifier, calls []call) {
 		for _, no := range barsOf(r.podGuards, s, c.move, c.pod) {
 			r.report(c.move, no.code, "for strategy %s: %s", s.Name, no.why)
 		}
-		if c.move.Confidence < s.MinConfidence {
+		if placeless.Sureness(c.move) < s.MinConfidence {
 			r.report(c.move, plan.UncertainLanding, "its confidence is %v; strategy %s wants %v", c.move.Confidence, s.Name, s.MinConfidence)
 		}
 		if slices.Contains(s.Protect, "LastReadyPods") {

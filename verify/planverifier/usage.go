@@ -55,6 +55,12 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 		case rule.For > 1 && m.DisplacedFor == nil && !r.aboveTargetLongEnough(rule, m.From):
 			r.report(m, SamplesMissing, "%s is not above its target for %d samples in a row", m.From, rule.For)
 		}
+		for resource, level := range rule.When {
+			use, known := r.measureUsage(resource).used[m.From]
+			if m.DisplacedFor == nil && (!known || float64(use) <= level*float64(usageTotal(r.nodes[m.From], resource))) {
+				r.report(m, plan.SignalTooLow, "%s does not use more than %v of its %s", m.From, level, resource)
+			}
+		}
 	}
 	// No move may worsen a usage goal on its target node, even if the move belongs to another
 	// strategy. A move of this strategy must not overload a target node without a goal either.
@@ -75,6 +81,14 @@ func allocatable(n *corev1.Node, resource string) int64 {
 		return n.Status.Allocatable.Cpu().MilliValue()
 	}
 	return n.Status.Allocatable.Memory().Value()
+}
+
+// usageTotal returns the amount that is all of a resource. Usage of resources other than cpu and memory is in millionths.
+func usageTotal(n *corev1.Node, resource string) int64 {
+	if resource == "cpu" || resource == "memory" {
+		return allocatable(n, resource)
+	}
+	return 1_000_000
 }
 
 // hasCoverage reports whether usage is known for enough of the nodes in scope.

@@ -2,6 +2,7 @@ package planverifier_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -123,6 +124,36 @@ func TestLoadTampering(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("%s: the verifier never reports %s", c.what, c.code)
+		}
+	}
+}
+
+// TestMovesOffNodesBelowASignal: the source nodes of a valid plan have no usage of another resource, or less than a level.
+func TestMovesOffNodesBelowASignal(t *testing.T) {
+	t.Parallel()
+	for used, want := range map[int64]bool{-1: true, 300_000: true, 300_001: false} {
+		found := false
+		for seed := range uint64(20) {
+			m := makeUsageCase(t, seed)
+			u := *m.o.Usage
+			o := *m.o
+			o.Usage = &u
+			for _, x := range m.plan.Moves {
+				editNodeUsage(&o, x.From, func(n *cluster.NodeUsage) {
+					if n.Used = maps.Clone(n.Used); used >= 0 {
+						n.Used["stall"] = used
+					}
+				})
+			}
+			for i := range m.rules.UsageStrategies {
+				m.rules.UsageStrategies[i].When = map[string]float64{"stall": 0.3}
+			}
+			for _, v := range planverifier.Check(&o, m.rules, m.plan, o.TakenAt) {
+				found = found || v.Code == plan.SignalTooLow
+			}
+		}
+		if found != want {
+			t.Errorf("with %d millionths, the verifier reports the moves: %v, want %v", used, found, want)
 		}
 	}
 }

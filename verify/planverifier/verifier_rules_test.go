@@ -1,6 +1,7 @@
 package planverifier_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -14,6 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/placeless"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
 
@@ -52,11 +54,16 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 	r.Allow, r.Deny = toWindows(t, c.Windows.Allow, r.Location), toWindows(t, c.Windows.Deny, r.Location)
 	r.WindowLimits = toWindowLimits(t, c.Windows.Allow)
 	r.MaxAge, r.MinCoverage = time.Duration(c.Load.MaxAge), c.Load.MinCoverage
+	r.Landing = placeless.Rules{MaxPending: parseLimit(t, c.Evictor.Breaker.MaxPendingPods.String()).N, MinConfidence: g.MinConfidence}
 	for _, s := range c.Strategies {
+		if cmp.Or(s.Landing, g.Landing) == "notRequired" && !slices.Contains([]string{"NodeLoad", "NodeConsolidation", "ZoneSpread", "TopologySpread"}, s.Type) {
+			r.Landing.Strategies = append(r.Landing.Strategies, s.Name)
+		}
 		var args struct {
 			Basis  string
 			Target map[string]float64
 			For    int
+			When   map[string]float64
 		}
 		if err := json.Unmarshal(s.Args, &args); s.Type == "NodeLoad" && args.Basis == "load" {
 			if err != nil {
@@ -64,7 +71,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 			}
 			for _, resource := range slices.Sorted(maps.Keys(args.Target)) {
 				r.UsageStrategies = append(r.UsageStrategies, planverifier.UsageStrategy{Strategy: s.Name, Resource: resource,
-					Target: args.Target[resource], For: args.For})
+					Target: args.Target[resource], For: args.For, When: args.When})
 			}
 		}
 	}

@@ -12,6 +12,7 @@ import (
 // other than its own, unless it may return, wherever the scheduler places the other replacements. The confidence of a move
 // says how probable it is that its pod still terminates.
 func (r *verifier) checkWaveOrders(calls []call) {
+	calls = slices.DeleteFunc(slices.Clone(calls), func(c call) bool { return c.move.WithoutPlace() })
 	evicted := map[*corev1.Pod]bool{}
 	wave := make([]fit.Replaced, 0, len(calls))
 	for _, c := range calls {

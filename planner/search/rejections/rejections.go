@@ -1,4 +1,5 @@
-package search
+// Package rejections keeps the reasons why the candidates of a search are not moved. It decides nothing.
+package rejections
 
 import (
 	"slices"
@@ -8,60 +9,65 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Rejections keeps the last rejection of each candidate. Many pods share one rejection, for example all pods that one
+// Set keeps the last rejection of each candidate. Many pods share one rejection, for example all pods that one
 // limit blocks.
-type Rejections struct {
+type Set struct {
 	byPod    []int32 // by pod: index in distinct plus one; 0: no rejection
-	distinct []rejection
+	distinct []Rejection
 }
 
-type rejection struct {
-	strategy string
+// Rejection is the reason of a rejection, and the strategy for which the pod was a candidate.
+type Rejection struct {
+	Strategy string
 	Reason   plan.Reason
 }
 
-func newRejections(pods int) *Rejections { return &Rejections{byPod: make([]int32, pods)} }
+// New returns an empty set for a number of pods.
+func New(pods int) *Set { return &Set{byPod: make([]int32, pods)} }
 
 // Of returns the rejection of the pod, if any.
-func (r *Rejections) Of(pod cluster.PodID) (rejection, bool) {
+func (r *Set) Of(pod cluster.PodID) (Rejection, bool) {
 	if i := r.byPod[pod]; i > 0 {
 		return r.distinct[i-1], true
 	}
-	return rejection{}, false
+	return Rejection{}, false
 }
 
-func (r *Rejections) has(pod cluster.PodID) bool { return r.byPod[pod] > 0 }
+// Has reports whether the pod has a rejection.
+func (r *Set) Has(pod cluster.PodID) bool { return r.byPod[pod] > 0 }
 
-func (r *Rejections) clone() *Rejections {
-	return &Rejections{slices.Clone(r.byPod), slices.Clone(r.distinct)}
+// Clone returns an independent copy.
+func (r *Set) Clone() *Set {
+	return &Set{slices.Clone(r.byPod), slices.Clone(r.distinct)}
 }
 
-// add records why a pod is not moved. PredictionLimitReached does not replace an earlier reason.
-func (r *Rejections) add(pod cluster.PodID, strategy string, reason plan.Reason) {
-	if r.has(pod) && reason.Code == plan.PredictionLimitReached {
+// Add records why a pod is not moved. PredictionLimitReached does not replace an earlier reason.
+func (r *Set) Add(pod cluster.PodID, strategy string, reason plan.Reason) {
+	if r.Has(pod) && reason.Code == plan.PredictionLimitReached {
 		return
 	}
-	x := rejection{strategy, reason}
+	x := Rejection{strategy, reason}
 	if last := len(r.distinct) - 1; last < 0 || r.distinct[last] != x {
 		r.distinct = append(r.distinct, x)
 	}
 	r.byPod[pod] = int32(len(r.distinct))
 }
 
-func (r *Rejections) remove(pod cluster.PodID) { r.byPod[pod] = 0 }
+// Remove forgets the rejection of a pod that is moved.
+func (r *Set) Remove(pod cluster.PodID) { r.byPod[pod] = 0 }
 
 // limitCodes lists the codes of rejections that depend on the number of moves.
 var limitCodes = []plan.Code{plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner,
-	plan.LimitPerZone, plan.LimitPerHour, plan.LimitMaxNodes}
+	plan.LimitPerZone, plan.LimitPerHour, plan.LimitMaxNodes, plan.WaitsForNextPass}
 
 // ByLimit reports whether a limit blocks the pod.
-func (r *Rejections) ByLimit(pod cluster.PodID) bool {
+func (r *Set) ByLimit(pod cluster.PodID) bool {
 	x, known := r.Of(pod)
 	return known && slices.Contains(limitCodes, x.Reason.Code)
 }
 
-// forgetLimits removes the rejections that depend on the number of moves.
-func (r *Rejections) forgetLimits() {
+// ForgetLimits removes the rejections that depend on the number of moves.
+func (r *Set) ForgetLimits() {
 	for pod := range r.byPod {
 		if r.ByLimit(cluster.PodID(pod)) {
 			r.byPod[pod] = 0
@@ -71,7 +77,7 @@ func (r *Rejections) forgetLimits() {
 
 // List counts all rejections by code. List returns the first perCode samples of each code, sorted by code and pod. A
 // negative perCode keeps all samples.
-func (r *Rejections) List(s *cluster.Snapshot, perCode int) plan.Rejections {
+func (r *Set) List(s *cluster.Snapshot, perCode int) plan.Rejections {
 	out := plan.Rejections{Counts: map[plan.Code]int{}, Samples: []plan.Rejection{}}
 	for i := range r.byPod { // pods are in the order of names
 		id := cluster.PodID(i)
@@ -85,7 +91,7 @@ func (r *Rejections) List(s *cluster.Snapshot, perCode int) plan.Rejections {
 			if p.Node != cluster.NoNode {
 				node = s.Nodes[p.Node].Name
 			}
-			out.Samples = append(out.Samples, plan.Rejection{Pod: plan.PodRefOf(p), Node: node, Strategy: x.strategy, Reason: x.Reason})
+			out.Samples = append(out.Samples, plan.Rejection{Pod: plan.PodRefOf(p), Node: node, Strategy: x.Strategy, Reason: x.Reason})
 		}
 	}
 	slices.SortStableFunc(out.Samples, func(a, b plan.Rejection) int { return strings.Compare(string(a.Reason.Code), string(b.Reason.Code)) })

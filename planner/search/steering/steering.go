@@ -1,4 +1,6 @@
-package search
+// Package steering decides which nodes may carry a hint while a wave runs, and how many at once. It never chooses the nodes,
+// and never writes a hint.
+package steering
 
 import (
 	"fmt"
@@ -18,26 +20,34 @@ import (
 // Steering says which nodes the evictor may hint, and how many at once.
 type Steering struct {
 	Kind     hints.Kind
-	refused  []string // by node: why it must not be hinted; empty: it may be
+	Refused  []string // by node: why it must not be hinted; empty: it may be
 	maxNodes int
 	// alreadyHinted lists the nodes that carry a hint in the snapshot, left behind by a killed pass. These nodes
 	// count towards maxNodes.
 	alreadyHinted []cluster.NodeID
+	// KeptEmpty marks, by node, those with a hint that keeps new pods away from an emptied node. They need no hint of a
+	// wave, and do not count towards maxNodes.
+	KeptEmpty []bool
 	// eligible counts the nodes that may be hinted and that admit pods without tolerations.
 	eligible int
 }
 
-func newSteering(s *cluster.Snapshot, o *settings.Options) *Steering {
+// New returns the rules for hints on the nodes of a snapshot.
+func New(s *cluster.Snapshot, o *settings.Options) *Steering {
 	st := &Steering{Kind: o.Steer}
 	if !o.Steers() {
 		return st
 	}
-	st.refused = make([]string, len(s.Nodes))
+	st.Refused, st.KeptEmpty = make([]string, len(s.Nodes)), make([]bool, len(s.Nodes))
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		st.refused[i] = whyNotHinted(n, o.Guards.Scope)
-		if st.refused[i] == "" && admitsOrdinaryPods(n) {
+		st.Refused[i] = whyNotHinted(n, o.Guards.Scope)
+		if st.Refused[i] == "" && admitsOrdinaryPods(n) {
 			st.eligible++
+		}
+		if h, ours := hints.FromNode(n.Object); ours && h.KeepsEmpty() && h.Kind == st.Kind {
+			st.KeptEmpty[i] = true
+			continue
 		}
 		if st.Kind == hints.Taint && hints.HasTaint(n.Object) || st.Kind == hints.Label && hints.HasLabel(n.Object) {
 			st.alreadyHinted = append(st.alreadyHinted, n.ID)
@@ -87,11 +97,11 @@ func admitsOrdinaryPods(n *cluster.Node) bool {
 // Forbids returns the reason why these nodes must not all be hinted at once, or "" if hinting them is allowed.
 func (st *Steering) Forbids(nodes []cluster.NodeID) string {
 	for _, n := range nodes {
-		if why := st.refused[n]; why != "" {
+		if why := st.Refused[n]; why != "" {
 			return why
 		}
 	}
-	if all := unionOfNodes(nodes, st.alreadyHinted); len(all) > st.maxNodes {
+	if all := Union(nodes, st.alreadyHinted); len(all) > st.maxNodes {
 		if st.maxNodes == maxHintedNodes {
 			return fmt.Sprintf("%s would be hinted, and no more than %d are at once", plural.Count(len(all), "node"), maxHintedNodes)
 		}
@@ -101,16 +111,16 @@ func (st *Steering) Forbids(nodes []cluster.NodeID) string {
 	return ""
 }
 
-// noResponseReason explains why hints do not affect a pod.
-func (st *Steering) noResponseReason() string {
+// NoResponseReason explains why hints do not affect a pod.
+func (st *Steering) NoResponseReason() string {
 	if st.Kind == hints.Label {
 		return "it has no node affinity that looks at the label " + hints.Key
 	}
 	return "it tolerates the taint " + hints.Key
 }
 
-// unionOfNodes returns the union of two sets of nodes, sorted.
-func unionOfNodes(a, b []cluster.NodeID) []cluster.NodeID {
+// Union returns the union of two sets of nodes, sorted.
+func Union(a, b []cluster.NodeID) []cluster.NodeID {
 	out := slices.Concat(a, b)
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -1,0 +1,231 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+)
+
+// A strategy with landing: notRequired may move a pod although no place is predicted for its replacement: the replacement
+// may stay Pending. It must not land where the move does not help, or where a goal becomes worse.
+//
+// These moves are the last wave of a plan, so no move depends on room that such a replacement may still take. Two pods of
+// the wave share no goal, because one of them may count as gone while its replacement comes back. See
+// docs/adr/0012-moves-without-a-place-come-last.md.
+
+// PredictWithoutPlace predicts the landing of a pod whose replacement may stay Pending. PredictWithoutPlace accepts it if,
+// in each state of the victim, the replacement stays Pending or lands on an acceptable node with at least minConfidence.
+// Otherwise PredictWithoutPlace returns the reason and false.
+func PredictWithoutPlace(c *State, pod cluster.PodID) (Landing, plan.Reason, bool) {
+	l, reason, placed := c.PredictLanding(pod)
+	pr, from := l.predicted, c.NodeOf(pod)
+	if pr.UnsupportedReason != "" || c.Snapshot.Pods[pod].Terminal {
+		return l, reason, placed
+	}
+	l.ImprovedGoals = metByLeaving(c, pod)
+	switch {
+	case len(l.ImprovedGoals) == 0:
+		return l, plan.Reason{Code: plan.NotNeeded, Message: "no unmet goal of a strategy with landing: notRequired needs it to leave"}, false
+	case goal.LeavingHarms(c.Goals, pod, from):
+		return l, plan.Reason{Code: plan.NoTargetFits, Message: "a goal would become worse while its replacement is Pending"}, false
+	}
+	accepts := acceptsWithoutPlace(c, pod, l.ImprovedGoals)
+	bad := pr.MostProb(func(n cluster.NodeID) bool { return !accepts(n) })
+	l.NotBad = plan.Round(1 - bad)
+	if need, prefix := c.neededConfidence(pod); l.NotBad < need {
+		share, most := percent.Pair(bad, 1-need)
+		return l, plan.Reason{Code: plan.WouldReturn, Message: prefix + fmt.Sprintf(
+			"once it is gone, its replacement would go back, or where it does not help, with probability %s; at most %s is allowed "+
+				"(guards.minConfidence wants %s)", share, most, percent.Of(need))}, false
+	}
+	l.To, l.WithoutPlace = cluster.NoNode, true
+	return l, plan.Reason{}, true
+}
+
+// NeedsNoPlace reports whether the pod may move although no place is predicted for its replacement.
+func NeedsNoPlace(c *State, pod cluster.PodID) bool {
+	if len(metByLeaving(c, pod)) == 0 {
+		return false
+	}
+	l, _, ok := PredictWithoutPlace(c, pod)
+	return ok && l.WithoutPlace
+}
+
+// acceptsWithoutPlace returns a function that reports whether the replacement may land on a node, if it is scheduled: there,
+// the move improves one of the goals and makes none worse. The function is valid until the goals change.
+func acceptsWithoutPlace(c *State, pod cluster.PodID, goals []int) func(cluster.NodeID) bool {
+	from := c.NodeOf(pod)
+	places := c.Goals.CheckTargets(pod, from)
+	return func(n cluster.NodeID) bool {
+		return c.Accepts(&places, n) &&
+			slices.ContainsFunc(c.Goals.ImprovedGoals(pod, from, n), func(g int) bool { return slices.Contains(goals, g) })
+	}
+}
+
+// NodesWithoutPlace returns all nodes on which the replacement of a move without a predicted place may land, with room or
+// not.
+func NodesWithoutPlace(c *State, pod cluster.PodID, l *Landing) (out []cluster.NodeID) {
+	accepts := acceptsWithoutPlace(c, pod, l.ImprovedGoals)
+	for i := range c.Snapshot.Nodes {
+		if n := cluster.NodeID(i); accepts(n) {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
+// metByLeaving returns the goals that the pod improves by leaving, of strategies that need no predicted place.
+func metByLeaving(c *State, pod cluster.PodID) []int {
+	return goal.MetByLeaving(c.Goals, pod, c.NodeOf(pod), func(g *plan.Goal) bool { return c.Options.NeedsNoPlace(g.Strategy) })
+}
+
+// predictAgain predicts the landing of a move again, by the rules of its kind.
+func predictAgain(c *State, m Step) (Landing, plan.Reason, bool) {
+	if m.Landing.WithoutPlace {
+		return PredictWithoutPlace(c, m.Pod)
+	}
+	return c.Predict(m.Pod, m.Displaced != nil)
+}
+
+// sureness returns the probability that is compared with minConfidence.
+func (l *Landing) sureness() float64 {
+	if l.WithoutPlace {
+		return l.NotBad
+	}
+	return l.Confidence
+}
+
+// PredictWithoutPlace predicts the landing of a pod in all states of the wave. now is the current state.
+func (w *WaveStates) PredictWithoutPlace(now *State, pod cluster.PodID) (out Landing, reason plan.Reason, ok bool) {
+	for i, c := range []*State{w.Start, now, w.Crowded} {
+		l, reason, ok := PredictWithoutPlace(c, pod)
+		if !ok {
+			return l, reason, false
+		}
+		if i == 0 {
+			out = l
+		}
+		out = l.worst(out)
+	}
+	return out, plan.Reason{}, true
+}
+
+// SharesGoal reports whether a goal is about the pod and about another pod of the wave.
+func (w *WaveStates) SharesGoal(pod cluster.PodID) bool {
+	return slices.ContainsFunc(w.members, func(m cluster.PodID) bool { return goal.ShareGoal(w.Start.Goals, m, pod) })
+}
+
+// MixesPlaces reports whether a move would join moves of the other kind: those with or without a predicted place.
+func (w *WaveStates) MixesPlaces(withoutPlace bool) bool {
+	if withoutPlace {
+		return w.placeless < len(w.members)
+	}
+	return w.placeless > 0
+}
+
+// movesWithoutPlace adds the last wave: moves without a predicted place. It is for the strategies that are not soft, or
+// for the soft ones if the others need no such move.
+func (c *Search) movesWithoutPlace() {
+	if !slices.ContainsFunc(c.Goals.Goals, func(g plan.Goal) bool { return !g.Constraint && c.Options.NeedsNoPlace(g.Strategy) }) {
+		return
+	}
+	turns := []goal.Turn{goal.EveryTurn}
+	if c.Goals.HasSoft() {
+		turns = []goal.Turn{goal.FirmTurn, goal.SoftTurn}
+		defer c.SetTurn(goal.EveryTurn)
+	}
+	was := len(c.Moves)
+	for _, turn := range turns {
+		c.SetTurn(turn)
+		c.lastWave()
+		if len(c.Moves) > was {
+			return
+		}
+	}
+}
+
+// lastWave fills one wave with moves without a predicted place.
+func (c *Search) lastWave() {
+	c.wave = newWave(NewWaveStates(c.State), c.newConsumed(), 0)
+	c.openWave()
+	c.onlyFirst, c.useHints, c.scope = false, false, anyGoal
+	c.round++
+	for _, g := range c.unmetGoals() {
+		if !c.Options.NeedsNoPlace(c.Goals.Goals[g].Strategy) {
+			continue
+		}
+		all := slices.Clone(c.candidates(g))
+		for i := 0; i < len(all) && c.Goals.Excess(g) > 0; i++ {
+			c.moveWithoutPlace(all[i].pod, g)
+		}
+	}
+	for _, m := range c.closeWave() {
+		c.reject(m.Pod, m.goal, plan.Reason{Code: plan.WaitsForNextPass, Message: "its landing depends on other pods that leave in this pass"})
+	}
+}
+
+// moveWithoutPlace moves the pod for goal g if the goal is met by its leaving, and records the reason otherwise.
+func (c *goalSearch) moveWithoutPlace(pod cluster.PodID, g int) {
+	if c.Snapshot.Pods[pod].Terminal || !slices.Contains(metByLeaving(c.State, pod), g) {
+		return
+	}
+	reason, no := c.Refuse(pod, c.StrategyOf(g))
+	if !no {
+		reason, no = c.PredictionLimitReached()
+	}
+	if !no {
+		var joins joinResult
+		joins, reason = c.joinWithoutPlace(pod, g)
+		no = joins != joined
+	}
+	if no && reason.Code != "" {
+		c.reject(pod, g, reason)
+	}
+}
+
+// joinWithoutPlace adds a move without a predicted place to the current wave.
+func (c *waveBuilder) joinWithoutPlace(pod cluster.PodID, g int) (joinResult, plan.Reason) {
+	w, strategy := c.wave, c.StrategyOf(g)
+	if !w.CanAdd(c.Eligibility, pod, strategy) && w.Total == 0 {
+		return refused, c.noRoomReason(pod)
+	}
+	if why := c.waitsForNextPass(pod, strategy); why != "" {
+		return joinsLater, plan.Reason{Code: plan.WaitsForNextPass, Message: why}
+	}
+	c.SetStrategy(pod, strategy)
+	l, reason, ok := w.PredictWithoutPlace(c.State, pod)
+	if !ok {
+		return refused, reason
+	}
+	m := Step{Pod: pod, From: c.NodeOf(pod), Landing: l, goal: g, Strategy: strategy}
+	if reason, ok := c.attribute(&m); !ok {
+		return refused, reason
+	}
+	c.recordBenefit(&m)
+	c.Apply(m)
+	w.Join(m)
+	w.steps = append(w.steps, m)
+	c.recordMove(m)
+	return joined, plan.Reason{}
+}
+
+// waitsForNextPass returns why a pod without a predicted place cannot join the wave, or "". The replacements of a wave must
+// not trip the breaker by staying Pending.
+func (c *waveBuilder) waitsForNextPass(pod cluster.PodID, strategy int) string {
+	w := c.wave
+	switch most := c.Options.Breaker.MaxPendingPods.For(len(c.Snapshot.Pods)); {
+	case len(w.steps) >= most:
+		return fmt.Sprintf("no place is predicted for its replacement, and a pass leaves at most %s without a place (evictor.breaker.maxPendingPods)",
+			plural.Count(most, "pod"))
+	case !w.CanAdd(c.Eligibility, pod, strategy):
+		return "no place is predicted for its replacement, and the last wave of the plan has no room for it (evictor.inFlight)"
+	case w.SharesGoal(pod), !w.Independent(pod):
+		return "no place is predicted for its replacement, and another pod of its group leaves in this pass"
+	}
+	return ""
+}
