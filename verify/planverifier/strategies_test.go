@@ -85,7 +85,9 @@ func strategyRules(t testing.TB, c *config.Config) (out []planverifier.StrategyR
 		if err := json.Unmarshal(s.Args, &args); err != nil {
 			t.Fatal(err)
 		}
-		r.NodeLevels = planverifier.NodeLevels{Targets: args.Target, Below: args.Below, NumberOfNodes: args.NumberOfNodes}
+		if s.Type == "NodeLoad" { // package emptied checks the target of NodeConsolidation
+			r.NodeLevels = planverifier.NodeLevels{Targets: args.Target, Below: args.Below, NumberOfNodes: args.NumberOfNodes}
+		}
 		for _, x := range args.Pools {
 			r.Pools = append(r.Pools, planverifier.NodePool{Selector: parseSelector(t, x.NodeSelector),
 				NodeLevels: planverifier.NodeLevels{Targets: x.Target, Below: x.Below, NumberOfNodes: x.NumberOfNodes}})
