@@ -21,6 +21,7 @@ import (
 const otherStrategies = `- {name: constraints, type: TopologySpread, schedule: "@hourly"}
 - {name: duplicates, type: Duplicates, schedule: "@hourly"}
 - {name: apart, type: InterPodAntiAffinity, schedule: "@hourly"}
+- {name: empty, type: NodeConsolidation, schedule: "@hourly", args: {below: {cpu: 0.3, memory: 0.3}}}
 - {name: crashing, type: Restarts, schedule: "@hourly", args: {minRestarts: 100}}
 - {name: old, type: Lifetime, schedule: "@hourly", args: {maxAge: 168h}}
 - {name: failed, type: FailedPods, schedule: "@hourly"}

@@ -3,7 +3,8 @@
 // settings.
 //
 // With the argument peer, the command also compares planning time, CPU and memory on several cluster sizes, and the
-// imbalance that remains after both programs stop evicting.
+// imbalance that remains after both programs stop evicting. With the argument consolidation, the command compares how many
+// nodes both programs empty, and with how many evictions.
 //
 // All counts come from the audit log of the API server. Each step stores its result in a folder, and an interrupted run
 // continues after the last finished step. The command itself evicts nothing.
@@ -36,6 +37,9 @@ func main() {
 func run(ctx context.Context, args []string, stderr *os.File) error {
 	if len(args) > 0 && args[0] == "peer" {
 		return runComparison(ctx, args[1:], stderr)
+	}
+	if len(args) > 0 && args[0] == "consolidation" {
+		return runConsolidation(ctx, args[1:], stderr)
 	}
 	var s settings
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)

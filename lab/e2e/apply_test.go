@@ -3,6 +3,7 @@ package e2e
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -127,6 +129,53 @@ func TestApplyHandsThePlanToTheLeader(t *testing.T) {
 	r = runEvenkeel(t, "apply", writeEditedPlan(t, path), "-o", "json", "--config", config, "--lease-namespace", ns)
 	checkStopped(t, r, "PlanRefused")
 	checkEvictions(t, ns, 2)
+}
+
+// TestApplyRefusesIfApprovalsAreOff checks that the leader announces on its Lease that it executes no approved plans, that apply
+// and approve then refuse at once, and that a new configuration switches approvals on.
+func TestApplyRefusesIfApprovalsAreOff(t *testing.T) {
+	skipIfShort(t)
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
+	config := testbed.ConfigFile(t, rareSchedule+"approvals: {enabled: false}\n")
+	enabled := testbed.ConfigFile(t, rareSchedule)
+	port := freePort(t)
+	startRun(t, lab.Kubeconfig, config, ns, port)
+	waitForMetric(t, "http://"+port, "evenkeel_leader 1")
+	path, id := savePlan(t, ns, enabled)
+	for _, args := range [][]string{{"apply", path, "--config", enabled}, {"approve", "x"}} {
+		r := runEvenkeel(t, append(args, "--lease-namespace", ns)...)
+		if r.code != 1 || !strings.Contains(r.stderr, "holds the Lease in namespace "+ns+" with approvals.enabled: false") {
+			t.Errorf("%s: exit %d, %s; want an error about approvals.enabled", args[0], r.code, r.stderr)
+		}
+	}
+	checkEvictions(t, ns, 0)
+
+	text, err := os.ReadFile(enabled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	waitUntilApprovalsAreOn(t, ns)
+	r := runEvenkeel(t, "apply", path, "-o", "json", "--config", enabled, "--lease-namespace", ns)
+	checkApplied(t, parseReport(t, r.stdout), id)
+	checkEvictions(t, ns, 2)
+}
+
+// waitUntilApprovalsAreOn waits until the Lease says that its holder executes approved plans.
+func waitUntilApprovalsAreOn(t *testing.T, ns string) {
+	t.Helper()
+	api := lab.Client.CoordinationV1().Leases(ns)
+	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
+		l, err := api.Get(t.Context(), "evenkeel", metav1.GetOptions{})
+		if err == nil && l.Labels["evenkeel.io/approvals"] != "on" {
+			err = fmt.Errorf("the Lease has the labels %v", l.Labels)
+		}
+		return err == nil, err
+	}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestApplyTakesThePlanBackFromNobody covers a single pass that holds the Lease while apply starts. A single pass

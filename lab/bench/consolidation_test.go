@@ -1,0 +1,34 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+)
+
+// TestPackingTable prints the results of two programs, of which the first found an empty node.
+func TestPackingTable(t *testing.T) {
+	s := settings{work: t.TempDir()}
+	for _, p := range []Packing{
+		{Program: "peer", EmptyBefore: 1, Rounds: []PackingRound{{Evictions: 30, Empty: 6, Seconds: 2}, {Empty: 6, Pending: 1, Seconds: 1}}},
+		{Program: "evenkeel", Rounds: []PackingRound{{Evictions: 20, Bound: 20, Empty: 4, Seconds: 3}, {Evictions: 4, Bound: 3, Empty: 5, Seconds: 3}},
+			Error: "it failed"},
+	} {
+		if err := writeJSON(s.resultPath(p.Program), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var b bytes.Buffer
+	if err := printPacking(s, &b); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for line := range strings.Lines(b.String()) {
+		got = append(got, strings.Join(strings.Fields(line), " "))
+	}
+	want := []string{"program rounds emptied nodes evictions per emptied node bound Pending seconds", "peer 2 5 30 6.0 0 1 3",
+		"evenkeel 2 5 24 4.8 23 0 6 it failed"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
