@@ -120,7 +120,7 @@ func redactStatus(s *corev1.PodStatus) {
 	s.Message, s.PodIP, s.PodIPs, s.HostIP, s.HostIPs = "", "", nil, "", nil
 	for _, list := range [][]corev1.ContainerStatus{s.ContainerStatuses, s.InitContainerStatuses, s.EphemeralContainerStatuses} {
 		for i := range list {
-			list[i] = StatusFields(&list[i])
+			list[i] = StatusFields(&list[i], s.Phase)
 		}
 	}
 	for i := range s.Conditions {
@@ -180,8 +180,9 @@ func SchedulingFields(c *corev1.Container) corev1.Container {
 }
 
 // StatusFields returns a copy of a container status with the fields that decisions read: the restarts, the reasons and
-// exit code of the current state, and the resources during an in-place resize.
-func StatusFields(c *corev1.ContainerStatus) corev1.ContainerStatus {
+// exit code of the current state, and the resources during an in-place resize. If the pod has failed, it also has the
+// time when the container ended. Other pods lack it, so that the statuses of their init containers are equal.
+func StatusFields(c *corev1.ContainerStatus, phase corev1.PodPhase) corev1.ContainerStatus {
 	out := corev1.ContainerStatus{Name: c.Name, Ready: c.Ready, RestartCount: c.RestartCount, Resources: c.Resources,
 		AllocatedResources: c.AllocatedResources}
 	if w := c.State.Waiting; w != nil {
@@ -189,6 +190,9 @@ func StatusFields(c *corev1.ContainerStatus) corev1.ContainerStatus {
 	}
 	if t := c.State.Terminated; t != nil {
 		out.State.Terminated = &corev1.ContainerStateTerminated{Reason: t.Reason, ExitCode: t.ExitCode}
+		if phase == corev1.PodFailed {
+			out.State.Terminated.FinishedAt = t.FinishedAt
+		}
 	}
 	return out
 }

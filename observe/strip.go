@@ -121,9 +121,9 @@ func isConfigVolume(v corev1.Volume) bool {
 }
 
 func (p *resourceListPool) stripPodStatus(s *corev1.PodStatus) {
-	s.ContainerStatuses, s.InitContainerStatuses = stripElements(s.ContainerStatuses, p.stripContainerStatus),
-		stripElements(s.InitContainerStatuses, p.stripContainerStatus)
-	s.EphemeralContainerStatuses = stripElements(s.EphemeralContainerStatuses, p.stripContainerStatus)
+	strip := func(c *corev1.ContainerStatus) corev1.ContainerStatus { return p.stripContainerStatus(c, s.Phase) }
+	s.ContainerStatuses, s.InitContainerStatuses = stripElements(s.ContainerStatuses, strip), stripElements(s.InitContainerStatuses, strip)
+	s.EphemeralContainerStatuses = stripElements(s.EphemeralContainerStatuses, strip)
 	s.PodIP, s.PodIPs, s.HostIP, s.HostIPs = "", nil, "", nil
 	s.Conditions = slices.Clone(slices.DeleteFunc(s.Conditions, func(c corev1.PodCondition) bool { return cluster.IsStartupCondition(&c) }))
 	for i := range s.Conditions {
@@ -144,11 +144,11 @@ func internWord[T ~string](word T) T {
 	return word
 }
 
-// stripContainerStatus keeps the fields that decisions read.
-func (p *resourceListPool) stripContainerStatus(s *corev1.ContainerStatus) corev1.ContainerStatus {
+// stripContainerStatus keeps the fields that decisions read of a container of a pod in the phase.
+func (p *resourceListPool) stripContainerStatus(s *corev1.ContainerStatus, phase corev1.PodPhase) corev1.ContainerStatus {
 	p.intern(&s.AllocatedResources)
 	if s.Resources != nil {
 		p.intern(&s.Resources.Requests, &s.Resources.Limits)
 	}
-	return cluster.StatusFields(s)
+	return cluster.StatusFields(s, phase)
 }

@@ -14,7 +14,7 @@ import (
 func TestStrippingKeepsContainerStates(t *testing.T) {
 	since := metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 5m0s"}}
-	exited := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 3, Message: "panic", StartedAt: since}}
+	exited := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 3, Message: "panic", StartedAt: since, FinishedAt: since}}
 	p := &corev1.Pod{Status: corev1.PodStatus{
 		Phase: corev1.PodFailed, Reason: "Evicted",
 		ContainerStatuses:          []corev1.ContainerStatus{{Name: "c", RestartCount: 7, State: waiting, ImageID: "x"}},
@@ -28,7 +28,7 @@ func TestStrippingKeepsContainerStates(t *testing.T) {
 	if _, err := newInternCache().stripAndIntern(p); err != nil {
 		t.Fatal(err)
 	}
-	failed := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 3}}
+	failed := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 3, FinishedAt: since}}
 	want := corev1.PodStatus{
 		Phase: corev1.PodFailed, Reason: "Evicted",
 		ContainerStatuses: []corev1.ContainerStatus{{Name: "c", RestartCount: 7,

@@ -30,6 +30,7 @@ type passReport struct {
 	Approval *struct{ By string }
 	Outcomes []struct {
 		Outcome, Landed string
+		Pending         bool
 		Reason          struct{ Code string }
 	}
 	Stopped *struct{ Code, Message string }

@@ -20,10 +20,6 @@ import (
 // all other pods stay, and that a second pass moves nothing.
 func TestStrategiesSinglePods(t *testing.T) {
 	skipIfShort(t)
-	fail := func(p *corev1.Pod) {
-		p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted"
-		p.Status.Conditions, p.Status.ContainerStatuses = nil, nil
-	}
 	for name, c := range map[string]struct {
 		strategy string
 		change   func(p *corev1.Pod)
@@ -37,8 +33,8 @@ func TestStrategiesSinglePods(t *testing.T) {
 				p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: "example.com/Stuck",
 					Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Hour))})
 			}, false},
-		"failed pods by eviction": {"{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s, reasons: [Evicted]}}", fail, false},
-		"failed pods by deletion": {"{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s, reasons: [Evicted], remove: deletion}}", fail, true},
+		"failed pods by eviction": {"{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s, reasons: [Evicted]}}", failPod, false},
+		"failed pods by deletion": {"{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s, reasons: [Evicted], remove: deletion}}", failPod, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := seedApps(t, []seed.App{{Name: "web", MilliCPU: 500, MemoryMi: 512, Nodes: []string{"n1", "n2", "n3"}, GraceSeconds: 1}})
@@ -74,6 +70,23 @@ func TestStrategiesSinglePods(t *testing.T) {
 	}
 }
 
+// TestStrategiesFailedPodsBackOff denies the eviction of a failed pod by a policy. The next pass must not try again.
+func TestStrategiesFailedPodsBackOff(t *testing.T) {
+	skipIfShort(t)
+	ns := seedApps(t, []seed.App{{Name: "d", MilliCPU: 500, MemoryMi: 512, Nodes: []string{"n1", "n2", "n3"}, GraceSeconds: 1}})
+	createPolicy(t, ns, nil)
+	changePodStatus(t, ns, "d-seed-0", failPod)
+	waitForReadyReplicas(t, ns, "d", 3)
+	config := testbed.ConfigFile(t, "strategies: [{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s}}]\n")
+	if first := onePass(t, config, ns); !slices.Equal(first.outcomeCodes(), []string{"blocked BlockedByAdmission"}) {
+		t.Errorf("the first pass has the outcomes %q, want one that admission blocks", first.outcomeCodes())
+	}
+	if second := onePass(t, config, ns); len(second.Plan.Moves) > 0 || second.Plan.Rejections.Counts["BackedOff"] != 1 {
+		t.Errorf("the second pass plans %d moves and rejects %v, want the pod in back-off", len(second.Plan.Moves), second.Plan.Rejections.Counts)
+	}
+	checkEvictions(t, ns, 0)
+}
+
 // TestStrategiesKeepPodsApart puts a pod of web, which declares anti-affinity to db, on the node of a pod of db. The pod that
 // may leave does so, whether it declares the term or not.
 func TestStrategiesKeepPodsApart(t *testing.T) {
@@ -104,6 +117,12 @@ func TestStrategiesKeepPodsApart(t *testing.T) {
 			a.verify(1)
 		})
 	}
+}
+
+// failPod changes a pod that its kubelet has evicted.
+func failPod(p *corev1.Pod) {
+	p.Status.Phase, p.Status.Reason = corev1.PodFailed, "Evicted"
+	p.Status.Conditions, p.Status.ContainerStatuses = nil, nil
 }
 
 // changePodStatus changes the status of a pod as its kubelet would.

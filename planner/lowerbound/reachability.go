@@ -197,7 +197,8 @@ func (r *reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster
 // canRunElsewhere reports whether the pod can run on another node, or needs no place. The caller must check that the pod
 // may be evicted.
 func (r *reachability) canRunElsewhere(pod cluster.PodID) bool {
-	return r.needNoPlace[pod] || canClassRunOnAny(r, r.targets, r.search.Model.ClassNumber(pod), pod, func() []cluster.NodeID { return r.all })
+	return r.needNoPlace[pod] ||
+		canClassRunOnAny(r, r.targets, r.search.Model.ClassNumber(pod), pod, func() []cluster.NodeID { return r.all })
 }
 
 // canEnterDomain reports whether the pod can run on another node in domain z. The caller must check that the pod may

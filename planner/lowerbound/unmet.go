@@ -47,7 +47,11 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]cluster.PodID) bool {
 	for _, id := range p.PodsOf(g) {
 		from := p.Model.NodeOf(id)
-		if from == cluster.NoNode || p.Snapshot.Pods[id].Terminal || !p.Goals.CouldImprove(g, id, from) {
+		helps := from != cluster.NoNode && p.Goals.CouldImprove(g, id, from)
+		if p.Snapshot.Pods[id].Terminal { // no node counts it, and it improves only goals that remove it
+			helps = p.Goals.Goals[g].Removal != ""
+		}
+		if !helps {
 			continue
 		}
 		code, stays := p.rejectionCode(id)

@@ -23,7 +23,7 @@ import (
 // Args are the arguments of the strategy. A pod must match every argument that is set. It matches a list if it matches
 // one element.
 type Args struct {
-	// MinAge is the age, counted from its creation, from which on a pod matches.
+	// MinAge is the time since its failure from which on a pod matches.
 	MinAge arg.Duration `json:"minAge"`
 	// Reasons are reasons in the status of pods and of their containers, such as Evicted.
 	Reasons []string `json:"reasons"`
@@ -104,16 +104,16 @@ func (f *Strategy) WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
 
 // match describes why the failed pod matches all arguments that are set, or which argument it does not match.
 func (f *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why, mismatch string) {
-	age, known := podfilter.Age(p, s.TakenAt)
+	age, known := podfilter.SinceFailure(p, s.TakenAt)
 	switch {
 	case !known:
-		return "", "the age of the pod is unknown"
+		return "", "it is unknown when the pod failed"
 	case age < time.Duration(f.args.MinAge):
-		return "", fmt.Sprintf("the pod is %s old; minAge is %s", podfilter.RoundAge(age), f.args.MinAge)
+		return "", fmt.Sprintf("the pod failed %s ago; minAge is %s", podfilter.RoundAge(age), f.args.MinAge)
 	case !f.args.OwnerKinds.Match(s, p):
 		return "", "the kind of its owner does not match ownerKinds"
 	}
-	why = p.Object.Name + " failed"
+	why = p.Object.Name + " failed " + podfilter.RoundAge(age) + " ago"
 	containers := podfilter.Containers{Init: f.args.InitContainers}
 	reason := p.Object.Status.Reason
 	if len(f.args.Reasons) > 0 {
@@ -133,7 +133,7 @@ func (f *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why, mismatch str
 		}
 		why += fmt.Sprintf(" with exit code %d", code)
 	}
-	return fmt.Sprintf("%s and is %s old", why, podfilter.RoundAge(age)), ""
+	return why, ""
 }
 
 // Requirements returns "", because the strategy states goals only about violations.

@@ -64,6 +64,35 @@ func Age(p *cluster.Pod, now time.Time) (time.Duration, bool) {
 	return since(p.Object.CreationTimestamp.Time, now)
 }
 
+// SinceFailure returns the time since a failed pod ended: since the last end of a container or the last change of a
+// condition in its status. A pod without containers in its status never ran, so without such a change its creation
+// counts. SinceFailure returns false if the time is missing or in the future.
+func SinceFailure(p *cluster.Pod, now time.Time) (time.Duration, bool) {
+	var ended time.Time
+	later := func(t time.Time) {
+		if t.After(ended) {
+			ended = t
+		}
+	}
+	lists := Containers{Init: true, Ephemeral: true}.lists(p.Object)
+	for _, list := range lists {
+		for i := range list {
+			if t := list[i].State.Terminated; t != nil {
+				later(t.FinishedAt.Time)
+			}
+		}
+	}
+	for i := range p.Object.Status.Conditions {
+		if c := &p.Object.Status.Conditions[i]; !cluster.IsStartupCondition(c) {
+			later(c.LastTransitionTime.Time)
+		}
+	}
+	if ended.IsZero() && len(lists[0])+len(lists[1]) == 0 {
+		return Age(p, now)
+	}
+	return since(ended, now)
+}
+
 func since(t, now time.Time) (time.Duration, bool) {
 	if t.IsZero() || t.After(now) {
 		return 0, false

@@ -164,8 +164,33 @@ func (a arguments) expired(r *verifier, p *corev1.Pod) bool {
 func (a arguments) failed(r *verifier, p *corev1.Pod) bool {
 	reasons := statesOf(p)[1:]
 	listed := len(a.Reasons) == 0 || slices.ContainsFunc(a.Reasons, func(s string) bool { return slices.Contains(reasons, s) })
-	age := ageOf(r, p)
-	return listed && age >= 0 && age >= a.MinAge.Duration && a.OwnerKinds.match(r, p)
+	end, known := endOf(p)
+	return listed && known && !end.After(r.all.TakenAt) && r.all.TakenAt.Sub(end) >= a.MinAge.Duration && a.OwnerKinds.match(r, p)
+}
+
+// endOf returns the last time in the status of a failed pod, or its creation if the pod never ran.
+func endOf(p *corev1.Pod) (end time.Time, known bool) {
+	var times []metav1.Time
+	for _, c := range p.Status.Conditions {
+		if started := c.Status == corev1.ConditionTrue && slices.Contains([]corev1.PodConditionType{corev1.PodInitialized,
+			corev1.ContainersReady, corev1.PodReadyToStartContainers}, c.Type); !started {
+			times = append(times, c.LastTransitionTime)
+		}
+	}
+	for _, c := range slices.Concat(p.Status.ContainerStatuses, p.Status.InitContainerStatuses, p.Status.EphemeralContainerStatuses) {
+		if c.State.Terminated != nil {
+			times = append(times, c.State.Terminated.FinishedAt)
+		}
+	}
+	for _, t := range times {
+		if t.Time.After(end) {
+			end = t.Time
+		}
+	}
+	if end.IsZero() && len(p.Status.ContainerStatuses)+len(p.Status.InitContainerStatuses) == 0 {
+		end = p.CreationTimestamp.Time
+	}
+	return end, !end.IsZero()
 }
 
 // byAffinity returns the goal of NodeAffinity about a pod, or nil.

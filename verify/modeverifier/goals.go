@@ -68,8 +68,10 @@ func (r *verifier) checkGoals(moves, first []plan.Move, mode string) {
 func (r *verifier) checkTargets(m plan.Move, before, after map[string]string, mode string, withFirm bool) {
 	for _, t := range r.rules.Targets {
 		own := r.rules.rulesOf(t.Strategy)
-		if !r.rules.constrains(t.Strategy, mode) || own.Soft && withFirm ||
-			own.NodeSelector != nil && !own.NodeSelector.Matches(labels.Set(r.nodes[m.To].Labels)) {
+		n := r.nodes[m.To]
+		_, excluded := n.Annotations["evenkeel.io/exclude"] // such a node has no goal, so it limits only moves for the strategy
+		if !r.rules.constrains(t.Strategy, mode) || own.Soft && withFirm || excluded && m.Strategy != t.Strategy ||
+			own.NodeSelector != nil && !own.NodeSelector.Matches(labels.Set(n.Labels)) {
 			continue
 		}
 		target, limited := t.Target, true

@@ -129,7 +129,10 @@ func violationsAfter(o *cluster.Objects, c planverifier.Rules, first []plan.Move
 	for _, m := range first {
 		steps, waves = max(steps, m.Step), max(waves, m.Wave)
 	}
-	all := append([]plan.Move{}, first...)
+	all := slices.Clone(first)
+	for i := range all {
+		all[i].Goals = nil // they have IDs of another plan
+	}
 	for _, m := range p.Moves {
 		m.Step, m.Wave = m.Step+steps, m.Wave+waves
 		all = append(all, m)

@@ -1,6 +1,7 @@
 package planverifier_test
 
 import (
+	"encoding/json"
 	"flag"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/goalverifier"
 	"github.com/evenkeel-project/evenkeel/verify/modeverifier"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -54,6 +56,13 @@ func planCombinedCase(t testing.TB, o *cluster.Objects, text string, past plan.P
 	m.rules.Goals = map[string]goalverifier.Strategy{}
 	for i, of := range conf.Strategies {
 		m.rules.Goals[of.Name] = goalverifier.Strategy{Type: of.Type, Args: of.Args}
+		if of.Type == "NodeConsolidation" {
+			args := emptied.Rules{MaxNodes: 5}
+			if err := json.Unmarshal(of.Args, &args); err != nil {
+				t.Fatal(err)
+			}
+			m.rules.Plan.Emptying = map[string]emptied.Rules{of.Name: args}
+		}
 		if of.Mode == plan.ShowOnly { // constrains only moves of its mode
 			m.rules.Plan.Strategies[i].MaxSkew = 0
 		}
@@ -88,8 +97,8 @@ func TestNoPlanOfAllStrategiesBreaksARule(t *testing.T) {
 		}
 	}
 	t.Logf("%d plans, %d violations, moves: %v", *allStrategyPlans, bad, moves)
-	for _, what := range slices.Concat(simulation.ViolationStrategies, []string{"hot", "zones", "eviction", "deletion", "return", "two constraints",
-		"NodeBelow", "SkewAtMost", "CountAtMost", "PodsApart", "PodAway"}) {
+	for _, what := range slices.Concat(simulation.AddedStrategies, []string{"hot", "zones", "eviction", "deletion", "return", "two constraints",
+		"NodeBelow", "SkewAtMost", "CountAtMost", "PodsApart", "PodAway", "NodeEmpty"}) {
 		if least := *allStrategyPlans / 40; moves[what] < least {
 			t.Errorf("%s: %d moves, want at least %d", what, moves[what], least)
 		}

@@ -54,11 +54,6 @@ func makeCombinedCase(t testing.TB, seed uint64) modeCase {
 	}
 	m := modeCase{o, modeRules(t, conf), plan.Plan{}, s, conf, past}
 	m.rules.Plan.State, m.rules.Plan.Strategies = past, strategyRules(t, conf)
-	for i := range conf.Strategies {
-		if conf.Strategies[i].Mode == plan.ShowOnly { // constrains only moves of its mode
-			m.rules.Plan.Strategies[i].MaxSkew = 0
-		}
-	}
 	m.rules.Spreads = slices.DeleteFunc(m.rules.Spreads, func(of modeverifier.Spread) bool { // these count other pods
 		i := slices.IndexFunc(conf.Strategies, func(s config.Strategy) bool { return s.Name == of.Strategy })
 		s := conf.Strategies[i]

@@ -43,12 +43,16 @@ func modeRules(t testing.TB, c *config.Config) modeverifier.Rules {
 			By      string
 			Target  map[string]float64
 			MaxSkew int
-		}{"owner", nil, 1}
+			Pools   []any
+		}{"owner", nil, 1, nil}
 		if err := json.Unmarshal(s.Args, &args); err != nil {
 			t.Fatal(err)
 		}
 		if s.Type == "ZoneSpread" && args.By == "owner" {
 			r.Spreads = append(r.Spreads, modeverifier.Spread{Strategy: s.Name, MaxSkew: args.MaxSkew})
+		}
+		if s.Type != "NodeLoad" || args.Pools != nil { // package planverifier checks the other targets
+			continue
 		}
 		for _, resource := range slices.Sorted(maps.Keys(args.Target)) {
 			r.Targets = append(r.Targets, modeverifier.Target{Strategy: s.Name, Resource: resource, Target: args.Target[resource]})

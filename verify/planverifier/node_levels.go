@@ -35,9 +35,9 @@ func (s *StrategyRules) LevelsOf(n *corev1.Node) *NodeLevels {
 	return &s.NodeLevels
 }
 
-// WithoutTargets returns the rules of the strategy without the targets of nodes.
+// WithoutTargets returns the rules of the strategy without the targets of nodes and the skew of groups.
 func (s StrategyRules) WithoutTargets() StrategyRules {
-	s.Targets, s.Pools = nil, slices.Clone(s.Pools)
+	s.Targets, s.Pools, s.MaxSkew = nil, slices.Clone(s.Pools), 0
 	for i := range s.Pools {
 		s.Pools[i].Targets = nil
 	}

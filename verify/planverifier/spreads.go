@@ -2,6 +2,7 @@ package planverifier
 
 import (
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -10,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/fit"
 )
 
-// checkSpreads checks that no move for a soft strategy makes a group of pods more uneven over the zones than a ZoneSpread
-// strategy that is not soft allows. Groups with settings of their own are left out.
+// checkSpreads checks that no move for a soft strategy makes a group of pods more uneven than a ZoneSpread strategy that is
+// not soft allows. Groups whose pods have different settings of their own are left out.
 func checkSpreads(r *verifier, p plan.Plan) {
 	at := map[string]string{} // node by pod
 	for k, pod := range r.pods {
@@ -31,14 +32,15 @@ func checkSpreads(r *verifier, p plan.Plan) {
 // checkSpread checks the groups of one pod before and after its move.
 func checkSpread(r *verifier, s *StrategyRules, m plan.Move, at map[string]string) {
 	for name, group := range groupsOf(r, s, r.pods[m.Pod.String()]) {
-		zones := zonesOf(r, s, group)
-		if len(group) < 2 || len(zones) < 2 || slices.ContainsFunc(group, func(p *corev1.Pod) bool { return hasOwnSpread(r, p) }) {
+		by, skew, known := spreadOf(r, s, group)
+		values := valuesOf(r, s, by, group)
+		if !known || len(group) < 2 || len(values) < 2 {
 			continue
 		}
 		at[m.Pod.String()] = m.From
-		was := movesToSpread(podsPerZone(r, zones, group, at), s.MaxSkew)
+		was := movesToSpread(podsPerValue(r, by, values, group, at), skew)
 		at[m.Pod.String()] = m.To
-		if is := movesToSpread(podsPerZone(r, zones, group, at), s.MaxSkew); is > was {
+		if is := movesToSpread(podsPerValue(r, by, values, group, at), skew); is > was {
 			r.report(m, WorsensGoal, "after the move for strategy %s, %s needs %d moves until it is spread as strategy %s wants, and %d before",
 				m.Strategy, name, is, s.Name, was)
 		}
@@ -65,13 +67,13 @@ func groupsOf(r *verifier, s *StrategyRules, pod *corev1.Pod) map[string][]*core
 	return out
 }
 
-// zonesOf returns the zones in which one of the pods can run, on a node in scope.
-func zonesOf(r *verifier, s *StrategyRules, group []*corev1.Pod) (out []string) {
+// valuesOf returns the values of a node label on which one of the pods can run, on a node in scope.
+func valuesOf(r *verifier, s *StrategyRules, by string, group []*corev1.Pod) (out []string) {
 	for _, name := range sortedKeys(r.nodes) {
 		n := r.nodes[name]
-		if zone := n.Labels[zoneLabel]; zone != "" && countsNode(r, s, n) &&
+		if value := n.Labels[by]; value != "" && countsNode(r, s, n) &&
 			slices.ContainsFunc(group, func(p *corev1.Pod) bool { return fit.Admits(n, fit.PlacedOn(p, name)) }) {
-			out = append(out, zone)
+			out = append(out, value)
 		}
 	}
 	slices.Sort(out)
@@ -84,12 +86,12 @@ func countsNode(r *verifier, s *StrategyRules, n *corev1.Node) bool {
 		(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels)))
 }
 
-// podsPerZone counts the pods of the group in each of the zones.
-func podsPerZone(r *verifier, zones []string, group []*corev1.Pod, at map[string]string) []int {
-	count := make([]int, len(zones))
+// podsPerValue counts the pods of the group on each of the values.
+func podsPerValue(r *verifier, by string, values []string, group []*corev1.Pod, at map[string]string) []int {
+	count := make([]int, len(values))
 	for _, p := range group {
-		if n := r.nodes[at[key(p)]]; n != nil && slices.Contains(zones, n.Labels[zoneLabel]) {
-			count[slices.Index(zones, n.Labels[zoneLabel])]++
+		if n := r.nodes[at[key(p)]]; n != nil && slices.Contains(values, n.Labels[by]) {
+			count[slices.Index(values, n.Labels[by])]++
 		}
 	}
 	return count
@@ -116,7 +118,25 @@ func hasNamespace(r *verifier, s *StrategyRules, name string) bool {
 	return in && !slices.Contains(s.Exclude, name) && (len(s.Include) == 0 || slices.Contains(s.Include, name))
 }
 
-// hasOwnSpread reports whether an annotation changes how ZoneSpread spreads the pod's workload.
-func hasOwnSpread(r *verifier, p *corev1.Pod) bool {
-	return slices.ContainsFunc(r.annotationRequests(p), func(q request) bool { return q.name == "spread-by" || q.name == "max-skew" })
+// spreadOf returns the node label over which a strategy spreads a group, and the skew that it allows. Annotations can set
+// both. It returns false if they differ between the pods, or are invalid.
+func spreadOf(r *verifier, s *StrategyRules, group []*corev1.Pod) (by string, skew int, known bool) {
+	for i, p := range group {
+		own, most := s.SpreadBy, s.MaxSkew
+		for _, q := range r.annotationRequests(p) {
+			switch n, err := strconv.Atoi(q.value); {
+			case q.name == "spread-by":
+				own = q.value
+			case q.name == "max-skew" && (err != nil || n < 1):
+				return "", 0, false
+			case q.name == "max-skew":
+				most = n
+			}
+		}
+		if i > 0 && (own != by || most != skew) {
+			return "", 0, false
+		}
+		by, skew = own, most
+	}
+	return by, skew, by != ""
 }

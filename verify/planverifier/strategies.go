@@ -45,9 +45,10 @@ type StrategyRules struct {
 	NodeLevels
 	// Pools are the groups of nodes of a NodeLoad strategy with levels of their own. The first that selects a node counts.
 	Pools []NodePool
-	// MaxSkew is that of a ZoneSpread strategy over zones, and 0 for other strategies. ByService is set if it spreads the pods
-	// of Services and not of owners.
+	// MaxSkew is that of a ZoneSpread strategy over SpreadBy, and 0 for other strategies. ByService is set if it spreads the
+	// pods of Services and not of owners.
 	MaxSkew   int
+	SpreadBy  string
 	ByService bool
 	// CountsScope is set for ZoneSpread and Duplicates. Their goals count only domains with a node in scope on which the group
 	// can run.

@@ -80,17 +80,20 @@ func strategyRules(t testing.TB, c *config.Config) (out []planverifier.StrategyR
 			Pools   []levels
 			MaxSkew int
 			By      string
-		}{MaxSkew: 1}
+			Key     string `json:"topologyKey"`
+		}{MaxSkew: 1, Key: "topology.kubernetes.io/zone"}
 		if err := json.Unmarshal(s.Args, &args); err != nil {
 			t.Fatal(err)
 		}
-		r.NodeLevels = planverifier.NodeLevels{Targets: args.Target, Below: args.Below, NumberOfNodes: args.NumberOfNodes}
+		if s.Type == "NodeLoad" { // package emptied checks the target of NodeConsolidation
+			r.NodeLevels = planverifier.NodeLevels{Targets: args.Target, Below: args.Below, NumberOfNodes: args.NumberOfNodes}
+		}
 		for _, x := range args.Pools {
 			r.Pools = append(r.Pools, planverifier.NodePool{Selector: parseSelector(t, x.NodeSelector),
 				NodeLevels: planverifier.NodeLevels{Targets: x.Target, Below: x.Below, NumberOfNodes: x.NumberOfNodes}})
 		}
 		if s.Type == "ZoneSpread" {
-			r.MaxSkew, r.ByService = args.MaxSkew, args.By == "service"
+			r.MaxSkew, r.SpreadBy, r.ByService = args.MaxSkew, args.Key, args.By == "service"
 		}
 		r.CountsScope = s.Type == "ZoneSpread" || s.Type == "Duplicates"
 		r.ByConstraint = s.Type == "TopologySpread"

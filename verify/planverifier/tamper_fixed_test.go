@@ -2,6 +2,7 @@ package planverifier_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -62,6 +63,14 @@ strategies:
 objects:
 - {kind: Deployment, metadata: {name: web}, requests: {cpu: "1", memory: 1Gi}, pods: [7 on n1, 1 on n2]}
 `)}
+
+// spreadByRack is softBesideSpread with racks instead of zones. The Deployment has further metadata, and zones further
+// arguments.
+func spreadByRack(metadata, args string) scenario.Scenario {
+	cluster := strings.ReplaceAll(string(softBesideSpread.Cluster), "topology.kubernetes.io/zone", "rack")
+	return scenario.Scenario{Cluster: []byte(strings.Replace(cluster, "name: web", "name: web"+metadata, 1)),
+		Config: []byte(strings.Replace(string(softBesideSpread.Config), "maxSkew", args+"maxSkew", 1))}
+}
 
 // ofPoolA returns a cluster in which a strategy of a type counts the nodes n1 and n2 only. n3 is full.
 func ofPoolA(strategyType string) scenario.Scenario {
@@ -139,6 +148,16 @@ var fixedTampers = []struct {
 }{
 	{softBesideSpread, tampering{"a soft move that worsens a firm spread", planverifier.WorsensGoal,
 		editFirstMove(func(m *planCase, x *plan.Move) { x.To = "n3" })}},
+	{spreadByRack(", annotations: {evenkeel.io/spread-by: rack}", ""), tampering{"a soft move that worsens a spread over another label",
+		planverifier.WorsensGoal, editFirstMove(func(m *planCase, x *plan.Move) { x.To = "n3" })}},
+	{spreadByRack("", "topologyKey: rack, "), tampering{"a soft move that worsens the spread of a strategy over another label",
+		planverifier.WorsensGoal, editFirstMove(func(m *planCase, x *plan.Move) { x.To = "n3" })}},
+	{spreadByRack(`, annotations: {evenkeel.io/max-skew: "1", evenkeel.io/spread-by: rack}`, "topologyKey: none, "), tampering{
+		"a soft move that worsens a spread with a skew of its own", planverifier.WorsensGoal,
+		func(m *planCase) (string, bool) {
+			m.rules.Strategies[1].MaxSkew = 9
+			return editFirstMove(func(m *planCase, x *plan.Move) { x.To = "n3" })(m)
+		}}},
 	{twoForOneWorkload, tampering{"another strategy allows fewer unavailable pods", plan.WorkloadUnavailable,
 		func(m *planCase) (string, bool) {
 			_, cold := joinWaves(m)

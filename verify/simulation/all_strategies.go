@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// AllStrategySettings returns StrategySettings with most of the strategies about violations, which have random arguments,
-// scopes, limits, guards, weights and softness too.
+// AllStrategySettings returns StrategySettings with most of the other strategies, which have random arguments, scopes,
+// limits, guards, weights and softness too.
 func AllStrategySettings(r *rand.Rand) string {
 	before, after, _ := strings.Cut(StrategySettings(r), "strategies:\n")
 	var b strings.Builder
@@ -30,8 +30,12 @@ func AllStrategySettings(r *rand.Rand) string {
 	add("failed", "FailedPods", pickRandom(r, "minAge: 0s", "minAge: 30m, remove: deletion", "reasons: [Evicted], remove: deletion"))
 	add("affine", "NodeAffinity", pickRandom(r, "preferred: true", "", "required: false, preferred: true"))
 	add("tainted", "NodeTaints", pickRandom(r, "preferNoSchedule: true", "", "exclude: [dedicated=a]", "include: [dedicated]"))
+	add("pack", "NodeConsolidation", pickRandom(r, "below: {cpu: 0.4}, target: {cpu: 0.8}", "below: {cpu: 0.3}, target: {cpu: 0.9, memory: 0.9}, maxNodes: 1"))
+	if r.IntN(2) == 0 {
+		after += "placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}\n"
+	}
 	return before + "strategies:\n" + b.String() + after
 }
 
-// ViolationStrategies are the names of the strategies that AllStrategySettings adds.
-var ViolationStrategies = []string{"constraints", "copies", "apart", "restarted", "old", "failed", "affine", "tainted"}
+// AddedStrategies are the names of the strategies that AllStrategySettings adds.
+var AddedStrategies = []string{"constraints", "copies", "apart", "restarted", "old", "failed", "affine", "tainted", "pack"}
