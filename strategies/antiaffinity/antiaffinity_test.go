@@ -1,7 +1,12 @@
 package antiaffinity_test
 
 import (
+	"fmt"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
@@ -20,4 +25,46 @@ func TestGoals(t *testing.T) {
 			return a.Goals(s)
 		})
 	})
+}
+
+// countingSelector selects no pod and counts how often it is asked.
+type countingSelector struct {
+	labels.Selector
+	asked *int
+}
+
+func (s countingSelector) Matches(labels.Labels) bool {
+	*s.asked++
+	return false
+}
+
+// TestScopeIsCheckedOncePerPod states the goals for pods that are all in conflict and out of scope. The scope is checked
+// a few times for each pod, not for each pair.
+func TestScopeIsCheckedOncePerPod(t *testing.T) {
+	const pods = 300
+	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{corev1.LabelHostname: "n1"}}}}}
+	term := corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{}}
+	for i := range pods {
+		o.Pods = append(o.Pods, &corev1.Pod{
+			ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: fmt.Sprintf("web-%03d", i)},
+			Spec: corev1.PodSpec{NodeName: "n1", Affinity: &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{
+				RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term}}}},
+			Status: corev1.PodStatus{Phase: corev1.PodRunning},
+		})
+	}
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	a, errs := antiaffinity.New("apart", nil, cluster.Scope{Pods: countingSelector{labels.Nothing(), &asked}})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	if goals := a.Goals(s); len(goals) > 0 {
+		t.Errorf("%d goals, want none", len(goals))
+	}
+	if asked == 0 || asked > 3*pods {
+		t.Errorf("the scope was asked %d times for %d pods", asked, pods)
+	}
 }

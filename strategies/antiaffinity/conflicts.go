@@ -23,7 +23,8 @@ type conflict struct {
 // pods in a domain. The conflicts that are left out follow in later passes.
 const maxPartners = 50
 
-// finder finds conflicts in a snapshot. Cost: the pods with terms, times the pods that the terms select.
+// finder finds conflicts in a snapshot. Cost: the pods that the terms select, for each distinct list of terms, and up to
+// maxPartners for each pod with terms.
 type finder struct {
 	snapshot   *cluster.Snapshot
 	scope      cluster.Scope
@@ -35,8 +36,12 @@ type finder struct {
 	// last is the latest pod with terms. The pods of a controller are adjacent, and share what is cached here.
 	last    *corev1.Pod
 	terms   []model.AffinityTerm
-	matches []map[int32][]cluster.PodID // by term: the pods that it selects, by domain
+	matches []map[int32]*selection // by term and domain
 }
+
+// selection is the pods in one domain that a term selects. A pod in scope conflicts with all of them, and a pod out of
+// scope with those in scope.
+type selection struct{ all, inScope []cluster.PodID }
 
 func newFinder(s *cluster.Snapshot, scope cluster.Scope) *finder {
 	f := &finder{snapshot: s, scope: scope, index: cluster.NewPodIndex(s), topologies: topology.NewCache(s, scope), seen: map[conflict]bool{}}
@@ -86,8 +91,8 @@ func (f *finder) readTerms(p *corev1.Pod) {
 
 // selected returns the running pods that a term selects, by domain. Pods on nodes without the topology key conflict with
 // no pod.
-func (f *finder) selected(t *model.AffinityTerm) map[int32][]cluster.PodID {
-	domains, out := f.topologies.Domains(t.Key), map[int32][]cluster.PodID{}
+func (f *finder) selected(t *model.AffinityTerm) map[int32]*selection {
+	domains, out := f.topologies.Domains(t.Key), map[int32]*selection{}
 	for _, ns := range f.namespaces {
 		var l map[string]string
 		if o := f.snapshot.Namespace(ns); o != nil {
@@ -100,8 +105,16 @@ func (f *finder) selected(t *model.AffinityTerm) map[int32][]cluster.PodID {
 			if !topology.IsRunning(p) {
 				return
 			}
-			if d, ok := domains.OfNode(p.Node); ok {
-				out[d] = append(out[d], p.ID)
+			d, ok := domains.OfNode(p.Node)
+			if !ok {
+				return
+			}
+			if out[d] == nil {
+				out[d] = &selection{}
+			}
+			out[d].all = append(out[d].all, p.ID)
+			if podfilter.InScope(f.snapshot, f.scope, p) {
+				out[d].inScope = append(out[d].inScope, p.ID)
 			}
 		})
 	}
@@ -112,12 +125,15 @@ func (f *finder) selected(t *model.AffinityTerm) map[int32][]cluster.PodID {
 func (f *finder) addConflicts(p *cluster.Pod, term int) {
 	key := f.terms[term].Key
 	d, ok := f.topologies.Domains(key).OfNode(p.Node)
-	if !ok {
+	if !ok || f.matches[term][d] == nil {
 		return
 	}
-	own, partners := podfilter.InScope(f.snapshot, f.scope, p), 0
-	for _, other := range f.matches[term][d] {
-		if other == p.ID || !own && !podfilter.InScope(f.snapshot, f.scope, &f.snapshot.Pods[other]) {
+	others, partners := f.matches[term][d].inScope, 0
+	if podfilter.InScope(f.snapshot, f.scope, p) {
+		others = f.matches[term][d].all
+	}
+	for _, other := range others {
+		if other == p.ID {
 			continue
 		}
 		if partners++; partners > maxPartners {
