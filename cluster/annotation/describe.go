@@ -26,7 +26,7 @@ func DescribePod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) []stri
 
 // DescribeNode lists the requests on a node as text.
 func DescribeNode(n *cluster.Node) []string {
-	return object{"node " + n.Name, n.Object}.describe(nodeKeys.keys, OfNode(n).Problems)
+	return object{"node " + n.Name, n.Object}.describe(slices.Concat(nodeKeys.keys, keptNodeKeys), OfNode(n).Problems)
 }
 
 func (o object) describe(keys []string, problems []Problem) []string {

@@ -36,6 +36,7 @@ const (
 	SafeToEvict                   = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 	KarpenterNoDisrupt            = "karpenter.sh/do-not-disrupt"
 	KarpenterNoEvict              = "karpenter.sh/do-not-evict"
+	scaleDownDisabled             = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
 )
 
 // keySet lists the Evenkeel keys that are valid on one kind of object.
@@ -81,6 +82,9 @@ var knownPrefixes = append([]string{Prefix, deschedulerPrefix, "cluster-autoscal
 // foreignKeys lists the keys of other programs that decisions about pods depend on.
 var foreignKeys = append([]string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress, SafeToEvict,
 	KarpenterNoDisrupt, KarpenterNoEvict, corev1.PodDeletionCost, jobIndexFailures}, allGroupKeys()...)
+
+// keptNodeKeys lists the annotations with which autoscalers keep a node.
+var keptNodeKeys = []string{scaleDownDisabled, KarpenterNoDisrupt}
 
 // jobIndexFailures is the annotation in which the Job controller counts the failures of an
 // index.

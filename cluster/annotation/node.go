@@ -17,6 +17,14 @@ type Node struct {
 	Problems   []Problem
 }
 
+// KeepsNode reports whether an annotation forbids the Cluster Autoscaler or Karpenter to remove the node.
+func KeepsNode(n *cluster.Node) bool {
+	return slices.ContainsFunc(keptNodeKeys, func(key string) bool {
+		value, has := n.Object.Annotations[key]
+		return has && value != "false"
+	})
+}
+
 // OfNode reads the requests on a node. If an exclude value cannot be read, the node is
 // excluded.
 func OfNode(n *cluster.Node) Node {

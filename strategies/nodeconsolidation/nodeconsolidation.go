@@ -131,9 +131,11 @@ func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 }
 
 // isUnderUtilized reports whether the node should be empty if pods can leave it, and how full it is. The node must be in
-// scope, Ready and not cordoned, and no annotation may exclude it. A node that lacks a resource of Below does not count.
+// scope, Ready and not cordoned, and no annotation may exclude it. A node that is not removed when it is empty stays: one
+// of the control plane, or one with an annotation by which autoscalers keep it. A node that lacks a resource of Below does not count.
 func (c *Strategy) isUnderUtilized(amounts map[string]*cluster.Amounts, n *cluster.Node) (fullest float64, is bool) {
-	if !n.Ready || n.Object.Spec.Unschedulable || !c.scope.HasNode(n) || len(annotation.OfNode(n).Exclude) > 0 {
+	if !n.Ready || n.Object.Spec.Unschedulable || !c.scope.HasNode(n) || len(annotation.OfNode(n).Exclude) > 0 ||
+		annotation.KeepsNode(n) || isControlPlane(n) {
 		return 0, false
 	}
 	for r, below := range c.args.Below {
@@ -145,6 +147,12 @@ func (c *Strategy) isUnderUtilized(amounts map[string]*cluster.Amounts, n *clust
 		fullest = max(fullest, float64(used)/float64(total))
 	}
 	return fullest, true
+}
+
+// isControlPlane reports whether the node runs the control plane, so no autoscaler removes it.
+func isControlPlane(n *cluster.Node) bool {
+	_, is := n.Label("node-role.kubernetes.io/control-plane")
+	return is
 }
 
 // rounding keeps floating-point errors from making 3000m less than 0.3 of 10000m.

@@ -17,19 +17,23 @@ import (
 const nodes = `
 objects:
 - {kind: Namespace, metadata: {name: shop}}
+- {kind: Node, metadata: {name: autoscaler-keeps, annotations: {cluster-autoscaler.kubernetes.io/scale-down-disabled: "true"}}}
 - {kind: Node, metadata: {name: busy}}
+- {kind: Node, metadata: {name: control-plane, labels: {node-role.kubernetes.io/control-plane: ""}}}
 - {kind: Node, metadata: {name: cordoned}, spec: {unschedulable: true}}
 - {kind: Node, metadata: {name: daemons}}
 - {kind: Node, metadata: {name: excluded, annotations: {evenkeel.io/exclude: "true"}}}
+- {kind: Node, metadata: {name: karpenter-keeps, annotations: {karpenter.sh/do-not-disrupt: "true"}}}
 - {kind: Node, metadata: {name: limit}}
 - {kind: Node, metadata: {name: memory}}
 - {kind: Node, metadata: {name: more}}
 - {kind: Node, metadata: {name: not-ready}, status: {conditions: [{type: Ready, status: "False"}]}}
 - {kind: Node, metadata: {name: other, labels: {pool: other}}}
-- {kind: Node, metadata: {name: some}}
+- {kind: Node, metadata: {name: some, annotations: {karpenter.sh/do-not-disrupt: "false"}}}
 - {kind: Node, metadata: {name: virtual, labels: {type: virtual-kubelet}}}
 - {kind: DaemonSet, metadata: {name: agent}, requests: {cpu: 100m}, pods: [1 on daemons, 1 on some]}
 - {kind: Deployment, metadata: {name: a}, requests: {cpu: "1"}, pods: [4 on busy, 1 on cordoned, 1 on excluded, 3 on limit, 1 on memory, 2 on more, 1 on not-ready, 1 on other, 1 on some, 1 on virtual]}
+- {kind: Deployment, metadata: {name: kept}, requests: {cpu: "1"}, pods: [1 on autoscaler-keeps, 1 on control-plane, 1 on karpenter-keeps]}
 - {kind: Deployment, metadata: {name: b}, requests: {memory: 3Gi}, pods: [1 on memory]}
 - {kind: Pod, metadata: {name: ended}, spec: {nodeName: daemons}, status: {phase: Succeeded}}
 - {kind: Pod, metadata: {name: mirror, annotations: {kubernetes.io/config.mirror: x}}, spec: {nodeName: daemons}}
@@ -90,7 +94,7 @@ func TestGoals(t *testing.T) {
 			"NodeEmpty other, 2 nodes: a-6c8f-13: NodeUnderUtilized: pods on other request 10% of its cpu and 0% of its memory, below 30%\n" +
 				"NodeEmpty some, 2 nodes: a-6c8f-14: NodeUnderUtilized: pods on some request 11% of its cpu and 0% of its memory, below 30%\n" +
 				"NodeEmpty more, 2 nodes: a-6c8f-10 a-6c8f-11: NodeUnderUtilized: pods on more request 20% of its cpu and 0% of its memory, below 30%\n" +
-				"map[memory at most 0.8:11]\n"},
+				"map[memory at most 0.8:14]\n"},
 		{"a node pool", `{"below":{"cpu":0.3}}`, cluster.Scope{Nodes: pool}, other},
 		{"a resource that no node has", `{"below":{"cpu":0.3,"example.com/gpu":0.5}}`, cluster.Scope{}, ""},
 		{"the number of pods", `{"below":{"pods":0.015}}`, cluster.Scope{},
