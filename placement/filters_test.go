@@ -45,6 +45,14 @@ func TestFilters(t *testing.T) {
 				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("x")}}
 		}
 	}
+	numberTaint := func(n *corev1.Node) {
+		n.Spec.Taints = []corev1.Taint{{Key: "sla", Value: "950", Effect: corev1.TaintEffectNoSchedule}}
+	}
+	compare := func(op corev1.TolerationOperator) func(*corev1.PodSpec) {
+		return func(s *corev1.PodSpec) {
+			s.Tolerations = []corev1.Toleration{{Key: "sla", Operator: op, Value: "900"}}
+		}
+	}
 	with := func(a *corev1.Affinity) func(*corev1.PodSpec) { return func(s *corev1.PodSpec) { s.Affinity = a } }
 	cases := []struct {
 		name string
@@ -57,6 +65,9 @@ func TestFilters(t *testing.T) {
 		{name: "not ready", node: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }, want: scheduler.NodeNotReady},
 		{name: "cordoned", node: cordon, want: scheduler.NodeUnschedulable},
 		{name: "cordoned but tolerated", node: cordon, spec: tolerate(corev1.TaintNodeUnschedulable)},
+		{name: "a number above that of the toleration", node: numberTaint, spec: compare(corev1.TolerationOpGt)},
+		{name: "a number that is not below that of the toleration", node: numberTaint, spec: compare(corev1.TolerationOpLt),
+			want: scheduler.TaintToleration},
 		{name: "NoSchedule", node: withTaint(corev1.TaintEffectNoSchedule), want: scheduler.TaintToleration},
 		{name: "NoExecute", node: withTaint(corev1.TaintEffectNoExecute), want: scheduler.TaintToleration},
 		{name: "PreferNoSchedule refuses nobody", node: withTaint(corev1.TaintEffectPreferNoSchedule)},

@@ -23,9 +23,9 @@ const (
 	NominatedPods Filter = "NominatedPods"
 )
 
-// ComparisonOperators is the feature gate TaintTolerationComparisonOperators, off by default in
-// every known version.
-const ComparisonOperators = false
+// ComparisonOperators says that tolerations with the operators Gt and Lt match. The API server accepts such tolerations
+// only if the feature gate TaintTolerationComparisonOperators is on, so a cluster whose pods have them has the gate.
+const ComparisonOperators = true
 
 // SwitchableFilters are the filters that a profile may disable. If a profile disables another
 // filter, no placement is predicted for the pods that this filter affects.

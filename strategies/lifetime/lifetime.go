@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
@@ -69,7 +71,26 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 		errs = append(errs, arg.Errorf("initContainers",
 			"has no effect without states and exitCodes (want one of them, or leave the key out)"))
 	}
+	if len(errs) == 0 {
+		errs = a.checkHealthyPods()
+	}
 	return &Strategy{name, a, scope}, errs
+}
+
+// checkHealthyPods returns an error if every healthy running pod matches the arguments, and so every replacement would.
+func (a Args) checkHealthyPods() []arg.Error {
+	running := slices.Index(a.States, string(corev1.PodRunning))
+	healthy := slices.IndexFunc(a.Conditions, podfilter.Condition.MatchesHealthyPods)
+	switch {
+	case a.MaxAge > 0 || len(a.ExitCodes) > 0 || len(a.States) > 0 && running < 0 || len(a.Conditions) > 0 && healthy < 0:
+		return nil
+	case len(a.States) > 0:
+		return []arg.Error{arg.Errorf(fmt.Sprintf("states[%d]", running),
+			"every healthy pod is Running, so each replacement would be evicted again (remove it, or add maxAge, such as maxAge: 24h)")}
+	}
+	return []arg.Error{arg.Errorf(fmt.Sprintf("conditions[%d]", healthy),
+		"every healthy pod has this condition, so each replacement would be evicted again (want status: \"False\", or add "+
+			"minTimeSinceTransition or maxAge, such as maxAge: 24h)")}
 }
 
 // Goals returns one unmet PodAway goal for each pod that matches the arguments. The oldest pod comes first. Pods that

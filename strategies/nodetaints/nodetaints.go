@@ -23,7 +23,7 @@ type Args struct {
 	// fewer of them.
 	PreferNoSchedule bool `json:"preferNoSchedule"`
 	// Include lists the taints that count, as key or key=value. If it is empty, all taints count except those by which
-	// Kubernetes describes the state of a node.
+	// Kubernetes describes the state of a node, and the tentative one of the Cluster Autoscaler.
 	Include []string `json:"include"`
 	// Exclude lists taints that do not count.
 	Exclude []string `json:"exclude"`

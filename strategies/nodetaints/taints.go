@@ -17,13 +17,17 @@ import (
 // kubelet, the node lifecycle controller or the person who drains the node evicts the pods that must leave.
 var statePrefixes = []string{"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"}
 
+// autoscalerCandidate is the taint by which the Cluster Autoscaler marks a node that it may remove later. It removes the
+// taint if the node stays in use.
+const autoscalerCandidate = "DeletionCandidateOfClusterAutoscaler"
+
 // counts reports whether the lists let the taint count.
 func (t *Strategy) counts(taint *corev1.Taint) bool {
 	if len(t.args.Include) > 0 {
 		return isListed(taint, t.args.Include)
 	}
 	isState := slices.ContainsFunc(statePrefixes, func(prefix string) bool { return strings.HasPrefix(taint.Key, prefix) })
-	return !isState && !isListed(taint, t.args.Exclude)
+	return !isState && taint.Key != autoscalerCandidate && !isListed(taint, t.args.Exclude)
 }
 
 // isListed reports whether the list contains the key of the taint, or its key and value.

@@ -115,7 +115,7 @@ func CheckConditions(path string, filters []Condition) (errs []arg.Error) {
 		}
 		if f.Status == string(corev1.ConditionTrue) && cluster.IsStartupConditionType(corev1.PodConditionType(f.Type)) {
 			errs = append(errs, arg.Errorf(at+".type",
-				"%s is True for every running pod, so Evenkeel does not read it then (want status: \"False\", or another type such as Ready)", f.Type))
+				"%s is True for every running pod, so Evenkeel does not read it then (want status: \"False\", or another type such as DisruptionTarget)", f.Type))
 		}
 	}
 	return errs

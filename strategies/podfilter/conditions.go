@@ -41,6 +41,12 @@ func MatchCondition(p *corev1.Pod, filters []Condition, now time.Time) (text str
 	return "", false
 }
 
+// MatchesHealthyPods reports whether every running and ready pod matches the filter, whatever its age.
+func (f Condition) MatchesHealthyPods() bool {
+	ofAll := f.Type == "" || f.Type == string(corev1.PodReady) || f.Type == string(corev1.PodScheduled)
+	return ofAll && (f.Status == "" || f.Status == string(corev1.ConditionTrue)) && f.Reason == "" && f.MinTimeSinceTransition == 0
+}
+
 func (f Condition) matches(c *corev1.PodCondition, now time.Time) bool {
 	accepts := func(want, has string) bool { return want == "" || want == has }
 	if !accepts(f.Type, string(c.Type)) || !accepts(f.Status, string(c.Status)) || !accepts(f.Reason, c.Reason) {

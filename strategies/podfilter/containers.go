@@ -6,16 +6,25 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Containers selects the containers of a pod that count besides its main containers. Sidecars are init containers.
+// Containers selects the containers of a pod that count besides its main containers. Sidecars are init containers. The
+// end of an init container with exit code 0 never counts, because every healthy pod has it.
 type Containers struct {
 	Init, Ephemeral bool
+}
+
+// initList is the index of the init containers in lists.
+const initList = 1
+
+// hasSucceeded reports whether a container ended with exit code 0.
+func hasSucceeded(c *corev1.ContainerStatus) bool {
+	return c.State.Terminated != nil && c.State.Terminated.ExitCode == 0
 }
 
 // lists returns an array, which needs no allocation. Lists that do not count are empty.
 func (c Containers) lists(p *corev1.Pod) (lists [3][]corev1.ContainerStatus) {
 	lists[0] = p.Status.ContainerStatuses
 	if c.Init {
-		lists[1] = p.Status.InitContainerStatuses
+		lists[initList] = p.Status.InitContainerStatuses
 	}
 	if c.Ephemeral {
 		lists[2] = p.Status.EphemeralContainerStatuses
@@ -64,8 +73,11 @@ func waitingReason(s *corev1.ContainerState) string {
 
 // find returns the first reason of a container that the list contains.
 func (c Containers) find(p *corev1.Pod, reasons []string, reasonOf func(*corev1.ContainerState) string) (string, bool) {
-	for _, list := range c.lists(p) {
+	for kind, list := range c.lists(p) {
 		for i := range list {
+			if kind == initList && hasSucceeded(&list[i]) {
+				continue
+			}
 			if r := reasonOf(&list[i].State); r != "" && slices.Contains(reasons, r) {
 				return r, true
 			}
@@ -84,8 +96,11 @@ func (c Containers) State(p *corev1.Pod, states []string) (state string, ok bool
 
 // ExitCode returns the first of the codes with which a container has terminated.
 func (c Containers) ExitCode(p *corev1.Pod, codes []int) (code int, ok bool) {
-	for _, list := range c.lists(p) {
+	for kind, list := range c.lists(p) {
 		for i := range list {
+			if kind == initList && hasSucceeded(&list[i]) {
+				continue
+			}
 			if t := list[i].State.Terminated; t != nil && slices.Contains(codes, int(t.ExitCode)) {
 				return int(t.ExitCode), true
 			}

@@ -87,7 +87,7 @@ func SinceFailure(p *cluster.Pod, now time.Time) (time.Duration, bool) {
 			later(c.LastTransitionTime.Time)
 		}
 	}
-	if ended.IsZero() && len(lists[0])+len(lists[1]) == 0 {
+	if ended.IsZero() && len(lists[0])+len(lists[initList]) == 0 {
 		return Age(p, now)
 	}
 	return since(ended, now)

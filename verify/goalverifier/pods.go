@@ -230,7 +230,8 @@ func (r *verifier) byTaints(p *corev1.Pod, a arguments) *goal {
 	}
 	count := func(n *corev1.Node, effect corev1.TaintEffect) (count int) {
 		for _, t := range untolerated(p, n.Spec.Taints, effect) {
-			state := strings.HasPrefix(t.Key, "node.kubernetes.io/") || strings.HasPrefix(t.Key, "node.cloudprovider.kubernetes.io/")
+			state := strings.HasPrefix(t.Key, "node.kubernetes.io/") || strings.HasPrefix(t.Key, "node.cloudprovider.kubernetes.io/") ||
+				t.Key == "DeletionCandidateOfClusterAutoscaler"
 			if hint := strings.HasPrefix(t.Key, "evenkeel.io/"); !hint && (listed(t, a.Include) || len(a.Include) == 0 && !state && !listed(t, a.Exclude)) {
 				count++
 			}
