@@ -133,42 +133,47 @@ func (k *SkewMeasure) addEffects(a *TargetCheck, t *Tracker, i int32, pod cluste
 	a.groups = append(a.groups, k.effects(a.From, t.Asks(int(i), pod)))
 }
 
-// effects returns the effects of a landing. The parameter asks says whether an improvement counts.
+// effects returns the effects of a landing. The parameter asks says whether an improvement counts. Landings in domains
+// with the same count have the same effect, which is computed once: host names are thousands of domains with few counts.
 func (k *SkewMeasure) effects(from cluster.NodeID, asks bool) groupEffect {
-	n := len(k.Counts)
-	var buf [16]effect
-	bySlot := append(buf[:0], make([]effect, n+1)...)
-	before, leaves := k.Excess(), -1
 	if at, ok := k.DomainIndex(from); ok {
-		leaves = at
 		k.Counts[at]--
+		defer func() { k.Counts[at]++ }()
 	}
-	for z := range n + 1 {
-		if z < n {
-			k.Counts[z]++
-		}
-		after := int64(FewestMoves(k.Counts, k.Limit))
-		if z < n {
-			k.Counts[z]--
-		}
-		if after <= before {
-			bySlot[z] |= harmless
-		}
-		if after < before && asks && z < n {
-			bySlot[z] |= helpful
-		}
-	}
-	if leaves >= 0 {
-		k.Counts[leaves]++
-	}
+	lowest := slices.Min(k.Counts)
+	var buf [16]effect
+	byCount := append(buf[:0], make([]effect, slices.Max(k.Counts)-lowest+1)...)
+	outside := k.landingEffect(false)
 	g := groupEffect{domainByNode: k.Domains.ByNode, notCounted: k.notCounted, effects: make([]effect, len(k.IndexByDomain)+1)}
-	g.effects[0] = bySlot[n]
+	g.effects[0] = outside
 	for domain, slot := range k.IndexByDomain {
-		if g.effects[domain+1] = bySlot[n]; slot != NoDomain {
-			g.effects[domain+1] = bySlot[slot]
+		if g.effects[domain+1] = outside; slot == NoDomain {
+			continue
 		}
+		e := &byCount[k.Counts[slot]-lowest]
+		if *e&computed == 0 {
+			k.Counts[slot]++
+			*e = computed | k.landingEffect(asks)
+			k.Counts[slot]--
+		}
+		g.effects[domain+1] = *e &^ computed
 	}
 	return g
+}
+
+// computed marks the effects that are known while effects computes them.
+const computed effect = 1 << 7
+
+// landingEffect compares the counts after a landing with the excess before it.
+func (k *SkewMeasure) landingEffect(asks bool) (e effect) {
+	before, after := k.Excess(), int64(FewestMoves(k.Counts, k.Limit))
+	if after <= before {
+		e |= harmless
+	}
+	if after < before && asks {
+		e |= helpful
+	}
+	return e
 }
 
 func (k *SkewMeasure) clone() Measure {

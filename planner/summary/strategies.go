@@ -32,7 +32,7 @@ func strategyStates(c *search.Search) []plan.StrategyState {
 			out[i].Unmet++
 		}
 		out[i].Due = out[i].Due || !g.Constraint || g.Wait.Code != ""
-		if g.Wait.Code != "" {
+		if g.Wait.Code != "" && g.Excess > 0 {
 			addWaitingGoal(&out[i], g, nodes)
 		}
 	}

@@ -196,11 +196,13 @@ func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used
 	}
 	if over, least := limit*total+roundingTolerance, used-a.Uncertain(n.ID); float64(used) > over {
 		g.Wait = wait.reason(float64(least) > over, float64(sure) > over)
-		g.Constraint = g.Wait.Code != ""
 		if float64(least) > over {
 			used = least
 		}
+	} else {
+		g.Wait = wait.lasting()
 	}
+	g.Constraint = g.Wait.Code != ""
 	share, above := percent.Pair(float64(used)/total, limit)
 	g.Reason = plan.Reason{Code: plan.NodeOverUtilized, Message: l.message(n.Name, resource, share, above)}
 	return g

@@ -32,6 +32,18 @@ func usageMarks(s *cluster.Snapshot) map[markKey]*cluster.Mark {
 	return out
 }
 
+// lasting returns the reason why no pod may leave the node however full it is, or the zero value. It holds for a node
+// below its limit, too, because moves for other strategies may lift the node above the limit.
+func (w waits) lasting() plan.Reason {
+	switch {
+	case w.signal != "":
+		return plan.Reason{Code: plan.SignalTooLow, Message: w.signal}
+	case w.tooFew != "":
+		return plan.Reason{Code: plan.TooFewUnderUtilized, Message: w.tooFew}
+	}
+	return plan.Reason{}
+}
+
 // reason returns the reason why no pod may leave a node above its limit yet, or the zero value. If agreed is false, the
 // window and the newest sample do not both exceed the limit, perhaps because pods have left. If sure is false, the node
 // exceeds the limit only with the estimated usage of pods that have no sample. Otherwise the node may need more
@@ -45,10 +57,8 @@ func (w waits) reason(agreed, sure bool) plan.Reason {
 			"the window, or the range of a rate, includes time before they left")
 	case !sure:
 		return samples("above its target only by the estimated usage of pods that started after the last sample")
-	case w.signal != "":
-		return plan.Reason{Code: plan.SignalTooLow, Message: w.signal}
-	case w.tooFew != "":
-		return plan.Reason{Code: plan.TooFewUnderUtilized, Message: w.tooFew}
+	case w.lasting().Code != "":
+		return w.lasting()
 	case w.samples == 1 || m != nil && m.Hot:
 		return plan.Reason{}
 	case m == nil:
