@@ -4,7 +4,7 @@ import "github.com/evenkeel-project/evenkeel/cluster"
 
 // domains holds the values of a topology key.
 type domains struct {
-	ByNode []int32 // by node; NoDomain if the label is missing or empty
+	ByNode []int32 // by node; NoDomain if the label is missing
 	ids    map[string]int32
 	names  []string // by domain; nil until the first use
 	sizes  []int32  // by domain: the number of its nodes; nil until the first use
@@ -55,8 +55,8 @@ func (x domainCache) forKey(s *cluster.Snapshot, key string) *domains {
 	}
 	d := &domains{ByNode: make([]int32, len(s.Nodes)), ids: map[string]int32{}}
 	for i := range s.Nodes {
-		value, _ := s.Nodes[i].Label(key)
-		if value == "" {
+		value, has := s.Nodes[i].Label(key)
+		if !has {
 			d.ByNode[i] = NoDomain
 			continue
 		}

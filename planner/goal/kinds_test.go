@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -11,6 +13,15 @@ import (
 
 // TestMeasuresAgreeWithMoves compares, for random goals of each kind and random moves, the excess that a measure predicts
 // with the excess after the move, and the target check with both. Undoing a move restores every excess.
+// TestEmptyTopologyValue checks that a label with an empty value is a domain, as for kube-scheduler.
+func TestEmptyTopologyValue(t *testing.T) {
+	s := &cluster.Snapshot{Nodes: []cluster.Node{{Object: &corev1.Node{}}, {Object: &corev1.Node{}}, {Object: &corev1.Node{}}}}
+	s.Nodes[0].Object.Labels, s.Nodes[1].Object.Labels = map[string]string{"rack": ""}, map[string]string{"rack": "b"}
+	if d := (domainCache{}).forKey(s, "rack"); d.Count() != 2 || d.ByNode[0] == NoDomain || d.ByNode[2] != NoDomain {
+		t.Errorf("domains by node %v, want one for each of the first two nodes", d.ByNode)
+	}
+}
+
 func TestMeasuresAgreeWithMoves(t *testing.T) {
 	for seed := uint64(0); seed < 60; seed++ {
 		r := rand.New(rand.NewPCG(seed, 7))

@@ -91,7 +91,7 @@ func describeUnmetGoal(g plan.Goal) string {
 	case plan.NodeBelow:
 		return fmt.Sprintf("%s stays above %s of its %s", g.Subject.Name, percent.Of(g.Limit), g.Resource)
 	case plan.CountAtMost:
-		return fmt.Sprintf("%s keeps more than %d pods on a value of %s", g.Subject, int(g.Limit), g.TopologyKey)
+		return fmt.Sprintf("%s keeps more than %s on a value of %s", g.Subject, plural.Count(int(g.Limit), "pod"), g.TopologyKey)
 	case plan.PodAway:
 		return fmt.Sprintf("%s stays on %s", g.Subject, g.From)
 	case plan.NodeEmpty:

@@ -71,7 +71,7 @@ func groupsOf(r *verifier, s *StrategyRules, pod *corev1.Pod) map[string][]*core
 func valuesOf(r *verifier, s *StrategyRules, by string, group []*corev1.Pod) (out []string) {
 	for _, name := range sortedKeys(r.nodes) {
 		n := r.nodes[name]
-		if value := n.Labels[by]; value != "" && countsNode(r, s, n) &&
+		if value, has := n.Labels[by]; has && countsNode(r, s, n) &&
 			slices.ContainsFunc(group, func(p *corev1.Pod) bool { return fit.Admits(n, fit.PlacedOn(p, name)) }) {
 			out = append(out, value)
 		}

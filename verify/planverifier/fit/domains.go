@@ -109,7 +109,7 @@ func (r *Cluster) spreadRules(pod *corev1.Pod) (out []spreadRule) {
 
 func hasLabels(n *corev1.Node, keys map[string]bool) bool {
 	for k := range keys {
-		if n.Labels[k] == "" {
+		if _, has := n.Labels[k]; !has {
 			return false
 		}
 	}
