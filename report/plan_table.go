@@ -83,7 +83,7 @@ func (t *table) writeGoalsUnder(title string, p plan.Plan) {
 			if !collapsed[goal.Strategy] {
 				collapsed[goal.Strategy] = true
 				g.addRow(escape(goal.ID)+", ...", escape(goal.Strategy), "pods away from their nodes, such as "+goalText(goal),
-					podsLeftText(n.Unmet), podsLeftText(n.UnmetAfter))
+					podsToMoveText(n.Unmet), podsToMoveText(n.UnmetAfter))
 			}
 			continue
 		}
@@ -101,12 +101,12 @@ func podGoalsOf(p plan.Plan, g plan.Goal) plan.PodGoals {
 	return p.PodGoals[i]
 }
 
-// podsLeftText writes a number of pods that must still leave.
-func podsLeftText(pods int) string {
+// podsToMoveText writes a number of pods that must still move.
+func podsToMoveText(pods int) string {
 	if pods == 0 {
 		return "met"
 	}
-	return plural.Count(pods, "pod") + " left"
+	return plural.Count(pods, "pod") + " to move"
 }
 
 // writeInputs lists the sources with problems. The wide form lists all sources.

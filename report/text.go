@@ -82,7 +82,7 @@ func excessText(g plan.Goal, v float64) string {
 	if g.Kind == plan.PodsApart {
 		return plural.Count(int(v), "conflict")
 	}
-	return podsLeftText(int(math.Ceil(v)))
+	return podsToMoveText(int(math.Ceil(v)))
 }
 
 // tiny is smaller than the rounding of the planner. The report treats values up to tiny as zero.
