@@ -163,7 +163,8 @@ func (s *SchedulerTrust) Restore(stored map[string]plan.SchedulerBindings) {
 		predicted := min(b.Predicted, trust.MaxMinBindings)
 		misses := min(b.Predicted-b.Hits, predicted)
 		hits := slices.Concat(slices.Repeat([]bool{true}, predicted-misses), make([]bool, misses), own.hits)
-		own.hits, own.seen = hits[max(0, len(hits)-trust.MaxMinBindings):], max(own.seen, b.Seen)
+		own.hits = hits[max(0, len(hits)-trust.MaxMinBindings):]
+		own.seen = max(own.seen, b.Seen, len(own.hits)) // both processes may have seen the same bindings
 	}
 }
 

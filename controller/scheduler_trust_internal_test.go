@@ -33,3 +33,17 @@ func TestStoredCountsDoNotHideWrongPredictions(t *testing.T) {
 		t.Errorf("of forged counts: %+v", got)
 	}
 }
+
+// TestRestoredCountsStayValid: a process that has checked bindings before it reads the counts of an earlier process keeps
+// counts that a later process can read. Both may have checked the same bindings.
+func TestRestoredCountsStayValid(t *testing.T) {
+	s := &SchedulerTrust{Profiles: func() (map[string]scheduler.Profile, int) { return nil, 50 },
+		OnCount: func(string, plan.SchedulerBindings, bool, bool) {}}
+	for range 3 {
+		s.countBinding("s", "m", 50, true, true)
+	}
+	s.Restore(map[string]plan.SchedulerBindings{"s": {Seen: 5, Predicted: 5, Hits: 5, Model: "m"}})
+	if got := s.Counts()["s"]; got.Predicted != 8 || got.Predicted > got.Seen {
+		t.Errorf("got %+v, want 8 predictions of at least as many bindings", got)
+	}
+}
