@@ -28,7 +28,8 @@ func isPurePackage(pkg string) bool {
 	return slices.ContainsFunc(purePackages, in) && !slices.ContainsFunc(impurePackages, in)
 }
 
-// allowedLibraries are the libraries that pure packages may import, besides the standard library and other pure packages.
+// allowedLibraries are the libraries that pure packages may import, besides the standard library
+// and other pure packages.
 var allowedLibraries = []string{
 	"k8s.io/api", "k8s.io/apimachinery",
 	// These packages are listed one by one, because other packages of component-helpers import

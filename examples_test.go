@@ -35,8 +35,9 @@ func TestExamplesWithMoves(t *testing.T) {
 	}
 }
 
-// TestEveryStrategyHasAnExample checks that a configuration in examples uses each type of strategy, that examples/README.md
-// names each file, and that docs/strategies.md has a paragraph about each type.
+// TestEveryStrategyHasAnExample checks that a configuration in examples uses each type of strategy,
+// that examples/README.md names each file, and that docs/strategies.md has a paragraph about each
+// type.
 func TestEveryStrategyHasAnExample(t *testing.T) {
 	readFile := func(name string) string {
 		text, err := os.ReadFile(name)

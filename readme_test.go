@@ -85,8 +85,8 @@ func TestConsolidationExample(t *testing.T) {
 	}
 }
 
-// TestCrowdedNodesExample checks that two pods leave the node that is full of pods, and that nothing moves if more nodes must
-// be under-utilized.
+// TestCrowdedNodesExample checks that two pods leave the node that is full of pods, and that
+// nothing moves if more nodes must be under-utilized.
 func TestCrowdedNodesExample(t *testing.T) {
 	text, err := os.ReadFile("examples/crowded-nodes.yaml")
 	if err != nil {
@@ -114,8 +114,9 @@ func TestStalledNodesExample(t *testing.T) {
 	}
 }
 
-// TestBusyNodeExample checks that one large pod leaves the busy node by load, but only with the hint. By requests, the node
-// needs no move. It also checks that README.md shows lines of this report.
+// TestBusyNodeExample checks that one large pod leaves the busy node by load, but only with the
+// hint. By requests, the node needs no move. It also checks that README.md shows lines of this
+// report.
 func TestBusyNodeExample(t *testing.T) {
 	c, err := config.LoadFile("examples/by-load.yaml")
 	if err != nil {

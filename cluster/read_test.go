@@ -181,8 +181,8 @@ func TestReadKeepsPlannerState(t *testing.T) {
 	}
 }
 
-// TestEventsSurviveWritingAndRedaction checks that a plan from a file knows the same events, and that a redacted snapshot
-// has none of their messages.
+// TestEventsSurviveWritingAndRedaction checks that a plan from a file knows the same events, and
+// that a redacted snapshot has none of their messages.
 func TestEventsSurviveWritingAndRedaction(t *testing.T) {
 	o, err := readText(t, `
 apiVersion: v1

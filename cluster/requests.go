@@ -47,8 +47,8 @@ func LimitsOnNode(p *corev1.Pod, features kubeversion.Features) corev1.ResourceL
 	return resource.PodLimits(p, opts)
 }
 
-// requestOptions returns the options for the helpers of Kubernetes 1.37 that make them compute like another version, and
-// the pod to give to them.
+// requestOptions returns the options for the helpers of Kubernetes 1.37 that make them compute like
+// another version, and the pod to give to them.
 func requestOptions(p *corev1.Pod, features *kubeversion.Features) (*corev1.Pod, resource.PodResourcesOptions) {
 	opts := resource.PodResourcesOptions{UseStatusResources: features.ResizeByPod,
 		InPlacePodLevelResourcesVerticalScalingEnabled: features.PodLevelStatuses,

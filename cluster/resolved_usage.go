@@ -61,10 +61,10 @@ type resourceUse struct {
 
 const unknownAmount = int64(-1)
 
-// MaxPlausibleFrac is the maximum plausible share of a whole, such as of the capacity of a node. A share should not
-// exceed 1. However, rates are extrapolated to the ends of their window: with a scrape interval of 60 s and a window of
-// 2 min, a rate can be a few percent too high. CPU accounting and measurement also use different ticks. A margin of 25 %
-// covers both.
+// MaxPlausibleFrac is the maximum plausible share of a whole, such as of the capacity of a node. A
+// share should not exceed 1. However, rates are extrapolated to the ends of their window: with a
+// scrape interval of 60 s and a window of 2 min, a rate can be a few percent too high. CPU
+// accounting and measurement also use different ticks. A margin of 25 % covers both.
 const MaxPlausibleFrac = 1.25
 
 // isPlausible reports whether a node with that capacity can use the amount. Without a known capacity, the amount need

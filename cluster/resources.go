@@ -18,7 +18,8 @@ type Resources struct {
 }
 
 // API servers admit any amount up to 2^63-1, from every pod author and every kubelet. Sums of such
-// amounts overflow, and a node that is too full would look empty. The largest machines have a few thousand CPUs and a few dozen TiB of memory.
+// amounts overflow, and a node that is too full would look empty. The largest machines have a few
+// thousand CPUs and a few dozen TiB of memory.
 const (
 	maxCPU    = int64(1e6)
 	maxAmount = int64(1) << 50 // 1Pi, for bytes and for counts

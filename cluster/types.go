@@ -83,8 +83,8 @@ type Pod struct {
 	Services     []ServiceID // Services that select the pod
 }
 
-// Started returns when the pod started: its start time, or its creation if that is later, because the clock of a kubelet
-// may be wrong. If no start time is recorded, Started returns false.
+// Started returns when the pod started: its start time, or its creation if that is later, because
+// the clock of a kubelet may be wrong. If no start time is recorded, Started returns false.
 func (p *Pod) Started() (time.Time, bool) {
 	start, created := p.Object.Status.StartTime, p.Object.CreationTimestamp.Time
 	switch {

@@ -5,8 +5,9 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// VirtualNodes recognizes virtual nodes. A virtual node is no machine: each of its pods gets a machine of its own from a
-// service, or runs in another cluster. Usage and capacity of such a node say nothing about room for other pods.
+// VirtualNodes recognizes virtual nodes. A virtual node is no machine: each of its pods gets a
+// machine of its own from a service, or runs in another cluster. Usage and capacity of such a node
+// say nothing about room for other pods.
 //
 // The zero value recognizes the kinds of VirtualKind.
 type VirtualNodes struct {
@@ -40,8 +41,8 @@ var virtualKinds = []struct {
 }{
 	// Amazon EKS: one node per pod, named fargate-ip-*, with room for one pod.
 	{"EKS Fargate", nodeMark{"eks.amazonaws.com/compute-type", "fargate"}, nodeMark{"eks.amazonaws.com/compute-type", "fargate"}},
-	// virtual-kubelet, whose taint has the provider as its value: Azure Container Instances (virtual nodes of AKS), Alibaba
-	// Cloud ECI, Huawei Cloud CCI, k3k and others.
+	// virtual-kubelet, whose taint has the provider as its value: Azure Container Instances
+	// (virtual nodes of AKS), Alibaba Cloud ECI, Huawei Cloud CCI, k3k and others.
 	{"virtual-kubelet", nodeMark{"type", "virtual-kubelet"}, nodeMark{"virtual-kubelet.io/provider", ""}},
 	// Tencent TKE.
 	{"TKE super node", nodeMark{"node.kubernetes.io/instance-type", "eklet"}, nodeMark{"eks.tke.cloud.tencent.com/eklet", ""}},
@@ -53,8 +54,8 @@ var virtualKinds = []struct {
 	{"Liqo", nodeMark{"liqo.io/type", "virtual-node"}, nodeMark{"virtual-node.liqo.io/not-allowed", ""}},
 }
 
-// VirtualKind names the known kind of a virtual node by its labels and taints. It returns "" for other nodes, among them
-// nodes that kwok simulates.
+// VirtualKind names the known kind of a virtual node by its labels and taints. It returns "" for
+// other nodes, among them nodes that kwok simulates.
 func VirtualKind(n *corev1.Node) string {
 	for i := range virtualKinds {
 		k := &virtualKinds[i]

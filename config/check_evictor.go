@@ -128,8 +128,9 @@ func checkEvictor(c *Config, d *strict.Decoder) {
 	}
 }
 
-// checkEvictionGracePeriod refuses 0, which deletes a pod by force: the API server removes the pod at once, although its
-// containers may still run. A StatefulSet may then run two pods of the same name.
+// checkEvictionGracePeriod refuses 0, which deletes a pod by force: the API server removes the pod
+// at once, although its containers may still run. A StatefulSet may then run two pods of the same
+// name.
 func checkEvictionGracePeriod(d *strict.Decoder, seconds *int64) {
 	switch {
 	case seconds == nil || *seconds >= 1:

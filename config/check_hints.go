@@ -241,9 +241,10 @@ func (h Hints) toPressureRule(r HintRule) pressure.Rule {
 	return out
 }
 
-// unavailableMemory says that the usage source does not measure memory.available, with a remedy. It returns "" if the
-// source does: with metricsServer, with an explicit query, or with the memory query of the Prometheus preset kubelet. It
-// also returns "" for an unknown source or preset, which other checks report.
+// unavailableMemory says that the usage source does not measure memory.available, with a remedy. It
+// returns "" if the source does: with metricsServer, with an explicit query, or with the memory
+// query of the Prometheus preset kubelet. It also returns "" for an unknown source or preset, which
+// other checks report.
 func unavailableMemory(c *Config) string {
 	const query = "load.prometheus.queries: {memory.available: ...}"
 	p := c.Load.Prometheus

@@ -171,8 +171,8 @@ func priorityValue(text string) (int64, bool) {
 	return n, err == nil
 }
 
-// checkWatchedMean rejects samples above the mean of other nodes than those of the strategy: the samples are compared with
-// the mean of all nodes in the global scope.
+// checkWatchedMean rejects samples above the mean of other nodes than those of the strategy: the
+// samples are compared with the mean of all nodes in the global scope.
 func checkWatchedMean(d *strict.Decoder, path string, s Strategy, needs arg.UsageNeeds) {
 	if s.NodeSelector == "" || !slices.ContainsFunc(needs.Watches, func(w arg.Watch) bool { return w.Target == 0 }) {
 		return

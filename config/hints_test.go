@@ -101,8 +101,8 @@ func TestRulesFile(t *testing.T) {
 	}
 }
 
-// TestPromQLRulesNeedNoUsageQueries checks that a configuration with PromQL hint rules needs no queries for the usage of nodes
-// and pods.
+// TestPromQLRulesNeedNoUsageQueries checks that a configuration with PromQL hint rules needs no
+// queries for the usage of nodes and pods.
 func TestPromQLRulesNeedNoUsageQueries(t *testing.T) {
 	const head = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig

@@ -27,8 +27,8 @@ func LoadFile(path string) (*Config, error) {
 	return Read(path, f)
 }
 
-// LoadFileOnly reads and checks the file at path without the files to which it refers. Rules and profiles in those files
-// are missing from the result.
+// LoadFileOnly reads and checks the file at path without the files to which it refers. Rules and
+// profiles in those files are missing from the result.
 func LoadFileOnly(path string) (*Config, error) {
 	data, err := readBoundedFile(path)
 	if err != nil {

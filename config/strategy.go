@@ -32,8 +32,8 @@ type Strategy struct {
 	Guards *StrategyGuards      `json:"guards,omitempty"`
 	// Weight multiplies the weight of the goals. Nil means 1.
 	Weight *float64 `json:"weight,omitempty"`
-	// Soft makes moves for this strategy never worsen a goal of a strategy that is not soft. Its goals do not limit moves
-	// for other strategies.
+	// Soft makes moves for this strategy never worsen a goal of a strategy that is not soft. Its
+	// goals do not limit moves for other strategies.
 	Soft bool `json:"soft,omitempty"`
 	// Landing replaces guards.landing for this strategy. Empty means guards.landing.
 	Landing plan.LandingRule `json:"landing,omitempty"`

@@ -42,7 +42,8 @@ func weightOf(s Strategy) float64 {
 	return *s.Weight
 }
 
-// landingOf returns the landing rule of a strategy. Strategies whose goals depend on the landing always require a place.
+// landingOf returns the landing rule of a strategy. Strategies whose goals depend on the landing
+// always require a place.
 func (c *Config) landingOf(s Strategy) plan.LandingRule {
 	if !strategies.LandingOptional(s.Type) {
 		return plan.LandingRequired

@@ -336,8 +336,8 @@ type Web struct {
 // Approvals configure whether the leader executes plans that a person approved with `evenkeel apply`.
 type Approvals struct {
 	Enabled bool `json:"enabled"`
-	// ValidFor is how long a plan waits for approval, and how long discarded moves stay away. It is 0 only in the copy that
-	// Hash makes.
+	// ValidFor is how long a plan waits for approval, and how long discarded moves stay away. It is
+	// 0 only in the copy that Hash makes.
 	ValidFor Duration `json:"validFor,omitzero"`
 }
 

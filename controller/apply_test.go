@@ -114,8 +114,8 @@ func limitedPlanner(t *testing.T, limits string) controller.Planner {
 	return planner.New(conf.PlannerOptions())
 }
 
-// TestPlansWithUnknownStrategiesAreRefused checks that the names in a forged plan do not become labels of metrics: every
-// label value takes memory until the process ends.
+// TestPlansWithUnknownStrategiesAreRefused checks that the names in a forged plan do not become
+// labels of metrics: every label value takes memory until the process ends.
 func TestPlansWithUnknownStrategiesAreRefused(t *testing.T) {
 	for name, forge := range map[string]func(p *plan.Plan){
 		"of a move": func(p *plan.Plan) { p.Moves[0].Strategy = "forged" },
@@ -252,8 +252,8 @@ func TestOnlyClaimedPlansAreExecuted(t *testing.T) {
 	}
 }
 
-// endingClock is a betweenPassesClock that ends the run at the fourth timer. The controller starts one timer before each
-// check for approved plans.
+// endingClock is a betweenPassesClock that ends the run at the fourth timer. The controller starts
+// one timer before each check for approved plans.
 type endingClock struct {
 	betweenPassesClock
 	timers int

@@ -55,8 +55,9 @@ func (c *Controller) ExecuteApproved(ctx context.Context) {
 	}
 }
 
-// executeRequest executes an approved plan and stores its report. The next leader calls it again if this process ends
-// before it has stored the report: pods that are gone are not evicted again, because each move names the UID of its pod.
+// executeRequest executes an approved plan and stores its report. The next leader calls it again if
+// this process ends before it has stored the report: pods that are gone are not evicted again,
+// because each move names the UID of its pod.
 func (c approvedPlans) executeRequest(ctx context.Context, r *approval.Request) {
 	by := plan.Approval{By: r.ApprovedBy, At: r.ApprovedAt, WaitingPlan: r.WaitingPlan}
 	log := c.Log.With("plan", r.Plan.ID, "waitingPlan", r.WaitingPlan, "approvedBy", by.By)
@@ -118,9 +119,9 @@ func (c approvedPlans) exhausted(r *approval.Request) string {
 // resumeDelay is how long the evictions of a process that has ended may still commit after it reserved them.
 const resumeDelay = evictor.LongestCall
 
-// awaitsEarlierProcess reports whether a plan must not be resumed yet, because the outcome of evictions of an earlier
-// process is unknown: they may still commit, or their workloads back off. Without this wait, the moves of these workloads
-// would be dropped.
+// awaitsEarlierProcess reports whether a plan must not be resumed yet, because the outcome of
+// evictions of an earlier process is unknown: they may still commit, or their workloads back off.
+// Without this wait, the moves of these workloads would be dropped.
 func (c approvedPlans) awaitsEarlierProcess(ctx context.Context, r *approval.Request) bool {
 	now := c.Clock.Now()
 	if r.Attempts == 0 || c.exhausted(r) != "" || !now.Before(r.Plan.Expires) {
@@ -141,8 +142,8 @@ func (c approvedPlans) awaitsEarlierProcess(ctx context.Context, r *approval.Req
 	return waits
 }
 
-// isOutcomeUnknown reports whether a workload backs off because of an eviction with an unknown outcome, or whether such an
-// eviction may still commit.
+// isOutcomeUnknown reports whether a workload backs off because of an eviction with an unknown
+// outcome, or whether such an eviction may still commit.
 func isOutcomeUnknown(st plan.PlannerState, w plan.ObjectRef, now time.Time) bool {
 	return slices.ContainsFunc(st.Backoffs, func(b plan.Backoff) bool {
 		return b.Workload == w && b.Reason.Code == plan.OutcomeUnknown && now.Before(b.Until)

@@ -29,8 +29,8 @@ func checkClusterAgain(p *pass, s *cluster.Snapshot) *plan.BreakerTrip {
 	return p.Breaker.CheckCluster(s, p.breakerBaseline, p.state.UnreadyNodes)
 }
 
-// recordUnreadyNodes adds the nodes that are not Ready, or were not when they were deleted, to the state. The pass saves
-// the state later.
+// recordUnreadyNodes adds the nodes that are not Ready, or were not when they were deleted, to the
+// state. The pass saves the state later.
 func recordUnreadyNodes(p *pass, s *cluster.Snapshot) {
 	var deleted []cluster.DeletedNode
 	if p.DeletedNodes != nil {

@@ -96,8 +96,8 @@ func (e *losingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bound 
 	return e.scriptedEvictor.EvictWave(ctx, moves, bound)
 }
 
-// The report names what stopped the pass. A trip of the breaker after the last wave does not replace this reason, but the
-// state contains the trip.
+// The report names what stopped the pass. A trip of the breaker after the last wave does not
+// replace this reason, but the state contains the trip.
 func TestABreakerTripAfterThePassKeepsWhyItStopped(t *testing.T) {
 	for _, stop := range []*plan.Reason{nil, {Code: plan.ReplacementNotReady, Message: "not Ready"}} {
 		e, store := &losingEvictor{}, &memoryStore{}

@@ -68,8 +68,9 @@ type Dependencies struct {
 	// CheckOtherReleases returns the reason why another release evicts instead of this one, or nil. A pass that evicts
 	// calls it when the pass begins and before each batch. Nil means that there is no other release.
 	CheckOtherReleases func(ctx context.Context) *plan.Reason
-	// FiringAlerts returns the names of the firing alerts during which nothing may be evicted. A pass that evicts calls
-	// it when the pass begins and before each batch. An error forbids evictions as well. Nil means that no alert matters.
+	// FiringAlerts returns the names of the firing alerts during which nothing may be evicted. A
+	// pass that evicts calls it when the pass begins and before each batch. An error forbids
+	// evictions as well. Nil means that no alert matters.
 	FiringAlerts func(ctx context.Context) ([]string, error)
 	// DeletedNodes returns the nodes whose deletion was seen in the last cluster.DeletedNodeWindow. Nil means that no
 	// deletions are watched.

@@ -99,7 +99,8 @@ func TestTheSecondHalfOfAStepFollowsOnlyTheFirst(t *testing.T) {
 	}
 }
 
-// observerWithLaterBudget adds a disruption budget to all snapshots but the first. The budget allows no eviction of api.
+// observerWithLaterBudget adds a disruption budget to all snapshots but the first. The budget
+// allows no eviction of api.
 type observerWithLaterBudget struct {
 	*fixedObserver
 	closed *cluster.Snapshot

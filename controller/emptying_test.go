@@ -42,8 +42,8 @@ func emptyingReport(t *testing.T, first plan.OutcomeKind, code plan.Code, writer
 	return r, steps
 }
 
-// TestNodeWithAPodThatStays checks that no further pod leaves a node after an eviction from it has failed. Only nodes that
-// are empty keep a hint.
+// TestNodeWithAPodThatStays checks that no further pod leaves a node after an eviction from it has
+// failed. Only nodes that are empty keep a hint.
 func TestNodeWithAPodThatStays(t *testing.T) {
 	for _, c := range []struct {
 		first plan.OutcomeKind

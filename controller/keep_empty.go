@@ -9,9 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// keepNodesEmpty leaves a hint on each node that the pass has emptied with hints, because the scheduler would prefer the
-// empty node for new pods, too. A failure only costs the hints. A plan that was saved or approved does not say how long
-// hints stay, so its nodes get none.
+// keepNodesEmpty leaves a hint on each node that the pass has emptied with hints, because the
+// scheduler would prefer the empty node for new pods, too. A failure only costs the hints. A plan
+// that was saved or approved does not say how long hints stay, so its nodes get none.
 func keepNodesEmpty(ctx context.Context, p *pass) {
 	planned := &p.report.Plan
 	if p.Mode != plan.Live || p.HintWriter == nil || len(planned.Hints) == 0 {
@@ -35,7 +35,8 @@ func keepNodesEmpty(ctx context.Context, p *pass) {
 	}
 }
 
-// wasEmptied reports whether all moves for the goal were executed, and no replacement of the pass has landed on its node.
+// wasEmptied reports whether all moves for the goal were executed, and no replacement of the pass
+// has landed on its node.
 func wasEmptied(r *plan.RunReport, g *plan.Goal) bool {
 	if g.Kind != plan.NodeEmpty || r.Plan.After.Excess[g.ID] > 0 {
 		return false

@@ -31,8 +31,8 @@ func (n *recordingNotifier) PassEnded(announced []string, r plan.RunReport, _ pl
 	return append(slices.Clone(announced), "usageSilent/")
 }
 
-// TestWhatWasAnnouncedIsRemembered checks that each pass knows what the passes before announced: the next process from the
-// state, and the same process also if the state was not saved.
+// TestWhatWasAnnouncedIsRemembered checks that each pass knows what the passes before announced:
+// the next process from the state, and the same process also if the state was not saved.
 func TestWhatWasAnnouncedIsRemembered(t *testing.T) {
 	store := &memoryStore{}
 	n := &recordingNotifier{}

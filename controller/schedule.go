@@ -13,9 +13,9 @@ import (
 // clockCheckInterval is the longest wait of Run. A timer does not notice that the clock was set; the next wait does.
 const clockCheckInterval = time.Minute
 
-// Run runs a pass whenever a strategy is due, until ctx ends. Strategies that are due at the same time share a pass. If
-// a strategy becomes due while a pass runs, its pass is skipped and counted, or follows with `missed: once`: passes never
-// overlap and never queue.
+// Run runs a pass whenever a strategy is due, until ctx ends. Strategies that are due at the same
+// time share a pass. If a strategy becomes due while a pass runs, its pass is skipped and counted,
+// or follows with `missed: once`: passes never overlap and never queue.
 //
 // Between passes Run executes approved plans and applies new configurations. Run returns when a new
 // configuration switches between dry run and live, because the two modes use different Leases.

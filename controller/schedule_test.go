@@ -187,8 +187,8 @@ func TestUnreadableTimesOfPasses(t *testing.T) {
 	})
 }
 
-// If a pass begins before the times of earlier passes are read, it keeps them in the state. The firing of the strategy night
-// at 02:00 was missed; it follows after the pass.
+// If a pass begins before the times of earlier passes are read, it keeps them in the state. The
+// firing of the strategy night at 02:00 was missed; it follows after the pass.
 func TestAPassKeepsTimesThatAreNotReadYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const strategies = `- {name: zones, type: ZoneSpread, schedule: "*/10 * * * *", missed: once}

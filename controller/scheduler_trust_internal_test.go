@@ -34,8 +34,9 @@ func TestStoredCountsDoNotHideWrongPredictions(t *testing.T) {
 	}
 }
 
-// TestRestoredCountsStayValid: a process that has checked bindings before it reads the counts of an earlier process keeps
-// counts that a later process can read. Both may have checked the same bindings.
+// TestRestoredCountsStayValid: a process that has checked bindings before it reads the counts of an
+// earlier process keeps counts that a later process can read. Both may have checked the same
+// bindings.
 func TestRestoredCountsStayValid(t *testing.T) {
 	s := &SchedulerTrust{Profiles: func() (map[string]scheduler.Profile, int) { return nil, 50 },
 		OnCount: func(string, plan.SchedulerBindings, bool, bool) {}}

@@ -70,8 +70,8 @@ func (p proposalKeeper) loadDiscarded(ctx context.Context) error {
 	return nil
 }
 
-// updateWaiting replaces the waiting plans if replace is true and the moves of the proposal differ. It announces the new
-// plan.
+// updateWaiting replaces the waiting plans if replace is true and the moves of the proposal differ.
+// It announces the new plan.
 func (p proposalKeeper) updateWaiting(ctx context.Context, replace bool) error {
 	n := waiting.Proposal{Plan: p.report.Plan.ForApproval(), ConfigHash: p.ConfigHash, Now: p.Clock.Now(), ValidFor: p.ValidFor}
 	if n.Plan != nil {
@@ -143,8 +143,8 @@ func (p proposalKeeper) reportNotKept(err error) {
 	}
 }
 
-// markExecuted marks the executed steps of a waiting plan, so that nobody approves them again. After an error, they stay
-// approved: a second approval finds that their pods are gone.
+// markExecuted marks the executed steps of a waiting plan, so that nobody approves them again.
+// After an error, they stay approved: a second approval finds that their pods are gone.
 func (c approvedPlans) markExecuted(ctx context.Context, by plan.Approval, outcomes []plan.Outcome) {
 	if by.WaitingPlan == "" || c.Waiting == nil || len(outcomes) == 0 {
 		return

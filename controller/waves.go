@@ -248,8 +248,8 @@ func roomProblem(all []plan.Move, done []plan.Outcome, m plan.Move) string {
 	return ""
 }
 
-// splitByNode returns the candidates without those that empty a node which another move has failed to leave. For each of
-// those, it returns an outcome.
+// splitByNode returns the candidates without those that empty a node which another move has failed
+// to leave. For each of those, it returns an outcome.
 func splitByNode(todo plan.Plan, done []plan.Outcome, candidates []plan.Move) (ready []plan.Move, dropped []plan.Outcome) {
 	failed := map[string]plan.Outcome{} // by goal ID
 	for _, o := range done {

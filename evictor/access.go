@@ -34,8 +34,9 @@ func (a *accessReviews) forget() {
 	a.known = map[accessQuestion]accessReview{}
 }
 
-// resolve returns the verdict on a move that was answered with 403. If this account may evict or delete in the namespace,
-// admission refused it. If it may not, or if the API server does not say so, the pass must stop.
+// resolve returns the verdict on a move that was answered with 403. If this account may evict or
+// delete in the namespace, admission refused it. If it may not, or if the API server does not say
+// so, the pass must stop.
 func (a *accessReviews) resolve(ctx context.Context, m plan.Move, v Verdict) Verdict {
 	switch r := a.review(ctx, accessQuestion{m.Pod.Namespace, m.Removal}); {
 	case r.err != nil:

@@ -108,8 +108,8 @@ func admissionVerdict(msg string) Verdict {
 // maxMessageBytes bounds a text of a webhook or policy in reports and in the stored state.
 const maxMessageBytes = 512
 
-// singleLine returns the beginning of a text in one line, without characters that control a terminal or change the direction
-// of text.
+// singleLine returns the beginning of a text in one line, without characters that control a
+// terminal or change the direction of text.
 func singleLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	return printable(s[:min(len(s), maxMessageBytes)])

@@ -17,8 +17,8 @@ func hasEnded(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
 }
 
-// requestDeletion deletes the pod if it has not changed since it was read. Otherwise a pod that no longer counts as ended,
-// or that somebody has just protected, could be deleted.
+// requestDeletion deletes the pod if it has not changed since it was read. Otherwise a pod that no
+// longer counts as ended, or that somebody has just protected, could be deleted.
 func (l *Live) requestDeletion(ctx context.Context, m plan.Move, pod *corev1.Pod) error {
 	uid := types.UID(m.Pod.UID)
 	return l.podAPI.delete(ctx, m.Pod.Namespace, m.Pod.Name, &metav1.DeleteOptions{

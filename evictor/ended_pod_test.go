@@ -54,7 +54,8 @@ func TestEndedPodIsRemoved(t *testing.T) {
 	}
 }
 
-// TestEndedPodLeavesReplacements checks that a removed pod does not claim the replacement of another pod of its workload.
+// TestEndedPodLeavesReplacements checks that a removed pod does not claim the replacement of
+// another pod of its workload.
 func TestEndedPodLeavesReplacements(t *testing.T) {
 	w := newFakeCluster(endedPod(), testPod("d2", "u2", "n3"))
 	w.createReplacement = "n1"
@@ -65,7 +66,8 @@ func TestEndedPodLeavesReplacements(t *testing.T) {
 	}
 }
 
-// TestRunningPodIsNotDeleted checks that neither request is sent for a pod that runs, or that changes after it was read.
+// TestRunningPodIsNotDeleted checks that neither request is sent for a pod that runs, or that
+// changes after it was read.
 func TestRunningPodIsNotDeleted(t *testing.T) {
 	for _, phase := range []corev1.PodPhase{corev1.PodRunning, corev1.PodPending, corev1.PodUnknown, ""} {
 		for _, how := range []plan.Removal{plan.ByEviction, plan.ByDeletion} {

@@ -16,8 +16,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// EventRecorder publishes Kubernetes events about evicted pods, workloads with the longest back-off, pauses, breaker
-// trips, plans that wait for approval, and passes that could judge nothing. Recorder sends events in the background and drops those that it cannot send.
+// EventRecorder publishes Kubernetes events about evicted pods, workloads with the longest
+// back-off, pauses, breaker trips, plans that wait for approval, and passes that could judge
+// nothing. Recorder sends events in the background and drops those that it cannot send.
 type EventRecorder struct {
 	Recorder events.EventRecorder
 	// Namespace is the namespace of the Lease. Events about pauses and breaker trips refer to the Lease.

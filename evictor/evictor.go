@@ -1,9 +1,9 @@
 // Package evictor executes the moves of one wave: it evicts pods through the Eviction API and waits
 // until each evicted pod is gone and its replacement is Ready.
 //
-// The package decides how an eviction is requested, what each answer means, and when a pass must stop. The package
-// never chooses pods, never counts budgets, and removes pods that run only by policy/v1 evictions. It deletes a pod only
-// if the move says so and the pod has ended.
+// The package decides how an eviction is requested, what each answer means, and when a pass must
+// stop. The package never chooses pods, never counts budgets, and removes pods that run only by
+// policy/v1 evictions. It deletes a pod only if the move says so and the pod has ended.
 package evictor
 
 import (

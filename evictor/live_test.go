@@ -50,13 +50,14 @@ type fakeCluster struct {
 	reads int
 	// deletions are the options of each request to delete a pod.
 	deletions []*metav1.DeleteOptions
-	// reviews counts access reviews, and reviewed is the last one. mayNotEvict is their answer, and reviewErr their error.
+	// reviews counts access reviews, and reviewed is the last one. mayNotEvict is their answer, and
+	// reviewErr their error.
 	reviews     int
 	reviewed    plan.Removal
 	mayNotEvict bool
 	reviewErr   error
-	// onList is called before the nth list, counting from 1, unless it is nil. If onList returns an error, the list fails
-	// with that error.
+	// onList is called before the nth list, counting from 1, unless it is nil. If onList returns an
+	// error, the list fails with that error.
 	onList func(n int) error
 	lists  int
 	// onEvict is called for each eviction request, unless it is nil.

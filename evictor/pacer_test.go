@@ -39,8 +39,8 @@ func TestThePaceGoesOnWithAnotherEvictor(t *testing.T) {
 	}
 }
 
-// TestThePaceGoesOnWithoutALimit: the new evictor has no limit. Its first evictions wait for the interval of the earlier
-// one, and the later ones do not wait.
+// TestThePaceGoesOnWithoutALimit: the new evictor has no limit. Its first evictions wait for the
+// interval of the earlier one, and the later ones do not wait.
 func TestThePaceGoesOnWithoutALimit(t *testing.T) {
 	runAtNoon(t, func(t *testing.T) {
 		before, now := &Live{pacer: newPacer(6, clock.RealClock{})}, &Live{pacer: newPacer(0, clock.RealClock{})}

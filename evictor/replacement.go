@@ -13,8 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// pendingAfter is how long no node takes the replacement of a move without a predicted place before it counts as Pending,
-// after the evicted pod is gone. It is longer than the longest back-off of kube-scheduler, 10 seconds.
+// pendingAfter is how long no node takes the replacement of a move without a predicted place before
+// it counts as Pending, after the evicted pod is gone. It is longer than the longest back-off of
+// kube-scheduler, 10 seconds.
 const pendingAfter = 15 * time.Second
 
 // watchAfterStop is how long accepted evictions are watched after the program was told to stop.

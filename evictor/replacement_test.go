@@ -26,8 +26,8 @@ func (c *hastyClock) NewTimer(d time.Duration) clock.Timer {
 	return c.RealClock.NewTimer(0)
 }
 
-// TestTheWaitIsBounded checks that no grace period makes a move wait longer than MaxGracePeriod plus VerifyTimeout, which
-// is one minute here, or give up before VerifyTimeout.
+// TestTheWaitIsBounded checks that no grace period makes a move wait longer than MaxGracePeriod
+// plus VerifyTimeout, which is one minute here, or give up before VerifyTimeout.
 func TestTheWaitIsBounded(t *testing.T) {
 	day := int64(24 * 60 * 60)
 	for _, c := range []struct {

@@ -37,8 +37,9 @@ const (
 
 var errStoppedOrNotLeading = errors.New("this process was told to stop or no longer leads")
 
-// sendRemoval requests the eviction of the pod, or its deletion if the move says so, and classifies the answer. pod is
-// what the API server returned right before. If ctx ends, the call may still continue until callTimeout after its start.
+// sendRemoval requests the eviction of the pod, or its deletion if the move says so, and classifies
+// the answer. pod is what the API server returned right before. If ctx ends, the call may still
+// continue until callTimeout after its start.
 func (l *Live) sendRemoval(ctx context.Context, m plan.Move, pod *corev1.Pod) Verdict {
 	call, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cancel(nil)

@@ -26,8 +26,9 @@ const (
 // evictions wait meanwhile.
 const siblingsTimeout = 10 * time.Second
 
-// checkSiblings reads the pods of each requirement of the move from the API server, within siblingsTimeout. If
-// checkSiblings returns false, too few are Ready, their number is unknown, the wave is stale, or the API server throttles.
+// checkSiblings reads the pods of each requirement of the move from the API server, within
+// siblingsTimeout. If checkSiblings returns false, too few are Ready, their number is unknown, the
+// wave is stale, or the API server throttles.
 func (l *Live) checkSiblings(ctx context.Context, h *throttle, m plan.Move) (Verdict, attempt, bool) {
 	check, cancel := context.WithTimeout(ctx, siblingsTimeout)
 	defer cancel()

@@ -235,8 +235,9 @@ func (s slowLists) list(ctx context.Context, namespace string, opts metav1.ListO
 	}
 }
 
-// TestNoEvictionBeginsAfterTheMaximumAgeOfItsWave: the replacement of the first pod exists after 44 s, and the API server
-// then asks to wait for 29 s. If a turn of the pacer comes once a minute, waiting for it is allowed.
+// TestNoEvictionBeginsAfterTheMaximumAgeOfItsWave: the replacement of the first pod exists after 44
+// s, and the API server then asks to wait for 29 s. If a turn of the pacer comes once a minute,
+// waiting for it is allowed.
 func TestNoEvictionBeginsAfterTheMaximumAgeOfItsWave(t *testing.T) {
 	for _, perMinute := range []int{0, 1} {
 		synctest.Test(t, func(t *testing.T) {

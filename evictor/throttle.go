@@ -29,8 +29,9 @@ type throttle struct {
 	total time.Duration
 }
 
-// No eviction begins later than maxWaveAge after the start of its wave: the time for the pacer plus the longest delay
-// that the API server may ask for. If evictor.perMinute is less than 4, the pacer may need up to maxInterval for a turn.
+// No eviction begins later than maxWaveAge after the start of its wave: the time for the pacer plus
+// the longest delay that the API server may ask for. If evictor.perMinute is less than 4, the pacer
+// may need up to maxInterval for a turn.
 const (
 	maxWaveAge      = snapshotFreshness + maxThrottle
 	maxPacedWaveAge = maxInterval + maxThrottle
@@ -82,8 +83,9 @@ func (h *throttle) wait(ctx context.Context) bool {
 // maxInterval is the interval of evictor.perMinute 1, the lowest rate.
 const maxInterval = time.Minute
 
-// pacer spaces eviction requests evenly. Unused turns are not saved up. A turn lasts until its eviction is requested, and
-// the interval counts from then, so that an eviction whose checks take long does not start beside the next one.
+// pacer spaces eviction requests evenly. Unused turns are not saved up. A turn lasts until its
+// eviction is requested, and the interval counts from then, so that an eviction whose checks take
+// long does not start beside the next one.
 type pacer struct {
 	interval time.Duration
 	clock    clock.WithTicker
@@ -126,8 +128,9 @@ func (p *pacer) continueFrom(before *pacer) {
 	}
 }
 
-// begin waits for the caller's turn. Without a limit per minute, callers take no turns, and wait only for the interval of
-// an earlier pacer. begin returns false if ctx ends first. After begin has returned true, the caller must call end.
+// begin waits for the caller's turn. Without a limit per minute, callers take no turns, and wait
+// only for the interval of an earlier pacer. begin returns false if ctx ends first. After begin has
+// returned true, the caller must call end.
 func (p *pacer) begin(ctx context.Context) bool {
 	if ctx.Err() != nil {
 		return false

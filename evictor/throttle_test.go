@@ -94,7 +94,8 @@ func (c watchedClock) Now() time.Time {
 	return c.RealClock.Now()
 }
 
-// An eviction waits if the API server asks another one to slow down while the pod is checked. Its pod is then checked again.
+// An eviction waits if the API server asks another one to slow down while the pod is checked. Its
+// pod is then checked again.
 func TestAnEvictionIsDelayedDuringItsChecks(t *testing.T) {
 	runAtNoon(t, func(t *testing.T) {
 		w := newFakeCluster(testPod("d1", "u1", "n3"))

@@ -167,8 +167,9 @@ func add(pods ...*corev1.Pod) func(map[string]*corev1.Pod) {
 	}
 }
 
-// TestWhichPodsReplaceTheEvicted: a replacement is a pod of the same workload that began to exist during the wave and does
-// not terminate. Each evicted pod has its own replacement, and the oldest pod comes first.
+// TestWhichPodsReplaceTheEvicted: a replacement is a pod of the same workload that began to exist
+// during the wave and does not terminate. Each evicted pod has its own replacement, and the oldest
+// pod comes first.
 func TestWhichPodsReplaceTheEvicted(t *testing.T) {
 	c := newTrackerCase(t)
 	c.scan("before any change", "", "", add())

@@ -58,8 +58,8 @@ func TestReplacementMayStayPending(t *testing.T) {
 	}
 }
 
-// TestPendingReplacementThatLands checks that a replacement that the scheduler places a moment later counts as landed, and
-// that it counts as a bad landing only where the move does not help.
+// TestPendingReplacementThatLands checks that a replacement that the scheduler places a moment
+// later counts as landed, and that it counts as a bad landing only where the move does not help.
 func TestPendingReplacementThatLands(t *testing.T) {
 	for node, code := range map[string]plan.Code{"n2": plan.PodExpired, "n3": plan.LandedElsewhere} {
 		w := newFakeCluster(testPod("d1", "u1", "n3"))

@@ -8,8 +8,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// workloadTurns lets the moves of one workload take turns. A turn ends when the replacement of the evicted pod exists,
-// or when the move ends. If the replacement is refused, for example by a ResourceQuota, the workload loses one pod only.
+// workloadTurns lets the moves of one workload take turns. A turn ends when the replacement of the
+// evicted pod exists, or when the move ends. If the replacement is refused, for example by a
+// ResourceQuota, the workload loses one pod only.
 type workloadTurns struct {
 	mu    sync.Mutex
 	free  map[plan.ObjectRef]chan struct{} // has one element while no move has the turn

@@ -110,8 +110,9 @@ func FromNode(n *corev1.Node) (Hint, bool) {
 	return h, true
 }
 
-// WithHint returns the node with the hint, and whether it changed. WithHint changes nothing else on the node. If a taint or label
-// of another owner uses Key, WithHint keeps it, writes no hint, and removes an existing hint of Evenkeel.
+// WithHint returns the node with the hint, and whether it changed. WithHint changes nothing else on
+// the node. If a taint or label of another owner uses Key, WithHint keeps it, writes no hint, and
+// removes an existing hint of Evenkeel.
 func WithHint(n *corev1.Node, h Hint) (*corev1.Node, bool) {
 	old, ours := FromNode(n)
 	if ours && old.Kind == h.Kind && old.Run == h.Run && old.Expires.Equal(h.Expires.Truncate(time.Second)) {

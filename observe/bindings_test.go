@@ -91,8 +91,8 @@ func TestBindingsAreBounded(t *testing.T) {
 	}
 }
 
-// TestRecreatedPodsAreNotBindings checks that a pod which was created again with a node, while the watch was closed, does
-// not count as bound by a scheduler.
+// TestRecreatedPodsAreNotBindings checks that a pod which was created again with a node, while the
+// watch was closed, does not count as bound by a scheduler.
 func TestRecreatedPodsAreNotBindings(t *testing.T) {
 	for _, earlierNode := range []string{"", "n1"} {
 		b := &Bindings{wanted: func(*corev1.Pod) bool { return true }, next: make(chan binding, 1)}

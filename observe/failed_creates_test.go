@@ -157,8 +157,8 @@ func TestAMissingPermissionForEventsDoesNotStopThePass(t *testing.T) {
 	}
 }
 
-// TestSnapshotWithoutEvents: an API server scans all of its events for each read, and bindings are checked all the time,
-// so only the snapshot of a pass reads events.
+// TestSnapshotWithoutEvents: an API server scans all of its events for each read, and bindings are
+// checked all the time, so only the snapshot of a pass reads events.
 func TestSnapshotWithoutEvents(t *testing.T) {
 	client := newClient(kubeSystem(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}})
 	s := &eventServer{events: []corev1.Event{failedCreateOf("db", time.Minute)}}

@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// NodeEvents knows when a node last appeared, and when a node last became Ready. Virtual nodes do not count. Its methods
-// are safe for concurrent use.
+// NodeEvents knows when a node last appeared, and when a node last became Ready. Virtual nodes do
+// not count. Its methods are safe for concurrent use.
 type NodeEvents struct {
 	clock   clock.PassiveClock
 	changed chan struct{} // has room for one value

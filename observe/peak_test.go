@@ -252,8 +252,8 @@ func residentMemory(t *testing.T) string {
 	return string(b)
 }
 
-// checkBindings checks bindings in the background until the test ends. Like the controller, it is idle nine times as long
-// as a check takes, and checks nothing during a plan.
+// checkBindings checks bindings in the background until the test ends. Like the controller, it is
+// idle nine times as long as a check takes, and checks nothing during a plan.
 func checkBindings(t *testing.T, o *Observer, planning *sync.Mutex) {
 	var checks sync.WaitGroup
 	ctx, cancel := context.WithCancel(t.Context())

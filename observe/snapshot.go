@@ -8,9 +8,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Objects returns the last known state of all objects, with the current time, the server version and the measured usage.
-// It reads the events FailedCreate from the API server, unless an answer is less than 30 s old. If they cannot be read,
-// EventsError says why.
+// Objects returns the last known state of all objects, with the current time, the server version
+// and the measured usage. It reads the events FailedCreate from the API server, unless an answer is
+// less than 30 s old. If they cannot be read, EventsError says why.
 func (o *Observer) Objects(ctx context.Context) *cluster.Objects {
 	o.events.read(ctx)
 	out := o.objectsWithoutEvents()

@@ -18,9 +18,10 @@ const (
 	// watchProvenAfter is the time after which a new watch without events counts as working. A proxy
 	// in front of the API server may open a watch and close it at once.
 	watchProvenAfter = time.Second
-	// Watches that are silent for longer than guards.maxStaleness no longer count as working, but that limit is at least
-	// minWatchSilence and at most maxWatchSilence. API servers send a bookmark every minute if there are no events, but not
-	// for every kind that never changes. After a silence, only a new list is therefore proof that the view is current.
+	// Watches that are silent for longer than guards.maxStaleness no longer count as working, but
+	// that limit is at least minWatchSilence and at most maxWatchSilence. API servers send a
+	// bookmark every minute if there are no events, but not for every kind that never changes.
+	// After a silence, only a new list is therefore proof that the view is current.
 	minWatchSilence = 90 * time.Second
 	maxWatchSilence = 3 * time.Minute
 )

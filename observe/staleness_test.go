@@ -193,8 +193,9 @@ func TestStreamedListCountsFromItsEnd(t *testing.T) {
 	x.wantStaleness(2*time.Minute+time.Second, "its watch has been silent")
 }
 
-// TestSilentWatchIsBroken covers a connection that hangs. API servers send a bookmark every minute, so only their absence
-// shows that the watch is broken, also if there was none yet. The informer then opens a new watch.
+// TestSilentWatchIsBroken covers a connection that hangs. API servers send a bookmark every minute,
+// so only their absence shows that the watch is broken, also if there was none yet. The informer
+// then opens a new watch.
 func TestSilentWatchIsBroken(t *testing.T) {
 	for name, first := range map[string]bool{"after a bookmark": true, "before the first bookmark": false} {
 		t.Run(name, func(t *testing.T) {
@@ -313,7 +314,8 @@ func TestInformerListsTheLatestVersionAfterSilence(t *testing.T) {
 	}
 }
 
-// TestSilentWatchesAddUp covers a proxy that opens every watch, delivers nothing, and ends it before the limit for silence.
+// TestSilentWatchesAddUp covers a proxy that opens every watch, delivers nothing, and ends it
+// before the limit for silence.
 func TestSilentWatchesAddUp(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)

@@ -9,15 +9,16 @@
 //
 // Limits of the predictions:
 //
-//   - In clusters of 100 or more nodes, the scheduler scores only a sample of the feasible nodes. The first node of the
-//     sample is not known, so every first node is equally likely. The model orders nodes by name.
-//     docs/reference/placement.md says which of these results are exact.
-//   - The model ignores preemption, extenders and pods that are scheduled at the same moment. It counts nominated pods on
-//     their nominated node.
-//   - A move in the model binds no volume, so two pods with unbound claims may get the same volume. If several volumes of
-//     one size, or several storage capacities, match a claim, the model takes the first by name. The scheduler takes any.
-//   - If nodes report different sizes of an image, the scheduler uses the first size that it saw. The model uses the size
-//     on the first node by name.
-//   - The model assumes that the replacement has the victim's labels and spec. During a rollout, the replacement may have
-//     another template.
+//   - In clusters of 100 or more nodes, the scheduler scores only a sample of the feasible nodes.
+//     The first node of the sample is not known, so every first node is equally likely. The model
+//     orders nodes by name. docs/reference/placement.md says which of these results are exact.
+//   - The model ignores preemption, extenders and pods that are scheduled at the same moment. It
+//     counts nominated pods on their nominated node.
+//   - A move in the model binds no volume, so two pods with unbound claims may get the same volume.
+//     If several volumes of one size, or several storage capacities, match a claim, the model takes
+//     the first by name. The scheduler takes any.
+//   - If nodes report different sizes of an image, the scheduler uses the first size that it saw.
+//     The model uses the size on the first node by name.
+//   - The model assumes that the replacement has the victim's labels and spec. During a rollout,
+//     the replacement may have another template.
 package placement

@@ -23,7 +23,8 @@ type Explanation struct {
 type NodeStatus struct {
 	Zone    string `json:"zone"`
 	InScope bool   `json:"inScope"`
-	// State lists conditions that keep pods away, such as "cordoned" or "not Ready". It is empty if the node takes pods.
+	// State lists conditions that keep pods away, such as "cordoned" or "not Ready". It is empty if
+	// the node takes pods.
 	State []string `json:"state"`
 	// Used is the known usage by resource, as fractions of allocatable.
 	Used map[string]float64 `json:"used,omitempty"`
@@ -38,8 +39,8 @@ type GoalStatus struct {
 	Mode StrategyMode `json:"mode,omitempty"`
 	// EvictionHelps reports that evicting the pod would lower the excess of the goal.
 	EvictionHelps bool `json:"evictionHelps"`
-	// Constraint reports that the plan must not worsen the goal but does not try to meet it. The strategy of the goal is
-	// not due, or it waits.
+	// Constraint reports that the plan must not worsen the goal but does not try to meet it. The
+	// strategy of the goal is not due, or it waits.
 	Constraint bool `json:"constraint"`
 	// WaitReason describes what the strategy waits for.
 	WaitReason string `json:"waitReason,omitempty"`
@@ -58,24 +59,27 @@ type PodExplanation struct {
 	Proposed []ProposedMove `json:"proposed,omitempty"`
 	// Verdict is the reason why the pod would be moved or stays.
 	Verdict Reason `json:"verdict"`
-	// NotNeeded is the reason why no goal needs an eviction of the pod. It is set only if the verdict comes from a guard.
+	// NotNeeded is the reason why no goal needs an eviction of the pod. It is set only if the
+	// verdict comes from a guard.
 	NotNeeded string `json:"notNeeded,omitempty"`
-	// NoGoal says for each strategy that removes ended pods why it states no goal about this one. It is set only for pods that
-	// have ended.
+	// NoGoal says for each strategy that removes ended pods why it states no goal about this one.
+	// It is set only for pods that have ended.
 	NoGoal []StrategyMessage `json:"noGoal,omitempty"`
 	// OnlyObstacle reports that the planner considered the pod, and that no rule but the one in Verdict rejects it now.
 	// Without that rule, the planner may move the pod. It may also move other pods instead: a rule that rejects one pod
 	// of a workload often rejects all of them.
 	OnlyObstacle bool         `json:"onlyObstacle"`
 	Goals        []GoalStatus `json:"goals"`
-	// JudgedFor is the mode of the strategies for which Limits and Landing are judged. It is empty for automatic strategies.
+	// JudgedFor is the mode of the strategies for which Limits and Landing are judged. It is empty
+	// for automatic strategies.
 	JudgedFor StrategyMode `json:"judgedFor,omitempty"`
 	Requests  []string     `json:"requests"`
 	Guards    []RuleResult `json:"guards"`
 	Budgets   []RuleResult `json:"budgets"`
 	Limits    []RuleResult `json:"limits"`
-	// Strategies says for each strategy with rules of its own whether they allow a move of the pod. The limits count only
-	// moves for the strategy. Strategies is empty if no strategy has such rules.
+	// Strategies says for each strategy with rules of its own whether they allow a move of the pod.
+	// The limits count only moves for the strategy. Strategies is empty if no strategy has such
+	// rules.
 	Strategies []StrategyResult `json:"strategies,omitempty"`
 	Landing    Landing          `json:"landing"`
 }
@@ -89,7 +93,8 @@ type StrategyMessage struct {
 // StrategyResult is the result of the rules of one strategy's own for a pod, without the global rules.
 type StrategyResult struct {
 	Strategy string `json:"strategy"`
-	// Allows reports that the scope, the selector and the guards of the strategy, minConfidence included, allow the move.
+	// Allows reports that the scope, the selector and the guards of the strategy, minConfidence
+	// included, allow the move.
 	Allows bool `json:"allows"`
 	// Reason is the first rule that forbids the move. It is empty if Allows is true.
 	Reason Reason       `json:"reason,omitzero"`
@@ -118,7 +123,8 @@ type Landing struct {
 	UnknownReason string `json:"unknownReason,omitempty"`
 	// Verdict is the reason why the landing is not acceptable. Its code is empty for an acceptable landing.
 	Verdict Reason `json:"verdict"`
-	// Rule is LandingNotRequired if no place is predicted, and a strategy may move the pod nevertheless. Otherwise it is empty.
+	// Rule is LandingNotRequired if no place is predicted, and a strategy may move the pod
+	// nevertheless. Otherwise it is empty.
 	Rule               LandingRule `json:"rule,omitempty"`
 	Confidence         float64     `json:"confidence"`
 	ReturnProbability  float64     `json:"returnProbability"`

@@ -12,11 +12,12 @@ type GoalKind string
 const (
 	// NodeBelow requires a resource of a node at or below Limit, a fraction of allocatable.
 	NodeBelow GoalKind = "NodeBelow"
-	// SkewAtMost requires that the fullest domain of TopologyKey has at most Limit more pods of a group than the emptiest.
-	// A move out of Domains does not improve the goal, although the difference may fall.
+	// SkewAtMost requires that the fullest domain of TopologyKey has at most Limit more pods of a
+	// group than the emptiest. A move out of Domains does not improve the goal, although the
+	// difference may fall.
 	SkewAtMost GoalKind = "SkewAtMost"
-	// CountAtMost requires that each domain of TopologyKey has at most Limit pods of a group. A move out of Domains does not
-	// improve the goal.
+	// CountAtMost requires that each domain of TopologyKey has at most Limit pods of a group. A
+	// move out of Domains does not improve the goal.
 	CountAtMost GoalKind = "CountAtMost"
 	// PodsApart requires that no two pods of a Conflict run in the same domain.
 	PodsApart GoalKind = "PodsApart"
@@ -49,8 +50,8 @@ type Goal struct {
 	Strategy string    `json:"strategy"`
 	Kind     GoalKind  `json:"kind"`
 	Subject  ObjectRef `json:"subject"`
-	// Group names the pods of SkewAtMost and CountAtMost, if another goal of the strategy is about other pods of the subject,
-	// such as those of another ReplicaSet.
+	// Group names the pods of SkewAtMost and CountAtMost, if another goal of the strategy is about
+	// other pods of the subject, such as those of another ReplicaSet.
 	Group string `json:"group,omitempty"`
 	// Resource is set for NodeBelow.
 	Resource string `json:"resource,omitempty"`
@@ -65,8 +66,9 @@ type Goal struct {
 	Weight float64 `json:"weight"`
 	// Soft marks a goal of a soft strategy. It does not limit moves for strategies that are not soft.
 	Soft bool `json:"soft,omitempty"`
-	// Excess is the amount above the limit before the plan: a fraction of allocatable for NodeBelow, skew minus limit
-	// for SkewAtMost, conflicts for PodsApart, the fewest pods that must leave for the others. It is 0 if the goal is met.
+	// Excess is the amount above the limit before the plan: a fraction of allocatable for
+	// NodeBelow, skew minus limit for SkewAtMost, conflicts for PodsApart, the fewest pods that
+	// must leave for the others. It is 0 if the goal is met.
 	Excess float64 `json:"excess"`
 	// Reason is the reason of moves that contribute to this goal.
 	Reason Reason `json:"-"`
@@ -75,20 +77,22 @@ type Goal struct {
 	Constraint bool `json:"-"`
 	// Mode is the mode of the strategy. Empty means Automatic.
 	Mode StrategyMode `json:"-"`
-	// Wait is set for an unmet goal that is a Constraint although its strategy is due. It describes what the strategy waits
-	// for: more samples, more under-utilized nodes, or another metric of the node.
+	// Wait is set for an unmet goal that is a Constraint although its strategy is due. It describes
+	// what the strategy waits for: more samples, more under-utilized nodes, or another metric of
+	// the node.
 	Wait Reason `json:"-"`
 	// Amounts are the amounts that NodeBelow counts. Nil means the requests of all pods.
 	Amounts *cluster.Amounts `json:"-"`
 	// Node is the subject of NodeBelow and NodeEmpty.
 	Node cluster.NodeID `json:"-"`
-	// Pods is the group of SkewAtMost and CountAtMost without terminal pods, the pods of the conflicts of PodsApart, the
-	// pod of PodAway, or the pods that must leave the node of NodeEmpty.
+	// Pods is the group of SkewAtMost and CountAtMost without terminal pods, the pods of the
+	// conflicts of PodsApart, the pod of PodAway, or the pods that must leave the node of
+	// NodeEmpty.
 	Pods []cluster.PodID `json:"-"`
 	// Domains are the values of TopologyKey in which the group can run, sorted. Nil, for CountAtMost, means all values.
 	Domains []string `json:"-"`
-	// NotCounted marks, by node, the nodes whose pods SkewAtMost and CountAtMost do not count. Nil means none. Goals may
-	// share the slice.
+	// NotCounted marks, by node, the nodes whose pods SkewAtMost and CountAtMost do not count. Nil
+	// means none. Goals may share the slice.
 	NotCounted []bool `json:"-"`
 	// Conflicts are the pairs of PodsApart.
 	Conflicts []Conflict `json:"-"`
@@ -97,13 +101,14 @@ type Goal struct {
 	Targets []bool `json:"-"`
 	// Leaving are the pods of a NodeEmpty in the plan.
 	Leaving []PodRef `json:"leaving,omitempty"`
-	// KeepEmptyFor is how long a hint keeps new pods away from the node of a NodeEmpty after it was emptied with hints. 0
-	// means not at all.
+	// KeepEmptyFor is how long a hint keeps new pods away from the node of a NodeEmpty after it was
+	// emptied with hints. 0 means not at all.
 	KeepEmptyFor time.Duration `json:"-"`
-	// MaxNodes is the largest number of nodes that one plan may empty for the strategy of a NodeEmpty. 0 means no limit.
+	// MaxNodes is the largest number of nodes that one plan may empty for the strategy of a
+	// NodeEmpty. 0 means no limit.
 	MaxNodes int `json:"-"`
-	// MayReturn means that the replacement may run on the node that its pod left. It is for PodAway goals that are about
-	// the pod and not about its node.
+	// MayReturn means that the replacement may run on the node that its pod left. It is for PodAway
+	// goals that are about the pod and not about its node.
 	MayReturn bool `json:"mayReturn,omitempty"`
 	// Removal is set for a PodAway about a pod that has ended. It says how the pod is removed.
 	Removal Removal `json:"-"`

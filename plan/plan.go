@@ -20,9 +20,10 @@ type Plan struct {
 	Expires          time.Time   `json:"expires"`
 	Cluster          ClusterInfo `json:"cluster"`
 	ConfigHash       string      `json:"configHash"`
-	// NothingJudged lists the causes why the pass could judge nothing: no strategy could measure a goal, no replacement
-	// could be predicted for a reason that lies in the server or the schedulers, or the cluster could not be read. It is
-	// empty if the pass judged something. NothingJudgedCodes lists the possible codes.
+	// NothingJudged lists the causes why the pass could judge nothing: no strategy could measure a
+	// goal, no replacement could be predicted for a reason that lies in the server or the
+	// schedulers, or the cluster could not be read. It is empty if the pass judged something.
+	// NothingJudgedCodes lists the possible codes.
 	NothingJudged []Reason `json:"nothingJudged,omitempty"`
 	Moves         []Move   `json:"moves"`
 	// Proposals are the plans of strategies in the modes Approve and ShowOnly, in this order. A mode is left out if no
@@ -33,8 +34,8 @@ type Plan struct {
 	// Pressure lists the pressure hints, sorted by node.
 	Pressure   []PressureHint `json:"pressure,omitempty"`
 	Rejections Rejections     `json:"rejections"`
-	// Goals are those with excess before. Of the kind PodAway, it lists those that a move improves and the first others of
-	// each strategy; PodGoals counts all.
+	// Goals are those with excess before. Of the kind PodAway, it lists those that a move improves
+	// and the first others of each strategy; PodGoals counts all.
 	Goals []Goal `json:"goals"`
 	// PodGoals counts the goals of the kind PodAway with excess before, by strategy.
 	PodGoals []PodGoals `json:"podGoals,omitempty"`
@@ -73,9 +74,9 @@ type StrategyState struct {
 	Goals int `json:"goals"`
 	// Unmet is the number of goals with excess.
 	Unmet int `json:"unmet"`
-	// Due reports that this pass tries to meet the goals of the strategy, in the plan or in the proposal of its mode. The
-	// plan only avoids worsening the goals of other strategies, and ignores those in mode ShowOnly. Due is false for a
-	// strategy without goals.
+	// Due reports that this pass tries to meet the goals of the strategy, in the plan or in the
+	// proposal of its mode. The plan only avoids worsening the goals of other strategies, and
+	// ignores those in mode ShowOnly. Due is false for a strategy without goals.
 	Due bool `json:"due"`
 	// WaitingNodes is the number of nodes with an unmet goal for which the strategy waits. WaitReason says for
 	// what, if the text is the same for all of these nodes.
@@ -83,12 +84,14 @@ type StrategyState struct {
 	WaitReason   string `json:"waitReason,omitempty"`
 	// NoData names the usage data that a strategy by load lacks. It is empty if the strategy has its data.
 	NoData string `json:"noData,omitempty"`
-	// NothingInScope names the selector of the strategy's own that selects nothing. It is empty if each selects something.
+	// NothingInScope names the selector of the strategy's own that selects nothing. It is empty if
+	// each selects something.
 	NothingInScope string `json:"nothingInScope,omitempty"`
 	// NoViolation reports that the strategy states goals only about violations, and found none.
 	NoViolation bool `json:"noViolation,omitempty"`
-	// NoPodSelected names the podSelector of a strategy that states goals only about violations, if it selects no pod. That is
-	// healthy if such pods exist only at times, and a mistake if the selector is misspelled.
+	// NoPodSelected names the podSelector of a strategy that states goals only about violations, if
+	// it selects no pod. That is healthy if such pods exist only at times, and a mistake if the
+	// selector is misspelled.
 	NoPodSelected string `json:"noPodSelected,omitempty"`
 	// Settings are the strategy's own scope, limits, guards, weight and softness. It is nil if none is set.
 	Settings *StrategySettings `json:"settings,omitempty"`
@@ -144,11 +147,13 @@ type Move struct {
 	Cost               float64    `json:"cost"`
 	// Removal is set for a pod that has ended: no replacement follows, and To is empty.
 	Removal Removal `json:"removal,omitempty"`
-	// Landing is LandingNotRequired for a move without a predicted place: To is empty, and the replacement may stay Pending.
-	// Such moves are the last wave of a plan. Landing is empty for all others.
+	// Landing is LandingNotRequired for a move without a predicted place: To is empty, and the
+	// replacement may stay Pending. Such moves are the last wave of a plan. Landing is empty for
+	// all others.
 	Landing LandingRule `json:"landing,omitempty"`
-	// DisplacedFor is the pod that moves to From in a later wave, when this pod has left. Only the later move contributes
-	// to the Goals. DisplacedFor is nil for a move that contributes to its goals itself.
+	// DisplacedFor is the pod that moves to From in a later wave, when this pod has left. Only the
+	// later move contributes to the Goals. DisplacedFor is nil for a move that contributes to its
+	// goals itself.
 	DisplacedFor *PodRef `json:"displacedFor,omitempty"`
 
 	// AcceptableNodes names the acceptable nodes. The evictor compares them with the node on
@@ -161,7 +166,8 @@ type Move struct {
 	EligibilityInputs string `json:"-"`
 	// GracePeriodSeconds is the termination grace period of the evicted pod.
 	GracePeriodSeconds int64 `json:"-"`
-	// ReadyRequirements must hold right before the eviction. Without a PodDisruptionBudget, the API server checks nothing.
+	// ReadyRequirements must hold right before the eviction. Without a PodDisruptionBudget, the API
+	// server checks nothing.
 	ReadyRequirements []ReadyRequirement `json:"-"`
 }
 
@@ -238,8 +244,8 @@ type Bound struct {
 type UnmetReason string
 
 const (
-	// UnmetByScheduler means that a node would help the goal, but the scheduler would more likely place the replacement on
-	// another node.
+	// UnmetByScheduler means that a node would help the goal, but the scheduler would more likely
+	// place the replacement on another node.
 	UnmetByScheduler UnmetReason = "scheduler"
 	// UnmetNoTarget means that pods may leave, but each possible target node would worsen another goal.
 	UnmetNoTarget UnmetReason = "noTarget"

@@ -16,8 +16,8 @@ import (
 type PlannerState struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"` // "PlannerState"
-	// SpentBudgets are PodDisruptionBudgets (namespace/name) whose allowance a refused eviction (409) may have consumed.
-	// Each entry is valid until its time.
+	// SpentBudgets are PodDisruptionBudgets (namespace/name) whose allowance a refused eviction
+	// (409) may have consumed. Each entry is valid until its time.
 	SpentBudgets map[string]time.Time `json:"spentBudgets,omitempty"`
 	// Evictions counts the evictions of the last hour, including reserved ones.
 	Evictions []EvictionCount `json:"evictions,omitempty"`
@@ -36,14 +36,14 @@ type PlannerState struct {
 	// Schedulers counts the bindings of schedulers, by schedulerName. It has at most MaxSchedulers
 	// entries.
 	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
-	// Announced identifies the conditions about which receivers of notifications were told, and which still hold. It has
-	// at most MaxAnnounced entries.
+	// Announced identifies the conditions about which receivers of notifications were told, and
+	// which still hold. It has at most MaxAnnounced entries.
 	Announced []string `json:"announced,omitempty"`
 	// StrategyRuns has the times of the last passes of strategies with `missed: once` or `on`, by name. It has at most
 	// MaxStrategyRuns entries.
 	StrategyRuns map[string]StrategyRun `json:"strategyRuns,omitempty"`
-	// Discarded are the moves that a person discarded. They are stored beside the waiting plans, not with the other fields.
-	// It has at most MaxDiscarded entries.
+	// Discarded are the moves that a person discarded. They are stored beside the waiting plans,
+	// not with the other fields. It has at most MaxDiscarded entries.
 	Discarded []DiscardedMove `json:"discarded,omitempty"`
 }
 
@@ -331,12 +331,13 @@ const MaxSchedulers = 16
 // SchedulerBindings counts the observed bindings of one scheduler.
 type SchedulerBindings struct {
 	Seen int `json:"seen"`
-	// Predicted is the number of bindings with a prediction, and Hits the number of correct predictions among them. Only
-	// the latest bindings count, as many as placement.trust.minBindings.
+	// Predicted is the number of bindings with a prediction, and Hits the number of correct
+	// predictions among them. Only the latest bindings count, as many as
+	// placement.trust.minBindings.
 	Predicted int `json:"predicted"`
 	Hits      int `json:"hits"`
-	// Model identifies the Kubernetes version and the profile of the predictions. Counts with another model are ignored.
-	// Empty means the version of the snapshot and the default profile.
+	// Model identifies the Kubernetes version and the profile of the predictions. Counts with
+	// another model are ignored. Empty means the version of the snapshot and the default profile.
 	Model string `json:"model,omitempty"`
 }
 

@@ -29,15 +29,15 @@ type PressureHint struct {
 	// Predicted reports that the plan assumes the change that State names. Only plans of dry runs assume changes. Moves
 	// that need the hint are valid only after the change.
 	Predicted bool `json:"predicted,omitempty"`
-	// Rule is the rule that exceeded its level the most, and Value its value in the unit of the rule. OtherRules are the
-	// other rules above their level.
+	// Rule is the rule that exceeded its level the most, and Value its value in the unit of the
+	// rule. OtherRules are the other rules above their level.
 	Rule       string    `json:"rule,omitempty"`
 	Value      float64   `json:"value,omitempty"`
 	OtherRules []string  `json:"otherRules,omitempty"`
 	Since      time.Time `json:"since,omitzero"`
 	Expires    time.Time `json:"expires,omitzero"`
-	// Samples is the number of consecutive samples above the level, and RequiredSamples the number that the rule requires.
-	// Both are set for HintAwaitingSamples.
+	// Samples is the number of consecutive samples above the level, and RequiredSamples the number
+	// that the rule requires. Both are set for HintAwaitingSamples.
 	Samples         int `json:"samples,omitempty"`
 	RequiredSamples int `json:"requiredSamples,omitempty"`
 	// ForeignHint is the foreign label or taint, and RemoveCommand the command that removes it. Both are set for

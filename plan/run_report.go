@@ -34,8 +34,8 @@ type RunReport struct {
 	Waiting *Waiting `json:"waiting,omitempty"`
 	// Recovery is set if another process made the evictions. That process may already have reported the same run.
 	Recovery *Recovery `json:"recovery,omitempty"`
-	// Inputs are changed files that this process refused. Their previous content is in effect. Age is the time since the
-	// change, and Problems are the reasons.
+	// Inputs are changed files that this process refused. Their previous content is in effect. Age
+	// is the time since the change, and Problems are the reasons.
 	Inputs []Input `json:"inputs,omitempty"`
 }
 

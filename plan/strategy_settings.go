@@ -1,7 +1,7 @@
 package plan
 
-// StrategySettings are the settings of one strategy, besides its type and arguments. They narrow the global settings, and
-// only moves for the strategy obey them.
+// StrategySettings are the settings of one strategy, besides its type and arguments. They narrow
+// the global settings, and only moves for the strategy obey them.
 type StrategySettings struct {
 	// NodeSelector, Namespaces and PodSelector narrow the scope of the strategy.
 	NodeSelector string          `json:"nodeSelector,omitempty"`
@@ -41,8 +41,8 @@ type StrategyPerHour struct {
 	Cluster   *CountLimit `json:"cluster,omitempty"`
 }
 
-// StrategyGuards are the guards of one strategy that are stricter than the global ones. Durations have the format of the
-// configuration.
+// StrategyGuards are the guards of one strategy that are stricter than the global ones. Durations
+// have the format of the configuration.
 type StrategyGuards struct {
 	MinConfidence            float64  `json:"minConfidence,omitempty"`
 	MinReplicas              int      `json:"minReplicas,omitempty"`

@@ -9,8 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// Admit checks a saved plan, which a person may have edited, against the limits. Admit returns an outcome for each
-// move that exceeds a limit, of the pass or of the move's strategy, or that a person discarded. All other rules are checked by Recheck, wave by wave.
+// Admit checks a saved plan, which a person may have edited, against the limits. Admit returns an
+// outcome for each move that exceeds a limit, of the pass or of the move's strategy, or that a
+// person discarded. All other rules are checked by Recheck, wave by wave.
 func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan, now time.Time) []plan.Outcome {
 	c := search.NewSearch(&p.opts, s, st, nil, now)
 	var dropped []plan.Outcome

@@ -36,8 +36,8 @@ func BenchmarkAllStrategies(b *testing.B) {
 	benchmarkRatio(b, diverseCluster(5000, 100_000), otherStrategies)
 }
 
-// benchmarkRatio plans with ZoneSpread and NodeLoad, and with further strategies. It alternates between both and compares
-// the shortest times, because other programs slow down some of the plans.
+// benchmarkRatio plans with ZoneSpread and NodeLoad, and with further strategies. It alternates
+// between both and compares the shortest times, because other programs slow down some of the plans.
 func benchmarkRatio(b *testing.B, o *cluster.Objects, more string) {
 	s, err := cluster.New(o)
 	if err != nil {

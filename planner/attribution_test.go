@@ -29,8 +29,9 @@ func TestMovesListImprovedGoals(t *testing.T) {
 	}
 }
 
-// repeatMoves checks that each move improves every goal that it lists, and that one of them belongs to its strategy. Moves
-// that make room for others improve none. It returns the number of the other moves.
+// repeatMoves checks that each move improves every goal that it lists, and that one of them belongs
+// to its strategy. Moves that make room for others improve none. It returns the number of the other
+// moves.
 func repeatMoves(t *testing.T, s *cluster.Snapshot, conf *config.Config, p plan.Plan) (moves int) {
 	t.Helper()
 	track := goal.NewTracker(s, goal.Number(s, controller.Goals(s, conf.BuildStrategies(), nil)))
@@ -59,7 +60,8 @@ func repeatMoves(t *testing.T, s *cluster.Snapshot, conf *config.Config, p plan.
 	return moves
 }
 
-// TestMoveIsForTheMostImprovedGoal: a move from n1 to n3 meets the goal zones, and removes a quarter of the excess of hot.
+// TestMoveIsForTheMostImprovedGoal: a move from n1 to n3 meets the goal zones, and removes a
+// quarter of the excess of hot.
 func TestMoveIsForTheMostImprovedGoal(t *testing.T) {
 	s := snapshotOf(t, `
 base: three-nodes

@@ -69,8 +69,8 @@ objects:
 	}
 }
 
-// TestCountAtMostAndOthers checks that one eviction serves a node and a group, and that no move brings a domain above the
-// limit.
+// TestCountAtMostAndOthers checks that one eviction serves a node and a group, and that no move
+// brings a domain above the limit.
 func TestCountAtMostAndOthers(t *testing.T) {
 	s := snapshotOf(t, podsOnOneNode+`
 - {kind: Node, metadata: {name: n1, labels: {kubernetes.io/hostname: n1}}}

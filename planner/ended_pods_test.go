@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// TestEndedPods checks that the plan removes pods that have ended only for goals that ask for it, and that their removal
-// frees no room.
+// TestEndedPods checks that the plan removes pods that have ended only for goals that ask for it,
+// and that their removal frees no room.
 func TestEndedPods(t *testing.T) {
 	s := snapshotOf(t, podsOnOneNode+`
 - {kind: Deployment, metadata: {name: web}, spec: {replicas: 2}, status: {replicas: 2, readyReplicas: 2, availableReplicas: 2, updatedReplicas: 2}}

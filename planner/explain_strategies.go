@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// strategies returns, for each strategy with rules of its own, whether they allow a move of the pod. The result is nil if
-// no strategy has such rules. A soft strategy is listed too.
+// strategies returns, for each strategy with rules of its own, whether they allow a move of the
+// pod. The result is nil if no strategy has such rules. A soft strategy is listed too.
 func (e *Explainer) strategies(p *cluster.Pod) (out []plan.StrategyResult) {
 	for i, info := range e.start.Options.Strategies {
 		if info.Own == nil && !info.Soft {
@@ -59,8 +59,9 @@ func (e *Explainer) searchFor(mode plan.StrategyMode) explainedProposal {
 	return explainedProposal{plan.Automatic, e.start, e.done, e.moves}
 }
 
-// judge returns the search for which the limits and the landing of a pod are judged: the one that moves the pod, or else
-// the automatic one if an automatic goal needs the eviction, or else the first proposal with a goal that needs it.
+// judge returns the search for which the limits and the landing of a pod are judged: the one that
+// moves the pod, or else the automatic one if an automatic goal needs the eviction, or else the
+// first proposal with a goal that needs it.
 func (e *Explainer) judge(pod cluster.PodID, goals []plan.GoalStatus) explainedProposal {
 	automatic := explainedProposal{plan.Automatic, e.start, e.done, e.moves}
 	needs := func(mode plan.StrategyMode) bool {

@@ -44,8 +44,8 @@ func TestExplanationsAgreeWithPlans(t *testing.T) {
 	}
 }
 
-// TestExplainConfidenceOfStrategies: the strategy hot wants more confidence than the guards of all strategies. It does not
-// allow a move whose landing is uncertain.
+// TestExplainConfidenceOfStrategies: the strategy hot wants more confidence than the guards of all
+// strategies. It does not allow a move whose landing is uncertain.
 func TestExplainConfidenceOfStrategies(t *testing.T) {
 	for changes, want := range map[string]plan.Code{
 		"{kind: Node, metadata: {name: n3}}":                              plan.UncertainLanding,

@@ -40,8 +40,9 @@ func hasOtherModes(goals []plan.Goal) bool {
 	return slices.ContainsFunc(goals, func(g plan.Goal) bool { return modeOf(g) != plan.Automatic })
 }
 
-// propose returns the proposals for the other modes. They begin in the predicted result of the finished first search for
-// the automatic strategies, so no automatic move depends on a move that nobody has approved.
+// propose returns the proposals for the other modes. They begin in the predicted result of the
+// finished first search for the automatic strategies, so no automatic move depends on a move that
+// nobody has approved.
 func (p *Planner) propose(first *search.Search, goals []plan.Goal) (out []plan.Proposal) {
 	for _, mode := range []plan.StrategyMode{plan.Approve, plan.ShowOnly} {
 		if isRequested(mode, goals) {
@@ -76,8 +77,8 @@ func isRequested(mode plan.StrategyMode, goals []plan.Goal) bool {
 	})
 }
 
-// proposalSearch returns a search for the strategies in one mode. It begins in the predicted result of the first search,
-// and its goals are numbered from 1 there.
+// proposalSearch returns a search for the strategies in one mode. It begins in the predicted result
+// of the first search, and its goals are numbered from 1 there.
 func proposalSearch(opts *settings.Options, mode plan.StrategyMode, first *search.Search, goals []plan.Goal) *search.Search {
 	s := first.Snapshot
 	c := search.NewSearch(inMode(opts, mode), s, first.PlannerState, goal.Number(s, GoalsFor(mode, goals)), first.Now)
@@ -109,7 +110,8 @@ func (p *Planner) explainModes(e *Explainer, goals []plan.Goal) {
 	}
 }
 
-// rejection returns the reason why the plan, or otherwise a proposal that does not move the pod either, rejects the pod.
+// rejection returns the reason why the plan, or otherwise a proposal that does not move the pod
+// either, rejects the pod.
 func (e *Explainer) rejection(pod cluster.PodID) (plan.Reason, bool) {
 	r, refused := e.done.Rejections.Of(pod)
 	for _, of := range e.proposals {

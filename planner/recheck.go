@@ -78,8 +78,8 @@ func recheckWave(newSearch func() *search.Search, pl plan.Plan, wave int, moves 
 	return ok, dropped
 }
 
-// withUnderUtilized returns the goals without waits for under-utilized nodes. There were enough of these nodes when the plan
-// was made, and its moves fill them.
+// withUnderUtilized returns the goals without waits for under-utilized nodes. There were enough of
+// these nodes when the plan was made, and its moves fill them.
 func withUnderUtilized(goals []plan.Goal) []plan.Goal {
 	out := slices.Clone(goals)
 	for i := range out {
@@ -97,8 +97,8 @@ func newRecheck(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerStat
 	return c
 }
 
-// setStrategies sets the strategies of all moves of a plan. The first move of a step depends on the rules for the second,
-// which is in a later wave.
+// setStrategies sets the strategies of all moves of a plan. The first move of a step depends on the
+// rules for the second, which is in a later wave.
 func setStrategies(c *search.Search, moves []plan.Move) {
 	for _, m := range moves {
 		if p := FindPod(c.Snapshot, m.Pod); p != nil {
@@ -123,9 +123,10 @@ func findPlannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, str
 	return out, c.Steering.Forbids(out)
 }
 
-// recheckAll rechecks the moves until each of them is certain also once the others are gone. A move that leaves the wave
-// changes the landings of the others, so they are checked again as if the wave had never had that move. If a move that
-// empties a node is dropped, the other moves of the node leave the wave, too.
+// recheckAll rechecks the moves until each of them is certain also once the others are gone. A move
+// that leaves the wave changes the landings of the others, so they are checked again as if the wave
+// had never had that move. If a move that empties a node is dropped, the other moves of the node
+// leave the wave, too.
 func recheckAll(newSearch func() *search.Search, pl plan.Plan, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
 	for again := true; again; {
 		var out []plan.Outcome
@@ -241,8 +242,8 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	return fresh, step, plan.Outcome{}, true
 }
 
-// turnOf returns the turn of the strategies for which the moves are made. A plan has no wave with moves of two turns; if a
-// person has edited the plan, the stricter rule applies.
+// turnOf returns the turn of the strategies for which the moves are made. A plan has no wave with
+// moves of two turns; if a person has edited the plan, the stricter rule applies.
 func turnOf(o *settings.Options, moves []plan.Move) goal.Turn {
 	firm, soft := 0, 0
 	for _, m := range moves {
@@ -262,7 +263,8 @@ func turnOf(o *settings.Options, moves []plan.Move) goal.Turn {
 	return goal.EveryTurn
 }
 
-// modeOfMoves returns the mode of the strategies for which all these moves are made, or "" if it is not the same for all.
+// modeOfMoves returns the mode of the strategies for which all these moves are made, or "" if it is
+// not the same for all.
 func modeOfMoves(o *settings.Options, moves []plan.Move) plan.StrategyMode {
 	var mode plan.StrategyMode
 	for k, m := range moves {
@@ -279,8 +281,9 @@ func modeOfMoves(o *settings.Options, moves []plan.Move) plan.StrategyMode {
 	return mode
 }
 
-// isReserved reports whether the limits already count this move, because a pass has reserved it and has not recorded its
-// outcome. A pass reserves each part of a wave after it has rechecked that part.
+// isReserved reports whether the limits already count this move, because a pass has reserved it and
+// has not recorded its outcome. A pass reserves each part of a wave after it has rechecked that
+// part.
 func isReserved(c *search.Search, m plan.Move) bool {
 	return slices.ContainsFunc(c.PlannerState.Runs, func(run plan.OpenRun) bool {
 		return slices.ContainsFunc(run.Reservations, func(r plan.Reservation) bool {
@@ -325,9 +328,9 @@ func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 	return s.PodByKey(ref.String())
 }
 
-// landingAgain is the landing of a move that is checked again. The scheduler may place the replacements of a wave in any
-// order, so a node is acceptable if it is in one of the states that are predicted. inAnyState lists these nodes without
-// duplicates.
+// landingAgain is the landing of a move that is checked again. The scheduler may place the
+// replacements of a wave in any order, so a node is acceptable if it is in one of the states that
+// are predicted. inAnyState lists these nodes without duplicates.
 type landingAgain struct {
 	search.Landing
 	inAnyState []cluster.NodeID

@@ -29,9 +29,10 @@ func serves(g *plan.Goal) func(plan.Move) bool {
 	return func(m plan.Move) bool { return slices.Contains(m.Goals, g.ID) }
 }
 
-// startEmptying makes the search ask for the moves of a wave that empty nodes. It keeps the replacements of these moves away
-// from all nodes that the plan empties, and those of other moves away from the nodes that are empty already. A replacement
-// of an earlier wave may land on a node that the plan empties later; then the node keeps its pods.
+// startEmptying makes the search ask for the moves of a wave that empty nodes. It keeps the
+// replacements of these moves away from all nodes that the plan empties, and those of other moves
+// away from the nodes that are empty already. A replacement of an earlier wave may land on a node
+// that the plan empties later; then the node keeps its pods.
 func startEmptying(c *search.Search, pl plan.Plan, moves []plan.Move) {
 	var goals []int
 	var closed []cluster.NodeID
@@ -67,8 +68,8 @@ func goalNow(c *search.Search, g *plan.Goal) int {
 	})
 }
 
-// dropBlockedNodes drops the moves that empty a node if the plan can no longer empty it: the strategy asks for it no more,
-// or the node has a pod that the plan does not move.
+// dropBlockedNodes drops the moves that empty a node if the plan can no longer empty it: the
+// strategy asks for it no more, or the node has a pod that the plan does not move.
 func dropBlockedNodes(c *search.Search, pl plan.Plan, moves []plan.Move) (ok []plan.Move, dropped []plan.Outcome) {
 	why := map[string]string{}
 	for i := range pl.Goals {
@@ -124,8 +125,8 @@ func dropForNodes(pl plan.Plan, moves []plan.Move, why map[string]string) (ok []
 	return ok, dropped
 }
 
-// dropPartlyEmptied drops the moves that empty a node of a saved plan if the plan lacks a move of one of its pods, or if
-// that move is dropped.
+// dropPartlyEmptied drops the moves that empty a node of a saved plan if the plan lacks a move of
+// one of its pods, or if that move is dropped.
 func dropPartlyEmptied(s *cluster.Snapshot, pl plan.Plan, dropped []plan.Outcome) []plan.Outcome {
 	isDropped := func(m plan.Move) bool {
 		return slices.ContainsFunc(dropped, func(o plan.Outcome) bool { return o.Step == m.Step })

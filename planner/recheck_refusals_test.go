@@ -140,8 +140,8 @@ func TestRecheckCountsPodsInFlight(t *testing.T) {
 	}
 }
 
-// TestRecheckOfSteeredMoves: Recheck drops the steered moves of a wave if its hints are no longer possible, and keeps the
-// others. It handles every wave in this way, not only the first.
+// TestRecheckOfSteeredMoves: Recheck drops the steered moves of a wave if its hints are no longer
+// possible, and keeps the others. It handles every wave in this way, not only the first.
 func TestRecheckOfSteeredMoves(t *testing.T) {
 	for _, c := range []struct {
 		hints plan.WaveHints
@@ -204,8 +204,8 @@ func TestRecheckDoesNotDependOnTheOrderOfGoals(t *testing.T) {
 	}
 }
 
-// TestLaterWavesAreSteeredAgain: the steered moves of the waves after the first hold when Recheck sees the cluster after
-// the earlier waves.
+// TestLaterWavesAreSteeredAgain: the steered moves of the waves after the first hold when Recheck
+// sees the cluster after the earlier waves.
 func TestLaterWavesAreSteeredAgain(t *testing.T) {
 	checked := 0
 	for seed := range uint64(30) {

@@ -9,8 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// removalProblem returns the reason why a move must not be executed because its pod has ended, or has not. A pod that has
-// ended is removed only if a goal of the move's strategy asks for it by the same request.
+// removalProblem returns the reason why a move must not be executed because its pod has ended, or
+// has not. A pod that has ended is removed only if a goal of the move's strategy asks for it by the
+// same request.
 func removalProblem(c *search.Search, m plan.Move, p *cluster.Pod) plan.Reason {
 	switch {
 	case m.Removal == "" && p.Terminal:
@@ -28,8 +29,9 @@ func removalProblem(c *search.Search, m plan.Move, p *cluster.Pod) plan.Reason {
 	return plan.Reason{}
 }
 
-// withoutPlaceProblem returns the reason why a move without a predicted place must not be executed: its strategy requires
-// a place, it shares a goal with a move of its wave, or the other moves of its wave have places.
+// withoutPlaceProblem returns the reason why a move without a predicted place must not be executed:
+// its strategy requires a place, it shares a goal with a move of its wave, or the other moves of
+// its wave have places.
 func withoutPlaceProblem(c *search.Search, states *search.WaveStates, m plan.Move, p *cluster.Pod) plan.Reason {
 	why := ""
 	switch {

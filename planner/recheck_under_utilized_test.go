@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// TestRecheckAfterUnderUtilizedNodesFillUp: the first of two moves fills the only under-utilized node up to its level. The
-// second move of the plan is still valid, but the next plan has no move.
+// TestRecheckAfterUnderUtilizedNodesFillUp: the first of two moves fills the only under-utilized
+// node up to its level. The second move of the plan is still valid, but the next plan has no move.
 func TestRecheckAfterUnderUtilizedNodesFillUp(t *testing.T) {
 	example := scenario.Read(t, "under-utilized-enough")
 	s, st, conf := openScenario(t, example)

@@ -95,8 +95,8 @@ func TestRecheckOfRemovals(t *testing.T) {
 	}
 }
 
-// TestProposedRemovals checks that a mode's proposal contains its removals, and that an automatic removal is not proposed
-// again.
+// TestProposedRemovals checks that a mode's proposal contains its removals, and that an automatic
+// removal is not proposed again.
 func TestProposedRemovals(t *testing.T) {
 	s := snapshotOf(t, failedJobPods)
 	conf := failedPodsConfig(t, "eviction", "approve")

@@ -118,8 +118,9 @@ func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 	}
 }
 
-// TestTheFirstHalfOfAStepInAWave: the move of cache follows another move of its wave. Recheck predicts the landing of api
-// to see whether cache is still needed. The acceptable nodes of the move are still those of cache.
+// TestTheFirstHalfOfAStepInAWave: the move of cache follows another move of its wave. Recheck
+// predicts the landing of api to see whether cache is still needed. The acceptable nodes of the
+// move are still those of cache.
 func TestTheFirstHalfOfAStepInAWave(t *testing.T) {
 	anotherGoal := []string{
 		`{kind: Node, metadata: {name: n4, labels: {topology.kubernetes.io/zone: zone-1}}}`,

@@ -11,8 +11,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// TestMoveForAStrategyOfAnotherModeIsDropped: a person who names a strategy of another mode in a saved plan does not escape
-// the rules of the move's own strategy, even if no strategy of that mode has rules.
+// TestMoveForAStrategyOfAnotherModeIsDropped: a person who names a strategy of another mode in a
+// saved plan does not escape the rules of the move's own strategy, even if no strategy of that mode
+// has rules.
 func TestMoveForAStrategyOfAnotherModeIsDropped(t *testing.T) {
 	text := strings.Replace(hotStrategy, "OWN", ", limits: {perPass: 2}", 1) +
 		"- {name: free, type: NodeLoad, schedule: \"* * * * *\", mode: approve, args: {target: {cpu: 0.4}}}\n"
@@ -33,8 +34,9 @@ func TestMoveForAStrategyOfAnotherModeIsDropped(t *testing.T) {
 	}
 }
 
-// TestProtectionOfAStrategyHoldsWithinItsMode: two Ready pods of a Service leave in one wave, although a strategy of another
-// mode protects the last Ready pods. The approved wave holds when it is checked again.
+// TestProtectionOfAStrategyHoldsWithinItsMode: two Ready pods of a Service leave in one wave,
+// although a strategy of another mode protects the last Ready pods. The approved wave holds when it
+// is checked again.
 func TestProtectionOfAStrategyHoldsWithinItsMode(t *testing.T) {
 	const objects = `
 base: three-nodes

@@ -60,8 +60,8 @@ func openStrategies(t *testing.T, own string) (*cluster.Snapshot, *config.Config
 	return s, conf
 }
 
-// TestRulesOfAStrategyBarPods: each key of a strategy bars a pod from moves for it, with a message that names the strategy,
-// and from nothing else.
+// TestRulesOfAStrategyBarPods: each key of a strategy bars a pod from moves for it, with a message
+// that names the strategy, and from nothing else.
 func TestRulesOfAStrategyBarPods(t *testing.T) {
 	for _, c := range []struct {
 		own, pod string
@@ -106,7 +106,8 @@ func TestRulesOfAStrategyBarPods(t *testing.T) {
 	}
 }
 
-// TestRecheckAppliesRulesOfTheStrategy makes a plan without rules, and checks it again with rules of the moves' strategy.
+// TestRecheckAppliesRulesOfTheStrategy makes a plan without rules, and checks it again with rules
+// of the moves' strategy.
 func TestRecheckAppliesRulesOfTheStrategy(t *testing.T) {
 	s, conf := openStrategies(t, "")
 	goals := controller.Goals(s, conf.BuildStrategies(), nil)
@@ -160,8 +161,8 @@ func TestRecheckAppliesRulesOfTheStrategy(t *testing.T) {
 	}
 }
 
-// TestMoveForAnotherStrategyIsDropped: a person who names another strategy in a saved plan does not escape the rules of the
-// move's own. The strategy far has no goal that the moves improve.
+// TestMoveForAnotherStrategyIsDropped: a person who names another strategy in a saved plan does not
+// escape the rules of the move's own. The strategy far has no goal that the moves improve.
 func TestMoveForAnotherStrategyIsDropped(t *testing.T) {
 	text := strings.Replace(hotStrategy, "OWN", ", limits: {perPass: 2}", 1) +
 		"- {name: far, type: NodeLoad, schedule: \"* * * * *\", limits: {perPass: 9}, args: {target: {cpu: 1}}}\n"
@@ -186,8 +187,8 @@ func TestMoveForAnotherStrategyIsDropped(t *testing.T) {
 	}
 }
 
-// TestLimitsOfAStrategyCountItsMoves: a saved plan, and a second plan in the same pass, use up the limits of a strategy, and
-// only with moves for this strategy.
+// TestLimitsOfAStrategyCountItsMoves: a saved plan, and a second plan in the same pass, use up the
+// limits of a strategy, and only with moves for this strategy.
 func TestLimitsOfAStrategyCountItsMoves(t *testing.T) {
 	s, conf := openStrategies(t, "limits: {perPass: 3}")
 	p := planner.New(conf.PlannerOptions())
@@ -227,8 +228,9 @@ func TestLimitsOfAStrategyCountItsMoves(t *testing.T) {
 	}
 }
 
-// TestAStepNeedsTheConfidenceOfItsSecondMove: since the plan was made, a node was uncordoned, and the second move of the
-// step is less certain than its strategy requires. The first move is then of no use.
+// TestAStepNeedsTheConfidenceOfItsSecondMove: since the plan was made, a node was uncordoned, and
+// the second move of the step is less certain than its strategy requires. The first move is then of
+// no use.
 func TestAStepNeedsTheConfidenceOfItsSecondMove(t *testing.T) {
 	sc := *scenario.Read(t, "step-makes-room")
 	node := "- {kind: Node, metadata: {name: n4, labels: {topology.kubernetes.io/zone: zone-4}}, status: {allocatable: {cpu: \"10\", " +
@@ -261,8 +263,8 @@ func TestAStepNeedsTheConfidenceOfItsSecondMove(t *testing.T) {
 	}
 }
 
-// TestRulesOfADryRunStrategyDropNoMove: rules of a strategy for which no moves are made change nothing for other moves, even
-// if a move improves only a goal of another strategy than it names.
+// TestRulesOfADryRunStrategyDropNoMove: rules of a strategy for which no moves are made change
+// nothing for other moves, even if a move improves only a goal of another strategy than it names.
 func TestRulesOfADryRunStrategyDropNoMove(t *testing.T) {
 	const far = "- {name: far, type: NodeLoad, schedule: \"* * * * *\", args: {target: {cpu: 1}}}\n" +
 		"- {name: calm, type: NodeLoad, mode: MODE, schedule: \"* * * * *\", limits: {perPass: 9}, args: {target: {cpu: 1}}}\n"

@@ -101,9 +101,10 @@ func checkAccepted(t *testing.T, p *planner.Planner, conf *config.Config, o *clu
 	return left
 }
 
-// TestMovesThatLeaveAWaveLeaveNoTrace: if moves leave a wave, the others are judged as if the wave had never had them.
-// So a recheck drops no move of a planned wave. A recheck of moves that an earlier recheck has kept changes nothing; the
-// test puts all moves of a plan into one wave, so that some leave it.
+// TestMovesThatLeaveAWaveLeaveNoTrace: if moves leave a wave, the others are judged as if the wave
+// had never had them. So a recheck drops no move of a planned wave. A recheck of moves that an
+// earlier recheck has kept changes nothing; the test puts all moves of a plan into one wave, so
+// that some leave it.
 func TestMovesThatLeaveAWaveLeaveNoTrace(t *testing.T) {
 	left := 0
 	for _, seed := range []uint64{114, 125, 145, 149, 168, 177, 198} { // many moves leave

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-// plannerWithWindows returns a planner with two windows: until 08:00 one without limits is open, and from 07:00 on one that
-// has limits.
+// plannerWithWindows returns a planner with two windows: until 08:00 one without limits is open,
+// and from 07:00 on one that has limits.
 func plannerWithWindows(t *testing.T, limits string) *planner.Planner {
 	t.Helper()
 	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+

@@ -89,8 +89,8 @@ func TestUnknownPlacementStays(t *testing.T) {
 	}
 }
 
-// TestRecheckWithoutPlace checks that a move without a predicted place is executed only while its strategy needs none, its
-// wave has no other moves, and its replacement would not land badly.
+// TestRecheckWithoutPlace checks that a move without a predicted place is executed only while its
+// strategy needs none, its wave has no other moves, and its replacement would not land badly.
 func TestRecheckWithoutPlace(t *testing.T) {
 	s := snapshotOf(t, unplaceable)
 	conf := landingConfig(t, ", landing: notRequired", anyReplicas)
@@ -136,8 +136,8 @@ func TestRecheckWithoutPlace(t *testing.T) {
 	}
 }
 
-// TestRecheckOfMixedWave checks that moves with and without a predicted place are never executed in one wave, whatever a
-// person has written into a saved plan.
+// TestRecheckOfMixedWave checks that moves with and without a predicted place are never executed in
+// one wave, whatever a person has written into a saved plan.
 func TestRecheckOfMixedWave(t *testing.T) {
 	s := snapshotOf(t, unplaceable+"- {kind: Deployment, metadata: {name: busy}, requests: {cpu: \"4\", memory: 256Mi}, pods: [2 on n3]}\n")
 	conf := landingConfig(t, ", landing: notRequired}\n- {name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.5}}", anyReplicas)

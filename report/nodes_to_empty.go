@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// nodesToEmpty counts the nodes that a plan could empty, those that it empties, and the moves of which these nodes are the
-// only purpose.
+// nodesToEmpty counts the nodes that a plan could empty, those that it empties, and the moves of
+// which these nodes are the only purpose.
 type nodesToEmpty struct{ all, emptied, evictions int }
 
 func countNodesToEmpty(p plan.Plan) (n nodesToEmpty) {

@@ -30,8 +30,8 @@ func (t *table) writePlan(p plan.Plan, subject, effect string) {
 	t.writeProposals(p)
 }
 
-// writeBlocks explains why the moves of the plan are not executed. It adds the age of a pause and how to end it: a pause
-// may be left from an installation that was removed long ago.
+// writeBlocks explains why the moves of the plan are not executed. It adds the age of a pause and
+// how to end it: a pause may be left from an installation that was removed long ago.
 func (t *table) writeBlocks(blocks []plan.EvictionBlock, at time.Time) {
 	for _, b := range blocks {
 		t.addLine("%s", t.paint(yellow, "Nothing is evicted now: "+reasonText(b.Reason)+"."))

@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// proposalsPlan returns a plan of an automatic strategy, with a move that waits for approval, and a strategy whose mode is
-// dryRun and that finds no move.
+// proposalsPlan returns a plan of an automatic strategy, with a move that waits for approval, and a
+// strategy whose mode is dryRun and that finds no move.
 func proposalsPlan() plan.Plan {
 	p := threeZonesPlan()
 	p.Strategies = append(p.Strategies, plan.StrategyState{Name: "hot", Mode: plan.Approve, Goals: 3, Unmet: 1, Due: true},

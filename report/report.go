@@ -86,6 +86,7 @@ func ParseFormat(name string) (Format, error) {
 type Options struct {
 	// Color adds terminal colours to Table and Wide. The caller checks the terminal and NO_COLOR.
 	Color bool
-	// Evicts reports that `evenkeel run` evicts with the configuration of this plan. The reported command did not evict.
+	// Evicts reports that `evenkeel run` evicts with the configuration of this plan. The reported
+	// command did not evict.
 	Evicts bool
 }

@@ -190,8 +190,8 @@ func noDataText(p plan.Plan, named bool) string {
 	return strings.Join(out, "; ")
 }
 
-// countGoals counts the unmet goals of the plan, and those that it meets or improves. Nodes to empty do not count: a node
-// that cannot be emptied violates nothing.
+// countGoals counts the unmet goals of the plan, and those that it meets or improves. Nodes to
+// empty do not count: a node that cannot be emptied violates nothing.
 func countGoals(p plan.Plan) (all, met, improved int) {
 	before, after := p.UnlistedGoals()
 	all, met = before, before-after
@@ -300,7 +300,8 @@ func noViolationText(p plan.Plan) string {
 	return plural.Choose(len(names), "strategy ", "strategies ") + strings.Join(names, ", ") + " found no violation"
 }
 
-// noGoalsText explains a plan without goals in which strategies found no violation. Other strategies lack what they need.
+// noGoalsText explains a plan without goals in which strategies found no violation. Other
+// strategies lack what they need.
 func noGoalsText(p plan.Plan) (text, color string) {
 	var others []string
 	for _, st := range p.Strategies {

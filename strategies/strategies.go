@@ -44,8 +44,9 @@ type Definition struct {
 	New  constructor[Strategy]
 	// Args is the type of the arguments. Their names are the JSON names of its fields.
 	Args reflect.Type
-	// LandingOptional says that a pod contributes to the goals by leaving, although its replacement may stay Pending. For
-	// other types, the value of a move depends on the node of the replacement.
+	// LandingOptional says that a pod contributes to the goals by leaving, although its replacement
+	// may stay Pending. For other types, the value of a move depends on the node of the
+	// replacement.
 	LandingOptional bool
 }
 

@@ -25,8 +25,8 @@ type Group struct {
 	Program GroupProgram
 }
 
-// groupKeys lists the labels and annotations with which the programs mark the members of groups. A program may mark only
-// the owner: a Job names its Kueue queue, and its pods do not.
+// groupKeys lists the labels and annotations with which the programs mark the members of groups. A
+// program may mark only the owner: a Job names its Kueue queue, and its pods do not.
 var groupKeys = []struct {
 	program GroupProgram
 	keys    []string

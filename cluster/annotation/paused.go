@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Many projects pause a controller by an annotation with this name, under a prefix of their own: cluster.x-k8s.io/paused,
-// crossplane.io/paused.
+// Many projects pause a controller by an annotation with this name, under a prefix of their own:
+// cluster.x-k8s.io/paused, crossplane.io/paused.
 const pausedName = "/paused"
 
 // clusterAPIPaused pauses with any value, even "false".

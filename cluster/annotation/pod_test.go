@@ -246,7 +246,8 @@ func TestOwnersAreNamed(t *testing.T) {
 	}
 }
 
-// TestMessagesTruncateValues checks that messages repeat only the start of a long value. An annotation may be 256 KiB long.
+// TestMessagesTruncateValues checks that messages repeat only the start of a long value. An
+// annotation may be 256 KiB long.
 func TestMessagesTruncateValues(t *testing.T) {
 	long := strings.Repeat("ä", 300)
 	for _, q := range []request{

@@ -190,8 +190,8 @@ func approvalsOffError(s leader.Status, namespace string) error {
 	return fmt.Errorf("%s holds the Lease in namespace %s with approvals.enabled: false, so it executes no approved plan", s.Holder, namespace)
 }
 
-// approvalsOff returns why the process that holds the Lease executes no approved plans, or nil. A failed request says that
-// it does.
+// approvalsOff returns why the process that holds the Lease executes no approved plans, or nil. A
+// failed request says that it does.
 func (f *decideFlags) approvalsOff(ctx context.Context, d decision) error {
 	call, cancel := context.WithTimeout(ctx, lookupTimeout)
 	defer cancel()
@@ -210,8 +210,9 @@ func (f *decideFlags) leadsDryRun(ctx context.Context, d decision) bool {
 	return err == nil && holder != ""
 }
 
-// waitForReport waits for the report of the process that executes the steps, and prints it. It withdraws the approval if
-// the process has a new configuration with which it executes no approved plans.
+// waitForReport waits for the report of the process that executes the steps, and prints it. It
+// withdraws the approval if the process has a new configuration with which it executes no approved
+// plans.
 func (f *decideFlags) waitForReport(cmd *cobra.Command, box *approval.Store, lease leaseReader, r approval.Request,
 	format report.Format) error {
 	call, cancel := context.WithTimeout(cmd.Context(), f.wait)

@@ -214,8 +214,9 @@ func TestApproveWaitsForTheReport(t *testing.T) {
 	}
 }
 
-// TestApproveIfApprovalsAreOff checks that approve says that no process executes the steps if the process that holds the
-// Lease has approvals.enabled: false, also if a new configuration switches approvals off while approve waits.
+// TestApproveIfApprovalsAreOff checks that approve says that no process executes the steps if the
+// process that holds the Lease has approvals.enabled: false, also if a new configuration switches
+// approvals off while approve waits.
 func TestApproveIfApprovalsAreOff(t *testing.T) {
 	isolateFromCluster(t)
 	const off = "node-7 holds the Lease in namespace default with approvals.enabled: false, so it executes no approved plan"

@@ -42,8 +42,8 @@ func runOnceWithHints(t *testing.T, dryRun, samples string) (got programResult, 
 	return invoke(t, connectTimeout, argsInDir(dir, "run --once --kubeconfig kubeconfig.yaml --config hinted.yaml --lease-timeout 10s"), ""), patched
 }
 
-// TestSinglePassWritesHints checks that a dry run only logs the hint, that a live pass writes the hint, and that a failed
-// write makes the pass return an error.
+// TestSinglePassWritesHints checks that a dry run only logs the hint, that a live pass writes the
+// hint, and that a failed write makes the pass return an error.
 func TestSinglePassWritesHints(t *testing.T) {
 	got, patched := runOnceWithHints(t, "true", "1")
 	if got.exit != 0 || len(patched) > 0 || !strings.Contains(got.stderr, "dry run: a pressure hint would be written") || strings.Count(got.stderr, "node=n1") != 1 {

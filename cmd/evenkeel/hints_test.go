@@ -198,7 +198,8 @@ func TestDescribePressureHint(t *testing.T) {
 	}
 }
 
-// TestClearRemovesAllHints checks that `hints clear` removes steering and pressure hints, even those that have not expired.
+// TestClearRemovesAllHints checks that `hints clear` removes steering and pressure hints, even
+// those that have not expired.
 func TestClearRemovesAllHints(t *testing.T) {
 	client := clusterAfterKilledReconciler(t)
 	if got := runHintsCommandAt(t, client, testNoon, removeAllHints); !strings.Contains(got, "Removed hints from n1, n2.") {
@@ -303,8 +304,8 @@ func TestHintedNodes(t *testing.T) {
 	}
 }
 
-// TestHintsCommandsReadOneFile checks that the configuration from the ConfigMap of the chart suffices, although the files
-// to which it refers are missing.
+// TestHintsCommandsReadOneFile checks that the configuration from the ConfigMap of the chart
+// suffices, although the files to which it refers are missing.
 func TestHintsCommandsReadOneFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	text := "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: {source: prometheus, prometheus: {url: http://p}}\n" +

@@ -52,8 +52,8 @@ func (g *globalFlags) run(args []string, stdin io.Reader, stdout, stderr io.Writ
 	return 0
 }
 
-// errorText returns the text of an error. It escapes line ends in an answer of the API server, because a line of its own
-// would look like a message of this program.
+// errorText returns the text of an error. It escapes line ends in an answer of the API server,
+// because a line of its own would look like a message of this program.
 func errorText(err error) string {
 	text := err.Error()
 	var answer apierrors.APIStatus

@@ -131,8 +131,9 @@ func TestPauseAndResume(t *testing.T) {
 	}
 }
 
-// TestStartReportsAnEarlierPause checks that a process that may evict logs the pause that it finds at its start, such as
-// one that an uninstalled release left, with its age, its author and the command that ends it.
+// TestStartReportsAnEarlierPause checks that a process that may evict logs the pause that it finds
+// at its start, such as one that an uninstalled release left, with its age, its author and the
+// command that ends it.
 func TestStartReportsAnEarlierPause(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	left := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: state.PauseName},

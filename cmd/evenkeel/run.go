@@ -196,8 +196,9 @@ func (r *runCommand) runSchedules(ctx context.Context, c *controller.Controller)
 	})
 }
 
-// warnIfPaused logs a pause that was there before this process. Uninstalling does not remove a pause, so it may be older
-// than the installation. If the pause cannot be read, warnIfPaused logs nothing: every pass reads it again.
+// warnIfPaused logs a pause that was there before this process. Uninstalling does not remove a
+// pause, so it may be older than the installation. If the pause cannot be read, warnIfPaused logs
+// nothing: every pass reads it again.
 func warnIfPaused(ctx context.Context, pauses state.PauseStore, mode plan.Mode, log *slog.Logger) {
 	p, err := pauses.Read(ctx)
 	if mode != plan.Live || err != nil || p == nil {
@@ -288,7 +289,8 @@ func (f *runFlags) check() error {
 	return nil
 }
 
-// runSinglePass executes approved steps of a waiting plan, if there are any. Then it makes one pass, and returns an error if the pass could not run to its end.
+// runSinglePass executes approved steps of a waiting plan, if there are any. Then it makes one
+// pass, and returns an error if the pass could not run to its end.
 func runSinglePass(ctx context.Context, c *controller.Controller, due []string) error {
 	c.ExecuteApproved(ctx)
 	r, err := c.RunOnce(ctx, due)
@@ -336,7 +338,8 @@ func emptyScopeErrors(p plan.Plan, due []string) (errs []error) {
 	return errs
 }
 
-// reportMissingPermission publishes the report of a pass that cannot begin, because the account may not read the cluster.
+// reportMissingPermission publishes the report of a pass that cannot begin, because the account may
+// not read the cluster.
 func (r *runCommand) reportMissingPermission(ctx context.Context, err error) {
 	if controller.IsPermissionMissing(err) {
 		r.controller.ReportUnreadable(ctx, r.due, err)

@@ -36,8 +36,9 @@ func (w *bindingFilter) setConfig(conf *config.Config) {
 	w.conf.Store(&bindingConfig{opts.Placement.Profiles, opts.Trust.MinBindings})
 }
 
-// matches leaves out pods of DaemonSets. Their node affinity allows one node only, so they say nothing about scores. The
-// Observer reports only pods that it saw without a node, so matches never gets a pod that was created with spec.nodeName.
+// matches leaves out pods of DaemonSets. Their node affinity allows one node only, so they say
+// nothing about scores. The Observer reports only pods that it saw without a node, so matches never
+// gets a pod that was created with spec.nodeName.
 func (w *bindingFilter) matches(p *corev1.Pod) bool {
 	c := metav1.GetControllerOfNoCopy(p)
 	return w.conf.Load() != nil && (c == nil || c.Kind != "DaemonSet")

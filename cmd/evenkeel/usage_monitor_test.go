@@ -132,8 +132,8 @@ func TestFailedSourceMovesNothing(t *testing.T) {
 	}
 }
 
-// TestSinglePassRejectsSampleCounts checks that a single pass rejects a strategy that needs several samples from a usage
-// source without a history.
+// TestSinglePassRejectsSampleCounts checks that a single pass rejects a strategy that needs several
+// samples from a usage source without a history.
 func TestSinglePassRejectsSampleCounts(t *testing.T) {
 	_, got := runWithMetricsServer(t, fakeMetricsServer(map[string]string{"n1": "9"}), "3", "run --once --kubeconfig kubeconfig.yaml --config measured.yaml")
 	if want := "hot needs 3 consecutive samples of cpu (for), but one pass takes only one, and metricsServer has no history (want load.source: prometheus, for: 1, or run without --once)"; got.exit != 1 || !strings.Contains(got.stderr, want) {

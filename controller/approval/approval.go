@@ -111,8 +111,9 @@ func (b *Store) Submit(ctx context.Context, r Request) error {
 	return err
 }
 
-// describeUnfinished describes a request that another one must not replace yet. It returns "" if there is none. Steps of
-// a waiting plan may wait until the plan expires, because the next job of a CronJob executes them.
+// describeUnfinished describes a request that another one must not replace yet. It returns "" if
+// there is none. Steps of a waiting plan may wait until the plan expires, because the next job of a
+// CronJob executes them.
 func describeUnfinished(o *corev1.ConfigMap, now time.Time) string {
 	doing := "waiting for the leader"
 	switch o.Data[keyState] {
@@ -157,9 +158,9 @@ func (b *Store) Unfinished(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// Pending returns the request that waits for execution, or nil. Only a leader that executes no plan may call Pending. If
-// Attempts is not 0, an earlier process claimed the request but did not complete it. Pending completes a request that
-// cannot be read.
+// Pending returns the request that waits for execution, or nil. Only a leader that executes no plan
+// may call Pending. If Attempts is not 0, an earlier process claimed the request but did not
+// complete it. Pending completes a request that cannot be read.
 func (b *Store) Pending(ctx context.Context) (*Request, error) {
 	o, err := b.get(ctx)
 	switch {

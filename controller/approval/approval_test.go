@@ -69,8 +69,9 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 	}
 }
 
-// TestAReportIsStoredOnce repeats Complete after its first answer was lost, after another client changed the object, and
-// after another request replaced it. Each case starts with a conflict, because the resource version is old.
+// TestAReportIsStoredOnce repeats Complete after its first answer was lost, after another client
+// changed the object, and after another request replaced it. Each case starts with a conflict,
+// because the resource version is old.
 func TestAReportIsStoredOnce(t *testing.T) {
 	for _, c := range []struct {
 		name      string

@@ -79,8 +79,9 @@ func (l *Lease) CheckLeading() *plan.Reason {
 // wait for evictions in progress and remove hints.
 const ShutdownTolerance = 2 * time.Minute
 
-// CheckHealth returns an error if this process still acts as leader although it lost the Lease or could not renew it for
-// too long. Then only a restart helps. A process that waits for the Lease is healthy.
+// CheckHealth returns an error if this process still acts as leader although it lost the Lease or
+// could not renew it for too long. Then only a restart helps. A process that waits for the Lease is
+// healthy.
 func (l *Lease) CheckHealth() error {
 	if at := l.lostAt.Load(); at != nil && l.clock().Since(*at) > ShutdownTolerance {
 		return fmt.Errorf("this process lost the Lease %s/%s %s ago, and its pass has not ended", l.Namespace, l.leaseName(),
@@ -92,8 +93,10 @@ func (l *Lease) CheckHealth() error {
 	return nil
 }
 
-// CheckOtherReleases returns the reason why this process must not evict although it leads, or nil: the leader of an older
-// release in another namespace may evict. That leader may also have no strategies: its Lease does not tell. Each release knows only its own evictions, so two would use every limit twice.
+// CheckOtherReleases returns the reason why this process must not evict although it leads, or nil:
+// the leader of an older release in another namespace may evict. That leader may also have no
+// strategies: its Lease does not tell. Each release knows only its own evictions, so two would use
+// every limit twice.
 func (l *Lease) CheckOtherReleases(ctx context.Context) *plan.Reason {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -173,8 +176,8 @@ func (l *Lease) Leader(ctx context.Context) (string, error) {
 // maxHolder bounds the name of a holder, in bytes.
 const maxHolder = 300
 
-// HolderOf returns the holder of a Lease that was just read, or "" if the Lease was released or has expired. The name is
-// safe for a terminal.
+// HolderOf returns the holder of a Lease that was just read, or "" if the Lease was released or has
+// expired. The name is safe for a terminal.
 func (l *Lease) HolderOf(lease *coordinationv1.Lease) string {
 	return terminal.Line(release.HolderAt(lease, l.clock().Now()), maxHolder)
 }

@@ -25,8 +25,8 @@ type Receiver struct {
 	Format message.Format
 	// URL is the address. If it is empty, URLFile is a file with the address, which is a secret.
 	URL, URLFile string
-	// TokenFile is a file with a bearer token, and CAFile one with certificate authorities. Both may be empty. All files
-	// are read again for every request.
+	// TokenFile is a file with a bearer token, and CAFile one with certificate authorities. Both
+	// may be empty. All files are read again for every request.
 	TokenFile, CAFile string
 	// Timeout bounds a request.
 	Timeout time.Duration

@@ -221,8 +221,9 @@ func floodHeader(w http.ResponseWriter) {
 	}
 }
 
-// TestHostileReceiversDelayNoPass sends many messages while some receivers hang, fail and flood. Sending returns although
-// no request has been answered, and a healthy receiver gets its messages meanwhile.
+// TestHostileReceiversDelayNoPass sends many messages while some receivers hang, fail and flood.
+// Sending returns although no request has been answered, and a healthy receiver gets its messages
+// meanwhile.
 func TestHostileReceiversDelayNoPass(t *testing.T) {
 	good, hangs, flood := serve(t, status(200)), serve(t, hang), &flood{}
 	receivers := []notify.Receiver{{Name: "good", Format: message.Slack, URL: good.URL},
@@ -260,8 +261,8 @@ func TestHostileReceiversDelayNoPass(t *testing.T) {
 	}
 }
 
-// TestASilentReceiverEndsWithTheProcess checks that Close does not wait for a receiver that hangs, and that it waits for one
-// that answers.
+// TestASilentReceiverEndsWithTheProcess checks that Close does not wait for a receiver that hangs,
+// and that it waits for one that answers.
 func TestASilentReceiverEndsWithTheProcess(t *testing.T) {
 	begun, proceed := make(chan struct{}), make(chan struct{})
 	slow := serve(t, func(http.ResponseWriter, *http.Request) { close(begun); <-proceed })

@@ -78,11 +78,12 @@ type Leader struct {
 	Namespace, Holder string
 }
 
-// OlderLeader returns the leader of the oldest release whose Lease is held at the given time, if that release is older than
-// the one in the namespace, and nil otherwise. The age of a release is that of its Lease, which the API server sets when the
-// release leads for the first time. So two releases agree about their order, whatever their clocks say. A Lease is held if
-// its renewal differs from now by at most leaseDuration. Its own duration does not count: whoever writes a Lease once must
-// not stop evictions for longer than that.
+// OlderLeader returns the leader of the oldest release whose Lease is held at the given time, if
+// that release is older than the one in the namespace, and nil otherwise. The age of a release is
+// that of its Lease, which the API server sets when the release leads for the first time. So two
+// releases agree about their order, whatever their clocks say. A Lease is held if its renewal
+// differs from now by at most leaseDuration. Its own duration does not count: whoever writes a
+// Lease once must not stop evictions for longer than that.
 func OlderLeader(ctx context.Context, client kubernetes.Interface, namespace string, now time.Time,
 	leaseDuration time.Duration) (*Leader, error) {
 	leases, err := listLeases(ctx, client, LeaseName)

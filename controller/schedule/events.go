@@ -2,10 +2,11 @@ package schedule
 
 import "time"
 
-// Happened tells the timetable the time of the latest event of a kind. A strategy runs as long after the event as its
-// rule says. Further events postpone the run, so that a burst causes one run, but at most until twice that time after
-// the first event. Events that a run of the strategy has covered, and events from before the timetable, cause no run. If
-// the rule has RunMissed, events after the last run do, although no process led at the time.
+// Happened tells the timetable the time of the latest event of a kind. A strategy runs as long
+// after the event as its rule says. Further events postpone the run, so that a burst causes one
+// run, but at most until twice that time after the first event. Events that a run of the strategy
+// has covered, and events from before the timetable, cause no run. If the rule has RunMissed,
+// events after the last run do, although no process led at the time.
 func (t *Timetable) Happened(kind Event, at time.Time) {
 	for _, e := range t.entries {
 		delay, wants := e.rule.After[kind]

@@ -41,7 +41,8 @@ const (
 // Remembers reports whether the rule needs the times of earlier runs after a restart.
 func (r Rule) Remembers() bool { return r.RunMissed || len(r.After) > 0 }
 
-// isPlain reports whether the rule has only a cron schedule. A plain rule skips the firings that come while a pass runs.
+// isPlain reports whether the rule has only a cron schedule. A plain rule skips the firings that
+// come while a pass runs.
 func (r Rule) isPlain() bool { return r.Jitter == 0 && !r.Remembers() }
 
 // Start returns when the run of a firing starts: at the firing or later, and less than Jitter after it. The delay

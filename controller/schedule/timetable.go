@@ -7,8 +7,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// maxSetBack is the longest time by which the clock may be set back while no firing runs twice. If the clock is set back
-// by more, its earlier readings were wrong, and the schedules continue from the new time.
+// maxSetBack is the longest time by which the clock may be set back while no firing runs twice. If
+// the clock is set back by more, its earlier readings were wrong, and the schedules continue from
+// the new time.
 const maxSetBack = time.Hour
 
 // Timetable knows which strategies are due. Its times never depend on how often the caller asks.
@@ -29,8 +30,8 @@ type entry struct {
 	since time.Time
 	// started is the start of the last run, and byEvent that of the last run that an event started.
 	started, byEvent time.Time
-	// wanted is the time of the run that covers all events so far, and atMost is the time until which further events may
-	// postpone it. Both are zero if no event waits for a run.
+	// wanted is the time of the run that covers all events so far, and atMost is the time until
+	// which further events may postpone it. Both are zero if no event waits for a run.
 	wanted, atMost time.Time
 	// running is set during the run of a firing.
 	running bool
@@ -78,8 +79,9 @@ func (t *Timetable) Remembers() bool {
 	return slices.ContainsFunc(t.entries, func(e *entry) bool { return e.rule.Remembers() })
 }
 
-// Recall sets the times of runs that other processes made. If a firing came after the last run and before this timetable
-// began, it was missed. Recall ignores a time more than an hour ahead of now, because the clock of that process was wrong.
+// Recall sets the times of runs that other processes made. If a firing came after the last run and
+// before this timetable began, it was missed. Recall ignores a time more than an hour ahead of now,
+// because the clock of that process was wrong.
 func (t *Timetable) Recall(runs map[string]plan.StrategyRun, now time.Time) {
 	for _, e := range t.entries {
 		past, known := runs[e.rule.Name]
@@ -125,8 +127,8 @@ func (t *Timetable) Next() time.Time {
 	return first
 }
 
-// Due returns the strategies that are due at now. Of strategies with only a cron schedule, those with the earliest start
-// share a pass, and later firings are skipped.
+// Due returns the strategies that are due at now. Of strategies with only a cron schedule, those
+// with the earliest start share a pass, and later firings are skipped.
 func (t *Timetable) Due(now time.Time) []string {
 	var first time.Time
 	for _, e := range t.entries {
@@ -200,8 +202,8 @@ func (e *entry) ended(now time.Time) bool {
 	return !e.rule.RunMissed
 }
 
-// SetTime tells the timetable the time. If the clock was set back, schedules continue from the new time, but no firing of
-// the last hour runs twice.
+// SetTime tells the timetable the time. If the clock was set back, schedules continue from the new
+// time, but no firing of the last hour runs twice.
 func (t *Timetable) SetTime(now time.Time) {
 	if now.Before(t.seen) {
 		for _, e := range t.entries {

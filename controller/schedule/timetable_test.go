@@ -127,7 +127,8 @@ func TestAJitteredRunWaitsForAPass(t *testing.T) {
 	}
 }
 
-// After a restart or a change of the leader, a strategy makes up for missed firings with one run, if it has missed: once.
+// After a restart or a change of the leader, a strategy makes up for missed firings with one run,
+// if it has missed: once.
 func TestMissedFiringsAfterARestart(t *testing.T) {
 	rules := []schedule.Rule{once(tenMinutes(t)), hourly(t)}
 	before := newProcess(t, "00:55:00", rules...).until(at("01:00:30"))

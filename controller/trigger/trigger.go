@@ -1,8 +1,8 @@
 // Package trigger hands a person's request for a pass to the process that leads.
 //
-// A request is a ConfigMap in the namespace of the Lease. A user who may write ConfigMaps in that namespace can make the
-// leader run a strategy; all limits, windows and pauses apply. The package never decides whether the strategy runs, and
-// never runs it.
+// A request is a ConfigMap in the namespace of the Lease. A user who may write ConfigMaps in that
+// namespace can make the leader run a strategy; all limits, windows and pauses apply. The package
+// never decides whether the strategy runs, and never runs it.
 package trigger
 
 import (

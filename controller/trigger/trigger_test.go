@@ -148,8 +148,8 @@ func TestAHandwrittenTrigger(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatWasStoredCounts: the API server stored an update, but its answer was lost. The request counts as taken
-// by this process only if this process took it.
+// TestAnAnswerThatWasStoredCounts: the API server stored an update, but its answer was lost. The
+// request counts as taken by this process only if this process took it.
 func TestAnAnswerThatWasStoredCounts(t *testing.T) {
 	lost := errors.New("read tcp: connection reset by peer")
 	for _, c := range []struct {

@@ -96,7 +96,8 @@ type Mark struct {
 type Proposal struct {
 	// Plan is nil if no strategy in mode Approve was due and stated a goal.
 	Plan *plan.Plan
-	// Strategies are the names of the strategies in mode Approve that were due and stated a goal. The plans of others stay.
+	// Strategies are the names of the strategies in mode Approve that were due and stated a goal.
+	// The plans of others stay.
 	Strategies []string
 	ConfigHash string
 	Now        time.Time
@@ -108,9 +109,9 @@ type moveKey struct{ strategy, podUID string }
 
 func keyOf(m plan.Move) moveKey { return moveKey{m.Strategy, m.Pod.UID} }
 
-// Keep returns the plans after a pass, and the plan to announce, or nil. The proposal replaces the waiting steps of its
-// strategies only if its moves differ from them. Moves that a person discarded do not count. A plan is announced only if
-// it has a move that was not announced before.
+// Keep returns the plans after a pass, and the plan to announce, or nil. The proposal replaces the
+// waiting steps of its strategies only if its moves differ from them. Moves that a person discarded
+// do not count. A plan is announced only if it has a move that was not announced before.
 func (p Plans) Keep(n Proposal) (Plans, *Plan) {
 	p = p.Expire(n.Now).endUseless(n)
 	if len(n.Strategies) == 0 {
@@ -253,7 +254,8 @@ func (p Plans) replaceSteps(n Proposal, newID string, empty bool) Plans {
 	})
 }
 
-// endUseless ends the plans of other configurations, because they can never be executed, and those without waiting steps.
+// endUseless ends the plans of other configurations, because they can never be executed, and those
+// without waiting steps.
 func (p Plans) endUseless(n Proposal) Plans {
 	return p.end(n.Now, func(w *Plan) string {
 		switch {

@@ -168,8 +168,8 @@ func TestDiscardedMovesStayAway(t *testing.T) {
 	}
 }
 
-// TestADiscardIsUndone: the steps wait again, also those that belong to them. After the plan has ended, its discards can
-// still be undone.
+// TestADiscardIsUndone: the steps wait again, also those that belong to them. After the plan has
+// ended, its discards can still be undone.
 func TestADiscardIsUndone(t *testing.T) {
 	p, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", "c"), testMove("zones", "b", ""), testMove("zones", "c", ""),
 		testMove("zones", "d", "")))

@@ -240,10 +240,11 @@ func (w *Plan) Part(steps []int) plan.Plan {
 	return p
 }
 
-// Approve returns the plans with the steps of part marked as approved. Steps that a person discarded after the approval
-// stay discarded. Approved steps that were discarded before may be moved again. Approve returns a Rejection if part does
-// not belong to a plan that waits, if a step was executed or approved again since, or if all its steps were discarded since.
-// To repeat an approval changes nothing.
+// Approve returns the plans with the steps of part marked as approved. Steps that a person
+// discarded after the approval stay discarded. Approved steps that were discarded before may be
+// moved again. Approve returns a Rejection if part does not belong to a plan that waits, if a step
+// was executed or approved again since, or if all its steps were discarded since. To repeat an
+// approval changes nothing.
 func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, error) {
 	p = p.Expire(now)
 	i := slices.IndexFunc(p.Waiting, func(w Plan) bool { return w.ID == by.WaitingPlan })

@@ -87,8 +87,8 @@ func (d *decider) desiredHint(c candidate) Hint {
 
 func sameRules(a, b []string) bool { return sets.New(a...).Equal(sets.New(b...)) }
 
-// mustSkip reports whether a node in scope must not get a hint, because it is virtual, accepts no pods, or an annotation
-// excludes it.
+// mustSkip reports whether a node in scope must not get a hint, because it is virtual, accepts no
+// pods, or an annotation excludes it.
 func (d *decider) mustSkip(n *corev1.Node) bool {
 	skipped := slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
 		return slices.Contains(d.SkipTaints, t.Key) && (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute)

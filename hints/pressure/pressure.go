@@ -69,10 +69,11 @@ func (h Hint) Description() string {
 	return strings.Join(out, ", ")
 }
 
-// WithHint returns the node with the hint, and whether it changed. WithHint removes the label and taint of an earlier hint if
-// want does not contain them. If another owner's label or taint uses a wanted key, WithHint neither changes nor records it.
-// If that leaves neither a label nor a taint, WithHint removes the hint. WithHint replaces an invalid record, and keeps
-// the label and the taint that it names.
+// WithHint returns the node with the hint, and whether it changed. WithHint removes the label and
+// taint of an earlier hint if want does not contain them. If another owner's label or taint uses a
+// wanted key, WithHint neither changes nor records it. If that leaves neither a label nor a taint,
+// WithHint removes the hint. WithHint replaces an invalid record, and keeps the label and the taint
+// that it names.
 func (o Owned) WithHint(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 	old, _ := o.FromNode(n)
 	out := copyForEdit(n)

@@ -21,14 +21,15 @@ var ruleName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])
 // of an earlier one. A kubelet may write any annotation on its own node, so that the annotation alone proves nothing.
 type Owned struct{ Labels, Taints []string }
 
-// FromNode returns the hint that is recorded on a node. FromNode returns false if there is no record, or an invalid one.
+// FromNode returns the hint that is recorded on a node. FromNode returns false if there is no
+// record, or an invalid one.
 func (o Owned) FromNode(n *corev1.Node) (Hint, bool) {
 	h, problem, recorded := o.readRecord(n)
 	return h, recorded && problem == ""
 }
 
-// InvalidRecord says why the annotation on a node is not the record of a hint. InvalidRecord returns "" if the record is
-// valid or there is none.
+// InvalidRecord says why the annotation on a node is not the record of a hint. InvalidRecord
+// returns "" if the record is valid or there is none.
 func (o Owned) InvalidRecord(n *corev1.Node) string {
 	_, problem, _ := o.readRecord(n)
 	return problem
@@ -69,8 +70,8 @@ func (o Owned) problem(h Hint) string {
 	return ""
 }
 
-// OnNode returns the hint without the label and the taint that are not on the node. Another client may have removed them
-// and left the record.
+// OnNode returns the hint without the label and the taint that are not on the node. Another client
+// may have removed them and left the record.
 func (h Hint) OnNode(n *corev1.Node) Hint {
 	key, value, _ := strings.Cut(h.Label, "=")
 	if there, labelled := n.Labels[key]; !labelled || there != value {

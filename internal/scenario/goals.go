@@ -22,8 +22,8 @@ type goalsFile struct {
 	clusterFile
 }
 
-// GoalsText returns the goals that a strategy states for a cluster, as text. given is a cluster.yaml with the additional
-// keys args, nodeSelector, podSelector and exclude (namespaces).
+// GoalsText returns the goals that a strategy states for a cluster, as text. given is a
+// cluster.yaml with the additional keys args, nodeSelector, podSelector and exclude (namespaces).
 func GoalsText(t testing.TB, given []byte, goals func(args []byte, scope cluster.Scope, s *cluster.Snapshot) []plan.Goal) string {
 	t.Helper()
 	var f goalsFile

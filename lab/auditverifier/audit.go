@@ -34,9 +34,9 @@ type auditLog struct {
 	foreignWrites []Violation
 }
 
-// readLog collects the evictions and Lease holders of the users under test, and their deletions of pods if the rules allow
-// them. Writes of events, and of ConfigMaps in the namespace of the evidence, are expected and ignored. Any other successful
-// write is a violation.
+// readLog collects the evictions and Lease holders of the users under test, and their deletions of
+// pods if the rules allow them. Writes of events, and of ConfigMaps in the namespace of the
+// evidence, are expected and ignored. Any other successful write is a violation.
 func (c Evidence) readLog() auditLog {
 	l := auditLog{holders: map[string]string{}}
 	for _, e := range c.Events {

@@ -4,8 +4,9 @@ import (
 	"fmt"
 )
 
-// findDuplicateReports finds runs that appear in two reports without a recovery mark. If a process ends before it closes
-// its run, the next process reports the run again and must mark that report as a recovery.
+// findDuplicateReports finds runs that appear in two reports without a recovery mark. If a process
+// ends before it closes its run, the next process reports the run again and must mark that report
+// as a recovery.
 func (c Evidence) findDuplicateReports() []Violation {
 	var out []Violation
 	first := map[string]string{}

@@ -72,7 +72,8 @@ type Rules struct {
 	// OnePass is set if every process makes exactly one pass. If OnePass is false, each report ends one pass of its
 	// process.
 	OnePass bool
-	// DeletesFailedPods is set if the program may delete pods with the phase Failed. These deletions count as evictions.
+	// DeletesFailedPods is set if the program may delete pods with the phase Failed. These
+	// deletions count as evictions.
 	DeletesFailedPods bool
 }
 

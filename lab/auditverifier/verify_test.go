@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// expectOnlyKind fails unless the result has violations of kind k and of no other kind. An empty k means that no violation
-// is expected.
+// expectOnlyKind fails unless the result has violations of kind k and of no other kind. An empty k
+// means that no violation is expected.
 func expectOnlyKind(t *testing.T, v Result, k Kind) {
 	t.Helper()
 	n := 0

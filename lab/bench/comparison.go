@@ -62,8 +62,8 @@ func (c Measurement) controlPlaneKey() string {
 	return strings.Join(c.stepArgs()[:2], " ")
 }
 
-// plannedMeasurements returns all measurements to make, in order. The programs take turns, so that other load on the machine
-// affects all of them.
+// plannedMeasurements returns all measurements to make, in order. The programs take turns, so that
+// other load on the machine affects all of them.
 func plannedMeasurements(s comparison) ([]Measurement, error) {
 	var out []Measurement
 	add := func(phase string, on []clusterSize, names []balanceTarget, among []contender, runs int) error {
@@ -125,8 +125,8 @@ func (s comparison) binaryPath(p contender) string {
 	return s.evenkeel
 }
 
-// mustMeasure reports whether a measurement has no result yet, or a flag asks to measure it again. The flag retry repeats
-// failed runs; renew repeats runs of another build or configuration.
+// mustMeasure reports whether a measurement has no result yet, or a flag asks to measure it again.
+// The flag retry repeats failed runs; renew repeats runs of another build or configuration.
 func mustMeasure(s comparison, c Measurement) (bool, error) {
 	old, err := readMeasurement(filepath.Join(s.work, c.fileName()))
 	switch {

@@ -35,8 +35,9 @@ func publishComparison(s comparison, out io.Writer) error {
 	return os.WriteFile(filepath.Join(s.out, "peer.md"), []byte(page), 0o644)
 }
 
-// readMeasurements reads all measurements in the results folder, sorted by phase and cluster size. Of each measurement, readMeasurements
-// keeps only the measurements of the newest build and configuration.
+// readMeasurements reads all measurements in the results folder, sorted by phase and cluster size.
+// Of each measurement, readMeasurements keeps only the measurements of the newest build and
+// configuration.
 func readMeasurements(s comparison) ([]Measurement, error) {
 	files, err := filepath.Glob(filepath.Join(s.work, "*", "*-*-*.json"))
 	if err != nil {

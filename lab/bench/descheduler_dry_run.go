@@ -13,8 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/freeport"
 )
 
-// deschedulerLog parses the descheduler's log (with -v=3). A loop begins with "Resetting pod evictor counters". In a dry run,
-// "Restoring evicted pods from cache" follows the strategies. "Number of evictions/requests" ends the loop.
+// deschedulerLog parses the descheduler's log (with -v=3). A loop begins with "Resetting pod
+// evictor counters". In a dry run, "Restoring evicted pods from cache" follows the strategies.
+// "Number of evictions/requests" ends the loop.
 type deschedulerLog struct {
 	all []deschedulerLoop
 	cpu func() time.Duration

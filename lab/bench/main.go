@@ -2,9 +2,10 @@
 // the same unbalanced cluster, a real control plane with fake nodes. The controller-manager has either default or tuned
 // settings.
 //
-// With the argument peer, the command also compares planning time, CPU and memory on several cluster sizes, and the
-// imbalance that remains after both programs stop evicting. With the argument consolidation, the command compares how many
-// nodes both programs empty, and with how many evictions.
+// With the argument peer, the command also compares planning time, CPU and memory on several
+// cluster sizes, and the imbalance that remains after both programs stop evicting. With the
+// argument consolidation, the command compares how many nodes both programs empty, and with how
+// many evictions.
 //
 // All counts come from the audit log of the API server. Each step stores its result in a folder, and an interrupted run
 // continues after the last finished step. The command itself evicts nothing.

@@ -127,8 +127,8 @@ type Round struct {
 	PeakBytes  int64   `json:"peakBytes"`
 	Requests   int     `json:"apiRequests"`
 	After      *State  `json:"after"`
-	// Outcomes counts the outcomes of moves in the report, by reason. LandedAsPredicted counts the replacements that landed
-	// as predicted.
+	// Outcomes counts the outcomes of moves in the report, by reason. LandedAsPredicted counts the
+	// replacements that landed as predicted.
 	Outcomes          map[string]int `json:"outcomes,omitempty"`
 	LandedAsPredicted int            `json:"landedAsPredicted,omitempty"`
 	// Unstable describes what did not become stable in time; empty if everything did.

@@ -10,7 +10,8 @@ import (
 	"text/template"
 )
 
-// balanceTarget is the balancing target of both programs. The configurations of both programs are generated from the target.
+// balanceTarget is the balancing target of both programs. The configurations of both programs are
+// generated from the target.
 type balanceTarget struct {
 	Name        string
 	Description string
@@ -18,8 +19,8 @@ type balanceTarget struct {
 	CPU, Memory float64
 	// With Deviation, CPU and Memory are distances above the mean of all nodes.
 	Deviation bool
-	// Underutilized is the fraction below which the descheduler considers a node underutilized; with Deviation, its distance
-	// below the mean.
+	// Underutilized is the fraction below which the descheduler considers a node underutilized;
+	// with Deviation, its distance below the mean.
 	Underutilized float64
 }
 

@@ -35,8 +35,8 @@ type evictionRun struct {
 	stderr      *os.File
 }
 
-// measureRealRun restarts the program until it evicts nothing. Each start has its own user, which separates the requests in
-// the audit log.
+// measureRealRun restarts the program until it evicts nothing. Each start has its own user, which
+// separates the requests in the audit log.
 func measureRealRun(ctx context.Context, s comparison, measurement Measurement, stderr *os.File) error {
 	var users []controlplane.User
 	for i := range maxRounds {
@@ -99,8 +99,8 @@ func withControlPlane(ctx context.Context, s comparison, users []controlplane.Us
 	return do(c)
 }
 
-// measureEvictingRun makes one measurement with one start of the program per user. A failure of the program is stored as a result;
-// a failure of the lab is returned as an error.
+// measureEvictingRun makes one measurement with one start of the program per user. A failure of the
+// program is stored as a result; a failure of the lab is returned as an error.
 func measureEvictingRun(ctx context.Context, s comparison, c *controlplane.Cluster, measurement Measurement,
 	users []controlplane.User, stderr *os.File) error {
 	r := &evictionRun{comparison: s, cluster: c, measurement: &measurement, users: users, known: map[string]bool{}, stderr: stderr}

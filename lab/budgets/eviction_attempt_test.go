@@ -49,8 +49,8 @@ func (t *caseComparison) losesHealthyPod(p podPlan) bool {
 	return p.state == ready && !t.isDisrupted(p)
 }
 
-// isDisrupted reports whether the pod was disrupted before the snapshot and still exists, so that the controller does not
-// count it as healthy.
+// isDisrupted reports whether the pod was disrupted before the snapshot and still exists, so that
+// the controller does not count it as healthy.
 func (t *caseComparison) isDisrupted(p podPlan) bool {
 	b := t.budgetOf(p)
 	if b == nil {

@@ -50,8 +50,8 @@ const (
 	otherUID           ownerKind = "ReplicaSet of the same name, made anew"
 )
 
-// hasReplicas reports whether the disruption controller can read replicas from an owner of this kind. If a budget needs a
-// scale, its sync fails when the owner of one of its pods has none.
+// hasReplicas reports whether the disruption controller can read replicas from an owner of this
+// kind. If a budget needs a scale, its sync fails when the owner of one of its pods has none.
 func (k ownerKind) hasReplicas() bool {
 	switch k {
 	case unscalable, unserved, job, daemonSet, missing, otherUID:

@@ -12,8 +12,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// TestFailedPodsWithTheRightsOfTheRelease removes a failed pod as the release's ServiceAccount, by eviction or by deletion.
-// RBAC and the policies of the chart must allow only the configured request, and deletions only of failed pods.
+// TestFailedPodsWithTheRightsOfTheRelease removes a failed pod as the release's ServiceAccount, by
+// eviction or by deletion. RBAC and the policies of the chart must allow only the configured
+// request, and deletions only of failed pods.
 func TestFailedPodsWithTheRightsOfTheRelease(t *testing.T) {
 	for remove, refused := range map[string]string{"eviction": byRBAC, "deletion": byPolicy} {
 		t.Run(remove, func(t *testing.T) {

@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// componentLayout holds the files, the ports and the settings of a control plane from which its components' flags are derived.
+// componentLayout holds the files, the ports and the settings of a control plane from which its
+// components' flags are derived.
 type componentLayout struct {
 	// Kubeconfig is the path of the administrator's kubeconfig.
 	Kubeconfig string
@@ -21,8 +22,8 @@ type componentLayout struct {
 
 type ports struct{ etcd, etcdPeer, apiServer, scheduler, controllerManager, kwok int }
 
-// defaultControllers are the controllers that manage pods, accounts, namespaces and quotas. The node lifecycle controller is
-// missing, because fake nodes send no heartbeats.
+// defaultControllers are the controllers that manage pods, accounts, namespaces and quotas. The
+// node lifecycle controller is missing, because fake nodes send no heartbeats.
 var defaultControllers = []string{
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
 	"job-controller", "cronjob-controller", "disruption-controller", "namespace-controller",

@@ -21,7 +21,8 @@ import (
 // ServiceAccount.
 func (c *Cluster) Audit() ([]auditv1.Event, error) { return c.AuditSince(new(int64)) }
 
-// AuditSince returns the audit events after a byte offset of the log, and advances the offset. It reads whole lines only.
+// AuditSince returns the audit events after a byte offset of the log, and advances the offset. It
+// reads whole lines only.
 func (c *Cluster) AuditSince(offset *int64) ([]auditv1.Event, error) {
 	f, err := os.Open(c.filePath("audit.log"))
 	if errors.Is(err, os.ErrNotExist) {

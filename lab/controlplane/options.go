@@ -28,10 +28,10 @@ type Options struct {
 	// component runs as a separate process (see RunComponent and Component). Without Command, all components run in
 	// this process.
 	Command []string
-	// Programs is a folder with the upstream programs kube-apiserver, kube-scheduler and kube-controller-manager of another
-	// version. The lab runs each of them as a separate process, and etcd as without Programs. If Programs is empty, the
-	// environment variable EVENKEEL_KUBE names the folder. If that is empty too, the components are those linked into this
-	// program.
+	// Programs is a folder with the upstream programs kube-apiserver, kube-scheduler and
+	// kube-controller-manager of another version. The lab runs each of them as a separate process,
+	// and etcd as without Programs. If Programs is empty, the environment variable EVENKEEL_KUBE
+	// names the folder. If that is empty too, the components are those linked into this program.
 	Programs string
 	// Users are additional users that can authenticate to the API server.
 	Users []User

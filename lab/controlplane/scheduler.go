@@ -27,8 +27,8 @@ func (c *Cluster) startScheduler(ctx context.Context) {
 	})
 }
 
-// RestartScheduler restarts kube-scheduler with a new configuration, like Options.SchedulerConfig. RestartScheduler returns when
-// the new scheduler answers.
+// RestartScheduler restarts kube-scheduler with a new configuration, like Options.SchedulerConfig.
+// RestartScheduler returns when the new scheduler answers.
 func (c *Cluster) RestartScheduler(ctx context.Context, config []byte) error {
 	text, err := c.schedulerConfig(config)
 	if err != nil {

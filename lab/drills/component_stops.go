@@ -16,8 +16,8 @@ const (
 	shortStop = 5 * time.Second
 )
 
-// repeatFailure unbalances the workload and calls attempt, until the failure has occurred in all repetitions or too many
-// attempts missed it. Finally, repeat runs a pass without faults.
+// repeatFailure unbalances the workload and calls attempt, until the failure has occurred in all
+// repetitions or too many attempts missed it. Finally, repeat runs a pass without faults.
 func (s *drillRun) repeatFailure(ctx context.Context, attempt func(try int) error) error {
 	s.minEvictions = s.reps
 	for try := 0; s.completed < s.reps && try < 3*s.reps; try++ {

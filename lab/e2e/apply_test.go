@@ -131,8 +131,9 @@ func TestApplyHandsThePlanToTheLeader(t *testing.T) {
 	checkEvictions(t, ns, 2)
 }
 
-// TestApplyRefusesIfApprovalsAreOff checks that the leader announces on its Lease that it executes no approved plans, that apply
-// and approve then refuse at once, and that a new configuration switches approvals on.
+// TestApplyRefusesIfApprovalsAreOff checks that the leader announces on its Lease that it executes
+// no approved plans, that apply and approve then refuse at once, and that a new configuration
+// switches approvals on.
 func TestApplyRefusesIfApprovalsAreOff(t *testing.T) {
 	skipIfShort(t)
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))

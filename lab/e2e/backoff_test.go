@@ -218,8 +218,8 @@ type runProcess struct {
 	stderr lockedBuffer
 }
 
-// startRun starts `evenkeel run`. At the end of the test, startRun kills it and deletes its Lease, so that the next test
-// finds no release that seems to be active.
+// startRun starts `evenkeel run`. At the end of the test, startRun kills it and deletes its Lease,
+// so that the next test finds no release that seems to be active.
 func startRun(t *testing.T, kubeconfig, config, ns, bind string) *runProcess {
 	t.Helper()
 	s := &runProcess{cmd: exec.Command(testbed.Evenkeel, "run", "--config", config,

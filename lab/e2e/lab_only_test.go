@@ -32,8 +32,9 @@ func TestTheLabBehavesWithoutEvenkeel(t *testing.T) {
 	}
 }
 
-// TestTheServerHasTheChosenVersion checks that EVENKEEL_KUBE, a folder such as kube-v1.34.4, decides the version of the API
-// server, and that the lab otherwise runs the version that is linked into it.
+// TestTheServerHasTheChosenVersion checks that EVENKEEL_KUBE, a folder such as kube-v1.34.4,
+// decides the version of the API server, and that the lab otherwise runs the version that is linked
+// into it.
 func TestTheServerHasTheChosenVersion(t *testing.T) {
 	want := version.Get().GitVersion
 	if folder := os.Getenv("EVENKEEL_KUBE"); folder != "" {

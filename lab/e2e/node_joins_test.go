@@ -12,7 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// addNodes creates the nodes n<first> to n<last> in three zones in turn, and deletes them, and n<last+1>, after the test.
+// addNodes creates the nodes n<first> to n<last> in three zones in turn, and deletes them, and
+// n<last+1>, after the test.
 func addNodes(t *testing.T, first, last int) {
 	t.Helper()
 	t.Cleanup(func() {

@@ -91,8 +91,9 @@ const packedDefault = `
 profiles:
 - schedulerName: default-scheduler` + prefersFullNodes
 
-// TestADefaultSchedulerThatDiffersLosesItsTrust lets the default scheduler prefer full nodes. A pass plans moves until 50
-// bindings are examined, and none afterwards. It plans moves again once the configuration has the right profile.
+// TestADefaultSchedulerThatDiffersLosesItsTrust lets the default scheduler prefer full nodes. A
+// pass plans moves until 50 bindings are examined, and none afterwards. It plans moves again once
+// the configuration has the right profile.
 func TestADefaultSchedulerThatDiffersLosesItsTrust(t *testing.T) {
 	skipIfShort(t)
 	restartScheduler(t, packedDefault)

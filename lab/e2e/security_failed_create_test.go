@@ -63,8 +63,8 @@ evictor: {verifyTimeout: 10s}
 	checkEvictions(t, ns, 1)
 }
 
-// waitForNextSecond waits until new timestamps of objects, which have a precision of one second, are later than those of
-// existing objects.
+// waitForNextSecond waits until new timestamps of objects, which have a precision of one second,
+// are later than those of existing objects.
 func waitForNextSecond(t *testing.T) {
 	t.Helper()
 	last := time.Now().Unix()

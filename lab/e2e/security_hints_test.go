@@ -34,9 +34,9 @@ hints:
   rules: [{name: cpu, promql: node_pressure, above: 0.8}]
 `
 
-// TestSecurityForgedHint lets the kubelet of n1 forge the record of a hint. NodeRestriction forbids the kubelet to write
-// labels of node-restriction.kubernetes.io and taints. The controller must not do so in its place, and n2, which is hot,
-// must get the only hint.
+// TestSecurityForgedHint lets the kubelet of n1 forge the record of a hint. NodeRestriction forbids
+// the kubelet to write labels of node-restriction.kubernetes.io and taints. The controller must not
+// do so in its place, and n2, which is hot, must get the only hint.
 func TestSecurityForgedHint(t *testing.T) {
 	skipIfShort(t)
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 1}, 0))
@@ -77,7 +77,8 @@ func TestSecurityForgedHint(t *testing.T) {
 	waitForNodeEvent(t, "n1", "InvalidHintRecord", secure) // one event for both, with the note of the first
 }
 
-// waitUntilRecordIsGone waits until n1 has no record. Until then, the label must keep its value ("": it must be missing).
+// waitUntilRecordIsGone waits until n1 has no record. Until then, the label must keep its value
+// ("": it must be missing).
 func waitUntilRecordIsGone(t *testing.T, key, value string) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {

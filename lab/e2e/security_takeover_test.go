@@ -19,10 +19,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// TestSecurityEvictionThatCommitsAfterTheLeaderDied kills the leader while a webhook holds its eviction for 29 s. The
-// connection to the API server stays open in a proxy, so the eviction commits after the next process has taken the Lease
-// and found the pod. This process must report the eviction once, with an unknown outcome, and must evict no other pod of
-// the workload.
+// TestSecurityEvictionThatCommitsAfterTheLeaderDied kills the leader while a webhook holds its
+// eviction for 29 s. The connection to the API server stays open in a proxy, so the eviction
+// commits after the next process has taken the Lease and found the pod. This process must report
+// the eviction once, with an unknown outcome, and must evict no other pod of the workload.
 func TestSecurityEvictionThatCommitsAfterTheLeaderDied(t *testing.T) {
 	skipIfShort(t)
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 2))

@@ -16,8 +16,9 @@ strategies:
 - {name: pack, type: NodeConsolidation, schedule: "0 * * * *", args: {below: {cpu: 0.3, memory: 0.3}}}
 `
 
-// TestStrategiesNodeConsolidation checks that a node with few requests is emptied as a whole. The lab's scheduler has the default
-// scores, so it would send the replacements back without hints. The node stays empty, and a second pass moves nothing.
+// TestStrategiesNodeConsolidation checks that a node with few requests is emptied as a whole. The
+// lab's scheduler has the default scores, so it would send the replacements back without hints. The
+// node stays empty, and a second pass moves nothing.
 func TestStrategiesNodeConsolidation(t *testing.T) {
 	skipIfShort(t)
 	ns := seedApps(t, []seed.App{

@@ -13,9 +13,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// TestStrategiesLandingNotRequired checks a pod that has been stuck for longer than Lifetime allows, on a full cluster. With landing: required, it
-// stays. With landing: notRequired, it is evicted although no place is predicted. Its replacement comes back to the node
-// once the pod is gone, or stays Pending if the node takes no pods. A second pass moves nothing.
+// TestStrategiesLandingNotRequired checks a pod that has been stuck for longer than Lifetime
+// allows, on a full cluster. With landing: required, it stays. With landing: notRequired, it is
+// evicted although no place is predicted. Its replacement comes back to the node once the pod is
+// gone, or stays Pending if the node takes no pods. A second pass moves nothing.
 func TestStrategiesLandingNotRequired(t *testing.T) {
 	skipIfShort(t)
 	for name, pending := range map[string]bool{"the replacement comes back": false, "the replacement stays Pending": true} {

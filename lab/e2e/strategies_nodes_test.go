@@ -26,8 +26,8 @@ strategies:
 `
 )
 
-// TestStrategiesNodeViolations checks that the pods of web leave a node that their affinity or a taint does not want, and
-// that a second pass moves nothing.
+// TestStrategiesNodeViolations checks that the pods of web leave a node that their affinity or a
+// taint does not want, and that a second pass moves nothing.
 func TestStrategiesNodeViolations(t *testing.T) {
 	skipIfShort(t)
 	web := func(nodes ...string) seed.App {
@@ -68,8 +68,9 @@ func TestStrategiesNodeViolations(t *testing.T) {
 	}
 }
 
-// TestStrategiesPreferenceWithoutABetterNode makes ten passes over pods that prefer a node that does not exist, as in issue
-// 1707 of the descheduler, or that is full, as in its issue 1410. The descheduler evicts such pods again and again.
+// TestStrategiesPreferenceWithoutABetterNode makes ten passes over pods that prefer a node that
+// does not exist, as in issue 1707 of the descheduler, or that is full, as in its issue 1410. The
+// descheduler evicts such pods again and again.
 func TestStrategiesPreferenceWithoutABetterNode(t *testing.T) {
 	skipIfShort(t)
 	for name, node := range map[string]string{"missing": "n9", "full": "n3"} {

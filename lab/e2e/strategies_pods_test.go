@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// TestStrategiesSinglePods checks that one pod that matches a strategy leaves, by the request that the strategy wants, that
-// all other pods stay, and that a second pass moves nothing.
+// TestStrategiesSinglePods checks that one pod that matches a strategy leaves, by the request that
+// the strategy wants, that all other pods stay, and that a second pass moves nothing.
 func TestStrategiesSinglePods(t *testing.T) {
 	skipIfShort(t)
 	for name, c := range map[string]struct {
@@ -87,8 +87,8 @@ func TestStrategiesFailedPodsBackOff(t *testing.T) {
 	checkEvictions(t, ns, 0)
 }
 
-// TestStrategiesKeepPodsApart puts a pod of web, which declares anti-affinity to db, on the node of a pod of db. The pod that
-// may leave does so, whether it declares the term or not.
+// TestStrategiesKeepPodsApart puts a pod of web, which declares anti-affinity to db, on the node of
+// a pod of db. The pod that may leave does so, whether it declares the term or not.
 func TestStrategiesKeepPodsApart(t *testing.T) {
 	skipIfShort(t)
 	for leaves, stays := range map[string]string{"web": "db", "db": "web"} {

@@ -20,9 +20,9 @@ strategies:
 limits: {perNamespace: unlimited}
 `
 
-// TestStrategiesRepairASpreadConstraint leaves a Deployment at 4/1/1, although its constraint allows a skew of 1: during a
-// rollout, the nodes of two zones are cordoned, and the constraint does not count such nodes. One pass levels the zones, and a
-// second one plans nothing.
+// TestStrategiesRepairASpreadConstraint leaves a Deployment at 4/1/1, although its constraint
+// allows a skew of 1: during a rollout, the nodes of two zones are cordoned, and the constraint
+// does not count such nodes. One pass levels the zones, and a second one plans nothing.
 func TestStrategiesRepairASpreadConstraint(t *testing.T) {
 	skipIfShort(t)
 	ns := seedApps(t, []seed.App{{Name: "d", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n1", "n2", "n3"}, ZoneSkew: 1}})

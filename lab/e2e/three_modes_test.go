@@ -21,8 +21,8 @@ import (
 // approvalDelay is the time between a plan and its approval. Saved plans of `evenkeel apply` expire after 15 minutes.
 var approvalDelay = flag.Duration("approval-delay", time.Minute, "time between a plan and its approval")
 
-// modesConfig has three strategies in three modes. Strategy zones runs at two minutes only, so that its plan waits while
-// the others make a pass every minute.
+// modesConfig has three strategies in three modes. Strategy zones runs at two minutes only, so that
+// its plan waits while the others make a pass every minute.
 const modesConfig = `
 strategies:
 - {name: zones, type: ZoneSpread, schedule: "%s", timeZone: UTC, mode: approve}
@@ -33,8 +33,9 @@ limits: {perPass: 50, perNode: unlimited, perNamespace: unlimited, perOwner: unl
 evictor: {backoff: {initial: 20s, max: 1m}}
 `
 
-// modesApps are the workloads of two node pools. Pool n1 to n3 has the uneven Deployment d. In pool p1 and p2, which is
-// in one zone, strategy cpu wants to move a pod of app cpu to p2, and strategy memory wants to move one of app memory to p1.
+// modesApps are the workloads of two node pools. Pool n1 to n3 has the uneven Deployment d. In pool
+// p1 and p2, which is in one zone, strategy cpu wants to move a pod of app cpu to p2, and strategy
+// memory wants to move one of app memory to p1.
 func modesApps() []seed.App {
 	first, second := []string{"n1", "n2", "n3"}, []string{"p1", "p2"}
 	repeat := func(node string, n int) []string { return slices.Repeat([]string{node}, n) }
@@ -90,7 +91,8 @@ func waitForWaitingReport(t *testing.T, p *runProcess, limit time.Duration, what
 	return found
 }
 
-// listSteps returns the lines of strategy zones in the list of `evenkeel approve`: number, strategy, pod, from, to, state.
+// listSteps returns the lines of strategy zones in the list of `evenkeel approve`: number,
+// strategy, pod, from, to, state.
 func listSteps(t *testing.T, ns string) (steps [][]string) {
 	t.Helper()
 	r := runEvenkeel(t, "approve", "--lease-namespace", ns)

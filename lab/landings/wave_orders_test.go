@@ -18,8 +18,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// denseClusters has ten clusters of 4 to 12 nodes, most of which are 80 to 98 % full. If the planner lets a move count on
-// the room of a pod of its wave, replacements become unschedulable in nine of them.
+// denseClusters has ten clusters of 4 to 12 nodes, most of which are 80 to 98 % full. If the
+// planner lets a move count on the room of a pod of its wave, replacements become unschedulable in
+// nine of them.
 //
 //go:embed testdata/dense.json
 var denseClusters []byte
@@ -41,8 +42,9 @@ limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwn
 evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: 1}}
 `
 
-// TestNoReplacementWaitsForItsWave plans for ten dense clusters and executes the plans. Each cluster is a namespace with
-// its own nodes. Evicted pods take 20 seconds to terminate. At no time may a replacement be unschedulable.
+// TestNoReplacementWaitsForItsWave plans for ten dense clusters and executes the plans. Each
+// cluster is a namespace with its own nodes. Evicted pods take 20 seconds to terminate. At no time
+// may a replacement be unschedulable.
 func TestNoReplacementWaitsForItsWave(t *testing.T) {
 	moves, evictions := 0, 0
 	namespaces := seedDenseClusters(t)

@@ -141,8 +141,8 @@ func drawGroup(rnd *rand.Rand, s prediction.State) map[cluster.NodeID]bool {
 	return group
 }
 
-// generateLargeCluster returns a cluster of 100 to 300 nodes with several hundred pods. The cluster mostly uses features
-// whose scores depend on the other nodes of a sample.
+// generateLargeCluster returns a cluster of 100 to 300 nodes with several hundred pods. The cluster
+// mostly uses features whose scores depend on the other nodes of a sample.
 func generateLargeCluster(seed int64) *cluster.Objects {
 	g := &generatedCluster{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
 	for _, theme := range []string{"taints", "affinity", "terms", "spread", "images"} {

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// schedulerFeature is a scheduler feature that package placement supports. A feature decides a case if its removal changes the
-// feasible nodes or the winners.
+// schedulerFeature is a scheduler feature that package placement supports. A feature decides a case
+// if its removal changes the feasible nodes or the winners.
 type schedulerFeature struct {
 	name string
 	// remove removes the feature from a copy of a cluster. remove returns false if the cluster does not use the

@@ -179,8 +179,8 @@ func (g *generatedCluster) requireNodeFeatures(spec *corev1.PodSpec) {
 	}
 }
 
-// volumeMounter returns a function that adds volumes to an app's pods: either the same volumes for all pods, or one claim per
-// pod like a StatefulSet.
+// volumeMounter returns a function that adds volumes to an app's pods: either the same volumes for
+// all pods, or one claim per pod like a StatefulSet.
 func (g *generatedCluster) volumeMounter(ns, app string, spec *corev1.PodSpec) func(*corev1.Pod) {
 	var same []corev1.Volume
 	each := false

@@ -122,8 +122,8 @@ func (r *Recorder) recordDeleted(kind string, there map[string]bool, at int64) {
 	}
 }
 
-// followWatch watches one kind of object from a resource version until ctx ends. If the server no longer has the version,
-// the recording has a gap and proves nothing, so follow counts the gap.
+// followWatch watches one kind of object from a resource version until ctx ends. If the server no
+// longer has the version, the recording has a gap and proves nothing, so follow counts the gap.
 func (r *Recorder) followWatch(ctx context.Context, s watchedKind, at string) {
 	for ctx.Err() == nil {
 		if at == "" {

@@ -76,8 +76,8 @@ func DeleteNamespace(ctx context.Context, client kubernetes.Interface, ns string
 	return err
 }
 
-// CreateApps creates a namespace and its apps one after the other. CreateApps waits until every pod is Ready on its node and every
-// Deployment has all its pods.
+// CreateApps creates a namespace and its apps one after the other. CreateApps waits until every pod
+// is Ready on its node and every Deployment has all its pods.
 func CreateApps(ctx context.Context, client kubernetes.Interface, namespace string, apps []App) error {
 	return CreateAppsInParallel(ctx, client, namespace, apps, 1)
 }
@@ -108,8 +108,8 @@ func CreateAppsInParallel(ctx context.Context, client kubernetes.Interface, name
 	return nil
 }
 
-// CreateNamespace creates a namespace unless it exists, and waits for its default ServiceAccount. If a namespace of that
-// name is still being deleted, CreateNamespace waits and creates it again.
+// CreateNamespace creates a namespace unless it exists, and waits for its default ServiceAccount.
+// If a namespace of that name is still being deleted, CreateNamespace waits and creates it again.
 func CreateNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
 	api := client.CoreV1().Namespaces()
 	err := WaitUntil(ctx, time.Minute, func() (bool, error) {

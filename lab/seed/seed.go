@@ -23,8 +23,8 @@ import (
 // ZoneKey is the zone label of nodes.
 const ZoneKey = "topology.kubernetes.io/zone"
 
-// CreateNodes creates perZone Ready nodes in each of the zones, with 10 CPU and 10Gi each. n1 is in zone-1, n2 in zone-2,
-// and so on in turn.
+// CreateNodes creates perZone Ready nodes in each of the zones, with 10 CPU and 10Gi each. n1 is in
+// zone-1, n2 in zone-2, and so on in turn.
 func CreateNodes(ctx context.Context, client kubernetes.Interface, zones, perZone int) error {
 	for i := range zones * perZone {
 		n := Node{Name: fmt.Sprintf("n%d", i+1), Zone: fmt.Sprintf("zone-%d", i%zones+1)}
@@ -97,9 +97,9 @@ type App struct {
 	Annotations map[string]string
 }
 
-// ThreeZoneApps returns the scenario with three zones of one node each. Apps a, b and c request 70 %, 70 % and 10 % of the
-// three nodes. Deployment d has six pods, each of which requests 10 % of a node; place is the number of its pods per
-// node.
+// ThreeZoneApps returns the scenario with three zones of one node each. Apps a, b and c request 70
+// %, 70 % and 10 % of the three nodes. Deployment d has six pods, each of which requests 10 % of a
+// node; place is the number of its pods per node.
 func ThreeZoneApps(place [3]int, grace int64) []App {
 	var d []string
 	for i, k := range place {

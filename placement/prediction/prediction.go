@@ -40,8 +40,9 @@ func (p Prediction) Prob(on func(cluster.NodeID) bool) float64 {
 	return (1-p.WeightGone)*p.Terminating.prob(on) + p.WeightGone*p.Gone.prob(on)
 }
 
-// MostProb returns the probability that the replacement lands on a node that `on` accepts, in the state of the victim in
-// which it is greater. A replacement that no node takes while the victim terminates is tried again once it is gone.
+// MostProb returns the probability that the replacement lands on a node that `on` accepts, in the
+// state of the victim in which it is greater. A replacement that no node takes while the victim
+// terminates is tried again once it is gone.
 func (p Prediction) MostProb(on func(cluster.NodeID) bool) (most float64) {
 	if p.WeightGone < 1 {
 		most = p.Terminating.prob(on)

@@ -44,7 +44,8 @@ type LowRiskOverCommitment struct {
 	Weight int64
 	// SmoothingWindows is the number of windows over which the usage is smoothed, which widens the deviation.
 	SmoothingWindows int64
-	// CPULimitWeight and MemoryLimitWeight are the shares of the risk by limits, from 0 to 1. The rest is the risk by usage.
+	// CPULimitWeight and MemoryLimitWeight are the shares of the risk by limits, from 0 to 1. The
+	// rest is the risk by usage.
 	CPULimitWeight, MemoryLimitWeight float64
 }
 

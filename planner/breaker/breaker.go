@@ -1,6 +1,6 @@
-// Package breaker decides when a pass must stop because the cluster gets worse, and when the next pass may begin.
-// It checks four signs: nodes that are NotReady or gone, pods that became unschedulable during the pass, failed evictions, and
-// replacements with a bad landing.
+// Package breaker decides when a pass must stop because the cluster gets worse, and when the next
+// pass may begin. It checks four signs: nodes that are NotReady or gone, pods that became
+// unschedulable during the pass, failed evictions, and replacements with a bad landing.
 //
 // The package never reads a clock and never stores anything. It returns its findings as a plan.BreakerTrip. The
 // breaker stays open until the trip expires and the cluster has recovered.
@@ -21,9 +21,10 @@ import (
 
 // Options are the limits of the breaker. A value above its limit trips the breaker.
 type Options struct {
-	// MaxUnreadyNodesFrac limits the nodes that are NotReady or gone, as a fraction of the present and the gone nodes. A
-	// node is gone if it was deleted while it was NotReady and not marked for removal. Cordoned nodes count, and so do
-	// nodes out of scope: the scheduler may place replacements there later. Virtual nodes (cluster.VirtualKind) do not.
+	// MaxUnreadyNodesFrac limits the nodes that are NotReady or gone, as a fraction of the present
+	// and the gone nodes. A node is gone if it was deleted while it was NotReady and not marked for
+	// removal. Cordoned nodes count, and so do nodes out of scope: the scheduler may place
+	// replacements there later. Virtual nodes (cluster.VirtualKind) do not.
 	MaxUnreadyNodesFrac float64
 	// MaxPendingPods limits the pods that became unschedulable during the pass.
 	MaxPendingPods plan.CountLimit
@@ -179,9 +180,9 @@ func exceedsWithMinimum(bad, all int, frac float64) bool {
 	return all >= minEvictions && bad >= minBad && exceedsFraction(bad, all, frac)
 }
 
-// StaysOpen returns the reason why no pass may begin, or nil if a pass may begin. The breaker stays open until the
-// trip expires, few enough nodes are NotReady or gone, and few enough pods of the trip are Pending. lastSeen is the result
-// of RecordUnready.
+// StaysOpen returns the reason why no pass may begin, or nil if a pass may begin. The breaker stays
+// open until the trip expires, few enough nodes are NotReady or gone, and few enough pods of the
+// trip are Pending. lastSeen is the result of RecordUnready.
 func (o Options) StaysOpen(t *plan.BreakerTrip, s *cluster.Snapshot, lastSeen []plan.UnreadyNode, now time.Time) *plan.Reason {
 	if t == nil {
 		return nil

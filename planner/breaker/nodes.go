@@ -13,10 +13,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// LooksLost reports whether a node that is deleted in this state was lost, as opposed to removed on purpose: it is not
-// virtual, not Ready, not cordoned, and nothing drains or removes it. The cloud controller manager deletes the Node of a
-// machine that no longer exists, but only if the node is not Ready. Autoscalers mark a node before they remove it, and
-// otherwise delete only Ready nodes.
+// LooksLost reports whether a node that is deleted in this state was lost, as opposed to removed on
+// purpose: it is not virtual, not Ready, not cordoned, and nothing drains or removes it. The cloud
+// controller manager deletes the Node of a machine that no longer exists, but only if the node is
+// not Ready. Autoscalers mark a node before they remove it, and otherwise delete only Ready nodes.
 func LooksLost(n *corev1.Node) bool {
 	return cluster.VirtualKind(n) == "" && !cluster.NodeReady(n) && !n.Spec.Unschedulable && guard.Emptied(&cluster.Node{Object: n}) == ""
 }

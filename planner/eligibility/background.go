@@ -48,8 +48,8 @@ func countBackground(st plan.PlannerState, s *cluster.Snapshot, requests *annota
 	return c
 }
 
-// inBackground returns the reason if evictions that are in flight already forbid an eviction of the pod: one of the same
-// workload, or as many as the in-flight limits allow.
+// inBackground returns the reason if evictions that are in flight already forbid an eviction of the
+// pod: one of the same workload, or as many as the in-flight limits allow.
 func (v *Checker) inBackground(p *cluster.Pod) (plan.Reason, bool) {
 	c := &v.background
 	if c.total == 0 {

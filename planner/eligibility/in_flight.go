@@ -33,8 +33,9 @@ func NewInFlight(limits settings.InFlight, consumed *Consumed) InFlightCount {
 // Full reports whether the number of pods in flight has reached its limit.
 func (w *InFlightCount) Full() bool { return w.Total >= w.limits.Total }
 
-// CanAdd reports whether one more pod may be in flight, for the strategy. It charges the consumed numbers to the budgets of the
-// snapshot. The result is exact, because a wave starts only when the replacements of the previous wave are Ready.
+// CanAdd reports whether one more pod may be in flight, for the strategy. It charges the consumed
+// numbers to the budgets of the snapshot. The result is exact, because a wave starts only when the
+// replacements of the previous wave are Ready.
 func (w *InFlightCount) CanAdd(v *Checker, pod cluster.PodID, strategy int) bool {
 	p := &v.snapshot.Pods[pod]
 	if w.Total+v.background.total >= w.limits.Total {

@@ -15,9 +15,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// ReadyRequirements returns the requirements that must hold right before the eviction, when the snapshot may be some
-// seconds old. moves is the number of pods of the workload that the wave evicts. The eviction is for the strategy. For a pod with a PodDisruptionBudget
-// there are none, because the API server checks the budget.
+// ReadyRequirements returns the requirements that must hold right before the eviction, when the
+// snapshot may be some seconds old. moves is the number of pods of the workload that the wave
+// evicts. The eviction is for the strategy. For a pod with a PodDisruptionBudget there are none,
+// because the API server checks the budget.
 func (v *Checker) ReadyRequirements(p *cluster.Pod, strategy, moves int) []plan.ReadyRequirement {
 	w := v.snapshot.WorkloadOf(p)
 	if w == nil || len(p.Budgets) > 0 {
@@ -54,9 +55,10 @@ func (v *Checker) controllerUIDs(w *cluster.Workload) []string {
 	return out
 }
 
-// podSelector returns the label selector of the workload. The snapshot does not contain the objects of other kinds, such
-// as a Rollout; for these it returns the labels that all pods of the workload share. A pod that was created with other
-// labels since the snapshot then does not count as Ready. podSelector returns "" if the pods share no label.
+// podSelector returns the label selector of the workload. The snapshot does not contain the objects
+// of other kinds, such as a Rollout; for these it returns the labels that all pods of the workload
+// share. A pod that was created with other labels since the snapshot then does not count as Ready.
+// podSelector returns "" if the pods share no label.
 func (v *Checker) podSelector(w *cluster.Workload) string {
 	var selector *metav1.LabelSelector
 	switch o := w.Object.(type) {

@@ -41,8 +41,8 @@ func (v *Checker) RefuseForAll(strategies []int, pod cluster.PodID) bool {
 	return len(strategies) > 0
 }
 
-// BarredFor returns the reason if the strategy's own scope, selector or guards bar the pod, or if a person discarded the
-// move. It caches the result, and ignores the global rules.
+// BarredFor returns the reason if the strategy's own scope, selector or guards bar the pod, or if a
+// person discarded the move. It caches the result, and ignores the global rules.
 func (v *Checker) BarredFor(strategy int, pod cluster.PodID) (plan.Reason, bool) {
 	own := v.options.RulesOf(strategy)
 	if own == nil {
@@ -118,8 +118,9 @@ func (v *Checker) disruptionsAllowedFor(strategy int, p *cluster.Pod) int {
 	return n
 }
 
-// protectionsWithin returns the protections that hold for all moves of a wave: the global ones and those of any strategy
-// for which moves are made. They decide which pods may leave together, for whatever strategy.
+// protectionsWithin returns the protections that hold for all moves of a wave: the global ones and
+// those of any strategy for which moves are made. They decide which pods may leave together, for
+// whatever strategy.
 func protectionsWithin(o *settings.Options) map[guard.Protection]bool {
 	all := o.Guards.Protect
 	for i := range o.Strategies {

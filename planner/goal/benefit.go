@@ -27,8 +27,9 @@ func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeI
 	return node && group
 }
 
-// MostImproved returns the goal in the list that loses the largest weighted share of its initial excess by the eviction. Of
-// equal shares, the first in the list wins. The list must be in ascending order, so the strategy whose name comes first wins.
+// MostImproved returns the goal in the list that loses the largest weighted share of its initial
+// excess by the eviction. Of equal shares, the first in the list wins. The list must be in
+// ascending order, so the strategy whose name comes first wins.
 func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, goals []int) int {
 	best, most := goals[0], -1.0
 	for _, i := range goals {
@@ -91,8 +92,8 @@ func (t *Tracker) ImprovedGoals(pod cluster.PodID, from, to cluster.NodeID) []in
 	return slices.Compact(out)
 }
 
-// excessChange returns the change in the excess of goal i by the move. Negative values are improvements; a landing that the
-// goal does not count is none.
+// excessChange returns the change in the excess of goal i by the move. Negative values are
+// improvements; a landing that the goal does not count is none.
 func excessChange(t *Tracker, i int, pod cluster.PodID, from, to cluster.NodeID) int64 {
 	change := t.Measures[i].ExcessAfter(pod, from, to) - t.Excess(i)
 	if change < 0 && !t.Measures[i].CountsLanding(to) {

@@ -78,8 +78,8 @@ func (m *CountMeasure) add(n cluster.NodeID, by int32) {
 	m.excess += m.Over(int(domain))
 }
 
-// LeastExcess returns the pods for which the domains together have no room up to the limit. Domains that take no pods keep
-// at most those that they have.
+// LeastExcess returns the pods for which the domains together have no room up to the limit. Domains
+// that take no pods keep at most those that they have.
 func (m *CountMeasure) LeastExcess(takes func(domain int) bool) int {
 	left := 0
 	for _, c := range m.counts {

@@ -8,9 +8,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// emptyMeasure measures NodeEmpty. A node that keeps one pod is not empty, so partial progress is worth nothing: the excess
-// stays the same until the last pod has left. While the search empties the node, the excess is the number of pods that are
-// still on it.
+// emptyMeasure measures NodeEmpty. A node that keeps one pod is not empty, so partial progress is
+// worth nothing: the excess stays the same until the last pod has left. While the search empties
+// the node, the excess is the number of pods that are still on it.
 type emptyMeasure struct {
 	node cluster.NodeID
 	pods int64 // pods that must leave, at the start
@@ -81,7 +81,8 @@ func (m *emptyMeasure) addEffects(a *TargetCheck, t *Tracker, i int32, pod clust
 // Emptying is the part of a Tracker that is about the goals of the kind NodeEmpty.
 type Emptying struct{ *Tracker }
 
-// Unmet returns the unmet requested goals: by higher weight, and then in the order in which their strategies state them.
+// Unmet returns the unmet requested goals: by higher weight, and then in the order in which their
+// strategies state them.
 func (t Emptying) Unmet() (out []int) {
 	for _, i := range t.toEmpty {
 		if !t.Goals[i].Constraint && t.Excess(int(i)) > 0 {
@@ -140,8 +141,8 @@ func updateClosed(t *Tracker, n cluster.NodeID) {
 	}
 }
 
-// Requests reports whether the search may move pods for goal i now. Pods leave for a NodeEmpty only while the search empties
-// its node.
+// Requests reports whether the search may move pods for goal i now. Pods leave for a NodeEmpty only
+// while the search empties its node.
 func Requests(t *Tracker, i int) bool {
 	if t.Goals[i].Constraint {
 		return false

@@ -11,9 +11,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestMeasuresAgreeWithMoves compares, for random goals of each kind and random moves, the excess that a measure predicts
-// with the excess after the move, and the target check with both. Undoing a move restores every excess.
-// TestEmptyTopologyValue checks that a label with an empty value is a domain, as for kube-scheduler.
+// TestMeasuresAgreeWithMoves compares, for random goals of each kind and random moves, the excess
+// that a measure predicts with the excess after the move, and the target check with both. Undoing a
+// move restores every excess. TestEmptyTopologyValue checks that a label with an empty value is a
+// domain, as for kube-scheduler.
 func TestEmptyTopologyValue(t *testing.T) {
 	s := &cluster.Snapshot{Nodes: []cluster.Node{{Object: &corev1.Node{}}, {Object: &corev1.Node{}}, {Object: &corev1.Node{}}}}
 	s.Nodes[0].Object.Labels, s.Nodes[1].Object.Labels = map[string]string{"rack": ""}, map[string]string{"rack": "b"}

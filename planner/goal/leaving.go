@@ -7,8 +7,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// MetByLeaving returns those of the requested goals that the pod improves by leaving, although no replacement may follow,
-// in ascending order. Only goals for which may returns true count. A PodAway with targets needs a landing on one of them.
+// MetByLeaving returns those of the requested goals that the pod improves by leaving, although no
+// replacement may follow, in ascending order. Only goals for which may returns true count. A
+// PodAway with targets needs a landing on one of them.
 func MetByLeaving(t *Tracker, pod cluster.PodID, from cluster.NodeID, may func(*plan.Goal) bool) (out []int) {
 	for _, i := range t.byPod[pod] {
 		g := &t.Goals[i]

@@ -13,11 +13,12 @@ type Measure interface {
 	Excess() int64
 	// ExcessAfter returns the excess after the pod moves. Either node may be NoNode.
 	ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) int64
-	// ExcessAfterLeaving returns the least excess after the pod leaves `from`, with the best target. `from` may be NoNode.
+	// ExcessAfterLeaving returns the least excess after the pod leaves `from`, with the best
+	// target. `from` may be NoNode.
 	ExcessAfterLeaving(pod cluster.PodID, from cluster.NodeID) int64
-	// CountsLanding reports whether a landing on n can improve the goal. A goal about a group of pods improves only if the
-	// replacement lands in a domain that the goal counts. Elsewhere it is lost to the group: the excess may fall, but no
-	// domain comes closer to the others.
+	// CountsLanding reports whether a landing on n can improve the goal. A goal about a group of
+	// pods improves only if the replacement lands in a domain that the goal counts. Elsewhere it is
+	// lost to the group: the excess may fall, but no domain comes closer to the others.
 	CountsLanding(n cluster.NodeID) bool
 	Move(pod cluster.PodID, from, to cluster.NodeID)
 	// Reported returns the excess in the unit of plan.Goal.

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestGoalsWithOneSubjectNameTheirGroups checks that goals about different pods of one workload can be told apart, and that
-// other goals have no group.
+// TestGoalsWithOneSubjectNameTheirGroups checks that goals about different pods of one workload can
+// be told apart, and that other goals have no group.
 func TestGoalsWithOneSubjectNameTheirGroups(t *testing.T) {
 	s := &cluster.Snapshot{}
 	pod := func(name, kind, controller, revision string) cluster.PodID {

@@ -16,8 +16,9 @@ type outsideRoom struct {
 	byNode []int64
 }
 
-// addRoomOutsideGoals records the remaining room of nodes that the goal's strategy is not about, such as excluded nodes.
-// For goals by load, addRoomOutsideGoals also records the nodes with known usage.
+// addRoomOutsideGoals records the remaining room of nodes that the goal's strategy is not about,
+// such as excluded nodes. For goals by load, addRoomOutsideGoals also records the nodes with known
+// usage.
 func (t *Tracker) addRoomOutsideGoals(b *NodeMeasure, g *plan.Goal) {
 	if x, has := t.roomOutsideGoals[b.Amounts]; has && x.limit <= g.Limit {
 		return

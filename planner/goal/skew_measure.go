@@ -133,8 +133,9 @@ func (k *SkewMeasure) addEffects(a *TargetCheck, t *Tracker, i int32, pod cluste
 	a.groups = append(a.groups, k.effects(a.From, t.Asks(int(i), pod)))
 }
 
-// effects returns the effects of a landing. The parameter asks says whether an improvement counts. Landings in domains
-// with the same count have the same effect, which is computed once: host names are thousands of domains with few counts.
+// effects returns the effects of a landing. The parameter asks says whether an improvement counts.
+// Landings in domains with the same count have the same effect, which is computed once: host names
+// are thousands of domains with few counts.
 func (k *SkewMeasure) effects(from cluster.NodeID, asks bool) groupEffect {
 	if at, ok := k.DomainIndex(from); ok {
 		k.Counts[at]--

@@ -8,7 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestEffectsOfLandings compares the effects of landings, computed once for each count, with the excess after each landing.
+// TestEffectsOfLandings compares the effects of landings, computed once for each count, with the
+// excess after each landing.
 func TestEffectsOfLandings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		counts := rapid.SliceOfN(rapid.IntRange(0, 5), 2, 6).Draw(t, "counts")

@@ -88,7 +88,8 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 // included.
 func (a *TargetCheck) Acceptable(n cluster.NodeID) bool { return !a.Harms(n) && a.Helps(n) }
 
-// Count returns the number of ready nodes in the list for which Acceptable is true. The last loop avoids branches, because their outcomes are hard to predict.
+// Count returns the number of ready nodes in the list for which Acceptable is true. The last loop
+// avoids branches, because their outcomes are hard to predict.
 func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
 	if (a.LeavingHarms || !a.leavingImproves && len(a.groups)+len(a.limitedAmounts) == 0) && !a.returnHelps {
 		return 0

@@ -32,16 +32,16 @@ type Tracker struct {
 	roomOutsideGoals map[*cluster.Amounts]outsideRoom
 	// UnderPressure marks, by node, the nodes under pressure. The slice is nil if pressure hints are not used.
 	UnderPressure []bool
-	// Barred reports whether the strategy of the goal may not move the pod. Nil means that every strategy may move every
-	// pod.
+	// Barred reports whether the strategy of the goal may not move the pod. Nil means that every
+	// strategy may move every pod.
 	Barred func(goal int, pod cluster.PodID) bool
-	// SelectsNodes reports whether the strategy has a nodeSelector of its own. Its goals limit other nodes only for moves
-	// that serve it. Nil means that no strategy has one.
+	// SelectsNodes reports whether the strategy has a nodeSelector of its own. Its goals limit
+	// other nodes only for moves that serve it. Nil means that no strategy has one.
 	SelectsNodes func(strategy string) bool
 	// First marks, by goal, the goals that the planner handles before all others; see FirstGoals.
 	First []bool
-	// toEmpty lists the goals of the kind NodeEmpty. closed holds, by node, 0 if no replacement may land on it because of
-	// such a goal, and otherwise Unbounded; it is nil without such goals.
+	// toEmpty lists the goals of the kind NodeEmpty. closed holds, by node, 0 if no replacement may
+	// land on it because of such a goal, and otherwise Unbounded; it is nil without such goals.
 	toEmpty []int32
 	closed  []int64
 	// Annotations caches the parsed annotations of nodes and pods.
@@ -91,8 +91,8 @@ func (t *Tracker) Clone() *Tracker {
 	return &c
 }
 
-// Asks reports whether a move of the pod may serve goal i: the goal is requested, and its strategy may move the pod. For
-// other moves, the goal is a constraint.
+// Asks reports whether a move of the pod may serve goal i: the goal is requested, and its strategy
+// may move the pod. For other moves, the goal is a constraint.
 func (t *Tracker) Asks(i int, pod cluster.PodID) bool {
 	return Requests(t, i) && (t.Barred == nil || !t.Barred(i, pod))
 }

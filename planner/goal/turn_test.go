@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestTurnStartsAfterEarlierMoves: in every turn, the initial excess and the headroom are those after the earlier moves, and
-// the excess is that after all moves.
+// TestTurnStartsAfterEarlierMoves: in every turn, the initial excess and the headroom are those
+// after the earlier moves, and the excess is that after all moves.
 func TestTurnStartsAfterEarlierMoves(t *testing.T) {
 	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 20, 300))
 	if err != nil {

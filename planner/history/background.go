@@ -62,9 +62,10 @@ func podRuns(s *cluster.Snapshot, b plan.BackgroundEviction) bool {
 	return p != nil && !p.Terminating && !p.Terminal
 }
 
-// FollowBackground removes the evictions in the background that have ended. If another program executes an eviction, and
-// the pod still runs when its time is over, the workload backs off. The eviction counts against the hourly limits in either case. The second
-// result are the evictions that took too long.
+// FollowBackground removes the evictions in the background that have ended. If another program
+// executes an eviction, and the pod still runs when its time is over, the workload backs off. The
+// eviction counts against the hourly limits in either case. The second result are the evictions
+// that took too long.
 func FollowBackground(
 	st plan.PlannerState, s *cluster.Snapshot, now time.Time, o Options,
 ) (plan.PlannerState, []plan.BackgroundEviction) {

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestActiveBackground: an eviction is in flight until the pod is gone and its workload has all its Ready pods. Deployment
-// d wants 2 pods; nobody knows how many pods Rollout r wants.
+// TestActiveBackground: an eviction is in flight until the pod is gone and its workload has all its
+// Ready pods. Deployment d wants 2 pods; nobody knows how many pods Rollout r wants.
 func TestActiveBackground(t *testing.T) {
 	newPod := func(name string, edit func(*corev1.Pod)) *corev1.Pod {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: "d-x", OwnerReferences: []metav1.OwnerReference{

@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// updateBackoffs adds one failure to each workload with a bad landing or a refusal by admission. It removes the backoff of a workload whose
-// replacements all landed well.
+// updateBackoffs adds one failure to each workload with a bad landing or a refusal by admission. It
+// removes the backoff of a workload whose replacements all landed well.
 func updateBackoffs(st plan.PlannerState, recorded []plan.Reservation, now time.Time, o Options) (plan.PlannerState, []plan.Backoff) {
 	st.Backoffs = slices.Clone(st.Backoffs)
 	var longest []plan.Backoff

@@ -125,8 +125,9 @@ func TestAdmissionBacksOff(t *testing.T) {
 	}
 }
 
-// TestBackgroundEvictions follows evictions that end later. Each counts against the hourly limits. The first pod goes in
-// time; the second one is still there when its time is over, so its workload backs off.
+// TestBackgroundEvictions follows evictions that end later. Each counts against the hourly limits.
+// The first pod goes in time; the second one is still there when its time is over, so its workload
+// backs off.
 func TestBackgroundEvictions(t *testing.T) {
 	o := Options{Initial: 10 * time.Minute, Max: 24 * time.Hour, BackgroundTimeout: time.Hour}
 	a, b := newMove(1, "d"), newMove(2, "e")

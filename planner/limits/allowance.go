@@ -73,8 +73,8 @@ func (a Allowance) reason() plan.Reason {
 		a.LastHour(), a.Planned)}
 }
 
-// NarrowKey returns the key of the limit that a rejection names, if it is a limit of a window or of a strategy. Otherwise
-// the result is "".
+// NarrowKey returns the key of the limit that a rejection names, if it is a limit of a window or of
+// a strategy. Otherwise the result is "".
 func NarrowKey(r plan.Reason) string {
 	if strategy, rest, ok := strings.Cut(r.Message, ": "); ok && strings.HasPrefix(r.Message, strategyPrefix) {
 		key, _, _ := strings.Cut(rest, " ")

@@ -12,9 +12,9 @@ import (
 // limitPicker returns one limit.
 type limitPicker func(*settings.Limits) plan.CountLimit
 
-// effective returns the limit that applies to a number of pods, and its configuration key. Of the open windows with
-// limits, the most generous one counts, but never more than the limit of the configuration. The parameter key is the key
-// of the latter.
+// effective returns the limit that applies to a number of pods, and its configuration key. Of the
+// open windows with limits, the most generous one counts, but never more than the limit of the
+// configuration. The parameter key is the key of the latter.
 func (l *Counter) effective(key string, pods int, pick limitPicker) (plan.CountLimit, string) {
 	limit := pick(&l.options)
 	if len(l.windows) == 0 {
@@ -44,9 +44,10 @@ func (l *Counter) WindowKeys() []string {
 	return out
 }
 
-// RefuseAgain checks a planned eviction for a strategy just before it is executed. It checks the limits per hour, which
-// other passes use too, and the limits of windows, which may be stricter than those of the windows that were open when the
-// plan was made. The limits per hour include those of the strategy.
+// RefuseAgain checks a planned eviction for a strategy just before it is executed. It checks the
+// limits per hour, which other passes use too, and the limits of windows, which may be stricter
+// than those of the windows that were open when the plan was made. The limits per hour include
+// those of the strategy.
 func (l *Counter) RefuseAgain(strategy int, pod cluster.PodID) (plan.Reason, bool) {
 	all := l.Allowances(pod)
 	r, refused := strictestExceeded(slices.DeleteFunc(all[:], func(a Allowance) bool { return a.Code != plan.LimitPerHour && !a.ofWindow() }))

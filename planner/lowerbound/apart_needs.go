@@ -7,9 +7,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// addApartNeed adds the fewest pods that must leave so that no conflict of a PodsApart remains, except conflicts of two
-// pods that may not leave. These are part of the residual. addApartNeed skips a goal that shares pods with an earlier one,
-// and marks the pods that it uses.
+// addApartNeed adds the fewest pods that must leave so that no conflict of a PodsApart remains,
+// except conflicts of two pods that may not leave. These are part of the residual. addApartNeed
+// skips a goal that shares pods with an earlier one, and marks the pods that it uses.
 //
 // A plan may end some conflicts only. One eviction ends at most as many conflicts as the pod with the most has, which
 // bounds the evictions of the plan.

@@ -137,7 +137,8 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 	return "kept from every other " + place + " by selectors, affinity, taints, cordons or features of nodes"
 }
 
-// onlyUnwanted reports whether the pod could run on one of these nodes if the node had no pressure hint, or was not virtual.
+// onlyUnwanted reports whether the pod could run on one of these nodes if the node had no pressure
+// hint, or was not virtual.
 func (p *proof) onlyUnwanted(id cluster.PodID, nodes []cluster.NodeID) bool {
 	could, none := p.reach.couldRun(id), cluster.Resources{}
 	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {

@@ -10,10 +10,11 @@ import (
 // reaching the plan's excess. Compute also returns the excess that no permitted eviction can remove. Only pods that
 // may be evicted and can run on another node count. The parameter start holds the goals before the plan.
 //
-// Each pod that a goal is about alone needs an eviction, and so does each pod of a node that the plan empties; see
-// addPodNeeds and addEmptyNeeds. The other needs are what remains without these
-// pods. A pod leaves only one node, so the needs of nodes add up. A pod can belong to several groups, so only the needs of
-// disjoint groups add up. CountBound and WeightedBound combine both kinds of needs.
+// Each pod that a goal is about alone needs an eviction, and so does each pod of a node that the
+// plan empties; see addPodNeeds and addEmptyNeeds. The other needs are what remains without these
+// pods. A pod leaves only one node, so the needs of nodes add up. A pod can belong to several
+// groups, so only the needs of disjoint groups add up. CountBound and WeightedBound combine both
+// kinds of needs.
 func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
 	all, some := podsOfUnmetGoals(c, start)
 	p := &proof{c, start, newReachability(c, start), newEvictionNeed(all), newEvictionNeed(some), 0, map[string]float64{}}

@@ -9,9 +9,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// addCountNeeds adds a need for each domain with more pods of a group than the limit: as many of these pods as are above
-// the limit must leave the domain, whatever enters it. No move of another pod replaces them, so the needs of the domains
-// add up. If too few pods may leave a domain, the remaining excess is part of the residual.
+// addCountNeeds adds a need for each domain with more pods of a group than the limit: as many of
+// these pods as are above the limit must leave the domain, whatever enters it. No move of another
+// pod replaces them, so the needs of the domains add up. If too few pods may leave a domain, the
+// remaining excess is part of the residual.
 //
 // If all domains together have no room for the group, at least leastExcess remains, wherever the pods land. It is then
 // open which domains stay above the limit, so there is one need: one eviction lowers the excess by at most one.
@@ -67,9 +68,10 @@ func (p *proof) podsAboveLimit(m *goal.CountMeasure, g plan.Goal) map[int][]clus
 	return out
 }
 
-// leastExcess returns the excess that remains although every pod may leave: the pods for which the domains have no room
-// up to the limit. Only domains with a Ready node take pods, and only those in the sorted list unless it is nil. If a node
-// that the goal does not count takes pods, leastExcess returns 0.
+// leastExcess returns the excess that remains although every pod may leave: the pods for which the
+// domains have no room up to the limit. Only domains with a Ready node take pods, and only those in
+// the sorted list unless it is nil. If a node that the goal does not count takes pods, leastExcess
+// returns 0.
 func (r *reachability) leastExcess(m *goal.CountMeasure, domains []string) int {
 	takes, all := r.domainsThatTake(m)
 	if !all {
@@ -112,8 +114,8 @@ type outsideOfClass struct {
 	class  int
 }
 
-// canLeaveDomain reports whether the pod can run on a node outside its domain. The caller must check that the pod may be
-// evicted.
+// canLeaveDomain reports whether the pod can run on a node outside its domain. The caller must
+// check that the pod may be evicted.
 func (r *reachability) canLeaveDomain(m *goal.CountMeasure, domain int, pod cluster.PodID) bool {
 	if r.needNoPlace[pod] {
 		return true

@@ -50,8 +50,8 @@ func (d *evictionNeed) addNode(evictions int) {
 	d.sums[0] += evictions
 }
 
-// addAmount adds a need: pods with this total size must leave the node of the latest addNode call. Those that are required
-// leave in any case.
+// addAmount adds a need: pods with this total size must leave the node of the latest addNode call.
+// Those that are required leave in any case.
 func (d *evictionNeed) addAmount(amount int64, pods []podSize) {
 	for _, p := range pods {
 		if d.required.has(p.id) {

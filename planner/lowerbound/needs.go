@@ -162,7 +162,8 @@ func (p *proof) canChangeDomain(nodes *domainNodes, id cluster.PodID, from int) 
 	return false
 }
 
-// reachableSkew returns the least skew, at least the limit, that moves of the pods can reach, and the fewest moves for it.
+// reachableSkew returns the least skew, at least the limit, that moves of the pods can reach, and
+// the fewest moves for it.
 func (p *proof) reachableSkew(k *goal.SkewMeasure, m movablePods) (limit, moves int) {
 	arriving, suffice := reachableDomains(k, m.leaving, p.canEnter(k, m))
 	if suffice {
@@ -184,9 +185,10 @@ func (p *proof) canEnter(k *goal.SkewMeasure, m movablePods) func(domain int) in
 	}
 }
 
-// reachableDomains returns how many pods can enter each domain. It looks at the emptiest domains first, and stops as soon
-// as the domains so far suffice to meet the limit in k.Moves moves. No further domain makes this number smaller. So a
-// group of a few pods on thousands of nodes costs a few domains.
+// reachableDomains returns how many pods can enter each domain. It looks at the emptiest domains
+// first, and stops as soon as the domains so far suffice to meet the limit in k.Moves moves. No
+// further domain makes this number smaller. So a group of a few pods on thousands of nodes costs a
+// few domains.
 func reachableDomains(k *goal.SkewMeasure, leaving []int, canEnter func(domain int) int) (arriving []int, suffice bool) {
 	order := make([]int, len(k.Counts))
 	for z := range order {

@@ -26,14 +26,17 @@ func (r *requiredPods) add(pod cluster.PodID, pods int) {
 
 func (r *requiredPods) has(pod cluster.PodID) bool { return r.marked != nil && r.marked[pod] }
 
-// addPodNeeds adds one eviction for each pod that an unmet PodAway is about and that may leave. If the pod may not leave,
-// the goal is part of the residual. The other needs count these pods as evicted already.
+// addPodNeeds adds one eviction for each pod that an unmet PodAway is about and that may leave. If
+// the pod may not leave, the goal is part of the residual. The other needs count these pods as
+// evicted already.
 //
-// Proof: let R be these pods, and E the evictions of a plan that meets the goals. E contains R. If E lowers the excess of
-// a node by an amount, the pods of E without R lower it by at least the amount minus the sizes of the pods of R on the
-// node; a pod of R that returns lowers it by less. If E contains k pods of a group, E without R contains at least k minus
-// the pods of R in the group. So E without R meets the reduced needs, which only pods outside R can meet. It has at least
-// as many pods as CountBound and WeightedBound prove for them, and E has the number of R more.
+// Proof: let R be these pods, and E the evictions of a plan that meets the goals. E contains R. If
+// E lowers the excess of a node by an amount, the pods of E without R lower it by at least the
+// amount minus the sizes of the pods of R on the node; a pod of R that returns lowers it by less.
+// If E contains k pods of a group, E without R contains at least k minus the pods of R in the
+// group. So E without R meets the reduced needs, which only pods outside R can meet. It has at
+// least as many pods as CountBound and WeightedBound prove for them, and E has the number of R
+// more.
 func (p *proof) addPodNeeds() {
 	for g := range p.start.Goals {
 		goal := &p.start.Goals[g]
@@ -52,9 +55,10 @@ func (p *proof) addPodNeeds() {
 	}
 }
 
-// addEmptyNeeds adds one eviction for each pod of a node that the plan empties: no plan empties the node without them. Which
-// further nodes could be empty together is a packing problem, so the bound has no evictions for nodes that stay. If a pod
-// of such a node may not leave, or can run on no other node, the goal is part of the residual.
+// addEmptyNeeds adds one eviction for each pod of a node that the plan empties: no plan empties the
+// node without them. Which further nodes could be empty together is a packing problem, so the bound
+// has no evictions for nodes that stay. If a pod of such a node may not leave, or can run on no
+// other node, the goal is part of the residual.
 func addEmptyNeeds(p *proof) {
 	for g := range p.start.Goals {
 		goal := &p.start.Goals[g]
@@ -80,8 +84,8 @@ type targetsOfClass struct {
 	class int
 }
 
-// canMeet reports whether the replacement of the pod of a PodAway can run on a node that meets the goal. The caller must
-// check that the pod may be evicted.
+// canMeet reports whether the replacement of the pod of a PodAway can run on a node that meets the
+// goal. The caller must check that the pod may be evicted.
 func (r *reachability) canMeet(g *plan.Goal) bool {
 	pod := g.Pods[0]
 	if r.search.Snapshot.Pods[pod].Terminal {
@@ -101,8 +105,8 @@ func (r *reachability) canMeet(g *plan.Goal) bool {
 	return canClassRunOnAny(r, r.marked, key, pod, func() []cluster.NodeID { return r.nodesOf(g.Targets) })
 }
 
-// couldReturn reports whether the pod fits on its own node as soon as it has left. It is cheaper than couldHold, which also
-// finds out which other pods may leave.
+// couldReturn reports whether the pod fits on its own node as soon as it has left. It is cheaper
+// than couldHold, which also finds out which other pods may leave.
 func (r *reachability) couldReturn(pod cluster.PodID, own cluster.NodeID) bool {
 	if r.movedEarlier[pod] {
 		return false // it is not among the pods of the node

@@ -127,8 +127,9 @@ func (r *reachability) mayLeave(pod cluster.PodID) bool {
 	return !r.search.Eligibility.RefuseForAll(r.strategies, pod)
 }
 
-// podsWithoutPlace returns the pods that a strategy with landing: notRequired may move for an unmet goal. They lower the
-// excess of every goal about the node that they leave, even if no node takes their replacements.
+// podsWithoutPlace returns the pods that a strategy with landing: notRequired may move for an unmet
+// goal. They lower the excess of every goal about the node that they leave, even if no node takes
+// their replacements.
 func podsWithoutPlace(c *search.Search, start *goal.Tracker) map[cluster.PodID]bool {
 	var out map[cluster.PodID]bool
 	for i := range start.Goals {
@@ -194,8 +195,8 @@ func (r *reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster
 	return r.could
 }
 
-// canRunElsewhere reports whether the pod can run on another node, or needs no place. The caller must check that the pod
-// may be evicted.
+// canRunElsewhere reports whether the pod can run on another node, or needs no place. The caller
+// must check that the pod may be evicted.
 func (r *reachability) canRunElsewhere(pod cluster.PodID) bool {
 	return r.needNoPlace[pod] ||
 		canClassRunOnAny(r, r.targets, r.search.Model.ClassNumber(pod), pod, func() []cluster.NodeID { return r.all })
@@ -208,8 +209,9 @@ func (r *reachability) canEnterDomain(d *domainNodes, z int, pod cluster.PodID) 
 	return canClassRunOnAny(r, d.targets, key, pod, func() []cluster.NodeID { return d.in[z] })
 }
 
-// canClassRunOnAny returns the same as canRunOnAny and caches the result for the key, which identifies the nodes and the
-// equivalence class of the pod. Pods of one class have equal requests; their targets differ only by their own nodes.
+// canClassRunOnAny returns the same as canRunOnAny and caches the result for the key, which
+// identifies the nodes and the equivalence class of the pod. Pods of one class have equal requests;
+// their targets differ only by their own nodes.
 func canClassRunOnAny[K comparable](r *reachability, cache map[K]classTargets, key K, pod cluster.PodID, nodes func() []cluster.NodeID) bool {
 	if r.search.Model.ClassNumber(pod) < 0 {
 		return r.canRunOnAny(pod, nodes())

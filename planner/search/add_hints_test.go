@@ -37,8 +37,8 @@ func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
 	}
 }
 
-// TestHintsKeepTheStrategyOfAMove: with hints, a move may land where it improves only goals of another strategy. The wave
-// then stays without these hints.
+// TestHintsKeepTheStrategyOfAMove: with hints, a move may land where it improves only goals of
+// another strategy. The wave then stays without these hints.
 func TestHintsKeepTheStrategyOfAMove(t *testing.T) {
 	for strategy, want := range map[int]bool{0: true, 1: false} {
 		c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *settings.Options) { o.Steer = hints.Taint },

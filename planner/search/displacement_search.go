@@ -191,8 +191,8 @@ func (m *displacementSearch) joinStep(a displacement) bool {
 	return false
 }
 
-// joinAsLast adds the first move of a step to the current wave and closes the wave. The result is false if the move does
-// not join, or if the wave drops it.
+// joinAsLast adds the first move of a step to the current wave and closes the wave. The result is
+// false if the move does not join, or if the wave drops it.
 func (c *waveBuilder) joinAsLast(a displacement) bool {
 	return c.joinDisplaced(a) && !slices.ContainsFunc(c.closeWave(), func(m Step) bool { return m.Pod == a.displaced })
 }

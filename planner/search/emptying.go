@@ -11,10 +11,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// A node is emptied by one atomic step: either all of its pods leave, in waves of their own, or none leaves for that goal.
-// The search empties nodes after it has made all other moves, so these use the limits first. A replacement must land on a
-// node that stays. At first, the nodes that may still be emptied take no replacements either. If a node cannot be emptied
-// that way, the search tries it again and lets them take its replacements; a node with a replacement is not emptied.
+// A node is emptied by one atomic step: either all of its pods leave, in waves of their own, or
+// none leaves for that goal. The search empties nodes after it has made all other moves, so these
+// use the limits first. A replacement must land on a node that stays. At first, the nodes that may
+// still be emptied take no replacements either. If a node cannot be emptied that way, the search
+// tries it again and lets them take its replacements; a node with a replacement is not emptied.
 //
 // Steps that fail may use as many predictions as the final pass.
 
@@ -25,7 +26,8 @@ type emptyingSearch struct {
 	spare   int            // predictions that failed steps may still use
 }
 
-// stuckPod is the first pod that cannot leave the node of a goal. Without a pod, the reason is about the node as a whole.
+// stuckPod is the first pod that cannot leave the node of a goal. Without a pod, the reason is
+// about the node as a whole.
 type stuckPod struct {
 	pod    cluster.PodID
 	reason plan.Reason
@@ -33,8 +35,8 @@ type stuckPod struct {
 
 const noPod = cluster.PodID(-1)
 
-// emptyNodes makes the steps that empty nodes. If there are any, other moves may have become possible, and the final pass
-// follows.
+// emptyNodes makes the steps that empty nodes. If there are any, other moves may have become
+// possible, and the final pass follows.
 func (c *Search) emptyNodes() {
 	goals := goal.Emptying{Tracker: c.Goals}.Unmet()
 	if len(goals) == 0 {
@@ -50,8 +52,8 @@ func (c *Search) emptyNodes() {
 	}
 }
 
-// emptyEach tries each node once, and returns the goals whose nodes have no acceptable landing for a pod. If closed is set,
-// nodes that may still be emptied take no replacements.
+// emptyEach tries each node once, and returns the goals whose nodes have no acceptable landing for
+// a pod. If closed is set, nodes that may still be emptied take no replacements.
 func (e *emptyingSearch) emptyEach(goals []int, closed bool) (again []int) {
 	stuck := map[int]stuckPod{}
 	var open []int
@@ -158,8 +160,8 @@ func (e *emptyingSearch) podsToLeave(g int) []cluster.PodID {
 	return pods
 }
 
-// tryStep moves all pods of the node, in waves of their own. If one cannot be moved, tryStep undoes the step and returns
-// that pod. The reason is empty if hints may help.
+// tryStep moves all pods of the node, in waves of their own. If one cannot be moved, tryStep undoes
+// the step and returns that pod. The reason is empty if hints may help.
 func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, useHints bool) (by stuckPod) {
 	from, pods := len(e.Moves), e.podsToLeave(g)
 	e.openWave()

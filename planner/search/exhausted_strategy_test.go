@@ -7,8 +7,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// TestExhaustedStrategyEndsTheSearch limits the evictions of a pass, once for all strategies and once for the only strategy
-// with unmet goals. The search makes the same moves with as many predictions.
+// TestExhaustedStrategyEndsTheSearch limits the evictions of a pass, once for all strategies and
+// once for the only strategy with unmet goals. The search makes the same moves with as many
+// predictions.
 func TestExhaustedStrategyEndsTheSearch(t *testing.T) {
 	pods := []string{"n0 a 1", "n0 b 1", "n0 c 1", "n0 d 1", "n0 e 1", "n0 f 1", "n0 g 1", "n0 h 1", "n1 i 5", "n2 j 4", "n3 k 4"}
 	for most := range 3 {

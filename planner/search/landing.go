@@ -62,9 +62,10 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	return l, plan.Reason{}, true
 }
 
-// Accepts reports whether a replacement may land on n: Ready, not virtual, not under pressure, neither removed nor drained,
-// and acceptable to the goals. A pod that tolerates a NotReady node still cannot run on that node. Its own node is
-// acceptable only to goals that the replacement may meet there.
+// Accepts reports whether a replacement may land on n: Ready, not virtual, not under pressure,
+// neither removed nor drained, and acceptable to the goals. A pod that tolerates a NotReady node
+// still cannot run on that node. Its own node is acceptable only to goals that the replacement may
+// meet there.
 func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
 	return c.Ready[n] && places.Acceptable(n)
 }
@@ -75,8 +76,8 @@ func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing, displaced bool) p
 	return l.predicted.Gone.FeasibleSet.Filter(c.acceptsLanding(pod, displaced))
 }
 
-// acceptsLanding returns a function that reports whether a node is acceptable for a landing. The function is valid until
-// the goals change.
+// acceptsLanding returns a function that reports whether a node is acceptable for a landing. The
+// function is valid until the goals change.
 func (c *State) acceptsLanding(pod cluster.PodID, displaced bool) func(cluster.NodeID) bool {
 	from := c.Model.NodeOf(pod)
 	if displaced {
@@ -141,8 +142,9 @@ func (c *State) pressureReason(places *goal.TargetCheck, pr prediction.Predictio
 		"its replacement would help on %s, which %s the pressure hint, and on none without", plural.Count(n, "other node"), plural.Choose(n, "carries", "carry"))}, true
 }
 
-// removedNodesReason reports whether the replacement would help only on nodes that are being removed or drained, and returns the
-// reason. The scheduler may still place pods there, which would be evicted again with the node.
+// removedNodesReason reports whether the replacement would help only on nodes that are being
+// removed or drained, and returns the reason. The scheduler may still place pods there, which would
+// be evicted again with the node.
 func (c *State) removedNodesReason(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
 	n := 0
 	for id := range pr.Gone.FeasibleSet.All() {

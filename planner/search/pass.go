@@ -69,8 +69,9 @@ const (
 	maxGreedyStarts   = 8
 )
 
-// predictionsForRepeat returns the number of predictions that a plan may reach with a further attempt. If the limits allow
-// no more moves for unmet goals, the result is 0, and the next pass continues with these goals.
+// predictionsForRepeat returns the number of predictions that a plan may reach with a further
+// attempt. If the limits allow no more moves for unmet goals, the result is 0, and the next pass
+// continues with these goals.
 func (c *pass) predictionsForRepeat() int {
 	if !limitsAllowMore(c) {
 		return 0
@@ -105,7 +106,8 @@ func (c *pass) PodsOf(g int) []cluster.PodID {
 	return c.Goals.Goals[g].Pods
 }
 
-// evictionsLeft returns how many more evictions for goal g the limits per pass and the hourly limits of the cluster allow.
+// evictionsLeft returns how many more evictions for goal g the limits per pass and the hourly
+// limits of the cluster allow.
 func (c *pass) evictionsLeft(g int) int {
 	left := min(c.Limits.PerPass().Left(), c.Limits.HourlyOfCluster().Left())
 	if own := c.Limits.OfStrategy(c.StrategyOf(g)); own != nil {

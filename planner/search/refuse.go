@@ -79,8 +79,8 @@ func (c *pass) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 		share, c.Goals.Goals[of].Resource, c.Snapshot.Nodes[from].Name, least)}, true
 }
 
-// Refuse applies all checks of a move for the strategy that do not depend on the landing. Refuse returns the first reason
-// against the eviction.
+// Refuse applies all checks of a move for the strategy that do not depend on the landing. Refuse
+// returns the first reason against the eviction.
 func (c *pass) Refuse(pod cluster.PodID, strategy int) (plan.Reason, bool) {
 	if reason, refused := c.Eligibility.RefuseFor(strategy, pod); refused {
 		return reason, true
@@ -100,8 +100,8 @@ func (c *pass) Refuse(pod cluster.PodID, strategy int) (plan.Reason, bool) {
 	return c.Limits.RefuseFor(strategy, pod)
 }
 
-// rejectAll records the reason for all pods that could improve goal g and are not rejected yet. For pods that the goal's
-// strategy may not move, it records that reason.
+// rejectAll records the reason for all pods that could improve goal g and are not rejected yet. For
+// pods that the goal's strategy may not move, it records that reason.
 func (c *goalSearch) rejectAll(g int, reason plan.Reason) {
 	for _, id := range c.PodsOf(g) {
 		if r, known := c.Rejections.Of(id); c.Moved[id] || known && !c.isOutOfScope(r.Reason) {

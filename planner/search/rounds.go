@@ -22,8 +22,9 @@ func (c *goalSearch) unmetGoals() []int {
 // most minShareOfMoves moves, one new move is enough for another round.
 const minShareOfMoves = 200
 
-// repeatRounds repeats rounds over all goals, because a move for one goal can make room for another goal.
-// repeatRounds stops when the limits allow no more moves for unmet goals, or after a round that adds less than 0.5 % of the moves.
+// repeatRounds repeats rounds over all goals, because a move for one goal can make room for another
+// goal. repeatRounds stops when the limits allow no more moves for unmet goals, or after a round
+// that adds less than 0.5 % of the moves.
 func (c *goalSearch) repeatRounds() {
 	for again := true; again; {
 		c.round++

@@ -202,9 +202,9 @@ func (c *Search) finalPass() {
 	}
 }
 
-// affordableGoals returns the unmet goals whose pods can all be predicted within effort predictions, worst goal
-// first. If limits are exhausted, affordableGoals returns nil. Goals of a strategy whose own limits are exhausted need no
-// predictions.
+// affordableGoals returns the unmet goals whose pods can all be predicted within effort
+// predictions, worst goal first. If limits are exhausted, affordableGoals returns nil. Goals of a
+// strategy whose own limits are exhausted need no predictions.
 func (c *goalSearch) affordableGoals(effort int) []int {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return nil

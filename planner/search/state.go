@@ -26,8 +26,8 @@ type State struct {
 	predictions *int
 	// moveCount counts the moves made and undone, and the turns.
 	moveCount int
-	// movesFor holds, by pod, the strategy for which its landing was last predicted. All clones share the map. It is nil
-	// if no strategy has rules of its own.
+	// movesFor holds, by pod, the strategy for which its landing was last predicted. All clones
+	// share the map. It is nil if no strategy has rules of its own.
 	movesFor map[cluster.PodID]int
 }
 
@@ -124,8 +124,8 @@ type Landing struct {
 	// Hinted lists the nodes that must carry a hint for this prediction. Within a wave, Hinted lists all hinted nodes
 	// of the wave.
 	Hinted []cluster.NodeID
-	// WithoutPlace says that the replacement may stay Pending. NotBad is then the probability that it lands on no other than
-	// an acceptable node.
+	// WithoutPlace says that the replacement may stay Pending. NotBad is then the probability that
+	// it lands on no other than an acceptable node.
 	WithoutPlace bool
 	NotBad       float64
 	// Steered says that the landing is acceptable only with hints.

@@ -11,9 +11,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// A strategy may have a scope, guards and limits of its own. A pod moves for one strategy, which must allow the move and
-// whose limits count it. For a strategy that may not move the pod, the goals are constraints of the move. Without such
-// strategies, every function in this file returns at once.
+// A strategy may have a scope, guards and limits of its own. A pod moves for one strategy, which
+// must allow the move and whose limits count it. For a strategy that may not move the pod, the
+// goals are constraints of the move. Without such strategies, every function in this file returns
+// at once.
 
 // addStrategies prepares the rules of the strategies.
 func addStrategies(c *pass) {
@@ -68,7 +69,8 @@ func (c *State) strategyName(pod cluster.PodID) string {
 	return ""
 }
 
-// StrategyOf returns the index of the strategy of goal g, or settings.NoStrategy if no strategy with moves has rules of its own.
+// StrategyOf returns the index of the strategy of goal g, or settings.NoStrategy if no strategy
+// with moves has rules of its own.
 func (c *pass) StrategyOf(g int) int {
 	if c.strategyOfGoal == nil {
 		return settings.NoStrategy
@@ -76,8 +78,8 @@ func (c *pass) StrategyOf(g int) int {
 	return c.strategyOfGoal[g]
 }
 
-// RequestingStrategies returns the strategies with requested goals, in ascending order. It returns nil if no strategy has
-// rules of its own.
+// RequestingStrategies returns the strategies with requested goals, in ascending order. It returns
+// nil if no strategy has rules of its own.
 func (c *pass) RequestingStrategies() (out []int) {
 	for g, strategy := range c.strategyOfGoal {
 		if !c.allGoals[g].Constraint {
@@ -88,8 +90,8 @@ func (c *pass) RequestingStrategies() (out []int) {
 	return slices.Compact(out)
 }
 
-// isOutOfScope reports whether the reason says only that the pod is not in the scope of one strategy. Any other reason is
-// worth more to the reader.
+// isOutOfScope reports whether the reason says only that the pod is not in the scope of one
+// strategy. Any other reason is worth more to the reader.
 func (c *goalSearch) isOutOfScope(r plan.Reason) bool {
 	return c.strategyOfGoal != nil && (r.Code == plan.NamespaceExcluded || r.Code == plan.NodeOutOfScope)
 }
@@ -110,8 +112,8 @@ func (c *goalSearch) exhausted(g int) (plan.Reason, bool) {
 	return c.Limits.ExhaustedFor(c.StrategyOf(g))
 }
 
-// limitsAllowMore reports whether the limits allow another move for an unmet goal. If only one strategy has unmet goals, its
-// own limits end the search as those of the pass do.
+// limitsAllowMore reports whether the limits allow another move for an unmet goal. If only one
+// strategy has unmet goals, its own limits end the search as those of the pass do.
 func limitsAllowMore(c *pass) bool {
 	if _, spent := c.Limits.Exhausted(); spent {
 		return false
@@ -175,8 +177,9 @@ func (c *goalSearch) triedMark(g int) int32 {
 	return c.round*int32(len(c.Options.Strategies)+1) + int32(c.strategyOfGoal[g]+1)
 }
 
-// attribute chooses the strategy for which a pod moves, and the goal that it improves most: of the strategies whose goals
-// the landing improves, and whose rules and limits allow the move. If there is none, the result is the reason and false.
+// attribute chooses the strategy for which a pod moves, and the goal that it improves most: of the
+// strategies whose goals the landing improves, and whose rules and limits allow the move. If there
+// is none, the result is the reason and false.
 func (c *waveBuilder) attribute(m *Step) (plan.Reason, bool) {
 	if c.strategyOfGoal == nil {
 		return plan.Reason{}, true

@@ -121,8 +121,9 @@ func (c *waveBuilder) needsHints(pod cluster.PodID) bool {
 	return without.Code != ""
 }
 
-// addHints predicts all moves of the wave again, with the hints in now. If a landing is no longer acceptable, or no longer
-// improves a goal of the move's strategy, addHints restores the wave and returns false.
+// addHints predicts all moves of the wave again, with the hints in now. If a landing is no longer
+// acceptable, or no longer improves a goal of the move's strategy, addHints restores the wave and
+// returns false.
 func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 	w, before := c.wave, c.wave.steps
 	waveStates := c.waveStates()

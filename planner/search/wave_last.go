@@ -9,10 +9,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// CertainMoves returns the moves of a wave that keep a landing that is acceptable also if all other pods of the wave are
-// gone, and an explanation for each other move, by index. A node that the others have left can then be the best node for
-// the replacement, or its own node no longer is. In that case, moves that joined the wave later leave it, the latest
-// first: those that leave the best node, and those to the same node. If there are none, the move itself leaves the wave.
+// CertainMoves returns the moves of a wave that keep a landing that is acceptable also if all other
+// pods of the wave are gone, and an explanation for each other move, by index. A node that the
+// others have left can then be the best node for the replacement, or its own node no longer is. In
+// that case, moves that joined the wave later leave it, the latest first: those that leave the best
+// node, and those to the same node. If there are none, the move itself leaves the wave.
 //
 // Each move that leaves changes the landings of the others, so the caller predicts them again, and calls CertainMoves
 // until no move leaves. CertainMoves calls visit, if not nil, with the landing of each move that stays; the landing is

@@ -16,8 +16,9 @@ const maxExactWave = 32
 // the wave, so they hold for every prediction of its landing.
 type places struct {
 	pod cluster.PodID
-	// possible are all nodes with room at the beginning of the wave. The replacement may also land on a node that a
-	// pod of the wave leaves. accepts reports whether the goals accept a landing on a node at the beginning of the wave.
+	// possible are all nodes with room at the beginning of the wave. The replacement may also land
+	// on a node that a pod of the wave leaves. accepts reports whether the goals accept a landing
+	// on a node at the beginning of the wave.
 	possible prediction.NodeSet
 	accepts  func(cluster.NodeID) bool
 	// atLeast replacements that request at most bound are needed to leave no room on the acceptable

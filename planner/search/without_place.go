@@ -11,16 +11,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// A strategy with landing: notRequired may move a pod although no place is predicted for its replacement: the replacement
-// may stay Pending. It must not land where the move does not help, or where a goal becomes worse.
+// A strategy with landing: notRequired may move a pod although no place is predicted for its
+// replacement: the replacement may stay Pending. It must not land where the move does not help, or
+// where a goal becomes worse.
 //
-// These moves are the last wave of a plan, so no move depends on room that such a replacement may still take. Two pods of
-// the wave share no goal, because one of them may count as gone while its replacement comes back. See
-// docs/adr/0012-moves-without-a-place-come-last.md.
+// These moves are the last wave of a plan, so no move depends on room that such a replacement may
+// still take. Two pods of the wave share no goal, because one of them may count as gone while its
+// replacement comes back. See docs/adr/0012-moves-without-a-place-come-last.md.
 
-// PredictWithoutPlace predicts the landing of a pod whose replacement may stay Pending. PredictWithoutPlace accepts it if,
-// in each state of the victim, the replacement stays Pending or lands on an acceptable node with at least minConfidence.
-// Otherwise PredictWithoutPlace returns the reason and false.
+// PredictWithoutPlace predicts the landing of a pod whose replacement may stay Pending.
+// PredictWithoutPlace accepts it if, in each state of the victim, the replacement stays Pending or
+// lands on an acceptable node with at least minConfidence. Otherwise PredictWithoutPlace returns
+// the reason and false.
 func PredictWithoutPlace(c *State, pod cluster.PodID) (Landing, plan.Reason, bool) {
 	l, reason, placed := c.PredictLanding(pod)
 	pr, from := l.predicted, c.NodeOf(pod)
@@ -56,8 +58,9 @@ func NeedsNoPlace(c *State, pod cluster.PodID) bool {
 	return ok && l.WithoutPlace
 }
 
-// acceptsWithoutPlace returns a function that reports whether the replacement may land on a node, if it is scheduled: there,
-// the move improves one of the goals and makes none worse. The function is valid until the goals change.
+// acceptsWithoutPlace returns a function that reports whether the replacement may land on a node,
+// if it is scheduled: there, the move improves one of the goals and makes none worse. The function
+// is valid until the goals change.
 func acceptsWithoutPlace(c *State, pod cluster.PodID, goals []int) func(cluster.NodeID) bool {
 	from := c.NodeOf(pod)
 	places := c.Goals.CheckTargets(pod, from)
@@ -67,8 +70,8 @@ func acceptsWithoutPlace(c *State, pod cluster.PodID, goals []int) func(cluster.
 	}
 }
 
-// NodesWithoutPlace returns all nodes on which the replacement of a move without a predicted place may land, with room or
-// not.
+// NodesWithoutPlace returns all nodes on which the replacement of a move without a predicted place
+// may land, with room or not.
 func NodesWithoutPlace(c *State, pod cluster.PodID, l *Landing) (out []cluster.NodeID) {
 	accepts := acceptsWithoutPlace(c, pod, l.ImprovedGoals)
 	for i := range c.Snapshot.Nodes {
@@ -214,8 +217,8 @@ func (c *waveBuilder) joinWithoutPlace(pod cluster.PodID, g int) (joinResult, pl
 	return joined, plan.Reason{}
 }
 
-// waitsForNextPass returns why a pod without a predicted place cannot join the wave, or "". The replacements of a wave must
-// not trip the breaker by staying Pending.
+// waitsForNextPass returns why a pod without a predicted place cannot join the wave, or "". The
+// replacements of a wave must not trip the breaker by staying Pending.
 func (c *waveBuilder) waitsForNextPass(pod cluster.PodID, strategy int) string {
 	w := c.wave
 	switch most := c.Options.Breaker.MaxPendingPods.For(len(c.Snapshot.Pods)); {

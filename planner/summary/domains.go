@@ -51,7 +51,8 @@ func uncountedDomains(c *search.Search) []string {
 	return out
 }
 
-// isCounted reports whether a skew goal counts the value, as goals about topology spread constraints count closed zones.
+// isCounted reports whether a skew goal counts the value, as goals about topology spread
+// constraints count closed zones.
 func isCounted(c *search.Search, key, value string) bool {
 	return slices.ContainsFunc(c.Goals.Goals, func(g plan.Goal) bool {
 		_, found := slices.BinarySearch(g.Domains, value)

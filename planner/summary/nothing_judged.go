@@ -105,8 +105,8 @@ func lackUsage(strategies []plan.StrategyState) bool {
 	return !slices.ContainsFunc(strategies, couldStateGoals)
 }
 
-// couldStateGoals reports whether the strategy could have stated a goal to meet: its scope is not empty, it has its usage
-// data, and not all of its goals are constraints.
+// couldStateGoals reports whether the strategy could have stated a goal to meet: its scope is not
+// empty, it has its usage data, and not all of its goals are constraints.
 func couldStateGoals(st plan.StrategyState) bool {
 	constraintsOnly := st.Goals > 0 && !st.Due
 	return st.NothingInScope == "" && st.NoData == "" && !constraintsOnly

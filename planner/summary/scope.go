@@ -44,9 +44,9 @@ func knownNamespaces(s *cluster.Snapshot) map[string]bool {
 	return known
 }
 
-// setStrategyScope names the selector of a strategy's own that selects nothing of what the global scope contains. A
-// podSelector that selects no pod is no obstacle for a strategy that states goals only about violations: the pods that it is
-// about may exist only at times.
+// setStrategyScope names the selector of a strategy's own that selects nothing of what the global
+// scope contains. A podSelector that selects no pod is no obstacle for a strategy that states goals
+// only about violations: the pods that it is about may exist only at times.
 func setStrategyScope(c *search.Search, info settings.StrategyInfo, st *plan.StrategyState) {
 	if info.Own == nil || info.Settings == nil {
 		return
@@ -65,7 +65,8 @@ func setStrategyScope(c *search.Search, info settings.StrategyInfo, st *plan.Str
 	}
 }
 
-// emptyNodeOrNamespaceScope names the nodeSelector or the namespaces of a strategy's own that select nothing, or returns "".
+// emptyNodeOrNamespaceScope names the nodeSelector or the namespaces of a strategy's own that
+// select nothing, or returns "".
 func emptyNodeOrNamespaceScope(c *search.Search, info settings.StrategyInfo) string {
 	s, global, own := c.Snapshot, c.Options.Guards.Scope, info.Own.Scope
 	if info.Settings.NodeSelector != "" {

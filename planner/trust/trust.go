@@ -59,10 +59,11 @@ func HasNoProfile(name string, profiles map[string]scheduler.Profile) bool {
 // binding several times: without the pods of the same and the previous second, and with more and more of them in the
 // order of their bindings. One correct prediction is enough.
 //
-// If a comparison would prove little, predicted is false: if no node can be predicted, if the pod has volume claims, if
-// the snapshot was taken more than five seconds after the binding, if more than 64 other pods were bound in that moment,
-// or if more than half of the feasible nodes have the best score in one of the predictions. Therefore a scheduler that
-// chooses nodes at random is correct at most half of the time.
+// If a comparison would prove little, predicted is false: if no node can be predicted, if the pod
+// has volume claims, if the snapshot was taken more than five seconds after the binding, if more
+// than 64 other pods were bound in that moment, or if more than half of the feasible nodes have the
+// best score in one of the predictions. Therefore a scheduler that chooses nodes at random is
+// correct at most half of the time.
 func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier []string, profile scheduler.Profile) (hit, predicted bool) {
 	p := &s.Pods[id]
 	at := boundAt(p.Object)

@@ -192,9 +192,9 @@ func TestSchedulerStatesAndProfiles(t *testing.T) {
 	}
 }
 
-// TestWrongPredictionsOnlyStopMoves counts up to 120 predictions of the default scheduler, of which any number is wrong. The
-// counts never change the profile except for the reason why nothing is predicted. A further wrong prediction never
-// restores trust.
+// TestWrongPredictionsOnlyStopMoves counts up to 120 predictions of the default scheduler, of which
+// any number is wrong. The counts never change the profile except for the reason why nothing is
+// predicted. A further wrong prediction never restores trust.
 func TestWrongPredictionsOnlyStopMoves(t *testing.T) {
 	s, err := cluster.New(&newNodes(1).addPod("a", "n1", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "" }).Objects)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package antiaffinity states one goal for each workload whose required inter-pod anti-affinity is violated: the pods in
-// conflict run in different domains.
+// Package antiaffinity states one goal for each workload whose required inter-pod anti-affinity is
+// violated: the pods in conflict run in different domains.
 //
 // The package decides which pods are in conflict. It never decides which pod of a conflict leaves. It ignores preferred
 // anti-affinity.

@@ -38,8 +38,8 @@ func (s countingSelector) Matches(labels.Labels) bool {
 	return false
 }
 
-// TestScopeIsCheckedOncePerPod states the goals for pods that are all in conflict and out of scope. The scope is checked
-// a few times for each pod, not for each pair.
+// TestScopeIsCheckedOncePerPod states the goals for pods that are all in conflict and out of scope.
+// The scope is checked a few times for each pod, not for each pair.
 func TestScopeIsCheckedOncePerPod(t *testing.T) {
 	const pods = 300
 	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{corev1.LabelHostname: "n1"}}}}}

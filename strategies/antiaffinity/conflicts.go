@@ -23,8 +23,8 @@ type conflict struct {
 // pods in a domain. The conflicts that are left out follow in later passes.
 const maxPartners = 50
 
-// finder finds conflicts in a snapshot. Cost: the pods that the terms select, for each distinct list of terms, and up to
-// maxPartners for each pod with terms.
+// finder finds conflicts in a snapshot. Cost: the pods that the terms select, for each distinct
+// list of terms, and up to maxPartners for each pod with terms.
 type finder struct {
 	snapshot   *cluster.Snapshot
 	scope      cluster.Scope
@@ -89,8 +89,8 @@ func (f *finder) readTerms(p *corev1.Pod) {
 	}
 }
 
-// selected returns the running pods that a term selects, by domain. Pods on nodes without the topology key conflict with
-// no pod.
+// selected returns the running pods that a term selects, by domain. Pods on nodes without the
+// topology key conflict with no pod.
 func (f *finder) selected(t *model.AffinityTerm) map[int32]*selection {
 	domains, out := f.topologies.Domains(t.Key), map[int32]*selection{}
 	for _, ns := range f.namespaces {

@@ -112,14 +112,14 @@ type UsageNeeds struct {
 type Watch struct {
 	// Name is the name of the strategy.
 	Name, Resource string
-	// Target is the level, as a fraction of allocatable. If Target is 0, the level is the mean of the nodes in scope plus
-	// Deviation.
+	// Target is the level, as a fraction of allocatable. If Target is 0, the level is the mean of
+	// the nodes in scope plus Deviation.
 	Target, Deviation float64
 	For               int
 }
 
-// Reported reports whether the errors contain one about the path or a part of it. A second error about the default value
-// would mislead.
+// Reported reports whether the errors contain one about the path or a part of it. A second error
+// about the default value would mislead.
 func Reported(errs []Error, path string) bool {
 	return slices.ContainsFunc(errs, func(e Error) bool {
 		rest, ok := strings.CutPrefix(e.Path, path)

@@ -96,8 +96,8 @@ func (f *finder) inScope(group []cluster.PodID) int {
 	return n
 }
 
-// message describes the fullest node in scope, including nodes where the group could not run again, such as cordoned ones.
-// No kubelet terminates pods on a NotReady node, so such nodes do not count.
+// message describes the fullest node in scope, including nodes where the group could not run again,
+// such as cordoned ones. No kubelet terminates pods on a NotReady node, so such nodes do not count.
 func (f *finder) message(name string, pods []cluster.PodID, limit, total, nodes int) (message string) {
 	f.hosts.Count(f.snapshot, pods, f.allHosts, f.notCounted, func(c *topology.Counter) {
 		message = fmt.Sprintf("%s has %s with the same images on one node; %d pods spread over %d nodes are at most %d on each",

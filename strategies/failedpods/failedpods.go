@@ -90,7 +90,8 @@ func (f *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// WhyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the strategy states a goal about it.
+// WhyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the
+// strategy states a goal about it.
 func (f *Strategy) WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
 	if p.Object.Status.Phase != corev1.PodFailed {
 		return "the pod did not fail: its phase is " + string(p.Object.Status.Phase)

@@ -119,7 +119,8 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// WhyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the strategy states a goal about it.
+// WhyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the
+// strategy states a goal about it.
 func (l *Strategy) WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
 	if phase := string(p.Object.Status.Phase); !slices.Contains(l.args.States, phase) {
 		return "states does not contain " + phase

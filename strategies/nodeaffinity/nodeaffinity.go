@@ -1,9 +1,10 @@
 // Package nodeaffinity states one goal for each pod on a node that its node affinity does not want: the pod leaves. The
 // labels of the node changed after the pod was scheduled, or a node that the pod prefers was full or missing then.
 //
-// The package decides which pods violate their required node affinity or their node selector, and for which pods another
-// node matches more of the preferred node affinity. It never decides whether the scheduler would choose that node; the
-// planner predicts it, and a pod that would land anywhere else stays.
+// The package decides which pods violate their required node affinity or their node selector, and
+// for which pods another node matches more of the preferred node affinity. It never decides whether
+// the scheduler would choose that node; the planner predicts it, and a pod that would land anywhere
+// else stays.
 package nodeaffinity
 
 import (

@@ -24,18 +24,18 @@ import (
 
 // Args are the arguments of the strategy.
 type Args struct {
-	// Below holds a fraction of allocatable for each resource that counts. A node should be empty if the requests on it are
-	// below the fraction for all of these resources.
+	// Below holds a fraction of allocatable for each resource that counts. A node should be empty
+	// if the requests on it are below the fraction for all of these resources.
 	Below map[string]float64 `json:"below"`
-	// Target holds the fraction of allocatable up to which other nodes may fill. A resource without a target has no limit
-	// but the allocatable itself.
+	// Target holds the fraction of allocatable up to which other nodes may fill. A resource without
+	// a target has no limit but the allocatable itself.
 	Target map[string]float64 `json:"target"`
 	// MaxNodes is the largest number of nodes that one pass empties.
 	MaxNodes int `json:"maxNodes"`
 	// NumberOfNodes is the number of nodes with few requests that must be exceeded before one is emptied.
 	NumberOfNodes int `json:"numberOfNodes"`
-	// KeepEmptyFor is how long a hint keeps new pods away from an emptied node, if the evictor uses hints. 0s writes no such
-	// hint.
+	// KeepEmptyFor is how long a hint keeps new pods away from an emptied node, if the evictor uses
+	// hints. 0s writes no such hint.
 	KeepEmptyFor arg.Duration `json:"keepEmptyFor"`
 }
 
@@ -101,9 +101,9 @@ type candidate struct {
 	fullest float64
 }
 
-// Goals returns one unmet NodeEmpty goal for each node that should be empty, the emptiest first. If there are more than
-// NumberOfNodes, Goals also returns a NodeBelow goal for each node and each resource with a target. These goals limit moves, and no pod moves
-// for them.
+// Goals returns one unmet NodeEmpty goal for each node that should be empty, the emptiest first. If
+// there are more than NumberOfNodes, Goals also returns a NodeBelow goal for each node and each
+// resource with a target. These goals limit moves, and no pod moves for them.
 func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	amounts := c.amounts(s)
 	var found []candidate
@@ -130,9 +130,10 @@ func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return append(goals, c.targets(s, amounts)...)
 }
 
-// isUnderUtilized reports whether the node should be empty if pods can leave it, and how full it is. The node must be in
-// scope, Ready and not cordoned, and no annotation may exclude it. A node that is not removed when it is empty stays: one
-// of the control plane, or one with an annotation by which autoscalers keep it. A node that lacks a resource of Below does not count.
+// isUnderUtilized reports whether the node should be empty if pods can leave it, and how full it
+// is. The node must be in scope, Ready and not cordoned, and no annotation may exclude it. A node
+// that is not removed when it is empty stays: one of the control plane, or one with an annotation
+// by which autoscalers keep it. A node that lacks a resource of Below does not count.
 func (c *Strategy) isUnderUtilized(amounts map[string]*cluster.Amounts, n *cluster.Node) (fullest float64, is bool) {
 	if !n.Ready || n.Object.Spec.Unschedulable || !c.scope.HasNode(n) || len(annotation.OfNode(n).Exclude) > 0 ||
 		annotation.KeepsNode(n) || isControlPlane(n) {

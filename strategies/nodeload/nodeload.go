@@ -26,13 +26,13 @@ import (
 type Args struct {
 	// Basis is requests or load.
 	Basis string `json:"basis"`
-	// Target is the share of allocatable that a node may use, and Deviation the distance above the mean of all nodes, by
-	// resource.
+	// Target is the share of allocatable that a node may use, and Deviation the distance above the
+	// mean of all nodes, by resource.
 	Target    map[string]float64 `json:"target"`
 	Deviation map[string]float64 `json:"deviation"`
-	// Below and BelowMean define when a node is under-utilized; at most one of them is set. Below is a share of
-	// allocatable, and BelowMean a distance below the mean of all nodes. An under-utilized node is below the level in all
-	// of these resources.
+	// Below and BelowMean define when a node is under-utilized; at most one of them is set. Below
+	// is a share of allocatable, and BelowMean a distance below the mean of all nodes. An
+	// under-utilized node is below the level in all of these resources.
 	Below     map[string]float64 `json:"below"`
 	BelowMean map[string]float64 `json:"belowMean"`
 	// NumberOfNodes is the number of under-utilized nodes that must be exceeded before a pod may leave a node. Without
@@ -43,15 +43,17 @@ type Args struct {
 	// Selector is a label selector for the pods that count. If it is empty, all pods count. With basis load and no
 	// selector, system processes on the node count too.
 	Selector string `json:"selector"`
-	// When are levels of measured resources of nodes, with basis load. A pod may leave a node only while the node is above
-	// all of them. The resources need not be measured for pods.
+	// When are levels of measured resources of nodes, with basis load. A pod may leave a node only
+	// while the node is above all of them. The resources need not be measured for pods.
 	When map[string]float64 `json:"when"`
-	// Pools are groups of nodes with levels of their own. A node belongs to the first pool that selects it. The levels above
-	// are those of all other nodes; without them, these nodes have no goal.
+	// Pools are groups of nodes with levels of their own. A node belongs to the first pool that
+	// selects it. The levels above are those of all other nodes; without them, these nodes have no
+	// goal.
 	Pools []Pool `json:"pools"`
 }
 
-// Pool is a group of nodes with levels of its own. Its fields mean the same as those of Args, for the nodes of the pool.
+// Pool is a group of nodes with levels of its own. Its fields mean the same as those of Args, for
+// the nodes of the pool.
 type Pool struct {
 	// NodeSelector is a label selector for nodes.
 	NodeSelector  string             `json:"nodeSelector"`
@@ -124,9 +126,9 @@ func sortedKeys(all ...map[string]float64) []string {
 	return slices.Sorted(maps.Keys(union))
 }
 
-// Goals returns one NodeBelow goal for each Ready node in scope and each resource of its pool, met or not. Nodes that an annotation
-// excludes have no goal. With basis load, a node has a goal only if its usage is known. If the usage of too few nodes
-// is known, Goals returns no goals.
+// Goals returns one NodeBelow goal for each Ready node in scope and each resource of its pool, met
+// or not. Nodes that an annotation excludes have no goal. With basis load, a node has a goal only
+// if its usage is known. If the usage of too few nodes is known, Goals returns no goals.
 func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	nodes, amounts := l.nodesInScope(s), map[string]*cluster.Amounts{}
 	for _, r := range l.resources() {

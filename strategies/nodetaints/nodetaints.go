@@ -1,9 +1,10 @@
-// Package nodetaints states one goal for each pod on a node with a taint that the pod does not tolerate: the pod leaves.
-// The taint was added, or the toleration removed, after the pod was scheduled.
+// Package nodetaints states one goal for each pod on a node with a taint that the pod does not
+// tolerate: the pod leaves. The taint was added, or the toleration removed, after the pod was
+// scheduled.
 //
-// The package decides which taints count and which pods do not tolerate them. It ignores taints with the effect NoExecute,
-// because Kubernetes itself evicts pods because of them, and the hints of Evenkeel. It never decides where a replacement
-// lands.
+// The package decides which taints count and which pods do not tolerate them. It ignores taints
+// with the effect NoExecute, because Kubernetes itself evicts pods because of them, and the hints
+// of Evenkeel. It never decides where a replacement lands.
 package nodetaints
 
 import (
@@ -53,9 +54,10 @@ type violation struct {
 	better *ranking.Better // nil: the taint has the effect NoSchedule
 }
 
-// Goals returns one unmet PodAway goal for each pod that does not tolerate a taint of its node, in the order of the pods.
-// It takes O(pods + classes * nodes) steps, where pods with equal node constraints form a class. Only pods that do not
-// tolerate a taint with the effect PreferNoSchedule need classes.
+// Goals returns one unmet PodAway goal for each pod that does not tolerate a taint of its node, in
+// the order of the pods. It takes O(pods + classes * nodes) steps, where pods with equal node
+// constraints form a class. Only pods that do not tolerate a taint with the effect PreferNoSchedule
+// need classes.
 func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	x := t.newIndex(s)
 	var found []violation

@@ -12,13 +12,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
-// statePrefixes are the prefixes of the taints by which Kubernetes describes the state of a node, such as
-// node.kubernetes.io/unschedulable of a cordoned node and node.kubernetes.io/memory-pressure. The state may pass, and the
-// kubelet, the node lifecycle controller or the person who drains the node evicts the pods that must leave.
+// statePrefixes are the prefixes of the taints by which Kubernetes describes the state of a node,
+// such as node.kubernetes.io/unschedulable of a cordoned node and
+// node.kubernetes.io/memory-pressure. The state may pass, and the kubelet, the node lifecycle
+// controller or the person who drains the node evicts the pods that must leave.
 var statePrefixes = []string{"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"}
 
-// autoscalerCandidate is the taint by which the Cluster Autoscaler marks a node that it may remove later. It removes the
-// taint if the node stays in use.
+// autoscalerCandidate is the taint by which the Cluster Autoscaler marks a node that it may remove
+// later. It removes the taint if the node stays in use.
 const autoscalerCandidate = "DeletionCandidateOfClusterAutoscaler"
 
 // counts reports whether the lists let the taint count.

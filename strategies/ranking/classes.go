@@ -10,8 +10,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// Classes holds one value for all pods with the same node selector, node affinity and tolerations. These fields decide on
-// which nodes the pods can run and which they prefer. The zero value is empty.
+// Classes holds one value for all pods with the same node selector, node affinity and tolerations.
+// These fields decide on which nodes the pods can run and which they prefer. The zero value is
+// empty.
 type Classes[T any] struct {
 	byKey     map[string]*T
 	key       []byte // reused

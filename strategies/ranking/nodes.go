@@ -14,8 +14,8 @@ import (
 type Nodes struct {
 	snapshot *cluster.Snapshot
 	scope    cluster.Scope
-	// List holds the nodes without the hints of Evenkeel. A hint keeps new pods away for a short time, and must not evict
-	// those that run.
+	// List holds the nodes without the hints of Evenkeel. A hint keeps new pods away for a short
+	// time, and must not evict those that run.
 	List []*cluster.Node
 	// inScope and virtual are by node.
 	inScope, virtual []bool
@@ -46,8 +46,8 @@ type Groups struct {
 // nameField is the only field of nodes that a pod can select. No label has this key, because a prefix needs a slash.
 const nameField = "metadata.name"
 
-// ByLabels groups the nodes with the same values of these labels and, if taints is true, with the same taints, cordon and
-// readiness. keys may contain nameField.
+// ByLabels groups the nodes with the same values of these labels and, if taints is true, with the
+// same taints, cordon and readiness. keys may contain nameField.
 func (n *Nodes) ByLabels(keys []string, taints bool) *Groups {
 	slices.Sort(keys)
 	keys = slices.Compact(keys)

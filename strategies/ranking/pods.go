@@ -12,7 +12,8 @@ func (n *Nodes) HasPod(p *cluster.Pod) bool {
 		n.scope.HasPod(n.snapshot, p)
 }
 
-// Goal returns a goal of the strategy: the pod leaves its node, for one of the targets. Nil targets mean every other node.
+// Goal returns a goal of the strategy: the pod leaves its node, for one of the targets. Nil targets
+// mean every other node.
 func Goal(strategy string, p *cluster.Pod, targets []bool, reason plan.Reason) plan.Goal {
 	g := podfilter.Goal(strategy, p, reason)
 	g.MayReturn, g.Targets = false, targets

@@ -35,8 +35,8 @@ func (c *Counter) CountsText(in *Set) string {
 	return JoinCounts(min(len(in.Indexes), MaxShownDomains), len(in.Indexes), func(i int) int { return c.Pods[in.Indexes[i]] })
 }
 
-// DomainsText describes the numbers of pods in the domains of a set: "4/1/1 pods over 3 values", or "0 to 4 pods on each
-// of 5000 values" if a message cannot show all counts.
+// DomainsText describes the numbers of pods in the domains of a set: "4/1/1 pods over 3 values", or
+// "0 to 4 pods on each of 5000 values" if a message cannot show all counts.
 func (c *Counter) DomainsText(in *Set) string {
 	n := len(in.Indexes)
 	if n <= MaxShownDomains {

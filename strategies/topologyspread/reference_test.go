@@ -22,8 +22,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// expectedGoals returns the goals as text, computed the slow way: for each constraint of each pod, it looks at every node
-// and every pod, as kube-scheduler does when it places the pod.
+// expectedGoals returns the goals as text, computed the slow way: for each constraint of each pod,
+// it looks at every node and every pod, as kube-scheduler does when it places the pod.
 func expectedGoals(s *cluster.Snapshot, actions []string) []string {
 	found := map[string]bool{}
 	for i := range s.Pods {

@@ -20,8 +20,8 @@ import (
 
 // Args are the arguments of the strategy.
 type Args struct {
-	// WhenUnsatisfiable lists the values of whenUnsatisfiable whose constraints have goals: DoNotSchedule, ScheduleAnyway
-	// or both.
+	// WhenUnsatisfiable lists the values of whenUnsatisfiable whose constraints have goals:
+	// DoNotSchedule, ScheduleAnyway or both.
 	WhenUnsatisfiable []string `json:"whenUnsatisfiable"`
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
 )
 
-// TestBarePodsWithoutUID states a goal about a Service whose pods have no controller and no UID, as in a snapshot that a
-// person wrote.
+// TestBarePodsWithoutUID states a goal about a Service whose pods have no controller and no UID, as
+// in a snapshot that a person wrote.
 func TestBarePodsWithoutUID(t *testing.T) {
 	labels := map[string]string{"app": "web"}
 	o := &cluster.Objects{ServerVersion: "1.37"}

@@ -196,8 +196,8 @@ type field struct {
 	varint uint64
 }
 
-// protoFields iterates over the fields of a protobuf message by number. protoFields stops if *err is set, and sets *err if
-// the message is broken.
+// protoFields iterates over the fields of a protobuf message by number. protoFields stops if *err
+// is set, and sets *err if the message is broken.
 func protoFields(b []byte, err *error) iter.Seq2[protowire.Number, field] {
 	return func(yield func(protowire.Number, field) bool) {
 		for len(b) > 0 && *err == nil {

@@ -23,7 +23,8 @@ type Options struct {
 	Preset Preset
 	// RateWindow is the range of rate() in preset queries.
 	RateWindow time.Duration
-	// Job selects the jobs of preset queries, as a regular expression that matches the whole name. Empty means all jobs.
+	// Job selects the jobs of preset queries, as a regular expression that matches the whole name.
+	// Empty means all jobs.
 	Job string
 	// Queries maps resources to PromQL queries about nodes. The queries return ratios of capacity for cpu and
 	// memory, bytes for memory.available, and ratios for any other resource. The queries replace the preset's

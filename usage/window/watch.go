@@ -141,7 +141,8 @@ func (w *Windows) SetWatches(watches []LevelWatch) {
 	}
 }
 
-// marks returns the state of each known node relative to each watched level. A node that is clearly not hot has no mark.
+// marks returns the state of each known node relative to each watched level. A node that is clearly
+// not hot has no mark.
 func (w *Windows) marks(names []string, now time.Time) []cluster.Mark {
 	var out []cluster.Mark
 	for i := range w.opts.Watches {

@@ -1,9 +1,11 @@
-// Package goalverifier checks the goals of a finished plan independently of the strategies and the planner. It derives
-// the goals from Kubernetes objects and the arguments of the strategies, with its own code for docs/reference/strategies.md.
+// Package goalverifier checks the goals of a finished plan independently of the strategies and the
+// planner. It derives the goals from Kubernetes objects and the arguments of the strategies, with
+// its own code for docs/reference/strategies.md.
 //
-// The package decides whether a plan lists the goals that its strategies have, whether each move improves a goal of its
-// strategy, and whether a move worsens another goal. It covers the strategies about violations. Packages planverifier and
-// modeverifier check NodeLoad and ZoneSpread. Package goalverifier never makes a plan and never judges how good a plan is.
+// The package decides whether a plan lists the goals that its strategies have, whether each move
+// improves a goal of its strategy, and whether a move worsens another goal. It covers the
+// strategies about violations. Packages planverifier and modeverifier check NodeLoad and
+// ZoneSpread. Package goalverifier never makes a plan and never judges how good a plan is.
 package goalverifier
 
 import (
@@ -35,7 +37,8 @@ type Rules struct {
 	Plan planverifier.Rules
 	// Strategies are the types and arguments of the strategies by name.
 	Strategies map[string]Strategy
-	// Listed holds the strategies whose goals the plan lists, and Ignored those whose goals do not limit its moves, by name.
+	// Listed holds the strategies whose goals the plan lists, and Ignored those whose goals do not
+	// limit its moves, by name.
 	Listed, Ignored map[string]bool
 }
 
@@ -72,8 +75,8 @@ type verifier struct {
 	violations []planverifier.Violation
 }
 
-// Check returns every violation of plan p on the cluster o, if the moves of first have been executed before. The goals that
-// the plan lists are those before its own moves.
+// Check returns every violation of plan p on the cluster o, if the moves of first have been
+// executed before. The goals that the plan lists are those before its own moves.
 func Check(o *cluster.Objects, c Rules, first []plan.Move, p plan.Plan) []planverifier.Violation {
 	r := &verifier{objects: index(o), rules: c, at: places{map[string]string{}, map[string]bool{}}}
 	for k, pod := range r.pods {
@@ -131,7 +134,8 @@ func (r *verifier) checkMove(m plan.Move) {
 	}
 }
 
-// checkRemoval checks that a pod that has ended is removed as a goal about it says, and that only such a pod is removed.
+// checkRemoval checks that a pod that has ended is removed as a goal about it says, and that only
+// such a pod is removed.
 func (r *verifier) checkRemoval(m plan.Move, about []*goal) {
 	pod := r.pods[m.Pod.String()]
 	if pod == nil {
@@ -148,8 +152,9 @@ func (r *verifier) checkRemoval(m plan.Move, about []*goal) {
 	}
 }
 
-// checkListed compares the goals that a plan lists with those of its strategies that are not met. A plan lists only some goals
-// about single pods, but counts all. It may divide the conflicts of a strategy among several goals.
+// checkListed compares the goals that a plan lists with those of its strategies that are not met. A
+// plan lists only some goals about single pods, but counts all. It may divide the conflicts of a
+// strategy among several goals.
 func (r *verifier) checkListed(p plan.Plan) {
 	listed, have, conflicts, pods := map[string]bool{}, map[string]bool{}, map[string]float64{}, map[string]int{}
 	for _, g := range p.Goals {

@@ -41,8 +41,8 @@ func (g group) skew(at places) float64 {
 	return float64(max(0, slices.Max(counts)-slices.Min(counts)-g.limit))
 }
 
-// toLevel returns the fewest pods that must change domain until the skew is allowed. It tries every number of pods in the
-// emptiest domain.
+// toLevel returns the fewest pods that must change domain until the skew is allowed. It tries every
+// number of pods in the emptiest domain.
 func (g group) toLevel(at places) int {
 	counts := slices.Collect(maps.Values(g.counts(at)))
 	best := len(g.pods)
@@ -64,7 +64,8 @@ func (g group) above(at places) (sum int) {
 	return sum
 }
 
-// goalOf returns a goal about a group. With skew, the domains may differ by the limit, otherwise each has at most the limit.
+// goalOf returns a goal about a group. With skew, the domains may differ by the limit, otherwise
+// each has at most the limit.
 func (g group) goalOf(strategy, namespace, topologyKey string, skew bool) *goal {
 	out := &goal{strategy: strategy, pods: setOf(g.pods), excess: g.above, of: plan.Goal{Kind: plan.CountAtMost,
 		Subject: plan.ObjectRef{Namespace: namespace}, TopologyKey: topologyKey, Limit: float64(g.limit)}}
@@ -253,8 +254,8 @@ func (r *verifier) sameDomain(topologyKey, a, b string) bool {
 	return ok && too && x == y
 }
 
-// termSelects reports whether a term of pod p selects pod q. The API server has added matchLabelKeys and mismatchLabelKeys to
-// the selector.
+// termSelects reports whether a term of pod p selects pod q. The API server has added
+// matchLabelKeys and mismatchLabelKeys to the selector.
 func (r *verifier) termSelects(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
 	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil || !selector.Matches(labels.Set(q.Labels)) {

@@ -209,7 +209,8 @@ func (r *verifier) byAffinity(p *corev1.Pod, a arguments) *goal {
 	return r.forBetter(p, func(n *corev1.Node) int { return int(terms.Score(n)) })
 }
 
-// forBetter returns a goal about a pod that leaves for a node of a higher rank on which it can run, or nil if there is none.
+// forBetter returns a goal about a pod that leaves for a node of a higher rank on which it can run,
+// or nil if there is none.
 func (r *verifier) forBetter(p *corev1.Pod, rank func(n *corev1.Node) int) *goal {
 	own, better := rank(r.nodes[p.Spec.NodeName]), map[string]bool{}
 	for name, n := range r.nodes {

@@ -63,8 +63,8 @@ func (r *verifier) checkGoals(moves, first []plan.Move, mode string) {
 	}
 }
 
-// checkTargets checks that the part lifts the target node of the move no further above the target of a NodeLoad strategy
-// by requests.
+// checkTargets checks that the part lifts the target node of the move no further above the target
+// of a NodeLoad strategy by requests.
 func (r *verifier) checkTargets(m plan.Move, before, after map[string]string, mode string, withFirm bool) {
 	for _, t := range r.rules.Targets {
 		own := r.rules.rulesOf(t.Strategy)
@@ -98,8 +98,8 @@ func (r *verifier) requestedOn(node, name string, at map[string]string) (sum int
 	return sum
 }
 
-// checkSpreads checks that the part makes the workload of the move no more uneven over the zones. It checks only workloads
-// that can run on every node; for others, not every zone counts.
+// checkSpreads checks that the part makes the workload of the move no more uneven over the zones.
+// It checks only workloads that can run on every node; for others, not every zone counts.
 func (r *verifier) checkSpreads(m plan.Move, pod *corev1.Pod, before, after map[string]string, mode string, withFirm bool) {
 	for _, s := range r.rules.Spreads {
 		if !r.rules.constrains(s.Strategy, mode) || r.rules.rulesOf(s.Strategy).Soft && withFirm || !r.runsEverywhere(pod) {

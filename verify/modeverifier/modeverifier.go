@@ -1,9 +1,9 @@
 // Package modeverifier checks the modes of strategies in a finished plan independently of the planner. It implements
 // docs/reference/modes.md with its own code.
 //
-// The package decides whether each part of a plan is allowed: the moves of automatic strategies, and the proposals after
-// them. Package planverifier checks guards, budgets and limits. Package modeverifier never makes a plan and never judges
-// how good a plan is.
+// The package decides whether each part of a plan is allowed: the moves of automatic strategies,
+// and the proposals after them. Package planverifier checks guards, budgets and limits. Package
+// modeverifier never makes a plan and never judges how good a plan is.
 package modeverifier
 
 import (
@@ -31,16 +31,17 @@ type Rules struct {
 	Plan planverifier.Rules
 	// Modes holds the mode of each strategy: automatic, approve or dryRun. A missing strategy is automatic.
 	Modes map[string]string
-	// Targets are the targets of NodeLoad strategies by requests, and Spreads the ZoneSpread strategies by owner over zones.
+	// Targets are the targets of NodeLoad strategies by requests, and Spreads the ZoneSpread
+	// strategies by owner over zones.
 	Targets []Target
 	Spreads []Spread
-	// Goals holds the types and arguments of the strategies by name, for package goalverifier. Without any, the goals about
-	// violations are not checked.
+	// Goals holds the types and arguments of the strategies by name, for package goalverifier.
+	// Without any, the goals about violations are not checked.
 	Goals map[string]goalverifier.Strategy
 }
 
-// Target is one resource of a NodeLoad strategy by requests. Target is a fraction of the node's allocatable amount. If the
-// rules of the strategy have pools, their targets count instead.
+// Target is one resource of a NodeLoad strategy by requests. Target is a fraction of the node's
+// allocatable amount. If the rules of the strategy have pools, their targets count instead.
 type Target struct {
 	Strategy, Resource string
 	Target             float64
@@ -66,8 +67,8 @@ func (c Rules) modeOf(strategy string) string {
 	return automatic
 }
 
-// constrains reports whether the goals of a strategy constrain the moves of a mode. Those of dryRun strategies constrain
-// only moves of this mode.
+// constrains reports whether the goals of a strategy constrain the moves of a mode. Those of dryRun
+// strategies constrain only moves of this mode.
 func (c Rules) constrains(strategy, mode string) bool {
 	of := c.modeOf(strategy)
 	return of == mode || of != dryRun
@@ -95,8 +96,9 @@ func (c Rules) rulesOf(strategy string) planverifier.StrategyRules {
 	return planverifier.StrategyRules{Name: strategy}
 }
 
-// Check returns every violation of plan p and its proposals on the cluster o at time now. A proposal must be allowed after
-// all moves of the plan itself. Each plan must list every rejection as a sample.
+// Check returns every violation of plan p and its proposals on the cluster o at time now. A
+// proposal must be allowed after all moves of the plan itself. Each plan must list every rejection
+// as a sample.
 func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []planverifier.Violation {
 	r := &verifier{objects: o, rules: c, nodes: map[string]*corev1.Node{}, pods: map[string]*corev1.Pod{}, owners: newOwners(o)}
 	for _, n := range o.Nodes {
@@ -161,8 +163,8 @@ func (r *verifier) report(m plan.Move, code plan.Code, format string, args ...an
 		Detail: fmt.Sprintf(format, args...)})
 }
 
-// checkPart checks the moves of one mode, which begin after the first moves. They serve only strategies of this mode, and
-// all together worsen no goal that constrains them.
+// checkPart checks the moves of one mode, which begin after the first moves. They serve only
+// strategies of this mode, and all together worsen no goal that constrains them.
 func (r *verifier) checkPart(p plan.Plan, first []plan.Move, mode string) {
 	strategy := map[string]string{}
 	for _, g := range p.Goals {

@@ -18,7 +18,8 @@ import (
 
 var allStrategyPlans = flag.Int("all-strategy-plans", 200, "number of random plans with all strategies")
 
-// makeAllCase makes a plan for strategies of all types with random arguments, rules and modes, on a cluster with violations.
+// makeAllCase makes a plan for strategies of all types with random arguments, rules and modes, on a
+// cluster with violations.
 func makeAllCase(t testing.TB, seed uint64) modeCase {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 60))

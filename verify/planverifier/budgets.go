@@ -58,8 +58,8 @@ func (r *liveState) budgetStatus(b budget) budgetState {
 	return s
 }
 
-// resolvePercent returns the number, or the percentage of n rounded up. The planner uses a library function for this; the
-// verifier does not, so that both do not make the same mistake.
+// resolvePercent returns the number, or the percentage of n rounded up. The planner uses a library
+// function for this; the verifier does not, so that both do not make the same mistake.
 func resolvePercent(v intstr.IntOrString, n int) int {
 	if v.Type == intstr.Int {
 		return int(v.IntVal)

@@ -94,14 +94,14 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 	return true
 }
 
-// thatForbid returns the rejections that forbid a move. Those that protect only running pods do not forbid the removal of a
-// pod that has ended.
+// thatForbid returns the rejections that forbid a move. Those that protect only running pods do not
+// forbid the removal of a pod that has ended.
 func thatForbid(m plan.Move, all []rejection) []rejection {
 	return slices.DeleteFunc(all, func(no rejection) bool { return m.Removal != "" && protectsRunningPods(no.code) })
 }
 
-// protectsRunningPods reports whether a guard with the code does not protect a pod that has ended: such a pod has no work,
-// no share of the replicas and no replacement.
+// protectsRunningPods reports whether a guard with the code does not protect a pod that has ended:
+// such a pod has no work, no share of the replicas and no replacement.
 func protectsRunningPods(code plan.Code) bool {
 	switch code {
 	case plan.PodTerminal, plan.JobPod, plan.JobWouldFail, plan.TooFewReplicas, plan.WorkloadDegraded, plan.LastReadyPod,

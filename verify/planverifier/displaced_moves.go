@@ -41,11 +41,12 @@ func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 	}
 }
 
-// contributesToGoal reports whether a move can contribute to one of its goals. For a node goal, the pod
-// must leave that node and use the goal's resource. For a goal about a group, the pod must belong to the group and land in
-// another domain that the goal counts. For a goal about anti-affinity, the pod must be in conflict with another pod. For a
-// topology spread constraint, the pod must leave its node and be in the namespace. A goal about a pod needs a move of that
-// pod, to another node unless the replacement may return.
+// contributesToGoal reports whether a move can contribute to one of its goals. For a node goal, the
+// pod must leave that node and use the goal's resource. For a goal about a group, the pod must
+// belong to the group and land in another domain that the goal counts. For a goal about
+// anti-affinity, the pod must be in conflict with another pod. For a topology spread constraint,
+// the pod must leave its node and be in the namespace. A goal about a pod needs a move of that pod,
+// to another node unless the replacement may return.
 func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 	pod := r.pods[m.Pod.String()]
 	if pod == nil {
@@ -93,8 +94,8 @@ func countsDomain(r *verifier, g plan.Goal, node string) bool {
 	return false
 }
 
-// leavesGroup reports whether the pod of a move belongs to the group of a goal and lands in a domain that the goal does not
-// count.
+// leavesGroup reports whether the pod of a move belongs to the group of a goal and lands in a
+// domain that the goal does not count.
 func leavesGroup(r *verifier, g plan.Goal, m plan.Move) bool {
 	pod := r.pods[m.Pod.String()]
 	return (g.Kind == plan.SkewAtMost || g.Kind == plan.CountAtMost) && pod != nil && r.inGroup(pod, g.Subject) && !countsDomain(r, g, m.To)
@@ -106,8 +107,8 @@ func byConstraint(r *verifier, g plan.Goal) bool {
 	return s != nil && s.ByConstraint
 }
 
-// inConflict reports whether a required anti-affinity term of the pod or of another running pod is violated in the pod's
-// domain.
+// inConflict reports whether a required anti-affinity term of the pod or of another running pod is
+// violated in the pod's domain.
 func inConflict(r *verifier, pod *corev1.Pod) bool {
 	for _, q := range r.pods {
 		if q != pod && q.DeletionTimestamp == nil && q.Status.Phase != corev1.PodSucceeded && q.Status.Phase != corev1.PodFailed &&
@@ -124,8 +125,8 @@ func isSubject(g plan.Goal, m plan.Move) bool {
 		g.Subject.Name == m.Pod.Name && g.From == m.From
 }
 
-// mayReturn reports whether a replacement may run on the node that its pod left: the move serves a goal about the pod that
-// allows it.
+// mayReturn reports whether a replacement may run on the node that its pod left: the move serves a
+// goal about the pod that allows it.
 func (r *liveState) mayReturn(m plan.Move) bool {
 	return slices.ContainsFunc(r.goals, func(g plan.Goal) bool {
 		return g.MayReturn && slices.Contains(m.Goals, g.ID) && isSubject(g, m)

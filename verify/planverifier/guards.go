@@ -72,9 +72,10 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 		"its scheduler has not attempted a pending pod in time")
 }
 
-// schedulerSilent reports whether a pending pod of the victim's scheduler has waited longer than SchedulerTimeout for its
-// first scheduling attempt. Pods that their spec can hold back do not count, nor do pods that lost their turn to a newer
-// pod. The order of the queue is priority, then age.
+// schedulerSilent reports whether a pending pod of the victim's scheduler has waited longer than
+// SchedulerTimeout for its first scheduling attempt. Pods that their spec can hold back do not
+// count, nor do pods that lost their turn to a newer pod. The order of the queue is priority, then
+// age.
 func (r *podGuards) schedulerSilent(victim *corev1.Pod) bool {
 	for _, p := range r.objects.Pods {
 		if !r.isLate(p) || profileName(p) != profileName(victim) {
@@ -205,8 +206,8 @@ func whyRemoved(n *corev1.Node) string {
 	return ""
 }
 
-// isDrained reports whether the node has a mark of a drain, or is cordoned while the eviction of a pod on it runs that no
-// open run has requested.
+// isDrained reports whether the node has a mark of a drain, or is cordoned while the eviction of a
+// pod on it runs that no open run has requested.
 func (r *podGuards) isDrained(n *corev1.Node) bool {
 	if hasDrainMark(n) {
 		return true

@@ -72,8 +72,8 @@ func (m modeCase) withoutShown() []plan.Move {
 	return planner.New(opts).Plan(m.snapshot, m.past, controller.Goals(m.snapshot, executed, nil), m.o.TakenAt).Moves
 }
 
-// TestNoPlanBreaksItsModesOrARuleOfAStrategy makes random plans for strategies in random modes with random scopes, limits,
-// guards, weights and softness.
+// TestNoPlanBreaksItsModesOrARuleOfAStrategy makes random plans for strategies in random modes with
+// random scopes, limits, guards, weights and softness.
 func TestNoPlanBreaksItsModesOrARuleOfAStrategy(t *testing.T) {
 	t.Parallel()
 	moves, bad := map[string]int{}, 0

@@ -109,8 +109,8 @@ func (m modeCase) planFor(all []config.ScheduledStrategy, due []string) plan.Pla
 	return planner.New(opts).Plan(m.snapshot, m.past, controller.Goals(m.snapshot, all, due), m.o.TakenAt)
 }
 
-// checkIndependence checks that the automatic moves are the same without the dryRun strategies, and if no approve strategy
-// is due.
+// checkIndependence checks that the automatic moves are the same without the dryRun strategies, and
+// if no approve strategy is due.
 func (m modeCase) checkIndependence(t *testing.T, seed uint64) {
 	t.Helper()
 	due := []string{}
@@ -164,8 +164,8 @@ func TestNoPlanBreaksItsModes(t *testing.T) {
 	}
 }
 
-// editProposal changes the first proposal that has moves, if the plan itself has moves too. It returns the pod of its first
-// move.
+// editProposal changes the first proposal that has moves, if the plan itself has moves too. It
+// returns the pod of its first move.
 func editProposal(f func(m *modeCase, p *plan.Plan) bool) func(m *modeCase) (string, bool) {
 	return func(m *modeCase) (string, bool) {
 		for i := range m.plan.Proposals {

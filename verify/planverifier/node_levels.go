@@ -14,7 +14,8 @@ import (
 type NodeLevels struct {
 	// Targets are the fractions that each node may use, by resource.
 	Targets map[string]float64
-	// Below are the fractions below which a node is under-utilized. The strategy acts if more than NumberOfNodes nodes are.
+	// Below are the fractions below which a node is under-utilized. The strategy acts if more than
+	// NumberOfNodes nodes are.
 	Below         map[string]float64
 	NumberOfNodes int
 }
@@ -65,8 +66,9 @@ func requestedByNode(r *verifier, resource string) map[string]int64 {
 	return out
 }
 
-// checkWorsened checks that no move brings its target node above the target of a NodeLoad strategy by requests, or above
-// the amount before the plan if that is more. Moves for strategies that are not soft ignore the targets of soft ones.
+// checkWorsened checks that no move brings its target node above the target of a NodeLoad strategy
+// by requests, or above the amount before the plan if that is more. Moves for strategies that are
+// not soft ignore the targets of soft ones.
 func checkWorsened(r *verifier, p plan.Plan) {
 	for i := range r.rules.Strategies {
 		s := &r.rules.Strategies[i]

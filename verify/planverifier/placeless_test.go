@@ -18,8 +18,8 @@ var (
 	inFlightLine  = regexp.MustCompile(`inFlight: \{.*\}`)
 )
 
-// makePlacelessCase is makeCase with strategies about violations and lifecycle, most of which need no predicted place. On
-// most nodes, no replacement has a place.
+// makePlacelessCase is makeCase with strategies about violations and lifecycle, most of which need
+// no predicted place. On most nodes, no replacement has a place.
 func makePlacelessCase(t testing.TB, seed uint64) planCase {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 60))

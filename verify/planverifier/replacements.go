@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// checkCanBeReplaced checks that the controller of the pod could create a replacement. Of ResourceQuotas it checks only the
-// number of pods, and only those without scopes.
+// checkCanBeReplaced checks that the controller of the pod could create a replacement. Of
+// ResourceQuotas it checks only the number of pods, and only those without scopes.
 func checkCanBeReplaced(quotas []*corev1.ResourceQuota, p *corev1.Pod, c ownerChain, add rejectFunc) {
 	failed := func(reason string, yes bool) {
 		add(yes, plan.ReplacementRefused, "a controller reports ReplicaFailure: "+reason)

@@ -29,8 +29,8 @@ type Rules struct {
 	BlockingPods            []PodSelector
 	MinReplicas             int
 	MinPodAge               time.Duration
-	// MaxGracePeriod is the longest time that a pod may take to terminate; 0 means no limit. GracePeriodSeconds replaces
-	// the grace periods of the pods.
+	// MaxGracePeriod is the longest time that a pod may take to terminate; 0 means no limit.
+	// GracePeriodSeconds replaces the grace periods of the pods.
 	MaxGracePeriod     time.Duration
 	GracePeriodSeconds *int64
 	SchedulerTimeout   time.Duration

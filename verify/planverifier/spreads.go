@@ -11,8 +11,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/fit"
 )
 
-// checkSpreads checks that no move for a soft strategy makes a group of pods more uneven than a ZoneSpread strategy that is
-// not soft allows. Groups whose pods have different settings of their own are left out.
+// checkSpreads checks that no move for a soft strategy makes a group of pods more uneven than a
+// ZoneSpread strategy that is not soft allows. Groups whose pods have different settings of their
+// own are left out.
 func checkSpreads(r *verifier, p plan.Plan) {
 	at := map[string]string{} // node by pod
 	for k, pod := range r.pods {
@@ -118,8 +119,9 @@ func hasNamespace(r *verifier, s *StrategyRules, name string) bool {
 	return in && !slices.Contains(s.Exclude, name) && (len(s.Include) == 0 || slices.Contains(s.Include, name))
 }
 
-// spreadOf returns the node label over which a strategy spreads a group, and the skew that it allows. Annotations can set
-// both. It returns false if they differ between the pods, or are invalid.
+// spreadOf returns the node label over which a strategy spreads a group, and the skew that it
+// allows. Annotations can set both. It returns false if they differ between the pods, or are
+// invalid.
 func spreadOf(r *verifier, s *StrategyRules, group []*corev1.Pod) (by string, skew int, known bool) {
 	for i, p := range group {
 		own, most := s.SpreadBy, s.MaxSkew

@@ -20,8 +20,9 @@ const (
 	SoftNotApart  plan.Code = "SoftNotApart"  // a soft move is displaced, or shares its wave with a move that is not soft
 )
 
-// StrategyRules holds the settings of one strategy. Those that are not set have their zero value, and limits that are not
-// set are Unlimited. See "Rules of one strategy" in docs/reference/strategies.md.
+// StrategyRules holds the settings of one strategy. Those that are not set have their zero value,
+// and limits that are not set are Unlimited. See "Rules of one strategy" in
+// docs/reference/strategies.md.
 type StrategyRules struct {
 	Name                                         string
 	NodeSelector, NamespaceSelector, PodSelector labels.Selector // nil: all
@@ -43,18 +44,19 @@ type StrategyRules struct {
 	Weight float64 // 1 if it is not set
 	Soft   bool
 	NodeLevels
-	// Pools are the groups of nodes of a NodeLoad strategy with levels of their own. The first that selects a node counts.
+	// Pools are the groups of nodes of a NodeLoad strategy with levels of their own. The first that
+	// selects a node counts.
 	Pools []NodePool
-	// MaxSkew is that of a ZoneSpread strategy over SpreadBy, and 0 for other strategies. ByService is set if it spreads the
-	// pods of Services and not of owners.
+	// MaxSkew is that of a ZoneSpread strategy over SpreadBy, and 0 for other strategies. ByService
+	// is set if it spreads the pods of Services and not of owners.
 	MaxSkew   int
 	SpreadBy  string
 	ByService bool
-	// CountsScope is set for ZoneSpread and Duplicates. Their goals count only domains with a node in scope on which the group
-	// can run.
+	// CountsScope is set for ZoneSpread and Duplicates. Their goals count only domains with a node
+	// in scope on which the group can run.
 	CountsScope bool
-	// ByConstraint is set for TopologySpread, whose goals count pods of several workloads, and not on every node. Package
-	// goalverifier checks these goals.
+	// ByConstraint is set for TopologySpread, whose goals count pods of several workloads, and not
+	// on every node. Package goalverifier checks these goals.
 	ByConstraint bool
 }
 
@@ -132,8 +134,8 @@ func checkKeepsReady(r *verifier, c call, calls []call) {
 	}
 }
 
-// strictestUnavailable returns how many pods of a workload without a budget may be unavailable in a wave: the least number of
-// the strategies that move its pods in this wave.
+// strictestUnavailable returns how many pods of a workload without a budget may be unavailable in a
+// wave: the least number of the strategies that move its pods in this wave.
 func (r *liveState) strictestUnavailable(calls []call, owner string) int {
 	least := r.rules.MaxUnavailableWithoutPDB
 	for _, c := range calls {
@@ -170,8 +172,9 @@ func checkStrategyLimits(r *verifier, p plan.Plan) {
 	}
 }
 
-// checkAttribution checks that each move contributes to a goal of its strategy, and lists no goal of a strategy that may
-// not move the pod. The goals must have the weight and the softness of their strategies.
+// checkAttribution checks that each move contributes to a goal of its strategy, and lists no goal
+// of a strategy that may not move the pod. The goals must have the weight and the softness of their
+// strategies.
 func checkAttribution(r *verifier, p plan.Plan) {
 	for _, g := range p.Goals {
 		s := r.rules.strategyOf(plan.Move{Strategy: g.Strategy})

@@ -119,8 +119,9 @@ func addGuards(r *planverifier.StrategyRules, g *config.StrategyGuards) {
 	}
 }
 
-// TestNoPlanBreaksARuleOfAStrategy makes a thousand random plans with random scopes, limits, guards, weights and softness
-// of the strategies. No move may break a rule of its strategy, besides the global ones.
+// TestNoPlanBreaksARuleOfAStrategy makes a thousand random plans with random scopes, limits,
+// guards, weights and softness of the strategies. No move may break a rule of its strategy, besides
+// the global ones.
 func TestNoPlanBreaksARuleOfAStrategy(t *testing.T) {
 	t.Parallel()
 	withMoves, moves, soft, bad := 0, 0, 0, 0

@@ -12,7 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/modeverifier"
 )
 
-// TestTamperedGoalsAreNamed breaks plans of all strategies in the ways that their goals add. The verifier must name each.
+// TestTamperedGoalsAreNamed breaks plans of all strategies in the ways that their goals add. The
+// verifier must name each.
 func TestTamperedGoalsAreNamed(t *testing.T) {
 	t.Parallel()
 	cases := map[uint64]modeCase{}

@@ -73,8 +73,8 @@ func unlimited() planverifier.WindowLimits {
 		PerHourOwner: no, PerHourNamespace: no, PerHourCluster: no}
 }
 
-// TestLimitsOfWindowsApplyOnlyIfEachOpenWindowHasLimits: beside a window with a limit that the plan exceeds, another window is
-// open, without limits or with more generous ones.
+// TestLimitsOfWindowsApplyOnlyIfEachOpenWindowHasLimits: beside a window with a limit that the plan
+// exceeds, another window is open, without limits or with more generous ones.
 func TestLimitsOfWindowsApplyOnlyIfEachOpenWindowHasLimits(t *testing.T) {
 	all := func(plan.Move, *corev1.Pod) string { return "all" }
 	perPass := func(l *planverifier.WindowLimits) *planverifier.Limit { return &l.PerPass }

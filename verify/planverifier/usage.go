@@ -83,7 +83,8 @@ func allocatable(n *corev1.Node, resource string) int64 {
 	return n.Status.Allocatable.Memory().Value()
 }
 
-// usageTotal returns the amount that is all of a resource. Usage of resources other than cpu and memory is in millionths.
+// usageTotal returns the amount that is all of a resource. Usage of resources other than cpu and
+// memory is in millionths.
 func usageTotal(n *corev1.Node, resource string) int64 {
 	if resource == "cpu" || resource == "memory" {
 		return allocatable(n, resource)

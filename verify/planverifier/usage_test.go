@@ -128,7 +128,8 @@ func TestLoadTampering(t *testing.T) {
 	}
 }
 
-// TestMovesOffNodesBelowASignal: the source nodes of a valid plan have no usage of another resource, or less than a level.
+// TestMovesOffNodesBelowASignal: the source nodes of a valid plan have no usage of another
+// resource, or less than a level.
 func TestMovesOffNodesBelowASignal(t *testing.T) {
 	t.Parallel()
 	for used, want := range map[int64]bool{-1: true, 300_000: true, 300_001: false} {

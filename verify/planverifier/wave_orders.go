@@ -8,9 +8,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/fit"
 )
 
-// checkWaveOrders checks that each replacement of a wave fits on its node in every order of the wave, and has room on a node
-// other than its own, unless it may return, wherever the scheduler places the other replacements. The confidence of a move
-// says how probable it is that its pod still terminates.
+// checkWaveOrders checks that each replacement of a wave fits on its node in every order of the
+// wave, and has room on a node other than its own, unless it may return, wherever the scheduler
+// places the other replacements. The confidence of a move says how probable it is that its pod
+// still terminates.
 func (r *verifier) checkWaveOrders(calls []call) {
 	calls = slices.DeleteFunc(slices.Clone(calls), func(c call) bool { return c.move.WithoutPlace() })
 	evicted := map[*corev1.Pod]bool{}

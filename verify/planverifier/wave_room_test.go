@@ -22,8 +22,9 @@ limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwn
 evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: %d}}
 `
 
-// TestMovesHoldInEveryOrder plans on a thousand dense clusters. Every replacement must fit on its node in every order of
-// its wave. In other clusters, workloads also depend on each other by required topology spread or (anti-)affinity.
+// TestMovesHoldInEveryOrder plans on a thousand dense clusters. Every replacement must fit on its
+// node in every order of its wave. In other clusters, workloads also depend on each other by
+// required topology spread or (anti-)affinity.
 func TestMovesHoldInEveryOrder(t *testing.T) {
 	t.Parallel()
 	for how, clusters := range map[string]int{"own constraints": plans, "spread": plans / 4, "affinity": plans / 2, "anti-affinity": plans / 4} {

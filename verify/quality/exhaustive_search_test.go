@@ -290,8 +290,8 @@ func (g *exhaustiveSearch) improvesGoals(pod cluster.PodID, from, to cluster.Nod
 	return better
 }
 
-// countsLanding reports whether a landing on the node can improve the goal. A goal about a group improves only in a domain
-// that it counts.
+// countsLanding reports whether a landing on the node can improve the goal. A goal about a group
+// improves only in a domain that it counts.
 func (x *goalState) countsLanding(to cluster.NodeID) bool {
 	d := -1
 	if x.domain != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// percentile returns the nearest-rank percentile: the smallest value that at least this share of the values does not exceed.
+// percentile returns the nearest-rank percentile: the smallest value that at least this share of
+// the values does not exceed.
 func percentile(sorted []float64, share float64) float64 {
 	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)]
 }

@@ -27,7 +27,8 @@ func TestSmallPlansAreOptimal(t *testing.T) {
 	testSmallPlans(t, from, to, func(seed int) problem { return randomProblem(t, seed, 3, 10, 8+seed*7%33) })
 }
 
-// TestSmallPlansOfEachKind is TestSmallPlansAreOptimal for goals of one kind, alone and together with goals of strategies.
+// TestSmallPlansOfEachKind is TestSmallPlansAreOptimal for goals of one kind, alone and together
+// with goals of strategies.
 func TestSmallPlansOfEachKind(t *testing.T) {
 	for _, kind := range []plan.GoalKind{plan.PodAway, plan.CountAtMost, plan.SkewAtMost} {
 		for _, together := range []bool{false, true} {
@@ -314,8 +315,8 @@ func (g *exhaustiveSearch) lowerBound() score {
 	return score{left, len(g.steps) + all}
 }
 
-// addConflicts adds the conflicts of a goal that evictions can end to the degrees of the pods that may leave, and returns
-// their number. It adds the share of the others to left.
+// addConflicts adds the conflicts of a goal that evictions can end to the degrees of the pods that
+// may leave, and returns their number. It adds the share of the others to left.
 func (g *exhaustiveSearch) addConflicts(x *goalState, have int64, degrees map[cluster.PodID]int, left *float64) int {
 	can := 0
 	for i, c := range x.goal.Conflicts {

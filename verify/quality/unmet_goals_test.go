@@ -93,8 +93,9 @@ func TestASecondPlanHasNoMoves(t *testing.T) {
 	}
 }
 
-// TestNoMoveNeedsTheRoomOfADroppedMove uses plans in which moves leave a wave when it closes. Other moves have joined
-// later, and their replacements had room on the nodes that the dropped moves leave. Their landings must not harm a goal.
+// TestNoMoveNeedsTheRoomOfADroppedMove uses plans in which moves leave a wave when it closes. Other
+// moves have joined later, and their replacements had room on the nodes that the dropped moves
+// leave. Their landings must not harm a goal.
 func TestNoMoveNeedsTheRoomOfADroppedMove(t *testing.T) {
 	for _, seed := range []int{26, 230, 264, 465, 482, 774, 912} {
 		p := randomProblem(t, seed, 3, 12, 120)

@@ -16,9 +16,9 @@ import (
 // denseNodeCPU is the allocatable CPU of a node of Dense, in milliCPU.
 const denseNodeCPU = 4000
 
-// Dense returns a cluster of 4 to 12 small nodes, most of which are 80 to 98 % full. Workloads have host ports, required
-// anti-affinity, required topology spread and grace periods of up to an hour. Their pods are placed at random, so their
-// spread is uneven.
+// Dense returns a cluster of 4 to 12 small nodes, most of which are 80 to 98 % full. Workloads have
+// host ports, required anti-affinity, required topology spread and grace periods of up to an hour.
+// Their pods are placed at random, so their spread is uneven.
 func Dense(r *rand.Rand) *cluster.Objects {
 	o := &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}
 	addNamespace(o, "shop")
@@ -83,10 +83,11 @@ func portTaken(o *cluster.Objects, ports []corev1.ContainerPort, node string) bo
 	})
 }
 
-// RelateDense changes the pods of a cluster of Dense, so that workloads depend on each other. For "spread", the required
-// spread constraints count the pods of all workloads with a constraint. For "affinity", half of the workloads require a
-// pod of another one in their zone. For "anti-affinity", half of the workloads accept no pod of another one on their
-// node. Any other name changes nothing.
+// RelateDense changes the pods of a cluster of Dense, so that workloads depend on each other. For
+// "spread", the required spread constraints count the pods of all workloads with a constraint. For
+// "affinity", half of the workloads require a pod of another one in their zone. For
+// "anti-affinity", half of the workloads accept no pod of another one on their node. Any other name
+// changes nothing.
 func RelateDense(r *rand.Rand, o *cluster.Objects, how string) {
 	for i, d := range o.Deployments {
 		template := &o.ReplicaSets[i].Spec.Template

@@ -9,8 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// addPrograms adds, in one of eight clusters, the marks of programs that group pods or drain nodes, pods with long grace
-// periods or finalizers, a full ResourceQuota, and an event FailedCreate. addPrograms uses its own random source, so the rest of the cluster does not change.
+// addPrograms adds, in one of eight clusters, the marks of programs that group pods or drain nodes,
+// pods with long grace periods or finalizers, a full ResourceQuota, and an event FailedCreate.
+// addPrograms uses its own random source, so the rest of the cluster does not change.
 func (m *mixedCluster) addPrograms() {
 	r := rand.New(rand.NewPCG(uint64(m.now.Unix()), uint64(len(m.apps))))
 	if len(m.apps) == 0 || r.IntN(8) > 0 {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// StrategySettings returns Settings with random scopes, limits, guards, weights and softness of the strategies, and often
-// a third strategy.
+// StrategySettings returns Settings with random scopes, limits, guards, weights and softness of the
+// strategies, and often a third strategy.
 func StrategySettings(r *rand.Rand) string {
 	text := Settings(r)
 	if r.IntN(2) == 0 {
@@ -23,8 +23,8 @@ func StrategySettings(r *rand.Rand) string {
 	return text
 }
 
-// moreLevels returns random arguments of NodeLoad after a target for cpu, each with a comma before it. A source of its own
-// keeps the other settings.
+// moreLevels returns random arguments of NodeLoad after a target for cpu, each with a comma before
+// it. A source of its own keeps the other settings.
 func moreLevels(text string) string {
 	r := rand.New(rand.NewPCG(uint64(len(text)), 3))
 	out := pickRandom(r, "", "", ", below: {cpu: 0.3}", ", below: {cpu: 0.2}, numberOfNodes: 2", ", below: {cpu: 0.3}, numberOfNodes: 20")
@@ -36,8 +36,8 @@ func moreLevels(text string) string {
 	return out
 }
 
-// strategyKeys returns random keys of one strategy, each followed by a comma. The guards are at least as strict as those
-// of the configuration.
+// strategyKeys returns random keys of one strategy, each followed by a comma. The guards are at
+// least as strict as those of the configuration.
 func strategyKeys(r *rand.Rand, text string) string {
 	var b strings.Builder
 	maybe := func(p float64, format string, args ...any) {

@@ -9,9 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// RandomGoals returns goals of one kind, stated for random pods and workloads of the cluster: PodAway, CountAtMost or
-// SkewAtMost. Some of the SkewAtMost and CountAtMost goals leave out the pods on random nodes. The strategy of the goals
-// has the name of the kind.
+// RandomGoals returns goals of one kind, stated for random pods and workloads of the cluster:
+// PodAway, CountAtMost or SkewAtMost. Some of the SkewAtMost and CountAtMost goals leave out the
+// pods on random nodes. The strategy of the goals has the name of the kind.
 func RandomGoals(r *rand.Rand, s *cluster.Snapshot, kind plan.GoalKind) []plan.Goal {
 	g := &goalMaker{r, s, kind, randomNodes(r, s, 0.6), randomNodes(r, s, 0.2)}
 	if kind == plan.PodAway {

@@ -162,8 +162,8 @@ func (v *violations) keepApart(a, from app) {
 	}
 }
 
-// mergeLabelKeys adds the labels in matchLabelKeys to the selector of the pod's last term of required anti-affinity, as the
-// API server does.
+// mergeLabelKeys adds the labels in matchLabelKeys to the selector of the pod's last term of
+// required anti-affinity, as the API server does.
 func mergeLabelKeys(p *corev1.Pod) {
 	terms := p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
 	t := &terms[len(terms)-1]

@@ -24,9 +24,10 @@ func (c condition) key() string {
 	return string(c.Event) + "/" + c.subject
 }
 
-// Changes returns a message for each condition that holds after a pass and that is not in announced, and for each plan
-// that the pass announced. It also returns the keys of all conditions that hold now. A pass may be unable to tell whether a condition still holds; its key then stays. st is
-// the state after the pass.
+// Changes returns a message for each condition that holds after a pass and that is not in
+// announced, and for each plan that the pass announced. It also returns the keys of all conditions
+// that hold now. A pass may be unable to tell whether a condition still holds; its key then stays.
+// st is the state after the pass.
 func Changes(announced []string, r plan.RunReport, st plan.PlannerState) (messages []Message, holding []string) {
 	conditions, known := conditionsOf(r, st)
 	for _, key := range announced {

@@ -127,8 +127,8 @@ func TestEveryCauseHasAText(t *testing.T) {
 	}
 }
 
-// TestConditionsAreAnnouncedOnce follows conditions over several passes. A pass that cannot tell whether a condition still
-// holds changes nothing.
+// TestConditionsAreAnnouncedOnce follows conditions over several passes. A pass that cannot tell
+// whether a condition still holds changes nothing.
 func TestConditionsAreAnnouncedOnce(t *testing.T) {
 	live, silent, unjudged, interrupted := passReport(), passReport(), passReport(), passReport()
 	silent.Plan.Strategies = []plan.StrategyState{{Name: "hot", NoData: "no usage data"}}

@@ -24,7 +24,8 @@ type Lines struct {
 	Curves      []Curve
 }
 
-// AddPoint adds a point to a curve. AddPoint creates the curve if it does not exist, and ignores points that are not above 0.
+// AddPoint adds a point to a curve. AddPoint creates the curve if it does not exist, and ignores
+// points that are not above 0.
 func (l *Lines) AddPoint(curve string, p Point) {
 	i := slices.IndexFunc(l.Curves, func(c Curve) bool { return c.Name == curve })
 	if i < 0 {

@@ -70,8 +70,8 @@ func writeDemoConfig() (path string, remove func(), err error) {
 // savedInput returns the file in which the demo saves the cluster as it is before any eviction.
 func savedInput(config string) string { return filepath.Join(filepath.Dir(config), "before.json") }
 
-// suggestedCommands returns commands to try in another terminal while the cluster is running. The cluster is balanced by
-// then, so the commands about moves read the saved input.
+// suggestedCommands returns commands to try in another terminal while the cluster is running. The
+// cluster is balanced by then, so the commands about moves read the saved input.
 func suggestedCommands(evenkeel, kubeconfig, config string) string {
 	before, now := "-f "+savedInput(config), "--kubeconfig "+kubeconfig
 	explain := "explain workload deployment/" + namespace + "/d "

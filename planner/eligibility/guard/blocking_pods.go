@@ -15,7 +15,8 @@ type BlockingPods struct {
 	Namespace string // empty: all namespaces
 }
 
-// The rule ignores whether the blocking pod is in scope, and holds until that pod has ended. A terminating pod still runs.
+// The rule ignores whether the blocking pod is in scope, and holds until that pod has ended. A
+// terminating pod still runs.
 var blockedByPod = Rule{plan.BlockedByPod, NodeScope, func(in Input) (string, bool) {
 	if len(in.Options.BlockingPods) == 0 {
 		return "", false

@@ -37,8 +37,9 @@ func isEvicted(p *corev1.Pod) bool {
 	})
 }
 
-// drainTaints maps taints of nodes that are drained, or will be, to the programs that set them. They are the defaults of
-// aws-node-termination-handler, GKE, AKS node auto-drain, the node maintenance operator and kured.
+// drainTaints maps taints of nodes that are drained, or will be, to the programs that set them.
+// They are the defaults of aws-node-termination-handler, GKE, AKS node auto-drain, the node
+// maintenance operator and kured.
 var drainTaints = map[string]string{
 	"aws-node-termination-handler/spot-itn":                  "the AWS node termination handler",
 	"aws-node-termination-handler/scheduled-maintenance":     "the AWS node termination handler",
@@ -51,14 +52,15 @@ var drainTaints = map[string]string{
 	"weave.works/kured-node-reboot": "kured",
 }
 
-// Annotations of nodes that are drained. The machine config operator of OpenShift writes drain-CONFIG or uncordon-CONFIG.
+// Annotations of nodes that are drained. The machine config operator of OpenShift writes
+// drain-CONFIG or uncordon-CONFIG.
 const (
 	kuredRebootInProgress = "weave.works/kured-reboot-in-progress"
 	machineConfigDrain    = "machineconfiguration.openshift.io/desiredDrain"
 )
 
-// DrainedBy names the program that drains the node or is about to drain it, by its taints and annotations. It returns ""
-// if no known program does.
+// DrainedBy names the program that drains the node or is about to drain it, by its taints and
+// annotations. It returns "" if no known program does.
 func DrainedBy(n *cluster.Node) string {
 	for i := range n.Object.Spec.Taints {
 		if by, ok := drainTaints[n.Object.Spec.Taints[i].Key]; ok {

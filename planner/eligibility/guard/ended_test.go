@@ -18,8 +18,8 @@ func TestRunningOnlyRules(t *testing.T) {
 	}
 }
 
-// TestEndedPodPassesForItselfOnly checks that rules which do not apply to an ended pod still judge the other pods of its
-// workload.
+// TestEndedPodPassesForItselfOnly checks that rules which do not apply to an ended pod still judge
+// the other pods of its workload.
 func TestEndedPodPassesForItselfOnly(t *testing.T) {
 	s, err := cluster.New((&scenario.Scenario{Cluster: []byte(`
 objects:

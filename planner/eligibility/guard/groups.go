@@ -9,9 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// If a group of pods is admitted or scheduled as a whole, the replacement of one member may wait for quota, and the other
-// members may be restarted or may wait for it. Users can list programs in guards.groups. No prediction covers a native
-// scheduling group.
+// If a group of pods is admitted or scheduled as a whole, the replacement of one member may wait
+// for quota, and the other members may be restarted or may wait for it. Users can list programs in
+// guards.groups. No prediction covers a native scheduling group.
 var partOfGroup = Rule{plan.PartOfGroup, PodScope, func(in Input) (string, bool) {
 	if g := in.Pod.Object.Spec.SchedulingGroup; g != nil {
 		return fmt.Sprintf("the pod belongs to the scheduling group %q", ptr.Deref(g.PodGroupName, "")), true

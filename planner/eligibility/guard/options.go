@@ -61,11 +61,11 @@ type Options struct {
 	MaxGracePeriod time.Duration
 	// GracePeriodSeconds replaces the pods' own grace periods; nil keeps them.
 	GracePeriodSeconds *int64
-	// SchedulerTimeout is the time that a pod may wait for a first scheduling attempt before its scheduler counts as not
-	// responding. 0 disables the check.
+	// SchedulerTimeout is the time that a pod may wait for a first scheduling attempt before its
+	// scheduler counts as not responding. 0 disables the check.
 	SchedulerTimeout time.Duration
-	// PriorityBelow is exclusive: Evenkeel does not evict pods of this or a higher priority. If PriorityBelowName is set,
-	// the value of that PriorityClass replaces PriorityBelow.
+	// PriorityBelow is exclusive: Evenkeel does not evict pods of this or a higher priority. If
+	// PriorityBelowName is set, the value of that PriorityClass replaces PriorityBelow.
 	PriorityBelow     int32
 	PriorityBelowName string
 	// Protect is the set of enabled protections.
@@ -74,7 +74,8 @@ type Options struct {
 	ProtectedStorageClasses []string
 	// PodSelector selects the pods that Evenkeel may evict; nil selects all pods.
 	PodSelector labels.Selector
-	// Controllers names additional kinds, as group/Kind, that replace an evicted pod immediately from the same template.
+	// Controllers names additional kinds, as group/Kind, that replace an evicted pod immediately
+	// from the same template.
 	Controllers []string
 	// BlockingPods selects pods that keep all pods on their nodes.
 	BlockingPods []BlockingPods

@@ -8,8 +8,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Somebody paused the workload, usually to change it step by step or to look into a failure, and expects it to stay as it
-// is. The ReplicaSets of a paused Deployment still replace pods; other paused controllers do not.
+// Somebody paused the workload, usually to change it step by step or to look into a failure, and
+// expects it to stay as it is. The ReplicaSets of a paused Deployment still replace pods; other
+// paused controllers do not.
 var workloadPaused = Rule{plan.WorkloadPaused, WorkloadScope, func(in Input) (string, bool) {
 	for _, o := range in.Pod.Owners {
 		if d, ok := o.(*appsv1.Deployment); ok && d.Spec.Paused {

@@ -49,8 +49,8 @@ var barePod = Rule{plan.BarePod, PodScope, func(in Input) (string, bool) {
 	return "no controller would replace the pod", in.Pod.Controller == nil && in.Options.Protect[ProtectBarePods]
 }}
 
-// A pod that has ended uses no resources, and the Eviction API deletes it without checking its PodDisruptionBudget. It is
-// removed only if a goal asks for it.
+// A pod that has ended uses no resources, and the Eviction API deletes it without checking its
+// PodDisruptionBudget. It is removed only if a goal asks for it.
 var podTerminal = Rule{plan.PodTerminal, PodScope, func(in Input) (string, bool) {
 	if !in.Pod.Terminal || in.RemovesEnded {
 		return "", false

@@ -263,8 +263,9 @@ func hasCrossNamespaceAffinity(a *corev1.Affinity) bool {
 		slices.ContainsFunc(x.PreferredDuringSchedulingIgnoredDuringExecution, crossesWeighted))
 }
 
-// isPodResource reports whether a quota on the resource counts pods or their requests and limits. It follows
-// MatchingResources of the evaluator of pods. No other key is enforced, and the status never says how much of it is used.
+// isPodResource reports whether a quota on the resource counts pods or their requests and limits.
+// It follows MatchingResources of the evaluator of pods. No other key is enforced, and the status
+// never says how much of it is used.
 func isPodResource(name corev1.ResourceName) bool {
 	switch name {
 	case "count/pods", corev1.ResourcePods, corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage,

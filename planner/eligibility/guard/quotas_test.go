@@ -103,8 +103,8 @@ func TestWhatAQuotaHasRoomFor(t *testing.T) {
 	}
 }
 
-// TestQuotasAreNotChanged: the rule computes what a quota has left, and the quota is an object that others read as well.
-// A copied Quantity shares the digits of a large amount.
+// TestQuotasAreNotChanged: the rule computes what a quota has left, and the quota is an object that
+// others read as well. A copied Quantity shares the digits of a large amount.
 func TestQuotasAreNotChanged(t *testing.T) {
 	for _, hard := range []string{"3Gi", "100Ti", "1Pi"} {
 		q := withStatus(amounts("limits.memory", hard), amounts("limits.memory", "1.5Gi"))
@@ -169,8 +169,9 @@ func TestQuotaScopes(t *testing.T) {
 	}
 }
 
-// TestAffinityWithinTheNamespaceIsNotCounted: a term without namespaces and without a namespaceSelector concerns only the
-// namespace of the pod, so no quota with the scope CrossNamespacePodAffinity counts it.
+// TestAffinityWithinTheNamespaceIsNotCounted: a term without namespaces and without a
+// namespaceSelector concerns only the namespace of the pod, so no quota with the scope
+// CrossNamespacePodAffinity counts it.
 func TestAffinityWithinTheNamespaceIsNotCounted(t *testing.T) {
 	for _, c := range []struct {
 		term    corev1.PodAffinityTerm

@@ -327,7 +327,8 @@ func TestEveryGuardRefuses(t *testing.T) {
 	}
 }
 
-// TestRulesOfOneCodeHaveOwnResults has a ReplicaFailure and no ResourceQuota; both rules refuse with ReplacementRefused.
+// TestRulesOfOneCodeHaveOwnResults has a ReplicaFailure and no ResourceQuota; both rules refuse
+// with ReplacementRefused.
 func TestRulesOfOneCodeHaveOwnResults(t *testing.T) {
 	n := 0
 	for _, x := range reasonsFor(t, refusal{objects: deploymentEntry(failedCreate)}) {

@@ -47,8 +47,8 @@ func (c *Cache) RecordEviction(s *cluster.Snapshot, evicted EvictionCounts, pod 
 	}
 }
 
-// IsLastRequiredByAffinity reports whether this pod is the only pod that another pod's required podAffinity still matches after the
-// counted evictions. The message names the other pod.
+// IsLastRequiredByAffinity reports whether this pod is the only pod that another pod's required
+// podAffinity still matches after the counted evictions. The message names the other pod.
 func (c *Cache) IsLastRequiredByAffinity(s *cluster.Snapshot, evicted EvictionCounts, pod cluster.PodID) (message string, required bool) {
 	a := c.affinityRequirements(s)
 	for _, r := range a.byPod[pod] {

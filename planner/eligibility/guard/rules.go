@@ -73,9 +73,9 @@ var Rules = []Rule{
 	outsideWindow,
 }
 
-// runningOnly lists the codes of the rules that do not protect a pod that has ended from its removal. They protect what
-// such a pod no longer has, such as its work and its share of the replicas, or they are about the replacement that does not
-// follow it. All other rules apply.
+// runningOnly lists the codes of the rules that do not protect a pod that has ended from its
+// removal. They protect what such a pod no longer has, such as its work and its share of the
+// replicas, or they are about the replacement that does not follow it. All other rules apply.
 var runningOnly = []plan.Code{
 	plan.PodTerminal, plan.JobPod, plan.GracePeriodTooLong, plan.NoPodDisruptionBudget, plan.TooFewReplicas, plan.PodTooYoung,
 	plan.NoReplacement, plan.ReplacementRefused, plan.ScalingDown, plan.WorkloadPaused, plan.RolloutInProgress,

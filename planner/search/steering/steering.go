@@ -1,5 +1,5 @@
-// Package steering decides which nodes may carry a hint while a wave runs, and how many at once. It never chooses the nodes,
-// and never writes a hint.
+// Package steering decides which nodes may carry a hint while a wave runs, and how many at once. It
+// never chooses the nodes, and never writes a hint.
 package steering
 
 import (

@@ -1,6 +1,7 @@
-// Package emptied decides for the plan verifier whether the moves of a plan that empty nodes keep their rules: a node is
-// emptied as a whole or not at all, nothing lands on it, no more nodes are emptied than the strategy allows, and no other
-// node becomes fuller than its target. It never looks at guards, budgets or limits.
+// Package emptied decides for the plan verifier whether the moves of a plan that empty nodes keep
+// their rules: a node is emptied as a whole or not at all, nothing lands on it, no more nodes are
+// emptied than the strategy allows, and no other node becomes fuller than its target. It never
+// looks at guards, budgets or limits.
 package emptied
 
 import (
@@ -108,8 +109,8 @@ func PodsOn(pods map[string]*corev1.Pod, node string) (out []string) {
 	return out
 }
 
-// mustLeave reports whether a pod keeps its node from being empty. Pods that have ended, that terminate, or that run on one
-// node only do not.
+// mustLeave reports whether a pod keeps its node from being empty. Pods that have ended, that
+// terminate, or that run on one node only do not.
 func mustLeave(p *corev1.Pod) bool {
 	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil {
 		return false

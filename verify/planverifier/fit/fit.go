@@ -1,5 +1,6 @@
-// Package fit decides for the plan verifier whether a pod fits on a node beside other pods, in every order of the evictions
-// and landings of a wave. The package shares no code with the planner. It never decides whether a pod may be evicted.
+// Package fit decides for the plan verifier whether a pod fits on a node beside other pods, in
+// every order of the evictions and landings of a wave. The package shares no code with the planner.
+// It never decides whether a pod may be evicted.
 package fit
 
 import (

@@ -15,8 +15,9 @@ import (
 // of them. For more of them, it uses the bound of atLeastToTake.
 const maxRivals = 10
 
-// WhyNowhere returns why the other replacements of a wave can leave the pod no node for which may is true; empty if the pod
-// has room on one of them wherever the scheduler places the others, while all evicted pods of the wave still terminate.
+// WhyNowhere returns why the other replacements of a wave can leave the pod no node for which may
+// is true; empty if the pod has room on one of them wherever the scheduler places the others, while
+// all evicted pods of the wave still terminate.
 func (r *Cluster) WhyNowhere(pod *corev1.Pod, may func(node string) bool, settled []*corev1.Pod, wave []Replaced) string {
 	others := make([]Replaced, 0, len(wave))
 	for _, w := range wave {

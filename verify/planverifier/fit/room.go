@@ -14,9 +14,10 @@ import (
 // one on the node where the plan expects it.
 type Replaced struct{ Old, Next *corev1.Pod }
 
-// WhyNot returns why the replacement of a pod does not fit on its node in some order of a wave; empty if it fits in every
-// order. Each of the other pods may not be evicted yet, may still terminate or may be gone, and its replacement may be
-// placed or not. The pod itself may terminate or be gone, whichever is better. The settled pods stay.
+// WhyNot returns why the replacement of a pod does not fit on its node in some order of a wave;
+// empty if it fits in every order. Each of the other pods may not be evicted yet, may still
+// terminate or may be gone, and its replacement may be placed or not. The pod itself may terminate
+// or be gone, whichever is better. The settled pods stay.
 func (r *Cluster) WhyNot(pod Replaced, settled []*corev1.Pod, others []Replaced) (why []string) {
 	next, withOwn := pod.Next, append(slices.Clip(settled), pod.Old)
 	unmet := r.unmetAffinity(next, settled, others)

@@ -1,6 +1,7 @@
-// Package placeless checks the moves of a plan without a predicted place: which strategies make them, that they come last,
-// and that none of them needs another. It follows "Moves without a predicted place" in docs/reference/strategies.md, and
-// shares no code with the planner. It never checks the budgets and guards of these moves, which are those of all moves.
+// Package placeless checks the moves of a plan without a predicted place: which strategies make
+// them, that they come last, and that none of them needs another. It follows "Moves without a
+// predicted place" in docs/reference/strategies.md, and shares no code with the planner. It never
+// checks the budgets and guards of these moves, which are those of all moves.
 package placeless
 
 import (
@@ -37,8 +38,8 @@ type Violation struct {
 	Detail string
 }
 
-// Sureness returns the probability that is compared with minConfidence: that the replacement lands on an acceptable node,
-// or stays Pending if it may.
+// Sureness returns the probability that is compared with minConfidence: that the replacement lands
+// on an acceptable node, or stays Pending if it may.
 func Sureness(m plan.Move) float64 {
 	if m.WithoutPlace() {
 		return m.Confidence + m.PendingProbability + 1e-9

@@ -39,17 +39,18 @@ evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited,
 const (
 	// passesPerState is the number of passes between two changes of the cluster.
 	passesPerState = 3
-	// maxLateShare is the largest share of evictions in the last pass of a state. A move is sometimes possible only after
-	// other moves have landed, and a pass replans once only.
+	// maxLateShare is the largest share of evictions in the last pass of a state. A move is
+	// sometimes possible only after other moves have landed, and a pass replans once only.
 	maxLateShare = 0.001
-	// maxAgainShare is the largest share of evictions of replacements, long after their back-off. A replacement that lands on
-	// another acceptable node than the likeliest one meets the goal of its move, but maybe not the others that the plan met
-	// with it.
+	// maxAgainShare is the largest share of evictions of replacements, long after their back-off. A
+	// replacement that lands on another acceptable node than the likeliest one meets the goal of
+	// its move, but maybe not the others that the plan met with it.
 	maxAgainShare = 0.005
 )
 
-// TestStrategiesDoNotConflict runs all strategies on a cluster of 100 nodes, which changes after every third pass. No pod
-// moves within its back-off, and nearly none moves twice between two changes. The first two passes make nearly all moves.
+// TestStrategiesDoNotConflict runs all strategies on a cluster of 100 nodes, which changes after
+// every third pass. No pod moves within its back-off, and nearly none moves twice between two
+// changes. The first two passes make nearly all moves.
 func TestStrategiesDoNotConflict(t *testing.T) {
 	states, seeds := 5, 1
 	if *long {
@@ -76,7 +77,8 @@ func TestStrategiesDoNotConflict(t *testing.T) {
 	}
 }
 
-// conflictCounts counts evictions of all passes, of the last passes of states, and of pods that moved in the hour before.
+// conflictCounts counts evictions of all passes, of the last passes of states, and of pods that
+// moved in the hour before.
 type conflictCounts struct{ evictions, late, again int }
 
 // run changes the cluster and runs passes, for a number of states.
