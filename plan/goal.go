@@ -25,6 +25,9 @@ const (
 	PodAway GoalKind = "PodAway"
 	// NodeEmpty requires a node without the pods in Pods. The pods leave together, or none leaves for this goal.
 	NodeEmpty GoalKind = "NodeEmpty"
+	// NoLowerRank requires that no pod moves to a node that its strategy ranks lower than the node
+	// of the pod in the snapshot. Nothing violates it at the start, so no pod moves for it.
+	NoLowerRank GoalKind = "NoLowerRank"
 )
 
 // Conflict is two pods that must not run in the same domain of TopologyKey.
@@ -99,6 +102,8 @@ type Goal struct {
 	// Targets marks, by node, the nodes on which the replacement meets a PodAway. Nil means every other node. Goals may
 	// share the slice.
 	Targets []bool `json:"-"`
+	// Ranks are the ranks of NoLowerRank.
+	Ranks *NodeRanks `json:"-"`
 	// Leaving are the pods of a NodeEmpty in the plan.
 	Leaving []PodRef `json:"leaving,omitempty"`
 	// KeepEmptyFor is how long a hint keeps new pods away from the node of a NodeEmpty after it was
