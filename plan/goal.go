@@ -99,8 +99,8 @@ type Goal struct {
 	NotCounted []bool `json:"-"`
 	// Conflicts are the pairs of PodsApart.
 	Conflicts []Conflict `json:"-"`
-	// Targets marks, by node, the nodes on which the replacement meets a PodAway. Nil means every other node. Goals may
-	// share the slice.
+	// Targets marks, by node, the nodes on which the replacement meets a PodAway, or on which the replacements of a
+	// NodeEmpty may land. Nil means every other node. Goals may share the slice.
 	Targets []bool `json:"-"`
 	// Ranks are the ranks of NoLowerRank.
 	Ranks *NodeRanks `json:"-"`

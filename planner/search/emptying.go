@@ -168,6 +168,7 @@ func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, useHints bool) 
 	e.useHints, e.scope = useHints, anyGoal
 	e.round++
 	trackers := []*State{e.State, e.wave.Start}
+	closed = slices.Concat(closed, goal.NotTargets(&e.Goals.Goals[g]))
 	for _, st := range trackers {
 		goal.Emptying{Tracker: st.Goals}.Start([]int{g}, closed)
 	}

@@ -69,16 +69,19 @@ type goal struct {
 
 type verifier struct {
 	*objects
-	rules      Rules
-	goals      []*goal
-	at         places
-	violations []planverifier.Violation
+	rules Rules
+	goals []*goal
+	at    places
+	// preferences returns what a strategy of the type NodeAffinity or NodeTaints reads about a pod, by name.
+	preferences map[string]func(p *corev1.Pod) preference
+	violations  []planverifier.Violation
 }
 
 // Check returns every violation of plan p on the cluster o, if the moves of first have been
 // executed before. The goals that the plan lists are those before its own moves.
 func Check(o *cluster.Objects, c Rules, first []plan.Move, p plan.Plan) []planverifier.Violation {
-	r := &verifier{objects: index(o), rules: c, at: places{map[string]string{}, map[string]bool{}}}
+	r := &verifier{objects: index(o), rules: c, at: places{map[string]string{}, map[string]bool{}},
+		preferences: map[string]func(*corev1.Pod) preference{}}
 	for k, pod := range r.pods {
 		r.at.node[k] = pod.Spec.NodeName
 	}
@@ -118,6 +121,7 @@ func (r *verifier) checkMove(m plan.Move) {
 		}
 	}
 	r.checkRemoval(m, about)
+	r.checkRanks(m)
 	r.move(m)
 	improves := false
 	soft := r.rulesOf(m.Strategy).Soft

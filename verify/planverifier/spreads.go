@@ -87,6 +87,15 @@ func countsNode(r *verifier, s *StrategyRules, n *corev1.Node) bool {
 		(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels)))
 }
 
+// isNodeInScope is countsNode for the strategy of a name.
+func (r *verifier) isNodeInScope(strategy string, n *corev1.Node) bool {
+	s := r.rules.strategyOf(plan.Move{Strategy: strategy})
+	if s == nil {
+		s = &StrategyRules{}
+	}
+	return countsNode(r, s, n)
+}
+
 // podsPerValue counts the pods of the group on each of the values.
 func podsPerValue(r *verifier, by string, values []string, group []*corev1.Pod, at map[string]string) []int {
 	count := make([]int, len(values))

@@ -83,6 +83,8 @@ var goalTampers = []struct {
 		}
 		return "", false
 	}},
+	{"a pod that lands on a node that it prefers less", goalverifier.WorsensGoal, addLowerMove("affine")},
+	{"a pod that lands on a node with more taints", goalverifier.WorsensGoal, addLowerMove("tainted")},
 	{"an ended pod that is moved as if it ran", goalverifier.WrongRemoval, editRemoval(func(m *modeCase, x *plan.Move) {
 		x.Removal, x.To = "", m.o.Nodes[0].Name
 	})},
@@ -160,6 +162,36 @@ func addHarmfulMove(kind plan.GoalKind, fits func(t *goal.Tracker, pod cluster.P
 					m.plan.Moves = append(m.plan.Moves, plan.Move{Pod: plan.PodRefOf(p), From: m.snapshot.Nodes[p.Node].Name,
 						To: m.snapshot.Nodes[to].Name, Strategy: g.Strategy, Goals: []string{g.ID}, Step: len(m.plan.Moves) + 1, Wave: 1})
 					return plan.PodRefOf(p).String(), true
+				}
+			}
+		}
+		return "", false
+	}
+}
+
+// addLowerMove adds a move to a node that the strategy ranks lower, for the same strategy.
+func addLowerMove(strategy string) func(m *modeCase) (string, bool) {
+	return func(m *modeCase) (string, bool) {
+		for _, st := range m.conf.BuildStrategies() {
+			if st.Name != strategy || st.Mode == plan.ShowOnly {
+				continue
+			}
+			for _, g := range st.Strategy.Goals(m.snapshot) {
+				if g.Kind != plan.NoLowerRank {
+					continue
+				}
+				for pod, class := range g.Ranks.ClassOf {
+					p := &m.snapshot.Pods[pod]
+					if class == plan.NoClass || slices.ContainsFunc(m.plan.Moves, func(x plan.Move) bool { return x.Pod == plan.PodRefOf(p) }) {
+						continue
+					}
+					for n, rank := range g.Ranks.OfClass[class] {
+						if rank < g.Ranks.OfClass[class][p.Node] {
+							m.plan.Moves = append(m.plan.Moves, plan.Move{Pod: plan.PodRefOf(p), From: m.snapshot.Nodes[p.Node].Name,
+								To: m.snapshot.Nodes[n].Name, Strategy: strategy, Step: len(m.plan.Moves) + 1, Wave: 1})
+							return plan.PodRefOf(p).String(), true
+						}
+					}
 				}
 			}
 		}
