@@ -61,6 +61,8 @@ type goal struct {
 	pods     map[string]bool
 	// excess returns how far the goal is from being met: the pods that must leave, or the conflicts that must end.
 	excess func(places) int
+	// counts reports whether a landing on a node can improve the goal. Nil means that every landing can.
+	counts func(node string) bool
 	// reported is the excess that a plan reports, if it is not the same.
 	reported func(places) float64
 	// removal is how an ended pod is removed.
@@ -127,7 +129,7 @@ func (r *verifier) checkMove(m plan.Move) {
 	soft := r.rulesOf(m.Strategy).Soft
 	for i, g := range about {
 		after := g.excess(r.at)
-		improves = improves || g.strategy == m.Strategy && after < before[i]
+		improves = improves || g.strategy == m.Strategy && after < before[i] && (g.counts == nil || m.To == "" || g.counts(m.To))
 		if limits := !r.rules.Ignored[g.strategy] && (soft || !r.rulesOf(g.strategy).Soft); limits && after > before[i] {
 			r.report(m, WorsensGoal, "the excess of %s %s/%s of strategy %s grows from %d to %d", g.of.Kind, g.of.Subject.Namespace,
 				g.of.TopologyKey, g.strategy, before[i], after)

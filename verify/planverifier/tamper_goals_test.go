@@ -68,6 +68,8 @@ var goalTampers = []struct {
 	{"a pod that returns to a node that its affinity does not allow", goalverifier.ServesNoGoal, returnMove("affine")},
 	{"a pod that returns to a node with a taint", goalverifier.ServesNoGoal, returnMove("tainted")},
 	{"an equal pod that returns", goalverifier.ServesNoGoal, returnMove("copies")},
+	{"an equal pod that lands out of scope", goalverifier.ServesNoGoal, landUncounted("copies")},
+	{"a pod that lands on a node that its constraint does not count", goalverifier.ServesNoGoal, landUncounted("constraints")},
 	{"a pod that moves to a node that it does not prefer", goalverifier.ServesNoGoal, func(m *modeCase) (string, bool) {
 		for i := range m.plan.Moves {
 			x := &m.plan.Moves[i]
@@ -197,6 +199,42 @@ func addLowerMove(strategy string) func(m *modeCase) (string, bool) {
 		}
 		return "", false
 	}
+}
+
+// landUncounted lets a move of the strategy end on a node that none of its goals about the pod counts. Without the
+// check of these nodes, the excess of a goal would fall.
+func landUncounted(strategy string) func(m *modeCase) (string, bool) {
+	return func(m *modeCase) (string, bool) {
+		for _, st := range m.conf.BuildStrategies() {
+			if st.Name != strategy {
+				continue
+			}
+			goals := st.Strategy.Goals(m.snapshot)
+			for i := range m.plan.Moves {
+				x := &m.plan.Moves[i]
+				if x.Strategy != strategy || x.DisplacedFor != nil {
+					continue
+				}
+				if to := uncountedNode(m.snapshot, goals, m.snapshot.PodByUID(x.Pod.UID).ID); to != "" && to != x.From {
+					x.To = to
+					return x.Pod.String(), true
+				}
+			}
+		}
+		return "", false
+	}
+}
+
+// uncountedNode returns a node that none of the goals about the pod counts, or "".
+func uncountedNode(s *cluster.Snapshot, goals []plan.Goal, pod cluster.PodID) string {
+	for n := range s.Nodes {
+		if !slices.ContainsFunc(goals, func(g plan.Goal) bool {
+			return slices.Contains(g.Pods, pod) && (g.NotCounted == nil || !g.NotCounted[n])
+		}) {
+			return s.Nodes[n].Name
+		}
+	}
+	return ""
 }
 
 // returnMove lets the replacement of a move of the strategy return.
