@@ -44,9 +44,6 @@ func (c *conversion) convertPolicy() {
 	if c.old == nil {
 		c.readProfiles()
 	}
-	if len(c.d.Errors()) > 0 {
-		return
-	}
 	c.shareGuards()
 	for _, p := range c.profiles {
 		for _, use := range p.uses {

@@ -3,6 +3,9 @@ package descheduler_test
 import (
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/config/convert/descheduler"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
@@ -19,6 +22,30 @@ func TestConvert(t *testing.T) {
 			t.Errorf("the converted configuration is not valid: %v\n%s", err, r.Config)
 		}
 		return r.Config
+	})
+}
+
+// TestValues converts values of the chart. The part below config must be the converted configuration.
+func TestValues(t *testing.T) {
+	golden.Pairs(t, "testdata/values.txtar", func(t *testing.T, given []byte) string {
+		r, err := descheduler.Convert(given, descheduler.Options{File: "values.yaml"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var values struct {
+			Config map[string]any `json:"config"`
+		}
+		if err := yaml.Unmarshal([]byte(r.Values), &values); err != nil {
+			t.Fatal(err)
+		}
+		var want map[string]any
+		if err := yaml.Unmarshal([]byte(r.Config), &want); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(want, values.Config); d != "" {
+			t.Errorf("config of the values differs from the configuration (-want +got):\n%s", d)
+		}
+		return r.Values
 	})
 }
 

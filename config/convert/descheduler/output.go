@@ -11,10 +11,10 @@ import (
 const header = `# Made by ` + "`evenkeel config convert`" + ` from %s of the descheduler.
 # Comments name the settings of the descheduler without an exact counterpart.
 # With dryRun: true, Evenkeel only reports what it would evict. Both can then run at the same time.
-# Pods with the annotation descheduler.alpha.kubernetes.io/evict: the descheduler evicts them although
-#  a guard protects them; for Evenkeel, the annotation bypasses no guard.
-# The descheduler evicts as fast as it can. Evenkeel waits for the replacements (evictor.inFlight), and
-#  stops if too many of them stay Pending (evictor.breaker).
+# The descheduler evicts pods with the annotation descheduler.alpha.kubernetes.io/evict even if a
+# guard protects them. For Evenkeel, this annotation bypasses no guard.
+# The descheduler evicts as fast as it can. Evenkeel waits for the replacements (evictor.inFlight),
+# and stops if too many of them stay Pending (evictor.breaker).
 `
 
 // configText returns the text of the configuration.

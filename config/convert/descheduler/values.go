@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/evenkeel-project/evenkeel/config/convert"
 )
 
 // chartKeys are keys by which the values of the descheduler's chart are recognized.
@@ -45,11 +47,17 @@ func (doc *document) readValues(root *yaml.Node) error {
 func (c *conversion) valuesText() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, header, baseName(c.name))
-	out.WriteString("config:\n")
-	for _, line := range strings.SplitAfter(c.body(), "\n") {
-		if line != "" {
-			out.WriteString("  " + line)
-		}
+	if c.values != nil {
+		c.writeChartValues(&out)
 	}
-	return out.String()
+	c.writeTokenVolume(&out)
+	return out.String() + convert.ChartValues(c.body())
+}
+
+// writeTokenVolume mounts the secret with the token for Prometheus.
+func (c *conversion) writeTokenVolume(out *strings.Builder) {
+	if s := c.load.server; s != nil && s.AuthToken != nil {
+		fmt.Fprintf(out, "extraVolumes:\n- name: prometheus-token\n  secret: {secretName: %s}\n", quote(s.AuthToken.SecretReference.Name))
+		fmt.Fprintf(out, "extraVolumeMounts:\n- {name: prometheus-token, mountPath: %s, readOnly: true}\n", tokenDirectory)
+	}
 }
