@@ -13,8 +13,8 @@ import (
 
 // A value of the descheduler's chart and its counterpart in Evenkeel's chart.
 type chartValue struct {
-	// to is the path of the counterpart, with at most one dot. If it is empty, remark says what differs; without a remark,
-	// the configuration contains the value.
+	// to is the path of the counterpart, with at most one dot. If it is empty, remark says what
+	// differs; without a remark, the configuration contains the value.
 	to, remark string
 }
 
@@ -61,14 +61,14 @@ var ofKind = map[string]string{
 }
 
 // writeChartValues writes the values besides config, and comments about those that are not kept.
-func (c *conversion) writeChartValues(out *strings.Builder) {
+func (w writer) writeChartValues(out *strings.Builder) {
 	kept := map[string]any{}
-	kind := cmp.Or(c.text("kind"), "CronJob")
+	kind := cmp.Or(w.text("kind"), "CronJob")
 	kept["kind"] = kind
 	var unkept []string
-	for _, key := range slices.Sorted(maps.Keys(c.values)) {
+	for _, key := range slices.Sorted(maps.Keys(w.values)) {
 		var value any
-		if json.Unmarshal(c.values[key], &value) != nil || isEmpty(value) || ofKind[key] != "" && ofKind[key] != kind {
+		if json.Unmarshal(w.values[key], &value) != nil || isEmpty(value) || ofKind[key] != "" && ofKind[key] != kind {
 			continue
 		}
 		known, ok := chartCounterparts[key]
@@ -76,7 +76,7 @@ func (c *conversion) writeChartValues(out *strings.Builder) {
 		case !ok:
 			unkept = append(unkept, key)
 		case known.remark != "":
-			c.chartNote(out, key, known.remark)
+			w.chartNote(out, key, known.remark)
 		case known.to == "":
 		case nestedKeys[key] != nil:
 			unkept = append(unkept, keepNested(kept, key, value)...)
@@ -85,7 +85,7 @@ func (c *conversion) writeChartValues(out *strings.Builder) {
 		}
 	}
 	if len(unkept) > 0 {
-		c.chartNote(out, strings.Join(unkept, ", "), "not kept: Evenkeel's chart has no such value, or another one that its defaults suit")
+		w.chartNote(out, strings.Join(unkept, ", "), "not kept: Evenkeel's chart has no such value, or another one that its defaults suit")
 	}
 	for _, key := range slices.Sorted(maps.Keys(kept)) {
 		b, err := yaml.Marshal(map[string]any{key: kept[key]})
@@ -97,9 +97,9 @@ func (c *conversion) writeChartValues(out *strings.Builder) {
 }
 
 // chartNote writes a comment about a value of the chart, and records it.
-func (c *conversion) chartNote(out *strings.Builder, key, text string) {
+func (w writer) chartNote(out *strings.Builder, key, text string) {
 	n := Note{Field: key, Text: text}
-	c.notes = append(c.notes, n)
+	w.notes = append(w.notes, n)
 	out.WriteString(comment("", n.String()))
 }
 

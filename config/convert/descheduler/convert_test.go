@@ -1,9 +1,11 @@
 package descheduler_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
 	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel-project/evenkeel/config"
@@ -54,5 +56,31 @@ func TestMistakes(t *testing.T) {
 	golden.Pairs(t, "testdata/mistakes.txtar", func(t *testing.T, given []byte) string {
 		_, err := descheduler.Convert(given, descheduler.Options{})
 		return golden.ErrorText(t, err)
+	})
+}
+
+// FuzzConvert checks that every converted policy is a valid configuration, and that no input makes the program panic.
+func FuzzConvert(f *testing.F) {
+	for _, file := range []string{"config", "mistakes", "values"} {
+		a, err := txtar.ParseFile("testdata/" + file + ".txtar")
+		if err != nil {
+			f.Fatal(err)
+		}
+		for i := 0; i < len(a.Files); i += 2 {
+			f.Add(a.Files[i].Data)
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		r, err := descheduler.Convert(b, descheduler.Options{})
+		if err != nil {
+			if strings.Contains(err.Error(), "has no valid counterpart") {
+				t.Errorf("an error does not name the field: %v\n%s", err, b)
+			}
+			return
+		}
+		var values map[string]any
+		if err := yaml.Unmarshal([]byte(r.Values), &values); err != nil {
+			t.Errorf("the values are no YAML: %v\n%s", err, r.Values)
+		}
 	})
 }

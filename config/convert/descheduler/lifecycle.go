@@ -64,8 +64,8 @@ func (a *podLifeTimeArgs) convert(s *strategy) {
 	}
 }
 
-// addEndedPods adds a second strategy. Without states, the plugin also evicts pods that have ended, but Lifetime only if
-// states contains their phases.
+// addEndedPods adds a second strategy. Without states, the plugin also evicts pods that have ended,
+// but Lifetime only if states contains their phases.
 func (a *podLifeTimeArgs) addEndedPods(s *strategy) {
 	ended := s.sibling("Ended")
 	ended.args = slices.DeleteFunc(ended.args, func(e entry) bool { return e.key == "maxAge" })

@@ -126,8 +126,8 @@ func (a *lowNodeUtilizationArgs) convertUsageQuery(s *strategy, resource, query 
 		"check this. With preset: none, each pod counts with its share of the node's requests", resource)
 }
 
-// convertSignalQuery converts a query about the whole node, such as pressure. It selects the nodes, and the deviation of
-// cpu selects the pods.
+// convertSignalQuery converts a query about the whole node, such as pressure. It selects the nodes,
+// and the deviation of cpu selects the pods.
 func (a *lowNodeUtilizationArgs) convertSignalQuery(s *strategy, query string, target float64) {
 	if a.UseDeviationThresholds {
 		s.fail("useDeviationThresholds", "the pods have no known part in the result of this query, and Evenkeel compares such a query "+
@@ -181,22 +181,22 @@ func (c *conversion) chooseLoadSource() {
 }
 
 // lines returns the key load of the configuration, or "" without a source.
-func (c *conversion) loadLines() string {
+func (w writer) loadLines() string {
 	var out strings.Builder
-	if c.load.source == "" {
-		return c.sectionComments("load", "")
+	if w.load.source == "" {
+		return w.sectionComments("load", "")
 	}
-	out.WriteString("load:\n" + c.sectionComments("load", "  "))
-	fmt.Fprintf(&out, "  source: %s\n  statistic: mean\n", c.load.source)
-	if s := c.load.server; s != nil {
+	out.WriteString("load:\n" + w.sectionComments("load", "  "))
+	fmt.Fprintf(&out, "  source: %s\n  statistic: mean\n", w.load.source)
+	if s := w.load.server; s != nil {
 		token := serviceAccountToken
 		if s.AuthToken != nil {
 			token = tokenDirectory + "/" + tokenKey
 		}
 		fmt.Fprintf(&out, "  prometheus:\n    url: %s\n    tokenFile: %s\n    preset: %s\n    queries:\n", strconv.Quote(s.URL), token,
-			cmp.Or(c.load.preset, "none"))
-		for _, name := range c.load.order {
-			fmt.Fprintf(&out, "      %s: %s\n", name, strconv.Quote(c.load.queries[name]))
+			cmp.Or(w.load.preset, "none"))
+		for _, name := range w.load.order {
+			fmt.Fprintf(&out, "      %s: %s\n", name, strconv.Quote(w.load.queries[name]))
 		}
 	}
 	return out.String()

@@ -117,8 +117,8 @@ func (a *lowNodeUtilizationArgs) convertRequests(s *strategy) {
 	a.addLevels(s, "requests", slices.Sorted(maps.Keys(a.TargetThresholds)))
 }
 
-// convertUsage converts thresholds for the usage from the metrics server. The number of pods is not measured, so a second
-// strategy compares it.
+// convertUsage converts thresholds for the usage from the metrics server. The number of pods is not
+// measured, so a second strategy compares it.
 func (a *lowNodeUtilizationArgs) convertUsage(s *strategy) {
 	a.checkLevels(s, false)
 	var measured []string

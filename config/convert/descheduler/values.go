@@ -44,19 +44,19 @@ func (doc *document) readValues(root *yaml.Node) error {
 }
 
 // valuesText returns values of Evenkeel's chart.
-func (c *conversion) valuesText() string {
+func (w writer) valuesText() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, header, baseName(c.name))
-	if c.values != nil {
-		c.writeChartValues(&out)
+	fmt.Fprintf(&out, header, baseName(w.name))
+	if w.values != nil {
+		w.writeChartValues(&out)
 	}
-	c.writeTokenVolume(&out)
-	return out.String() + convert.ChartValues(c.body())
+	w.writeTokenVolume(&out)
+	return out.String() + convert.ChartValues(w.body())
 }
 
 // writeTokenVolume mounts the secret with the token for Prometheus.
-func (c *conversion) writeTokenVolume(out *strings.Builder) {
-	if s := c.load.server; s != nil && s.AuthToken != nil {
+func (w writer) writeTokenVolume(out *strings.Builder) {
+	if s := w.load.server; s != nil && s.AuthToken != nil {
 		fmt.Fprintf(out, "extraVolumes:\n- name: prometheus-token\n  secret: {secretName: %s}\n", quote(s.AuthToken.SecretReference.Name))
 		fmt.Fprintf(out, "extraVolumeMounts:\n- {name: prometheus-token, mountPath: %s, readOnly: true}\n", tokenDirectory)
 	}
