@@ -72,13 +72,35 @@ func comparisonVerdict(c plan.Comparison) string {
 	return text + "."
 }
 
+// writePlugins counts the violations of each plugin. It leaves out optional columns without violations.
 func (t comparisonTable) writePlugins(c plan.Comparison) {
-	g := newGrid("PLUGIN", "CONVERTED TO", ">FOUND", ">REPAIRED", ">WAIT FOR APPROVAL", ">ONLY SHOWN", ">LEFT", ">CAUSED")
-	for _, p := range c.Plugins {
-		row := []string{escape(p.Plugin), escape(p.Strategy)}
-		for _, n := range [...]int{p.Found, p.Repaired, p.WaitForApproval, p.Shown, p.Left, p.Caused} {
-			row = append(row, strconv.Itoa(n))
+	columns := []struct {
+		title    string
+		count    func(plan.ComparedPlugin) int
+		optional bool
+	}{
+		{"FOUND", func(p plan.ComparedPlugin) int { return p.Found }, false},
+		{"REPAIRED", func(p plan.ComparedPlugin) int { return p.Repaired }, false},
+		{"IF APPROVED", func(p plan.ComparedPlugin) int { return p.WaitForApproval }, true},
+		{"ONLY SHOWN", func(p plan.ComparedPlugin) int { return p.Shown }, true},
+		{"LEFT", func(p plan.ComparedPlugin) int { return p.Left }, false},
+		{"CAUSED", func(p plan.ComparedPlugin) int { return p.Caused }, true},
+	}
+	head, rows := []string{"PLUGIN", "CONVERTED TO"}, make([][]string, len(c.Plugins))
+	for i, p := range c.Plugins {
+		rows[i] = []string{escape(p.Plugin), escape(p.Strategy)}
+	}
+	for _, col := range columns {
+		if col.optional && !t.wide && col.count(sumOf(c)) == 0 {
+			continue
 		}
+		head = append(head, ">"+col.title)
+		for i, p := range c.Plugins {
+			rows[i] = append(rows[i], strconv.Itoa(col.count(p)))
+		}
+	}
+	g := newGrid(head...)
+	for _, row := range rows {
 		g.addRow(row...)
 	}
 	t.addSection("Violations by plugin", g, maxLines)

@@ -30,8 +30,8 @@ type Input struct {
 	Own, Policy []Strategy
 }
 
-// Compare measures the goals of the policy before and after the moves of the plan. It leaves out the goals for which the
-// policy waits, because the other program would not act on them either.
+// Compare measures the goals of the policy before and after the moves of the plan. It leaves out the goals for which
+// the policy waits, because the other program would not act on them either.
 func Compare(in Input) plan.Comparison {
 	c := &comparison{Input: in, policy: newMeasured(in.Snapshot, in.Policy), own: newMeasured(in.Snapshot, in.Own)}
 	c.indexGoals()

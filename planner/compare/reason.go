@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -112,7 +114,7 @@ func (c *comparison) reason(g *plan.Goal, looking []int) plan.Reason {
 		}
 	}
 	if len(unmet) == 0 {
-		return c.allowed(looking, "finds nothing wrong here: it allows what the policy forbids")
+		return c.allowed(g, looking, "finds nothing wrong here")
 	}
 	if r := c.inactive(unmet); r.Code != "" {
 		return r
@@ -121,10 +123,10 @@ func (c *comparison) reason(g *plan.Goal, looking []int) plan.Reason {
 		return r
 	}
 	if !slices.ContainsFunc(unmet, func(i int) bool { return c.own.tracker.Excess(i) > 0 }) {
-		return c.allowed(unmet, "is met after the plan: it allows more than the policy")
+		return c.allowed(g, unmet, "is met after the plan")
 	}
 	return plan.Reason{Code: plan.GoalNotMet, Message: fmt.Sprintf(
-		"the plan does not meet the goal of strategy %s, and no single cause is known", c.names(unmet))}
+		"the plan does not meet the goal of strategy %s, and considered no pod for it", c.names(unmet))}
 }
 
 // notLooking says why no strategy of the configuration has a goal about the violation.
@@ -153,8 +155,18 @@ func typeOf(all []Strategy, name string) string {
 	return ""
 }
 
-func (c *comparison) allowed(goals []int, why string) plan.Reason {
-	return plan.Reason{Code: plan.AllowedByStrategy, Message: fmt.Sprintf("strategy %s %s", c.names(goals), why)}
+// allowed says that goals of the configuration permit the violation, with the limits of both sides.
+func (c *comparison) allowed(g *plan.Goal, goals []int, what string) plan.Reason {
+	own := &c.own.goals()[goals[0]]
+	text := fmt.Sprintf("strategy %s %s", c.names(goals), what)
+	switch {
+	case g.Kind == plan.NodeBelow:
+		text += fmt.Sprintf(": it allows %s, and the policy %s", percent.Of(own.Limit), percent.Of(g.Limit))
+	case isSpread(g.Kind) && own.Kind == g.Kind:
+		text += fmt.Sprintf(": its limit is %s, and that of the policy %s", plural.Count(int(own.Limit), "pod"),
+			plural.Count(int(g.Limit), "pod"))
+	}
+	return plan.Reason{Code: plan.AllowedByStrategy, Message: text}
 }
 
 // inactive returns the reason if the plan requests none of the goals.
@@ -174,29 +186,36 @@ func (c *comparison) inactive(goals []int) plan.Reason {
 	return why
 }
 
-// rejected counts the reasons why the pods of the violation stay for the strategies of the goals. The code is the most
-// frequent one.
+// rejected counts the reasons why the pods of the violation stay for the strategies of the goals, or for any strategy
+// if these never considered the pods. The code is the most frequent one.
 func (c *comparison) rejected(g *plan.Goal, goals []int) plan.Reason {
 	strategies := map[string]bool{}
 	for _, i := range goals {
 		strategies[c.own.goals()[i].Strategy] = true
 	}
+	if r := c.countRejections(g, func(r *plan.Rejection) bool { return strategies[r.Strategy] }); r.Code != "" {
+		return r
+	}
+	return c.countRejections(g, func(*plan.Rejection) bool { return true })
+}
+
+func (c *comparison) countRejections(g *plan.Goal, counts func(*plan.Rejection) bool) plan.Reason {
 	pods := g.Pods
 	if isAboutNode(g.Kind) {
 		pods = c.Snapshot.Nodes[g.Node].Pods
 	}
-	counts, examples := map[plan.Code]int{}, map[plan.Code]string{}
+	number, examples := map[plan.Code]int{}, map[plan.Code]string{}
 	for _, p := range pods {
-		for _, r := range c.rejections[plan.PodRefOf(&c.Snapshot.Pods[p]).String()] {
-			if !strategies[r.Strategy] {
-				continue
-			}
-			if counts[r.Reason.Code]++; examples[r.Reason.Code] == "" {
-				examples[r.Reason.Code] = r.Reason.Message
+		all := c.rejections[plan.PodRefOf(&c.Snapshot.Pods[p]).String()]
+		for i := range all {
+			if r := &all[i]; counts(r) {
+				if number[r.Reason.Code]++; examples[r.Reason.Code] == "" {
+					examples[r.Reason.Code] = r.Reason.Message
+				}
 			}
 		}
 	}
-	return mostFrequent(counts, examples)
+	return mostFrequent(number, examples)
 }
 
 // mostFrequent returns the code with the most pods, and a message with all codes.
