@@ -99,7 +99,7 @@ func TestEachResult(t *testing.T) {
 	constraint := func(st Strategy, wait plan.Code) Strategy {
 		for i := range st.Goals {
 			if st.Goals[i].Constraint = true; wait != "" {
-				st.Goals[i].Wait = plan.Reason{Code: wait, Message: "for more samples"}
+				st.Goals[i].Wait = plan.Reason{Code: wait, Message: "above its target in 1 of 3 samples"}
 			}
 		}
 		return st
@@ -140,7 +140,7 @@ func TestEachResult(t *testing.T) {
 		"no data": {plan.Plan{}, Strategy{Name: "own", Type: "NodeLoad", NoData: "no usage data: gone"}, below(s, "peer", .5), []string{
 			"n1 left: NoUsageData strategy own: no usage data: gone"}},
 		"the strategy waits": {plan.Plan{}, constraint(below(s, "own", .5), plan.WaitsForSamples), below(s, "peer", .5), []string{
-			"n1 left by own: WaitsForSamples strategy own waits: for more samples"}},
+			"n1 left by own: WaitsForSamples strategy own waits: n1 is above its target in 1 of 3 samples"}},
 		"not due":          {plan.Plan{}, constraint(below(s, "own", .5), ""), below(s, "peer", .5), []string{"n1 left by own: StrategyNotDue strategy own is not due"}},
 		"the policy waits": {plan.Plan{}, below(s, "own", .5), constraint(below(s, "peer", .5), plan.TooFewUnderUtilized), nil},
 		"no pod rejected": {plan.Plan{}, below(s, "own", .5), below(s, "peer", .5), []string{

@@ -178,7 +178,8 @@ func (c *comparison) inactive(goals []int) plan.Reason {
 		case !g.Constraint:
 			return plan.Reason{}
 		case g.Wait.Code != "":
-			why = plan.Reason{Code: g.Wait.Code, Message: "strategy " + g.Strategy + " waits: " + g.Wait.Message}
+			why = plan.Reason{Code: g.Wait.Code, Message: fmt.Sprintf("strategy %s waits: %s is %s", g.Strategy,
+				g.Subject.Name, g.Wait.Message)}
 		case why.Code == "":
 			why = plan.Reason{Code: plan.StrategyNotDue, Message: "strategy " + g.Strategy + " is not due"}
 		}
