@@ -1,10 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/policy"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -35,10 +38,13 @@ func newPlan(g *globalFlags) *cobra.Command {
 
 func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	log, begun := g.logger(cmd), time.Now()
-	var policy *comparedPolicy
+	var compared *policy.Policy
 	if f.comparePolicy != "" {
-		var err error
-		if policy, err = readPolicy(cmd, f.comparePolicy); err != nil {
+		name, data, err := argument.ReadFile(f.comparePolicy, cmd.InOrStdin(), argument.MaxFileBytes)
+		if err != nil {
+			return fmt.Errorf("reading the policy to compare with: %w", err)
+		}
+		if compared, err = policy.Read(name, data); err != nil {
 			return err
 		}
 		f.allSamples = true
@@ -51,7 +57,7 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	p := in.planner.Plan(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
 	log.Debug("planned", "moves", len(p.Moves), "minEvictions", p.Bound.MinEvictions, "observing", observed.Sub(begun), "planning",
 		time.Since(observed))
-	if err := f.write(cmd, in, policy, p); err != nil {
+	if err := f.write(cmd, in, compared, p); err != nil {
 		return err
 	}
 	if !f.detailedExitCode {
@@ -67,10 +73,10 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 }
 
 // write prints the plan, or the comparison with the policy.
-func (f *planFlags) write(cmd *cobra.Command, in *planningInput, policy *comparedPolicy, p plan.Plan) error {
+func (f *planFlags) write(cmd *cobra.Command, in *planningInput, compared *policy.Policy, p plan.Plan) error {
 	opts := report.Options{Evicts: !in.conf.DryRun}
-	if policy != nil {
-		return report.Comparison(cmd.OutOrStdout(), in.format, policy.compare(in, p), opts)
+	if compared != nil {
+		return report.Comparison(cmd.OutOrStdout(), in.format, compared.Compare(in.snapshot, in.conf, in.due, p), opts)
 	}
 	return report.Plan(cmd.OutOrStdout(), in.format, p, opts)
 }

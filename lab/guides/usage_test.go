@@ -112,8 +112,8 @@ profiles:
     args: {watcherAddress: http://load-watcher.kube-system:2020}
 `
 
-// TestLoadWatcher follows the guide from load-watcher with trimaran. At the end, trimaran reads the usage from Evenkeel,
-// which measures the nodes itself.
+// TestLoadWatcher follows the guide from load-watcher with trimaran. At the end, trimaran reads the usage from
+// Evenkeel, which measures the nodes itself.
 func TestLoadWatcher(t *testing.T) {
 	watcher := fakeLoadWatcher(t, [3]float64{60, 20, 10})
 	prometheus := fakePrometheus(t, answer{"instance:node_cpu:ratio", [3]float64{.55, .25, .15}},

@@ -29,9 +29,9 @@ strategies:
 - {name: taints, type: NodeTaints, schedule: "@hourly"}
 `
 
-// TestComparisonAgreesWithThePlan compares the plans for random clusters with the same configuration. Each goal that the
-// plan lists must be a violation with the plan's own excess after the moves, each move must occur, and nothing is left
-// because no strategy looks at it.
+// TestComparisonAgreesWithThePlan compares the plans for random clusters with the same configuration. Each goal that
+// the plan lists must be a violation with the plan's own excess after the moves, each move must occur, and nothing is
+// left because no strategy looks at it.
 func TestComparisonAgreesWithThePlan(t *testing.T) {
 	c, err := config.Load("config.yaml", []byte(everyStrategy))
 	if err != nil {

@@ -1,10 +1,10 @@
-package main
+// Package policy compares a plan with the policy of the descheduler.
+//
+// The package decides which strategies the policy stands for, by converting it. It never plans.
+package policy
 
 import (
-	"fmt"
 	"slices"
-
-	"github.com/spf13/cobra"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
@@ -15,18 +15,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
-// comparedPolicy is the policy of another program, converted to a configuration.
-type comparedPolicy struct {
+// Policy is a policy that was converted to a configuration.
+type Policy struct {
 	name string
 	conf *config.Config
 }
 
-// readPolicy reads and converts the policy in a file.
-func readPolicy(cmd *cobra.Command, file string) (*comparedPolicy, error) {
-	name, data, err := readInputFile(file, cmd.InOrStdin(), maxInputBytes)
-	if err != nil {
-		return nil, fmt.Errorf("reading the policy to compare with: %w", err)
-	}
+// Read converts a policy, or the values of the chart. name is the name of the file. The error lists every setting that
+// cannot be converted.
+func Read(name string, data []byte) (*Policy, error) {
 	converted, err := descheduler.Convert(data, descheduler.Options{File: name})
 	if err != nil {
 		return nil, err
@@ -35,19 +32,19 @@ func readPolicy(cmd *cobra.Command, file string) (*comparedPolicy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &comparedPolicy{name, conf}, nil
+	return &Policy{name, conf}, nil
 }
 
-// compare says what the policy finds wrong in the snapshot of the plan, and what the plan does about it.
-func (p *comparedPolicy) compare(in *planningInput, made plan.Plan) plan.Comparison {
-	out := compare.Compare(compare.Input{Snapshot: in.snapshot, Plan: made,
-		Own: comparedStrategies(in.conf, in.snapshot, in.due), Policy: comparedStrategies(p.conf, in.snapshot, nil)})
+// Compare says what the policy finds wrong in the snapshot, and what the plan does about it. The plan is that of conf
+// for the snapshot, with the strategies in due, and has all samples of its rejections.
+func (p *Policy) Compare(s *cluster.Snapshot, conf *config.Config, due []string, made plan.Plan) plan.Comparison {
+	out := compare.Compare(compare.Input{Snapshot: s, Plan: made, Own: strategies(conf, s, due), Policy: strategies(p.conf, s, nil)})
 	out.Policy = p.name
 	return out
 }
 
-// comparedStrategies returns the strategies of a configuration with their goals.
-func comparedStrategies(conf *config.Config, s *cluster.Snapshot, due []string) (out []compare.Strategy) {
+// strategies returns the strategies of a configuration with their goals.
+func strategies(conf *config.Config, s *cluster.Snapshot, due []string) (out []compare.Strategy) {
 	infos := conf.PlannerOptions().Strategies
 	for i, st := range conf.BuildStrategies() {
 		of := compare.Strategy{Name: st.Name, Goals: controller.Goals(s, []config.ScheduledStrategy{st}, due)}
