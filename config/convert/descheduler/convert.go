@@ -30,8 +30,8 @@ type Result struct {
 	Config string
 	// Values are values of Evenkeel's chart, with the same configuration.
 	Values string
-	// Notes are the settings without an exact counterpart. Each is a comment in Config, or in Values if it is about a value
-	// of the chart.
+	// Notes are the settings without an exact counterpart. Each is a comment in Config, or in Values if
+	// it is about a value of the chart.
 	Notes []Note
 }
 
