@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/cron"
 )
 
 // timing is the schedule of all strategies.
@@ -36,6 +37,7 @@ func (c *conversion) timingOfValues() timing {
 	if c.text("kind") != "Deployment" {
 		t.schedule = cmp.Or(c.text("schedule"), t.schedule)
 		t.timeZone = cmp.Or(c.text("timeZone"), t.timeZone)
+		c.checkSchedule(t)
 		return t
 	}
 	interval := cmp.Or(c.text("deschedulingInterval"), "5m")
@@ -49,6 +51,18 @@ func (c *conversion) timingOfValues() timing {
 		t.remark = fmt.Sprintf("deschedulingInterval: %s has no exact schedule, because Evenkeel starts at most one pass a minute, at a full minute.", interval)
 	}
 	return t
+}
+
+// checkSchedule checks the values schedule and timeZone of the chart.
+func (c *conversion) checkSchedule(t timing) {
+	zone, err := cron.LoadZone(t.timeZone)
+	if err != nil {
+		c.d.Errorf("timeZone", "%v", err)
+		zone = time.UTC
+	}
+	if _, err := cron.Parse(t.schedule, zone); err != nil {
+		c.d.Errorf("schedule", "%v", err)
+	}
 }
 
 // text returns a value of the chart as text, or "".
