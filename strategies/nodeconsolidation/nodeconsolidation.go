@@ -125,10 +125,26 @@ func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	goals := make([]plan.Goal, len(found))
 	for i, x := range found {
 		goals[i] = c.goal(plan.NodeEmpty, x.node)
-		goals[i].KeepEmptyFor = time.Duration(c.args.KeepEmptyFor)
 		goals[i].Pods, goals[i].MaxNodes, goals[i].Reason = x.pods, c.args.MaxNodes, c.reason(s, amounts, x.node)
 	}
 	return append(goals, c.targets(s, amounts)...)
+}
+
+// KeepEmptyFor returns how long a hint keeps new pods away from a node after the strategy has emptied it, or since the
+// hint was renewed. 0 means that there is no such hint.
+func (c *Strategy) KeepEmptyFor() time.Duration { return time.Duration(c.args.KeepEmptyFor) }
+
+// EmptyNodes returns the nodes that have no pods that must leave, and that the strategy would empty if a pod landed
+// there.
+func (c *Strategy) EmptyNodes(s *cluster.Snapshot) (out []cluster.NodeID) {
+	amounts := c.amounts(s)
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if _, is := c.isUnderUtilized(s, amounts, n); is && len(podsToLeave(s, n)) == 0 {
+			out = append(out, n.ID)
+		}
+	}
+	return out
 }
 
 // isUnderUtilized reports whether the node should be empty if pods can leave it, and how full it
