@@ -1,0 +1,55 @@
+package descheduler
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// chartKeys are keys by which the values of the descheduler's chart are recognized.
+var chartKeys = []string{"deschedulerPolicy", "deschedulingInterval", "deschedulerPolicyAPIVersion", "cronJobApiVersion"}
+
+// isChartValues reports whether the document contains values of the descheduler's chart.
+func isChartValues(root *yaml.Node) bool {
+	return slices.ContainsFunc(chartKeys, func(key string) bool { _, ok := child(root, key); return ok })
+}
+
+// readValues decodes the values of the chart, and the policy in them.
+func (doc *document) readValues(root *yaml.Node) error {
+	doc.values = map[string]json.RawMessage{}
+	doc.d.Decode(root, &doc.values)
+	doc.policyPath = "deschedulerPolicy."
+	n, ok := child(root, "deschedulerPolicy")
+	_, hasProfiles := child(n, "profiles")
+	_, hasStrategies := child(n, "strategies")
+	if !ok || !hasProfiles && !hasStrategies {
+		return fmt.Errorf("%s: deschedulerPolicy.profiles is missing, so the default of the chart counts; "+
+			"write all values to the file: helm get values RELEASE --all -o yaml", doc.name)
+	}
+	version := textAt(root, "deschedulerPolicyAPIVersion")
+	if err := doc.setVersion(version, n); err != nil {
+		return err
+	}
+	if doc.old != nil {
+		doc.d.DecodeAt("deschedulerPolicy", doc.old)
+	} else {
+		doc.d.DecodeAt("deschedulerPolicy", doc.policy)
+	}
+	return nil
+}
+
+// valuesText returns values of Evenkeel's chart.
+func (c *conversion) valuesText() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, header, baseName(c.name))
+	out.WriteString("config:\n")
+	for _, line := range strings.SplitAfter(c.body(), "\n") {
+		if line != "" {
+			out.WriteString("  " + line)
+		}
+	}
+	return out.String()
+}
