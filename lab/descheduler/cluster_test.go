@@ -43,22 +43,24 @@ type app struct {
 // pick returns a random element.
 func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
-// newCluster returns a random cluster of 5 to 12 nodes in three zones, in which the plugin finds something to do.
-func newCluster(r *rand.Rand, plugin string, now time.Time) *cluster.Objects {
+// newCluster returns a random cluster of 5 to 12 nodes in three zones, in which the plugin mostly finds something to do.
+// If the thresholds are distances from the mean, the nodes are equally large, because the two products take the mean of
+// different sizes differently.
+func newCluster(r *rand.Rand, p *policy, now time.Time) *cluster.Objects {
 	g := &generator{r: r, now: now, crowding: 1, o: &cluster.Objects{TakenAt: now, ServerVersion: "1.37"}}
-	p := scenarios[plugin]
-	if p.crowded {
+	x := scenarios[p.plugin]
+	if x.crowded {
 		g.crowding = 1 + 2*r.Float64()
 	}
-	g.addNodes(5 + r.IntN(8))
+	g.addNodes(5+r.IntN(8), p.rule.UseDeviationThresholds)
 	g.addNamespaces()
-	for i := range p.apps + r.IntN(p.apps) {
+	for i := range x.apps + r.IntN(x.apps) {
 		g.addApp(i)
 	}
-	g.taintNodes(p.taintedFrac)
+	g.taintNodes(x.taintedFrac)
 	for _, a := range g.apps {
-		if p.violate != nil && r.Float64() < p.violatedFrac {
-			p.violate(g, a)
+		if x.violate != nil && r.Float64() < x.violatedFrac {
+			x.violate(g, a)
 		}
 	}
 	g.addDaemonSet()
@@ -75,10 +77,14 @@ func (g *generator) addNamespaces() {
 	}
 }
 
-func (g *generator) addNodes(n int) {
+func (g *generator) addNodes(n int, equal bool) {
+	same := pick(g.r, int64(4), 8)
 	for i := range n {
 		name := fmt.Sprintf("node%02d", i)
 		f := resources{milliCPU: 1000 * pick(g.r, int64(4), 8), pods: pick(g.r, int64(20), 40)}
+		if equal {
+			f.milliCPU, f.pods = 1000*same, 30
+		}
 		f.memory = f.milliCPU * 4 << 20
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), CreationTimestamp: g.ago(1000 * time.Hour),
 			Labels: map[string]string{corev1.LabelHostname: name, zoneKey: fmt.Sprintf("zone%d", i%3), "kind": pick(g.r, "fast", "slow")}},
@@ -200,7 +206,7 @@ func (g *generator) setReplicas(a *app) {
 	n := int32(len(a.pods))
 	for _, d := range g.o.Deployments {
 		if d.Name == a.name {
-			d.Spec.Replicas, d.Spec.Template.Spec, d.Status.Replicas, d.Status.ReadyReplicas = &n, a.spec, n, n
+			d.Spec.Replicas, d.Spec.Template.Spec, d.Status = &n, a.spec, appsv1.DeploymentStatus{Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}
 		}
 	}
 	for _, rs := range g.o.ReplicaSets {

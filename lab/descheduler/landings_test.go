@@ -17,6 +17,7 @@ import (
 
 // replaced is a cluster after evictions, and where the replacements are.
 type replaced struct {
+	// o has the pods whose replacements stay Pending where they were: such an eviction repairs nothing.
 	o *cluster.Objects
 	// landings are the replacements: their nodes by name, or empty if a replacement stays Pending.
 	landings map[string]landing
@@ -26,7 +27,7 @@ type landing struct{ from, to string }
 
 // replace evicts pods in order, and places each replacement as the model of the scheduler does, before the next
 // eviction. A pod that has ended gets no replacement. A replacement has the name of its pod.
-func replace(t *testing.T, r *rand.Rand, o *cluster.Objects, opts placement.Options, evicted []string, now time.Time) replaced {
+func replace(t *testing.T, r *rand.Rand, o *cluster.Objects, opts placement.Options, evicted []string) replaced {
 	t.Helper()
 	s, err := cluster.New(o)
 	check(t, err)
@@ -50,9 +51,9 @@ func replace(t *testing.T, r *rand.Rand, o *cluster.Objects, opts placement.Opti
 	after := *o
 	after.Pods = nil
 	for _, p := range o.Pods {
-		if l, moved := out.landings[p.Name]; moved {
-			after.Pods = append(after.Pods, replacement(p, l.to, now))
-		} else if !gone[p.Name] {
+		if l, moved := out.landings[p.Name]; moved && l.to != "" {
+			after.Pods = append(after.Pods, replacement(p, l.to, o.TakenAt))
+		} else if moved || !gone[p.Name] {
 			after.Pods = append(after.Pods, p)
 		}
 	}
@@ -78,8 +79,6 @@ func draw(r *rand.Rand, pr prediction.Prediction) cluster.NodeID {
 func replacement(p *corev1.Pod, node string, now time.Time) *corev1.Pod {
 	c := p.DeepCopy()
 	c.UID, c.CreationTimestamp, c.Spec.NodeName = types.UID(c.Name+"-new"), metav1.NewTime(now), node
-	if c.Status = running(c.CreationTimestamp); node == "" {
-		c.Status = corev1.PodStatus{Phase: corev1.PodPending}
-	}
+	c.Status = running(c.CreationTimestamp)
 	return c
 }

@@ -45,23 +45,29 @@ func matchesAny[T comparable](wanted, values []T) bool {
 	return len(wanted) == 0 || slices.ContainsFunc(values, func(v T) bool { return slices.Contains(wanted, v) })
 }
 
-// repelled reports whether a term of required anti-affinity of the pod matches another pod in the same domain.
+// repelled reports whether required anti-affinity keeps the pod and another pod in the same domain apart, whichever of
+// the two declares it.
 func (s *state) repelled(p *corev1.Pod) bool {
-	if p.Spec.Affinity == nil || p.Spec.Affinity.PodAntiAffinity == nil {
-		return false
-	}
-	for _, term := range p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-		domain := s.nodes[p.Spec.NodeName].Labels[term.TopologyKey]
-		selector := labelSelector{term.LabelSelector.MatchLabels}
-		for node, pods := range s.onNode {
-			if s.nodes[node].Labels[term.TopologyKey] == domain && slices.ContainsFunc(pods, func(q *corev1.Pod) bool {
-				return q != p && q.Namespace == p.Namespace && selector.matches(q.Labels)
-			}) {
+	for _, pods := range s.onNode {
+		for _, q := range pods {
+			if q != p && (s.keepsApart(p, q) || s.keepsApart(q, p)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// keepsApart reports whether p declares required anti-affinity to q, and the two are in the same domain. The terms in
+// the clusters of these tests have labels only, and select pods of the same namespace.
+func (s *state) keepsApart(p, q *corev1.Pod) bool {
+	if p.Spec.Affinity == nil || p.Spec.Affinity.PodAntiAffinity == nil || p.Namespace != q.Namespace {
+		return false
+	}
+	return slices.ContainsFunc(p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(t corev1.PodAffinityTerm) bool {
+		selector := labelSelector{t.LabelSelector.MatchLabels}
+		return selector.matches(q.Labels) && s.nodes[p.Spec.NodeName].Labels[t.TopologyKey] == s.nodes[q.Spec.NodeName].Labels[t.TopologyKey]
+	})
 }
 
 // unwanted reports whether the node affinity of the pod rejects its node, or prefers another node that takes such pods.

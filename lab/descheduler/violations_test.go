@@ -36,8 +36,8 @@ type state struct {
 	onNode map[string][]*corev1.Pod // bound and not ended
 }
 
-func newState(o *cluster.Objects, now time.Time) *state {
-	s := &state{o: o, now: now, nodes: map[string]*corev1.Node{}, onNode: map[string][]*corev1.Pod{}}
+func newState(o *cluster.Objects) *state {
+	s := &state{o: o, now: o.TakenAt, nodes: map[string]*corev1.Node{}, onNode: map[string][]*corev1.Pod{}}
 	for _, n := range o.Nodes {
 		s.nodes[n.Name] = n
 	}
@@ -53,14 +53,14 @@ func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
 }
 
-// find returns what the rule of the policy finds wrong in the cluster.
-func (p *policy) find(o *cluster.Objects, now time.Time) found {
-	s, f := newState(o, now), found{pods: map[string]bool{}}
+// find returns what the rule of the policy finds wrong in the cluster. before is the cluster before any eviction.
+func (p *policy) find(before, o *cluster.Objects) found {
+	s, f := newState(o), found{pods: map[string]bool{}}
 	switch p.plugin {
 	case "LowNodeUtilization":
 		f.overutilized(s, &p.rule)
 	case "HighNodeUtilization":
-		f.underutilized(s, &p.rule)
+		f.underutilized(newState(before), s, &p.rule)
 	case "RemoveDuplicates":
 		f.duplicates(s, &p.rule)
 	case "RemovePodsViolatingTopologySpreadConstraint":
@@ -122,9 +122,11 @@ func mean(usage map[string]map[string]float64, resource string) float64 {
 	return sum / float64(len(usage))
 }
 
-// underutilized finds the nodes below thresholds in all resources that still run pods, except pods of DaemonSets.
-func (f *found) underutilized(s *state, x *rule) {
-	for name, u := range s.usage() {
+// underutilized finds the nodes that were below thresholds in all resources before the evictions, and still run pods,
+// except pods of DaemonSets. A node that took the pods of another one is not empty, so it counts, too.
+func (f *found) underutilized(before, s *state, x *rule) {
+	usage := before.usage()
+	for name, u := range usage {
 		under, empty := true, true
 		for k, threshold := range x.Thresholds {
 			under = under && u[k] < threshold
