@@ -11,9 +11,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// mostAllocated describes a scheduler that fills nodes, which HighNodeUtilization requires.
-const mostAllocated = "placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}\n"
-
 // convertPolicy converts a policy and loads the resulting configuration.
 func convertPolicy(t *testing.T, policy, extra string) *config.Config {
 	t.Helper()

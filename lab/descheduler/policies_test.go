@@ -90,6 +90,15 @@ func (p *policy) text(t *testing.T) string {
 	return string(out)
 }
 
+// scheduler returns the part of a configuration that describes the scheduler. HighNodeUtilization requires one that fills
+// nodes.
+func (p *policy) scheduler() string {
+	if p.plugin == "HighNodeUtilization" {
+		return "placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}\n"
+	}
+	return ""
+}
+
 // newPolicy returns a random policy with the plugin.
 func newPolicy(r *rand.Rand, plugin string) *policy {
 	p := &policy{plugin: plugin, evictor: map[string]any{}, top: map[string]any{}}

@@ -41,16 +41,19 @@ func (g *generator) edit(a *app, change func(s *corev1.PodSpec)) {
 	g.setReplicas(a)
 }
 
+// declareSpread spreads the pods of a workload over zones, over nodes, or over both.
 func (g *generator) declareSpread(a *app) {
-	c := corev1.TopologySpreadConstraint{MaxSkew: pick(g.r, int32(1), 1, 2), TopologyKey: pick(g.r, zoneKey, zoneKey, corev1.LabelHostname),
-		WhenUnsatisfiable: pick(g.r, corev1.DoNotSchedule, corev1.DoNotSchedule, corev1.ScheduleAnyway),
-		LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.name}}}
-	if g.r.IntN(3) == 0 {
-		c.NodeTaintsPolicy = new(corev1.NodeInclusionPolicyHonor)
+	var declared []corev1.TopologySpreadConstraint
+	for _, key := range pick(g.r, []string{zoneKey}, []string{corev1.LabelHostname}, []string{zoneKey, corev1.LabelHostname}) {
+		c := corev1.TopologySpreadConstraint{MaxSkew: pick(g.r, int32(1), 1, 2), TopologyKey: key,
+			WhenUnsatisfiable: pick(g.r, corev1.DoNotSchedule, corev1.DoNotSchedule, corev1.ScheduleAnyway),
+			LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.name}}}
+		if g.r.IntN(3) == 0 {
+			c.NodeTaintsPolicy = new(corev1.NodeInclusionPolicyHonor)
+		}
+		declared = append(declared, c)
 	}
-	g.edit(a, func(s *corev1.PodSpec) {
-		s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{*c.DeepCopy()}
-	})
+	g.edit(a, func(s *corev1.PodSpec) { s.TopologySpreadConstraints = declared })
 }
 
 // declareAntiAffinity keeps the pods of a workload apart from each other, or from those of another workload.

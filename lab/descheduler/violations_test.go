@@ -13,8 +13,8 @@ import (
 // found is what a rule finds wrong in a cluster. It is written from the documentation of the descheduler, and shares no
 // code with the descheduler or with Evenkeel.
 type found struct {
-	// violations is the number of over- or underutilized nodes, of superfluous duplicates, of pods by which domains exceed
-	// the largest skew, or of pods that violate the rule.
+	// violations is the number of overutilized nodes, of nodes in use, of superfluous duplicates, of pods by which domains
+	// exceed the largest skew, or of pods that violate the rule.
 	violations int
 	// pods are the names of the pods that violate the rule where they are.
 	pods map[string]bool
@@ -53,14 +53,14 @@ func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodFailed || p.Status.Phase == corev1.PodSucceeded
 }
 
-// find returns what the rule of the policy finds wrong in the cluster. before is the cluster before any eviction.
-func (p *policy) find(before, o *cluster.Objects) found {
+// find returns what the rule of the policy finds wrong in the cluster.
+func (p *policy) find(o *cluster.Objects) found {
 	s, f := newState(o), found{pods: map[string]bool{}}
 	switch p.plugin {
 	case "LowNodeUtilization":
 		f.overutilized(s, &p.rule)
 	case "HighNodeUtilization":
-		f.underutilized(newState(before), s, &p.rule)
+		f.underutilized(s, &p.rule)
 	case "RemoveDuplicates":
 		f.duplicates(s, &p.rule)
 	case "RemovePodsViolatingTopologySpreadConstraint":
@@ -122,25 +122,31 @@ func mean(usage map[string]map[string]float64, resource string) float64 {
 	return sum / float64(len(usage))
 }
 
-// underutilized finds the nodes that were below thresholds in all resources before the evictions, and still run pods,
-// except pods of DaemonSets. A node that took the pods of another one is not empty, so it counts, too.
-func (f *found) underutilized(before, s *state, x *rule) {
-	usage := before.usage()
-	for name, u := range usage {
-		under, empty := true, true
-		for k, threshold := range x.Thresholds {
-			under = under && u[k] < threshold
-		}
-		for _, p := range s.onNode[name] {
-			empty = empty && p.OwnerReferences[0].Kind == "DaemonSet"
-		}
-		if under && !empty {
+// underutilized counts the nodes that run pods, except pods of DaemonSets: the plugin is there to run the pods on fewer
+// nodes. A node that is above thresholds only because it took the pods of another one therefore counts, too. The pods
+// that violate the rule are those on nodes that are below thresholds in all resources.
+func (f *found) underutilized(s *state, x *rule) {
+	usage := s.usage()
+	for name, pods := range s.onNode {
+		if slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return p.OwnerReferences[0].Kind != "DaemonSet" }) {
 			f.violations++
-			for _, p := range s.onNode[name] {
+		}
+		if below(usage[name], x.Thresholds) {
+			for _, p := range pods {
 				f.pods[p.Name] = true
 			}
 		}
 	}
+}
+
+// below reports whether the usage is below the thresholds in all resources.
+func below(usage, thresholds map[string]float64) bool {
+	for k, threshold := range thresholds {
+		if usage[k] >= threshold {
+			return false
+		}
+	}
+	return true
 }
 
 // duplicates finds the pods of one owner on one node, beyond the number with which an even spread over the nodes that
