@@ -128,36 +128,6 @@ func describeConfig(out io.Writer, name string, conf *config.Config) {
 	}
 }
 
-func newConfigConvert() *cobra.Command {
-	var o convert.Options
-	c := &cobra.Command{
-		Use: "convert FILE", Short: "Convert dynamicScheduler's rule.yaml to a configuration", Args: requireFileArgument,
-		Long: "Prints a config.yaml with comments. It sets the same label on the same nodes as dynamicScheduler does with this\n" +
-			"rule.yaml; the comments say what differs. Read it, save it, and check it with `evenkeel config check`.",
-		Example: "  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.PrometheusURL != "" {
-				if err := checkHTTPURL("prometheus-url", o.PrometheusURL, "http://prometheus.monitoring:9090"); err != nil {
-					return err
-				}
-			}
-			name, data, err := readInputFile(args[0], cmd.InOrStdin(), maxInputBytes)
-			if err != nil {
-				return fmt.Errorf("reading the file to convert: %w", err)
-			}
-			o.NodeLabel = config.Default().Load.Prometheus.NodeLabel
-			text, err := convert.ToConfig(name, data, o)
-			if err != nil {
-				return err
-			}
-			_, err = io.WriteString(cmd.OutOrStdout(), text)
-			return err
-		},
-	}
-	c.Flags().StringVar(&o.PrometheusURL, "prometheus-url", "", "address of Prometheus: the value of dynamicScheduler's flag -prom")
-	return c
-}
-
 type schedulerFlags struct {
 	spreadWeight            int
 	pressure, watcher, from string

@@ -15,8 +15,8 @@ import (
 type Options struct {
 	// File is the name of the file in errors and comments. The default is policy.yaml.
 	File string
-	// Schedule is the cron schedule of all strategies. If it is empty, the schedule or the interval in the values of the
-	// chart counts, and without them every five minutes.
+	// Schedule is the cron schedule of all strategies. If it is empty, the schedule or the interval in the values of
+	// the chart counts, and without them every five minutes.
 	Schedule string
 }
 
@@ -48,7 +48,9 @@ func Convert(data []byte, o Options) (*Result, error) {
 	if err := c.err(); err != nil {
 		return nil, err
 	}
-	r := &Result{Config: c.configText(), Values: c.valuesText(), Notes: c.notes}
+	w := writer{c}
+	r := &Result{Config: w.configText(), Values: w.valuesText()}
+	r.Notes = c.notes
 	if _, err := config.Load("the converted configuration of "+doc.name, []byte(r.Config)); err != nil {
 		return nil, fmt.Errorf("this policy has no valid counterpart: %w", err)
 	}

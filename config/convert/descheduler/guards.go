@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/evenkeel-project/evenkeel/config"
@@ -105,8 +104,8 @@ func (c *conversion) readPriority(p *profileModel, g *guardSet, note func(field,
 	}
 }
 
-// shareGuards finds the guards that all profiles have in common. They are the global guards; a profile that is stricter
-// gives the rest to its strategies.
+// shareGuards finds the guards that all profiles have in common. They are the global guards; a
+// profile that is stricter gives the rest to its strategies.
 func (c *conversion) shareGuards() {
 	for _, p := range c.profiles {
 		p.guards = c.readGuards(p)
@@ -130,8 +129,8 @@ func (c *conversion) shareGuards() {
 	}
 }
 
-// meet loosens g until it permits what either permits. Only noEvictionPolicy takes the stricter value, because strategies
-// have none.
+// meet loosens g until it permits what either permits. Only noEvictionPolicy takes the stricter
+// value, because strategies have none.
 func (g *guardSet) meet(o guardSet) {
 	if g.landing != o.landing {
 		g.landing = plan.LandingRequired // each strategy names its own rule
@@ -182,19 +181,6 @@ func without(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
-// selector returns a label selector as text. It is empty if it selects everything.
-func (c *conversion) selector(path string, s *metav1.LabelSelector) string {
-	if s == nil {
-		return ""
-	}
-	sel, err := metav1.LabelSelectorAsSelector(s)
-	if err != nil {
-		c.fail(path, "is not a label selector: %v", err)
-		return ""
-	}
-	return sel.String()
-}
-
 // addOwnGuards adds the guards in which the profile is stricter than the global guards.
 func (s *strategy) addOwnGuards() {
 	own, global := s.profile.guards, s.c.guards
@@ -234,10 +220,10 @@ func quotePriority(text string) string {
 }
 
 // guardLines returns the key guards of the configuration.
-func (c *conversion) guardLines() string {
-	g := c.guards
+func (w writer) guardLines() string {
+	g := w.guards
 	var out strings.Builder
-	out.WriteString("guards:\n" + c.sectionComments("guards", "  "))
+	out.WriteString("guards:\n" + w.sectionComments("guards", "  "))
 	line := func(key, value, remark string) {
 		if remark != "" {
 			out.WriteString(comment("  ", remark))

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
 )
@@ -35,7 +36,7 @@ func (s *strategy) failArgs(errs []arg.Error) {
 
 func (a *podLifeTimeArgs) convert(s *strategy) {
 	s.scope(a.Namespaces, a.LabelSelector)
-	if a.MaxPodLifeTimeSeconds == nil && len(a.States)+len(a.Conditions)+len(a.ExitCodes) == 0 {
+	if a.MaxPodLifeTimeSeconds == nil && len(a.States)+len(a.Conditions)+len(a.ExitCodes) == 0 && !s.hasErrors() {
 		s.c.fail(s.path, "want one of maxPodLifeTimeSeconds, states, conditions and exitCodes; the descheduler rejects this, too")
 	}
 	if n := a.MaxPodLifeTimeSeconds; n != nil {
@@ -57,18 +58,30 @@ func (a *podLifeTimeArgs) convert(s *strategy) {
 	}
 	a.rejectHealthyPods(s)
 	if len(a.States) == 0 {
-		s.addEndedPods()
+		a.addEndedPods(s)
+	} else if slices.Contains(a.States, "Succeeded") || slices.Contains(a.States, "Failed") {
+		s.noteEndedPods()
 	}
 }
 
-// addEndedPods adds a second strategy. Without states, the plugin also evicts pods that have ended, but Lifetime only if
-// states contains their phases.
-func (s *strategy) addEndedPods() {
-	ended := *s
-	ended.name, ended.notes = s.c.strategyName(s.profile, s.kind+"Ended"), nil
-	ended.args = append(slices.Clone(s.args), entry{"states", "[Succeeded, Failed]"})
-	s.c.strategies = append(s.c.strategies, &ended)
+// addEndedPods adds a second strategy. Without states, the plugin also evicts pods that have ended,
+// but Lifetime only if states contains their phases.
+func (a *podLifeTimeArgs) addEndedPods(s *strategy) {
+	ended := s.sibling("Ended")
+	ended.args = slices.DeleteFunc(ended.args, func(e entry) bool { return e.key == "maxAge" })
+	if age := max(secondsOf(a.MaxPodLifeTimeSeconds), s.profile.guards.minPodAge); age > 0 {
+		ended.args = slices.Insert(ended.args, 0, entry{"maxAge", config.Duration(age).String()})
+	}
+	ended.args = append(ended.args, entry{"states", "[Succeeded, Failed]"})
 	ended.note("states", "without it, the descheduler also evicts pods that have ended. This strategy does so, by these states; remove it if you do not want that")
+	ended.noteEndedPods()
+}
+
+// noteEndedPods says which guards do not protect pods that have ended.
+func (s *strategy) noteEndedPods() {
+	if s.profile.guards.minReplicas > 1 || s.profile.guards.minPodAge > 0 {
+		s.note("", "guards.minReplicas and guards.minPodAge do not protect pods that have ended; those of the descheduler do")
+	}
 }
 
 // rejectHealthyPods rejects arguments that every healthy pod matches: each run would evict all of them.
@@ -172,8 +185,12 @@ func (a *failedPodsArgs) convert(s *strategy) {
 		n = *a.MinPodLifetimeSeconds
 		s.c.checkNotNegative(s.path+".minPodLifetimeSeconds", n)
 	}
-	s.arg("minAge", seconds(n))
+	s.arg("minAge", config.Duration(max(secondsOf(&n), s.profile.guards.minPodAge)).String())
 	s.note("minPodLifetimeSeconds", "counts from the failure of the pod; the descheduler counts from its creation")
+	if s.profile.guards.minPodAge > secondsOf(&n) {
+		s.note("minPodLifetimeSeconds", "minPodAge of DefaultEvictor is longer, so minAge has that value")
+	}
+	s.noteEndedPods()
 	s.failArgs(podfilter.CheckReasons("reasons", a.Reasons))
 	s.argIf(len(a.Reasons) > 0, "reasons", flowList(a.Reasons))
 	s.argIf(len(a.ExitCodes) > 0, "exitCodes", flowInts(unique(a.ExitCodes)))

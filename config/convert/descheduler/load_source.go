@@ -1,6 +1,7 @@
 package descheduler
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"strconv"
@@ -14,6 +15,7 @@ type loadSource struct {
 	queries map[string]string // of nodes, by resource
 	order   []string          // of queries
 	server  *prometheusServer
+	preset  string // of queries; empty: none
 }
 
 // The paths under which the chart mounts the token for Prometheus.
@@ -60,9 +62,7 @@ func (c *conversion) checkServer(path string, p *prometheusServer) {
 	}
 }
 
-// useMetricsServer makes the metrics server the source of usage.
-func (c *conversion) useMetricsServer(s *strategy) { c.useSource(s, "metricsServer") }
-
+// useSource makes a source of usage that of the configuration. It returns false after an error.
 func (c *conversion) useSource(s *strategy, source string) bool {
 	if c.load.source != "" && c.load.source != source {
 		s.fail("metricsUtilization.source", "another plugin (%s of profile %s) has another source, but load.source can be only one; "+
@@ -120,14 +120,14 @@ func (a *lowNodeUtilizationArgs) convertUsageQuery(s *strategy, resource, query 
 		return
 	}
 	l.addQuery(resource, query)
-	a.addLevels(s, map[string]float64{resource: target}, map[string]float64{resource: below})
+	a.addPercentages(s, map[string]float64{resource: target}, map[string]float64{resource: below})
 	s.numberOfNodes(a.NumberOfNodes)
 	s.note("metricsUtilization.prometheus.query", "taken for the usage of %s, a share of the capacity of the node; "+
-		"check this. Evenkeel also measures the pods, and moves those that bring the node to its target", resource)
+		"check this. With preset: none, each pod counts with its share of the node's requests", resource)
 }
 
-// convertSignalQuery converts a query about the whole node, such as pressure. It selects the nodes, and the deviation of
-// cpu selects the pods.
+// convertSignalQuery converts a query about the whole node, such as pressure. It selects the nodes,
+// and the deviation of cpu selects the pods.
 func (a *lowNodeUtilizationArgs) convertSignalQuery(s *strategy, query string, target float64) {
 	if a.UseDeviationThresholds {
 		s.fail("useDeviationThresholds", "the pods have no known part in the result of this query, and Evenkeel compares such a query "+
@@ -137,6 +137,7 @@ func (a *lowNodeUtilizationArgs) convertSignalQuery(s *strategy, query string, t
 	l := &s.c.load
 	name := "query-of-" + s.name
 	l.addQuery(name, query)
+	l.preset = "nodeExporter"
 	s.arg("when", flowMap([]entry{{name, fraction(target)}}))
 	s.arg("deviation", flowFractions(map[string]float64{"cpu": 1}))
 	s.note("metricsUtilization.prometheus.query", "selects the nodes (when). Pods have no known part in it, so those leave "+
@@ -180,21 +181,22 @@ func (c *conversion) chooseLoadSource() {
 }
 
 // lines returns the key load of the configuration, or "" without a source.
-func (c *conversion) loadLines() string {
+func (w writer) loadLines() string {
 	var out strings.Builder
-	if c.load.source == "" {
-		return c.sectionComments("load", "")
+	if w.load.source == "" {
+		return w.sectionComments("load", "")
 	}
-	out.WriteString("load:\n" + c.sectionComments("load", "  "))
-	fmt.Fprintf(&out, "  source: %s\n  statistic: mean\n", c.load.source)
-	if s := c.load.server; s != nil {
+	out.WriteString("load:\n" + w.sectionComments("load", "  "))
+	fmt.Fprintf(&out, "  source: %s\n  statistic: mean\n", w.load.source)
+	if s := w.load.server; s != nil {
 		token := serviceAccountToken
 		if s.AuthToken != nil {
 			token = tokenDirectory + "/" + tokenKey
 		}
-		fmt.Fprintf(&out, "  prometheus:\n    url: %s\n    tokenFile: %s\n    queries:\n", strconv.Quote(s.URL), token)
-		for _, name := range c.load.order {
-			fmt.Fprintf(&out, "      %s: %s\n", name, strconv.Quote(c.load.queries[name]))
+		fmt.Fprintf(&out, "  prometheus:\n    url: %s\n    tokenFile: %s\n    preset: %s\n    queries:\n", strconv.Quote(s.URL), token,
+			cmp.Or(w.load.preset, "none"))
+		for _, name := range w.load.order {
+			fmt.Fprintf(&out, "      %s: %s\n", name, strconv.Quote(w.load.queries[name]))
 		}
 	}
 	return out.String()

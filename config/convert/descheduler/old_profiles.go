@@ -10,7 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
 )
 
-// readOldPolicy converts the format v1alpha1: each enabled strategy becomes a profile with a DefaultEvictor of its own.
+// readOldPolicy converts the format v1alpha1: each enabled strategy becomes a profile with a
+// DefaultEvictor of its own.
 func (c *conversion) readOldPolicy() {
 	o := c.old
 	c.policy = &policy{NodeSelector: o.NodeSelector, MaxNoOfPodsToEvictPerNode: o.MaxNoOfPodsToEvictPerNode,

@@ -2,7 +2,6 @@ package descheduler
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,11 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
 )
-
-type strictError = strict.Error
 
 // profileModel is a profile of either format.
 type profileModel struct {
@@ -70,12 +66,6 @@ func (c *conversion) checkTopLevel() {
 		c.note("top", Note{Field: "tracing", Text: "no counterpart; the descheduler 0.36 does not read it either"})
 	}
 	c.checkProviders()
-}
-
-func (c *conversion) checkNotNegative(field string, n int) {
-	if n < 0 {
-		c.fail(field, "%d is negative (want 0 or more)", n)
-	}
 }
 
 // readProfiles decodes the profiles of the format v1alpha2.
@@ -151,13 +141,6 @@ func (c *conversion) readPlugin(p profile, name string, point extensionPoint, co
 		}
 	}
 	return use, true
-}
-
-// decodeArgs decodes the arguments at a path of the policy, if there are any.
-func (c *conversion) decodeArgs(raw json.RawMessage, path string, into any) {
-	if len(raw) > 0 && string(raw) != "null" {
-		c.d.DecodeAt(c.policyPath+path, into)
-	}
 }
 
 // checkExtensionPoints reports plugins at other extension points, and lists that the descheduler never reads.

@@ -49,6 +49,18 @@ func (s *strategy) fail(field, format string, args ...any) {
 	s.c.fail(s.path+"."+field, format, args...)
 }
 
+// hasErrors reports whether an argument of the plugin has an error.
+func (s *strategy) hasErrors() bool { return s.c.d.HasErrors(s.c.policyPath + s.path) }
+
+// sibling adds a second strategy for the same plugin, with the same settings, and a suffix in its name.
+func (s *strategy) sibling(suffix string) *strategy {
+	other := *s
+	other.name, other.notes = s.c.strategyName(s.profile, s.kind+suffix), nil
+	other.args, other.limits = slices.Clone(s.args), slices.Clone(s.limits)
+	s.c.strategies = append(s.c.strategies, &other)
+	return &other
+}
+
 // scope converts namespaces and labelSelector of a plugin.
 func (s *strategy) scope(n *namespaces, sel *metav1.LabelSelector) {
 	s.selectNamespaces("namespaces", n)

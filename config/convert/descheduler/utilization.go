@@ -63,26 +63,25 @@ func (s *strategy) checkThresholds(field string, percentages map[string]float64,
 }
 
 func (a *lowNodeUtilizationArgs) convert(s *strategy) {
-	m := a.MetricsUtilization
-	switch {
-	case m == nil:
-		a.convertLevels(s, "requests")
-	case m.Source == prometheusMetrics:
-		a.convertQuery(s)
-	case m.Source == kubernetesMetrics || m.Source == "" && m.MetricsServer:
-		a.checkMetricsServer(s)
-		s.c.useMetricsServer(s)
-		a.convertLevels(s, "load")
-	case m.Source == "":
-		s.note("metricsUtilization", "names no source, so the descheduler and Evenkeel look at requests")
-		a.convertLevels(s, "requests")
-	default:
-		s.fail("metricsUtilization.source", "%q is unknown (want %s or %s)", m.Source, kubernetesMetrics, prometheusMetrics)
-	}
 	s.evictableNamespaces(a.EvictableNamespaces)
 	if l := a.EvictionLimits; l != nil && l.Node != nil {
 		s.c.checkNotNegative(s.path+".evictionLimits.node", *l.Node)
 		s.limits = append(s.limits, entry{"perNode", strconv.Itoa(*l.Node)})
+	}
+	m := a.MetricsUtilization
+	switch {
+	case m == nil:
+		a.convertRequests(s)
+	case m.Source == prometheusMetrics:
+		a.convertQuery(s)
+	case m.Source == kubernetesMetrics || m.Source == "" && m.MetricsServer:
+		a.checkMetricsServer(s)
+		a.convertUsage(s)
+	case m.Source == "":
+		s.note("metricsUtilization", "names no source, so the descheduler and Evenkeel look at requests")
+		a.convertRequests(s)
+	default:
+		s.fail("metricsUtilization.source", "%q is unknown (want %s or %s)", m.Source, kubernetesMetrics, prometheusMetrics)
 	}
 }
 
@@ -112,23 +111,57 @@ func (a *lowNodeUtilizationArgs) checkLevels(s *strategy, byRequests bool) {
 	}
 }
 
-// convertLevels converts thresholds for requests or for the usage from the metrics server.
-func (a *lowNodeUtilizationArgs) convertLevels(s *strategy, basis string) {
-	a.checkLevels(s, basis == "requests")
-	target, below := a.TargetThresholds, a.Thresholds
-	if basis == "load" {
-		for _, r := range slices.Sorted(maps.Keys(target)) {
-			if r != "cpu" && r != "memory" {
-				s.fail("targetThresholds."+r, "the metrics server measures only cpu and memory, so the descheduler fails with this, too")
-			}
+// convertRequests converts thresholds for the requests of pods.
+func (a *lowNodeUtilizationArgs) convertRequests(s *strategy) {
+	a.checkLevels(s, true)
+	a.addLevels(s, "requests", slices.Sorted(maps.Keys(a.TargetThresholds)))
+}
+
+// convertUsage converts thresholds for the usage from the metrics server. The number of pods is not
+// measured, so a second strategy compares it.
+func (a *lowNodeUtilizationArgs) convertUsage(s *strategy) {
+	a.checkLevels(s, false)
+	var measured []string
+	counted := false
+	for _, r := range slices.Sorted(maps.Keys(a.TargetThresholds)) {
+		switch r {
+		case "cpu", "memory":
+			measured = append(measured, r)
+		case "pods":
+			counted = true
+		default:
+			s.fail("targetThresholds."+r, "the metrics server measures only cpu and memory, so the descheduler fails with this, too")
 		}
 	}
+	if len(measured) > 0 {
+		s.c.useSource(s, "metricsServer")
+	}
+	pods := s
+	if len(measured) > 0 && counted {
+		pods = s.sibling("Pods")
+		pods.note("targetThresholds.pods", "is the number of pods, which the metrics server does not measure; so it has a strategy of its own, "+
+			"and numberOfNodes, thresholds and limits count for each of the two")
+	}
+	if counted {
+		a.addLevels(pods, "requests", []string{"pods"})
+	}
+	if len(measured) > 0 {
+		a.addLevels(s, "load", measured)
+	}
+}
+
+// addLevels adds the arguments of NodeLoad for some of the resources.
+func (a *lowNodeUtilizationArgs) addLevels(s *strategy, basis string, resources []string) {
+	target, below := map[string]float64{}, map[string]float64{}
+	for _, r := range resources {
+		target[r], below[r] = a.TargetThresholds[r], a.Thresholds[r]
+	}
 	s.arg("basis", basis)
-	a.addLevels(s, target, below)
+	a.addPercentages(s, target, below)
 	s.numberOfNodes(a.NumberOfNodes)
 }
 
-func (a *lowNodeUtilizationArgs) addLevels(s *strategy, target, below map[string]float64) {
+func (a *lowNodeUtilizationArgs) addPercentages(s *strategy, target, below map[string]float64) {
 	if !a.UseDeviationThresholds {
 		s.arg("target", flowFractions(target))
 		s.arg("below", flowFractions(below))

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/evenkeel-project/evenkeel/config/convert"
 )
 
 // chartKeys are keys by which the values of the descheduler's chart are recognized.
@@ -42,14 +44,20 @@ func (doc *document) readValues(root *yaml.Node) error {
 }
 
 // valuesText returns values of Evenkeel's chart.
-func (c *conversion) valuesText() string {
+func (w writer) valuesText() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, header, baseName(c.name))
-	out.WriteString("config:\n")
-	for _, line := range strings.SplitAfter(c.body(), "\n") {
-		if line != "" {
-			out.WriteString("  " + line)
-		}
+	fmt.Fprintf(&out, header, baseName(w.name))
+	if w.values != nil {
+		w.writeChartValues(&out)
 	}
-	return out.String()
+	w.writeTokenVolume(&out)
+	return out.String() + convert.ChartValues(w.body())
+}
+
+// writeTokenVolume mounts the secret with the token for Prometheus.
+func (w writer) writeTokenVolume(out *strings.Builder) {
+	if s := w.load.server; s != nil && s.AuthToken != nil {
+		fmt.Fprintf(out, "extraVolumes:\n- name: prometheus-token\n  secret: {secretName: %s}\n", quote(s.AuthToken.SecretReference.Name))
+		fmt.Fprintf(out, "extraVolumeMounts:\n- {name: prometheus-token, mountPath: %s, readOnly: true}\n", tokenDirectory)
+	}
 }
