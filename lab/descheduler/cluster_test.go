@@ -24,8 +24,8 @@ type generator struct {
 	o    *cluster.Objects
 	now  time.Time
 	free []resources // by node
-	// crowding is the exponent of the distribution of pods over the nodes: 1 is even, and greater values
-	// crowd the first nodes.
+	// crowding is the exponent of the distribution of pods over the nodes: 1 is even, and greater
+	// values crowd the first nodes.
 	crowding float64
 	apps     []*app
 }
@@ -43,9 +43,9 @@ type app struct {
 // pick returns a random element.
 func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
-// newCluster returns a random cluster of 5 to 12 nodes in three zones, in which the plugin mostly finds something to do.
-// If the thresholds are distances from the mean, the nodes are equally large, because the two products take the mean of
-// different sizes differently.
+// newCluster returns a random cluster of 5 to 12 nodes in three zones, in which the plugin mostly
+// finds something to do. If the thresholds are distances from the mean, the nodes are equally
+// large, because the two products take the mean of different sizes differently.
 func newCluster(r *rand.Rand, p *policy, now time.Time) *cluster.Objects {
 	g := &generator{r: r, now: now, crowding: 1, o: &cluster.Objects{TakenAt: now, ServerVersion: "1.37"}}
 	x := scenarios[p.plugin]

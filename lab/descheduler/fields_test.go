@@ -14,8 +14,9 @@ import (
 	convert "github.com/evenkeel-project/evenkeel/config/convert/descheduler"
 )
 
-// peerFields returns the path of each field of a policy, such as profiles[].name, and of each plugin's arguments, such as
-// PodLifeTime.states. The paths follow from the descheduler's own types; the names are those of the fields in YAML.
+// peerFields returns the path of each field of a policy, such as profiles[].name, and of each
+// plugin's arguments, such as PodLifeTime.states. The paths follow from the descheduler's own
+// types; the names are those of the fields in YAML.
 func peerFields() []string {
 	var out []string
 	walkFields(reflect.TypeFor[v1alpha2.DeschedulerPolicy](), "", &out)
@@ -26,7 +27,8 @@ func peerFields() []string {
 	return out
 }
 
-// walkFields appends the fields of a type. Types of other modules, such as a label selector, are one field.
+// walkFields appends the fields of a type. Types of other modules, such as a label selector, are
+// one field.
 func walkFields(t reflect.Type, path string, out *[]string) {
 	switch {
 	case t.Kind() == reflect.Pointer:
@@ -52,7 +54,8 @@ func walkFields(t reflect.Type, path string, out *[]string) {
 	}
 }
 
-// TestEveryFieldIsAccountedFor checks that the table has exactly the fields of the descheduler's types.
+// TestEveryFieldIsAccountedFor checks that the table has exactly the fields of the descheduler's
+// types.
 func TestEveryFieldIsAccountedFor(t *testing.T) {
 	var listed []string
 	for _, f := range fieldTable {
@@ -74,8 +77,8 @@ func TestEveryFieldIsAccountedFor(t *testing.T) {
 	}
 }
 
-// TestEveryFieldHasAnEffect sets each field in a policy and checks that the converter does what the table says: another
-// setting, a comment, or an error.
+// TestEveryFieldHasAnEffect sets each field in a policy and checks that the converter does what the
+// table says: another setting, a comment, or an error.
 func TestEveryFieldHasAnEffect(t *testing.T) {
 	for _, f := range fieldTable {
 		t.Run(f.path, func(t *testing.T) {
@@ -157,8 +160,9 @@ func withoutComments(text string) string {
 	return strings.Join(out, "")
 }
 
-// policyOf returns a policy with the profile gold, which enables a plugin with the arguments that it requires. with are
-// further paths and values, such as "RemoveFailedPods.reasons=[Evicted]". The field at path gets the value.
+// policyOf returns a policy with the profile gold, which enables a plugin with the arguments that
+// it requires. with are further paths and values, such as "RemoveFailedPods.reasons=[Evicted]". The
+// field at path gets the value.
 func policyOf(t *testing.T, plugin string, with []string, path, value string) string {
 	t.Helper()
 	if plugin == "" || plugin == "DefaultEvictor" {
@@ -191,7 +195,8 @@ var requiredArgs = map[string][]string{
 	"PodLifeTime":                     {"PodLifeTime.maxPodLifeTimeSeconds=86400"},
 }
 
-// setField sets a field of a policy. A path that begins with the name of a plugin is one of its arguments.
+// setField sets a field of a policy. A path that begins with the name of a plugin is one of its
+// arguments.
 func setField(t *testing.T, doc map[string]any, path, value string) {
 	t.Helper()
 	var v any

@@ -17,43 +17,49 @@ import (
 
 // replaced is a cluster after evictions, and where the replacements are.
 type replaced struct {
-	// o has the pods whose replacements stay Pending where they were: such an eviction repairs nothing.
 	o *cluster.Objects
-	// landings are the replacements: their nodes by name, or empty if a replacement stays Pending.
+	// landings are the replacements by name. A replacement that stays Pending has no node.
 	landings map[string]landing
 }
 
 type landing struct{ from, to string }
 
-// replace evicts pods in order, and places each replacement as the model of the scheduler does, before the next
-// eviction. A pod that has ended gets no replacement. A replacement has the name of its pod.
+// replace evicts pods in order, and places each replacement as the model of the scheduler does,
+// before the next eviction. At the end it places the pods that are Pending, if a node takes them
+// now. A pod that has ended gets no replacement. A replacement has the name of its pod.
 func replace(t *testing.T, r *rand.Rand, o *cluster.Objects, opts placement.Options, evicted []string) replaced {
 	t.Helper()
 	s, err := cluster.New(o)
 	check(t, err)
 	m := placement.NewClusterModel(s, opts)
-	out := replaced{landings: map[string]landing{}}
-	gone := map[string]bool{}
-	for _, name := range evicted {
-		i := slices.IndexFunc(o.Pods, func(p *corev1.Pod) bool { return p.Name == name })
-		pod := s.PodByUID(string(o.Pods[i].UID)).ID
-		if gone[name] = true; ended(o.Pods[i]) {
-			continue
-		}
-		to := draw(r, m.Predict(pod))
-		m.Move(pod, to)
-		l := landing{from: o.Pods[i].Spec.NodeName}
+	out, gone := replaced{landings: map[string]landing{}}, map[string]bool{}
+	place := func(p *corev1.Pod) {
+		id := s.PodByUID(string(p.UID)).ID
+		to := draw(r, m.Predict(id))
+		m.Move(id, to)
+		l := landing{from: p.Spec.NodeName}
 		if to != cluster.NoNode {
 			l.to = s.Nodes[to].Name
 		}
-		out.landings[name] = l
+		out.landings[p.Name] = l
+	}
+	for _, name := range evicted {
+		i := slices.IndexFunc(o.Pods, func(p *corev1.Pod) bool { return p.Name == name })
+		if gone[name] = true; !ended(o.Pods[i]) {
+			place(o.Pods[i])
+		}
+	}
+	for _, p := range o.Pods {
+		if l, moved := out.landings[p.Name]; moved && l.to == "" || p.Spec.NodeName == "" {
+			place(p)
+		}
 	}
 	after := *o
 	after.Pods = nil
 	for _, p := range o.Pods {
-		if l, moved := out.landings[p.Name]; moved && l.to != "" {
+		if l, moved := out.landings[p.Name]; moved {
 			after.Pods = append(after.Pods, replacement(p, l.to, o.TakenAt))
-		} else if moved || !gone[p.Name] {
+		} else if !gone[p.Name] {
 			after.Pods = append(after.Pods, p)
 		}
 	}
@@ -76,9 +82,26 @@ func draw(r *rand.Rand, pr prediction.Prediction) cluster.NodeID {
 	return cluster.NoNode
 }
 
+// replacement returns the replacement of a pod on a node, or Pending without a node.
 func replacement(p *corev1.Pod, node string, now time.Time) *corev1.Pod {
 	c := p.DeepCopy()
 	c.UID, c.CreationTimestamp, c.Spec.NodeName = types.UID(c.Name+"-new"), metav1.NewTime(now), node
-	c.Status = running(c.CreationTimestamp)
+	if c.Status = running(c.CreationTimestamp); node == "" {
+		c.Status = corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled,
+			Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, LastTransitionTime: c.CreationTimestamp}}}
+	}
 	return c
+}
+
+// withPendingBack returns the cluster with each Pending pod where it was at first: an eviction
+// whose replacement stays Pending repairs nothing.
+func withPendingBack(first, o *cluster.Objects) *cluster.Objects {
+	out := *o
+	out.Pods = slices.Clone(o.Pods)
+	for i, p := range out.Pods {
+		if p.Spec.NodeName == "" {
+			out.Pods[i] = first.Pods[slices.IndexFunc(first.Pods, func(q *corev1.Pod) bool { return q.Name == p.Name })]
+		}
+	}
+	return &out
 }

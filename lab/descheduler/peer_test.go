@@ -36,8 +36,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runPeer runs one cycle of the descheduler with a policy, and returns the names of the evicted pods in order. Names of
-// pods are unique in the clusters of these tests.
+// runPeer runs one cycle of the descheduler with a policy, and returns the names of the evicted
+// pods in order. Names of pods are unique in the clusters of these tests.
 func runPeer(t *testing.T, o *cluster.Objects, policy string) []string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())

@@ -45,8 +45,8 @@ func matchesAny[T comparable](wanted, values []T) bool {
 	return len(wanted) == 0 || slices.ContainsFunc(values, func(v T) bool { return slices.Contains(wanted, v) })
 }
 
-// repelled reports whether required anti-affinity keeps the pod and another pod in the same domain apart, whichever of
-// the two declares it.
+// repelled reports whether required anti-affinity keeps the pod and another pod in the same domain
+// apart, whichever of the two declares it.
 func (s *state) repelled(p *corev1.Pod) bool {
 	for _, pods := range s.onNode {
 		for _, q := range pods {
@@ -58,8 +58,9 @@ func (s *state) repelled(p *corev1.Pod) bool {
 	return false
 }
 
-// keepsApart reports whether p declares required anti-affinity to q, and the two are in the same domain. The terms in
-// the clusters of these tests have labels only, and select pods of the same namespace.
+// keepsApart reports whether p declares required anti-affinity to q, and the two are in the same
+// domain. The terms in the clusters of these tests have labels only, and select pods of the same
+// namespace.
 func (s *state) keepsApart(p, q *corev1.Pod) bool {
 	if p.Spec.Affinity == nil || p.Spec.Affinity.PodAntiAffinity == nil || p.Namespace != q.Namespace {
 		return false
@@ -70,7 +71,8 @@ func (s *state) keepsApart(p, q *corev1.Pod) bool {
 	})
 }
 
-// unwanted reports whether the node affinity of the pod rejects its node, or prefers another node that takes such pods.
+// unwanted reports whether the node affinity of the pod rejects its node, or prefers another node
+// that takes such pods.
 func (s *state) unwanted(x *rule, p *corev1.Pod) bool {
 	here := s.nodes[p.Spec.NodeName]
 	if slices.Contains(x.NodeAffinityType, "requiredDuringSchedulingIgnoredDuringExecution") && !requiredMatches(p, here) {
@@ -82,8 +84,8 @@ func (s *state) unwanted(x *rule, p *corev1.Pod) bool {
 		})
 }
 
-// requiredMatches reports whether the required node affinity of the pod selects the node. The clusters of these tests
-// have one term with one requirement, In.
+// requiredMatches reports whether the required node affinity of the pod selects the node. The
+// clusters of these tests have one term with one requirement, In.
 func requiredMatches(p *corev1.Pod, n *corev1.Node) bool {
 	a := p.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
@@ -115,7 +117,8 @@ func tolerates(p *corev1.Pod, n *corev1.Node, effects ...corev1.TaintEffect) boo
 	})
 }
 
-// tolerated reports whether the pod tolerates the taint. The clusters of these tests have tolerations with Exists only.
+// tolerated reports whether the pod tolerates the taint. The clusters of these tests have
+// tolerations with Exists only.
 func tolerated(p *corev1.Pod, t corev1.Taint) bool {
 	return slices.ContainsFunc(p.Spec.Tolerations, func(x corev1.Toleration) bool { return x.Key == "" || x.Key == t.Key })
 }

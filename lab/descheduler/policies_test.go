@@ -1,6 +1,7 @@
 package descheduler
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -90,8 +91,8 @@ func (p *policy) text(t *testing.T) string {
 	return string(out)
 }
 
-// scheduler returns the part of a configuration that describes the scheduler. HighNodeUtilization requires one that fills
-// nodes.
+// scheduler returns the part of a configuration that describes the scheduler. HighNodeUtilization
+// requires one that fills nodes.
 func (p *policy) scheduler() string {
 	if p.plugin == "HighNodeUtilization" {
 		return "placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}\n"
@@ -187,25 +188,26 @@ func (p *policy) setRule(r *rand.Rand) {
 }
 
 func (x *rule) setLowNodeUtilization(r *rand.Rand) {
+	least, most := 55, 80
 	if x.UseDeviationThresholds = r.IntN(4) == 0; x.UseDeviationThresholds {
-		x.Thresholds, x.TargetThresholds = shares(r, 5, 15), map[string]float64{}
-		for k := range x.Thresholds {
-			x.TargetThresholds[k] = float64(5 + r.IntN(11))
-		}
+		x.Thresholds, least, most = shares(r, 5, 15), 5, 15
 	} else {
-		x.Thresholds, x.TargetThresholds = shares(r, 20, 50), map[string]float64{}
-		for k := range x.Thresholds {
-			x.TargetThresholds[k] = float64(55 + r.IntN(26))
-		}
+		x.Thresholds = shares(r, 20, 50)
+	}
+	x.TargetThresholds = map[string]float64{}
+	for _, k := range slices.Sorted(maps.Keys(x.Thresholds)) {
+		x.TargetThresholds[k] = float64(least+r.IntN(most-least+1)) + 0.3
 	}
 	x.NumberOfNodes = pick(r, 0, 0, 0, 1)
 }
 
-// shares returns percentages for some resources.
+// shares returns percentages for some resources. They are not whole, so that no node is exactly at
+// a threshold: such a node is below it for the descheduler, and not below it for its documentation
+// and for Evenkeel.
 func shares(r *rand.Rand, least, most int) map[string]float64 {
 	out := map[string]float64{}
 	for _, k := range pick(r, []string{"cpu"}, []string{"cpu", "memory"}, []string{"cpu", "memory", "pods"}) {
-		out[k] = float64(least + r.IntN(most-least+1))
+		out[k] = float64(least+r.IntN(most-least+1)) + 0.3
 	}
 	return out
 }

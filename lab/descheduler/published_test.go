@@ -16,8 +16,8 @@ import (
 	convert "github.com/evenkeel-project/evenkeel/config/convert/descheduler"
 )
 
-// rejected are the published policies that are invalid, by the file and the number of the block in it, with a part of the
-// converter's error. The descheduler rejects them, too.
+// rejected are the published policies that are invalid, by the file and the number of the block in
+// it, with a part of the converter's error. The descheduler rejects them, too.
 var rejected = map[string]string{
 	// Its lists of plugins contain "..." and "[...]", which stand for names.
 	"README.md#2": "broken YAML: line 49",
@@ -77,7 +77,8 @@ func planOnExamples(t *testing.T, c *config.Config) {
 // published is a policy of the descheduler's module.
 type published struct{ name, text string }
 
-// publishedPolicies returns the values of the chart, and the policies in the README, in the documentation and in the examples.
+// publishedPolicies returns the values of the chart, and the policies in the README, in the
+// documentation and in the examples.
 func publishedPolicies(t *testing.T) (out []published) {
 	t.Helper()
 	dir := peerDirectory(t)

@@ -32,7 +32,8 @@ var scenarios = map[string]scenario{
 	"RemoveFailedPods":                            {apps: 5, violatedFrac: 0.6, violate: (*generator).fail},
 }
 
-// edit changes the pods of a workload and its template, as an author who adds what the pods lacked when they started.
+// edit changes the pods of a workload and its template, as an author who adds what the pods lacked
+// when they started.
 func (g *generator) edit(a *app, change func(s *corev1.PodSpec)) {
 	change(&a.spec)
 	for _, p := range a.pods {
@@ -56,7 +57,8 @@ func (g *generator) declareSpread(a *app) {
 	g.edit(a, func(s *corev1.PodSpec) { s.TopologySpreadConstraints = declared })
 }
 
-// declareAntiAffinity keeps the pods of a workload apart from each other, or from those of another workload.
+// declareAntiAffinity keeps the pods of a workload apart from each other, or from those of another
+// workload.
 func (g *generator) declareAntiAffinity(a *app) {
 	from := a
 	if other := pick(g.r, g.apps...); other.namespace == a.namespace && g.r.IntN(3) == 0 {

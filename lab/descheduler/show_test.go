@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestShowCluster prints one random cluster, what both products do in it in one cycle, and why pods stay. Run it with
-// -v -args -plugin RemoveDuplicates -seed 25.
+// TestShowCluster prints one random cluster, what both products do in it in one cycle, and why pods
+// stay. Run it with -v -args -plugin RemoveDuplicates -seed 25.
 func TestShowCluster(t *testing.T) {
 	if *onlyFor == "" {
 		t.Skip("no -plugin")
@@ -28,7 +28,7 @@ func TestShowCluster(t *testing.T) {
 	}
 	show := func(who string, o *cluster.Objects, evicted []string) {
 		after := replace(t, rand.New(rand.NewPCG(*firstRun, 7)), o, opts, evicted)
-		t.Logf("%s: %d evictions: %v\n%s", who, len(evicted), evicted, p.describe(after.o, evicted))
+		t.Logf("%s: %d evictions: %v\n%s", who, len(evicted), evicted, p.describe(withPendingBack(o, after.o), evicted))
 	}
 	show("before", o, nil)
 	show("ours", o, movedPods(ours))
@@ -42,8 +42,8 @@ func randomCase(plugin string, seed uint64) (*policy, *cluster.Objects) {
 	return p, newCluster(r, p, time.Now())
 }
 
-// describe returns the nodes with their pods. A star marks a pod that violates the rule, and an exclamation mark a
-// replacement.
+// describe returns the nodes with their pods. A star marks a pod that violates the rule, and an
+// exclamation mark a replacement.
 func (p *policy) describe(o *cluster.Objects, evicted []string) string {
 	var out strings.Builder
 	s, f := newState(o), p.find(o)

@@ -10,11 +10,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// found is what a rule finds wrong in a cluster. It is written from the documentation of the descheduler, and shares no
-// code with the descheduler or with Evenkeel.
+// found is what a rule finds wrong in a cluster. It is written from the documentation of the
+// descheduler, and shares no code with the descheduler or with Evenkeel.
 type found struct {
-	// violations is the number of overutilized nodes, of nodes in use, of superfluous duplicates, of pods by which domains
-	// exceed the largest skew, or of pods that violate the rule.
+	// violations is the number of overutilized nodes, of nodes in use, of superfluous duplicates,
+	// of pods by which domains exceed the largest skew, or of pods that violate the rule.
 	violations int
 	// pods are the names of the pods that violate the rule where they are.
 	pods map[string]bool
@@ -93,8 +93,8 @@ func (s *state) usage() map[string]map[string]float64 {
 	return out
 }
 
-// overutilized finds the nodes above targetThresholds in any resource. With useDeviationThresholds, the thresholds are
-// distances from the mean.
+// overutilized finds the nodes above targetThresholds in any resource. With useDeviationThresholds,
+// the thresholds are distances from the mean.
 func (f *found) overutilized(s *state, x *rule) {
 	usage := s.usage()
 	for name, u := range usage {
@@ -122,9 +122,10 @@ func mean(usage map[string]map[string]float64, resource string) float64 {
 	return sum / float64(len(usage))
 }
 
-// underutilized counts the nodes that run pods, except pods of DaemonSets: the plugin is there to run the pods on fewer
-// nodes. A node that is above thresholds only because it took the pods of another one therefore counts, too. The pods
-// that violate the rule are those on nodes that are below thresholds in all resources.
+// underutilized counts the nodes that run pods, except pods of DaemonSets: the plugin is there to
+// run the pods on fewer nodes. A node that is above thresholds only because it took the pods of
+// another one therefore counts, too. The pods that violate the rule are those on nodes that are
+// below thresholds in all resources.
 func (f *found) underutilized(s *state, x *rule) {
 	usage := s.usage()
 	for name, pods := range s.onNode {
@@ -149,8 +150,8 @@ func below(usage, thresholds map[string]float64) bool {
 	return true
 }
 
-// duplicates finds the pods of one owner on one node, beyond the number with which an even spread over the nodes that
-// take such pods would do.
+// duplicates finds the pods of one owner on one node, beyond the number with which an even spread
+// over the nodes that take such pods would do.
 func (f *found) duplicates(s *state, x *rule) {
 	groups := map[string]map[string][]*corev1.Pod{} // by owner and node
 	for node, pods := range s.onNode {
