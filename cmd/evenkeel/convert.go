@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/config/convert"
 	"github.com/evenkeel-project/evenkeel/config/convert/descheduler"
@@ -38,7 +39,7 @@ func newConfigConvert() *cobra.Command {
 			"  helm get values descheduler -n kube-system --all -o yaml | evenkeel config convert - -o values > values.yaml\n" +
 			"  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, data, err := readInputFile(args[0], cmd.InOrStdin(), maxInputBytes)
+			name, data, err := argument.ReadFile(args[0], cmd.InOrStdin(), argument.MaxFileBytes)
 			if err != nil {
 				return fmt.Errorf("reading the file to convert: %w", err)
 			}
@@ -81,7 +82,7 @@ func (f *convertFlags) check() error {
 		}
 	}
 	if f.prometheusURL != "" {
-		return checkHTTPURL("prometheus-url", f.prometheusURL, "http://prometheus.monitoring:9090")
+		return argument.CheckHTTPURL("prometheus-url", f.prometheusURL, "http://prometheus.monitoring:9090")
 	}
 	return nil
 }
