@@ -26,3 +26,15 @@ func TestGoalsOfGroups(t *testing.T) {
 		t.Errorf("an escape sequence in\n%q", b.String())
 	}
 }
+
+// TestExcessOfUncountedConflicts: a goal that does not count all conflicts shows minimums, also after the plan.
+func TestExcessOfUncountedConflicts(t *testing.T) {
+	for v, want := range map[float64]string{0: "at least 0 conflicts", 50: "at least 50 conflicts"} {
+		if got := excessText(plan.Goal{Kind: plan.PodsApart, AtLeast: true}, v); got != want {
+			t.Errorf("excess %v is written %q, want %q", v, got, want)
+		}
+	}
+	if got := excessText(plan.Goal{Kind: plan.PodsApart}, 1); got != "1 conflict" {
+		t.Errorf("a counted conflict is written %q", got)
+	}
+}
