@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -29,12 +30,18 @@ func TestGoalsOfGroups(t *testing.T) {
 
 // TestExcessOfUncountedConflicts: a goal that does not count all conflicts shows minimums, also after the plan.
 func TestExcessOfUncountedConflicts(t *testing.T) {
-	for v, want := range map[float64]string{0: "at least 0 conflicts", 50: "at least 50 conflicts"} {
-		if got := excessText(plan.Goal{Kind: plan.PodsApart, AtLeast: true}, v); got != want {
-			t.Errorf("excess %v is written %q, want %q", v, got, want)
+	p := threeZonesPlan()
+	g := &p.Goals[0]
+	g.Kind, g.Limit, g.TopologyKey, g.Excess = plan.PodsApart, 0, "", 50
+	p.After.Excess[g.ID] = 0
+	for atLeast, want := range map[bool]string{false: "  50 conflicts    met\n", true: "  at least 50 conflicts  at least 0 conflicts\n"} {
+		g.AtLeast = atLeast
+		var b bytes.Buffer
+		if err := report.Plan(&b, report.Table, p); err != nil {
+			t.Fatal(err)
 		}
-	}
-	if got := excessText(plan.Goal{Kind: plan.PodsApart}, 1); got != "1 conflict" {
-		t.Errorf("a counted conflict is written %q", got)
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("AtLeast %v: want %q in\n%s", atLeast, want, b.String())
+		}
 	}
 }
