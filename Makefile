@@ -224,7 +224,7 @@ peer: ## bin/descheduler, for the comparison benchmarks
 	cd "$$(go mod download -json $(PEER) | sed -n 's/^\t"Dir": "\(.*\)",*$$/\1/p')" && CGO_ENABLED=0 go build -mod=readonly -ldflags "-s -w" -o $(BIN)/descheduler ./cmd/descheduler
 
 .PHONY: test-peer
-test-peer: ## converted policies beside the plugins of the descheduler, from its module: every field, every published policy, 400 random clusters (PEER_TEST="-args -clusters 100" for more)
+test-peer: ## converted policies beside the plugins of the descheduler, from its module: every field, every value of the chart, every published policy, 600 random clusters (PEER_TEST="-args -clusters 100" for more)
 	cd lab/descheduler && go test -count=1 -timeout 20m -v . $(PEER_TEST)
 
 .PHONY: quality
