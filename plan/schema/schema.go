@@ -1,8 +1,7 @@
 // Package schema contains the JSON Schema (draft 2020-12) of the documents that Evenkeel writes.
 //
-// The schemas state the fields of a Plan, a RunReport and a Comparison for the programs that read
-// these documents. A test compares the schemas with the Go types. The package never validates
-// documents.
+// The schemas state the fields of a Plan, a RunReport and a Comparison for the programs that read these documents. A
+// test compares the schemas with the Go types. The package never validates documents.
 package schema
 
 import _ "embed"
