@@ -129,6 +129,11 @@ test-chart: lab ## goldens of the chart, and helm install in the lab
 	cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm && EVENKEEL_HELM=$(BIN)/helm go test -count=1 .
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m ./charttest
 
+.PHONY: test-guides
+test-guides: lab ## the commands of docs/coming-from.md as they are written, with helm, kubectl and the descheduler's own chart (10 minutes)
+	cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm
+	cd lab && EVENKEEL_PEER_CHART="$$(go mod download -json $(PEER) | sed -n 's/^\t"Dir": "\(.*\)",*$$/\1/p')/charts/descheduler" EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 20m -v ./guides
+
 # The plugins of an older kube-scheduler run in a process of their own, which is built with the modules of that version.
 # The first build of a version takes about 4 minutes of CPU time (measured for 1.33, 1.34 and 1.35).
 $(BIN)/real%: FORCE
@@ -153,6 +158,10 @@ calibration: ## 20,000 placements on 100 to 300 nodes with the whole algorithm o
 test-oracle: $(BIN)/real136 ## 5,000 placements each against the plugins of 1.37 and 1.36, and 2,000 with node sampling
 	cd lab/oracle && go test -count=1 -timeout 10m -short ./...
 	cd lab/oracle && go test -count=1 -timeout 10m -short . -oracle.old=$(BIN)/real136
+
+.PHONY: conformance
+conformance: ## compare plans with 237 recorded cases of the descheduler's plugins (seconds); CASES=DIR compares other cases in the same format
+	go test -count=1 -v -run TestConformance ./verify/conformance $(if $(CASES),-args -cases $(abspath $(CASES)))
 
 .PHONY: fuzz
 fuzz: ## run each fuzz test for one minute
@@ -213,6 +222,10 @@ PEER := sigs.k8s.io/descheduler@v0.36.0
 .PHONY: peer
 peer: ## bin/descheduler, for the comparison benchmarks
 	cd "$$(go mod download -json $(PEER) | sed -n 's/^\t"Dir": "\(.*\)",*$$/\1/p')" && CGO_ENABLED=0 go build -mod=readonly -ldflags "-s -w" -o $(BIN)/descheduler ./cmd/descheduler
+
+.PHONY: test-peer
+test-peer: ## converted policies beside the plugins of the descheduler, from its module: every field, every value of the chart, every published policy, 600 random clusters (PEER_TEST="-args -clusters 100" for more)
+	cd lab/descheduler && go test -count=1 -timeout 20m -v . $(PEER_TEST)
 
 .PHONY: quality
 quality: ## quality of plans: 500 clusters against the lower bound, 500 against the best plan, and a day of 1,000 nodes

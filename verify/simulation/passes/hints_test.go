@@ -2,6 +2,7 @@ package passes
 
 import (
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -20,14 +21,25 @@ func nodesByName(s *cluster.Snapshot, names []string) (out []cluster.NodeID) {
 // keepEmpty puts a hint on each node that the plan has emptied with hints, as the controller does.
 func (c *Simulation) keepEmpty(pl plan.Plan, run string) {
 	for _, g := range pl.Goals {
-		if g.Kind != plan.NodeEmpty || g.KeepEmptyFor == 0 || pl.After.Excess[g.ID] > 0 || len(pl.Hints) == 0 ||
+		keep := c.keepEmptyFor(g.Strategy)
+		if g.Kind != plan.NodeEmpty || keep == 0 || pl.After.Excess[g.ID] > 0 || len(pl.Hints) == 0 ||
 			slices.ContainsFunc(c.o.Pods, func(p *corev1.Pod) bool { return p.Spec.NodeName == g.Subject.Name }) {
 			continue
 		}
 		c.changeNode(g.Subject.Name, func(n *corev1.Node) (*corev1.Node, bool) {
-			return hints.WithHint(n, hints.KeepEmpty(n.Name, hints.Kind(pl.Hints[0].Kind), run, c.now.Add(g.KeepEmptyFor)))
+			return hints.WithHint(n, hints.KeepEmpty(n.Name, hints.Kind(pl.Hints[0].Kind), run, c.now.Add(keep)))
 		})
 	}
+}
+
+// keepEmptyFor returns how long a hint stays on the nodes that the strategy empties.
+func (c *Simulation) keepEmptyFor(strategy string) time.Duration {
+	for _, st := range c.conf.BuildStrategies() {
+		if e, empties := st.Strategy.(interface{ KeepEmptyFor() time.Duration }); empties && st.Name == strategy {
+			return e.KeepEmptyFor()
+		}
+	}
+	return 0
 }
 
 // removeExpiredHints removes the hints that have expired, as the controller does before a pass.
