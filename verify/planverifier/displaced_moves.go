@@ -43,10 +43,10 @@ func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 
 // contributesToGoal reports whether a move can contribute to one of its goals. For a node goal, the
 // pod must leave that node and use the goal's resource. For a goal about a group, the pod must
-// belong to the group, leave a node that the goal counts, and land in another domain that it counts. For a goal about
-// anti-affinity, the pod must be in conflict with another pod. For a topology spread constraint,
-// the pod must leave its node and be in the namespace. A goal about a pod needs a move of that pod,
-// to another node unless the replacement may return.
+// belong to the group, leave a node that the goal counts, and land in another domain that it counts.
+// For a goal about anti-affinity, the pod must be in conflict with another pod. For a topology spread
+// constraint, the pod must leave its node and be in the namespace. A goal about a pod needs a move of
+// that pod, to another node unless the replacement may return.
 func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 	pod := r.pods[m.Pod.String()]
 	if pod == nil {
