@@ -74,7 +74,8 @@ func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 	})
 }
 
-// countsPodsOn reports whether a goal about a group counts the pods on a node. Duplicates counts them on nodes in scope.
+// countsPodsOn reports whether a goal about a group counts the pods on a node. Duplicates counts only
+// those on nodes in scope.
 func countsPodsOn(r *verifier, g plan.Goal, node string) bool {
 	s, n := r.rules.strategyOf(plan.Move{Strategy: g.Strategy}), r.nodes[node]
 	return g.Kind != plan.CountAtMost || s == nil || !s.CountsScope || n == nil || isInScope(r, s, n)
