@@ -35,6 +35,8 @@ type Pass struct {
 	// EvictedAgain counts the evictions of replicas that were moved within the last hour. EvictedAgainSoon counts
 	// the evictions of replicas that were moved within the shortest backoff.
 	EvictedAgain, EvictedAgainSoon int
+	// EvictedAfterPlan counts those of EvictedAgain whose earlier replacement landed on the node that the plan names.
+	EvictedAfterPlan int
 	// BackedOff counts the evictions of workloads in backoff.
 	BackedOff int
 	// Over is the number of node goals with excess after the pass. Goals is the number of all node
@@ -174,9 +176,12 @@ func (c *Simulation) replacePod(i int, m plan.Move, s *cluster.Snapshot, to clus
 		}
 		if c.now.Sub(l.moved) < time.Hour {
 			out.EvictedAgain++
+			if l.asPlanned {
+				out.EvictedAfterPlan++
+			}
 		}
 	}
-	l.moved = c.now
+	l.moved, l.asPlanned = c.now, to != cluster.NoNode && s.Nodes[to].Name == m.To
 	fresh := *old
 	fresh.UID = types.UID(fmt.Sprintf("%s@%d", old.Name, c.now.Unix()))
 	fresh.CreationTimestamp = metav1.NewTime(c.now)
