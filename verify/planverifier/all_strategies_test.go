@@ -86,6 +86,9 @@ func TestNoPlanOfAllStrategiesBreaksARule(t *testing.T) {
 		for _, of := range append([]plan.Proposal{{Mode: plan.Automatic, Plan: m.plan}}, m.plan.Proposals...) {
 			for _, x := range of.Plan.Moves {
 				countMove(moves, of.Plan, x)
+				if m.isUnready(x) {
+					moves["not Ready"]++
+				}
 			}
 			if b := of.Plan.Bound; b.MinForPlan > len(of.Plan.Moves) {
 				t.Errorf("seed %d, %s: the bound of the plan is %d evictions, but it has %d moves", seed, of.Mode, b.MinForPlan, len(of.Plan.Moves))
@@ -99,11 +102,17 @@ func TestNoPlanOfAllStrategiesBreaksARule(t *testing.T) {
 	}
 	t.Logf("%d plans, %d violations, moves: %v", *allStrategyPlans, bad, moves)
 	for _, what := range slices.Concat(simulation.AddedStrategies, []string{"hot", "zones", "eviction", "deletion", "return", "two constraints",
-		"NodeBelow", "SkewAtMost", "CountAtMost", "PodsApart", "PodAway", "NodeEmpty"}) {
+		"not Ready", "NodeBelow", "SkewAtMost", "CountAtMost", "PodsApart", "PodAway", "NodeEmpty"}) {
 		if least := *allStrategyPlans / 40; moves[what] < least {
 			t.Errorf("%s: %d moves, want at least %d", what, moves[what], least)
 		}
 	}
+}
+
+// isUnready reports whether the pod of the move runs and is not Ready.
+func (m modeCase) isUnready(x plan.Move) bool {
+	p := m.snapshot.PodByKey(x.Pod.String())
+	return !p.Ready && !p.Terminal
 }
 
 // countMove counts a move by its strategy, by the kinds of its goals, and by how the pod leaves.
