@@ -22,8 +22,9 @@ var keptAnnotationPrefixes = []string{"evenkeel.io/", "descheduler.alpha.kuberne
 	"weave.works/kured-reboot-in-progress", "machineconfiguration.openshift.io/desiredDrain", "scheduling.x-k8s.io/", "pod-group.scheduling.sigs.k8s.io", "leaderworkerset.sigs.k8s.io/name", "jobset.sigs.k8s.io/jobset-name"}
 
 // Redact returns copies without environment variables, commands, addresses, and annotations that
-// no decision depends on. It replaces image names by hashes. It keeps names and labels, because
-// decisions depend on them. The redacted snapshot results in the same plan.
+// no decision depends on. It replaces image names by hashes, and keeps only the names of
+// deschedulers (IsDescheduler). It keeps names and labels of objects, because decisions depend on
+// them. The redacted snapshot results in the same plan.
 func Redact(o *Objects) *Objects {
 	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Usage: redactUsage(o.Usage),
 		PlannerState: o.PlannerState, PlannerStateError: o.PlannerStateError, EventsError: o.EventsError, Redacted: true}
@@ -137,7 +138,25 @@ func hashImage(image string) string {
 		image += ":latest" // the tag that Kubernetes assumes
 	}
 	sum := sha256.Sum256([]byte(image))
-	return "redacted/" + hex.EncodeToString(sum[:8]) + ":latest"
+	hash := hex.EncodeToString(sum[:8])
+	if name := ImageName(image); IsDescheduler(name) {
+		return "redacted/" + hash + "/" + name + ":latest"
+	}
+	return "redacted/" + hash + ":latest"
+}
+
+// ImageName returns the last part of an image name without tag and digest: descheduler for
+// registry.k8s.io/descheduler/descheduler:v0.36.0.
+func ImageName(image string) string {
+	name, _, _ := strings.Cut(image[strings.LastIndexByte(image, '/')+1:], "@")
+	name, _, _ = strings.Cut(name, ":")
+	return name
+}
+
+// IsDescheduler reports whether a program of this name evicts pods to move them, such as descheduler,
+// koord-descheduler and ose-descheduler. Plans name such programs.
+func IsDescheduler(program string) bool {
+	return program == "descheduler" || strings.HasSuffix(program, "-descheduler")
 }
 
 // PodSpecs returns the spec of a pod, or the pod spec in the template of a workload. It returns nil

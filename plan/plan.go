@@ -53,6 +53,8 @@ type Plan struct {
 	// WindowLimits are the configuration keys of the limits of open windows that apply beside the limits of the
 	// configuration, such as windows.allow[0].limits.
 	WindowLimits []string `json:"windowLimits,omitempty"`
+	// OtherDeschedulers are the other programs that evict pods to move them, sorted by namespace, kind and name.
+	OtherDeschedulers []OtherDescheduler `json:"otherDeschedulers,omitempty"`
 	// Blocks are the reasons why planned moves are not executed.
 	Blocks []EvictionBlock `json:"blocks,omitempty"`
 	// SearchLimitReached names the limit that ended the search early. It is empty if the search was complete.

@@ -15,6 +15,9 @@ import (
 // writePlan writes the verdict on a plan and then all of its sections.
 func (t *table) writePlan(p plan.Plan, subject, effect string) {
 	t.writeVerdict(p, subject, effect)
+	if warning := otherDeschedulersText(p.OtherDeschedulers, t.wide); warning != "" {
+		t.addLine("%s", t.paint(yellow, warning))
+	}
 	t.writeBlocks(p.Blocks, p.TakenAt)
 	t.writeOrigin(p)
 	t.writeGoals(p)

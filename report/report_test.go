@@ -24,8 +24,8 @@ func compareWithGolden(t *testing.T, name string, got []byte) {
 func samplePlans() map[string]plan.Plan {
 	return map[string]plan.Plan{"three-zones": threeZonesPlan(), "nothing-to-do": nothingToDoPlan(), "blocked": blockedByBudgetPlan(), "hot-nodes": hotNodesPlan(),
 		"hostile": hostileNamesPlan(), "proposals": proposalsPlan(), "steering-hints": steeringHintsPlan(), "untrusted-schedulers": untrustedSchedulersPlan(),
-		"evictions-blocked": evictionsBlockedPlan(),
-		"pressure-hints":    pressureHintsPlan(), "nothing-judged": nothingJudgedPlan()}
+		"evictions-blocked": evictionsBlockedPlan(), "other-deschedulers": otherDeschedulersPlan(),
+		"pressure-hints": pressureHintsPlan(), "nothing-judged": nothingJudgedPlan()}
 }
 
 func TestPlanGolden(t *testing.T) {

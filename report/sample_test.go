@@ -103,6 +103,18 @@ func evictionsBlockedPlan() plan.Plan {
 	return p
 }
 
+// otherDeschedulersPlan returns a plan for a cluster in which more deschedulers run than the table names.
+func otherDeschedulersPlan() plan.Plan {
+	p := nothingToDoPlan()
+	p.OtherDeschedulers = []plan.OtherDescheduler{
+		{Program: "descheduler", Kind: "Deployment", Namespace: "kube-system", Name: "descheduler"},
+		{Program: "koord-descheduler", Kind: "Deployment", Namespace: "koordinator-system", Name: "koord-descheduler"},
+		{Program: "descheduler", Kind: "CronJob", Namespace: "ops", Name: "night\x1b[2J"},
+		{Program: "descheduler", Kind: "Pod", Namespace: "ops", Name: "by-hand"},
+	}
+	return p
+}
+
 // nothingToDoPlan returns a plan without unmet goals.
 func nothingToDoPlan() plan.Plan {
 	p := newPlan()

@@ -42,6 +42,7 @@ const planExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"3f
  "goals":[{"id":"g1","strategy":"zones","kind":"SkewAtMost","subject":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"d"},
    "topologyKey":"topology.kubernetes.io/zone","limit":1,"weight":1,"excess":2}],
  "strategies":[{"name":"zones","goals":4,"unmet":1,"due":true}],"takenAtEstimated":true,
+ "otherDeschedulers":[{"program":"descheduler","kind":"Deployment","namespace":"kube-system","name":"descheduler"}],
  "before":{"nodes":[{"name":"n1","zone":"z1","requested":{"cpu":0.8},"used":{"cpu":0.61}}],"utilization":{"cpu":{"max":0.9,"mean":0.5,"stddev":0.2}},
    "excess":{"g1":2},
    "workloads":[{"namespace":"shop","kind":"Deployment","name":"d","zones":{"z1":1,"z2":1,"z3":4},"skew":3,"failureCategory":2,"categoryCertain":true}]},
@@ -161,7 +162,7 @@ func TestEnumsAreComplete(t *testing.T) {
 // optionalFields are the fields that a valid document may lack, as field or field@parent.
 // All other fields are required.
 var optionalFields = []string{"takenAtEstimated", "uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject",
-	"namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement", "unmet", "unmetGoals", "replan"}
+	"namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement", "unmet", "unmetGoals", "replan", "otherDeschedulers"}
 
 // isFreeForm lists the objects with arbitrary keys.
 var isFreeForm = []string{"counts", "requested", "used", "utilization", "excess", "zones", "residualByGoal", "rejections"}

@@ -1,11 +1,13 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -17,11 +19,21 @@ const (
 	instanceLabel = "app.kubernetes.io/instance"
 )
 
-// otherDeschedulersInput names other programs in the cluster that evict pods to move them. Such programs ignore
-// Evenkeel's goals, limits and back-offs, and may undo its moves.
-func otherDeschedulersInput(s *cluster.Snapshot, age string) plan.Input {
-	in := plan.Input{Source: "others", Age: age, Coverage: 1, Problems: []string{}}
-	var movers, releases []string
+// otherDeschedulers returns the other programs in the cluster that evict pods to move them. It recognizes them by
+// the images and labels of their pods and pod templates. A Deployment without replicas and a suspended CronJob count
+// only as long as a pod of theirs runs.
+func otherDeschedulers(s *cluster.Snapshot) []plan.OtherDescheduler {
+	seen := map[plan.OtherDescheduler]bool{}
+	for _, d := range s.Objects.Deployments {
+		if t := &d.Spec.Template; cluster.ReplicasOrDefault(d.Spec.Replicas) > 0 {
+			addDescheduler(seen, "Deployment", d, t.Labels, &t.Spec)
+		}
+	}
+	for _, c := range s.Objects.CronJobs {
+		if t := &c.Spec.JobTemplate.Spec.Template; c.Spec.Suspend == nil || !*c.Spec.Suspend {
+			addDescheduler(seen, "CronJob", c, t.Labels, &t.Spec)
+		}
+	}
 	asked := make([]bool, len(s.Workloads)) // workloads already checked; all pods of a workload are alike
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -31,41 +43,68 @@ func otherDeschedulersInput(s *cluster.Snapshot, age string) plan.Input {
 		if p.Workload != cluster.NoWorkload {
 			asked[p.Workload] = true
 		}
-		o := p.Object
-		switch {
-		case isDescheduler(o.Labels, &o.Spec):
-			movers = append(movers, "pod "+o.Namespace+"/"+o.Name)
-		case o.Labels[nameLabel] == "evenkeel":
+		kind, owner := ownerToRemove(s, p)
+		addDescheduler(seen, kind, owner, p.Object.Labels, &p.Object.Spec)
+	}
+	out := make([]plan.OtherDescheduler, 0, len(seen))
+	for o := range seen {
+		out = append(out, o)
+	}
+	slices.SortFunc(out, func(a, b plan.OtherDescheduler) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name),
+			cmp.Compare(a.Program, b.Program))
+	})
+	return out
+}
+
+// ownerToRemove returns the object that creates the pod again: the CronJob of a Job, another workload, or the pod.
+func ownerToRemove(s *cluster.Snapshot, p *cluster.Pod) (kind string, o metav1.Object) {
+	if c := metav1.GetControllerOfNoCopy(p.Object); c != nil && c.Kind == "Job" && len(p.Owners) > 1 {
+		return "CronJob", p.Owners[len(p.Owners)-1]
+	}
+	if w := s.WorkloadOf(p); w != nil {
+		return w.Kind, &metav1.ObjectMeta{Namespace: w.Namespace, Name: w.Name}
+	}
+	return "Pod", p.Object
+}
+
+func addDescheduler(seen map[plan.OtherDescheduler]bool, kind string, o metav1.Object, labels map[string]string, spec *corev1.PodSpec) {
+	if program := deschedulerProgram(labels, spec); program != "" {
+		seen[plan.OtherDescheduler{Program: program, Kind: kind, Namespace: o.GetNamespace(), Name: o.GetName()}] = true
+	}
+}
+
+// deschedulerProgram returns the program that a pod runs if it is a descheduler, and "" otherwise. Images of other
+// registries may have other names, so a pod with a label of kubernetes-sigs/descheduler counts too.
+func deschedulerProgram(labels map[string]string, spec *corev1.PodSpec) string {
+	for i := range spec.Containers {
+		if name := cluster.ImageName(spec.Containers[i].Image); cluster.IsDescheduler(name) {
+			return name
+		}
+	}
+	if cluster.IsDescheduler(labels[nameLabel]) {
+		return labels[nameLabel]
+	}
+	if labels["app"] == "descheduler" || labels["k8s-app"] == "descheduler" {
+		return "descheduler"
+	}
+	return ""
+}
+
+// otherReleasesInput names the releases of Evenkeel in the cluster if there are several.
+func otherReleasesInput(s *cluster.Snapshot, age string) plan.Input {
+	in := plan.Input{Source: "others", Age: age, Coverage: 1, Problems: []string{}}
+	var releases []string
+	for i := range s.Pods {
+		if o := s.Pods[i].Object; !s.Pods[i].Terminal && o.Labels[nameLabel] == "evenkeel" {
 			releases = append(releases, o.Namespace+"/"+o.Labels[instanceLabel])
 		}
 	}
-	for _, c := range s.Objects.CronJobs {
-		if t := &c.Spec.JobTemplate.Spec.Template; isDescheduler(t.Labels, &t.Spec) && (c.Spec.Suspend == nil || !*c.Spec.Suspend) {
-			movers = append(movers, "CronJob "+c.Namespace+"/"+c.Name)
-		}
-	}
-	slices.Sort(movers)
 	slices.Sort(releases)
-	if n := len(movers); n > 0 {
-		in.Problems = append(in.Problems, fmt.Sprintf("a descheduler runs too (%s): each may undo what the other does; let only one evict", joinUpToThree(movers)))
-	}
 	if releases = slices.Compact(releases); len(releases) > 1 {
 		in.Problems = append(in.Problems, fmt.Sprintf("evenkeel runs as %d releases (%s): none counts the evictions of another; let only one have dryRun: false", len(releases), joinUpToThree(releases)))
 	}
 	return in
-}
-
-// isDescheduler recognizes kubernetes-sigs/descheduler by the label of its chart or manifests, or by its image.
-func isDescheduler(labels map[string]string, spec *corev1.PodSpec) bool {
-	const name = "descheduler"
-	if labels[nameLabel] == name || labels["app"] == name {
-		return true
-	}
-	return slices.ContainsFunc(spec.Containers, func(c corev1.Container) bool {
-		image, _, _ := strings.Cut(c.Image[strings.LastIndexByte(c.Image, '/')+1:], ":")
-		image, _, _ = strings.Cut(image, "@")
-		return image == name
-	})
 }
 
 func joinUpToThree(names []string) string {

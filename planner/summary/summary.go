@@ -35,6 +35,7 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 		Inputs:     planInputs(c),
 		Blocks:     Blocks(c), WindowLimits: c.Limits.WindowKeys(),
 		Pressure: PressureHints(c), HintsNoData: hintsWithoutDataReason(c),
+		OtherDeschedulers: otherDeschedulers(c.Snapshot),
 	}
 	if _, spent := c.PredictionLimitReached(); spent {
 		pods := out.Rejections.Counts[plan.PredictionLimitReached]
