@@ -91,6 +91,35 @@ func TestStrategyRuleWarnings(t *testing.T) {
 	}
 }
 
+// TestArgumentWarnings checks the warnings about arguments that match every healthy pod.
+func TestArgumentWarnings(t *testing.T) {
+	const every = "without a status it also matches every healthy pod, so each pod is replaced again once it is older than "
+	for args, want := range map[string]string{
+		"conditions: [{type: Ready}]":                                       "strategies[0].args.conditions[0]: " + every + "10m",
+		"conditions: [{type: Ready}], minAge: 2h":                           "strategies[0].args.conditions[0]: " + every + "2h",
+		"conditions: [{type: DisruptionTarget}, {type: PodScheduled}]":      "strategies[0].args.conditions[1]: " + every + "10m",
+		"conditions: [{type: Ready}], ownerKinds: {include: [Deployment]}":  "strategies[0].args.conditions[0]: " + every + "10m",
+		"conditions: [{type: Ready}], maxAge: 24h":                          "",
+		"conditions: [{type: Ready, minTimeSinceTransition: 1h}]":           "",
+		"conditions: [{type: Ready, status: \"False\"}]":                    "",
+		"conditions: [{type: Ready, reason: ContainersNotReady}]":           "",
+		"conditions: [{type: Ready}], states: [Pending]":                    "",
+		"conditions: [{type: Ready}], exitCodes: [1]":                       "",
+		"conditions: [{type: DisruptionTarget}]":                            "",
+		"conditions: [{type: example.com/Stuck}, {type: DisruptionTarget}]": "",
+		"conditions: [{type: ContainersReady, reason: ContainersNotReady}]": "",
+	} {
+		c, err := config.Load("c.yaml", []byte(minimalConfig+"strategies: [{name: old, type: Lifetime, schedule: \"@hourly\", args: {"+args+"}}]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(c.Warnings(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)), "; ")
+		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
+
 // TestSuspiciousSettingWarnings checks warnings about limits that permit no eviction, strategies that are never
 // due in an allow window, and fewer protections than the default.
 func TestSuspiciousSettingWarnings(t *testing.T) {

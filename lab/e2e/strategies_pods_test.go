@@ -29,7 +29,7 @@ func TestStrategiesSinglePods(t *testing.T) {
 		"restarts": {"{name: s, type: Restarts, schedule: \"0 * * * *\", args: {minRestarts: 5}}",
 			func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = 7 }, false, false},
 		"crash loop": {"{name: s, type: Restarts, schedule: \"0 * * * *\", args: {minRestarts: 5, states: [CrashLoopBackOff]}}", crashPod, false, true},
-		"lifetime": {"{name: s, type: Lifetime, schedule: \"0 * * * *\", args: {ownerKinds: {include: [Deployment]}, " +
+		"lifetime": {"{name: s, type: Lifetime, schedule: \"0 * * * *\", args: {minAge: 0s, ownerKinds: {include: [Deployment]}, " +
 			"conditions: [{type: example.com/Stuck, status: \"True\", minTimeSinceTransition: 10m}]}}",
 			func(p *corev1.Pod) {
 				p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: "example.com/Stuck",
