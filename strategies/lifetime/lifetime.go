@@ -48,7 +48,7 @@ type Strategy struct {
 	scope cluster.Scope
 }
 
-// defaultMinAge is MinAge if the arguments set neither MinAge nor MaxAge: the time that most pods need at most to start.
+// defaultMinAge is MinAge if the arguments set neither MinAge nor MaxAge. Most pods start within this time.
 const defaultMinAge = arg.Duration(10 * time.Minute)
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
