@@ -120,6 +120,30 @@ func TestArgumentWarnings(t *testing.T) {
 	}
 }
 
+// TestPodUsageWarnings checks the warnings about levels for resources that Prometheus measures only of nodes.
+func TestPodUsageWarnings(t *testing.T) {
+	const want = "strategies[0].args.target.disk: Prometheus measures disk of nodes but not of pods, so no pod leaves a node for it " +
+		"(want load.prometheus.podQueries.disk, or when: {disk: ...} beside a level for cpu or memory)"
+	for text, want := range map[string]string{
+		"queries: {disk: x}|target: {disk: 0.5, cpu: 0.5}":                                    want,
+		"queries: {disk: x}, podQueries: {disk: x}|target: {disk: 0.5}":                       "",
+		"queries: {disk: x}|target: {cpu: 0.5}, when: {disk: 0.5}":                            "",
+		"queries: {cpu: x}, preset: none|target: {cpu: 0.5}":                                  "", // estimated from requests
+		"queries: {cpu: x, disk: x}, preset: none, podQueries: {disk: x}|target: {disk: 0.5}": "",
+		"queries: {disk: x}, preset: none|target: {disk: 0.5}":                                want,
+	} {
+		source, args, _ := strings.Cut(text, "|")
+		c, err := config.Load("c.yaml", []byte(minimalConfig+"load: {source: prometheus, prometheus: {url: \"http://p\", "+source+"}}\n"+
+			"strategies: [{name: hot, type: NodeLoad, schedule: \"@hourly\", args: {basis: load, "+args+"}}]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(c.Warnings(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)), "; "); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestSuspiciousSettingWarnings checks warnings about limits that permit no eviction, strategies that are never
 // due in an allow window, and fewer protections than the default.
 func TestSuspiciousSettingWarnings(t *testing.T) {
