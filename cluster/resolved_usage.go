@@ -34,8 +34,9 @@ const (
 // If a pod's newest sample is much older than the newest sample of its node, the usage of the pod is
 // unknown.
 //
-// The ratios of pods of resources other than cpu and memory need not add up to that of their node. For example, several
-// pods can wait for cpu at the same time. If they exceed it together, each pod frees only its share of the node's ratio.
+// The ratios of pods of resources other than cpu and memory need not add up to that of their node. For example,
+// several pods can wait for cpu at the same time. If they exceed it together, each pod frees only its share of the
+// node's ratio.
 //
 // If the newest measurement of a node differs from the statistic, the higher value counts, and the
 // difference is uncertain. The usage of a pod that left is also uncertain while a rate still
