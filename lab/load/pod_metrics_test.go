@@ -31,8 +31,8 @@ func stallApps() []seed.App {
 	}
 }
 
-// pressureExporter serves the counters of pressure stall information (PSI) of kubelets and of node_exporter for the pods
-// of a namespace. Pods wait independently of each other, so the ratio of a node is less than the sum of its pods.
+// pressureExporter serves the counters of pressure stall information (PSI) of kubelets and of node_exporter for the
+// pods of a namespace. Pods wait independently of each other, so the ratio of a node is less than the sum of its pods.
 type pressureExporter struct {
 	ns       string
 	mu       sync.Mutex
