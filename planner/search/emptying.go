@@ -35,23 +35,6 @@ type stuckPod struct {
 
 const noPod = cluster.PodID(-1)
 
-// emptyNodes makes the steps that empty nodes. If there are any, other moves may have become
-// possible, and the final pass follows.
-func (c *Search) emptyNodes() {
-	goals := goal.Emptying{Tracker: c.Goals}.Unmet()
-	if len(goals) == 0 {
-		return
-	}
-	e := &emptyingSearch{&c.goalSearch, map[string]int{}, c.finalPassPredictions()}
-	was := len(c.Moves)
-	for _, closed := range []bool{true, false} {
-		goals = e.emptyEach(goals, closed)
-	}
-	if len(c.Moves) > was {
-		c.finalPass()
-	}
-}
-
 // emptyEach tries each node once, and returns the goals whose nodes have no acceptable landing for
 // a pod. If closed is set, nodes that may still be emptied take no replacements.
 func (e *emptyingSearch) emptyEach(goals []int, closed bool) (again []int) {
@@ -79,7 +62,7 @@ func (e *emptyingSearch) emptyEach(goals []int, closed bool) (again []int) {
 			e.emptied[e.Goals.Goals[g].Strategy]++
 			continue
 		}
-		if stuck[g] = by; closed && dependsOnLanding(by.reason.Code) {
+		if stuck[g] = by; dependsOnLanding(by.reason.Code) {
 			again = append(again, g)
 		}
 	}
@@ -182,24 +165,34 @@ func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, useHints bool) 
 	return by
 }
 
-// movePods moves the pods in as many waves as they need. It returns the first pod that cannot be moved.
+// movePods moves the pods in as many waves as they need. If the replacement of a pod has no acceptable landing yet,
+// movePods tries the pod again after others have moved. It returns the first pod that cannot be moved.
 func (e *emptyingSearch) movePods(g int, pods []cluster.PodID) stuckPod {
 	for len(pods) > 0 {
+		first := stuckPod{pod: noPod}
 		var later []cluster.PodID
 		for i, pod := range pods {
 			if e.wave.Full() {
 				later = append(later, pods[i:]...)
 				break
 			}
-			switch a, reason := e.tryCandidate(pod, g); a {
-			case joinsLater:
-				later = append(later, pod)
-			case refused:
+			a, reason := e.tryCandidate(pod, g)
+			if a == joined {
+				continue
+			}
+			if later = append(later, pod); a == refused && first.pod == noPod {
+				first = stuckPod{pod, reason}
+			}
+			if a == refused && reason.Code != "" && !dependsOnLanding(reason.Code) {
 				return stuckPod{pod, reason}
 			}
 		}
-		if len(e.wave.steps) == 0 && len(later) > 0 {
+		switch {
+		case len(e.wave.steps) > 0:
+		case first.pod == noPod:
 			return stuckPod{later[0], e.noRoomReason(later[0])}
+		default:
+			return first
 		}
 		for _, m := range e.closeWave() {
 			later = append(later, m.Pod)
