@@ -129,6 +129,11 @@ test-chart: lab ## goldens of the chart, and helm install in the lab
 	cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm && EVENKEEL_HELM=$(BIN)/helm go test -count=1 .
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m ./charttest
 
+.PHONY: test-guides
+test-guides: lab ## the commands of docs/coming-from.md as they are written, with helm, kubectl and the descheduler's own chart (10 minutes)
+	cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm
+	cd lab && EVENKEEL_PEER_CHART="$$(go mod download -json $(PEER) | sed -n 's/^\t"Dir": "\(.*\)",*$$/\1/p')/charts/descheduler" EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 20m -v ./guides
+
 # The plugins of an older kube-scheduler run in a process of their own, which is built with the modules of that version.
 # The first build of a version takes about 4 minutes of CPU time (measured for 1.33, 1.34 and 1.35).
 $(BIN)/real%: FORCE

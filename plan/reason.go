@@ -114,6 +114,14 @@ const (
 	NoUsageData            Code = "NoUsageData"
 )
 
+// Reasons why a plan leaves a violation of another program's policy.
+const (
+	NoStrategyForThis Code = "NoStrategyForThis"
+	AllowedByStrategy Code = "AllowedByStrategy"
+	StrategyNotDue    Code = "StrategyNotDue"
+	GoalNotMet        Code = "GoalNotMet"
+)
+
 // Budgets, limits and runtime conditions that forbid an eviction, and outcomes.
 const (
 	BlockedByPDB            Code = "BlockedByPDB"

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
@@ -124,7 +125,7 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	if path == "" {
 		return p, errors.New("reading the plan: the file name is empty (use - for standard input)")
 	}
-	name, data, err := readInputFile(path, stdin, maxPlanBytes)
+	name, data, err := argument.ReadFile(path, stdin, maxPlanBytes)
 	if err != nil {
 		return p, fmt.Errorf("reading the plan: %w", err)
 	}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/evenkeel-project/evenkeel"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/config/convert"
 	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
@@ -128,36 +127,6 @@ func describeConfig(out io.Writer, name string, conf *config.Config) {
 	}
 }
 
-func newConfigConvert() *cobra.Command {
-	var o convert.Options
-	c := &cobra.Command{
-		Use: "convert FILE", Short: "Convert dynamicScheduler's rule.yaml to a configuration", Args: requireFileArgument,
-		Long: "Prints a config.yaml with comments. It sets the same label on the same nodes as dynamicScheduler does with this\n" +
-			"rule.yaml; the comments say what differs. Read it, save it, and check it with `evenkeel config check`.",
-		Example: "  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
-		RunE: func(cmd *cobra.Command, args []string) error {
-			if o.PrometheusURL != "" {
-				if err := checkHTTPURL("prometheus-url", o.PrometheusURL, "http://prometheus.monitoring:9090"); err != nil {
-					return err
-				}
-			}
-			name, data, err := readInputFile(args[0], cmd.InOrStdin(), maxInputBytes)
-			if err != nil {
-				return fmt.Errorf("reading the file to convert: %w", err)
-			}
-			o.NodeLabel = config.Default().Load.Prometheus.NodeLabel
-			text, err := convert.ToConfig(name, data, o)
-			if err != nil {
-				return err
-			}
-			_, err = io.WriteString(cmd.OutOrStdout(), text)
-			return err
-		},
-	}
-	c.Flags().StringVar(&o.PrometheusURL, "prometheus-url", "", "address of Prometheus: the value of dynamicScheduler's flag -prom")
-	return c
-}
-
 type schedulerFlags struct {
 	spreadWeight            int
 	pressure, watcher, from string
@@ -206,7 +175,7 @@ func (f *schedulerFlags) options(g *globalFlags, stdin io.Reader) (schedulerconf
 		}
 	}
 	if f.watcher != "" {
-		if err := checkHTTPURL("watcher", f.watcher, "http://evenkeel.evenkeel-system:8080"); err != nil {
+		if err := argument.CheckHTTPURL("watcher", f.watcher, "http://evenkeel.evenkeel-system:8080"); err != nil {
 			return o, err
 		}
 		// Trimaran adds /watcher itself.
@@ -215,7 +184,7 @@ func (f *schedulerFlags) options(g *globalFlags, stdin io.Reader) (schedulerconf
 	if f.from == "" {
 		return o, nil
 	}
-	name, data, err := readInputFile(f.from, stdin, maxInputBytes)
+	name, data, err := argument.ReadFile(f.from, stdin, argument.MaxFileBytes)
 	if err != nil {
 		return o, fmt.Errorf("--from-policy: %w", err)
 	}
@@ -225,41 +194,4 @@ func (f *schedulerFlags) options(g *globalFlags, stdin io.Reader) (schedulerconf
 	}
 	o.Profile = convert.SchedulerProfile(policy)
 	return o, nil
-}
-
-// maxInputBytes is the largest file that a conversion reads. Typical files have a few kilobytes.
-const maxInputBytes = 1 << 20
-
-// readInputFile reads a file, or standard input for the path "-". It fails above limit bytes. name describes the
-// input.
-func readInputFile(path string, stdin io.Reader, limit int64) (name string, data []byte, err error) {
-	name, in := "standard input", stdin
-	if path != "-" {
-		f, err := os.Open(path)
-		if err != nil {
-			return path, nil, err
-		}
-		defer f.Close()
-		name, in = path, f
-	}
-	data, err = io.ReadAll(io.LimitReader(in, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = fmt.Errorf("%s is larger than %d MiB", name, limit>>20)
-	}
-	return name, data, err
-}
-
-// checkHTTPURL returns an error if text is not the URL of an HTTP server without credentials and parameters.
-func checkHTTPURL(flag, text, example string) error {
-	u, err := url.Parse(text)
-	switch {
-	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return fmt.Errorf("--%s: %q is not a URL (want one such as %s)", flag, text, example)
-	case u.User != nil:
-		return fmt.Errorf("--%s: contains a user or a password (want one such as %s, and a tokenFile)", flag, example)
-	case u.RawQuery != "":
-		return fmt.Errorf("--%s: %q has parameters, which requests would lose, because Evenkeel appends its own path and parameters (want one such as %s)",
-			flag, text, example)
-	}
-	return nil
 }

@@ -153,6 +153,8 @@ type planningFlags struct {
 	input          inputFlags
 	config, output string
 	strategies     []string
+	// allSamples makes the plan list all rejections instead of the first ones of each code.
+	allSamples bool
 }
 
 func (f *planningFlags) add(fl *pflag.FlagSet) {
@@ -189,6 +191,9 @@ func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) 
 	strategies := conf.BuildStrategies()
 	opts := conf.PlannerOptions()
 	opts.Trust.PlanUntrusted = true // such a plan is only shown
+	if f.allSamples {
+		opts.SamplesPerCode = -1
+	}
 	in := &planningInput{format: format, conf: conf, planner: planner.New(opts), strategies: strategies}
 	if in.due, err = dueStrategies(cmd, strategies, f.strategies); err != nil {
 		return nil, err

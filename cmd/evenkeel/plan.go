@@ -1,16 +1,21 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/policy"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
 type planFlags struct {
 	planningFlags
 	saveInput        string
+	comparePolicy    string
 	detailedExitCode bool
 }
 
@@ -18,12 +23,14 @@ func newPlan(g *globalFlags) *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
 		Use: "plan", Short: "Show which pods would be moved, and why; evicts nothing", Args: rejectArguments,
-		Example: "  evenkeel plan\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json | evenkeel plan -f -",
+		Example: "  evenkeel plan\n  evenkeel plan --compare-policy policy.yaml\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json | evenkeel plan -f -",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
 	f.add(fl)
 	fl.StringVar(&f.saveInput, "save-input", "", "write the input of the plan to this file (JSON), to plan on it again with -f")
+	fl.StringVar(&f.comparePolicy, "compare-policy", "",
+		"print what this policy of the descheduler (or the values of its chart) finds wrong here, and what the plan does about each violation (-: standard input)")
 	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false,
 		"exit with 2 if moves are planned that a pass executes or a person may approve; 1 (an error, nothing could be judged, or no usage data for a strategy that is due or for hints) takes precedence")
 	return c
@@ -31,6 +38,17 @@ func newPlan(g *globalFlags) *cobra.Command {
 
 func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	log, begun := g.logger(cmd), time.Now()
+	var compared *policy.Policy
+	if f.comparePolicy != "" {
+		name, data, err := argument.ReadFile(f.comparePolicy, cmd.InOrStdin(), argument.MaxFileBytes)
+		if err != nil {
+			return fmt.Errorf("reading the policy to compare with: %w", err)
+		}
+		if compared, err = policy.Read(name, data); err != nil {
+			return err
+		}
+		f.allSamples = true
+	}
 	in, err := f.read(cmd, g, f.saveInput)
 	if err != nil {
 		return err
@@ -39,7 +57,7 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	p := in.planner.Plan(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
 	log.Debug("planned", "moves", len(p.Moves), "minEvictions", p.Bound.MinEvictions, "observing", observed.Sub(begun), "planning",
 		time.Since(observed))
-	if err := report.Plan(cmd.OutOrStdout(), in.format, p, report.Options{Evicts: !in.conf.DryRun}); err != nil {
+	if err := f.write(cmd, in, compared, p); err != nil {
 		return err
 	}
 	if !f.detailedExitCode {
@@ -52,4 +70,13 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		return errMovesPlanned
 	}
 	return nil
+}
+
+// write prints the plan, or the comparison with the policy.
+func (f *planFlags) write(cmd *cobra.Command, in *planningInput, compared *policy.Policy, p plan.Plan) error {
+	opts := report.Options{Evicts: !in.conf.DryRun}
+	if compared != nil {
+		return report.Comparison(cmd.OutOrStdout(), in.format, compared.Compare(in.snapshot, in.conf, in.due, p), opts)
+	}
+	return report.Plan(cmd.OutOrStdout(), in.format, p, opts)
 }

@@ -42,14 +42,12 @@ func ToConfig(name string, data []byte, o Options) (string, error) {
 	switch version := top["apiVersion"]; {
 	case has("Rulename") || has("PromJob"):
 		return convertRules(name, data, o)
-	case strings.HasPrefix(version, "descheduler/"):
-		return "", fmt.Errorf("%s: this version of Evenkeel cannot convert a %s (%s)", name, top["kind"], version)
 	case version == plan.APIVersion:
 		return "", fmt.Errorf("%s: this is a %s of Evenkeel; `evenkeel config check` checks it", name, top["kind"])
 	case top["kind"] == "Policy" || has("priorities") || has("predicates"):
 		return "", fmt.Errorf("%s: this is a scheduler Policy; `evenkeel config scheduler --from-policy %s` converts it", name, name)
 	}
-	return "", fmt.Errorf("%s: this kind of file cannot be converted (want dynamicScheduler's rule.yaml, which has Rulename)", name)
+	return "", fmt.Errorf("%s: this kind of file cannot be converted (want a DeschedulerPolicy, the values of its chart, or dynamicScheduler's rule.yaml, which has Rulename)", name)
 }
 
 // convertedHeader is the beginning of the converted file, with the differences from dynamicScheduler.

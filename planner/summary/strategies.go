@@ -62,22 +62,27 @@ func statedGoals(c *search.Search) []plan.Goal {
 	return c.Goals.Goals
 }
 
-// missingUsageReason describes the usage data that a strategy by load lacks, or returns "" if the data suffices. The
-// usage of all of the strategy's resources must be known. Otherwise, an eviction for CPU could fill the disk of
-// another node.
 func missingUsageReason(c *search.Search, info settings.StrategyInfo) string {
-	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
+	scope := c.Options.Guards.Scope
 	if info.Own != nil {
 		scope = info.Own.Scope
 	}
+	return MissingUsage(c.Snapshot, scope, info.ByLoad)
+}
+
+// MissingUsage describes the usage data that a strategy needs and the snapshot lacks, or returns "" if the data
+// suffices. The usage of all of the strategy's resources must be known. Otherwise, an eviction for CPU could fill the
+// disk of another node.
+func MissingUsage(s *cluster.Snapshot, scope cluster.Scope, byLoad []string) string {
+	l := s.Usage
 	switch {
-	case len(info.ByLoad) == 0:
+	case len(byLoad) == 0:
 		return ""
 	case len(l.Resources()) == 0:
 		return noUsageReason(l)
 	}
-	for _, r := range info.ByLoad {
-		if a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage); !a.CoverageSufficient(scope) {
+	for _, r := range byLoad {
+		if a := s.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage); !a.CoverageSufficient(scope) {
 			known, all := a.Coverage(scope)
 			return fmt.Sprintf("too little usage data: the usage of %s is known for %d of %d nodes in scope", r, known, all)
 		}

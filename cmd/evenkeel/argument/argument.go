@@ -1,0 +1,48 @@
+// Package argument reads the files and checks the addresses that a person names on the command line.
+//
+// The package decides which of them are valid. It never decides what they are for.
+package argument
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+)
+
+// MaxFileBytes is the largest file that a conversion reads. Typical files have a few kilobytes.
+const MaxFileBytes = 1 << 20
+
+// ReadFile reads a file, or standard input for the path "-". It fails above limit bytes. name describes the
+// input.
+func ReadFile(path string, stdin io.Reader, limit int64) (name string, data []byte, err error) {
+	name, in := "standard input", stdin
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return path, nil, err
+		}
+		defer f.Close()
+		name, in = path, f
+	}
+	data, err = io.ReadAll(io.LimitReader(in, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = fmt.Errorf("%s is larger than %d MiB", name, limit>>20)
+	}
+	return name, data, err
+}
+
+// CheckHTTPURL returns an error if text is not the URL of an HTTP server without credentials and parameters.
+func CheckHTTPURL(flag, text, example string) error {
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return fmt.Errorf("--%s: %q is not a URL (want one such as %s)", flag, text, example)
+	case u.User != nil:
+		return fmt.Errorf("--%s: contains a user or a password (want one such as %s, and a tokenFile)", flag, example)
+	case u.RawQuery != "":
+		return fmt.Errorf("--%s: %q has parameters, which requests would lose, because Evenkeel appends its own path and parameters (want one such as %s)",
+			flag, text, example)
+	}
+	return nil
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/config/convert"
+	"github.com/evenkeel-project/evenkeel/config/convert/descheduler"
+	"github.com/evenkeel-project/evenkeel/internal/cron"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+)
+
+// convertFlags are the flags of `config convert`.
+type convertFlags struct {
+	output, schedule, prometheusURL string
+}
+
+// The values of the flag --output.
+const (
+	outputConfig = "config"
+	outputValues = "values"
+)
+
+func newConfigConvert() *cobra.Command {
+	f := &convertFlags{}
+	c := &cobra.Command{
+		Use: "convert FILE", Short: "Convert the configuration of the descheduler or of dynamicScheduler", Args: requireFileArgument,
+		Long: "Prints a config.yaml with comments, which say what differs. FILE (-: standard input) is one of:\n" +
+			"- a DeschedulerPolicy (v1alpha2 or v1alpha1), or a ConfigMap that contains one\n" +
+			"- all values of the descheduler's chart: helm get values RELEASE --all -o yaml\n" +
+			"- the rule.yaml of dynamicScheduler\n" +
+			"If a setting cannot be kept, the command names it and prints no configuration. Read the configuration, save it,\n" +
+			"and check it with `evenkeel config check`.",
+		Example: "  evenkeel config convert policy.yaml > config.yaml\n" +
+			"  helm get values descheduler -n kube-system --all -o yaml | evenkeel config convert - -o values > values.yaml\n" +
+			"  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name, data, err := argument.ReadFile(args[0], cmd.InOrStdin(), argument.MaxFileBytes)
+			if err != nil {
+				return fmt.Errorf("reading the file to convert: %w", err)
+			}
+			if err := f.check(); err != nil {
+				return err
+			}
+			var text string
+			if descheduler.Is(data) {
+				text, err = f.convertPolicy(cmd, name, data)
+			} else {
+				text, err = f.convertRules(name, data)
+			}
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	fl := c.Flags()
+	fl.StringVarP(&f.output, "output", "o", outputConfig, "config (a config.yaml) or values (values of Evenkeel's chart)")
+	fl.StringVar(&f.schedule, "schedule", "", "cron schedule of all strategies that replace plugins of the descheduler "+
+		"(default: that of its chart, else every five minutes)")
+	fl.StringVar(&f.prometheusURL, "prometheus-url", "", "address of Prometheus: the value of dynamicScheduler's flag -prom")
+	return c
+}
+
+// check returns an error if the value of a flag is invalid.
+func (f *convertFlags) check() error {
+	if f.output != outputConfig && f.output != outputValues {
+		return fmt.Errorf("--output %q is unknown (want %s or %s)", f.output, outputConfig, outputValues)
+	}
+	if f.schedule != "" {
+		zone, err := cron.LoadZone("Etc/UTC")
+		if err == nil {
+			_, err = cron.Parse(f.schedule, zone)
+		}
+		if err != nil {
+			return fmt.Errorf("--schedule: %w", err)
+		}
+	}
+	if f.prometheusURL != "" {
+		return argument.CheckHTTPURL("prometheus-url", f.prometheusURL, "http://prometheus.monitoring:9090")
+	}
+	return nil
+}
+
+// convertPolicy converts a file of the descheduler. It writes the number of differences to the standard error.
+func (f *convertFlags) convertPolicy(cmd *cobra.Command, name string, data []byte) (string, error) {
+	if f.prometheusURL != "" {
+		return "", fmt.Errorf("--prometheus-url: only for a rule.yaml; a policy contains the address in metricsProviders")
+	}
+	r, err := descheduler.Convert(data, descheduler.Options{File: name, Schedule: f.schedule})
+	if err != nil {
+		return "", err
+	}
+	if n := len(r.Notes); n > 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s without an exact counterpart; the comments describe %s\n",
+			plural.Count(n, "setting"), plural.Choose(n, "it", "them"))
+	}
+	if f.output == outputValues {
+		return r.Values, nil
+	}
+	return r.Config, nil
+}
+
+// convertRules converts dynamicScheduler's rule.yaml.
+func (f *convertFlags) convertRules(name string, data []byte) (string, error) {
+	if f.schedule != "" {
+		return "", fmt.Errorf("--schedule: only for files of the descheduler; the rules of dynamicScheduler have no schedule")
+	}
+	o := convert.Options{PrometheusURL: f.prometheusURL, NodeLabel: config.Default().Load.Prometheus.NodeLabel}
+	text, err := convert.ToConfig(name, data, o)
+	if err == nil && f.output == outputValues {
+		text = convert.ChartValues(text)
+	}
+	return text, err
+}

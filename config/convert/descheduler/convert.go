@@ -1,0 +1,58 @@
+// Package descheduler converts the policy of kubernetes-sigs/descheduler, or the values of its Helm chart, to a
+// configuration of Evenkeel.
+//
+// The package decides which setting of Evenkeel replaces each setting of the descheduler. A setting without an exact
+// counterpart becomes a comment, and a setting that cannot be kept becomes an error. It never reads a cluster.
+package descheduler
+
+import (
+	"fmt"
+
+	"github.com/evenkeel-project/evenkeel/config"
+)
+
+// Options are settings that the converted file does not contain.
+type Options struct {
+	// File is the name of the file in errors and comments. The default is policy.yaml.
+	File string
+	// Schedule is the cron schedule of all strategies. If it is empty, the schedule or the interval in the values of
+	// the chart counts, and without them every five minutes.
+	Schedule string
+}
+
+// Result is a converted policy.
+type Result struct {
+	// Config is the text of a config.yaml. Each note is a comment in it.
+	Config string
+	// Values are values of Evenkeel's chart, with the same configuration.
+	Values string
+	// Notes are the settings without an exact counterpart.
+	Notes []Note
+}
+
+// Note says what differs from one setting of the descheduler. Profile and Plugin are empty for settings of the whole
+// policy, and Field is empty for a plugin as a whole.
+type Note struct {
+	Profile, Plugin, Field, Text string
+}
+
+// Convert converts a DeschedulerPolicy (v1alpha2 or v1alpha1), a ConfigMap that contains one, or the values of the
+// chart. The error lists every setting that cannot be kept, with its line, profile and field.
+func Convert(data []byte, o Options) (*Result, error) {
+	doc, err := readDocument(data, o)
+	if err != nil {
+		return nil, err
+	}
+	c := newConversion(doc, o)
+	c.convertPolicy()
+	if err := c.err(); err != nil {
+		return nil, err
+	}
+	w := writer{c}
+	r := &Result{Config: w.configText(), Values: w.valuesText()}
+	r.Notes = c.notes
+	if _, err := config.Load("the converted configuration of "+doc.name, []byte(r.Config)); err != nil {
+		return nil, fmt.Errorf("this policy has no valid counterpart: %w", err)
+	}
+	return r, nil
+}

@@ -1,0 +1,140 @@
+package descheduler
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/evenkeel-project/evenkeel/internal/strict"
+)
+
+// document is a decoded file. Paths in errors are those of the file.
+type document struct {
+	name string
+	d    *strict.Decoder
+	// policyPath is the path of the policy in the file, with a dot at the end, or empty.
+	policyPath string
+	policy     *policy
+	old        *oldPolicy                 // instead of policy: the format v1alpha1
+	values     map[string]json.RawMessage // of the chart, or nil
+}
+
+const (
+	groupPrefix = "descheduler/"
+	newVersion  = groupPrefix + "v1alpha2"
+	oldVersion  = groupPrefix + "v1alpha1"
+)
+
+// readDocument decodes a policy, a ConfigMap with a policy, or values of the chart.
+func readDocument(data []byte, o Options) (*document, error) {
+	doc := &document{name: cmp.Or(o.File, "policy.yaml")}
+	root, err := strict.Parse(doc.name, data)
+	if errors.Is(err, strict.ErrEmpty) {
+		return nil, fmt.Errorf("%w; want a DeschedulerPolicy, or the values of the descheduler's chart", err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	doc.d = strict.New(doc.name, strict.Options{Float: "a percentage"})
+	version := textAt(root, "apiVersion")
+	switch kind := textAt(root, "kind"); {
+	case version == "v1" && kind == "ConfigMap":
+		return readConfigMap(root, doc.name, o)
+	case strings.HasPrefix(version, groupPrefix) || kind == "DeschedulerPolicy":
+		err = doc.readPolicy(root, version)
+	case isChartValues(root):
+		err = doc.readValues(root)
+	default:
+		err = fmt.Errorf("%s: neither a DeschedulerPolicy nor the values of the descheduler's chart (want apiVersion: %s, or the key deschedulerPolicy)",
+			doc.name, newVersion)
+	}
+	return doc, err
+}
+
+// Is reports whether data looks like a file that Convert reads.
+func Is(data []byte) bool {
+	root, err := strict.Parse("", data)
+	if err != nil {
+		return false
+	}
+	if textAt(root, "apiVersion") == "v1" && textAt(root, "kind") == "ConfigMap" {
+		return policyInConfigMap(root) != ""
+	}
+	return strings.HasPrefix(textAt(root, "apiVersion"), groupPrefix) || textAt(root, "kind") == "DeschedulerPolicy" || isChartValues(root)
+}
+
+// readPolicy decodes a file that is a policy.
+func (doc *document) readPolicy(root *yaml.Node, version string) error {
+	if err := doc.setVersion(version, root); err != nil {
+		return err
+	}
+	if doc.old != nil {
+		doc.d.Decode(root, doc.old)
+	} else {
+		doc.d.Decode(root, doc.policy)
+	}
+	return nil
+}
+
+// setVersion chooses the format of the policy at n.
+func (doc *document) setVersion(version string, n *yaml.Node) error {
+	_, hasStrategies := child(n, "strategies")
+	switch {
+	case version == oldVersion, version == "" && hasStrategies:
+		doc.old = &oldPolicy{}
+	case version == newVersion, version == "":
+		doc.policy = &policy{}
+	default:
+		return fmt.Errorf("%s: apiVersion %s of a DeschedulerPolicy is unknown (want %s or %s)", doc.name, version, newVersion, oldVersion)
+	}
+	return nil
+}
+
+// readConfigMap decodes the policy in a ConfigMap.
+func readConfigMap(root *yaml.Node, name string, o Options) (*document, error) {
+	text := policyInConfigMap(root)
+	if text == "" {
+		return nil, fmt.Errorf("%s: the ConfigMap has no key policy.yaml in data", name)
+	}
+	o.File = name + " (data of policy.yaml)"
+	return readDocument([]byte(text), o)
+}
+
+// policyInConfigMap returns the first value in data that is a policy, or "".
+func policyInConfigMap(root *yaml.Node) string {
+	data, ok := child(root, "data")
+	if !ok || data.Kind != yaml.MappingNode {
+		return ""
+	}
+	for i := 1; i < len(data.Content); i += 2 {
+		if text := data.Content[i].Value; strings.Contains(text, groupPrefix) || strings.Contains(text, "DeschedulerPolicy") {
+			return text
+		}
+	}
+	return ""
+}
+
+// child returns the value of a key of a mapping.
+func child(n *yaml.Node, key string) (*yaml.Node, bool) {
+	if n == nil || n.Kind != yaml.MappingNode {
+		return nil, false
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1], true
+		}
+	}
+	return nil, false
+}
+
+// textAt returns the text of a key of a mapping, or "".
+func textAt(n *yaml.Node, key string) string {
+	if v, ok := child(n, key); ok && v.Kind == yaml.ScalarNode {
+		return v.Value
+	}
+	return ""
+}

@@ -1,0 +1,108 @@
+package descheduler
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/internal/strict"
+)
+
+// findings collects the notes and the errors about a document.
+type findings struct {
+	*document
+	// sectionNotes are the notes about the whole policy, by the key of the configuration at which they are written.
+	sectionNotes map[string][]Note
+	notes        []Note
+}
+
+// note records what differs for a setting of the whole policy or of a profile. section is the key
+// of the configuration at which the comment is written.
+func (f *findings) note(section string, n Note) {
+	f.sectionNotes[section] = append(f.sectionNotes[section], n)
+	f.notes = append(f.notes, n)
+}
+
+// fail adds an error about a field. path is relative to the policy.
+func (f *findings) fail(path, format string, args ...any) {
+	f.d.Errorf(f.policyPath+path, format, args...)
+}
+
+// err returns all errors, ordered by line. Each names the profile and the plugin instead of their indexes.
+func (f *findings) err() error {
+	found := slices.Clone(f.d.Errors())
+	slices.SortStableFunc(found, func(a, b strict.Error) int { return a.Line - b.Line })
+	var errs []error
+	for _, e := range slices.Compact(found) {
+		place := f.describePath(e.Path)
+		if place != "" {
+			place += ": "
+		}
+		errs = append(errs, fmt.Errorf("%s:%d: %s%s", f.name, e.Line, place, e.Message))
+	}
+	return errors.Join(errs...)
+}
+
+var profilePath = regexp.MustCompile(`^profiles\[(\d+)\](?:\.pluginConfig\[(\d+)\](?:\.args)?)?\.?(.*)$`)
+
+// describePath names the profile and the plugin of a path.
+func (f *findings) describePath(path string) string {
+	m := profilePath.FindStringSubmatch(strings.TrimPrefix(path, f.policyPath))
+	if m == nil || f.policy == nil {
+		return path
+	}
+	i, err := strconv.Atoi(m[1])
+	if err != nil || i >= len(f.policy.Profiles) {
+		return path
+	}
+	p := f.policy.Profiles[i]
+	words := []string{"profile " + orIndex(p.Name, i)}
+	if j, err := strconv.Atoi(m[2]); err == nil && j < len(p.PluginConfig) {
+		words = append(words, orIndex(p.PluginConfig[j].Name, j))
+	}
+	if m[3] != "" {
+		words = append(words, m[3])
+	}
+	return strings.Join(words, ": ")
+}
+
+// orIndex returns the name, or the position in the list for an empty name.
+func orIndex(name string, i int) string {
+	if name == "" {
+		return fmt.Sprintf("number %d", i+1)
+	}
+	return name
+}
+
+// checkNotNegative adds an error about a negative number. path is relative to the policy.
+func (f *findings) checkNotNegative(path string, n int) {
+	if n < 0 {
+		f.fail(path, "%d is negative (want 0 or more)", n)
+	}
+}
+
+// selector returns a label selector as text. It is empty if it selects everything.
+func (f *findings) selector(path string, s *metav1.LabelSelector) string {
+	if s == nil {
+		return ""
+	}
+	sel, err := metav1.LabelSelectorAsSelector(s)
+	if err != nil {
+		f.fail(path, "is not a label selector: %v", err)
+		return ""
+	}
+	return sel.String()
+}
+
+// decodeArgs decodes the arguments at a path of the policy, if there are any.
+func (f *findings) decodeArgs(raw json.RawMessage, path string, into any) {
+	if len(raw) > 0 && string(raw) != "null" {
+		f.d.DecodeAt(f.policyPath+path, into)
+	}
+}

@@ -1,0 +1,260 @@
+package descheduler
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// guardSet are the guards of a profile, or those that all profiles have in common.
+type guardSet struct {
+	landing           plan.LandingRule
+	minReplicas       int
+	minPodAge         time.Duration
+	priorityBelow     string
+	protect           []string
+	storageClasses    []string
+	podSelector       string
+	namespaceSelector string
+	noEvictionPolicy  string
+}
+
+const (
+	systemCritical    = "system-cluster-critical"
+	maxPriority       = 2_000_000_000 // of system-cluster-critical, the greatest threshold that the descheduler permits
+	anyPriority       = math.MaxInt32
+	preferredEviction = "preferred"
+	mandatoryEviction = "mandatory"
+)
+
+// readGuards converts the arguments of DefaultEvictor.
+func (c *conversion) readGuards(p *profileModel) guardSet {
+	e, path := p.evictor, p.evictorPath
+	note := func(field, text string) {
+		c.note("guards", Note{Profile: p.name, Plugin: defaultEvictor, Field: field, Text: text})
+	}
+	g := guardSet{landing: plan.LandingRequired, minReplicas: max(1, e.MinReplicas), noEvictionPolicy: preferredEviction}
+	if !e.NodeFit {
+		g.landing = plan.LandingNotRequired
+	}
+	c.checkNotNegative(path+".minReplicas", e.MinReplicas)
+	if e.MinReplicas > 1 {
+		note("minReplicas", "counts the replicas that the workload wants; the descheduler counts the pods that exist")
+	}
+	if e.MinPodAge != "" {
+		age, err := time.ParseDuration(e.MinPodAge)
+		if err != nil || age < 0 {
+			c.fail(path+".minPodAge", "%q is not a duration (want one such as 10m)", e.MinPodAge)
+		}
+		g.minPodAge = age
+		note("minPodAge", "counts from the creation of the pod; the descheduler counts from its start")
+	}
+	switch e.NoEvictionPolicy {
+	case "", "Preferred":
+	case "Mandatory":
+		g.noEvictionPolicy = mandatoryEviction
+	default:
+		c.fail(path+".noEvictionPolicy", "%q is unknown (want Preferred or Mandatory)", e.NoEvictionPolicy)
+	}
+	if e.NodeSelector != "" {
+		text := "no effect, because nodeFit is false"
+		if e.NodeFit {
+			text = "no counterpart: it only limits the nodes that nodeFit looks at, but the scheduler can choose the others, too"
+		}
+		note("nodeSelector", text)
+	}
+	g.podSelector = c.selector(path+".labelSelector", e.LabelSelector)
+	g.namespaceSelector = c.selector(path+".namespaceLabelSelector", e.NamespaceLabelSelector)
+	c.readProtections(p, &g, note)
+	c.readPriority(p, &g, note)
+	return g
+}
+
+// readPriority converts priorityThreshold. It follows readProtections, because it depends on SystemCriticalPods.
+func (c *conversion) readPriority(p *profileModel, g *guardSet, note func(field, text string)) {
+	g.priorityBelow = systemCritical
+	t, path := p.evictor.PriorityThreshold, p.evictorPath+".priorityThreshold"
+	if !slices.Contains(g.protect, "SystemCriticalPods") {
+		g.priorityBelow = strconv.Itoa(anyPriority)
+		if t != nil {
+			note("priorityThreshold", "no effect in the descheduler, because the pods may have any priority; so it is not kept")
+		}
+		return
+	}
+	switch {
+	case t == nil:
+	case t.Value != nil && t.Name != "":
+		c.fail(path, "value and name are both set, which the descheduler rejects (want one of them)")
+	case t.Value != nil && *t.Value > maxPriority:
+		c.fail(path+".value", "%d is above %d, which the descheduler rejects", *t.Value, maxPriority)
+	case t.Value != nil:
+		g.priorityBelow = strconv.Itoa(*t.Value)
+	case t.Name != "" && len(validation.IsDNS1123Subdomain(t.Name)) > 0:
+		c.fail(path+".name", "%q is not the name of a PriorityClass", t.Name)
+	case t.Name != "":
+		g.priorityBelow = t.Name
+	}
+}
+
+// shareGuards finds the guards that all profiles have in common. They are the global guards; a
+// profile that is stricter gives the rest to its strategies.
+func (c *conversion) shareGuards() {
+	for _, p := range c.profiles {
+		p.guards = c.readGuards(p)
+	}
+	if len(c.profiles) == 0 {
+		c.profiles = []*profileModel{{}}
+		defer func() { c.profiles = nil }()
+		c.profiles[0].guards = c.readGuards(c.profiles[0])
+	}
+	g := c.profiles[0].guards
+	g.protect, g.storageClasses = slices.Clone(g.protect), slices.Clone(g.storageClasses)
+	for _, p := range c.profiles[1:] {
+		g.meet(p.guards)
+	}
+	c.guards = g
+	for _, p := range c.profiles {
+		if p.guards.noEvictionPolicy != g.noEvictionPolicy {
+			c.note("guards", Note{Profile: p.name, Plugin: defaultEvictor, Field: "noEvictionPolicy",
+				Text: "a guard for all strategies, so Mandatory of another profile counts here, too"})
+		}
+	}
+}
+
+// meet loosens g until it permits what either permits. Only noEvictionPolicy takes the stricter
+// value, because strategies have none.
+func (g *guardSet) meet(o guardSet) {
+	if g.landing != o.landing {
+		g.landing = plan.LandingRequired // each strategy names its own rule
+	}
+	g.minReplicas, g.minPodAge = min(g.minReplicas, o.minReplicas), min(g.minPodAge, o.minPodAge)
+	g.priorityBelow = higherPriority(g.priorityBelow, o.priorityBelow)
+	g.protect = intersection(g.protect, o.protect)
+	g.storageClasses = intersection(g.storageClasses, o.storageClasses)
+	if g.podSelector != o.podSelector {
+		g.podSelector = ""
+	}
+	if g.namespaceSelector != o.namespaceSelector {
+		g.namespaceSelector = ""
+	}
+	if o.noEvictionPolicy == mandatoryEviction {
+		g.noEvictionPolicy = mandatoryEviction
+	}
+}
+
+// higherPriority returns a threshold that is at least as high as both.
+func higherPriority(a, b string) string {
+	m, aIsNumber := priorityOf(a)
+	n, bIsNumber := priorityOf(b)
+	switch {
+	case a == b || aIsNumber && bIsNumber && m >= n:
+		return a
+	case aIsNumber && bIsNumber:
+		return b
+	case aIsNumber && m > maxPriority || bIsNumber && n > maxPriority:
+		return strconv.Itoa(anyPriority)
+	}
+	return systemCritical
+}
+
+func priorityOf(text string) (int, bool) {
+	if text == systemCritical {
+		return maxPriority, true
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil
+}
+
+func intersection(a, b []string) []string {
+	return slices.DeleteFunc(a, func(s string) bool { return !slices.Contains(b, s) })
+}
+
+func without(a, b []string) []string {
+	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
+}
+
+// addOwnGuards adds the guards in which the profile is stricter than the global guards.
+func (s *strategy) addOwnGuards() {
+	own, global := s.profile.guards, s.c.guards
+	add := func(key, value string) { s.guards = append(s.guards, entry{key, value}) }
+	if own.minReplicas != global.minReplicas {
+		add("minReplicas", strconv.Itoa(own.minReplicas))
+	}
+	if own.minPodAge != global.minPodAge {
+		add("minPodAge", config.Duration(own.minPodAge).String())
+	}
+	if own.priorityBelow != global.priorityBelow {
+		add("priorityBelow", quotePriority(own.priorityBelow))
+	}
+	if rest := without(own.protect, global.protect); len(rest) > 0 {
+		add("protect", flowList(rest))
+	}
+	if rest := without(own.storageClasses, global.storageClasses); len(rest) > 0 {
+		add("protectedStorageClasses", flowList(rest))
+	}
+	if own.podSelector != global.podSelector {
+		s.podSelector = own.podSelector
+	}
+	if own.namespaceSelector != global.namespaceSelector {
+		s.namespaceSelector = own.namespaceSelector
+	}
+	if own.landing != global.landing {
+		s.landing = own.landing
+	}
+}
+
+// quotePriority returns a number or a name as YAML text.
+func quotePriority(text string) string {
+	if _, err := strconv.Atoi(text); err == nil {
+		return text
+	}
+	return quote(text)
+}
+
+// guardLines returns the key guards of the configuration.
+func (w writer) guardLines() string {
+	g := w.guards
+	var out strings.Builder
+	out.WriteString("guards:\n" + w.sectionComments("guards", "  "))
+	line := func(key, value, remark string) {
+		if remark != "" {
+			out.WriteString(comment("  ", remark))
+		}
+		fmt.Fprintf(&out, "  %s: %s\n", key, value)
+	}
+	remark := ""
+	if g.landing == plan.LandingNotRequired {
+		remark = "nodeFit: false: replacements may stay Pending. Recommended is required, which moves a pod only to a predicted place."
+	}
+	line("landing", string(g.landing), remark)
+	line("minReplicas", strconv.Itoa(g.minReplicas), recommend(g.minReplicas == 1, "2"))
+	line("minPodAge", config.Duration(g.minPodAge).String(), recommend(g.minPodAge == 0, "5m"))
+	line("maxGracePeriod", "24h", "The descheduler has no such guard. A pass waits for the pods that it evicts, so Evenkeel's default is 10m.")
+	line("priorityBelow", quotePriority(g.priorityBelow), "")
+	line("maxUnavailableWithoutPDB", "1000000", "The descheduler has no such guard. Evenkeel's default is 1.")
+	line("protect", flowList(g.protect), "Evenkeel's defaults also contain Jobs, DegradedWorkloads and LastReadyPods, which are recommended.")
+	if len(g.storageClasses) > 0 {
+		line("protectedStorageClasses", flowList(g.storageClasses), "")
+	}
+	if g.podSelector != "" {
+		line("podSelector", strconv.Quote(g.podSelector), "")
+	}
+	line("noEvictionPolicy", g.noEvictionPolicy, "")
+	return out.String()
+}
+
+// recommend returns a comment about a guard that the descheduler does not set.
+func recommend(notSet bool, value string) string {
+	if !notSet {
+		return ""
+	}
+	return "The policy does not set this guard. Evenkeel's default is " + value + "."
+}

@@ -1,0 +1,168 @@
+package descheduler
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// pluginArgs are the arguments of a plugin.
+type pluginArgs interface {
+	// convert fills in the strategy.
+	convert(s *strategy)
+}
+
+// extensionPoint is the list of a profile in which a plugin is enabled.
+type extensionPoint string
+
+const (
+	deschedule extensionPoint = "deschedule"
+	balance    extensionPoint = "balance"
+)
+
+// A plugin and the strategy that replaces it.
+type plugin struct {
+	point    extensionPoint
+	strategy string
+	newArgs  func() pluginArgs // with the defaults of the plugin
+}
+
+const defaultEvictor = "DefaultEvictor"
+
+// plugins are the plugins of the descheduler that state what is wrong in a cluster.
+var plugins = map[string]plugin{
+	"LowNodeUtilization":                          {balance, "NodeLoad", func() pluginArgs { return &lowNodeUtilizationArgs{} }},
+	"HighNodeUtilization":                         {balance, "NodeConsolidation", func() pluginArgs { return &highNodeUtilizationArgs{} }},
+	"RemoveDuplicates":                            {balance, "Duplicates", func() pluginArgs { return &duplicatesArgs{} }},
+	"RemovePodsViolatingTopologySpreadConstraint": {balance, "TopologySpread", func() pluginArgs { return &topologySpreadArgs{} }},
+	"RemovePodsViolatingInterPodAntiAffinity":     {deschedule, "InterPodAntiAffinity", func() pluginArgs { return &antiAffinityArgs{} }},
+	"RemovePodsViolatingNodeAffinity":             {deschedule, "NodeAffinity", func() pluginArgs { return &nodeAffinityArgs{} }},
+	"RemovePodsViolatingNodeTaints":               {deschedule, "NodeTaints", func() pluginArgs { return &nodeTaintsArgs{} }},
+	"RemovePodsHavingTooManyRestarts":             {deschedule, "Restarts", func() pluginArgs { return &restartsArgs{} }},
+	"PodLifeTime":                                 {deschedule, "Lifetime", func() pluginArgs { return &podLifeTimeArgs{} }},
+	"RemoveFailedPods":                            {deschedule, "FailedPods", func() pluginArgs { return &failedPodsArgs{} }},
+}
+
+type lowNodeUtilizationArgs struct {
+	APIVersion             string              `json:"apiVersion"`
+	Kind                   string              `json:"kind"`
+	UseDeviationThresholds bool                `json:"useDeviationThresholds"`
+	Thresholds             map[string]float64  `json:"thresholds"`
+	TargetThresholds       map[string]float64  `json:"targetThresholds"`
+	NumberOfNodes          int                 `json:"numberOfNodes"`
+	MetricsUtilization     *metricsUtilization `json:"metricsUtilization"`
+	EvictableNamespaces    *namespaces         `json:"evictableNamespaces"`
+	EvictionLimits         *evictionLimits     `json:"evictionLimits"`
+}
+
+type metricsUtilization struct {
+	MetricsServer bool             `json:"metricsServer"`
+	Source        string           `json:"source"`
+	Prometheus    *prometheusQuery `json:"prometheus"`
+}
+
+type prometheusQuery struct {
+	Query string `json:"query"`
+}
+
+type evictionLimits struct {
+	Node *int `json:"node"`
+}
+
+type highNodeUtilizationArgs struct {
+	APIVersion          string             `json:"apiVersion"`
+	Kind                string             `json:"kind"`
+	Thresholds          map[string]float64 `json:"thresholds"`
+	NumberOfNodes       int                `json:"numberOfNodes"`
+	EvictionModes       []string           `json:"evictionModes"`
+	EvictableNamespaces *namespaces        `json:"evictableNamespaces"`
+}
+
+type duplicatesArgs struct {
+	APIVersion        string      `json:"apiVersion"`
+	Kind              string      `json:"kind"`
+	Namespaces        *namespaces `json:"namespaces"`
+	ExcludeOwnerKinds []string    `json:"excludeOwnerKinds"`
+}
+
+type topologySpreadArgs struct {
+	APIVersion             string                `json:"apiVersion"`
+	Kind                   string                `json:"kind"`
+	Namespaces             *namespaces           `json:"namespaces"`
+	LabelSelector          *metav1.LabelSelector `json:"labelSelector"`
+	Constraints            []string              `json:"constraints"`
+	TopologyBalanceNodeFit *bool                 `json:"topologyBalanceNodeFit"`
+	// IncludeSoftConstraints is an argument of earlier versions.
+	IncludeSoftConstraints *bool `json:"includeSoftConstraints"`
+}
+
+type antiAffinityArgs struct {
+	APIVersion    string                `json:"apiVersion"`
+	Kind          string                `json:"kind"`
+	Namespaces    *namespaces           `json:"namespaces"`
+	LabelSelector *metav1.LabelSelector `json:"labelSelector"`
+}
+
+type nodeAffinityArgs struct {
+	APIVersion       string                `json:"apiVersion"`
+	Kind             string                `json:"kind"`
+	Namespaces       *namespaces           `json:"namespaces"`
+	LabelSelector    *metav1.LabelSelector `json:"labelSelector"`
+	NodeAffinityType []string              `json:"nodeAffinityType"`
+}
+
+type nodeTaintsArgs struct {
+	APIVersion              string                `json:"apiVersion"`
+	Kind                    string                `json:"kind"`
+	Namespaces              *namespaces           `json:"namespaces"`
+	LabelSelector           *metav1.LabelSelector `json:"labelSelector"`
+	IncludePreferNoSchedule bool                  `json:"includePreferNoSchedule"`
+	ExcludedTaints          []string              `json:"excludedTaints"`
+	IncludedTaints          []string              `json:"includedTaints"`
+}
+
+type restartsArgs struct {
+	APIVersion              string                `json:"apiVersion"`
+	Kind                    string                `json:"kind"`
+	Namespaces              *namespaces           `json:"namespaces"`
+	LabelSelector           *metav1.LabelSelector `json:"labelSelector"`
+	PodRestartThreshold     int                   `json:"podRestartThreshold"`
+	IncludingInitContainers bool                  `json:"includingInitContainers"`
+	States                  []string              `json:"states"`
+}
+
+type podLifeTimeArgs struct {
+	APIVersion                   string                `json:"apiVersion"`
+	Kind                         string                `json:"kind"`
+	Namespaces                   *namespaces           `json:"namespaces"`
+	LabelSelector                *metav1.LabelSelector `json:"labelSelector"`
+	OwnerKinds                   *ownerKinds           `json:"ownerKinds"`
+	MaxPodLifeTimeSeconds        *int                  `json:"maxPodLifeTimeSeconds"`
+	States                       []string              `json:"states"`
+	Conditions                   []conditionFilter     `json:"conditions"`
+	ExitCodes                    []int                 `json:"exitCodes"`
+	IncludingInitContainers      bool                  `json:"includingInitContainers"`
+	IncludingEphemeralContainers bool                  `json:"includingEphemeralContainers"`
+}
+
+type ownerKinds struct {
+	Include []string `json:"include"`
+	Exclude []string `json:"exclude"`
+}
+
+type conditionFilter struct {
+	Type                              string `json:"type"`
+	Status                            string `json:"status"`
+	Reason                            string `json:"reason"`
+	MinTimeSinceLastTransitionSeconds *int   `json:"minTimeSinceLastTransitionSeconds"`
+}
+
+type failedPodsArgs struct {
+	APIVersion              string                `json:"apiVersion"`
+	Kind                    string                `json:"kind"`
+	Namespaces              *namespaces           `json:"namespaces"`
+	LabelSelector           *metav1.LabelSelector `json:"labelSelector"`
+	ExcludeOwnerKinds       []string              `json:"excludeOwnerKinds"`
+	MinPodLifetimeSeconds   *int                  `json:"minPodLifetimeSeconds"`
+	Reasons                 []string              `json:"reasons"`
+	ExitCodes               []int                 `json:"exitCodes"`
+	IncludingInitContainers bool                  `json:"includingInitContainers"`
+}

@@ -1,0 +1,156 @@
+package descheduler
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies"
+)
+
+// strategy is one strategy of the configuration.
+type strategy struct {
+	c                 *conversion
+	profile           *profileModel
+	plugin, path      string // path of the plugin's arguments in the policy
+	name, kind        string
+	args              []entry
+	namespaces        namespaces
+	namespaceSelector string
+	podSelector       string
+	limits, guards    []entry
+	landing           plan.LandingRule // empty: the global rule
+	notes             []Note
+}
+
+func (s *strategy) arg(key, value string) { s.args = append(s.args, entry{key, value}) }
+
+// argIf adds an argument unless it has its default.
+func (s *strategy) argIf(set bool, key, value string) {
+	if set {
+		s.arg(key, value)
+	}
+}
+
+// note records what differs for a field of the plugin.
+func (s *strategy) note(field, format string, args ...any) {
+	n := Note{Profile: s.profile.name, Plugin: s.plugin, Field: field, Text: fmt.Sprintf(format, args...)}
+	s.notes = append(s.notes, n)
+	s.c.notes = append(s.c.notes, n)
+}
+
+// fail adds an error about a field of the plugin.
+func (s *strategy) fail(field, format string, args ...any) {
+	s.c.fail(s.path+"."+field, format, args...)
+}
+
+// hasErrors reports whether an argument of the plugin has an error.
+func (s *strategy) hasErrors() bool { return s.c.d.HasErrors(s.c.policyPath + s.path) }
+
+// sibling adds a second strategy for the same plugin, with the same settings, and a suffix in its name.
+func (s *strategy) sibling(suffix string) *strategy {
+	other := *s
+	other.name, other.notes = s.c.strategyName(s.profile, s.kind+suffix), nil
+	other.args, other.limits = slices.Clone(s.args), slices.Clone(s.limits)
+	s.c.strategies = append(s.c.strategies, &other)
+	return &other
+}
+
+// scope converts namespaces and labelSelector of a plugin.
+func (s *strategy) scope(n *namespaces, sel *metav1.LabelSelector) {
+	s.selectNamespaces("namespaces", n)
+	s.podSelector = joinSelectors(s.podSelector, s.c.selector(s.path+".labelSelector", sel))
+}
+
+func (s *strategy) selectNamespaces(field string, n *namespaces) {
+	if n == nil {
+		return
+	}
+	if len(n.Include) > 0 && len(n.Exclude) > 0 {
+		s.fail(field, "include and exclude are both set, which the descheduler rejects (want one of them)")
+	}
+	for _, list := range [...]struct {
+		key   string
+		names []string
+	}{{"include", n.Include}, {"exclude", n.Exclude}} {
+		for i, name := range list.names {
+			if len(validation.IsDNS1123Label(name)) > 0 {
+				s.fail(fmt.Sprintf("%s.%s[%d]", field, list.key, i), "%q is not the name of a namespace", name)
+			}
+		}
+	}
+	s.namespaces = *n
+}
+
+// evictableNamespaces converts the argument of the plugins about utilization, which permits only exclude.
+func (s *strategy) evictableNamespaces(n *namespaces) {
+	if n != nil && len(n.Include) > 0 {
+		s.fail("evictableNamespaces.include", "only exclude is possible, as in the descheduler")
+	}
+	s.selectNamespaces("evictableNamespaces", n)
+}
+
+func joinSelectors(a, b string) string {
+	return strings.Join(slices.DeleteFunc([]string{a, b}, func(s string) bool { return s == "" }), ",")
+}
+
+// lines returns the strategy as an element of the list strategies.
+func (s *strategy) lines() string {
+	var out strings.Builder
+	out.WriteString(comment("", s.origin()))
+	for _, n := range s.notes {
+		out.WriteString(comment("", "- "+Note{Field: n.Field, Text: n.Text}.String()))
+	}
+	line := func(key, value string) { fmt.Fprintf(&out, "  %s: %s\n", key, value) }
+	fmt.Fprintf(&out, "- name: %s\n", s.name)
+	line("type", s.kind)
+	line("schedule", strconv.Quote(s.c.timing.schedule))
+	if n := s.namespaceEntries(); len(n) > 0 {
+		line("namespaces", flowMap(n))
+	}
+	if s.podSelector != "" {
+		line("podSelector", strconv.Quote(s.podSelector))
+	}
+	if len(s.limits) > 0 {
+		line("limits", flowMap(s.limits))
+	}
+	if len(s.guards) > 0 {
+		line("guards", flowMap(s.guards))
+	}
+	if s.landing != "" && strategies.LandingOptional(s.kind) {
+		line("landing", string(s.landing))
+	}
+	if len(s.args) > 0 {
+		out.WriteString("  args:\n")
+		for _, a := range s.args {
+			fmt.Fprintf(&out, "    %s: %s\n", a.key, a.value)
+		}
+	}
+	return out.String()
+}
+
+// origin names the plugin that the strategy replaces.
+func (s *strategy) origin() string {
+	if s.profile.name == "" {
+		return s.plugin + "."
+	}
+	return "Profile " + s.profile.name + ": " + s.plugin + "."
+}
+
+func (s *strategy) namespaceEntries() (out []entry) {
+	if len(s.namespaces.Include) > 0 {
+		out = append(out, entry{"include", flowList(s.namespaces.Include)})
+	}
+	if len(s.namespaces.Exclude) > 0 {
+		out = append(out, entry{"exclude", flowList(s.namespaces.Exclude)})
+	}
+	if s.namespaceSelector != "" {
+		out = append(out, entry{"selector", strconv.Quote(s.namespaceSelector)})
+	}
+	return out
+}

@@ -1,0 +1,54 @@
+package guides
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestDescheduler follows the guide from the descheduler, which its own chart installs with its default policy. Until
+// the switch, only the person who approves the plan evicts; after it, only the release.
+func TestDescheduler(t *testing.T) {
+	s := newShell(t, lab.Kubeconfig, map[string]string{"IMAGE": "registry.example.org/evenkeel"})
+	s.run(t, "helm install descheduler '"+os.Getenv("EVENKEEL_PEER_CHART")+"' --namespace kube-system")
+	seedThreeZones(t, "shop", [3]int{1, 1, 4})
+	const runs = "Another descheduler runs: descheduler (CronJob kube-system/descheduler)."
+	noEviction := func(t *testing.T, _ string) {
+		t.Helper()
+		if got := evictors(t, "shop"); len(got) > 0 {
+			t.Errorf("evictions by %v, want none", got)
+		}
+	}
+	var release *pod
+	s.follow(t, "## Descheduler", []action{
+		{title: "1. Compare", check: and(wantText("Policy descheduler-values.yaml: ", runs, "RemoveDuplicates"), noEviction)},
+		{title: "2. Convert the policy", check: and(wantText("config.yaml is valid: ", "it evicts nothing (dryRun: true)", runs,
+			"repaired: shop/d-"), noEviction)},
+		{title: "3. Install Evenkeel beside the descheduler", check: func(t *testing.T, _ string) {
+			release = startPod(t)
+			eventually(t, "the dry run reports its plan", func() (bool, error) {
+				return strings.Contains(release.output.String(), `"otherDeschedulers":[{"program":"descheduler","kind":"CronJob"`), nil
+			})
+			noEviction(t, "")
+		}},
+		{title: "4. Approve one plan", check: func(t *testing.T, _ string) {
+			if got, by := zones(t, "shop"), evictors(t, "shop"); got != "2/2/2" || len(by) != 1 {
+				t.Errorf("pods per zone %s, evictions by %v; want 2/2/2, by one account", got, by)
+			}
+		}},
+		{title: "5. Switch", before: func(t *testing.T) { seedThreeZones(t, "shop-2", [3]int{1, 1, 4}) },
+			check: func(t *testing.T, _ string) {
+				eventually(t, "the release evens out the pods", func() (bool, error) { return zones(t, "shop-2") == "2/2/2", nil })
+				const account = "system:serviceaccount:evenkeel:evenkeel"
+				if by := evictors(t, "shop-2"); len(by) != 1 || by[account] != 2 {
+					t.Errorf("evictions by %v, want 2 by %s", by, account)
+				}
+			}},
+		{title: "6. Uninstall the descheduler", check: func(t *testing.T, out string) {
+			if firstLine(t, out, "Plan: "); strings.Contains(out, "descheduler runs") {
+				t.Error("the plan still names the descheduler")
+			}
+		}},
+	})
+	uninstall(t, s, release)
+}

@@ -1,0 +1,90 @@
+package guides
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
+)
+
+// lab is the control plane that all tests of this package share.
+var lab *controlplane.Cluster
+
+func TestMain(m *testing.M) {
+	if os.Getenv("EVENKEEL_HELM") == "" || os.Getenv("EVENKEEL_PEER_CHART") == "" {
+		fmt.Fprintln(os.Stderr, "guides: set EVENKEEL_HELM and EVENKEEL_PEER_CHART, or run `make test-guides`")
+		os.Exit(1)
+	}
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		fmt.Fprintln(os.Stderr, "guides: the guides need kubectl:", err)
+		os.Exit(1)
+	}
+	os.Exit(testbed.Main(m, "test-guides", func(ctx context.Context, c *controlplane.Cluster) error {
+		lab = c
+		return seed.CreateNodes(ctx, c.Client, 3, 1)
+	}))
+}
+
+// seedThreeZones creates Deployment d in a new namespace with the given pods per zone, and deletes it with the test.
+func seedThreeZones(t *testing.T, ns string, podsPerZone [3]int) {
+	t.Helper()
+	if err := seed.CreateApps(t.Context(), lab.Client, ns, seed.ThreeZoneApps(podsPerZone, 30)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { deleteNamespace(t, ns) })
+}
+
+func deleteNamespace(t *testing.T, ns string) {
+	t.Helper()
+	if err := seed.DeleteNamespace(context.Background(), lab.Client, ns); err != nil {
+		t.Errorf("deleting namespace %s: %v", ns, err)
+	}
+}
+
+// zones returns the pods of d per zone, such as 2/2/2.
+func zones(t *testing.T, ns string) string {
+	t.Helper()
+	n, err := seed.PodsByZone(t.Context(), lab.Client, ns, "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%d/%d/%d", n["zone-1"], n["zone-2"], n["zone-3"])
+}
+
+// evictors returns the accounts whose evictions in the namespace were granted, with their number.
+func evictors(t *testing.T, ns string) map[string]int {
+	t.Helper()
+	out := map[string]int{}
+	eventually(t, "the audit log is readable", func() (bool, error) {
+		events, err := lab.Evictions(ns)
+		if err != nil {
+			return false, nil // the API server is writing a line
+		}
+		clear(out)
+		for _, e := range events {
+			if e.ResponseStatus != nil && e.ResponseStatus.Code < 300 {
+				out[e.User.Username]++
+			}
+		}
+		return true, nil
+	})
+	return out
+}
+
+// uninstall stops the program and removes the release with its namespace, as the next guide installs it again.
+func uninstall(t *testing.T, s *shell, release *pod) {
+	t.Helper()
+	release.stop()
+	s.run(t, "helm uninstall evenkeel --namespace "+namespace)
+	deleteNamespace(t, namespace)
+	if _, err := lab.Client.CoreV1().Namespaces().Get(t.Context(), namespace, metav1.GetOptions{}); err == nil {
+		t.Errorf("namespace %s still exists", namespace)
+	}
+}
