@@ -16,6 +16,7 @@ import (
 // use the limits first. A replacement must land on a node that stays. At first, the nodes that may
 // still be emptied take no replacements either. If a node cannot be emptied that way, the search
 // tries it again and lets them take its replacements; a node with a replacement is not emptied.
+// emptyNodes makes several attempts, in different orders of the nodes.
 //
 // Steps that fail may use as many predictions as the final pass.
 
