@@ -23,6 +23,9 @@ const (
 	PodAway GoalKind = "PodAway"
 	// NodeEmpty requires a node without the pods in Pods. The pods leave together, or none leaves for this goal.
 	NodeEmpty GoalKind = "NodeEmpty"
+	// NoLowerRank requires that no pod moves to a node that its strategy ranks lower than the node
+	// of the pod in the snapshot. Nothing violates it at the start, so no pod moves for it.
+	NoLowerRank GoalKind = "NoLowerRank"
 )
 
 // Conflict is two pods that must not run in the same domain of TopologyKey.
@@ -96,9 +99,11 @@ type Goal struct {
 	NotCounted []bool `json:"-"`
 	// Conflicts are the pairs of PodsApart.
 	Conflicts []Conflict `json:"-"`
-	// Targets marks, by node, the nodes on which the replacement meets a PodAway. Nil means every other node. Goals may
-	// share the slice.
+	// Targets marks, by node, the nodes on which the replacement meets a PodAway, or on which the replacements of a
+	// NodeEmpty may land. Nil means every other node. Goals may share the slice.
 	Targets []bool `json:"-"`
+	// Ranks are the ranks of NoLowerRank.
+	Ranks *NodeRanks `json:"-"`
 	// Leaving are the pods of a NodeEmpty in the plan.
 	Leaving []PodRef `json:"leaving,omitempty"`
 	// MaxNodes is the largest number of nodes that one plan may empty for the strategy of a

@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -209,6 +210,27 @@ func TestNoSecondEmptying(t *testing.T) {
 	p := c.Plan(s, plan.PlannerState{}, controller.Goals(s, c.conf.BuildStrategies(), nil), s.TakenAt)
 	if text := formatPlan(p); len(p.Moves)+len(p.Goals) > 0 || strings.Contains(text, "no goal: ") {
 		t.Errorf("the next plan is\n%s", text)
+	}
+}
+
+// TestEmptyNodeTakesNoReplacement adds an empty node to which the default scores would send each
+// replacement. Only a node that is not removed may be filled to empty another one.
+func TestEmptyNodeTakesNoReplacement(t *testing.T) {
+	for annotation, want := range map[string]bool{"": false, "karpenter.sh/do-not-disrupt": true} {
+		text := nodesToEmpty + "- {kind: Node, metadata: {name: n5, annotations: {\"" + cmp.Or(annotation, "none") + "\": \"true\"}}}\n"
+		conf, err := config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\nstrategies:\n"+
+			"- {name: pack, type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3, memory: 0.3}}}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := cluster.New((&scenario.Scenario{Cluster: []byte(text)}).Objects(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
+		if got := slices.ContainsFunc(p.Moves, func(m plan.Move) bool { return m.To == "n5" }); got != want || len(p.Moves) > 0 != want {
+			t.Errorf("annotation %q: a move to the empty node: %v, want %v:\n%s", annotation, got, want, formatPlan(p))
+		}
 	}
 }
 

@@ -222,6 +222,9 @@ func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
 	out := []plan.GoalStatus{}
 	t := e.stated
 	t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
+		if t.Goals[g].Kind == plan.NoLowerRank {
+			return true // worsenedGoal names it
+		}
 		helps := t.Asks(g, p.ID) && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node)
 		out = append(out, e.goal(g, helps))
 		return true

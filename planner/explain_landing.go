@@ -61,6 +61,9 @@ func worsenedGoal(c *search.Search, p *cluster.Pod, n cluster.NodeID) *plan.Goal
 			return true
 		}
 		goal := t.Goals[g]
+		if goal.Kind == plan.NoLowerRank { // it is about many pods
+			goal.Subject = plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: p.Object.Namespace, Name: p.Object.Name}
+		}
 		goal.Excess = t.ReportedExcess(g)
 		t.Move(p.ID, p.Node, n)
 		out = &plan.GoalStatus{Goal: goal, Constraint: goal.Constraint, ExcessAfter: t.ReportedExcess(g)}

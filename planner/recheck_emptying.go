@@ -46,6 +46,7 @@ func startEmptying(c *search.Search, pl plan.Plan, moves []plan.Move) {
 		closed = append(closed, n.ID)
 		if f := goalNow(c, g); f >= 0 && slices.ContainsFunc(moves, serves(g)) {
 			goals = append(goals, f)
+			closed = append(closed, goal.NotTargets(&c.Goals.Goals[f])...)
 		}
 	}
 	if len(closed) > 0 {

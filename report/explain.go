@@ -305,6 +305,8 @@ func (t explainTable) writeLanding(p plan.PodExplanation) {
 			helps = "no: it is here"
 		case n.Acceptable:
 			helps = "yes"
+		case n.WorsenedGoal != nil && n.WorsenedGoal.Goal.Kind == plan.NoLowerRank:
+			helps = "no: strategy " + escape(n.WorsenedGoal.Goal.Strategy) + " would move it back"
 		case n.WorsenedGoal != nil:
 			helps = "no: " + goalText(n.WorsenedGoal.Goal) + " would be " + excessText(n.WorsenedGoal.Goal, n.WorsenedGoal.ExcessAfter)
 		}

@@ -55,6 +55,8 @@ func goalText(g plan.Goal) string {
 		return fmt.Sprintf("at most %s of %s on each value of %s", plural.Count(int(g.Limit), "pod"), what, escape(g.TopologyKey))
 	case plan.NodeEmpty:
 		return what + " empty"
+	case plan.NoLowerRank:
+		return what + " on no node that strategy " + escape(g.Strategy) + " ranks lower"
 	case plan.PodAway:
 		return what + " away from " + cmp.Or(escape(g.From), "its node")
 	}

@@ -78,6 +78,10 @@ func goalLines(t *testing.T, c goalCase) string {
 	var b strings.Builder
 	goals := st.Goals(s)
 	for _, g := range goals {
+		if g.Kind == plan.NoLowerRank {
+			writeRanks(&b, s, g)
+			continue
+		}
 		uid := string(s.Pods[g.Pods[0]].Object.UID)
 		if g.Kind != plan.PodAway || len(g.Pods) != 1 || g.Subject.UID != uid || g.Weight != 1 || g.MayReturn == slices.Contains(aboutNodes, c.Type) ||
 			g.Targets != nil && g.Targets[s.Pods[g.Pods[0]].Node] {
@@ -94,6 +98,22 @@ func goalLines(t *testing.T, c goalCase) string {
 		b.WriteString("no goal\n")
 	}
 	return b.String()
+}
+
+// writeRanks lists, for each pod, the nodes that rank lower than its own.
+func writeRanks(b *strings.Builder, s *cluster.Snapshot, g plan.Goal) {
+	for i, class := range g.Ranks.ClassOf {
+		if class == plan.NoClass {
+			continue
+		}
+		ranks, lower := g.Ranks.OfClass[class], make([]bool, len(s.Nodes))
+		for n, rank := range ranks {
+			lower[n] = rank < ranks[s.Pods[i].Node]
+		}
+		if text := targetsText(s, lower); text != "" {
+			fmt.Fprintf(b, "%s %s: not%s\n", g.Kind, s.Pods[i].Object.Name, text[1:])
+		}
+	}
 }
 
 // targetsText lists the targets of a goal; nil means every node.

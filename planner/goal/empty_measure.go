@@ -110,6 +110,16 @@ func (t Emptying) Start(goals []int, closed []cluster.NodeID) {
 	}
 }
 
+// NotTargets returns the nodes on which no replacement of a NodeEmpty may land.
+func NotTargets(g *plan.Goal) (out []cluster.NodeID) {
+	for n, is := range g.Targets {
+		if !is {
+			out = append(out, cluster.NodeID(n))
+		}
+	}
+	return out
+}
+
 // Stop ends Start. Nodes that are empty now stay closed.
 func (t Emptying) Stop() {
 	openNodes(t.Tracker)

@@ -31,7 +31,11 @@ func TestMeasuresAgreeWithMoves(t *testing.T) {
 			t.Fatal(err)
 		}
 		kind := []plan.GoalKind{plan.PodAway, plan.CountAtMost, plan.SkewAtMost}[seed%3]
-		track := NewTracker(s, simulation.RandomGoals(r, s, kind))
+		goals := simulation.RandomGoals(r, s, kind)
+		if r.IntN(2) == 0 {
+			goals = append(goals, simulation.RandomGoals(r, s, plan.NoLowerRank)...)
+		}
+		track := NewTracker(s, goals)
 		for range 40 {
 			p := &s.Pods[r.IntN(len(s.Pods))]
 			to := cluster.NodeID(r.IntN(len(s.Nodes)))

@@ -76,7 +76,7 @@ func (t *Tracker) RoomNeededOutsideGoals(pod cluster.PodID, strategy string) []R
 			continue
 		}
 		if amount := amounts.Contribution(pod, cluster.NoNode); amount > 0 {
-			out = append(out, RoomNeed{amount, x.byNode})
+			out = append(out, RoomNeed{amount: amount, room: x.byNode})
 		}
 	}
 	return out
@@ -86,6 +86,7 @@ func (t *Tracker) RoomNeededOutsideGoals(pod cluster.PodID, strategy string) []R
 type RoomNeed struct {
 	amount int64
 	room   []int64 // by node
+	fixed  bool    // no pod that leaves changes the room
 }
 
 // HasRoom reports whether the node has room for all needs.

@@ -63,7 +63,7 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 		for k, x := range a.limitedAmounts {
 			a.leavingImproves = true
 			if known := t.KnownUsage[x.amounts]; known != nil {
-				a.needs = append(a.needs, RoomNeed{1, known})
+				a.needs = append(a.needs, RoomNeed{amount: 1, room: known})
 			}
 			if k == 0 {
 				a.needs = append(a.needs, x.needs...)
@@ -72,13 +72,16 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 	}
 	for i := range t.Headroom {
 		if amount := t.Headroom[i].Amounts.Contribution(pod, cluster.NoNode); amount > 0 {
-			a.needs = append(a.needs, RoomNeed{amount, t.Headroom[i].ByNode})
+			a.needs = append(a.needs, RoomNeed{amount: amount, room: t.Headroom[i].ByNode})
 		}
 	}
 	if t.closed != nil {
-		a.needs = append(a.needs, RoomNeed{1, t.closed})
+		a.needs = append(a.needs, RoomNeed{amount: 1, room: t.closed})
 	}
 	for _, i := range t.byPod[pod] {
+		t.Measures[i].addEffects(&a, t, i, pod)
+	}
+	for _, i := range t.ranking {
 		t.Measures[i].addEffects(&a, t, i, pod)
 	}
 	return a
@@ -164,8 +167,13 @@ func (a *TargetCheck) Harms(n cluster.NodeID) bool {
 	return a.LeavingHarms
 }
 
-// HarmsGroup reports whether a replacement on n worsens a group goal. A displaced pod outside the group cannot make
-// up for the harm.
-func (a *TargetCheck) HarmsGroup(n cluster.NodeID) bool {
+// HarmsWhoeverLeaves reports whether a replacement on n worsens a goal about a group or about the
+// ranks of nodes. A displaced pod outside the group cannot make up for the harm.
+func (a *TargetCheck) HarmsWhoeverLeaves(n cluster.NodeID) bool {
+	for i := range a.needs {
+		if x := &a.needs[i]; x.fixed && x.amount > x.room[n] {
+			return true
+		}
+	}
 	return slices.ContainsFunc(a.groups, func(g groupEffect) bool { return g.onNode(n)&harmless == 0 })
 }

@@ -44,6 +44,8 @@ type Tracker struct {
 	// land on it because of such a goal, and otherwise Unbounded; it is nil without such goals.
 	toEmpty []int32
 	closed  []int64
+	// ranking lists the goals of the kind NoLowerRank. Each is about most pods, so byPod does not contain them.
+	ranking []int32
 	// Annotations caches the parsed annotations of nodes and pods.
 	Annotations *annotation.Cache
 }
@@ -143,6 +145,11 @@ func (t *Tracker) EachAffected(pod cluster.PodID, from, to cluster.NodeID, f fun
 	}
 	for _, i := range t.byPod[pod] {
 		if !f(int(i)) {
+			return false
+		}
+	}
+	for _, i := range t.ranking {
+		if t.Goals[i].Ranks.ClassOf[pod] != plan.NoClass && !f(int(i)) {
 			return false
 		}
 	}

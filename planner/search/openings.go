@@ -44,7 +44,7 @@ func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 	var nodes []openedNode
 	for i := range m.Snapshot.Nodes {
 		t := cluster.NodeID(i)
-		if t == from || !m.Ready[t] || !could(t, &cluster.Resources{}, 0) || !places.Helps(t) || places.HarmsGroup(t) {
+		if t == from || !m.Ready[t] || !could(t, &cluster.Resources{}, 0) || !places.Helps(t) || places.HarmsWhoeverLeaves(t) {
 			continue
 		}
 		if lack := largestMissingShare(wants, t); lack > 0 {

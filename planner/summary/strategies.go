@@ -22,6 +22,9 @@ func strategyStates(c *search.Search) []plan.StrategyState {
 	}
 	nodes := map[string]map[string]bool{} // waiting nodes, by strategy
 	for _, g := range statedGoals(c) {
+		if g.Kind == plan.NoLowerRank { // nothing violates it, so it says nothing about the cluster
+			continue
+		}
 		i := slices.IndexFunc(out, func(st plan.StrategyState) bool { return st.Name == g.Strategy })
 		if i < 0 {
 			i = len(out)

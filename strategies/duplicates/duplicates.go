@@ -84,7 +84,7 @@ func (d *Strategy) goal(f *finder, w *cluster.Workload, group []cluster.PodID) (
 	return plan.Goal{
 		Strategy: d.name, Kind: plan.CountAtMost, TopologyKey: corev1.LabelHostname, Limit: float64(limit), Weight: 1,
 		Subject: plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID},
-		Pods:    pods, Domains: feasible.Values,
+		Pods:    pods, Domains: feasible.Values, NotCounted: f.outOfScope,
 		Reason: plan.Reason{Code: plan.TooManyDuplicates, Message: f.message(w.Name, pods, limit, total, nodes)},
 	}, true
 }

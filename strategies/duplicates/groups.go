@@ -17,18 +17,21 @@ type finder struct {
 	snapshot *cluster.Snapshot
 	hosts    *topology.Domains
 	allHosts *topology.Set
-	// countedNodes marks, by node, the nodes in scope. Pods on other nodes do not count.
-	countedNodes []bool
-	// notCounted marks, by node, the nodes that messages leave out.
-	notCounted []bool
+	// outOfScope marks, by node, the nodes whose pods do not count. It is nil if all nodes are in scope.
+	outOfScope []bool
+	// notShown marks, by node, the nodes that messages leave out.
+	notShown []bool
 }
 
 func newFinder(s *cluster.Snapshot, scope cluster.Scope) *finder {
 	hosts := topology.NewCache(s, scope).Domains(corev1.LabelHostname)
 	f := &finder{s, hosts, hosts.NewSet(func(int32) bool { return true }), make([]bool, len(s.Nodes)), make([]bool, len(s.Nodes))}
 	for i := range s.Nodes {
-		f.countedNodes[i] = scope.HasNode(&s.Nodes[i])
-		f.notCounted[i] = !f.countedNodes[i] || !s.Nodes[i].Ready
+		f.outOfScope[i] = !scope.HasNode(&s.Nodes[i])
+		f.notShown[i] = f.outOfScope[i] || !s.Nodes[i].Ready
+	}
+	if !slices.Contains(f.outOfScope, true) {
+		f.outOfScope = nil
 	}
 	return f
 }
@@ -89,7 +92,7 @@ func groupKey(p *cluster.Pod) string {
 func (f *finder) inScope(group []cluster.PodID) int {
 	n := 0
 	for _, id := range group {
-		if node := f.snapshot.Pods[id].Node; node == cluster.NoNode || f.countedNodes[node] {
+		if node := f.snapshot.Pods[id].Node; node == cluster.NoNode || f.outOfScope == nil || !f.outOfScope[node] {
 			n++
 		}
 	}
@@ -99,7 +102,7 @@ func (f *finder) inScope(group []cluster.PodID) int {
 // message describes the fullest node in scope, including nodes where the group could not run again,
 // such as cordoned ones. No kubelet terminates pods on a NotReady node, so such nodes do not count.
 func (f *finder) message(name string, pods []cluster.PodID, limit, total, nodes int) (message string) {
-	f.hosts.Count(f.snapshot, pods, f.allHosts, f.notCounted, func(c *topology.Counter) {
+	f.hosts.Count(f.snapshot, pods, f.allHosts, f.notShown, func(c *topology.Counter) {
 		message = fmt.Sprintf("%s has %s with the same images on one node; %d pods spread over %d nodes are at most %d on each",
 			name, plural.Count(c.Most(), "pod"), total, nodes, limit)
 	})

@@ -56,20 +56,26 @@ type violation struct {
 	better *ranking.Better // nil: the node does not match what the pod requires
 }
 
-// Goals returns one unmet PodAway goal for each pod that should leave its node, in the order of the pods. It takes
+// Goals returns one unmet PodAway goal for each pod that should leave its node, in the order of the pods. If preferred
+// node affinity counts, one more goal keeps other moves from landing pods on nodes that they prefer less. Goals takes
 // O(pods + classes * nodes * preferred terms) steps, where pods with equal node constraints form a class.
 func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	var found []violation
 	x := newIndex(s, a.scope)
+	kept := x.nodes.NewKept()
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		if !isConstrained(&p.Object.Spec) || !x.nodes.HasPod(p) {
 			continue
 		}
 		c := x.class(p.Object, a.args.Preferred)
-		if a.args.Required && c.violates(p.Node) {
+		inScope := x.nodes.InScope(p.Node)
+		if inScope && a.args.Required && c.violates(p.Node) { // every other node is better
 			found = append(found, violation{p, c, nil})
-		} else if b := c.better(p.Node); b != nil {
+			continue
+		}
+		kept.Add(p, c.ranking)
+		if b := c.better(p.Node); inScope && b != nil {
 			found = append(found, violation{p, c, b})
 		}
 	}
@@ -84,7 +90,7 @@ func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 		goals[i] = ranking.Goal(a.name, v.pod, v.better.Targets, plan.Reason{
 			Code: plan.BetterNodeExists, Message: betterMessage(v.pod.Object, n, v.class.ranking.Rank(v.pod.Node), v.better)})
 	}
-	return goals
+	return append(goals, kept.Goals(a.name)...)
 }
 
 // Requirements returns "", because the strategy states goals only about violations.

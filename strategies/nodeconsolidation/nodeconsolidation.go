@@ -102,18 +102,25 @@ type candidate struct {
 	fullest float64
 }
 
-// Goals returns one unmet NodeEmpty goal for each node that should be empty, the emptiest first. If
+// Goals returns one unmet NodeEmpty goal for each node that should be empty, the emptiest first. The
+// replacements may land on each node but those that are empty already. If
 // there are more than NumberOfNodes, Goals also returns a NodeBelow goal for each node and each
 // resource with a target. These goals limit moves, and no pod moves for them.
 func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	amounts := c.amounts(s)
 	var found []candidate
+	var targets []bool
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		if full, is := c.isUnderUtilized(s, amounts, n); is {
 			if pods := podsToLeave(s, n); len(pods) > 0 {
 				found = append(found, candidate{n, pods, full})
+				continue
 			}
+			if targets == nil {
+				targets = slices.Repeat([]bool{true}, len(s.Nodes))
+			}
+			targets[i] = false // a replacement there would exchange one empty node for another
 		}
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int {
@@ -126,6 +133,7 @@ func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	for i, x := range found {
 		goals[i] = c.goal(plan.NodeEmpty, x.node)
 		goals[i].Pods, goals[i].MaxNodes, goals[i].Reason = x.pods, c.args.MaxNodes, c.reason(s, amounts, x.node)
+		goals[i].Targets = targets
 	}
 	return append(goals, c.targets(s, amounts)...)
 }

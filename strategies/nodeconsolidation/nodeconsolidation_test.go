@@ -2,6 +2,8 @@ package nodeconsolidation_test
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,7 +56,7 @@ func goalsText(t *testing.T, args string, scope cluster.Scope, text string) stri
 		t.Fatal(errs)
 	}
 	var b strings.Builder
-	limits := map[string]int{}
+	limits, closed := map[string]int{}, map[string]bool{}
 	for _, g := range st.Goals(s) {
 		if g.Strategy != "pack" || g.Weight != 1 || g.Subject.Kind != "Node" || s.Nodes[g.Node].Name != g.Subject.Name {
 			t.Errorf("goal %+v", g)
@@ -69,7 +71,15 @@ func goalsText(t *testing.T, args string, scope cluster.Scope, text string) stri
 		for _, p := range g.Pods {
 			pods = append(pods, s.Pods[p].Object.Name)
 		}
+		for n, is := range g.Targets {
+			if !is {
+				closed[s.Nodes[n].Name] = true
+			}
+		}
 		fmt.Fprintf(&b, "%s %s, %d nodes: %s: %s: %s\n", g.Kind, g.Subject.Name, g.MaxNodes, strings.Join(pods, " "), g.Reason.Code, g.Reason.Message)
+	}
+	if len(closed) > 0 {
+		fmt.Fprintln(&b, "not to", slices.Sorted(maps.Keys(closed)))
 	}
 	if len(limits) > 0 {
 		fmt.Fprintln(&b, limits)
@@ -93,20 +103,20 @@ func TestGoals(t *testing.T) {
 		scope      cluster.Scope
 		want       string
 	}{
-		{"one resource", `{"below":{"cpu":0.3}}`, cluster.Scope{}, other + some + memory + more + limit},
+		{"one resource", `{"below":{"cpu":0.3}}`, cluster.Scope{}, other + some + memory + more + limit + "not to [daemons]\n"},
 		{"two resources", `{"below":{"cpu":0.3,"memory":0.3},"target":{"memory":0.8},"maxNodes":2}`, cluster.Scope{},
 			"NodeEmpty other, 2 nodes: a-6c8f-16: NodeUnderUtilized: pods on other request 10% of its cpu and 0% of its memory, not above 30%\n" +
 				"NodeEmpty some, 2 nodes: a-6c8f-17: NodeUnderUtilized: pods on some request 10% of its cpu and 0% of its memory, not above 30%\n" +
 				"NodeEmpty more, 2 nodes: a-6c8f-13 a-6c8f-14: NodeUnderUtilized: pods on more request 20% of its cpu and 0% of its memory, not above 30%\n" +
 				"NodeEmpty memory, 2 nodes: a-6c8f-12 b-6c8f-00: NodeUnderUtilized: pods on memory request 10% of its cpu and 30% of its memory, not above 30%\n" +
 				"NodeEmpty limit, 2 nodes: a-6c8f-09 a-6c8f-10 a-6c8f-11: NodeUnderUtilized: pods on limit request 30% of its cpu and 0% of its memory, not above 30%\n" +
-				"map[memory at most 0.8:15]\n"},
+				"not to [daemons]\nmap[memory at most 0.8:15]\n"},
 		{"a node pool", `{"below":{"cpu":0.3}}`, cluster.Scope{Nodes: pool}, other},
 		{"a resource that no node has", `{"below":{"cpu":0.3,"example.com/gpu":0.5}}`, cluster.Scope{}, ""},
 		{"the number of pods", `{"below":{"pods":0.015}}`, cluster.Scope{},
 			"NodeEmpty other, 5 nodes: a-6c8f-16: NodeUnderUtilized: pods on other request 0.9% of its pods, not above 1.5%\n" +
-				"NodeEmpty some, 5 nodes: a-6c8f-17: NodeUnderUtilized: pods on some request 0.9% of its pods, not above 1.5%\n"},
-		{"enough nodes with few requests", `{"below":{"cpu":0.3},"numberOfNodes":4}`, cluster.Scope{}, other + some + memory + more + limit},
+				"NodeEmpty some, 5 nodes: a-6c8f-17: NodeUnderUtilized: pods on some request 0.9% of its pods, not above 1.5%\nnot to [daemons]\n"},
+		{"enough nodes with few requests", `{"below":{"cpu":0.3},"numberOfNodes":4}`, cluster.Scope{}, other + some + memory + more + limit + "not to [daemons]\n"},
 		{"too few nodes with few requests", `{"below":{"cpu":0.3},"numberOfNodes":5}`, cluster.Scope{}, ""},
 		{"no node with few requests", `{"below":{"cpu":0.05}}`, cluster.Scope{}, ""},
 	} {

@@ -55,20 +55,28 @@ type violation struct {
 }
 
 // Goals returns one unmet PodAway goal for each pod that does not tolerate a taint of its node, in
-// the order of the pods. It takes O(pods + classes * nodes) steps, where pods with equal node
-// constraints form a class. Only pods that do not tolerate a taint with the effect PreferNoSchedule
-// need classes.
+// the order of the pods. If taints with the effect PreferNoSchedule count, one more goal keeps other
+// moves from landing pods on nodes with more of them. Goals takes O(pods + classes * nodes) steps,
+// where pods with equal node constraints form a class.
 func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	x := t.newIndex(s)
+	kept := x.nodes.NewKept()
 	var found []violation
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if p.Node == cluster.NoNode || !x.isTainted(p.Node) || !x.nodes.HasPod(p) {
+		if p.Node == cluster.NoNode || !x.someSoft && !x.isTainted(p.Node) || !x.nodes.HasPod(p) {
 			continue
 		}
-		if taint := firstUntolerated(p.Object, x.hard[p.Node]); taint != nil {
+		inScope := x.nodes.InScope(p.Node)
+		if taint := firstUntolerated(p.Object, x.hard[p.Node]); inScope && taint != nil { // every other node is better
 			found = append(found, violation{p, taint, nil})
-		} else if taint := firstUntolerated(p.Object, x.soft[p.Node]); taint != nil {
+			continue
+		}
+		if !x.someSoft {
+			continue
+		}
+		kept.Add(p, x.ranking(p.Object))
+		if taint := firstUntolerated(p.Object, x.soft[p.Node]); inScope && taint != nil {
 			if b := x.ranking(p.Object).Better(p.Node); b != nil {
 				found = append(found, violation{p, taint, b})
 			}
@@ -85,7 +93,7 @@ func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 		}
 		goals[i] = ranking.Goal(t.name, v.pod, targets, plan.Reason{Code: plan.TaintNotTolerated, Message: message})
 	}
-	return goals
+	return append(goals, kept.Goals(t.name)...)
 }
 
 // Requirements returns "", because the strategy states goals only about violations.
@@ -98,6 +106,7 @@ func (t *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
 type index struct {
 	nodes      *ranking.Nodes
 	hard, soft [][]corev1.Taint // by node: those with the effects NoSchedule and PreferNoSchedule
+	someSoft   bool             // some node has taints in soft
 	groups     *ranking.Groups  // by soft; nil: not computed
 	rankings   ranking.Classes[ranking.Ranking]
 }
@@ -112,7 +121,7 @@ func (t *Strategy) newIndex(s *cluster.Snapshot) *index {
 			case taint.Effect == corev1.TaintEffectNoSchedule:
 				x.hard[i] = append(x.hard[i], taint)
 			case taint.Effect == corev1.TaintEffectPreferNoSchedule && t.args.PreferNoSchedule:
-				x.soft[i] = append(x.soft[i], taint)
+				x.soft[i], x.someSoft = append(x.soft[i], taint), true
 			}
 		}
 	}

@@ -34,7 +34,7 @@ type Better struct {
 
 // New returns a ranking for the pods of the class of this one. ranks are the ranks by node; higher is better.
 func (n *Nodes) New(p *corev1.Pod, ranks []int64) *Ranking {
-	r := &Ranking{nodes: n, ranks: ranks, better: map[int64]*Better{}}
+	r := &Ranking{nodes: n, ranks: n.shared(ranks), better: map[int64]*Better{}}
 	if len(ranks) > 0 {
 		r.best = slices.Max(ranks)
 	}
@@ -48,6 +48,27 @@ func (n *Nodes) New(p *corev1.Pod, ranks []int64) *Ranking {
 		r.canRun[i] = ofGroup[g] && !n.virtual[i]
 	}
 	return r
+}
+
+// shared returns an earlier list with the same ranks, or this one.
+func (n *Nodes) shared(ranks []int64) []int64 {
+	for _, list := range n.lists {
+		if slices.Equal(list, ranks) {
+			return list
+		}
+	}
+	n.lists = append(n.lists, ranks)
+	return ranks
+}
+
+// bestToRunOn returns the highest rank of a node on which the pods can run. It returns false if there is none.
+func (r *Ranking) bestToRunOn() (best int64, some bool) {
+	for i, rank := range r.ranks {
+		if r.canRun[i] && (!some || rank > best) {
+			best, some = rank, true
+		}
+	}
+	return best, some
 }
 
 // Rank returns the rank of a node.

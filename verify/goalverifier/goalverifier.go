@@ -61,6 +61,8 @@ type goal struct {
 	pods     map[string]bool
 	// excess returns how far the goal is from being met: the pods that must leave, or the conflicts that must end.
 	excess func(places) int
+	// counts reports whether a landing on a node can improve the goal. Nil means that every landing can.
+	counts func(node string) bool
 	// reported is the excess that a plan reports, if it is not the same.
 	reported func(places) float64
 	// removal is how an ended pod is removed.
@@ -69,16 +71,19 @@ type goal struct {
 
 type verifier struct {
 	*objects
-	rules      Rules
-	goals      []*goal
-	at         places
-	violations []planverifier.Violation
+	rules Rules
+	goals []*goal
+	at    places
+	// preferences returns what a strategy of the type NodeAffinity or NodeTaints reads about a pod, by name.
+	preferences map[string]func(p *corev1.Pod) preference
+	violations  []planverifier.Violation
 }
 
 // Check returns every violation of plan p on the cluster o, if the moves of first have been
 // executed before. The goals that the plan lists are those before its own moves.
 func Check(o *cluster.Objects, c Rules, first []plan.Move, p plan.Plan) []planverifier.Violation {
-	r := &verifier{objects: index(o), rules: c, at: places{map[string]string{}, map[string]bool{}}}
+	r := &verifier{objects: index(o), rules: c, at: places{map[string]string{}, map[string]bool{}},
+		preferences: map[string]func(*corev1.Pod) preference{}}
 	for k, pod := range r.pods {
 		r.at.node[k] = pod.Spec.NodeName
 	}
@@ -118,12 +123,13 @@ func (r *verifier) checkMove(m plan.Move) {
 		}
 	}
 	r.checkRemoval(m, about)
+	r.checkRanks(m)
 	r.move(m)
 	improves := false
 	soft := r.rulesOf(m.Strategy).Soft
 	for i, g := range about {
 		after := g.excess(r.at)
-		improves = improves || g.strategy == m.Strategy && after < before[i]
+		improves = improves || g.strategy == m.Strategy && after < before[i] && (g.counts == nil || m.To == "" || g.counts(m.To))
 		if limits := !r.rules.Ignored[g.strategy] && (soft || !r.rulesOf(g.strategy).Soft); limits && after > before[i] {
 			r.report(m, WorsensGoal, "the excess of %s %s/%s of strategy %s grows from %d to %d", g.of.Kind, g.of.Subject.Namespace,
 				g.of.TopologyKey, g.strategy, before[i], after)

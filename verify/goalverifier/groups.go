@@ -67,7 +67,8 @@ func (g group) above(at places) (sum int) {
 // goalOf returns a goal about a group. With skew, the domains may differ by the limit, otherwise
 // each has at most the limit.
 func (g group) goalOf(strategy, namespace, topologyKey string, skew bool) *goal {
-	out := &goal{strategy: strategy, pods: setOf(g.pods), excess: g.above, of: plan.Goal{Kind: plan.CountAtMost,
+	counts := func(node string) bool { return slices.Contains(g.domains, g.domain[node]) }
+	out := &goal{strategy: strategy, pods: setOf(g.pods), excess: g.above, counts: counts, of: plan.Goal{Kind: plan.CountAtMost,
 		Subject: plan.ObjectRef{Namespace: namespace}, TopologyKey: topologyKey, Limit: float64(g.limit)}}
 	if skew {
 		out.of.Kind, out.excess, out.reported = plan.SkewAtMost, g.toLevel, g.skew
@@ -197,11 +198,12 @@ func (r *verifier) equalPods(s planverifier.StrategyRules, pods []*corev1.Pod) *
 	nodes := map[string]bool{}
 	for name, n := range r.nodes {
 		host, has := n.Labels[corev1.LabelHostname]
-		if has {
+		if has && r.hasNode(s, n) {
 			g.domain[name] = host
 		}
 		if has && first != nil && r.hasNode(s, n) && canRun(first, n) {
 			nodes[host] = true
+			g.domains = append(g.domains, host)
 		}
 	}
 	if len(g.pods) < 2 || !declares || len(nodes) < 2 {

@@ -4,12 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
@@ -67,6 +65,8 @@ func (r *verifier) goalsOf(s planverifier.StrategyRules) ([]*goal, error) {
 		}
 	}
 	switch of.Type {
+	case "NodeAffinity", "NodeTaints":
+		r.preferences[s.Name] = func(p *corev1.Pod) preference { return a.preferenceOf(of.Type, p) }
 	case "TopologySpread":
 		return r.spreads(s, a.WhenUnsatisfiable), nil
 	case "Duplicates":
@@ -99,12 +99,8 @@ func (r *verifier) goalAbout(p *corev1.Pod, typ string, a arguments) *goal {
 		return leave(p, anywhere, a.Remove)
 	case isTerminal(p):
 		return nil
-	case typ == "NodeAffinity":
-		return r.byAffinity(p, a)
-	case typ == "NodeTaints":
-		return r.byTaints(p, a)
 	}
-	return nil
+	return r.byNode(p, a.preferenceOf(typ, p))
 }
 
 // leave returns a goal about one pod. It is met when the pod has left, and its replacement, if any, is on a good node.
@@ -203,60 +199,4 @@ func endOf(p *corev1.Pod) (end time.Time, known bool) {
 		end = p.CreationTimestamp.Time
 	}
 	return end, !end.IsZero()
-}
-
-// byAffinity returns the goal of NodeAffinity about a pod, or nil.
-func (r *verifier) byAffinity(p *corev1.Pod, a arguments) *goal {
-	here := r.nodes[p.Spec.NodeName]
-	if (a.Required == nil || *a.Required) && !matchesRequired(p, here) {
-		return leave(p, func(node string) bool { return node != here.Name && matchesRequired(p, r.nodes[node]) }, "")
-	}
-	if !a.Preferred || !matchesRequired(p, here) || p.Spec.Affinity == nil || p.Spec.Affinity.NodeAffinity == nil {
-		return nil
-	}
-	terms, err := nodeaffinity.NewPreferredSchedulingTerms(p.Spec.Affinity.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
-	if err != nil {
-		return nil
-	}
-	return r.forBetter(p, func(n *corev1.Node) int { return int(terms.Score(n)) })
-}
-
-// forBetter returns a goal about a pod that leaves for a node of a higher rank on which it can run,
-// or nil if there is none.
-func (r *verifier) forBetter(p *corev1.Pod, rank func(n *corev1.Node) int) *goal {
-	own, better := rank(r.nodes[p.Spec.NodeName]), map[string]bool{}
-	for name, n := range r.nodes {
-		if rank(n) > own && canRun(p, n) && !r.rules.Plan.IsVirtual(n) {
-			better[name] = true
-		}
-	}
-	if len(better) == 0 {
-		return nil
-	}
-	return leave(p, func(node string) bool { return better[node] }, "")
-}
-
-// byTaints returns the goal of NodeTaints about a pod, or nil.
-func (r *verifier) byTaints(p *corev1.Pod, a arguments) *goal {
-	listed := func(t corev1.Taint, list []string) bool {
-		return slices.Contains(list, t.Key) || slices.Contains(list, t.Key+"="+t.Value)
-	}
-	count := func(n *corev1.Node, effect corev1.TaintEffect) (count int) {
-		for _, t := range untolerated(p, n.Spec.Taints, effect) {
-			state := strings.HasPrefix(t.Key, "node.kubernetes.io/") || strings.HasPrefix(t.Key, "node.cloudprovider.kubernetes.io/") ||
-				t.Key == "DeletionCandidateOfClusterAutoscaler"
-			if hint := strings.HasPrefix(t.Key, "evenkeel.io/"); !hint && (listed(t, a.Include) || len(a.Include) == 0 && !state && !listed(t, a.Exclude)) {
-				count++
-			}
-		}
-		return count
-	}
-	here := r.nodes[p.Spec.NodeName]
-	if count(here, corev1.TaintEffectNoSchedule) > 0 {
-		return leave(p, func(node string) bool { return node != here.Name }, "")
-	}
-	if !a.PreferNoSchedule || count(here, corev1.TaintEffectPreferNoSchedule) == 0 {
-		return nil
-	}
-	return r.forBetter(p, func(n *corev1.Node) int { return -count(n, corev1.TaintEffectPreferNoSchedule) })
 }

@@ -43,10 +43,10 @@ func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 
 // contributesToGoal reports whether a move can contribute to one of its goals. For a node goal, the
 // pod must leave that node and use the goal's resource. For a goal about a group, the pod must
-// belong to the group and land in another domain that the goal counts. For a goal about
-// anti-affinity, the pod must be in conflict with another pod. For a topology spread constraint,
-// the pod must leave its node and be in the namespace. A goal about a pod needs a move of that pod,
-// to another node unless the replacement may return.
+// belong to the group, leave a node that the goal counts, and land in another domain that it counts.
+// For a goal about anti-affinity, the pod must be in conflict with another pod. For a topology spread
+// constraint, the pod must leave its node and be in the namespace. A goal about a pod needs a move of
+// that pod, to another node unless the replacement may return.
 func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 	pod := r.pods[m.Pod.String()]
 	if pod == nil {
@@ -69,8 +69,16 @@ func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 		case byConstraint(r, g):
 			return m.From != m.To && m.Pod.Namespace == g.Subject.Namespace
 		}
-		return r.domain(m.From, g) != r.domain(m.To, g) && r.inGroup(pod, g.Subject) && (m.WithoutPlace() || countsDomain(r, g, m.To))
+		return r.domain(m.From, g) != r.domain(m.To, g) && r.inGroup(pod, g.Subject) && (m.WithoutPlace() || countsDomain(r, g, m.To)) &&
+			countsPodsOn(r, g, m.From)
 	})
+}
+
+// countsPodsOn reports whether a goal about a group counts the pods on a node. Duplicates counts only
+// those on nodes in scope.
+func countsPodsOn(r *verifier, g plan.Goal, node string) bool {
+	s, n := r.rules.strategyOf(plan.Move{Strategy: g.Strategy}), r.nodes[node]
+	return g.Kind != plan.CountAtMost || s == nil || !s.CountsScope || n == nil || isInScope(r, s, n)
 }
 
 // countsDomain reports whether a goal about a group counts the domain of a node. The node must have the topology key.

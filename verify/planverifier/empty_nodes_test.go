@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
@@ -60,7 +62,7 @@ func emptiedNodes(p *plan.Plan) (out []plan.Goal) {
 func TestNodesAreEmptiedWhole(t *testing.T) {
 	t.Parallel()
 	nodes, several, moves, rest := 0, 0, 0, 0
-	for seed := range uint64(400) {
+	for seed := range uint64(900) {
 		m := makeEmptyingCase(t, seed)
 		empty := emptiedNodes(&m.plan)
 		nodes += len(empty)
@@ -133,6 +135,15 @@ var emptyingTampers = []tampering{
 		}
 		m.plan.Moves[i].To = m.plan.Moves[own[0]].From
 		return m.plan.Moves[i].Pod.String()
+	})},
+	{"a replacement lands on a node that is empty", emptied.NothingGained, editEmptying(func(m *planCase, own []int) string {
+		for _, n := range m.o.Nodes {
+			if len(n.Annotations) == 0 && len(n.Spec.Taints) == 0 && !slices.ContainsFunc(m.o.Pods, func(p *corev1.Pod) bool { return p.Spec.NodeName == n.Name }) {
+				m.plan.Moves[own[0]].To = n.Name
+				return m.plan.Moves[own[0]].Pod.String()
+			}
+		}
+		return ""
 	})},
 	{"maxNodes is smaller", emptied.TooManyNodes, func(m *planCase) (string, bool) {
 		m.rules.Emptying = map[string]emptied.Rules{"pack": {MaxNodes: 1}}

@@ -83,8 +83,21 @@ func valuesOf(r *verifier, s *StrategyRules, by string, group []*corev1.Pod) (ou
 
 // countsNode reports whether a node is Ready and in the scope of the strategy.
 func countsNode(r *verifier, s *StrategyRules, n *corev1.Node) bool {
-	return isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.IsVirtual(n) &&
-		(s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels)))
+	return isReadyNode(n) && isInScope(r, s, n)
+}
+
+// isInScope reports whether a node is in the scope of the strategy.
+func isInScope(r *verifier, s *StrategyRules, n *corev1.Node) bool {
+	return r.selectedByNodeSelector(n) && !r.rules.IsVirtual(n) && (s.NodeSelector == nil || s.NodeSelector.Matches(labels.Set(n.Labels)))
+}
+
+// isNodeInScope is countsNode for the strategy of a name.
+func (r *verifier) isNodeInScope(strategy string, n *corev1.Node) bool {
+	s := r.rules.strategyOf(plan.Move{Strategy: strategy})
+	if s == nil {
+		s = &StrategyRules{}
+	}
+	return countsNode(r, s, n)
 }
 
 // podsPerValue counts the pods of the group on each of the values.

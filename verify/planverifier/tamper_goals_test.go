@@ -68,6 +68,8 @@ var goalTampers = []struct {
 	{"a pod that returns to a node that its affinity does not allow", goalverifier.ServesNoGoal, returnMove("affine")},
 	{"a pod that returns to a node with a taint", goalverifier.ServesNoGoal, returnMove("tainted")},
 	{"an equal pod that returns", goalverifier.ServesNoGoal, returnMove("copies")},
+	{"an equal pod that lands out of scope", goalverifier.ServesNoGoal, landUncounted("copies")},
+	{"a pod that lands on a node that its constraint does not count", goalverifier.ServesNoGoal, landUncounted("constraints")},
 	{"a pod that moves to a node that it does not prefer", goalverifier.ServesNoGoal, func(m *modeCase) (string, bool) {
 		for i := range m.plan.Moves {
 			x := &m.plan.Moves[i]
@@ -83,6 +85,8 @@ var goalTampers = []struct {
 		}
 		return "", false
 	}},
+	{"a pod that lands on a node that it prefers less", goalverifier.WorsensGoal, addLowerMove("affine")},
+	{"a pod that lands on a node with more taints", goalverifier.WorsensGoal, addLowerMove("tainted")},
 	{"an ended pod that is moved as if it ran", goalverifier.WrongRemoval, editRemoval(func(m *modeCase, x *plan.Move) {
 		x.Removal, x.To = "", m.o.Nodes[0].Name
 	})},
@@ -165,6 +169,72 @@ func addHarmfulMove(kind plan.GoalKind, fits func(t *goal.Tracker, pod cluster.P
 		}
 		return "", false
 	}
+}
+
+// addLowerMove adds a move to a node that the strategy ranks lower, for the same strategy.
+func addLowerMove(strategy string) func(m *modeCase) (string, bool) {
+	return func(m *modeCase) (string, bool) {
+		for _, st := range m.conf.BuildStrategies() {
+			if st.Name != strategy || st.Mode == plan.ShowOnly {
+				continue
+			}
+			for _, g := range st.Strategy.Goals(m.snapshot) {
+				if g.Kind != plan.NoLowerRank {
+					continue
+				}
+				for pod, class := range g.Ranks.ClassOf {
+					p := &m.snapshot.Pods[pod]
+					if class == plan.NoClass || slices.ContainsFunc(m.plan.Moves, func(x plan.Move) bool { return x.Pod == plan.PodRefOf(p) }) {
+						continue
+					}
+					for n, rank := range g.Ranks.OfClass[class] {
+						if rank < g.Ranks.OfClass[class][p.Node] {
+							m.plan.Moves = append(m.plan.Moves, plan.Move{Pod: plan.PodRefOf(p), From: m.snapshot.Nodes[p.Node].Name,
+								To: m.snapshot.Nodes[n].Name, Strategy: strategy, Step: len(m.plan.Moves) + 1, Wave: 1})
+							return plan.PodRefOf(p).String(), true
+						}
+					}
+				}
+			}
+		}
+		return "", false
+	}
+}
+
+// landUncounted lets a move of the strategy end on a node that none of its goals about the pod counts. Without the
+// check of these nodes, the excess of a goal would fall.
+func landUncounted(strategy string) func(m *modeCase) (string, bool) {
+	return func(m *modeCase) (string, bool) {
+		for _, st := range m.conf.BuildStrategies() {
+			if st.Name != strategy {
+				continue
+			}
+			goals := st.Strategy.Goals(m.snapshot)
+			for i := range m.plan.Moves {
+				x := &m.plan.Moves[i]
+				if x.Strategy != strategy || x.DisplacedFor != nil {
+					continue
+				}
+				if to := uncountedNode(m.snapshot, goals, m.snapshot.PodByUID(x.Pod.UID).ID); to != "" && to != x.From {
+					x.To = to
+					return x.Pod.String(), true
+				}
+			}
+		}
+		return "", false
+	}
+}
+
+// uncountedNode returns a node that none of the goals about the pod counts, or "".
+func uncountedNode(s *cluster.Snapshot, goals []plan.Goal, pod cluster.PodID) string {
+	for n := range s.Nodes {
+		if !slices.ContainsFunc(goals, func(g plan.Goal) bool {
+			return slices.Contains(g.Pods, pod) && (g.NotCounted == nil || !g.NotCounted[n])
+		}) {
+			return s.Nodes[n].Name
+		}
+	}
+	return ""
 }
 
 // returnMove lets the replacement of a move of the strategy return.

@@ -10,12 +10,15 @@ import (
 )
 
 // RandomGoals returns goals of one kind, stated for random pods and workloads of the cluster:
-// PodAway, CountAtMost or SkewAtMost. Some of the SkewAtMost and CountAtMost goals leave out the
+// PodAway, CountAtMost, SkewAtMost or NoLowerRank. Some of the SkewAtMost and CountAtMost goals leave out the
 // pods on random nodes. The strategy of the goals has the name of the kind.
 func RandomGoals(r *rand.Rand, s *cluster.Snapshot, kind plan.GoalKind) []plan.Goal {
 	g := &goalMaker{r, s, kind, randomNodes(r, s, 0.6), randomNodes(r, s, 0.2)}
-	if kind == plan.PodAway {
+	switch kind {
+	case plan.PodAway:
 		return g.aboutPods()
+	case plan.NoLowerRank:
+		return g.aboutRanks()
 	}
 	return g.aboutWorkloads()
 }
@@ -52,6 +55,23 @@ func (m *goalMaker) aboutPods() (out []plan.Goal) {
 		out = append(out, g)
 	}
 	return out
+}
+
+// aboutRanks states a goal about half of the pods, with three classes.
+func (m *goalMaker) aboutRanks() []plan.Goal {
+	ranks := &plan.NodeRanks{ClassOf: make([]int32, len(m.s.Pods)), OfClass: make([][]int64, 3)}
+	for class := range ranks.OfClass {
+		for range m.s.Nodes {
+			ranks.OfClass[class] = append(ranks.OfClass[class], []int64{-2, 0, 7, plan.TopRank}[m.r.IntN(4)])
+		}
+	}
+	for i := range m.s.Pods {
+		p := &m.s.Pods[i]
+		if ranks.ClassOf[i] = m.r.Int32N(3); p.Node == cluster.NoNode || p.Terminal || m.r.IntN(2) == 0 {
+			ranks.ClassOf[i] = plan.NoClass
+		}
+	}
+	return []plan.Goal{{Strategy: string(m.kind), Kind: m.kind, Weight: 1, Constraint: true, Ranks: ranks}}
 }
 
 // aboutWorkloads states a goal for about one of two workloads.

@@ -20,6 +20,7 @@ import (
 const (
 	PartlyEmptied plan.Code = "PartlyEmptied" // a move empties a node that the plan does not empty
 	LandsOnEmpty  plan.Code = "LandsOnEmpty"  // a replacement lands on a node that the plan empties
+	NothingGained plan.Code = "NothingGained" // a move empties one node and fills another that was empty
 	TooManyNodes  plan.Code = "TooManyNodes"  // the plan empties more nodes than the strategy allows
 	AboveTarget   plan.Code = "AboveTarget"   // a replacement brings a node above the target
 	WrongExcess   plan.Code = "WrongExcess"   // the plan misstates whether a node is empty afterwards
@@ -42,6 +43,8 @@ type Finding struct {
 type Cluster struct {
 	Pods  map[string]*corev1.Pod
 	Nodes map[string]*corev1.Node
+	// InScope reports whether a node is Ready and in the scope of a strategy.
+	InScope func(strategy string, n *corev1.Node) bool
 }
 
 // Findings returns every rule that the plan breaks. rules holds the strategies by name.
@@ -85,6 +88,10 @@ func (c Cluster) checkNode(p plan.Plan, g plan.Goal, leaves map[string]bool) (ou
 			out = append(out, Finding{m, PartlyEmptied, fmt.Sprintf("it serves goal %s, which empties %s, but %s stays there or it leaves %s",
 				g.ID, node, stays, m.From)})
 		}
+		if serves && c.isRemovable(g.Strategy, c.Nodes[m.To]) {
+			out = append(out, Finding{m, NothingGained, fmt.Sprintf("it serves goal %s, which empties %s, and lands on %s, which is empty",
+				g.ID, node, m.To)})
+		}
 	}
 	for _, m := range p.Moves {
 		if emptied && m.To == node {
@@ -96,6 +103,28 @@ func (c Cluster) checkNode(p plan.Plan, g plan.Goal, leaves map[string]bool) (ou
 			g.ID, p.After.Excess[g.ID], node, empty)})
 	}
 	return out, emptied
+}
+
+// isRemovable reports whether a node has no pods at all and nothing says that it stays. The requests
+// of DaemonSets could be too many for `below`, so a node with such pods does not count here.
+func (c Cluster) isRemovable(strategy string, n *corev1.Node) bool {
+	if n == nil || !c.InScope(strategy, n) || n.Spec.Unschedulable {
+		return false
+	}
+	for _, key := range []string{"cluster-autoscaler.kubernetes.io/scale-down-disabled", "karpenter.sh/do-not-disrupt", "evenkeel.io/exclude"} {
+		if value, has := n.Annotations[key]; has && value != "false" {
+			return false
+		}
+	}
+	if _, controlPlane := n.Labels["node-role.kubernetes.io/control-plane"]; controlPlane || n.Labels["evenkeel.io/exclude"] != "" {
+		return false
+	}
+	for _, p := range c.Pods {
+		if p.Spec.NodeName == n.Name && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+			return false
+		}
+	}
+	return true
 }
 
 // PodsOn returns the names of the pods that keep the node from being empty.

@@ -156,7 +156,7 @@ func (c *liveSimulation) Snapshot(context.Context) (*cluster.Snapshot, error) {
 
 // EvictWave implements evictor.Evictor. The scheduler sees the hints of the wave.
 func (c *liveSimulation) EvictWave(_ context.Context, moves []plan.Move, bound func()) evictor.Result {
-	outcomes := c.evict(c.takeSnapshot(), moves, &Pass{})
+	outcomes := c.evict(c.takeSnapshot(), moves, plan.WaveHints{}, &Pass{})
 	if bound != nil {
 		bound()
 	}
@@ -183,15 +183,6 @@ func (c *liveSimulation) Remove(_ context.Context, nodes []string, which func(hi
 		})
 	}
 	return removed, nil
-}
-
-// changeNode replaces a node. Snapshots may share the slice and the node.
-func (c *liveSimulation) changeNode(name string, change func(*corev1.Node) (*corev1.Node, bool)) {
-	i := slices.IndexFunc(c.o.Nodes, func(n *corev1.Node) bool { return n.Name == name })
-	if out, changed := change(c.o.Nodes[i]); changed {
-		c.o.Nodes = slices.Clone(c.o.Nodes)
-		c.o.Nodes[i] = out
-	}
 }
 
 // Load implements controller.StateStore.

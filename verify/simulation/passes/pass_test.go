@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -34,6 +35,8 @@ type Pass struct {
 	// EvictedAgain counts the evictions of replicas that were moved within the last hour. EvictedAgainSoon counts
 	// the evictions of replicas that were moved within the shortest backoff.
 	EvictedAgain, EvictedAgainSoon int
+	// EvictedAfterPlan counts those of EvictedAgain whose earlier replacement landed on the node that the plan names.
+	EvictedAfterPlan int
 	// BackedOff counts the evictions of workloads in backoff.
 	BackedOff int
 	// Over is the number of node goals with excess after the pass. Goals is the number of all node
@@ -50,6 +53,7 @@ type Pass struct {
 
 // runPass makes a plan, executes it and records the outcomes.
 func (c *Simulation) runPass() Pass {
+	c.removeExpiredHints()
 	s := c.takeSnapshot()
 	opts := c.conf.PlannerOptions()
 	c.state = history.Expire(c.state, c.now, c.conf.HistoryOptions())
@@ -71,7 +75,7 @@ func (c *Simulation) goals(s *cluster.Snapshot) []plan.Goal {
 	for _, st := range c.conf.BuildStrategies() {
 		due := !st.Schedule.Next(since).After(c.now)
 		for _, g := range st.Strategy.Goals(s) {
-			g.Constraint = !due
+			g.Constraint = g.Constraint || !due
 			out = append(out, g)
 		}
 	}
@@ -92,6 +96,7 @@ func (c *Simulation) executePlan(p *planner.Planner, s *cluster.Snapshot, pl pla
 	c.state = history.Reserve(c.state, run, pl.Moves, c.now)
 	outcomes, fell := c.executeWaves(p, s, pl, out)
 	c.state, _ = history.RecordOutcomes(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
+	c.keepEmpty(pl, run.RunID)
 	if fell+out.LandedElsewhere > 0 && !c.OnePlan {
 		c.replan(p, run, pl, out)
 	}
@@ -106,7 +111,7 @@ func (c *Simulation) executeWaves(p *planner.Planner, s *cluster.Snapshot, pl pl
 		}
 		moves, dropped := p.Recheck(s, c.state, c.goals(s), pl, wave, c.now)
 		fell += len(dropped)
-		outcomes = append(append(outcomes, dropped...), c.evict(s, moves, out)...)
+		outcomes = append(append(outcomes, dropped...), c.evict(s, moves, pl.HintsForWave(wave), out)...)
 	}
 	return outcomes, fell
 }
@@ -131,9 +136,13 @@ func (c *Simulation) replan(p *planner.Planner, run plan.OpenRun, pl plan.Plan, 
 }
 
 // evict executes moves in order. Each replacement lands on a random node, with the predicted
-// probabilities, and is Ready before the next eviction.
-func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (outcomes []plan.Outcome) {
+// probabilities, and is Ready before the next eviction. The scheduler sees the hints of the wave, if
+// a move needs them.
+func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, planned plan.WaveHints, out *Pass) (outcomes []plan.Outcome) {
 	w := placement.NewClusterModel(s, c.conf.PlannerOptions().Placement)
+	if slices.ContainsFunc(moves, plan.Move.Steered) {
+		w.SetHints(hints.Kind(planned.Kind), nodesByName(s, planned.Nodes))
+	}
 	at := map[string]int{}
 	for i, p := range c.o.Pods {
 		at[string(p.UID)] = i
@@ -167,9 +176,12 @@ func (c *Simulation) replacePod(i int, m plan.Move, s *cluster.Snapshot, to clus
 		}
 		if c.now.Sub(l.moved) < time.Hour {
 			out.EvictedAgain++
+			if l.asPlanned {
+				out.EvictedAfterPlan++
+			}
 		}
 	}
-	l.moved = c.now
+	l.moved, l.asPlanned = c.now, to != cluster.NoNode && s.Nodes[to].Name == m.To
 	fresh := *old
 	fresh.UID = types.UID(fmt.Sprintf("%s@%d", old.Name, c.now.Unix()))
 	fresh.CreationTimestamp = metav1.NewTime(c.now)

@@ -63,6 +63,8 @@ type Simulation struct {
 // a node starts a new history.
 type podHistory struct {
 	moved time.Time // last eviction by the planner; zero means never
+	// asPlanned says that its replacement then landed on the node that the plan names.
+	asPlanned bool
 }
 
 // Start creates an uneven cluster with half of its CPU requested.
