@@ -13,6 +13,7 @@ import (
 
 // examplesWithMoves are examples of which each move has another reason: one move for each kind of trouble.
 var examplesWithMoves = map[string][]string{
+	"busy-network":   {"sends-6c8f-01 NodeOverUtilized"},
 	"uneven-pods":    {"api-6c8f-00 TooManyDuplicates", "cache-6c8f-01 AntiAffinityViolated", "web-6c8f-00 SpreadConstraintViolated"},
 	"unhealthy-pods": {"crash-6c8f-00 TooManyRestarts", "old-6c8f-01 PodExpired", "web-6c8f-02 PodFailed"},
 }

@@ -16,9 +16,9 @@ import (
 const (
 	maxTopFolders   = 22
 	maxPackageFiles = 25 // Go files of a package, without tests
-	// verify/planverifier implements every rule of a plan a second time, those of strategies included; the others have
-	// at most 3,500 lines.
-	maxPackageLines   = 3700 // lines of a package, without tests
+	// verify/planverifier implements every rule of a plan a second time, those of strategies included. planner/search
+	// tries several orders in which nodes are emptied. The others have at most 3,500 lines.
+	maxPackageLines   = 3850 // lines of a package, without tests
 	maxMethodsPerType = 30
 )
 

@@ -99,7 +99,9 @@ func (a *Amounts) measureUsage(t UsageRequirements) {
 		use, known := l.PodUsed(PodID(i), resource)
 		a.added[i], a.quality[i] = use, known
 		if known >= Estimated {
-			a.freed[i] = use
+			if a.freed[i] = use; a.Measure.Pods == nil { // otherwise the amounts of the pods add up to that of the node
+				a.freed[i] = l.PodFrees(PodID(i), resource)
+			}
 		}
 		if a.Measure.Pods != nil && p.Node != NoNode {
 			a.addPodUse(p.Node, use, known)

@@ -25,9 +25,42 @@ func (s *Snapshot) resolveUsage(u *Usage) *ResolvedUsage {
 		if u.NodesOnly && len(u.Pods) == 0 {
 			r.estimatePodsFromNodes(c, name)
 		}
+		if name != "cpu" && name != "memory" {
+			r.shareRatios(c)
+		}
 		r.assumeUnmeasuredPods(c, name)
 	}
 	return r.resolved
+}
+
+// shareRatios computes what each pod frees on its node. Ratios of pods may overlap in time, so together they may exceed
+// the ratio of the node. Then each pod frees its share of the certain part of the node's ratio.
+func (r *usageResolver) shareRatios(c *resourceUse) {
+	c.podFrees = slices.Clone(c.podUsed)
+	for i := range r.snapshot.Nodes {
+		var sum int64
+		for _, id := range r.snapshot.Nodes[i].Pods {
+			if c.quality[id] >= Estimated {
+				sum = BoundedSum(sum, c.podUsed[id])
+			}
+		}
+		whole := max(0, c.used[i]-c.uncertain[i])
+		if c.used[i] == unknownAmount || sum <= whole {
+			continue
+		}
+		for _, id := range r.snapshot.Nodes[i].Pods {
+			if c.quality[id] >= Estimated {
+				c.podFrees[id] = shareOf(whole, c.podUsed[id], sum)
+			}
+		}
+	}
+}
+
+// shareOf returns whole * part / sum. The part must not exceed the sum, which must be positive.
+func shareOf(whole, part, sum int64) int64 {
+	hi, lo := bits.Mul64(uint64(whole), uint64(part))
+	share, _ := bits.Div64(hi, lo, uint64(sum))
+	return int64(share)
 }
 
 // resourceUsage returns the usage of a resource. For a new resource, the usage of all nodes and pods is unknown.
@@ -36,7 +69,7 @@ func (r *usageResolver) resourceUsage(name string) *resourceUse {
 	if c == nil {
 		nodes := func() []int64 { return make([]int64, len(r.snapshot.Nodes)) }
 		c = &resourceUse{nodes(), nodes(), nodes(), nodes(), nodes(), nodes(), make([]UsageQuality, len(r.snapshot.Pods)),
-			make([]int64, len(r.snapshot.Pods))}
+			make([]int64, len(r.snapshot.Pods)), nil}
 		for i := range c.used {
 			c.used[i], c.newest[i] = unknownAmount, unknownAmount
 		}
@@ -156,9 +189,7 @@ func (r *usageResolver) estimatePodsFromNodes(c *resourceUse, name string) {
 		for _, id := range n.Pods {
 			p := &r.snapshot.Pods[id]
 			if request := p.NonZero.Get(name); request > 0 && !r.boundTooLate(p) {
-				hi, lo := bits.Mul64(uint64(c.used[i]), uint64(request))
-				part, _ := bits.Div64(hi, lo, uint64(sum)) // request <= sum, so the quotient fits
-				c.podUsed[id], c.quality[id] = int64(part), Estimated
+				c.podUsed[id], c.quality[id] = shareOf(c.used[i], request, sum), Estimated
 			}
 		}
 	}

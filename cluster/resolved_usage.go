@@ -1,6 +1,9 @@
 package cluster
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // UsageQuality describes how reliable the usage of a pod is. A higher value is more reliable.
 type UsageQuality uint8
@@ -31,13 +34,16 @@ const (
 // If a pod's newest sample is much older than the newest sample of its node, the usage of the pod is
 // unknown.
 //
+// The ratios of pods of resources other than cpu and memory need not add up to that of their node. For example,
+// several pods can wait for cpu at the same time. If they exceed it together, each pod frees only its share of the
+// node's ratio.
+//
 // If the newest measurement of a node differs from the statistic, the higher value counts, and the
 // difference is uncertain. The usage of a pod that left is also uncertain while a rate still
 // includes part of it.
 //
 // Negative amounts, and amounts far above the capacity of the node, count as unknown, whatever source the usage came
-// from. If a node is listed twice, its usage is
-// unknown.
+// from. If a node is listed twice, its usage is unknown.
 type ResolvedUsage struct {
 	Raw          *Usage
 	windowFilled []time.Duration // by node: how much of the window its samples cover
@@ -57,6 +63,8 @@ type resourceUse struct {
 	newest, lag, newestLag, uncertain []int64
 	quality                           []UsageQuality
 	podUsed                           []int64 // by pod: measured, estimated or assumed usage
+	// podFrees is by pod what its leaving certainly frees on its node. Nil means podUsed.
+	podFrees []int64
 }
 
 const unknownAmount = int64(-1)
@@ -120,6 +128,24 @@ func (r *ResolvedUsage) Uncertain(n NodeID, resource string) int64 {
 		return u.uncertain[n]
 	}
 	return 0
+}
+
+// PodFrees returns what the eviction of a pod certainly frees on its node, if its usage is Estimated or Measured.
+func (r *ResolvedUsage) PodFrees(p PodID, resource string) int64 {
+	switch u := r.resource(resource); {
+	case u == nil:
+		return 0
+	case u.podFrees != nil:
+		return u.podFrees[p]
+	default:
+		return u.podUsed[p]
+	}
+}
+
+// MeasuresPods reports whether the source measured the resource of any pod.
+func (r *ResolvedUsage) MeasuresPods(resource string) bool {
+	u := r.resource(resource)
+	return u != nil && slices.ContainsFunc(u.quality, func(q UsageQuality) bool { return q >= Estimated })
 }
 
 // PodUsed returns a pod's usage of a resource, and how reliable the value is.

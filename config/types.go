@@ -214,7 +214,8 @@ type Prometheus struct {
 	Job string `json:"job"`
 	// Queries return the usage of nodes, by resource. A query replaces the query of the preset for that resource.
 	Queries map[string]string `json:"queries"`
-	// PodQueries return the usage of pods, for cpu and memory. An empty query disables the resource.
+	// PodQueries return the usage of pods: cpu, memory, and resources of Queries as ratios of the node. An empty query
+	// disables cpu or memory.
 	PodQueries map[string]string `json:"podQueries"`
 	// Freshness contains queries, by resource, that return when the usage of each node was measured.
 	Freshness          map[string]string `json:"freshness"`

@@ -21,7 +21,7 @@ import (
 // schedules are checked for one year from now.
 func (c *Config) Warnings(now time.Time) []string {
 	return slices.Concat(limitWarnings(c), strategyRuleWarnings(c), windowLimitWarnings(c), windowWarnings(c, now), protectWarnings(c), TokenWarnings(c), hintWarnings(c),
-		unusedSourceWarnings(c), secretWarnings(c))
+		unusedSourceWarnings(c), podUsageWarnings(c), secretWarnings(c))
 }
 
 // limitWarnings report limits that permit no eviction. Users may set such limits to stop evictions quickly.
@@ -153,6 +153,32 @@ func unusedSourceWarnings(c *Config) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("load.source: the usage from %s is not used: no NodeLoad strategy has basis: load, hints.rules is empty, and web.watcher is false", c.Load.Source)}
+}
+
+// podUsageWarnings report levels of NodeLoad for resources that the source measures of nodes but not of pods. The
+// planner then does not know which pods help by leaving, so no pod leaves.
+func podUsageWarnings(c *Config) (out []string) {
+	if c.Load.Source != SourcePrometheus {
+		return nil
+	}
+	o := c.PrometheusOptions()
+	known := o.MeasuredPodResources()
+	for i, s := range c.Strategies {
+		at := slices.IndexFunc(c.scheduled, func(x ScheduledStrategy) bool { return x.Name == s.Name })
+		if at < 0 {
+			continue
+		}
+		needs := c.scheduled[at].Strategy.UsageNeeds()
+		for _, r := range needs.Resources {
+			level := needs.Paths[r]
+			if strings.HasPrefix(level, "when.") || slices.Contains(known, r) || !o.QueriesPods() && (r == "cpu" || r == "memory") {
+				continue
+			}
+			out = append(out, fmt.Sprintf("strategies[%d].args.%s: Prometheus measures %s of nodes but not of pods, so no pod leaves a node for it "+
+				"(want load.prometheus.podQueries.%s, or when: {%s: ...} beside a level for cpu or memory)", i, level, r, r, r))
+		}
+	}
+	return out
 }
 
 // recordSecretFiles sets c.secretFiles to the files of the servers that Evenkeel reads.

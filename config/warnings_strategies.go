@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
 // strategyRuleWarnings report rules of strategies that have no effect beside the global ones, or that contradict them.
@@ -18,7 +19,21 @@ func strategyRuleWarnings(c *Config) []string {
 	var out []string
 	for i, s := range c.Strategies {
 		path := fmt.Sprintf("strategies[%d]", i)
-		out = slices.Concat(out, looserLimitWarnings(c, path, s.Limits), scopeWarnings(c, path, s))
+		out = slices.Concat(out, argumentWarnings(c, path, s), looserLimitWarnings(c, path, s.Limits), scopeWarnings(c, path, s))
+	}
+	return out
+}
+
+// argumentWarnings report arguments of a strategy that are valid but probably mistakes.
+func argumentWarnings(c *Config, path string, s Strategy) (out []string) {
+	i := slices.IndexFunc(c.scheduled, func(x ScheduledStrategy) bool { return x.Name == s.Name })
+	if i < 0 {
+		return nil
+	}
+	if w, ok := c.scheduled[i].Strategy.(strategies.Warner); ok {
+		for _, e := range w.Warnings() {
+			out = append(out, path+".args."+e.Error())
+		}
 	}
 	return out
 }

@@ -91,6 +91,59 @@ func TestStrategyRuleWarnings(t *testing.T) {
 	}
 }
 
+// TestArgumentWarnings checks the warnings about arguments that match every healthy pod.
+func TestArgumentWarnings(t *testing.T) {
+	const every = "without a status it also matches every healthy pod, so each pod is replaced again once it is older than "
+	for args, want := range map[string]string{
+		"conditions: [{type: Ready}]":                                       "strategies[0].args.conditions[0]: " + every + "10m",
+		"conditions: [{type: Ready}], minAge: 2h":                           "strategies[0].args.conditions[0]: " + every + "2h",
+		"conditions: [{type: DisruptionTarget}, {type: PodScheduled}]":      "strategies[0].args.conditions[1]: " + every + "10m",
+		"conditions: [{type: Ready}], ownerKinds: {include: [Deployment]}":  "strategies[0].args.conditions[0]: " + every + "10m",
+		"conditions: [{type: Ready}], maxAge: 24h":                          "",
+		"conditions: [{type: Ready, minTimeSinceTransition: 1h}]":           "",
+		"conditions: [{type: Ready, status: \"False\"}]":                    "",
+		"conditions: [{type: Ready, reason: ContainersNotReady}]":           "",
+		"conditions: [{type: Ready}], states: [Pending]":                    "",
+		"conditions: [{type: Ready}], exitCodes: [1]":                       "",
+		"conditions: [{type: DisruptionTarget}]":                            "",
+		"conditions: [{type: example.com/Stuck}, {type: DisruptionTarget}]": "",
+		"conditions: [{type: ContainersReady, reason: ContainersNotReady}]": "",
+	} {
+		c, err := config.Load("c.yaml", []byte(minimalConfig+"strategies: [{name: old, type: Lifetime, schedule: \"@hourly\", args: {"+args+"}}]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(c.Warnings(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)), "; ")
+		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", args, got, want)
+		}
+	}
+}
+
+// TestPodUsageWarnings checks the warnings about levels for resources that Prometheus measures only of nodes.
+func TestPodUsageWarnings(t *testing.T) {
+	const want = "strategies[0].args.target.disk: Prometheus measures disk of nodes but not of pods, so no pod leaves a node for it " +
+		"(want load.prometheus.podQueries.disk, or when: {disk: ...} beside a level for cpu or memory)"
+	for text, want := range map[string]string{
+		"queries: {disk: x}|target: {disk: 0.5, cpu: 0.5}":                                    want,
+		"queries: {disk: x}, podQueries: {disk: x}|target: {disk: 0.5}":                       "",
+		"queries: {disk: x}|target: {cpu: 0.5}, when: {disk: 0.5}":                            "",
+		"queries: {cpu: x}, preset: none|target: {cpu: 0.5}":                                  "", // estimated from requests
+		"queries: {cpu: x, disk: x}, preset: none, podQueries: {disk: x}|target: {disk: 0.5}": "",
+		"queries: {disk: x}, preset: none|target: {disk: 0.5}":                                want,
+	} {
+		source, args, _ := strings.Cut(text, "|")
+		c, err := config.Load("c.yaml", []byte(minimalConfig+"load: {source: prometheus, prometheus: {url: \"http://p\", "+source+"}}\n"+
+			"strategies: [{name: hot, type: NodeLoad, schedule: \"@hourly\", args: {basis: load, "+args+"}}]\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(c.Warnings(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)), "; "); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestSuspiciousSettingWarnings checks warnings about limits that permit no eviction, strategies that are never
 // due in an allow window, and fewer protections than the default.
 func TestSuspiciousSettingWarnings(t *testing.T) {

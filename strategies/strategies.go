@@ -35,6 +35,12 @@ type Strategy interface {
 	UsageNeeds() arg.UsageNeeds
 }
 
+// Warner is a strategy that can say which of its arguments are valid but probably mistakes.
+type Warner interface {
+	// Warnings returns one entry for each such argument.
+	Warnings() []arg.Error
+}
+
 // constructor creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
 type constructor[S Strategy] func(name string, args []byte, scope cluster.Scope) (S, []arg.Error)
 

@@ -117,11 +117,14 @@ func (g *SampleBuilder) DeriveMemoryAvailable() {
 	}
 }
 
-// AddPods adds the values of one resource of pods: cpu in cores, or memory in bytes. AddPods omits a pod with two
-// values. AddPods accepts pods that the cluster does not know, because pods can start at any time.
+// AddPods adds the values of one resource of pods: cpu in cores, memory in bytes, or a ratio of the node. AddPods omits
+// a pod with two values. AddPods accepts pods that the cluster does not know, because pods can start at any time.
 func (g *SampleBuilder) AddPods(resource string, unit Unit, values []PodValue) {
 	if len(values) == 0 {
 		g.AddProblem(Empty, resource+" of pods"+NoValues)
+		return
+	}
+	if unit.isRatio() && g.rejectPercentages(resource+" of pods", nodeValuesOf(values)) {
 		return
 	}
 	if len(g.pods) == 0 {
@@ -158,6 +161,15 @@ func (g *SampleBuilder) AddPods(resource string, unit Unit, values []PodValue) {
 			g.pods[key] = r
 		}
 	}
+}
+
+// nodeValuesOf returns the values of pods under the names of the pods.
+func nodeValuesOf(pods []PodValue) []Value {
+	out := make([]Value, len(pods))
+	for i, p := range pods {
+		out[i] = Value{Node: p.Namespace + "/" + p.Name, Amount: p.Amount, At: p.At}
+	}
+	return out
 }
 
 // AddProblemOf adds a problem that several nodes or pods may share, such as "cpu: a histogram

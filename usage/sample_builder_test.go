@@ -157,6 +157,28 @@ func TestWhatIsBelievedAboutPods(t *testing.T) {
 	}
 }
 
+// TestRatiosOfPods checks the ratios of pods of a resource other than cpu and memory.
+func TestRatiosOfPods(t *testing.T) {
+	pod := func(name string, v float64) PodValue { return PodValue{"a", name, v, noon} }
+	g := NewSampleBuilder(threeNodes(), noon, time.Minute)
+	g.AddPods("cpu", Cores, []PodValue{pod("ok", 0.1)})
+	g.AddPods("stall", Fraction, []PodValue{pod("ok", 0.25), pod("only", 1.2), pod("huge", 1.3), pod("minus", -1)})
+	s := g.Sample()
+	if d := cmp.Diff(map[string]Reading{"a/ok": {At: noon, Used: map[string]int64{"cpu": 100, "stall": 250_000}},
+		"a/only": {At: noon, Used: map[string]int64{"stall": 1_200_000}}}, s.Pods); d != "" {
+		t.Error(d)
+	}
+	want := []Problem{{Implausible, "stall of pods: far above 1 (want 0..1) for a/huge"}, {Implausible, "stall of pods: negative for a/minus"}}
+	if d := cmp.Diff(want, s.Problems); d != "" {
+		t.Error(d)
+	}
+	g = NewSampleBuilder(threeNodes(), noon, time.Minute)
+	g.AddPods("stall", Fraction, []PodValue{pod("ok", 0.9), pod("much", 40)})
+	if s := g.Sample(); len(s.Pods) > 0 || len(s.Problems) != 1 || s.Problems[0].Kind != Implausible {
+		t.Errorf("percentages: %v, problems %v, want the whole answer rejected", s.Pods, s.Problems)
+	}
+}
+
 func TestProblemsAreBoundedAndHoldNoSecrets(t *testing.T) {
 	g := NewSampleBuilder(threeNodes(), noon, time.Minute)
 	var values []Value

@@ -24,22 +24,28 @@ func TestStrategiesSinglePods(t *testing.T) {
 		strategy string
 		change   func(p *corev1.Pod)
 		deletion bool
+		broken   bool // the pod is not Ready
 	}{
 		"restarts": {"{name: s, type: Restarts, schedule: \"0 * * * *\", args: {minRestarts: 5}}",
-			func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = 7 }, false},
-		"lifetime": {"{name: s, type: Lifetime, schedule: \"0 * * * *\", args: {ownerKinds: {include: [Deployment]}, " +
+			func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = 7 }, false, false},
+		"crash loop": {"{name: s, type: Restarts, schedule: \"0 * * * *\", args: {minRestarts: 5, states: [CrashLoopBackOff]}}", crashPod, false, true},
+		"lifetime": {"{name: s, type: Lifetime, schedule: \"0 * * * *\", args: {minAge: 0s, ownerKinds: {include: [Deployment]}, " +
 			"conditions: [{type: example.com/Stuck, status: \"True\", minTimeSinceTransition: 10m}]}}",
 			func(p *corev1.Pod) {
 				p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: "example.com/Stuck",
 					Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Hour))})
-			}, false},
-		"failed pods by eviction": {"{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s, reasons: [Evicted]}}", failPod, false},
-		"failed pods by deletion": {"{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s, reasons: [Evicted], remove: deletion}}", failPod, true},
+			}, false, false},
+		"failed pods by eviction": {"{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s, reasons: [Evicted]}}", failPod, false, false},
+		"failed pods by deletion": {"{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s, reasons: [Evicted], remove: deletion}}", failPod, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := seedApps(t, []seed.App{{Name: "web", MilliCPU: 500, MemoryMi: 512, Nodes: []string{"n1", "n2", "n3"}, GraceSeconds: 1}})
 			changePodStatus(t, ns, "web-seed-0", c.change)
-			waitForReadyReplicas(t, ns, "web", 3)
+			ready := 3
+			if c.broken {
+				ready = 2
+			}
+			waitForReadyReplicas(t, ns, "web", ready)
 			before := podUIDs(t, ns)
 			a := newAuditedPasses(t, ns, "strategies: ["+c.strategy+"]\nlimits: {perNamespace: unlimited}\n")
 			sick := podUID(t, ns, "web-seed-0")
@@ -116,6 +122,18 @@ func TestStrategiesKeepPodsApart(t *testing.T) {
 			}
 			a.verify(1)
 		})
+	}
+}
+
+// crashPod changes a pod whose container waits after many restarts.
+func crashPod(p *corev1.Pod) {
+	p.Status.ContainerStatuses[0].RestartCount = 7
+	p.Status.ContainerStatuses[0].Ready, p.Status.ContainerStatuses[0].State = false, corev1.ContainerState{
+		Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}}
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady || c.Type == corev1.ContainersReady {
+			c.Status, c.Reason = corev1.ConditionFalse, "ContainersNotReady"
+		}
 	}
 }
 

@@ -52,7 +52,8 @@ func (b *Stack) startListening(ctx context.Context, name, ready, path string, ar
 }
 
 // scrapeConfig makes Prometheus scrape every simulated node under the node's name, the Pushgateway with the job and
-// instance that it serves, and the node_exporter under its address.
+// instance that it serves, the node_exporter under its address, and the exporters of tests with the labels that they
+// serve.
 const scrapeConfig = `global: {scrape_interval: %[1]s, scrape_timeout: %[1]s, evaluation_interval: %[1]s}
 scrape_configs:
 - job_name: kubelet
@@ -64,6 +65,9 @@ scrape_configs:
   static_configs: [{targets: [%[3]q]}]
 - job_name: node
   static_configs: [{targets: [%[4]q]}]
+- job_name: exporters
+  honor_labels: true
+  file_sd_configs: [{files: [%[5]q], refresh_interval: 5s}]
 rule_files: [alerts.yml]
 `
 
@@ -72,7 +76,8 @@ const alertRules = "groups: [{name: lab, rules: [{alert: LabAlert, expr: lab_ale
 
 func (b *Stack) startPrometheus(ctx context.Context, path string) error {
 	pushgateway := strings.TrimPrefix(b.Pushgateway, "http://")
-	conf, err1 := b.writeFile("prometheus.yml", fmt.Appendf(nil, scrapeConfig, ScrapeInterval, b.KwokPort(), pushgateway, b.NodeExporter))
+	conf, err1 := b.writeFile("prometheus.yml", fmt.Appendf(nil, scrapeConfig, ScrapeInterval, b.KwokPort(), pushgateway, b.NodeExporter,
+		filepath.Join(b.dir, exportersFile)))
 	_, err2 := b.writeFile("alerts.yml", []byte(alertRules))
 	data := filepath.Join(b.dir, "prometheus")
 	if err := errors.Join(err1, err2, os.MkdirAll(data, 0o700)); err != nil {
@@ -81,6 +86,15 @@ func (b *Stack) startPrometheus(ctx context.Context, path string) error {
 	address, err := b.startListening(ctx, "prometheus", "/-/ready", path,
 		"--config.file="+conf, "--storage.tsdb.path="+data, "--log.level=warn")
 	b.Prometheus = "http://" + address
+	return err
+}
+
+// exportersFile lists the exporters of tests.
+const exportersFile = "exporters.json"
+
+// ScrapeExporter makes Prometheus scrape an exporter at an address (host:port), instead of the one before.
+func (b *Stack) ScrapeExporter(address string) error {
+	_, err := b.writeFile(exportersFile, fmt.Appendf(nil, `[{"targets": [%q]}]`, address))
 	return err
 }
 

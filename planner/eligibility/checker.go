@@ -31,14 +31,13 @@ type Checker struct {
 	results  []podResult // by pod
 	Guards   *guard.Cache
 	// disruptable caches, by workload, DisruptionsAllowed plus one. 0 means unknown.
-	disruptable []int
-	reasons     map[cluster.PodID]plan.Reason // of the refused pods
-	own         map[string]bool               // UIDs of the pods that open runs evict
-	background  backgroundCount
-	protected   map[guard.Protection]bool // see protectionsWithin
-	bars        []strategyBars            // by strategy; nil until the first use
-	// removed holds the pods that have ended and that goals ask to remove.
-	removed map[cluster.PodID]bool
+	disruptable       []int
+	reasons           map[cluster.PodID]plan.Reason // of the refused pods
+	own               map[string]bool               // UIDs of the pods that open runs evict
+	background        backgroundCount
+	protected         map[guard.Protection]bool // see protectionsWithin
+	bars              []strategyBars            // by strategy; nil until the first use
+	removed, replaced map[cluster.PodID]bool    // see SetGoals
 }
 
 // podResult caches the results of Refuse and Rank for one pod.
@@ -52,11 +51,8 @@ func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerS
 	guards := guard.NewCache()
 	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
 		guards, make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, history.EvictedByOpenRuns(st),
-		countBackground(st, s, guards.Annotations, now), protectionsWithin(opts), nil, nil}
+		countBackground(st, s, guards.Annotations, now), protectionsWithin(opts), nil, nil, nil}
 }
-
-// LetRemove lets the pods be removed after they have ended. Other guards hold for them.
-func (v *Checker) LetRemove(pods map[cluster.PodID]bool) { v.removed = pods }
 
 // Refuse returns the reason if Evenkeel may not evict the pod. It caches the result.
 func (v *Checker) Refuse(pod cluster.PodID) (plan.Reason, bool) {
@@ -138,7 +134,7 @@ func (v *Checker) recentReplacement(p *cluster.Pod) (plan.Reason, bool) {
 // GuardInput returns the input of the guards for the pod.
 func (v *Checker) GuardInput(p *cluster.Pod) guard.Input {
 	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Cache: v.Guards, OwnEvictions: v.own,
-		RemovesEnded: v.removed[p.ID]}
+		RemovesEnded: v.removed[p.ID], ReplacesUnready: v.replaced[p.ID]}
 }
 
 // overBudget returns the reason if the pod's PodDisruptionBudget blocks the eviction. Without a
@@ -176,10 +172,15 @@ func (v *Checker) Rank(pod cluster.PodID) int {
 	return int(known.rank)
 }
 
-// DisruptionsAllowed returns the number from AllowanceWithoutPDB, but at least 0, and caches it by workload.
+// DisruptionsAllowed returns the number from AllowanceWithoutPDB, but at least 0. It caches the number by workload,
+// except for the pods that a goal asks to replace.
 func (v *Checker) DisruptionsAllowed(p *cluster.Pod) int {
 	if p.Workload == cluster.NoWorkload {
 		return 1
+	}
+	if v.replaced[p.ID] {
+		_, n := v.AllowanceWithoutPDB(p)
+		return max(0, n)
 	}
 	spare := &v.disruptable[p.Workload]
 	if *spare == 0 {
@@ -190,7 +191,8 @@ func (v *Checker) DisruptionsAllowed(p *cluster.Pod) int {
 }
 
 // AllowanceWithoutPDB returns the number of further pods of the workload that may become unavailable if no
-// PodDisruptionBudget selects the pod. If the number is below 1, the reason explains it.
+// PodDisruptionBudget selects the pod. If the number is below 1, the reason explains it. If a goal asks to
+// replace the pod, only the other pods of the workload count.
 func (v *Checker) AllowanceWithoutPDB(p *cluster.Pod) (plan.Reason, int) {
 	return v.allowanceWithoutPDB(p, v.options.MaxUnavailableWithoutPDB)
 }
@@ -200,11 +202,14 @@ func (v *Checker) allowanceWithoutPDB(p *cluster.Pod, most int) (plan.Reason, in
 	if w == nil {
 		return plan.Reason{}, 1
 	}
-	desired := guard.DesiredReplicas(w)
+	desired, others := guard.DesiredReplicas(w), ""
+	if v.replaced[p.ID] {
+		desired, others = desired-1, "other "
+	}
 	unavailable := max(0, desired-guard.AvailablePods(v.snapshot, w, v.now))
 	return plan.Reason{Code: plan.WorkloadUnavailable, Message: fmt.Sprintf(
-		"%d of %d pods of %s %s are unavailable; without a PodDisruptionBudget, at most %d may be unavailable (guards.maxUnavailableWithoutPDB)",
-		unavailable, desired, w.Kind, w.Name, most)}, most - unavailable
+		"%d of %d %spods of %s %s are unavailable; without a PodDisruptionBudget, at most %d may be unavailable (guards.maxUnavailableWithoutPDB)",
+		unavailable, desired, others, w.Kind, w.Name, most)}, most - unavailable
 }
 
 // EvictionCost returns the disruption that the eviction of a pod causes. An ordinary pod costs 1. Priority adds up

@@ -11,11 +11,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// A node is emptied by one atomic step: either all of its pods leave, in waves of their own, or
-// none leaves for that goal. The search empties nodes after it has made all other moves, so these
-// use the limits first. A replacement must land on a node that stays. At first, the nodes that may
-// still be emptied take no replacements either. If a node cannot be emptied that way, the search
-// tries it again and lets them take its replacements; a node with a replacement is not emptied.
+// A node is emptied by one atomic step: either all of its pods leave, or none leaves for that goal.
+// The search empties nodes after it has made all other moves, so these use the limits first. A
+// replacement must land on a node that stays. At first, the nodes that may still be emptied take no
+// replacements either. If a node cannot be emptied that way, the search tries it again and lets them
+// take its replacements; a node with a replacement is not emptied. emptyNodes makes several attempts,
+// in different orders of the nodes. During an attempt, each node has waves of its own; afterwards,
+// nodes share waves.
 //
 // Steps that fail may use as many predictions as the final pass.
 
@@ -34,23 +36,6 @@ type stuckPod struct {
 }
 
 const noPod = cluster.PodID(-1)
-
-// emptyNodes makes the steps that empty nodes. If there are any, other moves may have become
-// possible, and the final pass follows.
-func (c *Search) emptyNodes() {
-	goals := goal.Emptying{Tracker: c.Goals}.Unmet()
-	if len(goals) == 0 {
-		return
-	}
-	e := &emptyingSearch{&c.goalSearch, map[string]int{}, c.finalPassPredictions()}
-	was := len(c.Moves)
-	for _, closed := range []bool{true, false} {
-		goals = e.emptyEach(goals, closed)
-	}
-	if len(c.Moves) > was {
-		c.finalPass()
-	}
-}
 
 // emptyEach tries each node once, and returns the goals whose nodes have no acceptable landing for
 // a pod. If closed is set, nodes that may still be emptied take no replacements.
@@ -79,7 +64,7 @@ func (e *emptyingSearch) emptyEach(goals []int, closed bool) (again []int) {
 			e.emptied[e.Goals.Goals[g].Strategy]++
 			continue
 		}
-		if stuck[g] = by; closed && dependsOnLanding(by.reason.Code) {
+		if stuck[g] = by; dependsOnLanding(by.reason.Code) {
 			again = append(again, g)
 		}
 	}
@@ -167,40 +152,57 @@ func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, useHints bool) 
 	e.openWave()
 	e.useHints, e.scope = useHints, anyGoal
 	e.round++
+	whileEmptying(e, []int{g}, closed, func() {
+		if by = e.movePods(g, pods); by.pod != noPod {
+			e.dropStep(from)
+		}
+	})
+	return by
+}
+
+// whileEmptying calls move while moves may empty the nodes of the goals. No replacement lands on the nodes in closed.
+func whileEmptying(e *emptyingSearch, goals []int, closed []cluster.NodeID, move func()) {
 	trackers := []*State{e.State, e.wave.Start}
 	closed = slices.Concat(closed, goal.NotTargets(&e.Goals.Goals[g]))
 	for _, st := range trackers {
-		goal.Emptying{Tracker: st.Goals}.Start([]int{g}, closed)
+		goal.Emptying{Tracker: st.Goals}.Start(goals, closed)
 	}
 	e.moveCount++ // a landing that was not acceptable may be acceptable now
-	if by = e.movePods(g, pods); by.pod != noPod {
-		e.dropStep(from)
-	}
+	move()
 	for _, st := range trackers {
 		goal.Emptying{Tracker: st.Goals}.Stop()
 	}
 	e.moveCount++
-	return by
 }
 
-// movePods moves the pods in as many waves as they need. It returns the first pod that cannot be moved.
+// movePods moves the pods in as many waves as they need. If the replacement of a pod has no acceptable landing yet,
+// movePods tries the pod again after others have moved. It returns the first pod that cannot be moved.
 func (e *emptyingSearch) movePods(g int, pods []cluster.PodID) stuckPod {
 	for len(pods) > 0 {
+		first := stuckPod{pod: noPod}
 		var later []cluster.PodID
 		for i, pod := range pods {
 			if e.wave.Full() {
 				later = append(later, pods[i:]...)
 				break
 			}
-			switch a, reason := e.tryCandidate(pod, g); a {
-			case joinsLater:
-				later = append(later, pod)
-			case refused:
+			a, reason := e.tryCandidate(pod, g)
+			if a == joined {
+				continue
+			}
+			if later = append(later, pod); a == refused && first.pod == noPod {
+				first = stuckPod{pod, reason}
+			}
+			if a == refused && reason.Code != "" && !dependsOnLanding(reason.Code) {
 				return stuckPod{pod, reason}
 			}
 		}
-		if len(e.wave.steps) == 0 && len(later) > 0 {
+		switch {
+		case len(e.wave.steps) > 0:
+		case first.pod == noPod:
 			return stuckPod{later[0], e.noRoomReason(later[0])}
+		default:
+			return first
 		}
 		for _, m := range e.closeWave() {
 			later = append(later, m.Pod)

@@ -35,6 +35,10 @@ func (c *pass) usageUnknown(b *goal.NodeMeasure, pod cluster.PodID) (plan.Reason
 	resource, name := b.Amounts.Measure.Resource, c.Snapshot.Nodes[b.Node].Name
 	switch b.Amounts.PodQuality(pod) {
 	case cluster.Unknown:
+		if !c.Snapshot.Usage.MeasuresPods(resource) {
+			return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf(
+				"how much %s it uses is not known: %s measures %s of nodes, but not of pods", resource, c.Snapshot.Usage.Raw.Source, resource)}, true
+		}
 		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf(
 			"how much %s it uses is not known: %s measured %s, but not the pod", resource, c.Snapshot.Usage.Raw.Source, name)}, true
 	case cluster.BoundAfterSample:

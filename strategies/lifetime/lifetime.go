@@ -24,6 +24,9 @@ import (
 type Args struct {
 	// MaxAge is the age, counted from its creation, above which a pod matches.
 	MaxAge arg.Duration `json:"maxAge"`
+	// MinAge is the age below which a pod that has not ended does not match. Without MaxAge, a replacement would
+	// otherwise match while it still starts.
+	MinAge arg.Duration `json:"minAge"`
 	// States are phases of pods, and reasons in the status of pods and of their containers.
 	States []string `json:"states"`
 	// Conditions match the conditions of a pod.
@@ -45,10 +48,22 @@ type Strategy struct {
 	scope cluster.Scope
 }
 
+// defaultMinAge is MinAge if the arguments set neither MinAge nor MaxAge. Most pods start within this time.
+const defaultMinAge = arg.Duration(10 * time.Minute)
+
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
 func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
-	var a Args
+	const unset = -1
+	a := Args{MinAge: unset}
 	errs := arg.Decode(raw, &a)
+	switch {
+	case a.MinAge != unset && a.MaxAge > 0:
+		errs = append(errs, arg.Errorf("minAge", "has no effect beside maxAge (want one of them)"))
+	case a.MinAge == unset && a.MaxAge > 0:
+		a.MinAge = 0
+	case a.MinAge == unset:
+		a.MinAge = defaultMinAge
+	}
 	if len(errs) == 0 && a.MaxAge == 0 && len(a.States) == 0 && len(a.Conditions) == 0 && len(a.ExitCodes) == 0 {
 		errs = append(errs, arg.Errorf("",
 			"would match every pod (want maxAge, states, conditions or exitCodes, such as maxAge: 24h)"))
@@ -80,17 +95,36 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 // checkHealthyPods returns an error if every healthy running pod matches the arguments, and so every replacement would.
 func (a Args) checkHealthyPods() []arg.Error {
 	running := slices.Index(a.States, string(corev1.PodRunning))
-	healthy := slices.IndexFunc(a.Conditions, podfilter.Condition.MatchesHealthyPods)
+	healthy := slices.IndexFunc(a.Conditions, func(c podfilter.Condition) bool { return c.Status != "" && c.MatchesHealthyPods() })
 	switch {
-	case a.MaxAge > 0 || len(a.ExitCodes) > 0 || len(a.States) > 0 && running < 0 || len(a.Conditions) > 0 && healthy < 0:
+	case !a.matchesHealthyPods() || running < 0 && healthy < 0:
 		return nil
-	case len(a.States) > 0:
+	case running >= 0:
 		return []arg.Error{arg.Errorf(fmt.Sprintf("states[%d]", running),
 			"every healthy pod is Running, so each replacement would be evicted again (remove it, or add maxAge, such as maxAge: 24h)")}
 	}
 	return []arg.Error{arg.Errorf(fmt.Sprintf("conditions[%d]", healthy),
 		"every healthy pod has this condition, so each replacement would be evicted again (want status: \"False\", or add "+
 			"minTimeSinceTransition or maxAge, such as maxAge: 24h)")}
+}
+
+// matchesHealthyPods reports whether every healthy running pod of any age matches the arguments, except for OwnerKinds
+// and MinAge.
+func (a Args) matchesHealthyPods() bool {
+	return a.MaxAge == 0 && len(a.ExitCodes) == 0 &&
+		(len(a.States) == 0 || slices.Contains(a.States, string(corev1.PodRunning))) &&
+		(len(a.Conditions) == 0 || slices.ContainsFunc(a.Conditions, podfilter.Condition.MatchesHealthyPods))
+}
+
+// Warnings returns the arguments that are valid but match more pods than the user probably wants.
+func (l *Strategy) Warnings() []arg.Error {
+	i := slices.IndexFunc(l.args.Conditions, podfilter.Condition.MatchesHealthyPods)
+	if i < 0 || !l.args.matchesHealthyPods() {
+		return nil
+	}
+	return []arg.Error{arg.Errorf(fmt.Sprintf("conditions[%d]", i),
+		"without a status it also matches every healthy pod, so each pod is replaced again once it is older than %s (want status: \"False\", "+
+			"or add minTimeSinceTransition or maxAge)", l.args.MinAge)}
 }
 
 // Goals returns one unmet PodAway goal for each pod that matches the arguments. The oldest pod comes first. Pods that
@@ -137,8 +171,11 @@ func (l *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bo
 		return "", false
 	}
 	var parts []string
+	age, known := podfilter.Age(p, s.TakenAt)
+	if l.args.MinAge > 0 && !p.Terminal && (!known || age < time.Duration(l.args.MinAge)) {
+		return "", false
+	}
 	if l.args.MaxAge > 0 {
-		age, known := podfilter.Age(p, s.TakenAt)
 		if !known || age <= time.Duration(l.args.MaxAge) {
 			return "", false
 		}

@@ -41,7 +41,8 @@ func MatchCondition(p *corev1.Pod, filters []Condition, now time.Time) (text str
 	return "", false
 }
 
-// MatchesHealthyPods reports whether every running and ready pod matches the filter, whatever its age.
+// MatchesHealthyPods reports whether every running and ready pod matches the filter, whatever its age. A filter without
+// a status matches every status.
 func (f Condition) MatchesHealthyPods() bool {
 	ofAll := f.Type == "" || f.Type == string(corev1.PodReady) || f.Type == string(corev1.PodScheduled)
 	return ofAll && (f.Status == "" || f.Status == string(corev1.ConditionTrue)) && f.Reason == "" && f.MinTimeSinceTransition == 0

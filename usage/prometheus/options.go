@@ -30,8 +30,8 @@ type Options struct {
 	// memory, bytes for memory.available, and ratios for any other resource. The queries replace the preset's
 	// queries or add to them.
 	Queries map[string]string
-	// PodQueries are PromQL queries about pods: cpu in cores and memory in bytes, with the labels
-	// namespace and pod. An empty query removes the query of the preset.
+	// PodQueries are PromQL queries about pods, with the labels namespace and pod: cpu in cores, memory in bytes, and
+	// any other resource in Queries as a ratio of the whole node. An empty query removes the query of the preset.
 	PodQueries map[string]string
 	// Rules maps rule names to PromQL queries about nodes that return any number. A sample stores
 	// the value of a rule under rule:NAME.
@@ -88,11 +88,22 @@ func (o Options) Check() []OptionError {
 		}
 		query("freshness."+name, o.Freshness[name], false, o.NodeLabel)
 	}
+	further := 0
 	for _, name := range slices.Sorted(maps.Keys(o.PodQueries)) {
-		if name != "cpu" && name != "memory" {
-			add("podQueries."+name, "unknown pod resource (want cpu or memory)")
-		} else if o.PodQueries[name] != "" {
-			query("podQueries."+name, o.PodQueries[name], false, "namespace", "pod")
+		path, ratio := "podQueries."+name, !isMainResource(name)
+		_, ofNodes := o.Queries[name]
+		if ratio {
+			further++
+		}
+		switch {
+		case name == cluster.MemoryAvailable:
+			add(path, "is free memory of a node, of which pods have no share (want memory)")
+		case ratio && !ofNodes:
+			add(path, "the values of pods are shares of that of their node, and queries.%s does not exist (want it too, or cpu or memory)", name)
+		case further > MaxPodRatios:
+			add(path, "is one of more than %d resources besides cpu and memory; each one takes memory for every pod (want fewer)", MaxPodRatios)
+		case ratio || o.PodQueries[name] != "":
+			query(path, o.PodQueries[name], ratio, "namespace", "pod")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Queries)) {
@@ -133,6 +144,28 @@ func (o Options) userQueries() map[string]metricQuery {
 	for name, text := range o.Rules {
 		out[cluster.HintRulePrefix+name] = metricQuery{resource: cluster.HintRulePrefix + name, text: text, unit: usage.Number}
 	}
+	return out
+}
+
+// MaxPodRatios is the largest number of resources of pods besides cpu and memory.
+const MaxPodRatios = 8
+
+// isMainResource reports whether the amounts of a resource are absolute, and not ratios of the node.
+func isMainResource(name string) bool { return name == "cpu" || name == "memory" }
+
+// MeasuredPodResources returns the resources of pods that the queries measure, sorted.
+func (o Options) MeasuredPodResources() []string {
+	queries, err := o.allQueries()
+	if err != nil {
+		return nil
+	}
+	var out []string
+	for _, q := range queries {
+		if q.ofPods {
+			out = append(out, q.resource)
+		}
+	}
+	slices.Sort(out)
 	return out
 }
 
@@ -193,8 +226,11 @@ func (o Options) allQueries() ([]metricQuery, error) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.PodQueries)) {
 		if text := strings.TrimSpace(o.PodQueries[name]); text != "" {
-			unit := usage.Cores
-			if name == "memory" {
+			unit := usage.Fraction
+			switch name {
+			case "cpu":
+				unit = usage.Cores
+			case "memory":
 				unit = usage.Bytes
 			}
 			out = append(out, metricQuery{resource: name, text: text, unit: unit, ofPods: true})

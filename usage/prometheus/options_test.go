@@ -1,6 +1,7 @@
 package prometheus
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 	"testing"
@@ -94,14 +95,17 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	o := Options{NodeLabel: "instance",
 		Queries: map[string]string{"cpu": "sum(x)", "memory": "x * 100", "disk": "rate(", cluster.MemoryAvailable: "x * 100",
 			"a b": "x", "net": "1"},
-		PodQueries: map[string]string{"cpu": "sum by (pod) (x)", "disk": "x", "memory": ""},
-		Rules:      map[string]string{"hot": "100 * x", "cold": "scalar(x)"},
-		Freshness:  map[string]string{"cpu": "sum(x)", "rule:hot": "x", "gone": "x"}}
+		PodQueries: map[string]string{"cpu": "sum by (pod) (x)", "disk": "100 * x", "memory": "", "gpu": "x",
+			cluster.MemoryAvailable: "x"},
+		Rules:     map[string]string{"hot": "100 * x", "cold": "scalar(x)"},
+		Freshness: map[string]string{"cpu": "sum(x)", "rule:hot": "x", "gone": "x"}}
 	want := []OptionError{
 		{"freshness.cpu", "its values lack the label instance, which must identify them: sum by () drops it"},
 		{"freshness.gone", "no query is set for gone"},
 		{"podQueries.cpu", "its values lack the label namespace, which must identify them: sum by (pod) drops it"},
-		{"podQueries.disk", "unknown pod resource (want cpu or memory)"},
+		{"podQueries.disk", "returns a percentage (want a ratio, 0..1; leave out the 100)"},
+		{"podQueries.gpu", "the values of pods are shares of that of their node, and queries.gpu does not exist (want it too, or cpu or memory)"},
+		{"podQueries.memory.available", "is free memory of a node, of which pods have no share (want memory)"},
 		{"queries.a b", `"a b" is not a valid resource name (want letters, digits, dots and dashes, such as disk)`},
 		{"queries.cpu", "its values lack the label instance, which must identify them: sum by () drops it"},
 		{"queries.disk", "is not PromQL: 1:6: unclosed left parenthesis"},
@@ -124,5 +128,27 @@ func TestOptionsThatCannotBe(t *testing.T) {
 	if _, err := New(Options{NodeLabel: "instance", Preset: Kubelet, URL: "http://me:hunter2@\x00"}); err == nil ||
 		strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("%v", err)
+	}
+}
+
+// TestPodRatios checks which resources of pods the queries measure, and that their number is bounded.
+func TestPodRatios(t *testing.T) {
+	o := Options{NodeLabel: "instance", Preset: Kubelet, Queries: map[string]string{}, PodQueries: map[string]string{"memory": ""}}
+	for i := range MaxPodRatios {
+		name := fmt.Sprintf("disk-%d", i)
+		o.Queries[name], o.PodQueries[name] = "x", "x"
+	}
+	if errs := o.Check(); len(errs) > 0 {
+		t.Error(errs)
+	}
+	if got := o.MeasuredPodResources(); len(got) != MaxPodRatios+1 || got[0] != "cpu" || got[1] != "disk-0" {
+		t.Errorf("the queries measure %v of pods", got)
+	}
+	o.Queries["net"], o.PodQueries["net"] = "x", "x"
+	if errs := o.Check(); len(errs) != 1 || errs[0].Path != "podQueries.net" {
+		t.Errorf("%v, want an error about the ninth resource", errs)
+	}
+	if got := (Options{NodeLabel: "instance", Preset: None, Queries: map[string]string{"disk": "x"}}).MeasuredPodResources(); got != nil {
+		t.Errorf("without queries about pods: %v", got)
 	}
 }

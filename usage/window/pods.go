@@ -50,7 +50,7 @@ func (w *Windows) startPod(before *pod, key string, at PodPlace) *pod {
 func (w *Windows) removeExpiredPods(place func(string) (PodPlace, bool)) {
 	oldest := w.podClock.tenths(w.lastSampleTime.Add(-max(w.opts.Window, w.opts.MaxAge)))
 	for key, p := range w.pods {
-		if last, ok := p.used.last(); !ok || last.at < oldest {
+		if p.isEmpty() || p.newest < oldest {
 			delete(w.pods, key)
 			w.sortedPods = nil
 			continue
@@ -73,38 +73,65 @@ func (w *Windows) podsInOrder() []*pod {
 	return w.sortedPods
 }
 
+// maxResourceLag limits how much older than the newest sample of a pod a resource of it may be, in tenths of a second.
+const maxResourceLag = 600
+
 func (w *Windows) podUsage(now time.Time) []cluster.PodUsage {
 	pods := w.podsInOrder()
 	out := make([]cluster.PodUsage, 0, len(pods))
 	expired, oldest := w.podClock.tenths(now.Add(-w.opts.MaxAge)), w.podClock.tenths(w.lastSampleTime.Add(-w.opts.Window))
 	latest := w.podClock.tenths(now.Add(cluster.MaxClockSkew))
-	var cpu, pages []int64
+	var values podValues
 	for _, p := range pods {
-		last, ok := p.used.last()
-		if !ok || last.at > latest || last.at < expired && !(p.left && last.at > oldest) {
+		if p.isEmpty() || p.newest > latest || p.newest < expired && !(p.left && p.newest > oldest) {
 			continue
 		}
-		cpu, pages = cpu[:0], pages[:0]
-		p.used.each(func(c podSample) {
-			if c.at <= oldest && c.at != last.at {
-				return
+		used := make(map[string]int64, 2+len(p.ratios))
+		if last, ok := p.used.last(); ok && p.newest-last.at <= maxResourceLag {
+			values.read(p, oldest, last.at)
+			if len(values.cpu) > 0 && last.milliCPU != unknown {
+				used["cpu"] = w.opts.Statistic.compute(values.cpu)
 			}
-			if c.milliCPU != unknown {
-				cpu = append(cpu, int64(c.milliCPU))
+			if len(values.pages) > 0 && last.pages != unknown {
+				used["memory"] = w.opts.Statistic.compute(values.pages) * pageBytes
 			}
-			if c.pages != unknown {
-				pages = append(pages, int64(c.pages))
-			}
-		})
-		used := make(map[string]int64, 2)
-		if len(cpu) > 0 && last.milliCPU != unknown {
-			used["cpu"] = w.opts.Statistic.compute(cpu)
 		}
-		if len(pages) > 0 && last.pages != unknown {
-			used["memory"] = w.opts.Statistic.compute(pages) * pageBytes
+		for name, of := range p.ratios {
+			if last, ok := of.last(); ok && p.newest-last.at <= maxResourceLag {
+				used[name] = w.opts.Statistic.compute(ratiosWithin(of, oldest, last.at))
+			}
 		}
-		out = append(out, cluster.PodUsage{Namespace: p.namespace, Name: p.name, UID: p.uid, Node: p.node, At: w.podClock.time(last.at),
+		out = append(out, cluster.PodUsage{Namespace: p.namespace, Name: p.name, UID: p.uid, Node: p.node, At: w.podClock.time(p.newest),
 			Used: used})
 	}
 	return out
+}
+
+// podValues holds the values of cpu and memory of one pod. Its memory is used again for the next pod.
+type podValues struct{ cpu, pages []int64 }
+
+// read reads the values after the time oldest, and those at the time last.
+func (v *podValues) read(p *pod, oldest, last uint32) {
+	v.cpu, v.pages = v.cpu[:0], v.pages[:0]
+	p.used.each(func(c podSample) {
+		if c.at <= oldest && c.at != last {
+			return
+		}
+		if c.milliCPU != unknown {
+			v.cpu = append(v.cpu, int64(c.milliCPU))
+		}
+		if c.pages != unknown {
+			v.pages = append(v.pages, int64(c.pages))
+		}
+	})
+}
+
+// ratiosWithin returns the values after the time oldest, and the one at the time last.
+func ratiosWithin(of *ring[podRatio], oldest, last uint32) (values []int64) {
+	of.each(func(c podRatio) {
+		if c.at > oldest || c.at == last {
+			values = append(values, int64(c.millionths))
+		}
+	})
+	return values
 }

@@ -2,6 +2,7 @@ package window
 
 import (
 	"math"
+	"strings"
 	"time"
 )
 
@@ -63,21 +64,32 @@ const (
 	unknown   = math.MaxUint32
 )
 
+// podRatio is a ratio of the node that a pod uses of another resource, in millionths. at is as in podSample.
+type podRatio struct{ at, millionths uint32 }
+
 // pod holds the samples of a pod on one node.
 type pod struct {
 	namespace, name, uid, node string
 	used                       ring[podSample]
+	// ratios holds the samples of resources other than cpu and memory. Nil means that there are none.
+	ratios map[string]*ring[podRatio]
+	// newest is the time of the newest sample of any resource, in tenths of a second since the base of tenthsClock.
+	newest uint32
 	// sample is the number of the last sample that measured the pod.
 	sample uint32
 	// left means that the pod is no longer on the node. The node's window still includes its usage.
 	left bool
 }
 
+// isEmpty reports whether the pod has no sample.
+func (p *pod) isEmpty() bool { return len(p.used.buf) == 0 && len(p.ratios) == 0 }
+
 // add adds a measurement if it is newer than the last.
 func (p *pod) add(at uint32, used map[string]int64, limit int) {
-	if last, ok := p.used.last(); ok && at <= last.at {
+	if !p.isEmpty() && at <= p.newest {
 		return
 	}
+	p.addRatios(at, used, limit)
 	c := podSample{at, unknown, unknown}
 	if v, ok := used["cpu"]; ok {
 		c.milliCPU = packUnits(v, 1)
@@ -87,6 +99,24 @@ func (p *pod) add(at uint32, used map[string]int64, limit int) {
 	}
 	if c.milliCPU != unknown || c.pages != unknown {
 		p.used.push(c, limit)
+		p.newest = at
+	}
+}
+
+// addRatios adds the resources other than cpu and memory.
+func (p *pod) addRatios(at uint32, used map[string]int64, limit int) {
+	for name, v := range used {
+		if name == "cpu" || name == "memory" || v < 0 {
+			continue
+		}
+		if p.ratios == nil {
+			p.ratios = map[string]*ring[podRatio]{}
+		}
+		if p.ratios[name] == nil {
+			p.ratios[strings.Clone(name)] = &ring[podRatio]{}
+		}
+		p.ratios[name].push(podRatio{at, packUnits(v, 1)}, limit)
+		p.newest = at
 	}
 }
 

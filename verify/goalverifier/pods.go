@@ -15,19 +15,19 @@ import (
 
 // arguments are those of all strategies that the verifier knows.
 type arguments struct {
-	WhenUnsatisfiable []string        `json:"whenUnsatisfiable"`
-	OwnerKinds        ownerKinds      `json:"ownerKinds"`
-	Required          *bool           `json:"required"`
-	Preferred         bool            `json:"preferred"`
-	PreferNoSchedule  bool            `json:"preferNoSchedule"`
-	Include           []string        `json:"include"`
-	Exclude           []string        `json:"exclude"`
-	MinRestarts       int32           `json:"minRestarts"`
-	States            []string        `json:"states"`
-	MaxAge            metav1.Duration `json:"maxAge"`
-	MinAge            metav1.Duration `json:"minAge"`
-	Reasons           []string        `json:"reasons"`
-	Remove            plan.Removal    `json:"remove"`
+	WhenUnsatisfiable []string         `json:"whenUnsatisfiable"`
+	OwnerKinds        ownerKinds       `json:"ownerKinds"`
+	Required          *bool            `json:"required"`
+	Preferred         bool             `json:"preferred"`
+	PreferNoSchedule  bool             `json:"preferNoSchedule"`
+	Include           []string         `json:"include"`
+	Exclude           []string         `json:"exclude"`
+	MinRestarts       int32            `json:"minRestarts"`
+	States            []string         `json:"states"`
+	MaxAge            metav1.Duration  `json:"maxAge"`
+	MinAge            *metav1.Duration `json:"minAge"`
+	Reasons           []string         `json:"reasons"`
+	Remove            plan.Removal     `json:"remove"`
 }
 
 // ownerKinds selects pods by the kinds of their owners.
@@ -56,7 +56,7 @@ func (r *verifier) goalsOf(s planverifier.StrategyRules) ([]*goal, error) {
 	if !derives(of.Type) {
 		return nil, nil
 	}
-	a := arguments{WhenUnsatisfiable: []string{"DoNotSchedule"}, MinAge: metav1.Duration{Duration: time.Hour}, Remove: plan.ByEviction}
+	a := arguments{WhenUnsatisfiable: []string{"DoNotSchedule"}, Remove: plan.ByEviction}
 	if len(of.Args) > 0 {
 		d := json.NewDecoder(bytes.NewReader(of.Args))
 		d.DisallowUnknownFields()
@@ -153,15 +153,27 @@ func ageOf(r *verifier, p *corev1.Pod) time.Duration {
 }
 
 func (a arguments) expired(r *verifier, p *corev1.Pod) bool {
-	old := a.MaxAge.Duration == 0 || ageOf(r, p) > a.MaxAge.Duration
+	old := ageOf(r, p) > a.MaxAge.Duration
+	if a.MaxAge.Duration == 0 { // pods that have ended need no least age
+		least := a.minAge(10 * time.Minute)
+		old = isTerminal(p) || least == 0 || ageOf(r, p) >= least
+	}
 	return old && a.hasState(statesOf(p)) && a.OwnerKinds.match(r, p)
+}
+
+// minAge returns the argument minAge, or the default of the type of strategy.
+func (a arguments) minAge(standard time.Duration) time.Duration {
+	if a.MinAge == nil {
+		return standard
+	}
+	return a.MinAge.Duration
 }
 
 func (a arguments) failed(r *verifier, p *corev1.Pod) bool {
 	reasons := statesOf(p)[1:]
 	listed := len(a.Reasons) == 0 || slices.ContainsFunc(a.Reasons, func(s string) bool { return slices.Contains(reasons, s) })
 	end, known := endOf(p)
-	return listed && known && !end.After(r.all.TakenAt) && r.all.TakenAt.Sub(end) >= a.MinAge.Duration && a.OwnerKinds.match(r, p)
+	return listed && known && !end.After(r.all.TakenAt) && r.all.TakenAt.Sub(end) >= a.minAge(time.Hour) && a.OwnerKinds.match(r, p)
 }
 
 // endOf returns the last time in the status of a failed pod, or its creation if the pod never ran.

@@ -3,8 +3,10 @@ package planverifier_test
 import (
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -35,9 +37,19 @@ func makeAllCase(t testing.TB, seed uint64) modeCase {
 	}
 	simulation.AddViolations(r, o)
 	text := simulation.AllStrategySettings(r)
+	byUsage := seed%3 == 0
+	if byUsage {
+		simulation.RandomUsage(r, o)
+		simulation.AddStalls(r, o.Usage)
+	}
 	text = strategyName.ReplaceAllStringFunc(text, func(line string) string {
 		return line + " mode: " + []string{"automatic", "automatic", "automatic", "approve", "dryRun"}[r.IntN(5)] + ","
 	})
+	if byUsage { // an automatic strategy without rules of its own, so that its goals limit every move
+		text = strings.Replace(text, "strategies:\n", fmt.Sprintf("load: {%s, minCoverage: 0.5}\nstrategies:\n"+
+			"- {name: stalled, type: NodeLoad, schedule: \"0 * * * *\", args: {basis: load, target: {cpu: 0.%d}, when: {stall: 0.%d}}}\n",
+			stallSource, 3+r.IntN(4), 1+r.IntN(3)), 1)
+	}
 	return planCombinedCase(t, o, text, past)
 }
 
@@ -86,6 +98,9 @@ func TestNoPlanOfAllStrategiesBreaksARule(t *testing.T) {
 		for _, of := range append([]plan.Proposal{{Mode: plan.Automatic, Plan: m.plan}}, m.plan.Proposals...) {
 			for _, x := range of.Plan.Moves {
 				countMove(moves, of.Plan, x)
+				if m.isUnready(x) {
+					moves["not Ready"]++
+				}
 			}
 			if b := of.Plan.Bound; b.MinForPlan > len(of.Plan.Moves) {
 				t.Errorf("seed %d, %s: the bound of the plan is %d evictions, but it has %d moves", seed, of.Mode, b.MinForPlan, len(of.Plan.Moves))
@@ -98,12 +113,18 @@ func TestNoPlanOfAllStrategiesBreaksARule(t *testing.T) {
 		}
 	}
 	t.Logf("%d plans, %d violations, moves: %v", *allStrategyPlans, bad, moves)
-	for _, what := range slices.Concat(simulation.AddedStrategies, []string{"hot", "zones", "eviction", "deletion", "return", "two constraints",
-		"NodeBelow", "SkewAtMost", "CountAtMost", "PodsApart", "PodAway", "NodeEmpty"}) {
+	for _, what := range slices.Concat(simulation.AddedStrategies, []string{"hot", "stalled", "zones", "eviction", "deletion", "return", "two constraints",
+		"not Ready", "NodeBelow", "SkewAtMost", "CountAtMost", "PodsApart", "PodAway", "NodeEmpty"}) {
 		if least := *allStrategyPlans / 40; moves[what] < least {
 			t.Errorf("%s: %d moves, want at least %d", what, moves[what], least)
 		}
 	}
+}
+
+// isUnready reports whether the pod of the move runs and is not Ready.
+func (m modeCase) isUnready(x plan.Move) bool {
+	p := m.snapshot.PodByKey(x.Pod.String())
+	return !p.Ready && !p.Terminal
 }
 
 // countMove counts a move by its strategy, by the kinds of its goals, and by how the pod leaves.

@@ -19,7 +19,7 @@ import (
 // list every rejection as a sample; otherwise Check reports MalformedPlan.
 func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation {
 	r := newVerifier(o, c, now)
-	r.goals = p.Goals
+	r.goals, r.replaced = p.Goals, replacedPods(r.pods, p.Goals)
 	for _, wave := range r.splitWaves(p) {
 		r.checkWave(wave)
 	}

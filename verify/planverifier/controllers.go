@@ -124,6 +124,9 @@ func (r *podGuards) checkWorkload(p *corev1.Pod, add rejectFunc) {
 	if n, ok := c.lowest().replicas(); ok {
 		add(beside > n, plan.ScalingDown, fmt.Sprintf("%s has %d pods and wants %d", c.lowest().name, beside, n))
 	}
+	if r.replaced[key(p)] {
+		want--
+	}
 	add(known && r.rules.Protect["DegradedWorkloads"] && up < want, plan.WorkloadDegraded, fmt.Sprintf("%d of %d pods are Ready", up, want))
 }
 

@@ -41,17 +41,18 @@ func modeRules(t testing.TB, c *config.Config) modeverifier.Rules {
 		r.Modes[s.Name] = string(s.Mode)
 		args := struct {
 			By      string
+			Basis   string
 			Target  map[string]float64
 			MaxSkew int
 			Pools   []any
-		}{"owner", nil, 1, nil}
+		}{"owner", "", nil, 1, nil}
 		if err := json.Unmarshal(s.Args, &args); err != nil {
 			t.Fatal(err)
 		}
 		if s.Type == "ZoneSpread" && args.By == "owner" {
 			r.Spreads = append(r.Spreads, modeverifier.Spread{Strategy: s.Name, MaxSkew: args.MaxSkew})
 		}
-		if s.Type != "NodeLoad" || args.Pools != nil { // package planverifier checks the other targets
+		if s.Type != "NodeLoad" || args.Pools != nil || args.Basis == "load" { // package planverifier checks the other targets
 			continue
 		}
 		for _, resource := range slices.Sorted(maps.Keys(args.Target)) {

@@ -14,6 +14,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// replacedPods returns the pods that are not Ready and about which a strategy that is due states a goal of their own:
+// the pod leaves, on whatever node its replacement lands. Such a pod does not count as unavailable for its own
+// eviction. See "Strategies about single pods" in docs/reference/strategies.md.
+func replacedPods(pods map[string]*corev1.Pod, goals []plan.Goal) map[string]bool {
+	out := map[string]bool{}
+	for _, g := range goals {
+		name := g.Subject.Namespace + "/" + g.Subject.Name
+		if p := pods[name]; p != nil && g.Kind == plan.PodAway && g.MayReturn && !g.Constraint && !isTerminal(p) && !hasReadyCondition(p) {
+			out[name] = true
+		}
+	}
+	return out
+}
+
 // checkCanBeReplaced checks that the controller of the pod could create a replacement. Of
 // ResourceQuotas it checks only the number of pods, and only those without scopes.
 func checkCanBeReplaced(quotas []*corev1.ResourceQuota, p *corev1.Pod, c ownerChain, add rejectFunc) {

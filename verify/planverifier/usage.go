@@ -28,6 +28,9 @@ func (r *verifier) checkUsage(p plan.Plan) {
 	for _, rule := range r.rules.UsageStrategies {
 		g := r.measureUsage(rule.Resource)
 		enough := r.hasCoverage(g)
+		for signal := range rule.When {
+			enough = enough && r.hasCoverage(r.measureUsage(signal))
+		}
 		for _, m := range p.Moves {
 			r.checkUsageMove(rule, g, m, enough)
 			use := g.pods[m.Pod.String()]
@@ -65,7 +68,7 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 	// No move may worsen a usage goal on its target node, even if the move belongs to another
 	// strategy. A move of this strategy must not overload a target node without a goal either.
 	if n := r.nodes[m.To]; m.From != m.To && to && enough && use > 0 && (r.hasUsageGoal(n) || m.Strategy == rule.Strategy) {
-		if limit := rule.Target * float64(allocatable(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
+		if limit := rule.Target * float64(usageTotal(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
 			r.report(m, UsageNotLowered, "%s would use %d of its %s, more than %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
 		}
 	}

@@ -14,14 +14,26 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// usageSettings returns random settings whose NodeLoad strategy acts on measured usage.
-func usageSettings(r *rand.Rand) string {
+// stallSource is a source that measures the stall of nodes and pods.
+const stallSource = `source: prometheus, prometheus: {url: "http://p", queries: {stall: x}, podQueries: {stall: x}}`
+
+// usageSettings returns random settings whose NodeLoad strategy acts on measured usage: on cpu, or with stalls also on
+// stall, or only while the stall of the node is high.
+func usageSettings(r *rand.Rand, stalls bool) string {
 	text := simulation.Settings(r)
 	from := strings.Index(text, "args: {target: {cpu: ")
 	to := from + strings.Index(text[from:], "}}")
 	args := fmt.Sprintf("args: {basis: load, for: %d, target: {cpu: 0.%d", 1+2*r.IntN(2), 3+r.IntN(4))
+	source := "source: metricsServer"
+	switch {
+	case !stalls:
+	case r.IntN(2) == 0:
+		source, args = stallSource, fmt.Sprintf("%s}, when: {stall: 0.%d", args, 2+r.IntN(4))
+	default:
+		source, args = stallSource, fmt.Sprintf("args: {basis: load, target: {stall: 0.%d", 2+r.IntN(4))
+	}
 	return strings.Replace(text[:from]+args+text[to:], "strategies:\n",
-		fmt.Sprintf("load: {source: metricsServer, minCoverage: 0.%d}\nstrategies:\n", 5+r.IntN(5)), 1)
+		fmt.Sprintf("load: {"+source+", minCoverage: 0.%d}\nstrategies:\n", 5+r.IntN(5)), 1)
 }
 
 func makeUsageCase(t testing.TB, seed uint64) planCase {
@@ -29,7 +41,11 @@ func makeUsageCase(t testing.TB, seed uint64) planCase {
 	r := rand.New(rand.NewPCG(seed, 33))
 	o := simulation.Mixed(r)
 	simulation.RandomUsage(r, o)
-	p, rules := makePlanFor(t, o, usageSettings(r), o.TakenAt, plan.PlannerState{})
+	stalls := seed%3 == 0
+	if stalls {
+		simulation.AddStalls(rand.New(rand.NewPCG(seed, 34)), o.Usage)
+	}
+	p, rules := makePlanFor(t, o, usageSettings(r, stalls), o.TakenAt, plan.PlannerState{})
 	return planCase{o, rules, p}
 }
 
@@ -39,12 +55,18 @@ func TestNoPlanByLoadBreaksARule(t *testing.T) {
 	t.Parallel()
 	const seeds = 300
 	moves, byUse, bad, unknown, unmet := 0, 0, 0, 0, 0
+	byStall, signalled := 0, 0
 	for seed := range uint64(seeds) {
 		m := makeUsageCase(t, seed)
 		moves += len(m.plan.Moves)
 		for _, x := range m.plan.Moves {
 			if x.Strategy == "hot" {
 				byUse++
+				if rule := m.rules.UsageStrategies[0]; rule.Resource == "stall" {
+					byStall++
+				} else if len(rule.When) > 0 {
+					signalled++
+				}
 			}
 		}
 		unknown += m.plan.Rejections.Counts[plan.UsageUnknown]
@@ -61,6 +83,9 @@ func TestNoPlanByLoadBreaksARule(t *testing.T) {
 	}
 	t.Logf("%d plans, %d moves, %d of them by usage, %d pods without usage, %d unmet goals, %d violations", seeds, moves, byUse, unknown,
 		unmet, bad)
+	if byStall < 20 || signalled < 20 {
+		t.Errorf("%d moves by stall and %d with when are too few for this test", byStall, signalled)
+	}
 	if byUse < 200 || unknown < 20 {
 		t.Errorf("%d moves by usage and %d pods without usage are too few for this test", byUse, unknown)
 	}
@@ -109,7 +134,7 @@ func TestLoadTampering(t *testing.T) {
 		for seed := uint64(0); seed < 200 && !found; seed++ {
 			m := makeUsageCase(t, seed)
 			for _, x := range m.plan.Moves {
-				if x.Strategy != "hot" || c.code == planverifier.SamplesMissing && m.rules.UsageStrategies[0].For == 1 {
+				if x.Strategy != "hot" || m.rules.UsageStrategies[0].Resource != "cpu" || c.code == planverifier.SamplesMissing && m.rules.UsageStrategies[0].For == 1 {
 					continue
 				}
 				u := *m.o.Usage
@@ -134,7 +159,10 @@ func TestMovesOffNodesBelowASignal(t *testing.T) {
 	t.Parallel()
 	for used, want := range map[int64]bool{-1: true, 300_000: true, 300_001: false} {
 		found := false
-		for seed := range uint64(20) {
+		for seed := range uint64(30) {
+			if seed%3 == 0 {
+				continue // its settings have levels for stall
+			}
 			m := makeUsageCase(t, seed)
 			u := *m.o.Usage
 			o := *m.o

@@ -54,6 +54,8 @@ type podGuards struct {
 	windows  *windows.Clock
 	rules    Rules
 	inFlight []movingPod // see podsInFlight
+	// replaced marks the pods, by namespace/name, whose own absence does not count against them; see replacedPods.
+	replaced map[string]bool
 }
 
 // rejection is a reason why a pod may not be evicted.

@@ -34,7 +34,8 @@ func (r *verifier) checkInFlight(calls []call) {
 }
 
 // checkUnavailable checks workloads without a budget against maxUnavailableWithoutPDB. If a workload already has
-// that many unavailable pods, none of its other pods may be evicted, Ready or not.
+// that many unavailable pods, none of its other pods may be evicted, Ready or not. A pod of replacedPods does not count
+// for its own eviction.
 func (r *verifier) checkUnavailable(calls []call) {
 	gone := map[string]int{} // Ready pods that the wave evicts, by workload
 	for _, c := range calls {
@@ -52,6 +53,9 @@ func (r *verifier) checkUnavailable(calls []call) {
 			continue
 		}
 		want, known := r.desiredReplicas(c.pod)
+		if r.replaced[key(c.pod)] {
+			want--
+		}
 		most := r.strictestUnavailable(calls, owner)
 		if away := want - (r.readyPods(c.pod.Namespace, owner) - others); known && away >= most {
 			r.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable before this eviction; the limit after it is %d", away,

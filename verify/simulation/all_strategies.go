@@ -24,9 +24,9 @@ func AllStrategySettings(r *rand.Rand) string {
 	add("constraints", "TopologySpread", pickRandom(r, "", "whenUnsatisfiable: [DoNotSchedule, ScheduleAnyway]"))
 	add("copies", "Duplicates", kinds)
 	add("apart", "InterPodAntiAffinity", "")
-	add("restarted", "Restarts", pickRandom(r, "minRestarts: 3", "minRestarts: 6, states: [Running]"))
+	add("restarted", "Restarts", pickRandom(r, "minRestarts: 3", "minRestarts: 6, states: [Running]", "minRestarts: 1, states: [CrashLoopBackOff]"))
 	add("old", "Lifetime", pickRandom(r, "maxAge: 9h", "maxAge: 8h, states: [Running, Succeeded]", strings.TrimSuffix("maxAge: 9h, "+kinds, ", "),
-		"maxAge: 1h, states: [Failed, Pending]"))
+		"maxAge: 1h, states: [Failed, Pending]", "states: [Failed, CrashLoopBackOff]", "states: [Pending, CrashLoopBackOff], minAge: 6h"))
 	add("failed", "FailedPods", pickRandom(r, "minAge: 0s", "minAge: 30m, remove: deletion", "reasons: [Evicted], remove: deletion"))
 	add("affine", "NodeAffinity", pickRandom(r, "preferred: true", "", "required: false, preferred: true"))
 	add("tainted", "NodeTaints", pickRandom(r, "preferNoSchedule: true", "", "exclude: [dedicated=a]", "include: [dedicated]"))

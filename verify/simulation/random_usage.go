@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 
@@ -63,6 +64,26 @@ func RandomUsage(r *rand.Rand, o *cluster.Objects) {
 		}
 	}
 	o.Usage = u
+}
+
+// AddStalls adds the resource stall to random usage: the ratio of the time in which processes of a node or a pod wait.
+// Pods may wait at the same time, so their ratios can exceed that of their node. Some values are missing.
+func AddStalls(r *rand.Rand, u *cluster.Usage) {
+	stalls := map[string]float64{}
+	for i := range u.Pods {
+		m := &u.Pods[i]
+		ratio := 0.4 * r.Float64() * r.Float64()
+		stalls[m.Node] = 1 - (1-stalls[m.Node])*(1-ratio)
+		if m.Used = maps.Clone(m.Used); r.IntN(30) > 0 {
+			m.Used["stall"] = int64(1e6 * ratio)
+		}
+	}
+	for i := range u.Nodes {
+		n := &u.Nodes[i]
+		if n.Used = maps.Clone(n.Used); r.IntN(30) > 0 {
+			n.Used["stall"] = int64(1e6 * stalls[n.Name])
+		}
+	}
 }
 
 // randomPodUsage returns usage that is mostly small, and sometimes far above the requests of the pod.

@@ -229,12 +229,23 @@ func (v *violations) declareSpreads(a app) {
 	v.edit(a, func(s *corev1.PodSpec) { s.TopologySpreadConstraints = declared })
 }
 
-// restart gives the pods of a workload a number of restarts.
+// restart gives the pods of a workload a number of restarts. Some wait in CrashLoopBackOff and are not Ready.
 func (v *violations) restart(a app) {
 	for _, p := range v.pods(a) {
-		if p.Status.Phase == corev1.PodRunning && v.r.IntN(2) == 0 {
-			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "c", RestartCount: int32(v.r.IntN(12))}}
+		if p.Status.Phase != corev1.PodRunning || v.r.IntN(2) == 0 {
+			continue
 		}
+		c := corev1.ContainerStatus{Name: "c", RestartCount: int32(v.r.IntN(12))}
+		if v.r.IntN(3) == 0 {
+			c.State.Waiting = &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff"}
+			p.Status.Conditions = slices.Clone(p.Status.Conditions)
+			for i := range p.Status.Conditions {
+				if p.Status.Conditions[i].Type == corev1.PodReady {
+					p.Status.Conditions[i].Status = corev1.ConditionFalse
+				}
+			}
+		}
+		p.Status.ContainerStatuses = []corev1.ContainerStatus{c}
 	}
 }
 

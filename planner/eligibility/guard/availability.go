@@ -47,17 +47,21 @@ var scalingDown = Rule{plan.ScalingDown, WorkloadScope, func(in Input) (string, 
 	return fmt.Sprintf("%s %s has %d pods and wants %d", w.Kind, w.Name, n, w.Replicas), true
 }}
 
-// A workload with fewer available pods than desired must not lose another one.
+// A workload with fewer available pods than desired must not lose another one. A pod that is not Ready may leave for a
+// goal about itself if all other pods are available.
 var workloadDegraded = Rule{plan.WorkloadDegraded, WorkloadScope, func(in Input) (string, bool) {
 	w := in.Snapshot.WorkloadOf(in.Pod)
 	if w == nil || !in.Options.Protect[ProtectDegraded] {
 		return "", false
 	}
-	available, desired := in.countPods(w).available, DesiredReplicas(w)
+	available, desired, others := in.countPods(w).available, DesiredReplicas(w), ""
+	if in.ReplacesUnready {
+		desired, others = desired-1, "other "
+	}
 	if available >= desired {
 		return "", false
 	}
-	return fmt.Sprintf("%d of %d pods of %s %s are available", available, desired, w.Kind, w.Name), true
+	return fmt.Sprintf("%d of %d %spods of %s %s are available", available, desired, others, w.Kind, w.Name), true
 }}
 
 // podCounts are numbers of pods of one workload.

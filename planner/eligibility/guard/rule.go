@@ -44,6 +44,9 @@ type Input struct {
 	OwnEvictions map[string]bool
 	// RemovesEnded says that a goal asks for the removal of the pod after it has ended.
 	RemovesEnded bool
+	// ReplacesUnready says that the pod is not Ready and that a goal asks that this pod leaves. The pod itself then
+	// does not count as unavailable, because its eviction makes no further pod unavailable.
+	ReplacesUnready bool
 
 	annotations *annotation.Pod // set by withAnnotations
 }

@@ -102,7 +102,7 @@ func check(rules []Rule, in Input) (plan.Reason, bool) {
 			return plan.Reason{Code: r.Code, Message: msg}, true
 		}
 	}
-	if !in.RemovesEnded { // otherwise the pod has not passed every rule
+	if !in.RemovesEnded && !in.ReplacesUnready { // otherwise the pod has not passed every rule as other pods must
 		in.Cache.passed.add(in.Snapshot, in.Pod)
 	}
 	return plan.Reason{}, false
