@@ -163,7 +163,9 @@ func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, useHints bool) 
 // whileEmptying calls move while moves may empty the nodes of the goals. No replacement lands on the nodes in closed.
 func whileEmptying(e *emptyingSearch, goals []int, closed []cluster.NodeID, move func()) {
 	trackers := []*State{e.State, e.wave.Start}
-	closed = slices.Concat(closed, goal.NotTargets(&e.Goals.Goals[g]))
+	for _, g := range goals {
+		closed = slices.Concat(closed, goal.NotTargets(&e.Goals.Goals[g]))
+	}
 	for _, st := range trackers {
 		goal.Emptying{Tracker: st.Goals}.Start(goals, closed)
 	}
