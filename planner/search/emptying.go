@@ -11,13 +11,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// A node is emptied by one atomic step: either all of its pods leave, or none leaves for that goal.
-// The search empties nodes after it has made all other moves, so these use the limits first. A
-// replacement must land on a node that stays. At first, the nodes that may still be emptied take no
-// replacements either. If a node cannot be emptied that way, the search tries it again and lets them
-// take its replacements; a node with a replacement is not emptied. emptyNodes makes several attempts,
-// in different orders of the nodes. During an attempt, each node has waves of its own; afterwards,
-// nodes share waves.
+// A node is emptied by one atomic step: either all of its pods leave, or none leaves for that goal. The search empties nodes after it has made all other moves, so these
+// use the limits first. A replacement must land on a node that stays. At first, the nodes that may
+// still be emptied take no replacements either. If a node cannot be emptied that way, the search
+// tries it again and lets them take its replacements; a node with a replacement is not emptied.
+// emptyNodes makes several attempts, in different orders of the nodes. During an attempt, each node
+// has waves of its own; afterwards, nodes share waves.
 //
 // Steps that fail may use as many predictions as the final pass.
 
