@@ -68,6 +68,8 @@ type Goal struct {
 	// NodeBelow, skew minus limit for SkewAtMost, conflicts for PodsApart, the fewest pods that
 	// must leave for the others. It is 0 if the goal is met.
 	Excess float64 `json:"excess"`
+	// AtLeast marks a PodsApart that does not count all conflicts, because a term counts only some pods of a domain.
+	AtLeast bool `json:"atLeast,omitempty"`
 	// Reason is the reason of moves that contribute to this goal.
 	Reason Reason `json:"-"`
 
