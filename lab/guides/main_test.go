@@ -32,10 +32,12 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// seedThreeZones creates Deployment d in a new namespace with the given pods per zone, and deletes it with the test.
-func seedThreeZones(t *testing.T, ns string, podsPerZone [3]int) {
+// seedUneven creates Deployment d of small pods in a new namespace, one pod on each of n1 and n2 and four on n3, and
+// deletes it with the test.
+func seedUneven(t *testing.T, ns string) {
 	t.Helper()
-	if err := seed.CreateApps(t.Context(), lab.Client, ns, seed.ThreeZoneApps(podsPerZone, 30)); err != nil {
+	app := seed.App{Name: "d", MilliCPU: 50, MemoryMi: 32, Nodes: []string{"n1", "n2", "n3", "n3", "n3", "n3"}, GraceSeconds: 30}
+	if err := seed.CreateApps(t.Context(), lab.Client, ns, []seed.App{app}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { deleteNamespace(t, ns) })
