@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
@@ -86,7 +87,8 @@ func uninstall(t *testing.T, s *shell, release *pod) {
 	release.stop()
 	s.run(t, "helm uninstall evenkeel --namespace "+namespace)
 	deleteNamespace(t, namespace)
-	if _, err := lab.Client.CoreV1().Namespaces().Get(t.Context(), namespace, metav1.GetOptions{}); err == nil {
-		t.Errorf("namespace %s still exists", namespace)
-	}
+	eventually(t, "the namespace is gone", func() (bool, error) {
+		_, err := lab.Client.CoreV1().Namespaces().Get(t.Context(), namespace, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
 }
