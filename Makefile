@@ -159,6 +159,10 @@ test-oracle: $(BIN)/real136 ## 5,000 placements each against the plugins of 1.37
 	cd lab/oracle && go test -count=1 -timeout 10m -short ./...
 	cd lab/oracle && go test -count=1 -timeout 10m -short . -oracle.old=$(BIN)/real136
 
+.PHONY: conformance
+conformance: ## compare plans with 237 recorded cases of the descheduler's plugins (seconds); CASES=DIR compares other cases in the same format
+	go test -count=1 -v -run TestConformance ./verify/conformance $(if $(CASES),-args -cases $(abspath $(CASES)))
+
 .PHONY: fuzz
 fuzz: ## run each fuzz test for one minute
 	go test -run '^$$' -fuzz FuzzRead -fuzztime 1m ./cluster

@@ -40,8 +40,10 @@ type GoalStatus struct {
 	// EvictionHelps reports that evicting the pod would lower the excess of the goal.
 	EvictionHelps bool `json:"evictionHelps"`
 	// Constraint reports that the plan must not worsen the goal but does not try to meet it. The
-	// strategy of the goal is not due, or it waits.
+	// strategy of the goal is not due, it waits, or LimitsOnly is true.
 	Constraint bool `json:"constraint"`
+	// LimitsOnly reports that the strategy is due and states the goal only to limit where replacements land.
+	LimitsOnly bool `json:"limitsOnly,omitempty"`
 	// WaitReason describes what the strategy waits for.
 	WaitReason string `json:"waitReason,omitempty"`
 	// ExcessAfter is the predicted excess after the whole plan.

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"time"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
@@ -70,6 +68,8 @@ type Goal struct {
 	// NodeBelow, skew minus limit for SkewAtMost, conflicts for PodsApart, the fewest pods that
 	// must leave for the others. It is 0 if the goal is met.
 	Excess float64 `json:"excess"`
+	// AtLeast marks a PodsApart that does not count all conflicts, because a term counts only some pods of a domain.
+	AtLeast bool `json:"atLeast,omitempty"`
 	// Reason is the reason of moves that contribute to this goal.
 	Reason Reason `json:"-"`
 
@@ -101,9 +101,6 @@ type Goal struct {
 	Targets []bool `json:"-"`
 	// Leaving are the pods of a NodeEmpty in the plan.
 	Leaving []PodRef `json:"leaving,omitempty"`
-	// KeepEmptyFor is how long a hint keeps new pods away from the node of a NodeEmpty after it was
-	// emptied with hints. 0 means not at all.
-	KeepEmptyFor time.Duration `json:"-"`
 	// MaxNodes is the largest number of nodes that one plan may empty for the strategy of a
 	// NodeEmpty. 0 means no limit.
 	MaxNodes int `json:"-"`

@@ -210,3 +210,22 @@ func TestNoSecondEmptying(t *testing.T) {
 		t.Errorf("the next plan is\n%s", text)
 	}
 }
+
+// TestExplainGoalsThatOnlyLimit: NodeConsolidation is due, but asks no pod to leave for its targets.
+func TestExplainGoalsThatOnlyLimit(t *testing.T) {
+	conf := emptyingConfig(t, "- {name: tight, type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3}, target: {cpu: 0.9, memory: 0.9}}}\n")
+	s := (&emptyingCase{}).snapshot(t, (&scenario.Scenario{Cluster: []byte(nodesToEmpty)}).Objects(t))
+	for due, want := range map[string]bool{"tight": true, "pack": false} {
+		goals := controller.Goals(s, conf.BuildStrategies(), []string{due})
+		x := planner.New(conf.PlannerOptions()).Explain(s, plan.PlannerState{}, goals, s.TakenAt).Pod(s.PodByKey("shop/etl-6c8f-00").ID)
+		if len(x.Pods[0].Goals) != 2 {
+			t.Fatalf("the pod has %d goals, want the targets for CPU and memory", len(x.Pods[0].Goals))
+		}
+		for _, g := range x.Pods[0].Goals {
+			if !g.Constraint || g.LimitsOnly != want {
+				t.Errorf("due %s: goal about %s has Constraint %v and LimitsOnly %v, want true and %v", due, g.Goal.Resource, g.Constraint,
+					g.LimitsOnly, want)
+			}
+		}
+	}
+}

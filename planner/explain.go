@@ -112,7 +112,7 @@ func (e *Explainer) goal(g int, evictionHelps bool) plan.GoalStatus {
 	goal := e.stated.Goals[g]
 	goal.Excess = e.stated.ReportedExcess(g)
 	out := plan.GoalStatus{Goal: goal, EvictionHelps: evictionHelps, Constraint: goal.Constraint,
-		WaitReason: goal.Wait.Message, ExcessAfter: e.after.ReportedExcess(g)}
+		WaitReason: goal.Wait.Message, ExcessAfter: e.after.ReportedExcess(g), LimitsOnly: e.limitsOnly(&goal)}
 	if goal.Mode != plan.Automatic {
 		out.Mode = goal.Mode
 	}

@@ -32,6 +32,14 @@ func (e *Explainer) strategies(p *cluster.Pod) (out []plan.StrategyResult) {
 	return out
 }
 
+// limitsOnly reports whether a strategy that is due states the goal only to limit moves. A strategy is due if it
+// requests a goal: of a strategy that is not due, every goal is a constraint.
+func (e *Explainer) limitsOnly(g *plan.Goal) bool {
+	return g.Constraint && g.Wait.Code == "" && slices.ContainsFunc(e.stated.Goals, func(other plan.Goal) bool {
+		return other.Strategy == g.Strategy && !other.Constraint
+	})
+}
+
 // tooUncertain returns the reason if the strategy wants more confidence than all others, and the landing of the pod's
 // replacement has less.
 func (of explainedProposal) tooUncertain(strategy int, p *cluster.Pod) (plan.Reason, bool) {

@@ -230,6 +230,8 @@ func helpText(v plan.GoalStatus) string {
 		return "would help (waits for approval)"
 	case v.WaitReason != "":
 		return "waits: " + escape(v.WaitReason)
+	case v.LimitsOnly:
+		return "is not asked for: the goal only limits landings"
 	case v.Constraint:
 		return "is not tried: the strategy is not due"
 	case v.EvictionHelps:

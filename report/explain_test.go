@@ -33,6 +33,18 @@ func fullExplanation() plan.Explanation {
 		Goals:   []plan.GoalStatus{goal}, Requests: []string{"evenkeel.io/drain-first on node n3"}, Pods: []plan.PodExplanation{pod, stays}}
 }
 
+// TestExplainGoalsThatAreNotTried: the text tells a goal that only limits landings from one whose strategy is not due.
+func TestExplainGoalsThatAreNotTried(t *testing.T) {
+	for limitsOnly, want := range map[bool]string{false: "is not tried: the strategy is not due", true: "is not asked for: the goal only limits landings"} {
+		e := explanationOfPod(1)
+		e.Pods[0].Goals = []plan.GoalStatus{{Goal: threeZonesPlan().Goals[0], Constraint: true, LimitsOnly: limitsOnly}}
+		var b bytes.Buffer
+		if err := report.Explain(&b, report.Table, e); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("LimitsOnly %v: error %v, want %q in\n%s", limitsOnly, err, want, b.String())
+		}
+	}
+}
+
 // explanationOfPod returns the explanation of pod i alone.
 func explanationOfPod(i int) plan.Explanation {
 	e := fullExplanation()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -24,5 +25,23 @@ func TestGoalsOfGroups(t *testing.T) {
 	}
 	if strings.Contains(b.String(), "\x1b") {
 		t.Errorf("an escape sequence in\n%q", b.String())
+	}
+}
+
+// TestExcessOfUncountedConflicts: a goal that does not count all conflicts shows minimums, also after the plan.
+func TestExcessOfUncountedConflicts(t *testing.T) {
+	p := threeZonesPlan()
+	g := &p.Goals[0]
+	g.Kind, g.Limit, g.TopologyKey, g.Excess = plan.PodsApart, 0, "", 50
+	p.After.Excess[g.ID] = 0
+	for atLeast, want := range map[bool]string{false: "  50 conflicts    met\n", true: "  at least 50 conflicts  at least 0 conflicts\n"} {
+		g.AtLeast = atLeast
+		var b bytes.Buffer
+		if err := report.Plan(&b, report.Table, p); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("AtLeast %v: want %q in\n%s", atLeast, want, b.String())
+		}
 	}
 }

@@ -72,6 +72,8 @@ func resourceText(g plan.Goal) string {
 // excessText writes an excess over the limit of a goal, in the unit of the goal.
 func excessText(g plan.Goal, v float64) string {
 	switch {
+	case g.AtLeast:
+		return "at least " + plural.Count(int(v), "conflict")
 	case v <= tiny:
 		return "met"
 	case g.Kind == plan.NodeBelow:

@@ -71,6 +71,7 @@ func NewSpreadRules(m *model.Cluster, c *model.EquivalenceClass, in *Replacement
 // have every topology key.
 func (c *SpreadConstraint) findDomains(hasKeys []bool) {
 	seen := make([]bool, c.Topology.Size)
+	c.Domains = make([]int32, 0, c.Topology.Size)
 	for n, ok := range c.CountedNodes {
 		if x := c.Topology.Domain[n]; ok && hasKeys[n] && !seen[x] {
 			seen[x] = true

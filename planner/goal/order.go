@@ -43,9 +43,16 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 		goal, drained, stuck, kind int
 		weight, excess             float64
 	}
-	var all []needy
+	unmet := func(i int) bool { return Requests(t, i) && t.Excess(i) > 0 }
+	n := 0
 	for i := range t.Goals {
-		if g := &t.Goals[i]; Requests(t, i) && t.Excess(i) > 0 {
+		if unmet(i) {
+			n++
+		}
+	}
+	all := make([]needy, 0, n) // a plan may have thousands
+	for i := range t.Goals {
+		if g := &t.Goals[i]; unmet(i) {
 			kind, tried := kinds[g.Kind], stuck[i]
 			if kind.stated {
 				tried = 0

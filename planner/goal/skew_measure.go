@@ -71,13 +71,14 @@ func (k *SkewMeasure) ExcessAfterLeaving(_ cluster.PodID, from cluster.NodeID) i
 type SkewMeasure struct {
 	Domains       *domains
 	IndexByDomain []int32 // by domain: its index in Counts, or NoDomain
-	Counts        []int
+	Counts        []int   // goals may share it until a move changes it
 	Limit         int
 	notCounted    []bool // by node; nil if no such node
 	Moves         int    // fewest moves that meet the limit
 	// excessAfterLeaving caches the result of ExcessAfterLeaving plus one, by index in Counts. The value 0 means
 	// unknown. The last entry is for pods outside the counted domains.
 	excessAfterLeaving []int32
+	shared             bool // a clone shares Counts
 }
 
 func newSkewMeasure(c *measureCache, g *plan.Goal) Measure {
@@ -178,8 +179,9 @@ func (k *SkewMeasure) landingEffect(asks bool) (e effect) {
 }
 
 func (k *SkewMeasure) clone() Measure {
+	k.shared = true // few goals of a plan change
 	c := *k
-	c.Counts, c.excessAfterLeaving = slices.Clone(k.Counts), nil
+	c.excessAfterLeaving = nil
 	return &c
 }
 
@@ -215,6 +217,9 @@ func (k *SkewMeasure) CountsLanding(n cluster.NodeID) bool {
 }
 
 func (k *SkewMeasure) Move(_ cluster.PodID, from, to cluster.NodeID) {
+	if k.shared {
+		k.Counts, k.shared = slices.Clone(k.Counts), false
+	}
 	k.movePod(from, to)
 	k.Moves = FewestMoves(k.Counts, k.Limit)
 	clear(k.excessAfterLeaving)

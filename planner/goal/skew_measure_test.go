@@ -40,3 +40,18 @@ func TestEffectsOfLandings(t *testing.T) {
 		}
 	})
 }
+
+// TestClonesMoveIndependently: a clone shares the counts until a move changes them.
+func TestClonesMoveIndependently(t *testing.T) {
+	k := &SkewMeasure{Domains: &domains{ByNode: []int32{0, 1}}, IndexByDomain: []int32{0, 1}, Counts: []int{4, 0}, Limit: 1, Moves: 2}
+	first := k.clone()
+	second := first.clone()
+	for i, m := range []Measure{first, k, second} {
+		if got := m.Excess(); got != 2 {
+			t.Errorf("measure %d: excess %d before its own move, want 2", i, got)
+		}
+		if m.Move(0, 0, 1); m.Excess() != 1 || m.ExcessAfter(0, 0, 1) != 0 {
+			t.Errorf("measure %d: excess %d after a move and %d after another, want 1 and 0", i, m.Excess(), m.ExcessAfter(0, 0, 1))
+		}
+	}
+}

@@ -34,7 +34,8 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 // Goals returns one unmet PodsApart goal for each workload that declares a violated term, and for each pod without a
 // workload that does. If both pods of a conflict declare a term, the conflict belongs to the first of the two goals.
 func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
-	found := newFinder(s, a.scope).conflicts()
+	f := newFinder(s, a.scope)
+	found := f.conflicts()
 	var goals []plan.Goal
 	for i, c := range found {
 		if i == 0 || !sameOwner(s, c.declaredBy, found[i-1].declaredBy) {
@@ -48,6 +49,7 @@ func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 		g := &goals[i]
 		slices.Sort(g.Pods)
 		g.Pods = slices.Compact(g.Pods)
+		g.AtLeast = slices.ContainsFunc(g.Pods, func(id cluster.PodID) bool { return f.cut[id] })
 		g.Reason = plan.Reason{Code: plan.AntiAffinityViolated, Message: message(s, g)}
 	}
 	return goals
@@ -71,7 +73,11 @@ func message(s *cluster.Snapshot, g *plan.Goal) string {
 	text := fmt.Sprintf("the anti-affinity of %s keeps %s and %s apart, but both run in %s of %s", g.Subject.Name,
 		first.Object.Name, second.Object.Name, value, c.TopologyKey)
 	if more := len(g.Conflicts) - 1; more > 0 {
-		text += "; it has " + plural.Count(more, "more conflict")
+		text += "; it has "
+		if g.AtLeast {
+			text += "at least "
+		}
+		text += plural.Count(more, "more conflict")
 	}
 	return text
 }

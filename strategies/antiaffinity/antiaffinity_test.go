@@ -2,6 +2,7 @@ package antiaffinity_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,6 +43,23 @@ func (s countingSelector) Matches(labels.Labels) bool {
 // The scope is checked a few times for each pod, not for each pair.
 func TestScopeIsCheckedOncePerPod(t *testing.T) {
 	const pods = 300
+	s := crowded(t, pods)
+	asked := 0
+	a, errs := antiaffinity.New("apart", nil, cluster.Scope{Pods: countingSelector{labels.Nothing(), &asked}})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	if goals := a.Goals(s); len(goals) > 0 {
+		t.Errorf("%d goals, want none", len(goals))
+	}
+	if asked == 0 || asked > 3*pods {
+		t.Errorf("the scope was asked %d times for %d pods", asked, pods)
+	}
+}
+
+// crowded returns a node with pods that are all in conflict with each other.
+func crowded(t *testing.T, pods int) *cluster.Snapshot {
+	t.Helper()
 	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1", Labels: map[string]string{corev1.LabelHostname: "n1"}}}}}
 	term := corev1.PodAffinityTerm{TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{}}
 	for i := range pods {
@@ -56,15 +74,17 @@ func TestScopeIsCheckedOncePerPod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	asked := 0
-	a, errs := antiaffinity.New("apart", nil, cluster.Scope{Pods: countingSelector{labels.Nothing(), &asked}})
-	if len(errs) > 0 {
-		t.Fatal(errs)
-	}
-	if goals := a.Goals(s); len(goals) > 0 {
-		t.Errorf("%d goals, want none", len(goals))
-	}
-	if asked == 0 || asked > 3*pods {
-		t.Errorf("the scope was asked %d times for %d pods", asked, pods)
+	return s
+}
+
+// TestConflictsThatAreNotCounted: a term counts up to 50 partners. If there are more, the number is a minimum.
+func TestConflictsThatAreNotCounted(t *testing.T) {
+	for pods, want := range map[int]string{51: "it has 49 more conflicts", 52: "it has at least 49 more conflicts"} {
+		a, _ := antiaffinity.New("apart", nil, cluster.Scope{})
+		goals := a.Goals(crowded(t, pods))
+		if len(goals) == 0 || goals[0].AtLeast != (pods > 51) || !strings.HasSuffix(goals[0].Reason.Message, want) {
+			t.Errorf("%d pods: %d goals, the first has AtLeast %v and says %q, want %q", pods, len(goals), goals[0].AtLeast,
+				goals[0].Reason.Message, want)
+		}
 	}
 }

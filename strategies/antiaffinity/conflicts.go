@@ -33,6 +33,7 @@ type finder struct {
 	namespaces []string // of the snapshot's pods
 	seen       map[conflict]bool
 	found      []conflict
+	cut        map[cluster.PodID]bool // pods with a term that has more partners than maxPartners
 	// last is the latest pod with terms. The pods of a controller are adjacent, and share what is cached here.
 	last    *corev1.Pod
 	terms   []model.AffinityTerm
@@ -44,7 +45,8 @@ type finder struct {
 type selection struct{ all, inScope []cluster.PodID }
 
 func newFinder(s *cluster.Snapshot, scope cluster.Scope) *finder {
-	f := &finder{snapshot: s, scope: scope, index: cluster.NewPodIndex(s), topologies: topology.NewCache(s, scope), seen: map[conflict]bool{}}
+	f := &finder{snapshot: s, scope: scope, index: cluster.NewPodIndex(s), topologies: topology.NewCache(s, scope), seen: map[conflict]bool{},
+		cut: map[cluster.PodID]bool{}}
 	for i := range s.Pods {
 		if ns := s.Pods[i].Object.Namespace; i == 0 || ns != f.namespaces[len(f.namespaces)-1] {
 			f.namespaces = append(f.namespaces, ns)
@@ -137,6 +139,7 @@ func (f *finder) addConflicts(p *cluster.Pod, term int) {
 			continue
 		}
 		if partners++; partners > maxPartners {
+			f.cut[p.ID] = true
 			return
 		}
 		pair := conflict{pods: [2]cluster.PodID{min(p.ID, other), max(p.ID, other)}, topologyKey: key}

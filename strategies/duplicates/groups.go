@@ -67,7 +67,7 @@ func sameImages(a, b []corev1.Container) bool {
 		return false
 	}
 	for i := range a {
-		if a[i].Image != b[i].Image {
+		if &a[i] != &b[i] && a[i].Image != b[i].Image {
 			return false
 		}
 	}

@@ -69,11 +69,11 @@ func (r *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	var found []worn
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if p.Terminal || !podfilter.InScope(s, r.scope, p) {
+		if p.Terminal {
 			continue
 		}
 		n := r.containers().Restarts(p.Object)
-		if n < int64(r.args.MinRestarts) {
+		if n < int64(r.args.MinRestarts) || !podfilter.InScope(s, r.scope, p) { // InScope takes longer
 			continue
 		}
 		if state, ok := r.state(p.Object); ok {
