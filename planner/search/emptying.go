@@ -152,9 +152,7 @@ func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, useHints bool) 
 	e.useHints, e.scope = useHints, anyGoal
 	e.round++
 	trackers := []*State{e.State, e.wave.Start}
-	for _, g := range goals {
-		closed = slices.Concat(closed, goal.NotTargets(&e.Goals.Goals[g]))
-	}
+	closed = slices.Concat(closed, goal.NotTargets(&e.Goals.Goals[g]))
 	for _, st := range trackers {
 		goal.Emptying{Tracker: st.Goals}.Start([]int{g}, closed)
 	}
