@@ -45,7 +45,7 @@ func emptyingConfig(t *testing.T, settings string) *config.Config {
 	return conf
 }
 
-// emptyingCase is a plan that empties n2 by one move and n1 by three. The nodes share the first wave.
+// emptyingCase is a plan that empties n2 by one move and n1 by three.
 type emptyingCase struct {
 	*planner.Planner
 	conf *config.Config
@@ -64,8 +64,7 @@ func newEmptyingCase(t *testing.T) *emptyingCase {
 	for _, m := range c.plan.Moves {
 		from = append(from, m.From)
 	}
-	if !slices.Equal(from, []string{"n2", "n1", "n1", "n1"}) ||
-		c.plan.Moves[2].Wave != 1 || c.plan.Moves[3].Wave != 2 {
+	if !slices.Equal(from, []string{"n2", "n1", "n1", "n1"}) || c.plan.Moves[3].Wave < 3 {
 		t.Fatalf("the plan is\n%s", formatPlan(c.plan))
 	}
 	return c
@@ -106,9 +105,9 @@ func TestRecheckOfEmptying(t *testing.T) {
 	c := newEmptyingCase(t)
 	last := c.plan.Moves[3].Wave
 	second := c.plan.Moves[1].Wave
-	moves := func(wave int, from ...string) (n int) {
+	moves := func(wave int) (n int) {
 		for _, m := range c.plan.Moves {
-			if m.Wave == wave && (len(from) == 0 || slices.Contains(from, m.From)) {
+			if m.Wave == wave {
 				n++
 			}
 		}
@@ -154,7 +153,7 @@ func TestRecheckOfEmptying(t *testing.T) {
 		}, "a node is emptied only as a whole, and " + c.plan.Moves[1].Pod.String() + " is not moved: EvictNever"},
 	} {
 		ok, dropped := c.recheck(t, x.wave, x.change)
-		if len(ok) != moves(x.wave, "n2") || len(dropped) != moves(x.wave, "n1") {
+		if len(ok) > 0 || len(dropped) != moves(x.wave) {
 			t.Errorf("%s: %d moves, dropped %+v", x.name, len(ok), dropped)
 			continue
 		}

@@ -96,7 +96,8 @@ func compareFor(t *testing.T, plugin string) (ours, theirs result, worse int) {
 	}
 	t.Logf("| %s | %d | %d | %d / %d | %d / %d | %d / %d | %d / %d | %d / %d |", plugin, *clusters, before, ours.evictions, theirs.evictions,
 		ours.left, theirs.left, ours.back, theirs.back, ours.again, theirs.again, ours.pending, theirs.pending)
-	if ours.left > theirs.left {
+	// The order of maps decides which pods the descheduler evicts, so its figures vary between runs.
+	if ours.left > theirs.left+before/100 {
 		t.Errorf("%s: %d violations left; the descheduler leaves %d", plugin, ours.left, theirs.left)
 	}
 	most := theirs.evictions

@@ -2,7 +2,6 @@ package guides
 
 import (
 	"bytes"
-	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -180,16 +179,4 @@ func and(checks ...func(*testing.T, string)) func(*testing.T, string) {
 			check(t, out)
 		}
 	}
-}
-
-// firstLine returns the first line of the output that begins with the text.
-func firstLine(t *testing.T, out, text string) string {
-	t.Helper()
-	for line := range strings.Lines(out) {
-		if strings.HasPrefix(line, text) {
-			return strings.TrimSpace(line)
-		}
-	}
-	t.Errorf("no line begins with %q", text)
-	return fmt.Sprintf("no line with %q", text)
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
@@ -32,10 +33,12 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// seedThreeZones creates Deployment d in a new namespace with the given pods per zone, and deletes it with the test.
-func seedThreeZones(t *testing.T, ns string, podsPerZone [3]int) {
+// seedUneven creates Deployment d of small pods in a new namespace, one pod on each of n1 and n2 and four on n3, and
+// deletes it with the test.
+func seedUneven(t *testing.T, ns string) {
 	t.Helper()
-	if err := seed.CreateApps(t.Context(), lab.Client, ns, seed.ThreeZoneApps(podsPerZone, 30)); err != nil {
+	app := seed.App{Name: "d", MilliCPU: 50, MemoryMi: 32, Nodes: []string{"n1", "n2", "n3", "n3", "n3", "n3"}, GraceSeconds: 30}
+	if err := seed.CreateApps(t.Context(), lab.Client, ns, []seed.App{app}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { deleteNamespace(t, ns) })
@@ -84,7 +87,8 @@ func uninstall(t *testing.T, s *shell, release *pod) {
 	release.stop()
 	s.run(t, "helm uninstall evenkeel --namespace "+namespace)
 	deleteNamespace(t, namespace)
-	if _, err := lab.Client.CoreV1().Namespaces().Get(t.Context(), namespace, metav1.GetOptions{}); err == nil {
-		t.Errorf("namespace %s still exists", namespace)
-	}
+	eventually(t, "the namespace is gone", func() (bool, error) {
+		_, err := lab.Client.CoreV1().Namespaces().Get(t.Context(), namespace, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -165,7 +166,7 @@ func TestLoadWatcher(t *testing.T) {
 	uninstall(t, s, release)
 }
 
-// served returns the latest CPU of each node, in percent, as GET /watcher serves it.
+// served returns the latest CPU of each node, in whole percent, as GET /watcher serves it.
 func served(p *pod) map[string]float64 {
 	var doc struct {
 		Data struct {
@@ -184,7 +185,7 @@ func served(p *pod) map[string]float64 {
 	for node, n := range doc.Data.NodeMetricsMap {
 		for _, m := range n.Metrics {
 			if m.Type == "CPU" && m.Operator == "Latest" {
-				out[node] = m.Value
+				out[node] = math.Round(m.Value)
 			}
 		}
 	}

@@ -11,13 +11,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// A node is emptied by one atomic step: either all of its pods leave, or none leaves for that goal.
-// The search empties nodes after it has made all other moves, so these use the limits first. A
-// replacement must land on a node that stays. At first, the nodes that may still be emptied take no
-// replacements either. If a node cannot be emptied that way, the search tries it again and lets them
-// take its replacements; a node with a replacement is not emptied. emptyNodes makes several attempts,
-// in different orders of the nodes. During an attempt, each node has waves of its own; afterwards,
-// nodes share waves.
+// A node is emptied by one atomic step: either all of its pods leave, in waves of their own, or
+// none leaves for that goal. The search empties nodes after it has made all other moves, so these
+// use the limits first. A replacement must land on a node that stays. At first, the nodes that may
+// still be emptied take no replacements either. If a node cannot be emptied that way, the search
+// tries it again and lets them take its replacements; a node with a replacement is not emptied.
+// emptyNodes makes several attempts, in different orders of the nodes.
 //
 // Steps that fail may use as many predictions as the final pass.
 
@@ -152,29 +151,20 @@ func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, useHints bool) 
 	e.openWave()
 	e.useHints, e.scope = useHints, anyGoal
 	e.round++
-	whileEmptying(e, []int{g}, closed, func() {
-		if by = e.movePods(g, pods); by.pod != noPod {
-			e.dropStep(from)
-		}
-	})
-	return by
-}
-
-// whileEmptying calls move while moves may empty the nodes of the goals. No replacement lands on the nodes in closed.
-func whileEmptying(e *emptyingSearch, goals []int, closed []cluster.NodeID, move func()) {
 	trackers := []*State{e.State, e.wave.Start}
-	for _, g := range goals {
-		closed = slices.Concat(closed, goal.NotTargets(&e.Goals.Goals[g]))
-	}
+	closed = slices.Concat(closed, goal.NotTargets(&e.Goals.Goals[g]))
 	for _, st := range trackers {
-		goal.Emptying{Tracker: st.Goals}.Start(goals, closed)
+		goal.Emptying{Tracker: st.Goals}.Start([]int{g}, closed)
 	}
 	e.moveCount++ // a landing that was not acceptable may be acceptable now
-	move()
+	if by = e.movePods(g, pods); by.pod != noPod {
+		e.dropStep(from)
+	}
 	for _, st := range trackers {
 		goal.Emptying{Tracker: st.Goals}.Stop()
 	}
 	e.moveCount++
+	return by
 }
 
 // movePods moves the pods in as many waves as they need. If the replacement of a pod has no acceptable landing yet,

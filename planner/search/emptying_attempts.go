@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
@@ -26,7 +25,6 @@ func (c *Search) emptyNodes() {
 	e.emptyAll(goals, true)
 	e.tryOtherOrders(goals, open, before, *c.predictions-spent)
 	if len(c.Moves) > len(before.moves) {
-		e.shareWaves(before)
 		c.finalPass()
 	}
 }
@@ -80,42 +78,6 @@ func (e *emptyingSearch) otherOrders(goals, stuck []int) (orders [][]int) {
 		orders = append(orders, slices.Concat([]int{g}, others))
 	}
 	return orders
-}
-
-// shareWaves makes the moves of the attempt again, in waves that nodes share as far as the limits for
-// pods in flight allow. Each landing must be acceptable in every order of its wave. If one is not,
-// the nodes keep waves of their own.
-func (e *emptyingSearch) shareWaves(before attemptResult) {
-	own := e.checkpoint()
-	var todo []Step
-	var goals []int
-	var nodes []cluster.NodeID
-	e.useHints = false
-	for _, m := range own.moves[len(before.moves):] {
-		todo, e.useHints = append(todo, m.Step), e.useHints || m.Landing.Steered
-		if !slices.Contains(goals, m.goal) {
-			goals, nodes = append(goals, m.goal), append(nodes, e.Goals.Goals[m.goal].Node)
-		}
-	}
-	if len(goals) == 1 {
-		return
-	}
-	last := own.moves[len(own.moves)-1].Wave
-	e.startAgain(before)
-	e.openWave()
-	e.scope = anyGoal
-	e.round++
-	whileEmptying(e, goals, nodes, func() {
-		for len(todo) > 0 {
-			todo = e.repeatMoves(todo)
-		}
-		e.closeWave()
-	})
-	if n := len(e.Moves); n != len(own.moves) || e.Moves[n-1].Wave >= last || e.worseThan(own) {
-		e.restore(own)
-		return
-	}
-	e.Rejections = own.rejections
 }
 
 // checkpoint returns the current result. Later moves do not change it.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +58,30 @@ func TestConformance(t *testing.T) {
 	if root == "testdata" && *onlyCase == "" {
 		golden.EqualLines(t, "differences.txt", differences)
 		checkDocument(t, results)
+	}
+}
+
+// TestOrderOfObjects checks that the plans do not depend on the order in which a case lists its objects.
+func TestOrderOfObjects(t *testing.T) {
+	cases, err := readCases("testdata")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cases {
+		reversed := *c
+		reversed.Objects = slices.Clone(c.Objects)
+		slices.Reverse(reversed.Objects)
+		r, err := runCase(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := runCase(&reversed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(r.moved, s.moved) {
+			t.Errorf("%s: moves %v, and with the objects in reverse order %v", c.ID, r.moved, s.moved)
+		}
 	}
 }
 

@@ -3,6 +3,8 @@ package conformance
 import (
 	"fmt"
 	"slices"
+
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // outcome is the result of the comparison of one case.
@@ -41,6 +43,11 @@ func judge(c *recordedCase, r *run) verdict {
 	needMissing, needExtra := len(missing), len(extra)
 	if !c.isGuardCase() && (c.Expect.ChoiceVaries || balances(c.Plugin.Name)) {
 		needMissing, needExtra = max(0, len(want)-len(got)), max(0, len(got)-len(want))
+	}
+	if needMissing == 0 && balances(c.Plugin.Name) && r.unmet > 0 {
+		// With other pods of the same number, the same goal must be met, or a limit must be reached.
+		missing = slices.DeleteFunc(missing, func(pod string) bool { return r.staysFor(pod, limitCodes...) })
+		needMissing = len(missing)
 	}
 	switch {
 	case needMissing == 0 && needExtra == 0:
@@ -100,3 +107,6 @@ func (r *run) movedAsked(c *recordedCase) []string {
 func difference(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
+
+// limitCodes are the reasons of limits that the policy of a case may set.
+var limitCodes = []plan.Code{plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace}

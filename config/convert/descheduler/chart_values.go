@@ -42,7 +42,7 @@ var chartCounterparts = map[string]chartValue{
 	"leaderElection":              {remark: "needs no value: Evenkeel always holds a Lease in its namespace"},
 	"image":                       {remark: "not kept: Evenkeel has an image of its own"},
 	"resources":                   {remark: "not kept: Evenkeel's requests and limits depend on the size of the cluster"},
-	"cmdOptions":                  {remark: "not kept: Evenkeel has other flags. dry-run is config.dryRun"},
+	"cmdOptions":                  {},
 	"rbac":                        {to: "rbac"},
 	"serviceAccount":              {to: "serviceAccount"},
 	"service":                     {to: "service"},
@@ -77,6 +77,8 @@ func (w writer) writeChartValues(out *strings.Builder) {
 			unused = append(unused, key)
 		case !ok:
 			unkept = append(unkept, key)
+		case key == "cmdOptions":
+			w.writeFlags(out, value)
 		case known.remark != "":
 			w.chartNote(out, key, known.remark)
 		case known.to == "":
@@ -98,6 +100,31 @@ func (w writer) writeChartValues(out *strings.Builder) {
 			panic("descheduler: writing values: " + err.Error()) // cannot happen: the values come from YAML
 		}
 		out.Write(b)
+	}
+}
+
+// flagRemarks say what replaces a flag of the descheduler. Evenkeel has other flags than these, too.
+var flagRemarks = map[string]string{
+	"dry-run": "is config.dryRun, which is true in any case",
+	"feature-gates": "not kept: Evenkeel needs no feature gate. It follows an eviction that continues in the background, such as a live " +
+		"migration, until the pod is gone (config.evictor.background)",
+	"client-connection-qps":   "not kept: config.evictor.perMinute limits the evictions",
+	"client-connection-burst": "not kept: config.evictor.perMinute limits the evictions",
+}
+
+// writeFlags writes comments about the flags of the descheduler.
+func (w writer) writeFlags(out *strings.Builder, value any) {
+	flags, _ := value.(map[string]any)
+	var others []string
+	for _, f := range slices.Sorted(maps.Keys(flags)) {
+		if remark := flagRemarks[f]; remark != "" {
+			w.chartNote(out, "cmdOptions."+f, remark)
+			continue
+		}
+		others = append(others, "cmdOptions."+f)
+	}
+	if len(others) > 0 {
+		w.chartNote(out, strings.Join(others, ", "), "not kept: Evenkeel has other flags")
 	}
 }
 
