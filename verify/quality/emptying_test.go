@@ -123,7 +123,7 @@ func (o *emptyingSearch) explore() {
 			if o.moved[pod] {
 				continue
 			}
-			if h, ok := o.landing(pod); ok {
+			if h, ok := o.landing(pod, x.goal); ok {
 				o.try(h, x)
 			}
 		}
@@ -178,11 +178,12 @@ func (o *emptyingSearch) canBeEmptied(x *goalState) bool {
 	return stay > 0 && stay == x.left
 }
 
-// landing returns the predicted move of a pod, and whether it is certain enough.
-func (o *emptyingSearch) landing(pod cluster.PodID) (podMove, bool) {
+// landing returns the predicted move of a pod for the goal, and whether it is certain enough. A
+// landing on a node that was empty saves nothing.
+func (o *emptyingSearch) landing(pod cluster.PodID, of plan.Goal) (podMove, bool) {
 	from := o.model.NodeOf(pod)
 	pr := o.model.Predict(pod)
-	good := func(n cluster.NodeID) bool { return n != from && o.s.Nodes[n].Ready && o.harmsNoGoal(pod, from, n) }
+	good := func(n cluster.NodeID) bool { return n != from && o.s.Nodes[n].Ready && (of.Targets == nil || of.Targets[n]) && o.harmsNoGoal(pod, from, n) }
 	if pr.UnsupportedReason != "" || plan.Round(pr.Prob(good)) < o.opts.MinConfidence {
 		return podMove{}, false
 	}
