@@ -106,6 +106,8 @@ type Outcome struct {
 	Pod     struct{ Namespace, Name, UID string }
 	Outcome string
 	Reason  struct{ Code, Message string }
+	// Pending says that the replacement stays Pending.
+	Pending bool
 }
 
 // ReadReports reads the reports that a process wrote to its standard output. whole is false if the last report is

@@ -115,6 +115,20 @@ func (t *forgedDrill) runPass(run string, pods ...Pod) {
 	t.addReport(run, "ek-1", "evicted", pods...)
 }
 
+// evictPending adds an eviction whose replacement gets the node, or no node if it is "", and is not Ready.
+func (t *forgedDrill) evictPending(run string, p Pod, node string) {
+	t.now = t.now.Add(time.Second)
+	t.requestEviction("ek-1", p, 201)
+	t.terminateAndReplace(p, "")
+	next := readyPod(p.Name+"-next", node)
+	next.Ready = false
+	t.addPod(next)
+	t.now = t.now.Add(20 * time.Second)
+	t.addReport(run, "ek-1", "evicted", p)
+	t.Reports[len(t.Reports)-1].Outcomes[0].Pending = true
+	t.acquireLease("ek-1")
+}
+
 // evictOverlapping evicts a pod that is not replaced, and then evicts a second pod.
 func (t *forgedDrill) evictOverlapping(p, q Pod) {
 	t.Rules.MaxUnavailable = 0

@@ -17,7 +17,9 @@ type replay struct {
 
 	unseenEvictions map[string]*completedEviction // evictions whose effect is not seen yet, by UID
 	inFlight        []evictionInFlight
-	done            []*completedEviction
+	// pendingSince holds, by the UID of an evicted pod, when a report said that its replacement stays Pending.
+	pendingSince map[string]time.Time
+	done         []*completedEviction
 
 	violations []Violation
 }
@@ -154,13 +156,14 @@ func (r *replay) checkLeader(e *completedEviction, fail func(Kind, string, ...an
 }
 
 // removeLanded removes the evictions that are no longer in flight: the victim is deleted and its workload has all pods
-// Ready again, or the timeout has passed.
+// Ready again, a report says that the replacement stays Pending, or the timeout has passed.
 func (r *replay) removeLanded(now time.Time) {
 	kept := r.inFlight[:0]
 	for _, f := range r.inFlight {
 		_, there := r.pods[f.UID]
 		w, ok := r.workloads[f.pod.workloadKey()]
-		landed := !there && (!ok || r.readyPods(w, "") >= w.Replicas)
+		pending, reported := r.pendingSince[f.UID]
+		landed := !there && (!ok || r.readyPods(w, "") >= w.Replicas || reported && !now.Before(pending))
 		if !landed && (r.rules.FlightTimeout == 0 || now.Sub(f.since) < r.rules.FlightTimeout) {
 			kept = append(kept, f)
 		}

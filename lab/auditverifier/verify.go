@@ -20,6 +20,7 @@ func (c Evidence) Verify() Result {
 	done, wrong := c.completedEvictions(l.evictions)
 	v := Result{Evictions: len(done), Requested: len(l.evictions), Violations: append(l.foreignWrites, wrong...)}
 	r := newReplay(c.Rules, l.holders, done)
+	r.pendingSince = c.pendingSince()
 	for _, ch := range c.Changes {
 		r.apply(ch)
 	}
@@ -27,6 +28,7 @@ func (c Evidence) Verify() Result {
 	v.Violations = append(v.Violations, r.evictionsWithoutChange()...)
 	v.Violations = append(v.Violations, c.checkLimits(r.done)...)
 	v.Violations = append(v.Violations, c.checkReports(l.evictions, done)...)
+	v.Violations = append(v.Violations, c.checkPending(r.done)...)
 	slices.SortStableFunc(v.Violations, func(a, b Violation) int { return a.At.Compare(b.At) })
 	return v
 }

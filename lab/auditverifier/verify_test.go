@@ -164,6 +164,15 @@ func TestForgeries(t *testing.T) {
 			x.evict("ek-1", a)
 			x.addReport("run-1", "ek-1", "evicted", a, c)
 		}},
+		{"claimed as Pending, but bound", FalseClaim, func(x *forgedDrill) { x.evictPending("run-1", a, "n2") }},
+		{"in flight after a replacement that is not reported as Pending", LimitExceeded, func(x *forgedDrill) {
+			x.Rules.FlightTotal, x.Rules.FlightNode, x.Rules.FlightOwner, x.Rules.MaxUnavailable = 1, 0, 0, 0
+			x.addChange(Change{Gone: true, Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.Nothing()}})
+			x.evictPending("run-1", a, "")
+			x.Reports[0].Outcomes[0].Pending = false
+			x.evict("ek-1", b)
+			x.addReport("run-2", "ek-1", "evicted", b)
+		}},
 		{"claimed after a refusal", FalseClaim, func(x *forgedDrill) {
 			x.requestEviction("ek-1", a, 429)
 			x.addReport("run-1", "ek-1", "evicted", a)
@@ -236,6 +245,13 @@ func TestHonestTroublesAreNoViolations(t *testing.T) {
 		{"two in flight from different nodes", func(x *forgedDrill) {
 			x.Rules.FlightTotal, x.Rules.FlightNode, x.Rules.FlightOwner = 2, 1, 2
 			x.evictOverlapping(a, b)
+		}},
+		{"an eviction after a replacement that stays Pending", func(x *forgedDrill) {
+			x.Rules.FlightTotal, x.Rules.FlightNode, x.Rules.FlightOwner, x.Rules.MaxUnavailable = 1, 0, 0, 0
+			x.addChange(Change{Gone: true, Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.Nothing()}})
+			x.evictPending("run-1", a, "")
+			x.evict("ek-1", b)
+			x.addReport("run-2", "ek-1", "evicted", b)
 		}},
 		{"a report of a dead run by the next process", func(x *forgedDrill) {
 			x.evict("ek-1", a)

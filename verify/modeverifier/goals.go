@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/spread"
 )
 
 const zoneLabel = "topology.kubernetes.io/zone"
@@ -105,7 +106,7 @@ func (r *verifier) checkSpreads(m plan.Move, pod *corev1.Pod, before, after map[
 		if !r.rules.constrains(s.Strategy, mode) || r.rules.rulesOf(s.Strategy).Soft && withFirm || !r.runsEverywhere(pod) {
 			continue
 		}
-		was, is := movesToSpread(r.podsByZone(pod, before), s.MaxSkew), movesToSpread(r.podsByZone(pod, after), s.MaxSkew)
+		was, is := spread.Moves(r.podsByZone(pod, before), s.MaxSkew), spread.Moves(r.podsByZone(pod, after), s.MaxSkew)
 		if is > was {
 			r.report(m, GoalWorsened, "its workload would need %d moves to be even over the zones (strategy %s), and %d before",
 				is, s.Strategy, was)
@@ -145,20 +146,4 @@ func (r *verifier) runsEverywhere(p *corev1.Pod) bool {
 
 func isTerminal(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-}
-
-// movesToSpread returns the fewest pods that must change zone until the counts differ by at most skew.
-func movesToSpread(counts []int, skew int) int {
-	best := -1
-	for least := range slices.Max(counts) + 1 {
-		leave, arrive := 0, 0
-		for _, n := range counts {
-			leave += max(0, n-least-skew)
-			arrive += max(0, least-n)
-		}
-		if moves := max(leave, arrive); best < 0 || moves < best {
-			best = moves
-		}
-	}
-	return best
 }

@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/goalverifier"
 	"github.com/evenkeel-project/evenkeel/verify/modeverifier"
@@ -25,16 +24,7 @@ var allStrategyPlans = flag.Int("all-strategy-plans", 200, "number of random pla
 func makeAllCase(t testing.TB, seed uint64) modeCase {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 60))
-	o, past := simulation.Mixed(r), plan.PlannerState{}
-	if seed%2 == 0 {
-		o = simulation.Crowded(r, 6+r.IntN(3), 6+r.IntN(5), 4+r.IntN(8))
-	} else {
-		past = simulation.RandomState(r, o)
-		for i := range past.Evictions {
-			past.Evictions[i].Strategy = []string{"hot", "zones", "copies", "old", ""}[r.IntN(5)]
-		}
-		past.Sort()
-	}
+	o, past := randomClusterAndState(r, seed, 4, "hot", "zones", "copies", "old", "")
 	simulation.AddViolations(r, o)
 	text := simulation.AllStrategySettings(r)
 	byUsage := seed%3 == 0
@@ -56,18 +46,9 @@ func makeAllCase(t testing.TB, seed uint64) modeCase {
 // planCombinedCase makes a plan for the settings, and the rules of modes, strategies and goals.
 func planCombinedCase(t testing.TB, o *cluster.Objects, text string, past plan.PlannerState) modeCase {
 	t.Helper()
-	conf, err := config.Load("seed.yaml", []byte(text))
-	if err != nil {
-		t.Fatalf("%v in\n%s", err, text)
-	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := modeCase{o, modeRules(t, conf), plan.Plan{}, s, conf, past}
-	m.rules.Plan.State, m.rules.Plan.Strategies = past, strategyRules(t, conf)
+	m := newCombinedCase(t, o, text, past)
 	m.rules.Goals = map[string]goalverifier.Strategy{}
-	for i, of := range conf.Strategies {
+	for i, of := range m.conf.Strategies {
 		m.rules.Goals[of.Name] = goalverifier.Strategy{Type: of.Type, Args: of.Args}
 		if of.Type == "NodeConsolidation" {
 			args := emptied.Rules{MaxNodes: 5}
@@ -80,12 +61,7 @@ func planCombinedCase(t testing.TB, o *cluster.Objects, text string, past plan.P
 			m.rules.Plan.Strategies[i].MaxSkew = 0
 		}
 	}
-	m.rules.Spreads = slices.DeleteFunc(m.rules.Spreads, func(of modeverifier.Spread) bool { // these count other pods
-		i := slices.IndexFunc(conf.Strategies, func(s config.Strategy) bool { return s.Name == of.Strategy })
-		s := conf.Strategies[i]
-		return s.NodeSelector != "" || s.Namespaces != nil || s.PodSelector != ""
-	})
-	m.plan = m.planFor(conf.BuildStrategies(), nil)
+	m.plan = m.planFor(m.conf.BuildStrategies(), nil)
 	return m
 }
 

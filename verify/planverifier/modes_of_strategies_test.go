@@ -27,16 +27,7 @@ var combinedPlans = flag.Int("combined-plans", 200, "number of random plans with
 func makeCombinedCase(t testing.TB, seed uint64) modeCase {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 50))
-	o, past := simulation.Mixed(r), plan.PlannerState{}
-	if seed%2 == 0 {
-		o = simulation.Crowded(r, 6+r.IntN(3), 6+r.IntN(5), 8+r.IntN(8))
-	} else {
-		past = simulation.RandomState(r, o)
-		for i := range past.Evictions {
-			past.Evictions[i].Strategy = []string{"hot", "zones", "warm", "cool", ""}[r.IntN(5)]
-		}
-		past.Sort()
-	}
+	o, past := randomClusterAndState(r, seed, 8, "hot", "zones", "warm", "cool", "")
 	text := strings.Replace(simulation.StrategySettings(r), "strategies:\n", fmt.Sprintf(
 		"strategies:\n- {name: cool, type: NodeLoad, schedule: \"0 * * * *\", limits: {perPass: %d}, args: {target: {cpu: 0.%d}}}\n",
 		1+r.IntN(4), 2+r.IntN(5)), 1)
@@ -44,9 +35,32 @@ func makeCombinedCase(t testing.TB, seed uint64) modeCase {
 		return line + " mode: " + []string{"automatic", "automatic", "approve", "dryRun"}[r.IntN(4)] + ","
 	})
 	text = inFlightTotal.ReplaceAllString(text, fmt.Sprintf("inFlight: {total: %d,", []int{3, 8}[seed%2]))
+	m := newCombinedCase(t, o, text, past)
+	m.plan = m.planFor(m.conf.BuildStrategies(), nil)
+	return m
+}
+
+// randomClusterAndState returns a crowded cluster for even seeds, and otherwise any cluster with a state of earlier
+// passes of these strategies. A crowded cluster has at least so many workloads.
+func randomClusterAndState(r *rand.Rand, seed uint64, workloads int, strategies ...string) (*cluster.Objects, plan.PlannerState) {
+	o := simulation.Mixed(r)
+	if seed%2 == 0 {
+		return simulation.Crowded(r, 6+r.IntN(3), 6+r.IntN(5), workloads+r.IntN(8)), plan.PlannerState{}
+	}
+	past := simulation.RandomState(r, o)
+	for i := range past.Evictions {
+		past.Evictions[i].Strategy = strategies[r.IntN(len(strategies))]
+	}
+	past.Sort()
+	return o, past
+}
+
+// newCombinedCase returns a case for the settings without a plan, with the rules of modes and strategies.
+func newCombinedCase(t testing.TB, o *cluster.Objects, text string, past plan.PlannerState) modeCase {
+	t.Helper()
 	conf, err := config.Load("seed.yaml", []byte(text))
 	if err != nil {
-		t.Fatalf("seed %d: %v", seed, err)
+		t.Fatalf("%v in\n%s", err, text)
 	}
 	s, err := cluster.New(o)
 	if err != nil {
@@ -59,7 +73,6 @@ func makeCombinedCase(t testing.TB, seed uint64) modeCase {
 		s := conf.Strategies[i]
 		return s.NodeSelector != "" || s.Namespaces != nil || s.PodSelector != ""
 	})
-	m.plan = m.planFor(conf.BuildStrategies(), nil)
 	return m
 }
 

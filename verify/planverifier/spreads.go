@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/fit"
+	"github.com/evenkeel-project/evenkeel/verify/spread"
 )
 
 // checkSpreads checks that no move for a soft strategy makes a group of pods more uneven than a
@@ -39,9 +40,9 @@ func checkSpread(r *verifier, s *StrategyRules, m plan.Move, at map[string]strin
 			continue
 		}
 		at[m.Pod.String()] = m.From
-		was := movesToSpread(podsPerValue(r, by, values, group, at), skew)
+		was := spread.Moves(podsPerValue(r, by, values, group, at), skew)
 		at[m.Pod.String()] = m.To
-		if is := movesToSpread(podsPerValue(r, by, values, group, at), skew); is > was {
+		if is := spread.Moves(podsPerValue(r, by, values, group, at), skew); is > was {
 			r.report(m, WorsensGoal, "after the move for strategy %s, %s needs %d moves until it is spread as strategy %s wants, and %d before",
 				m.Strategy, name, is, s.Name, was)
 		}
@@ -109,22 +110,6 @@ func podsPerValue(r *verifier, by string, values []string, group []*corev1.Pod, 
 		}
 	}
 	return count
-}
-
-// movesToSpread returns the fewest pods that must change zone until the counts differ by at most skew.
-func movesToSpread(counts []int, skew int) int {
-	best := -1
-	for least := range slices.Max(counts) + 1 {
-		leave, arrive := 0, 0
-		for _, n := range counts {
-			leave += max(0, n-least-skew)
-			arrive += max(0, least-n)
-		}
-		if moves := max(leave, arrive); best < 0 || moves < best {
-			best = moves
-		}
-	}
-	return best
 }
 
 func hasNamespace(r *verifier, s *StrategyRules, name string) bool {

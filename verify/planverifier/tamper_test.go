@@ -30,36 +30,45 @@ const plansPerTamper = 5
 func TestTamperedPlansAreNamed(t *testing.T) {
 	t.Parallel()
 	good := map[uint64]planCase{} // plans that are not changed yet
-	all := slices.Concat(planTampers, limitTampers, clusterTampers, budgetTampers)
-	for _, x := range all {
+	for _, x := range slices.Concat(planTampers, limitTampers, clusterTampers, budgetTampers) {
 		t.Run(x.name, func(t *testing.T) {
-			done := 0
-			for seed := uint64(0); seed < plans && done < plansPerTamper; seed++ {
+			x.check(t, plans, func(seed uint64) planCase {
 				m, made := good[seed]
 				if !made {
 					m = makeCase(t, seed)
 					good[seed] = m
 				}
-				if len(m.plan.Moves) < 2 {
-					continue
-				}
-				pod, ok := x.apply(&m)
-				if !ok {
-					continue
-				}
-				delete(good, seed)
-				done++
-				found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt)
-				if !hasViolation(found, pod, x.want) {
-					t.Errorf("seed %d: want %s about %q, found %v", seed, x.want, pod, found)
-				}
-			}
-			if done < plansPerTamper {
-				t.Errorf("the change applies to only %d plans", done)
-			}
+				return m
+			}, func(seed uint64) { delete(good, seed) })
 		})
 	}
-	t.Logf("%d kinds of changes, each on %d plans", len(all), plansPerTamper)
+}
+
+// check applies the tampering to plans that it fits, until it has changed plansPerTamper of them. Unless
+// changed is nil, check calls it for each changed plan.
+func (x tampering) check(t *testing.T, seeds uint64, planOf func(seed uint64) planCase, changed func(seed uint64)) {
+	t.Helper()
+	done := 0
+	for seed := uint64(0); seed < seeds && done < plansPerTamper; seed++ {
+		m := planOf(seed)
+		if len(m.plan.Moves) < 2 {
+			continue
+		}
+		pod, ok := x.apply(&m)
+		if !ok {
+			continue
+		}
+		if changed != nil {
+			changed(seed)
+		}
+		done++
+		if found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt); !hasViolation(found, pod, x.want) {
+			t.Errorf("seed %d: want %s about %q, found %v", seed, x.want, pod, found)
+		}
+	}
+	if done < plansPerTamper {
+		t.Errorf("the change applies to only %d plans", done)
+	}
 }
 
 func hasViolation(found []planverifier.Violation, pod string, code plan.Code) bool {
