@@ -178,37 +178,51 @@ func (c *goalSearch) triedMark(g int) int32 {
 }
 
 // attribute chooses the strategy for which a pod moves, and the goal that it improves most: of the
-// strategies whose goals the landing improves, and whose rules and limits allow the move. If there
-// is none, the result is the reason and false.
-func (c *waveBuilder) attribute(m *Step) (plan.Reason, bool) {
+// strategies whose goals the landing improves, and whose rules and limits allow the move. If the next
+// wave may have room for the move, the result is joinsLater. If no strategy allows it, the result is
+// the reason.
+func (c *waveBuilder) attribute(m *Step) (joinResult, plan.Reason) {
 	if c.strategyOfGoal == nil {
-		return plan.Reason{}, true
+		return joined, plan.Reason{}
 	}
 	allowed := slices.DeleteFunc(slices.Clone(m.Landing.ImprovedGoals), func(g int) bool {
 		return !c.strategyAllows(c.strategyOfGoal[g], m)
 	})
 	if len(allowed) == 0 {
-		for _, g := range m.Landing.ImprovedGoals {
-			if reason, no := c.Limits.RefuseFor(c.strategyOfGoal[g], m.Pod); no {
-				return reason, false
-			}
+		return refused, c.noStrategyReason(m)
+	}
+	allowed = slices.DeleteFunc(allowed, func(g int) bool { return !c.wave.CanAdd(c.Eligibility, m.Pod, c.strategyOfGoal[g]) })
+	if len(allowed) == 0 {
+		if c.wave.Total > 0 {
+			return joinsLater, plan.Reason{}
 		}
-		return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
-			"strategy %s: its replacement most likely lands on %s, where it improves only goals of strategies whose rules forbid the move",
-			c.allGoals[m.goal].Strategy, c.NodeName(m.Landing.To))}, false
+		return refused, c.noRoomReason(m.Pod)
 	}
 	m.goal = c.Goals.MostImproved(m.Pod, m.From, allowed)
 	m.Strategy = c.strategyOfGoal[m.goal]
 	c.SetStrategy(m.Pod, m.Strategy)
-	return plan.Reason{}, true
+	return joined, plan.Reason{}
 }
 
+// noStrategyReason returns the reason if no strategy whose goals the landing improves allows the move.
+func (c *waveBuilder) noStrategyReason(m *Step) plan.Reason {
+	for _, g := range m.Landing.ImprovedGoals {
+		if reason, no := c.Limits.RefuseFor(c.strategyOfGoal[g], m.Pod); no {
+			return reason
+		}
+	}
+	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
+		"strategy %s: its replacement most likely lands on %s, where it improves only goals of strategies whose rules forbid the move",
+		c.allGoals[m.goal].Strategy, c.NodeName(m.Landing.To))}
+}
+
+// strategyAllows reports whether the rules and limits of the strategy allow the move, in this wave or a later one.
 func (c *waveBuilder) strategyAllows(strategy int, m *Step) bool {
 	if _, no := c.Limits.RefuseFor(strategy, m.Pod); no {
 		return false
 	}
 	own := c.Options.RulesOf(strategy)
-	return own == nil || m.Landing.sureness() >= own.MinConfidence && c.wave.CanAdd(c.Eligibility, m.Pod, strategy)
+	return own == nil || m.Landing.sureness() >= own.MinConfidence
 }
 
 // GoalsOfStrategy returns those of the goals that belong to the strategy, or all if no strategy has rules of its own.
