@@ -35,17 +35,20 @@ func (c *goalSearch) repeatRounds() {
 }
 
 // moveForGoals moves pods for each goal, in the order of todo. Goals that wait for the next wave come first in the
-// next wave.
+// next wave. If the limits allow few more evictions, goals that have moves and wait come before goals without moves:
+// to meet some goals is better than to improve each by one move.
 func (c *goalSearch) moveForGoals(todo []int) {
 	for len(todo) > 0 {
 		var later []int
+		kept := keptEvictions{}
 		for i, g := range todo {
 			if c.wave.Full() {
 				later = append(later, todo[i:]...)
 				break
 			}
-			if c.moveForGoal(g) {
+			if kept.leaveNone(c, g) || c.moveForGoal(g) {
 				later = append(later, g)
+				kept.keepFor(c, g)
 			}
 		}
 		if todo = later; len(todo) > 0 {
