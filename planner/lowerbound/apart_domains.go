@@ -34,14 +34,14 @@ type crowd struct {
 //
 // Proof for one group: the scheduler places a replacement only in a domain without a pod of the group. So each domain
 // holds either pods that stay, or one replacement. Let E be the number of domains that are empty of the group at the
-// start and that the group can enter. If c pods of a domain stay in part, one of them at least may stay for free: to move
-// all c needs as many other domains as to move c-1 and keep the last. So at most E pods leave domains with conflicts.
+// start and that the group can enter. To move all c pods of a domain needs as many other domains as to move c-1 of them
+// and keep the last one. So at most E pods leave domains with conflicts.
 // The pod that leaves a domain as the i-th ends at most as many conflicts as pods remain in it, and at most as many as
 // the pod with the most.
-func (p *proof) leastTogether(g *plan.Goal) (left, evictions int) {
-	for _, group := range p.apartGroups(g) {
+func leastTogether(p *proof, g *plan.Goal) (left, evictions int) {
+	for _, group := range apartGroups(p, g) {
 		gains, conflicts := group.gains()
-		places, known := p.emptyDomains(group, len(gains))
+		places, known := emptyDomains(p, group, len(gains))
 		if !known {
 			continue
 		}
@@ -56,7 +56,7 @@ func (p *proof) leastTogether(g *plan.Goal) (left, evictions int) {
 }
 
 // apartGroups returns the groups with conflicts of the goal.
-func (p *proof) apartGroups(g *plan.Goal) (groups []*apartGroup) {
+func apartGroups(p *proof, g *plan.Goal) (groups []*apartGroup) {
 	skipped := map[string]bool{} // topology keys of terms without a group
 	for _, c := range g.Conflicts {
 		if p.Snapshot.Pods[c.Pods[0]].Workload != p.Snapshot.Pods[c.Pods[1]].Workload {
@@ -64,7 +64,7 @@ func (p *proof) apartGroups(g *plan.Goal) (groups []*apartGroup) {
 		}
 		at := slices.IndexFunc(groups, func(x *apartGroup) bool { return x.key == c.TopologyKey && x.has(c.Pods[0]) })
 		if at < 0 && !skipped[c.TopologyKey] {
-			if x := p.newApartGroup(c.Pods[0], c.TopologyKey); x != nil {
+			if x := newApartGroup(p, c.Pods[0], c.TopologyKey); x != nil {
 				at = len(groups)
 				groups = append(groups, x)
 			} else {
@@ -72,7 +72,7 @@ func (p *proof) apartGroups(g *plan.Goal) (groups []*apartGroup) {
 			}
 		}
 		if at >= 0 {
-			p.addConflict(groups[at], c.Pods)
+			addConflict(p, groups[at], c.Pods)
 		}
 	}
 	return groups
@@ -81,7 +81,7 @@ func (p *proof) apartGroups(g *plan.Goal) (groups []*apartGroup) {
 func (x *apartGroup) has(pod cluster.PodID) bool { _, is := x.pods[pod]; return is }
 
 // addConflict counts a conflict whose pods belong to the group and are in the same domain.
-func (p *proof) addConflict(x *apartGroup, pods [2]cluster.PodID) {
+func addConflict(p *proof, x *apartGroup, pods [2]cluster.PodID) {
 	domain, is := x.pods[pods[0]]
 	if other, both := x.pods[pods[1]]; !is || !both || other != domain {
 		return
@@ -98,7 +98,7 @@ func (p *proof) addConflict(x *apartGroup, pods [2]cluster.PodID) {
 
 // newApartGroup returns the group of the pod, or nil if the pod has none. It returns nil as well if a pod of the group
 // may leave without a place, or has moved before the start.
-func (p *proof) newApartGroup(first cluster.PodID, key string) *apartGroup {
+func newApartGroup(p *proof, first cluster.PodID, key string) *apartGroup {
 	s, pod := p.Snapshot, &p.Snapshot.Pods[first]
 	if pod.Workload == cluster.NoWorkload || p.Model.PodClass[first].Profile.Disabled[scheduler.InterPodAffinity] {
 		return nil
@@ -176,7 +176,7 @@ func (x *apartGroup) gains() (gains []int, conflicts int) {
 
 // emptyDomains counts the domains without a pod of the group that a pod in conflict can enter. It stops at enough. The
 // result is false if such a pod can run on a node without the topology key, where it conflicts with no pod.
-func (p *proof) emptyDomains(x *apartGroup, enough int) (places int, known bool) {
+func emptyDomains(p *proof, x *apartGroup, enough int) (places int, known bool) {
 	entered, keyless := map[string]bool{}, false
 	for _, pod := range oneOfEachClass(p.Search, x.able) {
 		could := p.reach.couldRun(pod)

@@ -7,8 +7,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// addApartNeed adds the fewest pods that must leave so that no conflict of a PodsApart remains, except conflicts of two
-// pods that may not leave, or those that remain because the cluster has too few domains. These are part of the residual.
+// addApartNeed adds the fewest pods that must leave so that no conflict of a PodsApart remains, except conflicts of
+// two pods that may not leave, or those that remain because the cluster has too few domains. These are part of the
+// residual.
 // addApartNeed skips a goal that shares pods with an earlier one, and marks the pods that it uses.
 //
 // A plan may end some conflicts only. One eviction ends at most as many conflicts as the pod with the most has, which
@@ -23,7 +24,7 @@ func (p *proof) addApartNeed(g int, m *goal.ApartMeasure, used []bool, budget *i
 	}
 	c := p.newConflictGraph(m)
 	left, need := c.fixed, 0
-	if crowded, evictions := p.leastTogether(&wanted); crowded > left {
+	if crowded, evictions := leastTogether(p, &wanted); crowded > left {
 		left, need = crowded, evictions
 	} else {
 		need = c.fewestLeaving(budget)

@@ -133,7 +133,7 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 	case p.reach.runsIfEmpty(id, others):
 		return "too large for any other " + place + " or its goals, even when every pod that may leave has left"
 	case p.reach.runsWithoutVolumes(id, others):
-		if why := p.tooLarge(id, others); why != "" {
+		if why := tooLarge(p, id, others); why != "" {
 			return why + " every other " + place + " that selectors, affinity and taints allow"
 		}
 		if cluster.HasVolumeClaim(p.Snapshot.Pods[id].Object) {
@@ -145,7 +145,7 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 
 // tooLarge returns the beginning of a clause if the allocatable resources keep the pod from those of the nodes that its
 // spec allows, even if they are empty. Otherwise, it returns "".
-func (p *proof) tooLarge(pod cluster.PodID, nodes []cluster.NodeID) string {
+func tooLarge(p *proof, pod cluster.PodID, nodes []cluster.NodeID) string {
 	none, allowsPods := cluster.Resources{}, false
 	runs := filter.CanRunFunc(p.Snapshot.Pods[pod].Object)
 	fits := p.reach.anyOtherNode(pod, nodes, func(n cluster.NodeID) bool {

@@ -47,8 +47,8 @@ func TestExhaustedStrategyEndsTheSearch(t *testing.T) {
 	}
 }
 
-// TestMoveForAStrictStrategyWaitsForTheWave: the landing improves only the goal of a strategy that allows one pod of the
-// workload in flight. Another one is in flight, so the move waits. Without it, the move is for that strategy.
+// TestMoveForAStrictStrategyWaitsForTheWave: the landing improves only the goal of a strategy that allows one pod of
+// the workload in flight. Another one is in flight, so the move waits. Without it, the move is for that strategy.
 func TestMoveForAStrictStrategyWaitsForTheWave(t *testing.T) {
 	goals := append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1)...)
 	goals[0].Strategy, goals[1].Strategy = "strict", "lax"

@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/planner/search/rejections"
@@ -213,21 +214,10 @@ func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, 
 		Rejections: rejections.New(len(s.Pods)), Moved: make([]bool, len(s.Pods)), allGoals: goals,
 	}
 	c.Eligibility = eligibility.NewChecker(s, c.Model, st, opts, now)
-	c.Eligibility.LetRemove(removedPods(goals))
+	c.Eligibility.LetRemove(goal.PodsToRemove(goals))
 	addStrategies(&c)
 	c.Goals.Annotations = c.Eligibility.Guards.Annotations
 	return c
-}
-
-// removedPods returns the pods that have ended and that requested goals ask to remove.
-func removedPods(goals []plan.Goal) map[cluster.PodID]bool {
-	out := map[cluster.PodID]bool{}
-	for i := range goals {
-		if g := &goals[i]; g.Kind == plan.PodAway && g.Removal != "" && !g.Constraint {
-			out[g.Pods[0]] = true
-		}
-	}
-	return out
 }
 
 // hintPhases returns the values of useHints, in the order in which the search applies them.

@@ -5,6 +5,8 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
 // unmetGoals lists the unmet goals that the search considers now, by priority.
@@ -40,15 +42,17 @@ func (c *goalSearch) repeatRounds() {
 func (c *goalSearch) moveForGoals(todo []int) {
 	for len(todo) > 0 {
 		var later []int
-		kept := keptEvictions{}
+		kept := limits.Kept{}
 		for i, g := range todo {
 			if c.wave.Full() {
 				later = append(later, todo[i:]...)
 				break
 			}
-			if kept.leaveNone(c, g) || c.moveForGoal(g) {
+			if c.leavesRoomForOthers(g, &kept) || c.moveForGoal(g) {
 				later = append(later, g)
-				kept.keepFor(c, g)
+				if goal.HasMoves(c.Goals, g) {
+					kept.Add(c.StrategyOf(g), goal.MovesLeft(c.Goals, g, c.PodsOf(g)))
+				}
 			}
 		}
 		if todo = later; len(todo) > 0 {
@@ -59,6 +63,12 @@ func (c *goalSearch) moveForGoals(todo []int) {
 			}
 		}
 	}
+}
+
+// leavesRoomForOthers reports whether goal g has no moves and needs several, and the limits allow no more evictions
+// than other goals keep. A goal that one move meets is worth the eviction as much as the last move of another goal.
+func (c *goalSearch) leavesRoomForOthers(g int, kept *limits.Kept) bool {
+	return kept.LeaveNone(c.Limits, c.StrategyOf(g)) && !goal.HasMoves(c.Goals, g) && goal.MovesLeft(c.Goals, g, c.PodsOf(g)) > 1
 }
 
 // moveForGoal moves pods for goal g until g is met or no candidate joins. The result is true if g waits for the next

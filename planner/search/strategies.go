@@ -23,7 +23,7 @@ func addStrategies(c *pass) {
 			return history.CountLastHourFor(c.PlannerState, name, c.Now)
 		})
 	}
-	c.Goals.SelectsNodes = nodeSelection(c.Options)
+	c.Goals.SelectsNodes = c.Options.SelectsNodes()
 	if !c.Options.HasRulesForMoves() {
 		return
 	}
@@ -37,20 +37,6 @@ func addStrategies(c *pass) {
 		_, barred := eligible.BarredFor(strategyOf[g], pod)
 		return barred
 	}
-}
-
-// nodeSelection returns a function that reports whether a strategy has a nodeSelector of its own, or nil if none has.
-func nodeSelection(o *settings.Options) func(strategy string) bool {
-	var names []string
-	for i := range o.Strategies {
-		if own := o.Strategies[i].Own; own != nil && own.NodeSelector != nil {
-			names = append(names, o.Strategies[i].Name)
-		}
-	}
-	if names == nil {
-		return nil
-	}
-	return func(strategy string) bool { return slices.Contains(names, strategy) }
 }
 
 // StrategyOfPod returns the index of the strategy that SetStrategy set last for the pod, or otherwise.
@@ -185,17 +171,15 @@ func (c *waveBuilder) attribute(m *Step) (joinResult, plan.Reason) {
 	if c.strategyOfGoal == nil {
 		return joined, plan.Reason{}
 	}
-	allowed := slices.DeleteFunc(slices.Clone(m.Landing.ImprovedGoals), func(g int) bool {
-		return !c.strategyAllows(c.strategyOfGoal[g], m)
-	})
+	allowed := slices.DeleteFunc(slices.Clone(m.Landing.ImprovedGoals), func(g int) bool { return !c.strategyAllows(c.strategyOfGoal[g], m) })
 	if len(allowed) == 0 {
 		return refused, c.noStrategyReason(m)
 	}
 	allowed = slices.DeleteFunc(allowed, func(g int) bool { return !c.wave.CanAdd(c.Eligibility, m.Pod, c.strategyOfGoal[g]) })
-	if len(allowed) == 0 {
-		if c.wave.Total > 0 {
-			return joinsLater, plan.Reason{}
-		}
+	switch {
+	case len(allowed) == 0 && c.wave.Total > 0:
+		return joinsLater, plan.Reason{}
+	case len(allowed) == 0:
 		return refused, c.noRoomReason(m.Pod)
 	}
 	m.goal = c.Goals.MostImproved(m.Pod, m.From, allowed)
