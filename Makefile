@@ -159,6 +159,10 @@ test-oracle: $(BIN)/real136 ## 5,000 placements each against the plugins of 1.37
 	cd lab/oracle && go test -count=1 -timeout 10m -short ./...
 	cd lab/oracle && go test -count=1 -timeout 10m -short . -oracle.old=$(BIN)/real136
 
+.PHONY: conformance
+conformance: ## compare plans with 237 recorded cases of the descheduler's plugins (seconds); CASES=DIR compares other cases in the same format
+	go test -count=1 -v -run TestConformance ./verify/conformance $(if $(CASES),-args -cases $(abspath $(CASES)))
+
 .PHONY: fuzz
 fuzz: ## run each fuzz test for one minute
 	go test -run '^$$' -fuzz FuzzRead -fuzztime 1m ./cluster
@@ -218,6 +222,10 @@ PEER := sigs.k8s.io/descheduler@v0.36.0
 .PHONY: peer
 peer: ## bin/descheduler, for the comparison benchmarks
 	cd "$$(go mod download -json $(PEER) | sed -n 's/^\t"Dir": "\(.*\)",*$$/\1/p')" && CGO_ENABLED=0 go build -mod=readonly -ldflags "-s -w" -o $(BIN)/descheduler ./cmd/descheduler
+
+.PHONY: test-peer
+test-peer: ## converted policies beside the plugins of the descheduler, from its module: every field, every value of the chart, every published policy, 600 random clusters (PEER_TEST="-args -clusters 100" for more)
+	cd lab/descheduler && go test -count=1 -timeout 20m -v . $(PEER_TEST)
 
 .PHONY: quality
 quality: ## quality of plans: 500 clusters against the lower bound, 500 against the best plan, and a day of 1,000 nodes

@@ -218,9 +218,9 @@ func StatusFields(c *corev1.ContainerStatus, phase corev1.PodPhase) corev1.Conta
 
 // IsStartupCondition reports whether a condition says that the pod has passed a step of its start. No decision reads
 // such a condition: every running pod has the same three. While the step is not passed, decisions may read the
-// condition.
+// condition. They may also read a condition with a reason, such as PodCompleted of a pod that has succeeded.
 func IsStartupCondition(c *corev1.PodCondition) bool {
-	return IsStartupConditionType(c.Type) && c.Status == corev1.ConditionTrue
+	return IsStartupConditionType(c.Type) && c.Status == corev1.ConditionTrue && c.Reason == ""
 }
 
 // IsStartupConditionType reports whether conditions of the type describe a step of the pod's start.

@@ -42,6 +42,7 @@ func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Appr
 	if !p.stopIfBlocked() {
 		p.executeWaves(ctx, p.withoutForbiddenMoves(approved))
 		p.recheckBreaker(ctx)
+		emptyNodeHints{p}.put(ctx)
 	}
 	explainGone(&p.report)
 	return p.finish(ctx), nil

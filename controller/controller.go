@@ -42,6 +42,8 @@ type Settings struct {
 	StepTimeout time.Duration
 	// HintTTL is how long steering hints stay valid if this process cannot remove them.
 	HintTTL time.Duration
+	// Steer is the kind of hints that passes may write. The zero value means None.
+	Steer   hints.Kind
 	History history.Options
 	Breaker breaker.Options
 	// ConfigHash identifies the configuration in effect.

@@ -109,13 +109,17 @@ func hintFailureOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
 
 const expiredHintsRemedy = "hints of an earlier run are still on nodes; run `evenkeel hints gc`"
 
-// removeExpiredHints removes the hints that a killed process left, even if steering is off. A dry run, or a controller
-// without a HintWriter, only logs these hints. removeExpiredHints returns a new snapshot if it has removed a hint. A
-// failure does not stop the pass: the model takes the remaining hints into account.
+// removeExpiredHints renews the hints on empty nodes, and removes the hints that a killed process
+// left, even if steering is off. A dry run, or a controller without a HintWriter, only logs these
+// hints. removeExpiredHints returns a new snapshot if it has changed a hint. A failure does not
+// stop the pass: the model takes the remaining hints into account.
 func (p *pass) removeExpiredHints(ctx context.Context, s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	now := p.Clock.Now()
-	nodes := p.expiredHints(s, now)
+	renewed := emptyNodeHints{p}.renew(ctx, s)
+	nodes := slices.DeleteFunc(p.expiredHints(s, now), func(n string) bool { return slices.Contains(renewed, n) })
 	switch {
+	case len(nodes) == 0 && len(renewed) > 0:
+		return p.Observer.Snapshot(ctx)
 	case len(nodes) == 0:
 		return s, nil
 	case p.Mode != plan.Live || p.HintWriter == nil:
@@ -129,10 +133,12 @@ func (p *pass) removeExpiredHints(ctx context.Context, s *cluster.Snapshot) (*cl
 		remaining := slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(removed, n) })
 		p.log.Warn(expiredHintsRemedy, "nodes", remaining, "error", err)
 	}
-	if len(removed) == 0 {
+	if len(removed) > 0 {
+		p.log.Info("removed hints of an earlier run", "nodes", removed)
+	}
+	if len(removed)+len(renewed) == 0 {
 		return s, nil
 	}
-	p.log.Info("removed hints of an earlier run", "nodes", removed)
 	return p.Observer.Snapshot(ctx)
 }
 
@@ -142,7 +148,7 @@ func (p *pass) expiredHints(s *cluster.Snapshot, now time.Time) (nodes []string)
 		switch h, ours := hints.FromNode(s.Nodes[i].Object); {
 		case ours && h.Expired(now):
 			nodes = append(nodes, h.Node)
-		case ours && p.Mode == plan.Live:
+		case ours && p.Mode == plan.Live && !h.KeepsEmpty():
 			p.log.Info("a hint of an earlier run has not expired yet", "node", h.Node, "hint", h.Run, "expires", h.Expires)
 		}
 	}

@@ -5,48 +5,140 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// keepNodesEmpty leaves a hint on each node that the pass has emptied with hints, because the
-// scheduler would prefer the empty node for new pods, too. A failure only costs the hints. A plan
-// that was saved or approved does not say how long hints stay, so its nodes get none.
-func keepNodesEmpty(ctx context.Context, p *pass) {
-	planned := &p.report.Plan
-	if p.Mode != plan.Live || p.HintWriter == nil || len(planned.Hints) == 0 {
+// nodeEmptier is a strategy that empties nodes.
+type nodeEmptier interface {
+	// KeepEmptyFor returns how long a hint keeps new pods away from an emptied node; 0 means not at all.
+	KeepEmptyFor() time.Duration
+	// EmptyNodes returns the nodes that are empty and that the strategy wants to stay empty.
+	EmptyNodes(s *cluster.Snapshot) []cluster.NodeID
+}
+
+// emptyNodeHints writes the hints that keep new pods away from empty nodes.
+type emptyNodeHints struct{ *pass }
+
+// lifetime returns how long the hints of the strategy stay, or 0 if it leaves none. A hint expires a
+// minute before its longest lifetime, because the clock of its reader may differ.
+func lifetime(e nodeEmptier) time.Duration { return min(e.KeepEmptyFor(), hints.MaxTTL-time.Minute) }
+
+// lifetimeFor returns the lifetime of the hints of the strategy with this name.
+func (p emptyNodeHints) lifetimeFor(strategy string) time.Duration {
+	for _, st := range p.Strategies {
+		if e, empties := st.Strategy.(nodeEmptier); empties && st.Name == strategy {
+			return lifetime(e)
+		}
+	}
+	return 0
+}
+
+// allowed reports whether the pass may leave hints on nodes.
+func (p emptyNodeHints) allowed() bool {
+	return p.Mode == plan.Live && p.HintWriter != nil && (p.Steer == hints.Taint || p.Steer == hints.Label)
+}
+
+// put leaves a hint on each node that the pass has emptied, if the evictor uses hints: the scheduler may prefer the
+// empty node for new pods, too. A failure only costs the hints.
+func (p emptyNodeHints) put(ctx context.Context) {
+	if !p.allowed() {
 		return
 	}
 	var list []hints.Hint
-	for i := range planned.Goals {
-		if g := &planned.Goals[i]; g.KeepEmptyFor > 0 && wasEmptied(&p.report, g) {
-			list = append(list, hints.KeepEmpty(g.Subject.Name, hints.Kind(planned.Hints[0].Kind), p.report.RunID,
-				p.Clock.Now().Add(min(g.KeepEmptyFor, hints.MaxTTL-time.Minute))))
+	for i := range p.report.Plan.Goals {
+		g := &p.report.Plan.Goals[i]
+		if g.Kind != plan.NodeEmpty || !wasEmptied(&p.report, g) {
+			continue
+		}
+		if d := p.lifetimeFor(g.Strategy); d > 0 {
+			list = append(list, hints.KeepEmpty(g.Subject.Name, p.Steer, p.report.RunID, p.Clock.Now().Add(d)))
 		}
 	}
 	if len(list) == 0 {
 		return
 	}
-	write, cancel := context.WithTimeout(ctx, hintWriteTimeout)
-	defer cancel()
 	p.log.Info("keeping new pods away from emptied nodes", "nodes", len(list))
-	if err := p.HintWriter.Put(write, list); err != nil {
+	if err := p.write(ctx, list); err != nil {
 		p.log.Warn("emptied nodes got no hint, so new pods may land there", "error", err)
 	}
 }
 
-// wasEmptied reports whether all moves for the goal were executed, and no replacement of the pass
+// wasEmptied reports whether the pass had moves for the goal and executed all of them, and no replacement of the pass
 // has landed on its node.
 func wasEmptied(r *plan.RunReport, g *plan.Goal) bool {
-	if g.Kind != plan.NodeEmpty || r.Plan.After.Excess[g.ID] > 0 {
+	if r.Plan.After.Excess[g.ID] > 0 {
 		return false
 	}
+	moves := 0
 	for _, m := range r.Plan.Moves {
-		if slices.Contains(m.Goals, g.ID) && !slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool {
+		if !slices.Contains(m.Goals, g.ID) {
+			continue
+		}
+		if moves++; !slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool {
 			return o.Step == m.Step && (o.Outcome == plan.Evicted || o.Outcome == plan.AlreadyGone)
 		}) {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool { return o.Landed == g.Subject.Name })
+	return moves > 0 && !slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool { return o.Landed == g.Subject.Name })
+}
+
+// renew renews each hint that keeps an empty node empty, once half of its lifetime is over, as long as a strategy
+// wants the node to stay empty. Any live pass does so, whether the strategy is due or not. It returns the nodes.
+func (p emptyNodeHints) renew(ctx context.Context, s *cluster.Snapshot) (nodes []string) {
+	if !p.allowed() {
+		return nil
+	}
+	kept := p.existing(s)
+	if len(kept) == 0 {
+		return nil
+	}
+	longest := map[string]time.Duration{} // by node
+	for _, st := range p.Strategies {
+		e, empties := st.Strategy.(nodeEmptier)
+		if !empties || st.Mode == plan.ShowOnly || lifetime(e) == 0 {
+			continue
+		}
+		for _, n := range e.EmptyNodes(s) {
+			longest[s.Nodes[n].Name] = max(longest[s.Nodes[n].Name], lifetime(e))
+		}
+	}
+	var list []hints.Hint
+	now := p.Clock.Now()
+	for _, h := range kept {
+		if d := longest[h.Node]; d > 0 && h.Expires.Before(now.Add(d/2)) {
+			h.Expires = now.Add(d)
+			list, nodes = append(list, h), append(nodes, h.Node)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	p.log.Info("renewing the hints on empty nodes", "nodes", nodes)
+	if err := p.write(ctx, list); err != nil {
+		p.log.Warn("hints on empty nodes were not renewed; the next pass tries again", "error", err)
+	}
+	return nodes
+}
+
+// existing returns the hints of the configured kind that keep emptied nodes empty. An expiry that Evenkeel does not
+// write, such as one that cannot be parsed, makes a hint invalid.
+func (p emptyNodeHints) existing(s *cluster.Snapshot) (list []hints.Hint) {
+	latest := p.Clock.Now().Add(hints.MaxTTL)
+	for i := range s.Nodes {
+		h, ours := hints.FromNode(s.Nodes[i].Object)
+		if ours && h.KeepsEmpty() && h.Kind == p.Steer && !h.Expires.IsZero() && !h.Expires.After(latest) {
+			list = append(list, h)
+		}
+	}
+	return list
+}
+
+// write writes hints within hintWriteTimeout.
+func (p emptyNodeHints) write(ctx context.Context, list []hints.Hint) error {
+	call, cancel := context.WithTimeout(ctx, hintWriteTimeout)
+	defer cancel()
+	return p.HintWriter.Put(call, list)
 }

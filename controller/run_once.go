@@ -26,13 +26,13 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		p.executeWaves(ctx, p.report.Plan)
 		p.recheckBreaker(ctx)
 		p.replan(ctx)
-		keepNodesEmpty(ctx, p)
+		emptyNodeHints{p}.put(ctx)
 	}
 	proposalKeeper{p}.keep(ctx)
 	return p.finish(ctx), nil
 }
 
-// observe loads the state, takes a snapshot and removes expired hints.
+// observe loads the state, takes a snapshot, renews the hints on empty nodes and removes expired hints.
 func (p *pass) observe(ctx context.Context) error {
 	if err := p.loadState(ctx); err != nil {
 		return err

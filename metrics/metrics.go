@@ -27,6 +27,7 @@ type Metrics struct {
 	proposed     *prometheus.GaugeVec
 	minEvictions prometheus.Gauge
 	unmetGoals   *prometheus.GaugeVec
+	nodesToEmpty *prometheus.GaugeVec
 	rejected     *prometheus.GaugeVec
 	unjudged     *prometheus.GaugeVec
 	outcomes     *prometheus.CounterVec
@@ -67,7 +68,10 @@ func New(version, configHash string) *Metrics {
 		minEvictions: newGauge(r, "evenkeel_plan_min_evictions",
 			"Lower bound on evictions for every goal that permitted evictions can reach (bound.minEvictions of the last plan)."),
 		unmetGoals: newGauges(r, "evenkeel_goals_unmet",
-			"Goals with excess, by strategy, before the last plan and predicted after it.",
+			"Goals with excess, by strategy, before the last plan and predicted after it. Nodes to empty do not count.",
+			"strategy", "when"),
+		nodesToEmpty: newGauges(r, "evenkeel_underutilized_nodes",
+			"Nodes that NodeConsolidation would empty, by strategy, before the last plan and predicted after it. Such a node may stay.",
 			"strategy", "when"),
 		rejected: newGauges(r, "evenkeel_rejected_pods",
 			"Pods that could reduce excess but are not moved in the last plan, by reason code.", "code"),
@@ -182,23 +186,33 @@ func (m *Metrics) recordPlan(p plan.Plan) {
 			m.proposed.WithLabelValues(string(of.Mode), mv.Strategy).Inc()
 		}
 	}
+	m.recordGoals(p)
+	m.rejected.Reset()
+	for code, n := range p.Rejections.Counts {
+		m.rejected.WithLabelValues(string(code)).Set(float64(n))
+	}
+}
+
+// recordGoals counts the unmet goals. A node to empty violates nothing, so it has a gauge of its own.
+func (m *Metrics) recordGoals(p plan.Plan) {
 	m.unmetGoals.Reset()
+	m.nodesToEmpty.Reset()
 	for _, n := range p.PodGoals {
 		m.unmetGoals.WithLabelValues(n.Strategy, "before").Add(float64(n.Unmet))
 		m.unmetGoals.WithLabelValues(n.Strategy, "after").Add(float64(n.UnmetAfter))
 	}
 	for _, g := range p.Goals {
-		if g.Kind == plan.PodAway {
+		gauge := m.unmetGoals
+		switch g.Kind {
+		case plan.PodAway:
 			continue // counted above
+		case plan.NodeEmpty:
+			gauge = m.nodesToEmpty
 		}
-		m.unmetGoals.WithLabelValues(g.Strategy, "before").Inc()
+		gauge.WithLabelValues(g.Strategy, "before").Inc()
 		if p.After.Excess[g.ID] > 0 {
-			m.unmetGoals.WithLabelValues(g.Strategy, "after").Inc()
+			gauge.WithLabelValues(g.Strategy, "after").Inc()
 		}
-	}
-	m.rejected.Reset()
-	for code, n := range p.Rejections.Counts {
-		m.rejected.WithLabelValues(string(code)).Set(float64(n))
 	}
 }
 

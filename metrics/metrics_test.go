@@ -18,9 +18,10 @@ func TestPassIsCounted(t *testing.T) {
 	start := time.Unix(1000, 0)
 	m.RecordPass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(3 * time.Second),
 		Plan: plan.Plan{
-			Moves:      []plan.Move{{Step: 1, Strategy: "zones"}, {Step: 2, Strategy: "zones"}},
-			Goals:      []plan.Goal{{ID: "g1", Strategy: "zones"}},
-			After:      plan.State{Excess: map[string]float64{"g1": 0}},
+			Moves: []plan.Move{{Step: 1, Strategy: "zones"}, {Step: 2, Strategy: "zones"}},
+			Goals: []plan.Goal{{ID: "g1", Strategy: "zones"}, {ID: "g2", Strategy: "pack", Kind: plan.NodeEmpty},
+				{ID: "g3", Strategy: "pack", Kind: plan.NodeEmpty}},
+			After:      plan.State{Excess: map[string]float64{"g1": 0, "g2": 0, "g3": 2}},
 			Rejections: plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 4}},
 			Proposals: []plan.Proposal{
 				{Mode: plan.Approve, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "hot"}, {Step: 2, Strategy: "hot"}}}},
@@ -46,7 +47,7 @@ func TestPassIsCounted(t *testing.T) {
 evenkeel_evictions_total{outcome="blocked",strategy="zones"} 1
 evenkeel_evictions_total{outcome="evicted",strategy="zones"} 1
 evenkeel_evictions_total{outcome="unknown",strategy="zones"} 1
-# HELP evenkeel_goals_unmet Goals with excess, by strategy, before the last plan and predicted after it.
+# HELP evenkeel_goals_unmet Goals with excess, by strategy, before the last plan and predicted after it. Nodes to empty do not count.
 # TYPE evenkeel_goals_unmet gauge
 evenkeel_goals_unmet{strategy="zones",when="before"} 1
 # HELP evenkeel_landings_total Replacements that were seen, by whether they landed as predicted.
@@ -73,6 +74,10 @@ evenkeel_rejected_pods{code="BlockedByPDB"} 4
 # HELP evenkeel_schedule_skipped_total Number of times that a strategy was due while a pass was running.
 # TYPE evenkeel_schedule_skipped_total counter
 evenkeel_schedule_skipped_total{strategy="zones"} 1
+# HELP evenkeel_underutilized_nodes Nodes that NodeConsolidation would empty, by strategy, before the last plan and predicted after it. Such a node may stay.
+# TYPE evenkeel_underutilized_nodes gauge
+evenkeel_underutilized_nodes{strategy="pack",when="after"} 1
+evenkeel_underutilized_nodes{strategy="pack",when="before"} 2
 `
 	names := []string{
 		"evenkeel_evictions_total",
@@ -84,6 +89,7 @@ evenkeel_schedule_skipped_total{strategy="zones"} 1
 		"evenkeel_proposed_moves",
 		"evenkeel_rejected_pods",
 		"evenkeel_schedule_skipped_total",
+		"evenkeel_underutilized_nodes",
 	}
 	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), names...); err != nil {
 		t.Error(err)

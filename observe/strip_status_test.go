@@ -23,6 +23,7 @@ func TestStrippingKeepsContainerStates(t *testing.T) {
 		Conditions: []corev1.PodCondition{
 			{Type: corev1.PodInitialized, Status: corev1.ConditionFalse, Reason: "ContainersNotInitialized", LastTransitionTime: since},
 			{Type: corev1.ContainersReady, Status: corev1.ConditionTrue, LastTransitionTime: since},
+			{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue, Reason: "PodCompleted", LastTransitionTime: since},
 			{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: since}},
 	}}
 	if _, err := newInternCache().stripAndIntern(p); err != nil {
@@ -37,6 +38,7 @@ func TestStrippingKeepsContainerStates(t *testing.T) {
 		EphemeralContainerStatuses: []corev1.ContainerStatus{{Name: "e", State: failed}},
 		Conditions: []corev1.PodCondition{
 			{Type: corev1.PodInitialized, Status: corev1.ConditionFalse, Reason: "ContainersNotInitialized", LastTransitionTime: since},
+			{Type: corev1.PodReadyToStartContainers, Status: corev1.ConditionTrue, Reason: "PodCompleted", LastTransitionTime: since},
 			{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: since}},
 	}
 	if d := cmp.Diff(want, p.Status); d != "" {

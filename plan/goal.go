@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"time"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
@@ -103,9 +101,6 @@ type Goal struct {
 	Targets []bool `json:"-"`
 	// Leaving are the pods of a NodeEmpty in the plan.
 	Leaving []PodRef `json:"leaving,omitempty"`
-	// KeepEmptyFor is how long a hint keeps new pods away from the node of a NodeEmpty after it was
-	// emptied with hints. 0 means not at all.
-	KeepEmptyFor time.Duration `json:"-"`
 	// MaxNodes is the largest number of nodes that one plan may empty for the strategy of a
 	// NodeEmpty. 0 means no limit.
 	MaxNodes int `json:"-"`

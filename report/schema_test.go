@@ -12,7 +12,8 @@ import (
 // TestJSONFollowsTheSchema checks that the JSON output is valid, also for plans with nil lists and maps.
 func TestJSONFollowsTheSchema(t *testing.T) {
 	c := jsonschema.NewCompiler()
-	for id, text := range map[string][]byte{schema.PlanID: schema.Plan, schema.RunReportID: schema.RunReport} {
+	for id, text := range map[string][]byte{schema.PlanID: schema.Plan, schema.RunReportID: schema.RunReport,
+		schema.ComparisonID: schema.Comparison} {
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
@@ -49,4 +50,9 @@ func TestJSONFollowsTheSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	valid("run with waiting plans", runSchema, run.Bytes())
+	var compared bytes.Buffer
+	if err := report.Comparison(&compared, report.JSON, sampleComparison()); err != nil {
+		t.Fatal(err)
+	}
+	valid("comparison", c.MustCompile(schema.ComparisonID), compared.Bytes())
 }

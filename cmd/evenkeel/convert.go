@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -79,6 +80,9 @@ func (f *convertFlags) check() error {
 		}
 		if err != nil {
 			return fmt.Errorf("--schedule: %w", err)
+		}
+		if f.output == outputValues && strings.HasPrefix(f.schedule, "@every") {
+			return fmt.Errorf("--schedule: the chart does not accept @every (want five fields or @hourly ...)")
 		}
 	}
 	if f.prometheusURL != "" {

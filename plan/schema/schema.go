@@ -1,7 +1,7 @@
 // Package schema contains the JSON Schema (draft 2020-12) of the documents that Evenkeel writes.
 //
-// The schemas state the fields of a Plan and a RunReport for the programs that read these documents. A test compares
-// the schemas with the Go types. The package never validates documents.
+// The schemas state the fields of a Plan, a RunReport and a Comparison for the programs that read these documents. A
+// test compares the schemas with the Go types. The package never validates documents.
 package schema
 
 import _ "embed"
@@ -17,8 +17,14 @@ var Plan []byte
 //go:embed runreport.json
 var RunReport []byte
 
-// PlanID and RunReportID are the $id of the schemas. No web server answers at these addresses.
+// Comparison is the JSON Schema of a comparison document. It refers to the schema of Plan by $id.
+//
+//go:embed comparison.json
+var Comparison []byte
+
+// PlanID, RunReportID and ComparisonID are the $id of the schemas. No web server answers at these addresses.
 const (
-	PlanID      = "https://evenkeel.io/schema/v1alpha1/plan.json"
-	RunReportID = "https://evenkeel.io/schema/v1alpha1/runreport.json"
+	PlanID       = "https://evenkeel.io/schema/v1alpha1/plan.json"
+	RunReportID  = "https://evenkeel.io/schema/v1alpha1/runreport.json"
+	ComparisonID = "https://evenkeel.io/schema/v1alpha1/comparison.json"
 )

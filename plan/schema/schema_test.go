@@ -17,9 +17,17 @@ import (
 
 func compileSchemas(t *testing.T) (planSchema, runSchema *jsonschema.Schema) {
 	t.Helper()
+	c := newCompiler(t)
+	return c.MustCompile(schema.PlanID), c.MustCompile(schema.RunReportID)
+}
+
+// newCompiler returns a compiler that knows all schemas.
+func newCompiler(t *testing.T) *jsonschema.Compiler {
+	t.Helper()
 	c := jsonschema.NewCompiler()
 	c.AssertFormat()
-	for id, text := range map[string][]byte{schema.PlanID: schema.Plan, schema.RunReportID: schema.RunReport} {
+	for id, text := range map[string][]byte{schema.PlanID: schema.Plan, schema.RunReportID: schema.RunReport,
+		schema.ComparisonID: schema.Comparison} {
 		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
@@ -28,7 +36,7 @@ func compileSchemas(t *testing.T) (planSchema, runSchema *jsonschema.Schema) {
 			t.Fatal(err)
 		}
 	}
-	return c.MustCompile(schema.PlanID), c.MustCompile(schema.RunReportID)
+	return c
 }
 
 // planExample is a plan in which every required field has a value.
@@ -64,6 +72,16 @@ const runReportExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"RunReport
    "landed":"n1","landedAsPredicted":true,"readyAfter":"4s"}],
  "stopped":null}`
 
+// comparisonExample is a comparison in which every field has a value.
+const comparisonExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Comparison","takenAt":"2026-01-01T00:00:00Z",
+ "cluster":{"uid":"c1","version":"1.37"},"policy":"policy.yaml","configHash":"9b1e","evictions":1,
+ "plugins":[{"plugin":"PodLifeTime","strategy":"lifetime","found":1,"repaired":0,"waitForApproval":0,"shown":0,"left":1,"caused":0,"noData":"none"}],
+ "violations":[{"plugin":"PodLifeTime","goal":{"id":"g1","strategy":"lifetime","kind":"PodAway","subject":{"apiVersion":"v1","kind":"Pod",
+   "namespace":"shop","name":"d-x1"},"limit":0,"weight":1,"excess":1},"excessAfter":1,"result":"left",
+   "moves":[{"pod":{"namespace":"shop","name":"d-x1","uid":"u1"},"from":"n3","to":"n1","strategy":"old"}],"strategies":["old"],
+   "reason":{"code":"BlockedByPDB","message":"pdb shop/d allows 0 more"}}],
+ "otherDeschedulers":[{"program":"descheduler","kind":"Deployment","namespace":"kube-system","name":"descheduler"}]}`
+
 func decodeJSON(t *testing.T, text []byte) any {
 	t.Helper()
 	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
@@ -93,11 +111,13 @@ func TestGoTypesFollowTheSchema(t *testing.T) {
 	planSchema, runSchema := compileSchemas(t)
 	var p plan.Plan
 	var r plan.RunReport
+	var compared plan.Comparison
 	for _, c := range []struct {
 		text   string
 		into   any
 		schema *jsonschema.Schema
-	}{{planExample, &p, planSchema}, {runReportExample, &r, runSchema}} {
+	}{{planExample, &p, planSchema}, {runReportExample, &r, runSchema},
+		{comparisonExample, &compared, newCompiler(t).MustCompile(schema.ComparisonID)}} {
 		dec := json.NewDecoder(strings.NewReader(c.text))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(c.into); err != nil {
@@ -134,6 +154,14 @@ func TestEnumsAreComplete(t *testing.T) {
 			t.Errorf("%s: %v", k, err)
 		}
 	}
+	comparison := newCompiler(t).MustCompile(schema.ComparisonID)
+	for _, r := range []plan.ViolationResult{plan.ViolationRepaired, plan.ViolationWaitsForApproval, plan.ViolationShown, plan.ViolationLeft,
+		plan.ViolationCaused} {
+		text := strings.Replace(comparisonExample, `"result":"left"`, `"result":"`+string(r)+`"`, 1)
+		if err := comparison.Validate(decodeJSON(t, []byte(text))); err != nil {
+			t.Errorf("%s: %v", r, err)
+		}
+	}
 	for _, m := range []plan.StrategyMode{plan.Approve, plan.ShowOnly} {
 		if err := planSchema.Validate(decodeJSON(t, []byte(withProposal(string(m))))); err != nil {
 			t.Errorf("proposal in mode %s: %v", m, err)
@@ -162,7 +190,8 @@ func TestEnumsAreComplete(t *testing.T) {
 // optionalFields are the fields that a valid document may lack, as field or field@parent.
 // All other fields are required.
 var optionalFields = []string{"takenAtEstimated", "uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject",
-	"namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement", "unmet", "unmetGoals", "replan", "otherDeschedulers"}
+	"namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement", "unmet", "unmetGoals", "replan", "otherDeschedulers",
+	"noData", "reason@violations"}
 
 // isFreeForm lists the objects with arbitrary keys.
 var isFreeForm = []string{"counts", "requested", "used", "utilization", "excess", "zones", "residualByGoal", "rejections"}
@@ -171,10 +200,12 @@ var isFreeForm = []string{"counts", "requested", "used", "utilization", "excess"
 // type of each field. The schema must reject each change.
 func TestSchemaRejectsMutations(t *testing.T) {
 	planSchema, runSchema := compileSchemas(t)
+	comparison := newCompiler(t).MustCompile(schema.ComparisonID)
 	for name, c := range map[string]struct {
-		schema *jsonschema.Schema
-		text   string
-	}{"plan": {planSchema, planExample}, "run": {runSchema, runReportExample}} {
+		schema    *jsonschema.Schema
+		text      string
+		mutations int
+	}{"plan": {planSchema, planExample, 150}, "run": {runSchema, runReportExample, 150}, "comparison": {comparison, comparisonExample, 60}} {
 		root, seen := decodeJSON(t, []byte(c.text)), 0
 		forEachMutation(root, "", func(what string) {
 			seen++
@@ -182,8 +213,8 @@ func TestSchemaRejectsMutations(t *testing.T) {
 				t.Errorf("%s: the schema accepts %s", name, what)
 			}
 		})
-		if seen < 150 {
-			t.Errorf("%s: %d mutations, want at least 150", name, seen)
+		if seen < c.mutations {
+			t.Errorf("%s: %d mutations, want at least %d", name, seen, c.mutations)
 		}
 		if err := c.schema.Validate(root); err != nil {
 			t.Errorf("%s: the mutations changed the document: %v", name, err)
@@ -238,7 +269,8 @@ func valueOfOtherType(v any) any {
 // also covers fields that no example uses.
 func TestSchemaFieldsMatchGoTypes(t *testing.T) {
 	docs := map[string]map[string]any{}
-	for id, text := range map[string][]byte{schema.PlanID: schema.Plan, schema.RunReportID: schema.RunReport} {
+	for id, text := range map[string][]byte{schema.PlanID: schema.Plan, schema.RunReportID: schema.RunReport,
+		schema.ComparisonID: schema.Comparison} {
 		docs[id] = decodeJSON(t, text).(map[string]any)
 	}
 	compareSchemaWithType(t, docs, schema.PlanID, docs[schema.PlanID], reflect.TypeFor[plan.Plan](), "plan")

@@ -6,6 +6,7 @@
 package compare
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -50,7 +51,7 @@ func Compare(in Input) plan.Comparison {
 			}
 			if v, is := c.violation(i); is {
 				count(&plugin, v.Result)
-				v.Plugin = plugin.Plugin
+				v.Plugin, v.Goal.ID = plugin.Plugin, fmt.Sprintf("v%d", len(out.Violations)+1)
 				out.Violations = append(out.Violations, v)
 			}
 		}

@@ -154,6 +154,11 @@ func TestEachResult(t *testing.T) {
 		if got := describe(out); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n%s\nwant:\n%s", name, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 		}
+		for i, v := range out.Violations {
+			if want := fmt.Sprintf("v%d", i+1); v.Goal.ID != want || v.Plugin == "" {
+				t.Errorf("%s: violation %q of plugin %q, want %s", name, v.Goal.ID, v.Plugin, want)
+			}
+		}
 		p := out.Plugins[0]
 		if p.Found != p.Repaired+p.WaitForApproval+p.Shown+p.Left || p.Found+p.Caused != len(out.Violations) {
 			t.Errorf("%s: the counts are %+v", name, p)

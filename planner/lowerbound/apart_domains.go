@@ -32,12 +32,13 @@ type crowd struct {
 // leastTogether returns a lower bound on the conflicts of the goal that remain because the cluster has too few domains,
 // and on the evictions that end the others.
 //
-// Proof for one group: the scheduler places a replacement only in a domain without a pod of the group. So each domain
-// holds either pods that stay, or one replacement. Let E be the number of domains that are empty of the group at the
-// start and that the group can enter. To move all c pods of a domain needs as many other domains as to move c-1 of them
-// and keep the last one. So at most E pods leave domains with conflicts.
-// The pod that leaves a domain as the i-th ends at most as many conflicts as pods remain in it, and at most as many as
-// the pod with the most.
+// Proof for one group: the scheduler places a replacement only in a domain without a pod of the
+// group. So each domain holds either pods that stay, or one replacement. Let E be the number of
+// domains that are empty of the group at the start and that the group can enter. If c pods of a
+// domain stay in part, one of them at least may stay for free: to move all c needs as many other
+// domains as to move c-1 and keep the last. So at most E pods leave domains with conflicts. The pod
+// that leaves a domain as the i-th ends at most as many conflicts as pods remain in it, and at most
+// as many as the pod with the most.
 func leastTogether(p *proof, g *plan.Goal) (left, evictions int) {
 	for _, group := range apartGroups(p, g) {
 		gains, conflicts := group.gains()

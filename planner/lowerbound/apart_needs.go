@@ -7,10 +7,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// addApartNeed adds the fewest pods that must leave so that no conflict of a PodsApart remains, except conflicts of
-// two pods that may not leave, or those that remain because the cluster has too few domains. These are part of the
-// residual.
-// addApartNeed skips a goal that shares pods with an earlier one, and marks the pods that it uses.
+// addApartNeed adds the fewest pods that must leave so that no conflict of a PodsApart remains,
+// except conflicts of two pods that may not leave, or those that remain because the cluster has too
+// few domains. These are part of the residual. addApartNeed skips a goal that shares pods with an
+// earlier one, and marks the pods that it uses.
 //
 // A plan may end some conflicts only. One eviction ends at most as many conflicts as the pod with the most has, which
 // bounds the evictions of the plan.
@@ -22,7 +22,7 @@ func (p *proof) addApartNeed(g int, m *goal.ApartMeasure, used []bool, budget *i
 	for _, id := range wanted.Pods {
 		used[id] = true
 	}
-	c := p.newConflictGraph(m)
+	c := newConflictGraph(p, m)
 	left, need := c.fixed, 0
 	if crowded, evictions := leastTogether(p, &wanted); crowded > left {
 		left, need = crowded, evictions
@@ -50,7 +50,7 @@ type conflictGraph struct {
 	degree    map[cluster.PodID]int
 }
 
-func (p *proof) newConflictGraph(m *goal.ApartMeasure) *conflictGraph {
+func newConflictGraph(p *proof, m *goal.ApartMeasure) *conflictGraph {
 	c := &conflictGraph{neighbors: map[cluster.PodID][]cluster.PodID{}, forced: map[cluster.PodID]bool{}, degree: map[cluster.PodID]int{}}
 	may := map[cluster.PodID]bool{}
 	mayLeave := func(id cluster.PodID) bool {

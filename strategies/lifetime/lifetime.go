@@ -94,7 +94,7 @@ func (a Args) checkHealthyPods() []arg.Error {
 }
 
 // Goals returns one unmet PodAway goal for each pod that matches the arguments. The oldest pod comes first. Pods that
-// have ended have goals only if States contains their phase.
+// have ended have goals only if States contains their phase or a reason in their status.
 func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	var found []*cluster.Pod
 	reasons := map[cluster.PodID]plan.Reason{}
@@ -119,8 +119,8 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 // WhyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the
 // strategy states a goal about it.
 func (l *Strategy) WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
-	if phase := string(p.Object.Status.Phase); !slices.Contains(l.args.States, phase) {
-		return "states does not contain " + phase
+	if _, listed := l.containers().State(p.Object, l.args.States); !listed {
+		return "states contains neither " + string(p.Object.Status.Phase) + " nor a reason of the pod"
 	}
 	if why := podfilter.WhyOutOfScope(s, l.scope, p); why != "" {
 		return why
@@ -133,7 +133,7 @@ func (l *Strategy) WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
 
 // match describes why the pod matches all arguments that are set, such as "is 26h old, above 24h, and in state Failed".
 func (l *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bool) {
-	if p.Terminal && !slices.Contains(l.args.States, string(p.Object.Status.Phase)) || !l.args.OwnerKinds.Match(s, p) {
+	if p.Terminal && len(l.args.States) == 0 || !l.args.OwnerKinds.Match(s, p) {
 		return "", false
 	}
 	var parts []string
@@ -144,7 +144,7 @@ func (l *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bo
 		}
 		parts = append(parts, fmt.Sprintf("is %s old, above %s", podfilter.RoundAge(age), l.args.MaxAge))
 	}
-	containers := podfilter.Containers{Init: l.args.InitContainers, Ephemeral: l.args.EphemeralContainers}
+	containers := l.containers()
 	if len(l.args.States) > 0 {
 		state, ok := containers.State(p.Object, l.args.States)
 		if !ok {
@@ -168,6 +168,11 @@ func (l *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bo
 		parts = append(parts, fmt.Sprintf("has a container with exit code %d", code))
 	}
 	return strings.Join(parts, ", and "), true
+}
+
+// containers selects the containers that count in States.
+func (l *Strategy) containers() podfilter.Containers {
+	return podfilter.Containers{Init: l.args.InitContainers, Ephemeral: l.args.EphemeralContainers}
 }
 
 // Requirements returns "", because the strategy states goals only about violations.

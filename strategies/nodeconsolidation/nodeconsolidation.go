@@ -25,7 +25,8 @@ import (
 // Args are the arguments of the strategy.
 type Args struct {
 	// Below holds a fraction of allocatable for each resource that counts. A node should be empty
-	// if the requests on it are below the fraction for all of these resources.
+	// if the requests on it are at or below the fraction for all of these resources. The requests
+	// of pods that belong to the node do not count, because these pods end with the node.
 	Below map[string]float64 `json:"below"`
 	// Target holds the fraction of allocatable up to which other nodes may fill. A resource without
 	// a target has no limit but the allocatable itself.
@@ -109,7 +110,7 @@ func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	var found []candidate
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if full, is := c.isUnderUtilized(amounts, n); is {
+		if full, is := c.isUnderUtilized(s, amounts, n); is {
 			if pods := podsToLeave(s, n); len(pods) > 0 {
 				found = append(found, candidate{n, pods, full})
 			}
@@ -124,30 +125,60 @@ func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	goals := make([]plan.Goal, len(found))
 	for i, x := range found {
 		goals[i] = c.goal(plan.NodeEmpty, x.node)
-		goals[i].KeepEmptyFor = time.Duration(c.args.KeepEmptyFor)
-		goals[i].Pods, goals[i].MaxNodes, goals[i].Reason = x.pods, c.args.MaxNodes, c.reason(amounts, x.node)
+		goals[i].Pods, goals[i].MaxNodes, goals[i].Reason = x.pods, c.args.MaxNodes, c.reason(s, amounts, x.node)
 	}
 	return append(goals, c.targets(s, amounts)...)
+}
+
+// KeepEmptyFor returns how long a hint keeps new pods away from a node after the strategy has emptied it, or since the
+// hint was renewed. 0 means that there is no such hint.
+func (c *Strategy) KeepEmptyFor() time.Duration { return time.Duration(c.args.KeepEmptyFor) }
+
+// EmptyNodes returns the nodes that have no pods that must leave, and that the strategy would empty if a pod landed
+// there.
+func (c *Strategy) EmptyNodes(s *cluster.Snapshot) (out []cluster.NodeID) {
+	amounts := c.amounts(s)
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if _, is := c.isUnderUtilized(s, amounts, n); is && len(podsToLeave(s, n)) == 0 {
+			out = append(out, n.ID)
+		}
+	}
+	return out
 }
 
 // isUnderUtilized reports whether the node should be empty if pods can leave it, and how full it
 // is. The node must be in scope, Ready and not cordoned, and no annotation may exclude it. A node
 // that is not removed when it is empty stays: one of the control plane, or one with an annotation
 // by which autoscalers keep it. A node that lacks a resource of Below does not count.
-func (c *Strategy) isUnderUtilized(amounts map[string]*cluster.Amounts, n *cluster.Node) (fullest float64, is bool) {
+func (c *Strategy) isUnderUtilized(s *cluster.Snapshot, amounts map[string]*cluster.Amounts, n *cluster.Node) (fullest float64, is bool) {
 	if !n.Ready || n.Object.Spec.Unschedulable || !c.scope.HasNode(n) || len(annotation.OfNode(n).Exclude) > 0 ||
 		annotation.KeepsNode(n) || isControlPlane(n) {
 		return 0, false
 	}
 	for r, below := range c.args.Below {
-		used, _, _ := amounts[r].NodeUsed(n.ID)
 		total := amounts[r].Total(n.ID)
-		if total <= 0 || float64(used) >= below*float64(total)-rounding {
+		if total <= 0 {
+			return 0, false
+		}
+		used := requested(s, amounts[r], n)
+		if float64(used) > below*float64(total)+rounding {
 			return 0, false
 		}
 		fullest = max(fullest, float64(used)/float64(total))
 	}
 	return fullest, true
+}
+
+// requested returns what the pods on the node request, without the pods that belong to it.
+func requested(s *cluster.Snapshot, a *cluster.Amounts, n *cluster.Node) int64 {
+	used, _, _ := a.NodeUsed(n.ID)
+	for _, id := range n.Pods {
+		if podfilter.BelongsToNode(&s.Pods[id]) {
+			used -= a.Contribution(id, n.ID)
+		}
+	}
+	return max(0, used)
 }
 
 // isControlPlane reports whether the node runs the control plane, so no autoscaler removes it.
@@ -156,7 +187,7 @@ func isControlPlane(n *cluster.Node) bool {
 	return is
 }
 
-// rounding keeps floating-point errors from making 3000m less than 0.3 of 10000m.
+// rounding keeps floating-point errors from making 3000m more than 0.3 of 10000m.
 const rounding = 1e-6
 
 // podsToLeave returns the pods of the node without those that belong to it and those that already terminate.
@@ -169,14 +200,14 @@ func podsToLeave(s *cluster.Snapshot, n *cluster.Node) (out []cluster.PodID) {
 	return out
 }
 
-func (c *Strategy) reason(amounts map[string]*cluster.Amounts, n *cluster.Node) plan.Reason {
+func (c *Strategy) reason(s *cluster.Snapshot, amounts map[string]*cluster.Amounts, n *cluster.Node) plan.Reason {
 	var each, limits []string
 	for _, r := range slices.Sorted(maps.Keys(c.args.Below)) {
-		used, _, _ := amounts[r].NodeUsed(n.ID)
+		used := requested(s, amounts[r], n)
 		share, limit := percent.Pair(float64(used)/float64(amounts[r].Total(n.ID)), c.args.Below[r])
 		each, limits = append(each, share+" of its "+r), append(limits, limit)
 	}
-	return plan.Reason{Code: plan.NodeUnderUtilized, Message: fmt.Sprintf("pods on %s request %s, below %s",
+	return plan.Reason{Code: plan.NodeUnderUtilized, Message: fmt.Sprintf("pods on %s request %s, not above %s",
 		n.Name, strings.Join(each, " and "), strings.Join(slices.Compact(limits), " and "))}
 }
 

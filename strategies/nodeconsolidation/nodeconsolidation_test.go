@@ -13,10 +13,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/nodeconsolidation"
 )
 
-// nodes has one candidate for each way to be none.
+// nodes has one candidate for each way to be none. The requests on limit are exactly 30 %, and
+// those on above are 1m more. The DaemonSet requests 25 % of its nodes, which does not count.
 const nodes = `
 objects:
 - {kind: Namespace, metadata: {name: shop}}
+- {kind: Node, metadata: {name: above}}
 - {kind: Node, metadata: {name: autoscaler-keeps, annotations: {cluster-autoscaler.kubernetes.io/scale-down-disabled: "true"}}}
 - {kind: Node, metadata: {name: busy}}
 - {kind: Node, metadata: {name: control-plane, labels: {node-role.kubernetes.io/control-plane: ""}}}
@@ -31,8 +33,9 @@ objects:
 - {kind: Node, metadata: {name: other, labels: {pool: other}}}
 - {kind: Node, metadata: {name: some, annotations: {karpenter.sh/do-not-disrupt: "false"}}}
 - {kind: Node, metadata: {name: virtual, labels: {type: virtual-kubelet}}}
-- {kind: DaemonSet, metadata: {name: agent}, requests: {cpu: 100m}, pods: [1 on daemons, 1 on some]}
-- {kind: Deployment, metadata: {name: a}, requests: {cpu: "1"}, pods: [4 on busy, 1 on cordoned, 1 on excluded, 3 on limit, 1 on memory, 2 on more, 1 on not-ready, 1 on other, 1 on some, 1 on virtual]}
+- {kind: DaemonSet, metadata: {name: agent}, requests: {cpu: 2500m}, pods: [1 on daemons, 1 on some]}
+- {kind: Deployment, metadata: {name: tiny}, requests: {cpu: 1m}, pods: [1 on above]}
+- {kind: Deployment, metadata: {name: a}, requests: {cpu: "1"}, pods: [3 on above, 4 on busy, 1 on cordoned, 1 on excluded, 3 on limit, 1 on memory, 2 on more, 1 on not-ready, 1 on other, 1 on some, 1 on virtual]}
 - {kind: Deployment, metadata: {name: kept}, requests: {cpu: "1"}, pods: [1 on autoscaler-keeps, 1 on control-plane, 1 on karpenter-keeps]}
 - {kind: Deployment, metadata: {name: b}, requests: {memory: 3Gi}, pods: [1 on memory]}
 - {kind: Pod, metadata: {name: ended}, spec: {nodeName: daemons}, status: {phase: Succeeded}}
@@ -80,27 +83,31 @@ func TestGoals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const some, more, memory, other = "NodeEmpty some, 5 nodes: a-6c8f-14: NodeUnderUtilized: pods on some request 11% of its cpu, below 30%\n",
-		"NodeEmpty more, 5 nodes: a-6c8f-10 a-6c8f-11: NodeUnderUtilized: pods on more request 20% of its cpu, below 30%\n",
-		"NodeEmpty memory, 5 nodes: a-6c8f-09 b-6c8f-00: NodeUnderUtilized: pods on memory request 10% of its cpu, below 30%\n",
-		"NodeEmpty other, 5 nodes: a-6c8f-13: NodeUnderUtilized: pods on other request 10% of its cpu, below 30%\n"
+	const some, more, memory, other, limit = "NodeEmpty some, 5 nodes: a-6c8f-17: NodeUnderUtilized: pods on some request 10% of its cpu, not above 30%\n",
+		"NodeEmpty more, 5 nodes: a-6c8f-13 a-6c8f-14: NodeUnderUtilized: pods on more request 20% of its cpu, not above 30%\n",
+		"NodeEmpty memory, 5 nodes: a-6c8f-12 b-6c8f-00: NodeUnderUtilized: pods on memory request 10% of its cpu, not above 30%\n",
+		"NodeEmpty other, 5 nodes: a-6c8f-16: NodeUnderUtilized: pods on other request 10% of its cpu, not above 30%\n",
+		"NodeEmpty limit, 5 nodes: a-6c8f-09 a-6c8f-10 a-6c8f-11: NodeUnderUtilized: pods on limit request 30% of its cpu, not above 30%\n"
 	for _, c := range []struct {
 		name, args string
 		scope      cluster.Scope
 		want       string
 	}{
-		{"one resource", `{"below":{"cpu":0.3}}`, cluster.Scope{}, other + memory + some + more},
+		{"one resource", `{"below":{"cpu":0.3}}`, cluster.Scope{}, other + some + memory + more + limit},
 		{"two resources", `{"below":{"cpu":0.3,"memory":0.3},"target":{"memory":0.8},"maxNodes":2}`, cluster.Scope{},
-			"NodeEmpty other, 2 nodes: a-6c8f-13: NodeUnderUtilized: pods on other request 10% of its cpu and 0% of its memory, below 30%\n" +
-				"NodeEmpty some, 2 nodes: a-6c8f-14: NodeUnderUtilized: pods on some request 11% of its cpu and 0% of its memory, below 30%\n" +
-				"NodeEmpty more, 2 nodes: a-6c8f-10 a-6c8f-11: NodeUnderUtilized: pods on more request 20% of its cpu and 0% of its memory, below 30%\n" +
-				"map[memory at most 0.8:14]\n"},
+			"NodeEmpty other, 2 nodes: a-6c8f-16: NodeUnderUtilized: pods on other request 10% of its cpu and 0% of its memory, not above 30%\n" +
+				"NodeEmpty some, 2 nodes: a-6c8f-17: NodeUnderUtilized: pods on some request 10% of its cpu and 0% of its memory, not above 30%\n" +
+				"NodeEmpty more, 2 nodes: a-6c8f-13 a-6c8f-14: NodeUnderUtilized: pods on more request 20% of its cpu and 0% of its memory, not above 30%\n" +
+				"NodeEmpty memory, 2 nodes: a-6c8f-12 b-6c8f-00: NodeUnderUtilized: pods on memory request 10% of its cpu and 30% of its memory, not above 30%\n" +
+				"NodeEmpty limit, 2 nodes: a-6c8f-09 a-6c8f-10 a-6c8f-11: NodeUnderUtilized: pods on limit request 30% of its cpu and 0% of its memory, not above 30%\n" +
+				"map[memory at most 0.8:15]\n"},
 		{"a node pool", `{"below":{"cpu":0.3}}`, cluster.Scope{Nodes: pool}, other},
 		{"a resource that no node has", `{"below":{"cpu":0.3,"example.com/gpu":0.5}}`, cluster.Scope{}, ""},
 		{"the number of pods", `{"below":{"pods":0.015}}`, cluster.Scope{},
-			"NodeEmpty other, 5 nodes: a-6c8f-13: NodeUnderUtilized: pods on other request 0.9% of its pods, below 1.5%\n"},
-		{"enough nodes with few requests", `{"below":{"cpu":0.3},"numberOfNodes":3}`, cluster.Scope{}, other + memory + some + more},
-		{"too few nodes with few requests", `{"below":{"cpu":0.3},"numberOfNodes":4}`, cluster.Scope{}, ""},
+			"NodeEmpty other, 5 nodes: a-6c8f-16: NodeUnderUtilized: pods on other request 0.9% of its pods, not above 1.5%\n" +
+				"NodeEmpty some, 5 nodes: a-6c8f-17: NodeUnderUtilized: pods on some request 0.9% of its pods, not above 1.5%\n"},
+		{"enough nodes with few requests", `{"below":{"cpu":0.3},"numberOfNodes":4}`, cluster.Scope{}, other + some + memory + more + limit},
+		{"too few nodes with few requests", `{"below":{"cpu":0.3},"numberOfNodes":5}`, cluster.Scope{}, ""},
 		{"no node with few requests", `{"below":{"cpu":0.05}}`, cluster.Scope{}, ""},
 	} {
 		if got := goalsText(t, c.args, c.scope, nodes); got != c.want {

@@ -24,7 +24,7 @@ import (
 
 // Args are the arguments of the strategy: exactly one of Target and Deviation, here or in each pool.
 type Args struct {
-	// Basis is requests or load.
+	// Basis is requests or load. The resource pods is the number of pods with either.
 	Basis string `json:"basis"`
 	// Target is the share of allocatable that a node may use, and Deviation the distance above the
 	// mean of all nodes, by resource.
@@ -77,6 +77,11 @@ type Strategy struct {
 // usesLoad reports whether the strategy uses measured usage instead of requests.
 func (l *Strategy) usesLoad() bool { return l.args.Basis == string(plan.BasisLoad) }
 
+// measures reports whether the strategy uses measured usage of the resource. The number of pods needs no measurement.
+func (l *Strategy) measures(resource string) bool {
+	return l.usesLoad() && resource != string(corev1.ResourcePods)
+}
+
 // UsageNeeds returns the resources of the arguments with basis load, those of When included, and nothing with basis
 // requests.
 func (l *Strategy) UsageNeeds() arg.UsageNeeds {
@@ -90,6 +95,9 @@ func (l *Strategy) UsageNeeds() arg.UsageNeeds {
 	for i := range l.pools {
 		p := &l.pools[i]
 		for _, r := range p.resources() {
+			if !l.measures(r) {
+				continue
+			}
 			n.Paths[r] = p.path + p.levelField() + "." + r
 			if l.args.For > 1 {
 				n.Watches = append(n.Watches, arg.Watch{
@@ -110,9 +118,10 @@ func (l *Strategy) resources() []string {
 	return sortedKeys(all...)
 }
 
-// measured returns the resources that Goals reads, sorted.
+// measured returns the resources whose usage Goals reads, sorted.
 func (l *Strategy) measured() []string {
-	out := append(l.resources(), sortedKeys(l.args.When)...)
+	out := slices.DeleteFunc(l.resources(), func(r string) bool { return !l.measures(r) })
+	out = append(out, sortedKeys(l.args.When)...)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
@@ -132,8 +141,8 @@ func sortedKeys(all ...map[string]float64) []string {
 func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	nodes, amounts := l.nodesInScope(s), map[string]*cluster.Amounts{}
 	for _, r := range l.resources() {
-		a := s.Amounts(cluster.Measure{ByUsage: l.usesLoad(), Resource: r, Pods: l.selector}, l.scope.Usage)
-		if l.usesLoad() && !a.CoverageSufficient(l.scope) {
+		a := s.Amounts(cluster.Measure{ByUsage: l.measures(r), Resource: r, Pods: l.selector}, l.scope.Usage)
+		if l.measures(r) && !a.CoverageSufficient(l.scope) {
 			return nil
 		}
 		amounts[r] = a
@@ -149,7 +158,7 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 		for i, n := range nodes {
 			limit, ok := pools[byNode[i]].limits[r]
 			if used, sure, known := amounts[r].NodeUsed(n.ID); ok && known && amounts[r].Total(n.ID) > 0 {
-				wait := waits{l.args.For, marks[markKey{pools[byNode[i]].watch, n.Name, r}], pools[byNode[i]].tooFew, ""}
+				wait := waits{l.samplesOf(r), marks[markKey{pools[byNode[i]].watch, n.Name, r}], pools[byNode[i]].tooFew, ""}
 				if signals != nil {
 					wait.signal = signals[i]
 				}
@@ -160,13 +169,21 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
+// samplesOf returns how many consecutive samples above the level the resource needs.
+func (l *Strategy) samplesOf(resource string) int {
+	if !l.measures(resource) {
+		return 1
+	}
+	return l.args.For
+}
+
 // Requirements describes the nodes for which Goals states goals.
 func (l *Strategy) Requirements() string {
 	out := "a Ready node with " + strings.Join(l.resources(), " or ") + ", in scope and not excluded"
 	if others := &l.pools[len(l.pools)-1]; len(others.resources()) == 0 {
 		out += ", in one of its pools"
 	}
-	if !l.usesLoad() {
+	if len(l.measured()) == 0 {
 		return out
 	}
 	out += ", with known usage"
@@ -193,7 +210,7 @@ func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used
 		Strategy: l.name, Kind: plan.NodeBelow, Resource: resource, Limit: limit, Weight: 1, Node: n.ID, Amounts: a,
 		Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)},
 	}
-	if l.usesLoad() {
+	if l.measures(resource) {
 		g.Basis = plan.BasisLoad
 	}
 	if over, least := limit*total+roundingTolerance, used-a.Uncertain(n.ID); float64(used) > over {
@@ -217,7 +234,7 @@ func (l *Strategy) message(node, resource, share, above string) string {
 		pods += " that are " + l.selector.String()
 	}
 	switch {
-	case !l.usesLoad() && resource == string(corev1.ResourcePods):
+	case resource == string(corev1.ResourcePods):
 		return fmt.Sprintf("%s are %s of the number that it allows, above %s", pods, share, above)
 	case !l.usesLoad():
 		return fmt.Sprintf("%s request %s of its %s, above %s", pods, share, resource, above)

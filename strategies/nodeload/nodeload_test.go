@@ -142,6 +142,34 @@ func TestGoalsByLoad(t *testing.T) {
 	}
 }
 
+// TestNumberOfPodsByLoad checks that the resource pods needs no usage and no samples with basis load, and that a node
+// with too many pods does not wait.
+func TestNumberOfPodsByLoad(t *testing.T) {
+	o := *newSnapshot(t, nil).Objects
+	for _, n := range o.Nodes {
+		n.Status.Allocatable[corev1.ResourcePods] = resource.MustParse("2")
+	}
+	for _, name := range []string{"a", "b"} {
+		o.Pods = append(o.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}, Spec: corev1.PodSpec{NodeName: "n1"}})
+	}
+	s, err := cluster.New(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := `{"basis":"load","for":3,"target":{"pods":0.5},"below":{"pods":0.1},"numberOfNodes":1}`
+	want := []string{"n1  pods 0.500", "n2  pods 0.500", "n3  pods 0.500"}
+	if got := describeGoals(t, args, s); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	l, _ := New("hot", []byte(args), cluster.Scope{})
+	if n := l.UsageNeeds(); len(n.Resources)+len(n.Watches) > 0 {
+		t.Errorf("the strategy needs the usage %v and the watches %v", n.Resources, n.Watches)
+	}
+	if m := l.Goals(s)[0].Reason.Message; m != "pods on n1 are 100% of the number that it allows, above 50%" {
+		t.Error(m)
+	}
+}
+
 // TestEstimatedUsageMovesNoPods checks that the estimated usage of a pod without a sample does not move pods off n1.
 func TestEstimatedUsageMovesNoPods(t *testing.T) {
 	s := newSnapshot(t, nil, milliCPU(1900), milliCPU(0), milliCPU(0))

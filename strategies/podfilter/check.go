@@ -113,9 +113,9 @@ func CheckConditions(path string, filters []Condition) (errs []arg.Error) {
 			errs = append(errs, arg.Errorf(at+".status", "unknown status %q%s (want one of %s)", f.Status,
 				suggest.DidYouMean(f.Status, statuses), strings.Join(statuses, ", ")))
 		}
-		if f.Status == string(corev1.ConditionTrue) && cluster.IsStartupConditionType(corev1.PodConditionType(f.Type)) {
+		if f.Status == string(corev1.ConditionTrue) && f.Reason == "" && cluster.IsStartupConditionType(corev1.PodConditionType(f.Type)) {
 			errs = append(errs, arg.Errorf(at+".type",
-				"%s is True for every running pod, so Evenkeel does not read it then (want status: \"False\", or another type such as DisruptionTarget)", f.Type))
+				"%s is True for every running pod, so Evenkeel does not read it without a reason (want status: \"False\", a reason such as PodCompleted, or another type such as DisruptionTarget)", f.Type))
 		}
 	}
 	return errs

@@ -93,7 +93,7 @@ func (r *verifier) goalAbout(p *corev1.Pod, typ string, a arguments) *goal {
 	case typ == "Restarts" && !isTerminal(p) && a.restarted(p),
 		typ == "Lifetime" && !isTerminal(p) && a.expired(r, p):
 		return leave(p, anywhere, "")
-	case typ == "Lifetime" && slices.Contains(a.States, string(p.Status.Phase)) && a.expired(r, p):
+	case typ == "Lifetime" && len(a.States) > 0 && a.expired(r, p):
 		return leave(p, anywhere, plan.ByEviction)
 	case typ == "FailedPods" && p.Status.Phase == corev1.PodFailed && a.failed(r, p):
 		return leave(p, anywhere, a.Remove)
@@ -172,7 +172,7 @@ func (a arguments) failed(r *verifier, p *corev1.Pod) bool {
 func endOf(p *corev1.Pod) (end time.Time, known bool) {
 	var times []metav1.Time
 	for _, c := range p.Status.Conditions {
-		if started := c.Status == corev1.ConditionTrue && slices.Contains([]corev1.PodConditionType{corev1.PodInitialized,
+		if started := c.Status == corev1.ConditionTrue && c.Reason == "" && slices.Contains([]corev1.PodConditionType{corev1.PodInitialized,
 			corev1.ContainersReady, corev1.PodReadyToStartContainers}, c.Type); !started {
 			times = append(times, c.LastTransitionTime)
 		}

@@ -45,7 +45,9 @@ type goalState struct {
 	counts []int
 	// PodAway: the node that the pod must leave, whether it has left, and the node of its replacement.
 	start, at cluster.NodeID
-	left      bool
+	hasLeft   bool
+	// NodeEmpty: the number of pods that must leave the node, and of replacements on it.
+	left int
 	// PodsApart: the node of each pod, and whether two nodes are in the same domain of a topology key.
 	places     map[cluster.PodID]cluster.NodeID
 	sameDomain func(key string, a, b cluster.NodeID) bool
@@ -129,6 +131,8 @@ func (g *exhaustiveSearch) newGoalState(goal plan.Goal) *goalState {
 		n := &g.s.Nodes[goal.Node]
 		x.used = n.Requested.Get(goal.Resource)
 		x.most = int64(goal.Limit*float64(n.Allocatable.Get(goal.Resource)) + 1e-6)
+	case plan.NodeEmpty:
+		x.left = len(goal.Pods)
 	case plan.PodAway:
 		x.start, x.member = g.s.Pods[goal.Pods[0]].Node, map[cluster.PodID]bool{goal.Pods[0]: true}
 	case plan.PodsApart:
@@ -193,8 +197,10 @@ func (x *goalState) excess() int64 {
 		return together
 	case plan.NodeBelow:
 		return max(0, x.used-x.most)
+	case plan.NodeEmpty:
+		return int64(min(1, x.left))
 	case plan.PodAway:
-		if x.left && x.meets(x.at) {
+		if x.hasLeft && x.meets(x.at) {
 			return 0
 		}
 		return 1
@@ -237,6 +243,15 @@ func fewestMoves(counts []int, skew int) int {
 }
 
 func (x *goalState) applyMove(s *cluster.Snapshot, pod cluster.PodID, from, to cluster.NodeID) {
+	if x.goal.Kind == plan.NodeEmpty {
+		if from == x.goal.Node {
+			x.left--
+		}
+		if to == x.goal.Node {
+			x.left++
+		}
+		return
+	}
 	if x.goal.Kind == plan.NodeBelow {
 		need := s.Pods[pod].Requests.Get(x.goal.Resource)
 		if from == x.goal.Node {
@@ -252,7 +267,7 @@ func (x *goalState) applyMove(s *cluster.Snapshot, pod cluster.PodID, from, to c
 	}
 	switch x.goal.Kind {
 	case plan.PodAway:
-		x.left, x.at = !x.left, to
+		x.hasLeft, x.at = !x.hasLeft, to
 		return
 	case plan.PodsApart:
 		x.places[pod] = to
@@ -268,7 +283,8 @@ func (x *goalState) applyMove(s *cluster.Snapshot, pod cluster.PodID, from, to c
 
 // affectedBy reports whether a move can change the goal.
 func (x *goalState) affectedBy(pod cluster.PodID, from, to cluster.NodeID) bool {
-	return x.goal.Kind == plan.NodeBelow && (x.goal.Node == from || x.goal.Node == to) || x.member[pod]
+	ofNode := x.goal.Kind == plan.NodeBelow || x.goal.Kind == plan.NodeEmpty
+	return ofNode && (x.goal.Node == from || x.goal.Node == to) || x.member[pod]
 }
 
 // improvesGoals reports whether a move improves at least one goal and worsens none.

@@ -65,14 +65,16 @@ func (w writer) writeChartValues(out *strings.Builder) {
 	kept := map[string]any{}
 	kind := cmp.Or(w.text("kind"), "CronJob")
 	kept["kind"] = kind
-	var unkept []string
+	var unkept, unused []string
 	for _, key := range slices.Sorted(maps.Keys(w.values)) {
 		var value any
-		if json.Unmarshal(w.values[key], &value) != nil || isEmpty(value) || ofKind[key] != "" && ofKind[key] != kind {
+		if json.Unmarshal(w.values[key], &value) != nil || isEmpty(value) {
 			continue
 		}
 		known, ok := chartCounterparts[key]
 		switch {
+		case ofKind[key] != "" && ofKind[key] != kind:
+			unused = append(unused, key)
 		case !ok:
 			unkept = append(unkept, key)
 		case known.remark != "":
@@ -83,6 +85,9 @@ func (w writer) writeChartValues(out *strings.Builder) {
 		default:
 			keep(kept, known.to, value)
 		}
+	}
+	if len(unused) > 0 {
+		w.chartNote(out, strings.Join(unused, ", "), "no effect with kind "+kind+", so not kept")
 	}
 	if len(unkept) > 0 {
 		w.chartNote(out, strings.Join(unkept, ", "), "not kept: Evenkeel's chart has no such value, or another one that its defaults suit")
@@ -133,13 +138,11 @@ func keepNested(kept map[string]any, key string, value any) (unkept []string) {
 	return unkept
 }
 
-// isEmpty reports whether a value has no effect: null, false, "" and empty lists and maps.
+// isEmpty reports whether a value is not set: null, "" and empty lists and maps.
 func isEmpty(value any) bool {
 	switch v := value.(type) {
 	case nil:
 		return true
-	case bool:
-		return !v
 	case string:
 		return v == ""
 	case []any:

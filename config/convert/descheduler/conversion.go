@@ -38,5 +38,7 @@ func (c *conversion) convertPolicy() {
 			c.convertPlugin(p, use)
 		}
 	}
-	c.chooseLoadSource()
+	if len(c.d.Errors()) == 0 {
+		c.noteLoadSource()
+	}
 }

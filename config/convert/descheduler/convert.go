@@ -6,7 +6,11 @@
 package descheduler
 
 import (
+	"errors"
 	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/evenkeel-project/evenkeel/config"
 )
@@ -22,11 +26,12 @@ type Options struct {
 
 // Result is a converted policy.
 type Result struct {
-	// Config is the text of a config.yaml. Each note is a comment in it.
+	// Config is the text of a config.yaml.
 	Config string
 	// Values are values of Evenkeel's chart, with the same configuration.
 	Values string
-	// Notes are the settings without an exact counterpart.
+	// Notes are the settings without an exact counterpart. Each is a comment in Config, or in Values if
+	// it is about a value of the chart.
 	Notes []Note
 }
 
@@ -51,8 +56,28 @@ func Convert(data []byte, o Options) (*Result, error) {
 	w := writer{c}
 	r := &Result{Config: w.configText(), Values: w.valuesText()}
 	r.Notes = c.notes
-	if _, err := config.Load("the converted configuration of "+doc.name, []byte(r.Config)); err != nil {
-		return nil, fmt.Errorf("this policy has no valid counterpart: %w", err)
+	if _, err := config.Load(convertedName, []byte(r.Config)); err != nil {
+		return nil, c.nameProfiles(err)
 	}
 	return r, nil
+}
+
+// convertedName is the name of the converted configuration in errors.
+const convertedName = "the converted configuration"
+
+var strategyPath = regexp.MustCompile(`:\d+: strategies\[(\d+)\]\.(\S*): `)
+
+// nameProfiles names the profile and the plugin in errors of the converted configuration.
+func (c *conversion) nameProfiles(err error) error {
+	text := strategyPath.ReplaceAllStringFunc(err.Error(), func(place string) string {
+		m := strategyPath.FindStringSubmatch(place)
+		i, err := strconv.Atoi(m[1])
+		if err != nil || i >= len(c.strategies) {
+			return place
+		}
+		s := c.strategies[i]
+		return fmt.Sprintf(": profile %s: %s: %s of %s: ", s.profile.name, s.plugin, m[2], s.kind)
+	})
+	text = strings.ReplaceAll(text, convertedName+": profile ", c.name+": profile ")
+	return errors.New(text)
 }

@@ -1,11 +1,14 @@
 package descheduler_test
 
 import (
+	"maps"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel-project/evenkeel/config"
@@ -27,28 +30,49 @@ func TestConvert(t *testing.T) {
 	})
 }
 
-// TestValues converts values of the chart. The part below config must be the converted configuration.
+// TestValues converts values of the chart. They must match the schema of Evenkeel's chart, and the part below config
+// must be the converted configuration.
 func TestValues(t *testing.T) {
+	schema, err := jsonschema.NewCompiler().Compile("../../../charts/evenkeel/values.schema.json")
+	if err != nil {
+		t.Fatal(err)
+	}
 	golden.Pairs(t, "testdata/values.txtar", func(t *testing.T, given []byte) string {
 		r, err := descheduler.Convert(given, descheduler.Options{File: "values.yaml"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		var values struct {
-			Config map[string]any `json:"config"`
-		}
+		var values map[string]any
 		if err := yaml.Unmarshal([]byte(r.Values), &values); err != nil {
 			t.Fatal(err)
+		}
+		if err := schema.Validate(withDefaults(t, values)); err != nil {
+			t.Error(err)
 		}
 		var want map[string]any
 		if err := yaml.Unmarshal([]byte(r.Config), &want); err != nil {
 			t.Fatal(err)
 		}
-		if d := cmp.Diff(want, values.Config); d != "" {
+		if d := cmp.Diff(any(want), values["config"]); d != "" {
 			t.Errorf("config of the values differs from the configuration (-want +got):\n%s", d)
 		}
 		return r.Values
 	})
+}
+
+// withDefaults adds the keys of the chart that values do not set.
+func withDefaults(t *testing.T, values map[string]any) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile("../../../charts/evenkeel/values.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := yaml.Unmarshal(text, &out); err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(out, values)
+	return out
 }
 
 // TestMistakes converts policies that cannot be kept, and compares the complete error.
@@ -73,8 +97,8 @@ func FuzzConvert(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		r, err := descheduler.Convert(b, descheduler.Options{})
 		if err != nil {
-			if strings.Contains(err.Error(), "has no valid counterpart") {
-				t.Errorf("an error does not name the field: %v\n%s", err, b)
+			if strings.Contains(err.Error(), "the converted configuration") {
+				t.Errorf("an error is about the result: %v\n%s", err, b)
 			}
 			return
 		}

@@ -98,7 +98,7 @@ func (c *conversion) readPriority(p *profileModel, g *guardSet, note func(field,
 	case t.Value != nil:
 		g.priorityBelow = strconv.Itoa(*t.Value)
 	case t.Name != "" && len(validation.IsDNS1123Subdomain(t.Name)) > 0:
-		c.fail(path+".name", "%q is not the name of a PriorityClass", t.Name)
+		c.fail(path+".name", "no PriorityClass can have the name %q, so the descheduler does not start", t.Name)
 	case t.Name != "":
 		g.priorityBelow = t.Name
 	}

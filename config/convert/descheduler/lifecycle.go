@@ -23,6 +23,7 @@ func (a *restartsArgs) convert(s *strategy) {
 
 // states converts the states of pods. known are those that the plugin accepts.
 func (s *strategy) states(states, known []string) {
+	states = unique(states)
 	s.failArgs(podfilter.CheckStates("states", states, known))
 	s.argIf(len(states) > 0, "states", flowList(states))
 }
@@ -191,8 +192,9 @@ func (a *failedPodsArgs) convert(s *strategy) {
 		s.note("minPodLifetimeSeconds", "minPodAge of DefaultEvictor is longer, so minAge has that value")
 	}
 	s.noteEndedPods()
-	s.failArgs(podfilter.CheckReasons("reasons", a.Reasons))
-	s.argIf(len(a.Reasons) > 0, "reasons", flowList(a.Reasons))
+	reasons := unique(a.Reasons)
+	s.failArgs(podfilter.CheckReasons("reasons", reasons))
+	s.argIf(len(reasons) > 0, "reasons", flowList(reasons))
 	s.argIf(len(a.ExitCodes) > 0, "exitCodes", flowInts(unique(a.ExitCodes)))
 	s.excludeOwnerKinds(a.ExcludeOwnerKinds)
 	filters := len(a.Reasons)+len(a.ExitCodes) > 0
@@ -202,9 +204,10 @@ func (a *failedPodsArgs) convert(s *strategy) {
 	}
 }
 
-func unique(codes []int) []int {
-	var out []int
-	for _, n := range codes {
+// unique returns the values without repetitions, which mean nothing to the descheduler.
+func unique[T comparable](values []T) []T {
+	var out []T
+	for _, n := range values {
 		if !slices.Contains(out, n) {
 			out = append(out, n)
 		}

@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"github.com/evenkeel-project/evenkeel/config/convert"
 )
 
 // loadSource is the source of usage that the strategies need.
@@ -24,6 +26,9 @@ const (
 	tokenKey            = "prometheusAuthToken"
 	serviceAccountToken = "/var/run/secrets/kubernetes.io/serviceaccount/token"
 )
+
+// instanceLabel is the label of the result of a query that names the node.
+const instanceLabel = "instance"
 
 // metricResource is the one resource in thresholds of a Prometheus query.
 const metricResource = "MetricResource"
@@ -80,6 +85,10 @@ func (a *lowNodeUtilizationArgs) convertQuery(s *strategy) {
 	q := a.MetricsUtilization.Prometheus
 	if q == nil || q.Query == "" {
 		s.fail("metricsUtilization.prometheus.query", "is missing, which the descheduler rejects")
+		return
+	}
+	if err := convert.CheckQuery(q.Query, instanceLabel); err != nil {
+		s.fail("metricsUtilization.prometheus.query", "%v", err)
 		return
 	}
 	if !s.c.useSource(s, "prometheus") {
@@ -158,8 +167,8 @@ func (l *loadSource) addQuery(name, query string) {
 	l.queries[name] = query
 }
 
-// chooseLoadSource notes the sources that no plugin uses.
-func (c *conversion) chooseLoadSource() {
+// noteLoadSource notes what differs for the sources of metrics. The document must have no errors.
+func (c *conversion) noteLoadSource() {
 	if m := c.policy.MetricsCollector; m != nil && m.Enabled && c.load.source == "" {
 		c.note("load", Note{Field: "metricsCollector", Text: "not kept, because no plugin uses the metrics"})
 	}

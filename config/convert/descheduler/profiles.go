@@ -28,6 +28,9 @@ type pluginUse struct {
 	args       pluginArgs
 }
 
+// longestGracePeriod is the longest grace period of evictions in seconds, because passes wait for evicted pods.
+const longestGracePeriod = 24 * 60 * 60
+
 // checkTopLevel converts the settings outside the profiles.
 func (c *conversion) checkTopLevel() {
 	p := c.policy
@@ -53,6 +56,9 @@ func (c *conversion) checkTopLevel() {
 	}
 	if g := p.GracePeriodSeconds; g != nil {
 		c.checkNotNegative("gracePeriodSeconds", *g)
+		if *g > longestGracePeriod {
+			c.fail("gracePeriodSeconds", "%d is longer than Evenkeel permits (want at most %d, a day)", *g, longestGracePeriod)
+		}
 		if *g == 0 {
 			c.note("evictor", Note{Field: "gracePeriodSeconds",
 				Text: "0 deletes pods by force, so that two pods of a StatefulSet can run at once. Evenkeel's least value is 1"})

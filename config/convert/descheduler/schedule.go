@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/cron"
 )
 
 // timing is the schedule of all strategies.
@@ -36,6 +36,7 @@ func (c *conversion) timingOfValues() timing {
 	if c.text("kind") != "Deployment" {
 		t.schedule = cmp.Or(c.text("schedule"), t.schedule)
 		t.timeZone = cmp.Or(c.text("timeZone"), t.timeZone)
+		c.checkSchedule(t)
 		return t
 	}
 	interval := cmp.Or(c.text("deschedulingInterval"), "5m")
@@ -45,10 +46,23 @@ func (c *conversion) timingOfValues() timing {
 		return t
 	}
 	var exact bool
-	if t.schedule, exact = cronOf(d); !exact {
-		t.remark = fmt.Sprintf("deschedulingInterval: %s has no exact schedule, because Evenkeel starts at most one pass a minute, at a full minute.", interval)
+	if t.schedule, exact = cronOf(d); !exact && c.options.Schedule == "" {
+		c.note("strategies", Note{Field: "deschedulingInterval",
+			Text: interval + " does not divide an hour or a day evenly, so the schedule has the next longer interval, at most a day"})
 	}
 	return t
+}
+
+// checkSchedule checks the values schedule and timeZone of the chart.
+func (c *conversion) checkSchedule(t timing) {
+	zone, err := cron.LoadZone(t.timeZone)
+	if err != nil {
+		c.d.Errorf("timeZone", "%v", err)
+		zone = time.UTC
+	}
+	if _, err := cron.Parse(t.schedule, zone); err != nil {
+		c.d.Errorf("schedule", "%v", err)
+	}
 }
 
 // text returns a value of the chart as text, or "".
@@ -60,23 +74,32 @@ func (c *conversion) text(key string) string {
 	return s
 }
 
-// cronOf returns the schedule with an interval. exact is false if the interval has no such schedule.
+// evenMinutes and evenHours are the intervals that divide an hour or a day, so a cron expression can have them.
+var (
+	evenMinutes = []int{1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30}
+	evenHours   = []int{1, 2, 3, 4, 6, 8, 12}
+)
+
+// cronOf returns the schedule with an interval. exact is false if no schedule has it; then the next longer one counts,
+// up to a day.
 func cronOf(d time.Duration) (schedule string, exact bool) {
-	minutes := int(d.Round(time.Minute) / time.Minute)
-	exact = d > 0 && d%time.Minute == 0
-	minutes = max(minutes, 1)
-	const hour, day = 60, 24 * 60
-	switch {
-	case minutes == 1:
-		return "* * * * *", exact
-	case minutes < hour && hour%minutes == 0:
-		return fmt.Sprintf("*/%d * * * *", minutes), exact
-	case minutes == hour:
-		return "0 * * * *", exact
-	case minutes == day:
-		return "0 0 * * *", exact
-	case minutes < day && minutes%hour == 0 && day%minutes == 0:
-		return fmt.Sprintf("0 */%d * * *", minutes/hour), exact
+	for _, n := range evenMinutes {
+		if step := time.Duration(n) * time.Minute; d <= step {
+			return every(n) + " * * * *", d == step
+		}
 	}
-	return "@every " + config.Duration(time.Duration(minutes)*time.Minute).String(), exact
+	for _, n := range evenHours {
+		if step := time.Duration(n) * time.Hour; d <= step {
+			return "0 " + every(n) + " * * *", d == step
+		}
+	}
+	return "0 0 * * *", d == 24*time.Hour
+}
+
+// every returns the field of a cron expression that fires at every n-th value.
+func every(n int) string {
+	if n == 1 {
+		return "*"
+	}
+	return fmt.Sprintf("*/%d", n)
 }

@@ -117,37 +117,25 @@ func (a *lowNodeUtilizationArgs) convertRequests(s *strategy) {
 	a.addLevels(s, "requests", slices.Sorted(maps.Keys(a.TargetThresholds)))
 }
 
-// convertUsage converts thresholds for the usage from the metrics server. The number of pods is not
-// measured, so a second strategy compares it.
+// convertUsage converts thresholds for the usage from the metrics server. The number of pods needs no
+// measurement.
 func (a *lowNodeUtilizationArgs) convertUsage(s *strategy) {
 	a.checkLevels(s, false)
-	var measured []string
-	counted := false
-	for _, r := range slices.Sorted(maps.Keys(a.TargetThresholds)) {
+	basis := "requests"
+	resources := slices.Sorted(maps.Keys(a.TargetThresholds))
+	for _, r := range resources {
 		switch r {
 		case "cpu", "memory":
-			measured = append(measured, r)
+			basis = "load"
 		case "pods":
-			counted = true
 		default:
 			s.fail("targetThresholds."+r, "the metrics server measures only cpu and memory, so the descheduler fails with this, too")
 		}
 	}
-	if len(measured) > 0 {
+	if basis == "load" {
 		s.c.useSource(s, "metricsServer")
 	}
-	pods := s
-	if len(measured) > 0 && counted {
-		pods = s.sibling("Pods")
-		pods.note("targetThresholds.pods", "is the number of pods, which the metrics server does not measure; so it has a strategy of its own, "+
-			"and numberOfNodes, thresholds and limits count for each of the two")
-	}
-	if counted {
-		a.addLevels(pods, "requests", []string{"pods"})
-	}
-	if len(measured) > 0 {
-		a.addLevels(s, "load", measured)
-	}
+	a.addLevels(s, basis, resources)
 }
 
 // addLevels adds the arguments of NodeLoad for some of the resources.

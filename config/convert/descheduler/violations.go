@@ -34,8 +34,8 @@ func (a *nodeTaintsArgs) convert(s *strategy) {
 		s.fail("excludedTaints", "includedTaints is set, too, which the descheduler rejects (want one of them)")
 	}
 	s.argIf(a.IncludePreferNoSchedule, "preferNoSchedule", "true")
-	s.argIf(len(a.IncludedTaints) > 0, "include", flowList(a.IncludedTaints))
-	s.argIf(len(a.ExcludedTaints) > 0, "exclude", flowList(a.ExcludedTaints))
+	s.argIf(len(a.IncludedTaints) > 0, "include", flowList(unique(a.IncludedTaints)))
+	s.argIf(len(a.ExcludedTaints) > 0, "exclude", flowList(unique(a.ExcludedTaints)))
 	if len(a.IncludedTaints) == 0 {
 		s.note("includedTaints", "taints of cordons and of node conditions (node.kubernetes.io/...) do not count unless include names them; "+
 			"for the descheduler they count")
@@ -58,16 +58,12 @@ func (a *topologySpreadArgs) convert(s *strategy) {
 	} else if a.IncludeSoftConstraints != nil {
 		s.note("includeSoftConstraints", "no effect, because constraints is set")
 	}
-	var kept []string
 	for i, x := range constraints {
 		if x != doNotSchedule && x != scheduleAnyway {
 			s.fail(fmt.Sprintf("constraints[%d]", i), "%q is unknown (want %s or %s)", x, doNotSchedule, scheduleAnyway)
 		}
-		if !slices.Contains(kept, x) {
-			kept = append(kept, x)
-		}
 	}
-	s.arg("whenUnsatisfiable", flowList(kept))
+	s.arg("whenUnsatisfiable", flowList(unique(constraints)))
 	if a.TopologyBalanceNodeFit != nil {
 		s.note("topologyBalanceNodeFit", "no counterpart: a pod moves only if its replacement is predicted to land where the skew shrinks")
 	}
