@@ -163,10 +163,8 @@ func (c *goalSearch) triedMark(g int) int32 {
 	return c.round*int32(len(c.Options.Strategies)+1) + int32(c.strategyOfGoal[g]+1)
 }
 
-// attribute chooses the strategy for which a pod moves, and the goal that it improves most: of the
-// strategies whose goals the landing improves, and whose rules and limits allow the move. If the next
-// wave may have room for the move, the result is joinsLater. If no strategy allows it, the result is
-// the reason.
+// attribute chooses the strategy for which a pod moves, and the goal that it improves most: of the strategies whose
+// goals the landing improves, and whose rules and limits allow the move. The result is joinsLater if the wave is full.
 func (c *waveBuilder) attribute(m *Step) (joinResult, plan.Reason) {
 	if c.strategyOfGoal == nil {
 		return joined, plan.Reason{}
