@@ -88,17 +88,16 @@ func looserLimitWarnings(c *Config, path string, own *plan.StrategyLimits) []str
 	return out
 }
 
-// isLooser reports whether a limit permits more than another one. A number and a share cannot be compared.
+// isLooser reports whether a limit permits at least as much as another one for every number of pods, and more for some.
+// A limit above the number of pods permits all of them.
 func isLooser(own, global plan.CountLimit) bool {
-	isShare := func(n plan.CountLimit) bool { return strings.HasSuffix(n.String(), "%") }
-	const manyPods = 1_000_000 // the limit of each share differs from that of the next one
-	switch unlimited := plan.Unlimited(); {
-	case own == unlimited || global == unlimited:
-		return own == unlimited && global != unlimited
-	case isShare(own) != isShare(global):
-		return false
+	const manyPods = 1_000_000_000 // the limit of each share differs from that of the next one
+	for pods := range 1000 {       // a share is stricter than a number for few pods, if at all
+		if min(own.For(pods), pods) < min(global.For(pods), pods) {
+			return false
+		}
 	}
-	return own.For(manyPods) > global.For(manyPods)
+	return own.For(manyPods) > global.For(manyPods) && global.For(manyPods) > 0 // 0 has a warning of its own
 }
 
 // scopeWarnings report a scope of a strategy that contradicts the global one, or excludes what is excluded anyway.

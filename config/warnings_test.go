@@ -63,7 +63,10 @@ func TestStrategyRuleWarnings(t *testing.T) {
 		{"limits: {perNode: unlimited}\n", "limits: {perNode: 1000}", ""},
 		{"", "limits: {perOwner: 51%}", "strategies[0].limits.perOwner: 51% has no effect, because limits.perOwner: 50% also holds (want less, or leave the key out)"},
 		{"", "limits: {perOwner: 100}", ""}, // 50 % of a large workload are more
-		{"", "limits: {perPass: 100%}", ""},
+		{"", "limits: {perPass: 99%}", ""},  // less than 50 in a small cluster
+		{"", "limits: {perPass: 100%}", "strategies[0].limits.perPass: 100% has no effect, because limits.perPass: 50 also holds (want less, or leave the key out)"},
+		{"limits: {perNode: 1}\n", "limits: {perNode: 2%}", "strategies[0].limits.perNode: 2% has no effect, because limits.perNode: 1 also holds (want less, or leave the key out)"},
+		{"limits: {perPass: 0%}\n", "limits: {perPass: 1}", "limits.perPass: 0%: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true"},
 		{"limits: {perPass: 0}\n", "limits: {perPass: 1%}", "limits.perPass: 0: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true"},
 		{"", "limits: {perHour: {owner: 11, namespace: 100, cluster: 301}}", "strategies[0].limits.perHour.owner: 11 has no effect, because limits.perHour.owner: 10 also holds (want less, or leave the key out); " +
 			"strategies[0].limits.perHour.cluster: 301 has no effect, because limits.perHour.cluster: 300 also holds (want less, or leave the key out)"},

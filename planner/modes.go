@@ -56,8 +56,12 @@ func (p *Planner) propose(first *search.Search, goals []plan.Goal) (out []plan.P
 // automaticSearch returns a search for the automatic strategies.
 func automaticSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal,
 	now time.Time) *search.Search {
-	c := search.NewSearch(inMode(opts, plan.Automatic), s, st, goal.Number(s, GoalsFor(plan.Automatic, goals)), now)
-	if hasOtherModes(goals) {
+	automatic, others := goals, hasOtherModes(goals)
+	if others {
+		automatic = GoalsFor(plan.Automatic, goals)
+	}
+	c := search.NewSearch(inMode(opts, plan.Automatic), s, st, goal.Number(s, automatic), now)
+	if others {
 		c.Stated = goal.Number(s, goals)
 	}
 	return c

@@ -92,7 +92,7 @@ func rank(first bool) int {
 
 // Number sorts goals into a stable order and sets their excess. Number names the goals with excess g1, g2, and so on.
 func Number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
-	t := NewTracker(s, sortedByKey(s, goals))
+	t := newTracker(s, sortedByKey(s, goals), func(*plan.Goal) bool { return false }) // it follows no moves
 	t.number()
 	return t.Goals
 }

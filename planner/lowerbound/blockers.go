@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
@@ -131,10 +132,37 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 		return "" // causeWords describes the pressure hint, and virtual nodes
 	case p.reach.runsIfEmpty(id, others):
 		return "too large for any other " + place + " or its goals, even when every pod that may leave has left"
-	case p.reach.runsWithoutVolumes(id, others) && cluster.HasVolumeClaim(p.Snapshot.Pods[id].Object):
-		return "pinned by PersistentVolumes in " + here
+	case p.reach.runsWithoutVolumes(id, others):
+		if why := tooLarge(p, id, others); why != "" {
+			return why + " every other " + place + " that selectors, affinity and taints allow"
+		}
+		if cluster.HasVolumeClaim(p.Snapshot.Pods[id].Object) {
+			return "pinned by PersistentVolumes in " + here
+		}
 	}
 	return "kept from every other " + place + " by selectors, affinity, taints, cordons or features of nodes"
+}
+
+// tooLarge returns the beginning of a clause if the allocatable resources keep the pod from those of the nodes that its
+// spec allows, even if they are empty. Otherwise, it returns "".
+func tooLarge(p *proof, pod cluster.PodID, nodes []cluster.NodeID) string {
+	none, allowsPods := cluster.Resources{}, false
+	runs := filter.CanRunFunc(p.Snapshot.Pods[pod].Object)
+	fits := p.reach.anyOtherNode(pod, nodes, func(n cluster.NodeID) bool {
+		node := &p.Snapshot.Nodes[n]
+		if !runs(node) {
+			return false
+		}
+		allowsPods = allowsPods || node.AllowedPods > 0
+		return filter.Fits(node, &p.Snapshot.Pods[pod].Requests, &none, 0)
+	})
+	switch {
+	case fits:
+		return ""
+	case allowsPods:
+		return "larger than the allocatable resources of"
+	}
+	return "without a node, because allocatable pods is 0 on"
 }
 
 // onlyUnwanted reports whether the pod could run on one of these nodes if the node had no pressure

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/search/rejections"
 )
 
 // A node is emptied by one atomic step: either all of its pods leave, in waves of their own, or
@@ -63,7 +64,7 @@ func (e *emptyingSearch) emptyEach(goals []int, closed bool) (again []int) {
 			e.emptied[e.Goals.Goals[g].Strategy]++
 			continue
 		}
-		if stuck[g] = by; dependsOnLanding(by.reason.Code) {
+		if stuck[g] = by; rejections.DependsOnLanding(by.reason.Code) {
 			again = append(again, g)
 		}
 	}
@@ -73,11 +74,6 @@ func (e *emptyingSearch) emptyEach(goals []int, closed bool) (again []int) {
 		}
 	}
 	return again
-}
-
-// dependsOnLanding reports whether a pod stays because its replacement has no acceptable landing.
-func dependsOnLanding(code plan.Code) bool {
-	return code == plan.NoTargetFits || code == plan.WouldReturn || code == plan.UncertainLanding
 }
 
 // empty tries to empty the node of goal g, at first without hints.
@@ -185,7 +181,7 @@ func (e *emptyingSearch) movePods(g int, pods []cluster.PodID) stuckPod {
 			if later = append(later, pod); a == refused && first.pod == noPod {
 				first = stuckPod{pod, reason}
 			}
-			if a == refused && reason.Code != "" && !dependsOnLanding(reason.Code) {
+			if a == refused && reason.Code != "" && !rejections.DependsOnLanding(reason.Code) {
 				return stuckPod{pod, reason}
 			}
 		}

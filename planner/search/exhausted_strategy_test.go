@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
@@ -42,6 +43,30 @@ func TestExhaustedStrategyEndsTheSearch(t *testing.T) {
 		if *ofOne.predictions != *ofAll.predictions {
 			t.Errorf("limit %d: %d predictions with the limit of the strategy, %d with that of all", most, *ofOne.predictions,
 				*ofAll.predictions)
+		}
+	}
+}
+
+// TestMoveForAStrictStrategyWaitsForTheWave: the landing improves only the goal of a strategy that allows one pod of
+// the workload in flight. Another one is in flight, so the move waits. Without it, the move is for that strategy.
+func TestMoveForAStrictStrategyWaitsForTheWave(t *testing.T) {
+	goals := append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1)...)
+	goals[0].Strategy, goals[1].Strategy = "strict", "lax"
+	c := newSmallSearch(t, 2, []string{"n0 a 3", "n0 a 3"}, func(o *settings.Options) {
+		o.Strategies = []settings.StrategyInfo{{Name: "lax"}, {Name: "strict", Own: &settings.StrategyRules{MaxUnavailableWithoutPDB: new(1)}}}
+	}, goals...)
+	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+	var strict int
+	for g := range c.Goals.Goals {
+		if c.Goals.Goals[g].Strategy == "strict" {
+			strict = g
+		}
+	}
+	for inFlight, want := range []joinResult{joined, joinsLater} {
+		c.wave.Owner[c.Snapshot.Pods[1].Workload], c.wave.Total = inFlight, inFlight
+		m := Step{Pod: 1, Landing: Landing{To: 1, ImprovedGoals: []int{strict}}, goal: 1 - strict}
+		if got, why := c.attribute(&m); got != want || got == joined && m.goal != strict {
+			t.Errorf("%d in flight: result %d for goal %d (%+v), want %d", inFlight, got, m.goal, why, want)
 		}
 	}
 }

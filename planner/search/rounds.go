@@ -5,6 +5,8 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
 // unmetGoals lists the unmet goals that the search considers now, by priority.
@@ -35,17 +37,22 @@ func (c *goalSearch) repeatRounds() {
 }
 
 // moveForGoals moves pods for each goal, in the order of todo. Goals that wait for the next wave come first in the
-// next wave.
+// next wave. If the limits allow few more evictions, goals that have moves and wait come before goals without moves:
+// to meet some goals is better than to improve each by one move.
 func (c *goalSearch) moveForGoals(todo []int) {
 	for len(todo) > 0 {
 		var later []int
+		kept := limits.Kept{}
 		for i, g := range todo {
 			if c.wave.Full() {
 				later = append(later, todo[i:]...)
 				break
 			}
-			if c.moveForGoal(g) {
+			if c.leavesRoomForOthers(g, &kept) || c.moveForGoal(g) {
 				later = append(later, g)
+				if goal.HasMoves(c.Goals, g) {
+					kept.Add(c.StrategyOf(g), goal.MovesLeft(c.Goals, g, c.PodsOf(g)))
+				}
 			}
 		}
 		if todo = later; len(todo) > 0 {
@@ -56,6 +63,12 @@ func (c *goalSearch) moveForGoals(todo []int) {
 			}
 		}
 	}
+}
+
+// leavesRoomForOthers reports whether goal g has no moves and needs several, and the limits allow no more evictions
+// than other goals keep. A goal that one move meets is worth the eviction as much as the last move of another goal.
+func (c *goalSearch) leavesRoomForOthers(g int, kept *limits.Kept) bool {
+	return kept.LeaveNone(c.Limits, c.StrategyOf(g)) && !goal.HasMoves(c.Goals, g) && goal.MovesLeft(c.Goals, g, c.PodsOf(g)) > 1
 }
 
 // moveForGoal moves pods for goal g until g is met or no candidate joins. The result is true if g waits for the next

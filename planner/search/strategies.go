@@ -23,7 +23,7 @@ func addStrategies(c *pass) {
 			return history.CountLastHourFor(c.PlannerState, name, c.Now)
 		})
 	}
-	c.Goals.SelectsNodes = nodeSelection(c.Options)
+	c.Goals.SelectsNodes = c.Options.SelectsNodes()
 	if !c.Options.HasRulesForMoves() {
 		return
 	}
@@ -37,20 +37,6 @@ func addStrategies(c *pass) {
 		_, barred := eligible.BarredFor(strategyOf[g], pod)
 		return barred
 	}
-}
-
-// nodeSelection returns a function that reports whether a strategy has a nodeSelector of its own, or nil if none has.
-func nodeSelection(o *settings.Options) func(strategy string) bool {
-	var names []string
-	for i := range o.Strategies {
-		if own := o.Strategies[i].Own; own != nil && own.NodeSelector != nil {
-			names = append(names, o.Strategies[i].Name)
-		}
-	}
-	if names == nil {
-		return nil
-	}
-	return func(strategy string) bool { return slices.Contains(names, strategy) }
 }
 
 // StrategyOfPod returns the index of the strategy that SetStrategy set last for the pod, or otherwise.
@@ -177,38 +163,48 @@ func (c *goalSearch) triedMark(g int) int32 {
 	return c.round*int32(len(c.Options.Strategies)+1) + int32(c.strategyOfGoal[g]+1)
 }
 
-// attribute chooses the strategy for which a pod moves, and the goal that it improves most: of the
-// strategies whose goals the landing improves, and whose rules and limits allow the move. If there
-// is none, the result is the reason and false.
-func (c *waveBuilder) attribute(m *Step) (plan.Reason, bool) {
+// attribute chooses the strategy for which a pod moves, and the goal that it improves most: of the strategies whose
+// goals the landing improves, and whose rules and limits allow the move. The result is joinsLater if the wave is full.
+func (c *waveBuilder) attribute(m *Step) (joinResult, plan.Reason) {
 	if c.strategyOfGoal == nil {
-		return plan.Reason{}, true
+		return joined, plan.Reason{}
 	}
-	allowed := slices.DeleteFunc(slices.Clone(m.Landing.ImprovedGoals), func(g int) bool {
-		return !c.strategyAllows(c.strategyOfGoal[g], m)
-	})
+	allowed := slices.DeleteFunc(slices.Clone(m.Landing.ImprovedGoals), func(g int) bool { return !c.strategyAllows(c.strategyOfGoal[g], m) })
 	if len(allowed) == 0 {
-		for _, g := range m.Landing.ImprovedGoals {
-			if reason, no := c.Limits.RefuseFor(c.strategyOfGoal[g], m.Pod); no {
-				return reason, false
-			}
-		}
-		return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
-			"strategy %s: its replacement most likely lands on %s, where it improves only goals of strategies whose rules forbid the move",
-			c.allGoals[m.goal].Strategy, c.NodeName(m.Landing.To))}, false
+		return refused, c.noStrategyReason(m)
+	}
+	allowed = slices.DeleteFunc(allowed, func(g int) bool { return !c.wave.CanAdd(c.Eligibility, m.Pod, c.strategyOfGoal[g]) })
+	switch {
+	case len(allowed) == 0 && c.wave.Total > 0:
+		return joinsLater, plan.Reason{}
+	case len(allowed) == 0:
+		return refused, c.noRoomReason(m.Pod)
 	}
 	m.goal = c.Goals.MostImproved(m.Pod, m.From, allowed)
 	m.Strategy = c.strategyOfGoal[m.goal]
 	c.SetStrategy(m.Pod, m.Strategy)
-	return plan.Reason{}, true
+	return joined, plan.Reason{}
 }
 
+// noStrategyReason returns the reason if no strategy whose goals the landing improves allows the move.
+func (c *waveBuilder) noStrategyReason(m *Step) plan.Reason {
+	for _, g := range m.Landing.ImprovedGoals {
+		if reason, no := c.Limits.RefuseFor(c.strategyOfGoal[g], m.Pod); no {
+			return reason
+		}
+	}
+	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
+		"strategy %s: its replacement most likely lands on %s, where it improves only goals of strategies whose rules forbid the move",
+		c.allGoals[m.goal].Strategy, c.NodeName(m.Landing.To))}
+}
+
+// strategyAllows reports whether the rules and limits of the strategy allow the move, in this wave or a later one.
 func (c *waveBuilder) strategyAllows(strategy int, m *Step) bool {
 	if _, no := c.Limits.RefuseFor(strategy, m.Pod); no {
 		return false
 	}
 	own := c.Options.RulesOf(strategy)
-	return own == nil || m.Landing.sureness() >= own.MinConfidence && c.wave.CanAdd(c.Eligibility, m.Pod, strategy)
+	return own == nil || m.Landing.sureness() >= own.MinConfidence
 }
 
 // GoalsOfStrategy returns those of the goals that belong to the strategy, or all if no strategy has rules of its own.

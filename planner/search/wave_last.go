@@ -139,7 +139,7 @@ func (c *waveBuilder) rejoin(m Step) {
 		if m.Landing.ImprovedGoals = c.Goals.ImprovedGoals(m.Pod, m.From, m.Landing.To); m.Landing.WithoutPlace {
 			m.Landing.ImprovedGoals = metByLeaving(c.State, m.Pod)
 		}
-		if _, ok := c.attribute(&m); !ok {
+		if a, _ := c.attribute(&m); a != joined {
 			return
 		}
 		c.recordImproved(&m)

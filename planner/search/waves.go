@@ -48,8 +48,8 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	if c.scope < anyGoal && !c.Goals.InStatedOrder(g) && !c.Goals.ImprovesAll(pod, m.From, l.To) {
 		return refused, plan.Reason{} // a later scope may accept it
 	}
-	if reason, ok := c.attribute(&m); !ok {
-		return refused, reason
+	if a, reason := c.attribute(&m); a != joined {
+		return a, reason
 	}
 	if !w.KeepsPlaces(pod, false) {
 		return joinsLater, plan.Reason{}

@@ -206,8 +206,11 @@ func (c *waveBuilder) joinWithoutPlace(pod cluster.PodID, g int) (joinResult, pl
 		return refused, reason
 	}
 	m := Step{Pod: pod, From: c.NodeOf(pod), Landing: l, goal: g, Strategy: strategy}
-	if reason, ok := c.attribute(&m); !ok {
+	switch a, reason := c.attribute(&m); a {
+	case refused:
 		return refused, reason
+	case joinsLater:
+		return joinsLater, plan.Reason{Code: plan.WaitsForNextPass, Message: noRoomInLastWave}
 	}
 	c.recordBenefit(&m)
 	c.Apply(m)
@@ -216,6 +219,8 @@ func (c *waveBuilder) joinWithoutPlace(pod cluster.PodID, g int) (joinResult, pl
 	c.recordMove(m)
 	return joined, plan.Reason{}
 }
+
+const noRoomInLastWave = "no place is predicted for its replacement, and the last wave of the plan has no room for it (evictor.inFlight)"
 
 // waitsForNextPass returns why a pod without a predicted place cannot join the wave, or "". The
 // replacements of a wave must not trip the breaker by staying Pending.
@@ -226,7 +231,7 @@ func (c *waveBuilder) waitsForNextPass(pod cluster.PodID, strategy int) string {
 		return fmt.Sprintf("no place is predicted for its replacement, and a pass leaves at most %s without a place (evictor.breaker.maxPendingPods)",
 			plural.Count(most, "pod"))
 	case !w.CanAdd(c.Eligibility, pod, strategy):
-		return "no place is predicted for its replacement, and the last wave of the plan has no room for it (evictor.inFlight)"
+		return noRoomInLastWave
 	case w.SharesGoal(pod), !w.Independent(pod):
 		return "no place is predicted for its replacement, and another pod of its group leaves in this pass"
 	}

@@ -68,3 +68,17 @@ func (o *Options) RulesOf(strategy int) *StrategyRules {
 	}
 	return o.Strategies[strategy].Own
 }
+
+// SelectsNodes returns a function that reports whether a strategy has a nodeSelector of its own, or nil if none has.
+func (o *Options) SelectsNodes() func(strategy string) bool {
+	var names []string
+	for i := range o.Strategies {
+		if own := o.Strategies[i].Own; own != nil && own.NodeSelector != nil {
+			names = append(names, o.Strategies[i].Name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return func(strategy string) bool { return slices.Contains(names, strategy) }
+}

@@ -97,3 +97,8 @@ func (r *Set) List(s *cluster.Snapshot, perCode int) plan.Rejections {
 	slices.SortStableFunc(out.Samples, func(a, b plan.Rejection) int { return strings.Compare(string(a.Reason.Code), string(b.Reason.Code)) })
 	return out
 }
+
+// DependsOnLanding reports whether a pod stays because its replacement has no acceptable landing.
+func DependsOnLanding(code plan.Code) bool {
+	return code == plan.NoTargetFits || code == plan.WouldReturn || code == plan.UncertainLanding
+}
