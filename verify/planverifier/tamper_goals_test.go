@@ -72,7 +72,7 @@ var goalTampers = []struct {
 	{"a pod that returns to a node that its affinity does not allow", goalverifier.ServesNoGoal, returnMove("affine")},
 	{"a pod that returns to a node with a taint", goalverifier.ServesNoGoal, returnMove("tainted")},
 	{"an equal pod that returns", goalverifier.ServesNoGoal, returnMove("copies")},
-	{"an equal pod that lands out of scope", goalverifier.ServesNoGoal, landUncounted("copies")},
+	{"an equal pod that lands on a node that does not count", goalverifier.ServesNoGoal, landUncounted("copies")},
 	{"a pod that lands on a node that its constraint does not count", goalverifier.ServesNoGoal, landUncounted("constraints")},
 	{"a pod that moves to a node that it does not prefer", goalverifier.ServesNoGoal, func(m *modeCase) (string, bool) {
 		for i := range m.plan.Moves {
@@ -233,7 +233,8 @@ func landUncounted(strategy string) func(m *modeCase) (string, bool) {
 func uncountedNode(s *cluster.Snapshot, goals []plan.Goal, pod cluster.PodID) string {
 	for n := range s.Nodes {
 		if !slices.ContainsFunc(goals, func(g plan.Goal) bool {
-			return slices.Contains(g.Pods, pod) && (g.NotCounted == nil || !g.NotCounted[n])
+			value, _ := s.Nodes[n].Label(g.TopologyKey)
+			return slices.Contains(g.Pods, pod) && (g.NotCounted == nil || !g.NotCounted[n]) && slices.Contains(g.Domains, value)
 		}) {
 			return s.Nodes[n].Name
 		}
