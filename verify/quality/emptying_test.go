@@ -183,7 +183,9 @@ func (o *emptyingSearch) canBeEmptied(x *goalState) bool {
 func (o *emptyingSearch) landing(pod cluster.PodID, of plan.Goal) (podMove, bool) {
 	from := o.model.NodeOf(pod)
 	pr := o.model.Predict(pod)
-	good := func(n cluster.NodeID) bool { return n != from && o.s.Nodes[n].Ready && (of.Targets == nil || of.Targets[n]) && o.harmsNoGoal(pod, from, n) }
+	good := func(n cluster.NodeID) bool {
+		return n != from && o.s.Nodes[n].Ready && (of.Targets == nil || of.Targets[n]) && o.harmsNoGoal(pod, from, n)
+	}
 	if pr.UnsupportedReason != "" || plan.Round(pr.Prob(good)) < o.opts.MinConfidence {
 		return podMove{}, false
 	}
