@@ -43,6 +43,9 @@ func (a *podLifeTimeArgs) convert(s *strategy) {
 	if n := a.MaxPodLifeTimeSeconds; n != nil {
 		s.c.checkNotNegative(s.path+".maxPodLifeTimeSeconds", *n)
 		s.arg("maxAge", seconds(max(*n, 1)))
+	} else {
+		s.note("maxPodLifeTimeSeconds", "is missing, so pods younger than minAge stay (10m, unless they have ended); the descheduler "+
+			"evicts such pods at once, also those that only start slowly")
 	}
 	s.states(a.States, podfilter.States())
 	s.conditions(a.Conditions)
