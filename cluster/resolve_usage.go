@@ -29,6 +29,7 @@ func (s *Snapshot) resolveUsage(u *Usage) *ResolvedUsage {
 			r.shareRatios(c)
 		}
 		r.assumeUnmeasuredPods(c, name)
+		c.measuresPods = slices.ContainsFunc(c.quality, func(q UsageQuality) bool { return q >= Estimated })
 	}
 	return r.resolved
 }
@@ -69,7 +70,7 @@ func (r *usageResolver) resourceUsage(name string) *resourceUse {
 	if c == nil {
 		nodes := func() []int64 { return make([]int64, len(r.snapshot.Nodes)) }
 		c = &resourceUse{nodes(), nodes(), nodes(), nodes(), nodes(), nodes(), make([]UsageQuality, len(r.snapshot.Pods)),
-			make([]int64, len(r.snapshot.Pods)), nil}
+			make([]int64, len(r.snapshot.Pods)), nil, false}
 		for i := range c.used {
 			c.used[i], c.newest[i] = unknownAmount, unknownAmount
 		}

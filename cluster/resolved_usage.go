@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"slices"
 	"time"
 )
 
@@ -65,6 +64,8 @@ type resourceUse struct {
 	podUsed                           []int64 // by pod: measured, estimated or assumed usage
 	// podFrees is by pod what its leaving certainly frees on its node. Nil means podUsed.
 	podFrees []int64
+	// measuresPods is true if the resource of any pod was measured or estimated.
+	measuresPods bool
 }
 
 const unknownAmount = int64(-1)
@@ -145,7 +146,7 @@ func (r *ResolvedUsage) PodFrees(p PodID, resource string) int64 {
 // MeasuresPods reports whether the source measured the resource of any pod.
 func (r *ResolvedUsage) MeasuresPods(resource string) bool {
 	u := r.resource(resource)
-	return u != nil && slices.ContainsFunc(u.quality, func(q UsageQuality) bool { return q >= Estimated })
+	return u != nil && u.measuresPods
 }
 
 // PodUsed returns a pod's usage of a resource, and how reliable the value is.

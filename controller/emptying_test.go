@@ -108,12 +108,15 @@ func TestNodeWithAPodThatStays(t *testing.T) {
 // one that a pass makes, and that no plan leaves hints without steering or for a strategy that keeps
 // no node empty.
 func TestApprovedPlansKeepNodesEmpty(t *testing.T) {
-	for name, want := range map[string]string{"pass": "n1 n2", "approved": "n1 n2", "no steering": "", "not kept": "", "dry run": ""} {
+	for name, want := range map[string]string{"pass": "n1 n2", "approved": "n1 n2", "no steering": "", "not kept": "", "dry run": "", "n1 was deleted": "n2"} {
 		writer := &fakeHintWriter{on: map[string]hints.Hint{}}
 		c, _, p := newEmptyingController(t, plan.Evicted, "", writer)
 		var err error
 		switch name {
 		case "pass":
+			_, err = c.RunOnce(t.Context(), nil)
+		case "n1 was deleted":
+			writer.missing = "n1"
 			_, err = c.RunOnce(t.Context(), nil)
 		case "dry run":
 			c.Mode = plan.DryRun

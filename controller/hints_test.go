@@ -32,10 +32,15 @@ type fakeHintWriter struct {
 	given     []time.Duration
 	// takeFails is the error of every removal. The hints stay on their nodes.
 	takeFails error
+	// missing is a node that does not exist. As with the real writer, nodes after it in a list get no hint.
+	missing string
 }
 
 func (b *fakeHintWriter) Put(_ context.Context, list []hints.Hint) error {
 	for _, h := range list {
+		if h.Node == b.missing {
+			return apierrors.NewNotFound(schema.GroupResource{Resource: "nodes"}, h.Node)
+		}
 		b.on[h.Node] = h
 		b.log = append(b.log, "put "+h.Node)
 	}

@@ -2,8 +2,11 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
@@ -60,8 +63,8 @@ func (p emptyNodeHints) put(ctx context.Context) {
 		return
 	}
 	p.log.Info("keeping new pods away from emptied nodes", "nodes", len(list))
-	if err := p.write(ctx, list); err != nil {
-		p.log.Warn("emptied nodes got no hint, so new pods may land there", "error", err)
+	if _, err := p.write(ctx, list); err != nil {
+		p.log.Warn("some emptied nodes got no hint, so new pods may land there", "error", err)
 	}
 }
 
@@ -86,8 +89,9 @@ func wasEmptied(r *plan.RunReport, g *plan.Goal) bool {
 }
 
 // renew renews each hint that keeps an empty node empty, once half of its lifetime is over, as long as a strategy
-// wants the node to stay empty. Any live pass does so, whether the strategy is due or not. It returns the nodes.
-func (p emptyNodeHints) renew(ctx context.Context, s *cluster.Snapshot) (nodes []string) {
+// wants the node to stay empty. Any live pass does so, whether the strategy is due or not. It returns the nodes
+// whose hints it has renewed.
+func (p emptyNodeHints) renew(ctx context.Context, s *cluster.Snapshot) []string {
 	if !p.allowed() {
 		return nil
 	}
@@ -110,15 +114,16 @@ func (p emptyNodeHints) renew(ctx context.Context, s *cluster.Snapshot) (nodes [
 	for _, h := range kept {
 		if d := longest[h.Node]; d > 0 && h.Expires.Before(now.Add(d/2)) {
 			h.Expires = now.Add(d)
-			list, nodes = append(list, h), append(nodes, h.Node)
+			list = append(list, h)
 		}
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	p.log.Info("renewing the hints on empty nodes", "nodes", nodes)
-	if err := p.write(ctx, list); err != nil {
-		p.log.Warn("hints on empty nodes were not renewed; the next pass tries again", "error", err)
+	nodes, err := p.write(ctx, list)
+	p.log.Info("renewed the hints on empty nodes", "nodes", nodes)
+	if err != nil {
+		p.log.Warn("some hints on empty nodes were not renewed; the next pass tries again", "error", err)
 	}
 	return nodes
 }
@@ -136,9 +141,23 @@ func (p emptyNodeHints) existing(s *cluster.Snapshot) (list []hints.Hint) {
 	return list
 }
 
-// write writes hints within hintWriteTimeout.
-func (p emptyNodeHints) write(ctx context.Context, list []hints.Hint) error {
+// write writes hints within hintWriteTimeout, and returns the nodes that have them. A node that cannot be written does not
+// stop the others. A node that does not exist needs no hint.
+func (p emptyNodeHints) write(ctx context.Context, list []hints.Hint) (nodes []string, err error) {
 	call, cancel := context.WithTimeout(ctx, hintWriteTimeout)
 	defer cancel()
-	return p.HintWriter.Put(call, list)
+	all := p.HintWriter.Put(call, list) // writes concurrently, and stops at the first error
+	for _, h := range list {
+		one := all
+		if all != nil {
+			one = p.HintWriter.Put(call, []hints.Hint{h})
+		}
+		switch {
+		case one == nil:
+			nodes = append(nodes, h.Node)
+		case !apierrors.IsNotFound(one):
+			err = errors.Join(err, one)
+		}
+	}
+	return nodes, err
 }

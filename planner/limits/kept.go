@@ -18,10 +18,18 @@ func (k *Kept) Add(strategy, evictions int) {
 
 // LeaveNone reports whether the limits allow no more evictions for the strategy than are kept.
 func (k *Kept) LeaveNone(c *Counter, strategy int) bool {
-	left := func(c *Counter) int { return min(c.PerPass().Left(), c.HourlyOfCluster().Left()) }
 	if k.all == 0 {
 		return false
 	}
 	own, kept := c.OfStrategy(strategy), k.byStrategy[strategy]
 	return left(c) <= k.all || kept > 0 && own != nil && left(own) <= kept
 }
+
+// Allow reports whether the limits of the pass, of the hour and of the strategy allow this many evictions.
+func Allow(c *Counter, strategy, evictions int) bool {
+	own := c.OfStrategy(strategy)
+	return evictions <= left(c) && (own == nil || evictions <= left(own))
+}
+
+// left returns the evictions that the limits of the pass and of the hour still allow.
+func left(c *Counter) int { return min(c.PerPass().Left(), c.HourlyOfCluster().Left()) }

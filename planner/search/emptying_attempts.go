@@ -44,7 +44,10 @@ func (e *emptyingSearch) emptyAll(goals []int, closed bool) {
 // tryOtherOrders repeats the search from the state before, in other orders, while nodes stay and the predictions allow
 // as many as the first attempt needed. It keeps the best attempt.
 func (e *emptyingSearch) tryOtherOrders(goals, open []int, before attemptResult, cost int) {
-	stay := slices.DeleteFunc(slices.Clone(open), func(g int) bool { return e.Goals.Excess(g) == 0 })
+	stay := slices.DeleteFunc(slices.Clone(open), func(g int) bool {
+		of := &e.Goals.Goals[g]
+		return e.Goals.Excess(g) == 0 || of.MaxNodes > 0 && e.emptied[of.Strategy] >= of.MaxNodes // no order empties more
+	})
 	if len(stay) == 0 {
 		return
 	}

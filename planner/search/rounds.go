@@ -38,7 +38,8 @@ func (c *goalSearch) repeatRounds() {
 
 // moveForGoals moves pods for each goal, in the order of todo. Goals that wait for the next wave come first in the
 // next wave. If the limits allow few more evictions, goals that have moves and wait come before goals without moves:
-// to meet some goals is better than to improve each by one move.
+// to meet some goals is better than to improve each by one move. A goal that needs more evictions than the limits allow
+// keeps none.
 func (c *goalSearch) moveForGoals(todo []int) {
 	for len(todo) > 0 {
 		var later []int
@@ -50,8 +51,8 @@ func (c *goalSearch) moveForGoals(todo []int) {
 			}
 			if c.leavesRoomForOthers(g, &kept) || c.moveForGoal(g) {
 				later = append(later, g)
-				if goal.HasMoves(c.Goals, g) {
-					kept.Add(c.StrategyOf(g), goal.MovesLeft(c.Goals, g, c.PodsOf(g)))
+				if n := goal.MovesLeft(c.Goals, g, c.PodsOf(g)); goal.HasMoves(c.Goals, g) && limits.Allow(c.Limits, c.StrategyOf(g), n) {
+					kept.Add(c.StrategyOf(g), n)
 				}
 			}
 		}

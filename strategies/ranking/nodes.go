@@ -20,12 +20,12 @@ type Nodes struct {
 	// inScope and virtual are by node.
 	inScope, virtual []bool
 	groups           map[string]*Groups
-	lists            [][]int64 // different lists of ranks
+	lists            map[uint64][][]int64 // different lists of ranks, by their hash
 }
 
 // NewNodes returns the nodes of a snapshot.
 func NewNodes(s *cluster.Snapshot, scope cluster.Scope) *Nodes {
-	n := &Nodes{s, scope, make([]*cluster.Node, len(s.Nodes)), make([]bool, len(s.Nodes)), make([]bool, len(s.Nodes)), map[string]*Groups{}, nil}
+	n := &Nodes{s, scope, make([]*cluster.Node, len(s.Nodes)), make([]bool, len(s.Nodes)), make([]bool, len(s.Nodes)), map[string]*Groups{}, map[uint64][][]int64{}}
 	for i := range s.Nodes {
 		n.List[i] = &s.Nodes[i]
 		if o := scope.Hints.Without(s.Nodes[i].Object); o != s.Nodes[i].Object {

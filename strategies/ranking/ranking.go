@@ -5,6 +5,8 @@
 package ranking
 
 import (
+	"encoding/binary"
+	"hash/fnv"
 	"maps"
 	"slices"
 
@@ -52,13 +54,23 @@ func (n *Nodes) New(p *corev1.Pod, ranks []int64) *Ranking {
 
 // shared returns an earlier list with the same ranks, or this one.
 func (n *Nodes) shared(ranks []int64) []int64 {
-	for _, list := range n.lists {
+	key := hash(ranks)
+	for _, list := range n.lists[key] {
 		if slices.Equal(list, ranks) {
 			return list
 		}
 	}
-	n.lists = append(n.lists, ranks)
+	n.lists[key] = append(n.lists[key], ranks)
 	return ranks
+}
+
+// hash returns the FNV-1a hash of the ranks.
+func hash(ranks []int64) uint64 {
+	h, buf := fnv.New64a(), make([]byte, 0, 8)
+	for _, r := range ranks {
+		_, _ = h.Write(binary.LittleEndian.AppendUint64(buf[:0], uint64(r)))
+	}
+	return h.Sum64()
 }
 
 // bestToRunOn returns the highest rank of a node on which the pods can run. It returns false if there is none.
