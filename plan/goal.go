@@ -86,6 +86,8 @@ type Goal struct {
 	Wait Reason `json:"-"`
 	// Amounts are the amounts that NodeBelow counts. Nil means the requests of all pods.
 	Amounts *cluster.Amounts `json:"-"`
+	// EveryNode marks a NodeBelow of a strategy that limits every node, also those out of scope or excluded.
+	EveryNode bool `json:"-"`
 	// Node is the subject of NodeBelow and NodeEmpty.
 	Node cluster.NodeID `json:"-"`
 	// Pods is the group of SkewAtMost and CountAtMost without terminal pods, the pods of the

@@ -37,17 +37,16 @@ func (t *Tracker) addRoomOutsideGoals(b *NodeMeasure, g *plan.Goal) {
 }
 
 // removeNodesWithGoals gives Unbounded to the nodes with a goal that counts the same, of any strategy: Headroom limits
-// these nodes.
+// these nodes. A strategy that limits every node decides nothing about the nodes that the others leave out.
 func removeNodesWithGoals(t *Tracker) {
-	for _, h := range t.Headroom {
+	for i := range t.Goals {
+		b, is := t.Measures[i].(*NodeMeasure)
+		if !is || t.Goals[i].EveryNode {
+			continue
+		}
 		for amounts, x := range t.roomOutsideGoals {
-			if !countsSame(amounts.Measure, h.Amounts.Measure) {
-				continue
-			}
-			for n := range x.byNode {
-				if h.ByNode[n] != Unbounded {
-					x.byNode[n] = Unbounded
-				}
+			if amounts == b.Amounts || countsSame(amounts.Measure, b.Amounts.Measure) {
+				x.byNode[b.Node] = Unbounded
 			}
 		}
 	}

@@ -238,7 +238,7 @@ func (c *Strategy) targets(s *cluster.Snapshot, amounts map[string]*cluster.Amou
 				continue
 			}
 			g := c.goal(plan.NodeBelow, &s.Nodes[i])
-			g.Resource, g.Limit, g.Amounts, g.Constraint = r, c.args.Target[r], amounts[r], true
+			g.Resource, g.Limit, g.Amounts, g.Constraint, g.EveryNode = r, c.args.Target[r], amounts[r], true, true
 			goals = append(goals, g)
 		}
 	}

@@ -70,8 +70,8 @@ func (r *verifier) checkTargets(m plan.Move, before, after map[string]string, mo
 	for _, t := range r.rules.Targets {
 		own := r.rules.rulesOf(t.Strategy)
 		n := r.nodes[m.To]
-		_, excluded := n.Annotations["evenkeel.io/exclude"] // such a node has no goal, so it limits only moves for the strategy alone
-		if !r.rules.constrains(t.Strategy, mode) || own.Soft && withFirm || excluded && !r.servesOnly(m, t.Strategy) ||
+		_, excluded := n.Annotations["evenkeel.io/exclude"] // such a node has no goal, so it limits only moves for the strategy
+		if !r.rules.constrains(t.Strategy, mode) || own.Soft && withFirm || excluded && m.Strategy != t.Strategy ||
 			own.NodeSelector != nil && !own.NodeSelector.Matches(labels.Set(n.Labels)) {
 			continue
 		}
@@ -86,11 +86,6 @@ func (r *verifier) checkTargets(m plan.Move, before, after map[string]string, mo
 				m.To, is, t.Resource, was, t.Strategy, most)
 		}
 	}
-}
-
-// servesOnly reports whether all goals of the move are goals of the strategy.
-func (r *verifier) servesOnly(m plan.Move, strategy string) bool {
-	return m.Strategy == strategy && !slices.ContainsFunc(m.Goals, func(id string) bool { return r.strategyOf[id] != strategy })
 }
 
 // requestedOn sums the requests on a node in thousandths of the unit, for pods at these places.

@@ -155,7 +155,6 @@ type verifier struct {
 	nodes      map[string]*corev1.Node
 	pods       map[string]*corev1.Pod // by namespace/name
 	owners     owners
-	strategyOf map[string]string // by goal ID, of the part that is checked
 	violations []planverifier.Violation
 }
 
@@ -181,7 +180,6 @@ func (r *verifier) checkPart(p plan.Plan, first []plan.Move, mode string) {
 			}
 		}
 	}
-	r.strategyOf = strategy
 	r.checkGoals(p.Moves, first, mode)
 	rules := goalverifier.Rules{Plan: r.rules.Plan, Strategies: r.rules.Goals, Listed: map[string]bool{}, Ignored: map[string]bool{}}
 	for name := range r.rules.Goals {
