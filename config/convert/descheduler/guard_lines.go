@@ -68,8 +68,8 @@ func (w writer) minPodAgeRemark() string {
 	})
 }
 
-// looseRemark returns a comment about a global guard that is loose, because the policy or some of its profiles do not set
-// it. ofProfile returns the value of a profile, or "" if the profile does not set the guard.
+// looseRemark returns a comment about a global guard that is loose, because the policy or some of
+// its profiles do not set it. ofProfile returns the value of a profile, or "" if it sets none.
 func (w writer) looseRemark(key, recommended, global string, ofProfile func(guardSet) string) string {
 	var without, with []string
 	for _, p := range w.profiles {
