@@ -65,6 +65,9 @@ func load(name string, data []byte, c *Config) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := otherFormat(name, root); err != nil {
+		return nil, err
+	}
 	d := strict.New(name, decodeOptions)
 	d.Decode(root, c)
 	check(c, d)

@@ -65,7 +65,15 @@ func TestWholeFileMistakes(t *testing.T) {
 		"aliases":       {minimalConfig + "limits: &l {perPass: 1}\nwindows: *l\n", "config.yaml:4: aliases are not supported"},
 		"wrong version": {"apiVersion: v1\nkind: RebalanceConfig\n", "config.yaml:1: apiVersion: want evenkeel.io/v1alpha1"},
 		"no kind":       {"apiVersion: evenkeel.io/v1alpha1\n", "kind: want RebalanceConfig"},
-		"too large":     {minimalConfig + strings.Repeat("# padding\n", 200000), "larger than"},
+		"a policy": {"profiles: []\nkind: DeschedulerPolicy\n",
+			"config.yaml: this is a DeschedulerPolicy; `evenkeel config convert` converts it"},
+		"a policy without kind": {"apiVersion: descheduler/v1alpha2\n", "this is a DeschedulerPolicy"},
+		"values of the descheduler": {"kind: CronJob\ndeschedulerPolicy: {}\n",
+			"contains values of the descheduler's chart (key deschedulerPolicy); `evenkeel config convert` converts them"},
+		"values of the chart": {"kind: Deployment\nconfig: {dryRun: true}\n",
+			"contains values of a chart (key config); want a config.yaml, which is the part below config"},
+		"an unknown key config": {minimalConfig + "config: {}\n", "config.yaml:3: config: unknown key"},
+		"too large":             {minimalConfig + strings.Repeat("# padding\n", 200000), "larger than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := config.Load("config.yaml", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -104,6 +104,9 @@ func (t comparisonTable) writePlugins(c plan.Comparison) {
 		g.addRow(row...)
 	}
 	t.addSection("Violations by plugin", g, maxLines)
+	if sumOf(c).Found > 0 {
+		t.addLine("  FOUND also counts pods that the DefaultEvictor of the policy protects, because its guards do not count here.")
+	}
 }
 
 func (t comparisonTable) writeViolations(c plan.Comparison) {

@@ -100,14 +100,28 @@ func (f *convertFlags) convertPolicy(cmd *cobra.Command, name string, data []byt
 	if err != nil {
 		return "", err
 	}
-	if n := len(r.Notes); n > 0 {
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s without an exact counterpart; the comments describe %s\n",
-			plural.Count(n, "setting"), plural.Choose(n, "it", "them"))
-	}
 	if f.output == outputValues {
+		writeNoteCount(cmd.ErrOrStderr(), len(r.Notes)+len(r.ChartNotes), 0)
 		return r.Values, nil
 	}
+	writeNoteCount(cmd.ErrOrStderr(), len(r.Notes), len(r.ChartNotes))
 	return r.Config, nil
+}
+
+// writeNoteCount writes how many settings the printed comments describe, and how many only those in values do.
+func writeNoteCount(out io.Writer, printed, onlyInValues int) {
+	if printed > 0 {
+		fmt.Fprintf(out, "evenkeel: %s without an exact counterpart; the comments describe %s\n",
+			plural.Count(printed, "setting"), plural.Choose(printed, "it", "them"))
+	}
+	them := plural.Choose(onlyInValues, "it", "them")
+	switch n := onlyInValues; {
+	case n == 0:
+	case printed == 0:
+		fmt.Fprintf(out, "evenkeel: %s of the chart without an exact counterpart; -o values shows %s\n", plural.Count(n, "value"), them)
+	default:
+		fmt.Fprintf(out, "evenkeel: %d more %s about the chart; -o values shows %s\n", n, plural.Choose(n, "is", "are"), them)
+	}
 }
 
 // convertRules converts dynamicScheduler's rule.yaml.

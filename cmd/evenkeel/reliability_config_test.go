@@ -75,7 +75,7 @@ func wholeConfigRows() []badInput {
 		{input: "more than a mebibyte", stdin: configHead + strings.Repeat("# padding\n", 200000), want: "evenkeel: config.yaml: larger than 1048576 bytes"},
 		{input: "another apiVersion", stdin: "apiVersion: evenkeel.io/v2\nkind: RebalanceConfig\n", want: "evenkeel: config.yaml:1: apiVersion: want evenkeel.io/v1alpha1"},
 		{input: "another kind", stdin: "apiVersion: evenkeel.io/v1alpha1\nkind: Plan\n", want: "evenkeel: config.yaml:2: kind: want RebalanceConfig"},
-		{input: "a descheduler policy", stdin: "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\nprofiles: []\n", want: "evenkeel: config.yaml:1: apiVersion: want evenkeel.io/v1alpha1\nconfig.yaml:2: kind: want RebalanceConfig\nconfig.yaml:3: profiles: unknown key"},
+		{input: "a descheduler policy", stdin: "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\nprofiles: []\n", want: "evenkeel: config.yaml: this is a DeschedulerPolicy; `evenkeel config convert` converts it"},
 		{input: "neither apiVersion nor kind", stdin: "dryRun: true\n", want: "evenkeel: config.yaml:1: apiVersion: want evenkeel.io/v1alpha1\nconfig.yaml:1: kind: want RebalanceConfig"},
 		{input: "a list as a key", stdin: configHead + "? [a]\n: b\n", want: "evenkeel: config.yaml:3: unknown key"},
 	}

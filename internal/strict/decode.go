@@ -3,6 +3,7 @@ package strict
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"reflect"
@@ -77,7 +78,8 @@ func (d *Decoder) decodeStruct(n *yaml.Node, v reflect.Value, path string) {
 		at := joinPath(path, key.Value)
 		i, known := fields[key.Value]
 		if !known {
-			d.nodeErrorf(key, at, "unknown %s%s", d.options.Key, cmp.Or(d.remedy(at, n, val), suggest.DidYouMean(key.Value, names)))
+			text := "unknown " + d.options.Key + cmp.Or(d.remedy(at, n, val), suggest.DidYouMean(key.Value, names))
+			d.errors = append(d.errors, Error{Line: key.Line, Path: at, Message: text, UnknownKey: true})
 			return
 		}
 		d.decodeValue(val, v.Field(i), at)
@@ -156,8 +158,14 @@ func (d *Decoder) decodeScalar(n *yaml.Node, v reflect.Value, path string) {
 		}
 		suggestion = suggestUnquoted(n, "!!bool")
 	case reflect.Int, reflect.Int32, reflect.Int64:
-		if i, err := strconv.ParseInt(n.Value, 10, 32); err == nil && n.Tag == "!!int" {
+		i, err := strconv.ParseInt(n.Value, 10, 32)
+		switch {
+		case n.Tag != "!!int":
+		case err == nil:
 			v.SetInt(i)
+			return
+		case errors.Is(err, strconv.ErrRange):
+			d.TypeErrorf(n, path, "%s", describeRange(n, i))
 			return
 		}
 		suggestion = suggestUnquoted(n, "!!int")
@@ -166,7 +174,7 @@ func (d *Decoder) decodeScalar(n *yaml.Node, v reflect.Value, path string) {
 			v.SetFloat(f)
 			return
 		}
-		suggestion = cmp.Or(SuggestFraction(n.Value), suggestBytes(n.Value))
+		suggestion = d.suggestFloat(n.Value)
 	case reflect.String:
 		if n.Tag == "!!str" || !d.options.QuotedStrings {
 			v.SetString(n.Value) // an unquoted number keeps its text
@@ -176,6 +184,22 @@ func (d *Decoder) decodeScalar(n *yaml.Node, v reflect.Value, path string) {
 		panic("strict: no decoder for " + v.Type().String())
 	}
 	d.TypeErrorf(n, path, "want %s, found %s%s", d.describeField(v.Type(), path), Describe(n), suggestion)
+}
+
+// describeRange describes an integer that does not fit into 32 bits. nearest is the nearest integer that does.
+func describeRange(n *yaml.Node, nearest int64) string {
+	if nearest < 0 {
+		return fmt.Sprintf("%s is too small (want at least %d)", n.Value, nearest)
+	}
+	return fmt.Sprintf("%s is too large (want at most %d)", n.Value, nearest)
+}
+
+// suggestFloat suggests a number instead of text.
+func (d *Decoder) suggestFloat(text string) string {
+	if d.options.Percentages {
+		return suggestPercentage(text)
+	}
+	return cmp.Or(SuggestFraction(text), suggestBytes(text))
 }
 
 // decodeRaw stores a value as JSON for a later DecodeAt, and records the lines of its fields.

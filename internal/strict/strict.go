@@ -72,6 +72,8 @@ type Error struct {
 	// Path is the path of the field, such as limits.perPass. An empty path means the whole document.
 	Path    string
 	Message string
+	// UnknownKey says that the error is about a key that the document must not have.
+	UnknownKey bool
 }
 
 // Error returns the path and the message, without the line.
@@ -90,6 +92,9 @@ type Options struct {
 	QuotedStrings bool
 	// Key and Float are the words for a key and a float64 in errors. The defaults are "key" and "a number".
 	Key, Float string
+	// Percentages says that every float64 is a percentage, such as 60. Otherwise, errors about a float64 suggest a
+	// fraction, such as 0.60.
+	Percentages bool
 	// Remedy, if it is set, returns what to write instead of an unknown key, or instead of a list where keys and values
 	// are wanted, such as " (want dryRun: true)". It returns "" if it knows no remedy. parent is the mapping with the
 	// unknown key, or nil.
@@ -145,7 +150,7 @@ func (d *Decoder) Line(path string) int {
 // Errorf adds an error about the value of a field, unless the value has a type error.
 func (d *Decoder) Errorf(path, format string, args ...any) {
 	if !d.typeErrors[path] {
-		d.errors = append(d.errors, Error{d.Line(path), path, fmt.Sprintf(format, args...)})
+		d.errors = append(d.errors, Error{Line: d.Line(path), Path: path, Message: fmt.Sprintf(format, args...)})
 	}
 }
 
@@ -156,7 +161,7 @@ func (d *Decoder) TypeErrorf(n *yaml.Node, path, format string, args ...any) {
 }
 
 func (d *Decoder) nodeErrorf(n *yaml.Node, path, format string, args ...any) {
-	d.errors = append(d.errors, Error{n.Line, path, fmt.Sprintf(format, args...)})
+	d.errors = append(d.errors, Error{Line: n.Line, Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
 // AddFileError adds an error from another file to which this document refers.
@@ -240,6 +245,19 @@ func SuggestFraction(text string) string {
 		return ""
 	}
 	return " (did you mean " + FormatPercent(v) + "?)"
+}
+
+// suggestPercentage returns " (did you mean 60?)" for text such as 60%, "60" or "0.6", and "" for other text.
+func suggestPercentage(text string) string {
+	number, isPercent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || !(v > 0 && v <= 100) {
+		return ""
+	}
+	if !isPercent && v < 1 {
+		v = math.Round(v*1e6) / 1e4
+	}
+	return " (did you mean " + FormatNumber(v) + "?)"
 }
 
 // FormatPercent formats p percent as a fraction with at least two decimal places.

@@ -54,7 +54,7 @@ func TestEveryChartValueHasAnEffect(t *testing.T) {
 					t.Errorf("the error does not contain %q: %v", want, err)
 				}
 			case withoutComments(after.Values) == withoutComments(before.Values) && !namesValue(after, path):
-				t.Errorf("the value is dropped; notes: %+v", after.Notes)
+				t.Errorf("the value is dropped; notes: %+v", slices.Concat(after.Notes, after.ChartNotes))
 			}
 		})
 	}
@@ -63,7 +63,7 @@ func TestEveryChartValueHasAnEffect(t *testing.T) {
 // namesValue reports whether a note, which is also a comment, names the value or the key above it.
 func namesValue(r *convert.Result, path string) bool {
 	key, _, _ := strings.Cut(path, ".")
-	return slices.ContainsFunc(r.Notes, func(n convert.Note) bool {
+	return slices.ContainsFunc(slices.Concat(r.Notes, r.ChartNotes), func(n convert.Note) bool {
 		names := strings.Split(n.Field, ", ")
 		return (slices.Contains(names, path) || slices.Contains(names, key)) && strings.Contains(comments(r.Values), n.Text)
 	})

@@ -38,6 +38,7 @@ func (c *conversion) convertPolicy() {
 			c.convertPlugin(p, use)
 		}
 	}
+	c.noteTargets()
 	if len(c.d.Errors()) == 0 {
 		c.noteLoadSource()
 	}

@@ -30,9 +30,10 @@ type Result struct {
 	Config string
 	// Values are values of Evenkeel's chart, with the same configuration.
 	Values string
-	// Notes are the settings without an exact counterpart. Each is a comment in Config, or in Values if
-	// it is about a value of the chart.
+	// Notes are the settings of the policy without an exact counterpart. Each is a comment in Config and in Values.
 	Notes []Note
+	// ChartNotes are the values of the descheduler's chart without an exact counterpart. Each is a comment in Values.
+	ChartNotes []Note
 }
 
 // Note says what differs from one setting of the descheduler. Profile and Plugin are empty for settings of the whole
@@ -54,8 +55,9 @@ func Convert(data []byte, o Options) (*Result, error) {
 		return nil, err
 	}
 	w := writer{c}
-	r := &Result{Config: w.configText(), Values: w.valuesText()}
-	r.Notes = c.notes
+	r := &Result{Config: w.configText(), Notes: c.notes}
+	r.Values = w.valuesText()
+	r.ChartNotes = c.notes[len(r.Notes):]
 	if _, err := config.Load(convertedName, []byte(r.Config)); err != nil {
 		return nil, c.nameProfiles(err)
 	}

@@ -15,6 +15,7 @@ import (
 // document is a decoded file. Paths in errors are those of the file.
 type document struct {
 	name string
+	kind string // of the whole file, as it is written
 	d    *strict.Decoder
 	// policyPath is the path of the policy in the file, with a dot at the end, or empty.
 	policyPath string
@@ -39,9 +40,10 @@ func readDocument(data []byte, o Options) (*document, error) {
 	if err != nil {
 		return nil, err
 	}
-	doc.d = strict.New(doc.name, strict.Options{Float: "a percentage"})
+	doc.d = strict.New(doc.name, strict.Options{Float: "a percentage", Percentages: true})
 	version := textAt(root, "apiVersion")
-	switch kind := textAt(root, "kind"); {
+	doc.kind = textAt(root, "kind")
+	switch kind := doc.kind; {
 	case version == "v1" && kind == "ConfigMap":
 		return readConfigMap(root, doc.name, o)
 	case strings.HasPrefix(version, groupPrefix) || kind == "DeschedulerPolicy":

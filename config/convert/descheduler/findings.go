@@ -36,7 +36,7 @@ func (f *findings) fail(path, format string, args ...any) {
 
 // err returns all errors, ordered by line. Each names the profile and the plugin instead of their indexes.
 func (f *findings) err() error {
-	found := slices.Clone(f.d.Errors())
+	found := withoutConsequences(f.d)
 	slices.SortStableFunc(found, func(a, b strict.Error) int { return a.Line - b.Line })
 	var errs []error
 	for _, e := range slices.Compact(found) {
@@ -48,6 +48,23 @@ func (f *findings) err() error {
 	}
 	return errors.Join(errs...)
 }
+
+// withoutConsequences returns the errors of the document. It leaves out those about a missing key
+// beside an unknown one, because the unknown key is probably the missing one with a mistake.
+func withoutConsequences(d *strict.Decoder) []strict.Error {
+	parents := map[string]bool{} // of unknown keys
+	for _, e := range d.Errors() {
+		if e.UnknownKey {
+			parents[parentOf(e.Path)] = true
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(d.Errors()), func(e strict.Error) bool {
+		return !e.UnknownKey && !d.Has(e.Path) && parents[parentOf(e.Path)]
+	})
+}
+
+// parentOf returns the path of the mapping that contains a key.
+func parentOf(path string) string { return path[:max(0, strings.LastIndex(path, "."))] }
 
 var profilePath = regexp.MustCompile(`^profiles\[(\d+)\](?:\.pluginConfig\[(\d+)\](?:\.args)?)?\.?(.*)$`)
 

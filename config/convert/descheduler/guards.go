@@ -1,11 +1,9 @@
 package descheduler
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -85,7 +83,7 @@ func (c *conversion) readPriority(p *profileModel, g *guardSet, note func(field,
 	if !slices.Contains(g.protect, "SystemCriticalPods") {
 		g.priorityBelow = strconv.Itoa(anyPriority)
 		if t != nil {
-			note("priorityThreshold", "no effect in the descheduler, because the pods may have any priority; so it is not kept")
+			note("priorityThreshold", p.evictor.anyPriorityCause()+" lets it evict pods of any priority; so it is not kept")
 		}
 		return
 	}
@@ -102,6 +100,15 @@ func (c *conversion) readPriority(p *profileModel, g *guardSet, note func(field,
 	case t.Name != "":
 		g.priorityBelow = t.Name
 	}
+}
+
+// anyPriorityCause names the setting that permits evictions of pods of any priority.
+func (e *evictorArgs) anyPriorityCause() string {
+	const key = "podProtections.defaultDisabled"
+	if field := e.fieldOf(key, "SystemCriticalPods"); field != key {
+		return "no effect in the descheduler, because " + field + ": true"
+	}
+	return "no effect in the descheduler, because SystemCriticalPods in " + key
 }
 
 // shareGuards finds the guards that all profiles have in common. They are the global guards; a
@@ -209,52 +216,4 @@ func (s *strategy) addOwnGuards() {
 	if own.landing != global.landing {
 		s.landing = own.landing
 	}
-}
-
-// quotePriority returns a number or a name as YAML text.
-func quotePriority(text string) string {
-	if _, err := strconv.Atoi(text); err == nil {
-		return text
-	}
-	return quote(text)
-}
-
-// guardLines returns the key guards of the configuration.
-func (w writer) guardLines() string {
-	g := w.guards
-	var out strings.Builder
-	out.WriteString("guards:\n" + w.sectionComments("guards", "  "))
-	line := func(key, value, remark string) {
-		if remark != "" {
-			out.WriteString(comment("  ", remark))
-		}
-		fmt.Fprintf(&out, "  %s: %s\n", key, value)
-	}
-	remark := ""
-	if g.landing == plan.LandingNotRequired {
-		remark = "nodeFit: false: replacements may stay Pending. Recommended is required, which moves a pod only to a predicted place."
-	}
-	line("landing", string(g.landing), remark)
-	line("minReplicas", strconv.Itoa(g.minReplicas), recommend(g.minReplicas == 1, "2"))
-	line("minPodAge", config.Duration(g.minPodAge).String(), recommend(g.minPodAge == 0, "5m"))
-	line("maxGracePeriod", "24h", "The descheduler has no such guard. A pass waits for the pods that it evicts, so Evenkeel's default is 10m.")
-	line("priorityBelow", quotePriority(g.priorityBelow), "")
-	line("maxUnavailableWithoutPDB", "1000000", "The descheduler has no such guard. Evenkeel's default is 1.")
-	line("protect", flowList(g.protect), "Evenkeel's defaults also contain Jobs, DegradedWorkloads and LastReadyPods, which are recommended.")
-	if len(g.storageClasses) > 0 {
-		line("protectedStorageClasses", flowList(g.storageClasses), "")
-	}
-	if g.podSelector != "" {
-		line("podSelector", strconv.Quote(g.podSelector), "")
-	}
-	line("noEvictionPolicy", g.noEvictionPolicy, "")
-	return out.String()
-}
-
-// recommend returns a comment about a guard that the descheduler does not set.
-func recommend(notSet bool, value string) string {
-	if !notSet {
-		return ""
-	}
-	return "The policy does not set this guard. Evenkeel's default is " + value + "."
 }

@@ -34,6 +34,9 @@ const longestGracePeriod = 24 * 60 * 60
 // checkTopLevel converts the settings outside the profiles.
 func (c *conversion) checkTopLevel() {
 	p := c.policy
+	if c.values == nil && c.kind == "" {
+		c.note("top", Note{Field: "kind", Text: "is missing; the file was converted as a DeschedulerPolicy"})
+	}
 	if p.NodeSelector != nil {
 		if _, err := labels.Parse(*p.NodeSelector); err != nil {
 			c.fail("nodeSelector", "%q is not a label selector: %v", *p.NodeSelector, err)

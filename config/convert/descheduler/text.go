@@ -1,7 +1,6 @@
 package descheduler
 
 import (
-	"fmt"
 	"maps"
 	"math"
 	"regexp"
@@ -133,10 +132,14 @@ func (n Note) String() string {
 			place = append(place, s)
 		}
 	}
-	if len(place) == 0 {
-		return n.Text + "."
+	text := n.Text
+	if !strings.HasSuffix(text, "?") {
+		text += "."
 	}
-	return fmt.Sprintf("%s: %s.", strings.Join(place, ", "), n.Text)
+	if len(place) == 0 {
+		return text
+	}
+	return strings.Join(place, ", ") + ": " + text
 }
 
 // secondsOf returns a number of seconds, or 0 for nil.

@@ -2,10 +2,12 @@ package descheduler
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
@@ -51,8 +53,12 @@ func (s *strategy) checkThresholds(field string, percentages map[string]float64,
 		if !(v >= 0 && v <= 100) {
 			s.fail(field+"."+r, "%v is out of range, which the descheduler rejects (want 0 to 100)", v)
 		}
-		if v == 0 {
+		switch {
+		case v == 0:
 			s.note(field+"."+r, "0 has no counterpart; the smallest value, 0.01 %%, is used instead")
+		case v > 0 && v < 1:
+			number := strict.FormatNumber(v)
+			s.note(field+"."+r, "%s means %s %%; did you mean %s?", number, number, strict.FormatNumber(math.Round(v*1e6)/1e4))
 		}
 		if byRequests {
 			for _, e := range arg.Resource(field+"."+r, r) {
@@ -159,6 +165,24 @@ func (a *lowNodeUtilizationArgs) addPercentages(s *strategy, target, below map[s
 	s.arg("belowMean", flowFractions(below))
 	s.note("useDeviationThresholds", "the mean of Evenkeel is the total divided by the total allocatable, so large nodes weigh more; "+
 		"the descheduler takes the mean of the shares")
+}
+
+// noteTargets says at each strategy that replaces LowNodeUtilization how it limits the other strategies.
+func (c *conversion) noteTargets() {
+	if len(c.strategies) < 2 {
+		return
+	}
+	for _, s := range c.strategies {
+		if s.kind != "NodeLoad" {
+			continue
+		}
+		level := "target"
+		if slices.ContainsFunc(s.args, func(a entry) bool { return a.key == "deviation" }) {
+			level = "the mean plus deviation"
+		}
+		s.note("", "moves for the other strategies must not bring a node above %s, even while no node is under-utilized; "+
+			"the descheduler's plugins do not look at each other. With soft: true, this strategy gives way", level)
+	}
 }
 
 // resourceOfQuery guesses which resource a query measures. It returns "" for others, such as pressure.

@@ -37,8 +37,8 @@ func (a *nodeTaintsArgs) convert(s *strategy) {
 	s.argIf(len(a.IncludedTaints) > 0, "include", flowList(unique(a.IncludedTaints)))
 	s.argIf(len(a.ExcludedTaints) > 0, "exclude", flowList(unique(a.ExcludedTaints)))
 	if len(a.IncludedTaints) == 0 {
-		s.note("includedTaints", "taints of cordons and of node conditions (node.kubernetes.io/...) do not count unless include names them; "+
-			"for the descheduler they count")
+		s.note("", "taints of cordons and of node conditions (node.kubernetes.io/...) do not count, unless include names them; "+
+			"for the descheduler they do")
 	}
 }
 

@@ -1,0 +1,96 @@
+package descheduler
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// quotePriority returns a number or a name as YAML text.
+func quotePriority(text string) string {
+	if _, err := strconv.Atoi(text); err == nil {
+		return text
+	}
+	return quote(text)
+}
+
+// guardLines returns the key guards of the configuration.
+func (w writer) guardLines() string {
+	g := w.guards
+	var out strings.Builder
+	out.WriteString("guards:\n" + w.sectionComments("guards", "  "))
+	line := func(key, value, remark string) {
+		if remark != "" {
+			out.WriteString(comment("  ", remark))
+		}
+		fmt.Fprintf(&out, "  %s: %s\n", key, value)
+	}
+	remark := ""
+	if g.landing == plan.LandingNotRequired {
+		remark = "nodeFit: false: replacements may stay Pending. Recommended is required, which moves a pod only to a predicted place."
+	}
+	line("landing", string(g.landing), remark)
+	line("minReplicas", strconv.Itoa(g.minReplicas), w.minReplicasRemark())
+	line("minPodAge", config.Duration(g.minPodAge).String(), w.minPodAgeRemark())
+	line("maxGracePeriod", "24h", "The descheduler has no such guard. A pass waits for the pods that it evicts, so Evenkeel's default is 10m.")
+	line("priorityBelow", quotePriority(g.priorityBelow), "")
+	line("maxUnavailableWithoutPDB", "1000000", "The descheduler has no such guard. Evenkeel's default is 1.")
+	line("protect", flowList(g.protect), "Evenkeel's defaults also contain Jobs, DegradedWorkloads and LastReadyPods, which are recommended.")
+	if len(g.storageClasses) > 0 {
+		line("protectedStorageClasses", flowList(g.storageClasses), "")
+	}
+	if g.podSelector != "" {
+		line("podSelector", strconv.Quote(g.podSelector), "")
+	}
+	line("noEvictionPolicy", g.noEvictionPolicy, "")
+	return out.String()
+}
+
+func (w writer) minReplicasRemark() string {
+	return w.looseRemark("minReplicas", "2", strconv.Itoa(w.guards.minReplicas), func(g guardSet) string {
+		if g.minReplicas == 1 {
+			return ""
+		}
+		return strconv.Itoa(g.minReplicas)
+	})
+}
+
+func (w writer) minPodAgeRemark() string {
+	return w.looseRemark("minPodAge", "5m", config.Duration(w.guards.minPodAge).String(), func(g guardSet) string {
+		if g.minPodAge == 0 {
+			return ""
+		}
+		return config.Duration(g.minPodAge).String()
+	})
+}
+
+// looseRemark returns a comment about a global guard that is loose, because the policy or some of
+// its profiles do not set it. ofProfile returns the value of a profile, or "" if it sets none.
+func (w writer) looseRemark(key, recommended, global string, ofProfile func(guardSet) string) string {
+	var without, with []string
+	for _, p := range w.profiles {
+		name := cmp.Or(p.name, "without a name")
+		switch value := ofProfile(p.guards); {
+		case value == "":
+			without = append(without, name)
+		case value != global:
+			with = append(with, fmt.Sprintf("strategies of profile %s have %s: %s", name, key, value))
+		}
+	}
+	advice := "Evenkeel's default is " + recommended + "."
+	switch {
+	case ofProfile(w.guards) != "":
+		return ""
+	case len(with) == 0:
+		return "The policy does not set this guard. " + advice
+	case len(without) == 1:
+		return fmt.Sprintf("Profile %s does not set this guard, so the global value is loose; %s. %s", without[0], strings.Join(with, "; "), advice)
+	}
+	last := len(without) - 1
+	return fmt.Sprintf("Profiles %s and %s do not set this guard, so the global value is loose; %s. %s",
+		strings.Join(without[:last], ", "), without[last], strings.Join(with, "; "), advice)
+}
