@@ -134,7 +134,7 @@ func coverageText(in plan.Input) string {
 }
 
 // inputsNotAboutNodes are sources whose coverage says nothing, because they do not describe nodes one by one.
-var inputsNotAboutNodes = []string{"strategies", "others", "hints", "annotations"}
+var inputsNotAboutNodes = []string{"strategies", "others", "hints", "annotations", "guards"}
 
 // writeSchedulers writes how many bindings of each scheduler were predicted correctly.
 func (t *table) writeSchedulers(p plan.Plan) {
