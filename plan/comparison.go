@@ -36,6 +36,9 @@ type ComparedPlugin struct {
 	Caused          int    `json:"caused"`
 	// NoData names the usage data that the plugin lacks here. It is empty if the plugin has its data.
 	NoData string `json:"noData,omitempty"`
+	// Waiting says how many nodes are above their target while too few nodes are under-utilized, so that the plugin
+	// finds nothing. It is empty for plugins that find violations.
+	Waiting string `json:"waiting,omitempty"`
 }
 
 // ViolationResult says what a plan does about a violation.

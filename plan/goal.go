@@ -115,5 +115,5 @@ type Goal struct {
 	// goals that are about the pod and not about its node.
 	MayReturn bool `json:"mayReturn,omitempty"`
 	// Removal is set for a PodAway about a pod that has ended. It says how the pod is removed.
-	Removal Removal `json:"-"`
+	Removal Removal `json:"removal,omitempty"`
 }

@@ -89,6 +89,24 @@ func TestNoGoalIsSaid(t *testing.T) {
 	}
 }
 
+// TestMissingPriorityClasses: the plan names each PriorityClass of guards.priorityBelow that the cluster does not have.
+func TestMissingPriorityClasses(t *testing.T) {
+	const zones = "strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'"
+	global := `guards: guards.priorityBelow names PriorityClass "absent", which the cluster does not have: no pod moves`
+	for conf, want := range map[string][]string{
+		zones + "}": nil,
+		"guards: {priorityBelow: '1000'}\n" + zones + "}":                                  nil,
+		"guards: {priorityBelow: absent}\n" + zones + "}":                                  {global},
+		"guards: {priorityBelow: absent}\n" + zones + ", guards: {priorityBelow: absent}}": {global},
+		zones + ", guards: {priorityBelow: absent}}":                                       {`guards: strategy zones: ` + strings.TrimPrefix(global, "guards: ") + " for it"},
+	} {
+		got := slices.DeleteFunc(inputProblems(planExample(t, head+conf, nil, nil)), func(s string) bool { return !strings.HasPrefix(s, "guards: ") })
+		if !slices.Equal(got, want) {
+			t.Errorf("%s\n%q, want %q", conf, got, want)
+		}
+	}
+}
+
 // TestHintsNeedNoStrategy: if hints are enabled, a configuration without strategies is not a problem.
 func TestHintsNeedNoStrategy(t *testing.T) {
 	const hints = "load: {source: metricsServer}\nhints: {enabled: %t, rules: [{name: cpu, resource: cpu, above: 0.8}]}\nstrategies: []"

@@ -32,6 +32,9 @@ func (t comparisonTable) write(c plan.Comparison) {
 		if p.NoData != "" {
 			t.addLine("%s", t.paint(yellow, fmt.Sprintf("%s (%s) could judge nothing: %s.", escape(p.Plugin), escape(p.Strategy), escape(p.NoData))))
 		}
+		if p.Waiting != "" {
+			t.addLine("%s (%s) finds nothing: %s. The descheduler does nothing either.", escape(p.Plugin), escape(p.Strategy), escape(p.Waiting))
+		}
 	}
 	t.writePlugins(c)
 	t.writeViolations(c)

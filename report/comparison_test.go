@@ -32,6 +32,7 @@ func sampleComparison() plan.Comparison {
 			{Plugin: "PodLifeTime", Strategy: "old", Found: 4, Repaired: 1, WaitForApproval: 1, Shown: 1, Left: 1},
 			{Plugin: "LowNodeUtilization", Strategy: "hot", Found: 1, Left: 1, Caused: 1},
 			{Plugin: "LowNodeUtilization", Strategy: "hot-2", NoData: "no usage data: the snapshot holds none"},
+			{Plugin: "LowNodeUtilization", Strategy: "hot-3", Waiting: "1 node is above its target, but no node is under-utilized"},
 		},
 		Violations: []plan.Violation{
 			{Plugin: "PodLifeTime", Goal: pod("web-1"), Result: plan.ViolationRepaired, Moves: []plan.ViolationMove{move(1, "n2")}, Strategies: []string{"a", "b"}},

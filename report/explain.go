@@ -228,6 +228,8 @@ func helpText(v plan.GoalStatus) string {
 		return "would help (only shown)"
 	case v.Mode == plan.Approve && v.EvictionHelps:
 		return "would help (waits for approval)"
+	case v.WaitReason != "" && v.Goal.Excess <= tiny:
+		return "is not needed"
 	case v.WaitReason != "":
 		return "waits: " + escape(v.WaitReason)
 	case v.LimitsOnly:
@@ -301,6 +303,8 @@ func (t explainTable) writeLanding(p plan.PodExplanation) {
 	for _, n := range l.Nodes {
 		helps := "no"
 		switch {
+		case n.Name == p.Node && n.Acceptable:
+			helps = "yes: the goal is about the pod, not about its node"
 		case n.Name == p.Node:
 			helps = "no: it is here"
 		case n.Acceptable:

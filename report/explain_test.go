@@ -45,6 +45,36 @@ func TestExplainGoalsThatAreNotTried(t *testing.T) {
 	}
 }
 
+// TestExplainMetGoalOfWaitingStrategy: a goal that is met needs no eviction, although its strategy waits.
+func TestExplainMetGoalOfWaitingStrategy(t *testing.T) {
+	for excess, want := range map[float64]string{0: "is not needed", 0.1: "waits: no node is under-utilized"} {
+		g := threeZonesPlan().Goals[0]
+		g.Excess = excess
+		s := plan.GoalStatus{Goal: g, Constraint: true, WaitReason: "no node is under-utilized"}
+		e := explanationOfPod(1)
+		e.Pods[0].Goals = []plan.GoalStatus{s}
+		var b bytes.Buffer
+		if err := report.Explain(&b, report.Table, e); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("excess %v: error %v, want %q in\n%s", excess, err, want, b.String())
+		}
+	}
+}
+
+// TestExplainLandingOnOwnNode: the node of the pod helps only if the goal is about the pod.
+func TestExplainLandingOnOwnNode(t *testing.T) {
+	for helps, want := range map[bool]string{true: "yes: the goal is about the pod, not about its node", false: "no: it is here"} {
+		e := explanationOfPod(1)
+		own := &e.Pods[0].Landing.Nodes[1]
+		if own.Acceptable = helps; own.Name != e.Pods[0].Node {
+			t.Fatalf("%s is not the node of the pod", own.Name)
+		}
+		var b bytes.Buffer
+		if err := report.Explain(&b, report.Table, e); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("helps %v: error %v, want %q in\n%s", helps, err, want, b.String())
+		}
+	}
+}
+
 // explanationOfPod returns the explanation of pod i alone.
 func explanationOfPod(i int) plan.Explanation {
 	e := fullExplanation()

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/internal/percent"
-	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -85,8 +84,9 @@ func (t *table) writeGoalsUnder(title string, p plan.Plan) {
 		if n := podGoalsOf(p, goal); !t.wide && n.Unmet > 1 {
 			if !collapsed[goal.Strategy] {
 				collapsed[goal.Strategy] = true
-				g.addRow(escape(goal.ID)+", ...", escape(goal.Strategy), "pods away from their nodes, such as "+goalText(goal),
-					podsToMoveText(n.Unmet), podsToMoveText(n.UnmetAfter))
+				words := wordsOfStrategy(p, goal)
+				g.addRow(escape(goal.ID)+", ...", escape(goal.Strategy), "pods "+words.done+", such as "+goalText(goal),
+					podsToMoveText(n.Unmet, words.toDo), podsToMoveText(n.UnmetAfter, words.toDo))
 			}
 			continue
 		}
@@ -102,14 +102,6 @@ func podGoalsOf(p plan.Plan, g plan.Goal) plan.PodGoals {
 		return plan.PodGoals{}
 	}
 	return p.PodGoals[i]
-}
-
-// podsToMoveText writes a number of pods that must still move.
-func podsToMoveText(pods int) string {
-	if pods == 0 {
-		return "met"
-	}
-	return plural.Count(pods, "pod") + " to move"
 }
 
 // writeInputs lists the sources with problems. The wide form lists all sources.
@@ -142,7 +134,7 @@ func coverageText(in plan.Input) string {
 }
 
 // inputsNotAboutNodes are sources whose coverage says nothing, because they do not describe nodes one by one.
-var inputsNotAboutNodes = []string{"strategies", "others", "hints", "annotations"}
+var inputsNotAboutNodes = []string{"strategies", "others", "hints", "annotations", "guards"}
 
 // writeSchedulers writes how many bindings of each scheduler were predicted correctly.
 func (t *table) writeSchedulers(p plan.Plan) {

@@ -28,3 +28,26 @@ func TestDestinationOfRemovals(t *testing.T) {
 		t.Errorf("the verdict is %q, want %q", got, want)
 	}
 }
+
+// TestGoalsAboutPods checks what the tables say about goals that a pod is replaced, removed or moved.
+func TestGoalsAboutPods(t *testing.T) {
+	of := func(name string) plan.Goal {
+		return plan.Goal{Kind: plan.PodAway, Strategy: "s", From: "n1", Excess: 1,
+			Subject: plan.ObjectRef{Kind: "Pod", Namespace: "shop", Name: name}}
+	}
+	away, replaced, removed := of("a"), of("b"), of("c")
+	replaced.MayReturn, removed.MayReturn, removed.Removal = true, true, plan.ByDeletion
+	for want, g := range map[string]plan.Goal{"Pod/shop/a away from n1, 1 pod to move": away,
+		"Pod/shop/b replaced, 1 pod to replace": replaced, "Pod/shop/c removed, 1 pod to remove": removed} {
+		if got := goalText(g) + ", " + excessText(g, 1); got != want {
+			t.Errorf("the goal is %q, want %q", got, want)
+		}
+	}
+	away.Strategy = "other"
+	for want, goals := range map[string][]plan.Goal{"replaced": {replaced, away}, "removed": {removed, removed},
+		"replaced or removed": {replaced, removed}} {
+		if got := wordsOfStrategy(plan.Plan{Goals: goals}, goals[0]).done; got != want {
+			t.Errorf("the goals are %q, want %q", got, want)
+		}
+	}
+}

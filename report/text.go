@@ -58,6 +58,9 @@ func goalText(g plan.Goal) string {
 	case plan.NoLowerRank:
 		return what + " on no node that strategy " + escape(g.Strategy) + " ranks lower"
 	case plan.PodAway:
+		if g.MayReturn {
+			return what + " " + leavingWords(g).done
+		}
 		return what + " away from " + cmp.Or(escape(g.From), "its node")
 	}
 	return escape(string(g.Kind)) + " " + what
@@ -86,7 +89,7 @@ func excessText(g plan.Goal, v float64) string {
 	if g.Kind == plan.PodsApart {
 		return plural.Count(int(v), "conflict")
 	}
-	return podsToMoveText(int(math.Ceil(v)))
+	return podsToMoveText(int(math.Ceil(v)), leavingWords(g).toDo)
 }
 
 // tiny is smaller than the rounding of the planner. The report treats values up to tiny as zero.

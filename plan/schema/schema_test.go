@@ -75,7 +75,7 @@ const runReportExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"RunReport
 // comparisonExample is a comparison in which every field has a value.
 const comparisonExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Comparison","takenAt":"2026-01-01T00:00:00Z",
  "cluster":{"uid":"c1","version":"1.37"},"policy":"policy.yaml","configHash":"9b1e","evictions":1,
- "plugins":[{"plugin":"PodLifeTime","strategy":"lifetime","found":1,"repaired":0,"waitForApproval":0,"shown":0,"left":1,"caused":0,"noData":"none"}],
+ "plugins":[{"plugin":"PodLifeTime","strategy":"lifetime","found":1,"repaired":0,"waitForApproval":0,"shown":0,"left":1,"caused":0,"noData":"none","waiting":"none"}],
  "violations":[{"plugin":"PodLifeTime","goal":{"id":"g1","strategy":"lifetime","kind":"PodAway","subject":{"apiVersion":"v1","kind":"Pod",
    "namespace":"shop","name":"d-x1"},"limit":0,"weight":1,"excess":1},"excessAfter":1,"result":"left",
    "moves":[{"pod":{"namespace":"shop","name":"d-x1","uid":"u1"},"from":"n3","to":"n1","strategy":"old"}],"strategies":["old"],
@@ -191,7 +191,7 @@ func TestEnumsAreComplete(t *testing.T) {
 // All other fields are required.
 var optionalFields = []string{"takenAtEstimated", "uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject",
 	"namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement", "unmet", "unmetGoals", "replan", "otherDeschedulers",
-	"noData", "reason@violations"}
+	"noData", "waiting", "reason@violations"}
 
 // isFreeForm lists the objects with arbitrary keys.
 var isFreeForm = []string{"counts", "requested", "used", "utilization", "excess", "zones", "residualByGoal", "rejections"}

@@ -55,6 +55,9 @@ func Compare(in Input) plan.Comparison {
 				out.Violations = append(out.Violations, v)
 			}
 		}
+		if plugin.Found == 0 {
+			plugin.Waiting = c.waiting(st.Name)
+		}
 		out.Plugins = append(out.Plugins, plugin)
 	}
 	return out
@@ -161,6 +164,24 @@ func (c *comparison) violation(i int) (plan.Violation, bool) {
 		v.Moves = []plan.ViolationMove{}
 	}
 	return v, true
+}
+
+// waiting counts the nodes above their target on which a strategy of the policy does not act, because too few nodes are
+// under-utilized. It returns "" if there are none.
+func (c *comparison) waiting(strategy string) string {
+	nodes, why := map[cluster.NodeID]bool{}, ""
+	for _, g := range c.policy.goals() {
+		if g.Strategy == strategy && g.Excess > 0 && g.Wait.Code == plan.TooFewUnderUtilized {
+			nodes[g.Node], why = true, g.Wait.Message
+		}
+	}
+	switch len(nodes) {
+	case 0:
+		return ""
+	case 1:
+		return "1 node is " + why
+	}
+	return fmt.Sprintf("each of %d nodes is %s", len(nodes), why)
 }
 
 // describeUnrepaired sets the result of a violation that the moves of passes do not repair.

@@ -166,6 +166,31 @@ func TestEachResult(t *testing.T) {
 	}
 }
 
+// TestTooFewUnderUtilized checks that a plugin that finds nothing counts the nodes above its target, and says why it
+// waits.
+func TestTooFewUnderUtilized(t *testing.T) {
+	s := threeNodes(t)
+	for _, c := range []struct {
+		limit float64
+		code  plan.Code
+		want  string
+	}{
+		{.05, plan.TooFewUnderUtilized, "each of 2 nodes is above its target, but no node is under-utilized"},
+		{.5, plan.TooFewUnderUtilized, "1 node is above its target, but no node is under-utilized"},
+		{.8, plan.TooFewUnderUtilized, ""},
+		{.5, plan.WaitsForSamples, ""},
+		{.5, "", ""},
+	} {
+		policy := below(s, "peer", c.limit)
+		for i := range policy.Goals {
+			policy.Goals[i].Wait = plan.Reason{Code: c.code, Message: "above its target, but no node is under-utilized"}
+		}
+		if got := Compare(Input{Snapshot: s, Policy: []Strategy{policy}}).Plugins[0].Waiting; got != c.want {
+			t.Errorf("limit %v, %q: %q, want %q", c.limit, c.code, got, c.want)
+		}
+	}
+}
+
 // TestSpreadOfTheSamePods checks that a goal about the spread of common pods over the same domains is the same thing.
 func TestSpreadOfTheSamePods(t *testing.T) {
 	s := threeNodes(t)

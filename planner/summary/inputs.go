@@ -20,7 +20,8 @@ func planInputs(c *search.Search) []plan.Input {
 	if load, known := loadInput(c); known {
 		in = append(in, load)
 	}
-	for _, x := range [...]plan.Input{nodesInput(c, in[0].Age), otherReleasesInput(c.Snapshot, in[0].Age), strategiesInput(c, in[0].Age)} {
+	for _, x := range [...]plan.Input{nodesInput(c, in[0].Age), otherReleasesInput(c.Snapshot, in[0].Age),
+		strategiesInput(c, in[0].Age), guardsInput(c, in[0].Age)} {
 		if len(x.Problems) > 0 {
 			in = append(in, x)
 		}

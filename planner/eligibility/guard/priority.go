@@ -3,6 +3,7 @@ package guard
 import (
 	"fmt"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -21,10 +22,10 @@ const (
 )
 
 var priorityTooHigh = Rule{plan.PriorityTooHigh, PodScope, func(in Input) (string, bool) {
-	limit, known := priorityLimit(in)
-	if !known {
-		return fmt.Sprintf("guards.priorityBelow names PriorityClass %q, which the cluster does not have", in.Options.PriorityBelowName), true
+	if problem := MissingPriorityClass(in.Snapshot, in.Options); problem != "" {
+		return problem, true
 	}
+	limit, _ := priorityLimit(in)
 	p, known := podPriority(in)
 	if !known {
 		return fmt.Sprintf("the pod's priority is unknown: the cluster has no PriorityClass %q", in.Pod.Object.Spec.PriorityClassName), true
@@ -34,6 +35,15 @@ var priorityTooHigh = Rule{plan.PriorityTooHigh, PodScope, func(in Input) (strin
 	}
 	return fmt.Sprintf("the pod's priority %d is not below %d", p, limit), true
 }}
+
+// MissingPriorityClass says that guards.priorityBelow names a PriorityClass that the cluster does not have. It returns
+// "" if the cluster has the class, or if the setting is a number.
+func MissingPriorityClass(s *cluster.Snapshot, o *Options) string {
+	if _, known := priorityLimit(Input{Snapshot: s, Options: o}); known {
+		return ""
+	}
+	return fmt.Sprintf("guards.priorityBelow names PriorityClass %q, which the cluster does not have", o.PriorityBelowName)
+}
 
 // priorityLimit returns the lowest priority that guards.priorityBelow protects. It returns false if the
 // setting names a PriorityClass that the cluster does not have.
