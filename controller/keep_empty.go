@@ -141,8 +141,8 @@ func (p emptyNodeHints) existing(s *cluster.Snapshot) (list []hints.Hint) {
 	return list
 }
 
-// write writes hints within hintWriteTimeout, and returns the nodes that have them. A node that cannot be written does not
-// stop the others. A node that does not exist needs no hint.
+// write writes hints within hintWriteTimeout, and returns the nodes that have them. A node that
+// cannot be written does not stop the others. A node that does not exist needs no hint.
 func (p emptyNodeHints) write(ctx context.Context, list []hints.Hint) (nodes []string, err error) {
 	call, cancel := context.WithTimeout(ctx, hintWriteTimeout)
 	defer cancel()

@@ -40,8 +40,9 @@ func TestLimitedPlansFinishGoals(t *testing.T) {
 	}
 }
 
-// TestGoalAboveTheLimitsKeepsNoEvictions: the goal of aaa needs more evictions than the pass allows, and the goals of ten
-// other workloads need two each. The plan meets some of these, and does not spend the pass on aaa.
+// TestGoalAboveTheLimitsKeepsNoEvictions: the goal of aaa needs more evictions than the pass
+// allows, and the goals of ten other workloads need two each. The plan meets some of these, and
+// does not spend the pass on aaa.
 func TestGoalAboveTheLimitsKeepsNoEvictions(t *testing.T) {
 	var objects strings.Builder
 	objects.WriteString("base: three-nodes\nobjects:\n- {kind: Deployment, metadata: {name: db}, requests: {cpu: \"2\", memory: 2Gi}, pods: [1 on n1]}\n")
