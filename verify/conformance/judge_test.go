@@ -3,6 +3,7 @@ package conformance
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -50,6 +51,8 @@ func judge(c *recordedCase, r *run) verdict {
 		needMissing = len(missing)
 	}
 	switch {
+	case needMissing == 0 && r.policyError != "" && !c.rejectsPolicy():
+		return verdict{outcome: wrong, problems: []string{"the policy is valid, but it is not converted: " + r.policyError}}
 	case needMissing == 0 && needExtra == 0:
 		return verdict{outcome: equal}
 	case needExtra == 0 && len(got) > 0 && r.unmet == 0 && balances(c.Plugin.Name):
@@ -68,6 +71,12 @@ func judge(c *recordedCase, r *run) verdict {
 		v.outcome, v.traits = wrong, nil
 	}
 	return v
+}
+
+// rejectsPolicy reports whether the descheduler fails with the policy of the case, too: it returned an error, or the
+// name of the case says that an argument is invalid.
+func (c *recordedCase) rejectsPolicy() bool {
+	return c.Expect.Error != "" || strings.Contains(strings.ToLower(c.Name), "invalid")
 }
 
 // explain adds the traits that hold for the pods. It adds a problem if they explain fewer pods than

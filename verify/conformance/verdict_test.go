@@ -61,7 +61,8 @@ func TestJudge(t *testing.T) {
 		{"a budget and the annotation evict", plugin("PodLifeTime", "ns/annotated"), rejected(1, plan.BlockedByPDB, "ns/annotated"), "wrong"},
 		{"a guard without the annotation", plugin("PodLifeTime", "ns/a"), rejected(1, plan.SystemCritical, "ns/a"), "wrong"},
 		{"a policy that cannot be converted", plugin("PodLifeTime", "ns/a"), run{policyError: "some field"}, "wrong"},
-		{"a policy that cannot be converted, where nothing is evicted", plugin("PodLifeTime"), run{policyError: "some field"}, "equal"},
+		{"a policy that cannot be converted, where nothing is evicted", plugin("PodLifeTime"), run{policyError: "some field"}, "wrong"},
+		{"a policy with which the descheduler fails, too", &recordedCase{Name: "Invalid argument"}, run{policyError: "some field"}, "equal"},
 	} {
 		c.r.objects = judgedObjects()
 		v := judge(c.c, &c.r)
