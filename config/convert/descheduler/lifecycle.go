@@ -105,7 +105,7 @@ func (a *podLifeTimeArgs) rejectHealthyPods(s *strategy) {
 	case len(a.Conditions) > 0:
 		s.fail(fmt.Sprintf("conditions[%d]", healthy),
 			"every healthy pod has this condition, so each run of the descheduler evicts all of them; Evenkeel does not do that "+
-				"(want maxPodLifeTimeSeconds or minTimeSinceLastTransitionSeconds, too)")
+				"(want status: \"False\", maxPodLifeTimeSeconds or minTimeSinceLastTransitionSeconds, too)")
 	}
 }
 
