@@ -17,7 +17,7 @@ import (
 // stay. Run it with -v -args -plugin RemoveDuplicates -seed 25.
 func TestShowCluster(t *testing.T) {
 	if *onlyFor == "" {
-		t.Skip("no -plugin")
+		t.Skip("prints a cluster only on request: -v -args -plugin RemoveDuplicates -seed 25")
 	}
 	p, o := randomCase(*onlyFor, *firstRun)
 	c := convertPolicy(t, p.text(t), p.scheduler())

@@ -196,14 +196,7 @@ func (o *emptyingSearch) landing(pod cluster.PodID, of plan.Goal) (podMove, bool
 // harmsNoGoal reports whether a move worsens no goal.
 func (o *emptyingSearch) harmsNoGoal(pod cluster.PodID, from, to cluster.NodeID) bool {
 	for _, x := range o.goals {
-		if !x.affectedBy(pod, from, to) {
-			continue
-		}
-		before := x.excess()
-		x.applyMove(o.s, pod, from, to)
-		after := x.excess()
-		x.applyMove(o.s, pod, to, from)
-		if after > before {
+		if x.affectedBy(pod, from, to) && o.change(x, pod, from, to) > 0 {
 			return false
 		}
 	}

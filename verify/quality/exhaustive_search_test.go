@@ -287,6 +287,15 @@ func (x *goalState) affectedBy(pod cluster.PodID, from, to cluster.NodeID) bool 
 	return ofNode && (x.goal.Node == from || x.goal.Node == to) || x.member[pod]
 }
 
+// change returns by how much a move changes the excess of the goal.
+func (g *exhaustiveSearch) change(x *goalState, pod cluster.PodID, from, to cluster.NodeID) int64 {
+	before := x.excess()
+	x.applyMove(g.s, pod, from, to)
+	after := x.excess()
+	x.applyMove(g.s, pod, to, from)
+	return after - before
+}
+
 // improvesGoals reports whether a move improves at least one goal and worsens none.
 func (g *exhaustiveSearch) improvesGoals(pod cluster.PodID, from, to cluster.NodeID) bool {
 	better := false
@@ -294,14 +303,11 @@ func (g *exhaustiveSearch) improvesGoals(pod cluster.PodID, from, to cluster.Nod
 		if !x.affectedBy(pod, from, to) {
 			continue
 		}
-		before := x.excess()
-		x.applyMove(g.s, pod, from, to)
-		after := x.excess()
-		x.applyMove(g.s, pod, to, from)
-		if after > before {
+		change := g.change(x, pod, from, to)
+		if change > 0 {
 			return false
 		}
-		better = better || after < before && x.countsLanding(to)
+		better = better || change < 0 && x.countsLanding(to)
 	}
 	return better
 }
