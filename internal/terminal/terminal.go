@@ -39,6 +39,12 @@ func Line(s string, limit int) string {
 	return Escape(shown) + left
 }
 
+// Shorten returns the first limit bytes of s, unescaped, and says how many bytes are left out.
+func Shorten(s string, limit int) string {
+	shown, left := cut(s, limit)
+	return shown + left
+}
+
 // cut returns the first limit bytes of s, without a part of a character, and a note about the others.
 func cut(s string, limit int) (shown, left string) {
 	if len(s) <= limit {
