@@ -36,6 +36,9 @@ type Node struct {
 	Created time.Time
 	// OutOfScope excludes the node from means over nodes. Sources do not use OutOfScope.
 	OutOfScope bool
+	// NotSelected is true if load.minCoverage does not count the node: it is virtual, or nodeSelector does not select
+	// it. Sources do not use NotSelected.
+	NotSelected bool
 	// InternalIPs are the node's addresses, and Hostname its label kubernetes.io/hostname.
 	InternalIPs []string
 	Hostname    string

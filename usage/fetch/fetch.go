@@ -35,14 +35,20 @@ const maxBytes = 64 << 20
 
 // Options configures a client. All fields are optional.
 type Options struct {
-	// TokenFile contains a bearer token.
-	TokenFile string
+	// TokenFile contains a bearer token. PasswordFile contains the password of Username. At most one of TokenFile,
+	// PasswordFile and OAuth2 may be set.
+	TokenFile    string
+	Username     string
+	PasswordFile string
+	OAuth2       *OAuth2
+	// Headers are added to each request.
+	Headers map[string]string
 	// CAFile contains the certificate authorities for the server. If it is empty, the system's
-	// authorities are used.
+	// authorities are used. The token server of OAuth2 may use either.
 	CAFile string
 	// CertFile and KeyFile are the client certificate and its key.
 	CertFile, KeyFile string
-	// InsecureSkipVerify accepts any server certificate.
+	// InsecureSkipVerify accepts any certificate of the server, but not of the token server.
 	InsecureSkipVerify bool
 	// MaxBytes limits the size of an answer. 0 means 64 MiB.
 	MaxBytes int64
@@ -54,10 +60,10 @@ func New(o Options) (*http.Client, error) {
 		o.MaxBytes = maxBytes
 	}
 	t := &transport{opts: o}
-	if _, err := t.currentTransport(); err != nil {
+	if _, _, err := t.currentTransports(); err != nil {
 		return nil, err
 	}
-	if _, err := t.readToken(); err != nil {
+	if err := t.checkFiles(); err != nil {
 		return nil, err
 	}
 	return &http.Client{Transport: t}, nil
@@ -65,32 +71,33 @@ func New(o Options) (*http.Client, error) {
 
 // transport is safe for concurrent use.
 type transport struct {
-	opts Options
+	opts   Options
+	tokens tokenCache
 
 	mu    sync.Mutex
-	files []byte // the file contents that inner was built from
+	files []byte // the file contents that the transports were built from
 	inner *http.Transport
+	// tokenServer is for the token server of OAuth2. It verifies certificates also with InsecureSkipVerify.
+	tokenServer *http.Transport
 }
 
 // RoundTrip sends one request and turns a redirect into an error. The error of http.Client would
 // contain the target address, which may include secrets.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	inner, err := t.currentTransport()
-	if err != nil {
-		return nil, err
-	}
-	token, err := t.readToken()
+	inner, tokenServer, err := t.currentTransports()
 	if err != nil {
 		return nil, err
 	}
 	r = r.Clone(r.Context())
-	r.Header.Set("User-Agent", "evenkeel")
-	if token != "" {
-		r.Header.Set("Authorization", "Bearer "+token)
+	if err := t.authorize(r, tokenServer); err != nil {
+		return nil, err
 	}
 	resp, err := inner.RoundTrip(r)
 	if err != nil {
 		return nil, err
+	}
+	if resp.StatusCode == http.StatusUnauthorized {
+		t.tokens.forget()
 	}
 	return checkResponse(resp, t.opts.MaxBytes)
 }
@@ -132,6 +139,7 @@ func (t *transport) CloseIdleConnections() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.inner.CloseIdleConnections()
+	t.tokenServer.CloseIdleConnections()
 }
 
 func redirectHost(location string) string {
@@ -142,8 +150,8 @@ func redirectHost(location string) string {
 	return u.Host
 }
 
-// currentTransport returns a transport for the current contents of the files.
-func (t *transport) currentTransport() (*http.Transport, error) {
+// currentTransports returns transports to the server and to the token server, for the current contents of the files.
+func (t *transport) currentTransports() (inner, tokenServer *http.Transport, err error) {
 	var parts [3][]byte
 	for i, file := range []string{t.opts.CAFile, t.opts.CertFile, t.opts.KeyFile} {
 		if file == "" {
@@ -151,7 +159,7 @@ func (t *transport) currentTransport() (*http.Transport, error) {
 		}
 		b, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("reading TLS files: %w", err)
+			return nil, nil, fmt.Errorf("reading TLS files: %w", err)
 		}
 		parts[i] = b
 	}
@@ -159,23 +167,42 @@ func (t *transport) currentTransport() (*http.Transport, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.inner != nil && bytes.Equal(files, t.files) {
-		return t.inner, nil
+		return t.inner, t.tokenServer, nil
 	}
 	conf, err := t.tlsConfig(parts[0], parts[1], parts[2])
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if t.inner != nil {
 		t.inner.CloseIdleConnections()
+		t.tokenServer.CloseIdleConnections()
 	}
 	t.files = files
-	t.inner = &http.Transport{
+	t.inner, t.tokenServer = newTransport(conf), newTransport(verifying(conf, parts[0]))
+	return t.inner, t.tokenServer, nil
+}
+
+func newTransport(conf *tls.Config) *http.Transport {
+	return &http.Transport{
 		Proxy: http.ProxyFromEnvironment, TLSClientConfig: conf, ForceAttemptHTTP2: true, IdleConnTimeout: idleTimeout,
 		MaxIdleConnsPerHost: 8,
 		DialContext:         (&net.Dialer{Timeout: dialTimeout}).DialContext, TLSHandshakeTimeout: handshakeTimeout,
 		MaxResponseHeaderBytes: 1 << 20,
 	}
-	return t.inner, nil
+}
+
+// verifying returns a copy of the settings that verifies certificates, and accepts the system's authorities beside
+// those in ca.
+func verifying(conf *tls.Config, ca []byte) *tls.Config {
+	out := conf.Clone()
+	out.InsecureSkipVerify = false
+	if out.RootCAs != nil {
+		if pool, err := x509.SystemCertPool(); err == nil {
+			pool.AppendCertsFromPEM(ca)
+			out.RootCAs = pool
+		}
+	}
+	return out
 }
 
 func (t *transport) tlsConfig(ca, cert, key []byte) (*tls.Config, error) {
@@ -236,18 +263,6 @@ func (e badAnswer) Error() string { return string(e) }
 
 func tooLargeError(most int64) error {
 	return badAnswer(fmt.Sprintf("the answer is larger than %d MiB", most>>20))
-}
-
-// AuthHint returns text that says how to fix a 401 or 403 status, for the end of an error message. The text is
-// empty for other statuses. The text names the configuration key tokenFile.
-func AuthHint(status int) string {
-	switch status {
-	case http.StatusUnauthorized:
-		return "; the server requires authentication: set tokenFile to a file with a valid token"
-	case http.StatusForbidden:
-		return "; the account may not read this: grant access to the account of the token in tokenFile"
-	}
-	return ""
 }
 
 // ProblemOf describes in one line why a request got no answer. The description does not contain the request.

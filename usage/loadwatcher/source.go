@@ -92,7 +92,7 @@ func (s *Source) fetchAnswer(ctx context.Context) (Answer, *usage.Problem) {
 	case resp.StatusCode > 500:
 		return bad(usage.Unreachable, "the server answers %d", resp.StatusCode)
 	case resp.StatusCode != http.StatusOK:
-		return bad(usage.BadAnswer, "the server answers %d%s", resp.StatusCode, fetch.AuthHint(resp.StatusCode))
+		return bad(usage.BadAnswer, "the server answers %d%s", resp.StatusCode, fetch.AuthHint(s.opts.Client, resp.StatusCode))
 	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
 		return bad(usage.BadAnswer, "the answer is a web page; is this the address of a load-watcher?")
 	}

@@ -36,7 +36,7 @@ type Attempt struct {
 	Failed   bool
 	Problems []usage.Problem
 	Took     time.Duration
-	// Coverage is the share (0..1) of the nodes whose usage is known now.
+	// Coverage is the share (0..1) of the selected nodes whose usage is known now.
 	Coverage float64
 	// SampledAt is the time of the newest measurement of any node, or zero if no node was measured.
 	SampledAt time.Time
@@ -148,7 +148,7 @@ func (m *Monitor) SampleOnce(ctx context.Context) {
 	} else {
 		m.addSamples(append(past, sample), nodes)
 	}
-	m.reportAttempt(begun, len(nodes), sample.Problems, err)
+	m.reportAttempt(begun, nodes, sample.Problems, err)
 }
 
 func (m *Monitor) startAttempt(now time.Time) {
@@ -173,7 +173,7 @@ func (m *Monitor) querySource(ctx context.Context, nodes []usage.Node) (usage.Sa
 }
 
 // reportAttempt records the attempt and wakes the receiver of Sampled.
-func (m *Monitor) reportAttempt(begun time.Time, nodes int, problems []usage.Problem, err error) {
+func (m *Monitor) reportAttempt(begun time.Time, nodes []usage.Node, problems []usage.Problem, err error) {
 	if err != nil && len(problems) == 0 {
 		problems = []usage.Problem{{Kind: usage.Unreachable, Detail: err.Error()}}
 	}

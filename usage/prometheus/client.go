@@ -18,6 +18,7 @@ import (
 // apiClient sends queries to a server with the API of Prometheus.
 type apiClient struct {
 	api     api.Client
+	http    *http.Client  // nil: the default client
 	timeout time.Duration // of each query
 }
 
@@ -26,7 +27,7 @@ func newAPIClient(address string, client *http.Client, timeout time.Duration) (a
 	if err != nil {
 		return apiClient{}, errors.New("the address of Prometheus is not a URL") // the URL may contain a password
 	}
-	return apiClient{c, timeout}, nil
+	return apiClient{c, client, timeout}, nil
 }
 
 // query runs one query. query checks for an error first, because a partial answer can carry both data and an
@@ -47,13 +48,13 @@ func (c apiClient) query(ctx context.Context, path string, form url.Values, labe
 	a, err := decodeAnswer(body, labels)
 	switch {
 	case err == nil && a.status == "error":
-		return bad(usage.BadAnswer, "the server answers %d, %s: %s%s", status, a.errorType, a.message, fetch.AuthHint(status))
+		return bad(usage.BadAnswer, "the server answers %d, %s: %s%s", status, a.errorType, a.message, fetch.AuthHint(c.http, status))
 	case status >= 500:
 		return bad(usage.Unreachable, "the server answers %d", status)
 	case status == http.StatusNotFound:
 		return bad(usage.BadAnswer, "the server answers 404; is this the address of a Prometheus, with its path prefix?")
 	case status < 200 || status > 299:
-		return bad(usage.BadAnswer, "the server answers %d%s", status, fetch.AuthHint(status))
+		return bad(usage.BadAnswer, "the server answers %d%s", status, fetch.AuthHint(c.http, status))
 	case err != nil:
 		return bad(usage.BadAnswer, "%v", err)
 	case a.status != "success":

@@ -145,7 +145,8 @@ func unwrap(e parser.Expr) parser.Expr {
 // PushTimeQuery returns a query for the time when the values of q were pushed to a Pushgateway. The query returns
 // Unix seconds by label, for the oldest part of each value, and nothing for values that were not pushed. A
 // Pushgateway serves pushed values forever. Only the metric push_time_seconds of the Pushgateway tells the age of
-// pushed values. That metric has the grouping labels of the push, such as job and instance.
+// pushed values. That metric has the grouping labels of the push, such as job and instance. If q reads no metric, such
+// as vector(1), PushTimeQuery returns "".
 func (q Query) PushTimeQuery(label string) string {
 	var selectors []string
 	parser.Inspect(q.expr, func(n parser.Node, _ []parser.Node) error {
@@ -157,6 +158,9 @@ func (q Query) PushTimeQuery(label string) string {
 		}
 		return nil
 	})
+	if len(selectors) == 0 {
+		return ""
+	}
 	var parts []string
 	for _, s := range selectors {
 		parts = append(parts, fmt.Sprintf("push_time_seconds and on (job, instance, %s) %s", label, s))

@@ -80,6 +80,16 @@ func TestPercentages(t *testing.T) {
 	}
 }
 
+func TestWithoutAMetricNothingWasPushed(t *testing.T) {
+	q, err := Parse(`label_replace(vector(0.2), "node", "n1", "", "")`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := q.PushTimeQuery("node"); got != "" {
+		t.Errorf("got %s, want no query", got)
+	}
+}
+
 func TestWhenItWasPushed(t *testing.T) {
 	for text, want := range map[string]string{
 		`m{job="a"} * 1048576`: `min by (node) (push_time_seconds and on (job, instance, node) m{job="a"})`,

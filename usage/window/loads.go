@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/usage"
 )
 
 // LoadStatistics are statistics of one resource of a node over a window, in percent of the node's capacity.
@@ -68,18 +69,19 @@ func (w *Windows) SampleSpan(now time.Time) time.Duration {
 	return time.Duration(newest-oldest) * time.Millisecond
 }
 
-// Coverage returns the share (0..1) of nodes whose usage is known. Coverage returns 0 if there are no nodes.
-func (w *Windows) Coverage(now time.Time, nodes int) float64 {
-	known := 0
-	for _, n := range w.nodes {
-		if w.opts.isCurrent(n.at, now) {
+// Coverage returns the share (0..1) of the selected nodes whose usage is known. Coverage returns 0 if there are none.
+func (w *Windows) Coverage(now time.Time, nodes []usage.Node) float64 {
+	known, all := 0, 0
+	for i := range nodes {
+		if nodes[i].NotSelected {
+			continue
+		}
+		all++
+		if n := w.nodes[nodes[i].Name]; n != nil && w.opts.isCurrent(n.at, now) {
 			known++
 		}
 	}
-	if nodes == 0 {
-		return 0
-	}
-	return float64(known) / float64(nodes)
+	return float64(known) / float64(max(all, 1))
 }
 
 // NewestMeasurement returns the time of the newest measurement of any node, or zero if no node was measured.

@@ -109,8 +109,17 @@ func TestWhatIsOldIsUnknown(t *testing.T) {
 			t.Errorf("after %d s: %v, want %s", seconds, got, want)
 		}
 	}
-	if c := w.Coverage(secondsAfterStart(0), 4); c != 0.5 {
+	nodes := testNodes("a", "b", "c", "d")
+	if c := w.Coverage(secondsAfterStart(0), nodes); c != 0.5 {
 		t.Errorf("coverage is %v with 2 of 4 nodes known", c)
+	}
+	nodes[0].NotSelected = true
+	if c := w.Coverage(secondsAfterStart(0), nodes); c != 1.0/3 {
+		t.Errorf("coverage is %v with 1 of 3 selected nodes known", c)
+	}
+	nodes[1].NotSelected, nodes[2].NotSelected, nodes[3].NotSelected = true, true, true
+	if c := w.Coverage(secondsAfterStart(0), nodes); c != 0 {
+		t.Errorf("coverage is %v without selected nodes", c)
 	}
 }
 
