@@ -85,6 +85,18 @@ func (o *Observer) currentUsage() *cluster.Usage {
 // SetMaxStaleness limits the age of the view of each kind for a snapshot. 0 means no limit.
 func (o *Observer) SetMaxStaleness(d time.Duration) { o.maxStaleness.Store(int64(d)) }
 
+// ViewAge returns the age of the oldest view of a kind of o, or false before the first complete list of every kind.
+func ViewAge(o *Observer) (oldest time.Duration, known bool) {
+	for _, w := range o.watched {
+		until := w.staleness.lastKnown()
+		if until.IsZero() {
+			return 0, false
+		}
+		oldest = max(oldest, o.clock.Now().Sub(until))
+	}
+	return oldest, true
+}
+
 // stalenessError returns the error for the kind with the oldest view, or nil if no view is
 // older than the limit.
 func (o *Observer) stalenessError() error {

@@ -86,6 +86,30 @@ func (c *staleness) asOf(maxStaleness time.Duration) (time.Time, error) {
 	return now, nil
 }
 
+// lastKnown returns the time up to which the view is current, like asOf. It changes nothing.
+func (c *staleness) lastKnown() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.clock.Now()
+	if c.stream == nil {
+		return c.until
+	}
+	switch t := c.stream.currentUntil(now); {
+	case c.stream.silent(now):
+		return later(c.until, t)
+	case t.IsZero():
+		return c.until
+	}
+	return now
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
 // silent reports whether the last sign that the view is current is too old.
 func (c *staleness) silent(now time.Time) bool {
 	return now.Sub(c.lastSign) > cmp.Or(c.maxSilence, maxWatchSilence)

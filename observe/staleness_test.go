@@ -101,6 +101,9 @@ func (x *fakeInformer) wantStaleness(want time.Duration, why string) {
 	if got := x.clock.Now().Sub(until); got != want {
 		x.t.Errorf("staleness is %s, want %s", got, want)
 	}
+	if last := x.lastKnown(); !last.Equal(until) {
+		x.t.Errorf("lastKnown is %s, but asOf %s", last, until)
+	}
 	if why == "" && err != nil || why != "" && (err == nil || !strings.Contains(err.Error(), why)) {
 		x.t.Errorf("last failure %v, want %q", err, why)
 	}

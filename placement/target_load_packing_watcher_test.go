@@ -69,7 +69,7 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 
 	rec := httptest.NewRecorder()
-	web.Handler(web.Health{Ready: func() bool { return true }}, prometheus.NewRegistry(), web.WatcherRoutes(servedWindows{windows})...).ServeHTTP(rec, httptest.NewRequest("GET", "/watcher", nil))
+	(&web.Server{Metrics: prometheus.NewRegistry(), Routes: web.WatcherRoutes(servedWindows{windows})}).Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/watcher", nil))
 	answer, err := loadwatcher.Decode(rec.Body.Bytes())
 	if err != nil {
 		t.Fatal(err)

@@ -59,6 +59,9 @@ type Plan struct {
 	Blocks []EvictionBlock `json:"blocks,omitempty"`
 	// SearchLimitReached names the limit that ended the search early. It is empty if the search was complete.
 	SearchLimitReached string `json:"searchLimitReached,omitempty"`
+
+	// LimitUse lists the limits of the configuration that are set, with the share that the plan uses.
+	LimitUse []LimitUse `json:"-"`
 }
 
 // ClusterInfo identifies the cluster of a plan.
@@ -97,6 +100,9 @@ type StrategyState struct {
 	NoPodSelected string `json:"noPodSelected,omitempty"`
 	// Settings are the strategy's own scope, limits, guards, weight and softness. It is nil if none is set.
 	Settings *StrategySettings `json:"settings,omitempty"`
+
+	// NodesToEmpty is the number of Goals of the kind NodeEmpty. All of them are Unmet.
+	NodesToEmpty int `json:"-"`
 }
 
 // PodGoals counts goals about single pods.
@@ -292,6 +298,9 @@ type State struct {
 	Used      map[string]Distribution `json:"used,omitempty"`
 	Excess    map[string]float64      `json:"excess"` // by goal id
 	Workloads []WorkloadState         `json:"workloads"`
+
+	// Balance is nil if it is unknown.
+	Balance *Balance `json:"-"`
 }
 
 // NodeState is the requested and used share of a node's allocatable, as fractions 0..1.

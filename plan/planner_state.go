@@ -78,6 +78,8 @@ func (b Backoff) Cause() string {
 		return "admission refused an eviction"
 	case EvictionInBackground:
 		return "an eviction did not end"
+	case OutcomeUnknown:
+		return "the outcome of an eviction is unknown"
 	}
 	return "a replacement failed"
 }

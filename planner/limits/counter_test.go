@@ -1,6 +1,7 @@
 package limits
 
 import (
+	"maps"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,5 +66,38 @@ func TestTheFirstOfEquallyStrictLimitsIsNamed(t *testing.T) {
 	l := NewCounter(&cluster.Snapshot{}, o, history.HourlyCounts{})
 	if r, exhausted := l.Exhausted(); !exhausted || r.Code != plan.LimitPerPass {
 		t.Errorf("exhausted %v, %+v", exhausted, r)
+	}
+}
+
+// TestTheShareOfEachLimit: limits of each subject show the highest share, and limits per hour include the last hour.
+func TestTheShareOfEachLimit(t *testing.T) {
+	o := &cluster.Objects{}
+	for _, name := range []string{"n1", "n2"} {
+		o.Nodes = append(o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{ZoneKey: "zone-" + name}}})
+	}
+	for name, node := range map[string]string{"a": "n1", "b": "n1", "c": "n1", "d": "n1", "e": "n2"} {
+		o.Pods = append(o.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)},
+			Spec: corev1.PodSpec{NodeName: node}, Status: corev1.PodStatus{Phase: corev1.PodRunning}})
+	}
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := plan.Unlimited()
+	opts := settings.Limits{PerPass: plan.Absolute(4), PerNode: plan.Percent(50), PerNamespace: u, PerOwner: plan.Absolute(0),
+		PerZone: plan.Absolute(2), PerHour: settings.PerHour{Cluster: plan.Absolute(8), Namespace: plan.Absolute(10), Owner: plan.Absolute(2)}}
+	l := NewCounter(s, opts, history.HourlyCounts{Cluster: 5, Namespace: map[string]int{"shop": 1, "other": 4},
+		Workload: map[plan.ObjectRef]int{{Kind: "Deployment", Name: "web"}: 1}})
+	l.Add(s.PodByUID("a").ID, settings.NoStrategy)
+	got := map[string]float64{}
+	for _, x := range l.Use() {
+		got[x.Limit] = x.Share
+	}
+	want := map[string]float64{
+		"limits.perPass": 0.25, "limits.perNode": 0.5, "limits.perOwner": 1, "limits.perZone": 0.5,
+		"limits.perHour.owner": 0.5, "limits.perHour.namespace": 0.4, "limits.perHour.cluster": 0.75,
+	}
+	if !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

@@ -142,6 +142,8 @@ type StrategyInfo struct {
 	Soft bool
 	// LandingNotRequired says that the strategy may move a pod although no place is predicted for its replacement.
 	LandingNotRequired bool
+	// Packs says that the strategy fills some nodes to empty others.
+	Packs bool
 	// Settings holds the strategy's own settings for the plan. Nil means none.
 	Settings *plan.StrategySettings
 }

@@ -33,6 +33,9 @@ func strategyStates(c *search.Search) []plan.StrategyState {
 		out[i].Goals++
 		if g.Excess > 0 {
 			out[i].Unmet++
+			if g.Kind == plan.NodeEmpty {
+				out[i].NodesToEmpty++
+			}
 		}
 		out[i].Due = out[i].Due || !g.Constraint || g.Wait.Code != ""
 		if g.Wait.Code != "" && g.Excess > 0 {

@@ -54,6 +54,8 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 	}
 	out.After, out.Bound = DescribeState(c), lowerbound.Compute(c, start)
 	addGoals(c, &out)
+	addBalance(c, &out, start)
+	out.LimitUse = c.Limits.Use()
 	out.NothingJudged = nothingJudged(c, out.Strategies, out.HintsNoData)
 	out.ID = plan.ContentID(out)
 	return out
