@@ -66,6 +66,7 @@ func (p *pass) tripBreaker(t *plan.BreakerTrip) *plan.Reason {
 		return &p.state.Breaker.Reason
 	}
 	p.state.Breaker = t
+	recordState(p.Controller, p.state)
 	p.Log.Error("the breaker tripped; no pod is evicted until it closes", "reason", t.Reason.Message, "until", t.Until)
 	return &t.Reason
 }

@@ -65,6 +65,8 @@ type Dependencies struct {
 	Holder string
 	// Events publishes Kubernetes events; nil publishes none.
 	Events EventPublisher
+	// PauseFollowed says that a PauseFollower publishes pauses, so passes do not.
+	PauseFollowed bool
 	// Notifier tells people outside the cluster what changed; nil tells nobody.
 	Notifier Notifier
 	// CheckOtherReleases returns the reason why another release evicts instead of this one, or nil. A pass that evicts
@@ -99,6 +101,8 @@ type Controller struct {
 	// Trust counts how often the model predicts the bindings of schedulers;
 	// nil keeps the stored counts.
 	Trust *SchedulerTrust
+	// OnStep receives what a pass does now, such as planning; nil is allowed.
+	OnStep func(doing string)
 	// OnReport receives the report of every pass.
 	OnReport func(plan.RunReport)
 	// Reloads delivers functions that apply a new configuration to the controller. The controller
@@ -244,12 +248,6 @@ type Notifier interface {
 	// PassEnded gets the report of every pass and the state after it. announced identifies the conditions that were
 	// announced before. The result identifies the announced conditions that still hold.
 	PassEnded(announced []string, r plan.RunReport, st plan.PlannerState) []string
-}
-
-// MetricsRecorder updates metrics.
-type MetricsRecorder interface {
-	RecordPass(r plan.RunReport)
-	RecordSkipped(strategies []string)
 }
 
 // pass is one pass of a controller, either with a new plan or with an approved plan.

@@ -3,7 +3,7 @@ package controller_test
 import (
 	"context"
 	"errors"
-	"io"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -63,10 +63,18 @@ func (e *scriptedEvictor) EvictWave(_ context.Context, moves []plan.Move, _ func
 	return r
 }
 
-type skipRecorder struct{ skipped []string }
+type skipRecorder struct {
+	skipped []string
+	next    map[string]time.Time
+	states  []string
+}
 
-func (*skipRecorder) RecordPass(plan.RunReport)  {}
-func (r *skipRecorder) RecordSkipped(s []string) { r.skipped = append(r.skipped, s...) }
+func (*skipRecorder) RecordPass(plan.RunReport)                    {}
+func (r *skipRecorder) RecordSkipped(s []string)                   { r.skipped = append(r.skipped, s...) }
+func (r *skipRecorder) RecordNextPasses(next map[string]time.Time) { r.next = next }
+func (r *skipRecorder) RecordState(open bool, backoffs int) {
+	r.states = append(r.states, fmt.Sprintf("breaker open: %t, back-offs: %d", open, backoffs))
+}
 
 func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *fixedObserver) {
 	t.Helper()
@@ -92,7 +100,7 @@ func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller
 		},
 		Dependencies: controller.Dependencies{Observer: o, Evictor: e, Store: &memoryStore{}, Holder: "test"},
 		Clock:        clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)),
-		Log:          slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Log:          slog.New(uniqueKeys{t: t}),
 		Recorder:     &skipRecorder{}, NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
 	}, o
 }

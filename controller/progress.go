@@ -35,6 +35,9 @@ func (c *Controller) expect(doing string, within time.Duration) {
 
 // expectStep announces a step of a pass.
 func (c *Controller) expectStep(doing string) {
+	if c.OnStep != nil {
+		c.OnStep(doing)
+	}
 	if c.StepTimeout > 0 {
 		c.expect(doing, c.StepTimeout)
 	}

@@ -45,7 +45,7 @@ func TestAStuckPassIsReported(t *testing.T) {
 		time.Sleep(45 * time.Minute)
 		check("44 minutes after the beginning of a batch", "")
 		time.Sleep(5 * time.Minute)
-		check("49 minutes after the beginning of a batch", "no progress: executing a batch of evictions should have ended")
+		check("49 minutes after the beginning of a batch", "no progress: executing a batch of evictions: 1 move of wave 1 of 2; 0 of 2 are done should have ended")
 		cancel()
 		<-ended
 		time.Sleep(24 * time.Hour)

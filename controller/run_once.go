@@ -98,6 +98,7 @@ func (p *pass) finish(ctx context.Context) plan.RunReport {
 	p.report.Finished = p.Clock.Now().UTC()
 	slices.SortStableFunc(p.report.Outcomes, func(a, b plan.Outcome) int { return cmp.Compare(a.Step, b.Step) })
 	p.Recorder.RecordPass(p.report)
+	recordState(p.Controller, p.state)
 	p.emitEvents()
 	p.emitUnjudged(p.report)
 	p.notify(p.report)
@@ -108,10 +109,14 @@ func (p *pass) finish(ctx context.Context) plan.RunReport {
 
 // emitEvents publishes events about pauses and breaker trips that began or ended since the last call.
 func (c *Controller) emitEvents() {
-	if c.Events != nil {
-		c.Events.StateChanged(c.lastEventState, c.state)
+	is := c.state
+	if c.PauseFollowed {
+		is.Pause = nil
 	}
-	c.lastEventState = c.state
+	if c.Events != nil {
+		c.Events.StateChanged(c.lastEventState, is)
+	}
+	c.lastEventState = is
 }
 
 // emitUnjudged publishes an event if the causes why a pass could judge nothing changed since the last pass. A pass that

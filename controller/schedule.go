@@ -26,9 +26,11 @@ func (c *Controller) Run(ctx context.Context) {
 	}
 	c.timetable, c.recalled = schedule.New(scheduleRules(c.Strategies), c.Clock.Now()), false
 	defer func() { c.timetable = nil }()
+	recordStateAtStart(ctx, c)
 	mode, poll := c.Mode, c.Clock.Now().Add(approvalPollInterval)
 	for ctx.Err() == nil {
 		c.recallRuns(ctx)
+		c.Recorder.RecordNextPasses(c.timetable.NextByStrategy())
 		if apply := c.waitForWork(ctx, poll); apply != nil {
 			if apply(c); c.Mode != mode {
 				return
@@ -65,6 +67,7 @@ func (c *Controller) dueStrategies(now time.Time) []string {
 // runPass runs a pass of the strategies, and records it in the timetable.
 func (c *Controller) runPass(ctx context.Context, due []string) {
 	c.timetable.Started(due, c.Clock.Now())
+	c.Recorder.RecordNextPasses(c.timetable.NextByStrategy())
 	if _, err := c.RunOnce(ctx, due); err != nil {
 		c.Log.Error("the pass failed; no pod was evicted", "strategies", due, "error", err)
 	}

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -230,5 +231,31 @@ func TestTheClockIsSetWhileTheControllerWaits(t *testing.T) {
 			}
 		})
 		r.expect(t, "12:00:00")
+	})
+}
+
+// The metrics get the times of the next passes, and the stored state before the first pass.
+func TestTheMetricsKnowTheNextPassAndTheState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newScheduleRun(t, "01:05:00", "- {name: zones, type: ZoneSpread, schedule: '*/10 * * * *'}\n"+
+			"- {name: join, type: ZoneSpread, on: {nodeAdded: 5m}}")
+		now := r.clock.Now()
+		storeState(t, r.Controller, plan.PlannerState{Breaker: &plan.BreakerTrip{At: now, Until: now.Add(time.Hour)}, Backoffs: []plan.Backoff{
+			{Workload: plan.ObjectRef{Name: "a"}, Since: now, Until: now.Add(time.Minute), Failures: 1},
+			{Workload: plan.ObjectRef{Name: "b"}, Since: now.Add(-time.Hour), Until: now, Failures: 1}}})
+		recorder := r.Recorder.(*skipRecorder)
+		r.lead(t, 10*time.Minute, func(at time.Time) {
+			want := "01:10:00"
+			if at.Format(time.TimeOnly) >= want {
+				want = "01:20:00"
+			}
+			if len(recorder.next) != 1 || recorder.next["zones"].Format(time.TimeOnly) != want {
+				t.Fatalf("at %s: the next passes are %v", at.Format(time.TimeOnly), recorder.next)
+			}
+			if at.Format(time.TimeOnly) == "01:05:01" && !slices.Equal(recorder.states, []string{"breaker open: true, back-offs: 1"}) {
+				t.Errorf("before the first pass: %q", recorder.states)
+			}
+		})
+		r.expect(t, "01:10:00")
 	})
 }

@@ -54,6 +54,7 @@ func (p *pass) loadState(ctx context.Context) error {
 	}
 	p.otherRelease, p.alertReason = p.checkOtherReleases(ctx), p.checkAlerts(ctx)
 	p.restoreUnsaved()
+	recordState(p.Controller, p.state)
 	return p.recoverOpenRuns(ctx)
 }
 

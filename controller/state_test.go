@@ -295,6 +295,10 @@ func TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown(t *testing.T) {
 		if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped == nil || r.Stopped.Code != plan.OutcomeUnknown {
 			t.Fatalf("%s: %v, %+v", name, err, r.Stopped)
 		}
+		const shut, open = "breaker open: false, back-offs: 0", "breaker open: true, back-offs: 0"
+		if states := c.Recorder.(*skipRecorder).states; !slices.Equal(states, []string{shut, open, open}) { // when it trips, and at the end
+			t.Errorf("%s: the metrics got %q", name, states)
+		}
 		m.failing = nil
 		c.NewRunID = func() string { return "r2" }
 		if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped == nil || r.Stopped.Code != plan.BreakerOpen || len(e.waves) != 1 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -164,8 +165,19 @@ func (p *pass) evictBatch(ctx context.Context, todo plan.Plan, wave int, batch [
 		p.report.Outcomes = append(p.report.Outcomes, droppedOutcomes(batch, *failure)...)
 		return failure
 	}
+	p.expectStep(executingText(todo, wave, len(batch), len(p.report.Outcomes)))
 	p.log.Info("executing a wave", "wave", wave, "moves", len(batch))
 	return p.recordBatch(ctx, p.Evictor.EvictWave(ctx, batch, onBound))
+}
+
+// executingText describes a batch: its wave, and how many moves of the plan are done.
+func executingText(todo plan.Plan, wave, batch, done int) string {
+	last := 0
+	for _, m := range todo.Moves {
+		last = max(last, m.Wave)
+	}
+	return fmt.Sprintf("executing a batch of evictions: %s of wave %d of %d; %d of %d are done", plural.Count(batch, "move"), wave, last, done,
+		len(todo.Moves))
 }
 
 // recordBatch records the outcomes of a batch in the report and in the stored state. recordBatch

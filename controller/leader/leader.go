@@ -45,6 +45,8 @@ type Lease struct {
 	DryRun bool
 	// Identity distinguishes this process from others.
 	Identity string
+	// Version is the version of this process, which the label release.VersionLabel of the Lease shows; "" is not shown.
+	Version string
 	// OnLeadingChange is called with true when this process starts to lead and with false when it stops.
 	OnLeadingChange func(bool)
 	// OnWaiting is called with the holder when Lead finds that another process holds the Lease; nil is allowed.
@@ -139,12 +141,19 @@ func (l *Lease) SetApprovals(enabled bool) {
 	l.approvals.Store(&value)
 }
 
-// labels returns the labels of the Lease, or nil if SetApprovals was not called.
+// labels returns the labels of the Lease, or nil if there is nothing to say.
 func (l *Lease) labels() map[string]string {
+	out := map[string]string{}
 	if value := l.approvals.Load(); value != nil {
-		return map[string]string{ApprovalsLabel: *value}
+		out[ApprovalsLabel] = *value
 	}
-	return nil
+	if l.Version != "" {
+		out[release.VersionLabel] = release.VersionLabelValue(l.Version)
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
 }
 
 // Status is what a Lease says about its holder.

@@ -10,9 +10,11 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/client-go/kubernetes"
@@ -24,6 +26,24 @@ const (
 	DryRunLeaseName = "evenkeel-dry-run" // of the process that leads a dry run
 )
 
+// VersionLabel is the label of a Lease with the version of the process that holds it, or held it last. The value of
+// a label allows no +, so an underscore replaces it, as in the labels of Helm.
+const VersionLabel = "evenkeel.io/version"
+
+// maxLabelValue is the largest length of the value of a label.
+const maxLabelValue = 63
+
+// VersionLabelValue returns the value of VersionLabel for a version.
+func VersionLabelValue(version string) string {
+	value := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' {
+			return r
+		}
+		return '_'
+	}, version)
+	return strings.Trim(value[:min(len(value), maxLabelValue)], "_.-")
+}
+
 // Release is the installation of Evenkeel in a namespace.
 type Release struct {
 	Namespace string
@@ -31,13 +51,15 @@ type Release struct {
 	Holder string
 	// DryRunHolder is the process that holds the Lease DryRunLeaseName, or "".
 	DryRunHolder string
+	// Version is the version of the process that held one of the Leases last, as VersionLabelValue returns it, or "".
+	Version string
 	// Renewed is the last renewal of any of the Leases. It is zero if no Lease was ever renewed.
 	Renewed time.Time
 }
 
-// Find returns the releases of the cluster, sorted by namespace. A release without a holder counts: between the jobs
-// of a CronJob, no process holds a Lease. The client needs the permission to list leases in all namespaces; a role can
-// limit that permission to the names of the Leases.
+// Find returns the releases of the cluster, sorted by namespace. A release without a holder counts: between the
+// jobs of a CronJob, no process holds a Lease. The client needs the permission to list leases in all namespaces; a
+// role can limit that permission to the names of the Leases.
 func Find(ctx context.Context, client kubernetes.Interface, now time.Time) ([]Release, error) {
 	byNamespace := map[string]*Release{}
 	for _, name := range [...]string{LeaseName, DryRunLeaseName} {
@@ -61,6 +83,25 @@ func Find(ctx context.Context, client kubernetes.Interface, now time.Time) ([]Re
 	}
 	slices.SortFunc(out, func(a, b Release) int { return cmp.Compare(a.Namespace, b.Namespace) })
 	return out, nil
+}
+
+// In returns the release of a namespace. A namespace without its Leases has no release, which is an error.
+func In(ctx context.Context, client kubernetes.Interface, namespace string, now time.Time) (Release, error) {
+	r, found := Release{Namespace: namespace}, false
+	for _, name := range [...]string{LeaseName, DryRunLeaseName} {
+		lease, err := client.CoordinationV1().Leases(namespace).Get(ctx, name, metav1.GetOptions{})
+		switch {
+		case err == nil:
+			r.add(lease, now)
+			found = true
+		case !apierrors.IsNotFound(err):
+			return r, fmt.Errorf("reading the Lease %s/%s: %w", namespace, name, err)
+		}
+	}
+	if !found {
+		return r, fmt.Errorf("namespace %s has neither a Lease %s nor %s", namespace, LeaseName, DryRunLeaseName)
+	}
+	return r, nil
 }
 
 // listLeases returns the Leases with this name in all namespaces.
@@ -113,7 +154,7 @@ func (r *Release) add(lease *coordinationv1.Lease, now time.Time) {
 		r.DryRunHolder = HolderAt(lease, now)
 	}
 	if t := lease.Spec.RenewTime; t != nil && t.After(r.Renewed) {
-		r.Renewed = t.Time
+		r.Renewed, r.Version = t.Time, lease.Labels[VersionLabel]
 	}
 }
 

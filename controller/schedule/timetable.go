@@ -127,6 +127,17 @@ func (t *Timetable) Next() time.Time {
 	return first
 }
 
+// NextByStrategy returns the time at which each strategy is due next. Strategies that are never due are left out.
+func (t *Timetable) NextByStrategy() map[string]time.Time {
+	out := map[string]time.Time{}
+	for _, e := range t.entries {
+		if at := e.due(); !at.IsZero() {
+			out[e.rule.Name] = at
+		}
+	}
+	return out
+}
+
 // Due returns the strategies that are due at now. Of strategies with only a cron schedule, those
 // with the earliest start share a pass, and later firings are skipped.
 func (t *Timetable) Due(now time.Time) []string {

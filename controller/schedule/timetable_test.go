@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
+	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -338,4 +339,24 @@ func TestReplaceKeepsWhatWaits(t *testing.T) {
 	p.table = p.table.Replace([]schedule.Rule{r, other}, p.now)
 	p.added = at("01:10:00")
 	p.until(at("01:40:00")).expect(t, "01:00:00 other", "01:04:00 zones", "01:34:00 zones")
+}
+
+// TestTheNextTimeOfEachStrategy: a strategy that only an event starts has no time before the event.
+func TestTheNextTimeOfEachStrategy(t *testing.T) {
+	hourly, err := cron.Parse("0 * * * *", time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start := time.Date(2026, 1, 2, 12, 30, 0, 0, time.UTC)
+	table := schedule.New([]schedule.Rule{{Name: "zones", Firings: hourly},
+		{Name: "join", After: map[schedule.Event]time.Duration{schedule.NodeAdded: time.Minute}}}, start)
+	want := map[string]time.Time{"zones": start.Add(30 * time.Minute)}
+	if got := table.NextByStrategy(); !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	table.Happened(schedule.NodeAdded, start.Add(time.Second))
+	want["join"] = start.Add(61 * time.Second)
+	if got := table.NextByStrategy(); !maps.Equal(got, want) {
+		t.Errorf("after the event: got %v, want %v", got, want)
+	}
 }

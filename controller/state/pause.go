@@ -45,6 +45,11 @@ type PauseStore struct {
 	Clock     clock.PassiveClock
 }
 
+// NewPauseStore returns the store of the pause of the installation in the namespace.
+func NewPauseStore(client kubernetes.Interface, namespace string) PauseStore {
+	return PauseStore{Client: client, Namespace: namespace, Clock: clock.RealClock{}}
+}
+
 // Read returns the active pause, or nil. A value that cannot be parsed counts as a pause without an
 // end, and the reason says so: in doubt, no pod is evicted.
 func (p PauseStore) Read(ctx context.Context) (*plan.Pause, error) {

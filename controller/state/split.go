@@ -25,6 +25,15 @@ func partNames() []string {
 	return append(out, clusterPart)
 }
 
+// ConfigMapNames returns the names of all ConfigMaps that a Store writes.
+func ConfigMapNames() []string {
+	names := partNames()
+	for i := range names {
+		names[i] = namePrefix + names[i]
+	}
+	return names
+}
+
 func partOf(namespace string) string {
 	if namespace == "" {
 		return clusterPart

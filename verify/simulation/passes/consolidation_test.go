@@ -146,8 +146,10 @@ func (c *liveSimulation) controller(clock *clocktesting.FakeClock) *controller.C
 
 type discard struct{}
 
-func (discard) RecordPass(plan.RunReport) {}
-func (discard) RecordSkipped([]string)    {}
+func (discard) RecordPass(plan.RunReport)             {}
+func (discard) RecordSkipped([]string)                {}
+func (discard) RecordNextPasses(map[string]time.Time) {}
+func (discard) RecordState(bool, int)                 {}
 
 // Snapshot implements controller.Observer.
 func (c *liveSimulation) Snapshot(context.Context) (*cluster.Snapshot, error) {

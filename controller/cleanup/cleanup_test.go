@@ -1,0 +1,243 @@
+package cleanup_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/fake"
+	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel-project/evenkeel/controller/cleanup"
+)
+
+func heldLease(name, holder string, renewed time.Time) *coordinationv1.Lease {
+	return &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: name},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: ptr.To[int32](15), RenewTime: &metav1.MicroTime{Time: renewed}}}
+}
+
+func configMap(namespace, name string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+}
+
+// remove removes what is left in the namespace ops, and returns what was deleted, with commas.
+func remove(t *testing.T, r cleanup.Release) (string, error) {
+	t.Helper()
+	r.Namespace, r.Poll = "ops", time.Second
+	deleted, err := r.Remove(t.Context(), time.Minute, 30*time.Second)
+	return strings.Join(deleted, ", "), err
+}
+
+// TestRemove checks that only the ConfigMaps and Leases of the release are deleted, and only in its namespace.
+func TestRemove(t *testing.T) {
+	client := fake.NewClientset(configMap("ops", "evenkeel-state-00"), configMap("ops", "evenkeel-state-cluster"), configMap("ops", "evenkeel-pause"),
+		configMap("ops", "evenkeel-approval"), configMap("ops", "evenkeel-waiting-plan"), configMap("ops", "evenkeel-trigger"),
+		configMap("ops", "evenkeel"), configMap("ops", "kube-root-ca.crt"), configMap("shop", "evenkeel-pause"),
+		heldLease("evenkeel", "", time.Time{}), heldLease("other", "", time.Time{}))
+	got, err := remove(t, cleanup.Release{Client: client})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "Lease evenkeel, ConfigMap evenkeel-state-00, ConfigMap evenkeel-state-cluster, ConfigMap evenkeel-approval, " +
+		"ConfigMap evenkeel-waiting-plan, ConfigMap evenkeel-trigger, ConfigMap evenkeel-pause"
+	if got != want {
+		t.Errorf("deleted %s\nwant    %s", got, want)
+	}
+	list, err := client.CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, m := range list.Items {
+		left = append(left, m.Namespace+"/"+m.Name)
+	}
+	if slices.Sort(left); strings.Join(left, " ") != "ops/evenkeel ops/kube-root-ca.crt shop/evenkeel-pause" {
+		t.Errorf("left: %v", left)
+	}
+	if _, err := client.CoordinationV1().Leases("ops").Get(t.Context(), "other", metav1.GetOptions{}); err != nil {
+		t.Errorf("the Lease of another program: %v", err)
+	}
+}
+
+// TestRemoveContinuesAfterAnError checks that a ConfigMap that cannot be deleted keeps no other object.
+func TestRemoveContinuesAfterAnError(t *testing.T) {
+	client := fake.NewClientset(configMap("ops", "evenkeel-pause"), configMap("ops", "evenkeel-trigger"), heldLease("evenkeel-dry-run", "", time.Time{}))
+	client.PrependReactor("delete", "configmaps", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		if name := a.(clienttesting.DeleteAction).GetName(); name == "evenkeel-trigger" {
+			return true, nil, apierrors.NewInternalError(errors.New("etcd is away"))
+		}
+		return false, nil, nil
+	})
+	got, err := remove(t, cleanup.Release{Client: client})
+	if got != "Lease evenkeel-dry-run, ConfigMap evenkeel-pause" {
+		t.Errorf("deleted %s", got)
+	}
+	if err == nil || !strings.Contains(err.Error(), "deleting the ConfigMap evenkeel-trigger in namespace ops") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// punctualClient deletes no ConfigMap after its context has ended. The fake client ignores contexts.
+type punctualClient struct{ kubernetes.Interface }
+
+func (c punctualClient) CoreV1() corev1client.CoreV1Interface {
+	return punctualCore{c.Interface.CoreV1()}
+}
+
+type punctualCore struct{ corev1client.CoreV1Interface }
+
+func (c punctualCore) ConfigMaps(namespace string) corev1client.ConfigMapInterface {
+	return punctualConfigMaps{c.CoreV1Interface.ConfigMaps(namespace)}
+}
+
+type punctualConfigMaps struct {
+	corev1client.ConfigMapInterface
+}
+
+func (c punctualConfigMaps) Delete(ctx context.Context, name string, o metav1.DeleteOptions) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return c.ConfigMapInterface.Delete(ctx, name, o)
+}
+
+// TestSlowHintsLeaveTimeToDelete checks that the state is deleted although removing the hints used up its time.
+func TestSlowHintsLeaveTimeToDelete(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset(configMap("ops", "evenkeel-trigger"))
+		slow := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		got, err := remove(t, cleanup.Release{Client: punctualClient{client}, ClearHints: slow})
+		if got != "ConfigMap evenkeel-trigger" || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("deleted %q, error %v", got, err)
+		}
+	})
+}
+
+// TestTemporaryErrorsAreRepeated checks that requests for Leases which fail are sent again.
+func TestTemporaryErrorsAreRepeated(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		failed := 0
+		client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+			if failed == 3 {
+				return false, nil, nil
+			}
+			failed++
+			return true, nil, apierrors.NewInternalError(errors.New("etcd is away"))
+		})
+		if _, err := remove(t, cleanup.Release{Client: client}); err != nil || failed != 3 {
+			t.Errorf("error %v after %d failures, want none after 3", err, failed)
+		}
+	})
+}
+
+// TestNothingIsRemovedWhileALeaseIsHeld checks that another release of the namespace keeps its hints, its state and its
+// pause.
+func TestNothingIsRemovedWhileALeaseIsHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset(configMap("ops", "evenkeel-pause"), configMap("ops", "evenkeel-state-00"),
+			heldLease("evenkeel", "node-7", time.Now().Add(time.Hour)))
+		got, err := remove(t, cleanup.Release{Client: client, ClearHints: func(context.Context) error { t.Error("hints were removed"); return nil }})
+		if got != "" || err == nil || !strings.Contains(err.Error(), "nothing was removed: node-7 still holds the Lease") {
+			t.Errorf("deleted %q, error %v", got, err)
+		}
+	})
+}
+
+// TestErrorsAreRepeatedForAWhile checks that the wait ends, with the error of the API server, if no answer comes.
+func TestErrorsAreRepeatedForAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset()
+		client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+			return true, nil, apierrors.NewInternalError(errors.New("etcd is away"))
+		})
+		began := time.Now()
+		_, err := remove(t, cleanup.Release{Client: client})
+		if waited := time.Since(began); err == nil || !strings.Contains(err.Error(), "etcd is away") || waited != time.Minute {
+			t.Errorf("error %v after %s, want it after a minute", err, waited)
+		}
+	})
+}
+
+// TestTheEndOfTheWaitHidesNoError checks that the error of the API server is returned, although the last request had no
+// answer when the wait ended.
+func TestTheEndOfTheWaitHidesNoError(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		client := fake.NewClientset()
+		requests := 0
+		client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+			if requests++; requests == 1 {
+				return true, nil, apierrors.NewInternalError(errors.New("etcd is away"))
+			}
+			<-ctx.Done()
+			return true, nil, ctx.Err()
+		})
+		err := cleanup.Release{Client: client, Namespace: "ops", Poll: time.Second}.WaitUntilIdle(ctx)
+		if err == nil || !strings.Contains(err.Error(), "etcd is away") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestWaitUntilIdle checks that a process that holds either Lease is waited for, and named if it stays. A Lease that
+// was released, or that has expired, holds nothing up.
+func TestWaitUntilIdle(t *testing.T) {
+	now := time.Now()
+	for name, c := range map[string]struct {
+		lease *coordinationv1.Lease
+		want  string
+	}{
+		"held":            {heldLease("evenkeel", "node-7", now.Add(time.Hour)), "node-7 still holds the Lease evenkeel in namespace ops"},
+		"held by dry run": {heldLease("evenkeel-dry-run", "node-7", now.Add(time.Hour)), "node-7 still holds the Lease evenkeel-dry-run"},
+		"released":        {heldLease("evenkeel", "", now), ""},
+		"expired":         {heldLease("evenkeel", "node-7", now.Add(-time.Hour)), ""},
+	} {
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		err := cleanup.Release{Client: fake.NewClientset(c.lease), Namespace: "ops", Poll: time.Millisecond}.WaitUntilIdle(ctx)
+		cancel()
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// TestWaitUntilIdleSeesTheRelease checks that the wait ends when the holder releases the Lease.
+func TestWaitUntilIdleSeesTheRelease(t *testing.T) {
+	client := fake.NewClientset(heldLease("evenkeel", "node-7", time.Now().Add(time.Hour)))
+	reads := 0
+	client.PrependReactor("get", "leases", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		if reads++; reads < 5 {
+			return false, nil, nil
+		}
+		return true, heldLease(a.(clienttesting.GetAction).GetName(), "", time.Now()), nil
+	})
+	if err := (cleanup.Release{Client: client, Namespace: "ops", Poll: time.Millisecond}).WaitUntilIdle(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestWaitUntilIdleReportsMissingPermission checks that the wait does not go on when the Leases cannot be read.
+func TestWaitUntilIdleReportsMissingPermission(t *testing.T) {
+	client := fake.NewClientset()
+	client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewForbidden(coordinationv1.Resource("leases"), "evenkeel", errors.New("no"))
+	})
+	err := cleanup.Release{Client: client, Namespace: "ops", Poll: time.Hour}.WaitUntilIdle(t.Context())
+	if err == nil || !strings.Contains(err.Error(), "permission") {
+		t.Errorf("error %v", err)
+	}
+}
