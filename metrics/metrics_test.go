@@ -2,11 +2,13 @@ package metrics_test
 
 import (
 	"fmt"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/evenkeel-project/evenkeel/metrics"
@@ -15,9 +17,12 @@ import (
 
 func TestPassIsCounted(t *testing.T) {
 	m := metrics.New("v1", "abc")
+	m.SetStrategies([]string{"zones", "pack", "hot", "strict"})
 	start := time.Unix(1000, 0)
 	m.RecordPass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(3 * time.Second),
 		Plan: plan.Plan{
+			Strategies: []plan.StrategyState{{Name: "zones", Goals: 7, Unmet: 1}, {Name: "pack", Goals: 2, Unmet: 2, NodesToEmpty: 2},
+				{Name: "hot", Mode: plan.Approve}, {Name: "strict", Mode: plan.ShowOnly, Goals: 5, Unmet: 3}},
 			Moves: []plan.Move{{Step: 1, Strategy: "zones"}, {Step: 2, Strategy: "zones"}},
 			Goals: []plan.Goal{{ID: "g1", Strategy: "zones"}, {ID: "g2", Strategy: "pack", Kind: plan.NodeEmpty},
 				{ID: "g3", Strategy: "pack", Kind: plan.NodeEmpty}},
@@ -25,10 +30,11 @@ func TestPassIsCounted(t *testing.T) {
 			Rejections: plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 4}},
 			Proposals: []plan.Proposal{
 				{Mode: plan.Approve, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "hot"}, {Step: 2, Strategy: "hot"}}}},
-				{Mode: plan.ShowOnly, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "strict"}}}},
+				{Mode: plan.ShowOnly, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "strict"}},
+					Strategies: []plan.StrategyState{{Name: "strict", Mode: plan.ShowOnly, Goals: 5, Unmet: 2}}}},
 			},
 		},
-		Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted, Landed: "n1", LandedAsPredicted: true}, {Step: 2, Outcome: plan.Blocked}},
+		Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted, Landed: "n1", LandedAsPredicted: true, ReadyAfter: "1.5s"}, {Step: 2, Outcome: plan.Blocked}},
 		Stopped:  &plan.Reason{Code: plan.ReplacementNotReady},
 	})
 	// A rejected pass is counted but leaves the plan gauges unchanged.
@@ -41,207 +47,237 @@ func TestPassIsCounted(t *testing.T) {
 			Holder: "dead",
 		}, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "zones"}}}, Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.UnknownOutcome}}})
 	m.RecordSkipped([]string{"zones"})
-	want := `
-# HELP evenkeel_evictions_total Moves by outcome and strategy. Only outcome=evicted removed a pod.
-# TYPE evenkeel_evictions_total counter
-evenkeel_evictions_total{outcome="blocked",strategy="zones"} 1
-evenkeel_evictions_total{outcome="evicted",strategy="zones"} 1
-evenkeel_evictions_total{outcome="unknown",strategy="zones"} 1
-# HELP evenkeel_goals_unmet Goals with excess, by strategy, before the last plan and predicted after it. Nodes to empty do not count.
-# TYPE evenkeel_goals_unmet gauge
-evenkeel_goals_unmet{strategy="zones",when="before"} 1
-# HELP evenkeel_landings_total Replacements that were seen, by whether they landed as predicted.
-# TYPE evenkeel_landings_total counter
-evenkeel_landings_total{as_predicted="true"} 1
-# HELP evenkeel_last_pass_timestamp_seconds Unix time at which the last pass that made a plan finished.
-# TYPE evenkeel_last_pass_timestamp_seconds gauge
-evenkeel_last_pass_timestamp_seconds 1003
-# HELP evenkeel_passes_total Passes by mode and stop reason (empty if the pass was not stopped).
-# TYPE evenkeel_passes_total counter
+	// An approved plan of another process may name any strategy.
+	m.RecordPass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(3 * time.Second), Approval: &plan.Approval{},
+		Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "of another configuration"}}}, Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}})
+	compare(t, m, `
+evenkeel_passes_total{mode="dryRun",stopped="none"} 0
 evenkeel_passes_total{mode="live",stopped="ClusterViewStale"} 1
 evenkeel_passes_total{mode="live",stopped="Interrupted"} 1
 evenkeel_passes_total{mode="live",stopped="ReplacementNotReady"} 1
-# HELP evenkeel_planned_moves Moves of the last plan, by strategy.
-# TYPE evenkeel_planned_moves gauge
-evenkeel_planned_moves{strategy="zones"} 2
-# HELP evenkeel_proposed_moves Moves of the last plan for strategies in mode approve or dryRun, by mode and strategy. The pass does not execute them.
-# TYPE evenkeel_proposed_moves gauge
-evenkeel_proposed_moves{mode="approve",strategy="hot"} 2
-evenkeel_proposed_moves{mode="dryRun",strategy="strict"} 1
-# HELP evenkeel_rejected_pods Pods that could reduce excess but are not moved in the last plan, by reason code.
-# TYPE evenkeel_rejected_pods gauge
-evenkeel_rejected_pods{code="BlockedByPDB"} 4
-# HELP evenkeel_schedule_skipped_total Number of times that a strategy was due while a pass was running.
-# TYPE evenkeel_schedule_skipped_total counter
-evenkeel_schedule_skipped_total{strategy="zones"} 1
-# HELP evenkeel_underutilized_nodes Nodes that NodeConsolidation would empty, by strategy, before the last plan and predicted after it. Such a node may stay.
-# TYPE evenkeel_underutilized_nodes gauge
-evenkeel_underutilized_nodes{strategy="pack",when="after"} 1
-evenkeel_underutilized_nodes{strategy="pack",when="before"} 2
-`
-	names := []string{
-		"evenkeel_evictions_total",
-		"evenkeel_goals_unmet",
-		"evenkeel_landings_total",
-		"evenkeel_last_pass_timestamp_seconds",
-		"evenkeel_passes_total",
-		"evenkeel_planned_moves",
-		"evenkeel_proposed_moves",
-		"evenkeel_rejected_pods",
-		"evenkeel_schedule_skipped_total",
-		"evenkeel_underutilized_nodes",
+evenkeel_passes_total{mode="live",stopped="none"} 1
+
+evenkeel_last_pass_timestamp_seconds 1003
+
+evenkeel_skipped_firings_total{strategy="hot"} 0
+evenkeel_skipped_firings_total{strategy="pack"} 0
+evenkeel_skipped_firings_total{strategy="strict"} 0
+evenkeel_skipped_firings_total{strategy="zones"} 1
+
+evenkeel_evictions_total{strategy="hot"} 0
+evenkeel_evictions_total{strategy="other"} 1
+evenkeel_evictions_total{strategy="pack"} 0
+evenkeel_evictions_total{strategy="strict"} 0
+evenkeel_evictions_total{strategy="zones"} 1
+
+evenkeel_landings_total{as_predicted="false"} 0
+evenkeel_landings_total{as_predicted="true"} 1
+
+evenkeel_planned_moves{mode="approve",strategy="hot"} 2
+evenkeel_planned_moves{mode="automatic",strategy="pack"} 0
+evenkeel_planned_moves{mode="automatic",strategy="zones"} 2
+evenkeel_planned_moves{mode="dryRun",strategy="strict"} 1
+
+evenkeel_goals{strategy="hot"} 0
+evenkeel_goals{strategy="pack"} 0
+evenkeel_goals{strategy="strict"} 5
+evenkeel_goals{strategy="zones"} 7
+
+evenkeel_unmet_goals{strategy="hot"} 0
+evenkeel_unmet_goals{strategy="pack"} 0
+evenkeel_unmet_goals{strategy="strict"} 3
+evenkeel_unmet_goals{strategy="zones"} 1
+
+evenkeel_predicted_unmet_goals{strategy="hot"} 0
+evenkeel_predicted_unmet_goals{strategy="pack"} 0
+evenkeel_predicted_unmet_goals{strategy="strict"} 2
+evenkeel_predicted_unmet_goals{strategy="zones"} 0
+
+evenkeel_underutilized_nodes{strategy="hot"} 0
+evenkeel_underutilized_nodes{strategy="pack"} 2
+evenkeel_underutilized_nodes{strategy="strict"} 0
+evenkeel_underutilized_nodes{strategy="zones"} 0
+
+evenkeel_predicted_underutilized_nodes{strategy="hot"} 0
+evenkeel_predicted_underutilized_nodes{strategy="pack"} 1
+evenkeel_predicted_underutilized_nodes{strategy="strict"} 0
+evenkeel_predicted_underutilized_nodes{strategy="zones"} 0
+
+evenkeel_rejected_pods{reason="BlockedByPDB"} 4
+`)
+	if got := valueOf(t, m, `evenkeel_moves_total{outcome="blocked",strategy="zones"}`); got != 1 {
+		t.Errorf("blocked moves: %g", got)
 	}
-	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), names...); err != nil {
-		t.Error(err)
+	if got := valueOf(t, m, `evenkeel_moves_total{outcome="unknown",strategy="zones"}`); got != 1 {
+		t.Errorf("unknown outcomes: %g", got)
 	}
-	problems, err := testutil.GatherAndLint(m.Registry)
-	if err != nil || len(problems) > 0 {
-		t.Error(err, problems)
+	if got := valueOf(t, m, `evenkeel_replacement_ready_seconds_sum`); got != 1.5 {
+		t.Errorf("seconds until Ready: %g", got)
 	}
+	m.SetStrategies([]string{"zones"}) // the others are no longer configured
+	m.RecordPass(plan.RunReport{Mode: plan.Live, Plan: plan.Plan{Strategies: []plan.StrategyState{{Name: "zones", Goals: 7},
+		{Name: "strict", Mode: plan.ShowOnly, Goals: 5, Unmet: 3}}}}) // strict is not due, so nothing is predicted for it
+	compare(t, m, `
+evenkeel_evictions_total{strategy="other"} 1
+evenkeel_evictions_total{strategy="zones"} 1
+
+evenkeel_planned_moves{mode="automatic",strategy="zones"} 0
+evenkeel_planned_moves{mode="dryRun",strategy="strict"} 0
+
+evenkeel_unmet_goals{strategy="strict"} 3
+evenkeel_unmet_goals{strategy="zones"} 0
+
+evenkeel_predicted_unmet_goals{strategy="zones"} 0
+
+evenkeel_rejected_pods{reason="BlockedByPDB"} 0
+`)
 }
 
 func TestBindingsAreCountedByScheduler(t *testing.T) {
 	m := metrics.New("v1", "abc")
-	m.RecordBinding("fancy", plan.SchedulerBindings{Seen: 1}, false, false)
-	m.RecordBinding("fancy", plan.SchedulerBindings{Seen: 2, Predicted: 1, Hits: 1}, true, true)
-	m.RecordBinding("fancy", plan.SchedulerBindings{Seen: 3, Predicted: 2, Hits: 1}, false, true)
-	m.RecordBinding("none", plan.SchedulerBindings{Seen: 1}, false, false)
-	want := `
-# HELP evenkeel_scheduler_bindings_total Bindings made by schedulers (at most 16 names), by result: the model predicted the node (hit), predicted another node (miss), or could not predict one (unclear).
-# TYPE evenkeel_scheduler_bindings_total counter
+	m.RecordBinding("fancy", plan.SchedulerBindings{Seen: 1}, 2, false, false)
+	m.RecordBinding("fancy", plan.SchedulerBindings{Seen: 2, Predicted: 1, Hits: 1}, 2, true, true)
+	m.RecordBinding("fancy", plan.SchedulerBindings{Seen: 3, Predicted: 2, Hits: 1}, 2, false, true)
+	m.RecordBinding("none", plan.SchedulerBindings{Seen: 1}, 2, false, false)
+	compare(t, m, `
 evenkeel_scheduler_bindings_total{result="hit",scheduler="fancy"} 1
 evenkeel_scheduler_bindings_total{result="miss",scheduler="fancy"} 1
 evenkeel_scheduler_bindings_total{result="unclear",scheduler="fancy"} 1
 evenkeel_scheduler_bindings_total{result="unclear",scheduler="none"} 1
-# HELP evenkeel_scheduler_hit_ratio Share of predicted bindings that were correct, by scheduler, over the latest predictions (placement.trust.minBindings).
-# TYPE evenkeel_scheduler_hit_ratio gauge
+
 evenkeel_scheduler_hit_ratio{scheduler="fancy"} 0.5
-`
-	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), "evenkeel_scheduler_bindings_total",
-		"evenkeel_scheduler_hit_ratio"); err != nil {
-		t.Error(err)
-	}
-	problems, err := testutil.GatherAndLint(m.Registry)
-	if err != nil || len(problems) > 0 {
-		t.Error(err, problems)
+`)
+	m.RecordBinding("fancy", plan.SchedulerBindings{Seen: 1, Predicted: 1}, 2, false, true) // with another model
+	if n, err := testutil.GatherAndCount(m.Registry, "evenkeel_scheduler_hit_ratio"); n != 0 || err != nil {
+		t.Errorf("%d ratios from one of 2 predictions, error %v", n, err)
 	}
 }
 
-func TestWhatHoldsEvictionsIsShown(t *testing.T) {
+// TestStateIsUnknownWithoutTheLease checks that a process without the Lease shows neither the pause nor the breaker.
+func TestStateIsUnknownWithoutTheLease(t *testing.T) {
 	m := metrics.New("v1", "abc")
-	compare := func(want string) {
+	state := []string{"evenkeel_paused", "evenkeel_breaker_open", "evenkeel_backoff_workloads", "evenkeel_next_pass_timestamp_seconds"}
+	absent := func() {
 		t.Helper()
-		names := []string{
-			"evenkeel_paused",
-			"evenkeel_breaker_open",
-		}
-		var b strings.Builder
-		for _, line := range strings.Split(strings.TrimSpace(want), "\n") {
-			b.WriteString(strings.TrimSpace(line) + "\n")
-		}
-		got, err := m.Registry.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
-		var lines strings.Builder
-		for _, f := range got {
-			for _, x := range f.GetMetric() {
-				if !slices.Contains(names, f.GetName()) {
-					continue
-				}
-				lines.WriteString(f.GetName())
-				for _, l := range x.GetLabel() {
-					lines.WriteString(" " + l.GetValue())
-				}
-				fmt.Fprintf(&lines, " %g\n", x.GetGauge().GetValue())
-			}
-		}
-		if lines.String() != b.String() {
-			t.Errorf("got:\n%swant:\n%s", lines.String(), b.String())
+		if n, err := testutil.GatherAndCount(m.Registry, state...); n != 0 || err != nil {
+			t.Errorf("%d series, error %v", n, err)
 		}
 	}
-	m.RecordPass(
-		plan.RunReport{
-			Plan: plan.Plan{
-				Blocks: []plan.EvictionBlock{
-					{Reason: plan.Reason{Code: plan.Paused}},
-				},
-			},
-		},
-	)
-	compare(`
-		evenkeel_breaker_open 0
-		evenkeel_paused 1`)
-	// The breaker opens during a pass.
-	m.RecordPass(plan.RunReport{Stopped: &plan.Reason{Code: plan.BreakerOpen}})
-	compare("evenkeel_breaker_open 1\nevenkeel_paused 0")
-	m.RecordPass(
-		plan.RunReport{
-			Plan:    plan.Plan{Blocks: []plan.EvictionBlock{{Reason: plan.Reason{Code: plan.BreakerOpen}}}},
-			Stopped: &plan.Reason{Code: plan.Paused},
-		},
-	)
-	compare("evenkeel_breaker_open 1\nevenkeel_paused 1")
-	m.RecordPass(plan.RunReport{})
-	compare("evenkeel_breaker_open 0\nevenkeel_paused 0")
+	absent()
+	m.SetLeading(true)
+	absent()
+	m.RecordPause(true, true)
+	m.RecordState(true, 2)
+	m.RecordNextPasses(map[string]time.Time{"zones": time.Unix(10, 0)})
+	compare(t, m, `
+evenkeel_paused 1
+
+evenkeel_breaker_open 1
+
+evenkeel_backoff_workloads 2
+
+evenkeel_next_pass_timestamp_seconds{strategy="zones"} 10
+`)
+	m.RecordPause(false, false)
+	if n, err := testutil.GatherAndCount(m.Registry, "evenkeel_paused"); n != 0 || err != nil {
+		t.Errorf("an unknown pause has %d series, error %v", n, err)
+	}
+	m.SetLeading(false)
+	absent()
 }
 
 // TestCausesOfNothingJudged checks that the gauge has a series for each possible cause, that it shows the causes of the
 // last pass, and that an interrupted, a recovered or an approved pass leaves it unchanged.
 func TestCausesOfNothingJudged(t *testing.T) {
-	m := metrics.New("v", "h")
-	compare := func(want ...plan.Code) {
+	m := metrics.New("v1", "h")
+	judged := func(want ...plan.Code) {
 		t.Helper()
 		var text strings.Builder
-		text.WriteString("# HELP evenkeel_nothing_judged 1 for each cause why the last pass could judge nothing, by reason code. " +
-			"0 for all other causes.\n# TYPE evenkeel_nothing_judged gauge\n")
-		for _, code := range plan.NothingJudgedCodes() {
+		for _, code := range slices.Sorted(slices.Values(plan.NothingJudgedCodes())) {
 			value := 0
 			if slices.Contains(want, code) {
 				value = 1
 			}
-			fmt.Fprintf(&text, "evenkeel_nothing_judged{cause=%q} %d\n", code, value)
+			fmt.Fprintf(&text, "evenkeel_nothing_judged{reason=%q} %d\n", code, value)
 		}
-		if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(text.String()), "evenkeel_nothing_judged"); err != nil {
-			t.Error(err)
-		}
+		compare(t, m, text.String())
 	}
 	because := func(code plan.Code) plan.Plan { return plan.Plan{NothingJudged: []plan.Reason{{Code: code}}} }
-	compare()
+	judged()
 	m.RecordPass(plan.RunReport{Plan: because(plan.NoUsageData)})
-	compare(plan.NoUsageData)
+	judged(plan.NoUsageData)
 	m.RecordPass(plan.RunReport{Stopped: &plan.Reason{Code: plan.Interrupted}})
 	m.RecordPass(plan.RunReport{Recovery: &plan.Recovery{}})
 	m.RecordPass(plan.RunReport{Approval: &plan.Approval{}})
-	compare(plan.NoUsageData)
+	judged(plan.NoUsageData)
 	m.RecordPass(plan.RunReport{Stopped: &plan.Reason{Code: plan.PermissionMissing}, Plan: because(plan.PermissionMissing)})
-	compare(plan.PermissionMissing)
+	judged(plan.PermissionMissing)
 	m.RecordPass(plan.RunReport{})
-	compare()
+	judged()
 }
 
-// TestWaitingPlansAreCounted: after a problem the gauge keeps its values, and without a waiting plan it is empty.
+// TestWaitingPlansAreCounted: after a problem the gauge keeps its values, and without a waiting plan it is 0.
 func TestWaitingPlansAreCounted(t *testing.T) {
 	m := metrics.New("v1", "abc")
-	record := func(w *plan.Waiting, gauges string) {
+	strategies := []plan.StrategyState{{Name: "zones", Mode: plan.Approve}, {Name: "hot", Mode: plan.Approve}, {Name: "pack"}}
+	record := func(w *plan.Waiting, zones, hot int) {
 		t.Helper()
-		m.RecordPass(plan.RunReport{Mode: plan.Live, Waiting: w})
-		if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(gauges+`
-# HELP evenkeel_plans_announced_total Plans that wait for approval and have a move that was not announced before.
-# TYPE evenkeel_plans_announced_total counter
+		m.RecordPass(plan.RunReport{Mode: plan.Live, Waiting: w, Plan: plan.Plan{Strategies: strategies}})
+		compare(t, m, fmt.Sprintf(`
 evenkeel_plans_announced_total 1
-`), "evenkeel_waiting_moves", "evenkeel_plans_announced_total"); err != nil {
-			t.Error(err)
+
+evenkeel_waiting_moves{strategy="hot"} %d
+evenkeel_waiting_moves{strategy="zones"} %d
+`, hot, zones))
+	}
+	record(&plan.Waiting{Plans: []plan.WaitingPlan{{Strategies: map[string]int{"zones": 2}, Announced: true},
+		{Strategies: map[string]int{"zones": 3, "hot": 1}}}}, 5, 1)
+	record(&plan.Waiting{Problem: &plan.Reason{Code: plan.StateUnavailable}}, 5, 1)
+	record(nil, 0, 0)
+}
+
+// compare checks that the metrics that want names have exactly the series in want.
+func compare(t *testing.T, m *metrics.Metrics, want string) {
+	t.Helper()
+	for _, of := range strings.Split(strings.TrimSpace(want), "\n\n") {
+		name, _, _ := strings.Cut(of, " ")
+		name, _, _ = strings.Cut(name, "{")
+		var got []string
+		for _, line := range exposed(t, m) {
+			if rest, is := strings.CutPrefix(line, name); is && (rest[0] == ' ' || rest[0] == '{') {
+				got = append(got, line)
+			}
+		}
+		if text := strings.Join(got, "\n"); text != strings.TrimSpace(of) {
+			t.Errorf("got:\n%s\nwant:\n%s", text, of)
 		}
 	}
-	const two = `
-# HELP evenkeel_waiting_moves Moves that wait for approval after the last pass, by strategy.
-# TYPE evenkeel_waiting_moves gauge
-evenkeel_waiting_moves{strategy="hot"} 1
-evenkeel_waiting_moves{strategy="zones"} 5
-`
-	record(&plan.Waiting{Plans: []plan.WaitingPlan{{Strategies: map[string]int{"zones": 2}, Announced: true},
-		{Strategies: map[string]int{"zones": 3, "hot": 1}}}}, two)
-	record(&plan.Waiting{Problem: &plan.Reason{Code: plan.StateUnavailable}}, two)
-	record(nil, "")
+}
+
+// valueOf returns the value of one series.
+func valueOf(t *testing.T, m *metrics.Metrics, series string) (value float64) {
+	t.Helper()
+	for _, line := range exposed(t, m) {
+		if rest, is := strings.CutPrefix(line, series+" "); is {
+			if _, err := fmt.Sscan(rest, &value); err != nil {
+				t.Fatal(err)
+			}
+			return value
+		}
+	}
+	t.Fatalf("no series %s", series)
+	return 0
+}
+
+// exposed returns the lines of the text format, without comments.
+func exposed(t *testing.T, m *metrics.Metrics) (lines []string) {
+	t.Helper()
+	answer := httptest.NewRecorder()
+	promhttp.HandlerFor(m.Registry, promhttp.HandlerOpts{}).ServeHTTP(answer, httptest.NewRequest("GET", "/metrics", nil))
+	for _, line := range strings.Split(strings.TrimSpace(answer.Body.String()), "\n") {
+		if !strings.HasPrefix(line, "#") {
+			lines = append(lines, line)
+		}
+	}
+	return lines
 }

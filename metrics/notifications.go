@@ -9,6 +9,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/notify"
 )
 
+var defNotifications = definition{name: "evenkeel_notifications_total", kind: counter, unit: "messages",
+	help: "Notifications by receiver and result.",
+	labels: []label{{"receiver", "names of the configuration"}, {"result", "`sent`, `failed` (no attempt succeeded), `dropped` " +
+		"(newer ones filled the queue), `rateLimited` (too many about one event)"}}, absent: "without [receivers](notifications.md)"}
+
 // notificationMetrics has counters of the configured receivers only, so their number is bounded.
 type notificationMetrics struct {
 	total *prometheus.CounterVec
@@ -18,9 +23,7 @@ type notificationMetrics struct {
 }
 
 func newNotificationMetrics(r prometheus.Registerer) *notificationMetrics {
-	return &notificationMetrics{total: newCounters(r, "evenkeel_notifications_total",
-		"Notifications by receiver (names of the configuration) and result: sent, failed (no attempt succeeded), dropped "+
-			"(newer ones filled the queue), rateLimited (too many about one event).", "receiver", "result")}
+	return &notificationMetrics{total: defNotifications.newCounters(r)}
 }
 
 // SetReceivers adds the counters of the given receivers, and removes those of all others.

@@ -12,6 +12,23 @@ type FileKind string
 const (
 	ConfigFiles     FileKind = "config"
 	CredentialFiles FileKind = "credentials"
+	// CertificateFiles are those with which the program serves HTTPS.
+	CertificateFiles FileKind = "certificate"
+)
+
+const unwatched = "files that the program does not watch; with `--once`"
+
+var filesLabel = label{"files", "`config`, `credentials`, `certificate`"}
+
+var (
+	defReloads = definition{name: "evenkeel_reloads_total", kind: counter, unit: "changes",
+		help:   "File changes that the program saw while it ran.",
+		labels: []label{filesLabel, {"result", "`taken` (the new content is in effect), `refused` (it is invalid)"}}, absent: unwatched}
+	defReloaded = definition{name: "evenkeel_last_reload_successful", kind: gauge, unit: "0 or 1",
+		help: "1 if the newest content is in effect, 0 if it was refused.", labels: []label{filesLabel}, absent: unwatched}
+	defLastReload = definition{name: "evenkeel_last_reload_success_timestamp_seconds", kind: gauge, unit: "Unix time",
+		help: "Time of the last successful reload, or of the start of the program before the first reload.", labels: []label{filesLabel},
+		absent: unwatched}
 )
 
 type reloadMetrics struct {
@@ -21,15 +38,8 @@ type reloadMetrics struct {
 }
 
 func newReloadMetrics(r prometheus.Registerer) *reloadMetrics {
-	return &reloadMetrics{
-		total: newCounters(r, "evenkeel_reloads_total",
-			"File changes that the program saw while it ran, by result (taken: the new content is in effect, refused: it is invalid).",
-			"files", "result"),
-		successful: newGauges(r, "evenkeel_last_reload_successful",
-			"1 if the newest content is in effect, 0 if it was refused.", "files"),
-		lastSuccess: newGauges(r, "evenkeel_last_reload_success_timestamp_seconds",
-			"Unix time of the last successful reload, or of the start of the program before the first reload.", "files"),
-	}
+	return &reloadMetrics{total: defReloads.newCounters(r), successful: defReloaded.newGauges(r).vec,
+		lastSuccess: defLastReload.newGauges(r).vec}
 }
 
 // WatchStarted records that the program watches these files from now on.

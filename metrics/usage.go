@@ -12,13 +12,29 @@ import (
 var problemKinds = []usage.ProblemKind{usage.Unreachable, usage.BadAnswer, usage.Empty, usage.NotANumber, usage.Implausible,
 	usage.Stale, usage.UnknownNode, usage.Ambiguous, usage.Missing}
 
-const otherProblem = "Other"
+const (
+	otherProblem  = "Other"
+	withoutSource = "with `load.source: requests`"
+)
+
+var (
+	defSamples = definition{name: "evenkeel_usage_samples_total", kind: counter, unit: "requests",
+		help: "Requests to the usage source.", labels: []label{{"result", "`answered`, `failed` (no usable answer)"}}, absent: withoutSource}
+	defSampleSeconds = definition{name: "evenkeel_usage_sample_duration_seconds", kind: histogram, unit: "seconds",
+		help: "Time to query the usage source and read its answer.", buckets: prometheus.ExponentialBuckets(0.01, 4, 7), absent: withoutSource}
+	defLastMeasurement = definition{name: "evenkeel_usage_last_measurement_timestamp_seconds", kind: gauge, unit: "Unix time",
+		help: "Time of the newest measurement of any node.", absent: withoutSource + "; before the first measurement"}
+	defCoverage = definition{name: "evenkeel_usage_coverage_ratio", kind: gauge, unit: "share of 1",
+		help: "Share of the nodes in scope (nodeSelector) with known usage when the source was last queried.", absent: withoutSource + "; before the first query"}
+	defProblems = definition{name: "evenkeel_usage_problems_total", kind: counter, unit: "problems",
+		help: "Problems in answers of the usage source.", labels: []label{{"kind", "[kinds of problems](load.md), or `Other`"}}, absent: withoutSource}
+)
 
 type usageMetrics struct {
 	samples         *prometheus.CounterVec
 	seconds         prometheus.Histogram
-	lastMeasurement prometheus.Gauge
-	coverage        prometheus.Gauge
+	lastMeasurement *gauges
+	coverage        *gauges
 	problems        *prometheus.CounterVec
 }
 
@@ -29,19 +45,8 @@ func (m *Metrics) UsageRecorder() monitor.Recorder {
 		return m.usage
 	}
 	r := m.Registry
-	m.usage = &usageMetrics{
-		samples: newCounters(r, "evenkeel_load_samples_total",
-			"Requests to the usage source, by result: answered, or failed (no usable answer).",
-			"result"),
-		seconds: newHistogram(r, "evenkeel_load_sample_duration_seconds",
-			"Time in seconds to query the usage source and read its answer.", 7),
-		lastMeasurement: newGauge(r, "evenkeel_load_last_measurement_timestamp_seconds",
-			"Unix time of the newest measurement of any node; 0 before the first."),
-		coverage: newGauge(r, "evenkeel_load_coverage_ratio",
-			"Share of nodes with known usage when the source was last queried."),
-		problems: newCounters(r, "evenkeel_load_problems_total",
-			"Problems in answers of the usage source, by kind.", "kind"),
-	}
+	m.usage = &usageMetrics{samples: defSamples.newCounters(r), seconds: defSampleSeconds.newHistogram(r),
+		lastMeasurement: defLastMeasurement.newGauges(r), coverage: defCoverage.newGauges(r), problems: defProblems.newCounters(r)}
 	for _, kind := range problemKinds {
 		m.usage.problems.WithLabelValues(string(kind))
 	}
@@ -58,9 +63,9 @@ func (l *usageMetrics) RecordAttempt(a monitor.Attempt) {
 	}
 	l.samples.WithLabelValues(result).Inc()
 	l.seconds.Observe(a.Took.Seconds())
-	l.coverage.Set(a.Coverage)
+	l.coverage.set(a.Coverage)
 	if !a.SampledAt.IsZero() {
-		l.lastMeasurement.Set(float64(a.SampledAt.UnixMilli()) / 1000)
+		l.lastMeasurement.set(seconds(a.SampledAt))
 	}
 	for _, p := range a.Problems {
 		kind := string(p.Kind)

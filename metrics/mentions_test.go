@@ -1,0 +1,109 @@
+package metrics
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// mention matches the name of a metric, with its labels if there are any.
+var mention = regexp.MustCompile(`\b((?:evenkeel|rest_client|leader_election)_[a-z0-9_]+)(\{[^{}]*\})?`)
+
+// matcher matches the name of a label at the beginning of a part of {...}.
+var matcher = regexp.MustCompile(`^\s*([a-zA-Z_][a-zA-Z0-9_]*)\s*(?:=~|!~|!=|=|$)`)
+
+// quoted matches the value of a label.
+var quoted = regexp.MustCompile(`"[^"]*"`)
+
+// targetLabels are labels that Prometheus or a push adds.
+var targetLabels = []string{"job", "instance", "namespace", "pod", "container", "service", "endpoint", "cluster", "le", "release", "strategies"}
+
+// TestMentionedMetricsExist checks that the chart (with its alerts and its dashboard), the documentation and the
+// examples name only metrics and labels that exist.
+func TestMentionedMetricsExist(t *testing.T) {
+	mentioned := map[string]bool{}
+	for _, root := range []string{"../charts", "../docs", "../examples", "../README.md"} {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			for _, problem := range checkMentions(string(text), mentioned) {
+				t.Errorf("%s: %s", path, problem)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range catalog {
+		for _, d := range s.metrics {
+			if !mentioned[d.name] {
+				t.Errorf("%s is on no page", d.name)
+			}
+		}
+	}
+}
+
+// checkMentions returns what is wrong with the metrics in a text, and marks those that exist.
+func checkMentions(text string, mentioned map[string]bool) (problems []string) {
+	for _, m := range mention.FindAllStringSubmatch(strings.ReplaceAll(text, `\"`, `"`), -1) {
+		d := definitionOf(m[1])
+		if d == nil {
+			problems = append(problems, fmt.Sprintf("there is no metric %s", m[1]))
+			continue
+		}
+		mentioned[d.name] = true
+		for _, part := range strings.Split(strings.Trim(quoted.ReplaceAllString(m[2], ""), "{}"), ",") {
+			label := matcher.FindStringSubmatch(part)
+			if label != nil && !slices.Contains(d.labelNames(), label[1]) && !slices.Contains(targetLabels, label[1]) {
+				problems = append(problems, fmt.Sprintf("%s has no label %s", m[1], label[1]))
+			}
+		}
+	}
+	return problems
+}
+
+// definitionOf returns the definition of a metric or of a series of a histogram, or nil.
+func definitionOf(name string) *definition {
+	for _, s := range catalog {
+		for _, d := range s.metrics {
+			base := name
+			if d.kind == histogram {
+				for _, suffix := range []string{"_bucket", "_sum", "_count"} {
+					base = strings.TrimSuffix(base, suffix)
+				}
+			}
+			if d.name == base {
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+func TestMentionsAreChecked(t *testing.T) {
+	for text, want := range map[string]string{
+		`sum by (strategy) (rate(evenkeel_evictions_total{strategy="zones, all",namespace=~"$ns"}[5m])) > 0`: "",
+		`rate(evenkeel_pass_duration_seconds_bucket{le="1"}[5m])`:                                            "",
+		`{"expr": "evenkeel_passes_total{stopped!=\"none\"}"}`:                                               "",
+		"`evenkeel_reloads_total{files,result=\"refused\"}` increases":                                       "",
+		"evenkeel_old_total > 0":                             "there is no metric evenkeel_old_total",
+		"evenkeel_evictions_bucket":                          "there is no metric evenkeel_evictions_bucket",
+		`evenkeel_passes_total{mode="live",reason="x"}`:      "evenkeel_passes_total has no label reason",
+		`{"expr": "rest_client_requests_total{host=\"a\"}"}`: "rest_client_requests_total has no label host",
+	} {
+		if got := strings.Join(checkMentions(text, map[string]bool{}), "; "); got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}

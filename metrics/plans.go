@@ -1,0 +1,174 @@
+package metrics
+
+import (
+	"cmp"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+const (
+	beforeFirstPlan = "before the first plan"
+	notPredicted    = beforeFirstPlan + "; a strategy in mode dryRun that was not due or stated no goal"
+)
+
+var (
+	defPlanned = definition{name: "evenkeel_planned_moves", kind: gauge, unit: "moves",
+		help:   "Moves of the last plan by mode and strategy. A pass executes only those in mode automatic.",
+		labels: []label{{"mode", "`automatic`, `approve`, `dryRun`: the [mode](modes.md) of the strategy"}, strategyLabel}, absent: beforeFirstPlan}
+	defMinEvictions = definition{name: "evenkeel_plan_min_evictions", kind: gauge, unit: "evictions",
+		help:   "Lower bound on evictions for every goal that permitted evictions can reach (bound.minEvictions of the last plan).",
+		absent: beforeFirstPlan}
+	defGoals = definition{name: "evenkeel_goals", kind: gauge, unit: "goals",
+		help:   "Goals that the strategy stated in the last plan, met or not. Nodes to empty do not count.",
+		labels: []label{strategyLabel}, absent: beforeFirstPlan}
+	defUnmet = definition{name: "evenkeel_unmet_goals", kind: gauge, unit: "goals",
+		help: "Goals with excess when the last plan was made. Nodes to empty do not count.", labels: []label{strategyLabel}, absent: beforeFirstPlan}
+	defPredictedUnmet = definition{name: "evenkeel_predicted_unmet_goals", kind: gauge, unit: "goals",
+		help:   "Goals with excess that the last plan predicts after its automatic moves. Nodes to empty do not count.",
+		labels: []label{strategyLabel}, absent: notPredicted}
+	defUnderutilized = definition{name: "evenkeel_underutilized_nodes", kind: gauge, unit: "nodes",
+		help:   "Nodes that NodeConsolidation would empty when the last plan was made. Such a node violates nothing and may stay.",
+		labels: []label{strategyLabel}, absent: beforeFirstPlan}
+	defPredictedUnderutilized = definition{name: "evenkeel_predicted_underutilized_nodes", kind: gauge, unit: "nodes",
+		help:   "Nodes that NodeConsolidation would empty and that still have pods after the automatic moves of the last plan.",
+		labels: []label{strategyLabel}, absent: notPredicted}
+	defRejected = definition{name: "evenkeel_rejected_pods", kind: gauge, unit: "pods",
+		help:   "Pods that could reduce excess but are not moved in the last plan.",
+		labels: []label{{"reason", "[reason codes](reasons.md)"}}, absent: "a reason that has applied to no pod since the start"}
+	defLimitUsed = definition{name: "evenkeel_limit_used_ratio", kind: gauge, unit: "share of 1",
+		help: "Share of a limit that the last plan uses. Limits per hour include the evictions of the last hour. " +
+			"A limit that applies to each node, namespace, owner or zone shows the highest share. Limits of single strategies do not count.",
+		labels: []label{{"limit", "keys of the [configuration](config.md), such as `limits.perPass`; in an open window, its stricter limits count"}},
+		absent: beforeFirstPlan + "; limits that are not set"}
+	defWaiting = definition{name: "evenkeel_waiting_moves", kind: gauge, unit: "moves",
+		help: "Moves that wait for approval after the last pass.", labels: []label{strategyLabel}, absent: beforeFirstPlan}
+	defAnnounced = definition{name: "evenkeel_plans_announced_total", kind: counter, unit: "plans",
+		help: "Plans that wait for approval and have a move that was not announced before."}
+)
+
+type planMetrics struct {
+	planned, goals, unmet, predictedUnmet *gauges
+	minEvictions                          *gauges
+	underutilized, predictedUnderutilized *gauges
+	rejected, limitUsed                   *gauges
+	waiting                               *gauges
+	announced                             prometheus.Counter
+
+	rejections map[plan.Code]bool // the codes that a plan has had since the start
+}
+
+func newPlanMetrics(r prometheus.Registerer) *planMetrics {
+	return &planMetrics{planned: defPlanned.newGauges(r), minEvictions: defMinEvictions.newGauges(r), goals: defGoals.newGauges(r),
+		unmet: defUnmet.newGauges(r), predictedUnmet: defPredictedUnmet.newGauges(r), underutilized: defUnderutilized.newGauges(r),
+		predictedUnderutilized: defPredictedUnderutilized.newGauges(r), rejected: defRejected.newGauges(r),
+		limitUsed: defLimitUsed.newGauges(r), waiting: defWaiting.newGauges(r), announced: defAnnounced.newCounter(r),
+		rejections: map[plan.Code]bool{}}
+}
+
+func (p *planMetrics) recordPlan(of plan.Plan) {
+	p.minEvictions.set(float64(of.Bound.MinEvictions))
+	p.recordMoves(of)
+	p.recordGoals(of)
+	var rejected, used []sample
+	for code := range of.Rejections.Counts {
+		p.rejections[code] = true
+	}
+	for code := range p.rejections {
+		rejected = append(rejected, newSample(float64(of.Rejections.Counts[code]), string(code)))
+	}
+	p.rejected.replace(rejected)
+	for _, l := range of.LimitUse {
+		used = append(used, newSample(l.Share, l.Limit))
+	}
+	p.limitUsed.replace(used)
+}
+
+func (p *planMetrics) recordMoves(of plan.Plan) {
+	planned := []sample{}
+	for _, st := range of.Strategies {
+		planned = append(planned, newSample(0, string(cmp.Or(st.Mode, plan.Automatic)), st.Name))
+	}
+	for _, m := range of.Moves {
+		planned = append(planned, newSample(1, string(plan.Automatic), m.Strategy))
+	}
+	for _, proposal := range of.Proposals {
+		for _, m := range proposal.Plan.Moves {
+			planned = append(planned, newSample(1, string(proposal.Mode), m.Strategy))
+		}
+	}
+	p.planned.replace(planned)
+}
+
+// recordGoals counts the goals. A node to empty violates nothing, so it has gauges of its own.
+func (p *planMetrics) recordGoals(of plan.Plan) {
+	var stated, unmet, nodes []sample
+	for _, st := range of.Strategies {
+		stated = append(stated, newSample(float64(st.Goals-st.NodesToEmpty), st.Name))
+		unmet = append(unmet, newSample(float64(st.Unmet-st.NodesToEmpty), st.Name))
+		nodes = append(nodes, newSample(float64(st.NodesToEmpty), st.Name))
+	}
+	p.goals.replace(stated)
+	p.unmet.replace(unmet)
+	p.underutilized.replace(nodes)
+	p.recordPrediction(of)
+}
+
+// recordPrediction counts the goals that are unmet after the automatic moves. A proposal begins in that state, and the
+// plan itself ignores the goals of strategies in mode dryRun.
+func (p *planMetrics) recordPrediction(of plan.Plan) {
+	var unmet, nodes []sample
+	for _, st := range of.Strategies {
+		if st.Mode != plan.ShowOnly {
+			unmet, nodes = append(unmet, newSample(0, st.Name)), append(nodes, newSample(0, st.Name))
+		}
+	}
+	for _, proposal := range of.Proposals {
+		for _, st := range proposal.Plan.Strategies {
+			if proposal.Mode == plan.ShowOnly {
+				unmet = append(unmet, newSample(float64(st.Unmet-st.NodesToEmpty), st.Name))
+				nodes = append(nodes, newSample(float64(st.NodesToEmpty), st.Name))
+			}
+		}
+	}
+	for _, n := range of.PodGoals {
+		unmet = append(unmet, newSample(float64(n.UnmetAfter), n.Strategy))
+	}
+	for _, g := range of.Goals {
+		after := newSample(number(of.After.Excess[g.ID] > 0), g.Strategy)
+		switch g.Kind {
+		case plan.PodAway: // counted above
+		case plan.NodeEmpty:
+			nodes = append(nodes, after)
+		default:
+			unmet = append(unmet, after)
+		}
+	}
+	p.predictedUnmet.replace(unmet)
+	p.predictedUnderutilized.replace(nodes)
+}
+
+// recordWaiting sets the gauges of the plans that wait for approval. After a problem the gauges stay as they are.
+func (p *planMetrics) recordWaiting(strategies []plan.StrategyState, w *plan.Waiting) {
+	if w != nil && w.Problem != nil {
+		return
+	}
+	var waiting []sample
+	for _, st := range strategies {
+		if st.Mode == plan.Approve {
+			waiting = append(waiting, newSample(0, st.Name))
+		}
+	}
+	if w != nil {
+		for _, of := range w.Plans {
+			for strategy, n := range of.Strategies {
+				waiting = append(waiting, newSample(float64(n), strategy))
+			}
+			if of.Announced {
+				p.announced.Inc()
+			}
+		}
+	}
+	p.waiting.replace(waiting)
+}

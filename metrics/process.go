@@ -1,0 +1,69 @@
+package metrics
+
+import (
+	"cmp"
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/evenkeel-project/evenkeel/internal/commit"
+)
+
+var (
+	defBuild = definition{name: "evenkeel_build_info", kind: gauge, unit: "1", help: "1, with the build as labels.",
+		labels: []label{{"version", "version of Evenkeel"}, {"revision", "git commit, or `unknown`"}, {"goversion", "version of Go"}}}
+	defConfig = definition{name: "evenkeel_config_info", kind: gauge, unit: "1",
+		help: "1, with the hash of the configuration in effect as label.", labels: []label{{"hash", "as in reports"}}}
+	defLeader = definition{name: "evenkeel_leader", kind: gauge, unit: "0 or 1",
+		help: "1 while this process holds the Lease and makes passes."}
+	defPaused = definition{name: "evenkeel_paused", kind: gauge, unit: "0 or 1",
+		help:   "1 while evictions are paused (`evenkeel pause`). The leader reads the pause every 15 s, also between passes.",
+		absent: "without the Lease; after the pause could not be read; in a dry run"}
+	defBreaker = definition{name: "evenkeel_breaker_open", kind: gauge, unit: "0 or 1",
+		help:   "1 while the breaker is open. Only a pass closes it.",
+		absent: "until the state of earlier passes was read; without the Lease; in a dry run"}
+	defBackoffs = definition{name: "evenkeel_backoff_workloads", kind: gauge, unit: "workloads",
+		help:   "Workloads whose pods are not evicted because evictions failed before, at the end of the last pass.",
+		absent: "until the state of earlier passes was read; without the Lease; in a dry run"}
+)
+
+type processMetrics struct {
+	config                    *gauges
+	leader                    prometheus.Gauge
+	paused, breaker, backoffs *gauges
+}
+
+func newProcessMetrics(r prometheus.Registerer, version string) *processMetrics {
+	defBuild.newGauges(r).replace([]sample{newSample(1, version, cmp.Or(commit.OfProgram().Revision, "unknown"), runtime.Version())})
+	return &processMetrics{config: defConfig.newGauges(r), leader: defLeader.newGauge(r), paused: defPaused.newGauges(r),
+		breaker: defBreaker.newGauges(r), backoffs: defBackoffs.newGauges(r)}
+}
+
+// SetConfigHash sets the configuration hash that is in effect from the next pass on.
+func (m *Metrics) SetConfigHash(hash string) { m.process.config.replace([]sample{newSample(1, hash)}) }
+
+// SetLeading records whether this process holds the Lease. Without the Lease, it does not know what the leader knows.
+func (m *Metrics) SetLeading(yes bool) {
+	m.process.leader.Set(number(yes))
+	if !yes {
+		m.passes.nextPass.clear()
+		m.process.paused.clear()
+		m.process.breaker.clear()
+		m.process.backoffs.clear()
+	}
+}
+
+// RecordPause records whether evictions are paused. known is false if the pause could not be read.
+func (m *Metrics) RecordPause(paused, known bool) {
+	if !known {
+		m.process.paused.clear()
+		return
+	}
+	m.process.paused.set(number(paused))
+}
+
+// RecordState records whether the breaker is open, and how many workloads back off.
+func (m *Metrics) RecordState(breakerOpen bool, backoffs int) {
+	m.process.breaker.set(number(breakerOpen))
+	m.process.backoffs.set(float64(backoffs))
+}

@@ -1,0 +1,86 @@
+package metrics
+
+import (
+	"fmt"
+	"strings"
+)
+
+// section is a part of the reference.
+type section struct {
+	title, text string
+	metrics     []*definition
+}
+
+// catalog lists every metric.
+var catalog = []section{
+	{"The program", "", []*definition{&defBuild, &defConfig, &defReloads, &defReloaded, &defLastReload}},
+	{"Leader, pause and breaker", "", []*definition{&defLeader, &defPaused, &defBreaker, &defBackoffs, &defLeaderStatus, &defSlowPath}},
+	{"Passes", "", []*definition{&defPasses, &defPassSeconds, &defLastPass, &defNextPass, &defSkipped, &defUnjudged, &defViewAge}},
+	{"The last plan", "The metrics describe the last plan that a pass made. A plan that a person approved does not change them.",
+		[]*definition{&defPlanned, &defMinEvictions, &defGoals, &defUnmet, &defPredictedUnmet, &defUnderutilized,
+			&defPredictedUnderutilized, &defRejected, &defLimitUsed, &defWaiting, &defAnnounced}},
+	{"Balance and zone failures", "[score.md](score.md) defines the balance score.", []*definition{&defScore, &defPredictedScore, &defLostPoints, &defZoneFailure, &defSingleZone}},
+	{"Evictions and replacements", "", []*definition{&defEvictions, &defMoves, &defLandings, &defReady}},
+	{"Schedulers", "", []*definition{&defBindings, &defHitRatio}},
+	{"Usage", "", []*definition{&defSamples, &defSampleSeconds, &defLastMeasurement, &defCoverage, &defProblems}},
+	{"Pressure hints", "", []*definition{&defHinted, &defMismatched, &defHintWrites, &defHintsRemoved}},
+	{"Notifications", "", []*definition{&defNotifications}},
+	{"Requests to the API server", "The program has no client-side rate limiter, so there is no metric of one.",
+		[]*definition{&defRequests, &defRequestSeconds, &defRetries}},
+}
+
+const referenceHead = `# Metrics
+
+<!-- Generated from package metrics by "make golden". Do not edit. -->
+
+Evenkeel serves its metrics at ` + "`/metrics`" + ` of ` + "`--bind-address`" + `, in the text format of Prometheus. Besides the metrics
+below, it has those of Go and of the process (` + "`go_*`, `process_*`" + `). The values of every label come from a
+bounded set. A value that is unknown is absent, not 0.
+
+## Jobs
+
+A process that makes a single pass (` + "`run --once`" + `, the chart's ` + "`kind: CronJob`" + `) ends before Prometheus can read it. With
+` + "`--push-url http://HOST:PORT`" + ` it sends its metrics to a [Pushgateway](https://github.com/prometheus/pushgateway) when
+the pass has ended: as job ` + "`evenkeel`" + ` with the labels ` + "`release`" + ` (the namespace of its Lease) and ` + "`strategies`" + ` (those of
+` + "`--strategy`, joined by `+`, or `all`" + `). A push replaces the metrics of the last one with the same labels, so a counter
+counts a single pass, and ` + "`changes()`" + ` or a timestamp says whether it is new. Metrics about the process and its leadership are
+not sent.
+
+Credentials in the URL (` + "`https://USER:PASSWORD@HOST`" + `) are sent as basic authentication and never logged, but they are visible
+in the arguments of the process. A failure to push is logged after three attempts, and does not change the exit
+code. Redirects are not followed.
+`
+
+// Reference returns docs/reference/metrics.md.
+func Reference() string {
+	var b strings.Builder
+	b.WriteString(referenceHead)
+	for _, s := range catalog {
+		fmt.Fprintf(&b, "\n## %s\n\n", s.title)
+		if s.text != "" {
+			b.WriteString(s.text + "\n\n")
+		}
+		b.WriteString("| metric | type, unit | meaning | absent |\n|---|---|---|---|\n")
+		for _, d := range s.metrics {
+			fmt.Fprintf(&b, "| %s | %s, %s | %s | %s |\n", d.title(), d.kind, d.unit, d.describe(), d.absent)
+		}
+	}
+	return b.String()
+}
+
+// title returns the name with the labels.
+func (d *definition) title() string {
+	if len(d.labels) == 0 {
+		return "`" + d.name + "`"
+	}
+	return "`" + d.name + "{" + strings.Join(d.labelNames(), ",") + "}`"
+}
+
+// describe returns the meaning of the metric and the values of its labels.
+func (d *definition) describe() string {
+	text := d.help
+	for _, l := range d.labels {
+		text += fmt.Sprintf("<br>`%s`: %s", l.name, l.values)
+	}
+	return text
+}
