@@ -2,28 +2,29 @@ package report
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
 // maxListedGoals limits the goals that one paragraph of the bound names.
 const maxListedGoals = 5
 
-// writeBound compares the plan with the lower bound on evictions, and lists what blocks the goals that stay unmet.
+// writeBound compares the plan with the lower bound on evictions.
 func (t *table) writeBound(p plan.Plan) {
 	if len(p.Goals) == 0 {
 		return
 	}
-	t.addLine("")
-	t.addLine("%s", t.paint(bold, "Lower bound"))
+	g := layout.NewGrid("~")
 	if len(p.Moves) > 0 {
-		t.addLine("  Any plan with the same result needs at least %s; this plan has %d.",
-			plural.Count(p.Bound.MinForPlan, "eviction"), len(p.Moves))
+		g.Add("Any plan with the same result needs at least " + plural.Count(p.Bound.MinForPlan, "eviction") +
+			"; this plan has " + strconv.Itoa(len(p.Moves)) + ".")
 	} else {
-		t.addLine("  No eviction is planned.")
+		g.Add("No eviction is planned.")
 	}
 	goals, met, _ := countGoals(p)
 	if more := p.Bound.MinEvictions - len(p.Moves); more > 0 && met < goals {
@@ -31,40 +32,60 @@ func (t *table) writeBound(p plan.Plan) {
 		if p.SearchLimitReached != "" {
 			why = "the search may not have tried all of them"
 		}
-		t.addLine("  Meeting every reachable goal takes at least %s: %s.", plural.Count(more, "more eviction"), why)
+		g.Add("Meeting every reachable goal takes at least " + plural.Count(more, "more eviction") + ": " + why + ".")
 	}
 	if p.SearchLimitReached != "" {
-		t.addLine("  The search reached its limit: %s.", escape(p.SearchLimitReached))
+		g.Add("The search reached its limit: " + escape(p.SearchLimitReached) + ".")
 	}
-	if left := t.residualsText(p); left != "" {
-		t.addLine("  No permitted eviction removes %s.", left)
-	}
-	t.writeUnmetGoals(p)
-	g := newGrid("BLOCKED BY", "DETAIL")
-	for _, b := range p.Bound.BlockedBy {
-		g.addRow(escape(string(b.Code)), escape(b.Detail))
-	}
-	if len(g.rows) > 0 {
-		t.lines = append(t.lines, g.lines()...)
-	}
+	t.addSection(boundRank, layout.Section{Title: "Lower bound", Grid: g, Keep: 2})
 }
 
-// writeUnmetGoals lists, by reason, the goals that no single further eviction helps.
+// blockingCodesOf returns the codes of blockers, in the order in which they first occur.
+func blockingCodesOf(all []plan.Blocker) (codes []plan.Code) {
+	for _, b := range all {
+		if !slices.Contains(codes, b.Code) {
+			codes = append(codes, b.Code)
+		}
+	}
+	return codes
+}
+
+// writeUnmetGoals says why goals stay unmet: what no eviction can remove, what no single further eviction removes, and
+// which pods are blocked.
 func (t *table) writeUnmetGoals(p plan.Plan) {
+	g := layout.NewGrid("~")
+	var order, details []int // a shortened report names the causes before the goals
+	cause := func(text string) {
+		order = append(order, g.Len())
+		g.Add(text)
+	}
+	if left := residualsText(p, t.wide); left != "" {
+		cause("No permitted eviction removes " + left + ".")
+	}
 	for _, r := range unmetReasons {
 		goals := slices.DeleteFunc(slices.Clone(p.Bound.UnmetGoals), func(u plan.UnmetGoal) bool { return u.Reason != r.reason })
 		if len(goals) == 0 {
 			continue
 		}
-		t.addLine("  No single further eviction helps %s: %s.", plural.Count(len(goals), "goal"), r.text)
-		for i, u := range goals {
-			if !t.wide && i == maxListedGoals {
-				t.addLine("    ... and %d more (-o wide shows all)", len(goals)-i)
-				break
-			}
-			t.addLine("    %s", escape(u.Detail))
+		cause("No single further eviction helps " + plural.Count(len(goals), "goal") + ": " + r.text + ".")
+		for _, u := range goals {
+			details = append(details, g.Len())
+			g.Add("  " + escape(u.Detail))
 		}
 	}
+	for _, code := range blockingCodesOf(p.Bound.BlockedBy) {
+		blocked := slices.DeleteFunc(slices.Clone(p.Bound.BlockedBy), func(b plan.Blocker) bool { return b.Code != code })
+		if len(blocked) == 1 {
+			cause(escape(string(code)) + ": " + escape(blocked[0].Detail))
+			continue
+		}
+		cause(escape(string(code)) + " blocks pods of " + strconv.Itoa(len(blocked)) + " goals:")
+		for _, b := range blocked {
+			details = append(details, g.Len())
+			g.Add("  " + escape(b.Detail))
+		}
+	}
+	t.addSection(unmetRank, layout.Section{Title: "Why goals stay unmet", Grid: g, Order: append(order, details...), Keep: 5})
 }
 
 var unmetReasons = [...]struct {
@@ -78,14 +99,14 @@ var unmetReasons = [...]struct {
 }
 
 // residualsText lists the excess that no permitted eviction removes, by goal and in the unit of each goal.
-func (t *table) residualsText(p plan.Plan) string {
+func residualsText(p plan.Plan, wide bool) string {
 	var parts []string
 	for _, g := range p.Goals {
 		if v := p.Bound.ResidualByGoal[g.ID]; v > tiny && g.Kind != plan.PodAway && g.Kind != plan.NodeEmpty { // the blockers count these pods
 			parts = append(parts, residualText(g, v))
 		}
 	}
-	if hidden := len(parts) - maxListedGoals; hidden > 0 && !t.wide {
+	if hidden := len(parts) - maxListedGoals; hidden > 0 && !wide {
 		parts = append(parts[:maxListedGoals], "and the excess of "+plural.Count(hidden, "more goal"))
 	}
 	return strings.Join(parts, "; ")
@@ -98,7 +119,7 @@ func residualText(g plan.Goal, v float64) string {
 	}
 	switch g.Kind {
 	case plan.NodeBelow:
-		return escape(g.ID) + ": " + resourceText(g) + " of " + name + ", " + percent.Of(v) + " over"
+		return escape(g.ID) + ": " + resourceText(g) + " of " + name + ", " + percent.Of(v) + " over " + percent.Of(g.Limit)
 	case plan.SkewAtMost:
 		return escape(g.ID) + ": " + name + ", a skew of " + number(v) + " over the limit"
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
 // Comparison writes c to w in the same way as Plan.
@@ -23,14 +24,14 @@ func (t comparisonTable) write(c plan.Comparison) {
 	if sum := sumOf(c); sum.Repaired < sum.Found || sum.Caused > 0 {
 		color = yellow
 	}
-	t.addLine("%s", t.paint(color, text))
+	t.addVerdict(color, text)
 	if warning := otherDeschedulersText(c.OtherDeschedulers, t.wide); warning != "" {
-		t.addLine("%s", t.paint(yellow, warning))
+		t.addText(yellow, warning)
 	}
 	t.addLine("State of %s, Kubernetes %s.", c.TakenAt.UTC().Format(timeLayout), orDash(escape(c.Cluster.Version)))
 	for _, p := range c.Plugins {
 		if p.NoData != "" {
-			t.addLine("%s", t.paint(yellow, fmt.Sprintf("%s (%s) could judge nothing: %s.", escape(p.Plugin), escape(p.Strategy), escape(p.NoData))))
+			t.addText(yellow, fmt.Sprintf("%s (%s) could judge nothing: %s.", escape(p.Plugin), escape(p.Strategy), escape(p.NoData)))
 		}
 		if p.Waiting != "" {
 			t.addLine("%s (%s) finds nothing: %s. The descheduler does nothing either.", escape(p.Plugin), escape(p.Strategy), escape(p.Waiting))
@@ -102,23 +103,25 @@ func (t comparisonTable) writePlugins(c plan.Comparison) {
 			rows[i] = append(rows[i], strconv.Itoa(col.count(p)))
 		}
 	}
-	g := newGrid(head...)
+	g := layout.NewGrid(head...)
 	for _, row := range rows {
-		g.addRow(row...)
+		g.Add(row...)
 	}
-	t.addSection("Violations by plugin", g, maxLines)
+	var notes []string
 	if sumOf(c).Found > 0 {
-		t.addLine("  FOUND also counts pods that the DefaultEvictor of the policy protects, because its guards do not count here.")
+		notes = []string{"FOUND also counts pods that the DefaultEvictor of the policy protects, because its guards do not count here."}
 	}
+	t.addSection(strategyRank, layout.Section{Title: "Violations by plugin", Grid: g, Notes: notes, Keep: 10})
 }
 
 func (t comparisonTable) writeViolations(c plan.Comparison) {
-	g := newGrid("PLUGIN", "WANTED", ">NOW", ">AFTER", "BY", "WHAT THE PLAN DOES")
+	g := layout.NewGrid("PLUGIN", "=WANTED", ">NOW", ">AFTER", "BY", "~WHAT THE PLAN DOES")
 	for _, v := range c.Violations {
-		g.addRow(escape(v.Plugin), goalText(v.Goal), excessText(v.Goal, v.Goal.Excess), excessText(v.Goal, v.ExcessAfter),
+		g.Add(escape(v.Plugin), goalText(v.Goal), excessText(v.Goal, v.Goal.Excess), excessText(v.Goal, v.ExcessAfter),
 			orDash(escape(strings.Join(v.Strategies, ", "))), t.resultText(v))
 	}
-	t.addSection("Violations, and what the plan does about each (BY: strategies of the configuration that look at it)", g, maxLines)
+	t.addSection(goalRank, layout.Section{Title: "Violations, and what the plan does about each (BY: strategies of the configuration that look at it)",
+		ShortTitle: "Violations", Grid: g})
 }
 
 // resultText describes what the plan does about a violation.

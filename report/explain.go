@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
 // explainTable writes explanations.
@@ -40,11 +41,13 @@ func (t explainTable) writePodLines(pods []plan.PodExplanation) {
 		t.addLine("It has no pods.")
 		return
 	}
-	g := newGrid("POD", "NODE", "VERDICT")
+	g, leaving := layout.NewGrid("POD", "NODE", "~VERDICT"), []bool{}
 	for _, p := range pods {
-		g.addRow(escape(p.Pod.String()), orDash(escape(p.Node)), verdictText(p))
+		g.Add(escape(p.Pod.String()), orDash(escape(p.Node)), verdictText(p))
+		leaving = append(leaving, p.Move != nil)
 	}
-	t.addSection("Pods", g, 40)
+	t.addSection(moveRank, layout.Section{Title: "Pods", Grid: g, Keep: maxShortMoves,
+		Order: orderBy(g.Len(), func(a, b int) int { return compareBool(leaving[b], leaving[a]) })})
 }
 
 func verdictText(p plan.PodExplanation) string {
@@ -111,11 +114,11 @@ func (t explainTable) writeNoGoal(all []plan.StrategyMessage) {
 	if len(all) == 0 {
 		return
 	}
-	g := newGrid("STRATEGY", "WHY IT DOES NOT REMOVE THE POD")
+	g := layout.NewGrid("STRATEGY", "~WHY IT DOES NOT REMOVE THE POD")
 	for _, m := range all {
-		g.addRow(escape(m.Strategy), escape(m.Message))
+		g.Add(escape(m.Strategy), escape(m.Message))
 	}
-	t.addSection("Strategies that remove pods that have ended", g, maxLines)
+	t.addSection(strategyRank, layout.Section{Title: "Strategies that remove pods that have ended", Grid: g})
 }
 
 // judgedForText names the mode of the strategies for which limits and landing are judged. It returns "" for automatic
@@ -132,7 +135,7 @@ func (t explainTable) writeStrategyResults(results []plan.StrategyResult) {
 	if len(results) == 0 {
 		return
 	}
-	g := newGrid("STRATEGY", "ITS OWN RULES")
+	g := layout.NewGrid("STRATEGY", "~ITS OWN RULES")
 	for _, r := range results {
 		var says []string
 		if r.Allows {
@@ -147,9 +150,9 @@ func (t explainTable) writeStrategyResults(results []plan.StrategyResult) {
 		if r.Soft {
 			says = append(says, "soft")
 		}
-		g.addRow(escape(r.Strategy), strings.Join(says, "; "))
+		g.Add(escape(r.Strategy), strings.Join(says, "; "))
 	}
-	t.addSection("Strategies with rules of their own", g, maxLines)
+	t.addSection(strategyRank, layout.Section{Title: "Strategies with rules of their own", Grid: g})
 }
 
 // targetsText describes the predicted nodes of a replacement and the confidence. The replacement of a displaced pod
@@ -177,12 +180,12 @@ func ownerText(p plan.PodExplanation) string {
 
 func (t explainTable) writePodVerdict(p plan.PodExplanation) {
 	if m := p.Move; m != nil && m.Removal != "" {
-		t.addLine("%s", t.paint(green, fmt.Sprintf("It has ended and would be removed by %s in step %d, wave %d: %s.",
-			escape(string(m.Removal)), m.Step, m.Wave, reasonText(p.Verdict))))
+		t.addText(green, fmt.Sprintf("It has ended and would be removed by %s in step %d, wave %d: %s.",
+			escape(string(m.Removal)), m.Step, m.Wave, reasonText(p.Verdict)))
 		return
 	}
 	if m := p.Move; m != nil {
-		t.addLine("%s", t.paint(green, fmt.Sprintf("It would be moved in step %d, wave %d: %s.", m.Step, m.Wave, reasonText(p.Verdict))))
+		t.addText(green, fmt.Sprintf("It would be moved in step %d, wave %d: %s.", m.Step, m.Wave, reasonText(p.Verdict)))
 		if m.WithoutPlace() {
 			t.addLine("No place is predicted for its replacement, which may stay Pending (probability %s). The strategy accepts that (landing: notRequired).",
 				percent.Of(m.PendingProbability))
@@ -191,7 +194,7 @@ func (t explainTable) writePodVerdict(p plan.PodExplanation) {
 		t.addLine("Its replacement is predicted on %s", targetsText(m))
 		return
 	}
-	t.addLine("%s", t.paint(yellow, "It stays: "+reasonText(p.Verdict)+"."))
+	t.addText(yellow, "It stays: "+reasonText(p.Verdict)+".")
 	if p.NotNeeded != "" && len(p.Goals) > 0 {
 		t.addLine("No goal needs it to leave: %s.", escape(p.NotNeeded))
 	}
@@ -207,19 +210,19 @@ func (t explainTable) writeGoalStatuses(goals []plan.GoalStatus, ofPod bool, non
 		t.addLine("%s", none)
 		return
 	}
-	heads := []string{"GOAL", "STRATEGY", "NOW", "AFTER THE PLAN"}
+	heads := []string{"=GOAL", "STRATEGY", "NOW", "AFTER THE PLAN"}
 	if ofPod {
-		heads = append(heads, "AN EVICTION")
+		heads = append(heads, "~AN EVICTION")
 	}
-	g := newGrid(heads...)
+	g := layout.NewGrid(heads...)
 	for _, v := range goals {
 		cells := []string{goalText(v.Goal), strategyText(v), excessText(v.Goal, v.Goal.Excess), excessText(v.Goal, v.ExcessAfter)}
 		if ofPod {
 			cells = append(cells, helpText(v))
 		}
-		g.addRow(cells...)
+		g.Add(cells...)
 	}
-	t.addSection("Goals", g, maxLines)
+	t.addSection(goalRank, layout.Section{Title: "Goals", Grid: g, Keep: 3})
 }
 
 func helpText(v plan.GoalStatus) string {
@@ -245,13 +248,11 @@ func helpText(v plan.GoalStatus) string {
 }
 
 func (t explainTable) writeRequests(list []string) {
-	for i, r := range list {
-		if i == 0 {
-			t.addLine("")
-			t.addLine("Requested by annotations and labels")
-		}
-		t.addLine("  %s", escape(r))
+	g := layout.NewGrid("~")
+	for _, r := range list {
+		g.Add(escape(r))
 	}
+	t.addSection(pressureRank, layout.Section{Title: "Requested by annotations and labels", Grid: g})
 }
 
 // writeRules writes every rule that refuses the eviction, and the number of rules that allow it. The wide form writes
@@ -261,33 +262,35 @@ func (t explainTable) writeRules(title, noun string, list []plan.RuleResult) {
 		return
 	}
 	hidden := 0
-	g := newGrid("ALLOWS", "CODE", "WHY")
+	g, allows := layout.NewGrid("ALLOWS", "CODE", "~WHY"), []bool{}
 	for _, c := range list {
 		if c.Allows && !t.wide && c.Message == "" {
 			hidden++
 			continue
 		}
-		allows := "NO"
+		answer := "NO"
 		switch {
 		case c.UsedUp:
-			allows = "used up"
+			answer = "used up"
 		case c.Allows:
-			allows = "yes"
+			answer = "yes"
 		}
-		g.addRow(allows, escape(string(c.Code)), orDash(escape(c.Message)))
+		allows = append(allows, c.Allows)
+		g.Add(answer, escape(string(c.Code)), orDash(escape(c.Message)))
 	}
-	if hidden < len(list) {
-		t.addSection(title, g, 0)
-	} else {
-		t.addLine("")
-		t.addLine("%s", title)
-	}
+	s := layout.Section{Title: title, Grid: g, Keep: 4,
+		Order: orderBy(g.Len(), func(a, b int) int { return compareBool(allows[a], allows[b]) })}
 	if hidden == len(list) {
-		t.addLine("  all %d allow the eviction (-o wide lists them)", hidden)
+		s.Grid, s.Order = layout.NewGrid("~"), nil
+		s.Grid.Add(fmt.Sprintf("all %d allow the eviction (-o wide lists them)", hidden))
 	} else if hidden > 0 {
-		t.addLine("  %s %s the eviction (-o wide lists them)", plural.Count(hidden, "other "+noun), plural.Choose(hidden, "allows", "allow"))
+		s.Notes = []string{fmt.Sprintf("%s %s the eviction (-o wide lists them)", plural.Count(hidden, "other "+noun), plural.Choose(hidden, "allows", "allow"))}
 	}
+	t.addSection(rejectionRank, s)
 }
+
+// maxLandingNodes is the number of nodes that the short form shows for a replacement. The likeliest come first.
+const maxLandingNodes = 12
 
 func (t explainTable) writeLanding(p plan.PodExplanation) {
 	l := p.Landing
@@ -299,7 +302,7 @@ func (t explainTable) writeLanding(p plan.PodExplanation) {
 	if len(l.Nodes) == 0 {
 		return
 	}
-	g := newGrid("NODE", "ZONE", ">PROBABILITY", "HELPS THERE", "WHY")
+	g := layout.NewGrid("NODE", "ZONE", ">PROBABILITY", "~HELPS THERE", "~WHY")
 	for _, n := range l.Nodes {
 		helps := "no"
 		switch {
@@ -314,25 +317,30 @@ func (t explainTable) writeLanding(p plan.PodExplanation) {
 		case n.WorsenedGoal != nil:
 			helps = "no: " + goalText(n.WorsenedGoal.Goal) + " would be " + excessText(n.WorsenedGoal.Goal, n.WorsenedGoal.ExcessAfter)
 		}
-		g.addRow(escape(n.Name), orDash(escape(n.Zone)), percent.Of(n.Probability), helps, escape(n.Detail))
+		g.Add(escape(n.Name), orDash(escape(n.Zone)), percent.Of(n.Probability), helps, escape(n.Detail))
 	}
 	before := ", before any other move"
 	if p.JudgedFor != "" {
 		before = judgedForText(p) + ", after the moves of automatic strategies"
 	}
-	t.addSection("Where its replacement would land now"+before, g, 12)
+	s := layout.Section{Title: "Where its replacement would land now" + before, Grid: g, Keep: 3}
+	if !t.wide {
+		s.Hidden = max(0, g.Len()-maxLandingNodes)
+		g.Cut(maxLandingNodes)
+	}
 	if l.Steer != "" {
-		t.addLine("  These probabilities assume a %s on %s.", escape(l.Steer), escape(strings.Join(l.HintedNodes, ", ")))
+		s.Notes = append(s.Notes, fmt.Sprintf("These probabilities assume a %s on %s.", escape(l.Steer), escape(strings.Join(l.HintedNodes, ", "))))
 	}
 	if l.PendingProbability > 0 {
-		t.addLine("  Probability that it stays Pending: %s.", percent.Of(l.PendingProbability))
+		s.Notes = append(s.Notes, "Probability that it stays Pending: "+percent.Of(l.PendingProbability)+".")
 	}
 	if l.Rule == plan.LandingNotRequired {
-		t.addLine("  No place is predicted, and a strategy needs none (landing: notRequired).")
+		s.Notes = append(s.Notes, "No place is predicted, and a strategy needs none (landing: notRequired).")
 	}
 	if l.Verdict.Code != "" {
-		t.addLine("  This landing is not acceptable: %s.", reasonText(l.Verdict))
+		s.Notes = append(s.Notes, "This landing is not acceptable: "+reasonText(l.Verdict)+".")
 	}
+	t.addSection(outcomeRank, s)
 }
 
 // writeNodeStatus writes whether a node is in scope and takes pods, its usage and its hint.
@@ -350,7 +358,7 @@ func (t explainTable) writeNodeStatus(n *plan.NodeStatus) {
 	if len(n.State) > 0 {
 		state, color = "is "+escape(strings.Join(n.State, ", ")), yellow
 	}
-	t.addLine("%s", t.paint(color, "The node is "+zone+", "+scope+"; it "+state+"."))
+	t.addText(color, "The node is "+zone+", "+scope+"; it "+state+".")
 	var used []string
 	for _, r := range sortedKeys(n.Used) {
 		used = append(used, percent.Of(n.Used[r])+" of its "+escape(r))

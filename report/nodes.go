@@ -1,22 +1,24 @@
 package report
 
 import (
+	"cmp"
 	"maps"
+	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
 // defaultResources are the resources of every table. The wide form adds the others.
 var defaultResources = []string{"cpu", "memory"}
 
 // requestedResources returns the resources whose requests the report shows.
-func (t *table) requestedResources(p plan.Plan) []string {
-	if !t.wide {
+func requestedResources(p plan.Plan, wide bool) []string {
+	if !wide {
 		return defaultResources
 	}
 	return appendMissing(defaultResources, resourceNames(p, func(n plan.NodeState) map[string]float64 { return n.Requested }))
@@ -25,8 +27,7 @@ func (t *table) requestedResources(p plan.Plan) []string {
 // writeNodes writes requests before and after the plan, and known usage. For a large cluster it shows only nodes that
 // change or that have a goal.
 func (t *table) writeNodes(p plan.Plan) {
-	names := t.requestedResources(p)
-	heads := append([]string{"NODE", "ZONE"}, nowAfterHeads(names, "")...)
+	names := requestedResources(p, t.wide)
 	title := "Nodes: share of allocatable that pods request"
 	used := resourceNames(p, func(n plan.NodeState) map[string]float64 { return n.Used })
 	if len(used) > 0 {
@@ -35,27 +36,49 @@ func (t *table) writeNodes(p plan.Plan) {
 	if t.wide {
 		used = appendMissing(defaultResources, used)
 	}
-	heads = append(heads, nowAfterHeads(used, " USED")...)
+	g := layout.NewGrid(append(append([]string{"NODE", "ZONE"}, resourceHeads(names, "")...), resourceHeads(used, " USED")...)...)
 	after := map[string]plan.NodeState{}
 	for _, n := range p.After.Nodes {
 		after[n.Name] = n
 	}
 	touched := nodesWithMovesOrGoals(p)
-	g, total := newGrid(heads...), len(p.Before.Nodes)
+	total, changes := len(p.Before.Nodes), []float64{}
 	for _, n := range p.Before.Nodes {
-		if !t.wide && total > maxLines && !touched[n.Name] {
+		if !t.wide && total > maxSmallCluster && !touched[n.Name] {
 			continue
 		}
 		cells := []string{escape(n.Name), orDash(escape(n.Zone))}
-		cells = append(cells, nowAfterCells(names, n.Requested, after[n.Name].Requested)...)
-		cells = append(cells, nowAfterCells(used, n.Used, after[n.Name].Used)...)
-		g.addRow(cells...)
+		cells = append(cells, changeCells(names, n.Requested, after[n.Name].Requested)...)
+		cells = append(cells, changeCells(used, n.Used, after[n.Name].Used)...)
+		g.Add(cells...)
+		changes = append(changes, max(largestChange(n.Requested, after[n.Name].Requested), largestChange(n.Used, after[n.Name].Used)))
 	}
-	unchanged := total - len(g.rows)
-	t.addSection(title, g, maxLines)
-	if unchanged > 0 && len(g.rows) > 0 {
-		t.addLine("  %s without moves or goals (-o wide shows all)", plural.Count(unchanged, "node"))
+	var notes []string
+	if unchanged := total - g.Len(); unchanged > 0 {
+		notes = []string{plural.Count(unchanged, "node") + " without moves or goals (-o wide shows all)"}
 	}
+	t.addSection(nodeRank, layout.Section{Title: title + nowThen, ShortTitle: "Nodes" + nowThen, Picked: "with the largest change", Grid: g,
+		Notes: notes, Order: orderBy(g.Len(), func(a, b int) int { return cmp.Compare(changes[b], changes[a]) })})
+}
+
+// nowThen ends the titles of sections with changeText.
+const nowThen = ", now -> after the plan"
+
+// changeText writes two values, or one if they are equal.
+func changeText(now, after string) string {
+	if now == after {
+		return now
+	}
+	return now + " -> " + after
+}
+
+// largestChange returns the largest difference of a resource.
+func largestChange(now, after map[string]float64) float64 {
+	change := 0.0
+	for r, v := range now {
+		change = max(change, math.Abs(after[r]-v))
+	}
+	return change
 }
 
 // usageSource names the statistic and the source of usage.
@@ -98,68 +121,32 @@ func nodesWithMovesOrGoals(p plan.Plan) map[string]bool {
 	return touched
 }
 
-// nowAfterHeads returns two headings for each resource. suffix follows the name of the resource.
-func nowAfterHeads(names []string, suffix string) []string {
+// resourceHeads returns a heading for each resource. suffix follows the name of the resource.
+func resourceHeads(names []string, suffix string) []string {
 	var heads []string
 	for _, r := range names {
-		name := ">" + strings.ToUpper(escape(r)) + suffix
-		heads = append(heads, name+" NOW", name+" AFTER")
+		heads = append(heads, ">"+strings.ToUpper(escape(r))+suffix)
 	}
 	return heads
 }
 
-func nowAfterCells(names []string, now, after map[string]float64) []string {
+// changeCells returns a cell for each resource.
+func changeCells(names []string, now, after map[string]float64) []string {
 	var cells []string
 	for _, r := range names {
-		cells = append(cells, percentOf(now, r), percentOf(after, r))
+		cells = append(cells, changeText(percentOf(now, r), percentOf(after, r)))
 	}
 	return cells
 }
 
 func percentOf(m map[string]float64, resource string) string {
-	if v, ok := m[resource]; ok {
+	v, ok := m[resource]
+	return knownPercent(v, ok)
+}
+
+func knownPercent(v float64, known bool) string {
+	if known {
 		return percent.Of(v)
 	}
 	return "-"
-}
-
-// writeZones writes the average over the nodes of each zone. A plan contains fractions and no node sizes, so small and
-// large nodes have the same weight.
-func (t *table) writeZones(p plan.Plan) {
-	if len(zoneNames(p)) < 2 {
-		return
-	}
-	names := t.requestedResources(p)
-	before, size := zoneMeans(p.Before.Nodes)
-	after, _ := zoneMeans(p.After.Nodes)
-	g := newGrid(append([]string{"ZONE", ">NODES"}, nowAfterHeads(names, "")...)...)
-	for _, z := range sortedKeys(before) {
-		g.addRow(append([]string{escape(z), strconv.Itoa(size[z])}, nowAfterCells(names, before[z], after[z])...)...)
-	}
-	t.addSection("Zones: average of their nodes", g, maxLines)
-}
-
-// zoneMeans returns the mean requests by zone and resource, and the number of nodes by zone.
-func zoneMeans(nodes []plan.NodeState) (means map[string]map[string]float64, size map[string]int) {
-	means, size = map[string]map[string]float64{}, map[string]int{}
-	counts := map[[2]string]float64{}
-	for _, n := range nodes {
-		if n.Zone == "" {
-			continue
-		}
-		if means[n.Zone] == nil {
-			means[n.Zone] = map[string]float64{}
-		}
-		size[n.Zone]++
-		for r, v := range n.Requested {
-			means[n.Zone][r] += v
-			counts[[2]string{n.Zone, r}]++
-		}
-	}
-	for z := range means {
-		for r := range means[z] {
-			means[z][r] /= counts[[2]string{z, r}]
-		}
-	}
-	return means, size
 }

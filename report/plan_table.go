@@ -9,16 +9,22 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
 // writePlan writes the verdict on a plan and then all of its sections.
 func (t *table) writePlan(p plan.Plan, subject, effect string) {
 	t.writeVerdict(p, subject, effect)
+	if score := balanceText(p); score != "" {
+		t.addParagraph(runRank, plain, score)
+	}
 	if warning := otherDeschedulersText(p.OtherDeschedulers, t.wide); warning != "" {
-		t.addLine("%s", t.paint(yellow, warning))
+		t.addText(yellow, warning)
 	}
 	t.writeBlocks(p.Blocks, p.TakenAt)
 	t.writeOrigin(p)
+	t.writeInputs(p)
+	t.writeStrategies(p)
 	t.writeGoals(p)
 	t.writeNodes(p)
 	t.writeZones(p)
@@ -27,16 +33,26 @@ func (t *table) writePlan(p plan.Plan, subject, effect string) {
 	t.writeMoves(p)
 	t.writeRejections(p)
 	t.writeBound(p)
+	t.writeUnmetGoals(p)
 	t.writeSchedulers(p)
-	t.writeInputs(p)
 	t.writeProposals(p)
+}
+
+// balanceText gives the balance score now and after the plan. It returns "" if the score is unknown.
+func balanceText(p plan.Plan) string {
+	before, after, known := p.Balance()
+	if !known {
+		return ""
+	}
+	score := func(b *plan.Balance) string { return strconv.FormatFloat(b.Score(), 'f', 1, 64) }
+	return "Balance score " + changeText(score(before), score(after)) + " of 100."
 }
 
 // writeBlocks explains why the moves of the plan are not executed. It adds the age of a pause and
 // how to end it: a pause may be left from an installation that was removed long ago.
 func (t *table) writeBlocks(blocks []plan.EvictionBlock, at time.Time) {
 	for _, b := range blocks {
-		t.addLine("%s", t.paint(yellow, "Nothing is evicted now: "+reasonText(b.Reason)+"."))
+		t.addText(yellow, "Nothing is evicted now: "+reasonText(b.Reason)+".")
 		if b.Reason.Code != plan.Paused {
 			continue
 		}
@@ -44,7 +60,7 @@ func (t *table) writeBlocks(blocks []plan.EvictionBlock, at time.Time) {
 		if !b.Since.IsZero() && at.After(b.Since) {
 			resume = "The pause is " + plan.AgeText(at.Sub(b.Since)) + " old. " + resume
 		}
-		t.addLine("%s", t.paint(yellow, resume))
+		t.addText(yellow, resume)
 	}
 }
 
@@ -78,21 +94,33 @@ func (t *table) writeGoals(p plan.Plan) {
 }
 
 func (t *table) writeGoalsUnder(title string, p plan.Plan) {
-	g := newGrid("GOAL", "STRATEGY", "WANTED", ">NOW", ">AFTER")
+	g := layout.NewGrid("GOAL", "STRATEGY", "=WANTED", ">NOW", ">AFTER")
+	var shares []float64 // the share of the excess that the plan removes, for each row
 	collapsed := map[string]bool{}
 	for _, goal := range p.Goals {
 		if n := podGoalsOf(p, goal); !t.wide && n.Unmet > 1 {
 			if !collapsed[goal.Strategy] {
 				collapsed[goal.Strategy] = true
 				words := wordsOfStrategy(p, goal)
-				g.addRow(escape(goal.ID)+", ...", escape(goal.Strategy), "pods "+words.done+", such as "+goalText(goal),
+				g.Add(escape(goal.ID)+", ...", escape(goal.Strategy), "pods "+words.done+", such as "+goalText(goal),
 					podsToMoveText(n.Unmet, words.toDo), podsToMoveText(n.UnmetAfter, words.toDo))
+				shares = append(shares, removedShare(float64(n.Unmet), float64(n.UnmetAfter)))
 			}
 			continue
 		}
-		g.addRow(escape(goal.ID), escape(goal.Strategy), goalText(goal), excessText(goal, goal.Excess), excessText(goal, p.After.Excess[goal.ID]))
+		g.Add(escape(goal.ID), escape(goal.Strategy), goalText(goal), excessText(goal, goal.Excess), excessText(goal, p.After.Excess[goal.ID]))
+		shares = append(shares, removedShare(goal.Excess, p.After.Excess[goal.ID]))
 	}
-	t.addSection(title, g, maxLines)
+	t.addSection(goalRank, layout.Section{Title: title, Picked: "that change the most", Grid: g,
+		Order: orderBy(g.Len(), func(a, b int) int { return cmp.Compare(shares[b], shares[a]) })})
+}
+
+// removedShare returns the share of the excess that the plan removes.
+func removedShare(now, after float64) float64 {
+	if now <= tiny {
+		return 0
+	}
+	return (now - after) / now
 }
 
 // podGoalsOf returns the numbers of the goals about single pods to which the goal belongs.
@@ -106,7 +134,7 @@ func podGoalsOf(p plan.Plan, g plan.Goal) plan.PodGoals {
 
 // writeInputs lists the sources with problems. The wide form lists all sources.
 func (t *table) writeInputs(p plan.Plan) {
-	g := newGrid("SOURCE", ">AGE", ">NODES COVERED", "PROBLEMS")
+	g := layout.NewGrid("SOURCE", ">AGE", ">NODES COVERED", "~PROBLEMS")
 	for _, in := range p.Inputs {
 		if len(in.Problems) == 0 && !t.wide {
 			continue
@@ -116,13 +144,13 @@ func (t *table) writeInputs(p plan.Plan) {
 		if in.Statistic != "" {
 			source += " (" + escape(in.Statistic) + ")"
 		}
-		g.addRow(source, orDash(escape(in.Age)), coverageText(in), problems)
+		g.Add(source, orDash(escape(in.Age)), coverageText(in), problems)
 	}
 	title := "Inputs with problems (missing data counts as unknown and causes no moves)"
 	if t.wide {
 		title = "Inputs"
 	}
-	t.addSection(title, g, maxLines)
+	t.addSection(inputRank, layout.Section{Title: title, Grid: g, Keep: 2})
 }
 
 // coverageText writes the share of nodes that a source covers. A complete source that does not describe nodes has none.
@@ -138,7 +166,7 @@ var inputsNotAboutNodes = []string{"strategies", "others", "hints", "annotations
 
 // writeSchedulers writes how many bindings of each scheduler were predicted correctly.
 func (t *table) writeSchedulers(p plan.Plan) {
-	g := newGrid("SCHEDULER", ">PODS", ">BINDINGS SEEN", ">PREDICTED", ">CORRECT", ">HIT RATE", "ITS PODS")
+	g := layout.NewGrid("SCHEDULER", ">PODS", ">BINDINGS SEEN", ">PREDICTED", ">CORRECT", ">HIT RATE", "ITS PODS")
 	for _, s := range p.Schedulers {
 		rate, pods := "-", "stay"
 		if s.HitRate != nil {
@@ -150,7 +178,7 @@ func (t *table) writeSchedulers(p plan.Plan) {
 		case s.Planned:
 			pods = "planned, untrusted"
 		}
-		g.addRow(escape(s.Name), strconv.Itoa(s.Pods), strconv.Itoa(s.Seen), strconv.Itoa(s.Predicted), strconv.Itoa(s.Hits), rate, pods)
+		g.Add(escape(s.Name), strconv.Itoa(s.Pods), strconv.Itoa(s.Seen), strconv.Itoa(s.Predicted), strconv.Itoa(s.Hits), rate, pods)
 	}
-	t.addSection("Schedulers (placement.trust sets how many predictions must be correct)", g, maxLines)
+	t.addSection(schedulerRank, layout.Section{Title: "Schedulers (placement.trust sets how many predictions must be correct)", Grid: g})
 }

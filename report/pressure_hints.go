@@ -7,23 +7,25 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
 // writePressureHints lists the hints on nodes under pressure, and those that are missing.
 func (t *table) writePressureHints(p plan.Plan) {
-	g := newGrid("NODE", "RULE", ">VALUE", "SINCE", "EXPIRES", "STATE")
+	g := layout.NewGrid("NODE", "RULE", ">VALUE", "SINCE", "EXPIRES", "~STATE")
 	for _, h := range p.Pressure {
 		value := "-"
 		if h.Rule != "" {
 			value = number(h.Value)
 		}
-		g.addRow(escape(h.Node), orDash(escape(strings.Join(hintRules(h), ", "))), value,
+		g.Add(escape(h.Node), orDash(escape(strings.Join(hintRules(h), ", "))), value,
 			timeText(h.Since), timeText(h.Expires), hintStateText(h))
 	}
-	t.addSection("Pressure hints", g, maxLines)
+	var notes []string
 	if slices.ContainsFunc(p.Pressure, func(h plan.PressureHint) bool { return h.Predicted }) {
-		t.addLine("  The plan assumes these changes. A live run makes them after every sample.")
+		notes = []string{"The plan assumes these changes. A live run makes them after every sample."}
 	}
+	t.addSection(pressureRank, layout.Section{Title: "Pressure hints", Grid: g, Notes: notes})
 }
 
 func hintRules(h plan.PressureHint) []string {

@@ -13,7 +13,9 @@ import (
 // shown.
 func (t *table) writeProposals(p plan.Plan) {
 	untrusted := untrustedText(p) != ""
+	defer func(was part) { t.part = was }(t.part)
 	for _, of := range p.Proposals {
+		t.part = proposalPart
 		sub := of.Plan
 		sub.Schedulers = nil // the first line of the plan names the untrusted ones
 		sub.Strategies = slices.Clone(sub.Strategies)
@@ -125,7 +127,7 @@ func (t explainTable) writeProposedMoves(moves []plan.ProposedMove) {
 		case m.Removal != "":
 			what = "remove it by " + escape(string(m.Removal))
 		}
-		t.addLine("%s", t.paint(yellow, fmt.Sprintf("%s would %s in step %d, wave %d: %s.", subject, what, m.Step, m.Wave,
-			reasonText(m.Reason))))
+		t.addText(yellow, fmt.Sprintf("%s would %s in step %d, wave %d: %s.", subject, what, m.Step, m.Wave,
+			reasonText(m.Reason)))
 	}
 }

@@ -61,8 +61,8 @@ func writeDocument(w io.Writer, format Format, doc any, opts []Options, fill fun
 type Format string
 
 const (
-	Table Format = "table" // for people: the verdict, the changes, and why nothing more changes
-	Wide  Format = "wide"  // Table with every line and every column
+	Table Format = "table" // for people, at most 60 lines: the verdict, the changes, and why nothing more changes
+	Wide  Format = "wide"  // Table with every line and every column, as wide as it takes
 	JSON  Format = "json"  // the document itself: indented for a plan, one line for a run
 	YAML  Format = "yaml"  // the same document with the same field order
 )
@@ -86,6 +86,8 @@ func ParseFormat(name string) (Format, error) {
 type Options struct {
 	// Color adds terminal colours to Table and Wide. The caller checks the terminal and NO_COLOR.
 	Color bool
+	// Width is the number of columns of the terminal that shows a Table, or 0 if none does. Wide ignores it.
+	Width int
 	// Evicts reports that `evenkeel run` evicts with the configuration of this plan. The reported
 	// command did not evict.
 	Evicts bool

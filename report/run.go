@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
 // runTable writes run reports.
@@ -25,11 +26,11 @@ func (t runTable) writeRun(r plan.RunReport) {
 	t.writeRunVerdict(r)
 	switch {
 	case refused(r):
-		t.addLine("%s", t.paint(yellow, "Refused: "+reasonText(*r.Stopped)+"."))
+		t.addText(yellow, "Refused: "+reasonText(*r.Stopped)+".")
 	case r.Stopped != nil && (!r.EndedBeforePlanning() || len(r.Plan.NothingJudged) == 0): // else the first line names it
-		t.addLine("%s", t.paint(yellow, "Stopped early: "+reasonText(*r.Stopped)+"."))
+		t.addText(yellow, "Stopped early: "+reasonText(*r.Stopped)+".")
 	}
-	t.addLine("Run %s, %s, started %s, took %s.", orDash(escape(r.RunID)), modeText(r.Mode),
+	t.addRunLine("Run %s, %s, started %s, took %s.", orDash(escape(r.RunID)), modeText(r.Mode),
 		r.Started.UTC().Format(timeLayout), r.Finished.Sub(r.Started).Round(time.Millisecond))
 	if a := r.Approval; a != nil {
 		verb := "Approved"
@@ -44,17 +45,16 @@ func (t runTable) writeRun(r plan.RunReport) {
 			attempt = fmt.Sprintf(" Attempt %d: an earlier process took the plan and ended; its report, or the recovered run, contains its evictions.",
 				a.Attempt)
 		}
-		t.addLine("%s by %s at %s%s.%s", verb, orDash(escape(a.By)), a.At.UTC().Format(timeLayout), of, attempt)
+		t.addRunLine("%s by %s at %s%s.%s", verb, orDash(escape(a.By)), a.At.UTC().Format(timeLayout), of, attempt)
 	}
 	t.writeWaiting(r.Waiting)
 	if a := r.Recovery; a != nil {
-		t.addLine("%s", t.paint(yellow,
-			fmt.Sprintf("Recovered: %s started this run and may have reported it too, as run %s; these are the same evictions.",
-				orDash(escape(a.Holder)), orDash(escape(r.RunID)))))
+		t.addText(yellow, fmt.Sprintf("Recovered: %s started this run and may have reported it too, as run %s; these are the same evictions.",
+			orDash(escape(a.Holder)), orDash(escape(r.RunID))))
 	}
 	for _, in := range r.Inputs {
-		t.addLine("%s", t.paint(yellow, fmt.Sprintf("Changed files (%s, for %s): %s",
-			escape(in.Source), orDash(escape(in.Age)), escape(strings.Join(in.Problems, "; ")))))
+		t.addText(yellow, fmt.Sprintf("Changed files (%s, for %s): %s",
+			escape(in.Source), orDash(escape(in.Age)), escape(strings.Join(in.Problems, "; "))))
 	}
 	if r.EndedBeforePlanning() {
 		return
@@ -64,13 +64,15 @@ func (t runTable) writeRun(r plan.RunReport) {
 		return
 	}
 	t.writeOutcomes(r)
-	t.addLine("")
 	if r.Recovery != nil { // the ended process had the plan; the report of the current pass follows
+		t.addRunLine("%s", "")
 		return
 	}
+	t.addLine("")
 	t.writePlan(r.Plan, "Plan", "")
 	if r.Replan != nil {
 		t.addLine("")
+		t.part = replanPart
 		t.writePlan(*r.Replan, "Replan, because a move failed or a replacement landed elsewhere", "")
 	}
 }
@@ -81,11 +83,11 @@ func (t runTable) writeWaiting(w *plan.Waiting) {
 		return
 	}
 	if w.Problem != nil {
-		t.addLine("%s", t.paint(yellow, "No new plan waits for approval: "+reasonText(*w.Problem)+"."))
+		t.addText(yellow, "No new plan waits for approval: "+reasonText(*w.Problem)+".")
 	}
 	for _, p := range w.Plans {
-		t.addLine("%s", t.paint(yellow, fmt.Sprintf("Plan %s waits for approval until %s: %s (evenkeel approve %s).", escape(p.ID),
-			p.Expires.UTC().Format(timeLayout), plural.Count(p.Steps(), "step"), escape(p.ID))))
+		t.addText(yellow, fmt.Sprintf("Plan %s waits for approval until %s: %s (evenkeel approve %s).", escape(p.ID),
+			p.Expires.UTC().Format(timeLayout), plural.Count(p.Steps(), "step"), escape(p.ID)))
 	}
 	t.writeDiscarded(w.Discarded)
 }
@@ -106,7 +108,7 @@ func (t runTable) writeDiscarded(moves []plan.DiscardedMove) {
 	if more := len(moves) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	t.addLine("Discarded, and not proposed again yet: %s (to undo: evenkeel discard --undo PLAN).", strings.Join(names, "; "))
+	t.addRunLine("Discarded, and not proposed again yet: %s (to undo: evenkeel discard --undo PLAN).", strings.Join(names, "; "))
 }
 
 // refused reports whether a saved plan was refused as a whole.
@@ -125,11 +127,11 @@ func countOutcomes(r plan.RunReport, kinds ...plan.OutcomeKind) int {
 // writeNotExecuted lists, step by step, why no move of an approved plan was executed. It omits the plan itself, because
 // the person who approved the plan has a copy.
 func (t runTable) writeNotExecuted(r plan.RunReport) {
-	g := newGrid(">STEP", "POD", "OUTCOME", "WHY")
+	g := layout.NewGrid(">STEP", "*POD", "OUTCOME", "~WHY")
 	for _, o := range r.Outcomes {
-		g.addRow(strconv.Itoa(o.Step), escape(o.Pod.String()), outcomeText(o.Outcome), orDash(reasonText(o.Reason)))
+		g.Add(strconv.Itoa(o.Step), escape(o.Pod.String()), outcomeText(o.Outcome), orDash(reasonText(o.Reason)))
 	}
-	t.addSection("No move of the plan was executed (-o wide shows the plan)", g, 0)
+	t.addSection(outcomeRank, layout.Section{Title: "No move of the plan was executed (-o wide shows the plan)", ShortTitle: "No move of the plan was executed", Grid: g})
 }
 
 func modeText(m plan.Mode) string {
@@ -146,23 +148,23 @@ func (t runTable) writeRunVerdict(r plan.RunReport) {
 		return
 	}
 	if r.EndedBeforePlanning() {
-		t.addLine("%s", t.paint(yellow, "Run: refused; nothing planned, nothing evicted."))
+		t.addVerdict(yellow, "Run: refused; nothing planned, nothing evicted.")
 		return
 	}
 	planned := len(r.Moves())
 	switch {
 	case refused(r):
-		t.addLine("%s", t.paint(yellow, "Run: the plan was refused; nothing evicted."))
+		t.addVerdict(yellow, "Run: the plan was refused; nothing evicted.")
 	case r.Mode == plan.DryRun && planned > 0:
 		unless, color := "", green
 		if codes := blockingCodes(r.Plan); codes != "" {
 			unless, color = " if evictions were not blocked ("+codes+")", yellow
 		}
-		t.addLine("%s", t.paint(color, fmt.Sprintf("Run: %d of %s would be evicted%s; dry run: nothing is evicted.",
-			countOutcomes(r, plan.WouldEvict), plural.Count(planned, "planned pod"), unless)))
+		t.addVerdict(color, fmt.Sprintf("Run: %d of %s would be evicted%s; dry run: nothing is evicted.",
+			countOutcomes(r, plan.WouldEvict), plural.Count(planned, "planned pod"), unless))
 	case planned == 0:
 		text, color := t.openGoalsText(r.Plan)
-		t.addLine("%s", t.paint(color, "Run: nothing evicted; the plan has no moves"+text+"."))
+		t.addVerdict(color, "Run: nothing evicted; the plan has no moves"+text+".")
 	default:
 		t.writeEvictedVerdict(r, planned)
 	}
@@ -209,11 +211,11 @@ func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
 	if more := emptiedText(r); more != "" {
 		text += "; " + more
 	}
-	t.addLine("%s", t.paint(color, text+"."))
+	t.addVerdict(color, text+".")
 }
 
 // openGoalsText lists the unmet goals, waiting nodes and missing data of a plan without moves.
-func (t runTable) openGoalsText(p plan.Plan) (text, color string) {
+func (t runTable) openGoalsText(p plan.Plan) (text string, color layout.Style) {
 	color = green
 	goals, met, _ := countGoals(p)
 	if open := goals - met; open > 0 {
@@ -242,7 +244,7 @@ func blockedText(r plan.RunReport) string {
 }
 
 func (t runTable) writeOutcomes(r plan.RunReport) {
-	g := newGrid(">STEP", "POD", "OUTCOME", "REPLACEMENT", "LANDED ON", "AS PREDICTED", ">READY AFTER", "NOTE")
+	g := layout.NewGrid(">STEP", "*POD", "OUTCOME", "REPLACEMENT", "LANDED ON", "AS PREDICTED", ">READY AFTER", "~NOTE")
 	for _, o := range r.Outcomes {
 		replacement, predicted := "-", "-"
 		if o.Replacement != nil {
@@ -254,8 +256,19 @@ func (t runTable) writeOutcomes(r plan.RunReport) {
 				predicted = "yes"
 			}
 		}
-		g.addRow(strconv.Itoa(o.Step), escape(o.Pod.String()), outcomeText(o.Outcome), replacement, orDash(escape(o.Landed)), predicted,
+		g.Add(strconv.Itoa(o.Step), escape(o.Pod.String()), outcomeText(o.Outcome), replacement, orDash(escape(o.Landed)), predicted,
 			orDash(escape(o.ReadyAfter)), orDash(reasonText(o.Reason)))
 	}
-	t.addSection("Outcome of each move", g, 0)
+	t.addSection(outcomeRank, layout.Section{Title: "Outcome of each move", Picked: "that did not go as planned, or the first", Grid: g, Keep: maxShortMoves,
+		Order: orderBy(g.Len(), func(a, b int) int { return compareBool(asPlanned(r.Outcomes[a]), asPlanned(r.Outcomes[b])) })})
+}
+
+// asPlanned reports whether the outcome of a move is the planned one.
+func asPlanned(o plan.Outcome) bool {
+	return o.Outcome == plan.WouldEvict || o.Outcome == plan.Evicted && (o.LandedAsPredicted || o.Removed || o.Pending)
+}
+
+// addRunLine adds a paragraph about the run, apart from its plan.
+func (t runTable) addRunLine(format string, args ...any) {
+	t.addParagraph(runRank, plain, fmt.Sprintf(format, args...))
 }

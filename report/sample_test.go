@@ -60,8 +60,10 @@ func threeZonesPlan() plan.Plan {
 		Excess: map[string]float64{"g1": 2},
 		Workloads: []plan.WorkloadState{workloadState("Deployment", "a", 3, 1, 1, 1), workloadState("Deployment", "b", 2, 1, 1, 0),
 			workloadState("Deployment", "d", 2, 1, 1, 4), single}}
+	p.Before.Balance = &plan.Balance{Parts: []plan.PartBalance{{Name: plan.BalanceGoals, Uneven: 0.25}, {Name: plan.BalanceZones, Uneven: 0.4}}}
 	p.After = plan.State{Nodes: []plan.NodeState{nodeState("n1", "z1", .9, .9), nodeState("n2", "z2", .9, .9), nodeState("n3", "z3", .3, .305)},
-		Excess: map[string]float64{"g1": 0},
+		Balance: &plan.Balance{Parts: []plan.PartBalance{{Name: plan.BalanceGoals}, {Name: plan.BalanceZones, Uneven: 0.1}}},
+		Excess:  map[string]float64{"g1": 0},
 		Workloads: []plan.WorkloadState{workloadState("Deployment", "a", 3, 1, 1, 1), workloadState("Deployment", "b", 2, 1, 1, 0),
 			workloadState("Deployment", "d", 3, 2, 2, 2), single}}
 	return p

@@ -4,119 +4,153 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
-// maxLines limits the sections that grow with the cluster. Wide shows all lines.
-const maxLines = 20
+// The room of a Table. Wide has no limits.
+const (
+	maxLines = 60
+	// fileWidth is the width of tables that no terminal shows.
+	fileWidth = 160
+	// minWidth is the smallest width for which tables are arranged.
+	minWidth = 40
+)
 
-// table collects the lines of a report.
+// maxSmallCluster is the largest number of nodes of which the short form shows all.
+const maxSmallCluster = 20
+
+// table collects the paragraphs and sections of a report.
 type table struct {
-	wide, color bool
-	ended       bool // the plan is part of the report of a run that has ended
-	dryRun      bool // no pass evicts anything, whatever the mode of a strategy
+	wide   bool
+	room   layout.Options
+	ended  bool // the plan is part of the report of a run that has ended
+	dryRun bool // no pass evicts anything, whatever the mode of a strategy
 	// namesWaiting reports that a line names the waiting plans, with the IDs to approve.
 	namesWaiting bool
 	// notKept is the code of the reason why the proposal in mode approve could not be kept, or "".
 	notKept plan.Code
-	lines   []string
+	page    layout.Page
+	// part is the part of the report to which the next sections belong.
+	part part
+	// warnings is the number of warnings so far.
+	warnings int
+	// blank puts an empty line above the next paragraph.
+	blank bool
 }
+
+// part is a part of a report. Of two sections with the same rank, a shortened report keeps that of the first part.
+type part int
+
+const (
+	ownPart part = iota // the plan of automatic strategies, or all that a report has
+	replanPart
+	proposalPart
+	parts int = iota
+)
+
+// rank orders what a shortened report keeps: the smallest first.
+type rank int
+
+const (
+	verdictRank rank = iota
+	warningRank
+	runRank // what a run did, apart from its plan
+	originRank
+	outcomeRank
+	moveRank
+	inputRank
+	strategyRank
+	harmRank // workloads that a zone failure would hit harder
+	rejectionRank
+	unmetRank
+	otherWarningRank // warnings beyond the first ones
+	zoneRank
+	goalRank
+	boundRank
+	workloadRank
+	nodeRank
+	pressureRank
+	hintRank
+	schedulerRank
+)
+
+// of returns the rank of something in a part of the report.
+func (r rank) of(p part) int { return int(r)*parts + int(p) }
 
 func newTable(format Format, opts []Options) *table {
 	t := &table{wide: format == Wide, dryRun: true}
+	o := Options{}
 	if len(opts) > 0 {
-		t.color, t.dryRun = opts[0].Color, !opts[0].Evicts
+		o, t.dryRun = opts[0], !opts[0].Evicts
+	}
+	t.room = layout.Options{Width: fileWidth, Height: maxLines, Color: o.Color}
+	if o.Width > 0 {
+		t.room.Width, t.room.Terminal = max(o.Width, minWidth), true
+	}
+	if t.wide {
+		t.room = layout.Options{Color: o.Color}
 	}
 	return t
 }
 
 func (t *table) flush(w io.Writer) error {
-	return writeBytes(w, []byte(strings.Join(t.lines, "\n")+"\n"))
+	return writeBytes(w, []byte(strings.Join(t.page.Lines(t.room), "\n")+"\n"))
 }
 
-func (t *table) addLine(format string, args ...any) {
-	t.lines = append(t.lines, fmt.Sprintf(format, args...))
-}
-
-// Escape sequences for terminal colours.
+// Styles of lines.
 const (
-	bold   = "\x1b[1m"
-	green  = "\x1b[1;32m"
-	yellow = "\x1b[1;33m"
-	plain  = "\x1b[0m"
+	green  = layout.Green
+	yellow = layout.Yellow
+	red    = layout.Red
+	bold   = layout.Bold
+	plain  = layout.Plain
 )
 
-// paint returns s in a colour. It returns s unchanged if colours are off.
-func (t *table) paint(color, s string) string {
-	if !t.color {
-		return s
-	}
-	return color + s + plain
-}
+// What a shortened report keeps of paragraphs.
+const (
+	maxVerdictLines = 4 // lines of a terminal for the first line
+	maxTextLines    = 2 // lines of a terminal for another paragraph
+	maxWarnings     = 6 // warnings that matter more than the sections
+)
 
-// addSection writes a grid under a title. It writes at most limit rows, or all rows
-// if limit is 0 or the table is wide. It writes nothing if the grid has no rows.
-func (t *table) addSection(title string, g *grid, limit int) {
-	if len(g.rows) == 0 {
+// addVerdict adds the first line of a part.
+func (t *table) addVerdict(style layout.Style, text string) { t.addParagraph(verdictRank, style, text) }
+
+// addText adds a paragraph with a warning, or another one that readers must not miss.
+func (t *table) addText(style layout.Style, text string) {
+	if t.warnings++; t.warnings > maxWarnings {
+		t.addParagraph(otherWarningRank, style, text)
 		return
 	}
-	hidden := 0
-	if !t.wide && limit > 0 && len(g.rows) > limit {
-		hidden = len(g.rows) - limit
-		g.rows = g.rows[:limit]
-	}
-	t.addLine("")
-	t.addLine("%s", t.paint(bold, title))
-	t.lines = append(t.lines, g.lines()...)
-	if hidden > 0 {
-		t.addLine("  ... and %d more (-o wide shows all)", hidden)
-	}
+	t.addParagraph(warningRank, style, text)
 }
 
-// grid aligns cells in columns. Two spaces separate columns, and lines have no trailing spaces.
-type grid struct {
-	head  []string
-	right []bool
-	rows  [][]string
+// addLine adds a paragraph. An empty one is an empty line above the next paragraph.
+func (t *table) addLine(format string, args ...any) {
+	if format == "" {
+		t.blank = true
+		return
+	}
+	t.addParagraph(originRank, plain, fmt.Sprintf(format, args...))
 }
 
-// newGrid returns a grid with these headings. A heading that starts with ">" aligns its column to the right.
-func newGrid(heads ...string) *grid {
-	g := &grid{}
-	for _, h := range heads {
-		g.head = append(g.head, strings.TrimPrefix(h, ">"))
-		g.right = append(g.right, strings.HasPrefix(h, ">"))
+func (t *table) addParagraph(r rank, style layout.Style, text string) {
+	most := maxTextLines
+	if r == verdictRank {
+		most = maxVerdictLines
 	}
-	return g
+	t.page.AddText(layout.Paragraph{Text: text, Style: style, Most: most, Blank: t.blank, Rank: r.of(t.part)})
+	t.blank = false
 }
 
-func (g *grid) addRow(cells ...string) { g.rows = append(g.rows, cells) }
-
-// lines returns the heading and the rows, each indented by two spaces.
-func (g *grid) lines() []string {
-	width := make([]int, len(g.head))
-	all := append([][]string{g.head}, g.rows...)
-	for _, row := range all {
-		for i, cell := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(cell))
-		}
-	}
-	lines := make([]string, 0, len(all))
-	for _, row := range all {
-		var b strings.Builder
-		for i, cell := range row {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
-			if g.right[i] {
-				cell, pad = pad+cell, ""
-			}
-			b.WriteString("  " + cell + pad)
-		}
-		lines = append(lines, strings.TrimRight(b.String(), " "))
-	}
-	return lines
+// addSection adds a section with an importance. It adds nothing if the section has no rows.
+func (t *table) addSection(r rank, s layout.Section) {
+	s.Rank = r.of(t.part)
+	t.page.AddSection(s)
+	t.blank = false
 }
 
 // escape makes text from the cluster safe for a terminal.

@@ -82,7 +82,8 @@ func excessText(g plan.Goal, v float64) string {
 	case v <= tiny:
 		return "met"
 	case g.Kind == plan.NodeBelow:
-		return percent.Of(v) + " over"
+		now, _ := percent.Pair(g.Limit+v, g.Limit)
+		return now + " (" + percent.Of(v) + " over)"
 	case g.Kind == plan.SkewAtMost: // skew is the number of pods that goalText calls apart
 		return "skew " + number(g.Limit+v) + " (" + number(v) + " over)"
 	}

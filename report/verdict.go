@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
 // writeVerdict writes the first line: what the plan does and whether it is executed. It is about automatic strategies,
@@ -14,7 +15,7 @@ import (
 func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 	goals, met, improved := countGoals(p)
 	nodes := countNodesToEmpty(p)
-	color, text := green, ""
+	color, text := layout.Style(green), ""
 	if len(p.NothingJudged) > 0 {
 		t.writeNothingJudged(p, subject, effect)
 		t.writeEmptyScopes(p)
@@ -68,9 +69,9 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 	if effect != "" {
 		text += "; " + effect
 	}
-	t.addLine("%s", t.paint(color, subject+": "+text+"."))
+	t.addVerdict(color, subject+": "+text+".")
 	if why := untrustedText(p); why != "" {
-		t.addLine("%s", t.paint(yellow, "Untrusted: "+why+"."))
+		t.addText(yellow, "Untrusted: "+why+".")
 	}
 	t.writeEmptyScopes(p)
 }
@@ -79,8 +80,8 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 func (t *table) writeEmptyScopes(p plan.Plan) {
 	for _, st := range p.Strategies {
 		if st.NoPodSelected != "" {
-			t.addLine("%s", t.paint(yellow, fmt.Sprintf("Strategy %s: %s. If such pods should exist, check how it is written.", escape(st.Name),
-				escape(st.NoPodSelected))))
+			t.addText(yellow, fmt.Sprintf("Strategy %s: %s. If such pods should exist, check how it is written.", escape(st.Name),
+				escape(st.NoPodSelected)))
 		}
 	}
 	if slices.ContainsFunc(p.NothingJudged, func(r plan.Reason) bool { return r.Code == plan.NothingInScope }) {
@@ -88,8 +89,8 @@ func (t *table) writeEmptyScopes(p plan.Plan) {
 	}
 	for _, st := range p.Strategies {
 		if st.NothingInScope != "" {
-			t.addLine("%s", t.paint(yellow, fmt.Sprintf("Strategy %s does nothing: %s (%s).", escape(st.Name), escape(st.NothingInScope),
-				plan.NothingInScope)))
+			t.addText(yellow, fmt.Sprintf("Strategy %s does nothing: %s (%s).", escape(st.Name), escape(st.NothingInScope),
+				plan.NothingInScope))
 		}
 	}
 }
@@ -111,7 +112,7 @@ func (t *table) writeNothingJudged(p plan.Plan, subject, effect string) {
 	if effect != "" {
 		text += "; " + effect
 	}
-	t.addLine("%s", t.paint(yellow, text+"."))
+	t.addVerdict(red, text+".")
 }
 
 // evictionEffectText describes whether the plan will be executed, and otherwise the reason.
@@ -238,7 +239,7 @@ func movesEffectText(evictions, met, improved, goals int) string {
 
 // nothingToDoText explains an empty plan. It distinguishes goals that are met, strategies that state no goals, and
 // unmet goals of strategies that are not due.
-func nothingToDoText(p plan.Plan) (text, color string) {
+func nothingToDoText(p plan.Plan) (text string, color layout.Style) {
 	configured := len(p.Strategies)
 	if p.Strategies = automaticStrategies(p); len(p.Strategies) == 0 && configured > 0 {
 		return "nothing to do: no strategy is automatic", green
@@ -302,7 +303,7 @@ func noViolationText(p plan.Plan) string {
 
 // noGoalsText explains a plan without goals in which strategies found no violation. Other
 // strategies lack what they need.
-func noGoalsText(p plan.Plan) (text, color string) {
+func noGoalsText(p plan.Plan) (text string, color layout.Style) {
 	var others []string
 	for _, st := range p.Strategies {
 		if !st.NoViolation {
@@ -325,7 +326,7 @@ func unmetText(st plan.StrategyState) string {
 
 // noStrategiesText explains a plan for a configuration without strategies. Such a configuration may still write
 // pressure hints.
-func noStrategiesText(p plan.Plan) (text, color string) {
+func noStrategiesText(p plan.Plan) (text string, color layout.Style) {
 	missing := 0
 	for _, h := range p.Pressure {
 		if h.State == plan.HintToWrite {

@@ -5,36 +5,44 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"text/tabwriter"
+	"strings"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
-// WaitingPlan writes a plan that waits for approval since a time, with the state of each step.
-func WaitingPlan(w io.Writer, p plan.Plan, since time.Time, state func(step int) string) error {
-	fmt.Fprintf(w, "Plan %s, since %s, until %s:\n", escape(p.ID), since.UTC().Format(time.RFC3339), p.Expires.UTC().Format(time.RFC3339))
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  STEP\tSTRATEGY\tPOD\tFROM\tTO\tSTATE\tWHY")
+// WaitingPlan writes a plan that waits for approval since a time, with the state of each step. It leaves out no step.
+func WaitingPlan(w io.Writer, p plan.Plan, since time.Time, state func(step int) string, o Options) error {
+	g := layout.NewGrid("STEP", "STRATEGY", "*POD", "FROM", "TO", "STATE", "~WHY")
 	for _, m := range p.Moves {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\t%s\t%s\t%s\n", strconv.Itoa(m.Step), escape(m.Strategy), escape(m.Pod.String()),
-			escape(m.From), destinationText(m), escape(state(m.Step)), escape(m.Reason.Message))
+		g.Add(strconv.Itoa(m.Step), escape(m.Strategy), escape(m.Pod.String()), escape(m.From), destinationText(m),
+			escape(state(m.Step)), escape(m.Reason.Message))
 	}
-	return t.Flush()
+	fmt.Fprintf(w, "Plan %s, since %s, until %s:\n", escape(p.ID), since.UTC().Format(time.RFC3339), p.Expires.UTC().Format(time.RFC3339))
+	return List(w, g, o)
 }
 
 // DiscardedMoves writes the moves that a person discarded and that are not proposed again yet. It writes nothing if
 // there are none.
-func DiscardedMoves(w io.Writer, moves []plan.DiscardedMove) error {
+func DiscardedMoves(w io.Writer, moves []plan.DiscardedMove, o Options) error {
 	if len(moves) == 0 {
 		return nil
 	}
-	fmt.Fprintln(w, "Discarded moves, which their strategies do not propose again yet (evenkeel discard --undo PLAN):")
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  STRATEGY\tPOD\tPLAN\tSTEP\tDISCARDED\tUNTIL")
+	g := layout.NewGrid("STRATEGY", "*POD", "PLAN", "STEP", "~DISCARDED", "UNTIL")
 	for _, d := range moves {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%d\tby %s at %s\t%s\n", escape(d.Strategy), escape(cmp.Or(d.Pod, d.PodUID)), orDash(escape(d.Plan)), d.Step,
-			orDash(escape(d.By)), d.At.UTC().Format(time.RFC3339), d.Until.UTC().Format(time.RFC3339))
+		g.Add(escape(d.Strategy), escape(cmp.Or(d.Pod, d.PodUID)), orDash(escape(d.Plan)), strconv.Itoa(d.Step),
+			fmt.Sprintf("by %s at %s", orDash(escape(d.By)), d.At.UTC().Format(time.RFC3339)), d.Until.UTC().Format(time.RFC3339))
 	}
-	return t.Flush()
+	fmt.Fprintln(w, "Discarded moves, which their strategies do not propose again yet (evenkeel discard --undo PLAN):")
+	return List(w, g, o)
+}
+
+// List writes a grid with all its rows, as wide as the terminal.
+func List(w io.Writer, g *layout.Grid, o Options) error {
+	width := o.Width
+	if width > 0 {
+		width = max(width, minWidth)
+	}
+	return writeBytes(w, []byte(strings.Join(g.Lines(width), "\n")+"\n"))
 }

@@ -1,9 +1,11 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
 // writeWorkloads writes pods per zone and failure categories. The short form shows only
@@ -17,7 +19,7 @@ func (t *table) writeWorkloads(p plan.Plan) {
 	if len(zones) <= maxZoneColumns {
 		heading = "PODS IN " + escape(strings.Join(zones, "/"))
 	}
-	g := newGrid("WORKLOAD", heading+" NOW", "AFTER", "IF ITS WORST ZONE FAILS NOW", "AFTER")
+	g, worse := layout.NewGrid("WORKLOAD", heading, "IF ITS WORST ZONE FAILS"), []bool{}
 	after := map[string]plan.WorkloadState{}
 	for _, w := range p.After.Workloads {
 		after[workloadName(w)] = w
@@ -27,16 +29,37 @@ func (t *table) writeWorkloads(p plan.Plan) {
 	for _, now := range p.Before.Workloads {
 		name := workloadName(now)
 		then := after[name]
-		cells := []string{escape(name), podsPerZone(now.Zones, zones), podsPerZone(then.Zones, zones), categoryText(now), categoryText(then)}
+		pods, podsThen := podsPerZone(now.Zones, zones), podsPerZone(then.Zones, zones)
+		cells := []string{escape(name), changeText(pods, podsThen), changeText(categoryText(now), categoryText(then))}
 		switch {
-		case listed[name] || cells[1] != cells[2]:
-			g.addRow(cells...) // first, because the limit cuts the end
+		case listed[name] || pods != podsThen:
+			g.Add(cells...)
+			worse = append(worse, then.CategoryCertain && then.FailureCategory < now.FailureCategory)
 		case t.wide || now.FailureCategory == 1 || now.FailureCategory == 2:
 			others = append(others, cells)
 		}
 	}
-	g.rows = append(g.rows, others...)
-	t.addSection("Workloads by zone, and the effect of losing one zone (1 complete loss, 2 substantial, 3 noticeable, 4 minor)", g, maxLines)
+	for _, cells := range others {
+		g.Add(cells...)
+		worse = append(worse, false)
+	}
+	importance := workloadRank
+	if slices.Contains(worse, true) {
+		importance = harmRank // the first line counts them
+	}
+	t.addSection(importance, layout.Section{Title: "Workloads by zone, and the effect of losing one zone (1 complete loss, 2 substantial, 3 noticeable, 4 minor)" + nowThen,
+		ShortTitle: "Workloads by zone" + nowThen, Grid: g, Order: orderBy(g.Len(), func(a, b int) int { return compareBool(worse[b], worse[a]) })})
+}
+
+// compareBool orders false before true.
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
 }
 
 // goalSubjectsAndOwners returns the names of all goal subjects and of the owners of moved pods.

@@ -1,0 +1,323 @@
+package layout
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Style is how a terminal with colours shows a line.
+type Style string
+
+// Styles are escape sequences.
+const (
+	Plain  Style = ""
+	Bold   Style = "\x1b[1m"
+	Green  Style = "\x1b[1;32m"
+	Yellow Style = "\x1b[1;33m"
+	Red    Style = "\x1b[1;31m"
+	reset        = "\x1b[0m"
+)
+
+// Paragraph is a line of text that is as wide as it is long. On a terminal it is broken between words.
+type Paragraph struct {
+	Text  string
+	Style Style
+	// Most is the number of lines that a shortened page keeps of it on a terminal; 0 means all.
+	Most int
+	// Blank adds an empty line above.
+	Blank bool
+	// Rank orders what a shortened page keeps: the smallest first.
+	Rank int
+}
+
+// Section is a title with rows. It is left out if it has no rows.
+type Section struct {
+	Title string
+	// ShortTitle replaces the title if rows are left out, unless it is empty.
+	ShortTitle string
+	// Picked completes the title if rows are left out, such as "with the largest benefit".
+	Picked string
+	Grid   *Grid
+	// Brief replaces Grid in a shortened page. It has the same rows, or is nil.
+	Brief *Grid
+	// Notes are lines below the rows. BriefNotes are only in a shortened page.
+	Notes, BriefNotes []string
+	// Order lists the indexes of the rows, the most important first. A shortened section keeps the first of them, and
+	// shows them in the order of the grid. nil is the order of the grid.
+	Order []int
+	// Keep is the number of rows that a shortened page keeps if it can, and Most the largest number; 0 means no limit.
+	Keep, Most int
+	// Rank orders what a shortened page keeps: the smallest first.
+	Rank int
+	// Hidden is the number of rows that the section never shows, although the wide form does.
+	Hidden int
+}
+
+// Page is a list of paragraphs and sections.
+type Page struct{ blocks []block }
+
+// block is a paragraph or a section.
+type block struct {
+	Paragraph
+	section *Section
+}
+
+// AddText adds a paragraph.
+func (p *Page) AddText(t Paragraph) { p.blocks = append(p.blocks, block{Paragraph: t}) }
+
+// AddSection adds a section, unless it has no rows.
+func (p *Page) AddSection(s Section) {
+	if s.Grid.Len() > 0 {
+		p.blocks = append(p.blocks, block{section: &s})
+	}
+}
+
+// Options are the room of a page.
+type Options struct {
+	// Width is the number of columns for tables; 0 means no limit. Without a terminal, only a shortened page heeds it,
+	// because programs search for messages, which must not be broken.
+	Width int
+	// Height is the largest number of lines; 0 means no limit.
+	Height int
+	// Terminal says that the terminal breaks longer lines. Paragraphs are then broken between words, and a line that is
+	// longer than Width counts as several.
+	Terminal bool
+	// Color adds the styles.
+	Color bool
+}
+
+// line is one line of output.
+type line struct {
+	text  string
+	style Style
+}
+
+// Lines arranges the page. If it has more lines than Height, the page is shortened: text is cut, and rows of the least
+// important sections are left out. The last line then names the sections that are left out completely.
+func (p *Page) Lines(o Options) []string {
+	full, height := [][]line{}, 0
+	for _, b := range p.blocks {
+		if o.Height > 0 && height+b.rows() > o.Height { // it does not fit, so its lines need not be written
+			height += b.rows()
+			break
+		}
+		f := form{}
+		if o.Terminal {
+			f.width = o.Width
+		}
+		lines := b.lines(b.rows(), f, o)
+		full, height = append(full, lines), height+heightOf(lines, o)
+	}
+	if o.Height > 0 && height > o.Height {
+		full = p.shorten(o)
+	}
+	var out []string
+	for _, lines := range full {
+		for _, l := range lines {
+			out = append(out, l.paint(o.Color))
+		}
+	}
+	return out
+}
+
+func (l line) paint(color bool) string {
+	if !color || l.style == Plain || l.text == "" {
+		return l.text
+	}
+	return string(l.style) + l.text + reset
+}
+
+// heightOf returns the number of lines that a terminal shows.
+func heightOf(lines []line, o Options) int {
+	n := 0
+	for _, l := range lines {
+		if o.Terminal {
+			n += rowsOn(l.text, o.Width)
+		} else {
+			n++
+		}
+	}
+	return n
+}
+
+// rows returns the number of rows of a section, or 1 for a paragraph.
+func (b *block) rows() int {
+	if b.section == nil {
+		return 1
+	}
+	return b.section.Grid.Len()
+}
+
+// rank returns the importance of a block.
+func (b *block) rank() int {
+	if b.section == nil {
+		return b.Rank
+	}
+	return b.section.Rank
+}
+
+// lines writes a block with its n most important rows.
+func (b *block) lines(n int, f form, o Options) []line {
+	if n == 0 {
+		return nil
+	}
+	if b.section == nil {
+		return b.paragraph(f, o)
+	}
+	s := b.section
+	left := s.Grid.Len() - n
+	title := s.Title
+	if left > 0 {
+		title = cmp.Or(s.ShortTitle, title)
+		title += fmt.Sprintf(" (%d of %d", n, s.Grid.Len())
+		if s.Picked != "" {
+			title += " " + s.Picked
+		}
+		title += ")"
+	}
+	out := append([]line{{}}, styled(Bold, fold(title, f.brief, o))...)
+	g := s.Grid
+	if f.brief && s.Brief != nil {
+		g = s.Brief
+	}
+	out = append(out, styled(Plain, g.lines(s.picked(n), f))...)
+	if left+s.Hidden > 0 {
+		out = append(out, line{text: fmt.Sprintf("  ... and %d more: -o wide", left+s.Hidden)})
+	}
+	notes := s.Notes
+	if f.brief {
+		notes = append(slices.Clone(notes), s.BriefNotes...)
+	}
+	for _, note := range notes {
+		out = append(out, styled(Plain, fold("  "+note, f.brief, o))...)
+	}
+	return out
+}
+
+// picked returns the indexes of the n most important rows, in the order of the grid.
+func (s *Section) picked(n int) []int {
+	all := s.Order
+	if all == nil {
+		all = make([]int, s.Grid.Len())
+		for i := range all {
+			all[i] = i
+		}
+	}
+	return slices.Sorted(slices.Values(all[:n]))
+}
+
+// paragraph writes a paragraph.
+func (b *block) paragraph(f form, o Options) []line {
+	lines := fold(b.Text, false, o)
+	if f.brief && b.Most > 0 && len(lines) > b.Most {
+		lines = lines[:b.Most]
+		lines[b.Most-1] = Cut(lines[b.Most-1]+" "+ellipsis+ellipsis, o.Width)
+	}
+	out := styled(b.Style, lines)
+	if b.Blank {
+		out = append([]line{{}}, out...)
+	}
+	return out
+}
+
+// fold breaks text between words if it is for a terminal. A brief form cuts it to one line.
+func fold(text string, brief bool, o Options) []string {
+	switch {
+	case !o.Terminal:
+		return []string{text}
+	case brief:
+		return []string{Cut(text, o.Width)}
+	}
+	return wrap(text, o.Width)
+}
+
+func styled(s Style, texts []string) []line {
+	out := make([]line, len(texts))
+	for i, t := range texts {
+		out[i] = line{t, s}
+	}
+	return out
+}
+
+// shorten arranges the page in o.Height lines. First each block gets the rows that it keeps, the most important block
+// first. Then the sections grow in turn, until there is no more room.
+func (p *Page) shorten(o Options) [][]line {
+	f := form{width: o.Width, brief: true}
+	order := make([]int, len(p.blocks))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return p.blocks[a].rank() - p.blocks[b].rank() })
+	out, rows := make([][]line, len(p.blocks)), make([]int, len(p.blocks))
+	const lastLine = 2 // the line about sections that are left out, and an empty one above
+	room := o.Height - lastLine
+	set := func(i, n int) bool {
+		lines := p.blocks[i].lines(n, f, o)
+		more := heightOf(lines, o) - heightOf(out[i], o)
+		if more > room {
+			return false
+		}
+		out[i], rows[i], room = lines, n, room-more
+		return true
+	}
+	for _, i := range order {
+		for n := p.blocks[i].keep(); n > 0 && !set(i, n); n-- {
+		}
+	}
+	for grown := true; grown; {
+		grown = false
+		for _, i := range order {
+			if rows[i] > 0 && rows[i] < p.blocks[i].most() && set(i, rows[i]+1) {
+				grown = true
+			}
+		}
+	}
+	return append(out, p.leftOut(rows, o))
+}
+
+// keep returns the number of rows that a shortened page keeps of a block if it can.
+func (b *block) keep() int {
+	if b.section == nil {
+		return 1
+	}
+	return min(max(1, b.section.Keep), b.most())
+}
+
+// most returns the largest number of rows of a block in a shortened page.
+func (b *block) most() int {
+	if b.section == nil || b.section.Most == 0 {
+		return b.rows()
+	}
+	return min(b.section.Most, b.rows())
+}
+
+// leftOut names the sections without rows.
+func (p *Page) leftOut(rows []int, o Options) []line {
+	var names []string
+	texts := 0
+	for i, b := range p.blocks {
+		switch {
+		case rows[i] > 0:
+		case b.section == nil:
+			texts++
+		default:
+			name, _, _ := strings.Cut(b.section.Title, ":")
+			name, _, _ = strings.Cut(name, " (")
+			name, _, _ = strings.Cut(name, ", ")
+			names = append(names, fmt.Sprintf("%s (%d)", name, b.section.Grid.Len()))
+		}
+	}
+	if texts > 0 {
+		names = append(names, fmt.Sprintf("%d lines of text", texts))
+	}
+	text := "Shortened: -o wide shows everything."
+	if len(names) > 0 {
+		text = "Shortened: -o wide shows everything, also " + strings.Join(names, ", ") + "."
+	}
+	if o.Terminal {
+		text = Cut(text, o.Width)
+	}
+	return []line{{}, {text: text}}
+}
