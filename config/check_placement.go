@@ -67,7 +67,7 @@ func readReferencedFile(c *Config, d *strict.Decoder, field, file string) (path 
 		path = filepath.Join(filepath.Dir(d.File()), file)
 	}
 	c.referencedFiles = append(c.referencedFiles, path)
-	data, err := readBoundedFile(path)
+	data, err := c.readReferenced(path)
 	if err != nil {
 		d.Errorf(field, "cannot be read: %v", err)
 		return path, nil, false

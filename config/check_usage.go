@@ -66,6 +66,7 @@ func checkPrometheus(c *Config, d *strict.Decoder) {
 	if (p.CertFile == "") != (p.KeyFile == "") {
 		d.Errorf("load.prometheus", "certFile and keyFile belong together (want both, or none)")
 	}
+	checkPrometheusCredentials(&p, d)
 	o := c.PrometheusOptions()
 	o.Rules = map[string]string{}
 	at := map[string]string{} // path of the key of each rule

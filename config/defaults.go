@@ -56,7 +56,7 @@ func defaultLoad() LoadSource {
 		Source: SourceRequests, Interval: minute / 2, Statistic: "p90", Window: 5 * minute, MaxAge: 3 * minute, MinCoverage: 0.9,
 		MetricsServer: MetricsServer{Timeout: timeout},
 		Prometheus: Prometheus{Preset: "nodeExporter", RateWindow: 2 * minute, Queries: map[string]string{}, PodQueries: map[string]string{},
-			Freshness: map[string]string{}, NodeLabel: "instance", Timeout: timeout},
+			Freshness: map[string]string{}, NodeLabel: "instance", Timeout: timeout, OAuth2: OAuth2{Scopes: []string{}}, Headers: map[string]string{}},
 		LoadWatcher: LoadWatcher{Timeout: timeout},
 	}
 }

@@ -53,6 +53,25 @@ func Read(name string, r io.Reader) (*Config, error) {
 // the configuration, which then only serves to find its ReferencedFiles.
 func Load(name string, data []byte) (*Config, error) { return load(name, data, Default()) }
 
+// LoadFrom is like Load, but reads the files to which the configuration refers with readFile.
+func LoadFrom(name string, data []byte, readFile func(path string) ([]byte, error)) (*Config, error) {
+	c := Default()
+	c.readFile = readFile
+	return load(name, data, c)
+}
+
+// readReferenced reads a file to which the configuration refers.
+func (c *Config) readReferenced(path string) ([]byte, error) {
+	if c.readFile == nil {
+		return readBoundedFile(path)
+	}
+	data, err := c.readFile(path)
+	if err == nil && len(data) > maxBytes {
+		err = fmt.Errorf("%s is larger than %d bytes", path, maxBytes)
+	}
+	return data, err
+}
+
 // load decodes a configuration into c, which holds the defaults.
 func load(name string, data []byte, c *Config) (*Config, error) {
 	if len(data) > maxBytes {

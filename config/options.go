@@ -85,10 +85,14 @@ func (c *Config) PlannerOptions() settings.Options {
 	o.Breaker, o.MinReplacementAge = c.BreakerOptions(), c.HistoryOptions().Initial
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
 	for _, s := range c.scheduled {
+		_, packs := s.Strategy.(interface {
+			EmptyNodes(*cluster.Snapshot) []cluster.NodeID
+		})
 		o.Strategies = append(o.Strategies, settings.StrategyInfo{
 			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources, Mode: s.Mode,
 			Own: c.strategyRules(s.settings), Soft: s.settings.Soft,
 			LandingNotRequired: c.landingOf(s.settings) == plan.LandingNotRequired, Settings: describeStrategy(s.settings),
+			Packs: packs,
 		})
 	}
 	o.ConfigHash = c.Hash()

@@ -34,12 +34,13 @@ type Config struct {
 	// check sets these fields.
 	scheduled           []ScheduledStrategy
 	windows             cron.Windows
-	placementProfiles   map[string]scheduler.Profile // by schedulerName
-	skipReferencedFiles bool                         // the files to which the configuration refers are not read
-	pressureRules       []pressure.Rule              // from hints.rules and hints.rulesFile
-	referencedFiles     []string                     // paths of the files that the configuration names
-	fileDigests         []string                     // digests of the contents of these files
-	secretFiles         []secretFile                 // of the source of usage and of notify
+	placementProfiles   map[string]scheduler.Profile      // by schedulerName
+	skipReferencedFiles bool                              // the files to which the configuration refers are not read
+	pressureRules       []pressure.Rule                   // from hints.rules and hints.rulesFile
+	readFile            func(path string) ([]byte, error) // nil reads files of this machine
+	referencedFiles     []string                          // paths of the files that the configuration names
+	fileDigests         []string                          // digests of the contents of these files
+	secretFiles         []secretFile                      // of the source of usage and of notify
 }
 
 // Namespaces select the namespaces in scope.
@@ -218,14 +219,32 @@ type Prometheus struct {
 	// disables cpu or memory.
 	PodQueries map[string]string `json:"podQueries"`
 	// Freshness contains queries, by resource, that return when the usage of each node was measured.
-	Freshness          map[string]string `json:"freshness"`
-	NodeLabel          string            `json:"nodeLabel"`
-	Timeout            Duration          `json:"timeout"`
-	TokenFile          string            `json:"tokenFile"`
+	Freshness map[string]string `json:"freshness"`
+	NodeLabel string            `json:"nodeLabel"`
+	Timeout   Duration          `json:"timeout"`
+	TokenFile string            `json:"tokenFile"`
+	BasicAuth BasicAuth         `json:"basicAuth"`
+	OAuth2    OAuth2            `json:"oauth2"`
+	// Headers are added to each query, such as X-Scope-OrgID. Their values are not secret.
+	Headers            map[string]string `json:"headers"`
 	CAFile             string            `json:"caFile"`
 	CertFile           string            `json:"certFile"`
 	KeyFile            string            `json:"keyFile"`
 	InsecureSkipVerify bool              `json:"insecureSkipVerify"`
+}
+
+// BasicAuth is a user with a password.
+type BasicAuth struct {
+	Username     string `json:"username"`
+	PasswordFile string `json:"passwordFile"`
+}
+
+// OAuth2 is a client that gets its tokens from a token server (grant type client_credentials).
+type OAuth2 struct {
+	ClientID         string   `json:"clientID"`
+	ClientSecretFile string   `json:"clientSecretFile"`
+	TokenURL         string   `json:"tokenURL"`
+	Scopes           []string `json:"scopes"`
 }
 
 // LoadWatcher configures usage from a load-watcher.

@@ -76,16 +76,25 @@ func windowWarnings(c *Config, now time.Time) []string {
 	return out
 }
 
-// TokenWarnings report tokens that Evenkeel sends over an unencrypted connection.
+// TokenWarnings report tokens and passwords that Evenkeel sends over an unencrypted connection.
 func TokenWarnings(c *Config) []string {
 	var out []string
 	p, w := c.Load.Prometheus, c.Load.LoadWatcher
-	for _, x := range []struct{ source, file, address string }{
-		{SourcePrometheus, p.TokenFile, p.URL}, {SourceLoadWatcher, w.TokenFile, w.URL},
+	for _, x := range []struct{ source, key, file, address string }{
+		{SourcePrometheus, "tokenFile", p.TokenFile, p.URL}, {SourcePrometheus, "basicAuth.passwordFile", p.BasicAuth.PasswordFile, p.URL},
+		{SourcePrometheus, "oauth2", p.OAuth2.ClientSecretFile, p.URL},
+		{SourcePrometheus, "oauth2.tokenURL", p.OAuth2.ClientSecretFile, p.OAuth2.TokenURL},
+		{SourceLoadWatcher, "tokenFile", w.TokenFile, w.URL},
 	} {
 		u, err := url.Parse(x.address)
 		if c.reads(x.source) && err == nil && x.file != "" && u.Scheme == "http" && !isLoopback(u.Hostname()) {
-			out = append(out, "load."+x.source+".tokenFile: Evenkeel sends the token to an http:// address, unencrypted; "+
+			what := "the token"
+			if x.key == "basicAuth.passwordFile" {
+				what = "the password"
+			} else if x.key == "oauth2.tokenURL" {
+				what = "the client secret"
+			}
+			out = append(out, "load."+x.source+"."+x.key+": Evenkeel sends "+what+" to an http:// address, unencrypted; "+
 				"use https:// (with caFile for a private certificate authority)")
 		}
 	}
@@ -181,19 +190,41 @@ func podUsageWarnings(c *Config) (out []string) {
 	return out
 }
 
+const usageSource = "the source" // the user of files of the source of usage
+
 // recordSecretFiles sets c.secretFiles to the files of the servers that Evenkeel reads.
 func recordSecretFiles(c *Config, d *strict.Decoder) {
 	c.secretFiles = nil
 	p, w := c.Load.Prometheus, c.Load.LoadWatcher
 	for _, x := range []struct{ source, field, path string }{
 		{SourcePrometheus, "tokenFile", p.TokenFile}, {SourcePrometheus, "caFile", p.CAFile},
+		{SourcePrometheus, "basicAuth.passwordFile", p.BasicAuth.PasswordFile}, {SourcePrometheus, "oauth2.clientSecretFile", p.OAuth2.ClientSecretFile},
 		{SourcePrometheus, "certFile", p.CertFile}, {SourcePrometheus, "keyFile", p.KeyFile},
 		{SourceLoadWatcher, "tokenFile", w.TokenFile}, {SourceLoadWatcher, "caFile", w.CAFile},
 	} {
 		if field := "load." + x.source + "." + x.field; x.path != "" && c.reads(x.source) {
-			c.secretFiles = append(c.secretFiles, secretFile{"the source", fmt.Sprintf("%s:%d: %s", d.File(), d.Line(field), field), x.path})
+			c.secretFiles = append(c.secretFiles, secretFile{usageSource, fmt.Sprintf("%s:%d: %s", d.File(), d.Line(field), field), x.path})
 		}
 	}
+}
+
+// MissingUsageFiles returns the keys and the paths of the files that the source of usage needs and that cannot be
+// read on this machine.
+func (c *Config) MissingUsageFiles() []string {
+	var out []string
+	for _, s := range c.secretFiles {
+		if s.user != usageSource {
+			continue
+		}
+		f, err := os.Open(s.path)
+		if err != nil {
+			_, key, _ := strings.Cut(s.position, ": ")
+			out = append(out, key+" "+s.path)
+			continue
+		}
+		f.Close()
+	}
+	return out
 }
 
 // secretWarnings report credential files that are unreadable on this machine. They are no errors, because users often

@@ -1,0 +1,84 @@
+package schema_test
+
+import (
+	"maps"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/golden"
+)
+
+const formatsFile = "../../charts/evenkeel/files/config-formats.json"
+
+// formatWords says in words what a pattern of the schema allows. Helm's messages about patterns do not, so the
+// templates of the chart check these texts.
+var formatWords = map[string]string{
+	"duration": "a number and a unit, such as 30s or 5m",
+	"count":    "a whole number, a share such as 20%, or unlimited",
+	"schedule": `five fields, such as "*/10 * * * *", or @hourly`,
+}
+
+// formatOf returns the name of a pattern in formatWords, or "".
+func formatOf(path string, n node) string {
+	switch pattern, _ := n["pattern"].(string); {
+	case pattern == durationPattern:
+		return "duration"
+	case strings.HasSuffix(pattern, "%?|unlimited)$"):
+		return "count"
+	case strings.HasSuffix(path, "strategies[].schedule"):
+		return "schedule"
+	}
+	return ""
+}
+
+// forHelm removes from the schema of config.yaml the patterns in formatWords. It returns these patterns with their
+// keys, for the templates of the chart.
+func forHelm(config node) (formats node) {
+	patterns, keys := node{}, node{}
+	walk(config, "", func(n node, path string) {
+		name := formatOf(path, n)
+		if name == "" {
+			return
+		}
+		before, after, isArg := strings.Cut(path, "<")
+		if isArg { // strategies[]<Lifetime>.args.maxAge
+			_, after, _ = strings.Cut(after, ">")
+		}
+		patterns[name] = node{"pattern": n["pattern"], "want": formatWords[name]}
+		keys[before+after] = name
+		delete(n, "pattern")
+		if name == "duration" {
+			n["type"] = list("string", "number", "null")
+		}
+	})
+	acceptTrue(sub(sub(sub(config, "properties"), "strategies"), "items"), keys)
+	return node{"formats": patterns, "keys": keys}
+}
+
+// acceptTrue lets a strategy have the key true instead of on, because Helm reads the key on without quotes as true.
+func acceptTrue(strategy, keys node) {
+	properties := sub(strategy, "properties")
+	properties["true"] = maps.Clone(sub(properties, "on"))
+	properties["true"].(node)["description"] = "The key `on`: without quotes, Helm reads it as true."
+	delete(strategy, "anyOf") // that it has a schedule or on: the templates check this
+	for key, name := range keys {
+		if rest, ok := strings.CutPrefix(key, "strategies[].on."); ok {
+			keys["strategies[].true."+rest] = name
+		}
+	}
+}
+
+// TestChartFormats checks the formats of texts that the templates of the chart check instead of its schema. The flag
+// -update writes them.
+func TestChartFormats(t *testing.T) {
+	embedded, err := os.ReadFile("config.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	formats := forHelm(decode(t, embedded))
+	if n := len(sub(formats, "formats")); n != len(formatWords) {
+		t.Errorf("%d formats, want %d", n, len(formatWords))
+	}
+	golden.Equal(t, formatsFile, encode(t, formats))
+}
