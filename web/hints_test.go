@@ -18,7 +18,7 @@ func (h *fakeHints) HintedNodes() ([]string, string, bool) { return h.nodes, "pr
 // list. If hints are disabled, it answers 404.
 func TestDynamicSchedulersAnswers(t *testing.T) {
 	h := &fakeHints{}
-	mux := web.Handler(web.Health{Ready: func() bool { return true }}, metrics.New("v1", "abc").Registry, web.HintRoutes(h)...)
+	mux := (&web.Server{Metrics: metrics.New("v1", "abc").Registry, Routes: web.HintRoutes(h)}).Handler()
 	for _, path := range []string{"/status", "/nodes"} {
 		if code, _ := getPage(t, mux, "GET", path); code != 404 {
 			t.Errorf("got status %[2]d for %[1]s with hints disabled", path, code)

@@ -26,7 +26,7 @@ func (k fakeUsage) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
 }
 
 func watcherHandler(k fakeUsage) http.Handler {
-	return web.Handler(web.Health{Ready: func() bool { return true }}, metrics.New("v1", "abc").Registry, web.WatcherRoutes(k)...)
+	return (&web.Server{Metrics: metrics.New("v1", "abc").Registry, Routes: web.WatcherRoutes(k)}).Handler()
 }
 
 func usageOfTwoNodes() fakeUsage {
@@ -88,7 +88,7 @@ func (s slowUsage) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
 // All watcher routes together serve at most four requests at once.
 func TestWatcherAnswersAFewAtOnce(t *testing.T) {
 	s := slowUsage{usageOfTwoNodes(), make(chan struct{}), make(chan struct{})}
-	h := web.Handler(web.Health{Ready: func() bool { return true }}, metrics.New("v1", "abc").Registry, web.WatcherRoutes(s)...)
+	h := (&web.Server{Metrics: metrics.New("v1", "abc").Registry, Routes: web.WatcherRoutes(s)}).Handler()
 	codes := make(chan int)
 	for i := range 4 {
 		go func() {

@@ -4,17 +4,20 @@ package web
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Route is an additional handler and its pattern for http.ServeMux.
+// Route is an additional handler and its pattern for http.ServeMux, such as GET /nodes. Patterns have no wildcards.
 type Route struct {
 	Pattern string
 	Handler http.Handler
@@ -22,6 +25,9 @@ type Route struct {
 
 // maxInFlight is the maximum number of concurrent requests for metrics, and for the watcher routes.
 const maxInFlight = 4
+
+// maxHeaderBytes bounds the header of a request. Bearer tokens may have several kilobytes.
+const maxHeaderBytes = 1 << 14
 
 const (
 	readHeaderTimeout = 5 * time.Second
@@ -34,21 +40,30 @@ const (
 	shutdownTimeout = 5 * time.Second
 )
 
-// Health says whether this process works.
-type Health struct {
-	// Live returns an error if only a restart helps; nil means that there is no such check.
-	Live func() error
-	// Ready reports whether the initial list of cluster objects is complete.
-	Ready func() bool
+// Authorizer decides which clients may read a path.
+type Authorizer interface {
+	// Authorize returns the handler of a path that answers only clients that may get the path.
+	Authorize(path string, h http.Handler) http.Handler
 }
 
-// Serve answers /livez, /readyz, /metrics and the additional routes on the listener until ctx ends.
-func Serve(ctx context.Context, l net.Listener, health Health, registry *prometheus.Registry, more ...Route) error {
-	srv := &http.Server{
-		Handler:           Handler(health, registry, more...),
-		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
-		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: 1 << 14,
+// Server serves /livez, /readyz, /metrics and additional routes.
+type Server struct {
+	Health  Health
+	Metrics prometheus.Gatherer
+	Routes  []Route
+	// Certificate makes the server use TLS; nil means plain HTTP.
+	Certificate *Certificate
+	// Authorizer protects all paths but /livez and /readyz; nil means that every client may read them.
+	Authorizer Authorizer
+	Log        *slog.Logger
+}
+
+// Serve answers requests on the listener until ctx ends.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	if s.Certificate != nil {
+		l = tls.NewListener(l, s.Certificate.config())
 	}
+	srv := newHTTPServer(s.Handler(), s.Log)
 	ended := make(chan error, 1)
 	go func() { ended <- srv.Serve(l) }()
 	select {
@@ -67,32 +82,32 @@ func Serve(ctx context.Context, l net.Listener, health Health, registry *prometh
 	return nil
 }
 
-// Handler serves the health, metrics and additional routes. GET /livez answers 200 unless Live returns an error. GET
-// /readyz answers 200 if Ready returns true, whether or not this process leads.
-func Handler(health Health, registry *prometheus.Registry, more ...Route) http.Handler {
+// newHTTPServer returns a server that bounds the size and the time of requests. What clients do wrong, such as
+// scanning a port, is logged at level debug.
+func newHTTPServer(h http.Handler, log *slog.Logger) *http.Server {
+	srv := &http.Server{
+		Handler: h, ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout,
+		WriteTimeout: writeTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeaderBytes,
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug), Protocols: new(http.Protocols),
+	}
+	srv.Protocols.SetHTTP1(true)
+	return srv
+}
+
+// Handler serves the health, metrics and additional routes. GET /readyz answers 200 if its checks succeed, whether or
+// not this process leads.
+func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
-		if health.Live != nil {
-			if err := health.Live(); err != nil {
-				http.Error(w, err.Error(), http.StatusServiceUnavailable)
-				return
-			}
+	s.Health.add(mux)
+	metrics := promhttp.HandlerFor(s.Metrics, promhttp.HandlerOpts{MaxRequestsInFlight: maxInFlight, Timeout: metricsTimeout})
+	for _, r := range append([]Route{{"GET /metrics", metrics}}, s.Routes...) {
+		if s.Authorizer != nil {
+			r.Handler = s.Authorizer.Authorize(r.path(), r.Handler)
 		}
-		fmt.Fprintln(w, "ok")
-	})
-	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
-		if !health.Ready() {
-			http.Error(w, "the initial list of cluster objects is not complete yet", http.StatusServiceUnavailable)
-			return
-		}
-		fmt.Fprintln(w, "ok")
-	})
-	mux.Handle(
-		"GET /metrics",
-		promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxInFlight, Timeout: metricsTimeout}),
-	)
-	for _, r := range more {
 		mux.Handle(r.Pattern, r.Handler)
 	}
 	return mux
 }
+
+// path returns the path of the pattern.
+func (r Route) path() string { return r.Pattern[strings.Index(r.Pattern, "/"):] }
