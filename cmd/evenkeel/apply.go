@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -15,6 +14,10 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/submission"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
@@ -28,9 +31,8 @@ import (
 const maxPlanBytes = 32 << 20
 
 const (
-	applyLeaseTimeout  = 2 * time.Minute
-	reportTimeout      = 30 * time.Minute
-	reportPollInterval = time.Second
+	applyLeaseTimeout = 2 * time.Minute
+	reportTimeout     = 30 * time.Minute
 )
 
 type applyFlags struct {
@@ -42,17 +44,27 @@ func newApply(g *globalFlags) *cobra.Command {
 	f := &applyFlags{}
 	c := &cobra.Command{
 		Use: "apply PLAN.json", Short: "Execute a saved plan unchanged", Args: requirePlanArgument,
-		Long:    "Executes a plan that `evenkeel plan -o json` printed, even if the configuration has dryRun: true.\nEvenkeel checks each move again on the current cluster and drops moves that are no longer valid. Limits, windows,\nbudgets, back-offs and pauses apply. If `evenkeel run` holds the Lease, this command submits the plan to it.\n\nExit code: 0 if a pod was evicted and nothing stopped the plan, or if the plan has no moves; 1 otherwise.",
-		Example: "  evenkeel plan -o json > plan.json\n  evenkeel apply plan.json",
+		Long: "Execute a plan that `evenkeel plan -o json` printed, even if the configuration has dryRun: true.\n\n" +
+			"Evenkeel checks each move again on the current cluster and drops moves that are no longer valid.\n" +
+			"Limits, windows, budgets, back-offs and pauses apply. If `evenkeel run` holds the Lease, this\ncommand submits the plan to it.\n\n" +
+			"Exit code: 0 if a pod was evicted and nothing stopped the plan, or if the plan has no moves;\n1 otherwise.",
+		Example: "  # Save a plan, read it, and execute it\n  evenkeel plan -o json > plan.json\n  evenkeel apply plan.json",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.config, "config", "", "configuration file that the plan was made with (default: the built-in one)")
+	fl.StringVar(&f.config, "config", "", releaseconfig.FlagUsage+"; the plan must have been made with it")
 	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json or yaml")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", applyLeaseTimeout, "how long to wait for the Lease if no process holds it")
 	fl.DurationVar(&f.wait, "wait", reportTimeout, "how long to wait for the report if another process executes the plan")
-	addReleaseFlag(fl, &f.namespace)
+	releaseconfig.AddNamespaceFlag(fl, &f.namespace)
 	return c
+}
+
+func requirePlanArgument(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("apply needs one plan file, got %d; make one with `evenkeel plan -o json > plan.json`", len(args))
+	}
+	return nil
 }
 
 func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error {
@@ -65,8 +77,11 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	if err != nil {
 		return err
 	}
-	conf, err := loadConfig(f.config)
-	if err != nil {
+	conf, err := releaseconfig.Choose(cmd.Context(), g.client, f.config, f.namespace)
+	switch {
+	case errors.As(err, new(releaseconfig.SeveralError)):
+		return fmt.Errorf("nothing was evicted: %w", err)
+	case err != nil:
 		return err
 	}
 	if !conf.Approvals.Enabled {
@@ -76,37 +91,40 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	if err != nil {
 		return err
 	}
-	if f.namespace, err = releaseNamespace(cmd.Context(), client, f.namespace); err != nil {
+	if f.namespace, err = releaseconfig.Namespace(cmd.Context(), client, f.namespace); err != nil {
 		return fmt.Errorf("nothing was evicted: %w", err)
 	}
-	by := plan.Approval{By: apiUser(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
+	by := plan.Approval{By: connection.User(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
 	lease := &leader.Lease{Client: client, Namespace: f.namespace, Identity: leaseIdentity(), OnLeadingChange: func(bool) {}}
 	s, err := lease.Status(cmd.Context())
 	if err != nil {
 		return err
 	}
-	if off := approvalsOffError(s, f.namespace); off != nil {
+	if off := submission.ApprovalsOff(s, f.namespace); off != nil {
 		return fmt.Errorf("nothing was evicted: %w", off)
 	}
+	conf.Tell(cmd.ErrOrStderr())
 	if s.Holder != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease in namespace %s; submitting the plan to it\n", s.Holder, f.namespace)
+		g.progress.Start("waiting for the report of %s", s.Holder)
 		r, err := f.submitToLeader(cmd.Context(), client, lease, p, by)
+		g.progress.Stop()
 		switch {
 		case err != nil:
 			return err
 		case r != nil:
-			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), incompleteError(*r))
+			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r, screen.ReportOptions(cmd.OutOrStdout())), submission.Incomplete(*r))
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: no process in namespace %s took the plan, and no process holds the Lease there any more; "+
 			"this process executes the plan\n", f.namespace)
 	}
-	warnWithoutLease(cmd, client, f.namespace)
-	return f.executePlan(cmd, g, log, client, rc, conf, lease, p, by, format)
+	releaseconfig.WarnWithoutLease(cmd, client, f.namespace)
+	return f.executePlan(cmd, g, log, client, rc, conf.Config, lease, p, by, format)
 }
 
 // check returns the output format, or an error if a flag has an invalid value.
 func (f *applyFlags) check() (report.Format, error) {
-	format, err := parseFormat(f.output)
+	format, err := argument.Format(f.output)
 	if err != nil {
 		return "", err
 	}
@@ -116,7 +134,7 @@ func (f *applyFlags) check() (report.Format, error) {
 	if f.namespace == "" {
 		return format, nil // run finds the release after it has read the plan and connected
 	}
-	return format, checkNamespace(f.namespace)
+	return format, releaseconfig.CheckNamespace(f.namespace)
 }
 
 // readPlan reads a plan that `evenkeel plan -o json` printed. The path - means standard input.
@@ -141,43 +159,23 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 // submitToLeader submits the plan to the leader and waits for its report. If no process holds the Lease any more,
 // submitToLeader withdraws the plan and returns a nil report. The former leader was then a single pass or another
 // apply, which never execute submitted plans.
-func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease leaseReader, p plan.Plan,
+func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease submission.LeaseReader, p plan.Plan,
 	by plan.Approval) (*plan.RunReport, error) {
 	box := approval.New(client, f.namespace)
 	if err := box.Submit(ctx, approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}); err != nil {
-		return nil, fmt.Errorf("submitting the plan: %w", explainForbidden("create and update configmaps", err))
+		return nil, fmt.Errorf("submitting the plan: %w", connection.ExplainForbidden("create and update configmaps", err))
 	}
 	waiting, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
-	every := time.NewTicker(reportPollInterval)
-	defer every.Stop()
-	var last error
-	for {
-		select {
-		case <-waiting.Done():
+	submitted := submission.Submission{Box: box, Lease: lease, Namespace: f.namespace, PlanID: p.ID, NeedsHolder: true, NotDone: "nothing was evicted",
+		Late: func() error {
 			ended := fmt.Sprintf("no report arrived within %s", f.wait)
 			if ctx.Err() != nil {
 				ended = "this command was stopped before the report arrived"
 			}
-			return nil, errors.Join(fmt.Errorf("%s; the plan stays submitted: to withdraw it, delete ConfigMap %s/%s", ended, f.namespace,
-				approval.ConfigMapName), last)
-		case <-every.C:
-			var r *plan.RunReport
-			if r, last = box.Report(waiting, p.ID); r != nil {
-				return r, nil
-			}
-			last = explainForbidden("get configmaps", last)
-			if off := withdrawIfOff(waiting, box, lease, p.ID, f.namespace); off != nil {
-				return nil, fmt.Errorf("nothing was evicted: %w", off)
-			}
-			if s, err := lease.Status(waiting); err != nil || s.Holder != "" {
-				continue
-			}
-			if back, err := box.Withdraw(waiting, p.ID); err == nil && back {
-				return nil, nil
-			}
-		}
-	}
+			return fmt.Errorf("%s; the plan stays submitted: to withdraw it, delete ConfigMap %s/%s", ended, f.namespace, approval.ConfigMapName)
+		}}
+	return submitted.Await(waiting)
 }
 
 // executePlan acquires the Lease and executes the plan in this process.
@@ -197,15 +195,21 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 	}
 	set := &controllerSettings{log: log, lease: lease}
 	defer set.connect(watching, g, client, o, f.namespace)()
-	reports := &reportWriter{out: cmd.OutOrStdout(), format: format, log: log}
+	reports := g.newReportWriter(cmd, format, log)
 	c := newController(reports, log, o, counts)
 	set.apply(c, conf)
+	c.OnStep = g.showStep
 	if conf.DryRun {
 		set.enableEvictions(c, conf)
 	}
+	g.progress.Start("reading usage from %s", conf.Load.Source)
 	loads.sampleOnce(cmd.Context())
+	g.progress.Start("waiting for the Lease in namespace %s", f.namespace)
 	begun := false
-	lease.OnWaiting = func(holder string) { logWaiting(log, f.namespace, holder, f.leaseTimeout) }
+	lease.OnWaiting = func(holder string) {
+		logWaiting(log, f.namespace, holder, f.leaseTimeout)
+		g.progress.Start("waiting for the Lease in namespace %s, which %s holds", f.namespace, holder)
+	}
 	err = lease.Lead(cmd.Context(), f.leaseTimeout, func(ctx context.Context) error {
 		begun = true
 		return runBeside(ctx, loads.run, func(ctx context.Context) error {
@@ -213,30 +217,10 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 			if err != nil {
 				err = fmt.Errorf("nothing was evicted: %w", err)
 			} else {
-				err = incompleteError(r)
+				err = submission.Incomplete(r)
 			}
 			return errors.Join(err, c.UnclosedRuns(), reports.failed)
 		})
 	})
 	return errorIfNotBegun(err, begun)
-}
-
-// incompleteError returns an error if something stopped the plan, or if no move was executed. An eviction without an
-// answer from the API server counts as executed, because it may have succeeded.
-func incompleteError(r plan.RunReport) error {
-	evicted := slices.ContainsFunc(r.Outcomes,
-		func(o plan.Outcome) bool {
-			return o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome || o.Outcome == plan.InProgress
-		})
-	switch {
-	case r.Stopped == nil && !evicted && len(r.Outcomes) > 0:
-		o := r.Outcomes[0]
-		return fmt.Errorf("no move of the plan was executed: step %d, pod %s: %s (%s); read the report, or make a new plan", o.Step, o.Pod,
-			o.Reason.Message, o.Reason.Code)
-	case r.Stopped == nil:
-		return nil
-	case r.Stopped.Code == plan.PlanRefused:
-		return fmt.Errorf("the plan was refused: %s (%s)", r.Stopped.Message, r.Stopped.Code)
-	}
-	return fmt.Errorf("the plan stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/evenkeel-project/evenkeel/controller/approval"
@@ -70,39 +69,6 @@ func TestApplyWithdrawsPlanWithoutLeader(t *testing.T) {
 	}
 }
 
-// TestIncompleteError checks the error for each outcome. Apply succeeds with at least one eviction, unless something
-// stopped the plan. A plan without moves also succeeds.
-func TestIncompleteError(t *testing.T) {
-	outcome := func(step int, kind plan.OutcomeKind) plan.Outcome {
-		return plan.Outcome{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: "d"}, Outcome: kind, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
-	}
-	none := "no move of the plan was executed: step 1, pod shop/d: the pod is gone (PodGone); read the report, or make a new plan"
-	paused := &plan.Reason{Code: plan.Paused, Message: "by alice"}
-	for name, c := range map[string]struct {
-		r    plan.RunReport
-		want string
-	}{
-		"no moves":          {plan.RunReport{}, ""},
-		"all":               {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Evicted), outcome(2, plan.Evicted)}}, ""},
-		"one of two":        {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Dropped), outcome(2, plan.Evicted)}}, ""},
-		"all gone":          {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.AlreadyGone), outcome(2, plan.AlreadyGone)}}, none},
-		"blocked":           {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Blocked)}}, none},
-		"unknown outcome":   {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.UnknownOutcome)}}, ""},
-		"stopped":           {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Dropped)}}, "the plan stopped early: Paused: by alice"},
-		"stopped after one": {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Evicted)}}, "the plan stopped early: Paused: by alice"},
-		"refused": {plan.RunReport{Stopped: &plan.Reason{Code: plan.PlanRefused, Message: "the plan expired"},
-			Outcomes: []plan.Outcome{outcome(1, plan.Dropped)}}, "the plan was refused: the plan expired (PlanRefused)"},
-	} {
-		got := ""
-		if err := incompleteError(c.r); err != nil {
-			got = err.Error()
-		}
-		if got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
-	}
-}
-
 // TestStoppedApplySaysThatPlanStays checks that the error names the ConfigMap of the submitted plan. The
 // leader may still execute the plan, so users must know how to withdraw it.
 func TestStoppedApplySaysThatPlanStays(t *testing.T) {
@@ -135,9 +101,14 @@ func TestStoppedApplySaysThatPlanStays(t *testing.T) {
 func TestReleaseFlagDefault(t *testing.T) {
 	for _, namespace := range []string{"", "ops"} {
 		t.Setenv("POD_NAMESPACE", namespace)
-		for _, c := range []*cobra.Command{newApply(&globalFlags{}), newPause(&globalFlags{}), newResume(&globalFlags{}), newPlan(&globalFlags{}), newCapture(&globalFlags{})} {
+		root := newRoot(&globalFlags{})
+		for _, name := range []string{"apply", "pause", "resume", "plan", "capture"} {
+			c, _, err := root.Find([]string{name})
+			if err != nil {
+				t.Fatal(err)
+			}
 			if f := c.Flags().Lookup("lease-namespace"); f.DefValue != namespace {
-				t.Errorf("%s: default %q, want %q", c.Name(), f.DefValue, namespace)
+				t.Errorf("%s: default %q, want %q", name, f.DefValue, namespace)
 			}
 		}
 	}

@@ -11,33 +11,35 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
 )
 
 func newCapture(g *globalFlags) *cobra.Command {
 	var output, configFile, namespace string
 	var redact bool
 	c := &cobra.Command{
-		Use: "capture", Short: "Write a snapshot of the cluster for plan -f", Args: rejectArguments,
-		Long: "Writes the objects that Evenkeel reads, without the settings of containers, and its saved state.\nWith --redact it also leaves out image names, addresses, and annotations that Evenkeel does not read.",
+		Use: "capture", Short: "Write a snapshot of the cluster for plan -f", Args: rejectArguments, Annotations: map[string]string{namespaceOf: ofNothing},
+		Long: "Write the objects that Evenkeel reads, without the settings of containers, and its saved state.\n\nWith --redact it also leaves out image names, addresses, and annotations that Evenkeel does not\nread.", Example: "  # A snapshot to plan on\n  evenkeel capture -o snapshot.json\n\n  # A snapshot to send to others\n  evenkeel capture --redact -o snapshot.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g.logger(cmd)
 			client, conf, err := g.client()
 			if err != nil {
 				return err
 			}
-			named, err := loadConfig(configFile)
-			if err != nil {
-				return err
-			}
 			if namespace != "" {
-				if err := checkNamespace(namespace); err != nil {
+				if err := releaseconfig.CheckNamespace(namespace); err != nil {
 					return err
 				}
 			}
-			o, err := g.readClusterAndState(cmd, client, conf, named, namespace)
+			chosen, err := releaseconfig.Choose(cmd.Context(), g.client, configFile, namespace)
 			if err != nil {
 				return err
 			}
+			o, err := g.readClusterAndState(cmd, client, conf, chosen.Measured(), namespace)
+			if err != nil {
+				return err
+			}
+			chosen.Tell(cmd.ErrOrStderr())
 			if redact {
 				o = cluster.Redact(o)
 			}
@@ -53,8 +55,8 @@ func newCapture(g *globalFlags) *cobra.Command {
 	}
 	c.Flags().StringVarP(&output, "output", "o", "-", "file to write; .yaml writes YAML, anything else JSON")
 	c.Flags().StringVar(&configFile, "config", "",
-		"configuration file; the snapshot contains what its source of usage measures (default: the built-in one, which has no source)")
-	addReleaseFlag(c.Flags(), &namespace)
+		releaseconfig.FlagUsage+"; the snapshot contains what its source of usage measures")
+	releaseconfig.AddNamespaceFlag(c.Flags(), &namespace)
 	c.Flags().BoolVar(&redact, "redact", false, "leave out data that may be confidential and that Evenkeel does not read")
 	return c
 }

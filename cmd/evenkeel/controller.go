@@ -9,12 +9,14 @@ import (
 	"sync"
 	"time"
 
+	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
@@ -26,6 +28,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/internal/progress"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -49,9 +52,11 @@ type controllerSettings struct {
 	// startEvents starts to write Events; later calls do nothing.
 	startEvents func()
 	bindings    bindingFilter
-	usage       *usageMonitor    // nil for apply
-	hints       *pressureHints   // nil for apply
-	notifier    *notify.Notifier // nil for apply
+	usage       *usageMonitor             // nil for apply
+	hints       *pressureHints            // nil for apply
+	notifier    *notify.Notifier          // nil for apply
+	metrics     *metrics.Metrics          // nil for apply
+	pauses      *controller.PauseFollower // nil for apply
 	// previousEvictor passes its rate limit on to the next evictor.
 	previousEvictor *evictor.Live
 }
@@ -60,13 +65,17 @@ type controllerSettings struct {
 // watching ends. The caller must call the returned function at the end.
 func (s *controllerSettings) connect(watching context.Context, g *globalFlags, client kubernetes.Interface, o *observe.Observer,
 	namespace string) (stop func()) {
-	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
+	broadcaster := events.NewBroadcaster(&evictor.EventSink{EventSink: &events.EventSinkImpl{Interface: client.EventsV1()},
+		Denied: func(effect string, err error) { s.log.Warn(effect, "error", err) }})
 	s.client, s.observer = client, o
-	s.store = state.WithPause{Store: state.New(client, namespace), Pauses: g.pauseStore(client, namespace)}
+	s.store = state.WithPause{Store: state.New(client, namespace), Pauses: state.NewPauseStore(client, namespace)}
 	s.approvals, s.waiting = approval.New(client, namespace), waiting.New(client, namespace)
 	s.triggers = trigger.New(client, namespace)
 	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace,
 		LookupUID: o.WorkloadUID}
+	if s.metrics != nil {
+		s.pauses = &controller.PauseFollower{Pauses: s.store.Pauses, Events: s.events, Recorder: s.metrics, Clock: clock.RealClock{}, Log: s.log}
+	}
 	s.startEvents = sync.OnceFunc(func() {
 		if err := broadcaster.StartRecordingToSinkWithContext(watching); err != nil {
 			s.log.Warn("no Events will be written", "error", err)
@@ -95,6 +104,9 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	p := planner.New(conf.PlannerOptions())
 	c.Planner, c.Replanner, c.Strategies, c.ConfigHash = p, p, conf.BuildStrategies(), conf.Hash()
 	s.hints.configureReconciler(conf)
+	if s.metrics != nil {
+		s.metrics.SetStrategies(strategyNames(c.Strategies))
+	}
 	c.Approvals, c.Waiting, c.ValidFor = nil, nil, time.Duration(conf.Approvals.ValidFor)
 	c.Triggers = s.triggers
 	s.lease.SetApprovals(conf.Approvals.Enabled)
@@ -109,6 +121,13 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 		return
 	}
 	s.enableEvictions(c, conf)
+}
+
+func strategyNames(all []config.ScheduledStrategy) (names []string) {
+	for _, s := range all {
+		names = append(names, s.Name)
+	}
+	return names
 }
 
 // enableEvictions makes c evict, even if the configuration has dryRun: true.
@@ -126,9 +145,25 @@ func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *con
 	s.previousEvictor = live
 	c.Mode, c.Evictor, c.BatchSize = plan.Live, live, evictor.BatchSize(conf.PerMinute())
 	c.Resolver, c.Events, c.Holder, c.CheckOtherReleases = live, s.events, s.lease.Identity, s.lease.CheckOtherReleases
-	c.FiringAlerts = firingAlerts(conf)
+	c.FiringAlerts, c.PauseFollowed = firingAlerts(conf), s.pauses != nil
 	c.Steer = hints.Kind(conf.Evictor.Steer)
 	c.HintWriter, c.HintTTL = writer.New(s.client, clock.RealClock{}, s.observer.Node), time.Duration(conf.Evictor.SteerTTL)
+}
+
+// followPause returns the function that follows the pause while passes run. A dry run evicts nothing, so no pause
+// matters to it.
+func (s *controllerSettings) followPause(mode plan.Mode) func(context.Context) {
+	if mode != plan.Live {
+		return func(context.Context) {}
+	}
+	return s.pauses.Run
+}
+
+// checkPause reads the pause once for the metrics and events of a single pass.
+func (s *controllerSettings) checkPause(ctx context.Context, mode plan.Mode) {
+	if mode == plan.Live {
+		s.pauses.Check(ctx)
+	}
 }
 
 // evictionGate returns the reason why the next eviction must not happen: evictions are paused, or this process lost
@@ -174,14 +209,22 @@ func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer,
 type reportWriter struct {
 	out    io.Writer
 	format report.Format
+	table  report.Options
 	log    *slog.Logger
+	// progress is nil without a terminal.
+	progress *progress.Line
 	// failed is the error of the last report, or nil. A command that makes a single pass must return this error; a
 	// long-running program only logs it.
 	failed error
 }
 
+func (g *globalFlags) newReportWriter(cmd *cobra.Command, format report.Format, log *slog.Logger) *reportWriter {
+	return &reportWriter{out: cmd.OutOrStdout(), format: format, table: screen.ReportOptions(cmd.OutOrStdout()), log: log, progress: g.progress}
+}
+
 func (r *reportWriter) write(of plan.RunReport) {
-	if r.failed = report.Run(r.out, r.format, of); r.failed != nil {
+	r.progress.Stop()
+	if r.failed = report.Run(r.out, r.format, of, r.table); r.failed != nil {
 		r.failed = fmt.Errorf("run %s: %w; the log and the Events list its evictions", of.RunID, r.failed)
 		r.log.Error("the report was not written", "run", of.RunID, "error", r.failed)
 	}

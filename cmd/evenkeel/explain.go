@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/subject"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -14,17 +16,31 @@ import (
 func newExplain(g *globalFlags) *cobra.Command {
 	f := &planningFlags{}
 	c := &cobra.Command{
-		Use: "explain", Short: "Explain why Evenkeel would or would not move a pod, or the pods of a node or workload, now",
-		Example: "  evenkeel explain pod shop/web-6c8f-x1\n  evenkeel explain node n1\n  evenkeel explain workload deployment/shop/web -f snapshot.yaml -o wide",
-		Args:    rejectSubject, RunE: func(*cobra.Command, []string) error {
-			return errors.New("explain needs a subject; want: explain pod NAMESPACE/NAME, explain node NAME, or explain workload KIND/NAMESPACE/NAME")
+		Use: "explain", Short: "Explain why Evenkeel would or would not move pods now", Args: rejectSubject,
+		Long: "Explain why Evenkeel would or would not move a pod, or the pods of a node or of a workload.\n" +
+			"The command makes the plan that a pass would make now, and evicts nothing.",
+		Example: "  # Why does this pod stay, or leave?\n  evenkeel explain pod web-6c8f-x1 --namespace shop\n\n" +
+			"  # Which pods of a node would leave, and what is wrong with the node?\n  evenkeel explain node n1\n\n" +
+			"  # The same about a workload of a saved snapshot, with every rule\n" +
+			"  evenkeel explain workload deployment/shop/web -f snapshot.yaml -o wide",
+		RunE: func(*cobra.Command, []string) error {
+			return errors.New("explain needs a subject; want: explain pod NAME, explain node NAME, or explain workload KIND/NAME")
 		},
 	}
 	f.add(c.PersistentFlags())
 	c.AddCommand(
-		f.newExplainSubcommand(g, "pod NAMESPACE/NAME", "Explain why Evenkeel would or would not move a pod", subject.Pod),
-		f.newExplainSubcommand(g, "node NAME", "Explain the goals of a node, and which of its pods Evenkeel would move", subject.Node),
-		f.newExplainSubcommand(g, "workload KIND/NAMESPACE/NAME", "Explain the goals of a workload, and which of its pods Evenkeel would move", subject.Workload),
+		f.newExplainSubcommand(g, explained{use: "pod NAME", short: "Explain why Evenkeel would or would not move a pod", find: subject.Pod, slashes: 1,
+			long: "Explain why Evenkeel would or would not move a pod now. The name may be NAMESPACE/NAME.",
+			example: "  # A pod of the namespace of your context\n  evenkeel explain pod web-6c8f-x1\n\n" +
+				"  # A pod of another namespace; both commands mean the same\n  evenkeel explain pod web-6c8f-x1 -n shop\n  evenkeel explain pod shop/web-6c8f-x1"}),
+		f.newExplainSubcommand(g, explained{use: "node NAME", short: "Explain the goals of a node, and which of its pods would move", find: subject.Node,
+			long:    "Explain the goals of a node, and which of its pods Evenkeel would move now.",
+			example: "  # What is wrong with a node, and which pods would leave it?\n  evenkeel explain node n1"}),
+		f.newExplainSubcommand(g, explained{use: "workload KIND/NAME", short: "Explain the goals of a workload, and which of its pods would move", find: subject.Workload, slashes: 2,
+			long: "Explain the goals of a workload, and which of its pods Evenkeel would move now. The name may be\nKIND/NAMESPACE/NAME; " +
+				"a kind may have its short name, such as deploy, sts, rs or cj.",
+			example: "  # A Deployment of the namespace shop; both commands mean the same\n  evenkeel explain workload deploy/web -n shop\n" +
+				"  evenkeel explain workload deployment/shop/web"}),
 	)
 	return c
 }
@@ -35,33 +51,51 @@ func rejectSubject(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return unknownCommand(cmd, args[0], cmp.Or(subject.Suggest(cmd.CommandPath(), args), nearestCommand(cmd, args[0])))
+	return argument.UnknownCommand(cmd, args[0], cmp.Or(subject.Suggest(cmd.CommandPath(), args), argument.NearestCommand(cmd, args[0])))
 }
 
-func (f *planningFlags) newExplainSubcommand(g *globalFlags, use, short string, find subject.Finder) *cobra.Command {
-	return &cobra.Command{Use: use, Short: short,
+// explained describes a subcommand of explain.
+type explained struct {
+	use, short, long, example string
+	find                      subject.Finder
+	slashes                   int // of a complete name; 0 for a name without a namespace
+}
+
+func (f *planningFlags) newExplainSubcommand(g *globalFlags, of explained) *cobra.Command {
+	c := &cobra.Command{Use: of.use, Short: of.short, Long: of.long, Example: of.example,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
-				return fmt.Errorf("want one name: explain %s", use)
+				return fmt.Errorf("want one name: explain %s", of.use)
 			}
 			return nil
 		},
-		RunE: func(cmd *cobra.Command, args []string) error { return f.explain(cmd, g, args[0], find) },
+		RunE: func(cmd *cobra.Command, args []string) error { return f.explain(cmd, g, args[0], of) },
 	}
+	if of.slashes > 0 {
+		c.Annotations = map[string]string{namespaceOf: ofSubject}
+	}
+	return c
 }
 
-func (f *planningFlags) explain(cmd *cobra.Command, g *globalFlags, name string, find subject.Finder) error {
+func (f *planningFlags) explain(cmd *cobra.Command, g *globalFlags, name string, of explained) (err error) {
 	g.logger(cmd)
+	if of.slashes > 0 {
+		if name, err = subject.Qualify(name, g.Namespace(), of.slashes, g.NamespaceFlag() != ""); err != nil {
+			return err
+		}
+	}
 	in, err := f.read(cmd, g, "")
 	if err != nil {
 		return err
 	}
-	explain, err := find(in.snapshot, name)
+	explain, err := of.find(in.snapshot, name)
 	if err != nil {
 		return err
 	}
+	g.progress.Start("planning for %d nodes and %d pods", len(in.snapshot.Nodes), len(in.snapshot.Pods))
 	e := in.planner.Explain(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
 	x := explain(e)
 	subject.AddNoGoal(&x, in.snapshot, in.strategies)
-	return report.Explain(cmd.OutOrStdout(), in.format, x)
+	g.progress.Stop()
+	return report.Explain(cmd.OutOrStdout(), in.format, x, screen.ReportOptions(cmd.OutOrStdout()))
 }

@@ -15,6 +15,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/state"
@@ -35,7 +38,7 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) add(fl *pflag.FlagSet) {
-	addReleaseFlag(fl, &f.namespace)
+	releaseconfig.AddNamespaceFlag(fl, &f.namespace)
 	fl.StringArrayVarP(&f.files, "filename", "f", nil,
 		"read objects from a file or directory instead of the cluster (-: standard input); repeatable")
 }
@@ -55,10 +58,12 @@ func (f *inputFlags) describeSource() string {
 
 func (f *inputFlags) objects(cmd *cobra.Command, g *globalFlags) (*cluster.Objects, error) {
 	if len(f.files) > 0 {
+		g.progress.Start("reading %s", f.describeSource())
+		defer g.progress.Stop()
 		return cluster.ReadFiles(f.files, cmd.InOrStdin())
 	}
 	if f.namespace != "" {
-		if err := checkNamespace(f.namespace); err != nil {
+		if err := releaseconfig.CheckNamespace(f.namespace); err != nil {
 			return nil, err
 		}
 	}
@@ -73,22 +78,24 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *globalFlags) (*cluster.Objec
 // state. If the state cannot be read, the objects say why. In both cases, a warning says so before the plan is printed.
 func (g *globalFlags) readClusterAndState(cmd *cobra.Command, client kubernetes.Interface, rc *rest.Config, conf *config.Config,
 	fromFlag string) (*cluster.Objects, error) {
+	defer g.progress.Stop()
 	o, err := g.readCluster(cmd, client, rc, conf)
 	if err != nil {
 		return nil, err
 	}
-	namespace, err := releaseNamespace(cmd.Context(), client, fromFlag)
+	g.progress.Start("reading the state of Evenkeel")
+	namespace, err := releaseconfig.Namespace(cmd.Context(), client, fromFlag)
 	switch {
-	case errors.Is(err, errNoRelease):
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: %v; without a release there are no pause, no back-offs and no hourly counts\n", err)
+	case errors.Is(err, releaseconfig.ErrNoRelease):
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: %v; the configuration is the built-in one unless --config is set, and there are no pause, no back-offs and no hourly counts\n", err)
 		return o, nil
 	case err != nil:
 		o.PlannerStateError = err.Error()
 	default:
 		if fromFlag != "" {
-			warnWithoutLease(cmd, client, namespace)
+			releaseconfig.WarnWithoutLease(cmd, client, namespace)
 		}
-		o, err = addSavedState(cmd.Context(), o, state.New(client, namespace), g.pauseStore(client, namespace), g.logger(cmd))
+		o, err = addSavedState(cmd.Context(), o, state.New(client, namespace), state.NewPauseStore(client, namespace), g.logger(cmd))
 		if err != nil {
 			return nil, err
 		}
@@ -115,6 +122,7 @@ func (g *globalFlags) readCluster(cmd *cobra.Command, client kubernetes.Interfac
 		if err != nil {
 			return nil, err
 		}
+		g.progress.Start("reading usage from %s", conf.Load.Source)
 		loads.sampleOnce(cmd.Context())
 		objects := o.Objects(cmd.Context())
 		if u := objects.Usage; u != nil {
@@ -144,7 +152,7 @@ func addDiscardedMoves(cmd *cobra.Command, o *cluster.Objects, store *waiting.St
 	}
 	if err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: discarded moves are unknown and may be proposed: %v\n",
-			terminal.Escape(explainForbidden("get configmap "+waiting.ConfigMapName, err).Error()))
+			terminal.Escape(connection.ExplainForbidden("get configmap "+waiting.ConfigMapName, err).Error()))
 	}
 }
 
@@ -159,7 +167,7 @@ type planningFlags struct {
 
 func (f *planningFlags) add(fl *pflag.FlagSet) {
 	f.input.add(fl)
-	fl.StringVar(&f.config, "config", "", "configuration file (default: the built-in one)")
+	fl.StringVar(&f.config, "config", "", releaseconfig.FlagUsage+"; with -f, the default is builtin")
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
 }
@@ -177,17 +185,32 @@ type planningInput struct {
 	strategies []config.ScheduledStrategy
 }
 
+// chooseConfig returns the configuration of the plan. A snapshot belongs to no release.
+func (f *planningFlags) chooseConfig(cmd *cobra.Command, g *globalFlags) (releaseconfig.Choice, error) {
+	if len(f.input.files) > 0 {
+		conf, err := releaseconfig.Load(f.config)
+		return releaseconfig.Choice{Config: conf}, err
+	}
+	if f.input.namespace != "" {
+		if err := releaseconfig.CheckNamespace(f.input.namespace); err != nil {
+			return releaseconfig.Choice{}, err
+		}
+	}
+	return releaseconfig.Choose(cmd.Context(), g.client, f.config, f.input.namespace)
+}
+
 // read parses the flags and reads the input. If saveTo is not empty, read also writes the input to that file.
 func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) (*planningInput, error) {
-	format, err := parseFormat(f.output)
+	format, err := argument.Format(f.output)
 	if err != nil {
 		return nil, err
 	}
-	conf, err := loadConfig(f.config)
+	chosen, err := f.chooseConfig(cmd, g)
 	if err != nil {
 		return nil, err
 	}
-	f.input.conf = conf
+	conf := chosen.Config
+	f.input.conf = chosen.Measured()
 	strategies := conf.BuildStrategies()
 	opts := conf.PlannerOptions()
 	opts.Trust.PlanUntrusted = true // such a plan is only shown
@@ -202,6 +225,7 @@ func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) 
 	if err != nil {
 		return nil, err
 	}
+	chosen.Tell(cmd.ErrOrStderr())
 	if saveTo != "" {
 		if err := saveSnapshot(saveTo, objects, cluster.JSON); err != nil {
 			return nil, err

@@ -15,8 +15,15 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/configcommand"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releasecommand"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/usage"
 	"github.com/evenkeel-project/evenkeel/internal/heap"
+	"github.com/evenkeel-project/evenkeel/internal/progress"
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
 )
 
@@ -29,27 +36,40 @@ func main() {
 }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return (&globalFlags{syncTimeout: connectTimeout}).run(args, stdin, stdout, stderr)
+	g := &globalFlags{program: usage.Started(os.Args[0]), syncTimeout: connectTimeout}
+	return g.run(args, stdin, stdout, stderr)
 }
 
 func (g *globalFlags) run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	root := newRoot(g)
-	root.SetArgs(args)
+	root.SetArgs(g.program.Arguments(args))
 	root.SetIn(stdin)
 	root.SetOut(stdout)
-	stderr = terminal.Writer{Writer: stderr}
+	g.progress = progress.New(stderr, screen.Of(stderr, os.Getenv).Width, clock.RealClock{})
+	defer g.progress.Stop()
+	stderr = terminal.Writer{Writer: g.progress.Writer(stderr)}
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
+	g.progress.Stop()
 	switch {
 	case errors.Is(err, errMovesPlanned):
 		return 2
 	case err != nil:
-		fmt.Fprintln(stderr, "evenkeel:", errorText(err))
+		g.printError(stderr, errorText(err))
 		return 1
 	}
 	return 0
+}
+
+// printError prints the error that ends the program. It is the last line of the log if the log is JSON.
+func (g *globalFlags) printError(stderr io.Writer, text string) {
+	if g.log.JSON() {
+		g.log.New(stderr).Error(text)
+		return
+	}
+	fmt.Fprintln(stderr, "evenkeel:", text)
 }
 
 // errorText returns the text of an error. It escapes line ends in an answer of the API server,
@@ -66,25 +86,20 @@ func errorText(err error) string {
 func newRoot(g *globalFlags) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "evenkeel",
-		Short:         "Keeps a Kubernetes cluster balanced",
-		Long:          "Evenkeel evicts the fewest pods whose replacements are predicted to land somewhere better.\nBy default it is a dry run: see config.yaml.",
+		Short:         "Keep a Kubernetes cluster balanced",
+		Long:          "Keep a Kubernetes cluster balanced: evict the fewest pods whose replacements are predicted to\nland somewhere better. Without a configuration that says otherwise, Evenkeel evicts nothing.",
 		SilenceErrors: true, SilenceUsage: true, Args: rejectArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		PersistentPreRunE: g.checkConnection,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(flagError)
+	root.SetFlagErrorFunc(argument.FlagError)
 	f := root.PersistentFlags()
-	f.StringVar(&g.kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the pod's own account)")
-	f.StringVar(&g.context, "context", "", "context of the kubeconfig")
-	f.BoolVarP(&g.verbose, "verbose", "v", false, "log more")
-	root.AddCommand(newRun(g), newPlan(g), newApply(g), newApprove(g), newDiscard(g), newExplain(g), newPause(g), newResume(g), newTrigger(g),
-		newHints(g), newCapture(g), newConfig(g),
-		newVersion())
+	g.Add(f)
+	g.log.AddFlags(f)
+	root.AddCommand(newRun(g), newPlan(g), newApply(g), newExplain(g), newCapture(g), configcommand.New(&g.Kubeconfig), newVersion(g))
+	root.AddCommand(releasecommand.New(&releasecommand.Access{Client: g.client, Logger: g.logger, SyncTimeout: g.syncTimeout,
+		Progress: func() *progress.Line { return g.progress }})...)
+	g.program.Configure(root)
+	g.completions().Register(root)
 	return root
-}
-
-func newVersion() *cobra.Command {
-	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: rejectArguments,
-		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), programVersion()) },
-	}
 }

@@ -138,7 +138,7 @@ func writeMetricAndEvent(t *testing.T, out *strings.Builder, r plan.RunReport) {
 	for _, f := range families {
 		for _, x := range f.GetMetric() {
 			if f.GetName() == "evenkeel_nothing_judged" && x.GetGauge().GetValue() > 0 {
-				fmt.Fprintf(out, "metric: %s{cause=%q} %v\n", f.GetName(), x.GetLabel()[0].GetValue(), x.GetGauge().GetValue())
+				fmt.Fprintf(out, "metric: %s{reason=%q} %v\n", f.GetName(), x.GetLabel()[0].GetValue(), x.GetGauge().GetValue())
 			}
 		}
 	}

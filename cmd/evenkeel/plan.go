@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/policy"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -22,9 +23,12 @@ type planFlags struct {
 func newPlan(g *globalFlags) *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
-		Use: "plan", Short: "Show which pods would be moved, and why; evicts nothing", Args: rejectArguments,
-		Example: "  evenkeel plan\n  evenkeel plan --compare-policy policy.yaml\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json | evenkeel plan -f -",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
+		Use: "plan", Short: "Show which pods a pass would move now, and why", Args: rejectArguments, Annotations: map[string]string{namespaceOf: ofNothing},
+		Long: "Show which pods a pass would move now, and why. The command evicts nothing.\n\nThe plan is about the cluster, or with -f about a saved snapshot.",
+		Example: "  # What would the release do now?\n  evenkeel plan\n\n  # The same for a script, and for `evenkeel apply`\n  evenkeel plan -o json > plan.json\n\n" +
+			"  # Which violations of a policy of the descheduler would remain?\n  evenkeel plan --compare-policy policy.yaml\n\n" +
+			"  # Of a snapshot, and of objects that kubectl prints\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json | evenkeel plan -f -",
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
 	f.add(fl)
@@ -54,9 +58,11 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		return err
 	}
 	observed := time.Now()
+	g.progress.Start("planning for %d nodes and %d pods", len(in.snapshot.Nodes), len(in.snapshot.Pods))
 	p := in.planner.Plan(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
 	log.Debug("planned", "moves", len(p.Moves), "minEvictions", p.Bound.MinEvictions, "observing", observed.Sub(begun), "planning",
 		time.Since(observed))
+	g.progress.Stop()
 	if err := f.write(cmd, in, compared, p); err != nil {
 		return err
 	}
@@ -74,7 +80,8 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 
 // write prints the plan, or the comparison with the policy.
 func (f *planFlags) write(cmd *cobra.Command, in *planningInput, compared *policy.Policy, p plan.Plan) error {
-	opts := report.Options{Evicts: !in.conf.DryRun}
+	opts := screen.ReportOptions(cmd.OutOrStdout())
+	opts.Evicts = !in.conf.DryRun
 	if compared != nil {
 		return report.Comparison(cmd.OutOrStdout(), in.format, compared.Compare(in.snapshot, in.conf, in.due, p), opts)
 	}

@@ -95,7 +95,7 @@ func TestReleaseIsAmbiguous(t *testing.T) {
 		}
 		for _, command := range []string{"plan", "explain node n3"} {
 			t.Run(name+"/"+command, func(t *testing.T) {
-				got, requests := runWithReleases(t, c.list, command)
+				got, requests := runWithReleases(t, c.list, command+" --config builtin")
 				if want := "evenkeel: warning: " + c.want; got.exit != 0 || !strings.HasPrefix(got.stderr, want) || got.stdout == "" {
 					t.Errorf("exit %d, stderr %q, want %q", got.exit, got.stderr, want)
 				}
@@ -129,7 +129,7 @@ func TestPlansWarnWithoutLease(t *testing.T) {
 					leases + "/evenkeel": c.lease, leases + "/evenkeel-dry-run": respondNotFound}}}
 				dir := r.prepare(t)
 				r.serve(t, dir)
-				got := invoke(t, connectTimeout, argsInDir(dir, command+" --lease-namespace default --kubeconfig kubeconfig.yaml"), "")
+				got := invoke(t, connectTimeout, argsInDir(dir, command+" --config builtin --lease-namespace default --kubeconfig kubeconfig.yaml"), "")
 				if got.exit != 0 || !strings.HasPrefix(got.stderr, c.want) || c.want == "" && got.stderr != "" {
 					t.Errorf("exit %d: %q, want %q", got.exit, got.stderr, c.want)
 				}

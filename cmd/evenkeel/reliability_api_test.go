@@ -162,7 +162,7 @@ func withLease(f *serverFault) *serverFault {
 // otherCommandRows have the same faults with other commands.
 func otherCommandRows() []badInput {
 	forbidden := respondStatus(403, "Forbidden", "pods is forbidden: User \"a\" cannot list resource \"pods\"")
-	const livePlan, capture, run = "plan --lease-namespace default --kubeconfig kubeconfig.yaml", "capture --kubeconfig kubeconfig.yaml", "run --config evict.yaml --kubeconfig kubeconfig.yaml --bind-address "
+	const livePlan, capture, run = "plan --config builtin --lease-namespace default --kubeconfig kubeconfig.yaml", "capture --config builtin --kubeconfig kubeconfig.yaml", "run --config evict.yaml --kubeconfig kubeconfig.yaml --bind-address "
 	return []badInput{
 		{input: "evenkeel plan: pods: 403", args: livePlan, server: faultAtPath(pods, forbidden), want: `evenkeel: reading the cluster at http://SERVER: permission to list and watch pods is missing; grant it to this account: pods is forbidden: User "a" cannot list resource "pods"`},
 		{input: "evenkeel plan: pods: half an answer", args: livePlan, server: faultAtPath(pods, sendHalfAnswer), want: "evenkeel: reading the cluster at http://SERVER: listing pods: the answer is truncated; did a proxy or the network close the connection?"},

@@ -1,6 +1,8 @@
 package main
 
-import "strings"
+import (
+	"strings"
+)
 
 const (
 	noPlan = "is not a plan (want the output of `evenkeel plan -o json`: apiVersion evenkeel.io/v1alpha1, kind Plan)"

@@ -1,6 +1,8 @@
 package main
 
-import "testing"
+import (
+	"testing"
+)
 
 const aboutKubeconfig = `Commands for a live cluster find it in the same way as kubectl. Each row passes its file with
 ` + "`--kubeconfig`" + ` to ` + "`evenkeel plan`" + `.

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // bindingFilter selects the bindings that count for scheduler trust, and says how to predict them according to the
@@ -54,5 +55,8 @@ func (w *bindingFilter) config() (profiles map[string]scheduler.Profile, minBind
 // newSchedulerTrust watches the bindings that the filter selects. The observer must not be started yet.
 func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.SchedulerTrust {
 	return &controller.SchedulerTrust{Snapshot: o.SnapshotWithoutEvents, Bindings: o.WatchBindings(w.matches), Profiles: w.config,
-		Clock: clock.RealClock{}, Log: log, OnCount: m.RecordBinding}
+		Clock: clock.RealClock{}, Log: log, OnCount: func(scheduler string, b plan.SchedulerBindings, hit, predicted bool) {
+			_, minBindings := w.config()
+			m.RecordBinding(scheduler, b, minBindings, hit, predicted)
+		}}
 }

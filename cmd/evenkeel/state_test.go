@@ -72,7 +72,7 @@ func TestCaptureContainsState(t *testing.T) {
 		row.serve(t, dir)
 		for _, flag := range []string{"", " --redact"} {
 			saved := filepath.Join(dir, "saved.json")
-			got := invoke(t, connectTimeout, strings.Fields("capture -o "+saved+" --kubeconfig "+filepath.Join(dir, "kubeconfig.yaml")+flag), "")
+			got := invoke(t, connectTimeout, strings.Fields("capture --config builtin -o "+saved+" --kubeconfig "+filepath.Join(dir, "kubeconfig.yaml")+flag), "")
 			if got.exit != 0 || (got.stderr == "") != (warning == "") || !strings.Contains(got.stderr, warning) {
 				t.Errorf("capture%s: exit %d, stderr %q, want %q", flag, got.exit, got.stderr, warning)
 			}

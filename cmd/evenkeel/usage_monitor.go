@@ -19,11 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/usage"
-	"github.com/evenkeel-project/evenkeel/usage/fetch"
-	"github.com/evenkeel-project/evenkeel/usage/loadwatcher"
-	"github.com/evenkeel-project/evenkeel/usage/metricsserver"
 	"github.com/evenkeel-project/evenkeel/usage/monitor"
-	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
@@ -90,13 +86,6 @@ func (m *usageMonitor) reconfigure(conf *config.Config) error {
 	}
 	m.source, m.monitor = source, monitor.New(o, source, m, clock.RealClock{}, m.log, m.record())
 	return err
-}
-
-// failingSource replaces a usage source that could not be created. Every sample returns the error of the creation.
-type failingSource struct{ err error }
-
-func (b failingSource) Sample(context.Context, []usage.Node) (usage.Sample, error) {
-	return usage.Sample{}, b.err
 }
 
 func (m *usageMonitor) currentMonitor() (*monitor.Monitor, <-chan struct{}) {
@@ -211,7 +200,7 @@ func (m *usageMonitor) UsageNodes() []usage.Node {
 		x := usage.Node{
 			Name: n.Name, UID: string(n.UID), Created: n.CreationTimestamp.Time, Hostname: n.Labels["kubernetes.io/hostname"],
 			Capacity: cluster.ResourcesOf(n.Status.Capacity), Allocatable: cluster.ResourcesOf(n.Status.Allocatable),
-			OutOfScope: !at.Ready || !scope.HasNode(&at) || len(annotation.OfNode(&at).Exclude) > 0,
+			OutOfScope: !at.Ready || !scope.HasNode(&at) || len(annotation.OfNode(&at).Exclude) > 0, NotSelected: !scope.HasNode(&at),
 		}
 		for _, a := range n.Status.Addresses {
 			if a.Type == "InternalIP" {
@@ -247,79 +236,4 @@ func (m *usageMonitor) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
 		return now.Loads()
 	}
 	return nil, 0, time.Time{}
-}
-
-// newUsageSource creates the usage source that a valid configuration selects.
-func newUsageSource(conf *config.Config, rc *rest.Config) (usage.Source, error) {
-	l := conf.Load
-	source, err := usage.Source(nil), error(nil)
-	switch l.Source {
-	case config.SourceMetricsServer:
-		source, err = metricsserver.New(rc,
-			metricsserver.Options{Timeout: time.Duration(l.MetricsServer.Timeout), MaxAge: time.Duration(l.MaxAge), Now: time.Now})
-	case config.SourcePrometheus:
-		source, err = newPrometheusSource(conf)
-	case config.SourceLoadWatcher:
-		source, err = newLoadWatcherSource(conf)
-	default:
-		err = fmt.Errorf("%s is not a source of usage", l.Source)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("load.%s: %w", l.Source, err)
-	}
-	return source, nil
-}
-
-func newPrometheusSource(conf *config.Config) (usage.Source, error) {
-	o, err := prometheusOptions(conf)
-	if err != nil {
-		return nil, err
-	}
-	return prometheus.New(o)
-}
-
-// prometheusOptions returns the options of the Prometheus source with a client that has the configured credentials.
-func prometheusOptions(conf *config.Config) (prometheus.Options, error) {
-	p := conf.Load.Prometheus
-	client, err := fetch.New(fetch.Options{TokenFile: p.TokenFile, CAFile: p.CAFile, CertFile: p.CertFile, KeyFile: p.KeyFile,
-		InsecureSkipVerify: p.InsecureSkipVerify})
-	o := conf.PrometheusOptions()
-	o.Client, o.Now = client, time.Now
-	return o, err
-}
-
-// firingAlerts returns a function that reads the firing alerts of evictor.breaker.prometheusAlerts, or nil if there are
-// none. If the reader cannot be created, the function returns the error, so that nothing is evicted.
-func firingAlerts(conf *config.Config) func(context.Context) ([]string, error) {
-	patterns := conf.Evictor.Breaker.PrometheusAlerts
-	if len(patterns) == 0 {
-		return nil
-	}
-	o, err := prometheusOptions(conf)
-	if err == nil {
-		var alerts *prometheus.Alerts
-		if alerts, err = prometheus.NewAlerts(o, patterns); err == nil {
-			return alerts.Firing
-		}
-	}
-	return func(context.Context) ([]string, error) { return nil, err }
-}
-
-func newLoadWatcherSource(conf *config.Config) (usage.Source, error) {
-	l := conf.Load.LoadWatcher
-	client, err := fetch.New(fetch.Options{TokenFile: l.TokenFile, CAFile: l.CAFile})
-	if err != nil {
-		return nil, err
-	}
-	return loadwatcher.New(loadwatcher.Options{URL: l.URL, Timeout: time.Duration(l.Timeout), MaxAge: time.Duration(conf.Load.MaxAge),
-		Client: client, Now: time.Now})
-}
-
-// runBeside runs work, and runs background until work ends.
-func runBeside(ctx context.Context, background func(context.Context), work func(context.Context) error) error {
-	running, end := context.WithCancel(ctx)
-	var wg sync.WaitGroup
-	wg.Go(func() { background(running) })
-	defer func() { end(); wg.Wait() }()
-	return work(ctx)
 }

@@ -3,11 +3,15 @@ package main
 import (
 	"encoding/json"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -139,4 +143,31 @@ func TestSinglePassRejectsSampleCounts(t *testing.T) {
 	if want := "hot needs 3 consecutive samples of cpu (for), but one pass takes only one, and metricsServer has no history (want load.source: prometheus, for: 1, or run without --once)"; got.exit != 1 || !strings.Contains(got.stderr, want) {
 		t.Errorf("exit %d: %s", got.exit, got.stderr)
 	}
+}
+
+// TestCoverageIsThatOfTheNodesInScope checks that nodes which nodeSelector does not select do not lower the coverage.
+func TestCoverageIsThatOfTheNodesInScope(t *testing.T) {
+	isolateFromCluster(t)
+	var pushed []*dto.MetricFamily
+	gateway := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		decoder := expfmt.NewDecoder(r.Body, expfmt.ResponseFormat(r.Header))
+		for family := new(dto.MetricFamily); decoder.Decode(family) == nil; family = new(dto.MetricFamily) {
+			pushed = append(pushed, family)
+		}
+	}))
+	defer gateway.Close()
+	r := badInput{server: fakeMetricsServer(map[string]string{"n1": "1"}), files: map[string]string{
+		"zone.yaml": strings.ReplaceAll(loadStrategyConfig, "FOR", "1") + "nodeSelector: topology.kubernetes.io/zone=zone-1\n"}}
+	dir := r.prepare(t)
+	r.serve(t, dir)
+	got := invoke(t, connectTimeout, append(argsInDir(dir, "run --once --kubeconfig kubeconfig.yaml --config zone.yaml"), "--push-url", gateway.URL), "")
+	for _, family := range pushed {
+		if family.GetName() == "evenkeel_usage_coverage_ratio" {
+			if c := family.Metric[0].GetGauge().GetValue(); c != 1 {
+				t.Errorf("the coverage is %v, want 1: the only node in scope is measured", c)
+			}
+			return
+		}
+	}
+	t.Errorf("no coverage was pushed; exit %d: %s%s", got.exit, got.stdout, got.stderr)
 }

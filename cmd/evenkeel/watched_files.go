@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/tls"
 	"log/slog"
 	"os"
 	"sync"
@@ -11,12 +12,15 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/internal/credentials"
 	"github.com/evenkeel-project/evenkeel/internal/reload"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/web"
 )
 
 // watchedFiles reloads changed files while the program runs.
@@ -77,7 +81,7 @@ func addWatcher[T any](w *watchedFiles, kind metrics.FileKind, m *metrics.Metric
 func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *slog.Logger, atOnce func(*config.Config),
 	apply func(*controller.Controller, *config.Config)) (*config.Config, <-chan func(*controller.Controller), error) {
 	if info, err := os.Stat(path); path == "" || err == nil && !info.Mode().IsRegular() {
-		conf, err := loadConfig(path)
+		conf, err := releaseconfig.Load(path)
 		return conf, nil, err
 	}
 	changes := make(chan func(*controller.Controller), 1)
@@ -105,7 +109,7 @@ func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *
 // newReloadingClient returns a client that follows changed credentials. It calls renewed after each change.
 func (w *watchedFiles) newReloadingClient(g *globalFlags, m *metrics.Metrics, log *slog.Logger,
 	renewed func()) (kubernetes.Interface, *rest.Config, error) {
-	source := credentials.Source{Load: g.restConfig, Kubeconfigs: g.loadingRules().GetLoadingPrecedence()}
+	source := credentials.Source{Load: g.restConfig, Kubeconfigs: g.KubeconfigFiles()}
 	var current *credentials.Transport
 	load := func() (*credentials.Credentials, []string, error) {
 		set, files, err := source.Read()
@@ -123,5 +127,33 @@ func (w *watchedFiles) newReloadingClient(g *globalFlags, m *metrics.Metrics, lo
 		return nil, nil, err
 	}
 	current = credentials.NewTransport(first)
-	return connect(current.Config())
+	return connection.Connect(current.Config())
+}
+
+// loadAndWatchCertificate returns the certificate with which the program serves HTTPS, and watches its files. Without a
+// certificate, it returns nil.
+func (w *watchedFiles) loadAndWatchCertificate(certFile, keyFile string, m *metrics.Metrics, log *slog.Logger) (*web.Certificate, error) {
+	if certFile == "" {
+		return nil, nil
+	}
+	served := &web.Certificate{}
+	load := func() (*tls.Certificate, []string, error) {
+		pair, err := web.LoadCertificate(certFile, keyFile)
+		return pair, []string{certFile, keyFile}, err
+	}
+	use := func(pair *tls.Certificate) {
+		served.Replace(pair)
+		if warning := web.CertificateWarning(pair, time.Now()); warning != "" {
+			log.Warn(warning, "file", certFile)
+		}
+	}
+	first, err := addWatcher(w, metrics.CertificateFiles, m, log, load, func(pair *tls.Certificate) {
+		use(pair)
+		log.Info("the certificate changed; new connections use it", "file", certFile, "notAfter", pair.Leaf.NotAfter)
+	}).LoadFirst()
+	if err != nil {
+		return nil, err
+	}
+	use(first)
+	return served, nil
 }

@@ -1,6 +1,7 @@
-// Package argument reads the files and checks the addresses that a person names on the command line.
+// Package argument checks the arguments of a command line, and reads the files that it names.
 //
-// The package decides which of them are valid. It never decides what they are for.
+// The package decides which arguments are valid, and which command a person may have meant. It never decides what
+// they are for.
 package argument
 
 import (

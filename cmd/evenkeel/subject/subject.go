@@ -21,6 +21,18 @@ import (
 // Finder finds the pod, node or workload with the given name, and returns a function that explains the object.
 type Finder func(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error)
 
+// Qualify adds the namespace to a name that lacks one. A complete name has as many slashes as given: one for a pod, two
+// for a workload. If explicit, the namespace was asked for, and a name with another one is an error.
+func Qualify(name, namespace string, slashes int, explicit bool) (string, error) {
+	switch parts := strings.Split(name, "/"); {
+	case len(parts) == slashes:
+		return strings.Join(slices.Insert(parts, slashes-1, namespace), "/"), nil
+	case len(parts) == slashes+1 && explicit && parts[slashes-1] != namespace:
+		return "", fmt.Errorf("%s is in namespace %s, but --namespace is %s; leave one of them out", name, parts[slashes-1], namespace)
+	}
+	return name, nil
+}
+
 // Pod finds a pod by NAMESPACE/NAME.
 func Pod(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
 	if strings.Count(name, "/") != 1 {
@@ -28,7 +40,7 @@ func Pod(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explan
 	}
 	p := s.PodByKey(name)
 	if p == nil {
-		return nil, fmt.Errorf("pod %s not found; names are NAMESPACE/NAME, as in kubectl get pods -A", name)
+		return nil, fmt.Errorf("pod %s not found; set its namespace with -n, or write NAMESPACE/NAME", name)
 	}
 	return func(e *planner.Explainer) plan.Explanation { return e.Pod(p.ID) }, nil
 }
@@ -163,25 +175,17 @@ func Suggest(path string, args []string) string {
 	lower := strings.ToLower(kind)
 	switch {
 	case isSameKind(lower, "Pod") || lower == "po":
-		return path + " pod " + namespacedName(name)
+		return path + " pod " + cmp.Or(name, "NAME")
 	case isSameKind(lower, "Node") || lower == "no":
 		return path + " node " + cmp.Or(name, "NAME")
 	}
 	if builtIn := builtInKind(lower); builtIn != "" {
-		return path + " workload " + strings.ToLower(builtIn) + "/" + namespacedName(name)
+		return path + " workload " + strings.ToLower(builtIn) + "/" + cmp.Or(name, "NAME")
 	}
 	if slash && !strings.Contains(name, "/") {
 		return path + " pod " + args[0]
 	}
 	return ""
-}
-
-// namespacedName returns NAMESPACE/NAME for a name without its namespace.
-func namespacedName(name string) string {
-	if strings.Contains(name, "/") {
-		return name
-	}
-	return "NAMESPACE/" + cmp.Or(name, "NAME")
 }
 
 // AddNoGoal adds to each explained pod that has ended why the strategies that remove such pods state no goal about it.

@@ -1,15 +1,13 @@
-package main
+package releaseconfig
 
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
-	"github.com/spf13/pflag"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/kubernetes"
 
@@ -19,25 +17,13 @@ import (
 // setNamespace is the remedy if the namespace of Evenkeel is not known.
 const setNamespace = "; set --lease-namespace to the namespace of Evenkeel"
 
-// errNoRelease says that the cluster has no release. Then there is neither a pause nor a saved state.
-var errNoRelease = errors.New("no release of Evenkeel was found: no namespace has a Lease " + release.LeaseName + " or " +
+// ErrNoRelease says that the cluster has no release. Then there is neither a pause nor a saved state.
+var ErrNoRelease = errors.New("no release of Evenkeel was found: no namespace has a Lease " + release.LeaseName + " or " +
 	release.DryRunLeaseName + setNamespace)
 
-// addReleaseFlag adds --lease-namespace to a command that finds the release if the flag is not set.
-func addReleaseFlag(fl *pflag.FlagSet, into *string) {
-	fl.StringVar(into, "lease-namespace", os.Getenv("POD_NAMESPACE"),
-		"namespace of Evenkeel's Lease, pause and state (default: the namespace of the only release in the cluster)")
-}
-
-// releaseNamespace returns the namespace of Evenkeel: the value of --lease-namespace, or else the namespace of the only
-// release in the cluster. The error names the releases if there are several.
-func releaseNamespace(ctx context.Context, client kubernetes.Interface, fromFlag string) (string, error) {
-	if fromFlag != "" {
-		return fromFlag, checkNamespace(fromFlag)
-	}
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
-	now := time.Now()
+// findNamespace returns the namespace of the only release in the cluster. The error names the releases if there are
+// several.
+func findNamespace(ctx context.Context, client kubernetes.Interface, now time.Time) (string, error) {
 	found, err := release.Find(ctx, client, now)
 	switch {
 	case apierrors.IsForbidden(err):
@@ -46,14 +32,14 @@ func releaseNamespace(ctx context.Context, client kubernetes.Interface, fromFlag
 	case err != nil:
 		return "", fmt.Errorf("the release of Evenkeel cannot be found%s: %w", setNamespace, err)
 	case len(found) == 0:
-		return "", errNoRelease
+		return "", ErrNoRelease
 	case len(found) > 1:
-		return "", severalReleasesError(found, now)
+		return "", severalError(found, now)
 	}
 	return found[0].Namespace, nil
 }
 
-func severalReleasesError(found []release.Release, now time.Time) error {
+func severalError(found []release.Release, now time.Time) error {
 	var text []string
 	idle := ""
 	for _, r := range found {
@@ -67,8 +53,13 @@ func severalReleasesError(found []release.Release, now time.Time) error {
 		remedy += fmt.Sprintf("; if the release in %s was uninstalled, delete its Leases: kubectl -n %s delete lease %s %s --ignore-not-found",
 			idle, idle, release.LeaseName, release.DryRunLeaseName)
 	}
-	return fmt.Errorf("%d releases of Evenkeel were found: %s%s", len(found), strings.Join(text, ", "), remedy)
+	return SeveralError(fmt.Sprintf("%d releases of Evenkeel were found: %s%s", len(found), strings.Join(text, ", "), remedy))
 }
+
+// SeveralError is the error that asks for one of several releases.
+type SeveralError string
+
+func (s SeveralError) Error() string { return string(s) }
 
 // leaderText describes which process leads a release now.
 func leaderText(r release.Release, now time.Time) string {

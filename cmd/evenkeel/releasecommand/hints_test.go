@@ -1,4 +1,4 @@
-package main
+package releasecommand
 
 import (
 	"bytes"
@@ -25,6 +25,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
@@ -284,26 +285,6 @@ func TestErrorsOfClearAreSortedByNode(t *testing.T) {
 	}
 }
 
-// TestHintedNodes checks that a process finds the hinted nodes by their labels, even if it is not the leader.
-func TestHintedNodes(t *testing.T) {
-	client := clusterAfterKilledReconciler(t)
-	p := &pressureHints{nodes: func() []*corev1.Node { return listNodes(t, client) }}
-	if _, _, on := p.HintedNodes(); on {
-		t.Error("hints are enabled without a configuration")
-	}
-	conf := config.Default()
-	p.setConfig(conf)
-	if _, _, on := p.HintedNodes(); on {
-		t.Error("hints are enabled, although the configuration disables them")
-	}
-	conf = config.Default()
-	conf.Hints.Enabled, conf.Hints.Label = true, config.HintLabel{Key: "status", Value: "presure"}
-	p.setConfig(conf)
-	if nodes, value, on := p.HintedNodes(); !slices.Equal(nodes, []string{"n1", "n3"}) || value != "presure" || !on {
-		t.Errorf("%v %s %t", nodes, value, on)
-	}
-}
-
 // TestHintsCommandsReadOneFile checks that the configuration from the ConfigMap of the chart
 // suffices, although the files to which it refers are missing.
 func TestHintsCommandsReadOneFile(t *testing.T) {
@@ -314,10 +295,10 @@ func TestHintsCommandsReadOneFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := loadConfig(file); err == nil || !strings.Contains(err.Error(), "rule.yaml") {
-		t.Errorf("loadConfig says %v, want that rule.yaml is missing", err)
+	if _, err := releaseconfig.Load(file); err == nil || !strings.Contains(err.Error(), "rule.yaml") {
+		t.Errorf("Load says %v, want that rule.yaml is missing", err)
 	}
-	conf, err := loadConfigOnly(file)
+	conf, err := hintsConfig(&Access{}, nil, file, "")
 	if err != nil {
 		t.Fatal(err)
 	}

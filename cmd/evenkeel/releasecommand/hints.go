@@ -1,4 +1,4 @@
-package main
+package releasecommand
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode"
 
@@ -16,48 +15,66 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
+	"github.com/evenkeel-project/evenkeel/report"
+	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
-func newHints(g *globalFlags) *cobra.Command {
+func newHints(a *Access) *cobra.Command {
 	c := &cobra.Command{
-		Use: "hints", Short: "List or remove the hints that Evenkeel sets on nodes", Args: rejectArguments,
-		Long: "During a wave, nodes may have a hint that keeps replacements away (evictor.steer); the pass that wrote the hint\nremoves it. Nodes under pressure have a hint while the pressure lasts (hints.enabled); the leader removes it.\nUse these commands after that process was killed, and to uninstall Evenkeel.",
+		Use: "hints", Short: "List or remove the hints that Evenkeel sets on nodes", Args: argument.None,
+		Long: "List or remove the hints that Evenkeel sets on nodes.\n\nDuring a wave, nodes may have a hint that keeps replacements away (evictor.steer); the pass that\nwrote the hint removes it. Nodes under pressure have a hint while the pressure lasts\n(hints.enabled); the leader removes it. Use these commands after that process was killed, and to\nuninstall Evenkeel.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	var file string
+	var file, namespace string
 	sub := func(use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Command, h *hintCommand) error) {
-		one := &cobra.Command{Use: use, Short: short, Args: args, RunE: func(cmd *cobra.Command, nodes []string) error {
-			g.logger(cmd)
-			conf, err := loadConfigOnly(file)
+		one := &cobra.Command{Use: use, Short: short, Args: args, Long: short + ".\nA running controller may set hints again.", Example: "  # With the label and the taint of the release\n  evenkeel hints " + strings.Fields(use)[0], RunE: func(cmd *cobra.Command, nodes []string) error {
+			a.Logger(cmd)
+			conf, err := hintsConfig(a, cmd, file, namespace)
 			if err != nil {
 				return err
 			}
-			client, host, err := g.client()
+			client, host, err := a.Client()
 			if err != nil {
 				return err
 			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), g.syncTimeout)
+			conf.Tell(cmd.ErrOrStderr())
+			ctx, cancel := context.WithTimeout(cmd.Context(), a.SyncTimeout)
 			defer cancel()
-			h := &hintCommand{ctx: ctx, writer: writer.New(client, clock.RealClock{}, nil), now: time.Now(), conf: conf, configGiven: file != ""}
+			h := &hintCommand{ctx: ctx, writer: writer.New(client, clock.RealClock{}, nil), now: time.Now(), conf: conf.Config, configGiven: conf.Known}
 			if err := h.readHints(nodes); err != nil {
-				return fmt.Errorf("reading the nodes at %s: %w", serverHost(host), explainForbidden("list nodes", err))
+				return fmt.Errorf("reading the nodes at %s: %w", connection.ServerHost(host), connection.ExplainForbidden("list nodes", err))
 			}
 			return do(cmd, h)
 		}}
 		one.Flags().StringVar(&file, "config", "",
-			"configuration file of the controller, which names the label and the taint of hints (default: the built-in one)")
+			"configuration file of the controller, which names the label and the taint of hints, or builtin (default: that of the release)")
+		releaseconfig.AddNamespaceFlag(one.Flags(), &namespace)
 		c.AddCommand(one)
 	}
-	sub("list", "List the hints on nodes, and labels and taints of others with the same keys", rejectArguments, listHints)
-	sub("gc", "Remove expired hints", rejectArguments, removeExpiredHints)
-	sub("clear [NODE...]", "Remove all hints now, or those of the given nodes; a running controller may set them again",
+	sub("list", "List the hints on nodes, and foreign labels and taints like them", argument.None, listHints)
+	sub("gc", "Remove expired hints", argument.None, removeExpiredHints)
+	sub("clear [NODE...]", "Remove all hints now, or those of some nodes",
 		cobra.ArbitraryArgs, removeAllHints)
 	return c
+}
+
+// hintsConfig returns the configuration that names the label and the taint of hints. It does not need the files to
+// which a file refers.
+func hintsConfig(a *Access, cmd *cobra.Command, file, leaseNamespace string) (releaseconfig.Choice, error) {
+	if file == "" || file == releaseconfig.Builtin {
+		return releaseconfig.Choose(cmd.Context(), a.Client, file, leaseNamespace)
+	}
+	conf, err := config.LoadFileOnly(file)
+	return releaseconfig.Choice{Config: conf, Known: true}, err
 }
 
 // hintCommand holds the state of one hints command: the nodes and the hints on them.
@@ -66,8 +83,8 @@ type hintCommand struct {
 	writer *writer.Writer
 	now    time.Time
 	conf   *config.Config
-	// configGiven reports whether the user named a configuration. Without one, records that the built-in configuration
-	// does not know may be those of the controller.
+	// configGiven reports whether the user named a configuration. Without one, records that the built-in
+	// configuration does not know may be those of the controller.
 	configGiven bool
 	nodes       []corev1.Node
 	found       []nodeHint
@@ -145,8 +162,8 @@ func (h *hintCommand) findForeignHints() []pressure.Foreign {
 	return out
 }
 
-// describePressureHint names the rules that set the hint, and its label and taint. It says which of them is missing on
-// the node.
+// describePressureHint names the rules that set the hint, and its label and taint. It says which of them is missing
+// on the node.
 func describePressureHint(x pressure.Hint, n *corev1.Node) string {
 	value := strconv.FormatFloat(x.Value, 'f', -1, 64)
 	also := ""
@@ -169,20 +186,20 @@ func listHints(cmd *cobra.Command, h *hintCommand) error {
 	if len(h.found)+len(h.invalid) == 0 {
 		fmt.Fprintln(out, "No node has a hint of Evenkeel.")
 	}
-	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	if len(h.found)+len(h.invalid)+len(foreign) > 0 {
-		fmt.Fprintln(tw, "NODE\tKIND\tRUN OR RULES\tEXPIRES")
+	if len(h.found)+len(h.invalid)+len(foreign) == 0 {
+		return nil
 	}
+	g := layout.NewGrid("NODE", "KIND", "~RUN OR RULES", "~EXPIRES")
 	for _, x := range h.found {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.node, x.kind, terminal.Escape(x.cause), h.formatExpiry(x))
+		g.Add(x.node, x.kind, terminal.Escape(x.cause), h.formatExpiry(x))
 	}
 	for _, x := range h.invalid {
-		fmt.Fprintf(tw, "%s\tinvalid\t%s\tnever; %s\n", x.Node, terminal.Escape(x.Problem), h.invalidRemedy(x.Node))
+		g.Add(x.Node, "invalid", terminal.Escape(x.Problem), "never; "+h.invalidRemedy(x.Node))
 	}
 	for _, f := range foreign {
-		fmt.Fprintf(tw, "%s\tforeign\t%s\tnever; remove it with: %s\n", f.Node, terminal.Escape(f.Description), f.RemoveCommand())
+		g.Add(f.Node, "foreign", terminal.Escape(f.Description), "never; remove it with: "+f.RemoveCommand())
 	}
-	return tw.Flush()
+	return report.List(out, g, screen.ReportOptions(out))
 }
 
 func (h *hintCommand) invalidRemedy(node string) string {
@@ -238,7 +255,7 @@ func (h *hintCommand) removeHints(out io.Writer, expiredOnly bool) error {
 	for _, r := range h.writer.Edit(h.ctx, edits) {
 		switch {
 		case r.Err != nil:
-			errs = append(errs, explainForbidden("patch nodes", fmt.Errorf("removing the hint from node %s: %w", r.Node, r.Err)))
+			errs = append(errs, connection.ExplainForbidden("patch nodes", fmt.Errorf("removing the hint from node %s: %w", r.Node, r.Err)))
 		case r.Written:
 			removed = append(removed, r.Node)
 		}

@@ -1,4 +1,4 @@
-package main
+package configcommand
 
 import (
 	"fmt"
@@ -26,19 +26,19 @@ const (
 	outputValues = "values"
 )
 
-func newConfigConvert() *cobra.Command {
+func newConvert() *cobra.Command {
 	f := &convertFlags{}
 	c := &cobra.Command{
-		Use: "convert FILE", Short: "Convert the configuration of the descheduler or of dynamicScheduler", Args: requireFileArgument,
-		Long: "Prints a config.yaml with comments, which say what differs. FILE (-: standard input) is one of:\n" +
+		Use: "convert FILE", Short: "Convert a configuration of the descheduler or of dynamicScheduler", Args: argument.OneFile,
+		Long: "Print a config.yaml with comments, which say what differs. FILE (-: standard input) is one of:\n" +
 			"- a DeschedulerPolicy (v1alpha2 or v1alpha1), or a ConfigMap that contains one\n" +
 			"- all values of the descheduler's chart: helm get values RELEASE --all -o yaml\n" +
 			"- the rule.yaml of dynamicScheduler\n" +
-			"If a setting cannot be kept, the command names it and prints no configuration. Read the configuration, save it,\n" +
-			"and check it with `evenkeel config check`.",
-		Example: "  evenkeel config convert policy.yaml > config.yaml\n" +
-			"  helm get values descheduler -n kube-system --all -o yaml | evenkeel config convert - -o values > values.yaml\n" +
-			"  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
+			"If a setting cannot be kept, the command names it and prints no configuration. Read the\n" +
+			"configuration, save it, and check it with `evenkeel config check`.",
+		Example: "  # A policy of the descheduler\n  evenkeel config convert policy.yaml > config.yaml\n" +
+			"\n  # The values of its chart, to values of Evenkeel's chart\n  helm get values descheduler -n kube-system --all -o yaml > old.yaml\n  evenkeel config convert old.yaml -o values > values.yaml\n" +
+			"\n  # The rules of dynamicScheduler\n  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, data, err := argument.ReadFile(args[0], cmd.InOrStdin(), argument.MaxFileBytes)
 			if err != nil {

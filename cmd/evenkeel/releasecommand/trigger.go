@@ -1,36 +1,43 @@
-package main
+package releasecommand
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/trigger"
 )
 
 // defaultTriggerTimeout is how long trigger waits until the leader takes the request.
 const defaultTriggerTimeout = 2 * time.Minute
 
+// answerPollInterval is the time between two looks whether the leader has taken the request.
+const answerPollInterval = time.Second
+
 type triggerFlags struct {
 	namespace string
 	wait      time.Duration
 }
 
-func newTrigger(g *globalFlags) *cobra.Command {
+func newTrigger(a *Access) *cobra.Command {
 	f := &triggerFlags{}
 	c := &cobra.Command{
 		Use: "trigger STRATEGY", Short: "Ask the leader to run a strategy now", Args: requireStrategyArgument,
-		Long:    "Asks the process that leads to make a pass of the strategy now, as if the strategy were due. Limits, windows, budgets,\nback-offs and pauses apply. The leader takes a request between two passes, and at most one a minute.\nThe command needs `evenkeel run`, which the chart installs with kind: Deployment. It does not wait for the pass to end.",
-		Example: "  evenkeel trigger zones",
-		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
+		Long:    "Ask the process that leads to make a pass of the strategy now, as if the strategy were due. Limits,\nwindows, budgets, back-offs and pauses apply. The leader takes a request between two passes, and at\nmost one a minute.\n\nThe command needs `evenkeel run`, which the chart installs with kind: Deployment. It does not wait\nfor the pass to end.",
+		Example: "  # Run the strategy zones now\n  evenkeel trigger zones",
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args[0]) },
 	}
-	addReleaseFlag(c.Flags(), &f.namespace)
+	releaseconfig.AddNamespaceFlag(c.Flags(), &f.namespace)
 	c.Flags().DurationVar(&f.wait, "wait", defaultTriggerTimeout, "how long to wait until the leader takes the request")
 	return c
 }
@@ -51,36 +58,36 @@ func (f *triggerFlags) check(strategy string) error {
 		return fmt.Errorf("--wait: %s is too short (want more than 0s)", f.wait)
 	}
 	if f.namespace != "" {
-		return checkNamespace(f.namespace)
+		return releaseconfig.CheckNamespace(f.namespace)
 	}
 	return nil
 }
 
-func (f *triggerFlags) run(cmd *cobra.Command, g *globalFlags, strategy string) error {
-	g.logger(cmd)
+func (f *triggerFlags) run(cmd *cobra.Command, a *Access, strategy string) error {
+	a.Logger(cmd)
 	if err := f.check(strategy); err != nil {
 		return err
 	}
-	client, _, err := g.client()
+	client, _, err := a.Client()
 	if err != nil {
 		return err
 	}
-	if f.namespace, err = releaseNamespace(cmd.Context(), client, f.namespace); err != nil {
+	if f.namespace, err = releaseconfig.Namespace(cmd.Context(), client, f.namespace); err != nil {
 		return fmt.Errorf("nothing was triggered: %w", err)
 	}
 	holder, err := f.findLeader(cmd.Context(), client)
 	if err != nil {
 		return fmt.Errorf("nothing was triggered: %w", err)
 	}
-	box, id := trigger.New(client, f.namespace), newRunID()
-	err = box.Submit(cmd.Context(), trigger.Request{ID: id, Strategy: strategy, By: apiUser(cmd.Context(), client), At: time.Now()})
+	box, id := trigger.New(client, f.namespace), fmt.Sprintf("%08x", rand.Uint32())
+	err = box.Submit(cmd.Context(), trigger.Request{ID: id, Strategy: strategy, By: connection.User(cmd.Context(), client), At: time.Now()})
 	if err != nil {
-		return fmt.Errorf("nothing was triggered: %w", explainForbidden("create, get and update configmaps", err))
+		return fmt.Errorf("nothing was triggered: %w", connection.ExplainForbidden("create, get and update configmaps", err))
 	}
-	if err := f.waitForLeader(cmd.Context(), box, id, holder); err != nil {
+	if err := f.waitForLeader(cmd.Context(), a, box, id, holder); err != nil {
 		return err
 	}
-	pause, err := g.pauseStore(client, f.namespace).Read(cmd.Context())
+	pause, err := state.NewPauseStore(client, f.namespace).Read(cmd.Context())
 	if err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: it is not known whether evictions are paused: %v\n", err)
 	}
@@ -108,10 +115,12 @@ func (f *triggerFlags) findLeader(ctx context.Context, client kubernetes.Interfa
 }
 
 // waitForLeader waits until the leader has taken the request. If it does not, waitForLeader withdraws the request.
-func (f *triggerFlags) waitForLeader(ctx context.Context, box *trigger.Store, id, holder string) error {
+func (f *triggerFlags) waitForLeader(ctx context.Context, a *Access, box *trigger.Store, id, holder string) error {
 	waiting, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
-	every := time.NewTicker(reportPollInterval)
+	a.Progress().Start("waiting for %s to take the trigger", holder)
+	defer a.Progress().Stop()
+	every := time.NewTicker(answerPollInterval)
 	defer every.Stop()
 	var last error
 	for {

@@ -1,4 +1,4 @@
-package main
+package releasecommand
 
 import (
 	"fmt"
@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -21,33 +23,33 @@ type pauseFlags struct {
 	duration          time.Duration
 }
 
-func newPause(g *globalFlags) *cobra.Command {
+func newPause(a *Access) *cobra.Command {
 	f := &pauseFlags{}
 	c := &cobra.Command{
-		Use: "pause", Short: "Stop evictions until resume, or for a time", Args: rejectArguments,
-		Long:    "Writes the ConfigMap " + state.PauseName + " in the namespace of Evenkeel, which it finds by its Lease. Evenkeel reads it before every eviction.\nIt keeps watching evictions in progress, and starts no further one. Plans and reports continue.",
-		Example: "  evenkeel pause --reason \"release 42\"\n  evenkeel pause --for 2h",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return f.pause(cmd, g) },
+		Use: "pause", Short: "Stop evictions until resume, or for a time", Args: argument.None,
+		Long:    "Stop evictions until resume, or for a time. Evenkeel keeps watching evictions in progress, and\nstarts no further one. Plans and reports continue.\n\nThe command writes the ConfigMap " + state.PauseName + " in the namespace of the release. Evenkeel reads\nit before every eviction.",
+		Example: "  # Until somebody runs `evenkeel resume`\n  evenkeel pause --reason \"release 42\"\n\n  # For two hours\n  evenkeel pause --for 2h",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.pause(cmd, a) },
 	}
-	addReleaseFlag(c.Flags(), &f.namespace)
+	releaseconfig.AddNamespaceFlag(c.Flags(), &f.namespace)
 	c.Flags().DurationVar(&f.duration, "for", 0, "allow evictions again after this time (default: only after resume)")
 	c.Flags().StringVar(&f.reason, "reason", "", "reason for the pause (default: the reason of the current pause)")
 	return c
 }
 
-func newResume(g *globalFlags) *cobra.Command {
+func newResume(a *Access) *cobra.Command {
 	f := &pauseFlags{}
 	c := &cobra.Command{
-		Use: "resume", Short: "End a pause", Args: rejectArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.resume(cmd, g) },
+		Use: "resume", Short: "End a pause", Args: argument.None, Long: "End a pause: Evenkeel may evict pods again.", Example: "  # End the pause of the release\n  evenkeel resume",
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.resume(cmd, a) },
 	}
-	addReleaseFlag(c.Flags(), &f.namespace)
+	releaseconfig.AddNamespaceFlag(c.Flags(), &f.namespace)
 	return c
 }
 
 func (f *pauseFlags) check(cmd *cobra.Command) error {
 	if f.namespace != "" {
-		if err := checkNamespace(f.namespace); err != nil {
+		if err := releaseconfig.CheckNamespace(f.namespace); err != nil {
 			return err
 		}
 	}
@@ -62,23 +64,23 @@ func (f *pauseFlags) check(cmd *cobra.Command) error {
 
 // connect connects to the cluster and finds the namespace of Evenkeel. It also returns the user name that the pause
 // will contain. If the namespace is not known, the error begins with unchanged, which says that nothing has changed.
-func (f *pauseFlags) connect(cmd *cobra.Command, g *globalFlags, unchanged string) (kubernetes.Interface, state.PauseStore, string, error) {
-	g.logger(cmd)
+func (f *pauseFlags) connect(cmd *cobra.Command, a *Access, unchanged string) (kubernetes.Interface, state.PauseStore, string, error) {
+	a.Logger(cmd)
 	if err := f.check(cmd); err != nil {
 		return nil, state.PauseStore{}, "", err
 	}
-	client, _, err := g.client()
+	client, _, err := a.Client()
 	if err != nil {
 		return nil, state.PauseStore{}, "", err
 	}
-	if f.namespace, err = releaseNamespace(cmd.Context(), client, f.namespace); err != nil {
+	if f.namespace, err = releaseconfig.Namespace(cmd.Context(), client, f.namespace); err != nil {
 		return nil, state.PauseStore{}, "", fmt.Errorf("%s: %w", unchanged, err)
 	}
-	return client, g.pauseStore(client, f.namespace), apiUser(cmd.Context(), client), nil
+	return client, state.NewPauseStore(client, f.namespace), connection.User(cmd.Context(), client), nil
 }
 
-func (f *pauseFlags) pause(cmd *cobra.Command, g *globalFlags) error {
-	client, pauses, who, err := f.connect(cmd, g, "evictions are not paused")
+func (f *pauseFlags) pause(cmd *cobra.Command, a *Access) error {
+	client, pauses, who, err := f.connect(cmd, a, "evictions are not paused")
 	if err != nil {
 		return err
 	}
@@ -109,8 +111,8 @@ func (f *pauseFlags) pause(cmd *cobra.Command, g *globalFlags) error {
 	return nil
 }
 
-func (f *pauseFlags) resume(cmd *cobra.Command, g *globalFlags) error {
-	client, pauses, who, err := f.connect(cmd, g, "the pause is unchanged")
+func (f *pauseFlags) resume(cmd *cobra.Command, a *Access) error {
+	client, pauses, who, err := f.connect(cmd, a, "the pause is unchanged")
 	if err != nil {
 		return err
 	}
@@ -118,7 +120,7 @@ func (f *pauseFlags) resume(cmd *cobra.Command, g *globalFlags) error {
 	if err != nil {
 		return fmt.Errorf("the pause is unchanged: %w", err)
 	}
-	warnWithoutLease(cmd, client, f.namespace)
+	releaseconfig.WarnWithoutLease(cmd, client, f.namespace)
 	switch {
 	case before == nil:
 		fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: evictions were not paused.\n", f.namespace)
@@ -130,6 +132,10 @@ func (f *pauseFlags) resume(cmd *cobra.Command, g *globalFlags) error {
 	return nil
 }
 
-func (g *globalFlags) pauseStore(client kubernetes.Interface, namespace string) state.PauseStore {
-	return state.PauseStore{Client: client, Namespace: namespace, Clock: clock.RealClock{}}
+// warnWithoutLeader prints a warning if no process holds the Lease, because a pause then has no immediate effect.
+func warnWithoutLeader(cmd *cobra.Command, client kubernetes.Interface, namespace string) {
+	if holder, known := releaseconfig.WarnWithoutLease(cmd, client, namespace); known && holder == "" {
+		fmt.Fprintf(cmd.ErrOrStderr(),
+			"evenkeel: warning: no process holds the Lease evenkeel in namespace %s, so nothing evicts from there now; the pause applies to the next leader\n", namespace)
+	}
 }

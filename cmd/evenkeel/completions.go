@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/completion"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	programversion "github.com/evenkeel-project/evenkeel/cmd/evenkeel/version"
+	"github.com/evenkeel-project/evenkeel/controller/release"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/report"
+)
+
+// completions returns where the words come from that a shell completes.
+func (g *globalFlags) completions() *completion.Source {
+	var reports []string
+	for _, f := range report.Formats() {
+		reports = append(reports, string(f))
+	}
+	formats := map[string][]string{"version": programversion.Formats, "config convert": {"config", "values"}}
+	for _, path := range []string{"plan", "apply", "approve", "run", "explain", "report"} {
+		formats[path] = reports
+	}
+	return &completion.Source{
+		Client:     g.silentClient,
+		Namespace:  g.Namespace,
+		Kubeconfig: g.KubeconfigNames,
+		Formats:    formats,
+		Strategies: func(ctx context.Context, cmd *cobra.Command) ([]string, error) {
+			g.log.New(io.Discard)
+			c, err := releaseconfig.Choose(ctx, g.client, flagValue(cmd, "config"), flagValue(cmd, "lease-namespace"))
+			if err != nil {
+				return nil, err
+			}
+			var names []string
+			for _, s := range c.Strategies {
+				names = append(names, s.Name+"\t"+s.Type)
+			}
+			return names, nil
+		},
+		Releases: func(ctx context.Context) ([]string, error) {
+			client, err := g.silentClient()
+			if err != nil {
+				return nil, err
+			}
+			found, err := release.Find(ctx, client, time.Now())
+			var names []string
+			for _, r := range found {
+				names = append(names, r.Namespace)
+			}
+			return names, err
+		},
+		Plans: g.completePlans,
+	}
+}
+
+// completePlans returns the IDs of the plans that wait for approval.
+func (g *globalFlags) completePlans(ctx context.Context, cmd *cobra.Command) ([]string, error) {
+	client, err := g.silentClient()
+	if err != nil {
+		return nil, err
+	}
+	namespace, err := releaseconfig.Namespace(ctx, client, flagValue(cmd, "lease-namespace"))
+	if err != nil {
+		return nil, err
+	}
+	plans, err := waiting.New(client, namespace).Load(ctx)
+	var out []string
+	for _, p := range plans.Waiting {
+		out = append(out, fmt.Sprintf("%s\t%s, since %s", p.ID, plural.Count(len(p.Moves), "move"), p.Since.Format(time.RFC3339)))
+	}
+	return out, err
+}
+
+// silentClient connects to the cluster without a log on the terminal.
+func (g *globalFlags) silentClient() (kubernetes.Interface, error) {
+	g.log.New(io.Discard)
+	client, _, err := g.client()
+	return client, err
+}
+
+// flagValue returns the value of a flag, or "" if the command lacks it.
+func flagValue(cmd *cobra.Command, name string) string {
+	if f := cmd.Flags().Lookup(name); f != nil {
+		return f.Value.String()
+	}
+	return ""
+}

@@ -1,0 +1,83 @@
+package configcommand
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/config/convert"
+	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
+)
+
+type schedulerFlags struct {
+	spreadWeight            int
+	pressure, watcher, from string
+}
+
+func newScheduler(kubeconfig *string) *cobra.Command {
+	f := &schedulerFlags{}
+	c := &cobra.Command{
+		Use: "scheduler", Short: "Print a configuration for kube-scheduler that spreads pods evenly", Args: argument.None,
+		Long: "Print a KubeSchedulerConfiguration (v1) for kube-scheduler's flag --config: PodTopologySpread has a\n" +
+			"higher weight, and pods without spread constraints are spread over zones and nodes. --kubeconfig\nsets clientConnection.",
+		Example: "  # For a control plane of kubeadm\n  evenkeel config scheduler --kubeconfig /etc/kubernetes/scheduler.conf > scheduler.yaml\n" +
+			"\n  # Prefer nodes without the label of dynamicScheduler\n  evenkeel config scheduler --pressure-label status=presure\n" +
+			"\n  # Convert a legacy Policy\n  evenkeel config scheduler --from-policy policy.json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := f.options(*kubeconfig, cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			text, lost := schedulerconfig.Print(o)
+			for _, l := range lost {
+				fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: changed by the conversion:", l)
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	fl := c.Flags()
+	fl.IntVar(&f.spreadWeight, "spread-weight", 0,
+		"weight of PodTopologySpread (default: 5, or the weight in the Policy; kube-scheduler's own is 2)")
+	fl.StringVar(&f.pressure, "pressure-label", "", "prefer nodes without this label, KEY=VALUE or KEY, such as evenkeel.io/pressure=true")
+	fl.StringVar(&f.watcher, "watcher", "", "URL of a load-watcher; prints a profile for trimaran as a comment")
+	fl.StringVar(&f.from, "from-policy", "", "convert this legacy scheduler Policy (JSON or YAML; -: standard input)")
+	return c
+}
+
+func (f *schedulerFlags) options(kubeconfig string, stdin io.Reader) (schedulerconfig.Options, error) {
+	o := schedulerconfig.Options{SpreadWeight: f.spreadWeight, Kubeconfig: kubeconfig}
+	if f.spreadWeight < 0 || f.spreadWeight > 10000 {
+		return o, fmt.Errorf("--spread-weight: %d is not a valid weight (want 1..10000)", f.spreadWeight)
+	}
+	if f.pressure != "" {
+		o.PressureKey, o.PressureValue, _ = strings.Cut(f.pressure, "=")
+		if len(validation.IsQualifiedName(o.PressureKey)) > 0 || len(validation.IsValidLabelValue(o.PressureValue)) > 0 {
+			return o, fmt.Errorf("--pressure-label: %q is not a label (want KEY=VALUE, such as evenkeel.io/pressure=true)", f.pressure)
+		}
+	}
+	if f.watcher != "" {
+		if err := argument.CheckHTTPURL("watcher", f.watcher, "http://evenkeel.evenkeel-system:8080"); err != nil {
+			return o, err
+		}
+		// Trimaran adds /watcher itself.
+		o.Watcher = strings.TrimSuffix(strings.TrimSuffix(f.watcher, "/"), "/watcher")
+	}
+	if f.from == "" {
+		return o, nil
+	}
+	name, data, err := argument.ReadFile(f.from, stdin, argument.MaxFileBytes)
+	if err != nil {
+		return o, fmt.Errorf("--from-policy: %w", err)
+	}
+	policy, err := convert.LoadPolicy(name, data)
+	if err != nil {
+		return o, err
+	}
+	o.Profile = convert.SchedulerProfile(policy)
+	return o, nil
+}

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/evenkeel-project/evenkeel/internal/golden"
+)
+
+// manDir is where `make man` wants the manual pages. The generator is part of a test, so that the program does not
+// contain it.
+var manDir = flag.String("man", "", "write the manual pages into this folder")
+
+// documentedRoot returns the root command with its defaults outside a pod.
+func documentedRoot(t *testing.T) *cobra.Command {
+	t.Helper()
+	t.Setenv("POD_NAMESPACE", "")
+	root := newRoot(&globalFlags{syncTimeout: connectTimeout})
+	root.DisableAutoGenTag = true
+	return root
+}
+
+func eachCommand(c *cobra.Command, f func(c *cobra.Command)) {
+	f(c)
+	for _, sub := range c.Commands() {
+		eachCommand(sub, f)
+	}
+}
+
+// TestReference compares docs/reference/cli with the commands. The flag -update writes it.
+func TestReference(t *testing.T) {
+	const dir = "../../docs/reference/cli"
+	root := documentedRoot(t)
+	if golden.Update() {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[string]bool{}
+	eachCommand(root, func(c *cobra.Command) {
+		if c.Name() == "help" { // cobra's own
+			return
+		}
+		name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".md"
+		want[name] = true
+		var page bytes.Buffer
+		if err := doc.GenMarkdownCustom(c, &page, func(link string) string { return strings.ReplaceAll(link, "_", "-") }); err != nil {
+			t.Fatal(err)
+		}
+		golden.Equal(t, filepath.Join(dir, name), bytes.TrimRight(page.Bytes(), "\n"))
+	})
+	pages, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pages {
+		if !want[p.Name()] {
+			t.Errorf("%s/%s is about no command; delete it", dir, p.Name())
+		}
+	}
+}
+
+// TestManPages writes a manual page for each command.
+func TestManPages(t *testing.T) {
+	dir := *manDir
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	root := documentedRoot(t)
+	date := time.Unix(0, 0).UTC() // the same pages from every build
+	if err := doc.GenManTree(root, &doc.GenManHeader{Title: "EVENKEEL", Section: "1", Source: "Evenkeel", Manual: "Evenkeel", Date: &date}, dir); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "evenkeel-explain-pod.1"))
+	if err != nil || !bytes.Contains(text, []byte(".SH EXAMPLE")) {
+		t.Errorf("the page of explain pod: %v\n%s", err, text)
+	}
+}
+
+// TestHelpTexts checks the form of all help texts: a short text that begins with a verb and fits one line, a long text,
+// an example of each command that does something, and lines of at most 100 columns.
+func TestHelpTexts(t *testing.T) {
+	root := documentedRoot(t)
+	verbs := strings.Fields("Approve Ask Check Convert Discard End Execute Explain List Print Remove Report Run Show Stop Write Keep")
+	eachCommand(root, func(c *cobra.Command) {
+		verb := strings.TrimSuffix(strings.Fields(c.Short)[0], ",")
+		if !slices.Contains(verbs, verb) || len(c.Short) > 70 || strings.HasSuffix(c.Short, ".") {
+			t.Errorf("%s: the short text %q does not begin with one of %s, is longer than 70 characters, or is a sentence", c.CommandPath(), c.Short, verbs)
+		}
+		if long := strings.Fields(c.Long + " ?")[0]; !slices.Contains(verbs, strings.TrimSuffix(long, ",")) {
+			t.Errorf("%s: the long text does not begin with one of %s: %q", c.CommandPath(), verbs, c.Long)
+		}
+		if !c.HasAvailableSubCommands() && !strings.HasPrefix(c.Example, "  # ") {
+			t.Errorf("%s has no example with a comment", c.CommandPath())
+		}
+		var help bytes.Buffer
+		c.SetOut(&help)
+		if err := c.Help(); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(help.String()) {
+			if width := len([]rune(strings.TrimSuffix(line, "\n"))); width > 100 {
+				t.Errorf("%s: a line of the help has %d columns: %s", c.CommandPath(), width, line)
+			}
+		}
+	})
+}

@@ -1,0 +1,122 @@
+package releasecommand
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/submission"
+	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
+	"github.com/evenkeel-project/evenkeel/report"
+)
+
+func newApprove(a *Access) *cobra.Command {
+	f := &decideFlags{}
+	c := &cobra.Command{
+		Use: "approve [PLAN]", Short: "Approve steps of a waiting plan", Args: atMostOnePlan,
+		Long:    "Approve steps of a plan that waits, because their strategies have mode: approve. PLAN is the ID of\nthe plan or the beginning of it. Without PLAN, the command lists the waiting plans.\n\nThe process that holds the Lease executes the approved steps. It checks each step again and drops\nsteps that are no longer valid. Limits, windows, budgets, back-offs and pauses apply. With CronJobs,\nthe next job executes the steps.",
+		Example: "  # Which plans wait?\n  evenkeel approve\n\n  # Approve the steps of one strategy\n  evenkeel approve 3f2a --strategy zones\n\n  # Approve some steps, and wait for the report\n  evenkeel approve 3f2a --steps 1,4-7 --wait 10m",
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.approve(cmd, a, args) },
+	}
+	f.addTo(c, "approve")
+	c.Flags().DurationVar(&f.wait, "wait", 0,
+		"how long to wait for the report of the process that executes the steps (default: do not wait)")
+	c.Flags().StringVarP(&f.output, "output", "o", "table", "with --wait: report as table, wide, json or yaml")
+	return c
+}
+
+func (f *decideFlags) approve(cmd *cobra.Command, a *Access, args []string) error {
+	choice, format, err := f.check(cmd)
+	if err != nil {
+		return err
+	}
+	d, err := f.connect(cmd, a)
+	if err != nil {
+		return fmt.Errorf("nothing was approved: %w", err)
+	}
+	if len(args) == 0 || args[0] == "" {
+		return f.list(cmd, d)
+	}
+	lease := &leader.Lease{Client: d.client, Namespace: f.namespace}
+	executor, err := f.findExecutor(cmd.Context(), lease, d)
+	if err != nil {
+		return fmt.Errorf("nothing was approved: %w", err)
+	}
+	w, err := d.plans.Find(args[0])
+	if err != nil {
+		return fmt.Errorf("nothing was approved: %w", err)
+	}
+	steps, needed, err := w.Choose(choice, true)
+	if err != nil {
+		return fmt.Errorf("nothing was approved: %w", err)
+	}
+	r := approval.Request{Plan: w.Part(steps), ApprovedBy: connection.User(cmd.Context(), d.client), ApprovedAt: d.now, WaitingPlan: w.ID}
+	box := approval.New(d.client, f.namespace)
+	if err := box.Submit(cmd.Context(), r); err != nil {
+		return fmt.Errorf("nothing was approved: %w", connection.ExplainForbidden("create and update configmaps", err))
+	}
+	out := cmd.OutOrStdout()
+	fmt.Fprintf(out, "Approved %d of %s of plan %s: %s.\n", len(steps), plural.Count(len(w.Moves), "step"), terminal.Escape(w.ID), waiting.FormatSteps(steps))
+	explainNeeded(out, needed)
+	if executor.Holder == "" {
+		f.explainNextExecutor(out, executor, w.Expires)
+		return nil
+	}
+	fmt.Fprintf(out, "%s holds the Lease in namespace %s and executes the steps when it has no other pass.\n", executor.Holder, f.namespace)
+	if f.wait == 0 {
+		return nil
+	}
+	return f.waitForReport(cmd, a, box, lease, r, format)
+}
+
+// explainNextExecutor says when approved steps are executed although no process holds the Lease.
+func (f *decideFlags) explainNextExecutor(out io.Writer, last leader.Status, until time.Time) {
+	fmt.Fprintf(out, "No process holds the Lease in namespace %s. The next one, such as a job of the CronJob, executes the steps before its own\n"+
+		"pass, until %s.\n", f.namespace, until.UTC().Format(time.RFC3339))
+	if last.ApprovalsOff {
+		fmt.Fprintln(out, "The last process that held it had approvals.enabled: false. With this configuration, no process executes the steps.")
+	}
+}
+
+// findExecutor reads which process holds the Lease. It returns an error if the installation is a dry run, or if the
+// process executes no approved plans.
+func (f *decideFlags) findExecutor(ctx context.Context, lease *leader.Lease, d decision) (leader.Status, error) {
+	s, err := lease.Status(ctx)
+	switch {
+	case err != nil:
+		return s, err
+	case s.Holder != "":
+		return s, submission.ApprovalsOff(s, f.namespace)
+	case f.leadsDryRun(ctx, d):
+		return s, fmt.Errorf("namespace %s has a dry run (dryRun: true), which keeps and executes no plan", f.namespace)
+	}
+	return s, nil
+}
+
+// waitForReport waits for the report of the process that executes the steps, and prints it.
+func (f *decideFlags) waitForReport(cmd *cobra.Command, a *Access, box *approval.Store, lease *leader.Lease, r approval.Request,
+	format report.Format) error {
+	waiting, cancel := context.WithTimeout(cmd.Context(), f.wait)
+	defer cancel()
+	a.Progress().Start("waiting for the report of the process that holds the Lease in namespace %s", f.namespace)
+	submitted := submission.Submission{Box: box, Lease: lease, Namespace: f.namespace, PlanID: r.Plan.ID, NotDone: "nothing was executed",
+		Late: func() error {
+			return fmt.Errorf("no report arrived within %s; the steps stay approved until %s", f.wait, r.Plan.Expires.UTC().Format(time.RFC3339))
+		}}
+	got, err := submitted.Await(waiting)
+	if err != nil {
+		return err
+	}
+	a.Progress().Stop()
+	return errors.Join(report.Run(cmd.OutOrStdout(), format, *got, screen.ReportOptions(cmd.OutOrStdout())), submission.Incomplete(*got))
+}

@@ -1,0 +1,79 @@
+package releasecommand
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	"github.com/evenkeel-project/evenkeel/controller/cleanup"
+	"github.com/evenkeel-project/evenkeel/hints/writer"
+)
+
+const (
+	defaultCleanupTimeout = 90 * time.Second // pods end within 60 s, and the Lease of a killed process 15 s later
+	cleanupPollInterval   = time.Second
+)
+
+type cleanupFlags struct {
+	config, namespace string
+	wait              time.Duration
+	skipHints         bool
+}
+
+func newCleanup(a *Access) *cobra.Command {
+	f := &cleanupFlags{}
+	c := &cobra.Command{
+		Use: "cleanup", Short: "Remove hints, state, pause and Leases of an uninstalled release", Args: argument.None,
+		Long: "Remove the hints from the nodes, and the ConfigMaps and Leases of Evenkeel from its namespace. The\n" +
+			"chart runs it after `helm uninstall`. While a process holds the Lease, nothing is removed.",
+		Example: "  # After the release in the namespace evenkeel was uninstalled\n  evenkeel cleanup --lease-namespace evenkeel",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, a) },
+	}
+	releaseconfig.AddNamespaceFlag(c.Flags(), &f.namespace)
+	c.Flags().StringVar(&f.config, "config", releaseconfig.Builtin, "configuration file of the controller, which names the label and the taint of hints")
+	c.Flags().DurationVar(&f.wait, "wait", defaultCleanupTimeout, "how long to wait until no process holds the Lease")
+	c.Flags().BoolVar(&f.skipHints, "skip-hints", false, "leave the nodes as they are; needs no permission for nodes")
+	return c
+}
+
+func (f *cleanupFlags) run(cmd *cobra.Command, a *Access) error {
+	a.Logger(cmd)
+	conf, err := hintsConfig(a, cmd, f.config, f.namespace)
+	if err != nil {
+		return err
+	}
+	client, _, err := a.Client()
+	if err != nil {
+		return err
+	}
+	if f.namespace, err = releaseconfig.Namespace(cmd.Context(), client, f.namespace); err != nil {
+		return fmt.Errorf("nothing was removed: %w", err)
+	}
+	h := &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), now: time.Now(), conf: conf.Config, configGiven: conf.Known}
+	return f.cleanUp(cmd, client, h, a.SyncTimeout)
+}
+
+func (f *cleanupFlags) cleanUp(cmd *cobra.Command, client kubernetes.Interface, h *hintCommand, timeout time.Duration) error {
+	left := cleanup.Release{Client: client, Namespace: f.namespace, Poll: cleanupPollInterval, ClearHints: func(ctx context.Context) error {
+		h.ctx = ctx
+		if err := h.readHints(nil); err != nil {
+			return fmt.Errorf("reading the nodes: %w", connection.ExplainForbidden("list nodes", err))
+		}
+		return removeAllHints(cmd, h)
+	}}
+	if f.skipHints {
+		left.ClearHints = nil
+	}
+	deleted, err := left.Remove(cmd.Context(), f.wait, timeout)
+	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: deleted %s.\n", f.namespace, cmp.Or(strings.Join(deleted, ", "), "nothing"))
+	return err
+}

@@ -1,0 +1,34 @@
+// Package releasecommand contains the commands that act on an installed release: they pause it, trigger a pass, decide
+// about waiting plans, and remove hints and what an uninstalled release leaves.
+//
+// The package decides what these commands request, and what they print. It never evicts a pod, and never makes a plan.
+package releasecommand
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel-project/evenkeel/internal/progress"
+)
+
+// Access is what the commands need from the program.
+type Access struct {
+	// Client connects to the cluster.
+	Client func() (kubernetes.Interface, *rest.Config, error)
+	// Logger returns the log of a command. Every command calls it before it connects, because the Kubernetes client
+	// writes to the same log.
+	Logger func(*cobra.Command) *slog.Logger
+	// Progress returns the line on a terminal that says what a slow command does. The line is nil without a terminal.
+	Progress func() *progress.Line
+	// SyncTimeout bounds how long a command waits until it has read the nodes.
+	SyncTimeout time.Duration
+}
+
+// New returns the commands.
+func New(a *Access) []*cobra.Command {
+	return []*cobra.Command{newApprove(a), newDiscard(a), newPause(a), newResume(a), newTrigger(a), newHints(a), newCleanup(a)}
+}

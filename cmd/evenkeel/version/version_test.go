@@ -1,0 +1,53 @@
+package version
+
+import (
+	"bytes"
+	"encoding/json"
+	"runtime/debug"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestReadsTheBuildInfo(t *testing.T) {
+	info := &debug.BuildInfo{Main: debug.Module{Version: "v0.1.0"}}
+	var got Build
+	if got.read(info); got.Version != "v0.1.0" {
+		t.Errorf("version %q, want that of the module", got.Version)
+	}
+	linked := Build{Version: "v9"}
+	if linked.read(info); linked.Version != "v9" {
+		t.Errorf("the version that the linker set became %s", linked.Version)
+	}
+	devel := Build{}
+	if devel.read(&debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}); devel.Version != "" {
+		t.Errorf("a build of a work tree has version %q", devel.Version)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	client := Build{Version: "v0.1.0", Revision: "1d81158c292bdcc7aeb7", GoVersion: "go1.26.1", Platform: "linux/arm64"}
+	const clientText = "Client: v0.1.0, revision 1d81158c292b, go1.26.1, linux/arm64\n"
+	for want, v := range map[string]Versions{
+		clientText: {Client: client},
+		clientText + "Release: v0.0.9, in namespace ek, led by node-7\n": {Client: client,
+			Release: &Release{Namespace: "ek", Version: "v0.0.9", Leader: "node-7"}},
+		clientText + "Release: of an unknown version, in namespace ek, a dry run, led by node-7\n": {Client: client,
+			Release: &Release{Namespace: "ek", Leader: "node-7", DryRun: true}},
+		clientText + "Release: v0.0.9, in namespace ek, no leader now\n": {Client: client, Release: &Release{Namespace: "ek", Version: "v0.0.9"}},
+		clientText + "Release: unknown: no release was found\n":          {Client: client, ReleaseError: "no release was found"},
+	} {
+		var out bytes.Buffer
+		if err := v.Write(&out, "text"); err != nil || out.String() != want {
+			t.Errorf("got %q, %v; want %q", out.String(), err, want)
+		}
+		out.Reset()
+		var back Versions
+		if err := v.Write(&out, "json"); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(out.Bytes(), &back); err != nil || cmp.Diff(v, back) != "" {
+			t.Errorf("%v: %s", err, cmp.Diff(v, back))
+		}
+	}
+}
