@@ -1,5 +1,5 @@
-// Package charts contains the Helm chart. Its only code is a test that the chart and the program have the same
-// default configuration.
+// Package charts contains the Helm chart. Its only code are tests: the chart and the program have the same default
+// configuration, and the alerts and the dashboard are valid PromQL.
 package charts
 
 import (

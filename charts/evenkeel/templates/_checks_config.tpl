@@ -1,0 +1,82 @@
+{{/* Rejects values that the program would reject, or that would have no effect. */}}
+{{- define "evenkeel.checkConfig" -}}
+{{- $config := .Values.config -}}
+{{- if hasKey (.Values.extraFiles | default dict) "config.yaml" -}}
+{{- fail "extraFiles contains config.yaml, which is made from config (want the settings under config, or another name)" -}}
+{{- end -}}
+{{- range $i, $s := $config.strategies -}}
+{{- if not (or $s.schedule $s.on (get $s "true")) -}}
+{{- fail (printf "config.strategies[%d] (%v) has no schedule, so it would never run (want a schedule, such as \"@hourly\", or on with kind Deployment)" $i $s.name) -}}
+{{- end -}}
+{{- end -}}
+{{- $source := toString (dig "load" "source" "requests" $config) -}}
+{{- if and (eq $source "prometheus") (not (dig "load" "prometheus" "url" "" $config)) -}}
+{{- fail "config.load.source is prometheus, but config.load.prometheus.url is empty (want a URL, such as http://prometheus.monitoring:9090)" -}}
+{{- end -}}
+{{- if and (eq $source "loadWatcher") (not (dig "load" "loadWatcher" "url" "" $config)) -}}
+{{- fail "config.load.source is loadWatcher, but config.load.loadWatcher.url is empty (want a URL, such as http://load-watcher.monitoring:2020)" -}}
+{{- end -}}
+{{- include "evenkeel.file" (dict "root" . "key" "config.hints.rulesFile" "file" (dig "hints" "rulesFile" "" $config)) -}}
+{{- include "evenkeel.file" (dict "root" . "key" "config.placement.schedulerConfig" "file" (dig "placement" "schedulerConfig" "" $config)) -}}
+{{- $root := . -}}
+{{- range $i, $p := dig "placement" "profiles" list $config -}}
+{{- include "evenkeel.file" (dict "root" $root "key" (printf "config.placement.profiles[%d].policy" $i) "file" ($p.policy | default "")) -}}
+{{- end -}}
+{{- range $i, $r := $config.notify -}}
+{{- include "evenkeel.file" (dict "root" $root "key" (printf "config.notify[%d].urlFile" $i) "file" ($r.urlFile | default "")) -}}
+{{- include "evenkeel.file" (dict "root" $root "key" (printf "config.notify[%d].tokenFile" $i) "file" ($r.tokenFile | default "")) -}}
+{{- end -}}
+{{- if eq .Values.kind "CronJob" -}}
+{{- include "evenkeel.checkJobs" . -}}
+{{- end -}}
+{{- end }}
+
+{{/* Rejects strategies that jobs cannot run. */}}
+{{- define "evenkeel.checkJobs" -}}
+{{- $config := .Values.config -}}
+{{- if not $config.strategies -}}
+{{- fail "config.strategies is empty, so kind CronJob would make no job (want at least one strategy, or kind: Deployment)" -}}
+{{- end -}}
+{{- range $config.strategies -}}
+{{- if or .on (get . "true") -}}
+{{- fail (printf "config.strategies: %v runs after events about nodes (on), but a job sees no events (want kind Deployment, or a schedule without on)" .name) -}}
+{{- end -}}
+{{- if or .jitter (eq (toString .missed) "once") -}}
+{{- fail (printf "config.strategies: %v has jitter or missed: once, but Kubernetes starts the jobs at their firings (want kind Deployment, or cronJob.startingDeadlineSeconds for missed jobs)" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- $source := toString (dig "load" "source" "requests" $config) -}}
+{{- if has $source (list "metricsServer" "loadWatcher") -}}
+{{- range $s := $config.strategies -}}
+{{- if and (eq (toString ($s.args | default dict).basis) "load") (gt (int ($s.args | default dict).for) 1) -}}
+{{- include "evenkeel.oneSample" (dict "what" (printf "config.strategies: %s" $s.name) "source" $source) -}}
+{{- end -}}
+{{- end -}}
+{{- range $r := eq (include "evenkeel.hints" .) "true" | ternary (dig "hints" "rules" list $config) list -}}
+{{- if gt (int ($r.for | default (dig "hints" "for" 1 $config))) 1 -}}
+{{- include "evenkeel.oneSample" (dict "what" (printf "config.hints.rules: %s" $r.name) "source" $source) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{- define "evenkeel.oneSample" -}}
+{{- fail (printf "%s needs several consecutive samples (for), but a job takes only one, and %s keeps none between jobs (want kind Deployment, config.load.source: prometheus, or for: 1)" .what .source) -}}
+{{- end }}
+
+{{/* Rejects a file that the configuration names if it is neither in extraFiles nor below one
+of extraVolumeMounts. A relative name starts in the directory of config.yaml. */}}
+{{- define "evenkeel.file" -}}
+{{- if .file -}}
+{{- $path := hasPrefix "/" .file | ternary .file (printf "/etc/evenkeel/%s" .file) | clean -}}
+{{- $found := hasKey (.root.Values.extraFiles | default dict) (trimPrefix "/etc/evenkeel/" $path) -}}
+{{- range .root.Values.extraVolumeMounts -}}
+{{- if or (eq $path .mountPath) (hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) $path) -}}
+{{- $found = true -}}
+{{- end -}}
+{{- end -}}
+{{- if not $found -}}
+{{- fail (printf "%s is %s, which the pods do not have (want it in extraFiles, such as --set-file 'extraFiles.%s=%s', or mounted with extraVolumeMounts)" .key .file (base $path | replace "." "\\.") (base $path)) -}}
+{{- end -}}
+{{- end -}}
+{{- end }}

@@ -1,0 +1,72 @@
+{{/* Rejects values of pods and workloads that Kubernetes or the program would reject, or that would have no effect. */}}
+{{- define "evenkeel.checkWorkload" -}}
+{{- include "evenkeel.checkLabels" . -}}
+{{- include "evenkeel.checkBudget" . -}}
+{{- include "evenkeel.checkArgs" . -}}
+{{- $metrics := .Values.metrics | default dict -}}
+{{- if and $metrics.pushURL (eq .Values.kind "Deployment") -}}
+{{- fail "metrics.pushURL is set, but only jobs push their metrics, and kind is Deployment (want kind: CronJob, or no metrics.pushURL: let Prometheus scrape the Deployment)" -}}
+{{- end -}}
+{{- if and $metrics.authorize (eq .Values.kind "Deployment") (not (include "evenkeel.external" .)) (dig "web" "watcher" false .Values.config) -}}
+{{- fail "metrics.authorize and config.web.watcher are both true, but the clients of a load-watcher send no token, so each would get 401 (want metrics.authorize: false and networkPolicy.from, or config.web.watcher: false)" -}}
+{{- end -}}
+{{- if and $metrics.authorize (eq .Values.kind "Deployment") (not (include "evenkeel.tls" .)) -}}
+{{- fail "metrics.authorize is true, but tls.secretName is empty, so tokens would travel in plain text (want tls.secretName: the name of a Secret with tls.crt and tls.key)" -}}
+{{- end -}}
+{{- if and .Values.extraContainers (eq .Values.kind "CronJob") -}}
+{{- fail "extraContainers is set, but kind is CronJob, and a job ends only when all its containers have ended (want initContainers with restartPolicy: Always, which end with the job)" -}}
+{{- end -}}
+{{- end }}
+
+{{/* Rejects arguments that contradict those of the chart. */}}
+{{- define "evenkeel.checkArgs" -}}
+{{- $wants := dict
+  "config" "the settings under config, which the chart writes to config.yaml"
+  "once" "kind: CronJob"
+  "strategy" "a schedule for each strategy"
+  "lease-namespace" "namespaceOverride"
+  "lease-timeout" "cronJob.activeDeadlineSeconds"
+  "bind-address" "service.port; the pods always serve on port 8080"
+  "authorize-metrics" "metrics.authorize"
+  "tls-cert-file" "tls.secretName"
+  "tls-private-key-file" "tls.secretName"
+  "push-url" "metrics.pushURL" -}}
+{{- range $arg := .Values.extraArgs -}}
+{{- with get $wants (regexFind "^--[a-z-]+" $arg | trimPrefix "--") -}}
+{{- fail (printf "extraArgs contains %s, which the chart sets itself (want %s)" $arg .) -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* Rejects labels that would break the selectors of the release. */}}
+{{- define "evenkeel.checkLabels" -}}
+{{- range $value := list "commonLabels" "podLabels" "workloadLabels" -}}
+{{- range $key := list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/managed-by" "helm.sh/chart" -}}
+{{- if hasKey (get $.Values $value | default dict) $key -}}
+{{- fail (printf "%s contains %s, by which the release finds its own objects (want another key, such as app.kubernetes.io/part-of)" $value $key) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* Rejects a PodDisruptionBudget that would block each drain of a node. */}}
+{{- define "evenkeel.checkBudget" -}}
+{{- $budget := .Values.podDisruptionBudget | default dict -}}
+{{- if and $budget.enabled (eq .Values.kind "Deployment") -}}
+{{- $replicas := int .Values.replicas -}}
+{{- $min := toString $budget.minAvailable -}}
+{{- $max := toString $budget.maxUnavailable -}}
+{{- $share := trimSuffix "%" $min | int -}}
+{{- /* Kubernetes rounds a share of the replicas up. */ -}}
+{{- $required := hasSuffix "%" $min | ternary (div (add (mul $replicas $share) 99) 100 | int) $share -}}
+{{- if and (kindIs "invalid" $budget.minAvailable) (kindIs "invalid" $budget.maxUnavailable) -}}
+{{- fail "podDisruptionBudget has neither minAvailable nor maxUnavailable (want one of them, such as maxUnavailable: 1)" -}}
+{{- else if kindIs "invalid" $budget.minAvailable -}}
+{{- if has $max (list "0" "0%") -}}
+{{- fail (printf "podDisruptionBudget.maxUnavailable is %s, which blocks every drain of a node with a pod of Evenkeel (want at least 1)" $max) -}}
+{{- end -}}
+{{- else if and $replicas (ge $required $replicas) -}}
+{{- fail (printf "podDisruptionBudget.minAvailable is %s with replicas: %d, which blocks every drain of a node with a pod of Evenkeel (want more replicas, or maxUnavailable: 1)" $min $replicas) -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
