@@ -30,7 +30,7 @@ var SafetyCore = []Area{
 
 var (
 	planned  = []string{"./planner", "./controller", "./verify/planverifier", "./cmd/evenkeel"}
-	executed = []string{"./controller/...", "./hints/...", "./cmd/evenkeel"}
+	executed = []string{"./controller/...", "./hints/...", "./cmd/evenkeel/releasecommand", "./cmd/evenkeel"}
 )
 
 // sourceFiles returns the files of the area without tests, sorted by pattern and name.

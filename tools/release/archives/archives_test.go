@@ -1,0 +1,114 @@
+package archives
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evenkeel-project/evenkeel/tools/release/program"
+	"github.com/evenkeel-project/evenkeel/tools/release/source"
+)
+
+var (
+	testSource = source.Source{Version: "1.2.3", Revision: "abc", Time: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)}
+	linux      = program.Platform{OS: "linux", Arch: "amd64"}
+	windows    = program.Platform{OS: "windows", Arch: "amd64"}
+)
+
+func testFiles() []file {
+	return []file{{"evenkeel", []byte("program"), true}, {name: "licenses/a.example/LICENSE", data: []byte("text")}}
+}
+
+func TestTarArchive(t *testing.T) {
+	a, data, err := pack(testSource, linux, testFiles())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Name != "evenkeel_1.2.3_linux_amd64.tar.gz" || a.SBOMName() != "evenkeel_1.2.3_linux_amd64.cdx.json" {
+		t.Errorf("the archive is called %s, its SBOM %s", a.Name, a.SBOMName())
+	}
+	z, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !h.ModTime.Equal(testSource.Time) {
+			t.Errorf("%s was changed at %s, want the time of the commit", h.Name, h.ModTime)
+		}
+		got = append(got, h.FileInfo().Mode().String()+" "+h.Name)
+	}
+	if diff := cmp.Diff([]string{"-rwxr-xr-x evenkeel", "-rw-r--r-- licenses/a.example/LICENSE"}, got); diff != "" {
+		t.Error(diff)
+	}
+	if again, _, _ := pack(testSource, linux, testFiles()); again != a {
+		t.Errorf("the second archive is %v, the first %v", again, a)
+	}
+}
+
+func TestZipArchiveForWindows(t *testing.T) {
+	a, data, err := pack(testSource, windows, testFiles())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a.Name != "evenkeel_1.2.3_windows_amd64.zip" || a.SBOMName() != "evenkeel_1.2.3_windows_amd64.cdx.json" {
+		t.Errorf("the archive is called %s, its SBOM %s", a.Name, a.SBOMName())
+	}
+	r, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.File[0].Name != "evenkeel.exe" || len(r.File) != 2 {
+		t.Errorf("%d files, the first is %s", len(r.File), r.File[0].Name)
+	}
+}
+
+var update = flag.Bool("update", false, "rewrite the expected manifest")
+
+// TestKrewManifest compares the manifest with the expected one, which `make lint-release` gives to krew's validator.
+func TestKrewManifest(t *testing.T) {
+	var archives []Archive
+	for i, p := range Platforms {
+		a, _, err := pack(testSource, p, testFiles())
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.SHA256 = strings.Repeat(strconv.Itoa(i), 64)
+		archives = append(archives, a)
+	}
+	got, err := Krew(testSource, archives)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const file = "testdata/evenkeel.yaml"
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("the manifest differs (-want +got):\n%s", diff)
+	}
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestManifestsNameTheImage(t *testing.T) {
+	const image = "registry.example.org/evenkeel@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	folder := t.TempDir()
+	if err := runManifests(t.Context(), []string{"-root", "../..", "-o", folder, "-image", image}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"install.yaml", "kustomize/base/evenkeel.yaml", "kustomize/evict/evenkeel.yaml"} {
+		data, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := string(data); strings.Contains(text, placeholder) || !strings.Contains(text, "image: "+image+"\n") {
+			t.Errorf("%s does not name the image", name)
+		}
+	}
+	for _, wrong := range []string{"", "evenkeel", "registry.example.org/evenkeel@sha256:12"} {
+		if err := runManifests(t.Context(), []string{"-root", "../..", "-o", folder, "-image", wrong}); err == nil {
+			t.Errorf("-image %q is accepted", wrong)
+		}
+	}
+}
