@@ -2,6 +2,7 @@ package charttest
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -12,10 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// eventually polls done until it returns true. After a minute, eventually fails the test with the last state.
+// eventually polls done until it returns true. After three minutes, eventually fails the test with the last state.
 func eventually(ctx context.Context, t *testing.T, what string, done func() (bool, string)) {
 	t.Helper()
-	ctx, stop := context.WithTimeout(ctx, time.Minute)
+	ctx, stop := context.WithTimeout(ctx, 3*time.Minute)
 	defer stop()
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
@@ -73,6 +74,23 @@ func (r release) uninstall(ctx context.Context, t *testing.T) {
 		left := r.remainingObjects(ctx, t)
 		return len(left) == 0, strings.Join(left, ", ")
 	})
+	r.removeLeases(ctx, t)
+}
+
+// removeLeases removes the Leases of a release without pods. Otherwise the release of the next test would wait until
+// they expire, because an older release may evict.
+func (r release) removeLeases(ctx context.Context, t *testing.T) {
+	t.Helper()
+	eventually(ctx, t, "the pods of the release to end", func() (bool, string) {
+		pods, err := r.client.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + r.name})
+		if err != nil {
+			return false, err.Error()
+		}
+		return len(pods.Items) == 0, fmt.Sprintf("%d pods are left", len(pods.Items))
+	})
+	if err := r.client.CoordinationV1().Leases(r.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		t.Error(err)
+	}
 }
 
 var evictPermission = authorizationv1.ResourceAttributes{Namespace: "shop", Verb: "create", Resource: "pods", Subresource: "eviction"}
@@ -133,9 +151,9 @@ func TestInstallAsDeployment(t *testing.T) {
 	r.install(ctx, t)
 	r.waitForPod(ctx, t, "ReplicaSet")
 	r.checkPermissions(ctx, t, false)
-	r.runHelm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=false")
+	r.runHelm(t, "upgrade", r.name, chart, "--reset-then-reuse-values", "--set", "config.dryRun=false")
 	r.checkPermissions(ctx, t, true)
-	r.runHelm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=true")
+	r.runHelm(t, "upgrade", r.name, chart, "--reset-then-reuse-values", "--set", "config.dryRun=true")
 	r.checkPermissions(ctx, t, false)
 	r.uninstall(ctx, t)
 }
@@ -171,7 +189,7 @@ func TestInstallAsCronJob(t *testing.T) {
 func TestRestrictedLevelIsOn(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-refused")
-	r.install(ctx, t, "--set", "securityContext.allowPrivilegeEscalation=true")
+	r.install(ctx, t, "--set", "securityContext.allowPrivilegeEscalation=true,cleanup.enabled=false")
 	eventually(ctx, t, "an event about the rejected pod", func() (bool, string) {
 		events, err := r.client.CoreV1().Events(r.namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {

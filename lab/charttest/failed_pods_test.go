@@ -21,14 +21,15 @@ func TestFailedPodsWithTheRightsOfTheRelease(t *testing.T) {
 			ctx := t.Context()
 			r := newRelease("keel", "ek-failed-"+remove)
 			seedThreeZones(ctx, t, r.client, [3]int{2, 2, 2})
-			r.failPod(ctx, t, "d-seed-0")
+			failed := podOfD(ctx, t, r.client, 0)
+			r.failPod(ctx, t, failed)
 			r.install(ctx, t, "--set", "config.dryRun=false", "--set-json", fmt.Sprintf(`config.strategies=[{"name":"failed",`+
 				`"type":"FailedPods","schedule":"@hourly","args":{"minAge":"0s","remove":%q}}]`, remove))
 			args := []string{"run", "--once", "--config", r.writeConfig(ctx, t), "--kubeconfig", r.writePodKubeconfig(ctx, t)}
 			if out, errs, err := r.runEvenkeel(ctx, t, args...); err != nil {
 				t.Fatalf("evenkeel %v: %v\n%s%s", args, err, out, errs)
 			}
-			if _, err := r.client.CoreV1().Pods("shop").Get(ctx, "d-seed-0", metav1.GetOptions{}); !apierrors.IsNotFound(err) {
+			if _, err := r.client.CoreV1().Pods("shop").Get(ctx, failed, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 				t.Errorf("the failed pod is still there: %v", err)
 			}
 			if got := podsOfDPerZone(ctx, t, r.client); got != "2/2/2" && got != "1/3/2" && got != "1/2/3" {
@@ -45,7 +46,7 @@ func TestFailedPodsWithTheRightsOfTheRelease(t *testing.T) {
 			// A policy becomes active some time after it is created. Until then, a dry run deletes nothing.
 			options := object{"apiVersion": "v1", "kind": "DeleteOptions", "dryRun": []string{"All"}}
 			checkAttempts(ctx, t, kubernetes.NewForConfigOrDie(r.tokenConfig(ctx, t)), []attempt{
-				{"delete a pod that runs", http.MethodDelete, "/api/v1/namespaces/shop/pods/d-seed-1", options, refused},
+				{"delete a pod that runs", http.MethodDelete, "/api/v1/namespaces/shop/pods/" + podOfD(ctx, t, r.client, 1), options, refused},
 				{"delete all pods", http.MethodDelete, "/api/v1/namespaces/shop/pods", options, byRBAC},
 			})
 			r.uninstall(ctx, t)

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
@@ -18,23 +20,30 @@ import (
 var lab *controlplane.Cluster
 
 func TestMain(m *testing.M) {
-	os.Exit(testbed.Main(m, "test-chart", func(ctx context.Context, c *controlplane.Cluster) error {
+	os.Exit(testbed.MainRunningPods(m, "test-chart", func(ctx context.Context, c *controlplane.Cluster) error {
 		lab = c
-		return seed.CreateNodes(ctx, c.Client, 3, 1)
+		return seed.CreateNodesWithStatus(ctx, c.Client, 3, 1, c.KubeletStatus())
 	}))
 }
 
+// newRelease returns a release whose pods the lab does not execute.
 func newRelease(name, namespace string) release {
-	return release{name: name, namespace: namespace, kubeconfig: lab.Kubeconfig, client: lab.Client}
+	return release{name: name, namespace: namespace, kubeconfig: lab.Kubeconfig, client: lab.Client, fake: true,
+		since: time.Now()}
 }
+
+// newRunningRelease returns a release whose pods run as processes of the program under test.
+func newRunningRelease(name, namespace string) release {
+	r := newRelease(name, namespace)
+	r.fake = false
+	return r
+}
+
+const graceSeconds = 30
 
 // seedThreeZones creates Deployment d in namespace shop with the given pods per zone.
 func seedThreeZones(ctx context.Context, t *testing.T, client kubernetes.Interface, podsPerZone [3]int) {
 	t.Helper()
-	const graceSeconds = 30
-	if err := seed.CreateApps(ctx, client, "shop", seed.ThreeZoneApps(podsPerZone, graceSeconds)); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(func() {
 		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 		defer stop()
@@ -42,6 +51,40 @@ func seedThreeZones(ctx context.Context, t *testing.T, client kubernetes.Interfa
 			t.Error(err)
 		}
 	})
+	if err := seed.CreateApps(ctx, client, "shop", seed.ThreeZoneApps(podsPerZone, graceSeconds)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// seedAgain replaces namespace shop, as seedThreeZones made it.
+func seedAgain(ctx context.Context, t *testing.T, client kubernetes.Interface, podsPerZone [3]int) {
+	t.Helper()
+	if err := seed.DeleteNamespace(ctx, client, "shop"); err != nil {
+		t.Fatal(err)
+	}
+	if err := seed.CreateApps(ctx, client, "shop", seed.ThreeZoneApps(podsPerZone, graceSeconds)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// podOfD returns the name of pod i of Deployment d.
+func podOfD(ctx context.Context, t *testing.T, client kubernetes.Interface, i int) string {
+	t.Helper()
+	name, err := seed.PodName(ctx, client, "shop", "d", i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// createNamespace creates a namespace that enforces the restricted Pod Security level.
+func createNamespace(ctx context.Context, t *testing.T, name string) {
+	t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name,
+		Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}}}
+	if _, err := lab.Client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func podsOfDPerZone(ctx context.Context, t *testing.T, client kubernetes.Interface) string {

@@ -11,7 +11,7 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// auditedRequests returns the requests of the release's ServiceAccount in the audit log.
+// auditedRequests returns the requests of the ServiceAccount in the audit log since the release was made.
 func (r release) auditedRequests(ctx context.Context, t *testing.T) []auditv1.Event {
 	t.Helper()
 	var found []auditv1.Event
@@ -20,7 +20,9 @@ func (r release) auditedRequests(ctx context.Context, t *testing.T) []auditv1.Ev
 		if err != nil {
 			return false, err.Error()
 		}
-		found = slices.DeleteFunc(all, func(e auditv1.Event) bool { return e.User.Username != r.serviceAccountUser() })
+		found = slices.DeleteFunc(all, func(e auditv1.Event) bool {
+			return e.User.Username != r.serviceAccountUser() || e.RequestReceivedTimestamp.Time.Before(r.since)
+		})
 		return true, ""
 	})
 	return found

@@ -8,9 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -29,6 +29,8 @@ type release struct {
 	name, namespace string
 	kubeconfig      string // the administrator's
 	client          kubernetes.Interface
+	fake            bool // the lab does not execute its pods
+	since           time.Time
 }
 
 // helmBinary returns the path in EVENKEEL_HELM, or else builds helm in the helm module. Go builds helm once, which
@@ -59,18 +61,46 @@ func (r release) runHelm(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// install creates the namespace and installs the chart in it.
+// install creates the namespace and installs the chart in it. If the pods run, install waits until they are Ready.
 func (r release) install(ctx context.Context, t *testing.T, args ...string) {
 	t.Helper()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.namespace,
-		Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}}}
-	if _, err := r.client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	r.runHelm(t, append([]string{"install", r.name, chart}, args...)...)
+	createNamespace(ctx, t, r.namespace)
+	r.installChart(t, chart, args...)
 }
 
-func (r release) fullname() string { return r.name + "-evenkeel" }
+const image = "image.repository=registry.example.org/team/evenkeel"
+
+func (r release) installChart(t *testing.T, chart string, args ...string) {
+	t.Helper()
+	args = append([]string{"install", r.name, chart, "--set", image}, args...)
+	if r.fake {
+		args = append(args, "--set", `podAnnotations.lab\.evenkeel\.io/fake=yes`)
+	} else {
+		t.Cleanup(func() { r.showLogs(t) })
+	}
+	r.runHelm(t, r.waiting(args)...)
+}
+
+// upgrade changes values of the release. If its pods run, upgrade waits until they are Ready.
+func (r release) upgrade(t *testing.T, args ...string) {
+	t.Helper()
+	r.runHelm(t, r.waiting(append([]string{"upgrade", r.name, chart, "--reset-then-reuse-values"}, args...))...)
+}
+
+func (r release) waiting(args []string) []string {
+	if r.fake {
+		return args
+	}
+	return append(args, "--wait", "--timeout", "2m")
+}
+
+// fullname returns the name of most objects, as the chart makes it.
+func (r release) fullname() string {
+	if strings.Contains(r.name, "evenkeel") {
+		return r.name
+	}
+	return r.name + "-evenkeel"
+}
 
 func (r release) serviceAccountUser() string {
 	return "system:serviceaccount:" + r.namespace + ":" + r.fullname()

@@ -9,6 +9,7 @@ import (
 	"encoding/pem"
 	"fmt"
 	"math/big"
+	"net"
 	"time"
 
 	"k8s.io/client-go/util/cert"
@@ -53,7 +54,8 @@ func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: a.cert.Raw})
 }
 
-// IssueCertificate creates a certificate and its key for a client name and, optionally, server names.
+// IssueCertificate creates a certificate and its key for a client name and, optionally, names and IP addresses
+// of servers.
 func (a *Authority) IssueCertificate(name string, servers ...string) (certPEM, keyPEM []byte, err error) {
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -63,6 +65,11 @@ func (a *Authority) IssueCertificate(name string, servers ...string) (certPEM, k
 		KeyUsage:    x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
 		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
+	for _, s := range servers {
+		if ip := net.ParseIP(s); ip != nil {
+			c.IPAddresses = append(c.IPAddresses, ip)
+		}
+	}
 	der, err := x509.CreateCertificate(rand.Reader, c, a.cert, &k.PublicKey, a.key)
 	if err != nil {
 		return nil, nil, fmt.Errorf("signing the certificate of %s: %w", name, err)

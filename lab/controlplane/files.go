@@ -73,8 +73,13 @@ func (l *componentLayout) writeFiles(o Options) error {
 		"scheduler.yaml":    scheduler,
 		"stages.yaml":       stages,
 	}
+	if o.LocalPods {
+		if files["stages.yaml"], err = leaveLocalPods(stages); err != nil {
+			return err
+		}
+	}
 	if o.Usage {
-		files["stages.yaml"] = append(append(slices.Clone(stages), "\n---\n"...), usage...)
+		files["stages.yaml"] = append(append(slices.Clone(files["stages.yaml"]), "\n---\n"...), usage...)
 	}
 	if o.Aggregation {
 		if err := addAggregationFiles(files); err != nil {

@@ -12,6 +12,10 @@ type Options struct {
 	WithoutKwok bool
 	// Usage makes kwok simulate resource usage from pod annotations (see UsageCPU) and serve it like a kubelet.
 	Usage bool
+	// LocalPods makes kwok leave the pods that RunsLocally selects to the caller, who runs them as processes and writes
+	// their status. Kwok serves their logs and ports like a kubelet, from the objects Logs and PortForward of
+	// kwok.x-k8s.io/v1alpha1.
+	LocalPods bool
 	// Aggregation lets aggregated API servers, such as metrics-server, register with the API server.
 	Aggregation bool
 	// Controllers lists the controllers to run. If the list is empty, the lab runs those that manage pods, accounts and

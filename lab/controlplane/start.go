@@ -72,7 +72,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	c.startScheduler(ctx)
 	c.startComponent(ctx, ControllerManager, c.controllerManagerArgs())
 	if !o.WithoutKwok {
-		if err := c.runKwok(ctx, o.Kwok); err != nil {
+		if err := c.runKwok(ctx, o); err != nil {
 			return fmt.Errorf("starting kwok: %w", err)
 		}
 	}

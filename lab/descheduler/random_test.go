@@ -18,6 +18,7 @@ var (
 	clusters = flag.Uint64("clusters", 60, "number of random clusters for each plugin")
 	firstRun = flag.Uint64("seed", 0, "seed of the first cluster of each plugin")
 	onlyFor  = flag.String("plugin", "", "compare only for this plugin")
+	show     = flag.String("show", "", "compare nothing: print the cluster of this plugin and of -seed, and what both products do in it")
 )
 
 // maxCycles is the largest number of cycles in one cluster. Some clusters never come to rest,
@@ -48,6 +49,10 @@ func (a result) String() string {
 // TestRandomClusters lets both products run in random clusters until they evict nothing, and
 // compares the violations that they leave, and their evictions.
 func TestRandomClusters(t *testing.T) {
+	if *show != "" {
+		showCluster(t, *show, *firstRun)
+		return
+	}
 	t.Logf("| plugin | clusters | violations before | evictions | violations left | back on its node | violates again | Pending |")
 	var ours, theirs result // of the plugins that balance
 	worse, all := 0, 0

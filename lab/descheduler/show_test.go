@@ -2,6 +2,7 @@ package descheduler
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -13,13 +14,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestShowCluster prints one random cluster, what both products do in it in one cycle, and why pods
-// stay. Run it with -v -args -plugin RemoveDuplicates -seed 25.
-func TestShowCluster(t *testing.T) {
-	if *onlyFor == "" {
-		t.Skip("prints a cluster only on request: -v -args -plugin RemoveDuplicates -seed 25")
+// showCluster prints the random cluster of a seed, what both products do in it in one cycle, and why pods stay.
+func showCluster(t *testing.T, plugin string, seed uint64) {
+	t.Helper()
+	if _, ok := scenarios[plugin]; !ok {
+		t.Fatalf("-show %s: no such plugin (want one of %v)", plugin, slices.Sorted(maps.Keys(scenarios)))
 	}
-	p, o := randomCase(*onlyFor, *firstRun)
+	p, o := randomCase(plugin, seed)
 	c := convertPolicy(t, p.text(t), p.scheduler())
 	opts, ours, theirs := c.PlannerOptions().Placement, planPolicy(t, o, c), runPeer(t, o, p.text(t))
 	t.Log(p.text(t))
@@ -27,7 +28,7 @@ func TestShowCluster(t *testing.T) {
 		t.Log(x.Pod, x.Node, x.Reason.Code, x.Reason.Message)
 	}
 	show := func(who string, o *cluster.Objects, evicted []string) {
-		after := replace(t, rand.New(rand.NewPCG(*firstRun, 7)), o, opts, evicted)
+		after := replace(t, rand.New(rand.NewPCG(seed, 7)), o, opts, evicted)
 		t.Logf("%s: %d evictions: %v\n%s", who, len(evicted), evicted, p.describe(withPendingBack(o, after.o), evicted))
 	}
 	show("before", o, nil)

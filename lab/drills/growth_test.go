@@ -12,8 +12,8 @@ func TestASampleIsRead(t *testing.T) {
 go_goroutines 281
 go_memstats_next_gc_bytes 1.2e+07
 process_resident_memory_bytes 4.5e+07
-evenkeel_passes_total{mode="dryRun",stopped=""} 9
-evenkeel_passes_total{mode="live",stopped=""} 40
+evenkeel_passes_total{mode="dryRun",stopped="none"} 9
+evenkeel_passes_total{mode="live",stopped="none"} 40
 evenkeel_passes_total{mode="live",stopped="BreakerOpen"} 2
 `
 	got, err := readSample(strings.NewReader(text))

@@ -215,15 +215,15 @@ func waitForPendingPod(t *testing.T, ns string) {
 type runProcess struct {
 	cmd    *exec.Cmd
 	stdout reportBuffer
-	stderr lockedBuffer
+	stderr testbed.Buffer
 }
 
-// startRun starts `evenkeel run`. At the end of the test, startRun kills it and deletes its Lease,
+// startRun starts `evenkeel run`, with further flags. At the end of the test, startRun kills it and deletes its Lease,
 // so that the next test finds no release that seems to be active.
-func startRun(t *testing.T, kubeconfig, config, ns, bind string) *runProcess {
+func startRun(t *testing.T, kubeconfig, config, ns, bind string, flags ...string) *runProcess {
 	t.Helper()
-	s := &runProcess{cmd: exec.Command(testbed.Evenkeel, "run", "--config", config,
-		"--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", bind)}
+	s := &runProcess{cmd: exec.Command(testbed.Evenkeel, append([]string{"run", "--config", config,
+		"--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", bind}, flags...)...)}
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -64,6 +64,16 @@ func seedApps(t *testing.T, apps []seed.App) (ns string) {
 	return ns
 }
 
+// seededPod returns the name of pod i of an app that seedApps created.
+func seededPod(t *testing.T, ns, app string, i int) string {
+	t.Helper()
+	name, err := seed.PodName(t.Context(), lab.Client, ns, app, i)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
 const zonesConfig = `
 strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 * * * *"}

@@ -1,37 +1,18 @@
 package e2e
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// lockedBuffer is a buffer that can be read while a process writes to it.
-type lockedBuffer struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buf.String()
-}
-
 // reportBuffer collects the RunReports that a process writes, one per line.
-type reportBuffer struct{ lockedBuffer }
+type reportBuffer struct{ testbed.Buffer }
 
 func (s *reportBuffer) parsedReports() (out []passReport) {
 	for line := range strings.Lines(s.String()) {

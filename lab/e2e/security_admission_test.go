@@ -109,8 +109,9 @@ func waitUntilDenied(t *testing.T, ns, text string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	pod := seededPod(t, ns, "d", 0)
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
-		err := client.PolicyV1().Evictions(ns).Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: "d-seed-0"},
+		err := client.PolicyV1().Evictions(ns).Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: pod},
 			DeleteOptions: &metav1.DeleteOptions{DryRun: []string{metav1.DryRunAll}}})
 		if err != nil && strings.Contains(err.Error(), text) {
 			return true, nil

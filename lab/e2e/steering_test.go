@@ -122,10 +122,10 @@ func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
 	if time.Now().After(left[0].expires) {
 		t.Fatalf("the hint already expired at %s", left[0].expires)
 	}
-	if r := runEvenkeel(t, "hints", "list"); r.code != 0 || !strings.Contains(r.stdout, "n3    taint  "+left[0].run) {
+	if r := runEvenkeel(t, "hints", "list", "--config", "builtin"); r.code != 0 || !strings.Contains(r.stdout, "n3    taint  "+left[0].run) {
 		t.Errorf("exit %d, or hints list does not show n3", r.code)
 	}
-	if r := runEvenkeel(t, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "The hint on n3 stays") {
+	if r := runEvenkeel(t, "hints", "gc", "--config", "builtin"); r.code != 0 || !strings.Contains(r.stdout, "The hint on n3 stays") {
 		t.Errorf("exit %d, or hints gc does not say that it keeps the hint", r.code)
 	}
 	checkHints(t, "n3")
@@ -134,7 +134,7 @@ func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
 	if err := seed.WaitUntil(t.Context(), time.Minute, expired); err != nil {
 		t.Fatal(err)
 	}
-	if r := runEvenkeel(t, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "Removed hints from n3.") {
+	if r := runEvenkeel(t, "hints", "gc", "--config", "builtin"); r.code != 0 || !strings.Contains(r.stdout, "Removed hints from n3.") {
 		t.Errorf("exit %d, or hints gc does not remove the hint", r.code)
 	}
 	checkHints(t)
@@ -171,7 +171,7 @@ func TestTheNextPassTakesOldHintsAway(t *testing.T) {
 	}
 	checkHints(t)
 	writeExpiredHint(t, "n2")
-	if r := runEvenkeel(t, "hints", "clear"); r.code != 0 {
+	if r := runEvenkeel(t, "hints", "clear", "--config", "builtin"); r.code != 0 {
 		t.Errorf("exit %d", r.code)
 	}
 	checkHints(t)

@@ -25,7 +25,7 @@ func TestStrategiesLandingNotRequired(t *testing.T) {
 				{Name: "full", MilliCPU: 6000, MemoryMi: 512, Nodes: []string{"n1", "n2", "n3"}, GraceSeconds: 1},
 				{Name: "web", MilliCPU: 3500, MemoryMi: 512, Nodes: []string{"n1", "n2", "n3"}, GraceSeconds: 1},
 			})
-			changePodStatus(t, ns, "web-seed-0", func(p *corev1.Pod) {
+			changePodStatus(t, ns, seededPod(t, ns, "web", 0), func(p *corev1.Pod) {
 				p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: "example.com/Stuck",
 					Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Hour))})
 			})

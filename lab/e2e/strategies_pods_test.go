@@ -40,7 +40,7 @@ func TestStrategiesSinglePods(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := seedApps(t, []seed.App{{Name: "web", MilliCPU: 500, MemoryMi: 512, Nodes: []string{"n1", "n2", "n3"}, GraceSeconds: 1}})
-			changePodStatus(t, ns, "web-seed-0", c.change)
+			changePodStatus(t, ns, seededPod(t, ns, "web", 0), c.change)
 			ready := 3
 			if c.broken {
 				ready = 2
@@ -48,7 +48,7 @@ func TestStrategiesSinglePods(t *testing.T) {
 			waitForReadyReplicas(t, ns, "web", ready)
 			before := podUIDs(t, ns)
 			a := newAuditedPasses(t, ns, "strategies: ["+c.strategy+"]\nlimits: {perNamespace: unlimited}\n")
-			sick := podUID(t, ns, "web-seed-0")
+			sick := podUID(t, ns, seededPod(t, ns, "web", 0))
 			first := a.onePass()
 			if n := len(first.Plan.Moves); n != 1 || len(first.Outcomes) != 1 || first.Outcomes[0].Outcome != "evicted" {
 				t.Errorf("%d moves with the outcomes %q, want one pod that leaves", n, first.outcomeCodes())
@@ -81,7 +81,7 @@ func TestStrategiesFailedPodsBackOff(t *testing.T) {
 	skipIfShort(t)
 	ns := seedApps(t, []seed.App{{Name: "d", MilliCPU: 500, MemoryMi: 512, Nodes: []string{"n1", "n2", "n3"}, GraceSeconds: 1}})
 	createPolicy(t, ns, nil)
-	changePodStatus(t, ns, "d-seed-0", failPod)
+	changePodStatus(t, ns, seededPod(t, ns, "d", 0), failPod)
 	waitForReadyReplicas(t, ns, "d", 3)
 	config := testbed.ConfigFile(t, "strategies: [{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s}}]\n")
 	if first := onePass(t, config, ns); !slices.Equal(first.outcomeCodes(), []string{"blocked BlockedByAdmission"}) {

@@ -19,15 +19,14 @@ func TestDescheduler(t *testing.T) {
 			t.Errorf("evictions by %v, want none", got)
 		}
 	}
-	var release *pod
 	s.follow(t, "## Descheduler", []action{
 		{title: "1. Compare", check: and(wantText("Policy descheduler-values.yaml: ", runs, "RemoveDuplicates"), noEviction)},
 		{title: "2. Convert the policy", check: and(wantText("config.yaml is valid: ", "it evicts nothing (dryRun: true)", runs,
 			"repaired: shop/d-"), noEviction)},
 		{title: "3. Install Evenkeel beside the descheduler", check: func(t *testing.T, _ string) {
-			release = startPod(t)
+			waitForPod(t)
 			eventually(t, "the dry run reports its plan", func() (bool, error) {
-				return strings.Contains(release.output.String(), `"otherDeschedulers":[{"program":"descheduler","kind":"CronJob"`), nil
+				return strings.Contains(output(t.Context()), `"otherDeschedulers":[{"program":"descheduler","kind":"CronJob"`), nil
 			})
 			noEviction(t, "")
 		}},
@@ -52,5 +51,5 @@ func TestDescheduler(t *testing.T) {
 			})
 		}},
 	})
-	uninstall(t, s, release)
+	uninstall(t, s)
 }

@@ -27,9 +27,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "guides: the guides need kubectl:", err)
 		os.Exit(1)
 	}
-	os.Exit(testbed.Main(m, "test-guides", func(ctx context.Context, c *controlplane.Cluster) error {
+	os.Exit(testbed.MainRunningPods(m, "test-guides", func(ctx context.Context, c *controlplane.Cluster) error {
 		lab = c
-		return seed.CreateNodes(ctx, c.Client, 3, 1)
+		return seed.CreateNodesWithStatus(ctx, c.Client, 3, 1, c.KubeletStatus())
 	}))
 }
 
@@ -81,10 +81,9 @@ func evictors(t *testing.T, ns string) map[string]int {
 	return out
 }
 
-// uninstall stops the program and removes the release with its namespace, as the next guide installs it again.
-func uninstall(t *testing.T, s *shell, release *pod) {
+// uninstall removes the release with its namespace, as the next guide installs it again.
+func uninstall(t *testing.T, s *shell) {
 	t.Helper()
-	release.stop()
 	s.run(t, "helm uninstall evenkeel --namespace "+namespace)
 	deleteNamespace(t, namespace)
 	eventually(t, "the namespace is gone", func() (bool, error) {

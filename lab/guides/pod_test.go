@@ -1,121 +1,75 @@
 package guides
 
 import (
-	"bytes"
 	"context"
-	"os"
-	"os/exec"
-	"path/filepath"
-	"sync"
-	"syscall"
+	"fmt"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/evenkeel-project/evenkeel/lab/freeport"
+	"github.com/evenkeel-project/evenkeel/lab/podrunner"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
-	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 const namespace = "evenkeel"
 
-// pod is the installed program as a local process, with the files of its ConfigMap and the account of its pods.
-type pod struct {
-	dir, url string
-	output   lockedBuffer
-	stop     func() // ends the process; further calls do nothing
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
-// startPod starts the program of the release evenkeel. Until the test ends, its files follow the ConfigMap, as the
-// kubelet makes them do.
-func startPod(t *testing.T) *pod {
-	t.Helper()
-	kubeconfig, err := lab.ServiceAccountKubeconfig(t.Context(), namespace, "evenkeel")
+// readyPod returns the Ready pod of release evenkeel, which the lab runs as a process.
+func readyPod(ctx context.Context) (*corev1.Pod, error) {
+	pods, err := lab.Client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=evenkeel"})
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	l, err := freeport.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Close()
-	p := &pod{dir: t.TempDir(), url: "http://" + l.Addr().String()}
-	p.copyFiles(t.Context(), t)
-	cmd := exec.Command(testbed.Evenkeel, "run", "--config", filepath.Join(p.dir, "config.yaml"), "--kubeconfig", kubeconfig,
-		"--bind-address", l.Addr().String())
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "POD_NAMESPACE=" + namespace, "POD_NAME=evenkeel-local"}
-	cmd.Stdout, cmd.Stderr = &p.output, &p.output
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	ctx, stop := context.WithCancel(context.Background())
-	var kubelet sync.WaitGroup
-	kubelet.Go(func() {
-		tick := time.NewTicker(time.Second)
-		defer tick.Stop()
-		for {
-			select {
-			case <-ctx.Done():
-				return
-			case <-tick.C:
-				p.copyFiles(ctx, t)
+	for _, p := range pods.Items {
+		for _, c := range p.Status.Conditions {
+			if c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue && p.DeletionTimestamp == nil {
+				return &p, nil
 			}
 		}
-	})
-	p.stop = sync.OnceFunc(func() {
-		stop()
-		kubelet.Wait()
-		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Errorf("the program ended before the test: %v", err)
-		}
-		_ = cmd.Wait()
-		if t.Failed() {
-			t.Logf("evenkeel run:\n%s", p.output.String())
-		}
-	})
-	t.Cleanup(p.stop)
-	return p
+	}
+	return nil, fmt.Errorf("none of %d pods in namespace %s is Ready", len(pods.Items), namespace)
 }
 
-// copyFiles writes the files of the ConfigMap that changed.
-func (p *pod) copyFiles(ctx context.Context, t *testing.T) {
-	cm, err := lab.Client.CoreV1().ConfigMaps(namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
+// waitForPod waits until a pod of release evenkeel is Ready. If the test fails, it shows the output of the pod.
+func waitForPod(t *testing.T) {
+	t.Helper()
+	eventually(t, "a pod of the release is Ready", func() (bool, error) {
+		_, err := readyPod(t.Context())
+		return err == nil, err
+	})
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("output of the pod:\n%s", output(context.Background()))
+		}
+	})
+}
+
+// output returns the output of the pod, as kubectl logs shows it.
+func output(ctx context.Context) string {
+	p, err := readyPod(ctx)
 	if err != nil {
-		if ctx.Err() == nil {
-			t.Errorf("reading the ConfigMap of the release: %v", err)
-		}
-		return
+		return ""
 	}
-	for name, text := range cm.Data {
-		path := filepath.Join(p.dir, name)
-		if old, err := os.ReadFile(path); err == nil && string(old) == text {
-			continue
-		}
-		if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
-			t.Error(err)
-		}
-		if err := os.Rename(path+".new", path); err != nil {
-			t.Error(err)
-		}
+	text, err := lab.Client.CoreV1().Pods(namespace).GetLogs(p.Name, &corev1.PodLogOptions{}).DoRaw(ctx)
+	if err != nil {
+		return ""
 	}
+	return string(text)
+}
+
+// ask returns the answer of the pod to a GET request; empty if there is none.
+func ask(t *testing.T, path string) string {
+	t.Helper()
+	p, err := readyPod(t.Context())
+	if err != nil {
+		return ""
+	}
+	address, err := podrunner.LocalAddress(t.Context(), lab, p.Namespace, p.Name, 8080)
+	if err != nil {
+		return ""
+	}
+	return get("http://" + address + path)
 }
 
 // eventually waits until the condition is true, at most three minutes.

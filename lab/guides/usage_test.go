@@ -50,14 +50,13 @@ func TestDynamicScheduler(t *testing.T) {
 	}
 	s.run(t, fmt.Sprintf(standIn, "dynamicscheduler")+"kubectl label node n2 status=presure")
 	t.Cleanup(func() { unlabel(t) })
-	var release *pod
 	s.follow(t, "## dynamicScheduler", []action{
 		{title: "1. Convert the rules", check: wantText("config.yaml is valid: ", "(dryRun: true)")},
 		{title: "2. Compare", check: wantText("\nn2 ", "Pressure hints", "foreign")},
 		{title: "3. Install Evenkeel beside dynamicScheduler", check: func(t *testing.T, _ string) {
-			release = startPod(t)
+			waitForPod(t)
 			eventually(t, "the dry run reports n1", func() (bool, error) {
-				return strings.Contains(get(release.url+"/metrics"), `evenkeel_hinted_nodes{rule="Node_cpu1"} 1`), nil
+				return strings.Contains(ask(t, "/metrics"), `evenkeel_hinted_nodes{rule="Node_cpu1"} 1`), nil
 			})
 			if got := labelled(t); got != "n2" {
 				t.Errorf("the label is on %q, want n2", got)
@@ -66,12 +65,12 @@ func TestDynamicScheduler(t *testing.T) {
 		{title: "4. Switch", check: func(t *testing.T, _ string) {
 			eventually(t, "only n1 has the label", func() (bool, error) { return labelled(t) == "n1", nil })
 			const want = `{"type":"Label type=presure Nodes","num":1,"node_names":["n1"]}`
-			eventually(t, "GET /nodes names n1", func() (bool, error) { return strings.TrimSpace(get(release.url+"/nodes")) == want, nil })
+			eventually(t, "GET /nodes names n1", func() (bool, error) { return strings.TrimSpace(ask(t, "/nodes")) == want, nil })
 		}},
 		{title: "5. Uninstall dynamicScheduler", check: wantText("\nn1 ")},
 	})
 	s.run(t, "kubectl delete service dynamicscheduler --namespace kube-system")
-	uninstall(t, s, release)
+	uninstall(t, s)
 }
 
 // unlabel removes the labels of dynamicScheduler, and what Evenkeel wrote on n1.
@@ -125,16 +124,15 @@ func TestLoadWatcher(t *testing.T) {
 	}
 	s.run(t, fmt.Sprintf(standIn, "load-watcher")+fmt.Sprintf(standIn, "trimaran")+
 		"kubectl create configmap trimaran --namespace kube-system --from-file=scheduler-config.yaml=before.yaml")
-	var release *pod
 	s.follow(t, "## load-watcher and trimaran", []action{
 		{title: "1. Describe the scheduler", check: wantText("config.yaml is valid: 1 strategy, it evicts nothing (dryRun: true)")},
 		{title: "2. Compare", check: wantText("Nodes: share of allocatable that pods request, and share in use", "loadWatcher")},
 		{title: "3. Install Evenkeel beside load-watcher", check: func(t *testing.T, _ string) {
-			release = startPod(t)
-			eventually(t, "Evenkeel answers like load-watcher", func() (bool, error) { return served(release)["n1"] == 60, nil })
+			waitForPod(t)
+			eventually(t, "Evenkeel answers like load-watcher", func() (bool, error) { return served(t)["n1"] == 60, nil })
 		}},
 		{title: "4. Let Evenkeel measure", check: func(t *testing.T, _ string) {
-			eventually(t, "Evenkeel serves its own figures", func() (bool, error) { return served(release)["n1"] == 55, nil })
+			eventually(t, "Evenkeel serves its own figures", func() (bool, error) { return served(t)["n1"] == 55, nil })
 		}},
 		{title: "5. Let trimaran read from Evenkeel", check: func(t *testing.T, _ string) {
 			cm, err := lab.Client.CoreV1().ConfigMaps("kube-system").Get(t.Context(), "trimaran", metav1.GetOptions{})
@@ -163,11 +161,12 @@ func TestLoadWatcher(t *testing.T) {
 		}},
 	})
 	s.run(t, "kubectl delete deployment,service,configmap trimaran --namespace kube-system --ignore-not-found")
-	uninstall(t, s, release)
+	uninstall(t, s)
 }
 
 // served returns the latest CPU of each node, in whole percent, as GET /watcher serves it.
-func served(p *pod) map[string]float64 {
+func served(t *testing.T) map[string]float64 {
+	t.Helper()
 	var doc struct {
 		Data struct {
 			NodeMetricsMap map[string]struct {
@@ -179,7 +178,7 @@ func served(p *pod) map[string]float64 {
 		}
 	}
 	out := map[string]float64{}
-	if json.Unmarshal([]byte(get(p.url+"/watcher")), &doc) != nil {
+	if json.Unmarshal([]byte(ask(t, "/watcher")), &doc) != nil {
 		return out
 	}
 	for node, n := range doc.Data.NodeMetricsMap {

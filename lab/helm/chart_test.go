@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -80,10 +81,10 @@ func TestRefusals(t *testing.T) {
 		args  []string
 	}{
 		{"/kind", []string{"--set", "kind=DaemonSet"}},
-		{"/config/strategies/0/schedule", strategy("not a cron")},
-		{"/config/strategies/0/schedule", strategy("a b c d e")},
-		{"/config/strategies/0/schedule", strategy("* * * *")},
-		{"/config/strategies/0/schedule", strategy("0 0 * * 8")},
+		{"config.strategies[0].schedule is", strategy("not a cron")},
+		{"config.strategies[0].schedule is", strategy("a b c d e")},
+		{"config.strategies[0].schedule is", strategy("* * * *")},
+		{"config.strategies[0].schedule is", strategy("0 0 * * 8")},
 		{"/config/dryRun", []string{"--set-string", "config.dryRun=no"}},
 		{"replicaCount", []string{"--set", "replicaCount=2"}},
 		{"/replicas", []string{"--set", "replicas=-1"}},
@@ -91,7 +92,10 @@ func TestRefusals(t *testing.T) {
 		{"zones runs after events about nodes (on), but a job sees no events", cronJobArgs(`{"name":"zones","type":"ZoneSpread","schedule":"@hourly","on":{"nodeAdded":"5m"}}`)},
 		{"zones has jitter or missed: once", cronJobArgs(`{"name":"zones","type":"ZoneSpread","schedule":"@hourly","jitter":"5m"}`)},
 		{"zones has jitter or missed: once", cronJobArgs(`{"name":"zones","type":"ZoneSpread","schedule":"@hourly","missed":"once"}`)},
-		{"has no schedule", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[{"name":"a","type":"ZoneSpread"}]`}},
+		{"config.strategies[0] (a) has no schedule", []string{"--set-json", `config.strategies=[{"name":"a","type":"ZoneSpread"}]`}},
+		{"has no schedule", cronJobArgs(`{"name":"a","type":"ZoneSpread","on":{}}`)},
+		{"value must be one of 'ZoneSpread'", []string{"--set-json", `config.strategies=[{"name":"a","type":"ZoneSpred","schedule":"@hourly"}]`}},
+		{"'minRestart' not allowed", []string{"--set-json", `config.strategies=[{"name":"a","type":"Restarts","schedule":"@hourly","args":{"minRestart":3}}]`}},
 		{"/config/hints/enabled", []string{"--set-string", "config.hints.enabled=yes"}},
 		{"/config/hints/label/value", []string{"--set-json", "config.hints.label.value=1000000"}}, // toString gives 1e+06
 		{"/config/hints/label/value", []string{"--set-json", "config.hints.label.value=true"}},
@@ -100,15 +104,15 @@ func TestRefusals(t *testing.T) {
 		{"/config/hints/taint/key", []string{"--set-json", "config.hints.taint.key=1"}},
 		{"is made from config", []string{"--set-string", `extraFiles.config\.yaml=x`}},
 		{"a/b", []string{"--set-string", "extraFiles.a/b=x"}},
-		{"/extraVolumes/0/name", []string{"--set-json", `extraVolumes=[{"name":"config","emptyDir":{}}]`}},
-		{"/extraVolumeMounts/0/mountPath", []string{"--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"token"}]`}},
+		{"extraVolumes[0].name", []string{"--set-json", `extraVolumes=[{"name":"config","emptyDir":{}}]`}},
+		{"extraVolumeMounts[0].mountPath", []string{"--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"token"}]`}},
 		{"is empty", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[]`}},
 		{"'hint' not allowed", []string{"--set", "config.hint.enabled=true"}},
 		{"'ulr' not allowed", []string{"--set", "config.load.prometheus.ulr=x"}},
 		{"'minReplica' not allowed", []string{"--set", "config.guards.minReplica=3"}},
 		{"'topologyKey' not allowed", []string{"--set-json", `config.strategies=[{"name":"a","type":"ZoneSpread","topologyKey":"a"}]`}},
-		{"/config/load/interval", []string{"--set", "config.load.interval=30"}},
-		{"/config/limits/perPass", []string{"--set", "config.limits.perPass=some"}},
+		{"config.load.interval is 30 (want a number and a unit", []string{"--set", "config.load.interval=30"}},
+		{`config.limits.perPass is "some" (want`, []string{"--set", "config.limits.perPass=some"}},
 		{"config.load.prometheus.url is empty", []string{"--set", "config.load.source=prometheus"}},
 		{"config.load.loadWatcher.url is empty", []string{"--set", "config.load.source=loadWatcher"}},
 		{"config.hints.rulesFile is rule.yaml, which", []string{"--set", "config.hints.rulesFile=rule.yaml"}},
@@ -129,7 +133,7 @@ func TestRefusals(t *testing.T) {
 		{"config.strategies: hot needs several consecutive samples",
 			[]string{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", loadStrategy(2)}},
 	} {
-		out, errs, err := runHelm(t, append([]string{"template", "ek", chart}, c.args...)...)
+		out, errs, err := runHelm(t, slices.Concat([]string{"template", "ek", chart}, imageArgs, c.args)...)
 		if err == nil {
 			t.Errorf("helm accepts %v:\n%s", c.args, out)
 		} else if !strings.Contains(errs, c.names) {
@@ -154,11 +158,26 @@ func TestAccepted(t *testing.T) {
 		{"--set", "config.hints.rulesFile=/rules/a/rule.yaml", "--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"/rules"}]`},
 		{"--set", "config.limits.perPass=unlimited,config.limits.perNode=10%," +
 			"config.guards.priorityBelow=1000,config.evictor.gracePeriodSeconds=30"},
+		{"--set", "kind=CronJob,metrics.pushURL=https://$(PUSH_USER):$(PUSH_PASSWORD)@pushgateway:9091"},
+		{"--set", "podDisruptionBudget.enabled=true,podDisruptionBudget.minAvailable=50%,replicas=2"},
+		{"--set", "podDisruptionBudget.enabled=true,podDisruptionBudget.minAvailable=50%,replicas=0"}, // no pods, no drains to block
 	} {
 		renderChart(t, args...)
 	}
 	if _, errs, err := runHelm(t, "template", "ek", chart, "--kube-version", "1.32.9"); err == nil || !strings.Contains(errs, "1.32") {
 		t.Errorf("helm does not refuse Kubernetes 1.32: %s", errs)
+	}
+}
+
+// TestPushURLShowsNoPassword checks that the error about a password does not repeat it, and that text beside a variable
+// is rejected too.
+func TestPushURLShowsNoPassword(t *testing.T) {
+	for _, user := range []string{"s3cret", "bob:s3cret", "$(PUSH_USER):s3cret", "s3cret:$(PUSH_PASSWORD)", "$(PUSH_USER)s3cret", "$(PUSH_USER)@s3cret"} {
+		out, errs, err := runHelm(t, append([]string{"template", "ek", chart, "--set", "kind=CronJob,metrics.pushURL=https://" + user + "@push"},
+			imageArgs...)...)
+		if err == nil || !strings.Contains(errs, "metrics.pushURL contains a user or a password") || strings.Contains(errs+out, "s3cret") {
+			t.Errorf("%s: %v: %s%s", user, err, errs, out)
+		}
 	}
 }
 
@@ -203,8 +222,8 @@ func TestPodsMeetTheRestrictedLevel(t *testing.T) {
 // that schedule.
 func TestCronJobsGroupBySchedule(t *testing.T) {
 	out := renderChart(t, "--set", "kind=CronJob", "--set-json",
-		`config.strategies=[{"name":"a","type":"T","schedule":"0 * * * *"},{"name":"b","type":"T","schedule":"*/5 * * * *"},`+
-			`{"name":"c","type":"T","schedule":"0 * * * *"},{"name":"d","type":"T","schedule":"0 * * * *","timeZone":"Asia/Tokyo"}]`)
+		`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":"0 * * * *"},{"name":"b","type":"ZoneSpread","schedule":"*/5 * * * *"},`+
+			`{"name":"c","type":"ZoneSpread","schedule":"0 * * * *"},{"name":"d","type":"ZoneSpread","schedule":"0 * * * *","timeZone":"Asia/Tokyo"}]`)
 	var got []string
 	names := map[any]bool{}
 	for _, job := range parseObjects(t, out, "CronJob") {
@@ -229,7 +248,7 @@ func TestCronJobsGroupBySchedule(t *testing.T) {
 // changed configuration does not change the pod templates.
 func TestConfigIsCarriedOver(t *testing.T) {
 	values := filepath.Join(t.TempDir(), "values.yaml")
-	config := "config:\n  hints: {rules: [{below: 1073741824, above: 0.8}]}\n  windows: {allow: []}\n"
+	config := "config:\n  hints: {rules: [{name: a, below: 1073741824, above: 0.8}]}\n  windows: {allow: []}\n"
 	if err := os.WriteFile(values, []byte(config), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -241,6 +260,24 @@ func TestConfigIsCarriedOver(t *testing.T) {
 	// Because the program reloads its configuration, a change must not restart the pods.
 	if !reflect.DeepEqual(podTemplates(t, plain), podTemplates(t, changed)) {
 		t.Error("a changed configuration changes the pod templates")
+	}
+}
+
+// TestOnNeedsNoQuotes checks that a strategy keeps the key on. Helm reads it without quotes as true.
+func TestOnNeedsNoQuotes(t *testing.T) {
+	values := filepath.Join(t.TempDir(), "values.yaml")
+	text := "config:\n  strategies:\n  - {name: a, type: ZoneSpread, on: {nodeAdded: 5m}}\n  - {name: b, type: ZoneSpread, \"on\": {nodeReady: 5m}}\n"
+	if err := os.WriteFile(values, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var config manifest
+	rendered := valueAt(t, parseObjects(t, renderChart(t, "--values", values), "ConfigMap")[0], "data", "config.yaml").(string)
+	if err := yaml.Unmarshal([]byte(rendered), &config); err != nil {
+		t.Fatal(err)
+	}
+	a, b := valueAt(t, config, "strategies", 0, "on", "nodeAdded"), valueAt(t, config, "strategies", 1, "on", "nodeReady")
+	if a != "5m" || b != "5m" {
+		t.Errorf("got the events %v and %v:\n%s", a, b, rendered)
 	}
 }
 
@@ -314,7 +351,7 @@ func withoutNulls(v any) any {
 
 func TestNotesSayWhetherItEvicts(t *testing.T) {
 	notes := func(args ...string) string {
-		out, errs, err := runHelm(t, append([]string{"install", "ek", chart, "--namespace", "ek-system", "--dry-run=client"}, args...)...)
+		out, errs, err := runHelm(t, slices.Concat([]string{"install", "ek", chart, "--namespace", "ek-system", "--dry-run=client"}, imageArgs, args)...)
 		if err != nil {
 			t.Fatalf("%v: %s", err, errs)
 		}
@@ -326,13 +363,16 @@ func TestNotesSayWhetherItEvicts(t *testing.T) {
 		t.Errorf("notes of a dry run: %s", text)
 	}
 	text = notes("--set", "config.dryRun=false")
-	if !strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") || strings.Contains(text, "hints clear") {
+	if !strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") || strings.Contains(text, "hints clear") ||
+		strings.Contains(text, "kubectl delete") || !strings.Contains(text, "`helm uninstall` also removes the state") {
 		t.Errorf("notes of a live release: %s", text)
 	}
+	const noJob = "cleanup.enabled=false," // then people do what the job after the deletion does
+	text = notes("--set", noJob+"config.dryRun=false")
 	if !strings.Contains(text, "kubectl delete configmaps --namespace ek-system --selector app.kubernetes.io/managed-by=evenkeel") {
 		t.Errorf("the notes of a live release do not say how to delete what uninstalling leaves: %s", text)
 	}
-	only := append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")
+	only := append(hintArgs(noJob+"config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")
 	text = notes(only...)
 	if !strings.Contains(text, "HINTS NODES") || strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") {
 		t.Errorf("unexpected notes for a release that writes hints but does not evict: %s", text)
@@ -344,7 +384,7 @@ func TestNotesSayWhetherItEvicts(t *testing.T) {
 	if text := notes("--set", "config.dryRun=false", "--set-json", "config.strategies=[]"); !strings.Contains(text, "DOES NOTHING") {
 		t.Errorf("unexpected notes for a release without strategies and hints: %s", text)
 	}
-	text = notes(hintArgs("kind=CronJob,config.dryRun=false,config.load.source=metricsServer", 1)...)
+	text = notes(hintArgs(noJob+"kind=CronJob,config.dryRun=false,config.load.source=metricsServer", 1)...)
 	if !strings.Contains(text, "EVICTS") || !strings.Contains(text, "cronJob.suspend=true") ||
 		!strings.Contains(text, "evenkeel hints clear") {
 		t.Errorf("notes of jobs that hint: %s", text)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,9 @@ import (
 )
 
 const chart = "../../charts/evenkeel"
+
+// imageArgs is the one value that the chart requires.
+var imageArgs = []string{"--set", "image.repository=registry.example.org/team/evenkeel"}
 
 var (
 	update     = flag.Bool("update", false, "rewrite the golden files")
@@ -51,7 +55,7 @@ func runHelm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 // renderChart returns the manifests of the chart for the arguments. render fails the test if helm fails.
 func renderChart(t *testing.T, args ...string) string {
 	t.Helper()
-	out, errs, err := runHelm(t, append([]string{"template", "ek", chart, "--namespace", "ek-system"}, args...)...)
+	out, errs, err := runHelm(t, slices.Concat([]string{"template", "ek", chart, "--namespace", "ek-system"}, imageArgs, args)...)
 	if err != nil {
 		t.Fatalf("helm template %v: %v\n%s", args, err, errs)
 	}
@@ -60,7 +64,7 @@ func renderChart(t *testing.T, args ...string) string {
 
 type manifest = map[string]any
 
-// parseObjects parses manifests and returns those of one kind.
+// parseObjects parses manifests and returns those of one kind, without those of hooks.
 func parseObjects(t *testing.T, manifests, kind string) []manifest {
 	t.Helper()
 	var found []manifest
@@ -69,7 +73,7 @@ func parseObjects(t *testing.T, manifests, kind string) []manifest {
 		if err := yaml.UnmarshalStrict([]byte(doc), &o); err != nil {
 			t.Fatalf("%v in\n%s", err, doc)
 		}
-		if o["kind"] == kind {
+		if o["kind"] == kind && !isHook(o) {
 			found = append(found, o)
 		}
 	}

@@ -25,7 +25,9 @@ func policyNames(t *testing.T, manifests string) (names []string) {
 			t.Errorf("policy %s has no binding", name)
 		}
 		condition := valueAt(t, p, "spec", "matchConditions", 0, "expression").(string)
-		if !strings.HasSuffix(condition, `request.userInfo.username == "system:serviceaccount:ek-system:ek-evenkeel"`) ||
+		if strings.HasSuffix(name, "-names") {
+			checkNamesPolicy(t, p)
+		} else if !strings.HasSuffix(condition, `request.userInfo.username == "system:serviceaccount:ek-system:ek-evenkeel"`) ||
 			strings.Contains(condition, "||") || valueAt(t, p, "spec", "failurePolicy") != "Fail" {
 			t.Errorf("policy %s applies to others or fails open: %v", name, p["spec"])
 		}
@@ -35,24 +37,46 @@ func policyNames(t *testing.T, manifests string) (names []string) {
 	return names
 }
 
+// checkNamesPolicy checks the only policy that applies to every account: it concerns only ConfigMaps of Evenkeel in the
+// namespace of the release.
+func checkNamesPolicy(t *testing.T, p manifest) {
+	t.Helper()
+	constraints := valueAt(t, p, "spec", "matchConstraints")
+	if got := fmt.Sprint(valueAt(t, constraints, "namespaceSelector")); got != "map[matchLabels:map[kubernetes.io/metadata.name:ek-system]]" {
+		t.Errorf("it concerns the namespaces %s", got)
+	}
+	if got := fmt.Sprint(valueAt(t, constraints, "resourceRules")); got != "[map[apiGroups:[] apiVersions:[*] operations:[CREATE] resources:[configmaps]]]" {
+		t.Errorf("it concerns %s", got)
+	}
+	condition := valueAt(t, p, "spec", "matchConditions", 0, "expression").(string)
+	if n := strings.Count(condition, `"evenkeel-state-`); n != 17 || valueAt(t, p, "spec", "failurePolicy") != "Fail" {
+		t.Errorf("it concerns %s", condition)
+	}
+	for _, name := range []string{"evenkeel-pause", "evenkeel-approval", "evenkeel-waiting-plan", "evenkeel-trigger"} {
+		if !strings.Contains(condition, `"`+name+`"`) {
+			t.Errorf("it does not concern %s", name)
+		}
+	}
+}
+
 // TestPoliciesFollowPermissions checks that each permission that RBAC grants as a whole has its policy.
 func TestPoliciesFollowPermissions(t *testing.T) {
 	for _, c := range []struct {
 		want string
 		args []string
 	}{
-		{"events own-objects", nil},
-		{"events evictions own-objects", []string{"--set", "config.dryRun=false"}},
-		{"events evictions nodes own-objects", []string{"--set", "config.dryRun=false,config.evictor.steer=label"}},
-		{"deletions events evictions own-objects", failedPodsArgs("config.dryRun=false", "deletion")},
-		{"events evictions own-objects", failedPodsArgs("config.dryRun=false", "eviction")},
-		{"events own-objects", failedPodsArgs("config.dryRun=true", "deletion")},
-		{"events evictions nodes own-objects", []string{"--set", "config.dryRun=false,config.hints.enabled=true,config.hints.label=null"}},
-		{"events nodes own-objects", append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json",
+		{"events names own-objects", nil},
+		{"events evictions names own-objects", []string{"--set", "config.dryRun=false"}},
+		{"events evictions names nodes own-objects", []string{"--set", "config.dryRun=false,config.evictor.steer=label"}},
+		{"deletions events evictions names own-objects", failedPodsArgs("config.dryRun=false", "deletion")},
+		{"events evictions names own-objects", failedPodsArgs("config.dryRun=false", "eviction")},
+		{"events names own-objects", failedPodsArgs("config.dryRun=true", "deletion")},
+		{"events evictions names nodes own-objects", []string{"--set", "config.dryRun=false,config.hints.enabled=true,config.hints.label=null"}},
+		{"events names nodes own-objects", append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json",
 			"config.strategies=[]")},
-		{"events evictions own-objects", []string{"--set", "config.dryRun=false,config.namespaces=null,config.evictor=null,config.hints=null"}},
+		{"events evictions names own-objects", []string{"--set", "config.dryRun=false,config.namespaces=null,config.evictor=null,config.hints=null"}},
 		{"", []string{"--set", "config.dryRun=false,admissionPolicy.enabled=false"}},
-		{"events evictions own-objects", []string{"--set", "config.dryRun=false", "--kube-version", "1.33.0-gke.1"}},
+		{"events evictions names own-objects", []string{"--set", "config.dryRun=false", "--kube-version", "1.33.0-gke.1"}},
 	} {
 		if got := strings.Join(policyNames(t, renderChart(t, c.args...)), " "); got != c.want {
 			t.Errorf("%v: got policies %q, want %q", c.args, got, c.want)
@@ -116,7 +140,7 @@ func TestEvictionPolicyFollowsTheConfiguration(t *testing.T) {
 // TestValuesOfAnEarlierChart renders values that lack the sections of this chart, as with --reuse-values.
 func TestValuesOfAnEarlierChart(t *testing.T) {
 	const lacking = "admissionPolicy=null,flowSchema=null,config.approvals=null,config.hints=null"
-	if got := strings.Join(policyNames(t, renderChart(t, "--set", lacking)), " "); got != "events own-objects" {
+	if got := strings.Join(policyNames(t, renderChart(t, "--set", lacking)), " "); got != "events names own-objects" {
 		t.Errorf("got policies %q, want the default", got)
 	}
 	const part = "flowSchema.priorityLevel=null,flowSchema.concurrencyShares=null,flowSchema.matchingPrecedence=null"

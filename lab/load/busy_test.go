@@ -46,7 +46,7 @@ func TestABusyNodeThatIsIdleByRequests(t *testing.T) {
 		s.waitForCPU(t, map[string]float64{"n1": 0.8, "n2": 1, "n3": 1, "n4": 1})
 		begun := time.Now()
 		p := startProgram(t, ns, configFile(t, s.config()+hintConfig))
-		p.waitForMetric(t, "evenkeel_load_coverage_ratio 1\n")
+		p.waitForMetric(t, "evenkeel_usage_coverage_ratio 1\n")
 		if hasHintTaint(getNode(t, "n1")) {
 			t.Fatal("n1 has the hint while it is idle")
 		}

@@ -46,7 +46,7 @@ func startPressureExporter(t *testing.T, ns string) {
 	e := &pressureExporter{ns: ns, last: time.Now(), counters: map[string]float64{}}
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
-	if err := stack.ScrapeExporter(strings.TrimPrefix(server.URL, "http://")); err != nil {
+	if err := stack.ScrapeExporter(strings.TrimPrefix(server.URL, "http://"), nil); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -47,28 +46,10 @@ type report struct {
 	Stopped *struct{ Code, Message string }
 }
 
-// lockedBuffer is a buffer for one writing and one reading goroutine.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *lockedBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 // process is a running `evenkeel run` process that holds the Lease.
 type process struct {
 	config, url    string
-	stdout, stderr lockedBuffer
+	stdout, stderr testbed.Buffer
 	ended          chan struct{}
 }
 

@@ -3,6 +3,9 @@ package load
 import (
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,7 +61,34 @@ hints: {enabled: true, ttl: 1m, taint: {enabled: true},
 	if !scraped() {
 		t.Error("the Pushgateway no longer serves 812, so the test proves nothing")
 	}
-	p.waitForMetric(t, `evenkeel_load_problems_total{kind="Stale"}`)
+	p.waitForMetric(t, `evenkeel_usage_problems_total{kind="Stale"}`)
+}
+
+// TestASinglePassPushesItsMetrics checks that a real Pushgateway takes the metrics of `run --once`, under the labels of
+// the release and its strategies.
+func TestASinglePassPushesItsMetrics(t *testing.T) {
+	ns := seedApps(t, nil)
+	config := configFile(t, `
+dryRun: true
+strategies:
+- {name: zones, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1}}
+`)
+	if _, code := runEvenkeel(t, "run", "--once", "--config", config, "--lease-namespace", ns, "--push-url", stack.Pushgateway); code != 0 {
+		t.Fatalf("exit %d", code)
+	}
+	answer, err := http.Get(stack.Pushgateway + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf(`evenkeel_passes_total{instance="",job="evenkeel",mode="dryRun",release=%q,stopped="none",strategies="all"} 1`, ns)
+	if !strings.Contains(string(text), want) {
+		t.Errorf("the Pushgateway does not serve %s", want)
+	}
 }
 
 // TestARealNodeExporter checks that the program assigns the metrics of a node_exporter to the node with its address,

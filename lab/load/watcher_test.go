@@ -24,7 +24,7 @@ func TestLoadWatchersOwnClientReadsUs(t *testing.T) {
 	s := sources()[0]
 	s.waitForCPU(t, map[string]float64{"n1": 2})
 	p := startProgram(t, ns, configFile(t, s.config()+"web: {watcher: true}\n"))
-	p.waitForMetric(t, "evenkeel_load_coverage_ratio 1\n")
+	p.waitForMetric(t, "evenkeel_usage_coverage_ratio 1\n")
 	var got struct {
 		End   int64
 		Nodes map[string]map[string]float64

@@ -26,8 +26,13 @@ const ZoneKey = "topology.kubernetes.io/zone"
 // CreateNodes creates perZone Ready nodes in each of the zones, with 10 CPU and 10Gi each. n1 is in
 // zone-1, n2 in zone-2, and so on in turn.
 func CreateNodes(ctx context.Context, client kubernetes.Interface, zones, perZone int) error {
+	return CreateNodesWithStatus(ctx, client, zones, perZone, corev1.NodeStatus{})
+}
+
+// CreateNodesWithStatus is like CreateNodes. The nodes have the addresses and endpoints of the status.
+func CreateNodesWithStatus(ctx context.Context, client kubernetes.Interface, zones, perZone int, status corev1.NodeStatus) error {
 	for i := range zones * perZone {
-		n := Node{Name: fmt.Sprintf("n%d", i+1), Zone: fmt.Sprintf("zone-%d", i%zones+1)}
+		n := Node{Name: fmt.Sprintf("n%d", i+1), Zone: fmt.Sprintf("zone-%d", i%zones+1), Status: status}
 		if err := CreateNode(ctx, client, n); err != nil {
 			return err
 		}
@@ -123,9 +128,13 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	replicas := int32(len(a.Nodes))
 	spec := a.podSpec()
 	for i, node := range a.Nodes {
+		name, err := PodName(ctx, client, ns, a.Name, i)
+		if err != nil {
+			return err
+		}
 		bound := *spec.DeepCopy()
 		bound.NodeName = node
-		meta := metav1.ObjectMeta{Name: fmt.Sprintf("%s-seed-%d", a.Name, i), Labels: hashed, Annotations: a.Annotations}
+		meta := metav1.ObjectMeta{Name: name, Labels: hashed, Annotations: a.Annotations}
 		p := &corev1.Pod{ObjectMeta: meta, Spec: bound}
 		if _, err := client.CoreV1().Pods(ns).Create(ctx, p, metav1.CreateOptions{}); err != nil {
 			return err
@@ -168,6 +177,16 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	return err
 }
 
+// PodName returns the name of pod i of an app in a namespace. A namespace that is created again gets pods with other
+// names, because kwok may still delete pods by the names of the former ones.
+func PodName(ctx context.Context, client kubernetes.Interface, ns, app string, i int) (string, error) {
+	namespace, err := client.CoreV1().Namespaces().Get(ctx, ns, metav1.GetOptions{})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s-seed-%d-%.8s", app, i, namespace.UID), nil
+}
+
 // waitUntilCached waits until all pods are in the controllers' informer cache, so that the ReplicaSet controller adopts
 // them and creates none. A temporary budget shows when: the disruption controller counts healthy pods from the same
 // cache.
@@ -183,7 +202,10 @@ func (a App) waitUntilCached(ctx context.Context, client kubernetes.Interface, n
 	}
 	if err := WaitUntil(ctx, appTimeout, func() (bool, error) {
 		b, err := api.Get(ctx, name, metav1.GetOptions{})
-		return err == nil && b.Status.CurrentHealthy == int32(len(a.Nodes)), err
+		if err == nil && b.Status.CurrentHealthy != int32(len(a.Nodes)) {
+			err = fmt.Errorf("%d of %d pods are healthy", b.Status.CurrentHealthy, len(a.Nodes))
+		}
+		return err == nil, err
 	}); err != nil {
 		return err
 	}

@@ -9,9 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/podrunner"
 )
 
 // Evenkeel is the path of the program under test.
@@ -21,14 +23,41 @@ var Evenkeel = os.Getenv("EVENKEEL_BIN")
 // before the first test. Error messages name target, the make target that builds the programs. If a component fails,
 // the test process exits.
 func Main(m *testing.M, target string, ready func(context.Context, *controlplane.Cluster) error) int {
+	return runTests(m, target, controlplane.Options{}, ready)
+}
+
+// MainRunningPods is like Main. In addition, the pods of an installed Evenkeel run as processes of the program under
+// test, except those with the annotation controlplane.Fake.
+func MainRunningPods(m *testing.M, target string, ready func(context.Context, *controlplane.Cluster) error) int {
+	var pods sync.WaitGroup
+	ctx, stop := context.WithCancel(context.Background())
+	defer pods.Wait()
+	defer stop()
+	return runTests(m, target, controlplane.Options{LocalPods: true}, func(_ context.Context, c *controlplane.Cluster) error {
+		program, err := filepath.Abs(Evenkeel)
+		if err != nil {
+			return err
+		}
+		runner := podrunner.Runner{Cluster: c, Program: program}
+		pods.Go(func() {
+			if err := runner.Run(ctx); err != nil {
+				fmt.Fprintln(os.Stdout, "testbed: running pods:", err)
+			}
+		})
+		return ready(ctx, c)
+	})
+}
+
+func runTests(m *testing.M, target string, o controlplane.Options, ready func(context.Context, *controlplane.Cluster) error) int {
 	stderr := os.Stderr // the lab redirects os.Stderr for its components
-	kwok := os.Getenv("EVENKEEL_KWOK")
-	if Evenkeel == "" || kwok == "" {
+	o.Kwok, o.Progress = os.Getenv("EVENKEEL_KWOK"), stderr
+	o.Users = []controlplane.User{controlplane.Kubelet("n1")}
+	if Evenkeel == "" || o.Kwok == "" {
 		fmt.Fprintf(stderr, "testbed: set EVENKEEL_BIN and EVENKEEL_KWOK, or run `make %s`\n", target)
 		return 1
 	}
 	ctx := context.Background()
-	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: kwok, Users: []controlplane.User{controlplane.Kubelet("n1")}, Progress: stderr})
+	c, err := controlplane.Start(ctx, o)
 	if err != nil {
 		fmt.Fprintln(stderr, "testbed:", err)
 		return 1

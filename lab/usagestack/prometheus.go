@@ -92,9 +92,14 @@ func (b *Stack) startPrometheus(ctx context.Context, path string) error {
 // exportersFile lists the exporters of tests.
 const exportersFile = "exporters.json"
 
-// ScrapeExporter makes Prometheus scrape an exporter at an address (host:port), instead of the one before.
-func (b *Stack) ScrapeExporter(address string) error {
-	_, err := b.writeFile(exportersFile, fmt.Appendf(nil, `[{"targets": [%q]}]`, address))
+// ScrapeExporter makes Prometheus scrape an exporter at an address (host:port), instead of the one before. Its series
+// get the labels, which may be nil.
+func (b *Stack) ScrapeExporter(address string, labels map[string]string) error {
+	text, err := json.Marshal([]any{map[string]any{"targets": []string{address}, "labels": labels}})
+	if err != nil {
+		return err
+	}
+	_, err = b.writeFile(exportersFile, text)
 	return err
 }
 
@@ -111,8 +116,27 @@ func (b *Stack) DeletePushed(ctx context.Context, job, instance string) error {
 	return err
 }
 
+// Sample is one element of the result of a query.
+type Sample struct {
+	Labels map[string]string
+	Value  float64
+}
+
 // Query runs an instant query on Prometheus. The result is keyed by the label instance.
 func (b *Stack) Query(ctx context.Context, promql string) (map[string]float64, error) {
+	samples, err := b.Samples(ctx, promql)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]float64{}
+	for _, s := range samples {
+		out[s.Labels["instance"]] = s.Value
+	}
+	return out, nil
+}
+
+// Samples runs an instant query on Prometheus that results in a vector.
+func (b *Stack) Samples(ctx context.Context, promql string) ([]Sample, error) {
 	body, err := sendHTTP(ctx, http.MethodGet, b.Prometheus+"/api/v1/query?query="+url.QueryEscape(promql), nil)
 	if err != nil {
 		return nil, err
@@ -128,12 +152,14 @@ func (b *Stack) Query(ctx context.Context, promql string) (map[string]float64, e
 	if err := json.Unmarshal(body, &answer); err != nil {
 		return nil, err
 	}
-	out := map[string]float64{}
+	var out []Sample
 	for _, r := range answer.Data.Result {
 		text, _ := r.Value[1].(string)
-		if out[r.Metric["instance"]], err = strconv.ParseFloat(text, 64); err != nil {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
 			return nil, err
 		}
+		out = append(out, Sample{r.Metric, v})
 	}
 	return out, nil
 }

@@ -6,6 +6,7 @@
 package usagestack
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -97,15 +98,16 @@ func (b *Stack) writeFile(name string, data []byte) (string, error) {
 // Node describes a fake node.
 type Node struct {
 	Name     string
-	CPU      int64 // cores; 0 means 10
-	MemoryGi int64 // GiB; 0 means 10
+	Zone     string // empty means zone-1
+	CPU      int64  // cores; 0 means 10
+	MemoryGi int64  // GiB; 0 means 10
 	// Address is the node's InternalIP; metrics-server connects to the node's ExternalIP instead.
 	Address string
 }
 
 // AddNode creates a Ready node whose kubelet kwok simulates.
 func (b *Stack) AddNode(ctx context.Context, n Node) error {
-	return seed.CreateNode(ctx, b.Client, seed.Node{Name: n.Name, Zone: "zone-1", CPU: n.CPU, MemoryGi: n.MemoryGi,
+	return seed.CreateNode(ctx, b.Client, seed.Node{Name: n.Name, Zone: cmp.Or(n.Zone, "zone-1"), CPU: n.CPU, MemoryGi: n.MemoryGi,
 		Annotations: map[string]string{"metrics.k8s.io/resource-metrics-path": "/metrics/nodes/" + n.Name + "/metrics/resource"},
 		Status: corev1.NodeStatus{
 			Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: n.Address},

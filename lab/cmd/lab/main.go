@@ -11,12 +11,12 @@ import (
 	"syscall"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
-	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
 const usage = `usage:
-  lab up   [-nodes N] [-zones Z] [-kwok PATH] [-scheduler-config FILE]
-                                                    run a control plane with fake nodes until Ctrl-C
+  lab up   [-nodes N] [-zones Z] [-scheduler-config FILE] [-evenkeel PATH] [-kwok PATH]
+                                                    run a control plane with fake nodes until Ctrl-C; pods of
+                                                    Evenkeel run as processes on this machine
   lab demo [-evenkeel PATH] [-kwok PATH]            create an unbalanced cluster and rebalance it
   lab drills [-short] [-run REGEXP] [-reps N] [-seed N] [-results FILE] [-keep DIR] [-evenkeel PATH] [-kwok PATH]
                                                     run Evenkeel while components fail and verify its actions`
@@ -52,33 +52,11 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	}
 	switch args[0] {
 	case "up":
-		return runUp(ctx, *kwok, *nodes, *zones, *config, stderr)
+		return runUp(ctx, upOptions{kwok: *kwok, evenkeel: *evenkeel, nodes: *nodes, zones: *zones, schedulerConfig: *config}, stderr)
 	case "demo":
 		return runDemo(ctx, *kwok, *evenkeel, stderr)
 	}
 	return errors.New(usage)
-}
-
-func runUp(ctx context.Context, kwok string, nodes, zones int, config string, stderr *os.File) error {
-	if zones < 1 || nodes < zones || nodes%zones != 0 {
-		return fmt.Errorf("%d nodes cannot be divided evenly into %d zones", nodes, zones)
-	}
-	o := controlplane.Options{Kwok: kwok, Progress: stderr}
-	if config != "" {
-		var err error
-		if o.SchedulerConfig, err = os.ReadFile(config); err != nil {
-			return err
-		}
-	}
-	c, err := controlplane.Start(ctx, o)
-	if err != nil {
-		return err
-	}
-	defer c.Stop()
-	if err := seed.CreateNodes(ctx, c.Client, zones, nodes/zones); err != nil {
-		return err
-	}
-	return waitForInterrupt(ctx, c, stderr)
 }
 
 // waitForInterrupt keeps the cluster running until Ctrl-C or until a component fails.

@@ -1,0 +1,69 @@
+package charttest
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestThreeModes runs the pods of a release in the three-zones scenario: a dry run that shows two moves, a strategy
+// whose moves wait for approval, and one that evicts by itself. No request of theirs may be forbidden.
+func TestThreeModes(t *testing.T) {
+	for _, mode := range modes {
+		t.Run(mode.name, func(t *testing.T) {
+			ctx := t.Context()
+			r := newRunningRelease("keel", "ek-"+strings.ToLower(mode.name))
+			seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
+			r.install(ctx, t, append(slices.Clone(automatic), mode.args...)...)
+			mode.check(ctx, t, r)
+			r.uninstall(ctx, t)
+		})
+	}
+}
+
+var modes = []struct {
+	name  string
+	args  []string
+	check func(context.Context, *testing.T, release)
+}{
+	{"dryRun", []string{"--set", "config.dryRun=true", "--set", "kind=CronJob", "--set", "cronJob.suspend=true"}, showMoves},
+	{"approve", []string{"--set", "config.strategies[0].mode=approve"}, approve},
+	{"automatic", nil, evict},
+}
+
+func showMoves(ctx context.Context, t *testing.T, r release) {
+	if out := r.runJob(ctx, t, "zones"); !strings.Contains(out, "moves=2 ") || !strings.Contains(out, "mode=dryRun") {
+		t.Errorf("the dry run does not show two moves:\n%s", out)
+	}
+	if got := podsOfDPerZone(ctx, t, r.client); got != "1/1/4" {
+		t.Errorf("pods of d per zone are %s, want 1/1/4", got)
+	}
+	r.checkRequests(ctx, t, 0)
+}
+
+func approve(ctx context.Context, t *testing.T, r release) {
+	r.waitForLog(ctx, t, "leads=true")
+	r.runAsAdministrator(ctx, t, "trigger", "zones")
+	r.waitForLog(ctx, t, "proposedMoves=2 ")
+	if got := podsOfDPerZone(ctx, t, r.client); got != "1/1/4" {
+		t.Errorf("before the approval pods of d per zone are %s, want 1/1/4", got)
+	}
+	var plan []string
+	eventually(ctx, t, "a plan that waits", func() (bool, string) {
+		out := r.runAsAdministrator(ctx, t, "approve")
+		plan = regexp.MustCompile(`(?m)^Plan ([0-9a-f]+),`).FindStringSubmatch(out)
+		return plan != nil, out
+	})
+	r.runAsAdministrator(ctx, t, "approve", plan[1])
+	waitForZones(ctx, t, "2/2/2")
+	r.checkRequests(ctx, t, 2)
+}
+
+func evict(ctx context.Context, t *testing.T, r release) {
+	r.waitForLog(ctx, t, "leads=true")
+	r.runAsAdministrator(ctx, t, "trigger", "zones")
+	waitForZones(ctx, t, "2/2/2")
+	r.checkRequests(ctx, t, 2)
+}

@@ -1,0 +1,97 @@
+package charttest
+
+import (
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// TestUninstallingCannotBeBlocked uninstalls a release whose cleanup never ends, as with an image that cannot be
+// pulled: the lab executes no container of another image. The release and the objects of the hooks must be gone. The
+// pause of a person must stay as it is: nobody knows whether another release needs it.
+func TestUninstallingCannotBeBlocked(t *testing.T) {
+	ctx := t.Context()
+	r := newRelease("keel", "ek-blocked")
+	r.install(ctx, t, "--set", "image.repository=registry.example.org/team/missing,config.dryRun=false,config.hints.enabled=true",
+		"--set", "terminationGracePeriodSeconds=1")
+	pause, err := r.client.CoreV1().ConfigMaps(r.namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "evenkeel-pause"},
+		Data: map[string]string{"reason": "release 42"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, helmBinary(t), "uninstall", r.name, "--namespace", r.namespace)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + r.kubeconfig}
+	out, err := cmd.CombinedOutput()
+	if err == nil || !strings.Contains(string(out), "uninstallation completed with 1 error") {
+		t.Errorf("helm uninstall: %v, want a report of the job that failed\n%s", err, out)
+	}
+	eventually(ctx, t, "the objects of the release and of its hooks to be deleted", func() (bool, string) {
+		left := r.remainingObjects(ctx, t)
+		return len(left) == 0, strings.Join(left, ", ")
+	})
+	left, err := r.client.CoreV1().ConfigMaps(r.namespace).Get(ctx, "evenkeel-pause", metav1.GetOptions{})
+	if err != nil || left.UID != pause.UID || left.Data["reason"] != "release 42" {
+		t.Errorf("the pause of a person is now %v (%v)", left, err)
+	}
+}
+
+// TestUninstallingLeavesNothing uninstalls a running release that has evicted, hinted a node and was paused. No hint,
+// no ConfigMap and no Lease may stay.
+func TestUninstallingLeavesNothing(t *testing.T) {
+	ctx := t.Context()
+	r := newRunningRelease("keel", "ek-leaves")
+	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
+	var busy atomic.Int64
+	busy.Store(95)
+	r.install(ctx, t, slices.Concat(allPermissions(serveUsage(t, &busy)), automatic, []string{"--set", "config.load.interval=5s"})...)
+	hinted := func() (bool, string) {
+		n1, err := r.client.CoreV1().Nodes().Get(ctx, "n1", metav1.GetOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		return n1.Labels["example.org/hot"] != "" || len(n1.Spec.Taints) > 0 || n1.Annotations["evenkeel.io/pressure"] != "", "n1 has no hint"
+	}
+	eventually(ctx, t, "a hint on n1", hinted)
+	r.runAsAdministrator(ctx, t, "trigger", "zones")
+	waitForZones(ctx, t, "1/2/3") // the replacement avoids n1, which has the hint
+	r.runAsAdministrator(ctx, t, "pause")
+	if left := r.leftovers(t); len(left) < 4 {
+		t.Errorf("before uninstalling there are only %v, so the search does not work", left)
+	}
+	r.runHelm(t, "uninstall", r.name)
+	eventually(ctx, t, "everything to be removed", func() (bool, string) {
+		left := append(r.leftovers(t), r.remainingObjects(ctx, t)...)
+		return len(left) == 0, strings.Join(left, ", ")
+	})
+	if yes, _ := hinted(); yes {
+		t.Error("the hint on n1 is still there")
+	}
+}
+
+// leftovers lists the ConfigMaps and Leases in the namespace of the release, except the one of Kubernetes.
+func (r release) leftovers(t *testing.T) (list []string) {
+	t.Helper()
+	maps, err := r.client.CoreV1().ConfigMaps(r.namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range maps.Items {
+		if m.Name != "kube-root-ca.crt" {
+			list = append(list, "ConfigMap "+m.Name)
+		}
+	}
+	leases, err := r.client.CoordinationV1().Leases(r.namespace).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range leases.Items {
+		list = append(list, "Lease "+l.Name)
+	}
+	return list
+}

@@ -1,0 +1,106 @@
+package charttest
+
+import (
+	"context"
+	"maps"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// TestUpgradeBetweenKinds upgrades a running Deployment to CronJobs and back. Each kind evicts, and the objects of the
+// other kind go.
+func TestUpgradeBetweenKinds(t *testing.T) {
+	ctx := t.Context()
+	r := newRunningRelease("keel", "ek-kinds")
+	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
+	r.install(ctx, t, automatic...)
+	r.runAsAdministrator(ctx, t, "trigger", "zones")
+	waitForZones(ctx, t, "2/2/2")
+	r.checkKinds(ctx, t, 1, 0)
+
+	r.upgrade(t, "--set", "kind=CronJob", "--set", "cronJob.suspend=true")
+	r.checkKinds(ctx, t, 0, 1)
+	if out := r.runJob(ctx, t, "zones"); !strings.Contains(out, "mode=live") {
+		t.Errorf("the job did not make a live pass:\n%s", out)
+	}
+
+	r.upgrade(t, "--set", "kind=Deployment")
+	r.checkKinds(ctx, t, 1, 0)
+	r.waitForLog(ctx, t, "leads=true")
+	r.checkRequests(ctx, t, 2)
+	r.uninstall(ctx, t)
+}
+
+// checkKinds waits until the release has the numbers of Deployments and CronJobs, and no pods but those of Deployments.
+func (r release) checkKinds(ctx context.Context, t *testing.T, deployments, cronJobs int) {
+	t.Helper()
+	eventually(ctx, t, "the objects of one kind", func() (bool, string) {
+		d, err := r.client.AppsV1().Deployments(r.namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		c, err := r.client.BatchV1().CronJobs(r.namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		p, err := r.client.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err.Error()
+		}
+		return len(d.Items) == deployments && len(c.Items) == cronJobs && len(p.Items) == deployments, ""
+	})
+}
+
+// formerChart is the chart before its pods and permissions had values of their own, as `helm package` wrote it.
+const formerChart = "testdata/evenkeel-0.1.0.tgz"
+
+// TestUpgradeFromTheFormerChart upgrades a release of the former chart after it evicted and was paused. The new program
+// knows the pause, and counts the former evictions toward its hourly limit.
+func TestUpgradeFromTheFormerChart(t *testing.T) {
+	ctx := t.Context()
+	r := newRunningRelease("keel", "ek-former")
+	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
+	createNamespace(ctx, t, r.namespace)
+	r.installChart(t, formerChart, append(automatic, "--set", "config.limits.perHour.cluster=2")...)
+	r.runAsAdministrator(ctx, t, "trigger", "zones")
+	waitForZones(ctx, t, "2/2/2")
+	r.waitForReport(ctx, t, "the report of the former release", func(report) bool { return true })
+	r.runAsAdministrator(ctx, t, "pause", "--reason", "upgrade")
+	before := r.stateObjects(ctx, t)
+
+	r.upgrade(t)
+	r.waitForLog(ctx, t, "leads=true")
+	if after := r.stateObjects(ctx, t); !maps.Equal(before, after) || len(before) < 2 {
+		t.Errorf("the upgrade changed the state from %v to %v", before, after)
+	}
+	seedAgain(ctx, t, r.client, [3]int{1, 1, 4})
+	r.upgrade(t, "--set", "kind=CronJob", "--set", "cronJob.suspend=true")
+	if out := r.runFailingJob(ctx, t, "zones"); !strings.Contains(out, "Paused") || !strings.Contains(out, "upgrade") {
+		t.Errorf("the report does not name the pause:\n%s", out)
+	}
+	r.runAsAdministrator(ctx, t, "resume")
+	if out := r.runJob(ctx, t, "zones"); !strings.Contains(out, "LimitPerHour") {
+		t.Errorf("the report does not name the hourly limit:\n%s", out)
+	}
+	r.checkRequests(ctx, t, 2)
+	r.uninstall(ctx, t)
+}
+
+// stateObjects returns the ConfigMaps of the release's state with their identity.
+func (r release) stateObjects(ctx context.Context, t *testing.T) map[string]types.UID {
+	t.Helper()
+	list, err := r.client.CoreV1().ConfigMaps(r.namespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]types.UID{}
+	for _, cm := range list.Items {
+		if strings.HasPrefix(cm.Name, "evenkeel-state-") || cm.Name == "evenkeel-pause" {
+			out[cm.Name] = cm.UID
+		}
+	}
+	return out
+}

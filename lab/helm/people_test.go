@@ -1,0 +1,149 @@
+package helm_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// roleRules returns the rules of a role as "group/resource[/name] verb".
+func roleRules(t *testing.T, manifests, kind, name string) (list []string) {
+	t.Helper()
+	for _, r := range allObjects(t, manifests) {
+		if r["kind"] != kind || valueAt(t, r, "metadata", "name") != name {
+			continue
+		}
+		for _, rule := range r["rules"].([]any) {
+			names, _ := rule.(manifest)["resourceNames"].([]any)
+			for _, resource := range valueAt(t, rule, "resources").([]any) {
+				for _, verb := range valueAt(t, rule, "verbs").([]any) {
+					what := fmt.Sprintf("%s/%s", valueAt(t, rule, "apiGroups", 0), resource)
+					for _, n := range names {
+						list = append(list, fmt.Sprintf("%s/%s %s", what, n, verb))
+					}
+					if len(names) == 0 {
+						list = append(list, fmt.Sprintf("%s %s", what, verb))
+					}
+				}
+			}
+		}
+	}
+	return list
+}
+
+// boundSubjects returns the subjects of each binding, by the name of the binding.
+func boundSubjects(t *testing.T, manifests string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for _, kind := range []string{"RoleBinding", "ClusterRoleBinding"} {
+		for _, b := range parseObjects(t, manifests, kind) {
+			if got, want := valueAt(t, b, "roleRef", "kind"), strings.TrimSuffix(kind, "Binding"); got != want {
+				t.Errorf("%s %s refers to a %s", kind, valueAt(t, b, "metadata", "name"), got)
+			}
+			found[valueAt(t, b, "roleRef", "name").(string)] = fmt.Sprint(valueAt(t, b, "subjects"))
+		}
+	}
+	return found
+}
+
+// peopleArgs returns arguments with one subject of the kind for each list of people.
+func peopleArgs(lists ...string) []string {
+	var values []string
+	for _, list := range lists {
+		values = append(values, fmt.Sprintf("people.%s[0].kind=Group,people.%s[0].name=%s", list, list, list))
+	}
+	return []string{"--set", "config.dryRun=false," + strings.Join(values, ",")}
+}
+
+// TestPeople checks that each list of people binds its role and no other, and what the roles grant.
+func TestPeople(t *testing.T) {
+	const group = "[map[apiGroup:rbac.authorization.k8s.io kind:Group name:%s]]"
+	for list, c := range map[string]struct{ role, documented string }{
+		"readers":   {"ek-evenkeel-reader", ""},
+		"pausers":   {"ek-evenkeel-pauser", "safety.md"},
+		"approvers": {"ek-evenkeel-approver", "apply.md"},
+	} {
+		out := renderChart(t, peopleArgs(list)...)
+		want := map[string]string{"ek-system-ek-evenkeel-find": fmt.Sprintf(group, list), c.role: fmt.Sprintf(group, list)}
+		if list == "readers" {
+			want["ek-system-ek-evenkeel-reader"] = fmt.Sprintf(group, list)
+		}
+		for name, subjects := range boundSubjects(t, out) {
+			if strings.Contains(subjects, "ServiceAccount") {
+				continue
+			}
+			if want[name] != subjects {
+				t.Errorf("%s: role %s is bound to %s", list, name, subjects)
+			}
+			delete(want, name)
+		}
+		if len(want) > 0 {
+			t.Errorf("%s: not bound: %v", list, want)
+		}
+		for _, p := range roleRules(t, out, "Role", c.role) {
+			if p != "/configmaps create" && strings.Count(p, "/") < 2 {
+				t.Errorf("%s: %s is not limited to a name", list, p)
+			}
+		}
+	}
+}
+
+// TestPeopleMayDoWhatTheDocumentationSays compares the roles of the chart with those of the documentation.
+func TestPeopleMayDoWhatTheDocumentationSays(t *testing.T) {
+	out := renderChart(t, peopleArgs("readers", "pausers", "approvers")...)
+	find := roleRules(t, out, "ClusterRole", "ek-system-ek-evenkeel-find")
+	for _, c := range []struct{ role, page, kind, name string }{
+		{"ek-evenkeel-pauser", "safety.md", "Role", "evenkeel-pause"},
+		{"ek-evenkeel-approver", "apply.md", "Role", "evenkeel-approve"},
+		{"ek-evenkeel-approver", "approvals.md", "Role", "evenkeel-approve-steps"},
+		{"ek-evenkeel-approver", "schedules.md", "Role", "evenkeel-trigger"},
+	} {
+		has := append(roleRules(t, out, "Role", c.role), find...)
+		documented := roleRules(t, documentedRoles(t, "../../docs/reference/"+c.page), c.kind, c.name)
+		if len(documented) == 0 {
+			t.Errorf("%s has no %s %s", c.page, c.kind, c.name)
+		}
+		for _, p := range documented {
+			if !slices.Contains(has, p) {
+				t.Errorf("%s does not grant %s, which %s asks for", c.role, p, c.page)
+			}
+		}
+	}
+	if got, want := find, roleRules(t, documentedRoles(t, "../../docs/reference/safety.md"), "ClusterRole", "evenkeel-find"); !slices.Equal(got, want) {
+		t.Errorf("the role for finding the release grants %v, want %v", got, want)
+	}
+}
+
+// TestReadersReadWhatTheControllerReads checks that the role for readers has every read permission of the controller on
+// objects of the cluster, and no permission to write.
+func TestReadersReadWhatTheControllerReads(t *testing.T) {
+	out := renderChart(t, append(peopleArgs("readers"), "--set", "config.load.source=metricsServer")...)
+	reader := roleRules(t, out, "ClusterRole", "ek-system-ek-evenkeel-reader")
+	for _, p := range roleRules(t, out, "ClusterRole", "ek-system-ek-evenkeel") {
+		verb := p[strings.LastIndex(p, " ")+1:]
+		if slices.Contains([]string{"get", "list", "watch"}, verb) && !strings.Contains(p, "leases") && !slices.Contains(reader, p) {
+			t.Errorf("the role for readers lacks %s", p)
+		}
+	}
+	for _, p := range append(reader, roleRules(t, out, "Role", "ek-evenkeel-reader")...) {
+		if verb := p[strings.LastIndex(p, " ")+1:]; !slices.Contains([]string{"get", "list", "watch"}, verb) || strings.Contains(p, "secrets") {
+			t.Errorf("the role for readers grants %s", p)
+		}
+	}
+}
+
+// TestAggregateToView checks that the role for readers joins view only on request.
+func TestAggregateToView(t *testing.T) {
+	for values, want := range map[string]int{"people.aggregateToView=true": 1, "people.readers[0].kind=User,people.readers[0].name=a": 0} {
+		n := 0
+		for _, r := range parseObjects(t, renderChart(t, "--set", values), "ClusterRole") {
+			if labels := valueAt(t, r, "metadata", "labels").(manifest); labels["rbac.authorization.k8s.io/aggregate-to-view"] != nil {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%s: %d roles are aggregated to view, want %d", values, n, want)
+		}
+	}
+}

@@ -1,0 +1,107 @@
+//go:build linux
+
+package imagetest
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/lab/rootfs"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+const (
+	bundle = "etc/ssl/certs/ca-certificates.crt"
+	// cpuQuery has the usage of the three nodes, so that Prometheus needs to scrape nothing.
+	cpuQuery = `label_replace(vector(0.2), "instance", "n1", "", "") or label_replace(vector(0.3), "instance", "n2", "", "") or ` +
+		`label_replace(vector(0.4), "instance", "n3", "", "")`
+)
+
+// values configures the zones of Deployments, and a dry run by usage, for which each pass queries Prometheus.
+func values(t *testing.T, url string) string {
+	t.Helper()
+	text := fmt.Sprintf(`config:
+  dryRun: false
+  guards: {minPodAge: 0s}
+  load:
+    source: prometheus
+    prometheus:
+      url: %q
+      preset: none
+      queries: {cpu: '%s'}
+  strategies:
+  - {name: zones, type: ZoneSpread, schedule: "* * * * *"}
+  - {name: hot, type: NodeLoad, mode: dryRun, schedule: "* * * * *", args: {basis: load, target: {cpu: 0.9}}}
+`, url, cpuQuery)
+	path := filepath.Join(t.TempDir(), "values.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func appendToFile(t *testing.T, c *rootfs.Container, name string, text []byte) {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(c.Root, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Write(text); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantUsage checks that the pass read the usage of all nodes.
+func wantUsage(t *testing.T, r report) {
+	t.Helper()
+	if coverage, problems := r.usage(t); coverage != 1 || problems != "" {
+		t.Errorf("usage of a share of %v of the nodes, want 1; problems %s", coverage, problems)
+	}
+}
+
+// TestThreeZones runs the image with the chart's pod against the API server and an HTTPS Prometheus, whose
+// certificate is of an authority that nobody else knows. The image rejects it, unless caFile, a further file
+// in /etc/ssl/certs, or the bundle of the image has the authority. Then a pass moves two pods, so that each
+// zone has two.
+func TestThreeZones(t *testing.T) {
+	url, authority := startPrometheus(t)
+	ca := filepath.Join(t.TempDir(), "ca.crt")
+	if err := os.WriteFile(ca, authority, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	createNamespace(t)
+	helm(t, "install", namespace, chart, "--set", "image.repository=registry.example.org/evenkeel", "--values", values(t, url))
+	t.Cleanup(func() { uninstall(t) })
+	t.Run("unknown authority", func(t *testing.T) {
+		r := runOnce(t, newContainer(t))
+		const want = "certificate signed by unknown authority"
+		if coverage, got := r.usage(t); coverage != 0 || !strings.Contains(got, want) {
+			t.Errorf("usage of a share of %v of the nodes, problems %q; want none and %q", coverage, got, want)
+		}
+	})
+	t.Run("caFile", func(t *testing.T) {
+		helm(t, "upgrade", namespace, chart, "--reuse-values", "--set", "config.load.prometheus.caFile=/etc/evenkeel/ca.crt",
+			"--set-file", `extraFiles.ca\.crt=`+ca)
+		wantUsage(t, runOnce(t, newContainer(t)))
+		helm(t, "upgrade", namespace, chart, "--reuse-values", "--set", "config.load.prometheus.caFile=", "--set-file", `extraFiles.ca\.crt=`+ca)
+	})
+	t.Run("further file", func(t *testing.T) {
+		c := newContainer(t)
+		appendToFile(t, c, "etc/ssl/certs/private.pem", authority)
+		wantUsage(t, runOnce(t, c))
+	})
+	t.Run("bundle", func(t *testing.T) {
+		seedThreeZones(t)
+		c := newContainer(t)
+		appendToFile(t, c, bundle, authority)
+		wantUsage(t, runOnce(t, c))
+		zones, err := seed.PodsByZone(t.Context(), lab.Client, "shop", "d")
+		if got := fmt.Sprint(zones["zone-1"], zones["zone-2"], zones["zone-3"]); err != nil || got != "2 2 2" {
+			t.Errorf("pods of d per zone: %s, %v; want 2 2 2", got, err)
+		}
+	})
+}

@@ -1,0 +1,144 @@
+package monitoring
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/evenkeel-project/evenkeel/lab/freeport"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
+	"github.com/evenkeel-project/evenkeel/lab/usagestack"
+)
+
+// timeout is the time until Prometheus has a series for every query. Strategies run once a minute.
+const timeout = 5 * time.Minute
+
+// config uses every feature that has metrics: usage, hints, approvals, notifications, and live passes.
+const config = `load:
+  source: prometheus
+  interval: 10s
+  window: 30s
+  prometheus: {url: %q, preset: kubelet, rateWindow: 20s}
+hints: {enabled: true, rules: [{name: cpu, resource: cpu, above: 0.25, clearBelow: 0.20}]}
+notify: [{name: hook, format: json, url: %q}]
+limits: {perNamespace: unlimited}
+strategies:
+- {name: zones, type: ZoneSpread, schedule: "* * * * *", args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}}
+- {name: hot, type: NodeLoad, schedule: "* * * * *", mode: approve, args: {basis: requests, target: {cpu: 0.95}}}
+`
+
+// startProgram runs Evenkeel until the test ends, and returns the address of its metrics. ended is closed when the
+// program ends.
+func startProgram(t *testing.T, ns, config string) (address string, ended chan struct{}) {
+	t.Helper()
+	port, err := freeport.Get()
+	if err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig, err := stack.UserKubeconfig(programUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = fmt.Sprintf("127.0.0.1:%d", port)
+	var log bytes.Buffer
+	cmd := exec.Command(testbed.Evenkeel, "run", "--config", config, "--bind-address", address, "--lease-namespace", ns, "--kubeconfig", kubeconfig)
+	cmd.Stdout, cmd.Stderr = &log, &log
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended = make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		<-ended
+		if t.Failed() {
+			t.Logf("evenkeel run:\n%s", log.String())
+		}
+	})
+	return address, ended
+}
+
+// TestEveryQueryHasData runs Evenkeel, and waits until Prometheus has data for every query of the dashboard and every
+// metric of the alerts.
+func TestEveryQueryHasData(t *testing.T) {
+	const namespace = "monitored"
+	apps := seed.ThreeZoneApps([3]int{1, 1, 4}, 1)
+	for i := range apps {
+		apps[i].Annotations = usagestack.UsageAnnotations(900, 500)
+	}
+	kept := seed.App{Name: "kept", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3", "n3", "n3"}, // why pods stay
+		GraceSeconds: 1, Annotations: map[string]string{"evenkeel.io/evict": "never"}}
+	if err := seed.CreateApps(t.Context(), stack.Client, namespace, append(apps, kept)); err != nil {
+		t.Fatal(err)
+	}
+	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	defer hook.Close()
+	path := testbed.ConfigFile(t, fmt.Sprintf(config, stack.Prometheus, hook.URL))
+	labels := map[string]string{"job": "evenkeel", "namespace": namespace, "pod": "evenkeel-0"}
+	address, ended := startProgram(t, namespace, path)
+	if err := stack.ScrapeExporter(address, labels); err != nil {
+		t.Fatal(err)
+	}
+	wanted := dashboardQueries(t, namespace)
+	for _, a := range readAlerts(t) {
+		wanted["alert "+a.Alert] = metricsOf(a.Expr)
+		if _, err := stack.Samples(t.Context(), a.Expr); err != nil {
+			t.Errorf("alert %s: %v", a.Alert, err)
+		}
+	}
+	waitForData(t, wanted, ended)
+}
+
+// waitForData waits until every query returns samples that are numbers.
+func waitForData(t *testing.T, wanted map[string][]string, ended <-chan struct{}) {
+	t.Helper()
+	var empty []string
+	err := wait.PollUntilContextTimeout(t.Context(), 2*time.Second, timeout, true, func(ctx context.Context) (bool, error) {
+		select {
+		case <-ended:
+			return false, errors.New("the program ended")
+		default:
+		}
+		var now []string
+		for name, queries := range wanted {
+			for _, q := range queries {
+				samples, err := stack.Samples(ctx, q)
+				if err != nil {
+					return false, fmt.Errorf("%s: %w", name, err)
+				}
+				if !slices.ContainsFunc(samples, func(s usagestack.Sample) bool { return s.Value == s.Value }) {
+					now = append(now, name+": "+q)
+				}
+			}
+		}
+		empty = now
+		return len(empty) == 0, nil
+	})
+	if err != nil {
+		slices.Sort(empty)
+		t.Fatalf("%d queries have no data within %s: %v\n%s", len(empty), timeout, err, strings.Join(empty, "\n"))
+	}
+}
+
+var metricName = regexp.MustCompile(`\b(evenkeel|rest_client|leader_election|process)_[a-z_]+\b`)
+
+// metricsOf returns the metrics of an expression. An alert that does not fire has no data, but its metrics have.
+func metricsOf(expr string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(metricName.FindAllString(expr, -1))))
+}
