@@ -25,6 +25,84 @@ help: ## list the targets
 build: ## bin/evenkeel, static
 	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $(BIN)/evenkeel ./cmd/evenkeel
 
+.PHONY: man
+man: ## bin/man: a manual page for each command
+	mkdir -p $(BIN)/man && go test ./cmd/evenkeel -count=1 -run '^TestManPages$$' -args -man $(BIN)/man
+
+# The image needs no container engine. Its digest depends only on the commit, VERSION, SOURCE_DATE_EPOCH and the version of Go.
+.PHONY: image
+image: ## bin/image: the container image for linux/amd64 and arm64; PUSH=REGISTRY/NAME pushes it, VERSION=1.2.3 sets version and tag
+	@cd tools/release && go run . image -o $(BIN)/image $(if $(PUSH),-push $(PUSH)) $(if $(NAME),-name $(NAME)) $(if $(VERSION),-version $(VERSION))
+
+# The first clone has a tag, from which the go command could derive a version. The second has no tags.
+.PHONY: image-reproducible
+image-reproducible: ## build the image of the last commit in two folders, the second time with an empty build cache; the digests must be equal
+	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
+	git clone -q . "$$dir/a" && git -C "$$dir/a" tag v0.99.0 && git clone -q --no-tags . "$$dir/another/folder" && \
+	first=$$(cd "$$dir/a/tools/release" && go run . image -o "$$dir/image-1" $(if $(VERSION),-version $(VERSION))) && \
+	second=$$(cd "$$dir/another/folder/tools/release" && GOCACHE="$$dir/cache" go run . image -o "$$dir/image-2" $(if $(VERSION),-version $(VERSION))) && \
+	if [ "$$first" = "$$second" ]; then echo "both builds: $$first"; else echo "the builds differ: $$first and $$second"; exit 1; fi
+
+.PHONY: cyclonedx
+cyclonedx:
+	@cd tools/sbom && go build -o $(BIN)/cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
+
+.PHONY: sbom
+sbom: cyclonedx ## bin/sbom.cdx.json: the modules in the program of bin/image, as CycloneDX; IMAGE=REGISTRY/NAME@sha256:... attaches it to that image
+	@cd tools/release && go run . sbom -image $(BIN)/image -tool $(BIN)/cyclonedx-gomod -o $(BIN)/sbom.cdx.json $(if $(IMAGE),-attach $(IMAGE))
+
+.PHONY: sign
+sign: ## sign with KEY=FILE: IMAGE=REGISTRY/NAME@sha256:... for cosign, FILES=... for openssl, FOLDER=... with checksums and public key; COSIGN_PASSWORD is the key's password
+	@if [ -z "$(KEY)" ]; then echo "set KEY=FILE, a private key (docs/image.md#signatures)"; exit 1; fi
+	@if [ -z "$(IMAGE)$(FILES)$(FOLDER)" ]; then echo "set IMAGE=REGISTRY/NAME@sha256:..., FILES=... or FOLDER=..."; exit 1; fi
+	@$(if $(IMAGE),cd tools/release && go run . sign -key $(abspath $(KEY)) -image $(IMAGE))
+	@$(if $(FILES),cd tools/release && go run . sign -key $(abspath $(KEY)) $(abspath $(FILES)))
+	@$(if $(FOLDER),cd tools/release && go run . sign -key $(abspath $(KEY)) -folder $(abspath $(FOLDER)))
+
+.PHONY: archives
+archives: cyclonedx ## bin/archives: the program for Linux, macOS and Windows, SBOMs, checksums, and a manifest for krew, kubectl's plugin manager
+	@rm -rf $(BIN)/archives
+	@cd tools/release && go run . archives -o $(BIN)/archives -sbom $(BIN)/cyclonedx-gomod $(if $(VERSION),-version $(VERSION))
+
+.PHONY: manifests
+manifests: ## bin/manifests: install.yaml and kustomize bases for IMAGE=REGISTRY/NAME@sha256:...
+	@cd tools/release && go run . manifests -o $(BIN)/manifests -image "$(IMAGE)"
+
+CHARTVERSION = $(or $(VERSION),$(shell sed -n 's/^version: //p' charts/evenkeel/Chart.yaml))
+CHARTFILE = evenkeel-$(CHARTVERSION).tgz
+
+.PHONY: helm
+helm:
+	@cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm
+
+.PHONY: chart
+chart: helm ## bin/evenkeel-VERSION.tgz: the chart as a package
+	@$(BIN)/helm package charts/evenkeel --destination $(BIN) $(if $(VERSION),--version $(VERSION) --app-version $(VERSION))
+
+.PHONY: push-chart
+push-chart: ## push the package that `make chart` made to PUSH=REGISTRY/FOLDER, as an OCI artifact, and print its name with the digest
+	@if [ -z "$(PUSH)" ]; then echo "set PUSH=REGISTRY/FOLDER"; exit 1; fi
+	@out=$$($(BIN)/helm push $(BIN)/$(CHARTFILE) oci://$(PUSH) $(if $(filter localhost:% 127.0.0.1:%,$(PUSH)),--plain-http) 2>&1) || { echo "$$out" >&2; exit 1; }; \
+	digest=$$(sed -n 's/^Digest: //p' <<< "$$out"); \
+	if [ -z "$$digest" ]; then echo "helm push printed no digest: $$out" >&2; exit 1; fi; \
+	echo "$(PUSH)/evenkeel@$$digest"
+
+.PHONY: release-files
+release-files: archives manifests chart sbom ## bin/release-files: every file of a release, of bin/image, for IMAGE=REGISTRY/NAME@sha256:... and VERSION=1.2.3; `make sign FOLDER=...` signs them
+	@rm -rf $(BIN)/release-files && cp -r $(BIN)/archives $(BIN)/release-files
+	@cp $(BIN)/manifests/install.yaml $(BIN)/sbom.cdx.json $(BIN)/$(CHARTFILE) $(BIN)/release-files
+	@tar -C $(BIN)/manifests -czf $(BIN)/release-files/kustomize.tar.gz kustomize
+	@rm $(BIN)/release-files/checksums.txt # it lists the archives only; `make sign` writes that of all files
+
+.PHONY: lint-release
+lint-release: ## check the workflows with actionlint, and the manifest for krew with krew's own validator (a minute)
+	cd tools/actionlint && go run github.com/rhysd/actionlint/cmd/actionlint -shellcheck= -pyflakes= $(wildcard $(CURDIR)/.github/workflows/*.yml)
+	cd tools/krew && go run sigs.k8s.io/krew/cmd/validate-krew-manifest -skip-install -manifest $(CURDIR)/tools/release/archives/testdata/evenkeel.yaml
+
+.PHONY: registry
+registry: ## serve an empty container registry on localhost:5000, to try `make image PUSH=localhost:5000/evenkeel`
+	@cd tools/release && go run . registry
+
 .PHONY: lab
 lab: build ## bin/lab and bin/kwok: a real control plane with fake nodes
 	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/lab ./cmd/lab
@@ -50,6 +128,8 @@ test: check test-oracle test-lab test-drills ## check, 10,000 cases against kube
 test-unit: ## unit tests and scenarios
 	go test ./...
 	cd tools && go test ./...
+	cd tools/release && go test ./...
+	cd tools/helmdocs && go test -count=1 ./...
 
 .PHONY: test-lab
 test-lab: lab ## short end-to-end tests in the lab, with a real API server and scheduler
@@ -104,12 +184,15 @@ test-modes: lab ## strategies in three modes with approvals and a killed leader,
 metrics-server: ## bin/metrics-server
 	cd lab/metricsserver && go build -ldflags "-s -w" -o $(BIN)/metrics-server sigs.k8s.io/metrics-server/cmd/metrics-server
 
-DEBIAN := prometheus prometheus-pushgateway prometheus-node-exporter
 .PHONY: load-tools
-load-tools: metrics-server ## bin/metrics-server, load-watcher's client, and Debian's Prometheus, Pushgateway and node_exporter below bin/debian
+load-tools: metrics-server debian-tools ## bin/metrics-server, load-watcher's client, and Debian's Prometheus, Pushgateway and node_exporter below bin/debian
 	cd lab/watcherclient && go build -o $(BIN)/watcherclient .
+
+DEBIAN := prometheus prometheus-pushgateway prometheus-node-exporter
+.PHONY: debian-tools
+debian-tools:
 	@if ls $(DEBIAN:%=$(BIN)/debian/usr/bin/%) >/dev/null 2>&1; then exit 0; fi; \
-	for tool in apt-get dpkg; do command -v $$tool >/dev/null || { echo "test-load needs $(DEBIAN) of Debian, and there is no $$tool here: put their programs into $(BIN)/debian/usr/bin yourself"; exit 1; }; done; \
+	for tool in apt-get dpkg; do command -v $$tool >/dev/null || { echo "this target needs $(DEBIAN) of Debian, and there is no $$tool here: put their programs into $(BIN)/debian/usr/bin yourself"; exit 1; }; done; \
 	echo "fetching $(DEBIAN) (27 MB) with apt-get download, to unpack them in $(BIN)/debian; nothing is installed"; \
 	mkdir -p $(BIN)/debian && cd $(BIN)/debian && rm -f *.deb && \
 	{ apt-get download $(DEBIAN) || { apt-get update && apt-get download $(DEBIAN); } || { echo "the packages cannot be fetched: is there a network, and a Debian in /etc/apt?"; exit 1; }; } && \
@@ -120,14 +203,32 @@ LOADENV = EVENKEEL_WATCHERCLIENT=$(BIN)/watcherclient EVENKEEL_BIN=$(BIN)/evenke
 test-load: lab load-tools ## hints and balancing by load with a real metrics-server and a real Prometheus; LOAD=-short runs fewer cases
 	cd lab && $(LOADENV) go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 40m -v $(LOAD) ./load
 
+.PHONY: test-monitoring
+test-monitoring: lab load-tools ## the chart's alerts under promtool, and every query of its dashboard against a real Prometheus
+	cd lab && $(LOADENV) EVENKEEL_PROMTOOL=$(BIN)/debian/usr/bin/promtool go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m -v ./monitoring
+
+.PHONY: dashboard
+dashboard: ## write the Grafana dashboard of the chart
+	cd tools && go run ./dashboard > $(CURDIR)/charts/evenkeel/files/dashboard.json
+
 .PHONY: budgets
 budgets: ## 2,000 random budgets against the real server (several minutes)
 	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./budgets
 
+.PHONY: helm-docs
+helm-docs: ## README of the chart, from README.md.gotmpl and the comments of values.yaml
+	cd tools/helmdocs && go tool helm-docs --chart-search-root ../../charts/evenkeel --sort-values-order file
+
 .PHONY: test-chart
-test-chart: lab ## goldens of the chart, and helm install in the lab
+test-chart: lab ## goldens of the chart, and helm install and kubectl apply in the lab (needs kubectl)
 	cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm && EVENKEEL_HELM=$(BIN)/helm go test -count=1 .
-	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m ./charttest
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 25m ./charttest
+
+.PHONY: test-image
+test-image: lab image debian-tools ## the image's files, and its program under chroot with the chart's pod and an HTTPS Prometheus (Linux, as root)
+	cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm
+	cd tools/release && go build -o $(BIN)/release .
+	cd lab && EVENKEEL_RELEASE=$(BIN)/release EVENKEEL_IMAGE=$(BIN)/image EVENKEEL_PROMETHEUS=$(BIN)/debian/usr/bin/prometheus EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 10m -v ./rootfs ./imagetest
 
 .PHONY: test-guides
 test-guides: lab ## the commands of docs/coming-from.md as they are written, with helm, kubectl and the descheduler's own chart (10 minutes)
@@ -241,8 +342,12 @@ memory: ## memory and CPU time for 5,000 nodes and 100,000 pods, and for a snaps
 	EVENKEEL_PEAK=5000/100000 go test -count=1 -timeout 60m -v -run TestPeakMemory ./observe
 	go test -timeout 60m -run '^$$' -bench BenchmarkSnapshot -benchmem ./observe
 
+# Packages whose tests compare files with package golden. Those of cmd/evenkeel run a few tests only.
+GOLDEN = $(shell git grep -l 'internal/golden"' -- '*_test.go' ':!cmd' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
 .PHONY: golden
-golden: ## rewrite the expected results of tests; review the diff before you commit it
-	go test ./planner ./report ./config ./controller ./evictor -update
-	go test ./cmd/evenkeel -run TestReliabilityDocument -update
+golden: helm ## rewrite the expected results of tests, and the pages and files made from code; review the diff before you commit it
+	go test $(GOLDEN) ./metrics -update
+	go test ./cmd/evenkeel -run '^(TestReliabilityDocument|TestNothingJudged|TestReference)$$' -update
+	cd tools && go test ./dashboard -update
+	cd tools/release && go test ./archives -update
 	cd lab/helm && EVENKEEL_HELM=$(BIN)/helm go test . -update

@@ -42,6 +42,7 @@ var allowedLibraries = []string{
 	"github.com/go-logr/logr",         // only logr.Discard, which component-helpers require
 	"sigs.k8s.io/yaml",                // snapshots and reports in YAML
 	"go.yaml.in/yaml/v3",              // reports in field order
+	"golang.org/x/text/width",         // how many columns a character takes
 	"github.com/robfig/cron/v3",       // internal/cron uses its parser
 }
 

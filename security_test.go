@@ -113,8 +113,9 @@ func chartPermissions(t *testing.T) (list []string) {
 	t.Helper()
 	for _, doc := range strings.Split(readText(t, fullChart), "\n---\n") {
 		var role struct {
-			Kind  string
-			Rules []struct{ APIGroups, Resources, ResourceNames, Verbs []string }
+			Kind     string
+			Metadata struct{ Annotations map[string]string }
+			Rules    []struct{ APIGroups, Resources, ResourceNames, Verbs []string }
 		}
 		if err := yaml.Unmarshal([]byte(doc), &role); err != nil {
 			t.Fatal(err)
@@ -130,6 +131,9 @@ func chartPermissions(t *testing.T) (list []string) {
 				resources += " " + strings.Join(slices.Compact(r.ResourceNames), ", ")
 			}
 			scope := map[string]string{"ClusterRole": "cluster", "Role": "its namespace"}[role.Kind]
+			if role.Metadata.Annotations["helm.sh/hook"] == "post-delete" {
+				scope += ", after uninstalling"
+			}
 			list = append(list, fmt.Sprintf("%s: %s: %s: %s", scope, strings.Join(r.APIGroups, ", "), resources, strings.Join(r.Verbs, ", ")))
 		}
 	}

@@ -18,10 +18,11 @@ import (
 )
 
 // waitingPackages are the packages that wait for something. The others compute.
-var waitingPackages = []string{"cmd/evenkeel", "controller", "controller/approval", "controller/leader", "controller/notify",
+var waitingPackages = []string{"cmd/evenkeel", "cmd/evenkeel/completion", "cmd/evenkeel/connection", "cmd/evenkeel/releasecommand",
+	"cmd/evenkeel/releaseconfig", "cmd/evenkeel/submission", "controller", "controller/approval", "controller/cleanup", "controller/leader", "controller/notify",
 	"controller/release", "controller/state", "controller/trigger", "controller/waiting", "evictor", "hints/reconciler", "hints/writer", "internal/reload",
-	"internal/retry", "internal/wait", "observe",
-	"usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "web"}
+	"internal/progress", "internal/retry", "internal/wait", "metrics", "observe",
+	"usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "web", "web/access"}
 
 // notWaits are durations for which nothing waits.
 var notWaits = map[string]string{
@@ -33,6 +34,10 @@ var notWaits = map[string]string{
 	"observe.denialLifetime":           "the age of an answer",
 	"observe.maxVersionAge":            "the age of an answer",
 	"usage/monitor.resultLifetime":     "the age of a result",
+	"web/access.allowedTTL":            "the age of an answer",
+	"web/access.deniedTTL":             "the age of an answer",
+	"web/access.knownTTL":              "the age of an answer",
+	"web/access.warningInterval":       "the time between two log lines",
 }
 
 // waitRow is a row of the table of waits in docs/reference/running.md: what waits, the bound, and the constant.
