@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/evenkeel-project/evenkeel/lab/freeport"
@@ -35,10 +36,28 @@ const config = `load:
 hints: {enabled: true, rules: [{name: cpu, resource: cpu, above: 0.25, clearBelow: 0.20}]}
 notify: [{name: hook, format: json, url: %q}]
 limits: {perNamespace: unlimited}
+placement: {trust: {minBindings: 1}}
 strategies:
 - {name: zones, type: ZoneSpread, schedule: "* * * * *", args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}}
 - {name: hot, type: NodeLoad, schedule: "* * * * *", mode: approve, args: {basis: requests, target: {cpu: 0.95}}}
 `
+
+// command returns a command of Evenkeel for the release in a namespace.
+func command(t *testing.T, ns string, args ...string) *exec.Cmd {
+	t.Helper()
+	kubeconfig, err := stack.UserKubeconfig(programUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return exec.Command(testbed.Evenkeel, append(args, "--lease-namespace", ns, "--kubeconfig", kubeconfig)...)
+}
+
+func runCommand(t *testing.T, ns string, args ...string) {
+	t.Helper()
+	if out, err := command(t, ns, args...).CombinedOutput(); err != nil {
+		t.Fatalf("evenkeel %v: %v\n%s", args, err, out)
+	}
+}
 
 // startProgram runs Evenkeel until the test ends, and returns the address of its metrics. ended is closed when the
 // program ends.
@@ -48,13 +67,9 @@ func startProgram(t *testing.T, ns, config string) (address string, ended chan s
 	if err != nil {
 		t.Fatal(err)
 	}
-	kubeconfig, err := stack.UserKubeconfig(programUser)
-	if err != nil {
-		t.Fatal(err)
-	}
 	address = fmt.Sprintf("127.0.0.1:%d", port)
 	var log bytes.Buffer
-	cmd := exec.Command(testbed.Evenkeel, "run", "--config", config, "--bind-address", address, "--lease-namespace", ns, "--kubeconfig", kubeconfig)
+	cmd := command(t, ns, "run", "--config", config, "--bind-address", address)
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -82,8 +97,8 @@ func TestEveryQueryHasData(t *testing.T) {
 	for i := range apps {
 		apps[i].Annotations = usagestack.UsageAnnotations(900, 500)
 	}
-	kept := seed.App{Name: "kept", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3", "n3", "n3"}, // why pods stay
-		GraceSeconds: 1, Annotations: map[string]string{"evenkeel.io/evict": "never"}}
+	kept := seed.App{Name: "kept", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3", "n3", "n3"}, AllowedNodes: []string{"n3"},
+		GraceSeconds: 1, Annotations: map[string]string{"evenkeel.io/evict": "never"}} // why pods stay
 	if err := seed.CreateApps(t.Context(), stack.Client, namespace, append(apps, kept)); err != nil {
 		t.Fatal(err)
 	}
@@ -91,10 +106,15 @@ func TestEveryQueryHasData(t *testing.T) {
 	defer hook.Close()
 	path := testbed.ConfigFile(t, fmt.Sprintf(config, stack.Prometheus, hook.URL))
 	labels := map[string]string{"job": "evenkeel", "namespace": namespace, "pod": "evenkeel-0"}
+	// Prometheus computes an increase from two samples. So the evictions wait until it has the first sample.
+	runCommand(t, namespace, "pause")
 	address, ended := startProgram(t, namespace, path)
 	if err := stack.ScrapeExporter(address, labels); err != nil {
 		t.Fatal(err)
 	}
+	waitForData(t, map[string][]string{"before the first eviction": {"evenkeel_landings_total", "evenkeel_replacement_ready_seconds_count"}}, ended)
+	runCommand(t, namespace, "resume")
+	addPod(t, namespace, kept.Name) // the scheduler can bind it to one node only, which makes the prediction certain
 	wanted := dashboardQueries(t, namespace)
 	for _, a := range readAlerts(t) {
 		wanted["alert "+a.Alert] = metricsOf(a.Expr)
@@ -103,6 +123,20 @@ func TestEveryQueryHasData(t *testing.T) {
 		}
 	}
 	waitForData(t, wanted, ended)
+}
+
+// addPod adds a replica to a Deployment.
+func addPod(t *testing.T, ns, deployment string) {
+	t.Helper()
+	api := stack.Client.AppsV1().Deployments(ns)
+	scale, err := api.GetScale(t.Context(), deployment, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	scale.Spec.Replicas++
+	if _, err := api.UpdateScale(t.Context(), deployment, scale, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // waitForData waits until every query returns samples that are numbers.
