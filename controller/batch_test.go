@@ -1,8 +1,11 @@
 package controller_test
 
 import (
+	"context"
 	"testing"
 	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/evictor"
@@ -49,6 +52,40 @@ func TestALongWaveIsLookedAtAgain(t *testing.T) {
 	if len(r.Outcomes) != 5 {
 		t.Errorf("got %d outcomes for 5 moves", len(r.Outcomes))
 	}
+}
+
+// TestAPassStopsAtItsTime checks that a pass begins no batch after StopAt, and that the other moves wait for the next
+// pass. The batch that has begun ends normally.
+func TestAPassStopsAtItsTime(t *testing.T) {
+	for stopAfter, want := range map[time.Duration]int{0: 0, time.Minute: 2, time.Hour: 3} {
+		c, _ := newController(t, nil, plan.Live)
+		clock := c.Clock.(*clocktesting.FakeClock)
+		e := &slowEvictor{step: func() { clock.Step(time.Minute) }}
+		c.Evictor, c.Planner, c.BatchSize, c.StopAt = e, &oneWavePlanner{}, evictor.BatchSize(8), clock.Now().Add(stopAfter)
+		r, err := c.RunOnce(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tried := 0
+		for _, wave := range e.waves {
+			tried += len(wave)
+		}
+		stopped := r.Stopped != nil && r.Stopped.Code == plan.PassTimeout
+		if tried != want || stopped != (want < 3) || len(r.Outcomes) != 5 {
+			t.Errorf("after %s: %d moves were tried (want %d), %d outcomes (want 5), stopped: %v", stopAfter, tried, want, len(r.Outcomes), r.Stopped)
+		}
+	}
+}
+
+// slowEvictor lets time pass during each batch.
+type slowEvictor struct {
+	scriptedEvictor
+	step func()
+}
+
+func (s *slowEvictor) EvictWave(ctx context.Context, moves []plan.Move, onBound func()) evictor.Result {
+	s.step()
+	return s.scriptedEvictor.EvictWave(ctx, moves, onBound)
 }
 
 func TestAtOnce(t *testing.T) {

@@ -101,6 +101,8 @@ type Controller struct {
 	// Trust counts how often the model predicts the bindings of schedulers;
 	// nil keeps the stored counts.
 	Trust *SchedulerTrust
+	// StopAt is the time at which passes stop: they begin no batch of evictions later. Zero means no such time.
+	StopAt time.Time
 	// OnStep receives what a pass does now, such as planning; nil is allowed.
 	OnStep func(doing string)
 	// OnReport receives the report of every pass.

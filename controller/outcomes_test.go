@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	clocktesting "k8s.io/utils/clock/testing"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
@@ -91,6 +93,12 @@ func TestOutcomes(t *testing.T) {
 	if run(ctx, c); len(none.waves) != 0 {
 		t.Errorf("got %d waves after the stop", len(none.waves))
 	}
+
+	// The time for the pass is over before the second wave.
+	c, _ = newController(t, nil, plan.Live)
+	fake := c.Clock.(*clocktesting.FakeClock)
+	c.Evictor, c.StopAt = &slowEvictor{step: func() { fake.Step(time.Minute) }}, fake.Now().Add(time.Minute)
+	run(t.Context(), c)
 
 	// A snapshot fails before the first or the second wave.
 	for times := 1; times <= 2; times++ {

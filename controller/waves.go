@@ -46,6 +46,9 @@ func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.
 		if ctx.Err() != nil {
 			return &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf("the process was told to stop before wave %d", wave)}
 		}
+		if p.Mode == plan.Live && p.timeIsUp() {
+			return &plan.Reason{Code: plan.PassTimeout, Message: fmt.Sprintf("the time for the pass was over before wave %d", wave)}
+		}
 		if p.Mode == plan.Live {
 			ready, dropped := splitByNode(todo, p.report.Outcomes, remaining.Moves)
 			remaining.Moves, p.report.Outcomes = ready, append(p.report.Outcomes, dropped...)
@@ -64,6 +67,11 @@ func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.
 		}
 	}
 	return nil
+}
+
+// timeIsUp reports whether the pass may begin no more batches of evictions.
+func (p *pass) timeIsUp() bool {
+	return !p.StopAt.IsZero() && !p.Clock.Now().Before(p.StopAt)
 }
 
 // recheckRemaining returns the remaining moves of the wave that are still valid, and records an

@@ -151,6 +151,7 @@ const (
 	ReplacementNotReady     Code = "ReplacementNotReady"
 	ReplacementNotScheduled Code = "ReplacementNotScheduled"
 	Interrupted             Code = "Interrupted"
+	PassTimeout             Code = "PassTimeout"
 	StateUnavailable        Code = "StateUnavailable"
 	NotLeading              Code = "NotLeading"
 	OtherReleaseActive      Code = "OtherReleaseActive"

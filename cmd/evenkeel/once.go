@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // runOnce makes a single pass.
@@ -25,6 +26,9 @@ func (r *runCommand) runOnce(ctx context.Context, c *controller.Controller) erro
 	warnAboutShortTTL(r.conf, time.Now(), r.log)
 	begun := false
 	work := func(ctx context.Context) error {
+		if r.passTimeout > 0 {
+			c.StopAt = c.Clock.Now().Add(r.passTimeout)
+		}
 		return runBeside(ctx, set.usage.run, func(ctx context.Context) error {
 			unwritten := set.hints.reconcileOnce(ctx, r.conf)
 			set.checkPause(ctx, c.Mode)
@@ -50,14 +54,15 @@ func (r *runCommand) runOnce(ctx context.Context, c *controller.Controller) erro
 }
 
 // runSinglePass executes approved steps of a waiting plan, if there are any. Then it makes one
-// pass, and returns an error if the pass could not run to its end.
+// pass, and returns an error if the pass could not run to its end. The end of --pass-timeout is no error: the next pass
+// plans what remains.
 func runSinglePass(ctx context.Context, c *controller.Controller, due []string) error {
 	c.ExecuteApproved(ctx)
 	r, err := c.RunOnce(ctx, due)
 	switch {
 	case err != nil:
 		err = fmt.Errorf("nothing was evicted: %w", err)
-	case r.Stopped != nil:
+	case r.Stopped != nil && r.Stopped.Code != plan.PassTimeout:
 		err = fmt.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 	}
 	if !r.EndedBeforePlanning() { // otherwise err names the cause

@@ -40,7 +40,7 @@ type runFlags struct {
 	pushURL                   string
 	strategies                []string
 	once                      bool
-	leaseTimeout              time.Duration
+	leaseTimeout, passTimeout time.Duration
 }
 
 func newRun(g *globalFlags) *cobra.Command {
@@ -59,6 +59,8 @@ func newRun(g *globalFlags) *cobra.Command {
 	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", defaultLeaseTimeout,
 		"with --once: how long to wait for the Lease, for example while another job makes its pass")
+	fl.DurationVar(&f.passTimeout, "pass-timeout", 0,
+		"with --once: how long after it got the Lease the pass may begin evictions; the rest is left to the next pass (default: no limit)")
 	addLeaseNamespaceFlag(fl, &f.namespace)
 	fl.StringVar(&f.pushURL, "push-url", "",
 		"with --once: Pushgateway that receives the metrics of the pass, such as http://pushgateway:9091")
@@ -208,6 +210,9 @@ func (r *runCommand) startNotifier(ctx context.Context) (stop func()) {
 func (f *runFlags) check() error {
 	if f.leaseTimeout <= 0 {
 		return fmt.Errorf("--lease-timeout: %s is too short (want more than 0s)", f.leaseTimeout)
+	}
+	if f.passTimeout < 0 {
+		return fmt.Errorf("--pass-timeout: %s is negative (want more than 0s, or no limit with 0s)", f.passTimeout)
 	}
 	if err := releaseconfig.CheckNamespace(f.namespace); err != nil {
 		return err

@@ -9,11 +9,14 @@ import (
 	"testing/synctest"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -154,6 +157,97 @@ func TestNothingIsRemovedWhileALeaseIsHeld(t *testing.T) {
 			t.Errorf("deleted %q, error %v", got, err)
 		}
 	})
+}
+
+// TestNothingIsRemovedWhileAReleaseIsInstalled checks that a release whose processes hold no Lease keeps its hints, its
+// state and its pause, such as a CronJob between two jobs. Objects that are being deleted, and those of others, do not
+// count.
+func TestNothingIsRemovedWhileAReleaseIsInstalled(t *testing.T) {
+	meta := func(namespace, name string, deleted bool) metav1.ObjectMeta {
+		m := metav1.ObjectMeta{Namespace: namespace, Name: "keel", Labels: map[string]string{"app.kubernetes.io/name": name}}
+		if deleted {
+			m.DeletionTimestamp = &metav1.Time{Time: time.Now()}
+		}
+		return m
+	}
+	for name, c := range map[string]struct {
+		object runtime.Object
+		want   string
+	}{
+		"a CronJob":             {&batchv1.CronJob{ObjectMeta: meta("ops", "evenkeel", false)}, "CronJob keel is in namespace ops"},
+		"a Deployment":          {&appsv1.Deployment{ObjectMeta: meta("ops", "evenkeel", false)}, "Deployment keel is in namespace ops"},
+		"a deleted CronJob":     {&batchv1.CronJob{ObjectMeta: meta("ops", "evenkeel", true)}, ""},
+		"a deleted Deployment":  {&appsv1.Deployment{ObjectMeta: meta("ops", "evenkeel", true)}, ""},
+		"another program":       {&appsv1.Deployment{ObjectMeta: meta("ops", "shop", false)}, ""},
+		"in another namespace":  {&appsv1.Deployment{ObjectMeta: meta("evenkeel", "evenkeel", false)}, ""},
+		"a job in another one":  {&batchv1.CronJob{ObjectMeta: meta("evenkeel", "evenkeel", false)}, ""},
+		"a CronJob of a person": {&batchv1.CronJob{ObjectMeta: meta("ops", "backup", false)}, ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := fake.NewClientset(configMap("ops", "evenkeel-pause"), heldLease("evenkeel", "", time.Time{}), c.object)
+			hints, began := 0, time.Now()
+			got, err := remove(t, cleanup.Release{Client: client, ClearHints: func(context.Context) error { hints++; return nil }})
+			if c.want == "" && (err != nil || hints != 1 || got != "Lease evenkeel, ConfigMap evenkeel-pause") {
+				t.Errorf("%s: deleted %q, removed hints %d times, error %v", name, got, hints, err)
+			}
+			if c.want != "" && (got != "" || hints != 0 || err == nil || !strings.Contains(err.Error(), "nothing was removed: "+c.want)) {
+				t.Errorf("%s: deleted %q, removed hints %d times, error %v, want %q", name, got, hints, err, c.want)
+			}
+			if waited := time.Since(began); waited != 0 {
+				t.Errorf("%s: waited %s", name, waited)
+			}
+		})
+	}
+}
+
+// TestTheReleaseIsCheckedAgainAfterTheHints checks that the state stays if a process took the Lease, or somebody
+// installed a release, while the hints were removed.
+func TestTheReleaseIsCheckedAgainAfterTheHints(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for want, o := range map[string]runtime.Object{
+			"node-7 still holds the Lease evenkeel": heldLease("evenkeel", "node-7", time.Now()),
+			"CronJob keel is in namespace ops": &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "keel",
+				Labels: map[string]string{"app.kubernetes.io/name": "evenkeel"}}},
+		} {
+			client := fake.NewClientset(configMap("ops", "evenkeel-pause"))
+			got, err := remove(t, cleanup.Release{Client: client, ClearHints: func(context.Context) error { return client.Tracker().Add(o) }})
+			if got != "" || err == nil || !strings.Contains(err.Error(), "no ConfigMap and no Lease was removed: "+want) {
+				t.Errorf("deleted %q, error %v, want %q", got, err, want)
+			}
+		}
+	})
+}
+
+// TestChangedObjectsStay checks that each deletion names the version that was read before the last check. A changed
+// ConfigMap stays alone. If a Lease has changed, all ConfigMaps stay.
+func TestChangedObjectsStay(t *testing.T) {
+	versioned := func(m *metav1.ObjectMeta) { m.UID, m.ResourceVersion = types.UID("uid-"+m.Name), "7" }
+	for changed, want := range map[string]string{
+		"evenkeel-pause": "Lease evenkeel, Lease evenkeel-dry-run, ConfigMap evenkeel-trigger",
+		"evenkeel":       "",
+	} {
+		pause, trigger := configMap("ops", "evenkeel-pause"), configMap("ops", "evenkeel-trigger")
+		lease, dryRun := heldLease("evenkeel", "", time.Time{}), heldLease("evenkeel-dry-run", "", time.Time{})
+		for _, m := range []*metav1.ObjectMeta{&pause.ObjectMeta, &trigger.ObjectMeta, &lease.ObjectMeta, &dryRun.ObjectMeta} {
+			versioned(m)
+		}
+		client := fake.NewClientset(pause, trigger, lease, dryRun)
+		client.PrependReactor("delete", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			name := a.(clienttesting.DeleteAction).GetName()
+			p := a.(clienttesting.DeleteActionImpl).DeleteOptions.Preconditions
+			if p == nil || p.UID == nil || *p.UID != types.UID("uid-"+name) || p.ResourceVersion == nil || *p.ResourceVersion != "7" {
+				t.Errorf("%s is deleted with the preconditions %v", name, p)
+			}
+			if name == changed {
+				return true, nil, apierrors.NewConflict(a.GetResource().GroupResource(), name, errors.New("the object has been modified"))
+			}
+			return false, nil, nil
+		})
+		got, err := remove(t, cleanup.Release{Client: client})
+		if got != want || err == nil || !strings.Contains(err.Error(), changed+" in namespace ops") {
+			t.Errorf("%s changed: deleted %q, error %v, want %q", changed, got, err, want)
+		}
+	}
 }
 
 // TestErrorsAreRepeatedForAWhile checks that the wait ends, with the error of the API server, if no answer comes.

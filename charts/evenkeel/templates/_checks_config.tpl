@@ -26,6 +26,15 @@
 {{- include "evenkeel.file" (dict "root" $root "key" (printf "config.notify[%d].urlFile" $i) "file" ($r.urlFile | default "")) -}}
 {{- include "evenkeel.file" (dict "root" $root "key" (printf "config.notify[%d].tokenFile" $i) "file" ($r.tokenFile | default "")) -}}
 {{- end -}}
+{{- $files := dict
+  "prometheus" (list "tokenFile" "basicAuth.passwordFile" "oauth2.clientSecretFile" "caFile" "certFile" "keyFile")
+  "loadWatcher" (list "tokenFile" "caFile") -}}
+{{- range get $files $source -}}
+{{- $keys := splitList "." . -}}
+{{- $section := dig "load" $source dict $config -}}
+{{- $file := eq (len $keys) 1 | ternary (get $section .) (get (get $section (first $keys) | default dict) (last $keys)) -}}
+{{- include "evenkeel.file" (dict "root" $root "key" (printf "config.load.%s.%s" $source .) "file" ($file | default "")) -}}
+{{- end -}}
 {{- if eq .Values.kind "CronJob" -}}
 {{- include "evenkeel.checkJobs" . -}}
 {{- end -}}
@@ -64,8 +73,8 @@
 {{- fail (printf "%s needs several consecutive samples (for), but a job takes only one, and %s keeps none between jobs (want kind Deployment, config.load.source: prometheus, or for: 1)" .what .source) -}}
 {{- end }}
 
-{{/* Rejects a file that the configuration names if it is neither in extraFiles nor below one
-of extraVolumeMounts. A relative name starts in the directory of config.yaml. */}}
+{{/* Rejects a file that the configuration names if it is neither in extraFiles nor below one of extraVolumeMounts, nor beside
+the token of the ServiceAccount. A relative name starts in the directory of config.yaml. */}}
 {{- define "evenkeel.file" -}}
 {{- if .file -}}
 {{- $path := hasPrefix "/" .file | ternary .file (printf "/etc/evenkeel/%s" .file) | clean -}}
@@ -74,6 +83,9 @@ of extraVolumeMounts. A relative name starts in the directory of config.yaml. */
 {{- if or (eq $path .mountPath) (hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) $path) -}}
 {{- $found = true -}}
 {{- end -}}
+{{- end -}}
+{{- if and .root.Values.automountServiceAccountToken (hasPrefix "/var/run/secrets/kubernetes.io/serviceaccount/" $path) -}}
+{{- $found = true -}}
 {{- end -}}
 {{- if not $found -}}
 {{- fail (printf "%s is %s, which the pods do not have (want it in extraFiles, such as --set-file 'extraFiles.%s=%s', or mounted with extraVolumeMounts)" .key .file (base $path | replace "." "\\.") (base $path)) -}}

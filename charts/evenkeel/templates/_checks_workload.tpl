@@ -13,8 +13,28 @@
 {{- if and $metrics.authorize (eq .Values.kind "Deployment") (not (include "evenkeel.tls" .)) -}}
 {{- fail "metrics.authorize is true, but tls.secretName is empty, so tokens would travel in plain text (want tls.secretName: the name of a Secret with tls.crt and tls.key)" -}}
 {{- end -}}
+{{- if eq .Values.kind "CronJob" }}{{ include "evenkeel.checkUnusedByJobs" . }}{{ end -}}
 {{- if and .Values.extraContainers (eq .Values.kind "CronJob") -}}
 {{- fail "extraContainers is set, but kind is CronJob, and a job ends only when all its containers have ended (want initContainers with restartPolicy: Always, which end with the job)" -}}
+{{- end -}}
+{{- end }}
+
+{{/* Rejects values that have no effect on jobs. */}}
+{{- define "evenkeel.checkUnusedByJobs" -}}
+{{- $metrics := .Values.metrics | default dict -}}
+{{- $unused := dict
+  "tls.secretName" (.Values.tls | default dict).secretName
+  "service.enabled" .Values.service.enabled
+  "podDisruptionBudget.enabled" (.Values.podDisruptionBudget | default dict).enabled
+  "networkPolicy.from" (.Values.networkPolicy | default dict).from
+  "metrics.authorize" $metrics.authorize -}}
+{{- range $key, $value := $unused -}}
+{{- if $value -}}
+{{- fail (printf "%s is set, but kind is CronJob, and the pods of jobs serve nothing and end by themselves (want kind: Deployment, or no %s)" $key $key) -}}
+{{- end -}}
+{{- end -}}
+{{- if and ($metrics.dashboard | default dict).enabled (not $metrics.pushURL) -}}
+{{- fail "metrics.dashboard.enabled is true, but kind is CronJob without metrics.pushURL, so the dashboard would be empty (want metrics.pushURL, or kind: Deployment)" -}}
 {{- end -}}
 {{- end }}
 
@@ -26,6 +46,7 @@
   "strategy" "a schedule for each strategy"
   "lease-namespace" "namespaceOverride"
   "lease-timeout" "cronJob.activeDeadlineSeconds"
+  "pass-timeout" "cronJob.activeDeadlineSeconds"
   "bind-address" "service.port; the pods always serve on port 8080"
   "authorize-metrics" "metrics.authorize"
   "tls-cert-file" "tls.secretName"

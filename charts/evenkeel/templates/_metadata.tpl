@@ -14,13 +14,13 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 
 {{/* The metadata of an object. Call it with a dict: root; name; cluster, true if the object has no namespace; own, the
 section of the values with the labels and annotations of the object; labels and annotations, more of them from the
-chart; namespace, if it is not that of the release. The chart's labels and annotations win over commonLabels and commonAnnotations, and the object's own over both,
-except for those that identify the release. */}}
+chart; namespace, if it is not that of the release. The chart's labels and annotations win over commonLabels and
+commonAnnotations, and the object's own over both, except for those that identify the release. */}}
 {{- define "evenkeel.metadata" -}}
 {{- $own := .own | default dict -}}
-name: {{ .name }}
+name: {{ .name | quote }}
 {{- if not .cluster }}
-namespace: {{ .namespace | default (include "evenkeel.namespace" .root) }}
+namespace: {{ .namespace | default (include "evenkeel.namespace" .root) | quote }}
 {{- end }}
 labels:
   {{- $fixed := include "evenkeel.labels" .root | fromYaml }}

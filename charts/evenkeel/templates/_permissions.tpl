@@ -76,11 +76,26 @@ ConfigMap hides the configuration. Each helper returns "true" or nothing unless 
 {{- if and (include "evenkeel.live" .) (or (include "evenkeel.external" .) (ne (toString (dig "approvals" "enabled" true .Values.config)) "false")) -}}true{{- end -}}
 {{- end }}
 
+{{/* The namespaces in which the configuration plans evictions, as YAML; none means all. If config.namespaces.include is
+empty, they are those of the strategies that can be executed, if each of them names its own. */}}
+{{- define "evenkeel.plannedNamespaces" -}}
+{{- $namespaces := dig "namespaces" "include" list .Values.config | default list -}}
+{{- if not $namespaces -}}
+{{- $all := false -}}
+{{- range include "evenkeel.active" . | fromYamlArray -}}
+{{- $own := (.namespaces | default dict).include -}}
+{{- if $own }}{{ $namespaces = concat $namespaces $own }}{{ else }}{{ $all = true }}{{ end -}}
+{{- end -}}
+{{- if $all }}{{ $namespaces = list }}{{ end -}}
+{{- end -}}
+{{- $namespaces | uniq | toYaml -}}
+{{- end }}
+
 {{/* The namespaces in which pods may be evicted and deleted, as YAML; none means all. */}}
 {{- define "evenkeel.evictNamespaces" -}}
 {{- $namespaces := .Values.rbac.evictNamespaces | default list -}}
 {{- if not (or $namespaces (include "evenkeel.external" .)) -}}
-{{- $namespaces = dig "namespaces" "include" list .Values.config | default list -}}
+{{- $namespaces = include "evenkeel.plannedNamespaces" . | fromYamlArray -}}
 {{- end -}}
 {{- if has "*" $namespaces }}{{ $namespaces = list }}{{ end -}}
 {{- $namespaces | uniq | toYaml -}}
@@ -123,6 +138,15 @@ see which. */}}
 {{- range ($rbac.nodeKeys | default dict).labels -}}
 {{- include "evenkeel.match" (list "a label in rbac.nodeKeys.labels" . "^[^=]+=[^=]*$" "key=value, such as evenkeel.io/pressure=true") -}}
 {{- end -}}
+{{- if and $rbac.nodeKeys (include "evenkeel.external" .) (not $rbac.nodeWrites) -}}
+{{- fail "rbac.nodeKeys is set, but rbac.nodeWrites is false, so Evenkeel may not patch nodes (want rbac.nodeWrites: true, or no rbac.nodeKeys)" -}}
+{{- end -}}
+{{- range ($rbac.nodeKeys | default dict).labels -}}
+{{- include "evenkeel.checkNodeKey" (list "rbac.nodeKeys.labels" (regexSplit "=" . 2 | first)) -}}
+{{- end -}}
+{{- range ($rbac.nodeKeys | default dict).taints -}}
+{{- include "evenkeel.checkNodeKey" (list "rbac.nodeKeys.taints" .) -}}
+{{- end -}}
 {{- $keys := list "evict" "delete" "nodeWrites" "nodeKeys" -}}
 {{- if include "evenkeel.external" . -}}
 {{- $missing := list -}}
@@ -142,7 +166,7 @@ see which. */}}
 {{- fail (printf "rbac.%s is set, but this permission follows from config (want it unset, or existingConfigMap)" .) -}}
 {{- end -}}
 {{- end -}}
-{{- $include := dig "namespaces" "include" list .Values.config | default list -}}
+{{- $include := include "evenkeel.plannedNamespaces" . | fromYamlArray -}}
 {{- $granted := $rbac.evictNamespaces | default list -}}
 {{- if and $granted (not (has "*" $granted)) -}}
 {{- if not $include -}}
@@ -150,9 +174,17 @@ see which. */}}
 {{- end -}}
 {{- range $include -}}
 {{- if not (has . $granted) -}}
-{{- fail (printf "config.namespaces.include has %s, in which rbac.evictNamespaces permits no evictions (want it in both)" .) -}}
+{{- fail (printf "config.namespaces.include, or that of a strategy, has %s, in which rbac.evictNamespaces permits no evictions (want it in both)" .) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* Rejects a key of a label or taint that belongs to Kubernetes, as the program does. Call it with a list: value, key. */}}
+{{- define "evenkeel.checkNodeKey" -}}
+{{- $prefix := printf ".%s" (index . 1 | splitList "/" | first) -}}
+{{- if and (contains "/" (index . 1)) (or (hasSuffix ".kubernetes.io" $prefix) (hasSuffix ".k8s.io" $prefix)) -}}
+{{- fail (printf "%s has %s, which belongs to Kubernetes (want a key of your own, or evenkeel.io/pressure)" (index . 0) (index . 1)) -}}
 {{- end -}}
 {{- end }}

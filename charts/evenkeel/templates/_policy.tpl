@@ -1,12 +1,17 @@
-{{/* A ValidatingAdmissionPolicy for the ServiceAccount, up to its validations, and its binding. Call it with a dict:
-root, name, groups, resources, operations, own if it concerns only the namespace of the release, and everybody if it
-concerns all accounts; then the caller adds match conditions. */}}
+{{/* A ValidatingAdmissionPolicy for a ServiceAccount, up to its validations, and its binding. Call it with a dict:
+root; name; groups; resources; operations; own, true if it concerns only the namespace of the release; everybody, true if
+it concerns all accounts, then the caller adds match conditions; account, if it is not that of the release; and hook, a
+dict as for evenkeel.hook if the policy belongs to a hook. */}}
 {{- define "evenkeel.policy" -}}
 {{- $name := printf "%s-%s" (include "evenkeel.clusterName" .root) .name -}}
+{{- $account := .account | default (include "evenkeel.serviceAccountName" .root) -}}
+{{- $hook := dict -}}
+{{- with .hook }}{{ $hook = include "evenkeel.hook" . | fromYaml }}{{ end -}}
+{{- $metadata := dict "root" .root "name" $name "cluster" true "annotations" $hook "own" .root.Values.admissionPolicy -}}
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
 metadata:
-  {{- include "evenkeel.metadata" (dict "root" .root "name" $name "cluster" true "own" .root.Values.admissionPolicy) | nindent 2 }}
+  {{- include "evenkeel.metadata" $metadata | nindent 2 }}
 spec:
   policyName: {{ $name }}
   validationActions: [Deny]
@@ -14,7 +19,7 @@ spec:
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicy
 metadata:
-  {{- include "evenkeel.metadata" (dict "root" .root "name" $name "cluster" true "own" .root.Values.admissionPolicy) | nindent 2 }}
+  {{- include "evenkeel.metadata" $metadata | nindent 2 }}
 spec:
   failurePolicy: Fail
   matchConstraints:
@@ -35,17 +40,18 @@ spec:
   - name: service-account
     expression: >-
       has(request.userInfo.username) &&
-      request.userInfo.username == "system:serviceaccount:{{ include "evenkeel.namespace" .root }}:{{ include "evenkeel.serviceAccountName" .root }}"
+      request.userInfo.username == "system:serviceaccount:{{ include "evenkeel.namespace" .root }}:{{ $account }}"
   {{- end }}
 {{- end }}
 
-{{/* The condition, in CEL, that the namespace of a request is one in which pods may be evicted and deleted. */}}
+{{/* The condition, in CEL, that the namespace of a request is one in which pods may be evicted and deleted. If an existing
+ConfigMap hides the configuration, kube-system is excluded unless rbac.evictNamespaces names it. */}}
 {{- define "evenkeel.removalNamespaces" -}}
 {{- $exclude := dig "namespaces" "exclude" list .Values.config | default list -}}
-{{- $include := dig "namespaces" "include" list .Values.config | default list -}}
+{{- $include := include "evenkeel.plannedNamespaces" . | fromYamlArray -}}
 {{- if include "evenkeel.external" . -}}
-{{- $exclude = list -}}
 {{- $include = include "evenkeel.evictNamespaces" . | fromYamlArray -}}
+{{- $exclude = has "kube-system" (.Values.rbac.evictNamespaces | default list) | ternary list (list "kube-system") -}}
 {{- end -}}
 !(request.namespace in {{ toJson $exclude }})
 {{- with $include }} && request.namespace in {{ toJson . }}{{ end }}

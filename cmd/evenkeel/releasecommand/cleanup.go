@@ -3,6 +3,7 @@ package releasecommand
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -34,11 +35,12 @@ func newCleanup(a *Access) *cobra.Command {
 	c := &cobra.Command{
 		Use: "cleanup", Short: "Remove hints, state, pause and Leases of an uninstalled release", Args: argument.None,
 		Long: "Remove the hints from the nodes, and the ConfigMaps and Leases of Evenkeel from its namespace. The\n" +
-			"chart runs it after `helm uninstall`. While a process holds the Lease, nothing is removed.",
+			"chart runs it after `helm uninstall`. Nothing is removed while the namespace has a Deployment or a\n" +
+			"CronJob of Evenkeel, or a process holds the Lease.",
 		Example: "  # After the release in the namespace evenkeel was uninstalled\n  evenkeel cleanup --lease-namespace evenkeel",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, a) },
 	}
-	releaseconfig.AddNamespaceFlag(c.Flags(), &f.namespace)
+	c.Flags().StringVar(&f.namespace, "lease-namespace", "", "namespace of the uninstalled release (required)")
 	c.Flags().StringVar(&f.config, "config", releaseconfig.Builtin, "configuration file of the controller, which names the label and the taint of hints")
 	c.Flags().DurationVar(&f.wait, "wait", defaultCleanupTimeout, "how long to wait until no process holds the Lease")
 	c.Flags().BoolVar(&f.skipHints, "skip-hints", false, "leave the nodes as they are; needs no permission for nodes")
@@ -47,6 +49,12 @@ func newCleanup(a *Access) *cobra.Command {
 
 func (f *cleanupFlags) run(cmd *cobra.Command, a *Access) error {
 	a.Logger(cmd)
+	if f.namespace == "" {
+		return errors.New("--lease-namespace is required (want the namespace of the uninstalled release, such as --lease-namespace evenkeel)")
+	}
+	if err := releaseconfig.CheckNamespace(f.namespace); err != nil {
+		return err
+	}
 	conf, err := hintsConfig(a, cmd, f.config, f.namespace)
 	if err != nil {
 		return err
@@ -54,9 +62,6 @@ func (f *cleanupFlags) run(cmd *cobra.Command, a *Access) error {
 	client, _, err := a.Client()
 	if err != nil {
 		return err
-	}
-	if f.namespace, err = releaseconfig.Namespace(cmd.Context(), client, f.namespace); err != nil {
-		return fmt.Errorf("nothing was removed: %w", err)
 	}
 	h := &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), now: time.Now(), conf: conf.Config, configGiven: conf.Known}
 	return f.cleanUp(cmd, client, h, a.SyncTimeout)

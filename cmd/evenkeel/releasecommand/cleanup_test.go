@@ -2,6 +2,8 @@ package releasecommand
 
 import (
 	"bytes"
+	"errors"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
@@ -10,7 +12,9 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 
@@ -88,5 +92,22 @@ func TestCleanupLeavesARunningRelease(t *testing.T) {
 	}
 	if _, err := client.CoreV1().ConfigMaps("ops").Get(t.Context(), "evenkeel-pause", metav1.GetOptions{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCleanupNeedsTheNamespace checks that the command does not search for a release by itself: the one that it finds is
+// installed, unless the caller knows better.
+func TestCleanupNeedsTheNamespace(t *testing.T) {
+	for args, want := range map[string]string{"": "--lease-namespace is required", "--lease-namespace=Ops!": "--lease-namespace"} {
+		c := newCleanup(&Access{Logger: func(*cobra.Command) *slog.Logger { return nil }, Client: func() (kubernetes.Interface, *rest.Config, error) {
+			t.Error("the command connects to the cluster")
+			return nil, nil, errors.New("no cluster")
+		}})
+		c.SetArgs(strings.Fields(args))
+		c.SetContext(t.Context())
+		c.SilenceErrors, c.SilenceUsage = true, true
+		if err := c.Execute(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("cleanup %s: error %v, want %q", args, err, want)
+		}
 	}
 }
