@@ -115,6 +115,19 @@ func TestStoppedPassReturnsError(t *testing.T) {
 	}
 }
 
+// TestTheEndOfThePassTimeoutIsNoError checks that a job succeeds although its pass left moves to the next one.
+func TestTheEndOfThePassTimeoutIsNoError(t *testing.T) {
+	var stopped *plan.Reason
+	c := &controller.Controller{
+		Settings:     controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
+		Dependencies: controller.Dependencies{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{9}},
+		Clock:        immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), StopAt: time.Now(),
+		Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(r plan.RunReport) { stopped = r.Stopped }}
+	if err := runSinglePass(t.Context(), c, nil); err != nil || stopped == nil || stopped.Code != plan.PassTimeout {
+		t.Errorf("error %v, stopped by %v", err, stopped)
+	}
+}
+
 // fullDisk is a writer that fails with ENOSPC.
 type fullDisk struct{}
 

@@ -45,6 +45,7 @@ func flagRows(*testing.T) []badInput {
 		{input: "an unknown output format for a pass", args: "run --once -o markdown", want: `evenkeel: --output: "markdown" is not an output format (want one of table, wide, json, yaml)`, exit: 1},
 		{input: "a time without a unit", args: "run --once --lease-timeout 5", want: `evenkeel: --lease-timeout: "5" cannot be read (want a number and a unit, such as 90s or 5m); see evenkeel run --help`, exit: 1},
 		{input: "an invalid time", args: "run --once --lease-timeout soon", want: `evenkeel: --lease-timeout: "soon" cannot be read (want a number and a unit, such as 90s or 5m); see evenkeel run --help`, exit: 1},
+		{input: "a negative time for the pass", args: "run --once --pass-timeout -5s", want: "evenkeel: --pass-timeout: -5s is negative (want more than 0s, or no limit with 0s)", exit: 1},
 		{input: "a negative time", args: "run --once --lease-timeout -5s", want: "evenkeel: --lease-timeout: -5s is too short (want more than 0s)", exit: 1},
 		{input: "an invalid namespace", args: "run --once --lease-namespace My_Space", want: `evenkeel: --lease-namespace: "My_Space" is not a namespace (want lower case letters, digits and dashes)`, exit: 1},
 		{input: "a pause of 0s", args: "pause --for 0s", want: "evenkeel: --for: 0s is too short (want 1s or more; leave it out to pause until resume)", exit: 1},

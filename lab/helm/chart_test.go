@@ -126,6 +126,22 @@ func TestRefusals(t *testing.T) {
 			[]string{"--set-json", `config.notify=[{"name":"ops","format":"slack","urlFile":"/secrets/slack"}]`}},
 		{"config.notify[0].tokenFile is /secrets/token, which", []string{"--set-json",
 			`config.notify=[{"name":"ops","format":"json","url":"https://a","tokenFile":"/secrets/token"}]`}},
+		{"config.load.prometheus.oauth2.clientSecretFile is /secrets/client, which", []string{"--set",
+			"config.load.source=prometheus,config.load.prometheus.url=https://a,config.load.prometheus.oauth2.clientSecretFile=/secrets/client"}},
+		{"config.load.loadWatcher.caFile is ca.crt, which", []string{"--set",
+			"config.load.source=loadWatcher,config.load.loadWatcher.url=https://a,config.load.loadWatcher.caFile=ca.crt"}},
+		{"people.approvers is set, but config.approvals.enabled is false", []string{"--set",
+			"config.dryRun=false,config.approvals.enabled=false,people.approvers[0].kind=User,people.approvers[0].name=a"}},
+		{"tls.secretName is set, but kind is CronJob", []string{"--set", "kind=CronJob,tls.secretName=a"}},
+		{"service.enabled is set, but kind is CronJob", []string{"--set", "kind=CronJob,service.enabled=true"}},
+		{"podDisruptionBudget.enabled is set, but kind is CronJob", []string{"--set", "kind=CronJob,podDisruptionBudget.enabled=true"}},
+		{"networkPolicy.from is set, but kind is CronJob", []string{"--set-json", "kind=\"CronJob\"", "--set-json",
+			`networkPolicy={"enabled":true,"from":[{"podSelector":{}}]}`}},
+		{"metrics.authorize is set, but kind is CronJob", []string{"--set", "kind=CronJob,metrics.authorize=true"}},
+		{"metrics.dashboard.enabled is true, but kind is CronJob without metrics.pushURL", []string{"--set",
+			"kind=CronJob,metrics.dashboard.enabled=true"}},
+		{"networkPolicy.egress.dnsPorts is empty", []string{"--set", "networkPolicy.enabled=true,networkPolicy.egress.enabled=true",
+			"--set-json", "networkPolicy.egress.dnsPorts=[]"}},
 		{"'webhook' not allowed", []string{"--set-json", `config.notify=[{"name":"ops","webhook":"https://a"}]`}},
 		{"config.hints.rules: cpu needs several consecutive samples", hintArgs("kind=CronJob,config.load.source=metricsServer", 3)},
 		{"config.hints.rules: cpu needs several consecutive samples", hintArgs(
@@ -159,6 +175,9 @@ func TestAccepted(t *testing.T) {
 		{"--set", "config.limits.perPass=unlimited,config.limits.perNode=10%," +
 			"config.guards.priorityBelow=1000,config.evictor.gracePeriodSeconds=30"},
 		{"--set", "kind=CronJob,metrics.pushURL=https://$(PUSH_USER):$(PUSH_PASSWORD)@pushgateway:9091"},
+		{"--set", prometheus + ",config.load.prometheus.tokenFile=/var/run/secrets/kubernetes.io/serviceaccount/token"},
+		{"--set", prometheus + ",config.load.prometheus.caFile=ca.crt,extraFiles.ca\\.crt=a,config.load.loadWatcher.caFile=other"},
+		{"--set", "kind=CronJob,metrics.dashboard.enabled=true,metrics.pushURL=http://pushgateway:9091"},
 		{"--set", "podDisruptionBudget.enabled=true,podDisruptionBudget.minAvailable=50%,replicas=2"},
 		{"--set", "podDisruptionBudget.enabled=true,podDisruptionBudget.minAvailable=50%,replicas=0"}, // no pods, no drains to block
 	} {
@@ -235,8 +254,8 @@ func TestCronJobsGroupBySchedule(t *testing.T) {
 			t.Errorf("job: %v", spec)
 		}
 	}
-	// A job that meets another waits for the Lease for half of the time that it has (activeDeadlineSeconds 3600).
-	const tail = " --config /etc/evenkeel/config.yaml --lease-timeout 1800s]"
+	// Each of the three jobs has a quarter of activeDeadlineSeconds (3600) for its pass, and waits for the rest.
+	const tail = " --config /etc/evenkeel/config.yaml --lease-timeout 2700s --pass-timeout 900s]"
 	want := []string{"0 * * * * Etc/UTC [run --once --strategy a,c" + tail,
 		"*/5 * * * * Etc/UTC [run --once --strategy b" + tail, "0 * * * * Asia/Tokyo [run --once --strategy d" + tail}
 	if !reflect.DeepEqual(got, want) || len(names) != 3 {

@@ -81,6 +81,31 @@ func kustomize(t *testing.T, folder string) string {
 	return string(text)
 }
 
+// TestKustomizeDoesNotMovePolicies checks what deploy/README.md warns of: kustomize moves the account to another namespace,
+// but not its name in the policies. It also checks that the chart, which the README names instead, changes both.
+func TestKustomizeDoesNotMovePolicies(t *testing.T) {
+	overlay := filepath.Join(t.TempDir(), "overlay")
+	if err := os.CopyFS(filepath.Join(overlay, "evict"), os.DirFS(filepath.Join(deployFolder, "kustomize", "evict"))); err != nil {
+		t.Fatal(err)
+	}
+	const text = "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\nnamespace: ops\nresources: [evict]\n"
+	if err := os.WriteFile(filepath.Join(overlay, "kustomization.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const before, after = "system:serviceaccount:evenkeel:evenkeel", "system:serviceaccount:ops:evenkeel"
+	if built := kustomize(t, overlay); !strings.Contains(built, before) || strings.Contains(built, after) {
+		t.Error("kustomize changes the account in the policies now, so deploy/README.md need not warn")
+	}
+	readme, err := os.ReadFile(filepath.Join(deployFolder, "README.md"))
+	if err != nil || !strings.Contains(string(readme), "Do not set `namespace:` in a kustomization") {
+		t.Errorf("deploy/README.md does not warn of another namespace: %v", err)
+	}
+	moved := renderPlain(t, "--set", "config.dryRun=false", "--namespace", "ops")
+	if strings.Contains(moved, before) || !strings.Contains(moved, after) {
+		t.Error("the chart renders policies for another account")
+	}
+}
+
 // TestKustomizeFolders builds the folders, and an overlay with an image and a configuration of its own as
 // deploy/README.md describes it.
 func TestKustomizeFolders(t *testing.T) {

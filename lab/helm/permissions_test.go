@@ -167,11 +167,12 @@ func policyExpressions(t *testing.T, manifests, name string) string {
 // TestPoliciesWithExistingConfigMap checks that rbac decides about keys and namespaces if the configuration is not
 // known.
 func TestPoliciesWithExistingConfigMap(t *testing.T) {
-	out := renderChart(t, externalArgs("rbac.evict=true,rbac.evictNamespaces={shop},rbac.nodeWrites=true,rbac.nodeKeys.labels={example.org/hot=yes},"+
+	out := renderChart(t, externalArgs("rbac.evict=true,rbac.evictNamespaces={shop},rbac.nodeWrites=true,rbac.nodeKeys.labels={example.org/hot=yes,example.org/hot=very},"+
 		"rbac.nodeKeys.taints={example.org/full},config.hints.label.key=unused,config.evictor.gracePeriodSeconds=9")...)
 	for name, want := range map[string][]string{
-		"-nodes": {`{"evenkeel.io/steer":"avoid","example.org/hot":"yes"}`, `["evenkeel.io/steer","example.org/full"]`},
-		"-evictions": {`!(request.namespace in []) && request.namespace in ["shop"]`,
+		"-nodes": {`["evenkeel.io/steer=avoid","example.org/hot=yes","example.org/hot=very"]`, `["evenkeel.io/steer","example.org/hot"]`,
+			`["evenkeel.io/steer","example.org/full"]`},
+		"-evictions": {`!(request.namespace in ["kube-system"]) && request.namespace in ["shop"]`,
 			"!has(variables.options.gracePeriodSeconds) || variables.options.gracePeriodSeconds > 0"},
 		"-own-objects": {`["evenkeel","evenkeel-dry-run"]`, "evenkeel-waiting-plan"},
 	} {
@@ -184,6 +185,63 @@ func TestPoliciesWithExistingConfigMap(t *testing.T) {
 		if strings.Contains(got, "unused") {
 			t.Errorf("policy %s follows config:\n%s", name, got)
 		}
+	}
+}
+
+// TestKubeSystemIsExcluded checks that the policy of a release with an existing ConfigMap permits no evictions in
+// kube-system unless the values name it.
+func TestKubeSystemIsExcluded(t *testing.T) {
+	for values, want := range map[string]string{
+		"rbac.evict=true,rbac.nodeWrites=false":                                      `!(request.namespace in ["kube-system"])`,
+		"rbac.evict=true,rbac.nodeWrites=false,rbac.evictNamespaces={*}":             `!(request.namespace in ["kube-system"])`,
+		"rbac.evict=true,rbac.nodeWrites=false,rbac.evictNamespaces={*,kube-system}": `!(request.namespace in [])`,
+		"rbac.evict=true,rbac.nodeWrites=false,rbac.evictNamespaces={shop}":          `!(request.namespace in ["kube-system"]) && request.namespace in ["shop"]`,
+	} {
+		got := policyExpressions(t, renderChart(t, externalArgs(values)...), "-evictions")
+		if !slices.Contains(strings.Split(got, "\n"), want) {
+			t.Errorf("%s: the policy has no %s:\n%s", values, want, got)
+		}
+	}
+}
+
+// TestEvictionsFollowTheNamespacesOfStrategies checks that the chart grants evictions only in the namespaces of the
+// strategies if each strategy that can be executed names its own.
+func TestEvictionsFollowTheNamespacesOfStrategies(t *testing.T) {
+	strategy := func(name, mode, namespaces string) string {
+		return fmt.Sprintf(`{"name":%q,"type":"ZoneSpread","schedule":"@hourly","mode":%q,"namespaces":{"include":%s}}`, name, mode, namespaces)
+	}
+	a, b := strategy("a", "automatic", `["shop","web"]`), strategy("b", "approve", `["web","db"]`)
+	for _, c := range []struct{ strategies, values, want string }{
+		{a + "," + b, "config.dryRun=false", "shop web db"},
+		{a + "," + strategy("c", "dryRun", "[]"), "config.dryRun=false", "shop web"},
+		{a + "," + strategy("c", "automatic", "[]"), "config.dryRun=false", ""},
+		{a, "config.dryRun=false,config.namespaces.include={shop,web,db}", "shop web db"},
+		{a, "config.dryRun=false,rbac.evictNamespaces={*}", ""},
+		{a, "config.dryRun=false,rbac.evictNamespaces={shop,web}", "shop web"},
+		{a, "config.dryRun=true", ""},
+	} {
+		out := renderChart(t, "--set", c.values, "--set-json", "config.strategies=["+c.strategies+"]")
+		var got []string
+		for _, b := range parseObjects(t, out, "RoleBinding") {
+			if strings.HasSuffix(valueAt(t, b, "metadata", "name").(string), "-evict") {
+				got = append(got, valueAt(t, b, "metadata", "namespace").(string))
+			}
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s with %s: evictions in %q, want %q", c.values, c.strategies, got, c.want)
+		}
+		everywhere := slices.Contains(sortedPermissions(t, out), "/pods/eviction create")
+		if live := strings.Contains(c.values, "dryRun=false"); everywhere != (live && c.want == "") && len(got) == 0 {
+			t.Errorf("%s with %s: evictions everywhere: %v", c.values, c.strategies, everywhere)
+		}
+		if want := strings.Join(got, `","`); c.want != "" && !strings.Contains(policyExpressions(t, out, "-evictions"), `request.namespace in ["`+want+`"]`) {
+			t.Errorf("%s with %s: the policy says %s", c.values, c.strategies, policyExpressions(t, out, "-evictions"))
+		}
+	}
+	_, errs, err := runHelm(t, slices.Concat([]string{"template", "ek", chart, "--set", "config.dryRun=false,rbac.evictNamespaces={shop}",
+		"--set-json", "config.strategies=[" + a + "]"}, imageArgs)...)
+	if err == nil || !strings.Contains(errs, "has web, in which rbac.evictNamespaces permits no evictions") {
+		t.Errorf("a namespace of a strategy without a permission: %v %s", err, errs)
 	}
 }
 
@@ -224,19 +282,22 @@ func TestAuthorizedMetrics(t *testing.T) {
 // TestWrongPermissions checks the messages about values of rbac that are missing, or that contradict the configuration.
 func TestWrongPermissions(t *testing.T) {
 	for values, want := range map[string]string{
-		"existingConfigMap=mine":                                                               "want rbac.evict: true or false, rbac.nodeWrites: true or false",
-		"existingConfigMap=mine,rbac.evict=true":                                               "existingConfigMap is mine, so the chart cannot see what Evenkeel has to do (want rbac.nodeWrites: true or false)",
-		"existingConfigMap=mine,rbac.evict=true,rbac.nodeWrites=true":                          "want rbac.nodeKeys: the labels and taints of hints",
-		"existingConfigMap=mine,rbac.evict=true,rbac.nodeWrites=false,kind=CronJob":            "which existingConfigMap hides (want kind Deployment",
-		"existingConfigMap=mine,rbac.evict=true,rbac.nodeWrites=false,extraFiles.a=b":          "extraFiles has a, but existingConfigMap is set",
-		"existingConfigMap=mine,rbac.evict=true,rbac.nodeWrites=true,rbac.nodeKeys.labels={a}": `a label in rbac.nodeKeys.labels is "a" (want key=value`,
+		"existingConfigMap=mine":                                                                                    "want rbac.evict: true or false, rbac.nodeWrites: true or false",
+		"existingConfigMap=mine,rbac.evict=true":                                                                    "existingConfigMap is mine, so the chart cannot see what Evenkeel has to do (want rbac.nodeWrites: true or false)",
+		"existingConfigMap=mine,rbac.evict=true,rbac.nodeWrites=true":                                               "want rbac.nodeKeys: the labels and taints of hints",
+		"existingConfigMap=mine,rbac.evict=true,rbac.nodeWrites=false,kind=CronJob":                                 "which existingConfigMap hides (want kind Deployment",
+		"existingConfigMap=mine,rbac.evict=true,rbac.nodeWrites=false,extraFiles.a=b":                               "extraFiles has a, but existingConfigMap is set",
+		"existingConfigMap=mine,rbac.evict=true,rbac.nodeWrites=true,rbac.nodeKeys.labels={a}":                      `a label in rbac.nodeKeys.labels is "a" (want key=value`,
+		"existingConfigMap=mine,rbac.evict=true,rbac.nodeWrites=true,rbac.nodeKeys.labels={node.kubernetes.io/a=b}": "rbac.nodeKeys.labels has node.kubernetes.io/a, which belongs to Kubernetes",
+		"existingConfigMap=mine,rbac.evict=true,rbac.nodeWrites=true,rbac.nodeKeys.taints={k8s.io/a}":               "rbac.nodeKeys.taints has k8s.io/a, which belongs to Kubernetes",
+		"existingConfigMap=mine,rbac.evict=true,rbac.nodeWrites=false,rbac.nodeKeys.taints={a}":                     "rbac.nodeKeys is set, but rbac.nodeWrites is false",
 		"rbac.evict=false":            "rbac.evict is set, but this permission follows from config",
 		"rbac.nodeWrites=true":        "rbac.nodeWrites is set, but this permission follows from config",
 		"rbac.evictNamespaces={shop}": "config.namespaces.include is empty, so Evenkeel would plan evictions in all namespaces",
-		"rbac.evictNamespaces={shop},config.namespaces.include={shop,web}": "config.namespaces.include has web, in which rbac.evictNamespaces permits no evictions",
+		"rbac.evictNamespaces={shop},config.namespaces.include={shop,web}": "config.namespaces.include, or that of a strategy, has web, in which rbac.evictNamespaces permits no evictions",
 		"rbac.evictNamespaces={Shop}":                                      `a namespace in rbac.evictNamespaces is "Shop" (want a name`,
 		"metrics.authorize=true":                                           "metrics.authorize is true, but tls.secretName is empty",
-		"metrics.readers[0].name=a,metrics.readers[0].namespace=b":         "metrics.readers is set, but everybody may read the metrics",
+		"metrics.readers[0].name=a,metrics.readers[0].namespace=b":         "metrics.readers is set, but needs metrics.authorize: true",
 	} {
 		if out, errs, err := runHelm(t, slices.Concat([]string{"template", "ek", chart, "--set", values}, imageArgs)...); err == nil {
 			t.Errorf("helm accepts %s:\n%s", values, out)

@@ -69,11 +69,11 @@ var inDeployment = []at{
 		`{"mountPath":"/etc/evenkeel-tls","name":"tls","readOnly":true},{"mountPath":"/more","name":"more"}]`},
 }
 
-// inCronJob has what the values change in CronJobs besides: nothing of TLS, because jobs serve nothing.
+// inCronJob has what the values change in CronJobs besides.
 var inCronJob = []at{
 	{[]any{"spec", "jobTemplate", "spec", "ttlSecondsAfterFinished"}, "0"},
 	{[]any{"spec", "jobTemplate", "spec", "template", "spec", "containers", 0, "args"},
-		`["run","--once","--strategy","zones","--config","/etc/evenkeel/config.yaml","--lease-timeout","1800s","--log-level=debug","--log-format=json",` +
+		`["run","--once","--strategy","zones","--config","/etc/evenkeel/config.yaml","--lease-timeout","1800s","--pass-timeout","1800s","--log-level=debug","--log-format=json",` +
 			`"--push-url=http://pushgateway:9091","--output=yaml"]`},
 	{[]any{"spec", "jobTemplate", "spec", "template", "spec", "volumes"},
 		`[{"configMap":{"name":"ek-evenkeel"},"name":"config"},{"emptyDir":{},"name":"more"}]`},
@@ -99,7 +99,8 @@ var besides = map[string][]at{
 // TestPodValues checks that each value of pods and workloads reaches the field that it names.
 func TestPodValues(t *testing.T) {
 	deployment := renderChart(t, "--values", "testdata/pod-values.yaml")
-	jobs := renderChart(t, "--values", "testdata/pod-values.yaml", "--set", "kind=CronJob,metrics.pushURL=http://pushgateway:9091")
+	jobs := renderChart(t, "--values", "testdata/pod-values.yaml", "--set", "kind=CronJob,metrics.pushURL=http://pushgateway:9091,"+
+		"tls.secretName=,service.enabled=false,podDisruptionBudget.enabled=false")
 	for _, out := range []string{deployment, jobs} {
 		pods := podTemplates(t, out)
 		if len(pods) == 0 {
@@ -170,7 +171,7 @@ func TestSafeToEvict(t *testing.T) {
 
 // TestArgsOfTheChart checks that extraArgs cannot contain an argument that the chart sets, in either spelling.
 func TestArgsOfTheChart(t *testing.T) {
-	for _, arg := range []string{"config", "once", "strategy", "lease-namespace", "lease-timeout", "bind-address", "authorize-metrics",
+	for _, arg := range []string{"config", "once", "strategy", "lease-namespace", "lease-timeout", "pass-timeout", "bind-address", "authorize-metrics",
 		"tls-cert-file", "tls-private-key-file", "push-url"} {
 		for _, form := range []string{"--" + arg, "--" + arg + "=a"} {
 			out, errs, err := runHelm(t, append([]string{"template", "ek", chart, "--set", "extraArgs={" + form + "}"}, imageArgs...)...)
