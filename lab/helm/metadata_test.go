@@ -25,7 +25,8 @@ func allObjects(t *testing.T, manifests string) (found []manifest) {
 
 // everyObject has the values that make the chart render all its objects, for both kinds.
 func everyObject(kind string) []string {
-	return []string{"--set", "kind=" + kind + ",service.enabled=true,flowSchema.enabled=true,config.dryRun=false,config.evictor.steer=taint"}
+	return []string{"--set", "kind=" + kind + ",flowSchema.enabled=true,config.dryRun=false,config.evictor.steer=taint",
+		"--set", fmt.Sprintf("service.enabled=%t", kind == "Deployment")} // jobs serve nothing
 }
 
 // TestCommonMetadata checks that every object and every pod has the common labels and annotations, the namespace of

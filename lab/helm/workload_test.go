@@ -73,7 +73,7 @@ var inDeployment = []at{
 var inCronJob = []at{
 	{[]any{"spec", "jobTemplate", "spec", "ttlSecondsAfterFinished"}, "0"},
 	{[]any{"spec", "jobTemplate", "spec", "template", "spec", "containers", 0, "args"},
-		`["run","--once","--strategy","zones","--config","/etc/evenkeel/config.yaml","--lease-timeout","1800s","--pass-timeout","1800s","--log-level=debug","--log-format=json",` +
+		`["run","--once","--strategy","zones","--config","/etc/evenkeel/config.yaml","--lease-timeout","2400s","--pass-timeout","1200s","--log-level=debug","--log-format=json",` +
 			`"--push-url=http://pushgateway:9091","--output=yaml"]`},
 	{[]any{"spec", "jobTemplate", "spec", "template", "spec", "volumes"},
 		`[{"configMap":{"name":"ek-evenkeel"},"name":"config"},{"emptyDir":{},"name":"more"}]`},

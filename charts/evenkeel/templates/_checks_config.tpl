@@ -29,10 +29,11 @@
 {{- $files := dict
   "prometheus" (list "tokenFile" "basicAuth.passwordFile" "oauth2.clientSecretFile" "caFile" "certFile" "keyFile")
   "loadWatcher" (list "tokenFile" "caFile") -}}
-{{- range get $files $source -}}
+{{- range get $files $source | default list -}}
 {{- $keys := splitList "." . -}}
 {{- $section := dig "load" $source dict $config -}}
-{{- $file := eq (len $keys) 1 | ternary (get $section .) (get (get $section (first $keys) | default dict) (last $keys)) -}}
+{{- $file := get $section (first $keys) -}}
+{{- if gt (len $keys) 1 }}{{ $file = get ($file | default dict) (last $keys) }}{{ end -}}
 {{- include "evenkeel.file" (dict "root" $root "key" (printf "config.load.%s.%s" $source .) "file" ($file | default "")) -}}
 {{- end -}}
 {{- if eq .Values.kind "CronJob" -}}

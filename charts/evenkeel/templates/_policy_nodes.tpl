@@ -9,8 +9,8 @@ evenkeel.policy. */}}
 {{- $formerLabels := list }}
 {{- $formerTaints := list }}
 {{- if include "evenkeel.external" $root }}
-{{- $labels = concat $labels ($root.Values.rbac.nodeKeys.labels | default list) | uniq }}
-{{- $taints = concat $taints ($root.Values.rbac.nodeKeys.taints | default list) | uniq }}
+{{- $labels = concat $labels (($root.Values.rbac.nodeKeys | default dict).labels | default list) | uniq }}
+{{- $taints = concat $taints (($root.Values.rbac.nodeKeys | default dict).taints | default list) | uniq }}
 {{- else }}
 {{- with dig "hints" "label" "key" $pressure $root.Values.config }}
 {{- $labels = append $labels (printf "%s=%s" . (dig "hints" "label" "value" "true" $root.Values.config | toString)) }}
