@@ -166,7 +166,7 @@ func TestPolicyNamesTheKeysOfHints(t *testing.T) {
 	text := readText(t, fullChart)
 	quoted := func(s string) string { return `\"` + s + `\"` }
 	for _, want := range []string{
-		"{" + quoted(pressure.Key) + ":" + quoted("true") + "," + quoted(hints.Key) + ":" + quoted(hints.Value) + "}",
+		"[" + quoted(hints.Key+"="+hints.Value) + "," + quoted(pressure.Key+"=true") + "]",
 		"[" + quoted(pressure.Key) + "," + quoted(hints.RunAnnotation) + "," + quoted(hints.ExpiresAnnotation) + "," +
 			quoted(hints.KindAnnotation) + "]",
 		"[" + quoted(hints.Key) + "," + quoted(pressure.Key) + "]",

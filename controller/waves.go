@@ -46,7 +46,7 @@ func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.
 		if ctx.Err() != nil {
 			return &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf("the process was told to stop before wave %d", wave)}
 		}
-		if p.Mode == plan.Live && p.timeIsUp() {
+		if p.Mode == plan.Live && timeIsUp(p) {
 			return &plan.Reason{Code: plan.PassTimeout, Message: fmt.Sprintf("the time for the pass was over before wave %d", wave)}
 		}
 		if p.Mode == plan.Live {
@@ -70,7 +70,7 @@ func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.
 }
 
 // timeIsUp reports whether the pass may begin no more batches of evictions.
-func (p *pass) timeIsUp() bool {
+func timeIsUp(p *pass) bool {
 	return !p.StopAt.IsZero() && !p.Clock.Now().Before(p.StopAt)
 }
 

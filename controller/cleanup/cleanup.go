@@ -113,8 +113,8 @@ func (r Release) checkUnused(ctx context.Context) error {
 	return nil
 }
 
-// checkInstalled returns an *installedError if the namespace has a Deployment or a CronJob of Evenkeel that is not being
-// deleted. Between the jobs of a CronJob, no process holds a Lease.
+// checkInstalled returns an *installedError if the namespace has a Deployment or a CronJob of Evenkeel that is not
+// being deleted. Between the jobs of a CronJob, no process holds a Lease.
 func (r Release) checkInstalled(ctx context.Context) error {
 	options := metav1.ListOptions{LabelSelector: selector}
 	deployments, err := r.Client.AppsV1().Deployments(r.Namespace).List(ctx, options)

@@ -158,8 +158,8 @@ func TestHookPodsMeetTheRestrictedLevel(t *testing.T) {
 	}
 }
 
-// TestHookPodsHaveTheMetadataOfPods checks that the pods of hooks have the labels, the annotations and the service links
-// that the values give to pods, but not the labels that select the controller.
+// TestHookPodsHaveTheMetadataOfPods checks that the pods of hooks have the labels, the annotations and the service
+// links that the values give to pods, but not the labels that select the controller.
 func TestHookPodsHaveTheMetadataOfPods(t *testing.T) {
 	out := renderChart(t, "--set", "commonLabels.team=a,commonAnnotations.note=b,podLabels.cost=c,podAnnotations.mesh=d,enableServiceLinks=true")
 	job := valueAt(t, hookObject(t, out, "Job"), "spec", "template")
@@ -208,8 +208,8 @@ func TestCleanupNeedsNoObjectOfTheRelease(t *testing.T) {
 	}
 }
 
-// TestCleanupIsLimitedLikeTheRelease checks that the policy for the account of the job permits the same patches of nodes
-// as that of the release, and exists before the account.
+// TestCleanupIsLimitedLikeTheRelease checks that the policy for the account of the job permits the same patches of
+// nodes as that of the release, and exists before the account.
 func TestCleanupIsLimitedLikeTheRelease(t *testing.T) {
 	out := renderChart(t, "--set", "config.dryRun=false,config.hints.enabled=true,config.load.source=metricsServer", "--set-json",
 		`config.hints.rules=[{"name":"cpu","resource":"cpu","above":0.8}]`)

@@ -81,8 +81,9 @@ func kustomize(t *testing.T, folder string) string {
 	return string(text)
 }
 
-// TestKustomizeDoesNotMovePolicies checks what deploy/README.md warns of: kustomize moves the account to another namespace,
-// but not its name in the policies. It also checks that the chart, which the README names instead, changes both.
+// TestKustomizeDoesNotMovePolicies checks what deploy/README.md warns of: kustomize moves the account to another
+// namespace, but not its name in the policies. It also checks that the chart, which the README names instead, changes
+// both.
 func TestKustomizeDoesNotMovePolicies(t *testing.T) {
 	overlay := filepath.Join(t.TempDir(), "overlay")
 	if err := os.CopyFS(filepath.Join(overlay, "evict"), os.DirFS(filepath.Join(deployFolder, "kustomize", "evict"))); err != nil {

@@ -95,8 +95,8 @@ func TestCleanupLeavesARunningRelease(t *testing.T) {
 	}
 }
 
-// TestCleanupNeedsTheNamespace checks that the command does not search for a release by itself: the one that it finds is
-// installed, unless the caller knows better.
+// TestCleanupNeedsTheNamespace checks that the command does not search for a release by itself: the one that it finds
+// may be installed.
 func TestCleanupNeedsTheNamespace(t *testing.T) {
 	for args, want := range map[string]string{"": "--lease-namespace is required", "--lease-namespace=Ops!": "--lease-namespace"} {
 		c := newCleanup(&Access{Logger: func(*cobra.Command) *slog.Logger { return nil }, Client: func() (kubernetes.Interface, *rest.Config, error) {
