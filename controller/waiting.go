@@ -143,8 +143,8 @@ func (p proposalKeeper) reportNotKept(err error) {
 	}
 }
 
-// markExecuted marks the executed steps of a waiting plan, so that nobody approves them again, and records how many moves
-// still wait. After an error, they stay approved: a second approval finds that their pods are gone.
+// markExecuted marks the executed steps of a waiting plan, so that nobody approves them again, and records how many
+// moves still wait. After an error, they stay approved: a second approval finds that their pods are gone.
 func (c approvedPlans) markExecuted(ctx context.Context, by plan.Approval, outcomes []plan.Outcome) {
 	if by.WaitingPlan == "" || c.Waiting == nil || len(outcomes) == 0 {
 		return

@@ -46,8 +46,8 @@ func New(version, configHash string) *Metrics {
 }
 
 // RecordPass counts a pass and its outcomes. A pass that ended before planning leaves the plan gauges unchanged, except
-// that the balance score is unknown if the pass could judge nothing. An approved plan changes none of them: it comes from
-// another process, which may have put any code and any count into it.
+// that the balance score is unknown if the pass could judge nothing. An approved plan changes none of them: it comes
+// from another process, which may have put any code and any count into it.
 func (m *Metrics) RecordPass(r plan.RunReport) {
 	m.passes.recordPass(r)
 	switch {

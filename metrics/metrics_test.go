@@ -223,8 +223,8 @@ func TestBackoffsEndBetweenPasses(t *testing.T) {
 	})
 }
 
-// TestTheScoreIsUnknownWhenNothingIsJudged checks that a pass that could not read the cluster removes the score, and that
-// an interrupted one keeps it.
+// TestTheScoreIsUnknownWhenNothingIsJudged checks that a pass that could not read the cluster removes the score, and
+// that an interrupted one keeps it.
 func TestTheScoreIsUnknownWhenNothingIsJudged(t *testing.T) {
 	m := metrics.New("v1", "abc")
 	scores := func(want int) {

@@ -122,8 +122,8 @@ func (p *planMetrics) recordGoals(of plan.Plan) {
 	p.recordPrediction(of)
 }
 
-// recordPrediction counts the goals that stay unmet. A plan says nothing about the unmet goals of a strategy that was not
-// due, so the strategy keeps its last prediction.
+// recordPrediction counts the goals that stay unmet. A plan says nothing about the unmet goals of a strategy that was
+// not due, so the strategy keeps its last prediction.
 func (p *planMetrics) recordPrediction(of plan.Plan) {
 	predictions := map[string]prediction{}
 	var unmet, nodes []sample

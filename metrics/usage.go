@@ -38,8 +38,8 @@ type usageMetrics struct {
 	problems        *prometheus.CounterVec
 }
 
-// UsageRecorder registers the metrics of the usage source and returns their recorder. Without a usage source, the caller
-// calls RemoveUsage instead, and these metrics do not exist.
+// UsageRecorder registers the metrics of the usage source and returns their recorder. Without a usage source, the
+// caller calls RemoveUsage instead, and these metrics do not exist.
 func (m *Metrics) UsageRecorder() monitor.Recorder {
 	if m.usage != nil {
 		return m.usage

@@ -44,8 +44,8 @@ evenkeel_usage_samples_total{result="failed"} 1
 `)
 }
 
-// TestAConfigurationWithoutASourceHasNoUsageMetrics checks that the metrics vanish with the usage source, also if a query
-// is answered later, and that they come back with the next source.
+// TestAConfigurationWithoutASourceHasNoUsageMetrics checks that the metrics vanish with the usage source, also if a
+// query is answered later, and that they come back with the next source.
 func TestAConfigurationWithoutASourceHasNoUsageMetrics(t *testing.T) {
 	m := metrics.New("v1", "abc")
 	names := []string{"evenkeel_usage_samples_total", "evenkeel_usage_sample_duration_seconds", "evenkeel_usage_coverage_ratio",

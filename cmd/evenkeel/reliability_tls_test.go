@@ -101,7 +101,7 @@ func unreachableProxy(t *testing.T, h http.Handler) (*httptest.Server, string) {
 	return s, cluster + `, proxy-url: "http://127.0.0.1:1"`
 }
 
-// TestTheMetricsKnowTheCertificate checks that the metrics have the validity of the certificate that the program serves.
+// TestTheMetricsKnowTheCertificate checks that the metrics say when the served certificate expires.
 func TestTheMetricsKnowTheCertificate(t *testing.T) {
 	until := time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
 	s, _ := startTLSServer(t, http.NotFoundHandler(), func(c *x509.Certificate) { c.NotAfter = until })

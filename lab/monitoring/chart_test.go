@@ -76,10 +76,11 @@ func dashboardQueries(t *testing.T, namespace string) map[string][]string {
 	return out
 }
 
-// labelValues matches the query of a variable: the metric, its selected labels, and the label whose values are asked for.
+// labelValues matches the query of a variable: the metric, its selected labels, and the label with the values.
 var labelValues = regexp.MustCompile(`^label_values\(([a-z_]+)(?:\{(.+)\})?, *([a-z_]+)\)$`)
 
-// dashboardVariables returns, for each variable that Grafana fills from Prometheus, the selector of the series with a value.
+// dashboardVariables returns, for each variable that Grafana fills from Prometheus, the selector of the series with a
+// value.
 func dashboardVariables(t *testing.T, namespace string) map[string]string {
 	t.Helper()
 	var board struct {

@@ -89,8 +89,8 @@ func startProgram(t *testing.T, ns, config string) (address string, ended chan s
 	return address, ended
 }
 
-// TestEveryQueryHasData runs Evenkeel, and waits until Prometheus has data for every query and variable of the dashboard,
-// and for every selector of the alerts.
+// TestEveryQueryHasData runs Evenkeel, and waits until Prometheus has data for every query and variable of the
+// dashboard, and for every selector of the alerts.
 func TestEveryQueryHasData(t *testing.T) {
 	const namespace = "monitored"
 	apps := seed.ThreeZoneApps([3]int{1, 1, 4}, 1)
@@ -181,8 +181,8 @@ const withoutData = "EvenkeelCertificateExpires"
 // selector matches the name of a metric, with the labels that an expression selects if there are any.
 var selector = regexp.MustCompile(`\b(?:evenkeel|rest_client|leader_election|process)_[a-z_]+\b(?:\{[^{}]*\})?`)
 
-// selectorsOf returns the selectors of an expression. An alert that does not fire has no data, but each of its selectors
-// has: a label or a value that does not exist would keep it silent.
+// selectorsOf returns the selectors of an expression. An alert that does not fire has no data, but each of its
+// selectors has: a label or a value that does not exist would keep it silent.
 func selectorsOf(expr string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(selector.FindAllString(expr, -1))))
 }
