@@ -67,14 +67,20 @@ type skipRecorder struct {
 	skipped []string
 	next    map[string]time.Time
 	states  []string
+	waiting map[string]int
 }
 
 func (*skipRecorder) RecordPass(plan.RunReport)                    {}
 func (r *skipRecorder) RecordSkipped(s []string)                   { r.skipped = append(r.skipped, s...) }
 func (r *skipRecorder) RecordNextPasses(next map[string]time.Time) { r.next = next }
-func (r *skipRecorder) RecordState(open bool, backoffs int) {
-	r.states = append(r.states, fmt.Sprintf("breaker open: %t, back-offs: %d", open, backoffs))
+func (r *skipRecorder) RecordState(open bool, backoffs []time.Time) {
+	text := fmt.Sprintf("breaker open: %t", open)
+	for _, until := range backoffs {
+		text += ", back-off until " + until.Format(time.TimeOnly)
+	}
+	r.states = append(r.states, text)
 }
+func (r *skipRecorder) RecordWaiting(moves map[string]int) { r.waiting = moves }
 
 func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *fixedObserver) {
 	t.Helper()

@@ -13,8 +13,10 @@ type MetricsRecorder interface {
 	RecordSkipped(strategies []string)
 	// RecordNextPasses gets the time of the next pass of each strategy that has one.
 	RecordNextPasses(next map[string]time.Time)
-	// RecordState gets what the stored state says about evictions.
-	RecordState(breakerOpen bool, backoffs int)
+	// RecordState gets what the stored state says about evictions. backoffs are the ends of the back-offs.
+	RecordState(breakerOpen bool, backoffs []time.Time)
+	// RecordWaiting gets the number of moves that wait for approval, by strategy, after an approval.
+	RecordWaiting(moves map[string]int)
 }
 
 // recordState updates the metrics about the state. A dry run does not follow the state.
@@ -22,11 +24,9 @@ func recordState(c *Controller, st plan.PlannerState) {
 	if c.Mode != plan.Live {
 		return
 	}
-	backoffs := 0
+	var backoffs []time.Time
 	for _, b := range st.Backoffs {
-		if b.Until.After(c.Clock.Now()) {
-			backoffs++
-		}
+		backoffs = append(backoffs, b.Until)
 	}
 	c.Recorder.RecordState(st.Breaker != nil, backoffs)
 }

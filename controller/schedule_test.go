@@ -252,7 +252,7 @@ func TestTheMetricsKnowTheNextPassAndTheState(t *testing.T) {
 			if len(recorder.next) != 1 || recorder.next["zones"].Format(time.TimeOnly) != want {
 				t.Fatalf("at %s: the next passes are %v", at.Format(time.TimeOnly), recorder.next)
 			}
-			if at.Format(time.TimeOnly) == "01:05:01" && !slices.Equal(recorder.states, []string{"breaker open: true, back-offs: 1"}) {
+			if at.Format(time.TimeOnly) == "01:05:01" && !slices.Equal(recorder.states, []string{"breaker open: true, back-off until 01:06:00, back-off until 01:05:00"}) {
 				t.Errorf("before the first pass: %q", recorder.states)
 			}
 		})

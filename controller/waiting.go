@@ -143,19 +143,41 @@ func (p proposalKeeper) reportNotKept(err error) {
 	}
 }
 
-// markExecuted marks the executed steps of a waiting plan, so that nobody approves them again.
-// After an error, they stay approved: a second approval finds that their pods are gone.
+// markExecuted marks the executed steps of a waiting plan, so that nobody approves them again, and records how many
+// moves still wait. After an error, they stay approved: a second approval finds that their pods are gone.
 func (c approvedPlans) markExecuted(ctx context.Context, by plan.Approval, outcomes []plan.Outcome) {
 	if by.WaitingPlan == "" || c.Waiting == nil || len(outcomes) == 0 {
 		return
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
+	var left waiting.Plans
 	if err := c.Waiting.Update(call, func(p waiting.Plans) (waiting.Plans, error) {
-		return p.Execute(by.WaitingPlan, outcomes, c.Clock.Now()), nil
+		left = p.Execute(by.WaitingPlan, outcomes, c.Clock.Now())
+		return left, nil
 	}); err != nil {
 		c.Log.Warn("the executed steps of a waiting plan could not be marked", "waitingPlan", by.WaitingPlan, "error", err)
+		return
 	}
+	c.Recorder.RecordWaiting(c.countWaiting(left))
+}
+
+// countWaiting counts the moves that wait, for each strategy with mode approve.
+func (c approvedPlans) countWaiting(plans waiting.Plans) map[string]int {
+	moves := map[string]int{}
+	for _, s := range c.Strategies {
+		if s.Mode == plan.Approve {
+			moves[s.Name] = 0
+		}
+	}
+	for i := range plans.Waiting {
+		for name, n := range plans.Waiting[i].Summary().Strategies {
+			if _, known := moves[name]; known { // another user may have written the names
+				moves[name] += n
+			}
+		}
+	}
+	return moves
 }
 
 // markApproved marks the steps of a request as approved in their waiting plan. It returns the reason why the steps must

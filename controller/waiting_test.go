@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -140,8 +141,15 @@ func TestApprovedStepsAreExecuted(t *testing.T) {
 		!strings.Contains(err.Error(), "step 2 does not wait: it was executed after alice approved it at ") {
 		t.Errorf("an executed step is approved again: %v", err)
 	}
+	counts := a.Recorder.(*skipRecorder)
+	if want := map[string]int{"zones": 1, "hot": 0}; !maps.Equal(counts.waiting, want) {
+		t.Errorf("the metrics get the waiting moves %v, want %v", counts.waiting, want)
+	}
 	part = a.approve(t, p.Waiting[0], 1)
 	a.lead(t, 2)
+	if counts.waiting["zones"] != 0 {
+		t.Errorf("after all moves were approved, the metrics get the waiting moves %v", counts.waiting)
+	}
 	if r := a.report(t, part); len(r.Outcomes) != 1 || r.Outcomes[0].Step != 1 || r.Outcomes[0].Outcome != plan.Evicted {
 		t.Errorf("the second part: %+v", r)
 	}

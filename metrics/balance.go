@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-const noScore = beforeFirstPlan + "; while a strategy lacks usage data, or the last pass could judge nothing"
+const noScore = beforeFirstPlan + "; while a strategy lacks usage data; after a pass that could judge nothing"
 
 var (
 	defScore = definition{name: "evenkeel_balance_score", kind: gauge, unit: "0 to 100",
@@ -44,9 +44,7 @@ func (b *balanceMetrics) recordPlan(p plan.Plan) {
 	b.recordZones(p.Before)
 	before, after, known := p.Balance()
 	if !known {
-		b.score.clear()
-		b.predictedScore.clear()
-		b.lostPoints.clear()
+		b.clearScore()
 		return
 	}
 	b.score.set(before.Score())
@@ -56,6 +54,13 @@ func (b *balanceMetrics) recordPlan(p plan.Plan) {
 		lost = append(lost, newSample(before.LostPoints(part), string(part.Name)))
 	}
 	b.lostPoints.replace(lost)
+}
+
+// clearScore removes the score, which is unknown.
+func (b *balanceMetrics) clearScore() {
+	b.score.clear()
+	b.predictedScore.clear()
+	b.lostPoints.clear()
 }
 
 // recordZones counts the workloads by failure category. In a cluster with fewer than two zones, every zone failure is

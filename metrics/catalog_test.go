@@ -50,10 +50,11 @@ func withEverything() *Metrics {
 	m.SetStrategies([]string{"zones"})
 	m.SetLeading(true)
 	m.RecordPause(false, true)
-	m.RecordState(false, 0)
+	m.RecordState(false, nil)
 	m.WatchViewAge(func() (time.Duration, bool) { return time.Second, true })
 	m.RecordNextPasses(map[string]time.Time{"zones": time.Unix(1, 0)})
 	m.WatchStarted(ConfigFiles, time.Unix(1, 0))
+	m.RecordCertificate(time.Unix(1, 0), time.Unix(2, 0))
 	m.SetReceivers([]string{"ops"})
 	m.RecordNotification("ops", notify.Sent)
 	m.RecordHints(reconciler.Counts{ByRule: map[string]int{"cpu": 1}})
@@ -61,7 +62,7 @@ func withEverything() *Metrics {
 	m.UsageRecorder().RecordAttempt(monitor.Attempt{SampledAt: time.Unix(1, 0), Problems: []usage.Problem{{Kind: usage.Missing}}})
 	even := &plan.Balance{Parts: []plan.PartBalance{{Name: plan.BalanceGoals}}}
 	nodes := []plan.NodeState{{Name: "n1", Zone: "a"}, {Name: "n2", Zone: "b"}}
-	m.RecordPass(plan.RunReport{Plan: plan.Plan{
+	m.RecordPass(plan.RunReport{Mode: plan.Live, Plan: plan.Plan{
 		Strategies: []plan.StrategyState{{Name: "zones", Mode: plan.Approve}},
 		Before:     plan.State{Nodes: nodes, Balance: even}, After: plan.State{Nodes: nodes, Balance: even},
 		Rejections: plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 1}},

@@ -17,7 +17,7 @@ import (
 var (
 	defRequests = definition{name: "rest_client_requests_total", kind: counter, unit: "requests",
 		help:   "Requests to the API server by status code and method. A watch counts once.",
-		labels: []label{codeLabel, methodLabel}, absent: noRequest}
+		labels: []label{codeLabel, methodLabel}, absent: noRequest + "; `403` is 0 before the first one"}
 	defRequestSeconds = definition{name: "rest_client_request_duration_seconds", kind: histogram, unit: "seconds",
 		help: "Time until the API server answered, with all attempts. Watches do not count.", labels: []label{{"verb", methodLabel.values}},
 		absent: noRequest, buckets: []float64{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60}}
@@ -54,8 +54,12 @@ func (m *Metrics) ObserveClients() {
 }
 
 func newClientMetrics(r prometheus.Registerer) *clientMetrics {
-	return &clientMetrics{requests: defRequests.newCounters(r), retries: defRetries.newCounters(r), seconds: defRequestSeconds.newHistograms(r),
+	c := &clientMetrics{requests: defRequests.newCounters(r), retries: defRetries.newCounters(r), seconds: defRequestSeconds.newHistograms(r),
 		leader: leaderMetrics{defLeaderStatus.newGauges(r).vec, defSlowPath.newCounters(r)}}
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+		c.requests.WithLabelValues(strconv.Itoa(http.StatusForbidden), method) // so that the first refusal is an increase
+	}
+	return c
 }
 
 // Increment implements clientmetrics.ResultMetric.

@@ -51,6 +51,26 @@ func (g *gauges) set(value float64) { g.replace([]sample{{value: value}}) }
 // clear removes all series.
 func (g *gauges) clear() { g.replace(nil) }
 
+// register adds a gauge without labels whose value is computed at each scrape. value reports false if it is unknown.
+func (d *definition) register(r prometheus.Registerer, value func() (float64, bool)) {
+	r.MustRegister(&computed{prometheus.NewDesc(d.name, d.help, nil, nil), value})
+}
+
+type computed struct {
+	desc  *prometheus.Desc
+	value func() (float64, bool)
+}
+
+// Describe implements prometheus.Collector.
+func (c *computed) Describe(to chan<- *prometheus.Desc) { to <- c.desc }
+
+// Collect implements prometheus.Collector.
+func (c *computed) Collect(to chan<- prometheus.Metric) {
+	if value, known := c.value(); known {
+		to <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, value)
+	}
+}
+
 func number(yes bool) float64 {
 	if yes {
 		return 1

@@ -45,14 +45,19 @@ func New(version, configHash string) *Metrics {
 	return m
 }
 
-// RecordPass counts a pass and its outcomes. A pass that ended before planning leaves the plan gauges unchanged, and so
-// does an approved plan: it comes from another process, which may have put any code and any count into it.
+// RecordPass counts a pass and its outcomes. A pass that ended before planning leaves the plan gauges unchanged, except
+// that the balance score is unknown if the pass could judge nothing. An approved plan changes none of them: it comes
+// from another process, which may have put any code and any count into it.
 func (m *Metrics) RecordPass(r plan.RunReport) {
 	m.passes.recordPass(r)
-	if r.Recovery == nil && r.Approval == nil && !r.EndedBeforePlanning() {
+	switch {
+	case r.Recovery != nil || r.Approval != nil:
+	case !r.EndedBeforePlanning():
 		m.plans.recordPlan(r.Plan)
 		m.plans.recordWaiting(r.Plan.Strategies, r.Waiting)
 		m.balance.recordPlan(r.Plan)
+	case len(r.Plan.NothingJudged) > 0:
+		m.balance.clearScore()
 	}
 	m.outcomes.record(r, m.strategies.label)
 }

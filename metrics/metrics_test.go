@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -21,21 +22,25 @@ func TestPassIsCounted(t *testing.T) {
 	start := time.Unix(1000, 0)
 	m.RecordPass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(3 * time.Second),
 		Plan: plan.Plan{
-			Strategies: []plan.StrategyState{{Name: "zones", Goals: 7, Unmet: 1}, {Name: "pack", Goals: 2, Unmet: 2, NodesToEmpty: 2},
-				{Name: "hot", Mode: plan.Approve}, {Name: "strict", Mode: plan.ShowOnly, Goals: 5, Unmet: 3}},
+			Strategies: []plan.StrategyState{{Name: "zones", Goals: 7, Unmet: 1, Due: true}, {Name: "pack", Goals: 2, Unmet: 2, Due: true, NodesToEmpty: 2},
+				{Name: "hot", Mode: plan.Approve, Goals: 4, Unmet: 4, Due: true}, {Name: "strict", Mode: plan.ShowOnly, Goals: 5, Unmet: 3, Due: true}},
 			Moves: []plan.Move{{Step: 1, Strategy: "zones"}, {Step: 2, Strategy: "zones"}},
 			Goals: []plan.Goal{{ID: "g1", Strategy: "zones"}, {ID: "g2", Strategy: "pack", Kind: plan.NodeEmpty},
 				{ID: "g3", Strategy: "pack", Kind: plan.NodeEmpty}},
 			After:      plan.State{Excess: map[string]float64{"g1": 0, "g2": 0, "g3": 2}},
 			Rejections: plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 4}},
 			Proposals: []plan.Proposal{
-				{Mode: plan.Approve, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "hot"}, {Step: 2, Strategy: "hot"}}}},
+				{Mode: plan.Approve, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "hot"}, {Step: 2, Strategy: "hot"}},
+					Goals:    []plan.Goal{{ID: "g1", Strategy: "hot"}, {ID: "g2", Strategy: "hot", Kind: plan.PodAway}},
+					PodGoals: []plan.PodGoals{{Strategy: "hot", Unmet: 3, UnmetAfter: 1}},
+					After:    plan.State{Excess: map[string]float64{"g1": 0, "g2": 1}}}},
 				{Mode: plan.ShowOnly, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "strict"}},
-					Strategies: []plan.StrategyState{{Name: "strict", Mode: plan.ShowOnly, Goals: 5, Unmet: 2}}}},
+					Goals: []plan.Goal{{ID: "g1", Strategy: "strict"}, {ID: "g2", Strategy: "strict"}, {ID: "g3", Strategy: "zones"}},
+					After: plan.State{Excess: map[string]float64{"g1": 1, "g2": 1, "g3": 1}}}},
 			},
 		},
 		Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted, Landed: "n1", LandedAsPredicted: true, ReadyAfter: "1.5s"}, {Step: 2, Outcome: plan.Blocked}},
-		Stopped:  &plan.Reason{Code: plan.ReplacementNotReady},
+		Stopped:  &plan.Reason{Code: plan.BreakerOpen},
 	})
 	// A rejected pass is counted but leaves the plan gauges unchanged.
 	m.RecordPass(
@@ -52,9 +57,20 @@ func TestPassIsCounted(t *testing.T) {
 		Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "of another configuration"}}}, Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}})
 	compare(t, m, `
 evenkeel_passes_total{mode="dryRun",stopped="none"} 0
+evenkeel_passes_total{mode="live",stopped="APIError"} 0
+evenkeel_passes_total{mode="live",stopped="APIThrottled"} 0
+evenkeel_passes_total{mode="live",stopped="AlertFiring"} 0
+evenkeel_passes_total{mode="live",stopped="AlertsUnknown"} 0
+evenkeel_passes_total{mode="live",stopped="BreakerOpen"} 1
 evenkeel_passes_total{mode="live",stopped="ClusterViewStale"} 1
 evenkeel_passes_total{mode="live",stopped="Interrupted"} 1
-evenkeel_passes_total{mode="live",stopped="ReplacementNotReady"} 1
+evenkeel_passes_total{mode="live",stopped="NotLeading"} 0
+evenkeel_passes_total{mode="live",stopped="OtherReleaseActive"} 0
+evenkeel_passes_total{mode="live",stopped="OutcomeUnknown"} 0
+evenkeel_passes_total{mode="live",stopped="Paused"} 0
+evenkeel_passes_total{mode="live",stopped="PermissionMissing"} 0
+evenkeel_passes_total{mode="live",stopped="PlanRefused"} 0
+evenkeel_passes_total{mode="live",stopped="StateUnavailable"} 0
 evenkeel_passes_total{mode="live",stopped="none"} 1
 
 evenkeel_last_pass_timestamp_seconds 1003
@@ -78,17 +94,17 @@ evenkeel_planned_moves{mode="automatic",strategy="pack"} 0
 evenkeel_planned_moves{mode="automatic",strategy="zones"} 2
 evenkeel_planned_moves{mode="dryRun",strategy="strict"} 1
 
-evenkeel_goals{strategy="hot"} 0
+evenkeel_goals{strategy="hot"} 4
 evenkeel_goals{strategy="pack"} 0
 evenkeel_goals{strategy="strict"} 5
 evenkeel_goals{strategy="zones"} 7
 
-evenkeel_unmet_goals{strategy="hot"} 0
+evenkeel_unmet_goals{strategy="hot"} 4
 evenkeel_unmet_goals{strategy="pack"} 0
 evenkeel_unmet_goals{strategy="strict"} 3
 evenkeel_unmet_goals{strategy="zones"} 1
 
-evenkeel_predicted_unmet_goals{strategy="hot"} 0
+evenkeel_predicted_unmet_goals{strategy="hot"} 1
 evenkeel_predicted_unmet_goals{strategy="pack"} 0
 evenkeel_predicted_unmet_goals{strategy="strict"} 2
 evenkeel_predicted_unmet_goals{strategy="zones"} 0
@@ -116,17 +132,21 @@ evenkeel_rejected_pods{reason="BlockedByPDB"} 4
 	}
 	m.SetStrategies([]string{"zones"}) // the others are no longer configured
 	m.RecordPass(plan.RunReport{Mode: plan.Live, Plan: plan.Plan{Strategies: []plan.StrategyState{{Name: "zones", Goals: 7},
-		{Name: "strict", Mode: plan.ShowOnly, Goals: 5, Unmet: 3}}}}) // strict is not due, so nothing is predicted for it
+		{Name: "strict", Mode: plan.ShowOnly, Goals: 5, Unmet: 3}, // it is not due, so it keeps its last prediction
+		{Name: "new", Goals: 5, Unmet: 3}}}})                      // it was never due
 	compare(t, m, `
 evenkeel_evictions_total{strategy="other"} 1
 evenkeel_evictions_total{strategy="zones"} 1
 
+evenkeel_planned_moves{mode="automatic",strategy="new"} 0
 evenkeel_planned_moves{mode="automatic",strategy="zones"} 0
 evenkeel_planned_moves{mode="dryRun",strategy="strict"} 0
 
+evenkeel_unmet_goals{strategy="new"} 3
 evenkeel_unmet_goals{strategy="strict"} 3
 evenkeel_unmet_goals{strategy="zones"} 0
 
+evenkeel_predicted_unmet_goals{strategy="strict"} 2
 evenkeel_predicted_unmet_goals{strategy="zones"} 0
 
 evenkeel_rejected_pods{reason="BlockedByPDB"} 0
@@ -167,7 +187,7 @@ func TestStateIsUnknownWithoutTheLease(t *testing.T) {
 	m.SetLeading(true)
 	absent()
 	m.RecordPause(true, true)
-	m.RecordState(true, 2)
+	m.RecordState(true, []time.Time{time.Now().Add(time.Hour), time.Now().Add(time.Hour)})
 	m.RecordNextPasses(map[string]time.Time{"zones": time.Unix(10, 0)})
 	compare(t, m, `
 evenkeel_paused 1
@@ -184,6 +204,56 @@ evenkeel_next_pass_timestamp_seconds{strategy="zones"} 10
 	}
 	m.SetLeading(false)
 	absent()
+	// The end of a pass that went on without the Lease.
+	m.RecordPause(true, true)
+	m.RecordState(true, nil)
+	m.RecordNextPasses(map[string]time.Time{"zones": time.Unix(10, 0)})
+	absent()
+}
+
+// TestBackoffsEndBetweenPasses checks that a back-off counts until its end, also if no pass follows.
+func TestBackoffsEndBetweenPasses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := metrics.New("v1", "abc")
+		m.SetLeading(true)
+		m.RecordState(false, []time.Time{time.Now().Add(-time.Minute), time.Now().Add(time.Minute), time.Now().Add(time.Hour)})
+		compare(t, m, "evenkeel_backoff_workloads 2")
+		time.Sleep(time.Minute)
+		compare(t, m, "evenkeel_backoff_workloads 1")
+	})
+}
+
+// TestTheScoreIsUnknownWhenNothingIsJudged checks that a pass that could not read the cluster removes the score, and
+// that an interrupted one keeps it.
+func TestTheScoreIsUnknownWhenNothingIsJudged(t *testing.T) {
+	m := metrics.New("v1", "abc")
+	scores := func(want int) {
+		t.Helper()
+		n, err := testutil.GatherAndCount(m.Registry, "evenkeel_balance_score", "evenkeel_predicted_balance_score", "evenkeel_balance_lost_points")
+		if n != want || err != nil {
+			t.Errorf("%d series of the score, want %d; error %v", n, want, err)
+		}
+	}
+	even := plan.State{Balance: &plan.Balance{Parts: []plan.PartBalance{{Name: plan.BalanceGoals}}}}
+	m.RecordPass(plan.RunReport{Plan: plan.Plan{Before: even, After: even}})
+	scores(3)
+	m.RecordPass(plan.RunReport{Stopped: &plan.Reason{Code: plan.Interrupted}})
+	m.RecordPass(plan.RunReport{Approval: &plan.Approval{}})
+	scores(3)
+	stale := plan.Reason{Code: plan.ClusterViewStale}
+	m.RecordPass(plan.RunReport{Stopped: &stale, Plan: plan.Plan{NothingJudged: []plan.Reason{stale}}})
+	scores(0)
+}
+
+// TestRefusedRequestsBeginAtZero checks that the counters of refused requests exist before the first refusal.
+func TestRefusedRequestsBeginAtZero(t *testing.T) {
+	m := metrics.New("v1", "abc")
+	m.ObserveClients()
+	for _, method := range []string{"GET", "POST", "PUT", "PATCH", "DELETE"} {
+		if got := valueOf(t, m, fmt.Sprintf("rest_client_requests_total{code=%q,method=%q}", "403", method)); got != 0 {
+			t.Errorf("%s: %g", method, got)
+		}
+	}
 }
 
 // TestCausesOfNothingJudged checks that the gauge has a series for each possible cause, that it shows the causes of the
@@ -234,6 +304,11 @@ evenkeel_waiting_moves{strategy="zones"} %d
 		{Strategies: map[string]int{"zones": 3, "hot": 1}}}}, 5, 1)
 	record(&plan.Waiting{Problem: &plan.Reason{Code: plan.StateUnavailable}}, 5, 1)
 	record(nil, 0, 0)
+	m.RecordWaiting(map[string]int{"zones": 2, "hot": 0})
+	compare(t, m, `
+evenkeel_waiting_moves{strategy="hot"} 0
+evenkeel_waiting_moves{strategy="zones"} 2
+`)
 }
 
 // compare checks that the metrics that want names have exactly the series in want.

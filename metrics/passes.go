@@ -23,7 +23,7 @@ var (
 	defPasses = definition{name: "evenkeel_passes_total", kind: counter, unit: "passes",
 		help:   "Passes by mode and by the reason that stopped them.",
 		labels: []label{{"mode", "`live`, `dryRun`"}, {"stopped", "`none`, or a [reason code](reasons.md)"}},
-		absent: "a reason that has stopped no pass since the start"}
+		absent: "in mode dryRun, a reason that has stopped no pass since the start"}
 	defPassSeconds = definition{name: "evenkeel_pass_duration_seconds", kind: histogram, unit: "seconds", buckets: passBuckets,
 		help: "Duration of a pass, including the wait for replacements."}
 	defLastPass = definition{name: "evenkeel_last_pass_timestamp_seconds", kind: gauge, unit: "Unix time",
@@ -55,6 +55,10 @@ func newPassMetrics(r prometheus.Registerer) *passMetrics {
 		nextPass: defNextPass.newGauges(r), skipped: defSkipped.newCounters(r), unjudged: defUnjudged.newGauges(r)}
 	for _, mode := range []plan.Mode{plan.Live, plan.DryRun} {
 		p.passes.WithLabelValues(string(mode), notStopped)
+	}
+	// Without them, an alert would miss the first stop: an increase needs a value before it.
+	for _, code := range plan.StopCodes() {
+		p.passes.WithLabelValues(string(plan.Live), string(code))
 	}
 	p.recordUnjudged(nil)
 	return p
@@ -101,28 +105,15 @@ func (m *Metrics) RecordNextPasses(next map[string]time.Time) {
 	for name, at := range next {
 		out = append(out, newSample(seconds(at), name))
 	}
-	m.passes.nextPass.replace(out)
+	m.process.ifLeading(func() { m.passes.nextPass.replace(out) })
 }
 
 // WatchViewAge registers the age of the view of the cluster. age reports false while the view is not complete.
 func (m *Metrics) WatchViewAge(age func() (time.Duration, bool)) {
-	m.Registry.MustRegister(&viewAge{prometheus.NewDesc(defViewAge.name, defViewAge.help, nil, nil), age})
-}
-
-// viewAge reads the age at each scrape.
-type viewAge struct {
-	desc *prometheus.Desc
-	age  func() (time.Duration, bool)
-}
-
-// Describe implements prometheus.Collector.
-func (v *viewAge) Describe(to chan<- *prometheus.Desc) { to <- v.desc }
-
-// Collect implements prometheus.Collector.
-func (v *viewAge) Collect(to chan<- prometheus.Metric) {
-	if age, known := v.age(); known {
-		to <- prometheus.MustNewConstMetric(v.desc, prometheus.GaugeValue, age.Seconds())
-	}
+	defViewAge.register(m.Registry, func() (float64, bool) {
+		age, known := age()
+		return age.Seconds(), known
+	})
 }
 
 // seconds returns a Unix time with a precision of a millisecond.

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -10,7 +11,7 @@ import (
 
 const (
 	beforeFirstPlan = "before the first plan"
-	notPredicted    = beforeFirstPlan + "; a strategy in mode dryRun that was not due or stated no goal"
+	notPredicted    = beforeFirstPlan + " for which a strategy with unmet goals was due"
 )
 
 var (
@@ -26,13 +27,15 @@ var (
 	defUnmet = definition{name: "evenkeel_unmet_goals", kind: gauge, unit: "goals",
 		help: "Goals with excess when the last plan was made. Nodes to empty do not count.", labels: []label{strategyLabel}, absent: beforeFirstPlan}
 	defPredictedUnmet = definition{name: "evenkeel_predicted_unmet_goals", kind: gauge, unit: "goals",
-		help:   "Goals with excess that the last plan predicts after its automatic moves. Nodes to empty do not count.",
+		help: "Goals with excess that a plan predicts after its moves; in mode approve or dryRun, as if its proposed moves were executed. " +
+			"It is the last plan for which the strategy was due. Nodes to empty do not count.",
 		labels: []label{strategyLabel}, absent: notPredicted}
 	defUnderutilized = definition{name: "evenkeel_underutilized_nodes", kind: gauge, unit: "nodes",
 		help:   "Nodes that NodeConsolidation would empty when the last plan was made. Such a node violates nothing and may stay.",
 		labels: []label{strategyLabel}, absent: beforeFirstPlan}
 	defPredictedUnderutilized = definition{name: "evenkeel_predicted_underutilized_nodes", kind: gauge, unit: "nodes",
-		help:   "Nodes that NodeConsolidation would empty and that still have pods after the automatic moves of the last plan.",
+		help: "Nodes that NodeConsolidation would empty and that still have pods after the moves of a plan; in mode approve or dryRun, as if " +
+			"its proposed moves were executed. It is the last plan for which the strategy was due.",
 		labels: []label{strategyLabel}, absent: notPredicted}
 	defRejected = definition{name: "evenkeel_rejected_pods", kind: gauge, unit: "pods",
 		help:   "Pods that could reduce excess but are not moved in the last plan.",
@@ -43,7 +46,7 @@ var (
 		labels: []label{{"limit", "keys of the [configuration](config.md), such as `limits.perPass`; in an open window, its stricter limits count"}},
 		absent: beforeFirstPlan + "; limits that are not set"}
 	defWaiting = definition{name: "evenkeel_waiting_moves", kind: gauge, unit: "moves",
-		help: "Moves that wait for approval after the last pass.", labels: []label{strategyLabel}, absent: beforeFirstPlan}
+		help: "Moves that wait for approval after the last pass or approval.", labels: []label{strategyLabel}, absent: beforeFirstPlan}
 	defAnnounced = definition{name: "evenkeel_plans_announced_total", kind: counter, unit: "plans",
 		help: "Plans that wait for approval and have a move that was not announced before."}
 )
@@ -56,15 +59,19 @@ type planMetrics struct {
 	waiting                               *gauges
 	announced                             prometheus.Counter
 
-	rejections map[plan.Code]bool // the codes that a plan has had since the start
+	rejections  map[plan.Code]bool    // the codes that a plan has had since the start
+	predictions map[string]prediction // by strategy
 }
+
+// prediction counts what is left of the goals of a strategy after the moves of a plan.
+type prediction struct{ unmet, nodes int }
 
 func newPlanMetrics(r prometheus.Registerer) *planMetrics {
 	return &planMetrics{planned: defPlanned.newGauges(r), minEvictions: defMinEvictions.newGauges(r), goals: defGoals.newGauges(r),
 		unmet: defUnmet.newGauges(r), predictedUnmet: defPredictedUnmet.newGauges(r), underutilized: defUnderutilized.newGauges(r),
 		predictedUnderutilized: defPredictedUnderutilized.newGauges(r), rejected: defRejected.newGauges(r),
 		limitUsed: defLimitUsed.newGauges(r), waiting: defWaiting.newGauges(r), announced: defAnnounced.newCounter(r),
-		rejections: map[plan.Code]bool{}}
+		rejections: map[plan.Code]bool{}, predictions: map[string]prediction{}}
 }
 
 func (p *planMetrics) recordPlan(of plan.Plan) {
@@ -115,38 +122,51 @@ func (p *planMetrics) recordGoals(of plan.Plan) {
 	p.recordPrediction(of)
 }
 
-// recordPrediction counts the goals that are unmet after the automatic moves. A proposal begins in that state, and the
-// plan itself ignores the goals of strategies in mode dryRun.
+// recordPrediction counts the goals that stay unmet. A plan says nothing about the unmet goals of a strategy that was
+// not due, so the strategy keeps its last prediction.
 func (p *planMetrics) recordPrediction(of plan.Plan) {
+	predictions := map[string]prediction{}
 	var unmet, nodes []sample
 	for _, st := range of.Strategies {
-		if st.Mode != plan.ShowOnly {
-			unmet, nodes = append(unmet, newSample(0, st.Name)), append(nodes, newSample(0, st.Name))
+		predicted, known := p.predictions[st.Name]
+		if st.Due || st.Unmet == 0 {
+			predicted, known = predict(of, st), true
+		}
+		if known {
+			predictions[st.Name] = predicted
+			unmet = append(unmet, newSample(float64(predicted.unmet), st.Name))
+			nodes = append(nodes, newSample(float64(predicted.nodes), st.Name))
 		}
 	}
-	for _, proposal := range of.Proposals {
-		for _, st := range proposal.Plan.Strategies {
-			if proposal.Mode == plan.ShowOnly {
-				unmet = append(unmet, newSample(float64(st.Unmet-st.NodesToEmpty), st.Name))
-				nodes = append(nodes, newSample(float64(st.NodesToEmpty), st.Name))
-			}
-		}
-	}
-	for _, n := range of.PodGoals {
-		unmet = append(unmet, newSample(float64(n.UnmetAfter), n.Strategy))
-	}
-	for _, g := range of.Goals {
-		after := newSample(number(of.After.Excess[g.ID] > 0), g.Strategy)
-		switch g.Kind {
-		case plan.PodAway: // counted above
-		case plan.NodeEmpty:
-			nodes = append(nodes, after)
-		default:
-			unmet = append(unmet, after)
-		}
-	}
+	p.predictions = predictions
 	p.predictedUnmet.replace(unmet)
 	p.predictedUnderutilized.replace(nodes)
+}
+
+// predict counts in the plan, or in the proposal that has the strategy.
+func predict(of plan.Plan, st plan.StrategyState) (out prediction) {
+	if mode := cmp.Or(st.Mode, plan.Automatic); mode != plan.Automatic {
+		i := slices.IndexFunc(of.Proposals, func(p plan.Proposal) bool { return p.Mode == mode })
+		if i < 0 {
+			return prediction{}
+		}
+		of = of.Proposals[i].Plan
+	}
+	for _, n := range of.PodGoals {
+		if n.Strategy == st.Name {
+			out.unmet += n.UnmetAfter
+		}
+	}
+	for _, g := range of.Goals {
+		switch {
+		case g.Strategy != st.Name || of.After.Excess[g.ID] <= 0 || g.Kind == plan.PodAway: // PodGoals counts PodAway
+		case g.Kind == plan.NodeEmpty:
+			out.nodes++
+		default:
+			out.unmet++
+		}
+	}
+	return out
 }
 
 // recordWaiting sets the gauges of the plans that wait for approval. After a problem the gauges stay as they are.
@@ -154,21 +174,32 @@ func (p *planMetrics) recordWaiting(strategies []plan.StrategyState, w *plan.Wai
 	if w != nil && w.Problem != nil {
 		return
 	}
-	var waiting []sample
+	moves := map[string]int{}
 	for _, st := range strategies {
 		if st.Mode == plan.Approve {
-			waiting = append(waiting, newSample(0, st.Name))
+			moves[st.Name] = 0
 		}
 	}
 	if w != nil {
 		for _, of := range w.Plans {
 			for strategy, n := range of.Strategies {
-				waiting = append(waiting, newSample(float64(n), strategy))
+				moves[strategy] += n
 			}
 			if of.Announced {
 				p.announced.Inc()
 			}
 		}
 	}
+	p.setWaiting(moves)
+}
+
+func (p *planMetrics) setWaiting(moves map[string]int) {
+	var waiting []sample
+	for strategy, n := range moves {
+		waiting = append(waiting, newSample(float64(n), strategy))
+	}
 	p.waiting.replace(waiting)
 }
+
+// RecordWaiting sets the number of moves that wait for approval, by strategy, after a person approved some of them.
+func (m *Metrics) RecordWaiting(moves map[string]int) { m.plans.setWaiting(moves) }

@@ -3,6 +3,8 @@ package metrics
 import (
 	"cmp"
 	"runtime"
+	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -23,20 +25,46 @@ var (
 		help:   "1 while the breaker is open. Only a pass closes it.",
 		absent: "until the state of earlier passes was read; without the Lease; in a dry run"}
 	defBackoffs = definition{name: "evenkeel_backoff_workloads", kind: gauge, unit: "workloads",
-		help:   "Workloads whose pods are not evicted because evictions failed before, at the end of the last pass.",
+		help:   "Workloads whose pods are not evicted now, because evictions failed before.",
 		absent: "until the state of earlier passes was read; without the Lease; in a dry run"}
 )
 
 type processMetrics struct {
-	config                    *gauges
-	leader                    prometheus.Gauge
-	paused, breaker, backoffs *gauges
+	config          *gauges
+	leader          prometheus.Gauge
+	paused, breaker *gauges
+
+	mu           sync.Mutex
+	leading      bool
+	backoffs     []time.Time // their ends
+	knowBackoffs bool
 }
 
 func newProcessMetrics(r prometheus.Registerer, version string) *processMetrics {
 	defBuild.newGauges(r).replace([]sample{newSample(1, version, cmp.Or(commit.OfProgram().Revision, "unknown"), runtime.Version())})
-	return &processMetrics{config: defConfig.newGauges(r), leader: defLeader.newGauge(r), paused: defPaused.newGauges(r),
-		breaker: defBreaker.newGauges(r), backoffs: defBackoffs.newGauges(r)}
+	p := &processMetrics{config: defConfig.newGauges(r), leader: defLeader.newGauge(r), paused: defPaused.newGauges(r),
+		breaker: defBreaker.newGauges(r)}
+	defBackoffs.register(r, p.countBackoffs)
+	return p
+}
+
+// countBackoffs returns how many workloads back off now.
+func (p *processMetrics) countBackoffs() (n float64, known bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, until := range p.backoffs {
+		n += number(time.Now().Before(until))
+	}
+	return n, p.knowBackoffs
+}
+
+// ifLeading calls record if this process holds the Lease. A pass that ends after the Lease was lost records nothing.
+func (p *processMetrics) ifLeading(record func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.leading {
+		record()
+	}
 }
 
 // SetConfigHash sets the configuration hash that is in effect from the next pass on.
@@ -44,12 +72,16 @@ func (m *Metrics) SetConfigHash(hash string) { m.process.config.replace([]sample
 
 // SetLeading records whether this process holds the Lease. Without the Lease, it does not know what the leader knows.
 func (m *Metrics) SetLeading(yes bool) {
-	m.process.leader.Set(number(yes))
+	p := m.process
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.leading = yes
+	p.leader.Set(number(yes))
 	if !yes {
 		m.passes.nextPass.clear()
-		m.process.paused.clear()
-		m.process.breaker.clear()
-		m.process.backoffs.clear()
+		p.paused.clear()
+		p.breaker.clear()
+		p.backoffs, p.knowBackoffs = nil, false
 	}
 }
 
@@ -59,11 +91,14 @@ func (m *Metrics) RecordPause(paused, known bool) {
 		m.process.paused.clear()
 		return
 	}
-	m.process.paused.set(number(paused))
+	m.process.ifLeading(func() { m.process.paused.set(number(paused)) })
 }
 
-// RecordState records whether the breaker is open, and how many workloads back off.
-func (m *Metrics) RecordState(breakerOpen bool, backoffs int) {
-	m.process.breaker.set(number(breakerOpen))
-	m.process.backoffs.set(float64(backoffs))
+// RecordState records whether the breaker is open, and until when workloads back off.
+func (m *Metrics) RecordState(breakerOpen bool, backoffs []time.Time) {
+	p := m.process
+	p.ifLeading(func() {
+		p.breaker.set(number(breakerOpen))
+		p.backoffs, p.knowBackoffs = backoffs, true
+	})
 }

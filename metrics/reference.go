@@ -13,10 +13,10 @@ type section struct {
 
 // catalog lists every metric.
 var catalog = []section{
-	{"The program", "", []*definition{&defBuild, &defConfig, &defReloads, &defReloaded, &defLastReload}},
+	{"The program", "", []*definition{&defBuild, &defConfig, &defReloads, &defReloaded, &defLastReload, &defNotBefore, &defNotAfter}},
 	{"Leader, pause and breaker", "", []*definition{&defLeader, &defPaused, &defBreaker, &defBackoffs, &defLeaderStatus, &defSlowPath}},
 	{"Passes", "", []*definition{&defPasses, &defPassSeconds, &defLastPass, &defNextPass, &defSkipped, &defUnjudged, &defViewAge}},
-	{"The last plan", "The metrics describe the last plan that a pass made. A plan that a person approved does not change them.",
+	{"The last plan", "The metrics describe the last plan that a pass made. A plan that a person approved changes only `evenkeel_waiting_moves`.",
 		[]*definition{&defPlanned, &defMinEvictions, &defGoals, &defUnmet, &defPredictedUnmet, &defUnderutilized,
 			&defPredictedUnderutilized, &defRejected, &defLimitUsed, &defWaiting, &defAnnounced}},
 	{"Balance and zone failures", "[score.md](score.md) defines the balance score.", []*definition{&defScore, &defPredictedScore, &defLostPoints, &defZoneFailure, &defSingleZone}},
@@ -44,7 +44,15 @@ A process that makes a single pass (` + "`run --once`" + `, the chart's ` + "`ki
 the pass has ended: as job ` + "`evenkeel`" + ` with the labels ` + "`release`" + ` (the namespace of its Lease) and ` + "`strategies`" + ` (those of
 ` + "`--strategy`, joined by `+`, or `all`" + `). A push replaces the metrics of the last one with the same labels, so a counter
 counts a single pass, and ` + "`changes()`" + ` or a timestamp says whether it is new. Metrics about the process and its leadership are
-not sent.
+not sent, and a job has no metrics of its next pass and of changed files.
+
+The dashboard and most [alerts](../runbooks/README.md) of the chart are for ` + "`kind: Deployment`" + `: ` + "`increase()`" + ` of a counter that
+each push replaces is 0. Two expressions for jobs, the first with an hour more than the time between two passes:
+
+| expression | true if |
+|---|---|
+| ` + "`time() - max by (release, strategies) (push_time_seconds{job=\"evenkeel\"}) > 7200`" + ` | no job has pushed in time |
+| ` + "`sum by (release, strategies) (evenkeel_passes_total{job=\"evenkeel\", stopped=\"none\"}) == 0`" + ` | the last pass did not end normally |
 
 Credentials in the URL (` + "`https://USER:PASSWORD@HOST`" + `) are sent as basic authentication and never logged, but they are visible
 in the arguments of the process. A failure to push is logged after three attempts, and does not change the exit

@@ -29,17 +29,24 @@ var (
 	defLastReload = definition{name: "evenkeel_last_reload_success_timestamp_seconds", kind: gauge, unit: "Unix time",
 		help: "Time of the last successful reload, or of the start of the program before the first reload.", labels: []label{filesLabel},
 		absent: unwatched}
+	defNotBefore = definition{name: "evenkeel_certificate_not_before_timestamp_seconds", kind: gauge, unit: "Unix time",
+		help: "Time from which the certificate that the program serves is valid.", absent: withoutCertificate}
+	defNotAfter = definition{name: "evenkeel_certificate_not_after_timestamp_seconds", kind: gauge, unit: "Unix time",
+		help: "Time at which the certificate that the program serves expires.", absent: withoutCertificate}
 )
 
+const withoutCertificate = "without `--tls-cert-file`"
+
 type reloadMetrics struct {
-	total       *prometheus.CounterVec
-	successful  *prometheus.GaugeVec
-	lastSuccess *prometheus.GaugeVec
+	total               *prometheus.CounterVec
+	successful          *prometheus.GaugeVec
+	lastSuccess         *prometheus.GaugeVec
+	notBefore, notAfter *gauges
 }
 
 func newReloadMetrics(r prometheus.Registerer) *reloadMetrics {
 	return &reloadMetrics{total: defReloads.newCounters(r), successful: defReloaded.newGauges(r).vec,
-		lastSuccess: defLastReload.newGauges(r).vec}
+		lastSuccess: defLastReload.newGauges(r).vec, notBefore: defNotBefore.newGauges(r), notAfter: defNotAfter.newGauges(r)}
 }
 
 // WatchStarted records that the program watches these files from now on.
@@ -48,6 +55,12 @@ func (m *Metrics) WatchStarted(w FileKind, now time.Time) {
 	m.reloads.lastSuccess.WithLabelValues(string(w)).Set(float64(now.Unix()))
 	m.reloads.total.WithLabelValues(string(w), "taken")
 	m.reloads.total.WithLabelValues(string(w), "refused")
+}
+
+// RecordCertificate records from when until when the certificate that the program serves is valid.
+func (m *Metrics) RecordCertificate(notBefore, notAfter time.Time) {
+	m.reloads.notBefore.set(seconds(notBefore))
+	m.reloads.notAfter.set(seconds(notAfter))
 }
 
 // ReloadSucceeded counts a reload whose content is now in effect.

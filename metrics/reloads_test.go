@@ -16,7 +16,12 @@ func TestReloadsAreCounted(t *testing.T) {
 	m.ReloadRefused(metrics.ConfigFiles)
 	m.ReloadRefused(metrics.CredentialFiles)
 	m.ReloadSucceeded(metrics.CredentialFiles, time.Unix(3000, 0))
+	m.RecordCertificate(time.Unix(500, 0), time.Unix(4000, 0))
 	compare(t, m, `
+evenkeel_certificate_not_before_timestamp_seconds 500
+
+evenkeel_certificate_not_after_timestamp_seconds 4000
+
 evenkeel_config_info{hash="two"} 1
 
 evenkeel_last_reload_success_timestamp_seconds{files="config"} 2000

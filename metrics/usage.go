@@ -38,8 +38,8 @@ type usageMetrics struct {
 	problems        *prometheus.CounterVec
 }
 
-// UsageRecorder registers the metrics of the usage source and returns their recorder. If no usage
-// source is configured, the caller does not call UsageRecorder and these metrics do not exist.
+// UsageRecorder registers the metrics of the usage source and returns their recorder. Without a usage source, the
+// caller calls RemoveUsage instead, and these metrics do not exist.
 func (m *Metrics) UsageRecorder() monitor.Recorder {
 	if m.usage != nil {
 		return m.usage
@@ -53,6 +53,16 @@ func (m *Metrics) UsageRecorder() monitor.Recorder {
 	m.usage.samples.WithLabelValues("answered")
 	m.usage.samples.WithLabelValues("failed")
 	return m.usage
+}
+
+// RemoveUsage removes the metrics of the usage source. What their recorder still records has no effect.
+func (m *Metrics) RemoveUsage() {
+	if l := m.usage; l != nil {
+		for _, c := range []prometheus.Collector{l.samples, l.seconds, l.lastMeasurement.vec, l.coverage.vec, l.problems} {
+			m.Registry.Unregister(c)
+		}
+		m.usage = nil
+	}
 }
 
 // RecordAttempt implements monitor.Recorder.

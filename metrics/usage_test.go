@@ -43,3 +43,21 @@ evenkeel_usage_samples_total{result="answered"} 1
 evenkeel_usage_samples_total{result="failed"} 1
 `)
 }
+
+// TestAConfigurationWithoutASourceHasNoUsageMetrics checks that the metrics vanish with the usage source, also if a
+// query is answered later, and that they come back with the next source.
+func TestAConfigurationWithoutASourceHasNoUsageMetrics(t *testing.T) {
+	m := metrics.New("v1", "abc")
+	names := []string{"evenkeel_usage_samples_total", "evenkeel_usage_sample_duration_seconds", "evenkeel_usage_coverage_ratio",
+		"evenkeel_usage_last_measurement_timestamp_seconds", "evenkeel_usage_problems_total"}
+	m.RemoveUsage()
+	before := m.UsageRecorder()
+	before.RecordAttempt(monitor.Attempt{Coverage: 0.5, SampledAt: time.Unix(1000, 0)})
+	m.RemoveUsage()
+	before.RecordAttempt(monitor.Attempt{Coverage: 0.5, SampledAt: time.Unix(1000, 0)})
+	if n, err := testutil.GatherAndCount(m.Registry, names...); err != nil || n != 0 {
+		t.Errorf("%d series without a source, error %v", n, err)
+	}
+	m.UsageRecorder().RecordAttempt(monitor.Attempt{Coverage: 1})
+	compare(t, m, "evenkeel_usage_coverage_ratio 1")
+}

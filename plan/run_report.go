@@ -65,6 +65,12 @@ type Recovery struct {
 	Holder string `json:"holder"` // of the Lease during the run
 }
 
+// StopCodes returns every code that RunReport.Stopped can have.
+func StopCodes() []Code {
+	return []Code{APIError, APIThrottled, AlertFiring, AlertsUnknown, BreakerOpen, ClusterViewStale, Interrupted, NotLeading,
+		OtherReleaseActive, OutcomeUnknown, Paused, PermissionMissing, PlanRefused, StateUnavailable}
+}
+
 // EndedBeforePlanning reports whether the pass ended before planning. The Plan of such a pass contains only the time of
 // the snapshot. A plan that was made names its configuration.
 func (r *RunReport) EndedBeforePlanning() bool {

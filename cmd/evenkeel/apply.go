@@ -189,7 +189,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 		return err
 	}
 	counts := metrics.New(programVersion(), conf.Hash())
-	loads, err := newUsageMonitor(conf, o, rc, log, counts.UsageRecorder)
+	loads, err := newUsageMonitor(conf, o, rc, log, counts)
 	if err != nil {
 		return err
 	}

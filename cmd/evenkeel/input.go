@@ -118,7 +118,7 @@ func (g *globalFlags) readCluster(cmd *cobra.Command, client kubernetes.Interfac
 		return nil, err
 	}
 	if conf != nil {
-		loads, err := newUsageMonitor(conf, o, rc, g.logger(cmd), metrics.New(programVersion(), conf.Hash()).UsageRecorder)
+		loads, err := newUsageMonitor(conf, o, rc, g.logger(cmd), metrics.New(programVersion(), conf.Hash()))
 		if err != nil {
 			return nil, err
 		}

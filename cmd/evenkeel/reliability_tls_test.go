@@ -10,13 +10,18 @@ import (
 	"encoding/pem"
 	"io"
 	"log"
+	"log/slog"
 	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/metrics"
 )
 
 func startUnknownAuthorityServer(t *testing.T, h http.Handler) (*httptest.Server, string) {
@@ -94,4 +99,42 @@ func unreachableServer(t *testing.T, h http.Handler) (*httptest.Server, string) 
 func unreachableProxy(t *testing.T, h http.Handler) (*httptest.Server, string) {
 	s, cluster := startPlainServer(t, h)
 	return s, cluster + `, proxy-url: "http://127.0.0.1:1"`
+}
+
+// TestTheMetricsKnowTheCertificate checks that the metrics say when the served certificate expires.
+func TestTheMetricsKnowTheCertificate(t *testing.T) {
+	until := time.Date(2040, 1, 1, 0, 0, 0, 0, time.UTC)
+	s, _ := startTLSServer(t, http.NotFoundHandler(), func(c *x509.Certificate) { c.NotAfter = until })
+	defer s.Close()
+	pair := s.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, kind string, der []byte) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	m := metrics.New("v1", "h")
+	if _, err := (&watchedFiles{}).loadAndWatchCertificate(write("tls.crt", "CERTIFICATE", pair.Certificate[0]),
+		write("tls.key", "PRIVATE KEY", key), m, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	families, err := m.Registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == "evenkeel_certificate_not_after_timestamp_seconds" {
+			if got := f.GetMetric()[0].GetGauge().GetValue(); got != float64(until.Unix()) {
+				t.Errorf("the certificate expires at %v, want %v", got, until.Unix())
+			}
+			return
+		}
+	}
+	t.Error("the metrics do not say when the certificate expires")
 }

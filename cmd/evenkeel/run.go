@@ -92,7 +92,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer func() { endWatching(); r.observer.Shutdown() }()
 	set := r.settings
-	if set.usage, err = newUsageMonitor(r.conf, r.observer, r.rest, log, r.metrics.UsageRecorder); err != nil {
+	if set.usage, err = newUsageMonitor(r.conf, r.observer, r.rest, log, r.metrics); err != nil {
 		return err
 	}
 	set.hints = newPressureHints(r.client, r.observer, r.metrics, log, set.usage.nodeUsage, set.usage.sampled,

@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/usage"
 	"github.com/evenkeel-project/evenkeel/usage/monitor"
@@ -29,7 +30,7 @@ type usageMonitor struct {
 	observer *observe.Observer
 	rest     *rest.Config
 	log      *slog.Logger
-	record   func() monitor.Recorder
+	metrics  *metrics.Metrics
 
 	mu      sync.Mutex
 	conf    *config.Config
@@ -42,8 +43,8 @@ type usageMonitor struct {
 
 // newUsageMonitor creates the usage source, and adds its usage to the snapshots of the observer.
 func newUsageMonitor(conf *config.Config, o *observe.Observer, rc *rest.Config, log *slog.Logger,
-	record func() monitor.Recorder) (*usageMonitor, error) {
-	m := &usageMonitor{observer: o, rest: rc, log: log, record: record, changed: make(chan struct{}), sampled: make(chan struct{}, 1)}
+	counts *metrics.Metrics) (*usageMonitor, error) {
+	m := &usageMonitor{observer: o, rest: rc, log: log, metrics: counts, changed: make(chan struct{}), sampled: make(chan struct{}, 1)}
 	if err := m.reconfigure(conf); err != nil {
 		return nil, err
 	}
@@ -75,6 +76,7 @@ func (m *usageMonitor) reconfigure(conf *config.Config) error {
 	close(m.changed)
 	m.changed = make(chan struct{})
 	if m.source, m.monitor = nil, nil; !conf.HasUsageSource() {
+		m.metrics.RemoveUsage()
 		return nil
 	}
 	for _, w := range config.TokenWarnings(conf) {
@@ -84,7 +86,7 @@ func (m *usageMonitor) reconfigure(conf *config.Config) error {
 	if err != nil {
 		source = failingSource{err}
 	}
-	m.source, m.monitor = source, monitor.New(o, source, m, clock.RealClock{}, m.log, m.record())
+	m.source, m.monitor = source, monitor.New(o, source, m, clock.RealClock{}, m.log, m.metrics.UsageRecorder())
 	return err
 }
 

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -10,11 +11,19 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/usage/monitor"
 )
 
 const loadStrategyConfig = configHead + `load: {source: metricsServer}
@@ -170,4 +179,26 @@ func TestCoverageIsThatOfTheNodesInScope(t *testing.T) {
 		}
 	}
 	t.Errorf("no coverage was pushed; exit %d: %s%s", got.exit, got.stdout, got.stderr)
+}
+
+// TestAReloadWithoutASourceRemovesTheUsageMetrics checks that metrics of the former usage source do not stay.
+func TestAReloadWithoutASourceRemovesTheUsageMetrics(t *testing.T) {
+	load := func(text string) *config.Config {
+		conf, err := config.Load("c", []byte(configHead+text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conf
+	}
+	counts := metrics.New("v1", "h")
+	m, err := newUsageMonitor(load("load: {source: metricsServer}\n"), observe.New(fake.NewClientset(), clock.RealClock{}), &rest.Config{},
+		slog.New(slog.DiscardHandler), counts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts.UsageRecorder().RecordAttempt(monitor.Attempt{Coverage: 0.5, SampledAt: time.Unix(1000, 0)})
+	m.setConfig(load("load: {source: requests}\n"))
+	if n, err := testutil.GatherAndCount(counts.Registry, "evenkeel_usage_coverage_ratio", "evenkeel_usage_last_measurement_timestamp_seconds"); n != 0 || err != nil {
+		t.Errorf("%d series about the usage source that is no longer configured; error %v", n, err)
+	}
 }

@@ -143,6 +143,7 @@ func (w *watchedFiles) loadAndWatchCertificate(certFile, keyFile string, m *metr
 	}
 	use := func(pair *tls.Certificate) {
 		served.Replace(pair)
+		m.RecordCertificate(pair.Leaf.NotBefore, pair.Leaf.NotAfter)
 		if warning := web.CertificateWarning(pair, time.Now()); warning != "" {
 			log.Warn(warning, "file", certFile)
 		}

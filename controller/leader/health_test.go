@@ -23,7 +23,9 @@ func TestAStuckLeaderBecomesUnhealthy(t *testing.T) {
 		c.PrependReactor("*", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 			return cut.Load(), nil, errors.New("connection refused")
 		})
-		l := &leader.Lease{Client: c, Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) {}}
+		var leads atomic.Bool
+		var changes atomic.Int32
+		l := &leader.Lease{Client: c, Namespace: "ops", Identity: "a", OnLeadingChange: func(now bool) { leads.Store(now); changes.Add(1) }}
 		err := l.Lead(t.Context(), time.Minute, func(ctx context.Context) error {
 			time.Sleep(time.Hour)
 			if err := l.CheckHealth(); err != nil {
@@ -35,6 +37,9 @@ func TestAStuckLeaderBecomesUnhealthy(t *testing.T) {
 			if err := l.CheckHealth(); err != nil {
 				t.Errorf("while it may still end its pass: %v", err)
 			}
+			if leads.Load() {
+				t.Error("it leads while its pass goes on without the Lease")
+			}
 			time.Sleep(time.Minute)
 			if l.CheckHealth() == nil {
 				t.Error("it is healthy although its pass is stuck without the Lease")
@@ -43,6 +48,9 @@ func TestAStuckLeaderBecomesUnhealthy(t *testing.T) {
 		})
 		if err == nil || l.CheckHealth() != nil {
 			t.Errorf("after the pass: error %v, health %v; want an error about the Lease, and good health", err, l.CheckHealth())
+		}
+		if leads.Load() || changes.Load() != 2 {
+			t.Errorf("it leads: %t, after %d changes; want false, after 2", leads.Load(), changes.Load())
 		}
 	})
 }

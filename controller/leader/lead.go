@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -60,8 +61,9 @@ func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx cont
 		return l.timeoutError(ctx, lock, elector.GetLeader(), wait)
 	}
 	l.OnLeadingChange(true)
-	defer l.OnLeadingChange(false)
-	return l.runWhileLeading(ctx, lost, work)
+	stopped := sync.OnceFunc(func() { l.OnLeadingChange(false) })
+	defer stopped()
+	return l.runWhileLeading(ctx, lost, stopped, work)
 }
 
 func (l *Lease) newLock(wait time.Duration) observedLock {
@@ -80,9 +82,9 @@ func (l *Lease) newLock(wait time.Duration) observedLock {
 	}
 }
 
-// runWhileLeading runs work, and cancels its context when the Lease is lost. If the Lease is lost
-// and ctx has not ended, the error says that the Lease was lost.
-func (l *Lease) runWhileLeading(ctx context.Context, lost <-chan struct{}, work func(ctx context.Context) error) error {
+// runWhileLeading runs work. When the Lease is lost, it cancels the context of work and calls onLoss. If the Lease is
+// lost and ctx has not ended, the error says that the Lease was lost.
+func (l *Lease) runWhileLeading(ctx context.Context, lost <-chan struct{}, onLoss func(), work func(ctx context.Context) error) error {
 	leading, stop := context.WithCancel(ctx)
 	defer stop()
 	var gone atomic.Bool
@@ -95,6 +97,7 @@ func (l *Lease) runWhileLeading(ctx context.Context, lost <-chan struct{}, work 
 			l.lostAt.Store(&now)
 			gone.Store(true)
 			stop()
+			onLoss()
 		case <-leading.Done():
 		}
 	}()

@@ -47,7 +47,8 @@ type Lease struct {
 	Identity string
 	// Version is the version of this process, which the label release.VersionLabel of the Lease shows; "" is not shown.
 	Version string
-	// OnLeadingChange is called with true when this process starts to lead and with false when it stops.
+	// OnLeadingChange is called with true when this process starts to lead and with false when it stops: after work has
+	// returned, or when the Lease is lost, perhaps while work still runs.
 	OnLeadingChange func(bool)
 	// OnWaiting is called with the holder when Lead finds that another process holds the Lease; nil is allowed.
 	OnWaiting func(holder string)

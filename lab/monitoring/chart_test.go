@@ -3,6 +3,7 @@ package monitoring
 import (
 	"encoding/json"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -71,6 +72,45 @@ func dashboardQueries(t *testing.T, namespace string) map[string][]string {
 	}
 	if len(out) == 0 {
 		t.Fatalf("%s has no query", dashboardFile)
+	}
+	return out
+}
+
+// labelValues matches the query of a variable: the metric, its selected labels, and the label with the values.
+var labelValues = regexp.MustCompile(`^label_values\(([a-z_]+)(?:\{(.+)\})?, *([a-z_]+)\)$`)
+
+// dashboardVariables returns, for each variable that Grafana fills from Prometheus, the selector of the series with a
+// value.
+func dashboardVariables(t *testing.T, namespace string) map[string]string {
+	t.Helper()
+	var board struct {
+		Templating struct {
+			List []struct {
+				Name  string `json:"name"`
+				Type  string `json:"type"`
+				Query any    `json:"query"`
+			} `json:"list"`
+		} `json:"templating"`
+	}
+	data, err := os.ReadFile(dashboardFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(data, &board); err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, v := range board.Templating.List {
+		if v.Type != "query" {
+			continue
+		}
+		query, _ := v.Query.(string)
+		m := labelValues.FindStringSubmatch(query)
+		if m == nil {
+			t.Errorf("variable %s: the test cannot evaluate %v", v.Name, v.Query)
+			continue
+		}
+		out[v.Name] = m[1] + "{" + strings.Trim(strings.ReplaceAll(m[2], "$namespace", namespace)+`, `+m[3]+`!=""`, ", ") + "}"
 	}
 	return out
 }

@@ -89,8 +89,8 @@ func startProgram(t *testing.T, ns, config string) (address string, ended chan s
 	return address, ended
 }
 
-// TestEveryQueryHasData runs Evenkeel, and waits until Prometheus has data for every query of the dashboard and every
-// metric of the alerts.
+// TestEveryQueryHasData runs Evenkeel, and waits until Prometheus has data for every query and variable of the
+// dashboard, and for every selector of the alerts.
 func TestEveryQueryHasData(t *testing.T) {
 	const namespace = "monitored"
 	apps := seed.ThreeZoneApps([3]int{1, 1, 4}, 1)
@@ -116,8 +116,13 @@ func TestEveryQueryHasData(t *testing.T) {
 	runCommand(t, namespace, "resume")
 	addPod(t, namespace, kept.Name) // the scheduler can bind it to one node only, which makes the prediction certain
 	wanted := dashboardQueries(t, namespace)
+	for name, query := range dashboardVariables(t, namespace) {
+		wanted["variable "+name] = []string{query}
+	}
 	for _, a := range readAlerts(t) {
-		wanted["alert "+a.Alert] = metricsOf(a.Expr)
+		if a.Alert != withoutData {
+			wanted["alert "+a.Alert] = selectorsOf(a.Expr)
+		}
 		if _, err := stack.Samples(t.Context(), a.Expr); err != nil {
 			t.Errorf("alert %s: %v", a.Alert, err)
 		}
@@ -170,9 +175,26 @@ func waitForData(t *testing.T, wanted map[string][]string, ended <-chan struct{}
 	}
 }
 
-var metricName = regexp.MustCompile(`\b(evenkeel|rest_client|leader_election|process)_[a-z_]+\b`)
+// withoutData is the alert about the certificate: Evenkeel serves plain HTTP here.
+const withoutData = "EvenkeelCertificateExpires"
 
-// metricsOf returns the metrics of an expression. An alert that does not fire has no data, but its metrics have.
-func metricsOf(expr string) []string {
-	return slices.Compact(slices.Sorted(slices.Values(metricName.FindAllString(expr, -1))))
+// selector matches the name of a metric, with the labels that an expression selects if there are any.
+var selector = regexp.MustCompile(`\b(?:evenkeel|rest_client|leader_election|process)_[a-z_]+\b(?:\{[^{}]*\})?`)
+
+// selectorsOf returns the selectors of an expression. An alert that does not fire has no data, but each of its
+// selectors has: a label or a value that does not exist would keep it silent.
+func selectorsOf(expr string) []string {
+	return slices.Compact(slices.Sorted(slices.Values(selector.FindAllString(expr, -1))))
+}
+
+func TestSelectorsOfAlerts(t *testing.T) {
+	got := selectorsOf(`sum by (a) (increase(evenkeel_x_total{mode="live", stopped!~"none|Paused"}[3h])) > 0 unless max(evenkeel_y) and on (a) evenkeel_y == 1`)
+	if want := []string{`evenkeel_x_total{mode="live", stopped!~"none|Paused"}`, "evenkeel_y"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	for _, a := range readAlerts(t) {
+		if len(selectorsOf(a.Expr)) == 0 {
+			t.Errorf("alert %s has no selector", a.Alert)
+		}
+	}
 }

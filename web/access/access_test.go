@@ -44,7 +44,8 @@ type apiServer struct {
 	down           atomic.Pointer[error]
 	audiences      []string // of the answers
 	reviewer       *access.Reviewer
-	hold           chan struct{} // if not nil, reviews wait until it is closed
+	authorizer     atomic.Pointer[authorizationv1.SubjectAccessReviewStatus] // if not nil, the answer about every path
+	hold           chan struct{}                                             // if not nil, reviews wait until it is closed
 	waiting        atomic.Int32
 }
 
@@ -78,6 +79,9 @@ func newAPIServer(audiences ...string) *apiServer {
 		asked := r.Spec.NonResourceAttributes
 		r.Status.Allowed = strings.HasPrefix(r.Spec.User, "good") && r.Spec.UID == "u" && len(r.Spec.Groups) == 1 && len(r.Spec.Extra["k"]) == 1 &&
 			asked != nil && *asked == authorizationv1.NonResourceAttributes{Path: "/metrics", Verb: "get"}
+		if status := s.authorizer.Load(); status != nil {
+			r.Status = *status
+		}
 		return true, r, nil
 	})
 	s.reviewer = access.New(slowClient{s.client, s}, audiences, s.clock, slog.New(slog.NewTextHandler(&s.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
@@ -222,6 +226,34 @@ func TestAPIServerDown(t *testing.T) {
 	s.down.Store(nil)
 	if got := s.get("/metrics", "Bearer good-1"); got != 200 {
 		t.Errorf("after the API server is back: %d, want 200", got)
+	}
+}
+
+// TestAnAuthorizerThatFails: an authorizer that failed refuses nobody. The next request asks again.
+func TestAnAuthorizerThatFails(t *testing.T) {
+	s := newAPIServer()
+	for _, c := range []struct {
+		status authorizationv1.SubjectAccessReviewStatus
+		want   int
+	}{
+		{authorizationv1.SubjectAccessReviewStatus{EvaluationError: "the webhook does not answer"}, 503},
+		{authorizationv1.SubjectAccessReviewStatus{Denied: true, EvaluationError: "the webhook does not answer"}, 403},
+		{authorizationv1.SubjectAccessReviewStatus{Allowed: true, EvaluationError: "the webhook does not answer"}, 200},
+	} {
+		s.authorizer.Store(&c.status)
+		if got := s.get("/metrics", "Bearer good-1"); got != c.want {
+			t.Errorf("%+v: %d, want %d", c.status, got, c.want)
+		}
+		s.clock.SetTime(s.clock.Now().Add(11 * time.Second)) // forgets refusals
+	}
+	s.authorizer.Store(&authorizationv1.SubjectAccessReviewStatus{EvaluationError: "the webhook does not answer"})
+	first := s.get("/metrics", "Bearer good-2")
+	s.authorizer.Store(nil)
+	if second := s.get("/metrics", "Bearer good-2"); first != 503 || second != 200 {
+		t.Errorf("%d, and %d when the authorizer works again; want 503 and 200", first, second)
+	}
+	if want := "could not decide whether good-1 may get /metrics: the webhook does not answer"; !strings.Contains(s.log.String(), want) {
+		t.Errorf("the log does not contain %q: %s", want, s.log.String())
 	}
 }
 

@@ -65,6 +65,10 @@ func (a *Reviewer) authorize(ctx context.Context, user *authenticationv1.UserInf
 	if err != nil {
 		return false, describe("subjectaccessreviews.authorization.k8s.io", err)
 	}
+	// An authorizer that failed has no opinion. Another one may still have allowed or denied.
+	if problem := r.Status.EvaluationError; problem != "" && !r.Status.Allowed && !r.Status.Denied {
+		return false, fmt.Errorf("the API server could not decide whether %s may get %s: %s", user.Username, path, problem)
+	}
 	return r.Status.Allowed && !r.Status.Denied, nil
 }
 

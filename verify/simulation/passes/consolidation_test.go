@@ -149,7 +149,8 @@ type discard struct{}
 func (discard) RecordPass(plan.RunReport)             {}
 func (discard) RecordSkipped([]string)                {}
 func (discard) RecordNextPasses(map[string]time.Time) {}
-func (discard) RecordState(bool, int)                 {}
+func (discard) RecordState(bool, []time.Time)         {}
+func (discard) RecordWaiting(map[string]int)          {}
 
 // Snapshot implements controller.Observer.
 func (c *liveSimulation) Snapshot(context.Context) (*cluster.Snapshot, error) {
