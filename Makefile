@@ -99,7 +99,7 @@ release-files: archives manifests chart sbom ## bin/release-files: every file of
 
 # It runs the scripts of the job `release` of .github/workflows/release.yml, twice, with a registry on this machine.
 .PHONY: test-release
-test-release: ## release the last commit to a registry on this machine, twice, and verify the image, the files and their signatures (MINUTES; needs openssl)
+test-release: ## release the last commit to a registry on this machine, twice, and verify image, files and signatures (builds the program for 5 platforms, helm and cyclonedx-gomod: up to an hour with a cold build cache; needs openssl)
 	cd tools/release && EVENKEEL_TEST_RELEASE=yes go test -count=1 -timeout 60m -v -run '^TestRelease$$' .
 
 lint-krew = cd tools/krew && go run sigs.k8s.io/krew/cmd/validate-krew-manifest -skip-install -manifest
