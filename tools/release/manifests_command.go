@@ -47,8 +47,8 @@ func runManifests(ctx context.Context, args []string) error {
 	return os.WriteFile(filepath.Join(*folder, "kustomize.tar.gz"), data, 0o644)
 }
 
-// copyManifests copies a folder of manifests and replaces the image in them. A file that names the placeholder elsewhere
-// is an error.
+// copyManifests copies a folder of manifests and replaces the image in them. A file that names the placeholder
+// elsewhere is an error.
 func copyManifests(from, to, image string) error {
 	replaced := 0
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {

@@ -30,8 +30,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/tools/release/source"
 )
 
-// A releaseRun runs the scripts of the job release of release.yml in a clone of the last commit. The registry is on this
-// machine, and the programs gh and docker are replaced.
+// A releaseRun runs the scripts of the job release of release.yml in a clone of the last commit. The registry is
+// on this machine, and the programs gh and docker are replaced.
 type releaseRun struct {
 	clone, temp, published string // published is the folder of the fake gh
 	registry, version      string
@@ -150,8 +150,9 @@ func (r *releaseRun) steps(t *testing.T, without int) {
 	}
 }
 
-// TestRelease makes a release of the last commit, whose first run ends before the publication. The second run must change
-// nothing but signatures of files, although all files have other times. The third refuses a published release.
+// TestRelease makes a release of the last commit, whose first run ends before the publication. The second run must
+// change nothing but signatures of files, although all files have other times. The third refuses a published
+// release.
 func TestRelease(t *testing.T) {
 	if os.Getenv("EVENKEEL_TEST_RELEASE") == "" {
 		t.Skip("takes minutes; run `make test-release`")

@@ -14,7 +14,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/tools/release/sbom"
 )
 
-// runSBOM writes the SBOM of an image: of its program and its certificate authorities, and attaches it to the image in a registry.
+// runSBOM writes the SBOM of an image: of its program and its certificate authorities, and attaches it to the
+// image in a registry.
 func runSBOM(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("sbom", flag.ContinueOnError)
 	folder := f.String("image", "", "folder of the image")
@@ -74,7 +75,8 @@ func pushedImage(text, folder string) (name.Digest, error) {
 	return pushed, nil
 }
 
-// sbomOfImage returns one SBOM for all platforms of the image, with the module of the certificate authorities. It is an error if their programs link other modules.
+// sbomOfImage returns one SBOM for all platforms of the image, with the module of the certificate authorities. It
+// is an error if their programs link other modules.
 func sbomOfImage(ctx context.Context, tool, folder string) ([]byte, error) {
 	first, about, err := image.Program(folder, image.Platforms[0])
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/tools/release/source"
 )
 
-// runVersion prints the version of a tag, such as 0.1.0 of v0.1.0. It fails if the chart has another version, or if files
-// differ from the commit.
+// runVersion prints the version of a tag, such as 0.1.0 of v0.1.0. It fails if the chart has another version, or
+// if files differ from the commit.
 func runVersion(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("version", flag.ContinueOnError)
 	root := f.String("root", "../..", "folder of the repository")

@@ -122,8 +122,8 @@ func TestExpressionsInScripts(t *testing.T) {
 	}
 }
 
-// TestReleaseWorkflow checks what a release waits for, and the order of the steps: tests run without permission to write,
-// the image has its signatures before its tag, and the release is published last.
+// TestReleaseWorkflow checks what a release waits for, and the order of the steps: tests run without permission to
+// write, the image has its signatures before its tag, and the release is published last.
 func TestReleaseWorkflow(t *testing.T) {
 	w, _ := readWorkflow(t, "../../.github/workflows/release.yml")
 	release := w.Jobs["release"]

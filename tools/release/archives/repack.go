@@ -36,8 +36,8 @@ func OfFolder(root, name string, at time.Time) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// Repack returns a compressed tar archive with the files of another one, sorted by name. Every member has the given time
-// and no owner, so the same files give the same bytes.
+// Repack returns a compressed tar archive with the files of another one, sorted by name. Every member has the
+// given time and no owner, so the same files give the same bytes.
 func Repack(archive []byte, at time.Time) ([]byte, error) {
 	z, err := gzip.NewReader(bytes.NewReader(archive))
 	if err != nil {

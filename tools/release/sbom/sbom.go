@@ -21,8 +21,8 @@ const MediaType = "application/vnd.cyclonedx+json"
 // Module is a module of Go that is beside the program, and not linked into it.
 type Module struct{ Path, Version, Description string }
 
-// Of returns the SBOM of a program and of modules beside it. tool is the path of cyclonedx-gomod. version is that of the
-// program, and created the time that the document says it was made at.
+// Of returns the SBOM of a program and of modules beside it. tool is the path of cyclonedx-gomod. version is that
+// of the program, and created the time that the document says it was made at.
 func Of(ctx context.Context, tool string, program []byte, version string, created time.Time, beside ...Module) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "evenkeel-sbom-")
 	if err != nil {
