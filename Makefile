@@ -4,6 +4,7 @@ SHELL := bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
 BIN := $(CURDIR)/bin
+override VERSION := $(VERSION:v%=%)
 
 # The lab links a control plane of version LABKUBE, which reports this version. For another version, such as
 # KUBE=v1.34.4, the lab runs the upstream programs as processes; lab/kube134 pins their modules.
@@ -31,8 +32,13 @@ man: ## bin/man: a manual page for each command
 
 # The image needs no container engine. Its digest depends only on the commit, VERSION, SOURCE_DATE_EPOCH and the version of Go.
 .PHONY: image
-image: ## bin/image: the container image for linux/amd64 and arm64; PUSH=REGISTRY/NAME pushes it, VERSION=1.2.3 sets version and tag
-	@cd tools/release && go run . image -o $(BIN)/image $(if $(PUSH),-push $(PUSH)) $(if $(NAME),-name $(NAME)) $(if $(VERSION),-version $(VERSION))
+image: ## bin/image: the container image for linux/amd64 and arm64; PUSH=REGISTRY/NAME pushes it, VERSION=1.2.3 sets version and tag, UNTAGGED=yes pushes no tag, REPLACE=yes replaces the tag of another image
+	@cd tools/release && go run . image -o $(BIN)/image $(if $(filter-out undefined,$(origin PUSH)),-push "$(PUSH)") $(if $(NAME),-name $(NAME)) $(if $(VERSION),-version $(VERSION)) $(if $(UNTAGGED),-untagged) $(replace)
+
+replace = $(if $(REPLACE),-replace)
+.PHONY: tag
+tag: ## set the tag VERSION=1.2.3 of IMAGE=REGISTRY/NAME@sha256:..., which was pushed before
+	@cd tools/release && go run . tag -image "$(IMAGE)" -version "$(VERSION)" $(replace)
 
 # The first clone has a tag, from which the go command could derive a version. The second has no tags.
 .PHONY: image-reproducible
@@ -48,16 +54,16 @@ cyclonedx:
 	@cd tools/sbom && go build -o $(BIN)/cyclonedx-gomod github.com/CycloneDX/cyclonedx-gomod/cmd/cyclonedx-gomod
 
 .PHONY: sbom
-sbom: cyclonedx ## bin/sbom.cdx.json: the modules in the program of bin/image, as CycloneDX; IMAGE=REGISTRY/NAME@sha256:... attaches it to that image
+sbom: cyclonedx ## bin/sbom.cdx.json: the modules in bin/image, as CycloneDX; IMAGE=REGISTRY/NAME@sha256:... attaches it to that image
 	@cd tools/release && go run . sbom -image $(BIN)/image -tool $(BIN)/cyclonedx-gomod -o $(BIN)/sbom.cdx.json $(if $(IMAGE),-attach $(IMAGE))
 
 .PHONY: sign
-sign: ## sign with KEY=FILE: IMAGE=REGISTRY/NAME@sha256:... for cosign, FILES=... for openssl, FOLDER=... with checksums and public key; COSIGN_PASSWORD is the key's password
+sign: ## sign with KEY=FILE: IMAGE=REGISTRY/NAME@sha256:... for cosign, FILES=... for openssl, FOLDER=... with checksums and public key; PUBLIC=FILE fails if that is not the public key; COSIGN_PASSWORD is the key's password
 	@if [ -z "$(KEY)" ]; then echo "set KEY=FILE, a private key (docs/image.md#signatures)"; exit 1; fi
 	@if [ -z "$(IMAGE)$(FILES)$(FOLDER)" ]; then echo "set IMAGE=REGISTRY/NAME@sha256:..., FILES=... or FOLDER=..."; exit 1; fi
-	@$(if $(IMAGE),cd tools/release && go run . sign -key $(abspath $(KEY)) -image $(IMAGE))
-	@$(if $(FILES),cd tools/release && go run . sign -key $(abspath $(KEY)) $(abspath $(FILES)))
-	@$(if $(FOLDER),cd tools/release && go run . sign -key $(abspath $(KEY)) -folder $(abspath $(FOLDER)))
+	@$(if $(IMAGE),cd tools/release && go run . sign -key $(abspath $(KEY)) $(if $(PUBLIC),-public $(abspath $(PUBLIC))) -image $(IMAGE))
+	@$(if $(FILES),cd tools/release && go run . sign -key $(abspath $(KEY)) $(if $(PUBLIC),-public $(abspath $(PUBLIC))) $(abspath $(FILES)))
+	@$(if $(FOLDER),cd tools/release && go run . sign -key $(abspath $(KEY)) $(if $(PUBLIC),-public $(abspath $(PUBLIC))) -folder $(abspath $(FOLDER)))
 
 .PHONY: archives
 archives: cyclonedx ## bin/archives: the program for Linux, macOS and Windows, SBOMs, checksums, and a manifest for krew, kubectl's plugin manager
@@ -66,6 +72,7 @@ archives: cyclonedx ## bin/archives: the program for Linux, macOS and Windows, S
 
 .PHONY: manifests
 manifests: ## bin/manifests: install.yaml and kustomize bases for IMAGE=REGISTRY/NAME@sha256:...
+	@rm -rf $(BIN)/manifests
 	@cd tools/release && go run . manifests -o $(BIN)/manifests -image "$(IMAGE)"
 
 CHARTVERSION = $(or $(VERSION),$(shell sed -n 's/^version: //p' charts/evenkeel/Chart.yaml))
@@ -76,28 +83,36 @@ helm:
 	@cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm
 
 .PHONY: chart
-chart: helm ## bin/evenkeel-VERSION.tgz: the chart as a package
-	@$(BIN)/helm package charts/evenkeel --destination $(BIN) $(if $(VERSION),--version $(VERSION) --app-version $(VERSION))
+chart: helm ## bin/evenkeel-VERSION.tgz: the chart as a package; the same commit gives the same bytes
+	@cd tools/release && go run . chart -helm $(BIN)/helm -o $(BIN) $(if $(VERSION),-version $(VERSION))
 
 .PHONY: push-chart
 push-chart: ## push the package that `make chart` made to PUSH=REGISTRY/FOLDER, as an OCI artifact, and print its name with the digest
-	@if [ -z "$(PUSH)" ]; then echo "set PUSH=REGISTRY/FOLDER"; exit 1; fi
-	@out=$$($(BIN)/helm push $(BIN)/$(CHARTFILE) oci://$(PUSH) $(if $(filter localhost:% 127.0.0.1:%,$(PUSH)),--plain-http) 2>&1) || { echo "$$out" >&2; exit 1; }; \
-	digest=$$(sed -n 's/^Digest: //p' <<< "$$out"); \
-	if [ -z "$$digest" ]; then echo "helm push printed no digest: $$out" >&2; exit 1; fi; \
-	echo "$(PUSH)/evenkeel@$$digest"
+	@cd tools/release && go run . push-chart -helm $(BIN)/helm -chart $(BIN)/$(CHARTFILE) -push "$(PUSH)" $(replace)
 
 .PHONY: release-files
 release-files: archives manifests chart sbom ## bin/release-files: every file of a release, of bin/image, for IMAGE=REGISTRY/NAME@sha256:... and VERSION=1.2.3; `make sign FOLDER=...` signs them
+	@$(lint-krew) $(BIN)/archives/evenkeel.yaml
 	@rm -rf $(BIN)/release-files && cp -r $(BIN)/archives $(BIN)/release-files
-	@cp $(BIN)/manifests/install.yaml $(BIN)/sbom.cdx.json $(BIN)/$(CHARTFILE) $(BIN)/release-files
-	@tar -C $(BIN)/manifests -czf $(BIN)/release-files/kustomize.tar.gz kustomize
+	@cp $(BIN)/manifests/install.yaml $(BIN)/manifests/kustomize.tar.gz $(BIN)/sbom.cdx.json $(BIN)/$(CHARTFILE) $(BIN)/release-files
 	@rm $(BIN)/release-files/checksums.txt # it lists the archives only; `make sign` writes that of all files
 
+# It runs the scripts of the job `release` of .github/workflows/release.yml, twice, with a registry on this machine.
+.PHONY: test-release
+test-release: ## release the last commit to a registry on this machine, twice, and verify image, files and signatures (builds the program for 5 platforms, helm and cyclonedx-gomod: up to an hour with a cold build cache; needs openssl)
+	cd tools/release && EVENKEEL_TEST_RELEASE=yes go test -count=1 -timeout 60m -v -run '^TestRelease$$' .
+
+lint-krew = cd tools/krew && go run sigs.k8s.io/krew/cmd/validate-krew-manifest -skip-install -manifest
 .PHONY: lint-release
 lint-release: ## check the workflows with actionlint, and the manifest for krew with krew's own validator (a minute)
 	cd tools/actionlint && go run github.com/rhysd/actionlint/cmd/actionlint -shellcheck= -pyflakes= $(wildcard $(CURDIR)/.github/workflows/*.yml)
-	cd tools/krew && go run sigs.k8s.io/krew/cmd/validate-krew-manifest -skip-install -manifest $(CURDIR)/tools/release/archives/testdata/evenkeel.yaml
+	$(lint-krew) $(CURDIR)/tools/release/archives/testdata/evenkeel.yaml
+
+.PHONY: vulnerabilities
+vulnerabilities: ## known vulnerabilities in the program and in tools/release (needs the database of vuln.go.dev)
+	cd tools/govulncheck && go build -o $(BIN)/govulncheck golang.org/x/vuln/cmd/govulncheck
+	$(BIN)/govulncheck ./...
+	cd tools/release && $(BIN)/govulncheck ./...
 
 .PHONY: registry
 registry: ## serve an empty container registry on localhost:5000, to try `make image PUSH=localhost:5000/evenkeel`

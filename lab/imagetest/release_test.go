@@ -114,7 +114,7 @@ func runOnce(t *testing.T, c *rootfs.Container, edits ...string) report {
 	// A pod that ends without a report is started again, because changed policies take effect some time after
 	// an upgrade.
 	err = seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
-		out, errs := runPod(t, c, pod.Containers[0].Args)
+		out, errs := runPod(t, c, pod.Containers[0])
 		if err := json.Unmarshal(out, &r); err != nil {
 			return false, fmt.Errorf("the report %q: %w; standard error:\n%s", out, err, errs)
 		}
@@ -126,8 +126,9 @@ func runOnce(t *testing.T, c *rootfs.Container, edits ...string) report {
 	return r
 }
 
-// runPod runs the container once with the arguments of a pod, and returns its standard output and standard error.
-func runPod(t *testing.T, c *rootfs.Container, args []string) (out, errs []byte) {
+// runPod runs the container once with the arguments and the environment of a pod, and returns its standard output and
+// standard error.
+func runPod(t *testing.T, c *rootfs.Container, spec corev1.Container) (out, errs []byte) {
 	t.Helper()
 	// The network is that of this machine, so another port than the pod's is needed.
 	l, err := freeport.Listen()
@@ -136,8 +137,8 @@ func runPod(t *testing.T, c *rootfs.Container, args []string) (out, errs []byte)
 	}
 	l.Close()
 	host, port, _ := strings.Cut(strings.TrimPrefix(lab.Config.Host, "https://"), ":")
-	env := []string{"KUBERNETES_SERVICE_HOST=" + host, "KUBERNETES_SERVICE_PORT=" + port, "POD_NAMESPACE=" + namespace, "POD_NAME=evenkeel-image"}
-	cmd := c.Command(append(slices.Clone(args), "--once", "-o", "json", "--bind-address", l.Addr().String()), env)
+	env := append(podEnv(t, spec), "KUBERNETES_SERVICE_HOST="+host, "KUBERNETES_SERVICE_PORT="+port)
+	cmd := c.Command(append(slices.Clone(spec.Args), "--once", "-o", "json", "--bind-address", l.Addr().String()), env)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := c.Start(cmd); err != nil {
@@ -146,6 +147,26 @@ func runPod(t *testing.T, c *rootfs.Container, args []string) (out, errs []byte)
 	err = cmd.Wait()
 	t.Logf("%v: %v\n%s", cmd.Args, err, stderr.String())
 	return stdout.Bytes(), stderr.Bytes()
+}
+
+// podEnv returns the environment that a kubelet gives the container of a pod with the name evenkeel-image.
+func podEnv(t *testing.T, spec corev1.Container) (env []string) {
+	t.Helper()
+	fields := map[string]string{"metadata.namespace": namespace, "metadata.name": "evenkeel-image"}
+	for _, e := range spec.Env {
+		value := e.Value
+		if e.ValueFrom != nil {
+			if e.ValueFrom.FieldRef == nil || fields[e.ValueFrom.FieldRef.FieldPath] == "" {
+				t.Fatalf("the variable %s has a source that this test does not read: %+v", e.Name, e.ValueFrom)
+			}
+			value = fields[e.ValueFrom.FieldRef.FieldPath]
+		}
+		env = append(env, e.Name+"="+value)
+	}
+	if len(spec.EnvFrom) > 0 {
+		t.Fatalf("this test does not read envFrom: %+v", spec.EnvFrom)
+	}
+	return env
 }
 
 // mountVolumes mounts the ConfigMaps of the pod, as a kubelet does.

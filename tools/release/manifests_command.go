@@ -11,12 +11,15 @@ import (
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
+
+	"github.com/evenkeel-project/evenkeel/tools/release/archives"
+	"github.com/evenkeel-project/evenkeel/tools/release/source"
 )
 
 // placeholder is the image in the folder deploy. The test of that folder has the same name.
 const placeholder = "registry.example.invalid/evenkeel"
 
-func runManifests(_ context.Context, args []string) error {
+func runManifests(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("manifests", flag.ContinueOnError)
 	root := f.String("root", "../..", "folder of the repository")
 	image := f.String("image", "", "REGISTRY/NAME@sha256:... or REGISTRY/NAME:TAG")
@@ -30,10 +33,22 @@ func runManifests(_ context.Context, args []string) error {
 	if _, err := name.ParseReference(*image, name.StrictValidation); err != nil {
 		return fmt.Errorf("-image: %w (want REGISTRY/NAME@sha256:... or REGISTRY/NAME:TAG)", err)
 	}
-	return copyManifests(filepath.Join(*root, "deploy"), *folder, *image)
+	if err := copyManifests(filepath.Join(*root, "deploy"), *folder, *image); err != nil {
+		return err
+	}
+	s, err := source.Read(ctx, *root, "")
+	if err != nil {
+		return err
+	}
+	data, err := archives.OfFolder(*folder, "kustomize", s.Time)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(*folder, "kustomize.tar.gz"), data, 0o644)
 }
 
-// copyManifests copies a folder of manifests and replaces the image in them.
+// copyManifests copies a folder of manifests and replaces the image in them. A file that names the placeholder
+// elsewhere is an error.
 func copyManifests(from, to, image string) error {
 	replaced := 0
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
@@ -50,6 +65,9 @@ func copyManifests(from, to, image string) error {
 		}
 		text, n := replaceImage(string(data), image)
 		replaced += n
+		if strings.Contains(text, placeholder) {
+			return fmt.Errorf("%s still names %s, in a line that does not begin with image:", path, placeholder)
+		}
 		target := filepath.Join(to, relative)
 		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {
 			return err

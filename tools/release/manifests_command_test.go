@@ -22,9 +22,26 @@ func TestManifestsNameTheImage(t *testing.T) {
 			t.Errorf("%s does not name the image", name)
 		}
 	}
+	if archive, err := os.ReadFile(filepath.Join(folder, "kustomize.tar.gz")); err != nil || len(archive) == 0 {
+		t.Errorf("kustomize.tar.gz has %d bytes, error %v", len(archive), err)
+	}
 	for _, wrong := range []string{"", "evenkeel", "registry.example.org/evenkeel@sha256:12"} {
 		if err := runManifests(t.Context(), []string{"-root", "../..", "-o", folder, "-image", wrong}); err == nil {
 			t.Errorf("-image %q is accepted", wrong)
 		}
+	}
+}
+
+// TestAFileThatKeepsThePlaceholder checks every file: that another one names the image is not enough.
+func TestAFileThatKeepsThePlaceholder(t *testing.T) {
+	from := t.TempDir()
+	for name, text := range map[string]string{"a.yaml": "image: " + placeholder + ":1\n", "b.yaml": "args: [" + placeholder + ":1]\n"} {
+		if err := os.WriteFile(filepath.Join(from, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := copyManifests(from, t.TempDir(), "registry.example.org/evenkeel:1")
+	if err == nil || !strings.Contains(err.Error(), "b.yaml still names "+placeholder) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -14,7 +14,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/tools/release/sbom"
 )
 
-// runSBOM writes the SBOM of the program in an image, and attaches it to the image in a registry.
+// runSBOM writes the SBOM of an image: of its program and its certificate authorities, and attaches it to the
+// image in a registry.
 func runSBOM(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("sbom", flag.ContinueOnError)
 	folder := f.String("image", "", "folder of the image")
@@ -74,7 +75,8 @@ func pushedImage(text, folder string) (name.Digest, error) {
 	return pushed, nil
 }
 
-// sbomOfImage returns one SBOM for all platforms of the image. It is an error if their programs link other modules.
+// sbomOfImage returns one SBOM for all platforms of the image, with the module of the certificate authorities. It
+// is an error if their programs link other modules.
 func sbomOfImage(ctx context.Context, tool, folder string) ([]byte, error) {
 	first, about, err := image.Program(folder, image.Platforms[0])
 	if err != nil {
@@ -94,5 +96,10 @@ func sbomOfImage(ctx context.Context, tool, folder string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the time of the image: %w", err)
 	}
-	return sbom.Of(ctx, tool, first, about[prefix+"version"], created)
+	version, err := image.AuthoritiesVersion(folder, image.Platforms[0])
+	if err != nil {
+		return nil, err
+	}
+	return sbom.Of(ctx, tool, first, about[prefix+"version"], created, sbom.Module{Path: image.AuthoritiesModule, Version: version,
+		Description: "certificate authorities in /etc/ssl/certs of the image, which are not linked into the program"})
 }

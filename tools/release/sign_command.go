@@ -17,12 +17,13 @@ import (
 // passwordVariable has the password of an encrypted key. cosign reads the same variable.
 const passwordVariable = "COSIGN_PASSWORD"
 
-// runSign signs an image, files or a folder. It prints the tag of the signature, or the names of the signature files.
+// runSign signs an image, files or a folder. It prints the tags of the signatures, or the names of the signature files.
 func runSign(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("sign", flag.ContinueOnError)
 	key := f.String("key", "", "file with the private key (PEM); the variable "+passwordVariable+" has the password of an encrypted key")
 	imageName := f.String("image", "", "sign this image (REGISTRY/NAME@sha256:...), which was pushed before")
 	folder := f.String("folder", "", "write "+sign.PublicKeyFile+" and "+checksums.File+" into this folder, and sign all its files")
+	public := f.String("public", "", "file with the public key (PEM) that users know; fail if the private key is another one")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -32,6 +33,11 @@ func runSign(ctx context.Context, args []string) error {
 	s, err := sign.New(*key, password)
 	if err != nil {
 		return err
+	}
+	if given(f, "public") {
+		if err := s.CheckPublicKey(*public); err != nil {
+			return err
+		}
 	}
 	for _, file := range f.Args() {
 		if err := s.File(file); err != nil {
@@ -50,17 +56,19 @@ func runSign(ctx context.Context, args []string) error {
 	return signImage(ctx, s, *imageName)
 }
 
-// signImage signs an image in a registry and prints the tag of the signature.
+// signImage signs an image in a registry and prints the tags of the signatures.
 func signImage(ctx context.Context, s *sign.Signer, image string) error {
 	digest, err := name.NewDigest(image, name.StrictValidation)
 	if err != nil {
 		return fmt.Errorf("-image: want REGISTRY/NAME@sha256:..., because a tag may change: %w", err)
 	}
-	tag, err := s.Image(ctx, digest)
+	tags, err := s.Image(ctx, digest)
 	if err != nil {
 		return err
 	}
-	fmt.Println(tag)
+	for _, tag := range tags {
+		fmt.Println(tag)
+	}
 	return nil
 }
 

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,14 +19,29 @@ type workflow struct {
 }
 
 type job struct {
-	Needs       string
+	Needs       needs
+	Uses        string
 	Permissions map[string]string
+	Env         map[string]string
 	Steps       []step
 }
 
 type step struct {
-	Uses, Run string
-	With      map[string]any
+	Name, Uses, Run string
+	With            map[string]any
+	Env             map[string]string
+}
+
+// needs are the names of the jobs that a job waits for: one, or a list.
+type needs []string
+
+func (n *needs) UnmarshalJSON(text []byte) error {
+	var one string
+	if json.Unmarshal(text, &one) == nil {
+		*n = needs{one}
+		return nil
+	}
+	return json.Unmarshal(text, (*[]string)(n))
 }
 
 func readWorkflow(t *testing.T, file string) (w workflow, text string) {
@@ -38,8 +56,17 @@ func readWorkflow(t *testing.T, file string) (w workflow, text string) {
 	return w, string(data)
 }
 
-// pinned matches an action of a commit, with its tag beside it.
-var pinned = regexp.MustCompile(`uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+\n`)
+var (
+	// pinned matches an action of a commit, with its tag beside it, or a workflow of the repository.
+	pinned = regexp.MustCompile(`uses: (?:[\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\./\.github/workflows/[a-z]+\.yml)\n`)
+	// fromOutside matches an expression whose value others choose, or that is secret, anywhere in an expression.
+	fromOutside = regexp.MustCompile(`(?i)\$\{\{(?:[^}]|\}[^}])*\b(?:secrets|github|inputs|steps|needs)\b`)
+	// hidesFailure matches an echo whose argument is a command.
+	hidesFailure = regexp.MustCompile(`echo [^\n]*\$\(`)
+)
+
+// jobPermissions are the permissions of jobs that do more than read. Other jobs have those of their workflow.
+var jobPermissions = map[string]map[string]string{"release.yml release": {"contents": "write", "packages": "write"}}
 
 // TestWorkflows checks rules that keep tokens and secrets from code of others.
 func TestWorkflows(t *testing.T) {
@@ -56,6 +83,9 @@ func TestWorkflows(t *testing.T) {
 			t.Errorf("%s: an action is not pinned to a commit with its tag as a comment", file)
 		}
 		for name, j := range w.Jobs {
+			if !maps.Equal(j.Permissions, jobPermissions[filepath.Base(file)+" "+name]) {
+				t.Errorf("%s: job %s has permissions %v", file, name, j.Permissions)
+			}
 			for _, s := range j.Steps {
 				checkStep(t, file+": job "+name, s)
 			}
@@ -65,10 +95,10 @@ func TestWorkflows(t *testing.T) {
 
 func checkStep(t *testing.T, where string, s step) {
 	t.Helper()
-	if strings.Contains(s.Run, "${{ secrets.") || strings.Contains(s.Run, "${{ github.") {
+	if fromOutside.MatchString(s.Run) {
 		t.Errorf("%s: a script contains an expression (want env): %s", where, s.Run)
 	}
-	if regexp.MustCompile(`echo [^\n]*\$\(`).MatchString(s.Run) {
+	if hidesFailure.MatchString(s.Run) {
 		t.Errorf("%s: echo hides that a command fails (assign its output first): %s", where, s.Run)
 	}
 	if strings.HasPrefix(s.Uses, "actions/checkout@") && s.With["persist-credentials"] != false {
@@ -79,20 +109,41 @@ func checkStep(t *testing.T, where string, s step) {
 	}
 }
 
-// TestReleaseWorkflow checks the order of the steps: tests run without permission to write, every file exists before
-// it is signed, and the chart is published last.
+// TestExpressionsInScripts checks the pattern itself.
+func TestExpressionsInScripts(t *testing.T) {
+	for script, want := range map[string]bool{
+		"echo ${{ secrets.KEY }}": true, "echo ${{secrets.KEY}}": true, "echo ${{  github.head_ref}}": true, "${{ inputs.x }}": true,
+		"${{ format('{0}', github.actor) }}": true, "${{ GitHub.ref }}": true,
+		"make oracle-${{ matrix.version }}": false, `echo "$GITHUB_REF_NAME" ${github}`: false,
+	} {
+		if got := fromOutside.MatchString(script); got != want {
+			t.Errorf("%s: matches %t, want %t", script, got, want)
+		}
+	}
+}
+
+// TestReleaseWorkflow checks what a release waits for, and the order of the steps: tests run without permission to
+// write, the image has its signatures before its tag, and the release is published last.
 func TestReleaseWorkflow(t *testing.T) {
 	w, _ := readWorkflow(t, "../../.github/workflows/release.yml")
-	checks, release := w.Jobs["check"], w.Jobs["release"]
-	if len(checks.Permissions) != 0 || release.Needs != "check" {
-		t.Errorf("job check has permissions %v; job release needs %q, want check", checks.Permissions, release.Needs)
+	release := w.Jobs["release"]
+	if got := []string(release.Needs); !slices.Equal(got, []string{"check", "test", "commit"}) {
+		t.Errorf("job release needs %v, want check, test and commit", got)
 	}
-	expectOrder(t, checks, `version -tag "$GITHUB_REF_NAME"`, "make check", "make image-reproducible")
-	expectOrder(t, release, "version -tag", "make -s image PUSH=", "make release-files", "FOLDER=bin/release-files",
-		"gh release create", "make -s push-chart", `IMAGE="$chart"`)
-	scripts := scripts(release)
-	if strings.LastIndex(scripts, "push-chart") != strings.Index(scripts, "push-chart") {
-		t.Error("the chart is pushed twice")
+	for _, name := range []string{"check", "test"} {
+		if got, want := w.Jobs[name].Uses, "./.github/workflows/"+name+".yml"; got != want {
+			t.Errorf("job %s runs %q, want %s", name, got, want)
+		}
+		if _, text := readWorkflow(t, "../../.github/workflows/"+name+".yml"); !strings.Contains(text, "\n  workflow_call:") {
+			t.Errorf("%s.yml cannot be called", name)
+		}
+	}
+	expectOrder(t, w.Jobs["commit"], `version -tag "$GITHUB_REF_NAME"`, "merge-base --is-ancestor HEAD origin/main", "make image-reproducible")
+	expectOrder(t, release, "version -tag", "gh release list", `make -s image PUSH="$IMAGE" UNTAGGED=yes`, "make release-files",
+		`PUBLIC=evenkeel.pub IMAGE="$PUSHED" FOLDER=bin/release-files`, "gh release create", "--draft ", "gh release upload",
+		`make tag IMAGE="$PUSHED"`, "make -s push-chart", `PUBLIC=evenkeel.pub IMAGE="$chart"`, "--draft=false")
+	if steps := release.Steps; !strings.Contains(steps[len(steps)-1].Run, "gh release edit") {
+		t.Errorf("the last step is %q, want the publication", steps[len(steps)-1].Run)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -110,5 +111,89 @@ func TestKrewManifest(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("the manifest differs (-want +got):\n%s", diff)
+	}
+}
+
+// packAsHelm packs files in the given order, at the current time and with an owner.
+func packAsHelm(t *testing.T, names ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Comment = "Helm"
+	w := tar.NewWriter(z)
+	for _, name := range names {
+		h := &tar.Header{Name: name, Mode: 0o600, Size: int64(len(name)), ModTime: time.Now(), Uid: 1000, Uname: "builder"}
+		if err := w.WriteHeader(h); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(w, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(w.Close(), z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func TestRepack(t *testing.T) {
+	first, err1 := Repack(packAsHelm(t, "evenkeel/values.yaml", "evenkeel/Chart.yaml"), testSource.Time)
+	second, err2 := Repack(packAsHelm(t, "evenkeel/Chart.yaml", "evenkeel/values.yaml"), testSource.Time)
+	if err := errors.Join(err1, err2); err != nil || !bytes.Equal(first, second) {
+		t.Errorf("the order, the owner or the time of the files changes the archive (%v)", err)
+	}
+	checkMembers(t, first, "evenkeel/Chart.yaml", "evenkeel/values.yaml")
+	if _, err := Repack([]byte("text"), testSource.Time); err == nil {
+		t.Error("a text is accepted as an archive")
+	}
+}
+
+func TestOfFolder(t *testing.T) {
+	var packed [][]byte
+	for _, at := range []time.Time{time.Unix(1, 0), time.Unix(2, 0)} {
+		root := t.TempDir()
+		for _, name := range []string{"kustomize/evict/b.yaml", "kustomize/base/a.yaml", "other.yaml"} {
+			file := filepath.Join(root, name)
+			err1 := os.MkdirAll(filepath.Dir(file), 0o700)
+			err2 := os.WriteFile(file, []byte(name), 0o600)
+			if err := errors.Join(err1, err2, os.Chtimes(file, at, at)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		data, err := OfFolder(root, "kustomize", testSource.Time)
+		if err != nil {
+			t.Fatal(err)
+		}
+		packed = append(packed, data)
+	}
+	if !bytes.Equal(packed[0], packed[1]) {
+		t.Error("the times of the files change the archive")
+	}
+	checkMembers(t, packed[0], "kustomize/base/a.yaml", "kustomize/evict/b.yaml")
+}
+
+// checkMembers checks the files of an archive, whose content is their name.
+func checkMembers(t *testing.T, archive []byte, want ...string) {
+	t.Helper()
+	z, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := io.ReadAll(r); err != nil || string(text) != h.Name || h.Mode != 0o644 || !h.ModTime.Equal(testSource.Time) || h.Uname != "" {
+			t.Errorf("%+v: content %q, error %v", h, text, err)
+		}
+		got = append(got, h.Name)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/google/go-containerregistry/pkg/name"
@@ -21,45 +22,67 @@ import (
 
 // Program returns the program for a platform from a layout that Write wrote, and the labels of its image.
 func Program(folder string, p program.Platform) ([]byte, map[string]string, error) {
-	index, err := Read(folder)
+	image, err := ofPlatform(folder, p)
 	if err != nil {
 		return nil, nil, err
+	}
+	about, err := image.ConfigFile()
+	if err != nil {
+		return nil, nil, err
+	}
+	binary, err := fileOf(image, programPath)
+	return binary, about.Config.Labels, err
+}
+
+// AuthoritiesVersion returns the version of AuthoritiesModule that the image for a platform says it has.
+func AuthoritiesVersion(folder string, p program.Platform) (string, error) {
+	image, err := ofPlatform(folder, p)
+	if err != nil {
+		return "", err
+	}
+	list, err := fileOf(image, "/licenses/MODULES")
+	if err != nil {
+		return "", err
+	}
+	for line := range strings.Lines(string(list)) {
+		if module, version, _ := strings.Cut(strings.TrimSpace(line), " "); module == AuthoritiesModule && version != "" {
+			return version, nil
+		}
+	}
+	return "", fmt.Errorf("the licenses of the image do not name %s", AuthoritiesModule)
+}
+
+// ofPlatform returns the image for a platform from a layout.
+func ofPlatform(folder string, p program.Platform) (v1.Image, error) {
+	index, err := Read(folder)
+	if err != nil {
+		return nil, err
 	}
 	m, err := index.IndexManifest()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	for _, d := range m.Manifests {
-		if d.Platform == nil || d.Platform.OS != p.OS || d.Platform.Architecture != p.Arch {
-			continue
+		if d.Platform != nil && d.Platform.OS == p.OS && d.Platform.Architecture == p.Arch {
+			return index.Image(d.Digest)
 		}
-		image, err := index.Image(d.Digest)
-		if err != nil {
-			return nil, nil, err
-		}
-		about, err := image.ConfigFile()
-		if err != nil {
-			return nil, nil, err
-		}
-		binary, err := programOf(image)
-		return binary, about.Config.Labels, err
 	}
-	return nil, nil, fmt.Errorf("%s has no image for %s", folder, p)
+	return nil, fmt.Errorf("%s has no image for %s", folder, p)
 }
 
-// programOf returns the program of an image.
-func programOf(image v1.Image) ([]byte, error) {
+// fileOf returns a file of an image.
+func fileOf(image v1.Image, path string) ([]byte, error) {
 	files := mutate.Extract(image)
 	defer files.Close()
 	for r := tar.NewReader(files); ; {
 		h, err := r.Next()
 		if errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("the image has no %s", programPath)
+			return nil, fmt.Errorf("the image has no %s", path)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading the image: %w", err)
 		}
-		if "/"+h.Name == programPath {
+		if "/"+h.Name == path {
 			return io.ReadAll(r)
 		}
 	}

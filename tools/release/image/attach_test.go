@@ -11,8 +11,25 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
+	"github.com/evenkeel-project/evenkeel/tools/release/licenses"
 	"github.com/evenkeel-project/evenkeel/tools/release/program"
 )
+
+func TestAuthoritiesVersion(t *testing.T) {
+	for text, want := range map[string]string{
+		"a.example/x v1.0.0\n" + AuthoritiesModule + " v0.1.2\n": "v0.1.2",
+		AuthoritiesModule + "/other v0.1.2\n":                    "",
+	} {
+		folder := filepath.Join(t.TempDir(), "image")
+		if err := Write(folder, newTestIndex(t, licenses.File{Path: "MODULES", Data: []byte(text)}), "1.2.3", ""); err != nil {
+			t.Fatal(err)
+		}
+		got, err := AuthoritiesVersion(folder, Platforms[0])
+		if got != want || (err == nil) != (want != "") {
+			t.Errorf("%q: version %q, error %v, want %q", text, got, err, want)
+		}
+	}
+}
 
 func TestProgram(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "image")
@@ -37,7 +54,7 @@ func TestAttach(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pushed, err := Push(t.Context(), repository, newTestIndex(t), "1.2.3")
+	pushed, err := Push(t.Context(), repository, newTestIndex(t))
 	if err != nil {
 		t.Fatal(err)
 	}

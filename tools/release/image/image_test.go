@@ -5,8 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
-	"log"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,7 +13,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/evenkeel-project/evenkeel/tools/release/licenses"
@@ -196,35 +193,5 @@ func TestWriteKeepsOtherFiles(t *testing.T) {
 	}
 	if _, err := os.Stat(other); err != nil {
 		t.Error(err)
-	}
-}
-
-func TestPush(t *testing.T) {
-	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
-	defer server.Close()
-	repository, err := Repository(strings.TrimPrefix(server.URL, "http://") + "/team/evenkeel")
-	if err != nil {
-		t.Fatal(err)
-	}
-	index := newTestIndex(t)
-	pushed, err := Push(t.Context(), repository, index, "1.2.3")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := index.Digest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if pushed.String() != repository.String()+"@"+want.String() {
-		t.Errorf("pushed %s, want digest %s", pushed, want)
-	}
-}
-
-func TestWhereNotToPush(t *testing.T) {
-	for _, text := range []string{"evenkeel", "evenkeel/evenkeel", "registry.example.com/evenkeel:1.0", "registry.example.com/evenkeel@sha256:" +
-		strings.Repeat("0", 64), "Registry.example.com/Evenkeel", ""} {
-		if _, err := Repository(text); err == nil || !strings.HasPrefix(err.Error(), "want REGISTRY/NAME without a tag") {
-			t.Errorf("%q: error %v", text, err)
-		}
 	}
 }

@@ -1,18 +1,14 @@
 package image
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 
-	"github.com/google/go-containerregistry/pkg/authn"
-	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
@@ -79,36 +75,4 @@ func Read(folder string) (v1.ImageIndex, error) {
 		return nil, fmt.Errorf("%s has %d images, want 1", folder, len(m.Manifests))
 	}
 	return outer.ImageIndex(m.Manifests[0].Digest)
-}
-
-// Repository parses the name of an image without tag and digest. It must begin with a registry, so that no image is
-// pushed to a public registry by mistake.
-func Repository(text string) (name.Repository, error) {
-	repository, err := name.NewRepository(text, name.StrictValidation)
-	if err != nil {
-		return name.Repository{}, fmt.Errorf("want REGISTRY/NAME without a tag, such as registry.example.com/evenkeel: %w", err)
-	}
-	return repository, nil
-}
-
-// Push sends the index to a repository under a tag. Then it reads everything back by the digest, validates it,
-// and returns the name with the digest. Credentials are those of the configuration file of docker or podman.
-func Push(ctx context.Context, to name.Repository, index v1.ImageIndex, version string) (name.Digest, error) {
-	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
-	digest, err := index.Digest()
-	if err != nil {
-		return name.Digest{}, err
-	}
-	if err := remote.WriteIndex(to.Tag(version), index, options...); err != nil {
-		return name.Digest{}, fmt.Errorf("pushing the image to %s: %w", to, err)
-	}
-	pushed := to.Digest(digest.String())
-	got, err := remote.Index(pushed, options...)
-	if err != nil {
-		return name.Digest{}, fmt.Errorf("reading the pushed image: %w", err)
-	}
-	if err := validate.Index(got); err != nil {
-		return name.Digest{}, fmt.Errorf("%s is not a valid image: %w", pushed, err)
-	}
-	return pushed, nil
 }

@@ -32,8 +32,12 @@ func Build(ctx context.Context, s source.Source, p Platform) ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "evenkeel")
+	env := append(os.Environ(), settings(p)...)
+	if err := checkExperiments(ctx, env); err != nil {
+		return nil, err
+	}
 	cmd := exec.CommandContext(ctx, "go", arguments(s, out)...)
-	cmd.Dir, cmd.Env = s.Root, append(os.Environ(), settings(p)...)
+	cmd.Dir, cmd.Env = s.Root, env
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Run(); err != nil {
@@ -64,8 +68,23 @@ func linkerFlags(s source.Source) string {
 
 // settings are the environment variables that change the program. They are set, because the environment or the
 // file of `go env -w` might set them otherwise. GOEXPERIMENT has no value that means the default, so it is
-// empty.
+// empty, and checkExperiments checks the file.
 func settings(p Platform) []string {
 	return []string{"GOOS=" + p.OS, "GOARCH=" + p.Arch, "CGO_ENABLED=0", "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=-mod=readonly",
 		"GOEXPERIMENT=", "GOFIPS140=off", "GOWORK=off"}
+}
+
+// checkExperiments returns an error if the file of `go env -w` sets GOEXPERIMENT, because an empty variable does not
+// override it. Other settings of the file are needed, such as that of the module proxy.
+func checkExperiments(ctx context.Context, env []string) error {
+	cmd := exec.CommandContext(ctx, "go", "env", "GOEXPERIMENT")
+	cmd.Env = env
+	out, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("go env GOEXPERIMENT: %w", err)
+	}
+	if experiments := strings.TrimSpace(string(out)); experiments != "" {
+		return fmt.Errorf("`go env -w` set GOEXPERIMENT to %s, which changes the program; run `go env -u GOEXPERIMENT`", experiments)
+	}
+	return nil
 }

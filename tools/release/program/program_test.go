@@ -65,6 +65,20 @@ func TestBuild(t *testing.T) {
 	}
 }
 
+// TestBuildWithAnExperiment checks that a program is not built with an experiment of the file of `go env -w`, which no
+// variable overrides.
+func TestBuildWithAnExperiment(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "env")
+	if err := os.WriteFile(file, []byte("GOEXPERIMENT=arenas\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOENV", file)
+	_, err := Build(t.Context(), source.Source{Root: t.TempDir()}, Platform{OS: runtime.GOOS, Arch: runtime.GOARCH})
+	if err == nil || !strings.Contains(err.Error(), "GOEXPERIMENT to arenas") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // newModule writes a module whose program prints its version and its commit.
 func newModule(t *testing.T) (root string) {
 	t.Helper()

@@ -18,9 +18,12 @@ import (
 // MediaType is the media type of the document.
 const MediaType = "application/vnd.cyclonedx+json"
 
-// Of returns the SBOM of a program. tool is the path of cyclonedx-gomod. version is that of the program, and
-// created the time that the document says it was made at.
-func Of(ctx context.Context, tool string, program []byte, version string, created time.Time) ([]byte, error) {
+// Module is a module of Go that is beside the program, and not linked into it.
+type Module struct{ Path, Version, Description string }
+
+// Of returns the SBOM of a program and of modules beside it. tool is the path of cyclonedx-gomod. version is that
+// of the program, and created the time that the document says it was made at.
+func Of(ctx context.Context, tool string, program []byte, version string, created time.Time, beside ...Module) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "evenkeel-sbom-")
 	if err != nil {
 		return nil, err
@@ -37,12 +40,12 @@ func Of(ctx context.Context, tool string, program []byte, version string, create
 	if err != nil {
 		return nil, fmt.Errorf("cyclonedx-gomod: %w: %s", err, strings.TrimSpace(stderr.String()))
 	}
-	return normalize(out, created)
+	return normalize(out, created, beside)
 }
 
 // normalize replaces the time of the run and removes the checksums of cyclonedx-gomod itself, which depend on
-// this machine.
-func normalize(document []byte, created time.Time) ([]byte, error) {
+// this machine. It adds the modules beside the program.
+func normalize(document []byte, created time.Time, beside []Module) ([]byte, error) {
 	var bom map[string]any
 	if err := json.Unmarshal(document, &bom); err != nil {
 		return nil, fmt.Errorf("reading the output of cyclonedx-gomod: %w", err)
@@ -57,6 +60,15 @@ func normalize(document []byte, created time.Time) ([]byte, error) {
 		if tool, ok := t.(map[string]any); ok {
 			delete(tool, "hashes")
 		}
+	}
+	if len(beside) > 0 {
+		components, _ := bom["components"].([]any)
+		for _, m := range beside {
+			url := "pkg:golang/" + m.Path + "@" + m.Version + "?type=module"
+			components = append(components, map[string]any{"bom-ref": url, "type": "library", "name": m.Path, "version": m.Version,
+				"description": m.Description, "scope": "required", "purl": url})
+		}
+		bom["components"] = components
 	}
 	out, err := json.MarshalIndent(bom, "", "  ")
 	return append(out, '\n'), err

@@ -1,6 +1,7 @@
 package sbom
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -45,8 +46,30 @@ func TestErrors(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	for _, document := range []string{"text", "{}"} {
-		if _, err := normalize([]byte(document), time.Time{}); err == nil || !strings.Contains(err.Error(), "the output of cyclonedx-gomod") {
+		if _, err := normalize([]byte(document), time.Time{}, nil); err == nil || !strings.Contains(err.Error(), "the output of cyclonedx-gomod") {
 			t.Errorf("%s: error %v", document, err)
 		}
+	}
+}
+
+// TestModulesBesideTheProgram checks that a module of the image, which the program does not link, is a component.
+func TestModulesBesideTheProgram(t *testing.T) {
+	const document = `{"metadata":{},"components":[{"name":"linked.example/a"}]}`
+	out, err := normalize([]byte(document), time.Time{}, []Module{{Path: "a.example/roots", Version: "v0.1.2", Description: "certificates"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bom struct {
+		Components []struct{ Name, Version, Type, Purl string }
+	}
+	if err := json.Unmarshal(out, &bom); err != nil {
+		t.Fatal(err)
+	}
+	if len(bom.Components) != 2 || bom.Components[0].Name != "linked.example/a" {
+		t.Fatalf("components %+v", bom.Components)
+	}
+	if c := bom.Components[1]; c.Name != "a.example/roots" || c.Version != "v0.1.2" || c.Type != "library" ||
+		c.Purl != "pkg:golang/a.example/roots@v0.1.2?type=module" {
+		t.Errorf("component %+v", c)
 	}
 }

@@ -8,7 +8,9 @@ import (
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/http"
@@ -76,6 +78,26 @@ func (s *Signer) PublicKey() ([]byte, error) {
 	return cryptoutils.MarshalPublicKeyToPEM(key)
 }
 
+// CheckPublicKey returns an error unless the file has the public key of this signer.
+func (s *Signer) CheckPublicKey(file string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("reading the published public key: %w", err)
+	}
+	published, err := cryptoutils.UnmarshalPEMToPublicKey(text)
+	if err != nil {
+		return fmt.Errorf("reading the published public key %s: %w", file, err)
+	}
+	key, err := s.key.PublicKey()
+	if err != nil {
+		return err
+	}
+	if err := cryptoutils.EqualKeys(published, key); err != nil {
+		return fmt.Errorf("the key is not the one whose public key is in %s: %w", file, err)
+	}
+	return nil
+}
+
 // Folder signs every file of a folder. Before, it writes the public key and a list of checksums into the folder. Older
 // signatures are replaced.
 func (s *Signer) Folder(folder string) (signed []string, err error) {
@@ -119,21 +141,49 @@ func (s *Signer) File(file string) error {
 	return os.WriteFile(file+Suffix, []byte(base64.StdEncoding.EncodeToString(sig)+"\n"), 0o644)
 }
 
-// Image signs an image in a registry and pushes the signature beside it, under the tag that cosign looks for. The
-// signatures of other keys stay.
-func (s *Signer) Image(ctx context.Context, image name.Digest) (name.Tag, error) {
+// Image signs an image in a registry: its index, if it has one, and the manifest of every platform, because container
+// runtimes look for a signature of the manifest. It pushes each signature beside the image, under the tag that cosign
+// looks for, and returns these tags. Signatures of other keys stay. A manifest that this key signed before is left.
+func (s *Signer) Image(ctx context.Context, image name.Digest) ([]name.Tag, error) {
 	options := []remote.Option{remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain)}
-	if _, err := remote.Head(image, options...); err != nil {
-		return name.Tag{}, fmt.Errorf("looking for the image: %w", err)
+	found, err := remote.Get(image, options...)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the image: %w", err)
 	}
-	tag := image.Context().Tag(strings.Replace(image.DigestStr(), ":", "-", 1) + Suffix)
+	digests := []name.Digest{image}
+	if found.MediaType.IsIndex() {
+		index, err := v1.ParseIndexManifest(bytes.NewReader(found.Manifest))
+		if err != nil {
+			return nil, fmt.Errorf("reading the index %s: %w", image, err)
+		}
+		for _, m := range index.Manifests {
+			digests = append(digests, image.Context().Digest(m.Digest.String()))
+		}
+	}
+	var tags []name.Tag
+	for _, digest := range digests {
+		tag, err := s.manifest(digest, options)
+		if err != nil {
+			return nil, err
+		}
+		tags = append(tags, tag)
+	}
+	return tags, nil
+}
+
+// manifest signs one manifest.
+func (s *Signer) manifest(digest name.Digest, options []remote.Option) (name.Tag, error) {
+	tag := digest.Context().Tag(strings.Replace(digest.DigestStr(), ":", "-", 1) + Suffix)
 	before, err := existing(tag, options)
 	if err != nil {
 		return name.Tag{}, err
 	}
-	payload, sig, err := signature.SignImage(s.key, image, nil)
+	payload, sig, err := signature.SignImage(s.key, digest, nil)
 	if err != nil {
-		return name.Tag{}, fmt.Errorf("signing %s: %w", image, err)
+		return name.Tag{}, fmt.Errorf("signing %s: %w", digest, err)
+	}
+	if signed, err := s.hasSigned(before, payload); err != nil || signed {
+		return tag, err
 	}
 	signed, err := mutate.Append(before, mutate.Addendum{Layer: static.NewLayer(payload, payloadType),
 		Annotations: map[string]string{signatureAnnotation: base64.StdEncoding.EncodeToString(sig)}})
@@ -144,6 +194,25 @@ func (s *Signer) Image(ctx context.Context, image name.Digest) (name.Tag, error)
 		return name.Tag{}, fmt.Errorf("pushing the signature: %w", err)
 	}
 	return tag, nil
+}
+
+// hasSigned reports whether one of the signatures is that of this key for the payload.
+func (s *Signer) hasSigned(signatures v1.Image, payload []byte) (bool, error) {
+	m, err := signatures.Manifest()
+	if err != nil {
+		return false, fmt.Errorf("reading the signatures of the image: %w", err)
+	}
+	sum := sha256.Sum256(payload)
+	for _, l := range m.Layers {
+		sig, err := base64.StdEncoding.DecodeString(l.Annotations[signatureAnnotation])
+		if err != nil || l.Digest.Hex != hex.EncodeToString(sum[:]) {
+			continue
+		}
+		if s.key.VerifySignature(bytes.NewReader(sig), bytes.NewReader(payload)) == nil {
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 // existing returns the signatures that the image has, or none.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/random"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"github.com/sigstore/sigstore/pkg/cryptoutils"
@@ -134,7 +135,8 @@ func TestFolder(t *testing.T) {
 	}
 }
 
-// TestImage reads the signature by HTTP, as cosign's specification of signatures says.
+// TestImage signs an image twice with each of two keys. The index and the manifest of each platform must have one
+// signature of each key.
 func TestImage(t *testing.T) {
 	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
@@ -162,17 +164,39 @@ func TestImage(t *testing.T) {
 	if err := remote.WriteIndex(repository.Tag("1"), index); err != nil {
 		t.Fatal(err)
 	}
+	manifest, err := index.IndexManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	digests := []v1.Hash{digest, manifest.Manifests[0].Digest, manifest.Manifests[1].Digest}
+	var tags []string
+	for _, d := range digests {
+		tags = append(tags, repository.Tag("sha256-"+d.Hex+".sig").String())
+	}
 	second, otherPublic := newSigner(t, elliptic.P256())
-	for _, key := range []string{first, second} {
+	for _, key := range []string{first, second, first, second} {
 		s, err := New(key, noPassword)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := s.Image(t.Context(), image); err != nil {
+		signed, err := s.Image(t.Context(), image)
+		if err != nil {
 			t.Fatal(err)
 		}
+		if got := fmt.Sprint(signed); got != fmt.Sprint(tags) {
+			t.Errorf("signatures %s, want %s", got, tags)
+		}
 	}
-	base := server.URL + "/v2/team/evenkeel"
+	for _, d := range digests {
+		checkSignatures(t, server.URL, repository, d, public, otherPublic)
+	}
+}
+
+// checkSignatures reads the signatures of a manifest by HTTP, as cosign's specification of signatures says. There must
+// be one of each key, in this order.
+func checkSignatures(t *testing.T, server string, repository name.Repository, digest v1.Hash, keys ...*ecdsa.PublicKey) {
+	t.Helper()
+	base := server + "/v2/" + repository.RepositoryStr()
 	var manifest struct {
 		Layers []struct {
 			MediaType, Digest string
@@ -180,10 +204,10 @@ func TestImage(t *testing.T) {
 		}
 	}
 	decode(t, get(t, base+"/manifests/sha256-"+digest.Hex+".sig"), &manifest)
-	if len(manifest.Layers) != 2 {
+	if len(manifest.Layers) != len(keys) {
 		t.Fatalf("%d signatures, want one of each key", len(manifest.Layers))
 	}
-	for i, key := range []*ecdsa.PublicKey{public, otherPublic} {
+	for i, key := range keys {
 		l := manifest.Layers[i]
 		payload, sig := get(t, base+"/blobs/"+l.Digest), l.Annotations["dev.cosignproject.cosign/signature"]
 		if l.MediaType != "application/vnd.dev.cosign.simplesigning.v1+json" || !verifies(t, key, payload, sig) {
@@ -208,6 +232,34 @@ func TestImage(t *testing.T) {
 		if c.Image.Digest != digest.String() || c.Identity.Reference != repository.Name() || c.Type != "cosign container image signature" {
 			t.Errorf("signature %d is for %+v", i, c)
 		}
+	}
+}
+
+// TestCheckPublicKey checks that a key is compared with the public key that users know.
+func TestCheckPublicKey(t *testing.T) {
+	keyFile, _ := newSigner(t, elliptic.P256())
+	otherFile, _ := newSigner(t, elliptic.P256())
+	s, err1 := New(keyFile, noPassword)
+	other, err2 := New(otherFile, noPassword)
+	if err := errors.Join(err1, err2); err != nil {
+		t.Fatal(err)
+	}
+	text, err := s.PublicKey()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "evenkeel.pub")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.CheckPublicKey(file); err != nil {
+		t.Error(err)
+	}
+	if err := other.CheckPublicKey(file); err == nil || !strings.HasPrefix(err.Error(), "the key is not the one whose public key is in ") {
+		t.Errorf("another key: %v", err)
+	}
+	if err := s.CheckPublicKey(file + "x"); err == nil {
+		t.Error("a file that does not exist is accepted")
 	}
 }
 

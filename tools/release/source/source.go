@@ -117,7 +117,7 @@ func readChart(root string) (c chart, err error) {
 func (s *Source) readCommit(ctx context.Context) error {
 	commit, err1 := git(ctx, s.Root, "rev-parse", "HEAD")
 	seconds, err2 := git(ctx, s.Root, "log", "-1", "--format=%ct")
-	changes, err3 := git(ctx, s.Root, "status", "--porcelain")
+	changes, err3 := git(ctx, s.Root, "status", "--porcelain", "--untracked-files=normal")
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}

@@ -54,6 +54,7 @@ func TestRead(t *testing.T) {
 	if s := read("v1.2.3"); s.Version != "1.2.3" || s.Revision != commit || !s.Time.Equal(committed) || s.Dirty() {
 		t.Errorf("of a commit: %+v", s)
 	}
+	run(t, root, "git", "config", "status.showUntrackedFiles", "no")
 	writeFile(t, filepath.Join(root, "new.go"), "package x")
 	if s := read(""); s.Revision != commit+"-dirty" || !s.Dirty() {
 		t.Errorf("with a new file: %+v", s)
