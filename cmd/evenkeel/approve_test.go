@@ -199,7 +199,7 @@ func TestApproveAndDiscard(t *testing.T) {
 	s.dryRun = true
 	expect(s.run(t, "approve", id), 1, "nothing was approved: namespace default has a dry run (dryRun: true), which keeps and executes no plan")
 	delete(s.configMaps, waiting.ConfigMapName)
-	expect(s.run(t, "approve"), 0, "No plan waits for approval in namespace default.\nEvenkeel there is a dry run")
+	expect(s.run(t, "approve"), 0, "No plan waits for approval in namespace default.\nThe release in this namespace is a dry run")
 	s.dryRun, s.holder = false, "node-7"
 	expect(s.run(t, "approve", id), 1, "no plan waits for approval")
 }

@@ -10,7 +10,7 @@ const deploymentsOfDefault = "/apis/apps/v1/namespaces/default/deployments"
 
 // releaseObjects returns the answers of a server with a release in the namespace default, whose ConfigMap has the text.
 func releaseObjects(text string) map[string]http.HandlerFunc {
-	const deployment = `{"metadata":{"name":"a","namespace":"default"},"spec":{"template":{"spec":{` +
+	const deployment = `{"metadata":{"name":"a","namespace":"default","labels":{"app.kubernetes.io/name":"evenkeel"}},"spec":{"template":{"spec":{` +
 		`"containers":[{"name":"evenkeel","args":["run","--config","/etc/evenkeel/config.yaml"],"volumeMounts":[{"name":"config","mountPath":"/etc/evenkeel"}]}],` +
 		`"volumes":[{"name":"config","configMap":{"name":"ek"}}]}}}}`
 	return map[string]http.HandlerFunc{
@@ -73,7 +73,7 @@ func TestConfigurationOfTheReleaseIsUnusable(t *testing.T) {
 			"ConfigMap default/ek: /etc/evenkeel/config.yaml:3: dryrun: unknown key", "set --config to a file, or to builtin"}},
 		"several releases": {several, 1, []string{"evenkeel: 2 releases of Evenkeel were found: in namespace ek (led by node-7), in namespace trial", "set --lease-namespace"}},
 		"files of the pods": {releaseObjects(configHead + "load: {source: prometheus, prometheus: {url: \"https://prometheus:9090\", caFile: /nowhere/ca.crt}}\n"), 0,
-			[]string{ofRelease + "; no usage is measured, because this machine lacks files of its pods: load.prometheus.caFile /nowhere/ca.crt"}},
+			[]string{ofRelease + "; no usage is measured, because only the pods of the release have load.prometheus.caFile /nowhere/ca.crt; to measure it, set --config to a local copy"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := runOnServer(t, c.answers, "plan")

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel-project/evenkeel/internal/commit"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 )
 
 // Build describes how this program was built.
@@ -75,7 +76,7 @@ var Formats = []string{"text", "json", "yaml"}
 func (v Versions) Write(out io.Writer, format string) error {
 	switch format {
 	case "json":
-		enc := json.NewEncoder(out)
+		enc := json.NewEncoder(terminal.JSONWriter{Writer: out})
 		enc.SetIndent("", "  ")
 		return enc.Encode(v)
 	case "yaml":
@@ -106,14 +107,15 @@ func (v Versions) releaseText() string {
 		return ""
 	}
 	if r == nil {
-		return "Release: unknown: " + v.ReleaseError + "\n"
+		return "Release: unknown: " + terminal.Escape(v.ReleaseError) + "\n"
 	}
 	leader := "no leader now"
 	switch {
 	case r.Leader != "" && r.DryRun:
-		leader = "a dry run, led by " + r.Leader
+		leader = "a dry run, led by " + terminal.Escape(r.Leader)
 	case r.Leader != "":
-		leader = "led by " + r.Leader
+		leader = "led by " + terminal.Escape(r.Leader)
 	}
-	return fmt.Sprintf("Release: %s, in namespace %s, %s\n", cmp.Or(r.Version, "of an unknown version"), r.Namespace, leader)
+	return fmt.Sprintf("Release: %s, in namespace %s, %s\n", cmp.Or(terminal.Escape(r.Version), "of an unknown version"),
+		terminal.Escape(r.Namespace), leader)
 }
