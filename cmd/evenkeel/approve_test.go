@@ -242,3 +242,21 @@ func TestApproveIfApprovalsAreOff(t *testing.T) {
 		t.Errorf("switched on again: exit %d: %s %s", r.exit, r.stdout, r.stderr)
 	}
 }
+
+// TestApproveHeedsItsFlags checks that --wait waits also if no process leads yet, and that flags without effect are
+// refused.
+func TestApproveHeedsItsFlags(t *testing.T) {
+	isolateFromCluster(t)
+	s, id := newApprovalServer(t)
+	s.holder, s.released = "", true
+	for _, args := range [][]string{{"approve", "-o", "json"}, {"approve", "--wait", "10m"}, {"approve", id, "-o", "json"}} {
+		const want = "evenkeel: --wait and --output are about the report of an approved plan; want: evenkeel approve PLAN --wait 10m"
+		if got := s.run(t, args...); got.exit != 1 || !strings.HasPrefix(got.stderr, want) || got.stdout != "" {
+			t.Errorf("%v: exit %d, %q, %q", args, got.exit, got.stdout, got.stderr)
+		}
+	}
+	got := s.run(t, "approve", id, "--wait", "1s")
+	if got.exit != 1 || !strings.Contains(got.stdout, "No process holds the Lease in namespace default.") || !strings.Contains(got.stderr, "no report arrived within 1s") {
+		t.Errorf("exit %d, %q, %q", got.exit, got.stdout, got.stderr)
+	}
+}

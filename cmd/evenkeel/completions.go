@@ -59,7 +59,8 @@ func (g *globalFlags) completions() *completion.Source {
 			}
 			return names, err
 		},
-		Plans: g.completePlans,
+		Plans:   g.completePlans,
+		Reasons: reasonCodes(),
 	}
 }
 

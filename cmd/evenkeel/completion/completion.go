@@ -35,6 +35,8 @@ type Source struct {
 	Strategies func(ctx context.Context, cmd *cobra.Command) ([]string, error)
 	// Plans returns the IDs of the plans that wait for approval, with their descriptions.
 	Plans func(ctx context.Context, cmd *cobra.Command) ([]cobra.Completion, error)
+	// Reasons are the reason codes, with their meanings.
+	Reasons []cobra.Completion
 	// Releases returns the namespaces with a release.
 	Releases func(ctx context.Context) ([]string, error)
 	// Kubeconfig returns the contexts, clusters and users of the kubeconfig, by the name of the flag.
@@ -74,6 +76,8 @@ func (s *Source) commands(cmd *cobra.Command, path string) {
 		cmd.ValidArgsFunction = one(s.words(s.nodes))
 	case "explain workload":
 		cmd.ValidArgsFunction = one(s.workloads)
+	case "explain reason":
+		cmd.ValidArgsFunction = one(s.words(fixed(s.Reasons...)))
 	case "hints clear":
 		cmd.ValidArgsFunction = s.words(s.nodes)
 	case "trigger":

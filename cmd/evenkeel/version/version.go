@@ -80,14 +80,23 @@ func (v Versions) Write(out io.Writer, format string) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(v)
 	case "yaml":
-		text, err := yaml.Marshal(v)
+		text, err := yaml.Marshal(v.escaped()) // YAML cannot contain control characters
 		if err == nil {
 			_, err = out.Write(text)
 		}
 		return err
 	}
-	_, err := fmt.Fprintf(out, "Client: %s\n%s", v.Client.text(), v.releaseText())
+	_, err := fmt.Fprintf(out, "Client: %s\n%s", v.Client.text(), v.escaped().releaseText())
 	return err
+}
+
+// escaped returns the versions without control characters in what the cluster says.
+func (v Versions) escaped() Versions {
+	v.ReleaseError = terminal.Escape(v.ReleaseError)
+	if r := v.Release; r != nil {
+		v.Release = &Release{Namespace: terminal.Escape(r.Namespace), Version: terminal.Escape(r.Version), Leader: terminal.Escape(r.Leader), DryRun: r.DryRun}
+	}
+	return v
 }
 
 func (b Build) text() string {
@@ -107,15 +116,14 @@ func (v Versions) releaseText() string {
 		return ""
 	}
 	if r == nil {
-		return "Release: unknown: " + terminal.Escape(v.ReleaseError) + "\n"
+		return "Release: unknown: " + v.ReleaseError + "\n"
 	}
 	leader := "no leader now"
 	switch {
 	case r.Leader != "" && r.DryRun:
-		leader = "a dry run, led by " + terminal.Escape(r.Leader)
+		leader = "a dry run, led by " + r.Leader
 	case r.Leader != "":
-		leader = "led by " + terminal.Escape(r.Leader)
+		leader = "led by " + r.Leader
 	}
-	return fmt.Sprintf("Release: %s, in namespace %s, %s\n", cmp.Or(terminal.Escape(r.Version), "of an unknown version"),
-		terminal.Escape(r.Namespace), leader)
+	return fmt.Sprintf("Release: %s, in namespace %s, %s\n", cmp.Or(r.Version, "of an unknown version"), r.Namespace, leader)
 }
