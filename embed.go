@@ -1,4 +1,5 @@
-// Package evenkeel embeds the default configuration file and the page about reason codes. Package config parses the file.
+// Package evenkeel embeds the default configuration file and the page about reason codes. Package config parses the
+// file.
 package evenkeel
 
 import _ "embed"

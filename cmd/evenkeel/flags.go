@@ -62,7 +62,8 @@ func (g *globalFlags) checkConnection(cmd *cobra.Command, _ []string) error {
 // rejectArguments returns an error for the first argument that is neither a flag nor a subcommand.
 func rejectArguments(cmd *cobra.Command, args []string) error { return argument.None(cmd, args) }
 
-// logger returns the logger of the command, which writes to stderr. The log of level debug, or for programs, replaces the progress.
+// logger returns the logger of the command, which writes to stderr. The log of level debug, or for programs, replaces
+// the progress.
 func (g *globalFlags) logger(cmd *cobra.Command) *slog.Logger {
 	if g.log.JSON() || g.log.Level() <= slog.LevelDebug {
 		g.progress.Disable()

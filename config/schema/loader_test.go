@@ -149,7 +149,7 @@ func TestBothRejectMistakes(t *testing.T) {
 	}
 }
 
-// TestBothAgreeOnCountsDurationsAndSchedules checks for each such value that the schema accepts what the loader accepts.
+// TestBothAgreeOnCountsDurationsAndSchedules checks for each such value that the schema accepts what the loader does.
 func TestBothAgreeOnCountsDurationsAndSchedules(t *testing.T) {
 	s := compile(t)
 	keys := map[string]string{ // a document with %s for the value

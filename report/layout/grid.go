@@ -31,8 +31,9 @@ type column struct {
 }
 
 // NewGrid returns a grid with these headings. The first character may say more: ">" aligns a column to the right, "~"
-// marks a column of text, "=" a column of text with names, which is never cut, "!" a column that a brief form keeps, and
-// "*" the column that names the rows, which otherwise is the first one. A grid whose headings are all empty has no heading.
+// marks a column of text, "=" a column of text with names, which is never cut, "!" a column that a brief form keeps,
+// and "*" the column that names the rows, which otherwise is the first one. A grid whose headings are all empty has no
+// heading.
 func NewGrid(heads ...string) *Grid {
 	g := &Grid{}
 	for i, h := range heads {

@@ -165,7 +165,8 @@ func fixed(words ...string) lookup {
 	return func(context.Context, *cobra.Command, string) ([]cobra.Completion, error) { return words, nil }
 }
 
-// names lists objects, and returns their names after a prefix. If the time does not suffice, it returns those that it has.
+// names lists objects, and returns their names after a prefix. If the time does not suffice, it returns those that it
+// has.
 func names[L runtime.Object](ctx context.Context, prefix string, list func(context.Context, metav1.ListOptions) (L, error)) ([]cobra.Completion, error) {
 	var out []cobra.Completion
 	for next := ""; ; {

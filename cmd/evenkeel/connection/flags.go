@@ -69,8 +69,8 @@ func (f *Flags) RESTConfig() (*rest.Config, error) {
 	return c, nil
 }
 
-// applyOverrides applies the flags that client-go ignores if the pod's own account is used. With a kubeconfig, client-go
-// has applied them before, with the same result.
+// applyOverrides applies the flags that client-go ignores if the pod's own account is used. With a kubeconfig,
+// client-go has applied them before, with the same result.
 func (f *Flags) applyOverrides(c *rest.Config) error {
 	server, user := &f.overrides.ClusterInfo, &f.overrides.AuthInfo
 	if f.overrides.Timeout != "" {
