@@ -1,4 +1,5 @@
-// Package evenkeel embeds the default configuration file. Package config parses the file.
+// Package evenkeel embeds the default configuration file and the page about reason codes. Package config parses the
+// file.
 package evenkeel
 
 import _ "embed"
@@ -7,3 +8,8 @@ import _ "embed"
 //
 //go:embed config.yaml
 var DefaultConfig []byte
+
+// ReasonsPage is the text of docs/reference/reasons.md, which explains every reason code.
+//
+//go:embed docs/reference/reasons.md
+var ReasonsPage string

@@ -208,21 +208,15 @@ func recordSecretFiles(c *Config, d *strict.Decoder) {
 	}
 }
 
-// MissingUsageFiles returns the keys and the paths of the files that the source of usage needs and that cannot be
-// read on this machine.
-func (c *Config) MissingUsageFiles() []string {
+// UsageFiles returns the keys and the paths of the files that the source of usage and of alerts needs. It does not look
+// for the files.
+func (c *Config) UsageFiles() []string {
 	var out []string
 	for _, s := range c.secretFiles {
-		if s.user != usageSource {
-			continue
-		}
-		f, err := os.Open(s.path)
-		if err != nil {
+		if s.user == usageSource {
 			_, key, _ := strings.Cut(s.position, ": ")
 			out = append(out, key+" "+s.path)
-			continue
 		}
-		f.Close()
 	}
 	return out
 }

@@ -15,15 +15,18 @@ import (
 // maxShortMoves is the number of moves that a shortened report shows.
 const maxShortMoves = 10
 
+// maxShortOutcomes is the number of outcomes for which a shortened report makes room.
+const maxShortOutcomes = 5
+
 // maxOtherMoves is the number of moves of a replan or a proposal for which a shortened report makes room.
 const maxOtherMoves = 3
 
 func (t *table) writeMoves(p plan.Plan) {
-	heads := []string{">STEP", ">WAVE", "*POD", "FROM", "TO", ">CONFIDENCE", "STRATEGY", "~REASON"}
+	heads := []string{">STEP", ">WAVE", "*POD", "!FROM", "!TO", ">CONFIDENCE", "STRATEGY", "~REASON"}
 	if t.wide {
 		heads = append(heads, "OWNER", "GOALS", ">GOOD NODES", ">COMES BACK", ">STAYS PENDING", "STEERED BY", ">BENEFIT", ">COST")
 	}
-	g, short := layout.NewGrid(heads...), layout.NewGrid(">STEP", "*POD", "FROM", "TO", ">BENEFIT", ">CONFIDENCE", "STRATEGY", "~REASON")
+	g, short := layout.NewGrid(heads...), layout.NewGrid(">STEP", "*POD", "!FROM", "!TO", ">BENEFIT", ">CONFIDENCE", "STRATEGY", "~REASON")
 	for _, m := range p.Moves {
 		cells := []string{strconv.Itoa(m.Step), strconv.Itoa(m.Wave), escape(m.Pod.String()), escape(m.From), destinationText(m),
 			percent.Of(m.Confidence), escape(m.Strategy), reasonText(m.Reason)}

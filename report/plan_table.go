@@ -72,7 +72,7 @@ func (t *table) writeOrigin(p plan.Plan) {
 	if p.TakenAtEstimated {
 		estimated = " (newest time in the snapshot; the snapshot does not record when it was taken)"
 	}
-	version := cmp.Or(escape(p.Cluster.Version), "of unknown version")
+	version := cmp.Or(escape(p.Cluster.Version), "(version unknown)")
 	t.addLine("State of %s%s, Kubernetes %s; plan %s valid until %s.", p.TakenAt.UTC().Format(timeLayout), estimated,
 		version, shortPlanID(p.ID), p.Expires.UTC().Format(timeLayout))
 	if len(p.WindowLimits) > 0 {

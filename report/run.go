@@ -244,7 +244,7 @@ func blockedText(r plan.RunReport) string {
 }
 
 func (t runTable) writeOutcomes(r plan.RunReport) {
-	g := layout.NewGrid(">STEP", "*POD", "OUTCOME", "REPLACEMENT", "LANDED ON", "AS PREDICTED", ">READY AFTER", "~NOTE")
+	g := layout.NewGrid(">STEP", "*POD", "!OUTCOME", "REPLACEMENT", "LANDED ON", "AS PREDICTED", ">READY AFTER", "~NOTE")
 	for _, o := range r.Outcomes {
 		replacement, predicted := "-", "-"
 		if o.Replacement != nil {
@@ -259,7 +259,7 @@ func (t runTable) writeOutcomes(r plan.RunReport) {
 		g.Add(strconv.Itoa(o.Step), escape(o.Pod.String()), outcomeText(o.Outcome), replacement, orDash(escape(o.Landed)), predicted,
 			orDash(escape(o.ReadyAfter)), orDash(reasonText(o.Reason)))
 	}
-	t.addSection(outcomeRank, layout.Section{Title: "Outcome of each move", Picked: "that did not go as planned, or the first", Grid: g, Keep: maxShortMoves,
+	t.addSection(outcomeRank, layout.Section{Title: "Outcome of each move", Picked: "that did not go as planned, or the first", Grid: g, Keep: maxShortOutcomes,
 		Order: orderBy(g.Len(), func(a, b int) int { return compareBool(asPlanned(r.Outcomes[a]), asPlanned(r.Outcomes[b])) })})
 }
 

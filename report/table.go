@@ -63,11 +63,11 @@ const (
 	moveRank
 	inputRank
 	strategyRank
+	zoneRank
 	harmRank // workloads that a zone failure would hit harder
 	rejectionRank
 	unmetRank
 	otherWarningRank // warnings beyond the first ones
-	zoneRank
 	goalRank
 	boundRank
 	workloadRank

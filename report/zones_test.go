@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -21,5 +22,32 @@ func TestWorkloadsOnNodesWithoutZone(t *testing.T) {
 	}
 	if !strings.Contains(b.String(), "Deployment/shop/d") || !strings.Contains(b.String(), "1 complete loss") {
 		t.Errorf("the report does not show the complete loss of Deployment d:\n%s", b.String())
+	}
+}
+
+// TestShortenedRunShowsZones checks that a shortened report of a run has the zones, and from and to where its moves go,
+// on a small terminal with long names.
+func TestShortenedRunShowsZones(t *testing.T) {
+	p := newPlan()
+	long := strings.Repeat("long-name-", 2)
+	for i := range 40 {
+		p.Moves = append(p.Moves, newMove(i+1, fmt.Sprint("web-", long, i), fmt.Sprint("from-", long, i), fmt.Sprint("to-", long, i)))
+		n := nodeState(fmt.Sprint("node-", i), fmt.Sprint("zone-", i%3), 0.5, 0.5)
+		p.Before.Nodes, p.After.Nodes = append(p.Before.Nodes, n), append(p.After.Nodes, n)
+		p.Strategies = append(p.Strategies, plan.StrategyState{Name: fmt.Sprint("s", i), Goals: 2, Unmet: 1})
+	}
+	r := plan.RunReport{RunID: "r", Mode: plan.DryRun, Plan: p}
+	for _, m := range p.Moves {
+		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.WouldEvict})
+	}
+	var b bytes.Buffer
+	if err := report.Run(&b, report.Table, r, report.Options{Width: 80}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(b.String(), "\n") > maxTableLines || !strings.Contains(b.String(), "\nZones: average") || !strings.Contains(b.String(), "  zone-2") {
+		t.Errorf("the report has no zones:\n%s", b.String())
+	}
+	if n := strings.Count(b.String(), "TO: to-"+long); n != 10 || n != strings.Count(b.String(), "from-"+long) {
+		t.Errorf("%d moves say from and to where, want 10:\n%s", n, b.String())
 	}
 }

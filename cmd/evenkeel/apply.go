@@ -77,7 +77,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	if err != nil {
 		return err
 	}
-	conf, err := releaseconfig.Choose(cmd.Context(), g.client, f.config, f.namespace)
+	conf, err := g.lookup(cmd).Choose(cmd.Context(), f.config, f.namespace)
 	switch {
 	case errors.As(err, new(releaseconfig.SeveralError)):
 		return fmt.Errorf("nothing was evicted: %w", err)
@@ -91,12 +91,14 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	if err != nil {
 		return err
 	}
-	if f.namespace, err = releaseconfig.Namespace(cmd.Context(), client, f.namespace); err != nil {
+	if f.namespace, err = g.lookup(cmd).Namespace(cmd.Context(), client, f.namespace); err != nil {
 		return fmt.Errorf("nothing was evicted: %w", err)
 	}
 	by := plan.Approval{By: connection.User(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
 	lease := &leader.Lease{Client: client, Namespace: f.namespace, Identity: leaseIdentity(), OnLeadingChange: func(bool) {}}
-	s, err := lease.Status(cmd.Context())
+	looking, cancel := context.WithTimeout(cmd.Context(), g.syncTimeout)
+	defer cancel()
+	s, err := lease.Status(looking)
 	if err != nil {
 		return err
 	}
@@ -117,6 +119,9 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: no process in namespace %s took the plan, and no process holds the Lease there any more; "+
 			"this process executes the plan\n", f.namespace)
+	}
+	if err := conf.CheckExecutable(); err != nil {
+		return fmt.Errorf("nothing was evicted: %w", err)
 	}
 	releaseconfig.WarnWithoutLease(cmd, client, f.namespace)
 	return f.executePlan(cmd, g, log, client, rc, conf.Config, lease, p, by, format)
@@ -194,7 +199,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 		return err
 	}
 	set := &controllerSettings{log: log, lease: lease}
-	defer set.connect(watching, g, client, o, f.namespace)()
+	defer set.connect(watching, client, o, f.namespace)()
 	reports := g.newReportWriter(cmd, format, log)
 	c := newController(reports, log, o, counts)
 	set.apply(c, conf)

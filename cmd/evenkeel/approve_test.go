@@ -199,7 +199,7 @@ func TestApproveAndDiscard(t *testing.T) {
 	s.dryRun = true
 	expect(s.run(t, "approve", id), 1, "nothing was approved: namespace default has a dry run (dryRun: true), which keeps and executes no plan")
 	delete(s.configMaps, waiting.ConfigMapName)
-	expect(s.run(t, "approve"), 0, "No plan waits for approval in namespace default.\nEvenkeel there is a dry run")
+	expect(s.run(t, "approve"), 0, "No plan waits for approval in namespace default.\nThe release in this namespace is a dry run")
 	s.dryRun, s.holder = false, "node-7"
 	expect(s.run(t, "approve", id), 1, "no plan waits for approval")
 }
@@ -240,5 +240,23 @@ func TestApproveIfApprovalsAreOff(t *testing.T) {
 	s.approvalsOff = false
 	if r := s.run(t, "approve"); r.exit != 0 || strings.Contains(r.stdout, "approvals.enabled") || !strings.Contains(r.stdout, "To approve") {
 		t.Errorf("switched on again: exit %d: %s %s", r.exit, r.stdout, r.stderr)
+	}
+}
+
+// TestApproveHeedsItsFlags checks that --wait waits also if no process leads yet, and that flags without effect are
+// refused.
+func TestApproveHeedsItsFlags(t *testing.T) {
+	isolateFromCluster(t)
+	s, id := newApprovalServer(t)
+	s.holder, s.released = "", true
+	for _, args := range [][]string{{"approve", "-o", "json"}, {"approve", "--wait", "10m"}, {"approve", id, "-o", "json"}} {
+		const want = "evenkeel: --wait and --output are about the report of an approved plan; want: evenkeel approve PLAN --wait 10m"
+		if got := s.run(t, args...); got.exit != 1 || !strings.HasPrefix(got.stderr, want) || got.stdout != "" {
+			t.Errorf("%v: exit %d, %q, %q", args, got.exit, got.stdout, got.stderr)
+		}
+	}
+	got := s.run(t, "approve", id, "--wait", "1s")
+	if got.exit != 1 || !strings.Contains(got.stdout, "No process holds the Lease in namespace default.") || !strings.Contains(got.stderr, "no report arrived within 1s") {
+		t.Errorf("exit %d, %q, %q", got.exit, got.stdout, got.stderr)
 	}
 }

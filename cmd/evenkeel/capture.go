@@ -31,7 +31,7 @@ func newCapture(g *globalFlags) *cobra.Command {
 					return err
 				}
 			}
-			chosen, err := releaseconfig.Choose(cmd.Context(), g.client, configFile, namespace)
+			chosen, err := g.lookup(cmd).Choose(cmd.Context(), configFile, namespace)
 			if err != nil {
 				return err
 			}

@@ -49,6 +49,18 @@ func TestCompletion(t *testing.T) {
 	}
 	answers["/api/v1/namespaces/default/pods"] = list("v1", "Pod", "web-1", "web-2", "db-1")
 	answers["/api/v1/namespaces/bank/pods"] = list("v1", "Pod", "vault-1")
+	answers["/api/v1/namespaces/shop/replicationcontrollers"] = func(w http.ResponseWriter, r *http.Request) { // two pages
+		page := apiList("v1", "ReplicationController", []map[string]any{{"metadata": map[string]any{"name": "r1"}}})
+		if r.URL.Query().Get("continue") == "next" {
+			page = apiList("v1", "ReplicationController", []map[string]any{{"metadata": map[string]any{"name": "r2"}}})
+		} else {
+			page["metadata"] = map[string]any{"continue": "next"}
+		}
+		writeJSON(w, 200, page)
+	}
+	answers["/apis/coordination.k8s.io/v1/namespaces/ops/leases/evenkeel"] = respondText(200, "application/json", leaseJSON("node-7", time.Now()))
+	waiting, id := newApprovalServer(t)
+	answers["/api/v1/namespaces/ops/configmaps/evenkeel-waiting-plan"] = waiting.handle
 	answers["/api/v1/namespaces"] = list("v1", "Namespace", "default", "shop")
 	answers["/apis/apps/v1/namespaces/shop/deployments"] = list("apps/v1", "Deployment", "d", "e")
 	for line, want := range map[string]string{
@@ -75,6 +87,10 @@ func TestCompletion(t *testing.T) {
 		"plan --log-format ?":                         "text json",
 		"pl":                                          "plan",
 		"pause ?":                                     "",
+		"approve -n ops ?":                            id,
+		"explain reason ZoneS":                        "ZoneSkewed",
+		"explain workload replicationc":               "replicationcontroller/",
+		"explain workload rc/shop/":                   "rc/shop/r1 rc/shop/r2",
 		"plan --lease-namespace nowhere --strategy ?": "zones hot-nodes",
 	} {
 		if got := strings.Join(complete(t, answers, typed(line)...), " "); got != want {

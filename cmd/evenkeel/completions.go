@@ -12,7 +12,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/completion"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
 	programversion "github.com/evenkeel-project/evenkeel/cmd/evenkeel/version"
-	"github.com/evenkeel-project/evenkeel/controller/release"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/report"
@@ -25,7 +24,7 @@ func (g *globalFlags) completions() *completion.Source {
 		reports = append(reports, string(f))
 	}
 	formats := map[string][]string{"version": programversion.Formats, "config convert": {"config", "values"}}
-	for _, path := range []string{"plan", "apply", "approve", "run", "explain", "report"} {
+	for _, path := range []string{"plan", "apply", "approve", "run", "explain"} {
 		formats[path] = reports
 	}
 	return &completion.Source{
@@ -34,8 +33,11 @@ func (g *globalFlags) completions() *completion.Source {
 		Kubeconfig: g.KubeconfigNames,
 		Formats:    formats,
 		Strategies: func(ctx context.Context, cmd *cobra.Command) ([]string, error) {
+			if err := g.checkConnection(cmd, nil); err != nil { // cobra does not run it, so --namespace selects nothing yet
+				return nil, err
+			}
 			g.log.New(io.Discard)
-			c, err := releaseconfig.Choose(ctx, g.client, flagValue(cmd, "config"), flagValue(cmd, "lease-namespace"))
+			c, err := g.silentLookup(cmd).Choose(ctx, flagValue(cmd, "config"), flagValue(cmd, "lease-namespace"))
 			if err != nil {
 				return nil, err
 			}
@@ -50,24 +52,28 @@ func (g *globalFlags) completions() *completion.Source {
 			if err != nil {
 				return nil, err
 			}
-			found, err := release.Find(ctx, client, time.Now())
+			found, err := releaseconfig.Find(ctx, client, time.Now())
 			var names []string
 			for _, r := range found {
 				names = append(names, r.Namespace)
 			}
 			return names, err
 		},
-		Plans: g.completePlans,
+		Plans:   g.completePlans,
+		Reasons: reasonCodes(),
 	}
 }
 
 // completePlans returns the IDs of the plans that wait for approval.
 func (g *globalFlags) completePlans(ctx context.Context, cmd *cobra.Command) ([]string, error) {
+	if err := g.checkConnection(cmd, nil); err != nil {
+		return nil, err
+	}
 	client, err := g.silentClient()
 	if err != nil {
 		return nil, err
 	}
-	namespace, err := releaseconfig.Namespace(ctx, client, flagValue(cmd, "lease-namespace"))
+	namespace, err := g.silentLookup(cmd).Namespace(ctx, client, flagValue(cmd, "lease-namespace"))
 	if err != nil {
 		return nil, err
 	}
@@ -77,6 +83,11 @@ func (g *globalFlags) completePlans(ctx context.Context, cmd *cobra.Command) ([]
 		out = append(out, fmt.Sprintf("%s\t%s, since %s", p.ID, plural.Count(len(p.Moves), "move"), p.Since.Format(time.RFC3339)))
 	}
 	return out, err
+}
+
+// silentLookup returns the search for the release of a command, without a progress line.
+func (g *globalFlags) silentLookup(cmd *cobra.Command) *releaseconfig.Lookup {
+	return &releaseconfig.Lookup{Command: cmd, Connect: g.client}
 }
 
 // silentClient connects to the cluster without a log on the terminal.

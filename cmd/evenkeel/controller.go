@@ -63,7 +63,7 @@ type controllerSettings struct {
 
 // connect sets the client, the observer, the state store and the event recorder. Events are written until the context
 // watching ends. The caller must call the returned function at the end.
-func (s *controllerSettings) connect(watching context.Context, g *globalFlags, client kubernetes.Interface, o *observe.Observer,
+func (s *controllerSettings) connect(watching context.Context, client kubernetes.Interface, o *observe.Observer,
 	namespace string) (stop func()) {
 	broadcaster := events.NewBroadcaster(&evictor.EventSink{EventSink: &events.EventSinkImpl{Interface: client.EventsV1()},
 		Denied: func(effect string, err error) { s.log.Warn(effect, "error", err) }})

@@ -53,7 +53,7 @@ func TestApprovalsCanBeSwitchedOff(t *testing.T) {
 	client := fake.NewClientset()
 	o := observe.New(client, clock.RealClock{})
 	s := &controllerSettings{log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}}
-	defer s.connect(t.Context(), &globalFlags{}, client, o, "ops")()
+	defer s.connect(t.Context(), client, o, "ops")()
 	c := &controller.Controller{}
 	conf := config.Default()
 	for _, enabled := range []bool{true, false, true} {
@@ -87,7 +87,7 @@ func TestAlertsOfPrometheus(t *testing.T) {
 	defer server.Close()
 	o := observe.New(fake.NewClientset(), clock.RealClock{})
 	s := &controllerSettings{log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}}
-	defer s.connect(t.Context(), &globalFlags{}, fake.NewClientset(), o, "ops")()
+	defer s.connect(t.Context(), fake.NewClientset(), o, "ops")()
 	c := &controller.Controller{}
 	conf := config.Default()
 	conf.DryRun, conf.Load.Prometheus.URL = false, server.URL

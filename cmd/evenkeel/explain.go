@@ -18,13 +18,13 @@ func newExplain(g *globalFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "explain", Short: "Explain why Evenkeel would or would not move pods now", Args: rejectSubject,
 		Long: "Explain why Evenkeel would or would not move a pod, or the pods of a node or of a workload.\n" +
-			"The command makes the plan that a pass would make now, and evicts nothing.",
+			"The command makes the plan that a pass would make now, and evicts nothing. It also explains the\nreason codes of reports.",
 		Example: "  # Why does this pod stay, or leave?\n  evenkeel explain pod web-6c8f-x1 --namespace shop\n\n" +
 			"  # Which pods of a node would leave, and what is wrong with the node?\n  evenkeel explain node n1\n\n" +
 			"  # The same about a workload of a saved snapshot, with every rule\n" +
 			"  evenkeel explain workload deployment/shop/web -f snapshot.yaml -o wide",
 		RunE: func(*cobra.Command, []string) error {
-			return errors.New("explain needs a subject; want: explain pod NAME, explain node NAME, or explain workload KIND/NAME")
+			return errors.New("explain needs a subject; want: explain pod NAME, explain node NAME, explain workload KIND/NAME, or explain reason CODE")
 		},
 	}
 	f.add(c.PersistentFlags())
@@ -41,6 +41,7 @@ func newExplain(g *globalFlags) *cobra.Command {
 				"a kind may have its short name, such as deploy, sts, rs or cj.",
 			example: "  # A Deployment of the namespace shop; both commands mean the same\n  evenkeel explain workload deploy/web -n shop\n" +
 				"  evenkeel explain workload deployment/shop/web"}),
+		newExplainReason(),
 	)
 	return c
 }

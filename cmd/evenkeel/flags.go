@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/usage"
 	"github.com/evenkeel-project/evenkeel/internal/logging"
 	"github.com/evenkeel-project/evenkeel/internal/progress"
@@ -17,7 +18,10 @@ import (
 // globalFlags are the flags of every command.
 type globalFlags struct {
 	connection.Flags
-	log     logging.Options
+	log logging.Options
+	// logged is the logger of the command, once it exists. client-go logs there too, so it must not be made again while
+	// requests are in progress.
+	logged  *slog.Logger
 	program usage.Program
 	// syncTimeout bounds how long a command waits until it has read the cluster.
 	syncTimeout time.Duration
@@ -58,12 +62,21 @@ func (g *globalFlags) checkConnection(cmd *cobra.Command, _ []string) error {
 // rejectArguments returns an error for the first argument that is neither a flag nor a subcommand.
 func rejectArguments(cmd *cobra.Command, args []string) error { return argument.None(cmd, args) }
 
-// logger returns a logger that writes to stderr. The log of level debug, or for programs, replaces the progress.
+// logger returns the logger of the command, which writes to stderr. The log of level debug, or for programs, replaces
+// the progress.
 func (g *globalFlags) logger(cmd *cobra.Command) *slog.Logger {
 	if g.log.JSON() || g.log.Level() <= slog.LevelDebug {
 		g.progress.Disable()
 	}
-	return g.log.New(cmd.ErrOrStderr())
+	if g.logged == nil {
+		g.logged = g.log.New(cmd.ErrOrStderr())
+	}
+	return g.logged
+}
+
+// lookup returns the search for the release of a command.
+func (g *globalFlags) lookup(cmd *cobra.Command) *releaseconfig.Lookup {
+	return &releaseconfig.Lookup{Command: cmd, Connect: g.client, Progress: g.progress}
 }
 
 // showStep shows a step of a pass.

@@ -84,7 +84,7 @@ func (g *globalFlags) readClusterAndState(cmd *cobra.Command, client kubernetes.
 		return nil, err
 	}
 	g.progress.Start("reading the state of Evenkeel")
-	namespace, err := releaseconfig.Namespace(cmd.Context(), client, fromFlag)
+	namespace, err := g.lookup(cmd).Namespace(cmd.Context(), client, fromFlag)
 	switch {
 	case errors.Is(err, releaseconfig.ErrNoRelease):
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: %v; the configuration is the built-in one unless --config is set, and there are no pause, no back-offs and no hourly counts\n", err)
@@ -196,7 +196,7 @@ func (f *planningFlags) chooseConfig(cmd *cobra.Command, g *globalFlags) (releas
 			return releaseconfig.Choice{}, err
 		}
 	}
-	return releaseconfig.Choose(cmd.Context(), g.client, f.config, f.input.namespace)
+	return g.lookup(cmd).Choose(cmd.Context(), f.config, f.input.namespace)
 }
 
 // read parses the flags and reads the input. If saveTo is not empty, read also writes the input to that file.

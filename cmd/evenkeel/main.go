@@ -66,7 +66,10 @@ func (g *globalFlags) run(args []string, stdin io.Reader, stdout, stderr io.Writ
 // printError prints the error that ends the program. It is the last line of the log if the log is JSON.
 func (g *globalFlags) printError(stderr io.Writer, text string) {
 	if g.log.JSON() {
-		g.log.New(stderr).Error(text)
+		if g.logged == nil {
+			g.logged = g.log.New(stderr)
+		}
+		g.logged.Error(text)
 		return
 	}
 	fmt.Fprintln(stderr, "evenkeel:", text)

@@ -75,7 +75,7 @@ func flagRows(*testing.T) []badInput {
 		{input: "an unknown log level", args: "run --log-level loud", want: `evenkeel: --log-level: "loud" cannot be read (want debug, info, warn or error); see evenkeel run --help`, exit: 1},
 		{input: "an unknown log format", args: "run --log-format xml", want: `evenkeel: --log-format: "xml" cannot be read (want text or json); see evenkeel run --help`, exit: 1},
 		{input: "an invalid port", args: "run --bind-address :100000", want: `evenkeel: --bind-address: "100000" is not a port (want 1 to 65535, or 0 for any free port)`, exit: 1},
-		{input: "explain without a subject", args: "explain", want: "evenkeel: explain needs a subject; want: explain pod NAME, explain node NAME, or explain workload KIND/NAME", exit: 1},
+		{input: "explain without a subject", args: "explain", want: "evenkeel: explain needs a subject; want: explain pod NAME, explain node NAME, explain workload KIND/NAME, or explain reason CODE", exit: 1},
 		{input: "a command with a missing letter", args: "pln", want: `evenkeel: unknown command "evenkeel pln" (did you mean plan?); see evenkeel --help`, exit: 1},
 		{input: "an unknown subject of explain", args: "explain service shop/d -f three-zones.yaml", want: `evenkeel: unknown command "evenkeel explain service"; see evenkeel explain --help`, exit: 1},
 		{input: "explain in the style of kubectl", args: "explain deploy/web -f three-zones.yaml", want: `evenkeel: unknown command "evenkeel explain deploy/web" (did you mean evenkeel explain workload deployment/web?); see evenkeel explain --help`, exit: 1},

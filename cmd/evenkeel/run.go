@@ -103,7 +103,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		r.trust = newSchedulerTrust(&set.bindings, r.observer, r.metrics, log)
 	}
 	r.observer.Start(watching)
-	defer set.connect(watching, g, r.client, r.observer, f.namespace)()
+	defer set.connect(watching, r.client, r.observer, f.namespace)()
 	set.lease = &leader.Lease{Client: r.client, Namespace: f.namespace, Identity: leaseIdentity(), Version: programVersion(), OnLeadingChange: func(leads bool) {
 		if leads || !f.once { // a single pass pushes its metrics when it no longer leads
 			r.metrics.SetLeading(leads)

@@ -68,7 +68,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	plan := []string{"plan", "--kubeconfig", dir + "/kubeconfig.yaml"}
 	got := onTerminal(t, 4*time.Second, plan...)
 	line, rest, _ := strings.Cut(got, "evenkeel: ")
-	if !strings.HasPrefix(line, "\rreading the cluster at http://") || !strings.HasSuffix(line, " \r") || !strings.HasPrefix(rest, "reading the cluster at ") {
+	if !strings.HasPrefix(line, "\rlooking for the release of Evenkeel (2s)") || !strings.Contains(line, "\rreading the cluster at http://") || !strings.HasSuffix(line, " \r") || !strings.HasPrefix(rest, "reading the cluster at ") {
 		t.Errorf("the terminal receives %q", got)
 	}
 	if got := onTerminal(t, 4*time.Second, append(plan, "--log-format", "json")...); strings.Contains(got, "\r") {

@@ -39,7 +39,7 @@ func newVersion(g *globalFlags) *cobra.Command {
 			v := programversion.Versions{Client: programversion.Of(version)}
 			if !clientOnly {
 				var err error
-				if v.Release, err = g.releaseVersion(cmd.Context(), namespace); err != nil {
+				if v.Release, err = g.releaseVersion(cmd, namespace); err != nil {
 					v.ReleaseError = err.Error()
 				}
 			}
@@ -53,16 +53,18 @@ func newVersion(g *globalFlags) *cobra.Command {
 }
 
 // releaseVersion returns what the Leases of the release say about its version.
-func (g *globalFlags) releaseVersion(ctx context.Context, leaseNamespace string) (*programversion.Release, error) {
+func (g *globalFlags) releaseVersion(cmd *cobra.Command, leaseNamespace string) (*programversion.Release, error) {
 	client, _, err := g.client()
 	if err != nil {
 		return nil, err
 	}
-	namespace, err := releaseconfig.Namespace(ctx, client, leaseNamespace)
+	namespace, err := g.lookup(cmd).Namespace(cmd.Context(), client, leaseNamespace)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, connection.LookupTimeout)
+	g.progress.Start("reading the Leases of the release in namespace %s", namespace)
+	defer g.progress.Stop()
+	ctx, cancel := context.WithTimeout(cmd.Context(), connection.LookupTimeout)
 	defer cancel()
 	r, err := release.In(ctx, client, namespace, time.Now())
 	if err != nil {

@@ -25,7 +25,25 @@ type generator struct {
 	quotedStrings bool
 }
 
-const durationPattern = `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`
+// Patterns of texts. A duration of 0 needs no unit.
+const (
+	durationPattern      = `^(0|([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+)$`
+	countPattern         = `^([0-9]+%?|unlimited)$`
+	wholeCountPattern    = `^([0-9]+|unlimited)$`
+	positiveCountPattern = `^(0*[1-9][0-9]*|unlimited)$`
+)
+
+// countSchema returns the schema of a count. The loader rejects shares of what has no total, and 0 where it would stop
+// everything.
+func countSchema(path string) node {
+	switch {
+	case strings.Contains(path, "perHour."), strings.HasPrefix(path, "evictor.inFlight."), path == "evictor.perMinute", path == "limits.maxPredictions":
+		return node{"type": list("integer", "string"), "pattern": positiveCountPattern, "minimum": 1.0}
+	case path == "evictor.breaker.maxPendingPods":
+		return node{"type": list("integer", "string"), "pattern": wholeCountPattern, "minimum": 0.0}
+	}
+	return node{"type": list("integer", "string"), "pattern": countPattern, "minimum": 0.0}
+}
 
 var duration = regexp.MustCompile(durationPattern)
 
@@ -71,9 +89,9 @@ func (g *generator) config(have node) node {
 func (g *generator) schema(t reflect.Type, have node, path string) node {
 	switch t {
 	case reflect.TypeFor[config.Duration]():
-		return g.leaf(have, path, node{"type": "string", "pattern": durationPattern})
+		return g.leaf(have, path, node{"type": list("string", "integer"), "pattern": durationPattern, "minimum": 0.0, "maximum": 0.0})
 	case reflect.TypeFor[plan.CountLimit]():
-		return g.leaf(have, path, node{"type": list("integer", "string"), "pattern": "^([0-9]+%?|unlimited)$", "minimum": 0.0})
+		return g.leaf(have, path, countSchema(path))
 	case reflect.TypeFor[json.RawMessage]():
 		return g.leaf(have, path, node{"type": list("object", "null")}) // see config
 	}
@@ -87,8 +105,13 @@ func (g *generator) schema(t reflect.Type, have node, path string) node {
 		return g.leaf(have, path, node{"type": list("array", "null"), "items": g.schema(t.Elem(), sub(have, "items"), path+"[]")})
 	case reflect.Pointer:
 		inner := g.schema(t.Elem(), have, path)
-		if one, ok := inner["type"].(string); ok {
+		switch one := inner["type"].(type) {
+		case string:
 			inner["type"] = list(one, "null")
+		case []any:
+			if t.Elem() == reflect.TypeFor[config.Duration]() {
+				inner["type"] = append(one, "null")
+			}
 		}
 		return inner
 	case reflect.Bool:

@@ -16,7 +16,10 @@ const formatsFile = "../../charts/evenkeel/files/config-formats.json"
 var formatWords = map[string]string{
 	"duration": "a number and a unit, such as 30s or 5m",
 	"count":    "a whole number, a share such as 20%, or unlimited",
-	"schedule": `five fields, such as "*/10 * * * *", or @hourly`,
+	// Without shares, because the count has no total.
+	"wholeCount":    "a whole number, or unlimited",
+	"positiveCount": "a whole number above 0, or unlimited",
+	"schedule":      `five fields, such as "*/10 * * * *", or @hourly`,
 }
 
 // formatOf returns the name of a pattern in formatWords, or "".
@@ -24,8 +27,12 @@ func formatOf(path string, n node) string {
 	switch pattern, _ := n["pattern"].(string); {
 	case pattern == durationPattern:
 		return "duration"
-	case strings.HasSuffix(pattern, "%?|unlimited)$"):
+	case pattern == countPattern:
 		return "count"
+	case pattern == wholeCountPattern:
+		return "wholeCount"
+	case pattern == positiveCountPattern:
+		return "positiveCount"
 	case strings.HasSuffix(path, "strategies[].schedule"):
 		return "schedule"
 	}
@@ -50,6 +57,8 @@ func forHelm(config node) (formats node) {
 		delete(n, "pattern")
 		if name == "duration" {
 			n["type"] = list("string", "number", "null")
+			delete(n, "minimum")
+			delete(n, "maximum")
 		}
 	})
 	acceptTrue(sub(sub(sub(config, "properties"), "strategies"), "items"), keys)

@@ -149,6 +149,47 @@ func TestBothRejectMistakes(t *testing.T) {
 	}
 }
 
+// TestBothAgreeOnCountsDurationsAndSchedules checks for each such value that the schema accepts what the loader does.
+func TestBothAgreeOnCountsDurationsAndSchedules(t *testing.T) {
+	s := compile(t)
+	keys := map[string]string{ // a document with %s for the value
+		"schedule":         "strategies: [{name: s, type: ZoneSpread, schedule: %s}]",
+		"minPodAge":        "guards: {minPodAge: %s}",
+		"perMinute":        "evictor: {perMinute: %s}",
+		"maxPredictions":   "limits: {maxPredictions: %s}",
+		"maxPendingPods":   "evictor: {breaker: {maxPendingPods: %s}}",
+		"strategy perHour": "strategies: [{name: s, type: ZoneSpread, schedule: \"@hourly\", limits: {perHour: {owner: %s}}}]",
+		"strategy perPass": "strategies: [{name: s, type: ZoneSpread, schedule: \"@hourly\", limits: {perPass: %s}}]",
+		"window perHour":   "windows: {allow: [{schedule: \"0 8 * * *\", duration: 1h, limits: {perHour: {owner: %s}}}]}",
+	}
+	for _, k := range []string{"perPass", "perNode", "perNamespace", "perOwner", "perZone"} {
+		keys[k] = "limits: {" + k + ": %s}"
+	}
+	for _, k := range []string{"owner", "namespace", "cluster"} {
+		keys["perHour "+k] = "limits: {perHour: {" + k + ": %s}}"
+	}
+	for _, k := range []string{"total", "perNode", "perOwner"} {
+		keys["inFlight "+k] = "evictor: {inFlight: {" + k + ": %s}}"
+	}
+	accepted := 0
+	for name, doc := range keys {
+		for _, value := range []string{"0", "1", "7", `"7"`, "-1", "20%", "0%", "unlimited", "many", "90m", "0s", `"0"`, `"@every 90m"`, `"@every 2"`, `"@hourly"`} {
+			text := []byte(header + fmt.Sprintf(doc, value) + "\n")
+			_, loaded := config.Load("config.yaml", text)
+			valid := validate(t, s, text)
+			if (loaded == nil) != (valid == nil) {
+				t.Errorf("%s: %s: the loader says %v, the schema %v", name, value, loaded, valid)
+			}
+			if loaded == nil {
+				accepted++
+			}
+		}
+	}
+	if accepted < 4*len(keys)/2 {
+		t.Errorf("only %d values are accepted", accepted)
+	}
+}
+
 // wanted matches the list of words in an error of the loader.
 var wanted = regexp.MustCompile(`\(want (?:one of )?([^()]+)\)`)
 

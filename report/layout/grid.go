@@ -26,16 +26,20 @@ type column struct {
 	text bool
 	// whole forbids to cut a text in a brief form.
 	whole bool
+	// needed puts the cells below their rows if they have no room, also in a brief form.
+	needed bool
 }
 
 // NewGrid returns a grid with these headings. The first character may say more: ">" aligns a column to the right, "~"
-// marks a column of text, "=" a column of text with names, which is never cut, and "*" the column that names the rows,
-// which otherwise is the first one. A grid whose headings are all empty has no heading.
+// marks a column of text, "=" a column of text with names, which is never cut, "!" a column that a brief form keeps,
+// and "*" the column that names the rows, which otherwise is the first one. A grid whose headings are all empty has no
+// heading.
 func NewGrid(heads ...string) *Grid {
 	g := &Grid{}
 	for i, h := range heads {
 		whole := strings.HasPrefix(h, "=")
-		c := column{head: strings.TrimLeft(h, ">~=*"), right: strings.HasPrefix(h, ">"), text: whole || strings.HasPrefix(h, "~"), whole: whole}
+		c := column{head: strings.TrimLeft(h, ">~=*!"), right: strings.HasPrefix(h, ">"), text: whole || strings.HasPrefix(h, "~"), whole: whole,
+			needed: strings.HasPrefix(h, "!")}
 		g.columns = append(g.columns, c)
 		if strings.HasPrefix(h, "*") {
 			g.key = i
@@ -66,8 +70,8 @@ func (g *Grid) Lines(width int) []string {
 // form says how a grid is written.
 type form struct {
 	width int // 0: no limit
-	// brief writes each row in one line: it cuts text, and leaves out columns that have no room. Otherwise, columns
-	// without room follow below their row.
+	// brief cuts text, and leaves out columns that have no room, unless they are needed. Otherwise, columns without
+	// room follow below their row.
 	brief bool
 }
 
@@ -149,7 +153,7 @@ func (g *Grid) row(fit fitted, cells []string, f form) []string {
 	var below []string
 	for i, cell := range cells {
 		switch {
-		case fit[i] == 0 && !f.brief && cell != "" && cell != "-":
+		case fit[i] == 0 && (!f.brief || g.columns[i].needed) && cell != "" && cell != "-":
 			if head := g.columns[i].head; head != "" {
 				cell = head + ": " + cell
 			}

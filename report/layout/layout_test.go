@@ -117,3 +117,21 @@ func TestWideCharactersAreAligned(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
 }
+
+// TestNeededColumnsStay checks that a brief form keeps needed columns below their rows if they have no room.
+func TestNeededColumnsStay(t *testing.T) {
+	p, long := &layout.Page{}, strings.Repeat("very-long-name-", 4)
+	g := layout.NewGrid(">STEP", "*POD", "!FROM", "!TO", ">COST")
+	for i := range 100 {
+		g.Add(fmt.Sprint(i), "shop/"+long, "from-"+long, "to-"+long, "1.5")
+	}
+	p.AddSection(layout.Section{Title: "Moves", Grid: g, Keep: 10, Most: 10})
+	lines := p.Lines(layout.Options{Width: 80, Height: 60, Terminal: true})
+	text := strings.Join(lines, "\n")
+	if n := strings.Count(text, "FROM: from-"+long); n != 10 || strings.Count(text, "TO: to-"+long) != 10 || strings.Contains(text, "1.5") {
+		t.Errorf("%d of 10 moves say from where:\n%s", n, text)
+	}
+	if len(lines) > 60 {
+		t.Errorf("%d lines, want at most 60", len(lines))
+	}
+}

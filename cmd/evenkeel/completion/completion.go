@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
@@ -18,8 +19,10 @@ import (
 const (
 	// lookupTimeout bounds the search for words, because a person waits for them.
 	lookupTimeout = 2 * time.Second
-	// maxWords bounds how many objects of a kind the server is asked for.
-	maxWords = 500
+	// pageTimeout bounds the requests, so that words of the first pages are shown if there are too many.
+	pageTimeout = lookupTimeout - 200*time.Millisecond
+	// pageSize is the number of objects in one answer of the server.
+	pageSize = 500
 )
 
 // Source is where the words come from.
@@ -32,6 +35,8 @@ type Source struct {
 	Strategies func(ctx context.Context, cmd *cobra.Command) ([]string, error)
 	// Plans returns the IDs of the plans that wait for approval, with their descriptions.
 	Plans func(ctx context.Context, cmd *cobra.Command) ([]cobra.Completion, error)
+	// Reasons are the reason codes, with their meanings.
+	Reasons []cobra.Completion
 	// Releases returns the namespaces with a release.
 	Releases func(ctx context.Context) ([]string, error)
 	// Kubeconfig returns the contexts, clusters and users of the kubeconfig, by the name of the flag.
@@ -71,6 +76,8 @@ func (s *Source) commands(cmd *cobra.Command, path string) {
 		cmd.ValidArgsFunction = one(s.words(s.nodes))
 	case "explain workload":
 		cmd.ValidArgsFunction = one(s.workloads)
+	case "explain reason":
+		cmd.ValidArgsFunction = one(s.words(fixed(s.Reasons...)))
 	case "hints clear":
 		cmd.ValidArgsFunction = s.words(s.nodes)
 	case "trigger":
@@ -81,7 +88,7 @@ func (s *Source) commands(cmd *cobra.Command, path string) {
 		cmd.ValidArgsFunction = one(s.words(func(ctx context.Context, cmd *cobra.Command, _ string) ([]cobra.Completion, error) {
 			return s.Plans(ctx, cmd)
 		}))
-	case "apply", "report", "config check", "config convert":
+	case "apply", "config check", "config convert":
 		cmd.ValidArgsFunction = one(files)
 	default:
 		if cmd.ValidArgsFunction == nil && cmd.Runnable() {
@@ -115,8 +122,10 @@ func (s *Source) words(find lookup) cobra.CompletionFunc {
 
 // find returns the words with the prefix. It returns after lookupTimeout even if the lookup does not.
 func (s *Source) find(cmd *cobra.Command, prefix string, find lookup) []cobra.Completion {
-	ctx, cancel := context.WithTimeout(cmd.Context(), lookupTimeout)
+	ctx, cancel := context.WithTimeout(cmd.Context(), pageTimeout)
 	defer cancel()
+	late := time.NewTimer(lookupTimeout)
+	defer late.Stop()
 	found := make(chan []cobra.Completion, 1)
 	go func() {
 		words, err := find(ctx, cmd, prefix)
@@ -133,7 +142,7 @@ func (s *Source) find(cmd *cobra.Command, prefix string, find lookup) []cobra.Co
 				out = append(out, w)
 			}
 		}
-	case <-ctx.Done():
+	case <-late.C:
 	}
 	return out
 }
@@ -156,11 +165,27 @@ func fixed(words ...string) lookup {
 	return func(context.Context, *cobra.Command, string) ([]cobra.Completion, error) { return words, nil }
 }
 
-// names lists objects, and returns their names after a prefix.
+// names lists objects, and returns their names after a prefix. If the time does not suffice, it returns those that it
+// has.
 func names[L runtime.Object](ctx context.Context, prefix string, list func(context.Context, metav1.ListOptions) (L, error)) ([]cobra.Completion, error) {
-	objects, err := list(ctx, metav1.ListOptions{Limit: maxWords})
-	if err != nil {
-		return nil, err
+	var out []cobra.Completion
+	for next := ""; ; {
+		objects, err := list(ctx, metav1.ListOptions{Limit: pageSize, Continue: next})
+		if err != nil && next != "" {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		page, err := namesOf(objects, prefix)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, page...)
+		of, err := meta.ListAccessor(objects)
+		if err != nil || of.GetContinue() == "" {
+			return out, err
+		}
+		next = of.GetContinue()
 	}
-	return namesOf(objects, prefix)
 }

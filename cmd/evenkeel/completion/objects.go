@@ -2,13 +2,14 @@ package completion
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/subject"
 )
 
 // namesOf returns the names of the objects of a list after a prefix.
@@ -52,29 +53,30 @@ func (s *Source) pods(ctx context.Context, _ *cobra.Command, prefix string) ([]c
 	return names(ctx, "", client.CoreV1().Pods(s.Namespace()).List)
 }
 
-// workloadLists list the workloads of a namespace, by the name of their kind. Short names are those of kubectl.
-var workloadLists = []struct {
-	kinds []string // the first one is completed
-	names func(ctx context.Context, client kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error)
-}{
-	{[]string{"deployment", "deploy"}, func(ctx context.Context, c kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error) {
+// workloadNames list the names of the workloads of a kind in a namespace, after a prefix. It has the kinds of
+// subject.WorkloadKinds.
+var workloadNames = map[string]func(ctx context.Context, client kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error){
+	"Deployment": func(ctx context.Context, c kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error) {
 		return names(ctx, prefix, c.AppsV1().Deployments(namespace).List)
-	}},
-	{[]string{"statefulset", "sts"}, func(ctx context.Context, c kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error) {
+	},
+	"StatefulSet": func(ctx context.Context, c kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error) {
 		return names(ctx, prefix, c.AppsV1().StatefulSets(namespace).List)
-	}},
-	{[]string{"daemonset", "ds"}, func(ctx context.Context, c kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error) {
-		return names(ctx, prefix, c.AppsV1().DaemonSets(namespace).List)
-	}},
-	{[]string{"job"}, func(ctx context.Context, c kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error) {
-		return names(ctx, prefix, c.BatchV1().Jobs(namespace).List)
-	}},
-	{[]string{"cronjob", "cj"}, func(ctx context.Context, c kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error) {
-		return names(ctx, prefix, c.BatchV1().CronJobs(namespace).List)
-	}},
-	{[]string{"replicaset", "rs"}, func(ctx context.Context, c kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error) {
+	},
+	"ReplicaSet": func(ctx context.Context, c kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error) {
 		return names(ctx, prefix, c.AppsV1().ReplicaSets(namespace).List)
-	}},
+	},
+	"DaemonSet": func(ctx context.Context, c kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error) {
+		return names(ctx, prefix, c.AppsV1().DaemonSets(namespace).List)
+	},
+	"Job": func(ctx context.Context, c kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error) {
+		return names(ctx, prefix, c.BatchV1().Jobs(namespace).List)
+	},
+	"CronJob": func(ctx context.Context, c kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error) {
+		return names(ctx, prefix, c.BatchV1().CronJobs(namespace).List)
+	},
+	"ReplicationController": func(ctx context.Context, c kubernetes.Interface, namespace, prefix string) ([]cobra.Completion, error) {
+		return names(ctx, prefix, c.CoreV1().ReplicationControllers(namespace).List)
+	},
 }
 
 // workloads completes KIND/NAME and KIND/NAMESPACE/NAME. Without a slash it completes the kind, and the shell adds
@@ -84,9 +86,9 @@ func (s *Source) workloads(cmd *cobra.Command, _ []string, prefix string) ([]cob
 	kind, rest, named := strings.Cut(prefix, "/")
 	if !named {
 		var out []cobra.Completion
-		for _, l := range workloadLists {
-			if strings.HasPrefix(l.kinds[0], prefix) {
-				out = append(out, l.kinds[0]+"/")
+		for _, k := range subject.WorkloadKinds() {
+			if name := strings.ToLower(k); strings.HasPrefix(name, prefix) {
+				out = append(out, name+"/")
 			}
 		}
 		return out, noFiles | cobra.ShellCompDirectiveNoSpace
@@ -96,15 +98,11 @@ func (s *Source) workloads(cmd *cobra.Command, _ []string, prefix string) ([]cob
 		namespace, before = other, kind+"/"+other+"/"
 	}
 	return s.find(cmd, prefix, func(ctx context.Context, _ *cobra.Command, _ string) ([]cobra.Completion, error) {
+		list := workloadNames[subject.WorkloadKind(strings.ToLower(kind))]
 		client, err := s.Client()
-		if err != nil {
+		if err != nil || list == nil {
 			return nil, err
 		}
-		for _, l := range workloadLists {
-			if slices.Contains(l.kinds, strings.ToLower(kind)) || strings.ToLower(kind) == l.kinds[0]+"s" {
-				return l.names(ctx, client, namespace, before)
-			}
-		}
-		return nil, nil
+		return list(ctx, client, namespace, before)
 	}), noFiles
 }

@@ -7,6 +7,8 @@ package connection
 import (
 	"fmt"
 	"maps"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -53,6 +55,9 @@ func (f *Flags) RESTConfig() (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the cluster: %s", f.describeError(err))
 	}
+	if err := f.applyOverrides(c); err != nil {
+		return nil, err
+	}
 	if c.Timeout < 0 {
 		return nil, fmt.Errorf("--request-timeout: %s is too short (want 0s, or more than 0s)", c.Timeout)
 	}
@@ -62,6 +67,46 @@ func (f *Flags) RESTConfig() (*rest.Config, error) {
 		c.Wrap(withTimeout(timeout))
 	}
 	return c, nil
+}
+
+// applyOverrides applies the flags that client-go ignores if the pod's own account is used. With a kubeconfig,
+// client-go has applied them before, with the same result.
+func (f *Flags) applyOverrides(c *rest.Config) error {
+	server, user := &f.overrides.ClusterInfo, &f.overrides.AuthInfo
+	if f.overrides.Timeout != "" {
+		timeout, err := clientcmd.ParseTimeout(f.overrides.Timeout)
+		if err != nil {
+			return fmt.Errorf("--request-timeout: %w", err)
+		}
+		c.Timeout = timeout
+	}
+	if server.InsecureSkipTLSVerify {
+		c.Insecure, c.CAFile, c.CAData = true, "", nil // client-go rejects both together
+	}
+	if server.TLSServerName != "" {
+		c.ServerName = server.TLSServerName
+	}
+	if server.DisableCompression {
+		c.DisableCompression = true
+	}
+	if server.ProxyURL != "" {
+		proxy, err := url.Parse(server.ProxyURL)
+		if err != nil || proxy.Host == "" {
+			return fmt.Errorf("--proxy-url: %q is not a URL", server.ProxyURL)
+		}
+		c.Proxy = http.ProxyURL(proxy)
+	}
+	if user.Impersonate+user.ImpersonateUID != "" || len(user.ImpersonateGroups)+len(user.ImpersonateUserExtra) > 0 {
+		c.Impersonate = rest.ImpersonationConfig{UserName: user.Impersonate, UID: user.ImpersonateUID, Groups: user.ImpersonateGroups,
+			Extra: user.ImpersonateUserExtra}
+	}
+	if user.ClientCertificate != "" || user.ClientKey != "" {
+		c.CertFile, c.KeyFile, c.CertData, c.KeyData = user.ClientCertificate, user.ClientKey, nil, nil
+	}
+	if user.Username != "" || user.Password != "" {
+		c.Username, c.Password, c.BearerToken, c.BearerTokenFile = user.Username, user.Password, "", ""
+	}
+	return nil
 }
 
 func (f *Flags) clientConfig() clientcmd.ClientConfig {

@@ -40,15 +40,19 @@ func (f *decideFlags) approve(cmd *cobra.Command, a *Access, args []string) erro
 	if err != nil {
 		return err
 	}
+	listing := len(args) == 0 || args[0] == ""
+	if cmd.Flags().Changed("wait") && listing || cmd.Flags().Changed("output") && (listing || f.wait == 0) {
+		return fmt.Errorf("--wait and --output are about the report of an approved plan; want: %s PLAN --wait 10m", cmd.CommandPath())
+	}
 	d, err := f.connect(cmd, a)
 	if err != nil {
 		return fmt.Errorf("nothing was approved: %w", err)
 	}
-	if len(args) == 0 || args[0] == "" {
+	if listing {
 		return f.list(cmd, d)
 	}
 	lease := &leader.Lease{Client: d.client, Namespace: f.namespace}
-	executor, err := f.findExecutor(cmd.Context(), lease, d)
+	executor, err := f.findExecutor(cmd.Context(), lease, d, a.SyncTimeout)
 	if err != nil {
 		return fmt.Errorf("nothing was approved: %w", err)
 	}
@@ -70,9 +74,9 @@ func (f *decideFlags) approve(cmd *cobra.Command, a *Access, args []string) erro
 	explainNeeded(out, needed)
 	if executor.Holder == "" {
 		f.explainNextExecutor(out, executor, w.Expires)
-		return nil
+	} else {
+		fmt.Fprintf(out, "%s holds the Lease in namespace %s and executes the steps when it has no other pass.\n", executor.Holder, f.namespace)
 	}
-	fmt.Fprintf(out, "%s holds the Lease in namespace %s and executes the steps when it has no other pass.\n", executor.Holder, f.namespace)
 	if f.wait == 0 {
 		return nil
 	}
@@ -90,8 +94,11 @@ func (f *decideFlags) explainNextExecutor(out io.Writer, last leader.Status, unt
 
 // findExecutor reads which process holds the Lease. It returns an error if the installation is a dry run, or if the
 // process executes no approved plans.
-func (f *decideFlags) findExecutor(ctx context.Context, lease *leader.Lease, d decision) (leader.Status, error) {
-	s, err := lease.Status(ctx)
+func (f *decideFlags) findExecutor(ctx context.Context, lease *leader.Lease, d decision,
+	timeout time.Duration) (leader.Status, error) {
+	call, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	s, err := lease.Status(call)
 	switch {
 	case err != nil:
 		return s, err

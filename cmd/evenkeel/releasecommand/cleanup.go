@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
 	"github.com/evenkeel-project/evenkeel/controller/cleanup"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/internal/progress"
 )
 
 const (
@@ -64,21 +65,27 @@ func (f *cleanupFlags) run(cmd *cobra.Command, a *Access) error {
 		return err
 	}
 	h := &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), now: time.Now(), conf: conf.Config, configGiven: conf.Known}
-	return f.cleanUp(cmd, client, h, a.SyncTimeout)
+	line := a.Progress()
+	line.Start("waiting until no process holds the Lease in namespace %s, and removing what the release left", f.namespace)
+	defer line.Stop()
+	return f.cleanUp(cmd, client, h, a.SyncTimeout, line)
 }
 
-func (f *cleanupFlags) cleanUp(cmd *cobra.Command, client kubernetes.Interface, h *hintCommand, timeout time.Duration) error {
+func (f *cleanupFlags) cleanUp(cmd *cobra.Command, client kubernetes.Interface, h *hintCommand, timeout time.Duration,
+	line *progress.Line) error {
 	left := cleanup.Release{Client: client, Namespace: f.namespace, Poll: cleanupPollInterval, ClearHints: func(ctx context.Context) error {
 		h.ctx = ctx
 		if err := h.readHints(nil); err != nil {
 			return fmt.Errorf("reading the nodes: %w", connection.ExplainForbidden("list nodes", err))
 		}
+		line.Stop() // before the result is printed
 		return removeAllHints(cmd, h)
 	}}
 	if f.skipHints {
 		left.ClearHints = nil
 	}
 	deleted, err := left.Remove(cmd.Context(), f.wait, timeout)
+	line.Stop()
 	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: deleted %s.\n", f.namespace, cmp.Or(strings.Join(deleted, ", "), "nothing"))
 	return err
 }

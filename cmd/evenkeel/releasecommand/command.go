@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
 	"github.com/evenkeel-project/evenkeel/internal/progress"
 )
 
@@ -26,6 +27,11 @@ type Access struct {
 	Progress func() *progress.Line
 	// SyncTimeout bounds how long a command waits until it has read the nodes.
 	SyncTimeout time.Duration
+}
+
+// lookup returns the search for the release of a command.
+func (a *Access) lookup(cmd *cobra.Command) *releaseconfig.Lookup {
+	return &releaseconfig.Lookup{Command: cmd, Connect: a.Client, Progress: a.Progress()}
 }
 
 // New returns the commands.

@@ -81,7 +81,7 @@ func (f *decideFlags) connect(cmd *cobra.Command, a *Access) (d decision, err er
 	if d.client, _, err = a.Client(); err != nil {
 		return d, err
 	}
-	if f.namespace, err = releaseconfig.Namespace(cmd.Context(), d.client, f.namespace); err != nil {
+	if f.namespace, err = a.lookup(cmd).Namespace(cmd.Context(), d.client, f.namespace); err != nil {
 		return d, err
 	}
 	d.store, d.now = waiting.New(d.client, f.namespace), time.Now().UTC().Truncate(time.Second)
@@ -107,7 +107,7 @@ func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 	if len(d.plans.Waiting) == 0 {
 		fmt.Fprintf(out, "No plan waits for approval in namespace %s.\n", f.namespace)
 		if f.leadsDryRun(cmd.Context(), d) {
-			fmt.Fprintln(out, "Evenkeel there is a dry run (dryRun: true), which keeps no plans.")
+			fmt.Fprintln(out, "The release in this namespace is a dry run (dryRun: true), which keeps no plans.")
 			return nil
 		}
 		fmt.Fprintln(out, "A plan waits after a pass with dryRun: false and approvals.enabled: true, if a strategy with mode: approve has moves.")

@@ -50,7 +50,10 @@ func newHints(a *Access) *cobra.Command {
 			ctx, cancel := context.WithTimeout(cmd.Context(), a.SyncTimeout)
 			defer cancel()
 			h := &hintCommand{ctx: ctx, writer: writer.New(client, clock.RealClock{}, nil), now: time.Now(), conf: conf.Config, configGiven: conf.Known}
-			if err := h.readHints(nodes); err != nil {
+			a.Progress().Start("reading the nodes at %s", connection.ServerHost(host))
+			err = h.readHints(nodes)
+			a.Progress().Stop()
+			if err != nil {
 				return fmt.Errorf("reading the nodes at %s: %w", connection.ServerHost(host), connection.ExplainForbidden("list nodes", err))
 			}
 			return do(cmd, h)
@@ -71,7 +74,7 @@ func newHints(a *Access) *cobra.Command {
 // which a file refers.
 func hintsConfig(a *Access, cmd *cobra.Command, file, leaseNamespace string) (releaseconfig.Choice, error) {
 	if file == "" || file == releaseconfig.Builtin {
-		return releaseconfig.Choose(cmd.Context(), a.Client, file, leaseNamespace)
+		return a.lookup(cmd).Choose(cmd.Context(), file, leaseNamespace)
 	}
 	conf, err := config.LoadFileOnly(file)
 	return releaseconfig.Choice{Config: conf, Known: true}, err

@@ -73,7 +73,7 @@ func (f *pauseFlags) connect(cmd *cobra.Command, a *Access, unchanged string) (k
 	if err != nil {
 		return nil, state.PauseStore{}, "", err
 	}
-	if f.namespace, err = releaseconfig.Namespace(cmd.Context(), client, f.namespace); err != nil {
+	if f.namespace, err = a.lookup(cmd).Namespace(cmd.Context(), client, f.namespace); err != nil {
 		return nil, state.PauseStore{}, "", fmt.Errorf("%s: %w", unchanged, err)
 	}
 	return client, state.NewPauseStore(client, f.namespace), connection.User(cmd.Context(), client), nil

@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/release"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/trigger"
 )
@@ -72,10 +73,12 @@ func (f *triggerFlags) run(cmd *cobra.Command, a *Access, strategy string) error
 	if err != nil {
 		return err
 	}
-	if f.namespace, err = releaseconfig.Namespace(cmd.Context(), client, f.namespace); err != nil {
+	if f.namespace, err = a.lookup(cmd).Namespace(cmd.Context(), client, f.namespace); err != nil {
 		return fmt.Errorf("nothing was triggered: %w", err)
 	}
-	holder, err := f.findLeader(cmd.Context(), client)
+	looking, cancel := context.WithTimeout(cmd.Context(), a.SyncTimeout)
+	defer cancel()
+	holder, err := f.findLeader(looking, client)
 	if err != nil {
 		return fmt.Errorf("nothing was triggered: %w", err)
 	}
@@ -110,8 +113,8 @@ func (f *triggerFlags) findLeader(ctx context.Context, client kubernetes.Interfa
 		return "", fmt.Errorf("%s leads a dry run in namespace %s, which takes no triggers; to see its plan now, use `evenkeel plan`", dry,
 			f.namespace)
 	}
-	return "", fmt.Errorf("no process holds the Lease evenkeel in namespace %s; a trigger needs `evenkeel run` (kind: Deployment in the chart). "+
-		"With kind: CronJob, start a job: kubectl create job --namespace %s --from=cronjob/NAME JOB", f.namespace, f.namespace)
+	return "", fmt.Errorf("no process holds the Lease %s in namespace %s; a trigger needs `evenkeel run` (kind: Deployment in the chart). "+
+		"With kind: CronJob, start a job: kubectl create job --namespace %s --from=cronjob/NAME JOB", release.LeaseName, f.namespace, f.namespace)
 }
 
 // waitForLeader waits until the leader has taken the request. If it does not, waitForLeader withdraws the request.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/release"
 )
 
 // WarnWithoutLease prints a warning if the namespace has neither a Lease nor a dry run: the namespace is probably
@@ -20,7 +21,7 @@ import (
 func WarnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace string) (holder string, known bool) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), connection.LookupTimeout)
 	defer cancel()
-	lease, err := client.CoordinationV1().Leases(namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
+	lease, err := client.CoordinationV1().Leases(namespace).Get(ctx, release.LeaseName, metav1.GetOptions{})
 	switch {
 	case err == nil:
 		return (&leader.Lease{}).HolderOf(lease), true
@@ -32,6 +33,7 @@ func WarnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace
 		return "", true
 	}
 	fmt.Fprintf(cmd.ErrOrStderr(),
-		"evenkeel: warning: namespace %s has no Lease evenkeel, so no `evenkeel run` has evicted pods from there; if Evenkeel runs in another namespace, set --lease-namespace\n", namespace)
+		"evenkeel: warning: namespace %s has no Lease %s, so no `evenkeel run` has evicted pods from there; if Evenkeel runs in another namespace, set --lease-namespace\n",
+		namespace, release.LeaseName)
 	return "", false
 }

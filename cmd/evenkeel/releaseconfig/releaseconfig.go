@@ -21,7 +21,10 @@ import (
 )
 
 // selector selects the objects of a release. The chart sets this label.
-const selector = "app.kubernetes.io/name=evenkeel"
+const (
+	labelKey, labelValue = "app.kubernetes.io/name", "evenkeel"
+	selector             = labelKey + "=" + labelValue
+)
 
 // errNotFound says that the namespace has no object whose pods run Evenkeel with a configuration.
 var errNotFound = errors.New("no Deployment or CronJob there with the label " + selector + " runs `evenkeel run --config FILE`")
@@ -36,13 +39,13 @@ type found struct {
 // read returns the configuration of the release in the namespace. Its paths are those in the pods. Files to which the
 // configuration refers come from ConfigMaps that the pods mount, too.
 func read(ctx context.Context, client kubernetes.Interface, namespace string) (*found, error) {
-	pods, err := podSpecs(ctx, client, namespace)
+	installed, err := workloads(ctx, client, namespace)
 	if err != nil {
 		return nil, err
 	}
 	var of *mounts
-	for i := range pods {
-		m := configured(&pods[i])
+	for i := range installed {
+		m := configured(&installed[i].pod)
 		if m == nil {
 			continue
 		}
@@ -68,23 +71,41 @@ func read(ctx context.Context, client kubernetes.Interface, namespace string) (*
 	return &found{conf, namespace + "/" + of.name()}, nil
 }
 
-// podSpecs returns the pods that Deployments and CronJobs of the release make.
-func podSpecs(ctx context.Context, client kubernetes.Interface, namespace string) ([]corev1.PodSpec, error) {
-	var out []corev1.PodSpec
+// workload is a Deployment or CronJob of a release.
+type workload struct {
+	namespace string
+	pod       corev1.PodSpec
+}
+
+// workloads returns the Deployments and CronJobs of Evenkeel in a namespace, or in all namespaces if it is "".
+func workloads(ctx context.Context, client kubernetes.Interface, namespace string) ([]workload, error) {
+	in := "of namespace " + namespace
+	if namespace == metav1.NamespaceAll {
+		in = "of all namespaces"
+	}
+	var out []workload
 	options := metav1.ListOptions{LabelSelector: selector}
 	deployments, err := client.AppsV1().Deployments(namespace).List(ctx, options)
 	if err != nil {
-		return nil, fmt.Errorf("listing the Deployments of namespace %s: %w", namespace, err)
+		return nil, fmt.Errorf("listing the Deployments %s: %w", in, err)
 	}
 	for i := range deployments.Items {
-		out = append(out, deployments.Items[i].Spec.Template.Spec)
+		d := &deployments.Items[i]
+		if d.Labels[labelKey] != labelValue { // the server ignored the selector
+			continue
+		}
+		out = append(out, workload{d.Namespace, d.Spec.Template.Spec})
 	}
 	jobs, err := client.BatchV1().CronJobs(namespace).List(ctx, options)
 	if err != nil {
-		return nil, fmt.Errorf("listing the CronJobs of namespace %s: %w", namespace, err)
+		return nil, fmt.Errorf("listing the CronJobs %s: %w", in, err)
 	}
 	for i := range jobs.Items {
-		out = append(out, jobs.Items[i].Spec.JobTemplate.Spec.Template.Spec)
+		j := &jobs.Items[i]
+		if j.Labels[labelKey] != labelValue {
+			continue
+		}
+		out = append(out, workload{j.Namespace, j.Spec.JobTemplate.Spec.Template.Spec})
 	}
 	return out, nil
 }

@@ -68,6 +68,14 @@ var workloadKinds = []struct {
 	{"ReplicationController", "", []string{"rc"}},
 }
 
+// WorkloadKinds returns the built-in kinds of workloads.
+func WorkloadKinds() (out []string) {
+	for _, k := range workloadKinds {
+		out = append(out, k.kind)
+	}
+	return out
+}
+
 // resolveKind returns the kind for a singular, plural or short name, in upper or lower case. The name may include the
 // group, as in deployments.apps. A custom kind is accepted only if the snapshot contains such a workload.
 func resolveKind(s *cluster.Snapshot, text string) (string, error) {
@@ -75,7 +83,7 @@ func resolveKind(s *cluster.Snapshot, text string) (string, error) {
 	var known []string
 	for _, k := range workloadKinds {
 		known = append(known, strings.ToLower(k.kind))
-		if k.kind == builtInKind(name) {
+		if k.kind == WorkloadKind(name) {
 			if !grouped || k.group != "" && strings.TrimPrefix(group, "v1.") == k.group {
 				return k.kind, nil
 			}
@@ -90,8 +98,8 @@ func resolveKind(s *cluster.Snapshot, text string) (string, error) {
 	return "", fmt.Errorf("unknown kind %q; want %s", text, strings.Join(known, ", "))
 }
 
-// builtInKind returns the built-in kind of workload for a lower-case singular, plural or short name, or "".
-func builtInKind(name string) string {
+// WorkloadKind returns the built-in kind of workload for a lower-case singular, plural or short name, or "".
+func WorkloadKind(name string) string {
 	for _, k := range workloadKinds {
 		if isSameKind(name, k.kind) || slices.Contains(k.short, name) {
 			return k.kind
@@ -145,12 +153,7 @@ func findWorkloadWithoutPods(s *cluster.Snapshot, kind, namespace, name string) 
 }
 
 func isBuiltInKind(kind string) bool {
-	for _, k := range workloadKinds {
-		if k.kind == kind {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(WorkloadKinds(), kind)
 }
 
 // topLevelOwner returns the workload that owns a controller of pods, such as the Deployment of a ReplicaSet, or nil.
@@ -179,7 +182,7 @@ func Suggest(path string, args []string) string {
 	case isSameKind(lower, "Node") || lower == "no":
 		return path + " node " + cmp.Or(name, "NAME")
 	}
-	if builtIn := builtInKind(lower); builtIn != "" {
+	if builtIn := WorkloadKind(lower); builtIn != "" {
 		return path + " workload " + strings.ToLower(builtIn) + "/" + cmp.Or(name, "NAME")
 	}
 	if slash && !strings.Contains(name, "/") {

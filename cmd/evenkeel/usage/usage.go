@@ -52,7 +52,7 @@ func (p Program) Configure(root *cobra.Command) {
 	root.AddCommand(&cobra.Command{
 		Use: "options", Short: "List the flags of all commands",
 		Long:    "List the flags that every command accepts: about the connection to the cluster, and about logs.",
-		Example: "  # Which flags has every command?\n  evenkeel options",
+		Example: "  # List the flags that all commands have\n  evenkeel options",
 		Args:    root.Args,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "The following options can be passed to any command:\n\n%s", flagUsages(root.PersistentFlags()))

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel-project/evenkeel/internal/commit"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 )
 
 // Build describes how this program was built.
@@ -75,18 +76,27 @@ var Formats = []string{"text", "json", "yaml"}
 func (v Versions) Write(out io.Writer, format string) error {
 	switch format {
 	case "json":
-		enc := json.NewEncoder(out)
+		enc := json.NewEncoder(terminal.JSONWriter{Writer: out})
 		enc.SetIndent("", "  ")
 		return enc.Encode(v)
 	case "yaml":
-		text, err := yaml.Marshal(v)
+		text, err := yaml.Marshal(v.escaped()) // YAML cannot contain control characters
 		if err == nil {
 			_, err = out.Write(text)
 		}
 		return err
 	}
-	_, err := fmt.Fprintf(out, "Client: %s\n%s", v.Client.text(), v.releaseText())
+	_, err := fmt.Fprintf(out, "Client: %s\n%s", v.Client.text(), v.escaped().releaseText())
 	return err
+}
+
+// escaped returns the versions without control characters in what the cluster says.
+func (v Versions) escaped() Versions {
+	v.ReleaseError = terminal.Escape(v.ReleaseError)
+	if r := v.Release; r != nil {
+		v.Release = &Release{Namespace: terminal.Escape(r.Namespace), Version: terminal.Escape(r.Version), Leader: terminal.Escape(r.Leader), DryRun: r.DryRun}
+	}
+	return v
 }
 
 func (b Build) text() string {

@@ -51,3 +51,20 @@ func TestWrite(t *testing.T) {
 		}
 	}
 }
+
+// TestHoldersAreEscaped checks that the name of a holder, which whoever may write the Lease chooses, cannot control a
+// terminal.
+func TestHoldersAreEscaped(t *testing.T) {
+	v := Versions{Release: &Release{Namespace: "ek", Version: "v1\x1b[2J", Leader: "node\u009b31m\u202e\x1b]0;x\a"}, ReleaseError: "no\x1b[2J"}
+	for _, format := range Formats {
+		for _, v := range []Versions{v, {ReleaseError: v.ReleaseError}} {
+			var out bytes.Buffer
+			if err := v.Write(&out, format); err != nil {
+				t.Fatal(err)
+			}
+			if bytes.ContainsAny(out.Bytes(), "\x1b\a\u009b\u202e") {
+				t.Errorf("%s: %q", format, out.String())
+			}
+		}
+	}
+}
