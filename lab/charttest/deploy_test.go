@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -117,7 +118,9 @@ func TestInstallManifest(t *testing.T) {
 	})
 	for name, check := range map[string]func(context.Context, *testing.T, release){"approve": approve, "automatic": evict} {
 		t.Run(name, func(t *testing.T) {
-			runManifests(t.Context(), t, newRunningRelease("evenkeel", "evenkeel"), file, func(ctx context.Context, t *testing.T, r release) {
+			r := newRunningRelease("evenkeel", "evenkeel")
+			r.attacked = true // until the pod reads its new configuration, it asks for the Lease of a dry run
+			runManifests(t.Context(), t, r, file, func(ctx context.Context, t *testing.T, r release) {
 				r.waitForLog(ctx, t, "leads=true")
 				text := r.runHelm(t, append([]string{"template", r.name, chart, "--no-hooks", "--set", image, "--set",
 					"config.strategies[0].mode=" + name}, automatic...)...)
@@ -128,6 +131,7 @@ func TestInstallManifest(t *testing.T) {
 				t.Cleanup(func() { r.runKubectl(t, "delete", "--ignore-not-found", "-f", live) })
 				r.runKubectl(t, "apply", "-f", live)
 				r.waitForLiveLease(ctx, t)
+				r.since = time.Now()
 				check(ctx, t, r)
 				r.checkForbidden(ctx, t, r.serviceAccountUser())
 				r.runKubectl(t, "delete", "--timeout", "5m", "-f", live)
