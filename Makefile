@@ -237,13 +237,13 @@ helm-docs: ## README of the chart, from README.md.gotmpl and the comments of val
 .PHONY: test-chart
 test-chart: lab ## goldens of the chart, and helm install and kubectl apply in the lab (needs kubectl)
 	cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm && EVENKEEL_HELM=$(BIN)/helm go test -count=1 .
-	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 25m ./charttest
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 45m ./charttest
 
 .PHONY: test-image
 test-image: lab image debian-tools ## the image's files, and its program under chroot with the chart's pod and an HTTPS Prometheus (Linux, as root)
 	cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm
 	cd tools/release && go build -o $(BIN)/release .
-	cd lab && EVENKEEL_RELEASE=$(BIN)/release EVENKEEL_IMAGE=$(BIN)/image EVENKEEL_PROMETHEUS=$(BIN)/debian/usr/bin/prometheus EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 10m -v ./rootfs ./imagetest
+	cd lab && EVENKEEL_RELEASE=$(BIN)/release EVENKEEL_IMAGE=$(BIN)/image EVENKEEL_PROMETHEUS=$(BIN)/debian/usr/bin/prometheus EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 20m -v ./rootfs ./imagetest
 
 .PHONY: test-guides
 test-guides: lab ## the commands of docs/coming-from.md as they are written, with helm, kubectl and the descheduler's own chart (10 minutes)

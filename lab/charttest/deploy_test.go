@@ -6,11 +6,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/retry"
 )
 
 const deployFolder = "../../deploy"
@@ -54,44 +58,133 @@ func TestKustomize(t *testing.T) {
 		{"automatic", "evict", fmt.Sprintf(overlayConfig, false, never, "automatic"), evict},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			base := filepath.Join(deployFolder, "kustomize", c.folder)
-			if err := os.CopyFS(filepath.Join(dir, "base"), os.DirFS(base)); err != nil {
-				t.Fatal(err)
-			}
-			for name, text := range map[string]string{"kustomization.yaml": overlay, "config.yaml": c.config} {
-				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
-			}
-			runManifests(t.Context(), t, []string{"-k", dir}, c.check)
+			runManifests(t.Context(), t, newRunningRelease("evenkeel", "evenkeel"), writeOverlay(t, c.folder, c.config), c.check)
 		})
 	}
 }
 
-// TestInstallManifest runs the pod of deploy/install.yaml, which has a placeholder instead of an image.
+// TestKustomizePermissions checks the account of deploy/kustomize/evict: its token must be refused what Evenkeel never
+// does, and a pass must name each permission that is missing. The account may not patch nodes.
+func TestKustomizePermissions(t *testing.T) {
+	r := newRunningRelease("evenkeel", "evenkeel")
+	r.attacked = true
+	manifests := writeOverlay(t, "evict", fmt.Sprintf(overlayConfig, false, never, "automatic"))
+	runManifests(t.Context(), t, r, manifests, func(ctx context.Context, t *testing.T, r release) {
+		r.runKubectl(t, "scale", "--namespace", r.namespace, "deployment/evenkeel", "--replicas", "0")
+		r.removeLeases(ctx, t)
+		createEventOfAnother(ctx, t, r.client)
+		attempts := nodeAttempts()
+		for i := range attempts {
+			attempts[i].refused = byRBAC
+		}
+		attempts = slices.Concat(attempts, evictionAttempts(podOfD(ctx, t, r.client, 0)), r.objectAttempts())
+		checkAttempts(ctx, t, kubernetes.NewForConfigOrDie(r.tokenConfig(ctx, t)), attempts)
+		r.checkImpersonation(ctx, t)
+		r.checkEachPermission(ctx, t, variant{is: isUsedInAPass})
+	})
+}
+
+// writeOverlay writes a kustomization of a folder of deploy/kustomize with another config.yaml, and returns the
+// arguments with which kubectl applies it.
+func writeOverlay(t *testing.T, folder, config string) []string {
+	t.Helper()
+	dir := t.TempDir()
+	base := filepath.Join(deployFolder, "kustomize", folder)
+	if err := os.CopyFS(filepath.Join(dir, "base"), os.DirFS(base)); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"kustomization.yaml": overlay, "config.yaml": config} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return []string{"-k", dir}
+}
+
+// TestInstallManifest runs the pod of deploy/install.yaml, which has a placeholder instead of an image, in the three
+// modes. For the dry run, the test edits the ConfigMap. For the others, it applies what deploy/README.md says for a
+// configuration that needs more permissions: the chart with other values.
 func TestInstallManifest(t *testing.T) {
 	file := []string{"-f", filepath.Join(deployFolder, "install.yaml")}
-	runManifests(t.Context(), t, file, func(ctx context.Context, t *testing.T, r release) {
-		r.waitForLog(ctx, t, "leads=true")
-		if out := r.runAsAdministrator(ctx, t, "plan"); !strings.Contains(out, "PodTooYoung") {
-			t.Errorf("the plan does not say that the pods are too young for the configuration of the release:\n%s", out)
+	t.Run("dryRun", func(t *testing.T) {
+		runManifests(t.Context(), t, newRunningRelease("evenkeel", "evenkeel"), file, func(ctx context.Context, t *testing.T, r release) {
+			r.waitForLog(ctx, t, "leads=true")
+			if out := r.runAsAdministrator(ctx, t, "plan"); !strings.Contains(out, "PodTooYoung") {
+				t.Errorf("the plan does not say that the pods are too young for the configuration of the release:\n%s", out)
+			}
+			r.editConfig(ctx, t, map[string]string{"minPodAge: 5m": "minPodAge: 0s", "schedule: 0 * * * *": `schedule: "* * * * *"`})
+			showScheduledMoves(ctx, t, r)
+		})
+	})
+	for name, check := range map[string]func(context.Context, *testing.T, release){"approve": approve, "automatic": evict} {
+		t.Run(name, func(t *testing.T) {
+			r := newRunningRelease("evenkeel", "evenkeel")
+			r.attacked = true // until the pod reads its new configuration, it asks for the Lease of a dry run
+			runManifests(t.Context(), t, r, file, func(ctx context.Context, t *testing.T, r release) {
+				r.waitForLog(ctx, t, "leads=true")
+				text := r.runHelm(t, append([]string{"template", r.name, chart, "--no-hooks", "--set", image, "--set",
+					"config.strategies[0].mode=" + name}, automatic...)...)
+				live := filepath.Join(t.TempDir(), "live.yaml")
+				if err := os.WriteFile(live, []byte(text), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				t.Cleanup(func() { r.runKubectl(t, "delete", "--ignore-not-found", "-f", live) })
+				r.runKubectl(t, "apply", "-f", live)
+				r.waitForLiveLease(ctx, t)
+				r.since = time.Now()
+				check(ctx, t, r)
+				r.checkForbidden(ctx, t, r.serviceAccountUser())
+				r.runKubectl(t, "delete", "--timeout", "5m", "-f", live)
+			})
+		})
+	}
+}
+
+// editConfig replaces texts in the configuration of the release, as with kubectl edit.
+func (r release) editConfig(ctx context.Context, t *testing.T, texts map[string]string) {
+	t.Helper()
+	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		cm, err := r.client.CoreV1().ConfigMaps(r.namespace).Get(ctx, r.fullname(), metav1.GetOptions{})
+		if err != nil {
+			return err
 		}
-		r.checkRequests(ctx, t, 0)
+		for before, after := range texts {
+			if !strings.Contains(cm.Data["config.yaml"], before) {
+				t.Fatalf("the configuration has no text %q:\n%s", before, cm.Data["config.yaml"])
+			}
+			cm.Data["config.yaml"] = strings.ReplaceAll(cm.Data["config.yaml"], before, after)
+		}
+		_, err = r.client.CoreV1().ConfigMaps(r.namespace).Update(ctx, cm, metav1.UpdateOptions{})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// waitForLiveLease waits until a process of the release holds the Lease of those that may evict.
+func (r release) waitForLiveLease(ctx context.Context, t *testing.T) {
+	t.Helper()
+	eventually(ctx, t, "a leader that may evict", func() (bool, string) {
+		lease, err := r.client.CoordinationV1().Leases(r.namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
+		return err == nil && lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "", fmt.Sprint(err)
 	})
 }
 
 // runManifests applies manifests of namespace evenkeel with kubectl in the three-zones scenario, checks, and deletes
 // them. Nothing of them may be left.
-func runManifests(ctx context.Context, t *testing.T, manifests []string, check func(context.Context, *testing.T, release)) {
+func runManifests(ctx context.Context, t *testing.T, r release, manifests []string, check func(context.Context, *testing.T, release)) {
 	t.Helper()
-	r := newRunningRelease("evenkeel", "evenkeel")
 	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
+	remove := append([]string{"delete", "--timeout", "5m", "--ignore-not-found"}, manifests...)
+	t.Cleanup(func() { r.abandon(t, func() { r.runKubectl(t, remove...) }) })
 	r.runKubectl(t, append([]string{"apply"}, manifests...)...)
-	t.Cleanup(func() { r.showLogs(t) })
-	r.runKubectl(t, "rollout", "status", "--namespace", r.namespace, "deployment/evenkeel", "--timeout", "2m")
+	r.runKubectl(t, "rollout", "status", "--namespace", r.namespace, "deployment/evenkeel", "--timeout", "5m")
 	check(ctx, t, r)
-	r.runKubectl(t, append([]string{"delete", "--timeout", "2m"}, manifests...)...)
+	if !r.attacked {
+		r.checkForbidden(ctx, t, r.serviceAccountUser())
+	}
+	r.runKubectl(t, remove...)
 	if left := r.remainingObjects(ctx, t); len(left) > 0 {
 		t.Errorf("kubectl delete leaves %s", strings.Join(left, ", "))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"testing"
 	"time"
 
@@ -20,9 +21,19 @@ import (
 var lab *controlplane.Cluster
 
 func TestMain(m *testing.M) {
+	if _, err := exec.LookPath("kubectl"); err != nil {
+		fmt.Fprintln(os.Stderr, "charttest: the tests of manifests need kubectl:", err)
+		os.Exit(1)
+	}
 	os.Exit(testbed.MainRunningPods(m, "test-chart", func(ctx context.Context, c *controlplane.Cluster) error {
 		lab = c
-		return seed.CreateNodesWithStatus(ctx, c.Client, 3, 1, c.KubeletStatus())
+		if err := seed.CreateNodesWithStatus(ctx, c.Client, 3, 1, c.KubeletStatus()); err != nil {
+			return err
+		}
+		if err := createMonitoringKinds(ctx, c); err != nil {
+			return fmt.Errorf("creating the kinds of the Prometheus Operator: %w", err)
+		}
+		return rememberNodes(ctx, c.Client)
 	}))
 }
 

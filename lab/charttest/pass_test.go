@@ -14,6 +14,29 @@ import (
 // auditedRequests returns the requests of the ServiceAccount in the audit log since the release was made.
 func (r release) auditedRequests(ctx context.Context, t *testing.T) []auditv1.Event {
 	t.Helper()
+	return r.auditedRequestsOf(ctx, t, r.serviceAccountUser())
+}
+
+// checkForbidden checks that no request of a user was forbidden since the release was made. It returns the number of
+// requests, and ignores dry runs.
+func (r release) checkForbidden(ctx context.Context, t *testing.T, user string) (requests int) {
+	t.Helper()
+	calls := r.auditedRequestsOf(ctx, t, user)
+	for _, c := range calls {
+		if isForbidden(c) {
+			t.Errorf("forbidden request of %s: %s %s: %s", user, c.Verb, c.RequestURI, c.ResponseStatus.Message)
+		}
+	}
+	t.Logf("%d requests of %s", len(calls), user)
+	return len(calls)
+}
+
+func isForbidden(e auditv1.Event) bool {
+	return e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusForbidden && !strings.Contains(e.RequestURI, "dryRun=All")
+}
+
+func (r release) auditedRequestsOf(ctx context.Context, t *testing.T, user string) []auditv1.Event {
+	t.Helper()
 	var found []auditv1.Event
 	eventually(ctx, t, "the audit log to be readable", func() (bool, string) {
 		all, err := lab.Audit() // a line that the API server is still writing is an error
@@ -21,7 +44,7 @@ func (r release) auditedRequests(ctx context.Context, t *testing.T) []auditv1.Ev
 			return false, err.Error()
 		}
 		found = slices.DeleteFunc(all, func(e auditv1.Event) bool {
-			return e.User.Username != r.serviceAccountUser() || e.RequestReceivedTimestamp.Time.Before(r.since)
+			return e.User.Username != user || e.RequestReceivedTimestamp.Time.Before(r.since)
 		})
 		return true, ""
 	})
@@ -61,6 +84,7 @@ func TestPassWithTheRightsOfTheRelease(t *testing.T) {
 			seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
 			r.install(ctx, t, "--set", "kind="+kind, "--set", "cronJob.suspend=true",
 				"--set", "config.dryRun=false", "--set", "config.guards.minPodAge=0s")
+			r.waitForAccess(ctx, t, evictPermission)
 			config := r.writeConfig(ctx, t)
 			if out, errs, err := r.runEvenkeel(ctx, t, "config", "check", config); err != nil {
 				t.Fatalf("config check: %v\n%s%s", err, out, errs)
@@ -92,8 +116,8 @@ func (r release) checkRequests(ctx context.Context, t *testing.T, wantEvictions 
 		if c.ResponseStatus == nil || strings.Contains(c.RequestURI, "dryRun=All") {
 			continue // no status: a watch that has started
 		}
-		if c.ResponseStatus.Code == http.StatusForbidden {
-			t.Errorf("forbidden request: %s %s", c.Verb, c.RequestURI)
+		if isForbidden(c) {
+			t.Errorf("forbidden request: %s %s: %s", c.Verb, c.RequestURI, c.ResponseStatus.Message)
 		}
 		switch {
 		case c.ObjectRef == nil || c.ResponseStatus.Code != http.StatusCreated:

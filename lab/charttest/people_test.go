@@ -2,11 +2,14 @@ package charttest
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"os/exec"
 	"strings"
 	"testing"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -40,6 +43,23 @@ func (r release) clientOf(t *testing.T, group string) kubernetes.Interface {
 	return kubernetes.NewForConfigOrDie(config)
 }
 
+// waitForPeople waits until the API server knows what the chart grants to the groups.
+func (r release) waitForPeople(ctx context.Context, t *testing.T) {
+	t.Helper()
+	for group, a := range map[string]authorizationv1.ResourceAttributes{
+		"readers":   {Verb: "list", Resource: "pods"},
+		"pausers":   {Verb: "create", Resource: "configmaps", Namespace: r.namespace},
+		"approvers": {Verb: "create", Resource: "configmaps", Namespace: r.namespace},
+	} {
+		eventually(ctx, t, "the permissions of "+group, func() (bool, string) {
+			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+				User: "jo", Groups: []string{group, "system:authenticated"}, ResourceAttributes: &a}}
+			review, err := r.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+			return err == nil && review.Status.Allowed, fmt.Sprint(err)
+		})
+	}
+}
+
 // TestPeople runs the commands for people with the permissions that each list of people grants, and with those of the
 // other lists.
 func TestPeople(t *testing.T) {
@@ -47,6 +67,7 @@ func TestPeople(t *testing.T) {
 	r := newRelease("keel", "ek-people")
 	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
 	r.install(ctx, t, peopleArgs...)
+	r.waitForPeople(ctx, t)
 	const ok = ""
 	for _, c := range []struct {
 		group, command string

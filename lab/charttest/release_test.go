@@ -3,6 +3,7 @@ package charttest
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,7 +31,10 @@ type release struct {
 	kubeconfig      string // the administrator's
 	client          kubernetes.Interface
 	fake            bool // the lab does not execute its pods
-	since           time.Time
+	// attacked is true if the test itself makes forbidden requests with the account of the release, or takes its
+	// permissions away.
+	attacked bool
+	since    time.Time
 }
 
 // helmBinary returns the path in EVENKEEL_HELM, or else builds helm in the helm module. Go builds helm once, which
@@ -75,10 +79,23 @@ func (r release) installChart(t *testing.T, chart string, args ...string) {
 	args = append([]string{"install", r.name, chart, "--set", image}, args...)
 	if r.fake {
 		args = append(args, "--set", `podAnnotations.lab\.evenkeel\.io/fake=yes`)
-	} else {
-		t.Cleanup(func() { r.showLogs(t) })
 	}
+	t.Cleanup(func() { r.abandon(t, func() { r.runHelm(t, "uninstall", r.name, "--no-hooks", "--ignore-not-found") }) })
 	r.runHelm(t, r.waiting(args)...)
+}
+
+// abandon removes the release of a test that failed, so that it does not affect the next test: a release that may evict
+// stops all younger ones. remove deletes the objects of the release.
+func (r release) abandon(t *testing.T, remove func()) {
+	if !t.Failed() {
+		return
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer stop()
+	r.showLogs(t)
+	remove()
+	r.removeLeases(ctx, t)
+	resetNodes(ctx, t)
 }
 
 // upgrade changes values of the release. If its pods run, upgrade waits until they are Ready.
@@ -91,7 +108,7 @@ func (r release) waiting(args []string) []string {
 	if r.fake {
 		return args
 	}
-	return append(args, "--wait", "--timeout", "2m")
+	return append(args, "--wait", "--timeout", "5m")
 }
 
 // fullname returns the name of most objects, as the chart makes it.
@@ -140,6 +157,14 @@ func (r release) hasPermission(ctx context.Context, t *testing.T, a authorizatio
 		t.Fatal(err)
 	}
 	return review.Status.Allowed
+}
+
+// waitForAccess waits until the API server knows that the release's ServiceAccount may do something.
+func (r release) waitForAccess(ctx context.Context, t *testing.T, a authorizationv1.ResourceAttributes) {
+	t.Helper()
+	eventually(ctx, t, "the permissions of the release", func() (bool, string) {
+		return r.hasPermission(ctx, t, a), fmt.Sprintf("%+v is denied", a)
+	})
 }
 
 // runEvenkeel runs the program with the environment of the release's pods.

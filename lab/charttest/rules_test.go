@@ -17,13 +17,20 @@ import (
 
 // permission is one resource of a rule of the release.
 type permission struct {
-	cluster  bool // in a ClusterRole
-	role     string
+	boundRole
 	rule     int
 	group    string
 	resource string
 	names    []string
 	verbs    []string
+}
+
+// boundRole is a role that is bound to the release's ServiceAccount.
+type boundRole struct {
+	cluster bool // a ClusterRole
+	name    string
+	// namespace is where the role is bound; empty means in the whole cluster. A Role is in the same namespace.
+	namespace string
 }
 
 func (p permission) String() string {
@@ -37,33 +44,18 @@ func (p permission) String() string {
 // permissions returns the permissions of the roles that are bound to the release's ServiceAccount.
 func (r release) permissions(ctx context.Context, t *testing.T) (list []permission) {
 	t.Helper()
-	clusterRoles, roles := r.boundRoles(ctx, t)
-	add := func(cluster bool, role string, rules []rbacv1.PolicyRule) {
-		for i, rule := range rules {
+	for _, role := range r.boundRoles(ctx, t) {
+		for i, rule := range r.editRules(ctx, t, role, nil) {
 			for _, resource := range rule.Resources {
-				list = append(list, permission{cluster, role, i, rule.APIGroups[0], resource, rule.ResourceNames, rule.Verbs})
+				list = append(list, permission{role, i, rule.APIGroups[0], resource, rule.ResourceNames, rule.Verbs})
 			}
 		}
-	}
-	for _, name := range clusterRoles {
-		role, err := r.client.RbacV1().ClusterRoles().Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		add(true, name, role.Rules)
-	}
-	for _, name := range roles {
-		role, err := r.client.RbacV1().Roles(r.namespace).Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		add(false, name, role.Rules)
 	}
 	return list
 }
 
-// boundRoles returns the names of the roles that are bound to the release's ServiceAccount.
-func (r release) boundRoles(ctx context.Context, t *testing.T) (clusterRoles, roles []string) {
+// boundRoles returns the roles that are bound to the release's ServiceAccount, in any namespace.
+func (r release) boundRoles(ctx context.Context, t *testing.T) (roles []boundRole) {
 	t.Helper()
 	ours := func(s []rbacv1.Subject) bool {
 		return slices.ContainsFunc(s, func(s rbacv1.Subject) bool {
@@ -76,19 +68,48 @@ func (r release) boundRoles(ctx context.Context, t *testing.T) (clusterRoles, ro
 	}
 	for _, b := range all.Items {
 		if ours(b.Subjects) {
-			clusterRoles = append(clusterRoles, b.RoleRef.Name)
+			roles = append(roles, boundRole{cluster: true, name: b.RoleRef.Name})
 		}
 	}
-	own, err := r.client.RbacV1().RoleBindings(r.namespace).List(ctx, metav1.ListOptions{})
+	inNamespaces, err := r.client.RbacV1().RoleBindings(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, b := range own.Items {
-		if ours(b.Subjects) && b.RoleRef.Kind == "Role" {
-			roles = append(roles, b.RoleRef.Name)
+	for _, b := range inNamespaces.Items {
+		if ours(b.Subjects) {
+			roles = append(roles, boundRole{b.RoleRef.Kind == "ClusterRole", b.RoleRef.Name, b.Namespace})
 		}
 	}
-	return clusterRoles, roles
+	return roles
+}
+
+// editRules returns the rules of a role, and replaces them by those that edit returns unless edit is nil.
+func (r release) editRules(ctx context.Context, t *testing.T, of boundRole, edit func([]rbacv1.PolicyRule) []rbacv1.PolicyRule) (before []rbacv1.PolicyRule) {
+	t.Helper()
+	var err error
+	if of.cluster {
+		var role *rbacv1.ClusterRole
+		if role, err = r.client.RbacV1().ClusterRoles().Get(ctx, of.name, metav1.GetOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if before = role.Rules; edit != nil {
+			role.Rules = edit(before)
+			_, err = r.client.RbacV1().ClusterRoles().Update(ctx, role, metav1.UpdateOptions{})
+		}
+	} else {
+		var role *rbacv1.Role
+		if role, err = r.client.RbacV1().Roles(of.namespace).Get(ctx, of.name, metav1.GetOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if before = role.Rules; edit != nil {
+			role.Rules = edit(before)
+			_, err = r.client.RbacV1().Roles(of.namespace).Update(ctx, role, metav1.UpdateOptions{})
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return before
 }
 
 // without returns rules without a permission.
@@ -108,35 +129,10 @@ func (p permission) without(rules []rbacv1.PolicyRule) (out []rbacv1.PolicyRule)
 // remove removes a permission, waits until the API server denies it, and returns a function that restores it.
 func (r release) remove(ctx context.Context, t *testing.T, p permission) (restore func()) {
 	t.Helper()
-	change := func(edit func([]rbacv1.PolicyRule) []rbacv1.PolicyRule) []rbacv1.PolicyRule {
-		t.Helper()
-		if p.cluster {
-			role, err := r.client.RbacV1().ClusterRoles().Get(ctx, p.role, metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			before := role.Rules
-			role.Rules = edit(before)
-			if _, err := r.client.RbacV1().ClusterRoles().Update(ctx, role, metav1.UpdateOptions{}); err != nil {
-				t.Fatal(err)
-			}
-			return before
-		}
-		role, err := r.client.RbacV1().Roles(r.namespace).Get(ctx, p.role, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		before := role.Rules
-		role.Rules = edit(before)
-		if _, err := r.client.RbacV1().Roles(r.namespace).Update(ctx, role, metav1.UpdateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-		return before
-	}
-	before := change(p.without)
+	before := r.editRules(ctx, t, p.boundRole, p.without)
 	r.waitForPermission(ctx, t, p, false)
 	return func() {
-		change(func([]rbacv1.PolicyRule) []rbacv1.PolicyRule { return before })
+		r.editRules(ctx, t, p.boundRole, func([]rbacv1.PolicyRule) []rbacv1.PolicyRule { return before })
 		r.waitForPermission(ctx, t, p, true)
 	}
 }
@@ -144,10 +140,8 @@ func (r release) remove(ctx context.Context, t *testing.T, p permission) (restor
 func (r release) waitForPermission(ctx context.Context, t *testing.T, p permission, want bool) {
 	t.Helper()
 	resource, subresource, _ := strings.Cut(p.resource, "/")
-	a := authorizationv1.ResourceAttributes{Group: p.group, Resource: resource, Subresource: subresource, Verb: p.verbs[0]}
-	if !p.cluster {
-		a.Namespace = r.namespace
-	}
+	a := authorizationv1.ResourceAttributes{Group: p.group, Resource: resource, Subresource: subresource, Verb: p.verbs[0],
+		Namespace: p.namespace}
 	if len(p.names) > 0 {
 		a.Name = p.names[0]
 	}
@@ -156,7 +150,7 @@ func (r release) waitForPermission(ctx context.Context, t *testing.T, p permissi
 	})
 }
 
-// names reports whether an output says which permission is missing.
+// isNamedIn reports whether an output says which permission is missing.
 func (p permission) isNamedIn(output string) bool {
 	resource, _, _ := strings.Cut(p.resource, "/")
 	for line := range strings.Lines(output) {
@@ -179,11 +173,21 @@ type variant struct {
 	prepare func(context.Context, *testing.T, release)
 }
 
+// isUsedInAPass is true for all permissions but those for triggers and for access to the metrics, which only the pods of
+// a Deployment use.
+func isUsedInAPass(p permission) bool {
+	return !slices.Contains(p.names, "evenkeel-trigger") && !slices.Contains([]string{"tokenreviews", "subjectaccessreviews"}, p.resource)
+}
+
 var variants = []variant{
 	{"all", func(url string) []string {
 		return append(allPermissions(url), "--set-json", "config.guards.minConfidence=0.99")
 	},
-		func(p permission) bool { return !slices.Contains(p.names, "evenkeel-trigger") }, nil}, // a single pass takes no triggers
+		isUsedInAPass, nil},
+	{"namespaces", func(string) []string {
+		return []string{"--set", "config.dryRun=false,config.guards.minPodAge=0s,config.namespaces.include={shop}"}
+	},
+		func(p permission) bool { return p.resource == "pods/eviction" && p.namespace == "shop" }, nil},
 	{"metrics", func(url string) []string {
 		return append(allPermissions(url), "--set", "config.load.source=metricsServer")
 	},
@@ -202,38 +206,64 @@ func TestEachMissingPermissionIsNamed(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			ctx := t.Context()
 			r := newRelease("keel", "ek-rules-"+v.name)
+			r.attacked = true
 			seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
 			var busy atomic.Int64
 			busy.Store(95)
 			r.install(ctx, t, v.args(serveUsage(t, &busy))...)
-			list := slices.DeleteFunc(r.permissions(ctx, t), func(p permission) bool { return !v.is(p) })
-			if len(list) == 0 {
-				t.Error("the release has no such permission")
-			}
-			if v.prepare != nil {
-				v.prepare(ctx, t, r)
-			}
-			config, kubeconfig := r.writeConfig(ctx, t), r.writePodKubeconfig(ctx, t)
-			for _, p := range list {
-				t.Run(p.String(), func(t *testing.T) { r.checkWithout(ctx, t, p, config, kubeconfig, v.prepare == nil) })
-			}
+			r.checkEachPermission(ctx, t, v)
 			r.uninstall(ctx, t)
+			resetNodes(ctx, t)
 		})
 	}
 }
 
-// checkWithout makes a pass without a permission. If seeds is true, the pass begins with an uneven cluster.
-func (r release) checkWithout(ctx context.Context, t *testing.T, p permission, config, kubeconfig string, seeds bool) {
+// checkEachPermission makes a pass with all permissions of the variant, and one without each.
+func (r release) checkEachPermission(ctx context.Context, t *testing.T, v variant) {
 	t.Helper()
-	restore := r.remove(ctx, t, p)
-	defer restore()
-	r.forget(ctx, t)
-	if seeds && podsOfDPerZone(ctx, t, r.client) != "1/1/4" {
-		seedAgain(ctx, t, r.client, [3]int{1, 1, 4})
+	list := slices.DeleteFunc(r.permissions(ctx, t), func(p permission) bool { return !v.is(p) })
+	if len(list) == 0 {
+		t.Error("the release has no such permission")
 	}
-	out, errs, err := r.runEvenkeel(ctx, t, "run", "--once", "--strategy", "zones", "--config", config, "--kubeconfig", kubeconfig)
-	if !p.isNamedIn(out + errs) {
-		t.Errorf("the program does not name the missing permission (%v):\n%s%s", err, out, errs)
+	if v.prepare != nil {
+		v.prepare(ctx, t, r)
+	}
+	pass := r.passOfZones(ctx, t, v.prepare == nil)
+	for _, p := range list {
+		r.waitForPermission(ctx, t, p, true)
+	}
+	if v.prepare == nil { // else the pass would take away what the permission is needed for
+		out := pass(t)
+		for _, p := range list {
+			if p.isNamedIn(out) {
+				t.Errorf("with all permissions, the program says that %s is missing:\n%s", p, out)
+			}
+		}
+	}
+	for _, p := range list {
+		t.Run(p.String(), func(t *testing.T) {
+			restore := r.remove(ctx, t, p)
+			defer restore()
+			if out := pass(t); !p.isNamedIn(out) {
+				t.Errorf("the program does not name the missing permission:\n%s", out)
+			}
+		})
+	}
+}
+
+// passOfZones returns a function that makes a pass of strategy zones with the account of the release, and returns its
+// output and error. If seeds is true, each pass begins with an uneven cluster.
+func (r release) passOfZones(ctx context.Context, t *testing.T, seeds bool) func(*testing.T) string {
+	t.Helper()
+	args := []string{"run", "--once", "--strategy", "zones", "--config", r.writeConfig(ctx, t), "--kubeconfig", r.writePodKubeconfig(ctx, t)}
+	return func(t *testing.T) string {
+		t.Helper()
+		r.forget(ctx, t)
+		if seeds && podsOfDPerZone(ctx, t, r.client) != "1/1/4" {
+			seedAgain(ctx, t, r.client, [3]int{1, 1, 4})
+		}
+		out, errs, err := r.runEvenkeel(ctx, t, args...)
+		return fmt.Sprintf("%s%s%v", out, errs, err)
 	}
 }
 
@@ -241,6 +271,7 @@ func (r release) checkWithout(ctx context.Context, t *testing.T, p permission, c
 func TestMissingPermissionForTriggersIsNamed(t *testing.T) {
 	ctx := t.Context()
 	r := newRunningRelease("keel", "ek-rules-trigger")
+	r.attacked = true
 	r.install(ctx, t, automatic...)
 	list := slices.DeleteFunc(r.permissions(ctx, t), func(p permission) bool { return !slices.Contains(p.names, "evenkeel-trigger") })
 	if len(list) != 1 {
@@ -267,11 +298,5 @@ func (r release) forget(ctx context.Context, t *testing.T) {
 	if err := r.client.CoordinationV1().Leases(r.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	nodes, err := r.client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, n := range nodes.Items {
-		patchNode(ctx, t, n.Name, `{"metadata":{"labels":{"example.org/hot":null},"annotations":{"evenkeel.io/pressure":null}},"spec":{"taints":null}}`)
-	}
+	resetNodes(ctx, t)
 }

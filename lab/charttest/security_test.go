@@ -18,10 +18,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// allPermissions are arguments of an installation that evicts, steers and hints, with usage of the given server. Such a
-// release has every permission that the chart can grant.
+// allPermissions are arguments of an installation that evicts, steers and hints, with usage of the given server. The
+// chart has further permissions for metricsServer, for the deletion of failed pods, and for metrics.authorize.
 func allPermissions(usageURL string) []string {
 	return []string{"--set", "config.dryRun=false", "--set", "config.evictor.steer=taint", "--set", "config.guards.minPodAge=0s",
 		"--set", "config.load.source=loadWatcher", "--set", "config.load.loadWatcher.url=" + usageURL,
@@ -74,25 +76,30 @@ func (a attempt) send(ctx context.Context, t *testing.T, client kubernetes.Inter
 
 type object = map[string]any
 
-// checkAttempts sends the requests. It waits for each refusal, because a policy takes effect some time after its
-// creation.
+// isAnswered reports whether the answer is the wanted one.
+func (a attempt) isAnswered(err error) bool {
+	if a.refused == "" {
+		return err == nil
+	}
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), a.refused)
+}
+
+// checkAttempts sends the requests. It repeats each until it gets the wanted answer, because roles and policies take
+// effect some time after their creation.
 func checkAttempts(ctx context.Context, t *testing.T, client kubernetes.Interface, attempts []attempt) {
 	t.Helper()
 	for _, a := range attempts {
-		if a.refused == "" {
-			if err := a.send(ctx, t, client); err != nil {
-				t.Errorf("%s: refused: %v", a.what, err)
-			}
-			continue
-		}
-		var err error
-		for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
-			if err = a.send(ctx, t, client); err != nil {
-				break
-			}
-		}
-		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), a.refused) {
-			t.Errorf("%s: %v, want an answer that contains %q", a.what, err, a.refused)
+		var last error
+		err := seed.WaitUntil(ctx, 10*time.Second, func() (bool, error) {
+			last = a.send(ctx, t, client)
+			return a.isAnswered(last), nil
+		})
+		switch {
+		case err == nil:
+		case a.refused == "":
+			t.Errorf("%s: refused: %v", a.what, last)
+		default:
+			t.Errorf("%s: %v, want an answer that contains %q", a.what, last, a.refused)
 		}
 	}
 }
@@ -103,6 +110,7 @@ func checkAttempts(ctx context.Context, t *testing.T, client kubernetes.Interfac
 func TestSecurityStolenToken(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-stolen")
+	r.attacked = true
 	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
 	theirs := `{"metadata":{"labels":{"example.org/theirs":"x"},"annotations":{"example.org/theirs":"x"}},
 		"spec":{"taints":[{"key":"example.org/theirs","effect":"PreferNoSchedule"}]}}`
@@ -115,11 +123,7 @@ func TestSecurityStolenToken(t *testing.T) {
 	if err != nil || len(pods.Items) == 0 {
 		t.Fatalf("%d pods in shop: %v", len(pods.Items), err)
 	}
-	event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "theirs"}, Reason: "FailedCreate",
-		InvolvedObject: corev1.ObjectReference{Namespace: "shop", Kind: "Pod", Name: "x"}, ReportingController: "theirs"}
-	if _, err := r.client.CoreV1().Events("shop").Create(ctx, event, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	createEventOfAnother(ctx, t, r.client)
 	r.install(ctx, t, allPermissions("http://127.0.0.1:1")...)
 	attempts := slices.Concat(nodeAttempts(), evictionAttempts(pods.Items[0].Name), r.objectAttempts())
 	checkAttempts(ctx, t, kubernetes.NewForConfigOrDie(r.tokenConfig(ctx, t)), attempts)
@@ -133,6 +137,16 @@ func TestSecurityStolenToken(t *testing.T) {
 		}
 	}
 	r.uninstall(ctx, t)
+}
+
+// createEventOfAnother creates the event of another controller in namespace shop that an attempt changes.
+func createEventOfAnother(ctx context.Context, t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	event := &corev1.Event{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "theirs"}, Reason: "FailedCreate",
+		InvolvedObject: corev1.ObjectReference{Namespace: "shop", Kind: "Pod", Name: "x"}, ReportingController: "theirs"}
+	if _, err := client.CoreV1().Events("shop").Create(ctx, event, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // checkImpersonation checks that the token gives no identity of others.

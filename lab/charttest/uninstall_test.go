@@ -64,13 +64,17 @@ func TestUninstallingLeavesNothing(t *testing.T) {
 	if left := r.leftovers(t); len(left) < 4 {
 		t.Errorf("before uninstalling there are only %v, so the search does not work", left)
 	}
+	r.checkForbidden(ctx, t, r.serviceAccountUser())
 	r.runHelm(t, "uninstall", r.name)
 	eventually(ctx, t, "everything to be removed", func() (bool, string) {
 		left := append(r.leftovers(t), r.remainingObjects(ctx, t)...)
 		return len(left) == 0, strings.Join(left, ", ")
 	})
-	if yes, _ := hinted(); yes {
-		t.Error("the hint on n1 is still there")
+	if changed := changedNodes(ctx, t); len(changed) > 0 {
+		t.Errorf("labels, annotations or taints of nodes are not as before the release: %v", changed)
+	}
+	if r.checkForbidden(ctx, t, r.serviceAccountUser()+"-cleanup") == 0 {
+		t.Error("the cleanup made no requests")
 	}
 }
 

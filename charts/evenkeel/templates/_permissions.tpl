@@ -123,10 +123,10 @@ empty, they are those of the strategies that can be executed, if each of them na
 {{- range $i := until 16 }}evenkeel-state-{{ printf "%02d" $i }}, {{ end }}evenkeel-state-cluster
 {{- end }}
 
-{{/* The names of the Leases, with commas: that of a run that may evict or that of a dry run, and both if the chart cannot
-see which. */}}
+{{/* The names of the Leases, with commas. A release that may evict needs that of a dry run, too: after a dry run has
+become live, its pod leads the dry run until it has read the new configuration. */}}
 {{- define "evenkeel.leases" -}}
-{{- if not (include "evenkeel.live" .) }}evenkeel-dry-run{{ else if include "evenkeel.external" . }}evenkeel, evenkeel-dry-run{{ else }}evenkeel{{ end -}}
+{{- if include "evenkeel.live" . }}evenkeel, evenkeel-dry-run{{ else }}evenkeel-dry-run{{ end -}}
 {{- end }}
 
 {{/* Rejects values of rbac that contradict the configuration, or that are missing because the chart cannot see it. */}}
