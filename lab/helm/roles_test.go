@@ -166,6 +166,9 @@ func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
 		if strings.HasPrefix(needed, "/configmaps/evenkeel-waiting-plan ") || strings.Contains(needed, "/evenkeel-trigger ") {
 			continue // apply keeps no plans that wait, and takes no triggers
 		}
+		if strings.HasSuffix(needed, "/evenkeel-dry-run update") {
+			continue // apply leads no dry run
+		}
 		if !slices.Contains(may, needed) {
 			t.Errorf("docs/reference/apply.md does not grant %s", needed)
 		}
