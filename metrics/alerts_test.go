@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 	"sigs.k8s.io/yaml"
@@ -50,7 +51,7 @@ func TestAlertsSelectSeries(t *testing.T) {
 }
 
 func matches(selector []*labels.Matcher, name string, series *dto.Metric) bool {
-	values := map[string]string{labels.MetricName: name}
+	values := map[string]string{model.MetricNameLabel: name}
 	for _, l := range series.GetLabel() {
 		values[l.GetName()] = l.GetValue()
 	}

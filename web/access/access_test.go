@@ -244,7 +244,7 @@ func TestAnAuthorizerThatFails(t *testing.T) {
 		if got := s.get("/metrics", "Bearer good-1"); got != c.want {
 			t.Errorf("%+v: %d, want %d", c.status, got, c.want)
 		}
-		s.clock.SetTime(s.clock.Now().Add(11 * time.Second)) // forgets refusals
+		s.clock.SetTime(s.clock.Now().Add(11 * time.Second)) // forgets denials
 	}
 	s.authorizer.Store(&authorizationv1.SubjectAccessReviewStatus{EvaluationError: "the webhook does not answer"})
 	first := s.get("/metrics", "Bearer good-2")
