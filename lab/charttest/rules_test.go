@@ -173,8 +173,8 @@ type variant struct {
 	prepare func(context.Context, *testing.T, release)
 }
 
-// isUsedInAPass is true for all permissions but those for triggers and for access to the metrics, which only the pods of
-// a Deployment use.
+// isUsedInAPass is true for all permissions but those for triggers and for access to the metrics. Only the pods of a
+// Deployment use these.
 func isUsedInAPass(p permission) bool {
 	return !slices.Contains(p.names, "evenkeel-trigger") && !slices.Contains([]string{"tokenreviews", "subjectaccessreviews"}, p.resource)
 }
