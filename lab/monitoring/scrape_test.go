@@ -97,9 +97,10 @@ func TestEveryQueryHasData(t *testing.T) {
 	for i := range apps {
 		apps[i].Annotations = usagestack.UsageAnnotations(900, 500)
 	}
-	kept := seed.App{Name: "kept", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3", "n3", "n3"}, AllowedNodes: []string{"n3"},
-		GraceSeconds: 1, Annotations: map[string]string{"evenkeel.io/evict": "never"}} // why pods stay
-	if err := seed.CreateApps(t.Context(), stack.Client, namespace, append(apps, kept)); err != nil {
+	kept := seed.App{Name: "kept", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3", "n3", "n3"}, // why pods stay
+		GraceSeconds: 1, Annotations: map[string]string{"evenkeel.io/evict": "never"}}
+	pinned := seed.App{Name: "pinned", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3"}, AllowedNodes: []string{"n3"}, GraceSeconds: 1}
+	if err := seed.CreateApps(t.Context(), stack.Client, namespace, append(apps, kept, pinned)); err != nil {
 		t.Fatal(err)
 	}
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
@@ -114,7 +115,7 @@ func TestEveryQueryHasData(t *testing.T) {
 	}
 	waitForData(t, map[string][]string{"before the first eviction": {"evenkeel_landings_total", "evenkeel_replacement_ready_seconds_count"}}, ended)
 	runCommand(t, namespace, "resume")
-	addPod(t, namespace, kept.Name) // the scheduler can bind it to one node only, which makes the prediction certain
+	addPod(t, namespace, pinned.Name) // the scheduler can bind it to one node only, which makes the prediction certain
 	wanted := dashboardQueries(t, namespace)
 	for name, query := range dashboardVariables(t, namespace) {
 		wanted["variable "+name] = []string{query}
