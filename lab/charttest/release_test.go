@@ -76,10 +76,10 @@ const image = "image.repository=registry.example.org/team/evenkeel"
 
 func (r release) installChart(t *testing.T, chart string, args ...string) {
 	t.Helper()
-	args = append([]string{"install", r.name, chart, "--set", image}, args...)
-	if r.fake {
-		args = append(args, "--set", `podAnnotations.lab\.evenkeel\.io/fake=yes`)
+	if r.fake { // the annotation is also that of the clean-up's pod, which would then never end
+		args = append([]string{"--set", `podAnnotations.lab\.evenkeel\.io/fake=yes`, "--set", "cleanup.enabled=false"}, args...)
 	}
+	args = append([]string{"install", r.name, chart, "--set", image}, args...)
 	t.Cleanup(func() { r.abandon(t, func() { r.runHelm(t, "uninstall", r.name, "--no-hooks", "--ignore-not-found") }) })
 	r.runHelm(t, r.waiting(args)...)
 }

@@ -18,7 +18,7 @@ import (
 func TestUninstallingCannotBeBlocked(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-blocked")
-	r.install(ctx, t, "--set", "image.repository=registry.example.org/team/missing,config.dryRun=false,config.hints.enabled=true",
+	r.install(ctx, t, "--set", "image.repository=registry.example.org/team/missing,cleanup.enabled=true,config.dryRun=false,config.hints.enabled=true",
 		"--set", "terminationGracePeriodSeconds=1")
 	pause, err := r.client.CoreV1().ConfigMaps(r.namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "evenkeel-pause"},
 		Data: map[string]string{"reason": "release 42"}}, metav1.CreateOptions{})
