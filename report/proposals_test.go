@@ -49,6 +49,8 @@ func TestProposalsAreCountedApart(t *testing.T) {
 		{both, "Plan: 2 evictions meet 1 of 1 goals; lower bound 2; 1 more eviction waits for approval, " +
 			"2 more evictions are only shown (mode dryRun); "},
 		{none, "Plan: 1 eviction waits for approval; no strategy is automatic; "},
+		{none, "Plan: 1 eviction waits for approval; no strategy is automatic; this command evicts nothing; " +
+			"with this configuration `evenkeel run` evicts only what a person approves.\n"},
 		{notDue, "Plan: 1 eviction waits for approval; no automatic strategy that is due states a goal; "},
 	} {
 		if got := firstLine(t, c.p); !strings.HasPrefix(got, c.want) {

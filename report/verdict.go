@@ -128,6 +128,8 @@ func evictionEffectText(p plan.Plan, opts []Options) string {
 	case live && isPlannerStateUnknown(p):
 		return "this command evicts nothing, and it could not read the planner state; " +
 			"with this configuration `evenkeel run` evicts if it can read the state"
+	case live && len(p.Strategies) > 0 && len(automaticStrategies(p)) == 0:
+		return "this command evicts nothing; with this configuration `evenkeel run` evicts only what a person approves"
 	case live:
 		return "this command evicts nothing; with this configuration `evenkeel run` evicts"
 	}
