@@ -49,12 +49,29 @@ func TestProposalsAreCountedApart(t *testing.T) {
 		{both, "Plan: 2 evictions meet 1 of 1 goals; lower bound 2; 1 more eviction waits for approval, " +
 			"2 more evictions are only shown (mode dryRun); "},
 		{none, "Plan: 1 eviction waits for approval; no strategy is automatic; "},
-		{none, "Plan: 1 eviction waits for approval; no strategy is automatic; this command evicts nothing; " +
-			"with this configuration `evenkeel run` evicts only what a person approves.\n"},
 		{notDue, "Plan: 1 eviction waits for approval; no automatic strategy that is due states a goal; "},
 	} {
 		if got := firstLine(t, c.p); !strings.HasPrefix(got, c.want) {
 			t.Errorf("first line\n%s\nwant\n%s", got, c.want)
+		}
+	}
+}
+
+// TestNoStrategyIsAutomatic checks that the first line does not promise evictions that nobody has approved.
+func TestNoStrategyIsAutomatic(t *testing.T) {
+	p := proposalsPlan()
+	p.Moves, p.Goals = nil, nil
+	for _, c := range []struct {
+		strategies []plan.StrategyState
+		want       string
+	}{
+		{p.Strategies, "with this configuration `evenkeel run` evicts."},
+		{p.Strategies[1:], "with this configuration `evenkeel run` evicts only what a person approves."},
+		{p.Strategies[2:], "neither this command nor `evenkeel run` evicts."},
+	} {
+		p.Strategies = c.strategies
+		if got := firstLine(t, p, report.Options{Evicts: true}); !strings.HasSuffix(got, c.want) {
+			t.Errorf("first line\n%s\nwant the end\n%s", got, c.want)
 		}
 	}
 }

@@ -129,6 +129,9 @@ func evictionEffectText(p plan.Plan, opts []Options) string {
 		return "this command evicts nothing, and it could not read the planner state; " +
 			"with this configuration `evenkeel run` evicts if it can read the state"
 	case live && len(p.Strategies) > 0 && len(automaticStrategies(p)) == 0:
+		if !slices.ContainsFunc(p.Strategies, func(st plan.StrategyState) bool { return st.Mode == plan.Approve }) {
+			return "neither this command nor `evenkeel run` evicts"
+		}
 		return "this command evicts nothing; with this configuration `evenkeel run` evicts only what a person approves"
 	case live:
 		return "this command evicts nothing; with this configuration `evenkeel run` evicts"
