@@ -35,6 +35,9 @@ func (r EventRecorder) Evicted(pod *corev1.Pod, m plan.Move) {
 
 func evictionNote(m plan.Move) string {
 	what := "its replacement is expected on " + m.To
+	if others := m.Acceptable.Nodes - 1; others > 0 {
+		what += fmt.Sprintf(", or on %s that %s as much", plural.Count(others, "other node"), plural.Choose(others, "helps", "help"))
+	}
 	switch {
 	case m.WithoutPlace():
 		what = "no place is predicted for its replacement, which may stay Pending"

@@ -169,3 +169,16 @@ func TestWaitingPlansAreTold(t *testing.T) {
 		t.Errorf("%q", n.lines)
 	}
 }
+// TestTheNoteNamesHowManyNodesHelp checks that a replacement on another acceptable node does not look like a wrong
+// prediction.
+func TestTheNoteNamesHowManyNodesHelp(t *testing.T) {
+	for nodes, want := range map[int]string{
+		1:  "; its replacement is expected on n2",
+		2:  "; its replacement is expected on n2, or on 1 other node that helps as much",
+		33: "; its replacement is expected on n2, or on 32 other nodes that help as much",
+	} {
+		if note := evictionNote(plan.Move{To: "n2", Acceptable: plan.Acceptable{Nodes: nodes}}); !strings.HasSuffix(note, want) {
+			t.Errorf("%d acceptable nodes: %q, want the end %q", nodes, note, want)
+		}
+	}
+}

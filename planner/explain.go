@@ -167,11 +167,11 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 		x.Verdict = reason
 	case guarded >= 0:
 		x.Verdict = plan.Reason{Code: x.Guards[guarded].Code, Message: x.Guards[guarded].Message}
-		x.NotNeeded = e.notNeededMessage(wanted)
+		x.NotNeeded = e.notNeededMessage(p.ID, wanted)
 	case !wanted && e.waitOf(p).Code != "":
 		x.Verdict = e.waitOf(p)
 	default:
-		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: e.notNeededMessage(wanted)}
+		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: e.notNeededMessage(p.ID, wanted)}
 	}
 	inTheWay := currentRejections(x)
 	x.OnlyObstacle = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
@@ -193,10 +193,13 @@ func (e *Explainer) waitOf(p *cluster.Pod) (why plan.Reason) {
 	return why
 }
 
-func (e *Explainer) notNeededMessage(wanted bool) string {
+func (e *Explainer) notNeededMessage(id cluster.PodID, wanted bool) string {
+	proposed := slices.ContainsFunc(e.proposals, func(x explainedProposal) bool { _, moves := x.moves[id]; return moves })
 	switch {
 	case wanted:
 		return "other pods serve the goals with fewer or cheaper evictions"
+	case len(e.proposals) > 0 && !proposed:
+		return "neither the plan of the automatic strategies nor a plan of other modes needs this pod to leave"
 	case len(e.proposals) > 0:
 		return "no unmet goal of an automatic strategy needs this pod to leave"
 	}
