@@ -169,6 +169,7 @@ func TestWaitingPlansAreTold(t *testing.T) {
 		t.Errorf("%q", n.lines)
 	}
 }
+
 // TestTheNoteNamesHowManyNodesHelp checks that a replacement on another acceptable node does not look like a wrong
 // prediction.
 func TestTheNoteNamesHowManyNodesHelp(t *testing.T) {
