@@ -67,14 +67,24 @@ func seedThreeZones(ctx context.Context, t *testing.T, client kubernetes.Interfa
 	}
 }
 
-// seedAgain replaces namespace shop, as seedThreeZones made it.
+// seedAgain replaces namespace shop, as seedThreeZones made it. Its RoleBindings stay.
 func seedAgain(ctx context.Context, t *testing.T, client kubernetes.Interface, podsPerZone [3]int) {
 	t.Helper()
+	bindings, err := client.RbacV1().RoleBindings("shop").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := seed.DeleteNamespace(ctx, client, "shop"); err != nil {
 		t.Fatal(err)
 	}
 	if err := seed.CreateApps(ctx, client, "shop", seed.ThreeZoneApps(podsPerZone, graceSeconds)); err != nil {
 		t.Fatal(err)
+	}
+	for _, b := range bindings.Items {
+		b.UID, b.ResourceVersion = "", ""
+		if _, err := client.RbacV1().RoleBindings("shop").Create(ctx, &b, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
