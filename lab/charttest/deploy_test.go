@@ -119,7 +119,7 @@ func TestInstallManifest(t *testing.T) {
 	for name, check := range map[string]func(context.Context, *testing.T, release){"approve": approve, "automatic": evict} {
 		t.Run(name, func(t *testing.T) {
 			r := newRunningRelease("evenkeel", "evenkeel")
-			r.attacked = true // until the pod reads its new configuration, it asks for the Lease of a dry run
+			r.attacked = true // kubectl changes the ConfigMap first, so the pod may read it before its permissions exist
 			runManifests(t.Context(), t, r, file, func(ctx context.Context, t *testing.T, r release) {
 				r.waitForLog(ctx, t, "leads=true")
 				text := r.runHelm(t, append([]string{"template", r.name, chart, "--no-hooks", "--set", image, "--set",
