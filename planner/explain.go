@@ -156,7 +156,6 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 		x.Move, x.Verdict = &m, m.Reason
 		return
 	}
-	wanted := slices.ContainsFunc(x.Goals, func(g plan.GoalStatus) bool { return g.EvictionHelps && g.Mode == "" })
 	if !slices.ContainsFunc(x.Goals, func(g plan.GoalStatus) bool { return g.EvictionHelps }) {
 		x.Landing.Verdict = plan.Reason{} // no goal needs the pod to leave, so no target can help
 	}
@@ -167,11 +166,11 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 		x.Verdict = reason
 	case guarded >= 0:
 		x.Verdict = plan.Reason{Code: x.Guards[guarded].Code, Message: x.Guards[guarded].Message}
-		x.NotNeeded = e.notNeededMessage(p.ID, wanted)
-	case !wanted && e.waitOf(p).Code != "":
+		x.NotNeeded = e.notNeededMessage(p.ID, x.Goals)
+	case len(helpedGoals(x.Goals, "")) == 0 && e.waitOf(p).Code != "":
 		x.Verdict = e.waitOf(p)
 	default:
-		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: e.notNeededMessage(p.ID, wanted)}
+		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: e.notNeededMessage(p.ID, x.Goals)}
 	}
 	inTheWay := currentRejections(x)
 	x.OnlyObstacle = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
@@ -191,19 +190,6 @@ func (e *Explainer) waitOf(p *cluster.Pod) (why plan.Reason) {
 		return why.Code == ""
 	})
 	return why
-}
-
-func (e *Explainer) notNeededMessage(id cluster.PodID, wanted bool) string {
-	proposed := slices.ContainsFunc(e.proposals, func(x explainedProposal) bool { _, moves := x.moves[id]; return moves })
-	switch {
-	case wanted:
-		return "other pods serve the goals with fewer or cheaper evictions"
-	case len(e.proposals) > 0 && !proposed:
-		return "neither the plan of the automatic strategies nor a plan of other modes needs this pod to leave"
-	case len(e.proposals) > 0:
-		return "no unmet goal of an automatic strategy needs this pod to leave"
-	}
-	return "no unmet goal needs this pod to leave"
 }
 
 // currentRejections returns the reasons of all rules that reject the pod now.
