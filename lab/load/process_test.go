@@ -154,13 +154,20 @@ func (p *process) replaceConfig(t *testing.T, text string) {
 	}
 }
 
-// configHeader is the start of every configuration, which allows evictions of pods of any age.
+// configHeader is the start of every configuration that evicts, which allows evictions of pods of any age.
 const configHeader = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nguards: {minPodAge: 0s}\n"
 
+// configFile writes a configuration that evicts: configHeader and text.
 func configFile(t *testing.T, text string) string {
 	t.Helper()
+	return writeConfig(t, configHeader+text)
+}
+
+// writeConfig writes a whole configuration to a file and returns its path.
+func writeConfig(t *testing.T, text string) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(configHeader+text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path

@@ -68,7 +68,8 @@ hints: {enabled: true, ttl: 1m, taint: {enabled: true},
 // the release and its strategies.
 func TestASinglePassPushesItsMetrics(t *testing.T) {
 	ns := seedApps(t, nil)
-	config := configFile(t, `
+	config := writeConfig(t, `apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
 dryRun: true
 strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1}}
