@@ -19,8 +19,8 @@ import (
 var lab *controlplane.Cluster
 
 func TestMain(m *testing.M) {
-	if os.Getenv("EVENKEEL_HELM") == "" || os.Getenv("EVENKEEL_PEER_CHART") == "" {
-		fmt.Fprintln(os.Stderr, "guides: set EVENKEEL_HELM and EVENKEEL_PEER_CHART, or run `make test-guides`")
+	if os.Getenv("EVENKEEL_HELM") == "" || os.Getenv("EVENKEEL_PEER_CHART") == "" || os.Getenv("EVENKEEL_LAB") == "" {
+		fmt.Fprintln(os.Stderr, "guides: set EVENKEEL_HELM, EVENKEEL_PEER_CHART and EVENKEEL_LAB, or run `make test-guides`")
 		os.Exit(1)
 	}
 	if _, err := exec.LookPath("kubectl"); err != nil {
