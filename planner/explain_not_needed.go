@@ -26,9 +26,6 @@ func (e *Explainer) notNeededMessage(id cluster.PodID, goals []plan.GoalStatus) 
 			return fmt.Sprintf("in the plan of mode %s, %s%s", of.mode, others, nameServing(of.moves, helped))
 		}
 	}
-	if len(e.proposals) > 0 {
-		return "neither the plan of the automatic strategies nor a plan of other modes needs this pod to leave"
-	}
 	return "no unmet goal needs this pod to leave"
 }
 
