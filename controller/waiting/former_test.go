@@ -1,0 +1,67 @@
+package waiting
+
+import (
+	"encoding/json"
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// formerPlans returns the packed plans that the program of commit 86aae4cf wrote in the lab.
+func formerPlans(t *testing.T) []byte {
+	t.Helper()
+	text, err := os.ReadFile("../state/testdata/former-breaker.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list corev1.ConfigMapList
+	if err := json.Unmarshal(text, &list); err != nil {
+		t.Fatal(err)
+	}
+	for _, cm := range list.Items {
+		if cm.Name == ConfigMapName {
+			return cm.BinaryData[keyPlans]
+		}
+	}
+	t.Fatal("no plan waits")
+	return nil
+}
+
+// TestPlanOfAFormerProgramIsRead checks that a plan that waits can be approved after an upgrade: no field of it is lost.
+func TestPlanOfAFormerProgramIsRead(t *testing.T) {
+	packed := formerPlans(t)
+	plans, err := decode(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(plans.Waiting) != 1 || len(plans.Waiting[0].Plan.Moves) != 5 {
+		t.Fatalf("got %d plans, want 1 with 5 moves", len(plans.Waiting))
+	}
+	if m := plans.Waiting[0].Plan.Moves[0]; m.Pod.Namespace != "mill" || m.From != "n2" || m.Reason.Code != plan.ZoneSkewed {
+		t.Errorf("got move %+v", m)
+	}
+	text, err := state.Decompress(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(plans)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(decodeAny(t, text), decodeAny(t, again)); d != "" {
+		t.Errorf("the program reads other fields than the former one wrote: %s", d)
+	}
+}
+
+func decodeAny(t *testing.T, text []byte) (v any) {
+	t.Helper()
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
