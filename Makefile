@@ -83,8 +83,8 @@ helm:
 	@cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm
 
 .PHONY: chart
-chart: helm ## bin/evenkeel-VERSION.tgz: the chart as a package; the same commit gives the same bytes
-	@cd tools/release && go run . chart -helm $(BIN)/helm -o $(BIN) $(if $(VERSION),-version $(VERSION))
+chart: helm ## bin/evenkeel-VERSION.tgz: the chart as a package, whose default image is IMAGE=REGISTRY/NAME@sha256:... or none; the same commit gives the same bytes
+	@cd tools/release && go run . chart -helm $(BIN)/helm -o $(BIN) $(if $(VERSION),-version $(VERSION)) $(if $(IMAGE),-image $(IMAGE))
 
 .PHONY: push-chart
 push-chart: ## push the package that `make chart` made to PUSH=REGISTRY/FOLDER, as an OCI artifact, and print its name with the digest

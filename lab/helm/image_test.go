@@ -37,9 +37,9 @@ func TestImage(t *testing.T) {
 
 func TestImageIsRequired(t *testing.T) {
 	for values, want := range map[string]string{
-		"kind=Deployment":                         "image.repository is empty, and Evenkeel has no public image.",
-		"kind=CronJob":                            "image.repository is empty, and Evenkeel has no public image.",
-		"image=null":                              "image.repository is empty, and Evenkeel has no public image.",
+		"kind=Deployment":                         "image.repository is empty, and the chart of the source tree has no image.",
+		"kind=CronJob":                            "image.repository is empty, and the chart of the source tree has no image.",
+		"image=null":                              "image.repository is empty, and the chart of the source tree has no image.",
 		"image.repository=team/evenkeel:v1":       "image.repository is team/evenkeel:v1, which has a tag or a digest.",
 		"image.repository=team/evenkeel@sha256:0": "image.repository is team/evenkeel@sha256:0, which has a tag or a digest.",
 	} {

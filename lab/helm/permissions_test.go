@@ -204,6 +204,21 @@ func TestKubeSystemIsExcluded(t *testing.T) {
 	}
 }
 
+// TestKubeSystemIsExcludedByDefault checks that a configuration without namespaces.exclude has the default of the
+// program, and that an empty list is kept.
+func TestKubeSystemIsExcludedByDefault(t *testing.T) {
+	for values, want := range map[string]string{
+		"config.namespaces.exclude=null": `!(request.namespace in ["kube-system"])`,
+		"config.namespaces=null":         `!(request.namespace in ["kube-system"])`,
+		"config.namespaces.exclude=[]":   `!(request.namespace in [])`,
+	} {
+		got := policyExpressions(t, renderChart(t, "--set-json", "config.dryRun=false,"+values), "-evictions")
+		if !slices.Contains(strings.Split(got, "\n"), want) {
+			t.Errorf("%s: the policy has no %s:\n%s", values, want, got)
+		}
+	}
+}
+
 // TestEvictionsFollowTheNamespacesOfStrategies checks that the chart grants evictions only in the namespaces of the
 // strategies if each strategy that can be executed names its own.
 func TestEvictionsFollowTheNamespacesOfStrategies(t *testing.T) {

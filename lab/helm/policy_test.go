@@ -120,7 +120,7 @@ func TestEvictionPolicyFollowsTheConfiguration(t *testing.T) {
 		{"config.dryRun=false", `!(request.namespace in ["kube-system"])`, "!has(variables.options.gracePeriodSeconds)"},
 		{"config.dryRun=false,config.namespaces.exclude={a,b},config.namespaces.include={c}",
 			`!(request.namespace in ["a","b"]) && request.namespace in ["c"]`, "!has(variables.options.gracePeriodSeconds)"},
-		{"config.dryRun=false,config.namespaces.exclude=null,config.evictor.gracePeriodSeconds=45", `!(request.namespace in [])`,
+		{"config.dryRun=false,config.namespaces.exclude=null,config.evictor.gracePeriodSeconds=45", `!(request.namespace in ["kube-system"])`,
 			"!has(variables.options.gracePeriodSeconds) || variables.options.gracePeriodSeconds == 45"},
 	} {
 		for _, p := range parseObjects(t, renderChart(t, "--set", c.values), "ValidatingAdmissionPolicy") {

@@ -33,6 +33,7 @@ var inPod = []at{
 	{[]any{"spec", "securityContext", "fsGroup"}, "1000"},
 	{[]any{"spec", "priorityClassName"}, `"important"`},
 	{[]any{"spec", "runtimeClassName"}, `"gvisor"`},
+	{[]any{"spec", "hostUsers"}, "false"},
 	{[]any{"spec", "schedulerName"}, `"other"`},
 	{[]any{"spec", "nodeSelector"}, `{"pool":"infra"}`},
 	{[]any{"spec", "tolerations"}, `[{"key":"infra","operator":"Exists"}]`},
@@ -52,6 +53,7 @@ var inPod = []at{
 var inDeployment = []at{
 	{[]any{"spec", "replicas"}, "2"},
 	{[]any{"spec", "revisionHistoryLimit"}, "3"},
+	{[]any{"spec", "progressDeadlineSeconds"}, "120"},
 	{[]any{"spec", "strategy"}, `{"type":"Recreate"}`},
 	{[]any{"spec", "template", "spec", "topologySpreadConstraints", 0, "labelSelector"},
 		`{"matchLabels":{"app.kubernetes.io/component":"controller","app.kubernetes.io/instance":"ek","app.kubernetes.io/name":"evenkeel"}}`},

@@ -18,19 +18,21 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
 	"github.com/evenkeel-project/evenkeel/tools/release/archives"
+	"github.com/evenkeel-project/evenkeel/tools/release/chart"
 	"github.com/evenkeel-project/evenkeel/tools/release/image"
 	"github.com/evenkeel-project/evenkeel/tools/release/source"
 )
 
 const chartName = "evenkeel"
 
-// runChart packs the chart by `helm package`, and packs its files again with the time of the commit. helm writes the
-// times of files, or its own.
+// runChart packs a copy of the chart by `helm package`, and packs its files again with the time of the commit. helm writes
+// the times of files, or its own.
 func runChart(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("chart", flag.ContinueOnError)
 	root := f.String("root", "../..", "folder of the repository")
 	helm := f.String("helm", "", "path of helm")
 	version := f.String("version", "", "version and appVersion (default: those of the chart)")
+	image := f.String("image", "", "REGISTRY/NAME@sha256:..., the default image of the package (default: none; users must name one)")
 	folder := f.String("o", "", "folder for the package")
 	if err := parse(f, args); err != nil {
 		return err
@@ -47,7 +49,11 @@ func runChart(ctx context.Context, args []string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	arguments := []string{"package", filepath.Join(s.Root, "charts", chartName), "--destination", dir}
+	files := filepath.Join(dir, "chart", chartName)
+	if err := chart.Copy(s.Root, files, *image); err != nil {
+		return err
+	}
+	arguments := []string{"package", files, "--destination", dir}
 	if *version != "" {
 		arguments = append(arguments, "--version", s.Version, "--app-version", s.Version)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"github.com/evenkeel-project/evenkeel/tools/release/archives"
+	"github.com/evenkeel-project/evenkeel/tools/release/licenses"
 	"github.com/evenkeel-project/evenkeel/tools/release/source"
 )
 
@@ -34,6 +35,9 @@ func runManifests(ctx context.Context, args []string) error {
 		return fmt.Errorf("-image: %w (want REGISTRY/NAME@sha256:... or REGISTRY/NAME:TAG)", err)
 	}
 	if err := copyManifests(filepath.Join(*root, "deploy"), *folder, *image); err != nil {
+		return err
+	}
+	if err := licenses.CopyOwn(*root, filepath.Join(*folder, "kustomize")); err != nil {
 		return err
 	}
 	s, err := source.Read(ctx, *root, "")

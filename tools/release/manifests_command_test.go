@@ -25,6 +25,11 @@ func TestManifestsNameTheImage(t *testing.T) {
 	if archive, err := os.ReadFile(filepath.Join(folder, "kustomize.tar.gz")); err != nil || len(archive) == 0 {
 		t.Errorf("kustomize.tar.gz has %d bytes, error %v", len(archive), err)
 	}
+	for _, name := range []string{"LICENSE", "NOTICE"} {
+		if _, err := os.Stat(filepath.Join(folder, "kustomize", name)); err != nil {
+			t.Error(err)
+		}
+	}
 	for _, wrong := range []string{"", "evenkeel", "registry.example.org/evenkeel@sha256:12"} {
 		if err := runManifests(t.Context(), []string{"-root", "../..", "-o", folder, "-image", wrong}); err == nil {
 			t.Errorf("-image %q is accepted", wrong)

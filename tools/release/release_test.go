@@ -337,6 +337,7 @@ func (r *releaseRun) checkFiles(t *testing.T) {
 	if !strings.Contains(r.file(t, "files/install.yaml"), "image: "+r.env["PUSHED"]+"\n") {
 		t.Errorf("install.yaml does not name %s", r.env["PUSHED"])
 	}
+	runCommand(t, "bash", "-ec", `"$0/bin/helm" template evenkeel "$1/files/evenkeel-$2.tgz" | grep -F "image: \"$3\""`, r.clone, r.published, r.version, r.env["PUSHED"])
 	if notes := r.file(t, "notes.md"); notes == "" || strings.Contains(notes, "## ") {
 		t.Errorf("the notes are empty or have several sections:\n%s", notes)
 	}

@@ -91,3 +91,39 @@
 {{- end -}}
 {{- end -}}
 {{- end }}
+
+{{/* Rejects a NetworkPolicy that cuts off a server of which the chart knows the address. */}}
+{{- define "evenkeel.checkEgress" -}}
+{{- $egress := (.Values.networkPolicy | default dict).egress | default dict -}}
+{{- if and $egress.enabled (not $egress.rules) -}}
+{{- $open := list -}}
+{{- range $egress.apiServerPorts | default (list 443 6443) }}{{ $open = append $open (toString .) }}{{ end -}}
+{{- range $key, $url := include "evenkeel.servers" . | fromYaml -}}
+{{- $parts := urlParse $url -}}
+{{- $port := regexFind ":[0-9]+$" $parts.host | trimPrefix ":" | default (eq $parts.scheme "https" | ternary "443" "80") -}}
+{{- if not (has $port $open) -}}
+{{- fail (printf "networkPolicy.egress.enabled is true, and its rules are empty, so the pods could not connect to %s: %s (want a rule for port %s in networkPolicy.egress.rules, or networkPolicy.egress.enabled: false)" $key $url $port) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{/* The addresses of servers outside Kubernetes that the pods connect to, by the value that names them, as YAML. */}}
+{{- define "evenkeel.servers" -}}
+{{- $servers := dict -}}
+{{- with (.Values.metrics | default dict).pushURL }}{{ $_ := set $servers "metrics.pushURL" . }}{{ end -}}
+{{- if not (include "evenkeel.external" .) -}}
+{{- $load := .Values.config.load | default dict -}}
+{{- $alerts := dig "evictor" "breaker" "prometheusAlerts" list .Values.config -}}
+{{- if or (eq (toString $load.source) "prometheus") $alerts -}}
+{{- with ($load.prometheus | default dict).url }}{{ $_ := set $servers "config.load.prometheus.url" . }}{{ end -}}
+{{- end -}}
+{{- if eq (toString $load.source) "loadWatcher" -}}
+{{- with ($load.loadWatcher | default dict).url }}{{ $_ := set $servers "config.load.loadWatcher.url" . }}{{ end -}}
+{{- end -}}
+{{- range $i, $receiver := .Values.config.notify -}}
+{{- with $receiver.url }}{{ $_ := set $servers (printf "config.notify[%d].url" $i) . }}{{ end -}}
+{{- end -}}
+{{- end -}}
+{{- toYaml $servers -}}
+{{- end }}

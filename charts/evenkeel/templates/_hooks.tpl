@@ -9,11 +9,13 @@ helm.sh/hook-output-log-policy: hook-failed
 {{- end }}
 {{- end }}
 
-{{/* The metadata of a hook. Call it with a dict: root; name; cluster, true if the object has no namespace; and hook, a dict as
-for evenkeel.hook. */}}
+{{/* The metadata of an object of the job after the deletion. Call it with a dict: root; name; cluster, true if the object has
+no namespace; and hook, a dict as for evenkeel.hook. */}}
 {{- define "evenkeel.hookMetadata" -}}
-{{- $hook := include "evenkeel.hook" .hook | fromYaml -}}
-{{- include "evenkeel.metadata" (dict "root" .root "name" .name "cluster" .cluster "annotations" $hook "own" dict) -}}
+{{- $own := .root.Values.cleanup | default dict -}}
+{{- $annotations := include "evenkeel.hook" .hook | fromYaml | mergeOverwrite dict ($own.annotations | default dict) -}}
+{{- include "evenkeel.metadata" (dict "root" .root "name" .name "cluster" .cluster
+  "own" (dict "labels" $own.labels "annotations" $annotations)) -}}
 {{- end }}
 
 {{/* The labels and annotations of the pod that the job of a hook makes. Call it with a dict: root, component. */}}
@@ -116,6 +118,9 @@ volumes:
 {{- define "evenkeel.hookSettings" -}}
 securityContext:
   {{- toYaml .Values.podSecurityContext | nindent 2 }}
+{{- if kindIs "bool" .Values.hostUsers }}
+hostUsers: {{ .Values.hostUsers }}
+{{- end }}
 {{- range $field := list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" }}
 {{- with get $.Values $field }}
 {{ $field }}: {{ . }}

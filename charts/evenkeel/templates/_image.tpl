@@ -11,7 +11,7 @@
 {{- define "evenkeel.imageRepository" -}}
 {{- $repository := (.Values.image | default dict).repository | default "" -}}
 {{- if not $repository -}}
-{{- fail "image.repository is empty, and Evenkeel has no public image. Build one, push it to a registry that your nodes can pull from, and name it: --set image.repository=registry.example.org/team/evenkeel" -}}
+{{- fail "image.repository is empty, and the chart of the source tree has no image. Build one, push it to a registry that your nodes can pull from, and name it: --set image.repository=registry.example.org/team/evenkeel" -}}
 {{- end -}}
 {{- if or (contains "@" $repository) (contains ":" (base $repository)) -}}
 {{- fail (printf "image.repository is %s, which has a tag or a digest. Want the name alone; the rest goes into image.tag or image.digest" $repository) -}}

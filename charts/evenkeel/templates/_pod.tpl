@@ -40,6 +40,9 @@ spec:
 {{- define "evenkeel.podSettings" -}}
 securityContext:
   {{- toYaml .Values.podSecurityContext | nindent 2 }}
+{{- if kindIs "bool" .Values.hostUsers }}
+hostUsers: {{ .Values.hostUsers }}
+{{- end }}
 {{- range $field := list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" }}
 {{- with get $.Values $field }}
 {{ $field }}: {{ . }}

@@ -44,10 +44,12 @@ spec:
   {{- end }}
 {{- end }}
 
-{{/* The condition, in CEL, that the namespace of a request is one in which pods may be evicted and deleted. If an existing
-ConfigMap hides the configuration, kube-system is excluded unless rbac.evictNamespaces names it. */}}
+{{/* The condition, in CEL, that the namespace of a request is one in which pods may be evicted and deleted. Without
+config.namespaces.exclude, the program excludes kube-system. If an existing ConfigMap hides the configuration, kube-system is
+excluded unless rbac.evictNamespaces names it. */}}
 {{- define "evenkeel.removalNamespaces" -}}
-{{- $exclude := dig "namespaces" "exclude" list .Values.config | default list -}}
+{{- $exclude := (.Values.config.namespaces | default dict).exclude -}}
+{{- if kindIs "invalid" $exclude }}{{ $exclude = list "kube-system" }}{{ end -}}
 {{- $include := include "evenkeel.plannedNamespaces" . | fromYamlArray -}}
 {{- if include "evenkeel.external" . -}}
 {{- $include = include "evenkeel.evictNamespaces" . | fromYamlArray -}}

@@ -223,3 +223,17 @@ func goCommand(ctx context.Context, dir string, env []string, args ...string) ([
 	}
 	return out, nil
 }
+
+// CopyOwn copies the license and the notice of Evenkeel itself from the repository in root to a folder.
+func CopyOwn(root, folder string) error {
+	for _, name := range []string{"LICENSE", "NOTICE"} {
+		data, err := os.ReadFile(filepath.Join(root, name))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
