@@ -352,20 +352,26 @@ func TestConfigIsTheShippedOne(t *testing.T) {
 	}
 }
 
-// withoutNulls removes keys with a null value. Helm removes these keys, and Evenkeel treats keys with a null value like
-// missing keys.
+// withoutNulls removes keys with a null value, at any depth. Helm 4 removes these keys, and Evenkeel treats keys with a
+// null value like missing keys.
 func withoutNulls(v any) any {
-	m, ok := v.(manifest)
-	if !ok {
-		return v
-	}
-	kept := manifest{}
-	for k, value := range m {
-		if value != nil {
-			kept[k] = withoutNulls(value)
+	switch v := v.(type) {
+	case manifest:
+		kept := manifest{}
+		for k, value := range v {
+			if value != nil {
+				kept[k] = withoutNulls(value)
+			}
 		}
+		return kept
+	case []any:
+		var kept []any
+		for _, value := range v {
+			kept = append(kept, withoutNulls(value))
+		}
+		return kept
 	}
-	return kept
+	return v
 }
 
 func TestNotesSayWhetherItEvicts(t *testing.T) {

@@ -43,8 +43,13 @@ func TestMain(m *testing.M) {
 // runHelm runs helm with an empty user configuration.
 func runHelm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
+	return runProgram(t, helmBinary, args...)
+}
+
+func runProgram(t *testing.T, program string, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
 	home := t.TempDir()
-	cmd := exec.CommandContext(context.Background(), helmBinary, args...)
+	cmd := exec.CommandContext(context.Background(), program, args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

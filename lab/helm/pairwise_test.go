@@ -200,27 +200,34 @@ func TestPairwise(t *testing.T) {
 
 // TestPairwiseRowsRender renders and lints the chart with each row of the table.
 func TestPairwiseRowsRender(t *testing.T) {
+	eachPairwiseRow(t, func(title, values string) {
+		out, errs, err := runHelm(t, "template", "ek", chart, "--namespace", "ek-system", "--values", values)
+		if err != nil {
+			t.Errorf("%s: %s", title, errs)
+			return
+		}
+		if len(podTemplates(t, out)) == 0 {
+			t.Errorf("%s: no pods", title)
+		}
+		if out, errs, err := runHelm(t, "lint", "--strict", chart, "--values", values); err != nil {
+			t.Errorf("%s: helm lint: %s%s", title, out, errs)
+		}
+	})
+}
+
+// eachPairwiseRow calls f for each row of the table, with the name of a file of its values.
+func eachPairwiseRow(t *testing.T, f func(title, values string)) {
+	t.Helper()
 	text, err := os.ReadFile(tableFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows := strings.Split(string(text), "\n---\n")[1:]
-	for i, row := range rows {
+	for i, row := range strings.Split(string(text), "\n---\n")[1:] {
 		file := fmt.Sprintf("%s/row-%d.yaml", t.TempDir(), i+1)
 		if err := os.WriteFile(file, []byte(row), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		title, _, _ := strings.Cut(row, "\n")
-		out, errs, err := runHelm(t, "template", "ek", chart, "--namespace", "ek-system", "--values", file)
-		if err != nil {
-			t.Errorf("row %d %s: %s", i+1, title, errs)
-			continue
-		}
-		if len(podTemplates(t, out)) == 0 {
-			t.Errorf("row %d %s: no pods", i+1, title)
-		}
-		if out, errs, err := runHelm(t, "lint", "--strict", chart, "--values", file); err != nil {
-			t.Errorf("row %d %s: helm lint: %s%s", i+1, title, out, errs)
-		}
+		f(fmt.Sprintf("row %d %s", i+1, title), file)
 	}
 }
