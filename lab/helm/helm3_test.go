@@ -38,8 +38,8 @@ func TestHelm3RendersTheSameObjects(t *testing.T) {
 	}
 }
 
-// normalized returns the objects of the manifests without null values. Of the texts in ConfigMaps, config.yaml becomes an
-// object, and the others lose the newline at their end, which Helm 3 cuts at the end of a document.
+// normalized returns the objects of the manifests without null values. Of the texts in ConfigMaps, config.yaml becomes
+// an object, and the others lose the newline at their end, which Helm 3 cuts at the end of a document.
 func normalized(t *testing.T, manifests string) (objects []any) {
 	t.Helper()
 	for _, o := range allObjects(t, manifests) {
