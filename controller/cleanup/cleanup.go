@@ -45,7 +45,8 @@ type Release struct {
 
 // Remove waits until no process holds a Lease, for at most wait. Then it removes the hints, and, within timeout, the
 // Leases and the ConfigMaps. It continues after an error, because they do not depend on each other, and returns what it
-// has deleted. If a release is installed, or a process still holds a Lease, nothing is removed, and a pause stays. Remove checks both again before it deletes, because removing the hints takes time.
+// has deleted. If a release is installed, or a process still holds a Lease, nothing is removed, and a pause stays.
+// Remove checks both again before it deletes, because removing the hints takes time.
 func (r Release) Remove(ctx context.Context, wait, timeout time.Duration) (deleted []string, err error) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()

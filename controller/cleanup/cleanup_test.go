@@ -116,8 +116,8 @@ func (c punctualConfigMaps) Delete(ctx context.Context, name string, o metav1.De
 	return c.ConfigMapInterface.Delete(ctx, name, o)
 }
 
-// TestSlowHintsLeaveTimeToDelete checks that the state is deleted although removing the hints took longer than the deletion
-// may take.
+// TestSlowHintsLeaveTimeToDelete checks that the state is deleted although removing the hints took longer than the
+// deletion may take.
 func TestSlowHintsLeaveTimeToDelete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(configMap("ops", "evenkeel-trigger"))

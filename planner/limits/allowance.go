@@ -48,8 +48,8 @@ func (a Allowance) allowedInPass() int { return a.limit.For(a.podCount) - a.last
 // Left returns the number of further evictions that the limit allows in this pass.
 func (a Allowance) Left() int { return a.allowedInPass() - a.Planned }
 
-// Description says after the name how many evictions the limit allows. For a percentage, the text includes the number of
-// pods.
+// Description says after the name how many evictions the limit allows. For a percentage, the text includes the number
+// of pods.
 func (a Allowance) Description() string {
 	n := a.limit.For(a.podCount)
 	switch {
