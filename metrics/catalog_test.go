@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/hints/reconciler"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -59,7 +60,7 @@ func withEverything() *Metrics {
 	m.RecordNotification("ops", notify.Sent)
 	m.RecordHints(reconciler.Counts{ByRule: map[string]int{"cpu": 1}})
 	m.RecordBinding("default-scheduler", plan.SchedulerBindings{Seen: 1, Predicted: 1, Hits: 1}, 1, true, true)
-	m.UsageRecorder().RecordAttempt(monitor.Attempt{SampledAt: time.Unix(1, 0), Problems: []usage.Problem{{Kind: usage.Missing}}})
+	m.UsageRecorder(cluster.UsageRequirements{MaxAge: 3 * time.Minute, MinCoverage: 0.9}).RecordAttempt(monitor.Attempt{SampledAt: time.Unix(1, 0), Problems: []usage.Problem{{Kind: usage.Missing}}})
 	even := &plan.Balance{Parts: []plan.PartBalance{{Name: plan.BalanceGoals}}}
 	nodes := []plan.NodeState{{Name: "n1", Zone: "a"}, {Name: "n2", Zone: "b"}}
 	m.RecordPass(plan.RunReport{Mode: plan.Live, Plan: plan.Plan{

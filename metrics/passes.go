@@ -36,6 +36,9 @@ var (
 	defUnjudged = definition{name: "evenkeel_nothing_judged", kind: gauge, unit: "0 or 1",
 		help:   "1 for each cause why the last pass could judge nothing, 0 for all other causes.",
 		labels: []label{{"reason", "[codes](report.md#passes-that-could-judge-nothing) of such passes"}}}
+	defLastStop = definition{name: "evenkeel_last_pass_stopped", kind: gauge, unit: "0 or 1",
+		help:   "1 for the reason that stopped the last pass in mode live, 0 for all other reasons. Executions of approved steps do not count.",
+		labels: []label{{"reason", "[codes](reasons.md#outcomes-of-moves-and-passes) that stop passes"}}}
 	defViewAge = definition{name: "evenkeel_cluster_view_age_seconds", kind: gauge, unit: "seconds",
 		help:   "Age of the oldest part of the view of the cluster. A pass plans nothing beyond guards.maxStaleness.",
 		absent: "before the first complete list of every kind"}
@@ -48,11 +51,13 @@ type passMetrics struct {
 	nextPass    *gauges
 	skipped     *prometheus.CounterVec
 	unjudged    *gauges
+	lastStop    *gauges
 }
 
 func newPassMetrics(r prometheus.Registerer) *passMetrics {
 	p := &passMetrics{passes: defPasses.newCounters(r), passSeconds: defPassSeconds.newHistogram(r), lastPass: defLastPass.newGauges(r),
-		nextPass: defNextPass.newGauges(r), skipped: defSkipped.newCounters(r), unjudged: defUnjudged.newGauges(r)}
+		nextPass: defNextPass.newGauges(r), skipped: defSkipped.newCounters(r), unjudged: defUnjudged.newGauges(r),
+		lastStop: defLastStop.newGauges(r)}
 	for _, mode := range []plan.Mode{plan.Live, plan.DryRun} {
 		p.passes.WithLabelValues(string(mode), notStopped)
 	}
@@ -61,6 +66,7 @@ func newPassMetrics(r prometheus.Registerer) *passMetrics {
 		p.passes.WithLabelValues(string(plan.Live), string(code))
 	}
 	p.recordUnjudged(nil)
+	p.recordStop("")
 	return p
 }
 
@@ -74,12 +80,32 @@ func (p *passMetrics) recordPass(r plan.RunReport) {
 		return
 	}
 	p.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
+	if r.Approval == nil {
+		p.recordStop(liveStop(r))
+	}
 	if r.Approval == nil && (!r.EndedBeforePlanning() || len(r.Plan.NothingJudged) > 0) {
 		p.recordUnjudged(r.Plan.NothingJudged)
 	}
 	if !r.EndedBeforePlanning() {
 		p.lastPass.set(seconds(r.Finished))
 	}
+}
+
+// liveStop returns the reason that stopped a pass in mode live, or "".
+func liveStop(r plan.RunReport) plan.Code {
+	if r.Mode != plan.Live || r.Stopped == nil {
+		return ""
+	}
+	return r.Stopped.Code
+}
+
+// recordStop sets the gauge of each reason that can stop a pass.
+func (p *passMetrics) recordStop(code plan.Code) {
+	var out []sample
+	for _, c := range plan.StopCodes() {
+		out = append(out, newSample(number(c == code), string(c)))
+	}
+	p.lastStop.replace(out)
 }
 
 // recordUnjudged sets the gauge of each possible cause why a pass could judge nothing.

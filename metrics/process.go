@@ -79,6 +79,8 @@ func (m *Metrics) SetLeading(yes bool) {
 	p.leader.Set(number(yes))
 	if !yes {
 		m.passes.nextPass.clear()
+		m.passes.recordUnjudged(nil)
+		m.passes.recordStop("")
 		p.paused.clear()
 		p.breaker.clear()
 		p.backoffs, p.knowBackoffs = nil, false

@@ -6,6 +6,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/usage"
 	"github.com/evenkeel-project/evenkeel/usage/monitor"
@@ -17,10 +18,10 @@ func TestSamplesAreCounted(t *testing.T) {
 		t.Errorf("got %d series without a source, error %v", n, err)
 	}
 	at := time.UnixMilli(1_000_500)
-	m.UsageRecorder().
+	m.UsageRecorder(cluster.UsageRequirements{MaxAge: 3 * time.Minute, MinCoverage: 0.9}).
 		RecordAttempt(monitor.Attempt{Took: time.Second, Coverage: 0.75, SampledAt: at,
 			Problems: []usage.Problem{{Kind: usage.Missing, Detail: "n1"}, {Kind: usage.Missing, Detail: "n2"}}})
-	m.UsageRecorder().
+	m.UsageRecorder(cluster.UsageRequirements{MaxAge: 3 * time.Minute, MinCoverage: 0.9}).
 		RecordAttempt(monitor.Attempt{Failed: true, Took: time.Second, Coverage: 0.5, SampledAt: at,
 			Problems: []usage.Problem{{Kind: usage.Unreachable}, {Kind: "of node n1"}}})
 	compare(t, m, `
@@ -51,13 +52,13 @@ func TestAConfigurationWithoutASourceHasNoUsageMetrics(t *testing.T) {
 	names := []string{"evenkeel_usage_samples_total", "evenkeel_usage_sample_duration_seconds", "evenkeel_usage_coverage_ratio",
 		"evenkeel_usage_last_measurement_timestamp_seconds", "evenkeel_usage_problems_total"}
 	m.RemoveUsage()
-	before := m.UsageRecorder()
+	before := m.UsageRecorder(cluster.UsageRequirements{MaxAge: 3 * time.Minute, MinCoverage: 0.9})
 	before.RecordAttempt(monitor.Attempt{Coverage: 0.5, SampledAt: time.Unix(1000, 0)})
 	m.RemoveUsage()
 	before.RecordAttempt(monitor.Attempt{Coverage: 0.5, SampledAt: time.Unix(1000, 0)})
 	if n, err := testutil.GatherAndCount(m.Registry, names...); err != nil || n != 0 {
 		t.Errorf("%d series without a source, error %v", n, err)
 	}
-	m.UsageRecorder().RecordAttempt(monitor.Attempt{Coverage: 1})
+	m.UsageRecorder(cluster.UsageRequirements{MaxAge: 3 * time.Minute, MinCoverage: 0.9}).RecordAttempt(monitor.Attempt{Coverage: 1})
 	compare(t, m, "evenkeel_usage_coverage_ratio 1")
 }

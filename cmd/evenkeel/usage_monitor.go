@@ -86,7 +86,7 @@ func (m *usageMonitor) reconfigure(conf *config.Config) error {
 	if err != nil {
 		source = failingSource{err}
 	}
-	m.source, m.monitor = source, monitor.New(o, source, m, clock.RealClock{}, m.log, m.metrics.UsageRecorder())
+	m.source, m.monitor = source, monitor.New(o, source, m, clock.RealClock{}, m.log, m.metrics.UsageRecorder(conf.Scope().Usage))
 	return err
 }
 

@@ -196,7 +196,7 @@ func TestAReloadWithoutASourceRemovesTheUsageMetrics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	counts.UsageRecorder().RecordAttempt(monitor.Attempt{Coverage: 0.5, SampledAt: time.Unix(1000, 0)})
+	counts.UsageRecorder(cluster.UsageRequirements{MaxAge: 3 * time.Minute, MinCoverage: 0.9}).RecordAttempt(monitor.Attempt{Coverage: 0.5, SampledAt: time.Unix(1000, 0)})
 	m.setConfig(load("load: {source: requests}\n"))
 	if n, err := testutil.GatherAndCount(counts.Registry, "evenkeel_usage_coverage_ratio", "evenkeel_usage_last_measurement_timestamp_seconds"); n != 0 || err != nil {
 		t.Errorf("%d series about the usage source that is no longer configured; error %v", n, err)

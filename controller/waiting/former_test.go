@@ -32,7 +32,8 @@ func formerPlans(t *testing.T) []byte {
 	return nil
 }
 
-// TestPlanOfAFormerProgramIsRead checks that a plan that waits can be approved after an upgrade: no field of it is lost.
+// TestPlanOfAFormerProgramIsRead checks that no field of a plan that waits is lost, so that it can be approved after
+// an upgrade.
 func TestPlanOfAFormerProgramIsRead(t *testing.T) {
 	packed := formerPlans(t)
 	plans, err := decode(packed)

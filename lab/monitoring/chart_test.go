@@ -44,6 +44,9 @@ func readAlerts(t *testing.T) (out []alert) {
 	return out
 }
 
+// cluster is the label of all series of this Prometheus.
+const cluster = "lab"
+
 // dashboardQueries returns the queries of all panels, by panel, for the release in the given namespace.
 func dashboardQueries(t *testing.T, namespace string) map[string][]string {
 	t.Helper()
@@ -63,7 +66,7 @@ func dashboardQueries(t *testing.T, namespace string) map[string][]string {
 	if err := json.Unmarshal(data, &board); err != nil {
 		t.Fatal(err)
 	}
-	variables := strings.NewReplacer("$namespace", namespace, "$job", "evenkeel")
+	variables := strings.NewReplacer("$cluster", cluster, "$namespace", namespace, "$job", "evenkeel")
 	out := map[string][]string{}
 	for _, p := range board.Panels {
 		for _, target := range p.Targets {
@@ -110,7 +113,7 @@ func dashboardVariables(t *testing.T, namespace string) map[string]string {
 			t.Errorf("variable %s: the test cannot evaluate %v", v.Name, v.Query)
 			continue
 		}
-		out[v.Name] = m[1] + "{" + strings.Trim(strings.ReplaceAll(m[2], "$namespace", namespace)+`, `+m[3]+`!=""`, ", ") + "}"
+		out[v.Name] = m[1] + "{" + strings.Trim(strings.NewReplacer("$cluster", cluster, "$namespace", namespace).Replace(m[2])+`, `+m[3]+`!=""`, ", ") + "}"
 	}
 	return out
 }

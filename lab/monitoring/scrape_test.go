@@ -106,7 +106,7 @@ func TestEveryQueryHasData(t *testing.T) {
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer hook.Close()
 	path := testbed.ConfigFile(t, fmt.Sprintf(config, stack.Prometheus, hook.URL))
-	labels := map[string]string{"job": "evenkeel", "namespace": namespace, "pod": "evenkeel-0"}
+	labels := map[string]string{"job": "evenkeel", "cluster": cluster, "namespace": namespace, "pod": "evenkeel-0"}
 	// Prometheus computes an increase from two samples. So the evictions wait until it has the first sample.
 	runCommand(t, namespace, "pause")
 	address, ended := startProgram(t, namespace, path)

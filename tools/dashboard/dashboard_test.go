@@ -40,7 +40,7 @@ func TestEveryQuerySelectsReleases(t *testing.T) {
 				t.Errorf("panel %q of %q has no query", p.title, r.title)
 			}
 			for _, q := range p.queries {
-				if !strings.Contains(q.expression(), `namespace=~"$namespace", job=~"$job"`) {
+				if !strings.Contains(q.expression(), `cluster=~"$cluster", namespace=~"$namespace", job=~"$job"`) {
 					t.Errorf("%s: %s selects no release", p.title, q.expr)
 				}
 				if q.legend == "" {

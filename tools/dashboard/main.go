@@ -41,8 +41,9 @@ func build() (dashboard.Dashboard, error) {
 		Link(dashboard.NewDashboardLinkBuilder("Metrics").Type(dashboard.DashboardLinkTypeLink).TargetBlank(true).
 			Url("https://github.com/evenkeel-project/evenkeel/blob/main/docs/reference/metrics.md")).
 		WithVariable(dashboard.NewDatasourceVariableBuilder("datasource").Label("Data source").Type("prometheus")).
-		WithVariable(releaseVariable("namespace", "Namespace", `label_values(evenkeel_build_info, namespace)`)).
-		WithVariable(releaseVariable("job", "Job", `label_values(evenkeel_build_info{namespace=~"$namespace"}, job)`))
+		WithVariable(releaseVariable("cluster", "Cluster", `label_values(evenkeel_build_info, cluster)`)).
+		WithVariable(releaseVariable("namespace", "Namespace", `label_values(evenkeel_build_info{cluster=~"$cluster"}, namespace)`)).
+		WithVariable(releaseVariable("job", "Job", `label_values(evenkeel_build_info{cluster=~"$cluster", namespace=~"$namespace"}, job)`))
 	id := uint32(0)
 	for _, row := range rows {
 		id++

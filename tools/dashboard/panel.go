@@ -59,7 +59,7 @@ func datasource() common.DataSourceRef {
 
 // expression returns the PromQL of a query for the releases that the user selects.
 func (q query) expression() string {
-	return strings.ReplaceAll(q.expr, "RELEASE", `namespace=~"$namespace", job=~"$job"`)
+	return strings.ReplaceAll(q.expr, "RELEASE", `cluster=~"$cluster", namespace=~"$namespace", job=~"$job"`)
 }
 
 // builder returns the query with its place in the panel as identifier: A, B and so on.

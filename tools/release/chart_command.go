@@ -25,8 +25,8 @@ import (
 
 const chartName = "evenkeel"
 
-// runChart packs a copy of the chart by `helm package`, and packs its files again with the time of the commit. helm writes
-// the times of files, or its own.
+// runChart packs a copy of the chart by `helm package`, and packs its files again with the time of the commit. helm
+// writes the times of files, or its own.
 func runChart(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("chart", flag.ContinueOnError)
 	root := f.String("root", "../..", "folder of the repository")
