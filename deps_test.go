@@ -113,6 +113,28 @@ func TestImports(t *testing.T) {
 	})
 }
 
+// TestImportedModulesAreDirect checks that go.mod marks no module as indirect that the code imports.
+func TestImportedModulesAreDirect(t *testing.T) {
+	text, err := os.ReadFile("go.mod")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var indirect []string
+	for line := range strings.Lines(string(text)) {
+		if required, ok := strings.CutSuffix(line, " // indirect\n"); ok {
+			indirect = append(indirect, strings.Fields(required)[0])
+		}
+	}
+	if len(indirect) == 0 {
+		t.Error("go.mod has no indirect module; the test does not read it")
+	}
+	forEachImport(t, func(file, _, imported string) {
+		if slices.ContainsFunc(indirect, func(m string) bool { return hasPathPrefix(imported, m) }) {
+			t.Errorf("%s imports %s, but go.mod marks its module as indirect", file, imported)
+		}
+	})
+}
+
 // TestTheProgramKnowsTimeZones checks that the program embeds the time zone database, because container images often
 // lack it.
 func TestTheProgramKnowsTimeZones(t *testing.T) {

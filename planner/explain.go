@@ -284,7 +284,7 @@ func compareLimits(p *cluster.Pod, start, done *limits.Counter, moved bool, mode
 		}
 		out = append(out, plan.RuleResult{Code: a.Code, Allows: a.Left() > 0,
 			UsedUp:  !moved && a.Left() > 0 && used[i].Left() <= 0,
-			Message: fmt.Sprintf("%s allows %s%s; %s", a.Name(), a.Description(), a.LastHour(), uses)})
+			Message: fmt.Sprintf("%s %s%s; %s", a.Name(), a.Description(), a.LastHour(), uses)})
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -77,6 +78,25 @@ func TestExplainNamesUsedUpLimits(t *testing.T) {
 			if !l.Allows || l.UsedUp != usedUp {
 				t.Errorf("%s: %s allows %v, used up %v, want true, %v: %s", name, l.Code, l.Allows, l.UsedUp, usedUp, l.Message)
 			}
+		}
+	}
+}
+
+// TestExplainUnlimited checks how the limits say that they are unlimited.
+func TestExplainUnlimited(t *testing.T) {
+	s := scenario.Read(t, "zone-limit")
+	snapshot, st, conf := openScenario(t, s)
+	o := conf.PlannerOptions()
+	o.Limits.PerNamespace, o.Limits.PerHour.Namespace = plan.Unlimited(), plan.Unlimited()
+	e := planner.New(o).Explain(snapshot, st, controller.Goals(snapshot, conf.BuildStrategies(), nil), snapshot.TakenAt)
+	var got []string
+	for _, l := range e.Pod(snapshot.PodByKey("shop/d-6c8f-02").ID).Pods[0].Limits {
+		got = append(got, l.Message)
+	}
+	for _, want := range []string{"limits.perNamespace in shop is unlimited; the plan uses 1",
+		"limits.perHour.namespace in shop is unlimited; 0 within the last hour; the plan uses 1"} {
+		if !slices.Contains(got, want) {
+			t.Errorf("no %q in %q", want, got)
 		}
 	}
 }

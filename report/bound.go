@@ -79,7 +79,7 @@ func (t *table) writeUnmetGoals(p plan.Plan) {
 			cause(escape(string(code)) + ": " + escape(blocked[0].Detail))
 			continue
 		}
-		cause(escape(string(code)) + " blocks pods of " + strconv.Itoa(len(blocked)) + " goals:")
+		cause(escape(string(code)) + " blocks pods of " + strconv.Itoa(len(blocked)) + " goals.")
 		for _, b := range blocked {
 			details = append(details, g.Len())
 			g.Add("  " + escape(b.Detail))

@@ -77,8 +77,14 @@ const (
 	schedulerRank
 )
 
-// of returns the rank of something in a part of the report.
-func (r rank) of(p part) int { return int(r)*parts + int(p) }
+// of returns the rank of something in a part of the report. The summary and the causes of the plan itself come before
+// the sections of proposals.
+func (r rank) of(p part) int {
+	if p == proposalPart && r != verdictRank {
+		r = max(r, unmetRank)
+	}
+	return int(r)*parts + int(p)
+}
 
 func newTable(format Format, opts []Options) *table {
 	t := &table{wide: format == Wide, dryRun: true}

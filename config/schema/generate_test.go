@@ -220,9 +220,13 @@ func (g *generator) defaultAt(path string) any {
 	return nil
 }
 
-// documentedDefault returns the default in a cell of docs/reference, or nil if the cell contains no value.
+// documentedDefault returns the default in a cell of docs/reference, or nil if the cell contains no value. A text is a
+// value only if backticks enclose the whole cell.
 func documentedDefault(cell string, typed node) any {
-	text := strings.Trim(cell, "`")
+	text, quoted := cell, false
+	if m := markedText.FindStringSubmatch(cell); m != nil && m[0] == cell {
+		text, quoted = m[1], true
+	}
 	switch typed["type"] {
 	case "boolean":
 		if b, err := strconv.ParseBool(text); err == nil {
@@ -237,7 +241,7 @@ func documentedDefault(cell string, typed node) any {
 	}
 	words, _ := typed["enum"].([]any)
 	isDuration := typed["pattern"] == durationPattern && duration.MatchString(text)
-	if isDuration || slices.Contains(words, any(text)) || text != cell && typed["type"] == "string" {
+	if isDuration || slices.Contains(words, any(text)) || quoted && typed["type"] == "string" {
 		return text
 	}
 	return nil

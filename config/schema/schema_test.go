@@ -6,6 +6,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/config/schema"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
@@ -74,6 +76,28 @@ func TestChartContainsSchema(t *testing.T) {
 		"Evenkeel also checks what a schema cannot express."
 	sub(values, "properties")["config"] = config
 	golden.Equal(t, chartFile, encode(t, values))
+}
+
+// TestDefaultsAreValid checks that the schema of each key accepts its default.
+func TestDefaultsAreValid(t *testing.T) {
+	checked := 0
+	walk(decode(t, schema.Config), "", func(n node, path string) {
+		value, has := n["default"]
+		if !has {
+			return
+		}
+		checked++
+		c := jsonschema.NewCompiler()
+		if err := c.AddResource("key.json", n); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.MustCompile("key.json").Validate(value); err != nil {
+			t.Errorf("the default of %s is no valid value: %v", path, err)
+		}
+	})
+	if checked < 50 {
+		t.Errorf("%d defaults, want those of docs/reference", checked)
+	}
 }
 
 // TestEveryKeyHasADescription checks that editors can describe every key.

@@ -39,21 +39,24 @@ type Release struct {
 	Namespace string
 	// Poll is the time between two attempts to read the Leases. It must be positive.
 	Poll time.Duration
-	// ClearHints removes the hints from the nodes. Nil leaves the nodes as they are.
+	// ClearHints removes the hints from the nodes. It limits its time itself. Nil leaves the nodes as they are.
 	ClearHints func(context.Context) error
 }
 
-// Remove waits until no process holds a Lease, for at most wait. Then it removes the hints, and also the Leases and the
-// ConfigMaps, each of the two within timeout. It continues after an error, because they do not depend on each other,
-// and returns what it has deleted. If a release is installed, or a process still holds a Lease, nothing is removed, and
-// a pause stays. Remove checks both again before it deletes, because removing the hints takes time.
+// Remove waits until no process holds a Lease, for at most wait. Then it removes the hints, and, within timeout, the
+// Leases and the ConfigMaps. It continues after an error, because they do not depend on each other, and returns what it
+// has deleted. If a release is installed, or a process still holds a Lease, nothing is removed, and a pause stays.
+// Remove checks both again before it deletes, because removing the hints takes time.
 func (r Release) Remove(ctx context.Context, wait, timeout time.Duration) (deleted []string, err error) {
 	waiting, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	if err := r.WaitUntilIdle(waiting); err != nil {
 		return nil, fmt.Errorf("nothing was removed: %w", err)
 	}
-	notCleared := r.clearHints(ctx, timeout)
+	var notCleared error
+	if r.ClearHints != nil {
+		notCleared = r.ClearHints(ctx)
+	}
 	deleted, err = r.delete(ctx, timeout)
 	return deleted, errors.Join(notCleared, err)
 }
@@ -136,16 +139,6 @@ func (r Release) checkInstalled(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// clearHints removes the hints from the nodes within timeout.
-func (r Release) clearHints(ctx context.Context, timeout time.Duration) error {
-	if r.ClearHints == nil {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
-	return r.ClearHints(ctx)
 }
 
 // object is a Lease or a ConfigMap that exists.

@@ -116,11 +116,17 @@ func (c punctualConfigMaps) Delete(ctx context.Context, name string, o metav1.De
 	return c.ConfigMapInterface.Delete(ctx, name, o)
 }
 
-// TestSlowHintsLeaveTimeToDelete checks that the state is deleted although removing the hints used up its time.
+// TestSlowHintsLeaveTimeToDelete checks that the state is deleted although removing the hints took longer than the
+// deletion may take.
 func TestSlowHintsLeaveTimeToDelete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(configMap("ops", "evenkeel-trigger"))
-		slow := func(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
+		slow := func(ctx context.Context) error {
+			ctx, cancel := context.WithTimeout(ctx, time.Hour)
+			defer cancel()
+			<-ctx.Done()
+			return ctx.Err()
+		}
 		got, err := remove(t, cleanup.Release{Client: punctualClient{client}, ClearHints: slow})
 		if got != "ConfigMap evenkeel-trigger" || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("deleted %q, error %v", got, err)

@@ -48,16 +48,17 @@ func (a Allowance) allowedInPass() int { return a.limit.For(a.podCount) - a.last
 // Left returns the number of further evictions that the limit allows in this pass.
 func (a Allowance) Left() int { return a.allowedInPass() - a.Planned }
 
-// Description describes the allowed number of evictions. For a percentage, the text includes the number of pods.
+// Description says after the name how many evictions the limit allows. For a percentage, the text includes the number
+// of pods.
 func (a Allowance) Description() string {
 	n := a.limit.For(a.podCount)
 	switch {
 	case n == math.MaxInt:
-		return "unlimited"
+		return "is unlimited"
 	case a.limit.String() == strconv.Itoa(n):
-		return plural.Count(n, "eviction")
+		return "allows " + plural.Count(n, "eviction")
 	}
-	return fmt.Sprintf("%s of %s, which is %s", a.limit, plural.Count(a.podCount, "pod"), plural.Count(n, "eviction"))
+	return fmt.Sprintf("allows %s of %s, which is %s", a.limit, plural.Count(a.podCount, "pod"), plural.Count(n, "eviction"))
 }
 
 // For an hourly limit, LastHour describes the evictions of the last hour. For other limits, the result is "".
@@ -69,7 +70,7 @@ func (a Allowance) LastHour() string {
 }
 
 func (a Allowance) reason() plan.Reason {
-	return plan.Reason{Code: a.Code, Message: fmt.Sprintf("%s allows %s%s; %d planned already", a.Name(), a.Description(),
+	return plan.Reason{Code: a.Code, Message: fmt.Sprintf("%s %s%s; %d planned already", a.Name(), a.Description(),
 		a.LastHour(), a.Planned)}
 }
 

@@ -98,6 +98,34 @@ func TestSectionsWithoutRoomAreNamed(t *testing.T) {
 	}
 }
 
+// TestEndNamesEverySection checks that a narrow terminal shows the name of each section that is left out, a name once.
+func TestEndNamesEverySection(t *testing.T) {
+	p, want := &layout.Page{}, []string{"Moves (40)"}
+	for i := range 20 {
+		g := layout.NewGrid("NAME")
+		for range 20 {
+			g.Add("x")
+		}
+		name := fmt.Sprintf("Section-%d", i)
+		if i > 17 {
+			name = "Moves"
+		} else if i > 5 {
+			want = append(want, name+" (20)")
+		}
+		p.AddSection(layout.Section{Title: name, Grid: g, Keep: 4, Rank: i})
+	}
+	lines := p.Lines(layout.Options{Width: 40, Height: 60, Terminal: true})
+	text := strings.Join(lines, " ")
+	for _, name := range want {
+		if !strings.Contains(text, name) {
+			t.Errorf("%s is missing in:\n%s", name, strings.Join(lines, "\n"))
+		}
+	}
+	if len(lines) > 60 || slices.ContainsFunc(lines, func(l string) bool { return layout.Width(l) > 40 }) {
+		t.Errorf("%d lines, want at most 60 with at most 40 columns:\n%s", len(lines), strings.Join(lines, "\n"))
+	}
+}
+
 func TestWidth(t *testing.T) {
 	for text, want := range map[string]int{"": 0, "abc": 3, "ü": 1, "u\u0308": 1, "日本": 4, "ｗ": 2, "\U0001F600": 2} {
 		if got := layout.Width(text); got != want {

@@ -95,7 +95,7 @@ type line struct {
 }
 
 // Lines arranges the page. If it has more lines than Height, the page is shortened: text is cut, and rows of the least
-// important sections are left out. The last line then names the sections that are left out completely.
+// important sections are left out. The end then names the sections that are left out completely.
 func (p *Page) Lines(o Options) []string {
 	full, height := [][]line{}, 0
 	for _, b := range p.blocks {
@@ -241,18 +241,28 @@ func styled(s Style, texts []string) []line {
 	return out
 }
 
-// shorten arranges the page in o.Height lines. First each block gets the rows that it keeps, the most important block
-// first. Then the sections grow in turn, until there is no more room.
+// shorten arranges the page in o.Height lines. The last of them name the sections that are left out: the page gets
+// shorter until they have room.
 func (p *Page) shorten(o Options) [][]line {
+	for last := 2; ; last++ {
+		out, rows := p.arrange(o.Height-last, o)
+		end := p.leftOut(rows, o)
+		if heightOf(end, o) <= last || last >= o.Height {
+			return append(out, end)
+		}
+	}
+}
+
+// arrange writes the blocks in room lines, and returns the number of rows of each. First each block gets the rows that
+// it keeps, the most important block first. Then the sections grow in turn, until there is no more room.
+func (p *Page) arrange(room int, o Options) (out [][]line, rows []int) {
 	f := form{width: o.Width, brief: true}
 	order := make([]int, len(p.blocks))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return p.blocks[a].rank() - p.blocks[b].rank() })
-	out, rows := make([][]line, len(p.blocks)), make([]int, len(p.blocks))
-	const lastLine = 2 // the line about sections that are left out, and an empty one above
-	room := o.Height - lastLine
+	out, rows = make([][]line, len(p.blocks)), make([]int, len(p.blocks))
 	set := func(i, n int) bool {
 		lines := p.blocks[i].lines(n, f, o)
 		more := heightOf(lines, o) - heightOf(out[i], o)
@@ -274,7 +284,7 @@ func (p *Page) shorten(o Options) [][]line {
 			}
 		}
 	}
-	return append(out, p.leftOut(rows, o))
+	return out, rows
 }
 
 // keep returns the number of rows that a shortened page keeps of a block if it can.
@@ -293,10 +303,10 @@ func (b *block) most() int {
 	return min(b.section.Most, b.rows())
 }
 
-// leftOut names the sections without rows.
+// leftOut names the sections without rows, each title once.
 func (p *Page) leftOut(rows []int, o Options) []line {
 	var names []string
-	texts := 0
+	texts, counts := 0, map[string]int{}
 	for i, b := range p.blocks {
 		switch {
 		case rows[i] > 0:
@@ -306,8 +316,14 @@ func (p *Page) leftOut(rows []int, o Options) []line {
 			name, _, _ := strings.Cut(b.section.Title, ":")
 			name, _, _ = strings.Cut(name, " (")
 			name, _, _ = strings.Cut(name, ", ")
-			names = append(names, fmt.Sprintf("%s (%d)", name, b.section.Grid.Len()))
+			if counts[name] == 0 {
+				names = append(names, name)
+			}
+			counts[name] += b.section.Grid.Len()
 		}
+	}
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s (%d)", name, counts[name])
 	}
 	if texts > 0 {
 		names = append(names, fmt.Sprintf("%d lines of text", texts))
@@ -316,8 +332,5 @@ func (p *Page) leftOut(rows []int, o Options) []line {
 	if len(names) > 0 {
 		text = "Shortened: -o wide shows everything, also " + strings.Join(names, ", ") + "."
 	}
-	if o.Terminal {
-		text = Cut(text, o.Width)
-	}
-	return []line{{}, {text: text}}
+	return append([]line{{}}, styled(Plain, fold(text, false, o))...)
 }

@@ -45,7 +45,7 @@ func parse(t *testing.T, server string, args ...string) *connection.Flags {
 // TestFlagsOfKubectl checks that every flag of kubectl about the connection exists.
 func TestFlagsOfKubectl(t *testing.T) {
 	got := connection.Names()
-	for _, want := range strings.Fields(`as as-group as-uid certificate-authority client-certificate client-key cluster context
+	for _, want := range strings.Fields(`as as-group as-uid as-user-extra certificate-authority client-certificate client-key cluster context
 		disable-compression insecure-skip-tls-verify kubeconfig namespace password proxy-url request-timeout server
 		tls-server-name token user username`) {
 		if !slices.Contains(got, want) {
@@ -74,6 +74,7 @@ func TestOverrides(t *testing.T) {
 		{[]string{"--as", "ann"}, "Impersonate-User", "ann"},
 		{[]string{"--as", "ann", "--as-group", "ops"}, "Impersonate-Group", "ops"},
 		{[]string{"--as", "ann", "--as-uid", "7"}, "Impersonate-Uid", "7"},
+		{[]string{"--as", "ann", "--as-user-extra", "scopes=a=b"}, "Impersonate-Extra-Scopes", "a=b"},
 		{[]string{"-s", server.URL}, "Authorization", "Bearer token-a"},
 	} {
 		address := server.URL

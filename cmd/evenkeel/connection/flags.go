@@ -5,6 +5,7 @@
 package connection
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -37,6 +38,22 @@ func names() clientcmd.ConfigOverrideFlags {
 func (f *Flags) Add(fl *pflag.FlagSet) {
 	fl.StringVar(&f.Kubeconfig, "kubeconfig", "", "Path to the kubeconfig file (default $KUBECONFIG, ~/.kube/config, or the pod's own account)")
 	clientcmd.BindOverrideFlags(&f.overrides, fl, names())
+	fl.Func("as-user-extra", "User extra to impersonate for the operation, as `KEY=VALUE`; this flag can be repeated, also with the same key",
+		f.addUserExtra)
+}
+
+// addUserExtra adds a value of --as-user-extra, which clientcmd does not bind.
+func (f *Flags) addUserExtra(text string) error {
+	key, value, ok := strings.Cut(text, "=")
+	if !ok {
+		return errors.New("want KEY=VALUE")
+	}
+	user := &f.overrides.AuthInfo
+	if user.ImpersonateUserExtra == nil {
+		user.ImpersonateUserExtra = map[string][]string{}
+	}
+	user.ImpersonateUserExtra[key] = append(user.ImpersonateUserExtra[key], value)
+	return nil
 }
 
 // Names returns the names of the flags.

@@ -2,6 +2,8 @@ package connection
 
 import (
 	"net/http"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,7 +16,8 @@ func TestFlagsInAPod(t *testing.T) {
 	f := &Flags{}
 	fl := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.Add(fl)
-	if err := fl.Parse([]string{"--as", "alice", "--as-group", "ops", "--request-timeout", "7s", "--insecure-skip-tls-verify",
+	if err := fl.Parse([]string{"--as", "alice", "--as-group", "ops", "--as-user-extra", "scopes=a,b",
+		"--as-user-extra", "scopes=c", "--as-user-extra", "team=", "--request-timeout", "7s", "--insecure-skip-tls-verify",
 		"--tls-server-name", "kubernetes", "--proxy-url", "http://proxy:3128"}); err != nil {
 		t.Fatal(err)
 	}
@@ -25,6 +28,12 @@ func TestFlagsInAPod(t *testing.T) {
 	if c.Impersonate.UserName != "alice" || len(c.Impersonate.Groups) != 1 || c.Timeout != 7*time.Second || !c.Insecure || c.CAFile != "" ||
 		c.ServerName != "kubernetes" || c.BearerTokenFile == "" {
 		t.Errorf("the configuration is %+v", c)
+	}
+	if want := map[string][]string{"scopes": {"a,b", "c"}, "team": {""}}; !reflect.DeepEqual(c.Impersonate.Extra, want) {
+		t.Errorf("extras %v, want %v", c.Impersonate.Extra, want)
+	}
+	if err := fl.Parse([]string{"--as-user-extra", "scopes"}); err == nil || !strings.Contains(err.Error(), "want KEY=VALUE") {
+		t.Errorf("an extra without a value: error %v", err)
 	}
 	proxy, err := c.Proxy(&http.Request{})
 	if err != nil || proxy.Host != "proxy:3128" {

@@ -10,14 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
 	"github.com/evenkeel-project/evenkeel/controller/cleanup"
-	"github.com/evenkeel-project/evenkeel/hints/writer"
-	"github.com/evenkeel-project/evenkeel/internal/progress"
 )
 
 const (
@@ -64,28 +61,25 @@ func (f *cleanupFlags) run(cmd *cobra.Command, a *Access) error {
 	if err != nil {
 		return err
 	}
-	h := &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), now: time.Now(), conf: conf.Config, configGiven: conf.Known}
-	line := a.Progress()
-	line.Start("waiting until no process holds the Lease in namespace %s, and removing what the release left", f.namespace)
-	defer line.Stop()
-	return f.cleanUp(cmd, client, h, a.SyncTimeout, line)
+	return f.cleanUp(cmd, client, newHintCommand(client, conf, a.Progress()), a.SyncTimeout)
 }
 
-func (f *cleanupFlags) cleanUp(cmd *cobra.Command, client kubernetes.Interface, h *hintCommand, timeout time.Duration,
-	line *progress.Line) error {
+func (f *cleanupFlags) cleanUp(cmd *cobra.Command, client kubernetes.Interface, h *hintCommand, timeout time.Duration) error {
+	h.progress.Start("waiting until no process holds the Lease in namespace %s, and removing what the release left", f.namespace)
+	defer h.progress.Stop()
 	left := cleanup.Release{Client: client, Namespace: f.namespace, Poll: cleanupPollInterval, ClearHints: func(ctx context.Context) error {
-		h.ctx = ctx
-		if err := h.readHints(nil); err != nil {
+		if err := h.readHints(ctx, timeout, nil); err != nil {
 			return fmt.Errorf("reading the nodes: %w", connection.ExplainForbidden("list nodes", err))
 		}
-		line.Stop() // before the result is printed
-		return removeAllHints(cmd, h)
+		err := removeAllHints(cmd, h)
+		h.progress.Start("removing what the release left in namespace %s", f.namespace)
+		return err
 	}}
 	if f.skipHints {
 		left.ClearHints = nil
 	}
 	deleted, err := left.Remove(cmd.Context(), f.wait, timeout)
-	line.Stop()
+	h.progress.Stop()
 	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: deleted %s.\n", f.namespace, cmp.Or(strings.Join(deleted, ", "), "nothing"))
 	return err
 }

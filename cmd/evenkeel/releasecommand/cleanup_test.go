@@ -30,7 +30,7 @@ func runCleanup(t *testing.T, client *fake.Clientset, f cleanupFlags) (string, e
 	cmd.SetOut(&out)
 	f.namespace, f.wait = "ops", 20*time.Millisecond
 	h := &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), now: testNoon, conf: hintedConfig("status"), configGiven: true}
-	err := f.cleanUp(cmd, client, h, time.Minute, nil)
+	err := f.cleanUp(cmd, client, h, time.Minute)
 	return out.String(), err
 }
 

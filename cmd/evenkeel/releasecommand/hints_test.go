@@ -107,12 +107,12 @@ func runHintsCommandAt(t *testing.T, client *fake.Clientset, at time.Time, do fu
 
 func runHintsCommand(t *testing.T, h *hintCommand, do func(*cobra.Command, *hintCommand) error, nodes ...string) (string, error) {
 	t.Helper()
-	h.ctx = t.Context()
-	if err := h.readHints(nodes); err != nil {
+	if err := h.readHints(t.Context(), time.Minute, nodes); err != nil {
 		return "", err
 	}
 	var out bytes.Buffer
 	cmd := &cobra.Command{}
+	cmd.SetContext(t.Context())
 	cmd.SetOut(&out)
 	err := do(cmd, h)
 	return out.String(), err
