@@ -20,6 +20,9 @@ import (
 const (
 	defaultCleanupTimeout = 90 * time.Second // pods end within 60 s, and the Lease of a killed process 15 s later
 	cleanupPollInterval   = time.Second
+	// cleanupRemovalTimeout bounds the removal of hints. The job of the chart ends 60 s after its wait for the Lease, and
+	// deletes the state in the rest of this time.
+	cleanupRemovalTimeout = 45 * time.Second
 )
 
 type cleanupFlags struct {
@@ -71,6 +74,7 @@ func (f *cleanupFlags) cleanUp(cmd *cobra.Command, client kubernetes.Interface, 
 		if err := h.readHints(ctx, timeout, nil); err != nil {
 			return fmt.Errorf("reading the nodes: %w", connection.ExplainForbidden("list nodes", err))
 		}
+		h.removalTimeout = cleanupRemovalTimeout
 		err := removeAllHints(cmd, h)
 		h.progress.Start("removing what the release left in namespace %s", f.namespace)
 		return err
