@@ -20,8 +20,8 @@ import (
 const (
 	defaultCleanupTimeout = 90 * time.Second // pods end within 60 s, and the Lease of a killed process 15 s later
 	cleanupPollInterval   = time.Second
-	// cleanupRemovalTimeout bounds the removal of hints. The job of the chart ends 60 s after its wait for the Lease, and
-	// deletes the state in the rest of this time.
+	// cleanupRemovalTimeout bounds the removal of hints. The job of the chart ends 60 s after its wait for the Lease,
+	// and deletes the state in the rest of this time.
 	cleanupRemovalTimeout = 45 * time.Second
 )
 

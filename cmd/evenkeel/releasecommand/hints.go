@@ -1,6 +1,7 @@
 package releasecommand
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -80,7 +81,8 @@ func hintsConfig(a *Access, cmd *cobra.Command, file, leaseNamespace string) (re
 	return releaseconfig.Choice{Config: conf, Known: true}, err
 }
 
-// removalTimeout bounds the writes of the commands for hints. If each request takes 200 ms, 5,000 nodes take about 4 minutes.
+// removalTimeout bounds the writes of the commands for hints. If each request takes 200 ms, 5,000 nodes take about 4
+// minutes.
 const removalTimeout = 10 * time.Minute
 
 // hintCommand holds the state of one hints command: the nodes and the hints on them.
@@ -95,13 +97,13 @@ type hintCommand struct {
 	nodes       []corev1.Node
 	found       []nodeHint
 	invalid     []pressure.InvalidRecord
-	// removalTimeout bounds the removal of hints.
+	// removalTimeout bounds the removal of hints; 0 means the constant of this name.
 	removalTimeout time.Duration
 }
 
 func newHintCommand(client kubernetes.Interface, conf releaseconfig.Choice, line *progress.Line) *hintCommand {
 	return &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), progress: line, now: time.Now(),
-		conf: conf.Config, configGiven: conf.Known, removalTimeout: removalTimeout}
+		conf: conf.Config, configGiven: conf.Known}
 }
 
 // nodeHint is a steering hint or a pressure hint on a node.
@@ -269,7 +271,7 @@ func (h *hintCommand) removeHints(cmd *cobra.Command, expiredOnly bool) error {
 	if len(edits) > 0 {
 		h.progress.Start("removing hints from %s", plural.Count(len(edits), "node"))
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), h.removalTimeout)
+	ctx, cancel := context.WithTimeout(cmd.Context(), cmp.Or(h.removalTimeout, removalTimeout))
 	defer cancel()
 	results := h.writer.Edit(ctx, edits)
 	h.progress.Stop()

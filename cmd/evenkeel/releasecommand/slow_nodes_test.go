@@ -49,24 +49,56 @@ func (n slowNodes) Patch(ctx context.Context, name string, pt types.PatchType, d
 	}
 }
 
+// TestCleanupDeletesTheStateInTime checks that the job of the chart deletes the state before its deadline, a minute
+// after the wait for the Lease, although the API server is too slow for all hints.
+func TestCleanupDeletesTheStateInTime(t *testing.T) {
+	const nodes = 200
+	synctest.Test(t, func(t *testing.T) {
+		client := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "evenkeel-pause"}})
+		addExpiredHints(t, client, nodes)
+		h := newHintCommand(slowCluster{client}, releaseconfig.Choice{Config: config.Default()}, progress.New(io.Discard, 80, clock.RealClock{}))
+		c := &cobra.Command{}
+		c.SetContext(t.Context())
+		c.SetOut(io.Discard)
+		start := time.Now()
+		err := (&cleanupFlags{namespace: "ops", wait: time.Second}).cleanUp(c, slowCluster{client}, h, 30*time.Second)
+		if err == nil || !strings.Contains(err.Error(), "removing the hint from node ") {
+			t.Errorf("got error %v, want one about the nodes that keep their hints", err)
+		}
+		if took := time.Since(start); took > time.Minute {
+			t.Errorf("cleanup took %s, want less than a minute", took)
+		}
+		if list, err := client.CoreV1().ConfigMaps("ops").List(t.Context(), metav1.ListOptions{}); err != nil || len(list.Items) > 0 {
+			t.Errorf("%d ConfigMaps are left (%v)", len(list.Items), err)
+		}
+	})
+}
+
+// addExpiredHints adds nodes with steering hints, and waits until the hints have expired.
+func addExpiredHints(t *testing.T, client *fake.Clientset, nodes int) {
+	t.Helper()
+	var list []hints.Hint
+	for i := range nodes {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i)}}
+		if err := client.Tracker().Add(n); err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, hints.Hint{Node: n.Name, Kind: hints.Taint, Run: "r1", Expires: time.Now()})
+	}
+	if err := writer.New(client, clock.RealClock{}, nil).Put(t.Context(), list); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Minute)
+}
+
 // TestRemovalsMayTakeLongerThanTheRead checks that the commands remove all hints although the writes take longer than
 // the read of the nodes may take, and that they say meanwhile what they do.
 func TestRemovalsMayTakeLongerThanTheRead(t *testing.T) {
 	const nodes, readTimeout = 100, 30 * time.Second
 	for _, command := range []string{"hints clear --config builtin", "hints gc --config builtin", "cleanup"} {
 		synctest.Test(t, func(t *testing.T) {
-			client, list := fake.NewClientset(), []hints.Hint{}
-			for i := range nodes {
-				n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i)}}
-				if err := client.Tracker().Add(n); err != nil {
-					t.Fatal(err)
-				}
-				list = append(list, hints.Hint{Node: n.Name, Kind: hints.Taint, Run: "r1", Expires: time.Now()})
-			}
-			if err := writer.New(client, clock.RealClock{}, nil).Put(t.Context(), list); err != nil {
-				t.Fatal(err)
-			}
-			time.Sleep(time.Minute) // until the hints have expired
+			client := fake.NewClientset()
+			addExpiredHints(t, client, nodes)
 			var terminal, out bytes.Buffer
 			line, start := progress.New(&terminal, 80, clock.RealClock{}), time.Now()
 			var c *cobra.Command
