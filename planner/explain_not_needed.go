@@ -18,7 +18,7 @@ func (e *Explainer) notNeededMessage(id cluster.PodID, goals []plan.GoalStatus) 
 	}
 	for _, of := range e.proposals {
 		if _, moves := of.moves[id]; moves {
-			return "no unmet goal of an automatic strategy needs this pod to leave"
+			return fmt.Sprintf("no unmet goal of an automatic strategy needs this pod to leave; the plan of mode %s moves it", of.mode)
 		}
 	}
 	for _, of := range e.proposals {

@@ -32,8 +32,8 @@ func (t *table) writeProposals(p plan.Plan) {
 	}
 }
 
-// proposalSubject names the mode and the strategies. It names the ID with which a person approves the plan, unless the
-// report names the waiting plan.
+// proposalSubject names the mode and the strategies. It names no ID: a person approves the waiting plan, which has
+// another one.
 func (t *table) proposalSubject(of plan.Proposal, untrusted bool) string {
 	var names []string
 	for _, st := range of.Plan.Strategies {
@@ -47,10 +47,8 @@ func (t *table) proposalSubject(of plan.Proposal, untrusted bool) string {
 		return "Mode approve (" + strategies + ")"
 	case t.notKept != "":
 		return "Not kept for approval (" + strategies + ")"
-	case t.namesWaiting:
-		return "Waiting for approval (" + strategies + ")"
 	}
-	return "Waiting for approval (" + strategies + "; plan " + shortPlanID(of.Plan.ID) + ")"
+	return "Waiting for approval (" + strategies + ")"
 }
 
 // proposalEffect describes whether anybody can have the moves of a proposal executed.

@@ -89,7 +89,7 @@ func TestProposalsOfRuns(t *testing.T) {
 		if first, _, _ := strings.Cut(b.String(), "\n"); !strings.Contains(first, "; 1 eviction waits for approval") {
 			t.Errorf("%s: the first line is %q", mode, first)
 		}
-		if line := "\nWaiting for approval (strategy hot; plan 77aa2a7be01d): 1 eviction meets 1 of 1 goals; lower bound 1" + want; !strings.Contains(b.String(), line) {
+		if line := "\nWaiting for approval (strategy hot): 1 eviction meets 1 of 1 goals; lower bound 1" + want; !strings.Contains(b.String(), line) {
 			t.Errorf("%s: the report lacks %q:\n%s", mode, line, b.String())
 		}
 	}

@@ -19,7 +19,6 @@ type runTable struct{ *table }
 // writeRun writes what a pass did, and then its plan.
 func (t runTable) writeRun(r plan.RunReport) {
 	t.ended, t.dryRun = true, r.Mode == plan.DryRun
-	t.namesWaiting = r.Waiting != nil && len(r.Waiting.Plans) > 0
 	if r.Waiting != nil && r.Waiting.Problem != nil {
 		t.notKept = r.Waiting.Problem.Code
 	}

@@ -28,8 +28,6 @@ type table struct {
 	room   layout.Options
 	ended  bool // the plan is part of the report of a run that has ended
 	dryRun bool // no pass evicts anything, whatever the mode of a strategy
-	// namesWaiting reports that a line names the waiting plans, with the IDs to approve.
-	namesWaiting bool
 	// notKept is the code of the reason why the proposal in mode approve could not be kept, or "".
 	notKept plan.Code
 	page    layout.Page

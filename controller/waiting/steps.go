@@ -123,7 +123,7 @@ func (w *Plan) Choose(c Choice, again bool) (steps, needed []int, err error) {
 		return nil, nil, err
 	}
 	if len(steps) == 0 {
-		return nil, nil, rejectf("no step of the choice still waits in plan %s: %s", w.ID, w.describeStates())
+		return nil, nil, rejectf("no step of the choice still waits in plan %s: %s%s", w.ID, w.describeStates(), w.repeatApproval(again))
 	}
 	all, needed := w.withPairs(steps)
 	for _, step := range needed {
@@ -132,6 +132,20 @@ func (w *Plan) Choose(c Choice, again bool) (steps, needed []int, err error) {
 		}
 	}
 	return all, needed, nil
+}
+
+// repeatApproval says how to approve steps again whose execution was dropped.
+func (w *Plan) repeatApproval(again bool) string {
+	var approved []int
+	for _, m := range w.Moves {
+		if w.StateOf(m.Step).State == Approved {
+			approved = append(approved, m.Step)
+		}
+	}
+	if !again || len(approved) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; if the execution of approved steps was dropped, approve them again by their numbers: --steps %s", FormatSteps(approved))
 }
 
 func (w *Plan) chooseNumbers(c Choice, again bool) (steps []int, err error) {

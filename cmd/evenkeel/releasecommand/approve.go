@@ -14,9 +14,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/submission"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -56,6 +58,9 @@ func (f *decideFlags) approve(cmd *cobra.Command, a *Access, args []string) erro
 	if err != nil {
 		return fmt.Errorf("nothing was approved: %w", err)
 	}
+	if p := f.activePause(cmd.Context(), d); p != nil {
+		return fmt.Errorf("nothing was approved: %s; approved steps would be dropped (run `evenkeel resume` first, or wait for the end of the pause)", p)
+	}
 	w, err := d.plans.Find(args[0])
 	if err != nil {
 		return fmt.Errorf("nothing was approved: %w", err)
@@ -81,6 +86,18 @@ func (f *decideFlags) approve(cmd *cobra.Command, a *Access, args []string) erro
 		return nil
 	}
 	return f.waitForReport(cmd, a, box, lease, r, format)
+}
+
+// activePause returns the pause of the release, or nil. A failed request, such as for lack of permission, says that there
+// is none: the process that executes the steps asks again.
+func (f *decideFlags) activePause(ctx context.Context, d decision) *plan.Pause {
+	call, cancel := context.WithTimeout(ctx, connection.LookupTimeout)
+	defer cancel()
+	p, err := state.NewPauseStore(d.client, f.namespace).Read(call)
+	if err != nil {
+		return nil
+	}
+	return p
 }
 
 // explainNextExecutor says when approved steps are executed although no process holds the Lease.
