@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestLastStop checks that the gauge of the reason keeps the last pass of a schedule, which an approved plan and a dry
-// run do not change, and that a process without the Lease reports no reason.
+// TestLastStop checks that the gauge is about the last pass of a schedule: an execution of approved steps does not
+// change it, and a pass in mode dryRun sets it to 0. A process without the Lease has no gauge.
 func TestLastStop(t *testing.T) {
 	pass := func(mode plan.Mode, stopped plan.Code) plan.RunReport {
 		r := plan.RunReport{Mode: mode, Started: time.Unix(1000, 0), Finished: time.Unix(1001, 0), Plan: plan.Plan{ConfigHash: "abc"}}
@@ -30,16 +30,17 @@ func TestLastStop(t *testing.T) {
 		lost    bool // the Lease
 		want    string
 	}{
-		"no pass":                           {},
+		"no pass":                           {want: "absent"},
 		"a stopped pass":                    {reports: []plan.RunReport{pass(plan.Live, plan.OtherReleaseActive)}, want: "OtherReleaseActive"},
 		"an approved plan after it":         {reports: []plan.RunReport{pass(plan.Live, plan.OtherReleaseActive), approved}, want: "OtherReleaseActive"},
 		"a recovered pass after it":         {reports: []plan.RunReport{pass(plan.Live, plan.OtherReleaseActive), recovered}, want: "OtherReleaseActive"},
 		"another reason after it":           {reports: []plan.RunReport{pass(plan.Live, plan.OtherReleaseActive), pass(plan.Live, plan.APIError)}, want: "APIError"},
 		"a complete pass after it":          {reports: []plan.RunReport{pass(plan.Live, plan.OtherReleaseActive), pass(plan.Live, "")}},
 		"a dry run":                         {reports: []plan.RunReport{pass(plan.DryRun, plan.APIError)}},
-		"the Lease is lost after the pass":  {reports: []plan.RunReport{pass(plan.Live, plan.OtherReleaseActive)}, lost: true},
-		"a refused plan that was approved":  {reports: []plan.RunReport{{Mode: plan.Live, Stopped: &plan.Reason{Code: plan.PlanRefused}, Approval: &plan.Approval{}}}},
+		"the Lease is lost after the pass":  {reports: []plan.RunReport{pass(plan.Live, plan.OtherReleaseActive)}, lost: true, want: "absent"},
+		"a refused plan that was approved":  {reports: []plan.RunReport{{Mode: plan.Live, Stopped: &plan.Reason{Code: plan.PlanRefused}, Approval: &plan.Approval{}}}, want: "absent"},
 		"a dry run after a stopped pass":    {reports: []plan.RunReport{pass(plan.Live, plan.APIError), pass(plan.DryRun, "")}},
+		"a pass that had no more time":      {reports: []plan.RunReport{pass(plan.Live, plan.PassTimeout)}, want: "PassTimeout"},
 		"a pass that ended before planning": {reports: []plan.RunReport{{Mode: plan.Live, Stopped: &plan.Reason{Code: plan.StateUnavailable}}}, want: "StateUnavailable"},
 	} {
 		m := metrics.New("v1", "abc")
@@ -73,8 +74,13 @@ func lastStops(t *testing.T, m *metrics.Metrics) string {
 			}
 		}
 	}
-	if n := testutil.CollectAndCount(m.Registry, "evenkeel_last_pass_stopped"); n != len(plan.StopCodes()) {
+	switch n := testutil.CollectAndCount(m.Registry, "evenkeel_last_pass_stopped"); n {
+	case 0:
+		return "absent"
+	case len(plan.StopCodes()):
+		return strings.Join(reasons, ",")
+	default:
 		t.Errorf("%d series, want one for each of %d reasons", n, len(plan.StopCodes()))
+		return ""
 	}
-	return strings.Join(reasons, ",")
 }

@@ -67,6 +67,7 @@ evenkeel_passes_total{mode="live",stopped="Interrupted"} 1
 evenkeel_passes_total{mode="live",stopped="NotLeading"} 0
 evenkeel_passes_total{mode="live",stopped="OtherReleaseActive"} 0
 evenkeel_passes_total{mode="live",stopped="OutcomeUnknown"} 0
+evenkeel_passes_total{mode="live",stopped="PassTimeout"} 0
 evenkeel_passes_total{mode="live",stopped="Paused"} 0
 evenkeel_passes_total{mode="live",stopped="PermissionMissing"} 0
 evenkeel_passes_total{mode="live",stopped="PlanRefused"} 0

@@ -37,8 +37,8 @@ var (
 		help:   "1 for each cause why the last pass could judge nothing, 0 for all other causes.",
 		labels: []label{{"reason", "[codes](report.md#passes-that-could-judge-nothing) of such passes"}}}
 	defLastStop = definition{name: "evenkeel_last_pass_stopped", kind: gauge, unit: "0 or 1",
-		help:   "1 for the reason that stopped the last pass in mode live, 0 for all other reasons. Executions of approved steps do not count.",
-		labels: []label{{"reason", "[codes](reasons.md#outcomes-of-moves-and-passes) that stop passes"}}}
+		help:   "1 for the reason that stopped the last pass, 0 for all other reasons; always 0 in mode dryRun. Executions of approved steps do not count.",
+		labels: []label{{"reason", "[codes](reasons.md#outcomes-of-moves-and-passes) that stop passes"}}, absent: "before the first pass; without the Lease"}
 	defViewAge = definition{name: "evenkeel_cluster_view_age_seconds", kind: gauge, unit: "seconds",
 		help:   "Age of the oldest part of the view of the cluster. A pass plans nothing beyond guards.maxStaleness.",
 		absent: "before the first complete list of every kind"}
@@ -66,7 +66,6 @@ func newPassMetrics(r prometheus.Registerer) *passMetrics {
 		p.passes.WithLabelValues(string(plan.Live), string(code))
 	}
 	p.recordUnjudged(nil)
-	p.recordStop("")
 	return p
 }
 

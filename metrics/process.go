@@ -80,7 +80,7 @@ func (m *Metrics) SetLeading(yes bool) {
 	if !yes {
 		m.passes.nextPass.clear()
 		m.passes.recordUnjudged(nil)
-		m.passes.recordStop("")
+		m.passes.lastStop.clear()
 		p.paused.clear()
 		p.breaker.clear()
 		p.backoffs, p.knowBackoffs = nil, false

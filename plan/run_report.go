@@ -68,7 +68,7 @@ type Recovery struct {
 // StopCodes returns every code that RunReport.Stopped can have.
 func StopCodes() []Code {
 	return []Code{APIError, APIThrottled, AlertFiring, AlertsUnknown, BreakerOpen, ClusterViewStale, Interrupted, NotLeading,
-		OtherReleaseActive, OutcomeUnknown, Paused, PermissionMissing, PlanRefused, StateUnavailable}
+		OtherReleaseActive, OutcomeUnknown, PassTimeout, Paused, PermissionMissing, PlanRefused, StateUnavailable}
 }
 
 // EndedBeforePlanning reports whether the pass ended before planning. The Plan of such a pass contains only the time of

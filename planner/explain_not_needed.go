@@ -12,9 +12,8 @@ import (
 // notNeededMessage says why the plans leave the pod where it is although no rule rejects it, and which pods leave
 // instead. The goals are those that the pod can affect.
 func (e *Explainer) notNeededMessage(id cluster.PodID, goals []plan.GoalStatus) string {
-	const others = "other pods serve the goals with fewer or cheaper evictions"
 	if helped := helpedGoals(goals, ""); len(helped) > 0 {
-		return others + nameServing(e.moves, helped)
+		return nameServing(e.moves, helped)
 	}
 	for _, of := range e.proposals {
 		if _, moves := of.moves[id]; moves {
@@ -23,7 +22,7 @@ func (e *Explainer) notNeededMessage(id cluster.PodID, goals []plan.GoalStatus) 
 	}
 	for _, of := range e.proposals {
 		if helped := helpedGoals(goals, of.mode); len(helped) > 0 {
-			return fmt.Sprintf("in the plan of mode %s, %s%s", of.mode, others, nameServing(of.moves, helped))
+			return fmt.Sprintf("in the plan of mode %s, %s", of.mode, nameServing(of.moves, helped))
 		}
 	}
 	return "no unmet goal needs this pod to leave"
@@ -40,7 +39,8 @@ func helpedGoals(goals []plan.GoalStatus, mode plan.StrategyMode) (ids []string)
 	return ids
 }
 
-// nameServing names the first pods whose moves serve one of the goals, in the order of the plan.
+// nameServing names the first pods whose moves serve one of the goals, in the order of the plan. Without such moves,
+// the plan leaves the goals as they are.
 func nameServing(moves map[cluster.PodID]plan.Move, goals []string) string {
 	const named = 3
 	var serving []plan.Move
@@ -50,7 +50,7 @@ func nameServing(moves map[cluster.PodID]plan.Move, goals []string) string {
 		}
 	}
 	if len(serving) == 0 {
-		return ""
+		return "the plan does not serve the goals"
 	}
 	slices.SortFunc(serving, func(a, b plan.Move) int { return a.Step - b.Step })
 	var names []string
@@ -60,5 +60,5 @@ func nameServing(moves map[cluster.PodID]plan.Move, goals []string) string {
 	if more := len(serving) - named; more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
-	return ": " + strings.Join(names, ", ")
+	return "other pods serve the goals with fewer or cheaper evictions: " + strings.Join(names, ", ")
 }

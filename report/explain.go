@@ -196,7 +196,7 @@ func (t explainTable) writePodVerdict(p plan.PodExplanation) {
 	}
 	t.addText(yellow, "It stays: "+reasonText(p.Verdict)+".")
 	if p.NotNeeded != "" && len(p.Goals) > 0 {
-		t.addLine("No goal needs it to leave: %s.", escape(p.NotNeeded))
+		t.addLine("Without this rule, it would stay too: %s.", escape(p.NotNeeded))
 	}
 	if p.OnlyObstacle {
 		t.addLine("No other rule keeps the pod here. Without this one, a new plan may move it, or other pods instead.")

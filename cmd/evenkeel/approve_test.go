@@ -16,6 +16,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -59,9 +60,9 @@ func (s *approvalServer) paths() map[string]http.HandlerFunc {
 	}
 	return map[string]http.HandlerFunc{
 		configMapsPath: s.handle, configMapsPath + "/" + waiting.ConfigMapName: s.handle,
-		configMapsPath + "/" + approval.ConfigMapName: s.handle,
-		leases + "/evenkeel":                          s.lease,
-		leases + "/evenkeel-dry-run":                  lease(s.dryRun),
+		configMapsPath + "/" + approval.ConfigMapName: s.handle, configMapsPath + "/" + state.PauseName: s.handle,
+		leases + "/evenkeel":         s.lease,
+		leases + "/evenkeel-dry-run": lease(s.dryRun),
 		"/apis/authentication.k8s.io/v1/selfsubjectreviews": func(w http.ResponseWriter, _ *http.Request) {
 			writeJSON(w, 201, map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview",
 				"status": map[string]any{"userInfo": map[string]any{"username": "alice"}}})
@@ -202,6 +203,25 @@ func TestApproveAndDiscard(t *testing.T) {
 	expect(s.run(t, "approve"), 0, "No plan waits for approval in namespace default.\nThe release in this namespace is a dry run")
 	s.dryRun, s.holder = false, "node-7"
 	expect(s.run(t, "approve", id), 1, "no plan waits for approval")
+}
+
+// TestNoApprovalDuringAPause checks that steps which the pause would drop are not approved.
+func TestNoApprovalDuringAPause(t *testing.T) {
+	isolateFromCluster(t)
+	s, id := newApprovalServer(t)
+	s.configMaps[state.PauseName] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: state.PauseName},
+		Data: map[string]string{"by": "bob", "reason": "release 42", "since": "2026-01-01T00:00:00Z"}}
+	const want = "nothing was approved: evictions are paused since 2026-01-01T00:00:00Z by bob: release 42; approved steps would be dropped (run `evenkeel resume` first, or wait for the end of the pause)"
+	if got := s.run(t, "approve", id); got.exit != 1 || !strings.Contains(got.stderr, want) {
+		t.Errorf("exit %d, stderr %q, want %q", got.exit, got.stderr, want)
+	}
+	if s.requestedSteps(t) != nil {
+		t.Error("an approval was stored during a pause")
+	}
+	delete(s.configMaps, state.PauseName)
+	if got := s.run(t, "approve", id); got.exit != 0 {
+		t.Errorf("after the pause: exit %d, stderr %q", got.exit, got.stderr)
+	}
 }
 
 // TestApproveWaitsForTheReport: with --wait, approve prints the report of the leader.

@@ -240,6 +240,11 @@ func TestChoicesThatAreRejected(t *testing.T) {
 			t.Errorf("%+v: got error %v, want %q", c.choice, err, c.want)
 		}
 	}
+	w.decide([]int{1}, Decision{State: Approved, By: "alice", At: noon})
+	const repeat = "; if the execution of approved steps was dropped, approve them again by their numbers: --steps 1,3"
+	if _, _, err := w.Choose(Choice{Strategy: "zones"}, true); err == nil || !strings.HasSuffix(err.Error(), ": 1 waiting, 2 approved"+repeat) {
+		t.Errorf("got error %v, want one that ends in %q", err, repeat)
+	}
 	if steps, _, err := w.Choose(Choice{Steps: []Range{{3, 3}}}, true); err != nil || !slices.Equal(steps, []int{3}) {
 		t.Errorf("a step that was approved before is not approved again: %v (%v)", steps, err)
 	}

@@ -102,7 +102,7 @@ func TestHooksCannotBlockUninstalling(t *testing.T) {
 		t.Errorf("backoffLimit and activeDeadlineSeconds are %s, want 0 190", got)
 	}
 	args := fmt.Sprint(valueAt(t, job, "spec", "template", "spec", "containers", 0, "args"))
-	if args != "[cleanup --lease-namespace ek-system --wait 130s --config /etc/evenkeel/config.yaml]" {
+	if args != "[cleanup --lease-namespace ek-system --wait 130s --config /etc/evenkeel/config.yaml --hints-timeout 40s]" {
 		t.Errorf("the job runs %s", args)
 	}
 }

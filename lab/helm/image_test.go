@@ -1,6 +1,8 @@
 package helm_test
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -8,6 +10,11 @@ import (
 
 // renderedImages returns the images and pull secrets of the pods, with the given values instead of imageArgs.
 func renderedImage(t *testing.T, values string) (image string, secrets any) {
+	t.Helper()
+	return renderedImageOf(t, chart, values)
+}
+
+func renderedImageOf(t *testing.T, chart, values string) (image string, secrets any) {
 	t.Helper()
 	out, errs, err := runHelm(t, "template", "ek", chart, "--set", values)
 	if err != nil {
@@ -30,6 +37,38 @@ func TestImage(t *testing.T) {
 		"image.repository=team/evenkeel,image.tag=v1,image.registry=a.example.org,image.digest=" + digest: "a.example.org/team/evenkeel:v1@" + digest,
 	} {
 		if got, _ := renderedImage(t, values); got != want {
+			t.Errorf("%s: image %s, want %s", values, got, want)
+		}
+	}
+}
+
+// TestImageOfARelease checks that the digest of a release holds for its image only, wherever it is pulled from.
+func TestImageOfARelease(t *testing.T) {
+	digest := "@sha256:" + strings.Repeat("0a", 32)
+	released := filepath.Join(t.TempDir(), "evenkeel")
+	if err := os.CopyFS(released, os.DirFS(chart)); err != nil {
+		t.Fatal(err)
+	}
+	metadata, err := os.ReadFile(filepath.Join(released, "Chart.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(metadata), "\nannotations:\n", "\nannotations:\n  evenkeel.io/image: ghcr.io/team/evenkeel"+digest+"\n", 1)
+	if err := os.WriteFile(filepath.Join(released, "Chart.yaml"), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const defaults = "image.registry=ghcr.io,image.repository=team/evenkeel"
+	for values, want := range map[string]string{
+		defaults: "ghcr.io/team/evenkeel" + digest,
+		defaults + ",global.imageRegistry=mirror.example.org:5000":             "mirror.example.org:5000/team/evenkeel" + digest,
+		defaults + ",image.registry=mirror.example.org":                        "mirror.example.org/team/evenkeel" + digest,
+		defaults + ",image.tag=dev":                                            "ghcr.io/team/evenkeel:dev",
+		defaults + ",image.repository=other/evenkeel":                          "ghcr.io/other/evenkeel:0.1.0",
+		defaults + ",image.repository=registry.example.org/my":                 "registry.example.org/my:0.1.0",
+		defaults + ",image.repository=localhost/my,image.tag=dev":              "localhost/my:dev",
+		defaults + ",image.registry=mirror.example.org,image.repository=b.c/d": "mirror.example.org/b.c/d:0.1.0",
+	} {
+		if got, _ := renderedImageOf(t, released, values); got != want {
 			t.Errorf("%s: image %s, want %s", values, got, want)
 		}
 	}

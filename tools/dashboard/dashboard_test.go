@@ -43,6 +43,9 @@ func TestEveryQuerySelectsReleases(t *testing.T) {
 				if !strings.Contains(q.expression(), `cluster=~"$cluster", namespace=~"$namespace", job=~"$job"`) {
 					t.Errorf("%s: %s selects no release", p.title, q.expr)
 				}
+				if strings.Count(q.expr, "by (") == 0 || strings.Count(q.expr, "by (") != strings.Count(q.expr, "by (cluster, namespace") {
+					t.Errorf("%s: %s does not tell clusters and namespaces apart", p.title, q.expr)
+				}
 				if q.legend == "" {
 					t.Errorf("%s: %s has no legend", p.title, q.expr)
 				}

@@ -127,10 +127,10 @@ func TestExpressionsInScripts(t *testing.T) {
 func TestReleaseWorkflow(t *testing.T) {
 	w, _ := readWorkflow(t, "../../.github/workflows/release.yml")
 	release := w.Jobs["release"]
-	if got := []string(release.Needs); !slices.Equal(got, []string{"check", "test", "commit"}) {
-		t.Errorf("job release needs %v, want check, test and commit", got)
+	if got := []string(release.Needs); !slices.Equal(got, []string{"check", "test", "kind", "commit"}) {
+		t.Errorf("job release needs %v, want check, test, kind and commit", got)
 	}
-	for _, name := range []string{"check", "test"} {
+	for _, name := range []string{"check", "test", "kind"} {
 		if got, want := w.Jobs[name].Uses, "./.github/workflows/"+name+".yml"; got != want {
 			t.Errorf("job %s runs %q, want %s", name, got, want)
 		}

@@ -99,10 +99,10 @@
 {{- $open := list -}}
 {{- range $egress.apiServerPorts | default (list 443 6443) }}{{ $open = append $open (toString .) }}{{ end -}}
 {{- range $key, $url := include "evenkeel.servers" . | fromYaml -}}
-{{- $parts := urlParse $url -}}
-{{- $port := regexFind ":[0-9]+$" $parts.host | trimPrefix ":" | default (eq $parts.scheme "https" | ternary "443" "80") -}}
-{{- if not (has $port $open) -}}
-{{- fail (printf "networkPolicy.egress.enabled is true, and its rules are empty, so the pods could not connect to %s: %s (want a rule for port %s in networkPolicy.egress.rules, or networkPolicy.egress.enabled: false)" $key $url $port) -}}
+{{- $host := regexFind "://[^/?#]*" $url -}}
+{{- $port := regexFind ":[0-9]+$" $host | trimPrefix ":" | default (hasPrefix "https:" $url | ternary "443" "80") -}}
+{{- if not (or (has $port $open) (contains "$(" $host)) -}}
+{{- fail (printf "networkPolicy.egress.enabled is true, and its rules are empty, so the pods could not connect to %s: %s (want a rule in networkPolicy.egress.rules for the pods of this server and the port on which they listen, or networkPolicy.egress.enabled: false)" $key $url) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

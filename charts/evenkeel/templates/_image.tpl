@@ -2,10 +2,29 @@
 {{- define "evenkeel.image" -}}
 {{- $image := .Values.image | default dict -}}
 {{- $repository := include "evenkeel.imageRepository" . -}}
-{{- $registry := (.Values.global | default dict).imageRegistry | default $image.registry -}}
-{{- with $registry }}{{ trimSuffix "/" . }}/{{ end }}{{ $repository -}}
-{{- if or $image.tag (not $image.digest) }}:{{ $image.tag | default .Chart.AppVersion }}{{ end -}}
-{{- with $image.digest }}@{{ . }}{{ end -}}
+{{- $digest := $image.digest | default (include "evenkeel.releasedDigest" .) -}}
+{{- with include "evenkeel.imageRegistry" . }}{{ . }}/{{ end }}{{ $repository -}}
+{{- if or $image.tag (not $digest) }}:{{ $image.tag | default .Chart.AppVersion }}{{ end -}}
+{{- with $digest }}@{{ . }}{{ end -}}
+{{- end }}
+
+{{/* The registry before the repository, or "". The registry of a release does not go before a repository that has one. */}}
+{{- define "evenkeel.imageRegistry" -}}
+{{- $image := .Values.image | default dict -}}
+{{- $registry := (.Values.global | default dict).imageRegistry | default $image.registry | default "" | trimSuffix "/" -}}
+{{- $host := regexFind "^[^/]+/" (toString $image.repository) -}}
+{{- $released := index .Chart.Annotations "evenkeel.io/image" -}}
+{{- if not (and $released (hasPrefix (printf "%s/" $registry) $released) (regexMatch "[.:]|^localhost/" $host)) }}{{ $registry }}{{ end -}}
+{{- end }}
+
+{{/* The digest of the image of a release, which its chart names in an annotation. It holds for the repository of the release,
+also in another registry, unless the values have a tag. */}}
+{{- define "evenkeel.releasedDigest" -}}
+{{- $image := .Values.image | default dict -}}
+{{- with index .Chart.Annotations "evenkeel.io/image" -}}
+{{- $parts := splitList "@" . -}}
+{{- if and (not $image.tag) (hasSuffix (printf "/%s" $image.repository) (first $parts)) }}{{ last $parts }}{{ end -}}
+{{- end -}}
 {{- end }}
 
 {{- define "evenkeel.imageRepository" -}}

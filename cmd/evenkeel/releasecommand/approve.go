@@ -59,7 +59,8 @@ func (f *decideFlags) approve(cmd *cobra.Command, a *Access, args []string) erro
 		return fmt.Errorf("nothing was approved: %w", err)
 	}
 	if p := f.activePause(cmd.Context(), d); p != nil {
-		return fmt.Errorf("nothing was approved: %s; approved steps would be dropped (run `evenkeel resume` first, or wait for the end of the pause)", p)
+		return fmt.Errorf("nothing was approved: %s; approved steps would be dropped (run `evenkeel resume` first, or wait for the end of the pause)",
+			terminal.Escape(p.Block().Reason.Message))
 	}
 	w, err := d.plans.Find(args[0])
 	if err != nil {
@@ -88,8 +89,8 @@ func (f *decideFlags) approve(cmd *cobra.Command, a *Access, args []string) erro
 	return f.waitForReport(cmd, a, box, lease, r, format)
 }
 
-// activePause returns the pause of the release, or nil. A failed request, such as for lack of permission, says that there
-// is none: the process that executes the steps asks again.
+// activePause returns the pause of the release, or nil. A failed request, such as for lack of permission, says that
+// there is none: the process that executes the steps asks again.
 func (f *decideFlags) activePause(ctx context.Context, d decision) *plan.Pause {
 	call, cancel := context.WithTimeout(ctx, connection.LookupTimeout)
 	defer cancel()

@@ -20,15 +20,12 @@ import (
 const (
 	defaultCleanupTimeout = 90 * time.Second // pods end within 60 s, and the Lease of a killed process 15 s later
 	cleanupPollInterval   = time.Second
-	// cleanupRemovalTimeout bounds the removal of hints. The job of the chart ends 60 s after its wait for the Lease,
-	// and deletes the state in the rest of this time.
-	cleanupRemovalTimeout = 45 * time.Second
 )
 
 type cleanupFlags struct {
-	config, namespace string
-	wait              time.Duration
-	skipHints         bool
+	config, namespace  string
+	wait, hintsTimeout time.Duration
+	skipHints          bool
 }
 
 func newCleanup(a *Access) *cobra.Command {
@@ -44,6 +41,7 @@ func newCleanup(a *Access) *cobra.Command {
 	c.Flags().StringVar(&f.namespace, "lease-namespace", "", "namespace of the uninstalled release (required)")
 	c.Flags().StringVar(&f.config, "config", releaseconfig.Builtin, "configuration file of the controller, which names the label and the taint of hints")
 	c.Flags().DurationVar(&f.wait, "wait", defaultCleanupTimeout, "how long to wait until no process holds the Lease")
+	c.Flags().DurationVar(&f.hintsTimeout, "hints-timeout", removalTimeout, "how long reading the nodes and removing the hints may take; then the rest is removed")
 	c.Flags().BoolVar(&f.skipHints, "skip-hints", false, "leave the nodes as they are; needs no permission for nodes")
 	return c
 }
@@ -71,11 +69,12 @@ func (f *cleanupFlags) cleanUp(cmd *cobra.Command, client kubernetes.Interface, 
 	h.progress.Start("waiting until no process holds the Lease in namespace %s, and removing what the release left", f.namespace)
 	defer h.progress.Stop()
 	left := cleanup.Release{Client: client, Namespace: f.namespace, Poll: cleanupPollInterval, ClearHints: func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, f.hintsTimeout)
+		defer cancel()
 		if err := h.readHints(ctx, timeout, nil); err != nil {
 			return fmt.Errorf("reading the nodes: %w", connection.ExplainForbidden("list nodes", err))
 		}
-		h.removalTimeout = cleanupRemovalTimeout
-		err := removeAllHints(cmd, h)
+		err := h.removeAll(ctx, cmd.OutOrStdout())
 		h.progress.Start("removing what the release left in namespace %s", f.namespace)
 		return err
 	}}

@@ -28,7 +28,7 @@ func runCleanup(t *testing.T, client *fake.Clientset, f cleanupFlags) (string, e
 	cmd := &cobra.Command{}
 	cmd.SetContext(t.Context())
 	cmd.SetOut(&out)
-	f.namespace, f.wait = "ops", 20*time.Millisecond
+	f.namespace, f.wait, f.hintsTimeout = "ops", 20*time.Millisecond, time.Minute
 	h := &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), now: testNoon, conf: hintedConfig("status"), configGiven: true}
 	err := f.cleanUp(cmd, client, h, time.Minute)
 	return out.String(), err

@@ -1,10 +1,10 @@
 package releasecommand
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -97,8 +97,6 @@ type hintCommand struct {
 	nodes       []corev1.Node
 	found       []nodeHint
 	invalid     []pressure.InvalidRecord
-	// removalTimeout bounds the removal of hints; 0 means the constant of this name.
-	removalTimeout time.Duration
 }
 
 func newHintCommand(client kubernetes.Interface, conf releaseconfig.Choice, line *progress.Line) *hintCommand {
@@ -240,17 +238,25 @@ func (h *hintCommand) formatExpiry(x nodeHint) string {
 }
 
 func removeExpiredHints(cmd *cobra.Command, h *hintCommand) error {
-	err := h.removeHints(cmd, true)
+	ctx, cancel := context.WithTimeout(cmd.Context(), removalTimeout)
+	defer cancel()
+	err := h.removeHints(ctx, cmd.OutOrStdout(), true)
 	for _, x := range h.invalid {
 		fmt.Fprintf(cmd.OutOrStdout(), "The record on %s is not a hint: %s; %s.\n", x.Node, terminal.Escape(x.Problem), h.invalidRemedy(x.Node))
 	}
 	return err
 }
 
-// removeAllHints removes the hints. It removes invalid records only if the user named a configuration: otherwise the
-// label of the controller would stay on the node without a record.
 func removeAllHints(cmd *cobra.Command, h *hintCommand) error {
-	err := h.removeHints(cmd, false)
+	ctx, cancel := context.WithTimeout(cmd.Context(), removalTimeout)
+	defer cancel()
+	return h.removeAll(ctx, cmd.OutOrStdout())
+}
+
+// removeAll removes the hints. It removes invalid records only if the user named a configuration: otherwise the
+// label of the controller would stay on the node without a record.
+func (h *hintCommand) removeAll(ctx context.Context, out io.Writer) error {
+	err := h.removeHints(ctx, out, false)
 	for _, x := range h.invalid {
 		if !h.configGiven {
 			err = errors.Join(err, fmt.Errorf("the record on node %s stays: %s; %s", x.Node, x.Problem, h.invalidRemedy(x.Node)))
@@ -261,7 +267,7 @@ func removeAllHints(cmd *cobra.Command, h *hintCommand) error {
 
 // removeHints removes the hints, and prints which hints are gone and which stay. It writes each node once. On a
 // terminal, it says what it does until it prints.
-func (h *hintCommand) removeHints(cmd *cobra.Command, expiredOnly bool) error {
+func (h *hintCommand) removeHints(ctx context.Context, out io.Writer, expiredOnly bool) error {
 	var edits []writer.Edit
 	for i := range h.nodes {
 		if n := &h.nodes[i]; h.withoutHints(n, expiredOnly) != n {
@@ -271,11 +277,8 @@ func (h *hintCommand) removeHints(cmd *cobra.Command, expiredOnly bool) error {
 	if len(edits) > 0 {
 		h.progress.Start("removing hints from %s", plural.Count(len(edits), "node"))
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), cmp.Or(h.removalTimeout, removalTimeout))
-	defer cancel()
 	results := h.writer.Edit(ctx, edits)
 	h.progress.Stop()
-	out := cmd.OutOrStdout()
 	var removed []string
 	var errs []error
 	for _, r := range results {

@@ -42,16 +42,19 @@ func Copy(root, folder, image string) error {
 // replacement replaces a text that a file contains once.
 type replacement struct{ file, old, new string }
 
-// replacements name the image in the values, in their documentation, and for Artifact Hub.
+// replacements name the image in the values and their documentation, and for Artifact Hub. The templates take the
+// digest from an annotation, so that it does not hold for an image that a user names.
 func replacements(image name.Digest) []replacement {
-	repository, digest := image.Context().Name(), image.DigestStr()
+	registry, repository := image.Context().RegistryStr(), image.Context().RepositoryStr()
 	return []replacement{
+		{"values.yaml", "\n  registry: \"\"\n", fmt.Sprintf("\n  registry: %q\n", registry)},
 		{"values.yaml", "\n  repository: \"\"\n", fmt.Sprintf("\n  repository: %q\n", repository)},
-		{"values.yaml", "\n  digest: \"\"\n", fmt.Sprintf("\n  digest: %q\n", digest)},
+		{"README.md", "| `image.registry` | `\"\"` |", fmt.Sprintf("| `image.registry` | `%q` |", registry)},
 		{"README.md", "| `image.repository` | `\"\"` |", fmt.Sprintf("| `image.repository` | `%q` |", repository)},
-		{"README.md", "| `image.digest` | `\"\"` |", fmt.Sprintf("| `image.digest` | `%q` |", digest)},
-		{"README.md", " --set image.repository=WHERE/YOUR/IMAGE/IS\n", "\n"},
-		{"Chart.yaml", "  # A release adds artifacthub.io/images.\n", fmt.Sprintf("  artifacthub.io/images: |\n    - name: evenkeel\n      image: %s\n", image)},
+		{"README.md", " charts/evenkeel --namespace evenkeel --create-namespace --set image.repository=WHERE/YOUR/IMAGE/IS\n",
+			" CHART --namespace evenkeel --create-namespace\n"},
+		{"Chart.yaml", "  # A release adds artifacthub.io/images.\n", fmt.Sprintf(
+			"  evenkeel.io/image: %s\n  artifacthub.io/images: |\n    - name: evenkeel\n      image: %[1]s\n", image)},
 	}
 }
 

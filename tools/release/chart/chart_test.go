@@ -11,8 +11,9 @@ import (
 
 const (
 	root       = "../../.."
-	repository = "registry.example.org/team/evenkeel"
-	digest     = "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+	registry   = "registry.example.org"
+	repository = "team/evenkeel"
+	image      = registry + "/" + repository + "@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 )
 
 func read(t *testing.T, folder, file string) string {
@@ -27,7 +28,7 @@ func read(t *testing.T, folder, file string) string {
 // TestCopyForARelease checks that values, documentation and the annotation for Artifact Hub name the image.
 func TestCopyForARelease(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "evenkeel")
-	if err := Copy(root, folder, repository+"@"+digest); err != nil {
+	if err := Copy(root, folder, image); err != nil {
 		t.Fatal(err)
 	}
 	var values struct {
@@ -36,18 +37,21 @@ func TestCopyForARelease(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(read(t, folder, "values.yaml")), &values); err != nil {
 		t.Fatal(err)
 	}
-	if i := values.Image; i.Registry != "" || i.Repository != repository || i.Tag != "" || i.Digest != digest {
+	if i := values.Image; i.Registry != registry || i.Repository != repository || i.Tag != "" || i.Digest != "" {
 		t.Errorf("got image %+v", i)
 	}
 	var metadata struct{ Annotations map[string]string }
 	if err := yaml.Unmarshal([]byte(read(t, folder, "Chart.yaml")), &metadata); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := metadata.Annotations["artifacthub.io/images"], "- name: evenkeel\n  image: "+repository+"@"+digest+"\n"; got != want {
-		t.Errorf("got artifacthub.io/images %q, want %q", got, want)
+	for annotation, want := range map[string]string{"evenkeel.io/image": image, "artifacthub.io/images": "- name: evenkeel\n  image: " + image + "\n"} {
+		if got := metadata.Annotations[annotation]; got != want {
+			t.Errorf("got annotation %s %q, want %q", annotation, got, want)
+		}
 	}
 	readme := read(t, folder, "README.md")
-	for _, want := range []string{"| `image.repository` | `\"" + repository + "\"` |", "| `image.digest` | `\"" + digest + "\"` |"} {
+	for _, want := range []string{"| `image.registry` | `\"" + registry + "\"` |", "| `image.repository` | `\"" + repository + "\"` |",
+		"helm install evenkeel CHART --namespace evenkeel --create-namespace\n"} {
 		if !strings.Contains(readme, want) {
 			t.Errorf("README.md lacks %s", want)
 		}
@@ -72,7 +76,7 @@ func TestCopyWithoutAnImage(t *testing.T) {
 }
 
 func TestCopyRefusesATag(t *testing.T) {
-	err := Copy(root, filepath.Join(t.TempDir(), "evenkeel"), repository+":1.2.3")
+	err := Copy(root, filepath.Join(t.TempDir(), "evenkeel"), registry+"/"+repository+":1.2.3")
 	if err == nil || !strings.Contains(err.Error(), "want REGISTRY/NAME@sha256:...") {
 		t.Errorf("got error %v", err)
 	}
