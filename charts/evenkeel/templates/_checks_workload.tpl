@@ -108,7 +108,7 @@
 {{- end -}}
 {{- end }}
 
-{{/* The addresses of servers outside Kubernetes that the pods connect to, by the value that names them, as YAML. */}}
+{{/* The addresses of the servers, besides the API server, to which the pods connect, by the value that names them, as YAML. */}}
 {{- define "evenkeel.servers" -}}
 {{- $servers := dict -}}
 {{- with (.Values.metrics | default dict).pushURL }}{{ $_ := set $servers "metrics.pushURL" . }}{{ end -}}
