@@ -101,6 +101,8 @@ type Goal struct {
 	NotCounted []bool `json:"-"`
 	// Conflicts are the pairs of PodsApart.
 	Conflicts []Conflict `json:"-"`
+	// Staying are the pods in Conflicts that do not leave for this goal, sorted. Pods has the others.
+	Staying []cluster.PodID `json:"-"`
 	// Targets marks, by node, the nodes on which the replacement meets a PodAway, or on which the replacements of a
 	// NodeEmpty may land. Nil means every other node. Goals may share the slice.
 	Targets []bool `json:"-"`

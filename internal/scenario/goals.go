@@ -72,6 +72,9 @@ func GoalsText(t testing.TB, given []byte, goals func(args []byte, scope cluster
 			pods = append(pods, s.Pods[id].Object.Name)
 		}
 		slices.Sort(pods)
+		for _, id := range g.Staying {
+			pods = append(pods, "not "+s.Pods[id].Object.Name)
+		}
 		fmt.Fprintf(&b, "\n  %s\n  %s: %s\n", strings.Join(pods, " "), g.Reason.Code, g.Reason.Message)
 	}
 	return b.String()

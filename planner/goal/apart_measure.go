@@ -2,6 +2,7 @@ package goal
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -89,7 +90,7 @@ func (m *ApartMeasure) Move(pod cluster.PodID, from, to cluster.NodeID) {
 func (m *ApartMeasure) Reported() float64 { return float64(m.together) }
 
 func (m *ApartMeasure) watch(t *Tracker, i int32) {
-	for _, p := range t.Goals[i].Pods {
+	for _, p := range slices.Concat(t.Goals[i].Pods, t.Goals[i].Staying) {
 		t.byPod[p] = append(t.byPod[p], i)
 	}
 }

@@ -93,10 +93,18 @@ func (t *Tracker) Clone() *Tracker {
 	return &c
 }
 
-// Asks reports whether a move of the pod may serve goal i: the goal is requested, and its strategy
-// may move the pod. For other moves, the goal is a constraint.
+// Asks reports whether a move of the pod may serve goal i: the goal is requested, the pod may leave for it, and its
+// strategy may move the pod. For other moves, the goal is a constraint.
 func (t *Tracker) Asks(i int, pod cluster.PodID) bool {
-	return Requests(t, i) && (t.Barred == nil || !t.Barred(i, pod))
+	return Requests(t, i) && (t.Barred == nil || !t.Barred(i, pod)) && !staysFor(&t.Goals[i], pod)
+}
+
+func staysFor(g *plan.Goal, pod cluster.PodID) bool {
+	if len(g.Staying) == 0 {
+		return false
+	}
+	_, stays := slices.BinarySearch(g.Staying, pod)
+	return stays
 }
 
 // Excess returns the excess of goal i in the integer unit of its Measure.

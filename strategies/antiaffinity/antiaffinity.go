@@ -16,23 +16,32 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
-// Args are the arguments of the strategy. It has none.
-type Args struct{}
+// Args are the arguments of the strategy.
+type Args struct {
+	// OtherNamespaces allows a term to evict the pods of other namespaces that it selects.
+	OtherNamespaces bool `json:"otherNamespaces"`
+}
 
-// Strategy is the strategy with its scope.
+// Strategy is the strategy with its arguments.
 type Strategy struct {
 	name  string
+	args  Args
 	scope cluster.Scope
 }
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
 func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
 	var a Args
-	return &Strategy{name, scope}, arg.Decode(raw, &a)
+	errs := arg.Decode(raw, &a)
+	return &Strategy{name, a, scope}, errs
 }
 
 // Goals returns one unmet PodsApart goal for each workload that declares a violated term, and for each pod without a
 // workload that does. If both pods of a conflict declare a term, the conflict belongs to the first of the two goals.
+//
+// A term that selects pods of another namespace asks only its own pods to leave. Otherwise, a tenant could evict the
+// pods of others with a pod of its own. No other goal has pods of several namespaces that one object of a namespace
+// chooses: Services, topology spread constraints and workloads select pods of their own namespace.
 func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	f := newFinder(s, a.scope)
 	found := f.conflicts()
@@ -43,12 +52,24 @@ func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 		}
 		g := &goals[len(goals)-1]
 		g.Conflicts = append(g.Conflicts, plan.Conflict{Pods: c.pods, TopologyKey: c.topologyKey})
-		g.Pods = append(g.Pods, c.pods[:]...)
+		for _, id := range c.pods {
+			if id == c.declaredBy || c.bothDeclare || a.args.OtherNamespaces ||
+				s.Pods[id].Object.Namespace == s.Pods[c.declaredBy].Object.Namespace {
+				g.Pods = append(g.Pods, id)
+			} else {
+				g.Staying = append(g.Staying, id)
+			}
+		}
 	}
 	for i := range goals {
 		g := &goals[i]
 		slices.Sort(g.Pods)
 		g.Pods = slices.Compact(g.Pods)
+		slices.Sort(g.Staying)
+		g.Staying = slices.DeleteFunc(slices.Compact(g.Staying), func(id cluster.PodID) bool {
+			_, leaves := slices.BinarySearch(g.Pods, id)
+			return leaves
+		})
 		g.AtLeast = slices.ContainsFunc(g.Pods, func(id cluster.PodID) bool { return f.cut[id] })
 		g.Reason = plan.Reason{Code: plan.AntiAffinityViolated, Message: message(s, g)}
 	}

@@ -17,6 +17,8 @@ type conflict struct {
 	declaredBy  cluster.PodID
 	pods        [2]cluster.PodID // in ascending order
 	topologyKey string
+	// bothDeclare is set if a term of each of the two pods selects the other.
+	bothDeclare bool
 }
 
 // maxPartners limits the conflicts that one term of one pod has. The conflicts of a goal grow with the square of the
@@ -30,8 +32,8 @@ type finder struct {
 	scope      cluster.Scope
 	index      *cluster.PodIndex
 	topologies *topology.Cache
-	namespaces []string // of the snapshot's pods
-	seen       map[conflict]bool
+	namespaces []string         // of the snapshot's pods
+	seen       map[conflict]int // by pods and topology key: the index in found
 	found      []conflict
 	cut        map[cluster.PodID]bool // pods with a term that has more partners than maxPartners
 	// last is the latest pod with terms. The pods of a controller are adjacent, and share what is cached here.
@@ -45,7 +47,7 @@ type finder struct {
 type selection struct{ all, inScope []cluster.PodID }
 
 func newFinder(s *cluster.Snapshot, scope cluster.Scope) *finder {
-	f := &finder{snapshot: s, scope: scope, index: cluster.NewPodIndex(s), topologies: topology.NewCache(s, scope), seen: map[conflict]bool{},
+	f := &finder{snapshot: s, scope: scope, index: cluster.NewPodIndex(s), topologies: topology.NewCache(s, scope), seen: map[conflict]int{},
 		cut: map[cluster.PodID]bool{}}
 	for i := range s.Pods {
 		if ns := s.Pods[i].Object.Namespace; i == 0 || ns != f.namespaces[len(f.namespaces)-1] {
@@ -143,10 +145,11 @@ func (f *finder) addConflicts(p *cluster.Pod, term int) {
 			return
 		}
 		pair := conflict{pods: [2]cluster.PodID{min(p.ID, other), max(p.ID, other)}, topologyKey: key}
-		if f.seen[pair] {
+		if at, seen := f.seen[pair]; seen {
+			f.found[at].bothDeclare = f.found[at].bothDeclare || f.found[at].declaredBy != p.ID
 			continue
 		}
-		f.seen[pair] = true
+		f.seen[pair] = len(f.found)
 		pair.declaredBy = p.ID
 		f.found = append(f.found, pair)
 	}

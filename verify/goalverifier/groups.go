@@ -230,7 +230,8 @@ func (r *verifier) apart(s planverifier.StrategyRules) []*goal {
 					continue
 				}
 				found[conflict{min(key(p), key(q)), max(key(p), key(q)), t.TopologyKey}] = true
-				pods[key(p)], pods[key(q)] = true, true
+				pods[key(p)] = true
+				pods[key(q)] = pods[key(q)] || p.Namespace == q.Namespace
 			}
 		}
 	}
