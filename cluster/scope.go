@@ -23,6 +23,9 @@ type Scope struct {
 	Exclude []string
 	// Namespaces selects namespaces by label. Nil selects all.
 	Namespaces labels.Selector
+	// Trusted lists the namespaces whose annotations may ask for requests that a budget would refuse, and may weigh
+	// goals. Annotations of other namespaces only protect pods or order them.
+	Trusted []string
 	// Pods selects pods by label, for the goals of strategies about single pods. Nil selects all.
 	Pods labels.Selector
 	// Hints are the labels and taints of nodes that say nothing about where a running pod belongs.
@@ -54,6 +57,9 @@ func (s Scope) HasNamespace(x *Snapshot, name string) bool {
 	o := x.Namespace(name)
 	return o != nil && s.Namespaces.Matches(labels.Set(o.Labels))
 }
+
+// Trusts reports whether annotations in the namespace may do more than protect pods and order them.
+func (s Scope) Trusts(namespace string) bool { return slices.Contains(s.Trusted, namespace) }
 
 // HasPod reports whether the pod is in scope: its namespace is, and Pods selects it.
 func (s Scope) HasPod(x *Snapshot, p *Pod) bool {

@@ -60,13 +60,14 @@ func checkScope(c *Config, d *strict.Decoder) {
 	checkSelector(d, "nodeSelector", c.NodeSelector)
 	checkSelector(d, "virtualNodeSelector", c.VirtualNodeSelector)
 	checkSelector(d, "namespaces.selector", c.Namespaces.Selector)
-	for list, names := range map[string][]string{"include": c.Namespaces.Include, "exclude": c.Namespaces.Exclude} {
+	for list, names := range map[string][]string{"namespaces.include": c.Namespaces.Include, "namespaces.exclude": c.Namespaces.Exclude,
+		"trustedNamespaces": c.TrustedNamespaces} {
 		for i, name := range names {
-			path := fmt.Sprintf("namespaces.%s[%d]", list, i)
+			path := fmt.Sprintf("%s[%d]", list, i)
 			if len(validation.IsDNS1123Label(name)) > 0 {
 				d.Errorf(path, "%q is not a valid name of a namespace (want lower case letters, digits and dashes)", name)
 			}
-			if list == "include" && slices.Contains(c.Namespaces.Exclude, name) {
+			if list == "namespaces.include" && slices.Contains(c.Namespaces.Exclude, name) {
 				d.Errorf(path, "%s", overlapText(c.Namespaces.Exclude, name))
 			}
 		}

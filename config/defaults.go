@@ -20,7 +20,7 @@ func Default() *Config {
 	minute := Duration(time.Minute)
 	return &Config{
 		APIVersion: Version, Kind: Kind, DryRun: true, TimeZone: "Etc/UTC",
-		Namespaces: Namespaces{Include: []string{}, Exclude: []string{"kube-system"}},
+		Namespaces: Namespaces{Include: []string{}, Exclude: []string{"kube-system"}}, TrustedNamespaces: []string{},
 		Load:       defaultLoad(),
 		Hints:      defaultHints(),
 		Strategies: []Strategy{},

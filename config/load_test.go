@@ -107,6 +107,7 @@ func TestHashCoversPlanningKeys(t *testing.T) {
 		"NodeSelector":        func(c *config.Config) { c.NodeSelector = "pool=a" },
 		"VirtualNodeSelector": func(c *config.Config) { c.VirtualNodeSelector = "pool=a" },
 		"Namespaces":          func(c *config.Config) { c.Namespaces.Exclude = nil },
+		"TrustedNamespaces":   func(c *config.Config) { c.TrustedNamespaces = []string{"vms"} },
 		"Load":                func(c *config.Config) { c.Load.Statistic = "max" },
 		"Hints":               func(c *config.Config) { c.Hints.Enabled = true },
 		"Strategies":          func(c *config.Config) { c.Strategies = []config.Strategy{{Name: "zones"}} },

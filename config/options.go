@@ -34,6 +34,7 @@ func (c *Config) BuildStrategies() []ScheduledStrategy { return slices.Clone(c.s
 func (c *Config) Scope() cluster.Scope {
 	return cluster.Scope{
 		Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Namespaces: parseSelector(c.Namespaces.Selector),
+		Trusted:          c.TrustedNamespaces,
 		Nodes:            parseSelector(c.NodeSelector),
 		Virtual:          c.virtualNodes(),
 		Usage:            cluster.UsageRequirements{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage},

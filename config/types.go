@@ -17,17 +17,19 @@ type Config struct {
 	// VirtualNodeSelector selects virtual nodes that Evenkeel does not recognize itself.
 	VirtualNodeSelector string     `json:"virtualNodeSelector"`
 	Namespaces          Namespaces `json:"namespaces"`
-	Load                LoadSource `json:"load"`
-	Hints               Hints      `json:"hints"`
-	Strategies          []Strategy `json:"strategies"`
-	Impact              Impact     `json:"impact"`
-	Guards              Guards     `json:"guards"`
-	Limits              Limits     `json:"limits"`
-	Windows             Windows    `json:"windows"`
-	Evictor             Evictor    `json:"evictor"`
-	Placement           Placement  `json:"placement"`
-	Web                 Web        `json:"web"`
-	Approvals           Approvals  `json:"approvals"`
+	// TrustedNamespaces lists the namespaces whose annotations may do more than protect pods (cluster.Scope.Trusted).
+	TrustedNamespaces []string   `json:"trustedNamespaces,omitempty"`
+	Load              LoadSource `json:"load"`
+	Hints             Hints      `json:"hints"`
+	Strategies        []Strategy `json:"strategies"`
+	Impact            Impact     `json:"impact"`
+	Guards            Guards     `json:"guards"`
+	Limits            Limits     `json:"limits"`
+	Windows           Windows    `json:"windows"`
+	Evictor           Evictor    `json:"evictor"`
+	Placement         Placement  `json:"placement"`
+	Web               Web        `json:"web"`
+	Approvals         Approvals  `json:"approvals"`
 	// Notify lists the receivers of notifications.
 	Notify []NotifyReceiver `json:"notify,omitempty"`
 
