@@ -66,7 +66,7 @@ func newCombinedCase(t testing.TB, o *cluster.Objects, text string, past plan.Pl
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := modeCase{o, modeRules(t, conf), plan.Plan{}, s, conf, past}
+	m := modeCase{o, modeRules(t, conf), plan.Plan{}, s, conf, past, text}
 	m.rules.Plan.State, m.rules.Plan.Strategies = past, strategyRules(t, conf)
 	m.rules.Spreads = slices.DeleteFunc(m.rules.Spreads, func(of modeverifier.Spread) bool { // these count other pods
 		i := slices.IndexFunc(conf.Strategies, func(s config.Strategy) bool { return s.Name == of.Strategy })

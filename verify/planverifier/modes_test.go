@@ -31,6 +31,7 @@ type modeCase struct {
 	snapshot *cluster.Snapshot
 	conf     *config.Config
 	past     plan.PlannerState
+	text     string // the configuration
 }
 
 // modeRules adds the modes and the limits of each strategy, by requests or by zone, to verifierRules.
@@ -98,7 +99,7 @@ func makeModeCase(t testing.TB, seed uint64) modeCase {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := modeCase{o, modeRules(t, conf), plan.Plan{}, s, conf, st}
+	m := modeCase{o, modeRules(t, conf), plan.Plan{}, s, conf, st, text}
 	m.rules.Plan.State = st
 	m.plan = m.planFor(conf.BuildStrategies(), nil)
 	return m

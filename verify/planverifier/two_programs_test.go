@@ -1,0 +1,127 @@
+package planverifier_test
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+var twoPrograms = flag.String("programs", "", "OLD,NEW: two builds of evenkeel whose plans for -all-strategy-plans random clusters are compared")
+
+// TestTwoProgramsPlanTheSame compares the plans of two builds of the program for random clusters with all strategies.
+// It fails if a goal that the old program meets is unmet by the new one. The log groups the different plans by the
+// reasons that one of the programs gives more often.
+func TestTwoProgramsPlanTheSame(t *testing.T) {
+	before, after, two := strings.Cut(*twoPrograms, ",")
+	if !two {
+		t.Skip("without -args -programs OLD,NEW there are no two programs to compare")
+	}
+	same, groups := 0, map[string][]string{}
+	for seed := range uint64(*allStrategyPlans) {
+		m := makeAllCase(t, seed)
+		snapshot, config := writeCase(t, m)
+		a, b := planWith(t, before, snapshot, config), planWith(t, after, snapshot, config)
+		x, y := movesOf(a), movesOf(b)
+		if slices.Equal(x, y) && a.Bound.MinEvictions == b.Bound.MinEvictions && maps.Equal(a.Rejections.Counts, b.Rejections.Counts) {
+			same++
+			continue
+		}
+		lost := []string{}
+		for id, excess := range b.After.Excess {
+			if excess > 0 && a.After.Excess[id] == 0 {
+				lost = append(lost, id)
+			}
+		}
+		slices.Sort(lost)
+		group := changedCounts(a.Rejections.Counts, b.Rejections.Counts)
+		groups[group] = append(groups[group], fmt.Sprintf("seed %d: %d and %d moves, unmet only by the new program: %v", seed, len(x), len(y), lost))
+		if len(lost) > 0 {
+			t.Errorf("seed %d: the new program leaves goals unmet that the old one meets: %v (%s)", seed, lost, group)
+		}
+	}
+	t.Logf("%d plans, %d the same", *allStrategyPlans, same)
+	for _, group := range slices.Sorted(maps.Keys(groups)) {
+		t.Logf("%s\n  %s", group, strings.Join(groups[group], "\n  "))
+	}
+}
+
+// writeCase writes the snapshot, with the planner state, and the configuration as files.
+func writeCase(t *testing.T, m modeCase) (snapshot, config string) {
+	t.Helper()
+	dir := t.TempDir()
+	state := m.past
+	state.APIVersion, state.Kind = plan.APIVersion, "PlannerState"
+	o := *m.o
+	var err error
+	if o.PlannerState, err = json.Marshal(state); err != nil {
+		t.Fatal(err)
+	}
+	snapshot, config = filepath.Join(dir, "snapshot.json"), filepath.Join(dir, "config.yaml")
+	f, err := os.Create(snapshot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Write(f, &o, cluster.JSON); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(config, []byte(m.text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return snapshot, config
+}
+
+func planWith(t *testing.T, program, snapshot, config string) (p plan.Plan) {
+	t.Helper()
+	cmd := exec.Command(program, "plan", "-f", snapshot, "--config", config, "-o", "json")
+	cmd.Stderr = &strings.Builder{}
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v: %s", program, err, cmd.Stderr)
+	}
+	if err := json.Unmarshal(out, &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// movesOf lists the moves of the plan and its proposals.
+func movesOf(p plan.Plan) (out []string) {
+	for _, of := range append([]plan.Proposal{{Plan: p}}, p.Proposals...) {
+		for _, m := range of.Plan.Moves {
+			out = append(out, fmt.Sprintf("%s %s: %s from %s to %s in wave %d, %v", of.Mode, m.Strategy, m.Pod, m.From, m.To, m.Wave, m.Confidence))
+		}
+	}
+	return out
+}
+
+// changedCounts describes the codes that one of the plans counts more often, such as "more NoTargetFits, fewer WouldReturn".
+func changedCounts(a, b map[plan.Code]int) string {
+	var out []string
+	for _, code := range slices.Sorted(maps.Keys(b)) {
+		if b[code] > a[code] {
+			out = append(out, "more "+string(code))
+		}
+	}
+	for _, code := range slices.Sorted(maps.Keys(a)) {
+		if a[code] > b[code] {
+			out = append(out, "fewer "+string(code))
+		}
+	}
+	if len(out) == 0 {
+		return "the same reasons"
+	}
+	return strings.Join(out, ", ")
+}
