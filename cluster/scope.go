@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // Scope selects the nodes and namespaces in which the planner may move pods. Pods out of scope still
@@ -17,8 +18,8 @@ type Scope struct {
 	Nodes labels.Selector
 	// Virtual recognizes virtual nodes, which are never in scope.
 	Virtual VirtualNodes
-	// Include lists the namespaces in scope. If it is empty, all namespaces except those in
-	// Exclude are in scope.
+	// Include lists the namespaces in scope, by name or by prefix (openshift-*). If it is empty, all namespaces except
+	// those in Exclude are in scope.
 	Include []string
 	Exclude []string
 	// Namespaces selects namespaces by label. Nil selects all.
@@ -45,10 +46,15 @@ func (s Scope) SelectsNode(n *Node) bool {
 	return s.Nodes == nil || s.Nodes.Matches(labels.Set(n.Object.Labels))
 }
 
+// ListsNamespace reports whether Include and Exclude put the namespace in scope.
+func (s Scope) ListsNamespace(name string) bool {
+	return !ListsNamespace(s.Exclude, name) && (len(s.Include) == 0 || ListsNamespace(s.Include, name))
+}
+
 // HasNamespace reports whether the namespace is in scope. With a label selector, a namespace
 // whose labels are unknown is out of scope.
 func (s Scope) HasNamespace(x *Snapshot, name string) bool {
-	if slices.Contains(s.Exclude, name) || len(s.Include) > 0 && !slices.Contains(s.Include, name) {
+	if !s.ListsNamespace(name) {
 		return false
 	}
 	if s.Namespaces == nil || s.Namespaces.Empty() {
@@ -59,7 +65,27 @@ func (s Scope) HasNamespace(x *Snapshot, name string) bool {
 }
 
 // Trusts reports whether annotations in the namespace may do more than protect pods and order them.
-func (s Scope) Trusts(namespace string) bool { return slices.Contains(s.Trusted, namespace) }
+func (s Scope) Trusts(namespace string) bool { return ListsNamespace(s.Trusted, namespace) }
+
+// WantNamespaces tells what an entry of a list of namespaces may be.
+const WantNamespaces = "want lower case letters, digits and dashes, or the beginning of names with an asterisk, such as openshift-*"
+
+// ValidNamespaces reports whether the entry of a list of namespaces is a name or a prefix with an asterisk.
+func ValidNamespaces(entry string) bool {
+	if prefix, ok := strings.CutSuffix(entry, "*"); ok && prefix != "" {
+		entry = prefix + "x"
+	}
+	return len(validation.IsDNS1123Label(entry)) == 0
+}
+
+// ListsNamespace reports whether the entries, names or prefixes with an asterisk, contain the namespace. If name is a
+// prefix itself, it reports whether they contain every namespace with it.
+func ListsNamespace(entries []string, name string) bool {
+	return slices.ContainsFunc(entries, func(e string) bool {
+		prefix, ok := strings.CutSuffix(e, "*")
+		return e == name || ok && strings.HasPrefix(strings.TrimSuffix(name, "*"), prefix)
+	})
+}
 
 // HasPod reports whether the pod is in scope: its namespace is, and Pods selects it.
 func (s Scope) HasPod(x *Snapshot, p *Pod) bool {

@@ -59,3 +59,22 @@ func TestHintMarks(t *testing.T) {
 		t.Error("a node without hints was copied")
 	}
 }
+
+func TestListsNamespace(t *testing.T) {
+	for _, c := range []struct {
+		entry, name string
+		valid, want bool
+	}{
+		{"shop", "shop", true, true}, {"shop", "shop-a", true, false},
+		{"openshift-*", "openshift-dns", true, true}, {"openshift-*", "openshift", true, false}, {"openshift*", "openshift", true, true},
+		{"openshift-*", "openshift-dns*", true, true}, {"openshift-dns*", "openshift-*", true, false},
+		{"*", "shop", false, true}, {"a*b", "acb", false, false}, {"-*", "a", false, false}, {"Shop*", "shop", false, false},
+	} {
+		if got := cluster.ValidNamespaces(c.entry); got != c.valid {
+			t.Errorf("%s: valid %v, want %v", c.entry, got, c.valid)
+		}
+		if got := cluster.ListsNamespace([]string{"other", c.entry}, c.name); got != c.want {
+			t.Errorf("%s lists %s: %v, want %v", c.entry, c.name, got, c.want)
+		}
+	}
+}

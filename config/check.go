@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
@@ -64,10 +65,10 @@ func checkScope(c *Config, d *strict.Decoder) {
 		"trustedNamespaces": c.TrustedNamespaces} {
 		for i, name := range names {
 			path := fmt.Sprintf("%s[%d]", list, i)
-			if len(validation.IsDNS1123Label(name)) > 0 {
-				d.Errorf(path, "%q is not a valid name of a namespace (want lower case letters, digits and dashes)", name)
+			if !cluster.ValidNamespaces(name) {
+				d.Errorf(path, "%q is not a valid name of a namespace (%s)", name, cluster.WantNamespaces)
 			}
-			if list == "namespaces.include" && slices.Contains(c.Namespaces.Exclude, name) {
+			if list == "namespaces.include" && cluster.ListsNamespace(c.Namespaces.Exclude, name) {
 				d.Errorf(path, "%s", overlapText(c.Namespaces.Exclude, name))
 			}
 		}

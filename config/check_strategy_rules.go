@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
@@ -64,20 +65,19 @@ func checkStrategyNamespaces(c *Config, d *strict.Decoder, path string, n *plan.
 		names []string
 	}{{"include", n.Include}, {"exclude", n.Exclude}} {
 		for i, name := range list.names {
-			if len(validation.IsDNS1123Label(name)) > 0 {
-				d.Errorf(fmt.Sprintf("%s.%s[%d]", path, list.key, i),
-					"%q is not a valid name of a namespace (want lower case letters, digits and dashes)", name)
+			if !cluster.ValidNamespaces(name) {
+				d.Errorf(fmt.Sprintf("%s.%s[%d]", path, list.key, i), "%q is not a valid name of a namespace (%s)", name, cluster.WantNamespaces)
 			}
 		}
 	}
 	for i, name := range n.Include {
 		at := fmt.Sprintf("%s.include[%d]", path, i)
 		switch {
-		case slices.Contains(n.Exclude, name):
+		case cluster.ListsNamespace(n.Exclude, name):
 			d.Errorf(at, "%s is also excluded; remove it from one of the lists", name)
-		case slices.Contains(c.Namespaces.Exclude, name):
+		case cluster.ListsNamespace(c.Namespaces.Exclude, name):
 			d.Errorf(at, "%s is out of the global scope: namespaces.exclude is [%s]", name, strings.Join(c.Namespaces.Exclude, ", "))
-		case len(c.Namespaces.Include) > 0 && !slices.Contains(c.Namespaces.Include, name):
+		case len(c.Namespaces.Include) > 0 && !cluster.ListsNamespace(c.Namespaces.Include, name):
 			d.Errorf(at, "%s is out of the global scope: namespaces.include is [%s]", name, strings.Join(c.Namespaces.Include, ", "))
 		}
 	}

@@ -45,7 +45,7 @@ type Config struct {
 	secretFiles         []secretFile                      // of the source of usage and of notify
 }
 
-// Namespaces select the namespaces in scope.
+// Namespaces select the namespaces in scope. Include and Exclude have names and prefixes with an asterisk.
 type Namespaces struct {
 	Include  []string `json:"include"`
 	Exclude  []string `json:"exclude"`

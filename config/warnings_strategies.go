@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/util/sets"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies"
 )
@@ -116,14 +117,18 @@ func scopeWarnings(c *Config, path string, s Strategy) []string {
 		return out
 	}
 	compare("namespaces.selector", n.Selector, "the global namespaces.selector", c.Namespaces.Selector)
+	overlap := func(include []string, name string) bool {
+		return len(include) == 0 || cluster.ListsNamespace(include, name) ||
+			slices.ContainsFunc(include, func(in string) bool { return cluster.ListsNamespace([]string{name}, in) })
+	}
 	for i, name := range n.Exclude {
 		switch at := fmt.Sprintf("%s.namespaces.exclude[%d]", path, i); {
-		case slices.Contains(c.Namespaces.Exclude, name):
+		case cluster.ListsNamespace(c.Namespaces.Exclude, name):
 			out = append(out, fmt.Sprintf("%s: %s has no effect, because the global namespaces.exclude lists it too", at, name))
-		case len(c.Namespaces.Include) > 0 && !slices.Contains(c.Namespaces.Include, name):
+		case !overlap(c.Namespaces.Include, name):
 			out = append(out, fmt.Sprintf("%s: %s has no effect, because it is out of the global scope: namespaces.include is [%s]", at, name,
 				strings.Join(c.Namespaces.Include, ", ")))
-		case len(n.Include) > 0 && !slices.Contains(n.Include, name):
+		case !overlap(n.Include, name):
 			out = append(out, fmt.Sprintf("%s: %s has no effect, because namespaces.include of the strategy is [%s]", at, name,
 				strings.Join(n.Include, ", ")))
 		}

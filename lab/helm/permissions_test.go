@@ -310,6 +310,7 @@ func TestWrongPermissions(t *testing.T) {
 		"rbac.nodeWrites=true":        "rbac.nodeWrites is set, but this permission follows from config",
 		"rbac.evictNamespaces={shop}": "config.namespaces.include is empty, so Evenkeel would plan evictions in all namespaces",
 		"rbac.evictNamespaces={shop},config.namespaces.include={shop,web}": "config.namespaces.include, or that of a strategy, has web, in which rbac.evictNamespaces permits no evictions",
+		"config.dryRun=false,config.namespaces.include={shop,team-*}":      "has team-*, but a RoleBinding is for one namespace (want rbac.evictNamespaces: [\"*\"]",
 		"rbac.evictNamespaces={Shop}":                                      `a namespace in rbac.evictNamespaces is "Shop" (want a name`,
 		"metrics.authorize=true":                                           "metrics.authorize is true, but tls.secretName is empty",
 		"metrics.readers[0].name=a,metrics.readers[0].namespace=b":         "metrics.readers is set, but needs metrics.authorize: true",

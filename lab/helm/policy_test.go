@@ -120,6 +120,9 @@ func TestEvictionPolicyFollowsTheConfiguration(t *testing.T) {
 		{"config.dryRun=false", `!(request.namespace in ["kube-system"])`, "!has(variables.options.gracePeriodSeconds)"},
 		{"config.dryRun=false,config.namespaces.exclude={a,b},config.namespaces.include={c}",
 			`!(request.namespace in ["a","b"]) && request.namespace in ["c"]`, "!has(variables.options.gracePeriodSeconds)"},
+		{"config.dryRun=false,config.namespaces.exclude={openshift-*,b},config.namespaces.include={team-*},rbac.evictNamespaces={*}",
+			`!((["openshift-"].exists(p, request.namespace.startsWith(p)) || request.namespace in ["b"])) && ` +
+				`(["team-"].exists(p, request.namespace.startsWith(p)) || request.namespace in [])`, "!has(variables.options.gracePeriodSeconds)"},
 		{"config.dryRun=false,config.namespaces.exclude=null,config.evictor.gracePeriodSeconds=45", `!(request.namespace in ["kube-system"])`,
 			"!has(variables.options.gracePeriodSeconds) || variables.options.gracePeriodSeconds == 45"},
 	} {

@@ -2,6 +2,7 @@ package planverifier
 
 import (
 	"cmp"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,12 +157,20 @@ func (r *podGuards) priorityClass(name string) (int64, bool) {
 	return 0, false
 }
 
+// matchesAny reports whether a pattern, such as openshift-*, matches the name.
+func matchesAny(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		matched, err := path.Match(pattern, name)
+		return err == nil && matched
+	})
+}
+
 // checkNamespaceAndNode checks the namespace and the node of the pod.
 func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	c := r.rules
 	space := r.namespaces[p.Namespace]
-	add(len(c.Include) > 0 && !slices.Contains(c.Include, p.Namespace), plan.NamespaceExcluded, "its namespace is not included")
-	add(slices.Contains(c.Exclude, p.Namespace), plan.NamespaceExcluded, "its namespace is excluded")
+	add(len(c.Include) > 0 && !matchesAny(c.Include, p.Namespace), plan.NamespaceExcluded, "its namespace is not included")
+	add(matchesAny(c.Exclude, p.Namespace), plan.NamespaceExcluded, "its namespace is excluded")
 	add(c.NamespaceSelector != nil && (space == nil || !c.NamespaceSelector.Matches(labels.Set(space.Labels))), plan.NamespaceExcluded,
 		"its namespace is not selected")
 

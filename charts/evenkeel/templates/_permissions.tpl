@@ -168,6 +168,13 @@ become live, its pod leads the dry run until it has read the new configuration. 
 {{- end -}}
 {{- $include := include "evenkeel.plannedNamespaces" . | fromYamlArray -}}
 {{- $granted := $rbac.evictNamespaces | default list -}}
+{{- if and (include "evenkeel.evictRules" .) (not (has "*" $granted)) -}}
+{{- range $include -}}
+{{- if hasSuffix "*" (toString .) -}}
+{{- fail (printf "config.namespaces.include, or that of a strategy, has %s, but a RoleBinding is for one namespace (want rbac.evictNamespaces: [\"*\"], which the admission policy limits to these namespaces, or names)" .) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- if and $granted (not (has "*" $granted)) -}}
 {{- if not $include -}}
 {{- fail (printf "rbac.evictNamespaces is [%s], but config.namespaces.include is empty, so Evenkeel would plan evictions in all namespaces (want the same namespaces in both)" (join ", " $granted)) -}}

@@ -55,6 +55,18 @@ excluded unless rbac.evictNamespaces names it. */}}
 {{- $include = include "evenkeel.evictNamespaces" . | fromYamlArray -}}
 {{- $exclude = has "kube-system" (.Values.rbac.evictNamespaces | default list) | ternary list (list "kube-system") -}}
 {{- end -}}
-!(request.namespace in {{ toJson $exclude }})
-{{- with $include }} && request.namespace in {{ toJson . }}{{ end }}
+!({{ include "evenkeel.inNamespaces" $exclude }})
+{{- with $include }} && {{ include "evenkeel.inNamespaces" . }}{{ end }}
+{{- end }}
+
+{{/* The condition, in CEL, that a list has the namespace of a request: by name, or by prefix, such as openshift-*. */}}
+{{- define "evenkeel.inNamespaces" -}}
+{{- $names := list -}}
+{{- $prefixes := list -}}
+{{- range . -}}
+{{- if hasSuffix "*" (toString .) }}{{ $prefixes = append $prefixes (trimSuffix "*" .) }}{{ else }}{{ $names = append $names (toString .) }}{{ end -}}
+{{- end -}}
+{{- if $prefixes }}({{ toJson $prefixes }}.exists(p, request.namespace.startsWith(p)) || {{ end -}}
+request.namespace in {{ toJson $names }}
+{{- if $prefixes }}){{ end }}
 {{- end }}

@@ -2,7 +2,6 @@ package guard
 
 import (
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -14,7 +13,7 @@ var namespaceExcluded = Rule{plan.NamespaceExcluded, WorkloadScope, func(in Inpu
 	switch {
 	case scope.HasNamespace(in.Snapshot, ns):
 		return "", false
-	case slices.Contains(scope.Exclude, ns) || len(scope.Include) > 0 && !slices.Contains(scope.Include, ns):
+	case !scope.ListsNamespace(ns):
 		return fmt.Sprintf("namespace %s is out of scope (namespaces.include and .exclude)", ns), true
 	case in.Snapshot.Namespace(ns) == nil:
 		return fmt.Sprintf("the labels of namespace %s are unknown (namespaces.selector)", ns), true
