@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
 )
 
 // Scope selects the nodes and namespaces in which the planner may move pods. Pods out of scope still
@@ -18,6 +20,8 @@ type Scope struct {
 	Nodes labels.Selector
 	// Virtual recognizes virtual nodes, which are never in scope.
 	Virtual VirtualNodes
+	// Marks recognizes the marks that other programs put on nodes.
+	Marks nodemarks.Table
 	// Include lists the namespaces in scope, by name or by prefix (openshift-*). If it is empty, all namespaces except
 	// those in Exclude are in scope.
 	Include []string

@@ -68,6 +68,8 @@ var meanings = map[Code]string{
 	NoTargetFits:           "no other node where the goals gain has room",
 	NodesUnderPressure:     "the pod would help only on nodes with a pressure hint",
 	OnlyVirtualNodes:       "the pod would help only on virtual nodes",
+	OnlyCordonedNodes:      "the pod would help only on cordoned nodes",
+	OnlyLeavingNodes:       "the pod would help only on nodes that are removed, drained, or about to be",
 	WouldReturn:            "the scheduler would put the replacement back",
 	UncertainLanding:       "the confidence is below guards.minConfidence",
 	WaitsForNextPass:       "moves without a predicted place wait for the next pass",

@@ -96,6 +96,8 @@ const (
 	NoTargetFits           Code = "NoTargetFits"
 	NodesUnderPressure     Code = "NodesUnderPressure"
 	OnlyVirtualNodes       Code = "OnlyVirtualNodes"
+	OnlyCordonedNodes      Code = "OnlyCordonedNodes"
+	OnlyLeavingNodes       Code = "OnlyLeavingNodes"
 	WouldReturn            Code = "WouldReturn"
 	UncertainLanding       Code = "UncertainLanding"
 	WaitsForNextPass       Code = "WaitsForNextPass"

@@ -298,19 +298,10 @@ func nodeUsage(state plan.State, node string) map[string]float64 {
 	return maps.Clone(state.Nodes[i].Used)
 }
 
-// nodeStates describes the conditions that keep pods away from the node or remove them, and whether it is virtual.
-func nodeStates(c *search.Search, n *cluster.Node) []string {
-	states := guard.NodeState(n)
-	if kind := c.Options.Guards.Scope.Virtual.Kind(n.Object); kind != "" {
-		states = append(states, "virtual ("+kind+")")
-	}
-	return states
-}
-
 // describeNode returns the state of the node itself, without its pods.
 func describeNode(c *search.Search, n *cluster.Node) *plan.NodeStatus {
 	return &plan.NodeStatus{
-		Zone: c.Limits.Zones[n.ID], InScope: c.Options.Guards.Scope.HasNode(n), State: nodeStates(c, n),
+		Zone: c.Limits.Zones[n.ID], InScope: c.Options.Guards.Scope.HasNode(n), State: c.Targets.State(n),
 		Used: nodeUsage(summary.DescribeState(c), n.Name), Hint: summary.HintOf(c, n.Name),
 	}
 }

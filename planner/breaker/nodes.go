@@ -9,8 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
 // LooksLost reports whether a node that is deleted in this state was lost, as opposed to removed on
@@ -18,7 +18,8 @@ import (
 // controller manager deletes the Node of a machine that no longer exists, but only if the node is
 // not Ready. Autoscalers mark a node before they remove it, and otherwise delete only Ready nodes.
 func LooksLost(n *corev1.Node) bool {
-	return cluster.VirtualKind(n) == "" && !cluster.NodeReady(n) && !n.Spec.Unschedulable && guard.Emptied(&cluster.Node{Object: n}) == ""
+	_, leaves := nodemarks.Table{}.First(n, nodemarks.Removing, nodemarks.Draining)
+	return cluster.VirtualKind(n) == "" && !cluster.NodeReady(n) && !n.Spec.Unschedulable && !leaves
 }
 
 // RecordUnready adds the nodes of a snapshot that look lost to those of earlier passes, and removes the entries that no

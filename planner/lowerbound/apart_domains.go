@@ -180,10 +180,10 @@ func (x *apartGroup) gains() (gains []int, conflicts int) {
 func emptyDomains(p *proof, x *apartGroup, enough int) (places int, known bool) {
 	entered, keyless := map[string]bool{}, false
 	for _, pod := range oneOfEachClass(p.Search, x.able) {
-		could := p.reach.couldRun(pod)
+		could, may := p.reach.couldRun(pod), p.MayTake(pod)
 		for _, n := range p.reach.all {
 			domain, ok := p.Snapshot.Nodes[n].Label(x.key)
-			if x.byDomain[domain] != nil && ok || entered[domain] && ok || !p.Ready[n] || !p.reach.couldHold(pod, n, could) {
+			if x.byDomain[domain] != nil && ok || entered[domain] && ok || !may[n] || !p.reach.couldHold(pod, n, could) {
 				continue
 			}
 			if keyless = keyless || !ok; ok {

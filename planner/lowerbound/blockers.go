@@ -128,8 +128,8 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 	switch {
 	case p.reach.canRunOnAny(id, others):
 		return ""
-	case p.onlyUnwanted(id, others):
-		return "" // causeWords describes the pressure hint, and virtual nodes
+	case p.onlyRefused(id, others):
+		return "" // causeWords describes the rules of package target
 	case p.reach.runsIfEmpty(id, others):
 		return "too large for any other " + place + " or its goals, even when every pod that may leave has left"
 	case p.reach.runsWithoutVolumes(id, others):
@@ -165,13 +165,11 @@ func tooLarge(p *proof, pod cluster.PodID, nodes []cluster.NodeID) string {
 	return "without a node, because allocatable pods is 0 on"
 }
 
-// onlyUnwanted reports whether the pod could run on one of these nodes if the node had no pressure
-// hint, or was not virtual.
-func (p *proof) onlyUnwanted(id cluster.PodID, nodes []cluster.NodeID) bool {
-	could, none := p.reach.couldRun(id), cluster.Resources{}
+// onlyRefused reports whether the pod could run on one of these nodes if it might be sent there.
+func (p *proof) onlyRefused(id cluster.PodID, nodes []cluster.NodeID) bool {
+	could, none, may := p.reach.couldRun(id), cluster.Resources{}, p.MayTake(id)
 	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
-		return n != p.Snapshot.Pods[id].Node && p.Snapshot.Nodes[n].Ready && (p.Goals.UnderPressure[n] || p.IsVirtual(n)) &&
-			could(n, &none, 0)
+		return n != p.Snapshot.Pods[id].Node && p.Snapshot.Nodes[n].Ready && !may[n] && could(n, &none, 0)
 	})
 }
 
@@ -194,6 +192,8 @@ var causeWords = map[plan.Code]string{
 	plan.NoTargetFits:           "without a node that takes them and leaves no goal worse",
 	plan.NodesUnderPressure:     "without a node that takes them but those that carry the pressure hint",
 	plan.OnlyVirtualNodes:       "without a node that takes them but virtual ones",
+	plan.OnlyCordonedNodes:      "without a node that takes them but cordoned ones",
+	plan.OnlyLeavingNodes:       "without a node that takes them but those that are removed, drained, or about to be",
 	plan.BenefitTooSmall:        "not worth an eviction: what is above the limit is too little",
 	plan.UsageUnknown:           "of unknown use",
 	plan.WouldReturn:            "likely to come back, or to land where that helps as little",

@@ -86,7 +86,8 @@ func (r *reachability) leastExcess(m *goal.CountMeasure, domains []string) int {
 	})
 }
 
-// domainsThatTake marks the domains with a Ready node. The result all is false if a Ready node is in no counted domain.
+// domainsThatTake marks the domains with a node to which pods may be sent. The result all is false if such a node is in no counted
+// domain.
 // domainsThatTake reuses the latest result, because nearly all goals count the same nodes.
 func (r *reachability) domainsThatTake(m *goal.CountMeasure) (takes []bool, all bool) {
 	if r.takesOf != nil && r.takesOf.SameNodes(m) {
@@ -94,7 +95,7 @@ func (r *reachability) domainsThatTake(m *goal.CountMeasure) (takes []bool, all 
 	}
 	r.takesOf, r.takes = m, make([]bool, m.Domains.Count())
 	for _, n := range r.all {
-		if !r.search.Ready[n] {
+		if !r.search.Targets.OfNodes()[n] {
 			continue
 		}
 		at, counted := m.DomainIndex(n)

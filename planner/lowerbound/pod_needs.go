@@ -95,7 +95,7 @@ func (r *reachability) canMeet(g *plan.Goal) bool {
 		return true
 	}
 	own := r.search.Snapshot.Pods[pod].Node
-	if g.MayReturn && r.search.Ready[own] && (r.couldReturn(pod, own) || r.couldHold(pod, own, r.couldRun(pod))) {
+	if g.MayReturn && r.search.MayTake(pod)[own] && (r.couldReturn(pod, own) || r.couldHold(pod, own, r.couldRun(pod))) {
 		return true
 	}
 	if len(g.Targets) == 0 {

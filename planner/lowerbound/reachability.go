@@ -227,9 +227,9 @@ func canClassRunOnAny[K comparable](r *reachability, cache map[K]classTargets, k
 // classTargetsIn returns the targets among the nodes for the equivalence class of the pod.
 func (r *reachability) classTargetsIn(pod cluster.PodID, nodes []cluster.NodeID) classTargets {
 	h := classTargets{[2]cluster.NodeID{cluster.NoNode, cluster.NoNode}}
-	could, found := r.couldRun(pod), 0
+	could, may, found := r.couldRun(pod), r.search.MayTake(pod), 0
 	for _, n := range nodes {
-		if r.search.Ready[n] && r.couldHold(pod, n, could) {
+		if may[n] && r.couldHold(pod, n, could) {
 			h.nodes[found] = n
 			if found++; found == len(h.nodes) {
 				break
@@ -303,7 +303,8 @@ func (r *reachability) runsWithoutVolumes(pod cluster.PodID, nodes []cluster.Nod
 }
 
 func (r *reachability) anyOtherNode(pod cluster.PodID, nodes []cluster.NodeID, pass func(cluster.NodeID) bool) bool {
+	may := r.search.MayTake(pod)
 	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
-		return n != r.search.Snapshot.Pods[pod].Node && r.search.Ready[n] && pass(n)
+		return n != r.search.Snapshot.Pods[pod].Node && may[n] && pass(n)
 	})
 }

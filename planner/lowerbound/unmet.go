@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -89,7 +90,7 @@ func unmetReason(codes map[plan.Code]int) plan.UnmetReason {
 	switch {
 	case codes[plan.WouldReturn]+codes[plan.UncertainLanding]+codes[plan.PlacementUnknown] > 0:
 		return plan.UnmetByScheduler
-	case codes[plan.NoTargetFits]+codes[plan.NodesUnderPressure]+codes[plan.OnlyVirtualNodes] > 0:
+	case codes[plan.NoTargetFits] > 0 || slices.ContainsFunc(target.Rules, func(r target.Rule) bool { return codes[r.Code] > 0 }):
 		return plan.UnmetNoTarget
 	case codes[plan.BenefitTooSmall] > 0:
 		return plan.UnmetBenefitTooSmall
@@ -116,8 +117,8 @@ func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	counts := map[string]int{}
 	for _, id := range pods {
 		from := p.Model.NodeOf(id)
-		places := p.Goals.CheckTargets(id, from)
-		to := p.Model.PredictOdds(id).LikeliestOf(func(n cluster.NodeID) bool { return !p.Accepts(&places, n) })
+		accepts := p.Accepts(id, from)
+		to := p.Model.PredictOdds(id).LikeliestOf(func(n cluster.NodeID) bool { return !accepts(n) })
 		if to == cluster.NoNode {
 			continue
 		}

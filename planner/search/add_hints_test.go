@@ -23,8 +23,9 @@ func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
 		}
 	}
 	before, places, goals := slices.Clone(c.wave.steps), placesOf(c), c.Goals.Clone().Measures
-	c.Ready[1], c.Ready[2] = false, false // no landing is acceptable any more
-	c.Ready[before[0].Landing.To] = true  // but that of the first move is
+	may := c.MayTake(2)
+	may[1], may[2] = false, false    // no landing is acceptable any more
+	may[before[0].Landing.To] = true // but that of the first move is
 	third := Step{Pod: 2, From: 0, goal: 0}
 	if c.addHints(append(slices.Clone(before), third), []cluster.NodeID{3 - before[0].Landing.To}) {
 		t.Fatal("addHints accepted a landing on a node that is not Ready")

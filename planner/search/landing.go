@@ -2,13 +2,14 @@ package search
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
@@ -34,8 +35,8 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	if pr.UnsupportedReason != "" {
 		return Landing{predicted: &pr}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
 	}
-	places := c.Goals.CheckTargets(pod, from)
-	good := func(n cluster.NodeID) bool { return c.Accepts(&places, n) }
+	places, may := c.Goals.CheckTargets(pod, from), c.MayTake(pod)
+	good := func(n cluster.NodeID) bool { return may[n] && places.Acceptable(n) }
 	l := Landing{
 		Confidence:         plan.Round(pr.Prob(good)),
 		ReturnProbability:  plan.Round(pr.ProbOf(from)),
@@ -44,13 +45,7 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	}
 	if least, _ := c.neededConfidence(pod); l.Confidence < least {
 		if !containsNode(pr.Gone.FeasibleSet, good) {
-			if why, pressed := c.pressureReason(&places, pr); pressed {
-				return l, why, false
-			}
-			if why, leaving := c.removedNodesReason(&places, pr); leaving {
-				return l, why, false
-			}
-			if why, virtual := c.virtualNodesReason(&places, pr); virtual {
+			if why, refused := c.refusedTargetsReason(pod, &places, &pr); refused {
 				return l, why, false
 			}
 			return l, noTargetReason(from, pr), false
@@ -60,14 +55,6 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	l.To = pr.LikeliestOf(good)
 	l.ImprovedGoals = c.Goals.ImprovedGoals(pod, from, l.To)
 	return l, plan.Reason{}, true
-}
-
-// Accepts reports whether a replacement may land on n: Ready, not virtual, not under pressure,
-// neither removed nor drained, and acceptable to the goals. A pod that tolerates a NotReady node
-// still cannot run on that node. Its own node is acceptable only to goals that the replacement may
-// meet there.
-func (c *State) Accepts(places *goal.TargetCheck, n cluster.NodeID) bool {
-	return c.Ready[n] && places.Acceptable(n)
 }
 
 // AcceptableNodes returns the nodes that are acceptable for a landing. For a displaced pod, these are the nodes on
@@ -84,8 +71,15 @@ func (c *State) acceptsLanding(pod cluster.PodID, displaced bool) func(cluster.N
 		places := c.checkDisplacedTargets(pod, from)
 		return func(n cluster.NodeID) bool { return c.displacedMayLandOn(&places, n) }
 	}
-	places := c.Goals.CheckTargets(pod, from)
-	return func(n cluster.NodeID) bool { return c.Accepts(&places, n) }
+	return c.Accepts(pod, from)
+}
+
+// Accepts returns a function that reports whether the replacement of a pod that leaves from may land on a node: the pod
+// may be sent there, and the landing is acceptable to the goals. Its own node is acceptable only to goals that the
+// replacement may meet there. The function is valid until the goals change.
+func (c *State) Accepts(pod cluster.PodID, from cluster.NodeID) func(cluster.NodeID) bool {
+	places, may := c.Goals.CheckTargets(pod, from), c.MayTake(pod)
+	return func(n cluster.NodeID) bool { return may[n] && places.Acceptable(n) }
 }
 
 func containsNode(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
@@ -127,52 +121,35 @@ func (c *State) uncertainReason(pod cluster.PodID, pr prediction.Prediction, pla
 		"its replacement lands where it helps with probability %s only (guards.minConfidence wants %s)", good, least)}
 }
 
-// pressureReason reports whether the replacement would help only on nodes under pressure, and returns the reason.
-func (c *State) pressureReason(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
-	n := 0
+// refusedTargetsReason reports whether the replacement would help only on nodes to which it is not sent, and returns the
+// reason. The scheduler may still place it there.
+func (c *State) refusedTargetsReason(pod cluster.PodID, places *goal.TargetCheck, pr *prediction.Prediction) (plan.Reason, bool) {
+	p, first, count := &c.Snapshot.Pods[pod], len(target.Rules), 0
+	var named []string
 	for id := range pr.Gone.FeasibleSet.All() {
-		if id != places.From && c.Snapshot.Nodes[id].Ready && c.Goals.UnderPressure[id] && places.Acceptable(id) {
-			n++
+		if id == places.From || !places.Acceptable(id) {
+			continue
+		}
+		n := &c.Snapshot.Nodes[id]
+		if rule, words, refused := c.Targets.Why(p, n); refused {
+			first = min(first, rule)
+			if count++; count <= maxNamedTargets {
+				named = append(named, n.Name+" is "+words)
+			}
 		}
 	}
-	if n == 0 {
+	if count == 0 {
 		return plan.Reason{}, false
 	}
-	return plan.Reason{Code: plan.NodesUnderPressure, Message: fmt.Sprintf(
-		"its replacement would help on %s, which %s the pressure hint, and on none without", plural.Count(n, "other node"), plural.Choose(n, "carries", "carry"))}, true
-}
-
-// removedNodesReason reports whether the replacement would help only on nodes that are being
-// removed or drained, and returns the reason. The scheduler may still place pods there, which would
-// be evicted again with the node.
-func (c *State) removedNodesReason(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
-	n := 0
-	for id := range pr.Gone.FeasibleSet.All() {
-		if node := &c.Snapshot.Nodes[id]; node.Ready && guard.Emptied(node) != "" && places.Acceptable(id) && id != places.From {
-			n++
-		}
+	if count > maxNamedTargets {
+		named = append(named, fmt.Sprintf("and %d more", count-maxNamedTargets))
 	}
-	return plan.Reason{Code: plan.NoTargetFits, Message: fmt.Sprintf("its replacement would help only on %s, which %s being removed or drained",
-		plural.Count(n, "other node"), plural.Choose(n, "is", "are"))}, n > 0
+	return plan.Reason{Code: target.Rules[first].Code, Message: fmt.Sprintf("its replacement would help only on %s, to which it is not sent: %s",
+		plural.Count(count, "other node"), strings.Join(named, ", "))}, true
 }
 
-// virtualNodesReason reports whether the replacement would help only on virtual nodes, and returns the reason. The
-// scheduler may place pods there, but a virtual node is no target.
-func (c *State) virtualNodesReason(places *goal.TargetCheck, pr prediction.Prediction) (plan.Reason, bool) {
-	n := 0
-	for id := range pr.Gone.FeasibleSet.All() {
-		if c.Snapshot.Nodes[id].Ready && c.IsVirtual(id) && places.Acceptable(id) && id != places.From {
-			n++
-		}
-	}
-	return plan.Reason{Code: plan.OnlyVirtualNodes, Message: fmt.Sprintf("its replacement would help only on %s, which %s virtual",
-		plural.Count(n, "other node"), plural.Choose(n, "is", "are"))}, n > 0
-}
-
-// IsVirtual reports whether a node is virtual.
-func (c *State) IsVirtual(n cluster.NodeID) bool {
-	return c.virtual[n]
-}
+// maxNamedTargets is the number of nodes that a message names.
+const maxNamedTargets = 3
 
 // PredictDisplacedLanding predicts where the replacement of a displaced pod lands. PredictDisplacedLanding accepts
 // the landing if no goal becomes worse, with at least minConfidence. Otherwise PredictDisplacedLanding returns the
@@ -205,17 +182,19 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 // checkDisplacedTargets returns the target check of a displaced pod. The second move of the step may improve a goal
 // by load. The check therefore protects nodes without a goal from overload.
 func (c *State) checkDisplacedTargets(pod cluster.PodID, from cluster.NodeID) displacedTargets {
-	return displacedTargets{c.Goals.CheckTargets(pod, from), c.Goals.RoomNeededOutsideGoals(pod, c.strategyName(pod))}
+	return displacedTargets{c.Goals.CheckTargets(pod, from), c.Goals.RoomNeededOutsideGoals(pod, c.strategyName(pod)), c.MayTake(pod)}
 }
 
-// displacedTargets is the target check of a displaced pod, with the room that it needs on nodes without a goal.
+// displacedTargets is the target check of a displaced pod, with the room that it needs on nodes without a goal, and the
+// nodes to which it may be sent.
 type displacedTargets struct {
 	goal.TargetCheck
 	outside []goal.RoomNeed
+	may     []bool // by node; see MayTake
 }
 
 func (c *State) displacedMayLandOn(places *displacedTargets, n cluster.NodeID) bool {
-	if n == places.From || !c.Ready[n] || places.Harms(n) || !goal.HasRoom(places.outside, n) {
+	if n == places.From || !places.may[n] || places.Harms(n) || !goal.HasRoom(places.outside, n) {
 		return false
 	}
 	for _, known := range c.Goals.KnownUsage {

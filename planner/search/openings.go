@@ -40,11 +40,11 @@ func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 	if places.LeavingHarms {
 		return nil
 	}
-	could, wants := m.Model.CouldRun(p), m.resourceNeeds(p)
+	could, wants, may := m.Model.CouldRun(p), m.resourceNeeds(p), m.MayTake(p)
 	var nodes []openedNode
 	for i := range m.Snapshot.Nodes {
 		t := cluster.NodeID(i)
-		if t == from || !m.Ready[t] || !could(t, &cluster.Resources{}, 0) || !places.Helps(t) || places.HarmsWhoeverLeaves(t) {
+		if t == from || !may[t] || !could(t, &cluster.Resources{}, 0) || !places.Helps(t) || places.HarmsWhoeverLeaves(t) {
 			continue
 		}
 		if lack := largestMissingShare(wants, t); lack > 0 {

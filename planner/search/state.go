@@ -6,8 +6,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/search/steering"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
@@ -18,10 +18,10 @@ type State struct {
 	Snapshot *cluster.Snapshot
 	Options  *settings.Options
 	Steering *steering.Steering
-	Ready    []bool // by node: true if Ready, not virtual, not under pressure, and neither removed nor drained
-	virtual  []bool // by node
-	Model    *placement.ClusterModel
-	Goals    *goal.Tracker
+	// Targets says to which nodes pods may be sent. All clones share it.
+	Targets *target.Targets
+	Model   *placement.ClusterModel
+	Goals   *goal.Tracker
 	// predictions counts the predicted landings. All clones share the counter.
 	predictions *int
 	// moveCount counts the moves made and undone, and the turns.
@@ -34,18 +34,16 @@ type State struct {
 func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
 	o := opts.Placement
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)
-	nodes := len(s.Nodes)
-	c := &State{s, opts, steering.New(s, opts), make([]bool, nodes), make([]bool, nodes), placement.NewClusterModel(s, o),
+	hinted := opts.Pressure.NodesUnderPressure(s, now)
+	c := &State{s, opts, steering.New(s, opts), target.New(s, opts.Guards.Scope, hinted), placement.NewClusterModel(s, o),
 		goal.NewTracker(s, goals), new(int), 0, nil}
-	c.Goals.UnderPressure = opts.Pressure.NodesUnderPressure(s, now)
+	c.Goals.UnderPressure = hinted
 	c.Goals.First = c.Goals.FirstGoals()
-	for i := range s.Nodes {
-		n := &s.Nodes[i]
-		c.virtual[i] = opts.Guards.Scope.Virtual.Kind(n.Object) != ""
-		c.Ready[i] = n.Ready && !c.Goals.UnderPressure[i] && guard.Emptied(n) == "" && !c.virtual[i]
-	}
 	return c
 }
+
+// MayTake marks, by node, the nodes to which the pod may be sent.
+func (c *State) MayTake(pod cluster.PodID) []bool { return c.Targets.Of(&c.Snapshot.Pods[pod]).May }
 
 // Clone returns a copy with its own cluster model and goals.
 func (c *State) Clone() *State {

@@ -15,8 +15,9 @@ func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 4", "n0 b 4", "n1 c 7", "n2 d 3"}, nil,
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
 	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
-	c.move(3, 1) // n1 is full; n2 has room but is not Ready
-	c.Ready[2], c.Ready[1] = false, true
+	c.move(3, 1) // n1 is full; no pod is sent to n2
+	may := c.MayTake(0)
+	may[2], may[1] = false, true
 	_, first, a := c.landInWave(0)
 	if a != refused || first.Code == "" {
 		t.Fatalf("%v, %+v: want a refusal", a, first)

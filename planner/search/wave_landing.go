@@ -14,7 +14,7 @@ func (c *waveBuilder) countAcceptable(pod cluster.PodID, l *Landing) int {
 	}
 	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
 	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
-	return places.Count(c.nodeBuffer, c.Ready)
+	return places.Count(c.nodeBuffer, c.MayTake(pod))
 }
 
 // rejectedSinceMove caches the pods without an acceptable landing in the current state, with the reasons. The cache

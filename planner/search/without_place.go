@@ -63,9 +63,9 @@ func NeedsNoPlace(c *State, pod cluster.PodID) bool {
 // is valid until the goals change.
 func acceptsWithoutPlace(c *State, pod cluster.PodID, goals []int) func(cluster.NodeID) bool {
 	from := c.NodeOf(pod)
-	places := c.Goals.CheckTargets(pod, from)
+	accepts := c.Accepts(pod, from)
 	return func(n cluster.NodeID) bool {
-		return c.Accepts(&places, n) &&
+		return accepts(n) &&
 			slices.ContainsFunc(c.Goals.ImprovedGoals(pod, from, n), func(g int) bool { return slices.Contains(goals, g) })
 	}
 }

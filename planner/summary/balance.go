@@ -172,13 +172,12 @@ func unevenUtilization(nodes []plan.NodeState, takes []bool) (uneven float64, ap
 	return uneven / float64(max(1, measured)), measured > 0
 }
 
-// nodesThatTakePods marks, by node, those in scope that are Ready, not cordoned, and without a taint that keeps pods
-// away.
+// nodesThatTakePods marks, by node, those in scope to which pods may be sent, and without a taint that keeps pods away.
 func nodesThatTakePods(c *search.Search) []bool {
 	takes := make([]bool, len(c.Snapshot.Nodes))
 	for i := range c.Snapshot.Nodes {
 		n := &c.Snapshot.Nodes[i]
-		takes[i] = n.Ready && !n.Object.Spec.Unschedulable && c.Options.Guards.Scope.HasNode(n) &&
+		takes[i] = c.Targets.OfNodes()[i] && c.Options.Guards.Scope.HasNode(n) &&
 			!slices.ContainsFunc(n.Object.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
 	}
 	return takes

@@ -9,7 +9,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/planner/search"
@@ -89,15 +88,14 @@ func nodesByLabel(c *search.Search, key string) map[string][]*cluster.Node {
 	return out
 }
 
-// allNodesClosed reports whether every node is NotReady or cordoned, and describes why. A node that is about to be
-// removed still takes pods until it is cordoned.
+// allNodesClosed reports whether no pods are sent to any of the nodes, and describes why.
 func allNodesClosed(c *search.Search, nodes []*cluster.Node) (why string, none bool) {
 	var words []string
 	for _, n := range nodes {
-		if n.Ready && !n.Object.Spec.Unschedulable {
+		if c.Targets.OfNodes()[n.ID] {
 			return "", false
 		}
-		words = append(words, n.Name+" is "+strings.Join(guard.NodeState(n), ", "))
+		words = append(words, n.Name+" is "+strings.Join(c.Targets.State(n), ", "))
 	}
 	if extra := len(words) - maxNamed; extra > 0 {
 		words = append(words[:maxNamed], fmt.Sprintf("and so on for %d more of its nodes", extra))

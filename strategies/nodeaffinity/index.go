@@ -26,15 +26,16 @@ type class struct {
 }
 
 func newIndex(s *cluster.Snapshot, scope cluster.Scope) *index {
-	return &index{nodes: ranking.NewNodes(s, scope), matches: map[string][]bool{}}
+	nodes := ranking.NewNodes(s, scope)
+	return &index{nodes: nodes, classes: ranking.NewClasses[class](nodes), matches: map[string][]bool{}}
 }
 
 // class returns the class of a pod. The class has a ranking only if preferred is true.
-func (x *index) class(p *corev1.Pod, preferred bool) *class {
+func (x *index) class(p *cluster.Pod, preferred bool) *class {
 	return x.classes.Of(p, func() *class {
-		c := &class{groups: x.nodes.RequiredGroups(&p.Spec), required: nodeaffinity.GetRequiredNodeAffinity(p)}
+		c := &class{groups: x.nodes.RequiredGroups(&p.Object.Spec), required: nodeaffinity.GetRequiredNodeAffinity(p.Object)}
 		c.checked = make([]int8, len(c.groups.First))
-		if a := p.Spec.Affinity; preferred && a != nil && a.NodeAffinity != nil {
+		if a := p.Object.Spec.Affinity; preferred && a != nil && a.NodeAffinity != nil {
 			if sums := x.weightSums(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution); sums != nil {
 				c.ranking = x.nodes.New(p, sums)
 			}

@@ -68,7 +68,7 @@ func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 		if !isConstrained(&p.Object.Spec) || !x.nodes.HasPod(p) {
 			continue
 		}
-		c := x.class(p.Object, a.args.Preferred)
+		c := x.class(p, a.args.Preferred)
 		inScope := x.nodes.InScope(p.Node)
 		if inScope && a.args.Required && c.violates(p.Node) { // every other node is better
 			found = append(found, violation{p, c, nil})

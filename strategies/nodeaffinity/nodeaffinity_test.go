@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeaffinity"
 	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
@@ -129,10 +130,11 @@ func expectedGoals(s *cluster.Snapshot) (out []string) {
 			continue
 		}
 		var better []string
+		targets := target.New(s, cluster.Scope{}, nil).OfNodes()
 		for j := range s.Nodes {
 			n := &s.Nodes[j]
 			if preferred.Score(n.Object) > preferred.Score(s.Nodes[p.Node].Object) && filter.CanRunFunc(p.Object)(n) &&
-				(cluster.Scope{}).Virtual.Kind(n.Object) == "" {
+				targets[j] {
 				better = append(better, n.Name)
 			}
 		}

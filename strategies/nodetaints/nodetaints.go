@@ -3,8 +3,9 @@
 // scheduled.
 //
 // The package decides which taints count and which pods do not tolerate them. It ignores taints
-// with the effect NoExecute, because Kubernetes itself evicts pods because of them, and the hints
-// of Evenkeel. It never decides where a replacement lands.
+// with the effect NoExecute, because Kubernetes itself evicts pods because of them, the hints
+// of Evenkeel, and the marks that other programs put on nodes, unless the arguments name them.
+// It never decides where a replacement lands.
 package nodetaints
 
 import (
@@ -23,8 +24,8 @@ type Args struct {
 	// PreferNoSchedule makes taints with the effect PreferNoSchedule count, too. Such a pod leaves only for a node with
 	// fewer of them.
 	PreferNoSchedule bool `json:"preferNoSchedule"`
-	// Include lists the taints that count, as key or key=value. If it is empty, all taints count except those by which
-	// Kubernetes describes the state of a node, and the tentative one of the Cluster Autoscaler.
+	// Include lists the taints that count, as key or key=value. If it is empty, all taints count except marks of nodes
+	// (package nodemarks).
 	Include []string `json:"include"`
 	// Exclude lists taints that do not count.
 	Exclude []string `json:"exclude"`
@@ -75,9 +76,9 @@ func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 		if !x.someSoft {
 			continue
 		}
-		kept.Add(p, x.ranking(p.Object))
+		kept.Add(p, x.ranking(p))
 		if taint := firstUntolerated(p.Object, x.soft[p.Node]); inScope && taint != nil {
-			if b := x.ranking(p.Object).Better(p.Node); b != nil {
+			if b := x.ranking(p).Better(p.Node); b != nil {
 				found = append(found, violation{p, taint, b})
 			}
 		}
@@ -112,7 +113,8 @@ type index struct {
 }
 
 func (t *Strategy) newIndex(s *cluster.Snapshot) *index {
-	x := &index{nodes: ranking.NewNodes(s, t.scope)}
+	nodes := ranking.NewNodes(s, t.scope)
+	x := &index{nodes: nodes, rankings: ranking.NewClasses[ranking.Ranking](nodes)}
 	x.hard, x.soft = make([][]corev1.Taint, len(s.Nodes)), make([][]corev1.Taint, len(s.Nodes))
 	for i, n := range x.nodes.List {
 		for _, taint := range n.Object.Spec.Taints {
@@ -132,7 +134,7 @@ func (x *index) isTainted(n cluster.NodeID) bool { return len(x.hard[n])+len(x.s
 
 // ranking returns the nodes, ranked by the taints with the effect PreferNoSchedule that the pod does not tolerate: the
 // fewer, the higher.
-func (x *index) ranking(p *corev1.Pod) *ranking.Ranking {
+func (x *index) ranking(p *cluster.Pod) *ranking.Ranking {
 	if x.groups == nil {
 		x.groups = x.nodes.GroupBy(func(b []byte, n *cluster.Node) []byte { return ranking.AppendTaints(b, x.soft[n.ID]) })
 	}
@@ -140,7 +142,7 @@ func (x *index) ranking(p *corev1.Pod) *ranking.Ranking {
 		ofGroup, ranks := make([]int64, len(x.groups.First)), make([]int64, len(x.soft))
 		for i, n := range x.groups.First {
 			for j := range x.soft[n.ID] {
-				if !filter.ToleratesTaint(p, &x.soft[n.ID][j]) {
+				if !filter.ToleratesTaint(p.Object, &x.soft[n.ID][j]) {
 					ofGroup[i]--
 				}
 			}

@@ -11,7 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/nodetaints"
 	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
@@ -85,7 +87,7 @@ func randomCluster(t *testing.T, r *rand.Rand) *cluster.Snapshot {
 // untolerated counts the taints of an effect that the pod does not tolerate.
 func untolerated(p *corev1.Pod, n *cluster.Node, effect corev1.TaintEffect) (count int) {
 	for i := range n.Object.Spec.Taints {
-		if taint := &n.Object.Spec.Taints[i]; taint.Effect == effect && !strings.Contains(taint.Key, "kubernetes.io/") &&
+		if taint := &n.Object.Spec.Taints[i]; taint.Effect == effect && (nodemarks.Table{}).OfTaint(taint) == nil &&
 			!filter.ToleratesTaint(p, taint) {
 			count++
 		}
@@ -95,7 +97,7 @@ func untolerated(p *corev1.Pod, n *cluster.Node, effect corev1.TaintEffect) (cou
 
 // expectedGoals finds the goals the slow way, node by node for each pod.
 func expectedGoals(s *cluster.Snapshot) (out []string) {
-	scope := cluster.Scope{}
+	targets := target.New(s, cluster.Scope{}, nil).OfNodes()
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		if p.Terminal || !podfilter.InScope(s, cluster.Scope{}, p) {
@@ -110,7 +112,7 @@ func expectedGoals(s *cluster.Snapshot) (out []string) {
 		for j := range s.Nodes {
 			n := &s.Nodes[j]
 			if untolerated(p.Object, n, corev1.TaintEffectPreferNoSchedule) < untolerated(p.Object, own, corev1.TaintEffectPreferNoSchedule) &&
-				filter.CanRunFunc(p.Object)(n) && scope.Virtual.Kind(n.Object) == "" {
+				filter.CanRunFunc(p.Object)(n) && targets[j] {
 				better = append(better, n.Name)
 			}
 		}

@@ -12,23 +12,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
-// statePrefixes are the prefixes of the taints by which Kubernetes describes the state of a node,
-// such as node.kubernetes.io/unschedulable of a cordoned node and
-// node.kubernetes.io/memory-pressure. The state may pass, and the kubelet, the node lifecycle
-// controller or the person who drains the node evicts the pods that must leave.
-var statePrefixes = []string{"node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"}
-
-// autoscalerCandidate is the taint by which the Cluster Autoscaler marks a node that it may remove
-// later. It removes the taint if the node stays in use.
-const autoscalerCandidate = "DeletionCandidateOfClusterAutoscaler"
-
-// counts reports whether the lists let the taint count.
+// counts reports whether the lists let the taint count. If no list names it, a mark of a node does not count: the state
+// may pass, or the program that sets the mark evicts the pods that must leave, at its own pace. The kind are all taints
+// of nodemarks.Defaults and of the configuration, such as those of nodes that start, of machine rollouts and of drains.
 func (t *Strategy) counts(taint *corev1.Taint) bool {
 	if len(t.args.Include) > 0 {
 		return isListed(taint, t.args.Include)
 	}
-	isState := slices.ContainsFunc(statePrefixes, func(prefix string) bool { return strings.HasPrefix(taint.Key, prefix) })
-	return !isState && taint.Key != autoscalerCandidate && !isListed(taint, t.args.Exclude)
+	return t.scope.Marks.OfTaint(taint) == nil && !isListed(taint, t.args.Exclude)
 }
 
 // isListed reports whether the list contains the key of the taint, or its key and value.

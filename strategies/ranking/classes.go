@@ -1,41 +1,45 @@
 package ranking
 
 import (
+	"encoding/binary"
 	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/model"
 )
 
-// Classes holds one value for all pods with the same node selector, node affinity and tolerations.
-// These fields decide on which nodes the pods can run and which they prefer. The zero value is
-// empty.
+// Classes holds one value for all pods with the same node selector, node affinity, tolerations and targets. They decide
+// on which nodes the pods can run and which they prefer.
 type Classes[T any] struct {
-	byKey     map[string]*T
-	key       []byte // reused
-	lastSpec  *corev1.PodSpec
-	lastValue *T
+	nodes       *Nodes
+	byKey       map[string]*T
+	key         []byte // reused
+	lastSpec    *corev1.PodSpec
+	lastTargets int
+	lastValue   *T
 }
 
+// NewClasses returns empty classes.
+func NewClasses[T any](n *Nodes) Classes[T] { return Classes[T]{nodes: n, byKey: map[string]*T{}} }
+
 // Of returns the value of the class of a pod. It calls create for the first pod of a class.
-func (c *Classes[T]) Of(p *corev1.Pod, create func() *T) *T {
+func (c *Classes[T]) Of(p *cluster.Pod, create func() *T) *T {
+	spec, targets := &p.Object.Spec, c.nodes.targets.Of(p).Number
 	// The pods of a workload are neighbours. To compare two of them is faster than to build a key.
-	if c.lastSpec != nil && sameClass(c.lastSpec, &p.Spec) {
+	if c.lastSpec != nil && c.lastTargets == targets && sameClass(c.lastSpec, spec) {
 		return c.lastValue
 	}
-	c.key = appendKey(c.key[:0], &p.Spec)
+	c.key = appendKey(binary.AppendVarint(c.key[:0], int64(targets)), spec)
 	v := c.byKey[string(c.key)]
 	if v == nil {
 		v = create()
-		if c.byKey == nil {
-			c.byKey = map[string]*T{}
-		}
 		c.byKey[string(c.key)] = v
 	}
-	c.lastSpec, c.lastValue = &p.Spec, v
+	c.lastSpec, c.lastTargets, c.lastValue = spec, targets, v
 	return v
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/target"
 )
 
 // Nodes are the nodes of a snapshot, as strategies look at them. Nodes is not safe for concurrent use.
@@ -16,23 +17,23 @@ type Nodes struct {
 	scope    cluster.Scope
 	// List holds the nodes without the hints of Evenkeel. A hint keeps new pods away for a short
 	// time, and must not evict those that run.
-	List []*cluster.Node
-	// inScope and virtual are by node.
-	inScope, virtual []bool
-	groups           map[string]*Groups
-	lists            map[uint64][][]int64 // different lists of ranks, by their hash
+	List    []*cluster.Node
+	inScope []bool // by node
+	targets *target.Targets
+	groups  map[string]*Groups
+	lists   map[uint64][][]int64 // different lists of ranks, by their hash
 }
 
 // NewNodes returns the nodes of a snapshot.
 func NewNodes(s *cluster.Snapshot, scope cluster.Scope) *Nodes {
-	n := &Nodes{s, scope, make([]*cluster.Node, len(s.Nodes)), make([]bool, len(s.Nodes)), make([]bool, len(s.Nodes)), map[string]*Groups{}, map[uint64][][]int64{}}
+	n := &Nodes{s, scope, make([]*cluster.Node, len(s.Nodes)), make([]bool, len(s.Nodes)), target.New(s, scope, nil), map[string]*Groups{}, map[uint64][][]int64{}}
 	for i := range s.Nodes {
 		n.List[i] = &s.Nodes[i]
 		if o := scope.Hints.Without(s.Nodes[i].Object); o != s.Nodes[i].Object {
 			n.List[i] = new(s.Nodes[i])
 			n.List[i].Object = o
 		}
-		n.inScope[i], n.virtual[i] = scope.HasNode(&s.Nodes[i]), scope.Virtual.Kind(s.Nodes[i].Object) != ""
+		n.inScope[i] = scope.HasNode(&s.Nodes[i])
 	}
 	return n
 }

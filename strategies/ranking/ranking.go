@@ -21,7 +21,7 @@ type Ranking struct {
 	nodes  *Nodes
 	ranks  []int64
 	best   int64
-	canRun []bool            // by node
+	canRun []bool            // by node: the pods can run there, and may be sent there
 	better map[int64]*Better // by rank; nil: no node is better
 }
 
@@ -35,19 +35,20 @@ type Better struct {
 }
 
 // New returns a ranking for the pods of the class of this one. ranks are the ranks by node; higher is better.
-func (n *Nodes) New(p *corev1.Pod, ranks []int64) *Ranking {
+func (n *Nodes) New(p *cluster.Pod, ranks []int64) *Ranking {
 	r := &Ranking{nodes: n, ranks: n.shared(ranks), better: map[int64]*Better{}}
 	if len(ranks) > 0 {
 		r.best = slices.Max(ranks)
 	}
-	groups, canRun := n.ByLabels(requiredLabels(&p.Spec), true), filter.CanRunFunc(p)
+	groups, canRun := n.ByLabels(requiredLabels(&p.Object.Spec), true), filter.CanRunFunc(p.Object)
 	ofGroup := make([]bool, len(groups.First))
 	for i, first := range groups.First {
 		ofGroup[i] = canRun(first)
 	}
 	r.canRun = make([]bool, len(ranks))
+	may := n.targets.Of(p).May
 	for i, g := range groups.Of {
-		r.canRun[i] = ofGroup[g] && !n.virtual[i]
+		r.canRun[i] = ofGroup[g] && may[i]
 	}
 	return r
 }
@@ -87,8 +88,8 @@ func (r *Ranking) bestToRunOn() (best int64, some bool) {
 func (r *Ranking) Rank(n cluster.NodeID) int64 { return r.ranks[n] }
 
 // Better returns the nodes that rank higher than this one, or nil if there is none. The pods can run on a node if its
-// readiness, cordon, labels and taints allow it; free resources and other pods do not matter. A virtual node takes no
-// moved pod.
+// readiness, cordon, labels and taints allow it, and they may be sent there; free resources and other pods do not
+// matter.
 func (r *Ranking) Better(than cluster.NodeID) *Better {
 	own := r.ranks[than]
 	if own >= r.best {

@@ -8,10 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// nodeConstraints returns a key for the fields that filter.CanRunFunc reads. Two pods with equal keys can run on the
-// same nodes.
-func nodeConstraints(s *corev1.PodSpec) string {
-	return string(AppendTolerations(AppendNodeAffinity(nil, s), s))
+// nodeConstraints returns a key for what target.Targets.CanRunFunc reads of a pod. targets is the target.Pods.Number of
+// the pod. Two pods with equal keys can run on the same nodes.
+func nodeConstraints(s *corev1.PodSpec, targets int) string {
+	return string(AppendTolerations(AppendNodeAffinity(strconv.AppendInt(nil, int64(targets), 10), s), s))
 }
 
 // AppendNodeAffinity appends a key for the node selector and the required node affinity of a pod. Pods with equal keys

@@ -7,10 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/target"
 )
 
 // Cache contains the domains of topology keys, and the domains that pods can reach, for each distinct set of node
@@ -19,12 +17,13 @@ import (
 type Cache struct {
 	snapshot *cluster.Snapshot
 	scope    cluster.Scope
+	targets  *target.Targets
 	byKey    map[string]*Domains
 }
 
 // NewCache returns an empty cache for the nodes of a snapshot.
 func NewCache(s *cluster.Snapshot, scope cluster.Scope) *Cache {
-	return &Cache{s, scope, map[string]*Domains{}}
+	return &Cache{s, scope, target.New(s, scope, nil), map[string]*Domains{}}
 }
 
 // Domains is one topology key with its values, the domains. Index i stands for domain Values[i].
@@ -32,8 +31,9 @@ type Domains struct {
 	Values                 []string          // sorted
 	ofNode                 []int32           // by node: the index of its domain, or none without the label
 	nodes                  [][]*cluster.Node // by domain: the nodes in scope
-	reachableByConstraints map[string]*Set   // by node constraints of a pod
-	unions                 map[[2]*Set]*Set  // of two sets
+	targets                *target.Targets
+	reachableByConstraints map[string]*Set  // by node constraints of a pod
+	unions                 map[[2]*Set]*Set // of two sets
 	counter                Counter
 }
 
@@ -55,7 +55,7 @@ func (c *Cache) Domains(key string) *Domains {
 	if d := c.byKey[key]; d != nil {
 		return d
 	}
-	d := &Domains{ofNode: make([]int32, len(c.snapshot.Nodes)), reachableByConstraints: map[string]*Set{}, unions: map[[2]*Set]*Set{}}
+	d := &Domains{targets: c.targets, ofNode: make([]int32, len(c.snapshot.Nodes)), reachableByConstraints: map[string]*Set{}, unions: map[[2]*Set]*Set{}}
 	index := map[string]int32{}
 	for i := range c.snapshot.Nodes {
 		if v, ok := c.snapshot.Nodes[i].Label(key); ok {
@@ -86,24 +86,24 @@ func (c *Cache) Domains(key string) *Domains {
 // OfNode returns the domain of a node. It returns false if the node does not have the label.
 func (d *Domains) OfNode(n cluster.NodeID) (int32, bool) { return d.ofNode[n], d.ofNode[n] != none }
 
-// ReachableBy returns the domains with nodes in scope on which one of the pods can run. Pods of one controller share a
-// template, so pods may have one pod of each controller. pods must not be empty.
+// ReachableBy returns the domains with nodes in scope on which one of the pods can run and to which it may be sent. Pods
+// of one controller share a template, so pods may have one pod of each controller. pods must not be empty.
 func (d *Domains) ReachableBy(pods []*cluster.Pod) *Set {
-	all := d.reachableByPod(pods[0].Object)
+	all := d.reachableByPod(pods[0])
 	for _, p := range pods[1:] {
-		if r := d.reachableByPod(p.Object); r != all {
+		if r := d.reachableByPod(p); r != all {
 			all = d.union(all, r)
 		}
 	}
 	return all
 }
 
-func (d *Domains) reachableByPod(p *corev1.Pod) *Set {
-	key := nodeConstraints(&p.Spec)
+func (d *Domains) reachableByPod(p *cluster.Pod) *Set {
+	key := nodeConstraints(&p.Object.Spec, d.targets.Of(p).Number)
 	if r := d.reachableByConstraints[key]; r != nil {
 		return r
 	}
-	canRun := filter.CanRunFunc(p)
+	canRun := d.targets.CanRunFunc(p)
 	r := d.NewSet(func(domain int32) bool { return slices.ContainsFunc(d.nodes[domain], canRun) })
 	d.reachableByConstraints[key] = r
 	return r

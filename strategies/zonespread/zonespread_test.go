@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -25,11 +25,11 @@ import (
 // expectedGoal computes the domains and the message of a goal the slow way: it checks every node for every pod of the
 // group, and sorts all domains.
 func expectedGoal(s *cluster.Snapshot, scope cluster.Scope, g plan.Goal) (domains []string, message string) {
-	found, count := map[string]bool{}, map[string]int{}
+	found, count, targets := map[string]bool{}, map[string]int{}, target.New(s, scope, nil)
 	for _, id := range g.Pods {
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
-			if v, ok := n.Label(g.TopologyKey); ok && scope.HasNode(n) && filter.CanRunFunc(s.Pods[id].Object)(n) {
+			if v, ok := n.Label(g.TopologyKey); ok && scope.HasNode(n) && targets.CanRunFunc(&s.Pods[id])(n) {
 				found[v] = true
 			}
 		}

@@ -3,7 +3,7 @@ package guard
 import (
 	"fmt"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -42,45 +42,9 @@ var nodeNotReady = Rule{plan.NodeNotReady, NodeScope, func(in Input) (string, bo
 // workload, they may exceed its budget.
 var nodeBeingDisrupted = Rule{plan.NodeBeingDisrupted, NodeScope, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
-	by := DisruptedBy(n)
-	if by == "" {
+	f, found := in.Options.Scope.Marks.First(n.Object, nodemarks.Removing)
+	if !found {
 		return "", false
 	}
-	return fmt.Sprintf("node %s is being removed by %s", n.Name, by), true
+	return fmt.Sprintf("node %s is %s", n.Name, f.Describe()), true
 }}
-
-// disruptionTaints maps the taints of nodes that will be removed to the programs that set them.
-var disruptionTaints = map[string]string{
-	"karpenter.sh/disrupted":         "Karpenter",
-	"karpenter.sh/disruption":        "Karpenter",
-	"ToBeDeletedByClusterAutoscaler": "the cluster autoscaler",
-}
-
-// DisruptedBy names the program or request that removes the node. It returns "" if the node stays.
-func DisruptedBy(n *cluster.Node) string {
-	if n.Object.DeletionTimestamp != nil {
-		return "a delete request"
-	}
-	for i := range n.Object.Spec.Taints {
-		if by, ok := disruptionTaints[n.Object.Spec.Taints[i].Key]; ok {
-			return by
-		}
-	}
-	return ""
-}
-
-// NodeState describes the conditions that keep pods away from a node or remove them. It returns an
-// empty list if the node has no such condition.
-func NodeState(n *cluster.Node) []string {
-	state := []string{}
-	if n.Object.Spec.Unschedulable {
-		state = append(state, "cordoned")
-	}
-	if !n.Ready {
-		state = append(state, "not Ready")
-	}
-	if how := Emptied(n); how != "" {
-		state = append(state, "being "+how)
-	}
-	return state
-}

@@ -10,9 +10,9 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
+	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
@@ -61,18 +61,11 @@ func New(s *cluster.Snapshot, o *settings.Options) *Steering {
 // can remove this many hints between SIGTERM and its exit.
 const maxHintedNodes = 100
 
-// autoscalerCandidateTaint marks a node that the cluster autoscaler may remove soon. autoscalerCandidateTaint does
-// not keep pods out but lowers the node's score, and hints must not change that score.
-const autoscalerCandidateTaint = "DeletionCandidateOfClusterAutoscaler"
-
+// whyNotHinted returns why the node must not carry a hint, or "". A mark of an outgoing node lowers its score, and hints
+// must not change that score.
 func whyNotHinted(n *cluster.Node, scope cluster.Scope) string {
-	if how := guard.Emptied(n); how != "" {
-		return fmt.Sprintf("node %s is being %s", n.Name, how)
-	}
-	for i := range n.Object.Spec.Taints {
-		if n.Object.Spec.Taints[i].Key == autoscalerCandidateTaint {
-			return fmt.Sprintf("the cluster autoscaler may take node %s away", n.Name)
-		}
+	if f, found := scope.Marks.First(n.Object, nodemarks.Removing, nodemarks.Draining, nodemarks.Outgoing); found {
+		return fmt.Sprintf("node %s is %s", n.Name, f.Describe())
 	}
 	switch {
 	case !n.Ready:
