@@ -110,9 +110,9 @@ func (o *Observer) WaitForSync(ctx context.Context) error {
 	}
 }
 
-// Synced reports whether every kind has been listed.
+// Synced reports whether every kind has been listed. It does not wait for optional kinds that this account may not read.
 func (o *Observer) Synced() bool {
-	return !slices.ContainsFunc(o.watched, func(w watchedKind) bool { return !w.synced() })
+	return !slices.ContainsFunc(o.watched, func(w watchedKind) bool { return !w.synced() && !(w.optional && o.denied(w.kind) != nil) })
 }
 
 // synced reports whether the informer has received a list from an API server. client-go decodes other
@@ -169,12 +169,20 @@ func (o *Observer) CredentialsRenewed() {
 	clear(o.denials)
 }
 
-func (o *Observer) permissionError() error {
+// denied returns the error of the last refused request for the kind, or nil if it is obsolete.
+func (o *Observer) denied(k kind) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if r, ok := o.denials[k.resource]; ok && o.clock.Since(r.at) < denialLifetime {
+		return r.err
+	}
+	return nil
+}
+
+func (o *Observer) permissionError() error {
 	for _, k := range kinds {
-		if r, ok := o.denials[k.resource]; ok && o.clock.Since(r.at) < denialLifetime {
-			return r.err
+		if err := o.denied(k); err != nil && !k.optional {
+			return err
 		}
 	}
 	return nil
@@ -185,8 +193,9 @@ func (o *Observer) notSyncedError() error {
 	defer o.mu.Unlock()
 	missing := ""
 	for _, w := range o.watched {
+		_, denied := o.denials[w.resource]
 		switch err := o.failures[w.resource]; {
-		case w.synced():
+		case w.synced(), w.optional && denied:
 		case w.informer.HasSynced():
 			return fmt.Errorf("listing %s: the answer is not a list of this kind"+proxyHint, w.resource)
 		case err != nil:
