@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -96,6 +97,9 @@ func listPage[L runtime.Object](opts metav1.ListOptions, strip cache.TransformFu
 		return err
 	})
 }
+
+// requiredKinds are the kinds without which no pass runs.
+var requiredKinds = slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool { return k.optional })
 
 // kinds lists the kinds that an Observer watches. The chart grants get, list and watch on each.
 var kinds = []kind{

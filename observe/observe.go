@@ -96,7 +96,7 @@ func (o *Observer) WaitForSync(ctx context.Context) error {
 	tick := time.NewTicker(syncPollInterval)
 	defer tick.Stop()
 	for {
-		if err := o.permissionError(); err != nil {
+		if err := o.permissionError(requiredKinds...); err != nil {
 			return err
 		}
 		if o.Synced() {
@@ -110,9 +110,9 @@ func (o *Observer) WaitForSync(ctx context.Context) error {
 	}
 }
 
-// Synced reports whether every kind has been listed. It does not wait for optional kinds that this account may not read.
+// Synced reports whether every kind has been listed, except optional kinds that this account may not read.
 func (o *Observer) Synced() bool {
-	return !slices.ContainsFunc(o.watched, func(w watchedKind) bool { return !w.synced() && !(w.optional && o.denied(w.kind) != nil) })
+	return !slices.ContainsFunc(o.watched, func(w watchedKind) bool { return !w.synced() && !(w.optional && o.permissionError(w.kind) != nil) })
 }
 
 // synced reports whether the informer has received a list from an API server. client-go decodes other
@@ -169,20 +169,13 @@ func (o *Observer) CredentialsRenewed() {
 	clear(o.denials)
 }
 
-// denied returns the error of the last refused request for the kind, or nil if it is obsolete.
-func (o *Observer) denied(k kind) error {
+// permissionError returns the error of the last refused request for one of the kinds, unless it is obsolete.
+func (o *Observer) permissionError(of ...kind) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if r, ok := o.denials[k.resource]; ok && o.clock.Since(r.at) < denialLifetime {
-		return r.err
-	}
-	return nil
-}
-
-func (o *Observer) permissionError() error {
-	for _, k := range kinds {
-		if err := o.denied(k); err != nil && !k.optional {
-			return err
+	for _, k := range of {
+		if r, ok := o.denials[k.resource]; ok && o.clock.Since(r.at) < denialLifetime {
+			return r.err
 		}
 	}
 	return nil

@@ -22,8 +22,9 @@ func (o *Observer) Objects(ctx context.Context) *cluster.Objects {
 func (o *Observer) objectsWithoutEvents() *cluster.Objects {
 	usage := o.currentUsage()
 	out := &cluster.Objects{TakenAt: o.clock.Now().UTC(), Usage: usage}
+	bound := time.Duration(o.maxStaleness.Load())
 	for _, w := range o.watched {
-		if err := o.unreadError(w); err != nil {
+		if err := w.unreadError(o.permissionError(w.kind), bound); err != nil {
 			out.MarkUnread(w.name, err.Error())
 			continue
 		}
@@ -41,17 +42,16 @@ func (o *Observer) objectsWithoutEvents() *cluster.Objects {
 
 // unreadError returns why the objects of an optional kind are unknown, or nil if they are known. For other kinds,
 // Snapshot returns an error.
-func (o *Observer) unreadError(w watchedKind) error {
-	if !w.optional {
+func (w watchedKind) unreadError(denied error, maxStaleness time.Duration) error {
+	stale := w.staleError(maxStaleness)
+	switch {
+	case !w.optional:
 		return nil
-	}
-	if err := o.denied(w.kind); err != nil {
-		return err
-	}
-	if stale := o.staleErrorOf(w); stale != nil {
+	case denied != nil:
+		return denied
+	case stale != nil:
 		return stale
-	}
-	if !w.synced() {
+	case !w.synced():
 		return errors.New("they have not been listed yet")
 	}
 	return nil
@@ -74,7 +74,7 @@ func (o *Observer) SnapshotWithoutEvents() (*cluster.Snapshot, error) {
 }
 
 func (o *Observer) indexed(objects func() *cluster.Objects) (*cluster.Snapshot, error) {
-	if err := o.permissionError(); err != nil {
+	if err := o.permissionError(requiredKinds...); err != nil {
 		return nil, err
 	}
 	if err := o.stalenessError(); err != nil {
@@ -125,14 +125,13 @@ func ViewAge(o *Observer) (oldest time.Duration, known bool) {
 	return oldest, true
 }
 
-// staleErrorOf returns an error if the view of the kind is older than the limit.
-func (o *Observer) staleErrorOf(w watchedKind) *StaleError {
-	bound := time.Duration(o.maxStaleness.Load())
+// staleError returns an error if the view of the kind is older than the limit. 0 means no limit.
+func (w watchedKind) staleError(bound time.Duration) *StaleError {
 	if bound <= 0 {
 		return nil
 	}
 	until, err := w.staleness.asOf(bound)
-	if age := o.clock.Now().Sub(until); age > bound {
+	if age := w.staleness.clock.Now().Sub(until); age > bound {
 		return &StaleError{w.resource, until, age, bound, err}
 	}
 	return nil
@@ -143,7 +142,7 @@ func (o *Observer) staleErrorOf(w watchedKind) *StaleError {
 func (o *Observer) stalenessError() error {
 	var worst *StaleError
 	for _, w := range o.watched {
-		if e := o.staleErrorOf(w); e != nil && !w.optional && (worst == nil || e.Age > worst.Age) {
+		if e := w.staleError(time.Duration(o.maxStaleness.Load())); e != nil && !w.optional && (worst == nil || e.Age > worst.Age) {
 			worst = e
 		}
 	}

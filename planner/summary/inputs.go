@@ -122,8 +122,8 @@ func describeRequestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
 	return in
 }
 
-// admissionKinds lists the kinds that decide whether the API server accepts replacements, besides those without which no
-// pass runs: the input that says that they are unknown, what is not checked then, and their name for kubectl get.
+// admissionKinds lists the kinds that decide whether the API server accepts replacements, and without which passes run:
+// the input that says that they are unknown, what is not checked then, and their name for kubectl get.
 var admissionKinds = []struct {
 	kind, source, unchecked, resource string
 	known                             func(*cluster.Objects) bool
