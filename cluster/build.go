@@ -17,7 +17,7 @@ import (
 var defaultServerVersion = fmt.Sprintf("1.%d", kubeversion.Newest)
 
 // kubectlGet is a command that prints all objects that decisions depend on.
-const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,quota,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"
+const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,quota,limits,serviceaccounts,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,runtimeclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"
 
 // New indexes the objects, in any order. The snapshot keeps o and its objects, which must not
 // change afterwards. The error lists duplicate objects.

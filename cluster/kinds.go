@@ -13,6 +13,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -29,6 +30,7 @@ type kindDef struct {
 	// all iterates over shallow copies with apiVersion and kind, ordered by namespace and name.
 	all func(o *Objects) iter.Seq[object]
 	add func(o *Objects, x object)
+	has func(o *Objects) bool
 }
 
 // kinds lists every kind that a snapshot can hold, in the order in which Write writes them.
@@ -36,6 +38,8 @@ var kinds = []kindDef{
 	newKindDef("v1", func(o *Objects) *[]*corev1.Namespace { return &o.Namespaces }),
 	newKindDef("v1", func(o *Objects) *[]*corev1.Node { return &o.Nodes }),
 	newKindDef("scheduling.k8s.io/v1", func(o *Objects) *[]*schedulingv1.PriorityClass { return &o.PriorityClasses }),
+	newKindDef("node.k8s.io/v1", func(o *Objects) *[]*nodev1.RuntimeClass { return &o.RuntimeClasses }),
+	newKindDef("v1", func(o *Objects) *[]*corev1.ServiceAccount { return &o.ServiceAccounts }),
 	newKindDef("apps/v1", func(o *Objects) *[]*appsv1.Deployment { return &o.Deployments }),
 	newKindDef("apps/v1", func(o *Objects) *[]*appsv1.ReplicaSet { return &o.ReplicaSets }),
 	newKindDef("v1", func(o *Objects) *[]*corev1.ReplicationController { return &o.ReplicationControllers }),
@@ -47,6 +51,7 @@ var kinds = []kindDef{
 	newKindDef("v1", func(o *Objects) *[]*corev1.Service { return &o.Services }),
 	newKindDef("policy/v1", func(o *Objects) *[]*policyv1.PodDisruptionBudget { return &o.PodDisruptionBudgets }),
 	newKindDef("v1", func(o *Objects) *[]*corev1.ResourceQuota { return &o.ResourceQuotas }),
+	newKindDef("v1", func(o *Objects) *[]*corev1.LimitRange { return &o.LimitRanges }),
 	newKindDef("v1", func(o *Objects) *[]*corev1.PersistentVolumeClaim { return &o.PersistentVolumeClaims }),
 	newKindDef("v1", func(o *Objects) *[]*corev1.PersistentVolume { return &o.PersistentVolumes }),
 	newKindDef("storage.k8s.io/v1", func(o *Objects) *[]*storagev1.StorageClass { return &o.StorageClasses }),
@@ -93,7 +98,8 @@ func newKindDef[T any, P interface {
 			}
 		}
 	}
-	return kindDef{apiVersion + " " + gvk.Kind, reflect.PointerTo(goType), decode, all, add}
+	has := func(o *Objects) bool { return len(*list(o)) > 0 }
+	return kindDef{apiVersion + " " + gvk.Kind, reflect.PointerTo(goType), decode, all, add, has}
 }
 
 // Add adds an object to the list of its kind. Add panics if no snapshot holds objects of that kind.
@@ -104,6 +110,9 @@ func (o *Objects) Add(x any) {
 	}
 	k.add(o, x.(object))
 }
+
+// KindOf returns the API version and kind of objects of this type, such as "apps/v1 Deployment".
+func KindOf[P object]() string { return kindByType[reflect.TypeFor[P]()].name }
 
 var (
 	kindByName = map[string]kindDef{}

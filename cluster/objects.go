@@ -1,12 +1,15 @@
 package cluster
 
 import (
+	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -23,6 +26,8 @@ type Objects struct {
 	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
 	PersistentVolumes      []*corev1.PersistentVolume
 	ResourceQuotas         []*corev1.ResourceQuota
+	LimitRanges            []*corev1.LimitRange
+	ServiceAccounts        []*corev1.ServiceAccount
 	PodDisruptionBudgets   []*policyv1.PodDisruptionBudget
 	ReplicaSets            []*appsv1.ReplicaSet
 	Deployments            []*appsv1.Deployment
@@ -32,6 +37,7 @@ type Objects struct {
 	Jobs                   []*batchv1.Job
 	CronJobs               []*batchv1.CronJob
 	PriorityClasses        []*schedulingv1.PriorityClass
+	RuntimeClasses         []*nodev1.RuntimeClass
 	StorageClasses         []*storagev1.StorageClass
 	CSINodes               []*storagev1.CSINode
 	CSIDrivers             []*storagev1.CSIDriver
@@ -57,8 +63,10 @@ type Objects struct {
 	// PlannerStateError says why the PlannerState could not be read. It is empty if there was
 	// no error.
 	PlannerStateError string
-	// EventsError says why some events could not be read. It is empty if there was no error.
-	EventsError string
+	// Unread says why objects could not be read, all or some of them, by "group/version Kind".
+	Unread map[string]string
+	// Listed holds the kinds of which every object was read, even if there was none, as "group/version Kind".
+	Listed []string
 	// Usage holds the measured usage of nodes and pods. It is nil if the usage is unknown.
 	Usage *Usage
 	// Redacted is true for objects that Redact returned.
@@ -67,12 +75,22 @@ type Objects struct {
 
 // empty reports whether there are no objects.
 func (o *Objects) empty() bool {
-	for _, k := range kinds {
-		for range k.all(o) {
-			return false
-		}
+	return !slices.ContainsFunc(kinds, func(k kindDef) bool { return k.has(o) })
+}
+
+// MarkUnread records why objects of the kind could not be read.
+func (o *Objects) MarkUnread(kind, why string) {
+	if o.Unread == nil {
+		o.Unread = map[string]string{}
 	}
-	return true
+	o.Unread[kind] = why
+}
+
+// Knows reports whether every object of the kind P was read, so that an object which is missing does not exist. Files
+// that list no kinds hold every object of a kind of which they hold one, and nothing is known of the other kinds.
+func Knows[P object](o *Objects) bool {
+	k := kindByType[reflect.TypeFor[P]()]
+	return o.Unread[k.name] == "" && (k.has(o) || slices.Contains(o.Listed, k.name))
 }
 
 // skippedKinds lists the kinds of skipped objects for an error message.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -50,13 +51,14 @@ const (
 	annotationClusterUID        = "evenkeel.io/cluster-uid"
 	annotationRedacted          = "evenkeel.io/redacted"
 	annotationPlannerStateError = "evenkeel.io/state-unknown"
-	annotationEventsError       = "evenkeel.io/events-unknown"
+	annotationUnread            = "evenkeel.io/kinds-unread"
+	annotationListed            = "evenkeel.io/kinds-listed"
 )
 
 // textAnnotations maps annotations of the List to the fields with the same text.
 func (o *Objects) textAnnotations() map[string]*string {
 	return map[string]*string{annotationServerVersion: &o.ServerVersion, annotationClusterUID: &o.ClusterUID,
-		annotationPlannerStateError: &o.PlannerStateError, annotationEventsError: &o.EventsError}
+		annotationPlannerStateError: &o.PlannerStateError}
 }
 
 // applyListAnnotations reads the annotations of a snapshot's List.
@@ -65,6 +67,14 @@ func (o *Objects) applyListAnnotations(a map[string]string, at string) error {
 		if v, ok := a[key]; ok {
 			*field = v
 		}
+	}
+	if v, ok := a[annotationUnread]; ok {
+		if err := json.Unmarshal([]byte(v), &o.Unread); err != nil {
+			return fmt.Errorf("%s: annotation %s: %q is not a JSON object with the reason for each kind", at, annotationUnread, v)
+		}
+	}
+	if v, ok := a[annotationListed]; ok {
+		o.Listed = append(o.Listed, strings.Split(v, ", ")...)
 	}
 	v, ok := a[annotationTakenAt]
 	if !ok {
@@ -86,6 +96,13 @@ func (o *Objects) listAnnotations() map[string]string {
 		if *field != "" {
 			a[key] = *field
 		}
+	}
+	if len(o.Unread) > 0 {
+		text, _ := json.Marshal(o.Unread) // cannot fail: the map holds only strings
+		a[annotationUnread] = string(text)
+	}
+	if len(o.Listed) > 0 {
+		a[annotationListed] = strings.Join(o.Listed, ", ")
 	}
 	if !o.TakenAt.IsZero() {
 		a[annotationTakenAt] = o.TakenAt.UTC().Format(time.RFC3339Nano)

@@ -187,7 +187,7 @@ func TestEventsSurviveWritingAndRedaction(t *testing.T) {
 	o, err := readText(t, `
 apiVersion: v1
 kind: List
-metadata: {annotations: {evenkeel.io/events-unknown: they are forbidden}}
+metadata: {annotations: {evenkeel.io/kinds-unread: '{"v1 Event": "they are forbidden"}'}}
 items:
 - {apiVersion: v1, kind: Node, metadata: {name: a}}
 - apiVersion: v1
@@ -215,8 +215,8 @@ items:
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(again.Events) != 1 || again.EventsError != "they are forbidden" {
-		t.Fatalf("%d events, error %q", len(again.Events), again.EventsError)
+	if len(again.Events) != 1 || again.Unread["v1 Event"] != "they are forbidden" {
+		t.Fatalf("%d events, error %q", len(again.Events), again.Unread["v1 Event"])
 	}
 	e := again.Events[0]
 	if at := cluster.LastObserved(e).UTC().Format(time.RFC3339); at != "2026-01-01T22:00:00Z" || e.Reason != cluster.FailedCreate ||

@@ -14,7 +14,7 @@ import (
 
 // clusterScopedKinds lists the kinds whose objects have no namespace.
 var clusterScopedKinds = []string{"Namespace", "Node", "PriorityClass", "PersistentVolume", "StorageClass", "CSINode",
-	"CSIDriver", "VolumeAttachment", "NodeMetrics"}
+	"CSIDriver", "VolumeAttachment", "RuntimeClass", "NodeMetrics"}
 
 // validateObject returns an error if an API server would reject the object. Users may pass objects
 // that were written by hand or are damaged.

@@ -94,5 +94,7 @@ func (f *failedCreates) addTo(o *cluster.Objects) {
 	for _, e := range f.events {
 		o.Add(e)
 	}
-	o.EventsError = f.problem
+	if f.problem != "" {
+		o.MarkUnread(cluster.KindOf[*corev1.Event](), f.problem)
+	}
 }

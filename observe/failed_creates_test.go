@@ -80,8 +80,8 @@ func TestTheLastEventOfEachControllerIsKept(t *testing.T) {
 	if len(s.requests) != 3 || s.requests[2].Limit != 500 || s.requests[2].FieldSelector != "reason=FailedCreate" {
 		t.Errorf("requests %+v, want three pages of 500 selected events", s.requests)
 	}
-	if len(o.Events) != 3 || o.EventsError != "" {
-		t.Fatalf("%d events, error %q", len(o.Events), o.EventsError)
+	if len(o.Events) != 3 || o.Unread["v1 Event"] != "" {
+		t.Fatalf("%d events, error %q", len(o.Events), o.Unread["v1 Event"])
 	}
 	for _, e := range o.Events {
 		if age := eventsTime.Sub(e.LastTimestamp.Time); age > 3*time.Minute || e.Message != "" {
@@ -97,8 +97,8 @@ func TestTooManyEventsAreReported(t *testing.T) {
 	}
 	f, _ := startEvents(s)
 	o := f.objects(t.Context())
-	if len(o.Events) != maxEvents || !strings.Contains(o.EventsError, "more than 10000 events") {
-		t.Errorf("%d events, error %q", len(o.Events), o.EventsError)
+	if len(o.Events) != maxEvents || !strings.Contains(o.Unread["v1 Event"], "more than 10000 events") {
+		t.Errorf("%d events, error %q", len(o.Events), o.Unread["v1 Event"])
 	}
 }
 
@@ -110,7 +110,7 @@ func TestEventsThatCannotBeRead(t *testing.T) {
 	check := func(requests int, problem string) {
 		t.Helper()
 		o := f.objects(t.Context())
-		said := o.EventsError
+		said := o.Unread["v1 Event"]
 		if !strings.Contains(said, problem) || (problem == "") != (said == "") {
 			t.Errorf("error %q, want %q", said, problem)
 		}
@@ -133,8 +133,8 @@ func TestEventsThatCannotBeRead(t *testing.T) {
 	c.SetTime(eventsTime.Add(3 * eventsReuse))
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
-	if o := f.objects(ended); o.EventsError != "" {
-		t.Errorf("a caller that gave up reports %q", o.EventsError)
+	if o := f.objects(ended); o.Unread["v1 Event"] != "" {
+		t.Errorf("a caller that gave up reports %q", o.Unread["v1 Event"])
 	}
 	check(5, "etcd is down")
 }
@@ -152,8 +152,8 @@ func TestAMissingPermissionForEventsDoesNotStopThePass(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(snapshot.Objects.EventsError, "permission to list events is missing") {
-		t.Errorf("error %q", snapshot.Objects.EventsError)
+	if !strings.Contains(snapshot.Objects.Unread["v1 Event"], "permission to list events is missing") {
+		t.Errorf("error %q", snapshot.Objects.Unread["v1 Event"])
 	}
 }
 

@@ -2,11 +2,13 @@ package observe
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -17,11 +19,16 @@ import (
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
 // kind describes how objects of one kind are watched.
 type kind struct {
+	name     string // such as "v1 Pod"
 	resource string
+	// optional is true if a pass runs without the objects; what reads them is then off, and the snapshot says why.
+	optional bool
 	informer func(informers.SharedInformerFactory, client, *staleness, cache.TransformFunc) cache.SharedIndexInformer
 }
 
@@ -44,8 +51,9 @@ type typedClient[L runtime.Object] interface {
 func newKind[T any, P interface {
 	*T
 	runtime.Object
+	metav1.Object
 }, L runtime.Object](resource string, typed func(client) typedClient[L]) kind {
-	return kind{resource, func(f informers.SharedInformerFactory, c client, st *staleness, strip cache.TransformFunc) cache.SharedIndexInformer {
+	return kind{name: cluster.KindOf[P](), resource: resource, informer: func(f informers.SharedInformerFactory, c client, st *staleness, strip cache.TransformFunc) cache.SharedIndexInformer {
 		lw := &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 				return trackList(st, opts, func(opts metav1.ListOptions) (L, error) {
@@ -66,6 +74,12 @@ func newKind[T any, P interface {
 	}}
 }
 
+// asOptional makes the kind optional.
+func (k kind) asOptional() kind {
+	k.optional = true
+	return k
+}
+
 // listPage lists one page and strips its objects. Informers list objects if the API server does
 // not stream them to a watch. They first request any version ("0"), which the API server answers
 // without paging. Decoding 100,000 pods at once takes 1.5 GB. listPage therefore requests the
@@ -83,6 +97,9 @@ func listPage[L runtime.Object](opts metav1.ListOptions, strip cache.TransformFu
 		return err
 	})
 }
+
+// requiredKinds are the kinds without which no pass runs.
+var requiredKinds = slices.DeleteFunc(slices.Clone(kinds), func(k kind) bool { return k.optional })
 
 // kinds lists the kinds that an Observer watches. The chart grants get, list and watch on each.
 var kinds = []kind{
@@ -133,4 +150,10 @@ var kinds = []kind{
 		func(c client) typedClient[*storagev1.CSIStorageCapacityList] {
 			return c.StorageV1().CSIStorageCapacities("")
 		}),
+	newKind[corev1.LimitRange]("limitranges",
+		func(c client) typedClient[*corev1.LimitRangeList] { return c.CoreV1().LimitRanges("") }).asOptional(),
+	newKind[corev1.ServiceAccount]("serviceaccounts",
+		func(c client) typedClient[*corev1.ServiceAccountList] { return c.CoreV1().ServiceAccounts("") }).asOptional(),
+	newKind[nodev1.RuntimeClass]("runtimeclasses",
+		func(c client) typedClient[*nodev1.RuntimeClassList] { return c.NodeV1().RuntimeClasses() }).asOptional(),
 }

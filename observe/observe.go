@@ -96,7 +96,7 @@ func (o *Observer) WaitForSync(ctx context.Context) error {
 	tick := time.NewTicker(syncPollInterval)
 	defer tick.Stop()
 	for {
-		if err := o.permissionError(); err != nil {
+		if err := o.permissionError(requiredKinds...); err != nil {
 			return err
 		}
 		if o.Synced() {
@@ -110,9 +110,9 @@ func (o *Observer) WaitForSync(ctx context.Context) error {
 	}
 }
 
-// Synced reports whether every kind has been listed.
+// Synced reports whether every kind has been listed, except optional kinds that this account may not read.
 func (o *Observer) Synced() bool {
-	return !slices.ContainsFunc(o.watched, func(w watchedKind) bool { return !w.synced() })
+	return !slices.ContainsFunc(o.watched, func(w watchedKind) bool { return !w.synced() && !(w.optional && o.permissionError(w.kind) != nil) })
 }
 
 // synced reports whether the informer has received a list from an API server. client-go decodes other
@@ -169,10 +169,11 @@ func (o *Observer) CredentialsRenewed() {
 	clear(o.denials)
 }
 
-func (o *Observer) permissionError() error {
+// permissionError returns the error of the last refused request for one of the kinds, unless it is obsolete.
+func (o *Observer) permissionError(of ...kind) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for _, k := range kinds {
+	for _, k := range of {
 		if r, ok := o.denials[k.resource]; ok && o.clock.Since(r.at) < denialLifetime {
 			return r.err
 		}
@@ -185,8 +186,9 @@ func (o *Observer) notSyncedError() error {
 	defer o.mu.Unlock()
 	missing := ""
 	for _, w := range o.watched {
+		_, denied := o.denials[w.resource]
 		switch err := o.failures[w.resource]; {
-		case w.synced():
+		case w.synced(), w.optional && denied:
 		case w.informer.HasSynced():
 			return fmt.Errorf("listing %s: the answer is not a list of this kind"+proxyHint, w.resource)
 		case err != nil:

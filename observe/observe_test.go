@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
@@ -21,6 +22,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -156,5 +158,32 @@ func TestTheVersionOfTheServerIsReadAgain(t *testing.T) {
 	c.Step(maxVersionAge)
 	if err := o.version.refresh(t.Context()); err == nil {
 		t.Error("no error without an answer that can be used")
+	}
+}
+
+// TestOptionalKindsThatMayNotBeRead: a pass runs without them, and the snapshot says why. Those that are read count as
+// listed, also if there is none.
+func TestOptionalKindsThatMayNotBeRead(t *testing.T) {
+	client := newClient(kubeSystem(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}})
+	for _, resource := range []string{"serviceaccounts", "runtimeclasses"} {
+		client.PrependReactor("list", resource, func(ktesting.Action) (bool, k8sruntime.Object, error) {
+			return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", errors.New("no"))
+		})
+	}
+	o, ctx := startObserver(t, client)
+	if err := o.WaitForSync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kind, resource := range map[string]string{"v1 ServiceAccount": "serviceaccounts", "node.k8s.io/v1 RuntimeClass": "runtimeclasses"} {
+		if why := s.Objects.Unread[kind]; !strings.Contains(why, "permission to list and watch "+resource+" is missing") {
+			t.Errorf("%s: %q", kind, why)
+		}
+	}
+	if cluster.Knows[*corev1.ServiceAccount](s.Objects) || cluster.Knows[*nodev1.RuntimeClass](s.Objects) || !cluster.Knows[*corev1.LimitRange](s.Objects) {
+		t.Errorf("listed: %v", s.Objects.Listed)
 	}
 }

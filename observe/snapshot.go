@@ -2,6 +2,7 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 
 // Objects returns the last known state of all objects, with the current time, the server version
 // and the measured usage. It reads the events FailedCreate from the API server, unless an answer is
-// less than 30 s old. If they cannot be read, EventsError says why.
+// less than 30 s old. If objects cannot be read, Unread says why.
 func (o *Observer) Objects(ctx context.Context) *cluster.Objects {
 	o.events.read(ctx)
 	out := o.objectsWithoutEvents()
@@ -21,7 +22,13 @@ func (o *Observer) Objects(ctx context.Context) *cluster.Objects {
 func (o *Observer) objectsWithoutEvents() *cluster.Objects {
 	usage := o.currentUsage()
 	out := &cluster.Objects{TakenAt: o.clock.Now().UTC(), Usage: usage}
+	bound := time.Duration(o.maxStaleness.Load())
 	for _, w := range o.watched {
+		if err := w.unreadError(o.permissionError(w.kind), bound); err != nil {
+			out.MarkUnread(w.name, err.Error())
+			continue
+		}
+		out.Listed = append(out.Listed, w.name)
 		for _, x := range w.informer.GetStore().List() {
 			out.Add(x)
 		}
@@ -31,6 +38,23 @@ func (o *Observer) objectsWithoutEvents() *cluster.Objects {
 	defer o.mu.Unlock()
 	out.ClusterUID = o.uid
 	return out
+}
+
+// unreadError returns why the objects of an optional kind are unknown, or nil if they are known. For other kinds,
+// Snapshot returns an error.
+func (w watchedKind) unreadError(denied error, maxStaleness time.Duration) error {
+	stale := w.staleError(maxStaleness)
+	switch {
+	case !w.optional:
+		return nil
+	case denied != nil:
+		return denied
+	case stale != nil:
+		return stale
+	case !w.synced():
+		return errors.New("they have not been listed yet")
+	}
+	return nil
 }
 
 // Snapshot indexes the last known state of all objects. It returns an error if a permission is
@@ -50,7 +74,7 @@ func (o *Observer) SnapshotWithoutEvents() (*cluster.Snapshot, error) {
 }
 
 func (o *Observer) indexed(objects func() *cluster.Objects) (*cluster.Snapshot, error) {
-	if err := o.permissionError(); err != nil {
+	if err := o.permissionError(requiredKinds...); err != nil {
 		return nil, err
 	}
 	if err := o.stalenessError(); err != nil {
@@ -85,9 +109,13 @@ func (o *Observer) currentUsage() *cluster.Usage {
 // SetMaxStaleness limits the age of the view of each kind for a snapshot. 0 means no limit.
 func (o *Observer) SetMaxStaleness(d time.Duration) { o.maxStaleness.Store(int64(d)) }
 
-// ViewAge returns the age of the oldest view of a kind of o, or false before the first complete list of every kind.
+// ViewAge returns the age of the oldest view of a kind of o that is not optional, or false before the first complete
+// list of each of them.
 func ViewAge(o *Observer) (oldest time.Duration, known bool) {
 	for _, w := range o.watched {
+		if w.optional {
+			continue
+		}
 		until := w.staleness.lastKnown()
 		if until.IsZero() {
 			return 0, false
@@ -97,18 +125,24 @@ func ViewAge(o *Observer) (oldest time.Duration, known bool) {
 	return oldest, true
 }
 
-// stalenessError returns the error for the kind with the oldest view, or nil if no view is
-// older than the limit.
-func (o *Observer) stalenessError() error {
-	bound := time.Duration(o.maxStaleness.Load())
+// staleError returns an error if the view of the kind is older than the limit. 0 means no limit.
+func (w watchedKind) staleError(bound time.Duration) *StaleError {
 	if bound <= 0 {
 		return nil
 	}
+	until, err := w.staleness.asOf(bound)
+	if age := w.staleness.clock.Now().Sub(until); age > bound {
+		return &StaleError{w.resource, until, age, bound, err}
+	}
+	return nil
+}
+
+// stalenessError returns the error for the kind with the oldest view, or nil if no view is
+// older than the limit. It ignores optional kinds.
+func (o *Observer) stalenessError() error {
 	var worst *StaleError
 	for _, w := range o.watched {
-		until, err := w.staleness.asOf(bound)
-		e := &StaleError{w.resource, until, o.clock.Now().Sub(until), bound, err}
-		if e.Age > e.Max && (worst == nil || e.Age > worst.Age) {
+		if e := w.staleError(time.Duration(o.maxStaleness.Load())); e != nil && !w.optional && (worst == nil || e.Age > worst.Age) {
 			worst = e
 		}
 	}

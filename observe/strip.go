@@ -42,6 +42,9 @@ func (s *internCache) stripAndIntern(x any) (any, error) {
 	case *appsv1.StatefulSet, *appsv1.DaemonSet, *batchv1.Job, *batchv1.CronJob, *corev1.ReplicationController:
 		m := x.(metav1.Object)
 		m.SetAnnotations(filterAnnotations(m.GetAnnotations()))
+	case *corev1.ServiceAccount: // a cluster has thousands, and decisions read only whether one exists
+		*o = corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, UID: o.UID,
+			ResourceVersion: o.ResourceVersion, ManagedFields: o.ManagedFields}}
 	case *corev1.Node:
 		delete(o.Annotations, corev1.LastAppliedConfigAnnotation)
 		o.Status.DaemonEndpoints, o.Status.NodeInfo = corev1.NodeDaemonEndpoints{}, corev1.NodeSystemInfo{}

@@ -32,7 +32,7 @@ func kindOf(name string) (kind, error) {
 	return kind{}, fmt.Errorf("unknown kind %q", name)
 }
 
-var clusterScoped = []string{"Namespace", "Node", "PersistentVolume", "PriorityClass", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment"}
+var clusterScoped = []string{"Namespace", "Node", "PersistentVolume", "PriorityClass", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment", "RuntimeClass"}
 
 var defaults = map[string]string{
 	"Node": nodeDefaults, "Pod": podDefaults, "Job": jobDefaults,

@@ -115,6 +115,25 @@ func (s *Scenario) SetWant(t testing.TB, plan string) {
 // defaultTime is the time of the snapshot if cluster.yaml has no takenAt.
 const defaultTime = "2026-01-02T00:00:00Z"
 
+// listedKinds are the kinds of which a cluster.yaml without an object says that there is none.
+const listedKinds = "v1 LimitRange, v1 ServiceAccount, node.k8s.io/v1 RuntimeClass, scheduling.k8s.io/v1 PriorityClass"
+
+// defaultAccounts returns the ServiceAccount that Kubernetes makes in every namespace, for the namespaces of pods.
+func defaultAccounts(objects []map[string]any) (accounts []map[string]any) {
+	seen := map[any]bool{}
+	for _, o := range objects {
+		if o["kind"] != "Pod" {
+			continue
+		}
+		if ns := objectAt(o, "metadata")["namespace"]; !seen[ns] {
+			seen[ns] = true
+			accounts = append(accounts, map[string]any{"apiVersion": "v1", "kind": "ServiceAccount",
+				"metadata": map[string]any{"namespace": ns, "name": "default"}})
+		}
+	}
+	return accounts
+}
+
 // clusterFile is the content of cluster.yaml and of a base.
 type clusterFile struct {
 	// Base is the name of a file in the folder bases, without its extension.
@@ -145,10 +164,12 @@ func expand(text []byte, changes []string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	objects = append(objects, defaultAccounts(objects)...)
 	return json.Marshal(map[string]any{
 		"apiVersion": "v1", "kind": "List",
-		"metadata": map[string]any{"annotations": map[string]string{"evenkeel.io/taken-at": d.TakenAt, "evenkeel.io/server-version": d.ServerVersion}},
-		"items":    objects,
+		"metadata": map[string]any{"annotations": map[string]string{"evenkeel.io/taken-at": d.TakenAt, "evenkeel.io/server-version": d.ServerVersion,
+			"evenkeel.io/kinds-listed": listedKinds}},
+		"items": objects,
 	})
 }
 

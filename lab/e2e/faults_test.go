@@ -179,7 +179,9 @@ func createAccount(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 	read := []string{"get", "list", "watch"}
 	rules := append([]rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Verbs: read, Resources: []string{"nodes", "pods", "namespaces", "services",
-			"replicationcontrollers", "persistentvolumeclaims", "persistentvolumes", "resourcequotas"}},
+			"replicationcontrollers", "persistentvolumeclaims", "persistentvolumes", "resourcequotas",
+			"limitranges", "serviceaccounts"}},
+		{APIGroups: []string{"node.k8s.io"}, Verbs: read, Resources: []string{"runtimeclasses"}},
 		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"list"}},
 		{APIGroups: []string{"apps"}, Resources: []string{"replicasets", "deployments", "statefulsets", "daemonsets"}, Verbs: read},
 		{APIGroups: []string{"batch"}, Resources: []string{"jobs", "cronjobs"}, Verbs: read},

@@ -7,6 +7,10 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -34,10 +38,7 @@ func planInputs(c *search.Search) []plan.Input {
 	if why := c.Snapshot.Objects.PlannerStateError; why != "" {
 		in = append(in, plan.UnknownStateInput(in[0].Age, why))
 	}
-	if why := c.Snapshot.Objects.EventsError; why != "" {
-		in = append(in, plan.Input{Source: "events", Age: in[0].Age, Coverage: 0, Problems: []string{
-			"not every event FailedCreate is known, so a controller that cannot create pods may go unnoticed while it lacks none: " + why}})
-	}
+	in = append(in, unknownKinds(c.Snapshot.Objects, in[0].Age)...)
 	problems := c.Eligibility.Guards.Annotations.Problems(c.Snapshot, c.Options.Guards.TimeZone)
 	if len(problems) == 0 {
 		return in
@@ -117,6 +118,55 @@ func describeRequestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
 	}
 	if absent := missingKinds(s.Objects); s.Objects.TakenAt.IsZero() && len(absent) > 0 {
 		in.Problems = append(in.Problems, fmt.Sprintf("the snapshot, which evenkeel capture did not make, has no %s: taken as there being none", strings.Join(absent, " and no ")))
+	}
+	return in
+}
+
+// admissionKinds lists the kinds that decide whether the API server accepts replacements, and without which passes run:
+// the input that says that they are unknown, what is not checked then, and their name for kubectl get.
+var admissionKinds = []struct {
+	kind, source, unchecked, resource string
+	known                             func(*cluster.Objects) bool
+	unneeded                          func(*cluster.Objects) bool // nil if every pod needs them
+}{
+	{cluster.KindOf[*corev1.LimitRange](), "limitRanges", "a LimitRange may refuse replacements", "limits",
+		cluster.Knows[*corev1.LimitRange], nil},
+	{cluster.KindOf[*corev1.ServiceAccount](), "serviceAccounts", "replacements may name a ServiceAccount that is gone", "serviceaccounts",
+		cluster.Knows[*corev1.ServiceAccount], nil},
+	{cluster.KindOf[*nodev1.RuntimeClass](), "runtimeClasses", "replacements may name a RuntimeClass that is gone", "runtimeclasses",
+		cluster.Knows[*nodev1.RuntimeClass], noPod(func(s *corev1.PodSpec) bool { return s.RuntimeClassName != nil })},
+	{cluster.KindOf[*schedulingv1.PriorityClass](), "priorityClasses", "replacements may name a PriorityClass that is gone", "priorityclasses",
+		cluster.Knows[*schedulingv1.PriorityClass], noPod(func(s *corev1.PodSpec) bool { return s.PriorityClassName != "" })},
+}
+
+func noPod(needs func(*corev1.PodSpec) bool) func(*cluster.Objects) bool {
+	return func(o *cluster.Objects) bool {
+		return !slices.ContainsFunc(o.Pods, func(p *corev1.Pod) bool { return needs(&p.Spec) })
+	}
+}
+
+// unknownKinds returns an input for the events and for each of the admissionKinds that are unknown. Files that list no
+// kinds get one input for all.
+func unknownKinds(o *cluster.Objects, age string) (in []plan.Input) {
+	if why := o.Unread[cluster.KindOf[*corev1.Event]()]; why != "" {
+		in = append(in, plan.Input{Source: "events", Age: age, Coverage: 0, Problems: []string{
+			"not every event FailedCreate is known, so a controller that cannot create pods may go unnoticed while it lacks none: " + why}})
+	}
+	var missing, resources []string
+	for _, k := range admissionKinds {
+		why, unread := o.Unread[k.kind]
+		switch {
+		case unread:
+			in = append(in, plan.Input{Source: k.source, Age: age, Coverage: 0, Problems: []string{k.unchecked + ", which is not checked: " + why}})
+		case !k.known(o) && (k.unneeded == nil || !k.unneeded(o)):
+			_, kind, _ := strings.Cut(k.kind, " ")
+			missing, resources = append(missing, kind), append(resources, k.resource)
+		}
+	}
+	if len(missing) > 0 {
+		in = append(in, plan.Input{Source: "admission", Age: age, Coverage: 0, Problems: []string{fmt.Sprintf(
+			"the snapshot has no %s, so what they refuse is not checked; evenkeel capture reads them, or add %s to kubectl get",
+			strings.Join(missing, ", no "), strings.Join(resources, ","))}})
 	}
 	return in
 }

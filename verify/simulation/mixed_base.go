@@ -39,7 +39,7 @@ func (m *mixedBase) addNamespaces() {
 		case m.chance(0.08):
 			m.addRequest(ns.Annotations)
 		}
-		m.o.Namespaces = append(m.o.Namespaces, ns)
+		addNamespaceObject(m.o, ns)
 	}
 	addNamespace(m.o, "kube-system")
 }

@@ -32,7 +32,14 @@ func matchLabels(l map[string]string) *metav1.LabelSelector {
 }
 
 func addNamespace(o *cluster.Objects, name string) {
-	o.Namespaces = append(o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}})
+	addNamespaceObject(o, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name)}})
+}
+
+// addNamespaceObject adds a namespace without LimitRanges, with its default ServiceAccount.
+func addNamespaceObject(o *cluster.Objects, ns *corev1.Namespace) {
+	o.Listed = []string{cluster.KindOf[*corev1.LimitRange]()}
+	o.Namespaces = append(o.Namespaces, ns)
+	o.ServiceAccounts = append(o.ServiceAccounts, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: ns.Name, Name: "default"}})
 }
 
 // requests returns CPU requests in milliCPU and memory requests in bytes.

@@ -87,6 +87,14 @@ subjects:
 - apiGroups: [storage.k8s.io]
   resources: [storageclasses, csinodes, csidrivers, volumeattachments, csistoragecapacities]
   verbs: [get, list, watch]
+# What the API server reads before it accepts a pod: a pod stays if its replacement would be refused. Without one of
+# these permissions, that check is off, and the report says so.
+- apiGroups: [""]
+  resources: [limitranges, serviceaccounts]
+  verbs: [get, list, watch]
+- apiGroups: [node.k8s.io]
+  resources: [runtimeclasses]
+  verbs: [get, list, watch]
 # Events with the reason FailedCreate: a pod stays if its controller could not create a pod. Without
 # this permission, the report says so.
 - apiGroups: [""]
