@@ -45,6 +45,11 @@ func (p *pass) loadState(ctx context.Context) error {
 		p.state = plan.PlannerState{}
 		return nil
 	}
+	st, ahead := history.ClampFuture(st, p.Clock.Now())
+	if ahead > 0 {
+		p.log.Warn("records of the state are from the future, so a clock was set back; they count as made now; check the clocks of the nodes",
+			"records", ahead)
+	}
 	p.state = history.Expire(st, p.Clock.Now(), p.History)
 	if p.Mode != plan.Live {
 		return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // executeWaves executes the waves of a plan in order. If it must stop early, it records why and
@@ -198,17 +199,13 @@ func (p *pass) recordBatch(ctx context.Context, result evictor.Result) *plan.Rea
 	return cmp.Or(result.Stop, tripped, budgets, unsaved)
 }
 
-// spentBudgetTTL is how long the API server may reserve a budget's allowance for an eviction that
-// it refused with a conflict. The disruption controller drops such reservations after 2 minutes.
-const spentBudgetTTL = 2 * time.Minute
-
 // recordSpentBudgets marks every budget in the namespaces of the given pods as possibly spent. If
 // the budgets cannot be read, recordSpentBudgets returns the reason to stop the pass.
 func (p *pass) recordSpentBudgets(ctx context.Context, pods []plan.PodRef) *plan.Reason {
 	if len(pods) == 0 {
 		return nil
 	}
-	until := p.Clock.Now().Add(spentBudgetTTL)
+	until := p.Clock.Now().Add(history.SpentBudgetTTL)
 	spent := map[string]time.Time{}
 	for name, t := range p.state.SpentBudgets {
 		if t.After(p.Clock.Now()) {

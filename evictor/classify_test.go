@@ -111,6 +111,36 @@ func TestClassify(t *testing.T) {
 	}
 }
 
+// TestRequestsThatAnOperatorCarriesOut: a refusal by the budget does not say whether the operator moves the pod, and so
+// does a webhook in its own words if only an annotation announces the operator.
+func TestRequestsThatAnOperatorCarriesOut(t *testing.T) {
+	byBudget := &apierrors.StatusError{ErrStatus: metav1.Status{Code: 429, Message: "Cannot evict pod as it would violate the pod's disruption budget.",
+		Details: &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause}}}}}
+	webhook := func(text string) error {
+		return &apierrors.StatusError{ErrStatus: metav1.Status{Code: 429, Message: `admission webhook "w" denied the request: ` + text}}
+	}
+	migrates, refuses := webhook(`Eviction triggered evacuation of VMI "shop/vm"`), webhook("VMI vm is configured with an eviction strategy but is not live-migratable")
+	for _, c := range []struct {
+		err  error
+		only plan.RequestOnly
+		want plan.OutcomeKind
+		code plan.Code
+	}{
+		{byBudget, "", plan.Blocked, plan.BlockedByPDB},
+		{byBudget, plan.ByOwner, plan.InProgress, plan.EvictionInBackground},
+		{byBudget, plan.ByAnnotation, plan.InProgress, plan.EvictionInBackground},
+		{migrates, plan.ByOwner, plan.InProgress, plan.EvictionInBackground},
+		{refuses, "", plan.Blocked, plan.BlockedByAdmission},
+		{refuses, plan.ByOwner, plan.Blocked, plan.BlockedByAdmission},
+		{refuses, plan.ByAnnotation, plan.InProgress, plan.EvictionInBackground},
+		{apierrors.NewTooManyRequests("slow down", 1), plan.ByAnnotation, plan.Blocked, plan.APIThrottled},
+	} {
+		if v := Classify(c.err, "d1").withOperator(plan.Move{RequestOnly: c.only}); v.Outcome != c.want || v.Reason.Code != c.code {
+			t.Errorf("%v, request only by %q: %s %s, want %s %s", c.err, c.only, v.Outcome, v.Reason.Code, c.want, c.code)
+		}
+	}
+}
+
 // Webhooks, and programs that write conditions, choose the text of an answer.
 func TestAnswersAndEventsAreBoundedAndPrintable(t *testing.T) {
 	text := "no\x1b[2Jmore\u202eright\x00\n\tthan " + strings.Repeat("ä", 5000)

@@ -102,7 +102,7 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 	case v.CheckAccess:
 		v = l.access.resolve(ctx, m, v)
 	}
-	if !v.Accepted {
+	if v = v.withOperator(m); !v.Accepted {
 		a := newAttempt(m, v.Outcome, v.Reason.Code, v.Reason.Message)
 		a.budgetSpent = v.BudgetSpent
 		if v.Stop {

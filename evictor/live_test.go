@@ -154,21 +154,23 @@ func TestWhatADeadProcessReservedIsLookedUp(t *testing.T) {
 	evicted := testPod("d5", "u5", "n3")
 	evicted.Status.Conditions = append(evicted.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget,
 		Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"})
-	w := newFakeCluster(testPod("d1", "u1", "n3"), terminating, testPod("d3", "u9", "n3"), evicted, testPod("d6", "u6", "n3"))
+	w := newFakeCluster(testPod("d1", "u1", "n3"), terminating, testPod("d3", "u9", "n3"), evicted, testPod("d6", "u6", "n3"),
+		testPod("d7", "u7", "n3"))
 	now := time.Now()
 	open := []plan.Reservation{}
-	for i, uid := range []string{"u1", "u2", "u3", "u4", "u5", "u6"} {
+	for i, uid := range []string{"u1", "u2", "u3", "u4", "u5", "u6", "u7"} {
 		open = append(open, plan.Reservation{Step: i + 1, Pod: plan.PodRef{Namespace: "shop", Name: "d" + uid[1:], UID: uid},
 			At: now.Add(-LongestCall)})
 	}
 	open[5].At = now.Add(time.Minute - LongestCall) // a slow webhook may still hold this eviction
+	open[6].RequestOnly = plan.ByOwner              // its operator may be moving it
 	l := newTestLive(w, clock.RealClock{})
 	out, err := l.Resolve(t.Context(), open)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, want := range []plan.OutcomeKind{plan.Dropped, plan.UnknownOutcome, plan.UnknownOutcome, plan.UnknownOutcome,
-		plan.UnknownOutcome, plan.UnknownOutcome} {
+		plan.UnknownOutcome, plan.UnknownOutcome, plan.InProgress} {
 		if out[i].Outcome != want || out[i].Step != i+1 {
 			t.Errorf("%+v, want %s", out[i], want)
 		}

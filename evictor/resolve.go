@@ -25,8 +25,8 @@ const (
 )
 
 // Resolve finds the outcomes of evictions that an earlier process reserved. A pod that still exists, is not terminating
-// and was reserved more than LongestCall ago was not evicted, so its move is Dropped. Otherwise the outcome is unknown:
-// the API server may still commit the eviction, or another client may have deleted the pod. Resolve returns an error if
+// and was reserved more than LongestCall ago was not evicted, so its move is Dropped; if an operator may be moving it
+// (RequestOnly), its move is InProgress. Otherwise the outcome is unknown: the API server may still commit the eviction, or another client may have deleted the pod. Resolve returns an error if
 // it cannot read a pod.
 func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
 	var out []plan.Outcome
@@ -55,6 +55,10 @@ func (l *Live) resolveReservation(r plan.Reservation, pod *corev1.Pod) plan.Outc
 		return unknown("the API server has marked the pod as evicted")
 	case l.opts.Clock.Now().Before(end):
 		return unknown("the pod still exists, but its eviction may commit until " + end.UTC().Format(time.RFC3339))
+	}
+	if r.RequestOnly != "" {
+		return plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.InProgress, Reason: plan.Reason{Code: plan.EvictionInBackground,
+			Message: "the process ended before it recorded whether it had asked the operator of the pod to move it; the pod still exists"}}
 	}
 	return plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.Interrupted,
 		Message: "the process ended before it evicted the pod; the pod still exists"}}

@@ -22,8 +22,8 @@ func (e SizeError) Error() string { return e.message }
 
 func sizeErrorf(format string, bound int) error { return SizeError{fmt.Sprintf(format, bound)} }
 
-// Decode decodes a plan or a run report that another process wrote. It returns a SizeError, without decoding, if the
-// document could take much more memory than a plan or a report needs: an object of two bytes becomes a whole Move.
+// Decode decodes a plan, a run report or a state that another process wrote. It returns a SizeError, without decoding,
+// if the document could take much more memory than such a document needs: an object of two bytes becomes a whole Move.
 func Decode(text []byte, doc any) error {
 	if err := checkDocumentSize(text); err != nil {
 		return err

@@ -155,6 +155,9 @@ type Move struct {
 	Cost               float64    `json:"cost"`
 	// Removal is set for a pod that has ended: no replacement follows, and To is empty.
 	Removal Removal `json:"removal,omitempty"`
+	// RequestOnly is set if the operator of the pod moves it when it sees the request. The eviction then goes on in the
+	// background, whatever a budget says.
+	RequestOnly RequestOnly `json:"requestOnly,omitempty"`
 	// Landing is LandingNotRequired for a move without a predicted place: To is empty, and the
 	// replacement may stay Pending. Such moves are the last wave of a plan. Landing is empty for
 	// all others.

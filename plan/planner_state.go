@@ -117,7 +117,9 @@ type Reservation struct {
 	Strategy string    `json:"strategy"`
 	Reason   Reason    `json:"reason"` // why the pod is moved
 	At       time.Time `json:"at"`
-	Outcome  *Outcome  `json:"outcome,omitempty"`
+	// RequestOnly is that of the move. The pod may be moving although it is still there.
+	RequestOnly RequestOnly `json:"requestOnly,omitempty"`
+	Outcome     *Outcome    `json:"outcome,omitempty"`
 }
 
 // Pause is a pause of evictions by an operator.

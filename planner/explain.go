@@ -262,6 +262,9 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 	r, ok := e.start.Eligibility.Budgets.Allows(p, budget.Charges{})
 	if ok {
 		r = plan.Reason{Code: plan.BlockedByPDB, Message: e.start.Eligibility.Budgets.Describe(p.Budgets[0])}
+		if e.start.Eligibility.RequestOnly(p) != "" {
+			r.Message += "; the operator of the pod moves it when it sees the request, so the request may be sent in spite of the budget"
+		}
 	}
 	return append(out, plan.RuleResult{Code: r.Code, Allows: ok, Message: r.Message})
 }

@@ -297,6 +297,7 @@ func refreshMove(c *search.Search, p *cluster.Pod, m plan.Move, l landingAgain) 
 	s := c.Snapshot
 	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
 	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
+	m.RequestOnly = c.Eligibility.RequestOnly(p)
 	m.To, m.Acceptable.Nodes = c.NodeName(l.To), l.Acceptable
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
 	m.AcceptableNodes = addNodeNames(s, nil, l.inAnyState)

@@ -77,6 +77,9 @@ func destinationText(m plan.Move) string {
 	if others := m.Acceptable.Nodes - 1; m.To != "" && others > 0 {
 		to += fmt.Sprintf(" (+%d)", others)
 	}
+	if m.RequestOnly != "" {
+		to += ", by its operator"
+	}
 	return to
 }
 
@@ -84,6 +87,9 @@ func destinationText(m plan.Move) string {
 func movesLegend(moves []plan.Move, wide bool) (notes []string) {
 	if slices.ContainsFunc(moves, plan.Move.WithoutPlace) {
 		notes = append(notes, "no place predicted: the replacement may stay Pending (landing: notRequired)")
+	}
+	if slices.ContainsFunc(moves, func(m plan.Move) bool { return m.RequestOnly != "" }) {
+		notes = append(notes, "by its operator: a budget may refuse the request; the operator of the pod sees it and moves the pod")
 	}
 	if wide && len(moves) > 0 {
 		return append(notes, "CONFIDENCE (confidence in JSON): probability that the replacement lands on one of the GOOD NODES (acceptable.nodes). "+

@@ -33,6 +33,7 @@ const (
 	DeschedulerEvict              = deschedulerPrefix + "evict"
 	DeschedulerPreferNoEviction   = deschedulerPrefix + "prefer-no-eviction"
 	DeschedulerEvictionInProgress = deschedulerPrefix + "eviction-in-progress"
+	deschedulerRequestEvictOnly   = deschedulerPrefix + "request-evict-only"
 	SafeToEvict                   = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 	KarpenterNoDisrupt            = "karpenter.sh/do-not-disrupt"
 	KarpenterNoEvict              = "karpenter.sh/do-not-evict"
@@ -80,7 +81,8 @@ func anyKnownPrefix(m map[string]string) bool {
 var knownPrefixes = append([]string{Prefix, deschedulerPrefix, "cluster-autoscaler.kubernetes.io/", "karpenter.sh/"}, allGroupKeys()...)
 
 // foreignKeys lists the keys of other programs that decisions about pods depend on.
-var foreignKeys = append([]string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress, SafeToEvict,
+var foreignKeys = append([]string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress,
+	deschedulerRequestEvictOnly, SafeToEvict,
 	KarpenterNoDisrupt, KarpenterNoEvict, corev1.PodDeletionCost, jobIndexFailures}, allGroupKeys()...)
 
 // keptNodeKeys lists the annotations with which autoscalers keep a node.

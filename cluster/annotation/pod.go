@@ -127,6 +127,11 @@ func IsBeingEvicted(p *corev1.Pod) bool {
 	return len(object{"the pod", p}.requestValues(DeschedulerEvictionInProgress)) > 0
 }
 
+// IsRequestOnly reports whether the pod itself says that a request for its eviction makes its operator move it.
+func IsRequestOnly(p *corev1.Pod) bool {
+	return len(object{"the pod", p}.requestValues(deschedulerRequestEvictOnly)) > 0
+}
+
 // readForeignKeys reads the keys of other programs on a pod. For the descheduler, its "evict"
 // annotation overrides protections. For Evenkeel, the annotation only expresses a preference.
 func (r *Pod) readForeignKeys(o object) {

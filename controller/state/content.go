@@ -3,12 +3,12 @@ package state
 import (
 	"bytes"
 	"compress/gzip"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"maps"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,6 +70,9 @@ func Decompress(packed []byte) ([]byte, error) {
 	return text, err
 }
 
+// unpacking keeps the parts, which are read concurrently, from being decoded at once.
+var unpacking sync.Mutex
+
 var errNewerVersion = errors.New("it was written by a newer version of evenkeel")
 
 // unpackConfigMap returns the part in a ConfigMap, and its JSON. A ConfigMap without data is an empty part.
@@ -86,14 +89,16 @@ func unpackConfigMap(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 	// Unknown fields are accepted: a later release with the same API version may have added them.
 	// After a downgrade, only such fields are lost.
 	var head struct{ APIVersion, Kind string }
-	if err := json.Unmarshal(text, &head); err != nil {
+	if err := plan.Decode(text, &head); err != nil {
 		return none, nil, err
 	}
 	if head.Kind == plan.PlannerStateKind && head.APIVersion != plan.APIVersion && strings.HasPrefix(head.APIVersion, "evenkeel.io/") {
 		return none, nil, fmt.Errorf("%w (%s; this one knows %s)", errNewerVersion, head.APIVersion, plan.APIVersion)
 	}
 	var st plan.PlannerState
-	if err := json.Unmarshal(text, &st); err != nil {
+	unpacking.Lock()
+	defer unpacking.Unlock()
+	if err := plan.Decode(text, &st); err != nil {
 		return none, nil, err
 	}
 	if err := st.Validate(); err != nil {

@@ -24,7 +24,7 @@ type Options struct {
 	// MaxUnreadyNodesFrac limits the nodes that are NotReady or gone, as a fraction of the present
 	// and the gone nodes. A node is gone if it was deleted while it was NotReady and not marked for
 	// removal. Cordoned nodes count, and so do nodes out of scope: the scheduler may place
-	// replacements there later. Virtual nodes (cluster.VirtualKind) do not.
+	// replacements there later. Virtual nodes (cluster.VirtualKind) do not, and neither do nodes that start.
 	MaxUnreadyNodesFrac float64
 	// MaxPendingPods limits the pods that became unschedulable during the pass.
 	MaxPendingPods plan.CountLimit
@@ -112,7 +112,7 @@ func (o Options) unreadyNodes(s *cluster.Snapshot, lastSeen []plan.UnreadyNode) 
 		detail = fmt.Sprintf(", %d of them gone since %s", gone, since.UTC().Format(time.RFC3339))
 	}
 	for i := range s.Nodes {
-		if node := &s.Nodes[i]; !node.Ready && cluster.VirtualKind(node.Object) == "" {
+		if node := &s.Nodes[i]; !node.Ready && cluster.VirtualKind(node.Object) == "" && !isStarting(node.Object, s.TakenAt) {
 			if unready++; unready == 1 {
 				detail += ", for example " + node.Name
 			}

@@ -13,13 +13,41 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// startTime is how long a node may take to become Ready for the first time. Until then it starts: it has no pods to
+// lose, and it does not show that the cluster gets worse. A node with a start-up taint that is Ready counts as Ready.
+const startTime = 10 * time.Minute
+
+// registrationTime is longer than the time between the creation of a Node and the first condition that its kubelet
+// writes, with the difference of their clocks.
+const registrationTime = 30 * time.Second
+
+// neverReady reports whether the node has not been Ready since it was created. Its condition then dates from its
+// creation, or the kubelet has written none. Without the time of its creation, the node may have been Ready.
+func neverReady(n *corev1.Node) bool {
+	created := n.CreationTimestamp.Time
+	if created.IsZero() || cluster.NodeReady(n) {
+		return false
+	}
+	i := slices.IndexFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool { return c.Type == corev1.NodeReady })
+	if i < 0 || n.Status.Conditions[i].Reason == "NodeStatusNeverUpdated" {
+		return true
+	}
+	since := n.Status.Conditions[i].LastTransitionTime.Time
+	return since.IsZero() || since.Sub(created) <= registrationTime
+}
+
+// isStarting reports whether the node was created lately and has never been Ready.
+func isStarting(n *corev1.Node, now time.Time) bool {
+	return neverReady(n) && now.Sub(n.CreationTimestamp.Time).Abs() < startTime
+}
+
 // LooksLost reports whether a node that is deleted in this state was lost, as opposed to removed on
-// purpose: it is not virtual, not Ready, not cordoned, and nothing drains or removes it. The cloud
+// purpose: it is not virtual, not Ready but was Ready before, not cordoned, and nothing drains or removes it. The cloud
 // controller manager deletes the Node of a machine that no longer exists, but only if the node is
 // not Ready. Autoscalers mark a node before they remove it, and otherwise delete only Ready nodes.
 func LooksLost(n *corev1.Node) bool {
 	_, leaves := nodemarks.Table{}.First(n, nodemarks.Removing, nodemarks.Draining)
-	return cluster.VirtualKind(n) == "" && !cluster.NodeReady(n) && !n.Spec.Unschedulable && !leaves
+	return cluster.VirtualKind(n) == "" && !cluster.NodeReady(n) && !neverReady(n) && !n.Spec.Unschedulable && !leaves
 }
 
 // RecordUnready adds the nodes of a snapshot that look lost to those of earlier passes, and removes the entries that no
@@ -65,11 +93,11 @@ func goneNodes(s *cluster.Snapshot, lastSeen []plan.UnreadyNode) (gone int, sinc
 	return min(lost, max(0, before-countMachines(s))), since
 }
 
-// countMachines returns the number of nodes that are not virtual. Virtual nodes come and go with their pods, so they
-// neither replace a lost node nor count as one.
+// countMachines returns the number of nodes that are neither virtual nor starting. Virtual nodes come and go with their
+// pods, and a starting node may never be Ready, so they neither replace a lost node nor count as one.
 func countMachines(s *cluster.Snapshot) (count int) {
 	for i := range s.Nodes {
-		if cluster.VirtualKind(s.Nodes[i].Object) == "" {
+		if n := s.Nodes[i].Object; cluster.VirtualKind(n) == "" && !isStarting(n, s.TakenAt) {
 			count++
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
@@ -49,9 +50,11 @@ type podResult struct {
 // NewChecker returns a Checker for the snapshot and state at the time now.
 func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *settings.Options, now time.Time) *Checker {
 	guards := guard.NewCache()
-	return &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
+	v := &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
 		guards, make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, history.EvictedByOpenRuns(st),
 		countBackground(st, s, guards.Annotations, now), protectionsWithin(opts), nil, nil, nil}
+	v.Budgets.OperatorMoves = func(p *cluster.Pod) bool { return v.RequestOnly(p) != "" }
+	return v
 }
 
 // Refuse returns the reason if Evenkeel may not evict the pod. It caches the result.
@@ -142,6 +145,9 @@ func (v *Checker) GuardInput(p *cluster.Pod) guard.Input {
 func (v *Checker) overBudget(p *cluster.Pod) (plan.Reason, bool) {
 	if len(p.Budgets) > 0 {
 		r, ok := v.Budgets.Allows(p, budget.Charges{})
+		if r.Code == plan.BlockedByPDB && annotation.IsRequestOnly(p.Object) && v.RequestOnly(p) == "" {
+			r.Message += "; its annotation request-evict-only counts in trustedNamespaces only"
+		}
 		return r, !ok
 	}
 	if v.DisruptionsAllowed(p) < 1 {

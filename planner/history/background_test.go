@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -79,6 +80,31 @@ func TestActiveBackground(t *testing.T) {
 			if want := c.age == time.Hour && !awaits; (len(late) == 1) != want {
 				t.Errorf("%s, awaits its replacement %v: late %+v, want one: %v", c.name, awaits, late, want)
 			}
+		}
+	}
+}
+
+// TestARequestWithoutAnAnswerIsNotRepeated: if an operator may be moving the pod, the request counts until its time is
+// over although the pod still runs. Then the workload backs off.
+func TestARequestWithoutAnAnswerIsNotRepeated(t *testing.T) {
+	o := Options{Initial: 10 * time.Minute, Max: time.Hour, BackgroundTimeout: 30 * time.Minute}
+	for only, want := range map[plan.RequestOnly]bool{"": false, plan.ByOwner: true, plan.ByAnnotation: true} {
+		m := newMove(1, "vm")
+		m.RequestOnly = only
+		st := Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, []plan.Move{m}, noon)
+		st, _ = RecordOutcomes(st, "r", []plan.Outcome{newOutcome(m, plan.UnknownOutcome, plan.OutcomeUnknown)}, noon, o)
+		st.Backoffs = nil
+		s, err := cluster.New(&cluster.Objects{TakenAt: noon, Nodes: []*corev1.Node{{}}, Pods: []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop",
+			Name: m.Pod.Name, UID: types.UID(m.Pod.UID)}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := len(ActiveBackground(st, s, noon.Add(2*CommitTimeout))) == 1; got != want {
+			t.Errorf("request only by %q: in flight after the longest call %t, want %t", only, got, want)
+		}
+		st, _ = FollowBackground(st, s, noon.Add(o.BackgroundTimeout), o)
+		if _, held := ActiveBackoff(st, WorkloadOfMove(m), noon.Add(o.BackgroundTimeout)); held != want || len(st.Background) > 0 {
+			t.Errorf("request only by %q: backs off after the time %t, want %t; in flight %+v", only, held, want, st.Background)
 		}
 	}
 }

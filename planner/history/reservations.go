@@ -57,6 +57,7 @@ func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time
 		w := WorkloadOfMove(m)
 		open.Reservations = append(open.Reservations, plan.Reservation{
 			Step: m.Step, Wave: m.Wave, Pod: m.Pod, Workload: w, From: m.From, To: m.To, Strategy: m.Strategy, Reason: m.Reason, At: now.UTC(),
+			RequestOnly: m.RequestOnly,
 		})
 		st.Evictions = addEvictions(st.Evictions, w, m.Strategy, now, 1)
 	}
@@ -92,8 +93,10 @@ func RecordOutcomes(
 			st.Evictions = addEvictions(st.Evictions, r.Workload, r.Strategy, r.At, -1)
 		}
 		if countsAsEviction(out) && !out.SawReady() && !out.Pending {
+			// Whatever became of a request without an answer, an operator may be moving the pod.
+			moving := out.Outcome == plan.InProgress || out.Outcome == plan.UnknownOutcome && r.RequestOnly != ""
 			st.Background = append(slices.Clone(st.Background), plan.BackgroundEviction{Pod: r.Pod, Workload: r.Workload, From: r.From,
-				Since: now.UTC(), Until: now.UTC().Add(o.BackgroundTimeout), AwaitsReplacement: out.Outcome != plan.InProgress})
+				Since: now.UTC(), Until: now.UTC().Add(o.BackgroundTimeout), AwaitsReplacement: !moving})
 		}
 		recorded = append(recorded, *r)
 	}

@@ -80,7 +80,7 @@ func DescribeMove(c *search.Search, st search.WaveStep) plan.Move {
 		Acceptable: plan.Acceptable{Nodes: st.Landing.Acceptable},
 		Confidence: st.Landing.Confidence, ReturnProbability: st.Landing.ReturnProbability, PendingProbability: st.Landing.PendingProbability,
 		NotAfter: c.Eligibility.AllowedUntil(p), Wave: st.Wave, Steer: c.SteerKind(st.Landing), Benefit: st.Benefit, Cost: eligibility.EvictionCost(p),
-		GracePeriodSeconds: GracePeriodSeconds(c, p),
+		GracePeriodSeconds: GracePeriodSeconds(c, p), RequestOnly: c.Eligibility.RequestOnly(p),
 	}
 	for _, i := range st.Landing.ImprovedGoals {
 		m.Goals = append(m.Goals, c.Goals.Goals[i].ID)

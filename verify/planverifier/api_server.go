@@ -132,7 +132,7 @@ func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 		return true // no budget applies
 	}
 	budgets := s.budgetsOf(pod.Namespace, pod.Labels)
-	if len(budgets) == 0 {
+	if len(budgets) == 0 || len(budgets) == 1 && c.move.RequestOnly != "" { // the operator moves it, see isMovedByOperator
 		return true
 	}
 	if len(budgets) > 1 {
@@ -187,6 +187,9 @@ func (s *apiServer) updateBudgets() {
 
 // checkBudgetsAfter checks that every budget of an evicted Ready pod still has enough healthy pods.
 func (s *apiServer) checkBudgetsAfter(c call) {
+	if c.move.RequestOnly != "" {
+		return // its operator keeps the pod until another one does its work
+	}
 	for _, b := range s.budgetsOf(c.pod.Namespace, c.pod.Labels) {
 		now := s.budgetStatus(b)
 		if now.customScale {

@@ -1,6 +1,7 @@
 package planverifier
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -121,6 +122,9 @@ func (r *verifier) checkBudgets(calls []call) {
 		if len(budgets) > 1 {
 			r.report(c.move, plan.MultiplePDBs, "%d budgets select it", len(budgets))
 		}
+		if r.isMovedByOperator(c) {
+			continue // the API server is expected to refuse, so the budget loses nothing
+		}
 		for _, b := range budgets {
 			taken[key(b)] = append(taken[key(b)], c)
 		}
@@ -130,6 +134,20 @@ func (r *verifier) checkBudgets(calls []call) {
 			r.checkBudget(b, mine)
 		}
 	}
+}
+
+// isMovedByOperator reports whether the move says that the pod's operator moves it. It reports moves that say so wrongly.
+func (r *verifier) isMovedByOperator(c call) bool {
+	if c.move.RequestOnly == "" {
+		return false
+	}
+	_, annotated := c.pod.Annotations["descheduler.alpha.kubernetes.io/request-evict-only"]
+	l := r.chainOf(c.pod).lowest()
+	ok := l != nil && l.group == "kubevirt.io" && l.kind == "VirtualMachineInstance" || annotated && slices.Contains(r.rules.Trusted, c.pod.Namespace)
+	if !ok {
+		r.report(c.move, plan.BlockedByPDB, "no operator moves it upon a request")
+	}
+	return ok
 }
 
 // checkBudget checks the evictions that one budget covers, as the eviction handler of the API server does.

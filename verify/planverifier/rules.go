@@ -20,6 +20,7 @@ type Rules struct {
 	NamespaceSelector   labels.Selector // nil: all
 	PodSelector         labels.Selector // nil: all
 	Include, Exclude    []string        // namespaces
+	Trusted             []string        // trustedNamespaces
 
 	// Protect contains the names in guards.protect.
 	Protect                 map[string]bool

@@ -49,6 +49,9 @@ const (
 const (
 	totalPerSecond, totalBurst     = 10, 20
 	addressPerSecond, addressBurst = 1, 10
+	// reservedPerSecond and reservedBurst bound the reviews for addresses from which a client was allowed lately. Others
+	// cannot use them up, so that a client gets in although its token has just changed.
+	reservedPerSecond, reservedBurst = 5, 10
 )
 
 // warningInterval is the least time between two warnings that the API server does not answer.
@@ -64,8 +67,9 @@ type Reviewer struct {
 	salt            []byte                // of the keys of the caches
 	allowed, denied *cache.LRUExpireCache // answers by key
 	addresses       *cache.LRUExpireCache // *rate.Limiter by address
-	total           *rate.Limiter
-	known, unknown  chan struct{} // turns of reviews
+	total, reserved *rate.Limiter
+	lately          *cache.LRUExpireCache // addresses from which a client was allowed
+	known, unknown  chan struct{}         // turns of reviews
 	warnings        rate.Sometimes
 }
 
@@ -82,6 +86,7 @@ func New(client kubernetes.Interface, audiences []string, c clock.PassiveClock, 
 	return &Reviewer{client: client, audiences: audiences, clock: c, log: log, salt: salt,
 		allowed: cache.NewLRUExpireCacheWithClock(maxAllowed, c), denied: cache.NewLRUExpireCacheWithClock(maxDenied, c),
 		addresses: cache.NewLRUExpireCacheWithClock(maxAddresses, c), total: rate.NewLimiter(totalPerSecond, totalBurst),
+		reserved: rate.NewLimiter(reservedPerSecond, reservedBurst), lately: cache.NewLRUExpireCacheWithClock(maxAllowed, c),
 		known: make(chan struct{}, maxReviews), unknown: make(chan struct{}, maxReviews), warnings: rate.Sometimes{Interval: warningInterval}}
 }
 
@@ -102,6 +107,7 @@ func (a *Reviewer) Authorize(path string, h http.Handler) http.Handler {
 			status = a.check(r.Context(), address(r), token, path)
 		}
 		if status == http.StatusOK {
+			a.lately.Add(address(r), true, knownTTL)
 			h.ServeHTTP(w, r)
 			return
 		}
@@ -140,8 +146,11 @@ func (a *Reviewer) check(ctx context.Context, from, token, path string) int {
 	}
 	turns := a.known
 	if !known {
-		turns = a.unknown
-		if !a.limiter(from).AllowN(a.clock.Now(), 1) || !a.total.AllowN(a.clock.Now(), 1) {
+		total := a.reserved
+		if _, lately := a.lately.Get(from); !lately {
+			turns, total = a.unknown, a.total
+		}
+		if !a.limiter(from).AllowN(a.clock.Now(), 1) || !total.AllowN(a.clock.Now(), 1) {
 			return http.StatusTooManyRequests
 		}
 	}

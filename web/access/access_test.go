@@ -298,6 +298,42 @@ func TestAFloodOfTokens(t *testing.T) {
 	}
 }
 
+// TestATokenRotatesDuringAFlood: many addresses send unknown tokens all the time. Prometheus, whose last token was allowed,
+// gets in with its next one at once. A client at a new address, and the token that guesses at Prometheus' address when its
+// share is used up, do not.
+func TestATokenRotatesDuringAFlood(t *testing.T) {
+	s := newAPIServer()
+	flood := func() {
+		for i := range 1000 {
+			s.getFrom(fmt.Sprintf("10.1.%d.%d:1", i/250, i%250), "/metrics", fmt.Sprintf("Bearer evil-%d", i))
+		}
+	}
+	if w := s.getFrom("10.0.0.9:1", "/metrics", "Bearer good-1"); w.Code != 200 {
+		t.Fatalf("before the flood: %d", w.Code)
+	}
+	for range 10 {
+		flood()
+		s.clock.SetTime(s.clock.Now().Add(30 * time.Second))
+		flood()
+		if w := s.getFrom("10.0.0.9:1", "/metrics", "Bearer good-1"); w.Code != 200 {
+			t.Fatalf("during the flood: %d, want 200", w.Code)
+		}
+	}
+	if w := s.getFrom("10.0.0.9:1", "/metrics", "Bearer good-2"); w.Code != 200 {
+		t.Errorf("with the next token: %d, want 200", w.Code)
+	}
+	if w := s.getFrom("10.0.0.8:1", "/metrics", "Bearer good-3"); w.Code != 429 {
+		t.Errorf("at an address from which no client was allowed: %d, want 429", w.Code)
+	}
+	before := s.tokens.Load()
+	for i := range 1000 {
+		s.getFrom("10.0.0.9:1", "/metrics", fmt.Sprintf("Bearer bad-%d", i))
+	}
+	if n := s.tokens.Load() - before; n > 10 {
+		t.Errorf("%d reviews for the address of Prometheus at once, want at most 10", n)
+	}
+}
+
 // TestManyValidTokensWithoutPermission: tokens of one owner are limited like others.
 func TestManyValidTokensWithoutPermission(t *testing.T) {
 	s := newAPIServer()

@@ -26,8 +26,11 @@ const maxDisrupted = 2000
 
 // Tracker computes the evictions that every PodDisruptionBudget of a snapshot allows.
 type Tracker struct {
-	budgets []cluster.Budget
-	states  []budgetState // by BudgetID
+	// OperatorMoves reports whether the operator of a pod moves it when it sees the request for its eviction. Nil means
+	// that no operator does.
+	OperatorMoves func(*cluster.Pod) bool
+	budgets       []cluster.Budget
+	states        []budgetState // by BudgetID
 }
 
 // budgetState is the state of one budget at the time of the snapshot.
@@ -43,6 +46,8 @@ type budgetState struct {
 	// healthy >= desired, the eviction of an unready pod costs nothing.
 	healthy, desired int
 	unreadyFree      bool
+	// neverAllows means that the budget allows no eviction although no pod is missing. Waiting does not help.
+	neverAllows bool
 	// unreadyAlways means that the budget always allows the eviction of unready pods.
 	unreadyAlways bool
 	// disrupted names the existing pods whose eviction the API server has already allowed.
@@ -55,7 +60,7 @@ type Charges map[cluster.BudgetID]int
 // NewTracker reads all budgets. spent lists, by namespace/name, the budgets that a refused eviction
 // may have charged. Such a budget allows no eviction until the given time.
 func NewTracker(s *cluster.Snapshot, spent map[string]time.Time, now time.Time) *Tracker {
-	b := &Tracker{s.Budgets, make([]budgetState, len(s.Budgets))}
+	b := &Tracker{budgets: s.Budgets, states: make([]budgetState, len(s.Budgets))}
 	for i := range s.Budgets {
 		b.states[i] = newBudgetState(s, &s.Budgets[i], spent, now)
 	}
@@ -102,6 +107,7 @@ func newBudgetState(s *cluster.Snapshot, b *cluster.Budget, spent map[string]tim
 		l.allowed = min(l.allowed, c.allowed())
 		l.healthy, l.desired = min(l.healthy, c.healthy), max(l.desired, c.desired)
 	}
+	l.neverAllows = l.healthy >= l.desired && l.desired >= max(int(st.ExpectedPods), c.expected)
 	return l
 }
 
@@ -142,6 +148,8 @@ func (b *Tracker) check(p *cluster.Pod, charges Charges) (reason plan.Reason, co
 	case l.disrupted[p.Object.Name]:
 		return plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " has already allowed the eviction of this pod"}, 0, false
 	case !p.Ready && (l.unreadyAlways || l.unreadyFree && l.healthy-charged >= l.desired):
+		return plan.Reason{}, 0, true
+	case l.neverAllows && b.OperatorMoves != nil && b.OperatorMoves(p):
 		return plan.Reason{}, 0, true
 	case l.allowed-charged < 1:
 		return plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " " + l.describeAllowance(charged)}, 0, false

@@ -13,6 +13,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -246,6 +247,47 @@ func TestDisruptedPods(t *testing.T) {
 		}
 		if got, _ := evictAllowed(book, s); got != c.want {
 			t.Errorf("evicted %s ago: %d more evictions, want %d", c.ago, got, c.want)
+		}
+	}
+}
+
+// TestBudgetsThatNeverAllow: a pod whose operator moves it upon a request may be asked for if no pod is missing and the
+// budget allows no eviction even so. All other budgets are as strict as without an operator.
+func TestBudgetsThatNeverAllow(t *testing.T) {
+	custom := []string{"core.strimzi.io/v1beta2", "StrimziPodSet", "kafka"}
+	status := func(b *policyv1.PodDisruptionBudget, healthy, desired, expected int32) *policyv1.PodDisruptionBudget {
+		b.Status.CurrentHealthy, b.Status.DesiredHealthy, b.Status.ExpectedPods, b.Status.DisruptionsAllowed = healthy, desired, expected, 0
+		return b
+	}
+	for _, c := range []struct {
+		name   string
+		states string
+		owner  []string
+		budget *policyv1.PodDisruptionBudget
+		ok     bool
+	}{
+		{"one pod, minAvailable 1", "r", nil, status(minAvailable("1"), 1, 1, 1), true},
+		{"minAvailable 100%", "r r r", nil, status(minAvailable("100%"), 3, 3, 3), true},
+		{"maxUnavailable 0 of a custom controller", "r r r", custom, status(maxUnavailable("0"), 3, 3, 3), true},
+		{"a pod is not Ready", "r r -", custom, status(maxUnavailable("0"), 2, 3, 3), false},
+		{"the status lacks a pod", "r r r", nil, status(maxUnavailable("0"), 2, 3, 3), false},
+		{"it allows one when the status is up to date", "r r r", nil, status(maxUnavailable("1"), 2, 2, 3), false},
+	} {
+		x := newObjects()
+		if c.owner == nil {
+			x.addDeployment("d", int32(len(strings.Fields(c.states))), c.states)
+		} else {
+			x.addPods(c.states, c.owner...)
+		}
+		s := x.snapshot(t, c.budget)
+		book, charges := NewTracker(s, nil, now), Charges{}
+		if r, ok := book.Allows(&s.Pods[0], charges); ok || r.Code != plan.BlockedByPDB {
+			t.Errorf("%s: without an operator: %t %+v, want BlockedByPDB", c.name, ok, r)
+		}
+		book.OperatorMoves = func(*cluster.Pod) bool { return true }
+		r, ok := book.Allows(&s.Pods[0], charges)
+		if book.Charge(&s.Pods[0], charges); ok != c.ok || len(charges) > 0 {
+			t.Errorf("%s: with an operator: %t %+v, charges %v; want %t and none", c.name, ok, r, charges, c.ok)
 		}
 	}
 }
