@@ -34,6 +34,7 @@ const (
 	DeschedulerPreferNoEviction   = deschedulerPrefix + "prefer-no-eviction"
 	DeschedulerEvictionInProgress = deschedulerPrefix + "eviction-in-progress"
 	SafeToEvict                   = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+	safeLocalVolumes              = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
 	KarpenterNoDisrupt            = "karpenter.sh/do-not-disrupt"
 	KarpenterNoEvict              = "karpenter.sh/do-not-evict"
 	scaleDownDisabled             = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
@@ -80,7 +81,7 @@ func anyKnownPrefix(m map[string]string) bool {
 var knownPrefixes = append([]string{Prefix, deschedulerPrefix, "cluster-autoscaler.kubernetes.io/", "karpenter.sh/"}, allGroupKeys()...)
 
 // foreignKeys lists the keys of other programs that decisions about pods depend on.
-var foreignKeys = append([]string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress, SafeToEvict,
+var foreignKeys = append([]string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress, SafeToEvict, safeLocalVolumes,
 	KarpenterNoDisrupt, KarpenterNoEvict, corev1.PodDeletionCost, jobIndexFailures}, allGroupKeys()...)
 
 // keptNodeKeys lists the annotations with which autoscalers keep a node.
