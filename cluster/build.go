@@ -36,7 +36,7 @@ func New(o *Objects) (*Snapshot, error) {
 	b.podIndex = NewPodIndex(b.s)
 	b.parseVersion()
 	b.addNamespaces()
-	b.addClaims()
+	b.addVolumes()
 	b.addNodes()
 	b.addPods()
 	b.addWorkloads()
@@ -111,7 +111,7 @@ func (b *builder) addNamespaces() {
 	}
 }
 
-func (b *builder) addClaims() {
+func (b *builder) addVolumes() {
 	b.s.claimByKey = make(map[string]*corev1.PersistentVolumeClaim, len(b.o.PersistentVolumeClaims))
 	for _, c := range b.o.PersistentVolumeClaims {
 		key := c.Namespace + "/" + c.Name
@@ -119,6 +119,10 @@ func (b *builder) addClaims() {
 			b.addError("PersistentVolumeClaim %s occurs twice in the snapshot", key)
 		}
 		b.s.claimByKey[key] = c
+	}
+	b.s.volumeByName = make(map[string]*corev1.PersistentVolume, len(b.o.PersistentVolumes))
+	for _, pv := range b.o.PersistentVolumes {
+		b.s.volumeByName[pv.Name] = pv
 	}
 }
 

@@ -49,6 +49,7 @@ type Snapshot struct {
 	podByUID        map[string]PodID
 	namespaceByName map[string]*corev1.Namespace
 	claimByKey      map[string]*corev1.PersistentVolumeClaim
+	volumeByName    map[string]*corev1.PersistentVolume
 }
 
 // Version returns the minor version of the server, such as 1.37, or "" if it is unknown.
@@ -87,6 +88,11 @@ func (s *Snapshot) Namespace(name string) *corev1.Namespace { return s.namespace
 // Claim returns the PersistentVolumeClaim, or nil if it is not in the snapshot.
 func (s *Snapshot) Claim(namespace, name string) *corev1.PersistentVolumeClaim {
 	return s.claimByKey[namespace+"/"+name]
+}
+
+// PersistentVolume returns the volume, or nil if it is not in the snapshot.
+func (s *Snapshot) PersistentVolume(name string) *corev1.PersistentVolume {
+	return s.volumeByName[name]
 }
 
 // WorkloadOf returns the pod's workload, or nil for a bare pod.

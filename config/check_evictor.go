@@ -72,6 +72,12 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 			d.Errorf(path+".namespace", "%q is not a valid name of a namespace (want lower case letters, digits and dashes)", b.Namespace)
 		}
 	}
+	for i, name := range g.SafeLocalVolumes {
+		if len(validation.IsDNS1123Label(strings.TrimSuffix(name, "*")+"x")) > 0 { // the prefix may end in a dash
+			d.Errorf(fmt.Sprintf("guards.safeLocalVolumes[%d]", i),
+				"%q is not the name of a volume (want lower case letters, digits and dashes, and * at the end for any rest)", name)
+		}
+	}
 	for i, name := range g.ProtectedStorageClasses {
 		if len(validation.IsDNS1123Subdomain(name)) > 0 {
 			d.Errorf(fmt.Sprintf("guards.protectedStorageClasses[%d]", i),

@@ -105,7 +105,7 @@ func (c *Config) guardOptions() guard.Options {
 		Scope: c.Scope(), MinReplicas: c.Guards.MinReplicas, MinPodAge: time.Duration(c.Guards.MinPodAge),
 		MaxGracePeriod: time.Duration(c.Guards.MaxGracePeriod), GracePeriodSeconds: c.Evictor.GracePeriodSeconds,
 		SchedulerTimeout: time.Duration(c.Guards.SchedulerTimeout), Protect: map[guard.Protection]bool{},
-		ProtectedStorageClasses: c.Guards.ProtectedStorageClasses, PodSelector: parseSelector(c.Guards.PodSelector),
+		SafeLocalVolumes: c.Guards.SafeLocalVolumes, ProtectedStorageClasses: c.Guards.ProtectedStorageClasses, PodSelector: parseSelector(c.Guards.PodSelector),
 		Controllers: c.Guards.Controllers, Groups: c.Guards.Groups, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
 		Windows: c.windows, TimeZone: time.UTC,
 	}

@@ -70,6 +70,7 @@ type Guards struct {
 	PriorityBelow            string           `json:"priorityBelow"`
 	MaxUnavailableWithoutPDB int              `json:"maxUnavailableWithoutPDB"`
 	Protect                  []string         `json:"protect"`
+	SafeLocalVolumes         []string         `json:"safeLocalVolumes"`
 	ProtectedStorageClasses  []string         `json:"protectedStorageClasses"`
 	PodSelector              string           `json:"podSelector"`
 	Controllers              []string         `json:"controllers"`

@@ -15,7 +15,7 @@ var meanings = map[Code]string{
 	PodNotBound:            "the pod is on no node",
 	SystemCritical:         "the pod has a system-critical priority",
 	PriorityTooHigh:        "the priority is not below guards.priorityBelow, or is unknown",
-	LocalStorage:           "an emptyDir or hostPath volume keeps data on the node",
+	LocalStorage:           "a volume keeps data on the node",
 	JobPod:                 "a Job's pod would lose its work",
 	PartOfGroup:            "the pod is admitted, scheduled or restarted together with others",
 	UnknownController:      "Evenkeel does not know how this kind of controller replaces pods",

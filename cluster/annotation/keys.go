@@ -35,6 +35,7 @@ const (
 	DeschedulerEvictionInProgress = deschedulerPrefix + "eviction-in-progress"
 	deschedulerRequestEvictOnly   = deschedulerPrefix + "request-evict-only"
 	SafeToEvict                   = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+	safeLocalVolumes              = "cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"
 	KarpenterNoDisrupt            = "karpenter.sh/do-not-disrupt"
 	KarpenterNoEvict              = "karpenter.sh/do-not-evict"
 	scaleDownDisabled             = "cluster-autoscaler.kubernetes.io/scale-down-disabled"
@@ -82,7 +83,7 @@ var knownPrefixes = append([]string{Prefix, deschedulerPrefix, "cluster-autoscal
 
 // foreignKeys lists the keys of other programs that decisions about pods depend on.
 var foreignKeys = append([]string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress,
-	deschedulerRequestEvictOnly, SafeToEvict,
+	deschedulerRequestEvictOnly, SafeToEvict, safeLocalVolumes,
 	KarpenterNoDisrupt, KarpenterNoEvict, corev1.PodDeletionCost, jobIndexFailures}, allGroupKeys()...)
 
 // keptNodeKeys lists the annotations with which autoscalers keep a node.

@@ -132,6 +132,15 @@ func IsRequestOnly(p *corev1.Pod) bool {
 	return len(object{"the pod", p}.requestValues(deschedulerRequestEvictOnly)) > 0
 }
 
+// SafeLocalVolumes returns the volumes of the pod that hold nothing worth keeping, as its author says.
+func SafeLocalVolumes(p *corev1.Pod) []string {
+	names := strings.Split(p.Annotations[safeLocalVolumes], ",")
+	for i := range names {
+		names[i] = strings.TrimSpace(names[i])
+	}
+	return names
+}
+
 // readForeignKeys reads the keys of other programs on a pod. For the descheduler, its "evict"
 // annotation overrides protections. For Evenkeel, the annotation only expresses a preference.
 func (r *Pod) readForeignKeys(o object) {

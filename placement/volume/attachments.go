@@ -105,7 +105,7 @@ func ebsVolumeID(id string) string {
 // claimAttachable returns the volume of a claim. For an unbound claim, the result is a volume of
 // its StorageClass's provisioner with a unique name.
 func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) (AttachableVolume, bool) {
-	pv := st.volumes[c.Spec.VolumeName]
+	pv := st.snap.PersistentVolume(c.Spec.VolumeName)
 	if c.Spec.VolumeName == "" || pv == nil {
 		class := st.classes[classOfClaim(c)]
 		if class == nil || class.Provisioner == "" || slices.Contains(unlimitedProvisioners, class.Provisioner) {
@@ -151,7 +151,7 @@ func NewAttachments(st *Storage) *Attachments {
 		attached: make([]nodeAttachments, len(st.snap.Nodes))}
 	for i := range st.snap.Pods {
 		p := st.snap.Pods[i].Object
-		claimOf := func(v *corev1.Volume) *corev1.PersistentVolumeClaim { return st.claimOf(p, v) }
+		claimOf := func(v *corev1.Volume) *corev1.PersistentVolumeClaim { return claimOf(st.snap, p, v) }
 		if list := st.attachables(p, claimOf); len(list) > 0 {
 			a.volumesOf[cluster.PodID(i)] = list
 		}
@@ -175,7 +175,7 @@ func (x *Attachments) addRecorded(va *storagev1.VolumeAttachment) {
 	if n == nil || va.Spec.Attacher == "" || va.Spec.Source.PersistentVolumeName == nil {
 		return
 	}
-	pv := x.storage.volumes[*va.Spec.Source.PersistentVolumeName]
+	pv := x.storage.snap.PersistentVolume(*va.Spec.Source.PersistentVolumeName)
 	if pv == nil || pv.Spec.CSI == nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,11 +13,11 @@ import (
 )
 
 // claimOf returns the claim of a volume of a pod on a node; nil if the snapshot does not have it.
-func (st *Storage) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
+func claimOf(s *cluster.Snapshot, p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
 	if v.PersistentVolumeClaim != nil {
-		return st.snap.Claim(p.Namespace, v.PersistentVolumeClaim.ClaimName)
+		return s.Claim(p.Namespace, v.PersistentVolumeClaim.ClaimName)
 	}
-	c := st.snap.Claim(p.Namespace, p.Name+"-"+v.Name)
+	c := s.Claim(p.Namespace, p.Name+"-"+v.Name)
 	if c == nil || !metav1.IsControlledBy(c, p) {
 		return nil
 	}
@@ -121,7 +122,7 @@ func (st *Storage) refusesAttributes(c *corev1.PersistentVolumeClaim) bool {
 }
 
 func (st *Storage) addBoundClaim(cs *claimSet, c *corev1.PersistentVolumeClaim) {
-	pv := st.volumes[c.Spec.VolumeName]
+	pv := st.snap.PersistentVolume(c.Spec.VolumeName)
 	if pv == nil {
 		setFirst(&cs.unsupportedReason, "volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name)
 		return

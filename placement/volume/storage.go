@@ -24,7 +24,6 @@ const (
 type Storage struct {
 	snap           *cluster.Snapshot
 	features       *kubeversion.Features
-	volumes        map[string]*corev1.PersistentVolume
 	volumesByClass map[string][]*corev1.PersistentVolume // sorted by name
 	classes        map[string]*storagev1.StorageClass
 	defaultClass   string // for claims of ephemeral volumes without a StorageClass
@@ -40,8 +39,8 @@ type Storage struct {
 func NewStorage(s *cluster.Snapshot) *Storage {
 	st := &Storage{
 		snap: s, features: &s.Scheduler,
-		volumes: map[string]*corev1.PersistentVolume{}, volumesByClass: map[string][]*corev1.PersistentVolume{},
-		classes: map[string]*storagev1.StorageClass{}, drivers: map[string]*storagev1.CSIDriver{},
+		volumesByClass: map[string][]*corev1.PersistentVolume{},
+		classes:        map[string]*storagev1.StorageClass{}, drivers: map[string]*storagev1.CSIDriver{},
 		capacities: map[string][]*storagev1.CSIStorageCapacity{},
 		csiNode:    make([]*storagev1.CSINode, len(s.Nodes)), limits: make([]map[string]int64, len(s.Nodes)),
 		noPortworx: make([]bool, len(s.Nodes)),
@@ -53,7 +52,6 @@ func NewStorage(s *cluster.Snapshot) *Storage {
 	}
 	st.noCSINodes = len(o.CSINodes) == 0
 	for _, pv := range o.PersistentVolumes {
-		st.volumes[pv.Name] = pv
 		class := classOf(pv.Annotations, pv.Spec.StorageClassName)
 		st.volumesByClass[class] = append(st.volumesByClass[class], pv)
 	}

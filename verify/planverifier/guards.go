@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -263,7 +264,8 @@ func (r *verifier) checkTarget(c call) {
 func (r *podGuards) checkVolumes(p *corev1.Pod, add rejectFunc) {
 	c := r.rules
 	for _, v := range p.Spec.Volumes {
-		add(c.Protect["PodsWithLocalStorage"] && (v.EmptyDir != nil || v.HostPath != nil), plan.LocalStorage, "volume "+v.Name)
+		local, stranded := localVolume(&r.rules, r.objects, p, v)
+		add(local && c.Protect["PodsWithLocalStorage"] || stranded, plan.LocalStorage, "volume "+v.Name)
 		if v.PersistentVolumeClaim == nil && v.Ephemeral == nil {
 			continue
 		}
@@ -275,16 +277,48 @@ func (r *podGuards) checkVolumes(p *corev1.Pod, add rejectFunc) {
 	}
 }
 
-// storageClass returns the class of a volume's claim, and false if it is unknown. A claim may have none.
-func (r *podGuards) storageClass(p *corev1.Pod, v corev1.Volume) (string, bool) {
+// localVolume reports whether the data of a volume is on the node only and is not named as safe. It is stranded there
+// if a claim keeps it, and no node affinity leads the next pod to it.
+func localVolume(r *Rules, o *cluster.Objects, p *corev1.Pod, v corev1.Volume) (local, stranded bool) {
+	named := strings.Split(strings.ReplaceAll(p.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"], " ", ""), ",")
+	for _, pattern := range r.SafeLocalVolumes {
+		if v.Name == pattern || strings.HasSuffix(pattern, "*") && strings.HasPrefix(v.Name, pattern[:len(pattern)-1]) {
+			named = append(named, v.Name)
+		}
+	}
+	if slices.Contains(named, v.Name) {
+		return false, false
+	}
+	local = v.EmptyDir != nil || v.HostPath != nil
+	if claim := claimOf(o, p, v); claim != nil {
+		for _, pv := range o.PersistentVolumes {
+			if pv.Name == claim.Spec.VolumeName && (pv.Spec.HostPath != nil || pv.Spec.Local != nil) {
+				local, stranded = true, pv.Spec.NodeAffinity == nil && v.Ephemeral == nil
+			}
+		}
+	}
+	return local, stranded
+}
+
+// claimOf returns the claim of a volume, or nil.
+func claimOf(o *cluster.Objects, p *corev1.Pod, v corev1.Volume) *corev1.PersistentVolumeClaim {
 	name := p.Name + "-" + v.Name // the claim of a generic ephemeral volume
 	if v.PersistentVolumeClaim != nil {
 		name = v.PersistentVolumeClaim.ClaimName
+	} else if v.Ephemeral == nil {
+		return nil
 	}
-	for _, claim := range r.objects.PersistentVolumeClaims {
-		if claim.Namespace != p.Namespace || claim.Name != name {
-			continue
+	for _, claim := range o.PersistentVolumeClaims {
+		if claim.Namespace == p.Namespace && claim.Name == name {
+			return claim
 		}
+	}
+	return nil
+}
+
+// storageClass returns the class of a volume's claim, and false if it is unknown. A claim may have none.
+func (r *podGuards) storageClass(p *corev1.Pod, v corev1.Volume) (string, bool) {
+	if claim := claimOf(r.objects, p, v); claim != nil {
 		if old, ok := claim.Annotations["volume.beta.kubernetes.io/storage-class"]; ok {
 			return old, true
 		}

@@ -24,6 +24,7 @@ type Rules struct {
 
 	// Protect contains the names in guards.protect.
 	Protect                 map[string]bool
+	SafeLocalVolumes        []string
 	ProtectedStorageClasses []string
 	Controllers             []string // group/Kind
 	Groups                  []string // programs

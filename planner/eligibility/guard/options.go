@@ -70,6 +70,8 @@ type Options struct {
 	PriorityBelowName string
 	// Protect is the set of enabled protections.
 	Protect map[Protection]bool
+	// SafeLocalVolumes names volumes that hold nothing worth keeping. A name may end in * for any rest.
+	SafeLocalVolumes []string
 	// ProtectedStorageClasses names storage classes. Evenkeel does not evict pods with claims of these classes.
 	ProtectedStorageClasses []string
 	// PodSelector selects the pods that Evenkeel may evict; nil selects all pods.
