@@ -68,7 +68,10 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 		if strings.TrimSpace(b.Selector) == "" {
 			d.Errorf(path+".selector", "is missing (want the labels of the pods, such as runtime=long)")
 		}
-		if b.Namespace != "" && len(validation.IsDNS1123Label(b.Namespace)) > 0 {
+		if b.Namespace == "" {
+			d.Errorf(path+".namespace", "is missing (in any namespace, a pod with these labels could keep all pods on its node; "+
+				"name the namespace of the pods, and add an entry for each further namespace)")
+		} else if len(validation.IsDNS1123Label(b.Namespace)) > 0 {
 			d.Errorf(path+".namespace", "%q is not a valid name of a namespace (want lower case letters, digits and dashes)", b.Namespace)
 		}
 	}

@@ -69,7 +69,7 @@ func (c *Config) PlannerOptions() settings.Options {
 	o.Guards = c.guardOptions()
 	o.Placement = placement.Options{Profiles: c.placementProfiles, GracePeriodSeconds: c.Evictor.GracePeriodSeconds}
 	o.Trust.MinBindings, o.Trust.MinHitRate = c.Placement.Trust.MinBindings, c.Placement.Trust.MinHitRate
-	o.MinConfidence = c.Guards.MinConfidence
+	o.MinConfidence, o.DisplaceAcrossNamespaces = c.Guards.MinConfidence, c.Guards.DisplaceAcrossNamespaces
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	l, f := c.Limits, c.Evictor.InFlight
 	o.Limits = settings.Limits{

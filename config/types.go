@@ -77,12 +77,14 @@ type Guards struct {
 	Groups                   []string         `json:"groups"`
 	BlockingPods             []PodSelector    `json:"blockingPods"`
 	NoEvictionPolicy         string           `json:"noEvictionPolicy"`
+	// DisplaceAcrossNamespaces allows that a pod leaves to make room for a pod of another namespace.
+	DisplaceAcrossNamespaces bool `json:"displaceAcrossNamespaces"`
 }
 
-// PodSelector selects pods by their labels. An empty namespace means all namespaces.
+// PodSelector selects the pods of a namespace by their labels.
 type PodSelector struct {
 	Selector  string `json:"selector"`
-	Namespace string `json:"namespace,omitempty"`
+	Namespace string `json:"namespace"`
 }
 
 // Limits bound the evictions of one pass and of one hour, and the cost of planning.

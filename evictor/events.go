@@ -33,6 +33,8 @@ func (r EventRecorder) Evicted(pod *corev1.Pod, m plan.Move) {
 	r.Recorder.Eventf(pod, nil, corev1.EventTypeNormal, "EvictedForBalance", "Evict", "%s", evictionNote(m))
 }
 
+// evictionNote describes a move to the readers of the pod's namespace. It never names a pod of another namespace; nor
+// does the reason of a goal about pods of several namespaces.
 func evictionNote(m plan.Move) string {
 	what := "its replacement is expected on " + m.To
 	if others := m.Acceptable.Nodes - 1; others > 0 {
@@ -44,7 +46,11 @@ func evictionNote(m plan.Move) string {
 	case m.Removal != "":
 		what = "the pod has ended and is removed by " + string(m.Removal)
 	}
-	return truncateNote(fmt.Sprintf("strategy %s: %s (%s); %s", m.Strategy, m.Reason.Message, m.Reason.Code, what))
+	why := m.Reason.Message
+	if other := m.DisplacedFor; other != nil && other.Namespace != m.Pod.Namespace {
+		why = "it makes room for a pod of another namespace"
+	}
+	return truncateNote(fmt.Sprintf("strategy %s: %s (%s); %s", m.Strategy, why, m.Reason.Code, what))
 }
 
 // maxNoteBytes is the API's limit for the note of an event.

@@ -170,6 +170,18 @@ func TestWaitingPlansAreTold(t *testing.T) {
 	}
 }
 
+// TestTheNoteNamesNoPodOfAnotherNamespace checks that an event names the pod for which a pod makes room only within the
+// namespace of both.
+func TestTheNoteNamesNoPodOfAnotherNamespace(t *testing.T) {
+	m := plan.Move{Pod: plan.PodRef{Namespace: "bank", Name: "cache"}, Reason: plan.Reason{Code: plan.DisplacedForMove, Message: "evil/a can move to n2"}}
+	for namespace, want := range map[string]string{"bank": "evil/a can move to n2", "evil": "it makes room for a pod of another namespace"} {
+		m.DisplacedFor = &plan.PodRef{Namespace: namespace, Name: "a"}
+		if note := evictionNote(m); !strings.HasPrefix(note, "strategy : "+want+" (DisplacedForMove)") {
+			t.Errorf("for a pod of %s: %q", namespace, note)
+		}
+	}
+}
+
 // TestTheNoteNamesHowManyNodesHelp checks that a replacement on another acceptable node does not look like a wrong
 // prediction.
 func TestTheNoteNamesHowManyNodesHelp(t *testing.T) {

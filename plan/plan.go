@@ -152,7 +152,7 @@ type Move struct {
 	Steer              string     `json:"steer"`
 	Reason             Reason     `json:"reason"`
 	Benefit            float64    `json:"benefit"`
-	Cost               float64    `json:"cost"`
+	Priority           int32      `json:"priority"` // of the pod
 	// Removal is set for a pod that has ended: no replacement follows, and To is empty.
 	Removal Removal `json:"removal,omitempty"`
 	// RequestOnly is set if the operator of the pod moves it when it sees the request. The eviction then goes on in the

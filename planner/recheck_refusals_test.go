@@ -111,6 +111,10 @@ func TestRecheckRefusals(t *testing.T) {
 			[]string{`{kind: Pod, metadata: {name: web-6c8f-00}, spec: {nodeSelector: {topology.kubernetes.io/zone: zone-2}}}`,
 				`{kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "80", memory: 300Mi}}}`},
 			1, plan.Dropped, plan.PremiseChanged, "other pods of the wave may take the room of a replacement"},
+		{"the other pod of the step is in another namespace", []string{"sum-0"}, func(m []plan.Move) {
+			m[0].DisplacedFor = &plan.PodRef{Namespace: "other", Name: "api"}
+		}, []string{"{kind: Pod, metadata: {name: api, namespace: other}, spec: {nodeName: n1}}"}, 0, plan.Dropped, plan.PremiseChanged,
+			"other/api, for which it was to make room, is in another namespace (guards.displaceAcrossNamespaces)"},
 		{"the other pod of the step would fail its Job", []string{"sum-0"}, func(m []plan.Move) {
 			m[0].DisplacedFor = &plan.PodRef{Namespace: "shop", Name: "sum-1", UID: "Pod/shop/sum-1"}
 		}, nil, 0, plan.Dropped, plan.PremiseChanged, "shop/sum-1, for which it was to make room, may not leave: the eviction would be failure 3 of Job sum"},

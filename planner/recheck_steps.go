@@ -16,6 +16,10 @@ func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing
 	if p == nil || m.DisplacedFor.UID != "" && string(p.Object.UID) != m.DisplacedFor.UID || p.Node == cluster.NoNode || p.ID == q.ID {
 		return plan.Reason{Code: plan.PodGoneAlready, Message: fmt.Sprintf("%s, for which it was to make room, is gone", name)}, false
 	}
+	if !c.MayDisplace(q.ID, p.ID) {
+		return plan.Reason{Code: plan.NamespaceExcluded, Message: fmt.Sprintf(
+			"%s, for which it was to make room, is in another namespace (guards.displaceAcrossNamespaces)", name)}, false
+	}
 	if r, no := refuseOtherHalf(c, m, q.ID, p); no {
 		return plan.Reason{Code: r.Code, Message: fmt.Sprintf("%s, for which it was to make room, may not leave: %s", name, r.Message)}, false
 	}

@@ -24,7 +24,7 @@ const maxOtherMoves = 3
 func (t *table) writeMoves(p plan.Plan) {
 	heads := []string{">STEP", ">WAVE", "*POD", "!FROM", "!TO", ">CONFIDENCE", "STRATEGY", "~REASON"}
 	if t.wide {
-		heads = append(heads, "OWNER", "GOALS", ">GOOD NODES", ">COMES BACK", ">STAYS PENDING", "STEERED BY", ">BENEFIT", ">COST")
+		heads = append(heads, "OWNER", "GOALS", ">GOOD NODES", ">COMES BACK", ">STAYS PENDING", "STEERED BY", ">BENEFIT", ">PRIORITY")
 	}
 	g, short := layout.NewGrid(heads...), layout.NewGrid(">STEP", "*POD", "!FROM", "!TO", ">BENEFIT", ">CONFIDENCE", "STRATEGY", "~REASON")
 	for _, m := range p.Moves {
@@ -33,7 +33,7 @@ func (t *table) writeMoves(p plan.Plan) {
 		short.Add(cells[0], cells[2], cells[3], cells[4], number(m.Benefit), cells[5], cells[6], cells[7])
 		if t.wide {
 			cells = append(cells, escape(m.Owner.String()), escape(strings.Join(m.Goals, ",")), strconv.Itoa(m.Acceptable.Nodes),
-				percent.Of(m.ReturnProbability), percent.Of(m.PendingProbability), orDash(escape(m.Steer)), number(m.Benefit), number(m.Cost))
+				percent.Of(m.ReturnProbability), percent.Of(m.PendingProbability), orDash(escape(m.Steer)), number(m.Benefit), strconv.Itoa(int(m.Priority)))
 		}
 		g.Add(cells...)
 	}
@@ -96,7 +96,7 @@ func movesLegend(moves []plan.Move, wide bool) (notes []string) {
 			"The move contributes to its goals on each of these nodes; TO is the likeliest node.",
 			"COMES BACK (returnProbability): probability that the replacement lands on the same node again. "+
 				"STAYS PENDING (pendingProbability): probability that no node takes the replacement.",
-			"BENEFIT: normalised excess that the move removes. COST: disruption by the eviction; an ordinary pod costs 1.")
+			"BENEFIT: normalised excess that the move removes.")
 	}
 	if slices.ContainsFunc(moves, func(m plan.Move) bool { return m.To != "" && m.Acceptable.Nodes > 1 }) {
 		notes = append(notes, "(+n): the replacement may also land on n other nodes, where the move contributes to its goals as much")

@@ -45,7 +45,7 @@ const planExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"3f
  "moves":[{"pod":{"namespace":"shop","name":"d-x1","uid":"u1"},"owner":{"apiVersion":"apps/v1","kind":"Deployment","name":"d","uid":"u2"},"goals":["g1"],
    "from":"n3","to":"n1","acceptable":{"nodes":2},"confidence":0.97,"returnProbability":0.03,"pendingProbability":0,
    "strategy":"zones","step":1,"wave":1,"steer":"none",
-   "reason":{"code":"ZoneSkewed","message":"d has 1/1/4 pods over 3 zones; 2/2/2 is possible"},"benefit":0.5,"cost":1.0}],
+   "reason":{"code":"ZoneSkewed","message":"d has 1/1/4 pods over 3 zones; 2/2/2 is possible"},"benefit":0.5,"priority":0}],
  "rejections":{"counts":{"BlockedByPDB":12},"samples":[{"pod":{"namespace":"shop","name":"d-x2","uid":"u3"},"node":"n3","strategy":"zones","reason":{"code":"BlockedByPDB","message":"pdb shop/d allows 0 more"}}]},
  "goals":[{"id":"g1","strategy":"zones","kind":"SkewAtMost","subject":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"d"},
    "topologyKey":"topology.kubernetes.io/zone","limit":1,"weight":1,"excess":2}],

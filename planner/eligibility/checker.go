@@ -5,10 +5,7 @@ package eligibility
 
 import (
 	"fmt"
-	"strconv"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
@@ -216,21 +213,4 @@ func (v *Checker) allowanceWithoutPDB(p *cluster.Pod, most int) (plan.Reason, in
 	return plan.Reason{Code: plan.WorkloadUnavailable, Message: fmt.Sprintf(
 		"%d of %d %spods of %s %s are unavailable; without a PodDisruptionBudget, at most %d may be unavailable (guards.maxUnavailableWithoutPDB)",
 		unavailable, desired, others, w.Kind, w.Name, most)}, most - unavailable
-}
-
-// EvictionCost returns the disruption that the eviction of a pod causes. An ordinary pod costs 1. Priority adds up
-// to 1, in proportion to 1e9, the highest user priority. The annotation controller.kubernetes.io/pod-deletion-cost
-// adds or subtracts up to 0.5. A pod that is not Ready costs half.
-func EvictionCost(p *cluster.Pod) float64 {
-	c := 1.0
-	if pr := p.Object.Spec.Priority; pr != nil {
-		c += min(1, max(0, float64(*pr)/1e9))
-	}
-	if n, err := strconv.ParseInt(p.Object.Annotations[corev1.PodDeletionCost], 10, 32); err == nil {
-		c += float64(n) / (1 << 32)
-	}
-	if !p.Ready {
-		c /= 2
-	}
-	return plan.Round(c)
 }

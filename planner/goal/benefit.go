@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // ImprovesAll reports whether a move to `to` improves every requested goal that the eviction could improve.
@@ -76,7 +75,7 @@ func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float
 		}
 		return true
 	})
-	return plan.Round(sum)
+	return sum
 }
 
 // ImprovedGoals returns the goals that the move serves and improves, in ascending order; see Asks.

@@ -3,6 +3,7 @@ package goal
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -37,7 +38,9 @@ func (t *Tracker) FirstGoalRank(g int) int {
 }
 
 // UnmetByPriority returns the unmet requested goals, sorted by higher weight, drained node, more attempts in stuck,
-// kind, higher excess, and goal index. Attempts do not count for goals in the order of their strategy.
+// kind, higher excess, and goal index. Attempts do not count for goals in the order of their strategy. Of the other goals,
+// those whose excess differs by less than 10 % from that of the first count as equal: the goal with the pod of the lowest
+// priority comes first.
 func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	type needy struct {
 		goal, drained, stuck, kind int
@@ -64,12 +67,54 @@ func (t *Tracker) UnmetByPriority(stuck []int) []int {
 		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.drained, b.drained), cmp.Compare(b.stuck, a.stuck),
 			cmp.Compare(a.kind, b.kind), cmp.Compare(b.excess, a.excess), cmp.Compare(a.goal, b.goal))
 	})
+	for from := 0; from < len(all); {
+		first, until := all[from], from+1
+		for until < len(all) && all[until].weight == first.weight && all[until].drained == first.drained && all[until].stuck == first.stuck &&
+			all[until].kind == first.kind && all[until].excess > 0.9*first.excess && !t.InStatedOrder(first.goal) {
+			until++
+		}
+		if until-from > 1 {
+			slices.SortStableFunc(all[from:until], func(a, b needy) int { return cmp.Compare(t.lowestPriority(a.goal), t.lowestPriority(b.goal)) })
+		}
+		from = until
+	}
 	out := make([]int, len(all))
 	for i := range all {
 		out[i] = all[i].goal
 	}
 	return out
 }
+
+// lowestPriority returns the lowest priority of the pods that goal i is about, or of the pods on its node.
+func (t *Tracker) lowestPriority(i int) int32 {
+	if lowest, known := t.lowest[i]; known {
+		return lowest
+	}
+	g, lowest := &t.Goals[i], int32(math.MaxInt32)
+	pods := g.Pods
+	if g.Kind == plan.NodeBelow {
+		pods = t.Snapshot.Nodes[g.Node].Pods
+	}
+	for _, id := range pods {
+		if p := t.Snapshot.Pods[id].Object.Spec.Priority; p != nil {
+			lowest = min(lowest, *p)
+		} else {
+			lowest = min(lowest, 0)
+		}
+	}
+	t.lowest[i] = lowest
+	return lowest
+}
+
+// InSameTier reports whether no goal comes first because of its weight, its node, its kind or the order of its strategy
+// against goals of other kinds. Among such goals, the search is fair to namespaces.
+func InSameTier(t *Tracker, a, b int) bool {
+	x, y := &t.Goals[a], &t.Goals[b]
+	return x.Weight == y.Weight && kinds[x.Kind].order == kinds[y.Kind].order && t.drainRank(a) == t.drainRank(b) && HasMoves(t, a) == HasMoves(t, b)
+}
+
+// Namespace returns the namespace of the pods of goal i, or "" for a goal about a node.
+func Namespace(t *Tracker, i int) string { return t.Goals[i].Subject.Namespace }
 
 // InStatedOrder reports whether goal g keeps its place in the order of its strategy. A later goal of the strategy must
 // not overtake it because of other goals.

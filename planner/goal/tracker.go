@@ -46,6 +46,7 @@ type Tracker struct {
 	closed  []int64
 	// ranking lists the goals of the kind NoLowerRank. Each is about most pods, so byPod does not contain them.
 	ranking []int32
+	lowest  map[int]int32 // caches the results of lowestPriority
 	// Annotations caches the parsed annotations of nodes and pods.
 	Annotations *annotation.Cache
 }
@@ -61,7 +62,7 @@ func NewTracker(s *cluster.Snapshot, goals []plan.Goal) *Tracker {
 func newTracker(s *cluster.Snapshot, goals []plan.Goal, counts func(*plan.Goal) bool) *Tracker {
 	t := &Tracker{Snapshot: s, Goals: goals, Measures: make([]Measure, len(goals)), InitialExcess: make([]int64, len(goals)),
 		ByNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32,
-			len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts]outsideRoom{}, Annotations: annotation.NewCache()}
+			len(s.Pods)), KnownUsage: map[*cluster.Amounts][]int64{}, roomOutsideGoals: map[*cluster.Amounts]outsideRoom{}, lowest: map[int]int32{}, Annotations: annotation.NewCache()}
 	cache := &measureCache{s, domainCache{}, requestAmounts{}, map[domainList][]int32{}}
 	for i := range goals {
 		t.Measures[i] = cache.newMeasure(&goals[i])

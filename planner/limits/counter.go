@@ -3,6 +3,7 @@
 package limits
 
 import (
+	"math"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -108,6 +109,18 @@ func (l *Counter) add(pod cluster.PodID, strategy, d int) {
 // one count.
 func (l *Counter) PlannedFor(w cluster.WorkloadID) int {
 	return l.planned.ofWorkload(w) + l.earlierPlan.ofWorkload(w)
+}
+
+// InNamespace returns the evictions in a namespace that are planned in this pass, and those of the last hour.
+func (l *Counter) InNamespace(ns string) int {
+	return l.planned.namespace[ns] + l.earlierPlan.namespace[ns] + l.lastHour.Namespace[ns]
+}
+
+// Shared reports whether a limit counts the evictions of several namespaces together.
+func (l *Counter) Shared() bool {
+	o := &l.options
+	return len(l.windows) > 0 || slices.ContainsFunc([]plan.CountLimit{o.PerPass, o.PerNode, o.PerZone, o.PerHour.Cluster},
+		func(limit plan.CountLimit) bool { return limit.For(math.MaxInt32) < math.MaxInt32 })
 }
 
 // Exhausted returns the limit that allows no more evictions of any pod.

@@ -1,27 +1,10 @@
 package search
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
-
-// A candidate is a pod whose eviction could improve a goal.
-type candidate struct {
-	pod cluster.PodID
-	// rank orders candidates by annotations and drain requests: -1 is first, 1 is last.
-	rank int
-	// benefit is the share of each goal's initial excess that the eviction removes, weighted and summed over goals.
-	benefit float64
-	// size sums the pod's requests as shares of the node; goals by load use the measured usage. For group goals, size
-	// is 0. If two pods have the same benefit, the search prefers the smaller pod.
-	size float64
-	cost float64
-}
 
 // candidates lists the pods whose eviction could improve goal g, best first. The next call of candidates overwrites
 // the list.
@@ -38,16 +21,11 @@ func (c *goalSearch) candidates(g int) []candidate {
 			continue
 		}
 		p := &c.Snapshot.Pods[id]
-		out = append(out, candidate{id, c.Eligibility.Rank(id), c.Goals.BenefitOfLeaving(id, from), c.sizeFor(goal, p), c.costOf(p)})
+		out = append(out, candidate{pod: id, owner: p.Workload, rank: c.Eligibility.Rank(id), benefit: c.Goals.BenefitOfLeaving(id, from),
+			EvictionOrder: c.orderOf(p), size: c.sizeFor(goal, p)})
 	}
 	c.candidateBuffer = out
-	slices.SortFunc(out, func(a, b candidate) int {
-		if by := cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size),
-			cmp.Compare(a.cost, b.cost)); by != 0 {
-			return by
-		}
-		return cmp.Or(c.compareStartTimes(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
-	})
+	c.sortCandidates(out)
 	return out
 }
 
@@ -75,26 +53,6 @@ func (c *pass) sizeFor(g *plan.Goal, p *cluster.Pod) float64 {
 		}
 	}
 	return size
-}
-
-// costOf returns the eviction cost of a pod and caches the result.
-func (c *goalSearch) costOf(p *cluster.Pod) float64 {
-	if c.costByPod == nil {
-		c.costByPod = make([]float64, len(c.Snapshot.Pods))
-	}
-	if c.costByPod[p.ID] == 0 {
-		c.costByPod[p.ID] = eligibility.EvictionCost(p)
-	}
-	return c.costByPod[p.ID]
-}
-
-// compareStartTimes orders pods by start time, latest first: a young pod loses less cached data.
-func (c *pass) compareStartTimes(a, b cluster.PodID) int {
-	sa, sb := c.Snapshot.Pods[a].Object.Status.StartTime, c.Snapshot.Pods[b].Object.Status.StartTime
-	if sa == nil || sb == nil {
-		return 0
-	}
-	return sb.Compare(sa.Time)
 }
 
 // usageSize sums a pod's usage as shares of the node's totals, over the goals by load.
@@ -137,5 +95,4 @@ type goalSearch struct {
 	onlyFirst       bool  // the search now considers only the goals in Goals.First
 	unmetAttempts   []int // by goal: attempts that left it unmet
 	candidateBuffer []candidate
-	costByPod       []float64 // by pod; 0: not computed yet
 }

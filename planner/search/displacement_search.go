@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
@@ -24,9 +23,15 @@ import (
 // initial excess, so the next plan values the same step equally. For single moves, the minimum is minBenefit.
 const displacementMinBenefit = 0.005
 
-func (a displacement) compare(b displacement) int {
-	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod),
-		cmp.Compare(a.target, b.target), cmp.Compare(a.displaced, b.displaced))
+// best returns the first of these steps in the order of evictions, by the pod with the higher priority. Values count as
+// equal as those of candidates do.
+func best(steps []displacement) displacement {
+	most := slices.MaxFunc(steps, func(a, b displacement) int { return cmp.Compare(a.value, b.value) }).value
+	steps = slices.DeleteFunc(steps, func(a displacement) bool { return a.value != most && a.value <= equalBenefits*most })
+	return slices.MinFunc(steps, func(a, b displacement) int {
+		return cmp.Or(a.order.Compare(b.order), cmp.Compare(b.value, a.value), cmp.Compare(a.pod, b.pod), cmp.Compare(a.target, b.target),
+			cmp.Compare(a.displaced, b.displaced))
+	})
 }
 
 // displacementMoves adds steps of two moves, and the single moves that these steps make possible, and drops needless
@@ -81,19 +86,23 @@ func (m *displacementSearch) addSteps() (some bool) {
 }
 
 // bestStep predicts steps for goal g and returns the step with the highest value.
-func (m *displacementSearch) bestStep(g int) (best displacement, found bool) {
+func (m *displacementSearch) bestStep(g int) (displacement, bool) {
+	var steps []displacement
 	m.landings, m.strategy = map[cluster.PodID]*Landing{}, m.StrategyOf(g)
 	for _, p := range m.candidatesFor(g) {
 		for _, o := range m.openings(p) {
 			if m.tries <= 0 {
-				return best, found
+				break
 			}
-			if a, ok := m.predictStep(o, g); ok && (!found || a.compare(best) < 0) {
-				best, found = a, true
+			if a, ok := m.predictStep(o, g); ok {
+				steps = append(steps, a)
 			}
 		}
 	}
-	return best, found
+	if len(steps) == 0 {
+		return displacement{}, false
+	}
+	return best(steps), true
 }
 
 // candidatesFor returns at most maxCandidates evictable pods whose eviction could improve goal g.
@@ -130,8 +139,11 @@ func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) 
 		value -= m.Goals.ExcessChange(o.pod, from, l.To)
 	}
 	m.Undo(first)
-	return displacement{o.displaced, o.pod, o.target, g, l.ImprovedGoals, value,
-		eligibility.EvictionCost(&m.Snapshot.Pods[o.displaced]) + eligibility.EvictionCost(&m.Snapshot.Pods[o.pod])}, ok
+	order, other := m.orderOf(&m.Snapshot.Pods[o.displaced]), m.orderOf(&m.Snapshot.Pods[o.pod])
+	if other.Compare(order) > 0 {
+		order = other
+	}
+	return displacement{o.displaced, o.pod, o.target, g, l.ImprovedGoals, value, order}, ok
 }
 
 // leavesGroup reports whether a pod of the group of goal g lands where the goal does not count it.

@@ -1,11 +1,9 @@
 package search
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
 // greedyMoves repeatedly makes the move that leaves the least excess. Goals in Goals.First come before others. The
@@ -19,11 +17,11 @@ func (c *goalSearch) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 		if !limitsAllowMore(&c.pass) {
 			return first
 		}
-		m, waits := c.greediestMove(notFirst)
+		m := c.greediestMove(notFirst)
 		switch {
 		case m.pod < 0:
 			return first
-		case !waits:
+		case !m.waits:
 			switch a, _ := c.join(m.pod, m.goal); {
 			case a == joinsLater && len(c.wave.steps) > 0:
 				c.closeWave()
@@ -42,28 +40,10 @@ func (c *goalSearch) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 	}
 }
 
-// greedyMove is a move with its effect on the remaining excess. Lower values are better.
-type greedyMove struct {
-	pod   cluster.PodID
-	goal  int
-	order int
-	rank  int
-	left  float64
-	// stated is the index of a goal that keeps its place in the order of its strategy, and otherwise 0.
-	stated int
-	cost   float64
-}
-
-func (a greedyMove) compare(b greedyMove) int {
-	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.rank, b.rank), cmp.Compare(a.left, b.left),
-		cmp.Compare(a.stated, b.stated), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
-}
-
-// greediestMove returns the best move of any pod that is not excluded. If no move is possible, the pod is -1. If the
-// move belongs in the next wave, waits is true.
-func (c *goalSearch) greediestMove(excluded []cluster.PodID) (best greedyMove, waits bool) {
-	best.pod = -1
+// greediestMove returns the best move of any pod that is not excluded. If no move is possible, the pod is -1.
+func (c *goalSearch) greediestMove(excluded []cluster.PodID) candidate {
 	c.round++
+	moves := c.candidateBuffer[:0]
 	for _, g := range c.Goals.UnmetByPriority(c.unmetAttempts) {
 		tried, strategy := c.triedMark(g), c.StrategyOf(g)
 		for _, pod := range c.PodsOf(g) {
@@ -77,22 +57,26 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) (best greedyMove, w
 				continue
 			}
 			if _, no := c.PredictionLimitReached(); no {
-				return greedyMove{pod: -1}, false
+				return candidate{pod: -1}
 			}
 			c.SetStrategy(pod, strategy)
 			l, _, a := c.landInWave(pod)
 			if a == refused {
 				continue
 			}
-			m := greedyMove{pod, g, c.Goals.FirstGoalRank(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To), 0,
-				eligibility.EvictionCost(&c.Snapshot.Pods[pod])}
+			m := candidate{pod: pod, owner: c.Snapshot.Pods[pod].Workload, rank: 3*c.Goals.FirstGoalRank(g) + c.Eligibility.Rank(pod),
+				benefit: -c.Goals.ExcessChange(pod, from, l.To), EvictionOrder: c.orderOf(&c.Snapshot.Pods[pod]),
+				goal: g, waits: a == joinsLater || !c.wave.CanAdd(c.Eligibility, pod, strategy)}
 			if c.Goals.InStatedOrder(g) {
 				m.stated = g
 			}
-			if best.pod < 0 || m.compare(best) < 0 {
-				best, waits = m, a == joinsLater || !c.wave.CanAdd(c.Eligibility, pod, strategy)
-			}
+			moves = append(moves, m)
 		}
 	}
-	return best, waits
+	c.candidateBuffer = moves
+	if len(moves) == 0 {
+		return candidate{pod: -1}
+	}
+	c.sortCandidates(moves)
+	return moves[0]
 }

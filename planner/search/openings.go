@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
 // An opening is a node, target, on which pod could land if the pod displaced left the node.
@@ -55,7 +54,7 @@ func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 		return cmp.Or(cmp.Compare(a.missing, b.missing), cmp.Compare(a.node, b.node))
 	})
 	for _, n := range nodes[:min(len(nodes), maxTargets)] {
-		for _, q := range m.displaceable(n.node, wants) {
+		for _, q := range m.displaceable(n.node, p, wants) {
 			out = append(out, opening{p, q, n.node})
 		}
 	}
@@ -110,12 +109,18 @@ func (c *pass) runsLongEnough(pod cluster.PodID) bool {
 	return known && c.Now.Sub(start) >= minRuntime
 }
 
-// displaceable returns at most maxDisplaceable pods on t that may be evicted and whose eviction makes enough room.
-// The pods are ordered by rank, eviction cost and size. Pods that prefer no eviction are left out.
-func (m *displacementSearch) displaceable(t cluster.NodeID, wants []resourceNeed) []cluster.PodID {
+// MayDisplace reports whether pod q may leave to make room for pod p. By default, both must belong to one namespace.
+// Otherwise, the owner of p could evict the pods of others: p asks for a step, a swap included, by its own requests.
+func (c *State) MayDisplace(q, p cluster.PodID) bool {
+	return c.Options.DisplaceAcrossNamespaces || c.Snapshot.Pods[q].Object.Namespace == c.Snapshot.Pods[p].Object.Namespace
+}
+
+// displaceable returns at most maxDisplaceable pods on t that may be evicted for p and whose eviction makes enough room.
+// The pods are in the order of evictions. Pods that prefer no eviction are left out.
+func (m *displacementSearch) displaceable(t cluster.NodeID, p cluster.PodID, wants []resourceNeed) []cluster.PodID {
 	var out []candidate
 	for _, q := range m.Snapshot.Nodes[t].Pods {
-		if m.Moved[q] || m.Model.NodeOf(q) != t || m.Eligibility.Rank(q) > 0 || !m.runsLongEnough(q) {
+		if m.Moved[q] || m.Model.NodeOf(q) != t || m.Eligibility.Rank(q) > 0 || !m.runsLongEnough(q) || !m.MayDisplace(q, p) {
 			continue
 		}
 		enough, size := true, 0.0
@@ -130,13 +135,10 @@ func (m *displacementSearch) displaceable(t cluster.NodeID, wants []resourceNeed
 			continue
 		}
 		if _, no := m.Refuse(q, m.strategy); !no {
-			p := &m.Snapshot.Pods[q]
-			out = append(out, candidate{pod: q, rank: m.Eligibility.Rank(q), size: size, cost: eligibility.EvictionCost(p)})
+			out = append(out, candidate{pod: q, owner: m.Snapshot.Pods[q].Workload, rank: m.Eligibility.Rank(q), EvictionOrder: m.orderOf(&m.Snapshot.Pods[q]), size: size})
 		}
 	}
-	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.cost, b.cost), cmp.Compare(a.size, b.size), cmp.Compare(a.pod, b.pod))
-	})
+	m.sortCandidates(out)
 	ids := make([]cluster.PodID, 0, maxDisplaceable)
 	for _, x := range out[:min(len(out), maxDisplaceable)] {
 		ids = append(ids, x.pod)

@@ -196,6 +196,9 @@ type pass struct {
 	// strategyOfGoal holds, by goal, the index of its strategy. It is nil if no strategy has rules of its own.
 	strategyOfGoal []int
 	allGoals       []plan.Goal // of every turn
+	// orderByPod caches, by pod, the values of orderOf that orderKnown marks.
+	orderByPod []cluster.EvictionOrder
+	orderKnown []bool
 	// Earlier lists the moves of an earlier search whose predicted result is the start of this one; see StartAfter.
 	Earlier []WaveStep
 	// podsLeft lists the pods at the start on the nodes that Earlier changes, without replacements.

@@ -36,24 +36,26 @@ func (c *goalSearch) repeatRounds() {
 	}
 }
 
-// moveForGoals moves pods for each goal, in the order of todo. Goals that wait for the next wave come first in the
+// moveForGoals moves pods for each goal, in the order of todo, with turns for namespaces. Goals that wait for the next wave come first in the
 // next wave. If the limits allow few more evictions, goals that have moves and wait come before goals without moves:
 // to meet some goals is better than to improve each by one move. A goal that needs more evictions than the limits allow
 // keeps none.
 func (c *goalSearch) moveForGoals(todo []int) {
 	for len(todo) > 0 {
 		var later []int
-		kept := limits.Kept{}
-		for i, g := range todo {
+		kept, turns := limits.Kept{}, c.newTurns(todo)
+		for g, ok := turns.next(); ok; g, ok = turns.next() {
 			if c.wave.Full() {
-				later = append(later, todo[i:]...)
+				later = append(append(later, g), turns.left()...)
 				break
 			}
 			if c.leavesRoomForOthers(g, &kept) || c.moveForGoal(g) {
 				later = append(later, g)
-				if n := goal.MovesLeft(c.Goals, g, c.PodsOf(g)); goal.HasMoves(c.Goals, g) && limits.Allow(c.Limits, c.StrategyOf(g), n) {
+				n := goal.MovesLeft(c.Goals, g, c.PodsOf(g))
+				if goal.HasMoves(c.Goals, g) && limits.Allow(c.Limits, c.StrategyOf(g), n) {
 					kept.Add(c.StrategyOf(g), n)
 				}
+				turns.keep(g, n)
 			}
 		}
 		if todo = later; len(todo) > 0 {
@@ -92,14 +94,17 @@ func (c *goalSearch) moveForGoal(g int) (waits bool) {
 }
 
 // joinBestCandidate tries the candidates of goal g, best first, until one joins the wave. If the wave has no room for
-// a candidate, another candidate with the same rank and benefit may join instead.
+// a candidate, a later one may join instead; see standsFor.
 func (c *goalSearch) joinBestCandidate(g int) joinResult {
 	var waits *candidate
 	all := c.candidates(g)
 	for i := range all {
 		cand := &all[i]
-		if waits != nil && (cand.rank != waits.rank || cand.benefit < waits.benefit) {
-			break
+		if waits != nil && !cand.standsFor(waits) {
+			if cand.group != waits.group {
+				break
+			}
+			continue
 		}
 		a, reason := c.tryCandidate(cand.pod, g)
 		switch {

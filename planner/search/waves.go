@@ -112,9 +112,9 @@ type displacement struct {
 	displaced, pod cluster.PodID
 	target         cluster.NodeID
 	goal           int
-	improvedGoals  []int   // goals that the move of pod improves
-	value          float64 // weighted excess that both moves remove, as a share of the initial excess
-	cost           float64
+	improvedGoals  []int                 // goals that the move of pod improves
+	value          float64               // weighted excess that both moves remove, as a share of the initial excess
+	order          cluster.EvictionOrder // of the pod that leaves last
 }
 
 // joinDisplaced adds the first move of a step to the current wave, if the wave has room and the landing is

@@ -55,6 +55,8 @@ type Options struct {
 	MaxPredictions int
 	// NoSteps restricts the plan to single moves: no pod is moved only to make room for another pod.
 	NoSteps bool
+	// DisplaceAcrossNamespaces allows that a pod makes room for a pod of another namespace.
+	DisplaceAcrossNamespaces bool
 	// Strategies lists all enabled strategies in order, so that the plan can report strategies without a goal.
 	Strategies []StrategyInfo
 	// Mode is the mode of the strategies for which moves are made. Empty means every mode.

@@ -9,7 +9,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/lowerbound"
 	"github.com/evenkeel-project/evenkeel/planner/search"
@@ -79,7 +78,7 @@ func DescribeMove(c *search.Search, st search.WaveStep) plan.Move {
 		From: c.Snapshot.Nodes[st.From].Name, To: c.NodeName(st.Landing.To),
 		Acceptable: plan.Acceptable{Nodes: st.Landing.Acceptable},
 		Confidence: st.Landing.Confidence, ReturnProbability: st.Landing.ReturnProbability, PendingProbability: st.Landing.PendingProbability,
-		NotAfter: c.Eligibility.AllowedUntil(p), Wave: st.Wave, Steer: c.SteerKind(st.Landing), Benefit: st.Benefit, Cost: eligibility.EvictionCost(p),
+		NotAfter: c.Eligibility.AllowedUntil(p), Wave: st.Wave, Steer: c.SteerKind(st.Landing), Benefit: plan.Round(st.Benefit), Priority: cluster.EvictionOrderOf(p, c.Now).Priority,
 		GracePeriodSeconds: GracePeriodSeconds(c, p), RequestOnly: c.Eligibility.RequestOnly(p),
 	}
 	for _, i := range st.Landing.ImprovedGoals {

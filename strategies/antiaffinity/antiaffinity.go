@@ -87,12 +87,18 @@ func (a *Strategy) goal(p *cluster.Pod, s *cluster.Snapshot) plan.Goal {
 	return plan.Goal{Strategy: a.name, Kind: plan.PodsApart, Subject: subject, Weight: 1}
 }
 
+// message describes the first conflict. Events show the message in the namespaces of the pods that leave. If the goal is
+// about pods of several namespaces, the message names none of them.
 func message(s *cluster.Snapshot, g *plan.Goal) string {
 	c := g.Conflicts[0]
 	first, second := &s.Pods[c.Pods[0]], &s.Pods[c.Pods[1]]
 	value, _ := s.Nodes[first.Node].Label(c.TopologyKey)
 	text := fmt.Sprintf("the anti-affinity of %s keeps %s and %s apart, but both run in %s of %s", g.Subject.Name,
 		first.Object.Name, second.Object.Name, value, c.TopologyKey)
+	if slices.ContainsFunc(slices.Concat(g.Pods, g.Staying), func(id cluster.PodID) bool { return s.Pods[id].Object.Namespace != g.Subject.Namespace }) {
+		text = fmt.Sprintf("the anti-affinity of a %s in namespace %s keeps pods of several namespaces apart, but two of them run in %s of %s",
+			g.Subject.Kind, g.Subject.Namespace, value, c.TopologyKey)
+	}
 	if more := len(g.Conflicts) - 1; more > 0 {
 		text += "; it has "
 		if g.AtLeast {

@@ -31,6 +31,8 @@ func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 			r.report(m, RoomNotUsed, "it makes room for %s, but the plan does not move that pod", m.DisplacedFor)
 		case p.Moves[k].Wave <= m.Wave:
 			r.report(m, RoomNotUsed, "%s is in wave %d, not after wave %d", m.DisplacedFor, p.Moves[k].Wave, m.Wave)
+		case m.DisplacedFor.Namespace != m.Pod.Namespace && !r.rules.DisplaceAcrossNamespaces:
+			r.report(m, PurposelessMove, "it makes room for %s, of another namespace", m.DisplacedFor)
 		case p.Moves[k].To != m.From:
 			r.report(m, RoomNotUsed, "%s moves to %s, but the move makes room on %s", m.DisplacedFor, p.Moves[k].To, m.From)
 		case p.Moves[k].DisplacedFor != nil || !slices.ContainsFunc(m.Goals, func(g string) bool { return slices.Contains(p.Moves[k].Goals, g) }):

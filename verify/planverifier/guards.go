@@ -187,7 +187,7 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	add(r.isDrained(n), plan.NodeBeingDrained, "its node is being drained")
 	for _, b := range c.BlockingPods {
 		for _, other := range r.objects.Pods {
-			add(other.Spec.NodeName == n.Name && !isTerminal(other) && (b.Namespace == "" || b.Namespace == other.Namespace) &&
+			add(other.Spec.NodeName == n.Name && !isTerminal(other) && b.Namespace == other.Namespace &&
 				b.Selector.Matches(labels.Set(other.Labels)), plan.BlockedByPod, other.Name+" runs on its node")
 		}
 	}

@@ -23,14 +23,15 @@ type Rules struct {
 	Trusted             []string        // trustedNamespaces
 
 	// Protect contains the names in guards.protect.
-	Protect                 map[string]bool
-	SafeLocalVolumes        []string
-	ProtectedStorageClasses []string
-	Controllers             []string // group/Kind
-	Groups                  []string // programs
-	BlockingPods            []PodSelector
-	MinReplicas             int
-	MinPodAge               time.Duration
+	Protect                  map[string]bool
+	SafeLocalVolumes         []string
+	ProtectedStorageClasses  []string
+	Controllers              []string // group/Kind
+	Groups                   []string // programs
+	BlockingPods             []PodSelector
+	DisplaceAcrossNamespaces bool
+	MinReplicas              int
+	MinPodAge                time.Duration
 	// MaxGracePeriod is the longest time that a pod may take to terminate; 0 means no limit.
 	// GracePeriodSeconds replaces the grace periods of the pods.
 	MaxGracePeriod     time.Duration

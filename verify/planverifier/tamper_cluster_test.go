@@ -214,13 +214,13 @@ var clusterTampers = []tampering{
 				m.o.Pods = append(m.o.Pods, x)
 			}
 		})},
-	{"a blocking pod of any namespace", plan.BlockedByPod, editFirstPod(func(m *planCase, p *corev1.Pod) {
+	{"a blocking pod of another namespace", plan.BlockedByPod, editFirstPod(func(m *planCase, p *corev1.Pod) {
 		m.o.Pods = append(m.o.Pods, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: "night", UID: "night", Labels: map[string]string{"runtime": "long"},
 				DeletionTimestamp: &metav1.Time{Time: m.o.TakenAt}},
 			Spec: corev1.PodSpec{NodeName: p.Spec.NodeName}, Status: corev1.PodStatus{Phase: corev1.PodRunning,
 				Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}}})
-		m.rules.BlockingPods = []planverifier.PodSelector{{Selector: labels.SelectorFromSet(labels.Set{"runtime": "long"})}}
+		m.rules.BlockingPods = []planverifier.PodSelector{{Selector: labels.SelectorFromSet(labels.Set{"runtime": "long"}), Namespace: "elsewhere"}}
 	})},
 	{"a pod with a high priority", plan.PriorityTooHigh,
 		editFirstPod(func(m *planCase, p *corev1.Pod) { n := int32(100); p.Spec.Priority = &n; m.rules.PriorityBelow = "100" })},

@@ -31,7 +31,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 		SafeLocalVolumes: g.SafeLocalVolumes, ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, Groups: g.Groups, MinReplicas: g.MinReplicas,
 		MaxGracePeriod: time.Duration(g.MaxGracePeriod), GracePeriodSeconds: c.Evictor.GracePeriodSeconds,
 		MinPodAge: time.Duration(g.MinPodAge), SchedulerTimeout: time.Duration(g.SchedulerTimeout),
-		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory",
+		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory", DisplaceAcrossNamespaces: g.DisplaceAcrossNamespaces,
 		MaxUnavailableWithoutPDB: g.MaxUnavailableWithoutPDB,
 		PerPass:                  parseLimit(t, l.PerPass.String()), PerNode: parseLimit(t, l.PerNode.String()),
 		PerNamespace: parseLimit(t, l.PerNamespace.String()), PerOwner: parseLimit(t, l.PerOwner.String()),

@@ -45,7 +45,7 @@ func Settings(r *rand.Rand) string {
 	}
 	text := strings.Replace(b.String(), "perHour: {}", perHour, 1)
 	if rand.New(rand.NewPCG(uint64(len(text)), 1)).IntN(12) == 0 { // a source of its own keeps the other settings
-		text = strings.Replace(text, "guards:\n", "guards:\n  blockingPods: [{selector: role=leader}, {selector: track=canary, namespace: ns1}]\n", 1)
+		text = strings.Replace(text, "guards:\n", "guards:\n  blockingPods: [{selector: role=leader, namespace: ns0}, {selector: track=canary, namespace: ns1}]\n", 1)
 	}
 	return addWindowLimits(text)
 }

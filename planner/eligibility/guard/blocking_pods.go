@@ -9,10 +9,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// BlockingPods selects pods that must not be disturbed: no pod leaves the node on which one of them runs.
+// BlockingPods selects pods that must not be disturbed: no pod leaves the node on which one of them runs. It always names
+// their namespace. Otherwise, a pod of any namespace could keep all pods on its node.
 type BlockingPods struct {
 	Selector  labels.Selector
-	Namespace string // empty: all namespaces
+	Namespace string
 }
 
 // The rule ignores whether the blocking pod is in scope, and holds until that pod has ended. A
@@ -34,7 +35,7 @@ func findBlockingPod(s *cluster.Snapshot, node cluster.NodeID, selectors []Block
 	for _, id := range s.Nodes[node].Pods {
 		p := s.Pods[id].Object
 		for _, b := range selectors {
-			if (b.Namespace == "" || b.Namespace == p.Namespace) && b.Selector.Matches(labels.Set(p.Labels)) {
+			if b.Namespace == p.Namespace && b.Selector.Matches(labels.Set(p.Labels)) {
 				return fmt.Sprintf("%s/%s runs on node %s, and guards.blockingPods selects it (%s)", p.Namespace, p.Name, s.Nodes[node].Name, b.Selector)
 			}
 		}

@@ -1,0 +1,96 @@
+package search
+
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
+)
+
+// turns hands out goals. If a limit is shared by namespaces, it is fair to them: among goals of one tier, the next goal is
+// one of the namespace with the fewest evictions in this pass and in the last hour, those included that waiting goals still
+// need. So no namespace can take all evictions of every pass, however many goals it has. Each namespace keeps the order of
+// its goals. All goals about nodes form one party, because their pods belong to many namespaces.
+type turns struct {
+	goals   *goal.Tracker
+	limits  *limits.Counter
+	rest    []int // in order, without the tier in parties
+	parties []party
+	kept    map[string]int
+}
+
+// party is the goals of one namespace in the current tier.
+type party struct {
+	namespace string
+	goals     []int
+}
+
+func (c *goalSearch) newTurns(todo []int) *turns {
+	return &turns{c.Goals, c.Limits, todo, nil, map[string]int{}}
+}
+
+// next returns the next goal, or false if there is none.
+func (t *turns) next() (g int, ok bool) {
+	if len(t.parties) == 0 && !t.nextTier() {
+		return 0, false
+	}
+	at := 0
+	if len(t.parties) > 1 {
+		fewest := t.evictions(0)
+		for i := 1; i < len(t.parties); i++ {
+			if n := t.evictions(i); n < fewest {
+				at, fewest = i, n
+			}
+		}
+	}
+	p := &t.parties[at]
+	if g, p.goals = p.goals[0], p.goals[1:]; len(p.goals) == 0 {
+		t.parties = slices.Delete(t.parties, at, at+1)
+	}
+	return g, true
+}
+
+func (t *turns) evictions(party int) int {
+	ns := t.parties[party].namespace
+	return t.limits.InNamespace(ns) + t.kept[ns]
+}
+
+// nextTier fills parties with the next tier.
+func (t *turns) nextTier() bool {
+	if len(t.rest) == 0 {
+		return false
+	}
+	n := 1
+	for n < len(t.rest) && goal.InSameTier(t.goals, t.rest[0], t.rest[n]) {
+		n++
+	}
+	tier := t.rest[:n]
+	t.rest = t.rest[n:]
+	if !t.limits.Shared() {
+		t.parties = append(t.parties, party{"", tier})
+		return true
+	}
+	at := map[string]int{}
+	for _, g := range tier {
+		ns := goal.Namespace(t.goals, g)
+		i, known := at[ns]
+		if !known {
+			i = len(t.parties)
+			at[ns] = i
+			t.parties = append(t.parties, party{namespace: ns})
+		}
+		t.parties[i].goals = append(t.parties[i].goals, g)
+	}
+	return true
+}
+
+// keep counts the evictions that a waiting goal still needs for its namespace.
+func (t *turns) keep(g, evictions int) { t.kept[goal.Namespace(t.goals, g)] += evictions }
+
+// left returns the goals that next has not returned, in their order, except that the current tier is ordered by party.
+func (t *turns) left() (out []int) {
+	for _, p := range t.parties {
+		out = append(out, p.goals...)
+	}
+	return append(out, t.rest...)
+}
