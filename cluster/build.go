@@ -46,6 +46,7 @@ func New(o *Objects) (*Snapshot, error) {
 		b.s.TakenAt = newestTimestamp(o)
 	}
 	b.s.TakenAt = b.s.TakenAt.UTC()
+	b.addDepartures()
 	if o.Usage != nil {
 		b.s.Usage = b.s.resolveUsage(o.Usage)
 	}
@@ -130,9 +131,10 @@ func (b *builder) addNodes() {
 		}
 		id := NodeID(len(b.s.Nodes))
 		b.s.nodeByName[n.Name] = id
+		allocatable := ResourcesOf(n.Status.Allocatable)
 		b.s.Nodes = append(b.s.Nodes, Node{
-			ID: id, Object: n, Name: n.Name, Ready: NodeReady(n),
-			Allocatable: ResourcesOf(n.Status.Allocatable), AllowedPods: n.Status.Allocatable.Pods().Value(),
+			ID: id, Object: n, Name: n.Name, Ready: NodeReady(n), Allocatable: allocatable,
+			Physical: PhysicalOf(allocatable, ResourcesOf(n.Status.Capacity)), AllowedPods: n.Status.Allocatable.Pods().Value(),
 		})
 	}
 }

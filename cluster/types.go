@@ -31,10 +31,13 @@ type Node struct {
 	Object      *corev1.Node // read-only
 	Name        string
 	Allocatable Resources
+	Physical    Resources // measured usage is compared with it
 	AllowedPods int64
 	Ready       bool
-	// Requested is the sum of the Requests of Pods.
-	Requested Resources
+	// Requested is the sum of the Requests of Pods. Leaving is the part of those that leave by themselves (Departure),
+	// and LeavingPods is their number.
+	Requested, Leaving Resources
+	LeavingPods        int64
 	// Pods lists the bound pods that are not terminal, sorted by ID. It includes terminating pods,
 	// because they use their resources until they end.
 	Pods []PodID
@@ -77,6 +80,7 @@ type Pod struct {
 	// missing, the workload is the Job.
 	OwnerMissing bool
 	Terminating  bool
+	Departure    Departure
 	Terminal     bool // Succeeded or Failed
 	Ready        bool
 	Budgets      []BudgetID  // PodDisruptionBudgets that select the pod
