@@ -126,6 +126,52 @@ func (a *Amounts) measureUsage(t UsageRequirements) {
 	}
 }
 
+// unsettle counts an amount that may be on the node later or not: no pod leaves the node because of it, and no pod
+// takes its room.
+func (a *Amounts) unsettle(n NodeID, amount int64) {
+	a.uncertain[n] = BoundedSum(a.uncertain[n], amount)
+	a.unsettled[n] = BoundedSum(a.unsettled[n], amount)
+}
+
+// countDepartures takes the measured usage of pods that leave off their nodes. If the usage of such a pod is unknown,
+// it is uncertain how much of the node's usage will remain.
+func (a *Amounts) countDepartures() {
+	l, resource := a.snapshot.Usage, a.Measure.Resource
+	for i := range a.snapshot.Pods {
+		p := &a.snapshot.Pods[i]
+		to := p.Node
+		if n := a.snapshot.NominatedNode(p); n != nil {
+			to = n.ID
+		}
+		if to == NoNode || p.Terminal || p.Node != NoNode && p.Departure == Stays || !a.countsPod(p) || a.used[to] == unknownAmount {
+			continue
+		}
+		use, quality := l.PodUsed(p.ID, resource)
+		if p.Node != NoNode && quality >= Estimated && a.Measure.Pods == nil {
+			use = l.PodFrees(p.ID, resource)
+		}
+		switch {
+		case p.Node == NoNode:
+			a.used[to] = BoundedSum(a.used[to], use)
+			a.unsettle(to, use)
+		case quality == Unknown:
+			a.unsettle(to, a.used[to]-a.uncertain[to])
+			a.certain[to] = 0
+		case p.Departure == Overdue:
+			a.unsettle(to, use)
+			if quality >= Estimated {
+				a.certain[to] -= use
+			}
+		default:
+			a.freed[i] = 0
+			a.used[to] = max(0, a.used[to]-use)
+			if quality >= Estimated {
+				a.certain[to] -= use
+			}
+		}
+	}
+}
+
 // addPodUse adds a pod to the sums of its node. If the usage of one counted pod is unknown, the
 // sum for the node is unknown.
 func (a *Amounts) addPodUse(n NodeID, use int64, known UsageQuality) {

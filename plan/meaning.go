@@ -60,7 +60,6 @@ var meanings = map[Code]string{
 
 	NotNeeded:              "no unmet goal needs the pod to leave",
 	WaitsForSamples:        "a strategy by load waits for more samples",
-	WaitsForPods:           "pods of the node may leave by themselves, or have not arrived",
 	TooFewUnderUtilized:    "too few nodes are under-utilized for the strategy to act",
 	SignalTooLow:           "a metric of the node is not above the level of the strategy",
 	BenefitTooSmall:        "the eviction would remove too little",

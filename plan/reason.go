@@ -88,7 +88,6 @@ const (
 const (
 	NotNeeded              Code = "NotNeeded"
 	WaitsForSamples        Code = "WaitsForSamples"
-	WaitsForPods           Code = "WaitsForPods"
 	TooFewUnderUtilized    Code = "TooFewUnderUtilized"
 	SignalTooLow           Code = "SignalTooLow"
 	BenefitTooSmall        Code = "BenefitTooSmall"

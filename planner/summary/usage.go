@@ -145,11 +145,11 @@ func unmeasuredResources(c *search.Search) []string {
 	return out
 }
 
-// waitingGoals describes the goals that still wait for samples or pods, with the reason.
+// waitingGoals describes the goals that still wait for samples, with the reason.
 func waitingGoals(c *search.Search) []string {
 	var out []string
 	for _, g := range c.Goals.Goals {
-		if g.Wait.Code == plan.WaitsForSamples || g.Wait.Code == plan.WaitsForPods {
+		if g.Wait.Code == plan.WaitsForSamples {
 			out = append(out, fmt.Sprintf("strategy %s waits for %s, which is %s (%s)", g.Strategy, g.Subject.Name, g.Wait.Message, g.Resource))
 		}
 	}
