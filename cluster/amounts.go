@@ -23,8 +23,9 @@ type Amounts struct {
 	Measure  Measure
 	snapshot *Snapshot
 	// These slices are indexed by node. They are nil if the requests of all pods count, for a resource other than
-	// pods. The value of unknown usage is unknownAmount.
-	used, certain, uncertain []int64
+	// pods, and no changes are under way. The value of unknown usage is unknownAmount. unsettled is the part of
+	// uncertain that belongs to pods that may leave by themselves or arrive.
+	used, certain, uncertain, unsettled []int64
 	// These slices are indexed by pod. They are nil when used is nil. An eviction
 	// frees the freed amount on the pod's node, and the replacement adds the added amount to its node.
 	freed, added []int64
@@ -35,13 +36,18 @@ type Amounts struct {
 // unknown.
 func (s *Snapshot) Amounts(m Measure, t UsageRequirements) *Amounts {
 	a := &Amounts{Measure: m, snapshot: s}
-	if !m.ByUsage && m.Pods == nil && m.Resource != string(corev1.ResourcePods) {
+	if !m.ByUsage && m.Pods == nil && m.Resource != string(corev1.ResourcePods) && !s.changesUnderWay {
 		return a
 	}
 	a.freed, a.added = make([]int64, len(s.Pods)), make([]int64, len(s.Pods))
-	a.used, a.certain, a.uncertain = make([]int64, len(s.Nodes)), make([]int64, len(s.Nodes)), make([]int64, len(s.Nodes))
+	for _, of := range []*[]int64{&a.used, &a.certain, &a.uncertain, &a.unsettled} {
+		*of = make([]int64, len(s.Nodes))
+	}
 	if m.ByUsage {
 		a.measureUsage(t)
+		if s.changesUnderWay {
+			a.countDepartures()
+		}
 	} else {
 		a.sumRequests()
 	}
@@ -63,14 +69,25 @@ func (a *Amounts) sumRequests() {
 		if p.Terminal || !a.countsPod(p) {
 			continue
 		}
-		if a.freed[i] = p.Requests.Get(a.Measure.Resource); a.countsPods() {
-			a.freed[i] = 1
+		size := p.Requests.Get(a.Measure.Resource)
+		if a.countsPods() {
+			size = 1
 		}
-		a.added[i] = a.freed[i]
-		if p.Node != NoNode {
-			a.used[p.Node] = BoundedSum(a.used[p.Node], a.freed[i])
-			a.certain[p.Node] = a.used[p.Node]
+		a.added[i] = size
+		switch nominated := a.snapshot.NominatedNode(p); {
+		case p.Departure == Leaves:
+		case nominated != nil:
+			a.used[nominated.ID] = BoundedSum(a.used[nominated.ID], size)
+			a.unsettle(nominated.ID, size)
+		case p.Node != NoNode:
+			a.freed[i] = size
+			if a.used[p.Node] = BoundedSum(a.used[p.Node], size); p.Departure == Overdue {
+				a.unsettle(p.Node, size)
+			}
 		}
+	}
+	for n := range a.used {
+		a.certain[n] = a.used[n] - a.unsettled[n]
 	}
 }
 
@@ -109,6 +126,52 @@ func (a *Amounts) measureUsage(t UsageRequirements) {
 	}
 }
 
+// unsettle counts an amount that may be on the node later or not: no pod leaves the node because of it, and no pod
+// takes its room.
+func (a *Amounts) unsettle(n NodeID, amount int64) {
+	a.uncertain[n] = BoundedSum(a.uncertain[n], amount)
+	a.unsettled[n] = BoundedSum(a.unsettled[n], amount)
+}
+
+// countDepartures takes the measured usage of pods that leave off their nodes. If the usage of such a pod is unknown,
+// it is uncertain how much of the node's usage will remain.
+func (a *Amounts) countDepartures() {
+	l, resource := a.snapshot.Usage, a.Measure.Resource
+	for i := range a.snapshot.Pods {
+		p := &a.snapshot.Pods[i]
+		to := p.Node
+		if n := a.snapshot.NominatedNode(p); n != nil {
+			to = n.ID
+		}
+		if to == NoNode || p.Terminal || p.Node != NoNode && p.Departure == Stays || !a.countsPod(p) || a.used[to] == unknownAmount {
+			continue
+		}
+		use, quality := l.PodUsed(p.ID, resource)
+		if p.Node != NoNode && quality >= Estimated && a.Measure.Pods == nil {
+			use = l.PodFrees(p.ID, resource)
+		}
+		switch {
+		case p.Node == NoNode:
+			a.used[to] = BoundedSum(a.used[to], use)
+			a.unsettle(to, use)
+		case quality == Unknown:
+			a.unsettle(to, a.used[to]-a.uncertain[to])
+			a.certain[to] = 0
+		case p.Departure == Overdue:
+			a.unsettle(to, use)
+			if quality >= Estimated {
+				a.certain[to] -= use
+			}
+		default:
+			a.freed[i] = 0
+			a.used[to] = max(0, a.used[to]-use)
+			if quality >= Estimated {
+				a.certain[to] -= use
+			}
+		}
+	}
+}
+
 // addPodUse adds a pod to the sums of its node. If the usage of one counted pod is unknown, the
 // sum for the node is unknown.
 func (a *Amounts) addPodUse(n NodeID, use int64, known UsageQuality) {
@@ -140,8 +203,8 @@ func (a *Amounts) NodeUsed(n NodeID) (used, certain int64, known bool) {
 	return a.used[n], a.certain[n], true
 }
 
-// Uncertain returns the part of NodeUsed that may belong to pods that have already left. This part
-// occupies the node, but the planner moves no pod because of it.
+// Uncertain returns the part of NodeUsed that may belong to pods that have already left, that may leave by themselves
+// (Departure), or that have not arrived. This part occupies the node, but the planner moves no pod because of it.
 func (a *Amounts) Uncertain(n NodeID) int64 {
 	if a.uncertain == nil {
 		return 0
@@ -149,11 +212,20 @@ func (a *Amounts) Uncertain(n NodeID) int64 {
 	return a.uncertain[n]
 }
 
-// Total returns the allocatable amount of a node, or 0 if the node does not have the resource.
+// Unsettled returns the part of Uncertain that belongs to pods that may leave by themselves or arrive.
+func (a *Amounts) Unsettled(n NodeID) int64 {
+	if a.unsettled == nil {
+		return 0
+	}
+	return a.unsettled[n]
+}
+
+// Total returns the whole amount of a node, or 0 if the node does not have the resource. It is the allocatable amount,
+// and with ByUsage no more than the capacity.
 func (a *Amounts) Total(n NodeID) int64 {
 	switch {
 	case a.Measure.ByUsage:
-		return UsageDenominator(&a.snapshot.Nodes[n].Allocatable, a.Measure.Resource)
+		return UsageDenominator(&a.snapshot.Nodes[n].Physical, a.Measure.Resource)
 	case a.countsPods():
 		return a.snapshot.Nodes[n].AllowedPods
 	}

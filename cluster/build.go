@@ -46,6 +46,7 @@ func New(o *Objects) (*Snapshot, error) {
 		b.s.TakenAt = newestTimestamp(o)
 	}
 	b.s.TakenAt = b.s.TakenAt.UTC()
+	b.addDepartures()
 	if o.Usage != nil {
 		b.s.Usage = b.s.resolveUsage(o.Usage)
 	}
@@ -134,9 +135,10 @@ func (b *builder) addNodes() {
 		}
 		id := NodeID(len(b.s.Nodes))
 		b.s.nodeByName[n.Name] = id
+		allocatable := ResourcesOf(n.Status.Allocatable)
 		b.s.Nodes = append(b.s.Nodes, Node{
-			ID: id, Object: n, Name: n.Name, Ready: NodeReady(n),
-			Allocatable: ResourcesOf(n.Status.Allocatable), AllowedPods: n.Status.Allocatable.Pods().Value(),
+			ID: id, Object: n, Name: n.Name, Ready: NodeReady(n), Allocatable: allocatable,
+			Physical: PhysicalOf(allocatable, ResourcesOf(n.Status.Capacity)), AllowedPods: n.Status.Allocatable.Pods().Value(),
 		})
 	}
 }
@@ -174,6 +176,62 @@ func (b *builder) addPods() {
 		}
 		b.s.Pods = append(b.s.Pods, pod)
 	}
+}
+
+// addDepartures sets the Departure of every bound pod, and what leaves each node. It needs TakenAt.
+func (b *builder) addDepartures() {
+	newest := map[string]PodID{} // by the UID of a DaemonSet, of one node
+	for i := range b.s.Nodes {
+		n := &b.s.Nodes[i]
+		clear(newest)
+		for _, id := range n.Pods {
+			p := &b.s.Pods[id]
+			if p.Terminating {
+				b.depart(n, p, b.departure(n, p.Object))
+				continue
+			}
+			if p.Controller == nil || p.Controller.Kind != "DaemonSet" {
+				continue
+			}
+			uid := string(p.Controller.UID)
+			if other, twice := newest[uid]; twice {
+				older := &b.s.Pods[other]
+				if p.Object.CreationTimestamp.Before(&older.Object.CreationTimestamp) {
+					p, older = older, p
+				}
+				b.depart(n, older, Leaves)
+			}
+			newest[uid] = p.ID
+		}
+	}
+	for i := range b.s.Pods {
+		if n := b.s.NominatedNode(&b.s.Pods[i]); n != nil {
+			b.s.changesUnderWay = true
+		}
+	}
+}
+
+func (b *builder) departure(n *Node, p *corev1.Pod) Departure {
+	if !n.Ready || b.s.TakenAt.Sub(p.DeletionTimestamp.Time) > overdueAfter {
+		return Overdue
+	}
+	return Leaves
+}
+
+func (b *builder) depart(n *Node, p *Pod, d Departure) {
+	p.Departure, b.s.changesUnderWay = d, true
+	if d == Leaves {
+		n.Leaving.Add(p.Requests)
+		n.LeavingPods++
+	}
+}
+
+// NominatedNode returns the node on which preemption has made room for the unbound pod, or nil.
+func (s *Snapshot) NominatedNode(p *Pod) *Node {
+	if p.Node != NoNode || p.Terminal || p.Terminating || p.Object.Status.NominatedNodeName == "" {
+		return nil
+	}
+	return s.NodeByName(p.Object.Status.NominatedNodeName)
 }
 
 // isDuplicatePod reports whether the previously added pod has the same namespace and name. Pods

@@ -44,7 +44,9 @@ type Snapshot struct {
 	UnknownNodePods int
 	// Unattempted maps a schedulerName to the pods that the scheduler has not tried to place. Pods
 	// whose spec can keep them out of the scheduling queue are not listed.
-	Unattempted     map[string][]PodID
+	Unattempted map[string][]PodID
+	// changesUnderWay is true if a bound pod leaves by itself, or if an unbound pod is nominated for a node.
+	changesUnderWay bool
 	nodeByName      map[string]NodeID
 	podByUID        map[string]PodID
 	namespaceByName map[string]*corev1.Namespace

@@ -31,10 +31,13 @@ type Node struct {
 	Object      *corev1.Node // read-only
 	Name        string
 	Allocatable Resources
+	Physical    Resources // measured usage is compared with it
 	AllowedPods int64
 	Ready       bool
-	// Requested is the sum of the Requests of Pods.
-	Requested Resources
+	// Requested is the sum of the Requests of Pods. Leaving is the part of those that leave by themselves (Departure),
+	// and LeavingPods is their number.
+	Requested, Leaving Resources
+	LeavingPods        int64
 	// Pods lists the bound pods that are not terminal, sorted by ID. It includes terminating pods,
 	// because they use their resources until they end.
 	Pods []PodID
@@ -77,11 +80,35 @@ type Pod struct {
 	// missing, the workload is the Job.
 	OwnerMissing bool
 	Terminating  bool
+	Departure    Departure
 	Terminal     bool // Succeeded or Failed
 	Ready        bool
 	Budgets      []BudgetID  // PodDisruptionBudgets that select the pod
 	Services     []ServiceID // Services that select the pod
 }
+
+// Departure says whether a bound pod leaves its node without an eviction by Evenkeel. Goals count what will be on a
+// node; predictions of landings count what is there.
+//
+// The rule covers every object that shows how the node will be soon: terminating pods, whoever deleted them (a
+// scale-down, a drain, preemption), the older pod of a DaemonSet whose update starts the new pod first, pods that have
+// ended (they count nowhere), and pods that preemption has nominated for the node, which will arrive. It does not cover
+// surplus pods of a Deployment's rollout: nobody knows yet which of them leave.
+type Departure uint8
+
+const (
+	// Stays means that nothing shows that the pod will leave.
+	Stays Departure = iota
+	// Overdue means that the pod is terminating, and nobody knows when it ends: a finalizer keeps it, or no kubelet
+	// ends it. Goals count it as they count uncertain usage: no pod leaves because of it, and no pod takes its room.
+	Overdue
+	// Leaves means that the pod will be gone. Goals do not count it.
+	Leaves
+)
+
+// overdueAfter is how long after its grace period a terminating pod is Overdue. It is the time for which pods tolerate
+// an unreachable node by default.
+const overdueAfter = 5 * time.Minute
 
 // Started returns when the pod started: its start time, or its creation if that is later, because
 // the clock of a kubelet may be wrong. If no start time is recorded, Started returns false.

@@ -111,15 +111,31 @@ const (
 // rejected, because every later sample would appear older.
 const MaxClockSkew = time.Minute
 
-// UsageDenominator returns the divisor that turns a measured amount into a level: the allocatable
-// milliCPU for cpu and the allocatable bytes for memory. It returns 1 for memory.available, whose
-// levels are in bytes, and 1,000,000 for fractions in millionths.
-func UsageDenominator(allocatable *Resources, resource string) int64 {
+// PhysicalOf returns the cpu and the memory of a node that its pods can really use: allocatable, but no more than
+// capacity. Programs that overcommit a node raise its allocatable above its capacity. Extended resources do not
+// belong to it, because nothing measures how much of them is in use; neither do requests, which the scheduler compares
+// with allocatable.
+func PhysicalOf(allocatable, capacity Resources) (r Resources) {
+	atMost := func(amount, most int64) int64 {
+		if most <= 0 { // unknown
+			return amount
+		}
+		return min(amount, most)
+	}
+	r.MilliCPU = atMost(allocatable.MilliCPU, capacity.MilliCPU)
+	r.MemoryBytes = atMost(allocatable.MemoryBytes, capacity.MemoryBytes)
+	return r
+}
+
+// UsageDenominator returns the divisor that turns a measured amount into a level: the milliCPU for cpu and the bytes
+// for memory of a node (PhysicalOf). It returns 1 for memory.available, whose levels are in bytes, and 1,000,000 for
+// fractions in millionths.
+func UsageDenominator(physical *Resources, resource string) int64 {
 	switch resource {
 	case "cpu":
-		return allocatable.MilliCPU
+		return physical.MilliCPU
 	case "memory":
-		return allocatable.MemoryBytes
+		return physical.MemoryBytes
 	case MemoryAvailable:
 		return 1
 	}

@@ -278,13 +278,13 @@ func (d *decider) evaluateRules(n *corev1.Node) (hot []hotRule, unknown []string
 	return hot, unknown
 }
 
-// measuredValue returns the value of the last sample, or else the usage over the window as a fraction of allocatable.
+// measuredValue returns the value of the last sample, or else the usage over the window as a fraction of the node.
 func measuredValue(m cluster.Mark, used int64, n *corev1.Node) float64 {
 	if m.Value != 0 {
 		return m.Value
 	}
-	allocatable := cluster.ResourcesOf(n.Status.Allocatable)
-	total := cluster.UsageDenominator(&allocatable, m.Resource)
+	physical := cluster.PhysicalOf(cluster.ResourcesOf(n.Status.Allocatable), cluster.ResourcesOf(n.Status.Capacity))
+	total := cluster.UsageDenominator(&physical, m.Resource)
 	if total <= 0 {
 		return math.NaN()
 	}

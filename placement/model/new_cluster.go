@@ -89,10 +89,7 @@ func indexNominated(m *Cluster) {
 	m.Nominated = map[cluster.NodeID][]cluster.PodID{}
 	for i := range m.Snap.Pods {
 		p := &m.Snap.Pods[i]
-		if p.Terminal || p.Terminating || p.Node != cluster.NoNode || p.Object.Status.NominatedNodeName == "" {
-			continue
-		}
-		if n := m.Snap.NodeByName(p.Object.Status.NominatedNodeName); n != nil {
+		if n := m.Snap.NominatedNode(p); n != nil {
 			m.Nominated[n.ID] = append(m.Nominated[n.ID], p.ID)
 		}
 	}

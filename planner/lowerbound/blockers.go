@@ -43,7 +43,7 @@ func (p *proof) blockers() []plan.Blocker {
 		counts, all, explained := map[cause]int{}, 0, 0
 		for _, id := range p.PodsOf(g) {
 			r, rejected := p.Rejections.Of(id)
-			if !p.Snapshot.Pods[id].Terminal {
+			if pod := &p.Snapshot.Pods[id]; !pod.Terminal && pod.Departure != cluster.Leaves {
 				all++
 				if rejected || moved[id] {
 					explained++

@@ -112,13 +112,18 @@ func (r *reachability) applyEarlierMoves() {
 	}
 }
 
-// atStart returns the requests and the number of all pods on the node at the start of the search.
+// atStart returns the requests and the number of the pods that goals count on the node at the start of the search.
 func (r *reachability) atStart(n cluster.NodeID) stayingPods {
 	if changed, is := r.begin[n]; is {
 		return changed
 	}
 	node := &r.search.Snapshot.Nodes[n]
-	return stayingPods{true, node.Requested, int64(len(node.Pods))}
+	requested := node.Requested
+	if node.LeavingPods > 0 {
+		requested = requested.Clone()
+		requested.Sub(node.Leaving)
+	}
+	return stayingPods{true, requested, int64(len(node.Pods)) - node.LeavingPods}
 }
 
 // mayLeave reports whether the pod may be evicted for any strategy. A strategy that may not move the pod still gains if
@@ -283,7 +288,7 @@ func (r *reachability) stayingOn(n cluster.NodeID) *stayingPods {
 	}
 	at.known = true
 	for _, id := range r.search.Snapshot.Nodes[n].Pods {
-		if p := &r.search.Snapshot.Pods[id]; !p.Terminating && !r.mayLeave(id) && !r.movedEarlier[id] {
+		if p := &r.search.Snapshot.Pods[id]; p.Departure == cluster.Stays && !r.mayLeave(id) && !r.movedEarlier[id] {
 			at.pods++
 			at.requested.Add(p.Requests)
 		}

@@ -37,6 +37,7 @@ func uncountedDomains(c *search.Search) []string {
 			goals := missing[[2]string{key, value}]
 			why, all := allNodesClosed(c, byValue[value])
 			switch {
+			case value == "" && key == limits.ZoneKey: // nodesInput counts these nodes
 			case all && isCounted(c, key, value):
 				out = append(out, fmt.Sprintf("%s takes no pods: %s", value, why))
 			case all:

@@ -58,7 +58,7 @@ func planInputs(c *search.Search) []plan.Input {
 // of a NotReady node are uncertain.
 func nodesInput(c *search.Search, age string) plan.Input {
 	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
-	all, unready, zoneless := 0, 0, 0
+	all, unready, zoneless, lack := 0, 0, 0, "no label"
 	if virtual := describeVirtualNodes(c); virtual != "" {
 		in.Problems = append(in.Problems, virtual)
 	}
@@ -73,6 +73,9 @@ func nodesInput(c *search.Search, age string) plan.Input {
 		}
 		if c.Limits.Zones[n.ID] == "" {
 			zoneless++
+			if _, has := n.Label(limits.ZoneKey); has {
+				lack = "no value in label"
+			}
 		}
 	}
 	if all == 0 {
@@ -85,7 +88,7 @@ func nodesInput(c *search.Search, age string) plan.Input {
 		in.Problems = append(in.Problems, fmt.Sprintf("%d of %d nodes in scope are not Ready: their pods stay", unready, all))
 	}
 	if zoneless > 0 {
-		in.Problems = append(in.Problems, fmt.Sprintf("%d of %d nodes in scope have no label %s: no goal about zones sees their pods", zoneless, all, limits.ZoneKey))
+		in.Problems = append(in.Problems, fmt.Sprintf("%d of %d nodes in scope have %s %s: no goal about zones sees their pods", zoneless, all, lack, limits.ZoneKey))
 	}
 	in.Problems = append(in.Problems, uncountedDomains(c)...)
 	return in

@@ -34,13 +34,18 @@ func DescribeState(c *search.Search) plan.State {
 
 func nodeState(c *search.Search, n *cluster.Node) plan.NodeState {
 	st := plan.NodeState{Name: n.Name, Zone: c.Limits.Zones[n.ID], Requested: map[string]float64{}}
-	used := c.Model.Requested(n.ID)
 	for _, r := range reported {
 		if total := n.Allocatable.Get(r); total > 0 {
-			st.Requested[r] = plan.Round(float64(used.Get(r)) / float64(total))
+			st.Requested[r] = plan.Round(float64(requestedAfter(c, n, r)) / float64(total))
 		}
 	}
 	return st
+}
+
+// requestedAfter returns the requests on the node after the moves, without those of pods that leave by themselves.
+func requestedAfter(c *search.Search, n *cluster.Node, resource string) int64 {
+	all := c.Model.Requested(n.ID)
+	return all.Get(resource) - n.Leaving.Get(resource)
 }
 
 // requestDistribution summarises the requested fractions of nodes. The mean is the total of requests divided by the
@@ -50,8 +55,7 @@ func requestDistribution(c *search.Search, resource string) plan.Distribution {
 	fracs := []float64{}
 	for i := range c.Snapshot.Nodes {
 		if t := float64(c.Snapshot.Nodes[i].Allocatable.Get(resource)); t > 0 {
-			req := c.Model.Requested(c.Snapshot.Nodes[i].ID)
-			u := float64(req.Get(resource))
+			u := float64(requestedAfter(c, &c.Snapshot.Nodes[i], resource))
 			used, total = used+u, total+t
 			fracs = append(fracs, u/t)
 		}

@@ -214,7 +214,7 @@ func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used
 		g.Basis = plan.BasisLoad
 	}
 	if over, least := limit*total+roundingTolerance, used-a.Uncertain(n.ID); float64(used) > over {
-		g.Wait = wait.reason(float64(least) > over, float64(sure) > over)
+		g.Wait = wait.reason(float64(used-a.Unsettled(n.ID)) > over, float64(least) > over, float64(sure) > over)
 		if float64(least) > over {
 			used = least
 		}

@@ -44,14 +44,18 @@ func (w waits) lasting() plan.Reason {
 	return plan.Reason{}
 }
 
-// reason returns the reason why no pod may leave a node above its limit yet, or the zero value. If agreed is false, the
+// reason returns the reason why no pod may leave a node above its limit yet, or the zero value. If settled is false,
+// the node exceeds the limit only with pods that may leave by themselves or arrive (Departure). If agreed is false, the
 // window and the newest sample do not both exceed the limit, perhaps because pods have left. If sure is false, the node
 // exceeds the limit only with the estimated usage of pods that have no sample. Otherwise the node may need more
 // consecutive samples above the limit.
-func (w waits) reason(agreed, sure bool) plan.Reason {
+func (w waits) reason(settled, agreed, sure bool) plan.Reason {
 	samples := func(why string) plan.Reason { return plan.Reason{Code: plan.WaitsForSamples, Message: why} }
 	m := w.mark
 	switch {
+	case !settled:
+		return samples("above its target only by pods that may leave by themselves, or that are nominated for it: " +
+			"nobody knows when they end, or how much they use")
 	case !agreed:
 		return samples("above its target only by usage of pods that may have left: " +
 			"the window, or the range of a rate, includes time before they left")

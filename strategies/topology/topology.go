@@ -117,6 +117,14 @@ func (d *Domains) union(x, y *Set) *Set {
 	return d.unions[pair]
 }
 
+// WithoutEmpty returns the set without the domain whose value is empty.
+func (d *Domains) WithoutEmpty(s *Set) *Set {
+	if len(s.Values) == 0 || s.Values[0] != "" {
+		return s
+	}
+	return d.NewSet(func(domain int32) bool { return s.contains[domain] && d.Values[domain] != "" })
+}
+
 // NewSet returns the set of the domains for which has returns true.
 func (d *Domains) NewSet(has func(domain int32) bool) *Set {
 	s := &Set{contains: make([]bool, len(d.Values))}

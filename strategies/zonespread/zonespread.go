@@ -108,7 +108,7 @@ func (z *Strategy) goal(d *input, subject plan.ObjectRef, all []cluster.PodID) (
 	representatives := onePerController(d.snapshot, pods)
 	key, skew, slo := z.spreadSettings(d.snapshot, representatives)
 	domains := d.topologies.Domains(key)
-	r := domains.ReachableBy(representatives)
+	r := domains.WithoutEmpty(domains.ReachableBy(representatives))
 	if len(r.Values) < 2 {
 		return plan.Goal{}, false
 	}

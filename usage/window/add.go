@@ -57,7 +57,7 @@ func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
 	if x == nil {
 		x = &node{name: n.Name, uid: n.UID, used: map[string]*series{}, states: make([]watchState, len(w.opts.Watches))}
 	}
-	x.capacity, x.allocatable = n.Capacity, n.Allocatable
+	x.capacity, x.physical = n.Capacity, cluster.PhysicalOf(n.Allocatable, n.Capacity)
 	for resource, v := range r.Used {
 		at := r.At
 		if own, ok := r.Times[resource]; ok {

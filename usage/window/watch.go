@@ -27,7 +27,7 @@ type LevelWatch struct {
 	// Below means that lower values are beyond the level, as for available memory.
 	Below bool
 	// Deviation means that Enter and Leave are relative to the mean of all known nodes in
-	// scope. The mean is their total usage divided by their total allocatable.
+	// scope. The mean is their total usage divided by their total physical amount (cluster.PhysicalOf).
 	Deviation bool
 	// For is the number of consecutive samples beyond Enter that make a node hot. Less than 1 means 1.
 	For int
@@ -106,11 +106,11 @@ func (w *Windows) newMeasurement(n *node, resource string) (at int64, v float64,
 		return 0, 0, false
 	}
 	last, _ := of.last()
-	total := cluster.UsageDenominator(&n.allocatable, resource)
+	total := cluster.UsageDenominator(&n.physical, resource)
 	return last.at, float64(last.v) / float64(total), total > 0
 }
 
-// meanUse returns the total usage divided by the total allocatable of the known nodes in scope.
+// meanUse returns the total usage divided by the total physical amount of the known nodes in scope.
 func (w *Windows) meanUse(resource string, nodes []usage.Node) (float64, bool) {
 	used, total, oldest := 0.0, 0.0, w.lastSampleTime.Add(-w.opts.MaxAge).UnixMilli()
 	for i := range nodes {
@@ -120,7 +120,7 @@ func (w *Windows) meanUse(resource string, nodes []usage.Node) (float64, bool) {
 		}
 		if last, ok := n.used[resource].last(); ok && last.at >= oldest {
 			used += float64(last.v)
-			total += float64(cluster.UsageDenominator(&n.allocatable, resource))
+			total += float64(cluster.UsageDenominator(&n.physical, resource))
 		}
 	}
 	return used / total, total > 0

@@ -94,12 +94,28 @@ func TestRulesMayBeNegative(t *testing.T) {
 	}
 }
 
+// TestOvercommittedNode checks that usage is compared with the capacity of a node whose allocatable is larger.
+func TestOvercommittedNode(t *testing.T) {
+	for _, resource := range []string{"cpu", "memory"} {
+		w := window.New(testOptions(window.LevelWatch{Name: "level", Resource: resource, Enter: 0.7, Leave: 0.6, For: 1}))
+		n := testNode("a")
+		used := n.Capacity.Get(resource) * 8 / 10
+		n.Allocatable.MilliCPU *= 2
+		n.Allocatable.MemoryBytes *= 2
+		w.Add(usage.Sample{Taken: secondsAfterStart(0), Nodes: map[string]usage.Reading{
+			"a": {At: secondsAfterStart(0), Used: map[string]int64{resource: used}}}}, []usage.Node{n}, nil)
+		if m := w.Usage(secondsAfterStart(0)).Marks; len(m) != 1 || !m[0].Hot {
+			t.Errorf("%s: %+v, want a hot node", resource, m)
+		}
+	}
+}
+
 // TestDeviationIsFromTotals checks the mean over nodes. A small node counts less than a large
 // one. A node out of scope or with an old measurement does not count.
 func TestDeviationIsFromTotals(t *testing.T) {
 	w := window.New(testOptions(window.LevelWatch{Name: "level", Resource: "cpu", Enter: 0.10, Leave: 0.05, Deviation: true, For: 1}))
 	large := testNode("large")
-	large.Allocatable.MilliCPU = 9000
+	large.Capacity.MilliCPU, large.Allocatable.MilliCPU = 9000, 9000
 	idle := testNode("idle")
 	idle.OutOfScope = true
 	nodes := []usage.Node{large, testNode("small"), testNode("stale"), idle}

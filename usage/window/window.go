@@ -75,11 +75,11 @@ func (o Options) maxSamples(d time.Duration) int {
 
 // node holds the samples of a node.
 type node struct {
-	name, uid             string
-	capacity, allocatable cluster.Resources
-	at                    int64 // time of the last measurement of any resource
-	used                  map[string]*series
-	states                []watchState // by watch
+	name, uid          string
+	capacity, physical cluster.Resources
+	at                 int64 // time of the last measurement of any resource
+	used               map[string]*series
+	states             []watchState // by watch
 }
 
 // isCurrent reports whether a measurement is not too old and not in the future. at is in Unix milliseconds.

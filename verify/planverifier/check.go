@@ -38,7 +38,7 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	checkSpreads(r, p)
 	checkSoftMoves(r, p)
 	checkMostImproved(r, p)
-	for _, x := range emptied.Findings(emptied.Cluster{Pods: r.pods, Nodes: r.nodes, InScope: r.isNodeInScope}, p, c.Emptying) {
+	for _, x := range emptied.Findings(emptied.Cluster{Pods: r.pods, Nodes: r.nodes, InScope: r.isNodeInScope, LeavesByItself: r.leavesByItself}, p, c.Emptying) {
 		r.violations = append(r.violations, Violation{x.Move.Step, strings.Trim(x.Move.Pod.String(), "/"), x.Code, x.Detail})
 	}
 	return r.violations

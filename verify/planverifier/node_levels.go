@@ -2,8 +2,10 @@ package planverifier
 
 import (
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -55,15 +57,35 @@ func (s *StrategyRules) resourcesOf() []string {
 	return slices.Compact(out)
 }
 
-// requestedByNode returns the requests of the pods on each node.
+// requestedByNode returns the requests of the pods on each node that do not leave by themselves.
 func requestedByNode(r *verifier, resource string) map[string]int64 {
 	out := map[string]int64{}
 	for _, pod := range r.pods {
-		if r.isBound(pod) && !isTerminal(pod) {
+		if r.isBound(pod) && !isTerminal(pod) && !r.leavesByItself(pod) {
 			out[pod.Spec.NodeName] += requestOf(pod, resource)
 		}
 	}
 	return out
+}
+
+// leavesByItself reports whether a pod will be gone soon: it terminates on a Ready node, and should not have ended more
+// than 5 minutes ago, or it is a pod of a DaemonSet that has a newer pod on the node.
+func (r *liveState) leavesByItself(p *corev1.Pod) bool {
+	n := r.nodes[p.Spec.NodeName]
+	if isTerminating(p) {
+		return n != nil && isReadyNode(n) && r.now.Sub(p.DeletionTimestamp.Time) <= 5*time.Minute
+	}
+	own := metav1.GetControllerOfNoCopy(p)
+	if own == nil || own.Kind != "DaemonSet" {
+		return false
+	}
+	for _, q := range r.pods {
+		if q.Spec.NodeName == p.Spec.NodeName && !isTerminal(q) && !isTerminating(q) && metav1.IsControlledBy(q, &metav1.ObjectMeta{UID: own.UID}) &&
+			p.CreationTimestamp.Before(&q.CreationTimestamp) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkWorsened checks that no move brings its target node above the target of a NodeLoad strategy

@@ -79,18 +79,22 @@ func (r *liveState) hasUsageGoal(n *corev1.Node) bool {
 	return isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.IsVirtual(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
 }
 
-func allocatable(n *corev1.Node, resource string) int64 {
+func amountIn(list *corev1.ResourceList, resource string) int64 {
 	if resource == "cpu" {
-		return n.Status.Allocatable.Cpu().MilliValue()
+		return list.Cpu().MilliValue()
 	}
-	return n.Status.Allocatable.Memory().Value()
+	return list.Memory().Value()
 }
 
 // usageTotal returns the amount that is all of a resource. Usage of resources other than cpu and
 // memory is in millionths.
 func usageTotal(n *corev1.Node, resource string) int64 {
 	if resource == "cpu" || resource == "memory" {
-		return allocatable(n, resource)
+		total := amountIn(&n.Status.Allocatable, resource)
+		if capacity := amountIn(&n.Status.Capacity, resource); capacity > 0 {
+			total = min(total, capacity)
+		}
+		return total
 	}
 	return 1_000_000
 }
@@ -132,7 +136,7 @@ func (r *liveState) measureUsage(resource string) measuredUsage {
 			continue
 		}
 		p := r.pods[m.Namespace+"/"+m.Name]
-		if p != nil && string(p.UID) == m.UID && !isTerminal(p) && p.Spec.NodeName == m.Node {
+		if p != nil && string(p.UID) == m.UID && !isTerminal(p) && p.Spec.NodeName == m.Node && !r.leavesByItself(p) {
 			g.pods[key(p)] = use
 		} else if _, known := g.used[m.Node]; known {
 			g.used[m.Node] = max(0, g.used[m.Node]-use)

@@ -45,6 +45,8 @@ type Cluster struct {
 	Nodes map[string]*corev1.Node
 	// InScope reports whether a node is Ready and in the scope of a strategy.
 	InScope func(strategy string, n *corev1.Node) bool
+	// LeavesByItself reports whether a pod will be gone soon. Such pods do not count against targets.
+	LeavesByItself func(*corev1.Pod) bool
 }
 
 // Findings returns every rule that the plan breaks. rules holds the strategies by name.
@@ -161,7 +163,7 @@ func (c Cluster) checkTargets(p plan.Plan, strategy string, target map[string]fl
 	for _, r := range slices.Sorted(maps.Keys(target)) {
 		name, requested := corev1.ResourceName(r), map[string]int64{}
 		for _, pod := range c.Pods {
-			if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed {
+			if pod.Status.Phase != corev1.PodSucceeded && pod.Status.Phase != corev1.PodFailed && !c.LeavesByItself(pod) {
 				requested[pod.Spec.NodeName] += amount(name, resource.PodRequests(pod, resource.PodResourcesOptions{UseStatusResources: true}))
 			}
 		}
