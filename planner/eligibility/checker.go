@@ -116,14 +116,20 @@ func (v *Checker) BackedOff(p *cluster.Pod) (plan.Reason, bool) {
 		w.Kind, w.Name, b.Since.UTC().Format(time.RFC3339), b.Until.UTC().Format(time.RFC3339), b.Cause(), passes, b.Reason.Code, b.Reason.Message)}, true
 }
 
-// recentReplacement returns the reason if the pod may be the replacement of a recently evicted pod.
-func (v *Checker) recentReplacement(p *cluster.Pod) (plan.Reason, bool) {
+// MayBeReplacement reports whether the pod may be the replacement of a pod that was evicted in the last hour, and
+// returns when it started.
+func (v *Checker) MayBeReplacement(p *cluster.Pod) (start time.Time, is bool) {
 	start, known := p.Started()
 	if !known { // the kubelet has not started the pod yet
 		start = p.Object.CreationTimestamp.Time
 	}
-	if len(v.state.Evictions) == 0 || v.now.Sub(start) >= v.options.MinReplacementAge ||
-		!history.MayBeReplacement(v.state, history.WorkloadOfPod(v.snapshot, p), start) {
+	return start, len(v.state.Evictions) > 0 && history.MayBeReplacement(v.state, history.WorkloadOfPod(v.snapshot, p), start)
+}
+
+// recentReplacement returns the reason if the pod may be the replacement of a recently evicted pod.
+func (v *Checker) recentReplacement(p *cluster.Pod) (plan.Reason, bool) {
+	start, is := v.MayBeReplacement(p)
+	if !is || v.now.Sub(start) >= v.options.MinReplacementAge {
 		return plan.Reason{}, false
 	}
 	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf(

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
@@ -107,6 +108,14 @@ func (e *emptyingSearch) cannotLeave(g int) (by stuckPod, no bool) {
 		return whole(plan.NodeNotEmptied, "%s is not emptied: an earlier move of the plan lands on it", name)
 	case e.spare <= 0:
 		return whole(plan.NodeNotEmptied, "%s is not emptied: the search tried emptier nodes first, and has no predictions left", name)
+	}
+	for _, pod := range pods {
+		p := &e.Snapshot.Pods[pod]
+		if start, is := e.Eligibility.MayBeReplacement(p); is {
+			return whole(plan.NodeNotEmptied, "%s is not emptied: %s/%s started there %s ago and may replace an evicted pod of its workload; "+
+				"a node that took a replacement is not emptied within an hour of the eviction", e.NodeName(of.Node), p.Object.Namespace, p.Object.Name,
+				e.Now.Sub(start).Round(time.Second))
+		}
 	}
 	strategy := e.StrategyOf(g)
 	for i, pod := range pods {
