@@ -106,8 +106,9 @@ func admissionVerdict(msg string) Verdict {
 }
 
 // withOperator returns the verdict on the request of a move. If the operator of the pod moves it upon a request, the
-// refusal by its budget does not say whether it does, so the move counts as in the background. Webhooks of operators that
-// only an annotation announces answer in their own words; those of known owners say when they begin (evacuationText).
+// refusal by its budget does not say whether it does, so the move counts as in the background. Webhooks of operators
+// that only an annotation announces answer in their own words; those of known owners say when they begin
+// (evacuationText).
 func (v Verdict) withOperator(m plan.Move) Verdict {
 	if v.Reason.Code == plan.BlockedByPDB && m.RequestOnly != "" || v.Reason.Code == plan.BlockedByAdmission && m.RequestOnly == plan.ByAnnotation {
 		v.Outcome = plan.InProgress

@@ -24,10 +24,10 @@ const (
 	LongestCall = reservationTimeout + maxPacedWaveAge + requestTimeout + maxClockSkew
 )
 
-// Resolve finds the outcomes of evictions that an earlier process reserved. A pod that still exists, is not terminating
-// and was reserved more than LongestCall ago was not evicted, so its move is Dropped; if an operator may be moving it
-// (RequestOnly), its move is InProgress. Otherwise the outcome is unknown: the API server may still commit the eviction, or another client may have deleted the pod. Resolve returns an error if
-// it cannot read a pod.
+// Resolve finds the outcomes of evictions that an earlier process reserved. A pod that still exists, is not
+// terminating and was reserved more than LongestCall ago was not evicted, so its move is Dropped; if an operator may
+// be moving it (RequestOnly), its move is InProgress. Otherwise the outcome is unknown: the API server may still
+// commit the eviction, or another client may have deleted the pod. Resolve returns an error if it cannot read a pod.
 func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
 	var out []plan.Outcome
 	for _, r := range open {

@@ -30,8 +30,8 @@ import (
 const evictionInProgress = "descheduler.alpha.kubernetes.io/eviction-in-progress"
 
 // kubeVirt acts as the parts of KubeVirt that take part in the eviction of a virtual machine: the webhook for
-// pods/eviction, and the controllers of budgets, of pods and of migrations. It keeps what KubeVirt keeps in the status of
-// a VirtualMachineInstance.
+// pods/eviction, and the controllers of budgets, of pods and of migrations. It keeps what KubeVirt keeps in the
+// status of a VirtualMachineInstance.
 type kubeVirt struct {
 	t    *testing.T
 	ns   string
@@ -106,7 +106,8 @@ func (k *kubeVirt) startVM(vm string) {
 	}
 }
 
-// createPod makes a virt-launcher pod on a node, or as the target of a migration: the scheduler then binds it elsewhere.
+// createPod makes a virt-launcher pod on a node, or as the target of a migration: the scheduler then binds it
+// elsewhere.
 func (k *kubeVirt) createPod(vm string, owner metav1.OwnerReference, node, migration string) {
 	k.t.Helper()
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{GenerateName: "virt-launcher-" + vm + "-", OwnerReferences: []metav1.OwnerReference{owner},
@@ -237,9 +238,9 @@ func (k *kubeVirt) checkRequests(want int) {
 	checkEvictions(k.t, k.ns, 0)
 }
 
-// TestSecurityKubeVirtMigration: the budget of a virtual machine allows no eviction, and the request is sent all the same,
-// because it starts the migration. While that runs, in every process, it counts as in flight from its node, and nothing
-// else is requested. When it has ended, the node is below its target.
+// TestSecurityKubeVirtMigration: the budget of a virtual machine allows no eviction, and the request is sent all the
+// same, because it starts the migration. While that runs, in every process, it counts as in flight from its node, and
+// nothing else is requested. When it has ended, the node is below its target.
 func TestSecurityKubeVirtMigration(t *testing.T) {
 	skipIfShort(t)
 	k := newKubeVirt(t, "vm0", "vm1")
@@ -272,8 +273,8 @@ func TestSecurityKubeVirtMigration(t *testing.T) {
 	}
 }
 
-// TestSecurityKubeVirtMigrationNeverEnds: when evictor.background.timeout is over, the workload backs off, and nothing is
-// requested again.
+// TestSecurityKubeVirtMigrationNeverEnds: when evictor.background.timeout is over, the workload backs off, and
+// nothing is requested again.
 func TestSecurityKubeVirtMigrationNeverEnds(t *testing.T) {
 	skipIfShort(t)
 	k := newKubeVirt(t, "vm0", "vm1")

@@ -51,7 +51,7 @@ func countBackground(st plan.PlannerState, s *cluster.Snapshot, requests *annota
 // inBackground returns the reason if evictions that are in flight already forbid an eviction of the
 // pod: one of the same workload, or as many as the in-flight limits allow.
 func (v *Checker) inBackground(p *cluster.Pod) (plan.Reason, bool) {
-	if q := v.otherPodOfOwner(p); q != nil {
+	if q := otherPodOfOwner(v.snapshot, p); q != nil {
 		return plan.Reason{Code: plan.EvictionInBackground, Message: fmt.Sprintf("%s, of the same %s, runs too, so the %s is moving between them",
 			plan.PodRefOf(q), p.Controller.Kind, p.Controller.Kind)}, true
 	}

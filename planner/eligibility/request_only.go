@@ -36,13 +36,13 @@ func (v *Checker) RequestOnly(p *cluster.Pod) plan.RequestOnly {
 }
 
 // otherPodOfOwner returns another pod of an owner that runs in one pod, or nil. The owner is moving then.
-func (v *Checker) otherPodOfOwner(p *cluster.Pod) *cluster.Pod {
-	w := v.snapshot.WorkloadOf(p)
+func otherPodOfOwner(s *cluster.Snapshot, p *cluster.Pod) *cluster.Pod {
+	w := s.WorkloadOf(p)
 	if w == nil || !hasSinglePodOwner(p) {
 		return nil
 	}
 	for _, id := range w.Pods {
-		if q := &v.snapshot.Pods[id]; id != p.ID && !q.Terminal {
+		if q := &s.Pods[id]; id != p.ID && !q.Terminal {
 			return q
 		}
 	}

@@ -17,8 +17,8 @@ const maxClockSkew = time.Minute
 const SpentBudgetTTL = 2 * time.Minute
 
 // ClampFuture moves records that begin in the future to now, and keeps how long they last. Otherwise they would hold
-// until the clock is where it was. ClampFuture also returns how many records it moved. A pause keeps its time, because a
-// person chose it.
+// until the clock is where it was. ClampFuture also returns how many records it moved. A pause keeps its time,
+// because a person chose it.
 func ClampFuture(st plan.PlannerState, now time.Time) (plan.PlannerState, int) {
 	now = now.UTC()
 	moved := 0

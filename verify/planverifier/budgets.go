@@ -136,7 +136,8 @@ func (r *verifier) checkBudgets(calls []call) {
 	}
 }
 
-// isMovedByOperator reports whether the move says that the pod's operator moves it. It reports moves that say so wrongly.
+// isMovedByOperator reports whether the move says that the pod's operator moves it. It reports moves that say so
+// wrongly.
 func (r *verifier) isMovedByOperator(c call) bool {
 	if c.move.RequestOnly == "" {
 		return false

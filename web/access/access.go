@@ -49,8 +49,8 @@ const (
 const (
 	totalPerSecond, totalBurst     = 10, 20
 	addressPerSecond, addressBurst = 1, 10
-	// reservedPerSecond and reservedBurst bound the reviews for addresses from which a client was allowed lately. Others
-	// cannot use them up, so that a client gets in although its token has just changed.
+	// reservedPerSecond and reservedBurst bound the reviews for addresses from which a client was allowed lately.
+	// Others cannot use them up, so that a client gets in although its token has just changed.
 	reservedPerSecond, reservedBurst = 5, 10
 )
 

@@ -298,9 +298,9 @@ func TestAFloodOfTokens(t *testing.T) {
 	}
 }
 
-// TestATokenRotatesDuringAFlood: many addresses send unknown tokens all the time. Prometheus, whose last token was allowed,
-// gets in with its next one at once. A client at a new address, and the token that guesses at Prometheus' address when its
-// share is used up, do not.
+// TestATokenRotatesDuringAFlood: many addresses send unknown tokens all the time. Prometheus, whose last token was
+// allowed, gets in with its next one at once. A client at a new address, and the token that guesses at Prometheus'
+// address when its share is used up, do not.
 func TestATokenRotatesDuringAFlood(t *testing.T) {
 	s := newAPIServer()
 	flood := func() {
