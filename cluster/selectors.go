@@ -23,11 +23,12 @@ type labelIndex map[namespaceKey]map[string][]PodID
 
 type namespaceKey struct{ namespace, key string }
 
-// ForEachSelected calls f for each pod of a namespace that the selector matches, in order.
-func (x *PodIndex) ForEachSelected(ns string, sel labels.Selector, f func(*Pod)) {
+// ForEachSelected calls f for each pod of a namespace that the selector matches, in order. It returns the number of
+// pods that it compared with the selector, as a measure of the work.
+func (x *PodIndex) ForEachSelected(ns string, sel labels.Selector, f func(*Pod)) (compared int) {
 	wanted, selectable := sel.Requirements()
 	if !selectable {
-		return
+		return 0
 	}
 	visit := func(p *Pod) {
 		if sel.Matches(labels.Set(p.Object.Labels)) {
@@ -38,12 +39,13 @@ func (x *PodIndex) ForEachSelected(ns string, sel labels.Selector, f func(*Pod))
 		for _, id := range few {
 			visit(&x.snapshot.Pods[id])
 		}
-		return
+		return len(few)
 	}
 	from, to := x.podsOfNamespace(ns)
 	for i := from; i < to; i++ {
 		visit(&x.snapshot.Pods[i])
 	}
+	return to - from
 }
 
 // candidatePods returns, in order, the pods that meet the most selective requirement. ok is false

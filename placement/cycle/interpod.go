@@ -34,37 +34,33 @@ func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerm
 	if err != nil {
 		return ip, err
 	}
-	if len(t.Affinity) > 0 && !p.Disabled[scheduler.InterPodAffinity] {
-		all := m.TermCounter(t.Affinity)
-		for i := range t.Affinity {
-			ip.Required = append(ip.Required, TermWithTopology{Pods: all, Topology: m.TopologyOf(t.Affinity[i].Key)})
+	if !p.Disabled[scheduler.InterPodAffinity] {
+		if len(t.Affinity) > 0 {
+			all := m.CounterOfAll(t.Affinity)
+			model.ByKey(t.Affinity, nil, func(key string, _ []model.AffinityTerm, _ []int64) {
+				ip.Required = append(ip.Required, TermWithTopology{Pods: all, Topology: m.TopologyOf(key)})
+			})
+			ip.MatchesSelf = m.MatchesAllTerms(t.Affinity, c)
 		}
-		ip.MatchesSelf = m.MatchesAllTerms(t.Affinity, c)
-	}
-	for i := range t.Anti {
-		if p.Disabled[scheduler.InterPodAffinity] {
-			break
-		}
-		ip.Anti = append(ip.Anti, TermWithTopology{Pods: m.TermCounter(t.Anti[i : i+1]), Topology: m.TopologyOf(t.Anti[i].Key)})
-	}
-	for i := range t.Preferred {
-		ip.Scored = append(ip.Scored, TermWithTopology{
-			Pods: m.TermCounter(t.Preferred[i : i+1]), Topology: m.TopologyOf(t.Preferred[i].Key), Weight: t.Weights[i]})
-	}
-	for _, o := range m.AntiAffinityTerms {
-		if !p.Disabled[scheduler.InterPodAffinity] && m.MatchesTerm(&o.AffinityTerm, c) {
-			ip.ExistingAnti = append(ip.ExistingAnti, TermWithTopology{Pods: o.Pods, Topology: m.TopologyOf(o.Key)})
+		model.ByKey(t.Anti, nil, func(key string, terms []model.AffinityTerm, _ []int64) {
+			ip.Anti = append(ip.Anti, TermWithTopology{Pods: m.CounterOfAny(terms), Topology: m.TopologyOf(key)})
+		})
+		for _, o := range m.AntiAffinityTerms {
+			if _, some := m.WeightOn(o, c, 1); some {
+				ip.ExistingAnti = append(ip.ExistingAnti, TermWithTopology{Pods: o.Pods, Topology: m.TopologyOf(o.Key)})
+			}
 		}
 	}
+	model.ByKey(t.Preferred, t.Weights, func(key string, terms []model.AffinityTerm, weights []int64) {
+		for _, k := range m.CountersByWeight(terms, weights) {
+			ip.Scored = append(ip.Scored, TermWithTopology{Pods: k.Pods, Topology: m.TopologyOf(key), Weight: k.Weight})
+		}
+	})
 	if p.IgnorePreferredTerms && len(t.Preferred) == 0 {
 		return ip, nil
 	}
 	for _, o := range m.ScoredTerms {
-		weight := o.Weight
-		if weight == 0 {
-			weight = p.HardPodAffinityWeight
-		}
-		if weight != 0 && m.MatchesTerm(&o.AffinityTerm, c) {
+		if weight, some := m.WeightOn(o, c, p.HardPodAffinityWeight); some {
 			ip.Scored = append(ip.Scored, TermWithTopology{Pods: o.Pods, Topology: m.TopologyOf(o.Key), Weight: weight})
 		}
 	}
@@ -75,7 +71,7 @@ func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerm
 // if they are. They are not known if the snapshot lacks the labels of a namespace, or if patch
 // releases of the scheduler differ (Features.UncertainNamespaceSelectors).
 func UnknownNamespaceReason(m *model.Cluster, c *model.EquivalenceClass) string {
-	for _, list := range [...][]*model.ExistingTerm{m.AntiAffinityTerms, m.ScoredTerms} {
+	for _, list := range [...][]*model.ExistingTerms{m.AntiAffinityTerms, m.ScoredTerms} {
 		for _, o := range list {
 			if _, known := m.NamespaceLabels[c.Namespace]; !known && o.NeedsNamespaces() {
 				return fmt.Sprintf("an affinity term selects namespaces by label, and the labels of namespace %s are not known", c.Namespace)

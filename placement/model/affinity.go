@@ -18,11 +18,18 @@ type AffinityTerm struct {
 	Key        string // topology key
 }
 
-// ExistingTerm is a term of pods on nodes, with the number of these pods on each node.
-type ExistingTerm struct {
-	AffinityTerm
-	Weight int64 // score weight, negative for anti-affinity; 0: required term, weighted by the profile
-	Pods   *PodCounter
+// ExistingTerms are the terms of one kind and topology key that the same pods on nodes declare, with the number of
+// these pods on each node. However many terms a pod declares, it is counted once for each topology key.
+type ExistingTerms struct {
+	terms   []AffinityTerm
+	weights []int64 // of preferred terms, negative for anti-affinity; nil for required terms
+	Key     string  // topology key
+	Pods    *PodCounter
+}
+
+// NeedsNamespaces reports whether one of the terms selects namespaces by their labels.
+func (o *ExistingTerms) NeedsNamespaces() bool {
+	return slices.ContainsFunc(o.terms, func(t AffinityTerm) bool { return t.NeedsNamespaces() })
 }
 
 // newAffinityTerm resolves a term of a pod in a namespace. A term without namespaces and
@@ -83,6 +90,37 @@ func (t *AffinityTerm) NeedsNamespaces() bool {
 // Only requirements with NotIn and DoesNotExist do.
 func (t *AffinityTerm) MatchesNoLabels() bool {
 	return t.NeedsNamespaces() && t.nsSelector.Matches(labels.Set{})
+}
+
+// ByKey calls f with the terms of each topology key, and their weights if there are any, in the order of the first term
+// of each key.
+func ByKey(terms []AffinityTerm, weights []int64, f func(key string, terms []AffinityTerm, weights []int64)) {
+	if len(terms) == 0 {
+		return
+	}
+	if !slices.ContainsFunc(terms, func(t AffinityTerm) bool { return t.Key != terms[0].Key }) {
+		f(terms[0].Key, terms, weights)
+		return
+	}
+	var keys []string
+	at := map[string][]int{}
+	for i := range terms {
+		if at[terms[i].Key] == nil {
+			keys = append(keys, terms[i].Key)
+		}
+		at[terms[i].Key] = append(at[terms[i].Key], i)
+	}
+	for _, key := range keys {
+		var of []AffinityTerm
+		var w []int64
+		for _, i := range at[key] {
+			of = append(of, terms[i])
+			if weights != nil {
+				w = append(w, weights[i])
+			}
+		}
+		f(key, of, w)
+	}
 }
 
 // PodTerms are the inter-pod affinity terms of one pod spec.

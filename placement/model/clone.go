@@ -67,15 +67,15 @@ func (k *ClonedCounters) cloneTerms(m, c *Cluster) {
 			counters[id] = k.Counter(x)
 		}
 	}
-	terms := make(map[*ExistingTerm]*ExistingTerm, len(m.termsByID))
-	c.termsByID = make(map[string]*ExistingTerm, len(m.termsByID))
+	terms := make(map[*ExistingTerms]*ExistingTerms, len(m.termsByID))
+	c.termsByID = make(map[string]*ExistingTerms, len(m.termsByID))
 	for id, o := range m.termsByID {
 		x := *o
 		x.Pods = k.Counter(o.Pods)
 		terms[o], c.termsByID[id] = &x, &x
 	}
 	c.AntiAffinityTerms, c.ScoredTerms = slices.Clone(m.AntiAffinityTerms), slices.Clone(m.ScoredTerms)
-	for _, list := range [...][]*ExistingTerm{c.AntiAffinityTerms, c.ScoredTerms} {
+	for _, list := range [...][]*ExistingTerms{c.AntiAffinityTerms, c.ScoredTerms} {
 		for i := range list {
 			list[i] = terms[list[i]]
 		}

@@ -37,12 +37,13 @@ type Cluster struct {
 	Requests          []nodeRequests // by node
 	Hints             SteeringHints
 	Topologies        map[string]*Topology
+	noDomains         *Topology              // of every topology key that no node has
 	NodesWithKeys     map[string][]bool      // by IDs of topologies: the nodes that have all their keys
 	spreadCounters    map[string]*PodCounter // pods that match a selector, without terminating pods
 	termCounters      map[string]*PodCounter // pods that match affinity terms
-	AntiAffinityTerms []*ExistingTerm        // required anti-affinity terms of the pods on nodes
-	ScoredTerms       []*ExistingTerm        // terms of the pods on nodes that change scores
-	termsByID         map[string]*ExistingTerm
+	AntiAffinityTerms []*ExistingTerms       // required anti-affinity terms of the pods on nodes
+	ScoredTerms       []*ExistingTerms       // terms of the pods on nodes that change scores
+	termsByID         map[string]*ExistingTerms
 
 	NamespaceLabels map[string]labels.Set
 	// UnknownNamespace is a namespace that has pods but is not in the snapshot; empty if there is
@@ -220,16 +221,43 @@ func (m *Cluster) recordChange(n cluster.NodeID) {
 	m.ChangedNodes = append(m.ChangedNodes, n)
 }
 
-// MatchesTerm reports whether the term selects the pods of the class.
-func (m *Cluster) MatchesTerm(t *AffinityTerm, c *EquivalenceClass) bool {
+// matches reports whether the term selects the pods of the class.
+func (m *Cluster) matches(t *AffinityTerm, c *EquivalenceClass) bool {
 	return t.SelectsNamespace(c.Namespace, m.NamespaceLabels[c.Namespace]) && t.selector.Matches(c.Labels)
+}
+
+// SumOfWeights sums the weights of the terms that select the pods of the class, and reports whether one does. Without
+// weights, each term weighs 1.
+func (m *Cluster) SumOfWeights(terms []AffinityTerm, weights []int64, c *EquivalenceClass) (sum int64, some bool) {
+	for i := range terms {
+		if !m.matches(&terms[i], c) {
+			continue
+		}
+		some = true
+		if weights == nil {
+			sum++
+		} else {
+			sum += weights[i]
+		}
+	}
+	return sum, some
+}
+
+// WeightOn returns the sum of the weights of the terms that select the pods of the class, and whether one does. A
+// required term weighs as much as the profile says.
+func (m *Cluster) WeightOn(o *ExistingTerms, c *EquivalenceClass, required int64) (weight int64, some bool) {
+	weight, some = m.SumOfWeights(o.terms, o.weights, c)
+	if o.weights == nil {
+		return weight * required, some && required != 0
+	}
+	return weight, some
 }
 
 // MatchesAllTerms reports whether every term selects the pods of the class; false if terms is
 // empty.
 func (m *Cluster) MatchesAllTerms(terms []AffinityTerm, c *EquivalenceClass) bool {
 	for i := range terms {
-		if !m.MatchesTerm(&terms[i], c) {
+		if !m.matches(&terms[i], c) {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,26 +65,71 @@ func (m *Cluster) SpreadCounter(namespace string, sel labels.Selector) *PodCount
 	return k
 }
 
-// TermCounter counts the pods on nodes that match all the terms.
-func (m *Cluster) TermCounter(terms []AffinityTerm) *PodCounter {
-	ids := make([]string, len(terms))
-	for i := range terms {
-		ids[i] = terms[i].selectionKey()
+// CounterOfAll counts the pods on nodes that match all the terms.
+func (m *Cluster) CounterOfAll(terms []AffinityTerm) *PodCounter {
+	return m.termCounter(termsID("&", terms, nil), func(c *EquivalenceClass) bool { return m.MatchesAllTerms(terms, c) })
+}
+
+// CounterOfAny counts the pods on nodes that match at least one of the terms.
+func (m *Cluster) CounterOfAny(terms []AffinityTerm) *PodCounter {
+	return m.termCounter(termsID("|", terms, nil), func(c *EquivalenceClass) bool {
+		_, some := m.SumOfWeights(terms, nil, c)
+		return some
+	})
+}
+
+// WeightedCounter counts the pods on nodes of which the matching terms weigh the same together.
+type WeightedCounter struct {
+	Weight int64
+	Pods   *PodCounter
+}
+
+// CountersByWeight counts the pods on nodes that match at least one of the terms, by the sum of the weights of the terms
+// that they match.
+func (m *Cluster) CountersByWeight(terms []AffinityTerm, weights []int64) (out []WeightedCounter) {
+	sums, matched := make([]int64, len(m.ClassList)), make([]bool, len(m.ClassList))
+	distinct := map[int64]bool{}
+	for i, c := range m.ClassList {
+		if sums[i], matched[i] = m.SumOfWeights(terms, weights, c); matched[i] {
+			distinct[sums[i]] = true
+		}
 	}
-	slices.Sort(ids)
-	id := strings.Join(ids, "&")
+	id := termsID("+", terms, weights)
+	for _, sum := range slices.Sorted(maps.Keys(distinct)) {
+		out = append(out, WeightedCounter{sum, m.termCounter(fmt.Sprint(id, "=", sum), func(c *EquivalenceClass) bool {
+			return matched[c.Number] && sums[c.Number] == sum
+		})})
+	}
+	return out
+}
+
+// termCounter returns the counter with an ID. A new counter counts the pods of the classes for which counts is true.
+func (m *Cluster) termCounter(id string, counts func(*EquivalenceClass) bool) *PodCounter {
 	if c := m.termCounters[id]; c != nil {
 		return c
 	}
 	k := &PodCounter{}
 	m.termCounters[id] = k
 	for _, c := range m.ClassList {
-		if m.MatchesAllTerms(terms, c) {
+		if counts(c) {
 			c.termCounters = append(c.termCounters, k)
 			m.countClassPods(c, k, true)
 		}
 	}
 	return k
+}
+
+// termsID identifies the pods that the terms select, and their weights. The operator says how they are joined.
+func termsID(operator string, terms []AffinityTerm, weights []int64) string {
+	ids := make([]string, len(terms))
+	for i := range terms {
+		ids[i] = terms[i].selectionKey()
+		if weights != nil {
+			ids[i] += fmt.Sprint("*", weights[i])
+		}
+	}
+	slices.Sort(ids)
+	return operator + strings.Join(ids, operator)
 }
 
 // countClassPods adds the pods of a class to a counter, each on its current node.
@@ -110,24 +156,25 @@ func (m *Cluster) registerTerms(c *EquivalenceClass) {
 		m.InvalidAffinityPod = c.Namespace + "/" + c.Sample.Object.Name
 		return
 	}
-	for _, x := range t.Anti {
-		m.registerTerm(c, x, 0, &m.AntiAffinityTerms)
-	}
-	for _, x := range t.Affinity {
-		m.registerTerm(c, x, 0, &m.ScoredTerms)
-	}
-	for i, x := range t.Preferred {
-		m.registerTerm(c, x, t.Weights[i], &m.ScoredTerms)
-	}
+	ByKey(t.Anti, nil, func(key string, terms []AffinityTerm, _ []int64) {
+		m.registerKey(c, ExistingTerms{terms: terms, Key: key}, &m.AntiAffinityTerms)
+	})
+	ByKey(t.Affinity, nil, func(key string, terms []AffinityTerm, _ []int64) {
+		m.registerKey(c, ExistingTerms{terms: terms, Key: key}, &m.ScoredTerms)
+	})
+	ByKey(t.Preferred, t.Weights, func(key string, terms []AffinityTerm, weights []int64) {
+		m.registerKey(c, ExistingTerms{terms: terms, weights: weights, Key: key}, &m.ScoredTerms)
+	})
 }
 
-// registerTerm adds the term to the list unless the list contains it. The term's counter then
-// counts the pods of the class.
-func (m *Cluster) registerTerm(c *EquivalenceClass, t AffinityTerm, weight int64, list *[]*ExistingTerm) {
-	id := fmt.Sprintf("%d|%t|%s|%s", weight, list == &m.AntiAffinityTerms, t.Key, t.selectionKey())
+// registerKey adds the terms of one topology key to the list unless the list contains them. Their counter then counts
+// the pods of the class.
+func (m *Cluster) registerKey(c *EquivalenceClass, t ExistingTerms, list *[]*ExistingTerms) {
+	id := fmt.Sprintf("%t|%s|%s", list == &m.AntiAffinityTerms, t.Key, termsID("|", t.terms, t.weights))
 	o := m.termsByID[id]
 	if o == nil {
-		o = &ExistingTerm{AffinityTerm: t, Weight: weight, Pods: &PodCounter{}}
+		t.Pods = &PodCounter{}
+		o = &t
 		m.termsByID[id] = o
 		*list = append(*list, o)
 	}

@@ -29,7 +29,7 @@ func NewCluster(s *cluster.Snapshot, profiles map[string]scheduler.Profile) *Clu
 		Topologies:         map[string]*Topology{},
 		spreadCounters:     map[string]*PodCounter{},
 		termCounters:       map[string]*PodCounter{},
-		termsByID:          map[string]*ExistingTerm{},
+		termsByID:          map[string]*ExistingTerms{},
 		NamespaceLabels:    map[string]labels.Set{},
 		Ports:              make(PortTable, len(s.Nodes)),
 		Disks:              volume.NewDiskTable(),

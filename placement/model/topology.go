@@ -47,6 +47,12 @@ func (m *Cluster) TopologyBy(id string, domainOf func(*cluster.Node) (string, bo
 		t.OneNodePerDomain = t.OneNodePerDomain && !used[number]
 		used[number] = true
 	}
+	if len(used) == 0 { // pods may name thousands of keys that no node has
+		if m.noDomains == nil {
+			m.noDomains = t
+		}
+		t = m.noDomains
+	}
 	t.Size = len(numbers)
 	m.Topologies[id] = t
 	return t

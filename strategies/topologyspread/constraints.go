@@ -32,7 +32,8 @@ type podSet struct {
 	namespace string
 	selector  labels.Selector // with the values of matchLabelKeys; nil if it selects no pods
 	running   []cluster.PodID
-	complete  bool // running is set
+	// first is the first set with the same running pods. It is nil until they are known.
+	first *podSet
 }
 
 // finder finds the constraints of a snapshot, the nodes and the pods that they count.
@@ -46,7 +47,10 @@ type finder struct {
 	declared map[string][]*constraint
 	nodeSets map[string]*nodeSet
 	podSets  map[string]*podSet
-	buffer   []byte
+	// sameNodes and samePods hold the first set with these nodes or pods.
+	sameNodes map[string]*nodeSet
+	samePods  map[string]*podSet
+	buffer    []byte
 	// last is the latest pod given to addConstraints, and lastFound what it declares.
 	last      *corev1.Pod
 	lastFound []*constraint
@@ -54,7 +58,8 @@ type finder struct {
 
 func newFinder(s *cluster.Snapshot, scope cluster.Scope) *finder {
 	return &finder{snapshot: s, index: cluster.NewPodIndex(s), topologies: topology.NewCache(s, scope), byKey: map[string]*constraint{},
-		declared: map[string][]*constraint{}, nodeSets: map[string]*nodeSet{}, podSets: map[string]*podSet{}}
+		declared: map[string][]*constraint{}, nodeSets: map[string]*nodeSet{}, podSets: map[string]*podSet{},
+		sameNodes: map[string]*nodeSet{}, samePods: map[string]*podSet{}}
 }
 
 // addConstraints adds the constraints of a pod that have one of the actions.

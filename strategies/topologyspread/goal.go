@@ -1,6 +1,7 @@
 package topologyspread
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -37,17 +38,33 @@ func (f *finder) goal(c *constraint) (plan.Goal, bool) {
 	return g, true
 }
 
-// runningPods returns the running pods of a set. Goals share the slice.
+// runningPods returns the running pods of a set. Sets and goals with the same pods share the slice.
 func (f *finder) runningPods(set *podSet) []cluster.PodID {
-	if !set.complete {
-		f.index.ForEachSelected(set.namespace, set.selector, func(p *cluster.Pod) {
-			if topology.IsRunning(p) {
-				set.running = append(set.running, p.ID)
-			}
-		})
-		set.complete = true
+	if set.first != nil {
+		return set.first.running
 	}
+	f.buffer = f.buffer[:0]
+	f.index.ForEachSelected(set.namespace, set.selector, func(p *cluster.Pod) {
+		if topology.IsRunning(p) {
+			set.running = append(set.running, p.ID)
+			f.buffer = binary.AppendUvarint(f.buffer, uint64(p.ID))
+		}
+	})
+	if set.first = f.samePods[string(f.buffer)]; set.first == nil {
+		set.first = set
+		f.samePods[string(f.buffer)] = set
+	}
+	set.running = set.first.running
 	return set.running
+}
+
+// sameGoal identifies the goals that count the same pods on the same nodes and allow the same numbers.
+type sameGoal struct {
+	pods        *podSet
+	nodes       *nodeSet
+	topologyKey string
+	maxSkew     int
+	kind        plan.GoalKind
 }
 
 // subject returns the workload of the first pod that declares the constraint, or that pod if it has no workload.

@@ -2,6 +2,7 @@ package topologyspread
 
 import (
 	"slices"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
@@ -60,7 +61,14 @@ func (f *finder) nodeSet(p *corev1.Pod, c *corev1.TopologySpreadConstraint) *nod
 	if all {
 		set.notCounted = nil
 	}
-	f.nodeSets[string(key)] = set
+	var marks []byte
+	for _, no := range set.notCounted {
+		marks = strconv.AppendBool(marks, no)
+	}
+	if same := f.sameNodes[string(marks)]; same != nil {
+		set = same
+	}
+	f.nodeSets[string(key)], f.sameNodes[string(marks)] = set, set
 	return set
 }
 

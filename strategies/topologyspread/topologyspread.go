@@ -57,9 +57,9 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 	return &Strategy{name, a, scope}, errs
 }
 
-// Goals returns one goal, met or not, for each constraint that a running pod in scope declares. Pods that declare equal
-// constraints share the goal if the constraints count the same pods and nodes. A goal counts all pods that the
-// constraint counts, whether they declare it or not.
+// Goals returns one goal, met or not, for each constraint that a running pod in scope declares. Constraints that allow
+// the same share the goal if they count the same pods and nodes, whatever their selectors look like. A goal counts all
+// pods that the constraint counts, whether they declare it or not.
 //
 // There is no goal for a constraint that its pods cannot violate: it counts at most maxSkew pods, or it has one domain
 // and no minDomains. There is no goal either for a constraint that does not select the pods that declare it, because it
@@ -73,11 +73,15 @@ func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 		}
 	}
 	var goals []plan.Goal
+	stated := map[sameGoal]bool{}
 	for _, c := range f.constraints {
 		if c.declaredBy == nil {
 			continue
 		}
-		if g, ok := f.goal(c); ok {
+		g, ok := f.goal(c)
+		same := sameGoal{c.pods.first, c.nodes, c.topologyKey, c.maxSkew, g.Kind}
+		if ok && !stated[same] {
+			stated[same] = true
 			g.Strategy = t.name
 			goals = append(goals, g)
 		}

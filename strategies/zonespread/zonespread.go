@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -121,10 +123,10 @@ func (z *Strategy) goal(d *input, subject plan.ObjectRef, all []cluster.PodID) (
 }
 
 // onePerController returns one pod of each controller, and every pod without a controller. The variable last is a fast
-// path: pods of one controller are usually adjacent.
+// path: pods of one controller are usually adjacent. Kind and name of a controller may be empty.
 func onePerController(s *cluster.Snapshot, pods []cluster.PodID) []*cluster.Pod {
 	var out []*cluster.Pod
-	var last [2]string
+	var last *metav1.OwnerReference
 	seen := map[[2]string]bool{}
 	for _, id := range pods {
 		p := &s.Pods[id]
@@ -132,10 +134,13 @@ func onePerController(s *cluster.Snapshot, pods []cluster.PodID) []*cluster.Pod 
 			out = append(out, p)
 			continue
 		}
-		if key := [2]string{p.Controller.Kind, p.Controller.Name}; key != last && !seen[key] {
+		if last != nil && last.Kind == p.Controller.Kind && last.Name == p.Controller.Name {
+			continue
+		}
+		last = p.Controller
+		if key := [2]string{last.Kind, last.Name}; !seen[key] {
 			seen[key] = true
 			out = append(out, p)
-			last = key
 		}
 	}
 	return out
