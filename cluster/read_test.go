@@ -250,3 +250,24 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// TestAmountsThatNoMachineHasAreRead: an API server admits them, so a snapshot may have them. They count as the largest
+// amount that a machine can have.
+func TestAmountsThatNoMachineHasAreRead(t *testing.T) {
+	for _, amount := range []string{"1E", "4Ei", "99999999999999999999999"} {
+		o, err := readText(t, "apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: "+amount+
+			"}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: p}\n"+
+			"spec: {containers: [{name: c, resources: {requests: {cpu: "+amount+", memory: "+amount+"}}}]}\n")
+		if err != nil {
+			t.Errorf("%s: %v", amount, err)
+			continue
+		}
+		s, err := cluster.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := s.Pods[0].Requests; r.MilliCPU <= 0 || r.MemoryBytes <= 0 || r.MilliCPU != s.Nodes[0].Allocatable.MilliCPU {
+			t.Errorf("%s: the pod requests %+v, the node has %+v", amount, r, s.Nodes[0].Allocatable)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package antiaffinity_test
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -85,6 +86,36 @@ func TestConflictsThatAreNotCounted(t *testing.T) {
 		if len(goals) == 0 || goals[0].AtLeast != (pods > 51) || !strings.HasSuffix(goals[0].Reason.Message, want) {
 			t.Errorf("%d pods: %d goals, the first has AtLeast %v and says %q, want %q", pods, len(goals), goals[0].AtLeast,
 				goals[0].Reason.Message, want)
+		}
+	}
+}
+
+// TestTermsAreBounded: however many terms a pod declares, the work and the memory are bounded, and the goal says that
+// there are more conflicts.
+func TestTermsAreBounded(t *testing.T) {
+	s := crowded(t, 400)
+	for name, term := range map[string]corev1.PodAffinityTerm{
+		"every term selects all":  {TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{}},
+		"every term selects none": {TopologyKey: corev1.LabelHostname, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"no": "pod"}}},
+	} {
+		terms := make([]corev1.PodAffinityTerm, 100_000)
+		for i := range terms {
+			terms[i] = term
+		}
+		for i := range s.Pods {
+			s.Pods[i].Object.Spec.Affinity = nil
+		}
+		s.Pods[0].Object.Spec.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: terms}}
+		a, _ := antiaffinity.New("apart", nil, cluster.Scope{})
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		goals := a.Goals(s)
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 2000*uint64(len(terms)) {
+			t.Errorf("%s: %d bytes for %d terms", name, used, len(terms))
+		}
+		if name == "every term selects all" && (len(goals) != 1 || len(goals[0].Conflicts) != 50 || !goals[0].AtLeast) {
+			t.Errorf("%s: %d goals, want one with 50 conflicts and more", name, len(goals))
 		}
 	}
 }
