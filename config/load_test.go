@@ -100,8 +100,9 @@ func TestHashIgnoresFormatting(t *testing.T) {
 	}
 }
 
-// TestHashCoversPlanningKeys checks that every top-level key except dryRun, web, approvals and notify changes the hash.
-func TestHashCoversPlanningKeys(t *testing.T) {
+// TestPlanHashCoversPlanningKeys checks that every top-level key except dryRun, web, approvals and notify changes the hash
+// of plans, and that dryRun changes the hash of the configuration.
+func TestPlanHashCoversPlanningKeys(t *testing.T) {
 	shapes := map[string]func(*config.Config){
 		"TimeZone":            func(c *config.Config) { c.TimeZone = "Europe/Berlin" },
 		"NodeSelector":        func(c *config.Config) { c.NodeSelector = "pool=a" },
@@ -118,13 +119,13 @@ func TestHashCoversPlanningKeys(t *testing.T) {
 		"Evictor":             func(c *config.Config) { c.Evictor.Steer = "taint" },
 		"Placement":           func(c *config.Config) { c.Placement.SchedulerConfig = "f" },
 	}
-	before := config.Default().Hash()
+	before := config.Default().PlanHash()
 	fields := reflect.TypeFor[config.Config]()
 	for i := range fields.NumField() {
 		name := fields.Field(i).Name
 		if change := shapes[name]; change != nil {
 			c := config.Default()
-			if change(c); c.Hash() == before {
+			if change(c); c.PlanHash() == before {
 				t.Errorf("a changed %s gives the same hash, want a different hash", name)
 			}
 		} else if fields.Field(i).IsExported() && !slices.Contains([]string{"APIVersion", "Kind", "DryRun", "Web", "Approvals", "Notify"}, name) {
@@ -132,8 +133,11 @@ func TestHashCoversPlanningKeys(t *testing.T) {
 		}
 	}
 	live := config.Default()
-	if live.DryRun = !live.DryRun; live.Hash() != before || live.DryRun {
-		t.Errorf("with dryRun %t the hash is %s, want %s", live.DryRun, live.Hash(), before)
+	if live.DryRun = !live.DryRun; live.PlanHash() != before || live.DryRun {
+		t.Errorf("with dryRun %t the hash of plans is %s, want %s", live.DryRun, live.PlanHash(), before)
+	}
+	if live.Hash() == config.Default().Hash() {
+		t.Error("dryRun does not change the hash of the configuration")
 	}
 }
 

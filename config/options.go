@@ -96,7 +96,7 @@ func (c *Config) PlannerOptions() settings.Options {
 			Packs: packs,
 		})
 	}
-	o.ConfigHash = c.Hash()
+	o.ConfigHash = c.PlanHash()
 	return o
 }
 
@@ -157,21 +157,25 @@ func (c *Config) PerMinute() int {
 func (c *Config) ReferencedFiles() []string { return slices.Clone(c.referencedFiles) }
 
 // Hash returns 12 hex digits that identify the effective configuration, including the content of referenced files.
-// Comments, key order, and the keys web, approvals, notify and dryRun do not change the hash. A dry run makes the same
-// plan as a live run, so a user can check the plan, set dryRun to false, and execute the plan.
+// Comments and key order do not change the hash.
 func (c *Config) Hash() string {
+	b, err := json.Marshal(c)
+	if err != nil {
+		panic("config: marshalling: " + err.Error()) // cannot happen: a Config contains only data
+	}
+	sum := sha256.Sum256(append(b, strings.Join(c.fileDigests, "")...))
+	return hex.EncodeToString(sum[:6])
+}
+
+// PlanHash returns the hash of what plans depend on: the keys web, approvals, notify and dryRun do not change it. A dry
+// run makes the same plan as a live run, so a user can check the plan, set dryRun to false, and execute the plan.
+func (c *Config) PlanHash() string {
 	hashed := *c
 	hashed.DryRun, hashed.Web, hashed.Approvals, hashed.Notify = true, Web{}, Approvals{}, nil
 	if hashed.Guards.Landing == plan.LandingRequired {
 		hashed.Guards.Landing = "" // so that a configuration without the key keeps its hash
 	}
-	b, err := json.Marshal(&hashed)
-	if err != nil {
-		panic("config: marshalling: " + err.Error()) // cannot happen: a Config contains only data
-	}
-	b = append(b, strings.Join(c.fileDigests, "")...)
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:6])
+	return hashed.Hash()
 }
 
 // HintRules returns the rules of hints.rules and hints.rulesFile. It returns no rules if hints are disabled.

@@ -64,7 +64,7 @@ func newApprovalTest(t *testing.T) *approvalTest {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Planner, c.Strategies, c.ConfigHash = planner.New(conf.PlannerOptions()), conf.BuildStrategies(), conf.Hash()
+	c.Planner, c.Strategies, c.ConfigHash = planner.New(conf.PlannerOptions()), conf.BuildStrategies(), conf.PlanHash()
 	runs := 0
 	c.NewRunID = func() string { runs++; return fmt.Sprint("r", runs) }
 	return a

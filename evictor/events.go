@@ -2,6 +2,7 @@ package evictor
 
 import (
 	"fmt"
+	"hash/fnv"
 	"maps"
 	"slices"
 	"strings"
@@ -68,9 +69,9 @@ func (r EventRecorder) BackedOff(b plan.Backoff) {
 	if r.LookupUID != nil {
 		w.UID = r.LookupUID(w.Kind, w.Namespace, w.Name)
 	}
-	r.Recorder.Eventf(w, nil, corev1.EventTypeWarning, "BackedOff", "BackOff", "%s", truncateNote(fmt.Sprintf(
+	r.record(w, corev1.EventTypeWarning, "BackedOff", "BackOff", fmt.Sprintf(
 		"%s in %d passes in a row; none of its pods is evicted before %s; the last failure: %s (%s)",
-		b.Cause(), b.Failures, b.Until.UTC().Format(time.RFC3339), b.Reason.Message, b.Reason.Code)))
+		b.Cause(), b.Failures, b.Until.UTC().Format(time.RFC3339), b.Reason.Message, b.Reason.Code))
 }
 
 // InvalidHintRecord publishes that an annotation on a node was not the record of a hint, and was removed.
@@ -78,8 +79,9 @@ func (r EventRecorder) InvalidHintRecord(node *corev1.Node, problem string) {
 	if r.Recorder == nil || node == nil {
 		return
 	}
-	r.Recorder.Eventf(node, nil, corev1.EventTypeWarning, "InvalidHintRecord", "RemoveAnnotation", "%s", truncateNote(
-		"the annotation "+pressure.Key+" was removed, because "+problem+"; labels and taints of the node stay"))
+	r.record(&corev1.ObjectReference{APIVersion: "v1", Kind: "Node", Name: node.Name, UID: node.UID}, corev1.EventTypeWarning,
+		"InvalidHintRecord", "RemoveAnnotation",
+		"the annotation "+pressure.Key+" was removed, because "+problem+"; labels and taints of the node stay")
 }
 
 // StateChanged publishes each pause and breaker trip that began or ended between the two states.
@@ -143,6 +145,16 @@ func samePause(a, b plan.Pause) bool {
 const leaseName = "evenkeel"
 
 func (r EventRecorder) recordOnLease(kind, reason, action, text string) {
-	lease := &corev1.ObjectReference{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: r.Namespace, Name: leaseName}
-	r.Recorder.Eventf(lease, nil, kind, reason, action, "%s", truncateNote(text))
+	r.record(&corev1.ObjectReference{APIVersion: "coordination.k8s.io/v1", Kind: "Lease", Namespace: r.Namespace, Name: leaseName},
+		kind, reason, action, text)
+}
+
+// record publishes a text about an object. The recorder adds an event to the series of an earlier one if both have the
+// same reason, action and object, whatever their texts say, and shows the text of the first. So the reference to the
+// object tells texts apart.
+func (r EventRecorder) record(about *corev1.ObjectReference, kind, reason, action, text string) {
+	h := fnv.New32a()
+	h.Write([]byte(text))
+	about.FieldPath = fmt.Sprintf("text{%08x}", h.Sum32())
+	r.Recorder.Eventf(about, nil, kind, reason, action, "%s", truncateNote(text))
 }

@@ -1,6 +1,7 @@
 package evictor
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,8 +11,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -193,5 +199,49 @@ func TestTheNoteNamesHowManyNodesHelp(t *testing.T) {
 		if note := evictionNote(plan.Move{To: "n2", Acceptable: plan.Acceptable{Nodes: nodes}}); !strings.HasSuffix(note, want) {
 			t.Errorf("%d acceptable nodes: %q, want the end %q", nodes, note, want)
 		}
+	}
+}
+
+// The recorder of client-go merges events that differ only in their text, and shows the first text. Texts that change are
+// events of their own, and repeated ones are counted.
+func TestEventsWithAnotherTextAreNotMerged(t *testing.T) {
+	client := fake.NewClientset()
+	b := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
+	b.StartRecordingToSink(t.Context().Done())
+	defer b.Shutdown()
+	r := EventRecorder{Recorder: b.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: "evenkeel"}
+	pause := func(reason string) plan.PlannerState {
+		return plan.PlannerState{Pause: &plan.Pause{Since: noon, By: "alice", Reason: reason}}
+	}
+	node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", UID: "u1"}}
+	backoff := plan.Backoff{Workload: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "d"}, Until: noon, Failures: 9}
+	for i, id := range []string{"3f2a", "77aa", "77aa"} {
+		r.PlanWaiting(plan.WaitingPlan{ID: id, Expires: noon})
+		r.StateChanged(plan.PlannerState{}, pause("release "+id))
+		r.InvalidHintRecord(node, "it says "+id)
+		backoff.Failures = 9 + min(i, 1)
+		r.BackedOff(backoff)
+	}
+	var got []string
+	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 10*time.Second, true, func(ctx context.Context) (bool, error) {
+		list, err := client.EventsV1().Events("").List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		got = nil
+		for _, e := range list.Items {
+			for _, part := range []string{"3f2a", "77aa", "9 passes", "10 passes"} {
+				if strings.Contains(e.Note, part) {
+					got = append(got, e.Reason+" "+part)
+				}
+			}
+		}
+		slices.Sort(got)
+		return len(got) >= 8, nil
+	})
+	want := []string{"BackedOff 10 passes", "BackedOff 9 passes", "InvalidHintRecord 3f2a", "InvalidHintRecord 77aa", "Paused 3f2a", "Paused 77aa",
+		"PlanWaiting 3f2a", "PlanWaiting 77aa"}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q (%v)", got, want, err)
 	}
 }

@@ -15,7 +15,7 @@ var (
 	defBuild = definition{name: "evenkeel_build_info", kind: gauge, unit: "1", help: "1, with the build as labels.",
 		labels: []label{{"version", "version of Evenkeel"}, {"revision", "git commit, or `unknown`"}, {"goversion", "version of Go"}}}
 	defConfig = definition{name: "evenkeel_config_info", kind: gauge, unit: "1",
-		help: "1, with the hash of the configuration in effect as label.", labels: []label{{"hash", "as in reports"}}}
+		help: "1, with the hash of the configuration in effect as label.", labels: []label{{"hash", "of the whole configuration, `dryRun` included"}}}
 	defLeader = definition{name: "evenkeel_leader", kind: gauge, unit: "0 or 1",
 		help: "1 while this process holds the Lease and makes passes."}
 	defPaused = definition{name: "evenkeel_paused", kind: gauge, unit: "0 or 1",

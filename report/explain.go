@@ -23,7 +23,7 @@ func (t explainTable) writeExplanation(e plan.Explanation) {
 	t.addLine("%s, as of %s.", escape(e.Subject.String()), e.TakenAt.Format(timeLayout))
 	t.writeBlocks(e.Blocks, e.TakenAt)
 	t.writeNodeStatus(e.Node)
-	t.writeGoalStatuses(e.Goals, false, "No goal covers it.")
+	t.writeGoalStatuses(e.Goals, nil, "No goal covers it.")
 	t.writeRequests(e.Requests)
 	t.writePodLines(e.Pods)
 	if t.wide {
@@ -57,6 +57,9 @@ func verdictText(p plan.PodExplanation) string {
 	if p.Move != nil && p.Move.WithoutPlace() {
 		return fmt.Sprintf("would be moved without a predicted place: %s", reasonText(p.Verdict))
 	}
+	if p.Move == nil && len(p.Proposed) > 0 {
+		return proposedMoveText(p.Proposed[0])
+	}
 	if p.Move != nil {
 		return fmt.Sprintf("would be moved to %s: %s", escape(p.Move.To), reasonText(p.Verdict))
 	}
@@ -74,7 +77,7 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 	t.writePodVerdict(p)
 	t.writeProposedMoves(p.Proposed)
 	t.writeBlocks(blocks, at)
-	t.writeGoalStatuses(p.Goals, true, noGoalText(p))
+	t.writeGoalStatuses(p.Goals, &p, noGoalText(p))
 	t.writeNoGoal(p.NoGoal)
 	t.writeRequests(p.Requests)
 	t.writeRules("Guards", "guard", p.Guards)
@@ -194,6 +197,9 @@ func (t explainTable) writePodVerdict(p plan.PodExplanation) {
 		t.addLine("Its replacement is predicted on %s", targetsText(m))
 		return
 	}
+	if len(p.Proposed) > 0 {
+		return // writeProposedMoves says who decides
+	}
 	t.addText(yellow, "It stays: "+reasonText(p.Verdict)+".")
 	if p.NotNeeded != "" && len(p.Goals) > 0 {
 		t.addLine("Without this rule, it would stay too: %s.", escape(p.NotNeeded))
@@ -204,32 +210,34 @@ func (t explainTable) writePodVerdict(p plan.PodExplanation) {
 }
 
 // writeGoalStatuses writes goals. For a pod it adds whether evicting the pod helps each goal.
-func (t explainTable) writeGoalStatuses(goals []plan.GoalStatus, ofPod bool, none string) {
+func (t explainTable) writeGoalStatuses(goals []plan.GoalStatus, pod *plan.PodExplanation, none string) {
 	if len(goals) == 0 {
 		t.addLine("")
 		t.addLine("%s", none)
 		return
 	}
 	heads := []string{"=GOAL", "STRATEGY", "NOW", "AFTER THE PLAN"}
-	if ofPod {
+	if pod != nil {
 		heads = append(heads, "~AN EVICTION")
 	}
 	g := layout.NewGrid(heads...)
 	for _, v := range goals {
 		cells := []string{goalText(v.Goal), strategyText(v), excessText(v.Goal, v.Goal.Excess), excessText(v.Goal, v.ExcessAfter)}
-		if ofPod {
-			cells = append(cells, helpText(v))
+		if pod != nil {
+			cells = append(cells, helpText(v, pod.Proposed))
 		}
 		g.Add(cells...)
 	}
 	t.addSection(goalRank, layout.Section{Title: "Goals", Grid: g, Keep: 3})
 }
 
-func helpText(v plan.GoalStatus) string {
+// helpText says whether the goal needs the eviction of a pod. A person can approve it, or see it, only if it is proposed.
+func helpText(v plan.GoalStatus, proposed []plan.ProposedMove) string {
+	isProposed := v.EvictionHelps && slices.ContainsFunc(proposed, func(m plan.ProposedMove) bool { return m.Mode == v.Mode })
 	switch {
-	case v.Mode == plan.ShowOnly && v.EvictionHelps:
+	case v.Mode == plan.ShowOnly && isProposed:
 		return "would help (only shown)"
-	case v.Mode == plan.Approve && v.EvictionHelps:
+	case v.Mode == plan.Approve && isProposed:
 		return "would help (waits for approval)"
 	case v.WaitReason != "" && v.Goal.Excess <= tiny:
 		return "is not needed"

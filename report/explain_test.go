@@ -176,3 +176,37 @@ func TestExplanationShowsStrategies(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainNamesWhoDecides: a proposed move waits for a person or is only shown, and the text does not say first that the
+// pod stays. Without a proposed move, nothing waits for approval although the eviction would help.
+func TestExplainNamesWhoDecides(t *testing.T) {
+	m := newMove(1, "d-6f9c-x1", "n3", "n1")
+	for _, c := range []struct {
+		mode     plan.StrategyMode
+		proposed bool
+		want     []string
+		not      string
+	}{
+		{plan.Approve, true, []string{"It would be moved to n1 in step 1, wave 1, if a person approves: ", "would help (waits for approval)"}, "It stays"},
+		{plan.ShowOnly, true, []string{"It would be moved to n1 in step 1, wave 1, for a strategy in mode dryRun, which only shows its moves: ",
+			"would help (only shown)"}, "It stays"},
+		{plan.Approve, false, []string{"It stays: ", "would help"}, "would help (waits for approval)"},
+		{plan.ShowOnly, false, []string{"It stays: ", "would help"}, "would help (only shown)"},
+	} {
+		e := explanationOfPod(1)
+		p := &e.Pods[0]
+		p.Goals[0].Mode, p.Proposed = c.mode, nil
+		if c.proposed {
+			p.Proposed = []plan.ProposedMove{{Mode: c.mode, Move: m}}
+		}
+		var b bytes.Buffer
+		if err := report.Explain(&b, report.Table, e); err != nil || strings.Contains(b.String(), c.not) {
+			t.Errorf("%s, proposed %t: error %v, unwanted %q in\n%s", c.mode, c.proposed, err, c.not, b.String())
+		}
+		for _, want := range c.want {
+			if !strings.Contains(b.String(), want) {
+				t.Errorf("%s, proposed %t: want %q in\n%s", c.mode, c.proposed, want, b.String())
+			}
+		}
+	}
+}

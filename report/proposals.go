@@ -113,19 +113,36 @@ func strategyText(v plan.GoalStatus) string {
 // writeProposedMoves writes the moves of a pod in the proposals.
 func (t explainTable) writeProposedMoves(moves []plan.ProposedMove) {
 	for _, of := range moves {
-		subject := "A strategy in mode dryRun"
-		if of.Mode == plan.Approve {
-			subject = "A plan that waits for approval"
-		}
-		m := of.Move
-		what := "move it to " + escape(m.To)
-		switch {
-		case m.WithoutPlace():
-			what = "move it without a predicted place"
-		case m.Removal != "":
-			what = "remove it by " + escape(string(m.Removal))
-		}
-		t.addText(yellow, fmt.Sprintf("%s would %s in step %d, wave %d: %s.", subject, what, m.Step, m.Wave,
-			reasonText(m.Reason)))
+		t.addText(yellow, "It "+proposedMoveText(of)+".")
 	}
+}
+
+// proposedMoveText continues a sentence about the pod: what a proposal does with it, and who decides.
+func proposedMoveText(of plan.ProposedMove) string {
+	m, decides := of.Move, "if a person approves"
+	if of.Mode != plan.Approve {
+		decides = "for a strategy in mode dryRun, which only shows its moves"
+	}
+	what := "moved to " + escape(m.To)
+	switch {
+	case m.WithoutPlace():
+		what = "moved without a predicted place"
+	case m.Removal != "":
+		what = "removed by " + escape(string(m.Removal))
+	}
+	return fmt.Sprintf("would be %s in step %d, wave %d, %s: %s", what, m.Step, m.Wave, decides, reasonText(m.Reason))
+}
+
+// unmetProposedText counts the unmet goals of due strategies whose moves passes do not execute by themselves.
+func unmetProposedText(p plan.Plan) string {
+	goals, unmet := 0, 0
+	for _, st := range p.Strategies {
+		if st.Mode != "" && st.Due {
+			goals, unmet = goals+st.Goals, unmet+st.Unmet
+		}
+	}
+	if unmet == 0 {
+		return ""
+	}
+	return fmt.Sprintf("no evictions are proposed; %d of %d goals stay unmet (reasons below)", unmet, goals)
 }

@@ -39,6 +39,8 @@ func TestProposalsAreCountedApart(t *testing.T) {
 	none.Strategies = p.Strategies[1:]
 	notDue := none
 	notDue.Strategies = append([]plan.StrategyState{{Name: "zones", Goals: 2}}, none.Strategies...)
+	kept := none
+	kept.Proposals = []plan.Proposal{{Mode: plan.Approve, Plan: p.Proposals[1].Plan}, p.Proposals[1]}
 	both := p
 	both.Proposals = []plan.Proposal{p.Proposals[0], {Mode: plan.ShowOnly, Plan: threeZonesPlan()}}
 	for _, c := range []struct {
@@ -49,6 +51,7 @@ func TestProposalsAreCountedApart(t *testing.T) {
 		{both, "Plan: 2 evictions meet 1 of 1 goals; lower bound 2; 1 more eviction waits for approval, " +
 			"2 more evictions are only shown (mode dryRun); "},
 		{none, "Plan: 1 eviction waits for approval; no strategy is automatic; "},
+		{kept, "Plan: no evictions are proposed; 2 of 6 goals stay unmet (reasons below); no strategy is automatic; "},
 		{notDue, "Plan: 1 eviction waits for approval; no automatic strategy that is due states a goal; "},
 	} {
 		if got := firstLine(t, c.p); !strings.HasPrefix(got, c.want) {

@@ -28,6 +28,8 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 	case len(p.Goals) == 0 && len(p.Moves) == 0:
 		if text, color = nothingToDoText(p); proposed != "" {
 			text, proposed = proposed+"; "+strings.TrimPrefix(text, "nothing to do: "), ""
+		} else if unmet := unmetProposedText(p); unmet != "" {
+			text, color = unmet+"; "+strings.TrimPrefix(text, "nothing to do: "), yellow
 		}
 	case goals+nodes.all == 0: // a person approved these steps; the waiting plan has the goals
 		text = plural.Count(len(p.Moves), "approved eviction")

@@ -18,7 +18,7 @@ import (
 // runSchedules serves the web endpoints, and runs the strategies on their schedules while this process leads.
 func (r *runCommand) runSchedules(ctx context.Context, c *controller.Controller) error {
 	set := r.settings
-	r.log.Info("running", "mode", c.Mode, "cluster", connection.ServerHost(r.rest), "namespace", r.namespace, "config", r.conf.Hash(), "strategies", r.due)
+	r.log.Info("running", "mode", c.Mode, "cluster", connection.ServerHost(r.rest), "namespace", r.namespace, "hash", r.conf.Hash(), "configHash", r.conf.PlanHash(), "strategies", r.due)
 	servers, err := r.serving.Listen(serving.Pages{
 		Health: web.Health{
 			Live:  []web.Check{{Name: "leader-election", Check: set.lease.CheckHealth}, {Name: "progress", Check: c.CheckProgress}},
@@ -93,11 +93,12 @@ func runPasses(ctx context.Context, c *controller.Controller) error {
 // its addresses have no user.
 type configPage struct {
 	Version    string         `json:"version"`
-	ConfigHash string         `json:"configHash"`
-	Config     *config.Config `json:"config"` // the newest valid configuration, with its defaults
+	Hash       string         `json:"hash"`       // of the whole configuration
+	ConfigHash string         `json:"configHash"` // of what plans depend on, as in reports
+	Config     *config.Config `json:"config"`     // the newest valid configuration, with its defaults
 }
 
 func (r *runCommand) effectiveConfig() any {
 	conf := r.newest.Load()
-	return configPage{programVersion(), conf.Hash(), conf}
+	return configPage{programVersion(), conf.Hash(), conf.PlanHash(), conf}
 }

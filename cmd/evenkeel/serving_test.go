@@ -162,7 +162,7 @@ func TestConfigPage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`"configHash":"` + conf.Hash() + `"`, `"dryRun":true`, `"name":"zones"`, `"exclude":["Job"]`, `"verifyTimeout":"`} {
+	for _, want := range []string{`"hash":"` + conf.Hash() + `"`, `"configHash":"` + conf.PlanHash() + `"`, `"dryRun":true`, `"name":"zones"`, `"exclude":["Job"]`, `"verifyTimeout":"`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page does not contain %s: %s", want, text)
 		}
