@@ -49,6 +49,7 @@ var meanings = map[Code]string{
 	JobWouldFail:           "the eviction could make the Job fail",
 	WorkloadDegraded:       "fewer pods of the workload are available than it wants",
 	LastReadyPod:           "the pod is the only Ready one behind a Service",
+	LastLocalEndpoint:      "the pod is the last local endpoint; other pods leave first",
 	RequiredByAffinity:     "another pod requires this pod in its topology domain",
 	SchedulerNotResponding: "the scheduler of the pod does not respond",
 

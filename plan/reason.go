@@ -87,6 +87,7 @@ const (
 // Reasons why an eviction would not help.
 const (
 	NotNeeded              Code = "NotNeeded"
+	LastLocalEndpoint      Code = "LastLocalEndpoint"
 	WaitsForSamples        Code = "WaitsForSamples"
 	TooFewUnderUtilized    Code = "TooFewUnderUtilized"
 	SignalTooLow           Code = "SignalTooLow"

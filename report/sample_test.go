@@ -34,7 +34,7 @@ func newMove(step int, name, from, to string) plan.Move {
 		Goals: []string{"g1"}, From: from, To: to, Acceptable: plan.Acceptable{Nodes: 2}, Confidence: 0.97, ReturnProbability: 0.03,
 		Strategy: "zones", Step: step, Wave: step, Steer: "none",
 		Reason:  plan.Reason{Code: plan.ZoneSkewed, Message: "d has 1/1/4 pods over 3 zones; 2/2/2 is possible"},
-		Benefit: 0.5, Cost: 1,
+		Benefit: 0.5,
 	}
 }
 
@@ -184,7 +184,7 @@ func hotNodesPlan() plan.Plan {
 		Name: "web"}, Goals: []string{"g1", "g3"},
 		From: "node-07", To: "node-21", Acceptable: plan.Acceptable{Nodes: 29}, Confidence: .9923, ReturnProbability: .0077,
 		Strategy: "hot-nodes", Step: 1, Wave: 1, Steer: "none",
-		Reason: plan.Reason{Code: plan.NodeOverUtilized, Message: "node-07 requests 92.5% of its cpu; 80% wanted"}, Benefit: .1, Cost: 1.25}}
+		Reason: plan.Reason{Code: plan.NodeOverUtilized, Message: "node-07 requests 92.5% of its cpu; 80% wanted"}, Benefit: .1}}
 	p.After.Excess = map[string]float64{"g1": .045, "g2": 3, "g3": 0}
 	p.Bound = plan.Bound{MinEvictions: 4, MinForPlan: 1, Residual: .2, ResidualByGoal: map[string]float64{"g1": .025}, Unmet: .16,
 		UnmetGoals: []plan.UnmetGoal{{Goal: "g1", Reason: plan.UnmetByScheduler, Excess: .02,

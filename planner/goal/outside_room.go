@@ -1,7 +1,6 @@
 package goal
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -12,8 +11,9 @@ import (
 type outsideRoom struct {
 	strategy string
 	// limit is the least limit of these goals. Nodes of different pools have different limits.
-	limit  float64
-	byNode []int64
+	limit   float64
+	byNode  []int64
+	bounded bool // some node has less than Unbounded
 }
 
 // addRoomOutsideGoals records the remaining room of nodes that the goal's strategy is not about,
@@ -31,7 +31,7 @@ func (t *Tracker) addRoomOutsideGoals(b *NodeMeasure, g *plan.Goal) {
 			room[i] = int64(g.Limit*float64(b.Amounts.Total(cluster.NodeID(i)))+Rounding) - used
 		}
 	}
-	if t.roomOutsideGoals[b.Amounts] = (outsideRoom{g.Strategy, g.Limit, room}); b.Amounts.Measure.ByUsage {
+	if t.roomOutsideGoals[b.Amounts] = (outsideRoom{g.Strategy, g.Limit, room, true}); b.Amounts.Measure.ByUsage {
 		t.KnownUsage[b.Amounts] = known
 	}
 }
@@ -50,9 +50,12 @@ func removeNodesWithGoals(t *Tracker) {
 			}
 		}
 	}
-	maps.DeleteFunc(t.roomOutsideGoals, func(a *cluster.Amounts, x outsideRoom) bool {
-		return !a.Measure.ByUsage && !slices.ContainsFunc(x.byNode, func(r int64) bool { return r != Unbounded })
-	})
+	for amounts, x := range t.roomOutsideGoals {
+		x.bounded = slices.ContainsFunc(x.byNode, func(r int64) bool { return r != Unbounded })
+		if t.roomOutsideGoals[amounts] = x; !x.bounded && !amounts.Measure.ByUsage {
+			delete(t.roomOutsideGoals, amounts)
+		}
+	}
 }
 
 func countsSame(a, b cluster.Measure) bool {
@@ -75,6 +78,17 @@ func (t *Tracker) RoomNeededOutsideGoals(pod cluster.PodID, strategy string) []R
 			continue
 		}
 		if amount := amounts.Contribution(pod, cluster.NoNode); amount > 0 {
+			out = append(out, RoomNeed{amount: amount, room: x.byNode})
+		}
+	}
+	return out
+}
+
+// roomNeededOutsideAll returns the room that a pod needs on nodes without a goal, whatever it moves for. A node that
+// is excluded takes no load above the limit of the others, also by moves for goals about groups or single pods.
+func (t *Tracker) roomNeededOutsideAll(pod cluster.PodID) (out []RoomNeed) {
+	for amounts, x := range t.roomOutsideGoals {
+		if amount := amounts.Contribution(pod, cluster.NoNode); amount > 0 && x.bounded && (t.SelectsNodes == nil || !t.SelectsNodes(x.strategy)) {
 			out = append(out, RoomNeed{amount: amount, room: x.byNode})
 		}
 	}

@@ -70,6 +70,7 @@ func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetChe
 			}
 		}
 	}
+	a.needs = append(a.needs, t.roomNeededOutsideAll(pod)...)
 	for i := range t.Headroom {
 		if amount := t.Headroom[i].Amounts.Contribution(pod, cluster.NoNode); amount > 0 {
 			a.needs = append(a.needs, RoomNeed{amount: amount, room: t.Headroom[i].ByNode})

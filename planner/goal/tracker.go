@@ -85,7 +85,7 @@ func (t *Tracker) Clone() *Tracker {
 	c.closed = slices.Clone(t.closed)
 	c.roomOutsideGoals = maps.Clone(t.roomOutsideGoals)
 	for amounts, x := range c.roomOutsideGoals {
-		c.roomOutsideGoals[amounts] = outsideRoom{x.strategy, x.limit, slices.Clone(x.byNode)}
+		c.roomOutsideGoals[amounts] = outsideRoom{x.strategy, x.limit, slices.Clone(x.byNode), x.bounded}
 	}
 	c.Measures = make([]Measure, len(t.Measures))
 	for i, m := range t.Measures {

@@ -21,7 +21,7 @@ func (c *goalSearch) candidates(g int) []candidate {
 			continue
 		}
 		p := &c.Snapshot.Pods[id]
-		out = append(out, candidate{pod: id, owner: p.Workload, rank: c.Eligibility.Rank(id), benefit: c.Goals.BenefitOfLeaving(id, from),
+		out = append(out, candidate{pod: id, owner: p.Workload, rank: c.rank(id), benefit: c.Goals.BenefitOfLeaving(id, from),
 			EvictionOrder: c.orderOf(p), size: c.sizeFor(goal, p)})
 	}
 	c.candidateBuffer = out

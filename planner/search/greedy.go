@@ -64,7 +64,7 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) candidate {
 			if a == refused {
 				continue
 			}
-			m := candidate{pod: pod, owner: c.Snapshot.Pods[pod].Workload, rank: 3*c.Goals.FirstGoalRank(g) + c.Eligibility.Rank(pod),
+			m := candidate{pod: pod, owner: c.Snapshot.Pods[pod].Workload, rank: 3*c.Goals.FirstGoalRank(g) + c.rank(pod),
 				benefit: -c.Goals.ExcessChange(pod, from, l.To), EvictionOrder: c.orderOf(&c.Snapshot.Pods[pod]),
 				goal: g, waits: a == joinsLater || !c.wave.CanAdd(c.Eligibility, pod, strategy)}
 			if c.Goals.InStatedOrder(g) {

@@ -120,7 +120,7 @@ func (c *State) MayDisplace(q, p cluster.PodID) bool {
 func (m *displacementSearch) displaceable(t cluster.NodeID, p cluster.PodID, wants []resourceNeed) []cluster.PodID {
 	var out []candidate
 	for _, q := range m.Snapshot.Nodes[t].Pods {
-		if m.Moved[q] || m.Model.NodeOf(q) != t || m.Eligibility.Rank(q) > 0 || !m.runsLongEnough(q) || !m.MayDisplace(q, p) {
+		if m.Moved[q] || m.Model.NodeOf(q) != t || m.rank(q) > 0 || !m.runsLongEnough(q) || !m.MayDisplace(q, p) {
 			continue
 		}
 		enough, size := true, 0.0
@@ -135,7 +135,7 @@ func (m *displacementSearch) displaceable(t cluster.NodeID, p cluster.PodID, wan
 			continue
 		}
 		if _, no := m.Refuse(q, m.strategy); !no {
-			out = append(out, candidate{pod: q, owner: m.Snapshot.Pods[q].Workload, rank: m.Eligibility.Rank(q), EvictionOrder: m.orderOf(&m.Snapshot.Pods[q]), size: size})
+			out = append(out, candidate{pod: q, owner: m.Snapshot.Pods[q].Workload, rank: m.rank(q), EvictionOrder: m.orderOf(&m.Snapshot.Pods[q]), size: size})
 		}
 	}
 	m.sortCandidates(out)

@@ -109,6 +109,7 @@ func (c *goalSearch) joinBestCandidate(g int) joinResult {
 		a, reason := c.tryCandidate(cand.pod, g)
 		switch {
 		case a == joined:
+			c.rejectLocalEndpoints(all[i+1:], g)
 			return joined
 		case a == joinsLater && waits == nil:
 			waits = cand

@@ -115,6 +115,9 @@ func (z *Strategy) goal(d *input, subject plan.ObjectRef, all []cluster.PodID) (
 		return plan.Goal{}, false
 	}
 	weight, missed := goalWeight(d.snapshot, d.utilization, pods, slo)
+	if !z.scope.Trusts(subject.Namespace) {
+		weight = 1
+	}
 	return plan.Goal{
 		Strategy: z.name, Kind: plan.SkewAtMost, Subject: subject, TopologyKey: key,
 		Limit: float64(skew), Weight: weight, Pods: pods, Domains: r.Values,
@@ -168,7 +171,7 @@ func (z *Strategy) spreadSettings(s *cluster.Snapshot, pods []*cluster.Pod) (key
 // with weight 1.
 const missedSLOWeight = 2
 
-// goalWeight returns the weight of a group's goal, and a message if the group misses its zone SLO. Without usage data,
+// goalWeight returns the weight of a group's goal in a trusted namespace, and a message if the group misses its zone SLO. Without usage data,
 // category 4 cannot be distinguished from 3, so an SLO of 4 counts as missed.
 func goalWeight(s *cluster.Snapshot, utilization func() plan.WorkloadUtilization, pods []cluster.PodID, slo int) (
 	weight float64, missed string) {
