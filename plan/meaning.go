@@ -70,6 +70,7 @@ var meanings = map[Code]string{
 	NodesUnderPressure:     "the pod would help only on nodes with a pressure hint",
 	OnlyVirtualNodes:       "the pod would help only on virtual nodes",
 	OnlyCordonedNodes:      "the pod would help only on cordoned nodes",
+	VolumeInUse:            "the pod's volume is attached to one node, where another pod uses it",
 	OnlyLeavingNodes:       "the pod would help only on nodes that are removed, drained, or about to be",
 	WouldReturn:            "the scheduler would put the replacement back",
 	UncertainLanding:       "the confidence is below guards.minConfidence",

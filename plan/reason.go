@@ -98,6 +98,7 @@ const (
 	NodesUnderPressure     Code = "NodesUnderPressure"
 	OnlyVirtualNodes       Code = "OnlyVirtualNodes"
 	OnlyCordonedNodes      Code = "OnlyCordonedNodes"
+	VolumeInUse            Code = "VolumeInUse"
 	OnlyLeavingNodes       Code = "OnlyLeavingNodes"
 	WouldReturn            Code = "WouldReturn"
 	UncertainLanding       Code = "UncertainLanding"

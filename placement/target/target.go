@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/volume"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -34,6 +35,7 @@ var Rules = []Rule{
 	leaving,
 	virtual,
 	cordoned,
+	volumeInUse,
 }
 
 // Input is what rules read besides the pod and the node.
@@ -42,6 +44,7 @@ type Input struct {
 	Scope    cluster.Scope
 	// UnderPressure marks, by node, the nodes with a valid pressure hint. It may be nil.
 	UnderPressure []bool
+	Volumes       *volume.Users
 }
 
 // Targets has the results of the rules for one snapshot. It is not safe for concurrent use.
@@ -63,7 +66,7 @@ type Pods struct {
 
 // New applies the rules about nodes. underPressure marks, by node, those with a valid pressure hint; it may be nil.
 func New(s *cluster.Snapshot, scope cluster.Scope, underPressure []bool) *Targets {
-	t := &Targets{in: Input{Snapshot: s, Scope: scope, UnderPressure: underPressure}, byKey: map[string]*Pods{},
+	t := &Targets{in: Input{Snapshot: s, Scope: scope, UnderPressure: underPressure, Volumes: volume.NewUsers(s)}, byKey: map[string]*Pods{},
 		open: &Pods{May: make([]bool, len(s.Nodes))}, byPod: make([]*Pods, len(s.Pods))}
 	for i := range s.Nodes {
 		_, refused := t.refusedBy(nil, &s.Nodes[i])

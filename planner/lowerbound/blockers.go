@@ -193,6 +193,7 @@ var causeWords = map[plan.Code]string{
 	plan.NodesUnderPressure:     "without a node that takes them but those that carry the pressure hint",
 	plan.OnlyVirtualNodes:       "without a node that takes them but virtual ones",
 	plan.OnlyCordonedNodes:      "without a node that takes them but cordoned ones",
+	plan.VolumeInUse:            "bound to their node by a volume that another pod uses there",
 	plan.OnlyLeavingNodes:       "without a node that takes them but those that are removed, drained, or about to be",
 	plan.BenefitTooSmall:        "not worth an eviction: what is above the limit is too little",
 	plan.UsageUnknown:           "of unknown use",
