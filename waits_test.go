@@ -26,7 +26,6 @@ var waitingPackages = []string{"cmd/evenkeel", "cmd/evenkeel/completion", "cmd/e
 
 // notWaits are durations for which nothing waits.
 var notWaits = map[string]string{
-	"controller.spentBudgetTTL":        "how long a refused eviction may count against a budget",
 	"controller/approval.claimTimeout": "the age at which a request may be replaced",
 	"controller/trigger.MaxAge":        "the age from which a request is not carried out",
 	"evictor.DefaultMaxGracePeriod":    "a default of guards.maxGracePeriod",

@@ -10,8 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// EvictionOrder holds what the order of evictions reads of a pod alone. Pods whose evictions have equal benefits leave in
-// this order; docs/reference/order.md describes the whole order.
+// EvictionOrder holds what the order of evictions reads of a pod alone. Pods whose evictions have equal benefits leave
+// in this order; docs/reference/order.md describes the whole order.
 type EvictionOrder struct {
 	Priority int32
 	Ready    bool
@@ -51,8 +51,8 @@ func (o EvictionOrder) Before(than EvictionOrder) int {
 	return 1
 }
 
-// Compare is Before, then the lower QoS class, then the younger pod: it has done less work, and the ReplicaSet controller
-// prefers it as well.
+// Compare is Before, then the lower QoS class, then the younger pod: it has done less work, and the ReplicaSet
+// controller prefers it as well.
 func (o EvictionOrder) Compare(than EvictionOrder) int {
 	return cmp.Or(o.Before(than), cmp.Compare(o.QoS, than.QoS), cmp.Compare(o.Age, than.Age))
 }

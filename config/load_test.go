@@ -100,8 +100,8 @@ func TestHashIgnoresFormatting(t *testing.T) {
 	}
 }
 
-// TestPlanHashCoversPlanningKeys checks that every top-level key except dryRun, web, approvals and notify changes the hash
-// of plans, and that dryRun changes the hash of the configuration.
+// TestPlanHashCoversPlanningKeys checks that every top-level key except dryRun, web, approvals and notify changes the
+// hash of plans, and that dryRun changes the hash of the configuration.
 func TestPlanHashCoversPlanningKeys(t *testing.T) {
 	shapes := map[string]func(*config.Config){
 		"TimeZone":            func(c *config.Config) { c.TimeZone = "Europe/Berlin" },

@@ -202,8 +202,8 @@ func TestTheNoteNamesHowManyNodesHelp(t *testing.T) {
 	}
 }
 
-// The recorder of client-go merges events that differ only in their text, and shows the first text. Texts that change are
-// events of their own, and repeated ones are counted.
+// The recorder of client-go merges events that differ only in their text, and shows the first text. Texts that change
+// are events of their own, and repeated ones are counted.
 func TestEventsWithAnotherTextAreNotMerged(t *testing.T) {
 	client := fake.NewClientset()
 	b := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// unevenNamespaces returns a cluster in which each Deployment needs two moves: four pods in one of three zones. deployments
-// has the number of Deployments of each namespace.
+// unevenNamespaces returns a cluster in which each Deployment needs two moves: four pods in one of three zones.
+// deployments has the number of Deployments of each namespace.
 func unevenNamespaces(perPass int, deployments ...int) *scenario.Scenario {
 	var b strings.Builder
 	b.WriteString("base: three-nodes\nobjects:\n")

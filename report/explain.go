@@ -231,7 +231,8 @@ func (t explainTable) writeGoalStatuses(goals []plan.GoalStatus, pod *plan.PodEx
 	t.addSection(goalRank, layout.Section{Title: "Goals", Grid: g, Keep: 3})
 }
 
-// helpText says whether the goal needs the eviction of a pod. A person can approve it, or see it, only if it is proposed.
+// helpText says whether the goal needs the eviction of a pod. A person can approve it, or see it, only if it is
+// proposed.
 func helpText(v plan.GoalStatus, proposed []plan.ProposedMove) string {
 	isProposed := v.EvictionHelps && slices.ContainsFunc(proposed, func(m plan.ProposedMove) bool { return m.Mode == v.Mode })
 	switch {

@@ -177,8 +177,8 @@ func TestExplanationShowsStrategies(t *testing.T) {
 	}
 }
 
-// TestExplainNamesWhoDecides: a proposed move waits for a person or is only shown, and the text does not say first that the
-// pod stays. Without a proposed move, nothing waits for approval although the eviction would help.
+// TestExplainNamesWhoDecides: a proposed move waits for a person or is only shown, and the text does not say first that
+// the pod stays. Without a proposed move, nothing waits for approval although the eviction would help.
 func TestExplainNamesWhoDecides(t *testing.T) {
 	m := newMove(1, "d-6f9c-x1", "n3", "n1")
 	for _, c := range []struct {

@@ -84,8 +84,8 @@ type WeightedCounter struct {
 	Pods   *PodCounter
 }
 
-// CountersByWeight counts the pods on nodes that match at least one of the terms, by the sum of the weights of the terms
-// that they match.
+// CountersByWeight counts the pods on nodes that match at least one of the terms, by the sum of the weights of the
+// terms that they match.
 func (m *Cluster) CountersByWeight(terms []AffinityTerm, weights []int64) (out []WeightedCounter) {
 	sums, matched := make([]int64, len(m.ClassList)), make([]bool, len(m.ClassList))
 	distinct := map[int64]bool{}

@@ -10,7 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestVolumeInUse shares volumes of every kind between pod a on n1 and pod b, and says to which nodes pod a may be sent.
+// TestVolumeInUse shares volumes of every kind between pod a on n1 and pod b, and says to which nodes pod a may be
+// sent.
 func TestVolumeInUse(t *testing.T) {
 	pod := func(name, node, more string) string {
 		return fmt.Sprintf("- {kind: Pod, metadata: {name: %s}, spec: {nodeName: %s, %s}}\n", name, node, more)

@@ -13,14 +13,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Users tells where the volumes are in use that can be attached to one node only at a time. The attach-detach controller
-// refuses such a volume to every other node until the last pod that uses it is gone, and the scheduler does not look.
+// Users tells where the volumes are in use that can be attached to one node only at a time. The attach-detach
+// controller refuses such a volume to every other node until the last pod that uses it is gone, and the scheduler does
+// not look.
 //
 // The kind, by IsMultiAttachAllowed of that controller: PersistentVolumes whose access modes include neither
-// ReadWriteMany nor ReadOnlyMany, as filesystem or block, of a CSI driver that needs attaching (an unknown one does), of
-// iSCSI, Fibre Channel, FlexVolume or a cloud disk of an in-tree plugin; and Azure, Cinder, EBS and vSphere disks in the
-// pod spec. Pods that have not ended count, terminating ones included, and so do VolumeAttachments. Nothing enforces
-// ReadWriteOnce across nodes for other volumes, such as NFS or those of drivers without attachRequired.
+// ReadWriteMany nor ReadOnlyMany, as filesystem or block, of a CSI driver that needs attaching (an unknown one does),
+// of iSCSI, Fibre Channel, FlexVolume or a cloud disk of an in-tree plugin; and Azure, Cinder, EBS and vSphere disks in
+// the pod spec. Pods that have not ended count, terminating ones included, and so do VolumeAttachments. Nothing
+// enforces ReadWriteOnce across nodes for other volumes, such as NFS or those of drivers without attachRequired.
 type Users struct {
 	snap    *cluster.Snapshot
 	drivers map[string]*storagev1.CSIDriver
@@ -36,8 +37,8 @@ type Use struct {
 	nodes []cluster.NodeID // of these pods, and those with a VolumeAttachment; NoNode for a node outside the snapshot
 }
 
-// Excludes reports whether the volume cannot be attached to the node. If it is in use on two nodes, one of them waits for
-// the other, and no node is certain to get it.
+// Excludes reports whether the volume cannot be attached to the node. If it is in use on two nodes, one of them waits
+// for the other, and no node is certain to get it.
 func (u *Use) Excludes(n cluster.NodeID) bool { return len(u.nodes) != 1 || u.nodes[0] != n }
 
 func (u *Use) addNode(n cluster.NodeID) {
@@ -103,8 +104,8 @@ func (u *Users) nodeNames(use *Use) string {
 	return strings.Join(names, " and ")
 }
 
-// Shared returns the uses of the pod's volumes in which the pod is not alone. The replacement of the pod gets new volumes
-// in place of its generic ephemeral volumes, so they are left out.
+// Shared returns the uses of the pod's volumes in which the pod is not alone. The replacement of the pod gets new
+// volumes in place of its generic ephemeral volumes, so they are left out.
 func (u *Users) Shared(p *corev1.Pod) iter.Seq[*Use] {
 	return func(yield func(*Use) bool) {
 		if len(u.shared) == 0 {
@@ -160,8 +161,9 @@ func (u *Users) attachableID(pv *corev1.PersistentVolume) string {
 	return ""
 }
 
-// exclusiveInline identifies a cloud disk in a pod spec that can be attached to one node only. Migration to CSI reads it as
-// ReadWriteOnce. VolumeRestrictions keeps two pods with a GCE disk apart, and they may all read it on several nodes.
+// exclusiveInline identifies a cloud disk in a pod spec that can be attached to one node only. Migration to CSI reads
+// it as ReadWriteOnce. VolumeRestrictions keeps two pods with a GCE disk apart, and they may all read it on several
+// nodes.
 func exclusiveInline(v *corev1.Volume) string {
 	if v.VsphereVolume != nil {
 		return "vSphere " + v.VsphereVolume.VolumePath

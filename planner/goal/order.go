@@ -38,9 +38,9 @@ func (t *Tracker) FirstGoalRank(g int) int {
 }
 
 // UnmetByPriority returns the unmet requested goals, sorted by higher weight, drained node, more attempts in stuck,
-// kind, higher excess, and goal index. Attempts do not count for goals in the order of their strategy. Of the other goals,
-// those whose excess differs by less than 10 % from that of the first count as equal: the goal with the pod of the lowest
-// priority comes first.
+// kind, higher excess, and goal index. Attempts do not count for goals in the order of their strategy. Of the other
+// goals, those whose excess differs by less than 10 % from that of the first count as equal: the goal with the pod of
+// the lowest priority comes first.
 func (t *Tracker) UnmetByPriority(stuck []int) []int {
 	type needy struct {
 		goal, drained, stuck, kind int

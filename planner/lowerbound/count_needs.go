@@ -86,8 +86,8 @@ func (r *reachability) leastExcess(m *goal.CountMeasure, domains []string) int {
 	})
 }
 
-// domainsThatTake marks the domains with a node to which pods may be sent. The result all is false if such a node is in no counted
-// domain.
+// domainsThatTake marks the domains with a node to which pods may be sent. The result all is false if such a node is in
+// no counted domain.
 // domainsThatTake reuses the latest result, because nearly all goals count the same nodes.
 func (r *reachability) domainsThatTake(m *goal.CountMeasure) (takes []bool, all bool) {
 	if r.takesOf != nil && r.takesOf.SameNodes(m) {

@@ -121,8 +121,8 @@ func (c *State) uncertainReason(pod cluster.PodID, pr prediction.Prediction, pla
 		"its replacement lands where it helps with probability %s only (guards.minConfidence wants %s)", good, least)}
 }
 
-// refusedTargetsReason reports whether the replacement would help only on nodes to which it is not sent, and returns the
-// reason. The scheduler may still place it there.
+// refusedTargetsReason reports whether the replacement would help only on nodes to which it is not sent, and returns
+// the reason. The scheduler may still place it there.
 func (c *State) refusedTargetsReason(pod cluster.PodID, places *goal.TargetCheck, pr *prediction.Prediction) (plan.Reason, bool) {
 	p, first, count := &c.Snapshot.Pods[pod], len(target.Rules), 0
 	var named []string

@@ -11,9 +11,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// lastLocalEndpoint reports whether the pod is the last Ready pod of a Service on its node, and the Service sends traffic
-// of that node to this node only. Until then, such a pod leaves last: traffic through the node is dropped without it. Of
-// this kind are Services with internalTrafficPolicy Local, and NodePort and LoadBalancer Services with
+// lastLocalEndpoint reports whether the pod is the last Ready pod of a Service on its node, and the Service sends
+// traffic of that node to this node only. Until then, such a pod leaves last: traffic through the node is dropped
+// without it. Of this kind are Services with internalTrafficPolicy Local, and NodePort and LoadBalancer Services with
 // externalTrafficPolicy Local. Topology aware routing and trafficDistribution are not: they fall back to other nodes.
 func (c *pass) lastLocalEndpoint(pod cluster.PodID) (plan.Reason, bool) {
 	p := &c.Snapshot.Pods[pod]

@@ -115,8 +115,8 @@ func (c *State) MayDisplace(q, p cluster.PodID) bool {
 	return c.Options.DisplaceAcrossNamespaces || c.Snapshot.Pods[q].Object.Namespace == c.Snapshot.Pods[p].Object.Namespace
 }
 
-// displaceable returns at most maxDisplaceable pods on t that may be evicted for p and whose eviction makes enough room.
-// The pods are in the order of evictions. Pods that prefer no eviction are left out.
+// displaceable returns at most maxDisplaceable pods on t that may be evicted for p and whose eviction makes enough
+// room. The pods are in the order of evictions. Pods that prefer no eviction are left out.
 func (m *displacementSearch) displaceable(t cluster.NodeID, p cluster.PodID, wants []resourceNeed) []cluster.PodID {
 	var out []candidate
 	for _, q := range m.Snapshot.Nodes[t].Pods {

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestOrderOfEvictions checks each line of docs/reference/order.md: the first candidate comes before the second, whatever
-// the later lines say.
+// TestOrderOfEvictions checks each line of docs/reference/order.md: the first candidate comes before the second,
+// whatever the later lines say.
 func TestOrderOfEvictions(t *testing.T) {
 	type order = cluster.EvictionOrder
 	last := order{Priority: 9, Ready: true, DeletionCost: 9, QoS: 2, Age: 9}
@@ -45,7 +45,8 @@ func TestOrderOfEvictions(t *testing.T) {
 	}
 }
 
-// TestLaterStart checks that the pod that started later comes first, and that a pod that has not started comes before it.
+// TestLaterStart checks that the pod that started later comes first, and that a pod that has not started comes before
+// it.
 func TestLaterStart(t *testing.T) {
 	c, at := twoPods(), metav1.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i, start := range []*metav1.Time{{Time: at.Add(-time.Second)}, &at, nil} {

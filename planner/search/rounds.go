@@ -36,10 +36,10 @@ func (c *goalSearch) repeatRounds() {
 	}
 }
 
-// moveForGoals moves pods for each goal, in the order of todo, with turns for namespaces. Goals that wait for the next wave come first in the
-// next wave. If the limits allow few more evictions, goals that have moves and wait come before goals without moves:
-// to meet some goals is better than to improve each by one move. A goal that needs more evictions than the limits allow
-// keeps none.
+// moveForGoals moves pods for each goal, in the order of todo, with turns for namespaces. Goals that wait for the next
+// wave come first in the next wave. If the limits allow few more evictions, goals that have moves and wait come before
+// goals without moves: to meet some goals is better than to improve each by one move. A goal that needs more evictions
+// than the limits allow keeps none.
 func (c *goalSearch) moveForGoals(todo []int) {
 	for len(todo) > 0 {
 		var later []int

@@ -7,10 +7,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
-// turns hands out goals. If a limit is shared by namespaces, it is fair to them: among goals of one tier, the next goal is
-// one of the namespace with the fewest evictions in this pass and in the last hour, those included that waiting goals still
-// need. So no namespace can take all evictions of every pass, however many goals it has. Each namespace keeps the order of
-// its goals. All goals about nodes form one party, because their pods belong to many namespaces.
+// turns hands out goals. If a limit is shared by namespaces, it is fair to them: among goals of one tier, the next goal
+// is one of the namespace with the fewest evictions in this pass and in the last hour, those included that waiting
+// goals still need. So no namespace can take all evictions of every pass, however many goals it has. Each namespace
+// keeps the order of its goals. All goals about nodes form one party, because their pods belong to many namespaces.
 type turns struct {
 	goals   *goal.Tracker
 	limits  *limits.Counter

@@ -87,8 +87,8 @@ func (a *Strategy) goal(p *cluster.Pod, s *cluster.Snapshot) plan.Goal {
 	return plan.Goal{Strategy: a.name, Kind: plan.PodsApart, Subject: subject, Weight: 1}
 }
 
-// message describes the first conflict. Events show the message in the namespaces of the pods that leave. If the goal is
-// about pods of several namespaces, the message names none of them.
+// message describes the first conflict. Events show the message in the namespaces of the pods that leave. If the goal
+// is about pods of several namespaces, the message names none of them.
 func message(s *cluster.Snapshot, g *plan.Goal) string {
 	c := g.Conflicts[0]
 	first, second := &s.Pods[c.Pods[0]], &s.Pods[c.Pods[1]]

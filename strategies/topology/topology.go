@@ -86,8 +86,8 @@ func (c *Cache) Domains(key string) *Domains {
 // OfNode returns the domain of a node. It returns false if the node does not have the label.
 func (d *Domains) OfNode(n cluster.NodeID) (int32, bool) { return d.ofNode[n], d.ofNode[n] != none }
 
-// ReachableBy returns the domains with nodes in scope on which one of the pods can run and to which it may be sent. Pods
-// of one controller share a template, so pods may have one pod of each controller. pods must not be empty.
+// ReachableBy returns the domains with nodes in scope on which one of the pods can run and to which it may be sent.
+// Pods of one controller share a template, so pods may have one pod of each controller. pods must not be empty.
 func (d *Domains) ReachableBy(pods []*cluster.Pod) *Set {
 	all := d.reachableByPod(pods[0])
 	for _, p := range pods[1:] {

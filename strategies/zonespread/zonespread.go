@@ -171,8 +171,8 @@ func (z *Strategy) spreadSettings(s *cluster.Snapshot, pods []*cluster.Pod) (key
 // with weight 1.
 const missedSLOWeight = 2
 
-// goalWeight returns the weight of a group's goal in a trusted namespace, and a message if the group misses its zone SLO. Without usage data,
-// category 4 cannot be distinguished from 3, so an SLO of 4 counts as missed.
+// goalWeight returns the weight of a group's goal in a trusted namespace, and a message if the group misses its zone
+// SLO. Without usage data, category 4 cannot be distinguished from 3, so an SLO of 4 counts as missed.
 func goalWeight(s *cluster.Snapshot, utilization func() plan.WorkloadUtilization, pods []cluster.PodID, slo int) (
 	weight float64, missed string) {
 	if slo == 0 {

@@ -107,7 +107,8 @@ func movesOf(p plan.Plan) (out []string) {
 	return out
 }
 
-// changedCounts describes the codes that one of the plans counts more often, such as "more NoTargetFits, fewer WouldReturn".
+// changedCounts describes the codes that one of the plans counts more often, such as "more NoTargetFits, fewer
+// WouldReturn".
 func changedCounts(a, b map[plan.Code]int) string {
 	var out []string
 	for _, code := range slices.Sorted(maps.Keys(b)) {

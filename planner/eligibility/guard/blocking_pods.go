@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// BlockingPods selects pods that must not be disturbed: no pod leaves the node on which one of them runs. It always names
-// their namespace. Otherwise, a pod of any namespace could keep all pods on its node.
+// BlockingPods selects pods that must not be disturbed: no pod leaves the node on which one of them runs. It always
+// names their namespace. Otherwise, a pod of any namespace could keep all pods on its node.
 type BlockingPods struct {
 	Selector  labels.Selector
 	Namespace string

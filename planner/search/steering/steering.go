@@ -61,8 +61,8 @@ func New(s *cluster.Snapshot, o *settings.Options) *Steering {
 // can remove this many hints between SIGTERM and its exit.
 const maxHintedNodes = 100
 
-// whyNotHinted returns why the node must not carry a hint, or "". A mark of an outgoing node lowers its score, and hints
-// must not change that score.
+// whyNotHinted returns why the node must not carry a hint, or "". A mark of an outgoing node lowers its score, and
+// hints must not change that score.
 func whyNotHinted(n *cluster.Node, scope cluster.Scope) string {
 	if f, found := scope.Marks.First(n.Object, nodemarks.Removing, nodemarks.Draining, nodemarks.Outgoing); found {
 		return fmt.Sprintf("node %s is %s", n.Name, f.Describe())
