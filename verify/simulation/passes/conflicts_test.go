@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
@@ -69,7 +70,7 @@ var conflictForms = []conflictForm{
 func TestStrategiesDoNotConflict(t *testing.T) {
 	states, seeds := 5, 1
 	if *long {
-		states, seeds = 30, 5
+		states, seeds = 30, 10
 	}
 	for _, x := range conflictForms {
 		t.Run(x.name, func(t *testing.T) {
@@ -124,7 +125,10 @@ func (n *conflictCounts) run(t *testing.T, c *Simulation, states int) {
 			}
 			n.evictions += got.Evictions
 			n.again += got.EvictedAgain
-			n.afterPlan += got.EvictedAfterPlan
+			for _, both := range got.EvictedAfterPlan {
+				t.Logf("%s: again after a landing as planned: %s", at, both)
+			}
+			n.afterPlan += len(got.EvictedAfterPlan)
 			c.now = c.now.Add(time.Duration(c.EveryMinutes) * time.Minute)
 		}
 	}
@@ -195,7 +199,11 @@ func (c *Simulation) describeMoves() string {
 			fmt.Fprintf(&b, "  and %d more\n", len(c.latest.Moves)-i)
 			break
 		}
-		fmt.Fprintf(&b, "  %s from %s to %s for %s: %s\n", m.Pod.Name, m.From, m.To, m.Strategy, m.Reason.Message)
+		fmt.Fprintf(&b, "  %s\n", describeMove(m))
 	}
 	return b.String()
+}
+
+func describeMove(m plan.Move) string {
+	return fmt.Sprintf("%s from %s to %s for %s: %s", m.Pod.Name, m.From, m.To, m.Strategy, m.Reason.Message)
 }

@@ -35,8 +35,9 @@ type Pass struct {
 	// EvictedAgain counts the evictions of replicas that were moved within the last hour. EvictedAgainSoon counts
 	// the evictions of replicas that were moved within the shortest backoff.
 	EvictedAgain, EvictedAgainSoon int
-	// EvictedAfterPlan counts those of EvictedAgain whose earlier replacement landed on the node that the plan names.
-	EvictedAfterPlan int
+	// EvictedAfterPlan describes those of EvictedAgain whose earlier replacement landed on the node that the plan names:
+	// both moves and their reasons.
+	EvictedAfterPlan []string
 	// BackedOff counts the evictions of workloads in backoff.
 	BackedOff int
 	// Over is the number of node goals with excess after the pass. Goals is the number of all node
@@ -177,10 +178,11 @@ func (c *Simulation) replacePod(i int, m plan.Move, s *cluster.Snapshot, to clus
 		if c.now.Sub(l.moved) < time.Hour {
 			out.EvictedAgain++
 			if l.asPlanned {
-				out.EvictedAfterPlan++
+				out.EvictedAfterPlan = append(out.EvictedAfterPlan, l.lastMove+"\n    then "+describeMove(m))
 			}
 		}
 	}
+	l.lastMove = describeMove(m)
 	l.moved, l.asPlanned = c.now, to != cluster.NoNode && s.Nodes[to].Name == m.To
 	fresh := *old
 	fresh.UID = types.UID(fmt.Sprintf("%s@%d", old.Name, c.now.Unix()))

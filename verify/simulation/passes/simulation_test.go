@@ -65,6 +65,7 @@ type podHistory struct {
 	moved time.Time // last eviction by the planner; zero means never
 	// asPlanned says that its replacement then landed on the node that the plan names.
 	asPlanned bool
+	lastMove  string // described
 }
 
 // Start creates an uneven cluster with half of its CPU requested.
