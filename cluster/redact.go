@@ -28,7 +28,7 @@ var keptAnnotationPrefixes = []string{"evenkeel.io/", "descheduler.alpha.kuberne
 // them. The redacted snapshot results in the same plan.
 func Redact(o *Objects) *Objects {
 	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Usage: redactUsage(o.Usage),
-		PlannerState: o.PlannerState, PlannerStateError: o.PlannerStateError, Unread: o.Unread, Listed: o.Listed, Redacted: true}
+		PlannerState: o.PlannerState, PlannerStateError: o.PlannerStateError, UnreadVersions: o.UnreadVersions, Unread: o.Unread, Listed: o.Listed, Redacted: true}
 	for _, k := range kinds {
 		for x := range k.all(o) {
 			c := x.DeepCopyObject().(object)

@@ -34,10 +34,10 @@ var admissionRefuses = Rule{plan.ReplacementRefused, WorkloadScope, func(in Inpu
 
 func (c *Cache) admissionRefusal(s *cluster.Snapshot, p *cluster.Pod) string {
 	key, known := ownerKeyOf(p)
-	if why, judged := c.admission.refusals[key]; known && judged {
+	if why, judged := c.admission.results[key]; known && judged {
 		return why
 	}
-	if c.admission.refusals == nil {
+	if c.admission.results == nil {
 		c.admission.index(s)
 	}
 	why := ""
@@ -49,14 +49,14 @@ func (c *Cache) admissionRefusal(s *cluster.Snapshot, p *cluster.Pod) string {
 		}
 	}
 	if known {
-		c.admission.refusals[key] = why
+		c.admission.results[key] = why
 	}
 	return why
 }
 
 // admission holds what admission plugins look up, and the results by owner.
 type admission struct {
-	refusals        map[ownerKey]string // nil until the first use
+	results         map[ownerKey]string // nil until the first use
 	limitRanges     map[string][]*corev1.LimitRange
 	serviceAccounts map[string]bool // by namespace/name; nil if they are unknown
 	priorityClasses map[string]*schedulingv1.PriorityClass
@@ -64,7 +64,7 @@ type admission struct {
 }
 
 func (a *admission) index(s *cluster.Snapshot) {
-	a.refusals, a.limitRanges = map[ownerKey]string{}, map[string][]*corev1.LimitRange{}
+	a.results, a.limitRanges = map[ownerKey]string{}, map[string][]*corev1.LimitRange{}
 	for _, l := range s.Objects.LimitRanges {
 		a.limitRanges[l.Namespace] = append(a.limitRanges[l.Namespace], l)
 	}

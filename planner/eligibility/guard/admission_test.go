@@ -99,7 +99,7 @@ func TestReplacementsThatAdmissionRefuses(t *testing.T) {
 	}
 }
 
-// TestAdmissionWithoutObjectsOfAKind: a kind of which nothing is known refuses no pod.
+// TestAdmissionWithoutObjectsOfAKind: if a kind is unknown, the rule allows the pod.
 func TestAdmissionWithoutObjectsOfAKind(t *testing.T) {
 	unknown := func(s *cluster.Snapshot, _ *cluster.Pod) { s.Objects.Listed, s.Objects.ServiceAccounts = nil, nil }
 	denied := func(s *cluster.Snapshot, _ *cluster.Pod) {
