@@ -38,12 +38,14 @@ var allowedLibraries = []string{
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity",
 	"k8s.io/component-helpers/nodedeclaredfeatures",
 	"k8s.io/metrics/pkg/apis/metrics", // NodeMetrics as metrics-server serves them
-	"k8s.io/utils/ptr",                // ptr.Deref and ptr.To only
-	"github.com/go-logr/logr",         // only logr.Discard, which component-helpers require
-	"sigs.k8s.io/yaml",                // snapshots and reports in YAML
-	"go.yaml.in/yaml/v3",              // reports in field order
-	"golang.org/x/text/width",         // how many columns a character takes
-	"github.com/robfig/cron/v3",       // internal/cron uses its parser
+	// The checks of Pod Security, which read the pod and nothing else. Other packages of this module import apiserver.
+	"k8s.io/pod-security-admission/api", "k8s.io/pod-security-admission/policy",
+	"k8s.io/utils/ptr",          // ptr.Deref and ptr.To only
+	"github.com/go-logr/logr",   // only logr.Discard, which component-helpers require
+	"sigs.k8s.io/yaml",          // snapshots and reports in YAML
+	"go.yaml.in/yaml/v3",        // reports in field order
+	"golang.org/x/text/width",   // how many columns a character takes
+	"github.com/robfig/cron/v3", // internal/cron uses its parser
 }
 
 // importBans lists the forbidden imports, each with the reason.

@@ -63,6 +63,9 @@ type Objects struct {
 	// PlannerStateError says why the PlannerState could not be read. It is empty if there was
 	// no error.
 	PlannerStateError string
+	// UnreadVersions names, by namespace, an object of an API version that is not read, of a kind whose v1 is read. The
+	// namespace is "" if the object has none. Such an object may restrict evictions.
+	UnreadVersions map[string]string
 	// Unread says why objects could not be read, all or some of them, by "group/version Kind".
 	Unread map[string]string
 	// Listed holds the kinds of which every object was read, even if there was none, as "group/version Kind".

@@ -52,6 +52,7 @@ const (
 	annotationRedacted          = "evenkeel.io/redacted"
 	annotationPlannerStateError = "evenkeel.io/state-unknown"
 	annotationUnread            = "evenkeel.io/kinds-unread"
+	annotationUnreadVersions    = "evenkeel.io/versions-unread"
 	annotationListed            = "evenkeel.io/kinds-listed"
 )
 
@@ -61,6 +62,11 @@ func (o *Objects) textAnnotations() map[string]*string {
 		annotationPlannerStateError: &o.PlannerStateError}
 }
 
+// mapAnnotations maps annotations of the List to the fields that they contain as JSON.
+func (o *Objects) mapAnnotations() map[string]*map[string]string {
+	return map[string]*map[string]string{annotationUnread: &o.Unread, annotationUnreadVersions: &o.UnreadVersions}
+}
+
 // applyListAnnotations reads the annotations of a snapshot's List.
 func (o *Objects) applyListAnnotations(a map[string]string, at string) error {
 	for key, field := range o.textAnnotations() {
@@ -68,9 +74,11 @@ func (o *Objects) applyListAnnotations(a map[string]string, at string) error {
 			*field = v
 		}
 	}
-	if v, ok := a[annotationUnread]; ok {
-		if err := json.Unmarshal([]byte(v), &o.Unread); err != nil {
-			return fmt.Errorf("%s: annotation %s: %q is not a JSON object with the reason for each kind", at, annotationUnread, v)
+	for key, field := range o.mapAnnotations() {
+		if v, ok := a[key]; ok {
+			if err := json.Unmarshal([]byte(v), field); err != nil {
+				return fmt.Errorf("%s: annotation %s: %q is not a JSON object of strings", at, key, v)
+			}
 		}
 	}
 	if v, ok := a[annotationListed]; ok {
@@ -97,9 +105,11 @@ func (o *Objects) listAnnotations() map[string]string {
 			a[key] = *field
 		}
 	}
-	if len(o.Unread) > 0 {
-		text, _ := json.Marshal(o.Unread) // cannot fail: the map holds only strings
-		a[annotationUnread] = string(text)
+	for key, field := range o.mapAnnotations() {
+		if len(*field) > 0 {
+			text, _ := json.Marshal(*field) // cannot fail: the map holds only strings
+			a[key] = string(text)
+		}
 	}
 	if len(o.Listed) > 0 {
 		a[annotationListed] = strings.Join(o.Listed, ", ")

@@ -247,12 +247,31 @@ func (o *Objects) addObject(raw []byte, at string, fallback header, depth int) e
 			o.Skipped = map[string]int{}
 		}
 		o.Skipped[h.APIVersion+" "+h.Kind]++
+		o.markUnreadVersion(h, raw)
 		return nil
 	}
 	if err := k.decode(o, raw); err != nil {
 		return fmt.Errorf("%s: reading %s: %w", at, strings.TrimSpace(h.Kind+" "+objectName(raw)), err)
 	}
 	return nil
+}
+
+// markUnreadVersion records an object of which another version is read.
+func (o *Objects) markUnreadVersion(h header, raw []byte) {
+	group, _, _ := strings.Cut(h.APIVersion, "/")
+	if _, read := kindByName[group+"/v1 "+h.Kind]; !read {
+		return
+	}
+	namespace, name, namespaced := strings.Cut(objectName(raw), "/")
+	if !namespaced {
+		namespace, name = "", namespace
+	}
+	if o.UnreadVersions == nil {
+		o.UnreadVersions = map[string]string{}
+	}
+	if o.UnreadVersions[namespace] == "" {
+		o.UnreadVersions[namespace] = fmt.Sprintf("%s %s has the version %s, which is not read; add it as %s/v1", h.Kind, name, h.APIVersion, group)
+	}
 }
 
 // objectName returns the namespace and name of an object. Either is missing if it is not readable.

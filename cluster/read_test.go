@@ -223,6 +223,42 @@ items:
 	}
 }
 
+// TestUnreadVersions: objects of a kind whose v1 is read may restrict evictions. They are known by namespace, also after
+// writing and redaction.
+func TestUnreadVersions(t *testing.T) {
+	o, err := readText(t, `
+apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Node, metadata: {name: a}}
+- {apiVersion: policy/v1beta1, kind: PodDisruptionBudget, metadata: {namespace: shop, name: all}}
+- {apiVersion: storage.k8s.io/v1beta1, kind: CSIStorageCapacity, metadata: {namespace: csi, name: fast}}
+- {apiVersion: scheduling.k8s.io/v1beta1, kind: PriorityClass, metadata: {name: high}}
+- {apiVersion: example.com/v1beta1, kind: PodDisruptionBudget, metadata: {namespace: other, name: ours}}
+- {apiVersion: events.k8s.io/v1, kind: Event, metadata: {namespace: other, name: said}}
+- {apiVersion: metrics.k8s.io/v1alpha1, kind: NodeMetrics, metadata: {name: a}}
+`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if err := cluster.Write(&b, cluster.Redact(o), cluster.YAML); err != nil {
+		t.Fatal(err)
+	}
+	again, err := readText(t, b.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"shop": "PodDisruptionBudget all has the version policy/v1beta1, which is not read; add it as policy/v1",
+		"csi":  "CSIStorageCapacity fast has the version storage.k8s.io/v1beta1, which is not read; add it as storage.k8s.io/v1",
+		"":     "PriorityClass high has the version scheduling.k8s.io/v1beta1, which is not read; add it as scheduling.k8s.io/v1",
+	}
+	if d := cmp.Diff(want, again.UnreadVersions); d != "" {
+		t.Error(d)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	text, err := os.ReadFile(exampleFile)
 	if err != nil {

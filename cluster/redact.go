@@ -18,7 +18,8 @@ var keptAnnotationPrefixes = []string{"evenkeel.io/", "descheduler.alpha.kuberne
 	"karpenter.sh/", "controller.kubernetes.io/", "batch.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/",
 	"scheduler.alpha.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/",
 	"storageclass.kubernetes.io/", corev1.MigratedPluginsAnnotationKey, "kueue.x-k8s.io/", "scheduling.k8s.io/",
-	"scheduling.volcano.sh/", "volcano.sh/job-name",
+	"scheduling.volcano.sh/", "volcano.sh/job-name", corev1.DeprecatedAppArmorBetaContainerAnnotationKeyPrefix,
+	"seccomp.security.alpha.kubernetes.io/pod", "container.seccomp.security.alpha.kubernetes.io/",
 	"weave.works/kured-reboot-in-progress", "machineconfiguration.openshift.io/desiredDrain", "scheduling.x-k8s.io/", "pod-group.scheduling.sigs.k8s.io", "leaderworkerset.sigs.k8s.io/name", "jobset.sigs.k8s.io/jobset-name"}
 
 // Redact returns copies without environment variables, commands, addresses, and annotations that
@@ -27,7 +28,7 @@ var keptAnnotationPrefixes = []string{"evenkeel.io/", "descheduler.alpha.kuberne
 // them. The redacted snapshot results in the same plan.
 func Redact(o *Objects) *Objects {
 	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Usage: redactUsage(o.Usage),
-		PlannerState: o.PlannerState, PlannerStateError: o.PlannerStateError, Unread: o.Unread, Listed: o.Listed, Redacted: true}
+		PlannerState: o.PlannerState, PlannerStateError: o.PlannerStateError, UnreadVersions: o.UnreadVersions, Unread: o.Unread, Listed: o.Listed, Redacted: true}
 	for _, k := range kinds {
 		for x := range k.all(o) {
 			c := x.DeepCopyObject().(object)
@@ -185,15 +186,47 @@ func PodSpecs(x any) []*corev1.PodSpec {
 	return nil
 }
 
-// SchedulingFields returns a copy of a container without the fields that do not influence where
-// its pod can run.
+// SchedulingFields returns a copy of a container without the fields that influence neither where its pod can run, nor
+// whether the API server accepts it.
 func SchedulingFields(c *corev1.Container) corev1.Container {
-	out := corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, Ports: c.Ports,
+	out := corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, Ports: c.Ports, SecurityContext: c.SecurityContext,
+		LivenessProbe: probeHosts(c.LivenessProbe), ReadinessProbe: probeHosts(c.ReadinessProbe), StartupProbe: probeHosts(c.StartupProbe),
 		RestartPolicy: c.RestartPolicy, RestartPolicyRules: c.RestartPolicyRules}
+	if l := c.Lifecycle; l != nil {
+		start, stop := handlerHosts(l.PostStart), handlerHosts(l.PreStop)
+		if start != nil || stop != nil {
+			out.Lifecycle = &corev1.Lifecycle{PostStart: start, PreStop: stop}
+		}
+	}
 	for _, m := range c.VolumeMounts {
 		if len(m.BindMountOptions) > 0 {
 			out.VolumeMounts = append(out.VolumeMounts, corev1.VolumeMount{Name: m.Name, BindMountOptions: m.BindMountOptions})
 		}
+	}
+	return out
+}
+
+// probeHosts returns the hosts of a probe, which Pod Security reads, or nil.
+func probeHosts(p *corev1.Probe) *corev1.Probe {
+	if p == nil {
+		return nil
+	}
+	if h := handlerHosts(&corev1.LifecycleHandler{HTTPGet: p.HTTPGet, TCPSocket: p.TCPSocket}); h != nil {
+		return &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: h.HTTPGet, TCPSocket: h.TCPSocket}}
+	}
+	return nil
+}
+
+func handlerHosts(h *corev1.LifecycleHandler) *corev1.LifecycleHandler {
+	out := &corev1.LifecycleHandler{}
+	if h != nil && h.HTTPGet != nil && h.HTTPGet.Host != "" {
+		out.HTTPGet = &corev1.HTTPGetAction{Host: h.HTTPGet.Host}
+	}
+	if h != nil && h.TCPSocket != nil && h.TCPSocket.Host != "" {
+		out.TCPSocket = &corev1.TCPSocketAction{Host: h.TCPSocket.Host}
+	}
+	if *out == (corev1.LifecycleHandler{}) {
+		return nil
 	}
 	return out
 }

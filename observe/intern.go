@@ -127,6 +127,7 @@ func sharePodSpecFields(from, to *corev1.PodSpec) {
 	shareEqual(from.Containers, &to.Containers)
 	shareEqual(from.InitContainers, &to.InitContainers)
 	shareEqual(from.Volumes, &to.Volumes)
+	shareEqual(from.SecurityContext, &to.SecurityContext)
 	shareEqual(from.Tolerations, &to.Tolerations)
 	shareEqual(from.Affinity, &to.Affinity)
 	shareEqual(from.TopologySpreadConstraints, &to.TopologySpreadConstraints)

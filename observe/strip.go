@@ -113,7 +113,7 @@ func (p *resourceListPool) stripContainer(c *corev1.Container) corev1.Container 
 
 func (p *resourceListPool) stripPodSpec(s *corev1.PodSpec) {
 	s.Containers, s.InitContainers = stripElements(s.Containers, p.stripContainer), stripElements(s.InitContainers, p.stripContainer)
-	s.EphemeralContainers, s.HostAliases, s.DNSConfig, s.ImagePullSecrets, s.SecurityContext = nil, nil, nil, nil, nil
+	s.EphemeralContainers, s.HostAliases, s.DNSConfig, s.ImagePullSecrets = nil, nil, nil, nil
 	s.Volumes = slices.Clone(slices.DeleteFunc(s.Volumes, isConfigVolume))
 }
 

@@ -56,7 +56,7 @@ var meanings = map[Code]string{
 	EvictNever:        "annotation evenkeel.io/evict: never",
 	DoNotDisrupt:      "an annotation forbids disruption",
 	PreferNoEviction:  "an annotation prefers no eviction",
-	RequestUnreadable: "an annotation about evictions cannot be read",
+	RequestUnreadable: "an annotation or object about evictions cannot be read",
 	OutsideWindow:     "no window allows evictions now",
 
 	NotNeeded:              "no unmet goal needs the pod to leave",

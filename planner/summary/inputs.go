@@ -119,6 +119,16 @@ func describeRequestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
 	for _, kind := range slices.Sorted(maps.Keys(s.Objects.Skipped)) {
 		in.Problems = append(in.Problems, fmt.Sprintf("%d objects of kind %s are not read", s.Objects.Skipped[kind], kind))
 	}
+	for _, ns := range slices.Sorted(maps.Keys(s.Objects.UnreadVersions)) {
+		which := "all pods stay"
+		if ns != "" {
+			which = "the pods of namespace " + ns + " stay"
+		}
+		in.Problems = append(in.Problems, s.Objects.UnreadVersions[ns]+"; "+which)
+	}
+	if missing := missingNamespaces(s); missing != "" {
+		in.Problems = append(in.Problems, missing)
+	}
 	if absent := missingKinds(s.Objects); s.Objects.TakenAt.IsZero() && len(absent) > 0 {
 		in.Problems = append(in.Problems, fmt.Sprintf("the snapshot, which evenkeel capture did not make, has no %s: taken as there being none", strings.Join(absent, " and no ")))
 	}
@@ -172,6 +182,27 @@ func unknownKinds(o *cluster.Objects, age string) (in []plan.Input) {
 			strings.Join(missing, ", no "), strings.Join(resources, ","))}})
 	}
 	return in
+}
+
+// missingNamespaces says which pods stay because the snapshot lacks their Namespace, or "".
+func missingNamespaces(s *cluster.Snapshot) string {
+	missing := map[string]bool{}
+	for i := range s.Pods {
+		if ns := s.Pods[i].Object.Namespace; s.Namespace(ns) == nil {
+			missing[ns] = true
+		}
+	}
+	switch names := slices.Sorted(maps.Keys(missing)); {
+	case len(names) == 0:
+		return ""
+	case len(s.Objects.Namespaces) == 0:
+		return "the snapshot has no Namespace, so no pod can move; add namespaces to kubectl get"
+	case len(names) > maxNamed:
+		return fmt.Sprintf("the snapshot lacks %d Namespaces of pods, such as %s, so their pods stay; add namespaces to kubectl get", len(names), names[0])
+	default:
+		return fmt.Sprintf("the snapshot lacks the %s %s, so their pods stay; add namespaces to kubectl get",
+			plural.Choose(len(names), "Namespace", "Namespaces"), strings.Join(names, ", "))
+	}
 }
 
 // missingKinds returns the object kinds that can protect pods and of which the snapshot has none.

@@ -57,12 +57,18 @@ func checkDoNotDisrupt(in Input) (string, bool) {
 	return message, message != ""
 }
 
-// checkRequestUnreadable refuses if an annotation is invalid, because the author may have wanted to protect the pod. It
-// ignores two annotations on the node: an invalid exclude excludes the node (NodeExcluded), and drain-first protects no
+// checkRequestUnreadable refuses if an annotation is invalid, or if an object has a version that is not read, because
+// the author may have wanted to protect the pod. Such objects are of every kind whose v1 a snapshot holds, such as a
+// PodDisruptionBudget; those without a namespace concern all pods. It ignores two annotations on the node: an invalid exclude excludes the node (NodeExcluded), and drain-first protects no
 // pod.
 func checkRequestUnreadable(in Input) (string, bool) {
 	if ns := in.Pod.Object.Namespace; in.Snapshot.Namespace(ns) == nil {
 		return "namespace " + ns + " is not in the snapshot, so its annotations are unknown", true
+	}
+	for _, ns := range [...]string{in.Pod.Object.Namespace, ""} {
+		if unread := in.Snapshot.Objects.UnreadVersions[ns]; unread != "" {
+			return unread, true
+		}
 	}
 	problems := slices.Clone(in.podAnnotations().Problems)
 	for _, p := range in.nodeAnnotations().Problems {

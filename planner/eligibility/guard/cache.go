@@ -26,6 +26,7 @@ type Cache struct {
 	tried        map[string]map[int32]time.Time      // see newestTried
 	quotas       map[string][]*corev1.ResourceQuota  // by namespace; nil until the first use
 	quotaRooms   map[cluster.PodID][]quotaRoom       // see HasQuotaRoom
+	admission    admission
 	passed       passedScopes
 
 	failedCreates map[controllerKey]createFailure // nil until the first use

@@ -58,6 +58,7 @@ var Rules = []Rule{
 	replicaFailure,
 	failedCreateEvent,
 	resourceQuota,
+	admissionRefuses,
 	foreignFinalizer,
 	scalingDown,
 	workloadPaused,
