@@ -20,6 +20,8 @@ type Scope struct {
 	Nodes labels.Selector
 	// Virtual recognizes virtual nodes, which are never in scope.
 	Virtual VirtualNodes
+	// NewArchitectures allows moves of a pod to an architecture on which no pod of its workload runs.
+	NewArchitectures bool
 	// Marks recognizes the marks that other programs put on nodes.
 	Marks nodemarks.Table
 	// Include lists the namespaces in scope, by name or by prefix (openshift-*). If it is empty, all namespaces except

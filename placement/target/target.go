@@ -35,7 +35,13 @@ var Rules = []Rule{
 	leaving,
 	virtual,
 	cordoned,
+	unhealthy,
 	volumeInUse,
+	operatingSystem,
+	runtimeHandler,
+	images,
+	memoryPressure,
+	unproven,
 }
 
 // Input is what rules read besides the pod and the node.
@@ -45,6 +51,10 @@ type Input struct {
 	// UnderPressure marks, by node, the nodes with a valid pressure hint. It may be nil.
 	UnderPressure []bool
 	Volumes       *volume.Users
+
+	platforms  []platform // of the nodes
+	platformOf []int      // by node: the index in platforms, or -1 if it is unknown
+	provenBy   map[cluster.WorkloadID]uint64
 }
 
 // Targets has the results of the rules for one snapshot. It is not safe for concurrent use.
@@ -68,6 +78,7 @@ type Pods struct {
 func New(s *cluster.Snapshot, scope cluster.Scope, underPressure []bool) *Targets {
 	t := &Targets{in: Input{Snapshot: s, Scope: scope, UnderPressure: underPressure, Volumes: volume.NewUsers(s)}, byKey: map[string]*Pods{},
 		open: &Pods{May: make([]bool, len(s.Nodes))}, byPod: make([]*Pods, len(s.Pods))}
+	t.in.readPlatforms()
 	for i := range s.Nodes {
 		_, refused := t.refusedBy(nil, &s.Nodes[i])
 		t.open.May[i] = !refused

@@ -201,7 +201,7 @@ func emptyDomains(p *proof, x *apartGroup, enough int) (places int, known bool) 
 func oneOfEachClass(c *search.Search, pods []cluster.PodID) (out []cluster.PodID) {
 	seen := map[int]bool{}
 	for _, pod := range pods {
-		if class := c.Model.ClassNumber(pod); class < 0 || !seen[class] {
+		if class := c.ClassOf(pod); class < 0 || !seen[class] {
 			seen[class] = true
 			out = append(out, pod)
 		}

@@ -124,7 +124,7 @@ func (r *reachability) canLeaveDomain(m *goal.CountMeasure, domain int, pod clus
 	if m.Domains.NodesIn(domain) == 1 {
 		return r.canRunElsewhere(pod)
 	}
-	key := outsideOfClass{m, domain, r.search.Model.ClassNumber(pod)}
+	key := outsideOfClass{m, domain, r.search.ClassOf(pod)}
 	return canClassRunOnAny(r, r.outside, key, pod, func() []cluster.NodeID {
 		return slices.DeleteFunc(slices.Clone(r.all), func(n cluster.NodeID) bool {
 			at, counted := m.DomainIndex(n)

@@ -101,7 +101,7 @@ func (r *reachability) canMeet(g *plan.Goal) bool {
 	if len(g.Targets) == 0 {
 		return r.canRunElsewhere(pod)
 	}
-	key := targetsOfClass{&g.Targets[0], r.search.Model.ClassNumber(pod)}
+	key := targetsOfClass{&g.Targets[0], r.search.ClassOf(pod)}
 	return canClassRunOnAny(r, r.marked, key, pod, func() []cluster.NodeID { return r.nodesOf(g.Targets) })
 }
 

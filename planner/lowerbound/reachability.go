@@ -204,13 +204,13 @@ func (r *reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster
 // must check that the pod may be evicted.
 func (r *reachability) canRunElsewhere(pod cluster.PodID) bool {
 	return r.needNoPlace[pod] ||
-		canClassRunOnAny(r, r.targets, r.search.Model.ClassNumber(pod), pod, func() []cluster.NodeID { return r.all })
+		canClassRunOnAny(r, r.targets, r.search.ClassOf(pod), pod, func() []cluster.NodeID { return r.all })
 }
 
 // canEnterDomain reports whether the pod can run on another node in domain z. The caller must check that the pod may
 // be evicted.
 func (r *reachability) canEnterDomain(d *domainNodes, z int, pod cluster.PodID) bool {
-	key := domainOfClass{z, r.search.Model.ClassNumber(pod)}
+	key := domainOfClass{z, r.search.ClassOf(pod)}
 	return canClassRunOnAny(r, d.targets, key, pod, func() []cluster.NodeID { return d.in[z] })
 }
 
@@ -218,7 +218,7 @@ func (r *reachability) canEnterDomain(d *domainNodes, z int, pod cluster.PodID) 
 // identifies the nodes and the equivalence class of the pod. Pods of one class have equal requests;
 // their targets differ only by their own nodes.
 func canClassRunOnAny[K comparable](r *reachability, cache map[K]classTargets, key K, pod cluster.PodID, nodes func() []cluster.NodeID) bool {
-	if r.search.Model.ClassNumber(pod) < 0 {
+	if r.search.ClassOf(pod) < 0 {
 		return r.canRunOnAny(pod, nodes())
 	}
 	h, known := cache[key]

@@ -42,6 +42,16 @@ func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, sc
 	return c
 }
 
+// ClassOf returns a number that pods share if neither the scheduler nor package target tells them apart, or -1 for a
+// pod that has ended.
+func (c *State) ClassOf(pod cluster.PodID) int {
+	class := c.Model.ClassNumber(pod)
+	if class < 0 {
+		return class
+	}
+	return class + c.Targets.Of(&c.Snapshot.Pods[pod]).Number*c.Model.EquivalenceClassCount()
+}
+
 // MayTake marks, by node, the nodes to which the pod may be sent.
 func (c *State) MayTake(pod cluster.PodID) []bool { return c.Targets.Of(&c.Snapshot.Pods[pod]).May }
 

@@ -1,0 +1,24 @@
+package target
+
+import (
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// The kubelet refuses BestEffort pods under MemoryPressure, or evicts them first if they tolerate its taint.
+var memoryPressure = Rule{Code: plan.OnlyRefusingNodes,
+	Key: func(_ *Input, b []byte, p *cluster.Pod) []byte {
+		if p.Requests.MilliCPU == 0 && p.Requests.MemoryBytes == 0 {
+			b = append(b, 1)
+		}
+		return b
+	},
+	Pod: func(_ *Input, _ *cluster.Pod, n *cluster.Node) string {
+		if !hasCondition(n, corev1.NodeMemoryPressure) {
+			return ""
+		}
+		return "under MemoryPressure, and the pod requests neither cpu nor memory"
+	},
+}
