@@ -109,7 +109,7 @@ func (b *checkedBindings) latest(window int) plan.SchedulerBindings {
 	for _, p := range beyond[:min(len(beyond), window-out.Predicted)] {
 		count(p)
 	}
-	if delete(of, formerProcess); len(of) > 1 {
+	if delete(of, formerProcess); len(of) > 1 || of[formerMostWrong] > 0 { // the former one is stored beside others only
 		for _, n := range wrong {
 			out.MostWrong = max(out.MostWrong, n)
 		}
