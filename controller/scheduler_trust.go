@@ -54,16 +54,64 @@ type SchedulerTrust struct {
 type checkedBindings struct {
 	model string // trust.ModelOf
 	seen  int
-	hits  []bool // of the latest predictions, up to trust.MaxMinBindings
+	// predictions are the latest ones, the oldest first, up to trust.MaxMinBindings. If there are more, the namespace
+	// with most of them loses its oldest one.
+	predictions []checkedPrediction
 }
 
-// latest returns the counts of the latest predictions.
+type checkedPrediction struct {
+	// namespace is that of the pod, or formerMostWrong or formerProcess for predictions of an earlier process.
+	namespace string
+	hit       bool
+}
+
+// The predictions of an earlier process are stored without their namespaces, but for the number of wrong ones of the
+// namespace with most of them.
+const formerProcess, formerMostWrong = "", "(most wrong)"
+
+func (b *checkedBindings) add(p checkedPrediction) {
+	b.predictions = append(b.predictions, p)
+	if len(b.predictions) <= trust.MaxMinBindings {
+		return
+	}
+	of := map[string]int{}
+	for _, p := range b.predictions {
+		of[p.namespace]++
+	}
+	oldest := slices.IndexFunc(b.predictions, func(p checkedPrediction) bool { return of[p.namespace] == slices.Max(slices.Collect(maps.Values(of))) })
+	b.predictions = slices.Delete(b.predictions, oldest, oldest+1)
+}
+
+// latest returns the counts of the latest predictions, as many as the window. A namespace has at most half of them,
+// unless the others have fewer than the other half.
 func (b *checkedBindings) latest(window int) plan.SchedulerBindings {
-	hits := b.hits[max(0, len(b.hits)-window):]
-	out := plan.SchedulerBindings{Seen: b.seen, Predicted: len(hits), Model: b.model}
-	for _, hit := range hits {
-		if hit {
+	out := plan.SchedulerBindings{Seen: b.seen, Model: b.model}
+	of, wrong := map[string]int{}, map[string]int{}
+	count := func(p checkedPrediction) {
+		switch out.Predicted++; {
+		case p.hit:
 			out.Hits++
+		case p.namespace != formerProcess:
+			wrong[p.namespace]++
+		}
+	}
+	var beyond []checkedPrediction
+	for _, p := range slices.Backward(b.predictions) {
+		if out.Predicted == window {
+			break
+		}
+		if of[p.namespace]++; p.namespace != formerProcess && of[p.namespace] > (window+1)/2 {
+			beyond = append(beyond, p)
+			continue
+		}
+		count(p)
+	}
+	for _, p := range beyond[:min(len(beyond), window-out.Predicted)] {
+		count(p)
+	}
+	if delete(of, formerProcess); len(of) > 1 || of[formerMostWrong] > 0 { // the former one is stored beside others only
+		for _, n := range wrong {
+			out.MostWrong = max(out.MostWrong, n)
 		}
 	}
 	return out
@@ -112,14 +160,14 @@ func (s *SchedulerTrust) checkBinding(uid string, earlier []string) {
 	profiles, window := s.Profiles()
 	profile := trust.ProfileOf(name, profiles)
 	hit, predicted := trust.CheckBinding(snapshot, p.ID, earlier, profile)
-	s.countBinding(name, trust.ModelOf(snapshot, profile), window, hit, predicted)
+	s.countBinding(name, trust.ModelOf(snapshot, profile), p.Object.Namespace, window, hit, predicted)
 	s.Log.Debug("checked a binding", "scheduler", name, "pod", p.Object.Namespace+"/"+p.Object.Name,
 		"node", p.Object.Spec.NodeName, "predicted", predicted, "hit", hit)
 }
 
 // countBinding counts one binding. It forgets the bindings that were predicted with another model, and ignores
 // schedulers beyond the first plan.MaxSchedulers.
-func (s *SchedulerTrust) countBinding(name, model string, window int, hit, predicted bool) {
+func (s *SchedulerTrust) countBinding(name, model, namespace string, window int, hit, predicted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := s.counts[name]
@@ -135,7 +183,7 @@ func (s *SchedulerTrust) countBinding(name, model string, window int, hit, predi
 	}
 	b.seen++
 	if predicted {
-		b.hits = append(b.hits[max(0, len(b.hits)+1-trust.MaxMinBindings):], hit)
+		b.add(checkedPrediction{namespace, hit})
 	}
 	s.OnCount(name, b.latest(window), hit, predicted)
 }
@@ -162,9 +210,12 @@ func (s *SchedulerTrust) Restore(stored map[string]plan.SchedulerBindings) {
 		}
 		predicted := min(b.Predicted, trust.MaxMinBindings)
 		misses := min(b.Predicted-b.Hits, predicted)
-		hits := slices.Concat(slices.Repeat([]bool{true}, predicted-misses), make([]bool, misses), own.hits)
-		own.hits = hits[max(0, len(hits)-trust.MaxMinBindings):]
-		own.seen = max(own.seen, b.Seen, len(own.hits)) // both processes may have seen the same bindings
+		mostWrong := min(b.MostWrong, misses)
+		all := slices.Concat(slices.Repeat([]checkedPrediction{{formerProcess, true}}, predicted-misses),
+			slices.Repeat([]checkedPrediction{{formerMostWrong, false}}, mostWrong),
+			slices.Repeat([]checkedPrediction{{formerProcess, false}}, misses-mostWrong), own.predictions)
+		own.predictions = all[max(0, len(all)-trust.MaxMinBindings):]
+		own.seen = max(own.seen, b.Seen, len(own.predictions)) // both processes may have seen the same bindings
 	}
 }
 

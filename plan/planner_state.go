@@ -274,8 +274,8 @@ func (st *PlannerState) Validate() error {
 		return fmt.Errorf("schedulers: %d entries (want at most %d)", n, MaxSchedulers)
 	}
 	for name, b := range st.Schedulers {
-		if name == "" || b.Hits < 0 || b.Hits > b.Predicted || b.Predicted > b.Seen {
-			return fmt.Errorf("schedulers[%q]: want 0 <= hits <= predicted <= seen, and a name", name)
+		if name == "" || b.Hits < 0 || b.Hits > b.Predicted || b.Predicted > b.Seen || b.MostWrong < 0 || b.MostWrong > b.Predicted-b.Hits {
+			return fmt.Errorf("schedulers[%q]: want 0 <= hits <= predicted <= seen, mostWrong of the wrong ones, and a name", name)
 		}
 	}
 	if err := st.validateAnnounced(); err != nil {
@@ -340,6 +340,9 @@ type SchedulerBindings struct {
 	// placement.trust.minBindings.
 	Predicted int `json:"predicted"`
 	Hits      int `json:"hits"`
+	// MostWrong is the number of wrong predictions about pods of the namespace that has most of them. It is 0 if only
+	// one namespace has predictions.
+	MostWrong int `json:"mostWrong,omitempty"`
 	// Model identifies the Kubernetes version and the profile of the predictions. Counts with
 	// another model are ignored. Empty means the version of the snapshot and the default profile.
 	Model string `json:"model,omitempty"`

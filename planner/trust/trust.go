@@ -225,10 +225,13 @@ func (o Options) areSufficient(b plan.SchedulerBindings) bool {
 }
 
 // contradict reports whether the bindings contradict the predictions: the next correct ones cannot make MinHitRate of
-// MinBindings predictions correct.
+// MinBindings predictions correct. A tenant can make the scheduler's choice look wrong, so of the namespace with most
+// wrong predictions only half of the necessary ones count, if there are others: no namespace contradicts alone.
 func (o Options) contradict(b plan.SchedulerBindings) bool {
-	allowed := float64(max(o.MinBindings, b.Predicted)) * (1 - o.MinHitRate)
-	return o.MinBindings > 0 && float64(b.Predicted-b.Hits) > allowed+rounding
+	allowed := float64(max(o.MinBindings, b.Predicted))*(1-o.MinHitRate) + rounding
+	share := int(allowed)/2 + 1
+	wrong := b.Predicted - b.Hits - max(0, b.MostWrong-share)
+	return o.MinBindings > 0 && float64(wrong) > allowed
 }
 
 // rounding is larger than the rounding error of a product of a count and a rate.

@@ -1,7 +1,6 @@
 package planverifier
 
 import (
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -144,7 +143,7 @@ func (r *verifier) isMovedByOperator(c call) bool {
 	}
 	_, annotated := c.pod.Annotations["descheduler.alpha.kubernetes.io/request-evict-only"]
 	l := r.chainOf(c.pod).lowest()
-	ok := l != nil && l.group == "kubevirt.io" && l.kind == "VirtualMachineInstance" || annotated && slices.Contains(r.rules.Trusted, c.pod.Namespace)
+	ok := l != nil && l.group == "kubevirt.io" && l.kind == "VirtualMachineInstance" || annotated && matchesAny(r.rules.Trusted, c.pod.Namespace)
 	if !ok {
 		r.report(c.move, plan.BlockedByPDB, "no operator moves it upon a request")
 	}
