@@ -20,6 +20,8 @@ import (
 // Snapshot is an indexed view of the cluster. All slices and objects are read-only. Nodes are
 // sorted by name, all others by namespace and name (then kind and UID).
 type Snapshot struct {
+	// Work ends the planning on the snapshot; nil never does.
+	Work        *Work
 	TakenAt     time.Time
 	ServerMajor int
 	ServerMinor int

@@ -122,6 +122,9 @@ func checkEvictor(c *Config, d *strict.Decoder) {
 	} else if b.Max < b.Initial {
 		d.Errorf("evictor.backoff.max", "%s is less than evictor.backoff.initial (want %s or more)", b.Max, b.Initial)
 	}
+	if t := c.Limits.MaxPlanTime; t < Duration(time.Second) {
+		d.Errorf("limits.maxPlanTime", "%s is too short for a plan (want 1s or more, such as 2m)", t)
+	}
 	h := c.Limits.PerHour
 	for path, n := range map[string]interface{ For(int) int }{
 		"evictor.perMinute": v.PerMinute, "evictor.inFlight.total": v.InFlight.Total,

@@ -35,7 +35,7 @@ func Default() *Config {
 		Limits: Limits{PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
 			PerHour:        PerHour{Owner: plan.Absolute(10), Namespace: plan.Absolute(100), Cluster: plan.Absolute(300)},
-			MaxPredictions: plan.Absolute(500_000)},
+			MaxPredictions: plan.Absolute(500_000), MaxPlanTime: 2 * minute},
 		Approvals: Approvals{Enabled: true, ValidFor: Duration(24 * time.Hour)},
 		Windows:   Windows{Allow: []Window{}, Deny: []Window{}},
 		Placement: Placement{Profiles: []PlacementProfile{}, Trust: SchedulerTrust{MinBindings: 50, MinHitRate: 0.9}},

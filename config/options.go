@@ -77,7 +77,7 @@ func (c *Config) PlannerOptions() settings.Options {
 		PerHour: settings.PerHour(l.PerHour),
 	}
 	o.WindowLimits = c.windowLimits()
-	o.MaxPredictions = l.MaxPredictions.For(0)
+	o.MaxPredictions, o.MaxPlanTime = l.MaxPredictions.For(0), time.Duration(l.MaxPlanTime)
 	o.InFlight = settings.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
 	o.Pressure = settings.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key,
 		Owned: c.PressureOptions().Owned()}

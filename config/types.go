@@ -97,6 +97,8 @@ type Limits struct {
 	PerHour      PerHour         `json:"perHour"`
 	// MaxPredictions bounds how many placements the planner predicts for one plan.
 	MaxPredictions plan.CountLimit `json:"maxPredictions"`
+	// MaxPlanTime bounds the time in which strategies and planner make one plan.
+	MaxPlanTime Duration `json:"maxPlanTime"`
 }
 
 // PerHour bounds the evictions within the last hour.

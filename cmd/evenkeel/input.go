@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -183,6 +184,7 @@ type planningInput struct {
 	goals    []plan.Goal
 	// strategies are those of conf.
 	strategies []config.ScheduledStrategy
+	objects    *cluster.Objects
 }
 
 // chooseConfig returns the configuration of the plan. A snapshot belongs to no release.
@@ -199,7 +201,8 @@ func (f *planningFlags) chooseConfig(cmd *cobra.Command, g *globalFlags) (releas
 	return g.lookup(cmd).Choose(cmd.Context(), f.config, f.input.namespace)
 }
 
-// read parses the flags and reads the input. If saveTo is not empty, read also writes the input to that file.
+// read parses the flags and reads the input. If saveTo is not empty, read also writes the input to that file. The
+// planning on the snapshot ends with the command, and after limits.maxPlanTime, or where the input says that it ended.
 func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) (*planningInput, error) {
 	format, err := argument.Format(f.output)
 	if err != nil {
@@ -241,6 +244,8 @@ func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) 
 	if in.state, err = plan.ReadPlannerState(objects.PlannerState); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.input.describeSource(), err)
 	}
+	ctx, end := cmd.Context(), time.Now().Add(time.Duration(conf.Limits.MaxPlanTime))
+	in.objects, in.snapshot.Work = objects, cluster.NewWork(func() bool { return ctx.Err() != nil || !time.Now().Before(end) }, objects.StoppedAt)
 	in.goals = controller.Goals(in.snapshot, strategies, in.due)
 	return in, nil
 }
