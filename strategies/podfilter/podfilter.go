@@ -8,7 +8,6 @@ import (
 	"slices"
 	"time"
 
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )

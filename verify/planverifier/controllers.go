@@ -22,7 +22,11 @@ func (r *podGuards) checkController(p *corev1.Pod, add rejectFunc) {
 	c := r.chains[key(p)]
 	low := c.lowest()
 	if low == nil {
-		add(r.rules.Protect["BarePods"], plan.BarePod, "it has no controller")
+		protection := "BarePods"
+		if p.Status.Phase == corev1.PodFailed {
+			protection = "FailedBarePods"
+		}
+		add(r.rules.Protect[protection], plan.BarePod, "it has no controller")
 		return
 	}
 	add(emptied.BelongsToNode(p), plan.DaemonSetPod, "its replacement comes back to its node")

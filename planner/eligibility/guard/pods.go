@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -45,9 +46,14 @@ var daemonSetPod = Rule{plan.DaemonSetPod, PodScope, func(in Input) (string, boo
 	}
 }}
 
-// A pod without a controller has no replacement: its eviction deletes it.
+// A pod without a controller has no replacement: its eviction deletes it. If it has failed, nothing is lost but its
+// status and its logs, so it has a protection of its own.
 var barePod = Rule{plan.BarePod, PodScope, func(in Input) (string, bool) {
-	return "no controller would replace the pod", in.Pod.Controller == nil && in.Options.Protect[ProtectBarePods]
+	protection := ProtectBarePods
+	if in.Pod.Object.Status.Phase == corev1.PodFailed {
+		protection = ProtectFailedBarePods
+	}
+	return "no controller would replace the pod", in.Pod.Controller == nil && in.Options.Protect[protection]
 }}
 
 // A pod that has ended uses no resources, and the Eviction API deletes it without checking its
