@@ -94,6 +94,11 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 				"%q is not the kind of a controller (want group/Kind, such as apps.kruise.io/CloneSet)", name)
 		}
 	}
+	for i, key := range g.GroupKeys {
+		if len(validation.IsQualifiedName(key)) > 0 {
+			d.Errorf(fmt.Sprintf("guards.groupKeys[%d]", i), "%q is not the key of a label or an annotation (want such as batch.example.com/gang)", key)
+		}
+	}
 	for i, name := range g.Groups {
 		d.CheckOneOf(fmt.Sprintf("guards.groups[%d]", i), "program", name, toStrings(annotation.GroupPrograms()))
 	}

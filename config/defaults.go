@@ -29,7 +29,7 @@ func Default() *Config {
 			Landing:       plan.LandingRequired,
 			MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, MaxGracePeriod: 10 * minute, SchedulerTimeout: minute,
 			MaxStaleness: 2 * minute, PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: toStrings(guard.DefaultProtections()),
-			SafeLocalVolumes: []string{}, ProtectedStorageClasses: []string{}, Controllers: []string{}, Groups: []string{}, BlockingPods: []PodSelector{},
+			SafeLocalVolumes: []string{}, ProtectedStorageClasses: []string{}, Controllers: []string{}, Groups: []string{}, GroupKeys: []string{}, BlockingPods: []PodSelector{},
 			NoEvictionPolicy: string(guard.Preferred),
 		},
 		Limits: Limits{PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),

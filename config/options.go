@@ -106,7 +106,7 @@ func (c *Config) guardOptions() guard.Options {
 		MaxGracePeriod: time.Duration(c.Guards.MaxGracePeriod), GracePeriodSeconds: c.Evictor.GracePeriodSeconds,
 		SchedulerTimeout: time.Duration(c.Guards.SchedulerTimeout), Protect: map[guard.Protection]bool{},
 		SafeLocalVolumes: c.Guards.SafeLocalVolumes, ProtectedStorageClasses: c.Guards.ProtectedStorageClasses, PodSelector: parseSelector(c.Guards.PodSelector),
-		Controllers: c.Guards.Controllers, Groups: c.Guards.Groups, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
+		Controllers: c.Guards.Controllers, Groups: c.Guards.Groups, GroupKeys: c.Guards.GroupKeys, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
 		Windows: c.windows, TimeZone: time.UTC,
 	}
 	if loc, err := cron.LoadZone(c.TimeZone); err == nil {

@@ -75,6 +75,7 @@ type Guards struct {
 	PodSelector              string           `json:"podSelector"`
 	Controllers              []string         `json:"controllers"`
 	Groups                   []string         `json:"groups"`
+	GroupKeys                []string         `json:"groupKeys"`
 	BlockingPods             []PodSelector    `json:"blockingPods"`
 	NoEvictionPolicy         string           `json:"noEvictionPolicy"`
 	// DisplaceAcrossNamespaces allows that a pod leaves to make room for a pod of another namespace.

@@ -34,6 +34,7 @@ import (
 type inputFlags struct {
 	files     []string
 	namespace string
+	version   string // of the server; empty: that in the files
 	// conf configures the usage source for a live cluster; nil disables usage.
 	conf *config.Config
 }
@@ -42,6 +43,8 @@ func (f *inputFlags) add(fl *pflag.FlagSet) {
 	releaseconfig.AddNamespaceFlag(fl, &f.namespace)
 	fl.StringArrayVarP(&f.files, "filename", "f", nil,
 		"read objects from a file or directory instead of the cluster (-: standard input); repeatable")
+	fl.StringVar(&f.version, "kubernetes-version", "", "with -f: the version of the API server, such as 1.36, if the files do not contain it "+
+		"(default: that of the oldest kubelet)")
 }
 
 func (f *inputFlags) describeSource() string {
@@ -61,7 +64,14 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *globalFlags) (*cluster.Objec
 	if len(f.files) > 0 {
 		g.progress.Start("reading %s", f.describeSource())
 		defer g.progress.Stop()
-		return cluster.ReadFiles(f.files, cmd.InOrStdin())
+		o, err := cluster.ReadFiles(f.files, cmd.InOrStdin())
+		if err == nil && f.version != "" {
+			o.ServerVersion = f.version
+		}
+		return o, err
+	}
+	if f.version != "" {
+		return nil, errors.New("--kubernetes-version needs -f: the API server reports its version")
 	}
 	if f.namespace != "" {
 		if err := releaseconfig.CheckNamespace(f.namespace); err != nil {
