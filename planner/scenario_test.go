@@ -88,6 +88,7 @@ func planScenarioWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objec
 	if err != nil {
 		t.Fatal(err)
 	}
+	snapshot.Work = cluster.NewWork(nil, objects.StoppedAt)
 	return p.Plan(snapshot, st, controller.Goals(snapshot, conf.BuildStrategies(), s.Due), snapshot.TakenAt)
 }
 

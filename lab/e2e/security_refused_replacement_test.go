@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -21,7 +22,7 @@ import (
 // Evenkeel evicts none of them. When the API server accepts them again, they move.
 func TestSecurityAdmissionRefusesTheReplacement(t *testing.T) {
 	skipIfShort(t)
-	ctx, ns := t.Context(), seedApps(t, nil)
+	ctx, ns := context.WithoutCancel(t.Context()), seedApps(t, nil) // the cleanup needs it after the end
 	core := lab.Client.CoreV1()
 	enforce := func(level string) error {
 		patch := fmt.Sprintf(`{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":%s}}}`, level)
