@@ -1,6 +1,9 @@
 package cluster
 
 import (
+	"fmt"
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
@@ -188,6 +191,17 @@ func (a *Amounts) addPodUse(n NodeID, use int64, known UsageQuality) {
 func (s *Snapshot) usageIsFresh(n NodeID, t UsageRequirements) bool {
 	age := s.TakenAt.Sub(s.Usage.MeasuredAt(n))
 	return age >= -MaxClockSkew && (t.MaxAge <= 0 || age <= t.MaxAge)
+}
+
+// WhyUsageUnknown says why the usage of a node does not meet the requirements.
+func (s *Snapshot) WhyUsageUnknown(n NodeID, t UsageRequirements) string {
+	switch {
+	case s.Usage == nil || s.Usage.MeasuredAt(n).IsZero():
+		return "the source did not measure the node"
+	case !s.usageIsFresh(n, t):
+		return fmt.Sprintf("it was measured %s ago (load.maxAge %s)", s.TakenAt.Sub(s.Usage.MeasuredAt(n)).Round(time.Second), t.MaxAge)
+	}
+	return "the source did not measure it, or reported an impossible amount"
 }
 
 // NodeUsed returns the usage or the requests on a node. certain excludes assumed and uncertain

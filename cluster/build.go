@@ -47,8 +47,8 @@ func New(o *Objects) (*Snapshot, error) {
 	}
 	b.s.TakenAt = b.s.TakenAt.UTC()
 	b.addDepartures()
-	if o.Usage != nil {
-		b.s.Usage = b.s.resolveUsage(o.Usage)
+	if u := cmp.Or(o.Usage, o.usageOfMetrics()); u != nil {
+		b.s.Usage = b.s.resolveUsage(u)
 	}
 	return b.s, b.joinedErrors()
 }
@@ -81,13 +81,32 @@ func (b *builder) parseVersion() {
 		b.addError("server version %q is not major.minor, such as 1.37", b.o.ServerVersion)
 		return
 	}
-	b.s.VersionUnknown = b.o.ServerVersion == ""
+	b.s.VersionUnknown = b.o.ServerVersion == "" && b.o.kubeletVersion() == ""
 	b.s.ServerMajor, b.s.ServerMinor = int(v.Major()), int(v.Minor())
 	b.s.Scheduler = b.o.Features()
 }
 
 func (o *Objects) version() (*version.Version, error) {
-	return version.ParseGeneric(cmp.Or(o.ServerVersion, defaultServerVersion))
+	return version.ParseGeneric(cmp.Or(o.ServerVersion, o.kubeletVersion(), defaultServerVersion))
+}
+
+// kubeletVersion returns the major.minor of the oldest kubelet, or "" if a node does not report its version. The server
+// is at least as new.
+func (o *Objects) kubeletVersion() string {
+	var oldest *version.Version
+	for _, n := range o.Nodes {
+		v, err := version.ParseGeneric(n.Status.NodeInfo.KubeletVersion)
+		if err != nil {
+			return ""
+		}
+		if oldest == nil || v.LessThan(oldest) {
+			oldest = v
+		}
+	}
+	if oldest == nil {
+		return ""
+	}
+	return fmt.Sprintf("%d.%d", oldest.Major(), oldest.Minor())
 }
 
 // Features returns what the scheduler of the server's version does. If the version cannot be parsed, Features returns
@@ -308,6 +327,9 @@ func newestTimestamp(o *Objects) time.Time {
 		for i := range p.Status.Conditions {
 			see(p.Status.Conditions[i].LastTransitionTime)
 		}
+	}
+	for _, m := range o.NodeMetrics {
+		see(m.Timestamp)
 	}
 	return t
 }

@@ -61,6 +61,7 @@ var kinds = []kindDef{
 	newKindDef("storage.k8s.io/v1", func(o *Objects) *[]*storagev1.CSIStorageCapacity { return &o.CSIStorageCapacities }),
 	newKindDef("v1", func(o *Objects) *[]*corev1.Event { return &o.Events }),
 	newKindDef("metrics.k8s.io/v1beta1", func(o *Objects) *[]*metricsv1beta1.NodeMetrics { return &o.NodeMetrics }),
+	newKindDef("metrics.k8s.io/v1beta1", func(o *Objects) *[]*metricsv1beta1.PodMetrics { return &o.PodMetrics }),
 	newKindDef("v1", func(o *Objects) *[]*corev1.Pod { return &o.Pods }),
 }
 

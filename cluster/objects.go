@@ -44,9 +44,12 @@ type Objects struct {
 	VolumeAttachments      []*storagev1.VolumeAttachment
 	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
 	NodeMetrics            []*metricsv1beta1.NodeMetrics
+	PodMetrics             []*metricsv1beta1.PodMetrics
 	// Events holds the events that decisions read: those with the reason FailedCreate. Others have no effect.
 	Events []*corev1.Event
 
+	// StoppedAt is the work after which the time for a plan on these objects ended; see Work. 0: it did not end.
+	StoppedAt int64
 	// TakenAt is the time at which the objects were read. If it is zero, New uses the newest
 	// timestamp in the objects.
 	TakenAt time.Time
@@ -58,6 +61,8 @@ type Objects struct {
 	ClusterUID string
 	// Skipped counts objects of other kinds by "group/version Kind". Read ignores such objects.
 	Skipped map[string]int
+	// LeftOut lists the files of a directory that were not read, because of their names.
+	LeftOut []string
 	// PlannerState is Evenkeel's own PlannerState as JSON, or empty. Package plan reads it.
 	PlannerState []byte
 	// PlannerStateError says why the PlannerState could not be read. It is empty if there was
@@ -70,7 +75,7 @@ type Objects struct {
 	Unread map[string]string
 	// Listed holds the kinds of which every object was read, even if there was none, as "group/version Kind".
 	Listed []string
-	// Usage holds the measured usage of nodes and pods. It is nil if the usage is unknown.
+	// Usage holds the measured usage of nodes and pods. If it is nil, the usage is that of NodeMetrics and PodMetrics.
 	Usage *Usage
 	// Redacted is true for objects that Redact returned.
 	Redacted bool

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -47,6 +48,7 @@ func (o *Objects) addUsage(raw []byte, at string) error {
 // Annotations on the List of a snapshot.
 const (
 	annotationTakenAt           = "evenkeel.io/taken-at"
+	annotationStoppedAt         = "evenkeel.io/stopped-at"
 	annotationServerVersion     = "evenkeel.io/server-version"
 	annotationClusterUID        = "evenkeel.io/cluster-uid"
 	annotationRedacted          = "evenkeel.io/redacted"
@@ -84,6 +86,13 @@ func (o *Objects) applyListAnnotations(a map[string]string, at string) error {
 	if v, ok := a[annotationListed]; ok {
 		o.Listed = append(o.Listed, strings.Split(v, ", ")...)
 	}
+	if v, ok := a[annotationStoppedAt]; ok {
+		n, err := strconv.ParseInt(v, 10, 64)
+		if err != nil || n < 1 {
+			return fmt.Errorf("%s: annotation %s: %q is not a whole number of 1 or more", at, annotationStoppedAt, v)
+		}
+		o.StoppedAt = n
+	}
 	v, ok := a[annotationTakenAt]
 	if !ok {
 		return nil
@@ -116,6 +125,9 @@ func (o *Objects) listAnnotations() map[string]string {
 	}
 	if !o.TakenAt.IsZero() {
 		a[annotationTakenAt] = o.TakenAt.UTC().Format(time.RFC3339Nano)
+	}
+	if o.StoppedAt > 0 {
+		a[annotationStoppedAt] = strconv.FormatInt(o.StoppedAt, 10)
 	}
 	if o.Redacted {
 		a[annotationRedacted] = "true"

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -26,8 +27,9 @@ const (
 // maxListDepth limits how deep Lists may be nested, because each level is parsed again.
 const maxListDepth = 8
 
-// ReadFiles reads objects from files, directories and standard input ("-"). In a directory,
-// ReadFiles reads the .yaml, .yml, .json and .gz files in name order and skips hidden files.
+// ReadFiles reads objects from files, directories and standard input ("-"). In a directory and the directories below it,
+// ReadFiles reads the .yaml, .yml, .json and .gz files in name order. It skips hidden files, and counts all others in
+// Objects.LeftOut.
 func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 	o := &Objects{}
 	for _, path := range paths {
@@ -37,7 +39,7 @@ func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 			}
 			continue
 		}
-		files, err := expandPath(path)
+		files, err := o.expandPath(path)
 		if err != nil {
 			return nil, err
 		}
@@ -50,7 +52,7 @@ func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 	return o, nil
 }
 
-func expandPath(path string) ([]string, error) {
+func (o *Objects) expandPath(path string) ([]string, error) {
 	if path == "" {
 		return nil, errors.New("reading the snapshot: the file name is empty (use - for standard input)")
 	}
@@ -61,16 +63,24 @@ func expandPath(path string) ([]string, error) {
 	if !info.IsDir() {
 		return []string{path}, nil
 	}
-	entries, err := os.ReadDir(path)
+	var files []string
+	err = filepath.WalkDir(path, func(file string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		switch hidden := strings.HasPrefix(e.Name(), ".") && file != path; {
+		case hidden && e.IsDir():
+			return fs.SkipDir
+		case hidden || e.IsDir():
+		case slices.Contains([]string{".yaml", ".yml", ".json", ".gz"}, filepath.Ext(file)):
+			files = append(files, file)
+		default:
+			o.LeftOut = append(o.LeftOut, file)
+		}
+		return nil
+	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the snapshot: %w", err)
-	}
-	var files []string
-	for _, e := range entries {
-		ext := filepath.Ext(e.Name())
-		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && slices.Contains([]string{".yaml", ".yml", ".json", ".gz"}, ext) {
-			files = append(files, filepath.Join(path, e.Name()))
-		}
 	}
 	if len(files) == 0 {
 		return nil, fmt.Errorf("reading the snapshot: %s has no .yaml, .yml, .json or .gz file", path)

@@ -12,16 +12,43 @@ import (
 // readJSON reads consecutive JSON documents. It decodes the items of a List one by one, so it never
 // holds the text of a large List in memory.
 func readJSON(in io.Reader, name string, o *Objects) error {
-	d := json.NewDecoder(in)
+	lines := &lineCounter{r: in}
+	d := json.NewDecoder(lines)
 	for n := 1; ; n++ {
 		err := readDocument(d, fmt.Sprintf("%s, document %d", name, n), o, 0)
-		if errors.Is(err, io.EOF) {
+		var syntax *json.SyntaxError
+		switch {
+		case errors.Is(err, io.EOF):
 			return nil
-		}
-		if err != nil {
+		case errors.As(err, &syntax), errors.Is(err, errTruncated):
+			return fmt.Errorf("%w (line %d)", err, lines.at(d))
+		case err != nil:
 			return err
 		}
 	}
+}
+
+// lineCounter counts the ends of lines that a parser has read.
+type lineCounter struct {
+	r     io.Reader
+	lines int
+}
+
+func (l *lineCounter) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p)
+	l.lines += bytes.Count(p[:n], []byte("\n"))
+	return n, err
+}
+
+// at returns the line at which the parser found a syntax error. The parser still holds the value with the error.
+func (l *lineCounter) at(d *json.Decoder) int {
+	held, _ := io.ReadAll(d.Buffered())
+	value := bytes.TrimLeft(held, " \t\r\n,:")
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(value, new(json.RawMessage)); errors.As(err, &syntax) {
+		value = value[min(max(int(syntax.Offset)-1, 0), len(value)):]
+	}
+	return 1 + l.lines - bytes.Count(value, []byte("\n"))
 }
 
 // document collects the fields of one top-level object.
@@ -31,6 +58,9 @@ type document struct {
 	fields map[string]json.RawMessage
 	isList bool
 	depth  int // the number of enclosing Lists
+	// pending holds the items without apiVersion and kind that precede these fields of the list, as in every file with
+	// sorted keys. Other items are decoded at once.
+	pending []listItem
 }
 
 // readDocument reads one document. It returns io.EOF at the end of the stream.
@@ -48,7 +78,7 @@ func readDocument(d *json.Decoder, at string, o *Objects, depth int) error {
 	if open != json.Delim('{') {
 		return fmt.Errorf("%s: want an object, found %s", at, describeToken(open))
 	}
-	doc := &document{at, o, map[string]json.RawMessage{}, false, depth}
+	doc := &document{at: at, o: o, fields: map[string]json.RawMessage{}, depth: depth}
 	for d.More() {
 		if err := doc.readField(d); err != nil {
 			return err
@@ -133,11 +163,16 @@ type itemDecoder struct {
 
 func (doc *document) startDecoder() *itemDecoder {
 	w := &itemDecoder{make(chan listItem, 64), make(chan error, 1)}
+	headed := doc.fields["apiVersion"] != nil && doc.fields["kind"] != nil
 	go func() {
 		var first error
 		for i := range w.items {
-			if first == nil {
-				first = doc.o.addObject(i.raw, i.at, i.fallback, doc.depth)
+			if first != nil {
+				continue
+			}
+			first = doc.o.addObject(i.raw, i.at, i.fallback, doc.depth)
+			if errors.Is(first, errNoKind) && !headed {
+				first, doc.pending = nil, append(doc.pending, i)
 			}
 		}
 		w.done <- first
@@ -175,6 +210,11 @@ func (doc *document) finish() error {
 			return fmt.Errorf("%s: %w", doc.at, err)
 		}
 		return doc.o.addObject(raw, doc.at, header{}, doc.depth)
+	}
+	for _, i := range doc.pending {
+		if err := doc.o.addObject(i.raw, i.at, doc.defaultItemHeader(), doc.depth); err != nil {
+			return err
+		}
 	}
 	if doc.fields["metadata"] == nil {
 		return nil
@@ -220,6 +260,8 @@ func peekHeader(raw []byte, h header) (header, error) {
 	return h, nil
 }
 
+var errNoKind = errors.New("apiVersion or kind is missing; is this a Kubernetes object?")
+
 // addObject decodes one object. It takes missing header fields from fallback.
 func (o *Objects) addObject(raw []byte, at string, fallback header, depth int) error {
 	h, err := peekHeader(raw, fallback)
@@ -227,7 +269,7 @@ func (o *Objects) addObject(raw []byte, at string, fallback header, depth int) e
 		return fmt.Errorf("%s: %w", at, err)
 	}
 	if h.Kind == "" || h.APIVersion == "" {
-		return fmt.Errorf("%s: apiVersion or kind is missing; is this a Kubernetes object?", at)
+		return fmt.Errorf("%s: %w", at, errNoKind)
 	}
 	if strings.HasSuffix(h.Kind, "List") {
 		if depth >= maxListDepth {

@@ -20,11 +20,14 @@ import (
 // Snapshot is an indexed view of the cluster. All slices and objects are read-only. Nodes are
 // sorted by name, all others by namespace and name (then kind and UID).
 type Snapshot struct {
+	// Work ends the planning on the snapshot; nil never does.
+	Work        *Work
 	TakenAt     time.Time
 	ServerMajor int
 	ServerMinor int
-	// VersionUnknown is true if the objects do not name the version of the server. ServerMajor and ServerMinor are then
-	// the newest known version.
+	// VersionUnknown is true if the objects name neither the version of the server nor that of every kubelet. ServerMajor
+	// and ServerMinor are then the newest known version. Without the version of the server, they are those of the oldest
+	// kubelet.
 	VersionUnknown bool
 	// Scheduler says what kube-scheduler of the server's minor version does.
 	Scheduler  kubeversion.Features
@@ -38,7 +41,7 @@ type Snapshot struct {
 	// ActualNodes maps names to the nodes in the cluster. A dry run adds hints to Nodes without
 	// writing them to the cluster. ActualNodes is nil if Nodes contains no such hints.
 	ActualNodes map[string]*corev1.Node
-	// Usage holds Objects.Usage by node and pod. It is nil if Objects.Usage is nil.
+	// Usage holds the measured usage by node and pod. It is nil if the objects have none.
 	Usage *ResolvedUsage
 	// UnknownNodePods counts pods that are bound to nodes outside the snapshot.
 	UnknownNodePods int

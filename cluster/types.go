@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -75,10 +76,10 @@ type Pod struct {
 	// Owners lists the owners in the snapshot, starting with the Controller. Pods of one controller
 	// share the slice.
 	Owners []metav1.Object
-	// OwnerMissing is true if the Controller, or an owner above the Controller, is not in the
-	// snapshot. The workload is then the topmost known reference. If only the owner of a Job is
-	// missing, the workload is the Job.
-	OwnerMissing bool
+	// MissingOwner is the Controller, or an owner above it, if it is not in the snapshot. Otherwise it is nil. The workload
+	// is then the topmost owner in the snapshot. If there is none, or if it is a ReplicaSet or a ReplicationController,
+	// which is a revision of the missing owner, the workload is the missing owner.
+	MissingOwner *metav1.OwnerReference
 	Terminating  bool
 	Departure    Departure
 	Terminal     bool // Succeeded or Failed
@@ -109,6 +110,58 @@ const (
 // overdueAfter is how long after its grace period a terminating pod is Overdue. It is the time for which pods tolerate
 // an unreachable node by default.
 const overdueAfter = 5 * time.Minute
+
+// configSource is the annotation in which the kubelet stores the source of a pod: api, file or http.
+const configSource = "kubernetes.io/config.source"
+
+// daemonSetPod is the annotation by which other controllers mark the pods that run on each node.
+const daemonSetPod = "cluster-autoscaler.kubernetes.io/daemonset-pod"
+
+// BelongsToNode reports whether the pod runs on its node only: a static pod, a mirror pod, a pod of a DaemonSet, one
+// that the annotation of the cluster-autoscaler marks as such, or one whose required node affinity names one node, as
+// controllers like DaemonSet set it.
+func (p *Pod) BelongsToNode() bool {
+	if c := p.Controller; c != nil && (c.Kind == "DaemonSet" || c.Kind == "Node") {
+		return true
+	}
+	return p.IsStatic() || p.IsMirror() || p.Object.Annotations[daemonSetPod] == "true" ||
+		requiredNode(p.Object.Spec.Affinity) != ""
+}
+
+// IsMirror reports whether the pod is the API object of a static pod.
+func (p *Pod) IsMirror() bool {
+	_, mirror := p.Object.Annotations[corev1.MirrorPodAnnotationKey]
+	return mirror
+}
+
+// IsStatic reports whether the kubelet read the pod from a file or a URL.
+func (p *Pod) IsStatic() bool {
+	source, known := p.Object.Annotations[configSource]
+	return known && source != "api" || p.Controller != nil && p.Controller.Kind == "Node"
+}
+
+// requiredNode returns the only node on which the affinity lets a pod run, by the field metadata.name, or "".
+func requiredNode(a *corev1.Affinity) (name string) {
+	if a == nil || a.NodeAffinity == nil || a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return ""
+	}
+	for i, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+		in := slices.IndexFunc(term.MatchFields, func(r corev1.NodeSelectorRequirement) bool {
+			return r.Key == metav1.ObjectNameField && r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1
+		})
+		if in < 0 || i > 0 && term.MatchFields[in].Values[0] != name {
+			return ""
+		}
+		name = term.MatchFields[in].Values[0]
+	}
+	return name
+}
+
+// BelongsToNodes reports whether each pod of the workload runs on its node only.
+func (w *Workload) BelongsToNodes(s *Snapshot) bool {
+	return w.Kind == "DaemonSet" || w.Kind == "Node" || len(w.Pods) > 0 &&
+		!slices.ContainsFunc(w.Pods, func(id PodID) bool { return !s.Pods[id].BelongsToNode() })
+}
 
 // Started returns when the pod started: its start time, or its creation if that is later, because
 // the clock of a kubelet may be wrong. If no start time is recorded, Started returns false.

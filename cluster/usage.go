@@ -3,6 +3,8 @@ package cluster
 import (
 	"strings"
 	"time"
+
+	corev1 "k8s.io/api/core/v1"
 )
 
 // Usage is the measured usage of nodes and pods: statistics over windows of samples from one
@@ -146,4 +148,54 @@ func UsageDenominator(physical *Resources, resource string) int64 {
 // memory.available and of hint rules do not add up.
 func isShareOfNode(resource string) bool {
 	return resource != MemoryAvailable && !strings.HasPrefix(resource, HintRulePrefix)
+}
+
+// usageOfMetrics returns the usage that NodeMetrics and PodMetrics report, as one sample of metrics-server. It returns nil
+// without NodeMetrics. Without PodMetrics, the usage of pods is estimated.
+func (o *Objects) usageOfMetrics() *Usage {
+	if len(o.NodeMetrics) == 0 {
+		return nil
+	}
+	u := &Usage{APIVersion: usageVersion, Kind: usageKind, Source: "metricsServer", Statistic: "latest", Samples: 1,
+		NodesOnly: len(o.PodMetrics) == 0}
+	for _, m := range sortedByName(o.NodeMetrics) {
+		at := m.Timestamp.UTC()
+		if at.After(u.SampledAt) {
+			u.SampledAt = at
+		}
+		u.WindowSeconds = max(u.WindowSeconds, m.Window.Seconds())
+		u.Nodes = append(u.Nodes, NodeUsage{Name: m.Name, At: at, Used: measuredAmounts(m.Usage)})
+	}
+	u.RateSeconds = u.WindowSeconds
+	pods := map[[2]string]*corev1.Pod{}
+	for _, p := range o.Pods {
+		pods[[2]string{p.Namespace, p.Name}] = p
+	}
+	for _, m := range sortedByName(o.PodMetrics) {
+		p := pods[[2]string{m.Namespace, m.Name}]
+		if p == nil {
+			continue // the pod has left
+		}
+		lists := make([]corev1.ResourceList, len(m.Containers))
+		for i := range m.Containers {
+			lists[i] = m.Containers[i].Usage
+		}
+		u.Pods = append(u.Pods, PodUsage{Namespace: m.Namespace, Name: m.Name, UID: string(p.UID), Node: p.Spec.NodeName,
+			At: m.Timestamp.UTC(), Used: measuredAmounts(lists...)})
+	}
+	return u
+}
+
+// measuredAmounts adds the cpu and the memory of the lists, in milliCPU and bytes.
+func measuredAmounts(lists ...corev1.ResourceList) map[string]int64 {
+	used := map[string]int64{}
+	for _, list := range lists {
+		if q, ok := list[corev1.ResourceCPU]; ok {
+			used["cpu"] += q.MilliValue()
+		}
+		if q, ok := list[corev1.ResourceMemory]; ok {
+			used["memory"] += q.Value()
+		}
+	}
+	return used
 }

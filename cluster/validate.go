@@ -34,6 +34,13 @@ func validateObject(kind string, x object) error {
 	if m, ok := x.(*metricsv1beta1.NodeMetrics); ok {
 		return checkAmounts("usage", m.Usage)
 	}
+	if m, ok := x.(*metricsv1beta1.PodMetrics); ok {
+		for i := range m.Containers {
+			if err := checkAmounts(fmt.Sprintf("containers[%d].usage", i), m.Containers[i].Usage); err != nil {
+				return err
+			}
+		}
+	}
 	for _, s := range PodSpecs(x) {
 		if err := checkPodAmounts(s); err != nil {
 			return err

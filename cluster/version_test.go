@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,5 +26,53 @@ func TestAMissingServerVersionIsUnknown(t *testing.T) {
 		if s.Version() != want.shown || s.KnownVersion() != want.known || s.Scheduler != kubeversion.Of(want.minor) {
 			t.Errorf("version %q: shown %q, known %v, model %+v", text, s.Version(), s.KnownVersion(), s.Scheduler)
 		}
+	}
+}
+
+// TestVersionOfKubelets: without the version of the server, the oldest kubelet decides, if each node reports one.
+func TestVersionOfKubelets(t *testing.T) {
+	for _, c := range []struct {
+		server, want string
+		kubelets     []string
+	}{
+		{"", "1.35", []string{"v1.36.2", "v1.35.0-eks-1", "v1.37.0"}}, {"1.37", "1.37", []string{"v1.35.0"}}, {"", "", []string{"v1.35.0", ""}},
+	} {
+		o := &Objects{ServerVersion: c.server}
+		for _, v := range c.kubelets {
+			o.Nodes = append(o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n" + v},
+				Status: corev1.NodeStatus{NodeInfo: corev1.NodeSystemInfo{KubeletVersion: v}}})
+		}
+		if s, err := New(o); err != nil || s.Version() != c.want {
+			t.Errorf("%v: %q, %v, want %q", c.kubelets, s.Version(), err, c.want)
+		}
+	}
+}
+
+// TestUsageOfMetrics: NodeMetrics and PodMetrics are the usage of a snapshot without one.
+func TestUsageOfMetrics(t *testing.T) {
+	const text = `apiVersion: v1
+kind: List
+items:
+- {apiVersion: v1, kind: Node, metadata: {name: n1}, status: {allocatable: {cpu: "4", memory: 8Gi, pods: "9"}, capacity: {cpu: "4", memory: 8Gi}}}
+- {apiVersion: v1, kind: Pod, metadata: {name: a, namespace: shop, uid: u}, spec: {nodeName: n1, containers: [{name: c}, {name: d}]}}
+- {apiVersion: metrics.k8s.io/v1beta1, kind: NodeMetrics, metadata: {name: n1}, timestamp: "2026-01-02T00:00:00Z", window: 30s, usage: {cpu: 2500m, memory: 1Gi}}
+- {apiVersion: metrics.k8s.io/v1beta1, kind: PodMetrics, metadata: {name: a, namespace: shop}, timestamp: "2026-01-02T00:00:00Z", window: 30s,
+   containers: [{name: c, usage: {cpu: 300m, memory: 1Mi}}, {name: d, usage: {cpu: 200m, memory: 1Mi}}]}
+- {apiVersion: metrics.k8s.io/v1beta1, kind: PodMetrics, metadata: {name: gone, namespace: shop}, timestamp: "2026-01-02T00:00:00Z", window: 30s, containers: []}
+`
+	o := &Objects{}
+	if err := Read(strings.NewReader(text), "x", o); err != nil {
+		t.Fatal(err)
+	}
+	s, err := New(o)
+	if err != nil || s.Usage == nil || o.Usage != nil {
+		t.Fatalf("%v, usage %v", err, s.Usage)
+	}
+	used, _, known := s.Amounts(Measure{ByUsage: true, Resource: "cpu"}, UsageRequirements{MaxAge: time.Minute}).NodeUsed(0)
+	if pod, quality := s.Usage.PodUsed(0, "cpu"); used != 2500 || !known || pod != 500 || quality != Measured {
+		t.Errorf("node %d (%v), pod %d (%v)", used, known, pod, quality)
+	}
+	if why := s.WhyUsageUnknown(0, UsageRequirements{MaxAge: time.Minute}); !strings.Contains(why, "did not measure it") {
+		t.Errorf("of a resource that is not measured: %s", why)
 	}
 }

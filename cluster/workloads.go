@@ -102,18 +102,24 @@ type ownerChain struct {
 	found   *owner                 // the workload; nil if it is not in the snapshot
 	owners  []metav1.Object        // the owners found, lowest first; includes the CronJob above a Job
 	lowest  *owner                 // the first of owners
-	missing bool                   // true if the chain ends at an object that is not in the snapshot
+	missing *metav1.OwnerReference // the reference to an object that is not in the snapshot, at which the chain ends
 
 	workload *Workload // the workload of all pods with this controller
 }
 
-// resolveChain follows controller references to the topmost owner that replaces pods.
+// resolveChain follows controller references to the topmost owner that is in the snapshot and manages pods. An object
+// above it that is not read, such as the custom resource of an operator, may have several of them, which must not share
+// replicas and spread. A ReplicaSet or a ReplicationController below such an object is a revision of it, as of a
+// Deployment, so the object is the workload.
 func (x *ownerIndex) resolveChain(ns string, ref *metav1.OwnerReference) ownerChain {
 	c := ownerChain{top: ref}
 	for depth := 0; depth < maxOwnerDepth; depth++ {
 		w := x.find(ns, ref)
 		if w == nil {
-			c.top, c.found, c.missing = ref, nil, true
+			c.missing = ref
+			if c.found == nil || c.found.kind == "ReplicaSet" || c.found.kind == "ReplicationController" {
+				c.top, c.found = ref, nil
+			}
 			return c
 		}
 		c.top, c.found = ref, w
@@ -129,13 +135,13 @@ func (x *ownerIndex) resolveChain(ns string, ref *metav1.OwnerReference) ownerCh
 			if cron := x.find(ns, above); cron != nil {
 				c.owners = append(c.owners, cron.object)
 			} else {
-				c.missing = true
+				c.missing = above
 			}
 			return c
 		}
 		ref = above
 	}
-	c.found, c.missing = nil, true
+	c.found, c.missing = nil, ref
 	return c
 }
 
@@ -169,7 +175,7 @@ func (b *builder) addWorkloads() {
 			}
 			chains[from] = c
 		}
-		p.OwnerMissing, p.Owners, ofPod[i] = c.missing, c.owners, c.workload
+		p.MissingOwner, p.Owners, ofPod[i] = c.missing, c.owners, c.workload
 	}
 	b.assignWorkloadIDs(byKey, ofPod)
 }

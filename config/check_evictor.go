@@ -94,6 +94,11 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 				"%q is not the kind of a controller (want group/Kind, such as apps.kruise.io/CloneSet)", name)
 		}
 	}
+	for i, key := range g.GroupKeys {
+		if len(validation.IsQualifiedName(key)) > 0 {
+			d.Errorf(fmt.Sprintf("guards.groupKeys[%d]", i), "%q is not the key of a label or an annotation (want such as batch.example.com/gang)", key)
+		}
+	}
 	for i, name := range g.Groups {
 		d.CheckOneOf(fmt.Sprintf("guards.groups[%d]", i), "program", name, toStrings(annotation.GroupPrograms()))
 	}
@@ -121,6 +126,9 @@ func checkEvictor(c *Config, d *strict.Decoder) {
 		d.Errorf("evictor.backoff.initial", "%s is too short for a back-off (want more than 0s, such as 10m)", b.Initial)
 	} else if b.Max < b.Initial {
 		d.Errorf("evictor.backoff.max", "%s is less than evictor.backoff.initial (want %s or more)", b.Max, b.Initial)
+	}
+	if t := c.Limits.MaxPlanTime; t < Duration(time.Second) {
+		d.Errorf("limits.maxPlanTime", "%s is too short for a plan (want 1s or more, such as 2m)", t)
 	}
 	h := c.Limits.PerHour
 	for path, n := range map[string]interface{ For(int) int }{

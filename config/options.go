@@ -77,7 +77,7 @@ func (c *Config) PlannerOptions() settings.Options {
 		PerHour: settings.PerHour(l.PerHour),
 	}
 	o.WindowLimits = c.windowLimits()
-	o.MaxPredictions = l.MaxPredictions.For(0)
+	o.MaxPredictions, o.MaxPlanTime = l.MaxPredictions.For(0), time.Duration(l.MaxPlanTime)
 	o.InFlight = settings.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
 	o.Pressure = settings.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key,
 		Owned: c.PressureOptions().Owned()}
@@ -106,7 +106,7 @@ func (c *Config) guardOptions() guard.Options {
 		MaxGracePeriod: time.Duration(c.Guards.MaxGracePeriod), GracePeriodSeconds: c.Evictor.GracePeriodSeconds,
 		SchedulerTimeout: time.Duration(c.Guards.SchedulerTimeout), Protect: map[guard.Protection]bool{},
 		SafeLocalVolumes: c.Guards.SafeLocalVolumes, ProtectedStorageClasses: c.Guards.ProtectedStorageClasses, PodSelector: parseSelector(c.Guards.PodSelector),
-		Controllers: c.Guards.Controllers, Groups: c.Guards.Groups, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
+		Controllers: c.Guards.Controllers, Groups: c.Guards.Groups, GroupKeys: c.Guards.GroupKeys, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
 		Windows: c.windows, TimeZone: time.UTC,
 	}
 	if loc, err := cron.LoadZone(c.TimeZone); err == nil {

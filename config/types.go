@@ -75,6 +75,7 @@ type Guards struct {
 	PodSelector              string           `json:"podSelector"`
 	Controllers              []string         `json:"controllers"`
 	Groups                   []string         `json:"groups"`
+	GroupKeys                []string         `json:"groupKeys"`
 	BlockingPods             []PodSelector    `json:"blockingPods"`
 	NoEvictionPolicy         string           `json:"noEvictionPolicy"`
 	// DisplaceAcrossNamespaces allows that a pod leaves to make room for a pod of another namespace.
@@ -97,6 +98,8 @@ type Limits struct {
 	PerHour      PerHour         `json:"perHour"`
 	// MaxPredictions bounds how many placements the planner predicts for one plan.
 	MaxPredictions plan.CountLimit `json:"maxPredictions"`
+	// MaxPlanTime bounds the time in which strategies and planner make one plan.
+	MaxPlanTime Duration `json:"maxPlanTime"`
 }
 
 // PerHour bounds the evictions within the last hour.

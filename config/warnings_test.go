@@ -168,7 +168,7 @@ func TestSuspiciousSettingWarnings(t *testing.T) {
 		noon + "windows: {deny: [{schedule: \"0 12 * * 1-5\", duration: 1m}]}\n":                                          "",
 		noon + "windows: {allow: [{schedule: \"0 12 3 * *\", duration: 10m}]}\n":                                          "",
 		noon + "windows: {allow: [{schedule: \"3 * * * *\", duration: 5m}]}\n":                                            "strategies[0].schedule: \"0 12 * * *\": within a year, strategy zones is never due while windows allow evictions: it would evict nothing; strategies[1].schedule: \"*/10 * * * *\": within a year, strategy hot",
-		"guards: {protect: [DaemonSetPods, Jobs, PodsWithLocalStorage, DegradedWorkloads, LastReadyPods, PodsWithPVC]}\n": "guards.protect: lacks SystemCriticalPods, BarePods of the default: Evenkeel may evict such pods",
+		"guards: {protect: [DaemonSetPods, Jobs, PodsWithLocalStorage, DegradedWorkloads, LastReadyPods, PodsWithPVC]}\n": "guards.protect: lacks SystemCriticalPods, BarePods, FailedBarePods of the default: Evenkeel may evict such pods",
 		"guards: {protect: []}\n": "guards.protect: lacks PodsWithLocalStorage, DaemonSetPods, ",
 	} {
 		c, err := config.Load("c.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+text))

@@ -38,6 +38,8 @@ type Settings struct {
 	// BatchSize is the maximum number of moves between two snapshots within a wave; 0 means the
 	// whole wave. See evictor.BatchSize.
 	BatchSize int
+	// MaxPlanTime bounds the time for one plan; 0 means no bound. See cluster.Work.
+	MaxPlanTime time.Duration
 	// StepTimeout bounds a step of a pass for CheckProgress; 0 means no bound. See the function StepTimeout.
 	StepTimeout time.Duration
 	// HintTTL is how long steering hints stay valid if this process cannot remove them.
@@ -143,10 +145,14 @@ type unsavedState struct {
 }
 
 // Goals returns the goals of all strategies. Goals of strategies that are not due become
-// constraints. A nil due means that all strategies are due.
+// constraints. A nil due means that all strategies are due. If the Work of the snapshot ends, goals are missing, and the
+// planner plans no move.
 func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []plan.Goal {
 	stated, n := make([][]plan.Goal, len(all)), 0
 	for i, st := range all {
+		if s.Work.Spend(len(s.Nodes) + len(s.Pods)) {
+			break
+		}
 		stated[i] = st.Strategy.Goals(s)
 		n += len(stated[i])
 	}

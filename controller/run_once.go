@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -21,7 +22,10 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		return p.report, err
 	}
 	p.checkBreaker()
-	p.makePlan()
+	if err := p.makePlan(ctx); err != nil {
+		p.reportFailure(ctx, err)
+		return p.report, err
+	}
 	if !p.stopIfBlocked() {
 		p.executeWaves(ctx, p.report.Plan)
 		p.recheckBreaker(ctx)
@@ -62,16 +66,37 @@ func followBackground(p *pass) {
 	}
 }
 
-func (p *pass) makePlan() {
+// makePlan makes the plan of the pass. It returns an error if ctx ends before the plan is complete.
+func (p *pass) makePlan(ctx context.Context) error {
 	p.expectStep("planning")
 	begun := p.Clock.Now()
+	unlimit := p.limitPlanning(ctx, p.snapshot)
 	p.Trust.WithoutChecks(func() {
 		p.goals = Goals(p.snapshot, p.Strategies, p.due)
 		p.report.Plan = p.markStateUnknown(p.Planner.Plan(p.snapshot, p.state, p.goals, p.snapshot.TakenAt))
 	})
+	if unlimit() {
+		p.report.Plan = plan.Plan{}
+		return ctx.Err()
+	}
 	p.log.Info("planned", "strategies", p.due, "moves", len(p.report.Plan.Moves),
 		"proposedMoves", countProposedMoves(p.report.Plan), "lowerBound", p.report.Plan.Bound.MinForPlan,
 		"mode", p.Mode, "observing", begun.Sub(p.report.Started), "planning", p.Clock.Now().Sub(begun))
+	return nil
+}
+
+// limitPlanning ends planning on the snapshot when ctx ends or MaxPlanTime is over. The result ends that limit, and
+// reports whether the planning ended because of ctx.
+func (c *Controller) limitPlanning(ctx context.Context, s *cluster.Snapshot) (unlimit func() bool) {
+	begun := c.Clock.Now()
+	s.Work = cluster.NewWork(func() bool {
+		return ctx.Err() != nil || c.MaxPlanTime > 0 && c.Clock.Since(begun) >= c.MaxPlanTime
+	}, 0)
+	return func() bool {
+		interrupted := s.Work.Stopped() && ctx.Err() != nil
+		s.Work = nil
+		return interrupted
+	}
 }
 
 // countProposedMoves counts the moves that wait for approval or are only shown.
@@ -200,10 +225,14 @@ func (p *pass) replan(ctx context.Context) {
 		return
 	}
 	var second plan.Plan
+	unlimit := p.limitPlanning(ctx, s)
 	p.Trust.WithoutChecks(func() {
 		goals := Goals(s, p.Strategies, p.due)
 		second = p.Replanner.Replan(s, p.state, goals, executedMoves(p.report), p.report.Started, s.TakenAt)
 	})
+	if unlimit() {
+		return
+	}
 	p.log.Info("replanned", "moves", len(second.Moves), "lowerBound", second.Bound.MinForPlan)
 	if len(second.Moves) == 0 {
 		return

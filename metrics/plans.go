@@ -40,6 +40,9 @@ var (
 	defRejected = definition{name: "evenkeel_rejected_pods", kind: gauge, unit: "pods",
 		help:   "Pods that could reduce excess but are not moved in the last plan.",
 		labels: []label{{"reason", "[reason codes](reasons.md)"}}, absent: "a reason that has applied to no pod since the start"}
+	defNotTried = definition{name: "evenkeel_plan_goals_not_tried", kind: gauge, unit: "goals",
+		help:   "Unmet goals at which the last plan did not look, because `limits.maxPlanTime` or `limits.maxPredictions` ended it.",
+		absent: beforeFirstPlan}
 	defLimitUsed = definition{name: "evenkeel_limit_used_ratio", kind: gauge, unit: "share of 1",
 		help: "Share of a limit that the last plan uses. Limits per hour include the evictions of the last hour. " +
 			"A limit that applies to each node, namespace, owner or zone shows the highest share. Limits of single strategies do not count.",
@@ -53,7 +56,7 @@ var (
 
 type planMetrics struct {
 	planned, goals, unmet, predictedUnmet *gauges
-	minEvictions                          *gauges
+	minEvictions, notTried                *gauges
 	underutilized, predictedUnderutilized *gauges
 	rejected, limitUsed                   *gauges
 	waiting                               *gauges
@@ -67,7 +70,7 @@ type planMetrics struct {
 type prediction struct{ unmet, nodes int }
 
 func newPlanMetrics(r prometheus.Registerer) *planMetrics {
-	return &planMetrics{planned: defPlanned.newGauges(r), minEvictions: defMinEvictions.newGauges(r), goals: defGoals.newGauges(r),
+	return &planMetrics{planned: defPlanned.newGauges(r), minEvictions: defMinEvictions.newGauges(r), notTried: defNotTried.newGauges(r), goals: defGoals.newGauges(r),
 		unmet: defUnmet.newGauges(r), predictedUnmet: defPredictedUnmet.newGauges(r), underutilized: defUnderutilized.newGauges(r),
 		predictedUnderutilized: defPredictedUnderutilized.newGauges(r), rejected: defRejected.newGauges(r),
 		limitUsed: defLimitUsed.newGauges(r), waiting: defWaiting.newGauges(r), announced: defAnnounced.newCounter(r),
@@ -76,6 +79,7 @@ func newPlanMetrics(r prometheus.Registerer) *planMetrics {
 
 func (p *planMetrics) recordPlan(of plan.Plan) {
 	p.minEvictions.set(float64(of.Bound.MinEvictions))
+	p.notTried.set(float64(of.GoalsNotTried))
 	p.recordMoves(of)
 	p.recordGoals(of)
 	var rejected, used []sample

@@ -29,9 +29,9 @@ const (
 	proxyHint   = "; does a proxy or another server answer instead of the API server?"
 )
 
-// plainError translates an error of the client library into plain words. It compares the text of
+// PlainError translates an error of the client library into plain words. It compares the text of
 // errors that have no type or value of their own.
-func plainError(err error) error {
+func PlainError(err error) error {
 	if err == nil {
 		return nil
 	}

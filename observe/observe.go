@@ -159,7 +159,7 @@ func (o *Observer) recordFailure(k kind, err error) {
 		o.denials[k.resource] = denial{plainAccessError("list and watch", k.resource, err), o.clock.Now()}
 		return
 	}
-	o.failures[k.resource] = plainError(err)
+	o.failures[k.resource] = PlainError(err)
 }
 
 // CredentialsRenewed discards the denials of the previous credentials.
@@ -204,7 +204,7 @@ func (o *Observer) notSyncedError() error {
 func plainAccessError(verb, resource string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
-		said := strings.TrimPrefix(plainError(err).Error(), "the answer is 403: ")
+		said := strings.TrimPrefix(PlainError(err).Error(), "the answer is 403: ")
 		if said == string(metav1.StatusReasonForbidden) {
 			said = "the server gives no reason"
 		}
@@ -212,7 +212,7 @@ func plainAccessError(verb, resource string, err error) error {
 	case apierrors.IsUnauthorized(err):
 		return &translatedError{fmt.Sprintf("the API server rejects the credentials (401 to %s %s); is the token or certificate still valid?", verb, resource), err}
 	}
-	return fmt.Errorf("asking for %s: %w", resource, plainError(err))
+	return fmt.Errorf("asking for %s: %w", resource, PlainError(err))
 }
 
 func (o *Observer) notifyPodChange() {

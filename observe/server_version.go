@@ -39,7 +39,7 @@ func (v *serverVersion) read(ctx context.Context) error {
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		return plainAccessError("get", "/version", err)
 	case err != nil:
-		return fmt.Errorf("reading the server version: %w", plainError(err))
+		return fmt.Errorf("reading the server version: %w", PlainError(err))
 	case body.Major == "" || body.Minor == "":
 		return errors.New("reading the server version: major or minor is missing in the answer" + addressHint)
 	}

@@ -118,7 +118,7 @@ func (c *staleness) silent(now time.Time) bool {
 func (c *staleness) recordFailure(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.err = plainError(err)
+	c.err = PlainError(err)
 }
 
 // startList records the start of a list.
@@ -264,7 +264,7 @@ func (s *trackedWatch) record(e watch.Event) {
 	now := c.clock.Now()
 	if e.Type == watch.Error {
 		c.advance(s.currentUntil(now))
-		s.broken, c.err = true, plainError(apierrors.FromObject(e.Object))
+		s.broken, c.err = true, PlainError(apierrors.FromObject(e.Object))
 		return
 	}
 	if e.Type == watch.Bookmark {

@@ -79,6 +79,7 @@ var meanings = map[Code]string{
 	UncertainLanding:       "the confidence is below guards.minConfidence",
 	WaitsForNextPass:       "moves without a predicted place wait for the next pass",
 	PredictionLimitReached: "the plan has used limits.maxPredictions",
+	PlanTimeReached:        "the plan has used limits.maxPlanTime",
 	AlreadyPlanned:         "a move of automatic strategies has the pod already",
 	NodeNotEmptied:         "another pod keeps the node from being emptied",
 	Discarded:              "a person discarded the move",

@@ -59,6 +59,13 @@ type Plan struct {
 	Blocks []EvictionBlock `json:"blocks,omitempty"`
 	// SearchLimitReached names the limit that ended the search early. It is empty if the search was complete.
 	SearchLimitReached string `json:"searchLimitReached,omitempty"`
+	// StoppedAt is the work after which limits.maxPlanTime ended the search; 0 if it did not. The same input with this
+	// number gives the same plan.
+	StoppedAt int64 `json:"stoppedAt,omitempty"`
+	// GoalsNotTried is the number of unmet goals at which a search that ended early did not look.
+	GoalsNotTried int `json:"goalsNotTried,omitempty"`
+	// GoalsNotMovable is the number of unmet goals that were not searched, because none of their pods may leave.
+	GoalsNotMovable int `json:"goalsNotMovable,omitempty"`
 
 	// LimitUse lists the limits of the configuration that are set, with the share that the plan uses.
 	LimitUse []LimitUse `json:"-"`

@@ -107,6 +107,7 @@ const (
 	UncertainLanding       Code = "UncertainLanding"
 	WaitsForNextPass       Code = "WaitsForNextPass"
 	PredictionLimitReached Code = "PredictionLimitReached"
+	PlanTimeReached        Code = "PlanTimeReached"
 	AlreadyPlanned         Code = "AlreadyPlanned"
 	NodeNotEmptied         Code = "NodeNotEmptied"
 	Discarded              Code = "Discarded"

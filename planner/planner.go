@@ -31,7 +31,7 @@ func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.G
 	first := automaticSearch(&p.opts, s, st, goals, now)
 	out := runSearch(first)
 	if hasOtherModes(goals) {
-		out.Proposals = p.propose(first, goals)
+		out.Proposals, out.StoppedAt = p.propose(first, goals), s.Work.StoppedAt()
 		out.ID = plan.ContentID(out)
 	}
 	return out

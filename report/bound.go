@@ -37,6 +37,9 @@ func (t *table) writeBound(p plan.Plan) {
 	if p.SearchLimitReached != "" {
 		g.Add("The search reached its limit: " + escape(p.SearchLimitReached) + ".")
 	}
+	if n := p.GoalsNotMovable; n > 0 {
+		g.Add("None of the pods of " + plural.Count(n, "unmet goal") + " may leave; the search left out " + plural.Choose(n, "this goal", "these goals") + ".")
+	}
 	t.addSection(boundRank, layout.Section{Title: "Lower bound", Grid: g, Keep: 2})
 }
 

@@ -78,7 +78,7 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 	t.writeProposedMoves(p.Proposed)
 	t.writeBlocks(blocks, at)
 	t.writeGoalStatuses(p.Goals, &p, noGoalText(p))
-	t.writeNoGoal(p.NoGoal)
+	t.writeNoGoal(p)
 	t.writeRequests(p.Requests)
 	t.writeRules("Guards", "guard", p.Guards)
 	t.writeRules("Budgets", "budget", p.Budgets)
@@ -104,6 +104,8 @@ func hasEnded(p plan.PodExplanation) bool {
 // noGoalText says why no goal covers a pod.
 func noGoalText(p plan.PodExplanation) string {
 	switch {
+	case !hasEnded(p) && len(p.NoGoal) > 0:
+		return "No goal covers it: what a strategy needs to know is unknown (below)."
 	case !hasEnded(p):
 		return "No goal covers it: no strategy selects it on its node."
 	case len(p.NoGoal) > 0:
@@ -112,16 +114,21 @@ func noGoalText(p plan.PodExplanation) string {
 	return "No goal covers it: it has ended, and no strategy FailedPods or Lifetime is configured, which could remove it."
 }
 
-// writeNoGoal writes one line for each strategy that could remove a pod that has ended, but does not.
-func (t explainTable) writeNoGoal(all []plan.StrategyMessage) {
-	if len(all) == 0 {
+// writeNoGoal writes one line for each strategy that could remove a pod that has ended, but does not, or that knows too
+// little about the node of another pod.
+func (t explainTable) writeNoGoal(p plan.PodExplanation) {
+	if len(p.NoGoal) == 0 {
 		return
 	}
-	g := layout.NewGrid("STRATEGY", "~WHY IT DOES NOT REMOVE THE POD")
-	for _, m := range all {
+	title, why := "Strategies without data", "~WHAT IS UNKNOWN"
+	if hasEnded(p) {
+		title, why = "Strategies that remove pods that have ended", "~WHY IT DOES NOT REMOVE THE POD"
+	}
+	g := layout.NewGrid("STRATEGY", why)
+	for _, m := range p.NoGoal {
 		g.Add(escape(m.Strategy), escape(m.Message))
 	}
-	t.addSection(strategyRank, layout.Section{Title: "Strategies that remove pods that have ended", Grid: g})
+	t.addSection(strategyRank, layout.Section{Title: title, Grid: g})
 }
 
 // judgedForText names the mode of the strategies for which limits and landing are judged. It returns "" for automatic

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report/layout"
@@ -288,10 +289,23 @@ func nothingToDoText(p plan.Plan) (text string, color layout.Style) {
 	if more := noViolationText(p); dueGoals == 0 && more != "" {
 		text += "; " + more
 	}
+	if lacking := incompleteText(p); lacking != "" {
+		text, color = text+lacking, yellow
+	}
 	if len(unmet) == 0 {
 		return "nothing to do: " + text, color
 	}
 	return text + "; " + strings.Join(unmet, "; "), yellow
+}
+
+// incompleteText names the inputs that do not cover every node: of the other nodes, goals are unknown, not met.
+func incompleteText(p plan.Plan) (text string) {
+	for _, in := range p.Inputs {
+		if in.Coverage < 1 && (in.Statistic != "" || in.Source == "nodes") {
+			text += fmt.Sprintf("; %s covers %s of the nodes, and nothing is known of the others (below)", escape(in.Source), percent.Of(in.Coverage))
+		}
+	}
+	return text
 }
 
 // noViolationText names the strategies about violations that found none. It returns "" if there are none.

@@ -27,11 +27,20 @@ func (p prioritized) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// WhyNoGoal says why a strategy that removes pods that have ended states no goal about the pod. It returns "" for other
-// strategies, and if there is a goal.
+// WhyNoGoal says why a strategy states no goal about the pod: a strategy that removes pods that have ended about such a
+// pod, and a strategy whose data about the node of another pod is unknown. It returns "" for other strategies, and if
+// there is a goal.
 func WhyNoGoal(st Strategy, s *cluster.Snapshot, p *cluster.Pod) string {
 	if of, ok := st.(prioritized); ok {
 		st = of.Strategy
+	}
+	if !p.Terminal {
+		if of, ok := st.(interface {
+			WhyUnknown(s *cluster.Snapshot, n cluster.NodeID) string
+		}); ok && p.Node != cluster.NoNode {
+			return of.WhyUnknown(s, p.Node)
+		}
+		return ""
 	}
 	if of, ok := st.(interface {
 		WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string

@@ -114,6 +114,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 		c.Approvals, c.Waiting = s.approvals, s.waiting
 	}
 	c.Store, c.History, c.Breaker = s.store, conf.HistoryOptions(), conf.BreakerOptions()
+	c.MaxPlanTime = time.Duration(conf.Limits.MaxPlanTime)
 	c.StepTimeout = controller.StepTimeout(time.Duration(conf.Guards.MaxGracePeriod), time.Duration(conf.Evictor.VerifyTimeout))
 	if conf.DryRun {
 		c.Observer = dryRunObserver{s.observer, p}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -33,6 +34,7 @@ import (
 type inputFlags struct {
 	files     []string
 	namespace string
+	version   string // of the server; empty: that in the files
 	// conf configures the usage source for a live cluster; nil disables usage.
 	conf *config.Config
 }
@@ -41,6 +43,8 @@ func (f *inputFlags) add(fl *pflag.FlagSet) {
 	releaseconfig.AddNamespaceFlag(fl, &f.namespace)
 	fl.StringArrayVarP(&f.files, "filename", "f", nil,
 		"read objects from a file or directory instead of the cluster (-: standard input); repeatable")
+	fl.StringVar(&f.version, "kubernetes-version", "", "with -f: the version of the API server, such as 1.36, if the files do not contain it "+
+		"(default: that of the oldest kubelet)")
 }
 
 func (f *inputFlags) describeSource() string {
@@ -60,7 +64,14 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *globalFlags) (*cluster.Objec
 	if len(f.files) > 0 {
 		g.progress.Start("reading %s", f.describeSource())
 		defer g.progress.Stop()
-		return cluster.ReadFiles(f.files, cmd.InOrStdin())
+		o, err := cluster.ReadFiles(f.files, cmd.InOrStdin())
+		if err == nil && f.version != "" {
+			o.ServerVersion = f.version
+		}
+		return o, err
+	}
+	if f.version != "" {
+		return nil, errors.New("--kubernetes-version needs -f: the API server reports its version")
 	}
 	if f.namespace != "" {
 		if err := releaseconfig.CheckNamespace(f.namespace); err != nil {
@@ -183,6 +194,7 @@ type planningInput struct {
 	goals    []plan.Goal
 	// strategies are those of conf.
 	strategies []config.ScheduledStrategy
+	objects    *cluster.Objects
 }
 
 // chooseConfig returns the configuration of the plan. A snapshot belongs to no release.
@@ -199,7 +211,8 @@ func (f *planningFlags) chooseConfig(cmd *cobra.Command, g *globalFlags) (releas
 	return g.lookup(cmd).Choose(cmd.Context(), f.config, f.input.namespace)
 }
 
-// read parses the flags and reads the input. If saveTo is not empty, read also writes the input to that file.
+// read parses the flags and reads the input. If saveTo is not empty, read also writes the input to that file. The
+// planning on the snapshot ends with the command, and after limits.maxPlanTime, or where the input says that it ended.
 func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) (*planningInput, error) {
 	format, err := argument.Format(f.output)
 	if err != nil {
@@ -241,6 +254,8 @@ func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) 
 	if in.state, err = plan.ReadPlannerState(objects.PlannerState); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.input.describeSource(), err)
 	}
+	ctx, end := cmd.Context(), time.Now().Add(time.Duration(conf.Limits.MaxPlanTime))
+	in.objects, in.snapshot.Work = objects, cluster.NewWork(func() bool { return ctx.Err() != nil || !time.Now().Before(end) }, objects.StoppedAt)
 	in.goals = controller.Goals(in.snapshot, strategies, in.due)
 	return in, nil
 }

@@ -43,6 +43,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 func (g *globalFlags) run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	root := newRoot(g)
 	root.SetArgs(g.program.Arguments(args))
 	root.SetIn(stdin)
@@ -91,7 +92,7 @@ func newRoot(g *globalFlags) *cobra.Command {
 		Use:           "evenkeel",
 		Short:         "Keep a Kubernetes cluster balanced",
 		Long:          "Keep a Kubernetes cluster balanced: evict the fewest pods whose replacements are predicted to\nland somewhere better. Without a configuration that says otherwise, Evenkeel evicts nothing.",
-		SilenceErrors: true, SilenceUsage: true, Args: rejectArguments,
+		SilenceErrors: true, SilenceUsage: true, Args: rejectArguments, Version: programVersion(),
 		PersistentPreRunE: g.checkConnection,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -104,5 +105,9 @@ func newRoot(g *globalFlags) *cobra.Command {
 		Progress: func() *progress.Line { return g.progress }})...)
 	g.program.Configure(root)
 	g.completions().Register(root)
+	root.InitDefaultCompletionCmd()
+	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {
+		c.Args, c.RunE = rejectArguments, root.RunE // cobra prints the help for an unknown shell, and exits with 0
+	}
 	return root
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/policy"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
@@ -63,6 +64,14 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	log.Debug("planned", "moves", len(p.Moves), "minEvictions", p.Bound.MinEvictions, "observing", observed.Sub(begun), "planning",
 		time.Since(observed))
 	g.progress.Stop()
+	if err := cmd.Context().Err(); err != nil {
+		return fmt.Errorf("the plan was interrupted: %w", err)
+	}
+	if in.objects.StoppedAt = p.StoppedAt; f.saveInput != "" && p.StoppedAt > 0 {
+		if err := saveSnapshot(f.saveInput, in.objects, cluster.JSON); err != nil {
+			return err
+		}
+	}
 	if err := f.write(cmd, in, compared, p); err != nil {
 		return err
 	}

@@ -23,6 +23,9 @@ import (
 // ErrEmpty is the error for a document without content.
 var ErrEmpty = errors.New("the file is empty")
 
+// ErrSeveral is the error for several documents.
+var ErrSeveral = errors.New("more than one document; want one")
+
 // Parse parses a single document. Errors contain the name. Parse rejects YAML aliases, because a few lines with
 // aliases can expand to gigabytes.
 func Parse(name string, data []byte) (*yaml.Node, error) {
@@ -36,7 +39,7 @@ func Parse(name string, data []byte) (*yaml.Node, error) {
 		return nil, fmt.Errorf("%s: %s", name, describeYAMLError(err))
 	}
 	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: more than one document; want one", name)
+		return nil, fmt.Errorf("%s: %w", name, ErrSeveral)
 	}
 	root := doc.Content[0]
 	if n := findAlias(root); n != nil {

@@ -15,15 +15,7 @@ func (t *Tracker) ImprovesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
 
 // CouldImproveNodeAndGroup reports whether the eviction could improve both a node goal and a group goal.
 func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeID) bool {
-	node, group := false, false
-	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
-		if t.CouldImprove(i, pod, from) && t.Asks(i, pod) {
-			of := kinds[t.Goals[i].Kind]
-			group, node = group || of.group, node || !of.group
-		}
-		return !node || !group
-	})
-	return node && group
+	return t.worthOfLeaving(pod, from).nodeAndGroup
 }
 
 // MostImproved returns the goal in the list that loses the largest weighted share of its initial
@@ -65,17 +57,32 @@ func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.Node
 // BenefitOfLeaving returns the largest possible benefit of the eviction: the removed share of the initial excess,
 // weighted and summed over all requested goals.
 func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float64 {
-	var sum float64
+	return t.worthOfLeaving(pod, from).benefit
+}
+
+// worthOfLeaving returns what the eviction of a pod from its node could improve now.
+func (t *Tracker) worthOfLeaving(pod cluster.PodID, from cluster.NodeID) leaving {
+	if t.leaving == nil {
+		t.leaving = make([]leaving, len(t.Snapshot.Pods))
+	}
+	known := &t.leaving[pod]
+	if known.moved == t.moved+1 {
+		return *known
+	}
+	node, group, sum := false, false, 0.0
 	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
 		if excess := t.Excess(i); excess > 0 && t.Asks(i, pod) { // most goals of a pod are met
 			if removed := excess - t.ExcessAfterLeaving(i, pod, from); removed > 0 {
 				g := &t.Goals[i]
 				sum += g.Weight * float64(removed) / float64(t.InitialExcess[i])
+				of := kinds[g.Kind]
+				group, node = group || of.group, node || !of.group
 			}
 		}
 		return true
 	})
-	return sum
+	*known = leaving{t.moved + 1, sum, node && group}
+	return *known
 }
 
 // ImprovedGoals returns the goals that the move serves and improves, in ascending order; see Asks.

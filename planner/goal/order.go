@@ -170,6 +170,7 @@ func (t *Tracker) begin() {
 		t.InitialExcess[i] = max(1, m.Excess())
 	}
 	t.First = t.FirstGoals()
+	t.moved++
 }
 
 // sortedByKey sorts goals by their keys, and computes each key once. It names the groups of goals with the same key.

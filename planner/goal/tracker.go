@@ -49,6 +49,17 @@ type Tracker struct {
 	lowest  map[int]int32 // caches the results of lowestPriority
 	// Annotations caches the parsed annotations of nodes and pods.
 	Annotations *annotation.Cache
+	// moved counts the changes of the goals. leaving caches, by pod, what its leaving is worth until the next change: a
+	// pod may belong to many goals, and the search asks for each of them.
+	moved   int
+	leaving []leaving
+}
+
+// leaving is what the eviction of a pod could improve, after a number of changes of the goals.
+type leaving struct {
+	moved        int // plus one; 0: not known
+	benefit      float64
+	nodeAndGroup bool
 }
 
 // NewTracker returns a Tracker for these goals with the excess in the snapshot. NewTracker panics on an unknown goal
@@ -78,6 +89,7 @@ func newTracker(s *cluster.Snapshot, goals []plan.Goal, counts func(*plan.Goal) 
 // Clone returns a copy that follows moves independently.
 func (t *Tracker) Clone() *Tracker {
 	c := *t
+	c.leaving = nil
 	c.Headroom = slices.Clone(t.Headroom)
 	for i := range c.Headroom {
 		c.Headroom[i].ByNode = slices.Clone(c.Headroom[i].ByNode)
@@ -116,6 +128,7 @@ func (t *Tracker) ReportedExcess(i int) float64 { return t.Measures[i].Reported(
 
 // Move records that the pod moves. Either node may be NoNode.
 func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
+	t.moved++
 	t.EachAffected(pod, from, to, func(i int) bool { t.Measures[i].Move(pod, from, to); return true })
 	if t.Snapshot.Pods[pod].Terminal {
 		return // it uses nothing

@@ -37,6 +37,9 @@ func (p *proof) blockers() []plan.Blocker {
 		if goal.Kind == plan.PodAway || !p.isUnmet(g) {
 			continue
 		}
+		if p.Snapshot.Work.Spend(1 + len(p.PodsOf(g))) {
+			break
+		}
 		if len(out) >= maxDetails && p.Options.SamplesPerCode >= 0 {
 			break
 		}
@@ -208,6 +211,7 @@ var causeWords = map[plan.Code]string{
 	plan.NodeNotEmptied:         "on a node that is emptied only as a whole",
 	plan.Discarded:              "discarded by a person",
 	plan.PredictionLimitReached: "not tried to the end: the plan was cut short (limits.maxPredictions)",
+	plan.PlanTimeReached:        "not tried to the end: the plan was cut short (limits.maxPlanTime)",
 	plan.BlockedByPDB:           "held by PodDisruptionBudgets",
 	plan.MultiplePDBs:           "held by several PodDisruptionBudgets at once",
 	plan.PDBNotObserved:         "held by PodDisruptionBudgets that are not up to date",

@@ -21,7 +21,7 @@ func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
 	p.addPodNeeds()
 	addEmptyNeeds(p)
 	p.addNodeNeeds()
-	p.addGroupNeeds()
+	p.addGroupNeeds() // a search that was cut short has no time for a bound; needs that are left out lower it
 	b := plan.Bound{
 		MinEvictions: p.full.lowerBound(p.full.required.count + p.full.sums[0] + p.full.sums[1]), MinForPlan: p.planned.lowerBound(len(c.Moves)),
 		Residual: plan.Round(p.residual), ResidualByGoal: p.byGoal, BlockedBy: p.blockers(),

@@ -23,6 +23,9 @@ func (p *proof) addGroupNeeds() {
 		if p.Goals.Goals[g].Constraint || p.start.Excess(g) == 0 {
 			continue
 		}
+		if p.Snapshot.Work.Spend(1 + len(p.Goals.Goals[g].Pods)) {
+			return
+		}
 		switch m := p.start.Measures[g].(type) {
 		case *goal.SkewMeasure:
 			p.addSkewNeed(g, m, used, whole)
@@ -233,6 +236,9 @@ func (m movablePods) podsThatMustGive(k *goal.SkewMeasure) (out []cluster.PodID)
 // addNodeNeeds adds the excess that evictions cannot remove to the residual, as a share of the goal's excess.
 func (p *proof) addNodeNeeds() {
 	for n := range p.Snapshot.Nodes {
+		if p.Snapshot.Work.Spend(1 + len(p.Snapshot.Nodes[n].Pods)) {
+			return
+		}
 		most, planned := 0, 0
 		var hot []int32
 		for _, g := range p.start.ByNode[n] {

@@ -19,6 +19,9 @@ import (
 func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 	listed := p.ListedGoals()
 	for _, g := range slices.Sorted(slices.Values(p.FinalPassGoals)) {
+		if p.Snapshot.Work.Spend(1 + len(p.PodsOf(g))) {
+			break
+		}
 		goal := p.Goals.Goals[g]
 		left := p.Goals.ReportedExcess(g) - p.byGoal[goal.ID]
 		if p.Goals.Excess(g) == 0 || left <= 0 || goal.Excess <= 0 {
@@ -75,7 +78,7 @@ func (p *proof) rejectionCode(id cluster.PodID) (plan.Code, bool) {
 		return reason.Code, !lands
 	}
 	r, refused := p.Rejections.Of(id)
-	if p.Rejections.ByLimit(id) || r.Reason.Code == plan.PredictionLimitReached {
+	if p.Rejections.ByLimit(id) || r.Reason.Code == plan.PredictionLimitReached || r.Reason.Code == plan.PlanTimeReached {
 		return "", false // a later pass may allow it
 	}
 	return r.Reason.Code, refused

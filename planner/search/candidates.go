@@ -10,6 +10,7 @@ import (
 // the list.
 func (c *goalSearch) candidates(g int) []candidate {
 	out := c.candidateBuffer[:0]
+	c.Snapshot.Work.Spend(1 + len(c.PodsOf(g)))
 	goal := &c.Goals.Goals[g]
 	tried := c.triedMark(g)
 	for _, id := range c.PodsOf(g) {
@@ -92,7 +93,9 @@ type goalSearch struct {
 	// search skips the pod for the rest of that round.
 	triedIn         []int32
 	round           int32
-	onlyFirst       bool  // the search now considers only the goals in Goals.First
-	unmetAttempts   []int // by goal: attempts that left it unmet
+	onlyFirst       bool   // the search now considers only the goals in Goals.First
+	unmetAttempts   []int  // by goal: attempts that left it unmet
+	begun           []bool // by goal: the search has looked at its pods
+	fixed           []bool // by goal: no pod of it may ever leave
 	candidateBuffer []candidate
 }

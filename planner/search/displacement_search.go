@@ -37,7 +37,7 @@ func best(steps []displacement) displacement {
 // displacementMoves adds steps of two moves, and the single moves that these steps make possible, and drops needless
 // moves. displacementMoves reports whether the moves have changed.
 func (c *goalSearch) displacementMoves() (some bool) {
-	if c.Options.NoSteps || !c.countUnmet() || !slices.ContainsFunc(c.Goals.UnmetByPriority(c.unmetAttempts), c.allowsStep) {
+	if c.Options.NoSteps || c.Snapshot.Work.Stopped() || !c.countUnmet() || !slices.ContainsFunc(c.Goals.UnmetByPriority(c.unmetAttempts), c.allowsStep) {
 		return false
 	}
 	before := c.currentResult()
@@ -74,7 +74,7 @@ const maxNodesToRepeat = 200
 // addSteps looks for steps for each unmet goal, by priority, and reports whether it added any step.
 func (m *displacementSearch) addSteps() (some bool) {
 	for _, g := range m.Goals.UnmetByPriority(m.unmetAttempts) {
-		for m.Goals.Excess(g) > 0 && m.tries > 0 && m.allowsStep(g) {
+		for m.Goals.Excess(g) > 0 && m.tries > 0 && m.allowsStep(g) && !m.fixed[g] && !m.Snapshot.Work.Stopped() {
 			best, found := m.bestStep(g)
 			if !found || !m.joinStep(best) {
 				break
@@ -91,7 +91,7 @@ func (m *displacementSearch) bestStep(g int) (displacement, bool) {
 	m.landings, m.strategy = map[cluster.PodID]*Landing{}, m.StrategyOf(g)
 	for _, p := range m.candidatesFor(g) {
 		for _, o := range m.openings(p) {
-			if m.tries <= 0 {
+			if m.tries <= 0 || m.Snapshot.Work.Stopped() {
 				break
 			}
 			if a, ok := m.predictStep(o, g); ok {

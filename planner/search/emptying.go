@@ -117,6 +117,10 @@ func (e *emptyingSearch) cannotLeave(g int) (by stuckPod, no bool) {
 				e.Now.Sub(start).Round(time.Second))
 		}
 	}
+	if reason, cut := e.LimitReached(); cut {
+		return stuckPod{noPod, reason}, true
+	}
+	e.begun[g] = true
 	strategy := e.StrategyOf(g)
 	for i, pod := range pods {
 		if reason, refused := e.Refuse(pod, strategy); refused {

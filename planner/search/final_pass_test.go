@@ -28,7 +28,7 @@ func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
 	need := *all.predictions
 	for effort := 1; effort <= 2*need+9; effort++ {
 		c := finalPassSearch(t, effort)
-		if _, spent := c.PredictionLimitReached(); spent && len(c.FinalPassGoals) > 0 {
+		if _, spent := c.LimitReached(); spent && len(c.FinalPassGoals) > 0 {
 			t.Errorf("%d predictions: limit reached, but FinalPassGoals is %v", effort, c.FinalPassGoals)
 		}
 		if effort > need+len(c.Snapshot.Pods) && len(c.FinalPassGoals) != 2 {

@@ -46,6 +46,9 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) candidate {
 	moves := c.candidateBuffer[:0]
 	for _, g := range c.Goals.UnmetByPriority(c.unmetAttempts) {
 		tried, strategy := c.triedMark(g), c.StrategyOf(g)
+		if c.Snapshot.Work.Spend(1 + len(c.PodsOf(g))) {
+			return candidate{pod: -1}
+		}
 		for _, pod := range c.PodsOf(g) {
 			from := c.NodeOf(pod)
 			if c.Moved[pod] || c.triedIn[pod] == tried || slices.Contains(excluded, pod) || from == cluster.NoNode ||
@@ -56,7 +59,7 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) candidate {
 			if _, no := c.Refuse(pod, strategy); no {
 				continue
 			}
-			if _, no := c.PredictionLimitReached(); no {
+			if _, no := c.LimitReached(); no {
 				return candidate{pod: -1}
 			}
 			c.SetStrategy(pod, strategy)

@@ -30,7 +30,7 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 			ImprovedGoals: c.Goals.ImprovedGoals(pod, c.NodeOf(pod), cluster.NoNode)}, plan.Reason{}, true
 	}
 	from := c.Model.NodeOf(pod)
-	*c.predictions++
+	c.countPrediction()
 	pr := c.Model.PredictOdds(pod)
 	if pr.UnsupportedReason != "" {
 		return Landing{predicted: &pr}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
@@ -55,6 +55,11 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	l.To = pr.LikeliestOf(good)
 	l.ImprovedGoals = c.Goals.ImprovedGoals(pod, from, l.To)
 	return l, plan.Reason{}, true
+}
+
+func (c *State) countPrediction() {
+	*c.predictions++
+	c.Snapshot.Work.Spend(1 + len(c.Snapshot.Nodes)/16)
 }
 
 // AcceptableNodes returns the nodes that are acceptable for a landing. For a displaced pod, these are the nodes on
@@ -160,7 +165,7 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 			b.Measure.Resource)}, false
 	}
 	from := c.Model.NodeOf(pod)
-	*c.predictions++
+	c.countPrediction()
 	pr := c.Model.PredictOdds(pod)
 	if pr.UnsupportedReason != "" {
 		return Landing{predicted: &pr}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false

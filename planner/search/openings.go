@@ -34,6 +34,7 @@ type openedNode struct {
 // has a pod whose eviction makes enough room. Nodes with the smallest missing share come first.
 func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 	m.tries-- // it checks every node
+	m.Snapshot.Work.Spend(len(m.Snapshot.Nodes))
 	from := m.Model.NodeOf(p)
 	places := m.Goals.CheckTargets(p, from)
 	if places.LeavingHarms {

@@ -83,9 +83,13 @@ func (c *pass) predictionsForRepeat() int {
 	return most
 }
 
-// PredictionLimitReached reports whether the search has reached limits.maxPredictions. The reason applies to each
-// remaining pod. At this limit, the search ends and keeps the moves planned so far.
-func (c *pass) PredictionLimitReached() (plan.Reason, bool) {
+// LimitReached reports whether the search must end, because it has reached limits.maxPredictions or Work.Stopped. The reason
+// applies to each remaining pod. The search then keeps the best moves so far.
+func (c *pass) LimitReached() (plan.Reason, bool) {
+	if c.Snapshot.Work.Stopped() {
+		return plan.Reason{Code: plan.PlanTimeReached, Message: fmt.Sprintf(
+			"limits.maxPlanTime lets a plan take %s; it was cut short", c.Options.MaxPlanTime)}, true
+	}
 	most := c.Options.MaxPredictions
 	if most == 0 || *c.predictions < most {
 		return plan.Reason{}, false

@@ -28,7 +28,7 @@ const minShareOfMoves = 200
 // goal. repeatRounds stops when the limits allow no more moves for unmet goals, or after a round
 // that adds less than 0.5 % of the moves.
 func (c *goalSearch) repeatRounds() {
-	for again := true; again; {
+	for again := !c.Snapshot.Work.Stopped(); again; {
 		c.round++
 		was := len(c.Moves)
 		c.moveForGoals(c.unmetGoals())
@@ -41,7 +41,7 @@ func (c *goalSearch) repeatRounds() {
 // goals without moves: to meet some goals is better than to improve each by one move. A goal that needs more evictions
 // than the limits allow keeps none.
 func (c *goalSearch) moveForGoals(todo []int) {
-	for len(todo) > 0 {
+	for len(todo) > 0 && !c.Snapshot.Work.Stopped() {
 		var later []int
 		kept, turns := limits.Kept{}, c.newTurns(todo)
 		for g, ok := turns.next(); ok; g, ok = turns.next() {
@@ -77,10 +77,17 @@ func (c *goalSearch) leavesRoomForOthers(g int, kept *limits.Kept) bool {
 // moveForGoal moves pods for goal g until g is met or no candidate joins. The result is true if g waits for the next
 // wave.
 func (c *goalSearch) moveForGoal(g int) (waits bool) {
+	if c.Snapshot.Work.Spend(1 + len(c.PodsOf(g))) {
+		return false
+	}
+	c.begun[g] = true
 	c.rejectUnknownUsage(g)
 	for c.Goals.Excess(g) > 0 {
 		if reason, spent := c.exhausted(g); spent {
 			c.rejectAll(g, reason)
+			return false
+		}
+		if c.rejectFixed(g) {
 			return false
 		}
 		switch c.joinBestCandidate(g) {
@@ -91,6 +98,41 @@ func (c *goalSearch) moveForGoal(g int) (waits bool) {
 		}
 	}
 	return false
+}
+
+// rejectFixed reports whether no pod of goal g may ever leave, and then records why, without a search. The checks of
+// guards and budgets are made once per pod.
+func (c *goalSearch) rejectFixed(g int) bool {
+	strategy := c.StrategyOf(g)
+	for _, id := range c.PodsOf(g) {
+		if c.fixed[g] {
+			break
+		}
+		if c.NodeOf(id) == cluster.NoNode {
+			continue
+		}
+		if _, no := c.Eligibility.RefuseFor(strategy, id); !no {
+			return false
+		}
+	}
+	c.fixed[g] = true
+	for _, id := range c.PodsOf(g) {
+		if from := c.NodeOf(id); from != cluster.NoNode && c.Goals.CouldImprove(g, id, from) {
+			reason, _ := c.Eligibility.RefuseFor(strategy, id)
+			c.reject(id, g, reason)
+		}
+	}
+	return true
+}
+
+// Fixed returns the number of unmet requested goals of which no pod may leave.
+func (c *goalSearch) Fixed() (n int) {
+	for g, fixed := range c.fixed {
+		if fixed && !c.Goals.Goals[g].Constraint && c.Goals.Excess(g) > 0 {
+			n++
+		}
+	}
+	return n
 }
 
 // joinBestCandidate tries the candidates of goal g, best first, until one joins the wave. If the wave has no room for
@@ -131,7 +173,7 @@ func (c *goalSearch) tryCandidate(pod cluster.PodID, g int) (joinResult, plan.Re
 	if reason, no := c.Refuse(pod, c.StrategyOf(g)); no {
 		return refused, reason
 	}
-	if reason, no := c.PredictionLimitReached(); no {
+	if reason, no := c.LimitReached(); no {
 		return refused, reason
 	}
 	a, reason := c.join(pod, g)

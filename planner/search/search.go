@@ -25,13 +25,18 @@ type Search struct {
 	goalSearch
 	firstAlone     bool  // an attempt moves pods for the goals in Goals.First alone before it considers all goals
 	FinalPassGoals []int // unmet goals of which the final pass tried every pod again
+	// NotTried is the number of unmet requested goals at which the search did not look before it was cut short.
+	NotTried int
+	// BeforeGoals says that the search was cut short before all goals were stated.
+	BeforeGoals bool
 }
 
 // NewSearch returns a search without moves.
 func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Search {
 	return &Search{goalSearch: goalSearch{
 		waveBuilder: waveBuilder{pass: newPass(opts, s, st, goals, now)},
-		triedIn:     make([]int32, len(s.Pods)), unmetAttempts: make([]int, len(goals)),
+		triedIn:     make([]int32, len(s.Pods)), unmetAttempts: make([]int, len(goals)), begun: make([]bool, len(goals)),
+		fixed: make([]bool, len(goals)),
 	}}
 }
 
@@ -52,6 +57,7 @@ func (c *Search) passOverGoals() {
 
 // Run finds the moves and assigns them to waves.
 func (c *Search) Run() {
+	c.BeforeGoals = c.Snapshot.Work.Stopped()
 	soft := c.Goals.HasSoft()
 	c.SetTurn(goal.FirmTurn)
 	c.wave = newWave(NewWaveStates(c.State), c.newConsumed(), 1)
@@ -64,6 +70,24 @@ func (c *Search) Run() {
 		c.softMoves()
 	}
 	c.movesWithoutPlace()
+	c.rejectNotTried()
+}
+
+// rejectNotTried records the reason for the pods of the goals that were not tried before the search was cut short.
+func (c *Search) rejectNotTried() {
+	reason, cut := c.LimitReached()
+	if !cut {
+		return
+	}
+	for g := range c.Goals.Goals {
+		if c.Goals.Goals[g].Constraint || c.Goals.Excess(g) == 0 || c.begun[g] && !c.Snapshot.Work.Stopped() {
+			continue
+		}
+		if !c.begun[g] {
+			c.NotTried++
+		}
+		c.rejectAll(g, reason)
+	}
 }
 
 // singleMoves finds the moves that improve a goal by themselves. A goal often stays unmet because earlier moves for
@@ -77,7 +101,7 @@ func (c *Search) singleMoves() {
 	c.greedyAttempts(unmetPods, &best)
 	for range maxAttempts - 1 {
 		spent := *c.predictions
-		if !c.countUnmet() || vain == maxFailedAttempts || 2*spent-last > c.predictionsForRepeat() {
+		if !c.countUnmet() || vain == maxFailedAttempts || c.Snapshot.Work.Stopped() || 2*spent-last > c.predictionsForRepeat() {
 			break
 		}
 		last = spent
@@ -97,7 +121,7 @@ func (c *Search) singleMoves() {
 // pass. If a goal then has more excess than before, attempt restores the earlier moves.
 func (c *Search) attempt() {
 	c.passOverGoals()
-	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) {
+	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) || c.Snapshot.Work.Stopped() {
 		c.dropLast()
 		return
 	}
@@ -114,7 +138,7 @@ func (c *Search) attempt() {
 // other goals fill waves, use up limits and take room on nodes. The attempt costs as much as the first attempt. If no
 // limit blocks a first goal, the attempt must fit into predictionsForRepeat.
 func (c *Search) attemptFirstAlone(best *attemptResult) {
-	if plan.Round(best.firstExcessLeft) == 0 || !c.hasMovesForOtherGoals() || !c.limitsBlockFirstGoals() &&
+	if c.Snapshot.Work.Stopped() || plan.Round(best.firstExcessLeft) == 0 || !c.hasMovesForOtherGoals() || !c.limitsBlockFirstGoals() &&
 		2**c.predictions > c.predictionsForRepeat() {
 		return
 	}
@@ -154,7 +178,7 @@ func (c *pass) limitsBlockFirstGoals() bool {
 func (c *Search) greedyAttempts(unmetPods int, best *attemptResult) {
 	var firsts []cluster.PodID
 	for range maxGreedyStarts {
-		if !c.countUnmet() || *c.predictions+2*unmetPods*(len(best.moves)+1) > c.predictionsForRepeat()/2 {
+		if !c.countUnmet() || c.Snapshot.Work.Stopped() || *c.predictions+2*unmetPods*(len(best.moves)+1) > c.predictionsForRepeat()/2 {
 			return
 		}
 		c.restart()
@@ -194,7 +218,7 @@ func (c *Search) finalPass() {
 			if len(c.closeWave()) > 0 {
 				continue
 			}
-			if _, spent := c.PredictionLimitReached(); !spent {
+			if _, spent := c.LimitReached(); !spent {
 				c.FinalPassGoals = todo // otherwise some pods may not have been tried again
 			}
 			return
@@ -206,7 +230,7 @@ func (c *Search) finalPass() {
 // predictions, worst goal first. If limits are exhausted, affordableGoals returns nil. Goals of a
 // strategy whose own limits are exhausted need no predictions.
 func (c *goalSearch) affordableGoals(effort int) []int {
-	if _, spent := c.Limits.Exhausted(); spent {
+	if _, spent := c.Limits.Exhausted(); spent || c.Snapshot.Work.Stopped() {
 		return nil
 	}
 	todo, left := c.Goals.UnmetByPriority(c.unmetAttempts), effort-*c.predictions

@@ -179,7 +179,7 @@ func (c *goalSearch) moveWithoutPlace(pod cluster.PodID, g int) {
 	}
 	reason, no := c.Refuse(pod, c.StrategyOf(g))
 	if !no {
-		reason, no = c.PredictionLimitReached()
+		reason, no = c.LimitReached()
 	}
 	if !no {
 		var joins joinResult

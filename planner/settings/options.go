@@ -53,6 +53,8 @@ type Options struct {
 	// MaxPredictions is the number of landings that a plan may predict, or 0 for no limit. At the limit, the planner
 	// returns the best plan so far. See plan.Plan.SearchLimitReached.
 	MaxPredictions int
+	// MaxPlanTime is the time that a plan may take. The planner reads no clock: Snapshot.Work ends the plan.
+	MaxPlanTime time.Duration
 	// NoSteps restricts the plan to single moves: no pod is moved only to make room for another pod.
 	NoSteps bool
 	// DisplaceAcrossNamespaces allows that a pod makes room for a pod of another namespace.

@@ -153,6 +153,14 @@ func describeRequestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
 	if missing := missingNamespaces(s); missing != "" {
 		in.Problems = append(in.Problems, missing)
 	}
+	if n := len(s.Objects.LeftOut); n > 0 {
+		in.Problems = append(in.Problems, fmt.Sprintf("%s not read, such as %s (want .yaml, .yml, .json or .gz)",
+			plural.Choose(n, "1 file was", fmt.Sprintf("%d files were", n)), s.Objects.LeftOut[0]))
+	}
+	if s.Objects.ServerVersion == "" && !s.VersionUnknown {
+		in.Problems = append(in.Problems, fmt.Sprintf("the version of the server is unknown: taken as %s, that of the oldest kubelet (--kubernetes-version sets it)",
+			s.Version()))
+	}
 	if absent := missingKinds(s.Objects); s.Objects.TakenAt.IsZero() && len(absent) > 0 {
 		in.Problems = append(in.Problems, fmt.Sprintf("the snapshot, which evenkeel capture did not make, has no %s: taken as there being none", strings.Join(absent, " and no ")))
 	}

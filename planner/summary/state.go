@@ -83,8 +83,8 @@ func Blocks(c *search.Search) []plan.EvictionBlock {
 // noZone is the zone of nodes without a zone label.
 const noZone = ""
 
-// workloadStates returns every workload with bound pods, with its pods by zone and its failure category. DaemonSets
-// and static pods are left out.
+// workloadStates returns every workload with bound pods, with its pods by zone and its failure category. Workloads
+// whose pods belong to their nodes are left out.
 func workloadStates(c *search.Search) []plan.WorkloadState {
 	zones := map[string]bool{}
 	for _, z := range c.Limits.Zones {
@@ -95,7 +95,7 @@ func workloadStates(c *search.Search) []plan.WorkloadState {
 	out, busy := []plan.WorkloadState{}, plan.NewWorkloadUtilization(c.Snapshot, c.Options.Guards.Scope)
 	for i := range c.Snapshot.Workloads {
 		w := &c.Snapshot.Workloads[i]
-		if w.Kind == "DaemonSet" || w.Kind == "Node" {
+		if w.BelongsToNodes(c.Snapshot) {
 			continue
 		}
 		if st, ok := workloadState(c, w, zones, busy); ok {

@@ -4,6 +4,7 @@ package summary
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -36,11 +37,6 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 		Pressure: PressureHints(c), HintsNoData: hintsWithoutDataReason(c),
 		OtherDeschedulers: otherDeschedulers(c.Snapshot),
 	}
-	if _, spent := c.PredictionLimitReached(); spent {
-		pods := out.Rejections.Counts[plan.PredictionLimitReached]
-		out.SearchLimitReached = fmt.Sprintf("limits.maxPredictions lets a plan predict %s; %s %s not tried to the end",
-			plural.Count(c.Options.MaxPredictions, "landing"), plural.Count(pods, "pod"), plural.Choose(pods, "was", "were"))
-	}
 	for i, nodes := range c.HintedByWave {
 		if len(nodes) > 0 {
 			out.Hints = append(out.Hints, c.WaveHints(i+1, nodes))
@@ -52,6 +48,19 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 		out.Moves = append(out.Moves, m)
 	}
 	out.After, out.Bound = DescribeState(c), lowerbound.Compute(c, start)
+	out.GoalsNotMovable = c.Fixed()
+	if reason, cut := c.LimitReached(); cut {
+		out.StoppedAt, out.GoalsNotTried = c.Snapshot.Work.StoppedAt(), c.NotTried
+		pods := out.Rejections.Counts[reason.Code]
+		out.SearchLimitReached = fmt.Sprintf("%s; %s %s not tried to the end", strings.TrimSuffix(reason.Message, "; it was cut short"),
+			plural.Count(pods, "pod"), plural.Choose(pods, "was", "were"))
+		if c.NotTried > 0 {
+			out.SearchLimitReached += fmt.Sprintf(", and %s not at all", plural.Count(c.NotTried, "goal"))
+		}
+		if c.BeforeGoals {
+			out.SearchLimitReached += "; strategies had not stated all goals"
+		}
+	}
 	addGoals(c, &out)
 	addBalance(c, &out, start)
 	out.LimitUse = c.Limits.Use()

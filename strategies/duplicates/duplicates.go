@@ -46,8 +46,8 @@ func (d *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	var goals []plan.Goal
 	for i := range s.Workloads {
 		w := &s.Workloads[i]
-		if w.Kind == "DaemonSet" || w.Kind == "Node" || !d.scope.HasNamespace(s, w.Namespace) {
-			continue // each node runs its own pod of a DaemonSet, and its own mirror pods
+		if !d.scope.HasNamespace(s, w.Namespace) || w.BelongsToNodes(s) {
+			continue // such as a DaemonSet, of which each node runs its own pod
 		}
 		for _, pods := range f.groups(w.Pods) {
 			if g, ok := d.goal(f, w, pods); ok && d.args.OwnerKinds.Match(s, &s.Pods[pods[0]]) {

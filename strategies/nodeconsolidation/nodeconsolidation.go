@@ -19,7 +19,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
-	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
 )
 
 // Args are the arguments of the strategy.
@@ -185,7 +184,7 @@ func (c *Strategy) isUnderUtilized(s *cluster.Snapshot, amounts map[string]*clus
 func requested(s *cluster.Snapshot, a *cluster.Amounts, n *cluster.Node) int64 {
 	used, _, _ := a.NodeUsed(n.ID)
 	for _, id := range n.Pods {
-		if podfilter.BelongsToNode(&s.Pods[id]) {
+		if s.Pods[id].BelongsToNode() {
 			used -= a.Contribution(id, n.ID)
 		}
 	}
@@ -204,7 +203,7 @@ const rounding = 1e-6
 // podsToLeave returns the pods of the node without those that belong to it and those that already terminate.
 func podsToLeave(s *cluster.Snapshot, n *cluster.Node) (out []cluster.PodID) {
 	for _, id := range n.Pods {
-		if p := &s.Pods[id]; !p.Terminating && !podfilter.BelongsToNode(p) {
+		if p := &s.Pods[id]; !p.Terminating && !p.BelongsToNode() {
 			out = append(out, id)
 		}
 	}

@@ -203,6 +203,30 @@ func (l *Strategy) nodesInScope(s *cluster.Snapshot) []*cluster.Node {
 	return nodes
 }
 
+// WhyUnknown says why the strategy knows too little to state a goal about a node in scope: the node is not Ready, or its
+// usage is unknown. It returns "" if it knows enough.
+func (l *Strategy) WhyUnknown(s *cluster.Snapshot, id cluster.NodeID) string {
+	n := &s.Nodes[id]
+	switch {
+	case !l.scope.HasNode(n):
+		return ""
+	case !n.Ready:
+		return fmt.Sprintf("node %s is not Ready, so nobody knows what its pods use", n.Name)
+	}
+	for _, r := range l.measured() {
+		a := s.Amounts(cluster.Measure{ByUsage: true, Resource: r, Pods: l.selector}, l.scope.Usage)
+		known, all := a.Coverage(l.scope)
+		switch _, _, measured := a.NodeUsed(id); {
+		case !a.CoverageSufficient(l.scope):
+			return fmt.Sprintf("the usage of %s is known for %d of %d nodes in scope, fewer than load.minCoverage %v requires", r, known, all,
+				l.scope.Usage.MinCoverage)
+		case !measured:
+			return fmt.Sprintf("the usage of %s on %s is unknown: %s", r, n.Name, s.WhyUsageUnknown(id, l.scope.Usage))
+		}
+	}
+	return ""
+}
+
 // goal returns the goal of one node. used includes the estimated usage of pods without samples, and sure does not.
 func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, sure int64, wait waits) plan.Goal {
 	total, resource := float64(a.Total(n.ID)), a.Measure.Resource

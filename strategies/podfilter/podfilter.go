@@ -8,16 +8,14 @@ import (
 	"slices"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // InScope reports whether a strategy may state a goal about the pod. The pod must be in scope, on a node in scope, and
-// not terminating. It must not belong to its node, as pods of a DaemonSet, static pods and mirror pods do.
+// not terminating. It must not belong to its node, as pods of a DaemonSet and static pods do.
 func InScope(s *cluster.Snapshot, scope cluster.Scope, p *cluster.Pod) bool {
-	return p.Node != cluster.NoNode && !p.Terminating && !BelongsToNode(p) &&
+	return p.Node != cluster.NoNode && !p.Terminating && !p.BelongsToNode() &&
 		scope.HasNode(&s.Nodes[p.Node]) && scope.HasPod(s, p)
 }
 
@@ -26,27 +24,14 @@ func WhyOutOfScope(s *cluster.Snapshot, scope cluster.Scope, p *cluster.Pod) str
 	switch {
 	case InScope(s, scope, p):
 		return ""
-	case BelongsToNode(p):
-		return "the pod belongs to its node: it is a pod of a DaemonSet or a static pod"
+	case p.BelongsToNode():
+		return "the pod belongs to its node: it is a static pod, or its controller runs one pod on each node"
 	case p.Node == cluster.NoNode:
 		return "the pod is on no known node"
 	case p.Terminating:
 		return "the pod is terminating"
 	}
 	return "the pod or its node is out of the scope of the strategy"
-}
-
-// configSource is the annotation in which the kubelet stores the source of a pod: api, file or http.
-const configSource = "kubernetes.io/config.source"
-
-// BelongsToNode reports whether the pod runs on its node only: a pod of a DaemonSet, a static pod or a mirror pod.
-func BelongsToNode(p *cluster.Pod) bool {
-	if c := p.Controller; c != nil && (c.Kind == "DaemonSet" || c.Kind == "Node") {
-		return true
-	}
-	_, mirror := p.Object.Annotations[corev1.MirrorPodAnnotationKey]
-	source, known := p.Object.Annotations[configSource]
-	return mirror || known && source != "api"
 }
 
 // Goal returns a goal of the strategy: the pod leaves, and its replacement may run on the same node.

@@ -9,7 +9,7 @@ import (
 // HasPod is podfilter.InScope for pods that have not ended, and that may be on a node out of scope.
 // The strategy states no goal about such a pod, but would state one after a move to another node.
 func (n *Nodes) HasPod(p *cluster.Pod) bool {
-	return p.Node != cluster.NoNode && !p.Terminal && !p.Terminating && !podfilter.BelongsToNode(p) && n.scope.HasPod(n.snapshot, p)
+	return p.Node != cluster.NoNode && !p.Terminal && !p.Terminating && !p.BelongsToNode() && n.scope.HasPod(n.snapshot, p)
 }
 
 // InScope reports whether a node is in scope.

@@ -28,7 +28,7 @@ func expectedGoals(s *cluster.Snapshot, actions []string) []string {
 	found := map[string]bool{}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if p.Node == cluster.NoNode || p.Terminating || p.Terminal || p.Controller != nil && (p.Controller.Kind == "DaemonSet" || p.Controller.Kind == "Node") {
+		if p.Node == cluster.NoNode || p.Terminating || p.Terminal || p.BelongsToNode() {
 			continue
 		}
 		for j := range p.Object.Spec.TopologySpreadConstraints {

@@ -68,7 +68,7 @@ func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	f := newFinder(s, t.scope)
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if len(p.Object.Spec.TopologySpreadConstraints) > 0 && topology.IsRunning(p) && !belongsToNode(p) && t.scope.HasPod(s, p) {
+		if len(p.Object.Spec.TopologySpreadConstraints) > 0 && topology.IsRunning(p) && !p.BelongsToNode() && t.scope.HasPod(s, p) {
 			f.addConstraints(p, t.args.WhenUnsatisfiable)
 		}
 	}
@@ -97,8 +97,3 @@ func (t *Strategy) Requirements() string {
 
 // UsageNeeds returns the zero value, because the strategy counts pods.
 func (t *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
-
-// belongsToNode reports whether each node runs its own pod of this kind.
-func belongsToNode(p *cluster.Pod) bool {
-	return p.Controller != nil && (p.Controller.Kind == "DaemonSet" || p.Controller.Kind == "Node")
-}

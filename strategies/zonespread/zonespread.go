@@ -72,8 +72,8 @@ func (z *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	}
 	for i := range s.Workloads {
 		w := &s.Workloads[i]
-		if w.Kind == "DaemonSet" || w.Kind == "Node" {
-			continue // each node runs its own pod of these kinds
+		if w.BelongsToNodes(s) {
+			continue // such as a DaemonSet, of which each node runs its own pod
 		}
 		add(plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID}, w.Pods)
 	}

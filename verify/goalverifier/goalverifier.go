@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
 )
 
 // Codes for violations of goals.
@@ -239,7 +240,7 @@ func (r *verifier) rulesOf(strategy string) planverifier.StrategyRules {
 // inScope reports whether the strategy may state a goal about a pod on its node.
 func (r *verifier) inScope(s planverifier.StrategyRules, p *corev1.Pod) bool {
 	n := r.nodes[p.Spec.NodeName]
-	return n != nil && !isTerminating(p) && !belongsToNode(p) && r.hasNode(s, n) && r.hasPod(s, p)
+	return n != nil && !isTerminating(p) && !emptied.BelongsToNode(p) && r.hasNode(s, n) && r.hasPod(s, p)
 }
 
 // hasNode reports whether a node is in the global scope and in that of the strategy.

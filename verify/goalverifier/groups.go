@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
 )
 
 // group is pods that are counted by domain.
@@ -88,7 +89,7 @@ func setOf(list []string) map[string]bool {
 func (r *verifier) spreads(s planverifier.StrategyRules, actions []string) (out []*goal) {
 	seen := map[string]bool{}
 	for _, p := range r.running() {
-		if belongsToNode(p) || !r.hasPod(s, p) {
+		if emptied.BelongsToNode(p) || !r.hasPod(s, p) {
 			continue
 		}
 		for i := range p.Spec.TopologySpreadConstraints {
@@ -159,7 +160,7 @@ func (r *verifier) duplicates(s planverifier.StrategyRules, kinds ownerKinds) (o
 	groups := map[string][]*corev1.Pod{}
 	for _, p := range r.sortedPods() {
 		c := metav1.GetControllerOf(p)
-		if c == nil || isTerminal(p) || isTerminating(p) || belongsToNode(p) || !kinds.match(r, p) {
+		if c == nil || isTerminal(p) || isTerminating(p) || emptied.BelongsToNode(p) || !kinds.match(r, p) {
 			continue
 		}
 		var images []string

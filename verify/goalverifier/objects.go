@@ -87,14 +87,6 @@ func isTerminal(p *corev1.Pod) bool {
 
 func isTerminating(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 
-// belongsToNode reports whether a pod is one of a DaemonSet, a static pod or a mirror pod.
-func belongsToNode(p *corev1.Pod) bool {
-	c := metav1.GetControllerOf(p)
-	_, mirror := p.Annotations["kubernetes.io/config.mirror"]
-	source, set := p.Annotations["kubernetes.io/config.source"]
-	return mirror || set && source != "api" || c != nil && (c.Kind == "DaemonSet" || c.Kind == "Node")
-}
-
 // canRun reports whether the readiness, cordon, labels and taints of a node let a pod run there.
 func canRun(p *corev1.Pod, n *corev1.Node) bool {
 	ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {

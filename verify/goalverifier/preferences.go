@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
 )
 
 // preference is what NodeAffinity or NodeTaints reads about the nodes of one pod. A nil function
@@ -114,7 +115,7 @@ func (r *verifier) ranksLower(s planverifier.StrategyRules, p *corev1.Pod, by pr
 	from := r.nodes[p.Spec.NodeName]
 	wouldMove := func(n *corev1.Node) bool { return r.hasNode(s, n) && len(r.betterNodes(p, by, n)) > 0 }
 	switch {
-	case by.rank == nil || belongsToNode(p) || isTerminating(p) || !r.hasPod(s, p) || !wouldMove(to):
+	case by.rank == nil || emptied.BelongsToNode(p) || isTerminating(p) || !r.hasPod(s, p) || !wouldMove(to):
 		return false
 	case r.hasNode(s, from) && by.mustLeave != nil && by.mustLeave(from):
 		return false

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
 )
 
 // checkController checks the controllers of the pod.
@@ -21,21 +22,25 @@ func (r *podGuards) checkController(p *corev1.Pod, add rejectFunc) {
 	c := r.chains[key(p)]
 	low := c.lowest()
 	if low == nil {
-		add(r.rules.Protect["BarePods"], plan.BarePod, "it has no controller")
+		protection := "BarePods"
+		if p.Status.Phase == corev1.PodFailed {
+			protection = "FailedBarePods"
+		}
+		add(r.rules.Protect[protection], plan.BarePod, "it has no controller")
 		return
 	}
-	add(low.hasKind("DaemonSet"), plan.DaemonSetPod, "a DaemonSet controls it")
+	add(emptied.BelongsToNode(p), plan.DaemonSetPod, "its replacement comes back to its node")
 	add(low.hasKind("Job") && r.rules.Protect["Jobs"], plan.JobPod, "a Job controls it")
 	for i, l := range c.links {
-		if slices.Contains(r.rules.Controllers, l.group+"/"+l.kind) {
+		if r.isListed(l) {
 			continue
 		}
 		known := slices.ContainsFunc([]string{"ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job"}, l.hasKind)
 		add(!known && i == 0, plan.UnknownController, "its controller kind "+l.group+"/"+l.kind+" is unknown")
 		add(l.object == nil, plan.OwnerNotFound, l.kind+" "+l.name+" does not exist")
 	}
-	if c.cron != nil && c.cron.object == nil && !slices.Contains(r.rules.Controllers, c.cron.group+"/"+c.cron.kind) {
-		add(true, plan.OwnerNotFound, c.cron.kind+" "+c.cron.name+", the owner of its Job, does not exist")
+	if c.cron != nil && c.cron.object == nil && !r.isListed(*c.cron) {
+		add(true, plan.OwnerNotFound, c.cron.kind+" "+c.cron.name+", above its workload, does not exist")
 	}
 	if job, ok := low.object.(*batchv1.Job); ok {
 		add(ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) != batchv1.JobControllerName, plan.UnknownController,
@@ -43,6 +48,16 @@ func (r *podGuards) checkController(p *corev1.Pod, add rejectFunc) {
 	}
 	r.checkReplacement(p, c, add)
 	r.checkRevision(p, low, add)
+}
+
+// isListed reports whether the controller replaces pods as those of the configuration do.
+func (r *podGuards) isListed(l owner) bool {
+	name := l.group + "/" + l.kind
+	switch name {
+	case "argoproj.io/Rollout", "apps.openshift.io/DeploymentConfig", "apps.kruise.io/CloneSet", "apps.kruise.io/StatefulSet":
+		return true
+	}
+	return slices.Contains(r.rules.Controllers, name)
 }
 
 // checkReplacement checks that the controllers would create a replacement.
@@ -149,7 +164,7 @@ func (r *podGuards) desiredReplicas(p *corev1.Pod) (int, bool) {
 			sum += n
 		}
 	}
-	if !some && slices.Contains(r.rules.Controllers, c.top().group+"/"+c.top().kind) {
+	if !some && r.isListed(*c.top()) {
 		// No replica count is known. The configuration declares this controller kind, so the number
 		// of existing pods is the replica count.
 		return r.countPods(p, true), true

@@ -25,7 +25,7 @@ var groupKeys = map[string][]string{
 // checkMarks checks the marks of other programs on the pod and on every owner: groups and pauses.
 func checkMarks(r *podGuards, p *corev1.Pod, add rejectFunc) {
 	add(p.Spec.SchedulingGroup != nil, plan.PartOfGroup, "it belongs to a native scheduling group")
-	checkGroupKeys(r.rules.Groups, p, add)
+	r.checkGroupKeys(p, add)
 	c := r.chains[key(p)]
 	owners := slices.Clone(c.links)
 	if c.cron != nil {
@@ -35,7 +35,7 @@ func checkMarks(r *podGuards, p *corev1.Pod, add rejectFunc) {
 		if l.object == nil {
 			continue
 		}
-		checkGroupKeys(r.rules.Groups, l.object, add)
+		r.checkGroupKeys(l.object, add)
 		for k, v := range l.object.GetAnnotations() {
 			add(strings.HasSuffix(k, "/paused") && (v != "false" || k == "cluster.x-k8s.io/paused"), plan.WorkloadPaused,
 				l.kind+" "+l.name+" has "+k+": "+v)
@@ -43,17 +43,18 @@ func checkMarks(r *podGuards, p *corev1.Pod, add rejectFunc) {
 	}
 }
 
-// checkGroupKeys checks the keys of one object, except those of the programs in lifted.
-func checkGroupKeys(lifted []string, o metav1.Object, add rejectFunc) {
+// checkGroupKeys checks the keys of one object, except those of the programs that the rules list.
+func (r *podGuards) checkGroupKeys(o metav1.Object, add rejectFunc) {
 	for _, program := range sortedKeys(groupKeys) {
-		if slices.Contains(lifted, program) {
+		if slices.Contains(r.rules.Groups, program) {
 			continue
 		}
 		for _, k := range groupKeys[program] {
-			_, label := o.GetLabels()[k]
-			_, annotation := o.GetAnnotations()[k]
-			add(label || annotation, plan.PartOfGroup, o.GetName()+" belongs to a group of "+program)
+			add(hasKey(o, k), plan.PartOfGroup, o.GetName()+" belongs to a group of "+program)
 		}
+	}
+	for _, k := range r.rules.GroupKeys {
+		add(hasKey(o, k), plan.PartOfGroup, o.GetName()+" has "+k)
 	}
 }
 
@@ -90,4 +91,10 @@ func checkOthersInFlight(r *podGuards, p *corev1.Pod, add rejectFunc) {
 	add(n > 0 && n >= r.rules.InFlightTotal.forPods(0), plan.EvictionInBackground, "too many evictions continue")
 	add(fromNode > 0 && fromNode >= r.rules.InFlightPerNode.forPods(0), plan.EvictionInBackground,
 		"too many evictions from its node continue")
+}
+
+func hasKey(o metav1.Object, k string) bool {
+	_, label := o.GetLabels()[k]
+	_, annotation := o.GetAnnotations()[k]
+	return label || annotation
 }

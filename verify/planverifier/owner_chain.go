@@ -25,7 +25,8 @@ func (l owner) hasKind(kind string) bool {
 }
 
 // ownerChain lists the controllers above a pod, from the lowest up. The topmost controller may not exist in the
-// cluster. A CronJob is stored separately, because it creates Jobs and does not replace pods.
+// cluster. A CronJob is stored separately, because it creates Jobs and does not replace pods, and so is an owner of
+// unknown kind above a controller that is no revision of it.
 type ownerChain struct {
 	id    string // identifies the topmost controller; empty for bare pods
 	links []owner
@@ -100,7 +101,8 @@ func (r *ownerIndex) walkOwners(p *corev1.Pod) (c ownerChain) {
 	for i := 0; ref != nil && i < 10; i++ {
 		l := r.resolve(p.Namespace, ref)
 		// Any owner of a Job counts as a CronJob.
-		if under := c.top(); under != nil && (l.hasKind("CronJob") || under.hasKind("Job")) {
+		if under := c.top(); under != nil && (l.hasKind("CronJob") || under.hasKind("Job") ||
+			l.object == nil && !under.hasKind("ReplicaSet") && !under.hasKind("ReplicationController")) {
 			c.cron = &l
 			return c
 		}

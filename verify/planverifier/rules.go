@@ -28,6 +28,7 @@ type Rules struct {
 	ProtectedStorageClasses  []string
 	Controllers              []string // group/Kind
 	Groups                   []string // programs
+	GroupKeys                []string // of other programs
 	BlockingPods             []PodSelector
 	DisplaceAcrossNamespaces bool
 	MinReplicas              int

@@ -28,7 +28,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 		NodeSelector: parseSelector(t, c.NodeSelector), VirtualNodeSelector: parseSelector(t, c.VirtualNodeSelector), NamespaceSelector: parseSelector(t, c.Namespaces.Selector),
 		PodSelector: parseSelector(t, g.PodSelector),
 		Include:     c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Trusted: c.TrustedNamespaces, Protect: map[string]bool{},
-		SafeLocalVolumes: g.SafeLocalVolumes, ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, Groups: g.Groups, MinReplicas: g.MinReplicas,
+		SafeLocalVolumes: g.SafeLocalVolumes, ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, Groups: g.Groups, GroupKeys: g.GroupKeys, MinReplicas: g.MinReplicas,
 		MaxGracePeriod: time.Duration(g.MaxGracePeriod), GracePeriodSeconds: c.Evictor.GracePeriodSeconds,
 		MinPodAge: time.Duration(g.MinPodAge), SchedulerTimeout: time.Duration(g.SchedulerTimeout),
 		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory", DisplaceAcrossNamespaces: g.DisplaceAcrossNamespaces,

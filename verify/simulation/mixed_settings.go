@@ -96,7 +96,7 @@ var protections = []struct {
 	name  string
 	often float64
 }{
-	{"PodsWithLocalStorage", 0.8}, {"DaemonSetPods", 0.9}, {"SystemCriticalPods", 0.8}, {"BarePods", 0.8}, {"Jobs", 0.4},
+	{"PodsWithLocalStorage", 0.8}, {"DaemonSetPods", 0.9}, {"SystemCriticalPods", 0.8}, {"BarePods", 0.8}, {"FailedBarePods", 0.8}, {"Jobs", 0.4},
 	{"DegradedWorkloads", 0.7}, {"LastReadyPods", 0.8},
 	{"PodsWithPVC", 0.3}, {"PodsWithoutPDB", 0.08}, {"PodsWithResourceClaims, PodsRequiredByAffinity", 0.4},
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel-project/evenkeel/controller/release"
+	"github.com/evenkeel-project/evenkeel/observe"
 )
 
 // setNamespace is the remedy if the namespace of Evenkeel is not known.
@@ -78,7 +79,7 @@ func findNamespace(ctx context.Context, client kubernetes.Interface, now time.Ti
 		return "", fmt.Errorf("the release of Evenkeel cannot be found: permission to list leases in all namespaces is missing%s: %w",
 			setNamespace, err)
 	case err != nil:
-		return "", fmt.Errorf("the release of Evenkeel cannot be found%s: %w", setNamespace, err)
+		return "", fmt.Errorf("looking for the release of Evenkeel: %w", observe.PlainError(err))
 	case len(found) == 0:
 		return "", ErrNoRelease
 	case len(found) > 1:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/strategies"
@@ -40,16 +41,47 @@ func Pod(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explan
 	}
 	p := s.PodByKey(name)
 	if p == nil {
-		return nil, fmt.Errorf("pod %s not found; set its namespace with -n, or write NAMESPACE/NAME", name)
+		return nil, fmt.Errorf("pod %s not found; %s", name, podRemedy(s, name))
 	}
 	return func(e *planner.Explainer) plan.Explanation { return e.Pod(p.ID) }, nil
+}
+
+// podRemedy says what to write instead of a name that no pod has.
+func podRemedy(s *cluster.Snapshot, name string) string {
+	ns, short, _ := strings.Cut(name, "/")
+	if w := workloadByName(s, ns, short); w != "" {
+		return "did you mean explain workload " + w + "?"
+	}
+	for i := range s.Pods {
+		if o := s.Pods[i].Object; o.Name == short {
+			return fmt.Sprintf("did you mean %s/%s?", o.Namespace, o.Name)
+		}
+	}
+	return "set its namespace with -n, or write NAMESPACE/NAME"
+}
+
+// workloadByName returns KIND/NAMESPACE/NAME of a workload with this name, or "".
+func workloadByName(s *cluster.Snapshot, namespace, name string) string {
+	for i := range s.Workloads {
+		if w := &s.Workloads[i]; w.Namespace == namespace && w.Name == name {
+			return strings.ToLower(w.Kind) + "/" + namespace + "/" + name
+		}
+	}
+	return ""
 }
 
 // Node finds a node by its name.
 func Node(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
 	n := s.NodeByName(name)
 	if n == nil {
-		return nil, fmt.Errorf("node %s not found", name)
+		var names []string
+		for i := range s.Nodes {
+			if host, _, _ := strings.Cut(s.Nodes[i].Name, "."); host == name {
+				return nil, fmt.Errorf("node %s not found (did you mean %s?)", name, s.Nodes[i].Name)
+			}
+			names = append(names, s.Nodes[i].Name)
+		}
+		return nil, fmt.Errorf("node %s not found%s", name, suggest.DidYouMean(name, names))
 	}
 	return func(e *planner.Explainer) plan.Explanation { return e.Node(n.ID) }, nil
 }
@@ -121,6 +153,9 @@ func Workload(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.E
 	}
 	kind, err := resolveKind(s, parts[0])
 	if err != nil {
+		if w := workloadByName(s, parts[0], parts[2]); w != "" { // NAMESPACE/NAME, to which a namespace was added
+			return nil, fmt.Errorf("%s/%s has no kind; did you mean %s?", parts[0], parts[2], w)
+		}
 		return nil, err
 	}
 	i := slices.IndexFunc(s.Workloads, func(w cluster.Workload) bool {
@@ -191,17 +226,21 @@ func Suggest(path string, args []string) string {
 	return ""
 }
 
-// AddNoGoal adds to each explained pod that has ended why the strategies that remove such pods state no goal about it.
+// AddNoGoal adds to each explained pod without a goal why strategies state none: those that remove pods that have ended
+// about such a pod, and those that know too little about the node of another pod. If that decides, the verdict says so.
 func AddNoGoal(x *plan.Explanation, s *cluster.Snapshot, all []config.ScheduledStrategy) {
 	for i := range x.Pods {
 		of := &x.Pods[i]
 		p := s.PodByUID(of.Pod.UID)
-		if p == nil || !p.Terminal || len(of.Goals) > 0 {
+		if p == nil || len(of.Goals) > 0 {
 			continue
 		}
 		for _, st := range all {
 			if why := strategies.WhyNoGoal(st.Strategy, s, p); why != "" {
 				of.NoGoal = append(of.NoGoal, plan.StrategyMessage{Strategy: st.Name, Message: why})
+				if !p.Terminal && of.Verdict.Code == plan.NotNeeded {
+					of.Verdict = plan.Reason{Code: plan.NoUsageData, Message: "strategy " + st.Name + ": " + why}
+				}
 			}
 		}
 	}

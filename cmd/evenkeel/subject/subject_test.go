@@ -1,6 +1,7 @@
 package subject
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -19,6 +20,36 @@ func TestResolveKind(t *testing.T) {
 		got, err := resolveKind(s, text)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
+		}
+	}
+}
+
+func TestSuggestedNames(t *testing.T) {
+	o := &cluster.Objects{}
+	const text = `{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1.example.com"}},
+		{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db","namespace":"shop","uid":"s"}},
+		{"apiVersion":"v1","kind":"Pod","metadata":{"name":"db-0","namespace":"shop","uid":"p",
+		"ownerReferences":[{"apiVersion":"apps/v1","kind":"StatefulSet","name":"db","uid":"s","controller":true}]},"spec":{"nodeName":"n1.example.com"}}]}`
+	if err := cluster.Read(strings.NewReader(text), "x", o); err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		find Finder
+		want string
+	}{
+		"shop/db":         {Pod, "pod shop/db not found; did you mean explain workload statefulset/shop/db?"},
+		"other/db-0":      {Pod, "pod other/db-0 not found; did you mean shop/db-0?"},
+		"shop/no":         {Pod, "pod shop/no not found; set its namespace with -n, or write NAMESPACE/NAME"},
+		"n1":              {Node, "node n1 not found (did you mean n1.example.com?)"},
+		"n2.example.com":  {Node, "node n2.example.com not found (did you mean n1.example.com?)"},
+		"shop/default/db": {Workload, "shop/db has no kind; did you mean statefulset/shop/db?"},
+	} {
+		if _, err := c.find(s, name); err == nil || err.Error() != c.want {
+			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
 }

@@ -108,3 +108,30 @@ func FuzzConvert(f *testing.F) {
 		}
 	})
 }
+
+// TestNestedValues converts values of the chart that other objects contain.
+func TestNestedValues(t *testing.T) {
+	const policy = "{profiles: [{name: p, pluginConfig: [{name: RemoveDuplicates}], plugins: {balance: {enabled: [RemoveDuplicates]}}}]}"
+	want, err := descheduler.Convert([]byte("deschedulerPolicy: "+policy+"\n"), descheduler.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"HelmRelease": "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nspec: {values: {deschedulerPolicy: " + policy + "}}\n",
+		"HelmRelease after its source": "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\n---\n" +
+			"apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nspec: {values: {deschedulerPolicy: " + policy + "}}\n",
+		"Application": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec: {source: {helm: {valuesObject: {deschedulerPolicy: " + policy + "}}}}\n",
+		"Application with text": "apiVersion: argoproj.io/v1alpha1\nkind: Application\nspec:\n  sources:\n  - helm:\n      values: |\n" +
+			"        deschedulerPolicy: " + policy + "\n",
+		"chart around it": "descheduler: {deschedulerPolicy: " + policy + "}\nother: 1\n",
+	} {
+		if !descheduler.Is([]byte(text)) {
+			t.Errorf("%s is not recognized", name)
+		}
+		if got, err := descheduler.Convert([]byte(text), descheduler.Options{}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if d := cmp.Diff(want.Config, got.Config); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}

@@ -44,6 +44,9 @@ func (f *findings) err() error {
 		if place != "" {
 			place += ": "
 		}
+		if e.UnknownKey && f.policy != nil && f.values == nil {
+			e.Message += "; the descheduler ignores it, so it has no effect (correct or delete it)"
+		}
 		errs = append(errs, fmt.Errorf("%s:%d: %s%s", f.name, e.Line, place, e.Message))
 	}
 	return errors.Join(errs...)

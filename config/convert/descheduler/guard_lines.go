@@ -47,6 +47,9 @@ func (w writer) guardLines() string {
 		line("podSelector", strconv.Quote(g.podSelector), "")
 	}
 	line("noEvictionPolicy", g.noEvictionPolicy, "")
+	line("controllers", "[]", "The descheduler evicts the pods of every controller. For Evenkeel, the pods of controllers that it does not know stay, "+
+		"such as those of operators, unless this list names the kind (group/Kind). Known without it: the controllers of Kubernetes, and "+
+		"Rollout of Argo, DeploymentConfig of OpenShift, CloneSet and StatefulSet of OpenKruise.")
 	return out.String()
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/utils/ptr"
 
@@ -43,7 +44,7 @@ func (c *conversion) readOldStrategy(name string, old oldStrategy) {
 		params = &oldParams{}
 	}
 	p := &profileModel{evictorPath: path + ".params", evictor: c.old.evictor(params)}
-	p.uses = []pluginUse{{name: name, path: path + ".params", args: params.pluginArgs(name)}}
+	p.uses = []pluginUse{{name: name, path: path + ".params" + argsKey[name], args: params.pluginArgs(name)}}
 	c.noteOldParams(name, params)
 	c.profiles = append(c.profiles, p)
 }
@@ -59,6 +60,13 @@ func (o *oldPolicy) evictor(p *oldParams) evictorArgs {
 		e.PriorityThreshold = &priorityThreshold{Value: p.ThresholdPriority, Name: p.ThresholdPriorityClassName}
 	}
 	return e
+}
+
+// argsKey is the key below params with the arguments of a strategy that has its own.
+var argsKey = map[string]string{
+	"LowNodeUtilization": ".nodeResourceUtilizationThresholds", "HighNodeUtilization": ".nodeResourceUtilizationThresholds",
+	"RemovePodsHavingTooManyRestarts": ".podsHavingTooManyRestarts", "PodLifeTime": ".podLifeTime", "RemoveFailedPods": ".failedPods",
+	"RemoveDuplicates": ".removeDuplicates",
 }
 
 // pluginArgs returns the arguments of the plugin that replaced the strategy.
@@ -117,13 +125,11 @@ func (p *oldParams) lifecycleArgs(name string) pluginArgs {
 
 // noteOldParams names the parameters that the strategy does not read.
 func (c *conversion) noteOldParams(name string, p *oldParams) {
-	reads := map[string][]string{
-		"LowNodeUtilization": {"nodeResourceUtilizationThresholds"}, "HighNodeUtilization": {"nodeResourceUtilizationThresholds"},
-		"RemoveDuplicates": {"removeDuplicates"}, "RemovePodsViolatingTopologySpreadConstraint": {"includeSoftConstraints"},
-		"RemovePodsViolatingNodeAffinity": {"nodeAffinityType"}, "RemovePodsHavingTooManyRestarts": {"podsHavingTooManyRestarts"},
-		"RemovePodsViolatingNodeTaints": {"includePreferNoSchedule", "excludedTaints", "includedTaints"},
-		"PodLifeTime":                   {"podLifeTime"}, "RemoveFailedPods": {"failedPods"},
-	}[name]
+	reads := append(map[string][]string{
+		"RemovePodsViolatingTopologySpreadConstraint": {"includeSoftConstraints"},
+		"RemovePodsViolatingNodeAffinity":             {"nodeAffinityType"},
+		"RemovePodsViolatingNodeTaints":               {"includePreferNoSchedule", "excludedTaints", "includedTaints"},
+	}[name], strings.TrimPrefix(argsKey[name], "."))
 	for _, f := range []struct {
 		key string
 		set bool

@@ -31,12 +31,10 @@ func (c *conversion) readProtections(p *profileModel, g *guardSet, note func(fie
 	} else if d, x := e.olderProtections(); len(d)+len(x) > 0 {
 		c.fail(path, "the keys of earlier versions are set, too (%s), which the descheduler rejects", strings.Join(e.olderKeys(), ", "))
 	}
-	g.protect = []string{"PodsWithLocalStorage", daemonSetPods, "SystemCriticalPods", "BarePods"}
+	g.protect = []string{"PodsWithLocalStorage", daemonSetPods, "SystemCriticalPods", "BarePods", failedBarePods}
 	for _, name := range disabled {
 		field := e.fieldOf("podProtections.defaultDisabled", name)
 		switch name {
-		case failedBarePods:
-			note(field, "not kept: Evenkeel does not evict pods without an owner, also if they have failed")
 		case daemonSetPods:
 			note(field, "not kept: a pod of a DaemonSet comes back to its node, so Evenkeel never evicts it")
 		default:

@@ -46,7 +46,18 @@ func (s *strategy) note(field, format string, args ...any) {
 
 // fail adds an error about a field of the plugin.
 func (s *strategy) fail(field, format string, args ...any) {
-	s.c.fail(s.path+"."+field, format, args...)
+	s.c.fail(s.at(field), format, args...)
+}
+
+// at returns the path of a field. In the format v1alpha1, two fields are beside the arguments of the strategy.
+func (s *strategy) at(field string) string {
+	if rest, ok := strings.CutPrefix(field, "evictableNamespaces"); ok && s.c.old != nil {
+		field = "namespaces" + rest
+	}
+	if s.c.old != nil && (strings.HasPrefix(field, "namespaces") || field == "labelSelector") {
+		return strings.TrimSuffix(s.path, argsKey[s.plugin]) + "." + field
+	}
+	return s.path + "." + field
 }
 
 // hasErrors reports whether an argument of the plugin has an error.
@@ -64,7 +75,7 @@ func (s *strategy) sibling(suffix string) *strategy {
 // scope converts namespaces and labelSelector of a plugin.
 func (s *strategy) scope(n *namespaces, sel *metav1.LabelSelector) {
 	s.selectNamespaces("namespaces", n)
-	s.podSelector = joinSelectors(s.podSelector, s.c.selector(s.path+".labelSelector", sel))
+	s.podSelector = joinSelectors(s.podSelector, s.c.selector(s.at("labelSelector"), sel))
 }
 
 func (s *strategy) selectNamespaces(field string, n *namespaces) {

@@ -18,7 +18,7 @@ type Cache struct {
 
 	nextOpenings map[string]string    // by the windows of the pod's annotations
 	closings     map[string]time.Time // by the windows of the pod's annotations
-	replicaSets  map[replicaSetsKey]int
+	revisions    map[revisionsKey]int
 	podCounts    map[cluster.WorkloadID]podCounts
 	blockingPods map[cluster.NodeID]string // results of findBlockingPod
 	requirements *affinityRequirements
@@ -32,8 +32,8 @@ type Cache struct {
 	failedCreates map[controllerKey]createFailure // nil until the first use
 }
 
-// replicaSetsKey identifies the pods that get the same result from countReplicaSets.
-type replicaSetsKey struct {
+// revisionsKey identifies the pods that get the same result from countRevisions.
+type revisionsKey struct {
 	workload cluster.WorkloadID
 	owner    metav1.Object // the pod's direct owner; nil if it is not in the snapshot
 }
@@ -43,7 +43,7 @@ func NewCache() *Cache {
 		Annotations:  annotation.NewCache(),
 		nextOpenings: map[string]string{},
 		closings:     map[string]time.Time{},
-		replicaSets:  map[replicaSetsKey]int{},
+		revisions:    map[revisionsKey]int{},
 		podCounts:    map[cluster.WorkloadID]podCounts{},
 		blockingPods: map[cluster.NodeID]string{},
 		waiting:      map[schedulerPriority]cluster.PodID{},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -15,6 +16,16 @@ import (
 var partOfGroup = Rule{plan.PartOfGroup, PodScope, func(in Input) (string, bool) {
 	if g := in.Pod.Object.Spec.SchedulingGroup; g != nil {
 		return fmt.Sprintf("the pod belongs to the scheduling group %q", ptr.Deref(g.PodGroupName, "")), true
+	}
+	if len(in.Options.GroupKeys) > 0 {
+		for _, o := range append([]metav1.Object{in.Pod.Object}, in.Pod.Owners...) {
+			for _, key := range in.Options.GroupKeys {
+				_, label := o.GetLabels()[key]
+				if _, annotation := o.GetAnnotations()[key]; label || annotation {
+					return fmt.Sprintf("%s has %s, which marks the members of a group (guards.groupKeys)", o.GetName(), key), true
+				}
+			}
+		}
 	}
 	for _, g := range in.podAnnotations().Groups {
 		if !slices.Contains(in.Options.Groups, string(g.Program)) {

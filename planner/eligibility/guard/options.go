@@ -19,6 +19,7 @@ const (
 	ProtectDaemonSets     Protection = "DaemonSetPods"
 	ProtectSystemCritical Protection = "SystemCriticalPods"
 	ProtectBarePods       Protection = "BarePods"
+	ProtectFailedBarePods Protection = "FailedBarePods"
 	ProtectJobs           Protection = "Jobs"
 	ProtectDegraded       Protection = "DegradedWorkloads"
 	ProtectLastReady      Protection = "LastReadyPods"
@@ -45,7 +46,7 @@ func Protections() []Protection {
 // DefaultProtections returns the protections of the default configuration.
 func DefaultProtections() []Protection {
 	return []Protection{
-		ProtectLocalStorage, ProtectDaemonSets, ProtectSystemCritical, ProtectBarePods, ProtectJobs, ProtectDegraded, ProtectLastReady,
+		ProtectLocalStorage, ProtectDaemonSets, ProtectSystemCritical, ProtectBarePods, ProtectFailedBarePods, ProtectJobs, ProtectDegraded, ProtectLastReady,
 	}
 }
 
@@ -83,6 +84,8 @@ type Options struct {
 	BlockingPods []BlockingPods
 	// Groups names the programs whose groups may lose a pod; see annotation.GroupPrograms.
 	Groups []string
+	// GroupKeys are the labels and annotations with which further programs mark the members of groups, on pods and owners.
+	GroupKeys []string
 	// NoEvictionPolicy applies to pods whose annotation prefers no eviction.
 	NoEvictionPolicy Policy
 	// Windows are the times at which evictions are allowed.

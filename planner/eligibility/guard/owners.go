@@ -3,7 +3,6 @@ package guard
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +23,15 @@ var knownControllers = map[schema.GroupKind]bool{
 	{Kind: "ReplicationController"}:      true,
 }
 
+// otherControllers lists controllers of other projects that replace a pod at once and from the same template, unless
+// their pods have several revisions. Evenkeel does not read them, so their existing pods count as their replicas.
+var otherControllers = map[schema.GroupKind]bool{
+	{Group: "apps.openshift.io", Kind: "DeploymentConfig"}: true, // through ReplicationControllers, one a revision
+	{Group: "argoproj.io", Kind: "Rollout"}:                true, // through ReplicaSets, one a revision
+	{Group: "apps.kruise.io", Kind: "CloneSet"}:            true, // itself, under a new name
+	{Group: "apps.kruise.io", Kind: "StatefulSet"}:         true, // itself, under the same name once the pod is gone
+}
+
 // Evenkeel cannot predict when an unknown controller replaces a pod, nor from which template.
 // Users can list such kinds in guards.controllers.
 var unknownController = Rule{plan.UnknownController, PodScope, func(in Input) (string, bool) {
@@ -31,20 +39,19 @@ var unknownController = Rule{plan.UnknownController, PodScope, func(in Input) (s
 	if c == nil {
 		return "", false
 	}
-	if in.isConfigured(c.APIVersion, c.Kind) {
-		return "", false
-	}
 	kind := groupKind(c.APIVersion, c.Kind)
-	if manager := jobManagedBy(in.Pod.Owners); manager != "" {
+	manager := jobManagedBy(in.Pod.Owners)
+	switch {
+	case manager == "" && knownControllers[kind], in.isConfigured(c.APIVersion, c.Kind):
+		return "", false
+	case manager != "":
 		return fmt.Sprintf(
 			"Evenkeel does not know how %s (spec.managedBy) replaces the pods of Job %s (to allow evictions, add %s to guards.controllers)",
 			manager, c.Name, configName(kind)), true
+	case kind.Group == "": // guards.controllers cannot name it: nothing tells its workloads apart
+		return fmt.Sprintf("Evenkeel does not know how %s replaces pods, and which pods of %s are alike", kind.Kind, c.Name), true
 	}
-	if knownControllers[kind] {
-		return "", false
-	}
-	return fmt.Sprintf("Evenkeel does not know how %s replaces pods (to allow evictions, add it to guards.controllers)",
-		strings.TrimPrefix(configName(kind), "/")), true
+	return fmt.Sprintf("Evenkeel does not know how %s replaces pods (to allow evictions, add it to guards.controllers)", configName(kind)), true
 }}
 
 // jobManagedBy returns spec.managedBy of the pod's Job. It returns "" if the Job controller
@@ -62,24 +69,27 @@ func jobManagedBy(owners []metav1.Object) string {
 // If the owner does not exist, the desired number of replicas is unknown, and the garbage collector
 // may soon delete the pod.
 var ownerNotFound = Rule{plan.OwnerNotFound, PodScope, func(in Input) (string, bool) {
-	if !in.Pod.OwnerMissing {
+	o := in.Pod.MissingOwner
+	if o == nil || in.isConfigured(o.APIVersion, o.Kind) {
 		return "", false
 	}
-	w := in.Snapshot.WorkloadOf(in.Pod)
-	if w == nil {
-		return "the pod's owner is not in the snapshot", true
+	what, ns := "the pod's owner %s %s/%s is not in the snapshot", in.Pod.Object.Namespace
+	if w := in.Snapshot.WorkloadOf(in.Pod); w != nil && w.Object != nil {
+		what = "%s %s/%s, which controls the pod's " + w.Kind + " " + w.Name + ", is not in the snapshot"
 	}
-	if j, ok := w.Object.(*batchv1.Job); ok { // the Job exists; its own controller is missing
-		if owner := metav1.GetControllerOfNoCopy(j); owner != nil {
-			return fmt.Sprintf("%s %s/%s, which controls the pod's Job %s, is not in the snapshot", owner.Kind, w.Namespace, owner.Name, w.Name),
-				!in.isConfigured(owner.APIVersion, owner.Kind)
-		}
-	}
-	if in.isConfiguredController(w) {
-		return "", false // Evenkeel does not read this kind, but the configuration lists it
-	}
-	return fmt.Sprintf("the pod's owner %s %s/%s is not in the snapshot", w.Kind, w.Namespace, w.Name), true
+	return fmt.Sprintf(what, o.Kind, ns, o.Name) + in.missingOwnerRemedy(groupKind(o.APIVersion, o.Kind)), true
 }}
+
+// missingOwnerRemedy says how the pods of a missing owner can become movable.
+func (in Input) missingOwnerRemedy(kind schema.GroupKind) string {
+	if kind.Group == "" || slices.ContainsFunc(builtInGroups, func(g string) bool { return g == kind.Group }) {
+		return ""
+	}
+	return fmt.Sprintf(" (to allow evictions, add %s to guards.controllers)", configName(kind))
+}
+
+// builtInGroups have the controllers of Kubernetes. If one of them is missing, its pods are orphans.
+var builtInGroups = []string{"apps", "batch"}
 
 // If the namespace or an owner is being deleted, or the Job is done, no controller creates a replacement.
 var noReplacement = Rule{plan.NoReplacement, WorkloadScope, func(in Input) (string, bool) {

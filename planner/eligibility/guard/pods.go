@@ -13,18 +13,12 @@ import (
 // A mirror pod is the API object of a static pod. An eviction deletes only the mirror pod, and the
 // kubelet continues to run the static pod.
 var mirrorPod = Rule{plan.MirrorPod, PodScope, func(in Input) (string, bool) {
-	_, mirror := in.Pod.Object.Annotations[corev1.MirrorPodAnnotationKey]
-	return "the pod is a mirror pod and cannot move: the kubelet of its node runs it", mirror
+	return "the pod is a mirror pod and cannot move: the kubelet of its node runs it", in.Pod.IsMirror()
 }}
-
-// configSource is the annotation in which the kubelet stores the source of a pod: api, file or http.
-const configSource = "kubernetes.io/config.source"
 
 // The kubelet reads a static pod from a file or a URL, never from the API.
 var staticPod = Rule{plan.StaticPod, PodScope, func(in Input) (string, bool) {
-	source, known := in.Pod.Object.Annotations[configSource]
-	ownedByNode := in.Pod.Controller != nil && in.Pod.Controller.Kind == "Node"
-	return "the pod is a static pod and cannot move: the kubelet of its node created it", ownedByNode || known && source != "api"
+	return "the pod is a static pod and cannot move: the kubelet of its node created it", in.Pod.IsStatic()
 }}
 
 // The chart sets this label on every pod of Evenkeel.
@@ -38,15 +32,28 @@ var ownPod = Rule{plan.OwnPod, PodScope, func(in Input) (string, bool) {
 	return "the pod belongs to Evenkeel", in.Pod.Object.Labels[ownLabel] == ownName
 }}
 
-// The DaemonSet controller creates the replacement on the same node.
+// The DaemonSet controller, and controllers like it, create the replacement on the same node. The kind contains every pod
+// that is bound to one node by its required affinity or by the annotation of the cluster-autoscaler, such as those of
+// OpenKruise's DaemonSet and of ExtendedDaemonSet.
 var daemonSetPod = Rule{plan.DaemonSetPod, PodScope, func(in Input) (string, bool) {
-	isDaemonSet := in.Pod.Controller != nil && in.Pod.Controller.Kind == "DaemonSet"
-	return "the DaemonSet controller would replace the pod on the same node", isDaemonSet
+	switch c := in.Pod.Controller; {
+	case !in.Pod.BelongsToNode():
+		return "", false
+	case c == nil:
+		return "the pod is bound to its node, and its replacement would be too", true
+	default:
+		return fmt.Sprintf("the %s controller would replace the pod on the same node", c.Kind), true
+	}
 }}
 
-// A pod without a controller has no replacement: its eviction deletes it.
+// A pod without a controller has no replacement: its eviction deletes it. If it has failed, nothing is lost but its
+// status and its logs, so it has a protection of its own.
 var barePod = Rule{plan.BarePod, PodScope, func(in Input) (string, bool) {
-	return "no controller would replace the pod", in.Pod.Controller == nil && in.Options.Protect[ProtectBarePods]
+	protection := ProtectBarePods
+	if in.Pod.Object.Status.Phase == corev1.PodFailed {
+		protection = ProtectFailedBarePods
+	}
+	return "no controller would replace the pod", in.Pod.Controller == nil && in.Options.Protect[protection]
 }}
 
 // A pod that has ended uses no resources, and the Eviction API deletes it without checking its

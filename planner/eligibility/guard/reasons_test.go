@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -125,7 +126,7 @@ var configRefusals = []refusal{
 	{code: plan.OwnerNotFound, name: "of a Job", pod: "job-0",
 		objects: jobEntry("spec: {}") + "- {kind: Job, metadata: {name: job, ownerReferences: [{kind: CronJob, name: gone}]}}\n"},
 	{code: plan.OwnerNotFound, name: "no workload", edit: func(s *cluster.Snapshot, p *cluster.Pod) {
-		p.OwnerMissing, p.Workload = true, cluster.NoWorkload
+		p.MissingOwner, p.Workload = &metav1.OwnerReference{Kind: "ReplicaSet", Name: "gone"}, cluster.NoWorkload
 	}},
 	{code: plan.NamespaceExcluded, options: func(o *Options) { o.Scope.Exclude = []string{"shop"} }},
 	{code: plan.NamespaceExcluded, name: "not included", options: func(o *Options) { o.Scope.Include = []string{"bank"} }},

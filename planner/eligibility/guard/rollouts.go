@@ -29,11 +29,14 @@ var rolloutInProgress = Rule{plan.RolloutInProgress, WorkloadScope, func(in Inpu
 			return fmt.Sprintf("%s %s is rolling out: %s", kind, o.GetName(), why), true
 		}
 	}
-	w, n := replicaSetCount(in)
+	w, n := revisionCount(in)
 	if n < 2 {
 		return "", false
 	}
-	return fmt.Sprintf("%s %s is rolling out: its pods belong to %d ReplicaSets", w.Kind, w.Name, n), true
+	if len(in.Pod.Owners) == 0 {
+		return fmt.Sprintf("%s %s is rolling out: its pods have %d revisions", w.Kind, w.Name, n), true
+	}
+	return fmt.Sprintf("%s %s is rolling out: its pods belong to %d %ss", w.Kind, w.Name, n, in.Pod.Controller.Kind), true
 }}
 
 // hasTwoTemplates reports whether the workload has pods of two templates. It ignores a change that the controller has
@@ -44,42 +47,55 @@ func hasTwoTemplates(in Input) bool {
 			return true
 		}
 	}
-	_, n := replicaSetCount(in)
+	_, n := revisionCount(in)
 	return n > 1
 }
 
-// replicaSetCount returns the workload of a ReplicaSet's pod and the number of its ReplicaSets with pods. It counts
-// pods, because the status may be stale. For other pods it returns 0.
-func replicaSetCount(in Input) (*cluster.Workload, int) {
+// revisionCount returns the pod's workload and the number of its revisions with pods: of its ReplicaSets or
+// ReplicationControllers, or of the hashes on the pods of a controller that is not read. It counts pods, because the
+// status may be stale. For other pods it returns 0.
+func revisionCount(in Input) (*cluster.Workload, int) {
 	w := in.Snapshot.WorkloadOf(in.Pod)
-	if w == nil || in.Pod.Controller.Kind != "ReplicaSet" {
+	if w == nil || revisionOf(in.Pod) == "" {
 		return nil, 0
 	}
-	key := replicaSetsKey{workload: w.ID}
+	key := revisionsKey{workload: w.ID}
 	if len(in.Pod.Owners) > 0 {
 		key.owner = in.Pod.Owners[0]
 	}
-	n, known := in.Cache.replicaSets[key]
+	n, known := in.Cache.revisions[key]
 	if !known {
-		n = countReplicaSets(in.Snapshot, w, in.Pod.Owners)
-		in.Cache.replicaSets[key] = n
+		n = countRevisions(in.Snapshot, w, in.Pod.Owners)
+		in.Cache.revisions[key] = n
 	}
 	return w, n
 }
 
-// countReplicaSets counts the ReplicaSets with pods of the workload and with the same controller as the pod's
-// ReplicaSet. A workload of an unknown kind may have several Deployments.
-func countReplicaSets(s *cluster.Snapshot, w *cluster.Workload, owners []metav1.Object) int {
+// revisionOf returns the name of the ReplicaSet or ReplicationController of a pod, or the revision that a controller
+// which is not read wrote on the pod, or "".
+func revisionOf(p *cluster.Pod) string {
+	switch {
+	case p.Controller.Kind == "ReplicaSet" || p.Controller.Kind == "ReplicationController":
+		return p.Controller.Name
+	case len(p.Owners) == 0:
+		return p.Object.Labels[appsv1.ControllerRevisionHashLabelKey]
+	}
+	return ""
+}
+
+// countRevisions counts the revisions with pods of the workload, of those pods whose direct owners have the same
+// controller.
+func countRevisions(s *cluster.Snapshot, w *cluster.Workload, owners []metav1.Object) int {
 	names, want := map[string]bool{}, controllerOfOwner(owners)
-	last := "" // a fast path: nearly all pods have the same ReplicaSet
+	last := "" // a fast path: nearly all pods have the same revision
 	for _, id := range w.Pods {
 		p := &s.Pods[id]
-		if p.Terminating || p.Controller == nil || p.Controller.Kind != "ReplicaSet" || p.Controller.Name == last && len(names) > 0 {
+		if p.Terminating || p.Controller == nil {
 			continue
 		}
-		if controllerOfOwner(p.Owners) == want {
-			last = p.Controller.Name
-			names[last] = true
+		if name := revisionOf(p); name != "" && name != last && controllerOfOwner(p.Owners) == want {
+			last = name
+			names[name] = true
 		}
 	}
 	return len(names)

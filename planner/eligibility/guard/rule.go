@@ -80,14 +80,15 @@ func (in Input) countPods(w *cluster.Workload) podCounts {
 	return n
 }
 
-// isConfiguredController reports whether guards.controllers lists the workload's kind.
+// isConfiguredController is isConfigured for the kind of the workload.
 func (in Input) isConfiguredController(w *cluster.Workload) bool {
 	return in.isConfigured(w.APIVersion, w.Kind)
 }
 
-// isConfigured reports whether guards.controllers lists the kind.
+// isConfigured reports whether the kind is a known one of another project, or guards.controllers lists it.
 func (in Input) isConfigured(apiVersion, kind string) bool {
-	return len(in.Options.Controllers) > 0 && slices.Contains(in.Options.Controllers, configName(groupKind(apiVersion, kind)))
+	gk := groupKind(apiVersion, kind)
+	return otherControllers[gk] || len(in.Options.Controllers) > 0 && slices.Contains(in.Options.Controllers, configName(gk))
 }
 
 func groupKind(apiVersion, kind string) schema.GroupKind {

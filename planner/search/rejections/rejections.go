@@ -41,9 +41,9 @@ func (r *Set) Clone() *Set {
 	return &Set{slices.Clone(r.byPod), slices.Clone(r.distinct)}
 }
 
-// Add records why a pod is not moved. PredictionLimitReached does not replace an earlier reason.
+// Add records why a pod is not moved. The end of a search that was cut short does not replace an earlier reason.
 func (r *Set) Add(pod cluster.PodID, strategy string, reason plan.Reason) {
-	if r.Has(pod) && reason.Code == plan.PredictionLimitReached {
+	if r.Has(pod) && (reason.Code == plan.PredictionLimitReached || reason.Code == plan.PlanTimeReached) {
 		return
 	}
 	x := Rejection{strategy, reason}

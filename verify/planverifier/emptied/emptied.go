@@ -146,12 +146,36 @@ func mustLeave(p *corev1.Pod) bool {
 	if p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed || p.DeletionTimestamp != nil {
 		return false
 	}
+	return !BelongsToNode(p)
+}
+
+// BelongsToNode reports whether each node has its own pod of this kind: the kubelet runs it, a DaemonSet controls it, an
+// annotation says so, or its affinity requires one node by name.
+func BelongsToNode(p *corev1.Pod) bool {
 	if o := metav1.GetControllerOfNoCopy(p); o != nil && (o.Kind == "DaemonSet" || o.Kind == "Node") {
-		return false
+		return true
 	}
 	source, static := p.Annotations["kubernetes.io/config.source"]
 	_, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]
-	return !mirror && (!static || source == "api")
+	if mirror || static && source != "api" || p.Annotations["cluster-autoscaler.kubernetes.io/daemonset-pod"] == "true" {
+		return true
+	}
+	nodes := map[string]bool{}
+	if a := p.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
+		for _, term := range a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms {
+			named := false
+			for _, f := range term.MatchFields {
+				if f.Key == "metadata.name" && f.Operator == corev1.NodeSelectorOpIn && len(f.Values) == 1 {
+					nodes[f.Values[0]], named = true, true
+					break
+				}
+			}
+			if !named {
+				return false
+			}
+		}
+	}
+	return len(nodes) == 1
 }
 
 // checkTargets checks that no move that empties a node for the strategy brings another node above a target.
