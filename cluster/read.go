@@ -27,9 +27,9 @@ const (
 // maxListDepth limits how deep Lists may be nested, because each level is parsed again.
 const maxListDepth = 8
 
-// ReadFiles reads objects from files, directories and standard input ("-"). In a directory and the directories below it,
-// ReadFiles reads the .yaml, .yml, .json and .gz files in name order. It skips hidden files, and counts all others in
-// Objects.LeftOut.
+// ReadFiles reads objects from files, directories and standard input ("-"). In a directory and the directories below
+// it, ReadFiles reads the .yaml, .yml, .json and .gz files in name order. It skips hidden files, and counts all others
+// in Objects.LeftOut.
 func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 	o := &Objects{}
 	for _, path := range paths {

@@ -223,8 +223,8 @@ items:
 	}
 }
 
-// TestUnreadVersions: objects of a kind whose v1 is read may restrict evictions. They are known by namespace, also after
-// writing and redaction.
+// TestUnreadVersions: objects of a kind whose v1 is read may restrict evictions. They are known by namespace, also
+// after writing and redaction.
 func TestUnreadVersions(t *testing.T) {
 	o, err := readText(t, `
 apiVersion: v1

@@ -25,9 +25,9 @@ type Snapshot struct {
 	TakenAt     time.Time
 	ServerMajor int
 	ServerMinor int
-	// VersionUnknown is true if the objects name neither the version of the server nor that of every kubelet. ServerMajor
-	// and ServerMinor are then the newest known version. Without the version of the server, they are those of the oldest
-	// kubelet.
+	// VersionUnknown is true if the objects name neither the version of the server nor that of every kubelet.
+	// ServerMajor and ServerMinor are then the newest known version. Without the version of the server, they are those
+	// of the oldest kubelet.
 	VersionUnknown bool
 	// Scheduler says what kube-scheduler of the server's minor version does.
 	Scheduler  kubeversion.Features

@@ -76,9 +76,9 @@ type Pod struct {
 	// Owners lists the owners in the snapshot, starting with the Controller. Pods of one controller
 	// share the slice.
 	Owners []metav1.Object
-	// MissingOwner is the Controller, or an owner above it, if it is not in the snapshot. Otherwise it is nil. The workload
-	// is then the topmost owner in the snapshot. If there is none, or if it is a ReplicaSet or a ReplicationController,
-	// which is a revision of the missing owner, the workload is the missing owner.
+	// MissingOwner is the Controller, or an owner above it, if it is not in the snapshot. Otherwise it is nil. The
+	// workload is then the topmost owner in the snapshot. If there is none, or if it is a ReplicaSet or a
+	// ReplicationController, which is a revision of the missing owner, the workload is the missing owner.
 	MissingOwner *metav1.OwnerReference
 	Terminating  bool
 	Departure    Departure

@@ -150,8 +150,8 @@ func isShareOfNode(resource string) bool {
 	return resource != MemoryAvailable && !strings.HasPrefix(resource, HintRulePrefix)
 }
 
-// usageOfMetrics returns the usage that NodeMetrics and PodMetrics report, as one sample of metrics-server. It returns nil
-// without NodeMetrics. Without PodMetrics, the usage of pods is estimated.
+// usageOfMetrics returns the usage that NodeMetrics and PodMetrics report, as one sample of metrics-server. It returns
+// nil without NodeMetrics. Without PodMetrics, the usage of pods is estimated.
 func (o *Objects) usageOfMetrics() *Usage {
 	if len(o.NodeMetrics) == 0 {
 		return nil

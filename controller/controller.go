@@ -145,8 +145,8 @@ type unsavedState struct {
 }
 
 // Goals returns the goals of all strategies. Goals of strategies that are not due become
-// constraints. A nil due means that all strategies are due. If the Work of the snapshot ends, goals are missing, and the
-// planner plans no move.
+// constraints. A nil due means that all strategies are due. If the Work of the snapshot ends, goals are missing, and
+// the planner plans no move.
 func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []plan.Goal {
 	stated, n := make([][]plan.Goal, len(all)), 0
 	for i, st := range all {

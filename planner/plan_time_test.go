@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestPlansThatWereStoppedAreTheSameAgain: wherever the time for a plan ends, strategies, search and bound end there, and
-// the work that the plan records gives the same bytes again. The moves that a stopped plan has have room.
+// TestPlansThatWereStoppedAreTheSameAgain: wherever the time for a plan ends, strategies, search and bound end there,
+// and the work that the plan records gives the same bytes again. The moves that a stopped plan has have room.
 func TestPlansThatWereStoppedAreTheSameAgain(t *testing.T) {
 	o, conf := simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 12, 12, 8), configWithTwoStrategies(t)
 	planWithin := func(w *cluster.Work) (plan.Plan, string) {

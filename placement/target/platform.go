@@ -132,7 +132,8 @@ func (in *Input) provenByWorkload(w cluster.WorkloadID) (bits uint64) {
 	return bits
 }
 
-// namesLabel reports whether the node selector or the required node affinity of a pod names a label, or its former name.
+// namesLabel reports whether the node selector or the required node affinity of a pod names a label, or its former
+// name.
 func namesLabel(s *corev1.PodSpec, key string) bool {
 	is := func(k string) bool { return k == key || k == "beta."+key }
 	for k := range s.NodeSelector {

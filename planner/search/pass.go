@@ -83,8 +83,8 @@ func (c *pass) predictionsForRepeat() int {
 	return most
 }
 
-// LimitReached reports whether the search must end, because it has reached limits.maxPredictions or Work.Stopped. The reason
-// applies to each remaining pod. The search then keeps the best moves so far.
+// LimitReached reports whether the search must end, because it has reached limits.maxPredictions or Work.Stopped. The
+// reason applies to each remaining pod. The search then keeps the best moves so far.
 func (c *pass) LimitReached() (plan.Reason, bool) {
 	if c.Snapshot.Work.Stopped() {
 		return plan.Reason{Code: plan.PlanTimeReached, Message: fmt.Sprintf(

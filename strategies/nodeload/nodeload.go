@@ -203,8 +203,8 @@ func (l *Strategy) nodesInScope(s *cluster.Snapshot) []*cluster.Node {
 	return nodes
 }
 
-// WhyUnknown says why the strategy knows too little to state a goal about a node in scope: the node is not Ready, or its
-// usage is unknown. It returns "" if it knows enough.
+// WhyUnknown says why the strategy knows too little to state a goal about a node in scope: the node is not Ready, or
+// its usage is unknown. It returns "" if it knows enough.
 func (l *Strategy) WhyUnknown(s *cluster.Snapshot, id cluster.NodeID) string {
 	n := &s.Nodes[id]
 	switch {

@@ -133,8 +133,8 @@ func policyInConfigMap(root *yaml.Node) (key, text string) {
 	return "", ""
 }
 
-// parse parses the document of a file. Of several documents, it takes the only one that contains values of the chart, as
-// in a file with a HelmRelease and its source.
+// parse parses the document of a file. Of several documents, it takes the only one that contains values of the chart,
+// as in a file with a HelmRelease and its source.
 func parse(name string, data []byte) (*yaml.Node, error) {
 	root, err := strict.Parse(name, data)
 	if !errors.Is(err, strict.ErrSeveral) {
@@ -152,9 +152,9 @@ func parse(name string, data []byte) (*yaml.Node, error) {
 	return found[0], nil
 }
 
-// nestedValues returns the values of the chart inside another object: spec.values of a HelmRelease, the values of an Argo CD
-// Application, as keys or as text, or the values of a chart that depends on the descheduler's. It returns nil if there are
-// none, or if n itself contains them.
+// nestedValues returns the values of the chart inside another object: spec.values of a HelmRelease, the values of an
+// Argo CD Application, as keys or as text, or the values of a chart that depends on the descheduler's. It returns nil
+// if there are none, or if n itself contains them.
 func nestedValues(n *yaml.Node) *yaml.Node {
 	if _, ok := child(n, "deschedulerPolicy"); ok {
 		return nil

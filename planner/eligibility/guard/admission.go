@@ -21,12 +21,12 @@ import (
 // objects before they admit a pod, and that are on by default. These objects are the Namespace (NamespaceLifecycle,
 // PodSecurity), LimitRanges, the PriorityClass, the RuntimeClass and the ServiceAccount; resourceQuota reads quotas.
 //
-// The rule judges what the controller submits, which is the template. If the template is unknown, it judges the pod. For
-// Pod Security, it also judges the newest pod of the same owner, because webhooks may have added containers to it.
+// The rule judges what the controller submits, which is the template. If the template is unknown, it judges the pod.
+// For Pod Security, it also judges the newest pod of the same owner, because webhooks may have added containers to it.
 //
 // If every object of a kind is unknown, the rule does not look for an object of that kind. It does not model webhooks,
-// ValidatingAdmissionPolicies, plugins that are off by default, the configuration of plugins (exemptions and defaults of
-// PodSecurity), limits on the claims of ephemeral volumes, nor the list of Secrets of a ServiceAccount.
+// ValidatingAdmissionPolicies, plugins that are off by default, the configuration of plugins (exemptions and defaults
+// of PodSecurity), limits on the claims of ephemeral volumes, nor the list of Secrets of a ServiceAccount.
 var admissionRefuses = Rule{plan.ReplacementRefused, WorkloadScope, func(in Input) (string, bool) {
 	why := in.Cache.admissionRefusal(in.Snapshot, in.Pod)
 	return why, why != ""

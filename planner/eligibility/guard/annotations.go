@@ -59,8 +59,8 @@ func checkDoNotDisrupt(in Input) (string, bool) {
 
 // checkRequestUnreadable refuses if an annotation is invalid, or if an object has a version that is not read, because
 // the author may have wanted to protect the pod. Such objects are of every kind whose v1 a snapshot holds, such as a
-// PodDisruptionBudget; those without a namespace concern all pods. It ignores two annotations on the node: an invalid exclude excludes the node (NodeExcluded), and drain-first protects no
-// pod.
+// PodDisruptionBudget; those without a namespace concern all pods. It ignores two annotations on the node: an invalid
+// exclude excludes the node (NodeExcluded), and drain-first protects no pod.
 func checkRequestUnreadable(in Input) (string, bool) {
 	if ns := in.Pod.Object.Namespace; in.Snapshot.Namespace(ns) == nil {
 		return "namespace " + ns + " is not in the snapshot, so its annotations are unknown", true

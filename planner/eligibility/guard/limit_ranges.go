@@ -63,7 +63,8 @@ func limitRangeRefusal(a *admission, s *cluster.Snapshot, sub submission) string
 	return ""
 }
 
-// withDefaults returns the list with the defaults for the resources that it lacks. It changes the list unless it is nil.
+// withDefaults returns the list with the defaults for the resources that it lacks. It changes the list unless it is
+// nil.
 func withDefaults(list, defaults corev1.ResourceList) corev1.ResourceList {
 	if list == nil {
 		list = corev1.ResourceList{}

@@ -18,9 +18,9 @@ var podSecurity = func() policy.Evaluator {
 	return e
 }()
 
-// podSecurityRefusal follows the plugin PodSecurity with its default configuration, which enforces nothing in a namespace
-// without the label pod-security.kubernetes.io/enforce. A level or version that cannot be read counts as restricted or
-// latest, as in the plugin. An API server knows no version that is newer than its own.
+// podSecurityRefusal follows the plugin PodSecurity with its default configuration, which enforces nothing in a
+// namespace without the label pod-security.kubernetes.io/enforce. A level or version that cannot be read counts as
+// restricted or latest, as in the plugin. An API server knows no version that is newer than its own.
 func podSecurityRefusal(_ *admission, s *cluster.Snapshot, sub submission) string {
 	ns := s.Namespace(sub.namespace)
 	if ns == nil || ns.Labels[api.EnforceLevelLabel] == "" {

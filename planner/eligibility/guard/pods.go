@@ -32,9 +32,9 @@ var ownPod = Rule{plan.OwnPod, PodScope, func(in Input) (string, bool) {
 	return "the pod belongs to Evenkeel", in.Pod.Object.Labels[ownLabel] == ownName
 }}
 
-// The DaemonSet controller, and controllers like it, create the replacement on the same node. The kind contains every pod
-// that is bound to one node by its required affinity or by the annotation of the cluster-autoscaler, such as those of
-// OpenKruise's DaemonSet and of ExtendedDaemonSet.
+// The DaemonSet controller, and controllers like it, create the replacement on the same node. The kind contains every
+// pod that is bound to one node by its required affinity or by the annotation of the cluster-autoscaler, such as those
+// of OpenKruise's DaemonSet and of ExtendedDaemonSet.
 var daemonSetPod = Rule{plan.DaemonSetPod, PodScope, func(in Input) (string, bool) {
 	switch c := in.Pod.Controller; {
 	case !in.Pod.BelongsToNode():

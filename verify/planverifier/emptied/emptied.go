@@ -149,8 +149,8 @@ func mustLeave(p *corev1.Pod) bool {
 	return !BelongsToNode(p)
 }
 
-// BelongsToNode reports whether each node has its own pod of this kind: the kubelet runs it, a DaemonSet controls it, an
-// annotation says so, or its affinity requires one node by name.
+// BelongsToNode reports whether each node has its own pod of this kind: the kubelet runs it, a DaemonSet controls it,
+// an annotation says so, or its affinity requires one node by name.
 func BelongsToNode(p *corev1.Pod) bool {
 	if o := metav1.GetControllerOfNoCopy(p); o != nil && (o.Kind == "DaemonSet" || o.Kind == "Node") {
 		return true

@@ -35,8 +35,8 @@ type Pass struct {
 	// EvictedAgain counts the evictions of replicas that were moved within the last hour. EvictedAgainSoon counts
 	// the evictions of replicas that were moved within the shortest backoff.
 	EvictedAgain, EvictedAgainSoon int
-	// EvictedAfterPlan describes those of EvictedAgain whose earlier replacement landed on the node that the plan names:
-	// both moves and their reasons.
+	// EvictedAfterPlan describes those of EvictedAgain whose earlier replacement landed on the node that the plan
+	// names: both moves and their reasons.
 	EvictedAfterPlan []string
 	// BackedOff counts the evictions of workloads in backoff.
 	BackedOff int
