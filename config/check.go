@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
@@ -61,6 +62,7 @@ func checkScope(c *Config, d *strict.Decoder) {
 	checkSelector(d, "nodeSelector", c.NodeSelector)
 	checkSelector(d, "virtualNodeSelector", c.VirtualNodeSelector)
 	checkSelector(d, "namespaces.selector", c.Namespaces.Selector)
+	checkNodeMarks(c, d)
 	for list, names := range map[string][]string{"namespaces.include": c.Namespaces.Include, "namespaces.exclude": c.Namespaces.Exclude,
 		"trustedNamespaces": c.TrustedNamespaces} {
 		for i, name := range names {
@@ -71,6 +73,25 @@ func checkScope(c *Config, d *strict.Decoder) {
 			if list == "namespaces.include" && cluster.ListsNamespace(c.Namespaces.Exclude, name) {
 				d.Errorf(path, "%s", overlapText(c.Namespaces.Exclude, name))
 			}
+		}
+	}
+}
+
+// checkNodeMarks checks the marks and adds them to the scope of the configuration.
+func checkNodeMarks(c *Config, d *strict.Decoder) {
+	c.nodeMarks = nil
+	m := &c.Placement.NodeMarks
+	for _, of := range []struct {
+		kind nodemarks.Kind
+		list []string
+	}{{nodemarks.Starting, m.Starting}, {nodemarks.Outgoing, m.Outgoing}, {nodemarks.Draining, m.Draining}, {nodemarks.Unhealthy, m.Unhealthy}} {
+		for i, text := range of.list {
+			mark, err := nodemarks.Parse(of.kind, text)
+			if err != nil {
+				d.Errorf(fmt.Sprintf("placement.nodeMarks.%s[%d]", of.kind, i), "%v", err)
+				continue
+			}
+			c.nodeMarks = append(c.nodeMarks, mark)
 		}
 	}
 }

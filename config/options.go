@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
@@ -37,6 +38,8 @@ func (c *Config) Scope() cluster.Scope {
 		Trusted:          c.TrustedNamespaces,
 		Nodes:            parseSelector(c.NodeSelector),
 		Virtual:          c.virtualNodes(),
+		NewArchitectures: c.Placement.NewArchitectures,
+		Marks:            nodemarks.Table{Extra: c.nodeMarks},
 		Usage:            cluster.UsageRequirements{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage},
 		UtilizationLimit: c.Impact.UtilizationLimit,
 		Hints:            c.hintMarks(),

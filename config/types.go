@@ -1,6 +1,7 @@
 package config
 
 import (
+	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
@@ -36,8 +37,9 @@ type Config struct {
 	// check sets these fields.
 	scheduled           []ScheduledStrategy
 	windows             cron.Windows
-	placementProfiles   map[string]scheduler.Profile      // by schedulerName
-	skipReferencedFiles bool                              // the files to which the configuration refers are not read
+	placementProfiles   map[string]scheduler.Profile // by schedulerName
+	skipReferencedFiles bool                         // the files to which the configuration refers are not read
+	nodeMarks           []nodemarks.Mark
 	pressureRules       []pressure.Rule                   // from hints.rules and hints.rulesFile
 	readFile            func(path string) ([]byte, error) // nil reads files of this machine
 	referencedFiles     []string                          // paths of the files that the configuration names
@@ -309,11 +311,21 @@ type HintRule struct {
 	For        int      `json:"for,omitempty"`
 }
 
-// Placement describes the schedulers of the cluster.
+// Placement describes the schedulers of the cluster, and the nodes to which no pods are sent.
 type Placement struct {
-	SchedulerConfig string             `json:"schedulerConfig"`
-	Profiles        []PlacementProfile `json:"profiles"`
-	Trust           SchedulerTrust     `json:"trust"`
+	SchedulerConfig  string             `json:"schedulerConfig"`
+	Profiles         []PlacementProfile `json:"profiles"`
+	Trust            SchedulerTrust     `json:"trust"`
+	NewArchitectures bool               `json:"newArchitectures"`
+	NodeMarks        NodeMarks          `json:"nodeMarks"`
+}
+
+// NodeMarks are marks that programs put on nodes, beside nodemarks.Defaults, in the form PLACE:KEY or PLACE:KEY=VALUE.
+type NodeMarks struct {
+	Starting  []string `json:"starting"`
+	Outgoing  []string `json:"outgoing"`
+	Draining  []string `json:"draining"`
+	Unhealthy []string `json:"unhealthy"`
 }
 
 // SchedulerTrust configures when predictions of a scheduler are trusted: the share MinHitRate of the latest MinBindings

@@ -3,6 +3,8 @@ package annotation
 import (
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
 )
@@ -17,12 +19,28 @@ type Node struct {
 	Problems   []Problem
 }
 
-// KeepsNode reports whether an annotation forbids the Cluster Autoscaler or Karpenter to remove the node.
-func KeepsNode(n *cluster.Node) bool {
-	return slices.ContainsFunc(keptNodeKeys, func(key string) bool {
+// KeepsNode reports whether an annotation forbids the Cluster Autoscaler or Karpenter to remove the node. pod is nil, or
+// the pod that has the annotation: Karpenter removes no node with a pod that it must not disrupt, not even if the pod
+// belongs to the node. The Cluster Autoscaler ignores such pods. The kind are pods of DaemonSets, static pods and mirror
+// pods; other pods with the annotation are not evicted, which is a reason of its own.
+func KeepsNode(s *cluster.Snapshot, n *cluster.Node) (pod *cluster.Pod, keeps bool) {
+	if slices.ContainsFunc(keptNodeKeys, func(key string) bool {
 		value, has := n.Object.Annotations[key]
 		return has && value != "false"
-	})
+	}) {
+		return nil, true
+	}
+	for _, id := range n.Pods {
+		if p := &s.Pods[id]; p.Object.Annotations[KarpenterNoDisrupt] == "true" && !p.Terminating && isNodesOwn(p) {
+			return p, true
+		}
+	}
+	return nil, false
+}
+
+func isNodesOwn(p *cluster.Pod) bool {
+	_, mirror := p.Object.Annotations[corev1.MirrorPodAnnotationKey]
+	return mirror || p.Controller != nil && (p.Controller.Kind == "DaemonSet" || p.Controller.Kind == "Node")
 }
 
 // OfNode reads the requests on a node. If an exclude value cannot be read, the node is

@@ -3,6 +3,7 @@
 package nodemarks
 
 import (
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -123,6 +124,25 @@ func (t Table) First(n *corev1.Node, kinds ...Kind) (Found, bool) {
 		}
 	}
 	return Found{}, false
+}
+
+// Parse reads a mark that an operator adds, in the form PLACE:KEY or PLACE:KEY=VALUE. The place is taint, label or
+// condition. A condition needs a value, its status.
+func Parse(kind Kind, text string) (Mark, error) {
+	place, rest, found := strings.Cut(text, ":")
+	key, value, hasValue := strings.Cut(rest, "=")
+	m := Mark{kind, Place(place), key, value, "placement.nodeMarks"}
+	switch {
+	case !found || key == "" || m.Place != Taint && m.Place != Label && m.Place != Condition:
+		return m, fmt.Errorf("%q is not a mark of nodes (want taint:KEY, taint:KEY=VALUE, label:KEY=VALUE or condition:TYPE=STATUS)", text)
+	case m.Place == Condition && value != "True" && value != "False" && value != "Unknown":
+		return m, fmt.Errorf("%q names no status of the condition (want condition:%s=True, False or Unknown)", text, key)
+	case m.Place == Label && strings.Contains(key, "*"):
+		return m, fmt.Errorf("%q: the key of a label has no * (name each key)", text)
+	case hasValue && value == "":
+		return m, fmt.Errorf("%q has no value after the = (leave out the = for every value)", text)
+	}
+	return m, nil
 }
 
 // find returns the mark in a place with a key and a value, or nil. Marks that an operator adds come first.

@@ -12,6 +12,7 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
@@ -62,6 +63,9 @@ func nodesInput(c *search.Search, age string) plan.Input {
 	if virtual := describeVirtualNodes(c); virtual != "" {
 		in.Problems = append(in.Problems, virtual)
 	}
+	if kept := describeKeptNodes(c); kept != "" {
+		in.Problems = append(in.Problems, kept)
+	}
 	for i := range c.Snapshot.Nodes {
 		n := &c.Snapshot.Nodes[i]
 		if !c.Options.Guards.Scope.HasNode(n) {
@@ -92,6 +96,26 @@ func nodesInput(c *search.Search, age string) plan.Input {
 	}
 	in.Problems = append(in.Problems, uncountedDomains(c)...)
 	return in
+}
+
+// describeKeptNodes names the nodes that NodeConsolidation does not empty because Karpenter never removes them.
+func describeKeptNodes(c *search.Search) string {
+	var names []string
+	for i := range c.Snapshot.Nodes {
+		n := &c.Snapshot.Nodes[i]
+		if p, _ := annotation.KeepsNode(c.Snapshot, n); p != nil && consolidates(c.Options.Strategies) && c.Options.Guards.Scope.HasNode(n) {
+			names = append(names, fmt.Sprintf("%s (%s/%s)", n.Name, p.Object.Namespace, p.Object.Name))
+		}
+	}
+	if len(names) == 0 {
+		return ""
+	}
+	count, more := len(names), ""
+	if extra := count - maxNamed; extra > 0 {
+		names, more = names[:maxNamed], fmt.Sprintf(" and %d more", extra)
+	}
+	return fmt.Sprintf("%s not emptied, because Karpenter never removes a node with a pod that has %s: true: %s%s",
+		plural.Choose(count, "1 node is", fmt.Sprintf("%d nodes are", count)), annotation.KarpenterNoDisrupt, strings.Join(names, ", "), more)
 }
 
 // describeVirtualNodes counts the virtual nodes and names some of them, or returns "" if there are none.

@@ -156,11 +156,14 @@ func (c *Strategy) EmptyNodes(s *cluster.Snapshot) (out []cluster.NodeID) {
 
 // isUnderUtilized reports whether the node should be empty if pods can leave it, and how full it
 // is. The node must be in scope, Ready and not cordoned, and no annotation may exclude it. A node
-// that is not removed when it is empty stays: one of the control plane, or one with an annotation
-// by which autoscalers keep it. A node that lacks a resource of Below does not count.
+// that is not removed when it is empty stays: one of the control plane, or one that an annotation
+// keeps, of the node or of a pod that belongs to it. A node that lacks a resource of Below does not count.
 func (c *Strategy) isUnderUtilized(s *cluster.Snapshot, amounts map[string]*cluster.Amounts, n *cluster.Node) (fullest float64, is bool) {
 	if !n.Ready || n.Object.Spec.Unschedulable || !c.scope.HasNode(n) || len(annotation.OfNode(n).Exclude) > 0 ||
-		annotation.KeepsNode(n) || isControlPlane(n) {
+		isControlPlane(n) {
+		return 0, false
+	}
+	if _, kept := annotation.KeepsNode(s, n); kept {
 		return 0, false
 	}
 	for r, below := range c.args.Below {
