@@ -73,8 +73,12 @@ func (t *table) writeOrigin(p plan.Plan) {
 		estimated = " (newest time in the snapshot; the snapshot does not record when it was taken)"
 	}
 	version := cmp.Or(escape(p.Cluster.Version), "(version unknown)")
-	t.addLine("State of %s%s, Kubernetes %s; plan %s valid until %s.", p.TakenAt.UTC().Format(timeLayout), estimated,
-		version, shortPlanID(p.ID), p.Expires.UTC().Format(timeLayout))
+	if p.TakenAt.IsZero() {
+		t.addLine("State of an unknown time, because no object in the snapshot has one, so ages are unknown; Kubernetes %s; plan %s.", version, shortPlanID(p.ID))
+	} else {
+		t.addLine("State of %s%s, Kubernetes %s; plan %s valid until %s.", p.TakenAt.UTC().Format(timeLayout), estimated,
+			version, shortPlanID(p.ID), p.Expires.UTC().Format(timeLayout))
+	}
 	if len(p.WindowLimits) > 0 {
 		t.addLine("The limits of the open windows apply: %s.", escape(strings.Join(p.WindowLimits, ", ")))
 	}

@@ -162,4 +162,24 @@ func TestEstimatedSnapshotTime(t *testing.T) {
 	if want := "State of 2026-01-01 00:00:00 UTC (newest time in the snapshot; the snapshot does not record when it was taken), Kubernetes 1.37; "; !strings.Contains(b.String(), want) {
 		t.Errorf("want %q in\n%s", want, b.String())
 	}
+	p.TakenAt, p.Expires = time.Time{}, time.Time{}
+	b.Reset()
+	if err := report.Plan(&b, report.Table, p); err != nil || !strings.Contains(b.String(), "State of an unknown time, because no object") {
+		t.Errorf("without any time: %v\n%s", err, b.String())
+	}
+}
+
+// TestIncompleteInputs checks that the first line does not call every goal met while an input does not cover every node.
+func TestIncompleteInputs(t *testing.T) {
+	for _, in := range []plan.Input{{Source: "metricsServer", Statistic: "p90", Coverage: 0.5}, {Source: "nodes", Coverage: 0.5}} {
+		p := nothingToDoPlan()
+		p.Inputs = append(p.Inputs, in)
+		var b bytes.Buffer
+		if err := report.Plan(&b, report.Table, p); err != nil {
+			t.Fatal(err)
+		}
+		if first, _, _ := strings.Cut(b.String(), "\n"); !strings.Contains(first, in.Source+" covers 50% of the nodes, and nothing is known of the others") {
+			t.Errorf("%s: %s", in.Source, first)
+		}
+	}
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/strategies"
@@ -74,14 +73,12 @@ func workloadByName(s *cluster.Snapshot, namespace, name string) string {
 func Node(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
 	n := s.NodeByName(name)
 	if n == nil {
-		var names []string
 		for i := range s.Nodes {
 			if host, _, _ := strings.Cut(s.Nodes[i].Name, "."); host == name {
 				return nil, fmt.Errorf("node %s not found (did you mean %s?)", name, s.Nodes[i].Name)
 			}
-			names = append(names, s.Nodes[i].Name)
 		}
-		return nil, fmt.Errorf("node %s not found%s", name, suggest.DidYouMean(name, names))
+		return nil, fmt.Errorf("node %s not found", name)
 	}
 	return func(e *planner.Explainer) plan.Explanation { return e.Node(n.ID) }, nil
 }

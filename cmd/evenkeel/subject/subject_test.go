@@ -45,7 +45,7 @@ func TestSuggestedNames(t *testing.T) {
 		"other/db-0":      {Pod, "pod other/db-0 not found; did you mean shop/db-0?"},
 		"shop/no":         {Pod, "pod shop/no not found; set its namespace with -n, or write NAMESPACE/NAME"},
 		"n1":              {Node, "node n1 not found (did you mean n1.example.com?)"},
-		"n2.example.com":  {Node, "node n2.example.com not found (did you mean n1.example.com?)"},
+		"n2.example.com":  {Node, "node n2.example.com not found"},
 		"shop/default/db": {Workload, "shop/db has no kind; did you mean statefulset/shop/db?"},
 	} {
 		if _, err := c.find(s, name); err == nil || err.Error() != c.want {
