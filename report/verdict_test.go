@@ -169,7 +169,8 @@ func TestEstimatedSnapshotTime(t *testing.T) {
 	}
 }
 
-// TestIncompleteInputs checks that the first line does not call every goal met while an input does not cover every node.
+// TestIncompleteInputs checks that the first line does not call every goal met while an input does not cover every
+// node.
 func TestIncompleteInputs(t *testing.T) {
 	for _, in := range []plan.Input{{Source: "metricsServer", Statistic: "p90", Coverage: 0.5}, {Source: "nodes", Coverage: 0.5}} {
 		p := nothingToDoPlan()

@@ -1,8 +1,8 @@
 // Package work counts the work of planning and ends it. It reads no clock: the caller says when the planning must end.
 package work
 
-// Budget counts the work of planning on a snapshot, and ends it. The steps in which it counts depend only on the input of
-// the plan, so a plan that was ended can be made again with the same result: by New(nil, at), where at is what
+// Budget counts the work of planning on a snapshot, and ends it. The steps in which it counts depend only on the input
+// of the plan, so a plan that was ended can be made again with the same result: by New(nil, at), where at is what
 // StoppedAt returned. A nil *Budget never ends. A Budget is not safe for concurrent use.
 type Budget struct {
 	stop           func() bool
