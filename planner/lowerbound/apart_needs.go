@@ -10,20 +10,23 @@ import (
 // addApartNeed adds the fewest pods that must leave so that no conflict of a PodsApart remains,
 // except conflicts of two pods that may not leave, or those that remain because the cluster has too
 // few domains. These are part of the residual. addApartNeed skips a goal that shares pods with an
-// earlier one, and marks the pods that it uses.
+// earlier one, and marks the pods that it uses. These include the pods that stay for this goal, but may leave for others.
 //
 // A plan may end some conflicts only. One eviction ends at most as many conflicts as the pod with the most has, which
 // bounds the evictions of the plan.
 func (p *proof) addApartNeed(g int, m *goal.ApartMeasure, used []bool, budget *int) {
 	wanted := p.start.Goals[g]
-	pods := slices.Concat(wanted.Pods, wanted.Staying) // a pod that stays for this goal may leave for another one
-	if slices.ContainsFunc(pods, func(id cluster.PodID) bool { return used[id] }) {
+	isUsed := func(id cluster.PodID) bool { return used[id] }
+	if slices.ContainsFunc(wanted.Pods, isUsed) {
 		return
 	}
-	for _, id := range pods {
+	c := newConflictGraph(p, m)
+	if slices.ContainsFunc(c.able, isUsed) {
+		return
+	}
+	for _, id := range slices.Concat(wanted.Pods, c.able) {
 		used[id] = true
 	}
-	c := newConflictGraph(p, m)
 	left, need := c.fixed, 0
 	if crowded, evictions := leastTogether(p, &wanted); crowded > left {
 		left, need = crowded, evictions
