@@ -74,7 +74,7 @@ var meanings = map[Code]string{
 	OnlyLeavingNodes:       "the pod would help only on nodes that are removed, drained or replaced",
 	OnlyUnhealthyNodes:     "the pod would help only on nodes that are marked bad or start",
 	OnlyRefusingNodes:      "the pod would help only on nodes whose kubelet refuses it",
-	OnlyUnprovenPlatforms:  "the pod would help only on an architecture or operating system where its workload does not run",
+	OnlyUnprovenPlatforms:  "the pod would help only on platforms on which its workload never ran",
 	WouldReturn:            "the scheduler would put the replacement back",
 	UncertainLanding:       "the confidence is below guards.minConfidence",
 	WaitsForNextPass:       "moves without a predicted place wait for the next pass",

@@ -19,10 +19,10 @@ type Node struct {
 	Problems   []Problem
 }
 
-// KeepsNode reports whether an annotation forbids the Cluster Autoscaler or Karpenter to remove the node. pod is nil, or
-// the pod that has the annotation: Karpenter removes no node with a pod that it must not disrupt, not even if the pod
-// belongs to the node. The Cluster Autoscaler ignores such pods. The kind are pods of DaemonSets, static pods and mirror
-// pods; other pods with the annotation are not evicted, which is a reason of its own.
+// KeepsNode reports whether an annotation forbids the Cluster Autoscaler or Karpenter to remove the node. pod is nil,
+// or the pod that has the annotation: Karpenter removes no node with a pod that it must not disrupt, not even if the
+// pod belongs to the node. The Cluster Autoscaler ignores such pods. The kind are pods of DaemonSets, static pods and
+// mirror pods; other pods with the annotation are not evicted, which is a reason of its own.
 func KeepsNode(s *cluster.Snapshot, n *cluster.Node) (pod *cluster.Pod, keeps bool) {
 	if slices.ContainsFunc(keptNodeKeys, func(key string) bool {
 		value, has := n.Object.Annotations[key]
