@@ -1,7 +1,6 @@
 package evenkeel_test
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -107,11 +106,25 @@ func TestSecurityPageNamesTests(t *testing.T) {
 	}
 }
 
-// chartPermissions returns the rules that the chart renders, in the form of the page: kind of role, API group,
-// resources, verbs.
-func chartPermissions(t *testing.T) (list []string) {
+// permissions returns one string for each verb on each resource: where, API group, resource with its name, verb. If
+// resources begins with a resource and a name, the other elements are names too.
+func permissions(where, group string, resources, verbs []string) (list []string) {
+	named, _, hasName := strings.Cut(resources[0], " ")
+	for i, r := range resources {
+		if hasName && i > 0 {
+			r = named + " " + r
+		}
+		for _, verb := range verbs {
+			list = append(list, strings.Join([]string{where, group, r, verb}, ": "))
+		}
+	}
+	return list
+}
+
+// grantedPermissions returns the permissions of the roles in a file.
+func grantedPermissions(t *testing.T, path string) (list []string) {
 	t.Helper()
-	for _, doc := range strings.Split(readText(t, fullChart), "\n---\n") {
+	for _, doc := range strings.Split(readText(t, path), "\n---\n") {
 		var role struct {
 			Kind     string
 			Metadata struct{ Annotations map[string]string }
@@ -121,42 +134,57 @@ func chartPermissions(t *testing.T) (list []string) {
 			t.Fatal(err)
 		}
 		for _, r := range role.Rules {
-			resources := strings.Join(r.Resources, ", ")
+			resources := r.Resources
 			if len(r.ResourceNames) > 0 {
 				for i, n := range r.ResourceNames {
 					if strings.HasPrefix(n, "evenkeel-state-") {
 						r.ResourceNames[i] = "evenkeel-state-..."
 					}
 				}
-				resources += " " + strings.Join(slices.Compact(r.ResourceNames), ", ")
+				resources = slices.Compact(r.ResourceNames)
+				resources[0] = r.Resources[0] + " " + resources[0]
 			}
-			scope := map[string]string{"ClusterRole": "cluster", "Role": "its namespace"}[role.Kind]
+			where := map[string]string{"ClusterRole": "cluster", "Role": "its namespace"}[role.Kind]
 			if role.Metadata.Annotations["helm.sh/hook"] == "post-delete" {
-				scope += ", after uninstalling"
+				where += ", after uninstalling"
 			}
-			list = append(list, fmt.Sprintf("%s: %s: %s: %s", scope, strings.Join(r.APIGroups, ", "), resources, strings.Join(r.Verbs, ", ")))
+			for _, group := range r.APIGroups {
+				list = append(list, permissions(where, group, resources, r.Verbs)...)
+			}
 		}
 	}
-	slices.Sort(list)
 	return list
 }
 
-// TestSecurityPageListsPermissions compares the table of permissions with the roles of the chart, in both directions.
+// TestSecurityPageListsPermissions compares the table of permissions with the roles of the rendered charts and of the
+// manifests in deploy: each permission that one of them grants is in the table, and fullChart grants the whole table.
 func TestSecurityPageListsPermissions(t *testing.T) {
 	var documented []string
 	for _, row := range tableRows(readText(t, securityPage), "where", "API group", "resources", "verbs", "what for") {
-		documented = append(documented, strings.NewReplacer("`", "", "core", "").Replace(strings.Join(row[:4], ": ")))
+		for i := range row {
+			row[i] = strings.NewReplacer("`", "", "core", "").Replace(row[i])
+		}
+		documented = append(documented, permissions(row[0], row[1], strings.Split(row[2], ", "), strings.Split(row[3], ", "))...)
 	}
-	slices.Sort(documented)
-	got := chartPermissions(t)
-	for _, p := range got {
-		if !slices.Contains(documented, p) {
-			t.Errorf("%s does not list the permission %q", securityPage, p)
+	files := []string{"deploy/install.yaml"}
+	for _, pattern := range []string{"lab/helm/testdata/deployment*.yaml", "lab/helm/testdata/cronjob*.yaml", "deploy/kustomize/*/evenkeel.yaml"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil || len(found) < 2 {
+			t.Fatalf("%s: %d files, %v", pattern, len(found), err)
+		}
+		files = append(files, found...)
+	}
+	for _, file := range files {
+		for _, p := range grantedPermissions(t, file) {
+			if !slices.Contains(documented, p) {
+				t.Errorf("%s does not list the permission %q of %s", securityPage, p, file)
+			}
 		}
 	}
+	full := grantedPermissions(t, fullChart)
 	for _, p := range documented {
-		if !slices.Contains(got, p) {
-			t.Errorf("%s lists the permission %q, which the chart does not grant", securityPage, p)
+		if !slices.Contains(full, p) {
+			t.Errorf("%s lists the permission %q, which %s does not grant", securityPage, p, fullChart)
 		}
 	}
 }

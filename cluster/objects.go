@@ -48,7 +48,7 @@ type Objects struct {
 	// Events holds the events that decisions read: those with the reason FailedCreate. Others have no effect.
 	Events []*corev1.Event
 
-	// StoppedAt is the work after which the time for a plan on these objects ended; see Work. 0: it did not end.
+	// StoppedAt is the work after which the time for a plan on these objects ended; see package work. 0: it did not end.
 	StoppedAt int64
 	// TakenAt is the time at which the objects were read. If it is zero, New uses the newest
 	// timestamp in the objects.

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
+	"github.com/evenkeel-project/evenkeel/cluster/work"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -21,7 +22,7 @@ import (
 // sorted by name, all others by namespace and name (then kind and UID).
 type Snapshot struct {
 	// Work ends the planning on the snapshot; nil never does.
-	Work        *Work
+	Work        *work.Budget
 	TakenAt     time.Time
 	ServerMajor int
 	ServerMinor int

@@ -38,7 +38,7 @@ type Settings struct {
 	// BatchSize is the maximum number of moves between two snapshots within a wave; 0 means the
 	// whole wave. See evictor.BatchSize.
 	BatchSize int
-	// MaxPlanTime bounds the time for one plan; 0 means no bound. See cluster.Work.
+	// MaxPlanTime bounds the time for one plan; 0 means no bound. See package work.
 	MaxPlanTime time.Duration
 	// StepTimeout bounds a step of a pass for CheckProgress; 0 means no bound. See the function StepTimeout.
 	StepTimeout time.Duration

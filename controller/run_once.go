@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/work"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -70,7 +71,7 @@ func followBackground(p *pass) {
 func (p *pass) makePlan(ctx context.Context) error {
 	p.expectStep("planning")
 	begun := p.Clock.Now()
-	unlimit := p.limitPlanning(ctx, p.snapshot)
+	unlimit := limitPlanning(ctx, p.Controller, p.snapshot)
 	p.Trust.WithoutChecks(func() {
 		p.goals = Goals(p.snapshot, p.Strategies, p.due)
 		p.report.Plan = p.markStateUnknown(p.Planner.Plan(p.snapshot, p.state, p.goals, p.snapshot.TakenAt))
@@ -87,9 +88,9 @@ func (p *pass) makePlan(ctx context.Context) error {
 
 // limitPlanning ends planning on the snapshot when ctx ends or MaxPlanTime is over. The result ends that limit, and
 // reports whether the planning ended because of ctx.
-func (c *Controller) limitPlanning(ctx context.Context, s *cluster.Snapshot) (unlimit func() bool) {
+func limitPlanning(ctx context.Context, c *Controller, s *cluster.Snapshot) (unlimit func() bool) {
 	begun := c.Clock.Now()
-	s.Work = cluster.NewWork(func() bool {
+	s.Work = work.New(func() bool {
 		return ctx.Err() != nil || c.MaxPlanTime > 0 && c.Clock.Since(begun) >= c.MaxPlanTime
 	}, 0)
 	return func() bool {
@@ -225,7 +226,7 @@ func (p *pass) replan(ctx context.Context) {
 		return
 	}
 	var second plan.Plan
-	unlimit := p.limitPlanning(ctx, s)
+	unlimit := limitPlanning(ctx, p.Controller, s)
 	p.Trust.WithoutChecks(func() {
 		goals := Goals(s, p.Strategies, p.due)
 		second = p.Replanner.Replan(s, p.state, goals, executedMoves(p.report), p.report.Started, s.TakenAt)

@@ -52,7 +52,7 @@ func TestUsageTellsCategory3From4(t *testing.T) {
 		edit    func(*cluster.Objects)
 		want    int
 		certain bool
-		weight  float64 // of the workload's goal; the zone-slo of the workload is 4
+		weight  float64 // of the workload's goal; the zone-slo of the workload, in a trusted namespace, is 4
 	}{
 		{"five times what is requested", "", asStated, 3, true, 2},
 		{"a fifth of what is requested", "", uses(40), 4, true, 1},
@@ -66,7 +66,7 @@ func TestUsageTellsCategory3From4(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := scenario.Read(t, halved)
 			s.Config = []byte(strings.Replace(string(s.Config), "strategies:\n",
-				"strategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n", 1))
+				"trustedNamespaces: [shop]\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n", 1))
 			changes := []string{`{kind: Deployment, metadata: {name: web, annotations: {evenkeel.io/zone-slo: "4"}}}`}
 			if c.change != "" {
 				changes = append(changes, c.change)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/work"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -17,7 +18,7 @@ import (
 // and the work that the plan records gives the same bytes again. The moves that a stopped plan has have room.
 func TestPlansThatWereStoppedAreTheSameAgain(t *testing.T) {
 	o, conf := simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 12, 12, 8), configWithTwoStrategies(t)
-	planWithin := func(w *cluster.Work) (plan.Plan, string) {
+	planWithin := func(w *work.Budget) (plan.Plan, string) {
 		s, err := cluster.New(o)
 		if err != nil {
 			t.Fatal(err)
@@ -32,12 +33,12 @@ func TestPlansThatWereStoppedAreTheSameAgain(t *testing.T) {
 		return p, string(text)
 	}
 	_, want := planWithin(nil)
-	if _, got := planWithin(cluster.NewWork(func() bool { return false }, 0)); got != want {
+	if _, got := planWithin(work.New(func() bool { return false }, 0)); got != want {
 		t.Error("a plan whose time never ends differs from a plan without such a time")
 	}
 	stops, some := 0, false
 	for most := int64(1); ; most += 1 + most/8 {
-		p, first := planWithin(cluster.NewWork(nil, most))
+		p, first := planWithin(work.New(nil, most))
 		if p.StoppedAt == 0 {
 			if first != want {
 				t.Errorf("a plan with work for %d differs from a plan without a limit", most)
@@ -45,7 +46,7 @@ func TestPlansThatWereStoppedAreTheSameAgain(t *testing.T) {
 			break
 		}
 		stops, some = stops+1, some || len(p.Moves) > 0
-		if _, again := planWithin(cluster.NewWork(nil, p.StoppedAt)); again != first {
+		if _, again := planWithin(work.New(nil, p.StoppedAt)); again != first {
 			t.Fatalf("stopped at %d: the plan differs the second time", p.StoppedAt)
 		}
 		if !strings.HasPrefix(p.SearchLimitReached, "limits.maxPlanTime lets a plan take 2m0s; ") {

@@ -13,6 +13,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/work"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
@@ -88,6 +89,7 @@ func planScenarioWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objec
 	if err != nil {
 		t.Fatal(err)
 	}
+	snapshot.Work = work.New(nil, objects.StoppedAt)
 	return p.Plan(snapshot, st, controller.Goals(snapshot, conf.BuildStrategies(), s.Due), snapshot.TakenAt)
 }
 

@@ -143,7 +143,7 @@ func TestDomainsThatAreNotCounted(t *testing.T) {
 	}
 	unready := func(o *cluster.Objects) { cordon(o); o.Nodes[2].Status.Conditions = nil }
 	if got := inputProblems(planExample(t, conf, nil, unready)); !slices.Contains(got,
-		"nodes: zone-3 is not counted: n3 is cordoned, not Ready") {
+		"nodes: zone-3 is not counted: n3 is not Ready, cordoned") {
 		t.Errorf("not Ready: %q", got)
 	}
 	taint := func(o *cluster.Objects) {

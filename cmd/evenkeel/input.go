@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/work"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
@@ -255,7 +256,7 @@ func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) 
 		return nil, fmt.Errorf("%s: %w", f.input.describeSource(), err)
 	}
 	ctx, end := cmd.Context(), time.Now().Add(time.Duration(conf.Limits.MaxPlanTime))
-	in.objects, in.snapshot.Work = objects, cluster.NewWork(func() bool { return ctx.Err() != nil || !time.Now().Before(end) }, objects.StoppedAt)
+	in.objects, in.snapshot.Work = objects, work.New(func() bool { return ctx.Err() != nil || !time.Now().Before(end) }, objects.StoppedAt)
 	in.goals = controller.Goals(in.snapshot, strategies, in.due)
 	return in, nil
 }

@@ -26,6 +26,9 @@ func documentedRoot(t *testing.T) *cobra.Command {
 	t.Setenv("POD_NAMESPACE", "")
 	root := newRoot(&globalFlags{syncTimeout: connectTimeout})
 	root.DisableAutoGenTag = true
+	if completion, _, err := root.Find([]string{"completion"}); err == nil {
+		root.RemoveCommand(completion) // its texts are cobra's
+	}
 	return root
 }
 

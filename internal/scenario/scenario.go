@@ -142,6 +142,8 @@ type clusterFile struct {
 	TakenAt string `json:"takenAt,omitempty"`
 	// ServerVersion is the API server's "major.minor".
 	ServerVersion string `json:"serverVersion,omitempty"`
+	// StoppedAt is the work after which the time for the plan ends.
+	StoppedAt string `json:"stoppedAt,omitempty"`
 	// Objects change objects of the base or add objects.
 	Objects []map[string]any `json:"objects"`
 }
@@ -165,11 +167,13 @@ func expand(text []byte, changes []string) ([]byte, error) {
 		return nil, err
 	}
 	objects = append(objects, defaultAccounts(objects)...)
+	annotations := map[string]string{"evenkeel.io/taken-at": d.TakenAt, "evenkeel.io/server-version": d.ServerVersion,
+		"evenkeel.io/kinds-listed": listedKinds}
+	if d.StoppedAt != "" {
+		annotations["evenkeel.io/stopped-at"] = d.StoppedAt
+	}
 	return json.Marshal(map[string]any{
-		"apiVersion": "v1", "kind": "List",
-		"metadata": map[string]any{"annotations": map[string]string{"evenkeel.io/taken-at": d.TakenAt, "evenkeel.io/server-version": d.ServerVersion,
-			"evenkeel.io/kinds-listed": listedKinds}},
-		"items": objects,
+		"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"annotations": annotations}, "items": objects,
 	})
 }
 

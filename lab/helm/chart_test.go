@@ -26,7 +26,7 @@ func TestGolden(t *testing.T) {
 		"deployment-evict": {"--set", "config.dryRun=false", "--set", "service.enabled=true", "--set", "replicas=2"},
 		// Every permission that the chart can grant.
 		"deployment-steer": {"--set", "config.dryRun=false,config.evictor.steer=taint,config.load.source=metricsServer",
-			"--set", "config.evictor.gracePeriodSeconds=20,flowSchema.enabled=true",
+			"--set", "config.evictor.gracePeriodSeconds=20,flowSchema.enabled=true,metrics.authorize=true,tls.secretName=cert",
 			"--set-json", `config.namespaces.include=["shop","web"]`,
 			"--set-json", `config.strategies=[{"name":"failed","type":"FailedPods","schedule":"@hourly","args":{"remove":"deletion"}}]`},
 		"cronjob":       {"--set", "kind=CronJob"},

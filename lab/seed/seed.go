@@ -100,6 +100,8 @@ type App struct {
 	AvoidedNodeLabel map[string]string
 	// Annotations are set on all pods, including replacements.
 	Annotations map[string]string
+	// Change changes the spec of all pods, including replacements; nil changes nothing.
+	Change func(*corev1.PodSpec)
 }
 
 // ThreeZoneApps returns the scenario with three zones of one node each. Apps a, b and c request 70
@@ -249,6 +251,9 @@ func (a App) podSpec() corev1.PodSpec {
 	a.constrain(&spec)
 	if a.EmptyDir {
 		spec.Volumes = []corev1.Volume{{Name: "cache", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	}
+	if a.Change != nil {
+		a.Change(&spec)
 	}
 	return spec
 }

@@ -36,14 +36,14 @@ func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerm
 	}
 	if !p.Disabled[scheduler.InterPodAffinity] {
 		if len(t.Affinity) > 0 {
-			all := m.CounterOfAll(t.Affinity)
+			all := model.CounterOfAll(m, t.Affinity)
 			model.ByKey(t.Affinity, nil, func(key string, _ []model.AffinityTerm, _ []int64) {
 				ip.Required = append(ip.Required, TermWithTopology{Pods: all, Topology: m.TopologyOf(key)})
 			})
 			ip.MatchesSelf = m.MatchesAllTerms(t.Affinity, c)
 		}
 		model.ByKey(t.Anti, nil, func(key string, terms []model.AffinityTerm, _ []int64) {
-			ip.Anti = append(ip.Anti, TermWithTopology{Pods: m.CounterOfAny(terms), Topology: m.TopologyOf(key)})
+			ip.Anti = append(ip.Anti, TermWithTopology{Pods: model.CounterOfAny(m, terms), Topology: m.TopologyOf(key)})
 		})
 		for _, o := range m.AntiAffinityTerms {
 			if _, some := m.WeightOn(o, c, 1); some {
@@ -52,7 +52,7 @@ func NewInterPodTerms(m *model.Cluster, c *model.EquivalenceClass) (InterPodTerm
 		}
 	}
 	model.ByKey(t.Preferred, t.Weights, func(key string, terms []model.AffinityTerm, weights []int64) {
-		for _, k := range m.CountersByWeight(terms, weights) {
+		for _, k := range model.CountersByWeight(m, terms, weights) {
 			ip.Scored = append(ip.Scored, TermWithTopology{Pods: k.Pods, Topology: m.TopologyOf(key), Weight: k.Weight})
 		}
 	})

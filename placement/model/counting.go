@@ -66,12 +66,12 @@ func (m *Cluster) SpreadCounter(namespace string, sel labels.Selector) *PodCount
 }
 
 // CounterOfAll counts the pods on nodes that match all the terms.
-func (m *Cluster) CounterOfAll(terms []AffinityTerm) *PodCounter {
+func CounterOfAll(m *Cluster, terms []AffinityTerm) *PodCounter {
 	return m.termCounter(termsID("&", terms, nil), func(c *EquivalenceClass) bool { return m.MatchesAllTerms(terms, c) })
 }
 
 // CounterOfAny counts the pods on nodes that match at least one of the terms.
-func (m *Cluster) CounterOfAny(terms []AffinityTerm) *PodCounter {
+func CounterOfAny(m *Cluster, terms []AffinityTerm) *PodCounter {
 	return m.termCounter(termsID("|", terms, nil), func(c *EquivalenceClass) bool {
 		_, some := m.SumOfWeights(terms, nil, c)
 		return some
@@ -86,7 +86,7 @@ type WeightedCounter struct {
 
 // CountersByWeight counts the pods on nodes that match at least one of the terms, by the sum of the weights of the
 // terms that they match.
-func (m *Cluster) CountersByWeight(terms []AffinityTerm, weights []int64) (out []WeightedCounter) {
+func CountersByWeight(m *Cluster, terms []AffinityTerm, weights []int64) (out []WeightedCounter) {
 	sums, matched := make([]int64, len(m.ClassList)), make([]bool, len(m.ClassList))
 	distinct := map[int64]bool{}
 	for i, c := range m.ClassList {

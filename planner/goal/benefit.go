@@ -15,7 +15,7 @@ func (t *Tracker) ImprovesAll(pod cluster.PodID, from, to cluster.NodeID) bool {
 
 // CouldImproveNodeAndGroup reports whether the eviction could improve both a node goal and a group goal.
 func (t *Tracker) CouldImproveNodeAndGroup(pod cluster.PodID, from cluster.NodeID) bool {
-	return t.worthOfLeaving(pod, from).nodeAndGroup
+	return worthOfLeaving(t, pod, from).nodeAndGroup
 }
 
 // MostImproved returns the goal in the list that loses the largest weighted share of its initial
@@ -57,11 +57,11 @@ func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.Node
 // BenefitOfLeaving returns the largest possible benefit of the eviction: the removed share of the initial excess,
 // weighted and summed over all requested goals.
 func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float64 {
-	return t.worthOfLeaving(pod, from).benefit
+	return worthOfLeaving(t, pod, from).benefit
 }
 
 // worthOfLeaving returns what the eviction of a pod from its node could improve now.
-func (t *Tracker) worthOfLeaving(pod cluster.PodID, from cluster.NodeID) leaving {
+func worthOfLeaving(t *Tracker, pod cluster.PodID, from cluster.NodeID) leaving {
 	if t.leaving == nil {
 		t.leaving = make([]leaving, len(t.Snapshot.Pods))
 	}

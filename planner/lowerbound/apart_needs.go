@@ -16,10 +16,11 @@ import (
 // bounds the evictions of the plan.
 func (p *proof) addApartNeed(g int, m *goal.ApartMeasure, used []bool, budget *int) {
 	wanted := p.start.Goals[g]
-	if slices.ContainsFunc(wanted.Pods, func(id cluster.PodID) bool { return used[id] }) {
+	pods := slices.Concat(wanted.Pods, wanted.Staying) // a pod that stays for this goal may leave for another one
+	if slices.ContainsFunc(pods, func(id cluster.PodID) bool { return used[id] }) {
 		return
 	}
-	for _, id := range wanted.Pods {
+	for _, id := range pods {
 		used[id] = true
 	}
 	c := newConflictGraph(p, m)

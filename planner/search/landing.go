@@ -30,7 +30,7 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 			ImprovedGoals: c.Goals.ImprovedGoals(pod, c.NodeOf(pod), cluster.NoNode)}, plan.Reason{}, true
 	}
 	from := c.Model.NodeOf(pod)
-	c.countPrediction()
+	countPrediction(c)
 	pr := c.Model.PredictOdds(pod)
 	if pr.UnsupportedReason != "" {
 		return Landing{predicted: &pr}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
@@ -57,7 +57,8 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	return l, plan.Reason{}, true
 }
 
-func (c *State) countPrediction() {
+// countPrediction counts a predicted landing.
+func countPrediction(c *State) {
 	*c.predictions++
 	c.Snapshot.Work.Spend(1 + len(c.Snapshot.Nodes)/16)
 }
@@ -165,7 +166,7 @@ func (c *State) PredictDisplacedLanding(pod cluster.PodID) (Landing, plan.Reason
 			b.Measure.Resource)}, false
 	}
 	from := c.Model.NodeOf(pod)
-	c.countPrediction()
+	countPrediction(c)
 	pr := c.Model.PredictOdds(pod)
 	if pr.UnsupportedReason != "" {
 		return Landing{predicted: &pr}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false

@@ -87,7 +87,7 @@ func (c *goalSearch) moveForGoal(g int) (waits bool) {
 			c.rejectAll(g, reason)
 			return false
 		}
-		if c.rejectFixed(g) {
+		if rejectFixed(c, g) {
 			return false
 		}
 		switch c.joinBestCandidate(g) {
@@ -102,7 +102,7 @@ func (c *goalSearch) moveForGoal(g int) (waits bool) {
 
 // rejectFixed reports whether no pod of goal g may ever leave, and then records why, without a search. The checks of
 // guards and budgets are made once per pod.
-func (c *goalSearch) rejectFixed(g int) bool {
+func rejectFixed(c *goalSearch, g int) bool {
 	strategy := c.StrategyOf(g)
 	for _, id := range c.PodsOf(g) {
 		if c.fixed[g] {
@@ -123,16 +123,6 @@ func (c *goalSearch) rejectFixed(g int) bool {
 		}
 	}
 	return true
-}
-
-// Fixed returns the number of unmet requested goals of which no pod may leave.
-func (c *goalSearch) Fixed() (n int) {
-	for g, fixed := range c.fixed {
-		if fixed && !c.Goals.Goals[g].Constraint && c.Goals.Excess(g) > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // joinBestCandidate tries the candidates of goal g, best first, until one joins the wave. If the wave has no room for

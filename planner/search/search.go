@@ -73,6 +73,16 @@ func (c *Search) Run() {
 	c.rejectNotTried()
 }
 
+// CountFixed returns the number of unmet requested goals of which no pod may leave.
+func CountFixed(c *Search) (n int) {
+	for g, fixed := range c.fixed {
+		if fixed && !c.Goals.Goals[g].Constraint && c.Goals.Excess(g) > 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // rejectNotTried records the reason for the pods of the goals that were not tried before the search was cut short.
 func (c *Search) rejectNotTried() {
 	reason, cut := c.LimitReached()

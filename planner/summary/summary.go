@@ -48,7 +48,7 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 		out.Moves = append(out.Moves, m)
 	}
 	out.After, out.Bound = DescribeState(c), lowerbound.Compute(c, start)
-	out.GoalsNotMovable = c.Fixed()
+	out.GoalsNotMovable = search.CountFixed(c)
 	if reason, cut := c.LimitReached(); cut {
 		out.StoppedAt, out.GoalsNotTried = c.Snapshot.Work.StoppedAt(), c.NotTried
 		pods := out.Rejections.Counts[reason.Code]

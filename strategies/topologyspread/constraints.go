@@ -100,12 +100,17 @@ func (f *finder) declaredBy(p *corev1.Pod, actions []string) []*constraint {
 	if known {
 		return found
 	}
+	nodes := map[nodeRules]*nodeSet{}
 	for i := range p.Spec.TopologySpreadConstraints {
 		c := &p.Spec.TopologySpreadConstraints[i]
 		if !slices.Contains(actions, string(c.WhenUnsatisfiable)) {
 			continue
 		}
-		if x := f.constraint(p, c); x != nil {
+		rules := nodeRules{c.WhenUnsatisfiable, honorsAffinity(c), honorsTaints(c)}
+		if nodes[rules] == nil {
+			nodes[rules] = f.nodeSet(p, rules)
+		}
+		if x := f.constraint(p, c, nodes[rules]); x != nil {
 			found = append(found, x)
 		}
 	}
@@ -113,17 +118,19 @@ func (f *finder) declaredBy(p *corev1.Pod, actions []string) []*constraint {
 	return found
 }
 
-// constraint returns a constraint of a pod, or nil for a constraint that selects no pods.
-func (f *finder) constraint(p *corev1.Pod, c *corev1.TopologySpreadConstraint) *constraint {
-	x := &constraint{topologyKey: c.TopologyKey, maxSkew: int(c.MaxSkew), pods: f.podSet(p, c), nodes: f.nodeSet(p, c)}
+// constraint returns a constraint of a pod that counts these nodes, or nil for a constraint that selects no pods.
+func (f *finder) constraint(p *corev1.Pod, c *corev1.TopologySpreadConstraint, nodes *nodeSet) *constraint {
+	x := &constraint{topologyKey: c.TopologyKey, maxSkew: int(c.MaxSkew), pods: f.podSet(p, c), nodes: nodes}
 	if x.pods.selector == nil {
 		return nil
 	}
 	if c.WhenUnsatisfiable == corev1.DoNotSchedule {
 		x.minDomains = int(ptr.Deref(c.MinDomains, 1))
 	}
-	key := appendStrings(nil, x.pods.key, x.nodes.key, x.topologyKey)
-	key = binary.AppendVarint(binary.AppendVarint(key, int64(x.maxSkew)), int64(x.minDomains))
+	key := appendStrings(nil, x.pods.key, x.topologyKey)
+	for _, n := range [...]int{x.nodes.number, x.maxSkew, x.minDomains} {
+		key = binary.AppendVarint(key, int64(n))
+	}
 	if known := f.byKey[string(key)]; known != nil {
 		return known
 	}

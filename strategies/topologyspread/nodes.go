@@ -14,7 +14,7 @@ import (
 
 // nodeSet is the set of nodes whose pods and domains a constraint counts.
 type nodeSet struct {
-	key string
+	number int
 	// notCounted marks, by node, the nodes outside the set. Nil means that the set has all nodes.
 	notCounted []bool
 	domains    map[string]*topology.Set // by topology key
@@ -28,34 +28,39 @@ func honorsTaints(c *corev1.TopologySpreadConstraint) bool {
 	return ptr.Deref(c.NodeTaintsPolicy, corev1.NodeInclusionPolicyIgnore) == corev1.NodeInclusionPolicyHonor
 }
 
-// nodeSet returns the nodes that a constraint of a pod counts. They have the topology keys of all constraints of the
+// nodeRules decide which nodes the constraints of one pod count.
+type nodeRules struct {
+	action           corev1.UnsatisfiableConstraintAction
+	affinity, taints bool
+}
+
+// nodeSet returns the nodes that constraints of a pod count. They have the topology keys of all constraints of the
 // pod with the same action, and pass the policies of the constraint.
-func (f *finder) nodeSet(p *corev1.Pod, c *corev1.TopologySpreadConstraint) *nodeSet {
+func (f *finder) nodeSet(p *corev1.Pod, by nodeRules) *nodeSet {
 	var keys []string
 	for i := range p.Spec.TopologySpreadConstraints {
-		if other := &p.Spec.TopologySpreadConstraints[i]; other.WhenUnsatisfiable == c.WhenUnsatisfiable {
+		if other := &p.Spec.TopologySpreadConstraints[i]; other.WhenUnsatisfiable == by.action {
 			keys = append(keys, other.TopologyKey)
 		}
 	}
 	slices.Sort(keys)
 	keys = slices.Compact(keys)
-	affinity, taints := honorsAffinity(c), honorsTaints(c)
 	key := appendStrings(nil, keys...)
-	if affinity {
+	if by.affinity {
 		key = topology.AppendNodeAffinity(append(key, 'a'), &p.Spec)
 	}
-	if taints {
+	if by.taints {
 		key = topology.AppendTolerations(append(key, 't'), &p.Spec)
 	}
 	if known := f.nodeSets[string(key)]; known != nil {
 		return known
 	}
 	required, all := nodeaffinity.GetRequiredNodeAffinity(p), true
-	set := &nodeSet{key: string(key), notCounted: make([]bool, len(f.snapshot.Nodes)), domains: map[string]*topology.Set{}}
+	set := &nodeSet{number: len(f.sameNodes), notCounted: make([]bool, len(f.snapshot.Nodes)), domains: map[string]*topology.Set{}}
 	for i := range f.snapshot.Nodes {
 		n := f.snapshot.Nodes[i].Object
 		set.notCounted[i] = slices.ContainsFunc(keys, func(k string) bool { _, has := n.Labels[k]; return !has }) ||
-			affinity && !filter.MatchesNodeAffinity(required, n) || taints && !filter.ToleratesTaints(p, n)
+			by.affinity && !filter.MatchesNodeAffinity(required, n) || by.taints && !filter.ToleratesTaints(p, n)
 		all = all && !set.notCounted[i]
 	}
 	if all {

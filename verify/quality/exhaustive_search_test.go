@@ -137,7 +137,7 @@ func (g *exhaustiveSearch) newGoalState(goal plan.Goal) *goalState {
 		x.start, x.member = g.s.Pods[goal.Pods[0]].Node, map[cluster.PodID]bool{goal.Pods[0]: true}
 	case plan.PodsApart:
 		x.member, x.places, x.sameDomain = map[cluster.PodID]bool{}, map[cluster.PodID]cluster.NodeID{}, g.sameDomain
-		for _, p := range goal.Pods {
+		for _, p := range slices.Concat(goal.Pods, goal.Staying) {
 			x.member[p], x.places[p] = true, g.s.Pods[p].Node
 		}
 	case plan.SkewAtMost, plan.CountAtMost:
@@ -307,7 +307,7 @@ func (g *exhaustiveSearch) improvesGoals(pod cluster.PodID, from, to cluster.Nod
 		if change > 0 {
 			return false
 		}
-		better = better || change < 0 && x.countsLanding(to)
+		better = better || change < 0 && x.countsLanding(to) && !slices.Contains(x.goal.Staying, pod)
 	}
 	return better
 }
@@ -325,7 +325,7 @@ func (x *goalState) countsLanding(to cluster.NodeID) bool {
 // couldHelp reports whether evicting the pod could help a goal.
 func (g *exhaustiveSearch) couldHelp(pod cluster.PodID, from cluster.NodeID) bool {
 	for _, x := range g.goals {
-		if x.affectedBy(pod, from, from) && x.excess() > 0 && (x.goal.Kind != plan.NodeBelow || g.s.Pods[pod].Requests.Get(x.goal.Resource) > 0) {
+		if x.affectedBy(pod, from, from) && x.excess() > 0 && !slices.Contains(x.goal.Staying, pod) && (x.goal.Kind != plan.NodeBelow || g.s.Pods[pod].Requests.Get(x.goal.Resource) > 0) {
 			return true
 		}
 	}

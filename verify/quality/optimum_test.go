@@ -51,25 +51,28 @@ func TestSmallPlansOfEachKind(t *testing.T) {
 	}
 }
 
-// TestSmallPlansKeepPodsApart is TestSmallPlansOfEachKind for workloads that declare required anti-affinity.
+// TestSmallPlansKeepPodsApart is TestSmallPlansOfEachKind for workloads that declare required anti-affinity. Unless
+// otherNamespaces is true, the pods that a term selects in other namespaces do not leave for the goal.
 func TestSmallPlansKeepPodsApart(t *testing.T) {
-	for _, together := range []bool{false, true} {
-		t.Run(fmt.Sprintf("together %v", together), func(t *testing.T) {
-			from, to := seedRange(60, 300)
-			testSmallPlans(t, from, to, func(seed int) problem {
-				p := changedProblem(t, seed, 3, 8, 8+seed*7%21, simulation.AddAntiAffinity)
-				apart, errs := strategies.New("apart", "InterPodAntiAffinity", nil, cluster.Scope{})
-				if len(errs) > 0 {
-					t.Fatal(errs)
-				}
-				stated := apart.Goals(p.s)
-				if together {
-					stated = append(stated, p.goals()...)
-				}
-				p.stated = append([]plan.Goal{}, stated...)
-				return p
+	for _, args := range []string{"{}", `{"otherNamespaces": true}`} {
+		for _, together := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, together %v", args, together), func(t *testing.T) {
+				from, to := seedRange(60, 300)
+				testSmallPlans(t, from, to, func(seed int) problem {
+					p := changedProblem(t, seed, 3, 8, 8+seed*7%21, simulation.AddAntiAffinity)
+					apart, errs := strategies.New("apart", "InterPodAntiAffinity", []byte(args), cluster.Scope{})
+					if len(errs) > 0 {
+						t.Fatal(errs)
+					}
+					stated := apart.Goals(p.s)
+					if together {
+						stated = append(stated, p.goals()...)
+					}
+					p.stated = append([]plan.Goal{}, stated...)
+					return p
+				})
 			})
-		})
+		}
 	}
 }
 

@@ -256,8 +256,8 @@ var replacementRefusals = []refusal{
 	{code: plan.ReplacementRefused, name: "quota of a StatefulSet", pod: "db-0", objects: setObject + quota("pods: 5", "pods: 6")},
 	{code: plan.ReplacementRefused, name: "quota without status", objects: quota("pods: 3", "")},
 	{code: plan.ReplacementRefused, name: "quota that requires requests", objects: quota("requests.cpu: 3", "requests.cpu: 1")},
-	{code: plan.ReplacementRefused, name: "Pod Security", objects: "- {kind: Namespace, metadata: {name: shop, labels: " +
-		"{pod-security.kubernetes.io/enforce: restricted}}}\n"},
+	{code: plan.ReplacementRefused, name: "admission", objects: "- {kind: ReplicaSet, metadata: {name: web-6c8f}, " +
+		"spec: {template: {spec: {serviceAccountName: builder}}}}\n"},
 	{code: plan.ReplacementRefused, name: "event", pod: "db-0", objects: setObject + eventEntry("db", "2026-01-01T23:50:00Z")},
 	{code: plan.ReplacementMissing, objects: deploymentEntry("spec: {replicas: 4}")},
 	{code: plan.ForeignFinalizer, pod: "db-0", objects: setObject +
