@@ -184,7 +184,7 @@ func checkMultiAttach(t *testing.T, ns, node string) {
 			return false, err
 		}
 		for _, e := range list.Items {
-			if e.InvolvedObject.Name == pod.Name && e.Reason == "FailedAttachVolume" && strings.Contains(e.Message, "Multi-Attach") {
+			if e.InvolvedObject.Name == pod.Name && e.Reason == "FailedAttachVolume" && strings.Contains(e.Message, "already used by pod(s) cms") {
 				return true, nil
 			}
 		}
