@@ -22,14 +22,15 @@ type componentLayout struct {
 
 type ports struct{ etcd, etcdPeer, apiServer, scheduler, controllerManager, kwok int }
 
-// defaultControllers are the controllers that manage pods, accounts, namespaces and quotas. The
-// node lifecycle controller is missing, because fake nodes send no heartbeats.
+// defaultControllers are the controllers that manage pods, accounts, namespaces and quotas, and the one that attaches
+// volumes to nodes with the annotation for it. The node lifecycle controller is missing, because fake nodes send no
+// heartbeats.
 var defaultControllers = []string{
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
 	"job-controller", "cronjob-controller", "disruption-controller", "namespace-controller",
 	"garbage-collector-controller", "pod-garbage-collector-controller", "serviceaccount-controller",
 	"serviceaccount-token-controller", "root-ca-certificate-publisher-controller",
-	"resourcequota-controller",
+	"resourcequota-controller", "persistentvolume-attach-detach-controller",
 }
 
 func (l *componentLayout) etcdArgs() []string {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -225,6 +226,7 @@ func (r *podGuards) isDrained(n *corev1.Node) bool {
 
 // checkTarget checks that pods may be sent to the node on which the replacement should land.
 func (r *verifier) checkTarget(c call) {
+	r.checkAttachments(c)
 	n := r.nodes[c.move.To]
 	if n == nil {
 		return
@@ -242,6 +244,23 @@ func (r *verifier) targets() targets.Cluster {
 		id := r.chains[key(p)].id
 		return id != "" && id == r.chains[key(q)].id
 	}}
+}
+
+// checkAttachments checks that the node on which the replacement should land can attach the volumes of the pod.
+func (r *verifier) checkAttachments(c call) {
+	for _, v := range c.pod.Spec.Volumes {
+		if c.move.Removal == "" && v.Ephemeral == nil && attachesOnce(r.objects, claimOf(r.objects, c.pod, v)) {
+			for _, p := range r.livePods {
+				uses := func(o corev1.Volume) bool {
+					return o.PersistentVolumeClaim != nil && o.PersistentVolumeClaim.ClaimName == v.PersistentVolumeClaim.ClaimName
+				}
+				if p.UID != c.pod.UID && p.Namespace == c.pod.Namespace && p.Spec.NodeName != "" && p.Spec.NodeName != c.move.To && !isTerminal(p) &&
+					slices.ContainsFunc(p.Spec.Volumes, uses) {
+					r.report(c.move, plan.VolumeInUse, "volume %s is in use by %s on %s", v.Name, p.Name, p.Spec.NodeName)
+				}
+			}
+		}
+	}
 }
 
 // checkVolumes checks the volumes of the pod.
@@ -282,6 +301,17 @@ func localVolume(r *Rules, o *cluster.Objects, p *corev1.Pod, v corev1.Volume) (
 		}
 	}
 	return local, stranded
+}
+
+// attachesOnce reports whether the claim is on a CSI volume that one node at a time can attach.
+func attachesOnce(o *cluster.Objects, claim *corev1.PersistentVolumeClaim) bool {
+	return claim != nil && slices.ContainsFunc(o.PersistentVolumes, func(pv *corev1.PersistentVolume) bool {
+		return pv.Name == claim.Spec.VolumeName && pv.Spec.CSI != nil &&
+			!slices.Contains(pv.Spec.AccessModes, corev1.ReadWriteMany) && !slices.Contains(pv.Spec.AccessModes, corev1.ReadOnlyMany) &&
+			!slices.ContainsFunc(o.CSIDrivers, func(d *storagev1.CSIDriver) bool {
+				return d.Name == pv.Spec.CSI.Driver && d.Spec.AttachRequired != nil && !*d.Spec.AttachRequired
+			})
+	})
 }
 
 // claimOf returns the claim of a volume, or nil.
