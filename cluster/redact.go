@@ -3,14 +3,14 @@ package cluster
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"maps"
 	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster/redaction"
 )
 
 // keptAnnotationPrefixes lists the prefixes of annotations that decisions may depend on.
@@ -22,8 +22,8 @@ var keptAnnotationPrefixes = []string{"evenkeel.io/", "descheduler.alpha.kuberne
 	"seccomp.security.alpha.kubernetes.io/pod", "container.seccomp.security.alpha.kubernetes.io/",
 	"weave.works/kured-reboot-in-progress", "machineconfiguration.openshift.io/desiredDrain", "scheduling.x-k8s.io/", "pod-group.scheduling.sigs.k8s.io", "leaderworkerset.sigs.k8s.io/name", "jobset.sigs.k8s.io/jobset-name"}
 
-// Redact returns copies without environment variables, commands, addresses, and annotations that
-// no decision depends on. It replaces image names by hashes, and keeps only the names of
+// Redact returns copies with the fields and annotations that decisions read (package redaction), and nothing else, such
+// as environment variables, commands and addresses. It replaces image names by hashes, and keeps only the names of
 // deschedulers (IsDescheduler). It keeps names and labels of objects, because decisions depend on
 // them. The redacted snapshot results in the same plan.
 func Redact(o *Objects) *Objects {
@@ -59,42 +59,22 @@ func redactUsage(u *Usage) *Usage {
 }
 
 func redactObject(x object) {
-	maps.DeleteFunc(x.GetAnnotations(), func(key, _ string) bool { return !IsDecisionAnnotation(key) })
-	x.SetManagedFields(nil)
-	for _, spec := range PodSpecs(x) {
-		redactSpec(spec)
-	}
 	switch o := x.(type) {
-	case *appsv1.ControllerRevision:
-		o.Data.Raw = nil // a whole pod template that no decision reads
 	case *corev1.Event:
 		*o = *EventFields(o)
 	case *corev1.Pod:
 		redactStatus(&o.Status)
 	case *corev1.Node:
-		o.Status.Addresses, o.Spec.ProviderID = nil, ""
 		for i := range o.Status.Images {
 			for j, name := range o.Status.Images[i].Names {
 				o.Status.Images[i].Names[j] = hashImage(name)
 			}
 		}
-	case *corev1.PersistentVolume:
-		redactVolume(&o.Spec.PersistentVolumeSource)
-	case *storagev1.StorageClass:
-		o.Parameters, o.MountOptions = nil, nil
-	case *storagev1.VolumeAttachment:
-		o.Status = storagev1.VolumeAttachmentStatus{}
-	case *corev1.Service:
-		o.Spec.ClusterIP, o.Spec.ClusterIPs, o.Spec.ExternalIPs, o.Spec.ExternalName, o.Spec.LoadBalancerIP = "", nil, nil, "", ""
-		o.Status = corev1.ServiceStatus{}
 	}
-}
-
-// redactVolume keeps only the driver and the handle of a CSI volume.
-func redactVolume(s *corev1.PersistentVolumeSource) {
-	if c := s.CSI; c != nil {
-		s.CSI = &corev1.CSIPersistentVolumeSource{Driver: c.Driver, VolumeHandle: c.VolumeHandle}
+	for _, spec := range PodSpecs(x) {
+		redactSpec(spec)
 	}
+	redaction.Keep(x, IsDecisionAnnotation)
 }
 
 // IsDecisionAnnotation reports whether a decision may depend on the annotation.
@@ -103,30 +83,75 @@ func IsDecisionAnnotation(key string) bool {
 }
 
 func redactSpec(s *corev1.PodSpec) {
+	if c := s.SecurityContext; c != nil {
+		redactSELinux(c.SELinuxOptions)
+	}
 	for _, list := range [][]corev1.Container{s.Containers, s.InitContainers} {
 		for i := range list {
-			c := &list[i]
-			list[i] = SchedulingFields(c)
-			list[i].Image = hashImage(c.Image)
+			list[i] = SchedulingFields(&list[i])
+			redactContainer(&list[i])
 		}
 	}
 	for i := range s.Volumes {
 		if v := s.Volumes[i].Image; v != nil {
 			v.Reference = hashImage(v.Reference)
 		}
+		if v := s.Volumes[i].RBD; v != nil {
+			for j, address := range v.CephMonitors {
+				v.CephMonitors[j] = hashImage(address)
+			}
+		}
 	}
-	s.EphemeralContainers, s.HostAliases, s.DNSConfig, s.ImagePullSecrets = nil, nil, nil, nil
+}
+
+// redactContainer hides names and addresses of which decisions read only whether they are set.
+func redactContainer(c *corev1.Container) {
+	c.Image = hashImage(c.Image)
+	if c.SecurityContext != nil {
+		redactSELinux(c.SecurityContext.SELinuxOptions)
+	}
+	for _, p := range []*corev1.Probe{c.LivenessProbe, c.ReadinessProbe, c.StartupProbe} {
+		if p != nil {
+			redactHosts(p.HTTPGet, p.TCPSocket)
+		}
+	}
+	if c.Lifecycle != nil {
+		for _, h := range []*corev1.LifecycleHandler{c.Lifecycle.PostStart, c.Lifecycle.PreStop} {
+			if h != nil {
+				redactHosts(h.HTTPGet, h.TCPSocket)
+			}
+		}
+	}
+}
+
+// redacted replaces texts of which decisions read only whether they are set.
+const redacted = "redacted"
+
+func redactHosts(get *corev1.HTTPGetAction, socket *corev1.TCPSocketAction) {
+	if get != nil {
+		get.Host = redacted
+	}
+	if socket != nil {
+		socket.Host = redacted
+	}
+}
+
+func redactSELinux(o *corev1.SELinuxOptions) {
+	if o == nil {
+		return
+	}
+	for _, field := range []*string{&o.User, &o.Role} {
+		if *field != "" {
+			*field = redacted
+		}
+	}
 }
 
 func redactStatus(s *corev1.PodStatus) {
-	s.Message, s.PodIP, s.PodIPs, s.HostIP, s.HostIPs = "", "", nil, "", nil
 	for _, list := range [][]corev1.ContainerStatus{s.ContainerStatuses, s.InitContainerStatuses, s.EphemeralContainerStatuses} {
 		for i := range list {
 			list[i] = StatusFields(&list[i], s.Phase)
 		}
-	}
-	for i := range s.Conditions {
-		s.Conditions[i].Message = ""
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/redaction"
 )
 
 // stripAndIntern removes the fields that no decision reads, and shares the remaining ones with
@@ -39,9 +40,20 @@ func (s *internCache) stripAndIntern(x any) (any, error) {
 	case *appsv1.Deployment:
 		o.Annotations = filterAnnotations(o.Annotations)
 		shareLabels(&o.ObjectMeta, o.Spec.Selector, &o.Spec.Template)
-	case *appsv1.StatefulSet, *appsv1.DaemonSet, *batchv1.Job, *batchv1.CronJob, *corev1.ReplicationController:
-		m := x.(metav1.Object)
-		m.SetAnnotations(filterAnnotations(m.GetAnnotations()))
+	case *appsv1.StatefulSet:
+		redaction.Keep(&o.Spec.VolumeClaimTemplates, cluster.IsDecisionAnnotation)
+		stripAnnotations(&o.ObjectMeta, &o.Spec.Template.ObjectMeta)
+	case *appsv1.DaemonSet:
+		stripAnnotations(&o.ObjectMeta, &o.Spec.Template.ObjectMeta)
+	case *batchv1.Job:
+		stripAnnotations(&o.ObjectMeta, &o.Spec.Template.ObjectMeta)
+	case *batchv1.CronJob:
+		stripAnnotations(&o.ObjectMeta, &o.Spec.JobTemplate.ObjectMeta, &o.Spec.JobTemplate.Spec.Template.ObjectMeta)
+	case *corev1.ReplicationController:
+		stripAnnotations(&o.ObjectMeta)
+		if o.Spec.Template != nil {
+			stripAnnotations(&o.Spec.Template.ObjectMeta)
+		}
 	case *corev1.ServiceAccount: // a cluster has thousands, and decisions read only whether one exists
 		*o = corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: o.Namespace, Name: o.Name, UID: o.UID,
 			ResourceVersion: o.ResourceVersion, ManagedFields: o.ManagedFields}}
@@ -66,6 +78,12 @@ func (s *internCache) internObject(x any) {
 		s.pods.intern(o)
 	case *appsv1.ReplicaSet:
 		s.sets.intern(o)
+	}
+}
+
+func stripAnnotations(of ...*metav1.ObjectMeta) {
+	for _, m := range of {
+		m.Annotations = filterAnnotations(m.Annotations)
 	}
 }
 
@@ -115,6 +133,7 @@ func (p *resourceListPool) stripPodSpec(s *corev1.PodSpec) {
 	s.Containers, s.InitContainers = stripElements(s.Containers, p.stripContainer), stripElements(s.InitContainers, p.stripContainer)
 	s.EphemeralContainers, s.HostAliases, s.DNSConfig, s.ImagePullSecrets = nil, nil, nil, nil
 	s.Volumes = slices.Clone(slices.DeleteFunc(s.Volumes, isConfigVolume))
+	redaction.Keep(&s.Volumes, cluster.IsDecisionAnnotation)
 }
 
 // isConfigVolume reports whether a volume only projects API objects, so it works on any node.
