@@ -199,28 +199,34 @@ func (b *builder) addPods() {
 
 // addDepartures sets the Departure of every bound pod, and what leaves each node. It needs TakenAt.
 func (b *builder) addDepartures() {
-	newest := map[string]PodID{} // by the UID of a DaemonSet, of one node
+	newest := map[string]*corev1.Pod{} // by the UID of a DaemonSet, of one node
 	for i := range b.s.Nodes {
 		n := &b.s.Nodes[i]
 		clear(newest)
+		twice := false
 		for _, id := range n.Pods {
 			p := &b.s.Pods[id]
-			if p.Terminating {
+			switch of := daemonSetOf(p); {
+			case p.Terminating:
 				b.depart(n, p, b.departure(n, p.Object))
-				continue
-			}
-			if p.Controller == nil || p.Controller.Kind != "DaemonSet" {
-				continue
-			}
-			uid := string(p.Controller.UID)
-			if other, twice := newest[uid]; twice {
-				older := &b.s.Pods[other]
-				if p.Object.CreationTimestamp.Before(&older.Object.CreationTimestamp) {
-					p, older = older, p
+			case of == "":
+			case newest[of] == nil:
+				newest[of] = p.Object
+			default:
+				twice = true
+				if newest[of].CreationTimestamp.Before(&p.Object.CreationTimestamp) {
+					newest[of] = p.Object
 				}
-				b.depart(n, older, Leaves)
 			}
-			newest[uid] = p.ID
+		}
+		if !twice {
+			continue
+		}
+		for _, id := range n.Pods {
+			p := &b.s.Pods[id]
+			if of := daemonSetOf(p); of != "" && !p.Terminating && p.Object.CreationTimestamp.Before(&newest[of].CreationTimestamp) {
+				b.depart(n, p, Leaves)
+			}
 		}
 	}
 	for i := range b.s.Pods {
@@ -228,6 +234,14 @@ func (b *builder) addDepartures() {
 			b.s.changesUnderWay = true
 		}
 	}
+}
+
+// daemonSetOf returns the UID of the DaemonSet of a pod, or "".
+func daemonSetOf(p *Pod) string {
+	if p.Controller == nil || p.Controller.Kind != "DaemonSet" {
+		return ""
+	}
+	return string(p.Controller.UID)
 }
 
 func (b *builder) departure(n *Node, p *corev1.Pod) Departure {

@@ -34,6 +34,10 @@ func TestDepartures(t *testing.T) {
 		{"has ended", false, func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded }, false, "100-0", "1-0", "3000-0", "0-0"},
 		{"older pod of a DaemonSet", true, func(p *corev1.Pod) { ofDaemonSet(p); p.OwnerReferences[0].UID = "rs-y" }, false,
 			"100-0", "1-0", "2800-0", "0-0"},
+		{"pod of a DaemonSet, as old as the other", true, func(p *corev1.Pod) {
+			ofDaemonSet(p)
+			p.OwnerReferences[0].UID, p.CreationTimestamp = "rs-y", metav1.NewTime(sampleTime.Add(-time.Minute))
+		}, false, "200-0", "2-0", "3000-0", "200-0"},
 		{"only pod of a DaemonSet", true, ofDaemonSet, false, "200-0", "2-0", "3000-0", "200-0"},
 		{"nominated", false, func(p *corev1.Pod) { p.Spec.NodeName, p.Status.NominatedNodeName = "", "n1" }, false,
 			"200-100", "2-1", "3100-100", "100-100"},

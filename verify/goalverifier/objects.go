@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/targets"
 )
 
 // objects are the objects of a cluster by name.
@@ -87,16 +88,13 @@ func isTerminal(p *corev1.Pod) bool {
 
 func isTerminating(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 
-// canRun reports whether the readiness, cordon, labels and taints of a node let a pod run there.
+// canRun reports whether the readiness, labels and taints of a node let a pod run there, and pods may be sent there.
 func canRun(p *corev1.Pod, n *corev1.Node) bool {
 	ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	})
-	taints := slices.Clone(n.Spec.Taints)
-	if n.Spec.Unschedulable {
-		taints = append(taints, corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule})
-	}
-	return ready && matchesRequired(p, n) && len(untolerated(p, taints, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)) == 0
+	code, _ := targets.Node(n)
+	return ready && code == "" && matchesRequired(p, n) && len(untolerated(p, n.Spec.Taints, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)) == 0
 }
 
 // matchesRequired reports whether a node matches the node selector and the required node affinity of a pod.

@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/targets"
 )
 
 // preference is what NodeAffinity or NodeTaints reads about the nodes of one pod. A nil function
@@ -51,9 +52,8 @@ func (a arguments) taintsOf(p *corev1.Pod) (out preference) {
 	}
 	count := func(n *corev1.Node, effect corev1.TaintEffect) (count int) {
 		for _, t := range untolerated(p, n.Spec.Taints, effect) {
-			state := strings.HasPrefix(t.Key, "node.kubernetes.io/") || strings.HasPrefix(t.Key, "node.cloudprovider.kubernetes.io/") ||
-				t.Key == "DeletionCandidateOfClusterAutoscaler"
-			if hint := strings.HasPrefix(t.Key, "evenkeel.io/"); !hint && (listed(t, a.Include) || len(a.Include) == 0 && !state && !listed(t, a.Exclude)) {
+			mark := targets.IsMark(t.Key)
+			if hint := strings.HasPrefix(t.Key, "evenkeel.io/"); !hint && (listed(t, a.Include) || len(a.Include) == 0 && !mark && !listed(t, a.Exclude)) {
 				count++
 			}
 		}

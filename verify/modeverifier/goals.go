@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 	"github.com/evenkeel-project/evenkeel/verify/spread"
 )
 
@@ -88,10 +89,11 @@ func (r *verifier) checkTargets(m plan.Move, before, after map[string]string, mo
 	}
 }
 
-// requestedOn sums the requests on a node in thousandths of the unit, for pods at these places.
+// requestedOn sums the requests on a node in thousandths of the unit, for pods at these places. Pods that leave by
+// themselves do not count.
 func (r *verifier) requestedOn(node, name string, at map[string]string) (sum int64) {
 	for k, p := range r.pods {
-		if at[k] == node && !isTerminal(p) {
+		if at[k] == node && !isTerminal(p) && !planverifier.LeavesByItself(r.pods, r.nodes[p.Spec.NodeName], p, r.objects.TakenAt) {
 			q := resource.PodRequests(p, resource.PodResourcesOptions{})[corev1.ResourceName(name)]
 			sum += q.MilliValue()
 		}

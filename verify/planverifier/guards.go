@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/targets"
 )
 
 // criticalPriority is the value of the PriorityClass system-cluster-critical.
@@ -182,8 +183,8 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	add(!r.selectedByNodeSelector(n), plan.NodeOutOfScope, "its node is out of scope")
 	add(r.rules.IsVirtual(n), plan.VirtualNode, "its node is virtual")
 	add(!isReadyNode(n), plan.NodeNotReady, "its node is not Ready")
-	why := whyRemoved(n)
-	add(why != "", plan.NodeBeingDisrupted, "its node "+why)
+	mark := targets.Marked(n, "removing")
+	add(mark != "", plan.NodeBeingDisrupted, "its node has "+mark)
 	add(r.isDrained(n), plan.NodeBeingDrained, "its node is being drained")
 	for _, b := range c.BlockingPods {
 		for _, other := range r.objects.Pods {
@@ -202,24 +203,10 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	}
 }
 
-// whyRemoved returns why a node is about to disappear with its pods, or "" if it stays.
-func whyRemoved(n *corev1.Node) string {
-	if n.DeletionTimestamp != nil {
-		return "is being deleted"
-	}
-	for _, t := range n.Spec.Taints {
-		switch t.Key {
-		case "karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler":
-			return "has the taint " + t.Key
-		}
-	}
-	return ""
-}
-
 // isDrained reports whether the node has a mark of a drain, or is cordoned while the eviction of a
 // pod on it runs that no open run has requested.
 func (r *podGuards) isDrained(n *corev1.Node) bool {
-	if hasDrainMark(n) {
+	if targets.Marked(n, "draining") != "" {
 		return true
 	}
 	own := map[string]bool{}
@@ -236,28 +223,25 @@ func (r *podGuards) isDrained(n *corev1.Node) bool {
 	})
 }
 
-// hasDrainMark reports whether a taint or an annotation says that somebody drains the node.
-func hasDrainMark(n *corev1.Node) bool {
-	_, kured := n.Annotations["weave.works/kured-reboot-in-progress"]
-	return kured || strings.HasPrefix(n.Annotations["machineconfiguration.openshift.io/desiredDrain"], "drain-") ||
-		slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
-			switch prefix, _, _ := strings.Cut(t.Key, "/"); prefix {
-			case "aws-node-termination-handler", "remediator.kubernetes.azure.com", "remediator.aks.microsoft.com", "medik8s.io":
-				return true
-			}
-			return t.Key == "cloud.google.com/impending-node-termination" || t.Key == "weave.works/kured-node-reboot"
-		})
+// checkTarget checks that pods may be sent to the node on which the replacement should land.
+func (r *verifier) checkTarget(c call) {
+	n := r.nodes[c.move.To]
+	if n == nil {
+		return
+	}
+	if r.rules.IsVirtual(n) {
+		r.report(c.move, plan.VirtualNode, "the target %s is virtual", n.Name)
+	}
+	if code, why := r.targets().Pod(c.pod, n); code != "" {
+		r.report(c.move, code, "the target %s %s", n.Name, why)
+	}
 }
 
-// checkTarget checks that the node on which the replacement should land does not disappear.
-func (r *verifier) checkTarget(c call) {
-	if n := r.nodes[c.move.To]; n != nil && whyRemoved(n) != "" {
-		r.report(c.move, plan.NodeBeingDisrupted, "the target %s %s", n.Name, whyRemoved(n))
-	} else if n != nil && r.rules.IsVirtual(n) {
-		r.report(c.move, plan.VirtualNode, "the target %s is virtual", n.Name)
-	} else if n != nil && hasDrainMark(n) {
-		r.report(c.move, plan.NodeBeingDrained, "the target %s is being drained", n.Name)
-	}
+func (r *verifier) targets() targets.Cluster {
+	return targets.Cluster{Pods: r.pods, Nodes: r.nodes, NewArchitectures: r.rules.NewArchitectures, SameWorkload: func(p, q *corev1.Pod) bool {
+		id := r.chains[key(p)].id
+		return id != "" && id == r.chains[key(q)].id
+	}}
 }
 
 // checkVolumes checks the volumes of the pod.

@@ -121,7 +121,7 @@ func (r *verifier) podsThatHelp(g plan.Goal) []string {
 			if g.Basis == plan.BasisLoad {
 				takes = hasUsage(r.objects, p, g.Resource)
 			}
-			if p.Spec.NodeName == g.Subject.Name && !isTerminal(p) && takes {
+			if p.Spec.NodeName == g.Subject.Name && !isTerminal(p) && !r.leavesByItself(p) && takes {
 				out = append(out, k)
 			}
 		}

@@ -68,18 +68,21 @@ func requestedByNode(r *verifier, resource string) map[string]int64 {
 	return out
 }
 
-// leavesByItself reports whether a pod will be gone soon: it terminates on a Ready node, and should not have ended more
-// than 5 minutes ago, or it is a pod of a DaemonSet that has a newer pod on the node.
 func (r *liveState) leavesByItself(p *corev1.Pod) bool {
-	n := r.nodes[p.Spec.NodeName]
+	return LeavesByItself(r.pods, r.nodes[p.Spec.NodeName], p, r.now)
+}
+
+// LeavesByItself reports whether a pod on the node will be gone soon: it terminates on a Ready node, and should not have
+// ended more than 5 minutes ago, or it is a pod of a DaemonSet that has a newer pod on the node.
+func LeavesByItself(pods map[string]*corev1.Pod, n *corev1.Node, p *corev1.Pod, now time.Time) bool {
 	if isTerminating(p) {
-		return n != nil && isReadyNode(n) && r.now.Sub(p.DeletionTimestamp.Time) <= 5*time.Minute
+		return n != nil && isReadyNode(n) && now.Sub(p.DeletionTimestamp.Time) <= 5*time.Minute
 	}
 	own := metav1.GetControllerOfNoCopy(p)
 	if own == nil || own.Kind != "DaemonSet" {
 		return false
 	}
-	for _, q := range r.pods {
+	for _, q := range pods {
 		if q.Spec.NodeName == p.Spec.NodeName && !isTerminal(q) && !isTerminating(q) && metav1.IsControlledBy(q, &metav1.ObjectMeta{UID: own.UID}) &&
 			p.CreationTimestamp.Before(&q.CreationTimestamp) {
 			return true

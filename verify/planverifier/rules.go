@@ -31,6 +31,7 @@ type Rules struct {
 	GroupKeys                []string // of other programs
 	BlockingPods             []PodSelector
 	DisplaceAcrossNamespaces bool
+	NewArchitectures         bool // placement.newArchitectures
 	MinReplicas              int
 	MinPodAge                time.Duration
 	// MaxGracePeriod is the longest time that a pod may take to terminate; 0 means no limit.

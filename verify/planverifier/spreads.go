@@ -69,12 +69,16 @@ func groupsOf(r *verifier, s *StrategyRules, pod *corev1.Pod) map[string][]*core
 	return out
 }
 
-// valuesOf returns the values of a node label on which one of the pods can run, on a node in scope.
+// valuesOf returns the values of a node label on which one of the pods can run, on a node in scope to which it may be
+// sent.
 func valuesOf(r *verifier, s *StrategyRules, by string, group []*corev1.Pod) (out []string) {
 	for _, name := range sortedKeys(r.nodes) {
 		n := r.nodes[name]
 		if value, has := n.Labels[by]; has && countsNode(r, s, n) &&
-			slices.ContainsFunc(group, func(p *corev1.Pod) bool { return fit.Admits(n, fit.PlacedOn(p, name)) }) {
+			slices.ContainsFunc(group, func(p *corev1.Pod) bool {
+				code, _ := r.targets().Pod(p, n)
+				return code == "" && fit.Admits(n, fit.PlacedOn(p, name))
+			}) {
 			out = append(out, value)
 		}
 	}

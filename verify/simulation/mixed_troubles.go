@@ -64,6 +64,9 @@ func (m *mixedCluster) addTrouble(a *mixedApp) {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
 	case 2:
 		p.DeletionTimestamp = new(metav1.NewTime(m.now))
+		if m.r.IntN(2) == 0 { // a finalizer keeps it
+			p.DeletionTimestamp, p.Finalizers = new(metav1.NewTime(m.now.Add(-time.Hour))), []string{"example.com/backup"}
+		}
 	case 3:
 		p.Spec.NodeName, p.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
 		waits := 10 * time.Second
