@@ -52,14 +52,17 @@ func index(o *cluster.Objects) *objects {
 
 func key(p *corev1.Pod) string { return p.Namespace + "/" + p.Name }
 
-// kindsOf returns the kinds of the owners of a pod and of its workload, which is the uppermost controller.
+// kindsOf returns the kinds of the owners of a pod and of its workload. The workload is the uppermost controller, but
+// the built-in one if a custom resource controls it.
 func (x *objects) kindsOf(p *corev1.Pod) (kinds []string) {
 	for _, o := range p.OwnerReferences {
 		kinds = append(kinds, o.Kind)
 	}
 	var top string
 	for o := metav1.GetControllerOf(p); o != nil; o = x.owners[o.UID] {
-		top = o.Kind
+		if top = o.Kind; slices.Contains([]string{"Deployment", "StatefulSet", "DaemonSet", "Job"}, top) {
+			break
+		}
 	}
 	return append(kinds, top)
 }
