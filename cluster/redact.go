@@ -27,8 +27,9 @@ var keptAnnotationPrefixes = []string{"evenkeel.io/", "descheduler.alpha.kuberne
 // deschedulers (IsDescheduler). It keeps names and labels of objects, because decisions depend on
 // them. The redacted snapshot results in the same plan.
 func Redact(o *Objects) *Objects {
-	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Usage: redactUsage(o.Usage),
-		PlannerState: o.PlannerState, PlannerStateError: o.PlannerStateError, UnreadVersions: o.UnreadVersions, Unread: o.Unread, Listed: o.Listed, Redacted: true}
+	out := &Objects{StoppedAt: o.StoppedAt, TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Usage: redactUsage(o.Usage),
+		PlannerState: o.PlannerState, PlannerStateError: o.PlannerStateError, UnreadVersions: o.UnreadVersions,
+		Unread: o.Unread, Listed: o.Listed, Redacted: true}
 	for _, k := range kinds {
 		for x := range k.all(o) {
 			c := x.DeepCopyObject().(object)

@@ -97,7 +97,7 @@ func markedPaths(path string, x any) (paths []string) {
 	return slices.Compact(paths)
 }
 
-// TestRedactKeepsListedFieldsOnly fills every field of every kind with a marker. The fields whose text remains are those
+// TestRedactKeepsListedFieldsOnly fills every field of every kind with a marker. The fields whose text stays are those
 // in testdata/redacted.txt; a new line there needs a decision that reads the field.
 func TestRedactKeepsListedFieldsOnly(t *testing.T) {
 	o := &cluster.Objects{}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -43,6 +44,19 @@ func TestScenarios(t *testing.T) {
 			}
 			if d := cmp.Diff(s.Want, got); d != "" {
 				t.Errorf("%s\nthe plan differs (-want +got):\n%s", s.Prose, d)
+			}
+		})
+	}
+}
+
+// TestRedactedScenarios checks that a redacted snapshot gives the same plan, including every rejection. Inputs lose the
+// details of their problems.
+func TestRedactedScenarios(t *testing.T) {
+	input := regexp.MustCompile(`(?m)^input .*\n`)
+	for _, s := range scenario.All(t) {
+		t.Run(s.Name, func(t *testing.T) {
+			if d := cmp.Diff(input.ReplaceAllString(s.Want, ""), input.ReplaceAllString(formatPlan(planScenarioWith(t, s, cluster.Redact(s.Objects(t)))), "")); d != "" {
+				t.Errorf("the plan of the redacted snapshot differs (-want +got):\n%s", d)
 			}
 		})
 	}

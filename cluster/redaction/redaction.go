@@ -34,7 +34,7 @@ func (k keeper) keep(v reflect.Value) {
 	}
 }
 
-// keepFields keeps the fields that the list names for the type. Of a type that is not listed, it keeps nothing. A pointer
+// keepFields keeps the fields that the list names for the type, and nothing of a type that is not listed. A pointer
 // to such a value stays, because decisions may depend on whether it is set.
 func (k keeper) keepFields(v reflect.Value) {
 	if m, ok := v.Addr().Interface().(*metav1.ObjectMeta); ok {
