@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -65,6 +66,11 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *globalFlags) (*cluster.Objec
 	if len(f.files) > 0 {
 		g.progress.Start("reading %s", f.describeSource())
 		defer g.progress.Stop()
+		// Nothing has begun that must end in order, and a snapshot may have gigabytes.
+		defer context.AfterFunc(cmd.Context(), func() {
+			g.printError(cmd.ErrOrStderr(), "interrupted while reading "+f.describeSource())
+			os.Exit(1)
+		})()
 		o, err := cluster.ReadFiles(f.files, cmd.InOrStdin())
 		if err == nil && f.version != "" {
 			o.ServerVersion = f.version

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestASignalEndsReading: a command that only shows something ends at once when it is told to stop, even while it reads.
+func TestASignalEndsReading(t *testing.T) {
+	c := exec.Command(os.Args[0], "plan", "-f", "-")
+	c.Env = append(os.Environ(), asProgram+"=1")
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.Process.Kill() }()
+	if _, err := in.Write(bytes.Repeat([]byte("# a snapshot that never ends\n"), 10_000)); err != nil { // more than a pipe holds
+		t.Fatal(err)
+	}
+	told := time.Now()
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	err = c.Wait()
+	if took := time.Since(told); err == nil || took > 5*time.Second || !strings.Contains(stderr.String(), "interrupted while reading standard input") {
+		t.Errorf("%v after %s: %s", err, took, stderr.String())
+	}
+}
