@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// TestASignalEndsReading: a command that only shows something ends at once when it is told to stop, even while it reads.
+// TestASignalEndsReading: a command that only shows something ends at once when it is told to stop, even while it
+// reads.
 func TestASignalEndsReading(t *testing.T) {
 	c := exec.Command(os.Args[0], "plan", "-f", "-")
 	c.Env = append(os.Environ(), asProgram+"=1")

@@ -26,9 +26,10 @@ strategies:
 `
 )
 
-// TestAVolumeInUseBindsItsPods has two pods on n1 that share a ReadWriteOnce claim. The attach-detach controller refuses
-// the volume to a pod that the scheduler puts on n2, so no pod of the claim moves. Once the volume has ReadWriteMany, one
-// does. There is no kubelet: the test plays the part of the CSI driver's attacher, and nothing is mounted.
+// TestAVolumeInUseBindsItsPods has two pods on n1 that share a ReadWriteOnce claim. The attach-detach controller
+// refuses the volume to a pod that the scheduler puts on n2, so no pod of the claim moves. Once the volume has
+// ReadWriteMany, one does. There is no kubelet: the test plays the part of the CSI driver's attacher, and nothing is
+// mounted.
 func TestAVolumeInUseBindsItsPods(t *testing.T) {
 	createDisks(t)
 	ns := seedApps(t, []seed.App{{Name: "cms", MilliCPU: 3000, MemoryMi: 512, Nodes: []string{"n1", "n1"}, GraceSeconds: 1,

@@ -6,9 +6,9 @@ import (
 )
 
 // A volume that can be attached to one node only stays where another pod uses it: package volume says which ones. A
-// replacement elsewhere would wait in ContainerCreating (FailedAttachVolume), and the workload would lose a replica. The
-// kind are all pods that share such a volume, whatever their owners. All of them stay, because the plan would have to
-// move them at once.
+// replacement elsewhere would wait in ContainerCreating (FailedAttachVolume), and the workload would lose a replica.
+// The kind are all pods that share such a volume, whatever their owners. All of them stay, because the plan would have
+// to move them at once.
 var volumeInUse = Rule{
 	Code: plan.VolumeInUse,
 	Key: func(in *Input, b []byte, p *cluster.Pod) []byte {

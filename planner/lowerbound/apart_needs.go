@@ -10,7 +10,8 @@ import (
 // addApartNeed adds the fewest pods that must leave so that no conflict of a PodsApart remains,
 // except conflicts of two pods that may not leave, or those that remain because the cluster has too
 // few domains. These are part of the residual. addApartNeed skips a goal that shares pods with an
-// earlier one, and marks the pods that it uses. These include the pods that stay for this goal, but may leave for others.
+// earlier one, and marks the pods that it uses. These include the pods that stay for this goal, but may leave for
+// others.
 //
 // A plan may end some conflicts only. One eviction ends at most as many conflicts as the pod with the most has, which
 // bounds the evictions of the plan.

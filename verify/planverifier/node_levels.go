@@ -72,8 +72,8 @@ func (r *liveState) leavesByItself(p *corev1.Pod) bool {
 	return LeavesByItself(r.pods, r.nodes[p.Spec.NodeName], p, r.now)
 }
 
-// LeavesByItself reports whether a pod on the node will be gone soon: it terminates on a Ready node, and should have ended
-// at most 5 minutes ago, or it is a pod of a DaemonSet that has a newer pod on the node.
+// LeavesByItself reports whether a pod on the node will be gone soon: it terminates on a Ready node, and should have
+// ended at most 5 minutes ago, or it is a pod of a DaemonSet that has a newer pod on the node.
 func LeavesByItself(pods map[string]*corev1.Pod, n *corev1.Node, p *corev1.Pod, now time.Time) bool {
 	if isTerminating(p) {
 		return n != nil && isReadyNode(n) && now.Sub(p.DeletionTimestamp.Time) <= 5*time.Minute
