@@ -33,7 +33,7 @@ func fill(v reflect.Value, depth int) {
 		*x = resource.MustParse("1")
 		return
 	case *metav1.FieldsV1:
-		x.Raw = []byte(`{"f:` + marker + `":{}}`)
+		x.SetRawString(`{"f:` + marker + `":{}}`)
 		return
 	case *json.RawMessage:
 		*x = json.RawMessage(`"` + marker + `"`)
