@@ -49,6 +49,17 @@ func (e *stoppingEvictor) EvictWave(ctx context.Context, moves []plan.Move, boun
 	return e.scriptedEvictor.EvictWave(ctx, moves, bound)
 }
 
+// stoppingPlanner makes a plan, and then the process is told to stop.
+type stoppingPlanner struct {
+	controller.Planner
+	stop context.CancelFunc
+}
+
+func (p *stoppingPlanner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
+	defer p.stop()
+	return p.Planner.Plan(s, st, goals, now)
+}
+
 // TestOutcomes causes every message of the controller about a move or a pass, and compares the
 // messages with testdata/outcomes.txt.
 func TestOutcomes(t *testing.T) {
@@ -90,6 +101,8 @@ func TestOutcomes(t *testing.T) {
 	}
 	none := &scriptedEvictor{}
 	c, _ = newController(t, none, plan.Live)
+	ctx, cancel = context.WithCancel(t.Context())
+	c.Planner = &stoppingPlanner{c.Planner, cancel}
 	if run(ctx, c); len(none.waves) != 0 {
 		t.Errorf("got %d waves after the stop", len(none.waves))
 	}
