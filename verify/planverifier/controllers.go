@@ -134,7 +134,7 @@ func (r *podGuards) checkWorkload(p *corev1.Pod, add rejectFunc) {
 	checkCanBeReplaced(r.objects.ResourceQuotas, p, c, add)
 	there, up, beside := r.countWorkloadPods(p)
 	checkFailedCreate(r.objects, r.now, p, known && counted && there >= want, add)
-	add(known && there < want, plan.ReplacementMissing, fmt.Sprintf("the workload has %d pods and wants %d", there, want))
+	add(known && counted && there < want, plan.ReplacementMissing, fmt.Sprintf("the workload has %d pods and wants %d", there, want))
 	add(known && there > want, plan.ScalingDown, fmt.Sprintf("the workload has %d pods and wants %d", there, want))
 	if n, ok := c.lowest().replicas(); ok {
 		add(beside > n, plan.ScalingDown, fmt.Sprintf("%s has %d pods and wants %d", c.lowest().name, beside, n))

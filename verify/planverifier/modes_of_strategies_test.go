@@ -21,7 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-var combinedPlans = flag.Int("combined-plans", 200, "number of random plans with modes and rules of strategies together")
+var combinedPlans = flag.Int("combined-plans", 500, "number of random plans with modes and rules of strategies together")
 
 // makeCombinedCase is makeModeCase with random modes, scopes, limits, guards, weights and softness of the strategies.
 func makeCombinedCase(t testing.TB, seed uint64) modeCase {
