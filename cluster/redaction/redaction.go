@@ -13,13 +13,13 @@ import (
 // Keep sets every field that is not kept to its zero value, and deletes the annotations that are not kept. x is a
 // pointer.
 func Keep(x any, keepsAnnotation func(key string) bool) {
-	keeper(keepsAnnotation).keep(reflect.ValueOf(x))
+	annotationFilter(keepsAnnotation).keep(reflect.ValueOf(x))
 }
 
-// keeper reports whether an annotation is kept.
-type keeper func(key string) bool
+// annotationFilter reports whether an annotation is kept.
+type annotationFilter func(key string) bool
 
-func (k keeper) keep(v reflect.Value) {
+func (k annotationFilter) keep(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
@@ -36,7 +36,7 @@ func (k keeper) keep(v reflect.Value) {
 
 // keepFields keeps the fields that the list names for the type, and nothing of a type that is not listed. A pointer
 // to such a value stays, because decisions may depend on whether it is set.
-func (k keeper) keepFields(v reflect.Value) {
+func (k annotationFilter) keepFields(v reflect.Value) {
 	if m, ok := v.Addr().Interface().(*metav1.ObjectMeta); ok {
 		maps.DeleteFunc(m.Annotations, func(key, _ string) bool { return !k(key) })
 	}
