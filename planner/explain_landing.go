@@ -100,6 +100,9 @@ func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []s
 		default:
 			out[i] = during + "; once the pod is gone: " + gone
 		}
+		if _, words, refused := c.Targets.Why(p, &c.Snapshot.Nodes[i]); refused && nodeVerdicts[n+i].RefusedBy == "" {
+			out[i] += "; not sent there: it is " + words
+		}
 	}
 	return out
 }

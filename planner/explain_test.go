@@ -3,6 +3,7 @@ package planner_test
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -62,6 +63,22 @@ func TestExplainConfidenceOfStrategies(t *testing.T) {
 		}
 		if v := x.Landing.Verdict; v.Code != "" {
 			t.Errorf("%q: without the rules of hot, the landing is %+v, want none", changes, v)
+		}
+	}
+}
+
+// TestExplainNamesMarks checks that the explanations of a node and of a pod name the condition because of which no pod is
+// sent to the node.
+func TestExplainNamesMarks(t *testing.T) {
+	s, st, conf := openScenario(t, scenario.Read(t, "target-marked-bad"))
+	e := planner.New(conf.PlannerOptions()).Explain(s, st, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
+	const want = "marked bad: condition NetworkingReady is False of the EKS node monitoring agent"
+	if got := e.Node(s.NodeByName("n2").ID).Node.State; !slices.Equal(got, []string{want}) {
+		t.Errorf("the state of n2 is %q", got)
+	}
+	for _, n := range e.Pod(s.PodByKey("shop/web-6c8f-00").ID).Pods[0].Landing.Nodes {
+		if named := strings.HasSuffix(n.Detail, "; not sent there: it is "+want); named != (n.Name == "n2") || n.Acceptable {
+			t.Errorf("%s: acceptable %v, %q", n.Name, n.Acceptable, n.Detail)
 		}
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/usage"
 	"github.com/evenkeel-project/evenkeel/usage/monitor"
 	"github.com/evenkeel-project/evenkeel/usage/window"
@@ -202,7 +203,7 @@ func (m *usageMonitor) UsageNodes() []usage.Node {
 		x := usage.Node{
 			Name: n.Name, UID: string(n.UID), Created: n.CreationTimestamp.Time, Hostname: n.Labels["kubernetes.io/hostname"],
 			Capacity: cluster.ResourcesOf(n.Status.Capacity), Allocatable: cluster.ResourcesOf(n.Status.Allocatable),
-			OutOfScope: !at.Ready || !scope.HasNode(&at) || len(annotation.OfNode(&at).Exclude) > 0, NotSelected: !scope.HasNode(&at),
+			OutOfScope: !target.Open(scope, &at) || !scope.HasNode(&at) || len(annotation.OfNode(&at).Exclude) > 0, NotSelected: !scope.HasNode(&at),
 		}
 		for _, a := range n.Status.Addresses {
 			if a.Type == "InternalIP" {

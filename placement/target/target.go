@@ -86,6 +86,12 @@ func New(s *cluster.Snapshot, scope cluster.Scope, underPressure []bool) *Target
 	return t
 }
 
+// Open reports whether pods may be sent to a node at all, without regard to pressure hints.
+func Open(scope cluster.Scope, n *cluster.Node) bool {
+	_, refused := (&Targets{in: Input{Scope: scope}}).refusedBy(nil, n)
+	return !refused
+}
+
 // OfNodes marks, by node, the nodes to which pods may be sent at all. It is read-only.
 func (t *Targets) OfNodes() []bool { return t.open.May }
 
@@ -153,6 +159,16 @@ func (t *Targets) Why(p *cluster.Pod, n *cluster.Node) (rule int, words string, 
 		words = why(&Rules[rule], &t.in, p, n)
 	}
 	return rule, words, refused
+}
+
+// Unproven returns the nodes that only the platform of the pod's workload keeps from the pod.
+func (t *Targets) Unproven(p *cluster.Pod) (out []cluster.NodeID) {
+	for i := range t.in.Snapshot.Nodes {
+		if rule, refused := t.refusedBy(p, &t.in.Snapshot.Nodes[i]); refused && Rules[rule].Code == plan.OnlyUnprovenPlatforms {
+			out = append(out, cluster.NodeID(i))
+		}
+	}
+	return out
 }
 
 // State lists why no pod at all is sent to the node, as the words that follow "the node is".

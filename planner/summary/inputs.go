@@ -63,8 +63,10 @@ func nodesInput(c *search.Search, age string) plan.Input {
 	if virtual := describeVirtualNodes(c); virtual != "" {
 		in.Problems = append(in.Problems, virtual)
 	}
-	if kept := describeKeptNodes(c); kept != "" {
-		in.Problems = append(in.Problems, kept)
+	for _, problem := range []string{describeKeptNodes(c), describeUnproven(c)} {
+		if problem != "" {
+			in.Problems = append(in.Problems, problem)
+		}
 	}
 	for i := range c.Snapshot.Nodes {
 		n := &c.Snapshot.Nodes[i]
@@ -96,6 +98,43 @@ func nodesInput(c *search.Search, age string) plan.Input {
 	}
 	in.Problems = append(in.Problems, uncountedDomains(c)...)
 	return in
+}
+
+// describeUnproven counts the pods that are not sent to nodes of an architecture or operating system on which their
+// workloads do not run, and names some of these nodes.
+func describeUnproven(c *search.Search) string {
+	ofPods, nodes, count := map[int][]cluster.NodeID{}, map[cluster.NodeID]bool{}, 0
+	for i := range c.Snapshot.Pods {
+		p := &c.Snapshot.Pods[i]
+		pods := c.Targets.Of(p)
+		if p.Node == cluster.NoNode || p.Terminal || pods.Number == 0 || !c.Options.Guards.Scope.HasPod(c.Snapshot, p) {
+			continue
+		}
+		refused, known := ofPods[pods.Number]
+		if !known {
+			refused = c.Targets.Unproven(p)
+			ofPods[pods.Number] = refused
+		}
+		for _, n := range refused {
+			nodes[n] = true
+		}
+		if len(refused) > 0 {
+			count++
+		}
+	}
+	if count == 0 {
+		return ""
+	}
+	var names []string
+	for _, n := range slices.Sorted(maps.Keys(nodes)) {
+		names = append(names, c.Snapshot.Nodes[n].Name)
+	}
+	more := ""
+	if extra := len(names) - maxNamed; extra > 0 {
+		names, more = names[:maxNamed], fmt.Sprintf(" and %d more", extra)
+	}
+	return fmt.Sprintf("%s %s not sent to nodes of an architecture or operating system where their workloads do not run "+
+		"(placement.newArchitectures): %s%s", plural.Count(count, "pod"), plural.Choose(count, "is", "are"), strings.Join(names, ", "), more)
 }
 
 // describeKeptNodes names the nodes that NodeConsolidation does not empty because Karpenter never removes them.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/placement/target"
 )
 
 // roundingTolerance keeps floating-point errors from making 9000m exceed 0.9 of 10000m.
@@ -61,7 +62,8 @@ type poolState struct {
 	watch  string
 }
 
-// measurePools returns the state of each pool, and the index of the pool of each node.
+// measurePools returns the state of each pool, and the index of the pool of each node. Means and the number of
+// under-utilized nodes count the nodes to which pods may be sent: load cannot spread over others.
 func (l *Strategy) measurePools(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) (states []poolState, byNode []int) {
 	members := make([][]*cluster.Node, len(l.pools))
 	byNode = make([]int, len(nodes))
@@ -69,7 +71,9 @@ func (l *Strategy) measurePools(nodes []*cluster.Node, amounts map[string]*clust
 		for p := range l.pools {
 			if s := l.pools[p].selector; s == nil || s.Matches(labels.Set(n.Object.Labels)) {
 				byNode[i] = p
-				members[p] = append(members[p], n)
+				if target.Open(l.scope, n) {
+					members[p] = append(members[p], n)
+				}
 				break
 			}
 		}
@@ -123,7 +127,7 @@ func (p *pool) tooFewUnderUtilized(nodes []*cluster.Node, amounts map[string]*cl
 	count := 0
 	levels := p.lowLevels(nodes, amounts)
 	for _, n := range nodes {
-		if !n.Object.Spec.Unschedulable && isBelow(n, levels, amounts) {
+		if isBelow(n, levels, amounts) {
 			count++
 		}
 	}

@@ -229,3 +229,23 @@ func TestUsageNeedsWatches(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestMeansCountTargets checks that means and the number of under-utilized nodes count only nodes to which pods may be
+// sent. The others keep their goals, because pods may leave them.
+func TestMeansCountTargets(t *testing.T) {
+	for what, change := range map[string]func(*corev1.Node){
+		"cordoned": func(n *corev1.Node) { n.Spec.Unschedulable = true },
+		"outgoing": func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "node.cluster.x-k8s.io/outdated-revision"}} },
+		"marked bad": func(n *corev1.Node) {
+			n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: "KernelDeadlock", Status: "True"})
+		},
+	} {
+		s := newSnapshot(t, nil, milliCPU(3600), milliCPU(1600), milliCPU(0))
+		change(s.Nodes[2].Object)
+		got := describeGoals(t, `{"basis":"load","deviation":{"cpu":0.1},"below":{"cpu":0.05}}`, s)
+		const wait = " constraint true: above its target, but no node is under-utilized; the strategy needs at least 1"
+		if want := []string{"n1 load cpu 0.360" + wait, "n2 load cpu 0.360" + wait, "n3 load cpu 0.360" + wait}; !slices.Equal(got, want) {
+			t.Errorf("n3 is %s: %q, want %q", what, got, want)
+		}
+	}
+}
