@@ -249,7 +249,7 @@ func (r *verifier) targets() targets.Cluster {
 // checkAttachments checks that the node on which the replacement should land can attach the volumes of the pod.
 func (r *verifier) checkAttachments(c call) {
 	for _, v := range c.pod.Spec.Volumes {
-		if c.move.Removal == "" && v.Ephemeral == nil && attachesOnce(r.objects, claimOf(r.objects, c.pod, v)) {
+		if c.move.To != "" && v.Ephemeral == nil && attachesOnce(r.objects, claimOf(r.objects, c.pod, v)) {
 			for _, p := range r.livePods {
 				uses := func(o corev1.Volume) bool {
 					return o.PersistentVolumeClaim != nil && o.PersistentVolumeClaim.ClaimName == v.PersistentVolumeClaim.ClaimName
