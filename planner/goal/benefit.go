@@ -75,8 +75,7 @@ func worthOfLeaving(t *Tracker, pod cluster.PodID, from cluster.NodeID) leaving 
 			if removed := excess - t.ExcessAfterLeaving(i, pod, from); removed > 0 {
 				g := &t.Goals[i]
 				sum += g.Weight * float64(removed) / float64(t.InitialExcess[i])
-				of := kinds[g.Kind]
-				group, node = group || of.group, node || !of.group
+				group, node = group || t.groups[i], node || !t.groups[i]
 			}
 		}
 		return true

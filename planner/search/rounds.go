@@ -82,12 +82,12 @@ func (c *goalSearch) moveForGoal(g int) (waits bool) {
 	}
 	c.begun[g] = true
 	c.rejectUnknownUsage(g)
-	for c.Goals.Excess(g) > 0 {
+	for first := true; c.Goals.Excess(g) > 0; first = false {
 		if reason, spent := c.exhausted(g); spent {
 			c.rejectAll(g, reason)
 			return false
 		}
-		if rejectFixed(c, g) {
+		if first && rejectFixed(c, g) {
 			return false
 		}
 		switch c.joinBestCandidate(g) {
