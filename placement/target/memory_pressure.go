@@ -9,8 +9,8 @@ import (
 
 // The kubelet refuses BestEffort pods under MemoryPressure, or evicts them first if they tolerate its taint.
 var memoryPressure = Rule{Code: plan.OnlyRefusingNodes,
-	Key: func(_ *Input, b []byte, p *cluster.Pod) []byte {
-		if p.Requests.MilliCPU == 0 && p.Requests.MemoryBytes == 0 {
+	Key: func(in *Input, b []byte, p *cluster.Pod) []byte {
+		if in.memoryPressure && p.Requests.MilliCPU == 0 && p.Requests.MemoryBytes == 0 {
 			b = append(b, 1)
 		}
 		return b

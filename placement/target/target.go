@@ -9,6 +9,8 @@ package target
 import (
 	"encoding/binary"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/placement/volume"
@@ -55,6 +57,8 @@ type Input struct {
 	platforms  []platform // of the nodes
 	platformOf []int      // by node: the index in platforms, or -1 if it is unknown
 	provenBy   map[cluster.WorkloadID]uint64
+
+	memoryPressure bool // some node is under MemoryPressure
 }
 
 // Targets has the results of the rules for one snapshot. It is not safe for concurrent use.
@@ -80,6 +84,7 @@ func New(s *cluster.Snapshot, scope cluster.Scope, underPressure []bool) *Target
 		open: &Pods{May: make([]bool, len(s.Nodes))}, byPod: make([]*Pods, len(s.Pods))}
 	t.in.readPlatforms()
 	for i := range s.Nodes {
+		t.in.memoryPressure = t.in.memoryPressure || hasCondition(&s.Nodes[i], corev1.NodeMemoryPressure)
 		_, refused := t.refusedBy(nil, &s.Nodes[i])
 		t.open.May[i] = !refused
 	}
