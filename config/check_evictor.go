@@ -96,7 +96,7 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 	}
 	for i, key := range g.GroupKeys {
 		if len(validation.IsQualifiedName(key)) > 0 {
-			d.Errorf(fmt.Sprintf("guards.groupKeys[%d]", i), "%q is not the key of a label or an annotation (want such as batch.example.com/gang)", key)
+			d.Errorf(fmt.Sprintf("guards.groupKeys[%d]", i), "%q is not the key of a label (want a key such as batch.example.com/gang)", key)
 		}
 	}
 	for i, name := range g.Groups {

@@ -54,7 +54,8 @@ func (r *podGuards) checkGroupKeys(o metav1.Object, add rejectFunc) {
 		}
 	}
 	for _, k := range r.rules.GroupKeys {
-		add(hasKey(o, k), plan.PartOfGroup, o.GetName()+" has "+k)
+		_, has := o.GetLabels()[k]
+		add(has, plan.PartOfGroup, o.GetName()+" has "+k)
 	}
 }
 

@@ -20,9 +20,8 @@ var partOfGroup = Rule{plan.PartOfGroup, PodScope, func(in Input) (string, bool)
 	if len(in.Options.GroupKeys) > 0 {
 		for _, o := range append([]metav1.Object{in.Pod.Object}, in.Pod.Owners...) {
 			for _, key := range in.Options.GroupKeys {
-				_, label := o.GetLabels()[key]
-				if _, annotation := o.GetAnnotations()[key]; label || annotation {
-					return fmt.Sprintf("%s has %s, which marks the members of a group (guards.groupKeys)", o.GetName(), key), true
+				if _, has := o.GetLabels()[key]; has {
+					return fmt.Sprintf("%s has the label %s, which marks the members of a group (guards.groupKeys)", o.GetName(), key), true
 				}
 			}
 		}

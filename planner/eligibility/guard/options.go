@@ -84,8 +84,8 @@ type Options struct {
 	BlockingPods []BlockingPods
 	// Groups names the programs whose groups may lose a pod; see annotation.GroupPrograms.
 	Groups []string
-	// GroupKeys are the labels and annotations with which further programs mark the members of groups, on pods and
-	// owners.
+	// GroupKeys are the labels with which further programs mark the members of groups, on pods and owners. Annotations
+	// do not count, because a snapshot has only those that Evenkeel knows.
 	GroupKeys []string
 	// NoEvictionPolicy applies to pods whose annotation prefers no eviction.
 	NoEvictionPolicy Policy
