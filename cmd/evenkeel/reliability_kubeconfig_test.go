@@ -1,11 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"testing"
 )
 
 const aboutKubeconfig = `Commands for a live cluster find it in the same way as kubectl. Each row passes its file with
-` + "`--kubeconfig`" + ` to ` + "`evenkeel plan`" + `.
+` + "`--kubeconfig`" + ` to ` + "`evenkeel plan`" + `, unless it names another command.
 `
 
 // kubeconfig returns a kubeconfig with the given fields in its cluster entry and in its user entry.
@@ -43,12 +44,16 @@ func kubeconfigRows(*testing.T) []badInput {
 		{input: "a proxy that is not a URL", text: kubeconfig(closedPort+`, proxy-url: "::"`, ""), want: `evenkeel: finding the cluster: invalid configuration: invalid 'proxy-url' "::" for cluster "a": could not parse: ::; check --kubeconfig and --context; or set -f FILE to read a snapshot`},
 		{input: "a port where no program listens", text: kubeconfig(closedPort, ""), want: "evenkeel: reading the cluster at https://127.0.0.1:1: reading the server version: dial tcp 127.0.0.1:1: connect: connection refused; is the API server running at this address?"},
 	}
+	for _, c := range [...][2]string{{"approve x", "nothing was approved"}, {"pause", "evictions are not paused"}, {"trigger zones", "nothing was triggered"}} {
+		rows = append(rows, badInput{input: "a port where no program listens, " + c[0], text: kubeconfig(closedPort, ""), args: c[0],
+			want: "evenkeel: " + c[1] + ": looking for the release of Evenkeel: dial tcp 127.0.0.1:1: connect: connection refused; is the API server running at this address?"})
+	}
 	for i := range rows {
 		rows[i].files = map[string]string{"kubeconfig.yaml": rows[i].text}
 		if len(rows[i].text) > 80 || rows[i].text == "" {
 			rows[i].text = ""
 		}
-		rows[i].args, rows[i].exit = "plan --kubeconfig kubeconfig.yaml", 1
+		rows[i].args, rows[i].exit = cmp.Or(rows[i].args, "plan")+" --kubeconfig kubeconfig.yaml", 1
 	}
 	return append(rows, badInput{input: "an unknown context", args: "plan --kubeconfig kubeconfig.yaml --context b",
 		files: map[string]string{"kubeconfig.yaml": kubeconfig(closedPort, "")}, want: `evenkeel: finding the cluster: context "b" does not exist; check --kubeconfig and --context; or set -f FILE to read a snapshot`, exit: 1})
