@@ -48,6 +48,10 @@ var traits = []trait{
 		n := r.objects.node(r.objects.pod(pod).Spec.NodeName)
 		return c.Plugin.Name == "HighNodeUtilization" && n != nil && n.Spec.Unschedulable && len(r.rejected[pod]) == 0
 	}},
+	{name: "MeansOfTargets", keeps: func(c *recordedCase, r *run, pod string) bool {
+		return c.Plugin.Name == "LowNodeUtilization" && c.Plugin.Args["useDeviationThresholds"] == true && len(r.rejected[pod]) == 0 &&
+			slices.ContainsFunc(r.objects.Nodes, func(n *corev1.Node) bool { return n.Spec.Unschedulable })
+	}},
 	{name: "PredictedLanding", keeps: func(c *recordedCase, r *run, pod string) bool {
 		return balances(c.Plugin.Name) && r.staysFor(pod, plan.WouldReturn, plan.NoTargetFits, plan.UncertainLanding)
 	}},

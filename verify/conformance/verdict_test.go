@@ -24,6 +24,8 @@ func TestJudge(t *testing.T) {
 		Expect: expectation{Filter: "Filter", Evictable: map[string]bool{"ns/a": true, "ns/b": false}}}
 	nodeFit := plugin("RemoveFailedPods")
 	nodeFit.Evictor = map[string]any{"nodeFit": true}
+	deviation := plugin("LowNodeUtilization", "ns/a")
+	deviation.Plugin.Args = map[string]any{"useDeviationThresholds": true}
 	for _, c := range []struct {
 		what string
 		c    *recordedCase
@@ -56,6 +58,8 @@ func TestJudge(t *testing.T) {
 		{"such a pod of another plugin", plugin("LowNodeUtilization", "ns/a"), rejected(1, plan.NodeNotEmptied, "ns/a"), "wrong"},
 		{"a pod of a cordoned node", plugin("HighNodeUtilization", "ns/cordoned"), run{}, "documented CordonedNodes"},
 		{"a pod of another node", plugin("HighNodeUtilization", "ns/a"), run{}, "wrong"},
+		{"a mean that would count a cordoned node", deviation, run{}, "documented MeansOfTargets"},
+		{"a target without a mean", plugin("LowNodeUtilization", "ns/a"), run{}, "wrong"},
 		{"a pod of a DaemonSet", plugin("PodLifeTime", "ns/daemon"), run{}, "documented PodsOfNodesStay"},
 		{"a guard and the annotation evict", plugin("PodLifeTime", "ns/annotated"), rejected(1, plan.SystemCritical, "ns/annotated"), "documented EvictAnnotation"},
 		{"a budget and the annotation evict", plugin("PodLifeTime", "ns/annotated"), rejected(1, plan.BlockedByPDB, "ns/annotated"), "wrong"},
