@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
@@ -214,7 +215,7 @@ func (b *builder) addDepartures() {
 				newest[of] = p.Object
 			default:
 				twice = true
-				if newest[of].CreationTimestamp.Before(&p.Object.CreationTimestamp) {
+				if replaces(p.Object, newest[of]) {
 					newest[of] = p.Object
 				}
 			}
@@ -224,7 +225,7 @@ func (b *builder) addDepartures() {
 		}
 		for _, id := range n.Pods {
 			p := &b.s.Pods[id]
-			if of := daemonSetOf(p); of != "" && !p.Terminating && p.Object.CreationTimestamp.Before(&newest[of].CreationTimestamp) {
+			if of := daemonSetOf(p); of != "" && !p.Terminating && replaces(newest[of], p.Object) {
 				b.depart(n, p, Leaves)
 			}
 		}
@@ -234,6 +235,12 @@ func (b *builder) addDepartures() {
 			b.s.changesUnderWay = true
 		}
 	}
+}
+
+// replaces reports whether p is newer than q, or as old with a later name: times have a resolution of one second, and
+// of two pods of a DaemonSet on one node only one stays.
+func replaces(p, q *corev1.Pod) bool {
+	return cmp.Or(p.CreationTimestamp.Compare(q.CreationTimestamp.Time), strings.Compare(p.Name, q.Name)) > 0
 }
 
 // daemonSetOf returns the UID of the DaemonSet of a pod, or "".

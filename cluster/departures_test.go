@@ -37,7 +37,7 @@ func TestDepartures(t *testing.T) {
 		{"pod of a DaemonSet, as old as the other", true, func(p *corev1.Pod) {
 			ofDaemonSet(p)
 			p.OwnerReferences[0].UID, p.CreationTimestamp = "rs-y", metav1.NewTime(sampleTime.Add(-time.Minute))
-		}, false, "200-0", "2-0", "3000-0", "200-0"},
+		}, false, "100-0", "1-0", "2800-0", "0-0"},
 		{"only pod of a DaemonSet", true, ofDaemonSet, false, "200-0", "2-0", "3000-0", "200-0"},
 		{"nominated", false, func(p *corev1.Pod) { p.Spec.NodeName, p.Status.NominatedNodeName = "", "n1" }, false,
 			"200-100", "2-1", "3100-100", "100-100"},

@@ -73,7 +73,8 @@ func (r *liveState) leavesByItself(p *corev1.Pod) bool {
 }
 
 // LeavesByItself reports whether a pod on the node will be gone soon: it terminates on a Ready node, and should have
-// ended at most 5 minutes ago, or it is a pod of a DaemonSet that has a newer pod on the node.
+// ended at most 5 minutes ago, or it is a pod of a DaemonSet that has on the node a newer pod, or one as old with a later
+// name.
 func LeavesByItself(pods map[string]*corev1.Pod, n *corev1.Node, p *corev1.Pod, now time.Time) bool {
 	if isTerminating(p) {
 		return n != nil && isReadyNode(n) && now.Sub(p.DeletionTimestamp.Time) <= 5*time.Minute
@@ -84,7 +85,7 @@ func LeavesByItself(pods map[string]*corev1.Pod, n *corev1.Node, p *corev1.Pod, 
 	}
 	for _, q := range pods {
 		if q.Spec.NodeName == p.Spec.NodeName && !isTerminal(q) && !isTerminating(q) && metav1.IsControlledBy(q, &metav1.ObjectMeta{UID: own.UID}) &&
-			p.CreationTimestamp.Before(&q.CreationTimestamp) {
+			(p.CreationTimestamp.Before(&q.CreationTimestamp) || p.CreationTimestamp.Equal(&q.CreationTimestamp) && p.Name < q.Name) {
 			return true
 		}
 	}
