@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -60,6 +61,31 @@ func TestNamespacesShareLimits(t *testing.T) {
 	}
 	if got := movesByNamespace(planScenario(t, unevenNamespaces(20, 40, 3))); got["ns01"] != 6 || got["ns00"] != 14 {
 		t.Errorf("evictions by namespace %v, want 6 for the namespace that needs 6, and 14 for the other", got)
+	}
+}
+
+// TestNamespacesShareOtherLimits checks the same for limits of a node, of a zone and of a strategy, while the other
+// namespace has goals that one move meets: a search by the largest benefit would serve only them.
+func TestNamespacesShareOtherLimits(t *testing.T) {
+	for _, c := range []struct {
+		limits, own string
+		least       int
+	}{
+		{"perPass: 20, perNode: unlimited, perZone: unlimited", "", 6},
+		{"perPass: 50, perNode: unlimited, perZone: 20", "", 3},
+		{"perPass: 50, perNode: 20, perZone: unlimited", "", 3},
+		{"perPass: unlimited, perNode: unlimited, perZone: unlimited", "perPass: 20", 6},
+	} {
+		for _, pods := range []string{"[2 on n1, 1 on n2]", "[4 on n1]"} {
+			s := unevenNamespaces(20, 40, 3)
+			s.Cluster = bytes.ReplaceAll(s.Cluster, []byte("namespace: ns00}, requests: {cpu: 10m, memory: 10Mi}, pods: [4 on n1]"),
+				[]byte("namespace: ns00}, requests: {cpu: 10m, memory: 10Mi}, pods: "+pods))
+			s.Config = bytes.Replace(s.Config, []byte("perPass: 20, perNode: unlimited, perZone: unlimited"), []byte(c.limits), 1)
+			s.Config = bytes.Replace(s.Config, []byte(`schedule: "@hourly"`), []byte(`schedule: "@hourly", limits: {`+c.own+"}"), 1)
+			if got := movesByNamespace(planScenario(t, s)); got["ns01"] < c.least || got["ns00"]+got["ns01"] != 20 {
+				t.Errorf("%s %s, %s: evictions by namespace %v, want 20, and at least %d in ns01", c.limits, c.own, pods, got, c.least)
+			}
+		}
 	}
 }
 

@@ -119,7 +119,7 @@ func (l *Counter) InNamespace(ns string) int {
 // Shared reports whether a limit counts the evictions of several namespaces together.
 func (l *Counter) Shared() bool {
 	o := &l.options
-	return len(l.windows) > 0 || slices.ContainsFunc([]plan.CountLimit{o.PerPass, o.PerNode, o.PerZone, o.PerHour.Cluster},
+	return len(l.windows) > 0 || slices.ContainsFunc(l.strategies, func(own *Counter) bool { return own != nil && own.Shared() }) || slices.ContainsFunc([]plan.CountLimit{o.PerPass, o.PerNode, o.PerZone, o.PerHour.Cluster},
 		func(limit plan.CountLimit) bool { return limit.For(math.MaxInt32) < math.MaxInt32 })
 }
 

@@ -1,7 +1,9 @@
 package search
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -22,10 +24,21 @@ type attemptResult struct {
 	// excessLeft sums the weighted remaining shares of the initial excess over all requested goals. firstExcessLeft
 	// sums only the goals in Goals.First.
 	excessLeft, firstExcessLeft float64
+	byNamespace                 map[string]namespaceResult // without goals about nodes
+	// cutOff says that a limit that namespaces share refused a pod.
+	cutOff bool
+}
+
+// namespaceResult is the part of excessLeft of the goals of a namespace, and the evictions in the namespace in this pass
+// and in the last hour.
+type namespaceResult struct {
+	excessLeft float64
+	evictions  int
 }
 
 func (c *pass) currentResult() attemptResult {
-	o := attemptResult{c.Moves, c.HintedByWave, c.Rejections.Clone(), make([]int64, len(c.Goals.Goals)), 0, 0}
+	o := attemptResult{c.Moves, c.HintedByWave, c.Rejections.Clone(), make([]int64, len(c.Goals.Goals)), 0, 0,
+		map[string]namespaceResult{}, c.Rejections.BySharedLimit()}
 	for g := range o.excess {
 		o.excess[g] = c.Goals.Excess(g)
 		if goal := &c.Goals.Goals[g]; !goal.Constraint {
@@ -34,19 +47,40 @@ func (c *pass) currentResult() attemptResult {
 			if c.Goals.First[g] {
 				o.firstExcessLeft += share
 			}
+			if ns := goal.Subject.Namespace; ns != "" {
+				o.byNamespace[ns] = namespaceResult{o.byNamespace[ns].excessLeft + share, c.Limits.InNamespace(ns)}
+			}
 		}
 	}
 	return o
 }
 
 // better reports whether o leaves less excess than the other result. better compares firstExcessLeft, then
-// excessLeft, then the number of moves.
+// excessLeft, then the number of moves. A result that is unfair to a namespace is better only by firstExcessLeft.
 func (o attemptResult) better(than attemptResult) bool {
 	if a, b := plan.Round(o.firstExcessLeft), plan.Round(than.firstExcessLeft); a != b {
 		return a < b
 	}
 	a, b := plan.Round(o.excessLeft), plan.Round(than.excessLeft)
-	return a < b || a == b && len(o.moves) < len(than.moves)
+	return (a < b || a == b && len(o.moves) < len(than.moves)) && !o.unfair(than)
+}
+
+// unfair reports whether limits that namespaces share cut off goals in o, and a namespace leaves more excess than in the
+// other result, while a namespace with more evictions leaves less.
+func (o attemptResult) unfair(than attemptResult) bool {
+	if !o.cutOff {
+		return false
+	}
+	fewest, most := math.MaxInt, 0 // evictions of a namespace that is worse off, and of one that is better off
+	for ns, x := range o.byNamespace {
+		switch cmp.Compare(plan.Round(x.excessLeft), plan.Round(than.byNamespace[ns].excessLeft)) {
+		case 1:
+			fewest = min(fewest, x.evictions)
+		case -1:
+			most = max(most, x.evictions)
+		}
+	}
+	return fewest < most
 }
 
 // worseThan reports whether the current state leaves more excess of a requested goal than o.

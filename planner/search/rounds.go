@@ -49,7 +49,7 @@ func (c *goalSearch) moveForGoals(todo []int) {
 				later = append(append(later, g), turns.left()...)
 				break
 			}
-			if c.leavesRoomForOthers(g, &kept) || c.moveForGoal(g) {
+			if c.leavesRoomForOthers(g, &kept, turns) || c.moveForGoal(g) {
 				later = append(later, g)
 				n := goal.MovesLeft(c.Goals, g, c.PodsOf(g))
 				if goal.HasMoves(c.Goals, g) && limits.Allow(c.Limits, c.StrategyOf(g), n) {
@@ -69,9 +69,11 @@ func (c *goalSearch) moveForGoals(todo []int) {
 }
 
 // leavesRoomForOthers reports whether goal g has no moves and needs several, and the limits allow no more evictions
-// than other goals keep. A goal that one move meets is worth the eviction as much as the last move of another goal.
-func (c *goalSearch) leavesRoomForOthers(g int, kept *limits.Kept) bool {
-	return kept.LeaveNone(c.Limits, c.StrategyOf(g)) && !goal.HasMoves(c.Goals, g) && goal.MovesLeft(c.Goals, g, c.PodsOf(g)) > 1
+// than other goals keep. A goal that one move meets is worth the eviction as much as the last move of another goal, if
+// that is not a goal of a namespace with fewer evictions.
+func (c *goalSearch) leavesRoomForOthers(g int, kept *limits.Kept, turns *turns) bool {
+	return kept.LeaveNone(c.Limits, c.StrategyOf(g)) && !goal.HasMoves(c.Goals, g) &&
+		(goal.MovesLeft(c.Goals, g, c.PodsOf(g)) > 1 || turns.keptForOthers(goal.Namespace(c.Goals, g)))
 }
 
 // moveForGoal moves pods for goal g until g is met or no candidate joins. The result is true if g waits for the next

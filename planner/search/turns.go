@@ -9,8 +9,9 @@ import (
 
 // turns hands out goals. If a limit is shared by namespaces, it is fair to them: among goals of one tier, the next goal
 // is one of the namespace with the fewest evictions in this pass and in the last hour, those included that waiting
-// goals still need. So no namespace can take all evictions of every pass, however many goals it has. Each namespace
-// keeps the order of its goals. All goals about nodes form one party, because their pods belong to many namespaces.
+// goals still need; among equals, one of the namespace with the fewest goals tried. So no namespace can take all
+// evictions of every pass, or all its time, however many goals it has. Each namespace keeps the order of its goals. All
+// goals about nodes form one party, because their pods belong to many namespaces.
 type turns struct {
 	goals   *goal.Tracker
 	limits  *limits.Counter
@@ -23,6 +24,7 @@ type turns struct {
 type party struct {
 	namespace string
 	goals     []int
+	tried     int // goals that next returned
 }
 
 func (c *goalSearch) newTurns(todo []int) *turns {
@@ -38,12 +40,13 @@ func (t *turns) next() (g int, ok bool) {
 	if len(t.parties) > 1 {
 		fewest := t.evictions(0)
 		for i := 1; i < len(t.parties); i++ {
-			if n := t.evictions(i); n < fewest {
+			if n := t.evictions(i); n < fewest || n == fewest && t.parties[i].tried < t.parties[at].tried {
 				at, fewest = i, n
 			}
 		}
 	}
 	p := &t.parties[at]
+	p.tried++
 	if g, p.goals = p.goals[0], p.goals[1:]; len(p.goals) == 0 {
 		t.parties = slices.Delete(t.parties, at, at+1)
 	}
@@ -67,7 +70,7 @@ func (t *turns) nextTier() bool {
 	tier := t.rest[:n]
 	t.rest = t.rest[n:]
 	if !t.limits.Shared() {
-		t.parties = append(t.parties, party{"", tier})
+		t.parties = append(t.parties, party{goals: tier})
 		return true
 	}
 	at := map[string]int{}
@@ -86,6 +89,16 @@ func (t *turns) nextTier() bool {
 
 // keep counts the evictions that a waiting goal still needs for its namespace.
 func (t *turns) keep(g, evictions int) { t.kept[goal.Namespace(t.goals, g)] += evictions }
+
+// keptForOthers reports whether a namespace with fewer evictions waits for evictions.
+func (t *turns) keptForOthers(ns string) bool {
+	for other, kept := range t.kept {
+		if kept > 0 && other != ns && t.limits.InNamespace(other)+kept < t.limits.InNamespace(ns)+t.kept[ns] {
+			return t.limits.Shared()
+		}
+	}
+	return false
+}
 
 // left returns the goals that next has not returned, in their order, except that the current tier is ordered by party.
 func (t *turns) left() (out []int) {

@@ -66,6 +66,13 @@ func (r *Set) ByLimit(pod cluster.PodID) bool {
 	return known && slices.Contains(limitCodes, x.Reason.Code)
 }
 
+// BySharedLimit reports whether a limit that counts the evictions of several namespaces together refused a pod.
+func (r *Set) BySharedLimit() bool {
+	return slices.ContainsFunc(r.distinct, func(x Rejection) bool {
+		return slices.Contains([]plan.Code{plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerZone, plan.LimitPerHour}, x.Reason.Code)
+	})
+}
+
 // ForgetLimits removes the rejections that depend on the number of moves.
 func (r *Set) ForgetLimits() {
 	for pod := range r.byPod {
