@@ -11,28 +11,57 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
+// localEndpoint is the first Service whose last local endpoint is a pod, or -1, and State.moveCount plus 1 at that time.
+type localEndpoint struct {
+	service cluster.ServiceID
+	at      int
+}
+
 // lastLocalEndpoint reports whether the pod is the last Ready pod of a Service on its node, and the Service sends
 // traffic of that node to this node only. Until then, such a pod leaves last: traffic through the node is dropped
 // without it. Of this kind are Services with internalTrafficPolicy Local, and NodePort and LoadBalancer Services with
 // externalTrafficPolicy Local. Topology aware routing and trafficDistribution are not: they fall back to other nodes.
-func (c *pass) lastLocalEndpoint(pod cluster.PodID) (plan.Reason, bool) {
+func (c *pass) lastLocalEndpoint(pod cluster.PodID) (cluster.ServiceID, bool) {
 	p := &c.Snapshot.Pods[pod]
 	if !p.Ready || p.Terminating || len(p.Services) == 0 || !c.Options.Guards.Protect[guard.ProtectLastReady] {
-		return plan.Reason{}, false
+		return -1, false
 	}
+	if c.localEndpoints == nil {
+		c.localEndpoints = make([]localEndpoint, len(c.Snapshot.Pods))
+	}
+	known := &c.localEndpoints[pod]
+	if known.at != c.moveCount+1 {
+		*known = localEndpoint{c.findLocalEndpoint(p, c.NodeOf(pod)), c.moveCount + 1}
+	}
+	return known.service, known.service >= 0
+}
+
+// findLocalEndpoint returns the first Service of p that has no other Ready pod on the node, or -1.
+func (c *pass) findLocalEndpoint(p *cluster.Pod, node cluster.NodeID) cluster.ServiceID {
+	alone := c.serviceBuffer[:0]
 	for _, id := range p.Services {
-		o, node := c.Snapshot.Services[id].Object, c.NodeOf(pod)
-		policy := localPolicy(&o.Spec)
-		if policy == "" || node == cluster.NoNode || slices.ContainsFunc(c.Snapshot.Nodes[node].Pods, func(other cluster.PodID) bool {
-			q := &c.Snapshot.Pods[other]
-			return other != pod && q.Ready && !q.Terminating && slices.Contains(q.Services, id) && c.NodeOf(other) == node
-		}) {
+		if localPolicy(&c.Snapshot.Services[id].Object.Spec) != "" {
+			alone = append(alone, id)
+		}
+	}
+	c.serviceBuffer = alone
+	if len(alone) == 0 || node == cluster.NoNode {
+		return -1
+	}
+	for _, other := range c.Snapshot.Nodes[node].Pods {
+		q := &c.Snapshot.Pods[other]
+		if other == p.ID || !q.Ready || q.Terminating || len(q.Services) == 0 || c.NodeOf(other) != node {
 			continue
 		}
-		return plan.Reason{Code: plan.LastLocalEndpoint, Message: fmt.Sprintf(
-			"the pod is the last Ready pod of Service %s on %s (%s), so other pods leave first", o.Name, c.NodeName(node), policy)}, true
+		alone = slices.DeleteFunc(alone, func(id cluster.ServiceID) bool {
+			_, has := slices.BinarySearch(q.Services, id) // pods list Services in ascending order
+			return has
+		})
+		if len(alone) == 0 {
+			return -1
+		}
 	}
-	return plan.Reason{}, false
+	return alone[0]
 }
 
 // localPolicy returns the field by which a Service sends traffic to the pods of one node only, or "".
@@ -58,8 +87,11 @@ func (c *pass) rank(pod cluster.PodID) int {
 // rejectLocalEndpoints records why candidates that another candidate passes stay: they are last local endpoints.
 func (c *goalSearch) rejectLocalEndpoints(passed []candidate, g int) {
 	for i := len(passed) - 1; i >= 0 && passed[i].rank > 0; i-- {
-		if why, last := c.lastLocalEndpoint(passed[i].pod); last {
-			c.reject(passed[i].pod, g, why)
+		if id, last := c.lastLocalEndpoint(passed[i].pod); last {
+			o := c.Snapshot.Services[id].Object
+			c.reject(passed[i].pod, g, plan.Reason{Code: plan.LastLocalEndpoint, Message: fmt.Sprintf(
+				"the pod is the last Ready pod of Service %s on %s (%s), so other pods leave first", o.Name,
+				c.NodeName(c.NodeOf(passed[i].pod)), localPolicy(&o.Spec))})
 		}
 	}
 }

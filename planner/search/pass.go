@@ -237,6 +237,9 @@ type pass struct {
 	// orderByPod caches, by pod, the values of orderOf that orderKnown marks.
 	orderByPod []cluster.EvictionOrder
 	orderKnown []bool
+	// localEndpoints caches the results of lastLocalEndpoint by pod. serviceBuffer is for findLocalEndpoint.
+	localEndpoints []localEndpoint
+	serviceBuffer  []cluster.ServiceID
 	// Earlier lists the moves of an earlier search whose predicted result is the start of this one; see StartAfter.
 	Earlier []WaveStep
 	// podsLeft lists the pods at the start on the nodes that Earlier changes, without replacements.
