@@ -202,7 +202,7 @@ func (r *verifier) equalPods(s planverifier.StrategyRules, pods []*corev1.Pod) *
 		if has && r.hasNode(s, n) {
 			g.domain[name] = host
 		}
-		if has && first != nil && r.hasNode(s, n) && canRun(first, n) {
+		if has && first != nil && r.hasNode(s, n) && r.canRun(first, n) {
 			nodes[host] = true
 			g.domains = append(g.domains, host)
 		}

@@ -91,12 +91,25 @@ func isTerminal(p *corev1.Pod) bool {
 
 func isTerminating(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 
-// canRun reports whether the readiness, labels and taints of a node let a pod run there, and pods may be sent there.
-func canRun(p *corev1.Pod, n *corev1.Node) bool {
+// workload identifies the uppermost controller of a pod. It is "" for a pod without one.
+func (x *objects) workload(p *corev1.Pod) (top types.UID) {
+	for o := metav1.GetControllerOf(p); o != nil; o = x.owners[o.UID] {
+		top = o.UID
+	}
+	return top
+}
+
+// canRun reports whether the readiness, labels and taints of a node let a pod run there, and the pod may be sent there.
+func (r *verifier) canRun(p *corev1.Pod, n *corev1.Node) bool {
 	ready := slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
 	})
-	code, _ := targets.Node(n)
+	to := targets.Cluster{Pods: r.pods, Nodes: r.nodes, NewArchitectures: r.rules.Plan.NewArchitectures, Marks: r.rules.Plan.NodeMarks,
+		Objects: r.all, SameWorkload: func(p, q *corev1.Pod) bool {
+			id := r.workload(p)
+			return id != "" && id == r.workload(q)
+		}}
+	code, _ := to.Pod(p, n)
 	return ready && code == "" && matchesRequired(p, n) && len(untolerated(p, n.Spec.Taints, corev1.TaintEffectNoSchedule, corev1.TaintEffectNoExecute)) == 0
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/targets"
 )
 
 // arguments are those of all strategies that the verifier knows.
@@ -28,6 +29,8 @@ type arguments struct {
 	MinAge            *metav1.Duration `json:"minAge"`
 	Reasons           []string         `json:"reasons"`
 	Remove            plan.Removal     `json:"remove"`
+
+	marks targets.Marks // of the configuration
 }
 
 // ownerKinds selects pods by the kinds of their owners.
@@ -56,7 +59,7 @@ func (r *verifier) goalsOf(s planverifier.StrategyRules) ([]*goal, error) {
 	if !derives(of.Type) {
 		return nil, nil
 	}
-	a := arguments{WhenUnsatisfiable: []string{"DoNotSchedule"}, Remove: plan.ByEviction}
+	a := arguments{WhenUnsatisfiable: []string{"DoNotSchedule"}, Remove: plan.ByEviction, marks: r.rules.Plan.NodeMarks}
 	if len(of.Args) > 0 {
 		d := json.NewDecoder(bytes.NewReader(of.Args))
 		d.DisallowUnknownFields()

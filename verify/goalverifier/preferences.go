@@ -10,7 +10,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
-	"github.com/evenkeel-project/evenkeel/verify/planverifier/targets"
 )
 
 // preference is what NodeAffinity or NodeTaints reads about the nodes of one pod. A nil function
@@ -52,7 +51,7 @@ func (a arguments) taintsOf(p *corev1.Pod) (out preference) {
 	}
 	count := func(n *corev1.Node, effect corev1.TaintEffect) (count int) {
 		for _, t := range untolerated(p, n.Spec.Taints, effect) {
-			mark := targets.IsMark(t.Key)
+			mark := a.marks.IsMark(t)
 			if hint := strings.HasPrefix(t.Key, "evenkeel.io/"); !hint && (listed(t, a.Include) || len(a.Include) == 0 && !mark && !listed(t, a.Exclude)) {
 				count++
 			}
@@ -89,7 +88,7 @@ func (r *verifier) betterNodes(p *corev1.Pod, by preference, than *corev1.Node) 
 	}
 	own := by.rank(than)
 	for name, n := range r.nodes {
-		if by.rank(n) > own && canRun(p, n) && !r.rules.Plan.IsVirtual(n) {
+		if by.rank(n) > own && r.canRun(p, n) && !r.rules.Plan.IsVirtual(n) {
 			better[name] = true
 		}
 	}

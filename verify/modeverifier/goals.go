@@ -71,8 +71,8 @@ func (r *verifier) checkTargets(m plan.Move, before, after map[string]string, mo
 	for _, t := range r.rules.Targets {
 		own := r.rules.rulesOf(t.Strategy)
 		n := r.nodes[m.To]
-		_, excluded := n.Annotations["evenkeel.io/exclude"] // such a node has no goal, so it limits only moves for the strategy
-		if !r.rules.constrains(t.Strategy, mode) || own.Soft && withFirm || excluded && m.Strategy != t.Strategy ||
+		_, excluded := n.Annotations["evenkeel.io/exclude"] // if the strategy selects nodes, such a node limits only its own moves
+		if !r.rules.constrains(t.Strategy, mode) || own.Soft && withFirm || excluded && own.NodeSelector != nil && m.Strategy != t.Strategy ||
 			own.NodeSelector != nil && !own.NodeSelector.Matches(labels.Set(n.Labels)) {
 			continue
 		}

@@ -9,15 +9,19 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/goalverifier"
 	"github.com/evenkeel-project/evenkeel/verify/modeverifier"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/targets"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 var allStrategyPlans = flag.Int("all-strategy-plans", 200, "number of random plans with all strategies")
+var firstPlan = flag.Uint64("first-plan", 0, "seed of the first random plan with all strategies")
 
 // makeAllCase makes a plan for strategies of all types with random arguments, rules and modes, on a
 // cluster with violations.
@@ -39,6 +43,9 @@ func makeAllCase(t testing.TB, seed uint64) modeCase {
 		text = strings.Replace(text, "strategies:\n", fmt.Sprintf("load: {%s, minCoverage: 0.5}\nstrategies:\n"+
 			"- {name: stalled, type: NodeLoad, schedule: \"0 * * * *\", args: {basis: load, target: {cpu: 0.%d}, when: {stall: 0.%d}}}\n",
 			stallSource, 3+r.IntN(4), 1+r.IntN(3)), 1)
+	}
+	if seed%8 > 4 {
+		text = simulation.AddRefusals(rand.New(rand.NewPCG(seed, 62)), o, text)
 	}
 	return planCombinedCase(t, o, text, past)
 }
@@ -69,7 +76,7 @@ func planCombinedCase(t testing.TB, o *cluster.Objects, text string, past plan.P
 func TestNoPlanOfAllStrategiesBreaksARule(t *testing.T) {
 	t.Parallel()
 	moves, bad := map[string]int{}, 0
-	for seed := range uint64(*allStrategyPlans) {
+	for seed := *firstPlan; seed < *firstPlan+uint64(*allStrategyPlans); seed++ {
 		m := makeAllCase(t, seed)
 		for _, of := range append([]plan.Proposal{{Mode: plan.Automatic, Plan: m.plan}}, m.plan.Proposals...) {
 			for _, x := range of.Plan.Moves {
@@ -77,7 +84,11 @@ func TestNoPlanOfAllStrategiesBreaksARule(t *testing.T) {
 				if m.isUnready(x) {
 					moves["not Ready"]++
 				}
+				if n := m.snapshot.NodeByName(x.To); n != nil && n.Object.Annotations["evenkeel.io/exclude"] == "true" {
+					moves["to an excluded node"]++
+				}
 			}
+			m.countRefusals(moves, of.Plan)
 			if b := of.Plan.Bound; b.MinForPlan > len(of.Plan.Moves) {
 				t.Errorf("seed %d, %s: the bound of the plan is %d evictions, but it has %d moves", seed, of.Mode, b.MinForPlan, len(of.Plan.Moves))
 			}
@@ -90,9 +101,51 @@ func TestNoPlanOfAllStrategiesBreaksARule(t *testing.T) {
 	}
 	t.Logf("%d plans, %d violations, moves: %v", *allStrategyPlans, bad, moves)
 	for _, what := range slices.Concat(simulation.AddedStrategies, []string{"hot", "stalled", "zones", "eviction", "deletion", "return", "two constraints",
-		"not Ready", "NodeBelow", "SkewAtMost", "CountAtMost", "PodsApart", "PodAway", "NodeEmpty"}) {
-		if least := *allStrategyPlans / 40; moves[what] < least {
+		"not Ready", "NodeBelow", "SkewAtMost", "CountAtMost", "PodsApart", "PodAway", "NodeEmpty", "to an excluded node"},
+		behindScheduler) {
+		if least := *allStrategyPlans / 50; moves[what] < least {
 			t.Errorf("%s: %d moves, want at least %d", what, moves[what], least)
+		}
+	}
+}
+
+// behindScheduler are what AddRefusals adds: codes of pods that stay, and of nodes to which a pod of a move is not
+// sent, and nodes that only a configured mark closes.
+var behindScheduler = []string{string(plan.VolumeInUse), string(plan.LocalStorage), string(plan.ReplacementRefused),
+	string(plan.NodeBeingDrained), "not to OnlyRefusingNodes", "not to OnlyUnhealthyNodes", "not to OnlyLeavingNodes",
+	"not to NodeBeingDrained", "not to OnlyUnprovenPlatforms", "not to configured marks", "not without a runtime handler"}
+
+// countRefusals counts the pods that stay by their codes, and the Ready nodes to which the pods of moves are not
+// sent.
+func (m modeCase) countRefusals(count map[string]int, p plan.Plan) {
+	for code, n := range p.Rejections.Counts {
+		count[string(code)] += n
+	}
+	to := targets.Cluster{Pods: map[string]*corev1.Pod{}, Objects: m.o, SameWorkload: func(p, q *corev1.Pod) bool {
+		return p.Namespace == q.Namespace && p.Labels["app"] == q.Labels["app"]
+	}}
+	to.Nodes, to.NewArchitectures = map[string]*corev1.Node{}, m.rules.Plan.NewArchitectures
+	for _, pod := range m.o.Pods {
+		to.Pods[pod.Namespace+"/"+pod.Name] = pod
+	}
+	for _, n := range m.o.Nodes {
+		to.Nodes[n.Name] = n
+	}
+	for _, x := range p.Moves {
+		for _, n := range m.o.Nodes {
+			pod := to.Pods[x.Pod.String()]
+			usual, why := to.Pod(pod, n)
+			if strings.Contains(why, "runtime handler") {
+				count["not without a runtime handler"]++
+			}
+			with := to
+			with.Marks = m.rules.Plan.NodeMarks
+			if code, _ := with.Pod(pod, n); code != "" && x.To != "" {
+				count["not to "+string(code)]++
+				if usual == "" {
+					count["not to configured marks"]++
+				}
+			}
 		}
 	}
 }

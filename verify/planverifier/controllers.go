@@ -133,6 +133,7 @@ func (r *podGuards) checkWorkload(p *corev1.Pod, add rejectFunc) {
 	r.checkRollout(c, add)
 	checkCanBeReplaced(r.objects.ResourceQuotas, p, c, add)
 	there, up, beside := r.countWorkloadPods(p)
+	checkAdmission(r, p, c.lowest(), add)
 	checkFailedCreate(r.objects, r.now, p, known && counted && there >= want, add)
 	add(known && counted && there < want, plan.ReplacementMissing, fmt.Sprintf("the workload has %d pods and wants %d", there, want))
 	add(known && there > want, plan.ScalingDown, fmt.Sprintf("the workload has %d pods and wants %d", there, want))

@@ -9,10 +9,8 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/targets"
 )
@@ -184,7 +182,7 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	add(!r.selectedByNodeSelector(n), plan.NodeOutOfScope, "its node is out of scope")
 	add(r.rules.IsVirtual(n), plan.VirtualNode, "its node is virtual")
 	add(!isReadyNode(n), plan.NodeNotReady, "its node is not Ready")
-	mark := targets.Marked(n, "removing")
+	mark := r.rules.NodeMarks.Marked(n, "removing")
 	add(mark != "", plan.NodeBeingDisrupted, "its node has "+mark)
 	add(r.isDrained(n), plan.NodeBeingDrained, "its node is being drained")
 	for _, b := range c.BlockingPods {
@@ -207,7 +205,7 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 // isDrained reports whether the node has a mark of a drain, or is cordoned while the eviction of a
 // pod on it runs that no open run has requested.
 func (r *podGuards) isDrained(n *corev1.Node) bool {
-	if targets.Marked(n, "draining") != "" {
+	if r.rules.NodeMarks.Marked(n, "draining") != "" {
 		return true
 	}
 	own := map[string]bool{}
@@ -226,7 +224,6 @@ func (r *podGuards) isDrained(n *corev1.Node) bool {
 
 // checkTarget checks that pods may be sent to the node on which the replacement should land.
 func (r *verifier) checkTarget(c call) {
-	r.checkAttachments(c)
 	n := r.nodes[c.move.To]
 	if n == nil {
 		return
@@ -240,106 +237,9 @@ func (r *verifier) checkTarget(c call) {
 }
 
 func (r *verifier) targets() targets.Cluster {
-	return targets.Cluster{Pods: r.pods, Nodes: r.nodes, NewArchitectures: r.rules.NewArchitectures, SameWorkload: func(p, q *corev1.Pod) bool {
-		id := r.chains[key(p)].id
-		return id != "" && id == r.chains[key(q)].id
-	}}
-}
-
-// checkAttachments checks that the node on which the replacement should land can attach the volumes of the pod.
-func (r *verifier) checkAttachments(c call) {
-	for _, v := range c.pod.Spec.Volumes {
-		if c.move.To != "" && v.Ephemeral == nil && attachesOnce(r.objects, claimOf(r.objects, c.pod, v)) {
-			for _, p := range r.livePods {
-				uses := func(o corev1.Volume) bool {
-					return o.PersistentVolumeClaim != nil && o.PersistentVolumeClaim.ClaimName == v.PersistentVolumeClaim.ClaimName
-				}
-				if p.UID != c.pod.UID && p.Namespace == c.pod.Namespace && p.Spec.NodeName != "" && p.Spec.NodeName != c.move.To && !isTerminal(p) &&
-					slices.ContainsFunc(p.Spec.Volumes, uses) {
-					r.report(c.move, plan.VolumeInUse, "volume %s is in use by %s on %s", v.Name, p.Name, p.Spec.NodeName)
-				}
-			}
-		}
-	}
-}
-
-// checkVolumes checks the volumes of the pod.
-func (r *podGuards) checkVolumes(p *corev1.Pod, add rejectFunc) {
-	c := r.rules
-	for _, v := range p.Spec.Volumes {
-		local, stranded := localVolume(&r.rules, r.objects, p, v)
-		add(local && c.Protect["PodsWithLocalStorage"] || stranded, plan.LocalStorage, "volume "+v.Name)
-		if v.PersistentVolumeClaim == nil && v.Ephemeral == nil {
-			continue
-		}
-		add(c.Protect["PodsWithPVC"], plan.PersistentVolume, "volume "+v.Name)
-		if len(c.ProtectedStorageClasses) > 0 {
-			class, known := r.storageClass(p, v)
-			add(!known || slices.Contains(c.ProtectedStorageClasses, class), plan.ProtectedStorageClass, "volume "+v.Name+" of class "+class)
-		}
-	}
-}
-
-// localVolume reports whether the data of a volume is on the node only and is not named as safe. It is stranded there
-// if a claim keeps it, and no node affinity leads the next pod to it.
-func localVolume(r *Rules, o *cluster.Objects, p *corev1.Pod, v corev1.Volume) (local, stranded bool) {
-	named := strings.Split(strings.ReplaceAll(p.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict-local-volumes"], " ", ""), ",")
-	for _, pattern := range r.SafeLocalVolumes {
-		if v.Name == pattern || strings.HasSuffix(pattern, "*") && strings.HasPrefix(v.Name, pattern[:len(pattern)-1]) {
-			named = append(named, v.Name)
-		}
-	}
-	if slices.Contains(named, v.Name) {
-		return false, false
-	}
-	local = v.EmptyDir != nil || v.HostPath != nil
-	if claim := claimOf(o, p, v); claim != nil {
-		for _, pv := range o.PersistentVolumes {
-			if pv.Name == claim.Spec.VolumeName && (pv.Spec.HostPath != nil || pv.Spec.Local != nil) {
-				local, stranded = true, pv.Spec.NodeAffinity == nil && v.Ephemeral == nil
-			}
-		}
-	}
-	return local, stranded
-}
-
-// attachesOnce reports whether the claim is on a CSI volume that one node at a time can attach.
-func attachesOnce(o *cluster.Objects, claim *corev1.PersistentVolumeClaim) bool {
-	return claim != nil && slices.ContainsFunc(o.PersistentVolumes, func(pv *corev1.PersistentVolume) bool {
-		return pv.Name == claim.Spec.VolumeName && pv.Spec.CSI != nil &&
-			!slices.Contains(pv.Spec.AccessModes, corev1.ReadWriteMany) && !slices.Contains(pv.Spec.AccessModes, corev1.ReadOnlyMany) &&
-			!slices.ContainsFunc(o.CSIDrivers, func(d *storagev1.CSIDriver) bool {
-				return d.Name == pv.Spec.CSI.Driver && d.Spec.AttachRequired != nil && !*d.Spec.AttachRequired
-			})
-	})
-}
-
-// claimOf returns the claim of a volume, or nil.
-func claimOf(o *cluster.Objects, p *corev1.Pod, v corev1.Volume) *corev1.PersistentVolumeClaim {
-	name := p.Name + "-" + v.Name // the claim of a generic ephemeral volume
-	if v.PersistentVolumeClaim != nil {
-		name = v.PersistentVolumeClaim.ClaimName
-	} else if v.Ephemeral == nil {
-		return nil
-	}
-	for _, claim := range o.PersistentVolumeClaims {
-		if claim.Namespace == p.Namespace && claim.Name == name {
-			return claim
-		}
-	}
-	return nil
-}
-
-// storageClass returns the class of a volume's claim, and false if it is unknown. A claim may have none.
-func (r *podGuards) storageClass(p *corev1.Pod, v corev1.Volume) (string, bool) {
-	if claim := claimOf(r.objects, p, v); claim != nil {
-		if old, ok := claim.Annotations["volume.beta.kubernetes.io/storage-class"]; ok {
-			return old, true
-		}
-		if claim.Spec.StorageClassName != nil {
-			return *claim.Spec.StorageClassName, true
-		}
-		return "", true
-	}
-	return "", false
+	return targets.Cluster{Pods: r.pods, Nodes: r.nodes, NewArchitectures: r.rules.NewArchitectures,
+		Marks: r.rules.NodeMarks, Objects: r.objects, SameWorkload: func(p, q *corev1.Pod) bool {
+			id := r.chains[key(p)].id
+			return id != "" && id == r.chains[key(q)].id
+		}}
 }

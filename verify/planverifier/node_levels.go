@@ -92,9 +92,36 @@ func LeavesByItself(pods map[string]*corev1.Pod, n *corev1.Node, p *corev1.Pod, 
 	return false
 }
 
-// checkWorsened checks that no move brings its target node above the target of a NodeLoad strategy
-// by requests, or above the amount before the plan if that is more. Moves for strategies that are
-// not soft ignore the targets of soft ones.
+// limitOn returns the target of strategy s that limits node n for moves of the strategy own, and false if none does.
+// A node about which no strategy has a goal takes no more than the least target of s leaves. If s has a nodeSelector
+// of its own, this holds only for its own moves. Moves for strategies that are not soft ignore the targets of soft
+// ones.
+func limitOn(r *verifier, s, own *StrategyRules, n *corev1.Node, resource string) (float64, bool) {
+	target, limited := s.LevelsOf(n).Targets[resource]
+	switch {
+	case s.Soft && !own.Soft:
+		return 0, false
+	case limited && hasTarget(r, s, n):
+		return target, true
+	case s != own && s.NodeSelector != nil || !isReadyNode(n):
+		return 0, false
+	}
+	for i := range r.rules.Strategies {
+		if x := &r.rules.Strategies[i]; hasTarget(r, x, n) && x.LevelsOf(n).Targets[resource] > 0 {
+			return 0, false
+		}
+	}
+	limited = false
+	for _, other := range r.nodes {
+		if x, has := s.LevelsOf(other).Targets[resource]; has && hasTarget(r, s, other) && (!limited || x < target) {
+			target, limited = x, true
+		}
+	}
+	return target, limited
+}
+
+// checkWorsened checks that no move brings its target node above the target of a NodeLoad strategy by requests that
+// limits the node, nor above the amount before the plan if that is more.
 func checkWorsened(r *verifier, p plan.Plan) {
 	for i := range r.rules.Strategies {
 		s := &r.rules.Strategies[i]
@@ -108,8 +135,8 @@ func checkWorsened(r *verifier, p plan.Plan) {
 				amount := requestOf(pod, resource)
 				requested[m.From] -= amount
 				requested[m.To] += amount
-				target, limited := s.LevelsOf(n).Targets[resource]
-				if s.Soft && !own.Soft || amount == 0 || !limited || !hasTarget(r, s, n) {
+				target, limited := limitOn(r, s, own, n, resource)
+				if amount == 0 || !limited {
 					continue
 				}
 				total := float64(amountOf(n.Status.Allocatable, resource))
@@ -163,9 +190,9 @@ func hasTarget(r *verifier, s *StrategyRules, n *corev1.Node) bool {
 	return countsNode(r, s, n) && !excluded && !label
 }
 
-// requestOf returns the request of the containers of a pod, in milli-units of CPU or in bytes, and 1 for the resource
-// pods. It returns 0 for pods whose request has further parts: init containers, an overhead, requests of the pod, or a
-// resize.
+// requestOf returns the request of the containers of a pod, in milli-units of CPU or in bytes, and 1 for the
+// resource pods. It returns 0 for pods whose request has further parts: init containers, an overhead, requests of
+// the pod, or a resize.
 func requestOf(p *corev1.Pod, resource string) (sum int64) {
 	if resource == string(corev1.ResourcePods) {
 		return 1

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/admission"
 )
 
 // replacedPods returns the pods that are not Ready and about which a strategy that is due states a goal of their own:
@@ -68,6 +69,30 @@ func checkCanBeReplaced(quotas []*corev1.ResourceQuota, p *corev1.Pod, c ownerCh
 		}
 		add(q.Namespace == p.Namespace && limited && len(q.Spec.Scopes) == 0 && q.Spec.ScopeSelector == nil && needed > hard.Value(),
 			plan.ReplacementRefused, fmt.Sprintf("ResourceQuota %s allows %d pods", q.Name, hard.Value()))
+	}
+}
+
+// checkAdmission checks that the API server would admit the replacement. It judges the template, or the pod if no
+// template is known, and for Pod Security also the newest pod of the same controller.
+func checkAdmission(r *podGuards, p *corev1.Pod, low *owner, add rejectFunc) {
+	template := &p.Spec
+	if t := low.template(); len(t.Spec.Containers) > 0 {
+		template = &t.Spec
+	}
+	for _, why := range admission.Refusals(r.objects, p.Namespace, template) {
+		add(true, plan.ReplacementRefused, why)
+	}
+	newest, only := p, true
+	for _, q := range r.objects.Pods {
+		if ref := metav1.GetControllerOf(p); q != p && q.Namespace == p.Namespace && ref != nil && metav1.IsControlledBy(q, &metav1.ObjectMeta{UID: ref.UID}) {
+			if only = only && !q.CreationTimestamp.Equal(&newest.CreationTimestamp); newest.CreationTimestamp.Before(&q.CreationTimestamp) {
+				newest, only = q, true
+			}
+		}
+	}
+	if ns := r.namespaces[p.Namespace]; ns != nil && only {
+		level := ns.Labels["pod-security.kubernetes.io/enforce"]
+		add(admission.Forbidden(level, &newest.Spec), plan.ReplacementRefused, "Pod Security "+level+" forbids "+newest.Name)
 	}
 }
 

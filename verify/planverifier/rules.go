@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/placeless"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/targets"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
 
@@ -31,7 +32,8 @@ type Rules struct {
 	GroupKeys                []string // of other programs
 	BlockingPods             []PodSelector
 	DisplaceAcrossNamespaces bool
-	NewArchitectures         bool // placement.newArchitectures
+	NewArchitectures         bool          // placement.newArchitectures
+	NodeMarks                targets.Marks // placement.nodeMarks
 	MinReplicas              int
 	MinPodAge                time.Duration
 	// MaxGracePeriod is the longest time that a pod may take to terminate; 0 means no limit.

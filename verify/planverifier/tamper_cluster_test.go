@@ -239,16 +239,6 @@ var clusterTampers = []tampering{
 		p.Spec.Volumes = []corev1.Volume{{Name: "x", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 		m.rules.Protect["PodsWithLocalStorage"] = true
 	})},
-	{"a volume that another pod uses", plan.VolumeInUse, editFirstPod(func(m *planCase, p *corev1.Pod) {
-		p.Spec.Volumes = []corev1.Volume{{Name: "x", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "x"}}}}
-		m.o.PersistentVolumeClaims = append(m.o.PersistentVolumeClaims, &corev1.PersistentVolumeClaim{
-			ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "x"}, Spec: corev1.PersistentVolumeClaimSpec{VolumeName: "x"}})
-		m.o.PersistentVolumes = append(m.o.PersistentVolumes, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "x"}, Spec: corev1.PersistentVolumeSpec{
-			AccessModes:            []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			PersistentVolumeSource: corev1.PersistentVolumeSource{CSI: &corev1.CSIPersistentVolumeSource{Driver: "d", VolumeHandle: "x"}}}})
-		m.o.Pods = append(m.o.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: "user", UID: "user"},
-			Spec: corev1.PodSpec{NodeName: p.Spec.NodeName, Volumes: p.Spec.Volumes}})
-	})},
 	{"an excluded namespace", plan.NamespaceExcluded,
 		editFirstPod(func(m *planCase, p *corev1.Pod) { m.rules.Exclude = append(m.rules.Exclude, p.Namespace) })},
 	{"a namespace that is being deleted", plan.NoReplacement, editFirstPod(func(m *planCase, p *corev1.Pod) {

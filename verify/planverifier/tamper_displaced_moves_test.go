@@ -75,6 +75,13 @@ var stepTampers = []tampering{
 	{"a displaced move without displacedFor", planverifier.PurposelessMove, editDisplacement(func(q, p *plan.Move) { q.DisplacedFor = nil })},
 	{"room for a pod that the plan does not move", planverifier.RoomNotUsed,
 		editDisplacement(func(q, p *plan.Move) { q.DisplacedFor = &plan.PodRef{Namespace: "shop", Name: "nobody", UID: "nobody"} })},
+	{"room for a pod of another namespace", planverifier.PurposelessMove, func(m *planCase) (string, bool) {
+		pod, ok := editDisplacement(func(q, p *plan.Move) {
+			other := *q.DisplacedFor
+			other.Namespace, p.Pod.Namespace, q.DisplacedFor = "elsewhere", "elsewhere", &other
+		})(m)
+		return pod, ok && !m.rules.DisplaceAcrossNamespaces
+	}},
 	{"room on another node", planverifier.RoomNotUsed, editDisplacement(func(q, p *plan.Move) { p.To = q.To })},
 	{"both moves in the same wave", planverifier.RoomNotUsed, editDisplacement(func(q, p *plan.Move) { q.Wave = p.Wave })},
 	{"room for a move without a goal", planverifier.PurposelessMove, editDisplacement(func(q, p *plan.Move) { p.Goals = nil })},

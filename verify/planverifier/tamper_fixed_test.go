@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
@@ -141,6 +143,20 @@ func markBoth(a, b *corev1.Pod) {
 	}
 }
 
+// fillExcluded excludes the target node of the first move, and adds a pod that requests half of its cpu.
+func fillExcluded(m *planCase, x *plan.Move) {
+	for _, n := range m.o.Nodes {
+		if n.Name == x.To {
+			n.Annotations = map[string]string{"evenkeel.io/exclude": "true"}
+			half := n.Status.Allocatable.Cpu().MilliValue() / 2
+			filler := m.pod(*x).DeepCopy()
+			filler.Name, filler.UID, filler.OwnerReferences, filler.Labels, filler.Spec.NodeName = "filler", "filler", nil, nil, n.Name
+			filler.Spec.Containers[0].Resources.Requests["cpu"] = *resource.NewMilliQuantity(half, resource.DecimalSI)
+			m.o.Pods = append(m.o.Pods, filler)
+		}
+	}
+}
+
 // fixedTampers break the plan of a fixed cluster in one place.
 var fixedTampers = []struct {
 	of scenario.Scenario
@@ -204,6 +220,26 @@ var fixedTampers = []struct {
 			x.Pod.Name, x.Pod.UID, x.From, x.To = m.o.Pods[k].Name, string(m.o.Pods[k].UID), "n2", "n3"
 			x.DisplacedFor = &later.Pod
 			m.plan.Moves = []plan.Move{*x, later}
+		})}},
+	{twoForOneNode, tampering{"a move that fills an excluded node", planverifier.WorsensGoal, editFirstMove(fillExcluded)}},
+	{twoForOneNode, tampering{"a move that fills a node without a goal above the least target of all pools", planverifier.WorsensGoal,
+		editFirstMove(func(m *planCase, x *plan.Move) {
+			m.rules.Strategies = m.rules.Strategies[1:]
+			m.rules.Strategies[0].Targets["cpu"] = 0.9
+			m.rules.Strategies[0].Pools = []planverifier.NodePool{{Selector: labels.Set{"pool": "b"}.AsSelector(),
+				NodeLevels: planverifier.NodeLevels{Targets: map[string]float64{"cpu": 0.5}}}}
+			for _, n := range m.o.Nodes {
+				if n.Name != x.From && n.Name != x.To {
+					n.Labels["pool"] = "b"
+				}
+			}
+			fillExcluded(m, x)
+		})}},
+	{ofPoolA("ZoneSpread"), tampering{"a move that fills a node that another strategy's target limits although it is excluded", planverifier.WorsensGoal,
+		editFirstMove(func(m *planCase, x *plan.Move) {
+			m.rules.Strategies = append(m.rules.Strategies, planverifier.StrategyRules{Name: "hot",
+				NodeLevels: planverifier.NodeLevels{Targets: map[string]float64{"cpu": 0.5}}})
+			fillExcluded(m, x)
 		})}},
 	{twoForOneNode, tampering{"a strategy whose goal the move improves less than that of another", planverifier.WrongStrategy,
 		editFirstMove(func(m *planCase, x *plan.Move) { x.Strategy = "light" })}},

@@ -30,7 +30,7 @@ const plansPerTamper = 5
 func TestTamperedPlansAreNamed(t *testing.T) {
 	t.Parallel()
 	good := map[uint64]planCase{} // plans that are not changed yet
-	for _, x := range slices.Concat(planTampers, limitTampers, clusterTampers, budgetTampers) {
+	for _, x := range slices.Concat(planTampers, limitTampers, clusterTampers, targetTampers, budgetTampers) {
 		t.Run(x.name, func(t *testing.T) {
 			x.check(t, plans, func(seed uint64) planCase {
 				m, made := good[seed]

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -65,18 +66,15 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 			}
 		}
 	}
-	// No move may worsen a usage goal on its target node, even if the move belongs to another
-	// strategy. A move of this strategy must not overload a target node without a goal either.
-	if n := r.nodes[m.To]; m.From != m.To && to && enough && use > 0 && (r.hasUsageGoal(n) || m.Strategy == rule.Strategy) {
+	// No move may bring its target node above the target, even if the move belongs to another strategy, or the node
+	// has no goal. Outside of the strategy's own nodeSelector, only its own moves are limited.
+	s := r.rules.strategyOf(plan.Move{Strategy: rule.Strategy})
+	if n := r.nodes[m.To]; m.From != m.To && to && enough && use > 0 && (m.Strategy == rule.Strategy || s == nil || s.NodeSelector == nil ||
+		s.NodeSelector.Matches(labels.Set(n.Labels))) {
 		if limit := rule.Target * float64(usageTotal(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
 			r.report(m, UsageNotLowered, "%s would use %d of its %s, more than %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
 		}
 	}
-}
-
-// hasUsageGoal reports whether the strategy has a goal on the node.
-func (r *liveState) hasUsageGoal(n *corev1.Node) bool {
-	return isReadyNode(n) && r.selectedByNodeSelector(n) && !r.rules.IsVirtual(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
 }
 
 func amountIn(list *corev1.ResourceList, resource string) int64 {

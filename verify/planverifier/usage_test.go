@@ -94,12 +94,26 @@ func TestNoPlanByLoadBreaksARule(t *testing.T) {
 // TestLoadTampering changes the cluster of a valid plan. The verifier must report each change.
 func TestLoadTampering(t *testing.T) {
 	t.Parallel()
+	full := func(o *cluster.Objects, m plan.Move) {
+		editNodeUsage(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
+	}
+	fullAndExcluded := func(o *cluster.Objects, m plan.Move) {
+		full(o, m)
+		o.Nodes = slices.Clone(o.Nodes)
+		for i, n := range o.Nodes {
+			if n.Name == m.To {
+				o.Nodes[i] = n.DeepCopy()
+				o.Nodes[i].Annotations = map[string]string{"evenkeel.io/exclude": "true"}
+			}
+		}
+	}
 	for _, c := range []struct {
 		what string
+		of   string // the strategy of the move
 		code plan.Code
 		do   func(o *cluster.Objects, m plan.Move)
 	}{
-		{"the pod was not measured", plan.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
+		{"the pod was not measured", "hot", plan.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
 			pods := []cluster.PodUsage{}
 			for _, p := range o.Usage.Pods {
 				if p.UID != m.Pod.UID {
@@ -108,33 +122,23 @@ func TestLoadTampering(t *testing.T) {
 			}
 			o.Usage.Pods = pods
 		}},
-		{"the target node was not measured", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
+		{"the target node was not measured", "hot", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
 			editNodeUsage(o, m.To, func(n *cluster.NodeUsage) { n.Used = nil })
 		}},
-		{"the usage of the source node is stale", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
+		{"the usage of the source node is stale", "hot", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
 			editNodeUsage(o, m.From, func(n *cluster.NodeUsage) { n.At = n.At.AddDate(0, 0, -1) })
 		}},
-		{"the target node is full", planverifier.UsageNotLowered, func(o *cluster.Objects, m plan.Move) {
-			editNodeUsage(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
-		}},
-		{"the target node is full and has no goal", planverifier.UsageNotLowered, func(o *cluster.Objects, m plan.Move) {
-			editNodeUsage(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
-			o.Nodes = slices.Clone(o.Nodes)
-			for i, n := range o.Nodes {
-				if n.Name == m.To {
-					o.Nodes[i] = n.DeepCopy()
-					o.Nodes[i].Annotations = map[string]string{"evenkeel.io/exclude": "true"}
-				}
-			}
-		}},
-		{"the source node is not above its target for long enough", planverifier.SamplesMissing,
+		{"the target node is full", "hot", planverifier.UsageNotLowered, full},
+		{"the target node is full and has no goal", "hot", planverifier.UsageNotLowered, fullAndExcluded},
+		{"the target node of a move for another strategy is full and has no goal", "zones", planverifier.UsageNotLowered, fullAndExcluded},
+		{"the source node is not above its target for long enough", "hot", planverifier.SamplesMissing,
 			func(o *cluster.Objects, m plan.Move) { o.Usage.Marks = nil }},
 	} {
 		found := false
 		for seed := uint64(0); seed < 200 && !found; seed++ {
 			m := makeUsageCase(t, seed)
 			for _, x := range m.plan.Moves {
-				if x.Strategy != "hot" || m.rules.UsageStrategies[0].Resource != "cpu" || c.code == planverifier.SamplesMissing && m.rules.UsageStrategies[0].For == 1 {
+				if x.Strategy != c.of || m.rules.UsageStrategies[0].Resource != "cpu" || c.code == planverifier.SamplesMissing && m.rules.UsageStrategies[0].For == 1 {
 					continue
 				}
 				u := *m.o.Usage

@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/placeless"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/targets"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
 
@@ -32,6 +33,8 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 		MaxGracePeriod: time.Duration(g.MaxGracePeriod), GracePeriodSeconds: c.Evictor.GracePeriodSeconds,
 		MinPodAge: time.Duration(g.MinPodAge), SchedulerTimeout: time.Duration(g.SchedulerTimeout),
 		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory", DisplaceAcrossNamespaces: g.DisplaceAcrossNamespaces,
+		NewArchitectures: c.Placement.NewArchitectures, NodeMarks: targets.Marks{"starting": c.Placement.NodeMarks.Starting,
+			"outgoing": c.Placement.NodeMarks.Outgoing, "draining": c.Placement.NodeMarks.Draining, "unhealthy": c.Placement.NodeMarks.Unhealthy},
 		MaxUnavailableWithoutPDB: g.MaxUnavailableWithoutPDB,
 		PerPass:                  parseLimit(t, l.PerPass.String()), PerNode: parseLimit(t, l.PerNode.String()),
 		PerNamespace: parseLimit(t, l.PerNamespace.String()), PerOwner: parseLimit(t, l.PerOwner.String()),

@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,45 +35,48 @@ var marks = map[string]string{
 		condition:RedeployScheduled=True condition:TerminateScheduled=True condition:PreemptScheduled=True`,
 }
 
-// IsMark reports whether Kubernetes or another program marks nodes with taints of this key.
-func IsMark(taint string) bool {
-	for _, of := range marks {
-		for mark := range strings.FieldsSeq(of) {
-			if key, isTaint := strings.CutPrefix(mark, "taint:"); isTaint && fits(key, taint) {
-				return true
-			}
+// Marks are those of placement.nodeMarks, by kind. They add to those of the table.
+type Marks map[string][]string
+
+// of returns the marks of a kind.
+func (m Marks) of(kind string) []string { return append(strings.Fields(marks[kind]), m[kind]...) }
+
+// any reports whether a mark of any kind meets the condition.
+func (m Marks) any(is func(mark string) bool) bool {
+	for kind := range marks {
+		if slices.ContainsFunc(m.of(kind), is) {
+			return true
 		}
 	}
 	return false
 }
 
+// IsMark reports whether Kubernetes or another program marks nodes with the taint.
+func (m Marks) IsMark(taint corev1.Taint) bool {
+	return m.any(func(mark string) bool {
+		key, isTaint := strings.CutPrefix(mark, "taint:")
+		key, value, hasValue := strings.Cut(key, "=")
+		return isTaint && fits(key, taint.Key) && (!hasValue || fits(value, taint.Value))
+	})
+}
+
 // Marked returns the mark of a kind that the node has, or "".
-func Marked(n *corev1.Node, kind string) string {
+func (m Marks) Marked(n *corev1.Node, kind string) string {
 	if kind == "removing" && n.DeletionTimestamp != nil {
 		return "a delete request"
 	}
-	for mark := range strings.FieldsSeq(marks[kind]) {
+	for _, mark := range m.of(kind) {
 		place, rest, _ := strings.Cut(mark, ":")
 		key, value, hasValue := strings.Cut(rest, "=")
 		for has, is := range placesOf(n)[place] {
-			if fits(key, has) && (!hasValue || fits(value, is)) && (!strings.Contains(key, "*") || !named(place, has)) {
+			// A mark without a * wins over a pattern.
+			named := func(x string) bool { return x == place+":"+has || x == place+":"+has+"="+is }
+			if fits(key, has) && (!hasValue || fits(value, is)) && (!strings.Contains(key, "*") || !m.any(named)) {
 				return mark
 			}
 		}
 	}
 	return ""
-}
-
-// named reports whether a mark without a * has the key. Such a mark wins over a pattern.
-func named(place, key string) bool {
-	for _, of := range marks {
-		for mark := range strings.FieldsSeq(of) {
-			if mark == place+":"+key {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func placesOf(n *corev1.Node) map[string]map[string]string {

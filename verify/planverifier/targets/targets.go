@@ -1,8 +1,8 @@
 // Package targets decides for package planverifier to which nodes a pod may be sent. It implements "What is behind the
 // scheduler" in docs/reference/placement.md and docs/reference/node-marks.md with its own code.
 //
-// The package covers the state and the marks of nodes, operating systems, architectures, images that are never pulled
-// and pressure. It does not check volumes and runtime handlers.
+// The package covers the state and the marks of nodes, operating systems, architectures, images that are never pulled,
+// runtime handlers, volumes in use and pressure.
 package targets
 
 import (
@@ -10,7 +10,9 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	nodev1 "k8s.io/api/node/v1"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -21,16 +23,18 @@ type Cluster struct {
 	// SameWorkload reports whether two pods belong to one workload.
 	SameWorkload     func(p, q *corev1.Pod) bool
 	NewArchitectures bool
+	Marks            Marks
+	Objects          *cluster.Objects
 }
 
 // Node returns why no pod at all may be sent to the node, or two empty texts.
-func Node(n *corev1.Node) (code plan.Code, why string) {
+func (m Marks) Node(n *corev1.Node) (code plan.Code, why string) {
 	for _, of := range []struct {
 		kind string
 		code plan.Code
 	}{{"removing", plan.NodeBeingDisrupted}, {"draining", plan.NodeBeingDrained}, {"outgoing", plan.OnlyLeavingNodes},
 		{"unhealthy", plan.OnlyUnhealthyNodes}, {"starting", plan.OnlyUnhealthyNodes}} {
-		if mark := Marked(n, of.kind); mark != "" {
+		if mark := m.Marked(n, of.kind); mark != "" {
 			return of.code, "has " + mark
 		}
 	}
@@ -45,7 +49,7 @@ func Node(n *corev1.Node) (code plan.Code, why string) {
 
 // Pod returns why the pod may not be sent to the node, or two empty texts.
 func (c Cluster) Pod(p *corev1.Pod, n *corev1.Node) (code plan.Code, why string) {
-	if code, why := Node(n); code != "" {
+	if code, why := c.Marks.Node(n); code != "" {
 		return code, why
 	}
 	at := platformOf(n)
@@ -56,6 +60,10 @@ func (c Cluster) Pod(p *corev1.Pod, n *corev1.Node) (code plan.Code, why string)
 		return plan.OnlyRefusingNodes, "is under memory pressure"
 	case !hasImages(p, n):
 		return plan.OnlyRefusingNodes, "lacks an image that is never pulled"
+	case !c.hasHandler(p, n):
+		return plan.OnlyRefusingNodes, "lacks the runtime handler of RuntimeClass " + *p.Spec.RuntimeClassName
+	case c.volumeInUse(p, n) != "":
+		return plan.VolumeInUse, c.volumeInUse(p, n)
 	case !c.proven(p, at):
 		return plan.OnlyUnprovenPlatforms, "has a platform on which no Ready pod of the workload runs"
 	}
@@ -85,6 +93,15 @@ func hasImages(p *corev1.Pod, n *corev1.Node) bool {
 		}
 	}
 	return true
+}
+
+// hasHandler reports whether the node lists the handler of the pod's RuntimeClass, or one of the two is unknown.
+func (c Cluster) hasHandler(p *corev1.Pod, n *corev1.Node) bool {
+	return p.Spec.RuntimeClassName == nil || len(n.Status.RuntimeHandlers) == 0 || !slices.ContainsFunc(c.Objects.RuntimeClasses, func(x *nodev1.RuntimeClass) bool {
+		return x.Name == *p.Spec.RuntimeClassName && !slices.ContainsFunc(n.Status.RuntimeHandlers, func(h corev1.NodeRuntimeHandler) bool {
+			return h.Name == x.Handler
+		})
+	})
 }
 
 // platform is the operating system and the architecture of a node, as far as they are known.
