@@ -1,8 +1,8 @@
 // Package admission decides for package planverifier whether the API server would refuse the replacement of a pod. It
 // implements the table of ReplacementRefused in docs/reference/reasons.md with its own code.
 //
-// The package names a refusal only if it is certain: of Pod Security it has the controls that all versions share, and of
-// several LimitRanges in a namespace none. It does not check quotas.
+// The package names a refusal only if it is certain: of Pod Security it has the controls that all versions share, and
+// of several LimitRanges in a namespace none. It does not check quotas.
 package admission
 
 import (
@@ -83,8 +83,8 @@ func Forbidden(level string, p *corev1.PodSpec) bool {
 	return false
 }
 
-// outside reports whether a container of the pod is outside of the LimitRange, or the sum of the containers if there are
-// no others, after the defaults apply.
+// outside reports whether a container of the pod is outside of the LimitRange, or the sum of the containers if there
+// are no others, after the defaults apply.
 func outside(l *corev1.LimitRange, p *corev1.PodSpec) bool {
 	requests, limits := corev1.ResourceList{}, corev1.ResourceList{}
 	for _, c := range slices.Concat(p.InitContainers, p.Containers) {
