@@ -25,19 +25,22 @@ func sizeErrorf(format string, bound int) error { return SizeError{fmt.Sprintf(f
 // Decode decodes a plan, a run report or a state that another process wrote. It returns a SizeError, without decoding,
 // if the document could take much more memory than such a document needs: an object of two bytes becomes a whole Move.
 func Decode(text []byte, doc any) error {
-	if err := checkDocumentSize(text); err != nil {
+	if err := new(DecodedSize).Add(text); err != nil {
 		return err
 	}
 	return json.Unmarshal(text, doc)
 }
 
-// checkDocumentSize counts the parts of a JSON document in one pass over its bytes. The counts are also upper bounds
-// for text that is not JSON.
-func checkDocumentSize(text []byte) error {
-	if len(text) > maxDocumentBytes {
+// DecodedSize counts the bytes, nodes and values of JSON documents whose contents are in memory together.
+type DecodedSize struct{ bytes, nodes, values int }
+
+// Add counts a document in one pass over its bytes. It returns a SizeError if all documents together exceed the bounds
+// of one. The counts are also upper bounds for text that is not JSON.
+func (s *DecodedSize) Add(text []byte) error {
+	if s.bytes += len(text); s.bytes > maxDocumentBytes {
 		return sizeErrorf("the document is larger than %d MiB", maxDocumentBytes>>20)
 	}
-	nodes, values, depth := 0, 0, 0
+	depth := 0
 	inString := false
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -47,18 +50,18 @@ func checkDocumentSize(text []byte) error {
 			inString = !inString
 		case inString:
 		case c == '{' || c == '[':
-			nodes, depth = nodes+1, depth+1
+			s.nodes, depth = s.nodes+1, depth+1
 		case c == '}' || c == ']':
 			depth--
 		case c == ',':
-			values++
+			s.values++
 		}
 		switch {
 		case depth > maxDocumentDepth:
 			return sizeErrorf("the document has more than %d levels", maxDocumentDepth)
-		case nodes > maxDocumentNodes:
+		case s.nodes > maxDocumentNodes:
 			return sizeErrorf("the document has more than %d objects and arrays", maxDocumentNodes)
-		case values > maxDocumentValues:
+		case s.values > maxDocumentValues:
 			return sizeErrorf("the document has more than %d values", maxDocumentValues)
 		}
 	}

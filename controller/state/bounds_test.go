@@ -1,12 +1,15 @@
 package state
 
 import (
+	"context"
 	"errors"
 	"runtime"
 	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -23,7 +26,7 @@ func TestASmallConfigMapDoesNotUnpackToMuchMemory(t *testing.T) {
 		}
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, _, err = unpackConfigMap(&corev1.ConfigMap{BinaryData: map[string][]byte{dataKey: packed}})
+		_, _, err = unpackConfigMap(&corev1.ConfigMap{BinaryData: map[string][]byte{dataKey: packed}}, new(unpacked))
 		runtime.ReadMemStats(&after)
 		if size := (plan.SizeError{}); !errors.As(err, &size) {
 			t.Errorf("%s: %v, want a SizeError", name, err)
@@ -31,5 +34,31 @@ func TestASmallConfigMapDoesNotUnpackToMuchMemory(t *testing.T) {
 		if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 64 {
 			t.Errorf("%s: %d KiB unpack to %d MiB", name, len(packed)>>10, mib)
 		}
+	}
+}
+
+// TestAllConfigMapsTogetherUnpackToBoundedMemory: each part stays below the bounds, and all of them together do not.
+func TestAllConfigMapsTogetherUnpackToBoundedMemory(t *testing.T) {
+	packed, err := Compress([]byte(`{"apiVersion":"` + plan.APIVersion + `","kind":"PlannerState","evictions":[` +
+		strings.Repeat("{},", 150_000) + "{}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := fake.NewClientset()
+	for _, name := range partNames() {
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: namePrefix + name}, BinaryData: map[string][]byte{dataKey: packed}}
+		if err := client.Tracker().Add(cm); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = New(client, "ns").Load(context.Background())
+	runtime.ReadMemStats(&after)
+	if size := (plan.SizeError{}); !errors.As(err, &size) {
+		t.Errorf("%v, want a SizeError", err)
+	}
+	if mib := (after.TotalAlloc - before.TotalAlloc) >> 20; mib > 256 {
+		t.Errorf("%d KiB each unpack to %d MiB", len(packed)>>10, mib)
 	}
 }

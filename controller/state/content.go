@@ -70,19 +70,28 @@ func Decompress(packed []byte) ([]byte, error) {
 	return text, err
 }
 
-// unpacking keeps the parts, which are read concurrently, from being decoded at once.
-var unpacking sync.Mutex
+// unpacked counts the parts of one load, which are read concurrently and unpacked one after the other. Whoever can
+// write one ConfigMap of the state can often write all of them, so the bounds hold for their sum.
+type unpacked struct {
+	sync.Mutex
+	size plan.DecodedSize
+}
 
 var errNewerVersion = errors.New("it was written by a newer version of evenkeel")
 
 // unpackConfigMap returns the part in a ConfigMap, and its JSON. A ConfigMap without data is an empty part.
-func unpackConfigMap(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
+func unpackConfigMap(cm *corev1.ConfigMap, total *unpacked) (plan.PlannerState, []byte, error) {
 	var none plan.PlannerState
 	packed := cm.BinaryData[dataKey]
 	if len(packed) == 0 {
 		return none, nil, nil
 	}
+	total.Lock()
+	defer total.Unlock()
 	text, err := Decompress(packed)
+	if err == nil {
+		err = total.size.Add(text)
+	}
 	if err != nil {
 		return none, nil, fmt.Errorf("unpacking it: %w", err)
 	}
@@ -96,8 +105,6 @@ func unpackConfigMap(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 		return none, nil, fmt.Errorf("%w (%s; this one knows %s)", errNewerVersion, head.APIVersion, plan.APIVersion)
 	}
 	var st plan.PlannerState
-	unpacking.Lock()
-	defer unpacking.Unlock()
 	if err := plan.Decode(text, &st); err != nil {
 		return none, nil, err
 	}

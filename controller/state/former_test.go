@@ -45,7 +45,7 @@ func loadFormerState(t *testing.T, items []corev1.ConfigMap) *plan.PlannerState 
 			continue
 		}
 		parts++
-		part, text, err := unpackConfigMap(&cm)
+		part, text, err := unpackConfigMap(&cm, new(unpacked))
 		if err != nil {
 			t.Fatalf("%s: %v", cm.Name, err)
 		}

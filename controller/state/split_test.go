@@ -91,7 +91,7 @@ func TestSplitThenMergeIsTheIdentity(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, text, err := unpackConfigMap(cm); err != nil || !bytes.Equal(text, a) {
+			if _, text, err := unpackConfigMap(cm, new(unpacked)); err != nil || !bytes.Equal(text, a) {
 				t.Fatalf("part %s is unpacked as %s, error %v", name, text, err)
 			}
 		}

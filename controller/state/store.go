@@ -56,8 +56,9 @@ func (s *Store) Load(ctx context.Context) (plan.PlannerState, error) {
 	s.loaded = false
 	names := partNames()
 	known, states := make([]*storedPart, len(names)), make([]plan.PlannerState, len(names))
+	var total unpacked
 	err := runParallel(len(names), func(i int) (err error) {
-		known[i], states[i], err = s.readPart(ctx, namePrefix+names[i])
+		known[i], states[i], err = s.readPart(ctx, namePrefix+names[i], &total)
 		return err
 	})
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // process may write. The caller must stop, and must hold the Lease before it loads the state again.
 var ErrConflict = errors.New("another process has written the state since this process loaded it")
 
-// readPart reads the ConfigMap of a part. A missing ConfigMap is not an error.
-func (s *Store) readPart(ctx context.Context, name string) (*storedPart, plan.PlannerState, error) {
+// readPart reads the ConfigMap of a part, and counts it in total. A missing ConfigMap is not an error.
+func (s *Store) readPart(ctx context.Context, name string, total *unpacked) (*storedPart, plan.PlannerState, error) {
 	var cm *corev1.ConfigMap
 	err := retry.Read(ctx, func() (err error) { cm, err = s.get(ctx, name); return err })
 	switch {
@@ -28,7 +28,7 @@ func (s *Store) readPart(ctx context.Context, name string) (*storedPart, plan.Pl
 	case cm == nil:
 		return &storedPart{name: name}, plan.PlannerState{}, nil
 	}
-	st, text, err := unpackConfigMap(cm)
+	st, text, err := unpackConfigMap(cm, total)
 	if err != nil {
 		return nil, plan.PlannerState{}, unreadableError(s.namespace, name, err)
 	}
@@ -60,7 +60,7 @@ func (s *Store) writePart(ctx context.Context, c partChange) error {
 		case err == nil:
 			return nil
 		case (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) && to.resourceVersion != "") && try == 1:
-			if found, _, err := s.readPart(ctx, to.name); err == nil && len(c.content) > 0 && bytes.Equal(found.content, c.content) {
+			if found, _, err := s.readPart(ctx, to.name, new(unpacked)); err == nil && len(c.content) > 0 && bytes.Equal(found.content, c.content) {
 				*to = *found // the client repeated the request, and the first request had succeeded
 				return nil
 			}
@@ -101,7 +101,7 @@ func (s *Store) writeOnce(ctx context.Context, to *storedPart, text []byte) erro
 
 // resolveUnconfirmed finds out whether a write without an answer took effect.
 func (s *Store) resolveUnconfirmed(ctx context.Context, to *storedPart) error {
-	found, _, err := s.readPart(ctx, to.name)
+	found, _, err := s.readPart(ctx, to.name, new(unpacked))
 	switch {
 	case err != nil:
 		return err
