@@ -35,7 +35,12 @@ type release struct {
 	// permissions away.
 	attacked bool
 	since    time.Time
+	// upgraded is the time of the upgrade from the former chart, which does not grant what optionalKinds has.
+	upgraded time.Time
 }
+
+// optionalKinds are the resources without which passes run. The former chart does not grant them.
+var optionalKinds = []string{"limitranges", "serviceaccounts", "runtimeclasses"}
 
 // helmBinary returns the path in EVENKEEL_HELM, or else builds helm in the helm module. Go builds helm once, which
 // takes some minutes, and caches it.

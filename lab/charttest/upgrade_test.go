@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -77,6 +78,7 @@ func TestUpgradeFromTheFormerChart(t *testing.T) {
 
 	r.upgrade(t)
 	r.waitForLog(ctx, t, "leads=true")
+	r.upgraded = time.Now()
 	after := r.stateObjects(ctx, t)
 	for name, uid := range before { // the new program may have written more
 		if after[name] != uid {

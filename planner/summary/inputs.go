@@ -241,7 +241,7 @@ func unknownKinds(o *cluster.Objects, age string) (in []plan.Input) {
 		why, unread := o.Unread[k.kind]
 		switch {
 		case unread:
-			in = append(in, plan.Input{Source: k.source, Age: age, Coverage: 0, Problems: []string{k.unchecked + ", which is not checked: " + why}})
+			in = append(in, plan.Input{Source: k.source, Age: age, Coverage: 0, Problems: []string{why + "; " + k.unchecked + ", which is not checked"}})
 		case !k.known(o) && (k.unneeded == nil || !k.unneeded(o)):
 			_, kind, _ := strings.Cut(k.kind, " ")
 			missing, resources = append(missing, kind), append(resources, k.resource)
