@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -66,11 +65,11 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 			}
 		}
 	}
-	// No move may bring its target node above the target, even if the move belongs to another strategy, or the node
-	// has no goal. Outside of the strategy's own nodeSelector, only its own moves are limited.
+	// No move may bring its target node above the target, even if the move belongs to another strategy, or the node has
+	// no goal. If the strategy has a nodeSelector of its own, nodes without a goal limit only its own moves.
 	s := r.rules.strategyOf(plan.Move{Strategy: rule.Strategy})
-	if n := r.nodes[m.To]; m.From != m.To && to && enough && use > 0 && (m.Strategy == rule.Strategy || s == nil || s.NodeSelector == nil ||
-		s.NodeSelector.Matches(labels.Set(n.Labels))) {
+	if n := r.nodes[m.To]; m.From != m.To && to && enough && use > 0 &&
+		(m.Strategy == rule.Strategy || s == nil || s.NodeSelector == nil || hasTarget(r, s, n)) {
 		if limit := rule.Target * float64(usageTotal(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
 			r.report(m, UsageNotLowered, "%s would use %d of its %s, more than %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
 		}
