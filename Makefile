@@ -294,13 +294,13 @@ fuzz: ## run each fuzz test for one minute
 	go test -run '^$$' -fuzz FuzzBudget -fuzztime 1m ./planner/eligibility/budget
 
 .PHONY: lint
-lint: ## gofmt, vet, staticcheck
+lint: structure ## gofmt, vet, staticcheck, structure
 	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofmt wants to change:"; echo "$$out"; exit 1; fi
 	go vet ./...
 	go run -modfile tools/go.mod honnef.co/go/tools/cmd/staticcheck ./...
 
 .PHONY: structure
-structure: ## how the files of each package refer to each other (STRUCTURE="-v ./planner/..." for the causes)
+structure: ## lines, types, methods and circles of the code, and their limits (STRUCTURE="-v ./planner/..." for how files refer to each other)
 	cd tools && go build -o $(BIN)/structure ./structure
 	$(BIN)/structure $(STRUCTURE)
 
