@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// localEndpoint is the first Service whose last local endpoint is a pod, or -1, and State.moveCount plus 1 at that time.
+// localEndpoint is the first Service whose last local endpoint is a pod, or -1, and State.moveCount plus 1 then.
 type localEndpoint struct {
 	service cluster.ServiceID
 	at      int
@@ -31,13 +31,13 @@ func (c *pass) lastLocalEndpoint(pod cluster.PodID) (cluster.ServiceID, bool) {
 	}
 	known := &c.localEndpoints[pod]
 	if known.at != c.moveCount+1 {
-		*known = localEndpoint{c.findLocalEndpoint(p, c.NodeOf(pod)), c.moveCount + 1}
+		*known = localEndpoint{findLocalEndpoint(c, p, c.NodeOf(pod)), c.moveCount + 1}
 	}
 	return known.service, known.service >= 0
 }
 
 // findLocalEndpoint returns the first Service of p that has no other Ready pod on the node, or -1.
-func (c *pass) findLocalEndpoint(p *cluster.Pod, node cluster.NodeID) cluster.ServiceID {
+func findLocalEndpoint(c *pass, p *cluster.Pod, node cluster.NodeID) cluster.ServiceID {
 	alone := c.serviceBuffer[:0]
 	for _, id := range p.Services {
 		if localPolicy(&c.Snapshot.Services[id].Object.Spec) != "" {

@@ -29,8 +29,8 @@ type attemptResult struct {
 	cutOff bool
 }
 
-// namespaceResult is the part of excessLeft of the goals of a namespace, and the evictions in the namespace in this pass
-// and in the last hour.
+// namespaceResult is the part of excessLeft of the goals of a namespace, and the evictions in the namespace in this
+// pass and in the last hour.
 type namespaceResult struct {
 	excessLeft float64
 	evictions  int
@@ -65,8 +65,8 @@ func (o attemptResult) better(than attemptResult) bool {
 	return (a < b || a == b && len(o.moves) < len(than.moves)) && !o.unfair(than)
 }
 
-// unfair reports whether limits that namespaces share cut off goals in o, and a namespace leaves more excess than in the
-// other result, while a namespace with more evictions leaves less.
+// unfair reports whether limits that namespaces share cut off goals in o, and a namespace leaves more excess than in
+// the other result, while a namespace with more evictions leaves less.
 func (o attemptResult) unfair(than attemptResult) bool {
 	if !o.cutOff {
 		return false
