@@ -103,7 +103,7 @@ func limitOn(r *verifier, s, own *StrategyRules, n *corev1.Node, resource string
 		return 0, false
 	case limited && hasTarget(r, s, n):
 		return target, true
-	case s != own && s.NodeSelector != nil || !isReadyNode(n):
+	case s != own && s.NodeSelector != nil || !isReadyNode(n) || len(s.LevelsOf(n).Targets) > 0 && hasTarget(r, s, n):
 		return 0, false
 	}
 	for i := range r.rules.Strategies {
