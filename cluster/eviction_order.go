@@ -18,7 +18,7 @@ type EvictionOrder struct {
 	// DeletionCost is the annotation controller.kubernetes.io/pod-deletion-cost. It orders the pods of one owner only,
 	// as it does for the ReplicaSet controller; see OrderByDeletionCost.
 	DeletionCost int32
-	QoS          uint8 // 0 BestEffort, 1 Burstable, 2 Guaranteed
+	QoS          uint8 // the index in qosClasses
 	// Age is the logarithm of the pod's age to the base of 2, in seconds. Its steps are those of the ReplicaSet
 	// controller. A pod that has not started is the youngest.
 	Age uint8
@@ -26,7 +26,7 @@ type EvictionOrder struct {
 
 // EvictionOrderOf returns the EvictionOrder of a pod at the time now.
 func EvictionOrderOf(p *Pod, now time.Time) EvictionOrder {
-	o := EvictionOrder{Ready: p.Ready, QoS: qosOf(p.Object)}
+	o := EvictionOrder{Ready: p.Ready, QoS: uint8(max(0, slices.Index(qosClasses, QoSOf(p.Object))))}
 	if p.Object.Spec.Priority != nil {
 		o.Priority = *p.Object.Spec.Priority
 	}
@@ -57,15 +57,13 @@ func (o EvictionOrder) Compare(than EvictionOrder) int {
 	return cmp.Or(o.Before(than), cmp.Compare(o.QoS, than.QoS), cmp.Compare(o.Age, than.Age))
 }
 
-// qosOf returns the QoS class of a pod, from its spec if its status has none.
-func qosOf(p *corev1.Pod) uint8 {
-	switch p.Status.QOSClass {
-	case corev1.PodQOSBestEffort:
-		return 0
-	case corev1.PodQOSBurstable:
-		return 1
-	case corev1.PodQOSGuaranteed:
-		return 2
+// qosClasses is the order in which the kubelet ends pods.
+var qosClasses = []corev1.PodQOSClass{corev1.PodQOSBestEffort, corev1.PodQOSBurstable, corev1.PodQOSGuaranteed}
+
+// QoSOf returns the QoS class of a pod, from its spec if its status has none.
+func QoSOf(p *corev1.Pod) corev1.PodQOSClass {
+	if p.Status.QOSClass != "" {
+		return p.Status.QOSClass
 	}
 	some, all := false, true
 	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
@@ -81,38 +79,80 @@ func qosOf(p *corev1.Pod) uint8 {
 	}
 	switch {
 	case !some:
-		return 0
+		return corev1.PodQOSBestEffort
 	case all:
-		return 2
+		return corev1.PodQOSGuaranteed
 	}
-	return 1
+	return corev1.PodQOSBurstable
 }
 
-// OrderByDeletionCost orders the pods of one owner by deletion cost, within a list of pods for which Before is 0. Each
-// owner keeps its places in the list, and its pods share them in the new order. So the list stays in one order whatever
-// the costs of the owners are, and no owner can move its pods behind those of others. The function get returns the
-// owner and the deletion cost of an element; pods without an owner keep their places.
-func OrderByDeletionCost[T any](list []T, get func(*T) (WorkloadID, int32)) {
-	var owners []WorkloadID
+// SortForEviction puts pods whose evictions have equal benefits into the order of evictions. Equal pods keep their
+// order. The function get returns the pod of an element.
+func SortForEviction[T any](list []T, now time.Time, get func(*T) *Pod) {
+	type ordered struct {
+		x     T
+		owner WorkloadID
+		EvictionOrder
+	}
+	pods := make([]ordered, len(list))
 	for i := range list {
-		if owner, cost := get(&list[i]); cost != 0 && owner != NoWorkload && !slices.Contains(owners, owner) {
-			owners = append(owners, owner)
+		p := get(&list[i])
+		pods[i] = ordered{list[i], p.Workload, EvictionOrderOf(p, now)}
+	}
+	slices.SortStableFunc(pods, func(a, b ordered) int { return a.Compare(b.EvictionOrder) })
+	OrderByDeletionCost(pods, func(o *ordered) (WorkloadID, EvictionOrder) { return o.owner, o.EvictionOrder })
+	for i := range pods {
+		list[i] = pods[i].x
+	}
+}
+
+// OrderByDeletionCost orders the pods of one owner by deletion cost, among neighbours for which Before is 0. Each owner
+// keeps its places in the list, and its pods share them in the new order. So the list stays in one order whatever the
+// costs of the owners are, and no owner can move its pods behind those of others. The function get returns the owner
+// and the order of an element; pods without an owner keep their places.
+func OrderByDeletionCost[T any](list []T, get func(*T) (WorkloadID, EvictionOrder)) {
+	for len(list) > 0 {
+		_, first := get(&list[0])
+		until := slices.IndexFunc(list, func(x T) bool {
+			_, o := get(&x)
+			return o.Before(first) != 0
+		})
+		if until < 0 {
+			until = len(list)
+		}
+		orderOwners(list[:until], get)
+		list = list[until:]
+	}
+}
+
+// orderOwners is OrderByDeletionCost for a list of pods for which Before is 0.
+func orderOwners[T any](list []T, get func(*T) (WorkloadID, EvictionOrder)) {
+	places := map[WorkloadID][]int{} // of the owners with a cost
+	for i := range list {
+		if owner, o := get(&list[i]); o.DeletionCost != 0 && owner != NoWorkload {
+			places[owner] = nil
 		}
 	}
-	for _, owner := range owners {
-		var places []int
-		var pods []T
-		for i := range list {
-			if of, _ := get(&list[i]); of == owner {
-				places, pods = append(places, i), append(pods, list[i])
-			}
+	if len(places) == 0 {
+		return
+	}
+	for i := range list {
+		owner, _ := get(&list[i])
+		if at, some := places[owner]; some {
+			places[owner] = append(at, i)
+		}
+	}
+	for _, at := range places {
+		pods := make([]T, len(at))
+		for k, i := range at {
+			pods[k] = list[i]
 		}
 		slices.SortStableFunc(pods, func(a, b T) int {
-			_, costA := get(&a)
-			_, costB := get(&b)
-			return cmp.Compare(costA, costB)
+			_, x := get(&a)
+			_, y := get(&b)
+			return cmp.Compare(x.DeletionCost, y.DeletionCost)
 		})
-		for k, i := range places {
+		for k, i := range at {
 			list[i] = pods[k]
 		}
 	}

@@ -73,7 +73,7 @@ func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
 	}
 	x.Requests = append(x.Requests, annotation.DescribeNode(n)...)
 	if p, _ := annotation.KeepsNode(s, n); p != nil {
-		x.Requests = append(x.Requests, fmt.Sprintf("pod %s/%s: %s: true (Karpenter keeps the node, so NodeConsolidation does not empty it)",
+		x.Requests = append(x.Requests, fmt.Sprintf("pod %s/%s: %s (Karpenter keeps the node, so NodeConsolidation does not empty it)",
 			p.Object.Namespace, p.Object.Name, annotation.KarpenterNoDisrupt))
 	}
 	for _, pod := range n.Pods {

@@ -2,8 +2,7 @@ package annotation
 
 import (
 	"slices"
-
-	corev1 "k8s.io/api/core/v1"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
@@ -21,8 +20,9 @@ type Node struct {
 
 // KeepsNode reports whether an annotation forbids the Cluster Autoscaler or Karpenter to remove the node. pod is nil,
 // or the pod that has the annotation: Karpenter removes no node with a pod that it must not disrupt, not even if the
-// pod belongs to the node. The Cluster Autoscaler ignores such pods. The kind are pods of DaemonSets, static pods and
-// mirror pods; other pods with the annotation are not evicted, which is a reason of its own.
+// pod belongs to the node. The Cluster Autoscaler ignores such pods. The kind are all pods that belong to their node,
+// with true or with a duration that has not passed since their start; an unreadable value counts as true. Other pods
+// with the annotation are not evicted, which is a reason of its own.
 func KeepsNode(s *cluster.Snapshot, n *cluster.Node) (pod *cluster.Pod, keeps bool) {
 	if slices.ContainsFunc(keptNodeKeys, func(key string) bool {
 		value, has := n.Object.Annotations[key]
@@ -31,16 +31,20 @@ func KeepsNode(s *cluster.Snapshot, n *cluster.Node) (pod *cluster.Pod, keeps bo
 		return nil, true
 	}
 	for _, id := range n.Pods {
-		if p := &s.Pods[id]; p.Object.Annotations[KarpenterNoDisrupt] == "true" && !p.Terminating && isNodesOwn(p) {
+		if p := &s.Pods[id]; !p.Terminating && p.BelongsToNode() && isKeptByKarpenter(p, s.TakenAt) {
 			return p, true
 		}
 	}
 	return nil, false
 }
 
-func isNodesOwn(p *cluster.Pod) bool {
-	_, mirror := p.Object.Annotations[corev1.MirrorPodAnnotationKey]
-	return mirror || p.Controller != nil && (p.Controller.Kind == "DaemonSet" || p.Controller.Kind == "Node")
+func isKeptByKarpenter(p *cluster.Pod, now time.Time) bool {
+	var r Pod
+	r.readKarpenterKeys(object{"the pod", p.Object})
+	start, known := p.Started()
+	return len(r.Problems) > 0 || slices.ContainsFunc(r.Protections, func(x Protection) bool {
+		return x.For == 0 || !known || now.Before(start.Add(x.For))
+	})
 }
 
 // OfNode reads the requests on a node. If an exclude value cannot be read, the node is

@@ -154,6 +154,10 @@ func (r *Pod) readForeignKeys(o object) {
 		r.EvictionInProgress = append(r.EvictionInProgress, src.truncated())
 	}
 	r.readBoolean(o, SafeToEvict, "false", "true")
+	r.readKarpenterKeys(o)
+}
+
+func (r *Pod) readKarpenterKeys(o object) {
 	r.readProtection(o, KarpenterNoDisrupt)
 	r.readBoolean(o, KarpenterNoEvict, "true", "false")
 }

@@ -10,7 +10,7 @@ import (
 // The kubelet refuses BestEffort pods under MemoryPressure, or evicts them first if they tolerate its taint.
 var memoryPressure = Rule{Code: plan.OnlyRefusingNodes,
 	Key: func(in *Input, b []byte, p *cluster.Pod) []byte {
-		if in.memoryPressure && p.Requests.MilliCPU == 0 && p.Requests.MemoryBytes == 0 {
+		if in.memoryPressure && cluster.QoSOf(p.Object) == corev1.PodQOSBestEffort {
 			b = append(b, 1)
 		}
 		return b

@@ -166,6 +166,14 @@ func (t *Targets) Why(p *cluster.Pod, n *cluster.Node) (rule int, words string, 
 	return rule, words, refused
 }
 
+// InUse returns why no node, not even a new one, can attach a volume of the pod, or "".
+func (t *Targets) InUse(p *cluster.Pod) string {
+	for use := range t.in.Volumes.Shared(p.Object) {
+		return use.Words
+	}
+	return ""
+}
+
 // Unproven returns the nodes that only the platform of the pod's workload keeps from the pod.
 func (t *Targets) Unproven(p *cluster.Pod) (out []cluster.NodeID) {
 	for i := range t.in.Snapshot.Nodes {

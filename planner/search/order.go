@@ -74,10 +74,10 @@ func (c *pass) compareEqual(a, b *candidate) int {
 func orderByDeletionCost(equal []candidate) {
 	for from := 0; from < len(equal); {
 		until := from + 1
-		for until < len(equal) && equal[until].stated == equal[from].stated && equal[until].Before(equal[from].EvictionOrder) == 0 {
+		for until < len(equal) && equal[until].stated == equal[from].stated {
 			until++
 		}
-		cluster.OrderByDeletionCost(equal[from:until], func(x *candidate) (cluster.WorkloadID, int32) { return x.owner, x.DeletionCost })
+		cluster.OrderByDeletionCost(equal[from:until], func(x *candidate) (cluster.WorkloadID, cluster.EvictionOrder) { return x.owner, x.EvictionOrder })
 		from = until
 	}
 }

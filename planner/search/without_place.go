@@ -37,6 +37,9 @@ func PredictWithoutPlace(c *State, pod cluster.PodID) (Landing, plan.Reason, boo
 		return l, plan.Reason{Code: plan.NoTargetFits, Message: "a goal would become worse while its replacement is Pending"}, false
 	}
 	accepts := acceptsWithoutPlace(c, pod, l.ImprovedGoals)
+	if words := c.Targets.InUse(&c.Snapshot.Pods[pod]); words != "" && !accepts(from) {
+		return l, plan.Reason{Code: plan.VolumeInUse, Message: "its replacement would start on no other node: each is " + words}, false
+	}
 	bad := pr.MostProb(func(n cluster.NodeID) bool { return !accepts(n) })
 	l.NotBad = plan.Round(1 - bad)
 	if need, prefix := c.neededConfidence(pod); l.NotBad < need {

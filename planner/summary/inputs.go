@@ -140,9 +140,12 @@ func describeUnproven(c *search.Search) string {
 // describeKeptNodes names the nodes that NodeConsolidation does not empty because Karpenter never removes them.
 func describeKeptNodes(c *search.Search) string {
 	var names []string
+	if !consolidates(c.Options.Strategies) {
+		return ""
+	}
 	for i := range c.Snapshot.Nodes {
 		n := &c.Snapshot.Nodes[i]
-		if p, _ := annotation.KeepsNode(c.Snapshot, n); p != nil && consolidates(c.Options.Strategies) && c.Options.Guards.Scope.HasNode(n) {
+		if p, _ := annotation.KeepsNode(c.Snapshot, n); p != nil && c.Options.Guards.Scope.HasNode(n) {
 			names = append(names, fmt.Sprintf("%s (%s/%s)", n.Name, p.Object.Namespace, p.Object.Name))
 		}
 	}
@@ -153,7 +156,7 @@ func describeKeptNodes(c *search.Search) string {
 	if extra := count - maxNamed; extra > 0 {
 		names, more = names[:maxNamed], fmt.Sprintf(" and %d more", extra)
 	}
-	return fmt.Sprintf("%s not emptied, because Karpenter never removes a node with a pod that has %s: true: %s%s",
+	return fmt.Sprintf("%s not emptied, because Karpenter never removes a node with a pod that has %s: %s%s",
 		plural.Choose(count, "1 node is", fmt.Sprintf("%d nodes are", count)), annotation.KarpenterNoDisrupt, strings.Join(names, ", "), more)
 }
 
@@ -217,7 +220,7 @@ var admissionKinds = []struct {
 		cluster.Knows[*corev1.LimitRange], nil},
 	{cluster.KindOf[*corev1.ServiceAccount](), "serviceAccounts", "replacements may name a ServiceAccount that is gone", "serviceaccounts",
 		cluster.Knows[*corev1.ServiceAccount], nil},
-	{cluster.KindOf[*nodev1.RuntimeClass](), "runtimeClasses", "replacements may name a RuntimeClass that is gone", "runtimeclasses",
+	{cluster.KindOf[*nodev1.RuntimeClass](), "runtimeClasses", "replacements may name a RuntimeClass that is gone, or land on a node without its handler", "runtimeclasses",
 		cluster.Knows[*nodev1.RuntimeClass], noPod(func(s *corev1.PodSpec) bool { return s.RuntimeClassName != nil })},
 	{cluster.KindOf[*schedulingv1.PriorityClass](), "priorityClasses", "replacements may name a PriorityClass that is gone", "priorityclasses",
 		cluster.Knows[*schedulingv1.PriorityClass], noPod(func(s *corev1.PodSpec) bool { return s.PriorityClassName != "" })},

@@ -74,7 +74,7 @@ func (d *Strategy) goal(f *finder, w *cluster.Workload, group []cluster.PodID) (
 	if len(pods) < 2 || !slices.ContainsFunc(pods, inScope) {
 		return plan.Goal{}, false
 	}
-	feasible := f.hosts.ReachableBy([]*cluster.Pod{&f.snapshot.Pods[pods[0]]})
+	feasible := f.hosts.ReachableBy(f.topologies.Representatives(pods))
 	nodes := len(feasible.Values)
 	if nodes < 2 {
 		return plan.Goal{}, false

@@ -14,9 +14,10 @@ import (
 
 // finder finds groups of equal pods in a snapshot, and counts them.
 type finder struct {
-	snapshot *cluster.Snapshot
-	hosts    *topology.Domains
-	allHosts *topology.Set
+	snapshot   *cluster.Snapshot
+	topologies *topology.Cache
+	hosts      *topology.Domains
+	allHosts   *topology.Set
 	// outOfScope marks, by node, the nodes whose pods do not count. It is nil if all nodes are in scope.
 	outOfScope []bool
 	// notShown marks, by node, the nodes that messages leave out.
@@ -24,8 +25,9 @@ type finder struct {
 }
 
 func newFinder(s *cluster.Snapshot, scope cluster.Scope) *finder {
-	hosts := topology.NewCache(s, scope).Domains(corev1.LabelHostname)
-	f := &finder{s, hosts, hosts.NewSet(func(int32) bool { return true }), make([]bool, len(s.Nodes)), make([]bool, len(s.Nodes))}
+	topologies := topology.NewCache(s, scope)
+	hosts := topologies.Domains(corev1.LabelHostname)
+	f := &finder{s, topologies, hosts, hosts.NewSet(func(int32) bool { return true }), make([]bool, len(s.Nodes)), make([]bool, len(s.Nodes))}
 	for i := range s.Nodes {
 		f.outOfScope[i] = !scope.HasNode(&s.Nodes[i])
 		f.notShown[i] = f.outOfScope[i] || !s.Nodes[i].Ready

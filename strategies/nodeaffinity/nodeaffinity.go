@@ -56,7 +56,7 @@ type violation struct {
 	better *ranking.Better // nil: the node does not match what the pod requires
 }
 
-// Goals returns one unmet PodAway goal for each pod that should leave its node, in the order of the pods. If preferred
+// Goals returns one unmet PodAway goal for each pod that should leave its node, in the order of evictions. If preferred
 // node affinity counts, one more goal keeps other moves from landing pods on nodes that they prefer less. Goals takes
 // O(pods + classes * nodes * preferred terms) steps, where pods with equal node constraints form a class.
 func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
@@ -79,6 +79,7 @@ func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 			found = append(found, violation{p, c, b})
 		}
 	}
+	cluster.SortForEviction(found, s.TakenAt, func(v *violation) *cluster.Pod { return v.pod })
 	goals := make([]plan.Goal, len(found))
 	for i, v := range found {
 		n := x.nodes.List[v.pod.Node].Object

@@ -30,6 +30,8 @@ objects:
 - {kind: Node, metadata: {name: karpenter-keeps, annotations: {karpenter.sh/do-not-disrupt: "true"}}}
 - {kind: Node, metadata: {name: kept-by-daemon}}
 - {kind: Node, metadata: {name: kept-by-mirror}}
+- {kind: Node, metadata: {name: kept-by-agent}}
+- {kind: Node, metadata: {name: kept-for-a-day}}
 - {kind: Node, metadata: {name: limit}}
 - {kind: Node, metadata: {name: memory}}
 - {kind: Node, metadata: {name: more}}
@@ -40,9 +42,12 @@ objects:
 - {kind: DaemonSet, metadata: {name: agent}, requests: {cpu: 2500m}, pods: [1 on daemons, 1 on some]}
 - {kind: Deployment, metadata: {name: tiny}, requests: {cpu: 1m}, pods: [1 on above]}
 - {kind: Deployment, metadata: {name: a}, requests: {cpu: "1"}, pods: [3 on above, 4 on busy, 1 on cordoned, 1 on excluded, 3 on limit, 1 on memory, 2 on more, 1 on not-ready, 1 on other, 1 on some, 1 on virtual]}
-- {kind: Deployment, metadata: {name: kept}, requests: {cpu: "1"}, pods: [1 on autoscaler-keeps, 1 on control-plane, 1 on karpenter-keeps, 1 on kept-by-daemon, 1 on kept-by-mirror]}
+- {kind: Deployment, metadata: {name: kept}, requests: {cpu: "1"}, pods: [1 on autoscaler-keeps, 1 on control-plane, 1 on karpenter-keeps, 1 on kept-by-daemon, 1 on kept-by-mirror, 1 on kept-by-agent, 1 on kept-for-a-day]}
 - {kind: DaemonSet, metadata: {name: guard}, pods: [1 on kept-by-daemon], spec: {template: {metadata: {annotations: {karpenter.sh/do-not-disrupt: "true"}}}}}
 - {kind: Pod, metadata: {name: static, annotations: {kubernetes.io/config.mirror: x, karpenter.sh/do-not-disrupt: "true"}}, spec: {nodeName: kept-by-mirror}}
+- {kind: Pod, metadata: {name: agent-of-a-project, annotations: {cluster-autoscaler.kubernetes.io/daemonset-pod: "true", karpenter.sh/do-not-evict: "true"}}, spec: {nodeName: kept-by-agent}}
+- {kind: DaemonSet, metadata: {name: for-a-day}, pods: [1 on kept-for-a-day], spec: {template: {metadata: {annotations: {karpenter.sh/do-not-disrupt: 2400h}}}}}
+- {kind: DaemonSet, metadata: {name: for-a-second}, pods: [1 on some], spec: {template: {metadata: {annotations: {karpenter.sh/do-not-disrupt: 1s}}}}}
 - {kind: Deployment, metadata: {name: b}, requests: {memory: 3Gi}, pods: [1 on memory]}
 - {kind: Pod, metadata: {name: ended}, spec: {nodeName: daemons}, status: {phase: Succeeded}}
 - {kind: Pod, metadata: {name: mirror, annotations: {kubernetes.io/config.mirror: x}}, spec: {nodeName: daemons}}
@@ -114,7 +119,7 @@ func TestGoals(t *testing.T) {
 				"NodeEmpty more, 2 nodes: a-6c8f-13 a-6c8f-14: NodeUnderUtilized: pods on more request 20% of its cpu and 0% of its memory, not above 30%\n" +
 				"NodeEmpty memory, 2 nodes: a-6c8f-12 b-6c8f-00: NodeUnderUtilized: pods on memory request 10% of its cpu and 30% of its memory, not above 30%\n" +
 				"NodeEmpty limit, 2 nodes: a-6c8f-09 a-6c8f-10 a-6c8f-11: NodeUnderUtilized: pods on limit request 30% of its cpu and 0% of its memory, not above 30%\n" +
-				"not to [daemons]\nmap[memory at most 0.8:17]\n"},
+				"not to [daemons]\nmap[memory at most 0.8:19]\n"},
 		{"a node pool", `{"below":{"cpu":0.3}}`, cluster.Scope{Nodes: pool}, other},
 		{"a resource that no node has", `{"below":{"cpu":0.3,"example.com/gpu":0.5}}`, cluster.Scope{}, ""},
 		{"the number of pods", `{"below":{"pods":0.015}}`, cluster.Scope{},

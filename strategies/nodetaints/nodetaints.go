@@ -56,7 +56,7 @@ type violation struct {
 }
 
 // Goals returns one unmet PodAway goal for each pod that does not tolerate a taint of its node, in
-// the order of the pods. If taints with the effect PreferNoSchedule count, one more goal keeps other
+// the order of evictions. If taints with the effect PreferNoSchedule count, one more goal keeps other
 // moves from landing pods on nodes with more of them. Goals takes O(pods + classes * nodes) steps,
 // where pods with equal node constraints form a class.
 func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
@@ -83,6 +83,7 @@ func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 			}
 		}
 	}
+	cluster.SortForEviction(found, s.TakenAt, func(v *violation) *cluster.Pod { return v.pod })
 	goals := make([]plan.Goal, len(found))
 	for i, v := range found {
 		var targets []bool

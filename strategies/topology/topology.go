@@ -86,8 +86,32 @@ func (c *Cache) Domains(key string) *Domains {
 // OfNode returns the domain of a node. It returns false if the node does not have the label.
 func (d *Domains) OfNode(n cluster.NodeID) (int32, bool) { return d.ofNode[n], d.ofNode[n] != none }
 
+// Representatives returns one pod of each controller and of each kind of targets (target.Pods), and every pod without a
+// controller. The pods of one controller may differ in their targets, because each may have volumes of its own. Kind and
+// name of a controller may be empty.
+func (c *Cache) Representatives(pods []cluster.PodID) (out []*cluster.Pod) {
+	type key struct {
+		kind, name string
+		targets    int
+	}
+	var last key // a fast path: pods of one controller are usually adjacent
+	seen := map[key]bool{}
+	for _, id := range pods {
+		p := &c.snapshot.Pods[id]
+		if p.Controller == nil {
+			out = append(out, p)
+			continue
+		}
+		if k := (key{p.Controller.Kind, p.Controller.Name, c.targets.Of(p).Number}); len(seen) == 0 || k != last && !seen[k] {
+			seen[k], last = true, k
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // ReachableBy returns the domains with nodes in scope on which one of the pods can run and to which it may be sent.
-// Pods of one controller share a template, so pods may have one pod of each controller. pods must not be empty.
+// For the pods of a workload, use their Representatives. pods must not be empty.
 func (d *Domains) ReachableBy(pods []*cluster.Pod) *Set {
 	all := d.reachableByPod(pods[0])
 	for _, p := range pods[1:] {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/strategies/topology"
 )
 
 // TestControllersWithoutANameAreControllers: kind and name of the reference to a controller may be empty, because
@@ -32,7 +33,7 @@ func TestControllersWithoutANameAreControllers(t *testing.T) {
 			t.Fatal(errs)
 		}
 		z.Goals(s)
-		if got := onePerController(s, []cluster.PodID{0, 1, 2}); len(got) != 1 {
+		if got := topology.NewCache(s, cluster.Scope{}).Representatives([]cluster.PodID{0, 1, 2}); len(got) != 1 {
 			t.Errorf("%+v: %d controllers, want 1", ref, len(got))
 		}
 	}

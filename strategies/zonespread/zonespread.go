@@ -12,8 +12,6 @@ import (
 	"strconv"
 	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -107,7 +105,7 @@ func (z *Strategy) goal(d *input, subject plan.ObjectRef, all []cluster.PodID) (
 	if len(pods) < 2 {
 		return plan.Goal{}, false
 	}
-	representatives := onePerController(d.snapshot, pods)
+	representatives := d.topologies.Representatives(pods)
 	key, skew, slo := z.spreadSettings(d.snapshot, representatives)
 	domains := d.topologies.Domains(key)
 	r := domains.WithoutEmpty(domains.ReachableBy(representatives))
@@ -123,30 +121,6 @@ func (z *Strategy) goal(d *input, subject plan.ObjectRef, all []cluster.PodID) (
 		Limit: float64(skew), Weight: weight, Pods: pods, Domains: r.Values,
 		Reason: plan.Reason{Code: plan.ZoneSkewed, Message: skewMessage(d.snapshot, domains, key, subject, pods, r) + missed},
 	}, true
-}
-
-// onePerController returns one pod of each controller, and every pod without a controller. The variable last is a fast
-// path: pods of one controller are usually adjacent. Kind and name of a controller may be empty.
-func onePerController(s *cluster.Snapshot, pods []cluster.PodID) []*cluster.Pod {
-	var out []*cluster.Pod
-	var last *metav1.OwnerReference
-	seen := map[[2]string]bool{}
-	for _, id := range pods {
-		p := &s.Pods[id]
-		if p.Controller == nil {
-			out = append(out, p)
-			continue
-		}
-		if last != nil && last.Kind == p.Controller.Kind && last.Name == p.Controller.Name {
-			continue
-		}
-		last = p.Controller
-		if key := [2]string{last.Kind, last.Name}; !seen[key] {
-			seen[key] = true
-			out = append(out, p)
-		}
-	}
-	return out
 }
 
 // zoneKey is the node label that defines the zones of failure categories.

@@ -18,8 +18,9 @@ import (
 )
 
 // If the API server refuses the replacement, the workload loses a replica. The rule follows the plugins that read other
-// objects before they admit a pod, and that are on by default. These objects are the Namespace (NamespaceLifecycle,
-// PodSecurity), LimitRanges, the PriorityClass, the RuntimeClass and the ServiceAccount; resourceQuota reads quotas.
+// objects before they admit a pod, and that are on by default. These objects are the Namespace (PodSecurity),
+// LimitRanges, the PriorityClass, the RuntimeClass and the ServiceAccount; resourceQuota reads quotas, and noReplacement
+// the Namespace for NamespaceLifecycle.
 //
 // The rule judges what the controller submits, which is the template. If the template is unknown, it judges the pod.
 // For Pod Security, it also judges the newest pod of the same owner, because webhooks may have added containers to it.
@@ -141,16 +142,8 @@ var admissionChecks = []struct {
 	ofPods  bool
 	refusal func(*admission, *cluster.Snapshot, submission) string
 }{
-	{false, namespaceRefusal}, {true, podSecurityRefusal}, {false, priorityRefusal}, {false, runtimeClassRefusal},
+	{true, podSecurityRefusal}, {false, priorityRefusal}, {false, runtimeClassRefusal},
 	{false, serviceAccountRefusal}, {false, limitRangeRefusal},
-}
-
-// namespaceRefusal follows the plugin NamespaceLifecycle.
-func namespaceRefusal(_ *admission, s *cluster.Snapshot, sub submission) string {
-	if ns := s.Namespace(sub.namespace); ns != nil && (ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating) {
-		return fmt.Sprintf("namespace %s is being deleted, so it accepts no replacement", ns.Name)
-	}
-	return ""
 }
 
 // priorityRefusal follows the plugin Priority. The API server makes the classes with the prefix system- again.

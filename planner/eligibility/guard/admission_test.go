@@ -50,8 +50,6 @@ func TestReplacementsThatAdmissionRefuses(t *testing.T) {
 		"a debug container":                        {enforce(baseline) + "- {kind: Pod, metadata: {name: web-6c8f-00}, spec: {ephemeralContainers: [{name: debug, securityContext: {privileged: true}}]}}\n", ""},
 		"a host in a probe":                        {enforce(baseline) + spec(probe), "violates: probe or lifecycle host"},
 		"a pinned version before it was forbidden": {enforce(baseline+", pod-security.kubernetes.io/enforce-version: v1.33") + spec(probe), ""},
-		"a namespace that is being deleted": {"- {kind: Namespace, metadata: {name: shop}, status: {phase: Terminating}}\n",
-			"namespace shop is being deleted"},
 
 		"a PriorityClass that is gone":       {spec("priorityClassName: gone"), "names PriorityClass gone, which does not exist"},
 		"a PriorityClass that exists":        {high + spec("priorityClassName: high"), ""},

@@ -94,7 +94,7 @@ var builtInGroups = []string{"apps", "batch"}
 // If the namespace or an owner is being deleted, or the Job is done, no controller creates a replacement.
 var noReplacement = Rule{plan.NoReplacement, WorkloadScope, func(in Input) (string, bool) {
 	ns := in.Snapshot.Namespace(in.Pod.Object.Namespace)
-	if ns != nil && ns.DeletionTimestamp != nil {
+	if ns != nil && (ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating) {
 		return fmt.Sprintf("namespace %s is being deleted", ns.Name), true
 	}
 	for _, o := range in.Pod.Owners {

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,6 +17,10 @@ import (
 // During a rollout the controller itself replaces pods and uses up the disruption budget, and the replacement may have
 // another template. The rule checks every owner of the pod, because an unknown kind may control the Deployment or
 // StatefulSet.
+//
+// A controller that is not read may keep two revisions for good, as OpenKruise's CloneSet and StatefulSet do with a
+// partition, and their pods are replaced by pods of the same revision. Nothing tells this from a rollout, except that
+// guards.controllers lists the kind.
 var rolloutInProgress = Rule{plan.RolloutInProgress, WorkloadScope, func(in Input) (string, bool) {
 	for _, o := range in.Pod.Owners {
 		why, kind := "", ""
@@ -33,8 +38,10 @@ var rolloutInProgress = Rule{plan.RolloutInProgress, WorkloadScope, func(in Inpu
 	if n < 2 {
 		return "", false
 	}
-	if len(in.Pod.Owners) == 0 {
-		return fmt.Sprintf("%s %s is rolling out: its pods have %d revisions", w.Kind, w.Name, n), true
+	if c := in.Pod.Controller; len(in.Pod.Owners) == 0 {
+		kind := configName(groupKind(c.APIVersion, c.Kind))
+		return fmt.Sprintf("%s %s is rolling out: its pods have %d revisions (if a partition keeps them for good, add %s to guards.controllers)",
+			w.Kind, w.Name, n, kind), !slices.Contains(in.Options.Controllers, kind)
 	}
 	return fmt.Sprintf("%s %s is rolling out: its pods belong to %d %ss", w.Kind, w.Name, n, in.Pod.Controller.Kind), true
 }}
