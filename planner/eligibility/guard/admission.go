@@ -19,8 +19,8 @@ import (
 
 // If the API server refuses the replacement, the workload loses a replica. The rule follows the plugins that read other
 // objects before they admit a pod, and that are on by default. These objects are the Namespace (PodSecurity),
-// LimitRanges, the PriorityClass, the RuntimeClass and the ServiceAccount; resourceQuota reads quotas, and noReplacement
-// the Namespace for NamespaceLifecycle.
+// LimitRanges, the PriorityClass, the RuntimeClass and the ServiceAccount; resourceQuota reads quotas. noReplacement
+// follows NamespaceLifecycle.
 //
 // The rule judges what the controller submits, which is the template. If the template is unknown, it judges the pod.
 // For Pod Security, it also judges the newest pod of the same owner, because webhooks may have added containers to it.
