@@ -87,7 +87,7 @@ func (c *Cache) Domains(key string) *Domains {
 func (d *Domains) OfNode(n cluster.NodeID) (int32, bool) { return d.ofNode[n], d.ofNode[n] != none }
 
 // Representatives returns one pod of each controller and of each kind of targets (target.Pods), and every pod without a
-// controller. The pods of one controller may differ in their targets, because each may have volumes of its own. The kind
+// controller. The pods of one controller may differ in their targets, as each may have its own volumes. The kind
 // and the name of a controller may be empty.
 func (c *Cache) Representatives(pods []cluster.PodID) (out []*cluster.Pod) {
 	type key struct {
