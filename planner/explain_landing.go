@@ -103,6 +103,9 @@ func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []s
 		if _, words, refused := c.Targets.Why(p, &c.Snapshot.Nodes[i]); refused && nodeVerdicts[n+i].RefusedBy == "" {
 			out[i] += "; not sent there: it is " + words
 		}
+		if strategy := c.Goals.LimitOutside(p.ID, cluster.NodeID(i)); strategy != "" && cluster.NodeID(i) != p.Node {
+			out[i] += "; the node is excluded or out of scope, and would be above the target of strategy " + strategy
+		}
 	}
 	return out
 }

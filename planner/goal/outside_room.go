@@ -1,6 +1,7 @@
 package goal
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -11,9 +12,29 @@ import (
 type outsideRoom struct {
 	strategy string
 	// limit is the least limit of these goals. Nodes of different pools have different limits.
-	limit   float64
-	byNode  []int64
-	bounded bool // some node has less than Unbounded
+	limit  float64
+	byNode []int64
+	// everyMove is byNode for moves of every strategy: it bounds the nodes that are excluded or out of scope. It is nil
+	// if it bounds no node.
+	everyMove []int64
+}
+
+// BindOutside lets the limits bind moves of every strategy to the nodes that are excluded or out of scope.
+func (t *Tracker) BindOutside(outside []bool) {
+	t.outside = outside
+	for amounts, x := range t.roomOutsideGoals {
+		room, binds := slices.Clone(x.byNode), false
+		for n := range room {
+			if !outside[n] {
+				room[n] = Unbounded
+			}
+			binds = binds || room[n] != Unbounded
+		}
+		if binds {
+			x.everyMove = room
+			t.roomOutsideGoals[amounts] = x
+		}
+	}
 }
 
 // addRoomOutsideGoals records the remaining room of nodes that the goal's strategy is not about,
@@ -31,7 +52,7 @@ func (t *Tracker) addRoomOutsideGoals(b *NodeMeasure, g *plan.Goal) {
 			room[i] = int64(g.Limit*float64(b.Amounts.Total(cluster.NodeID(i)))+Rounding) - used
 		}
 	}
-	if t.roomOutsideGoals[b.Amounts] = (outsideRoom{g.Strategy, g.Limit, room, true}); b.Amounts.Measure.ByUsage {
+	if t.roomOutsideGoals[b.Amounts] = (outsideRoom{g.Strategy, g.Limit, room, nil}); b.Amounts.Measure.ByUsage {
 		t.KnownUsage[b.Amounts] = known
 	}
 }
@@ -50,12 +71,9 @@ func removeNodesWithGoals(t *Tracker) {
 			}
 		}
 	}
-	for amounts, x := range t.roomOutsideGoals {
-		x.bounded = slices.ContainsFunc(x.byNode, func(r int64) bool { return r != Unbounded })
-		if t.roomOutsideGoals[amounts] = x; !x.bounded && !amounts.Measure.ByUsage {
-			delete(t.roomOutsideGoals, amounts)
-		}
-	}
+	maps.DeleteFunc(t.roomOutsideGoals, func(a *cluster.Amounts, x outsideRoom) bool {
+		return !a.Measure.ByUsage && !slices.ContainsFunc(x.byNode, func(r int64) bool { return r != Unbounded })
+	})
 }
 
 func countsSame(a, b cluster.Measure) bool {
@@ -84,15 +102,27 @@ func (t *Tracker) RoomNeededOutsideGoals(pod cluster.PodID, strategy string) []R
 	return out
 }
 
-// roomNeededOutsideAll returns the room that a pod needs on nodes without a goal, whatever it moves for. A node that
-// is excluded takes no load above the limit of the others, also by moves for goals about groups or single pods.
+// roomNeededOutsideAll returns the room that a pod needs on nodes that are excluded or out of scope, whatever it moves
+// for: such a node takes no load above the limit of the others, also by moves for goals about groups or single pods.
 func (t *Tracker) roomNeededOutsideAll(pod cluster.PodID) (out []RoomNeed) {
 	for amounts, x := range t.roomOutsideGoals {
-		if amount := amounts.Contribution(pod, cluster.NoNode); amount > 0 && x.bounded && (t.SelectsNodes == nil || !t.SelectsNodes(x.strategy)) {
-			out = append(out, RoomNeed{amount: amount, room: x.byNode})
+		if amount := amounts.Contribution(pod, cluster.NoNode); amount > 0 && x.everyMove != nil && (t.SelectsNodes == nil || !t.SelectsNodes(x.strategy)) {
+			out = append(out, RoomNeed{amount: amount, room: x.everyMove})
 		}
 	}
 	return out
+}
+
+// LimitOutside returns the strategy whose target a pod would exceed on a node that is excluded or out of scope, or "".
+// The first name wins.
+func (t *Tracker) LimitOutside(pod cluster.PodID, n cluster.NodeID) (strategy string) {
+	for amounts, x := range t.roomOutsideGoals {
+		if x.everyMove != nil && (t.SelectsNodes == nil || !t.SelectsNodes(x.strategy)) && amounts.Contribution(pod, cluster.NoNode) > x.everyMove[n] &&
+			(strategy == "" || x.strategy < strategy) {
+			strategy = x.strategy
+		}
+	}
+	return strategy
 }
 
 // RoomNeed holds the amount of a counted resource that a pod needs, and the room on each node.

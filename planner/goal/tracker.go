@@ -30,6 +30,7 @@ type Tracker struct {
 	// roomOutsideGoals holds, for each amount, the room of each node below the limit of the goals about other nodes.
 	// Amounts by requests are missing if every node has a goal of its own; see removeNodesWithGoals.
 	roomOutsideGoals map[*cluster.Amounts]outsideRoom
+	outside          []bool // by node: excluded or out of scope; nil if BindOutside was not called
 	// UnderPressure marks, by node, the nodes under pressure. The slice is nil if pressure hints are not used.
 	UnderPressure []bool
 	// Barred reports whether the strategy of the goal may not move the pod. Nil means that every
@@ -99,7 +100,7 @@ func (t *Tracker) Clone() *Tracker {
 	c.closed = slices.Clone(t.closed)
 	c.roomOutsideGoals = maps.Clone(t.roomOutsideGoals)
 	for amounts, x := range c.roomOutsideGoals {
-		c.roomOutsideGoals[amounts] = outsideRoom{x.strategy, x.limit, slices.Clone(x.byNode), x.bounded}
+		c.roomOutsideGoals[amounts] = outsideRoom{x.strategy, x.limit, slices.Clone(x.byNode), slices.Clone(x.everyMove)}
 	}
 	c.Measures = make([]Measure, len(t.Measures))
 	for i, m := range t.Measures {
@@ -140,6 +141,9 @@ func (t *Tracker) Move(pod cluster.PodID, from, to cluster.NodeID) {
 	}
 	for amounts, x := range t.roomOutsideGoals {
 		Headroom{amounts, x.byNode}.applyMove(pod, from, to)
+		if x.everyMove != nil {
+			Headroom{amounts, x.everyMove}.applyMove(pod, from, to)
+		}
 	}
 	if t.closed == nil {
 		return

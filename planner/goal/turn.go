@@ -47,6 +47,9 @@ func (t *Tracker) ForTurn(turn Turn, all []plan.Goal, earlier, moves []PodMove) 
 	}
 	out := newTracker(t.Snapshot, goals, counts)
 	out.UnderPressure, out.Annotations, out.Barred, out.SelectsNodes = t.UnderPressure, t.Annotations, t.Barred, t.SelectsNodes
+	if t.outside != nil {
+		out.BindOutside(t.outside)
+	}
 	for _, m := range earlier {
 		out.Move(m.Pod, m.From, m.To)
 	}

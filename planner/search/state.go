@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/placement/target"
@@ -38,6 +39,12 @@ func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, sc
 	c := &State{s, opts, steering.New(s, opts), target.New(s, opts.Guards.Scope, hinted), placement.NewClusterModel(s, o),
 		goal.NewTracker(s, goals), new(int), 0, nil}
 	c.Goals.UnderPressure = hinted
+	outside := make([]bool, len(s.Nodes))
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		outside[i] = !opts.Guards.Scope.HasNode(n) || len(annotation.OfNode(n).Exclude) > 0
+	}
+	c.Goals.BindOutside(outside)
 	c.Goals.First = c.Goals.FirstGoals()
 	return c
 }

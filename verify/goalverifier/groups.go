@@ -183,16 +183,14 @@ func (r *verifier) duplicates(s planverifier.StrategyRules, kinds ownerKinds) (o
 func (r *verifier) equalPods(s planverifier.StrategyRules, pods []*corev1.Pod) *goal {
 	g := group{domain: map[string]string{}}
 	total, declares := 0, false
-	var first *corev1.Pod
+	var bound []*corev1.Pod // they may differ in the volumes that bind them to nodes
 	for _, p := range pods {
 		n := r.nodes[p.Spec.NodeName]
 		if n == nil || r.hasNode(s, n) {
 			total++
 		}
 		if n != nil {
-			if g.pods = append(g.pods, key(p)); first == nil {
-				first = p
-			}
+			g.pods, bound = append(g.pods, key(p)), append(bound, p)
 			declares = declares || r.hasPod(s, p)
 		}
 	}
@@ -202,7 +200,7 @@ func (r *verifier) equalPods(s planverifier.StrategyRules, pods []*corev1.Pod) *
 		if has && r.hasNode(s, n) {
 			g.domain[name] = host
 		}
-		if has && first != nil && r.hasNode(s, n) && r.canRun(first, n) {
+		if has && r.hasNode(s, n) && slices.ContainsFunc(bound, func(p *corev1.Pod) bool { return r.canRun(p, n) }) {
 			nodes[host] = true
 			g.domains = append(g.domains, host)
 		}
@@ -211,7 +209,7 @@ func (r *verifier) equalPods(s planverifier.StrategyRules, pods []*corev1.Pod) *
 		return nil
 	}
 	g.limit = max(1, (total+len(nodes)-1)/len(nodes))
-	return g.goalOf(s.Name, first.Namespace, corev1.LabelHostname, false)
+	return g.goalOf(s.Name, bound[0].Namespace, corev1.LabelHostname, false)
 }
 
 // conflict is two pods that a term keeps apart.

@@ -93,9 +93,9 @@ func LeavesByItself(pods map[string]*corev1.Pod, n *corev1.Node, p *corev1.Pod, 
 }
 
 // limitOn returns the target of strategy s that limits node n for moves of the strategy own, and false if none does.
-// A node about which no strategy has a goal takes no more than the least target of s leaves. If s has a nodeSelector
-// of its own, this holds only for its own moves. Moves for strategies that are not soft ignore the targets of soft
-// ones.
+// By moves for s, a node about which no strategy has a goal takes no more than the least target of s leaves. By moves
+// for others, this holds only on nodes that are excluded or out of scope, and if s has no nodeSelector of its own. Moves
+// for strategies that are not soft ignore the targets of soft ones.
 func limitOn(r *verifier, s, own *StrategyRules, n *corev1.Node, resource string) (float64, bool) {
 	target, limited := s.LevelsOf(n).Targets[resource]
 	switch {
@@ -103,7 +103,7 @@ func limitOn(r *verifier, s, own *StrategyRules, n *corev1.Node, resource string
 		return 0, false
 	case limited && hasTarget(r, s, n):
 		return target, true
-	case s != own && s.NodeSelector != nil || !isReadyNode(n) || len(s.LevelsOf(n).Targets) > 0 && hasTarget(r, s, n):
+	case s != own && (s.NodeSelector != nil || hasTarget(r, s, n)) || !isReadyNode(n) || len(s.LevelsOf(n).Targets) > 0 && hasTarget(r, s, n):
 		return 0, false
 	}
 	for i := range r.rules.Strategies {

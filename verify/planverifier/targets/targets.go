@@ -58,7 +58,7 @@ func (c Cluster) Pod(p *corev1.Pod, n *corev1.Node) (code plan.Code, why string)
 		return plan.OnlyRefusingNodes, "has another operating system"
 	case has(n, corev1.NodeMemoryPressure) && !requests(p):
 		return plan.OnlyRefusingNodes, "is under memory pressure"
-	case !hasImages(p, n):
+	case lacksImage(p, n, c.Nodes[p.Spec.NodeName]):
 		return plan.OnlyRefusingNodes, "lacks an image that is never pulled"
 	case !c.hasHandler(p, n):
 		return plan.OnlyRefusingNodes, "lacks the runtime handler of RuntimeClass " + *p.Spec.RuntimeClassName
@@ -81,18 +81,16 @@ func requests(p *corev1.Pod) bool {
 	})
 }
 
-// hasImages reports whether the node has the images that the pod's containers never pull, or its list may be cut.
-func hasImages(p *corev1.Pod, n *corev1.Node) bool {
-	if len(n.Status.Images) == 0 || len(n.Status.Images) >= 50 {
-		return true
+// lacksImage reports whether a node lists its images, and not one that the pod never pulls. If the node of a Ready pod
+// does not list the image either, it is unknown where it is.
+func lacksImage(p *corev1.Pod, n, own *corev1.Node) bool {
+	lacks := func(n *corev1.Node, image string) bool {
+		return len(n.Status.Images) > 0 && len(n.Status.Images) < 50 &&
+			!slices.ContainsFunc(n.Status.Images, func(i corev1.ContainerImage) bool { return slices.Contains(i.Names, image) })
 	}
-	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers) {
-		there := slices.ContainsFunc(n.Status.Images, func(i corev1.ContainerImage) bool { return slices.Contains(i.Names, c.Image) })
-		if c.ImagePullPolicy == corev1.PullNever && !there {
-			return false
-		}
-	}
-	return true
+	return slices.ContainsFunc(slices.Concat(p.Spec.InitContainers, p.Spec.Containers), func(c corev1.Container) bool {
+		return c.ImagePullPolicy == corev1.PullNever && lacks(n, c.Image) && (own == nil || !isReady(p) || !lacks(own, c.Image))
+	})
 }
 
 // hasHandler reports whether the node lists the handler of the pod's RuntimeClass, or one of the two is unknown.
