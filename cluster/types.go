@@ -212,6 +212,7 @@ type Service struct {
 	Object   *corev1.Service // read-only
 	Selector labels.Selector
 	Pods     []PodID // not terminal
+	Ready    int     // pods that are Ready and not terminating
 }
 
 // object is any native object of a snapshot.

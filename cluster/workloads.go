@@ -253,6 +253,9 @@ func (b *builder) addServices() {
 			p.Services = append(p.Services, svc.ID)
 			if !p.Terminal {
 				svc.Pods = append(svc.Pods, p.ID)
+				if p.Ready && !p.Terminating {
+					svc.Ready++
+				}
 			}
 		})
 		b.s.Services = append(b.s.Services, svc)

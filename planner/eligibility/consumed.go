@@ -66,7 +66,7 @@ func (v *Checker) lastReadyOfService(evicted map[cluster.ServiceID]int, p *clust
 		return 0, false
 	}
 	for _, id := range p.Services {
-		if guard.ReadyPods(v.snapshot, &v.snapshot.Services[id])-evicted[id] < 2 {
+		if v.snapshot.Services[id].Ready-evicted[id] < 2 {
 			return id, true
 		}
 	}
