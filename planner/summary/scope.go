@@ -12,17 +12,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// nothingInScope returns the reason if the configuration selects no node or no namespace of the cluster, or if there is
-// no pod.
+// nothingInScope returns the reason if the configuration selects no node or no namespace of the cluster, or if a
+// snapshot that evenkeel capture did not make has no pod.
 func nothingInScope(c *search.Search) plan.Reason {
 	s, scope := c.Snapshot, c.Options.Guards.Scope
 	if n := len(s.Nodes); n > 0 && !slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool { return scope.HasNode(&n) }) {
 		return plan.Reason{Code: plan.NothingInScope, Message: fmt.Sprintf(
 			"nodeSelector %s selects none of %s; correct it, or label nodes", scope.Nodes, plural.Count(n, "node"))}
 	}
-	if len(s.Pods) == 0 {
+	if len(s.Pods) == 0 && s.Objects.TakenAt.IsZero() {
 		return plan.Reason{Code: plan.NothingInScope, Message: fmt.Sprintf(
-			"the snapshot has %s and no Pod; add the pods, as evenkeel capture does", plural.Count(len(s.Nodes), "node"))}
+			"the snapshot, which evenkeel capture did not make, has %s and no Pod; add pods to kubectl get", plural.Count(len(s.Nodes), "node"))}
 	}
 	if len(scope.Include) == 0 && (scope.Namespaces == nil || scope.Namespaces.Empty()) {
 		return plan.Reason{}
