@@ -129,6 +129,9 @@ func (n *conflictCounts) run(t *testing.T, c *Simulation, states int) {
 				t.Logf("%s: again after a landing as planned: %s", at, both)
 			}
 			n.afterPlan += len(got.EvictedAfterPlan)
+			for _, both := range got.Conflicts {
+				t.Errorf("%s: strategies move a pod in turns, although each of its workload landed as planned: %s", at, both)
+			}
 			c.now = c.now.Add(time.Duration(c.EveryMinutes) * time.Minute)
 		}
 	}

@@ -38,6 +38,9 @@ type Pass struct {
 	// EvictedAfterPlan describes those of EvictedAgain whose earlier replacement landed on the node that the plan
 	// names: both moves and their reasons.
 	EvictedAfterPlan []string
+	// Conflicts are those of EvictedAfterPlan whose workload has had no replacement on another node than the likeliest
+	// one since: chance does not explain the second move.
+	Conflicts []string
 	// BackedOff counts the evictions of workloads in backoff.
 	BackedOff int
 	// Over is the number of node goals with excess after the pass. Goals is the number of all node
@@ -179,6 +182,9 @@ func (c *Simulation) replacePod(i int, m plan.Move, s *cluster.Snapshot, to clus
 			out.EvictedAgain++
 			if l.asPlanned {
 				out.EvictedAfterPlan = append(out.EvictedAfterPlan, l.lastMove+"\n    then "+describeMove(m))
+				if c.strayed[old.OwnerReferences[0].UID].Before(l.moved) {
+					out.Conflicts = append(out.Conflicts, out.EvictedAfterPlan[len(out.EvictedAfterPlan)-1])
+				}
 			}
 		}
 	}
@@ -196,7 +202,9 @@ func (c *Simulation) replacePod(i int, m plan.Move, s *cluster.Snapshot, to clus
 		o.Reason = plan.Reason{Code: plan.ReplacementNotScheduled, Message: "it is Pending"}
 		return o
 	}
-	o.Landed = s.Nodes[to].Name
+	if o.Landed = s.Nodes[to].Name; o.Landed != m.To {
+		c.strayed[old.OwnerReferences[0].UID] = c.now
+	}
 	if o.LandedAsPredicted = slices.Contains(m.AcceptableNodes, o.Landed); !o.LandedAsPredicted {
 		out.LandedElsewhere++
 		o.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: "it landed on " + o.Landed}
