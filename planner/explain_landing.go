@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // explainLanding predicts where the pod's replacement lands, even if a rule prevents the eviction.
@@ -21,11 +22,12 @@ func explainLanding(c *search.Search, p *cluster.Pod) plan.Landing {
 		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}
 		return l
 	}
-	got, reason, ok := c.PredictWithHints(p.ID)
+	move := c.MoveOf(p.ID, settings.NoStrategy)
+	got, reason, ok := c.PredictWithHints(move)
 	if !ok {
 		l.Verdict = reason
 	}
-	acceptable := c.AcceptableNodes(p.ID, &got, false).Clone()
+	acceptable := c.AcceptableNodes(move, &got).Clone()
 	if !ok && search.NeedsNoPlace(c.State, p.ID) {
 		l.Rule, l.Verdict = plan.LandingNotRequired, plan.Reason{}
 	}

@@ -53,7 +53,7 @@ func (of explainedProposal) tooUncertain(strategy int, p *cluster.Pod) (plan.Rea
 	}
 	of.start.SetTurn(turn)
 	defer of.start.SetTurn(goal.EveryTurn)
-	l, reason, lands := of.start.PredictFor(strategy, p.ID)
+	l, reason, lands := of.start.PredictWithHints(of.start.MoveOf(p.ID, strategy))
 	return reason, !lands && l.Confidence < own.MinConfidence && (reason.Code == plan.UncertainLanding || reason.Code == plan.WouldReturn)
 }
 

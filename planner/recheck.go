@@ -37,7 +37,6 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 	newSearch := func() *search.Search {
 		c := newRecheck(opts, s, st, goals, now)
 		c.SetTurn(turn)
-		setStrategies(c, pl.Moves)
 		startEmptying(c, pl, moves)
 		return c
 	}
@@ -97,16 +96,6 @@ func newRecheck(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerStat
 	return c
 }
 
-// setStrategies sets the strategies of all moves of a plan. The first move of a step depends on the
-// rules for the second, which is in a later wave.
-func setStrategies(c *search.Search, moves []plan.Move) {
-	for _, m := range moves {
-		if p := FindPod(c.Snapshot, m.Pod); p != nil {
-			c.SetStrategy(p.ID, c.Options.StrategyIndex(m.Strategy))
-		}
-	}
-}
-
 // findPlannedHints returns the nodes of a wave's hints, or the reason why these nodes can no longer be hinted.
 func findPlannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, string) {
 	if string(c.Steering.Kind) != h.Kind {
@@ -130,7 +119,7 @@ func findPlannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, str
 func recheckAll(newSearch func() *search.Search, pl plan.Plan, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
 	for again := true; again; {
 		var out []plan.Outcome
-		moves, out, again = recheckOnce(newSearch(), moves, hinted)
+		moves, out, again = recheckOnce(newSearch(), &pl, moves, hinted)
 		dropped = append(dropped, out...)
 		if !again {
 			moves, out = keepWholeNodes(pl, moves, dropped)
@@ -141,13 +130,13 @@ func recheckAll(newSearch func() *search.Search, pl plan.Plan, moves []plan.Move
 }
 
 // recheckOnce checks each move once. If some are not certain, it drops them and returns again.
-func recheckOnce(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome, again bool) {
+func recheckOnce(c *search.Search, pl *plan.Plan, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome, again bool) {
 	states := search.NewWaveStates(c.State)
 	search.SetHints([]*search.State{c.State, states.Start, states.Crowded}, hinted)
 	w := eligibility.NewInFlight(c.Options.InFlight, eligibility.NewConsumed())
 	var steps []search.Step
 	for _, m := range moves {
-		fresh, step, out, holds := recheckMove(c, states, &w, m)
+		fresh, step, out, holds := recheckMove(c, pl, states, &w, m)
 		if !holds {
 			dropped = append(dropped, out)
 			continue
@@ -155,7 +144,7 @@ func recheckOnce(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (
 		ok, steps = append(ok, fresh), append(steps, step)
 	}
 	_, left := states.CertainMoves(steps, func(i int, l *search.Landing) {
-		nodes := states.Start.AcceptableNodes(steps[i].Pod, l, steps[i].Displaced != nil).Append(nil)
+		nodes := states.Start.AcceptableNodes(steps[i].Move, l).Append(nil)
 		ok[i].AcceptableNodes = addNodeNames(c.Snapshot, ok[i].AcceptableNodes, nodes)
 	})
 	var kept []plan.Move
@@ -172,7 +161,7 @@ func recheckOnce(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (
 	return kept, dropped, len(left) > 0
 }
 
-func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move) (
+func recheckMove(c *search.Search, pl *plan.Plan, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move) (
 	plan.Move, search.Step, plan.Outcome, bool) {
 	drop := func(kind plan.OutcomeKind, code plan.Code, msg string) (plan.Move, search.Step, plan.Outcome, bool) {
 		return m, search.Step{}, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}, false
@@ -213,8 +202,8 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	if !states.Independent(p.ID) {
 		return drop(plan.Dropped, plan.PremiseChanged, "its landing depends on the order in which the pods of the wave are replaced")
 	}
-	c.SetStrategy(p.ID, strategy)
-	again, r, good := predictAgain(c, states, w, m, p)
+	move := moveAgain(c, m, p)
+	again, r, good := predictAgain(c, pl, states, w, m, move)
 	switch {
 	case good:
 	case r.Code == plan.NotNeeded:
@@ -222,16 +211,13 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 	default:
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
-	if m.DisplacedFor == nil && !improvesGoalOf(c, strategy, again.Landing) {
+	if move.Kind != search.MakeRoom && !improvesGoalOf(c, strategy, again.Landing) {
 		return drop(plan.Dropped, plan.PremiseChanged, "on the likeliest node, its replacement improves no goal of strategy "+m.Strategy)
 	}
-	if !m.WithoutPlace() && !states.KeepsPlaces(p.ID, m.DisplacedFor != nil) {
+	if move.Kind != search.WithoutPlace && !states.KeepsPlaces(move) {
 		return drop(plan.Dropped, plan.PremiseChanged, "other pods of the wave may take the room of a replacement")
 	}
-	step := search.Step{Pod: p.ID, From: p.Node, Landing: again.Landing, Strategy: strategy}
-	if m.DisplacedFor != nil {
-		step.Displaced = &search.DisplacedFor{}
-	}
+	step := search.Step{Move: move, From: p.Node, Landing: again.Landing}
 	fresh := refreshMove(c, p, m, again)
 	c.Apply(step)
 	states.Join(step)
@@ -240,6 +226,19 @@ func recheckMove(c *search.Search, states *search.WaveStates, w *eligibility.InF
 		c.Limits.Add(p.ID, strategy)
 	}
 	return fresh, step, plan.Outcome{}, true
+}
+
+// moveAgain returns a planned move as the search makes it.
+func moveAgain(c *search.Search, m plan.Move, p *cluster.Pod) search.Move {
+	move := c.MoveOf(p.ID, c.Options.StrategyIndex(m.Strategy))
+	switch {
+	case move.Kind == search.Remove:
+	case m.WithoutPlace():
+		move.Kind = search.WithoutPlace
+	case m.DisplacedFor != nil:
+		move.Kind = search.MakeRoom
+	}
+	return move
 }
 
 // turnOf returns the turn of the strategies for which the moves are made. A plan has no wave with
@@ -340,36 +339,35 @@ type landingAgain struct {
 // predictAgain predicts the landing again: first as the first move of the wave, then after the moves applied so far.
 // The displaced pod of a step need not improve a goal, but the other move of the step must be possible, and only with
 // the displacement.
-func predictAgain(c *search.Search, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move,
-	p *cluster.Pod) (landingAgain, plan.Reason, bool) {
-	displaced := m.DisplacedFor != nil
-	if p.Terminal { // no replacement follows
-		l, r, good := c.Predict(p.ID, false)
+func predictAgain(c *search.Search, pl *plan.Plan, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move,
+	move search.Move) (landingAgain, plan.Reason, bool) {
+	switch move.Kind {
+	case search.Remove: // no replacement follows
+		l, r, good := c.Predict(move)
 		return landingAgain{l, nil}, r, good
-	}
-	if m.WithoutPlace() {
-		l, r, good := states.PredictWithoutPlace(c.State, p.ID)
-		return landingAgain{l, search.NodesWithoutPlace(c.State, p.ID, &l)}, r, good
+	case search.WithoutPlace:
+		l, r, good := states.PredictEverywhere(c.State, move)
+		return landingAgain{l, search.NodesWithoutPlace(c.State, move)}, r, good
 	}
 	// A landing is valid until the next prediction in its state, so its nodes are listed at once.
 	var nodes []cluster.NodeID
-	l, r, good := states.Start.Predict(p.ID, displaced)
+	l, r, good := states.Start.Predict(move)
 	if good && w.Total > 0 {
-		nodes = states.Start.AcceptableNodes(p.ID, &l, displaced).Append(nodes)
-		if l, r, good = c.Predict(p.ID, displaced); good {
-			nodes = c.AcceptableNodes(p.ID, &l, displaced).Append(nodes)
-			l, r, good = states.PredictInWave(p.ID, l, displaced)
+		nodes = states.Start.AcceptableNodes(move, &l).Append(nodes)
+		if l, r, good = c.Predict(move); good {
+			nodes = c.AcceptableNodes(move, &l).Append(nodes)
+			l, r, good = states.PredictInWave(move, l)
 		}
 	}
 	if !good {
 		return landingAgain{}, r, false
 	}
-	acceptable := c.AcceptableNodes(p.ID, &l, displaced)
+	acceptable := c.AcceptableNodes(move, &l)
 	l.Acceptable = acceptable.Len()
 	nodes = acceptable.Append(nodes)
 	slices.Sort(nodes)
-	if displaced {
-		r, good = stillNeeded(c, m, p, l)
+	if move.Kind == search.MakeRoom {
+		r, good = stillNeeded(c, pl, m, &c.Snapshot.Pods[move.Pod], l)
 	}
 	return landingAgain{l, slices.Compact(nodes)}, r, good
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // stillNeeded reports whether a pod must still make room for another pod. If not, stillNeeded returns the reason.
-func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing) (plan.Reason, bool) {
+func stillNeeded(c *search.Search, pl *plan.Plan, m plan.Move, q *cluster.Pod, l search.Landing) (plan.Reason, bool) {
 	name := m.DisplacedFor.String()
 	p := FindPod(c.Snapshot, *m.DisplacedFor)
 	if p == nil || m.DisplacedFor.UID != "" && string(p.Object.UID) != m.DisplacedFor.UID || p.Node == cluster.NoNode || p.ID == q.ID {
@@ -20,17 +20,18 @@ func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing
 		return plan.Reason{Code: plan.NamespaceExcluded, Message: fmt.Sprintf(
 			"%s, for which it was to make room, is in another namespace (guards.displaceAcrossNamespaces)", name)}, false
 	}
-	if r, no := refuseOtherHalf(c, m, q.ID, p); no {
+	other := c.MoveOf(p.ID, otherStrategy(c, pl, m, p))
+	if r, no := refuseOtherHalf(c, m, q.ID, other); no {
 		return plan.Reason{Code: r.Code, Message: fmt.Sprintf("%s, for which it was to make room, may not leave: %s", name, r.Message)}, false
 	}
-	if _, _, ok := c.PredictLanding(p.ID); ok {
+	if _, _, ok := c.Predict(other); ok {
 		return plan.Reason{Code: plan.NotNeeded, Message: fmt.Sprintf("there is room for %s without its leaving", name)}, false
 	}
-	made := search.Step{Pod: q.ID, From: q.Node, Landing: l}
+	made := search.Step{Move: search.Move{Pod: q.ID}, From: q.Node, Landing: l}
 	c.Apply(made)
-	next, r, ok := c.PredictLanding(p.ID)
+	next, r, ok := c.Predict(other)
 	c.Undo(made)
-	if strategy := c.StrategyOfPod(p.ID, c.Options.StrategyIndex(m.Strategy)); ok && !improvesGoalOf(c, strategy, next) {
+	if ok && !improvesGoalOf(c, other.Strategy, next) {
 		return plan.Reason{Code: plan.NotNeeded, Message: fmt.Sprintf(
 			"on the likeliest node, the replacement of %s improves no goal of its strategy", name)}, false
 	}
@@ -54,12 +55,21 @@ func improvesGoalOf(c *search.Search, strategy int, l search.Landing) bool {
 	return !rules
 }
 
+// otherStrategy returns the strategy of the other move of a step, which is in a later wave.
+func otherStrategy(c *search.Search, pl *plan.Plan, m plan.Move, p *cluster.Pod) int {
+	for _, o := range pl.Moves {
+		if o.Step != m.Step && FindPod(c.Snapshot, o.Pod) == p {
+			return c.Options.StrategyIndex(o.Strategy)
+		}
+	}
+	return c.Options.StrategyIndex(m.Strategy)
+}
+
 // refuseOtherHalf checks the rules for the other move of a step that do not depend on the landing. The result is true
 // if a rule rejects that move.
-func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
-	strategy := c.Options.StrategyIndex(m.Strategy)
-	next := c.StrategyOfPod(p.ID, strategy)
-	if r, no := c.Eligibility.RefuseFor(next, p.ID); no {
+func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, other search.Move) (plan.Reason, bool) {
+	strategy, p := c.Options.StrategyIndex(m.Strategy), &c.Snapshot.Pods[other.Pod]
+	if r, no := c.Eligibility.RefuseFor(other.Strategy, p.ID); no {
 		return r, true
 	}
 	if !isReserved(c, m) {
@@ -69,5 +79,5 @@ func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.
 	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
-	return c.Limits.RefuseAgain(next, p.ID)
+	return c.Limits.RefuseAgain(other.Strategy, p.ID)
 }

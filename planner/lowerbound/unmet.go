@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
 // unmetGoals returns the unmet goals with the excess that no proof explains, and the weighted sum of that excess.
@@ -74,7 +75,8 @@ func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]clu
 // later pass may lift the rejection.
 func (p *proof) rejectionCode(id cluster.PodID) (plan.Code, bool) {
 	if p.Moved[id] {
-		_, reason, lands := p.PredictLanding(id)
+		made := slices.IndexFunc(p.Moves, func(m search.WaveStep) bool { return m.Pod == id })
+		_, reason, lands := p.Predict(p.MoveOf(id, p.Moves[made].Strategy))
 		return reason.Code, !lands
 	}
 	r, refused := p.Rejections.Of(id)

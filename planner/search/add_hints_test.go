@@ -26,7 +26,7 @@ func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
 	may := c.MayTake(2)
 	may[1], may[2] = false, false    // no landing is acceptable any more
 	may[before[0].Landing.To] = true // but that of the first move is
-	third := Step{Pod: 2, From: 0, goal: 0}
+	third := Step{Move: c.MoveOf(2, settings.NoStrategy), From: 0, goal: 0}
 	if c.addHints(append(slices.Clone(before), third), []cluster.NodeID{3 - before[0].Landing.To}) {
 		t.Fatal("addHints accepted a landing on a node that is not Ready")
 	}

@@ -127,13 +127,12 @@ func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) 
 	if q == nil || m.leavesGroup(g, o.displaced, q.To) || !m.limitsAllowBoth(o.displaced, o.pod) {
 		return displacement{}, false
 	}
-	first := Step{Pod: o.displaced, From: o.target, Landing: *q}
+	first := Step{Move: Move{o.displaced, MakeRoom, m.strategy}, From: o.target, Landing: *q}
 	value := -m.Goals.ExcessChange(o.displaced, o.target, q.To)
 	from := m.Model.NodeOf(o.pod)
 	m.Apply(first)
 	m.tries--
-	m.SetStrategy(o.pod, m.strategy)
-	l, _, ok := m.PredictLanding(o.pod)
+	l, _, ok := m.Predict(m.MoveOf(o.pod, m.strategy))
 	ok = ok && l.To == o.target && len(m.GoalsOfStrategy(m.strategy, l.ImprovedGoals)) > 0 && m.worthTwoEvictions(o.pod, from, l)
 	if ok {
 		value -= m.Goals.ExcessChange(o.pod, from, l.To)
@@ -165,8 +164,7 @@ func (m *displacementSearch) displacedLanding(q cluster.PodID) *Landing {
 	l, known := m.landings[q]
 	if !known {
 		m.tries--
-		m.SetStrategy(q, m.strategy)
-		if x, _, ok := m.PredictDisplacedLanding(q); ok {
+		if x, _, ok := m.Predict(Move{q, MakeRoom, m.strategy}); ok {
 			l = &x
 		}
 		m.landings[q] = l

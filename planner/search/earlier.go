@@ -17,13 +17,13 @@ import (
 func (c *Search) StartAfter(earlier []WaveStep) {
 	c.Earlier, c.podsLeft = earlier, map[cluster.NodeID][]cluster.PodID{}
 	for i, m := range earlier {
-		if !m.Landing.WithoutPlace { // its replacement may come back, so no other move gets its room
+		if m.Kind != WithoutPlace { // its replacement may come back, so no other move gets its room
 			c.Apply(m.Step)
 		}
 		c.Limits.Add(m.Pod, m.Strategy)
 		what := fmt.Sprintf("moves it from %s to %s", c.NodeName(m.From), c.NodeName(m.Landing.To))
 		switch {
-		case m.Landing.WithoutPlace:
+		case m.Kind == WithoutPlace:
 			what = fmt.Sprintf("moves it from %s without a predicted place", c.NodeName(m.From))
 		case m.Landing.To == cluster.NoNode:
 			what = "removes it"

@@ -64,7 +64,7 @@ func TestMoveForAStrictStrategyWaitsForTheWave(t *testing.T) {
 	}
 	for inFlight, want := range []joinResult{joined, joinsLater} {
 		c.wave.Owner[c.Snapshot.Pods[1].Workload], c.wave.Total = inFlight, inFlight
-		m := Step{Pod: 1, Landing: Landing{To: 1, ImprovedGoals: []int{strict}}, goal: 1 - strict}
+		m := Step{Move: Move{Pod: 1}, Landing: Landing{To: 1, ImprovedGoals: []int{strict}}, goal: 1 - strict}
 		if got, why := c.attribute(&m); got != want || got == joined && m.goal != strict {
 			t.Errorf("%d in flight: result %d for goal %d (%+v), want %d", inFlight, got, m.goal, why, want)
 		}

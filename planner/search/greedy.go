@@ -62,8 +62,7 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) candidate {
 			if _, no := c.LimitReached(); no {
 				return candidate{pod: -1}
 			}
-			c.SetStrategy(pod, strategy)
-			l, _, a := c.landInWave(pod)
+			l, _, a := c.landInWave(c.MoveOf(pod, strategy))
 			if a == refused {
 				continue
 			}

@@ -9,17 +9,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search/steering"
 )
 
-// PredictWithHints calls PredictLanding. If the replacement would return or its landing is uncertain,
-// PredictWithHints looks for node hints that make the landing acceptable.
-func (c *State) PredictWithHints(pod cluster.PodID) (Landing, plan.Reason, bool) {
-	l, reason, ok := c.PredictLanding(pod)
+// PredictWithHints calls Predict. If the replacement would return or its landing is uncertain, PredictWithHints looks
+// for node hints that make the landing acceptable.
+func (c *State) PredictWithHints(m Move) (Landing, plan.Reason, bool) {
+	l, reason, ok := c.Predict(m)
 	if ok || !c.Options.Steers() || !hintsMayHelp(reason.Code) {
 		return l, reason, ok
 	}
-	steered, why := findHints([]*State{c}, pod, nil)
+	steered, why := findHints([]*State{c}, m, nil)
 	if why != "" {
 		reason.Message += "; not steered: " + why
-		again, _, _ := c.PredictLanding(pod) // findHints overwrote the prediction
+		again, _, _ := c.Predict(m) // findHints overwrote the prediction
 		l.predicted = again.predicted
 		return l, reason, false
 	}
@@ -39,16 +39,16 @@ const hintRounds = 2
 // state. findHints adds nodes that the scheduler could choose but where the replacement improves no goal. If no set
 // of nodes suffices, findHints returns the reason. Before and after the call, the cluster models of the states carry
 // the hints in base.
-func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landing, string) {
+func findHints(states []*State, m Move, base []cluster.NodeID) (Landing, string) {
 	c := states[0]
 	st := c.Steering
-	if !c.Model.RespondsToHint(pod, st.Kind) {
+	if !c.Model.RespondsToHint(m.Pod, st.Kind) {
 		return Landing{}, st.NoResponseReason()
 	}
 	defer SetHints(states, base)
 	for round, hinted := 0, base; ; round++ {
 		SetHints(states, hinted)
-		l, more, reason := predictLandings(states, pod, round >= hintRounds)
+		l, more, reason := predictLandings(states, m, round >= hintRounds)
 		switch {
 		case reason.Code == "":
 			l.Hinted, l.Steered = hinted, true
@@ -70,9 +70,9 @@ func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landi
 // predictLandings predicts the pod's landing in every state. predictLandings returns the landing in the last state
 // that accepts it, the nodes to hint, and the reason against it, if any. A reason that no hint can remove takes
 // precedence.
-func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, more []cluster.NodeID, reason plan.Reason) {
+func predictLandings(states []*State, m Move, all bool) (l Landing, more []cluster.NodeID, reason plan.Reason) {
 	for i, c := range states {
-		fresh, r, ok := c.PredictLanding(pod)
+		fresh, r, ok := c.Predict(m)
 		if ok {
 			if i > 0 {
 				fresh = fresh.worst(l)
@@ -83,7 +83,7 @@ func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, m
 		if reason.Code == "" || !hintsMayHelp(r.Code) {
 			reason = r
 		}
-		more = steering.Union(more, c.unhelpfulNodes(pod, all))
+		more = steering.Union(more, c.unhelpfulNodes(m.Pod, all))
 	}
 	return l, more, reason
 }

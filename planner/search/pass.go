@@ -181,7 +181,7 @@ func (c *pass) isNeedless(m Step) bool {
 // isDisplacement reports whether move i makes room for move i+1. The first move of a step always precedes the second
 // directly.
 func (c *pass) isDisplacement(i int) bool {
-	return c.Moves[i].Displaced != nil && i+1 < len(c.Moves) && c.Moves[i+1].Pod == c.Moves[i].Displaced.Pod
+	return c.Moves[i].Kind == MakeRoom && i+1 < len(c.Moves) && c.Moves[i+1].Pod == c.Moves[i].For.Pod
 }
 
 // isNeedlessAt reports whether move i is needless. The first move of a step is needless if the second move is
@@ -190,7 +190,7 @@ func (c *pass) isNeedlessAt(i int) bool {
 	switch {
 	case c.isDisplacement(i):
 		return c.isNeedless(c.Moves[i+1].Step)
-	case c.Moves[i].Displaced != nil:
+	case c.Moves[i].Kind == MakeRoom:
 		return true
 	}
 	return c.isNeedless(c.Moves[i].Step)
@@ -199,7 +199,7 @@ func (c *pass) isNeedlessAt(i int) bool {
 // hasUnpairedDisplacement reports whether a step has its first move but not its second.
 func (c *pass) hasUnpairedDisplacement() bool {
 	for i := range c.Moves {
-		if c.Moves[i].Displaced != nil && !c.isDisplacement(i) {
+		if c.Moves[i].Kind == MakeRoom && !c.isDisplacement(i) {
 			return true
 		}
 	}

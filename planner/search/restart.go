@@ -39,7 +39,6 @@ func (c *goalSearch) restore(o attemptResult) {
 		c.wave.applyClosed(m.Step)
 		c.Moved[m.Pod] = true
 		c.Limits.Add(m.Pod, m.Strategy)
-		c.SetStrategy(m.Pod, m.Strategy)
 	}
 	c.Moves, c.HintedByWave, c.Rejections = o.moves, o.hinted, o.rejections
 }
@@ -81,7 +80,7 @@ func (c *goalSearch) repeatMoves(moves []Step) (rest []Step) {
 			rest = append(rest, moves[i:]...)
 			break
 		}
-		if m.Displaced != nil {
+		if m.Kind == MakeRoom {
 			switch c.repeatDisplacedMove(m) {
 			case joined:
 				rest = append(rest, moves[i+1:]...)
@@ -125,7 +124,7 @@ func (c *goalSearch) dropNeedlessDisplacements() {
 // repeatDisplacedMove repeats the first move of a step. The second move belongs in the next wave. If the first move
 // is rejected, the caller tries the second move alone.
 func (c *waveBuilder) repeatDisplacedMove(m Step) joinResult {
-	a := displacement{displaced: m.Pod, pod: m.Displaced.Pod, target: m.Displaced.On, goal: m.goal,
+	a := displacement{displaced: m.Pod, pod: m.For.Pod, target: m.For.On, goal: m.goal,
 		improvedGoals: slices.Clone(m.Landing.ImprovedGoals)}
 	switch _, spent := c.Limits.RefuseFor(m.Strategy, m.Pod); {
 	case spent:

@@ -27,9 +27,6 @@ type State struct {
 	predictions *int
 	// moveCount counts the moves made and undone, and the turns.
 	moveCount int
-	// movesFor holds, by pod, the strategy for which its landing was last predicted. All clones
-	// share the map. It is nil if no strategy has rules of its own.
-	movesFor map[cluster.PodID]int
 }
 
 func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
@@ -37,7 +34,7 @@ func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, sc
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)
 	hinted := opts.Pressure.NodesUnderPressure(s, now)
 	c := &State{s, opts, steering.New(s, opts), target.New(s, opts.Guards.Scope, hinted), placement.NewClusterModel(s, o),
-		goal.NewTracker(s, goals), new(int), 0, nil}
+		goal.NewTracker(s, goals), new(int), 0}
 	c.Goals.UnderPressure = hinted
 	outside := make([]bool, len(s.Nodes))
 	for i := range s.Nodes {
@@ -100,9 +97,18 @@ func (c *State) move(pod cluster.PodID, to cluster.NodeID) {
 	c.Model.Move(pod, to)
 }
 
+// Move is a pod that leaves its node: all that a prediction depends on besides the cluster.
+type Move struct {
+	Pod  cluster.PodID
+	Kind Kind
+	// Strategy is the index of the strategy for which the pod moves, or settings.NoStrategy if no strategy has rules of
+	// its own.
+	Strategy int
+}
+
 // Step is a move that the search has accepted.
 type Step struct {
-	Pod     cluster.PodID
+	Move
 	From    cluster.NodeID
 	Landing Landing
 	goal    int // index of the goal for which the search tried it
@@ -110,11 +116,8 @@ type Step struct {
 	// that loses the largest share of its excess. Both values are measured before the move.
 	Benefit      float64
 	MostImproved int
-	// Strategy is the index of the strategy for which the pod moves, or settings.NoStrategy if no strategy has rules of
-	// its own.
-	Strategy int
-	// Displaced is set only for moves that make room for another pod.
-	Displaced *DisplacedFor
+	// For is set only for moves of the kind MakeRoom.
+	For DisplacedFor
 }
 
 // DisplacedFor names the pod for which a move makes room, and the node on which it makes
@@ -139,10 +142,9 @@ type Landing struct {
 	// Hinted lists the nodes that must carry a hint for this prediction. Within a wave, Hinted lists all hinted nodes
 	// of the wave.
 	Hinted []cluster.NodeID
-	// WithoutPlace says that the replacement may stay Pending. NotBad is then the probability that
-	// it lands on no other than an acceptable node.
-	WithoutPlace bool
-	NotBad       float64
+	// NotBad is set for moves of the kind WithoutPlace: the probability that the replacement lands on no other than an
+	// acceptable node.
+	NotBad float64
 	// Steered says that the landing is acceptable only with hints.
 	Steered bool
 	// predicted is the underlying prediction, which the search sets to nil when it accepts the move.

@@ -31,7 +31,6 @@ func addStrategies(c *pass) {
 	for i := range c.allGoals {
 		c.strategyOfGoal[i] = c.Options.StrategyIndex(c.allGoals[i].Strategy)
 	}
-	c.movesFor = map[cluster.PodID]int{}
 	eligible, strategyOf := c.Eligibility, c.strategyOfGoal
 	c.Goals.Barred = func(g int, pod cluster.PodID) bool {
 		_, barred := eligible.BarredFor(strategyOf[g], pod)
@@ -39,18 +38,10 @@ func addStrategies(c *pass) {
 	}
 }
 
-// StrategyOfPod returns the index of the strategy that SetStrategy set last for the pod, or otherwise.
-func (c *State) StrategyOfPod(pod cluster.PodID, otherwise int) int {
-	if i, known := c.movesFor[pod]; known {
-		return i
-	}
-	return otherwise
-}
-
-// strategyName returns the name of the strategy that SetStrategy set last for the pod, or "".
-func (c *State) strategyName(pod cluster.PodID) string {
-	if i := c.StrategyOfPod(pod, settings.NoStrategy); i != settings.NoStrategy {
-		return c.Options.Strategies[i].Name
+// strategyName returns the name of the strategy of a move, or "".
+func (c *State) strategyName(m Move) string {
+	if m.Strategy != settings.NoStrategy {
+		return c.Options.Strategies[m.Strategy].Name
 	}
 	return ""
 }
@@ -118,41 +109,12 @@ func limitsAllowMore(c *pass) bool {
 	return false
 }
 
-// SetStrategy sets the strategy for which the next predictions of the pod's landing are made.
-func (c *State) SetStrategy(pod cluster.PodID, strategy int) {
-	if c.movesFor != nil {
-		c.movesFor[pod] = strategy
+// neededConfidence returns the least confidence of the move's landing, and a prefix for reasons if its strategy sets it.
+func (c *State) neededConfidence(m Move) (least float64, prefix string) {
+	if own := c.Options.RulesOf(m.Strategy); own != nil && own.MinConfidence > c.Options.MinConfidence {
+		return own.MinConfidence, "strategy " + c.strategyName(m) + ": "
 	}
-}
-
-// PredictFor is PredictWithHints for a move of the strategy.
-func (c *State) PredictFor(strategy int, pod cluster.PodID) (Landing, plan.Reason, bool) {
-	if was, known := c.movesFor[pod]; known {
-		defer c.SetStrategy(pod, was)
-	} else {
-		defer delete(c.movesFor, pod)
-	}
-	c.SetStrategy(pod, strategy)
-	return c.PredictWithHints(pod)
-}
-
-// neededConfidence returns the least confidence of the pod's landing, and a prefix for reasons if its strategy sets it.
-func (c *State) neededConfidence(pod cluster.PodID) (least float64, prefix string) {
-	least = c.Options.MinConfidence
-	strategy, known := c.movesFor[pod]
-	if !known {
-		return least, ""
-	}
-	if own := c.Options.RulesOf(strategy); own != nil && own.MinConfidence > least {
-		return own.MinConfidence, "strategy " + c.Options.Strategies[strategy].Name + ": "
-	}
-	return least, ""
-}
-
-// hasOwnConfidence reports whether the strategy of the pod requires more confidence than the global guards.
-func (c *State) hasOwnConfidence(pod cluster.PodID) bool {
-	_, prefix := c.neededConfidence(pod)
-	return prefix != ""
+	return c.Options.MinConfidence, ""
 }
 
 // triedMark is the mark in triedIn of pods whose landing the search rejected in this round for the strategy of goal g.
@@ -182,7 +144,6 @@ func (c *waveBuilder) attribute(m *Step) (joinResult, plan.Reason) {
 	}
 	m.goal = c.Goals.MostImproved(m.Pod, m.From, allowed)
 	m.Strategy = c.strategyOfGoal[m.goal]
-	c.SetStrategy(m.Pod, m.Strategy)
 	return joined, plan.Reason{}
 }
 
@@ -204,7 +165,7 @@ func (c *waveBuilder) strategyAllows(strategy int, m *Step) bool {
 		return false
 	}
 	own := c.Options.RulesOf(strategy)
-	return own == nil || m.Landing.sureness() >= own.MinConfidence
+	return own == nil || m.sureness() >= own.MinConfidence
 }
 
 // GoalsOfStrategy returns those of the goals that belong to the strategy, or all if no strategy has rules of its own.
@@ -226,7 +187,7 @@ func (c *pass) SetTurn(turn goal.Turn) {
 
 // EarlierMoves returns the moves before the start that change it; see StartAfter.
 func (c *pass) EarlierMoves() []goal.PodMove {
-	return podMoves(slices.DeleteFunc(slices.Clone(c.Earlier), func(m WaveStep) bool { return m.Landing.WithoutPlace }))
+	return podMoves(slices.DeleteFunc(slices.Clone(c.Earlier), func(m WaveStep) bool { return m.Kind == WithoutPlace }))
 }
 
 func podMoves(steps []WaveStep) (out []goal.PodMove) {

@@ -37,8 +37,8 @@ func (u *rejectedSinceMove) of(c *State, pod cluster.PodID) (plan.Reason, bool) 
 	return why, known
 }
 
-func (u *rejectedSinceMove) add(c *State, pod cluster.PodID, why plan.Reason) {
-	if c.Options.Steers() || c.hasOwnConfidence(pod) {
+func (u *rejectedSinceMove) add(c *State, m Move, why plan.Reason) {
+	if _, own := c.neededConfidence(m); own != "" || c.Options.Steers() {
 		return
 	}
 	switch {
@@ -48,7 +48,7 @@ func (u *rejectedSinceMove) add(c *State, pod cluster.PodID, why plan.Reason) {
 		clear(u.why)
 	}
 	u.at = c.moveCount
-	u.why[pod] = why
+	u.why[m.Pod] = why
 }
 
 // waveStates returns the states in which a move of the wave needs an acceptable landing.
@@ -67,39 +67,39 @@ func (c *waveBuilder) differentStates() []*State {
 // landInWave predicts the pod's landing with the hints of the wave. If useHints is set, landInWave may add hints.
 // landInWave returns joinsLater if the landing is not acceptable at the beginning of the wave, or if hints may help
 // in the next wave.
-func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult) {
+func (c *waveBuilder) landInWave(m Move) (Landing, plan.Reason, joinResult) {
 	w := c.wave
-	if why, known := c.sinceMove.of(c.State, pod); known {
+	if why, known := c.sinceMove.of(c.State, m.Pod); known {
 		*c.predictions++ // counts as a prediction, so that the cache does not change the plan
 		return Landing{}, why, refused
 	}
-	l, reason, ok := c.PredictLanding(pod)
+	l, reason, ok := c.Predict(m)
 	own := !ok
 	if ok && len(w.steps) > 0 {
-		if l, reason, ok = w.PredictInWave(pod, l, false); !ok && (!c.useHints || !hintsMayHelp(reason.Code)) {
+		if l, reason, ok = w.PredictInWave(m, l); !ok && (!c.useHints || !hintsMayHelp(reason.Code)) {
 			return l, reason, joinsLater
 		}
 	}
 	if ok {
 		l.Hinted = w.hinted
-		if l.Steered = len(w.hinted) > 0 && c.needsHints(pod); len(w.hinted) > 0 {
+		if l.Steered = len(w.hinted) > 0 && c.needsHints(m); len(w.hinted) > 0 {
 			states := c.differentStates()
-			again, _, _ := states[len(states)-1].PredictLanding(pod) // needsHints overwrote the prediction
+			again, _, _ := states[len(states)-1].Predict(m) // needsHints overwrote the prediction
 			l.predicted = again.predicted
 		}
 		return l, plan.Reason{}, joined
 	}
 	if !c.useHints || !hintsMayHelp(reason.Code) {
 		if own {
-			c.sinceMove.add(c.State, pod, reason)
+			c.sinceMove.add(c.State, m, reason)
 		}
 		return l, reason, refused
 	}
-	l, why := findHints(c.differentStates(), pod, w.hinted)
+	l, why := findHints(c.differentStates(), m, w.hinted)
 	switch {
 	case why == "":
 		return l, plan.Reason{}, joined
-	case len(w.steps) > 0 && !(own && len(w.hinted) == 0 && c.hintsCannotHelp(pod)):
+	case len(w.steps) > 0 && !(own && len(w.hinted) == 0 && c.hintsCannotHelp(m)):
 		return l, reason, joinsLater
 	}
 	reason.Message += "; not steered: " + why
@@ -107,16 +107,16 @@ func (c *waveBuilder) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinR
 }
 
 // hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins with the current state.
-func (c *waveBuilder) hintsCannotHelp(pod cluster.PodID) bool {
-	_, why := findHints([]*State{c.State}, pod, nil)
+func (c *waveBuilder) hintsCannotHelp(m Move) bool {
+	_, why := findHints([]*State{c.State}, m, nil)
 	return why != ""
 }
 
 // needsHints reports whether the landing would be unacceptable without the wave's hints.
-func (c *waveBuilder) needsHints(pod cluster.PodID) bool {
+func (c *waveBuilder) needsHints(m Move) bool {
 	states := c.differentStates()
 	SetHints(states, nil)
-	_, _, without := predictLandings(states, pod, false)
+	_, _, without := predictLandings(states, m, false)
 	SetHints(states, c.wave.hinted)
 	return without.Code != ""
 }
@@ -138,7 +138,7 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 		if i == 0 {
 			states = []*State{c.State}
 		}
-		l, _, reason := predictLandings(states, m.Pod, false)
+		l, _, reason := predictLandings(states, m.Move, false)
 		own := c.GoalsOfStrategy(m.Strategy, l.ImprovedGoals)
 		if reason.Code != "" || c.strategyOfGoal != nil && len(own) == 0 {
 			for _, done := range slices.Backward(all[:i]) {

@@ -58,11 +58,11 @@ func (l *lastInWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, 
 		return plan.Reason{}, nil, true
 	}
 	m := l.wave[i]
-	if l.start.Snapshot.Pods[m.Pod].Terminal {
+	if m.Kind == Remove {
 		return plan.Reason{}, nil, true
 	}
 	l.start.Model.Move(m.Pod, m.From)
-	landing, reason, ok := predictAgain(l.start, m)
+	landing, reason, ok := l.start.Predict(m.Move)
 	*l.start.predictions-- // a wave needs few of these predictions, so they do not count towards the limit
 	if p := landing.predicted; !ok {
 		best = slices.Concat(p.Terminating.Winners, p.Gone.Winners)
@@ -122,7 +122,7 @@ func (c *waveBuilder) dropUncertain() (dropped []Step) {
 		}
 		c.emptyWave()
 		for _, m := range kept {
-			if m.Landing.To == cluster.NoNode || c.acceptsLanding(m.Pod, m.Displaced != nil)(m.Landing.To) {
+			if m.Landing.To == cluster.NoNode || c.accepts(m.Move)(m.Landing.To) {
 				c.rejoin(m)
 			}
 		}
@@ -135,8 +135,8 @@ func (c *waveBuilder) dropUncertain() (dropped []Step) {
 
 // rejoin adds a move to the wave with its landing unchanged, if a strategy may still make it.
 func (c *waveBuilder) rejoin(m Step) {
-	if m.Displaced == nil {
-		if m.Landing.ImprovedGoals = c.Goals.ImprovedGoals(m.Pod, m.From, m.Landing.To); m.Landing.WithoutPlace {
+	if m.Kind != MakeRoom {
+		if m.Landing.ImprovedGoals = c.Goals.ImprovedGoals(m.Pod, m.From, m.Landing.To); m.Kind == WithoutPlace {
 			m.Landing.ImprovedGoals = metByLeaving(c.State, m.Pod)
 		}
 		if a, _ := c.attribute(&m); a != joined {
@@ -155,10 +155,10 @@ func (c *waveBuilder) rejoin(m Step) {
 func (c *waveBuilder) repeatFirst(m Step) {
 	useHints, scope, spent := c.useHints, c.scope, *c.predictions
 	c.useHints, c.scope = false, anyGoal
-	switch {
-	case m.Displaced != nil:
+	switch m.Kind {
+	case MakeRoom:
 		c.repeatDisplacedMove(m)
-	case m.Landing.WithoutPlace:
+	case WithoutPlace:
 		c.joinWithoutPlace(m.Pod, m.goal)
 	default:
 		c.join(m.Pod, m.goal)

@@ -38,26 +38,26 @@ func (pl *places) acceptable(yield func(cluster.NodeID) bool) {
 }
 
 type placesKey struct {
-	pod       cluster.PodID
-	displaced bool
+	pod  cluster.PodID
+	kind Kind
 }
 
 // placesOf returns the places of a pod of the wave, or of a pod that may join it.
-func (w *WaveStates) placesOf(pod cluster.PodID, displaced bool) *places {
-	if pl := w.placesAtStart[placesKey{pod, displaced}]; pl != nil {
+func (w *WaveStates) placesOf(m Move) *places {
+	if pl := w.placesAtStart[placesKey{m.Pod, m.Kind}]; pl != nil {
 		return pl
 	}
-	pr := w.Start.Model.PredictOdds(pod)
-	return w.addPlaces(pod, &pr, displaced)
+	pr := w.Start.Model.PredictOdds(m.Pod)
+	return w.addPlaces(m, &pr)
 }
 
 // addPlaces caches the places of a pod. The parameter at is the prediction of its landing in Start. Hints can change
 // the places, so they are not cached if steering is enabled.
-func (w *WaveStates) addPlaces(pod cluster.PodID, at *prediction.Prediction, displaced bool) *places {
-	key := placesKey{pod, displaced}
+func (w *WaveStates) addPlaces(m Move, at *prediction.Prediction) *places {
+	key := placesKey{m.Pod, m.Kind}
 	pl := w.placesAtStart[key]
 	if pl == nil {
-		pl = &places{pod: pod, possible: at.Gone.FeasibleSet.Clone(), accepts: w.Start.acceptsLanding(pod, displaced)}
+		pl = &places{pod: m.Pod, possible: at.Gone.FeasibleSet.Clone(), accepts: w.Start.accepts(m)}
 	}
 	if !w.Start.Options.Steers() {
 		w.placesAtStart[key] = pl
@@ -67,12 +67,12 @@ func (w *WaveStates) addPlaces(pod cluster.PodID, at *prediction.Prediction, dis
 
 // KeepsPlaces reports whether each replacement of the wave, and that of the pod if it joins, keeps an
 // acceptable node with room wherever the scheduler places the others.
-func (w *WaveStates) KeepsPlaces(pod cluster.PodID, displaced bool) bool {
-	if len(w.members) == 0 || w.Start.Snapshot.Pods[pod].Terminal {
+func (w *WaveStates) KeepsPlaces(m Move) bool {
+	if len(w.members) == 0 || m.Kind == Remove {
 		return true
 	}
-	joining := w.placesOf(pod, displaced)
-	largest := w.largestWith(pod)
+	joining := w.placesOf(m)
+	largest := w.largestWith(m.Pod)
 	return w.keepsPlace(joining, joining, largest) &&
 		!slices.ContainsFunc(w.membersPlaces, func(pl *places) bool { return !w.keepsPlace(pl, joining, largest) })
 }

@@ -50,10 +50,10 @@ func (w *WaveStates) Join(m Step) {
 	w.Crowded.Model.PlaceReplacement(m.Pod, m.Landing.To)
 	w.count(m, 1)
 	w.members = append(w.members, m.Pod)
-	if m.Landing.WithoutPlace {
+	if m.Kind == WithoutPlace {
 		w.placeless++
 	} else {
-		w.membersPlaces = append(w.membersPlaces, w.placesOf(m.Pod, m.Displaced != nil))
+		w.membersPlaces = append(w.membersPlaces, w.placesOf(m.Move))
 		w.largest = w.largestWith(m.Pod)
 	}
 	if w.Start.Model.DependsOnOthers(m.Pod) {
@@ -87,7 +87,7 @@ func (w *WaveStates) count(m Step, by int) {
 		w.withAffinity += by
 	}
 	if by < 0 {
-		if m.Landing.WithoutPlace {
+		if m.Kind == WithoutPlace {
 			w.placeless--
 		}
 		left := func(p cluster.PodID) bool { return p == m.Pod }
@@ -121,19 +121,19 @@ func (w *WaveStates) undoClosed(m Step) {
 // It skips the prediction in Crowded if that state cannot decide: the scheduler prefers free
 // nodes, no evicted pod still terminates on a node that may win, and no pod of the wave has
 // inter-pod affinity. Topology spread does not count terminating pods.
-func (w *WaveStates) PredictInWave(pod cluster.PodID, l Landing, displaced bool) (Landing, plan.Reason, bool) {
-	first, reason, ok := w.Start.Predict(pod, displaced)
+func (w *WaveStates) PredictInWave(m Move, l Landing) (Landing, plan.Reason, bool) {
+	first, reason, ok := w.Start.Predict(m)
 	if !ok {
 		return l, reason, false
 	}
 	if l.To == cluster.NoNode {
 		return l, plan.Reason{}, true
 	}
-	w.addPlaces(pod, first.predicted, displaced)
-	if !w.crowdMatters(pod, l) {
+	w.addPlaces(m, first.predicted)
+	if !w.crowdMatters(m.Pod, l) {
 		return l.worst(first), plan.Reason{}, true
 	}
-	last, reason, ok := w.Crowded.Predict(pod, displaced)
+	last, reason, ok := w.Crowded.Predict(m)
 	if !ok {
 		return l, reason, false
 	}

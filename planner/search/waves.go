@@ -39,19 +39,19 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	if !w.Independent(pod) {
 		return joinsLater, plan.Reason{}
 	}
-	c.SetStrategy(pod, strategy)
-	l, reason, a := c.landInWave(pod)
+	move := c.MoveOf(pod, strategy)
+	l, reason, a := c.landInWave(move)
 	if a != joined {
 		return a, reason
 	}
-	m := Step{Pod: pod, From: c.NodeOf(pod), Landing: l, goal: g, Strategy: strategy}
+	m := Step{Move: move, From: c.NodeOf(pod), Landing: l, goal: g}
 	if c.scope < anyGoal && !c.Goals.InStatedOrder(g) && !c.Goals.ImprovesAll(pod, m.From, l.To) {
 		return refused, plan.Reason{} // a later scope may accept it
 	}
 	if a, reason := c.attribute(&m); a != joined {
 		return a, reason
 	}
-	if !w.KeepsPlaces(pod, false) {
+	if !w.KeepsPlaces(m.Move) {
 		return joinsLater, plan.Reason{}
 	}
 	if len(l.Hinted) > len(w.hinted) && len(w.steps) > 0 {
@@ -121,21 +121,20 @@ type displacement struct {
 // acceptable.
 func (c *waveBuilder) joinDisplaced(a displacement) bool {
 	strategy := c.StrategyOf(a.goal)
-	c.SetStrategy(a.displaced, strategy)
+	m := Move{a.displaced, MakeRoom, strategy}
 	if !c.wave.CanAdd(c.Eligibility, a.displaced, strategy) || !c.wave.Independent(a.displaced) {
 		return false
 	}
-	l, _, ok := c.PredictDisplacedLanding(a.displaced)
+	l, _, ok := c.Predict(m)
 	if ok && len(c.wave.steps) > 0 {
-		l, _, ok = c.wave.PredictInWave(a.displaced, l, true)
+		l, _, ok = c.wave.PredictInWave(m, l)
 	}
-	if !ok || !c.wave.KeepsPlaces(a.displaced, true) {
+	if !ok || !c.wave.KeepsPlaces(m) {
 		return false
 	}
-	l.ImprovedGoals, l.Acceptable = a.improvedGoals, c.AcceptableNodes(a.displaced, &l, true).Len()
+	l.ImprovedGoals, l.Acceptable = a.improvedGoals, c.AcceptableNodes(m, &l).Len()
 	l.predicted = nil
-	st := Step{Pod: a.displaced, From: a.target, Landing: l, goal: a.goal, Strategy: strategy,
-		Displaced: &DisplacedFor{a.pod, a.target}}
+	st := Step{Move: m, From: a.target, Landing: l, goal: a.goal, For: DisplacedFor{a.pod, a.target}}
 	st.MostImproved = c.Goals.MostImproved(a.pod, c.Model.NodeOf(a.pod), c.GoalsOfStrategy(strategy, a.improvedGoals))
 	c.Apply(st)
 	c.wave.Join(st)

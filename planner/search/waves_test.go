@@ -20,7 +20,7 @@ func TestAPodWhoseHintsSpoilAnotherLandingJoinsLater(t *testing.T) {
 	if a, why := c.join(0, 0); a != joined || c.wave.steps[0].Landing.To != 1 {
 		t.Fatalf("p0: %v, %+v", a, why)
 	}
-	if l, why, a := c.landInWave(1); a != joined || len(l.Hinted) != 1 || l.Hinted[0] != 1 {
+	if l, why, a := c.landInWave(Move{Pod: 1, Strategy: settings.NoStrategy}); a != joined || len(l.Hinted) != 1 || l.Hinted[0] != 1 {
 		t.Fatalf("p1: %v, %+v, hints %v; want a hint on n1", a, why, l.Hinted)
 	}
 	if a, why := c.join(1, 0); a != joinsLater || len(c.Moves) != 1 || c.wave.Total != 1 {

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // A strategy with landing: notRequired may move a pod although no place is predicted for its
@@ -19,14 +20,12 @@ import (
 // still take. Two pods of the wave share no goal, because one of them may count as gone while its
 // replacement comes back. See docs/adr/0012-moves-without-a-place-come-last.md.
 
-// PredictWithoutPlace predicts the landing of a pod whose replacement may stay Pending.
-// PredictWithoutPlace accepts it if, in each state of the victim, the replacement stays Pending or
-// lands on an acceptable node with at least minConfidence. Otherwise PredictWithoutPlace returns
-// the reason and false.
-func PredictWithoutPlace(c *State, pod cluster.PodID) (Landing, plan.Reason, bool) {
-	l, reason, placed := c.PredictLanding(pod)
-	pr, from := l.predicted, c.NodeOf(pod)
-	if pr.UnsupportedReason != "" || c.Snapshot.Pods[pod].Terminal {
+// predictWithoutPlace accepts a landing if, in each state of the victim, the replacement stays Pending or lands on an
+// acceptable node with at least minConfidence.
+func predictWithoutPlace(c *State, m Move) (Landing, plan.Reason, bool) {
+	l, reason, placed := predictRelocation(c, m)
+	pr, pod, from := l.predicted, m.Pod, c.NodeOf(m.Pod)
+	if pr.UnsupportedReason != "" {
 		return l, reason, placed
 	}
 	l.ImprovedGoals = metByLeaving(c, pod)
@@ -36,37 +35,36 @@ func PredictWithoutPlace(c *State, pod cluster.PodID) (Landing, plan.Reason, boo
 	case goal.LeavingHarms(c.Goals, pod, from):
 		return l, plan.Reason{Code: plan.NoTargetFits, Message: "a goal would become worse while its replacement is Pending"}, false
 	}
-	accepts := acceptsWithoutPlace(c, pod, l.ImprovedGoals)
+	accepts := acceptsWithoutPlace(c, m)
 	if words := c.Targets.InUse(&c.Snapshot.Pods[pod]); words != "" && !accepts(from) {
 		return l, plan.Reason{Code: plan.VolumeInUse, Message: "its replacement would start on no other node: each is " + words}, false
 	}
 	bad := pr.MostProb(func(n cluster.NodeID) bool { return !accepts(n) })
 	l.NotBad = plan.Round(1 - bad)
-	if need, prefix := c.neededConfidence(pod); l.NotBad < need {
+	if need, prefix := c.neededConfidence(m); l.NotBad < need {
 		share, most := percent.Pair(bad, 1-need)
 		return l, plan.Reason{Code: plan.WouldReturn, Message: prefix + fmt.Sprintf(
 			"once it is gone, its replacement would go back, or where it does not help, with probability %s; at most %s is allowed "+
 				"(guards.minConfidence wants %s)", share, most, percent.Of(need))}, false
 	}
-	l.To, l.WithoutPlace = cluster.NoNode, true
+	l.To = cluster.NoNode
 	return l, plan.Reason{}, true
 }
 
 // NeedsNoPlace reports whether the pod may move although no place is predicted for its replacement.
 func NeedsNoPlace(c *State, pod cluster.PodID) bool {
-	if len(metByLeaving(c, pod)) == 0 {
+	if len(metByLeaving(c, pod)) == 0 || c.Snapshot.Pods[pod].Terminal {
 		return false
 	}
-	l, _, ok := PredictWithoutPlace(c, pod)
-	return ok && l.WithoutPlace
+	_, _, ok := predictWithoutPlace(c, Move{pod, WithoutPlace, settings.NoStrategy})
+	return ok
 }
 
-// acceptsWithoutPlace returns a function that reports whether the replacement may land on a node,
-// if it is scheduled: there, the move improves one of the goals and makes none worse. The function
-// is valid until the goals change.
-func acceptsWithoutPlace(c *State, pod cluster.PodID, goals []int) func(cluster.NodeID) bool {
-	from := c.NodeOf(pod)
-	accepts := c.Accepts(pod, from)
+// acceptsWithoutPlace reports whether the replacement may land on a node, if it is scheduled: there, the move improves
+// a goal that is met by the pod's leaving, and makes none worse.
+func acceptsWithoutPlace(c *State, m Move) func(cluster.NodeID) bool {
+	pod, from := m.Pod, c.NodeOf(m.Pod)
+	accepts, goals := c.Accepts(pod, from), metByLeaving(c, pod)
 	return func(n cluster.NodeID) bool {
 		return accepts(n) &&
 			slices.ContainsFunc(c.Goals.ImprovedGoals(pod, from, n), func(g int) bool { return slices.Contains(goals, g) })
@@ -75,8 +73,8 @@ func acceptsWithoutPlace(c *State, pod cluster.PodID, goals []int) func(cluster.
 
 // NodesWithoutPlace returns all nodes on which the replacement of a move without a predicted place
 // may land, with room or not.
-func NodesWithoutPlace(c *State, pod cluster.PodID, l *Landing) (out []cluster.NodeID) {
-	accepts := acceptsWithoutPlace(c, pod, l.ImprovedGoals)
+func NodesWithoutPlace(c *State, m Move) (out []cluster.NodeID) {
+	accepts := c.accepts(m)
 	for i := range c.Snapshot.Nodes {
 		if n := cluster.NodeID(i); accepts(n) {
 			out = append(out, n)
@@ -90,26 +88,18 @@ func metByLeaving(c *State, pod cluster.PodID) []int {
 	return goal.MetByLeaving(c.Goals, pod, c.NodeOf(pod), func(g *plan.Goal) bool { return c.Options.NeedsNoPlace(g.Strategy) })
 }
 
-// predictAgain predicts the landing of a move again, by the rules of its kind.
-func predictAgain(c *State, m Step) (Landing, plan.Reason, bool) {
-	if m.Landing.WithoutPlace {
-		return PredictWithoutPlace(c, m.Pod)
-	}
-	return c.Predict(m.Pod, m.Displaced != nil)
-}
-
 // sureness returns the probability that is compared with minConfidence.
-func (l *Landing) sureness() float64 {
-	if l.WithoutPlace {
-		return l.NotBad
+func (m *Step) sureness() float64 {
+	if m.Kind == WithoutPlace {
+		return m.Landing.NotBad
 	}
-	return l.Confidence
+	return m.Landing.Confidence
 }
 
-// PredictWithoutPlace predicts the landing of a pod in all states of the wave. now is the current state.
-func (w *WaveStates) PredictWithoutPlace(now *State, pod cluster.PodID) (out Landing, reason plan.Reason, ok bool) {
+// PredictEverywhere predicts the landing of a pod in all states of the wave. now is the current state.
+func (w *WaveStates) PredictEverywhere(now *State, m Move) (out Landing, reason plan.Reason, ok bool) {
 	for i, c := range []*State{w.Start, now, w.Crowded} {
-		l, reason, ok := PredictWithoutPlace(c, pod)
+		l, reason, ok := c.Predict(m)
 		if !ok {
 			return l, reason, false
 		}
@@ -203,12 +193,12 @@ func (c *waveBuilder) joinWithoutPlace(pod cluster.PodID, g int) (joinResult, pl
 	if why := c.waitsForNextPass(pod, strategy); why != "" {
 		return joinsLater, plan.Reason{Code: plan.WaitsForNextPass, Message: why}
 	}
-	c.SetStrategy(pod, strategy)
-	l, reason, ok := w.PredictWithoutPlace(c.State, pod)
+	move := Move{pod, WithoutPlace, strategy}
+	l, reason, ok := w.PredictEverywhere(c.State, move)
 	if !ok {
 		return refused, reason
 	}
-	m := Step{Pod: pod, From: c.NodeOf(pod), Landing: l, goal: g, Strategy: strategy}
+	m := Step{Move: move, From: c.NodeOf(pod), Landing: l, goal: g}
 	switch a, reason := c.attribute(&m); a {
 	case refused:
 		return refused, reason

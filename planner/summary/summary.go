@@ -96,11 +96,11 @@ func DescribeMove(c *search.Search, st search.WaveStep) plan.Move {
 	if p.Terminal {
 		m.Removal = c.Goals.Goals[st.MostImproved].Removal
 	}
-	if st.Landing.WithoutPlace {
+	if st.Kind == search.WithoutPlace {
 		m.Landing = plan.LandingNotRequired
 	}
 	m.Strategy, m.Reason = c.Goals.Goals[st.MostImproved].Strategy, c.Goals.Goals[st.MostImproved].Reason
-	if st.Displaced != nil {
+	if st.Kind == search.MakeRoom {
 		describeDisplacement(c, &m, st.Step)
 	}
 	return m
@@ -108,7 +108,7 @@ func DescribeMove(c *search.Search, st search.WaveStep) plan.Move {
 
 // describeDisplacement sets the fields that are specific to a move that makes room for another pod.
 func describeDisplacement(c *search.Search, m *plan.Move, st search.Step) {
-	p := plan.PodRefOf(&c.Snapshot.Pods[st.Displaced.Pod])
+	p := plan.PodRefOf(&c.Snapshot.Pods[st.For.Pod])
 	m.DisplacedFor = &p
-	m.Reason = plan.Reason{Code: plan.DisplacedForMove, Message: fmt.Sprintf("%s can move to %s, which serves %s, once it has left", p, c.Snapshot.Nodes[st.Displaced.On].Name, m.Goals[0])}
+	m.Reason = plan.Reason{Code: plan.DisplacedForMove, Message: fmt.Sprintf("%s can move to %s, which serves %s, once it has left", p, c.Snapshot.Nodes[st.For.On].Name, m.Goals[0])}
 }

@@ -1,0 +1,66 @@
+package search
+
+import (
+	"fmt"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+)
+
+// predictDisplaced accepts the landing of a displaced pod if no goal becomes worse, with at least minConfidence.
+func predictDisplaced(c *State, m Move) (Landing, plan.Reason, bool) {
+	pod := m.Pod
+	if b := c.amountWithUnknownUsage(pod); b != nil {
+		return Landing{predicted: &prediction.Prediction{}}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known",
+			b.Measure.Resource)}, false
+	}
+	from := c.Model.NodeOf(pod)
+	countPrediction(c)
+	pr := c.Model.PredictOdds(pod)
+	if pr.UnsupportedReason != "" {
+		return Landing{predicted: &pr}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
+	}
+	good := acceptsDisplaced(c, m)
+	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)),
+		PendingProbability: plan.Round(pr.Pending()), predicted: &pr}
+	if need, prefix := c.neededConfidence(m); l.Confidence < need {
+		good, least := percent.Pair(l.Confidence, need)
+		return l, plan.Reason{Code: plan.UncertainLanding, Message: prefix + fmt.Sprintf(
+			"its replacement lands where it makes no goal worse with probability %s only (guards.minConfidence wants %s)",
+			good, least)}, false
+	}
+	l.To = pr.LikeliestOf(good)
+	return l, plan.Reason{}, true
+}
+
+// acceptsDisplaced reports whether a displaced pod may land on a node. The second move of the step may improve a goal by
+// load. So nodes without a goal are protected from overload, and nodes with unknown usage take no displaced pod.
+func acceptsDisplaced(c *State, m Move) func(cluster.NodeID) bool {
+	places, may := c.Goals.CheckTargets(m.Pod, c.Model.NodeOf(m.Pod)), c.MayTake(m.Pod)
+	outside := c.Goals.RoomNeededOutsideGoals(m.Pod, c.strategyName(m))
+	return func(n cluster.NodeID) bool {
+		if n == places.From || !may[n] || places.Harms(n) || !goal.HasRoom(outside, n) {
+			return false
+		}
+		for _, known := range c.Goals.KnownUsage {
+			if known[n] == 0 {
+				return false
+			}
+		}
+		return true
+	}
+}
+
+// amountWithUnknownUsage returns an amount of the goals for which the pod's usage is unknown, or nil. If the usage of
+// a pod is unknown, the planner cannot exclude that the pod overloads another node.
+func (c *State) amountWithUnknownUsage(pod cluster.PodID) *cluster.Amounts {
+	for amounts := range c.Goals.KnownUsage { // the map order does not matter: the plan does not contain the amount
+		if k := amounts.PodQuality(pod); k == cluster.Unknown || k == cluster.BoundAfterSample {
+			return amounts
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package search
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/target"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+)
+
+// predictRelocation accepts the landing if it improves a requested goal and makes no goal worse, with at least
+// minConfidence.
+func predictRelocation(c *State, m Move) (Landing, plan.Reason, bool) {
+	pod, from := m.Pod, c.Model.NodeOf(m.Pod)
+	countPrediction(c)
+	pr := c.Model.PredictOdds(pod)
+	if pr.UnsupportedReason != "" {
+		return Landing{predicted: &pr}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
+	}
+	places, may := c.Goals.CheckTargets(pod, from), c.MayTake(pod)
+	good := func(n cluster.NodeID) bool { return may[n] && places.Acceptable(n) }
+	l := Landing{
+		Confidence:         plan.Round(pr.Prob(good)),
+		ReturnProbability:  plan.Round(pr.ProbOf(from)),
+		PendingProbability: plan.Round(pr.Pending()),
+		predicted:          &pr,
+	}
+	if least, _ := c.neededConfidence(m); l.Confidence < least {
+		if !containsNode(pr.Gone.FeasibleSet, good) {
+			if why, refused := c.refusedTargetsReason(pod, &places, &pr); refused {
+				return l, why, false
+			}
+			return l, noTargetReason(from, pr), false
+		}
+		return l, c.uncertainReason(m, pr, &places, l), false
+	}
+	l.To = pr.LikeliestOf(good)
+	l.ImprovedGoals = c.Goals.ImprovedGoals(pod, from, l.To)
+	return l, plan.Reason{}, true
+}
+
+// countPrediction counts a predicted landing.
+func countPrediction(c *State) {
+	*c.predictions++
+	c.Snapshot.Work.Spend(1 + len(c.Snapshot.Nodes)/16)
+}
+
+// acceptsRelocation is Accepts for the node of the pod.
+func acceptsRelocation(c *State, m Move) func(cluster.NodeID) bool {
+	return c.Accepts(m.Pod, c.Model.NodeOf(m.Pod))
+}
+
+// Accepts returns a function that reports whether the replacement of a pod that leaves from may land on a node: the pod
+// may be sent there, and the landing is acceptable to the goals. Its own node is acceptable only to goals that the
+// replacement may meet there. The function is valid until the goals change.
+func (c *State) Accepts(pod cluster.PodID, from cluster.NodeID) func(cluster.NodeID) bool {
+	places, may := c.Goals.CheckTargets(pod, from), c.MayTake(pod)
+	return func(n cluster.NodeID) bool { return may[n] && places.Acceptable(n) }
+}
+
+func containsNode(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
+	for n := range nodes.All() {
+		if good(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// noTargetReason returns the reason if no node is acceptable.
+func noTargetReason(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
+	others := pr.Gone.FeasibleSet.Len()
+	if pr.Gone.FeasibleSet.Has(from) {
+		others--
+	}
+	if others == 0 {
+		return plan.Reason{Code: plan.NoTargetFits, Message: "its replacement fits on no other node"}
+	}
+	return plan.Reason{Code: plan.NoTargetFits, Message: fmt.Sprintf(
+		"its replacement fits on %s, but each would leave the goal unserved or make another worse", plural.Count(others, "other node"))}
+}
+
+// uncertainReason returns the reason for a landing below minConfidence. The reason says whether the replacement would
+// return, would improve no goal, or has an uncertain landing.
+func (c *State) uncertainReason(m Move, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
+	from := places.From
+	need, prefix := c.neededConfidence(m)
+	back := pr.Prob(func(n cluster.NodeID) bool { return !places.Helps(n) })
+	if back >= 1-l.Confidence-back {
+		share, most := percent.Pair(back, 1-need)
+		return plan.Reason{Code: plan.WouldReturn, Message: prefix + fmt.Sprintf(
+			"its replacement would go back to %s, or where it helps as little, with probability %s; at most %s is allowed (guards.minConfidence wants %s)",
+			c.Snapshot.Nodes[from].Name, share, most, percent.Of(need))}
+	}
+	good, least := percent.Pair(l.Confidence, need)
+	return plan.Reason{Code: plan.UncertainLanding, Message: prefix + fmt.Sprintf(
+		"its replacement lands where it helps with probability %s only (guards.minConfidence wants %s)", good, least)}
+}
+
+// refusedTargetsReason reports whether the replacement would help only on nodes to which it is not sent, and returns
+// the reason. The scheduler may still place it there.
+func (c *State) refusedTargetsReason(pod cluster.PodID, places *goal.TargetCheck, pr *prediction.Prediction) (plan.Reason, bool) {
+	p, first, count := &c.Snapshot.Pods[pod], len(target.Rules), 0
+	var named []string
+	for id := range pr.Gone.FeasibleSet.All() {
+		if id == places.From || !places.Acceptable(id) {
+			continue
+		}
+		n := &c.Snapshot.Nodes[id]
+		if rule, words, refused := c.Targets.Why(p, n); refused {
+			first = min(first, rule)
+			if count++; count <= maxNamedTargets {
+				named = append(named, n.Name+" is "+words)
+			}
+		}
+	}
+	if count == 0 {
+		return plan.Reason{}, false
+	}
+	if count > maxNamedTargets {
+		named = append(named, fmt.Sprintf("and %d more", count-maxNamedTargets))
+	}
+	return plan.Reason{Code: target.Rules[first].Code, Message: fmt.Sprintf("its replacement would help only on %s, to which it is not sent: %s",
+		plural.Count(count, "other node"), strings.Join(named, ", "))}, true
+}
+
+// maxNamedTargets is the number of nodes that a message names.
+const maxNamedTargets = 3
