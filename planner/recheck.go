@@ -131,20 +131,18 @@ func recheckAll(newSearch func() *search.Search, pl plan.Plan, moves []plan.Move
 
 // recheckOnce checks each move once. If some are not certain, it drops them and returns again.
 func recheckOnce(c *search.Search, pl *plan.Plan, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome, again bool) {
-	states := search.NewWaveStates(c.State)
-	search.SetHints([]*search.State{c.State, states.Start, states.Crowded}, hinted)
-	w := eligibility.NewInFlight(c.Options.InFlight, eligibility.NewConsumed())
-	var steps []search.Step
+	w := search.NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
+	search.SetHints([]*search.State{w.Start, w.Now, w.Crowded}, hinted)
 	for _, m := range moves {
-		fresh, step, out, holds := recheckMove(c, pl, states, &w, m)
-		if !holds {
+		fresh, out := recheckMove(c, pl, w, m)
+		if out.Outcome != "" {
 			dropped = append(dropped, out)
 			continue
 		}
-		ok, steps = append(ok, fresh), append(steps, step)
+		ok = append(ok, fresh)
 	}
-	_, left := states.CertainMoves(steps, func(i int, l *search.Landing) {
-		nodes := states.Start.AcceptableNodes(steps[i].Move, l).Append(nil)
+	_, left := w.CertainMoves(func(i int, m search.Move, l *search.Landing) {
+		nodes := w.Start.AcceptableNodes(m, l).Append(nil)
 		ok[i].AcceptableNodes = addNodeNames(c.Snapshot, ok[i].AcceptableNodes, nodes)
 	})
 	var kept []plan.Move
@@ -155,16 +153,16 @@ func recheckOnce(c *search.Search, pl *plan.Plan, moves []plan.Move, hinted []cl
 			continue
 		}
 		p := FindPod(c.Snapshot, m.Pod)
-		m.ReadyRequirements = c.Eligibility.ReadyRequirements(p, c.Options.StrategyIndex(m.Strategy), w.Owner[p.Workload])
+		m.ReadyRequirements = c.Eligibility.ReadyRequirements(p, c.Options.StrategyIndex(m.Strategy), w.InFlight.Owner[p.Workload])
 		kept = append(kept, m)
 	}
 	return kept, dropped, len(left) > 0
 }
 
-func recheckMove(c *search.Search, pl *plan.Plan, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move) (
-	plan.Move, search.Step, plan.Outcome, bool) {
-	drop := func(kind plan.OutcomeKind, code plan.Code, msg string) (plan.Move, search.Step, plan.Outcome, bool) {
-		return m, search.Step{}, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}, false
+// recheckMove checks a move again and adds it to the wave, or returns why it is dropped.
+func recheckMove(c *search.Search, pl *plan.Plan, w *search.Wave, m plan.Move) (plan.Move, plan.Outcome) {
+	drop := func(kind plan.OutcomeKind, code plan.Code, msg string) (plan.Move, plan.Outcome) {
+		return m, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}
 	}
 	p := FindPod(c.Snapshot, m.Pod)
 	switch {
@@ -175,57 +173,73 @@ func recheckMove(c *search.Search, pl *plan.Plan, states *search.WaveStates, w *
 	case p.Node == cluster.NoNode || c.Snapshot.Nodes[p.Node].Name != m.From:
 		return drop(plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
 	}
-	if r := cmp.Or(removalProblem(c, m, p), withoutPlaceProblem(c, states, m, p)); r.Code != "" {
+	if r := cmp.Or(removalProblem(c, m, p), withoutPlaceProblem(c, w, m, p)); r.Code != "" {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
-	strategy := c.Options.StrategyIndex(m.Strategy)
-	if strategy == settings.NoStrategy && c.Options.HasStrategyRules() {
+	move := moveAgain(c, m, p)
+	if move.Strategy == settings.NoStrategy && c.Options.HasStrategyRules() {
 		return drop(plan.Dropped, plan.PremiseChanged, "the configuration has no strategy "+strconv.Quote(m.Strategy))
 	}
-	if r, refused := c.Eligibility.RefuseFor(strategy, p.ID); refused {
+	if r, refused := c.Eligibility.RefuseFor(move.Strategy, p.ID); refused {
 		kind := plan.Dropped
 		if r.Code == plan.BlockedByPDB {
 			kind = plan.Blocked
 		}
 		return drop(kind, r.Code, r.Message)
 	}
-	if why, fails := guard.JobFails(c.Snapshot, p, w.Owner[p.Workload]); fails && !p.Terminal {
+	if why, fails := guard.JobFails(c.Snapshot, p, w.InFlight.Owner[p.Workload]); fails && !p.Terminal {
 		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
 	counted := isReserved(c, m)
-	if r, refused := c.Limits.RefuseAgain(strategy, p.ID); refused && !counted {
+	if r, refused := c.Limits.RefuseAgain(move.Strategy, p.ID); refused && !counted {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
-	if !w.CanAdd(c.Eligibility, p.ID, strategy) {
-		return drop(plan.Dropped, plan.PremiseChanged, "fewer pods may be away at once than when the plan was made")
+	// A landing is valid until the next prediction in its state, so its nodes are listed at once.
+	var nodes []cluster.NodeID
+	w.Seen = func(at *search.State, move search.Move, l *search.Landing) {
+		nodes = at.AcceptableNodes(move, l).Append(nodes)
 	}
-	if !states.Independent(p.ID) {
-		return drop(plan.Dropped, plan.PremiseChanged, "its landing depends on the order in which the pods of the wave are replaced")
-	}
-	move := moveAgain(c, m, p)
-	again, r, good := predictAgain(c, pl, states, w, m, move)
+	step, verdict, r := w.Admit(move, func(st *search.Step) (search.Verdict, plan.Reason) {
+		if move.Kind == search.WithoutPlace {
+			nodes = search.NodesWithoutPlace(c.State, move)
+		} else {
+			last := c.AcceptableNodes(move, &st.Landing)
+			st.Landing.Acceptable = last.Len()
+			nodes = last.Append(nodes)
+		}
+		return stillHelps(c, pl, m, st)
+	})
 	switch {
-	case good:
-	case r.Code == plan.NotNeeded:
+	case verdict == search.Admitted:
+	case r.Code == plan.NotNeeded, r.Code == plan.PremiseChanged:
 		return drop(plan.Dropped, r.Code, r.Message)
-	default:
+	case verdict == search.Refused:
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
+	default:
+		return drop(plan.Dropped, plan.PremiseChanged, r.Message)
 	}
-	if move.Kind != search.MakeRoom && !improvesGoalOf(c, strategy, again.Landing) {
-		return drop(plan.Dropped, plan.PremiseChanged, "on the likeliest node, its replacement improves no goal of strategy "+m.Strategy)
-	}
-	if move.Kind != search.WithoutPlace && !states.KeepsPlaces(move) {
-		return drop(plan.Dropped, plan.PremiseChanged, "other pods of the wave may take the room of a replacement")
-	}
-	step := search.Step{Move: move, From: p.Node, Landing: again.Landing}
-	fresh := refreshMove(c, p, m, again)
-	c.Apply(step)
-	states.Join(step)
-	w.Add(c.Eligibility, p.ID, strategy)
+	slices.Sort(nodes)
+	fresh := refreshMove(c, p, m, step.Landing, slices.Compact(nodes))
+	w.Join(step)
 	if !counted {
-		c.Limits.Add(p.ID, strategy)
+		c.Limits.Add(p.ID, move.Strategy)
 	}
-	return fresh, step, plan.Outcome{}, true
+	return fresh, plan.Outcome{}
+}
+
+// stillHelps checks what the move is for: a goal of its strategy gains, or another pod still needs the room.
+func stillHelps(c *search.Search, pl *plan.Plan, m plan.Move, st *search.Step) (search.Verdict, plan.Reason) {
+	if st.Kind == search.MakeRoom {
+		if r, needed := stillNeeded(c, pl, m, &c.Snapshot.Pods[st.Pod], st.Landing); !needed {
+			return search.Refused, r
+		}
+		return search.Admitted, plan.Reason{}
+	}
+	if !improvesGoalOf(c, st.Strategy, st.Landing) {
+		return search.Refused, plan.Reason{Code: plan.PremiseChanged,
+			Message: "on the likeliest node, its replacement improves no goal of strategy " + m.Strategy}
+	}
+	return search.Admitted, plan.Reason{}
 }
 
 // moveAgain returns a planned move as the search makes it.
@@ -291,15 +305,16 @@ func isReserved(c *search.Search, m plan.Move) bool {
 	})
 }
 
-// refreshMove replaces the prediction in the move.
-func refreshMove(c *search.Search, p *cluster.Pod, m plan.Move, l landingAgain) plan.Move {
+// refreshMove replaces the prediction in the move. The scheduler may place the replacements of a wave in any order, so
+// nodes has the nodes that are acceptable in one of the states that are predicted.
+func refreshMove(c *search.Search, p *cluster.Pod, m plan.Move, l search.Landing, nodes []cluster.NodeID) plan.Move {
 	s := c.Snapshot
 	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
 	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
 	m.RequestOnly = c.Eligibility.RequestOnly(p)
 	m.To, m.Acceptable.Nodes = c.NodeName(l.To), l.Acceptable
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
-	m.AcceptableNodes = addNodeNames(s, nil, l.inAnyState)
+	m.AcceptableNodes = addNodeNames(s, nil, nodes)
 	return m
 }
 
@@ -326,48 +341,4 @@ func FindPod(s *cluster.Snapshot, ref plan.PodRef) *cluster.Pod {
 		}
 	}
 	return s.PodByKey(ref.String())
-}
-
-// landingAgain is the landing of a move that is checked again. The scheduler may place the
-// replacements of a wave in any order, so a node is acceptable if it is in one of the states that
-// are predicted. inAnyState lists these nodes without duplicates.
-type landingAgain struct {
-	search.Landing
-	inAnyState []cluster.NodeID
-}
-
-// predictAgain predicts the landing again: first as the first move of the wave, then after the moves applied so far.
-// The displaced pod of a step need not improve a goal, but the other move of the step must be possible, and only with
-// the displacement.
-func predictAgain(c *search.Search, pl *plan.Plan, states *search.WaveStates, w *eligibility.InFlightCount, m plan.Move,
-	move search.Move) (landingAgain, plan.Reason, bool) {
-	switch move.Kind {
-	case search.Remove: // no replacement follows
-		l, r, good := c.Predict(move)
-		return landingAgain{l, nil}, r, good
-	case search.WithoutPlace:
-		l, r, good := states.PredictEverywhere(c.State, move)
-		return landingAgain{l, search.NodesWithoutPlace(c.State, move)}, r, good
-	}
-	// A landing is valid until the next prediction in its state, so its nodes are listed at once.
-	var nodes []cluster.NodeID
-	l, r, good := states.Start.Predict(move)
-	if good && w.Total > 0 {
-		nodes = states.Start.AcceptableNodes(move, &l).Append(nodes)
-		if l, r, good = c.Predict(move); good {
-			nodes = c.AcceptableNodes(move, &l).Append(nodes)
-			l, r, good = states.PredictInWave(move, l)
-		}
-	}
-	if !good {
-		return landingAgain{}, r, false
-	}
-	acceptable := c.AcceptableNodes(move, &l)
-	l.Acceptable = acceptable.Len()
-	nodes = acceptable.Append(nodes)
-	slices.Sort(nodes)
-	if move.Kind == search.MakeRoom {
-		r, good = stillNeeded(c, pl, m, &c.Snapshot.Pods[move.Pod], l)
-	}
-	return landingAgain{l, slices.Compact(nodes)}, r, good
 }

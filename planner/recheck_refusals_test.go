@@ -106,7 +106,7 @@ func TestRecheckRefusals(t *testing.T) {
 				`{kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "80", memory: 300Mi}}}`,
 				`{kind: Pod, metadata: {name: sum-0}, spec: {affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution:
   [{weight: 100, preference: {matchExpressions: [{key: topology.kubernetes.io/zone, operator: In, values: [zone-1]}]}}]}}}}`},
-			1, plan.Dropped, plan.PremiseChanged, "WouldReturn"},
+			1, plan.Dropped, plan.PremiseChanged, "NoTargetFits"},
 		{"the other pod may take its only node", []string{"web-6c8f-00", "sum-0"}, nil,
 			[]string{`{kind: Pod, metadata: {name: web-6c8f-00}, spec: {nodeSelector: {topology.kubernetes.io/zone: zone-2}}}`,
 				`{kind: Node, metadata: {name: n2}, status: {allocatable: {cpu: "80", memory: 300Mi}}}`},

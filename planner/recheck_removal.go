@@ -32,17 +32,17 @@ func removalProblem(c *search.Search, m plan.Move, p *cluster.Pod) plan.Reason {
 // withoutPlaceProblem returns the reason why a move without a predicted place must not be executed:
 // its strategy requires a place, it shares a goal with a move of its wave, or the other moves of
 // its wave have places.
-func withoutPlaceProblem(c *search.Search, states *search.WaveStates, m plan.Move, p *cluster.Pod) plan.Reason {
+func withoutPlaceProblem(c *search.Search, w *search.Wave, m plan.Move, p *cluster.Pod) plan.Reason {
 	why := ""
 	switch {
-	case states.MixesPlaces(m.WithoutPlace()):
+	case w.MixesPlaces(m.WithoutPlace()):
 		why = "moves with and without a predicted place are in one wave"
 	case !m.WithoutPlace():
 	case m.DisplacedFor != nil || m.Removal != "" || m.To != "":
 		why = "a move without a predicted place has a node, makes room for another pod, or removes one that has ended"
 	case !c.Options.NeedsNoPlace(m.Strategy):
 		why = "strategy " + m.Strategy + " requires a predicted place (landing: required)"
-	case states.SharesGoal(p.ID):
+	case w.SharesGoal(p.ID):
 		why = "no place is predicted for its replacement, and another pod of its group leaves in this wave"
 	}
 	if why == "" {

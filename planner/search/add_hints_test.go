@@ -16,9 +16,9 @@ import (
 func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *settings.Options) { o.Steer = hints.Taint },
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+	c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
 	for pod := range cluster.PodID(2) {
-		if a, why := c.join(pod, 0); a != joined {
+		if a, why := c.join(pod, 0); a != Admitted {
 			t.Fatalf("pod %d: %v, %+v", pod, a, why)
 		}
 	}
@@ -44,8 +44,8 @@ func TestHintsKeepTheStrategyOfAMove(t *testing.T) {
 	for strategy, want := range map[int]bool{0: true, 1: false} {
 		c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *settings.Options) { o.Steer = hints.Taint },
 			append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-		c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
-		if a, why := c.join(0, 0); a != joined {
+		c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
+		if a, why := c.join(0, 0); a != Admitted {
 			t.Fatalf("%v, %+v", a, why)
 		}
 		c.strategyOfGoal = make([]int, len(c.allGoals)) // of strategy 0
@@ -59,7 +59,7 @@ func TestHintsKeepTheStrategyOfAMove(t *testing.T) {
 
 // placesOf returns the nodes of all pods in the states of the wave.
 func placesOf(c *Search) (out []cluster.NodeID) {
-	for _, s := range c.waveStates() {
+	for _, s := range c.wave.states() {
 		for pod := range s.Snapshot.Pods {
 			out = append(out, s.Model.NodeOf(cluster.PodID(pod)))
 		}

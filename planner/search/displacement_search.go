@@ -43,7 +43,7 @@ func (c *goalSearch) displacementMoves() (some bool) {
 	before := c.currentResult()
 	m := &displacementSearch{goalSearch: c, tries: min(maxTries,
 		max(displacementPredictions/max(1, len(c.Snapshot.Nodes)), *c.predictions/displacementShare))}
-	c.useHints, c.scope = false, anyGoal
+	c.wave.mayHint, c.scope = false, anyGoal
 	c.openWave()
 	for range displacementRounds {
 		if !m.addSteps() {
@@ -190,7 +190,7 @@ func (m *displacementSearch) joinStep(a displacement) bool {
 			return false
 		}
 	}
-	if joins, _ := c.join(a.pod, a.goal); joins == joined {
+	if joins, _ := c.join(a.pod, a.goal); joins == Admitted {
 		if c.Moves[len(c.Moves)-1].Landing.To == a.target {
 			return true
 		}

@@ -82,9 +82,9 @@ func (e *emptyingSearch) empty(g int, closed []cluster.NodeID) (by stuckPod, don
 	if by, no := e.cannotLeave(g); no { // an earlier step has used limits, or placed a replacement on the node
 		return by, false
 	}
-	for _, useHints := range e.hintPhases() {
+	for _, mayHint := range e.hintPhases() {
 		spent := *e.predictions
-		if by = e.tryStep(g, closed, useHints); by.reason.Code == "" && by.pod == noPod {
+		if by = e.tryStep(g, closed, mayHint); by.reason.Code == "" && by.pod == noPod {
 			return by, true
 		}
 		if e.spare -= *e.predictions - spent; by.reason.Code != "" {
@@ -155,10 +155,10 @@ func (e *emptyingSearch) podsToLeave(g int) []cluster.PodID {
 
 // tryStep moves all pods of the node, in waves of their own. If one cannot be moved, tryStep undoes
 // the step and returns that pod. The reason is empty if hints may help.
-func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, useHints bool) (by stuckPod) {
+func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, mayHint bool) (by stuckPod) {
 	from, pods := len(e.Moves), e.podsToLeave(g)
 	e.openWave()
-	e.useHints, e.scope = useHints, anyGoal
+	e.wave.mayHint, e.scope = mayHint, anyGoal
 	e.round++
 	trackers := []*State{e.State, e.wave.Start}
 	closed = slices.Concat(closed, goal.NotTargets(&e.Goals.Goals[g]))
@@ -183,25 +183,25 @@ func (e *emptyingSearch) movePods(g int, pods []cluster.PodID) stuckPod {
 		first := stuckPod{pod: noPod}
 		var later []cluster.PodID
 		for i, pod := range pods {
-			if e.wave.Full() {
+			if e.wave.InFlight.Full() {
 				later = append(later, pods[i:]...)
 				break
 			}
 			a, reason := e.tryCandidate(pod, g)
-			if a == joined {
+			if a == Admitted {
 				continue
 			}
-			if later = append(later, pod); a == refused && first.pod == noPod {
+			if later = append(later, pod); a == Refused && first.pod == noPod {
 				first = stuckPod{pod, reason}
 			}
-			if a == refused && reason.Code != "" && !rejections.DependsOnLanding(reason.Code) {
+			if a == Refused && reason.Code != "" && !rejections.DependsOnLanding(reason.Code) {
 				return stuckPod{pod, reason}
 			}
 		}
 		switch {
 		case len(e.wave.steps) > 0:
 		case first.pod == noPod:
-			return stuckPod{later[0], e.noRoomReason(later[0])}
+			return stuckPod{later[0], e.wave.noRoomReason(later[0])}
 		default:
 			return first
 		}
@@ -215,7 +215,7 @@ func (e *emptyingSearch) movePods(g int, pods []cluster.PodID) stuckPod {
 
 // dropStep undoes the moves after the first ones.
 func (e *emptyingSearch) dropStep(first int) {
-	SetHints(e.waveStates(), nil)
+	SetHints(e.wave.states(), nil)
 	e.emptyWave()
 	for len(e.Moves) > first {
 		m := e.Moves[len(e.Moves)-1]

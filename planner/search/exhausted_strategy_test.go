@@ -55,17 +55,17 @@ func TestMoveForAStrictStrategyWaitsForTheWave(t *testing.T) {
 	c := newSmallSearch(t, 2, []string{"n0 a 3", "n0 a 3"}, func(o *settings.Options) {
 		o.Strategies = []settings.StrategyInfo{{Name: "lax"}, {Name: "strict", Own: &settings.StrategyRules{MaxUnavailableWithoutPDB: new(1)}}}
 	}, goals...)
-	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+	c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
 	var strict int
 	for g := range c.Goals.Goals {
 		if c.Goals.Goals[g].Strategy == "strict" {
 			strict = g
 		}
 	}
-	for inFlight, want := range []joinResult{joined, joinsLater} {
-		c.wave.Owner[c.Snapshot.Pods[1].Workload], c.wave.Total = inFlight, inFlight
+	for inFlight, want := range []Verdict{Admitted, Later} {
+		c.wave.InFlight.Owner[c.Snapshot.Pods[1].Workload], c.wave.InFlight.Total = inFlight, inFlight
 		m := Step{Move: Move{Pod: 1}, Landing: Landing{To: 1, ImprovedGoals: []int{strict}}, goal: 1 - strict}
-		if got, why := c.attribute(&m); got != want || got == joined && m.goal != strict {
+		if got, why := c.attribute(&m); got != want || got == Admitted && m.goal != strict {
 			t.Errorf("%d in flight: result %d for goal %d (%+v), want %d", inFlight, got, m.goal, why, want)
 		}
 	}

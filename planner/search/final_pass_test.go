@@ -13,7 +13,7 @@ import (
 func finalPassSearch(t *testing.T, effort int) *Search {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8", "n2 e 5"},
 		func(o *settings.Options) { o.MaxPredictions = effort }, append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2)...)...)
-	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+	c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
 	c.finalPass()
 	return c
 }
@@ -42,7 +42,7 @@ func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
 func TestSettlingAsksAgainAfterTheMovesOfOthers(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{`n0 a 4,"memory":4Gi`, `n0 b 5,"memory":4Gi`, `n1 c 6,"memory":2Gi`,
 		`n2 e 1,"memory":7Gi`}, nil, append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2)...)...)
-	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+	c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
 	if c.finalPass(); len(c.Moves) != 2 || c.Moves[0].Pod != 2 || c.Moves[1].Wave != 2 || len(c.FinalPassGoals) > 0 {
 		t.Errorf("moves %+v: want c, then a; final pass goals %v", c.Moves, c.FinalPassGoals)
 	}
@@ -81,7 +81,7 @@ func TestSettlingTakesWhatIsLeftOfTheEffort(t *testing.T) {
 func TestAWaveThatGoesOnFollowsTheLast(t *testing.T) {
 	c := finalPassSearch(t, 0)
 	c.Moves[0].Wave = 4
-	if c.openWave(); c.wave.number != 5 || c.wave.Total != 0 {
-		t.Errorf("wave %d with %d pods in flight, want wave 5 with none", c.wave.number, c.wave.Total)
+	if c.openWave(); c.wave.number != 5 || c.wave.InFlight.Total != 0 {
+		t.Errorf("wave %d with %d pods in flight, want wave 5 with none", c.wave.number, c.wave.InFlight.Total)
 	}
 }

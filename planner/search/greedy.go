@@ -12,7 +12,7 @@ import (
 // notFirst. greedyMoves returns the pod of its first move, or -1 if no move is possible.
 func (c *goalSearch) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 	first := cluster.PodID(-1)
-	c.useHints, c.scope = false, anyGoal
+	c.wave.mayHint, c.scope = false, anyGoal
 	for {
 		if !limitsAllowMore(&c.pass) {
 			return first
@@ -23,10 +23,10 @@ func (c *goalSearch) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 			return first
 		case !m.waits:
 			switch a, _ := c.join(m.pod, m.goal); {
-			case a == joinsLater && len(c.wave.steps) > 0:
+			case a == Later && len(c.wave.steps) > 0:
 				c.closeWave()
 				continue
-			case a != joined:
+			case a != Admitted:
 				return first
 			}
 			if first < 0 {
@@ -62,13 +62,13 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) candidate {
 			if _, no := c.LimitReached(); no {
 				return candidate{pod: -1}
 			}
-			l, _, a := c.landInWave(c.MoveOf(pod, strategy))
-			if a == refused {
+			l, _, a := c.wave.land(c.MoveOf(pod, strategy))
+			if a == Refused {
 				continue
 			}
 			m := candidate{pod: pod, owner: c.Snapshot.Pods[pod].Workload, rank: 3*c.Goals.FirstGoalRank(g) + c.rank(pod),
 				benefit: -c.Goals.ExcessChange(pod, from, l.To), EvictionOrder: c.orderOf(&c.Snapshot.Pods[pod]),
-				goal: g, waits: a == joinsLater || !c.wave.CanAdd(c.Eligibility, pod, strategy)}
+				goal: g, waits: a == Later || !c.wave.InFlight.CanAdd(c.Eligibility, pod, strategy)}
 			if c.Goals.InStatedOrder(g) {
 				m.stated = g
 			}

@@ -21,19 +21,20 @@ const (
 )
 
 // kinds has the rules of each kind of move. A new kind is a file and a line here.
-var kinds = [...]struct {
-	// predict predicts the landing, and returns the reason and false if it is not acceptable.
-	predict func(*State, Move) (Landing, plan.Reason, bool)
+var kinds = [...]kindRules{Relocate: relocation{}, MakeRoom: roomMaking{}, WithoutPlace: withoutPlace{}, Remove: removal{}}
+
+// kindRules decides about the moves of one kind.
+type kindRules interface {
+	// predict predicts the landing in one state, and returns the reason and false if it is not acceptable.
+	predict(c *State, m Move) (Landing, plan.Reason, bool)
 	// accepts returns a function that reports whether the replacement may land on a node. The function is valid until
 	// the goals change.
-	accepts func(*State, Move) func(cluster.NodeID) bool
-	// anyNode says that the replacement may also land on acceptable nodes without room for it now.
-	anyNode bool
-}{
-	Relocate:     {predict: predictRelocation, accepts: acceptsRelocation},
-	MakeRoom:     {predict: predictDisplaced, accepts: acceptsDisplaced},
-	WithoutPlace: {predict: predictWithoutPlace, accepts: acceptsWithoutPlace, anyNode: true},
-	Remove:       {predict: predictRemoval, accepts: acceptsRelocation},
+	accepts(c *State, m Move) func(cluster.NodeID) bool
+	// waits returns why the move must wait for a later wave, wherever its replacement lands, or "". The parameter hasRoom
+	// says whether limits and budgets allow one more pod in flight.
+	waits(w *Wave, m Move, hasRoom bool) string
+	// land predicts the landing in all states of the wave.
+	land(w *Wave, m Move) (Landing, plan.Reason, Verdict)
 }
 
 // MoveOf returns the move of a pod for a goal of the strategy: a removal if the pod has ended.
@@ -54,10 +55,4 @@ func (c *State) accepts(m Move) func(cluster.NodeID) bool { return kinds[m.Kind]
 // AcceptableNodes returns the nodes that are acceptable for a landing.
 func (c *State) AcceptableNodes(m Move, l *Landing) prediction.NodeSet {
 	return l.predicted.Gone.FeasibleSet.Filter(c.accepts(m))
-}
-
-// predictRemoval accepts every removal: it uses no room.
-func predictRemoval(c *State, m Move) (Landing, plan.Reason, bool) {
-	return Landing{To: cluster.NoNode, Confidence: 1, predicted: &prediction.Prediction{},
-		ImprovedGoals: c.Goals.ImprovedGoals(m.Pod, c.NodeOf(m.Pod), cluster.NoNode)}, plan.Reason{}, true
 }

@@ -10,8 +10,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// predictDisplaced accepts the landing of a displaced pod if no goal becomes worse, with at least minConfidence.
-func predictDisplaced(c *State, m Move) (Landing, plan.Reason, bool) {
+// roomMaking is the kind of the first move of a step.
+type roomMaking struct{}
+
+func (roomMaking) waits(w *Wave, m Move, hasRoom bool) string { return w.waitsForPlace(m, hasRoom) }
+
+// predict accepts the landing of a displaced pod if no goal becomes worse, with at least minConfidence.
+func (k roomMaking) predict(c *State, m Move) (Landing, plan.Reason, bool) {
 	pod := m.Pod
 	if b := c.amountWithUnknownUsage(pod); b != nil {
 		return Landing{predicted: &prediction.Prediction{}}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known",
@@ -23,7 +28,7 @@ func predictDisplaced(c *State, m Move) (Landing, plan.Reason, bool) {
 	if pr.UnsupportedReason != "" {
 		return Landing{predicted: &pr}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}, false
 	}
-	good := acceptsDisplaced(c, m)
+	good := k.accepts(c, m)
 	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)),
 		PendingProbability: plan.Round(pr.Pending()), predicted: &pr}
 	if need, prefix := c.neededConfidence(m); l.Confidence < need {
@@ -36,9 +41,9 @@ func predictDisplaced(c *State, m Move) (Landing, plan.Reason, bool) {
 	return l, plan.Reason{}, true
 }
 
-// acceptsDisplaced reports whether a displaced pod may land on a node. The second move of the step may improve a goal by
+// accepts reports whether a displaced pod may land on a node. The second move of the step may improve a goal by
 // load. So nodes without a goal are protected from overload, and nodes with unknown usage take no displaced pod.
-func acceptsDisplaced(c *State, m Move) func(cluster.NodeID) bool {
+func (roomMaking) accepts(c *State, m Move) func(cluster.NodeID) bool {
 	places, may := c.Goals.CheckTargets(m.Pod, c.Model.NodeOf(m.Pod)), c.MayTake(m.Pod)
 	outside := c.Goals.RoomNeededOutsideGoals(m.Pod, c.strategyName(m))
 	return func(n cluster.NodeID) bool {
@@ -52,6 +57,17 @@ func acceptsDisplaced(c *State, m Move) func(cluster.NodeID) bool {
 		}
 		return true
 	}
+}
+
+func (roomMaking) land(w *Wave, m Move) (Landing, plan.Reason, Verdict) {
+	l, reason, ok := w.predict(w.Now, m)
+	if ok && len(w.steps) > 0 {
+		l, reason, ok = w.predictInWave(m, l)
+	}
+	if !ok {
+		return l, reason, Refused
+	}
+	return l, reason, Admitted
 }
 
 // amountWithUnknownUsage returns an amount of the goals for which the pod's usage is unknown, or nil. If the usage of

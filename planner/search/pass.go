@@ -263,7 +263,7 @@ func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, 
 	return c
 }
 
-// hintPhases returns the values of useHints, in the order in which the search applies them.
+// hintPhases returns the values of Wave.mayHint, in the order in which the search applies them.
 func (c *pass) hintPhases() []bool {
 	if c.Options.Steers() {
 		return []bool{false, true}

@@ -13,9 +13,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// predictRelocation accepts the landing if it improves a requested goal and makes no goal worse, with at least
+// relocation is the kind of a move to a place where a goal gains and none loses.
+type relocation struct{}
+
+func (relocation) waits(w *Wave, m Move, hasRoom bool) string { return w.waitsForPlace(m, hasRoom) }
+
+func (relocation) land(w *Wave, m Move) (Landing, plan.Reason, Verdict) { return w.land(m) }
+
+// predict accepts the landing if it improves a requested goal and makes no goal worse, with at least
 // minConfidence.
-func predictRelocation(c *State, m Move) (Landing, plan.Reason, bool) {
+func (relocation) predict(c *State, m Move) (Landing, plan.Reason, bool) {
 	pod, from := m.Pod, c.Model.NodeOf(m.Pod)
 	countPrediction(c)
 	pr := c.Model.PredictOdds(pod)
@@ -50,8 +57,7 @@ func countPrediction(c *State) {
 	c.Snapshot.Work.Spend(1 + len(c.Snapshot.Nodes)/16)
 }
 
-// acceptsRelocation is Accepts for the node of the pod.
-func acceptsRelocation(c *State, m Move) func(cluster.NodeID) bool {
+func (relocation) accepts(c *State, m Move) func(cluster.NodeID) bool {
 	return c.Accepts(m.Pod, c.Model.NodeOf(m.Pod))
 }
 

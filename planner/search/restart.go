@@ -20,7 +20,7 @@ func (c *goalSearch) rewind(made []Step) {
 	}
 	c.Moves, c.HintedByWave = nil, nil
 	c.Rejections.ForgetLimits()
-	c.wave = newWave(c.wave.WaveStates, c.newConsumed(), 1)
+	c.wave.begin(c.newConsumed(), 1)
 	c.round++
 }
 
@@ -76,15 +76,15 @@ func (c *goalSearch) dropNeedless() {
 // fit into an empty wave is dropped.
 func (c *goalSearch) repeatMoves(moves []Step) (rest []Step) {
 	for i, m := range moves {
-		if c.wave.Full() {
+		if c.wave.InFlight.Full() {
 			rest = append(rest, moves[i:]...)
 			break
 		}
 		if m.Kind == MakeRoom {
 			switch c.repeatDisplacedMove(m) {
-			case joined:
+			case Admitted:
 				rest = append(rest, moves[i+1:]...)
-			case joinsLater:
+			case Later:
 				rest = append(rest, moves[i:]...)
 			default:
 				continue // the loop tries the second move alone
@@ -92,9 +92,9 @@ func (c *goalSearch) repeatMoves(moves []Step) (rest []Step) {
 			break
 		}
 		switch a, reason := c.tryCandidate(m.Pod, m.goal); {
-		case a == joinsLater:
+		case a == Later:
 			rest = append(rest, m)
-		case a == refused && reason.Code != "":
+		case a == Refused && reason.Code != "":
 			c.Rejections.Add(m.Pod, c.Goals.Goals[m.goal].Strategy, reason)
 		}
 	}
@@ -123,16 +123,16 @@ func (c *goalSearch) dropNeedlessDisplacements() {
 
 // repeatDisplacedMove repeats the first move of a step. The second move belongs in the next wave. If the first move
 // is rejected, the caller tries the second move alone.
-func (c *waveBuilder) repeatDisplacedMove(m Step) joinResult {
+func (c *waveBuilder) repeatDisplacedMove(m Step) Verdict {
 	a := displacement{displaced: m.Pod, pod: m.For.Pod, target: m.For.On, goal: m.goal,
 		improvedGoals: slices.Clone(m.Landing.ImprovedGoals)}
 	switch _, spent := c.Limits.RefuseFor(m.Strategy, m.Pod); {
 	case spent:
-		return refused
+		return Refused
 	case c.joinDisplaced(a):
-		return joined
-	case c.wave.Total > 0:
-		return joinsLater
+		return Admitted
+	case c.wave.InFlight.Total > 0:
+		return Later
 	}
-	return refused
+	return Refused
 }

@@ -45,7 +45,7 @@ func (c *goalSearch) moveForGoals(todo []int) {
 		var later []int
 		kept, turns := limits.Kept{}, c.newTurns(todo)
 		for g, ok := turns.next(); ok; g, ok = turns.next() {
-			if c.wave.Full() {
+			if c.wave.InFlight.Full() {
 				later = append(append(later, g), turns.left()...)
 				break
 			}
@@ -93,9 +93,9 @@ func (c *goalSearch) moveForGoal(g int) (waits bool) {
 			return false
 		}
 		switch c.joinBestCandidate(g) {
-		case refused:
+		case Refused:
 			return false
-		case joinsLater:
+		case Later:
 			return true
 		}
 	}
@@ -129,7 +129,7 @@ func rejectFixed(c *goalSearch, g int) bool {
 
 // joinBestCandidate tries the candidates of goal g, best first, until one joins the wave. If the wave has no room for
 // a candidate, a later one may join instead; see standsFor.
-func (c *goalSearch) joinBestCandidate(g int) joinResult {
+func (c *goalSearch) joinBestCandidate(g int) Verdict {
 	var waits *candidate
 	all := c.candidates(g)
 	for i := range all {
@@ -142,39 +142,39 @@ func (c *goalSearch) joinBestCandidate(g int) joinResult {
 		}
 		a, reason := c.tryCandidate(cand.pod, g)
 		switch {
-		case a == joined:
+		case a == Admitted:
 			c.rejectLocalEndpoints(all[i+1:], g)
-			return joined
-		case a == joinsLater && waits == nil:
+			return Admitted
+		case a == Later && waits == nil:
 			waits = cand
-		case a == refused && waits != nil:
+		case a == Refused && waits != nil:
 			c.triedIn[cand.pod] = 0 // the pod was tried only as a substitute; it may be tried again in this round
-		case a == refused && reason.Code != "":
+		case a == Refused && reason.Code != "":
 			c.reject(cand.pod, g, reason)
 		}
 	}
 	if waits != nil {
-		return joinsLater
+		return Later
 	}
-	return refused
+	return Refused
 }
 
 // tryCandidate adds the pod to the current wave if the pod may be evicted and its landing is acceptable. The reason
 // is empty if the pod may still join later, in the next wave or with hints.
-func (c *goalSearch) tryCandidate(pod cluster.PodID, g int) (joinResult, plan.Reason) {
+func (c *goalSearch) tryCandidate(pod cluster.PodID, g int) (Verdict, plan.Reason) {
 	if reason, no := c.Refuse(pod, c.StrategyOf(g)); no {
-		return refused, reason
+		return Refused, reason
 	}
 	if reason, no := c.LimitReached(); no {
-		return refused, reason
+		return Refused, reason
 	}
 	a, reason := c.join(pod, g)
-	if a != refused {
+	if a != Refused {
 		return a, plan.Reason{}
 	}
 	c.triedIn[pod] = c.triedMark(g)
-	if !c.useHints && c.Options.Steers() && hintsMayHelp(reason.Code) {
+	if !c.wave.mayHint && c.Options.Steers() && hintsMayHelp(reason.Code) {
 		reason = plan.Reason{}
 	}
-	return refused, reason
+	return Refused, reason
 }

@@ -44,7 +44,7 @@ func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState
 // in order.
 func (c *Search) passOverGoals() {
 	for _, c.onlyFirst = range c.firstOnlyTurns() {
-		for _, c.useHints = range c.hintPhases() {
+		for _, c.wave.mayHint = range c.hintPhases() {
 			for c.scope = range scopes {
 				c.repeatRounds()
 			}
@@ -60,7 +60,7 @@ func (c *Search) Run() {
 	c.BeforeGoals = c.Snapshot.Work.Stopped()
 	soft := c.Goals.HasSoft()
 	c.SetTurn(goal.FirmTurn)
-	c.wave = newWave(NewWaveStates(c.State), c.newConsumed(), 1)
+	c.wave = NewWave(c.State, c.Eligibility, c.newConsumed(), 1)
 	c.singleMoves()
 	if c.displacementMoves() {
 		c.finalPass()
@@ -216,7 +216,7 @@ func (c *Search) finalPass() {
 	for {
 		was, wave := len(c.Moves), c.wave.number
 		var todo []int
-		for _, c.useHints = range c.hintPhases() {
+		for _, c.wave.mayHint = range c.hintPhases() {
 			if todo = c.affordableGoals(effort); len(todo) == 0 {
 				break
 			}

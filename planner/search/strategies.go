@@ -126,25 +126,25 @@ func (c *goalSearch) triedMark(g int) int32 {
 }
 
 // attribute chooses the strategy for which a pod moves, and the goal that it improves most: of the strategies whose
-// goals the landing improves, and whose rules and limits allow the move. The result is joinsLater if the wave is full.
-func (c *waveBuilder) attribute(m *Step) (joinResult, plan.Reason) {
+// goals the landing improves, and whose rules and limits allow the move. The result is Later if the wave is full.
+func (c *waveBuilder) attribute(m *Step) (Verdict, plan.Reason) {
 	if c.strategyOfGoal == nil {
-		return joined, plan.Reason{}
+		return Admitted, plan.Reason{}
 	}
 	allowed := slices.DeleteFunc(slices.Clone(m.Landing.ImprovedGoals), func(g int) bool { return !c.strategyAllows(c.strategyOfGoal[g], m) })
 	if len(allowed) == 0 {
-		return refused, c.noStrategyReason(m)
+		return Refused, c.noStrategyReason(m)
 	}
-	allowed = slices.DeleteFunc(allowed, func(g int) bool { return !c.wave.CanAdd(c.Eligibility, m.Pod, c.strategyOfGoal[g]) })
+	allowed = slices.DeleteFunc(allowed, func(g int) bool { return !c.wave.InFlight.CanAdd(c.Eligibility, m.Pod, c.strategyOfGoal[g]) })
 	switch {
-	case len(allowed) == 0 && c.wave.Total > 0:
-		return joinsLater, plan.Reason{}
+	case len(allowed) == 0 && c.wave.InFlight.Total > 0:
+		return Later, plan.Reason{}
 	case len(allowed) == 0:
-		return refused, c.noRoomReason(m.Pod)
+		return Refused, c.wave.noRoomReason(m.Pod)
 	}
 	m.goal = c.Goals.MostImproved(m.Pod, m.From, allowed)
 	m.Strategy = c.strategyOfGoal[m.goal]
-	return joined, plan.Reason{}
+	return Admitted, plan.Reason{}
 }
 
 // noStrategyReason returns the reason if no strategy whose goals the landing improves allows the move.
@@ -202,7 +202,7 @@ func (c *Search) softMoves() {
 	firm, was := c.FinalPassGoals, len(c.Moves)
 	c.SetTurn(goal.SoftTurn)
 	c.firstAlone = false
-	c.wave = newWave(NewWaveStates(c.State), c.newConsumed(), 0)
+	c.wave = NewWave(c.State, c.Eligibility, c.newConsumed(), 0)
 	c.openWave()
 	c.round++
 	c.passOverGoals()

@@ -14,22 +14,22 @@ import (
 func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 4", "n0 b 4", "n1 c 7", "n2 d 3"}, nil,
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	c.wave = newWave(NewWaveStates(c.State), eligibility.NewConsumed(), 1)
+	c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
 	c.move(3, 1) // n1 is full; no pod is sent to n2
 	may := c.MayTake(0)
 	may[2], may[1] = false, true
-	_, first, a := c.landInWave(Move{Pod: 0, Strategy: settings.NoStrategy})
-	if a != refused || first.Code == "" {
+	_, first, a := c.wave.land(Move{Pod: 0, Strategy: settings.NoStrategy})
+	if a != Refused || first.Code == "" {
 		t.Fatalf("%v, %+v: want a refusal", a, first)
 	}
 	world, asked := c.Model, *c.predictions
 	c.Model = nil // a prediction would panic
-	if _, again, a := c.landInWave(Move{Pod: 0, Strategy: settings.NoStrategy}); a != refused || again != first || *c.predictions != asked+1 {
+	if _, again, a := c.wave.land(Move{Pod: 0, Strategy: settings.NoStrategy}); a != Refused || again != first || *c.predictions != asked+1 {
 		t.Errorf("%v, %+v after %d predictions; want the cached rejection after one prediction", a, again, *c.predictions-asked)
 	}
 	c.Model = world
 	c.move(2, 2)
-	if l, why, a := c.landInWave(Move{Pod: 0, Strategy: settings.NoStrategy}); a != joined || l.To != 1 {
+	if l, why, a := c.wave.land(Move{Pod: 0, Strategy: settings.NoStrategy}); a != Admitted || l.To != 1 {
 		t.Errorf("%v, %+v: want a landing on n1, which has room now", a, why)
 	}
 }
@@ -41,18 +41,19 @@ func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 	for _, steer := range []hints.Kind{hints.None, hints.Taint} {
 		for _, many := range []int{2, 2 * maxCleared} {
 			c := newSmallSearch(t, 2, []string{"n0 a 1", "n0 b 1"}, func(o *settings.Options) { o.Steer = steer }, halfUsedGoals("cpu", 0)...)
+			c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
 			for i := range many {
-				c.sinceMove.add(c.State, Move{Pod: cluster.PodID(i), Strategy: settings.NoStrategy}, why)
+				c.wave.unlandable.add(c.State, Move{Pod: cluster.PodID(i), Strategy: settings.NoStrategy}, why)
 			}
-			if got, known := c.sinceMove.of(c.State, 0); known != (steer == hints.None) || known && got != why {
+			if got, known := c.wave.unlandable.of(c.State, 0); known != (steer == hints.None) || known && got != why {
 				t.Errorf("steer %s: %v, %+v", steer, known, got)
 			}
 			c.move(0, 1)
-			if _, known := c.sinceMove.of(c.State, 1); known {
+			if _, known := c.wave.unlandable.of(c.State, 1); known {
 				t.Errorf("steer %s: the rejection is still cached after a move", steer)
 			}
-			c.sinceMove.add(c.State, Move{Pod: 1, Strategy: settings.NoStrategy}, why)
-			if _, known := c.sinceMove.of(c.State, 0); known {
+			c.wave.unlandable.add(c.State, Move{Pod: 1, Strategy: settings.NoStrategy}, why)
+			if _, known := c.wave.unlandable.of(c.State, 0); known {
 				t.Errorf("steer %s: a rejection from before the move is cached again", steer)
 			}
 		}

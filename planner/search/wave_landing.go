@@ -51,73 +51,70 @@ func (u *rejectedSinceMove) add(c *State, m Move, why plan.Reason) {
 	u.why[m.Pod] = why
 }
 
-// waveStates returns the states in which a move of the wave needs an acceptable landing.
-func (c *waveBuilder) waveStates() []*State {
-	return []*State{c.wave.Start, c.State, c.wave.Crowded}
+// states returns the states in which a move of the wave needs an acceptable landing.
+func (w *Wave) states() []*State { return []*State{w.Start, w.Now, w.Crowded} }
+
+// differentStates returns the states, or only the current state while all are equal.
+func (w *Wave) differentStates() []*State {
+	if len(w.steps) == 0 {
+		return []*State{w.Now}
+	}
+	return w.states()
 }
 
-// differentStates returns waveStates, or only the current state while all are equal.
-func (c *waveBuilder) differentStates() []*State {
-	if len(c.wave.steps) == 0 {
-		return []*State{c.State}
+// land predicts the landing of a move of the kind Relocate or Remove with the hints of the wave, and may add hints. The
+// result is Later if the landing is not acceptable at the beginning of the wave, or if hints may help in the next
+// wave.
+func (w *Wave) land(m Move) (Landing, plan.Reason, Verdict) {
+	if why, known := w.unlandable.of(w.Now, m.Pod); known {
+		*w.Now.predictions++ // counts as a prediction, so that the cache does not change the plan
+		return Landing{}, why, Refused
 	}
-	return c.waveStates()
-}
-
-// landInWave predicts the pod's landing with the hints of the wave. If useHints is set, landInWave may add hints.
-// landInWave returns joinsLater if the landing is not acceptable at the beginning of the wave, or if hints may help
-// in the next wave.
-func (c *waveBuilder) landInWave(m Move) (Landing, plan.Reason, joinResult) {
-	w := c.wave
-	if why, known := c.sinceMove.of(c.State, m.Pod); known {
-		*c.predictions++ // counts as a prediction, so that the cache does not change the plan
-		return Landing{}, why, refused
-	}
-	l, reason, ok := c.Predict(m)
+	l, reason, ok := w.predict(w.Now, m)
 	own := !ok
 	if ok && len(w.steps) > 0 {
-		if l, reason, ok = w.PredictInWave(m, l); !ok && (!c.useHints || !hintsMayHelp(reason.Code)) {
-			return l, reason, joinsLater
+		if l, reason, ok = w.predictInWave(m, l); !ok && (!w.mayHint || !hintsMayHelp(reason.Code)) {
+			return l, reason, Later
 		}
 	}
 	if ok {
 		l.Hinted = w.hinted
-		if l.Steered = len(w.hinted) > 0 && c.needsHints(m); len(w.hinted) > 0 {
-			states := c.differentStates()
+		if l.Steered = len(w.hinted) > 0 && w.needsHints(m); len(w.hinted) > 0 {
+			states := w.differentStates()
 			again, _, _ := states[len(states)-1].Predict(m) // needsHints overwrote the prediction
 			l.predicted = again.predicted
 		}
-		return l, plan.Reason{}, joined
+		return l, plan.Reason{}, Admitted
 	}
-	if !c.useHints || !hintsMayHelp(reason.Code) {
+	if !w.mayHint || !hintsMayHelp(reason.Code) {
 		if own {
-			c.sinceMove.add(c.State, m, reason)
+			w.unlandable.add(w.Now, m, reason)
 		}
-		return l, reason, refused
+		return l, reason, Refused
 	}
-	l, why := findHints(c.differentStates(), m, w.hinted)
+	l, why := findHints(w.differentStates(), m, w.hinted)
 	switch {
 	case why == "":
-		return l, plan.Reason{}, joined
-	case len(w.steps) > 0 && !(own && len(w.hinted) == 0 && c.hintsCannotHelp(m)):
-		return l, reason, joinsLater
+		return l, plan.Reason{}, Admitted
+	case len(w.steps) > 0 && !(own && len(w.hinted) == 0 && w.hintsCannotHelp(m)):
+		return l, reason, Later
 	}
 	reason.Message += "; not steered: " + why
-	return l, reason, refused
+	return l, reason, Refused
 }
 
 // hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins with the current state.
-func (c *waveBuilder) hintsCannotHelp(m Move) bool {
-	_, why := findHints([]*State{c.State}, m, nil)
+func (w *Wave) hintsCannotHelp(m Move) bool {
+	_, why := findHints([]*State{w.Now}, m, nil)
 	return why != ""
 }
 
 // needsHints reports whether the landing would be unacceptable without the wave's hints.
-func (c *waveBuilder) needsHints(m Move) bool {
-	states := c.differentStates()
+func (w *Wave) needsHints(m Move) bool {
+	states := w.differentStates()
 	SetHints(states, nil)
 	_, _, without := predictLandings(states, m, false)
-	SetHints(states, c.wave.hinted)
+	SetHints(states, w.hinted)
 	return without.Code != ""
 }
 
@@ -125,8 +122,8 @@ func (c *waveBuilder) needsHints(m Move) bool {
 // acceptable, or no longer improves a goal of the move's strategy, addHints restores the wave and
 // returns false.
 func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
-	w, before := c.wave, c.wave.steps
-	waveStates := c.waveStates()
+	w, before := c.wave, slices.Clone(c.wave.steps)
+	waveStates := w.states()
 	for _, m := range slices.Backward(before) {
 		c.Undo(m)
 		w.leave(m)
@@ -148,7 +145,7 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 			SetHints(waveStates, w.hinted)
 			for _, m := range before {
 				c.Apply(m)
-				w.Join(m)
+				w.join(m)
 			}
 			return false
 		}
@@ -158,9 +155,9 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 		}
 		c.recordBenefit(m)
 		c.Apply(*m)
-		w.Join(*m)
+		w.join(*m)
 	}
-	w.steps, w.hinted = all, now
+	w.hinted = now
 	return true
 }
 

@@ -18,7 +18,8 @@ import (
 // Each move that leaves changes the landings of the others, so the caller predicts them again, and calls CertainMoves
 // until no move leaves. CertainMoves calls visit, if not nil, with the landing of each move that stays; the landing is
 // valid during the call. A wave with a move keeps at least one.
-func (w *WaveStates) CertainMoves(wave []Step, visit func(i int, l *Landing)) (kept []Step, left map[int]string) {
+func (w *Wave) CertainMoves(visit func(i int, m Move, l *Landing)) (kept []Step, left map[int]string) {
+	wave := w.steps
 	l := &lastInWave{w.Start, wave, map[int]string{}, visit}
 	for _, m := range wave {
 		l.start.Model.Move(m.Pod, l.placeOf(m))
@@ -41,7 +42,7 @@ type lastInWave struct {
 	start *State // its model is changed until CertainMoves returns
 	wave  []Step
 	left  map[int]string // by move that has left: why
-	visit func(i int, l *Landing)
+	visit func(i int, m Move, l *Landing)
 }
 
 func (l *lastInWave) placeOf(m Step) cluster.NodeID {
@@ -67,7 +68,7 @@ func (l *lastInWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, 
 	if p := landing.predicted; !ok {
 		best = slices.Concat(p.Terminating.Winners, p.Gone.Winners)
 	} else if l.visit != nil {
-		l.visit(i, &landing)
+		l.visit(i, m.Move, &landing)
 	}
 	l.start.Model.Move(m.Pod, l.placeOf(m))
 	return reason, best, ok
@@ -110,13 +111,13 @@ func (l *lastInWave) podName(i int) string {
 
 // dropUncertain removes the moves that CertainMoves does not keep from the wave. They may join a later wave. Another
 // landing may need the room that they would have left. If the goals no longer accept it, that move leaves, too. What
-// WaveStates promises of the other landings holds for every part of the wave, so they need no new prediction. The loop
+// Wave promises of the other landings holds for every part of the wave, so they need no new prediction. The loop
 // ends because each round removes a move. A wave with hints keeps its moves, because they were predicted with these
 // hints; Recheck drops them.
 func (c *waveBuilder) dropUncertain() (dropped []Step) {
 	before := c.wave.steps
 	for len(c.wave.hinted) == 0 {
-		kept, left := c.wave.CertainMoves(c.wave.steps, nil)
+		kept, left := c.wave.CertainMoves(nil)
 		if len(left) == 0 {
 			break
 		}
@@ -139,22 +140,19 @@ func (c *waveBuilder) rejoin(m Step) {
 		if m.Landing.ImprovedGoals = c.Goals.ImprovedGoals(m.Pod, m.From, m.Landing.To); m.Kind == WithoutPlace {
 			m.Landing.ImprovedGoals = metByLeaving(c.State, m.Pod)
 		}
-		if a, _ := c.attribute(&m); a != joined {
+		if a, _ := c.attribute(&m); a != Admitted {
 			return
 		}
 		c.recordImproved(&m)
 	}
-	c.Apply(m)
-	c.wave.Join(m)
-	c.wave.steps = append(c.wave.steps, m)
-	c.recordMove(m)
+	c.addToWave(m)
 }
 
 // repeatFirst predicts a move again, as the only move of its wave. Its landing was acceptable at the beginning of the
 // wave, so it joins. This prediction does not count towards the limit.
 func (c *waveBuilder) repeatFirst(m Step) {
-	useHints, scope, spent := c.useHints, c.scope, *c.predictions
-	c.useHints, c.scope = false, anyGoal
+	mayHint, scope, spent := c.wave.mayHint, c.scope, *c.predictions
+	c.wave.mayHint, c.scope = false, anyGoal
 	switch m.Kind {
 	case MakeRoom:
 		c.repeatDisplacedMove(m)
@@ -163,18 +161,18 @@ func (c *waveBuilder) repeatFirst(m Step) {
 	default:
 		c.join(m.Pod, m.goal)
 	}
-	c.useHints, c.scope, *c.predictions = useHints, scope, spent
+	c.wave.mayHint, c.scope, *c.predictions = mayHint, scope, spent
 }
 
 // emptyWave undoes the moves of the current wave.
 func (c *waveBuilder) emptyWave() {
-	w := c.wave
+	w, first := c.wave, len(c.Moves)-len(c.wave.steps)
 	for _, m := range slices.Backward(w.steps) {
 		c.Undo(m)
 		w.leave(m)
 		c.Limits.Remove(m.Pod, m.Strategy)
 		c.Moved[m.Pod] = false
 	}
-	c.Moves = slices.Clip(c.Moves[:len(c.Moves)-len(w.steps)])
-	c.wave = newWave(w.WaveStates, w.consumed, w.number)
+	c.Moves = slices.Clip(c.Moves[:first])
+	w.begin(w.consumed, w.number)
 }

@@ -43,7 +43,7 @@ type placesKey struct {
 }
 
 // placesOf returns the places of a pod of the wave, or of a pod that may join it.
-func (w *WaveStates) placesOf(m Move) *places {
+func (w *Wave) placesOf(m Move) *places {
 	if pl := w.placesAtStart[placesKey{m.Pod, m.Kind}]; pl != nil {
 		return pl
 	}
@@ -53,7 +53,7 @@ func (w *WaveStates) placesOf(m Move) *places {
 
 // addPlaces caches the places of a pod. The parameter at is the prediction of its landing in Start. Hints can change
 // the places, so they are not cached if steering is enabled.
-func (w *WaveStates) addPlaces(m Move, at *prediction.Prediction) *places {
+func (w *Wave) addPlaces(m Move, at *prediction.Prediction) *places {
 	key := placesKey{m.Pod, m.Kind}
 	pl := w.placesAtStart[key]
 	if pl == nil {
@@ -65,10 +65,10 @@ func (w *WaveStates) addPlaces(m Move, at *prediction.Prediction) *places {
 	return pl
 }
 
-// KeepsPlaces reports whether each replacement of the wave, and that of the pod if it joins, keeps an
+// keepsPlaces reports whether each replacement of the wave, and that of the pod if it joins, keeps an
 // acceptable node with room wherever the scheduler places the others.
-func (w *WaveStates) KeepsPlaces(m Move) bool {
-	if len(w.members) == 0 || m.Kind == Remove {
+func (w *Wave) keepsPlaces(m Move) bool {
+	if len(w.members) == 0 || m.Kind == Remove || m.Kind == WithoutPlace {
 		return true
 	}
 	joining := w.placesOf(m)
@@ -78,7 +78,7 @@ func (w *WaveStates) KeepsPlaces(m Move) bool {
 }
 
 // largestWith returns, for each resource, the largest request of the wave and the pod.
-func (w *WaveStates) largestWith(pod cluster.PodID) *cluster.Resources {
+func (w *Wave) largestWith(pod cluster.PodID) *cluster.Resources {
 	r := placement.RequestsOf(w.Start.Model, pod)
 	if w.largest == nil {
 		return r
@@ -112,7 +112,7 @@ func (w *WaveStates) largestWith(pod cluster.PodID) *cluster.Resources {
 // replacement if joining joins the wave. Each of them lands on one node, so they can only if the
 // least numbers that fill each node are together at most the number of others. The sum stops well
 // above this number, so that it stays valid while the wave doubles.
-func (w *WaveStates) keepsPlace(pl, joining *places, largest *cluster.Resources) bool {
+func (w *Wave) keepsPlace(pl, joining *places, largest *cluster.Resources) bool {
 	others := len(w.members)
 	if pl.bound != largest || pl.partly && pl.atLeast <= int64(others) {
 		pl.bound, pl.atLeast, pl.partly = largest, 0, false
@@ -129,7 +129,7 @@ func (w *WaveStates) keepsPlace(pl, joining *places, largest *cluster.Resources)
 // keepsPlaceExactly is keepsPlace with the nodes and requests of each of the others. One that pl's
 // replacement excludes takes a node alone, so each of them takes one of the nodes that most are
 // needed to fill.
-func (w *WaveStates) keepsPlaceExactly(pl, joining *places) bool {
+func (w *Wave) keepsPlaceExactly(pl, joining *places) bool {
 	m, others, excluded := w.Start.Model, len(w.members), 0
 	all := append(slices.Clip(w.membersPlaces), joining)
 	for _, o := range all {

@@ -20,10 +20,13 @@ import (
 // still take. Two pods of the wave share no goal, because one of them may count as gone while its
 // replacement comes back. See docs/adr/0012-moves-without-a-place-come-last.md.
 
-// predictWithoutPlace accepts a landing if, in each state of the victim, the replacement stays Pending or lands on an
+// withoutPlace is the kind of a move whose replacement may stay Pending.
+type withoutPlace struct{}
+
+// predict accepts a landing if, in each state of the victim, the replacement stays Pending or lands on an
 // acceptable node with at least minConfidence.
-func predictWithoutPlace(c *State, m Move) (Landing, plan.Reason, bool) {
-	l, reason, placed := predictRelocation(c, m)
+func (k withoutPlace) predict(c *State, m Move) (Landing, plan.Reason, bool) {
+	l, reason, placed := relocation{}.predict(c, m)
 	pr, pod, from := l.predicted, m.Pod, c.NodeOf(m.Pod)
 	if pr.UnsupportedReason != "" {
 		return l, reason, placed
@@ -35,7 +38,7 @@ func predictWithoutPlace(c *State, m Move) (Landing, plan.Reason, bool) {
 	case goal.LeavingHarms(c.Goals, pod, from):
 		return l, plan.Reason{Code: plan.NoTargetFits, Message: "a goal would become worse while its replacement is Pending"}, false
 	}
-	accepts := acceptsWithoutPlace(c, m)
+	accepts := k.accepts(c, m)
 	if words := c.Targets.InUse(&c.Snapshot.Pods[pod]); words != "" && !accepts(from) {
 		return l, plan.Reason{Code: plan.VolumeInUse, Message: "its replacement would start on no other node: each is " + words}, false
 	}
@@ -56,13 +59,13 @@ func NeedsNoPlace(c *State, pod cluster.PodID) bool {
 	if len(metByLeaving(c, pod)) == 0 || c.Snapshot.Pods[pod].Terminal {
 		return false
 	}
-	_, _, ok := predictWithoutPlace(c, Move{pod, WithoutPlace, settings.NoStrategy})
+	_, _, ok := c.Predict(Move{pod, WithoutPlace, settings.NoStrategy})
 	return ok
 }
 
-// acceptsWithoutPlace reports whether the replacement may land on a node, if it is scheduled: there, the move improves
+// accepts reports whether the replacement may land on a node, if it is scheduled: there, the move improves
 // a goal that is met by the pod's leaving, and makes none worse.
-func acceptsWithoutPlace(c *State, m Move) func(cluster.NodeID) bool {
+func (withoutPlace) accepts(c *State, m Move) func(cluster.NodeID) bool {
 	pod, from := m.Pod, c.NodeOf(m.Pod)
 	accepts, goals := c.Accepts(pod, from), metByLeaving(c, pod)
 	return func(n cluster.NodeID) bool {
@@ -96,28 +99,27 @@ func (m *Step) sureness() float64 {
 	return m.Landing.Confidence
 }
 
-// PredictEverywhere predicts the landing of a pod in all states of the wave. now is the current state.
-func (w *WaveStates) PredictEverywhere(now *State, m Move) (out Landing, reason plan.Reason, ok bool) {
-	for i, c := range []*State{w.Start, now, w.Crowded} {
+func (withoutPlace) land(w *Wave, m Move) (out Landing, reason plan.Reason, a Verdict) {
+	for i, c := range []*State{w.Start, w.Now, w.Crowded} {
 		l, reason, ok := c.Predict(m)
 		if !ok {
-			return l, reason, false
+			return l, reason, Refused
 		}
 		if i == 0 {
 			out = l
 		}
 		out = l.worst(out)
 	}
-	return out, plan.Reason{}, true
+	return out, plan.Reason{}, Admitted
 }
 
 // SharesGoal reports whether a goal is about the pod and about another pod of the wave.
-func (w *WaveStates) SharesGoal(pod cluster.PodID) bool {
+func (w *Wave) SharesGoal(pod cluster.PodID) bool {
 	return slices.ContainsFunc(w.members, func(m cluster.PodID) bool { return goal.ShareGoal(w.Start.Goals, m, pod) })
 }
 
 // MixesPlaces reports whether a move would join moves of the other kind: those with or without a predicted place.
-func (w *WaveStates) MixesPlaces(withoutPlace bool) bool {
+func (w *Wave) MixesPlaces(withoutPlace bool) bool {
 	if withoutPlace {
 		return w.placeless < len(w.members)
 	}
@@ -147,9 +149,9 @@ func (c *Search) movesWithoutPlace() {
 
 // lastWave fills one wave with moves without a predicted place.
 func (c *Search) lastWave() {
-	c.wave = newWave(NewWaveStates(c.State), c.newConsumed(), 0)
+	c.wave = NewWave(c.State, c.Eligibility, c.newConsumed(), 0)
 	c.openWave()
-	c.onlyFirst, c.useHints, c.scope = false, false, anyGoal
+	c.onlyFirst, c.scope = false, anyGoal
 	c.round++
 	for _, g := range c.unmetGoals() {
 		if !c.Options.NeedsNoPlace(c.Goals.Goals[g].Strategy) {
@@ -175,9 +177,9 @@ func (c *goalSearch) moveWithoutPlace(pod cluster.PodID, g int) {
 		reason, no = c.LimitReached()
 	}
 	if !no {
-		var joins joinResult
+		var joins Verdict
 		joins, reason = c.joinWithoutPlace(pod, g)
-		no = joins != joined
+		no = joins != Admitted
 	}
 	if no && reason.Code != "" {
 		c.reject(pod, g, reason)
@@ -185,47 +187,37 @@ func (c *goalSearch) moveWithoutPlace(pod cluster.PodID, g int) {
 }
 
 // joinWithoutPlace adds a move without a predicted place to the current wave.
-func (c *waveBuilder) joinWithoutPlace(pod cluster.PodID, g int) (joinResult, plan.Reason) {
-	w, strategy := c.wave, c.StrategyOf(g)
-	if !w.CanAdd(c.Eligibility, pod, strategy) && w.Total == 0 {
-		return refused, c.noRoomReason(pod)
+func (c *waveBuilder) joinWithoutPlace(pod cluster.PodID, g int) (Verdict, plan.Reason) {
+	m, a, reason := c.wave.Admit(Move{pod, WithoutPlace, c.StrategyOf(g)}, func(m *Step) (Verdict, plan.Reason) {
+		m.goal = g
+		a, reason := c.attribute(m)
+		if a == Later {
+			reason = waits(noRoomInLastWave)
+		}
+		return a, reason
+	})
+	switch a {
+	case NoRoom:
+		return Refused, c.wave.noRoomReason(pod)
+	case Admitted:
+		c.recordBenefit(&m)
+		c.addToWave(m)
 	}
-	if why := c.waitsForNextPass(pod, strategy); why != "" {
-		return joinsLater, plan.Reason{Code: plan.WaitsForNextPass, Message: why}
-	}
-	move := Move{pod, WithoutPlace, strategy}
-	l, reason, ok := w.PredictEverywhere(c.State, move)
-	if !ok {
-		return refused, reason
-	}
-	m := Step{Move: move, From: c.NodeOf(pod), Landing: l, goal: g}
-	switch a, reason := c.attribute(&m); a {
-	case refused:
-		return refused, reason
-	case joinsLater:
-		return joinsLater, plan.Reason{Code: plan.WaitsForNextPass, Message: noRoomInLastWave}
-	}
-	c.recordBenefit(&m)
-	c.Apply(m)
-	w.Join(m)
-	w.steps = append(w.steps, m)
-	c.recordMove(m)
-	return joined, plan.Reason{}
+	return a, reason
 }
 
 const noRoomInLastWave = "no place is predicted for its replacement, and the last wave of the plan has no room for it (evictor.inFlight)"
 
-// waitsForNextPass returns why a pod without a predicted place cannot join the wave, or "". The
-// replacements of a wave must not trip the breaker by staying Pending.
-func (c *waveBuilder) waitsForNextPass(pod cluster.PodID, strategy int) string {
-	w := c.wave
-	switch most := c.Options.Breaker.MaxPendingPods.For(len(c.Snapshot.Pods)); {
+// waits returns why a pod without a predicted place cannot join the wave, or "". The replacements of a wave must not
+// trip the breaker by staying Pending.
+func (withoutPlace) waits(w *Wave, m Move, hasRoom bool) string {
+	switch most := w.Now.Options.Breaker.MaxPendingPods.For(len(w.Now.Snapshot.Pods)); {
 	case len(w.steps) >= most:
 		return fmt.Sprintf("no place is predicted for its replacement, and a pass leaves at most %s without a place (evictor.breaker.maxPendingPods)",
 			plural.Count(most, "pod"))
-	case !w.CanAdd(c.Eligibility, pod, strategy):
+	case !hasRoom:
 		return noRoomInLastWave
-	case w.SharesGoal(pod), !w.Independent(pod):
+	case w.SharesGoal(m.Pod), !w.independent(m.Pod):
 		return "no place is predicted for its replacement, and another pod of its group leaves in this pass"
 	}
 	return ""

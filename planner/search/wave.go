@@ -8,18 +8,35 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
-// WaveStates are states of the cluster while a wave is executed. The API server accepts the
-// evictions at once, the pods terminate at different times, and the scheduler places the
-// replacements in any order. A landing of the wave must be acceptable in both states here,
-// and also after all other moves of the wave.
-type WaveStates struct {
+// Wave holds the moves that are in flight at once, and decides which moves belong to it. The API server accepts the
+// evictions at once, the pods terminate at different times, and the scheduler places the replacements in any order. A
+// landing of the wave must be acceptable in all of its states, and also after all other moves of the wave. Node hints
+// belong to a wave: all of its moves are predicted with all of its hints.
+type Wave struct {
 	// Start is the cluster at the beginning of the wave.
 	Start *State
-	// Crowded is the cluster in which every evicted pod of the wave still terminates, and
-	// every other replacement is placed. Its goals are those of the current state.
+	// Now is the cluster after the moves of the wave: the current state of the search.
+	Now *State
+	// Crowded is the cluster in which every evicted pod of the wave still terminates, and every other replacement is
+	// placed. Its goals are those of Now.
 	Crowded *State
+	// InFlight counts the pods of the wave that are away at once. eligible has the budgets that it charges.
+	InFlight eligibility.InFlightCount
+	eligible *eligibility.Checker
+	// consumed holds the budgets that earlier waves consumed permanently.
+	consumed *eligibility.Consumed
+	number   int
+	steps    []Step
+	hinted   []cluster.NodeID
+	// mayHint says that the wave may get further hints.
+	mayHint bool
+	// Seen, if not nil, is called with each acceptable landing in Start and Now.
+	Seen func(c *State, m Move, l *Landing)
+	// unlandable caches the pods without an acceptable landing.
+	unlandable rejectedSinceMove
 	// terminating counts the evicted pods of the wave by their nodes.
 	terminating map[cluster.NodeID]int
 	// withAffinity counts the evicted pods of the wave that have inter-pod affinity.
@@ -35,16 +52,26 @@ type WaveStates struct {
 	placesAtStart map[placesKey]*places
 }
 
-// NewWaveStates returns the states of an empty wave that begins in state c.
-func NewWaveStates(c *State) *WaveStates {
-	crowded := *c
-	crowded.Model = c.Model.Clone()
-	return &WaveStates{Start: c.Clone(), Crowded: &crowded, terminating: map[cluster.NodeID]int{}, placesAtStart: map[placesKey]*places{}}
+// NewWave returns an empty wave that begins in state now.
+func NewWave(now *State, eligible *eligibility.Checker, consumed *eligibility.Consumed, number int) *Wave {
+	crowded := *now
+	crowded.Model = now.Model.Clone()
+	w := &Wave{Start: now.Clone(), Now: now, Crowded: &crowded, eligible: eligible, terminating: map[cluster.NodeID]int{},
+		placesAtStart: map[placesKey]*places{}}
+	w.begin(consumed, number)
+	return w
 }
 
-// Join adds a move to the wave. The caller applies it to the current state.
-func (w *WaveStates) Join(m Step) {
-	if w.Start.Snapshot.Pods[m.Pod].Terminal {
+// begin makes w the next wave, without moves. The caller has closed or undone its moves.
+func (w *Wave) begin(consumed *eligibility.Consumed, number int) {
+	w.consumed, w.number, w.steps, w.hinted = consumed, number, nil, nil
+	w.InFlight = eligibility.NewInFlight(w.Now.Options.InFlight, consumed)
+}
+
+// join adds a move to the wave. The caller applies it to the current state.
+func (w *Wave) join(m Step) {
+	w.steps = append(w.steps, m)
+	if m.Kind == Remove {
 		return // it uses no room, and no replacement follows
 	}
 	w.Crowded.Model.PlaceReplacement(m.Pod, m.Landing.To)
@@ -61,22 +88,30 @@ func (w *WaveStates) Join(m Step) {
 	}
 }
 
-// leave undoes Join.
-func (w *WaveStates) leave(m Step) {
+// Join adds a move of a plan that the wave admits, and makes it in the current state.
+func (w *Wave) Join(m Step) {
+	w.Now.Apply(m)
+	w.join(m)
+	w.InFlight.Add(w.eligible, m.Pod, m.Strategy)
+}
+
+// leave undoes join for the last move of the wave.
+func (w *Wave) leave(m Step) {
+	w.steps = w.steps[:len(w.steps)-1]
 	w.Crowded.Model.EndTermination(m.Pod)
 	w.Crowded.Model.Move(m.Pod, m.From)
 	w.count(m, -1)
 }
 
 // close makes a move of the wave part of the next wave's start.
-func (w *WaveStates) close(m Step) {
+func (w *Wave) close(m Step) {
 	w.Start.Apply(m)
 	clear(w.placesAtStart)
 	w.Crowded.Model.EndTermination(m.Pod)
 	w.count(m, -1)
 }
 
-func (w *WaveStates) count(m Step, by int) {
+func (w *Wave) count(m Step, by int) {
 	if w.Start.Snapshot.Pods[m.Pod].Terminal {
 		return
 	}
@@ -99,30 +134,39 @@ func (w *WaveStates) count(m Step, by int) {
 	}
 }
 
-func (w *WaveStates) object(p cluster.PodID) *corev1.Pod { return w.Start.Snapshot.Pods[p].Object }
+func (w *Wave) object(p cluster.PodID) *corev1.Pod { return w.Start.Snapshot.Pods[p].Object }
 
 // applyClosed applies a move of an earlier wave.
-func (w *WaveStates) applyClosed(m Step) {
+func (w *Wave) applyClosed(m Step) {
 	w.Start.Apply(m)
 	clear(w.placesAtStart)
 	w.Crowded.Model.Move(m.Pod, m.Landing.To)
 }
 
 // undoClosed undoes a move of an earlier wave.
-func (w *WaveStates) undoClosed(m Step) {
+func (w *Wave) undoClosed(m Step) {
 	w.Start.Undo(m)
 	clear(w.placesAtStart)
 	w.Crowded.Model.Move(m.Pod, m.From)
 }
 
-// PredictInWave predicts the landing of a pod in both states. l is its landing in the current
+// predict predicts the landing in one state, and shows an acceptable one to Seen.
+func (w *Wave) predict(c *State, m Move) (Landing, plan.Reason, bool) {
+	l, reason, ok := c.Predict(m)
+	if ok && w.Seen != nil {
+		w.Seen(c, m, &l)
+	}
+	return l, reason, ok
+}
+
+// predictInWave predicts the landing of a pod in Start and Crowded. l is its landing in the current
 // state. The result has the worst probabilities of all states.
 //
 // It skips the prediction in Crowded if that state cannot decide: the scheduler prefers free
 // nodes, no evicted pod still terminates on a node that may win, and no pod of the wave has
 // inter-pod affinity. Topology spread does not count terminating pods.
-func (w *WaveStates) PredictInWave(m Move, l Landing) (Landing, plan.Reason, bool) {
-	first, reason, ok := w.Start.Predict(m)
+func (w *Wave) predictInWave(m Move, l Landing) (Landing, plan.Reason, bool) {
+	first, reason, ok := w.predict(w.Start, m)
 	if !ok {
 		return l, reason, false
 	}
@@ -143,7 +187,7 @@ func (w *WaveStates) PredictInWave(m Move, l Landing) (Landing, plan.Reason, boo
 	return last.worst(first).worst(l), plan.Reason{}, true
 }
 
-func (w *WaveStates) crowdMatters(pod cluster.PodID, l Landing) bool {
+func (w *Wave) crowdMatters(pod cluster.PodID, l Landing) bool {
 	if w.withAffinity > 0 || hasPodAffinity(w.object(pod)) || !placement.AvoidsPods(w.Start.Model, pod) {
 		return true
 	}
@@ -160,11 +204,11 @@ func (l Landing) worst(o Landing) Landing {
 	return l
 }
 
-// Independent reports whether no required spread constraint, no required affinity term and no
+// independent reports whether no required spread constraint, no required affinity term and no
 // required anti-affinity term by domains of several nodes relates the pod to a pod of the wave. Spread
 // does not count terminating pods, affinity can be met by a pod that leaves, and anti-affinity can
 // exclude a whole domain, so the order of evictions and placements would decide where such pods fit.
-func (w *WaveStates) Independent(pod cluster.PodID) bool {
+func (w *Wave) independent(pod cluster.PodID) bool {
 	m := w.Start.Model
 	if w.Start.Snapshot.Pods[pod].Terminal {
 		return true
