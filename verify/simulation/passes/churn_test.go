@@ -49,7 +49,7 @@ func (c *Simulation) newPod(rs *appsv1.ReplicaSet) *corev1.Pod {
 		UID: types.UID(fmt.Sprintf("%s@%d", name, c.now.Unix())), Labels: rs.Spec.Template.Labels, CreationTimestamp: metav1.NewTime(c.now),
 		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}},
 		Spec: rs.Spec.Template.Spec, Status: corev1.PodStatus{Phase: corev1.PodPending}}
-	c.histories[string(p.UID)] = &podHistory{}
+	c.histories[string(p.UID)] = &podHistory{unmet: map[unmetGoal]bool{}}
 	c.templateRequests[string(p.UID)] = p.Spec.Containers[0].Resources.Requests
 	return p
 }

@@ -130,7 +130,7 @@ func (n *conflictCounts) run(t *testing.T, c *Simulation, states int) {
 			}
 			n.afterPlan += len(got.EvictedAfterPlan)
 			for _, both := range got.Conflicts {
-				t.Errorf("%s: strategies move a pod in turns, although each of its workload landed as planned: %s", at, both)
+				t.Errorf("%s: two strategies move a pod in turns, and chance does not explain it: %s", at, both)
 			}
 			c.now = c.now.Add(time.Duration(c.EveryMinutes) * time.Minute)
 		}
@@ -168,7 +168,7 @@ func startDiverse(sc Scenario, conf *config.Config) *Simulation {
 	simulation.Diverse(c.r, c.o)
 	for _, p := range c.o.Pods {
 		if c.histories[string(p.UID)] == nil {
-			c.histories[string(p.UID)] = &podHistory{}
+			c.histories[string(p.UID)] = &podHistory{unmet: map[unmetGoal]bool{}}
 		}
 	}
 	return c

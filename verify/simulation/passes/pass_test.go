@@ -38,8 +38,8 @@ type Pass struct {
 	// EvictedAfterPlan describes those of EvictedAgain whose earlier replacement landed on the node that the plan
 	// names: both moves and their reasons.
 	EvictedAfterPlan []string
-	// Conflicts are those of EvictedAfterPlan whose workload has had no replacement on another node than the likeliest
-	// one since: chance does not explain the second move.
+	// Conflicts are those of EvictedAfterPlan that have none of two causes: a replacement of the workload landed on
+	// another node than the likeliest one, or the goal of the second move was unmet before the first, too.
 	Conflicts []string
 	// BackedOff counts the evictions of workloads in backoff.
 	BackedOff int
@@ -62,7 +62,9 @@ func (c *Simulation) runPass() Pass {
 	opts := c.conf.PlannerOptions()
 	c.state = history.Expire(c.state, c.now, c.conf.HistoryOptions())
 	p := planner.New(opts)
-	pl := p.Plan(s, c.state, c.goals(s), c.now)
+	goals := c.goals(s)
+	c.recordUnmet(s, goals)
+	pl := p.Plan(s, c.state, goals, c.now)
 	c.latest = pl
 	out := Pass{At: c.now, Nodes: len(s.Nodes), Pods: len(s.Pods), Placed: c.placed}
 	if c.executePlan(p, s, pl, &out); out.Evictions > 0 {
@@ -70,6 +72,21 @@ func (c *Simulation) runPass() Pass {
 	}
 	c.measureState(s, &out)
 	return out
+}
+
+// recordUnmet records for each pod the strategies with an unmet goal about it, its group or its node.
+func (c *Simulation) recordUnmet(s *cluster.Snapshot, goals []plan.Goal) {
+	for i := range goals {
+		g, pods := &goals[i], goals[i].Pods
+		if g.Kind == plan.NodeBelow {
+			pods = s.Nodes[g.Node].Pods
+		}
+		for _, id := range pods {
+			if l := c.histories[string(s.Pods[id].Object.UID)]; l != nil && g.Excess > 0 {
+				l.unmet[unmetGoal{g.Strategy, c.now}] = true
+			}
+		}
+	}
 }
 
 // goals returns the goals of all strategies. Goals of strategies that are not due are constraints.
@@ -182,7 +199,7 @@ func (c *Simulation) replacePod(i int, m plan.Move, s *cluster.Snapshot, to clus
 			out.EvictedAgain++
 			if l.asPlanned {
 				out.EvictedAfterPlan = append(out.EvictedAfterPlan, l.lastMove+"\n    then "+describeMove(m))
-				if c.strayed[old.OwnerReferences[0].UID].Before(l.moved) {
+				if c.strayed[old.OwnerReferences[0].UID].Before(l.moved) && !l.unmet[unmetGoal{m.Strategy, l.moved}] {
 					out.Conflicts = append(out.Conflicts, out.EvictedAfterPlan[len(out.EvictedAfterPlan)-1])
 				}
 			}

@@ -68,6 +68,13 @@ type podHistory struct {
 	// asPlanned says that its replacement then landed on the node that the plan names.
 	asPlanned bool
 	lastMove  string // described
+	unmet     map[unmetGoal]bool
+}
+
+// unmetGoal is a strategy that had an unmet goal about a pod at the start of a pass.
+type unmetGoal struct {
+	strategy string
+	at       time.Time
 }
 
 // Start creates an uneven cluster with half of its CPU requested.
@@ -78,7 +85,7 @@ func Start(sc Scenario, conf *config.Config) *Simulation {
 	c.now = c.o.TakenAt
 	c.nodesCreated = len(c.o.Nodes)
 	for _, p := range c.o.Pods {
-		c.histories[string(p.UID)] = &podHistory{}
+		c.histories[string(p.UID)] = &podHistory{unmet: map[unmetGoal]bool{}}
 		c.templateRequests[string(p.UID)] = p.Spec.Containers[0].Resources.Requests
 		c.podsCreated[string(p.OwnerReferences[0].UID)]++
 	}
