@@ -23,7 +23,7 @@ func (r release) checkForbidden(ctx context.Context, t *testing.T, user string) 
 	t.Helper()
 	calls := r.auditedRequestsOf(ctx, t, user)
 	for _, c := range calls {
-		if isForbidden(c) {
+		if r.isForbidden(c) {
 			t.Errorf("forbidden request of %s: %s %s: %s", user, c.Verb, c.RequestURI, c.ResponseStatus.Message)
 		}
 	}
@@ -31,8 +31,9 @@ func (r release) checkForbidden(ctx context.Context, t *testing.T, user string) 
 	return len(calls)
 }
 
-func isForbidden(e auditv1.Event) bool {
-	return e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusForbidden && !strings.Contains(e.RequestURI, "dryRun=All")
+func (r release) isForbidden(e auditv1.Event) bool {
+	former := e.StageTimestamp.Time.Before(r.upgraded) && e.ObjectRef != nil && slices.Contains(optionalKinds, e.ObjectRef.Resource)
+	return !former && e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusForbidden && !strings.Contains(e.RequestURI, "dryRun=All")
 }
 
 func (r release) auditedRequestsOf(ctx context.Context, t *testing.T, user string) []auditv1.Event {
@@ -116,8 +117,7 @@ func (r release) checkRequests(ctx context.Context, t *testing.T, wantEvictions 
 		if c.ResponseStatus == nil || strings.Contains(c.RequestURI, "dryRun=All") {
 			continue // no status: a watch that has started
 		}
-		former := c.StageTimestamp.Time.Before(r.upgraded) && c.ObjectRef != nil && slices.Contains(optionalKinds, c.ObjectRef.Resource)
-		if isForbidden(c) && !former {
+		if r.isForbidden(c) {
 			t.Errorf("forbidden request: %s %s: %s", c.Verb, c.RequestURI, c.ResponseStatus.Message)
 		}
 		switch {
