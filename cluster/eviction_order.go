@@ -111,17 +111,16 @@ func SortForEviction[T any](list []T, now time.Time, get func(*T) *Pod) {
 // costs of the owners are, and no owner can move its pods behind those of others. The function get returns the owner
 // and the order of an element; pods without an owner keep their places.
 func OrderByDeletionCost[T any](list []T, get func(*T) (WorkloadID, EvictionOrder)) {
-	for len(list) > 0 {
-		_, first := get(&list[0])
-		until := slices.IndexFunc(list, func(x T) bool {
-			_, o := get(&x)
-			return o.Before(first) != 0
-		})
-		if until < 0 {
-			until = len(list)
+	for from := 0; from < len(list); {
+		_, first := get(&list[from])
+		until := from + 1
+		for ; until < len(list); until++ {
+			if _, o := get(&list[until]); o.Before(first) != 0 {
+				break
+			}
 		}
-		orderOwners(list[:until], get)
-		list = list[until:]
+		orderOwners(list[from:until], get)
+		from = until
 	}
 }
 
