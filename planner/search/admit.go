@@ -16,9 +16,9 @@ const (
 )
 
 // Admit decides whether a move belongs to the wave: the limits of pods in flight and the budgets allow it, its landing
-// is acceptable in every order of the wave, and it leaves the others their places. The parameter choose, if not nil, may
-// refuse a landing and change the strategy. Admit returns the move with its landing, or why it does not belong to the
-// wave. The caller adds the move to the wave.
+// is acceptable in every order of the wave, and it leaves the others their places. The parameter choose, if not nil,
+// may refuse a landing and change the strategy. Admit returns the move with its landing, or why it does not belong to
+// the wave. The caller adds the move to the wave.
 func (w *Wave) Admit(m Move, choose func(*Step) (Verdict, plan.Reason)) (Step, Verdict, plan.Reason) {
 	st := Step{Move: m, From: w.Now.NodeOf(m.Pod)}
 	a, reason := w.hasRoom(m)

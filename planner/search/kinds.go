@@ -30,8 +30,8 @@ type kindRules interface {
 	// accepts returns a function that reports whether the replacement may land on a node. The function is valid until
 	// the goals change.
 	accepts(c *State, m Move) func(cluster.NodeID) bool
-	// waits returns why the move must wait for a later wave, wherever its replacement lands, or "". The parameter hasRoom
-	// says whether limits and budgets allow one more pod in flight.
+	// waits returns why the move must wait for a later wave, wherever its replacement lands, or "". The parameter
+	// hasRoom says whether limits and budgets allow one more pod in flight.
 	waits(w *Wave, m Move, hasRoom bool) string
 	// land predicts the landing in all states of the wave.
 	land(w *Wave, m Move) (Landing, plan.Reason, Verdict)

@@ -109,7 +109,8 @@ func limitsAllowMore(c *pass) bool {
 	return false
 }
 
-// neededConfidence returns the least confidence of the move's landing, and a prefix for reasons if its strategy sets it.
+// neededConfidence returns the least confidence of the move's landing, and a prefix for reasons if its strategy sets
+// it.
 func (c *State) neededConfidence(m Move) (least float64, prefix string) {
 	if own := c.Options.RulesOf(m.Strategy); own != nil && own.MinConfidence > c.Options.MinConfidence {
 		return own.MinConfidence, "strategy " + c.strategyName(m) + ": "

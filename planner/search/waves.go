@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// join adds the pod to the current wave if the wave admits its move. The parameter g is the goal for which the pod moves.
+// join adds the pod to the current wave if the wave admits its move. The pod moves for goal g.
 func (c *waveBuilder) join(pod cluster.PodID, g int) (Verdict, plan.Reason) {
 	w := c.wave
 	m, a, reason := w.Admit(c.MoveOf(pod, c.StrategyOf(g)), func(m *Step) (Verdict, plan.Reason) {

@@ -73,8 +73,8 @@ func (r *liveState) leavesByItself(p *corev1.Pod) bool {
 }
 
 // LeavesByItself reports whether a pod on the node will be gone soon: it terminates on a Ready node, and should have
-// ended at most 5 minutes ago, or it is a pod of a DaemonSet that has on the node a newer pod, or one as old with a later
-// name.
+// ended at most 5 minutes ago, or it is a pod of a DaemonSet that has on the node a newer pod, or one as old with a
+// later name.
 func LeavesByItself(pods map[string]*corev1.Pod, n *corev1.Node, p *corev1.Pod, now time.Time) bool {
 	if isTerminating(p) {
 		return n != nil && isReadyNode(n) && now.Sub(p.DeletionTimestamp.Time) <= 5*time.Minute
@@ -94,8 +94,8 @@ func LeavesByItself(pods map[string]*corev1.Pod, n *corev1.Node, p *corev1.Pod, 
 
 // limitOn returns the target of strategy s that limits node n for moves of the strategy own, and false if none does.
 // By moves for s, a node about which no strategy has a goal takes no more than the least target of s leaves. By moves
-// for others, this holds only on nodes that are excluded or out of scope, and if s has no nodeSelector of its own. Moves
-// for strategies that are not soft ignore the targets of soft ones.
+// for others, this holds only on nodes that are excluded or out of scope, and if s has no nodeSelector of its own.
+// Moves for strategies that are not soft ignore the targets of soft ones.
 func limitOn(r *verifier, s, own *StrategyRules, n *corev1.Node, resource string) (float64, bool) {
 	target, limited := s.LevelsOf(n).Targets[resource]
 	switch {

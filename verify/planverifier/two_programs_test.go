@@ -19,8 +19,8 @@ import (
 var twoPrograms = flag.String("programs", "", "OLD,NEW: two builds of evenkeel whose plans for -all-strategy-plans random clusters are compared")
 
 // TestTwoProgramsPlanTheSame compares the plans of two builds of the program for random clusters with all strategies.
-// It fails if the new program leaves more goals unmet: goals that only it leaves unmet, less those that only the old one
-// leaves unmet. The log groups the different plans by the reasons that one of the programs gives more often.
+// It fails if the new program leaves more goals unmet: goals that only it leaves unmet, less those that only the old
+// one leaves unmet. The log groups the different plans by the reasons that one of the programs gives more often.
 func TestTwoProgramsPlanTheSame(t *testing.T) {
 	before, after, two := strings.Cut(*twoPrograms, ",")
 	if !two {

@@ -62,10 +62,9 @@ func (c *Simulation) runPass() Pass {
 	opts := c.conf.PlannerOptions()
 	c.state = history.Expire(c.state, c.now, c.conf.HistoryOptions())
 	p := planner.New(opts)
-	goals := c.goals(s)
-	c.recordUnmet(s, goals)
-	pl := p.Plan(s, c.state, goals, c.now)
+	pl := p.Plan(s, c.state, c.goals(s), c.now)
 	c.latest = pl
+	c.recordUnmet(s, pl.Goals)
 	out := Pass{At: c.now, Nodes: len(s.Nodes), Pods: len(s.Pods), Placed: c.placed}
 	if c.executePlan(p, s, pl, &out); out.Evictions > 0 {
 		s = c.takeSnapshot()
