@@ -198,7 +198,7 @@ func (c *Simulation) replacePod(i int, m plan.Move, s *cluster.Snapshot, to clus
 			out.EvictedAgain++
 			if l.asPlanned {
 				out.EvictedAfterPlan = append(out.EvictedAfterPlan, l.lastMove+"\n    then "+describeMove(m))
-				if c.strayed[old.OwnerReferences[0].UID].Before(l.moved) && !l.unmet[unmetGoal{m.Strategy, l.moved}] {
+				if c.unlikely[old.OwnerReferences[0].UID].Before(l.moved) && !l.unmet[unmetGoal{m.Strategy, l.moved}] {
 					out.Conflicts = append(out.Conflicts, out.EvictedAfterPlan[len(out.EvictedAfterPlan)-1])
 				}
 			}
@@ -219,7 +219,7 @@ func (c *Simulation) replacePod(i int, m plan.Move, s *cluster.Snapshot, to clus
 		return o
 	}
 	if o.Landed = s.Nodes[to].Name; o.Landed != m.To {
-		c.strayed[old.OwnerReferences[0].UID] = c.now
+		c.unlikely[old.OwnerReferences[0].UID] = c.now
 	}
 	if o.LandedAsPredicted = slices.Contains(m.AcceptableNodes, o.Landed); !o.LandedAsPredicted {
 		out.LandedElsewhere++

@@ -58,7 +58,7 @@ type Simulation struct {
 	placed           int                            // number of pods placed since the previous pass
 	templateRequests map[string]corev1.ResourceList // requests of the pod template, by pod UID
 	podsCreated      map[string]int                 // number of pods ever created, by ReplicaSet UID
-	strayed          map[types.UID]time.Time        // by ReplicaSet: when a replacement last landed on another node than the likeliest
+	unlikely         map[types.UID]time.Time        // by ReplicaSet: when a replacement last landed on another node than the likeliest
 }
 
 // podHistory is the history of a replica and its replacements. A rollout or the removal of
@@ -81,7 +81,7 @@ type unmetGoal struct {
 func Start(sc Scenario, conf *config.Config) *Simulation {
 	r := rand.New(rand.NewPCG(sc.Seed, 31))
 	c := &Simulation{Scenario: sc, conf: conf, r: r, o: simulation.Uneven(r, sc.Nodes, sc.Pods), histories: map[string]*podHistory{},
-		templateRequests: map[string]corev1.ResourceList{}, podsCreated: map[string]int{}, strayed: map[types.UID]time.Time{}}
+		templateRequests: map[string]corev1.ResourceList{}, podsCreated: map[string]int{}, unlikely: map[types.UID]time.Time{}}
 	c.now = c.o.TakenAt
 	c.nodesCreated = len(c.o.Nodes)
 	for _, p := range c.o.Pods {
