@@ -95,6 +95,9 @@ func (f *planningFlags) explain(cmd *cobra.Command, g *globalFlags, name string,
 	}
 	g.progress.Start("planning for %d nodes and %d pods", len(in.snapshot.Nodes), len(in.snapshot.Pods))
 	e := in.planner.Explain(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
+	if err := cmd.Context().Err(); err != nil {
+		return fmt.Errorf("the explanation was interrupted: %w", err)
+	}
 	x := explain(e)
 	subject.AddNoGoal(&x, in.snapshot, in.strategies)
 	g.progress.Stop()
