@@ -1,4 +1,4 @@
-package evenkeel_test
+package repository
 
 import (
 	"io/fs"
@@ -20,15 +20,6 @@ const (
 	// fullChart is the chart rendered with every permission that it can grant.
 	fullChart = "lab/helm/testdata/deployment-steer.yaml"
 )
-
-func readText(t *testing.T, path string) string {
-	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
 
 // tableRows returns the cells of all rows of the tables whose header has the given cells.
 func tableRows(page string, header ...string) (rows [][]string) {

@@ -1,4 +1,4 @@
-package evenkeel_test
+package examples
 
 import (
 	"regexp"
@@ -11,7 +11,7 @@ import (
 // TestGettingStartedIsAConfiguration checks that config.Load accepts the values below `config:` of
 // docs/getting-started.md, also with the lines for the lab.
 func TestGettingStartedIsAConfiguration(t *testing.T) {
-	_, text, _ := strings.Cut(readPage(t, "docs/getting-started.md"), "\n```yaml\nconfig:\n")
+	_, text, _ := strings.Cut(readText(t, "docs/getting-started.md"), "\n```yaml\nconfig:\n")
 	values, rest, found := strings.Cut(text, "```")
 	_, lab, foundLab := strings.Cut(rest, "\n```yaml\n")
 	lab, _, _ = strings.Cut(lab, "```")

@@ -1,4 +1,4 @@
-package evenkeel_test
+package repository
 
 import (
 	"io/fs"

@@ -1,4 +1,4 @@
-package evenkeel_test
+package report_test
 
 import (
 	"bytes"

@@ -1,16 +1,12 @@
-package evenkeel_test
+package examples
 
 import (
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner"
 )
 
 // twoPools has a full node in each pool, and pods of bank on the full node of the pool steady.
@@ -31,18 +27,9 @@ objects:
 
 // TestTwoPoolsExample plans with examples/two-pools.yaml on a small cluster with two pools.
 func TestTwoPoolsExample(t *testing.T) {
-	c, err := config.LoadFile("examples/two-pools.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := load(t, "examples/two-pools.yaml")
 	sc := &scenario.Scenario{Cluster: []byte(twoPools)}
-	s, err := cluster.New(sc.Objects(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts := c.PlannerOptions()
-	opts.SamplesPerCode = -1
-	p := planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, c.BuildStrategies(), nil), s.TakenAt)
+	p := planOf(t, sc.Objects(t), c)
 	moves := map[string]int{} // by mode, strategy, namespace and node
 	for _, of := range append([]plan.Proposal{{Mode: plan.Automatic, Plan: p}}, p.Proposals...) {
 		for _, m := range of.Plan.Moves {

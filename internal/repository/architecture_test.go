@@ -1,4 +1,4 @@
-package evenkeel_test
+package repository
 
 import (
 	"os"
@@ -14,11 +14,8 @@ const maxHops = 25
 // TestArchitectureFollowsTheCode checks every link of docs/architecture.md: the file exists, and it
 // declares the function that the link names.
 func TestArchitectureFollowsTheCode(t *testing.T) {
-	page, err := os.ReadFile("docs/architecture.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, m := range regexp.MustCompile(`\[([^\]]+)\]\(([^)#]+)[^)]*\)`).FindAllStringSubmatch(string(page), -1) {
+	page := readText(t, "docs/architecture.md")
+	for _, m := range regexp.MustCompile(`\[([^\]]+)\]\(([^)#]+)[^)]*\)`).FindAllStringSubmatch(page, -1) {
 		path := filepath.Join("docs", m[2])
 		source, err := os.ReadFile(path)
 		info, statErr := os.Stat(path)
@@ -39,7 +36,7 @@ func TestArchitectureFollowsTheCode(t *testing.T) {
 			t.Errorf("docs/architecture.md: %s does not declare %s", m[2], name)
 		}
 	}
-	hops := regexp.MustCompile(`(?m)^\d+\. `).FindAllString(string(page), -1)
+	hops := regexp.MustCompile(`(?m)^\d+\. `).FindAllString(page, -1)
 	if len(hops) == 0 || len(hops) > maxHops {
 		t.Errorf("docs/architecture.md: the path of one pod has %d steps, want 1 to %d", len(hops), maxHops)
 	}

@@ -1,4 +1,4 @@
-package evenkeel_test
+package repository
 
 import (
 	"io/fs"
@@ -21,7 +21,7 @@ var (
 func TestLinksLeadSomewhere(t *testing.T) {
 	links := 0
 	for _, page := range documentation(t) {
-		for _, m := range pageLink.FindAllStringSubmatch(readPage(t, page), -1) {
+		for _, m := range pageLink.FindAllStringSubmatch(readText(t, page), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
 			}
@@ -33,7 +33,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 			}
 			if _, err := os.Stat(target); err != nil {
 				t.Errorf("%s: the link to %s leads nowhere", page, m[1])
-			} else if heading != "" && strings.HasSuffix(target, ".md") && !headings(readPage(t, target))[heading] {
+			} else if heading != "" && strings.HasSuffix(target, ".md") && !headings(readText(t, target))[heading] {
 				t.Errorf("%s: %s has no heading for the link to #%s", page, target, heading)
 			}
 		}
@@ -58,14 +58,6 @@ func documentation(t *testing.T) []string {
 		}
 	}
 	return pages
-}
-
-func readPage(t *testing.T, path string) string {
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(page)
 }
 
 // headings returns the fragments of the headings of a page, as GitHub makes them, and its ids.

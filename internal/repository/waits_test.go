@@ -1,11 +1,10 @@
-package evenkeel_test
+package repository
 
 import (
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -44,12 +43,8 @@ var waitRow = regexp.MustCompile("(?m)^\\| .+ \\| ([0-9hmsµ.]+) \\| `([\\w/]+\\
 
 // TestEveryWaitIsDocumented compares the durations in the code with the table of waits.
 func TestEveryWaitIsDocumented(t *testing.T) {
-	page, err := os.ReadFile("docs/reference/running.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	documented := map[string]time.Duration{}
-	for _, m := range waitRow.FindAllStringSubmatch(string(page), -1) {
+	for _, m := range waitRow.FindAllStringSubmatch(readText(t, "docs/reference/running.md"), -1) {
 		d, err := time.ParseDuration(m[1])
 		if err != nil {
 			t.Errorf("the bound of %s: %v", m[2], err)

@@ -1,4 +1,5 @@
-package evenkeel_test
+// Package examples tests the examples, and the reports of them that the documents show.
+package examples
 
 import (
 	"os"
@@ -7,24 +8,35 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/report"
 	"github.com/evenkeel-project/evenkeel/strategies"
 )
+
+// TestMain runs the tests in the root of the repository.
+func TestMain(m *testing.M) {
+	if err := os.Chdir(".."); err != nil {
+		panic(err)
+	}
+	m.Run()
+}
 
 // examplesWithMoves are examples of which each move has another reason: one move for each kind of trouble.
 var examplesWithMoves = map[string][]string{
 	"busy-network":   {"sends-6c8f-01 NodeOverUtilized"},
 	"uneven-pods":    {"api-6c8f-00 TooManyDuplicates", "cache-6c8f-01 AntiAffinityViolated", "web-6c8f-00 SpreadConstraintViolated"},
+	"wrong-nodes":    {"api-6c8f-00 NodeAffinityViolated", "web-6c8f-01 TaintNotTolerated", "wish-6c8f-00 BetterNodeExists"},
 	"unhealthy-pods": {"crash-6c8f-00 TooManyRestarts", "old-6c8f-01 PodExpired", "web-6c8f-02 PodFailed"},
 }
 
 // TestExamplesWithMoves checks that each trouble of the examples causes one move.
 func TestExamplesWithMoves(t *testing.T) {
 	for name, want := range examplesWithMoves {
-		c, err := config.LoadFile("examples/" + name + ".yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := load(t, "examples/"+name+".yaml")
 		var got []string
 		for _, m := range planFor(t, "examples/"+name+"-cluster.yaml", c).Moves {
 			got = append(got, m.Pod.Name+" "+string(m.Reason.Code))
@@ -40,30 +52,20 @@ func TestExamplesWithMoves(t *testing.T) {
 // that examples/README.md names each file, and that docs/strategies.md has a paragraph about each
 // type.
 func TestEveryStrategyHasAnExample(t *testing.T) {
-	readFile := func(name string) string {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
-	}
 	files, err := filepath.Glob("examples/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no examples", err)
 	}
-	readme, page := readFile("examples/README.md"), readFile("docs/strategies.md")
+	readme, page := readText(t, "examples/README.md"), readText(t, "docs/strategies.md")
 	shown := map[string]bool{"ZoneSpread": true} // the built-in configuration has one, for examples/three-zones.yaml
 	for _, f := range files {
 		if base := filepath.Base(f); !strings.Contains(readme, "("+base+")") {
 			t.Errorf("examples/README.md does not name %s", base)
 		}
-		if !strings.Contains(readFile(f), "kind: RebalanceConfig") {
+		if !strings.Contains(readText(t, f), "kind: RebalanceConfig") {
 			continue
 		}
-		c, err := config.LoadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := load(t, f)
 		for _, s := range c.Strategies {
 			shown[s.Type] = true
 		}
@@ -76,4 +78,59 @@ func TestEveryStrategyHasAnExample(t *testing.T) {
 			t.Errorf("docs/strategies.md has no paragraph about %s", typ)
 		}
 	}
+}
+
+// planOfExample returns the plan for the cluster in README.md.
+func planOfExample(t *testing.T, c *config.Config) plan.Plan {
+	t.Helper()
+	return planFor(t, "examples/three-zones.yaml", c)
+}
+
+func planFor(t *testing.T, file string, c *config.Config) plan.Plan {
+	t.Helper()
+	objects, err := cluster.ReadFiles([]string{file}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return planOf(t, objects, c)
+}
+
+func planOf(t *testing.T, objects *cluster.Objects, c *config.Config) plan.Plan {
+	t.Helper()
+	s, err := cluster.New(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	by := planner.New(c.PlannerOptions())
+	if s, err = by.PredictHints(s); err != nil {
+		t.Fatal(err)
+	}
+	return by.Plan(s, plan.PlannerState{}, controller.Goals(s, c.BuildStrategies(), nil), s.TakenAt)
+}
+
+func load(t *testing.T, file string) *config.Config {
+	t.Helper()
+	c, err := config.LoadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func reportOf(t *testing.T, p plan.Plan) string {
+	t.Helper()
+	var b strings.Builder
+	if err := report.Plan(&b, report.Table, p); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func readText(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
 }
