@@ -186,7 +186,7 @@ func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) st
 		return nil
 	}
 	checkWatchedMean(d, path, s, needs)
-	return strategies.WithPriority(st, weightOf(s), s.Soft)
+	return st
 }
 
 // checkMeasuredResources rejects resources whose usage the source never measures.

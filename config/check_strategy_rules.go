@@ -49,7 +49,7 @@ func checkLanding(d *strict.Decoder, path string, s Strategy) {
 		return
 	}
 	known := d.CheckOneOf(path+".landing", "landing", string(s.Landing), toStrings(plan.LandingRules()))
-	if known && s.Landing == plan.LandingNotRequired && slices.Contains(strategies.Types(), s.Type) && !strategies.LandingOptional(s.Type) {
+	if known && s.Landing == plan.LandingNotRequired && slices.Contains(strategies.Types(), s.Type) && !strategies.Lookup(s.Type).LandingOptional {
 		d.Errorf(path+".landing", "notRequired is not possible for %s: a move helps only on a node that suits its goal (want required)", s.Type)
 	}
 }

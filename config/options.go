@@ -24,6 +24,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/strategies"
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
@@ -57,10 +58,13 @@ func (c *Config) hintMarks() cluster.HintMarks {
 	return cluster.HintMarks{Labels: append(owned.Labels, hints.Key+"="+hints.Value), Taints: append(owned.Taints, hints.Key)}
 }
 
-// parseSelector returns nil, which selects all objects, for an empty or invalid selector.
+// parseSelector returns nil, which selects all objects, for an empty selector. An invalid selector selects none.
 func parseSelector(text string) labels.Selector {
 	sel, err := labels.Parse(text)
-	if err != nil || sel.Empty() {
+	switch {
+	case err != nil:
+		return labels.Nothing()
+	case sel.Empty():
 		return nil
 	}
 	return sel
@@ -89,14 +93,11 @@ func (c *Config) PlannerOptions() settings.Options {
 	o.Breaker, o.MinReplacementAge = c.BreakerOptions(), c.HistoryOptions().Initial
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
 	for _, s := range c.scheduled {
-		_, packs := s.Strategy.(interface {
-			EmptyNodes(*cluster.Snapshot) []cluster.NodeID
-		})
 		o.Strategies = append(o.Strategies, settings.StrategyInfo{
 			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources, Mode: s.Mode,
 			Own: c.strategyRules(s.settings), Soft: s.settings.Soft,
 			LandingNotRequired: c.landingOf(s.settings) == plan.LandingNotRequired, Settings: describeStrategy(s.settings),
-			Packs: packs,
+			Packs: strategies.Lookup(s.settings.Type).Packs,
 		})
 	}
 	o.ConfigHash = c.PlanHash()

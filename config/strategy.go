@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies"
@@ -78,6 +79,18 @@ type ScheduledStrategy struct {
 	On        RunAfter
 
 	settings Strategy
+}
+
+// Goals returns the goals of the strategy with its weight, and soft goals for a soft strategy.
+func (s *ScheduledStrategy) Goals(of *cluster.Snapshot) []plan.Goal {
+	goals := s.Strategy.Goals(of)
+	for i := range goals {
+		if w := s.settings.Weight; w != nil {
+			goals[i].Weight = plan.Round(goals[i].Weight * *w)
+		}
+		goals[i].Soft = goals[i].Soft || s.settings.Soft
+	}
+	return goals
 }
 
 // RunAfter says how long after an event a strategy runs; zero means that the event does not matter.

@@ -35,17 +35,10 @@ func joinSelectors(a, b string) string {
 	return strings.Join(slices.DeleteFunc([]string{a, b}, func(s string) bool { return strings.TrimSpace(s) == "" }), ",")
 }
 
-func weightOf(s Strategy) float64 {
-	if s.Weight == nil {
-		return 1
-	}
-	return *s.Weight
-}
-
 // landingOf returns the landing rule of a strategy. Strategies whose goals depend on the landing
 // always require a place.
 func (c *Config) landingOf(s Strategy) plan.LandingRule {
-	if !strategies.LandingOptional(s.Type) {
+	if !strategies.Lookup(s.Type).LandingOptional {
 		return plan.LandingRequired
 	}
 	return cmp.Or(s.Landing, c.Guards.Landing)

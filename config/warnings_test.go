@@ -115,7 +115,7 @@ func TestArgumentWarnings(t *testing.T) {
 		"conditions: [{type: example.com/Stuck}, {type: DisruptionTarget}]": "",
 		"conditions: [{type: ContainersReady, reason: ContainersNotReady}]": "",
 	} {
-		c, err := config.Load("c.yaml", []byte(minimalConfig+"strategies: [{name: old, type: Lifetime, schedule: \"@hourly\", args: {"+args+"}}]\n"))
+		c, err := config.Load("c.yaml", []byte(minimalConfig+"strategies: [{name: old, type: Lifetime, schedule: \"@hourly\", weight: 2, args: {"+args+"}}]\n"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,6 +123,19 @@ func TestArgumentWarnings(t *testing.T) {
 		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, want %q", args, got, want)
 		}
+	}
+}
+
+// TestWeightHidesNothing checks that a strategy with a weight still counts as one that empties nodes.
+func TestWeightHidesNothing(t *testing.T) {
+	c, err := config.Load("c.yaml", []byte(minimalConfig+"strategies: [{name: pack, type: NodeConsolidation, schedule: \"@hourly\", weight: 2, soft: true, args: {below: {cpu: 0.3, memory: 0.3}}}]\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	type nodeEmptier interface{ KeepEmptyFor() time.Duration }
+	_, empties := c.BuildStrategies()[0].Strategy.(nodeEmptier)
+	if packs := c.PlannerOptions().Strategies[0].Packs; !packs || !empties {
+		t.Errorf("the planner knows that it packs: %t, the controller that it empties nodes: %t", packs, empties)
 	}
 }
 

@@ -153,7 +153,7 @@ func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []
 		if s.Work.Spend(len(s.Nodes) + len(s.Pods)) {
 			break
 		}
-		stated[i] = st.Strategy.Goals(s)
+		stated[i] = st.Goals(s)
 		n += len(stated[i])
 	}
 	goals := make([]plan.Goal, 0, n)

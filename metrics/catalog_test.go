@@ -26,7 +26,7 @@ const referenceFile = "../docs/reference/metrics.md"
 
 func TestReferenceIsUpToDate(t *testing.T) {
 	if *update {
-		if err := os.WriteFile(referenceFile, []byte(Reference()), 0o644); err != nil {
+		if err := os.WriteFile(referenceFile, []byte(reference()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -34,7 +34,7 @@ func TestReferenceIsUpToDate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(onDisk) != Reference() {
+	if string(onDisk) != reference() {
 		t.Errorf("%s differs from the definitions of the metrics; run make golden", referenceFile)
 	}
 }

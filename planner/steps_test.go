@@ -176,20 +176,6 @@ func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
 	}
 }
 
-// TestOnlySingleMovesWithoutSteps: with NoSteps, the planner does not displace a pod for another move.
-func TestOnlySingleMovesWithoutSteps(t *testing.T) {
-	r := newDisplacementCase(t)
-	s, err := cluster.New(r.objects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts := r.conf.PlannerOptions()
-	opts.NoSteps = true
-	if p := planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), s.TakenAt); len(p.Moves) != 0 {
-		t.Errorf("%+v", p.Moves)
-	}
-}
-
 // TestExplainSaysForWhomRoomIsMade: the explanation of a displaced pod names the pod that can then move.
 func TestExplainSaysForWhomRoomIsMade(t *testing.T) {
 	r := newDisplacementCase(t)

@@ -54,11 +54,17 @@ type Definition struct {
 	// may stay Pending. For other types, the value of a move depends on the node of the
 	// replacement.
 	LandingOptional bool
+	// Packs says that the strategy fills some nodes to empty others.
+	Packs bool
 }
 
-// LandingOptional reports whether strategies of the type may move pods without a predicted place.
-func LandingOptional(typ string) bool {
-	return slices.ContainsFunc(All, func(d Definition) bool { return d.Type == typ && d.LandingOptional })
+// Lookup returns the definition of a type, or the zero value if there is none.
+func Lookup(typ string) Definition {
+	i := slices.IndexFunc(All, func(d Definition) bool { return d.Type == typ })
+	if i < 0 {
+		return Definition{}
+	}
+	return All[i]
 }
 
 // All are the types of strategies. Among goals of equal weight, the planner works on the goals of earlier types first.
@@ -74,7 +80,7 @@ var All = []Definition{
 	{Type: "FailedPods", New: asStrategy(failedpods.New), Args: reflect.TypeFor[failedpods.Args](), LandingOptional: true},
 	{Type: "NodeAffinity", New: asStrategy(nodeaffinity.New), Args: reflect.TypeFor[nodeaffinity.Args](), LandingOptional: true},
 	{Type: "NodeTaints", New: asStrategy(nodetaints.New), Args: reflect.TypeFor[nodetaints.Args](), LandingOptional: true},
-	{Type: "NodeConsolidation", New: asStrategy(nodeconsolidation.New), Args: reflect.TypeFor[nodeconsolidation.Args]()},
+	{Type: "NodeConsolidation", New: asStrategy(nodeconsolidation.New), Args: reflect.TypeFor[nodeconsolidation.Args](), Packs: true},
 }
 
 func asStrategy[S Strategy](f constructor[S]) constructor[Strategy] {
@@ -94,14 +100,13 @@ func Types() []string {
 
 // Arguments returns the names of the arguments of a type of strategy.
 func Arguments(typ string) (names []string) {
-	for _, d := range All {
-		if d.Type != typ {
-			continue
-		}
-		for _, f := range reflect.VisibleFields(d.Args) {
-			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-			names = append(names, name)
-		}
+	args := Lookup(typ).Args
+	if args == nil {
+		return nil
+	}
+	for _, f := range reflect.VisibleFields(args) {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		names = append(names, name)
 	}
 	return names
 }
@@ -111,10 +116,28 @@ func HasArgument(typ, name string) bool { return slices.Contains(Arguments(typ),
 
 // New creates the strategy called name of type typ, and returns all errors of its arguments.
 func New(name, typ string, args []byte, scope cluster.Scope) (Strategy, []arg.Error) {
-	for _, d := range All {
-		if d.Type == typ {
-			return d.New(name, args, scope)
-		}
+	if d := Lookup(typ); d.New != nil {
+		return d.New(name, args, scope)
 	}
 	return nil, []arg.Error{{Message: fmt.Sprintf("unknown strategy type %q (want one of %s)", typ, strings.Join(Types(), ", "))}}
+}
+
+// WhyNoGoal says why a strategy states no goal about the pod: a strategy that removes pods that have ended about such a
+// pod, and a strategy whose data about the node of another pod is unknown. It returns "" for other strategies, and if
+// there is a goal.
+func WhyNoGoal(st Strategy, s *cluster.Snapshot, p *cluster.Pod) string {
+	if !p.Terminal {
+		if of, ok := st.(interface {
+			WhyUnknown(s *cluster.Snapshot, n cluster.NodeID) string
+		}); ok && p.Node != cluster.NoNode {
+			return of.WhyUnknown(s, p.Node)
+		}
+		return ""
+	}
+	if of, ok := st.(interface {
+		WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string
+	}); ok {
+		return of.WhyNoGoal(s, p)
+	}
+	return ""
 }

@@ -17,14 +17,8 @@ const maxCertificateBytes = 1 << 20
 // Certificate is the certificate with which Serve answers. It may be replaced while Serve runs; connections that are
 // open keep the former one.
 type Certificate struct {
-	current atomic.Pointer[tls.Certificate]
+	atomic.Pointer[tls.Certificate]
 }
-
-// Replace sets the certificate for new connections.
-func (c *Certificate) Replace(by *tls.Certificate) { c.current.Store(by) }
-
-// Current returns the certificate for new connections.
-func (c *Certificate) Current() *tls.Certificate { return c.current.Load() }
 
 // config returns the settings of TLS: version 1.2 or later with the cipher suites of Go, and HTTP/1.1. HTTP/2 is off,
 // because clients can make a server of HTTP/2 work much more than one of HTTP/1.1 (CVE-2023-44487), and nobody needs
@@ -32,7 +26,7 @@ func (c *Certificate) Current() *tls.Certificate { return c.current.Load() }
 func (c *Certificate) config() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"},
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.current.Load(), nil },
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.Load(), nil },
 	}
 }
 

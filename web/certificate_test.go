@@ -119,7 +119,7 @@ func TestTLS(t *testing.T) {
 	first, firstCert := load("first")
 	second, secondCert := load("second")
 	served := &web.Certificate{}
-	served.Replace(first)
+	served.Store(first)
 	address, stop := startServer(t, &web.Server{Health: healthOf(works, works), Metrics: prometheus.NewRegistry(), Certificate: served})
 	page := "https://" + address + "/livez"
 	r := fetchPage(t, clientFor(t, firstCert, &tls.Config{}), page)
@@ -132,7 +132,7 @@ func TestTLS(t *testing.T) {
 	if _, err := clientFor(t, firstCert, &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}).Get(page); err == nil {
 		t.Error("the server accepts TLS 1.1")
 	}
-	served.Replace(second)
+	served.Store(second)
 	if _, err := clientFor(t, firstCert, &tls.Config{}).Get(page); err == nil {
 		t.Error("new connections use the former certificate")
 	}

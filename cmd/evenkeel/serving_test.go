@@ -81,7 +81,7 @@ func TestARotatedCertificateIsServed(t *testing.T) {
 		for range 3 {
 			files.watchers[0].checkNow()
 		}
-		if got := served.Current().Certificate[0]; !bytes.Equal(got, want) {
+		if got := served.Load().Certificate[0]; !bytes.Equal(got, want) {
 			t.Errorf("%s: another certificate is served", when)
 		}
 	}

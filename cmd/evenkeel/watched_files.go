@@ -142,7 +142,7 @@ func (w *watchedFiles) loadAndWatchCertificate(certFile, keyFile string, m *metr
 		return pair, []string{certFile, keyFile}, err
 	}
 	use := func(pair *tls.Certificate) {
-		served.Replace(pair)
+		served.Store(pair)
 		m.RecordCertificate(pair.Leaf.NotBefore, pair.Leaf.NotAfter)
 		if warning := web.CertificateWarning(pair, time.Now()); warning != "" {
 			log.Warn(warning, "file", certFile)

@@ -37,7 +37,7 @@ func best(steps []displacement) displacement {
 // displacementMoves adds steps of two moves, and the single moves that these steps make possible, and drops needless
 // moves. displacementMoves reports whether the moves have changed.
 func (c *goalSearch) displacementMoves() (some bool) {
-	if c.Options.NoSteps || c.Snapshot.Work.Stopped() || !c.countUnmet() || !slices.ContainsFunc(c.Goals.UnmetByPriority(c.unmetAttempts), c.allowsStep) {
+	if c.Snapshot.Work.Stopped() || !c.countUnmet() || !slices.ContainsFunc(c.Goals.UnmetByPriority(c.unmetAttempts), c.allowsStep) {
 		return false
 	}
 	before := c.currentResult()

@@ -3,7 +3,6 @@
 package settings
 
 import (
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,8 +54,6 @@ type Options struct {
 	MaxPredictions int
 	// MaxPlanTime is the time that a plan may take. The planner reads no clock: Snapshot.Work ends the plan.
 	MaxPlanTime time.Duration
-	// NoSteps restricts the plan to single moves: no pod is moved only to make room for another pod.
-	NoSteps bool
 	// DisplaceAcrossNamespaces allows that a pod makes room for a pod of another namespace.
 	DisplaceAcrossNamespaces bool
 	// Strategies lists all enabled strategies in order, so that the plan can report strategies without a goal.
@@ -106,27 +103,6 @@ func DefaultOptions() Options {
 		SamplesPerCode:           20,
 		MaxPredictions:           500_000,
 	}
-}
-
-// Validate returns an error for each setting with which no sound plan can be made.
-func (o Options) Validate() []error {
-	var errs []error
-	if !(o.MinConfidence > 0 && o.MinConfidence <= 1) {
-		errs = append(errs, fmt.Errorf("minConfidence: %v is not a fraction above 0, at most 1", o.MinConfidence))
-	}
-	if o.Steers() && !(o.SteerMaxFrac > 0 && o.SteerMaxFrac <= 1) {
-		errs = append(errs, fmt.Errorf("steerMaxFrac: %v is not a fraction above 0, at most 1", o.SteerMaxFrac))
-	}
-	if s := o.Trust; s.MinBindings > 0 && !(s.MinHitRate > 0 && s.MinHitRate <= 1) {
-		errs = append(errs, fmt.Errorf("shadow.minHitRate: %v is not a fraction above 0, at most 1", s.MinHitRate))
-	}
-	if o.InFlight.Total < 1 || o.InFlight.PerNode < 1 || o.InFlight.PerOwner < 1 {
-		errs = append(errs, fmt.Errorf("inFlight: every value must be 1 or more, got %+v", o.InFlight))
-	}
-	if o.MaxPredictions < 0 {
-		errs = append(errs, fmt.Errorf("effort: %d is negative", o.MaxPredictions))
-	}
-	return errs
 }
 
 func (o Options) Steers() bool { return o.Steer == hints.Taint || o.Steer == hints.Label }

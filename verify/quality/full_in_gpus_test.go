@@ -8,7 +8,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -31,10 +30,8 @@ func TestSwapSearchHelpsWhereGPUsAreFull(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := problem{seed, s, conf, nil}
-		options := p.options()
-		with += countUnmet(planner.New(options).Plan(s, plan.PlannerState{}, p.goals(), s.TakenAt))
-		options.NoSteps = true
-		without += countUnmet(planner.New(options).Plan(s, plan.PlannerState{}, p.goals(), s.TakenAt))
+		with += countUnmet(p.plan())
+		without += countUnmet(p.withoutSteps(t).plan())
 	}
 	t.Logf("unmet goals in %d clusters: %d with displaced moves, %d without", clusters, with, without)
 	if with >= without {

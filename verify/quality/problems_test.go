@@ -4,7 +4,9 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -21,7 +23,6 @@ var (
 	longRun = flag.Bool("long", false, "test all seeds and cluster sizes")
 	seeds   = flag.Int("seeds", 0, "number of seeds; 0 means the default of the short or long form")
 	steer   = flag.String("steer", "none", "steering of the scheduler: none, taint or label")
-	steps   = flag.Bool("steps", true, "allow displaced moves")
 	only    = flag.Int("seed", -1, "test only this seed and log details")
 )
 
@@ -72,7 +73,7 @@ func changedProblem(t testing.TB, seed, fewest, most, mostPods int, change func(
 
 func (p problem) options() settings.Options {
 	o := p.conf.PlannerOptions()
-	o.SamplesPerCode, o.NoSteps = -1, !*steps
+	o.SamplesPerCode = -1
 	return o
 }
 
@@ -85,6 +86,21 @@ func (p problem) goals() []plan.Goal {
 
 func (p problem) plan() plan.Plan {
 	return planner.New(p.options()).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt)
+}
+
+// withoutSteps returns the problem with pods that have not run long enough to be displaced for others.
+func (p problem) withoutSteps(t interface{ Fatal(...any) }) problem {
+	objects := *p.s.Objects
+	objects.Pods = slices.Clone(objects.Pods)
+	for i, pod := range objects.Pods {
+		objects.Pods[i] = pod.DeepCopy()
+		objects.Pods[i].Status.StartTime = new(metav1.NewTime(p.s.TakenAt.Add(-59 * time.Minute)))
+	}
+	s, err := cluster.New(&objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return problem{p.seed, s, p.conf, p.stated}
 }
 
 // afterPlan returns the problem after the plan. Every replacement has landed on its predicted

@@ -10,7 +10,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -27,10 +26,8 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 		seed := rapid.Uint64Range(0, 1<<20).Draw(t, "seed")
 		p := tightProblem(t, seed)
 		pl, g := p.plan(), newExhaustiveSearch(p)
-		opts := p.options()
-		opts.NoSteps = true
 		single := newExhaustiveSearch(p)
-		applyPlan(single, planner.New(opts).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt))
+		applyPlan(single, p.withoutSteps(t).plan())
 		for i, m := range pl.Moves {
 			before, was := g.goalExcesses(), g.excess()
 			g.applyMove(podMoves(p, pl)[i])

@@ -56,15 +56,6 @@ func (f *Flags) addUserExtra(text string) error {
 	return nil
 }
 
-// Names returns the names of the flags.
-func Names() []string {
-	var out []string
-	fl := pflag.NewFlagSet("", pflag.ContinueOnError)
-	new(Flags).Add(fl)
-	fl.VisitAll(func(one *pflag.Flag) { out = append(out, one.Name) })
-	return out
-}
-
 // RESTConfig returns the address of the cluster and the credentials. A request may take as long as --request-timeout
 // says; a watch may take longer.
 func (f *Flags) RESTConfig() (*rest.Config, error) {

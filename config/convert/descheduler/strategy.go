@@ -133,7 +133,7 @@ func (s *strategy) lines() string {
 	if len(s.guards) > 0 {
 		line("guards", flowMap(s.guards))
 	}
-	if s.landing != "" && strategies.LandingOptional(s.kind) {
+	if s.landing != "" && strategies.Lookup(s.kind).LandingOptional {
 		line("landing", string(s.landing))
 	}
 	if len(s.args) > 0 {

@@ -59,8 +59,8 @@ in the arguments of the process. A failure to push is logged after three attempt
 code. Redirects are not followed.
 `
 
-// Reference returns docs/reference/metrics.md.
-func Reference() string {
+// reference returns docs/reference/metrics.md.
+func reference() string {
 	var b strings.Builder
 	b.WriteString(referenceHead)
 	for _, s := range catalog {
