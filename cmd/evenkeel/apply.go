@@ -13,11 +13,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/submission"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
@@ -52,11 +50,11 @@ func newApply(g *globalFlags) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
 	}
 	fl := c.Flags()
-	fl.StringVar(&f.config, "config", "", releaseconfig.FlagUsage+"; the plan must have been made with it")
+	fl.StringVar(&f.config, "config", "", installed.ConfigFlagHelp+"; the plan must have been made with it")
 	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json or yaml")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", applyLeaseTimeout, "how long to wait for the Lease if no process holds it")
 	fl.DurationVar(&f.wait, "wait", reportTimeout, "how long to wait for the report if another process executes the plan")
-	releaseconfig.AddNamespaceFlag(fl, &f.namespace)
+	installed.AddNamespaceFlag(fl, &f.namespace)
 	return c
 }
 
@@ -79,7 +77,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	}
 	conf, err := g.lookup(cmd).Choose(cmd.Context(), f.config, f.namespace)
 	switch {
-	case errors.As(err, new(releaseconfig.SeveralError)):
+	case errors.As(err, new(installed.SeveralError)):
 		return fmt.Errorf("nothing was evicted: %w", err)
 	case err != nil:
 		return err
@@ -102,7 +100,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	if err != nil {
 		return err
 	}
-	if off := submission.ApprovalsOff(s, f.namespace); off != nil {
+	if off := installed.ApprovalsOff(s, f.namespace); off != nil {
 		return fmt.Errorf("nothing was evicted: %w", off)
 	}
 	conf.Tell(cmd.ErrOrStderr())
@@ -115,7 +113,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		case err != nil:
 			return err
 		case r != nil:
-			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r, screen.ReportOptions(cmd.OutOrStdout())), submission.Incomplete(*r))
+			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r, commandline.ReportOptions(cmd.OutOrStdout())), installed.Incomplete(*r))
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: no process in namespace %s took the plan, and no process holds the Lease there any more; "+
 			"this process executes the plan\n", f.namespace)
@@ -123,13 +121,13 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	if err := conf.CheckExecutable(); err != nil {
 		return fmt.Errorf("nothing was evicted: %w", err)
 	}
-	releaseconfig.WarnWithoutLease(cmd, client, f.namespace)
+	installed.WarnWithoutLease(cmd, client, f.namespace)
 	return f.executePlan(cmd, g, log, client, rc, conf.Config, lease, p, by, format)
 }
 
 // check returns the output format, or an error if a flag has an invalid value.
 func (f *applyFlags) check() (report.Format, error) {
-	format, err := argument.Format(f.output)
+	format, err := commandline.ParseFormat(f.output)
 	if err != nil {
 		return "", err
 	}
@@ -139,7 +137,7 @@ func (f *applyFlags) check() (report.Format, error) {
 	if f.namespace == "" {
 		return format, nil // run finds the release after it has read the plan and connected
 	}
-	return format, releaseconfig.CheckNamespace(f.namespace)
+	return format, installed.CheckNamespace(f.namespace)
 }
 
 // readPlan reads a plan that `evenkeel plan -o json` printed. The path - means standard input.
@@ -148,7 +146,7 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	if path == "" {
 		return p, errors.New("reading the plan: the file name is empty (use - for standard input)")
 	}
-	name, data, err := argument.ReadFile(path, stdin, maxPlanBytes)
+	name, data, err := commandline.ReadFile(path, stdin, maxPlanBytes)
 	if err != nil {
 		return p, fmt.Errorf("reading the plan: %w", err)
 	}
@@ -164,7 +162,7 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 // submitToLeader submits the plan to the leader and waits for its report. If no process holds the Lease any more,
 // submitToLeader withdraws the plan and returns a nil report. The former leader was then a single pass or another
 // apply, which never execute submitted plans.
-func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease submission.LeaseReader, p plan.Plan,
+func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease installed.LeaseReader, p plan.Plan,
 	by plan.Approval) (*plan.RunReport, error) {
 	box := approval.New(client, f.namespace)
 	if err := box.Submit(ctx, approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}); err != nil {
@@ -172,7 +170,7 @@ func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Inter
 	}
 	waiting, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
-	submitted := submission.Submission{Box: box, Lease: lease, Namespace: f.namespace, PlanID: p.ID, NeedsHolder: true, NotDone: "nothing was evicted",
+	submitted := installed.Submission{Box: box, Lease: lease, Namespace: f.namespace, PlanID: p.ID, NeedsHolder: true, NotDone: "nothing was evicted",
 		Late: func() error {
 			ended := fmt.Sprintf("no report arrived within %s", f.wait)
 			if ctx.Err() != nil {
@@ -222,7 +220,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 			if err != nil {
 				err = fmt.Errorf("nothing was evicted: %w", err)
 			} else {
-				err = submission.Incomplete(r)
+				err = installed.Incomplete(r)
 			}
 			return errors.Join(err, c.UnclosedRuns(), reports.failed)
 		})

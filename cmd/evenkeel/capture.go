@@ -11,14 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 )
 
 func newCapture(g *globalFlags) *cobra.Command {
 	var output, configFile, namespace string
 	var redact bool
 	c := &cobra.Command{
-		Use: "capture", Short: "Write a snapshot of the cluster for plan -f", Args: rejectArguments, Annotations: map[string]string{namespaceOf: ofNothing},
+		Use: "capture", Short: "Write a snapshot of the cluster for plan -f", Args: commandline.NoArguments, Annotations: map[string]string{namespaceOf: ofNothing},
 		Long: "Write the objects that Evenkeel reads, without the settings of containers, and its saved state.\n\nWith --redact it also leaves out image names, addresses, and annotations that Evenkeel does not\nread.", Example: "  # A snapshot to plan on\n  evenkeel capture -o snapshot.json\n\n  # A snapshot to send to others\n  evenkeel capture --redact -o snapshot.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g.logger(cmd)
@@ -27,7 +28,7 @@ func newCapture(g *globalFlags) *cobra.Command {
 				return err
 			}
 			if namespace != "" {
-				if err := releaseconfig.CheckNamespace(namespace); err != nil {
+				if err := installed.CheckNamespace(namespace); err != nil {
 					return err
 				}
 			}
@@ -55,8 +56,8 @@ func newCapture(g *globalFlags) *cobra.Command {
 	}
 	c.Flags().StringVarP(&output, "output", "o", "-", "file to write; .yaml writes YAML, anything else JSON")
 	c.Flags().StringVar(&configFile, "config", "",
-		releaseconfig.FlagUsage+"; the snapshot contains what its source of usage measures")
-	releaseconfig.AddNamespaceFlag(c.Flags(), &namespace)
+		installed.ConfigFlagHelp+"; the snapshot contains what its source of usage measures")
+	installed.AddNamespaceFlag(c.Flags(), &namespace)
 	c.Flags().BoolVar(&redact, "redact", false, "leave out data that may be confidential and that Evenkeel does not read")
 	return c
 }

@@ -32,7 +32,7 @@ func (g *globalFlags) restConfig() (*rest.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	connection.SetUsage(c, "evenkeel/"+programVersion())
+	connection.SetUserAgent(c, "evenkeel/"+programVersion())
 	return c, nil
 }
 

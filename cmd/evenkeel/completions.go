@@ -9,25 +9,24 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/completion"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
-	programversion "github.com/evenkeel-project/evenkeel/cmd/evenkeel/version"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/names"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
 // completions returns where the words come from that a shell completes.
-func (g *globalFlags) completions() *completion.Source {
+func (g *globalFlags) completions() *names.Source {
 	var reports []string
 	for _, f := range report.Formats() {
 		reports = append(reports, string(f))
 	}
-	formats := map[string][]string{"version": programversion.Formats, "config convert": {"config", "values"}}
+	formats := map[string][]string{"version": versionFormats, "config convert": {"config", "values"}}
 	for _, path := range []string{"plan", "apply", "approve", "run", "explain"} {
 		formats[path] = reports
 	}
-	return &completion.Source{
+	return &names.Source{
 		Client:     g.silentClient,
 		Namespace:  g.Namespace,
 		Kubeconfig: g.KubeconfigNames,
@@ -41,23 +40,23 @@ func (g *globalFlags) completions() *completion.Source {
 			if err != nil {
 				return nil, err
 			}
-			var names []string
+			var known []string
 			for _, s := range c.Strategies {
-				names = append(names, s.Name+"\t"+s.Type)
+				known = append(known, s.Name+"\t"+s.Type)
 			}
-			return names, nil
+			return known, nil
 		},
 		Releases: func(ctx context.Context) ([]string, error) {
 			client, err := g.silentClient()
 			if err != nil {
 				return nil, err
 			}
-			found, err := releaseconfig.Find(ctx, client, time.Now())
-			var names []string
+			found, err := installed.Find(ctx, client, time.Now())
+			var namespaces []string
 			for _, r := range found {
-				names = append(names, r.Namespace)
+				namespaces = append(namespaces, r.Namespace)
 			}
-			return names, err
+			return namespaces, err
 		},
 		Plans:   g.completePlans,
 		Reasons: reasonCodes(),
@@ -86,8 +85,8 @@ func (g *globalFlags) completePlans(ctx context.Context, cmd *cobra.Command) ([]
 }
 
 // silentLookup returns the search for the release of a command, without a progress line.
-func (g *globalFlags) silentLookup(cmd *cobra.Command) *releaseconfig.Lookup {
-	return &releaseconfig.Lookup{Command: cmd, Connect: g.client}
+func (g *globalFlags) silentLookup(cmd *cobra.Command) *installed.Lookup {
+	return &installed.Lookup{Command: cmd, Connect: g.client}
 }
 
 // silentClient connects to the cluster without a log on the terminal.

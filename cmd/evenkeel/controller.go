@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
@@ -220,7 +220,7 @@ type reportWriter struct {
 }
 
 func (g *globalFlags) newReportWriter(cmd *cobra.Command, format report.Format, log *slog.Logger) *reportWriter {
-	return &reportWriter{out: cmd.OutOrStdout(), format: format, table: screen.ReportOptions(cmd.OutOrStdout()), log: log, progress: g.progress}
+	return &reportWriter{out: cmd.OutOrStdout(), format: format, table: commandline.ReportOptions(cmd.OutOrStdout()), log: log, progress: g.progress}
 }
 
 func (r *reportWriter) write(of plan.RunReport) {

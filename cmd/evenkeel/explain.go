@@ -7,10 +7,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/subject"
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/names"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
+	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
 func newExplain(g *globalFlags) *cobra.Command {
@@ -29,14 +32,14 @@ func newExplain(g *globalFlags) *cobra.Command {
 	}
 	f.add(c.PersistentFlags())
 	c.AddCommand(
-		f.newExplainSubcommand(g, explained{use: "pod NAME", short: "Explain why Evenkeel would or would not move a pod", find: subject.Pod, slashes: 1,
+		f.newExplainSubcommand(g, explained{use: "pod NAME", short: "Explain why Evenkeel would or would not move a pod", find: names.FindPod, slashes: 1,
 			long: "Explain why Evenkeel would or would not move a pod now. The name may be NAMESPACE/NAME.",
 			example: "  # A pod of the namespace of your context\n  evenkeel explain pod web-6c8f-x1\n\n" +
 				"  # A pod of another namespace; both commands mean the same\n  evenkeel explain pod web-6c8f-x1 -n shop\n  evenkeel explain pod shop/web-6c8f-x1"}),
-		f.newExplainSubcommand(g, explained{use: "node NAME", short: "Explain the goals of a node, and which of its pods would move", find: subject.Node,
+		f.newExplainSubcommand(g, explained{use: "node NAME", short: "Explain the goals of a node, and which of its pods would move", find: names.FindNode,
 			long:    "Explain the goals of a node, and which of its pods Evenkeel would move now.",
 			example: "  # What is wrong with a node, and which pods would leave it?\n  evenkeel explain node n1"}),
-		f.newExplainSubcommand(g, explained{use: "workload KIND/NAME", short: "Explain the goals of a workload, and which of its pods would move", find: subject.Workload, slashes: 2,
+		f.newExplainSubcommand(g, explained{use: "workload KIND/NAME", short: "Explain the goals of a workload, and which of its pods would move", find: names.FindWorkload, slashes: 2,
 			long: "Explain the goals of a workload, and which of its pods Evenkeel would move now. The name may be\nKIND/NAMESPACE/NAME; " +
 				"a kind may have its short name, such as deploy, sts, rs or cj.",
 			example: "  # A Deployment of the namespace shop; both commands mean the same\n  evenkeel explain workload deploy/web -n shop\n" +
@@ -52,13 +55,13 @@ func rejectSubject(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return argument.UnknownCommand(cmd, args[0], cmp.Or(subject.Suggest(cmd.CommandPath(), args), argument.NearestCommand(cmd, args[0])))
+	return commandline.UnknownCommand(cmd, args[0], cmp.Or(names.Suggest(cmd.CommandPath(), args), commandline.NearestCommand(cmd, args[0])))
 }
 
 // explained describes a subcommand of explain.
 type explained struct {
 	use, short, long, example string
-	find                      subject.Finder
+	find                      names.Finder
 	slashes                   int // of a complete name; 0 for a name without a namespace
 }
 
@@ -81,7 +84,7 @@ func (f *planningFlags) newExplainSubcommand(g *globalFlags, of explained) *cobr
 func (f *planningFlags) explain(cmd *cobra.Command, g *globalFlags, name string, of explained) (err error) {
 	g.logger(cmd)
 	if of.slashes > 0 {
-		if name, err = subject.Qualify(name, g.Namespace(), of.slashes, g.NamespaceFlag() != ""); err != nil {
+		if name, err = names.Qualify(name, g.Namespace(), of.slashes, g.NamespaceFlag() != ""); err != nil {
 			return err
 		}
 	}
@@ -99,7 +102,27 @@ func (f *planningFlags) explain(cmd *cobra.Command, g *globalFlags, name string,
 		return fmt.Errorf("the explanation was interrupted: %w", err)
 	}
 	x := explain(e)
-	subject.AddNoGoal(&x, in.snapshot, in.strategies)
+	addNoGoal(&x, in.snapshot, in.strategies)
 	g.progress.Stop()
-	return report.Explain(cmd.OutOrStdout(), in.format, x, screen.ReportOptions(cmd.OutOrStdout()))
+	return report.Explain(cmd.OutOrStdout(), in.format, x, commandline.ReportOptions(cmd.OutOrStdout()))
+}
+
+// addNoGoal adds to each explained pod without a goal why strategies state none: those that remove pods that have ended
+// about such a pod, and those that know too little about the node of another pod. If that decides, the verdict says so.
+func addNoGoal(x *plan.Explanation, s *cluster.Snapshot, all []config.ScheduledStrategy) {
+	for i := range x.Pods {
+		of := &x.Pods[i]
+		p := s.PodByUID(of.Pod.UID)
+		if p == nil || len(of.Goals) > 0 {
+			continue
+		}
+		for _, st := range all {
+			if why := strategies.WhyNoGoal(st.Strategy, s, p); why != "" {
+				of.NoGoal = append(of.NoGoal, plan.StrategyMessage{Strategy: st.Name, Message: why})
+				if !p.Terminal && of.Verdict.Code == plan.NotNeeded {
+					of.Verdict = plan.Reason{Code: plan.NoUsageData, Message: "strategy " + st.Name + ": " + why}
+				}
+			}
+		}
+	}
 }

@@ -2,12 +2,16 @@ package main
 
 import (
 	"fmt"
+	"regexp"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/reason"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
+	"github.com/evenkeel-project/evenkeel"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 	"github.com/evenkeel-project/evenkeel/report/layout"
 )
@@ -33,7 +37,7 @@ func newExplainReason() *cobra.Command {
 			if len(args) == 0 {
 				return listReasons(cmd)
 			}
-			e, err := reason.Find(args[0])
+			e, err := findReason(args[0])
 			if err != nil {
 				return err
 			}
@@ -45,20 +49,65 @@ func newExplainReason() *cobra.Command {
 
 func listReasons(cmd *cobra.Command) error {
 	out, g, group := cmd.OutOrStdout(), layout.NewGrid("", "~"), ""
-	for _, e := range reason.All() {
+	for _, e := range allReasons() {
 		if e.Group != group {
 			group = e.Group
 			g.Add(group, "")
 		}
-		g.Add("  "+e.Code, e.Meaning())
+		g.Add("  "+e.Code, e.meaning())
 	}
-	return report.List(out, g, screen.ReportOptions(out))
+	return report.List(out, g, commandline.ReportOptions(out))
 }
 
 // reasonCodes returns the codes with their meanings, for completion.
 func reasonCodes() (out []cobra.Completion) {
-	for _, e := range reason.All() {
-		out = append(out, e.Code+"\t"+e.Meaning())
+	for _, e := range allReasons() {
+		out = append(out, e.Code+"\t"+e.meaning())
 	}
 	return out
+}
+
+// reasonEntry explains a code.
+type reasonEntry struct {
+	Code string
+	// Group is the heading of the codes to which it belongs, such as: Why a pod is moved.
+	Group string
+	// Text explains the code, shows an example, and says what would have to change.
+	Text string
+}
+
+var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+
+// allReasons returns the codes in the order of the page.
+func allReasons() (out []reasonEntry) {
+	for _, group := range strings.Split(evenkeel.ReasonsPage, "\n## ")[1:] {
+		parts := strings.Split(group, "\n### ")
+		title, _, _ := strings.Cut(parts[0], "\n")
+		for _, part := range parts[1:] {
+			code, text, _ := strings.Cut(part, "\n")
+			out = append(out, reasonEntry{code, title, strings.TrimSpace(link.ReplaceAllString(text, "$1"))})
+		}
+	}
+	return out
+}
+
+// findReason returns the entry of a code, whatever its case. The error suggests a similar code.
+func findReason(code string) (reasonEntry, error) {
+	var codes []string
+	for _, e := range allReasons() {
+		if strings.EqualFold(e.Code, code) {
+			return e, nil
+		}
+		codes = append(codes, e.Code)
+	}
+	return reasonEntry{}, fmt.Errorf("%q is not a reason code%s; `evenkeel explain reason` lists all codes", code, suggest.DidYouMean(code, codes))
+}
+
+// meaning returns one line about the code.
+func (e reasonEntry) meaning() string {
+	if short := plan.Code(e.Code).Meaning(); short != "" {
+		return short
+	}
+	first, _, _ := strings.Cut(strings.Join(strings.Fields(e.Text), " "), ". ")
+	return strings.TrimSuffix(first, ".")
 }

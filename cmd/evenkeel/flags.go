@@ -7,10 +7,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/usage"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/internal/logging"
 	"github.com/evenkeel-project/evenkeel/internal/progress"
 )
@@ -22,7 +21,7 @@ type globalFlags struct {
 	// logged is the logger of the command, once it exists. client-go logs there too, so it must not be made again while
 	// requests are in progress.
 	logged  *slog.Logger
-	program usage.Program
+	program commandline.Program
 	// syncTimeout bounds how long a command waits until it has read the cluster.
 	syncTimeout time.Duration
 	// progress says on a terminal what a slow command does. It is nil without a terminal.
@@ -59,9 +58,6 @@ func (g *globalFlags) checkConnection(cmd *cobra.Command, _ []string) error {
 	return release.Value.Set(namespace)
 }
 
-// rejectArguments returns an error for the first argument that is neither a flag nor a subcommand.
-func rejectArguments(cmd *cobra.Command, args []string) error { return argument.None(cmd, args) }
-
 // logger returns the logger of the command, which writes to stderr. The log of level debug, or for programs, replaces
 // the progress.
 func (g *globalFlags) logger(cmd *cobra.Command) *slog.Logger {
@@ -75,8 +71,8 @@ func (g *globalFlags) logger(cmd *cobra.Command) *slog.Logger {
 }
 
 // lookup returns the search for the release of a command.
-func (g *globalFlags) lookup(cmd *cobra.Command) *releaseconfig.Lookup {
-	return &releaseconfig.Lookup{Command: cmd, Connect: g.client, Progress: g.progress}
+func (g *globalFlags) lookup(cmd *cobra.Command) *installed.Lookup {
+	return &installed.Lookup{Command: cmd, Connect: g.client, Progress: g.progress}
 }
 
 // showStep shows a step of a pass.

@@ -18,9 +18,9 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/work"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/state"
@@ -42,7 +42,7 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) add(fl *pflag.FlagSet) {
-	releaseconfig.AddNamespaceFlag(fl, &f.namespace)
+	installed.AddNamespaceFlag(fl, &f.namespace)
 	fl.StringArrayVarP(&f.files, "filename", "f", nil,
 		"read objects from a file or directory instead of the cluster (-: standard input); repeatable")
 	fl.StringVar(&f.version, "kubernetes-version", "", "with -f: the version of the API server, such as 1.36, if the files do not contain it "+
@@ -81,7 +81,7 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *globalFlags) (*cluster.Objec
 		return nil, errors.New("--kubernetes-version needs -f: the API server reports its version")
 	}
 	if f.namespace != "" {
-		if err := releaseconfig.CheckNamespace(f.namespace); err != nil {
+		if err := installed.CheckNamespace(f.namespace); err != nil {
 			return nil, err
 		}
 	}
@@ -104,14 +104,14 @@ func (g *globalFlags) readClusterAndState(cmd *cobra.Command, client kubernetes.
 	g.progress.Start("reading the state of Evenkeel")
 	namespace, err := g.lookup(cmd).Namespace(cmd.Context(), client, fromFlag)
 	switch {
-	case errors.Is(err, releaseconfig.ErrNoRelease):
+	case errors.Is(err, installed.ErrNoRelease):
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: %v; the configuration is the built-in one unless --config is set, and there are no pause, no back-offs and no hourly counts\n", err)
 		return o, nil
 	case err != nil:
 		o.PlannerStateError = err.Error()
 	default:
 		if fromFlag != "" {
-			releaseconfig.WarnWithoutLease(cmd, client, namespace)
+			installed.WarnWithoutLease(cmd, client, namespace)
 		}
 		o, err = addSavedState(cmd.Context(), o, state.New(client, namespace), state.NewPauseStore(client, namespace), g.logger(cmd))
 		if err != nil {
@@ -185,7 +185,7 @@ type planningFlags struct {
 
 func (f *planningFlags) add(fl *pflag.FlagSet) {
 	f.input.add(fl)
-	fl.StringVar(&f.config, "config", "", releaseconfig.FlagUsage+"; with -f, the default is builtin")
+	fl.StringVar(&f.config, "config", "", installed.ConfigFlagHelp+"; with -f, the default is builtin")
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
 }
@@ -205,14 +205,14 @@ type planningInput struct {
 }
 
 // chooseConfig returns the configuration of the plan. A snapshot belongs to no release.
-func (f *planningFlags) chooseConfig(cmd *cobra.Command, g *globalFlags) (releaseconfig.Choice, error) {
+func (f *planningFlags) chooseConfig(cmd *cobra.Command, g *globalFlags) (installed.Choice, error) {
 	if len(f.input.files) > 0 {
-		conf, err := releaseconfig.Load(f.config)
-		return releaseconfig.Choice{Config: conf}, err
+		conf, err := installed.Load(f.config)
+		return installed.Choice{Config: conf}, err
 	}
 	if f.input.namespace != "" {
-		if err := releaseconfig.CheckNamespace(f.input.namespace); err != nil {
-			return releaseconfig.Choice{}, err
+		if err := installed.CheckNamespace(f.input.namespace); err != nil {
+			return installed.Choice{}, err
 		}
 	}
 	return g.lookup(cmd).Choose(cmd.Context(), f.config, f.input.namespace)
@@ -221,7 +221,7 @@ func (f *planningFlags) chooseConfig(cmd *cobra.Command, g *globalFlags) (releas
 // read parses the flags and reads the input. If saveTo is not empty, read also writes the input to that file. The
 // planning on the snapshot ends with the command, and after limits.maxPlanTime, or where the input says that it ended.
 func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) (*planningInput, error) {
-	format, err := argument.Format(f.output)
+	format, err := commandline.ParseFormat(f.output)
 	if err != nil {
 		return nil, err
 	}

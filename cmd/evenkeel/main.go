@@ -17,11 +17,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/configcommand"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releasecommand"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/usage"
 	"github.com/evenkeel-project/evenkeel/internal/heap"
 	"github.com/evenkeel-project/evenkeel/internal/progress"
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
@@ -36,7 +34,7 @@ func main() {
 }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	g := &globalFlags{program: usage.Started(os.Args[0]), syncTimeout: connectTimeout}
+	g := &globalFlags{program: commandline.Started(os.Args[0]), syncTimeout: connectTimeout}
 	return g.run(args, stdin, stdout, stderr)
 }
 
@@ -48,7 +46,7 @@ func (g *globalFlags) run(args []string, stdin io.Reader, stdout, stderr io.Writ
 	root.SetArgs(g.program.Arguments(args))
 	root.SetIn(stdin)
 	root.SetOut(stdout)
-	g.progress = progress.New(stderr, screen.Of(stderr, os.Getenv).Width, clock.RealClock{})
+	g.progress = progress.New(stderr, commandline.ReportOptions(stderr).Width, clock.RealClock{})
 	defer g.progress.Stop()
 	stderr = terminal.Writer{Writer: g.progress.Writer(stderr)}
 	root.SetErr(stderr)
@@ -92,11 +90,11 @@ func newRoot(g *globalFlags) *cobra.Command {
 		Use:           "evenkeel",
 		Short:         "Keep a Kubernetes cluster balanced",
 		Long:          "Keep a Kubernetes cluster balanced: evict the fewest pods whose replacements are predicted to\nland somewhere better. Without a configuration that says otherwise, Evenkeel evicts nothing.",
-		SilenceErrors: true, SilenceUsage: true, Args: rejectArguments, Version: programVersion(),
+		SilenceErrors: true, SilenceUsage: true, Args: commandline.NoArguments, Version: programVersion(),
 		PersistentPreRunE: g.checkConnection,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.SetFlagErrorFunc(argument.FlagError)
+	root.SetFlagErrorFunc(commandline.FlagError)
 	f := root.PersistentFlags()
 	g.Add(f)
 	g.log.AddFlags(f)
@@ -107,7 +105,7 @@ func newRoot(g *globalFlags) *cobra.Command {
 	g.completions().Register(root)
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {
-		c.Args, c.RunE = rejectArguments, root.RunE // cobra prints the help for an unknown shell, and exits with 0
+		c.Args, c.RunE = commandline.NoArguments, root.RunE // cobra prints the help for an unknown shell, and exits with 0
 	}
 	return root
 }

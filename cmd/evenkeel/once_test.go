@@ -17,7 +17,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel"
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/metrics"
@@ -34,7 +34,7 @@ func TestBuiltInConfigIsADryRun(t *testing.T) {
 	if bytes.Equal(before, evenkeel.DefaultConfig) {
 		t.Fatal("config.yaml does not say dryRun: true")
 	}
-	conf, err := releaseconfig.Load("")
+	conf, err := installed.Load("")
 	if err != nil || !conf.DryRun {
 		t.Errorf("error %v; want a dry run", err)
 	}
@@ -42,7 +42,7 @@ func TestBuiltInConfigIsADryRun(t *testing.T) {
 	if err := os.WriteFile(file, evenkeel.DefaultConfig, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if conf, err := releaseconfig.Load(file); err != nil || conf.DryRun {
+	if conf, err := installed.Load(file); err != nil || conf.DryRun {
 		t.Errorf("the same text as a file: error %v; want a configuration that evicts", err)
 	}
 }

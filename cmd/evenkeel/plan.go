@@ -7,9 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/policy"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -24,7 +22,7 @@ type planFlags struct {
 func newPlan(g *globalFlags) *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
-		Use: "plan", Short: "Show which pods a pass would move now, and why", Args: rejectArguments, Annotations: map[string]string{namespaceOf: ofNothing},
+		Use: "plan", Short: "Show which pods a pass would move now, and why", Args: commandline.NoArguments, Annotations: map[string]string{namespaceOf: ofNothing},
 		Long: "Show which pods a pass would move now, and why. The command evicts nothing.\n\nThe plan is about the cluster, or with -f about a saved snapshot.",
 		Example: "  # What would the release do now?\n  evenkeel plan\n\n  # The same for a script, and for `evenkeel apply`\n  evenkeel plan -o json > plan.json\n\n" +
 			"  # Which violations of a policy of the descheduler would remain?\n  evenkeel plan --compare-policy policy.yaml\n\n" +
@@ -43,13 +41,13 @@ func newPlan(g *globalFlags) *cobra.Command {
 
 func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	log, begun := g.logger(cmd), time.Now()
-	var compared *policy.Policy
+	var compared *comparedPolicy
 	if f.comparePolicy != "" {
-		name, data, err := argument.ReadFile(f.comparePolicy, cmd.InOrStdin(), argument.MaxFileBytes)
+		name, data, err := commandline.ReadFile(f.comparePolicy, cmd.InOrStdin(), commandline.MaxFileBytes)
 		if err != nil {
 			return fmt.Errorf("reading the policy to compare with: %w", err)
 		}
-		if compared, err = policy.Read(name, data); err != nil {
+		if compared, err = readPolicy(name, data); err != nil {
 			return err
 		}
 		f.allSamples = true
@@ -88,11 +86,11 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 }
 
 // write prints the plan, or the comparison with the policy.
-func (f *planFlags) write(cmd *cobra.Command, in *planningInput, compared *policy.Policy, p plan.Plan) error {
-	opts := screen.ReportOptions(cmd.OutOrStdout())
+func (f *planFlags) write(cmd *cobra.Command, in *planningInput, compared *comparedPolicy, p plan.Plan) error {
+	opts := commandline.ReportOptions(cmd.OutOrStdout())
 	opts.Evicts = !in.conf.DryRun
 	if compared != nil {
-		return report.Comparison(cmd.OutOrStdout(), in.format, compared.Compare(in.snapshot, in.conf, in.due, p), opts)
+		return report.Comparison(cmd.OutOrStdout(), in.format, compared.compare(in.snapshot, in.conf, in.due, p), opts)
 	}
 	return report.Plan(cmd.OutOrStdout(), in.format, p, opts)
 }

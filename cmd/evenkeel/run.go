@@ -14,9 +14,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/serving"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
@@ -35,7 +34,7 @@ const (
 )
 
 type runFlags struct {
-	serving                   serving.Flags
+	serving                   servingFlags
 	config, output, namespace string
 	pushURL                   string
 	strategies                []string
@@ -46,7 +45,7 @@ type runFlags struct {
 func newRun(g *globalFlags) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
-		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: rejectArguments,
+		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: commandline.NoArguments,
 		Long:    "Run each strategy on its schedule while this process holds the Lease.\n\nWith --once, make one pass and exit: with 0 after the pass, and with 1 if something prevented it,\nif it could judge nothing, or if a strategy that is due or hints lack usage data.",
 		Example: "  # A dry run with the built-in configuration\n  evenkeel run\n\n  # With a configuration, which may permit evictions\n  evenkeel run --config config.yaml\n\n  # One pass of one strategy, as a job makes it\n  evenkeel run --once --strategy zones --config config.yaml",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
@@ -64,7 +63,7 @@ func newRun(g *globalFlags) *cobra.Command {
 	addLeaseNamespaceFlag(fl, &f.namespace)
 	fl.StringVar(&f.pushURL, "push-url", "",
 		"with --once: Pushgateway that receives the metrics of the pass, such as http://pushgateway:9091")
-	f.serving.Add(fl)
+	f.serving.add(fl)
 	return c
 }
 
@@ -76,7 +75,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 			f.output = string(report.Table)
 		}
 	}
-	format, err := argument.Format(f.output)
+	format, err := commandline.ParseFormat(f.output)
 	if err != nil {
 		return err
 	}
@@ -149,7 +148,7 @@ type runCommand struct {
 // changes of the configuration, which it receives on the returned channel, and changes of the credentials.
 func (r *runCommand) connect(cmd *cobra.Command) (changes <-chan func(*controller.Controller), err error) {
 	if r.once {
-		r.conf, err = releaseconfig.Load(r.config)
+		r.conf, err = installed.Load(r.config)
 	} else {
 		r.conf, changes, err = r.files.loadAndWatchConfig(r.config, r.metrics, r.log, func(conf *config.Config) {
 			r.newest.Store(conf)
@@ -179,7 +178,7 @@ func (r *runCommand) connect(cmd *cobra.Command) (changes <-chan func(*controlle
 		r.client, r.rest, err = r.g.client()
 	} else {
 		r.newest.Store(r.conf)
-		if r.certificate, err = r.files.loadAndWatchCertificate(r.serving.CertFile, r.serving.KeyFile, r.metrics, r.log); err != nil {
+		if r.certificate, err = r.files.loadAndWatchCertificate(r.serving.certFile, r.serving.keyFile, r.metrics, r.log); err != nil {
 			return nil, err
 		}
 		r.client, r.rest, err = r.files.newReloadingClient(r.g, r.metrics, r.log, func() { r.observer.CredentialsRenewed() })
@@ -214,8 +213,8 @@ func (f *runFlags) check() error {
 	if f.passTimeout < 0 {
 		return fmt.Errorf("--pass-timeout: %s is negative (want more than 0s, or no limit with 0s)", f.passTimeout)
 	}
-	if err := releaseconfig.CheckNamespace(f.namespace); err != nil {
+	if err := installed.CheckNamespace(f.namespace); err != nil {
 		return err
 	}
-	return f.serving.Check()
+	return f.serving.check()
 }

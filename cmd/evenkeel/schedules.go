@@ -7,7 +7,6 @@ import (
 	"log/slog"
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/serving"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/state"
@@ -19,7 +18,7 @@ import (
 func (r *runCommand) runSchedules(ctx context.Context, c *controller.Controller) error {
 	set := r.settings
 	r.log.Info("running", "mode", c.Mode, "cluster", connection.ServerHost(r.rest), "namespace", r.namespace, "hash", r.conf.Hash(), "configHash", r.conf.PlanHash(), "strategies", r.due)
-	servers, err := r.serving.Listen(serving.Pages{
+	servers, err := r.serving.listen(pages{
 		Health: web.Health{
 			Live:  []web.Check{{Name: "leader-election", Check: set.lease.CheckHealth}, {Name: "progress", Check: c.CheckProgress}},
 			Ready: []web.Check{{Name: "informer-sync", Check: r.checkSynced}},
@@ -30,7 +29,7 @@ func (r *runCommand) runSchedules(ctx context.Context, c *controller.Controller)
 	if err != nil {
 		return err
 	}
-	return servers.RunBeside(ctx, func(ctx context.Context) error {
+	return servers.runBeside(ctx, func(ctx context.Context) error {
 		if err := r.observer.WaitForSync(ctx); err != nil && ctx.Err() == nil {
 			r.reportMissingPermission(ctx, err)
 			return fmt.Errorf("reading the cluster: %w", err)

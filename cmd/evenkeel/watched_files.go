@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/internal/credentials"
@@ -81,7 +81,7 @@ func addWatcher[T any](w *watchedFiles, kind metrics.FileKind, m *metrics.Metric
 func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *slog.Logger, atOnce func(*config.Config),
 	apply func(*controller.Controller, *config.Config)) (*config.Config, <-chan func(*controller.Controller), error) {
 	if info, err := os.Stat(path); path == "" || err == nil && !info.Mode().IsRegular() {
-		conf, err := releaseconfig.Load(path)
+		conf, err := installed.Load(path)
 		return conf, nil, err
 	}
 	changes := make(chan func(*controller.Controller), 1)

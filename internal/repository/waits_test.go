@@ -17,8 +17,8 @@ import (
 )
 
 // waitingPackages are the packages that wait for something. The others compute.
-var waitingPackages = []string{"cmd/evenkeel", "cmd/evenkeel/completion", "cmd/evenkeel/connection", "cmd/evenkeel/releasecommand",
-	"cmd/evenkeel/releaseconfig", "cmd/evenkeel/submission", "controller", "controller/approval", "controller/cleanup", "controller/leader", "controller/notify",
+var waitingPackages = []string{"cmd/evenkeel", "cmd/evenkeel/connection", "cmd/evenkeel/installed", "cmd/evenkeel/names", "cmd/evenkeel/releasecommand",
+	"controller", "controller/approval", "controller/cleanup", "controller/leader", "controller/notify",
 	"controller/release", "controller/state", "controller/trigger", "controller/waiting", "evictor", "hints/reconciler", "hints/writer", "internal/reload",
 	"internal/progress", "internal/retry", "internal/wait", "metrics", "observe",
 	"usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "web", "web/access"}

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel-project/evenkeel"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/config/schema"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
@@ -19,10 +19,10 @@ import (
 
 // New returns the command config. kubeconfig is the value of the flag --kubeconfig.
 func New(kubeconfig *string) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Check, print or convert a configuration", Long: "Check, print or convert a file of configuration. No command needs a cluster.", Args: argument.None,
+	c := &cobra.Command{Use: "config", Short: "Check, print or convert a configuration", Long: "Check, print or convert a file of configuration. No command needs a cluster.", Args: commandline.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(&cobra.Command{
-		Use: "check FILE", Short: "Report every mistake in a configuration", Args: argument.OneFile,
+		Use: "check FILE", Short: "Report every mistake in a configuration", Args: commandline.OneFile,
 		Long:    "Report every mistake in a configuration at once, and warn about settings that are probably\nmistakes. FILE may be - for standard input.",
 		Example: "  # Check a file before it is used\n  evenkeel config check config.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -38,7 +38,7 @@ func New(kubeconfig *string) *cobra.Command {
 			return nil
 		},
 	}, &cobra.Command{
-		Use: "default", Short: "Print the default configuration with comments", Args: argument.None,
+		Use: "default", Short: "Print the default configuration with comments", Args: commandline.NoArguments,
 		Long:    "Print the default configuration. Its comments describe every key.",
 		Example: "  # Begin a configuration\n  evenkeel config default > config.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -51,7 +51,7 @@ func New(kubeconfig *string) *cobra.Command {
 
 func newSchema() *cobra.Command {
 	return &cobra.Command{
-		Use: "schema", Short: "Print the JSON Schema of config.yaml, for editors", Args: argument.None,
+		Use: "schema", Short: "Print the JSON Schema of config.yaml, for editors", Args: commandline.NoArguments,
 		Long: "Print the JSON Schema (draft 7) of config.yaml: its keys with their types, defaults, words and\ndescriptions. " +
 			"An editor with a YAML language server then completes and checks a file whose\nfirst line names the schema:\n\n" +
 			"  # yaml-language-server: $schema=evenkeel.schema.json\n\n" +

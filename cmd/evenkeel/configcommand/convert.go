@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/config/convert"
 	"github.com/evenkeel-project/evenkeel/config/convert/descheduler"
@@ -29,7 +29,7 @@ const (
 func newConvert() *cobra.Command {
 	f := &convertFlags{}
 	c := &cobra.Command{
-		Use: "convert FILE", Short: "Convert a configuration of the descheduler or of dynamicScheduler", Args: argument.OneFile,
+		Use: "convert FILE", Short: "Convert a configuration of the descheduler or of dynamicScheduler", Args: commandline.OneFile,
 		Long: "Print a config.yaml with comments, which say what differs. FILE (-: standard input) is one of:\n" +
 			"- a DeschedulerPolicy (v1alpha2 or v1alpha1), or a ConfigMap that contains one\n" +
 			"- all values of the descheduler's chart: helm get values RELEASE --all -o yaml\n" +
@@ -40,7 +40,7 @@ func newConvert() *cobra.Command {
 			"\n  # The values of its chart, to values of Evenkeel's chart\n  helm get values descheduler -n kube-system --all -o yaml > old.yaml\n  evenkeel config convert old.yaml -o values > values.yaml\n" +
 			"\n  # The rules of dynamicScheduler\n  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, data, err := argument.ReadFile(args[0], cmd.InOrStdin(), argument.MaxFileBytes)
+			name, data, err := commandline.ReadFile(args[0], cmd.InOrStdin(), commandline.MaxFileBytes)
 			if err != nil {
 				return fmt.Errorf("reading the file to convert: %w", err)
 			}
@@ -86,7 +86,7 @@ func (f *convertFlags) check() error {
 		}
 	}
 	if f.prometheusURL != "" {
-		return argument.CheckHTTPURL("prometheus-url", f.prometheusURL, "http://prometheus.monitoring:9090")
+		return commandline.CheckHTTPURL("prometheus-url", f.prometheusURL, "http://prometheus.monitoring:9090")
 	}
 	return nil
 }

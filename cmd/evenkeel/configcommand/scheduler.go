@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/config/convert"
 	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 )
@@ -21,7 +21,7 @@ type schedulerFlags struct {
 func newScheduler(kubeconfig *string) *cobra.Command {
 	f := &schedulerFlags{}
 	c := &cobra.Command{
-		Use: "scheduler", Short: "Print a configuration for kube-scheduler that spreads pods evenly", Args: argument.None,
+		Use: "scheduler", Short: "Print a configuration for kube-scheduler that spreads pods evenly", Args: commandline.NoArguments,
 		Long: "Print a KubeSchedulerConfiguration (v1) for kube-scheduler's flag --config: PodTopologySpread has a\n" +
 			"higher weight, and pods without spread constraints are spread over zones and nodes. --kubeconfig\nsets clientConnection.",
 		Example: "  # For a control plane of kubeadm\n  evenkeel config scheduler --kubeconfig /etc/kubernetes/scheduler.conf > scheduler.yaml\n" +
@@ -61,7 +61,7 @@ func (f *schedulerFlags) options(kubeconfig string, stdin io.Reader) (schedulerc
 		}
 	}
 	if f.watcher != "" {
-		if err := argument.CheckHTTPURL("watcher", f.watcher, "http://evenkeel.evenkeel-system:8080"); err != nil {
+		if err := commandline.CheckHTTPURL("watcher", f.watcher, "http://evenkeel.evenkeel-system:8080"); err != nil {
 			return o, err
 		}
 		// Trimaran adds /watcher itself.
@@ -70,7 +70,7 @@ func (f *schedulerFlags) options(kubeconfig string, stdin io.Reader) (schedulerc
 	if f.from == "" {
 		return o, nil
 	}
-	name, data, err := argument.ReadFile(f.from, stdin, argument.MaxFileBytes)
+	name, data, err := commandline.ReadFile(f.from, stdin, commandline.MaxFileBytes)
 	if err != nil {
 		return o, fmt.Errorf("--from-policy: %w", err)
 	}

@@ -168,9 +168,10 @@ func (f *Flags) KubeconfigNames() map[string][]string {
 	}
 }
 
-// SetUsage sets how the client names itself to the API server. It removes client-go's own limit of requests per second,
-// because the API server limits requests by priority and fairness, and a caller could not see that requests wait here.
-func SetUsage(c *rest.Config, userAgent string) {
+// SetUserAgent sets how the client names itself to the API server. It removes client-go's own limit of requests per
+// second, because the API server limits requests by priority and fairness, and a caller could not see that requests
+// wait here.
+func SetUserAgent(c *rest.Config, userAgent string) {
 	c.UserAgent = userAgent
 	c.QPS = -1
 	c.ContentType = "application/vnd.kubernetes.protobuf"

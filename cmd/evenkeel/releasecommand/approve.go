@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/submission"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/state"
@@ -121,7 +121,7 @@ func (f *decideFlags) findExecutor(ctx context.Context, lease *leader.Lease, d d
 	case err != nil:
 		return s, err
 	case s.Holder != "":
-		return s, submission.ApprovalsOff(s, f.namespace)
+		return s, installed.ApprovalsOff(s, f.namespace)
 	case f.leadsDryRun(ctx, d):
 		return s, fmt.Errorf("namespace %s has a dry run (dryRun: true), which keeps and executes no plan", f.namespace)
 	}
@@ -134,7 +134,7 @@ func (f *decideFlags) waitForReport(cmd *cobra.Command, a *Access, box *approval
 	waiting, cancel := context.WithTimeout(cmd.Context(), f.wait)
 	defer cancel()
 	a.Progress().Start("waiting for the report of the process that holds the Lease in namespace %s", f.namespace)
-	submitted := submission.Submission{Box: box, Lease: lease, Namespace: f.namespace, PlanID: r.Plan.ID, NotDone: "nothing was executed",
+	submitted := installed.Submission{Box: box, Lease: lease, Namespace: f.namespace, PlanID: r.Plan.ID, NotDone: "nothing was executed",
 		Late: func() error {
 			return fmt.Errorf("no report arrived within %s; the steps stay approved until %s", f.wait, r.Plan.Expires.UTC().Format(time.RFC3339))
 		}}
@@ -143,5 +143,5 @@ func (f *decideFlags) waitForReport(cmd *cobra.Command, a *Access, box *approval
 		return err
 	}
 	a.Progress().Stop()
-	return errors.Join(report.Run(cmd.OutOrStdout(), format, *got, screen.ReportOptions(cmd.OutOrStdout())), submission.Incomplete(*got))
+	return errors.Join(report.Run(cmd.OutOrStdout(), format, *got, commandline.ReportOptions(cmd.OutOrStdout())), installed.Incomplete(*got))
 }

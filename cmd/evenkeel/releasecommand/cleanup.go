@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/controller/cleanup"
 )
 
@@ -31,7 +31,7 @@ type cleanupFlags struct {
 func newCleanup(a *Access) *cobra.Command {
 	f := &cleanupFlags{}
 	c := &cobra.Command{
-		Use: "cleanup", Short: "Remove hints, state, pause and Leases of an uninstalled release", Args: argument.None,
+		Use: "cleanup", Short: "Remove hints, state, pause and Leases of an uninstalled release", Args: commandline.NoArguments,
 		Long: "Remove the hints from the nodes, and the ConfigMaps and Leases of Evenkeel from its namespace. The\n" +
 			"chart runs it after `helm uninstall`. Nothing is removed while the namespace has a Deployment or a\n" +
 			"CronJob of Evenkeel, or a process holds the Lease.",
@@ -39,7 +39,7 @@ func newCleanup(a *Access) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, a) },
 	}
 	c.Flags().StringVar(&f.namespace, "lease-namespace", "", "namespace of the uninstalled release (required)")
-	c.Flags().StringVar(&f.config, "config", releaseconfig.Builtin, "configuration file of the controller, which names the label and the taint of hints")
+	c.Flags().StringVar(&f.config, "config", installed.Builtin, "configuration file of the controller, which names the label and the taint of hints")
 	c.Flags().DurationVar(&f.wait, "wait", defaultCleanupTimeout, "how long to wait until no process holds the Lease")
 	c.Flags().DurationVar(&f.hintsTimeout, "hints-timeout", removalTimeout, "how long reading the nodes and removing the hints may take; then the rest is removed")
 	c.Flags().BoolVar(&f.skipHints, "skip-hints", false, "leave the nodes as they are; needs no permission for nodes")
@@ -51,7 +51,7 @@ func (f *cleanupFlags) run(cmd *cobra.Command, a *Access) error {
 	if f.namespace == "" {
 		return errors.New("--lease-namespace is required (want the namespace of the uninstalled release, such as --lease-namespace evenkeel)")
 	}
-	if err := releaseconfig.CheckNamespace(f.namespace); err != nil {
+	if err := installed.CheckNamespace(f.namespace); err != nil {
 		return err
 	}
 	conf, err := hintsConfig(a, cmd, f.config, f.namespace)

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/internal/progress"
 )
 
@@ -30,8 +30,8 @@ type Access struct {
 }
 
 // lookup returns the search for the release of a command.
-func (a *Access) lookup(cmd *cobra.Command) *releaseconfig.Lookup {
-	return &releaseconfig.Lookup{Command: cmd, Connect: a.Client, Progress: a.Progress()}
+func (a *Access) lookup(cmd *cobra.Command) *installed.Lookup {
+	return &installed.Lookup{Command: cmd, Connect: a.Client, Progress: a.Progress()}
 }
 
 // New returns the commands.

@@ -10,11 +10,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/submission"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
@@ -38,14 +36,14 @@ func atMostOnePlan(cmd *cobra.Command, args []string) error {
 }
 
 func (f *decideFlags) addTo(c *cobra.Command, verb string) {
-	releaseconfig.AddNamespaceFlag(c.Flags(), &f.namespace)
+	installed.AddNamespaceFlag(c.Flags(), &f.namespace)
 	c.Flags().StringVar(&f.strategy, "strategy", "", verb+" only the steps of this strategy")
 	c.Flags().StringVar(&f.steps, "steps", "", verb+" only these steps, such as 1,4-7 (default: all that wait)")
 }
 
 // check returns the chosen steps and the output format.
 func (f *decideFlags) check(cmd *cobra.Command) (c waiting.Choice, format report.Format, err error) {
-	if format, err = argument.Format(f.output); err != nil {
+	if format, err = commandline.ParseFormat(f.output); err != nil {
 		return c, "", err
 	}
 	if f.wait < 0 {
@@ -62,7 +60,7 @@ func (f *decideFlags) check(cmd *cobra.Command) (c waiting.Choice, format report
 		}
 	}
 	if f.namespace != "" {
-		err = releaseconfig.CheckNamespace(f.namespace)
+		err = installed.CheckNamespace(f.namespace)
 	}
 	return c, format, err
 }
@@ -102,7 +100,7 @@ func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 	out := cmd.OutOrStdout()
 	if len(d.plans.Waiting) == 0 && len(d.plans.Discarded) > 0 {
 		fmt.Fprintf(out, "No plan waits for approval in namespace %s.\n", f.namespace)
-		return report.DiscardedMoves(out, d.plans.Discarded, screen.ReportOptions(out))
+		return report.DiscardedMoves(out, d.plans.Discarded, commandline.ReportOptions(out))
 	}
 	if len(d.plans.Waiting) == 0 {
 		fmt.Fprintf(out, "No plan waits for approval in namespace %s.\n", f.namespace)
@@ -125,7 +123,7 @@ func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 				return s.String() + ", not executed"
 			}
 			return s.String()
-		}, screen.ReportOptions(out)); err != nil {
+		}, commandline.ReportOptions(out)); err != nil {
 			return err
 		}
 		if of == w.ID {
@@ -134,10 +132,10 @@ func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 	}
 	if off := f.approvalsOff(cmd.Context(), d); off != nil {
 		fmt.Fprintf(out, "No step is executed: %v.\n", off)
-		return report.DiscardedMoves(out, d.plans.Discarded, screen.ReportOptions(out))
+		return report.DiscardedMoves(out, d.plans.Discarded, commandline.ReportOptions(out))
 	}
 	fmt.Fprintf(out, "To approve: evenkeel approve %s [--strategy S] [--steps 1,4-7]\n", terminal.Escape(d.plans.Waiting[0].ID))
-	return report.DiscardedMoves(out, d.plans.Discarded, screen.ReportOptions(out))
+	return report.DiscardedMoves(out, d.plans.Discarded, commandline.ReportOptions(out))
 }
 
 // leadsDryRun reports whether a dry run holds its Lease. A failed request says that none does.
@@ -157,5 +155,5 @@ func (f *decideFlags) approvalsOff(ctx context.Context, d decision) error {
 	if err != nil {
 		return nil
 	}
-	return submission.ApprovalsOff(s, f.namespace)
+	return installed.ApprovalsOff(s, f.namespace)
 }

@@ -16,10 +16,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/screen"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
@@ -33,7 +32,7 @@ import (
 
 func newHints(a *Access) *cobra.Command {
 	c := &cobra.Command{
-		Use: "hints", Short: "List or remove the hints that Evenkeel sets on nodes", Args: argument.None,
+		Use: "hints", Short: "List or remove the hints that Evenkeel sets on nodes", Args: commandline.NoArguments,
 		Long: "List or remove the hints that Evenkeel sets on nodes.\n\nDuring a wave, nodes may have a hint that keeps replacements away (evictor.steer); the pass that\nwrote the hint removes it. Nodes under pressure have a hint while the pressure lasts\n(hints.enabled); the leader removes it. Use these commands after that process was killed, and to\nuninstall Evenkeel.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
@@ -61,11 +60,11 @@ func newHints(a *Access) *cobra.Command {
 		}}
 		one.Flags().StringVar(&file, "config", "",
 			"configuration file of the controller, which names the label and the taint of hints, or builtin (default: that of the release)")
-		releaseconfig.AddNamespaceFlag(one.Flags(), &namespace)
+		installed.AddNamespaceFlag(one.Flags(), &namespace)
 		c.AddCommand(one)
 	}
-	sub("list", "List the hints on nodes, and foreign labels and taints like them", argument.None, listHints)
-	sub("gc", "Remove expired hints", argument.None, removeExpiredHints)
+	sub("list", "List the hints on nodes, and foreign labels and taints like them", commandline.NoArguments, listHints)
+	sub("gc", "Remove expired hints", commandline.NoArguments, removeExpiredHints)
 	sub("clear [NODE...]", "Remove all hints now, or those of some nodes",
 		cobra.ArbitraryArgs, removeAllHints)
 	return c
@@ -73,12 +72,12 @@ func newHints(a *Access) *cobra.Command {
 
 // hintsConfig returns the configuration that names the label and the taint of hints. It does not need the files to
 // which a file refers.
-func hintsConfig(a *Access, cmd *cobra.Command, file, leaseNamespace string) (releaseconfig.Choice, error) {
-	if file == "" || file == releaseconfig.Builtin {
+func hintsConfig(a *Access, cmd *cobra.Command, file, leaseNamespace string) (installed.Choice, error) {
+	if file == "" || file == installed.Builtin {
 		return a.lookup(cmd).Choose(cmd.Context(), file, leaseNamespace)
 	}
 	conf, err := config.LoadFileOnly(file)
-	return releaseconfig.Choice{Config: conf, Known: true}, err
+	return installed.Choice{Config: conf, Known: true}, err
 }
 
 // removalTimeout bounds the writes of the commands for hints. If each request takes 200 ms, 5,000 nodes take about 4
@@ -99,7 +98,7 @@ type hintCommand struct {
 	invalid     []pressure.InvalidRecord
 }
 
-func newHintCommand(client kubernetes.Interface, conf releaseconfig.Choice, line *progress.Line) *hintCommand {
+func newHintCommand(client kubernetes.Interface, conf installed.Choice, line *progress.Line) *hintCommand {
 	return &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), progress: line, now: time.Now(),
 		conf: conf.Config, configGiven: conf.Known}
 }
@@ -214,7 +213,7 @@ func listHints(cmd *cobra.Command, h *hintCommand) error {
 	for _, f := range foreign {
 		g.Add(f.Node, "foreign", terminal.Escape(f.Description), "never; remove it with: "+f.RemoveCommand())
 	}
-	return report.List(out, g, screen.ReportOptions(out))
+	return report.List(out, g, commandline.ReportOptions(out))
 }
 
 func (h *hintCommand) invalidRemedy(node string) string {

@@ -25,7 +25,7 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
@@ -295,7 +295,7 @@ func TestHintsCommandsReadOneFile(t *testing.T) {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := releaseconfig.Load(file); err == nil || !strings.Contains(err.Error(), "rule.yaml") {
+	if _, err := installed.Load(file); err == nil || !strings.Contains(err.Error(), "rule.yaml") {
 		t.Errorf("Load says %v, want that rule.yaml is missing", err)
 	}
 	conf, err := hintsConfig(&Access{}, nil, file, "")

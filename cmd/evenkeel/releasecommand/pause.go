@@ -8,9 +8,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/argument"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -26,12 +26,12 @@ type pauseFlags struct {
 func newPause(a *Access) *cobra.Command {
 	f := &pauseFlags{}
 	c := &cobra.Command{
-		Use: "pause", Short: "Stop evictions until resume, or for a time", Args: argument.None,
+		Use: "pause", Short: "Stop evictions until resume, or for a time", Args: commandline.NoArguments,
 		Long:    "Stop evictions until resume, or for a time. Evenkeel keeps watching evictions in progress, and\nstarts no further one. Plans and reports continue.\n\nThe command writes the ConfigMap " + state.PauseName + " in the namespace of the release. Evenkeel reads\nit before every eviction.",
 		Example: "  # Until somebody runs `evenkeel resume`\n  evenkeel pause --reason \"release 42\"\n\n  # For two hours\n  evenkeel pause --for 2h",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.pause(cmd, a) },
 	}
-	releaseconfig.AddNamespaceFlag(c.Flags(), &f.namespace)
+	installed.AddNamespaceFlag(c.Flags(), &f.namespace)
 	c.Flags().DurationVar(&f.duration, "for", 0, "allow evictions again after this time (default: only after resume)")
 	c.Flags().StringVar(&f.reason, "reason", "", "reason for the pause (default: the reason of the current pause)")
 	return c
@@ -40,16 +40,16 @@ func newPause(a *Access) *cobra.Command {
 func newResume(a *Access) *cobra.Command {
 	f := &pauseFlags{}
 	c := &cobra.Command{
-		Use: "resume", Short: "End a pause", Args: argument.None, Long: "End a pause: Evenkeel may evict pods again.", Example: "  # End the pause of the release\n  evenkeel resume",
+		Use: "resume", Short: "End a pause", Args: commandline.NoArguments, Long: "End a pause: Evenkeel may evict pods again.", Example: "  # End the pause of the release\n  evenkeel resume",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.resume(cmd, a) },
 	}
-	releaseconfig.AddNamespaceFlag(c.Flags(), &f.namespace)
+	installed.AddNamespaceFlag(c.Flags(), &f.namespace)
 	return c
 }
 
 func (f *pauseFlags) check(cmd *cobra.Command) error {
 	if f.namespace != "" {
-		if err := releaseconfig.CheckNamespace(f.namespace); err != nil {
+		if err := installed.CheckNamespace(f.namespace); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (f *pauseFlags) resume(cmd *cobra.Command, a *Access) error {
 	if err != nil {
 		return fmt.Errorf("the pause is unchanged: %w", err)
 	}
-	releaseconfig.WarnWithoutLease(cmd, client, f.namespace)
+	installed.WarnWithoutLease(cmd, client, f.namespace)
 	switch {
 	case before == nil:
 		fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: evictions were not paused.\n", f.namespace)
@@ -134,7 +134,7 @@ func (f *pauseFlags) resume(cmd *cobra.Command, a *Access) error {
 
 // warnWithoutLeader prints a warning if no process holds the Lease, because a pause then has no immediate effect.
 func warnWithoutLeader(cmd *cobra.Command, client kubernetes.Interface, namespace string) {
-	if holder, known := releaseconfig.WarnWithoutLease(cmd, client, namespace); known && holder == "" {
+	if holder, known := installed.WarnWithoutLease(cmd, client, namespace); known && holder == "" {
 		fmt.Fprintf(cmd.ErrOrStderr(),
 			"evenkeel: warning: no process holds the Lease evenkeel in namespace %s, so nothing evicts from there now; the pause applies to the next leader\n", namespace)
 	}

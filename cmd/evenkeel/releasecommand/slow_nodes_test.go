@@ -21,7 +21,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
@@ -61,7 +61,7 @@ func TestCleanupDeletesTheStateInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		client := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "evenkeel-pause"}})
 		addExpiredHints(t, client, nodes)
-		h := newHintCommand(slowCluster{client}, releaseconfig.Choice{Config: config.Default()}, progress.New(io.Discard, 80, clock.RealClock{}))
+		h := newHintCommand(slowCluster{client}, installed.Choice{Config: config.Default()}, progress.New(io.Discard, 80, clock.RealClock{}))
 		c := &cobra.Command{}
 		c.SetContext(t.Context())
 		c.SetOut(io.Discard)
@@ -109,7 +109,7 @@ func TestRemovalsMayTakeLongerThanTheRead(t *testing.T) {
 			var c *cobra.Command
 			if command == "cleanup" {
 				c = &cobra.Command{RunE: func(cmd *cobra.Command, _ []string) error {
-					h := newHintCommand(slowCluster{client}, releaseconfig.Choice{Config: config.Default()}, line)
+					h := newHintCommand(slowCluster{client}, installed.Choice{Config: config.Default()}, line)
 					return (&cleanupFlags{namespace: "ops", wait: time.Second, hintsTimeout: removalTimeout}).cleanUp(cmd, slowCluster{client}, h, readTimeout)
 				}}
 			} else {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/releaseconfig"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/release"
 	"github.com/evenkeel-project/evenkeel/controller/state"
@@ -38,7 +38,7 @@ func newTrigger(a *Access) *cobra.Command {
 		Example: "  # Run the strategy zones now\n  evenkeel trigger zones",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args[0]) },
 	}
-	releaseconfig.AddNamespaceFlag(c.Flags(), &f.namespace)
+	installed.AddNamespaceFlag(c.Flags(), &f.namespace)
 	c.Flags().DurationVar(&f.wait, "wait", defaultTriggerTimeout, "how long to wait until the leader takes the request")
 	return c
 }
@@ -59,7 +59,7 @@ func (f *triggerFlags) check(strategy string) error {
 		return fmt.Errorf("--wait: %s is too short (want more than 0s)", f.wait)
 	}
 	if f.namespace != "" {
-		return releaseconfig.CheckNamespace(f.namespace)
+		return installed.CheckNamespace(f.namespace)
 	}
 	return nil
 }
