@@ -96,7 +96,7 @@ var unmetReasons = [...]struct {
 	text   string
 }{
 	{plan.UnmetByScheduler, "the scheduler would place the replacement elsewhere"},
-	{plan.UnmetNoTarget, "no node takes a pod without making another goal worse"},
+	{plan.UnmetNoTarget, "no other node may take a pod without making another goal worse"},
 	{plan.UnmetBenefitTooSmall, "the excess is too small to justify an eviction"},
 	{plan.UnmetByGuards, "guards and budgets block the pods"},
 }

@@ -100,6 +100,7 @@ func (t *table) writeGoals(p plan.Plan) {
 func (t *table) writeGoalsUnder(title string, p plan.Plan) {
 	g := layout.NewGrid("GOAL", "STRATEGY", "=WANTED", ">NOW", ">AFTER")
 	var shares []float64 // the share of the excess that the plan removes, for each row
+	var stay []bool      // by row: the goal stays unmet
 	collapsed := map[string]bool{}
 	for _, goal := range p.Goals {
 		if n := podGoalsOf(p, goal); !t.wide && n.Unmet > 1 {
@@ -108,15 +109,20 @@ func (t *table) writeGoalsUnder(title string, p plan.Plan) {
 				words := wordsOfStrategy(p, goal)
 				g.Add(escape(goal.ID)+", ...", escape(goal.Strategy), "pods "+words.done+", such as "+goalText(goal),
 					podsToMoveText(n.Unmet, words.toDo), podsToMoveText(n.UnmetAfter, words.toDo))
-				shares = append(shares, removedShare(float64(n.Unmet), float64(n.UnmetAfter)))
+				shares, stay = append(shares, removedShare(float64(n.Unmet), float64(n.UnmetAfter))), append(stay, n.UnmetAfter > 0)
 			}
 			continue
 		}
 		g.Add(escape(goal.ID), escape(goal.Strategy), goalText(goal), excessText(goal, goal.Excess), excessText(goal, p.After.Excess[goal.ID]))
-		shares = append(shares, removedShare(goal.Excess, p.After.Excess[goal.ID]))
+		shares, stay = append(shares, removedShare(goal.Excess, p.After.Excess[goal.ID])), append(stay, p.After.Excess[goal.ID] > tiny)
 	}
-	t.addSection(goalRank, layout.Section{Title: title, Picked: "that change the most", Grid: g,
-		Order: orderBy(g.Len(), func(a, b int) int { return cmp.Compare(shares[b], shares[a]) })})
+	t.addSection(goalRank, layout.Section{Title: title, Picked: "that stay unmet or change the most", Grid: g,
+		Order: orderBy(g.Len(), func(a, b int) int {
+			if stay[a] != stay[b] {
+				return map[bool]int{true: -1, false: 1}[stay[a]]
+			}
+			return cmp.Compare(shares[b], shares[a])
+		})})
 }
 
 // removedShare returns the share of the excess that the plan removes.

@@ -26,7 +26,7 @@ func newPlan(g *globalFlags) *cobra.Command {
 		Long: "Show which pods a pass would move now, and why. The command evicts nothing.\n\nThe plan is about the cluster, or with -f about a saved snapshot.",
 		Example: "  # What would the release do now?\n  evenkeel plan\n\n  # The same for a script, and for `evenkeel apply`\n  evenkeel plan -o json > plan.json\n\n" +
 			"  # Which violations of a policy of the descheduler would remain?\n  evenkeel plan --compare-policy policy.yaml\n\n" +
-			"  # Of a snapshot, and of objects that kubectl prints\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json | evenkeel plan -f -",
+			"  # Of a snapshot, and of objects that kubectl prints\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,quota,limits,sa,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json |\n    evenkeel plan -f -",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()

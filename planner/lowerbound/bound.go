@@ -26,6 +26,9 @@ func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
 		MinEvictions: p.full.lowerBound(p.full.required.count + p.full.sums[0] + p.full.sums[1]), MinForPlan: p.planned.lowerBound(len(c.Moves)),
 		Residual: plan.Round(p.residual), ResidualByGoal: p.byGoal, BlockedBy: p.blockers(),
 	}
+	if some > 0 { // the plan lowers the excess of a goal, which takes at least one eviction
+		b.MinEvictions, b.MinForPlan = max(b.MinEvictions, 1), max(b.MinForPlan, 1)
+	}
 	b.Unmet, b.UnmetGoals = p.unmetGoals()
 	return b
 }
