@@ -57,7 +57,7 @@ var importBans = []struct {
 }{
 	{"", "k8s.io/kubernetes", nil, "the program stays small and free of server code; only lab/ uses it"},
 	{"", "sigs.k8s.io/controller-runtime", nil, "it adds 267 packages that the program does not need"},
-	{"", module + "/config", []string{"controller", "cmd", "config"}, "packages get options; only config knows the keys"},
+	{"", module + "/config", []string{"cmd", "config"}, "packages get options; only config knows the keys"},
 	{"hints", module + "/plan", nil, "hints do not depend on plans"},
 	{"hints", module + "/cluster", []string{"hints/pressure", "hints/reconciler"}, "a steering hint depends only on its node"},
 	{"cluster", module + "/plan", nil, "cluster is the lowest layer"},

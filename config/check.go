@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
@@ -125,7 +126,7 @@ func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 		if s.Mode != "" {
 			d.CheckOneOf(path+".mode", "mode", string(s.Mode), strategyModes())
 		}
-		built := ScheduledStrategy{Name: s.Name, Mode: cmp.Or(s.Mode, plan.Automatic), settings: s}
+		built := schedule.Strategy{Rule: schedule.Rule{Name: s.Name}, Mode: cmp.Or(s.Mode, plan.Automatic), Weight: s.Weight, Soft: s.Soft}
 		runs := checkStrategySchedule(d, path, s, loc, &built)
 		built.Strategy = checkStrategyType(c, d, path, s)
 		if runs && built.Strategy != nil {

@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
@@ -18,15 +19,15 @@ const (
 
 // checkStrategySchedule checks and sets when the strategy runs. loc is the default time zone. It returns false if the
 // schedule is missing or invalid.
-func checkStrategySchedule(d *strict.Decoder, path string, s Strategy, loc *time.Location, built *ScheduledStrategy) bool {
+func checkStrategySchedule(d *strict.Decoder, path string, s Strategy, loc *time.Location, built *schedule.Strategy) bool {
 	if s.TimeZone != "" {
 		loc = checkTimeZone(d, path+".timeZone", s.TimeZone)
 	}
-	built.On = checkNodeEvents(d, path+".on", s.On)
+	checkNodeEvents(d, path+".on", s.On, built)
 	var err error
 	switch {
 	case s.Schedule != "":
-		if built.Schedule, err = cron.Parse(s.Schedule, loc); err != nil {
+		if built.Firings, err = cron.Parse(s.Schedule, loc); err != nil {
 			d.Errorf(path+".schedule", "%v", err)
 		}
 	case s.On == nil:
@@ -37,7 +38,7 @@ func checkStrategySchedule(d *strict.Decoder, path string, s Strategy, loc *time
 	return err == nil && (s.Schedule != "" || s.On != nil)
 }
 
-func checkMissed(d *strict.Decoder, path string, s Strategy, built *ScheduledStrategy) {
+func checkMissed(d *strict.Decoder, path string, s Strategy, built *schedule.Strategy) {
 	words := []string{MissedSkip, MissedOnce}
 	if s.Missed != "" && s.Missed != MissedSkip && s.Missed != MissedOnce {
 		d.Errorf(path+".missed", "%q is unknown (want skip or once)%s", s.Missed, suggest.DidYouMean(s.Missed, words))
@@ -46,47 +47,50 @@ func checkMissed(d *strict.Decoder, path string, s Strategy, built *ScheduledStr
 }
 
 // checkJitter rejects a jitter that could make the runs of two firings change places.
-func checkJitter(d *strict.Decoder, path string, s Strategy, built *ScheduledStrategy) {
+func checkJitter(d *strict.Decoder, path string, s Strategy, built *schedule.Strategy) {
 	built.Jitter = time.Duration(s.Jitter)
 	switch {
 	case built.Jitter == 0:
 	case s.Schedule == "":
 		d.Errorf(path+".jitter", "needs a schedule: it delays the firings of a cron expression")
-	case built.Schedule.IsZero(): // the schedule is invalid
-	case !built.Schedule.Fixed():
+	case built.Firings.IsZero(): // the schedule is invalid
+	case !built.Firings.Fixed():
 		d.Errorf(path+".jitter", "has no effect with %s, whose firings count from the start of the process (want a cron expression, such as \"*/30 * * * *\")",
-			built.Schedule)
+			built.Firings)
 	default:
-		if shortest := built.Schedule.ShortestInterval(); built.Jitter >= shortest {
-			d.Errorf(path+".jitter", "%s is not below the shortest time between two firings of %s, %s", s.Jitter, built.Schedule,
+		if shortest := built.Firings.ShortestInterval(); built.Jitter >= shortest {
+			d.Errorf(path+".jitter", "%s is not below the shortest time between two firings of %s, %s", s.Jitter, built.Firings,
 				Duration(shortest))
 		}
 	}
 }
 
-func checkNodeEvents(d *strict.Decoder, path string, on *NodeEvents) RunAfter {
+func checkNodeEvents(d *strict.Decoder, path string, on *NodeEvents, built *schedule.Strategy) {
 	if on == nil {
-		return RunAfter{}
+		return
 	}
-	out := RunAfter{NodeAdded: time.Duration(on.NodeAdded), NodeReady: time.Duration(on.NodeReady), Every: time.Duration(on.Every)}
+	built.After, built.Every = map[schedule.Event]time.Duration{}, time.Duration(on.Every)
 	for _, x := range []struct {
 		key   string
-		delay time.Duration
-	}{{"nodeAdded", out.NodeAdded}, {"nodeReady", out.NodeReady}} {
-		if d.Has(path+"."+x.key) && (x.delay < minEventDelay || x.delay > maxEventDelay) {
-			d.Errorf(path+"."+x.key, "%s is out of range (want %s to %s: how long after the event the strategy runs)", Duration(x.delay),
+		event schedule.Event
+		delay Duration
+	}{{"nodeAdded", schedule.NodeAdded, on.NodeAdded}, {"nodeReady", schedule.NodeReady, on.NodeReady}} {
+		if d.Has(path+"."+x.key) && (time.Duration(x.delay) < minEventDelay || time.Duration(x.delay) > maxEventDelay) {
+			d.Errorf(path+"."+x.key, "%s is out of range (want %s to %s: how long after the event the strategy runs)", x.delay,
 				Duration(minEventDelay), Duration(maxEventDelay))
 		}
+		if x.delay > 0 {
+			built.After[x.event] = time.Duration(x.delay)
+		}
 	}
-	if !out.Any() && !d.HasErrors(path) {
+	if len(built.After) == 0 && !d.HasErrors(path) {
 		d.Errorf(path, "names no event (want nodeAdded, nodeReady or both, such as {nodeAdded: 5m, nodeReady: 5m})")
 	}
 	switch {
 	case !d.Has(path + ".every"):
-		out.Every = defaultInterval
-	case out.Every < minEventEvery || out.Every > maxEventDelay:
+		built.Every = defaultInterval
+	case built.Every < minEventEvery || built.Every > maxEventDelay:
 		d.Errorf(path+".every", "%s is out of range (want %s to %s: the least time between two runs that events start)", on.Every,
 			Duration(minEventEvery), Duration(maxEventDelay))
 	}
-	return out
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
@@ -30,7 +31,7 @@ import (
 )
 
 // BuildStrategies returns the valid strategies, in the order of the file.
-func (c *Config) BuildStrategies() []ScheduledStrategy { return slices.Clone(c.scheduled) }
+func (c *Config) BuildStrategies() []schedule.Strategy { return slices.Clone(c.scheduled) }
 
 // Scope returns the nodes and namespaces in scope, and the requirements for usage data.
 func (c *Config) Scope() cluster.Scope {
@@ -93,11 +94,12 @@ func (c *Config) PlannerOptions() settings.Options {
 	o.Breaker, o.MinReplacementAge = c.BreakerOptions(), c.HistoryOptions().Initial
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
 	for _, s := range c.scheduled {
+		set := c.Strategies[slices.IndexFunc(c.Strategies, func(x Strategy) bool { return x.Name == s.Name })]
 		o.Strategies = append(o.Strategies, settings.StrategyInfo{
 			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources, Mode: s.Mode,
-			Own: c.strategyRules(s.settings), Soft: s.settings.Soft,
-			LandingNotRequired: c.landingOf(s.settings) == plan.LandingNotRequired, Settings: describeStrategy(s.settings),
-			Packs: strategies.Lookup(s.settings.Type).Packs,
+			Own: c.strategyRules(set), Soft: s.Soft,
+			LandingNotRequired: c.landingOf(set) == plan.LandingNotRequired, Settings: describeStrategy(set),
+			Packs: strategies.Lookup(set.Type).Packs,
 		})
 	}
 	o.ConfigHash = c.PlanHash()

@@ -2,12 +2,8 @@ package config
 
 import (
 	"encoding/json"
-	"time"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
 // Strategy is one strategy with its schedule.
@@ -65,40 +61,3 @@ type NodeEvents struct {
 	NodeReady Duration `json:"nodeReady,omitempty"`
 	Every     Duration `json:"every,omitempty"`
 }
-
-// ScheduledStrategy is a strategy with its schedule.
-type ScheduledStrategy struct {
-	Name     string
-	Mode     plan.StrategyMode
-	Strategy strategies.Strategy
-	// Schedule is zero for a strategy that runs only after events.
-	Schedule cron.Schedule
-	Jitter   time.Duration
-	// RunMissed makes one run follow after missed firings.
-	RunMissed bool
-	On        RunAfter
-
-	settings Strategy
-}
-
-// Goals returns the goals of the strategy with its weight, and soft goals for a soft strategy.
-func (s *ScheduledStrategy) Goals(of *cluster.Snapshot) []plan.Goal {
-	goals := s.Strategy.Goals(of)
-	for i := range goals {
-		if w := s.settings.Weight; w != nil {
-			goals[i].Weight = plan.Round(goals[i].Weight * *w)
-		}
-		goals[i].Soft = goals[i].Soft || s.settings.Soft
-	}
-	return goals
-}
-
-// RunAfter says how long after an event a strategy runs; zero means that the event does not matter.
-type RunAfter struct {
-	NodeAdded, NodeReady time.Duration
-	// Every is the least time between two such runs.
-	Every time.Duration
-}
-
-// Any reports whether the strategy runs after some event.
-func (r RunAfter) Any() bool { return r.NodeAdded > 0 || r.NodeReady > 0 }

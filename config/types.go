@@ -2,6 +2,7 @@ package config
 
 import (
 	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
@@ -35,7 +36,7 @@ type Config struct {
 	Notify []NotifyReceiver `json:"notify,omitempty"`
 
 	// check sets these fields.
-	scheduled           []ScheduledStrategy
+	scheduled           []schedule.Strategy
 	windows             cron.Windows
 	placementProfiles   map[string]scheduler.Profile // by schedulerName
 	skipReferencedFiles bool                         // the files to which the configuration refers are not read

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
@@ -68,9 +69,9 @@ func windowWarnings(c *Config, now time.Time) []string {
 	}
 	var out []string
 	for i, s := range c.scheduled {
-		if !s.Schedule.IsZero() && !cron.EverFiresWhileOpen(now, s.Schedule, w) {
+		if !s.Firings.IsZero() && !cron.EverFiresWhileOpen(now, s.Firings, w) {
 			out = append(out, fmt.Sprintf("strategies[%d].schedule: %q: within a year, strategy %s is never due while windows allow evictions: it would evict nothing",
-				i, s.Schedule, s.Name))
+				i, s.Firings, s.Name))
 		}
 	}
 	return out
@@ -158,7 +159,7 @@ func unusedSourceWarnings(c *Config) []string {
 	if !c.HasUsageSource() || c.Web.Watcher || len(c.pressureRules) > 0 {
 		return nil
 	}
-	if slices.ContainsFunc(c.scheduled, func(s ScheduledStrategy) bool { return s.Strategy.UsageNeeds().Required }) {
+	if slices.ContainsFunc(c.scheduled, func(s schedule.Strategy) bool { return s.Strategy.UsageNeeds().Required }) {
 		return nil
 	}
 	return []string{fmt.Sprintf("load.source: the usage from %s is not used: no NodeLoad strategy has basis: load, hints.rules is empty, and web.watcher is false", c.Load.Source)}
@@ -173,7 +174,7 @@ func podUsageWarnings(c *Config) (out []string) {
 	o := c.PrometheusOptions()
 	known := o.MeasuredPodResources()
 	for i, s := range c.Strategies {
-		at := slices.IndexFunc(c.scheduled, func(x ScheduledStrategy) bool { return x.Name == s.Name })
+		at := slices.IndexFunc(c.scheduled, func(x schedule.Strategy) bool { return x.Name == s.Name })
 		if at < 0 {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies"
 )
@@ -27,7 +28,7 @@ func strategyRuleWarnings(c *Config) []string {
 
 // argumentWarnings report arguments of a strategy that are valid but probably mistakes.
 func argumentWarnings(c *Config, path string, s Strategy) (out []string) {
-	i := slices.IndexFunc(c.scheduled, func(x ScheduledStrategy) bool { return x.Name == s.Name })
+	i := slices.IndexFunc(c.scheduled, func(x schedule.Strategy) bool { return x.Name == s.Name })
 	if i < 0 {
 		return nil
 	}

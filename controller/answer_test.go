@@ -53,7 +53,7 @@ func runWithApproval(t *testing.T, failing func(write int) bool) (*plan.RunRepor
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Strategies[i].Schedule = yearly
+		c.Strategies[i].Firings = yearly
 	}
 	client, writes := fake.NewClientset(), 0
 	client.PrependReactor("update", "configmaps", func(ktesting.Action) (bool, runtime.Object, error) {

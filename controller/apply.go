@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -105,7 +105,7 @@ func (c *Controller) configProblem(p plan.Plan) string {
 const maxShownName = 60
 
 // unknownStrategy returns the name of a strategy of the plan that the configuration does not have, or "".
-func unknownStrategy(strategies []config.ScheduledStrategy, p plan.Plan) string {
+func unknownStrategy(strategies []schedule.Strategy, p plan.Plan) string {
 	known := map[string]bool{"": true} // a move or a goal without a strategy adds no name
 	for _, s := range strategies {
 		known[s.Name] = true

@@ -281,7 +281,7 @@ func runWithRequests(t *testing.T, box *oneRequest, mode plan.Mode) int {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Strategies[i].Schedule = yearly
+		c.Strategies[i].Firings = yearly
 	}
 	c.Run(ctx)
 	return len(e.waves)

@@ -16,7 +16,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
@@ -33,7 +32,7 @@ type Settings struct {
 	Planner Planner
 	// Replanner makes a second plan within a pass; nil disables replanning.
 	Replanner  Replanner
-	Strategies []config.ScheduledStrategy
+	Strategies []schedule.Strategy
 	Mode       plan.Mode
 	// BatchSize is the maximum number of moves between two snapshots within a wave; 0 means the
 	// whole wave. See evictor.BatchSize.
@@ -147,7 +146,7 @@ type unsavedState struct {
 // Goals returns the goals of all strategies. Goals of strategies that are not due become
 // constraints. A nil due means that all strategies are due. If the Work of the snapshot ends, goals are missing, and
 // the planner plans no move.
-func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []plan.Goal {
+func Goals(s *cluster.Snapshot, all []schedule.Strategy, due []string) []plan.Goal {
 	stated, n := make([][]plan.Goal, len(all)), 0
 	for i, st := range all {
 		if s.Work.Spend(len(s.Nodes) + len(s.Pods)) {

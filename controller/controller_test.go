@@ -251,7 +251,7 @@ func TestAnEveryIsNotPutOff(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.Strategies[0].Schedule = every
+		c.Strategies[0].Firings = every
 		fake := c.Clock.(*clocktesting.FakeClock)
 		fake.SetTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 		reports := make(chan plan.RunReport)

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -24,7 +23,7 @@ func (c *Controller) Run(ctx context.Context) {
 	if c.Mode == plan.Live {
 		c.unsaved.announced = nil // another leader may have announced more since
 	}
-	c.timetable, c.recalled = schedule.New(scheduleRules(c.Strategies), c.Clock.Now()), false
+	c.timetable, c.recalled = schedule.New(schedule.RulesOf(c.Strategies), c.Clock.Now()), false
 	defer func() { c.timetable = nil }()
 	recordStateAtStart(ctx, c)
 	mode, poll := c.Mode, c.Clock.Now().Add(approvalPollInterval)
@@ -35,7 +34,7 @@ func (c *Controller) Run(ctx context.Context) {
 			if apply(c); c.Mode != mode {
 				return
 			}
-			c.timetable = c.timetable.Replace(scheduleRules(c.Strategies), c.Clock.Now())
+			c.timetable = c.timetable.Replace(schedule.RulesOf(c.Strategies), c.Clock.Now())
 			continue
 		}
 		if ctx.Err() != nil {
@@ -75,23 +74,6 @@ func (c *Controller) runPass(ctx context.Context, due []string) {
 		c.Log.Warn("strategies were due while a pass was running; they are skipped", "strategies", skipped)
 		c.Recorder.RecordSkipped(skipped)
 	}
-}
-
-// scheduleRules returns the rules of the timetable.
-func scheduleRules(all []config.ScheduledStrategy) []schedule.Rule {
-	var out []schedule.Rule
-	for _, s := range all {
-		r := schedule.Rule{Name: s.Name, Firings: s.Schedule, Jitter: s.Jitter, RunMissed: s.RunMissed, Every: s.On.Every,
-			After: map[schedule.Event]time.Duration{}}
-		if s.On.NodeAdded > 0 {
-			r.After[schedule.NodeAdded] = s.On.NodeAdded
-		}
-		if s.On.NodeReady > 0 {
-			r.After[schedule.NodeReady] = s.On.NodeReady
-		}
-		out = append(out, r)
-	}
-	return out
 }
 
 // recallRuns reads the times of earlier passes once, if a strategy needs them. A dry run stores nothing, so it recalls

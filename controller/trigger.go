@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/trigger"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -67,7 +67,7 @@ func takeTrigger(ctx context.Context, c *Controller) (string, error) {
 }
 
 // triggerProblem returns the reason why a request is rejected, or "".
-func triggerProblem(r *trigger.Request, all []config.ScheduledStrategy, last, now time.Time) string {
+func triggerProblem(r *trigger.Request, all []schedule.Strategy, last, now time.Time) string {
 	var known []string
 	for _, s := range all {
 		known = append(known, s.Name)

@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -47,7 +47,7 @@ func (p proposalKeeper) keepsPlans() bool {
 
 // needsApproval reports whether any strategy has mode approve.
 func (p proposalKeeper) needsApproval() bool {
-	return slices.ContainsFunc(p.Strategies, func(s config.ScheduledStrategy) bool { return s.Mode == plan.Approve })
+	return slices.ContainsFunc(p.Strategies, func(s schedule.Strategy) bool { return s.Mode == plan.Approve })
 }
 
 // loadDiscarded adds the moves that a person discarded to the state. If they cannot be read, approved steps are not
@@ -119,7 +119,7 @@ func (p proposalKeeper) knownDiscards(all []plan.DiscardedMove) []plan.Discarded
 }
 
 func (p proposalKeeper) hasStrategy(name string) bool {
-	return slices.ContainsFunc(p.Strategies, func(s config.ScheduledStrategy) bool { return s.Name == name })
+	return slices.ContainsFunc(p.Strategies, func(s schedule.Strategy) bool { return s.Name == name })
 }
 
 func (p proposalKeeper) announce(w plan.WaitingPlan) {

@@ -39,11 +39,6 @@ const (
 	KindAnnotation    = "evenkeel.io/steer-kind"    // annotation: taint or label, whichever belongs to the hint
 )
 
-// IsOwnKey reports whether Evenkeel writes a label or annotation with this key.
-func IsOwnKey(key string) bool {
-	return key == Key || key == RunAnnotation || key == ExpiresAnnotation || key == KindAnnotation
-}
-
 // Hint is a steering hint on a node.
 type Hint struct {
 	Node string

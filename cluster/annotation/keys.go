@@ -52,7 +52,7 @@ type keySet struct {
 
 var (
 	podKeys  = keySet{"pods, workloads and namespaces", []string{Evict, DoNotDisrupt, AllowWindow, SpreadBy, MaxSkew, ZoneSLO}, nil}
-	nodeKeys = keySet{"nodes", []string{Exclude, DrainFirst}, []string{Prefix + "pressure", Prefix + "steer"}}
+	nodeKeys = keySet{"nodes", []string{Exclude, DrainFirst}, []string{Prefix + "pressure", Prefix + "steer", Prefix + "steer-run", Prefix + "steer-expires", Prefix + "steer-kind"}}
 )
 
 func (p keySet) contains(key string) bool {

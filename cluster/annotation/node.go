@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/hints"
 )
 
 // Node holds the requests on one node.
@@ -55,7 +54,7 @@ func OfNode(n *cluster.Node) Node {
 		return r
 	}
 	o := object{"node " + n.Name, n.Object}
-	r.Problems = slices.DeleteFunc(o.unknownKeys(nodeKeys, podKeys), func(p Problem) bool { return hints.IsOwnKey(p.Key) })
+	r.Problems = o.unknownKeys(nodeKeys, podKeys)
 	for _, key := range nodeKeys.keys {
 		for _, src := range o.requestValues(key) {
 			switch {

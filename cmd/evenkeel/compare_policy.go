@@ -7,6 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/config/convert/descheduler"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/compare"
 	"github.com/evenkeel-project/evenkeel/planner/summary"
@@ -44,7 +45,7 @@ func (p *comparedPolicy) compare(s *cluster.Snapshot, conf *config.Config, due [
 func goalsByStrategy(conf *config.Config, s *cluster.Snapshot, due []string) (out []compare.Strategy) {
 	infos := conf.PlannerOptions().Strategies
 	for i, st := range conf.BuildStrategies() {
-		of := compare.Strategy{Name: st.Name, Goals: controller.Goals(s, []config.ScheduledStrategy{st}, due)}
+		of := compare.Strategy{Name: st.Name, Goals: controller.Goals(s, []schedule.Strategy{st}, due)}
 		at := slices.IndexFunc(conf.Strategies, func(x config.Strategy) bool { return x.Name == st.Name })
 		of.Type = conf.Strategies[at].Type
 		if len(of.Goals) == 0 {

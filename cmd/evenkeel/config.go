@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 )
 
 // dueStrategies returns the strategies named with --strategy, or all strategies if the flag is missing. An empty flag
 // value is an error, because it probably comes from an unset shell variable.
-func dueStrategies(cmd *cobra.Command, all []config.ScheduledStrategy, names []string) ([]string, error) {
+func dueStrategies(cmd *cobra.Command, all []schedule.Strategy, names []string) ([]string, error) {
 	var known []string
 	for _, s := range all {
 		known = append(known, s.Name)
@@ -34,9 +34,9 @@ func dueStrategies(cmd *cobra.Command, all []config.ScheduledStrategy, names []s
 }
 
 // rejectEvents returns an error if a due strategy runs after events, because a single pass sees no events.
-func rejectEvents(all []config.ScheduledStrategy, due []string) error {
+func rejectEvents(all []schedule.Strategy, due []string) error {
 	for _, s := range all {
-		if s.On.Any() && slices.Contains(due, s.Name) {
+		if len(s.After) > 0 && slices.Contains(due, s.Name) {
 			return fmt.Errorf("strategy %s runs after events about nodes (on), but `run --once` sees no events; use `evenkeel run`, "+
 				"remove on, or select other strategies with --strategy", s.Name)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/notify"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/trigger"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
@@ -124,7 +125,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	s.enableEvictions(c, conf)
 }
 
-func strategyNames(all []config.ScheduledStrategy) (names []string) {
+func strategyNames(all []schedule.Strategy) (names []string) {
 	for _, s := range all {
 		names = append(names, s.Name)
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/names"
-	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 	"github.com/evenkeel-project/evenkeel/strategies"
@@ -109,7 +109,7 @@ func (f *planningFlags) explain(cmd *cobra.Command, g *globalFlags, name string,
 
 // addNoGoal adds to each explained pod without a goal why strategies state none: those that remove pods that have ended
 // about such a pod, and those that know too little about the node of another pod. If that decides, the verdict says so.
-func addNoGoal(x *plan.Explanation, s *cluster.Snapshot, all []config.ScheduledStrategy) {
+func addNoGoal(x *plan.Explanation, s *cluster.Snapshot, all []schedule.Strategy) {
 	for i := range x.Pods {
 		of := &x.Pods[i]
 		p := s.PodByUID(of.Pod.UID)

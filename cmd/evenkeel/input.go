@@ -23,6 +23,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
@@ -200,7 +201,7 @@ type planningInput struct {
 	state    plan.PlannerState
 	goals    []plan.Goal
 	// strategies are those of conf.
-	strategies []config.ScheduledStrategy
+	strategies []schedule.Strategy
 	objects    *cluster.Objects
 }
 

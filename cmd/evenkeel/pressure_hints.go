@@ -64,7 +64,7 @@ func (p *pressureHints) run(ctx context.Context) { p.reconciler.Run(ctx, p.sampl
 func warnAboutShortTTL(conf *config.Config, now time.Time, log *slog.Logger) {
 	var next time.Time
 	for _, s := range conf.BuildStrategies() {
-		if at := s.Schedule.Next(now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+		if at := s.Firings.Next(now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
 	}

@@ -20,7 +20,7 @@ import (
 const (
 	maxMethods  = 170 // methods of one type through embedding
 	maxSearches = 90  // parameters, results and fields outside planner/search that are a *search.Search
-	maxCircles  = 3   // pairs of folders that import each other
+	maxCircles  = 1   // pairs of folders that import each other
 )
 
 // printCounts prints the size of the code, and reports whether a limit is exceeded.

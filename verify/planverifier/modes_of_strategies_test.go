@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
@@ -81,7 +82,7 @@ func (m modeCase) withoutShown() []plan.Move {
 	opts := m.conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	opts.Strategies = slices.DeleteFunc(opts.Strategies, func(s settings.StrategyInfo) bool { return s.Mode == plan.ShowOnly })
-	executed := slices.DeleteFunc(m.conf.BuildStrategies(), func(s config.ScheduledStrategy) bool { return s.Mode == plan.ShowOnly })
+	executed := slices.DeleteFunc(m.conf.BuildStrategies(), func(s schedule.Strategy) bool { return s.Mode == plan.ShowOnly })
 	return planner.New(opts).Plan(m.snapshot, m.past, controller.Goals(m.snapshot, executed, nil), m.o.TakenAt).Moves
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/modeverifier"
@@ -105,7 +106,7 @@ func makeModeCase(t testing.TB, seed uint64) modeCase {
 	return m
 }
 
-func (m modeCase) planFor(all []config.ScheduledStrategy, due []string) plan.Plan {
+func (m modeCase) planFor(all []schedule.Strategy, due []string) plan.Plan {
 	opts := m.conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	return planner.New(opts).Plan(m.snapshot, m.past, controller.Goals(m.snapshot, all, due), m.o.TakenAt)
@@ -116,7 +117,7 @@ func (m modeCase) planFor(all []config.ScheduledStrategy, due []string) plan.Pla
 func (m modeCase) checkIndependence(t *testing.T, seed uint64) {
 	t.Helper()
 	due := []string{}
-	var executed []config.ScheduledStrategy
+	var executed []schedule.Strategy
 	for _, s := range m.conf.BuildStrategies() {
 		if s.Mode == plan.Automatic {
 			due = append(due, s.Name)
