@@ -187,7 +187,7 @@ func TestPeakMemory(t *testing.T) {
 		took := time.Since(began)
 		var goals []plan.Goal
 		for _, st := range conf.BuildStrategies() {
-			goals = append(goals, st.Strategy.Goals(s)...)
+			goals = append(goals, st.Goals(s)...)
 		}
 		goalsTook := time.Since(began) - took
 		planning.Lock()

@@ -133,7 +133,7 @@ strategies:
 		}
 		var goals []plan.Goal
 		for _, st := range conf.BuildStrategies() {
-			goals = append(goals, st.Strategy.Goals(s)...)
+			goals = append(goals, st.Goals(s)...)
 		}
 		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 		b, err := json.Marshal(p)

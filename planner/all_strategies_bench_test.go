@@ -74,7 +74,7 @@ func BenchmarkGoalsOfStrategies(b *testing.B) {
 		b.Run("strategy="+st.Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				b.ReportMetric(float64(len(st.Strategy.Goals(s))), "goals")
+				b.ReportMetric(float64(len(st.Goals(s))), "goals")
 			}
 		})
 	}

@@ -62,7 +62,7 @@ func TestComparisonAgreesWithThePlan(t *testing.T) {
 
 func strategiesOf(c *config.Config, s *cluster.Snapshot) (out []compare.Strategy) {
 	for i, st := range c.BuildStrategies() {
-		out = append(out, compare.Strategy{Name: st.Name, Type: c.Strategies[i].Type, Goals: st.Strategy.Goals(s)})
+		out = append(out, compare.Strategy{Name: st.Name, Type: c.Strategies[i].Type, Goals: st.Goals(s)})
 	}
 	return out
 }

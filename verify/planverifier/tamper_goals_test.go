@@ -182,7 +182,7 @@ func addLowerMove(strategy string) func(m *modeCase) (string, bool) {
 			if st.Name != strategy || st.Mode == plan.ShowOnly {
 				continue
 			}
-			for _, g := range st.Strategy.Goals(m.snapshot) {
+			for _, g := range st.Goals(m.snapshot) {
 				if g.Kind != plan.NoLowerRank {
 					continue
 				}
@@ -213,7 +213,7 @@ func landUncounted(strategy string) func(m *modeCase) (string, bool) {
 			if st.Name != strategy {
 				continue
 			}
-			goals := st.Strategy.Goals(m.snapshot)
+			goals := st.Goals(m.snapshot)
 			for i := range m.plan.Moves {
 				x := &m.plan.Moves[i]
 				if x.Strategy != strategy || x.DisplacedFor != nil {

@@ -93,8 +93,8 @@ func (c *Simulation) goals(s *cluster.Snapshot) []plan.Goal {
 	var out []plan.Goal
 	since := c.now.Add(-time.Duration(c.EveryMinutes) * time.Minute)
 	for _, st := range c.conf.BuildStrategies() {
-		due := !st.Schedule.Next(since).After(c.now)
-		for _, g := range st.Strategy.Goals(s) {
+		due := !st.Firings.Next(since).After(c.now)
+		for _, g := range st.Goals(s) {
 			g.Constraint = g.Constraint || !due
 			out = append(out, g)
 		}
