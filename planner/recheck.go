@@ -173,7 +173,7 @@ func recheckMove(c *search.Search, pl *plan.Plan, w *search.Wave, m plan.Move) (
 	case p.Node == cluster.NoNode || c.Snapshot.Nodes[p.Node].Name != m.From:
 		return drop(plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
 	}
-	if r := cmp.Or(removalProblem(c, m, p), withoutPlaceProblem(c, w, m, p)); r.Code != "" {
+	if r := cmp.Or(removalProblem(c, m, p), withoutPlaceProblem(c, w, m)); r.Code != "" {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
 	move := moveAgain(c, m, p)

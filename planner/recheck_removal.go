@@ -30,9 +30,8 @@ func removalProblem(c *search.Search, m plan.Move, p *cluster.Pod) plan.Reason {
 }
 
 // withoutPlaceProblem returns the reason why a move without a predicted place must not be executed:
-// its strategy requires a place, it shares a goal with a move of its wave, or the other moves of
-// its wave have places.
-func withoutPlaceProblem(c *search.Search, w *search.Wave, m plan.Move, p *cluster.Pod) plan.Reason {
+// its strategy requires a place, or the other moves of its wave have places. Wave.Admit checks the rest.
+func withoutPlaceProblem(c *search.Search, w *search.Wave, m plan.Move) plan.Reason {
 	why := ""
 	switch {
 	case w.MixesPlaces(m.WithoutPlace()):
@@ -42,8 +41,6 @@ func withoutPlaceProblem(c *search.Search, w *search.Wave, m plan.Move, p *clust
 		why = "a move without a predicted place has a node, makes room for another pod, or removes one that has ended"
 	case !c.Options.NeedsNoPlace(m.Strategy):
 		why = "strategy " + m.Strategy + " requires a predicted place (landing: required)"
-	case w.SharesGoal(p.ID):
-		why = "no place is predicted for its replacement, and another pod of its group leaves in this wave"
 	}
 	if why == "" {
 		return plan.Reason{}

@@ -113,8 +113,8 @@ func (withoutPlace) land(w *Wave, m Move) (out Landing, reason plan.Reason, a Ve
 	return out, plan.Reason{}, Admitted
 }
 
-// SharesGoal reports whether a goal is about the pod and about another pod of the wave.
-func (w *Wave) SharesGoal(pod cluster.PodID) bool {
+// sharesGoal reports whether a goal is about the pod and about another pod of the wave.
+func (w *Wave) sharesGoal(pod cluster.PodID) bool {
 	return slices.ContainsFunc(w.members, func(m cluster.PodID) bool { return goal.ShareGoal(w.Start.Goals, m, pod) })
 }
 
@@ -217,7 +217,7 @@ func (withoutPlace) waits(w *Wave, m Move, hasRoom bool) string {
 			plural.Count(most, "pod"))
 	case !hasRoom:
 		return noRoomInLastWave
-	case w.SharesGoal(m.Pod), !w.independent(m.Pod):
+	case w.sharesGoal(m.Pod), !w.independent(m.Pod):
 		return "no place is predicted for its replacement, and another pod of its group leaves in this pass"
 	}
 	return ""
