@@ -13,7 +13,7 @@ import (
 // outcome for each move that exceeds a limit, of the pass or of the move's strategy, or that a
 // person discarded. All other rules are checked by Recheck, wave by wave.
 func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan, now time.Time) []plan.Outcome {
-	c := search.NewSearch(&p.opts, s, st, nil, now)
+	c := search.NewProblem(&p.opts, s, st, nil, now)
 	var dropped []plan.Outcome
 	for _, m := range pl.Moves {
 		pod := FindPod(s, m.Pod)
@@ -21,18 +21,18 @@ func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan,
 			continue
 		}
 		strategy := p.opts.StrategyIndex(m.Strategy)
-		r, refused := c.Eligibility.BarredFor(strategy, pod.ID)
+		r, refused := c.Account.Eligibility.BarredFor(strategy, pod.ID)
 		if refused = refused && r.Code == plan.Discarded; !refused { // else the move counts against no limit
-			r, refused = c.Limits.Refuse(pod.ID)
+			r, refused = c.Account.Limits.Refuse(pod.ID)
 		}
 		if !refused {
-			r, refused = c.Limits.RefuseFor(strategy, pod.ID)
+			r, refused = c.Account.Limits.RefuseFor(strategy, pod.ID)
 		}
 		if refused {
 			dropped = append(dropped, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: r})
 			continue
 		}
-		c.Limits.Add(pod.ID, strategy)
+		c.Account.Limits.Add(pod.ID, strategy)
 	}
 	return dropUnpaired(pl, dropPartlyEmptied(s, pl, dropped))
 }

@@ -20,40 +20,25 @@ import (
 // Explainer explains why pods move or stay. Explanations contain the moves of the plan that the planner makes now,
 // and the result of every rule for the current cluster.
 type Explainer struct {
-	start *search.Search
-	done  *search.Search
-	moves map[cluster.PodID]plan.Move
+	automatic explainedMode
 	// stated holds the goals of all strategies in the snapshot, and after the same goals after the plan.
 	stated, after *goal.Tracker
-	proposals     []explainedProposal
+	proposals     []explainedMode
 }
 
 // Explain makes the plan once. The Explainer can then explain many pods.
 func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
-	e := &Explainer{start: automaticSearch(&p.opts, s, st, goals, now), done: automaticSearch(&p.opts, s, st, goals, now)}
-	e.done.Run()
-	e.moves = describeMoves(e.done)
-	e.stated, e.after = e.start.Goals, e.done.Goals
+	e := &Explainer{automatic: explainMode(plan.Automatic, automaticProblem(&p.opts, s, st, goals, now))}
+	e.stated, e.after = e.automatic.start.Cluster.Goals, e.automatic.done.Cluster.Goals
 	if hasOtherModes(goals) {
 		p.explainModes(e, goals)
 	}
 	return e
 }
 
-// describeMoves returns the moves of a search by pod.
-func describeMoves(c *search.Search) map[cluster.PodID]plan.Move {
-	out := map[cluster.PodID]plan.Move{}
-	for i, st := range c.Moves {
-		m := summary.DescribeMove(c, st)
-		m.Step = i + 1
-		out[st.Pod] = m
-	}
-	return out
-}
-
 // Pod explains one pod.
 func (e *Explainer) Pod(id cluster.PodID) plan.Explanation {
-	p := &e.start.Snapshot.Pods[id]
+	p := &e.automatic.start.Snapshot.Pods[id]
 	x := e.explanation(plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: p.Object.Namespace, Name: p.Object.Name,
 		UID: string(p.Object.UID)})
 	x.Pods = append(x.Pods, e.pod(id))
@@ -62,10 +47,10 @@ func (e *Explainer) Pod(id cluster.PodID) plan.Explanation {
 
 // Node explains a node: the goals about it, and each of its pods.
 func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
-	s := e.start.Snapshot
+	s := e.automatic.start.Snapshot
 	n := &s.Nodes[id]
 	x := e.explanation(plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)})
-	x.Node = describeNode(e.start, n)
+	x.Node = describeNode(e.automatic.start, n)
 	for g, goal := range e.stated.Goals {
 		if (goal.Kind == plan.NodeBelow || goal.Kind == plan.NodeEmpty) && goal.Node == id {
 			x.Goals = append(x.Goals, e.goal(g, false))
@@ -84,7 +69,7 @@ func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
 
 // Workload explains a workload: the goals that contain any of its pods, and each pod.
 func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
-	s := e.start.Snapshot
+	s := e.automatic.start.Snapshot
 	w := &s.Workloads[id]
 	x := e.WorkloadWithoutPods(w)
 	for g, goal := range e.stated.Goals {
@@ -107,8 +92,8 @@ func (e *Explainer) WorkloadWithoutPods(w *cluster.Workload) plan.Explanation {
 }
 
 func (e *Explainer) explanation(subject plan.ObjectRef) plan.Explanation {
-	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.Snapshot.TakenAt.UTC(),
-		Subject: subject, Blocks: summary.Blocks(e.start),
+	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.automatic.start.Snapshot.TakenAt.UTC(),
+		Subject: subject, Blocks: summary.Blocks(e.automatic.start),
 		Goals: []plan.GoalStatus{}, Requests: []string{}, Pods: []plan.PodExplanation{}}
 }
 
@@ -124,10 +109,10 @@ func (e *Explainer) goal(g int, evictionHelps bool) plan.GoalStatus {
 }
 
 func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
-	s := e.start.Snapshot
+	s := e.automatic.start.Snapshot
 	p := &s.Pods[id]
 	x := plan.PodExplanation{Pod: plan.PodRefOf(p), Owner: plan.OwnerRefOf(s, p),
-		Requests: append([]string{}, annotation.DescribePod(s, p, e.start.Options.Guards.TimeZone)...)}
+		Requests: append([]string{}, annotation.DescribePod(s, p, e.automatic.start.Options.Guards.TimeZone)...)}
 	x.Guards, x.Budgets = e.guards(p), e.budgets(p)
 	x.Goals, x.Limits, x.Landing = []plan.GoalStatus{}, []plan.RuleResult{}, plan.Landing{Nodes: []plan.TargetNode{}}
 	x.Node = p.Object.Spec.NodeName
@@ -156,7 +141,7 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 // setVerdict sets what happens to the pod, whether a single obstacle prevents its move, and whether a goal needs its
 // eviction.
 func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
-	if m, moved := e.moves[p.ID]; moved {
+	if m, moved := e.automatic.moves[p.ID]; moved {
 		x.Move, x.Verdict = &m, m.Reason
 		return
 	}
@@ -239,7 +224,7 @@ func (e *Explainer) goalsAboutEndedPod(p *cluster.Pod) []plan.GoalStatus {
 }
 
 func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
-	in := e.start.Eligibility.GuardInput(p)
+	in := e.automatic.start.Account.Eligibility.GuardInput(p)
 	if !p.Terminal || in.RemovesEnded {
 		return guard.CheckAll(in)
 	}
@@ -253,20 +238,20 @@ func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
 // budgets returns the results of two rules: the back-off of the pod's workload, and the budget that covers the pod.
 func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 	out := []plan.RuleResult{}
-	if r, rests := e.start.Eligibility.BackedOff(p); rests {
+	if r, rests := e.automatic.start.Account.Eligibility.BackedOff(p); rests {
 		out = append(out, plan.RuleResult{Code: r.Code, Message: r.Message})
 	}
 	if len(p.Budgets) == 0 {
-		r, allowed := e.start.Eligibility.AllowanceWithoutPDB(p)
+		r, allowed := e.automatic.start.Account.Eligibility.AllowanceWithoutPDB(p)
 		if r.Code != "" {
 			out = append(out, plan.RuleResult{Code: r.Code, Allows: allowed > 0, Message: r.Message})
 		}
 		return out
 	}
-	r, ok := e.start.Eligibility.Budgets.Allows(p, budget.Charges{})
+	r, ok := e.automatic.start.Account.Eligibility.Budgets.Allows(p, budget.Charges{})
 	if ok {
-		r = plan.Reason{Code: plan.BlockedByPDB, Message: e.start.Eligibility.Budgets.Describe(p.Budgets[0])}
-		if e.start.Eligibility.RequestOnly(p) != "" {
+		r = plan.Reason{Code: plan.BlockedByPDB, Message: e.automatic.start.Account.Eligibility.Budgets.Describe(p.Budgets[0])}
+		if e.automatic.start.Account.Eligibility.RequestOnly(p) != "" {
 			r.Message += "; the operator of the pod moves it when it sees the request, so the request may be sent in spite of the budget"
 		}
 	}
@@ -274,9 +259,9 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
 }
 
 // limits returns the state of the limits before the moves of a search, and how much of each they use.
-func (e *Explainer) limits(p *cluster.Pod, of explainedProposal) []plan.RuleResult {
+func (e *Explainer) limits(p *cluster.Pod, of explainedMode) []plan.RuleResult {
 	_, moved := of.moves[p.ID]
-	return compareLimits(p, of.start.Limits, of.done.Limits, moved, of.mode)
+	return compareLimits(p, of.start.Account.Limits, of.done.Account.Limits, moved, of.mode)
 }
 
 // compareLimits returns the state of the limits of one counter, and how much of each the moves of the mode use. The
@@ -306,9 +291,9 @@ func nodeUsage(state plan.State, node string) map[string]float64 {
 }
 
 // describeNode returns the state of the node itself, without its pods.
-func describeNode(c *search.Search, n *cluster.Node) *plan.NodeStatus {
+func describeNode(c *search.Result, n *cluster.Node) *plan.NodeStatus {
 	return &plan.NodeStatus{
-		Zone: c.Limits.Zones[n.ID], InScope: c.Options.Guards.Scope.HasNode(n), State: c.Targets.State(n),
+		Zone: c.Account.Limits.Zones[n.ID], InScope: c.Options.Guards.Scope.HasNode(n), State: c.Cluster.Targets.State(n),
 		Used: nodeUsage(summary.DescribeState(c), n.Name), Hint: summary.HintOf(c, n.Name),
 	}
 }

@@ -14,28 +14,28 @@ import (
 )
 
 // explainLanding predicts where the pod's replacement lands, even if a rule prevents the eviction.
-func explainLanding(c *search.Search, p *cluster.Pod) plan.Landing {
+func explainLanding(c *search.Result, p *cluster.Pod) plan.Landing {
 	l := plan.Landing{Nodes: []plan.TargetNode{}}
-	pr := c.Model.Predict(p.ID)
+	pr := c.Cluster.Model.Predict(p.ID)
 	if pr.UnsupportedReason != "" {
 		l.UnknownReason = pr.UnsupportedReason
 		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}
 		return l
 	}
-	move := c.MoveOf(p.ID, settings.NoStrategy)
-	got, reason, ok := c.PredictWithHints(move)
+	move := c.Cluster.MoveOf(p.ID, settings.NoStrategy)
+	got, reason, ok := c.Cluster.PredictWithHints(move)
 	if !ok {
 		l.Verdict = reason
 	}
-	acceptable := c.AcceptableNodes(move, &got).Clone()
-	if !ok && search.NeedsNoPlace(c.State, p.ID) {
+	acceptable := c.Cluster.AcceptableNodes(move, &got).Clone()
+	if !ok && search.NeedsNoPlace(c.Cluster, p.ID) {
 		l.Rule, l.Verdict = plan.LandingNotRequired, plan.Reason{}
 	}
 	if got.Steered { // compute the remaining fields with the hints
-		search.SetHints([]*search.State{c.State}, got.Hinted)
-		defer search.SetHints([]*search.State{c.State}, nil)
-		pr = c.Model.Predict(p.ID)
-		h := c.WaveHints(0, got.Hinted)
+		search.SetHints([]*search.State{c.Cluster}, got.Hinted)
+		defer search.SetHints([]*search.State{c.Cluster}, nil)
+		pr = c.Cluster.Model.Predict(p.ID)
+		h := c.Cluster.WaveHints(0, got.Hinted)
 		l.Steer, l.HintedNodes = h.Kind, h.Nodes
 	}
 	l.Confidence, l.ReturnProbability, l.PendingProbability = got.Confidence, got.ReturnProbability, got.PendingProbability
@@ -43,7 +43,7 @@ func explainLanding(c *search.Search, p *cluster.Pod) plan.Landing {
 	for i := range c.Snapshot.Nodes {
 		n := cluster.NodeID(i)
 		l.Nodes = append(l.Nodes, plan.TargetNode{
-			Name: c.Snapshot.Nodes[i].Name, Zone: c.Limits.Zones[n], Acceptable: acceptable.Has(n), WorsenedGoal: worsenedGoal(c, p, n),
+			Name: c.Snapshot.Nodes[i].Name, Zone: c.Account.Limits.Zones[n], Acceptable: acceptable.Has(n), WorsenedGoal: worsenedGoal(c, p, n),
 			Probability: plan.Round(pr.Prob(func(x cluster.NodeID) bool { return x == n })), Detail: why[n],
 		})
 	}
@@ -52,12 +52,12 @@ func explainLanding(c *search.Search, p *cluster.Pod) plan.Landing {
 }
 
 // worsenedGoal returns a goal that has more excess with the replacement on n, or nil.
-func worsenedGoal(c *search.Search, p *cluster.Pod, n cluster.NodeID) *plan.GoalStatus {
+func worsenedGoal(c *search.Result, p *cluster.Pod, n cluster.NodeID) *plan.GoalStatus {
 	if n == p.Node {
 		return nil
 	}
 	var out *plan.GoalStatus
-	t := c.Goals
+	t := c.Cluster.Goals
 	t.EachAffected(p.ID, p.Node, n, func(g int) bool {
 		if t.Measures[g].ExcessAfter(p.ID, p.Node, n) <= t.Measures[g].Excess() {
 			return true
@@ -78,8 +78,8 @@ func worsenedGoal(c *search.Search, p *cluster.Pod, n cluster.NodeID) *plan.Goal
 // nodeDetails explains, by node, why the node rejects the replacement or how its score compares. nodeDetails covers
 // two states: the victim still terminates, and the victim is gone. If only one state is possible or both give the
 // same text, the text appears once.
-func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []string {
-	nodeVerdicts := c.Model.Explain(p.ID)
+func nodeDetails(c *search.Result, p *cluster.Pod, pr prediction.Prediction) []string {
+	nodeVerdicts := c.Cluster.Model.Explain(p.ID)
 	n := len(c.Snapshot.Nodes)
 	out := make([]string, n)
 	say := func(v placement.NodeVerdict, s prediction.State) string {
@@ -102,10 +102,10 @@ func nodeDetails(c *search.Search, p *cluster.Pod, pr prediction.Prediction) []s
 		default:
 			out[i] = during + "; once the pod is gone: " + gone
 		}
-		if _, words, refused := c.Targets.Why(p, &c.Snapshot.Nodes[i]); refused && nodeVerdicts[n+i].RefusedBy == "" {
+		if _, words, refused := c.Cluster.Targets.Why(p, &c.Snapshot.Nodes[i]); refused && nodeVerdicts[n+i].RefusedBy == "" {
 			out[i] += "; not sent there: it is " + words
 		}
-		if strategy := c.Goals.LimitOutside(p.ID, cluster.NodeID(i)); strategy != "" && cluster.NodeID(i) != p.Node {
+		if strategy := c.Cluster.Goals.LimitOutside(p.ID, cluster.NodeID(i)); strategy != "" && cluster.NodeID(i) != p.Node {
 			out[i] += "; the node is excluded or out of scope, and would be above the target of strategy " + strategy
 		}
 	}

@@ -13,7 +13,7 @@ import (
 // instead. The goals are those that the pod can affect.
 func (e *Explainer) notNeededMessage(id cluster.PodID, goals []plan.GoalStatus) string {
 	if helped := helpedGoals(goals, ""); len(helped) > 0 {
-		return nameServing(e.moves, helped)
+		return nameServing(e.automatic.moves, helped)
 	}
 	for _, of := range e.proposals {
 		if _, moves := of.moves[id]; moves {

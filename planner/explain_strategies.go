@@ -11,19 +11,19 @@ import (
 // strategies returns, for each strategy with rules of its own, whether they allow a move of the
 // pod. The result is nil if no strategy has such rules. A soft strategy is listed too.
 func (e *Explainer) strategies(p *cluster.Pod) (out []plan.StrategyResult) {
-	for i, info := range e.start.Options.Strategies {
+	for i, info := range e.automatic.start.Options.Strategies {
 		if info.Own == nil && !info.Soft {
 			continue
 		}
-		reason, barred := e.start.Eligibility.BarredFor(i, p.ID)
+		reason, barred := e.automatic.start.Account.Eligibility.BarredFor(i, p.ID)
 		of := e.searchFor(info.Mode)
 		if !barred {
 			reason, barred = of.tooUncertain(i, p)
 		}
 		x := plan.StrategyResult{Strategy: info.Name, Allows: !barred, Reason: reason, Soft: info.Soft}
-		if start := of.start.Limits.OfStrategy(i); start != nil {
+		if start := of.start.Account.Limits.OfStrategy(i); start != nil {
 			_, moved := of.moves[p.ID]
-			x.Limits = slices.DeleteFunc(compareLimits(p, start, of.done.Limits.OfStrategy(i), moved, of.mode), func(r plan.RuleResult) bool {
+			x.Limits = slices.DeleteFunc(compareLimits(p, start, of.done.Account.Limits.OfStrategy(i), moved, of.mode), func(r plan.RuleResult) bool {
 				return r.Allows && !r.UsedUp // most limits of a strategy are not set
 			})
 		}
@@ -42,7 +42,7 @@ func (e *Explainer) limitsOnly(g *plan.Goal) bool {
 
 // tooUncertain returns the reason if the strategy wants more confidence than all others, and the landing of the pod's
 // replacement has less.
-func (of explainedProposal) tooUncertain(strategy int, p *cluster.Pod) (plan.Reason, bool) {
+func (of explainedMode) tooUncertain(strategy int, p *cluster.Pod) (plan.Reason, bool) {
 	own := of.start.Options.RulesOf(strategy)
 	if own == nil || own.MinConfidence <= of.start.Options.MinConfidence {
 		return plan.Reason{}, false
@@ -51,32 +51,31 @@ func (of explainedProposal) tooUncertain(strategy int, p *cluster.Pod) (plan.Rea
 	if of.start.Options.Strategies[strategy].Soft {
 		turn = goal.SoftTurn
 	}
-	of.start.SetTurn(turn)
-	defer of.start.SetTurn(goal.EveryTurn)
-	l, reason, lands := of.start.PredictWithHints(of.start.MoveOf(p.ID, strategy))
+	of.start.Problem.SetTurn(turn)
+	defer of.start.Problem.SetTurn(goal.EveryTurn)
+	l, reason, lands := of.start.Cluster.PredictWithHints(of.start.Cluster.MoveOf(p.ID, strategy))
 	return reason, !lands && l.Confidence < own.MinConfidence && (reason.Code == plan.UncertainLanding || reason.Code == plan.WouldReturn)
 }
 
 // searchFor returns the search for moves of strategies in this mode, or the automatic one if there is no proposal.
-func (e *Explainer) searchFor(mode plan.StrategyMode) explainedProposal {
+func (e *Explainer) searchFor(mode plan.StrategyMode) explainedMode {
 	for _, of := range e.proposals {
 		if of.mode == mode {
 			return of
 		}
 	}
-	return explainedProposal{plan.Automatic, e.start, e.done, e.moves}
+	return e.automatic
 }
 
 // judge returns the search for which the limits and the landing of a pod are judged: the one that
 // moves the pod, or else the automatic one if an automatic goal needs the eviction, or else the
 // first proposal with a goal that needs it.
-func (e *Explainer) judge(pod cluster.PodID, goals []plan.GoalStatus) explainedProposal {
-	automatic := explainedProposal{plan.Automatic, e.start, e.done, e.moves}
+func (e *Explainer) judge(pod cluster.PodID, goals []plan.GoalStatus) explainedMode {
 	needs := func(mode plan.StrategyMode) bool {
 		return slices.ContainsFunc(goals, func(g plan.GoalStatus) bool { return g.EvictionHelps && g.Mode == mode })
 	}
-	if _, moved := e.moves[pod]; moved {
-		return automatic
+	if _, moved := e.automatic.moves[pod]; moved {
+		return e.automatic
 	}
 	for _, of := range e.proposals {
 		if _, moved := of.moves[pod]; moved {
@@ -88,22 +87,22 @@ func (e *Explainer) judge(pod cluster.PodID, goals []plan.GoalStatus) explainedP
 			return of
 		}
 	}
-	return automatic
+	return e.automatic
 }
 
 // landing explains the landing of the pod's replacement for the strategies that the planner would ask first: those that
 // are not soft, if the eviction could improve one of their goals.
-func (of explainedProposal) landing(p *cluster.Pod) plan.Landing {
-	if of.start.Goals.HasSoft() {
-		turn, t := goal.SoftTurn, of.start.Goals
+func (of explainedMode) landing(p *cluster.Pod) plan.Landing {
+	if of.start.Cluster.Goals.HasSoft() {
+		turn, t := goal.SoftTurn, of.start.Cluster.Goals
 		t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
 			if !t.Goals[g].Soft && t.Asks(g, p.ID) && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node) {
 				turn = goal.FirmTurn
 			}
 			return turn != goal.FirmTurn
 		})
-		of.start.SetTurn(turn)
-		defer of.start.SetTurn(goal.EveryTurn)
+		of.start.Problem.SetTurn(turn)
+		defer of.start.Problem.SetTurn(goal.EveryTurn)
 	}
 	return explainLanding(of.start, p)
 }

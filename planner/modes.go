@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/search"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
 // GoalsFor returns the goals for planning or executing the moves of the strategies in one mode:
@@ -43,24 +44,24 @@ func hasOtherModes(goals []plan.Goal) bool {
 // propose returns the proposals for the other modes. They begin in the predicted result of the
 // finished first search for the automatic strategies, so no automatic move depends on a move that
 // nobody has approved.
-func (p *Planner) propose(first *search.Search, goals []plan.Goal) (out []plan.Proposal) {
+func (p *Planner) propose(first *search.Result, goals []plan.Goal) (out []plan.Proposal) {
 	for _, mode := range []plan.StrategyMode{plan.Approve, plan.ShowOnly} {
 		if isRequested(mode, goals) {
-			next := proposalSearch(&p.opts, mode, first, goals)
-			out = append(out, plan.Proposal{Mode: mode, Plan: runSearch(next)})
+			next := proposalProblem(&p.opts, mode, first, goals).Run()
+			out = append(out, plan.Proposal{Mode: mode, Plan: summary.Summarize(next)})
 		}
 	}
 	return out
 }
 
-// automaticSearch returns a search for the automatic strategies.
-func automaticSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal,
-	now time.Time) *search.Search {
+// automaticProblem returns the problem of the automatic strategies.
+func automaticProblem(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal,
+	now time.Time) *search.Problem {
 	automatic, others := goals, hasOtherModes(goals)
 	if others {
 		automatic = GoalsFor(plan.Automatic, goals)
 	}
-	c := search.NewSearch(inMode(opts, plan.Automatic), s, st, goal.Number(s, automatic), now)
+	c := search.NewProblem(inMode(opts, plan.Automatic), s, st, goal.Number(s, automatic), now)
 	if others {
 		c.Stated = goal.Number(s, goals)
 	}
@@ -81,35 +82,44 @@ func isRequested(mode plan.StrategyMode, goals []plan.Goal) bool {
 	})
 }
 
-// proposalSearch returns a search for the strategies in one mode. It begins in the predicted result
+// proposalProblem returns the problem of the strategies in one mode. It begins in the predicted result
 // of the first search, and its goals are numbered from 1 there.
-func proposalSearch(opts *settings.Options, mode plan.StrategyMode, first *search.Search, goals []plan.Goal) *search.Search {
+func proposalProblem(opts *settings.Options, mode plan.StrategyMode, first *search.Result, goals []plan.Goal) *search.Problem {
 	s := first.Snapshot
-	c := search.NewSearch(inMode(opts, mode), s, first.PlannerState, goal.Number(s, GoalsFor(mode, goals)), first.Now)
+	c := search.NewProblem(inMode(opts, mode), s, first.Problem.PlannerState, goal.Number(s, GoalsFor(mode, goals)), first.Problem.Now)
 	c.StartAfter(first.Moves)
-	c.Stated = slices.DeleteFunc(slices.Clone(c.Goals.Goals), func(g plan.Goal) bool { return modeOf(g) != mode })
+	c.Stated = slices.DeleteFunc(slices.Clone(c.Start.Goals.Goals), func(g plan.Goal) bool { return modeOf(g) != mode })
 	return c
 }
 
-// explainedProposal is a finished search for the strategies in one mode.
-type explainedProposal struct {
+// explainedMode is a finished search for the strategies in one mode.
+type explainedMode struct {
 	mode        plan.StrategyMode
-	start, done *search.Search
+	start, done *search.Result
 	moves       map[cluster.PodID]plan.Move
+}
+
+func explainMode(mode plan.StrategyMode, p *search.Problem) explainedMode {
+	out := explainedMode{mode, p.NoMoves(), p.Run(), map[cluster.PodID]plan.Move{}}
+	for i, st := range out.done.Moves {
+		m := summary.DescribeMove(out.done, st)
+		m.Step = i + 1
+		out.moves[st.Pod] = m
+	}
+	return out
 }
 
 // explainModes adds the goals of all modes and the proposals to an Explainer.
 func (p *Planner) explainModes(e *Explainer, goals []plan.Goal) {
-	e.stated = goal.NewTracker(e.start.Snapshot, goal.Number(e.start.Snapshot, goals))
+	first := e.automatic.done
+	e.stated = goal.NewTracker(first.Snapshot, goal.Number(first.Snapshot, goals))
 	e.after = e.stated.Clone()
-	for _, m := range e.done.Moves {
+	for _, m := range first.Moves {
 		e.after.Move(m.Pod, m.From, m.Landing.To)
 	}
 	for _, mode := range []plan.StrategyMode{plan.Approve, plan.ShowOnly} {
 		if isRequested(mode, goals) {
-			c := proposalSearch(&p.opts, mode, e.done, goals)
-			c.Run()
-			e.proposals = append(e.proposals, explainedProposal{mode, proposalSearch(&p.opts, mode, e.done, goals), c, describeMoves(c)})
+			e.proposals = append(e.proposals, explainMode(mode, proposalProblem(&p.opts, mode, first, goals)))
 		}
 	}
 }
@@ -117,10 +127,10 @@ func (p *Planner) explainModes(e *Explainer, goals []plan.Goal) {
 // rejection returns the reason why the plan, or otherwise a proposal that does not move the pod
 // either, rejects the pod.
 func (e *Explainer) rejection(pod cluster.PodID) (plan.Reason, bool) {
-	r, refused := e.done.Rejections.Of(pod)
+	r, refused := e.automatic.done.Account.Rejections.Of(pod)
 	for _, of := range e.proposals {
 		if _, moved := of.moves[pod]; !refused && !moved {
-			r, refused = of.done.Rejections.Of(pod)
+			r, refused = of.done.Account.Rejections.Of(pod)
 		}
 	}
 	return r.Reason, refused

@@ -12,7 +12,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/search"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 	corev1 "k8s.io/api/core/v1"
@@ -28,8 +27,8 @@ func New(opts settings.Options) *Planner { return &Planner{opts} }
 // proposals contain the moves for the others. Each round of an attempt predicts at most one landing per pod that could
 // improve a goal, and two landings per move.
 func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
-	first := automaticSearch(&p.opts, s, st, goals, now)
-	out := runSearch(first)
+	first := automaticProblem(&p.opts, s, st, goals, now).Run()
+	out := summary.Summarize(first)
 	if hasOtherModes(goals) {
 		out.Proposals, out.StoppedAt = p.propose(first, goals), s.Work.StoppedAt()
 		out.ID = plan.ContentID(out)
@@ -74,9 +73,9 @@ func (p *Planner) Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan
 	if age := now.Sub(began) + time.Second; age > later.opts.Guards.MinPodAge { // pod timestamps have a resolution of one second
 		later.opts.Guards.MinPodAge = age
 	}
-	c := automaticSearch(&later.opts, s, st, withoutEmptying(goals), now)
-	c.Limits.AddEarlierMoves(done)
-	return runSearch(c)
+	c := automaticProblem(&later.opts, s, st, withoutEmptying(goals), now)
+	c.Account.Limits.AddEarlierMoves(done)
+	return summary.Summarize(c.Run())
 }
 
 // withoutEmptying makes constraints of the goals of the kind NodeEmpty.
@@ -86,10 +85,4 @@ func withoutEmptying(goals []plan.Goal) []plan.Goal {
 		out[i].Constraint = out[i].Constraint || out[i].Kind == plan.NodeEmpty
 	}
 	return out
-}
-
-func runSearch(c *search.Search) plan.Plan {
-	before, start := summary.DescribeState(c), c.Goals.Clone()
-	c.Run()
-	return summary.Summarize(c, before, start)
 }

@@ -34,7 +34,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 		}
 	}
 	turn, opts := turnOf(&p.opts, moves), inMode(&p.opts, modeOfMoves(&p.opts, moves))
-	newSearch := func() *search.Search {
+	newSearch := func() *search.Problem {
 		c := newRecheck(opts, s, st, goals, now)
 		c.SetTurn(turn)
 		startEmptying(c, pl, moves)
@@ -50,7 +50,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 }
 
 // recheckWave checks the moves of a wave with its planned hints, and without hints if they are impossible.
-func recheckWave(newSearch func() *search.Search, pl plan.Plan, wave int, moves []plan.Move) (ok []plan.Move, dropped []plan.Outcome) {
+func recheckWave(newSearch func() *search.Problem, pl plan.Plan, wave int, moves []plan.Move) (ok []plan.Move, dropped []plan.Outcome) {
 	planned := pl.HintsForWave(wave)
 	if len(planned.Nodes) == 0 {
 		return recheckAll(newSearch, pl, moves, nil)
@@ -90,33 +90,33 @@ func withUnderUtilized(goals []plan.Goal) []plan.Goal {
 }
 
 // newRecheck returns a search whose limits count the evictions that the pass has reserved.
-func newRecheck(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search.Search {
-	c := search.NewSearch(opts, s, st, goals, now)
-	c.Limits.AddReservations(st.Runs)
+func newRecheck(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search.Problem {
+	c := search.NewProblem(opts, s, st, goals, now)
+	c.Account.Limits.AddReservations(st.Runs)
 	return c
 }
 
 // findPlannedHints returns the nodes of a wave's hints, or the reason why these nodes can no longer be hinted.
-func findPlannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, string) {
-	if string(c.Steering.Kind) != h.Kind {
-		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, c.Steering.Kind)
+func findPlannedHints(c *search.Problem, h plan.WaveHints) ([]cluster.NodeID, string) {
+	if string(c.Start.Steering.Kind) != h.Kind {
+		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, c.Start.Steering.Kind)
 	}
 	var out []cluster.NodeID
 	for _, name := range h.Nodes {
-		n := c.Snapshot.NodeByName(name)
+		n := c.Start.Snapshot.NodeByName(name)
 		if n == nil {
 			return nil, fmt.Sprintf("node %s is gone", name)
 		}
 		out = append(out, n.ID)
 	}
-	return out, c.Steering.Forbids(out)
+	return out, c.Start.Steering.Forbids(out)
 }
 
 // recheckAll rechecks the moves until each of them is certain also once the others are gone. A move
 // that leaves the wave changes the landings of the others, so they are checked again as if the wave
 // had never had that move. If a move that empties a node is dropped, the other moves of the node
 // leave the wave, too.
-func recheckAll(newSearch func() *search.Search, pl plan.Plan, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
+func recheckAll(newSearch func() *search.Problem, pl plan.Plan, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
 	for again := true; again; {
 		var out []plan.Outcome
 		moves, out, again = recheckOnce(newSearch(), &pl, moves, hinted)
@@ -130,8 +130,8 @@ func recheckAll(newSearch func() *search.Search, pl plan.Plan, moves []plan.Move
 }
 
 // recheckOnce checks each move once. If some are not certain, it drops them and returns again.
-func recheckOnce(c *search.Search, pl *plan.Plan, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome, again bool) {
-	w := search.NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
+func recheckOnce(c *search.Problem, pl *plan.Plan, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome, again bool) {
+	w := search.NewWave(c.Start, c.Account.Eligibility, eligibility.NewConsumed(), 1)
 	search.SetHints([]*search.State{w.Start, w.Now, w.Crowded}, hinted)
 	for _, m := range moves {
 		fresh, out := recheckMove(c, pl, w, m)
@@ -143,7 +143,7 @@ func recheckOnce(c *search.Search, pl *plan.Plan, moves []plan.Move, hinted []cl
 	}
 	_, left := w.CertainMoves(func(i int, m search.Move, l *search.Landing) {
 		nodes := w.Start.AcceptableNodes(m, l).Append(nil)
-		ok[i].AcceptableNodes = addNodeNames(c.Snapshot, ok[i].AcceptableNodes, nodes)
+		ok[i].AcceptableNodes = addNodeNames(c.Start.Snapshot, ok[i].AcceptableNodes, nodes)
 	})
 	var kept []plan.Move
 	for i, m := range ok {
@@ -152,46 +152,46 @@ func recheckOnce(c *search.Search, pl *plan.Plan, moves []plan.Move, hinted []cl
 				Reason: plan.Reason{Code: plan.PremiseChanged, Message: why}})
 			continue
 		}
-		p := FindPod(c.Snapshot, m.Pod)
-		m.ReadyRequirements = c.Eligibility.ReadyRequirements(p, c.Options.StrategyIndex(m.Strategy), w.InFlight.Owner[p.Workload])
+		p := FindPod(c.Start.Snapshot, m.Pod)
+		m.ReadyRequirements = c.Account.Eligibility.ReadyRequirements(p, c.Start.Options.StrategyIndex(m.Strategy), w.InFlight.Owner[p.Workload])
 		kept = append(kept, m)
 	}
 	return kept, dropped, len(left) > 0
 }
 
 // recheckMove checks a move again and adds it to the wave, or returns why it is dropped.
-func recheckMove(c *search.Search, pl *plan.Plan, w *search.Wave, m plan.Move) (plan.Move, plan.Outcome) {
+func recheckMove(c *search.Problem, pl *plan.Plan, w *search.Wave, m plan.Move) (plan.Move, plan.Outcome) {
 	drop := func(kind plan.OutcomeKind, code plan.Code, msg string) (plan.Move, plan.Outcome) {
 		return m, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}
 	}
-	p := FindPod(c.Snapshot, m.Pod)
+	p := FindPod(c.Start.Snapshot, m.Pod)
 	switch {
 	case p == nil:
 		return drop(plan.AlreadyGone, plan.PodGoneAlready, "the pod is gone")
 	case m.Pod.UID != "" && string(p.Object.UID) != m.Pod.UID:
 		return drop(plan.Dropped, plan.UIDChanged, "another pod of the same name stands there now")
-	case p.Node == cluster.NoNode || c.Snapshot.Nodes[p.Node].Name != m.From:
+	case p.Node == cluster.NoNode || c.Start.Snapshot.Nodes[p.Node].Name != m.From:
 		return drop(plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
 	}
 	if r := cmp.Or(removalProblem(c, m, p), withoutPlaceProblem(c, w, m)); r.Code != "" {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
 	move := moveAgain(c, m, p)
-	if move.Strategy == settings.NoStrategy && c.Options.HasStrategyRules() {
+	if move.Strategy == settings.NoStrategy && c.Start.Options.HasStrategyRules() {
 		return drop(plan.Dropped, plan.PremiseChanged, "the configuration has no strategy "+strconv.Quote(m.Strategy))
 	}
-	if r, refused := c.Eligibility.RefuseFor(move.Strategy, p.ID); refused {
+	if r, refused := c.Account.Eligibility.RefuseFor(move.Strategy, p.ID); refused {
 		kind := plan.Dropped
 		if r.Code == plan.BlockedByPDB {
 			kind = plan.Blocked
 		}
 		return drop(kind, r.Code, r.Message)
 	}
-	if why, fails := guard.JobFails(c.Snapshot, p, w.InFlight.Owner[p.Workload]); fails && !p.Terminal {
+	if why, fails := guard.JobFails(c.Start.Snapshot, p, w.InFlight.Owner[p.Workload]); fails && !p.Terminal {
 		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
 	counted := isReserved(c, m)
-	if r, refused := c.Limits.RefuseAgain(move.Strategy, p.ID); refused && !counted {
+	if r, refused := c.Account.Limits.RefuseAgain(move.Strategy, p.ID); refused && !counted {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
 	// A landing is valid until the next prediction in its state, so its nodes are listed at once.
@@ -201,9 +201,9 @@ func recheckMove(c *search.Search, pl *plan.Plan, w *search.Wave, m plan.Move) (
 	}
 	step, verdict, r := w.Admit(move, func(st *search.Step) (search.Verdict, plan.Reason) {
 		if move.Kind == search.WithoutPlace {
-			nodes = search.NodesWithoutPlace(c.State, move)
+			nodes = search.NodesWithoutPlace(c.Start, move)
 		} else {
-			last := c.AcceptableNodes(move, &st.Landing)
+			last := c.Start.AcceptableNodes(move, &st.Landing)
 			st.Landing.Acceptable = last.Len()
 			nodes = last.Append(nodes)
 		}
@@ -222,15 +222,15 @@ func recheckMove(c *search.Search, pl *plan.Plan, w *search.Wave, m plan.Move) (
 	fresh := refreshMove(c, p, m, step.Landing, slices.Compact(nodes))
 	w.Join(step)
 	if !counted {
-		c.Limits.Add(p.ID, move.Strategy)
+		c.Account.Limits.Add(p.ID, move.Strategy)
 	}
 	return fresh, plan.Outcome{}
 }
 
 // stillHelps checks what the move is for: a goal of its strategy gains, or another pod still needs the room.
-func stillHelps(c *search.Search, pl *plan.Plan, m plan.Move, st *search.Step) (search.Verdict, plan.Reason) {
+func stillHelps(c *search.Problem, pl *plan.Plan, m plan.Move, st *search.Step) (search.Verdict, plan.Reason) {
 	if st.Kind == search.MakeRoom {
-		if r, needed := stillNeeded(c, pl, m, &c.Snapshot.Pods[st.Pod], st.Landing); !needed {
+		if r, needed := stillNeeded(c, pl, m, &c.Start.Snapshot.Pods[st.Pod], st.Landing); !needed {
 			return search.Refused, r
 		}
 		return search.Admitted, plan.Reason{}
@@ -243,8 +243,8 @@ func stillHelps(c *search.Search, pl *plan.Plan, m plan.Move, st *search.Step) (
 }
 
 // moveAgain returns a planned move as the search makes it.
-func moveAgain(c *search.Search, m plan.Move, p *cluster.Pod) search.Move {
-	move := c.MoveOf(p.ID, c.Options.StrategyIndex(m.Strategy))
+func moveAgain(c *search.Problem, m plan.Move, p *cluster.Pod) search.Move {
+	move := c.Start.MoveOf(p.ID, c.Start.Options.StrategyIndex(m.Strategy))
 	switch {
 	case move.Kind == search.Remove:
 	case m.WithoutPlace():
@@ -297,7 +297,7 @@ func modeOfMoves(o *settings.Options, moves []plan.Move) plan.StrategyMode {
 // isReserved reports whether the limits already count this move, because a pass has reserved it and
 // has not recorded its outcome. A pass reserves each part of a wave after it has rechecked that
 // part.
-func isReserved(c *search.Search, m plan.Move) bool {
+func isReserved(c *search.Problem, m plan.Move) bool {
 	return slices.ContainsFunc(c.PlannerState.Runs, func(run plan.OpenRun) bool {
 		return slices.ContainsFunc(run.Reservations, func(r plan.Reservation) bool {
 			return m.Pod.UID != "" && r.Pod.UID == m.Pod.UID && r.Step == m.Step && r.Wave == m.Wave && r.Outcome == nil
@@ -307,12 +307,12 @@ func isReserved(c *search.Search, m plan.Move) bool {
 
 // refreshMove replaces the prediction in the move. The scheduler may place the replacements of a wave in any order, so
 // nodes has the nodes that are acceptable in one of the states that are predicted.
-func refreshMove(c *search.Search, p *cluster.Pod, m plan.Move, l search.Landing, nodes []cluster.NodeID) plan.Move {
-	s := c.Snapshot
-	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
-	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
-	m.RequestOnly = c.Eligibility.RequestOnly(p)
-	m.To, m.Acceptable.Nodes = c.NodeName(l.To), l.Acceptable
+func refreshMove(c *search.Problem, p *cluster.Pod, m plan.Move, l search.Landing, nodes []cluster.NodeID) plan.Move {
+	s := c.Start.Snapshot
+	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c.Start.Options, p)
+	m.NotAfter, m.EligibilityInputs = c.Account.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
+	m.RequestOnly = c.Account.Eligibility.RequestOnly(p)
+	m.To, m.Acceptable.Nodes = c.Start.NodeName(l.To), l.Acceptable
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
 	m.AcceptableNodes = addNodeNames(s, nil, nodes)
 	return m

@@ -33,24 +33,24 @@ func serves(g *plan.Goal) func(plan.Move) bool {
 // replacements of these moves away from all nodes that the plan empties, and those of other moves
 // away from the nodes that are empty already. A replacement of an earlier wave may land on a node
 // that the plan empties later; then the node keeps its pods.
-func startEmptying(c *search.Search, pl plan.Plan, moves []plan.Move) {
+func startEmptying(c *search.Problem, pl plan.Plan, moves []plan.Move) {
 	var goals []int
 	var closed []cluster.NodeID
 	emptying := emptiesNode(&pl, moves)
 	for i := range pl.Goals {
 		g := &pl.Goals[i]
-		n := c.Snapshot.NodeByName(g.Subject.Name)
-		if !isEmptied(&pl, g) || n == nil || !emptying && !haveLeft(c.Snapshot, g, n.ID) {
+		n := c.Start.Snapshot.NodeByName(g.Subject.Name)
+		if !isEmptied(&pl, g) || n == nil || !emptying && !haveLeft(c.Start.Snapshot, g, n.ID) {
 			continue
 		}
 		closed = append(closed, n.ID)
 		if f := goalNow(c, g); f >= 0 && slices.ContainsFunc(moves, serves(g)) {
 			goals = append(goals, f)
-			closed = append(closed, goal.NotTargets(&c.Goals.Goals[f])...)
+			closed = append(closed, goal.NotTargets(&c.Start.Goals.Goals[f])...)
 		}
 	}
 	if len(closed) > 0 {
-		goal.Emptying{Tracker: c.Goals}.Start(goals, closed)
+		goal.Emptying{Tracker: c.Start.Goals}.Start(goals, closed)
 	}
 }
 
@@ -63,15 +63,15 @@ func haveLeft(s *cluster.Snapshot, g *plan.Goal, n cluster.NodeID) bool {
 }
 
 // goalNow returns the index of the goal that the strategy states now about the node of a NodeEmpty in the plan, or -1.
-func goalNow(c *search.Search, g *plan.Goal) int {
-	return slices.IndexFunc(c.Goals.Goals, func(now plan.Goal) bool {
+func goalNow(c *search.Problem, g *plan.Goal) int {
+	return slices.IndexFunc(c.Start.Goals.Goals, func(now plan.Goal) bool {
 		return now.Kind == plan.NodeEmpty && now.Strategy == g.Strategy && now.Subject.Name == g.Subject.Name
 	})
 }
 
 // dropBlockedNodes drops the moves that empty a node if the plan can no longer empty it: the
 // strategy asks for it no more, or the node has a pod that the plan does not move.
-func dropBlockedNodes(c *search.Search, pl plan.Plan, moves []plan.Move) (ok []plan.Move, dropped []plan.Outcome) {
+func dropBlockedNodes(c *search.Problem, pl plan.Plan, moves []plan.Move) (ok []plan.Move, dropped []plan.Outcome) {
 	why := map[string]string{}
 	for i := range pl.Goals {
 		if g := &pl.Goals[i]; g.Kind == plan.NodeEmpty {
@@ -81,14 +81,14 @@ func dropBlockedNodes(c *search.Search, pl plan.Plan, moves []plan.Move) (ok []p
 	return dropForNodes(pl, moves, why)
 }
 
-func nodeProblem(c *search.Search, g *plan.Goal) string {
+func nodeProblem(c *search.Problem, g *plan.Goal) string {
 	f := goalNow(c, g)
-	if f < 0 || c.Goals.Goals[f].Constraint {
+	if f < 0 || c.Start.Goals.Goals[f].Constraint {
 		return fmt.Sprintf("strategy %s does not ask for an empty %s any more", g.Strategy, g.Subject.Name)
 	}
-	for _, pod := range c.Goals.Goals[f].Pods {
-		p := &c.Snapshot.Pods[pod]
-		if !slices.ContainsFunc(g.Leaving, func(ref plan.PodRef) bool { return FindPod(c.Snapshot, ref) == p }) {
+	for _, pod := range c.Start.Goals.Goals[f].Pods {
+		p := &c.Start.Snapshot.Pods[pod]
+		if !slices.ContainsFunc(g.Leaving, func(ref plan.PodRef) bool { return FindPod(c.Start.Snapshot, ref) == p }) {
 			return fmt.Sprintf("%s runs on %s, and the plan does not move it", plan.PodRefOf(p), g.Subject.Name)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 // removalProblem returns the reason why a move must not be executed because its pod has ended, or
 // has not. A pod that has ended is removed only if a goal of the move's strategy asks for it by the
 // same request.
-func removalProblem(c *search.Search, m plan.Move, p *cluster.Pod) plan.Reason {
+func removalProblem(c *search.Problem, m plan.Move, p *cluster.Pod) plan.Reason {
 	switch {
 	case m.Removal == "" && p.Terminal:
 		return plan.Reason{Code: plan.PodTerminal, Message: fmt.Sprintf("the pod has ended (%s)", p.Object.Status.Phase)}
@@ -21,7 +21,7 @@ func removalProblem(c *search.Search, m plan.Move, p *cluster.Pod) plan.Reason {
 	case !p.Terminal:
 		return plan.Reason{Code: plan.PremiseChanged, Message: "the pod has not ended"}
 	}
-	if !slices.ContainsFunc(c.Goals.Goals, func(g plan.Goal) bool {
+	if !slices.ContainsFunc(c.Start.Goals.Goals, func(g plan.Goal) bool {
 		return g.Kind == plan.PodAway && g.Strategy == m.Strategy && g.Removal == m.Removal && g.Pods[0] == p.ID
 	}) {
 		return plan.Reason{Code: plan.NotNeeded, Message: "no goal of strategy " + m.Strategy + " needs the removal of the pod"}
@@ -31,7 +31,7 @@ func removalProblem(c *search.Search, m plan.Move, p *cluster.Pod) plan.Reason {
 
 // withoutPlaceProblem returns the reason why a move without a predicted place must not be executed:
 // its strategy requires a place, or the other moves of its wave have places. Wave.Admit checks the rest.
-func withoutPlaceProblem(c *search.Search, w *search.Wave, m plan.Move) plan.Reason {
+func withoutPlaceProblem(c *search.Problem, w *search.Wave, m plan.Move) plan.Reason {
 	why := ""
 	switch {
 	case w.MixesPlaces(m.WithoutPlace()):
@@ -39,7 +39,7 @@ func withoutPlaceProblem(c *search.Search, w *search.Wave, m plan.Move) plan.Rea
 	case !m.WithoutPlace():
 	case m.DisplacedFor != nil || m.Removal != "" || m.To != "":
 		why = "a move without a predicted place has a node, makes room for another pod, or removes one that has ended"
-	case !c.Options.NeedsNoPlace(m.Strategy):
+	case !c.Start.Options.NeedsNoPlace(m.Strategy):
 		why = "strategy " + m.Strategy + " requires a predicted place (landing: required)"
 	}
 	if why == "" {

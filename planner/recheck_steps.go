@@ -10,27 +10,27 @@ import (
 )
 
 // stillNeeded reports whether a pod must still make room for another pod. If not, stillNeeded returns the reason.
-func stillNeeded(c *search.Search, pl *plan.Plan, m plan.Move, q *cluster.Pod, l search.Landing) (plan.Reason, bool) {
+func stillNeeded(c *search.Problem, pl *plan.Plan, m plan.Move, q *cluster.Pod, l search.Landing) (plan.Reason, bool) {
 	name := m.DisplacedFor.String()
-	p := FindPod(c.Snapshot, *m.DisplacedFor)
+	p := FindPod(c.Start.Snapshot, *m.DisplacedFor)
 	if p == nil || m.DisplacedFor.UID != "" && string(p.Object.UID) != m.DisplacedFor.UID || p.Node == cluster.NoNode || p.ID == q.ID {
 		return plan.Reason{Code: plan.PodGoneAlready, Message: fmt.Sprintf("%s, for which it was to make room, is gone", name)}, false
 	}
-	if !c.MayDisplace(q.ID, p.ID) {
+	if !c.Start.MayDisplace(q.ID, p.ID) {
 		return plan.Reason{Code: plan.NamespaceExcluded, Message: fmt.Sprintf(
 			"%s, for which it was to make room, is in another namespace (guards.displaceAcrossNamespaces)", name)}, false
 	}
-	other := c.MoveOf(p.ID, otherStrategy(c, pl, m, p))
+	other := c.Start.MoveOf(p.ID, otherStrategy(c, pl, m, p))
 	if r, no := refuseOtherHalf(c, m, q.ID, other); no {
 		return plan.Reason{Code: r.Code, Message: fmt.Sprintf("%s, for which it was to make room, may not leave: %s", name, r.Message)}, false
 	}
-	if _, _, ok := c.Predict(other); ok {
+	if _, _, ok := c.Start.Predict(other); ok {
 		return plan.Reason{Code: plan.NotNeeded, Message: fmt.Sprintf("there is room for %s without its leaving", name)}, false
 	}
 	made := search.Step{Move: search.Move{Pod: q.ID}, From: q.Node, Landing: l}
-	c.Apply(made)
-	next, r, ok := c.Predict(other)
-	c.Undo(made)
+	c.Start.Apply(made)
+	next, r, ok := c.Start.Predict(other)
+	c.Start.Undo(made)
 	if ok && !improvesGoalOf(c, other.Strategy, next) {
 		return plan.Reason{Code: plan.NotNeeded, Message: fmt.Sprintf(
 			"on the likeliest node, the replacement of %s improves no goal of its strategy", name)}, false
@@ -43,41 +43,41 @@ func stillNeeded(c *search.Search, pl *plan.Plan, m plan.Move, q *cluster.Pod, l
 
 // improvesGoalOf reports whether a landing improves a goal of the strategy. The result is also true if it improves only
 // goals of strategies without rules of their own, and no strategy for which the moves are made has such rules.
-func improvesGoalOf(c *search.Search, strategy int, l search.Landing) bool {
-	rules := c.Options.HasRulesForMoves()
+func improvesGoalOf(c *search.Problem, strategy int, l search.Landing) bool {
+	rules := c.Start.Options.HasRulesForMoves()
 	for _, g := range l.ImprovedGoals {
-		of := c.Options.StrategyIndex(c.Goals.Goals[g].Strategy)
+		of := c.Start.Options.StrategyIndex(c.Start.Goals.Goals[g].Strategy)
 		if of == strategy {
 			return true
 		}
-		rules = rules || c.Options.RulesOf(of) != nil
+		rules = rules || c.Start.Options.RulesOf(of) != nil
 	}
 	return !rules
 }
 
 // otherStrategy returns the strategy of the other move of a step, which is in a later wave.
-func otherStrategy(c *search.Search, pl *plan.Plan, m plan.Move, p *cluster.Pod) int {
+func otherStrategy(c *search.Problem, pl *plan.Plan, m plan.Move, p *cluster.Pod) int {
 	for _, o := range pl.Moves {
-		if o.Step != m.Step && FindPod(c.Snapshot, o.Pod) == p {
-			return c.Options.StrategyIndex(o.Strategy)
+		if o.Step != m.Step && FindPod(c.Start.Snapshot, o.Pod) == p {
+			return c.Start.Options.StrategyIndex(o.Strategy)
 		}
 	}
-	return c.Options.StrategyIndex(m.Strategy)
+	return c.Start.Options.StrategyIndex(m.Strategy)
 }
 
 // refuseOtherHalf checks the rules for the other move of a step that do not depend on the landing. The result is true
 // if a rule rejects that move.
-func refuseOtherHalf(c *search.Search, m plan.Move, q cluster.PodID, other search.Move) (plan.Reason, bool) {
-	strategy, p := c.Options.StrategyIndex(m.Strategy), &c.Snapshot.Pods[other.Pod]
-	if r, no := c.Eligibility.RefuseFor(other.Strategy, p.ID); no {
+func refuseOtherHalf(c *search.Problem, m plan.Move, q cluster.PodID, other search.Move) (plan.Reason, bool) {
+	strategy, p := c.Start.Options.StrategyIndex(m.Strategy), &c.Start.Snapshot.Pods[other.Pod]
+	if r, no := c.Account.Eligibility.RefuseFor(other.Strategy, p.ID); no {
 		return r, true
 	}
 	if !isReserved(c, m) {
-		c.Limits.Add(q, strategy)
-		defer c.Limits.Remove(q, strategy)
+		c.Account.Limits.Add(q, strategy)
+		defer c.Account.Limits.Remove(q, strategy)
 	}
-	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails {
+	if why, fails := guard.JobFails(c.Start.Snapshot, p, c.Account.Limits.PlannedFor(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
-	return c.Limits.RefuseAgain(other.Strategy, p.ID)
+	return c.Account.Limits.RefuseAgain(other.Strategy, p.ID)
 }

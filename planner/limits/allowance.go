@@ -2,7 +2,9 @@ package limits
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -125,6 +127,12 @@ type podCounts struct {
 
 func newPodCounts(s *cluster.Snapshot) podCounts {
 	return podCounts{0, make([]int, len(s.Nodes)), map[string]int{}, make([]int, len(s.Workloads)), 0, map[string]int{}}
+}
+
+func (p podCounts) clone() podCounts {
+	p.node, p.workload = slices.Clone(p.node), slices.Clone(p.workload)
+	p.namespace, p.zone = maps.Clone(p.namespace), maps.Clone(p.zone)
+	return p
 }
 
 // ofWorkload returns the count of a workload. All pods without a workload share one count.

@@ -67,6 +67,18 @@ func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.HourlyCo
 	return l
 }
 
+// Clone returns a copy that counts its own planned evictions.
+func (l *Counter) Clone() *Counter {
+	c := *l
+	c.planned, c.strategies = l.planned.clone(), slices.Clone(l.strategies)
+	for i, own := range c.strategies {
+		if own != nil {
+			c.strategies[i] = own.Clone()
+		}
+	}
+	return &c
+}
+
 // AddStrategies makes the counter also count against the limits of the strategies. The parameter hour returns the
 // evictions of the last hour for a strategy.
 func (l *Counter) AddStrategies(all []settings.StrategyInfo, hour func(name string) history.HourlyCounts) {

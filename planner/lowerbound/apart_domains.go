@@ -60,7 +60,7 @@ func leastTogether(p *proof, g *plan.Goal) (left, evictions int) {
 func apartGroups(p *proof, g *plan.Goal) (groups []*apartGroup) {
 	skipped := map[string]bool{} // topology keys of terms without a group
 	for _, c := range g.Conflicts {
-		if p.Snapshot.Pods[c.Pods[0]].Workload != p.Snapshot.Pods[c.Pods[1]].Workload {
+		if p.result.Snapshot.Pods[c.Pods[0]].Workload != p.result.Snapshot.Pods[c.Pods[1]].Workload {
 			continue
 		}
 		at := slices.IndexFunc(groups, func(x *apartGroup) bool { return x.key == c.TopologyKey && x.has(c.Pods[0]) })
@@ -100,8 +100,8 @@ func addConflict(p *proof, x *apartGroup, pods [2]cluster.PodID) {
 // newApartGroup returns the group of the pod, or nil if the pod has none. It returns nil as well if a pod of the group
 // may leave without a place, or has moved before the start.
 func newApartGroup(p *proof, first cluster.PodID, key string) *apartGroup {
-	s, pod := p.Snapshot, &p.Snapshot.Pods[first]
-	if pod.Workload == cluster.NoWorkload || p.Model.PodClass[first].Profile.Disabled[scheduler.InterPodAffinity] {
+	s, pod := p.result.Snapshot, &p.result.Snapshot.Pods[first]
+	if pod.Workload == cluster.NoWorkload || p.result.Cluster.Model.PodClass[first].Profile.Disabled[scheduler.InterPodAffinity] {
 		return nil
 	}
 	term := selfTerm(s, pod.Object, key)
@@ -179,10 +179,10 @@ func (x *apartGroup) gains() (gains []int, conflicts int) {
 // result is false if such a pod can run on a node without the topology key, where it conflicts with no pod.
 func emptyDomains(p *proof, x *apartGroup, enough int) (places int, known bool) {
 	entered, keyless := map[string]bool{}, false
-	for _, pod := range oneOfEachClass(p.Search, x.able) {
-		could, may := p.reach.couldRun(pod), p.MayTake(pod)
+	for _, pod := range oneOfEachClass(p.result, x.able) {
+		could, may := p.reach.couldRun(pod), p.result.Cluster.MayTake(pod)
 		for _, n := range p.reach.all {
-			domain, ok := p.Snapshot.Nodes[n].Label(x.key)
+			domain, ok := p.result.Snapshot.Nodes[n].Label(x.key)
 			if x.byDomain[domain] != nil && ok || entered[domain] && ok || !may[n] || !p.reach.couldHold(pod, n, could) {
 				continue
 			}
@@ -198,10 +198,10 @@ func emptyDomains(p *proof, x *apartGroup, enough int) (places int, known bool) 
 }
 
 // oneOfEachClass returns one of the pods for each equivalence class, and all pods without a class.
-func oneOfEachClass(c *search.Search, pods []cluster.PodID) (out []cluster.PodID) {
+func oneOfEachClass(c *search.Result, pods []cluster.PodID) (out []cluster.PodID) {
 	seen := map[int]bool{}
 	for _, pod := range pods {
-		if class := c.ClassOf(pod); class < 0 || !seen[class] {
+		if class := c.Cluster.ClassOf(pod); class < 0 || !seen[class] {
 			seen[class] = true
 			out = append(out, pod)
 		}

@@ -30,23 +30,23 @@ const maxDetails = 200
 // entry says that the number is a minimum.
 func (p *proof) blockers() []plan.Blocker {
 	out, moved := []plan.Blocker{}, map[cluster.PodID]bool{}
-	for _, m := range p.Moves {
+	for _, m := range p.result.Moves {
 		moved[m.Pod] = true
 	}
-	for g, goal := range p.Goals.Goals {
+	for g, goal := range p.result.Cluster.Goals.Goals {
 		if goal.Kind == plan.PodAway || !p.isUnmet(g) {
 			continue
 		}
-		if p.Snapshot.Work.Spend(1 + len(p.PodsOf(g))) {
+		if p.result.Snapshot.Work.Spend(1 + len(p.result.Problem.PodsOf(g))) {
 			break
 		}
-		if len(out) >= maxDetails && p.Options.SamplesPerCode >= 0 {
+		if len(out) >= maxDetails && p.result.Options.SamplesPerCode >= 0 {
 			break
 		}
 		counts, all, explained := map[cause]int{}, 0, 0
-		for _, id := range p.PodsOf(g) {
-			r, rejected := p.Rejections.Of(id)
-			if pod := &p.Snapshot.Pods[id]; !pod.Terminal && pod.Departure != cluster.Leaves {
+		for _, id := range p.result.Problem.PodsOf(g) {
+			r, rejected := p.result.Account.Rejections.Of(id)
+			if pod := &p.result.Snapshot.Pods[id]; !pod.Terminal && pod.Departure != cluster.Leaves {
 				all++
 				if rejected || moved[id] {
 					explained++
@@ -66,8 +66,8 @@ func (p *proof) blockers() []plan.Blocker {
 
 // isUnmet reports whether the plan asks for goal g and leaves it unmet.
 func (p *proof) isUnmet(g int) bool {
-	goal := &p.Goals.Goals[g]
-	return !goal.Constraint && p.Goals.Excess(g) > 0 && (!goal.Soft || goal.ID != "")
+	goal := &p.result.Cluster.Goals.Goals[g]
+	return !goal.Constraint && p.result.Cluster.Goals.Excess(g) > 0 && (!goal.Soft || goal.ID != "")
 }
 
 // sortedCauses returns the causes, the most frequent first.
@@ -114,18 +114,18 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 	}
 	others, here, place := p.reach.all, "this node", "node"
 	if k, ok := p.start.Measures[g].(*goal.CountMeasure); ok {
-		if from, counted := k.DomainIndex(p.Snapshot.Pods[id].Node); !counted || k.Domains.NodesIn(from) > 1 {
+		if from, counted := k.DomainIndex(p.result.Snapshot.Pods[id].Node); !counted || k.Domains.NodesIn(from) > 1 {
 			return "" // nothing is known about the other domains
 		}
 	}
 	if k, ok := p.start.Measures[g].(*goal.SkewMeasure); ok {
-		from, counted := k.DomainIndex(p.Snapshot.Pods[id].Node)
+		from, counted := k.DomainIndex(p.result.Snapshot.Pods[id].Node)
 		if !counted {
 			return ""
 		}
-		here, place = p.Goals.Goals[g].Domains[from], "domain"
+		here, place = p.result.Cluster.Goals.Goals[g].Domains[from], "domain"
 		others = p.reach.outsideDomain(k, from)
-	} else if zone := p.Limits.Zones[p.Snapshot.Pods[id].Node]; zone != "" {
+	} else if zone := p.result.Account.Limits.Zones[p.result.Snapshot.Pods[id].Node]; zone != "" {
 		here = zone
 	}
 	switch {
@@ -139,7 +139,7 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 		if why := tooLarge(p, id, others); why != "" {
 			return why + " every other " + place + " that selectors, affinity and taints allow"
 		}
-		if cluster.HasVolumeClaim(p.Snapshot.Pods[id].Object) {
+		if cluster.HasVolumeClaim(p.result.Snapshot.Pods[id].Object) {
 			return "pinned by PersistentVolumes in " + here
 		}
 	}
@@ -150,14 +150,14 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 // spec allows, even if they are empty. Otherwise, it returns "".
 func tooLarge(p *proof, pod cluster.PodID, nodes []cluster.NodeID) string {
 	none, allowsPods := cluster.Resources{}, false
-	runs := filter.CanRunFunc(p.Snapshot.Pods[pod].Object)
+	runs := filter.CanRunFunc(p.result.Snapshot.Pods[pod].Object)
 	fits := p.reach.anyOtherNode(pod, nodes, func(n cluster.NodeID) bool {
-		node := &p.Snapshot.Nodes[n]
+		node := &p.result.Snapshot.Nodes[n]
 		if !runs(node) {
 			return false
 		}
 		allowsPods = allowsPods || node.AllowedPods > 0
-		return filter.Fits(node, &p.Snapshot.Pods[pod].Requests, &none, 0)
+		return filter.Fits(node, &p.result.Snapshot.Pods[pod].Requests, &none, 0)
 	})
 	switch {
 	case fits:
@@ -170,9 +170,9 @@ func tooLarge(p *proof, pod cluster.PodID, nodes []cluster.NodeID) string {
 
 // onlyRefused reports whether the pod could run on one of these nodes if it might be sent there.
 func (p *proof) onlyRefused(id cluster.PodID, nodes []cluster.NodeID) bool {
-	could, none, may := p.reach.couldRun(id), cluster.Resources{}, p.MayTake(id)
+	could, none, may := p.reach.couldRun(id), cluster.Resources{}, p.result.Cluster.MayTake(id)
 	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
-		return n != p.Snapshot.Pods[id].Node && p.Snapshot.Nodes[n].Ready && !may[n] && could(n, &none, 0)
+		return n != p.result.Snapshot.Pods[id].Node && p.result.Snapshot.Nodes[n].Ready && !may[n] && could(n, &none, 0)
 	})
 }
 

@@ -8,14 +8,15 @@ import (
 
 // Compute computes two lower bounds on evictions: one for meeting the requested goals as far as possible, and one for
 // reaching the plan's excess. Compute also returns the excess that no permitted eviction can remove. Only pods that
-// may be evicted and can run on another node count. The parameter start holds the goals before the plan.
+// may be evicted and can run on another node count.
 //
 // Each pod that a goal is about alone needs an eviction, and so does each pod of a node that the
 // plan empties; see addPodNeeds and addEmptyNeeds. The other needs are what remains without these
 // pods. A pod leaves only one node, so the needs of nodes add up. A pod can belong to several
 // groups, so only the needs of disjoint groups add up. CountBound and WeightedBound combine both
 // kinds of needs.
-func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
+func Compute(c *search.Result) plan.Bound {
+	start := c.Problem.Start.Goals
 	all, some := podsOfUnmetGoals(c, start)
 	p := &proof{c, start, newReachability(c, start), newEvictionNeed(all), newEvictionNeed(some), 0, map[string]float64{}}
 	p.addPodNeeds()
@@ -35,12 +36,12 @@ func Compute(c *search.Search, start *goal.Tracker) plan.Bound {
 
 // podsOfUnmetGoals counts the pods of all unmet requested goals, and the pods of goals whose excess the plan lowers.
 // Goals about single pods and about empty nodes do not count: their pods are required, so they are in no other need.
-func podsOfUnmetGoals(c *search.Search, start *goal.Tracker) (all, some int) {
+func podsOfUnmetGoals(c *search.Result, start *goal.Tracker) (all, some int) {
 	for g, goal := range start.Goals {
 		if was := start.Excess(g); was > 0 && !goal.Constraint && goal.Kind != plan.PodAway && goal.Kind != plan.NodeEmpty {
-			n := len(c.PodsOf(g))
+			n := len(c.Problem.PodsOf(g))
 			all += n
-			if c.Goals.Excess(g) < was {
+			if c.Cluster.Goals.Excess(g) < was {
 				some += n
 			}
 		}

@@ -19,13 +19,13 @@ import (
 //
 // addCountNeeds skips the goal if another need has counted one of its pods.
 func (p *proof) addCountNeeds(g int, m *goal.CountMeasure, used []bool) {
-	wanted, after := p.Goals.Goals[g], p.Goals.Measures[g].(*goal.CountMeasure)
+	wanted, after := p.result.Cluster.Goals.Goals[g], p.result.Cluster.Goals.Measures[g].(*goal.CountMeasure)
 	byDomain, stays := p.podsAboveLimit(m, wanted), 0
 	for at, pods := range byDomain {
 		stays += max(0, m.Over(at)-len(pods))
 	}
 	least := p.reach.leastExcess(m, wanted.Domains)
-	if p.Options.NeedsNoPlace(wanted.Strategy) {
+	if p.result.Options.NeedsNoPlace(wanted.Strategy) {
 		least = 0 // pods whose replacements stay Pending count nowhere
 	}
 	p.addResidual(wanted, float64(max(least, stays))/float64(m.Excess()), float64(max(least, stays)))
@@ -55,7 +55,7 @@ func (p *proof) addCountNeeds(g int, m *goal.CountMeasure, used []bool) {
 func (p *proof) podsAboveLimit(m *goal.CountMeasure, g plan.Goal) map[int][]cluster.PodID {
 	out := map[int][]cluster.PodID{}
 	for _, id := range g.Pods {
-		pod := &p.Snapshot.Pods[id]
+		pod := &p.result.Snapshot.Pods[id]
 		at, counted := m.DomainIndex(pod.Node)
 		if !counted || pod.Terminal || m.Over(at) == 0 {
 			continue
@@ -95,7 +95,7 @@ func (r *reachability) domainsThatTake(m *goal.CountMeasure) (takes []bool, all 
 	}
 	r.takesOf, r.takes = m, make([]bool, m.Domains.Count())
 	for _, n := range r.all {
-		if !r.search.Targets.OfNodes()[n] {
+		if !r.result.Cluster.Targets.OfNodes()[n] {
 			continue
 		}
 		at, counted := m.DomainIndex(n)
@@ -124,7 +124,7 @@ func (r *reachability) canLeaveDomain(m *goal.CountMeasure, domain int, pod clus
 	if m.Domains.NodesIn(domain) == 1 {
 		return r.canRunElsewhere(pod)
 	}
-	key := outsideOfClass{m, domain, r.search.ClassOf(pod)}
+	key := outsideOfClass{m, domain, r.result.Cluster.ClassOf(pod)}
 	return canClassRunOnAny(r, r.outside, key, pod, func() []cluster.NodeID {
 		return slices.DeleteFunc(slices.Clone(r.all), func(n cluster.NodeID) bool {
 			at, counted := m.DomainIndex(n)

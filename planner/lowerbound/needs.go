@@ -17,13 +17,13 @@ import (
 // addGroupNeeds skips a group that must be spread if its total may change: a pod of its workloads is Pending or
 // terminating, or a pod can enter or leave the counted domains.
 func (p *proof) addGroupNeeds() {
-	used, whole := make([]bool, len(p.Snapshot.Pods)), workloadsComplete{}
+	used, whole := make([]bool, len(p.result.Snapshot.Pods)), workloadsComplete{}
 	budget := maxCoverWork
-	for g := range p.Goals.Goals {
-		if p.Goals.Goals[g].Constraint || p.start.Excess(g) == 0 {
+	for g := range p.result.Cluster.Goals.Goals {
+		if p.result.Cluster.Goals.Goals[g].Constraint || p.start.Excess(g) == 0 {
 			continue
 		}
-		if p.Snapshot.Work.Spend(1 + len(p.Goals.Goals[g].Pods)) {
+		if p.result.Snapshot.Work.Spend(1 + len(p.result.Cluster.Goals.Goals[g].Pods)) {
 			return
 		}
 		switch m := p.start.Measures[g].(type) {
@@ -39,7 +39,7 @@ func (p *proof) addGroupNeeds() {
 
 // addSkewNeed adds the need of one group that must be spread, and marks its pods as used.
 func (p *proof) addSkewNeed(g int, k *goal.SkewMeasure, used []bool, whole workloadsComplete) {
-	wanted, left := p.Goals.Goals[g], p.Goals.Excess(g)
+	wanted, left := p.result.Cluster.Goals.Goals[g], p.result.Cluster.Goals.Excess(g)
 	if !p.groupIsFixed(wanted, used, whole) {
 		return
 	}
@@ -86,8 +86,8 @@ func (x workloadsComplete) isComplete(s *cluster.Snapshot, w cluster.WorkloadID)
 func (p *proof) groupIsFixed(g plan.Goal, used []bool, whole workloadsComplete) bool {
 	last := cluster.NoWorkload // the workload of the pod before; usually all pods have the same one
 	for _, id := range g.Pods {
-		w := p.Snapshot.Pods[id].Workload
-		if used[id] || w != cluster.NoWorkload && w != last && !whole.isComplete(p.Snapshot, w) {
+		w := p.result.Snapshot.Pods[id].Workload
+		if used[id] || w != cluster.NoWorkload && w != last && !whole.isComplete(p.result.Snapshot, w) {
 			return false
 		}
 		last = w
@@ -113,8 +113,8 @@ func (p *proof) findMovablePods(k *goal.SkewMeasure, g plan.Goal) (m movablePods
 	nodes := p.reach.byDomain(k)
 	m.leaving = make([]int, len(k.Counts))
 	for _, id := range g.Pods {
-		from, counted := k.DomainIndex(p.Snapshot.Pods[id].Node)
-		if p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) {
+		from, counted := k.DomainIndex(p.result.Snapshot.Pods[id].Node)
+		if p.result.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) {
 			continue
 		}
 		if !counted || p.reach.needNoPlace[id] || p.reach.canRunOnAny(id, nodes.outside) {
@@ -133,15 +133,15 @@ func (p *proof) findMovablePods(k *goal.SkewMeasure, g plan.Goal) (m movablePods
 func (p *proof) firstMovableSuffice(k *goal.SkewMeasure, g plan.Goal) bool {
 	nodes := p.reach.byDomain(k)
 	if len(nodes.outside) > 0 || slices.ContainsFunc(g.Pods, func(id cluster.PodID) bool {
-		_, counted := k.DomainIndex(p.Snapshot.Pods[id].Node)
+		_, counted := k.DomainIndex(p.result.Snapshot.Pods[id].Node)
 		return !counted || p.reach.needNoPlace[id]
 	}) {
 		return false
 	}
 	first, least := movablePods{leaving: make([]int, len(k.Counts))}, slices.Min(k.Counts)
 	for _, id := range g.Pods {
-		from, _ := k.DomainIndex(p.Snapshot.Pods[id].Node)
-		if first.leaving[from] >= k.Counts[from]-least || p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) ||
+		from, _ := k.DomainIndex(p.result.Snapshot.Pods[id].Node)
+		if first.leaving[from] >= k.Counts[from]-least || p.result.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) ||
 			!p.canChangeDomain(nodes, id, from) {
 			continue
 		}
@@ -235,8 +235,8 @@ func (m movablePods) podsThatMustGive(k *goal.SkewMeasure) (out []cluster.PodID)
 // addNodeNeeds adds the largest need of any goal for each node: the fewest pods that may leave and cover its excess.
 // addNodeNeeds adds the excess that evictions cannot remove to the residual, as a share of the goal's excess.
 func (p *proof) addNodeNeeds() {
-	for n := range p.Snapshot.Nodes {
-		if p.Snapshot.Work.Spend(1 + len(p.Snapshot.Nodes[n].Pods)) {
+	for n := range p.result.Snapshot.Nodes {
+		if p.result.Snapshot.Work.Spend(1 + len(p.result.Snapshot.Nodes[n].Pods)) {
 			return
 		}
 		most, planned := 0, 0
@@ -249,7 +249,7 @@ func (p *proof) addNodeNeeds() {
 			hot = append(hot, g)
 			pods := p.podsBySize(b)
 			all, rest := p.coverLargestFirst(pods, p.full, b.Excess())
-			some, _ := p.coverLargestFirst(pods, p.planned, b.Excess()-p.Goals.Excess(int(g)))
+			some, _ := p.coverLargestFirst(pods, p.planned, b.Excess()-p.result.Cluster.Goals.Excess(int(g)))
 			most, planned = max(most, all), max(planned, some)
 			p.addResidual(p.start.Goals[g], float64(rest)/float64(b.Excess()), float64(rest)/float64(b.Total))
 		}
@@ -266,7 +266,7 @@ func (p *proof) addNodeNeeds() {
 
 // addAmountNeed adds the need of a node goal, with all pods whose eviction can improve the goal.
 func (p *proof) addAmountNeed(g int) {
-	b, gone := p.start.Measures[g].(*goal.NodeMeasure), p.start.Excess(g)-p.Goals.Excess(g)
+	b, gone := p.start.Measures[g].(*goal.NodeMeasure), p.start.Excess(g)-p.result.Cluster.Goals.Excess(g)
 	if p.full.sumsOnly && (p.planned.sumsOnly || gone == 0) {
 		return
 	}

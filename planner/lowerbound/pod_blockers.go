@@ -20,8 +20,8 @@ type podBlockers struct {
 func (p *proof) podBlockers(moved map[cluster.PodID]bool) (out []plan.Blocker) {
 	var all []*podBlockers
 	byStrategy := map[string]*podBlockers{}
-	for g := range p.Goals.Goals {
-		goal := &p.Goals.Goals[g]
+	for g := range p.result.Cluster.Goals.Goals {
+		goal := &p.result.Cluster.Goals.Goals[g]
 		if goal.Kind != plan.PodAway || !p.isUnmet(g) {
 			continue
 		}
@@ -32,7 +32,7 @@ func (p *proof) podBlockers(moved map[cluster.PodID]bool) (out []plan.Blocker) {
 			all = append(all, of)
 		}
 		of.all++
-		r, rejected := p.Rejections.Of(goal.Pods[0])
+		r, rejected := p.result.Account.Rejections.Of(goal.Pods[0])
 		if rejected || moved[goal.Pods[0]] {
 			of.explained++
 		}

@@ -48,9 +48,9 @@ func (p *proof) addPodNeeds() {
 			p.addResidual(*goal, 1, 1)
 			continue
 		}
-		p.full.required.add(pod, len(p.Snapshot.Pods))
-		if p.Goals.Excess(g) == 0 {
-			p.planned.required.add(pod, len(p.Snapshot.Pods))
+		p.full.required.add(pod, len(p.result.Snapshot.Pods))
+		if p.result.Cluster.Goals.Excess(g) == 0 {
+			p.planned.required.add(pod, len(p.result.Snapshot.Pods))
 		}
 	}
 }
@@ -67,10 +67,10 @@ func addEmptyNeeds(p *proof) {
 		}
 		pods := slices.DeleteFunc(slices.Clone(goal.Pods), func(pod cluster.PodID) bool { return p.reach.movedEarlier[pod] })
 		switch {
-		case p.Goals.Excess(g) == 0:
+		case p.result.Cluster.Goals.Excess(g) == 0:
 			for _, pod := range pods {
-				p.full.required.add(pod, len(p.Snapshot.Pods))
-				p.planned.required.add(pod, len(p.Snapshot.Pods))
+				p.full.required.add(pod, len(p.result.Snapshot.Pods))
+				p.planned.required.add(pod, len(p.result.Snapshot.Pods))
 			}
 		case slices.ContainsFunc(pods, func(pod cluster.PodID) bool { return !p.canLeaveForGood(pod) }):
 			p.addResidual(*goal, 1, goal.Excess)
@@ -88,20 +88,20 @@ type targetsOfClass struct {
 // goal. The caller must check that the pod may be evicted.
 func (r *reachability) canMeet(g *plan.Goal) bool {
 	pod := g.Pods[0]
-	if r.search.Snapshot.Pods[pod].Terminal {
+	if r.result.Snapshot.Pods[pod].Terminal {
 		return true // no replacement follows
 	}
-	if g.Targets == nil && r.search.Options.NeedsNoPlace(g.Strategy) {
+	if g.Targets == nil && r.result.Options.NeedsNoPlace(g.Strategy) {
 		return true
 	}
-	own := r.search.Snapshot.Pods[pod].Node
-	if g.MayReturn && r.search.MayTake(pod)[own] && (r.couldReturn(pod, own) || r.couldHold(pod, own, r.couldRun(pod))) {
+	own := r.result.Snapshot.Pods[pod].Node
+	if g.MayReturn && r.result.Cluster.MayTake(pod)[own] && (r.couldReturn(pod, own) || r.couldHold(pod, own, r.couldRun(pod))) {
 		return true
 	}
 	if len(g.Targets) == 0 {
 		return r.canRunElsewhere(pod)
 	}
-	key := targetsOfClass{&g.Targets[0], r.search.ClassOf(pod)}
+	key := targetsOfClass{&g.Targets[0], r.result.Cluster.ClassOf(pod)}
 	return canClassRunOnAny(r, r.marked, key, pod, func() []cluster.NodeID { return r.nodesOf(g.Targets) })
 }
 
@@ -113,7 +113,7 @@ func (r *reachability) couldReturn(pod cluster.PodID, own cluster.NodeID) bool {
 	}
 	without := r.atStart(own)
 	without.requested = without.requested.Clone()
-	without.requested.Sub(r.search.Snapshot.Pods[pod].Requests)
+	without.requested.Sub(r.result.Snapshot.Pods[pod].Requests)
 	without.pods--
 	return r.couldRun(pod)(own, &without.requested, without.pods) && r.goalsAllow(pod, own, &without)
 }

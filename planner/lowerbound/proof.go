@@ -14,7 +14,7 @@ import (
 // permitted evictions can. The bound in planned is for reaching the plan's excess. proof also holds the excess that
 // no eviction removes.
 type proof struct {
-	*search.Search
+	result        *search.Result
 	start         *goal.Tracker
 	reach         *reachability
 	full, planned *evictionNeed
@@ -38,7 +38,7 @@ func (p *proof) addResidual(g plan.Goal, share, v float64) {
 // podsBySize returns the pods on the goal's node, the largest first.
 func (p *proof) podsBySize(b *goal.NodeMeasure) []podSize {
 	var pods []podSize
-	for _, id := range p.Snapshot.Nodes[b.Node].Pods {
+	for _, id := range p.result.Snapshot.Nodes[b.Node].Pods {
 		if size := b.Amounts.Contribution(id, b.Node); size > 0 {
 			pods = append(pods, podSize{size, id})
 		}

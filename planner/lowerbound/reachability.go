@@ -16,7 +16,7 @@ import (
 // pods. Resources and node goals are checked as if every evictable pod had left. A node goal allows a pod if the node
 // then holds at most the limit, or at most its initial amount.
 type reachability struct {
-	search *search.Search
+	result *search.Result
 	// start holds the goals before the plan that limit every move: not those of soft strategies.
 	start   *goal.Tracker
 	staying []stayingPods // by node
@@ -74,12 +74,12 @@ func (p *stayingPods) amount(a *cluster.Amounts) int64 {
 	return p.requested.Get(a.Measure.Resource)
 }
 
-func newReachability(c *search.Search, start *goal.Tracker) *reachability {
-	r := &reachability{search: c, start: start, staying: make([]stayingPods, len(c.Snapshot.Nodes)), strategies: c.RequestingStrategies(),
+func newReachability(c *search.Result, start *goal.Tracker) *reachability {
+	r := &reachability{result: c, start: start, staying: make([]stayingPods, len(c.Snapshot.Nodes)), strategies: c.Account.RequestingStrategies(),
 		outside: map[outsideOfClass]classTargets{}, targets: map[int]classTargets{}, marked: map[targetsOfClass]classTargets{}, markedNodes: map[*bool][]cluster.NodeID{}}
 	r.needNoPlace = podsWithoutPlace(c, start)
 	if start.HasSoft() {
-		r.start = start.ForTurn(goal.FirmTurn, start.Goals, c.EarlierMoves(), nil)
+		r.start = start.ForTurn(goal.FirmTurn, start.Goals, c.Problem.EarlierMoves(), nil)
 	}
 	for i := range c.Snapshot.Nodes {
 		r.all = append(r.all, cluster.NodeID(i))
@@ -90,12 +90,12 @@ func newReachability(c *search.Search, start *goal.Tracker) *reachability {
 
 func (r *reachability) applyEarlierMoves() {
 	r.begin, r.movedEarlier = map[cluster.NodeID]stayingPods{}, map[cluster.PodID]bool{}
-	for _, m := range r.search.Earlier {
-		if r.search.Snapshot.Pods[m.Pod].Terminal {
+	for _, m := range r.result.Problem.Earlier {
+		if r.result.Snapshot.Pods[m.Pod].Terminal {
 			continue // it uses nothing
 		}
 		r.movedEarlier[m.Pod] = true
-		requests := r.search.Snapshot.Pods[m.Pod].Requests
+		requests := r.result.Snapshot.Pods[m.Pod].Requests
 		from := r.atStart(m.From)
 		from.requested = from.requested.Clone()
 		from.requested.Sub(requests)
@@ -117,7 +117,7 @@ func (r *reachability) atStart(n cluster.NodeID) stayingPods {
 	if changed, is := r.begin[n]; is {
 		return changed
 	}
-	node := &r.search.Snapshot.Nodes[n]
+	node := &r.result.Snapshot.Nodes[n]
 	requested := node.Requested
 	if node.LeavingPods > 0 {
 		requested = requested.Clone()
@@ -129,13 +129,13 @@ func (r *reachability) atStart(n cluster.NodeID) stayingPods {
 // mayLeave reports whether the pod may be evicted for any strategy. A strategy that may not move the pod still gains if
 // the pod moves for another.
 func (r *reachability) mayLeave(pod cluster.PodID) bool {
-	return !r.search.Eligibility.RefuseForAll(r.strategies, pod)
+	return !r.result.Account.Eligibility.RefuseForAll(r.strategies, pod)
 }
 
 // podsWithoutPlace returns the pods that a strategy with landing: notRequired may move for an unmet
 // goal. They lower the excess of every goal about the node that they leave, even if no node takes
 // their replacements.
-func podsWithoutPlace(c *search.Search, start *goal.Tracker) map[cluster.PodID]bool {
+func podsWithoutPlace(c *search.Result, start *goal.Tracker) map[cluster.PodID]bool {
 	var out map[cluster.PodID]bool
 	for i := range start.Goals {
 		g := &start.Goals[i]
@@ -195,7 +195,7 @@ func (r *reachability) outsideDomain(k *goal.SkewMeasure, domain int) []cluster.
 // couldRun returns the result of CouldRun for the pod, and caches the latest one.
 func (r *reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster.Resources, int64) bool {
 	if r.could == nil || r.last != pod {
-		r.last, r.could = pod, r.search.Model.CouldRun(pod)
+		r.last, r.could = pod, r.result.Cluster.Model.CouldRun(pod)
 	}
 	return r.could
 }
@@ -204,13 +204,13 @@ func (r *reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster
 // must check that the pod may be evicted.
 func (r *reachability) canRunElsewhere(pod cluster.PodID) bool {
 	return r.needNoPlace[pod] ||
-		canClassRunOnAny(r, r.targets, r.search.ClassOf(pod), pod, func() []cluster.NodeID { return r.all })
+		canClassRunOnAny(r, r.targets, r.result.Cluster.ClassOf(pod), pod, func() []cluster.NodeID { return r.all })
 }
 
 // canEnterDomain reports whether the pod can run on another node in domain z. The caller must check that the pod may
 // be evicted.
 func (r *reachability) canEnterDomain(d *domainNodes, z int, pod cluster.PodID) bool {
-	key := domainOfClass{z, r.search.ClassOf(pod)}
+	key := domainOfClass{z, r.result.Cluster.ClassOf(pod)}
 	return canClassRunOnAny(r, d.targets, key, pod, func() []cluster.NodeID { return d.in[z] })
 }
 
@@ -218,7 +218,7 @@ func (r *reachability) canEnterDomain(d *domainNodes, z int, pod cluster.PodID) 
 // identifies the nodes and the equivalence class of the pod. Pods of one class have equal requests;
 // their targets differ only by their own nodes.
 func canClassRunOnAny[K comparable](r *reachability, cache map[K]classTargets, key K, pod cluster.PodID, nodes func() []cluster.NodeID) bool {
-	if r.search.ClassOf(pod) < 0 {
+	if r.result.Cluster.ClassOf(pod) < 0 {
 		return r.canRunOnAny(pod, nodes())
 	}
 	h, known := cache[key]
@@ -226,13 +226,13 @@ func canClassRunOnAny[K comparable](r *reachability, cache map[K]classTargets, k
 		h = r.classTargetsIn(pod, nodes())
 		cache[key] = h
 	}
-	return h.hasOtherThan(r.search.Snapshot.Pods[pod].Node)
+	return h.hasOtherThan(r.result.Snapshot.Pods[pod].Node)
 }
 
 // classTargetsIn returns the targets among the nodes for the equivalence class of the pod.
 func (r *reachability) classTargetsIn(pod cluster.PodID, nodes []cluster.NodeID) classTargets {
 	h := classTargets{[2]cluster.NodeID{cluster.NoNode, cluster.NoNode}}
-	could, may, found := r.couldRun(pod), r.search.MayTake(pod), 0
+	could, may, found := r.couldRun(pod), r.result.Cluster.MayTake(pod), 0
 	for _, n := range nodes {
 		if may[n] && r.couldHold(pod, n, could) {
 			h.nodes[found] = n
@@ -287,8 +287,8 @@ func (r *reachability) stayingOn(n cluster.NodeID) *stayingPods {
 		return at
 	}
 	at.known = true
-	for _, id := range r.search.Snapshot.Nodes[n].Pods {
-		if p := &r.search.Snapshot.Pods[id]; p.Departure == cluster.Stays && !r.mayLeave(id) && !r.movedEarlier[id] {
+	for _, id := range r.result.Snapshot.Nodes[n].Pods {
+		if p := &r.result.Snapshot.Pods[id]; p.Departure == cluster.Stays && !r.mayLeave(id) && !r.movedEarlier[id] {
 			at.pods++
 			at.requested.Add(p.Requests)
 		}
@@ -303,13 +303,13 @@ func (r *reachability) runsIfEmpty(pod cluster.PodID, nodes []cluster.NodeID) bo
 }
 
 func (r *reachability) runsWithoutVolumes(pod cluster.PodID, nodes []cluster.NodeID) bool {
-	runs := filter.CanRunFunc(r.search.Snapshot.Pods[pod].Object)
-	return r.anyOtherNode(pod, nodes, func(n cluster.NodeID) bool { return runs(&r.search.Snapshot.Nodes[n]) })
+	runs := filter.CanRunFunc(r.result.Snapshot.Pods[pod].Object)
+	return r.anyOtherNode(pod, nodes, func(n cluster.NodeID) bool { return runs(&r.result.Snapshot.Nodes[n]) })
 }
 
 func (r *reachability) anyOtherNode(pod cluster.PodID, nodes []cluster.NodeID, pass func(cluster.NodeID) bool) bool {
-	may := r.search.MayTake(pod)
+	may := r.result.Cluster.MayTake(pod)
 	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
-		return n != r.search.Snapshot.Pods[pod].Node && may[n] && pass(n)
+		return n != r.result.Snapshot.Pods[pod].Node && may[n] && pass(n)
 	})
 }

@@ -18,14 +18,14 @@ import (
 // other goals rejected every pod that could improve the goal. So no single eviction helps, but two moves together
 // might. The list has only goals that the plan lists.
 func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
-	listed := p.ListedGoals()
-	for _, g := range slices.Sorted(slices.Values(p.FinalPassGoals)) {
-		if p.Snapshot.Work.Spend(1 + len(p.PodsOf(g))) {
+	listed := p.result.ListedGoals()
+	for _, g := range slices.Sorted(slices.Values(p.result.FinalPassGoals)) {
+		if p.result.Snapshot.Work.Spend(1 + len(p.result.Problem.PodsOf(g))) {
 			break
 		}
-		goal := p.Goals.Goals[g]
-		left := p.Goals.ReportedExcess(g) - p.byGoal[goal.ID]
-		if p.Goals.Excess(g) == 0 || left <= 0 || goal.Excess <= 0 {
+		goal := p.result.Cluster.Goals.Goals[g]
+		left := p.result.Cluster.Goals.ReportedExcess(g) - p.byGoal[goal.ID]
+		if p.result.Cluster.Goals.Excess(g) == 0 || left <= 0 || goal.Excess <= 0 {
 			continue
 		}
 		h := plan.UnmetGoal{Goal: goal.ID, Excess: plan.Round(left), Rejections: map[plan.Code]int{}}
@@ -38,7 +38,7 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 			continue
 		}
 		h.Reason = unmetReason(h.Rejections)
-		words := len(out) < maxDetails || p.Options.SamplesPerCode < 0
+		words := len(out) < maxDetails || p.result.Options.SamplesPerCode < 0
 		if h.Detail = p.unmetDetail(g, h); len(elsewhere) > 0 && words {
 			h.Detail += p.likelyLandings(g, elsewhere)
 		}
@@ -50,11 +50,11 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 // countRejections counts the rejection codes of the pods that could improve goal g. The list elsewhere gets the pods
 // whose predicted landing does not help. If the rejection of a pod is not final, countRejections returns false.
 func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]cluster.PodID) bool {
-	for _, id := range p.PodsOf(g) {
-		from := p.Model.NodeOf(id)
-		helps := from != cluster.NoNode && p.Goals.CouldImprove(g, id, from)
-		if p.Snapshot.Pods[id].Terminal { // no node counts it, and it improves only goals that remove it
-			helps = p.Goals.Goals[g].Removal != ""
+	for _, id := range p.result.Problem.PodsOf(g) {
+		from := p.result.Cluster.Model.NodeOf(id)
+		helps := from != cluster.NoNode && p.result.Cluster.Goals.CouldImprove(g, id, from)
+		if p.result.Snapshot.Pods[id].Terminal { // no node counts it, and it improves only goals that remove it
+			helps = p.result.Cluster.Goals.Goals[g].Removal != ""
 		}
 		if !helps {
 			continue
@@ -74,13 +74,12 @@ func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]clu
 // rejectionCode returns the code for which a pod is not moved (again). The result is false if no code exists or a
 // later pass may lift the rejection.
 func (p *proof) rejectionCode(id cluster.PodID) (plan.Code, bool) {
-	if p.Moved[id] {
-		made := slices.IndexFunc(p.Moves, func(m search.WaveStep) bool { return m.Pod == id })
-		_, reason, lands := p.Predict(p.MoveOf(id, p.Moves[made].Strategy))
+	if made := slices.IndexFunc(p.result.Moves, func(m search.WaveStep) bool { return m.Pod == id }); made >= 0 {
+		_, reason, lands := p.result.Cluster.Predict(p.result.Cluster.MoveOf(id, p.result.Moves[made].Strategy))
 		return reason.Code, !lands
 	}
-	r, refused := p.Rejections.Of(id)
-	if p.Rejections.ByLimit(id) || r.Reason.Code == plan.PredictionLimitReached || r.Reason.Code == plan.PlanTimeReached {
+	r, refused := p.result.Account.Rejections.Of(id)
+	if p.result.Account.Rejections.ByLimit(id) || r.Reason.Code == plan.PredictionLimitReached || r.Reason.Code == plan.PlanTimeReached {
 		return "", false // a later pass may allow it
 	}
 	return r.Reason.Code, refused
@@ -113,7 +112,7 @@ func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 	for _, code := range codes {
 		each = append(each, fmt.Sprintf("%s %d", code, h.Rejections[code]))
 	}
-	return fmt.Sprintf("%s (%s): %s", describeUnmetGoal(p.Goals.Goals[g]), h.Goal, strings.Join(each, ", "))
+	return fmt.Sprintf("%s (%s): %s", describeUnmetGoal(p.result.Cluster.Goals.Goals[g]), h.Goal, strings.Join(each, ", "))
 }
 
 // likelyLandings returns a clause with the domains or nodes on which the replacements of these pods are too likely to
@@ -121,16 +120,16 @@ func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	counts := map[string]int{}
 	for _, id := range pods {
-		from := p.Model.NodeOf(id)
-		accepts := p.Accepts(id, from)
-		to := p.Model.PredictOdds(id).LikeliestOf(func(n cluster.NodeID) bool { return !accepts(n) })
+		from := p.result.Cluster.Model.NodeOf(id)
+		accepts := p.result.Cluster.Accepts(id, from)
+		to := p.result.Cluster.Model.PredictOdds(id).LikeliestOf(func(n cluster.NodeID) bool { return !accepts(n) })
 		if to == cluster.NoNode {
 			continue
 		}
 		verb := "land in "
 		if p.placeName(g, to) == p.placeName(g, from) {
 			verb = "return to "
-		} else if p.Goals.Goals[g].Kind == plan.NodeBelow || p.Goals.Goals[g].Kind == plan.PodAway {
+		} else if p.result.Cluster.Goals.Goals[g].Kind == plan.NodeBelow || p.result.Cluster.Goals.Goals[g].Kind == plan.PodAway {
 			verb = "land on "
 		}
 		counts[verb+p.placeName(g, to)]++
@@ -154,15 +153,15 @@ func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 
 // placeName returns the name of the node's domain if the goal counts that domain, and otherwise the name of the node.
 func (p *proof) placeName(g int, n cluster.NodeID) string {
-	if k, ok := p.Goals.Measures[g].(interface {
+	if k, ok := p.result.Cluster.Goals.Measures[g].(interface {
 		DomainIndex(n cluster.NodeID) (int, bool)
 	}); ok {
 		if _, counted := k.DomainIndex(n); counted {
-			value, _ := p.Snapshot.Nodes[n].Label(p.Goals.Goals[g].TopologyKey)
+			value, _ := p.result.Snapshot.Nodes[n].Label(p.result.Cluster.Goals.Goals[g].TopologyKey)
 			return value
 		}
 	}
-	return p.Snapshot.Nodes[n].Name
+	return p.result.Snapshot.Nodes[n].Name
 }
 
 // maxPlaces is the largest number of domains or nodes that one detail names.

@@ -36,36 +36,33 @@ func best(steps []displacement) displacement {
 
 // displacementMoves adds steps of two moves, and the single moves that these steps make possible, and drops needless
 // moves. displacementMoves reports whether the moves have changed.
-func (c *goalSearch) displacementMoves() (some bool) {
-	if c.Snapshot.Work.Stopped() || !c.countUnmet() || !slices.ContainsFunc(c.Goals.UnmetByPriority(c.unmetAttempts), c.allowsStep) {
+func (c *rounds) displacementMoves() (some bool) {
+	if c.sim.Snapshot.Work.Stopped() || !c.countUnmet() || !slices.ContainsFunc(c.sim.Goals.UnmetByPriority(c.unmetAttempts), c.account.allowsStep) {
 		return false
 	}
-	before := c.currentResult()
-	m := &displacementSearch{goalSearch: c, tries: min(maxTries,
-		max(displacementPredictions/max(1, len(c.Snapshot.Nodes)), *c.predictions/displacementShare))}
-	c.wave.mayHint, c.scope = false, anyGoal
-	c.openWave()
+	before := c.waves.currentResult()
+	m := &displacementSearch{problem: c.problem, sim: c.sim, account: c.account, waves: c.waves, rounds: c, tries: min(maxTries,
+		max(displacementPredictions/max(1, len(c.sim.Snapshot.Nodes)), *c.sim.predictions/displacementShare))}
+	c.waves.current.mayHint, c.waves.scope = false, anyGoal
+	c.waves.openWave()
 	for range displacementRounds {
 		if !m.addSteps() {
 			break
 		}
 		some = true
-		if len(c.Snapshot.Nodes) <= maxNodesToRepeat {
-			c.closeWave()
+		if len(c.sim.Snapshot.Nodes) <= maxNodesToRepeat {
+			c.waves.closeWave()
 			c.repeatRounds()
 		}
 	}
-	c.closeWave()
+	c.waves.closeWave()
 	c.dropNeedlessDisplacements()
-	if c.worseThan(before) || c.hasUnpairedDisplacement() {
+	if c.waves.worseThan(before) || c.waves.hasUnpairedDisplacement() {
 		c.restore(before)
 		return false
 	}
-	return some || len(c.Moves) < len(before.moves)
+	return some || len(c.waves.moves) < len(before.moves)
 }
-
-// allowsStep reports whether the limits allow the two evictions of a step for goal g.
-func (c *goalSearch) allowsStep(g int) bool { return c.evictionsLeft(g) >= 2 }
 
 // maxNodesToRepeat is the largest cluster in which the search tries single moves again after steps. In larger
 // clusters, repeating the single moves doubles the search time and finds few moves.
@@ -73,8 +70,8 @@ const maxNodesToRepeat = 200
 
 // addSteps looks for steps for each unmet goal, by priority, and reports whether it added any step.
 func (m *displacementSearch) addSteps() (some bool) {
-	for _, g := range m.Goals.UnmetByPriority(m.unmetAttempts) {
-		for m.Goals.Excess(g) > 0 && m.tries > 0 && m.allowsStep(g) && !m.fixed[g] && !m.Snapshot.Work.Stopped() {
+	for _, g := range m.sim.Goals.UnmetByPriority(m.rounds.unmetAttempts) {
+		for m.sim.Goals.Excess(g) > 0 && m.tries > 0 && m.account.allowsStep(g) && !m.rounds.fixed[g] && !m.sim.Snapshot.Work.Stopped() {
 			best, found := m.bestStep(g)
 			if !found || !m.joinStep(best) {
 				break
@@ -88,10 +85,10 @@ func (m *displacementSearch) addSteps() (some bool) {
 // bestStep predicts steps for goal g and returns the step with the highest value.
 func (m *displacementSearch) bestStep(g int) (displacement, bool) {
 	var steps []displacement
-	m.landings, m.strategy = map[cluster.PodID]*Landing{}, m.StrategyOf(g)
+	m.landings, m.strategy = map[cluster.PodID]*Landing{}, m.account.StrategyOf(g)
 	for _, p := range m.candidatesFor(g) {
 		for _, o := range m.openings(p) {
-			if m.tries <= 0 || m.Snapshot.Work.Stopped() {
+			if m.tries <= 0 || m.sim.Snapshot.Work.Stopped() {
 				break
 			}
 			if a, ok := m.predictStep(o, g); ok {
@@ -107,13 +104,13 @@ func (m *displacementSearch) bestStep(g int) (displacement, bool) {
 
 // candidatesFor returns at most maxCandidates evictable pods whose eviction could improve goal g.
 func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
-	m.round++ // a new round, so that pods tried before are candidates again
+	m.rounds.round++ // a new round, so that pods tried before are candidates again
 	var out []cluster.PodID
-	for _, cand := range m.candidates(g) {
+	for _, cand := range m.rounds.candidates(g) {
 		if len(out) == maxCandidates {
 			break
 		}
-		if _, no := m.Refuse(cand.pod, m.StrategyOf(g)); !no {
+		if _, no := m.account.Refuse(cand.pod, m.account.StrategyOf(g)); !no {
 			out = append(out, cand.pod)
 		}
 	}
@@ -128,17 +125,17 @@ func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) 
 		return displacement{}, false
 	}
 	first := Step{Move: Move{o.displaced, MakeRoom, m.strategy}, From: o.target, Landing: *q}
-	value := -m.Goals.ExcessChange(o.displaced, o.target, q.To)
-	from := m.Model.NodeOf(o.pod)
-	m.Apply(first)
+	value := -m.sim.Goals.ExcessChange(o.displaced, o.target, q.To)
+	from := m.sim.Model.NodeOf(o.pod)
+	m.sim.Apply(first)
 	m.tries--
-	l, _, ok := m.Predict(m.MoveOf(o.pod, m.strategy))
-	ok = ok && l.To == o.target && len(m.GoalsOfStrategy(m.strategy, l.ImprovedGoals)) > 0 && m.worthTwoEvictions(o.pod, from, l)
+	l, _, ok := m.sim.Predict(m.sim.MoveOf(o.pod, m.strategy))
+	ok = ok && l.To == o.target && len(m.account.GoalsOfStrategy(m.strategy, l.ImprovedGoals)) > 0 && m.worthTwoEvictions(o.pod, from, l)
 	if ok {
-		value -= m.Goals.ExcessChange(o.pod, from, l.To)
+		value -= m.sim.Goals.ExcessChange(o.pod, from, l.To)
 	}
-	m.Undo(first)
-	order, other := m.orderOf(&m.Snapshot.Pods[o.displaced]), m.orderOf(&m.Snapshot.Pods[o.pod])
+	m.sim.Undo(first)
+	order, other := m.rounds.order.orderOf(&m.sim.Snapshot.Pods[o.displaced]), m.rounds.order.orderOf(&m.sim.Snapshot.Pods[o.pod])
 	if other.Compare(order) > 0 {
 		order = other
 	}
@@ -147,13 +144,13 @@ func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) 
 
 // leavesGroup reports whether a pod of the group of goal g lands where the goal does not count it.
 func (m *displacementSearch) leavesGroup(g int, pod cluster.PodID, to cluster.NodeID) bool {
-	return !m.Goals.Measures[g].CountsLanding(to) && slices.Contains(m.Goals.Goals[g].Pods, pod)
+	return !m.sim.Goals.Measures[g].CountsLanding(to) && slices.Contains(m.sim.Goals.Goals[g].Pods, pod)
 }
 
 // worthTwoEvictions reports whether the second move of a step has enough benefit for two evictions.
 func (m *displacementSearch) worthTwoEvictions(p cluster.PodID, from cluster.NodeID, l Landing) bool {
 	return slices.ContainsFunc(l.ImprovedGoals, func(g int) bool {
-		b, ok := m.Goals.Measures[g].(*goal.NodeMeasure)
+		b, ok := m.sim.Goals.Measures[g].(*goal.NodeMeasure)
 		return !ok || float64(b.Excess()-b.ExcessAfter(p, from, l.To)) >= 2*displacementMinBenefit*float64(b.Total)
 	})
 }
@@ -164,7 +161,7 @@ func (m *displacementSearch) displacedLanding(q cluster.PodID) *Landing {
 	l, known := m.landings[q]
 	if !known {
 		m.tries--
-		if x, _, ok := m.Predict(Move{q, MakeRoom, m.strategy}); ok {
+		if x, _, ok := m.sim.Predict(Move{q, MakeRoom, m.strategy}); ok {
 			l = &x
 		}
 		m.landings[q] = l
@@ -174,24 +171,24 @@ func (m *displacementSearch) displacedLanding(q cluster.PodID) *Landing {
 
 // limitsAllowBoth reports whether p may leave after q has left. The caller has checked that q may leave.
 func (m *displacementSearch) limitsAllowBoth(q, p cluster.PodID) bool {
-	m.Limits.Add(q, m.strategy)
-	_, no := m.Refuse(p, m.strategy)
-	m.Limits.Remove(q, m.strategy)
+	m.account.Limits.Add(q, m.strategy)
+	_, no := m.account.Refuse(p, m.strategy)
+	m.account.Limits.Remove(q, m.strategy)
 	return !no
 }
 
 // joinStep makes a step: q leaves in the current or the next wave, and p in the wave after that. If one of the moves
 // does not join, joinStep undoes the step and returns false.
 func (m *displacementSearch) joinStep(a displacement) bool {
-	c := m.goalSearch
-	if len(c.wave.hinted) > 0 || !c.joinAsLast(a) {
+	c := m.waves
+	if len(c.current.hinted) > 0 || !c.joinAsLast(a) {
 		c.closeWave()
 		if !c.joinAsLast(a) {
 			return false
 		}
 	}
 	if joins, _ := c.join(a.pod, a.goal); joins == Admitted {
-		if c.Moves[len(c.Moves)-1].Landing.To == a.target {
+		if c.moves[len(c.moves)-1].Landing.To == a.target {
 			return true
 		}
 		c.closeWave()
@@ -203,6 +200,6 @@ func (m *displacementSearch) joinStep(a displacement) bool {
 
 // joinAsLast adds the first move of a step to the current wave and closes the wave. The result is
 // false if the move does not join, or if the wave drops it.
-func (c *waveBuilder) joinAsLast(a displacement) bool {
+func (c *waves) joinAsLast(a displacement) bool {
 	return c.joinDisplaced(a) && !slices.ContainsFunc(c.closeWave(), func(m Step) bool { return m.Pod == a.displaced })
 }

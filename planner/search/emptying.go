@@ -24,7 +24,11 @@ import (
 
 // emptyingSearch empties the nodes of goals of the kind NodeEmpty.
 type emptyingSearch struct {
-	*goalSearch
+	problem *Problem
+	sim     *State
+	account *Account
+	waves   *waves
+	rounds  *rounds
 	emptied map[string]int // nodes, by strategy
 	spare   int            // predictions that failed steps may still use
 }
@@ -54,15 +58,15 @@ func (e *emptyingSearch) emptyEach(goals []int, closed bool) (again []int) {
 		var others []cluster.NodeID
 		if closed {
 			for _, o := range open[i:] {
-				others = append(others, e.Goals.Goals[o].Node)
+				others = append(others, e.sim.Goals.Goals[o].Node)
 			}
 			for _, o := range again {
-				others = append(others, e.Goals.Goals[o].Node)
+				others = append(others, e.sim.Goals.Goals[o].Node)
 			}
 		}
 		by, done := e.empty(g, others)
 		if done {
-			e.emptied[e.Goals.Goals[g].Strategy]++
+			e.emptied[e.sim.Goals.Goals[g].Strategy]++
 			continue
 		}
 		if stuck[g] = by; rejections.DependsOnLanding(by.reason.Code) {
@@ -82,12 +86,12 @@ func (e *emptyingSearch) empty(g int, closed []cluster.NodeID) (by stuckPod, don
 	if by, no := e.cannotLeave(g); no { // an earlier step has used limits, or placed a replacement on the node
 		return by, false
 	}
-	for _, mayHint := range e.hintPhases() {
-		spent := *e.predictions
+	for _, mayHint := range e.sim.hintPhases() {
+		spent := *e.sim.predictions
 		if by = e.tryStep(g, closed, mayHint); by.reason.Code == "" && by.pod == noPod {
 			return by, true
 		}
-		if e.spare -= *e.predictions - spent; by.reason.Code != "" {
+		if e.spare -= *e.sim.predictions - spent; by.reason.Code != "" {
 			break
 		}
 	}
@@ -96,55 +100,55 @@ func (e *emptyingSearch) empty(g int, closed []cluster.NodeID) (by stuckPod, don
 
 // cannotLeave applies all checks that do not depend on landings to the pods of the node together.
 func (e *emptyingSearch) cannotLeave(g int) (by stuckPod, no bool) {
-	of, pods := &e.Goals.Goals[g], e.podsToLeave(g)
+	of, pods := &e.sim.Goals.Goals[g], e.podsToLeave(g)
 	whole := func(code plan.Code, format string, args ...any) (stuckPod, bool) {
 		return stuckPod{noPod, plan.Reason{Code: code, Message: fmt.Sprintf(format, args...)}}, true
 	}
-	switch name := e.NodeName(of.Node); {
+	switch name := e.sim.NodeName(of.Node); {
 	case of.MaxNodes > 0 && e.emptied[of.Strategy] >= of.MaxNodes:
 		return whole(plan.LimitMaxNodes, "strategy %s: maxNodes allows %s; %d planned already", of.Strategy,
 			plural.Count(of.MaxNodes, "empty node"), e.emptied[of.Strategy])
-	case goal.Emptying{Tracker: e.Goals}.PodsLeft(g) != len(pods):
+	case goal.Emptying{Tracker: e.sim.Goals}.PodsLeft(g) != len(pods):
 		return whole(plan.NodeNotEmptied, "%s is not emptied: an earlier move of the plan lands on it", name)
 	case e.spare <= 0:
 		return whole(plan.NodeNotEmptied, "%s is not emptied: the search tried emptier nodes first, and has no predictions left", name)
 	}
 	for _, pod := range pods {
-		p := &e.Snapshot.Pods[pod]
-		if start, is := e.Eligibility.MayBeReplacement(p); is {
+		p := &e.sim.Snapshot.Pods[pod]
+		if start, is := e.account.Eligibility.MayBeReplacement(p); is {
 			return whole(plan.NodeNotEmptied, "%s is not emptied: %s/%s started there %s ago and may replace an evicted pod of its workload; "+
-				"a node that took a replacement is not emptied within an hour of the eviction", e.NodeName(of.Node), p.Object.Namespace, p.Object.Name,
-				e.Now.Sub(start).Round(time.Second))
+				"a node that took a replacement is not emptied within an hour of the eviction", e.sim.NodeName(of.Node), p.Object.Namespace, p.Object.Name,
+				e.problem.Now.Sub(start).Round(time.Second))
 		}
 	}
-	if reason, cut := e.LimitReached(); cut {
+	if reason, cut := e.sim.LimitReached(); cut {
 		return stuckPod{noPod, reason}, true
 	}
-	e.begun[g] = true
-	strategy := e.StrategyOf(g)
+	e.rounds.begun[g] = true
+	strategy := e.account.StrategyOf(g)
 	for i, pod := range pods {
-		if reason, refused := e.Refuse(pod, strategy); refused {
+		if reason, refused := e.account.Refuse(pod, strategy); refused {
 			by, no = stuckPod{pod, reason}, true
 			pods = pods[:i]
 			break
 		}
-		e.Limits.Add(pod, strategy)
+		e.account.Limits.Add(pod, strategy)
 	}
 	for _, pod := range pods {
-		e.Limits.Remove(pod, strategy)
+		e.account.Limits.Remove(pod, strategy)
 	}
 	return by, no
 }
 
 // podsToLeave returns the pods that must leave the node of goal g, the largest first: a large pod fits on few nodes.
 func (e *emptyingSearch) podsToLeave(g int) []cluster.PodID {
-	of := &e.Goals.Goals[g]
-	pods := slices.DeleteFunc(slices.Clone(of.Pods), func(p cluster.PodID) bool { return e.Moved[p] || e.NodeOf(p) != of.Node })
-	alloc := &e.Snapshot.Nodes[of.Node].Allocatable
+	of := &e.sim.Goals.Goals[g]
+	pods := slices.DeleteFunc(slices.Clone(of.Pods), func(p cluster.PodID) bool { return e.waves.moved[p] || e.sim.NodeOf(p) != of.Node })
+	alloc := &e.sim.Snapshot.Nodes[of.Node].Allocatable
 	size := func(p cluster.PodID) (most float64) {
 		for _, r := range alloc.Names() {
 			if total := alloc.Get(r); total > 0 {
-				most = max(most, float64(e.Snapshot.Pods[p].Requests.Get(r))/float64(total))
+				most = max(most, float64(e.sim.Snapshot.Pods[p].Requests.Get(r))/float64(total))
 			}
 		}
 		return most
@@ -156,23 +160,23 @@ func (e *emptyingSearch) podsToLeave(g int) []cluster.PodID {
 // tryStep moves all pods of the node, in waves of their own. If one cannot be moved, tryStep undoes
 // the step and returns that pod. The reason is empty if hints may help.
 func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, mayHint bool) (by stuckPod) {
-	from, pods := len(e.Moves), e.podsToLeave(g)
-	e.openWave()
-	e.wave.mayHint, e.scope = mayHint, anyGoal
-	e.round++
-	trackers := []*State{e.State, e.wave.Start}
-	closed = slices.Concat(closed, goal.NotTargets(&e.Goals.Goals[g]))
+	from, pods := len(e.waves.moves), e.podsToLeave(g)
+	e.waves.openWave()
+	e.waves.current.mayHint, e.waves.scope = mayHint, anyGoal
+	e.rounds.round++
+	trackers := []*State{e.sim, e.waves.current.Start}
+	closed = slices.Concat(closed, goal.NotTargets(&e.sim.Goals.Goals[g]))
 	for _, st := range trackers {
 		goal.Emptying{Tracker: st.Goals}.Start([]int{g}, closed)
 	}
-	e.moveCount++ // a landing that was not acceptable may be acceptable now
+	e.sim.moveCount++ // a landing that was not acceptable may be acceptable now
 	if by = e.movePods(g, pods); by.pod != noPod {
 		e.dropStep(from)
 	}
 	for _, st := range trackers {
 		goal.Emptying{Tracker: st.Goals}.Stop()
 	}
-	e.moveCount++
+	e.sim.moveCount++
 	return by
 }
 
@@ -183,11 +187,11 @@ func (e *emptyingSearch) movePods(g int, pods []cluster.PodID) stuckPod {
 		first := stuckPod{pod: noPod}
 		var later []cluster.PodID
 		for i, pod := range pods {
-			if e.wave.InFlight.Full() {
+			if e.waves.current.InFlight.Full() {
 				later = append(later, pods[i:]...)
 				break
 			}
-			a, reason := e.tryCandidate(pod, g)
+			a, reason := e.rounds.tryCandidate(pod, g)
 			if a == Admitted {
 				continue
 			}
@@ -199,13 +203,13 @@ func (e *emptyingSearch) movePods(g int, pods []cluster.PodID) stuckPod {
 			}
 		}
 		switch {
-		case len(e.wave.steps) > 0:
+		case len(e.waves.current.steps) > 0:
 		case first.pod == noPod:
-			return stuckPod{later[0], e.wave.noRoomReason(later[0])}
+			return stuckPod{later[0], e.waves.current.noRoomReason(later[0])}
 		default:
 			return first
 		}
-		for _, m := range e.closeWave() {
+		for _, m := range e.waves.closeWave() {
 			later = append(later, m.Pod)
 		}
 		pods = later
@@ -215,33 +219,33 @@ func (e *emptyingSearch) movePods(g int, pods []cluster.PodID) stuckPod {
 
 // dropStep undoes the moves after the first ones.
 func (e *emptyingSearch) dropStep(first int) {
-	SetHints(e.wave.states(), nil)
-	e.emptyWave()
-	for len(e.Moves) > first {
-		m := e.Moves[len(e.Moves)-1]
-		e.dropMove()
-		e.wave.undoClosed(m.Step)
-		e.Undo(m.Step)
+	SetHints(e.waves.current.states(), nil)
+	e.waves.emptyWave()
+	for len(e.waves.moves) > first {
+		m := e.waves.moves[len(e.waves.moves)-1]
+		e.waves.dropMove()
+		e.waves.current.undoClosed(m.Step)
+		e.sim.Undo(m.Step)
 	}
-	e.openWave()
+	e.waves.openWave()
 }
 
 // rejectNode records why the pods of the node stay. A reason that another goal has given for a pod remains.
 func (e *emptyingSearch) rejectNode(g int, by stuckPod) {
-	of := &e.Goals.Goals[g]
+	of := &e.sim.Goals.Goals[g]
 	whole := by.reason
 	if by.pod != noPod {
 		whole = plan.Reason{Code: plan.NodeNotEmptied, Message: fmt.Sprintf("%s is emptied only as a whole, and %s stays: %s",
-			e.NodeName(of.Node), plan.PodRefOf(&e.Snapshot.Pods[by.pod]), by.reason.Code)}
+			e.sim.NodeName(of.Node), plan.PodRefOf(&e.sim.Snapshot.Pods[by.pod]), by.reason.Code)}
 	}
 	for _, pod := range e.podsToLeave(g) {
-		r, known := e.Rejections.Of(pod)
+		r, known := e.account.Rejections.Of(pod)
 		switch {
-		case known && r.Reason.Code != plan.NodeNotEmptied && !e.isOutOfScope(r.Reason) && r.Strategy != of.Strategy:
+		case known && r.Reason.Code != plan.NodeNotEmptied && !e.account.isOutOfScope(r.Reason) && r.Strategy != of.Strategy:
 		case pod == by.pod:
-			e.reject(pod, g, by.reason)
+			e.account.reject(pod, g, by.reason)
 		default:
-			e.reject(pod, g, whole)
+			e.account.reject(pod, g, whole)
 		}
 	}
 }

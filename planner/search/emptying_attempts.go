@@ -14,17 +14,17 @@ const maxEmptyingAttempts = 12
 // stays, in other orders, and keeps the best attempt: it empties the most nodes and, among equals,
 // has the fewest evictions. If there are any steps, other moves may have become possible, and the
 // final pass follows.
-func (c *Search) emptyNodes() {
-	goals := goal.Emptying{Tracker: c.Goals}.Unmet()
+func (c *search) emptyNodes() {
+	goals := goal.Emptying{Tracker: c.sim.Goals}.Unmet()
 	if len(goals) == 0 {
 		return
 	}
-	e := &emptyingSearch{&c.goalSearch, map[string]int{}, c.finalPassPredictions()}
+	e := &emptyingSearch{c.problem, c.sim, c.account, c.waves, c.rounds, map[string]int{}, c.sim.finalPassPredictions()}
 	open := slices.DeleteFunc(slices.Clone(goals), func(g int) bool { _, no := e.cannotLeave(g); return no })
-	before, spent := e.checkpoint(), *c.predictions
+	before, spent := e.checkpoint(), *c.sim.predictions
 	e.emptyAll(goals, true)
-	e.tryOtherOrders(goals, open, before, *c.predictions-spent)
-	if len(c.Moves) > len(before.moves) {
+	e.tryOtherOrders(goals, open, before, *c.sim.predictions-spent)
+	if len(c.waves.moves) > len(before.moves) {
 		c.finalPass()
 	}
 }
@@ -35,8 +35,8 @@ func (e *emptyingSearch) emptyAll(goals []int, closed bool) {
 	if closed {
 		goals = e.emptyEach(goals, true)
 	}
-	for done := -1; len(e.Moves) > done; { // an emptied node can make room
-		done = len(e.Moves)
+	for done := -1; len(e.waves.moves) > done; { // an emptied node can make room
+		done = len(e.waves.moves)
 		goals = e.emptyEach(goals, false)
 	}
 }
@@ -45,8 +45,8 @@ func (e *emptyingSearch) emptyAll(goals []int, closed bool) {
 // as many as the first attempt needed. It keeps the best attempt.
 func (e *emptyingSearch) tryOtherOrders(goals, open []int, before attemptResult, cost int) {
 	stay := slices.DeleteFunc(slices.Clone(open), func(g int) bool {
-		of := &e.Goals.Goals[g]
-		return e.Goals.Excess(g) == 0 || of.MaxNodes > 0 && e.emptied[of.Strategy] >= of.MaxNodes // no order empties more
+		of := &e.sim.Goals.Goals[g]
+		return e.sim.Goals.Excess(g) == 0 || of.MaxNodes > 0 && e.emptied[of.Strategy] >= of.MaxNodes // no order empties more
 	})
 	if len(stay) == 0 {
 		return
@@ -65,7 +65,7 @@ func (e *emptyingSearch) tryOtherOrders(goals, open []int, before attemptResult,
 			}
 		}
 	}
-	e.restore(best)
+	e.rounds.restore(best)
 }
 
 // otherOrders returns orders of the goals: by the number of pods that must leave, and each goal of a node that stayed
@@ -73,7 +73,7 @@ func (e *emptyingSearch) tryOtherOrders(goals, open []int, before attemptResult,
 func (e *emptyingSearch) otherOrders(goals, stuck []int) (orders [][]int) {
 	byPods := slices.Clone(goals)
 	slices.SortStableFunc(byPods, func(a, b int) int {
-		return cmp.Compare(len(e.Goals.Goals[a].Pods), len(e.Goals.Goals[b].Pods))
+		return cmp.Compare(len(e.sim.Goals.Goals[a].Pods), len(e.sim.Goals.Goals[b].Pods))
 	})
 	orders = append(orders, byPods)
 	for _, g := range stuck {
@@ -85,7 +85,7 @@ func (e *emptyingSearch) otherOrders(goals, stuck []int) (orders [][]int) {
 
 // checkpoint returns the current result. Later moves do not change it.
 func (e *emptyingSearch) checkpoint() attemptResult {
-	o := e.currentResult()
+	o := e.waves.currentResult()
 	o.moves, o.hinted = slices.Clone(o.moves), slices.Clone(o.hinted)
 	return o
 }
@@ -95,5 +95,5 @@ func (e *emptyingSearch) startAgain(at attemptResult) {
 	clear(e.emptied)
 	own := at
 	own.moves, own.hinted, own.rejections = slices.Clone(at.moves), slices.Clone(at.hinted), at.rejections.Clone()
-	e.restore(own)
+	e.rounds.restore(own)
 }

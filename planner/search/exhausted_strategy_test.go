@@ -14,7 +14,7 @@ import (
 func TestExhaustedStrategyEndsTheSearch(t *testing.T) {
 	pods := []string{"n0 a 1", "n0 b 1", "n0 c 1", "n0 d 1", "n0 e 1", "n0 f 1", "n0 g 1", "n0 h 1", "n1 i 5", "n2 j 4", "n3 k 4"}
 	for most := range 3 {
-		run := func(change func(o *settings.Options)) *Search {
+		run := func(change func(o *settings.Options)) *search {
 			goals := append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2, 3)...)
 			for i := range goals {
 				goals[i].Strategy = "hot"
@@ -23,7 +23,7 @@ func TestExhaustedStrategyEndsTheSearch(t *testing.T) {
 				o.Strategies = []settings.StrategyInfo{{Name: "hot"}, {Name: "idle", Own: &settings.StrategyRules{}}}
 				change(o)
 			}, goals...)
-			c.Run()
+			c.run()
 			return c
 		}
 		ofAll := run(func(o *settings.Options) { o.Limits.PerPass = plan.Absolute(most) })
@@ -32,17 +32,17 @@ func TestExhaustedStrategyEndsTheSearch(t *testing.T) {
 			own.PerPass = plan.Absolute(most)
 			o.Strategies[0].Own = &settings.StrategyRules{Limits: &own}
 		})
-		if len(ofAll.Moves) != most || len(ofOne.Moves) != most {
-			t.Fatalf("%d and %d moves, want %d", len(ofAll.Moves), len(ofOne.Moves), most)
+		if len(ofAll.waves.moves) != most || len(ofOne.waves.moves) != most {
+			t.Fatalf("%d and %d moves, want %d", len(ofAll.waves.moves), len(ofOne.waves.moves), most)
 		}
-		for i := range ofAll.Moves {
-			if ofAll.Moves[i].Pod != ofOne.Moves[i].Pod {
-				t.Errorf("limit %d: move %d is of pod %d, want %d", most, i, ofOne.Moves[i].Pod, ofAll.Moves[i].Pod)
+		for i := range ofAll.waves.moves {
+			if ofAll.waves.moves[i].Pod != ofOne.waves.moves[i].Pod {
+				t.Errorf("limit %d: move %d is of pod %d, want %d", most, i, ofOne.waves.moves[i].Pod, ofAll.waves.moves[i].Pod)
 			}
 		}
-		if *ofOne.predictions != *ofAll.predictions {
-			t.Errorf("limit %d: %d predictions with the limit of the strategy, %d with that of all", most, *ofOne.predictions,
-				*ofAll.predictions)
+		if *ofOne.sim.predictions != *ofAll.sim.predictions {
+			t.Errorf("limit %d: %d predictions with the limit of the strategy, %d with that of all", most, *ofOne.sim.predictions,
+				*ofAll.sim.predictions)
 		}
 	}
 }
@@ -55,17 +55,17 @@ func TestMoveForAStrictStrategyWaitsForTheWave(t *testing.T) {
 	c := newSmallSearch(t, 2, []string{"n0 a 3", "n0 a 3"}, func(o *settings.Options) {
 		o.Strategies = []settings.StrategyInfo{{Name: "lax"}, {Name: "strict", Own: &settings.StrategyRules{MaxUnavailableWithoutPDB: new(1)}}}
 	}, goals...)
-	c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
+	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
 	var strict int
-	for g := range c.Goals.Goals {
-		if c.Goals.Goals[g].Strategy == "strict" {
+	for g := range c.sim.Goals.Goals {
+		if c.sim.Goals.Goals[g].Strategy == "strict" {
 			strict = g
 		}
 	}
 	for inFlight, want := range []Verdict{Admitted, Later} {
-		c.wave.InFlight.Owner[c.Snapshot.Pods[1].Workload], c.wave.InFlight.Total = inFlight, inFlight
+		c.waves.current.InFlight.Owner[c.sim.Snapshot.Pods[1].Workload], c.waves.current.InFlight.Total = inFlight, inFlight
 		m := Step{Move: Move{Pod: 1}, Landing: Landing{To: 1, ImprovedGoals: []int{strict}}, goal: 1 - strict}
-		if got, why := c.attribute(&m); got != want || got == Admitted && m.goal != strict {
+		if got, why := c.waves.attribute(&m); got != want || got == Admitted && m.goal != strict {
 			t.Errorf("%d in flight: result %d for goal %d (%+v), want %d", inFlight, got, m.goal, why, want)
 		}
 	}

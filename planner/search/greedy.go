@@ -10,11 +10,11 @@ import (
 // greedy order often leaves less excess than working on one goal after another. Each move costs a prediction for
 // every pod of an unmet goal, which suits clusters of about ten nodes. The first move is for a pod that is not in
 // notFirst. greedyMoves returns the pod of its first move, or -1 if no move is possible.
-func (c *goalSearch) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
+func (c *rounds) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 	first := cluster.PodID(-1)
-	c.wave.mayHint, c.scope = false, anyGoal
+	c.waves.current.mayHint, c.waves.scope = false, anyGoal
 	for {
-		if !limitsAllowMore(&c.pass) {
+		if !c.account.allowsMore() {
 			return first
 		}
 		m := c.greediestMove(notFirst)
@@ -22,9 +22,9 @@ func (c *goalSearch) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 		case m.pod < 0:
 			return first
 		case !m.waits:
-			switch a, _ := c.join(m.pod, m.goal); {
-			case a == Later && len(c.wave.steps) > 0:
-				c.closeWave()
+			switch a, _ := c.waves.join(m.pod, m.goal); {
+			case a == Later && len(c.waves.current.steps) > 0:
+				c.waves.closeWave()
 				continue
 			case a != Admitted:
 				return first
@@ -32,44 +32,44 @@ func (c *goalSearch) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 			if first < 0 {
 				first, notFirst = m.pod, nil
 			}
-		case len(c.wave.steps) == 0:
+		case len(c.waves.current.steps) == 0:
 			return first
 		default:
-			c.closeWave()
+			c.waves.closeWave()
 		}
 	}
 }
 
 // greediestMove returns the best move of any pod that is not excluded. If no move is possible, the pod is -1.
-func (c *goalSearch) greediestMove(excluded []cluster.PodID) candidate {
+func (c *rounds) greediestMove(excluded []cluster.PodID) candidate {
 	c.round++
 	moves := c.candidateBuffer[:0]
-	for _, g := range c.Goals.UnmetByPriority(c.unmetAttempts) {
-		tried, strategy := c.triedMark(g), c.StrategyOf(g)
-		if c.Snapshot.Work.Spend(1 + len(c.PodsOf(g))) {
+	for _, g := range c.sim.Goals.UnmetByPriority(c.unmetAttempts) {
+		tried, strategy := c.triedMark(g), c.account.StrategyOf(g)
+		if c.sim.Snapshot.Work.Spend(1 + len(c.problem.PodsOf(g))) {
 			return candidate{pod: -1}
 		}
-		for _, pod := range c.PodsOf(g) {
-			from := c.NodeOf(pod)
-			if c.Moved[pod] || c.triedIn[pod] == tried || slices.Contains(excluded, pod) || from == cluster.NoNode ||
-				!c.Goals.CouldImprove(g, pod, from) {
+		for _, pod := range c.problem.PodsOf(g) {
+			from := c.sim.NodeOf(pod)
+			if c.waves.moved[pod] || c.triedIn[pod] == tried || slices.Contains(excluded, pod) || from == cluster.NoNode ||
+				!c.sim.Goals.CouldImprove(g, pod, from) {
 				continue
 			}
 			c.triedIn[pod] = tried
-			if _, no := c.Refuse(pod, strategy); no {
+			if _, no := c.account.Refuse(pod, strategy); no {
 				continue
 			}
-			if _, no := c.LimitReached(); no {
+			if _, no := c.sim.LimitReached(); no {
 				return candidate{pod: -1}
 			}
-			l, _, a := c.wave.land(c.MoveOf(pod, strategy))
+			l, _, a := c.waves.current.land(c.sim.MoveOf(pod, strategy))
 			if a == Refused {
 				continue
 			}
-			m := candidate{pod: pod, owner: c.Snapshot.Pods[pod].Workload, rank: 3*c.Goals.FirstGoalRank(g) + c.rank(pod),
-				benefit: -c.Goals.ExcessChange(pod, from, l.To), EvictionOrder: c.orderOf(&c.Snapshot.Pods[pod]),
-				goal: g, waits: a == Later || !c.wave.InFlight.CanAdd(c.Eligibility, pod, strategy)}
-			if c.Goals.InStatedOrder(g) {
+			m := candidate{pod: pod, owner: c.sim.Snapshot.Pods[pod].Workload, rank: 3*c.sim.Goals.FirstGoalRank(g) + c.order.rank(pod),
+				benefit: -c.sim.Goals.ExcessChange(pod, from, l.To), EvictionOrder: c.order.orderOf(&c.sim.Snapshot.Pods[pod]),
+				goal: g, waits: a == Later || !c.waves.current.InFlight.CanAdd(c.account.Eligibility, pod, strategy)}
+			if c.sim.Goals.InStatedOrder(g) {
 				m.stated = g
 			}
 			moves = append(moves, m)
@@ -79,6 +79,6 @@ func (c *goalSearch) greediestMove(excluded []cluster.PodID) candidate {
 	if len(moves) == 0 {
 		return candidate{pod: -1}
 	}
-	c.sortCandidates(moves)
+	c.order.sortCandidates(moves)
 	return moves[0]
 }

@@ -21,26 +21,26 @@ type localEndpoint struct {
 // traffic of that node to this node only. Until then, such a pod leaves last: traffic through the node is dropped
 // without it. Of this kind are Services with internalTrafficPolicy Local, and NodePort and LoadBalancer Services with
 // externalTrafficPolicy Local. Topology aware routing and trafficDistribution are not: they fall back to other nodes.
-func (c *pass) lastLocalEndpoint(pod cluster.PodID) (cluster.ServiceID, bool) {
-	p := &c.Snapshot.Pods[pod]
-	if !p.Ready || p.Terminating || len(p.Services) == 0 || !c.Options.Guards.Protect[guard.ProtectLastReady] {
+func (c *order) lastLocalEndpoint(pod cluster.PodID) (cluster.ServiceID, bool) {
+	p := &c.sim.Snapshot.Pods[pod]
+	if !p.Ready || p.Terminating || len(p.Services) == 0 || !c.sim.Options.Guards.Protect[guard.ProtectLastReady] {
 		return -1, false
 	}
 	if c.localEndpoints == nil {
-		c.localEndpoints = make([]localEndpoint, len(c.Snapshot.Pods))
+		c.localEndpoints = make([]localEndpoint, len(c.sim.Snapshot.Pods))
 	}
 	known := &c.localEndpoints[pod]
-	if known.at != c.moveCount+1 {
-		*known = localEndpoint{findLocalEndpoint(c, p, c.NodeOf(pod)), c.moveCount + 1}
+	if known.at != c.sim.moveCount+1 {
+		*known = localEndpoint{findLocalEndpoint(c, p, c.sim.NodeOf(pod)), c.sim.moveCount + 1}
 	}
 	return known.service, known.service >= 0
 }
 
 // findLocalEndpoint returns the first Service of p that has no other Ready pod on the node, or -1.
-func findLocalEndpoint(c *pass, p *cluster.Pod, node cluster.NodeID) cluster.ServiceID {
+func findLocalEndpoint(c *order, p *cluster.Pod, node cluster.NodeID) cluster.ServiceID {
 	alone := c.serviceBuffer[:0]
 	for _, id := range p.Services {
-		if localPolicy(&c.Snapshot.Services[id].Object.Spec) != "" {
+		if localPolicy(&c.sim.Snapshot.Services[id].Object.Spec) != "" {
 			alone = append(alone, id)
 		}
 	}
@@ -48,9 +48,9 @@ func findLocalEndpoint(c *pass, p *cluster.Pod, node cluster.NodeID) cluster.Ser
 	if len(alone) == 0 || node == cluster.NoNode {
 		return -1
 	}
-	for _, other := range c.Snapshot.Nodes[node].Pods {
-		q := &c.Snapshot.Pods[other]
-		if other == p.ID || !q.Ready || q.Terminating || len(q.Services) == 0 || c.NodeOf(other) != node {
+	for _, other := range c.sim.Snapshot.Nodes[node].Pods {
+		q := &c.sim.Snapshot.Pods[other]
+		if other == p.ID || !q.Ready || q.Terminating || len(q.Services) == 0 || c.sim.NodeOf(other) != node {
 			continue
 		}
 		alone = slices.DeleteFunc(alone, func(id cluster.ServiceID) bool {
@@ -77,21 +77,21 @@ func localPolicy(s *corev1.ServiceSpec) string {
 }
 
 // rank is the rank of the pod's annotations and node, except that the last local endpoint comes last.
-func (c *pass) rank(pod cluster.PodID) int {
+func (c *order) rank(pod cluster.PodID) int {
 	if _, last := c.lastLocalEndpoint(pod); last {
 		return 1
 	}
-	return c.Eligibility.Rank(pod)
+	return c.account.Eligibility.Rank(pod)
 }
 
 // rejectLocalEndpoints records why candidates that another candidate passes stay: they are last local endpoints.
-func (c *goalSearch) rejectLocalEndpoints(passed []candidate, g int) {
+func (c *rounds) rejectLocalEndpoints(passed []candidate, g int) {
 	for i := len(passed) - 1; i >= 0 && passed[i].rank > 0; i-- {
-		if id, last := c.lastLocalEndpoint(passed[i].pod); last {
-			o := c.Snapshot.Services[id].Object
-			c.reject(passed[i].pod, g, plan.Reason{Code: plan.LastLocalEndpoint, Message: fmt.Sprintf(
+		if id, last := c.order.lastLocalEndpoint(passed[i].pod); last {
+			o := c.sim.Snapshot.Services[id].Object
+			c.account.reject(passed[i].pod, g, plan.Reason{Code: plan.LastLocalEndpoint, Message: fmt.Sprintf(
 				"the pod is the last Ready pod of Service %s on %s (%s), so other pods leave first", o.Name,
-				c.NodeName(c.NodeOf(passed[i].pod)), localPolicy(&o.Spec))})
+				c.sim.NodeName(c.sim.NodeOf(passed[i].pod)), localPolicy(&o.Spec))})
 		}
 	}
 }

@@ -34,15 +34,15 @@ type openedNode struct {
 // has a pod whose eviction makes enough room. Nodes with the smallest missing share come first.
 func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 	m.tries-- // it checks every node
-	m.Snapshot.Work.Spend(len(m.Snapshot.Nodes))
-	from := m.Model.NodeOf(p)
-	places := m.Goals.CheckTargets(p, from)
+	m.sim.Snapshot.Work.Spend(len(m.sim.Snapshot.Nodes))
+	from := m.sim.Model.NodeOf(p)
+	places := m.sim.Goals.CheckTargets(p, from)
 	if places.LeavingHarms {
 		return nil
 	}
-	could, wants, may := m.Model.CouldRun(p), m.resourceNeeds(p), m.MayTake(p)
+	could, wants, may := m.sim.Model.CouldRun(p), m.resourceNeeds(p), m.sim.MayTake(p)
 	var nodes []openedNode
-	for i := range m.Snapshot.Nodes {
+	for i := range m.sim.Snapshot.Nodes {
 		t := cluster.NodeID(i)
 		if t == from || !may[t] || !could(t, &cluster.Resources{}, 0) || !places.Helps(t) || places.HarmsWhoeverLeaves(t) {
 			continue
@@ -65,23 +65,23 @@ func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 // resourceNeeds returns the requests of p, and the amounts of p that goals count.
 func (m *displacementSearch) resourceNeeds(p cluster.PodID) []resourceNeed {
 	var out []resourceNeed
-	asks := m.Snapshot.Pods[p].Requests
+	asks := m.sim.Snapshot.Pods[p].Requests
 	for _, name := range asks.Names() {
 		if amount := asks.Get(name); amount > 0 {
 			out = append(out, resourceNeed{amount,
 				func(n cluster.NodeID) int64 {
-					return m.Snapshot.Nodes[n].Allocatable.Get(name) - m.Model.Requested(n).Get(name)
+					return m.sim.Snapshot.Nodes[n].Allocatable.Get(name) - m.sim.Model.Requested(n).Get(name)
 				},
-				func(q cluster.PodID) int64 { return m.Snapshot.Pods[q].Requests.Get(name) },
-				func(n cluster.NodeID) int64 { return m.Snapshot.Nodes[n].Allocatable.Get(name) }})
+				func(q cluster.PodID) int64 { return m.sim.Snapshot.Pods[q].Requests.Get(name) },
+				func(n cluster.NodeID) int64 { return m.sim.Snapshot.Nodes[n].Allocatable.Get(name) }})
 		}
 	}
-	for i := range m.Goals.Headroom {
-		amounts, room := m.Goals.Headroom[i].Amounts, m.Goals.Headroom[i].ByNode
+	for i := range m.sim.Goals.Headroom {
+		amounts, room := m.sim.Goals.Headroom[i].Amounts, m.sim.Goals.Headroom[i].ByNode
 		if amount := amounts.Contribution(p, cluster.NoNode); amount > 0 {
 			out = append(out, resourceNeed{amount,
 				func(n cluster.NodeID) int64 { return room[n] },
-				func(q cluster.PodID) int64 { return amounts.Contribution(q, m.Model.NodeOf(q)) },
+				func(q cluster.PodID) int64 { return amounts.Contribution(q, m.sim.Model.NodeOf(q)) },
 				amounts.Total})
 		}
 	}
@@ -105,9 +105,9 @@ const minRuntime = time.Hour
 
 // runsLongEnough reports whether the pod has run for at least minRuntime. If the start time is unknown, the result is
 // false.
-func (c *pass) runsLongEnough(pod cluster.PodID) bool {
-	start, known := c.Snapshot.Pods[pod].Started()
-	return known && c.Now.Sub(start) >= minRuntime
+func (c *displacementSearch) runsLongEnough(pod cluster.PodID) bool {
+	start, known := c.sim.Snapshot.Pods[pod].Started()
+	return known && c.problem.Now.Sub(start) >= minRuntime
 }
 
 // MayDisplace reports whether pod q may leave to make room for pod p. By default, both must belong to one namespace.
@@ -120,8 +120,8 @@ func (c *State) MayDisplace(q, p cluster.PodID) bool {
 // room. The pods are in the order of evictions. Pods that prefer no eviction are left out.
 func (m *displacementSearch) displaceable(t cluster.NodeID, p cluster.PodID, wants []resourceNeed) []cluster.PodID {
 	var out []candidate
-	for _, q := range m.Snapshot.Nodes[t].Pods {
-		if m.Moved[q] || m.Model.NodeOf(q) != t || m.rank(q) > 0 || !m.runsLongEnough(q) || !m.MayDisplace(q, p) {
+	for _, q := range m.sim.Snapshot.Nodes[t].Pods {
+		if m.waves.moved[q] || m.sim.Model.NodeOf(q) != t || m.rounds.order.rank(q) > 0 || !m.runsLongEnough(q) || !m.sim.MayDisplace(q, p) {
 			continue
 		}
 		enough, size := true, 0.0
@@ -135,11 +135,11 @@ func (m *displacementSearch) displaceable(t cluster.NodeID, p cluster.PodID, wan
 		if !enough {
 			continue
 		}
-		if _, no := m.Refuse(q, m.strategy); !no {
-			out = append(out, candidate{pod: q, owner: m.Snapshot.Pods[q].Workload, rank: m.rank(q), EvictionOrder: m.orderOf(&m.Snapshot.Pods[q]), size: size})
+		if _, no := m.account.Refuse(q, m.strategy); !no {
+			out = append(out, candidate{pod: q, owner: m.sim.Snapshot.Pods[q].Workload, rank: m.rounds.order.rank(q), EvictionOrder: m.rounds.order.orderOf(&m.sim.Snapshot.Pods[q]), size: size})
 		}
 	}
-	m.sortCandidates(out)
+	m.rounds.order.sortCandidates(out)
 	ids := make([]cluster.PodID, 0, maxDisplaceable)
 	for _, x := range out[:min(len(out), maxDisplaceable)] {
 		ids = append(ids, x.pod)
@@ -147,8 +147,13 @@ func (m *displacementSearch) displaceable(t cluster.NodeID, p cluster.PodID, wan
 	return ids
 }
 
+// displacementSearch looks for steps of two moves.
 type displacementSearch struct {
-	*goalSearch
+	problem  *Problem
+	sim      *State
+	account  *Account
+	waves    *waves
+	rounds   *rounds
 	tries    int
 	strategy int // of the goal for which it looks for steps
 	// landings caches the predicted landing of the replacement of each displaced pod. nil means that no landing is

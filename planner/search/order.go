@@ -28,6 +28,19 @@ type candidate struct {
 	waits bool
 }
 
+// order puts candidates into the order of evictions.
+type order struct {
+	problem *Problem
+	sim     *State
+	account *Account
+	// byPod caches, by pod, the values of orderOf that known marks.
+	byPod []cluster.EvictionOrder
+	known []bool
+	// localEndpoints caches the results of lastLocalEndpoint by pod. serviceBuffer is for findLocalEndpoint.
+	localEndpoints []localEndpoint
+	serviceBuffer  []cluster.ServiceID
+}
+
 // equalBenefits is the share of the best benefit that a candidate must exceed to count as equal to it.
 const equalBenefits = 0.9
 
@@ -36,7 +49,7 @@ const equalBenefits = 0.9
 // Candidates count as equal if their benefit differs by less than 10 % from that of the best candidate that is left. A
 // comparison of two candidates alone could not do that: 100 would equal 95, and 95 equal 90, but 100 not equal 90. The
 // best candidate that is left heads each group, so the groups divide the list, and the order is total.
-func (c *pass) sortCandidates(list []candidate) {
+func (c *order) sortCandidates(list []candidate) {
 	slices.SortFunc(list, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), c.compareEqual(&a, &b))
 	})
@@ -58,12 +71,12 @@ func (c *pass) sortCandidates(list []candidate) {
 
 // compareEqual compares candidates whose benefits count as equal. What comes after the age only makes the order total:
 // the larger benefit saves an eviction, a small pod fits on more nodes, and a young pod loses less cached data.
-func (c *pass) compareEqual(a, b *candidate) int {
+func (c *order) compareEqual(a, b *candidate) int {
 	if by := cmp.Or(cmp.Compare(a.stated, b.stated), a.Compare(b.EvictionOrder), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size)); by != 0 {
 		return by
 	}
-	startA, _ := c.Snapshot.Pods[a.pod].Started()
-	startB, _ := c.Snapshot.Pods[b.pod].Started()
+	startA, _ := c.sim.Snapshot.Pods[a.pod].Started()
+	startB, _ := c.sim.Snapshot.Pods[b.pod].Started()
 	if startA.IsZero() != startB.IsZero() { // it has not started yet
 		return cmp.Compare(startA.Unix(), startB.Unix())
 	}
@@ -83,14 +96,14 @@ func orderByDeletionCost(equal []candidate) {
 }
 
 // orderOf returns the EvictionOrder of a pod and caches it.
-func (c *pass) orderOf(p *cluster.Pod) cluster.EvictionOrder {
-	if c.orderByPod == nil {
-		c.orderByPod, c.orderKnown = make([]cluster.EvictionOrder, len(c.Snapshot.Pods)), make([]bool, len(c.Snapshot.Pods))
+func (c *order) orderOf(p *cluster.Pod) cluster.EvictionOrder {
+	if c.byPod == nil {
+		c.byPod, c.known = make([]cluster.EvictionOrder, len(c.sim.Snapshot.Pods)), make([]bool, len(c.sim.Snapshot.Pods))
 	}
-	if !c.orderKnown[p.ID] {
-		c.orderByPod[p.ID], c.orderKnown[p.ID] = cluster.EvictionOrderOf(p, c.Now), true
+	if !c.known[p.ID] {
+		c.byPod[p.ID], c.known[p.ID] = cluster.EvictionOrderOf(p, c.problem.Now), true
 	}
-	return c.orderByPod[p.ID]
+	return c.byPod[p.ID]
 }
 
 // standsFor reports whether a candidate may join a wave that has no room for an earlier one. The two may differ only in

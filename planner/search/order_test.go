@@ -50,7 +50,7 @@ func TestOrderOfEvictions(t *testing.T) {
 func TestLaterStart(t *testing.T) {
 	c, at := twoPods(), metav1.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for i, start := range []*metav1.Time{{Time: at.Add(-time.Second)}, &at, nil} {
-		c.Snapshot.Pods[i].Object.Status.StartTime = start
+		c.sim.Snapshot.Pods[i].Object.Status.StartTime = start
 	}
 	list := []candidate{{pod: 0}, {pod: 1}, {pod: 2}}
 	c.sortCandidates(list)
@@ -62,9 +62,9 @@ func TestLaterStart(t *testing.T) {
 // TestTheOrderIsTotal sorts random lists from random beginnings. The result is always the same, whatever the benefits,
 // owners and deletion costs are, and deletion costs never change the places of an owner.
 func TestTheOrderIsTotal(t *testing.T) {
-	c := &pass{State: &State{Snapshot: &cluster.Snapshot{}}}
+	c := &order{sim: &State{Snapshot: &cluster.Snapshot{}}}
 	for range 24 {
-		c.Snapshot.Pods = append(c.Snapshot.Pods, cluster.Pod{Object: &corev1.Pod{}})
+		c.sim.Snapshot.Pods = append(c.sim.Snapshot.Pods, cluster.Pod{Object: &corev1.Pod{}})
 	}
 	for seed := range uint64(3000) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -109,6 +109,6 @@ func podsOf(list []candidate) (out []cluster.PodID) {
 	return out
 }
 
-func twoPods() *pass {
-	return &pass{State: &State{Snapshot: &cluster.Snapshot{Pods: []cluster.Pod{{Object: &corev1.Pod{}}, {Object: &corev1.Pod{}}, {Object: &corev1.Pod{}}}}}}
+func twoPods() *order {
+	return &order{sim: &State{Snapshot: &cluster.Snapshot{Pods: []cluster.Pod{{Object: &corev1.Pod{}}, {Object: &corev1.Pod{}}, {Object: &corev1.Pod{}}}}}}
 }

@@ -2,18 +2,11 @@ package search
 
 import (
 	"cmp"
-	"fmt"
 	"math"
-	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
-	"github.com/evenkeel-project/evenkeel/planner/history"
-	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/planner/search/rejections"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 type attemptResult struct {
@@ -36,19 +29,19 @@ type namespaceResult struct {
 	evictions  int
 }
 
-func (c *pass) currentResult() attemptResult {
-	o := attemptResult{c.Moves, c.HintedByWave, c.Rejections.Clone(), make([]int64, len(c.Goals.Goals)), 0, 0,
-		map[string]namespaceResult{}, c.Rejections.BySharedLimit()}
+func (c *waves) currentResult() attemptResult {
+	o := attemptResult{c.moves, c.hinted, c.account.Rejections.Clone(), make([]int64, len(c.sim.Goals.Goals)), 0, 0,
+		map[string]namespaceResult{}, c.account.Rejections.BySharedLimit()}
 	for g := range o.excess {
-		o.excess[g] = c.Goals.Excess(g)
-		if goal := &c.Goals.Goals[g]; !goal.Constraint {
-			share := float64(goal.Weight * float64(o.excess[g]) / float64(c.Goals.InitialExcess[g]))
+		o.excess[g] = c.sim.Goals.Excess(g)
+		if goal := &c.sim.Goals.Goals[g]; !goal.Constraint {
+			share := float64(goal.Weight * float64(o.excess[g]) / float64(c.sim.Goals.InitialExcess[g]))
 			o.excessLeft += share
-			if c.Goals.First[g] {
+			if c.sim.Goals.First[g] {
 				o.firstExcessLeft += share
 			}
 			if ns := goal.Subject.Namespace; ns != "" {
-				o.byNamespace[ns] = namespaceResult{o.byNamespace[ns].excessLeft + share, c.Limits.InNamespace(ns)}
+				o.byNamespace[ns] = namespaceResult{o.byNamespace[ns].excessLeft + share, c.account.Limits.InNamespace(ns)}
 			}
 		}
 	}
@@ -84,9 +77,9 @@ func (o attemptResult) unfair(than attemptResult) bool {
 }
 
 // worseThan reports whether the current state leaves more excess of a requested goal than o.
-func (c *pass) worseThan(o attemptResult) bool {
+func (c *waves) worseThan(o attemptResult) bool {
 	for g, was := range o.excess {
-		if !c.Goals.Goals[g].Constraint && c.Goals.Excess(g) > was {
+		if !c.sim.Goals.Goals[g].Constraint && c.sim.Goals.Excess(g) > was {
 			return true
 		}
 	}
@@ -106,65 +99,19 @@ const (
 // predictionsForRepeat returns the number of predictions that a plan may reach with a further
 // attempt. If the limits allow no more moves for unmet goals, the result is 0, and the next pass
 // continues with these goals.
-func (c *pass) predictionsForRepeat() int {
-	if !limitsAllowMore(c) {
+func (c *search) predictionsForRepeat() int {
+	if !c.account.allowsMore() {
 		return 0
 	}
-	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))
-	if effort := c.Options.MaxPredictions; effort > 0 {
+	most := repeatPredictions / max(1, len(c.sim.Snapshot.Nodes))
+	if effort := c.sim.Options.MaxPredictions; effort > 0 {
 		most = min(most, effort)
 	}
 	return most
 }
 
-// LimitReached reports whether the search must end, because it has reached limits.maxPredictions or Work.Stopped. The
-// reason applies to each remaining pod. The search then keeps the best moves so far.
-func (c *pass) LimitReached() (plan.Reason, bool) {
-	if c.Snapshot.Work.Stopped() {
-		return plan.Reason{Code: plan.PlanTimeReached, Message: fmt.Sprintf(
-			"limits.maxPlanTime lets a plan take %s; it was cut short", c.Options.MaxPlanTime)}, true
-	}
-	most := c.Options.MaxPredictions
-	if most == 0 || *c.predictions < most {
-		return plan.Reason{}, false
-	}
-	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf(
-		"limits.maxPredictions lets a plan predict %s; it was cut short", plural.Count(most, "landing"))}, true
-}
-
-// PodsOf lists the pods of goal g at the start. For a node goal, the list omits replacements that landed on the node
-// during planning or by an earlier move.
-func (c *pass) PodsOf(g int) []cluster.PodID {
-	if goal := &c.Goals.Goals[g]; goal.Kind == plan.NodeBelow {
-		if pods, changed := c.podsLeft[goal.Node]; changed {
-			return pods
-		}
-		return c.Snapshot.Nodes[goal.Node].Pods
-	}
-	return c.Goals.Goals[g].Pods
-}
-
-// evictionsLeft returns how many more evictions for goal g the limits per pass and the hourly
-// limits of the cluster allow.
-func (c *pass) evictionsLeft(g int) int {
-	left := min(c.Limits.PerPass().Left(), c.Limits.HourlyOfCluster().Left())
-	if own := c.Limits.OfStrategy(c.StrategyOf(g)); own != nil {
-		left = min(left, own.PerPass().Left(), own.HourlyOfCluster().Left())
-	}
-	return left
-}
-
-// finalPassPredictions returns the number of predictions that the final pass may make.
-func (c *pass) finalPassPredictions() int {
-	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))
-	if effort := c.Options.MaxPredictions; effort > 0 {
-		most = min(most, effort-*c.predictions)
-	}
-	return most
-}
-
-func (c *pass) countNeedless() (count int) {
-	for i := range c.Moves {
+func (c *waves) countNeedless() (count int) {
+	for i := range c.moves {
 		if c.isNeedlessAt(i) {
 			count++
 		}
@@ -172,34 +119,34 @@ func (c *pass) countNeedless() (count int) {
 	return count
 }
 
-func (c *pass) isNeedless(m Step) bool {
-	return c.Goals.EachAffected(m.Pod, m.Landing.To, m.From, func(i int) bool {
-		return c.Goals.Measures[i].ExcessAfter(m.Pod, m.Landing.To, m.From) <= c.Goals.Excess(i)
+func (c *waves) isNeedless(m Step) bool {
+	return c.sim.Goals.EachAffected(m.Pod, m.Landing.To, m.From, func(i int) bool {
+		return c.sim.Goals.Measures[i].ExcessAfter(m.Pod, m.Landing.To, m.From) <= c.sim.Goals.Excess(i)
 	})
 }
 
 // isDisplacement reports whether move i makes room for move i+1. The first move of a step always precedes the second
 // directly.
-func (c *pass) isDisplacement(i int) bool {
-	return c.Moves[i].Kind == MakeRoom && i+1 < len(c.Moves) && c.Moves[i+1].Pod == c.Moves[i].For.Pod
+func (c *waves) isDisplacement(i int) bool {
+	return c.moves[i].Kind == MakeRoom && i+1 < len(c.moves) && c.moves[i+1].Pod == c.moves[i].For.Pod
 }
 
 // isNeedlessAt reports whether move i is needless. The first move of a step is needless if the second move is
 // needless or missing.
-func (c *pass) isNeedlessAt(i int) bool {
+func (c *waves) isNeedlessAt(i int) bool {
 	switch {
 	case c.isDisplacement(i):
-		return c.isNeedless(c.Moves[i+1].Step)
-	case c.Moves[i].Kind == MakeRoom:
+		return c.isNeedless(c.moves[i+1].Step)
+	case c.moves[i].Kind == MakeRoom:
 		return true
 	}
-	return c.isNeedless(c.Moves[i].Step)
+	return c.isNeedless(c.moves[i].Step)
 }
 
 // hasUnpairedDisplacement reports whether a step has its first move but not its second.
-func (c *pass) hasUnpairedDisplacement() bool {
-	for i := range c.Moves {
-		if c.Moves[i].Kind == MakeRoom && !c.isDisplacement(i) {
+func (c *waves) hasUnpairedDisplacement() bool {
+	for i := range c.moves {
+		if c.moves[i].Kind == MakeRoom && !c.isDisplacement(i) {
 			return true
 		}
 	}
@@ -207,66 +154,13 @@ func (c *pass) hasUnpairedDisplacement() bool {
 }
 
 // dropMove removes the last move from the list without changing the simulation state.
-func (c *pass) dropMove() {
-	n := len(c.Moves) - 1
-	m := c.Moves[n]
-	c.Limits.Remove(m.Pod, m.Strategy)
-	c.Moved[m.Pod] = false
-	c.Moves = c.Moves[:n:n]
-	if n == 0 || c.Moves[n-1].Wave < m.Wave {
-		c.HintedByWave = c.HintedByWave[:m.Wave-1]
+func (c *waves) dropMove() {
+	n := len(c.moves) - 1
+	m := c.moves[n]
+	c.account.Limits.Remove(m.Pod, m.Strategy)
+	c.moved[m.Pod] = false
+	c.moves = c.moves[:n:n]
+	if n == 0 || c.moves[n-1].Wave < m.Wave {
+		c.hinted = c.hinted[:m.Wave-1]
 	}
-}
-
-// A pass holds the state of one planning pass. The embedded State includes all moves so far.
-type pass struct {
-	*State
-	PlannerState plan.PlannerState
-	Now          time.Time
-	// Schedulers lists the untrusted schedulers and those with counted bindings.
-	Schedulers   []plan.SchedulerState
-	Limits       *limits.Counter
-	Eligibility  *eligibility.Checker
-	Rejections   *rejections.Set
-	Moves        []WaveStep
-	Moved        []bool             // by pod
-	HintedByWave [][]cluster.NodeID // nodes hinted in each wave
-	// strategyOfGoal holds, by goal, the index of its strategy. It is nil if no strategy has rules of its own.
-	strategyOfGoal []int
-	allGoals       []plan.Goal // of every turn
-	// orderByPod caches, by pod, the values of orderOf that orderKnown marks.
-	orderByPod []cluster.EvictionOrder
-	orderKnown []bool
-	// localEndpoints caches the results of lastLocalEndpoint by pod. serviceBuffer is for findLocalEndpoint.
-	localEndpoints []localEndpoint
-	serviceBuffer  []cluster.ServiceID
-	// Earlier lists the moves of an earlier search whose predicted result is the start of this one; see StartAfter.
-	Earlier []WaveStep
-	// podsLeft lists the pods at the start on the nodes that Earlier changes, without replacements.
-	podsLeft map[cluster.NodeID][]cluster.PodID
-	// Stated lists the goals that count as stated by the strategies; nil means all goals of the search.
-	Stated []plan.Goal
-}
-
-func newPass(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) pass {
-	opts = opts.WithDiscarded(st.Discarded, now)
-	schedulers := opts.Trust.SchedulerStates(s, opts.Placement.Profiles, st.Schedulers)
-	c := pass{
-		State: newState(opts, s, goals, schedulers, now), PlannerState: st, Now: now, Schedulers: schedulers,
-		Limits:     limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now), opts.OpenWindowLimits(now)...),
-		Rejections: rejections.New(len(s.Pods)), Moved: make([]bool, len(s.Pods)), allGoals: goals,
-	}
-	c.Eligibility = eligibility.NewChecker(s, c.Model, st, opts, now)
-	c.Eligibility.SetGoals(goals)
-	addStrategies(&c)
-	c.Goals.Annotations = c.Eligibility.Guards.Annotations
-	return c
-}
-
-// hintPhases returns the values of Wave.mayHint, in the order in which the search applies them.
-func (c *pass) hintPhases() []bool {
-	if c.Options.Steers() {
-		return []bool{false, true}
-	}
-	return []bool{false}
 }

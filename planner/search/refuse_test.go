@@ -28,7 +28,7 @@ func TestWhatIsTooLittleToLeaveFor(t *testing.T) {
 			plan.Goal{Node: 0, Resource: "cpu", Limit: 0.4}), ""},
 	} {
 		c0 := newSmallSearch(t, 2, []string{"n0 a " + c.first, "n0 b " + c.others, "n0 a 0"}, nil, c.goals...)
-		reason, no := c0.benefitTooSmall(0)
+		reason, no := c0.account.benefitTooSmall(0)
 		if no != (c.says != "") || !strings.Contains(reason.Message, c.says) || no && reason.Code != plan.BenefitTooSmall {
 			t.Errorf("%s: %v, %+v; want %q", name, no, reason, c.says)
 		}

@@ -9,11 +9,35 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
+// rounds tries the pods of unmet goals, goal by goal, in rounds over all goals.
+type rounds struct {
+	problem *Problem
+	sim     *State
+	account *Account
+	waves   *waves
+	order   *order
+	// triedIn is the last round in which the search rejected the pod's landing or compared its move, by pod. The
+	// search skips the pod for the rest of that round.
+	triedIn         []int32
+	round           int32
+	onlyFirst       bool   // the search now considers only the goals in Goals.First
+	unmetAttempts   []int  // by goal: attempts that left it unmet
+	begun           []bool // by goal: the search has looked at its pods
+	fixed           []bool // by goal: no pod of it may ever leave
+	candidateBuffer []candidate
+}
+
+func newRounds(w *waves) *rounds {
+	goals := len(w.sim.Goals.Goals)
+	return &rounds{problem: w.problem, sim: w.sim, account: w.account, waves: w, order: &order{problem: w.problem, sim: w.sim, account: w.account},
+		triedIn: make([]int32, len(w.sim.Snapshot.Pods)), unmetAttempts: make([]int, goals), begun: make([]bool, goals), fixed: make([]bool, goals)}
+}
+
 // unmetGoals lists the unmet goals that the search considers now, by priority.
-func (c *goalSearch) unmetGoals() []int {
-	list := c.Goals.UnmetByPriority(c.unmetAttempts)
+func (c *rounds) unmetGoals() []int {
+	list := c.sim.Goals.UnmetByPriority(c.unmetAttempts)
 	if c.onlyFirst {
-		return slices.DeleteFunc(list, func(g int) bool { return !c.Goals.First[g] })
+		return slices.DeleteFunc(list, func(g int) bool { return !c.sim.Goals.First[g] })
 	}
 	return list
 }
@@ -27,12 +51,12 @@ const minShareOfMoves = 200
 // repeatRounds repeats rounds over all goals, because a move for one goal can make room for another
 // goal. repeatRounds stops when the limits allow no more moves for unmet goals, or after a round
 // that adds less than 0.5 % of the moves.
-func (c *goalSearch) repeatRounds() {
-	for again := !c.Snapshot.Work.Stopped(); again; {
+func (c *rounds) repeatRounds() {
+	for again := !c.sim.Snapshot.Work.Stopped(); again; {
 		c.round++
-		was := len(c.Moves)
+		was := len(c.waves.moves)
 		c.moveForGoals(c.unmetGoals())
-		again = len(c.Moves) > was && (len(c.Moves)-was)*minShareOfMoves >= len(c.Moves) && limitsAllowMore(&c.pass)
+		again = len(c.waves.moves) > was && (len(c.waves.moves)-was)*minShareOfMoves >= len(c.waves.moves) && c.account.allowsMore()
 	}
 }
 
@@ -40,26 +64,26 @@ func (c *goalSearch) repeatRounds() {
 // wave come first in the next wave. If the limits allow few more evictions, goals that have moves and wait come before
 // goals without moves: to meet some goals is better than to improve each by one move. A goal that needs more evictions
 // than the limits allow keeps none.
-func (c *goalSearch) moveForGoals(todo []int) {
-	for len(todo) > 0 && !c.Snapshot.Work.Stopped() {
+func (c *rounds) moveForGoals(todo []int) {
+	for len(todo) > 0 && !c.sim.Snapshot.Work.Stopped() {
 		var later []int
 		kept, turns := limits.Kept{}, c.newTurns(todo)
 		for g, ok := turns.next(); ok; g, ok = turns.next() {
-			if c.wave.InFlight.Full() {
+			if c.waves.current.InFlight.Full() {
 				later = append(append(later, g), turns.left()...)
 				break
 			}
 			if c.leavesRoomForOthers(g, &kept, turns) || c.moveForGoal(g) {
 				later = append(later, g)
-				n := goal.MovesLeft(c.Goals, g, c.PodsOf(g))
-				if goal.HasMoves(c.Goals, g) && limits.Allow(c.Limits, c.StrategyOf(g), n) {
-					kept.Add(c.StrategyOf(g), n)
+				n := goal.MovesLeft(c.sim.Goals, g, c.problem.PodsOf(g))
+				if goal.HasMoves(c.sim.Goals, g) && limits.Allow(c.account.Limits, c.account.StrategyOf(g), n) {
+					kept.Add(c.account.StrategyOf(g), n)
 				}
 				turns.keep(g, n)
 			}
 		}
 		if todo = later; len(todo) > 0 {
-			for _, m := range c.closeWave() {
+			for _, m := range c.waves.closeWave() {
 				if !slices.Contains(todo, m.goal) {
 					todo = append(todo, m.goal)
 				}
@@ -71,21 +95,21 @@ func (c *goalSearch) moveForGoals(todo []int) {
 // leavesRoomForOthers reports whether goal g has no moves and needs several, and the limits allow no more evictions
 // than other goals keep. A goal that one move meets is worth the eviction as much as the last move of another goal, if
 // that is not a goal of a namespace with fewer evictions.
-func (c *goalSearch) leavesRoomForOthers(g int, kept *limits.Kept, turns *turns) bool {
-	return kept.LeaveNone(c.Limits, c.StrategyOf(g)) && !goal.HasMoves(c.Goals, g) &&
-		(goal.MovesLeft(c.Goals, g, c.PodsOf(g)) > 1 || turns.keptForOthers(goal.Namespace(c.Goals, g)))
+func (c *rounds) leavesRoomForOthers(g int, kept *limits.Kept, turns *turns) bool {
+	return kept.LeaveNone(c.account.Limits, c.account.StrategyOf(g)) && !goal.HasMoves(c.sim.Goals, g) &&
+		(goal.MovesLeft(c.sim.Goals, g, c.problem.PodsOf(g)) > 1 || turns.keptForOthers(goal.Namespace(c.sim.Goals, g)))
 }
 
 // moveForGoal moves pods for goal g until g is met or no candidate joins. The result is true if g waits for the next
 // wave.
-func (c *goalSearch) moveForGoal(g int) (waits bool) {
-	if c.Snapshot.Work.Spend(1 + len(c.PodsOf(g))) {
+func (c *rounds) moveForGoal(g int) (waits bool) {
+	if c.sim.Snapshot.Work.Spend(1 + len(c.problem.PodsOf(g))) {
 		return false
 	}
 	c.begun[g] = true
 	c.rejectUnknownUsage(g)
-	for first := true; c.Goals.Excess(g) > 0; first = false {
-		if reason, spent := c.exhausted(g); spent {
+	for first := true; c.sim.Goals.Excess(g) > 0; first = false {
+		if reason, spent := c.account.exhausted(g); spent {
 			c.rejectAll(g, reason)
 			return false
 		}
@@ -104,24 +128,24 @@ func (c *goalSearch) moveForGoal(g int) (waits bool) {
 
 // rejectFixed reports whether no pod of goal g may ever leave, and then records why, without a search. The checks of
 // guards and budgets are made once per pod.
-func rejectFixed(c *goalSearch, g int) bool {
-	strategy := c.StrategyOf(g)
-	for _, id := range c.PodsOf(g) {
+func rejectFixed(c *rounds, g int) bool {
+	strategy := c.account.StrategyOf(g)
+	for _, id := range c.problem.PodsOf(g) {
 		if c.fixed[g] {
 			break
 		}
-		if c.NodeOf(id) == cluster.NoNode {
+		if c.sim.NodeOf(id) == cluster.NoNode {
 			continue
 		}
-		if _, no := c.Eligibility.RefuseFor(strategy, id); !no {
+		if _, no := c.account.Eligibility.RefuseFor(strategy, id); !no {
 			return false
 		}
 	}
 	c.fixed[g] = true
-	for _, id := range c.PodsOf(g) {
-		if from := c.NodeOf(id); from != cluster.NoNode && c.Goals.CouldImprove(g, id, from) {
-			reason, _ := c.Eligibility.RefuseFor(strategy, id)
-			c.reject(id, g, reason)
+	for _, id := range c.problem.PodsOf(g) {
+		if from := c.sim.NodeOf(id); from != cluster.NoNode && c.sim.Goals.CouldImprove(g, id, from) {
+			reason, _ := c.account.Eligibility.RefuseFor(strategy, id)
+			c.account.reject(id, g, reason)
 		}
 	}
 	return true
@@ -129,7 +153,7 @@ func rejectFixed(c *goalSearch, g int) bool {
 
 // joinBestCandidate tries the candidates of goal g, best first, until one joins the wave. If the wave has no room for
 // a candidate, a later one may join instead; see standsFor.
-func (c *goalSearch) joinBestCandidate(g int) Verdict {
+func (c *rounds) joinBestCandidate(g int) Verdict {
 	var waits *candidate
 	all := c.candidates(g)
 	for i := range all {
@@ -150,7 +174,7 @@ func (c *goalSearch) joinBestCandidate(g int) Verdict {
 		case a == Refused && waits != nil:
 			c.triedIn[cand.pod] = 0 // the pod was tried only as a substitute; it may be tried again in this round
 		case a == Refused && reason.Code != "":
-			c.reject(cand.pod, g, reason)
+			c.account.reject(cand.pod, g, reason)
 		}
 	}
 	if waits != nil {
@@ -161,20 +185,28 @@ func (c *goalSearch) joinBestCandidate(g int) Verdict {
 
 // tryCandidate adds the pod to the current wave if the pod may be evicted and its landing is acceptable. The reason
 // is empty if the pod may still join later, in the next wave or with hints.
-func (c *goalSearch) tryCandidate(pod cluster.PodID, g int) (Verdict, plan.Reason) {
-	if reason, no := c.Refuse(pod, c.StrategyOf(g)); no {
+func (c *rounds) tryCandidate(pod cluster.PodID, g int) (Verdict, plan.Reason) {
+	if reason, no := c.account.Refuse(pod, c.account.StrategyOf(g)); no {
 		return Refused, reason
 	}
-	if reason, no := c.LimitReached(); no {
+	if reason, no := c.sim.LimitReached(); no {
 		return Refused, reason
 	}
-	a, reason := c.join(pod, g)
+	a, reason := c.waves.join(pod, g)
 	if a != Refused {
 		return a, plan.Reason{}
 	}
 	c.triedIn[pod] = c.triedMark(g)
-	if !c.wave.mayHint && c.Options.Steers() && hintsMayHelp(reason.Code) {
+	if !c.waves.current.mayHint && c.sim.Options.Steers() && hintsMayHelp(reason.Code) {
 		reason = plan.Reason{}
 	}
 	return Refused, reason
+}
+
+// triedMark is the mark in triedIn of pods whose landing the search rejected in this round for the strategy of goal g.
+func (c *rounds) triedMark(g int) int32 {
+	if c.account.strategyOfGoal == nil {
+		return c.round
+	}
+	return c.round*int32(len(c.sim.Options.Strategies)+1) + int32(c.account.strategyOfGoal[g]+1)
 }

@@ -4,65 +4,73 @@ package search
 
 import (
 	"slices"
-	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // firstOnlyTurns returns the values of onlyFirst, in the order in which the search applies them.
-func (c *Search) firstOnlyTurns() []bool {
+func (c *search) firstOnlyTurns() []bool {
 	if c.firstAlone {
 		return []bool{true, false}
 	}
 	return []bool{false}
 }
 
-// Search finds the moves of one planning pass.
-type Search struct {
-	goalSearch
-	firstAlone     bool  // an attempt moves pods for the goals in Goals.First alone before it considers all goals
-	FinalPassGoals []int // unmet goals of which the final pass tried every pod again
-	// NotTried is the number of unmet requested goals at which the search did not look before it was cut short.
-	NotTried int
-	// BeforeGoals says that the search was cut short before all goals were stated.
-	BeforeGoals bool
+// search finds the moves of one planning pass: it makes several attempts, and keeps the best.
+type search struct {
+	problem *Problem
+	sim     *State // the cluster after the moves so far
+	account *Account
+	waves   *waves
+	rounds  *rounds
+	// firstAlone says that an attempt moves pods for the goals in Goals.First alone before it considers all goals.
+	firstAlone     bool
+	finalPassGoals []int
+	notTried       int
+	beforeGoals    bool
 }
 
-// NewSearch returns a search without moves.
-func NewSearch(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Search {
-	return &Search{goalSearch: goalSearch{
-		waveBuilder: waveBuilder{pass: newPass(opts, s, st, goals, now)},
-		triedIn:     make([]int32, len(s.Pods)), unmetAttempts: make([]int, len(goals)), begun: make([]bool, len(goals)),
-		fixed: make([]bool, len(goals)),
-	}}
+// newSearch returns a search without moves.
+func newSearch(p *Problem) *search {
+	sim := p.Start.Clone()
+	sim.predictions = new(int)
+	w := &waves{problem: p, sim: sim, account: p.Account.clone(sim), moved: make([]bool, len(sim.Snapshot.Pods))}
+	return &search{problem: p, sim: sim, account: w.account, waves: w, rounds: newRounds(w)}
+}
+
+// Run finds the moves of a plan. It does not change the problem.
+func (p *Problem) Run() *Result {
+	c := newSearch(p)
+	c.run()
+	return &Result{Problem: p, Snapshot: c.sim.Snapshot, Options: c.sim.Options, Cluster: c.sim, Account: c.account, Moves: c.waves.moves,
+		HintedByWave: c.waves.hinted, FinalPassGoals: c.finalPassGoals, NotTried: c.notTried, BeforeGoals: c.beforeGoals, fixed: c.rounds.fixed}
 }
 
 // passOverGoals moves pods for all goals. Moves without hints come before moves with hints, and the scopes are tried
 // in order.
-func (c *Search) passOverGoals() {
-	for _, c.onlyFirst = range c.firstOnlyTurns() {
-		for _, c.wave.mayHint = range c.hintPhases() {
-			for c.scope = range scopes {
-				c.repeatRounds()
+func (c *search) passOverGoals() {
+	for _, c.rounds.onlyFirst = range c.firstOnlyTurns() {
+		for _, c.waves.current.mayHint = range c.sim.hintPhases() {
+			for c.waves.scope = range scopes {
+				c.rounds.repeatRounds()
 			}
 		}
 	}
-	for len(c.closeWave()) > 0 {
-		c.repeatRounds() // for the moves that the wave dropped
+	for len(c.waves.closeWave()) > 0 {
+		c.rounds.repeatRounds() // for the moves that the wave dropped
 	}
 }
 
-// Run finds the moves and assigns them to waves.
-func (c *Search) Run() {
-	c.BeforeGoals = c.Snapshot.Work.Stopped()
-	soft := c.Goals.HasSoft()
-	c.SetTurn(goal.FirmTurn)
-	c.wave = NewWave(c.State, c.Eligibility, c.newConsumed(), 1)
+// run finds the moves and assigns them to waves.
+func (c *search) run() {
+	c.beforeGoals = c.sim.Snapshot.Work.Stopped()
+	soft := c.sim.Goals.HasSoft()
+	c.setTurn(goal.FirmTurn)
+	c.waves.current = c.problem.newWave(c.sim, 1)
 	c.singleMoves()
-	if c.displacementMoves() {
+	if c.rounds.displacementMoves() {
 		c.finalPass()
 	}
 	c.emptyNodes()
@@ -73,73 +81,66 @@ func (c *Search) Run() {
 	c.rejectNotTried()
 }
 
-// CountFixed returns the number of unmet requested goals of which no pod may leave.
-func CountFixed(c *Search) (n int) {
-	for g, fixed := range c.fixed {
-		if fixed && !c.Goals.Goals[g].Constraint && c.Goals.Excess(g) > 0 {
-			n++
-		}
-	}
-	return n
-}
+// setTurn makes the following moves be made for the strategies of the turn.
+func (c *search) setTurn(turn goal.Turn) { c.problem.setTurn(c.sim, turn, c.waves.moves) }
 
 // rejectNotTried records the reason for the pods of the goals that were not tried before the search was cut short.
-func (c *Search) rejectNotTried() {
-	reason, cut := c.LimitReached()
+func (c *search) rejectNotTried() {
+	reason, cut := c.sim.LimitReached()
 	if !cut {
 		return
 	}
-	for g := range c.Goals.Goals {
-		if c.Goals.Goals[g].Constraint || c.Goals.Excess(g) == 0 || c.begun[g] && !c.Snapshot.Work.Stopped() {
+	for g := range c.sim.Goals.Goals {
+		if c.sim.Goals.Goals[g].Constraint || c.sim.Goals.Excess(g) == 0 || c.rounds.begun[g] && !c.sim.Snapshot.Work.Stopped() {
 			continue
 		}
-		if !c.begun[g] {
-			c.NotTried++
+		if !c.rounds.begun[g] {
+			c.notTried++
 		}
-		c.rejectAll(g, reason)
+		c.rounds.rejectAll(g, reason)
 	}
 }
 
 // singleMoves finds the moves that improve a goal by themselves. A goal often stays unmet because earlier moves for
 // other goals used the target nodes of its pods. The next attempt therefore starts with the unmet goals. singleMoves
 // keeps the best attempt and ends with the final pass.
-func (c *Search) singleMoves() {
-	unmetPods := c.countUnmetPods()
+func (c *search) singleMoves() {
+	unmetPods := c.rounds.countUnmetPods()
 	c.attempt()
-	best, vain, last := c.currentResult(), 0, 0
+	best, vain, last := c.waves.currentResult(), 0, 0
 	c.attemptFirstAlone(&best)
 	c.greedyAttempts(unmetPods, &best)
 	for range maxAttempts - 1 {
-		spent := *c.predictions
-		if !c.countUnmet() || vain == maxFailedAttempts || c.Snapshot.Work.Stopped() || 2*spent-last > c.predictionsForRepeat() {
+		spent := *c.sim.predictions
+		if !c.rounds.countUnmet() || vain == maxFailedAttempts || c.sim.Snapshot.Work.Stopped() || 2*spent-last > c.predictionsForRepeat() {
 			break
 		}
 		last = spent
-		c.restart()
+		c.rounds.restart()
 		c.attempt()
-		if o := c.currentResult(); o.better(best) {
+		if o := c.waves.currentResult(); o.better(best) {
 			best, vain = o, 0
 		} else {
 			vain++
 		}
 	}
-	c.restore(best)
+	c.rounds.restore(best)
 	c.finalPass()
 }
 
 // attempt makes one pass over the goals. If moves have become needless, attempt removes these moves and makes another
 // pass. If a goal then has more excess than before, attempt restores the earlier moves.
-func (c *Search) attempt() {
+func (c *search) attempt() {
 	c.passOverGoals()
-	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) || c.Snapshot.Work.Stopped() {
-		c.dropLast()
+	if n := c.waves.countNeedless(); n == 0 || n*minShareOfMoves < len(c.waves.moves) || c.sim.Snapshot.Work.Stopped() {
+		c.waves.dropLast()
 		return
 	}
-	first := c.currentResult()
-	c.dropNeedless()
+	first := c.waves.currentResult()
+	c.rounds.dropNeedless()
 	c.passOverGoals()
-	if c.dropLast(); c.worseThan(first) {
-		c.restore(first)
+	if c.waves.dropLast(); c.waves.worseThan(first) {
+		c.rounds.restore(first)
 	}
 }
 
@@ -147,15 +148,15 @@ func (c *Search) attempt() {
 // attempt is made only if the best attempt leaves excess in the first goals and moves pods for other goals. Moves for
 // other goals fill waves, use up limits and take room on nodes. The attempt costs as much as the first attempt. If no
 // limit blocks a first goal, the attempt must fit into predictionsForRepeat.
-func (c *Search) attemptFirstAlone(best *attemptResult) {
-	if c.Snapshot.Work.Stopped() || plan.Round(best.firstExcessLeft) == 0 || !c.hasMovesForOtherGoals() || !c.limitsBlockFirstGoals() &&
-		2**c.predictions > c.predictionsForRepeat() {
+func (c *search) attemptFirstAlone(best *attemptResult) {
+	if c.sim.Snapshot.Work.Stopped() || plan.Round(best.firstExcessLeft) == 0 || !c.waves.hasMovesForOtherGoals() || !c.limitsBlockFirstGoals() &&
+		2**c.sim.predictions > c.predictionsForRepeat() {
 		return
 	}
-	c.restart()
+	c.rounds.restart()
 	c.firstAlone = true
 	c.attempt()
-	if o := c.currentResult(); o.better(*best) {
+	if o := c.waves.currentResult(); o.better(*best) {
 		*best = o
 		return
 	}
@@ -163,20 +164,20 @@ func (c *Search) attemptFirstAlone(best *attemptResult) {
 }
 
 // hasMovesForOtherGoals reports whether a move improves no goal in Goals.First.
-func (c *pass) hasMovesForOtherGoals() bool {
-	return slices.ContainsFunc(c.Moves, func(m WaveStep) bool {
-		return !slices.ContainsFunc(m.Landing.ImprovedGoals, func(g int) bool { return c.Goals.First[g] })
+func (c *waves) hasMovesForOtherGoals() bool {
+	return slices.ContainsFunc(c.moves, func(m WaveStep) bool {
+		return !slices.ContainsFunc(m.Landing.ImprovedGoals, func(g int) bool { return c.sim.Goals.First[g] })
 	})
 }
 
 // limitsBlockFirstGoals reports whether limits are exhausted, or a limit blocks a pod of an unmet goal in
 // Goals.First.
-func (c *pass) limitsBlockFirstGoals() bool {
-	if _, spent := c.Limits.Exhausted(); spent {
+func (c *search) limitsBlockFirstGoals() bool {
+	if _, spent := c.account.Limits.Exhausted(); spent {
 		return true
 	}
-	for g, first := range c.Goals.First {
-		if first && c.Goals.Excess(g) > 0 && slices.ContainsFunc(c.PodsOf(g), c.Rejections.ByLimit) {
+	for g, first := range c.sim.Goals.First {
+		if first && c.sim.Goals.Excess(g) > 0 && slices.ContainsFunc(c.problem.PodsOf(g), c.account.Rejections.ByLimit) {
 			return true
 		}
 	}
@@ -185,16 +186,16 @@ func (c *pass) limitsBlockFirstGoals() bool {
 
 // greedyAttempts makes up to maxGreedyStarts greedy attempts, each with a different first move. The parameter
 // unmetPods is the number of pods of unmet goals. greedyAttempts keeps the best result in best.
-func (c *Search) greedyAttempts(unmetPods int, best *attemptResult) {
+func (c *search) greedyAttempts(unmetPods int, best *attemptResult) {
 	var firsts []cluster.PodID
 	for range maxGreedyStarts {
-		if !c.countUnmet() || c.Snapshot.Work.Stopped() || *c.predictions+2*unmetPods*(len(best.moves)+1) > c.predictionsForRepeat()/2 {
+		if !c.rounds.countUnmet() || c.sim.Snapshot.Work.Stopped() || *c.sim.predictions+2*unmetPods*(len(best.moves)+1) > c.predictionsForRepeat()/2 {
 			return
 		}
-		c.restart()
-		first := c.greedyMoves(firsts)
+		c.rounds.restart()
+		first := c.rounds.greedyMoves(firsts)
 		c.attempt()
-		if o := c.currentResult(); o.better(*best) {
+		if o := c.waves.currentResult(); o.better(*best) {
 			*best = o
 		}
 		if first < 0 {
@@ -209,27 +210,27 @@ func (c *Search) greedyAttempts(unmetPods int, best *attemptResult) {
 // and later moves can make room for a pod rejected earlier. FinalPassGoals then lists the unmet goals whose pods
 // finalPass tried again at the end, worst first. The prediction limit may shorten this list. For other unmet goals, a
 // further move may still help.
-func (c *Search) finalPass() {
-	c.FinalPassGoals = nil
-	c.openWave()
-	effort := *c.predictions + c.finalPassPredictions()
+func (c *search) finalPass() {
+	c.finalPassGoals = nil
+	c.waves.openWave()
+	effort := *c.sim.predictions + c.sim.finalPassPredictions()
 	for {
-		was, wave := len(c.Moves), c.wave.number
+		was, wave := len(c.waves.moves), c.waves.current.number
 		var todo []int
-		for _, c.wave.mayHint = range c.hintPhases() {
-			if todo = c.affordableGoals(effort); len(todo) == 0 {
+		for _, c.waves.current.mayHint = range c.sim.hintPhases() {
+			if todo = c.rounds.affordableGoals(effort); len(todo) == 0 {
 				break
 			}
-			c.scope = anyGoal
-			c.round++
-			c.moveForGoals(todo)
+			c.waves.scope = anyGoal
+			c.rounds.round++
+			c.rounds.moveForGoals(todo)
 		}
-		if len(c.Moves) == was && c.wave.number == wave {
-			if len(c.closeWave()) > 0 {
+		if len(c.waves.moves) == was && c.waves.current.number == wave {
+			if len(c.waves.closeWave()) > 0 {
 				continue
 			}
-			if _, spent := c.LimitReached(); !spent {
-				c.FinalPassGoals = todo // otherwise some pods may not have been tried again
+			if _, spent := c.sim.LimitReached(); !spent {
+				c.finalPassGoals = todo // otherwise some pods may not have been tried again
 			}
 			return
 		}
@@ -239,18 +240,35 @@ func (c *Search) finalPass() {
 // affordableGoals returns the unmet goals whose pods can all be predicted within effort
 // predictions, worst goal first. If limits are exhausted, affordableGoals returns nil. Goals of a
 // strategy whose own limits are exhausted need no predictions.
-func (c *goalSearch) affordableGoals(effort int) []int {
-	if _, spent := c.Limits.Exhausted(); spent || c.Snapshot.Work.Stopped() {
+func (c *rounds) affordableGoals(effort int) []int {
+	if _, spent := c.account.Limits.Exhausted(); spent || c.sim.Snapshot.Work.Stopped() {
 		return nil
 	}
-	todo, left := c.Goals.UnmetByPriority(c.unmetAttempts), effort-*c.predictions
+	todo, left := c.sim.Goals.UnmetByPriority(c.unmetAttempts), effort-*c.sim.predictions
 	for i, g := range todo {
-		if _, spent := c.exhausted(g); spent {
+		if _, spent := c.account.exhausted(g); spent {
 			continue
 		}
-		if left -= len(c.PodsOf(g)); left < 0 {
+		if left -= len(c.problem.PodsOf(g)); left < 0 {
 			return todo[:i]
 		}
 	}
 	return todo
+}
+
+// softMoves adds single moves for soft strategies to the moves for all others.
+func (c *search) softMoves() {
+	firm, was := c.finalPassGoals, len(c.waves.moves)
+	c.setTurn(goal.SoftTurn)
+	c.firstAlone = false
+	c.waves.current = NewWave(c.sim, c.account.Eligibility, c.problem.newConsumed(), 0)
+	c.waves.openWave()
+	c.rounds.round++
+	c.passOverGoals()
+	c.finalPass()
+	c.emptyNodes()
+	c.setTurn(goal.EveryTurn)
+	if len(c.waves.moves) == was { // otherwise the final pass of the other strategies has not seen these moves
+		c.finalPassGoals = append(firm, c.finalPassGoals...)
+	}
 }

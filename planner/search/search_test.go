@@ -54,7 +54,7 @@ func smallCluster(t *testing.T, nodes int, pods []string) *cluster.Snapshot {
 
 // newSmallSearch starts a search in a small cluster. No guard or limit blocks its pods. Group goals apply to the
 // first ReplicaSet.
-func newSmallSearch(t *testing.T, nodes int, pods []string, change func(*settings.Options), goals ...plan.Goal) *Search {
+func newSmallSearch(t *testing.T, nodes int, pods []string, change func(*settings.Options), goals ...plan.Goal) *search {
 	t.Helper()
 	s := smallCluster(t, nodes, pods)
 	all, opts := plan.Unlimited(), settings.DefaultOptions()
@@ -75,7 +75,7 @@ func newSmallSearch(t *testing.T, nodes int, pods []string, change func(*setting
 			g.Kind, g.Subject = plan.NodeBelow, plan.ObjectRef{Kind: "Node", Name: s.Nodes[g.Node].Name}
 		}
 	}
-	return NewSearch(&opts, s, plan.PlannerState{}, goal.Number(s, goals), s.TakenAt)
+	return newSearch(NewProblem(&opts, s, plan.PlannerState{}, goal.Number(s, goals), s.TakenAt))
 }
 
 // halfUsedGoals returns goals of at most half of a resource on each of these nodes.

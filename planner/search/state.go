@@ -1,10 +1,12 @@
 package search
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/placement/target"
@@ -95,6 +97,55 @@ func (c *State) Undo(m Step) {
 func (c *State) move(pod cluster.PodID, to cluster.NodeID) {
 	c.moveCount++
 	c.Model.Move(pod, to)
+}
+
+// strategyName returns the name of the strategy of a move, or "".
+func (c *State) strategyName(m Move) string {
+	if m.Strategy != settings.NoStrategy {
+		return c.Options.Strategies[m.Strategy].Name
+	}
+	return ""
+}
+
+// neededConfidence returns the least confidence of the move's landing, and a prefix for reasons if its strategy sets
+// it.
+func (c *State) neededConfidence(m Move) (least float64, prefix string) {
+	if own := c.Options.RulesOf(m.Strategy); own != nil && own.MinConfidence > c.Options.MinConfidence {
+		return own.MinConfidence, "strategy " + c.strategyName(m) + ": "
+	}
+	return c.Options.MinConfidence, ""
+}
+
+// LimitReached reports whether the search must end, because it has reached limits.maxPredictions or Work.Stopped. The
+// reason applies to each remaining pod. The search then keeps the best moves so far.
+func (c *State) LimitReached() (plan.Reason, bool) {
+	if c.Snapshot.Work.Stopped() {
+		return plan.Reason{Code: plan.PlanTimeReached, Message: fmt.Sprintf(
+			"limits.maxPlanTime lets a plan take %s; it was cut short", c.Options.MaxPlanTime)}, true
+	}
+	most := c.Options.MaxPredictions
+	if most == 0 || *c.predictions < most {
+		return plan.Reason{}, false
+	}
+	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf(
+		"limits.maxPredictions lets a plan predict %s; it was cut short", plural.Count(most, "landing"))}, true
+}
+
+// finalPassPredictions returns the number of predictions that the final pass may make.
+func (c *State) finalPassPredictions() int {
+	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))
+	if effort := c.Options.MaxPredictions; effort > 0 {
+		most = min(most, effort-*c.predictions)
+	}
+	return most
+}
+
+// hintPhases returns the values of Wave.mayHint, in the order in which the search applies them.
+func (c *State) hintPhases() []bool {
+	if c.Options.Steers() {
+		return []bool{false, true}
+	}
+	return []bool{false}
 }
 
 // Move is a pod that leaves its node: all that a prediction depends on besides the cluster.

@@ -27,8 +27,8 @@ type party struct {
 	tried     int // goals that next returned
 }
 
-func (c *goalSearch) newTurns(todo []int) *turns {
-	return &turns{c.Goals, c.Limits, todo, nil, map[string]int{}}
+func (c *rounds) newTurns(todo []int) *turns {
+	return &turns{c.sim.Goals, c.account.Limits, todo, nil, map[string]int{}}
 }
 
 // next returns the next goal, or false if there is none.

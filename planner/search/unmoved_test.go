@@ -14,22 +14,22 @@ import (
 func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 4", "n0 b 4", "n1 c 7", "n2 d 3"}, nil,
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
-	c.move(3, 1) // n1 is full; no pod is sent to n2
-	may := c.MayTake(0)
+	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
+	c.sim.move(3, 1) // n1 is full; no pod is sent to n2
+	may := c.sim.MayTake(0)
 	may[2], may[1] = false, true
-	_, first, a := c.wave.land(Move{Pod: 0, Strategy: settings.NoStrategy})
+	_, first, a := c.waves.current.land(Move{Pod: 0, Strategy: settings.NoStrategy})
 	if a != Refused || first.Code == "" {
 		t.Fatalf("%v, %+v: want a refusal", a, first)
 	}
-	world, asked := c.Model, *c.predictions
-	c.Model = nil // a prediction would panic
-	if _, again, a := c.wave.land(Move{Pod: 0, Strategy: settings.NoStrategy}); a != Refused || again != first || *c.predictions != asked+1 {
-		t.Errorf("%v, %+v after %d predictions; want the cached rejection after one prediction", a, again, *c.predictions-asked)
+	world, asked := c.sim.Model, *c.sim.predictions
+	c.sim.Model = nil // a prediction would panic
+	if _, again, a := c.waves.current.land(Move{Pod: 0, Strategy: settings.NoStrategy}); a != Refused || again != first || *c.sim.predictions != asked+1 {
+		t.Errorf("%v, %+v after %d predictions; want the cached rejection after one prediction", a, again, *c.sim.predictions-asked)
 	}
-	c.Model = world
-	c.move(2, 2)
-	if l, why, a := c.wave.land(Move{Pod: 0, Strategy: settings.NoStrategy}); a != Admitted || l.To != 1 {
+	c.sim.Model = world
+	c.sim.move(2, 2)
+	if l, why, a := c.waves.current.land(Move{Pod: 0, Strategy: settings.NoStrategy}); a != Admitted || l.To != 1 {
 		t.Errorf("%v, %+v: want a landing on n1, which has room now", a, why)
 	}
 }
@@ -41,19 +41,19 @@ func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 	for _, steer := range []hints.Kind{hints.None, hints.Taint} {
 		for _, many := range []int{2, 2 * maxCleared} {
 			c := newSmallSearch(t, 2, []string{"n0 a 1", "n0 b 1"}, func(o *settings.Options) { o.Steer = steer }, halfUsedGoals("cpu", 0)...)
-			c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
+			c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
 			for i := range many {
-				c.wave.unlandable.add(c.State, Move{Pod: cluster.PodID(i), Strategy: settings.NoStrategy}, why)
+				c.waves.current.unlandable.add(c.sim, Move{Pod: cluster.PodID(i), Strategy: settings.NoStrategy}, why)
 			}
-			if got, known := c.wave.unlandable.of(c.State, 0); known != (steer == hints.None) || known && got != why {
+			if got, known := c.waves.current.unlandable.of(c.sim, 0); known != (steer == hints.None) || known && got != why {
 				t.Errorf("steer %s: %v, %+v", steer, known, got)
 			}
-			c.move(0, 1)
-			if _, known := c.wave.unlandable.of(c.State, 1); known {
+			c.sim.move(0, 1)
+			if _, known := c.waves.current.unlandable.of(c.sim, 1); known {
 				t.Errorf("steer %s: the rejection is still cached after a move", steer)
 			}
-			c.wave.unlandable.add(c.State, Move{Pod: 1, Strategy: settings.NoStrategy}, why)
-			if _, known := c.wave.unlandable.of(c.State, 0); known {
+			c.waves.current.unlandable.add(c.sim, Move{Pod: 1, Strategy: settings.NoStrategy}, why)
+			if _, known := c.waves.current.unlandable.of(c.sim, 0); known {
 				t.Errorf("steer %s: a rejection from before the move is cached again", steer)
 			}
 		}

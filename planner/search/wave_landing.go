@@ -8,13 +8,13 @@ import (
 )
 
 // countAcceptable returns the number of nodes that are acceptable for a landing.
-func (c *waveBuilder) countAcceptable(pod cluster.PodID, l *Landing) int {
+func (c *waves) countAcceptable(pod cluster.PodID, l *Landing) int {
 	if l.To == cluster.NoNode {
 		return 0
 	}
-	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
+	places := c.sim.Goals.CheckTargets(pod, c.sim.Model.NodeOf(pod))
 	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
-	return places.Count(c.nodeBuffer, c.MayTake(pod))
+	return places.Count(c.nodeBuffer, c.sim.MayTake(pod))
 }
 
 // rejectedSinceMove caches the pods without an acceptable landing in the current state, with the reasons. The cache
@@ -121,11 +121,11 @@ func (w *Wave) needsHints(m Move) bool {
 // addHints predicts all moves of the wave again, with the hints in now. If a landing is no longer
 // acceptable, or no longer improves a goal of the move's strategy, addHints restores the wave and
 // returns false.
-func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
-	w, before := c.wave, slices.Clone(c.wave.steps)
+func (c *waves) addHints(all []Step, now []cluster.NodeID) bool {
+	w, before := c.current, slices.Clone(c.current.steps)
 	waveStates := w.states()
 	for _, m := range slices.Backward(before) {
-		c.Undo(m)
+		c.sim.Undo(m)
 		w.leave(m)
 	}
 	SetHints(waveStates, now)
@@ -133,28 +133,28 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 		m := &all[i]
 		states := waveStates
 		if i == 0 {
-			states = []*State{c.State}
+			states = []*State{c.sim}
 		}
 		l, _, reason := predictLandings(states, m.Move, false)
-		own := c.GoalsOfStrategy(m.Strategy, l.ImprovedGoals)
-		if reason.Code != "" || c.strategyOfGoal != nil && len(own) == 0 {
+		own := c.account.GoalsOfStrategy(m.Strategy, l.ImprovedGoals)
+		if reason.Code != "" || c.account.strategyOfGoal != nil && len(own) == 0 {
 			for _, done := range slices.Backward(all[:i]) {
-				c.Undo(done)
+				c.sim.Undo(done)
 				w.leave(done)
 			}
 			SetHints(waveStates, w.hinted)
 			for _, m := range before {
-				c.Apply(m)
+				c.sim.Apply(m)
 				w.join(m)
 			}
 			return false
 		}
 		l.Hinted, l.Steered = now, m.Landing.Steered
-		if m.Landing = l; c.strategyOfGoal != nil {
-			m.goal = c.Goals.MostImproved(m.Pod, m.From, own)
+		if m.Landing = l; c.account.strategyOfGoal != nil {
+			m.goal = c.sim.Goals.MostImproved(m.Pod, m.From, own)
 		}
 		c.recordBenefit(m)
-		c.Apply(*m)
+		c.sim.Apply(*m)
 		w.join(*m)
 	}
 	w.hinted = now
@@ -163,19 +163,19 @@ func (c *waveBuilder) addHints(all []Step, now []cluster.NodeID) bool {
 
 // recordBenefit records the benefit, the improved goals and the acceptable nodes of a move. The caller applies the move
 // afterwards.
-func (c *waveBuilder) recordBenefit(m *Step) {
+func (c *waves) recordBenefit(m *Step) {
 	c.recordImproved(m)
 	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
 	m.Landing.predicted = nil
 }
 
-func (c *waveBuilder) recordImproved(m *Step) {
-	m.Benefit = c.Goals.BenefitOfLeaving(m.Pod, m.From)
+func (c *waves) recordImproved(m *Step) {
+	m.Benefit = c.sim.Goals.BenefitOfLeaving(m.Pod, m.From)
 	improved := m.Landing.ImprovedGoals
-	if len(improved) > 0 && !c.Goals.CouldImprove(m.goal, m.Pod, m.From) {
+	if len(improved) > 0 && !c.sim.Goals.CouldImprove(m.goal, m.Pod, m.From) {
 		m.goal = improved[0]
 	}
-	if own := c.GoalsOfStrategy(m.Strategy, improved); len(own) > 0 {
-		m.MostImproved = c.Goals.MostImproved(m.Pod, m.From, own)
+	if own := c.account.GoalsOfStrategy(m.Strategy, improved); len(own) > 0 {
+		m.MostImproved = c.sim.Goals.MostImproved(m.Pod, m.From, own)
 	}
 }

@@ -114,31 +114,31 @@ func (l *lastInWave) podName(i int) string {
 // Wave promises of the other landings holds for every part of the wave, so they need no new prediction. The loop
 // ends because each round removes a move. A wave with hints keeps its moves, because they were predicted with these
 // hints; Recheck drops them.
-func (c *waveBuilder) dropUncertain() (dropped []Step) {
-	before := c.wave.steps
-	for len(c.wave.hinted) == 0 {
-		kept, left := c.wave.CertainMoves(nil)
+func (c *waves) dropUncertain() (dropped []Step) {
+	before := c.current.steps
+	for len(c.current.hinted) == 0 {
+		kept, left := c.current.CertainMoves(nil)
 		if len(left) == 0 {
 			break
 		}
 		c.emptyWave()
 		for _, m := range kept {
-			if m.Landing.To == cluster.NoNode || c.accepts(m.Move)(m.Landing.To) {
+			if m.Landing.To == cluster.NoNode || c.sim.accepts(m.Move)(m.Landing.To) {
 				c.rejoin(m)
 			}
 		}
-		if len(c.wave.steps) == 0 {
+		if len(c.current.steps) == 0 {
 			c.repeatFirst(kept[0])
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(before), func(m Step) bool { return c.Moved[m.Pod] })
+	return slices.DeleteFunc(slices.Clone(before), func(m Step) bool { return c.moved[m.Pod] })
 }
 
 // rejoin adds a move to the wave with its landing unchanged, if a strategy may still make it.
-func (c *waveBuilder) rejoin(m Step) {
+func (c *waves) rejoin(m Step) {
 	if m.Kind != MakeRoom {
-		if m.Landing.ImprovedGoals = c.Goals.ImprovedGoals(m.Pod, m.From, m.Landing.To); m.Kind == WithoutPlace {
-			m.Landing.ImprovedGoals = metByLeaving(c.State, m.Pod)
+		if m.Landing.ImprovedGoals = c.sim.Goals.ImprovedGoals(m.Pod, m.From, m.Landing.To); m.Kind == WithoutPlace {
+			m.Landing.ImprovedGoals = metByLeaving(c.sim, m.Pod)
 		}
 		if a, _ := c.attribute(&m); a != Admitted {
 			return
@@ -150,9 +150,9 @@ func (c *waveBuilder) rejoin(m Step) {
 
 // repeatFirst predicts a move again, as the only move of its wave. Its landing was acceptable at the beginning of the
 // wave, so it joins. This prediction does not count towards the limit.
-func (c *waveBuilder) repeatFirst(m Step) {
-	mayHint, scope, spent := c.wave.mayHint, c.scope, *c.predictions
-	c.wave.mayHint, c.scope = false, anyGoal
+func (c *waves) repeatFirst(m Step) {
+	mayHint, scope, spent := c.current.mayHint, c.scope, *c.sim.predictions
+	c.current.mayHint, c.scope = false, anyGoal
 	switch m.Kind {
 	case MakeRoom:
 		c.repeatDisplacedMove(m)
@@ -161,18 +161,18 @@ func (c *waveBuilder) repeatFirst(m Step) {
 	default:
 		c.join(m.Pod, m.goal)
 	}
-	c.wave.mayHint, c.scope, *c.predictions = mayHint, scope, spent
+	c.current.mayHint, c.scope, *c.sim.predictions = mayHint, scope, spent
 }
 
 // emptyWave undoes the moves of the current wave.
-func (c *waveBuilder) emptyWave() {
-	w, first := c.wave, len(c.Moves)-len(c.wave.steps)
+func (c *waves) emptyWave() {
+	w, first := c.current, len(c.moves)-len(c.current.steps)
 	for _, m := range slices.Backward(w.steps) {
-		c.Undo(m)
+		c.sim.Undo(m)
 		w.leave(m)
-		c.Limits.Remove(m.Pod, m.Strategy)
-		c.Moved[m.Pod] = false
+		c.account.Limits.Remove(m.Pod, m.Strategy)
+		c.moved[m.Pod] = false
 	}
-	c.Moves = slices.Clip(c.Moves[:first])
+	c.moves = slices.Clip(c.moves[:first])
 	w.begin(w.consumed, w.number)
 }

@@ -7,11 +7,24 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// waves holds the moves so far, wave by wave.
+type waves struct {
+	problem    *Problem
+	sim        *State // the cluster after the moves
+	account    *Account
+	current    *Wave
+	moves      []WaveStep         // of closed waves and the current one
+	moved      []bool             // by pod
+	hinted     [][]cluster.NodeID // nodes hinted in each closed wave
+	scope      scope
+	nodeBuffer []cluster.NodeID // buffer of countAcceptable
+}
+
 // join adds the pod to the current wave if the wave admits its move. The pod moves for goal g.
-func (c *waveBuilder) join(pod cluster.PodID, g int) (Verdict, plan.Reason) {
-	w := c.wave
-	m, a, reason := w.Admit(c.MoveOf(pod, c.StrategyOf(g)), func(m *Step) (Verdict, plan.Reason) {
-		if m.goal = g; c.scope < anyGoal && !c.Goals.InStatedOrder(g) && !c.Goals.ImprovesAll(pod, m.From, m.Landing.To) {
+func (c *waves) join(pod cluster.PodID, g int) (Verdict, plan.Reason) {
+	w := c.current
+	m, a, reason := w.Admit(c.sim.MoveOf(pod, c.account.StrategyOf(g)), func(m *Step) (Verdict, plan.Reason) {
+		if m.goal = g; c.scope < anyGoal && !c.sim.Goals.InStatedOrder(g) && !c.sim.Goals.ImprovesAll(pod, m.From, m.Landing.To) {
 			return Refused, plan.Reason{} // a later scope may accept it
 		}
 		return c.attribute(m)
@@ -37,36 +50,36 @@ func (c *waveBuilder) join(pod cluster.PodID, g int) (Verdict, plan.Reason) {
 }
 
 // addToWave makes a move that the wave admits.
-func (c *waveBuilder) addToWave(m Step) {
-	c.Apply(m)
-	c.wave.join(m)
+func (c *waves) addToWave(m Step) {
+	c.sim.Apply(m)
+	c.current.join(m)
 	c.recordMove(m)
 }
 
-func (c *waveBuilder) recordMove(m Step) {
-	c.wave.InFlight.Add(c.Eligibility, m.Pod, m.Strategy)
-	c.Moves = append(c.Moves, WaveStep{m, c.wave.number})
-	c.Moved[m.Pod] = true
-	c.Limits.Add(m.Pod, m.Strategy)
-	c.Rejections.Remove(m.Pod)
+func (c *waves) recordMove(m Step) {
+	c.current.InFlight.Add(c.account.Eligibility, m.Pod, m.Strategy)
+	c.moves = append(c.moves, WaveStep{m, c.current.number})
+	c.moved[m.Pod] = true
+	c.account.Limits.Add(m.Pod, m.Strategy)
+	c.account.Rejections.Remove(m.Pod)
 }
 
 // closeWave ends the current wave and begins the next. The next wave assumes that the replacements of the current
 // wave are Ready. closeWave returns the moves that dropUncertain removed.
-func (c *waveBuilder) closeWave() (dropped []Step) {
-	if len(c.wave.steps) == 0 {
+func (c *waves) closeWave() (dropped []Step) {
+	if len(c.current.steps) == 0 {
 		return nil
 	}
 	dropped = c.dropUncertain()
-	w := c.wave
+	w := c.current
 	SetHints(w.states(), nil)
-	from := len(c.Moves) - len(w.steps)
+	from := len(c.moves) - len(w.steps)
 	for i, m := range w.steps {
-		c.Moves[from+i].Step = m // later hints may have changed its landing
+		c.moves[from+i].Step = m // later hints may have changed its landing
 		w.close(m)
-		w.consumed.Add(c.Eligibility, m.Pod)
+		w.consumed.Add(c.account.Eligibility, m.Pod)
 	}
-	c.HintedByWave = append(c.HintedByWave, w.hinted)
+	c.hinted = append(c.hinted, w.hinted)
 	w.begin(w.consumed, w.number+1)
 	return dropped
 }
@@ -83,44 +96,44 @@ type displacement struct {
 
 // joinDisplaced adds the first move of a step to the current wave, if the wave has room and the landing is
 // acceptable.
-func (c *waveBuilder) joinDisplaced(a displacement) bool {
-	st, joins, _ := c.wave.Admit(Move{a.displaced, MakeRoom, c.StrategyOf(a.goal)}, nil)
+func (c *waves) joinDisplaced(a displacement) bool {
+	st, joins, _ := c.current.Admit(Move{a.displaced, MakeRoom, c.account.StrategyOf(a.goal)}, nil)
 	if joins != Admitted {
 		return false
 	}
 	st.goal, st.For = a.goal, DisplacedFor{a.pod, a.target}
-	st.Landing.ImprovedGoals, st.Landing.Acceptable = a.improvedGoals, c.AcceptableNodes(st.Move, &st.Landing).Len()
+	st.Landing.ImprovedGoals, st.Landing.Acceptable = a.improvedGoals, c.sim.AcceptableNodes(st.Move, &st.Landing).Len()
 	st.Landing.predicted = nil
-	st.MostImproved = c.Goals.MostImproved(a.pod, c.Model.NodeOf(a.pod), c.GoalsOfStrategy(st.Strategy, a.improvedGoals))
+	st.MostImproved = c.sim.Goals.MostImproved(a.pod, c.sim.Model.NodeOf(a.pod), c.account.GoalsOfStrategy(st.Strategy, a.improvedGoals))
 	c.addToWave(st)
 	return true
 }
 
 // dropLastMove undoes the last move, whose wave is closed, and opens a new wave.
-func (c *waveBuilder) dropLastMove() {
-	m := c.Moves[len(c.Moves)-1]
+func (c *waves) dropLastMove() {
+	m := c.moves[len(c.moves)-1]
 	c.dropMove()
-	c.wave.undoClosed(m.Step)
-	c.Undo(m.Step)
+	c.current.undoClosed(m.Step)
+	c.sim.Undo(m.Step)
 	c.openWave()
 }
 
 // openWave starts a wave with a number above those of the moves so far.
-func (c *waveBuilder) openWave() {
-	gone, last := c.newConsumed(), 0
-	for _, m := range c.Moves {
-		gone.Add(c.Eligibility, m.Pod)
+func (c *waves) openWave() {
+	gone, last := c.problem.newConsumed(), 0
+	for _, m := range c.moves {
+		gone.Add(c.account.Eligibility, m.Pod)
 		last = m.Wave
 	}
-	c.wave.begin(gone, last+1)
+	c.current.begin(gone, last+1)
 }
 
 // dropLast undoes needless moves at the end of the list. No other move depends on the last moves.
-func (c *waveBuilder) dropLast() {
-	for n := len(c.Moves) - 1; n >= 0 && c.isNeedlessAt(n); n-- {
-		m := c.Moves[n]
-		c.Undo(m.Step)
-		c.wave.undoClosed(m.Step)
+func (c *waves) dropLast() {
+	for n := len(c.moves) - 1; n >= 0 && c.isNeedlessAt(n); n-- {
+		m := c.moves[n]
+		c.sim.Undo(m.Step)
+		c.current.undoClosed(m.Step)
 		c.dropMove()
 	}
 }
@@ -138,9 +151,26 @@ const (
 	scopes
 )
 
-type waveBuilder struct {
-	pass
-	wave       *Wave
-	scope      scope
-	nodeBuffer []cluster.NodeID // buffer of countAcceptable
+// attribute chooses the strategy for which a pod moves, and the goal that it improves most: of the strategies whose
+// goals the landing improves, and whose rules and limits allow the move. The result is Later if the wave is full.
+func (c *waves) attribute(m *Step) (Verdict, plan.Reason) {
+	if c.account.strategyOfGoal == nil {
+		return Admitted, plan.Reason{}
+	}
+	allowed := slices.DeleteFunc(slices.Clone(m.Landing.ImprovedGoals), func(g int) bool { return !c.account.strategyAllows(c.account.strategyOfGoal[g], m) })
+	if len(allowed) == 0 {
+		return Refused, c.account.noStrategyReason(m)
+	}
+	allowed = slices.DeleteFunc(allowed, func(g int) bool {
+		return !c.current.InFlight.CanAdd(c.account.Eligibility, m.Pod, c.account.strategyOfGoal[g])
+	})
+	switch {
+	case len(allowed) == 0 && c.current.InFlight.Total > 0:
+		return Later, plan.Reason{}
+	case len(allowed) == 0:
+		return Refused, c.current.noRoomReason(m.Pod)
+	}
+	m.goal = c.sim.Goals.MostImproved(m.Pod, m.From, allowed)
+	m.Strategy = c.account.strategyOfGoal[m.goal]
+	return Admitted, plan.Reason{}
 }

@@ -16,16 +16,16 @@ func TestAPodWhoseHintsSpoilAnotherLandingJoinsLater(t *testing.T) {
 	goals[1].Limit = 0.4 // p0 requests 1 of 10 CPUs, and p1 requests 5
 	c := newSmallSearch(t, 3, []string{`n0 a 1,"memory":4Gi`, "n0 b 5", `n0 c 3,"memory":2Gi`, `n2 d 2,"memory":7Gi`},
 		func(o *settings.Options) { o.Steer, o.SteerMaxFrac = hints.Taint, 1 }, goals...)
-	c.wave, c.scope = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1), anyGoal
-	c.wave.mayHint = true
-	if a, why := c.join(0, 0); a != Admitted || c.wave.steps[0].Landing.To != 1 {
+	c.waves.current, c.waves.scope = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1), anyGoal
+	c.waves.current.mayHint = true
+	if a, why := c.waves.join(0, 0); a != Admitted || c.waves.current.steps[0].Landing.To != 1 {
 		t.Fatalf("p0: %v, %+v", a, why)
 	}
-	if l, why, a := c.wave.land(Move{Pod: 1, Strategy: settings.NoStrategy}); a != Admitted || len(l.Hinted) != 1 || l.Hinted[0] != 1 {
+	if l, why, a := c.waves.current.land(Move{Pod: 1, Strategy: settings.NoStrategy}); a != Admitted || len(l.Hinted) != 1 || l.Hinted[0] != 1 {
 		t.Fatalf("p1: %v, %+v, hints %v; want a hint on n1", a, why, l.Hinted)
 	}
-	if a, why := c.join(1, 0); a != Later || len(c.Moves) != 1 || c.wave.InFlight.Total != 1 {
-		t.Errorf("p1: %v, %+v; %d moves, %d pods in flight", a, why, len(c.Moves), c.wave.InFlight.Total)
+	if a, why := c.waves.join(1, 0); a != Later || len(c.waves.moves) != 1 || c.waves.current.InFlight.Total != 1 {
+		t.Errorf("p1: %v, %+v; %d moves, %d pods in flight", a, why, len(c.waves.moves), c.waves.current.InFlight.Total)
 	}
 }
 
@@ -33,13 +33,13 @@ func TestAPodWhoseHintsSpoilAnotherLandingJoinsLater(t *testing.T) {
 func TestTheFirstMoveOfAWaveIsPredictedOnce(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, func(o *settings.Options) { o.Steer = hints.Taint },
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
-	if a, why := c.join(0, 0); a != Admitted {
+	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
+	if a, why := c.waves.join(0, 0); a != Admitted {
 		t.Fatalf("%v, %+v", a, why)
 	}
-	before := *c.predictions
-	if !c.addHints(c.wave.steps, nil) || *c.predictions != before+1 {
-		t.Errorf("%d predictions, want one", *c.predictions-before)
+	before := *c.sim.predictions
+	if !c.waves.addHints(c.waves.current.steps, nil) || *c.sim.predictions != before+1 {
+		t.Errorf("%d predictions, want one", *c.sim.predictions-before)
 	}
 }
 
@@ -47,9 +47,9 @@ func TestTheFirstMoveOfAWaveIsPredictedOnce(t *testing.T) {
 func TestAMoveCountsItsAcceptableNodes(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, nil,
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
-	if a, why := c.join(0, 0); a != Admitted || c.Moves[0].Landing.Acceptable != 2 {
-		t.Errorf("%v, %+v: moves %+v", a, why, c.Moves)
+	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
+	if a, why := c.waves.join(0, 0); a != Admitted || c.waves.moves[0].Landing.Acceptable != 2 {
+		t.Errorf("%v, %+v: moves %+v", a, why, c.waves.moves)
 	}
 }
 
@@ -57,17 +57,17 @@ func TestAMoveCountsItsAcceptableNodes(t *testing.T) {
 func TestTheOnlyMoveIsDroppedIfItIsNeedless(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, nil,
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
-	if a, why := c.join(0, 0); a != Admitted {
+	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
+	if a, why := c.waves.join(0, 0); a != Admitted {
 		t.Fatalf("%v, %+v", a, why)
 	}
-	c.closeWave()
-	if c.dropLast(); len(c.Moves) != 1 {
+	c.waves.closeWave()
+	if c.waves.dropLast(); len(c.waves.moves) != 1 {
 		t.Fatal("dropped a move that the goal needs")
 	}
-	c.Goals.Move(1, 0, 2)
-	if c.dropLast(); len(c.Moves) != 0 || c.Model.NodeOf(0) != 0 {
-		t.Errorf("%d moves remain, and p0 is on node %d", len(c.Moves), c.Model.NodeOf(0))
+	c.sim.Goals.Move(1, 0, 2)
+	if c.waves.dropLast(); len(c.waves.moves) != 0 || c.sim.Model.NodeOf(0) != 0 {
+		t.Errorf("%d moves remain, and p0 is on node %d", len(c.waves.moves), c.sim.Model.NodeOf(0))
 	}
 }
 
@@ -75,8 +75,8 @@ func TestTheOnlyMoveIsDroppedIfItIsNeedless(t *testing.T) {
 func TestARefusalByAnEmptyWaveHasAReason(t *testing.T) {
 	c := newSmallSearch(t, 2, []string{"n0 a 8"}, func(o *settings.Options) { o.InFlight.Total = 0 },
 		halfUsedGoals("cpu", 0)...)
-	c.wave = NewWave(c.State, c.Eligibility, eligibility.NewConsumed(), 1)
-	if a, why := c.join(0, 0); a != Refused || why.Code != plan.UncertainLanding {
+	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
+	if a, why := c.waves.join(0, 0); a != Refused || why.Code != plan.UncertainLanding {
 		t.Errorf("%v, %+v", a, why)
 	}
 }

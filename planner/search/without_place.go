@@ -128,67 +128,67 @@ func (w *Wave) MixesPlaces(withoutPlace bool) bool {
 
 // movesWithoutPlace adds the last wave: moves without a predicted place. It is for the strategies that are not soft, or
 // for the soft ones if the others need no such move.
-func (c *Search) movesWithoutPlace() {
-	if !slices.ContainsFunc(c.Goals.Goals, func(g plan.Goal) bool { return !g.Constraint && c.Options.NeedsNoPlace(g.Strategy) }) {
+func (c *search) movesWithoutPlace() {
+	if !slices.ContainsFunc(c.sim.Goals.Goals, func(g plan.Goal) bool { return !g.Constraint && c.sim.Options.NeedsNoPlace(g.Strategy) }) {
 		return
 	}
 	turns := []goal.Turn{goal.EveryTurn}
-	if c.Goals.HasSoft() {
+	if c.sim.Goals.HasSoft() {
 		turns = []goal.Turn{goal.FirmTurn, goal.SoftTurn}
-		defer c.SetTurn(goal.EveryTurn)
+		defer c.setTurn(goal.EveryTurn)
 	}
-	was := len(c.Moves)
+	was := len(c.waves.moves)
 	for _, turn := range turns {
-		c.SetTurn(turn)
+		c.setTurn(turn)
 		c.lastWave()
-		if len(c.Moves) > was {
+		if len(c.waves.moves) > was {
 			return
 		}
 	}
 }
 
 // lastWave fills one wave with moves without a predicted place.
-func (c *Search) lastWave() {
-	c.wave = NewWave(c.State, c.Eligibility, c.newConsumed(), 0)
-	c.openWave()
-	c.onlyFirst, c.scope = false, anyGoal
-	c.round++
-	for _, g := range c.unmetGoals() {
-		if !c.Options.NeedsNoPlace(c.Goals.Goals[g].Strategy) {
+func (c *search) lastWave() {
+	c.waves.current = NewWave(c.sim, c.account.Eligibility, c.problem.newConsumed(), 0)
+	c.waves.openWave()
+	c.rounds.onlyFirst, c.waves.scope = false, anyGoal
+	c.rounds.round++
+	for _, g := range c.rounds.unmetGoals() {
+		if !c.sim.Options.NeedsNoPlace(c.sim.Goals.Goals[g].Strategy) {
 			continue
 		}
-		all := slices.Clone(c.candidates(g))
-		for i := 0; i < len(all) && c.Goals.Excess(g) > 0; i++ {
-			c.moveWithoutPlace(all[i].pod, g)
+		all := slices.Clone(c.rounds.candidates(g))
+		for i := 0; i < len(all) && c.sim.Goals.Excess(g) > 0; i++ {
+			c.rounds.moveWithoutPlace(all[i].pod, g)
 		}
 	}
-	for _, m := range c.closeWave() {
-		c.reject(m.Pod, m.goal, plan.Reason{Code: plan.WaitsForNextPass, Message: "its landing depends on other pods that leave in this pass"})
+	for _, m := range c.waves.closeWave() {
+		c.account.reject(m.Pod, m.goal, plan.Reason{Code: plan.WaitsForNextPass, Message: "its landing depends on other pods that leave in this pass"})
 	}
 }
 
 // moveWithoutPlace moves the pod for goal g if the goal is met by its leaving, and records the reason otherwise.
-func (c *goalSearch) moveWithoutPlace(pod cluster.PodID, g int) {
-	if c.Snapshot.Pods[pod].Terminal || !slices.Contains(metByLeaving(c.State, pod), g) {
+func (c *rounds) moveWithoutPlace(pod cluster.PodID, g int) {
+	if c.sim.Snapshot.Pods[pod].Terminal || !slices.Contains(metByLeaving(c.sim, pod), g) {
 		return
 	}
-	reason, no := c.Refuse(pod, c.StrategyOf(g))
+	reason, no := c.account.Refuse(pod, c.account.StrategyOf(g))
 	if !no {
-		reason, no = c.LimitReached()
+		reason, no = c.sim.LimitReached()
 	}
 	if !no {
 		var joins Verdict
-		joins, reason = c.joinWithoutPlace(pod, g)
+		joins, reason = c.waves.joinWithoutPlace(pod, g)
 		no = joins != Admitted
 	}
 	if no && reason.Code != "" {
-		c.reject(pod, g, reason)
+		c.account.reject(pod, g, reason)
 	}
 }
 
 // joinWithoutPlace adds a move without a predicted place to the current wave.
-func (c *waveBuilder) joinWithoutPlace(pod cluster.PodID, g int) (Verdict, plan.Reason) {
-	m, a, reason := c.wave.Admit(Move{pod, WithoutPlace, c.StrategyOf(g)}, func(m *Step) (Verdict, plan.Reason) {
+func (c *waves) joinWithoutPlace(pod cluster.PodID, g int) (Verdict, plan.Reason) {
+	m, a, reason := c.current.Admit(Move{pod, WithoutPlace, c.account.StrategyOf(g)}, func(m *Step) (Verdict, plan.Reason) {
 		m.goal = g
 		a, reason := c.attribute(m)
 		if a == Later {
@@ -198,7 +198,7 @@ func (c *waveBuilder) joinWithoutPlace(pod cluster.PodID, g int) (Verdict, plan.
 	})
 	switch a {
 	case NoRoom:
-		return Refused, c.wave.noRoomReason(pod)
+		return Refused, c.current.noRoomReason(pod)
 	case Admitted:
 		c.recordBenefit(&m)
 		c.addToWave(m)

@@ -14,7 +14,7 @@ import (
 )
 
 // addBalance sets the balance of the cluster before and after the plan. docs/reference/score.md defines it.
-func addBalance(c *search.Search, out *plan.Plan, start *goal.Tracker) {
+func addBalance(c *search.Result, out *plan.Plan) {
 	if c.Options.Mode != "" && c.Options.Mode != plan.Automatic {
 		return // a proposal begins in a predicted cluster
 	}
@@ -35,17 +35,17 @@ func addBalance(c *search.Search, out *plan.Plan, start *goal.Tracker) {
 		return b
 	}
 	shown := shownGoals(c)
-	out.Before.Balance = measure(&out.Before, append(judgedGoals(start), judgedGoals(shown)...))
+	out.Before.Balance = measure(&out.Before, append(judgedGoals(c.Problem.Start.Goals), judgedGoals(shown)...))
 	for _, m := range c.Moves {
 		shown.Move(m.Pod, m.From, m.Landing.To)
 	}
-	out.After.Balance = measure(&out.After, append(judgedGoals(c.Goals), judgedGoals(shown)...))
+	out.After.Balance = measure(&out.After, append(judgedGoals(c.Cluster.Goals), judgedGoals(shown)...))
 }
 
 // shownGoals follows the goals of the strategies in mode dryRun, which the search ignores.
-func shownGoals(c *search.Search) *goal.Tracker {
+func shownGoals(c *search.Result) *goal.Tracker {
 	var goals []plan.Goal
-	for _, g := range c.Stated {
+	for _, g := range c.Problem.Stated {
 		if g.Mode == plan.ShowOnly {
 			goals = append(goals, g)
 		}
@@ -77,7 +77,7 @@ func judgedGoals(t *goal.Tracker) (out []judgedGoal) {
 }
 
 // judgingStrategies returns the strategies that judge the cluster: those with goals, and those that found no violation.
-func judgingStrategies(c *search.Search, all []plan.StrategyState) (names []string) {
+func judgingStrategies(c *search.Result, all []plan.StrategyState) (names []string) {
 	for _, st := range all {
 		packs := slices.ContainsFunc(c.Options.Strategies, func(s settings.StrategyInfo) bool { return s.Name == st.Name && s.Packs })
 		if !packs && (st.Goals > 0 || st.NoViolation) {
@@ -173,11 +173,11 @@ func unevenUtilization(nodes []plan.NodeState, takes []bool) (uneven float64, ap
 }
 
 // nodesThatTakePods marks, by node, those in scope to which pods may be sent, and without a taint that keeps pods away.
-func nodesThatTakePods(c *search.Search) []bool {
+func nodesThatTakePods(c *search.Result) []bool {
 	takes := make([]bool, len(c.Snapshot.Nodes))
 	for i := range c.Snapshot.Nodes {
 		n := &c.Snapshot.Nodes[i]
-		takes[i] = c.Targets.OfNodes()[i] && c.Options.Guards.Scope.HasNode(n) &&
+		takes[i] = c.Cluster.Targets.OfNodes()[i] && c.Options.Guards.Scope.HasNode(n) &&
 			!slices.ContainsFunc(n.Object.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
 	}
 	return takes

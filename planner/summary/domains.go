@@ -16,14 +16,14 @@ import (
 
 // uncountedDomains describes topology values that no skew goal counts, or that some goals do not count although their
 // pods run there. Such values explain why a goal can be met while the numbers of pods per zone look uneven.
-func uncountedDomains(c *search.Search) []string {
+func uncountedDomains(c *search.Result) []string {
 	keys := map[string]bool{}
 	if slices.ContainsFunc(strategyStates(c), func(st plan.StrategyState) bool { return st.Goals == 0 }) {
 		keys[limits.ZoneKey] = true // a closed zone can be the reason why a strategy has no goal
 	}
 	missing := map[[2]string]int{} // by key and value: number of goals that do not count it but have pods there
-	for i, g := range c.Goals.Goals {
-		if k, ok := c.Goals.Measures[i].(*goal.SkewMeasure); ok {
+	for i, g := range c.Cluster.Goals.Goals {
+		if k, ok := c.Cluster.Goals.Measures[i].(*goal.SkewMeasure); ok {
 			keys[g.TopologyKey] = true
 			for value := range domainsOutside(c, k, g) {
 				missing[[2]string{g.TopologyKey, value}]++
@@ -53,8 +53,8 @@ func uncountedDomains(c *search.Search) []string {
 
 // isCounted reports whether a skew goal counts the value, as goals about topology spread
 // constraints count closed zones.
-func isCounted(c *search.Search, key, value string) bool {
-	return slices.ContainsFunc(c.Goals.Goals, func(g plan.Goal) bool {
+func isCounted(c *search.Result, key, value string) bool {
+	return slices.ContainsFunc(c.Cluster.Goals.Goals, func(g plan.Goal) bool {
 		_, found := slices.BinarySearch(g.Domains, value)
 		return found && g.Kind == plan.SkewAtMost && g.TopologyKey == key
 	})
@@ -62,7 +62,7 @@ func isCounted(c *search.Search, key, value string) bool {
 
 // domainsOutside returns the values of the topology key that the goal does not count although pods of its group run
 // there.
-func domainsOutside(c *search.Search, k *goal.SkewMeasure, g plan.Goal) map[string]bool {
+func domainsOutside(c *search.Result, k *goal.SkewMeasure, g plan.Goal) map[string]bool {
 	out := map[string]bool{}
 	for _, id := range g.Pods {
 		n := c.Snapshot.Pods[id].Node
@@ -78,7 +78,7 @@ func domainsOutside(c *search.Search, k *goal.SkewMeasure, g plan.Goal) map[stri
 }
 
 // nodesByLabel groups the nodes in scope by the value of a label. nodesByLabel skips nodes without the label.
-func nodesByLabel(c *search.Search, key string) map[string][]*cluster.Node {
+func nodesByLabel(c *search.Result, key string) map[string][]*cluster.Node {
 	out := map[string][]*cluster.Node{}
 	for i := range c.Snapshot.Nodes {
 		n := &c.Snapshot.Nodes[i]
@@ -90,13 +90,13 @@ func nodesByLabel(c *search.Search, key string) map[string][]*cluster.Node {
 }
 
 // allNodesClosed reports whether no pods are sent to any of the nodes, and describes why.
-func allNodesClosed(c *search.Search, nodes []*cluster.Node) (why string, none bool) {
+func allNodesClosed(c *search.Result, nodes []*cluster.Node) (why string, none bool) {
 	var words []string
 	for _, n := range nodes {
-		if c.Targets.OfNodes()[n.ID] {
+		if c.Cluster.Targets.OfNodes()[n.ID] {
 			return "", false
 		}
-		words = append(words, n.Name+" is "+strings.Join(c.Targets.State(n), ", "))
+		words = append(words, n.Name+" is "+strings.Join(c.Cluster.Targets.State(n), ", "))
 	}
 	if extra := len(words) - maxNamed; extra > 0 {
 		words = append(words[:maxNamed], fmt.Sprintf("and so on for %d more of its nodes", extra))

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-func podRefs(c *search.Search, pods []cluster.PodID) (out []plan.PodRef) {
+func podRefs(c *search.Result, pods []cluster.PodID) (out []plan.PodRef) {
 	for _, p := range pods {
 		out = append(out, plan.PodRefOf(&c.Snapshot.Pods[p]))
 	}
@@ -16,7 +16,7 @@ func podRefs(c *search.Search, pods []cluster.PodID) (out []plan.PodRef) {
 }
 
 // addGoals lists the unmet goals, and counts those about single pods.
-func addGoals(c *search.Search, out *plan.Plan) {
+func addGoals(c *search.Result, out *plan.Plan) {
 	listed, n := c.ListedGoals(), 0
 	for _, is := range listed {
 		if is {
@@ -25,7 +25,7 @@ func addGoals(c *search.Search, out *plan.Plan) {
 	}
 	out.Goals = slices.Grow(out.Goals, n)
 	for i, isListed := range listed {
-		g := &c.Goals.Goals[i]
+		g := &c.Cluster.Goals.Goals[i]
 		if isListed {
 			out.Goals = append(out.Goals, *g)
 			if g.Kind == plan.NodeEmpty {
@@ -42,12 +42,12 @@ func addGoals(c *search.Search, out *plan.Plan) {
 		}
 		n := &out.PodGoals[at]
 		n.Unmet++
-		if c.Goals.Excess(i) > 0 {
+		if c.Cluster.Goals.Excess(i) > 0 {
 			n.UnmetAfter++
 		}
 		if isListed {
 			n.Listed++
-			out.Before.Excess[g.ID], out.After.Excess[g.ID] = g.Excess, c.Goals.ReportedExcess(i)
+			out.Before.Excess[g.ID], out.After.Excess[g.ID] = g.Excess, c.Cluster.Goals.ReportedExcess(i)
 		} else {
 			delete(out.Bound.ResidualByGoal, g.ID)
 		}

@@ -8,7 +8,7 @@ import (
 
 // guardsInput names each PriorityClass of guards.priorityBelow that the cluster does not have. No pod moves while the
 // global guards name such a class, and none for a strategy whose own guards do.
-func guardsInput(c *search.Search, age string) plan.Input {
+func guardsInput(c *search.Result, age string) plan.Input {
 	in := plan.Input{Source: "guards", Age: age, Coverage: 1, Problems: []string{}}
 	global := c.Options.Guards.PriorityBelowName
 	if problem := guard.MissingPriorityClass(c.Snapshot, &c.Options.Guards); problem != "" {

@@ -20,8 +20,8 @@ import (
 )
 
 // planInputs returns the data sources of the plan. planInputs includes annotations only if some of them are invalid.
-func planInputs(c *search.Search) []plan.Input {
-	in := []plan.Input{describeRequestsInput(c.Snapshot, c.Now)}
+func planInputs(c *search.Result) []plan.Input {
+	in := []plan.Input{describeRequestsInput(c.Snapshot, c.Problem.Now)}
 	if load, known := loadInput(c); known {
 		in = append(in, load)
 	}
@@ -31,7 +31,7 @@ func planInputs(c *search.Search) []plan.Input {
 			in = append(in, x)
 		}
 	}
-	for _, left := range [...]string{leftoverHints(c.Snapshot, c.Now), expiredHints(c.Snapshot, c.Options.Pressure.Owned, c.Now)} {
+	for _, left := range [...]string{leftoverHints(c.Snapshot, c.Problem.Now), expiredHints(c.Snapshot, c.Options.Pressure.Owned, c.Problem.Now)} {
 		if left != "" {
 			in = append(in, plan.Input{Source: "hints", Age: in[0].Age, Coverage: 1, Problems: []string{left}})
 		}
@@ -40,7 +40,7 @@ func planInputs(c *search.Search) []plan.Input {
 		in = append(in, plan.UnknownStateInput(in[0].Age, why))
 	}
 	in = append(in, unknownKinds(c.Snapshot.Objects, in[0].Age)...)
-	problems := c.Eligibility.Guards.Annotations.Problems(c.Snapshot, c.Options.Guards.TimeZone)
+	problems := c.Account.Eligibility.Guards.Annotations.Problems(c.Snapshot, c.Options.Guards.TimeZone)
 	if len(problems) == 0 {
 		return in
 	}
@@ -57,7 +57,7 @@ func planInputs(c *search.Search) []plan.Input {
 
 // nodesInput counts the nodes in scope that are NotReady or have no zone label, and names uncounted domains. The pods
 // of a NotReady node are uncertain.
-func nodesInput(c *search.Search, age string) plan.Input {
+func nodesInput(c *search.Result, age string) plan.Input {
 	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
 	all, unready, zoneless, lack := 0, 0, 0, "no label"
 	if virtual := describeVirtualNodes(c); virtual != "" {
@@ -77,7 +77,7 @@ func nodesInput(c *search.Search, age string) plan.Input {
 		if !n.Ready {
 			unready++
 		}
-		if c.Limits.Zones[n.ID] == "" {
+		if c.Account.Limits.Zones[n.ID] == "" {
 			zoneless++
 			if _, has := n.Label(limits.ZoneKey); has {
 				lack = "no value in label"
@@ -102,17 +102,17 @@ func nodesInput(c *search.Search, age string) plan.Input {
 
 // describeUnproven counts the pods that are not sent to nodes of an architecture or operating system on which their
 // workloads do not run, and names some of these nodes.
-func describeUnproven(c *search.Search) string {
+func describeUnproven(c *search.Result) string {
 	ofPods, nodes, count := map[int][]cluster.NodeID{}, map[cluster.NodeID]bool{}, 0
 	for i := range c.Snapshot.Pods {
 		p := &c.Snapshot.Pods[i]
-		pods := c.Targets.Of(p)
+		pods := c.Cluster.Targets.Of(p)
 		if p.Node == cluster.NoNode || p.Terminal || pods.Number == 0 || !c.Options.Guards.Scope.HasPod(c.Snapshot, p) {
 			continue
 		}
 		refused, known := ofPods[pods.Number]
 		if !known {
-			refused = c.Targets.Unproven(p)
+			refused = c.Cluster.Targets.Unproven(p)
 			ofPods[pods.Number] = refused
 		}
 		for _, n := range refused {
@@ -138,7 +138,7 @@ func describeUnproven(c *search.Search) string {
 }
 
 // describeKeptNodes names the nodes that NodeConsolidation does not empty because Karpenter never removes them.
-func describeKeptNodes(c *search.Search) string {
+func describeKeptNodes(c *search.Result) string {
 	var names []string
 	if !consolidates(c.Options.Strategies) {
 		return ""
@@ -161,7 +161,7 @@ func describeKeptNodes(c *search.Search) string {
 }
 
 // describeVirtualNodes counts the virtual nodes and names some of them, or returns "" if there are none.
-func describeVirtualNodes(c *search.Search) string {
+func describeVirtualNodes(c *search.Result) string {
 	var names []string
 	for i := range c.Snapshot.Nodes {
 		n := &c.Snapshot.Nodes[i]

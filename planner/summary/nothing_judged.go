@@ -14,7 +14,7 @@ import (
 )
 
 // nothingJudged returns the causes why the pass could judge nothing. It returns nil for a plan with moves.
-func nothingJudged(c *search.Search, strategies []plan.StrategyState, hintsNoData string) []plan.Reason {
+func nothingJudged(c *search.Result, strategies []plan.StrategyState, hintsNoData string) []plan.Reason {
 	if len(c.Moves) > 0 {
 		return nil
 	}
@@ -41,27 +41,27 @@ func nothingJudged(c *search.Search, strategies []plan.StrategyState, hintsNoDat
 
 // unpredictable returns the causes in the server and the schedulers if no pod could be judged because of them. The pods
 // are those that could improve an unmet goal and that the guards let leave.
-func unpredictable(c *search.Search) []plan.Reason {
+func unpredictable(c *search.Result) []plan.Reason {
 	pods, examples := map[placement.Obstacle]int{}, map[placement.Obstacle]string{}
 	seen := map[cluster.PodID]bool{}
-	for g := range c.Goals.Goals {
-		if c.Goals.Goals[g].Constraint || c.Goals.Excess(g) <= 0 {
+	for g := range c.Cluster.Goals.Goals {
+		if c.Cluster.Goals.Goals[g].Constraint || c.Cluster.Goals.Excess(g) <= 0 {
 			continue
 		}
-		for _, id := range c.PodsOf(g) {
-			from := c.Model.NodeOf(id)
-			if seen[id] || from == cluster.NoNode || !c.Goals.CouldImprove(g, id, from) {
+		for _, id := range c.Problem.PodsOf(g) {
+			from := c.Cluster.Model.NodeOf(id)
+			if seen[id] || from == cluster.NoNode || !c.Cluster.Goals.CouldImprove(g, id, from) {
 				continue
 			}
-			seen[id] = c.StrategyOf(g) == settings.NoStrategy // otherwise another strategy may move it
-			r, refused := c.Eligibility.RefuseFor(c.StrategyOf(g), id)
+			seen[id] = c.Account.StrategyOf(g) == settings.NoStrategy // otherwise another strategy may move it
+			r, refused := c.Account.Eligibility.RefuseFor(c.Account.StrategyOf(g), id)
 			if !refused || isBudget(r.Code) {
 				return nil
 			}
 			if r.Code != plan.PlacementUnknown {
 				continue
 			}
-			by, why := c.Model.Obstacle(id)
+			by, why := c.Cluster.Model.Obstacle(id)
 			if pods[by]++; examples[by] == "" {
 				examples[by] = why
 			}

@@ -24,7 +24,7 @@ func ActualNode(s *cluster.Snapshot, n *cluster.Node) *corev1.Node {
 }
 
 // PressureHints returns the states of the pressure hints on the nodes.
-func PressureHints(c *search.Search) []plan.PressureHint {
+func PressureHints(c *search.Result) []plan.PressureHint {
 	nodes := make([]*corev1.Node, len(c.Snapshot.Nodes))
 	for i := range c.Snapshot.Nodes {
 		nodes[i] = ActualNode(c.Snapshot, &c.Snapshot.Nodes[i])
@@ -63,7 +63,7 @@ func pressureHint(st pressure.NodeHint, predicted bool) plan.PressureHint {
 }
 
 // HintOf returns the hint entry of a node, or nil if it has none.
-func HintOf(c *search.Search, node string) *plan.PressureHint {
+func HintOf(c *search.Result, node string) *plan.PressureHint {
 	for _, h := range PressureHints(c) {
 		if h.Node == node {
 			return &h

@@ -14,7 +14,7 @@ import (
 
 // nothingInScope returns the reason if the configuration selects no node or no namespace of the cluster, or if a
 // snapshot that evenkeel capture did not make has no pod.
-func nothingInScope(c *search.Search) plan.Reason {
+func nothingInScope(c *search.Result) plan.Reason {
 	s, scope := c.Snapshot, c.Options.Guards.Scope
 	if n := len(s.Nodes); n > 0 && !slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool { return scope.HasNode(&n) }) {
 		return plan.Reason{Code: plan.NothingInScope, Message: fmt.Sprintf(
@@ -52,7 +52,7 @@ func knownNamespaces(s *cluster.Snapshot) map[string]bool {
 // setStrategyScope names the selector of a strategy's own that selects nothing of what the global
 // scope contains. A podSelector that selects no pod is no obstacle for a strategy that states goals
 // only about violations: the pods that it is about may exist only at times.
-func setStrategyScope(c *search.Search, info settings.StrategyInfo, st *plan.StrategyState) {
+func setStrategyScope(c *search.Result, info settings.StrategyInfo, st *plan.StrategyState) {
 	if info.Own == nil || info.Settings == nil {
 		return
 	}
@@ -72,7 +72,7 @@ func setStrategyScope(c *search.Search, info settings.StrategyInfo, st *plan.Str
 
 // emptyNodeOrNamespaceScope names the nodeSelector or the namespaces of a strategy's own that
 // select nothing, or returns "".
-func emptyNodeOrNamespaceScope(c *search.Search, info settings.StrategyInfo) string {
+func emptyNodeOrNamespaceScope(c *search.Result, info settings.StrategyInfo) string {
 	s, global, own := c.Snapshot, c.Options.Guards.Scope, info.Own.Scope
 	if info.Settings.NodeSelector != "" {
 		if n, none := selectsNone(s.Nodes, global.HasNode, own.HasNode); none {
@@ -99,7 +99,7 @@ func emptyNodeOrNamespaceScope(c *search.Search, info settings.StrategyInfo) str
 }
 
 // emptyPodScope names the podSelector of a strategy's own that selects no pod, or returns "".
-func emptyPodScope(c *search.Search, info settings.StrategyInfo) string {
+func emptyPodScope(c *search.Result, info settings.StrategyInfo) string {
 	if info.Settings.PodSelector == "" {
 		return ""
 	}

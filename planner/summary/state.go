@@ -9,8 +9,8 @@ import (
 // reported lists the resources shown in node states.
 var reported = []string{"cpu", "memory"}
 
-// DescribeState describes the cluster after the moves of the search so far.
-func DescribeState(c *search.Search) plan.State {
+// DescribeState describes the cluster after the moves.
+func DescribeState(c *search.Result) plan.State {
 	st := plan.State{
 		Nodes:       make([]plan.NodeState, len(c.Snapshot.Nodes)),
 		Utilization: map[string]plan.Distribution{},
@@ -24,16 +24,16 @@ func DescribeState(c *search.Search) plan.State {
 		st.Utilization[r] = requestDistribution(c, r)
 	}
 	addUsage(c, &st)
-	for i, g := range c.Goals.Goals {
+	for i, g := range c.Cluster.Goals.Goals {
 		if g.ID != "" && g.Kind != plan.PodAway { // of these, addGoals adds those that the plan lists
-			st.Excess[g.ID] = c.Goals.ReportedExcess(i)
+			st.Excess[g.ID] = c.Cluster.Goals.ReportedExcess(i)
 		}
 	}
 	return st
 }
 
-func nodeState(c *search.Search, n *cluster.Node) plan.NodeState {
-	st := plan.NodeState{Name: n.Name, Zone: c.Limits.Zones[n.ID], Requested: map[string]float64{}}
+func nodeState(c *search.Result, n *cluster.Node) plan.NodeState {
+	st := plan.NodeState{Name: n.Name, Zone: c.Account.Limits.Zones[n.ID], Requested: map[string]float64{}}
 	for _, r := range reported {
 		if total := n.Allocatable.Get(r); total > 0 {
 			st.Requested[r] = plan.Round(float64(requestedAfter(c, n, r)) / float64(total))
@@ -43,14 +43,14 @@ func nodeState(c *search.Search, n *cluster.Node) plan.NodeState {
 }
 
 // requestedAfter returns the requests on the node after the moves, without those of pods that leave by themselves.
-func requestedAfter(c *search.Search, n *cluster.Node, resource string) int64 {
-	all := c.Model.Requested(n.ID)
+func requestedAfter(c *search.Result, n *cluster.Node, resource string) int64 {
+	all := c.Cluster.Model.Requested(n.ID)
 	return all.Get(resource) - n.Leaving.Get(resource)
 }
 
 // requestDistribution summarises the requested fractions of nodes. The mean is the total of requests divided by the
 // total of allocatable. The standard deviation is computed around this mean.
-func requestDistribution(c *search.Search, resource string) plan.Distribution {
+func requestDistribution(c *search.Result, resource string) plan.Distribution {
 	var used, total float64
 	fracs := []float64{}
 	for i := range c.Snapshot.Nodes {
@@ -67,13 +67,13 @@ func requestDistribution(c *search.Search, resource string) plan.Distribution {
 }
 
 // Blocks returns the reasons that block all evictions now: a pause or an open breaker.
-func Blocks(c *search.Search) []plan.EvictionBlock {
+func Blocks(c *search.Result) []plan.EvictionBlock {
 	var out []plan.EvictionBlock
-	if c.PlannerState.Pause.ActiveAt(c.Now) {
-		out = append(out, c.PlannerState.Pause.Block())
+	if c.Problem.PlannerState.Pause.ActiveAt(c.Problem.Now) {
+		out = append(out, c.Problem.PlannerState.Pause.Block())
 	}
-	if t := c.PlannerState.Breaker; t != nil {
-		if r := c.Options.Breaker.StaysOpen(t, c.Snapshot, c.PlannerState.UnreadyNodes, c.Now); r != nil {
+	if t := c.Problem.PlannerState.Breaker; t != nil {
+		if r := c.Options.Breaker.StaysOpen(t, c.Snapshot, c.Problem.PlannerState.UnreadyNodes, c.Problem.Now); r != nil {
 			out = append(out, plan.EvictionBlock{Reason: *r, Since: t.At, Until: t.Until})
 		}
 	}
@@ -85,9 +85,9 @@ const noZone = ""
 
 // workloadStates returns every workload with bound pods, with its pods by zone and its failure category. Workloads
 // whose pods belong to their nodes are left out.
-func workloadStates(c *search.Search) []plan.WorkloadState {
+func workloadStates(c *search.Result) []plan.WorkloadState {
 	zones := map[string]bool{}
-	for _, z := range c.Limits.Zones {
+	for _, z := range c.Account.Limits.Zones {
 		if z != noZone {
 			zones[z] = true
 		}
@@ -105,18 +105,18 @@ func workloadStates(c *search.Search) []plan.WorkloadState {
 	return out
 }
 
-func workloadState(c *search.Search, w *cluster.Workload, zones map[string]bool, busy plan.WorkloadUtilization) (plan.WorkloadState, bool) {
+func workloadState(c *search.Result, w *cluster.Workload, zones map[string]bool, busy plan.WorkloadUtilization) (plan.WorkloadState, bool) {
 	st := plan.WorkloadState{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, Zones: map[string]int{}}
 	for z := range zones {
 		st.Zones[z] = 0
 	}
 	pods, most := make([]cluster.PodID, 0, len(w.Pods)), 0
 	for _, id := range w.Pods {
-		n := c.Model.NodeOf(id)
+		n := c.Cluster.Model.NodeOf(id)
 		if n == cluster.NoNode || c.Snapshot.Pods[id].Terminating {
 			continue
 		}
-		z := c.Limits.Zones[n]
+		z := c.Account.Limits.Zones[n]
 		st.Zones[z]++
 		pods = append(pods, id)
 		most = max(most, st.Zones[z])

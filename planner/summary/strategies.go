@@ -11,7 +11,7 @@ import (
 )
 
 // strategyStates counts the goals of each enabled strategy, and of strategies that occur only in goals.
-func strategyStates(c *search.Search) []plan.StrategyState {
+func strategyStates(c *search.Result) []plan.StrategyState {
 	out := []plan.StrategyState{}
 	for _, info := range listedStrategies(c) {
 		st := plan.StrategyState{Name: info.Name, Settings: info.Settings}
@@ -53,7 +53,7 @@ func strategyStates(c *search.Search) []plan.StrategyState {
 }
 
 // listedStrategies returns the strategies that the plan describes. A proposal describes those of its mode only.
-func listedStrategies(c *search.Search) []settings.StrategyInfo {
+func listedStrategies(c *search.Result) []settings.StrategyInfo {
 	if c.Options.Mode == "" || c.Options.Mode == plan.Automatic {
 		return c.Options.Strategies
 	}
@@ -61,14 +61,14 @@ func listedStrategies(c *search.Search) []settings.StrategyInfo {
 }
 
 // statedGoals returns the goals that count as stated by the strategies.
-func statedGoals(c *search.Search) []plan.Goal {
-	if c.Stated != nil {
-		return c.Stated
+func statedGoals(c *search.Result) []plan.Goal {
+	if c.Problem.Stated != nil {
+		return c.Problem.Stated
 	}
-	return c.Goals.Goals
+	return c.Cluster.Goals.Goals
 }
 
-func missingUsageReason(c *search.Search, info settings.StrategyInfo) string {
+func missingUsageReason(c *search.Result, info settings.StrategyInfo) string {
 	scope := c.Options.Guards.Scope
 	if info.Own != nil {
 		scope = info.Own.Scope
@@ -108,7 +108,7 @@ func noUsageReason(l *cluster.ResolvedUsage) string {
 
 // hintsWithoutDataReason returns the reason why no hint rule can evaluate any node. If a rule can evaluate a node or
 // no rule exists, the result is "".
-func hintsWithoutDataReason(c *search.Search) string {
+func hintsWithoutDataReason(c *search.Result) string {
 	rules, l := c.Options.HintRules.Rules, c.Snapshot.Usage
 	if len(rules) == 0 {
 		return ""
@@ -140,7 +140,7 @@ func addWaitingGoal(st *plan.StrategyState, g plan.Goal, nodes map[string]map[st
 
 // strategiesInput describes the strategies that have no goals although a healthy cluster has some,
 // and what each strategy needs to have a goal.
-func strategiesInput(c *search.Search, age string) plan.Input {
+func strategiesInput(c *search.Result, age string) plan.Input {
 	in := plan.Input{Source: "strategies", Age: age, Coverage: 1, Problems: []string{}}
 	stated := strategyStates(c)
 	if len(stated) == 0 && !c.Options.HintsNodes {

@@ -10,36 +10,35 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/lowerbound"
 	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // validity is the time for which a plan may be executed after the planner made it.
 const validity = 15 * time.Minute
 
-// Summarize converts the search to a plan. The parameters before and start hold the cluster and the goals at the
-// start of the search.
-func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Plan {
+// Summarize converts the result of a search to a plan.
+func Summarize(c *search.Result) plan.Plan {
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",
-		TakenAt: c.Snapshot.TakenAt.UTC(), TakenAtEstimated: c.Snapshot.Objects.TakenAt.IsZero(), Expires: c.Now.Add(validity).UTC(),
+		TakenAt: c.Snapshot.TakenAt.UTC(), TakenAtEstimated: c.Snapshot.Objects.TakenAt.IsZero(), Expires: c.Problem.Now.Add(validity).UTC(),
 		Cluster:    plan.ClusterInfo{UID: c.Snapshot.ClusterUID, Version: c.Snapshot.Version()},
 		ConfigHash: c.Options.ConfigHash,
 		Moves:      []plan.Move{},
-		Rejections: c.Rejections.List(c.Snapshot, c.Options.SamplesPerCode),
+		Rejections: c.Account.Rejections.List(c.Snapshot, c.Options.SamplesPerCode),
 		Goals:      []plan.Goal{},
-		Before:     before,
+		Before:     DescribeState(c.Problem.NoMoves()),
 		Strategies: strategyStates(c),
-		Schedulers: c.Schedulers,
+		Schedulers: c.Problem.Schedulers,
 		Inputs:     planInputs(c),
-		Blocks:     Blocks(c), WindowLimits: c.Limits.WindowKeys(),
+		Blocks:     Blocks(c), WindowLimits: c.Account.Limits.WindowKeys(),
 		Pressure: PressureHints(c), HintsNoData: hintsWithoutDataReason(c),
 		OtherDeschedulers: otherDeschedulers(c.Snapshot),
 	}
 	for i, nodes := range c.HintedByWave {
 		if len(nodes) > 0 {
-			out.Hints = append(out.Hints, c.WaveHints(i+1, nodes))
+			out.Hints = append(out.Hints, c.Cluster.WaveHints(i+1, nodes))
 		}
 	}
 	for i, st := range c.Moves {
@@ -47,9 +46,9 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 		m.Step = i + 1
 		out.Moves = append(out.Moves, m)
 	}
-	out.After, out.Bound = DescribeState(c), lowerbound.Compute(c, start)
-	out.GoalsNotMovable = search.CountFixed(c)
-	if reason, cut := c.LimitReached(); cut {
+	out.After, out.Bound = DescribeState(c), lowerbound.Compute(c)
+	out.GoalsNotMovable = c.CountFixed()
+	if reason, cut := c.Cluster.LimitReached(); cut {
 		out.StoppedAt, out.GoalsNotTried = c.Snapshot.Work.StoppedAt(), c.NotTried
 		pods := out.Rejections.Counts[reason.Code]
 		out.SearchLimitReached = fmt.Sprintf("%s; %s %s not tried to the end", strings.TrimSuffix(reason.Message, "; it was cut short"),
@@ -62,16 +61,16 @@ func Summarize(c *search.Search, before plan.State, start *goal.Tracker) plan.Pl
 		}
 	}
 	addGoals(c, &out)
-	addBalance(c, &out, start)
-	out.LimitUse = c.Limits.Use()
+	addBalance(c, &out)
+	out.LimitUse = c.Account.Limits.Use()
 	out.NothingJudged = nothingJudged(c, out.Strategies, out.HintsNoData)
 	out.ID = plan.ContentID(out)
 	return out
 }
 
 // GracePeriodSeconds returns the time that a victim may take to terminate, in seconds.
-func GracePeriodSeconds(c *search.Search, p *cluster.Pod) int64 {
-	for _, g := range []*int64{c.Options.Placement.GracePeriodSeconds, p.Object.Spec.TerminationGracePeriodSeconds} {
+func GracePeriodSeconds(o *settings.Options, p *cluster.Pod) int64 {
+	for _, g := range []*int64{o.Placement.GracePeriodSeconds, p.Object.Spec.TerminationGracePeriodSeconds} {
 		if g != nil {
 			return *g
 		}
@@ -80,26 +79,26 @@ func GracePeriodSeconds(c *search.Search, p *cluster.Pod) int64 {
 }
 
 // DescribeMove converts one step of a wave to a move.
-func DescribeMove(c *search.Search, st search.WaveStep) plan.Move {
+func DescribeMove(c *search.Result, st search.WaveStep) plan.Move {
 	p := &c.Snapshot.Pods[st.Pod]
 	m := plan.Move{
 		Pod: plan.PodRefOf(p), Owner: plan.OwnerRefOf(c.Snapshot, p), Goals: []string{},
-		From: c.Snapshot.Nodes[st.From].Name, To: c.NodeName(st.Landing.To),
+		From: c.Snapshot.Nodes[st.From].Name, To: c.Cluster.NodeName(st.Landing.To),
 		Acceptable: plan.Acceptable{Nodes: st.Landing.Acceptable},
 		Confidence: st.Landing.Confidence, ReturnProbability: st.Landing.ReturnProbability, PendingProbability: st.Landing.PendingProbability,
-		NotAfter: c.Eligibility.AllowedUntil(p), Wave: st.Wave, Steer: c.SteerKind(st.Landing), Benefit: plan.Round(st.Benefit), Priority: cluster.EvictionOrderOf(p, c.Now).Priority,
-		GracePeriodSeconds: GracePeriodSeconds(c, p), RequestOnly: c.Eligibility.RequestOnly(p),
+		NotAfter: c.Account.Eligibility.AllowedUntil(p), Wave: st.Wave, Steer: c.Cluster.SteerKind(st.Landing), Benefit: plan.Round(st.Benefit), Priority: cluster.EvictionOrderOf(p, c.Problem.Now).Priority,
+		GracePeriodSeconds: GracePeriodSeconds(c.Options, p), RequestOnly: c.Account.Eligibility.RequestOnly(p),
 	}
 	for _, i := range st.Landing.ImprovedGoals {
-		m.Goals = append(m.Goals, c.Goals.Goals[i].ID)
+		m.Goals = append(m.Goals, c.Cluster.Goals.Goals[i].ID)
 	}
 	if p.Terminal {
-		m.Removal = c.Goals.Goals[st.MostImproved].Removal
+		m.Removal = c.Cluster.Goals.Goals[st.MostImproved].Removal
 	}
 	if st.Kind == search.WithoutPlace {
 		m.Landing = plan.LandingNotRequired
 	}
-	m.Strategy, m.Reason = c.Goals.Goals[st.MostImproved].Strategy, c.Goals.Goals[st.MostImproved].Reason
+	m.Strategy, m.Reason = c.Cluster.Goals.Goals[st.MostImproved].Strategy, c.Cluster.Goals.Goals[st.MostImproved].Reason
 	if st.Kind == search.MakeRoom {
 		describeDisplacement(c, &m, st.Step)
 	}
@@ -107,7 +106,7 @@ func DescribeMove(c *search.Search, st search.WaveStep) plan.Move {
 }
 
 // describeDisplacement sets the fields that are specific to a move that makes room for another pod.
-func describeDisplacement(c *search.Search, m *plan.Move, st search.Step) {
+func describeDisplacement(c *search.Result, m *plan.Move, st search.Step) {
 	p := plan.PodRefOf(&c.Snapshot.Pods[st.For.Pod])
 	m.DisplacedFor = &p
 	m.Reason = plan.Reason{Code: plan.DisplacedForMove, Message: fmt.Sprintf("%s can move to %s, which serves %s, once it has left", p, c.Snapshot.Nodes[st.For.On].Name, m.Goals[0])}

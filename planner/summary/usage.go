@@ -21,12 +21,12 @@ type resourceUsage struct {
 	total    float64
 }
 
-func usageByResource(c *search.Search) []resourceUsage {
+func usageByResource(c *search.Result) []resourceUsage {
 	var out []resourceUsage
 	for _, r := range c.Snapshot.Usage.Resources() {
 		a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, c.Options.Guards.Scope.Usage)
 		change := map[cluster.NodeID]int64{}
-		for _, m := range slices.Concat(c.Earlier, c.Moves) {
+		for _, m := range slices.Concat(c.Problem.Earlier, c.Moves) {
 			if c.Snapshot.Pods[m.Pod].Terminal {
 				continue
 			}
@@ -52,7 +52,7 @@ func usageByResource(c *search.Search) []resourceUsage {
 	return out
 }
 
-func addUsage(c *search.Search, st *plan.State) {
+func addUsage(c *search.Result, st *plan.State) {
 	for _, u := range usageByResource(c) {
 		fracs := make([]float64, 0, len(u.of))
 		for i := range st.Nodes {
@@ -75,13 +75,13 @@ func addUsage(c *search.Search, st *plan.State) {
 
 // loadInput describes the usage data: source, age, and the share of nodes in scope with known usage. The problems
 // name the goals and strategies that do not act because data is missing.
-func loadInput(c *search.Search) (plan.Input, bool) {
+func loadInput(c *search.Result) (plan.Input, bool) {
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
 	if l == nil {
 		return plan.Input{}, false
 	}
 	in := plan.Input{Source: sourceName(l.Raw), Statistic: describeStatistic(l.Raw),
-		Age: c.Now.Sub(l.Raw.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
+		Age: c.Problem.Now.Sub(l.Raw.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
 	if l.Raw.SampledAt.IsZero() {
 		in.Age = "never"
 	}
@@ -131,7 +131,7 @@ func describeStatistic(u *cluster.Usage) string {
 
 // unmeasuredResources describes the resources that strategies need and the source does not report. If the source
 // reports no resource at all, the result is empty.
-func unmeasuredResources(c *search.Search) []string {
+func unmeasuredResources(c *search.Result) []string {
 	var out []string
 	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
 	for _, info := range listedStrategies(c) {
@@ -146,9 +146,9 @@ func unmeasuredResources(c *search.Search) []string {
 }
 
 // waitingGoals describes the goals that still wait for samples, with the reason.
-func waitingGoals(c *search.Search) []string {
+func waitingGoals(c *search.Result) []string {
 	var out []string
-	for _, g := range c.Goals.Goals {
+	for _, g := range c.Cluster.Goals.Goals {
 		if g.Wait.Code == plan.WaitsForSamples {
 			out = append(out, fmt.Sprintf("strategy %s waits for %s, which is %s (%s)", g.Strategy, g.Subject.Name, g.Wait.Message, g.Resource))
 		}

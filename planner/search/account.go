@@ -1,0 +1,224 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/history"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
+	"github.com/evenkeel-project/evenkeel/planner/search/rejections"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
+)
+
+// Account decides whether a move may happen, wherever its replacement lands: by guards, budgets and limits. It counts
+// the moves so far, and keeps the reasons why other pods stay.
+//
+// A strategy may have a scope, guards and limits of its own. A pod moves for one strategy, which must allow the move and
+// whose limits count it. For a strategy that may not move the pod, the goals are constraints of the move.
+type Account struct {
+	Eligibility *eligibility.Checker
+	Limits      *limits.Counter
+	Rejections  *rejections.Set
+	sim         *State // the cluster after the moves
+	// strategyOfGoal holds, by goal, the index of its strategy. It is nil if no strategy has rules of its own.
+	strategyOfGoal []int
+	goals          []plan.Goal // of every turn
+}
+
+func newAccount(start *State, st plan.PlannerState, goals []plan.Goal, now time.Time) *Account {
+	s, opts := start.Snapshot, start.Options
+	a := &Account{Eligibility: eligibility.NewChecker(s, start.Model, st, opts, now), Rejections: rejections.New(len(s.Pods)), sim: start, goals: goals,
+		Limits: limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now), opts.OpenWindowLimits(now)...)}
+	a.Eligibility.SetGoals(goals)
+	start.Goals.Annotations = a.Eligibility.Guards.Annotations
+	if opts.HasStrategyRules() {
+		a.Limits.AddStrategies(opts.Strategies, func(name string) history.HourlyCounts { return history.CountLastHourFor(st, name, now) })
+	}
+	start.Goals.SelectsNodes = opts.SelectsNodes()
+	if !opts.HasRulesForMoves() {
+		return a
+	}
+	a.strategyOfGoal = make([]int, len(goals))
+	for i := range goals {
+		a.strategyOfGoal[i] = opts.StrategyIndex(goals[i].Strategy)
+	}
+	start.Goals.Barred = func(g int, pod cluster.PodID) bool {
+		_, barred := a.Eligibility.BarredFor(a.strategyOfGoal[g], pod)
+		return barred
+	}
+	return a
+}
+
+// clone returns a copy for the moves of a search that begins with sim.
+func (a *Account) clone(sim *State) *Account {
+	out := *a
+	out.sim, out.Limits, out.Rejections = sim, a.Limits.Clone(), rejections.New(len(sim.Snapshot.Pods))
+	return &out
+}
+
+// minBenefit is the least benefit of an eviction, as a share of the node's allocatable: 0.05 %. Reports show a
+// smaller excess as 0.0 %, and a varying load repeatedly crosses its limit by that little. The minimum does not
+// depend on the excess, so the next plan values the same move equally. Moves that improve a group goal need no
+// minimum benefit, because a group goal counts whole pods.
+const minBenefit = 0.0005
+
+// benefitTooSmall reports whether a pod's eviction would improve goals, but each goal by less than minBenefit.
+func (a *Account) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
+	from := a.sim.NodeOf(pod)
+	var most float64
+	var of int
+	enough := !a.sim.Goals.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
+		removed := a.sim.Goals.Excess(i) - a.sim.Goals.ExcessAfterLeaving(i, pod, from)
+		if !a.sim.Goals.Asks(i, pod) || removed <= 0 {
+			return true
+		}
+		b, ok := a.sim.Goals.Measures[i].(*goal.NodeMeasure)
+		if !ok {
+			return false
+		}
+		if share := float64(removed) / float64(b.Total); share > most {
+			most, of = share, i
+		}
+		return most < minBenefit
+	})
+	if enough || most == 0 {
+		return plan.Reason{}, false
+	}
+	share, least := percent.Pair(most, minBenefit)
+	return plan.Reason{Code: plan.BenefitTooSmall, Message: fmt.Sprintf(
+		"its leaving would take %s of the %s of %s off what is above the limit; less than %s is not worth an eviction",
+		share, a.sim.Goals.Goals[of].Resource, a.sim.Snapshot.Nodes[from].Name, least)}, true
+}
+
+// Refuse applies all checks of a move for the strategy that do not depend on the landing. Refuse
+// returns the first reason against the eviction.
+func (a *Account) Refuse(pod cluster.PodID, strategy int) (plan.Reason, bool) {
+	if reason, refused := a.Eligibility.RefuseFor(strategy, pod); refused {
+		return reason, true
+	}
+	p := &a.sim.Snapshot.Pods[pod]
+	// The Job's status may not include pods that an earlier plan evicted. Counting an evicted pod twice is safer than
+	// ignoring the pod.
+	if why, fails := guard.JobFails(a.sim.Snapshot, p, a.Limits.PlannedFor(p.Workload)); fails && !p.Terminal {
+		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
+	}
+	if reason, no := a.benefitTooSmall(pod); no {
+		return reason, true
+	}
+	if reason, refused := a.Limits.Refuse(pod); refused {
+		return reason, true
+	}
+	return a.Limits.RefuseFor(strategy, pod)
+}
+
+// StrategyOf returns the index of the strategy of goal g, or settings.NoStrategy if no strategy
+// with moves has rules of its own.
+func (a *Account) StrategyOf(g int) int {
+	if a.strategyOfGoal == nil {
+		return settings.NoStrategy
+	}
+	return a.strategyOfGoal[g]
+}
+
+// RequestingStrategies returns the strategies with requested goals, in ascending order. It returns
+// nil if no strategy has rules of its own.
+func (a *Account) RequestingStrategies() (out []int) {
+	for g, strategy := range a.strategyOfGoal {
+		if !a.goals[g].Constraint {
+			out = append(out, strategy)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// isOutOfScope reports whether the reason says only that the pod is not in the scope of one
+// strategy. Any other reason is worth more to the reader.
+func (a *Account) isOutOfScope(r plan.Reason) bool {
+	return a.strategyOfGoal != nil && (r.Code == plan.NamespaceExcluded || r.Code == plan.NodeOutOfScope)
+}
+
+// reject records why a pod is not moved for goal g.
+func (a *Account) reject(pod cluster.PodID, g int, reason plan.Reason) {
+	if a.isOutOfScope(reason) && a.Rejections.Has(pod) {
+		return
+	}
+	a.Rejections.Add(pod, a.sim.Goals.Goals[g].Strategy, reason)
+}
+
+// exhausted returns the limit that allows no more moves for goal g.
+func (a *Account) exhausted(g int) (plan.Reason, bool) {
+	if reason, spent := a.Limits.Exhausted(); spent {
+		return reason, true
+	}
+	return a.Limits.ExhaustedFor(a.StrategyOf(g))
+}
+
+// allowsMore reports whether the limits allow another move for an unmet goal. If only one
+// strategy has unmet goals, its own limits end the search as those of the pass do.
+func (a *Account) allowsMore() bool {
+	if _, spent := a.Limits.Exhausted(); spent {
+		return false
+	}
+	if a.strategyOfGoal == nil {
+		return true
+	}
+	for g := range a.sim.Goals.Goals {
+		if a.sim.Goals.Goals[g].Constraint || a.sim.Goals.Excess(g) == 0 {
+			continue
+		}
+		if _, spent := a.Limits.ExhaustedFor(a.StrategyOf(g)); !spent {
+			return true
+		}
+	}
+	return false
+}
+
+// noStrategyReason returns the reason if no strategy whose goals the landing improves allows the move.
+func (a *Account) noStrategyReason(m *Step) plan.Reason {
+	for _, g := range m.Landing.ImprovedGoals {
+		if reason, no := a.Limits.RefuseFor(a.strategyOfGoal[g], m.Pod); no {
+			return reason
+		}
+	}
+	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
+		"strategy %s: its replacement most likely lands on %s, where it improves only goals of strategies whose rules forbid the move",
+		a.goals[m.goal].Strategy, a.sim.NodeName(m.Landing.To))}
+}
+
+// strategyAllows reports whether the rules and limits of the strategy allow the move, in this wave or a later one.
+func (a *Account) strategyAllows(strategy int, m *Step) bool {
+	if _, no := a.Limits.RefuseFor(strategy, m.Pod); no {
+		return false
+	}
+	own := a.sim.Options.RulesOf(strategy)
+	return own == nil || m.sureness() >= own.MinConfidence
+}
+
+// GoalsOfStrategy returns those of the goals that belong to the strategy, or all if no strategy has rules of its own.
+func (a *Account) GoalsOfStrategy(strategy int, goals []int) []int {
+	if a.strategyOfGoal == nil {
+		return goals
+	}
+	return slices.DeleteFunc(slices.Clone(goals), func(g int) bool { return a.strategyOfGoal[g] != strategy })
+}
+
+// evictionsLeft returns how many more evictions for goal g the limits per pass and the hourly
+// limits of the cluster allow.
+func (a *Account) evictionsLeft(g int) int {
+	left := min(a.Limits.PerPass().Left(), a.Limits.HourlyOfCluster().Left())
+	if own := a.Limits.OfStrategy(a.StrategyOf(g)); own != nil {
+		left = min(left, own.PerPass().Left(), own.HourlyOfCluster().Left())
+	}
+	return left
+}
+
+// allowsStep reports whether the limits allow the two evictions of a step for goal g.
+func (a *Account) allowsStep(g int) bool { return a.evictionsLeft(g) >= 2 }
