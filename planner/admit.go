@@ -32,7 +32,7 @@ func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan,
 			dropped = append(dropped, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: r})
 			continue
 		}
-		c.Account.Limits.Add(pod.ID, strategy)
+		c.Account.Charge(search.Move{Pod: pod.ID, Strategy: strategy})
 	}
 	return dropUnpaired(pl, dropPartlyEmptied(s, pl, dropped))
 }

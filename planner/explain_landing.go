@@ -32,8 +32,8 @@ func explainLanding(c *search.Result, p *cluster.Pod) plan.Landing {
 		l.Rule, l.Verdict = plan.LandingNotRequired, plan.Reason{}
 	}
 	if got.Steered { // compute the remaining fields with the hints
-		search.SetHints([]*search.State{c.Cluster}, got.Hinted)
-		defer search.SetHints([]*search.State{c.Cluster}, nil)
+		search.SetHints([]*search.Simulation{c.Cluster}, got.Hinted)
+		defer search.SetHints([]*search.Simulation{c.Cluster}, nil)
 		pr = c.Cluster.Model.Predict(p.ID)
 		h := c.Cluster.WaveHints(0, got.Hinted)
 		l.Steer, l.HintedNodes = h.Kind, h.Nodes

@@ -10,7 +10,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/search"
@@ -131,8 +130,8 @@ func recheckAll(newSearch func() *search.Problem, pl plan.Plan, moves []plan.Mov
 
 // recheckOnce checks each move once. If some are not certain, it drops them and returns again.
 func recheckOnce(c *search.Problem, pl *plan.Plan, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome, again bool) {
-	w := search.NewWave(c.Start, c.Account.Eligibility, eligibility.NewConsumed(), 1)
-	search.SetHints([]*search.State{w.Start, w.Now, w.Crowded}, hinted)
+	w := c.NewWave()
+	search.SetHints([]*search.Simulation{w.Start, w.Now, w.Crowded}, hinted)
 	for _, m := range moves {
 		fresh, out := recheckMove(c, pl, w, m)
 		if out.Outcome != "" {
@@ -196,7 +195,7 @@ func recheckMove(c *search.Problem, pl *plan.Plan, w *search.Wave, m plan.Move) 
 	}
 	// A landing is valid until the next prediction in its state, so its nodes are listed at once.
 	var nodes []cluster.NodeID
-	w.Seen = func(at *search.State, move search.Move, l *search.Landing) {
+	w.Seen = func(at *search.Simulation, move search.Move, l *search.Landing) {
 		nodes = at.AcceptableNodes(move, l).Append(nodes)
 	}
 	step, verdict, r := w.Admit(move, func(st *search.Step) (search.Verdict, plan.Reason) {
@@ -222,7 +221,7 @@ func recheckMove(c *search.Problem, pl *plan.Plan, w *search.Wave, m plan.Move) 
 	fresh := refreshMove(c, p, m, step.Landing, slices.Compact(nodes))
 	w.Join(step)
 	if !counted {
-		c.Account.Limits.Add(p.ID, move.Strategy)
+		c.Account.Charge(move)
 	}
 	return fresh, plan.Outcome{}
 }

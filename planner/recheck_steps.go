@@ -68,13 +68,14 @@ func otherStrategy(c *search.Problem, pl *plan.Plan, m plan.Move, p *cluster.Pod
 // refuseOtherHalf checks the rules for the other move of a step that do not depend on the landing. The result is true
 // if a rule rejects that move.
 func refuseOtherHalf(c *search.Problem, m plan.Move, q cluster.PodID, other search.Move) (plan.Reason, bool) {
-	strategy, p := c.Start.Options.StrategyIndex(m.Strategy), &c.Start.Snapshot.Pods[other.Pod]
+	p := &c.Start.Snapshot.Pods[other.Pod]
 	if r, no := c.Account.Eligibility.RefuseFor(other.Strategy, p.ID); no {
 		return r, true
 	}
 	if !isReserved(c, m) {
-		c.Account.Limits.Add(q, strategy)
-		defer c.Account.Limits.Remove(q, strategy)
+		first := search.Move{Pod: q, Kind: search.MakeRoom, Strategy: c.Start.Options.StrategyIndex(m.Strategy)}
+		c.Account.Charge(first)
+		defer c.Account.Refund(first)
 	}
 	if why, fails := guard.JobFails(c.Start.Snapshot, p, c.Account.Limits.PlannedFor(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true

@@ -26,13 +26,13 @@ type Account struct {
 	Eligibility *eligibility.Checker
 	Limits      *limits.Counter
 	Rejections  *rejections.Set
-	sim         *State // the cluster after the moves
+	sim         *Simulation // the cluster after the moves
 	// strategyOfGoal holds, by goal, the index of its strategy. It is nil if no strategy has rules of its own.
 	strategyOfGoal []int
 	goals          []plan.Goal // of every turn
 }
 
-func newAccount(start *State, st plan.PlannerState, goals []plan.Goal, now time.Time) *Account {
+func newAccount(start *Simulation, st plan.PlannerState, goals []plan.Goal, now time.Time) *Account {
 	s, opts := start.Snapshot, start.Options
 	a := &Account{Eligibility: eligibility.NewChecker(s, start.Model, st, opts, now), Rejections: rejections.New(len(s.Pods)), sim: start, goals: goals,
 		Limits: limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now), opts.OpenWindowLimits(now)...)}
@@ -57,7 +57,7 @@ func newAccount(start *State, st plan.PlannerState, goals []plan.Goal, now time.
 }
 
 // clone returns a copy for the moves of a search that begins with sim.
-func (a *Account) clone(sim *State) *Account {
+func (a *Account) clone(sim *Simulation) *Account {
 	out := *a
 	out.sim, out.Limits, out.Rejections = sim, a.Limits.Clone(), rejections.New(len(sim.Snapshot.Pods))
 	return &out
@@ -97,26 +97,31 @@ func (a *Account) benefitTooSmall(pod cluster.PodID) (plan.Reason, bool) {
 		share, a.sim.Goals.Goals[of].Resource, a.sim.Snapshot.Nodes[from].Name, least)}, true
 }
 
-// Refuse applies all checks of a move for the strategy that do not depend on the landing. Refuse
-// returns the first reason against the eviction.
-func (a *Account) Refuse(pod cluster.PodID, strategy int) (plan.Reason, bool) {
-	if reason, refused := a.Eligibility.RefuseFor(strategy, pod); refused {
+// Refuse applies all checks of a move that do not depend on the landing, and returns the first reason against it.
+func (a *Account) Refuse(m Move) (plan.Reason, bool) {
+	if reason, refused := a.Eligibility.RefuseFor(m.Strategy, m.Pod); refused {
 		return reason, true
 	}
-	p := &a.sim.Snapshot.Pods[pod]
+	p := &a.sim.Snapshot.Pods[m.Pod]
 	// The Job's status may not include pods that an earlier plan evicted. Counting an evicted pod twice is safer than
 	// ignoring the pod.
 	if why, fails := guard.JobFails(a.sim.Snapshot, p, a.Limits.PlannedFor(p.Workload)); fails && !p.Terminal {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
-	if reason, no := a.benefitTooSmall(pod); no {
+	if reason, no := a.benefitTooSmall(m.Pod); no {
 		return reason, true
 	}
-	if reason, refused := a.Limits.Refuse(pod); refused {
+	if reason, refused := a.Limits.Refuse(m.Pod); refused {
 		return reason, true
 	}
-	return a.Limits.RefuseFor(strategy, pod)
+	return a.Limits.RefuseFor(m.Strategy, m.Pod)
 }
+
+// Charge counts the eviction of a move against the limits.
+func (a *Account) Charge(m Move) { a.Limits.Add(m.Pod, m.Strategy) }
+
+// Refund reverses Charge.
+func (a *Account) Refund(m Move) { a.Limits.Remove(m.Pod, m.Strategy) }
 
 // StrategyOf returns the index of the strategy of goal g, or settings.NoStrategy if no strategy
 // with moves has rules of its own.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
@@ -16,7 +15,6 @@ import (
 func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *settings.Options) { o.Steer = hints.Taint },
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
 	for pod := range cluster.PodID(2) {
 		if a, why := c.waves.join(pod, 0); a != Admitted {
 			t.Fatalf("pod %d: %v, %+v", pod, a, why)
@@ -44,7 +42,6 @@ func TestHintsKeepTheStrategyOfAMove(t *testing.T) {
 	for strategy, want := range map[int]bool{0: true, 1: false} {
 		c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *settings.Options) { o.Steer = hints.Taint },
 			append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-		c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
 		if a, why := c.waves.join(0, 0); a != Admitted {
 			t.Fatalf("%v, %+v", a, why)
 		}

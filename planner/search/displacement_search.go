@@ -110,7 +110,7 @@ func (m *displacementSearch) candidatesFor(g int) []cluster.PodID {
 		if len(out) == maxCandidates {
 			break
 		}
-		if _, no := m.account.Refuse(cand.pod, m.account.StrategyOf(g)); !no {
+		if _, no := m.account.Refuse(m.sim.MoveOf(cand.pod, m.strategy)); !no {
 			out = append(out, cand.pod)
 		}
 	}
@@ -171,9 +171,10 @@ func (m *displacementSearch) displacedLanding(q cluster.PodID) *Landing {
 
 // limitsAllowBoth reports whether p may leave after q has left. The caller has checked that q may leave.
 func (m *displacementSearch) limitsAllowBoth(q, p cluster.PodID) bool {
-	m.account.Limits.Add(q, m.strategy)
-	_, no := m.account.Refuse(p, m.strategy)
-	m.account.Limits.Remove(q, m.strategy)
+	first := Move{q, MakeRoom, m.strategy}
+	m.account.Charge(first)
+	defer m.account.Refund(first)
+	_, no := m.account.Refuse(m.sim.MoveOf(p, m.strategy))
 	return !no
 }
 

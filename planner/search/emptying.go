@@ -25,7 +25,7 @@ import (
 // emptyingSearch empties the nodes of goals of the kind NodeEmpty.
 type emptyingSearch struct {
 	problem *Problem
-	sim     *State
+	sim     *Simulation
 	account *Account
 	waves   *waves
 	rounds  *rounds
@@ -127,15 +127,15 @@ func (e *emptyingSearch) cannotLeave(g int) (by stuckPod, no bool) {
 	e.rounds.begun[g] = true
 	strategy := e.account.StrategyOf(g)
 	for i, pod := range pods {
-		if reason, refused := e.account.Refuse(pod, strategy); refused {
+		if reason, refused := e.account.Refuse(e.sim.MoveOf(pod, strategy)); refused {
 			by, no = stuckPod{pod, reason}, true
 			pods = pods[:i]
 			break
 		}
-		e.account.Limits.Add(pod, strategy)
+		e.account.Charge(e.sim.MoveOf(pod, strategy))
 	}
 	for _, pod := range pods {
-		e.account.Limits.Remove(pod, strategy)
+		e.account.Refund(e.sim.MoveOf(pod, strategy))
 	}
 	return by, no
 }
@@ -164,7 +164,7 @@ func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, mayHint bool) (
 	e.waves.openWave()
 	e.waves.current.mayHint, e.waves.scope = mayHint, anyGoal
 	e.rounds.round++
-	trackers := []*State{e.sim, e.waves.current.Start}
+	trackers := []*Simulation{e.sim, e.waves.current.Start}
 	closed = slices.Concat(closed, goal.NotTargets(&e.sim.Goals.Goals[g]))
 	for _, st := range trackers {
 		goal.Emptying{Tracker: st.Goals}.Start([]int{g}, closed)

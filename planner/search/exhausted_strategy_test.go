@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
@@ -55,7 +54,6 @@ func TestMoveForAStrictStrategyWaitsForTheWave(t *testing.T) {
 	c := newSmallSearch(t, 2, []string{"n0 a 3", "n0 a 3"}, func(o *settings.Options) {
 		o.Strategies = []settings.StrategyInfo{{Name: "lax"}, {Name: "strict", Own: &settings.StrategyRules{MaxUnavailableWithoutPDB: new(1)}}}
 	}, goals...)
-	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
 	var strict int
 	for g := range c.sim.Goals.Goals {
 		if c.sim.Goals.Goals[g].Strategy == "strict" {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
@@ -13,7 +12,6 @@ import (
 func finalPassSearch(t *testing.T, effort int) *search {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8", "n2 e 5"},
 		func(o *settings.Options) { o.MaxPredictions = effort }, append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2)...)...)
-	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
 	c.finalPass()
 	return c
 }
@@ -42,7 +40,6 @@ func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
 func TestSettlingAsksAgainAfterTheMovesOfOthers(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{`n0 a 4,"memory":4Gi`, `n0 b 5,"memory":4Gi`, `n1 c 6,"memory":2Gi`,
 		`n2 e 1,"memory":7Gi`}, nil, append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2)...)...)
-	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
 	if c.finalPass(); len(c.waves.moves) != 2 || c.waves.moves[0].Pod != 2 || c.waves.moves[1].Wave != 2 || len(c.finalPassGoals) > 0 {
 		t.Errorf("moves %+v: want c, then a; final pass goals %v", c.waves.moves, c.finalPassGoals)
 	}

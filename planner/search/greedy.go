@@ -56,23 +56,24 @@ func (c *rounds) greediestMove(excluded []cluster.PodID) candidate {
 				continue
 			}
 			c.triedIn[pod] = tried
-			if _, no := c.account.Refuse(pod, strategy); no {
+			m := c.sim.MoveOf(pod, strategy)
+			if _, no := c.account.Refuse(m); no {
 				continue
 			}
 			if _, no := c.sim.LimitReached(); no {
 				return candidate{pod: -1}
 			}
-			l, _, a := c.waves.current.land(c.sim.MoveOf(pod, strategy))
+			l, _, a := c.waves.current.land(m)
 			if a == Refused {
 				continue
 			}
-			m := candidate{pod: pod, owner: c.sim.Snapshot.Pods[pod].Workload, rank: 3*c.sim.Goals.FirstGoalRank(g) + c.order.rank(pod),
+			x := candidate{pod: pod, owner: c.sim.Snapshot.Pods[pod].Workload, rank: 3*c.sim.Goals.FirstGoalRank(g) + c.order.rank(pod),
 				benefit: -c.sim.Goals.ExcessChange(pod, from, l.To), EvictionOrder: c.order.orderOf(&c.sim.Snapshot.Pods[pod]),
 				goal: g, waits: a == Later || !c.waves.current.InFlight.CanAdd(c.account.Eligibility, pod, strategy)}
 			if c.sim.Goals.InStatedOrder(g) {
-				m.stated = g
+				x.stated = g
 			}
-			moves = append(moves, m)
+			moves = append(moves, x)
 		}
 	}
 	c.candidateBuffer = moves

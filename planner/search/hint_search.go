@@ -11,12 +11,12 @@ import (
 
 // PredictWithHints calls Predict. If the replacement would return or its landing is uncertain, PredictWithHints looks
 // for node hints that make the landing acceptable.
-func (c *State) PredictWithHints(m Move) (Landing, plan.Reason, bool) {
+func (c *Simulation) PredictWithHints(m Move) (Landing, plan.Reason, bool) {
 	l, reason, ok := c.Predict(m)
 	if ok || !c.Options.Steers() || !hintsMayHelp(reason.Code) {
 		return l, reason, ok
 	}
-	steered, why := findHints([]*State{c}, m, nil)
+	steered, why := findHints([]*Simulation{c}, m, nil)
 	if why != "" {
 		reason.Message += "; not steered: " + why
 		again, _, _ := c.Predict(m) // findHints overwrote the prediction
@@ -39,7 +39,7 @@ const hintRounds = 2
 // state. findHints adds nodes that the scheduler could choose but where the replacement improves no goal. If no set
 // of nodes suffices, findHints returns the reason. Before and after the call, the cluster models of the states carry
 // the hints in base.
-func findHints(states []*State, m Move, base []cluster.NodeID) (Landing, string) {
+func findHints(states []*Simulation, m Move, base []cluster.NodeID) (Landing, string) {
 	c := states[0]
 	st := c.Steering
 	if !c.Model.RespondsToHint(m.Pod, st.Kind) {
@@ -70,7 +70,7 @@ func findHints(states []*State, m Move, base []cluster.NodeID) (Landing, string)
 // predictLandings predicts the pod's landing in every state. predictLandings returns the landing in the last state
 // that accepts it, the nodes to hint, and the reason against it, if any. A reason that no hint can remove takes
 // precedence.
-func predictLandings(states []*State, m Move, all bool) (l Landing, more []cluster.NodeID, reason plan.Reason) {
+func predictLandings(states []*Simulation, m Move, all bool) (l Landing, more []cluster.NodeID, reason plan.Reason) {
 	for i, c := range states {
 		fresh, r, ok := c.Predict(m)
 		if ok {
@@ -90,7 +90,7 @@ func predictLandings(states []*State, m Move, all bool) (l Landing, more []clust
 
 // unhelpfulNodes returns the nodes on which the replacement may land but improves no goal. If all is set, the result
 // includes every node that may be hinted and on which the replacement fits but improves no goal.
-func (c *State) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
+func (c *Simulation) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
 	from := c.Model.NodeOf(pod)
 	pr := c.Model.Predict(pod)
 	nodes := pr.Possible()
@@ -104,21 +104,21 @@ func (c *State) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
 	})
 }
 
-func SetHints(states []*State, nodes []cluster.NodeID) {
+func SetHints(states []*Simulation, nodes []cluster.NodeID) {
 	for _, c := range states {
 		c.Model.SetHints(c.Steering.Kind, nodes)
 	}
 }
 
 // SteerKind returns the value of a move's field steer.
-func (c *State) SteerKind(l Landing) string {
+func (c *Simulation) SteerKind(l Landing) string {
 	if l.Steered {
 		return string(c.Steering.Kind)
 	}
 	return string(hints.None)
 }
 
-func (c *State) WaveHints(wave int, nodes []cluster.NodeID) plan.WaveHints {
+func (c *Simulation) WaveHints(wave int, nodes []cluster.NodeID) plan.WaveHints {
 	h := plan.WaveHints{Wave: wave, Kind: string(c.Steering.Kind)}
 	for _, n := range nodes {
 		h.Nodes = append(h.Nodes, c.Snapshot.Nodes[n].Name)

@@ -26,19 +26,25 @@ var kinds = [...]kindRules{Relocate: relocation{}, MakeRoom: roomMaking{}, Witho
 // kindRules decides about the moves of one kind.
 type kindRules interface {
 	// predict predicts the landing in one state, and returns the reason and false if it is not acceptable.
-	predict(c *State, m Move) (Landing, plan.Reason, bool)
+	predict(c *Simulation, m Move) (Landing, plan.Reason, bool)
 	// accepts returns a function that reports whether the replacement may land on a node. The function is valid until
 	// the goals change.
-	accepts(c *State, m Move) func(cluster.NodeID) bool
+	accepts(c *Simulation, m Move) func(cluster.NodeID) bool
 	// waits returns why the move must wait for a later wave, wherever its replacement lands, or "". The parameter
 	// hasRoom says whether limits and budgets allow one more pod in flight.
 	waits(w *Wave, m Move, hasRoom bool) string
+	// join counts an admitted move among those of the wave.
+	join(w *Wave, m Step)
+	// again adds an earlier move of the kind to the current wave, if it still belongs there.
+	again(c *waves, m Step) Verdict
+	// isNeedless reports whether the goals are met as well without move i.
+	isNeedless(c *waves, i int) bool
 	// land predicts the landing in all states of the wave.
 	land(w *Wave, m Move) (Landing, plan.Reason, Verdict)
 }
 
 // MoveOf returns the move of a pod for a goal of the strategy: a removal if the pod has ended.
-func (c *State) MoveOf(pod cluster.PodID, strategy int) Move {
+func (c *Simulation) MoveOf(pod cluster.PodID, strategy int) Move {
 	if c.Snapshot.Pods[pod].Terminal {
 		return Move{pod, Remove, strategy}
 	}
@@ -47,12 +53,12 @@ func (c *State) MoveOf(pod cluster.PodID, strategy int) Move {
 
 // Predict predicts where the replacement of a pod lands. If the landing is not acceptable to the kind of move, Predict
 // returns the reason and false. The landing is valid until the next prediction in this state.
-func (c *State) Predict(m Move) (Landing, plan.Reason, bool) { return kinds[m.Kind].predict(c, m) }
+func (c *Simulation) Predict(m Move) (Landing, plan.Reason, bool) { return kinds[m.Kind].predict(c, m) }
 
 // accepts returns a function that reports whether the replacement may land on a node.
-func (c *State) accepts(m Move) func(cluster.NodeID) bool { return kinds[m.Kind].accepts(c, m) }
+func (c *Simulation) accepts(m Move) func(cluster.NodeID) bool { return kinds[m.Kind].accepts(c, m) }
 
 // AcceptableNodes returns the nodes that are acceptable for a landing.
-func (c *State) AcceptableNodes(m Move, l *Landing) prediction.NodeSet {
+func (c *Simulation) AcceptableNodes(m Move, l *Landing) prediction.NodeSet {
 	return l.predicted.Gone.FeasibleSet.Filter(c.accepts(m))
 }

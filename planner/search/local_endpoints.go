@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// localEndpoint is the first Service whose last local endpoint is a pod, or -1, and State.moveCount plus 1 then.
+// localEndpoint is the first Service whose last local endpoint is a pod, or -1, and Simulation.moveCount plus 1 then.
 type localEndpoint struct {
 	service cluster.ServiceID
 	at      int

@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/percent"
@@ -11,12 +12,10 @@ import (
 )
 
 // roomMaking is the kind of the first move of a step.
-type roomMaking struct{}
-
-func (roomMaking) waits(w *Wave, m Move, hasRoom bool) string { return w.waitsForPlace(m, hasRoom) }
+type roomMaking struct{ relocation }
 
 // predict accepts the landing of a displaced pod if no goal becomes worse, with at least minConfidence.
-func (k roomMaking) predict(c *State, m Move) (Landing, plan.Reason, bool) {
+func (k roomMaking) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 	pod := m.Pod
 	if b := c.amountWithUnknownUsage(pod); b != nil {
 		return Landing{predicted: &prediction.Prediction{}}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known",
@@ -43,7 +42,7 @@ func (k roomMaking) predict(c *State, m Move) (Landing, plan.Reason, bool) {
 
 // accepts reports whether a displaced pod may land on a node. The second move of the step may improve a goal by
 // load. So nodes without a goal are protected from overload, and nodes with unknown usage take no displaced pod.
-func (roomMaking) accepts(c *State, m Move) func(cluster.NodeID) bool {
+func (roomMaking) accepts(c *Simulation, m Move) func(cluster.NodeID) bool {
 	places, may := c.Goals.CheckTargets(m.Pod, c.Model.NodeOf(m.Pod)), c.MayTake(m.Pod)
 	outside := c.Goals.RoomNeededOutsideGoals(m.Pod, c.strategyName(m))
 	return func(n cluster.NodeID) bool {
@@ -72,11 +71,48 @@ func (roomMaking) land(w *Wave, m Move) (Landing, plan.Reason, Verdict) {
 
 // amountWithUnknownUsage returns an amount of the goals for which the pod's usage is unknown, or nil. If the usage of
 // a pod is unknown, the planner cannot exclude that the pod overloads another node.
-func (c *State) amountWithUnknownUsage(pod cluster.PodID) *cluster.Amounts {
+func (c *Simulation) amountWithUnknownUsage(pod cluster.PodID) *cluster.Amounts {
 	for amounts := range c.Goals.KnownUsage { // the map order does not matter: the plan does not contain the amount
 		if k := amounts.PodQuality(pod); k == cluster.Unknown || k == cluster.BoundAfterSample {
 			return amounts
 		}
 	}
 	return nil
+}
+
+// again repeats the first move of a step. The second move belongs in the next wave. If the first move
+// is rejected, the caller tries the second move alone.
+func (roomMaking) again(c *waves, m Step) Verdict {
+	a := displacement{displaced: m.Pod, pod: m.For.Pod, target: m.For.On, goal: m.goal,
+		improvedGoals: slices.Clone(m.Landing.ImprovedGoals)}
+	switch _, spent := c.account.Limits.RefuseFor(m.Strategy, m.Pod); {
+	case spent:
+		return Refused
+	case c.joinDisplaced(a):
+		return Admitted
+	case c.current.InFlight.Total > 0:
+		return Later
+	}
+	return Refused
+}
+
+// isNeedless reports whether the second move of the step is needless or missing.
+func (roomMaking) isNeedless(c *waves, i int) bool {
+	return !c.isDisplacement(i) || kinds[c.moves[i+1].Kind].isNeedless(c, i+1)
+}
+
+// isDisplacement reports whether move i makes room for move i+1. The first move of a step always precedes the second
+// directly.
+func (c *waves) isDisplacement(i int) bool {
+	return c.moves[i].Kind == MakeRoom && i+1 < len(c.moves) && c.moves[i+1].Pod == c.moves[i].For.Pod
+}
+
+// hasUnpairedDisplacement reports whether a step has its first move but not its second.
+func (c *waves) hasUnpairedDisplacement() bool {
+	for i := range c.moves {
+		if c.moves[i].Kind == MakeRoom && !c.isDisplacement(i) {
+			return true
+		}
+	}
+	return false
 }

@@ -112,7 +112,7 @@ func (c *displacementSearch) runsLongEnough(pod cluster.PodID) bool {
 
 // MayDisplace reports whether pod q may leave to make room for pod p. By default, both must belong to one namespace.
 // Otherwise, the owner of p could evict the pods of others: p asks for a step, a swap included, by its own requests.
-func (c *State) MayDisplace(q, p cluster.PodID) bool {
+func (c *Simulation) MayDisplace(q, p cluster.PodID) bool {
 	return c.Options.DisplaceAcrossNamespaces || c.Snapshot.Pods[q].Object.Namespace == c.Snapshot.Pods[p].Object.Namespace
 }
 
@@ -135,7 +135,7 @@ func (m *displacementSearch) displaceable(t cluster.NodeID, p cluster.PodID, wan
 		if !enough {
 			continue
 		}
-		if _, no := m.account.Refuse(q, m.strategy); !no {
+		if _, no := m.account.Refuse(Move{q, MakeRoom, m.strategy}); !no {
 			out = append(out, candidate{pod: q, owner: m.sim.Snapshot.Pods[q].Workload, rank: m.rounds.order.rank(q), EvictionOrder: m.rounds.order.orderOf(&m.sim.Snapshot.Pods[q]), size: size})
 		}
 	}
@@ -150,7 +150,7 @@ func (m *displacementSearch) displaceable(t cluster.NodeID, p cluster.PodID, wan
 // displacementSearch looks for steps of two moves.
 type displacementSearch struct {
 	problem  *Problem
-	sim      *State
+	sim      *Simulation
 	account  *Account
 	waves    *waves
 	rounds   *rounds

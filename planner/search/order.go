@@ -31,7 +31,7 @@ type candidate struct {
 // order puts candidates into the order of evictions.
 type order struct {
 	problem *Problem
-	sim     *State
+	sim     *Simulation
 	account *Account
 	// byPod caches, by pod, the values of orderOf that known marks.
 	byPod []cluster.EvictionOrder

@@ -62,7 +62,7 @@ func TestLaterStart(t *testing.T) {
 // TestTheOrderIsTotal sorts random lists from random beginnings. The result is always the same, whatever the benefits,
 // owners and deletion costs are, and deletion costs never change the places of an owner.
 func TestTheOrderIsTotal(t *testing.T) {
-	c := &order{sim: &State{Snapshot: &cluster.Snapshot{}}}
+	c := &order{sim: &Simulation{Snapshot: &cluster.Snapshot{}}}
 	for range 24 {
 		c.sim.Snapshot.Pods = append(c.sim.Snapshot.Pods, cluster.Pod{Object: &corev1.Pod{}})
 	}
@@ -110,5 +110,5 @@ func podsOf(list []candidate) (out []cluster.PodID) {
 }
 
 func twoPods() *order {
-	return &order{sim: &State{Snapshot: &cluster.Snapshot{Pods: []cluster.Pod{{Object: &corev1.Pod{}}, {Object: &corev1.Pod{}}, {Object: &corev1.Pod{}}}}}}
+	return &order{sim: &Simulation{Snapshot: &cluster.Snapshot{Pods: []cluster.Pod{{Object: &corev1.Pod{}}, {Object: &corev1.Pod{}}, {Object: &corev1.Pod{}}}}}}
 }

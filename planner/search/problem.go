@@ -15,7 +15,7 @@ import (
 
 // Problem is what a plan is made for: the cluster and its goals, and the account of what may leave.
 type Problem struct {
-	Start        *State
+	Start        *Simulation
 	Account      *Account
 	PlannerState plan.PlannerState
 	Now          time.Time
@@ -23,6 +23,7 @@ type Problem struct {
 	Schedulers []plan.SchedulerState
 	// Earlier lists the moves of an earlier search whose predicted result is the start; see StartAfter.
 	Earlier []WaveStep
+	applied []WaveStep // those of Earlier that change the start
 	// podsLeft lists the pods at the start on the nodes that Earlier changes, without replacements.
 	podsLeft map[cluster.NodeID][]cluster.PodID
 	// Stated lists the goals that count as stated by the strategies; nil means all goals of the problem.
@@ -33,7 +34,7 @@ type Problem struct {
 func NewProblem(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Problem {
 	opts = opts.WithDiscarded(st.Discarded, now)
 	schedulers := opts.Trust.SchedulerStates(s, opts.Placement.Profiles, st.Schedulers)
-	start := newState(opts, s, goals, schedulers, now)
+	start := newSimulation(opts, s, goals, schedulers, now)
 	return &Problem{Start: start, Account: newAccount(start, st, goals, now), PlannerState: st, Now: now, Schedulers: schedulers}
 }
 
@@ -58,8 +59,9 @@ func (p *Problem) StartAfter(earlier []WaveStep) {
 	for i, m := range earlier {
 		if m.Kind != WithoutPlace { // its replacement may come back, so no other move gets its room
 			p.Start.Apply(m.Step)
+			p.applied = append(p.applied, m)
 		}
-		p.Account.Limits.Add(m.Pod, m.Strategy)
+		p.Account.Charge(m.Move)
 		what := fmt.Sprintf("moves it from %s to %s", p.Start.NodeName(m.From), p.Start.NodeName(m.Landing.To))
 		switch {
 		case m.Kind == WithoutPlace:
@@ -111,16 +113,24 @@ func (p *Problem) newConsumed() *eligibility.Consumed {
 	return out
 }
 
-// newWave returns an empty wave that begins in state now.
-func (p *Problem) newWave(now *State, number int) *Wave {
-	return NewWave(now, p.Account.Eligibility, p.newConsumed(), number)
+// NewWave returns an empty wave that begins at the start.
+func (p *Problem) NewWave() *Wave { return p.newWave(p.Start, 1) }
+
+// newWave returns an empty wave that begins in the cluster now.
+func (p *Problem) newWave(now *Simulation, number int) *Wave {
+	crowded := *now
+	crowded.Model = now.Model.Clone()
+	w := &Wave{Start: now.Clone(), Now: now, Crowded: &crowded, eligible: p.Account.Eligibility, terminating: map[cluster.NodeID]int{},
+		placesAtStart: map[placesKey]*places{}}
+	w.begin(p.newConsumed(), number)
+	return w
 }
 
 // SetTurn makes the strategies of the turn ask for moves. Without soft strategies, it does nothing.
 func (p *Problem) SetTurn(turn goal.Turn) { p.setTurn(p.Start, turn, nil) }
 
 // setTurn is SetTurn for the cluster after the moves.
-func (p *Problem) setTurn(at *State, turn goal.Turn, moves []WaveStep) {
+func (p *Problem) setTurn(at *Simulation, turn goal.Turn, moves []WaveStep) {
 	if !at.Goals.HasSoft() {
 		return
 	}
@@ -129,9 +139,7 @@ func (p *Problem) setTurn(at *State, turn goal.Turn, moves []WaveStep) {
 }
 
 // EarlierMoves returns the moves before the start that change it; see StartAfter.
-func (p *Problem) EarlierMoves() []goal.PodMove {
-	return podMoves(slices.DeleteFunc(slices.Clone(p.Earlier), func(m WaveStep) bool { return m.Kind == WithoutPlace }))
-}
+func (p *Problem) EarlierMoves() []goal.PodMove { return podMoves(p.applied) }
 
 func podMoves(steps []WaveStep) (out []goal.PodMove) {
 	for _, m := range steps {

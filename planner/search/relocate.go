@@ -20,9 +20,28 @@ func (relocation) waits(w *Wave, m Move, hasRoom bool) string { return w.waitsFo
 
 func (relocation) land(w *Wave, m Move) (Landing, plan.Reason, Verdict) { return w.land(m) }
 
+// join counts the replacement among those that need the places of the wave.
+func (relocation) join(w *Wave, m Step) {
+	w.addMember(m)
+	w.membersPlaces = append(w.membersPlaces, w.placesOf(m.Move))
+	w.largest = w.largestWith(m.Pod)
+}
+
+func (relocation) again(c *waves, m Step) Verdict {
+	v, _ := c.join(m.Pod, m.goal)
+	return v
+}
+
+func (relocation) isNeedless(c *waves, i int) bool {
+	m := &c.moves[i]
+	return c.sim.Goals.EachAffected(m.Pod, m.Landing.To, m.From, func(g int) bool {
+		return c.sim.Goals.Measures[g].ExcessAfter(m.Pod, m.Landing.To, m.From) <= c.sim.Goals.Excess(g)
+	})
+}
+
 // predict accepts the landing if it improves a requested goal and makes no goal worse, with at least
 // minConfidence.
-func (relocation) predict(c *State, m Move) (Landing, plan.Reason, bool) {
+func (relocation) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 	pod, from := m.Pod, c.Model.NodeOf(m.Pod)
 	countPrediction(c)
 	pr := c.Model.PredictOdds(pod)
@@ -52,19 +71,19 @@ func (relocation) predict(c *State, m Move) (Landing, plan.Reason, bool) {
 }
 
 // countPrediction counts a predicted landing.
-func countPrediction(c *State) {
+func countPrediction(c *Simulation) {
 	*c.predictions++
 	c.Snapshot.Work.Spend(1 + len(c.Snapshot.Nodes)/16)
 }
 
-func (relocation) accepts(c *State, m Move) func(cluster.NodeID) bool {
+func (relocation) accepts(c *Simulation, m Move) func(cluster.NodeID) bool {
 	return c.Accepts(m.Pod, c.Model.NodeOf(m.Pod))
 }
 
 // Accepts returns a function that reports whether the replacement of a pod that leaves from may land on a node: the pod
 // may be sent there, and the landing is acceptable to the goals. Its own node is acceptable only to goals that the
 // replacement may meet there. The function is valid until the goals change.
-func (c *State) Accepts(pod cluster.PodID, from cluster.NodeID) func(cluster.NodeID) bool {
+func (c *Simulation) Accepts(pod cluster.PodID, from cluster.NodeID) func(cluster.NodeID) bool {
 	places, may := c.Goals.CheckTargets(pod, from), c.MayTake(pod)
 	return func(n cluster.NodeID) bool { return may[n] && places.Acceptable(n) }
 }
@@ -93,7 +112,7 @@ func noTargetReason(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
 
 // uncertainReason returns the reason for a landing below minConfidence. The reason says whether the replacement would
 // return, would improve no goal, or has an uncertain landing.
-func (c *State) uncertainReason(m Move, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
+func (c *Simulation) uncertainReason(m Move, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
 	from := places.From
 	need, prefix := c.neededConfidence(m)
 	back := pr.Prob(func(n cluster.NodeID) bool { return !places.Helps(n) })
@@ -110,7 +129,7 @@ func (c *State) uncertainReason(m Move, pr prediction.Prediction, places *goal.T
 
 // refusedTargetsReason reports whether the replacement would help only on nodes to which it is not sent, and returns
 // the reason. The scheduler may still place it there.
-func (c *State) refusedTargetsReason(pod cluster.PodID, places *goal.TargetCheck, pr *prediction.Prediction) (plan.Reason, bool) {
+func (c *Simulation) refusedTargetsReason(pod cluster.PodID, places *goal.TargetCheck, pr *prediction.Prediction) (plan.Reason, bool) {
 	p, first, count := &c.Snapshot.Pods[pod], len(target.Rules), 0
 	var named []string
 	for id := range pr.Gone.FeasibleSet.All() {

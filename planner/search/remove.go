@@ -9,7 +9,10 @@ import (
 // removal is the kind of a move that deletes a pod that has ended. It uses no room, and every such move is accepted.
 type removal struct{ relocation }
 
-func (removal) predict(c *State, m Move) (Landing, plan.Reason, bool) {
+// join counts nothing: the pod uses no room, and no replacement follows.
+func (removal) join(*Wave, Step) {}
+
+func (removal) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 	return Landing{To: cluster.NoNode, Confidence: 1, predicted: &prediction.Prediction{},
 		ImprovedGoals: c.Goals.ImprovedGoals(m.Pod, c.NodeOf(m.Pod), cluster.NoNode)}, plan.Reason{}, true
 }

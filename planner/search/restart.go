@@ -15,7 +15,7 @@ func (c *rounds) rewind(made []Step) {
 	}
 	for _, m := range slices.Backward(c.waves.moves) {
 		c.waves.current.undoClosed(m.Step)
-		c.account.Limits.Remove(m.Pod, m.Strategy)
+		c.account.Refund(m.Move)
 		c.waves.moved[m.Pod] = false
 	}
 	c.waves.moves, c.waves.hinted = nil, nil
@@ -38,7 +38,7 @@ func (c *rounds) restore(o attemptResult) {
 		c.sim.Apply(m.Step)
 		c.waves.current.applyClosed(m.Step)
 		c.waves.moved[m.Pod] = true
-		c.account.Limits.Add(m.Pod, m.Strategy)
+		c.account.Charge(m.Move)
 	}
 	c.waves.moves, c.waves.hinted, c.account.Rejections = o.moves, o.hinted, o.rejections
 }
@@ -56,7 +56,7 @@ func (c *rounds) dropNeedless() {
 	var needed []Step
 	for i := 0; i < len(c.waves.moves); i++ {
 		switch {
-		case !c.waves.isNeedlessAt(i):
+		case !c.waves.isNeedless(i):
 			needed = append(needed, c.waves.moves[i].Step)
 		case c.waves.isDisplacement(i):
 			c.sim.Undo(c.waves.moves[i+1].Step)
@@ -81,7 +81,7 @@ func (c *rounds) repeatMoves(moves []Step) (rest []Step) {
 			break
 		}
 		if m.Kind == MakeRoom {
-			switch c.waves.repeatDisplacedMove(m) {
+			switch kinds[m.Kind].again(c.waves, m) {
 			case Admitted:
 				rest = append(rest, moves[i+1:]...)
 			case Later:
@@ -119,20 +119,4 @@ func (c *rounds) dropNeedlessDisplacements() {
 	if c.waves.worseThan(first) || len(c.waves.moves) >= len(first.moves) || c.waves.hasUnpairedDisplacement() {
 		c.restore(first)
 	}
-}
-
-// repeatDisplacedMove repeats the first move of a step. The second move belongs in the next wave. If the first move
-// is rejected, the caller tries the second move alone.
-func (c *waves) repeatDisplacedMove(m Step) Verdict {
-	a := displacement{displaced: m.Pod, pod: m.For.Pod, target: m.For.On, goal: m.goal,
-		improvedGoals: slices.Clone(m.Landing.ImprovedGoals)}
-	switch _, spent := c.account.Limits.RefuseFor(m.Strategy, m.Pod); {
-	case spent:
-		return Refused
-	case c.joinDisplaced(a):
-		return Admitted
-	case c.current.InFlight.Total > 0:
-		return Later
-	}
-	return Refused
 }

@@ -11,8 +11,8 @@ type Result struct {
 	Problem  *Problem // with the cluster and the account at the start
 	Snapshot *cluster.Snapshot
 	Options  *settings.Options
-	Cluster  *State   // after the moves
-	Account  *Account // after the moves, with the reasons why other pods stay
+	Cluster  *Simulation // after the moves
+	Account  *Account    // after the moves, with the reasons why other pods stay
 	Moves    []WaveStep
 	// HintedByWave lists the nodes that are hinted in each wave.
 	HintedByWave [][]cluster.NodeID

@@ -12,7 +12,7 @@ import (
 // rounds tries the pods of unmet goals, goal by goal, in rounds over all goals.
 type rounds struct {
 	problem *Problem
-	sim     *State
+	sim     *Simulation
 	account *Account
 	waves   *waves
 	order   *order
@@ -186,7 +186,7 @@ func (c *rounds) joinBestCandidate(g int) Verdict {
 // tryCandidate adds the pod to the current wave if the pod may be evicted and its landing is acceptable. The reason
 // is empty if the pod may still join later, in the next wave or with hints.
 func (c *rounds) tryCandidate(pod cluster.PodID, g int) (Verdict, plan.Reason) {
-	if reason, no := c.account.Refuse(pod, c.account.StrategyOf(g)); no {
+	if reason, no := c.account.Refuse(c.sim.MoveOf(pod, c.account.StrategyOf(g))); no {
 		return Refused, reason
 	}
 	if reason, no := c.sim.LimitReached(); no {

@@ -21,7 +21,7 @@ func (c *search) firstOnlyTurns() []bool {
 // search finds the moves of one planning pass: it makes several attempts, and keeps the best.
 type search struct {
 	problem *Problem
-	sim     *State // the cluster after the moves so far
+	sim     *Simulation // the cluster after the moves so far
 	account *Account
 	waves   *waves
 	rounds  *rounds
@@ -261,7 +261,7 @@ func (c *search) softMoves() {
 	firm, was := c.finalPassGoals, len(c.waves.moves)
 	c.setTurn(goal.SoftTurn)
 	c.firstAlone = false
-	c.waves.current = NewWave(c.sim, c.account.Eligibility, c.problem.newConsumed(), 0)
+	c.waves.current = c.problem.newWave(c.sim, 0)
 	c.waves.openWave()
 	c.rounds.round++
 	c.passOverGoals()

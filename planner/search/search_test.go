@@ -75,7 +75,9 @@ func newSmallSearch(t *testing.T, nodes int, pods []string, change func(*setting
 			g.Kind, g.Subject = plan.NodeBelow, plan.ObjectRef{Kind: "Node", Name: s.Nodes[g.Node].Name}
 		}
 	}
-	return newSearch(NewProblem(&opts, s, plan.PlannerState{}, goal.Number(s, goals), s.TakenAt))
+	c := newSearch(NewProblem(&opts, s, plan.PlannerState{}, goal.Number(s, goals), s.TakenAt))
+	c.waves.current = c.problem.newWave(c.sim, 1)
+	return c
 }
 
 // halfUsedGoals returns goals of at most half of a resource on each of these nodes.

@@ -6,7 +6,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
@@ -14,7 +13,6 @@ import (
 func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 4", "n0 b 4", "n1 c 7", "n2 d 3"}, nil,
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
 	c.sim.move(3, 1) // n1 is full; no pod is sent to n2
 	may := c.sim.MayTake(0)
 	may[2], may[1] = false, true
@@ -41,7 +39,6 @@ func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 	for _, steer := range []hints.Kind{hints.None, hints.Taint} {
 		for _, many := range []int{2, 2 * maxCleared} {
 			c := newSmallSearch(t, 2, []string{"n0 a 1", "n0 b 1"}, func(o *settings.Options) { o.Steer = steer }, halfUsedGoals("cpu", 0)...)
-			c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
 			for i := range many {
 				c.waves.current.unlandable.add(c.sim, Move{Pod: cluster.PodID(i), Strategy: settings.NoStrategy}, why)
 			}

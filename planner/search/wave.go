@@ -17,12 +17,12 @@ import (
 // belong to a wave: all of its moves are predicted with all of its hints.
 type Wave struct {
 	// Start is the cluster at the beginning of the wave.
-	Start *State
+	Start *Simulation
 	// Now is the cluster after the moves of the wave: the current state of the search.
-	Now *State
+	Now *Simulation
 	// Crowded is the cluster in which every evicted pod of the wave still terminates, and every other replacement is
 	// placed. Its goals are those of Now.
-	Crowded *State
+	Crowded *Simulation
 	// InFlight counts the pods of the wave that are away at once. eligible has the budgets that it charges.
 	InFlight eligibility.InFlightCount
 	eligible *eligibility.Checker
@@ -34,7 +34,7 @@ type Wave struct {
 	// mayHint says that the wave may get further hints.
 	mayHint bool
 	// Seen, if not nil, is called with each acceptable landing in Start and Now.
-	Seen func(c *State, m Move, l *Landing)
+	Seen func(c *Simulation, m Move, l *Landing)
 	// unlandable caches the pods without an acceptable landing.
 	unlandable rejectedSinceMove
 	// terminating counts the evicted pods of the wave by their nodes.
@@ -52,86 +52,62 @@ type Wave struct {
 	placesAtStart map[placesKey]*places
 }
 
-// NewWave returns an empty wave that begins in state now.
-func NewWave(now *State, eligible *eligibility.Checker, consumed *eligibility.Consumed, number int) *Wave {
-	crowded := *now
-	crowded.Model = now.Model.Clone()
-	w := &Wave{Start: now.Clone(), Now: now, Crowded: &crowded, eligible: eligible, terminating: map[cluster.NodeID]int{},
-		placesAtStart: map[placesKey]*places{}}
-	w.begin(consumed, number)
-	return w
-}
-
-// begin makes w the next wave, without moves. The caller has closed or undone its moves.
+// begin makes w the next wave, without moves. The caller has applied its moves to Start, or undone them.
 func (w *Wave) begin(consumed *eligibility.Consumed, number int) {
-	w.consumed, w.number, w.steps, w.hinted = consumed, number, nil, nil
-	w.InFlight = eligibility.NewInFlight(w.Now.Options.InFlight, consumed)
+	w.consumed, w.number, w.hinted = consumed, number, nil
+	w.clear()
 }
 
-// join adds a move to the wave. The caller applies it to the current state.
-func (w *Wave) join(m Step) {
+// clear forgets the moves of the wave, but not its hints.
+func (w *Wave) clear() {
+	w.steps, w.members, w.dependent, w.membersPlaces, w.largest = nil, nil, nil, nil, nil
+	w.withAffinity, w.placeless = 0, 0
+	clear(w.terminating)
+	w.InFlight = eligibility.NewInFlight(w.Now.Options.InFlight, w.consumed)
+}
+
+// Join makes a move that the wave admits.
+func (w *Wave) Join(m Step) {
+	w.Now.Apply(m)
 	w.steps = append(w.steps, m)
-	if m.Kind == Remove {
-		return // it uses no room, and no replacement follows
-	}
+	w.InFlight.Add(w.eligible, m.Pod, m.Strategy)
+	kinds[m.Kind].join(w, m)
+}
+
+// addMember counts a move whose replacement the scheduler places.
+func (w *Wave) addMember(m Step) {
 	w.Crowded.Model.PlaceReplacement(m.Pod, m.Landing.To)
-	w.count(m, 1)
-	w.members = append(w.members, m.Pod)
-	if m.Kind == WithoutPlace {
-		w.placeless++
-	} else {
-		w.membersPlaces = append(w.membersPlaces, w.placesOf(m.Move))
-		w.largest = w.largestWith(m.Pod)
+	w.terminating[m.From]++
+	if hasPodAffinity(w.object(m.Pod)) {
+		w.withAffinity++
 	}
+	w.members = append(w.members, m.Pod)
 	if w.Start.Model.DependsOnOthers(m.Pod) {
 		w.dependent = append(w.dependent, m.Pod)
 	}
 }
 
-// Join adds a move of a plan that the wave admits, and makes it in the current state.
-func (w *Wave) Join(m Step) {
-	w.Now.Apply(m)
-	w.join(m)
-	w.InFlight.Add(w.eligible, m.Pod, m.Strategy)
+// undo undoes all moves of the wave, which keeps its hints.
+func (w *Wave) undo() {
+	for _, m := range slices.Backward(w.steps) {
+		w.Now.Undo(m)
+		w.Crowded.Model.EndTermination(m.Pod)
+		w.Crowded.Model.Move(m.Pod, m.From)
+	}
+	w.clear()
 }
 
-// leave undoes join for the last move of the wave.
-func (w *Wave) leave(m Step) {
-	w.steps = w.steps[:len(w.steps)-1]
-	w.Crowded.Model.EndTermination(m.Pod)
-	w.Crowded.Model.Move(m.Pod, m.From)
-	w.count(m, -1)
-}
-
-// close makes a move of the wave part of the next wave's start.
-func (w *Wave) close(m Step) {
-	w.Start.Apply(m)
+// close makes the moves of the wave part of the start of the next wave, and begins that wave. It assumes that the
+// replacements are Ready.
+func (w *Wave) close() {
+	SetHints(w.states(), nil)
+	for _, m := range w.steps {
+		w.Start.Apply(m)
+		w.Crowded.Model.EndTermination(m.Pod)
+		w.consumed.Add(w.eligible, m.Pod)
+	}
 	clear(w.placesAtStart)
-	w.Crowded.Model.EndTermination(m.Pod)
-	w.count(m, -1)
-}
-
-func (w *Wave) count(m Step, by int) {
-	if w.Start.Snapshot.Pods[m.Pod].Terminal {
-		return
-	}
-	if w.terminating[m.From] += by; w.terminating[m.From] == 0 {
-		delete(w.terminating, m.From)
-	}
-	if hasPodAffinity(w.object(m.Pod)) {
-		w.withAffinity += by
-	}
-	if by < 0 {
-		if m.Kind == WithoutPlace {
-			w.placeless--
-		}
-		left := func(p cluster.PodID) bool { return p == m.Pod }
-		w.membersPlaces = slices.DeleteFunc(w.membersPlaces, func(pl *places) bool { return left(pl.pod) })
-		w.members, w.dependent = slices.DeleteFunc(w.members, left), slices.DeleteFunc(w.dependent, left)
-		if len(w.members) == 0 {
-			w.largest = nil
-		}
-	}
+	w.begin(w.consumed, w.number+1)
 }
 
 func (w *Wave) object(p cluster.PodID) *corev1.Pod { return w.Start.Snapshot.Pods[p].Object }
@@ -151,7 +127,7 @@ func (w *Wave) undoClosed(m Step) {
 }
 
 // predict predicts the landing in one state, and shows an acceptable one to Seen.
-func (w *Wave) predict(c *State, m Move) (Landing, plan.Reason, bool) {
+func (w *Wave) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 	l, reason, ok := c.Predict(m)
 	if ok && w.Seen != nil {
 		w.Seen(c, m, &l)

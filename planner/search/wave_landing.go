@@ -1,8 +1,6 @@
 package search
 
 import (
-	"slices"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -22,14 +20,14 @@ func (c *waves) countAcceptable(pod cluster.PodID, l *Landing) int {
 // repeated predictions. If steering is enabled, the cache stays empty, because hints change landings. Reasons that only
 // one strategy has are not cached either.
 type rejectedSinceMove struct {
-	at  int // State.moveCount when the reasons were recorded
+	at  int // Simulation.moveCount when the reasons were recorded
 	why map[cluster.PodID]plan.Reason
 }
 
 // maxCleared is the largest number of entries for which add clears the map instead of replacing it.
 const maxCleared = 64
 
-func (u *rejectedSinceMove) of(c *State, pod cluster.PodID) (plan.Reason, bool) {
+func (u *rejectedSinceMove) of(c *Simulation, pod cluster.PodID) (plan.Reason, bool) {
 	if u.at != c.moveCount || len(u.why) == 0 {
 		return plan.Reason{}, false
 	}
@@ -37,7 +35,7 @@ func (u *rejectedSinceMove) of(c *State, pod cluster.PodID) (plan.Reason, bool) 
 	return why, known
 }
 
-func (u *rejectedSinceMove) add(c *State, m Move, why plan.Reason) {
+func (u *rejectedSinceMove) add(c *Simulation, m Move, why plan.Reason) {
 	if _, own := c.neededConfidence(m); own != "" || c.Options.Steers() {
 		return
 	}
@@ -52,12 +50,12 @@ func (u *rejectedSinceMove) add(c *State, m Move, why plan.Reason) {
 }
 
 // states returns the states in which a move of the wave needs an acceptable landing.
-func (w *Wave) states() []*State { return []*State{w.Start, w.Now, w.Crowded} }
+func (w *Wave) states() []*Simulation { return []*Simulation{w.Start, w.Now, w.Crowded} }
 
 // differentStates returns the states, or only the current state while all are equal.
-func (w *Wave) differentStates() []*State {
+func (w *Wave) differentStates() []*Simulation {
 	if len(w.steps) == 0 {
-		return []*State{w.Now}
+		return []*Simulation{w.Now}
 	}
 	return w.states()
 }
@@ -105,7 +103,7 @@ func (w *Wave) land(m Move) (Landing, plan.Reason, Verdict) {
 
 // hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins with the current state.
 func (w *Wave) hintsCannotHelp(m Move) bool {
-	_, why := findHints([]*State{w.Now}, m, nil)
+	_, why := findHints([]*Simulation{w.Now}, m, nil)
 	return why != ""
 }
 
@@ -122,30 +120,18 @@ func (w *Wave) needsHints(m Move) bool {
 // acceptable, or no longer improves a goal of the move's strategy, addHints restores the wave and
 // returns false.
 func (c *waves) addHints(all []Step, now []cluster.NodeID) bool {
-	w, before := c.current, slices.Clone(c.current.steps)
-	waveStates := w.states()
-	for _, m := range slices.Backward(before) {
-		c.sim.Undo(m)
-		w.leave(m)
-	}
-	SetHints(waveStates, now)
+	w, before := c.current, c.current.steps
+	w.undo()
+	SetHints(w.states(), now)
 	for i := range all {
 		m := &all[i]
-		states := waveStates
-		if i == 0 {
-			states = []*State{c.sim}
-		}
-		l, _, reason := predictLandings(states, m.Move, false)
+		l, _, reason := predictLandings(w.differentStates(), m.Move, false)
 		own := c.account.GoalsOfStrategy(m.Strategy, l.ImprovedGoals)
 		if reason.Code != "" || c.account.strategyOfGoal != nil && len(own) == 0 {
-			for _, done := range slices.Backward(all[:i]) {
-				c.sim.Undo(done)
-				w.leave(done)
-			}
-			SetHints(waveStates, w.hinted)
+			w.undo()
+			SetHints(w.states(), w.hinted)
 			for _, m := range before {
-				c.sim.Apply(m)
-				w.join(m)
+				w.Join(m)
 			}
 			return false
 		}
@@ -154,8 +140,7 @@ func (c *waves) addHints(all []Step, now []cluster.NodeID) bool {
 			m.goal = c.sim.Goals.MostImproved(m.Pod, m.From, own)
 		}
 		c.recordBenefit(m)
-		c.sim.Apply(*m)
-		w.join(*m)
+		w.Join(*m)
 	}
 	w.hinted = now
 	return true

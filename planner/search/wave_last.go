@@ -39,7 +39,7 @@ func (w *Wave) CertainMoves(visit func(i int, m Move, l *Landing)) (kept []Step,
 // lastInWave is the cluster in which all pods of a wave are gone. Replacements that are created only after their pod is
 // gone may not be placed; the others are. The goals are those of the wave's start.
 type lastInWave struct {
-	start *State // its model is changed until CertainMoves returns
+	start *Simulation // its model is changed until CertainMoves returns
 	wave  []Step
 	left  map[int]string // by move that has left: why
 	visit func(i int, m Move, l *Landing)
@@ -145,7 +145,7 @@ func (c *waves) rejoin(m Step) {
 		}
 		c.recordImproved(&m)
 	}
-	c.addToWave(m)
+	c.add(m)
 }
 
 // repeatFirst predicts a move again, as the only move of its wave. Its landing was acceptable at the beginning of the
@@ -153,26 +153,17 @@ func (c *waves) rejoin(m Step) {
 func (c *waves) repeatFirst(m Step) {
 	mayHint, scope, spent := c.current.mayHint, c.scope, *c.sim.predictions
 	c.current.mayHint, c.scope = false, anyGoal
-	switch m.Kind {
-	case MakeRoom:
-		c.repeatDisplacedMove(m)
-	case WithoutPlace:
-		c.joinWithoutPlace(m.Pod, m.goal)
-	default:
-		c.join(m.Pod, m.goal)
-	}
+	kinds[m.Kind].again(c, m)
 	c.current.mayHint, c.scope, *c.sim.predictions = mayHint, scope, spent
 }
 
 // emptyWave undoes the moves of the current wave.
 func (c *waves) emptyWave() {
-	w, first := c.current, len(c.moves)-len(c.current.steps)
-	for _, m := range slices.Backward(w.steps) {
-		c.sim.Undo(m)
-		w.leave(m)
-		c.account.Limits.Remove(m.Pod, m.Strategy)
+	w := c.current
+	for _, m := range w.steps {
+		c.account.Refund(m.Move)
 		c.moved[m.Pod] = false
 	}
-	c.moves = slices.Clip(c.moves[:first])
-	w.begin(w.consumed, w.number)
+	c.moves = slices.Clip(c.moves[:len(c.moves)-len(w.steps)])
+	w.undo()
 }

@@ -10,7 +10,7 @@ import (
 // waves holds the moves so far, wave by wave.
 type waves struct {
 	problem    *Problem
-	sim        *State // the cluster after the moves
+	sim        *Simulation // the cluster after the moves
 	account    *Account
 	current    *Wave
 	moves      []WaveStep         // of closed waves and the current one
@@ -39,48 +39,42 @@ func (c *waves) join(pod cluster.PodID, g int) (Verdict, plan.Reason) {
 		if !c.addHints(append(slices.Clone(w.steps), m), m.Landing.Hinted) {
 			return Later, plan.Reason{}
 		}
-		c.recordMove(w.steps[len(w.steps)-1])
+		c.record(w.steps[len(w.steps)-1])
 		return Admitted, plan.Reason{}
 	}
 	w.hinted = m.Landing.Hinted
 	SetHints(w.states(), w.hinted)
 	c.recordBenefit(&m)
-	c.addToWave(m)
+	c.add(m)
 	return Admitted, plan.Reason{}
 }
 
-// addToWave makes a move that the wave admits.
-func (c *waves) addToWave(m Step) {
-	c.sim.Apply(m)
-	c.current.join(m)
-	c.recordMove(m)
+// add makes a move that the current wave admits.
+func (c *waves) add(m Step) {
+	c.current.Join(m)
+	c.record(m)
 }
 
-func (c *waves) recordMove(m Step) {
-	c.current.InFlight.Add(c.account.Eligibility, m.Pod, m.Strategy)
+func (c *waves) record(m Step) {
 	c.moves = append(c.moves, WaveStep{m, c.current.number})
 	c.moved[m.Pod] = true
-	c.account.Limits.Add(m.Pod, m.Strategy)
+	c.account.Charge(m.Move)
 	c.account.Rejections.Remove(m.Pod)
 }
 
-// closeWave ends the current wave and begins the next. The next wave assumes that the replacements of the current
-// wave are Ready. closeWave returns the moves that dropUncertain removed.
+// closeWave ends the current wave and begins the next. It returns the moves that dropUncertain removed.
 func (c *waves) closeWave() (dropped []Step) {
-	if len(c.current.steps) == 0 {
+	w := c.current
+	if len(w.steps) == 0 {
 		return nil
 	}
 	dropped = c.dropUncertain()
-	w := c.current
-	SetHints(w.states(), nil)
 	from := len(c.moves) - len(w.steps)
 	for i, m := range w.steps {
 		c.moves[from+i].Step = m // later hints may have changed its landing
-		w.close(m)
-		w.consumed.Add(c.account.Eligibility, m.Pod)
 	}
 	c.hinted = append(c.hinted, w.hinted)
-	w.begin(w.consumed, w.number+1)
+	w.close()
 	return dropped
 }
 
@@ -105,7 +99,7 @@ func (c *waves) joinDisplaced(a displacement) bool {
 	st.Landing.ImprovedGoals, st.Landing.Acceptable = a.improvedGoals, c.sim.AcceptableNodes(st.Move, &st.Landing).Len()
 	st.Landing.predicted = nil
 	st.MostImproved = c.sim.Goals.MostImproved(a.pod, c.sim.Model.NodeOf(a.pod), c.account.GoalsOfStrategy(st.Strategy, a.improvedGoals))
-	c.addToWave(st)
+	c.add(st)
 	return true
 }
 
@@ -130,7 +124,7 @@ func (c *waves) openWave() {
 
 // dropLast undoes needless moves at the end of the list. No other move depends on the last moves.
 func (c *waves) dropLast() {
-	for n := len(c.moves) - 1; n >= 0 && c.isNeedlessAt(n); n-- {
+	for n := len(c.moves) - 1; n >= 0 && c.isNeedless(n); n-- {
 		m := c.moves[n]
 		c.sim.Undo(m.Step)
 		c.current.undoClosed(m.Step)

@@ -5,7 +5,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
@@ -16,7 +15,7 @@ func TestAPodWhoseHintsSpoilAnotherLandingJoinsLater(t *testing.T) {
 	goals[1].Limit = 0.4 // p0 requests 1 of 10 CPUs, and p1 requests 5
 	c := newSmallSearch(t, 3, []string{`n0 a 1,"memory":4Gi`, "n0 b 5", `n0 c 3,"memory":2Gi`, `n2 d 2,"memory":7Gi`},
 		func(o *settings.Options) { o.Steer, o.SteerMaxFrac = hints.Taint, 1 }, goals...)
-	c.waves.current, c.waves.scope = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1), anyGoal
+	c.waves.scope = anyGoal
 	c.waves.current.mayHint = true
 	if a, why := c.waves.join(0, 0); a != Admitted || c.waves.current.steps[0].Landing.To != 1 {
 		t.Fatalf("p0: %v, %+v", a, why)
@@ -33,7 +32,6 @@ func TestAPodWhoseHintsSpoilAnotherLandingJoinsLater(t *testing.T) {
 func TestTheFirstMoveOfAWaveIsPredictedOnce(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, func(o *settings.Options) { o.Steer = hints.Taint },
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
 	if a, why := c.waves.join(0, 0); a != Admitted {
 		t.Fatalf("%v, %+v", a, why)
 	}
@@ -47,7 +45,6 @@ func TestTheFirstMoveOfAWaveIsPredictedOnce(t *testing.T) {
 func TestAMoveCountsItsAcceptableNodes(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, nil,
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
 	if a, why := c.waves.join(0, 0); a != Admitted || c.waves.moves[0].Landing.Acceptable != 2 {
 		t.Errorf("%v, %+v: moves %+v", a, why, c.waves.moves)
 	}
@@ -57,7 +54,6 @@ func TestAMoveCountsItsAcceptableNodes(t *testing.T) {
 func TestTheOnlyMoveIsDroppedIfItIsNeedless(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, nil,
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
 	if a, why := c.waves.join(0, 0); a != Admitted {
 		t.Fatalf("%v, %+v", a, why)
 	}
@@ -75,7 +71,6 @@ func TestTheOnlyMoveIsDroppedIfItIsNeedless(t *testing.T) {
 func TestARefusalByAnEmptyWaveHasAReason(t *testing.T) {
 	c := newSmallSearch(t, 2, []string{"n0 a 8"}, func(o *settings.Options) { o.InFlight.Total = 0 },
 		halfUsedGoals("cpu", 0)...)
-	c.waves.current = NewWave(c.sim, c.account.Eligibility, eligibility.NewConsumed(), 1)
 	if a, why := c.waves.join(0, 0); a != Refused || why.Code != plan.UncertainLanding {
 		t.Errorf("%v, %+v", a, why)
 	}

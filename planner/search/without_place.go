@@ -21,11 +21,11 @@ import (
 // replacement comes back. See docs/adr/0012-moves-without-a-place-come-last.md.
 
 // withoutPlace is the kind of a move whose replacement may stay Pending.
-type withoutPlace struct{}
+type withoutPlace struct{ relocation }
 
 // predict accepts a landing if, in each state of the victim, the replacement stays Pending or lands on an
 // acceptable node with at least minConfidence.
-func (k withoutPlace) predict(c *State, m Move) (Landing, plan.Reason, bool) {
+func (k withoutPlace) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 	l, reason, placed := relocation{}.predict(c, m)
 	pr, pod, from := l.predicted, m.Pod, c.NodeOf(m.Pod)
 	if pr.UnsupportedReason != "" {
@@ -54,8 +54,19 @@ func (k withoutPlace) predict(c *State, m Move) (Landing, plan.Reason, bool) {
 	return l, plan.Reason{}, true
 }
 
+// join counts the replacement, which needs no place of the wave.
+func (withoutPlace) join(w *Wave, m Step) {
+	w.addMember(m)
+	w.placeless++
+}
+
+func (withoutPlace) again(c *waves, m Step) Verdict {
+	v, _ := c.joinWithoutPlace(m.Pod, m.goal)
+	return v
+}
+
 // NeedsNoPlace reports whether the pod may move although no place is predicted for its replacement.
-func NeedsNoPlace(c *State, pod cluster.PodID) bool {
+func NeedsNoPlace(c *Simulation, pod cluster.PodID) bool {
 	if len(metByLeaving(c, pod)) == 0 || c.Snapshot.Pods[pod].Terminal {
 		return false
 	}
@@ -65,7 +76,7 @@ func NeedsNoPlace(c *State, pod cluster.PodID) bool {
 
 // accepts reports whether the replacement may land on a node, if it is scheduled: there, the move improves
 // a goal that is met by the pod's leaving, and makes none worse.
-func (withoutPlace) accepts(c *State, m Move) func(cluster.NodeID) bool {
+func (withoutPlace) accepts(c *Simulation, m Move) func(cluster.NodeID) bool {
 	pod, from := m.Pod, c.NodeOf(m.Pod)
 	accepts, goals := c.Accepts(pod, from), metByLeaving(c, pod)
 	return func(n cluster.NodeID) bool {
@@ -76,7 +87,7 @@ func (withoutPlace) accepts(c *State, m Move) func(cluster.NodeID) bool {
 
 // NodesWithoutPlace returns all nodes on which the replacement of a move without a predicted place
 // may land, with room or not.
-func NodesWithoutPlace(c *State, m Move) (out []cluster.NodeID) {
+func NodesWithoutPlace(c *Simulation, m Move) (out []cluster.NodeID) {
 	accepts := c.accepts(m)
 	for i := range c.Snapshot.Nodes {
 		if n := cluster.NodeID(i); accepts(n) {
@@ -87,7 +98,7 @@ func NodesWithoutPlace(c *State, m Move) (out []cluster.NodeID) {
 }
 
 // metByLeaving returns the goals that the pod improves by leaving, of strategies that need no predicted place.
-func metByLeaving(c *State, pod cluster.PodID) []int {
+func metByLeaving(c *Simulation, pod cluster.PodID) []int {
 	return goal.MetByLeaving(c.Goals, pod, c.NodeOf(pod), func(g *plan.Goal) bool { return c.Options.NeedsNoPlace(g.Strategy) })
 }
 
@@ -100,7 +111,7 @@ func (m *Step) sureness() float64 {
 }
 
 func (withoutPlace) land(w *Wave, m Move) (out Landing, reason plan.Reason, a Verdict) {
-	for i, c := range []*State{w.Start, w.Now, w.Crowded} {
+	for i, c := range []*Simulation{w.Start, w.Now, w.Crowded} {
 		l, reason, ok := c.Predict(m)
 		if !ok {
 			return l, reason, Refused
@@ -149,7 +160,7 @@ func (c *search) movesWithoutPlace() {
 
 // lastWave fills one wave with moves without a predicted place.
 func (c *search) lastWave() {
-	c.waves.current = NewWave(c.sim, c.account.Eligibility, c.problem.newConsumed(), 0)
+	c.waves.current = c.problem.newWave(c.sim, 0)
 	c.waves.openWave()
 	c.rounds.onlyFirst, c.waves.scope = false, anyGoal
 	c.rounds.round++
@@ -172,7 +183,7 @@ func (c *rounds) moveWithoutPlace(pod cluster.PodID, g int) {
 	if c.sim.Snapshot.Pods[pod].Terminal || !slices.Contains(metByLeaving(c.sim, pod), g) {
 		return
 	}
-	reason, no := c.account.Refuse(pod, c.account.StrategyOf(g))
+	reason, no := c.account.Refuse(Move{pod, WithoutPlace, c.account.StrategyOf(g)})
 	if !no {
 		reason, no = c.sim.LimitReached()
 	}
@@ -201,7 +212,7 @@ func (c *waves) joinWithoutPlace(pod cluster.PodID, g int) (Verdict, plan.Reason
 		return Refused, c.current.noRoomReason(pod)
 	case Admitted:
 		c.recordBenefit(&m)
-		c.addToWave(m)
+		c.add(m)
 	}
 	return a, reason
 }

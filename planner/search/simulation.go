@@ -8,7 +8,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/placement"
-	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
@@ -16,8 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
-// State is the simulation state of a plan: the node of each pod and the excess of each goal.
-type State struct {
+// Simulation is the simulation state of a plan: the node of each pod and the excess of each goal.
+type Simulation struct {
 	Snapshot *cluster.Snapshot
 	Options  *settings.Options
 	Steering *steering.Steering
@@ -31,11 +30,11 @@ type State struct {
 	moveCount int
 }
 
-func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
+func newSimulation(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *Simulation {
 	o := opts.Placement
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)
 	hinted := opts.Pressure.NodesUnderPressure(s, now)
-	c := &State{s, opts, steering.New(s, opts), target.New(s, opts.Guards.Scope, hinted), placement.NewClusterModel(s, o),
+	c := &Simulation{s, opts, steering.New(s, opts), target.New(s, opts.Guards.Scope, hinted), placement.NewClusterModel(s, o),
 		goal.NewTracker(s, goals), new(int), 0}
 	c.Goals.UnderPressure = hinted
 	outside := make([]bool, len(s.Nodes))
@@ -50,7 +49,7 @@ func newState(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, sc
 
 // ClassOf returns a number that pods share if neither the scheduler nor package target tells them apart, or -1 for a
 // pod that has ended.
-func (c *State) ClassOf(pod cluster.PodID) int {
+func (c *Simulation) ClassOf(pod cluster.PodID) int {
 	class := c.Model.ClassNumber(pod)
 	if class < 0 {
 		return class
@@ -59,17 +58,19 @@ func (c *State) ClassOf(pod cluster.PodID) int {
 }
 
 // MayTake marks, by node, the nodes to which the pod may be sent.
-func (c *State) MayTake(pod cluster.PodID) []bool { return c.Targets.Of(&c.Snapshot.Pods[pod]).May }
+func (c *Simulation) MayTake(pod cluster.PodID) []bool {
+	return c.Targets.Of(&c.Snapshot.Pods[pod]).May
+}
 
 // Clone returns a copy with its own cluster model and goals.
-func (c *State) Clone() *State {
+func (c *Simulation) Clone() *Simulation {
 	other := *c
 	other.Model, other.Goals = c.Model.Clone(), c.Goals.Clone()
 	return &other
 }
 
 // NodeOf returns the node of the pod. A pod that has ended stays on its node until it is removed.
-func (c *State) NodeOf(pod cluster.PodID) cluster.NodeID {
+func (c *Simulation) NodeOf(pod cluster.PodID) cluster.NodeID {
 	if p := &c.Snapshot.Pods[pod]; p.Terminal {
 		return p.Node
 	}
@@ -77,30 +78,30 @@ func (c *State) NodeOf(pod cluster.PodID) cluster.NodeID {
 }
 
 // NodeName returns the name of the node, or "" for NoNode.
-func (c *State) NodeName(n cluster.NodeID) string {
+func (c *Simulation) NodeName(n cluster.NodeID) string {
 	if n == cluster.NoNode {
 		return ""
 	}
 	return c.Snapshot.Nodes[n].Name
 }
 
-func (c *State) Apply(m Step) {
+func (c *Simulation) Apply(m Step) {
 	c.move(m.Pod, m.Landing.To)
 	c.Goals.Move(m.Pod, m.From, m.Landing.To)
 }
 
-func (c *State) Undo(m Step) {
+func (c *Simulation) Undo(m Step) {
 	c.move(m.Pod, m.From)
 	c.Goals.Move(m.Pod, m.Landing.To, m.From)
 }
 
-func (c *State) move(pod cluster.PodID, to cluster.NodeID) {
+func (c *Simulation) move(pod cluster.PodID, to cluster.NodeID) {
 	c.moveCount++
 	c.Model.Move(pod, to)
 }
 
 // strategyName returns the name of the strategy of a move, or "".
-func (c *State) strategyName(m Move) string {
+func (c *Simulation) strategyName(m Move) string {
 	if m.Strategy != settings.NoStrategy {
 		return c.Options.Strategies[m.Strategy].Name
 	}
@@ -109,7 +110,7 @@ func (c *State) strategyName(m Move) string {
 
 // neededConfidence returns the least confidence of the move's landing, and a prefix for reasons if its strategy sets
 // it.
-func (c *State) neededConfidence(m Move) (least float64, prefix string) {
+func (c *Simulation) neededConfidence(m Move) (least float64, prefix string) {
 	if own := c.Options.RulesOf(m.Strategy); own != nil && own.MinConfidence > c.Options.MinConfidence {
 		return own.MinConfidence, "strategy " + c.strategyName(m) + ": "
 	}
@@ -118,7 +119,7 @@ func (c *State) neededConfidence(m Move) (least float64, prefix string) {
 
 // LimitReached reports whether the search must end, because it has reached limits.maxPredictions or Work.Stopped. The
 // reason applies to each remaining pod. The search then keeps the best moves so far.
-func (c *State) LimitReached() (plan.Reason, bool) {
+func (c *Simulation) LimitReached() (plan.Reason, bool) {
 	if c.Snapshot.Work.Stopped() {
 		return plan.Reason{Code: plan.PlanTimeReached, Message: fmt.Sprintf(
 			"limits.maxPlanTime lets a plan take %s; it was cut short", c.Options.MaxPlanTime)}, true
@@ -132,7 +133,7 @@ func (c *State) LimitReached() (plan.Reason, bool) {
 }
 
 // finalPassPredictions returns the number of predictions that the final pass may make.
-func (c *State) finalPassPredictions() int {
+func (c *Simulation) finalPassPredictions() int {
 	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))
 	if effort := c.Options.MaxPredictions; effort > 0 {
 		most = min(most, effort-*c.predictions)
@@ -141,63 +142,9 @@ func (c *State) finalPassPredictions() int {
 }
 
 // hintPhases returns the values of Wave.mayHint, in the order in which the search applies them.
-func (c *State) hintPhases() []bool {
+func (c *Simulation) hintPhases() []bool {
 	if c.Options.Steers() {
 		return []bool{false, true}
 	}
 	return []bool{false}
-}
-
-// Move is a pod that leaves its node: all that a prediction depends on besides the cluster.
-type Move struct {
-	Pod  cluster.PodID
-	Kind Kind
-	// Strategy is the index of the strategy for which the pod moves, or settings.NoStrategy if no strategy has rules of
-	// its own.
-	Strategy int
-}
-
-// Step is a move that the search has accepted.
-type Step struct {
-	Move
-	From    cluster.NodeID
-	Landing Landing
-	goal    int // index of the goal for which the search tried it
-	// Benefit is the weighted share of the goals' initial excess that the eviction removes. MostImproved is the goal
-	// that loses the largest share of its excess. Both values are measured before the move.
-	Benefit      float64
-	MostImproved int
-	// For is set only for moves of the kind MakeRoom.
-	For DisplacedFor
-}
-
-// DisplacedFor names the pod for which a move makes room, and the node on which it makes
-// room.
-type DisplacedFor struct {
-	Pod cluster.PodID
-	On  cluster.NodeID
-}
-
-// WaveStep is a step with the number of its wave, from 1.
-type WaveStep struct {
-	Step
-	Wave int
-}
-
-// Landing is the predicted landing of a replacement. Probabilities are fractions of 1.
-type Landing struct {
-	To                                                cluster.NodeID
-	Acceptable                                        int   // number of nodes on which the landing is acceptable
-	ImprovedGoals                                     []int // goals that the move improves
-	Confidence, ReturnProbability, PendingProbability float64
-	// Hinted lists the nodes that must carry a hint for this prediction. Within a wave, Hinted lists all hinted nodes
-	// of the wave.
-	Hinted []cluster.NodeID
-	// NotBad is set for moves of the kind WithoutPlace: the probability that the replacement lands on no other than an
-	// acceptable node.
-	NotBad float64
-	// Steered says that the landing is acceptable only with hints.
-	Steered bool
-	// predicted is the underlying prediction, which the search sets to nil when it accepts the move.
-	predicted *prediction.Prediction
 }
