@@ -20,8 +20,8 @@ import (
 // Account decides whether a move may happen, wherever its replacement lands: by guards, budgets and limits. It counts
 // the moves so far, and keeps the reasons why other pods stay.
 //
-// A strategy may have a scope, guards and limits of its own. A pod moves for one strategy, which must allow the move and
-// whose limits count it. For a strategy that may not move the pod, the goals are constraints of the move.
+// A strategy may have a scope, guards and limits of its own. A pod moves for one strategy, which must allow the move
+// and whose limits count it. For a strategy that may not move the pod, the goals are constraints of the move.
 type Account struct {
 	Eligibility *eligibility.Checker
 	Limits      *limits.Counter

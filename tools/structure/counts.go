@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"go/ast"
 	"go/types"
 	"io/fs"
 	"os"
@@ -16,11 +15,10 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Limits of the counts. A change may lower them only; 40, 0 and 0 are wanted.
+// Limits of the counts. A change may lower them only; 40 and 0 are wanted.
 const (
-	maxMethods  = 170 // methods of one type through embedding
-	maxSearches = 90  // parameters, results and fields outside planner/search that are a *search.Search
-	maxCircles  = 1   // pairs of folders that import each other
+	maxMethods = 92 // methods of one type through embedding
+	maxCircles = 1  // pairs of folders that import each other
 )
 
 // printCounts prints the size of the code, and reports whether a limit is exceeded.
@@ -42,14 +40,12 @@ func printCounts(pkgs []*packages.Package) (exceeded bool, err error) {
 	for _, t := range methods[:min(10, len(methods))] {
 		fmt.Printf("%27d  %s\n", t.n, strings.TrimPrefix(t.name, module))
 	}
-	searches, circles := countSearches(pkgs, module+"planner/search"), findCircles(pkgs, module)
-	fmt.Printf("uses of search.Search   %d parameters, results and fields outside planner/search\n", searches)
+	circles := findCircles(pkgs, module)
 	fmt.Printf("circles                 %d %s\n", len(circles), strings.Join(circles, ", "))
 	for _, c := range []struct {
 		what     string
 		n, limit int
-	}{{"methods through embedding", methods[0].n, maxMethods}, {"uses of search.Search", searches, maxSearches},
-		{"circles", len(circles), maxCircles}} {
+	}{{"methods through embedding", methods[0].n, maxMethods}, {"circles", len(circles), maxCircles}} {
 		if c.n > c.limit {
 			fmt.Printf("structure: %d %s, the limit is %d\n", c.n, c.what, c.limit)
 			exceeded = true
@@ -181,24 +177,6 @@ func namedOf(t types.Type) *types.Named {
 		return named.Origin()
 	}
 	return nil
-}
-
-// countSearches counts the parameters, results and fields of type *Search of a package, outside that package.
-func countSearches(pkgs []*packages.Package, search string) (n int) {
-	for _, p := range pkgs {
-		for _, file := range p.Syntax {
-			ast.Inspect(file, func(node ast.Node) bool {
-				if field, ok := node.(*ast.Field); ok && p.PkgPath != search {
-					t := namedOf(p.TypesInfo.TypeOf(field.Type))
-					if t != nil && t.Obj().Pkg() != nil && t.Obj().Pkg().Path() == search && t.Obj().Name() == "Search" {
-						n++
-					}
-				}
-				return true
-			})
-		}
-	}
-	return n
 }
 
 // findCircles lists the pairs of folders of which each imports the other, or packages below it. Both are in one folder,
