@@ -17,7 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies"
-	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
 
@@ -128,8 +128,8 @@ func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 		}
 		built := schedule.Strategy{Rule: schedule.Rule{Name: s.Name}, Mode: cmp.Or(s.Mode, plan.Automatic), Weight: s.Weight, Soft: s.Soft}
 		runs := checkStrategySchedule(d, path, s, loc, &built)
-		built.Strategy = checkStrategyType(c, d, path, s)
-		if runs && built.Strategy != nil {
+		var valid bool
+		if built.Strategy, valid = checkStrategyType(c, d, path, s); runs && valid {
 			c.scheduled = append(c.scheduled, built)
 		}
 	}
@@ -159,12 +159,12 @@ func strategyModes() (names []string) {
 	return names
 }
 
-// checkStrategyType builds the strategy. It returns nil if the type or an argument is invalid.
-func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) strategies.Strategy {
+// checkStrategyType builds the strategy. It returns false if the type or an argument is invalid.
+func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) (built strategy.Strategy, ok bool) {
 	if !d.CheckOneOf(path+".type", "strategy", s.Type, strategies.Types()) {
-		return nil
+		return built, false
 	}
-	st, errs := strategies.New(s.Name, s.Type, s.Args, c.strategyScope(s))
+	built, errs := strategies.New(s.Name, s.Type, s.Args, c.strategyScope(s))
 	for _, err := range errs {
 		if err.Path == "" && hasArgumentBesideArgs(d, path, s.Type) {
 			continue
@@ -174,7 +174,7 @@ func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) st
 		}
 		d.Errorf(strings.TrimSuffix(path+".args."+err.Path, "."), "%s", err.Message)
 	}
-	needs := st.UsageNeeds()
+	needs := built.Usage
 	switch {
 	case !needs.Required:
 	case c.Load.Source == SourceRequests:
@@ -184,14 +184,14 @@ func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) st
 		checkMeasuredResources(c, d, path+".args", needs)
 	}
 	if len(errs) > 0 {
-		return nil
+		return built, false
 	}
 	checkWatchedMean(d, path, s, needs)
-	return st
+	return built, true
 }
 
 // checkMeasuredResources rejects resources whose usage the source never measures.
-func checkMeasuredResources(c *Config, d *strict.Decoder, path string, needs arg.UsageNeeds) {
+func checkMeasuredResources(c *Config, d *strict.Decoder, path string, needs strategy.UsageNeeds) {
 	known := measuredResources(c)
 	presetUnknown := !slices.Contains(prometheus.Presets(), prometheus.Preset(c.Load.Prometheus.Preset))
 	if !slices.Contains(loadSources, c.Load.Source) || c.Load.Source == SourcePrometheus && presetUnknown {

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/strategies"
-	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
 
 // The least and the greatest weight of a strategy. Reports round weighted shares to four digits.
@@ -173,8 +173,8 @@ func priorityValue(text string) (int64, bool) {
 
 // checkWatchedMean rejects samples above the mean of other nodes than those of the strategy: the
 // samples are compared with the mean of all nodes in the global scope.
-func checkWatchedMean(d *strict.Decoder, path string, s Strategy, needs arg.UsageNeeds) {
-	if s.NodeSelector == "" || !slices.ContainsFunc(needs.Watches, func(w arg.Watch) bool { return w.Target == 0 }) {
+func checkWatchedMean(d *strict.Decoder, path string, s Strategy, needs strategy.UsageNeeds) {
+	if s.NodeSelector == "" || !slices.ContainsFunc(needs.Watches, func(w strategy.Watch) bool { return w.Target == 0 }) {
 		return
 	}
 	d.Errorf(path+".args.for", "counts samples above the mean of all nodes in scope, but nodeSelector narrows the nodes of this strategy; "+

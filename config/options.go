@@ -96,7 +96,7 @@ func (c *Config) PlannerOptions() settings.Options {
 	for _, s := range c.scheduled {
 		set := c.Strategies[slices.IndexFunc(c.Strategies, func(x Strategy) bool { return x.Name == s.Name })]
 		o.Strategies = append(o.Strategies, settings.StrategyInfo{
-			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources, Mode: s.Mode,
+			Name: s.Name, Needs: s.Strategy.Requirements, ByLoad: s.Strategy.Usage.Resources, Mode: s.Mode,
 			Own: c.strategyRules(set), Soft: s.Soft,
 			LandingNotRequired: c.landingOf(set) == plan.LandingNotRequired, Settings: describeStrategy(set),
 			Packs: strategies.Lookup(set.Type).Packs,
@@ -244,7 +244,7 @@ func (c *Config) UsageWindowOptions() window.Options {
 func (c *Config) StrategyWatches() []window.LevelWatch {
 	var out []window.LevelWatch
 	for _, s := range c.scheduled {
-		for _, w := range s.Strategy.UsageNeeds().Watches {
+		for _, w := range s.Strategy.Usage.Watches {
 			level := cmp.Or(w.Target, w.Deviation) // unlike a hint, a strategy enters and leaves the hot state at the same level
 			out = append(out, window.LevelWatch{
 				Name: w.Name, Resource: w.Resource, Enter: level, Leave: level, Deviation: w.Target == 0, For: w.For,

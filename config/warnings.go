@@ -159,7 +159,7 @@ func unusedSourceWarnings(c *Config) []string {
 	if !c.HasUsageSource() || c.Web.Watcher || len(c.pressureRules) > 0 {
 		return nil
 	}
-	if slices.ContainsFunc(c.scheduled, func(s schedule.Strategy) bool { return s.Strategy.UsageNeeds().Required }) {
+	if slices.ContainsFunc(c.scheduled, func(s schedule.Strategy) bool { return s.Strategy.Usage.Required }) {
 		return nil
 	}
 	return []string{fmt.Sprintf("load.source: the usage from %s is not used: no NodeLoad strategy has basis: load, hints.rules is empty, and web.watcher is false", c.Load.Source)}
@@ -178,7 +178,7 @@ func podUsageWarnings(c *Config) (out []string) {
 		if at < 0 {
 			continue
 		}
-		needs := c.scheduled[at].Strategy.UsageNeeds()
+		needs := c.scheduled[at].Strategy.Usage
 		for _, r := range needs.Resources {
 			level := needs.Paths[r]
 			if strings.HasPrefix(level, "when.") || slices.Contains(known, r) || !o.QueriesPods() && (r == "cpu" || r == "memory") {

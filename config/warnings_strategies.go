@@ -13,7 +13,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
 // strategyRuleWarnings report rules of strategies that have no effect beside the global ones, or that contradict them.
@@ -32,10 +31,8 @@ func argumentWarnings(c *Config, path string, s Strategy) (out []string) {
 	if i < 0 {
 		return nil
 	}
-	if w, ok := c.scheduled[i].Strategy.(strategies.Warner); ok {
-		for _, e := range w.Warnings() {
-			out = append(out, path+".args."+e.Error())
-		}
+	for _, e := range c.scheduled[i].Strategy.Warnings {
+		out = append(out, path+".args."+e.Error())
 	}
 	return out
 }

@@ -126,19 +126,6 @@ func TestArgumentWarnings(t *testing.T) {
 	}
 }
 
-// TestWeightHidesNothing checks that a strategy with a weight still counts as one that empties nodes.
-func TestWeightHidesNothing(t *testing.T) {
-	c, err := config.Load("c.yaml", []byte(minimalConfig+"strategies: [{name: pack, type: NodeConsolidation, schedule: \"@hourly\", weight: 2, soft: true, args: {below: {cpu: 0.3, memory: 0.3}}}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	type nodeEmptier interface{ KeepEmptyFor() time.Duration }
-	_, empties := c.BuildStrategies()[0].Strategy.(nodeEmptier)
-	if packs := c.PlannerOptions().Strategies[0].Packs; !packs || !empties {
-		t.Errorf("the planner knows that it packs: %t, the controller that it empties nodes: %t", packs, empties)
-	}
-}
-
 // TestPodUsageWarnings checks the warnings about levels for resources that Prometheus measures only of nodes.
 func TestPodUsageWarnings(t *testing.T) {
 	const want = "strategies[0].args.target.disk: Prometheus measures disk of nodes but not of pods, so no pod leaves a node for it " +

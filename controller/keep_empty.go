@@ -11,28 +11,23 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
-
-// nodeEmptier is a strategy that empties nodes.
-type nodeEmptier interface {
-	// KeepEmptyFor returns how long a hint keeps new pods away from an emptied node; 0 means not at all.
-	KeepEmptyFor() time.Duration
-	// EmptyNodes returns the nodes that are empty and that the strategy wants to stay empty.
-	EmptyNodes(s *cluster.Snapshot) []cluster.NodeID
-}
 
 // emptyNodeHints writes the hints that keep new pods away from empty nodes.
 type emptyNodeHints struct{ *pass }
 
 // lifetime returns how long the hints of the strategy stay, or 0 if it leaves none. A hint expires a
 // minute before its longest lifetime, because the clock of its reader may differ.
-func lifetime(e nodeEmptier) time.Duration { return min(e.KeepEmptyFor(), hints.MaxTTL-time.Minute) }
+func lifetime(st strategy.Strategy) time.Duration {
+	return min(st.KeepEmptyFor, hints.MaxTTL-time.Minute)
+}
 
 // lifetimeFor returns the lifetime of the hints of the strategy with this name.
-func (p emptyNodeHints) lifetimeFor(strategy string) time.Duration {
+func (p emptyNodeHints) lifetimeFor(name string) time.Duration {
 	for _, st := range p.Strategies {
-		if e, empties := st.Strategy.(nodeEmptier); empties && st.Name == strategy {
-			return lifetime(e)
+		if st.Name == name {
+			return lifetime(st.Strategy)
 		}
 	}
 	return 0
@@ -101,12 +96,11 @@ func (p emptyNodeHints) renew(ctx context.Context, s *cluster.Snapshot) []string
 	}
 	longest := map[string]time.Duration{} // by node
 	for _, st := range p.Strategies {
-		e, empties := st.Strategy.(nodeEmptier)
-		if !empties || st.Mode == plan.ShowOnly || lifetime(e) == 0 {
+		if st.Mode == plan.ShowOnly || lifetime(st.Strategy) == 0 {
 			continue
 		}
-		for _, n := range e.EmptyNodes(s) {
-			longest[s.Nodes[n].Name] = max(longest[s.Nodes[n].Name], lifetime(e))
+		for _, n := range st.Strategy.EmptyNodes(s) {
+			longest[s.Nodes[n].Name] = max(longest[s.Nodes[n].Name], lifetime(st.Strategy))
 		}
 	}
 	var list []hints.Hint

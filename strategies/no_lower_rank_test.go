@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -109,7 +110,7 @@ func (g podGoals) forbids(p *cluster.Pod, to int) bool {
 }
 
 // preferredStrategy returns a strategy with its arguments about preferences, and maybe a scope.
-func preferredStrategy(t *testing.T, typ string, r *rand.Rand) strategies.Strategy {
+func preferredStrategy(t *testing.T, typ string, r *rand.Rand) strategy.Strategy {
 	t.Helper()
 	args := map[string]string{"NodeAffinity": `{"preferred":true}`, "NodeTaints": `{"preferNoSchedule":true}`}[typ]
 	scope := cluster.Scope{}

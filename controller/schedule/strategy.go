@@ -3,14 +3,14 @@ package schedule
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/strategies"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
 
 // Strategy is a strategy with the rule for its runs.
 type Strategy struct {
 	Rule
 	Mode     plan.StrategyMode
-	Strategy strategies.Strategy
+	Strategy strategy.Strategy
 	// Weight multiplies the weights of the goals. Nil means 1.
 	Weight *float64
 	// Soft makes all goals soft.

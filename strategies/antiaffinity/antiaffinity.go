@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
 
 // Args are the arguments of the strategy.
@@ -22,27 +23,28 @@ type Args struct {
 	OtherNamespaces bool `json:"otherNamespaces"`
 }
 
-// Strategy is the strategy with its arguments.
-type Strategy struct {
+// instance is the strategy with its arguments.
+type instance struct {
 	name  string
 	args  Args
 	scope cluster.Scope
 }
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
-func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg.Error) {
 	var a Args
 	errs := arg.Decode(raw, &a)
-	return &Strategy{name, a, scope}, errs
+	i := instance{name, a, scope}
+	return strategy.Strategy{Goals: i.goals}, errs
 }
 
-// Goals returns one unmet PodsApart goal for each workload that declares a violated term, and for each pod without a
+// goals returns one unmet PodsApart goal for each workload that declares a violated term, and for each pod without a
 // workload that does. If both pods of a conflict declare a term, the conflict belongs to the first of the two goals.
 //
 // A term that selects pods of another namespace asks only its own pods to leave. Otherwise, a tenant could evict the
 // pods of others with a pod of its own. No other goal has pods of several namespaces that one object of a namespace
 // chooses: Services, topology spread constraints and workloads select pods of their own namespace.
-func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+func (a *instance) goals(s *cluster.Snapshot) []plan.Goal {
 	f := newFinder(s, a.scope)
 	found := f.conflicts()
 	var goals []plan.Goal
@@ -77,7 +79,7 @@ func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 }
 
 // goal returns a goal without conflicts for the owner of a pod that declares a term.
-func (a *Strategy) goal(p *cluster.Pod, s *cluster.Snapshot) plan.Goal {
+func (a *instance) goal(p *cluster.Pod, s *cluster.Snapshot) plan.Goal {
 	o := p.Object
 	subject := plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: o.Namespace, Name: o.Name, UID: string(o.UID)}
 	if p.Workload != cluster.NoWorkload {
@@ -121,9 +123,3 @@ func byOwner(s *cluster.Snapshot) func(a, b conflict) int {
 			cmp.Compare(a.declaredBy, b.declaredBy), slices.Compare(a.pods[:], b.pods[:]), cmp.Compare(a.topologyKey, b.topologyKey))
 	}
 }
-
-// Requirements returns "", because the strategy states goals only about violations.
-func (*Strategy) Requirements() string { return "" }
-
-// UsageNeeds returns the zero value, because the strategy counts pods.
-func (a *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }

@@ -95,29 +95,6 @@ func Resource(path, name string) []Error {
 	return []Error{{path, fmt.Sprintf("unknown resource %q (want %s)", name, known)}}
 }
 
-// UsageNeeds is the measured usage that a strategy needs with its arguments. A strategy that needs no usage returns the
-// zero value.
-type UsageNeeds struct {
-	// Required reports whether the strategy needs a source of usage.
-	Required bool
-	// Resources are the resources of nodes whose usage must be known, sorted.
-	Resources []string
-	// Paths are the arguments that name the resources, such as target.cpu, by resource.
-	Paths map[string]string
-	// Watches are the levels to compare with every sample between passes. The list is empty if one sample is enough.
-	Watches []Watch
-}
-
-// Watch is a level for one resource of all nodes. A node is hot after For consecutive samples above the level.
-type Watch struct {
-	// Name is the name of the strategy.
-	Name, Resource string
-	// Target is the level, as a fraction of allocatable. If Target is 0, the level is the mean of
-	// the nodes in scope plus Deviation.
-	Target, Deviation float64
-	For               int
-}
-
 // Reported reports whether the errors contain one about the path or a part of it. A second error
 // about the default value would mislead.
 func Reported(errs []Error, path string) bool {

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 	"github.com/evenkeel-project/evenkeel/strategies/topology"
 )
 
@@ -22,26 +23,27 @@ type Args struct {
 	OwnerKinds podfilter.OwnerKinds `json:"ownerKinds"`
 }
 
-// Strategy is the strategy with its arguments.
-type Strategy struct {
+// instance is the strategy with its arguments.
+type instance struct {
 	name  string
 	args  Args
 	scope cluster.Scope
 }
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
-func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg.Error) {
 	var a Args
 	errs := arg.Decode(raw, &a)
 	if !arg.Reported(errs, "ownerKinds") {
 		errs = append(errs, a.OwnerKinds.Check("ownerKinds")...)
 	}
-	return &Strategy{name, a, scope}, errs
+	d := instance{name, a, scope}
+	return strategy.Strategy{Goals: d.goals, Requirements: requirements}, errs
 }
 
-// Goals returns one CountAtMost goal, met or not, for each group of at least two pods that can run on at least two
+// goals returns one CountAtMost goal, met or not, for each group of at least two pods that can run on at least two
 // nodes. The limit is the number of pods divided by the number of nodes, rounded up.
-func (d *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+func (d *instance) goals(s *cluster.Snapshot) []plan.Goal {
 	f := newFinder(s, d.scope)
 	var goals []plan.Goal
 	for i := range s.Workloads {
@@ -58,17 +60,12 @@ func (d *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// Requirements describes the groups for which Goals states goals.
-func (d *Strategy) Requirements() string {
-	return "two running pods of one owner in scope with the same images that can run on at least two nodes with the label " + corev1.LabelHostname
-}
-
-// UsageNeeds returns the zero value, because the strategy counts pods.
-func (d *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
+// requirements describes the groups for which goals states goals.
+const requirements = "two running pods of one owner in scope with the same images that can run on at least two nodes with the label " + corev1.LabelHostname
 
 // goal returns the goal of one group. The limit also counts pods that are not bound yet, so that it does not fall
 // between an eviction and the start of the replacement.
-func (d *Strategy) goal(f *finder, w *cluster.Workload, group []cluster.PodID) (plan.Goal, bool) {
+func (d *instance) goal(f *finder, w *cluster.Workload, group []cluster.PodID) (plan.Goal, bool) {
 	pods := topology.RunningPods(f.snapshot, group)
 	inScope := func(id cluster.PodID) bool { return d.scope.HasPod(f.snapshot, &f.snapshot.Pods[id]) }
 	if len(pods) < 2 || !slices.ContainsFunc(pods, inScope) {

@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
 
 // Args are the arguments of the strategy. A pod must match every argument that is set. It matches a list if it matches
@@ -37,15 +38,15 @@ type Args struct {
 	Remove plan.Removal `json:"remove"`
 }
 
-// Strategy is the strategy with its arguments.
-type Strategy struct {
+// instance is the strategy with its arguments.
+type instance struct {
 	name  string
 	args  Args
 	scope cluster.Scope
 }
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
-func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg.Error) {
 	a := Args{MinAge: arg.Duration(time.Hour), Remove: plan.ByEviction}
 	errs := arg.Decode(raw, &a)
 	check := func(path string, found []arg.Error) {
@@ -64,11 +65,12 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 		errs = append(errs, arg.Errorf("initContainers",
 			"has no effect without reasons and exitCodes (want one of them, or leave the key out)"))
 	}
-	return &Strategy{name, a, scope}, errs
+	i := instance{name, a, scope}
+	return strategy.Strategy{Goals: i.goals, WhyNoGoal: i.whyNoGoal}, errs
 }
 
-// Goals returns one unmet PodAway goal for each failed pod that matches the arguments. The oldest pod comes first.
-func (f *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+// goals returns one unmet PodAway goal for each failed pod that matches the arguments. The oldest pod comes first.
+func (f *instance) goals(s *cluster.Snapshot) []plan.Goal {
 	var found []*cluster.Pod
 	reasons := map[cluster.PodID]plan.Reason{}
 	for i := range s.Pods {
@@ -90,9 +92,9 @@ func (f *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// WhyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the
+// whyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the
 // strategy states a goal about it.
-func (f *Strategy) WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
+func (f *instance) whyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
 	if p.Object.Status.Phase != corev1.PodFailed {
 		return "the pod did not fail: its phase is " + string(p.Object.Status.Phase)
 	}
@@ -104,7 +106,7 @@ func (f *Strategy) WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
 }
 
 // match describes why the failed pod matches all arguments that are set, or which argument it does not match.
-func (f *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why, mismatch string) {
+func (f *instance) match(s *cluster.Snapshot, p *cluster.Pod) (why, mismatch string) {
 	age, known := podfilter.SinceFailure(p, s.TakenAt)
 	switch {
 	case !known:
@@ -136,9 +138,3 @@ func (f *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why, mismatch str
 	}
 	return why, ""
 }
-
-// Requirements returns "", because the strategy states goals only about violations.
-func (*Strategy) Requirements() string { return "" }
-
-// UsageNeeds returns the zero value, because the strategy reads the status of pods.
-func (f *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }

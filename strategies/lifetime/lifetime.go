@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
 
 // Args are the arguments of the strategy. A pod must match every argument that is set. It matches a list if it matches
@@ -41,8 +42,8 @@ type Args struct {
 	EphemeralContainers bool `json:"ephemeralContainers"`
 }
 
-// Strategy is the strategy with its arguments.
-type Strategy struct {
+// instance is the strategy with its arguments.
+type instance struct {
 	name  string
 	args  Args
 	scope cluster.Scope
@@ -52,7 +53,7 @@ type Strategy struct {
 const defaultMinAge = arg.Duration(10 * time.Minute)
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
-func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg.Error) {
 	const unset = -1
 	a := Args{MinAge: unset}
 	errs := arg.Decode(raw, &a)
@@ -89,7 +90,8 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 	if len(errs) == 0 {
 		errs = a.checkHealthyPods()
 	}
-	return &Strategy{name, a, scope}, errs
+	i := instance{name, a, scope}
+	return strategy.Strategy{Goals: i.goals, Warnings: i.warnings(), WhyNoGoal: i.whyNoGoal}, errs
 }
 
 // checkHealthyPods returns an error if every healthy running pod matches the arguments, and so every replacement would.
@@ -116,8 +118,8 @@ func (a Args) matchesHealthyPods() bool {
 		(len(a.Conditions) == 0 || slices.ContainsFunc(a.Conditions, podfilter.Condition.MatchesHealthyPods))
 }
 
-// Warnings returns the arguments that are valid but match more pods than the user probably wants.
-func (l *Strategy) Warnings() []arg.Error {
+// warnings returns the arguments that are valid but match more pods than the user probably wants.
+func (l *instance) warnings() []arg.Error {
 	i := slices.IndexFunc(l.args.Conditions, podfilter.Condition.MatchesHealthyPods)
 	if i < 0 || !l.args.matchesHealthyPods() {
 		return nil
@@ -127,9 +129,9 @@ func (l *Strategy) Warnings() []arg.Error {
 			"or add minTimeSinceTransition or maxAge)", l.args.MinAge)}
 }
 
-// Goals returns one unmet PodAway goal for each pod that matches the arguments. The oldest pod comes first. Pods that
+// goals returns one unmet PodAway goal for each pod that matches the arguments. The oldest pod comes first. Pods that
 // have ended have goals only if States contains their phase or a reason in their status.
-func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+func (l *instance) goals(s *cluster.Snapshot) []plan.Goal {
 	var found []*cluster.Pod
 	reasons := map[cluster.PodID]plan.Reason{}
 	for i := range s.Pods {
@@ -150,9 +152,9 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// WhyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the
+// whyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the
 // strategy states a goal about it.
-func (l *Strategy) WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
+func (l *instance) whyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
 	if _, listed := l.containers().State(p.Object, l.args.States); !listed {
 		return "states contains neither " + string(p.Object.Status.Phase) + " nor a reason of the pod"
 	}
@@ -166,7 +168,7 @@ func (l *Strategy) WhyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
 }
 
 // match describes why the pod matches all arguments that are set, such as "is 26h old, above 24h, and in state Failed".
-func (l *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bool) {
+func (l *instance) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bool) {
 	if p.Terminal && len(l.args.States) == 0 || !l.args.OwnerKinds.Match(s, p) {
 		return "", false
 	}
@@ -208,12 +210,6 @@ func (l *Strategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bo
 }
 
 // containers selects the containers that count in States.
-func (l *Strategy) containers() podfilter.Containers {
+func (l *instance) containers() podfilter.Containers {
 	return podfilter.Containers{Init: l.args.InitContainers, Ephemeral: l.args.EphemeralContainers}
 }
-
-// Requirements returns "", because the strategy states goals only about violations.
-func (*Strategy) Requirements() string { return "" }
-
-// UsageNeeds returns the zero value, because the strategy reads the status of pods.
-func (l *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }

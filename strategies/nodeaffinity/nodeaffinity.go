@@ -21,6 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 	"github.com/evenkeel-project/evenkeel/strategies/ranking"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
 
 // Args are the arguments of the strategy. At least one of them is true.
@@ -32,21 +33,22 @@ type Args struct {
 	Preferred bool `json:"preferred"`
 }
 
-// Strategy is the strategy with its arguments.
-type Strategy struct {
+// instance is the strategy with its arguments.
+type instance struct {
 	name  string
 	args  Args
 	scope cluster.Scope
 }
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
-func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg.Error) {
 	a := Args{Required: true}
 	errs := arg.Decode(raw, &a)
 	if len(errs) == 0 && !a.Required && !a.Preferred {
 		errs = append(errs, arg.Error{Message: "want required: true or preferred: true"})
 	}
-	return &Strategy{name, a, scope}, errs
+	i := instance{name, a, scope}
+	return strategy.Strategy{Goals: i.goals}, errs
 }
 
 // violation is a pod that should leave.
@@ -56,10 +58,10 @@ type violation struct {
 	better *ranking.Better // nil: the node does not match what the pod requires
 }
 
-// Goals returns one unmet PodAway goal for each pod that should leave its node, in the order of evictions. If preferred
-// node affinity counts, one more goal keeps other moves from landing pods on nodes that they prefer less. Goals takes
+// goals returns one unmet PodAway goal for each pod that should leave its node, in the order of evictions. If preferred
+// node affinity counts, one more goal keeps other moves from landing pods on nodes that they prefer less. goals takes
 // O(pods + classes * nodes * preferred terms) steps, where pods with equal node constraints form a class.
-func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+func (a *instance) goals(s *cluster.Snapshot) []plan.Goal {
 	var found []violation
 	x := newIndex(s, a.scope)
 	kept := x.nodes.NewKept()
@@ -93,12 +95,6 @@ func (a *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	}
 	return append(goals, kept.Goals(a.name)...)
 }
-
-// Requirements returns "", because the strategy states goals only about violations.
-func (*Strategy) Requirements() string { return "" }
-
-// UsageNeeds returns the zero value, because the strategy reads labels.
-func (a *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
 
 // isConstrained reports whether the pod has a node selector or a node affinity.
 func isConstrained(s *corev1.PodSpec) bool {

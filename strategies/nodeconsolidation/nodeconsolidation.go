@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
 
 // Args are the arguments of the strategy.
@@ -44,15 +45,15 @@ const (
 	maxKeepEmptyFor = 24 * time.Hour // the longest lifetime of a hint
 )
 
-// Strategy is the strategy with its arguments.
-type Strategy struct {
+// instance is the strategy with its arguments.
+type instance struct {
 	name  string
 	args  Args
 	scope cluster.Scope
 }
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
-func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg.Error) {
 	a := Args{MaxNodes: defaultMaxNodes, KeepEmptyFor: arg.Duration(maxKeepEmptyFor)}
 	errs := arg.Decode(raw, &a)
 	if len(a.Below) == 0 && !arg.Reported(errs, "below") {
@@ -74,7 +75,8 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 				plain(a.Below[r]), r, plain(target)))
 		}
 	}
-	return &Strategy{name, a, scope}, errs
+	i := instance{name, a, scope}
+	return strategy.Strategy{Goals: i.goals, KeepEmptyFor: time.Duration(a.KeepEmptyFor), EmptyNodes: i.emptyNodes}, errs
 }
 
 func plain(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -87,12 +89,6 @@ func checkFractions(field string, m map[string]float64) (errs []arg.Error) {
 	return errs
 }
 
-// Requirements returns "". If no node has few requests, the strategy has nothing to do.
-func (*Strategy) Requirements() string { return "" }
-
-// UsageNeeds returns the zero value, because the strategy reads requests.
-func (*Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
-
 // candidate is a node that should be empty.
 type candidate struct {
 	node *cluster.Node
@@ -101,11 +97,11 @@ type candidate struct {
 	fullest float64
 }
 
-// Goals returns one unmet NodeEmpty goal for each node that should be empty, the emptiest first. The
+// goals returns one unmet NodeEmpty goal for each node that should be empty, the emptiest first. The
 // replacements may land on each node but those that are empty already. If
-// there are more than NumberOfNodes, Goals also returns a NodeBelow goal for each node and each
+// there are more than NumberOfNodes, goals also returns a NodeBelow goal for each node and each
 // resource with a target. These goals limit moves, and no pod moves for them.
-func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+func (c *instance) goals(s *cluster.Snapshot) []plan.Goal {
 	amounts := c.amounts(s)
 	var found []candidate
 	var targets []bool
@@ -137,13 +133,9 @@ func (c *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return append(goals, c.targets(s, amounts)...)
 }
 
-// KeepEmptyFor returns how long a hint keeps new pods away from a node after the strategy has emptied it, or since the
-// hint was renewed. 0 means that there is no such hint.
-func (c *Strategy) KeepEmptyFor() time.Duration { return time.Duration(c.args.KeepEmptyFor) }
-
-// EmptyNodes returns the nodes that have no pods that must leave, and that the strategy would empty if a pod landed
+// emptyNodes returns the nodes that have no pods that must leave, and that the strategy would empty if a pod landed
 // there.
-func (c *Strategy) EmptyNodes(s *cluster.Snapshot) (out []cluster.NodeID) {
+func (c *instance) emptyNodes(s *cluster.Snapshot) (out []cluster.NodeID) {
 	amounts := c.amounts(s)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -158,7 +150,7 @@ func (c *Strategy) EmptyNodes(s *cluster.Snapshot) (out []cluster.NodeID) {
 // is. The node must be in scope, Ready and not cordoned, and no annotation may exclude it. A node
 // that is not removed when it is empty stays: one of the control plane, or one that an annotation
 // keeps, of the node or of a pod that belongs to it. A node that lacks a resource of Below does not count.
-func (c *Strategy) isUnderUtilized(s *cluster.Snapshot, amounts map[string]*cluster.Amounts, n *cluster.Node) (fullest float64, is bool) {
+func (c *instance) isUnderUtilized(s *cluster.Snapshot, amounts map[string]*cluster.Amounts, n *cluster.Node) (fullest float64, is bool) {
 	if !n.Ready || n.Object.Spec.Unschedulable || !c.scope.HasNode(n) || len(annotation.OfNode(n).Exclude) > 0 ||
 		isControlPlane(n) {
 		return 0, false
@@ -210,7 +202,7 @@ func podsToLeave(s *cluster.Snapshot, n *cluster.Node) (out []cluster.PodID) {
 	return out
 }
 
-func (c *Strategy) reason(s *cluster.Snapshot, amounts map[string]*cluster.Amounts, n *cluster.Node) plan.Reason {
+func (c *instance) reason(s *cluster.Snapshot, amounts map[string]*cluster.Amounts, n *cluster.Node) plan.Reason {
 	var each, limits []string
 	for _, r := range slices.Sorted(maps.Keys(c.args.Below)) {
 		used := requested(s, amounts[r], n)
@@ -222,7 +214,7 @@ func (c *Strategy) reason(s *cluster.Snapshot, amounts map[string]*cluster.Amoun
 }
 
 // amounts returns what the pods request, for each resource of Below and Target.
-func (c *Strategy) amounts(s *cluster.Snapshot) map[string]*cluster.Amounts {
+func (c *instance) amounts(s *cluster.Snapshot) map[string]*cluster.Amounts {
 	m := map[string]*cluster.Amounts{}
 	for _, fractions := range []map[string]float64{c.args.Below, c.args.Target} {
 		for r := range fractions {
@@ -233,7 +225,7 @@ func (c *Strategy) amounts(s *cluster.Snapshot) map[string]*cluster.Amounts {
 }
 
 // targets returns the goals that limit how full other nodes become.
-func (c *Strategy) targets(s *cluster.Snapshot, amounts map[string]*cluster.Amounts) (goals []plan.Goal) {
+func (c *instance) targets(s *cluster.Snapshot, amounts map[string]*cluster.Amounts) (goals []plan.Goal) {
 	for _, r := range slices.Sorted(maps.Keys(c.args.Target)) {
 		for i := range s.Nodes {
 			if amounts[r].Total(s.Nodes[i].ID) <= 0 {
@@ -247,7 +239,7 @@ func (c *Strategy) targets(s *cluster.Snapshot, amounts map[string]*cluster.Amou
 	return goals
 }
 
-func (c *Strategy) goal(kind plan.GoalKind, n *cluster.Node) plan.Goal {
+func (c *instance) goal(kind plan.GoalKind, n *cluster.Node) plan.Goal {
 	return plan.Goal{Strategy: c.name, Kind: kind, Weight: 1, Node: n.ID,
 		Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)}}
 }

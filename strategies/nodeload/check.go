@@ -10,14 +10,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
-func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg.Error) {
 	a := Args{Basis: string(plan.BasisRequests), For: 1}
 	errs := arg.Decode(raw, &a)
 	fail := func(path, message string) { errs = append(errs, arg.Error{Path: path, Message: message}) }
-	l := &Strategy{name: name, args: a, scope: scope, pools: newPools(&a)}
+	l := &instance{name: name, args: a, scope: scope, pools: newPools(&a)}
 	if a.Basis != string(plan.BasisRequests) && a.Basis != string(plan.BasisLoad) {
 		fail("basis", fmt.Sprintf("%q is unknown (want requests or load)", a.Basis))
 	}
@@ -43,17 +44,16 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 	} else {
 		errs = append(errs, l.checkFractions("when", a.When)...)
 	}
-	if arg.Reported(errs, "pools") {
-		return l, errs
+	if !arg.Reported(errs, "pools") {
+		for i := range l.pools {
+			errs = append(errs, l.checkPool(i)...)
+		}
 	}
-	for i := range l.pools {
-		errs = append(errs, l.checkPool(i)...)
-	}
-	return l, errs
+	return strategy.Strategy{Goals: l.goals, Requirements: l.requirements(), Usage: l.usageNeeds(), WhyUnknown: l.whyUnknown}, errs
 }
 
 // checkPool checks the levels of a pool, and its selector. With pools, the other nodes need no levels.
-func (l *Strategy) checkPool(i int) []arg.Error {
+func (l *instance) checkPool(i int) []arg.Error {
 	p := &l.pools[i]
 	errs := l.checkNodes(i)
 	others := p.selector == nil && len(l.pools) > 1 && len(p.Below)+len(p.BelowMean)+p.NumberOfNodes == 0
@@ -71,7 +71,7 @@ func (l *Strategy) checkPool(i int) []arg.Error {
 }
 
 // checkNodes checks that a pool selects nodes by label, and not the same ones as an earlier pool.
-func (l *Strategy) checkNodes(i int) []arg.Error {
+func (l *instance) checkNodes(i int) []arg.Error {
 	p := &l.pools[i]
 	if p.selector == nil {
 		return nil
@@ -90,7 +90,7 @@ func (l *Strategy) checkNodes(i int) []arg.Error {
 }
 
 // checkFractions checks the targets or the deviations of a pool.
-func (l *Strategy) checkFractions(field string, m map[string]float64) []arg.Error {
+func (l *instance) checkFractions(field string, m map[string]float64) []arg.Error {
 	var errs []arg.Error
 	for _, r := range sortedKeys(m) {
 		path := field + "." + r

@@ -19,7 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
 
 // Args are the arguments of the strategy: exactly one of Target and Deviation, here or in each pool.
@@ -64,8 +64,8 @@ type Pool struct {
 	NumberOfNodes int                `json:"numberOfNodes"`
 }
 
-// Strategy is the strategy with its arguments.
-type Strategy struct {
+// instance is the strategy with its arguments.
+type instance struct {
 	name     string
 	args     Args
 	scope    cluster.Scope
@@ -75,20 +75,20 @@ type Strategy struct {
 }
 
 // usesLoad reports whether the strategy uses measured usage instead of requests.
-func (l *Strategy) usesLoad() bool { return l.args.Basis == string(plan.BasisLoad) }
+func (l *instance) usesLoad() bool { return l.args.Basis == string(plan.BasisLoad) }
 
 // measures reports whether the strategy uses measured usage of the resource. The number of pods needs no measurement.
-func (l *Strategy) measures(resource string) bool {
+func (l *instance) measures(resource string) bool {
 	return l.usesLoad() && resource != string(corev1.ResourcePods)
 }
 
-// UsageNeeds returns the resources of the arguments with basis load, those of When included, and nothing with basis
+// usageNeeds returns the resources of the arguments with basis load, those of When included, and nothing with basis
 // requests.
-func (l *Strategy) UsageNeeds() arg.UsageNeeds {
+func (l *instance) usageNeeds() strategy.UsageNeeds {
 	if !l.usesLoad() {
-		return arg.UsageNeeds{}
+		return strategy.UsageNeeds{}
 	}
-	n := arg.UsageNeeds{Required: true, Resources: l.measured(), Paths: map[string]string{}}
+	n := strategy.UsageNeeds{Required: true, Resources: l.measured(), Paths: map[string]string{}}
 	for r := range l.args.When {
 		n.Paths[r] = "when." + r
 	}
@@ -100,7 +100,7 @@ func (l *Strategy) UsageNeeds() arg.UsageNeeds {
 			}
 			n.Paths[r] = p.path + p.levelField() + "." + r
 			if l.args.For > 1 {
-				n.Watches = append(n.Watches, arg.Watch{
+				n.Watches = append(n.Watches, strategy.Watch{
 					Name: l.watchName(p), Resource: r, Target: p.Target[r], Deviation: p.Deviation[r], For: l.args.For,
 				})
 			}
@@ -110,7 +110,7 @@ func (l *Strategy) UsageNeeds() arg.UsageNeeds {
 }
 
 // resources returns the resources that have a target or a deviation in any pool, sorted.
-func (l *Strategy) resources() []string {
+func (l *instance) resources() []string {
 	var all []map[string]float64
 	for i := range l.pools {
 		all = append(all, l.pools[i].Target, l.pools[i].Deviation)
@@ -118,8 +118,8 @@ func (l *Strategy) resources() []string {
 	return sortedKeys(all...)
 }
 
-// measured returns the resources whose usage Goals reads, sorted.
-func (l *Strategy) measured() []string {
+// measured returns the resources whose usage goals reads, sorted.
+func (l *instance) measured() []string {
 	out := slices.DeleteFunc(l.resources(), func(r string) bool { return !l.measures(r) })
 	out = append(out, sortedKeys(l.args.When)...)
 	slices.Sort(out)
@@ -135,10 +135,10 @@ func sortedKeys(all ...map[string]float64) []string {
 	return slices.Sorted(maps.Keys(union))
 }
 
-// Goals returns one NodeBelow goal for each Ready node in scope and each resource of its pool, met
+// goals returns one NodeBelow goal for each Ready node in scope and each resource of its pool, met
 // or not. Nodes that an annotation excludes have no goal. With basis load, a node has a goal only
-// if its usage is known. If the usage of too few nodes is known, Goals returns no goals.
-func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+// if its usage is known. If the usage of too few nodes is known, goals returns no goals.
+func (l *instance) goals(s *cluster.Snapshot) []plan.Goal {
 	nodes, amounts := l.nodesInScope(s), map[string]*cluster.Amounts{}
 	for _, r := range l.resources() {
 		a := s.Amounts(cluster.Measure{ByUsage: l.measures(r), Resource: r, Pods: l.selector}, l.scope.Usage)
@@ -170,15 +170,15 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 }
 
 // samplesOf returns how many consecutive samples above the level the resource needs.
-func (l *Strategy) samplesOf(resource string) int {
+func (l *instance) samplesOf(resource string) int {
 	if !l.measures(resource) {
 		return 1
 	}
 	return l.args.For
 }
 
-// Requirements describes the nodes for which Goals states goals.
-func (l *Strategy) Requirements() string {
+// requirements describes the nodes for which goals states goals.
+func (l *instance) requirements() string {
 	out := "a Ready node with " + strings.Join(l.resources(), " or ") + ", in scope and not excluded"
 	if others := &l.pools[len(l.pools)-1]; len(others.resources()) == 0 {
 		out += ", in one of its pools"
@@ -193,7 +193,7 @@ func (l *Strategy) Requirements() string {
 	return out
 }
 
-func (l *Strategy) nodesInScope(s *cluster.Snapshot) []*cluster.Node {
+func (l *instance) nodesInScope(s *cluster.Snapshot) []*cluster.Node {
 	var nodes []*cluster.Node
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Ready && l.scope.HasNode(n) && len(annotation.OfNode(n).Exclude) == 0 {
@@ -203,9 +203,9 @@ func (l *Strategy) nodesInScope(s *cluster.Snapshot) []*cluster.Node {
 	return nodes
 }
 
-// WhyUnknown says why the strategy knows too little to state a goal about a node in scope: the node is not Ready, or
+// whyUnknown says why the strategy knows too little to state a goal about a node in scope: the node is not Ready, or
 // its usage is unknown. It returns "" if it knows enough.
-func (l *Strategy) WhyUnknown(s *cluster.Snapshot, id cluster.NodeID) string {
+func (l *instance) whyUnknown(s *cluster.Snapshot, id cluster.NodeID) string {
 	n := &s.Nodes[id]
 	switch {
 	case !l.scope.HasNode(n):
@@ -228,7 +228,7 @@ func (l *Strategy) WhyUnknown(s *cluster.Snapshot, id cluster.NodeID) string {
 }
 
 // goal returns the goal of one node. used includes the estimated usage of pods without samples, and sure does not.
-func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, sure int64, wait waits) plan.Goal {
+func (l *instance) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, sure int64, wait waits) plan.Goal {
 	total, resource := float64(a.Total(n.ID)), a.Measure.Resource
 	g := plan.Goal{
 		Strategy: l.name, Kind: plan.NodeBelow, Resource: resource, Limit: limit, Weight: 1, Node: n.ID, Amounts: a,
@@ -252,7 +252,7 @@ func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used
 }
 
 // message describes a node with this share of a resource.
-func (l *Strategy) message(node, resource, share, above string) string {
+func (l *instance) message(node, resource, share, above string) string {
 	pods := "pods on " + node
 	if l.selector != nil {
 		pods += " that are " + l.selector.String()

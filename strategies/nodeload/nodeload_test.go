@@ -162,7 +162,7 @@ func TestNumberOfPodsByLoad(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	l, _ := New("hot", []byte(args), cluster.Scope{})
-	if n := l.UsageNeeds(); len(n.Resources)+len(n.Watches) > 0 {
+	if n := l.Usage; len(n.Resources)+len(n.Watches) > 0 {
 		t.Errorf("the strategy needs the usage %v and the watches %v", n.Resources, n.Watches)
 	}
 	if m := l.Goals(s)[0].Reason.Message; m != "pods on n1 are 100% of the number that it allows, above 50%" {
@@ -217,7 +217,7 @@ func TestUsageNeedsWatches(t *testing.T) {
 		if len(errs) > 0 {
 			t.Fatal(errs)
 		}
-		return fmt.Sprint(l.UsageNeeds().Watches)
+		return fmt.Sprint(l.Usage.Watches)
 	}
 	if got := of(`{"basis":"load","for":2,"target":{"memory":0.7,"cpu":0.8}}`); got != "[{hot cpu 0.8 0 2} {hot memory 0.7 0 2}]" {
 		t.Error(got)

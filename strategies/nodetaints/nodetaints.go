@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 	"github.com/evenkeel-project/evenkeel/strategies/ranking"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
 
 // Args are the arguments of the strategy. At most one list may have elements.
@@ -31,21 +32,22 @@ type Args struct {
 	Exclude []string `json:"exclude"`
 }
 
-// Strategy is the strategy with its arguments.
-type Strategy struct {
+// instance is the strategy with its arguments.
+type instance struct {
 	name  string
 	args  Args
 	scope cluster.Scope
 }
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
-func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg.Error) {
 	var a Args
 	errs := arg.Decode(raw, &a)
 	if len(errs) == 0 {
 		errs = a.check(scope.Hints)
 	}
-	return &Strategy{name, a, scope}, errs
+	i := instance{name, a, scope}
+	return strategy.Strategy{Goals: i.goals}, errs
 }
 
 // violation is a pod that should leave.
@@ -55,11 +57,11 @@ type violation struct {
 	better *ranking.Better // nil: the taint has the effect NoSchedule
 }
 
-// Goals returns one unmet PodAway goal for each pod that does not tolerate a taint of its node, in
+// goals returns one unmet PodAway goal for each pod that does not tolerate a taint of its node, in
 // the order of evictions. If taints with the effect PreferNoSchedule count, one more goal keeps other
-// moves from landing pods on nodes with more of them. Goals takes O(pods + classes * nodes) steps,
+// moves from landing pods on nodes with more of them. goals takes O(pods + classes * nodes) steps,
 // where pods with equal node constraints form a class.
-func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+func (t *instance) goals(s *cluster.Snapshot) []plan.Goal {
 	x := t.newIndex(s)
 	kept := x.nodes.NewKept()
 	var found []violation
@@ -98,12 +100,6 @@ func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return append(goals, kept.Goals(t.name)...)
 }
 
-// Requirements returns "", because the strategy states goals only about violations.
-func (*Strategy) Requirements() string { return "" }
-
-// UsageNeeds returns the zero value, because the strategy reads taints.
-func (t *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
-
 // index holds the taints that count, and what pods share.
 type index struct {
 	nodes      *ranking.Nodes
@@ -113,7 +109,7 @@ type index struct {
 	rankings   ranking.Classes[ranking.Ranking]
 }
 
-func (t *Strategy) newIndex(s *cluster.Snapshot) *index {
+func (t *instance) newIndex(s *cluster.Snapshot) *index {
 	nodes := ranking.NewNodes(s, t.scope)
 	x := &index{nodes: nodes, rankings: ranking.NewClasses[ranking.Ranking](nodes)}
 	x.hard, x.soft = make([][]corev1.Taint, len(s.Nodes)), make([][]corev1.Taint, len(s.Nodes))

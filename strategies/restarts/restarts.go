@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
 
 // Args are the arguments of the strategy.
@@ -30,8 +31,8 @@ type Args struct {
 	InitContainers bool `json:"initContainers"`
 }
 
-// Strategy is the strategy with its arguments.
-type Strategy struct {
+// instance is the strategy with its arguments.
+type instance struct {
 	name  string
 	args  Args
 	scope cluster.Scope
@@ -40,7 +41,7 @@ type Strategy struct {
 const crashLoop = "CrashLoopBackOff"
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
-func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg.Error) {
 	var a Args
 	errs := arg.Decode(raw, &a)
 	switch {
@@ -55,12 +56,13 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 		known := []string{string(corev1.PodRunning), crashLoop}
 		errs = append(errs, podfilter.CheckStates("states", a.States, known)...)
 	}
-	return &Strategy{name, a, scope}, errs
+	i := instance{name, a, scope}
+	return strategy.Strategy{Goals: i.goals}, errs
 }
 
-// Goals returns one unmet PodAway goal for each pod that restarted too often. The pod with the most restarts comes
+// goals returns one unmet PodAway goal for each pod that restarted too often. The pod with the most restarts comes
 // first. Pods that have ended have no goal.
-func (r *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+func (r *instance) goals(s *cluster.Snapshot) []plan.Goal {
 	type worn struct {
 		pod      *cluster.Pod
 		restarts int64
@@ -95,13 +97,13 @@ func (r *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-func (r *Strategy) containers() podfilter.Containers {
+func (r *instance) containers() podfilter.Containers {
 	return podfilter.Containers{Init: r.args.InitContainers}
 }
 
 // state returns the state that the pod shares with the argument, and whether the pod matches. Without the argument,
 // every pod matches.
-func (r *Strategy) state(p *corev1.Pod) (string, bool) {
+func (r *instance) state(p *corev1.Pod) (string, bool) {
 	if len(r.args.States) == 0 {
 		return "", true
 	}
@@ -111,9 +113,3 @@ func (r *Strategy) state(p *corev1.Pod) (string, bool) {
 	phase := string(p.Status.Phase)
 	return phase, slices.Contains(r.args.States, phase)
 }
-
-// Requirements returns "", because the strategy states goals only about violations.
-func (*Strategy) Requirements() string { return "" }
-
-// UsageNeeds returns the zero value, because the strategy counts restarts.
-func (r *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }

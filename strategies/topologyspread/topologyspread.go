@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 	"github.com/evenkeel-project/evenkeel/strategies/topology"
 )
 
@@ -25,8 +26,8 @@ type Args struct {
 	WhenUnsatisfiable []string `json:"whenUnsatisfiable"`
 }
 
-// Strategy is the strategy with its arguments.
-type Strategy struct {
+// instance is the strategy with its arguments.
+type instance struct {
 	name  string
 	args  Args
 	scope cluster.Scope
@@ -35,11 +36,11 @@ type Strategy struct {
 var actions = []string{string(corev1.DoNotSchedule), string(corev1.ScheduleAnyway)}
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
-func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg.Error) {
 	a := Args{WhenUnsatisfiable: actions[:1:1]}
 	errs := arg.Decode(raw, &a)
 	if len(errs) > 0 {
-		return &Strategy{name, a, scope}, errs
+		return strategy.Strategy{}, errs
 	}
 	if len(a.WhenUnsatisfiable) == 0 {
 		errs = append(errs, arg.Error{Path: "whenUnsatisfiable", Message: "is empty (want [DoNotSchedule], [ScheduleAnyway] or both)"})
@@ -54,17 +55,18 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 			errs = append(errs, arg.Error{Path: path, Message: fmt.Sprintf("%q is listed twice", action)})
 		}
 	}
-	return &Strategy{name, a, scope}, errs
+	t := instance{name, a, scope}
+	return strategy.Strategy{Goals: t.goals, Requirements: t.requirements()}, errs
 }
 
-// Goals returns one goal, met or not, for each constraint that a running pod in scope declares. Constraints that allow
+// goals returns one goal, met or not, for each constraint that a running pod in scope declares. Constraints that allow
 // the same share the goal if they count the same pods and nodes, whatever their selectors look like. A goal counts all
 // pods that the constraint counts, whether they declare it or not.
 //
 // There is no goal for a constraint that its pods cannot violate: it counts at most maxSkew pods, or it has one domain
 // and no minDomains. There is no goal either for a constraint that does not select the pods that declare it, because it
 // says where these pods may run, not how the counted pods are spread.
-func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+func (t *instance) goals(s *cluster.Snapshot) []plan.Goal {
 	f := newFinder(s, t.scope)
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -89,11 +91,8 @@ func (t *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// Requirements describes the constraints for which Goals states goals.
-func (t *Strategy) Requirements() string {
+// requirements describes the constraints for which goals states goals.
+func (t *instance) requirements() string {
 	return "a running pod in scope with a topology spread constraint (whenUnsatisfiable: " +
 		strings.Join(t.args.WhenUnsatisfiable, " or ") + ") that selects the pod and counts more than maxSkew pods in at least two domains"
 }
-
-// UsageNeeds returns the zero value, because the strategy counts pods.
-func (t *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }

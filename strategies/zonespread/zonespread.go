@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 	"github.com/evenkeel-project/evenkeel/strategies/topology"
 )
 
@@ -29,15 +30,15 @@ type Args struct {
 	By string `json:"by"`
 }
 
-// Strategy is the strategy with its arguments.
-type Strategy struct {
+// instance is the strategy with its arguments.
+type instance struct {
 	name  string
 	args  Args
 	scope cluster.Scope
 }
 
 // New creates the strategy called name from its arguments (JSON), and returns all errors of the arguments.
-func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg.Error) {
 	a := Args{TopologyKey: "topology.kubernetes.io/zone", MaxSkew: 1, By: "owner"}
 	errs := arg.Decode(raw, &a)
 	errs = append(errs, arg.LabelKey("topologyKey", a.TopologyKey)...)
@@ -47,12 +48,13 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 	if a.By != "owner" && a.By != "service" {
 		errs = append(errs, arg.Error{Path: "by", Message: fmt.Sprintf("%q is unknown (want owner or service)", a.By)})
 	}
-	return &Strategy{name, a, scope}, errs
+	z := instance{name, a, scope}
+	return strategy.Strategy{Goals: z.goals, Requirements: z.requirements()}, errs
 }
 
-// Goals returns one SkewAtMost goal, met or not, for each group that has at least two pods and can run in at least two
+// goals returns one SkewAtMost goal, met or not, for each group that has at least two pods and can run in at least two
 // domains.
-func (z *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+func (z *instance) goals(s *cluster.Snapshot) []plan.Goal {
 	var goals []plan.Goal
 	d := &input{s, topology.NewCache(s, z.scope),
 		sync.OnceValue(func() plan.WorkloadUtilization { return plan.NewWorkloadUtilization(s, z.scope) })}
@@ -78,17 +80,14 @@ func (z *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// Requirements describes the groups for which Goals states goals.
-func (z *Strategy) Requirements() string {
+// requirements describes the groups for which goals states goals.
+func (z *instance) requirements() string {
 	group := "a workload"
 	if z.args.By == "service" {
 		group = "a Service"
 	}
 	return group + " in scope with at least two pods that can run on at least two values of " + z.args.TopologyKey
 }
-
-// UsageNeeds returns the zero value, because the strategy counts pods.
-func (z *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
 
 // input is what all goals of a snapshot share.
 type input struct {
@@ -97,7 +96,7 @@ type input struct {
 	utilization func() plan.WorkloadUtilization // computed on the first call
 }
 
-func (z *Strategy) goal(d *input, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
+func (z *instance) goal(d *input, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
 	if !z.scope.HasNamespace(d.snapshot, subject.Namespace) {
 		return plan.Goal{}, false
 	}
@@ -129,7 +128,7 @@ const zoneKey = "topology.kubernetes.io/zone"
 // spreadSettings returns the settings of a group from annotations, with the arguments as defaults. If the controllers
 // of a group have different annotations, the first topology key, the smallest skew and the strictest zone SLO apply.
 // pods has one pod of each controller.
-func (z *Strategy) spreadSettings(s *cluster.Snapshot, pods []*cluster.Pod) (key string, skew, slo int) {
+func (z *instance) spreadSettings(s *cluster.Snapshot, pods []*cluster.Pod) (key string, skew, slo int) {
 	for _, p := range pods {
 		r := annotation.OfWorkload(s, p)
 		key = cmp.Or(key, r.SpreadBy)

@@ -35,8 +35,8 @@ func (c *Simulation) keepEmpty(pl plan.Plan, run string) {
 // keepEmptyFor returns how long a hint stays on the nodes that the strategy empties.
 func (c *Simulation) keepEmptyFor(strategy string) time.Duration {
 	for _, st := range c.conf.BuildStrategies() {
-		if e, empties := st.Strategy.(interface{ KeepEmptyFor() time.Duration }); empties && st.Name == strategy {
-			return e.KeepEmptyFor()
+		if st.Name == strategy {
+			return st.Strategy.KeepEmptyFor
 		}
 	}
 	return 0
