@@ -22,9 +22,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/history"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 	"github.com/evenkeel-project/evenkeel/strategies"
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 	"github.com/evenkeel-project/evenkeel/usage/window"
@@ -72,22 +74,22 @@ func parseSelector(text string) labels.Selector {
 }
 
 // PlannerOptions returns the options of the planner.
-func (c *Config) PlannerOptions() settings.Options {
-	o := settings.DefaultOptions()
+func (c *Config) PlannerOptions() search.Options {
+	o := search.DefaultOptions()
 	o.Guards = c.guardOptions()
 	o.Placement = placement.Options{Profiles: c.placementProfiles, GracePeriodSeconds: c.Evictor.GracePeriodSeconds}
 	o.Trust.MinBindings, o.Trust.MinHitRate = c.Placement.Trust.MinBindings, c.Placement.Trust.MinHitRate
 	o.MinConfidence, o.DisplaceAcrossNamespaces = c.Guards.MinConfidence, c.Guards.DisplaceAcrossNamespaces
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	l, f := c.Limits, c.Evictor.InFlight
-	o.Limits = settings.Limits{
+	o.Limits = limits.Options{
 		PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone,
-		PerHour: settings.PerHour(l.PerHour),
+		PerHour: limits.PerHour(l.PerHour),
 	}
 	o.WindowLimits = c.windowLimits()
 	o.MaxPredictions, o.MaxPlanTime = l.MaxPredictions.For(0), time.Duration(l.MaxPlanTime)
-	o.InFlight = settings.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
-	o.Pressure = settings.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key,
+	o.InFlight = eligibility.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
+	o.Pressure = pressure.Mark{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key,
 		Owned: c.PressureOptions().Owned()}
 	o.HintsNodes = c.Hints.Enabled
 	o.HintRules, o.PredictHints = c.PressureOptions(), c.DryRun && c.Hints.Enabled
@@ -95,7 +97,7 @@ func (c *Config) PlannerOptions() settings.Options {
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
 	for _, s := range c.scheduled {
 		set := c.Strategies[slices.IndexFunc(c.Strategies, func(x Strategy) bool { return x.Name == s.Name })]
-		o.Strategies = append(o.Strategies, settings.StrategyInfo{
+		o.Strategies = append(o.Strategies, eligibility.Strategy{
 			Name: s.Name, Needs: s.Strategy.Requirements, ByLoad: s.Strategy.Usage.Resources, Mode: s.Mode,
 			Own: c.strategyRules(set), Soft: s.Soft,
 			LandingNotRequired: c.landingOf(set) == plan.LandingNotRequired, Settings: describeStrategy(set),

@@ -10,8 +10,9 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
@@ -45,19 +46,19 @@ func (c *Config) landingOf(s Strategy) plan.LandingRule {
 }
 
 // strategyRules returns the rules of a strategy's own, or nil if it has none.
-func (c *Config) strategyRules(s Strategy) *settings.StrategyRules {
+func (c *Config) strategyRules(s Strategy) *eligibility.StrategyRules {
 	if s.NodeSelector == "" && s.Namespaces == nil && s.PodSelector == "" && s.Limits == nil && s.Guards == nil {
 		return nil
 	}
-	out := &settings.StrategyRules{
+	out := &eligibility.StrategyRules{
 		Scope: c.strategyScope(s), NodeSelector: parseSelector(s.NodeSelector), PodSelector: parseSelector(s.PodSelector),
 	}
 	if l := s.Limits; l != nil {
 		h := cmp.Or(l.PerHour, &plan.StrategyPerHour{})
-		out.Limits = &settings.Limits{
+		out.Limits = &limits.Options{
 			PerPass: limitOf(l.PerPass), PerNode: limitOf(l.PerNode), PerNamespace: limitOf(l.PerNamespace),
 			PerOwner: limitOf(l.PerOwner), PerZone: limitOf(l.PerZone),
-			PerHour: settings.PerHour{Owner: limitOf(h.Owner), Namespace: limitOf(h.Namespace), Cluster: limitOf(h.Cluster)},
+			PerHour: limits.PerHour{Owner: limitOf(h.Owner), Namespace: limitOf(h.Namespace), Cluster: limitOf(h.Cluster)},
 		}
 	}
 	if g := s.Guards; g != nil {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
 // checkWindowLimits checks the limits of a window. Only allow windows may have limits.
@@ -36,14 +36,14 @@ func checkWindowLimits(d *strict.Decoder, list, path string, l *WindowLimits) {
 }
 
 // windowLimits returns the limits of allow windows, by index. The windows must be valid.
-func (c *Config) windowLimits() map[int]settings.WindowLimits {
+func (c *Config) windowLimits() map[int]limits.WindowLimits {
 	orUnlimited := func(n *plan.CountLimit) plan.CountLimit {
 		if n == nil {
 			return plan.Unlimited()
 		}
 		return *n
 	}
-	out := map[int]settings.WindowLimits{}
+	out := map[int]limits.WindowLimits{}
 	for i, w := range c.Windows.Allow {
 		l := w.Limits
 		if l == nil {
@@ -53,10 +53,10 @@ func (c *Config) windowLimits() map[int]settings.WindowLimits {
 		if l.PerHour != nil {
 			hour = *l.PerHour
 		}
-		out[i] = settings.WindowLimits{Key: fmt.Sprintf("windows.allow[%d].limits", i), Limits: settings.Limits{
+		out[i] = limits.WindowLimits{Key: fmt.Sprintf("windows.allow[%d].limits", i), Options: limits.Options{
 			PerPass: orUnlimited(l.PerPass), PerNode: orUnlimited(l.PerNode), PerNamespace: orUnlimited(l.PerNamespace),
 			PerOwner: orUnlimited(l.PerOwner), PerZone: orUnlimited(l.PerZone),
-			PerHour: settings.PerHour{Owner: orUnlimited(hour.Owner), Namespace: orUnlimited(hour.Namespace),
+			PerHour: limits.PerHour{Owner: orUnlimited(hour.Owner), Namespace: orUnlimited(hour.Namespace),
 				Cluster: orUnlimited(hour.Cluster)}}}
 	}
 	return out

@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/planner/search"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // explainLanding predicts where the pod's replacement lands, even if a rule prevents the eviction.
@@ -22,7 +22,7 @@ func explainLanding(c *search.Result, p *cluster.Pod) plan.Landing {
 		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}
 		return l
 	}
-	move := c.Cluster.MoveOf(p.ID, settings.NoStrategy)
+	move := c.Cluster.MoveOf(p.ID, limits.NoStrategy)
 	got, reason, ok := c.Cluster.PredictWithHints(move)
 	if !ok {
 		l.Verdict = reason

@@ -9,7 +9,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/search"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
@@ -55,7 +54,7 @@ func (p *Planner) propose(first *search.Result, goals []plan.Goal) (out []plan.P
 }
 
 // automaticProblem returns the problem of the automatic strategies.
-func automaticProblem(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal,
+func automaticProblem(opts *search.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal,
 	now time.Time) *search.Problem {
 	automatic, others := goals, hasOtherModes(goals)
 	if others {
@@ -69,7 +68,7 @@ func automaticProblem(opts *settings.Options, s *cluster.Snapshot, st plan.Plann
 }
 
 // inMode returns the options for the moves of the strategies in one mode.
-func inMode(all *settings.Options, mode plan.StrategyMode) *settings.Options {
+func inMode(all *search.Options, mode plan.StrategyMode) *search.Options {
 	opts := *all
 	opts.Mode = mode
 	return &opts
@@ -84,7 +83,7 @@ func isRequested(mode plan.StrategyMode, goals []plan.Goal) bool {
 
 // proposalProblem returns the problem of the strategies in one mode. It begins in the predicted result
 // of the first search, and its goals are numbered from 1 there.
-func proposalProblem(opts *settings.Options, mode plan.StrategyMode, first *search.Result, goals []plan.Goal) *search.Problem {
+func proposalProblem(opts *search.Options, mode plan.StrategyMode, first *search.Result, goals []plan.Goal) *search.Problem {
 	s := first.Snapshot
 	c := search.NewProblem(inMode(opts, mode), s, first.Problem.PlannerState, goal.Number(s, GoalsFor(mode, goals)), first.Problem.Now)
 	c.StartAfter(first.Moves)

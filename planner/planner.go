@@ -12,16 +12,16 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 	corev1 "k8s.io/api/core/v1"
 )
 
 // Planner makes plans with fixed options.
-type Planner struct{ opts settings.Options }
+type Planner struct{ opts search.Options }
 
 // New returns a planner with these options.
-func New(opts settings.Options) *Planner { return &Planner{opts} }
+func New(opts search.Options) *Planner { return &Planner{opts} }
 
 // Plan makes a plan for the goals at the time now. The plan itself moves pods only for automatic strategies. Its
 // proposals contain the moves for the others. Each round of an attempt predicts at most one landing per pod that could

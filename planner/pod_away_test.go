@@ -10,16 +10,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
 // unlimitedOptions are the default options without limits.
-func unlimitedOptions() settings.Options {
-	o, no := settings.DefaultOptions(), plan.Unlimited()
+func unlimitedOptions() search.Options {
+	o, no := search.DefaultOptions(), plan.Unlimited()
 	o.SamplesPerCode, o.MaxUnavailableWithoutPDB = -1, 100
-	o.Limits = settings.Limits{PerPass: no, PerNode: no, PerNamespace: no, PerOwner: no, PerZone: no,
-		PerHour: settings.PerHour{Owner: no, Namespace: no, Cluster: no}}
-	o.InFlight = settings.InFlight{Total: 100, PerNode: 100, PerOwner: 100}
+	o.Limits = limits.Options{PerPass: no, PerNode: no, PerNamespace: no, PerOwner: no, PerZone: no,
+		PerHour: limits.PerHour{Owner: no, Namespace: no, Cluster: no}}
+	o.InFlight = eligibility.InFlight{Total: 100, PerNode: 100, PerOwner: 100}
 	return o
 }
 
@@ -45,7 +47,7 @@ func podAway(t testing.TB, s *cluster.Snapshot, name string) plan.Goal {
 }
 
 // planFor plans for stated goals, and checks that the plan matches its schema and that a second plan has no move.
-func planFor(t *testing.T, s *cluster.Snapshot, opts settings.Options, goals ...plan.Goal) plan.Plan {
+func planFor(t *testing.T, s *cluster.Snapshot, opts search.Options, goals ...plan.Goal) plan.Plan {
 	t.Helper()
 	p := planner.New(opts).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 	checkSchema(t, p)

@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/planner/search"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
@@ -89,7 +89,7 @@ func withUnderUtilized(goals []plan.Goal) []plan.Goal {
 }
 
 // newRecheck returns a search whose limits count the evictions that the pass has reserved.
-func newRecheck(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search.Problem {
+func newRecheck(opts *search.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search.Problem {
 	c := search.NewProblem(opts, s, st, goals, now)
 	c.Account.Limits.AddReservations(st.Runs)
 	return c
@@ -176,7 +176,7 @@ func recheckMove(c *search.Problem, pl *plan.Plan, w *search.Wave, m plan.Move) 
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
 	move := moveAgain(c, m, p)
-	if move.Strategy == settings.NoStrategy && c.Start.Options.HasStrategyRules() {
+	if move.Strategy == limits.NoStrategy && c.Start.Options.HasStrategyRules() {
 		return drop(plan.Dropped, plan.PremiseChanged, "the configuration has no strategy "+strconv.Quote(m.Strategy))
 	}
 	if r, refused := c.Account.Eligibility.RefuseFor(move.Strategy, p.ID); refused {
@@ -256,7 +256,7 @@ func moveAgain(c *search.Problem, m plan.Move, p *cluster.Pod) search.Move {
 
 // turnOf returns the turn of the strategies for which the moves are made. A plan has no wave with
 // moves of two turns; if a person has edited the plan, the stricter rule applies.
-func turnOf(o *settings.Options, moves []plan.Move) goal.Turn {
+func turnOf(o *search.Options, moves []plan.Move) goal.Turn {
 	firm, soft := 0, 0
 	for _, m := range moves {
 		switch i := o.StrategyIndex(m.Strategy); {
@@ -277,7 +277,7 @@ func turnOf(o *settings.Options, moves []plan.Move) goal.Turn {
 
 // modeOfMoves returns the mode of the strategies for which all these moves are made, or "" if it is
 // not the same for all.
-func modeOfMoves(o *settings.Options, moves []plan.Move) plan.StrategyMode {
+func modeOfMoves(o *search.Options, moves []plan.Move) plan.StrategyMode {
 	var mode plan.StrategyMode
 	for k, m := range moves {
 		i := o.StrategyIndex(m.Strategy)

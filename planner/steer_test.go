@@ -21,7 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -134,15 +134,15 @@ func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 		t.Fatalf("%+v, dropped %+v", ok, dropped)
 	}
 	for name, c := range map[string]struct {
-		edit func(*settings.Options, *plan.Plan)
+		edit func(*search.Options, *plan.Plan)
 		want string
 	}{
-		"steering is off": {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.None },
+		"steering is off": {func(o *search.Options, _ *plan.Plan) { o.Steer = hints.None },
 			"the plan steers by taint, and evictor.steer is none"},
-		"another kind": {func(o *settings.Options, _ *plan.Plan) { o.Steer = hints.Label },
+		"another kind": {func(o *search.Options, _ *plan.Plan) { o.Steer = hints.Label },
 			"the plan steers by taint, and evictor.steer is label"},
-		"a smaller share": {func(o *settings.Options, _ *plan.Plan) { o.SteerMaxFrac = 0.1 }, "evictor.steerMaxFrac allows 0 of 3"},
-		"a node is gone":  {func(_ *settings.Options, p *plan.Plan) { p.Hints[0].Nodes = []string{"n9"} }, "node n9 is gone"},
+		"a smaller share": {func(o *search.Options, _ *plan.Plan) { o.SteerMaxFrac = 0.1 }, "evictor.steerMaxFrac allows 0 of 3"},
+		"a node is gone":  {func(_ *search.Options, p *plan.Plan) { p.Hints[0].Nodes = []string{"n9"} }, "node n9 is gone"},
 	} {
 		o, edited := opts, p
 		edited.Hints = slices.Clone(p.Hints)
@@ -192,7 +192,7 @@ func TestExplainShowsSteering(t *testing.T) {
 	}
 }
 
-func loadScenario(t *testing.T, name string) (*cluster.Snapshot, settings.Options, []plan.Goal) {
+func loadScenario(t *testing.T, name string) (*cluster.Snapshot, search.Options, []plan.Goal) {
 	t.Helper()
 	s, _, conf := openScenario(t, scenario.Read(t, name))
 	return s, conf.PlannerOptions(), controller.Goals(s, conf.BuildStrategies(), nil)

@@ -14,7 +14,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/history"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // Checker decides once per pod whether Evenkeel may evict it. It checks guards, the backoff of the workload,
@@ -22,7 +21,7 @@ import (
 type Checker struct {
 	snapshot *cluster.Snapshot
 	state    plan.PlannerState
-	options  *settings.Options
+	options  *Options
 	now      time.Time
 	model    *placement.ClusterModel
 	Budgets  *budget.Tracker
@@ -45,7 +44,7 @@ type podResult struct {
 }
 
 // NewChecker returns a Checker for the snapshot and state at the time now.
-func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *settings.Options, now time.Time) *Checker {
+func NewChecker(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *Options, now time.Time) *Checker {
 	guards := guard.NewCache()
 	v := &Checker{s, st, opts, now, w, budget.NewTracker(s, st.SpentBudgets, now), make([]podResult, len(s.Pods)),
 		guards, make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}, history.EvictedByOpenRuns(st),

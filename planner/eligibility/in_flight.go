@@ -6,12 +6,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // InFlightCount counts the evicted pods whose replacements are not Ready yet.
 type InFlightCount struct {
-	limits   settings.InFlight
+	limits   InFlight
 	Total    int
 	node     map[cluster.NodeID]int
 	Owner    map[cluster.WorkloadID]int
@@ -25,7 +24,7 @@ type InFlightCount struct {
 }
 
 // NewInFlight returns a count of 0 pods in flight. It copies the consumed numbers.
-func NewInFlight(limits settings.InFlight, consumed *Consumed) InFlightCount {
+func NewInFlight(limits InFlight, consumed *Consumed) InFlightCount {
 	return InFlightCount{limits, 0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{},
 		maps.Clone(consumed.Budgets), maps.Clone(consumed.Services), maps.Clone(consumed.Required), guard.QuotaCharges{}, nil}
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // strategyBars caches which pods one strategy may not move.
@@ -71,7 +70,7 @@ func (v *Checker) BarredFor(strategy int, pod cluster.PodID) (plan.Reason, bool)
 }
 
 // findBar applies the rules of one strategy.
-func (v *Checker) findBar(own *settings.StrategyRules, cache *guard.Cache, p *cluster.Pod) (plan.Reason, bool) {
+func (v *Checker) findBar(own *StrategyRules, cache *guard.Cache, p *cluster.Pod) (plan.Reason, bool) {
 	bar := func(code plan.Code, format string, args ...any) (plan.Reason, bool) {
 		return plan.Reason{Code: code, Message: fmt.Sprintf(format, args...)}, true
 	}
@@ -102,7 +101,7 @@ func (v *Checker) findBar(own *settings.StrategyRules, cache *guard.Cache, p *cl
 }
 
 // MaxUnavailable returns guards.maxUnavailableWithoutPDB with these rules of a strategy, which may be nil.
-func (v *Checker) MaxUnavailable(own *settings.StrategyRules) int {
+func (v *Checker) MaxUnavailable(own *StrategyRules) int {
 	if own == nil || own.MaxUnavailableWithoutPDB == nil {
 		return v.options.MaxUnavailableWithoutPDB
 	}
@@ -121,7 +120,7 @@ func (v *Checker) disruptionsAllowedFor(strategy int, p *cluster.Pod) int {
 // protectionsWithin returns the protections that hold for all moves of a wave: the global ones and
 // those of any strategy for which moves are made. They decide which pods may leave together, for
 // whatever strategy.
-func protectionsWithin(o *settings.Options) map[guard.Protection]bool {
+func protectionsWithin(o *Options) map[guard.Protection]bool {
 	all := o.Guards.Protect
 	for i := range o.Strategies {
 		if own := o.Strategies[i].Own; own != nil && own.Guards != nil && o.MovesFor(&o.Strategies[i]) {

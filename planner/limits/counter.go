@@ -9,22 +9,21 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/history"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // Counter counts the evictions of a pass against the configured limits.
 type Counter struct {
 	snapshot *cluster.Snapshot
-	options  settings.Limits
-	windows  []settings.WindowLimits // of the open windows, if all of them have limits
-	lastHour history.HourlyCounts    // evictions of the last hour, including reserved ones
-	Zones    []string                // zone of each node
+	options  Options
+	windows  []WindowLimits       // of the open windows, if all of them have limits
+	lastHour history.HourlyCounts // evictions of the last hour, including reserved ones
+	Zones    []string             // zone of each node
 	bound    podCounts
 	planned  podCounts
 	// earlierPlan counts the evictions of an earlier plan in this pass for the limits per pass. For the limits per
 	// hour, lastHour includes these evictions.
 	earlierPlan podCounts
-	// strategies counts the evictions for each strategy, by its index in settings.Options.Strategies. The entry of a
+	// strategies counts the evictions for each strategy, by its index in search.Options.Strategies. The entry of a
 	// strategy without limits of its own is nil. The slice is nil if no strategy has limits.
 	strategies []*Counter
 	name       string // of the strategy; "" for the counter of the whole pass
@@ -41,8 +40,8 @@ func keyOf(strategy, key string) string {
 }
 
 // NewCounter returns a Counter without planned evictions. The parameter hour holds the evictions of the last hour, and
-// windows the limits of the open windows; see settings.Options.OpenWindowLimits.
-func NewCounter(s *cluster.Snapshot, opts settings.Limits, hour history.HourlyCounts, windows ...settings.WindowLimits) *Counter {
+// windows the limits of the open windows; see OpenWindowLimits.
+func NewCounter(s *cluster.Snapshot, opts Options, hour history.HourlyCounts, windows ...WindowLimits) *Counter {
 	l := &Counter{snapshot: s, options: opts, windows: windows, lastHour: hour, Zones: ZonesOf(s), bound: newPodCounts(s),
 		planned: newPodCounts(s), earlierPlan: newPodCounts(s),
 		perPassKey: "limits.perPass", perHourKey: "limits.perHour.cluster"}
@@ -79,21 +78,15 @@ func (l *Counter) Clone() *Counter {
 	return &c
 }
 
-// AddStrategies makes the counter also count against the limits of the strategies. The parameter hour returns the
-// evictions of the last hour for a strategy.
-func (l *Counter) AddStrategies(all []settings.StrategyInfo, hour func(name string) history.HourlyCounts) {
-	for i := range all {
-		own := all[i].Own
-		if own == nil || own.Limits == nil {
-			continue
-		}
-		if l.strategies == nil {
-			l.strategies = make([]*Counter, len(all))
-		}
-		l.strategies[i] = &Counter{snapshot: l.snapshot, options: *own.Limits, lastHour: hour(all[i].Name), Zones: l.Zones,
-			bound: l.bound, planned: newPodCounts(l.snapshot), earlierPlan: newPodCounts(l.snapshot), name: all[i].Name,
-			perPassKey: keyOf(all[i].Name, "limits.perPass"), perHourKey: keyOf(all[i].Name, "limits.perHour.cluster")}
+// AddStrategy makes the counter also count against the limits of a strategy, one of several. The parameter hour holds
+// the evictions of the last hour for the strategy.
+func (l *Counter) AddStrategy(strategy, of int, name string, opts Options, hour history.HourlyCounts) {
+	if l.strategies == nil {
+		l.strategies = make([]*Counter, of)
 	}
+	l.strategies[strategy] = &Counter{snapshot: l.snapshot, options: opts, lastHour: hour, Zones: l.Zones,
+		bound: l.bound, planned: newPodCounts(l.snapshot), earlierPlan: newPodCounts(l.snapshot), name: name,
+		perPassKey: keyOf(name, "limits.perPass"), perHourKey: keyOf(name, "limits.perHour.cluster")}
 }
 
 // OfStrategy returns the counter of a strategy, or nil if the strategy has no limits of its own.
@@ -104,7 +97,7 @@ func (l *Counter) OfStrategy(strategy int) *Counter {
 	return l.strategies[strategy]
 }
 
-// Add counts a planned eviction of the pod for a strategy; settings.NoStrategy counts only for the whole pass.
+// Add counts a planned eviction of the pod for a strategy; NoStrategy counts only for the whole pass.
 func (l *Counter) Add(pod cluster.PodID, strategy int) { l.add(pod, strategy, 1) }
 
 // Remove reverses Add.
@@ -113,7 +106,7 @@ func (l *Counter) Remove(pod cluster.PodID, strategy int) { l.add(pod, strategy,
 func (l *Counter) add(pod cluster.PodID, strategy, d int) {
 	l.planned.add(l.snapshot, l.Zones, &l.snapshot.Pods[pod], d)
 	if own := l.OfStrategy(strategy); own != nil {
-		own.add(pod, settings.NoStrategy, d)
+		own.add(pod, NoStrategy, d)
 	}
 }
 
@@ -142,13 +135,13 @@ func (l *Counter) Exhausted() (plan.Reason, bool) {
 
 // PerPass returns the limit of evictions per pass in the whole cluster.
 func (l *Counter) PerPass() Allowance {
-	limit, key := l.effective(l.perPassKey, l.bound.all, func(o *settings.Limits) plan.CountLimit { return o.PerPass })
+	limit, key := l.effective(l.perPassKey, l.bound.all, func(o *Options) plan.CountLimit { return o.PerPass })
 	return Allowance{plan.LimitPerPass, limit, l.bound.all, l.planned.all + l.earlierPlan.all, key, "", 0, ""}
 }
 
 // HourlyOfCluster returns the limit of evictions per hour in the whole cluster.
 func (l *Counter) HourlyOfCluster() Allowance {
-	limit, key := l.effective(l.perHourKey, 0, func(o *settings.Limits) plan.CountLimit { return o.PerHour.Cluster })
+	limit, key := l.effective(l.perHourKey, 0, func(o *Options) plan.CountLimit { return o.PerHour.Cluster })
 	return Allowance{plan.LimitPerHour, limit, 0, l.planned.all, key, "", l.lastHour.Cluster, ""}
 }
 
@@ -167,7 +160,7 @@ func (l *Counter) Allowances(pod cluster.PodID) [8]Allowance {
 
 func (l *Counter) perNode(p *cluster.Pod) Allowance {
 	pods := l.bound.node[p.Node]
-	limit, key := l.effective("limits.perNode", pods, func(o *settings.Limits) plan.CountLimit { return o.PerNode })
+	limit, key := l.effective("limits.perNode", pods, func(o *Options) plan.CountLimit { return o.PerNode })
 	return Allowance{plan.LimitPerNode, limit, pods, l.planned.node[p.Node] + l.earlierPlan.node[p.Node], key,
 		l.snapshot.Nodes[p.Node].Name, 0, ""}
 }
@@ -175,20 +168,20 @@ func (l *Counter) perNode(p *cluster.Pod) Allowance {
 func (l *Counter) perNamespace(p *cluster.Pod) Allowance {
 	ns := p.Object.Namespace
 	pods := l.bound.namespace[ns]
-	limit, key := l.effective("limits.perNamespace", pods, func(o *settings.Limits) plan.CountLimit { return o.PerNamespace })
+	limit, key := l.effective("limits.perNamespace", pods, func(o *Options) plan.CountLimit { return o.PerNamespace })
 	return Allowance{plan.LimitPerNamespace, limit, pods, l.planned.namespace[ns] + l.earlierPlan.namespace[ns], key, ns, 0, ""}
 }
 
 func (l *Counter) perOwner(p *cluster.Pod) Allowance {
 	pods := l.bound.ofWorkload(p.Workload)
-	limit, key := l.effective("limits.perOwner", pods, func(o *settings.Limits) plan.CountLimit { return o.PerOwner })
+	limit, key := l.effective("limits.perOwner", pods, func(o *Options) plan.CountLimit { return o.PerOwner })
 	return Allowance{plan.LimitPerOwner, limit, pods, l.PlannedFor(p.Workload), key, "", 0, ""}
 }
 
 func (l *Counter) perZone(p *cluster.Pod) Allowance {
 	zone := l.Zones[p.Node]
 	pods := l.bound.zone[zone]
-	limit, key := l.effective("limits.perZone", pods, func(o *settings.Limits) plan.CountLimit { return o.PerZone })
+	limit, key := l.effective("limits.perZone", pods, func(o *Options) plan.CountLimit { return o.PerZone })
 	return Allowance{plan.LimitPerZone, limit, pods, l.planned.zone[zone] + l.earlierPlan.zone[zone], key, zone, 0, ""}
 }
 
@@ -199,13 +192,13 @@ func (l *Counter) hourlyOfOwner(p *cluster.Pod) Allowance {
 	if p.Workload == cluster.NoWorkload {
 		planned = 0
 	}
-	limit, key := l.effective("limits.perHour.owner", 0, func(o *settings.Limits) plan.CountLimit { return o.PerHour.Owner })
+	limit, key := l.effective("limits.perHour.owner", 0, func(o *Options) plan.CountLimit { return o.PerHour.Owner })
 	return Allowance{plan.LimitPerHour, limit, 0, planned, key, w.Name, l.lastHour.Workload[w], w.Kind}
 }
 
 func (l *Counter) hourlyOfNamespace(p *cluster.Pod) Allowance {
 	ns := p.Object.Namespace
-	limit, key := l.effective("limits.perHour.namespace", 0, func(o *settings.Limits) plan.CountLimit { return o.PerHour.Namespace })
+	limit, key := l.effective("limits.perHour.namespace", 0, func(o *Options) plan.CountLimit { return o.PerHour.Namespace })
 	return Allowance{plan.LimitPerHour, limit, 0, l.planned.namespace[ns], key, ns, l.lastHour.Namespace[ns], ""}
 }
 

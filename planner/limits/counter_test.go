@@ -11,7 +11,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/history"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // TestPodsWithoutAWorkloadShareNoHourlyLimit: limits.perHour.owner counts each pod without a workload for itself. A
@@ -26,17 +25,17 @@ func TestPodsWithoutAWorkloadShareNoHourlyLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := settings.Limits{PerPass: plan.Unlimited(), PerNode: plan.Unlimited(), PerNamespace: plan.Unlimited(),
+	opts := Options{PerPass: plan.Unlimited(), PerNode: plan.Unlimited(), PerNamespace: plan.Unlimited(),
 		PerOwner: plan.Unlimited(), PerZone: plan.Unlimited()}
 	opts.PerHour.Cluster, opts.PerHour.Namespace, opts.PerHour.Owner = plan.Unlimited(), plan.Unlimited(), plan.Absolute(1)
 	evicted := plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "b"}
 	l := NewCounter(s, opts, history.HourlyCounts{})
-	l.Add(s.PodByUID("a").ID, settings.NoStrategy)
-	if r, refused := l.RefuseAgain(settings.NoStrategy, s.PodByUID("b").ID); refused {
+	l.Add(s.PodByUID("a").ID, NoStrategy)
+	if r, refused := l.RefuseAgain(NoStrategy, s.PodByUID("b").ID); refused {
 		t.Errorf("after a planned eviction of another pod: %+v", r)
 	}
 	l = NewCounter(s, opts, history.HourlyCounts{Workload: map[plan.ObjectRef]int{evicted: 1}})
-	if r, refused := l.RefuseAgain(settings.NoStrategy, s.PodByUID("b").ID); !refused || r.Code != plan.LimitPerHour {
+	if r, refused := l.RefuseAgain(NoStrategy, s.PodByUID("b").ID); !refused || r.Code != plan.LimitPerHour {
 		t.Errorf("after an eviction of a pod with the same name: refused %v, %+v", refused, r)
 	}
 }
@@ -51,8 +50,8 @@ func TestTheLimitOfNodesOutsideOfZones(t *testing.T) {
 		t.Fatal(err)
 	}
 	u := plan.Unlimited()
-	l := NewCounter(s, settings.Limits{PerPass: u, PerNode: u, PerNamespace: u, PerOwner: u, PerZone: plan.Absolute(0),
-		PerHour: settings.PerHour{Cluster: u, Namespace: u, Owner: u}}, history.HourlyCounts{})
+	l := NewCounter(s, Options{PerPass: u, PerNode: u, PerNamespace: u, PerOwner: u, PerZone: plan.Absolute(0),
+		PerHour: PerHour{Cluster: u, Namespace: u, Owner: u}}, history.HourlyCounts{})
 	r, refused := l.Refuse(s.PodByUID("a").ID)
 	if !refused || r.Code != plan.LimitPerZone || r.Message != "limits.perZone outside of zones allows 0 evictions; 0 planned already" {
 		t.Errorf("refused %v, %+v", refused, r)
@@ -62,7 +61,7 @@ func TestTheLimitOfNodesOutsideOfZones(t *testing.T) {
 // TestTheFirstOfEquallyStrictLimitsIsNamed: if two limits allow equally few evictions, the reason names the first one.
 func TestTheFirstOfEquallyStrictLimitsIsNamed(t *testing.T) {
 	none := plan.Absolute(0)
-	o := settings.Limits{PerPass: none, PerHour: settings.PerHour{Cluster: none}}
+	o := Options{PerPass: none, PerHour: PerHour{Cluster: none}}
 	l := NewCounter(&cluster.Snapshot{}, o, history.HourlyCounts{})
 	if r, exhausted := l.Exhausted(); !exhausted || r.Code != plan.LimitPerPass {
 		t.Errorf("exhausted %v, %+v", exhausted, r)
@@ -84,11 +83,11 @@ func TestTheShareOfEachLimit(t *testing.T) {
 		t.Fatal(err)
 	}
 	u := plan.Unlimited()
-	opts := settings.Limits{PerPass: plan.Absolute(4), PerNode: plan.Percent(50), PerNamespace: u, PerOwner: plan.Absolute(0),
-		PerZone: plan.Absolute(2), PerHour: settings.PerHour{Cluster: plan.Absolute(8), Namespace: plan.Absolute(10), Owner: plan.Absolute(2)}}
+	opts := Options{PerPass: plan.Absolute(4), PerNode: plan.Percent(50), PerNamespace: u, PerOwner: plan.Absolute(0),
+		PerZone: plan.Absolute(2), PerHour: PerHour{Cluster: plan.Absolute(8), Namespace: plan.Absolute(10), Owner: plan.Absolute(2)}}
 	l := NewCounter(s, opts, history.HourlyCounts{Cluster: 5, Namespace: map[string]int{"shop": 1, "other": 4},
 		Workload: map[plan.ObjectRef]int{{Kind: "Deployment", Name: "web"}: 1}})
-	l.Add(s.PodByUID("a").ID, settings.NoStrategy)
+	l.Add(s.PodByUID("a").ID, NoStrategy)
 	got := map[string]float64{}
 	for _, x := range l.Use() {
 		got[x.Limit] = x.Share

@@ -4,7 +4,6 @@ import (
 	"maps"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // Use returns the share of each limit that the planned evictions use, in the order of the configuration. Limits per
@@ -19,17 +18,17 @@ func (l *Counter) Use() (out []plan.LimitUse) {
 	for i := range p.workload {
 		owner[i] = count{p.workload[i] + e.workload[i], l.bound.workload[i]}
 	}
-	addUse(l, &out, "limits.perPass", func(o *settings.Limits) plan.CountLimit { return o.PerPass }, one(p.all+e.all, l.bound.all))
-	addUse(l, &out, "limits.perNode", func(o *settings.Limits) plan.CountLimit { return o.PerNode }, node)
-	addUse(l, &out, "limits.perNamespace", func(o *settings.Limits) plan.CountLimit { return o.PerNamespace },
+	addUse(l, &out, "limits.perPass", func(o *Options) plan.CountLimit { return o.PerPass }, one(p.all+e.all, l.bound.all))
+	addUse(l, &out, "limits.perNode", func(o *Options) plan.CountLimit { return o.PerNode }, node)
+	addUse(l, &out, "limits.perNamespace", func(o *Options) plan.CountLimit { return o.PerNamespace },
 		counts(l.bound.namespace, p.namespace, e.namespace))
-	addUse(l, &out, "limits.perOwner", func(o *settings.Limits) plan.CountLimit { return o.PerOwner }, owner)
-	addUse(l, &out, "limits.perZone", func(o *settings.Limits) plan.CountLimit { return o.PerZone }, counts(l.bound.zone, p.zone, e.zone))
-	addUse(l, &out, "limits.perHour.owner", func(o *settings.Limits) plan.CountLimit { return o.PerHour.Owner },
+	addUse(l, &out, "limits.perOwner", func(o *Options) plan.CountLimit { return o.PerOwner }, owner)
+	addUse(l, &out, "limits.perZone", func(o *Options) plan.CountLimit { return o.PerZone }, counts(l.bound.zone, p.zone, e.zone))
+	addUse(l, &out, "limits.perHour.owner", func(o *Options) plan.CountLimit { return o.PerHour.Owner },
 		counts(nil, l.plannedByOwner(), l.lastHour.Workload))
-	addUse(l, &out, "limits.perHour.namespace", func(o *settings.Limits) plan.CountLimit { return o.PerHour.Namespace },
+	addUse(l, &out, "limits.perHour.namespace", func(o *Options) plan.CountLimit { return o.PerHour.Namespace },
 		counts(nil, p.namespace, l.lastHour.Namespace))
-	addUse(l, &out, "limits.perHour.cluster", func(o *settings.Limits) plan.CountLimit { return o.PerHour.Cluster },
+	addUse(l, &out, "limits.perHour.cluster", func(o *Options) plan.CountLimit { return o.PerHour.Cluster },
 		one(p.all+l.lastHour.Cluster, 0))
 	return out
 }

@@ -6,11 +6,10 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // limitPicker returns one limit.
-type limitPicker func(*settings.Limits) plan.CountLimit
+type limitPicker func(*Options) plan.CountLimit
 
 // effective returns the limit that applies to a number of pods, and its configuration key. Of the
 // open windows with limits, the most generous one counts, but never more than the limit of the
@@ -22,11 +21,11 @@ func (l *Counter) effective(key string, pods int, pick limitPicker) (plan.CountL
 	}
 	best := 0
 	for i := range l.windows {
-		if pick(&l.windows[i].Limits).For(pods) > pick(&l.windows[best].Limits).For(pods) {
+		if pick(&l.windows[i].Options).For(pods) > pick(&l.windows[best].Options).For(pods) {
 			best = i
 		}
 	}
-	if w := pick(&l.windows[best].Limits); w.For(pods) < limit.For(pods) {
+	if w := pick(&l.windows[best].Options); w.For(pods) < limit.For(pods) {
 		return w, l.windows[best].Key + strings.TrimPrefix(key, "limits")
 	}
 	return limit, key
@@ -52,7 +51,7 @@ func (l *Counter) RefuseAgain(strategy int, pod cluster.PodID) (plan.Reason, boo
 	all := l.Allowances(pod)
 	r, refused := strictestExceeded(slices.DeleteFunc(all[:], func(a Allowance) bool { return a.Code != plan.LimitPerHour && !a.ofWindow() }))
 	if own := l.OfStrategy(strategy); own != nil && !refused {
-		return own.RefuseAgain(settings.NoStrategy, pod)
+		return own.RefuseAgain(NoStrategy, pod)
 	}
 	return r, refused
 }

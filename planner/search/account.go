@@ -14,7 +14,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/planner/search/rejections"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // Account decides whether a move may happen, wherever its replacement lands: by guards, budgets and limits. It counts
@@ -34,12 +33,14 @@ type Account struct {
 
 func newAccount(start *Simulation, st plan.PlannerState, goals []plan.Goal, now time.Time) *Account {
 	s, opts := start.Snapshot, start.Options
-	a := &Account{Eligibility: eligibility.NewChecker(s, start.Model, st, opts, now), Rejections: rejections.New(len(s.Pods)), sim: start, goals: goals,
+	a := &Account{Eligibility: eligibility.NewChecker(s, start.Model, st, &opts.Options, now), Rejections: rejections.New(len(s.Pods)), sim: start, goals: goals,
 		Limits: limits.NewCounter(s, opts.Limits, history.CountLastHour(st, now), opts.OpenWindowLimits(now)...)}
 	a.Eligibility.SetGoals(goals)
 	start.Goals.Annotations = a.Eligibility.Guards.Annotations
-	if opts.HasStrategyRules() {
-		a.Limits.AddStrategies(opts.Strategies, func(name string) history.HourlyCounts { return history.CountLastHourFor(st, name, now) })
+	for i := range opts.Strategies {
+		if name, own := opts.Strategies[i].Name, opts.Strategies[i].Own; own != nil && own.Limits != nil {
+			a.Limits.AddStrategy(i, len(opts.Strategies), name, *own.Limits, history.CountLastHourFor(st, name, now))
+		}
 	}
 	start.Goals.SelectsNodes = opts.SelectsNodes()
 	if !opts.HasRulesForMoves() {
@@ -123,11 +124,11 @@ func (a *Account) Charge(m Move) { a.Limits.Add(m.Pod, m.Strategy) }
 // Refund reverses Charge.
 func (a *Account) Refund(m Move) { a.Limits.Remove(m.Pod, m.Strategy) }
 
-// StrategyOf returns the index of the strategy of goal g, or settings.NoStrategy if no strategy
+// StrategyOf returns the index of the strategy of goal g, or limits.NoStrategy if no strategy
 // with moves has rules of its own.
 func (a *Account) StrategyOf(g int) int {
 	if a.strategyOfGoal == nil {
-		return settings.NoStrategy
+		return limits.NoStrategy
 	}
 	return a.strategyOfGoal[g]
 }

@@ -7,13 +7,13 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
 // TestHintsThatSpoilALandingLeaveTheWaveUnchanged: with hints, the second move of a wave has no acceptable landing any
 // more. The wave then has the moves, the hints, the states and the goals from before.
 func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
-	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *settings.Options) { o.Steer = hints.Taint },
+	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *Options) { o.Steer = hints.Taint },
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
 	for pod := range cluster.PodID(2) {
 		if a, why := c.waves.join(pod, 0); a != Admitted {
@@ -24,7 +24,7 @@ func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
 	may := c.sim.MayTake(2)
 	may[1], may[2] = false, false    // no landing is acceptable any more
 	may[before[0].Landing.To] = true // but that of the first move is
-	third := Step{Move: c.sim.MoveOf(2, settings.NoStrategy), From: 0, goal: 0}
+	third := Step{Move: c.sim.MoveOf(2, limits.NoStrategy), From: 0, goal: 0}
 	if c.waves.addHints(append(slices.Clone(before), third), []cluster.NodeID{3 - before[0].Landing.To}) {
 		t.Fatal("addHints accepted a landing on a node that is not Ready")
 	}
@@ -40,7 +40,7 @@ func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
 // another strategy. The wave then stays without these hints.
 func TestHintsKeepTheStrategyOfAMove(t *testing.T) {
 	for strategy, want := range map[int]bool{0: true, 1: false} {
-		c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *settings.Options) { o.Steer = hints.Taint },
+		c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *Options) { o.Steer = hints.Taint },
 			append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
 		if a, why := c.waves.join(0, 0); a != Admitted {
 			t.Fatalf("%v, %+v", a, why)

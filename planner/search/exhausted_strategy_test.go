@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 )
 
 // TestExhaustedStrategyEndsTheSearch limits the evictions of a pass, once for all strategies and
@@ -13,23 +13,23 @@ import (
 func TestExhaustedStrategyEndsTheSearch(t *testing.T) {
 	pods := []string{"n0 a 1", "n0 b 1", "n0 c 1", "n0 d 1", "n0 e 1", "n0 f 1", "n0 g 1", "n0 h 1", "n1 i 5", "n2 j 4", "n3 k 4"}
 	for most := range 3 {
-		run := func(change func(o *settings.Options)) *search {
+		run := func(change func(o *Options)) *search {
 			goals := append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2, 3)...)
 			for i := range goals {
 				goals[i].Strategy = "hot"
 			}
-			c := newSmallSearch(t, 4, pods, func(o *settings.Options) {
-				o.Strategies = []settings.StrategyInfo{{Name: "hot"}, {Name: "idle", Own: &settings.StrategyRules{}}}
+			c := newSmallSearch(t, 4, pods, func(o *Options) {
+				o.Strategies = []eligibility.Strategy{{Name: "hot"}, {Name: "idle", Own: &eligibility.StrategyRules{}}}
 				change(o)
 			}, goals...)
 			c.run()
 			return c
 		}
-		ofAll := run(func(o *settings.Options) { o.Limits.PerPass = plan.Absolute(most) })
-		ofOne := run(func(o *settings.Options) {
+		ofAll := run(func(o *Options) { o.Limits.PerPass = plan.Absolute(most) })
+		ofOne := run(func(o *Options) {
 			own := o.Limits
 			own.PerPass = plan.Absolute(most)
-			o.Strategies[0].Own = &settings.StrategyRules{Limits: &own}
+			o.Strategies[0].Own = &eligibility.StrategyRules{Limits: &own}
 		})
 		if len(ofAll.waves.moves) != most || len(ofOne.waves.moves) != most {
 			t.Fatalf("%d and %d moves, want %d", len(ofAll.waves.moves), len(ofOne.waves.moves), most)
@@ -51,8 +51,8 @@ func TestExhaustedStrategyEndsTheSearch(t *testing.T) {
 func TestMoveForAStrictStrategyWaitsForTheWave(t *testing.T) {
 	goals := append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1)...)
 	goals[0].Strategy, goals[1].Strategy = "strict", "lax"
-	c := newSmallSearch(t, 2, []string{"n0 a 3", "n0 a 3"}, func(o *settings.Options) {
-		o.Strategies = []settings.StrategyInfo{{Name: "lax"}, {Name: "strict", Own: &settings.StrategyRules{MaxUnavailableWithoutPDB: new(1)}}}
+	c := newSmallSearch(t, 2, []string{"n0 a 3", "n0 a 3"}, func(o *Options) {
+		o.Strategies = []eligibility.Strategy{{Name: "lax"}, {Name: "strict", Own: &eligibility.StrategyRules{MaxUnavailableWithoutPDB: new(1)}}}
 	}, goals...)
 	var strict int
 	for g := range c.sim.Goals.Goals {

@@ -5,13 +5,12 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // finalPassSearch returns a search after its final pass. One pod on n0 moves to n2, which is then full.
 func finalPassSearch(t *testing.T, effort int) *search {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3", "n1 d 8", "n2 e 5"},
-		func(o *settings.Options) { o.MaxPredictions = effort }, append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2)...)...)
+		func(o *Options) { o.MaxPredictions = effort }, append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2)...)...)
 	c.finalPass()
 	return c
 }
@@ -56,7 +55,7 @@ func TestWithinAnEffort(t *testing.T) {
 			t.Errorf("%d predictions: goals %v, want the %d worst goals", effort, got, want)
 		}
 	}
-	none := newSmallSearch(t, 3, pods, func(o *settings.Options) { o.Limits.PerPass = plan.Absolute(0) }, halfUsedGoals("cpu", 0, 1)...)
+	none := newSmallSearch(t, 3, pods, func(o *Options) { o.Limits.PerPass = plan.Absolute(0) }, halfUsedGoals("cpu", 0, 1)...)
 	if got := none.rounds.affordableGoals(100); len(got) > 0 {
 		t.Errorf("limits allow no eviction, but goals %v are affordable", got)
 	}
@@ -66,7 +65,7 @@ func TestWithinAnEffort(t *testing.T) {
 // than a further attempt may use.
 func TestSettlingTakesWhatIsLeftOfTheEffort(t *testing.T) {
 	for effort, want := range map[int]int{0: repeatPredictions / 2, 50: 40, repeatPredictions: repeatPredictions / 2} {
-		c := newSmallSearch(t, 2, []string{"n0 a 8"}, func(o *settings.Options) { o.MaxPredictions = effort }, halfUsedGoals("cpu", 0)...)
+		c := newSmallSearch(t, 2, []string{"n0 a 8"}, func(o *Options) { o.MaxPredictions = effort }, halfUsedGoals("cpu", 0)...)
 		*c.sim.predictions = 10
 		if got := c.sim.finalPassPredictions(); got != want {
 			t.Errorf("limits.maxPredictions %d: %d, want %d", effort, got, want)

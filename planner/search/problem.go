@@ -10,7 +10,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // Problem is what a plan is made for: the cluster and its goals, and the account of what may leave.
@@ -31,8 +30,10 @@ type Problem struct {
 }
 
 // NewProblem returns the problem of a pass at the time now.
-func NewProblem(opts *settings.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Problem {
-	opts = opts.WithDiscarded(st.Discarded, now)
+func NewProblem(opts *Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Problem {
+	changed := *opts
+	changed.Options = *opts.WithDiscarded(st.Discarded, now)
+	opts = &changed
 	schedulers := opts.Trust.SchedulerStates(s, opts.Placement.Profiles, st.Schedulers)
 	start := newSimulation(opts, s, goals, schedulers, now)
 	return &Problem{Start: start, Account: newAccount(start, st, goals, now), PlannerState: st, Now: now, Schedulers: schedulers}

@@ -3,14 +3,13 @@ package search
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // Result is a finished search. Nothing changes it.
 type Result struct {
 	Problem  *Problem // with the cluster and the account at the start
 	Snapshot *cluster.Snapshot
-	Options  *settings.Options
+	Options  *Options
 	Cluster  *Simulation // after the moves
 	Account  *Account    // after the moves, with the reasons why other pods stay
 	Moves    []WaveStep

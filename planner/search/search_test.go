@@ -7,9 +7,9 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // Manifests of small clusters.
@@ -54,16 +54,16 @@ func smallCluster(t *testing.T, nodes int, pods []string) *cluster.Snapshot {
 
 // newSmallSearch starts a search in a small cluster. No guard or limit blocks its pods. Group goals apply to the
 // first ReplicaSet.
-func newSmallSearch(t *testing.T, nodes int, pods []string, change func(*settings.Options), goals ...plan.Goal) *search {
+func newSmallSearch(t *testing.T, nodes int, pods []string, change func(*Options), goals ...plan.Goal) *search {
 	t.Helper()
 	s := smallCluster(t, nodes, pods)
-	all, opts := plan.Unlimited(), settings.DefaultOptions()
+	all, opts := plan.Unlimited(), DefaultOptions()
 	opts.Guards.MinReplicas, opts.MaxUnavailableWithoutPDB = 0, 9
-	opts.Limits = settings.Limits{
+	opts.Limits = limits.Options{
 		PerPass: all, PerNode: all, PerNamespace: all, PerOwner: all, PerZone: all,
-		PerHour: settings.PerHour{Owner: all, Namespace: all, Cluster: all},
+		PerHour: limits.PerHour{Owner: all, Namespace: all, Cluster: all},
 	}
-	opts.InFlight = settings.InFlight{Total: 9, PerNode: 9, PerOwner: 9}
+	opts.InFlight = eligibility.InFlight{Total: 9, PerNode: 9, PerOwner: 9}
 	if change != nil {
 		change(&opts)
 	}

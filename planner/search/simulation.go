@@ -11,14 +11,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/planner/search/steering"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // Simulation is the simulation state of a plan: the node of each pod and the excess of each goal.
 type Simulation struct {
 	Snapshot *cluster.Snapshot
-	Options  *settings.Options
+	Options  *Options
 	Steering *steering.Steering
 	// Targets says to which nodes pods may be sent. All clones share it.
 	Targets *target.Targets
@@ -30,11 +30,11 @@ type Simulation struct {
 	moveCount int
 }
 
-func newSimulation(opts *settings.Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *Simulation {
+func newSimulation(opts *Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *Simulation {
 	o := opts.Placement
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)
 	hinted := opts.Pressure.NodesUnderPressure(s, now)
-	c := &Simulation{s, opts, steering.New(s, opts), target.New(s, opts.Guards.Scope, hinted), placement.NewClusterModel(s, o),
+	c := &Simulation{s, opts, steering.New(s, opts.Steer, opts.SteerMaxFrac, opts.Guards.Scope), target.New(s, opts.Guards.Scope, hinted), placement.NewClusterModel(s, o),
 		goal.NewTracker(s, goals), new(int), 0}
 	c.Goals.UnderPressure = hinted
 	outside := make([]bool, len(s.Nodes))
@@ -102,7 +102,7 @@ func (c *Simulation) move(pod cluster.PodID, to cluster.NodeID) {
 
 // strategyName returns the name of the strategy of a move, or "".
 func (c *Simulation) strategyName(m Move) string {
-	if m.Strategy != settings.NoStrategy {
+	if m.Strategy != limits.NoStrategy {
 		return c.Options.Strategies[m.Strategy].Name
 	}
 	return ""

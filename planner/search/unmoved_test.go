@@ -6,7 +6,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
 // TestARefusalHoldsUntilTheNextMove: n1 has no room for p0 until p2 has left n1.
@@ -16,18 +16,18 @@ func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
 	c.sim.move(3, 1) // n1 is full; no pod is sent to n2
 	may := c.sim.MayTake(0)
 	may[2], may[1] = false, true
-	_, first, a := c.waves.current.land(Move{Pod: 0, Strategy: settings.NoStrategy})
+	_, first, a := c.waves.current.land(Move{Pod: 0, Strategy: limits.NoStrategy})
 	if a != Refused || first.Code == "" {
 		t.Fatalf("%v, %+v: want a refusal", a, first)
 	}
 	world, asked := c.sim.Model, *c.sim.predictions
 	c.sim.Model = nil // a prediction would panic
-	if _, again, a := c.waves.current.land(Move{Pod: 0, Strategy: settings.NoStrategy}); a != Refused || again != first || *c.sim.predictions != asked+1 {
+	if _, again, a := c.waves.current.land(Move{Pod: 0, Strategy: limits.NoStrategy}); a != Refused || again != first || *c.sim.predictions != asked+1 {
 		t.Errorf("%v, %+v after %d predictions; want the cached rejection after one prediction", a, again, *c.sim.predictions-asked)
 	}
 	c.sim.Model = world
 	c.sim.move(2, 2)
-	if l, why, a := c.waves.current.land(Move{Pod: 0, Strategy: settings.NoStrategy}); a != Admitted || l.To != 1 {
+	if l, why, a := c.waves.current.land(Move{Pod: 0, Strategy: limits.NoStrategy}); a != Admitted || l.To != 1 {
 		t.Errorf("%v, %+v: want a landing on n1, which has room now", a, why)
 	}
 }
@@ -38,9 +38,9 @@ func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 	why := plan.Reason{Code: plan.NoTargetFits}
 	for _, steer := range []hints.Kind{hints.None, hints.Taint} {
 		for _, many := range []int{2, 2 * maxCleared} {
-			c := newSmallSearch(t, 2, []string{"n0 a 1", "n0 b 1"}, func(o *settings.Options) { o.Steer = steer }, halfUsedGoals("cpu", 0)...)
+			c := newSmallSearch(t, 2, []string{"n0 a 1", "n0 b 1"}, func(o *Options) { o.Steer = steer }, halfUsedGoals("cpu", 0)...)
 			for i := range many {
-				c.waves.current.unlandable.add(c.sim, Move{Pod: cluster.PodID(i), Strategy: settings.NoStrategy}, why)
+				c.waves.current.unlandable.add(c.sim, Move{Pod: cluster.PodID(i), Strategy: limits.NoStrategy}, why)
 			}
 			if got, known := c.waves.current.unlandable.of(c.sim, 0); known != (steer == hints.None) || known && got != why {
 				t.Errorf("steer %s: %v, %+v", steer, known, got)
@@ -49,7 +49,7 @@ func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 			if _, known := c.waves.current.unlandable.of(c.sim, 1); known {
 				t.Errorf("steer %s: the rejection is still cached after a move", steer)
 			}
-			c.waves.current.unlandable.add(c.sim, Move{Pod: 1, Strategy: settings.NoStrategy}, why)
+			c.waves.current.unlandable.add(c.sim, Move{Pod: 1, Strategy: limits.NoStrategy}, why)
 			if _, known := c.waves.current.unlandable.of(c.sim, 0); known {
 				t.Errorf("steer %s: a rejection from before the move is cached again", steer)
 			}

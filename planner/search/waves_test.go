@@ -5,7 +5,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
 // TestAPodWhoseHintsSpoilAnotherLandingJoinsLater: p0 needs much memory, so only n1 and its own node have room for it.
@@ -14,13 +14,13 @@ func TestAPodWhoseHintsSpoilAnotherLandingJoinsLater(t *testing.T) {
 	goals := append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2)...)
 	goals[1].Limit = 0.4 // p0 requests 1 of 10 CPUs, and p1 requests 5
 	c := newSmallSearch(t, 3, []string{`n0 a 1,"memory":4Gi`, "n0 b 5", `n0 c 3,"memory":2Gi`, `n2 d 2,"memory":7Gi`},
-		func(o *settings.Options) { o.Steer, o.SteerMaxFrac = hints.Taint, 1 }, goals...)
+		func(o *Options) { o.Steer, o.SteerMaxFrac = hints.Taint, 1 }, goals...)
 	c.waves.scope = anyGoal
 	c.waves.current.mayHint = true
 	if a, why := c.waves.join(0, 0); a != Admitted || c.waves.current.steps[0].Landing.To != 1 {
 		t.Fatalf("p0: %v, %+v", a, why)
 	}
-	if l, why, a := c.waves.current.land(Move{Pod: 1, Strategy: settings.NoStrategy}); a != Admitted || len(l.Hinted) != 1 || l.Hinted[0] != 1 {
+	if l, why, a := c.waves.current.land(Move{Pod: 1, Strategy: limits.NoStrategy}); a != Admitted || len(l.Hinted) != 1 || l.Hinted[0] != 1 {
 		t.Fatalf("p1: %v, %+v, hints %v; want a hint on n1", a, why, l.Hinted)
 	}
 	if a, why := c.waves.join(1, 0); a != Later || len(c.waves.moves) != 1 || c.waves.current.InFlight.Total != 1 {
@@ -30,7 +30,7 @@ func TestAPodWhoseHintsSpoilAnotherLandingJoinsLater(t *testing.T) {
 
 // TestTheFirstMoveOfAWaveIsPredictedOnce: before it, all states of the wave are equal.
 func TestTheFirstMoveOfAWaveIsPredictedOnce(t *testing.T) {
-	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, func(o *settings.Options) { o.Steer = hints.Taint },
+	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, func(o *Options) { o.Steer = hints.Taint },
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
 	if a, why := c.waves.join(0, 0); a != Admitted {
 		t.Fatalf("%v, %+v", a, why)
@@ -69,7 +69,7 @@ func TestTheOnlyMoveIsDroppedIfItIsNeedless(t *testing.T) {
 
 // TestARefusalByAnEmptyWaveHasAReason: no pod may be in flight.
 func TestARefusalByAnEmptyWaveHasAReason(t *testing.T) {
-	c := newSmallSearch(t, 2, []string{"n0 a 8"}, func(o *settings.Options) { o.InFlight.Total = 0 },
+	c := newSmallSearch(t, 2, []string{"n0 a 8"}, func(o *Options) { o.InFlight.Total = 0 },
 		halfUsedGoals("cpu", 0)...)
 	if a, why := c.waves.join(0, 0); a != Refused || why.Code != plan.UncertainLanding {
 		t.Errorf("%v, %+v", a, why)

@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
 // A strategy with landing: notRequired may move a pod although no place is predicted for its
@@ -70,7 +70,7 @@ func NeedsNoPlace(c *Simulation, pod cluster.PodID) bool {
 	if len(metByLeaving(c, pod)) == 0 || c.Snapshot.Pods[pod].Terminal {
 		return false
 	}
-	_, _, ok := c.Predict(Move{pod, WithoutPlace, settings.NoStrategy})
+	_, _, ok := c.Predict(Move{pod, WithoutPlace, limits.NoStrategy})
 	return ok
 }
 

@@ -8,9 +8,9 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/search"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // addBalance sets the balance of the cluster before and after the plan. docs/reference/score.md defines it.
@@ -79,7 +79,7 @@ func judgedGoals(t *goal.Tracker) (out []judgedGoal) {
 // judgingStrategies returns the strategies that judge the cluster: those with goals, and those that found no violation.
 func judgingStrategies(c *search.Result, all []plan.StrategyState) (names []string) {
 	for _, st := range all {
-		packs := slices.ContainsFunc(c.Options.Strategies, func(s settings.StrategyInfo) bool { return s.Name == st.Name && s.Packs })
+		packs := slices.ContainsFunc(c.Options.Strategies, func(s eligibility.Strategy) bool { return s.Name == st.Name && s.Packs })
 		if !packs && (st.Goals > 0 || st.NoViolation) {
 			names = append(names, st.Name)
 		}
@@ -193,8 +193,8 @@ func zonesOfNodes(nodes []plan.NodeState, takes []bool) map[string]bool {
 	return zones
 }
 
-func consolidates(all []settings.StrategyInfo) bool {
-	return slices.ContainsFunc(all, func(s settings.StrategyInfo) bool { return s.Packs })
+func consolidates(all []eligibility.Strategy) bool {
+	return slices.ContainsFunc(all, func(s eligibility.Strategy) bool { return s.Packs })
 }
 
 func boundPods(s *cluster.Snapshot) (n int) {

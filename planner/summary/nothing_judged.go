@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/planner/search"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // nothingJudged returns the causes why the pass could judge nothing. It returns nil for a plan with moves.
@@ -53,7 +53,7 @@ func unpredictable(c *search.Result) []plan.Reason {
 			if seen[id] || from == cluster.NoNode || !c.Cluster.Goals.CouldImprove(g, id, from) {
 				continue
 			}
-			seen[id] = c.Account.StrategyOf(g) == settings.NoStrategy // otherwise another strategy may move it
+			seen[id] = c.Account.StrategyOf(g) == limits.NoStrategy // otherwise another strategy may move it
 			r, refused := c.Account.Eligibility.RefuseFor(c.Account.StrategyOf(g), id)
 			if !refused || isBudget(r.Code) {
 				return nil

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/search"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // nothingInScope returns the reason if the configuration selects no node or no namespace of the cluster, or if a
@@ -52,7 +52,7 @@ func knownNamespaces(s *cluster.Snapshot) map[string]bool {
 // setStrategyScope names the selector of a strategy's own that selects nothing of what the global
 // scope contains. A podSelector that selects no pod is no obstacle for a strategy that states goals
 // only about violations: the pods that it is about may exist only at times.
-func setStrategyScope(c *search.Result, info settings.StrategyInfo, st *plan.StrategyState) {
+func setStrategyScope(c *search.Result, info eligibility.Strategy, st *plan.StrategyState) {
 	if info.Own == nil || info.Settings == nil {
 		return
 	}
@@ -72,7 +72,7 @@ func setStrategyScope(c *search.Result, info settings.StrategyInfo, st *plan.Str
 
 // emptyNodeOrNamespaceScope names the nodeSelector or the namespaces of a strategy's own that
 // select nothing, or returns "".
-func emptyNodeOrNamespaceScope(c *search.Result, info settings.StrategyInfo) string {
+func emptyNodeOrNamespaceScope(c *search.Result, info eligibility.Strategy) string {
 	s, global, own := c.Snapshot, c.Options.Guards.Scope, info.Own.Scope
 	if info.Settings.NodeSelector != "" {
 		if n, none := selectsNone(s.Nodes, global.HasNode, own.HasNode); none {
@@ -99,7 +99,7 @@ func emptyNodeOrNamespaceScope(c *search.Result, info settings.StrategyInfo) str
 }
 
 // emptyPodScope names the podSelector of a strategy's own that selects no pod, or returns "".
-func emptyPodScope(c *search.Result, info settings.StrategyInfo) string {
+func emptyPodScope(c *search.Result, info eligibility.Strategy) string {
 	if info.Settings.PodSelector == "" {
 		return ""
 	}

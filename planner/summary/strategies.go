@@ -6,8 +6,8 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/search"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // strategyStates counts the goals of each enabled strategy, and of strategies that occur only in goals.
@@ -53,11 +53,11 @@ func strategyStates(c *search.Result) []plan.StrategyState {
 }
 
 // listedStrategies returns the strategies that the plan describes. A proposal describes those of its mode only.
-func listedStrategies(c *search.Result) []settings.StrategyInfo {
+func listedStrategies(c *search.Result) []eligibility.Strategy {
 	if c.Options.Mode == "" || c.Options.Mode == plan.Automatic {
 		return c.Options.Strategies
 	}
-	return slices.DeleteFunc(slices.Clone(c.Options.Strategies), func(s settings.StrategyInfo) bool { return !c.Options.MovesFor(&s) })
+	return slices.DeleteFunc(slices.Clone(c.Options.Strategies), func(s eligibility.Strategy) bool { return !c.Options.MovesFor(&s) })
 }
 
 // statedGoals returns the goals that count as stated by the strategies.
@@ -68,7 +68,7 @@ func statedGoals(c *search.Result) []plan.Goal {
 	return c.Cluster.Goals.Goals
 }
 
-func missingUsageReason(c *search.Result, info settings.StrategyInfo) string {
+func missingUsageReason(c *search.Result, info eligibility.Strategy) string {
 	scope := c.Options.Guards.Scope
 	if info.Own != nil {
 		scope = info.Own.Scope

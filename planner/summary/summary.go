@@ -12,7 +12,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/lowerbound"
 	"github.com/evenkeel-project/evenkeel/planner/search"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // validity is the time for which a plan may be executed after the planner made it.
@@ -69,7 +68,7 @@ func Summarize(c *search.Result) plan.Plan {
 }
 
 // GracePeriodSeconds returns the time that a victim may take to terminate, in seconds.
-func GracePeriodSeconds(o *settings.Options, p *cluster.Pod) int64 {
+func GracePeriodSeconds(o *search.Options, p *cluster.Pod) int64 {
 	for _, g := range []*int64{o.Placement.GracePeriodSeconds, p.Object.Spec.TerminationGracePeriodSeconds} {
 		if g != nil {
 			return *g

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/verify/modeverifier"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -81,7 +81,7 @@ func newCombinedCase(t testing.TB, o *cluster.Objects, text string, past plan.Pl
 func (m modeCase) withoutShown() []plan.Move {
 	opts := m.conf.PlannerOptions()
 	opts.SamplesPerCode = -1
-	opts.Strategies = slices.DeleteFunc(opts.Strategies, func(s settings.StrategyInfo) bool { return s.Mode == plan.ShowOnly })
+	opts.Strategies = slices.DeleteFunc(opts.Strategies, func(s eligibility.Strategy) bool { return s.Mode == plan.ShowOnly })
 	executed := slices.DeleteFunc(m.conf.BuildStrategies(), func(s schedule.Strategy) bool { return s.Mode == plan.ShowOnly })
 	return planner.New(opts).Plan(m.snapshot, m.past, controller.Goals(m.snapshot, executed, nil), m.o.TakenAt).Moves
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
 // exhaustiveSearch tries sequences of evictions and computes goal excesses with its own code. Each pod is evicted
@@ -18,7 +18,7 @@ import (
 // none gets worse. The search uses the planner's guards, budgets and placement model.
 type exhaustiveSearch struct {
 	s        *cluster.Snapshot
-	opts     settings.Options
+	opts     search.Options
 	model    *placement.ClusterModel
 	goals    []*goalState
 	mayEvict []bool             // by pod: guards and budgets allow its eviction

@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -71,7 +71,7 @@ func changedProblem(t testing.TB, seed, fewest, most, mostPods int, change func(
 	return problem{seed, s, conf, nil}
 }
 
-func (p problem) options() settings.Options {
+func (p problem) options() search.Options {
 	o := p.conf.PlannerOptions()
 	o.SamplesPerCode = -1
 	return o

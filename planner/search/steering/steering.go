@@ -14,7 +14,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
-	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // Steering says which nodes the evictor may hint, and how many at once.
@@ -32,16 +31,17 @@ type Steering struct {
 	eligible int
 }
 
-// New returns the rules for hints on the nodes of a snapshot.
-func New(s *cluster.Snapshot, o *settings.Options) *Steering {
-	st := &Steering{Kind: o.Steer}
-	if !o.Steers() {
+// New returns the rules for hints of a kind on the nodes of a snapshot. The parameter maxFrac is the largest fraction
+// of the eligible nodes that may be hinted at once.
+func New(s *cluster.Snapshot, kind hints.Kind, maxFrac float64, scope cluster.Scope) *Steering {
+	st := &Steering{Kind: kind}
+	if kind != hints.Taint && kind != hints.Label {
 		return st
 	}
 	st.Refused, st.KeptEmpty = make([]string, len(s.Nodes)), make([]bool, len(s.Nodes))
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		st.Refused[i] = whyNotHinted(n, o.Guards.Scope)
+		st.Refused[i] = whyNotHinted(n, scope)
 		if st.Refused[i] == "" && admitsOrdinaryPods(n) {
 			st.eligible++
 		}
@@ -53,7 +53,7 @@ func New(s *cluster.Snapshot, o *settings.Options) *Steering {
 			st.alreadyHinted = append(st.alreadyHinted, n.ID)
 		}
 	}
-	st.maxNodes = min(int(o.SteerMaxFrac*float64(st.eligible)+goal.Rounding), maxHintedNodes)
+	st.maxNodes = min(int(maxFrac*float64(st.eligible)+goal.Rounding), maxHintedNodes)
 	return st
 }
 
