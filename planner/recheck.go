@@ -33,30 +33,32 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 		}
 	}
 	turn, opts := turnOf(&p.opts, moves), inMode(&p.opts, modeOfMoves(&p.opts, moves))
-	newSearch := func() *search.Problem {
-		c := newRecheck(opts, s, st, goals, now)
-		c.SetTurn(turn)
-		startEmptying(c, pl, moves)
-		return c
+	begin := func() *recheck {
+		p := search.NewProblem(opts, s, st, goals, now)
+		p.Account.Limits.AddReservations(st.Runs)
+		p.SetTurn(turn)
+		r := &recheck{problem: p, sim: p.Start, account: p.Account, plan: &pl}
+		r.startEmptying(moves)
+		return r
 	}
 	if !emptiesNode(&pl, moves) {
-		return recheckWave(newSearch, pl, wave, moves)
+		return recheckWave(begin, pl, wave, moves)
 	}
-	moves, blocked := dropBlockedNodes(newSearch(), pl, moves)
-	ok, dropped = recheckWave(newSearch, pl, wave, moves)
+	moves, blocked := begin().dropBlockedNodes(moves)
+	ok, dropped = recheckWave(begin, pl, wave, moves)
 	ok, more := keepWholeNodes(pl, ok, dropped)
 	return ok, slices.Concat(blocked, dropped, more)
 }
 
 // recheckWave checks the moves of a wave with its planned hints, and without hints if they are impossible.
-func recheckWave(newSearch func() *search.Problem, pl plan.Plan, wave int, moves []plan.Move) (ok []plan.Move, dropped []plan.Outcome) {
+func recheckWave(begin func() *recheck, pl plan.Plan, wave int, moves []plan.Move) (ok []plan.Move, dropped []plan.Outcome) {
 	planned := pl.HintsForWave(wave)
 	if len(planned.Nodes) == 0 {
-		return recheckAll(newSearch, pl, moves, nil)
+		return recheckAll(begin, pl, moves, nil)
 	}
-	hinted, why := findPlannedHints(newSearch(), planned)
+	hinted, why := begin().findPlannedHints(planned)
 	if why == "" {
-		ok, dropped = recheckAll(newSearch, pl, moves, hinted)
+		ok, dropped = recheckAll(begin, pl, moves, hinted)
 		if slices.ContainsFunc(ok, plan.Move.Steered) {
 			return ok, dropped
 		}
@@ -64,7 +66,7 @@ func recheckWave(newSearch func() *search.Problem, pl plan.Plan, wave int, moves
 	steered := slices.DeleteFunc(slices.Clone(moves), func(m plan.Move) bool { return !m.Steered() })
 	rest := slices.DeleteFunc(moves, plan.Move.Steered)
 	known := dropped
-	ok, dropped = recheckAll(newSearch, pl, rest, nil)
+	ok, dropped = recheckAll(begin, pl, rest, nil)
 	for _, m := range steered {
 		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
 			Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
@@ -88,37 +90,40 @@ func withUnderUtilized(goals []plan.Goal) []plan.Goal {
 	return out
 }
 
-// newRecheck returns a search whose limits count the evictions that the pass has reserved.
-func newRecheck(opts *search.Options, s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search.Problem {
-	c := search.NewProblem(opts, s, st, goals, now)
-	c.Account.Limits.AddReservations(st.Runs)
-	return c
+// recheck checks moves of a plan again, in the order of the plan, in one wave on a new snapshot. The limits count the
+// evictions that the pass has reserved.
+type recheck struct {
+	problem *search.Problem
+	sim     *search.Simulation // the cluster after the moves that are kept so far
+	account *search.Account
+	plan    *plan.Plan
+	wave    *search.Wave
 }
 
 // findPlannedHints returns the nodes of a wave's hints, or the reason why these nodes can no longer be hinted.
-func findPlannedHints(c *search.Problem, h plan.WaveHints) ([]cluster.NodeID, string) {
-	if string(c.Start.Steering.Kind) != h.Kind {
-		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, c.Start.Steering.Kind)
+func (r *recheck) findPlannedHints(h plan.WaveHints) ([]cluster.NodeID, string) {
+	if string(r.sim.Steering.Kind) != h.Kind {
+		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, r.sim.Steering.Kind)
 	}
 	var out []cluster.NodeID
 	for _, name := range h.Nodes {
-		n := c.Start.Snapshot.NodeByName(name)
+		n := r.sim.Snapshot.NodeByName(name)
 		if n == nil {
 			return nil, fmt.Sprintf("node %s is gone", name)
 		}
 		out = append(out, n.ID)
 	}
-	return out, c.Start.Steering.Forbids(out)
+	return out, r.sim.Steering.Forbids(out)
 }
 
 // recheckAll rechecks the moves until each of them is certain also once the others are gone. A move
 // that leaves the wave changes the landings of the others, so they are checked again as if the wave
 // had never had that move. If a move that empties a node is dropped, the other moves of the node
 // leave the wave, too.
-func recheckAll(newSearch func() *search.Problem, pl plan.Plan, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
+func recheckAll(begin func() *recheck, pl plan.Plan, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
 	for again := true; again; {
 		var out []plan.Outcome
-		moves, out, again = recheckOnce(newSearch(), &pl, moves, hinted)
+		moves, out, again = begin().checkOnce(moves, hinted)
 		dropped = append(dropped, out...)
 		if !again {
 			moves, out = keepWholeNodes(pl, moves, dropped)
@@ -128,12 +133,13 @@ func recheckAll(newSearch func() *search.Problem, pl plan.Plan, moves []plan.Mov
 	return moves, dropped
 }
 
-// recheckOnce checks each move once. If some are not certain, it drops them and returns again.
-func recheckOnce(c *search.Problem, pl *plan.Plan, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome, again bool) {
-	w := c.NewWave()
+// checkOnce checks each move once. If some are not certain, it drops them and returns again.
+func (r *recheck) checkOnce(moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome, again bool) {
+	w := r.problem.NewWave()
+	r.wave = w
 	search.SetHints([]*search.Simulation{w.Start, w.Now, w.Crowded}, hinted)
 	for _, m := range moves {
-		fresh, out := recheckMove(c, pl, w, m)
+		fresh, out := r.check(m)
 		if out.Outcome != "" {
 			dropped = append(dropped, out)
 			continue
@@ -142,7 +148,7 @@ func recheckOnce(c *search.Problem, pl *plan.Plan, moves []plan.Move, hinted []c
 	}
 	_, left := w.CertainMoves(func(i int, m search.Move, l *search.Landing) {
 		nodes := w.Start.AcceptableNodes(m, l).Append(nil)
-		ok[i].AcceptableNodes = addNodeNames(c.Start.Snapshot, ok[i].AcceptableNodes, nodes)
+		ok[i].AcceptableNodes = addNodeNames(r.sim.Snapshot, ok[i].AcceptableNodes, nodes)
 	})
 	var kept []plan.Move
 	for i, m := range ok {
@@ -151,107 +157,79 @@ func recheckOnce(c *search.Problem, pl *plan.Plan, moves []plan.Move, hinted []c
 				Reason: plan.Reason{Code: plan.PremiseChanged, Message: why}})
 			continue
 		}
-		p := FindPod(c.Start.Snapshot, m.Pod)
-		m.ReadyRequirements = c.Account.Eligibility.ReadyRequirements(p, c.Start.Options.StrategyIndex(m.Strategy), w.InFlight.Owner[p.Workload])
+		p := FindPod(r.sim.Snapshot, m.Pod)
+		m.ReadyRequirements = r.account.Eligibility.ReadyRequirements(p, r.sim.Options.StrategyIndex(m.Strategy), w.InFlight.Owner[p.Workload])
 		kept = append(kept, m)
 	}
 	return kept, dropped, len(left) > 0
 }
 
-// recheckMove checks a move again and adds it to the wave, or returns why it is dropped.
-func recheckMove(c *search.Problem, pl *plan.Plan, w *search.Wave, m plan.Move) (plan.Move, plan.Outcome) {
+// check checks a move again and adds it to the wave, or returns why it is dropped.
+func (r *recheck) check(m plan.Move) (plan.Move, plan.Outcome) {
 	drop := func(kind plan.OutcomeKind, code plan.Code, msg string) (plan.Move, plan.Outcome) {
 		return m, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}
 	}
-	p := FindPod(c.Start.Snapshot, m.Pod)
+	p := FindPod(r.sim.Snapshot, m.Pod)
 	switch {
 	case p == nil:
 		return drop(plan.AlreadyGone, plan.PodGoneAlready, "the pod is gone")
 	case m.Pod.UID != "" && string(p.Object.UID) != m.Pod.UID:
 		return drop(plan.Dropped, plan.UIDChanged, "another pod of the same name stands there now")
-	case p.Node == cluster.NoNode || c.Start.Snapshot.Nodes[p.Node].Name != m.From:
+	case p.Node == cluster.NoNode || r.sim.Snapshot.Nodes[p.Node].Name != m.From:
 		return drop(plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
 	}
-	if r := cmp.Or(removalProblem(c, m, p), withoutPlaceProblem(c, w, m)); r.Code != "" {
-		return drop(plan.Dropped, r.Code, r.Message)
+	if no := cmp.Or(r.removalProblem(m, p), r.withoutPlaceProblem(m)); no.Code != "" {
+		return drop(plan.Dropped, no.Code, no.Message)
 	}
-	move := moveAgain(c, m, p)
-	if move.Strategy == limits.NoStrategy && c.Start.Options.HasStrategyRules() {
+	move := r.moveAgain(m, p)
+	if move.Strategy == limits.NoStrategy && r.sim.Options.HasStrategyRules() {
 		return drop(plan.Dropped, plan.PremiseChanged, "the configuration has no strategy "+strconv.Quote(m.Strategy))
 	}
-	if r, refused := c.Account.Eligibility.RefuseFor(move.Strategy, p.ID); refused {
+	if no, refused := r.account.Eligibility.RefuseFor(move.Strategy, p.ID); refused {
 		kind := plan.Dropped
-		if r.Code == plan.BlockedByPDB {
+		if no.Code == plan.BlockedByPDB {
 			kind = plan.Blocked
 		}
-		return drop(kind, r.Code, r.Message)
+		return drop(kind, no.Code, no.Message)
 	}
-	if why, fails := guard.JobFails(c.Start.Snapshot, p, w.InFlight.Owner[p.Workload]); fails && !p.Terminal {
+	if why, fails := guard.JobFails(r.sim.Snapshot, p, r.wave.InFlight.Owner[p.Workload]); fails && !p.Terminal {
 		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
-	counted := isReserved(c, m)
-	if r, refused := c.Account.Limits.RefuseAgain(move.Strategy, p.ID); refused && !counted {
-		return drop(plan.Dropped, r.Code, r.Message)
+	counted := r.isReserved(m)
+	if no, refused := r.account.Limits.RefuseAgain(move.Strategy, p.ID); refused && !counted {
+		return drop(plan.Dropped, no.Code, no.Message)
 	}
 	// A landing is valid until the next prediction in its state, so its nodes are listed at once.
 	var nodes []cluster.NodeID
-	w.Seen = func(at *search.Simulation, move search.Move, l *search.Landing) {
+	r.wave.Seen = func(at *search.Simulation, move search.Move, l *search.Landing) {
 		nodes = at.AcceptableNodes(move, l).Append(nodes)
 	}
-	step, verdict, r := w.Admit(move, func(st *search.Step) (search.Verdict, plan.Reason) {
+	step, verdict, no := r.wave.Admit(move, func(st *search.Step) (search.Verdict, plan.Reason) {
 		if move.Kind == search.WithoutPlace {
-			nodes = search.NodesWithoutPlace(c.Start, move)
+			nodes = search.NodesWithoutPlace(r.sim, move)
 		} else {
-			last := c.Start.AcceptableNodes(move, &st.Landing)
+			last := r.sim.AcceptableNodes(move, &st.Landing)
 			st.Landing.Acceptable = last.Len()
 			nodes = last.Append(nodes)
 		}
-		return stillHelps(c, pl, m, st)
+		return r.stillHelps(m, st)
 	})
 	switch {
 	case verdict == search.Admitted:
-	case r.Code == plan.NotNeeded, r.Code == plan.PremiseChanged:
-		return drop(plan.Dropped, r.Code, r.Message)
+	case no.Code == plan.NotNeeded, no.Code == plan.PremiseChanged:
+		return drop(plan.Dropped, no.Code, no.Message)
 	case verdict == search.Refused:
-		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
+		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", no.Code, no.Message))
 	default:
-		return drop(plan.Dropped, plan.PremiseChanged, r.Message)
+		return drop(plan.Dropped, plan.PremiseChanged, no.Message)
 	}
 	slices.Sort(nodes)
-	fresh := refreshMove(c, p, m, step.Landing, slices.Compact(nodes))
-	w.Join(step)
+	fresh := r.refresh(p, m, step.Landing, slices.Compact(nodes))
+	r.wave.Join(step)
 	if !counted {
-		c.Account.Charge(move)
+		r.account.Charge(move)
 	}
 	return fresh, plan.Outcome{}
-}
-
-// stillHelps checks what the move is for: a goal of its strategy gains, or another pod still needs the room.
-func stillHelps(c *search.Problem, pl *plan.Plan, m plan.Move, st *search.Step) (search.Verdict, plan.Reason) {
-	if st.Kind == search.MakeRoom {
-		if r, needed := stillNeeded(c, pl, m, &c.Start.Snapshot.Pods[st.Pod], st.Landing); !needed {
-			return search.Refused, r
-		}
-		return search.Admitted, plan.Reason{}
-	}
-	if !improvesGoalOf(c, st.Strategy, st.Landing) {
-		return search.Refused, plan.Reason{Code: plan.PremiseChanged,
-			Message: "on the likeliest node, its replacement improves no goal of strategy " + m.Strategy}
-	}
-	return search.Admitted, plan.Reason{}
-}
-
-// moveAgain returns a planned move as the search makes it.
-func moveAgain(c *search.Problem, m plan.Move, p *cluster.Pod) search.Move {
-	move := c.Start.MoveOf(p.ID, c.Start.Options.StrategyIndex(m.Strategy))
-	switch {
-	case move.Kind == search.Remove:
-	case m.WithoutPlace():
-		move.Kind = search.WithoutPlace
-	case m.DisplacedFor != nil:
-		move.Kind = search.MakeRoom
-	}
-	return move
 }
 
 // turnOf returns the turn of the strategies for which the moves are made. A plan has no wave with
@@ -296,22 +274,22 @@ func modeOfMoves(o *search.Options, moves []plan.Move) plan.StrategyMode {
 // isReserved reports whether the limits already count this move, because a pass has reserved it and
 // has not recorded its outcome. A pass reserves each part of a wave after it has rechecked that
 // part.
-func isReserved(c *search.Problem, m plan.Move) bool {
-	return slices.ContainsFunc(c.PlannerState.Runs, func(run plan.OpenRun) bool {
+func (r *recheck) isReserved(m plan.Move) bool {
+	return slices.ContainsFunc(r.problem.PlannerState.Runs, func(run plan.OpenRun) bool {
 		return slices.ContainsFunc(run.Reservations, func(r plan.Reservation) bool {
 			return m.Pod.UID != "" && r.Pod.UID == m.Pod.UID && r.Step == m.Step && r.Wave == m.Wave && r.Outcome == nil
 		})
 	})
 }
 
-// refreshMove replaces the prediction in the move. The scheduler may place the replacements of a wave in any order, so
+// refresh replaces the prediction in the move. The scheduler may place the replacements of a wave in any order, so
 // nodes has the nodes that are acceptable in one of the states that are predicted.
-func refreshMove(c *search.Problem, p *cluster.Pod, m plan.Move, l search.Landing, nodes []cluster.NodeID) plan.Move {
-	s := c.Start.Snapshot
-	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c.Start.Options, p)
-	m.NotAfter, m.EligibilityInputs = c.Account.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
-	m.RequestOnly = c.Account.Eligibility.RequestOnly(p)
-	m.To, m.Acceptable.Nodes = c.Start.NodeName(l.To), l.Acceptable
+func (r *recheck) refresh(p *cluster.Pod, m plan.Move, l search.Landing, nodes []cluster.NodeID) plan.Move {
+	s := r.sim.Snapshot
+	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(r.sim.Options, p)
+	m.NotAfter, m.EligibilityInputs = r.account.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
+	m.RequestOnly = r.account.Eligibility.RequestOnly(p)
+	m.To, m.Acceptable.Nodes = r.sim.NodeName(l.To), l.Acceptable
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
 	m.AcceptableNodes = addNodeNames(s, nil, nodes)
 	return m

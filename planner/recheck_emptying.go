@@ -7,7 +7,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
-	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
 // isEmptied reports whether the goal is a NodeEmpty that the plan meets.
@@ -33,24 +32,24 @@ func serves(g *plan.Goal) func(plan.Move) bool {
 // replacements of these moves away from all nodes that the plan empties, and those of other moves
 // away from the nodes that are empty already. A replacement of an earlier wave may land on a node
 // that the plan empties later; then the node keeps its pods.
-func startEmptying(c *search.Problem, pl plan.Plan, moves []plan.Move) {
+func (r *recheck) startEmptying(moves []plan.Move) {
 	var goals []int
 	var closed []cluster.NodeID
-	emptying := emptiesNode(&pl, moves)
-	for i := range pl.Goals {
-		g := &pl.Goals[i]
-		n := c.Start.Snapshot.NodeByName(g.Subject.Name)
-		if !isEmptied(&pl, g) || n == nil || !emptying && !haveLeft(c.Start.Snapshot, g, n.ID) {
+	emptying := emptiesNode(r.plan, moves)
+	for i := range r.plan.Goals {
+		g := &r.plan.Goals[i]
+		n := r.sim.Snapshot.NodeByName(g.Subject.Name)
+		if !isEmptied(r.plan, g) || n == nil || !emptying && !haveLeft(r.sim.Snapshot, g, n.ID) {
 			continue
 		}
 		closed = append(closed, n.ID)
-		if f := goalNow(c, g); f >= 0 && slices.ContainsFunc(moves, serves(g)) {
+		if f := r.goalNow(g); f >= 0 && slices.ContainsFunc(moves, serves(g)) {
 			goals = append(goals, f)
-			closed = append(closed, goal.NotTargets(&c.Start.Goals.Goals[f])...)
+			closed = append(closed, goal.NotTargets(&r.sim.Goals.Goals[f])...)
 		}
 	}
 	if len(closed) > 0 {
-		goal.Emptying{Tracker: c.Start.Goals}.Start(goals, closed)
+		goal.Emptying{Tracker: r.sim.Goals}.Start(goals, closed)
 	}
 }
 
@@ -63,32 +62,32 @@ func haveLeft(s *cluster.Snapshot, g *plan.Goal, n cluster.NodeID) bool {
 }
 
 // goalNow returns the index of the goal that the strategy states now about the node of a NodeEmpty in the plan, or -1.
-func goalNow(c *search.Problem, g *plan.Goal) int {
-	return slices.IndexFunc(c.Start.Goals.Goals, func(now plan.Goal) bool {
+func (r *recheck) goalNow(g *plan.Goal) int {
+	return slices.IndexFunc(r.sim.Goals.Goals, func(now plan.Goal) bool {
 		return now.Kind == plan.NodeEmpty && now.Strategy == g.Strategy && now.Subject.Name == g.Subject.Name
 	})
 }
 
 // dropBlockedNodes drops the moves that empty a node if the plan can no longer empty it: the
 // strategy asks for it no more, or the node has a pod that the plan does not move.
-func dropBlockedNodes(c *search.Problem, pl plan.Plan, moves []plan.Move) (ok []plan.Move, dropped []plan.Outcome) {
+func (r *recheck) dropBlockedNodes(moves []plan.Move) (ok []plan.Move, dropped []plan.Outcome) {
 	why := map[string]string{}
-	for i := range pl.Goals {
-		if g := &pl.Goals[i]; g.Kind == plan.NodeEmpty {
-			why[g.ID] = nodeProblem(c, g)
+	for i := range r.plan.Goals {
+		if g := &r.plan.Goals[i]; g.Kind == plan.NodeEmpty {
+			why[g.ID] = r.nodeProblem(g)
 		}
 	}
-	return dropForNodes(pl, moves, why)
+	return dropForNodes(*r.plan, moves, why)
 }
 
-func nodeProblem(c *search.Problem, g *plan.Goal) string {
-	f := goalNow(c, g)
-	if f < 0 || c.Start.Goals.Goals[f].Constraint {
+func (r *recheck) nodeProblem(g *plan.Goal) string {
+	f := r.goalNow(g)
+	if f < 0 || r.sim.Goals.Goals[f].Constraint {
 		return fmt.Sprintf("strategy %s does not ask for an empty %s any more", g.Strategy, g.Subject.Name)
 	}
-	for _, pod := range c.Start.Goals.Goals[f].Pods {
-		p := &c.Start.Snapshot.Pods[pod]
-		if !slices.ContainsFunc(g.Leaving, func(ref plan.PodRef) bool { return FindPod(c.Start.Snapshot, ref) == p }) {
+	for _, pod := range r.sim.Goals.Goals[f].Pods {
+		p := &r.sim.Snapshot.Pods[pod]
+		if !slices.ContainsFunc(g.Leaving, func(ref plan.PodRef) bool { return FindPod(r.sim.Snapshot, ref) == p }) {
 			return fmt.Sprintf("%s runs on %s, and the plan does not move it", plan.PodRefOf(p), g.Subject.Name)
 		}
 	}
