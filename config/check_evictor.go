@@ -131,17 +131,13 @@ func checkEvictor(c *Config, d *strict.Decoder) {
 		d.Errorf("limits.maxPlanTime", "%s is too short for a plan (want 1s or more, such as 2m)", t)
 	}
 	h := c.Limits.PerHour
-	for path, n := range map[string]interface{ For(int) int }{
+	for path, n := range map[string]plan.CountLimit{
 		"evictor.perMinute": v.PerMinute, "evictor.inFlight.total": v.InFlight.Total,
 		"evictor.inFlight.perNode": v.InFlight.PerNode, "evictor.inFlight.perOwner": v.InFlight.PerOwner,
 		"limits.perHour.owner": h.Owner, "limits.perHour.namespace": h.Namespace, "limits.perHour.cluster": h.Cluster,
 		"limits.maxPredictions": c.Limits.MaxPredictions,
 	} {
-		if strings.HasSuffix(fmt.Sprint(n), "%") {
-			d.Errorf(path, "a share is not allowed here (want a whole number, or unlimited)")
-		} else if n.For(1) < 1 {
-			d.Errorf(path, "0 would prevent every eviction (want 1 or more, or unlimited; to evict nothing, set dryRun: true)")
-		}
+		checkAtLeastOne(d, path, n, "0 would prevent every eviction (want 1 or more, or unlimited; to evict nothing, set dryRun: true)")
 	}
 }
 

@@ -28,11 +28,8 @@ func checkStrategyRules(c *Config, d *strict.Decoder, path string, s Strategy) {
 	checkSelector(d, path+".nodeSelector", s.NodeSelector)
 	checkSelector(d, path+".podSelector", s.PodSelector)
 	checkStrategyNamespaces(c, d, path+".namespaces", s.Namespaces)
-	if s.Limits != nil && s.Limits.PerHour != nil {
-		h := s.Limits.PerHour
-		checkHourly(d, path+".limits.perHour.owner", h.Owner)
-		checkHourly(d, path+".limits.perHour.namespace", h.Namespace)
-		checkHourly(d, path+".limits.perHour.cluster", h.Cluster)
+	if s.Limits != nil {
+		checkPerHour(d, path+".limits.perHour", s.Limits.PerHour, "0 would prevent every move for this strategy (want 1 or more, or unlimited)")
 	}
 	if s.Guards != nil {
 		checkStrategyGuards(c, d, path+".guards", *s.Guards)
@@ -83,14 +80,24 @@ func checkStrategyNamespaces(c *Config, d *strict.Decoder, path string, n *plan.
 	}
 }
 
-// checkHourly rejects shares: no number of pods belongs to an hour.
-func checkHourly(d *strict.Decoder, path string, n *plan.CountLimit) {
-	switch {
-	case n == nil:
-	case strings.HasSuffix(n.String(), "%"):
+// checkPerHour checks the limits of a strategy or a window on one hour.
+func checkPerHour(d *strict.Decoder, path string, h *plan.OwnPerHour, zero string) {
+	if h == nil {
+		return
+	}
+	for key, n := range map[string]*plan.CountLimit{"owner": h.Owner, "namespace": h.Namespace, "cluster": h.Cluster} {
+		if n != nil {
+			checkAtLeastOne(d, path+"."+key, *n, zero)
+		}
+	}
+}
+
+// checkAtLeastOne rejects shares, where no number of pods is known of which they are one, and 0 with the message zero.
+func checkAtLeastOne(d *strict.Decoder, path string, n plan.CountLimit, zero string) {
+	if strings.HasSuffix(n.String(), "%") {
 		d.Errorf(path, "a share is not allowed here (want a whole number, or unlimited)")
-	case n.For(1) < 1:
-		d.Errorf(path, "0 would prevent every move for this strategy (want 1 or more, or unlimited)")
+	} else if n.For(1) < 1 {
+		d.Errorf(path, "%s", zero)
 	}
 }
 

@@ -25,8 +25,8 @@ type Strategy struct {
 	Namespaces   *plan.NamespaceScope `json:"namespaces,omitempty"`
 	PodSelector  string               `json:"podSelector,omitempty"`
 	// Limits bound the moves for this strategy, besides the global limits.
-	Limits *plan.StrategyLimits `json:"limits,omitempty"`
-	Guards *StrategyGuards      `json:"guards,omitempty"`
+	Limits *plan.OwnLimits `json:"limits,omitempty"`
+	Guards *StrategyGuards `json:"guards,omitempty"`
 	// Weight multiplies the weight of the goals. Nil means 1.
 	Weight *float64 `json:"weight,omitempty"`
 	// Soft makes moves for this strategy never worsen a goal of a strategy that is not soft. Its

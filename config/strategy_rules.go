@@ -10,9 +10,8 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
-	"github.com/evenkeel-project/evenkeel/planner/limits"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
@@ -54,12 +53,7 @@ func (c *Config) strategyRules(s Strategy) *eligibility.StrategyRules {
 		Scope: c.strategyScope(s), NodeSelector: parseSelector(s.NodeSelector), PodSelector: parseSelector(s.PodSelector),
 	}
 	if l := s.Limits; l != nil {
-		h := cmp.Or(l.PerHour, &plan.StrategyPerHour{})
-		out.Limits = &limits.Options{
-			PerPass: limitOf(l.PerPass), PerNode: limitOf(l.PerNode), PerNamespace: limitOf(l.PerNamespace),
-			PerOwner: limitOf(l.PerOwner), PerZone: limitOf(l.PerZone),
-			PerHour: limits.PerHour{Owner: limitOf(h.Owner), Namespace: limitOf(h.Namespace), Cluster: limitOf(h.Cluster)},
-		}
+		out.Limits = new(orUnlimited(l))
 	}
 	if g := s.Guards; g != nil {
 		out.MaxUnavailableWithoutPDB = g.MaxUnavailableWithoutPDB
@@ -71,14 +65,6 @@ func (c *Config) strategyRules(s Strategy) *eligibility.StrategyRules {
 		out.Guards = &merged
 	}
 	return out
-}
-
-// limitOf returns the limit, or no limit if it is not set.
-func limitOf(n *plan.CountLimit) plan.CountLimit {
-	if n == nil {
-		return plan.Unlimited()
-	}
-	return *n
 }
 
 // narrow replaces the global guards by those of the strategy. Both are checked, so a value that cannot be compared with

@@ -124,24 +124,7 @@ type Window struct {
 	Duration Duration `json:"duration"`
 	TimeZone string   `json:"timeZone,omitempty"`
 	// Limits apply while only windows with limits are open; nil for none. Only allow windows may have them.
-	Limits *WindowLimits `json:"limits,omitempty"`
-}
-
-// WindowLimits bound evictions while a window is open, in addition to Limits; nil means not set.
-type WindowLimits struct {
-	PerPass      *plan.CountLimit `json:"perPass,omitempty"`
-	PerNode      *plan.CountLimit `json:"perNode,omitempty"`
-	PerNamespace *plan.CountLimit `json:"perNamespace,omitempty"`
-	PerOwner     *plan.CountLimit `json:"perOwner,omitempty"`
-	PerZone      *plan.CountLimit `json:"perZone,omitempty"`
-	PerHour      *WindowPerHour   `json:"perHour,omitempty"`
-}
-
-// WindowPerHour bounds the evictions within the last hour while a window is open; nil means not set.
-type WindowPerHour struct {
-	Owner     *plan.CountLimit `json:"owner,omitempty"`
-	Namespace *plan.CountLimit `json:"namespace,omitempty"`
-	Cluster   *plan.CountLimit `json:"cluster,omitempty"`
+	Limits *plan.OwnLimits `json:"limits,omitempty"`
 }
 
 // Evictor configures how Evenkeel executes evictions.

@@ -14,7 +14,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
-	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
@@ -28,27 +27,16 @@ func (c *Config) Warnings(now time.Time) []string {
 // limitWarnings report limits that permit no eviction. Users may set such limits to stop evictions quickly.
 func limitWarnings(c *Config) []string {
 	var out []string
-	l := c.Limits
-	for _, x := range []struct {
-		key   string
-		count plan.CountLimit
-	}{{"perPass", l.PerPass}, {"perNode", l.PerNode}, {"perNamespace", l.PerNamespace}, {"perOwner", l.PerOwner}, {"perZone", l.PerZone}} {
-		if x.count.For(1) < 1 {
-			out = append(out, fmt.Sprintf("limits.%s: %s: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true", x.key,
-				x.count))
+	for _, l := range c.limits(nil) {
+		if l.global.For(1) < 1 {
+			out = append(out, fmt.Sprintf("limits.%s: %s: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true",
+				l.key, l.global))
 		}
 	}
 	for i, s := range c.Strategies {
-		if s.Limits == nil {
-			continue
-		}
-		l := s.Limits
-		for _, x := range []struct {
-			key   string
-			count *plan.CountLimit
-		}{{"perPass", l.PerPass}, {"perNode", l.PerNode}, {"perNamespace", l.PerNamespace}, {"perOwner", l.PerOwner}, {"perZone", l.PerZone}} {
-			if x.count != nil && x.count.For(1) < 1 {
-				out = append(out, fmt.Sprintf("strategies[%d].limits.%s: %s: no pod would move for strategy %s", i, x.key, x.count, s.Name))
+		for _, l := range c.limits(s.Limits) {
+			if l.own != nil && l.own.For(1) < 1 {
+				out = append(out, fmt.Sprintf("strategies[%d].limits.%s: %s: no pod would move for strategy %s", i, l.key, l.own, s.Name))
 			}
 		}
 	}

@@ -41,44 +41,15 @@ func argumentWarnings(c *Config, path string, s Strategy) (out []string) {
 func windowLimitWarnings(c *Config) []string {
 	var out []string
 	for i, w := range c.Windows.Allow {
-		l := w.Limits
-		if l == nil {
-			continue
-		}
-		own := plan.StrategyLimits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone}
-		if h := l.PerHour; h != nil {
-			own.PerHour = &plan.StrategyPerHour{Owner: h.Owner, Namespace: h.Namespace, Cluster: h.Cluster}
-		}
-		out = append(out, looserLimitWarnings(c, fmt.Sprintf("windows.allow[%d]", i), &own)...)
+		out = append(out, looserLimitWarnings(c, fmt.Sprintf("windows.allow[%d]", i), w.Limits)...)
 	}
 	return out
 }
 
 // looserLimitWarnings report limits of a strategy or a window that are looser than the global ones, which hold too.
-func looserLimitWarnings(c *Config, path string, own *plan.StrategyLimits) []string {
-	if own == nil {
-		return nil
-	}
-	all := c.Limits
-	pairs := []struct {
-		key         string
-		own, global *plan.CountLimit
-	}{
-		{"perPass", own.PerPass, &all.PerPass}, {"perNode", own.PerNode, &all.PerNode},
-		{"perNamespace", own.PerNamespace, &all.PerNamespace}, {"perOwner", own.PerOwner, &all.PerOwner},
-		{"perZone", own.PerZone, &all.PerZone},
-	}
-	if h := own.PerHour; h != nil {
-		pairs = append(pairs, []struct {
-			key         string
-			own, global *plan.CountLimit
-		}{
-			{"perHour.owner", h.Owner, &all.PerHour.Owner}, {"perHour.namespace", h.Namespace, &all.PerHour.Namespace},
-			{"perHour.cluster", h.Cluster, &all.PerHour.Cluster},
-		}...)
-	}
+func looserLimitWarnings(c *Config, path string, own *plan.OwnLimits) []string {
 	var out []string
-	for _, x := range pairs {
+	for _, x := range c.limits(own) {
 		if x.own != nil && isLooser(*x.own, *x.global) {
 			out = append(out, fmt.Sprintf("%s.limits.%s: %s has no effect, because limits.%s: %s also holds (want less, or leave the key out)",
 				path, x.key, x.own, x.key, x.global))

@@ -1,8 +1,8 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -10,7 +10,7 @@ import (
 )
 
 // checkWindowLimits checks the limits of a window. Only allow windows may have limits.
-func checkWindowLimits(d *strict.Decoder, list, path string, l *WindowLimits) {
+func checkWindowLimits(d *strict.Decoder, list, path string, l *plan.OwnLimits) {
 	path += ".limits"
 	switch {
 	case l == nil:
@@ -18,46 +18,53 @@ func checkWindowLimits(d *strict.Decoder, list, path string, l *WindowLimits) {
 	case list != "windows.allow":
 		d.Errorf(path, "has no effect: nothing is evicted while a deny window is open (want limits only in windows.allow)")
 	case d.HasErrors(path):
-	case *l == WindowLimits{} || l.PerHour != nil && *l.PerHour == WindowPerHour{}:
+	case *l == plan.OwnLimits{} || l.PerHour != nil && *l.PerHour == plan.OwnPerHour{}:
 		d.Errorf(path, "sets no limit (want keys of limits, such as {perPass: 10})")
 	}
-	if l.PerHour == nil {
-		return
-	}
-	for key, n := range map[string]*plan.CountLimit{"owner": l.PerHour.Owner, "namespace": l.PerHour.Namespace, "cluster": l.PerHour.Cluster} {
-		switch {
-		case n == nil:
-		case strings.HasSuffix(n.String(), "%"):
-			d.Errorf(path+".perHour."+key, "a share is not allowed here (want a whole number, or unlimited)")
-		case n.For(1) < 1:
-			d.Errorf(path+".perHour."+key, "0 would prevent every eviction (want 1 or more, or unlimited; to evict nothing then, add a deny window)")
-		}
-	}
+	checkPerHour(d, path+".perHour", l.PerHour, "0 would prevent every eviction (want 1 or more, or unlimited; to evict nothing then, add a deny window)")
 }
 
 // windowLimits returns the limits of allow windows, by index. The windows must be valid.
 func (c *Config) windowLimits() map[int]limits.WindowLimits {
-	orUnlimited := func(n *plan.CountLimit) plan.CountLimit {
+	out := map[int]limits.WindowLimits{}
+	for i, w := range c.Windows.Allow {
+		if w.Limits != nil {
+			out[i] = limits.WindowLimits{Key: fmt.Sprintf("windows.allow[%d].limits", i), Options: orUnlimited(w.Limits)}
+		}
+	}
+	return out
+}
+
+// orUnlimited returns the limits of a strategy or a window. A limit that is not set is unlimited.
+func orUnlimited(l *plan.OwnLimits) limits.Options {
+	limit := func(n *plan.CountLimit) plan.CountLimit {
 		if n == nil {
 			return plan.Unlimited()
 		}
 		return *n
 	}
-	out := map[int]limits.WindowLimits{}
-	for i, w := range c.Windows.Allow {
-		l := w.Limits
-		if l == nil {
-			continue
-		}
-		hour := WindowPerHour{}
-		if l.PerHour != nil {
-			hour = *l.PerHour
-		}
-		out[i] = limits.WindowLimits{Key: fmt.Sprintf("windows.allow[%d].limits", i), Options: limits.Options{
-			PerPass: orUnlimited(l.PerPass), PerNode: orUnlimited(l.PerNode), PerNamespace: orUnlimited(l.PerNamespace),
-			PerOwner: orUnlimited(l.PerOwner), PerZone: orUnlimited(l.PerZone),
-			PerHour: limits.PerHour{Owner: orUnlimited(hour.Owner), Namespace: orUnlimited(hour.Namespace),
-				Cluster: orUnlimited(hour.Cluster)}}}
+	h := cmp.Or(l.PerHour, &plan.OwnPerHour{})
+	return limits.Options{
+		PerPass: limit(l.PerPass), PerNode: limit(l.PerNode), PerNamespace: limit(l.PerNamespace),
+		PerOwner: limit(l.PerOwner), PerZone: limit(l.PerZone),
+		PerHour: limits.PerHour{Owner: limit(h.Owner), Namespace: limit(h.Namespace), Cluster: limit(h.Cluster)},
 	}
-	return out
+}
+
+// limit is a limit of a strategy or a window, or nil if it is not set, and the global limit.
+type limit struct {
+	key         string
+	own, global *plan.CountLimit
+}
+
+// limits returns the limits of a strategy or a window with the global ones.
+func (c *Config) limits(own *plan.OwnLimits) []limit {
+	own = cmp.Or(own, &plan.OwnLimits{})
+	h, all := cmp.Or(own.PerHour, &plan.OwnPerHour{}), &c.Limits
+	return []limit{
+		{"perPass", own.PerPass, &all.PerPass}, {"perNode", own.PerNode, &all.PerNode}, {"perNamespace", own.PerNamespace, &all.PerNamespace},
+		{"perOwner", own.PerOwner, &all.PerOwner}, {"perZone", own.PerZone, &all.PerZone},
+		{"perHour.owner", h.Owner, &all.PerHour.Owner}, {"perHour.namespace", h.Namespace, &all.PerHour.Namespace},
+		{"perHour.cluster", h.Cluster, &all.PerHour.Cluster},
+	}
 }

@@ -7,7 +7,7 @@ type StrategySettings struct {
 	NodeSelector string          `json:"nodeSelector,omitempty"`
 	Namespaces   *NamespaceScope `json:"namespaces,omitempty"`
 	PodSelector  string          `json:"podSelector,omitempty"`
-	Limits       *StrategyLimits `json:"limits,omitempty"`
+	Limits       *OwnLimits      `json:"limits,omitempty"`
 	Guards       *StrategyGuards `json:"guards,omitempty"`
 	// Weight multiplies the weight of the strategy's goals. It is absent for a strategy without a weight.
 	Weight float64 `json:"weight,omitempty"`
@@ -24,18 +24,18 @@ type NamespaceScope struct {
 	Selector string   `json:"selector,omitempty"`
 }
 
-// StrategyLimits bound the moves for one strategy. A limit that is nil is not set.
-type StrategyLimits struct {
-	PerPass      *CountLimit      `json:"perPass,omitempty"`
-	PerNode      *CountLimit      `json:"perNode,omitempty"`
-	PerNamespace *CountLimit      `json:"perNamespace,omitempty"`
-	PerOwner     *CountLimit      `json:"perOwner,omitempty"`
-	PerZone      *CountLimit      `json:"perZone,omitempty"`
-	PerHour      *StrategyPerHour `json:"perHour,omitempty"`
+// OwnLimits bound the moves for one strategy or in one window, beside the global limits. A limit that is nil is not set.
+type OwnLimits struct {
+	PerPass      *CountLimit `json:"perPass,omitempty"`
+	PerNode      *CountLimit `json:"perNode,omitempty"`
+	PerNamespace *CountLimit `json:"perNamespace,omitempty"`
+	PerOwner     *CountLimit `json:"perOwner,omitempty"`
+	PerZone      *CountLimit `json:"perZone,omitempty"`
+	PerHour      *OwnPerHour `json:"perHour,omitempty"`
 }
 
-// StrategyPerHour bounds the moves for one strategy within the last hour.
-type StrategyPerHour struct {
+// OwnPerHour bounds the moves within the last hour, as OwnLimits.
+type OwnPerHour struct {
 	Owner     *CountLimit `json:"owner,omitempty"`
 	Namespace *CountLimit `json:"namespace,omitempty"`
 	Cluster   *CountLimit `json:"cluster,omitempty"`

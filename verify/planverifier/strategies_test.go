@@ -58,11 +58,11 @@ func strategyRules(t testing.TB, c *config.Config) (out []planverifier.StrategyR
 		}
 		l := s.Limits
 		if l == nil {
-			l = &plan.StrategyLimits{}
+			l = &plan.OwnLimits{}
 		}
 		h := l.PerHour
 		if h == nil {
-			h = &plan.StrategyPerHour{}
+			h = &plan.OwnPerHour{}
 		}
 		r.PerPass, r.PerNode, r.PerNamespace, r.PerOwner, r.PerZone = limit(l.PerPass), limit(l.PerNode), limit(l.PerNamespace),
 			limit(l.PerOwner), limit(l.PerZone)

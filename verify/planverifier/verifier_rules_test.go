@@ -95,7 +95,7 @@ func toWindowLimits(t testing.TB, from []config.Window) map[int]planverifier.Win
 		if w.Limits == nil {
 			continue
 		}
-		var hour config.WindowPerHour
+		var hour plan.OwnPerHour
 		if w.Limits.PerHour != nil {
 			hour = *w.Limits.PerHour
 		}
