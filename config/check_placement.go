@@ -110,13 +110,13 @@ func placementProfile(c *Config, d *strict.Decoder, path string, p *PlacementPro
 
 func policyProfile(c *Config, d *strict.Decoder, path string, p *PlacementProfile) scheduler.Profile {
 	if p.Policy == "" {
-		return scheduler.PolicyProfile(scheduler.DefaultPolicy())
+		return scheduler.LegacyProfile(scheduler.DefaultLegacyPolicy())
 	}
 	file, data, ok := readReferencedFile(c, d, path+".policy", p.Policy)
 	if !ok {
 		return scheduler.Profile{}
 	}
-	legacy, err := convert.LoadPolicy(file, data)
+	legacy, err := convert.LoadLegacyPolicy(file, data)
 	if err != nil {
 		d.AddFileError(err)
 		return scheduler.Profile{}

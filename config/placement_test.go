@@ -42,7 +42,7 @@ func TestPlacementSection(t *testing.T) {
 	want := map[string]scheduler.Profile{
 		"default-scheduler": scheduler.DefaultProfile(), "packer": scheduler.MostAllocatedProfile(),
 		"trimaran": scheduler.PackingProfile(scheduler.TargetLoadPacking{Weight: 3, Target: 70, DefaultMilliCPU: 1000, Factor: 2}),
-		"old":      scheduler.PolicyProfile(scheduler.Policy{HardPodAffinityWeight: 1}),
+		"old":      scheduler.LegacyProfile(scheduler.LegacyPolicy{HardPodAffinityWeight: 1}),
 	}
 	spread, packer := want["default-scheduler"], want["packer"]
 	spread.Weights.PodTopologySpread, packer.Weights.ImageLocality = 5, 0

@@ -14,8 +14,8 @@ import (
 )
 
 // policyWithSpreadWeight returns the default Policy with this weight of SelectorSpread.
-func policyWithSpreadWeight(weight int64) scheduler.Policy {
-	p := scheduler.DefaultPolicy()
+func policyWithSpreadWeight(weight int64) scheduler.LegacyPolicy {
+	p := scheduler.DefaultLegacyPolicy()
 	p.Priorities[0].Weight = weight
 	return p
 }
@@ -72,7 +72,7 @@ func TestWorkedPolicy(t *testing.T) {
 		want   []string
 	}{{1, []string{"[1 2 3]", "[2 1 3]", "[2 2 2]"}}, {5, []string{"[2 2 2]"}}} {
 		t.Run(fmt.Sprint("weight ", c.weight), func(t *testing.T) {
-			w := newClusterWithUnplacedD().modelWithProfile(t, scheduler.PolicyProfile(policyWithSpreadWeight(c.weight)))
+			w := newClusterWithUnplacedD().modelWithProfile(t, scheduler.LegacyProfile(policyWithSpreadWeight(c.weight)))
 			found := map[string]bool{}
 			findOutcomes(t, w, podIDsOfD(t, w), found)
 			if diff := cmp.Diff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
@@ -109,7 +109,7 @@ func TestWorkedPolicyRollingUpdate(t *testing.T) {
 			rs.Spec.Selector.MatchLabels = map[string]string{"app": "d", "rs": rs.Name}
 		}
 		b.service("d")
-		w := b.modelWithProfile(t, scheduler.PolicyProfile(policyWithSpreadWeight(c.weight)))
+		w := b.modelWithProfile(t, scheduler.LegacyProfile(policyWithSpreadWeight(c.weight)))
 		found := map[string]bool{}
 		findRolloutOutcomes(t, w, 0, c.lag, found)
 		if diff := cmp.Diff(c.want, slices.Sorted(maps.Keys(found))); diff != "" {
@@ -242,7 +242,7 @@ func TestPolicyFunctions(t *testing.T) {
 				c.edit(b)
 			}
 			c.f.Weight = 3
-			w := b.modelWithProfile(t, scheduler.PolicyProfile(scheduler.Policy{Priorities: []scheduler.PriorityFunction{c.f}, HardPodAffinityWeight: 1}))
+			w := b.modelWithProfile(t, scheduler.LegacyProfile(scheduler.LegacyPolicy{Priorities: []scheduler.PriorityFunction{c.f}, HardPodAffinityWeight: 1}))
 			for node, want := range map[string]int64{"a": c.a, "b": c.b, "c": c.c} {
 				v := explainNode(t, w, "x-0", node, true)
 				if got := scoreOf(t, v, c.f.Name); got != want || v.Total != 3*want {
@@ -272,7 +272,7 @@ func TestPolicyThatIsNotKnown(t *testing.T) {
 	b := newSnapshotBuilder()
 	b.node("a", "za")
 	b.app("x", 1000, nil, "a")
-	w := b.modelWithProfile(t, scheduler.PolicyProfile(scheduler.Policy{Priorities: []scheduler.PriorityFunction{{Name: "EqualPriority", Weight: 1}, {Name: "ResourceLimitsPriority", Weight: 1}}}))
+	w := b.modelWithProfile(t, scheduler.LegacyProfile(scheduler.LegacyPolicy{Priorities: []scheduler.PriorityFunction{{Name: "EqualPriority", Weight: 1}, {Name: "ResourceLimitsPriority", Weight: 1}}}))
 	why, ok := w.Supported(podID(t, w, "x-0"))
 	if want := `it is scheduled by "default-scheduler": its priority function ResourceLimitsPriority is not supported`; ok || why != want {
 		t.Errorf("%q, want %q", why, want)

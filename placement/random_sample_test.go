@@ -51,7 +51,7 @@ func probabilityWithoutNodes(n, k, size int) float64 {
 }
 
 func TestScatteredPartIsThatOfEverySet(t *testing.T) {
-	legacy, states := scheduler.PolicyProfile(scheduler.DefaultPolicy()), 0
+	legacy, states := scheduler.LegacyProfile(scheduler.DefaultLegacyPolicy()), 0
 	for seed := range int64(6) {
 		s := newUnevenCluster(seed, 121+int(seed)*20).model(t).Snap
 		profile := scheduler.DefaultProfile()

@@ -173,7 +173,7 @@ func TestSampleFollowsTheProfile(t *testing.T) {
 		"weights":      func(p *scheduler.Profile) { p.Weights.PodTopologySpread, p.Weights.ResourcesFit = 0, 1000 },
 		"far apart":    func(p *scheduler.Profile) { p.Weights.ResourcesFit, p.Weights.InterPodAffinity = 5000, 100 },
 		"one score":    func(p *scheduler.Profile) { p.Weights = scheduler.Weights{TaintToleration: 1} },
-		"legacy":       func(p *scheduler.Profile) { *p = scheduler.PolicyProfile(scheduler.DefaultPolicy()) },
+		"legacy":       func(p *scheduler.Profile) { *p = scheduler.LegacyProfile(scheduler.DefaultLegacyPolicy()) },
 		"most":         func(p *scheduler.Profile) { p.FitStrategy.Type = scheduler.MostAllocated },
 		"hard weights": func(p *scheduler.Profile) { p.HardPodAffinityWeight = 100 },
 	} {

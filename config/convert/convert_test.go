@@ -31,7 +31,7 @@ func TestToConfig(t *testing.T) {
 // TestPolicyMistakes reads a Policy with each mistake, and compares the complete error.
 func TestPolicyMistakes(t *testing.T) {
 	golden.Pairs(t, "testdata/policy.txtar", func(t *testing.T, given []byte) string {
-		_, err := convert.LoadPolicy("policy.json", given)
+		_, err := convert.LoadLegacyPolicy("policy.json", given)
 		return golden.ErrorText(t, err)
 	})
 }
@@ -46,7 +46,7 @@ func TestPolicyProfile(t *testing.T) {
 		"priorities": {"priorities: [{name: LeastRequestedPriority, weight: 2}, {name: zone, weight: 3, argument: {serviceAntiAffinity: {label: zone}}}, {name: hdd, weight: 1, argument: {labelPreference: {label: hdd, presence: false}}}]\nhardPodAffinitySymmetricWeight: 10\n",
 			func(p *scheduler.Profile) {
 				p.HardPodAffinityWeight = 10
-				p.Policy = &scheduler.Policy{HardPodAffinityWeight: 10, Priorities: []scheduler.PriorityFunction{{Name: "LeastRequestedPriority", Weight: 2},
+				p.Legacy = &scheduler.LegacyPolicy{HardPodAffinityWeight: 10, Priorities: []scheduler.PriorityFunction{{Name: "LeastRequestedPriority", Weight: 2},
 					{Name: "zone", Weight: 3, AntiAffinityLabel: "zone"}, {Name: "hdd", Weight: 1, PreferLabel: "hdd", PreferAbsent: true}}}
 			}},
 		"predicates": {"predicates: [{name: GeneralPredicates}, {name: CheckVolumeBinding}, {name: NoDiskConflict}, {name: MaxCSIVolumeCountPred}, {name: NoVolumeZoneConflict}, {name: on, argument: {labelsPresence: {labels: [ok], presence: true}}}]",
@@ -60,11 +60,11 @@ func TestPolicyProfile(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := convert.LoadPolicy("p", []byte("kind: Policy\napiVersion: v1\n"+c.text))
+			got, err := convert.LoadLegacyPolicy("p", []byte("kind: Policy\napiVersion: v1\n"+c.text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := scheduler.PolicyProfile(scheduler.DefaultPolicy())
+			want := scheduler.LegacyProfile(scheduler.DefaultLegacyPolicy())
 			c.want(&want)
 			if d := cmp.Diff(want, got.Profile()); d != "" {
 				t.Error(d)
@@ -76,7 +76,7 @@ func TestPolicyProfile(t *testing.T) {
 func FuzzLoadPolicy(f *testing.F) {
 	f.Add([]byte("kind: Policy\napiVersion: v1\npriorities: [{name: LeastRequestedPriority, weight: 2}]"))
 	f.Fuzz(func(_ *testing.T, b []byte) {
-		if p, err := convert.LoadPolicy("f", b); err == nil {
+		if p, err := convert.LoadLegacyPolicy("f", b); err == nil {
 			p.Profile()
 		}
 	})

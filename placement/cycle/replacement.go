@@ -27,7 +27,7 @@ type Replacement struct {
 	Spread                 SpreadRules
 	InterPod               InterPodTerms
 	CountersOfOthers       []*model.PodCounter // count the pods whose places decide on which nodes the replacement fits
-	Policy                 PolicyCounters
+	Legacy                 LegacyCounters
 	UnknownNamespaceReason string // why namespace labels are not known; empty if they are
 }
 
@@ -92,12 +92,12 @@ func (r *Replacement) CloneFor(c *model.EquivalenceClass, k *model.ClonedCounter
 	for i, counter := range in.CountersOfOthers {
 		in.CountersOfOthers[i] = k.Counter(counter)
 	}
-	in.Policy.Selected, in.Policy.Service = k.Counter(in.Policy.Selected), k.Counter(in.Policy.Service)
+	in.Legacy.Selected, in.Legacy.Service = k.Counter(in.Legacy.Selected), k.Counter(in.Legacy.Service)
 	return &in
 }
 
-// PolicyCounters holds the counts that the spread functions of a legacy Policy read.
-type PolicyCounters struct {
+// LegacyCounters holds the counts that the spread functions of a legacy Policy read.
+type LegacyCounters struct {
 	Selected *model.PodCounter // pods that match every selector of the pod's owners
 	Service  *model.PodCounter // pods of the first Service that selects the pod; nil for none
 	Zones    *model.Topology

@@ -25,8 +25,8 @@ func (m *Cluster) EquivalenceClassCount() int { return len(m.ClassList) }
 type Cluster struct {
 	Snap     *cluster.Snapshot
 	profiles map[string]*scheduler.Compiled // by schedulerName
-	Packing  *PackingState                  // measurements for TargetLoadPacking; nil if no profile uses it
-	Risk     *RiskState                     // measurements for trimaran's plugins about risk; nil if no profile uses them
+	Packing  *PackingUsage                  // measurements for TargetLoadPacking; nil if no profile uses it
+	Risk     *RiskUsage                     // measurements for trimaran's plugins about risk; nil if no profile uses them
 
 	PodNode            []cluster.NodeID    // the node of each pod in this model
 	PodClass           []*EquivalenceClass // by pod; nil for terminal pods

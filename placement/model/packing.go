@@ -13,8 +13,8 @@ import (
 // ended.
 const measurementDelay = 60 * time.Second
 
-// PackingState holds the measured CPU usage that TargetLoadPacking reads.
-type PackingState struct {
+// PackingUsage holds the measured CPU usage that TargetLoadPacking reads.
+type PackingUsage struct {
 	HasMeasurements bool // the snapshot has NodeMetrics or Usage
 	Nodes           []NodeMeasurement
 	// defaultArgs are the arguments of the first profile, by name, that uses TargetLoadPacking. The
@@ -32,8 +32,8 @@ type NodeMeasurement struct {
 }
 
 // newPacking reads the usage of the nodes from NodeMetrics, or else from Usage.
-func newPacking(s *cluster.Snapshot) *PackingState {
-	k := &PackingState{Nodes: make([]NodeMeasurement, len(s.Nodes))}
+func newPacking(s *cluster.Snapshot) *PackingUsage {
+	k := &PackingUsage{Nodes: make([]NodeMeasurement, len(s.Nodes))}
 	for i := range s.Nodes {
 		k.Nodes[i].CapacityMilliCPU = cluster.MilliCPU(s.Nodes[i].Object.Status.Capacity.Cpu())
 	}
@@ -61,7 +61,7 @@ func newPacking(s *cluster.Snapshot) *PackingState {
 
 // readUsage reads the usage from a usage source. As in the answer of load-watcher's GET /watcher,
 // all measurements end at the same time: the oldest time among the nodes.
-func (k *PackingState) readUsage(s *cluster.Snapshot, u *cluster.Usage) {
+func (k *PackingUsage) readUsage(s *cluster.Snapshot, u *cluster.Usage) {
 	var end time.Time
 	for i := range u.Nodes {
 		if at := u.Nodes[i].At; end.IsZero() || at.Before(end) {
@@ -82,7 +82,7 @@ func (k *PackingState) readUsage(s *cluster.Snapshot, u *cluster.Usage) {
 
 // adjust adds or subtracts a pod's expected milliCPU on a node, unless the node's measurement
 // includes the pod. Measurements never include a pod that the model has moved.
-func (k *PackingState) adjust(p *cluster.Pod, n cluster.NodeID, milliCPU int64) {
+func (k *PackingUsage) adjust(p *cluster.Pod, n cluster.NodeID, milliCPU int64) {
 	x := &k.Nodes[n]
 	if n != p.Node || bindingTime(p.Object).After(x.measuredUntil.Add(-measurementDelay)) {
 		x.UnmeasuredMilliCPU = cluster.BoundedSum(x.UnmeasuredMilliCPU, milliCPU)

@@ -8,9 +8,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// RiskState holds the measured usage of nodes, and the sums of requests and limits, that trimaran's plugins about risk
+// RiskUsage holds the measured usage of nodes, and the sums of requests and limits, that trimaran's plugins about risk
 // read: LoadVariationRiskBalancing and LowRiskOverCommitment.
-type RiskState struct {
+type RiskUsage struct {
 	HasMeasurements bool // the snapshot has NodeMetrics or Usage
 	Nodes           []NodeRisk
 }
@@ -78,8 +78,8 @@ func (a *CPUAndMemory) add(l corev1.ResourceList) {
 }
 
 // newRisk reads the usage of the nodes from NodeMetrics, which have no deviation, or else from Usage.
-func newRisk(s *cluster.Snapshot) *RiskState {
-	k := &RiskState{Nodes: make([]NodeRisk, len(s.Nodes))}
+func newRisk(s *cluster.Snapshot) *RiskUsage {
+	k := &RiskUsage{Nodes: make([]NodeRisk, len(s.Nodes))}
 	if s.Objects == nil {
 		return k
 	}
@@ -115,7 +115,7 @@ func readingOf(u *cluster.NodeUsage, resource corev1.ResourceName) reading {
 }
 
 // set stores the readings of a node, as fractions of its capacity.
-func (k *RiskState) set(n *cluster.Node, cpu, memory reading) {
+func (k *RiskUsage) set(n *cluster.Node, cpu, memory reading) {
 	capacity := cluster.ResourcesOf(n.Object.Status.Capacity)
 	x := &k.Nodes[n.ID]
 	x.CPU, x.Memory = cpu.fraction(capacity.MilliCPU), memory.fraction(capacity.MemoryBytes)
@@ -131,7 +131,7 @@ func (r reading) fraction(capacity int64) UsageStatistics {
 }
 
 // adjust adds the amounts of a pod to the sums of a node (by = 1), or subtracts them (by = -1).
-func (k *RiskState) adjust(a *RiskAmounts, n cluster.NodeID, by int64) {
+func (k *RiskUsage) adjust(a *RiskAmounts, n cluster.NodeID, by int64) {
 	sum := &k.Nodes[n].Pods
 	sum.Requests.adjust(a.Requests, by)
 	sum.Limits.adjust(a.Limits, by)

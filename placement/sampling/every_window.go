@@ -7,10 +7,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 )
 
-// previousState keeps the windows of the first state of the victim for the second state. Usually
+// previousWindows keeps the windows of the first state of the victim for the second state. Usually
 // the two states differ only in the victim's node. Windows without the victim's node have the same
 // outcome in both states, so the sampler scores these windows first and stores the result.
-type previousState struct {
+type previousWindows struct {
 	replacement *cycle.Replacement // whose windows are stored; nil: none
 	changedNode int                // index of the node that the stored windows do not contain
 	column      [][]int64          // columns of the previous state; scratch of the next one
@@ -73,7 +73,7 @@ func (s *Sampler) rescoreChangedWindows() bool {
 	return true
 }
 
-func (x *previousState) equalExceptChanged(a, b []int64) bool {
+func (x *previousWindows) equalExceptChanged(a, b []int64) bool {
 	p := x.changedNode
 	return slices.Equal(a[:p], b[:p]) && slices.Equal(a[p+1:], b[p+1:])
 }

@@ -26,8 +26,8 @@ func (s *Sampler) mixInRandomSamples(weight float64) {
 	if weight == 0 {
 		return
 	}
-	if s.attempt.Replacement.Profile.Policy != nil {
-		s.usePolicyTotals()
+	if s.attempt.Replacement.Profile.Legacy != nil {
+		s.useLegacyTotals()
 	}
 	s.fillWindowWithAllNodes()
 	s.computeRandomSampleOdds()
@@ -112,9 +112,9 @@ func (s *Sampler) countAllDomains() {
 	}
 }
 
-// usePolicyTotals makes the totals of a legacy Policy, over all feasible nodes, the fixed scores of
+// useLegacyTotals makes the totals of a legacy Policy, over all feasible nodes, the fixed scores of
 // a single score group.
-func (s *Sampler) usePolicyTotals() {
+func (s *Sampler) useLegacyTotals() {
 	k := &s.groups
 	s.readScoreInputs()
 	clear(k.hasColumn)

@@ -28,7 +28,7 @@ const (
 // O(score groups).
 type Sampler struct {
 	windowScorer
-	previous       previousState
+	previous       previousWindows
 	oddsByFeasible []float64 // odds in the order of the feasible nodes
 	randomOdds     []float64 // by level: odds of each of its nodes in a random sample
 }
@@ -42,9 +42,9 @@ func (s *Sampler) PredictState(r *cycle.Attempt, feasible []cluster.NodeID, size
 	}
 	s.sampleSize = size
 	switch {
-	case r.Replacement.Profile.Policy != nil:
+	case r.Replacement.Profile.Legacy != nil:
 		s.previous.replacement = nil
-		s.scorePolicySamples()
+		s.scoreLegacySamples()
 	default:
 		s.readScores()
 		if r.Model.Attachments.VictimNode == cluster.NoNode || !s.rescoreChangedWindows() {
@@ -82,9 +82,9 @@ const (
 	minPolicySamples = 100
 )
 
-// scorePolicySamples computes the odds from some of the windows. Each scored window represents the
+// scoreLegacySamples computes the odds from some of the windows. Each scored window represents the
 // windows that begin before the next scored window.
-func (s *Sampler) scorePolicySamples() {
+func (s *Sampler) scoreLegacySamples() {
 	n, w := len(s.nodes), &s.window
 	w.odds, w.maxTotal = cycle.ResizeZeroed(w.odds, n), 0
 	starts := min(n, max(minPolicySamples, policyNodeBudget/s.sampleSize))

@@ -32,8 +32,8 @@ type Compiled struct {
 // Compile prepares a profile of the named scheduler.
 func Compile(name string, p Profile) *Compiled {
 	c := &Compiled{Profile: p, Disabled: map[Filter]bool{}}
-	c.ScoresResourcesFit = p.Policy == nil && p.Weights.ResourcesFit > 0
-	c.ScoresBalancedAllocation = p.Policy == nil && p.Weights.BalancedAllocation > 0
+	c.ScoresResourcesFit = p.Legacy == nil && p.Weights.ResourcesFit > 0
+	c.ScoresBalancedAllocation = p.Legacy == nil && p.Weights.BalancedAllocation > 0
 	if len(p.DisabledFilters) > 0 || p.AddedAffinity != nil {
 		c.NodeChecksKey = name
 	}
@@ -49,7 +49,7 @@ func Compile(name string, p Profile) *Compiled {
 
 // readScorePlugins sets UnsupportedReason for an unsupported priority function, and ScoresTaints.
 func (c *Compiled) readScorePlugins() {
-	if p := c.Policy; p != nil {
+	if p := c.Legacy; p != nil {
 		if why := p.unsupportedReason(); why != "" {
 			c.setUnsupported("%s", why)
 		}

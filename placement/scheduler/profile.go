@@ -49,7 +49,7 @@ type Profile struct {
 	LowRisk *LowRiskOverCommitment
 	// Policy replaces all scores by those of a legacy Policy; nil: no Policy. A legacy Policy does
 	// not change the filters.
-	Policy *Policy
+	Legacy *LegacyPolicy
 }
 
 // DefaultProfile returns the profile of a kube-scheduler without configuration.
@@ -64,10 +64,10 @@ func MostAllocatedProfile() Profile {
 	return p
 }
 
-// PolicyProfile returns the default profile with the scores of a legacy Policy.
-func PolicyProfile(policy Policy) Profile {
+// LegacyProfile returns the default profile with the scores of a legacy Policy.
+func LegacyProfile(policy LegacyPolicy) Profile {
 	p := DefaultProfile()
-	p.Policy, p.SystemDefaultSpread = &policy, false
+	p.Legacy, p.SystemDefaultSpread = &policy, false
 	p.HardPodAffinityWeight = policy.HardPodAffinityWeight
 	return p
 }

@@ -53,8 +53,8 @@ func (l *instance) watchName(p *pool) string {
 	return l.name + " nodes " + p.NodeSelector
 }
 
-// poolState is the state of the nodes of one pool.
-type poolState struct {
+// measuredPool is what is measured of the nodes of one pool.
+type measuredPool struct {
 	// limits are the fractions that a node must not exceed, by resource. A limit that cannot be computed is absent.
 	limits map[string]float64
 	// tooFew is the reason why no pod may leave a node, because too few nodes are under-utilized, or "".
@@ -62,9 +62,9 @@ type poolState struct {
 	watch  string
 }
 
-// measurePools returns the state of each pool, and the index of the pool of each node. Means and the number of
+// measurePools measures each pool, and the index of the pool of each node. Means and the number of
 // under-utilized nodes count the nodes to which pods may be sent: load cannot spread over others.
-func (l *instance) measurePools(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) (states []poolState, byNode []int) {
+func (l *instance) measurePools(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) (measured []measuredPool, byNode []int) {
 	members := make([][]*cluster.Node, len(l.pools))
 	byNode = make([]int, len(nodes))
 	for i, n := range nodes {
@@ -80,15 +80,15 @@ func (l *instance) measurePools(nodes []*cluster.Node, amounts map[string]*clust
 	}
 	for i := range l.pools {
 		p := &l.pools[i]
-		state := poolState{limits: map[string]float64{}, tooFew: p.tooFewUnderUtilized(members[i], amounts), watch: l.watchName(p)}
+		of := measuredPool{limits: map[string]float64{}, tooFew: p.tooFewUnderUtilized(members[i], amounts), watch: l.watchName(p)}
 		for _, r := range p.resources() {
 			if limit, ok := p.limit(members[i], amounts[r]); ok {
-				state.limits[r] = limit
+				of.limits[r] = limit
 			}
 		}
-		states = append(states, state)
+		measured = append(measured, of)
 	}
-	return states, byNode
+	return measured, byNode
 }
 
 // limit returns the fraction that a node must not exceed, or false if the fraction cannot be computed.

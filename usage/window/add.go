@@ -55,7 +55,7 @@ func (w *Windows) dropDeletedNodes(nodes []usage.Node) {
 func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
 	x := w.nodes[n.Name]
 	if x == nil {
-		x = &node{name: n.Name, uid: n.UID, used: map[string]*series{}, states: make([]watchState, len(w.opts.Watches))}
+		x = &node{name: n.Name, uid: n.UID, used: map[string]*series{}, states: make([]watchedNode, len(w.opts.Watches))}
 	}
 	x.capacity, x.physical = n.Capacity, cluster.PhysicalOf(n.Allocatable, n.Capacity)
 	for resource, v := range r.Used {

@@ -35,8 +35,8 @@ type LevelWatch struct {
 
 func (w *LevelWatch) requiredSamples() int { return max(w.For, 1) }
 
-// watchState is the state of a node relative to one watch.
-type watchState struct {
+// watchedNode is the state of a node relative to one watch.
+type watchedNode struct {
 	at    int64 // time of the last counted measurement; 0: none
 	since int64
 	value float64 // value of that measurement
@@ -46,9 +46,9 @@ type watchState struct {
 	settled bool
 }
 
-func (s *watchState) update(w *LevelWatch, at int64, v float64, maxAge int64) {
+func (s *watchedNode) update(w *LevelWatch, at int64, v float64, maxAge int64) {
 	if s.at != 0 && at-s.at > maxAge {
-		*s = watchState{value: s.value}
+		*s = watchedNode{value: s.value}
 	}
 	s.at = at
 	enter, leave := w.Enter, w.Leave
@@ -131,7 +131,7 @@ func (w *Windows) SetWatches(watches []LevelWatch) {
 	before := w.opts.Watches
 	w.opts.Watches = slices.Clone(watches)
 	for _, n := range w.nodes {
-		marks := make([]watchState, len(watches))
+		marks := make([]watchedNode, len(watches))
 		for i := range watches {
 			if j := slices.Index(before, watches[i]); j >= 0 {
 				marks[i] = n.states[j]

@@ -79,7 +79,7 @@ type node struct {
 	capacity, physical cluster.Resources
 	at                 int64 // time of the last measurement of any resource
 	used               map[string]*series
-	states             []watchState // by watch
+	states             []watchedNode // by watch
 }
 
 // isCurrent reports whether a measurement is not too old and not in the future. at is in Unix milliseconds.

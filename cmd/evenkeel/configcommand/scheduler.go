@@ -74,7 +74,7 @@ func (f *schedulerFlags) options(kubeconfig string, stdin io.Reader) (schedulerc
 	if err != nil {
 		return o, fmt.Errorf("--from-policy: %w", err)
 	}
-	policy, err := convert.LoadPolicy(name, data)
+	policy, err := convert.LoadLegacyPolicy(name, data)
 	if err != nil {
 		return o, err
 	}

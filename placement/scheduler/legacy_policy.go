@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// MaxPolicyScore is the highest score of a legacy priority function, before its weight.
-const MaxPolicyScore = 10
+// MaxLegacyScore is the highest score of a legacy priority function, before its weight.
+const MaxLegacyScore = 10
 
-// Policy holds the scores of a scheduler that follows a legacy Policy, as kube-scheduler did before
+// LegacyPolicy holds the scores of a scheduler that follows a legacy Policy, as kube-scheduler did before
 // 1.23. A node's total is the sum of weight times score over the functions, where each score is an
 // integer from 0 to 10. The scheduler breaks ties at random.
-type Policy struct {
+type LegacyPolicy struct {
 	Priorities []PriorityFunction
 	// HardPodAffinityWeight is hardPodAffinitySymmetricWeight, 0..100.
 	HardPodAffinityWeight int64
@@ -37,10 +37,10 @@ var policyFunctionNames = []string{
 	"NodePreferAvoidPodsPriority", "NodeAffinityPriority", "TaintTolerationPriority", "MostRequestedPriority", "EqualPriority",
 }
 
-// DefaultPolicy returns the scores of a scheduler without a Policy: weight 10000 for
+// DefaultLegacyPolicy returns the scores of a scheduler without a Policy: weight 10000 for
 // NodePreferAvoidPodsPriority, weight 1 for every other default function.
-func DefaultPolicy() Policy {
-	p := Policy{HardPodAffinityWeight: 1}
+func DefaultLegacyPolicy() LegacyPolicy {
+	p := LegacyPolicy{HardPodAffinityWeight: 1}
 	for _, f := range policyFunctionNames[:7] {
 		weight := int64(1)
 		if f == "NodePreferAvoidPodsPriority" {
@@ -52,7 +52,7 @@ func DefaultPolicy() Policy {
 }
 
 // unsupportedReason names the first unsupported priority function; empty if all are supported.
-func (p *Policy) unsupportedReason() string {
+func (p *LegacyPolicy) unsupportedReason() string {
 	for _, f := range p.Priorities {
 		if f.AntiAffinityLabel == "" && f.PreferLabel == "" && !slices.Contains(policyFunctionNames, f.Name) {
 			return fmt.Sprintf("its priority function %s is not supported", f.Name)

@@ -21,9 +21,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// Policy is a scheduler Policy file, in JSON or YAML, for kube-scheduler before 1.23. If the file omits a list, the
+// LegacyPolicy is a scheduler Policy file, in JSON or YAML, for kube-scheduler before 1.23. If the file omits a list, the
 // field is nil, and the defaults of kube-scheduler apply.
-type Policy struct {
+type LegacyPolicy struct {
 	APIVersion                     string            `json:"apiVersion"`
 	Kind                           string            `json:"kind"`
 	Predicates                     []policyPredicate `json:"predicates"`
@@ -64,8 +64,8 @@ type policyPriority struct {
 	} `json:"argument"`
 }
 
-// LoadPolicy reads a legacy Policy. Errors contain the given file name, and list all mistakes in the file.
-func LoadPolicy(name string, data []byte) (*Policy, error) {
+// LoadLegacyPolicy reads a legacy Policy. Errors contain the given file name, and list all mistakes in the file.
+func LoadLegacyPolicy(name string, data []byte) (*LegacyPolicy, error) {
 	if json.Valid(data) {
 		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" ")) // YAML rejects tabs; JSON strings cannot contain them
 	}
@@ -74,13 +74,13 @@ func LoadPolicy(name string, data []byte) (*Policy, error) {
 		return nil, err
 	}
 	d := strict.New(name, strict.Options{})
-	p := &Policy{}
+	p := &LegacyPolicy{}
 	d.Decode(root, p)
 	p.check(d)
 	return p, d.Err()
 }
 
-func (p *Policy) check(d *strict.Decoder) {
+func (p *LegacyPolicy) check(d *strict.Decoder) {
 	if p.Kind != "Policy" {
 		d.Errorf("kind", "want Policy")
 	}
@@ -104,7 +104,7 @@ func (p *Policy) check(d *strict.Decoder) {
 	}
 }
 
-func (p *Policy) checkPriority(d *strict.Decoder, at string, x policyPriority) {
+func (p *LegacyPolicy) checkPriority(d *strict.Decoder, at string, x policyPriority) {
 	if x.Name == "" {
 		d.Errorf(at+".name", "is missing")
 	}
@@ -141,12 +141,12 @@ func (p *Policy) checkPriority(d *strict.Decoder, at string, x policyPriority) {
 }
 
 // priorities returns the priorities of the file, or the default priorities of kube-scheduler.
-func (p *Policy) priorities() []policyPriority {
+func (p *LegacyPolicy) priorities() []policyPriority {
 	if p.Priorities != nil {
 		return p.Priorities
 	}
 	var out []policyPriority
-	for _, f := range scheduler.DefaultPolicy().Priorities {
+	for _, f := range scheduler.DefaultLegacyPolicy().Priorities {
 		out = append(out, policyPriority{Name: f.Name, Weight: int(f.Weight)})
 	}
 	return out
@@ -169,7 +169,7 @@ var predicateFilters = map[string][]string{
 var mandatoryFilters = []string{"TaintToleration", "NodeUnschedulable"}
 
 // disabledFilters returns the filter plugins whose predicates the Policy omits.
-func (p *Policy) disabledFilters() []string {
+func (p *LegacyPolicy) disabledFilters() []string {
 	if p.Predicates == nil {
 		return nil
 	}
@@ -187,8 +187,8 @@ func (p *Policy) disabledFilters() []string {
 }
 
 // Profile returns the placement model of a scheduler with this Policy.
-func (p *Policy) Profile() scheduler.Profile {
-	legacy := scheduler.Policy{HardPodAffinityWeight: int64(ptr.Deref(p.HardPodAffinitySymmetricWeight, 1))}
+func (p *LegacyPolicy) Profile() scheduler.Profile {
+	legacy := scheduler.LegacyPolicy{HardPodAffinityWeight: int64(ptr.Deref(p.HardPodAffinitySymmetricWeight, 1))}
 	for _, x := range p.priorities() {
 		f := scheduler.PriorityFunction{Name: x.Name, Weight: int64(x.Weight)}
 		if a := x.Argument; a != nil && a.ServiceAntiAffinity != nil {
@@ -198,7 +198,7 @@ func (p *Policy) Profile() scheduler.Profile {
 		}
 		legacy.Priorities = append(legacy.Priorities, f)
 	}
-	out := scheduler.PolicyProfile(legacy)
+	out := scheduler.LegacyProfile(legacy)
 	for _, f := range p.disabledFilters() {
 		out.DisabledFilters = append(out.DisabledFilters, scheduler.Filter(f))
 	}
@@ -217,7 +217,7 @@ func (p *Policy) Profile() scheduler.Profile {
 }
 
 // labelsPresenceAffinity returns the labelsPresence predicates as required node affinity, or nil if there are none.
-func (p *Policy) labelsPresenceAffinity() *corev1.NodeAffinity {
+func (p *LegacyPolicy) labelsPresenceAffinity() *corev1.NodeAffinity {
 	var term corev1.NodeSelectorTerm
 	for _, x := range p.Predicates {
 		if x.Argument == nil || x.Argument.LabelsPresence == nil {

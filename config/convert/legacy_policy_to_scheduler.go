@@ -21,7 +21,7 @@ var pluginOfPriority = map[string]string{
 type policyConversion struct{ *schedulerconfig.Profile }
 
 // SchedulerProfile converts a Policy to a scheduler profile, with notes about settings without an equivalent.
-func SchedulerProfile(policy *Policy) *schedulerconfig.Profile {
+func SchedulerProfile(policy *LegacyPolicy) *schedulerconfig.Profile {
 	p := policyConversion{&schedulerconfig.Profile{Weights: map[string]int{}}}
 	for _, x := range policy.priorities() {
 		p.convertPriority(x)
@@ -109,7 +109,7 @@ func (p policyConversion) setResourceStrategy(x policyPriority, strategy string)
 	return true
 }
 
-func (p policyConversion) convertPredicates(policy *Policy) {
+func (p policyConversion) convertPredicates(policy *LegacyPolicy) {
 	for _, x := range policy.Predicates {
 		switch {
 		case x.Argument != nil && x.Argument.ServiceAffinity != nil:

@@ -1,4 +1,4 @@
-package policy
+package legacy
 
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -12,8 +12,8 @@ import (
 
 // NewCounters returns the pod counters of a class. As in schedulers with a legacy Policy, owners
 // are found by their selectors instead of by owner reference.
-func NewCounters(w *model.Cluster, c *model.EquivalenceClass) cycle.PolicyCounters {
-	p := cycle.PolicyCounters{Zones: regionAndZone(w)}
+func NewCounters(w *model.Cluster, c *model.EquivalenceClass) cycle.LegacyCounters {
+	p := cycle.LegacyCounters{Zones: regionAndZone(w)}
 	all := labels.NewSelector()
 	for _, s := range w.Services[c.Namespace] {
 		sel := labels.SelectorFromSet(s.Spec.Selector)
@@ -92,7 +92,7 @@ func labelOrLegacy(n *cluster.Node, key, older string) string {
 // maximum is 0. A node without a zone gets only the node part. The computation is exact, in
 // integers.
 func selectorSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	c := r.Replacement.Policy
+	c := r.Replacement.Legacy
 	zones := r.Scratch.ResetCounts(r.FilterSlots, c.Zones.Size)
 	var maxN, maxZ int64
 	for _, n := range feasible {
@@ -106,11 +106,11 @@ func selectorSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 		node, nodeOf := unusedFraction(int64(c.Selected.CountOn(n)), maxN)
 		z := c.Zones.Domain[n]
 		if z == model.NoDomain {
-			out[i] = scheduler.MaxPolicyScore * node / nodeOf
+			out[i] = scheduler.MaxLegacyScore * node / nodeOf
 			continue
 		}
 		zone, zoneOf := unusedFraction(int64(zones[z]), maxZ)
-		out[i] = scheduler.MaxPolicyScore * (node*zoneOf + 2*zone*nodeOf) / (3 * nodeOf * zoneOf)
+		out[i] = scheduler.MaxLegacyScore * (node*zoneOf + 2*zone*nodeOf) / (3 * nodeOf * zoneOf)
 	}
 }
 
@@ -126,7 +126,7 @@ func unusedFraction(n, most int64) (part, whole int64) {
 // feasible nodes, N_label those on feasible nodes with the same label value. Every node gets 10 if
 // N is 0. A node without the label gets 0.
 func serviceAntiAffinity(r *cycle.Attempt, key string, feasible []cluster.NodeID, out []int64) {
-	topo, service := r.Model.TopologyOf(key), r.Replacement.Policy.Service
+	topo, service := r.Model.TopologyOf(key), r.Replacement.Legacy.Service
 	byValue := r.Scratch.ResetCounts(r.FilterSlots, topo.Size)
 	var all int64
 	for _, n := range feasible {
@@ -143,9 +143,9 @@ func serviceAntiAffinity(r *cycle.Attempt, key string, feasible []cluster.NodeID
 		case x == model.NoDomain:
 			out[i] = 0
 		case all == 0:
-			out[i] = scheduler.MaxPolicyScore
+			out[i] = scheduler.MaxLegacyScore
 		default:
-			out[i] = scheduler.MaxPolicyScore * (all - int64(byValue[x])) / all
+			out[i] = scheduler.MaxLegacyScore * (all - int64(byValue[x])) / all
 		}
 	}
 }

@@ -1,4 +1,4 @@
-package policy
+package legacy
 
 import (
 	"encoding/json"
@@ -17,7 +17,7 @@ var knownPriorities = []struct {
 }{
 	{"SelectorSpreadPriority", selectorSpread},
 	{"InterPodAffinityPriority", func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-		score.InterPodScores(r, feasible, out, scheduler.MaxPolicyScore)
+		score.InterPodScores(r, feasible, out, scheduler.MaxLegacyScore)
 	}},
 	{"LeastRequestedPriority", func(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 		requestedScore(r, feasible, out, func(requested, capacity int64) int64 { return capacity - requested })
@@ -33,7 +33,7 @@ var knownPriorities = []struct {
 }
 
 // Plugins returns the priority functions of a Policy as score plugins. It skips unknown functions.
-func Plugins(p *scheduler.Policy) []cycle.Scorer {
+func Plugins(p *scheduler.LegacyPolicy) []cycle.Scorer {
 	var list []cycle.Scorer
 	for _, f := range p.Priorities {
 		s := cycle.Scorer{Name: f.Name, Weight: f.Weight}
@@ -66,7 +66,7 @@ func fillScores(out []int64, v int64) {
 
 func taintToleration(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	score.CountTaints(r, feasible, out)
-	score.Normalise(out, scheduler.MaxPolicyScore, true)
+	score.Normalise(out, scheduler.MaxLegacyScore, true)
 }
 
 func nodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
@@ -75,7 +75,7 @@ func nodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 		return
 	}
 	score.CopyByNode(out, feasible, r.Replacement.StaticScores.Preferred)
-	score.Normalise(out, scheduler.MaxPolicyScore, false)
+	score.Normalise(out, scheduler.MaxLegacyScore, false)
 }
 
 // requestedScore gives (10 part/C for cpu + the same for memory) / 2 in integers, with capacity C.
@@ -85,7 +85,7 @@ func requestedScore(r *cycle.Attempt, feasible []cluster.NodeID, out []int64, pa
 		if capacity == 0 || requested > capacity {
 			return 0
 		}
-		return part(requested, capacity) * scheduler.MaxPolicyScore / capacity
+		return part(requested, capacity) * scheduler.MaxLegacyScore / capacity
 	}
 	pod := &r.Replacement.ScoredRequests
 	for i, n := range feasible {
@@ -107,7 +107,7 @@ func balancedAllocation(r *cycle.Attempt, feasible []cluster.NodeID, out []int64
 			continue
 		}
 		diff := float64(cpu)/float64(cpuCap) - float64(mem)/float64(memCap)
-		out[i] = int64((1 - max(diff, -diff)) * scheduler.MaxPolicyScore)
+		out[i] = int64((1 - max(diff, -diff)) * scheduler.MaxLegacyScore)
 	}
 }
 
@@ -115,7 +115,7 @@ func balancedAllocation(r *cycle.Attempt, feasible []cluster.NodeID, out []int64
 // ReplicaSet, and 10 to other nodes.
 func preferAvoidPods(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	c := r.Replacement.Class.Sample.Controller
-	fillScores(out, scheduler.MaxPolicyScore)
+	fillScores(out, scheduler.MaxLegacyScore)
 	if c == nil || c.Kind != "ReplicationController" && c.Kind != "ReplicaSet" {
 		return
 	}
@@ -137,7 +137,7 @@ func labelPreference(r *cycle.Attempt, f scheduler.PriorityFunction, feasible []
 	for i, n := range feasible {
 		out[i] = 0
 		if _, has := r.Model.Snap.Nodes[n].Label(f.PreferLabel); has != f.PreferAbsent {
-			out[i] = scheduler.MaxPolicyScore
+			out[i] = scheduler.MaxLegacyScore
 		}
 	}
 }
