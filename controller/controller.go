@@ -53,8 +53,23 @@ type Settings struct {
 	ValidFor time.Duration
 }
 
-// Dependencies contains the interfaces through which a pass reads and changes the cluster.
+// Dependencies contains the interfaces through which a pass reads and changes the cluster, and through which it reports.
 type Dependencies struct {
+	Clock    clock.WithTicker
+	Log      *slog.Logger
+	Recorder MetricsRecorder
+	// NewRunID returns the ID of the next pass.
+	NewRunID func() string
+	// OnStep receives what a pass does now, such as planning; nil is allowed.
+	OnStep func(doing string)
+	// OnReport receives the report of every pass.
+	OnReport func(plan.RunReport)
+	// RefusedInputs returns the files whose newest content is not in effect; nil means none.
+	RefusedInputs func() []plan.Input
+	// Trust counts how often the model predicts the bindings of schedulers;
+	// nil keeps the stored counts.
+	Trust *SchedulerTrust
+
 	Observer Observer
 	Evictor  evictor.Evictor
 	// HintWriter writes the hints of each wave, and removes expired hints even if steering is off; nil in a dry run.
@@ -94,25 +109,11 @@ type Dependencies struct {
 type Controller struct {
 	Settings
 	Dependencies
-	Clock    clock.WithTicker
-	Log      *slog.Logger
-	Recorder MetricsRecorder
-	// NewRunID returns the ID of the next pass.
-	NewRunID func() string
-	// Trust counts how often the model predicts the bindings of schedulers;
-	// nil keeps the stored counts.
-	Trust *SchedulerTrust
 	// StopAt is the time at which passes stop: they begin no batch of evictions later. Zero means no such time.
 	StopAt time.Time
-	// OnStep receives what a pass does now, such as planning; nil is allowed.
-	OnStep func(doing string)
-	// OnReport receives the report of every pass.
-	OnReport func(plan.RunReport)
 	// Reloads delivers functions that apply a new configuration to the controller. The controller
 	// receives from Reloads only between passes. Nil means that the configuration never changes.
 	Reloads <-chan func(*Controller)
-	// RefusedInputs returns the files whose newest content is not in effect; nil means none.
-	RefusedInputs func() []plan.Input
 
 	state plan.PlannerState
 	// lastEventState is the state that was last passed to Events.StateChanged.

@@ -104,10 +104,9 @@ func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller
 			Planner: planner.New(conf.PlannerOptions()), Strategies: conf.BuildStrategies(), Mode: mode,
 			History: history.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour},
 		},
-		Dependencies: controller.Dependencies{Observer: o, Evictor: e, Store: &memoryStore{}, Holder: "test"},
-		Clock:        clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)),
-		Log:          slog.New(uniqueKeys{t: t}),
-		Recorder:     &skipRecorder{}, NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
+		Dependencies: controller.Dependencies{Observer: o, Evictor: e, Store: &memoryStore{}, Holder: "test",
+			Clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(uniqueKeys{t: t}),
+			Recorder: &skipRecorder{}, NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}},
 	}, o
 }
 

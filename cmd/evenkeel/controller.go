@@ -202,9 +202,9 @@ func withPredictedHints(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snaps
 }
 
 func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
-	return &controller.Controller{
-		Dependencies: controller.Dependencies{Observer: o, DeletedNodes: o.WatchDeletedNodes(breaker.LooksLost), NodeEvents: o.WatchNodeEvents()},
-		Recorder:     m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}
+	return &controller.Controller{Dependencies: controller.Dependencies{
+		Observer: o, DeletedNodes: o.WatchDeletedNodes(breaker.LooksLost), NodeEvents: o.WatchNodeEvents(),
+		Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}}
 }
 
 // reportWriter writes the report of each pass.

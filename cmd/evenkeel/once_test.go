@@ -92,17 +92,23 @@ type immediateClock struct{ clock.RealClock }
 
 func (c immediateClock) NewTimer(time.Duration) clock.Timer { return c.RealClock.NewTimer(0) }
 
+// newSinglePassController returns a controller whose passes evict one pod. Its store fails after this number of writes.
+func newSinglePassController(writes int) *controller.Controller {
+	return &controller.Controller{
+		Settings: controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
+		Dependencies: controller.Dependencies{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{writes},
+			Clock: immediateClock{}, Log: slog.New(slog.DiscardHandler), Recorder: metrics.New("v", "h"),
+			NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}},
+	}
+}
+
 // TestStoppedPassReturnsError checks that a stopped pass returns an error. With a nil error, Kubernetes would
 // count the Job of a stopped pod as complete.
 func TestStoppedPassReturnsError(t *testing.T) {
 	for stopped, want := range map[bool]string{true: "the pass stopped early: Interrupted: the process was told to stop before wave 1", false: ""} {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		c := &controller.Controller{
-			Settings:     controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
-			Dependencies: controller.Dependencies{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{9}},
-			Clock:        immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}}
+		c := newSinglePassController(9)
 		if stopped {
 			c.NewRunID = func() string { stop(); return "r1" }
 		}
@@ -118,11 +124,8 @@ func TestStoppedPassReturnsError(t *testing.T) {
 // TestTheEndOfThePassTimeoutIsNoError checks that a job succeeds although its pass left moves to the next one.
 func TestTheEndOfThePassTimeoutIsNoError(t *testing.T) {
 	var stopped *plan.Reason
-	c := &controller.Controller{
-		Settings:     controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
-		Dependencies: controller.Dependencies{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{9}},
-		Clock:        immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), StopAt: time.Now(),
-		Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(r plan.RunReport) { stopped = r.Stopped }}
+	c := newSinglePassController(9)
+	c.StopAt, c.OnReport = time.Now(), func(r plan.RunReport) { stopped = r.Stopped }
 	if err := runSinglePass(t.Context(), c, nil); err != nil || stopped == nil || stopped.Code != plan.PassTimeout {
 		t.Errorf("error %v, stopped by %v", err, stopped)
 	}
@@ -151,11 +154,7 @@ func TestFailedReportKeepsError(t *testing.T) {
 // TestUnclosedRunReturnsError checks that a command returns an error if it could not save that its run ended.
 func TestUnclosedRunReturnsError(t *testing.T) {
 	for writes, closed := range map[int]bool{2: false, 3: true} {
-		c := &controller.Controller{
-			Settings:     controller.Settings{Planner: singleMoveFake{}, Mode: plan.Live},
-			Dependencies: controller.Dependencies{Observer: singleMoveFake{}, Evictor: singleMoveFake{}, Store: &failingStore{writes}},
-			Clock:        immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}}
+		c := newSinglePassController(writes)
 		err := runSinglePass(t.Context(), c, nil)
 		if (err == nil) != closed || err != nil && (strings.Contains(err.Error(), "nothing was evicted") || !strings.Contains(err.Error(), "run r1 is over and reported, but")) {
 			t.Errorf("%d writes: %v", writes, err)

@@ -138,9 +138,9 @@ func (c *liveSimulation) controller(clock *clocktesting.FakeClock) *controller.C
 		Settings: controller.Settings{Planner: p, Replanner: p, Strategies: c.conf.BuildStrategies(), Mode: plan.Live,
 			HintTTL: 10 * time.Minute, Steer: hints.Kind(c.conf.Evictor.Steer), History: c.conf.HistoryOptions(),
 			Breaker: c.conf.BreakerOptions()},
-		Dependencies: controller.Dependencies{Observer: c, Evictor: c, HintWriter: c, Store: c, Holder: "simulation"},
-		Clock:        clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Recorder: discard{},
-		NewRunID: func() string { return c.now.Format(time.RFC3339) }, OnReport: func(plan.RunReport) {},
+		Dependencies: controller.Dependencies{Observer: c, Evictor: c, HintWriter: c, Store: c, Holder: "simulation",
+			Clock: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Recorder: discard{},
+			NewRunID: func() string { return c.now.Format(time.RFC3339) }, OnReport: func(plan.RunReport) {}},
 	}
 }
 
