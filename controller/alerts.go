@@ -13,12 +13,8 @@ import (
 const maxShownAlerts = 3
 
 // checkAlerts returns the reason why alerts forbid evictions now, or nil. Without an answer nothing may be evicted.
-func (c *Controller) checkAlerts(ctx context.Context) *plan.Reason {
-	if c.FiringAlerts == nil {
-		return nil
-	}
-	c.expectStep("asking Prometheus for alerts")
-	names, err := c.FiringAlerts(ctx)
+func checkAlerts(ctx context.Context, firing func(context.Context) ([]string, error)) *plan.Reason {
+	names, err := firing(ctx)
 	switch {
 	case ctx.Err() != nil:
 		return &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop while it asked for firing alerts"}

@@ -21,47 +21,47 @@ const (
 )
 
 // approvedPlans executes the plans that a person approved.
-type approvedPlans struct{ *Controller }
+type approvedPlans struct {
+	// begun identifies the last request that this process began to execute. The answer to a claim can be lost, so a
+	// request that names this process as its holder may not have begun.
+	begun struct {
+		plan       string
+		approvedAt time.Time
+	}
+	// unanswered is the last executed plan until its report is stored.
+	unanswered *unansweredPlan
+	// awaited is the ID of the last request that waits for the end of the calls of an earlier process.
+	awaited string
+}
 
-// executeNext executes the next plan that a person approved, if there is one.
-func (c approvedPlans) executeNext(ctx context.Context) {
+// ExecuteApproved executes the approved steps of a waiting plan, if there are any. A single pass calls it before it
+// plans. Unlike Run, it takes no plans of `evenkeel apply`, which executes them itself while no process leads.
+func (c *Controller) ExecuteApproved(ctx context.Context) { c.approved.executeNext(ctx, c, false) }
+
+// executeNext executes the next plan that a person approved, if there is one. saved permits plans of `evenkeel apply`.
+func (a *approvedPlans) executeNext(ctx context.Context, c *Controller, saved bool) {
 	if c.Approvals == nil || c.Mode != plan.Live {
 		return
 	}
-	if c.unanswered != nil && !c.answer(ctx) {
+	if a.unanswered != nil && !a.answer(ctx, &c.Dependencies) {
 		return // Pending would take the request for one whose process has ended
 	}
 	r, err := c.Approvals.Pending(ctx)
 	if err != nil {
 		c.Log.Warn("an approved plan is not executed", "error", err)
 	}
-	if r != nil && !c.awaitsEarlierProcess(ctx, r) {
-		c.executeRequest(ctx, r)
-	}
-}
-
-// ExecuteApproved executes the approved steps of a waiting plan, if there are any. A single pass calls it before it
-// plans. Unlike Run, it takes no plans of `evenkeel apply`, which executes them itself while no process leads.
-func (c *Controller) ExecuteApproved(ctx context.Context) {
-	if c.Approvals == nil || c.Mode != plan.Live {
-		return
-	}
-	r, err := c.Approvals.Pending(ctx)
-	if err != nil {
-		c.Log.Warn("an approved plan is not executed", "error", err)
-	}
-	if a := (approvedPlans{c}); r != nil && r.WaitingPlan != "" && !a.awaitsEarlierProcess(ctx, r) {
-		a.executeRequest(ctx, r)
+	if r != nil && (saved || r.WaitingPlan != "") && !a.awaitsEarlierProcess(ctx, &c.Dependencies, r) {
+		a.executeRequest(ctx, c, r)
 	}
 }
 
 // executeRequest executes an approved plan and stores its report. The next leader calls it again if
 // this process ends before it has stored the report: pods that are gone are not evicted again,
 // because each move names the UID of its pod.
-func (c approvedPlans) executeRequest(ctx context.Context, r *approval.Request) {
+func (a *approvedPlans) executeRequest(ctx context.Context, c *Controller, r *approval.Request) {
 	by := plan.Approval{By: r.ApprovedBy, At: r.ApprovedAt, WaitingPlan: r.WaitingPlan}
 	log := c.Log.With("plan", r.Plan.ID, "waitingPlan", r.WaitingPlan, "approvedBy", by.By)
-	if why := c.exhausted(r); why != "" {
+	if why := a.exhausted(r, c.Holder); why != "" {
 		log.Warn("an approved plan is not executed again", "reason", why)
 		if err := c.Approvals.Interrupt(ctx, *r, why); err != nil {
 			log.Warn("the report of an approved plan could not be stored for the person who approved the plan", "error", err)
@@ -76,7 +76,7 @@ func (c approvedPlans) executeRequest(ctx context.Context, r *approval.Request) 
 		log.Warn("an approved plan is not executed", "error", err)
 		return
 	}
-	c.begun = begunRequest{r.Plan.ID, r.ApprovedAt}
+	a.begun.plan, a.begun.approvedAt = r.Plan.ID, r.ApprovedAt
 	if r.Attempts > 1 {
 		by.Attempt = r.Attempts
 	}
@@ -93,21 +93,14 @@ func (c approvedPlans) executeRequest(ctx context.Context, r *approval.Request) 
 			c.Events.PlanRefused(by, *why)
 		}
 	}
-	c.unanswered = &unansweredPlan{request: *r, report: report, since: c.Clock.Now()}
-	c.answer(ctx)
-}
-
-// begunRequest identifies the last request that this process began to execute. The answer to a claim can be lost, so
-// a request that names this process as its holder may not have begun.
-type begunRequest struct {
-	plan       string
-	approvedAt time.Time
+	a.unanswered = &unansweredPlan{request: *r, report: report, since: c.Clock.Now()}
+	a.answer(ctx, &c.Dependencies)
 }
 
 // exhausted returns the reason why a request that was claimed before must not be executed again, or "".
-func (c approvedPlans) exhausted(r *approval.Request) string {
+func (a *approvedPlans) exhausted(r *approval.Request, holder string) string {
 	switch {
-	case r.Attempts > 0 && r.Holder == c.Holder && c.begun == (begunRequest{r.Plan.ID, r.ApprovedAt}):
+	case r.Attempts > 0 && r.Holder == holder && r.Plan.ID == a.begun.plan && r.ApprovedAt == a.begun.approvedAt:
 		return "the process that took the plan could not store its report; the reports of the current leader contain its evictions"
 	case r.Attempts >= maxAttempts:
 		return fmt.Sprintf("%d processes took the plan, one after the other, and each ended before it had stored its report; "+
@@ -122,21 +115,21 @@ const resumeDelay = evictor.LongestCall
 // awaitsEarlierProcess reports whether a plan must not be resumed yet, because the outcome of
 // evictions of an earlier process is unknown: they may still commit, or their workloads back off.
 // Without this wait, the moves of these workloads would be dropped.
-func (c approvedPlans) awaitsEarlierProcess(ctx context.Context, r *approval.Request) bool {
-	now := c.Clock.Now()
-	if r.Attempts == 0 || c.exhausted(r) != "" || !now.Before(r.Plan.Expires) {
+func (a *approvedPlans) awaitsEarlierProcess(ctx context.Context, d *Dependencies, r *approval.Request) bool {
+	now := d.Clock.Now()
+	if r.Attempts == 0 || a.exhausted(r, d.Holder) != "" || !now.Before(r.Plan.Expires) {
 		return false
 	}
-	st, err := c.Store.Load(ctx)
+	st, err := d.Store.Load(ctx)
 	if err != nil {
-		c.Log.Warn("an approved plan is not resumed yet, because the stored state cannot be read", "plan", r.Plan.ID, "error", err)
+		d.Log.Warn("an approved plan is not resumed yet, because the stored state cannot be read", "plan", r.Plan.ID, "error", err)
 		return true
 	}
 	waits := hasOpenReservations(st, now) || slices.ContainsFunc(r.Plan.Moves,
 		func(m plan.Move) bool { return isOutcomeUnknown(st, history.WorkloadOfMove(m), now) })
-	if waits && c.awaited != r.Plan.ID {
-		c.awaited = r.Plan.ID
-		c.Log.Info("the process that executed an approved plan has ended; the plan is resumed when the outcome of its evictions is known",
+	if waits && a.awaited != r.Plan.ID {
+		a.awaited = r.Plan.ID
+		d.Log.Info("the process that executed an approved plan has ended; the plan is resumed when the outcome of its evictions is known",
 			"plan", r.Plan.ID, "holder", r.Holder, "until", r.Plan.Expires)
 	}
 	return waits
@@ -175,24 +168,24 @@ const maxAnswerDelay = time.Hour
 // answer stores the report of an approved plan for the person who approved the plan. It tries up to closeAttempts times
 // within saveTimeout. If it fails, the next check for approved plans tries again, until maxAnswerDelay has passed.
 // answer returns false while the report may still be stored later.
-func (c approvedPlans) answer(ctx context.Context) bool {
-	u := c.unanswered
+func (a *approvedPlans) answer(ctx context.Context, d *Dependencies) bool {
+	u := a.unanswered
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	var err error
 	for attempt := 1; ; attempt++ {
-		err = c.Approvals.Complete(call, u.request, u.report)
-		if err == nil || errors.Is(err, approval.ErrReplaced) || attempt == closeAttempts || !wait.Sleep(call, c.Clock, closeRetryDelay) {
+		err = d.Approvals.Complete(call, u.request, u.report)
+		if err == nil || errors.Is(err, approval.ErrReplaced) || attempt == closeAttempts || !wait.Sleep(call, d.Clock, closeRetryDelay) {
 			break
 		}
 	}
-	late := err != nil && !errors.Is(err, approval.ErrReplaced) && c.Clock.Since(u.since) < maxAnswerDelay
+	late := err != nil && !errors.Is(err, approval.ErrReplaced) && d.Clock.Since(u.since) < maxAnswerDelay
 	if err != nil {
-		c.Log.Warn("the report of an approved plan could not be stored for the person who approved the plan", "plan", u.request.Plan.ID,
+		d.Log.Warn("the report of an approved plan could not be stored for the person who approved the plan", "plan", u.request.Plan.ID,
 			"willRetry", late, "error", err)
 	}
 	if !late {
-		c.unanswered = nil
+		a.unanswered = nil
 	}
 	return !late
 }

@@ -12,31 +12,35 @@ import (
 // checkBreaker checks whether the breaker blocks this pass, and records the baseline for later
 // checks. It also updates the scheduler counts in the state.
 func (p *pass) checkBreaker() {
-	p.updateSchedulerCounts()
-	p.breakerBaseline = breaker.NewBaseline(p.snapshot)
-	recordUnreadyNodes(p, p.snapshot)
-	if p.breakerReason = p.Breaker.StaysOpen(p.state.Breaker, p.snapshot, p.state.UnreadyNodes, p.Clock.Now()); p.breakerReason == nil {
-		p.state.Breaker = nil
+	if p.Trust != nil { // its counts begin with the stored ones
+		p.Trust.Restore(p.journal.state.Schedulers)
+		p.journal.state.Schedulers = p.Trust.Counts()
 	}
-	if p.state.Breaker == nil {
-		p.breakerReason = p.tripBreaker(p.Breaker.CheckCluster(p.snapshot, p.breakerBaseline, p.state.UnreadyNodes))
+	p.breakerBaseline = breaker.NewBaseline(p.snapshot)
+	p.recordUnreadyNodes(p.snapshot)
+	if p.breakerReason = p.Breaker.StaysOpen(p.journal.state.Breaker, p.snapshot, p.journal.state.UnreadyNodes, p.Clock.Now()); p.breakerReason == nil {
+		p.journal.state.Breaker = nil
+	}
+	if p.journal.state.Breaker == nil {
+		p.breakerReason = p.tripBreaker(p.Breaker.CheckCluster(p.snapshot, p.breakerBaseline, p.journal.state.UnreadyNodes))
 	}
 }
 
-// checkClusterAgain lets the breaker check a later snapshot of this pass. It returns a trip if the pass must stop.
-func checkClusterAgain(p *pass, s *cluster.Snapshot) *plan.BreakerTrip {
-	recordUnreadyNodes(p, s)
-	return p.Breaker.CheckCluster(s, p.breakerBaseline, p.state.UnreadyNodes)
+// checkClusterAgain lets the breaker check a later snapshot of this pass. It returns the reason to stop the pass, or
+// nil.
+func (p *pass) checkClusterAgain(s *cluster.Snapshot) *plan.Reason {
+	p.recordUnreadyNodes(s)
+	return p.tripBreaker(p.Breaker.CheckCluster(s, p.breakerBaseline, p.journal.state.UnreadyNodes))
 }
 
 // recordUnreadyNodes adds the nodes that are not Ready, or were not when they were deleted, to the
 // state. The pass saves the state later.
-func recordUnreadyNodes(p *pass, s *cluster.Snapshot) {
+func (p *pass) recordUnreadyNodes(s *cluster.Snapshot) {
 	var deleted []cluster.DeletedNode
 	if p.DeletedNodes != nil {
 		deleted = p.DeletedNodes()
 	}
-	p.state.UnreadyNodes = breaker.RecordUnready(p.state.UnreadyNodes, deleted, s)
+	p.journal.state.UnreadyNodes = breaker.RecordUnready(p.journal.state.UnreadyNodes, deleted, s)
 }
 
 // blockedReason returns the release, pause, breaker trip or alert that forbids evictions in this pass, or nil. A
@@ -47,8 +51,8 @@ func (p *pass) blockedReason() *plan.Reason {
 		return nil
 	case p.otherRelease != nil:
 		return p.otherRelease
-	case p.state.Pause != nil:
-		r := p.state.Pause.Block().Reason
+	case p.journal.state.Pause != nil:
+		r := p.journal.state.Pause.Block().Reason
 		return &r
 	case p.breakerReason != nil:
 		return p.breakerReason
@@ -62,11 +66,11 @@ func (p *pass) tripBreaker(t *plan.BreakerTrip) *plan.Reason {
 	switch {
 	case t == nil:
 		return nil
-	case p.state.Breaker != nil:
-		return &p.state.Breaker.Reason
+	case p.journal.state.Breaker != nil:
+		return &p.journal.state.Breaker.Reason
 	}
-	p.state.Breaker = t
-	recordState(p.Controller, p.state)
+	p.journal.state.Breaker = t
+	recordState(p.Recorder, p.Mode, p.journal.state)
 	p.Log.Error("the breaker tripped; no pod is evicted until it closes", "reason", t.Reason.Message, "until", t.Until)
 	return &t.Reason
 }
@@ -75,7 +79,7 @@ func (p *pass) tripBreaker(t *plan.BreakerTrip) *plan.Reason {
 // or the breaker is already open, recheckBreaker does nothing.
 func (p *pass) recheckBreaker(ctx context.Context) {
 	evicted := slices.ContainsFunc(p.report.Outcomes, func(o plan.Outcome) bool { return o.Outcome == plan.Evicted })
-	if p.Mode != plan.Live || !evicted || p.state.Breaker != nil {
+	if p.Mode != plan.Live || !evicted || p.journal.state.Breaker != nil {
 		return
 	}
 	s, err := p.Observer.Snapshot(context.WithoutCancel(ctx))
@@ -83,17 +87,7 @@ func (p *pass) recheckBreaker(ctx context.Context) {
 		p.log.Warn("the breaker cannot check the cluster after the pass: taking a snapshot failed", "error", err)
 		return
 	}
-	if stop := p.tripBreaker(checkClusterAgain(p, s)); stop != nil && p.report.Stopped == nil {
+	if stop := p.checkClusterAgain(s); stop != nil && p.report.Stopped == nil {
 		p.report.Stopped = stop
 	}
-}
-
-// updateSchedulerCounts replaces the stored binding counts of each scheduler with those of this process, which begin
-// with the stored ones.
-func (c *Controller) updateSchedulerCounts() {
-	if c.Trust == nil {
-		return
-	}
-	c.Trust.Restore(c.state.Schedulers)
-	c.state.Schedulers = c.Trust.Counts()
 }

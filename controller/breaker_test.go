@@ -120,10 +120,11 @@ func evictOneAndLoseNodes(t *testing.T, c *controller.Controller, o *fixedObserv
 	t.Helper()
 	all := len(o.s.Nodes)
 	e.results = []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}, Stop: stop}}
+	var lost []cluster.DeletedNode
+	c.DeletedNodes = func() []cluster.DeletedNode { return lost }
 	e.lose = func() {
 		o.s = withoutNodes(t, all/2, o.s.TakenAt.Add(time.Minute))
-		lost := deletedNodes(t, all/2, o.s.TakenAt)
-		c.DeletedNodes = func() []cluster.DeletedNode { return lost }
+		lost = deletedNodes(t, all/2, o.s.TakenAt)
 	}
 	if stop == nil {
 		c.Planner = limitedPlanner(t, "perPass: 1")

@@ -53,7 +53,7 @@ type Settings struct {
 	ValidFor time.Duration
 }
 
-// Dependencies contains the interfaces through which a pass reads and changes the cluster, and through which it reports.
+// Dependencies contains the interfaces through which a pass reads and changes the cluster, and reports.
 type Dependencies struct {
 	Clock    clock.WithTicker
 	Log      *slog.Logger
@@ -115,33 +115,13 @@ type Controller struct {
 	// receives from Reloads only between passes. Nil means that the configuration never changes.
 	Reloads <-chan func(*Controller)
 
-	state plan.PlannerState
-	// lastEventState is the state that was last passed to Events.StateChanged.
-	lastEventState plan.PlannerState
-	// lastUnjudged has the causes why the last pass could judge nothing.
-	lastUnjudged plan.Plan
-	unsaved      unsavedState
-	progress     progress
-	timetable    *schedule.Timetable // nil outside of Run
-	triggers     triggerState
-	recalled     bool // the timetable knows the passes of earlier processes
-	// unanswered is the last approved plan until its report is stored.
-	unanswered *unansweredPlan
-	begun      begunRequest
-	// awaited is the ID of the last request that waits for the end of the calls of an earlier process.
-	awaited string
-	// noneWaiting is set once no plan of an earlier configuration can wait.
-	noneWaiting bool
-}
-
-// unsavedState contains the state that earlier passes of this process could not save.
-type unsavedState struct {
-	trip *plan.BreakerTrip
-	// runs contains, by run ID, the outcomes of passes that were reported but not closed.
-	runs map[string][]plan.Outcome
-	err  error // why the last close failed
-	// announced has the conditions that were announced but not saved; nil means that the state has them.
-	announced []string
+	// What lasts from one pass to the next.
+	journal   journal
+	published published
+	approved  approvedPlans
+	triggered triggered
+	progress  progress
+	timetable *schedule.Timetable // nil outside of Run
 }
 
 // Goals returns the goals of all strategies. Goals of strategies that are not due become
@@ -258,15 +238,23 @@ type Notifier interface {
 	PassEnded(announced []string, r plan.RunReport, st plan.PlannerState) []string
 }
 
-// pass is one pass of a controller, either with a new plan or with an approved plan.
+// pass is one pass, either with a new plan or with an approved plan. It has the configuration with which it began.
 type pass struct {
-	*Controller
+	Settings
+	Dependencies
+	stopAt    time.Time
+	timetable *schedule.Timetable // nil outside of Run
+	// The pass changes what lasts longer than the pass.
+	journal   *journal
+	published *published
+	progress  *progress
+
 	log    *slog.Logger
 	due    []string // nil means all strategies
 	report plan.RunReport
 
 	snapshot *cluster.Snapshot // the snapshot from which the plan was made
-	goals    []plan.Goal
+	hints    passHints
 	// breakerBaseline is the health of the cluster when the pass began.
 	breakerBaseline breaker.Baseline
 	// otherRelease says which other release evicts instead of this one.
@@ -279,8 +267,6 @@ type pass struct {
 	loadErr error
 	// reserved is set once the pass has tried to reserve evictions.
 	reserved bool
-	// leftoverHints contains the nodes from which the pass could not remove its hints.
-	leftoverHints []string
 }
 
 func (c *Controller) newPass(due []string) *pass {
@@ -289,7 +275,10 @@ func (c *Controller) newPass(due []string) *pass {
 	if c.RefusedInputs != nil {
 		r.Inputs = c.RefusedInputs()
 	}
-	return &pass{Controller: c, log: c.Log.With("run", r.RunID), due: due, report: r}
+	log := c.Log.With("run", r.RunID)
+	return &pass{Settings: c.Settings, Dependencies: c.Dependencies, stopAt: c.StopAt, timetable: c.timetable,
+		journal: &c.journal, published: &c.published, progress: &c.progress, log: log, due: due, report: r,
+		hints: passHints{Settings: c.Settings, writer: c.HintWriter, run: r.RunID, clock: c.Clock, log: log}}
 }
 
 func droppedOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {

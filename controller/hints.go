@@ -2,11 +2,13 @@ package controller
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
@@ -30,54 +32,61 @@ const (
 	maxHintRemovalTimeout = 25 * time.Second
 )
 
-// writeWaveHints writes the hints of a wave to their nodes. The returned function removes the hints
-// on its first call, even after ctx has ended. removeLeftoverHints tries again to remove hints that
-// remain. If writing fails, writeWaveHints removes the hints and returns the reason.
-func (p *pass) writeWaveHints(ctx context.Context, todo plan.Plan, wave int) (remove func(), failure *plan.Reason) {
-	h := todo.HintsForWave(wave)
+// passHints writes the hints of a pass to nodes, and removes them.
+type passHints struct {
+	Settings
+	writer HintWriter // nil writes and removes none
+	run    string
+	clock  clock.PassiveClock
+	log    *slog.Logger
+	// leftover contains the nodes whose hints could not be removed.
+	leftover []string
+}
+
+// writeForWave writes the hints of a wave to their nodes. The returned function removes the hints on its first call,
+// even after ctx has ended. removeLeftover tries again to remove hints that remain. If writing fails, writeForWave
+// removes the hints and returns the reason.
+func (h *passHints) writeForWave(ctx context.Context, of plan.WaveHints, wave int) (remove func(), failure *plan.Reason) {
 	var list []hints.Hint
-	for _, n := range h.Nodes {
-		list = append(list, hints.Hint{Node: n, Kind: hints.Kind(h.Kind), Run: p.report.RunID, Expires: p.Clock.Now().Add(p.HintTTL)})
+	for _, n := range of.Nodes {
+		list = append(list, hints.Hint{Node: n, Kind: hints.Kind(of.Kind), Run: h.run, Expires: h.clock.Now().Add(h.HintTTL)})
 	}
-	remove = sync.OnceFunc(func() { p.removeWaveHints(ctx, h.Nodes) })
-	write, cancel := context.WithTimeout(ctx, hintWriteTimeout)
+	remove = sync.OnceFunc(func() {
+		if err := h.remove(ctx, of.Nodes); err != nil {
+			h.log.Warn("hints could not be removed from nodes; the controller tries again at the end of the wave", "error", err)
+			h.leftover = append(h.leftover, of.Nodes...)
+		}
+	})
+	call, cancel := context.WithTimeout(ctx, hintWriteTimeout)
 	defer cancel()
-	p.log.Info("writing hints", "wave", wave, "kind", h.Kind, "nodes", h.Nodes)
-	if err := p.HintWriter.Put(write, list); err != nil {
+	h.log.Info("writing hints", "wave", wave, "kind", of.Kind, "nodes", of.Nodes)
+	if err := h.writer.Put(call, list); err != nil {
 		remove()
 		return remove, hintFailureReason(ctx, err)
 	}
 	return remove, nil
 }
 
-// removeWaveHints removes the hints of a wave. If that fails, it adds the nodes to leftoverHints.
-func (p *pass) removeWaveHints(ctx context.Context, nodes []string) {
-	if err := p.removeHints(ctx, nodes); err != nil {
-		p.log.Warn("hints could not be removed from nodes; the controller tries again at the end of the wave", "error", err)
-		p.leftoverHints = append(p.leftoverHints, nodes...)
-	}
-}
-
-// removeLeftoverHints tries again to remove the hints that removeWaveHints could not remove.
-func (p *pass) removeLeftoverHints(ctx context.Context) {
-	if len(p.leftoverHints) == 0 {
+// removeLeftover tries again to remove the hints that remain.
+func (h *passHints) removeLeftover(ctx context.Context) {
+	if len(h.leftover) == 0 {
 		return
 	}
-	slices.Sort(p.leftoverHints)
-	p.leftoverHints = slices.Compact(p.leftoverHints)
-	if err := p.removeHints(ctx, p.leftoverHints); err != nil {
-		p.log.Error("hints stay on nodes until they expire; `evenkeel hints clear` removes them at once", "ttl", p.HintTTL, "error", err)
+	slices.Sort(h.leftover)
+	h.leftover = slices.Compact(h.leftover)
+	if err := h.remove(ctx, h.leftover); err != nil {
+		h.log.Error("hints stay on nodes until they expire; `evenkeel hints clear` removes them at once", "ttl", h.HintTTL, "error", err)
 		return
 	}
-	p.leftoverHints = nil
+	h.leftover = nil
 }
 
-// removeHints removes the hints of this run from the nodes, even if ctx has ended.
-func (p *pass) removeHints(ctx context.Context, nodes []string) error {
+// remove removes the hints of this run from the nodes, even if ctx has ended.
+func (h *passHints) remove(ctx context.Context, nodes []string) error {
 	timeout := min(minHintRemovalTimeout+time.Duration(len(nodes))*hintRemovalPerNode, maxHintRemovalTimeout)
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	_, err := p.HintWriter.Remove(call, nodes, func(h hints.Hint) bool { return h.Run == p.report.RunID })
+	_, err := h.writer.Remove(call, nodes, func(x hints.Hint) bool { return x.Run == h.run })
 	return err
 }
 
@@ -109,47 +118,41 @@ func hintFailureOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
 
 const expiredHintsRemedy = "hints of an earlier run are still on nodes; run `evenkeel hints gc`"
 
-// removeExpiredHints renews the hints on empty nodes, and removes the hints that a killed process
-// left, even if steering is off. A dry run, or a controller without a HintWriter, only logs these
-// hints. removeExpiredHints returns a new snapshot if it has changed a hint. A failure does not
-// stop the pass: the model takes the remaining hints into account.
-func (p *pass) removeExpiredHints(ctx context.Context, s *cluster.Snapshot) (*cluster.Snapshot, error) {
-	now := p.Clock.Now()
-	renewed := emptyNodeHints{p}.renew(ctx, s)
-	nodes := slices.DeleteFunc(p.expiredHints(s, now), func(n string) bool { return slices.Contains(renewed, n) })
+// tidy renews the hints on empty nodes, and removes the hints that a killed process left, even if steering is off. A
+// dry run, or a controller without a HintWriter, only logs these hints. tidy reports whether it has changed a hint. A
+// failure does not stop the pass: the model takes the remaining hints into account.
+func (h *passHints) tidy(ctx context.Context, s *cluster.Snapshot) (changed bool) {
+	now := h.clock.Now()
+	renewed := h.renewOnEmptyNodes(ctx, s)
+	nodes := slices.DeleteFunc(h.expired(s, now), func(n string) bool { return slices.Contains(renewed, n) })
 	switch {
-	case len(nodes) == 0 && len(renewed) > 0:
-		return p.Observer.Snapshot(ctx)
 	case len(nodes) == 0:
-		return s, nil
-	case p.Mode != plan.Live || p.HintWriter == nil:
-		p.log.Warn(expiredHintsRemedy, "nodes", nodes)
-		return s, nil
+		return len(renewed) > 0
+	case h.Mode != plan.Live || h.writer == nil:
+		h.log.Warn(expiredHintsRemedy, "nodes", nodes)
+		return false
 	}
 	call, cancel := context.WithTimeout(ctx, hintWriteTimeout)
 	defer cancel()
-	removed, err := p.HintWriter.Remove(call, nodes, func(h hints.Hint) bool { return h.Expired(now) })
+	removed, err := h.writer.Remove(call, nodes, func(x hints.Hint) bool { return x.Expired(now) })
 	if err != nil {
 		remaining := slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(removed, n) })
-		p.log.Warn(expiredHintsRemedy, "nodes", remaining, "error", err)
+		h.log.Warn(expiredHintsRemedy, "nodes", remaining, "error", err)
 	}
 	if len(removed) > 0 {
-		p.log.Info("removed hints of an earlier run", "nodes", removed)
+		h.log.Info("removed hints of an earlier run", "nodes", removed)
 	}
-	if len(removed)+len(renewed) == 0 {
-		return s, nil
-	}
-	return p.Observer.Snapshot(ctx)
+	return len(removed)+len(renewed) > 0
 }
 
-// expiredHints returns the nodes with an expired hint. expiredHints logs other hints of earlier runs.
-func (p *pass) expiredHints(s *cluster.Snapshot, now time.Time) (nodes []string) {
+// expired returns the nodes with an expired hint. It logs other hints of earlier runs.
+func (h *passHints) expired(s *cluster.Snapshot, now time.Time) (nodes []string) {
 	for i := range s.Nodes {
-		switch h, ours := hints.FromNode(s.Nodes[i].Object); {
-		case ours && h.Expired(now):
-			nodes = append(nodes, h.Node)
-		case ours && p.Mode == plan.Live && !h.KeepsEmpty():
-			p.log.Info("a hint of an earlier run has not expired yet", "node", h.Node, "hint", h.Run, "expires", h.Expires)
+		switch x, ours := hints.FromNode(s.Nodes[i].Object); {
+		case ours && x.Expired(now):
+			nodes = append(nodes, x.Node)
+		case ours && h.Mode == plan.Live && !x.KeepsEmpty():
+			h.log.Info("a hint of an earlier run has not expired yet", "node", x.Node, "hint", x.Run, "expires", x.Expires)
 		}
 	}
 	return nodes

@@ -9,13 +9,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/strategy"
 )
-
-// emptyNodeHints writes the hints that keep new pods away from empty nodes.
-type emptyNodeHints struct{ *pass }
 
 // lifetime returns how long the hints of the strategy stay, or 0 if it leaves none. A hint expires a
 // minute before its longest lifetime, because the clock of its reader may differ.
@@ -24,8 +22,8 @@ func lifetime(st strategy.Strategy) time.Duration {
 }
 
 // lifetimeFor returns the lifetime of the hints of the strategy with this name.
-func (p emptyNodeHints) lifetimeFor(name string) time.Duration {
-	for _, st := range p.Strategies {
+func lifetimeFor(all []schedule.Strategy, name string) time.Duration {
+	for _, st := range all {
 		if st.Name == name {
 			return lifetime(st.Strategy)
 		}
@@ -33,33 +31,33 @@ func (p emptyNodeHints) lifetimeFor(name string) time.Duration {
 	return 0
 }
 
-// allowed reports whether the pass may leave hints on nodes.
-func (p emptyNodeHints) allowed() bool {
-	return p.Mode == plan.Live && p.HintWriter != nil && (p.Steer == hints.Taint || p.Steer == hints.Label)
+// keepsNodesEmpty reports whether the pass may leave hints on nodes.
+func (h *passHints) keepsNodesEmpty() bool {
+	return h.Mode == plan.Live && h.writer != nil && (h.Steer == hints.Taint || h.Steer == hints.Label)
 }
 
-// put leaves a hint on each node that the pass has emptied, if the evictor uses hints: the scheduler may prefer the
-// empty node for new pods, too. A failure only costs the hints.
-func (p emptyNodeHints) put(ctx context.Context) {
-	if !p.allowed() {
+// keepEmptied leaves a hint on each node that the pass has emptied, if the evictor uses hints: the scheduler may prefer
+// the empty node for new pods, too. A failure only costs the hints.
+func (h *passHints) keepEmptied(ctx context.Context, r *plan.RunReport) {
+	if !h.keepsNodesEmpty() {
 		return
 	}
 	var list []hints.Hint
-	for i := range p.report.Plan.Goals {
-		g := &p.report.Plan.Goals[i]
-		if g.Kind != plan.NodeEmpty || !wasEmptied(&p.report, g) {
+	for i := range r.Plan.Goals {
+		g := &r.Plan.Goals[i]
+		if g.Kind != plan.NodeEmpty || !wasEmptied(r, g) {
 			continue
 		}
-		if d := p.lifetimeFor(g.Strategy); d > 0 {
-			list = append(list, hints.KeepEmpty(g.Subject.Name, p.Steer, p.report.RunID, p.Clock.Now().Add(d)))
+		if d := lifetimeFor(h.Strategies, g.Strategy); d > 0 {
+			list = append(list, hints.KeepEmpty(g.Subject.Name, h.Steer, h.run, h.clock.Now().Add(d)))
 		}
 	}
 	if len(list) == 0 {
 		return
 	}
-	p.log.Info("keeping new pods away from emptied nodes", "nodes", len(list))
-	if _, err := p.write(ctx, list); err != nil {
-		p.log.Warn("some emptied nodes got no hint, so new pods may land there", "error", err)
+	h.log.Info("keeping new pods away from emptied nodes", "nodes", len(list))
+	if _, err := h.writeEach(ctx, list); err != nil {
+		h.log.Warn("some emptied nodes got no hint, so new pods may land there", "error", err)
 	}
 }
 
@@ -83,19 +81,20 @@ func wasEmptied(r *plan.RunReport, g *plan.Goal) bool {
 	return moves > 0 && !slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool { return o.Landed == g.Subject.Name })
 }
 
-// renew renews each hint that keeps an empty node empty, once half of its lifetime is over, as long as a strategy
-// wants the node to stay empty. Any live pass does so, whether the strategy is due or not. It returns the nodes
-// whose hints it has renewed.
-func (p emptyNodeHints) renew(ctx context.Context, s *cluster.Snapshot) []string {
-	if !p.allowed() {
+// renewOnEmptyNodes renews each hint that keeps an empty node empty, once half of its lifetime is over, as long as a
+// strategy wants the node to stay empty. Any live pass does so, whether the strategy is due or not. It returns the
+// nodes whose hints it has renewed.
+func (h *passHints) renewOnEmptyNodes(ctx context.Context, s *cluster.Snapshot) []string {
+	if !h.keepsNodesEmpty() {
 		return nil
 	}
-	kept := p.existing(s)
+	now := h.clock.Now()
+	kept := hintsOnEmptyNodes(s, h.Steer, now)
 	if len(kept) == 0 {
 		return nil
 	}
 	longest := map[string]time.Duration{} // by node
-	for _, st := range p.Strategies {
+	for _, st := range h.Strategies {
 		if st.Mode == plan.ShowOnly || lifetime(st.Strategy) == 0 {
 			continue
 		}
@@ -104,51 +103,49 @@ func (p emptyNodeHints) renew(ctx context.Context, s *cluster.Snapshot) []string
 		}
 	}
 	var list []hints.Hint
-	now := p.Clock.Now()
-	for _, h := range kept {
-		if d := longest[h.Node]; d > 0 && h.Expires.Before(now.Add(d/2)) {
-			h.Expires = now.Add(d)
-			list = append(list, h)
+	for _, x := range kept {
+		if d := longest[x.Node]; d > 0 && x.Expires.Before(now.Add(d/2)) {
+			x.Expires = now.Add(d)
+			list = append(list, x)
 		}
 	}
 	if len(list) == 0 {
 		return nil
 	}
-	nodes, err := p.write(ctx, list)
-	p.log.Info("renewed the hints on empty nodes", "nodes", nodes)
+	nodes, err := h.writeEach(ctx, list)
+	h.log.Info("renewed the hints on empty nodes", "nodes", nodes)
 	if err != nil {
-		p.log.Warn("some hints on empty nodes were not renewed; the next pass tries again", "error", err)
+		h.log.Warn("some hints on empty nodes were not renewed; the next pass tries again", "error", err)
 	}
 	return nodes
 }
 
-// existing returns the hints of the configured kind that keep emptied nodes empty. An expiry that Evenkeel does not
+// hintsOnEmptyNodes returns the hints of this kind that keep emptied nodes empty. An expiry that Evenkeel does not
 // write, such as one that cannot be parsed, makes a hint invalid.
-func (p emptyNodeHints) existing(s *cluster.Snapshot) (list []hints.Hint) {
-	latest := p.Clock.Now().Add(hints.MaxTTL)
+func hintsOnEmptyNodes(s *cluster.Snapshot, kind hints.Kind, now time.Time) (list []hints.Hint) {
 	for i := range s.Nodes {
 		h, ours := hints.FromNode(s.Nodes[i].Object)
-		if ours && h.KeepsEmpty() && h.Kind == p.Steer && !h.Expires.IsZero() && !h.Expires.After(latest) {
+		if ours && h.KeepsEmpty() && h.Kind == kind && !h.Expires.IsZero() && !h.Expires.After(now.Add(hints.MaxTTL)) {
 			list = append(list, h)
 		}
 	}
 	return list
 }
 
-// write writes hints within hintWriteTimeout, and returns the nodes that have them. A node that
-// cannot be written does not stop the others. A node that does not exist needs no hint.
-func (p emptyNodeHints) write(ctx context.Context, list []hints.Hint) (nodes []string, err error) {
+// writeEach writes hints within hintWriteTimeout, and returns the nodes that have them. A node that cannot be written
+// does not stop the others. A node that does not exist needs no hint.
+func (h *passHints) writeEach(ctx context.Context, list []hints.Hint) (nodes []string, err error) {
 	call, cancel := context.WithTimeout(ctx, hintWriteTimeout)
 	defer cancel()
-	all := p.HintWriter.Put(call, list) // writes concurrently, and stops at the first error
-	for _, h := range list {
+	all := h.writer.Put(call, list) // writes concurrently, and stops at the first error
+	for _, x := range list {
 		one := all
 		if all != nil {
-			one = p.HintWriter.Put(call, []hints.Hint{h})
+			one = h.writer.Put(call, []hints.Hint{x})
 		}
 		switch {
 		case one == nil:
-			nodes = append(nodes, h.Node)
+			nodes = append(nodes, x.Node)
 		case !apierrors.IsNotFound(one):
 			err = errors.Join(err, one)
 		}

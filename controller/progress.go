@@ -26,37 +26,34 @@ type progress struct {
 	deadline time.Time
 }
 
-// expect announces what the loop does now, and how long that may take.
-func (c *Controller) expect(doing string, within time.Duration) {
-	c.progress.mu.Lock()
-	defer c.progress.mu.Unlock()
-	c.progress.doing, c.progress.deadline = doing, c.Clock.Now().Add(within)
+// expect announces what the loop does now, and until when it shows progress again.
+func (p *progress) expect(doing string, deadline time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.doing, p.deadline = doing, deadline
 }
 
-// expectStep announces a step of a pass.
-func (c *Controller) expectStep(doing string) {
-	if c.OnStep != nil {
-		c.OnStep(doing)
-	}
-	if c.StepTimeout > 0 {
-		c.expect(doing, c.StepTimeout)
-	}
-}
+func (p *progress) expectNothing() { p.expect("", time.Time{}) }
 
-func (c *Controller) expectNothing() {
-	c.progress.mu.Lock()
-	defer c.progress.mu.Unlock()
-	c.progress.doing = ""
+// expectStep announces a step of the pass.
+func (p *pass) expectStep(doing string) {
+	if p.OnStep != nil {
+		p.OnStep(doing)
+	}
+	if p.StepTimeout > 0 {
+		p.progress.expect(doing, p.Clock.Now().Add(p.StepTimeout))
+	}
 }
 
 // CheckProgress returns an error if Run has made no progress for so long that only a restart helps. It is safe for
 // concurrent use.
 func (c *Controller) CheckProgress() error {
-	c.progress.mu.Lock()
-	defer c.progress.mu.Unlock()
-	late := c.Clock.Now().Sub(c.progress.deadline)
-	if c.progress.doing == "" || late <= 0 {
+	p := &c.progress
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	late := c.Clock.Now().Sub(p.deadline)
+	if p.doing == "" || late <= 0 {
 		return nil
 	}
-	return fmt.Errorf("no progress: %s should have ended %s ago", c.progress.doing, late.Round(time.Second))
+	return fmt.Errorf("no progress: %s should have ended %s ago", p.doing, late.Round(time.Second))
 }

@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
+
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/work"
@@ -31,9 +34,9 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		p.executeWaves(ctx, p.report.Plan)
 		p.recheckBreaker(ctx)
 		p.replan(ctx)
-		emptyNodeHints{p}.put(ctx)
+		p.hints.keepEmptied(ctx, &p.report)
 	}
-	proposalKeeper{p}.keep(ctx)
+	p.keepProposal(ctx)
 	return p.finish(ctx), nil
 }
 
@@ -42,25 +45,25 @@ func (p *pass) observe(ctx context.Context) error {
 	if err := p.loadState(ctx); err != nil {
 		return err
 	}
-	if err := (proposalKeeper{p}).loadDiscarded(ctx); err != nil {
+	if err := p.loadDiscarded(ctx); err != nil {
 		return err
 	}
 	s, err := p.Observer.Snapshot(ctx)
-	if err == nil {
-		s, err = p.removeExpiredHints(ctx, s)
+	if err == nil && p.hints.tidy(ctx, s) {
+		s, err = p.Observer.Snapshot(ctx)
 	}
 	p.snapshot = s
 	if err == nil && p.Mode == plan.Live {
-		followBackground(p)
+		p.followBackground()
 	}
 	return err
 }
 
 // followBackground removes the evictions in the background that have ended, and lets the workloads of those that took
 // too long back off. The pass saves the state later.
-func followBackground(p *pass) {
+func (p *pass) followBackground() {
 	var late []plan.BackgroundEviction
-	p.state, late = history.FollowBackground(p.state, p.snapshot, p.Clock.Now(), p.History)
+	p.journal.state, late = history.FollowBackground(p.journal.state, p.snapshot, p.Clock.Now(), p.History)
 	for _, b := range late {
 		p.log.Warn("an eviction in the background did not end in time; its workload backs off", "pod", b.Pod.String(),
 			"workload", b.Workload.String(), "since", b.Since)
@@ -71,10 +74,10 @@ func followBackground(p *pass) {
 func (p *pass) makePlan(ctx context.Context) error {
 	p.expectStep("planning")
 	begun := p.Clock.Now()
-	unlimit := limitPlanning(ctx, p.Controller, p.snapshot)
+	unlimit := limitPlanning(ctx, p.snapshot, p.Clock, p.MaxPlanTime)
 	p.Trust.WithoutChecks(func() {
-		p.goals = Goals(p.snapshot, p.Strategies, p.due)
-		p.report.Plan = p.markStateUnknown(p.Planner.Plan(p.snapshot, p.state, p.goals, p.snapshot.TakenAt))
+		goals := Goals(p.snapshot, p.Strategies, p.due)
+		p.report.Plan = p.markStateUnknown(p.Planner.Plan(p.snapshot, p.journal.state, goals, p.snapshot.TakenAt))
 	})
 	if unlimit() {
 		p.report.Plan = plan.Plan{}
@@ -86,13 +89,11 @@ func (p *pass) makePlan(ctx context.Context) error {
 	return nil
 }
 
-// limitPlanning ends planning on the snapshot when ctx ends or MaxPlanTime is over. The result ends that limit, and
-// reports whether the planning ended because of ctx.
-func limitPlanning(ctx context.Context, c *Controller, s *cluster.Snapshot) (unlimit func() bool) {
-	begun := c.Clock.Now()
-	s.Work = work.New(func() bool {
-		return ctx.Err() != nil || c.MaxPlanTime > 0 && c.Clock.Since(begun) >= c.MaxPlanTime
-	}, 0)
+// limitPlanning ends planning on the snapshot when ctx ends or the longest time is over; 0 means no bound. The result
+// ends that limit, and reports whether the planning ended because of ctx.
+func limitPlanning(ctx context.Context, s *cluster.Snapshot, on clock.PassiveClock, longest time.Duration) (unlimit func() bool) {
+	begun := on.Now()
+	s.Work = work.New(func() bool { return ctx.Err() != nil || longest > 0 && on.Since(begun) >= longest }, 0)
 	return func() bool {
 		interrupted := s.Work.Stopped() && ctx.Err() != nil
 		s.Work = nil
@@ -123,52 +124,10 @@ func (p *pass) stopIfBlocked() bool {
 func (p *pass) finish(ctx context.Context) plan.RunReport {
 	p.report.Finished = p.Clock.Now().UTC()
 	slices.SortStableFunc(p.report.Outcomes, func(a, b plan.Outcome) int { return cmp.Compare(a.Step, b.Step) })
-	p.Recorder.RecordPass(p.report)
-	recordState(p.Controller, p.state)
-	p.emitEvents()
-	p.emitUnjudged(p.report)
-	p.notify(p.report)
-	p.OnReport(p.report)
+	p.publishState()
+	p.publishReport()
 	p.closePass(ctx)
 	return p.report
-}
-
-// emitEvents publishes events about pauses and breaker trips that began or ended since the last call.
-func (c *Controller) emitEvents() {
-	is := c.state
-	if c.PauseFollowed {
-		is.Pause = nil
-	}
-	if c.Events != nil {
-		c.Events.StateChanged(c.lastEventState, is)
-	}
-	c.lastEventState = is
-}
-
-// emitUnjudged publishes an event if the causes why a pass could judge nothing changed since the last pass. A pass that
-// was interrupted before planning says nothing about them.
-func (c *Controller) emitUnjudged(r plan.RunReport) {
-	if r.Approval != nil || r.EndedBeforePlanning() && len(r.Plan.NothingJudged) == 0 {
-		return
-	}
-	if c.Events != nil {
-		c.Events.JudgedNothing(c.lastUnjudged, r.Plan)
-	}
-	c.lastUnjudged = plan.Plan{NothingJudged: r.Plan.NothingJudged}
-}
-
-// notify announces the conditions that began with the pass, and records the announced ones in the state. The state of a
-// dry run, and of a pass that could not begin, is not saved; this process then remembers them.
-func (c *Controller) notify(r plan.RunReport) {
-	if c.Notifier == nil {
-		return
-	}
-	announced := c.state.Announced
-	if c.unsaved.announced != nil {
-		announced = c.unsaved.announced
-	}
-	c.state.Announced = c.Notifier.PassEnded(announced, r, c.state)
-	c.unsaved.announced = append([]string{}, c.state.Announced...)
 }
 
 // ReportUnreadable publishes the report of a pass that could not begin, because the cluster cannot be read.
@@ -194,10 +153,7 @@ func (p *pass) reportFailure(ctx context.Context, err error) {
 	}
 	p.dropRemaining(r.Plan, r.Stopped)
 	r.Finished = p.Clock.Now().UTC()
-	p.Recorder.RecordPass(*r)
-	p.emitUnjudged(*r)
-	p.notify(*r)
-	p.OnReport(*r)
+	p.publishReport()
 }
 
 func failureReason(ctx context.Context, err error) *plan.Reason {
@@ -226,10 +182,10 @@ func (p *pass) replan(ctx context.Context) {
 		return
 	}
 	var second plan.Plan
-	unlimit := limitPlanning(ctx, p.Controller, s)
+	unlimit := limitPlanning(ctx, s, p.Clock, p.MaxPlanTime)
 	p.Trust.WithoutChecks(func() {
 		goals := Goals(s, p.Strategies, p.due)
-		second = p.Replanner.Replan(s, p.state, goals, executedMoves(p.report), p.report.Started, s.TakenAt)
+		second = p.Replanner.Replan(s, p.journal.state, goals, executedMoves(p.report), p.report.Started, s.TakenAt)
 	})
 	if unlimit() {
 		return

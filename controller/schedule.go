@@ -19,11 +19,11 @@ const clockCheckInterval = time.Minute
 // Between passes Run executes approved plans and applies new configurations. Run returns when a new
 // configuration switches between dry run and live, because the two modes use different Leases.
 func (c *Controller) Run(ctx context.Context) {
-	defer c.expectNothing()
+	defer c.progress.expectNothing()
 	if c.Mode == plan.Live {
-		c.unsaved.announced = nil // another leader may have announced more since
+		c.published.announced = nil // another leader may have announced more since
 	}
-	c.timetable, c.recalled = schedule.New(schedule.RulesOf(c.Strategies), c.Clock.Now()), false
+	c.timetable = schedule.New(schedule.RulesOf(c.Strategies), c.Clock.Now())
 	defer func() { c.timetable = nil }()
 	recordStateAtStart(ctx, c)
 	mode, poll := c.Mode, c.Clock.Now().Add(approvalPollInterval)
@@ -45,7 +45,7 @@ func (c *Controller) Run(ctx context.Context) {
 			c.runPass(ctx, due)
 		}
 		if now = c.Clock.Now(); !now.Before(poll) || poll.Sub(now) > approvalPollInterval {
-			approvedPlans{c}.executeNext(ctx)
+			c.approved.executeNext(ctx, c, true)
 			c.runTriggered(ctx)
 			poll = c.Clock.Now().Add(approvalPollInterval)
 		}
@@ -79,7 +79,7 @@ func (c *Controller) runPass(ctx context.Context, due []string) {
 // recallRuns reads the times of earlier passes once, if a strategy needs them. A dry run stores nothing, so it recalls
 // nothing. If reading fails, the next call tries again.
 func (c *Controller) recallRuns(ctx context.Context) {
-	if c.recalled || c.Mode != plan.Live || !c.timetable.Remembers() {
+	if c.timetable.Recalled() || c.Mode != plan.Live || !c.timetable.Remembers() {
 		return
 	}
 	st, err := c.Store.Load(ctx)
@@ -87,7 +87,6 @@ func (c *Controller) recallRuns(ctx context.Context) {
 		c.Log.Warn("the times of earlier passes could not be read; missed firings are not known yet", "error", err)
 		return
 	}
-	c.recalled = true
 	c.timetable.Recall(st.StrategyRuns, c.Clock.Now())
 	stored := st.StrategyRuns
 	st.StrategyRuns = c.timetable.Runs()
@@ -111,7 +110,7 @@ func (c *Controller) waitForWork(ctx context.Context, poll time.Time) func(*Cont
 	wait, limited := nextWait(c.timetable.Next(), poll, c.Clock.Now())
 	var due <-chan time.Time
 	if limited {
-		c.expect("waiting for the next pass", max(0, wait)+loopSlack)
+		c.progress.expect("waiting for the next pass", c.Clock.Now().Add(max(0, wait)+loopSlack))
 		if wait <= 0 {
 			return receiveNow(c.Reloads)
 		}
@@ -119,7 +118,7 @@ func (c *Controller) waitForWork(ctx context.Context, poll time.Time) func(*Cont
 		defer timer.Stop()
 		due = timer.C()
 	} else {
-		c.expectNothing()
+		c.progress.expectNothing()
 	}
 	var events <-chan struct{}
 	if c.NodeEvents != nil && c.timetable.Remembers() {

@@ -23,8 +23,8 @@ type Triggers interface {
 	Reject(ctx context.Context, r *trigger.Request, why string) error
 }
 
-// triggerState remembers what the leader has done with triggers.
-type triggerState struct {
+// triggered knows the last triggers of this process.
+type triggered struct {
 	last  time.Time // when the last triggered pass began
 	error string    // the last error, so that the log contains it once
 }
@@ -34,35 +34,35 @@ func (c *Controller) runTriggered(ctx context.Context) {
 	if c.Triggers == nil || c.Mode != plan.Live {
 		return
 	}
-	strategy, err := takeTrigger(ctx, c)
+	strategy, err := c.triggered.next(ctx, &c.Dependencies, c.Strategies)
 	text := ""
 	if err != nil {
-		if text = err.Error(); text != c.triggers.error {
+		if text = err.Error(); text != c.triggered.error {
 			c.Log.Warn("triggers are not carried out", "error", err)
 		}
 	}
-	c.triggers.error = text
+	c.triggered.error = text
 	if strategy != "" {
 		c.runPass(ctx, []string{strategy})
 	}
 }
 
-// takeTrigger returns the strategy of a request that waits, or "". It answers the request.
-func takeTrigger(ctx context.Context, c *Controller) (string, error) {
-	r, err := c.Triggers.Pending(ctx)
+// next returns the strategy of a request that waits, or "". It answers the request.
+func (t *triggered) next(ctx context.Context, d *Dependencies, all []schedule.Strategy) (string, error) {
+	r, err := d.Triggers.Pending(ctx)
 	if r == nil || err != nil {
 		return "", err
 	}
-	now := c.Clock.Now()
-	if why := triggerProblem(r, c.Strategies, c.triggers.last, now); why != "" {
-		c.Log.Warn("a trigger is rejected", "strategy", r.Strategy, "by", r.By, "reason", why)
-		return "", c.Triggers.Reject(ctx, r, why)
+	now := d.Clock.Now()
+	if why := triggerProblem(r, all, t.last, now); why != "" {
+		d.Log.Warn("a trigger is rejected", "strategy", r.Strategy, "by", r.By, "reason", why)
+		return "", d.Triggers.Reject(ctx, r, why)
 	}
-	if err := c.Triggers.Take(ctx, r, c.Holder); err != nil {
+	if err := d.Triggers.Take(ctx, r, d.Holder); err != nil {
 		return "", err
 	}
-	c.triggers.last = now
-	c.Log.Info("a strategy was triggered", "strategy", r.Strategy, "by", r.By, "at", r.At)
+	t.last = now
+	d.Log.Info("a strategy was triggered", "strategy", r.Strategy, "by", r.By, "at", r.At)
 	return r.Strategy, nil
 }
 

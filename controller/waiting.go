@@ -13,16 +13,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// proposalKeeper keeps the proposal of a pass until a person approves it.
-type proposalKeeper struct{ *pass }
-
-// keep keeps the proposal. While approved steps of a waiting plan are not executed yet, the plans stay as they are.
-func (p proposalKeeper) keep(ctx context.Context) {
+// keepProposal keeps the proposal of the pass until a person approves it. While approved steps of a waiting plan are
+// not executed yet, the plans stay as they are.
+func (p *pass) keepProposal(ctx context.Context) {
 	if !p.keepsPlans() || p.report.EndedBeforePlanning() {
 		return
 	}
-	needed := p.needsApproval()
-	if !needed && p.noneWaiting {
+	needed := needsApproval(p.Strategies)
+	if !needed && p.journal.noneWaiting {
 		return
 	}
 	p.expectStep("keeping the plan that needs approval")
@@ -37,24 +35,24 @@ func (p proposalKeeper) keep(ctx context.Context) {
 	case err != nil && needed:
 		p.reportNotKept(err)
 	case err == nil && !needed:
-		p.noneWaiting = p.report.Waiting == nil
+		p.journal.noneWaiting = p.report.Waiting == nil
 	}
 }
 
-func (p proposalKeeper) keepsPlans() bool {
+func (p *pass) keepsPlans() bool {
 	return p.Waiting != nil && p.Approvals != nil && p.Mode == plan.Live
 }
 
 // needsApproval reports whether any strategy has mode approve.
-func (p proposalKeeper) needsApproval() bool {
-	return slices.ContainsFunc(p.Strategies, func(s schedule.Strategy) bool { return s.Mode == plan.Approve })
+func needsApproval(all []schedule.Strategy) bool {
+	return slices.ContainsFunc(all, func(s schedule.Strategy) bool { return s.Mode == plan.Approve })
 }
 
 // loadDiscarded adds the moves that a person discarded to the state. If they cannot be read, approved steps are not
 // executed. Another pass continues, because it does not execute the moves of strategies in mode approve.
-func (p proposalKeeper) loadDiscarded(ctx context.Context) error {
-	p.state.Discarded = nil
-	if !p.keepsPlans() || !p.needsApproval() {
+func (p *pass) loadDiscarded(ctx context.Context) error {
+	p.journal.state.Discarded = nil
+	if !p.keepsPlans() || !needsApproval(p.Strategies) {
 		return nil
 	}
 	call, cancel := context.WithTimeout(ctx, saveTimeout)
@@ -66,13 +64,13 @@ func (p proposalKeeper) loadDiscarded(ctx context.Context) error {
 	case err != nil:
 		p.log.Warn("the moves that a person discarded could not be read; this pass may propose them again", "error", err)
 	}
-	p.state.Discarded = plans.Expire(p.Clock.Now()).Discarded
+	p.journal.state.Discarded = plans.Expire(p.Clock.Now()).Discarded
 	return nil
 }
 
 // updateWaiting replaces the waiting plans if replace is true and the moves of the proposal differ.
 // It announces the new plan.
-func (p proposalKeeper) updateWaiting(ctx context.Context, replace bool) error {
+func (p *pass) updateWaiting(ctx context.Context, replace bool) error {
 	n := waiting.Proposal{Plan: p.report.Plan.ForApproval(), ConfigHash: p.ConfigHash, Now: p.Clock.Now(), ValidFor: p.ValidFor}
 	if n.Plan != nil {
 		for _, s := range n.Plan.Strategies {
@@ -93,7 +91,9 @@ func (p proposalKeeper) updateWaiting(ctx context.Context, replace bool) error {
 	}); err != nil {
 		return err
 	}
-	discarded := p.knownDiscards(kept.Discarded)
+	discarded := slices.DeleteFunc(slices.Clone(kept.Discarded), func(d plan.DiscardedMove) bool {
+		return !hasStrategy(p.Strategies, d.Strategy) || p.snapshot.PodByUID(d.PodUID) == nil
+	})
 	if len(kept.Waiting)+len(discarded) == 0 {
 		return nil
 	}
@@ -101,37 +101,27 @@ func (p proposalKeeper) updateWaiting(ctx context.Context, replace bool) error {
 	for i := range kept.Waiting {
 		w := kept.Waiting[i].Summary()
 		// Another user may have written the names.
-		maps.DeleteFunc(w.Strategies, func(name string, _ int) bool { return !p.hasStrategy(name) })
+		maps.DeleteFunc(w.Strategies, func(name string, _ int) bool { return !hasStrategy(p.Strategies, name) })
 		w.Announced = fresh != nil && fresh.ID == w.ID
 		p.report.Waiting.Plans = append(p.report.Waiting.Plans, w)
-		if w.Announced {
-			p.announce(w)
+		if !w.Announced {
+			continue
+		}
+		p.log.Info("a plan waits for approval", "waitingPlan", w.ID, "steps", w.Steps(), "strategies", w.Strategies, "expires", w.Expires,
+			"toApprove", "evenkeel approve "+w.ID)
+		if p.Events != nil {
+			p.Events.PlanWaiting(w)
 		}
 	}
 	return nil
 }
 
-// knownDiscards returns the discarded moves of configured strategies whose pods are still there.
-func (p proposalKeeper) knownDiscards(all []plan.DiscardedMove) []plan.DiscardedMove {
-	return slices.DeleteFunc(slices.Clone(all), func(d plan.DiscardedMove) bool {
-		return !p.hasStrategy(d.Strategy) || p.snapshot.PodByUID(d.PodUID) == nil
-	})
-}
-
-func (p proposalKeeper) hasStrategy(name string) bool {
-	return slices.ContainsFunc(p.Strategies, func(s schedule.Strategy) bool { return s.Name == name })
-}
-
-func (p proposalKeeper) announce(w plan.WaitingPlan) {
-	p.log.Info("a plan waits for approval", "waitingPlan", w.ID, "steps", w.Steps(), "strategies", w.Strategies, "expires", w.Expires,
-		"toApprove", "evenkeel approve "+w.ID)
-	if p.Events != nil {
-		p.Events.PlanWaiting(w)
-	}
+func hasStrategy(all []schedule.Strategy, name string) bool {
+	return slices.ContainsFunc(all, func(s schedule.Strategy) bool { return s.Name == name })
 }
 
 // reportNotKept reports that the proposal does not wait for approval.
-func (p proposalKeeper) reportNotKept(err error) {
+func (p *pass) reportNotKept(err error) {
 	why := plan.Reason{Code: plan.StateUnavailable, Message: "the plan of this pass does not wait for approval: " + err.Error()}
 	if errors.Is(err, waiting.ErrTooLarge) {
 		why = plan.Reason{Code: plan.ProposalTooLarge, Message: err.Error()}
@@ -145,7 +135,7 @@ func (p proposalKeeper) reportNotKept(err error) {
 
 // markExecuted marks the executed steps of a waiting plan, so that nobody approves them again, and records how many
 // moves still wait. After an error, they stay approved: a second approval finds that their pods are gone.
-func (c approvedPlans) markExecuted(ctx context.Context, by plan.Approval, outcomes []plan.Outcome) {
+func (c *Controller) markExecuted(ctx context.Context, by plan.Approval, outcomes []plan.Outcome) {
 	if by.WaitingPlan == "" || c.Waiting == nil || len(outcomes) == 0 {
 		return
 	}
@@ -159,13 +149,13 @@ func (c approvedPlans) markExecuted(ctx context.Context, by plan.Approval, outco
 		c.Log.Warn("the executed steps of a waiting plan could not be marked", "waitingPlan", by.WaitingPlan, "error", err)
 		return
 	}
-	c.Recorder.RecordWaiting(c.countWaiting(left))
+	c.Recorder.RecordWaiting(countWaiting(c.Strategies, left))
 }
 
 // countWaiting counts the moves that wait, for each strategy with mode approve.
-func (c approvedPlans) countWaiting(plans waiting.Plans) map[string]int {
+func countWaiting(all []schedule.Strategy, plans waiting.Plans) map[string]int {
 	moves := map[string]int{}
-	for _, s := range c.Strategies {
+	for _, s := range all {
 		if s.Mode == plan.Approve {
 			moves[s.Name] = 0
 		}
@@ -182,7 +172,7 @@ func (c approvedPlans) countWaiting(plans waiting.Plans) map[string]int {
 
 // markApproved marks the steps of a request as approved in their waiting plan. It returns the reason why the steps must
 // not be executed, or "". After an error, the caller tries again later.
-func (c approvedPlans) markApproved(ctx context.Context, r *approval.Request, by plan.Approval) (rejected string, err error) {
+func (c *Controller) markApproved(ctx context.Context, r *approval.Request, by plan.Approval) (rejected string, err error) {
 	if r.WaitingPlan == "" {
 		return "", nil
 	}

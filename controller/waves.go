@@ -25,7 +25,7 @@ func (p *pass) executeWaves(ctx context.Context, todo plan.Plan) {
 	}
 	for wave := 1; wave <= waves; wave++ {
 		stop := p.executeWave(ctx, todo, wave)
-		p.removeLeftoverHints(ctx)
+		p.hints.removeLeftover(ctx)
 		if stop != nil {
 			p.dropRemaining(todo, stop)
 			p.report.Stopped = stop
@@ -47,7 +47,7 @@ func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.
 		if ctx.Err() != nil {
 			return &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf("the process was told to stop before wave %d", wave)}
 		}
-		if p.Mode == plan.Live && timeIsUp(p) {
+		if p.Mode == plan.Live && !p.stopAt.IsZero() && !p.Clock.Now().Before(p.stopAt) {
 			return &plan.Reason{Code: plan.PassTimeout, Message: fmt.Sprintf("the time for the pass was over before wave %d", wave)}
 		}
 		if p.Mode == plan.Live {
@@ -70,11 +70,6 @@ func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.
 	return nil
 }
 
-// timeIsUp reports whether the pass may begin no more batches of evictions.
-func timeIsUp(p *pass) bool {
-	return !p.StopAt.IsZero() && !p.Clock.Now().Before(p.StopAt)
-}
-
 // recheckRemaining returns the remaining moves of the wave that are still valid, and records an
 // outcome for each other move. It asks for other releases and alerts before it takes the snapshot,
 // because the answers take time and the evictions must follow a new snapshot.
@@ -82,13 +77,13 @@ func (p *pass) recheckRemaining(ctx context.Context, remaining plan.Plan, wave i
 	if p.Mode != plan.Live {
 		return remaining.Moves, nil
 	}
-	if stop := cmp.Or(p.checkOtherReleases(ctx), p.checkAlerts(ctx)); stop != nil {
+	if stop := cmp.Or(p.checkReleaseAndAlerts(ctx)); stop != nil {
 		p.report.Outcomes = append(p.report.Outcomes, droppedOutcomes(remaining.Moves, *stop)...)
 		return nil, stop
 	}
 	p.expectStep("checking a wave again")
 	moves, dropped, err := p.recheckWave(ctx, remaining, wave, first)
-	if t := p.state.Breaker; t != nil {
+	if t := p.journal.state.Breaker; t != nil {
 		return nil, &t.Reason
 	}
 	if err != nil {
@@ -113,13 +108,13 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 		if err != nil {
 			return nil, nil, err
 		}
-		if p.tripBreaker(checkClusterAgain(p, s)) != nil {
+		if p.checkClusterAgain(s) != nil {
 			return nil, nil, nil
 		}
 		var moves []plan.Move
 		var dropped []plan.Outcome
 		p.Trust.WithoutChecks(func() {
-			moves, dropped = p.Planner.Recheck(s, p.state, goalsForMoves(p, s), remaining, wave, s.TakenAt)
+			moves, dropped = p.Planner.Recheck(s, p.journal.state, p.goalsForMoves(s), remaining, wave, s.TakenAt)
 		})
 		if first || !slices.ContainsFunc(dropped, blockedByBudget) || !p.Clock.Now().Before(until) ||
 			!wait.Sleep(ctx, p.Clock, budgetPollInterval) {
@@ -129,7 +124,7 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 }
 
 // goalsForMoves returns the goals for the moves that the pass executes.
-func goalsForMoves(p *pass, s *cluster.Snapshot) []plan.Goal {
+func (p *pass) goalsForMoves(s *cluster.Snapshot) []plan.Goal {
 	mode := plan.Automatic
 	if a := p.report.Approval; a != nil && a.WaitingPlan != "" {
 		mode = plan.Approve
@@ -159,7 +154,7 @@ func (p *pass) evictBatch(ctx context.Context, todo plan.Plan, wave int, batch [
 	}
 	onBound := func() {}
 	if hinted && p.HintWriter != nil {
-		remove, failure := p.writeWaveHints(ctx, todo, wave)
+		remove, failure := p.hints.writeForWave(ctx, todo.HintsForWave(wave), wave)
 		if failure != nil {
 			p.report.Outcomes = append(p.report.Outcomes, hintFailureOutcomes(batch, *failure)...)
 			if failure.Code == plan.HintNotWritten {
@@ -207,7 +202,7 @@ func (p *pass) recordSpentBudgets(ctx context.Context, pods []plan.PodRef) *plan
 	}
 	until := p.Clock.Now().Add(history.SpentBudgetTTL)
 	spent := map[string]time.Time{}
-	for name, t := range p.state.SpentBudgets {
+	for name, t := range p.journal.state.SpentBudgets {
 		if t.After(p.Clock.Now()) {
 			spent[name] = t
 		}
@@ -223,7 +218,7 @@ func (p *pass) recordSpentBudgets(ctx context.Context, pods []plan.PodRef) *plan
 			}
 		}
 	}
-	p.state.SpentBudgets = spent
+	p.journal.state.SpentBudgets = spent
 	return nil
 }
 

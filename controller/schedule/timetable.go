@@ -16,6 +16,8 @@ const maxSetBack = time.Hour
 type Timetable struct {
 	entries []*entry
 	seen    time.Time // the latest time that the caller passed
+	// recalled is set once Recall was called.
+	recalled bool
 }
 
 // entry is the state of one strategy.
@@ -54,6 +56,7 @@ func (t *Timetable) Replace(rules []Rule, now time.Time) *Timetable {
 		after = at.Add(-1)
 	}
 	out := New(rules, after)
+	out.recalled = t.recalled
 	for _, e := range out.entries {
 		if old := t.find(e.rule.Name); old != nil {
 			e.since, e.started, e.byEvent, e.consumed = old.since, old.started, old.byEvent, old.consumed
@@ -83,6 +86,7 @@ func (t *Timetable) Remembers() bool {
 // before this timetable began, it was missed. Recall ignores a time more than an hour ahead of now,
 // because the clock of that process was wrong.
 func (t *Timetable) Recall(runs map[string]plan.StrategyRun, now time.Time) {
+	t.recalled = true
 	for _, e := range t.entries {
 		past, known := runs[e.rule.Name]
 		if !known || !e.rule.Remembers() {
@@ -98,6 +102,9 @@ func (t *Timetable) Recall(runs map[string]plan.StrategyRun, now time.Time) {
 		}
 	}
 }
+
+// Recalled reports whether the timetable, or the one that it replaced, knows the runs that other processes made.
+func (t *Timetable) Recalled() bool { return t.recalled }
 
 // Runs returns the times to store for Recall, for at most plan.MaxStrategyRuns strategies. A strategy that has not run
 // yet has the time from which it counts firings. The result is nil if no strategy needs it.
