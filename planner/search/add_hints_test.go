@@ -16,7 +16,7 @@ func TestHintsThatSpoilALandingLeaveTheWaveUnchanged(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *Options) { o.Steer = hints.Taint },
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
 	for pod := range cluster.PodID(2) {
-		if a, why := c.waves.join(pod, 0); a != Admitted {
+		if a, why := c.waves.join(c.waves.moveFor(pod, 0), 0); a != Admitted {
 			t.Fatalf("pod %d: %v, %+v", pod, a, why)
 		}
 	}
@@ -42,7 +42,7 @@ func TestHintsKeepTheStrategyOfAMove(t *testing.T) {
 	for strategy, want := range map[int]bool{0: true, 1: false} {
 		c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3", "n0 c 3"}, func(o *Options) { o.Steer = hints.Taint },
 			append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-		if a, why := c.waves.join(0, 0); a != Admitted {
+		if a, why := c.waves.join(c.waves.moveFor(0, 0), 0); a != Admitted {
 			t.Fatalf("%v, %+v", a, why)
 		}
 		c.account.strategyOfGoal = make([]int, len(c.account.goals)) // of strategy 0

@@ -188,7 +188,7 @@ func (m *displacementSearch) joinStep(a displacement) bool {
 			return false
 		}
 	}
-	if joins, _ := c.join(a.pod, a.goal); joins == Admitted {
+	if joins, _ := c.join(c.moveFor(a.pod, a.goal), a.goal); joins == Admitted {
 		if c.moves[len(c.moves)-1].Landing.To == a.target {
 			return true
 		}

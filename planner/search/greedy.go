@@ -22,7 +22,7 @@ func (c *rounds) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 		case m.pod < 0:
 			return first
 		case !m.waits:
-			switch a, _ := c.waves.join(m.pod, m.goal); {
+			switch a, _ := c.waves.join(c.waves.moveFor(m.pod, m.goal), m.goal); {
 			case a == Later && len(c.waves.current.steps) > 0:
 				c.waves.closeWave()
 				continue

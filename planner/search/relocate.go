@@ -28,7 +28,7 @@ func (relocation) join(w *Wave, m Step) {
 }
 
 func (relocation) again(c *waves, m Step) Verdict {
-	v, _ := c.join(m.Pod, m.goal)
+	v, _ := c.join(Move{m.Pod, m.Kind, c.account.StrategyOf(m.goal)}, m.goal)
 	return v
 }
 

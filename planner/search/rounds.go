@@ -186,13 +186,14 @@ func (c *rounds) joinBestCandidate(g int) Verdict {
 // tryCandidate adds the pod to the current wave if the pod may be evicted and its landing is acceptable. The reason
 // is empty if the pod may still join later, in the next wave or with hints.
 func (c *rounds) tryCandidate(pod cluster.PodID, g int) (Verdict, plan.Reason) {
-	if reason, no := c.account.Refuse(c.sim.MoveOf(pod, c.account.StrategyOf(g))); no {
+	m := c.waves.moveFor(pod, g)
+	if reason, no := c.account.Refuse(m); no {
 		return Refused, reason
 	}
 	if reason, no := c.sim.LimitReached(); no {
 		return Refused, reason
 	}
-	a, reason := c.waves.join(pod, g)
+	a, reason := c.waves.join(m, g)
 	if a != Refused {
 		return a, plan.Reason{}
 	}

@@ -20,18 +20,21 @@ type waves struct {
 	nodeBuffer []cluster.NodeID // buffer of countAcceptable
 }
 
-// join adds the pod to the current wave if the wave admits its move. The pod moves for goal g.
-func (c *waves) join(pod cluster.PodID, g int) (Verdict, plan.Reason) {
+// moveFor returns the move of a pod for goal g.
+func (c *waves) moveFor(pod cluster.PodID, g int) Move { return c.sim.MoveOf(pod, c.account.StrategyOf(g)) }
+
+// join adds a move for goal g to the current wave if the wave admits it.
+func (c *waves) join(move Move, g int) (Verdict, plan.Reason) {
 	w := c.current
-	m, a, reason := w.Admit(c.sim.MoveOf(pod, c.account.StrategyOf(g)), func(m *Step) (Verdict, plan.Reason) {
-		if m.goal = g; c.scope < anyGoal && !c.sim.Goals.InStatedOrder(g) && !c.sim.Goals.ImprovesAll(pod, m.From, m.Landing.To) {
+	m, a, reason := w.Admit(move, func(m *Step) (Verdict, plan.Reason) {
+		if m.goal = g; c.scope < anyGoal && !c.sim.Goals.InStatedOrder(g) && !c.sim.Goals.ImprovesAll(m.Pod, m.From, m.Landing.To) {
 			return Refused, plan.Reason{} // a later scope may accept it
 		}
 		return c.attribute(m)
 	})
 	switch a {
 	case NoRoom:
-		return Refused, w.noRoomReason(pod)
+		return Refused, w.noRoomReason(move.Pod)
 	case Refused, Later:
 		return a, reason
 	}

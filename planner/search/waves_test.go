@@ -17,13 +17,13 @@ func TestAPodWhoseHintsSpoilAnotherLandingJoinsLater(t *testing.T) {
 		func(o *Options) { o.Steer, o.SteerMaxFrac = hints.Taint, 1 }, goals...)
 	c.waves.scope = anyGoal
 	c.waves.current.mayHint = true
-	if a, why := c.waves.join(0, 0); a != Admitted || c.waves.current.steps[0].Landing.To != 1 {
+	if a, why := c.waves.join(c.waves.moveFor(0, 0), 0); a != Admitted || c.waves.current.steps[0].Landing.To != 1 {
 		t.Fatalf("p0: %v, %+v", a, why)
 	}
 	if l, why, a := c.waves.current.land(Move{Pod: 1, Strategy: limits.NoStrategy}); a != Admitted || len(l.Hinted) != 1 || l.Hinted[0] != 1 {
 		t.Fatalf("p1: %v, %+v, hints %v; want a hint on n1", a, why, l.Hinted)
 	}
-	if a, why := c.waves.join(1, 0); a != Later || len(c.waves.moves) != 1 || c.waves.current.InFlight.Total != 1 {
+	if a, why := c.waves.join(c.waves.moveFor(1, 0), 0); a != Later || len(c.waves.moves) != 1 || c.waves.current.InFlight.Total != 1 {
 		t.Errorf("p1: %v, %+v; %d moves, %d pods in flight", a, why, len(c.waves.moves), c.waves.current.InFlight.Total)
 	}
 }
@@ -32,7 +32,7 @@ func TestAPodWhoseHintsSpoilAnotherLandingJoinsLater(t *testing.T) {
 func TestTheFirstMoveOfAWaveIsPredictedOnce(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, func(o *Options) { o.Steer = hints.Taint },
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	if a, why := c.waves.join(0, 0); a != Admitted {
+	if a, why := c.waves.join(c.waves.moveFor(0, 0), 0); a != Admitted {
 		t.Fatalf("%v, %+v", a, why)
 	}
 	before := *c.sim.predictions
@@ -45,7 +45,7 @@ func TestTheFirstMoveOfAWaveIsPredictedOnce(t *testing.T) {
 func TestAMoveCountsItsAcceptableNodes(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, nil,
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	if a, why := c.waves.join(0, 0); a != Admitted || c.waves.moves[0].Landing.Acceptable != 2 {
+	if a, why := c.waves.join(c.waves.moveFor(0, 0), 0); a != Admitted || c.waves.moves[0].Landing.Acceptable != 2 {
 		t.Errorf("%v, %+v: moves %+v", a, why, c.waves.moves)
 	}
 }
@@ -54,7 +54,7 @@ func TestAMoveCountsItsAcceptableNodes(t *testing.T) {
 func TestTheOnlyMoveIsDroppedIfItIsNeedless(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, nil,
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
-	if a, why := c.waves.join(0, 0); a != Admitted {
+	if a, why := c.waves.join(c.waves.moveFor(0, 0), 0); a != Admitted {
 		t.Fatalf("%v, %+v", a, why)
 	}
 	c.waves.closeWave()
@@ -71,7 +71,7 @@ func TestTheOnlyMoveIsDroppedIfItIsNeedless(t *testing.T) {
 func TestARefusalByAnEmptyWaveHasAReason(t *testing.T) {
 	c := newSmallSearch(t, 2, []string{"n0 a 8"}, func(o *Options) { o.InFlight.Total = 0 },
 		halfUsedGoals("cpu", 0)...)
-	if a, why := c.waves.join(0, 0); a != Refused || why.Code != plan.UncertainLanding {
+	if a, why := c.waves.join(c.waves.moveFor(0, 0), 0); a != Refused || why.Code != plan.UncertainLanding {
 		t.Errorf("%v, %+v", a, why)
 	}
 }

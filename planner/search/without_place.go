@@ -60,11 +60,6 @@ func (withoutPlace) join(w *Wave, m Step) {
 	w.placeless++
 }
 
-func (withoutPlace) again(c *waves, m Step) Verdict {
-	v, _ := c.joinWithoutPlace(m.Pod, m.goal)
-	return v
-}
-
 // NeedsNoPlace reports whether the pod may move although no place is predicted for its replacement.
 func NeedsNoPlace(c *Simulation, pod cluster.PodID) bool {
 	if len(metByLeaving(c, pod)) == 0 || c.Snapshot.Pods[pod].Terminal {
@@ -183,38 +178,21 @@ func (c *rounds) moveWithoutPlace(pod cluster.PodID, g int) {
 	if c.sim.Snapshot.Pods[pod].Terminal || !slices.Contains(metByLeaving(c.sim, pod), g) {
 		return
 	}
-	reason, no := c.account.Refuse(Move{pod, WithoutPlace, c.account.StrategyOf(g)})
+	m := Move{pod, WithoutPlace, c.account.StrategyOf(g)}
+	reason, no := c.account.Refuse(m)
 	if !no {
 		reason, no = c.sim.LimitReached()
 	}
 	if !no {
 		var joins Verdict
-		joins, reason = c.waves.joinWithoutPlace(pod, g)
+		if joins, reason = c.waves.join(m, g); joins == Later && reason.Code == "" {
+			reason = waits(noRoomInLastWave)
+		}
 		no = joins != Admitted
 	}
 	if no && reason.Code != "" {
 		c.account.reject(pod, g, reason)
 	}
-}
-
-// joinWithoutPlace adds a move without a predicted place to the current wave.
-func (c *waves) joinWithoutPlace(pod cluster.PodID, g int) (Verdict, plan.Reason) {
-	m, a, reason := c.current.Admit(Move{pod, WithoutPlace, c.account.StrategyOf(g)}, func(m *Step) (Verdict, plan.Reason) {
-		m.goal = g
-		a, reason := c.attribute(m)
-		if a == Later {
-			reason = waits(noRoomInLastWave)
-		}
-		return a, reason
-	})
-	switch a {
-	case NoRoom:
-		return Refused, c.current.noRoomReason(pod)
-	case Admitted:
-		c.recordBenefit(&m)
-		c.add(m)
-	}
-	return a, reason
 }
 
 const noRoomInLastWave = "no place is predicted for its replacement, and the last wave of the plan has no room for it (evictor.inFlight)"
