@@ -37,8 +37,9 @@ func (p *proof) addResidual(g plan.Goal, share, v float64) {
 
 // podsBySize returns the pods on the goal's node, the largest first.
 func (p *proof) podsBySize(b *goal.NodeMeasure) []podSize {
-	var pods []podSize
-	for _, id := range p.result.Snapshot.Nodes[b.Node].Pods {
+	on := p.result.Snapshot.Nodes[b.Node].Pods
+	pods := make([]podSize, 0, len(on))
+	for _, id := range on {
 		if size := b.Amounts.Contribution(id, b.Node); size > 0 {
 			pods = append(pods, podSize{size, id})
 		}

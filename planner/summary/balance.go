@@ -64,7 +64,8 @@ type judgedGoal struct {
 }
 
 // judgedGoals returns the goals that count. A node to empty violates nothing, and nothing violates NoLowerRank.
-func judgedGoals(t *goal.Tracker) (out []judgedGoal) {
+func judgedGoals(t *goal.Tracker) []judgedGoal {
+	out := make([]judgedGoal, 0, len(t.Goals))
 	for i := range t.Goals {
 		switch g := &t.Goals[i]; g.Kind {
 		case plan.NodeEmpty, plan.NoLowerRank:
