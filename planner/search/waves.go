@@ -21,7 +21,9 @@ type waves struct {
 }
 
 // moveFor returns the move of a pod for goal g.
-func (c *waves) moveFor(pod cluster.PodID, g int) Move { return c.sim.MoveOf(pod, c.account.StrategyOf(g)) }
+func (c *waves) moveFor(pod cluster.PodID, g int) Move {
+	return c.sim.MoveOf(pod, c.account.StrategyOf(g))
+}
 
 // join adds a move for goal g to the current wave if the wave admits it.
 func (c *waves) join(move Move, g int) (Verdict, plan.Reason) {
