@@ -366,7 +366,7 @@ memory: ## memory and CPU time for 5,000 nodes and 100,000 pods, and for a snaps
 GOLDEN = $(shell git grep -l 'internal/golden"' -- '*_test.go' ':!cmd' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
 .PHONY: golden
 golden: helm ## rewrite the expected results of tests, and the pages and files made from code; review the diff before you commit it
-	go test $(GOLDEN) ./metrics -update
+	go test $(GOLDEN) -update
 	go test ./cmd/evenkeel -run '^(TestReliabilityDocument|TestNothingJudged|TestReference)$$' -update
 	cd tools && go test ./dashboard -update
 	cd tools/release && go test ./archives -update

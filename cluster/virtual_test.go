@@ -1,11 +1,14 @@
 package cluster
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 )
 
 func TestVirtualNodes(t *testing.T) {
@@ -79,4 +82,19 @@ func TestScopeLeavesVirtualNodesOut(t *testing.T) {
 	if got := (VirtualNodes{Selector: selector}).Kind(own.Object); got != "virtualNodeSelector" {
 		t.Errorf("the kind of a configured node is %q", got)
 	}
+}
+
+// TestDocumentationListsTheVirtualKinds compares the table of docs/reference/placement.md with virtualKinds.
+func TestDocumentationListsTheVirtualKinds(t *testing.T) {
+	text := func(m nodeMark) string {
+		if m.key == "" {
+			return ""
+		}
+		return "`" + strings.TrimSuffix(m.key+"="+m.value, "=") + "`"
+	}
+	rows := [][]string{{"kind", "label", "taint (any effect)"}}
+	for _, k := range virtualKinds {
+		rows = append(rows, []string{k.name, text(k.label), text(k.taint)})
+	}
+	golden.Table(t, "../docs/reference/placement.md", rows)
 }

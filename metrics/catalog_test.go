@@ -2,9 +2,7 @@ package metrics
 
 import (
 	"context"
-	"flag"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,28 +13,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/hints/reconciler"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/usage"
 	"github.com/evenkeel-project/evenkeel/usage/monitor"
 )
 
-var update = flag.Bool("update", false, "rewrite docs/reference/metrics.md")
-
-const referenceFile = "../docs/reference/metrics.md"
-
+// TestReferenceIsUpToDate compares docs/reference/metrics.md with the definitions. The flag -update writes it.
 func TestReferenceIsUpToDate(t *testing.T) {
-	if *update {
-		if err := os.WriteFile(referenceFile, []byte(reference()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	onDisk, err := os.ReadFile(referenceFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(onDisk) != reference() {
-		t.Errorf("%s differs from the definitions of the metrics; run make golden", referenceFile)
-	}
+	golden.Equal(t, "../docs/reference/metrics.md", []byte(reference()))
 }
 
 // withEverything returns metrics in which every metric has a series.

@@ -1,10 +1,21 @@
 package annotation
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 )
+
+// TestDocumentationListsTheGroupKeys compares the table of docs/reference/annotations.md with groupKeys.
+func TestDocumentationListsTheGroupKeys(t *testing.T) {
+	rows := [][]string{{"program", "keys"}}
+	for _, g := range groupKeys {
+		rows = append(rows, []string{string(g.program), "`" + strings.Join(g.keys, "`, `") + "`"})
+	}
+	golden.Table(t, "../../docs/reference/annotations.md", rows)
+}
 
 // TestGroups checks each key on the pod and on its owner, as an annotation and as a label. A namespace makes no group.
 func TestGroups(t *testing.T) {

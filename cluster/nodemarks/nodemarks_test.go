@@ -1,35 +1,26 @@
 package nodemarks_test
 
 import (
-	"fmt"
-	"os"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 )
 
 // TestDocumentationListsTheDefaults compares the table of docs/reference/node-marks.md with Defaults.
 func TestDocumentationListsTheDefaults(t *testing.T) {
-	const path = "../../docs/reference/node-marks.md"
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := "| kind | mark | set by |\n|---|---|---|\n"
+	rows := [][]string{{"kind", "mark", "set by"}}
 	for _, m := range nodemarks.Defaults {
 		mark := string(m.Place) + ":" + m.Key
 		if m.Value != "" {
 			mark += "=" + m.Value
 		}
-		table += fmt.Sprintf("| %s | `%s` | %s |\n", m.Kind, mark, m.By)
+		rows = append(rows, []string{string(m.Kind), "`" + mark + "`", m.By})
 	}
-	if !strings.Contains(string(text), table) {
-		t.Errorf("%s lacks this table:\n%s", path, table)
-	}
+	golden.Table(t, "../../docs/reference/node-marks.md", rows)
 }
 
 // TestFirst checks which mark decides, for marks in every place, patterns, values and marks of an operator.

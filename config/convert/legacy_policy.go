@@ -21,8 +21,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
-// LegacyPolicy is a scheduler Policy file, in JSON or YAML, for kube-scheduler before 1.23. If the file omits a list, the
-// field is nil, and the defaults of kube-scheduler apply.
+// LegacyPolicy is a scheduler Policy file, in JSON or YAML, for kube-scheduler before 1.23. If the file omits a list,
+// the field is nil, and the defaults of kube-scheduler apply.
 type LegacyPolicy struct {
 	APIVersion                     string            `json:"apiVersion"`
 	Kind                           string            `json:"kind"`

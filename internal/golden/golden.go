@@ -44,6 +44,31 @@ func EqualLines(t testing.TB, path string, lines []string) {
 	Equal(t, path, []byte(strings.Join(lines, "\n")+"\n"))
 }
 
+// Table compares a table in a Markdown file with rows. The first row is the heading, which must occur once in the file.
+func Table(t testing.TB, path string, rows [][]string) {
+	t.Helper()
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table strings.Builder
+	for i, cells := range rows {
+		table.WriteString("| " + strings.Join(cells, " | ") + " |\n")
+		if i == 0 {
+			table.WriteString(strings.Repeat("|---", len(cells)) + "|\n")
+		}
+	}
+	heading, _, _ := strings.Cut(table.String(), "\n")
+	before, rest, found := strings.Cut(string(page), heading+"\n")
+	if !found || strings.Contains(rest, heading+"\n") {
+		t.Fatalf("%s does not have the table %s once", path, heading)
+	}
+	for strings.HasPrefix(rest, "|") {
+		_, rest, _ = strings.Cut(rest, "\n")
+	}
+	Equal(t, path, []byte(before+table.String()+rest))
+}
+
 // Write replaces the content of a file.
 func Write(t testing.TB, path string, data []byte) {
 	t.Helper()

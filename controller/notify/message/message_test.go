@@ -1,7 +1,6 @@
 package message_test
 
 import (
-	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evenkeel-project/evenkeel/controller/notify/message"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -52,20 +52,21 @@ func examplesOf(t *testing.T) map[message.Event]message.Message {
 
 // TestThePageShowsEveryMessage compares docs/reference/notifications.md with the bodies that receivers get.
 func TestThePageShowsEveryMessage(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/reference/notifications.md")
+	const path = "../../../docs/reference/notifications.md"
+	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	examples := examplesOf(t)
+	rows := [][]string{{"event", "title", "text, for example"}}
 	for _, e := range message.Events() {
 		m, ok := examples[e]
 		if !ok {
 			t.Errorf("no example of %s", e)
 		}
-		if row := fmt.Sprintf("| `%s` | %s | %s |", e, m.Title, m.Text); !strings.Contains(string(page), row) {
-			t.Errorf("the page lacks the row\n%s", row)
-		}
+		rows = append(rows, []string{"`" + string(e) + "`", m.Title, m.Text})
 	}
+	golden.Table(t, path, rows)
 	for _, f := range message.Formats() {
 		if body := "```json\n" + string(examples[message.PlanWaiting].Body(f)) + "```\n"; !strings.Contains(string(page), body) {
 			t.Errorf("the page lacks the body of format %s:\n%s", f, body)
