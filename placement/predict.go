@@ -106,7 +106,6 @@ func (w *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *p
 	}
 	if w.fast == nil {
 		w.fast = fast.NewPredictor(w.Cluster, &w.groups)
-		w.OnChange = w.fast.NodeChanged
 	}
 	w.fast.RandomSampleWeight = w.randomSampleWeight
 	return w.fast.Predict(in, p, pr)

@@ -9,24 +9,25 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
-// feasibility holds the input of the current prediction and finds the nodes that pass every filter.
-type feasibility struct {
-	nodeResources
-	scratch     *cycle.Scratch
+// podToPlace is the replacement that the current prediction places, with what the filters and scores read about it.
+type podToPlace struct {
 	replacement *cycle.Replacement
 	view        *classView
 	sampleSize  int                      // how many feasible nodes the scheduler scores
 	softSpread  []cycle.SpreadConstraint // soft constraints; empty if their score has no weight
-
-	groupAllowed     []bool   // by node group: the filters that count pods by domain pass it
-	openPositions    []uint64 // bit set of the positions of allowed groups
-	specialPositions []uint64 // bit set of the positions of special nodes
-	feasible         feasibleNodes
+	scratch     *cycle.Scratch           // pods by domain, as the constraints and terms of the replacement count them
 }
 
+// feasibleNodes finds the nodes that pass every filter.
 type feasibleNodes struct {
+	pod           *podToPlace
+	nodes         *nodeResources
+	groupAllowed  []bool   // by node group: the filters that count pods by domain pass it
+	openPositions []uint64 // bit set of the positions of allowed groups
+
 	count       int
 	positions   []int32  // rising; then those of the first window again, plus the number of nodes
 	bits        []uint64 // bit set of positions
@@ -35,23 +36,23 @@ type feasibleNodes struct {
 
 // allowGroups finds the node groups that pass the filters PodTopologySpread and InterPodAffinity,
 // and reports whether these groups changed.
-func (q *feasibility) allowGroups() (changed bool) {
-	r := q.countSharedDomains()
-	if len(q.groupAllowed) != maxGroups+6 {
-		q.groupAllowed = make([]bool, maxGroups+6) // the last one is noGroup: never allowed
+func (f *feasibleNodes) allowGroups() (changed bool) {
+	r := f.countSharedDomains()
+	if len(f.groupAllowed) != maxGroups+6 {
+		f.groupAllowed = make([]bool, maxGroups+6) // the last one is noGroup: never allowed
 	}
-	for g, n := range q.view.groups.nodes {
-		ok := passesSpreadOfGroup(&r, int(n)) && filter.PassesInterPodAffinity(&r, int(n), q.view.anti)
-		changed = changed || q.groupAllowed[g] != ok
-		q.groupAllowed[g] = ok
+	for g, n := range f.pod.view.groups.nodes {
+		ok := passesSpreadOfGroup(&r, int(n)) && filter.PassesInterPodAffinity(&r, int(n), f.pod.view.anti)
+		changed = changed || f.groupAllowed[g] != ok
+		f.groupAllowed[g] = ok
 	}
 	return changed
 }
 
 // countSharedDomains counts the pods that the filters read in each topology domain that has several
 // nodes.
-func (q *feasibility) countSharedDomains() cycle.Attempt {
-	in, b := q.replacement, q.scratch
+func (f *feasibleNodes) countSharedDomains() cycle.Attempt {
+	in, b := f.pod.replacement, f.pod.scratch
 	b.MinSpreadCounts = b.MinSpreadCounts[:0]
 	for i := range in.Spread.Hard {
 		c, least := &in.Spread.Hard[i], int64(0)
@@ -62,8 +63,8 @@ func (q *feasibility) countSharedDomains() cycle.Attempt {
 		}
 		b.MinSpreadCounts = append(b.MinSpreadCounts, least)
 	}
-	r := cycle.Attempt{Model: q.model, Scratch: b, Replacement: in}
-	r.CountTerms(q.view.anti)
+	r := cycle.Attempt{Model: f.nodes.model, Scratch: b, Replacement: in}
+	r.CountTerms(f.pod.view.anti)
 	return r
 }
 
@@ -100,22 +101,22 @@ func passesSpreadOfGroup(r *cycle.Attempt, n int) bool {
 }
 
 // nodesExcludedByPods returns the nodes that a filter rejects because of the node's own pods.
-func (q *feasibility) nodesExcludedByPods() (out []cluster.NodeID) {
-	for _, t := range q.view.antiByNode {
+func (f *feasibleNodes) nodesExcludedByPods() (out []cluster.NodeID) {
+	for _, t := range f.pod.view.antiByNode {
 		for _, x := range t.Pods.Nodes {
 			if x.Pods > 0 && t.Topology.Domain[x.Node] != model.NoDomain {
 				out = append(out, x.Node)
 			}
 		}
 	}
-	hard := q.replacement.Spread.Hard
+	hard := f.pod.replacement.Spread.Hard
 	for i := range hard {
 		c := &hard[i]
 		if !c.Topology.OneNodePerDomain {
 			continue
 		}
 		for _, x := range c.Pods.Nodes {
-			if q.replacement.Spread.HardKeyNodes[x.Node] && c.CountedNodes[x.Node] && int64(x.Pods)+c.SelfMatch-q.scratch.MinSpreadCounts[i] > c.MaxSkew {
+			if f.pod.replacement.Spread.HardKeyNodes[x.Node] && c.CountedNodes[x.Node] && int64(x.Pods)+c.SelfMatch-f.pod.scratch.MinSpreadCounts[i] > c.MaxSkew {
 				out = append(out, x.Node)
 			}
 		}
@@ -123,10 +124,10 @@ func (q *feasibility) nodesExcludedByPods() (out []cluster.NodeID) {
 	return out
 }
 
-func (q *feasibility) isFeasible(n cluster.NodeID) bool {
-	place, r := q.position[n], q.replacement.CheckedRequests
-	return q.groupAllowed[q.view.groups.group[place]] && q.free[place].milliCPU >= requestThreshold(r.MilliCPU) &&
-		q.free[place].bytes >= requestThreshold(r.MemoryBytes) && !slices.Contains(q.nodesExcludedByPods(), n)
+func (f *feasibleNodes) isFeasible(n cluster.NodeID) bool {
+	place, r := f.nodes.position[n], f.pod.replacement.CheckedRequests
+	return f.groupAllowed[f.pod.view.groups.group[place]] && f.nodes.free[place].milliCPU >= requestThreshold(r.MilliCPU) &&
+		f.nodes.free[place].bytes >= requestThreshold(r.MemoryBytes) && !slices.Contains(f.nodesExcludedByPods(), n)
 }
 
 // requestThreshold returns the free amount that a request needs. A request of 0 always fits.
@@ -137,23 +138,23 @@ func requestThreshold(v int64) int64 {
 	return min(v, -noRequest)
 }
 
-// findFeasible lists the feasible nodes in O(nodes) time.
-func (q *feasibility) findFeasible() {
-	f, count := &q.feasible, 0
-	milliCPU, bytes := requestThreshold(q.replacement.CheckedRequests.MilliCPU), requestThreshold(q.replacement.CheckedRequests.MemoryBytes)
-	open := q.findOpenPositions()
-	for _, n := range q.nodesExcludedByPods() {
-		place := q.position[n]
+// find lists the feasible nodes in O(nodes) time.
+func (f *feasibleNodes) find() {
+	count := 0
+	milliCPU, bytes := requestThreshold(f.pod.replacement.CheckedRequests.MilliCPU), requestThreshold(f.pod.replacement.CheckedRequests.MemoryBytes)
+	open := f.findOpenPositions()
+	for _, n := range f.nodesExcludedByPods() {
+		place := f.nodes.position[n]
 		open[place>>6] &^= 1 << (place & 63)
 	}
-	modest := milliCPU <= q.mostMilliCPU/ampleFraction && bytes <= q.mostBytes/ampleFraction
+	modest := milliCPU <= f.nodes.mostMilliCPU/ampleFraction && bytes <= f.nodes.mostBytes/ampleFraction
 	for block := range f.bits {
 		low, word := block<<6, uint64(0)
 		if modest {
-			word = q.amplePositions[block] & open[block]
+			word = f.nodes.amplePositions[block] & open[block]
 		}
 		for left := open[block] &^ word; left != 0; left &= left - 1 {
-			x := &q.free[low+bits.TrailingZeros64(left)] // no branch, because branch prediction fails here
+			x := &f.nodes.free[low+bits.TrailingZeros64(left)] // no branch, because branch prediction fails here
 			word |= left & -left &^ uint64(((x.milliCPU-milliCPU)|(x.bytes-bytes))>>63)
 		}
 		f.bits[block], f.countBefore[block] = word, int32(count)
@@ -174,25 +175,25 @@ func (q *feasibility) findFeasible() {
 	f.count = count
 }
 
-func (q *feasibility) findOpenPositions() []uint64 {
-	land := q.view.groups
-	q.openPositions = append(q.openPositions[:0], land.all...)
+func (f *feasibleNodes) findOpenPositions() []uint64 {
+	land := f.pod.view.groups
+	f.openPositions = append(f.openPositions[:0], land.all...)
 	for g := range land.nodes {
-		if q.groupAllowed[g] {
+		if f.groupAllowed[g] {
 			continue
 		}
 		for i, places := range land.bits[g] {
-			q.openPositions[i] &^= places
+			f.openPositions[i] &^= places
 		}
 	}
-	return q.openPositions
+	return f.openPositions
 }
 
-// wrapFeasible appends the first feasible nodes again, because sample windows wrap around at the
+// wrap appends the first feasible nodes again, because sample windows wrap around at the
 // end of the node order.
-func (q *feasibility) wrapFeasible() {
-	f, n := &q.feasible, int32(len(q.position))
-	for i, place := range f.positions[:q.sampleSize] {
+func (f *feasibleNodes) wrap() {
+	n := int32(len(f.nodes.position))
+	for i, place := range f.positions[:f.pod.sampleSize] {
 		f.positions[f.count+i] = place + n
 	}
 }
@@ -202,7 +203,45 @@ func (f *feasibleNodes) indexOf(place int32) (at int, found bool) {
 	return slices.BinarySearch(f.positions[:f.count], place)
 }
 
-// isOrdinary reports whether the node at a position belongs to the group and is not special.
-func (q *feasibility) isOrdinary(place int32, g uint8) bool {
-	return q.view.groups.group[place] == g && q.specialPositions[place>>6]>>(place&63)&1 == 0
+// toggle adds the node at a position to the feasible nodes, or removes it. The indexes from `from` on change by `by`.
+func (f *feasibleNodes) toggle(place int32) (from, by int32) {
+	at, found := f.indexOf(place)
+	if from, by = int32(at), 1; found {
+		copy(f.positions[at:], f.positions[at+1:f.count])
+		from, by = from+1, -1
+	} else {
+		copy(f.positions[at+1:], f.positions[at:f.count])
+		f.positions[at] = place
+	}
+	f.count += int(by)
+	f.bits[place>>6] ^= 1 << (place & 63)
+	for i := place>>6 + 1; i < int32(len(f.countBefore)); i++ {
+		f.countBefore[i] += by
+	}
+	return from, by
+}
+
+// startsCovering returns the first and last start whose windows contain the node. The first start
+// may be negative: the window then begins at the end of the node order.
+func (f *feasibleNodes) startsCovering(at int32) (from, to int32) {
+	size := int32(f.pod.sampleSize)
+	if at >= size {
+		return f.positions[at-size] + 1, f.positions[at]
+	}
+	return f.positions[int(at)+f.count-f.pod.sampleSize] - int32(len(f.nodes.position)) + 1, f.positions[at]
+}
+
+// firstStartWith returns the first start position whose window contains the node. The last one is
+// the node's own position.
+func (f *feasibleNodes) firstStartWith(at int32) int32 {
+	if at < int32(f.pod.sampleSize) {
+		return 0
+	}
+	return f.positions[at-int32(f.pod.sampleSize)] + 1
+}
+
+// set returns the feasible nodes as a set that is valid until the next use of the buffers.
+func (f *feasibleNodes) set(x *stateBuffers) prediction.NodeSet {
+	x.feasible = append(x.feasible[:0], f.bits...)
+	return prediction.NodeSet{Count: f.count, Bits: x.feasible, Position: f.nodes.position, Order: f.nodes.model.NodeOrder}
 }

@@ -6,22 +6,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 )
 
-// windowOdds computes the probability that each node wins, over all windows.
-type windowOdds struct {
-	relativeScorer
-	levels        levelSearch
-	windows       windowEvents
-	oddsByNode    []float64
-	nodesWithOdds []uint64 // bit set of the nodes that may have odds
-}
-
 // levelSearch visits the total scores in falling order and distributes the odds of the start
 // positions.
 type levelSearch struct {
-	maxTotal int32 // best total of any window until now
+	pod      *podToPlace
+	nodes    *nodeResources
+	feasible *feasibleNodes
+	top      *topNodes
+	scores   *relativeScores
+	odds     *nodeOdds
 
 	openStarts, deferred []startRange // rising starts whose winners are unknown
-	nodes                []int32      // nodes with the current total, by feasible index
+	collected            []int32      // nodes with the current total, by feasible index
 	mergeScratch         []int32      // scratch of mergeFrom
 	creditAtEntry        []float64
 	nextLevel            []int32 // by score group
@@ -34,25 +30,24 @@ type levelSearch struct {
 type startRange struct{ from, to int32 }
 
 // resetLevels starts again at the best level of every score group.
-func (q *windowOdds) resetLevels() {
-	c := &q.levels
-	c.nextLevel, c.nextTotal = cycle.ResizeSlice(c.nextLevel, len(q.scoreGroups)), cycle.ResizeSlice(c.nextTotal, len(q.scoreGroups))
-	for k := range q.scoreGroups {
+func (c *levelSearch) resetLevels() {
+	c.nextLevel, c.nextTotal = cycle.ResizeSlice(c.nextLevel, len(c.scores.groups)), cycle.ResizeSlice(c.nextTotal, len(c.scores.groups))
+	for k := range c.scores.groups {
 		c.nextLevel[k] = 0
-		q.storeNextTotal(k)
+		c.storeNextTotal(k)
 	}
 }
 
 // storeNextTotal stores the total score of a score group's next level, or an upper bound if nodes
 // are not listed yet.
-func (q *windowOdds) storeNextTotal(k int) {
-	s, c := &q.scoreLists[k], &q.levels
+func (c *levelSearch) storeNextTotal(k int) {
+	s := &c.top.lists[k]
 	at := int(c.nextLevel[k])
 	switch {
 	case at < len(s.levelScores) && s.levelScores[at] > s.unlistedMax:
-		c.nextTotal[k] = s.levelScores[at] + q.scoreGroups[k].relativeScore
+		c.nextTotal[k] = s.levelScores[at] + c.scores.groups[k].relativeScore
 	case s.unlistedMax > noScore:
-		c.nextTotal[k] = s.unlistedMax + q.scoreGroups[k].relativeScore
+		c.nextTotal[k] = s.unlistedMax + c.scores.groups[k].relativeScore
 	default:
 		c.nextTotal[k] = noScore
 	}
@@ -60,8 +55,7 @@ func (q *windowOdds) storeNextTotal(k int) {
 
 // nodesWithNextBestScore lists all nodes with the best remaining total score and returns this score; noScore
 // if no node remains.
-func (q *windowOdds) nodesWithNextBestScore() int32 {
-	c := &q.levels
+func (c *levelSearch) nodesWithNextBestScore() int32 {
 	for {
 		best := slices.Max(c.nextTotal)
 		if best == noScore {
@@ -69,9 +63,9 @@ func (q *windowOdds) nodesWithNextBestScore() int32 {
 		}
 		sure := true
 		for k, t := range c.nextTotal {
-			if s := &q.scoreLists[k]; t == best && (int(c.nextLevel[k]) == len(s.levelScores) || s.levelScores[c.nextLevel[k]] <= s.unlistedMax) {
-				q.listMoreNodes(k)
-				q.storeNextTotal(k)
+			if s := &c.top.lists[k]; t == best && (int(c.nextLevel[k]) == len(s.levelScores) || s.levelScores[c.nextLevel[k]] <= s.unlistedMax) {
+				c.top.listMoreNodes(k)
+				c.storeNextTotal(k)
 				sure = false
 			}
 		}
@@ -81,10 +75,9 @@ func (q *windowOdds) nodesWithNextBestScore() int32 {
 	}
 }
 
-// distributeOdds distributes the odds of the starts between two positions. The score of each score
+// distribute distributes the odds of the starts between two positions. The score of each score
 // group must be the same in all windows of these starts.
-func (q *windowOdds) distributeOdds(runs []startRange, from, to int32) {
-	c := &q.levels
+func (c *levelSearch) distribute(runs []startRange, from, to int32) {
 	c.openStarts = c.openStarts[:0]
 	for _, r := range runs {
 		if a, b := max(from, r.from), min(to, r.to); a < b {
@@ -94,15 +87,15 @@ func (q *windowOdds) distributeOdds(runs []startRange, from, to int32) {
 	if len(c.openStarts) == 0 {
 		return
 	}
-	q.resetLevels()
-	f := &q.feasible
+	c.resetLevels()
+	f := c.feasible
 	low, _ := f.indexOf(c.openStarts[0].from)
 	last, _ := f.indexOf(c.openStarts[len(c.openStarts)-1].to - 1) // number of feasible nodes before the last start
 	for len(c.openStarts) > 0 {
-		total := q.nodesWithNextBestScore()
-		q.collectNodes(total, int32(low), int32(last+q.sampleSize))
-		if len(c.nodes) > 0 && q.creditWindows() {
-			c.maxTotal = max(c.maxTotal, total)
+		total := c.nodesWithNextBestScore()
+		c.collectNodes(total, int32(low), int32(last+c.pod.sampleSize))
+		if len(c.collected) > 0 && c.creditWindows() {
+			c.odds.maxTotal = max(c.odds.maxTotal, total)
 		}
 	}
 }
@@ -110,9 +103,9 @@ func (q *windowOdds) distributeOdds(runs []startRange, from, to int32) {
 // collectNodes lists the nodes with this total score and an index in low..high, in node order. Then
 // collectNodes advances to the next levels. If a window wraps around, the number of feasible nodes
 // is added to the index.
-func (q *windowOdds) collectNodes(total, low, high int32) {
-	c, f, again := &q.levels, &q.feasible, int32(0)
-	c.nodes = c.nodes[:0]
+func (c *levelSearch) collectNodes(total, low, high int32) {
+	f, again := c.feasible, int32(0)
+	c.collected = c.collected[:0]
 	if high > int32(f.count) {
 		high, again = int32(f.count), high-int32(f.count)
 	}
@@ -120,82 +113,72 @@ func (q *windowOdds) collectNodes(total, low, high int32) {
 		if t != total {
 			continue
 		}
-		s, level := &q.scoreLists[k], c.nextLevel[k]
-		nodes, was := s.nodes[s.levelStarts[level]:s.levelStarts[level+1]], len(c.nodes)
+		s, level := &c.top.lists[k], c.nextLevel[k]
+		nodes, was := s.nodes[s.levelStarts[level]:s.levelStarts[level+1]], len(c.collected)
 		i, _ := slices.BinarySearch(nodes, low)
 		for ; i < len(nodes) && nodes[i] < high; i++ {
-			c.nodes = append(c.nodes, nodes[i])
+			c.collected = append(c.collected, nodes[i])
 		}
 		for i = 0; i < len(nodes) && nodes[i] < again; i++ {
-			c.nodes = append(c.nodes, nodes[i]+int32(f.count))
+			c.collected = append(c.collected, nodes[i]+int32(f.count))
 		}
 		c.mergeFrom(was)
 		c.nextLevel[k]++
-		q.storeNextTotal(k)
+		c.storeNextTotal(k)
 	}
 }
 
-// mergeFrom merges the two sorted parts of nodes that meet at this index.
+// mergeFrom merges the two sorted parts of collected that meet at this index.
 func (c *levelSearch) mergeFrom(from int) {
-	if from == 0 || from == len(c.nodes) {
+	if from == 0 || from == len(c.collected) {
 		return
 	}
-	c.mergeScratch = append(c.mergeScratch[:0], c.nodes[from:]...)
-	at, i := len(c.nodes)-1, from-1
+	c.mergeScratch = append(c.mergeScratch[:0], c.collected[from:]...)
+	at, i := len(c.collected)-1, from-1
 	for j := len(c.mergeScratch) - 1; j >= 0; at-- {
-		if i >= 0 && c.nodes[i] > c.mergeScratch[j] {
-			c.nodes[at] = c.nodes[i]
+		if i >= 0 && c.collected[i] > c.mergeScratch[j] {
+			c.collected[at] = c.collected[i]
 			i--
 		} else {
-			c.nodes[at] = c.mergeScratch[j]
+			c.collected[at] = c.mergeScratch[j]
 			j--
 		}
 	}
 }
 
-// firstStartWith returns the first start position whose window contains the node. The last one is
-// the node's own position.
-func (q *windowOdds) firstStartWith(at int32) int32 {
-	if at < int32(q.sampleSize) {
-		return 0
-	}
-	return q.feasible.positions[at-int32(q.sampleSize)] + 1
-}
-
 // creditWindows splits the odds of each open start equally between the collected nodes in its
 // window, and reports whether any window has a collected node. Other starts stay open.
-func (q *windowOdds) creditWindows() (any bool) {
-	c := &q.levels
-	c.creditAtEntry, c.deferred = cycle.ResizeZeroed(c.creditAtEntry, len(c.nodes)), c.deferred[:0]
-	first, dealt, one := 0, 0.0, 1/float64(len(q.position))
-	at := q.feasible.positions
+func (c *levelSearch) creditWindows() (any bool) {
+	c.creditAtEntry, c.deferred = cycle.ResizeZeroed(c.creditAtEntry, len(c.collected)), c.deferred[:0]
+	first, dealt, one := 0, 0.0, 1/float64(len(c.nodes.position))
+	at := c.feasible.positions
 	for _, r := range c.openStarts {
-		for first < len(c.nodes) && at[c.nodes[first]] < r.from {
+		for first < len(c.collected) && at[c.collected[first]] < r.from {
 			first++
 		}
 		in, out := first, first // nodes in..out-1 are in the window
 		for s := r.from; s < r.to; {
-			for out < len(c.nodes) && q.firstStartWith(c.nodes[out]) <= s {
+			for out < len(c.collected) && c.feasible.firstStartWith(c.collected[out]) <= s {
 				c.creditAtEntry[out] = dealt
 				out++
 			}
 			until := r.to
-			if out < len(c.nodes) {
-				until = min(until, q.firstStartWith(c.nodes[out]))
+			if out < len(c.collected) {
+				until = min(until, c.feasible.firstStartWith(c.collected[out]))
 			}
 			if in < out {
-				until = min(until, at[c.nodes[in]]+1)
+				until = min(until, at[c.collected[in]]+1)
 				dealt += float64(until-s) * one / float64(out-in)
 				any = true
 			} else {
 				c.deferStarts(s, until)
 			}
-			for s = until; in < out && at[c.nodes[in]] < s; in++ {
-				q.addOdds(c.nodes[in], dealt-c.creditAtEntry[in])
+			for s = until; in < out && at[c.collected[in]] < s; in++ {
+				c.addOdds(c.collected[in], dealt-c.creditAtEntry[in])
 			}
 		}
 		for ; in < out; in++ {
-			q.addOdds(c.nodes[in], dealt-c.creditAtEntry[in])
+			c.addOdds(c.collected[in], dealt-c.creditAtEntry[in])
 		}
 	}
 	c.openStarts, c.deferred = c.deferred, c.openStarts
@@ -210,13 +193,12 @@ func (c *levelSearch) deferStarts(from, to int32) {
 	c.deferred = append(c.deferred, startRange{from, to})
 }
 
-func (q *windowOdds) addOdds(at int32, odds float64) {
-	if at >= int32(q.feasible.count) {
-		at -= int32(q.feasible.count)
+func (c *levelSearch) addOdds(at int32, odds float64) {
+	if at >= int32(c.feasible.count) {
+		at -= int32(c.feasible.count)
 	}
-	n := q.model.NodeOrder[q.feasible.positions[at]]
-	q.oddsByNode[n] += odds
-	q.nodesWithOdds[n>>6] |= 1 << (n & 63)
+	n := c.nodes.model.NodeOrder[c.feasible.positions[at]]
+	c.odds.add(n, odds)
 }
 
 // levelOdds is the probability that each node of some levels wins in a random sample.

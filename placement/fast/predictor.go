@@ -31,25 +31,33 @@ import (
 // With N nodes, k special nodes, K score groups and m nodes taken, a prediction costs O(N + (k + m)
 // log N + k K). The second state of the victim repeats only steps 3 to 5.
 type Predictor struct {
-	windowOdds
-	groups             *GroupCache
 	RandomSampleWeight float64 // 0..1: probability that the sample is random instead of a window
-	saved              savedOdds
-	buffers            [2]stateBuffers // the slices of the last predicted states
+
+	nodes    nodeResources
+	groups   *GroupCache
+	pod      podToPlace
+	feasible feasibleNodes
+	special  specialNodes
+	top      topNodes
+	scores   relativeScores
+	odds     nodeOdds
+	levels   levelSearch
+	windows  windowEvents
+	buffers  [2]stateBuffers // the slices of the last predicted states
 }
 
 // Predict fills in both states of the victim, or returns false if the pod needs the general
 // prediction. The result is valid until the next call of Predict.
 func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
-	m := q.model
+	m := q.nodes.model
 	size := sampling.SampleSize(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
-	if !q.exact || q.groups.viewOf(m, in) == nil {
+	if !q.nodes.exact || q.groups.viewOf(m, in) == nil {
 		return false
 	}
 	n := m.PodNode[p]
-	q.replacement, q.view, q.sampleSize, q.softSpread = in, q.groups.viewOf(m, in), size, in.Spread.Soft
+	q.pod.replacement, q.pod.view, q.pod.sampleSize, q.pod.softSpread = in, q.groups.viewOf(m, in), size, in.Spread.Soft
 	if in.Profile.Weights.PodTopologySpread == 0 {
-		q.softSpread = nil
+		q.pod.softSpread = nil
 	}
 	if n == cluster.NoNode {
 		if !q.predictTerminating(n, &pr.Terminating, &q.buffers[0]) {
@@ -70,11 +78,11 @@ func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *predicti
 }
 
 func (q *Predictor) predictTerminating(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
-	q.saved.known = false
-	q.allowGroups()
-	q.findFeasible()
-	q.collectSpecialNodes(victim)
-	q.initTopScores()
+	q.odds.saved.known = false
+	q.feasible.allowGroups()
+	q.feasible.find()
+	q.special.collect(victim)
+	q.top.reset()
 	return q.predictState(victim, out, x)
 }
 
@@ -82,77 +90,53 @@ func (q *Predictor) predictTerminating(victim cluster.NodeID, out *prediction.St
 // predictTerminating before. Only the feasibility of the victim's node differs between the two
 // states.
 func (q *Predictor) predictGone(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
-	if q.allowGroups() {
+	if q.feasible.allowGroups() {
 		return q.predictTerminating(victim, out, x)
 	}
 	q.updateVictimNode(victim)
 	return q.predictState(victim, out, x)
 }
 
+func (q *Predictor) updateVictimNode(victim cluster.NodeID) {
+	i := slices.IndexFunc(q.special.list, func(x specialNode) bool { return x.node == victim })
+	if i < 0 {
+		return // the class cannot run on that node
+	}
+	x := &q.special.list[i]
+	if q.feasible.isFeasible(victim) != x.feasible {
+		from, by := q.feasible.toggle(q.nodes.position[victim])
+		q.top.renumber(from, by)
+		q.special.renumber(from, by)
+	}
+	q.special.score(x)
+}
+
 // predictState computes the odds of the current state, or returns false if there are too many score
 // groups. The second state reuses the odds of the starts whose windows cannot contain the victim's
 // node.
 func (q *Predictor) predictState(victim cluster.NodeID, out *prediction.State, x *stateBuffers) bool {
-	alike, ok := q.findScoreGroups()
+	alike, ok := q.scores.findScoreGroups()
 	if !ok {
 		return false
 	}
-	if q.feasible.count <= q.sampleSize {
+	if q.feasible.count <= q.pod.sampleSize {
 		q.predictUnsampled(out, x)
 		return true
 	}
-	q.wrapFeasible()
-	q.clearOdds()
-	q.findWindowEvents()
-	with, others := q.splitStarts(victim)
-	if q.saved.known && alike {
-		q.restoreOdds()
+	q.feasible.wrap()
+	q.odds.clear()
+	q.windows.find()
+	with, others := q.windows.splitStarts(victim)
+	if q.odds.saved.known && alike {
+		q.odds.restore()
 	} else {
-		q.levels.maxTotal = noScore
-		q.predictStarts(others)
-		q.saveOdds()
+		q.windows.predictStarts(others)
+		q.odds.save()
 	}
-	q.predictStarts(with)
-	q.mixInRandomSamples(q.RandomSampleWeight)
+	q.windows.predictStarts(with)
+	q.levels.mixInRandomSamples(q.RandomSampleWeight)
 	q.writeState(out, x)
 	return true
-}
-
-// savedOdds holds the odds of the start positions whose windows do not contain the victim's node.
-type savedOdds struct {
-	known    bool
-	nodes    []int32
-	odds     []float64
-	maxTotal int32
-}
-
-func (q *Predictor) saveOdds() {
-	k := &q.saved
-	k.known = true
-	k.nodes, k.odds, k.maxTotal = k.nodes[:0], k.odds[:0], q.levels.maxTotal
-	for i, word := range q.nodesWithOdds {
-		for ; word != 0; word &= word - 1 {
-			n := i<<6 + bits.TrailingZeros64(word)
-			k.nodes, k.odds = append(k.nodes, int32(n)), append(k.odds, q.oddsByNode[n])
-		}
-	}
-}
-
-func (q *Predictor) restoreOdds() {
-	q.levels.maxTotal = q.saved.maxTotal
-	for i, n := range q.saved.nodes {
-		q.oddsByNode[n] = q.saved.odds[i]
-		q.nodesWithOdds[n>>6] |= 1 << (n & 63)
-	}
-}
-
-func (q *windowOdds) clearOdds() {
-	for i, word := range q.nodesWithOdds {
-		for ; word != 0; word &= word - 1 {
-			q.oddsByNode[i<<6+bits.TrailingZeros64(word)] = 0
-		}
-		q.nodesWithOdds[i] = 0
-	}
 }
 
 // predictUnsampled finds the nodes with the best total score if the scheduler scores every feasible
@@ -163,25 +147,20 @@ func (q *Predictor) predictUnsampled(out *prediction.State, x *stateBuffers) {
 		return
 	}
 	out.Winners = x.winners[:0]
-	q.spreadWeights = [maxSoftConstraints]float64{}
-	q.scoreAllFeasible()
-	q.resetLevels()
-	total := q.nodesWithNextBestScore()
-	out.Best, out.FeasibleSet = int64(total), q.feasibleSet(x)
+	q.scores.spreadWeights = [maxSoftConstraints]float64{}
+	q.scores.scoreAllFeasible()
+	q.levels.resetLevels()
+	total := q.levels.nodesWithNextBestScore()
+	out.Best, out.FeasibleSet = int64(total), q.feasible.set(x)
 	for k, t := range q.levels.nextTotal {
-		if s, level := &q.scoreLists[k], q.levels.nextLevel[k]; t == total {
+		if s, level := &q.top.lists[k], q.levels.nextLevel[k]; t == total {
 			for _, at := range s.nodes[s.levelStarts[level]:s.levelStarts[level+1]] {
-				out.Winners = append(out.Winners, q.model.NodeOrder[q.feasible.positions[at]])
+				out.Winners = append(out.Winners, q.nodes.model.NodeOrder[q.feasible.positions[at]])
 			}
 		}
 	}
 	slices.Sort(out.Winners)
 	x.winners = out.Winners
-}
-
-func (q *Predictor) feasibleSet(x *stateBuffers) prediction.NodeSet {
-	x.feasible = append(x.feasible[:0], q.feasible.bits...)
-	return prediction.NodeSet{Count: q.feasible.count, Bits: x.feasible, Position: q.position, Order: q.model.NodeOrder}
 }
 
 // stateBuffers holds the slices of a predicted State for reuse.
@@ -192,27 +171,31 @@ type stateBuffers struct {
 }
 
 func (q *Predictor) writeState(out *prediction.State, x *stateBuffers) {
-	out.SampleSize, out.Best, out.FeasibleSet = q.sampleSize, int64(q.levels.maxTotal), q.feasibleSet(x)
+	out.SampleSize, out.Best, out.FeasibleSet = q.pod.sampleSize, int64(q.odds.maxTotal), q.feasible.set(x)
 	out.Winners, out.Odds = x.winners[:0], x.odds[:0]
 	defer func() { x.winners, x.odds = out.Winners, out.Odds }()
-	for i, word := range q.nodesWithOdds {
+	for i, word := range q.odds.bits {
 		for ; word != 0; word &= word - 1 {
-			if n := i<<6 + bits.TrailingZeros64(word); q.oddsByNode[n] > 0 {
-				out.Winners, out.Odds = append(out.Winners, cluster.NodeID(n)), append(out.Odds, q.oddsByNode[n])
+			if n := i<<6 + bits.TrailingZeros64(word); q.odds.byNode[n] > 0 {
+				out.Winners, out.Odds = append(out.Winners, cluster.NodeID(n)), append(out.Odds, q.odds.byNode[n])
 			}
 		}
 	}
 }
 
-// NewPredictor returns a predictor for the model. The model must call NodeChanged whenever the pods
-// on a node change.
+// NewPredictor returns a predictor for the model. From then on, the model calls it for every node whose pods change.
 func NewPredictor(w *model.Cluster, groups *GroupCache) *Predictor {
 	n := len(w.Snap.Nodes)
 	words := (n + 63) / 64
-	q := &Predictor{groups: groups}
-	q.nodeResources = newNodeResources(w)
-	q.scratch, q.specialPositions = &cycle.Scratch{}, make([]uint64, words)
-	q.feasible = feasibleNodes{positions: make([]int32, 2*n), bits: make([]uint64, words), countBefore: make([]int32, words)}
-	q.oddsByNode, q.nodesWithOdds = make([]float64, n), make([]uint64, words)
+	q := &Predictor{groups: groups, nodes: newNodeResources(w)}
+	w.OnChange = q.nodes.update
+	q.pod.scratch = &cycle.Scratch{}
+	q.feasible = feasibleNodes{pod: &q.pod, nodes: &q.nodes, positions: make([]int32, 2*n), bits: make([]uint64, words), countBefore: make([]int32, words)}
+	q.special = specialNodes{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, positions: make([]uint64, words)}
+	q.top = topNodes{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special}
+	q.scores = relativeScores{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special, top: &q.top}
+	q.odds = nodeOdds{byNode: make([]float64, n), bits: make([]uint64, words)}
+	q.levels = levelSearch{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, top: &q.top, scores: &q.scores, odds: &q.odds}
+	q.windows = windowEvents{pod: &q.pod, nodes: &q.nodes, feasible: &q.feasible, special: &q.special, scores: &q.scores, levels: &q.levels}
 	return q
 }

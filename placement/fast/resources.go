@@ -39,8 +39,8 @@ const (
 	noRequest = -1 << 61
 )
 
-// nodeResources holds the free resources of every node, by position in the node order. NodeChanged
-// keeps the values current.
+// nodeResources holds the free resources of every node, by position in the node order. update keeps
+// the values current.
 type nodeResources struct {
 	model           *model.Cluster
 	position        []int32         // by node: its position in the node order
@@ -82,41 +82,41 @@ func newNodeResources(w *model.Cluster) nodeResources {
 		q.leastMilliCPU, q.leastBytes = min(q.leastMilliCPU, l.AllocatableMilliCPU), min(q.leastBytes, l.AllocatableBytes)
 	}
 	for _, n := range w.NodeOrder {
-		q.NodeChanged(n)
+		q.update(n)
 	}
 	return q
 }
 
-// NodeChanged rereads the resources of a node. The caller must call NodeChanged after every change
-// of the node's pods.
-func (q *nodeResources) NodeChanged(n cluster.NodeID) {
-	place := q.position[n]
-	l, x, has := &q.model.Requests[n], &q.scoring[place], &q.free[place]
+// update rereads the resources of a node. The caller must call update after every change of the
+// node's pods.
+func (r *nodeResources) update(n cluster.NodeID) {
+	place := r.position[n]
+	l, x, has := &r.model.Requests[n], &r.scoring[place], &r.free[place]
 	x.leftMilliCPU, x.leftBytes = float64(l.AllocatableMilliCPU-l.NonZeroMilliCPU), float64(l.AllocatableBytes-l.NonZeroBytes)
 	x.percentPerMilliCPU, x.percentPerByte = 100/float64(l.AllocatableMilliCPU), 100/float64(l.AllocatableBytes)
 	*has = freeResources{max(l.AllocatableMilliCPU-l.MilliCPU, noRequest/2), max(l.AllocatableBytes-l.MemoryBytes, noRequest/2)}
-	if l.Pods+1 > q.model.Snap.Nodes[n].AllowedPods {
+	if l.Pods+1 > r.model.Snap.Nodes[n].AllowedPods {
 		has.milliCPU = noPodSlot
 	}
-	q.hasAssumedRequests = q.hasAssumedRequests || l.MilliCPU != l.NonZeroMilliCPU || l.MemoryBytes != l.NonZeroBytes
+	r.hasAssumedRequests = r.hasAssumedRequests || l.MilliCPU != l.NonZeroMilliCPU || l.MemoryBytes != l.NonZeroBytes
 	base := uint8(freePercentOf(x.leftMilliCPU, x.percentPerMilliCPU) + freePercentOf(x.leftBytes, x.percentPerByte))
 	bit := uint64(1) << (place & 63)
-	if was := q.freePercent[place]; was != base {
-		q.countByFree[was]--
-		q.countByFree[base]++
-		q.positionsByFree[was][place>>6] &^= bit
-		q.positionsByFree[base][place>>6] |= bit
-		q.freePercent[place], q.maxFreeBound = base, max(q.maxFreeBound, int(base))
+	if was := r.freePercent[place]; was != base {
+		r.countByFree[was]--
+		r.countByFree[base]++
+		r.positionsByFree[was][place>>6] &^= bit
+		r.positionsByFree[base][place>>6] |= bit
+		r.freePercent[place], r.maxFreeBound = base, max(r.maxFreeBound, int(base))
 	}
 	x.halfShareDiff = 50 * (min(float64(l.MilliCPU)/float64(l.AllocatableMilliCPU), 1) - min(float64(l.MemoryBytes)/float64(l.AllocatableBytes), 1))
 	x.balance = score.Balance(l.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes, l.AllocatableBytes)
-	if q.amplePositions[place>>6] &^= bit; has.milliCPU >= q.mostMilliCPU/ampleFraction && has.bytes >= q.mostBytes/ampleFraction {
-		q.amplePositions[place>>6] |= bit
+	if r.amplePositions[place>>6] &^= bit; has.milliCPU >= r.mostMilliCPU/ampleFraction && has.bytes >= r.mostBytes/ampleFraction {
+		r.amplePositions[place>>6] |= bit
 	}
 }
 
 // An "ample" node has at least 1/ampleFraction of the largest node free. If a pod requests at most
-// this amount, findFeasible accepts all ample nodes without comparing each of them.
+// this amount, find accepts all ample nodes without comparing each of them.
 const ampleFraction = 16
 
 // freePercentOf returns the free share of a resource in percent, rounded down; 0 if it is negative.
@@ -128,9 +128,9 @@ func freePercentOf(left, per float64) int32 {
 }
 
 // maxFreePercent returns the largest sum of free CPU percent and free memory percent of any node.
-func (q *nodeResources) maxFreePercent() int {
-	for q.countByFree[q.maxFreeBound] == 0 && q.maxFreeBound > 0 {
-		q.maxFreeBound--
+func (r *nodeResources) maxFreePercent() int {
+	for r.countByFree[r.maxFreeBound] == 0 && r.maxFreeBound > 0 {
+		r.maxFreeBound--
 	}
-	return q.maxFreeBound
+	return r.maxFreeBound
 }

@@ -3,20 +3,39 @@ package fast
 import (
 	"math"
 	"math/bits"
+	"slices"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/cycle"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
 // topNodes lists the best feasible nodes of each score group by fixed score: the part of the score
-// that no other node changes.
+// that no other node changes. It decides how many nodes of each group are scored: computing a score
+// costs more than an estimate, and only the best nodes matter.
+//
+// The estimate of a node is twice its weighted score for free resources and images. The requests of
+// the new pod are not included. The estimate of a node gives an upper bound of its score.
 type topNodes struct {
-	feasibility
-	scoreLists   []scoreList // by score group
-	topScores    topScores
-	specialNodes []specialNode
-	specialOrder []uint64 // scratch of listSpecialNodes
+	pod          *podToPlace
+	nodes        *nodeResources
+	feasible     *feasibleNodes
+	special      *specialNodes
+	lists        []scoreList // by score group
+	specialOrder []uint64    // scratch of listSpecialNodes
+
+	minLoss       int32 // the pod lowers every estimate by at least this
+	maxBalanced   int32 // upper bound of the weighted BalancedAllocation score
+	estimateSlack int   // estimates may differ by this if scores are equal
+	estimateRange int   // every estimate is below it
+
+	freeFactor, imageFactor         int32   // weights of free percent and image score in an estimate
+	wantedNodes                     []int   // by group: number of nodes to list; 0: none listed yet
+	minEstimate                     []int32 // by group: smallest estimate that is listed
+	countByEstimate                 []int32 // number of nodes by estimate; scratch of sortLevels
+	entries                         []uint64
+	groupPositions, pickedPositions []uint64 // bit sets: positions of the group, and of the nodes to list
 }
 
 // scoreList lists feasible nodes of one score group by falling fixed score. A score list starts
@@ -32,25 +51,6 @@ type scoreList struct {
 
 const noScore = math.MinInt32
 
-// topScores decides how many nodes of each group are scored. Computing a score costs more than an
-// estimate, and only the best nodes matter.
-//
-// The estimate of a node is twice its weighted score for free resources and images. The requests of
-// the new pod are not included. The estimate of a node gives an upper bound of its score.
-type topScores struct {
-	minLoss       int32 // the pod lowers every estimate by at least this
-	maxBalanced   int32 // upper bound of the weighted BalancedAllocation score
-	estimateSlack int   // estimates may differ by this if scores are equal
-	estimateRange int   // every estimate is below it
-
-	freeFactor, imageFactor         int32   // weights of free percent and image score in an estimate
-	wantedNodes                     []int   // by group: number of nodes to list; 0: none listed yet
-	minEstimate                     []int32 // by group: smallest estimate that is listed
-	countByEstimate                 []int32 // number of nodes by estimate; scratch of sortLevels
-	entries                         []uint64
-	groupPositions, pickedPositions []uint64 // bit sets: positions of the group, and of the nodes to list
-}
-
 // At first listMoreNodes lists as many nodes as initialWindows windows contain. Each further call
 // multiplies the number by quotaFactor.
 const (
@@ -58,29 +58,29 @@ const (
 	quotaFactor    = 4
 )
 
-func (q *topNodes) initTopScores() {
-	h, groups := &q.topScores, len(q.view.groups.nodes)
-	q.computeBounds()
-	for len(q.scoreLists) < groups {
-		q.scoreLists = append(q.scoreLists, scoreList{})
+func (h *topNodes) reset() {
+	groups := len(h.pod.view.groups.nodes)
+	h.computeBounds()
+	for len(h.lists) < groups {
+		h.lists = append(h.lists, scoreList{})
 	}
 	h.wantedNodes, h.minEstimate = h.wantedNodes[:0], cycle.ResizeSlice(h.minEstimate, groups)
 	for g := range groups {
 		h.wantedNodes = append(h.wantedNodes, 0)
-		s := &q.scoreLists[g]
+		s := &h.lists[g]
 		s.reset()
-		if q.hasOrdinaryNode(g) {
+		if h.hasOrdinaryNode(g) {
 			s.unlistedMax = h.maxScore(int32(h.estimateRange) - 1)
 		}
 	}
 }
 
-func (q *topNodes) hasOrdinaryNode(g int) bool {
-	if !q.groupAllowed[g] {
+func (h *topNodes) hasOrdinaryNode(g int) bool {
+	if !h.feasible.groupAllowed[g] {
 		return false
 	}
-	for i, places := range q.view.groups.bits[g] {
-		if places&q.feasible.bits[i]&^q.specialPositions[i] != 0 {
+	for i, places := range h.pod.view.groups.bits[g] {
+		if places&h.feasible.bits[i]&^h.special.positions[i] != 0 {
 			return true
 		}
 	}
@@ -92,25 +92,25 @@ func (s *scoreList) reset() {
 }
 
 // maxScore returns the largest fixed score that a node with this estimate can have.
-func (h *topScores) maxScore(mark int32) int32 { return max(mark-h.minLoss, 0)>>1 + h.maxBalanced }
+func (h *topNodes) maxScore(mark int32) int32 { return max(mark-h.minLoss, 0)>>1 + h.maxBalanced }
 
 // computeBounds computes bounds of fixed scores from estimates. The pod lowers each free share by
 // minLoss or more: its share of the largest node, rounded down. If scores assume larger requests
 // than the pod has, only one of the two resources is certain to shrink. estimateSlack covers the
 // extra loss on the smallest node and the spread of BalancedAllocation around its mean.
-func (q *topNodes) computeBounds() {
-	h, weights, as := &q.topScores, &q.replacement.Profile.Weights, &q.replacement.ScoredRequests
-	cpu, memory := scheduler.MaxScore*as.MilliCPU/q.mostMilliCPU, scheduler.MaxScore*as.MemoryBytes/q.mostBytes
-	if h.minLoss = int32(cpu + memory); q.hasAssumedRequests || as.MilliCPU > q.replacement.Requests.MilliCPU || as.MemoryBytes > q.replacement.Requests.MemoryBytes {
+func (h *topNodes) computeBounds() {
+	weights, as := &h.pod.replacement.Profile.Weights, &h.pod.replacement.ScoredRequests
+	cpu, memory := scheduler.MaxScore*as.MilliCPU/h.nodes.mostMilliCPU, scheduler.MaxScore*as.MemoryBytes/h.nodes.mostBytes
+	if h.minLoss = int32(cpu + memory); h.nodes.hasAssumedRequests || as.MilliCPU > h.pod.replacement.Requests.MilliCPU || as.MemoryBytes > h.pod.replacement.Requests.MemoryBytes {
 		h.minLoss = int32(min(cpu, memory))
 	}
 	h.freeFactor, h.imageFactor = int32(weights.ResourcesFit), 0
 	h.minLoss *= h.freeFactor
-	h.maxBalanced = q.maxBalancedScore()
-	taken := min(scheduler.MaxScore, scheduler.MaxScore*as.MilliCPU/q.leastMilliCPU) + min(scheduler.MaxScore, scheduler.MaxScore*as.MemoryBytes/q.leastBytes) + 2
-	h.estimateSlack = max(int(h.freeFactor)*int(taken)-int(h.minLoss), 0) + 4*max(int(h.maxBalanced)-int(weights.BalancedAllocation)*q.typicalBalanced(), 0) + 2
-	h.estimateRange = q.maxFreePercent()*int(h.freeFactor) + 1
-	if q.replacement.StaticScores.Images != nil {
+	h.maxBalanced = h.maxBalancedScore()
+	taken := min(scheduler.MaxScore, scheduler.MaxScore*as.MilliCPU/h.nodes.leastMilliCPU) + min(scheduler.MaxScore, scheduler.MaxScore*as.MemoryBytes/h.nodes.leastBytes) + 2
+	h.estimateSlack = max(int(h.freeFactor)*int(taken)-int(h.minLoss), 0) + 4*max(int(h.maxBalanced)-int(weights.BalancedAllocation)*h.typicalBalanced(), 0) + 2
+	h.estimateRange = h.nodes.maxFreePercent()*int(h.freeFactor) + 1
+	if h.pod.replacement.StaticScores.Images != nil {
 		h.imageFactor = int32(2 * weights.ImageLocality)
 		h.estimateRange += int(h.imageFactor) * scheduler.MaxScore
 	}
@@ -118,25 +118,25 @@ func (q *topNodes) computeBounds() {
 
 // listMoreNodes extends the score list of a group, in O(nodes of the group) time plus one score for
 // each added node.
-func (q *topNodes) listMoreNodes(g int) {
-	h, s := &q.topScores, &q.scoreLists[g]
+func (h *topNodes) listMoreNodes(g int) {
+	s := &h.lists[g]
 	if h.wantedNodes[g] == 0 {
 		h.minEstimate[g] = int32(h.estimateRange)
-		h.wantedNodes[g] = (1 + initialWindows*q.feasible.count/q.sampleSize) / quotaFactor
+		h.wantedNodes[g] = (1 + initialWindows*h.feasible.count/h.pod.sampleSize) / quotaFactor
 	}
 	h.wantedNodes[g] = (h.wantedNodes[g] + 1) * quotaFactor
-	if q.replacement.StaticScores.Images == nil {
-		q.listByFreePercent(g)
+	if h.pod.replacement.StaticScores.Images == nil {
+		h.listByFreePercent(g)
 	} else {
-		q.listByEstimate(g)
+		h.listByEstimate(g)
 	}
-	q.scoreFixed(s.foundScores)
+	h.nodes.scoreFixed(h.pod.replacement, s.foundScores)
 	s.sortLevels(&h.countByEstimate)
 }
 
 // lowerMinEstimate lowers the smallest listed estimate until the list has the wanted number of
 // nodes.
-func (h *topScores) lowerMinEstimate(g int, s *scoreList, reached int32) {
+func (h *topNodes) lowerMinEstimate(g int, s *scoreList, reached int32) {
 	if h.minEstimate[g] = min(reached-int32(h.estimateSlack), h.minEstimate[g]-1); h.minEstimate[g] <= 0 {
 		h.minEstimate[g], s.unlistedMax = 0, noScore
 	} else {
@@ -146,20 +146,20 @@ func (h *topScores) lowerMinEstimate(g int, s *scoreList, reached int32) {
 
 // listByFreePercent is listByEstimate without image scores. Without image scores, the estimate
 // depends only on the free percent, so bit sets find the nodes.
-func (q *topNodes) listByFreePercent(g int) {
-	h, f, s, wanted, base := &q.topScores, &q.feasible, &q.scoreLists[g], q.topScores.wantedNodes[g], q.maxFreePercent()
-	mine := append(h.groupPositions[:0], q.view.groups.bits[g]...)
+func (h *topNodes) listByFreePercent(g int) {
+	f, s, wanted, base := h.feasible, &h.lists[g], h.wantedNodes[g], h.nodes.maxFreePercent()
+	mine := append(h.groupPositions[:0], h.pod.view.groups.bits[g]...)
 	picked := append(h.pickedPositions[:0], mine...)
 	clear(picked)
 	h.groupPositions, h.pickedPositions = mine, picked
 	for i := range mine {
-		mine[i] &= f.bits[i] &^ q.specialPositions[i]
+		mine[i] &= f.bits[i] &^ h.special.positions[i]
 	}
 	for ; base > 0; base-- {
-		if q.countByFree[base] == 0 {
+		if h.nodes.countByFree[base] == 0 {
 			continue
 		}
-		for i, word := range q.positionsByFree[base] {
+		for i, word := range h.nodes.positionsByFree[base] {
 			wanted -= bits.OnesCount64(word & mine[i])
 		}
 		if wanted <= 0 {
@@ -167,11 +167,11 @@ func (q *topNodes) listByFreePercent(g int) {
 		}
 	}
 	h.lowerMinEstimate(g, s, int32(base)*h.freeFactor)
-	for b := q.maxFreePercent(); b >= 0 && int32(b)*h.freeFactor >= h.minEstimate[g]; b-- {
-		if q.countByFree[b] == 0 {
+	for b := h.nodes.maxFreePercent(); b >= 0 && int32(b)*h.freeFactor >= h.minEstimate[g]; b-- {
+		if h.nodes.countByFree[b] == 0 {
 			continue
 		}
-		for i, word := range q.positionsByFree[b] {
+		for i, word := range h.nodes.positionsByFree[b] {
 			picked[i] |= word
 		}
 	}
@@ -187,21 +187,21 @@ func (q *topNodes) listByFreePercent(g int) {
 
 // listByEstimate finds the ordinary feasible nodes of a group in node order, and counts them by
 // estimate.
-func (q *topNodes) listByEstimate(g int) {
-	h, f, images := &q.topScores, &q.feasible, q.replacement.StaticScores.Images
+func (h *topNodes) listByEstimate(g int) {
+	f, images := h.feasible, h.pod.replacement.StaticScores.Images
 	h.entries, h.countByEstimate = h.entries[:0], cycle.ResizeZeroed(h.countByEstimate, h.estimateRange)
-	for i, places := range q.view.groups.bits[g] {
+	for i, places := range h.pod.view.groups.bits[g] {
 		fits := f.bits[i]
-		for left := places & fits &^ q.specialPositions[i]; left != 0; left &= left - 1 {
+		for left := places & fits &^ h.special.positions[i]; left != 0; left &= left - 1 {
 			bit := left & -left
 			place := i<<6 + bits.TrailingZeros64(left)
-			mark := int32(q.freePercent[place])*h.freeFactor + h.imageFactor*int32(images[q.model.NodeOrder[place]])
+			mark := int32(h.nodes.freePercent[place])*h.freeFactor + h.imageFactor*int32(images[h.nodes.model.NodeOrder[place]])
 			h.countByEstimate[mark]++
 			number := int(f.countBefore[i]) + bits.OnesCount64(fits&(bit-1))
 			h.entries = append(h.entries, uint64(place)<<40|uint64(number)<<16|uint64(mark))
 		}
 	}
-	s := &q.scoreLists[g]
+	s := &h.lists[g]
 	h.lowerMinEstimate(g, s, h.estimateOfRank(h.wantedNodes[g]))
 	s.found, s.foundScores = s.found[:0], s.foundScores[:0]
 	floor := uint64(h.minEstimate[g])
@@ -214,7 +214,7 @@ func (q *topNodes) listByEstimate(g int) {
 }
 
 // estimateOfRank returns the largest estimate that at least `quota` of the counted nodes reach.
-func (h *topScores) estimateOfRank(quota int) int32 {
+func (h *topNodes) estimateOfRank(quota int) int32 {
 	for mark := h.estimateRange - 1; mark > 0; mark-- {
 		if quota -= int(h.countByEstimate[mark]); quota <= 0 {
 			return int32(mark)
@@ -258,20 +258,20 @@ func (s *scoreList) sortLevels(table *[]int32) {
 // maxBalancedScore returns an upper bound of the weighted BalancedAllocation score. If the score is
 // the balance of the node, it can reach the maximum. If the score is a gain, the pod changes the
 // deviation by at most half of its larger share of cpu or memory, plus less than 1 by rounding.
-func (q *topNodes) maxBalancedScore() int32 {
-	weight, r := int32(q.replacement.Profile.Weights.BalancedAllocation), &q.replacement.Requests
-	if !q.balancedByGain {
+func (h *topNodes) maxBalancedScore() int32 {
+	weight, r := int32(h.pod.replacement.Profile.Weights.BalancedAllocation), &h.pod.replacement.Requests
+	if !h.nodes.balancedByGain {
 		return weight * scheduler.MaxScore
 	}
-	share := max(float64(max(r.MilliCPU, 0))/float64(q.leastMilliCPU), float64(max(r.MemoryBytes, 0))/float64(q.leastBytes))
+	share := max(float64(max(r.MilliCPU, 0))/float64(h.nodes.leastMilliCPU), float64(max(r.MemoryBytes, 0))/float64(h.nodes.leastBytes))
 	gain := int64(math.Floor(min(share, 1)*scheduler.MaxScore/2+1e-6)) + 1
 	return weight * int32(min(score.BalanceGain(gain, 0), scheduler.MaxScore))
 }
 
 // typicalBalanced returns a BalancedAllocation score that most nodes reach: a pod that changes little
 // gains little, and most nodes use nearly equal shares of cpu and memory.
-func (q *topNodes) typicalBalanced() int {
-	if q.balancedByGain {
+func (h *topNodes) typicalBalanced() int {
+	if h.nodes.balancedByGain {
 		return scheduler.MaxScore * 3 / 4
 	}
 	return scheduler.MaxScore * 19 / 20
@@ -279,22 +279,22 @@ func (q *topNodes) typicalBalanced() int {
 
 // scoreFixed replaces each position in the list by the fixed score of its node: NodeResourcesFit,
 // BalancedAllocation and ImageLocality.
-func (q *topNodes) scoreFixed(list []int32) {
-	as, r, weights, images := &q.replacement.ScoredRequests, &q.replacement.Requests, &q.replacement.Profile.Weights, q.replacement.StaticScores.Images
+func (r *nodeResources) scoreFixed(in *cycle.Replacement, list []int32) {
+	as, requested, weights, images := &in.ScoredRequests, &in.Requests, &in.Profile.Weights, in.StaticScores.Images
 	cpu, memory := float64(as.MilliCPU), float64(as.MemoryBytes)
-	halfCPU, halfMemory := float64(r.MilliCPU)/2, float64(r.MemoryBytes)/2
-	fit, even, byGain := int32(weights.ResourcesFit), weights.BalancedAllocation, q.balancedByGain
-	if r.MilliCPU == 0 && r.MemoryBytes == 0 {
+	halfCPU, halfMemory := float64(requested.MilliCPU)/2, float64(requested.MemoryBytes)/2
+	fit, even, byGain := int32(weights.ResourcesFit), weights.BalancedAllocation, r.balancedByGain
+	if requested.MilliCPU == 0 && requested.MemoryBytes == 0 {
 		even = 0
 	}
 	for i, place := range list {
-		x := &q.scoring[place]
+		x := &r.scoring[place]
 		sum := (freePercentOf(x.leftMilliCPU-cpu, x.percentPerMilliCPU) + freePercentOf(x.leftBytes-memory, x.percentPerByte)) >> 1 * fit
 		if even != 0 {
 			v := 100 - math.Abs(x.halfShareDiff+(halfCPU*x.percentPerMilliCPU-halfMemory*x.percentPerByte))
 			with := int64(v)
 			if part := v - float64(with); part < roundingMargin || part > 1-roundingMargin {
-				with = q.computeExactBalance(place)
+				with = r.computeExactBalance(&in.Requests, place)
 			}
 			if byGain {
 				with = score.BalanceGain(with, x.balance)
@@ -302,7 +302,7 @@ func (q *topNodes) scoreFixed(list []int32) {
 			sum += int32(even * with)
 		}
 		if images != nil {
-			sum += int32(weights.ImageLocality) * int32(images[q.model.NodeOrder[place]])
+			sum += int32(weights.ImageLocality) * int32(images[r.model.NodeOrder[place]])
 		}
 		list[i] = sum
 	}
@@ -314,7 +314,49 @@ func (q *topNodes) scoreFixed(list []int32) {
 const roundingMargin = 1e-9
 
 // computeExactBalance returns score.Balance of the node including the new pod.
-func (q *topNodes) computeExactBalance(place int32) int64 {
-	l, r := &q.model.Requests[q.model.NodeOrder[place]], &q.replacement.Requests
-	return score.Balance(l.MilliCPU+r.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.AllocatableBytes)
+func (r *nodeResources) computeExactBalance(added *cluster.Resources, place int32) int64 {
+	l := &r.model.Requests[r.model.NodeOrder[place]]
+	return score.Balance(l.MilliCPU+added.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+added.MemoryBytes, l.AllocatableBytes)
+}
+
+// listSpecialNodes lists the special nodes of the score groups from `groups` to scoreGroups-1.
+func (h *topNodes) listSpecialNodes(groups, scoreGroups int) {
+	for len(h.lists) < scoreGroups {
+		h.lists = append(h.lists, scoreList{})
+	}
+	for k := groups; k < scoreGroups; k++ {
+		h.lists[k].reset()
+	}
+	list := h.specialOrder[:0]
+	for i := range h.special.list {
+		if h.special.list[i].feasible {
+			x := &h.special.list[i]
+			list = append(list, uint64(math.MaxUint16-x.fixedScore)<<48|uint64(x.feasibleIndex)<<24|uint64(i))
+		}
+	}
+	h.specialOrder = list
+	slices.Sort(list) // by falling score, then by feasible index; a score is at most 10,000
+	for _, key := range list {
+		x := &h.special.list[key&(1<<24-1)]
+		s := &h.lists[x.scoreGroup]
+		if last := len(s.levelScores) - 1; last < 0 || s.levelScores[last] != x.fixedScore {
+			s.levelScores, s.levelStarts = append(s.levelScores, x.fixedScore), append(s.levelStarts, int32(len(s.nodes)))
+		}
+		s.nodes = append(s.nodes, x.feasibleIndex)
+	}
+	for k := groups; k < scoreGroups; k++ {
+		h.lists[k].levelStarts = append(h.lists[k].levelStarts, int32(len(h.lists[k].nodes)))
+	}
+}
+
+// renumber adds `by` to the feasible indexes of the node groups from `from` on.
+func (h *topNodes) renumber(from, by int32) {
+	for g := range h.pod.view.groups.nodes {
+		list := h.lists[g].nodes
+		for i, at := range list {
+			if at >= from {
+				list[i] = at + by
+			}
+		}
+	}
 }
