@@ -12,7 +12,7 @@ import (
 const maxHops = 25
 
 // TestArchitectureFollowsTheCode checks every link of docs/architecture.md: the file exists, and it
-// declares the function that the link names.
+// declares what the link names.
 func TestArchitectureFollowsTheCode(t *testing.T) {
 	page := readText(t, "docs/architecture.md")
 	for _, m := range regexp.MustCompile(`\[([^\]]+)\]\(([^)#]+)[^)]*\)`).FindAllStringSubmatch(page, -1) {
@@ -42,12 +42,12 @@ func TestArchitectureFollowsTheCode(t *testing.T) {
 	}
 }
 
-// declares reports whether a Go file declares a function, a method as Type.Method, or a variable
+// declares reports whether a Go file declares a function, a type, a method as Type.Method, or a variable
 // as package.Variable.
 func declares(source, name string) bool {
 	owner, member, found := strings.Cut(name, ".")
 	if !found {
-		return regexp.MustCompile(`(?m)^func ` + name + `\(`).MatchString(source)
+		return regexp.MustCompile(`(?m)^(func ` + name + `\(|type ` + name + ` )`).MatchString(source)
 	}
 	return regexp.MustCompile(`(?m)^func \(\w* ?\*?`+owner+`\) `+member+`\(`).MatchString(source) ||
 		regexp.MustCompile(`(?m)^var `+member+`\b`).MatchString(source)
