@@ -99,9 +99,12 @@ type ShapePoint struct {
 
 // Arguments of the supported plugins.
 type (
+	typeMeta struct {
+		APIVersion string `json:"apiVersion"`
+		Kind       string `json:"kind"`
+	}
 	fitArgs struct {
-		APIVersion            string           `json:"apiVersion"`
-		Kind                  string           `json:"kind"`
+		typeMeta
 		IgnoredResources      []string         `json:"ignoredResources"`
 		IgnoredResourceGroups []string         `json:"ignoredResourceGroups"`
 		ScoringStrategy       *scoringStrategy `json:"scoringStrategy"`
@@ -115,56 +118,50 @@ type (
 		Shape []ShapePoint `json:"shape"`
 	}
 	balancedArgs struct {
-		APIVersion string         `json:"apiVersion"`
-		Kind       string         `json:"kind"`
-		Resources  []ResourceSpec `json:"resources"`
+		typeMeta
+		Resources []ResourceSpec `json:"resources"`
 	}
 	spreadArgs struct {
-		APIVersion         string                            `json:"apiVersion"`
-		Kind               string                            `json:"kind"`
+		typeMeta
 		DefaultConstraints []corev1.TopologySpreadConstraint `json:"defaultConstraints"`
 		DefaultingType     string                            `json:"defaultingType"`
 	}
 	nodeAffinityArgs struct {
-		APIVersion    string               `json:"apiVersion"`
-		Kind          string               `json:"kind"`
+		typeMeta
 		AddedAffinity *corev1.NodeAffinity `json:"addedAffinity"`
 	}
 	interPodArgs struct {
-		APIVersion                         string `json:"apiVersion"`
-		Kind                               string `json:"kind"`
-		HardPodAffinityWeight              *int   `json:"hardPodAffinityWeight"`
-		IgnorePreferredTermsOfExistingPods bool   `json:"ignorePreferredTermsOfExistingPods"`
+		typeMeta
+		HardPodAffinityWeight              *int `json:"hardPodAffinityWeight"`
+		IgnorePreferredTermsOfExistingPods bool `json:"ignorePreferredTermsOfExistingPods"`
 	}
 	volumeBindingArgs struct {
-		APIVersion         string       `json:"apiVersion"`
-		Kind               string       `json:"kind"`
+		typeMeta
 		BindTimeoutSeconds *int         `json:"bindTimeoutSeconds"`
 		Shape              []ShapePoint `json:"shape"`
 	}
+	// metricSource says where trimaran reads usage.
+	metricSource struct {
+		WatcherAddress string          `json:"watcherAddress"`
+		MetricProvider json.RawMessage `json:"metricProvider"`
+	}
 	packingArgs struct {
-		APIVersion                string            `json:"apiVersion"`
-		Kind                      string            `json:"kind"`
+		typeMeta
 		DefaultRequests           map[string]string `json:"defaultRequests"`
 		DefaultRequestsMultiplier string            `json:"defaultRequestsMultiplier"`
 		TargetUtilization         *int              `json:"targetUtilization"`
-		WatcherAddress            string            `json:"watcherAddress"`
-		MetricProvider            json.RawMessage   `json:"metricProvider"`
+		metricSource
 	}
 	riskBalancingArgs struct {
-		APIVersion              string          `json:"apiVersion"`
-		Kind                    string          `json:"kind"`
-		SafeVarianceMargin      *float64        `json:"safeVarianceMargin"`
-		SafeVarianceSensitivity *float64        `json:"safeVarianceSensitivity"`
-		WatcherAddress          string          `json:"watcherAddress"`
-		MetricProvider          json.RawMessage `json:"metricProvider"`
+		typeMeta
+		SafeVarianceMargin      *float64 `json:"safeVarianceMargin"`
+		SafeVarianceSensitivity *float64 `json:"safeVarianceSensitivity"`
+		metricSource
 	}
 	lowRiskArgs struct {
-		APIVersion          string             `json:"apiVersion"`
-		Kind                string             `json:"kind"`
+		typeMeta
 		SmoothingWindowSize *int               `json:"smoothingWindowSize"`
 		RiskLimitWeights    map[string]float64 `json:"riskLimitWeights"`
-		WatcherAddress      string             `json:"watcherAddress"`
-		MetricProvider      json.RawMessage    `json:"metricProvider"`
+		metricSource
 	}
 )

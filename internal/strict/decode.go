@@ -65,12 +65,12 @@ func (d *Decoder) decodeStruct(n *yaml.Node, v reflect.Value, path string) {
 		d.nodeErrorf(n, path, "want keys and values, found %s%s", Describe(n), cmp.Or(d.remedy(path, nil, n), suggestKeys(n)))
 		return
 	}
-	fields := map[string]int{}
+	fields := map[string][]int{}
 	var names []string
-	for i := range v.NumField() {
-		if f := v.Type().Field(i); f.IsExported() {
+	for _, f := range reflect.VisibleFields(v.Type()) {
+		if f.IsExported() && !f.Anonymous {
 			name := jsonName(f)
-			fields[name] = i
+			fields[name] = f.Index
 			names = append(names, name)
 		}
 	}
@@ -82,7 +82,7 @@ func (d *Decoder) decodeStruct(n *yaml.Node, v reflect.Value, path string) {
 			d.errors = append(d.errors, Error{Line: key.Line, Path: at, Message: text, UnknownKey: true})
 			return
 		}
-		d.decodeValue(val, v.Field(i), at)
+		d.decodeValue(val, v.FieldByIndex(i), at)
 	})
 }
 

@@ -1,13 +1,8 @@
 package descheduler
 
-import (
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
-
 // The policy in the format v1alpha1.
 type oldPolicy struct {
-	APIVersion                     string                 `json:"apiVersion"`
-	Kind                           string                 `json:"kind"`
+	typeMeta
 	Strategies                     map[string]oldStrategy `json:"strategies"`
 	NodeSelector                   *string                `json:"nodeSelector"`
 	EvictFailedBarePods            *bool                  `json:"evictFailedBarePods"`
@@ -20,6 +15,12 @@ type oldPolicy struct {
 	MaxNoOfPodsToEvictTotal        *int                   `json:"maxNoOfPodsToEvictTotal"`
 }
 
+type taints struct {
+	IncludePreferNoSchedule bool     `json:"includePreferNoSchedule"`
+	ExcludedTaints          []string `json:"excludedTaints"`
+	IncludedTaints          []string `json:"includedTaints"`
+}
+
 type oldStrategy struct {
 	Enabled bool       `json:"enabled"`
 	Weight  int        `json:"weight"`
@@ -27,31 +28,28 @@ type oldStrategy struct {
 }
 
 type oldParams struct {
-	NodeResourceUtilizationThresholds *oldThresholds        `json:"nodeResourceUtilizationThresholds"`
-	NodeAffinityType                  []string              `json:"nodeAffinityType"`
-	PodsHavingTooManyRestarts         *oldRestarts          `json:"podsHavingTooManyRestarts"`
-	PodLifeTime                       *oldPodLifeTime       `json:"podLifeTime"`
-	RemoveDuplicates                  *oldDuplicates        `json:"removeDuplicates"`
-	FailedPods                        *oldFailedPods        `json:"failedPods"`
-	IncludeSoftConstraints            *bool                 `json:"includeSoftConstraints"`
-	Namespaces                        *namespaces           `json:"namespaces"`
-	ThresholdPriority                 *int                  `json:"thresholdPriority"`
-	ThresholdPriorityClassName        string                `json:"thresholdPriorityClassName"`
-	LabelSelector                     *metav1.LabelSelector `json:"labelSelector"`
-	NodeFit                           bool                  `json:"nodeFit"`
-	IncludePreferNoSchedule           bool                  `json:"includePreferNoSchedule"`
-	ExcludedTaints                    []string              `json:"excludedTaints"`
-	IncludedTaints                    []string              `json:"includedTaints"`
+	NodeResourceUtilizationThresholds *thresholds     `json:"nodeResourceUtilizationThresholds"`
+	NodeAffinityType                  []string        `json:"nodeAffinityType"`
+	PodsHavingTooManyRestarts         *restarts       `json:"podsHavingTooManyRestarts"`
+	PodLifeTime                       *oldPodLifeTime `json:"podLifeTime"`
+	RemoveDuplicates                  *oldDuplicates  `json:"removeDuplicates"`
+	FailedPods                        *failedPods     `json:"failedPods"`
+	IncludeSoftConstraints            *bool           `json:"includeSoftConstraints"`
+	podScope
+	taints
+	ThresholdPriority          *int   `json:"thresholdPriority"`
+	ThresholdPriorityClassName string `json:"thresholdPriorityClassName"`
+	NodeFit                    bool   `json:"nodeFit"`
 }
 
-type oldThresholds struct {
+type thresholds struct {
 	UseDeviationThresholds bool               `json:"useDeviationThresholds"`
 	Thresholds             map[string]float64 `json:"thresholds"`
 	TargetThresholds       map[string]float64 `json:"targetThresholds"`
 	NumberOfNodes          int                `json:"numberOfNodes"`
 }
 
-type oldRestarts struct {
+type restarts struct {
 	PodRestartThreshold     int      `json:"podRestartThreshold"`
 	IncludingInitContainers bool     `json:"includingInitContainers"`
 	States                  []string `json:"states"`
@@ -68,7 +66,7 @@ type oldPodLifeTime struct {
 	IncludingInitContainers bool     `json:"includingInitContainers"`
 }
 
-type oldFailedPods struct {
+type failedPods struct {
 	ExcludeOwnerKinds       []string `json:"excludeOwnerKinds"`
 	MinPodLifetimeSeconds   *int     `json:"minPodLifetimeSeconds"`
 	Reasons                 []string `json:"reasons"`

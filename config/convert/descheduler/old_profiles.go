@@ -1,7 +1,6 @@
 package descheduler
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -71,56 +70,33 @@ var argsKey = map[string]string{
 
 // pluginArgs returns the arguments of the plugin that replaced the strategy.
 func (p *oldParams) pluginArgs(name string) pluginArgs {
-	switch a := plugins[name].newArgs().(type) {
+	args := plugins[name].newArgs()
+	switch a := args.(type) {
 	case *lowNodeUtilizationArgs:
-		t := cmp.Or(p.NodeResourceUtilizationThresholds, &oldThresholds{})
-		a.UseDeviationThresholds, a.Thresholds, a.TargetThresholds, a.NumberOfNodes = t.UseDeviationThresholds, t.Thresholds, t.TargetThresholds, t.NumberOfNodes
-		a.EvictableNamespaces = p.Namespaces
-		return a
+		a.thresholds, a.EvictableNamespaces = ptr.Deref(p.NodeResourceUtilizationThresholds, thresholds{}), p.Namespaces
 	case *highNodeUtilizationArgs:
-		t := cmp.Or(p.NodeResourceUtilizationThresholds, &oldThresholds{})
+		t := ptr.Deref(p.NodeResourceUtilizationThresholds, thresholds{})
 		a.Thresholds, a.NumberOfNodes, a.EvictableNamespaces = t.Thresholds, t.NumberOfNodes, p.Namespaces
-		return a
 	case *duplicatesArgs:
-		a.Namespaces, a.ExcludeOwnerKinds = p.Namespaces, cmp.Or(p.RemoveDuplicates, &oldDuplicates{}).ExcludeOwnerKinds
-		return a
+		a.Namespaces, a.ExcludeOwnerKinds = p.Namespaces, ptr.Deref(p.RemoveDuplicates, oldDuplicates{}).ExcludeOwnerKinds
 	case *topologySpreadArgs:
-		a.Namespaces, a.LabelSelector, a.IncludeSoftConstraints = p.Namespaces, p.LabelSelector, p.IncludeSoftConstraints
-		return a
+		a.podScope, a.IncludeSoftConstraints = p.podScope, p.IncludeSoftConstraints
 	case *antiAffinityArgs:
-		a.Namespaces, a.LabelSelector = p.Namespaces, p.LabelSelector
-		return a
+		a.podScope = p.podScope
 	case *nodeAffinityArgs:
-		a.Namespaces, a.LabelSelector, a.NodeAffinityType = p.Namespaces, p.LabelSelector, p.NodeAffinityType
-		return a
+		a.podScope, a.NodeAffinityType = p.podScope, p.NodeAffinityType
 	case *nodeTaintsArgs:
-		a.Namespaces, a.LabelSelector = p.Namespaces, p.LabelSelector
-		a.IncludePreferNoSchedule, a.ExcludedTaints, a.IncludedTaints = p.IncludePreferNoSchedule, p.ExcludedTaints, p.IncludedTaints
-		return a
-	}
-	return p.lifecycleArgs(name)
-}
-
-func (p *oldParams) lifecycleArgs(name string) pluginArgs {
-	switch a := plugins[name].newArgs().(type) {
+		a.podScope, a.taints = p.podScope, p.taints
 	case *restartsArgs:
-		r := cmp.Or(p.PodsHavingTooManyRestarts, &oldRestarts{})
-		a.Namespaces, a.LabelSelector = p.Namespaces, p.LabelSelector
-		a.PodRestartThreshold, a.IncludingInitContainers, a.States = r.PodRestartThreshold, r.IncludingInitContainers, r.States
-		return a
+		a.podScope, a.restarts = p.podScope, ptr.Deref(p.PodsHavingTooManyRestarts, restarts{})
 	case *podLifeTimeArgs:
-		l := cmp.Or(p.PodLifeTime, &oldPodLifeTime{})
-		a.Namespaces, a.LabelSelector = p.Namespaces, p.LabelSelector
-		a.MaxPodLifeTimeSeconds, a.States, a.IncludingInitContainers = l.MaxPodLifeTimeSeconds, slices.Concat(l.States, l.PodStatusPhases), l.IncludingInitContainers
-		return a
+		l := ptr.Deref(p.PodLifeTime, oldPodLifeTime{})
+		a.podScope, a.MaxPodLifeTimeSeconds = p.podScope, l.MaxPodLifeTimeSeconds
+		a.States, a.IncludingInitContainers = slices.Concat(l.States, l.PodStatusPhases), l.IncludingInitContainers
 	case *failedPodsArgs:
-		f := cmp.Or(p.FailedPods, &oldFailedPods{})
-		a.Namespaces, a.LabelSelector = p.Namespaces, p.LabelSelector
-		a.ExcludeOwnerKinds, a.MinPodLifetimeSeconds, a.Reasons = f.ExcludeOwnerKinds, f.MinPodLifetimeSeconds, f.Reasons
-		a.ExitCodes, a.IncludingInitContainers = f.ExitCodes, f.IncludingInitContainers
-		return a
+		a.podScope, a.failedPods = p.podScope, ptr.Deref(p.FailedPods, failedPods{})
 	}
-	panic("descheduler: no arguments for " + name)
+	return args
 }
 
 // noteOldParams names the parameters that the strategy does not read.

@@ -41,16 +41,24 @@ var plugins = map[string]plugin{
 	"RemoveFailedPods":                            {deschedule, "FailedPods", func() pluginArgs { return &failedPodsArgs{} }},
 }
 
+// typeMeta names the version and the kind of a policy or of arguments.
+type typeMeta struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// podScope selects the pods of a plugin.
+type podScope struct {
+	Namespaces    *namespaces           `json:"namespaces"`
+	LabelSelector *metav1.LabelSelector `json:"labelSelector"`
+}
+
 type lowNodeUtilizationArgs struct {
-	APIVersion             string              `json:"apiVersion"`
-	Kind                   string              `json:"kind"`
-	UseDeviationThresholds bool                `json:"useDeviationThresholds"`
-	Thresholds             map[string]float64  `json:"thresholds"`
-	TargetThresholds       map[string]float64  `json:"targetThresholds"`
-	NumberOfNodes          int                 `json:"numberOfNodes"`
-	MetricsUtilization     *metricsUtilization `json:"metricsUtilization"`
-	EvictableNamespaces    *namespaces         `json:"evictableNamespaces"`
-	EvictionLimits         *evictionLimits     `json:"evictionLimits"`
+	typeMeta
+	thresholds
+	MetricsUtilization  *metricsUtilization `json:"metricsUtilization"`
+	EvictableNamespaces *namespaces         `json:"evictableNamespaces"`
+	EvictionLimits      *evictionLimits     `json:"evictionLimits"`
 }
 
 type metricsUtilization struct {
@@ -68,8 +76,7 @@ type evictionLimits struct {
 }
 
 type highNodeUtilizationArgs struct {
-	APIVersion          string             `json:"apiVersion"`
-	Kind                string             `json:"kind"`
+	typeMeta
 	Thresholds          map[string]float64 `json:"thresholds"`
 	NumberOfNodes       int                `json:"numberOfNodes"`
 	EvictionModes       []string           `json:"evictionModes"`
@@ -77,70 +84,53 @@ type highNodeUtilizationArgs struct {
 }
 
 type duplicatesArgs struct {
-	APIVersion        string      `json:"apiVersion"`
-	Kind              string      `json:"kind"`
+	typeMeta
 	Namespaces        *namespaces `json:"namespaces"`
 	ExcludeOwnerKinds []string    `json:"excludeOwnerKinds"`
 }
 
 type topologySpreadArgs struct {
-	APIVersion             string                `json:"apiVersion"`
-	Kind                   string                `json:"kind"`
-	Namespaces             *namespaces           `json:"namespaces"`
-	LabelSelector          *metav1.LabelSelector `json:"labelSelector"`
-	Constraints            []string              `json:"constraints"`
-	TopologyBalanceNodeFit *bool                 `json:"topologyBalanceNodeFit"`
+	typeMeta
+	podScope
+	Constraints            []string `json:"constraints"`
+	TopologyBalanceNodeFit *bool    `json:"topologyBalanceNodeFit"`
 	// IncludeSoftConstraints is an argument of earlier versions.
 	IncludeSoftConstraints *bool `json:"includeSoftConstraints"`
 }
 
 type antiAffinityArgs struct {
-	APIVersion    string                `json:"apiVersion"`
-	Kind          string                `json:"kind"`
-	Namespaces    *namespaces           `json:"namespaces"`
-	LabelSelector *metav1.LabelSelector `json:"labelSelector"`
+	typeMeta
+	podScope
 }
 
 type nodeAffinityArgs struct {
-	APIVersion       string                `json:"apiVersion"`
-	Kind             string                `json:"kind"`
-	Namespaces       *namespaces           `json:"namespaces"`
-	LabelSelector    *metav1.LabelSelector `json:"labelSelector"`
-	NodeAffinityType []string              `json:"nodeAffinityType"`
+	typeMeta
+	podScope
+	NodeAffinityType []string `json:"nodeAffinityType"`
 }
 
 type nodeTaintsArgs struct {
-	APIVersion              string                `json:"apiVersion"`
-	Kind                    string                `json:"kind"`
-	Namespaces              *namespaces           `json:"namespaces"`
-	LabelSelector           *metav1.LabelSelector `json:"labelSelector"`
-	IncludePreferNoSchedule bool                  `json:"includePreferNoSchedule"`
-	ExcludedTaints          []string              `json:"excludedTaints"`
-	IncludedTaints          []string              `json:"includedTaints"`
+	typeMeta
+	podScope
+	taints
 }
 
 type restartsArgs struct {
-	APIVersion              string                `json:"apiVersion"`
-	Kind                    string                `json:"kind"`
-	Namespaces              *namespaces           `json:"namespaces"`
-	LabelSelector           *metav1.LabelSelector `json:"labelSelector"`
-	PodRestartThreshold     int                   `json:"podRestartThreshold"`
-	IncludingInitContainers bool                  `json:"includingInitContainers"`
-	States                  []string              `json:"states"`
+	typeMeta
+	podScope
+	restarts
 }
 
 type podLifeTimeArgs struct {
-	APIVersion                   string                `json:"apiVersion"`
-	Kind                         string                `json:"kind"`
-	Namespaces                   *namespaces           `json:"namespaces"`
-	LabelSelector                *metav1.LabelSelector `json:"labelSelector"`
-	OwnerKinds                   *ownerKinds           `json:"ownerKinds"`
-	MaxPodLifeTimeSeconds        *int                  `json:"maxPodLifeTimeSeconds"`
-	States                       []string              `json:"states"`
-	Conditions                   []conditionFilter     `json:"conditions"`
-	ExitCodes                    []int                 `json:"exitCodes"`
-	IncludingInitContainers      bool                  `json:"includingInitContainers"`
-	IncludingEphemeralContainers bool                  `json:"includingEphemeralContainers"`
+	typeMeta
+	podScope
+	OwnerKinds                   *ownerKinds       `json:"ownerKinds"`
+	MaxPodLifeTimeSeconds        *int              `json:"maxPodLifeTimeSeconds"`
+	States                       []string          `json:"states"`
+	Conditions                   []conditionFilter `json:"conditions"`
+	ExitCodes                    []int             `json:"exitCodes"`
+	IncludingInitContainers      bool              `json:"includingInitContainers"`
+	IncludingEphemeralContainers bool              `json:"includingEphemeralContainers"`
 }
 
 type ownerKinds struct {
@@ -156,13 +146,7 @@ type conditionFilter struct {
 }
 
 type failedPodsArgs struct {
-	APIVersion              string                `json:"apiVersion"`
-	Kind                    string                `json:"kind"`
-	Namespaces              *namespaces           `json:"namespaces"`
-	LabelSelector           *metav1.LabelSelector `json:"labelSelector"`
-	ExcludeOwnerKinds       []string              `json:"excludeOwnerKinds"`
-	MinPodLifetimeSeconds   *int                  `json:"minPodLifetimeSeconds"`
-	Reasons                 []string              `json:"reasons"`
-	ExitCodes               []int                 `json:"exitCodes"`
-	IncludingInitContainers bool                  `json:"includingInitContainers"`
+	typeMeta
+	podScope
+	failedPods
 }

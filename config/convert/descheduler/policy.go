@@ -8,8 +8,7 @@ import (
 
 // The policy in the format v1alpha2. An integer is nil if the file omits it.
 type policy struct {
-	APIVersion                       string            `json:"apiVersion"`
-	Kind                             string            `json:"kind"`
+	typeMeta
 	Profiles                         []profile         `json:"profiles"`
 	NodeSelector                     *string           `json:"nodeSelector"`
 	MaxNoOfPodsToEvictPerNode        *int              `json:"maxNoOfPodsToEvictPerNode"`
@@ -85,8 +84,7 @@ type namespaces struct {
 
 // evictorArgs are the arguments of the plugin DefaultEvictor.
 type evictorArgs struct {
-	APIVersion              string                `json:"apiVersion"`
-	Kind                    string                `json:"kind"`
+	typeMeta
 	NodeSelector            string                `json:"nodeSelector"`
 	LabelSelector           *metav1.LabelSelector `json:"labelSelector"`
 	NamespaceLabelSelector  *metav1.LabelSelector `json:"namespaceLabelSelector"`
