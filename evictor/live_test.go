@@ -51,15 +51,6 @@ func TestEvictedAndLanded(t *testing.T) {
 	}
 }
 
-func TestLandedElsewhereIsSaid(t *testing.T) {
-	w := newFakeCluster(testPod("d1", "u1", "n3"))
-	w.createReplacement = "n3"
-	o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil))
-	if o.Outcome != plan.Evicted || o.LandedAsPredicted || o.Reason.Code != plan.LandedElsewhere {
-		t.Errorf("%+v", o)
-	}
-}
-
 func TestEachVictimGetsItsOwnReplacement(t *testing.T) {
 	w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"))
 	w.createReplacement = "n1"
@@ -67,30 +58,6 @@ func TestEachVictimGetsItsOwnReplacement(t *testing.T) {
 	if len(r.Outcomes) != 2 || r.Outcomes[0].Replacement == nil || r.Outcomes[1].Replacement == nil ||
 		r.Outcomes[0].Replacement.UID == r.Outcomes[1].Replacement.UID {
 		t.Errorf("%+v", r.Outcomes)
-	}
-}
-
-func TestNotEvicted(t *testing.T) {
-	terminating := testPod("d1", "u1", "n3")
-	terminating.DeletionTimestamp = &metav1.Time{}
-	for _, c := range []struct {
-		name    string
-		pod     *corev1.Pod
-		outcome plan.OutcomeKind
-		code    plan.Code
-	}{
-		{"gone", testPod("other", "u9", "n3"), plan.AlreadyGone, plan.PodGoneAlready},
-		{"created anew", testPod("d1", "u2", "n3"), plan.Dropped, plan.UIDChanged},
-		{"terminating", terminating, plan.AlreadyGone, plan.PodTerminating},
-		{"elsewhere", testPod("d1", "u1", "n2"), plan.Dropped, plan.PremiseChanged},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := newFakeCluster(c.pod)
-			o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil))
-			if o.Outcome != c.outcome || o.Reason.Code != c.code || w.evictRequests != 0 {
-				t.Errorf("got outcome %+v after %d eviction requests", o, w.evictRequests)
-			}
-		})
 	}
 }
 
@@ -178,42 +145,6 @@ func TestWhatADeadProcessReservedIsLookedUp(t *testing.T) {
 	w.onGet = func(int) error { return errors.New("connection refused") }
 	if _, err := l.Resolve(t.Context(), open); err == nil {
 		t.Error("got no error, although every read fails")
-	}
-}
-
-func TestAMissingReplacementStopsThePass(t *testing.T) {
-	for _, c := range []struct {
-		name     string
-		replace  string
-		notReady bool
-		code     plan.Code
-	}{
-		{"none", "", false, plan.ReplacementNotScheduled},
-		{"not ready", "n1", true, plan.ReplacementNotReady},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			runAtNoon(t, func(t *testing.T) {
-				w := newFakeCluster(testPod("d1", "u1", "n3"))
-				w.createReplacement, w.notReady = c.replace, c.notReady
-				r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
-				if o := singleOutcome(t, r); o.Outcome != plan.Evicted || o.Reason.Code != c.code || r.Stop == nil || r.Stop.Code != c.code {
-					t.Errorf("%+v, stop %v", o, r.Stop)
-				}
-				if took := time.Since(noon); took != time.Minute+30*time.Second {
-					t.Errorf("waited for %s, want verifyTimeout plus the grace period", took)
-				}
-			})
-		})
-	}
-}
-
-func TestToldToStopBeginsNoEviction(t *testing.T) {
-	w := newFakeCluster(testPod("d1", "u1", "n3"))
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	r := newTestLive(w, clock.RealClock{}).EvictWave(ctx, []plan.Move{testMove(1, "d1", "u1")}, nil)
-	if o := singleOutcome(t, r); o.Outcome != plan.Dropped || o.Reason.Code != plan.Interrupted || w.evictRequests != 0 || r.Stop == nil {
-		t.Errorf("%+v", r)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -129,22 +130,29 @@ var outcomeCases = []outcomeCase{
 		func(w *fakeCluster, _ *plan.Move, _ func()) { w.stays, w.createReplacement = true, "n1" }},
 }
 
-// stops says for each reason code whether it stops the pass. APIError is not in the map, because it
-// stops the pass only in some cases.
-var stops = map[plan.Code]bool{
-	plan.APIThrottled: true, plan.PermissionMissing: true, plan.OutcomeUnknown: true, plan.Interrupted: true,
-	plan.ReplacementNotReady: true, plan.ReplacementNotScheduled: true,
-	plan.ZoneSkewed: false, plan.LandedElsewhere: false, plan.PodGoneAlready: false, plan.UIDChanged: false, plan.PodTerminating: false,
-	plan.PremiseChanged: false, plan.OutsideWindow: false, plan.BlockedByPDB: false, plan.BlockedByAdmission: false, plan.EvictionInBackground: false, plan.MultiplePDBs: false,
+// result is what a reason code means for the move, and whether it stops the pass.
+type result struct {
+	outcome plan.OutcomeKind // "" for a code with several
+	stops   bool
 }
 
-func runCase(t *testing.T, p outcomeCase) Result {
+// results are the results by reason code. APIError is not in the map, because it stops the pass only in some cases.
+var results = map[plan.Code]result{
+	plan.APIThrottled: {plan.Blocked, true}, plan.PermissionMissing: {plan.Blocked, true}, plan.OutcomeUnknown: {"", true},
+	plan.Interrupted: {plan.Dropped, true}, plan.ReplacementNotReady: {plan.Evicted, true}, plan.ReplacementNotScheduled: {plan.Evicted, true},
+	plan.ZoneSkewed: {plan.Evicted, false}, plan.LandedElsewhere: {plan.Evicted, false}, plan.PodGoneAlready: {plan.AlreadyGone, false},
+	plan.UIDChanged: {plan.Dropped, false}, plan.PodTerminating: {plan.AlreadyGone, false}, plan.PremiseChanged: {plan.Dropped, false},
+	plan.OutsideWindow: {plan.Dropped, false}, plan.BlockedByPDB: {plan.Blocked, false}, plan.BlockedByAdmission: {plan.Blocked, false},
+	plan.EvictionInBackground: {plan.InProgress, false}, plan.MultiplePDBs: {plan.Blocked, false},
+}
+
+func runCase(t *testing.T, p outcomeCase) (Result, *fakeCluster) {
 	t.Helper()
 	w, m := newFakeCluster(testPod("d1", "u1", "n3")), testMove(1, "d1", "u1")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	p.prepare(w, &m, stop)
-	return newTestLive(w, clock.RealClock{}).EvictWave(ctx, []plan.Move{m}, nil)
+	return newTestLive(w, clock.RealClock{}).EvictWave(ctx, []plan.Move{m}, nil), w
 }
 
 // TestOutcomes causes every outcome of a move and compares the messages with testdata/outcomes.txt.
@@ -158,13 +166,24 @@ func TestOutcomes(t *testing.T) {
 	for _, p := range outcomeCases {
 		t.Run(p.name, func(t *testing.T) {
 			var r Result
-			runAtNoon(t, func(t *testing.T) { r = runCase(t, p) })
+			var w *fakeCluster
+			var took time.Duration
+			runAtNoon(t, func(t *testing.T) {
+				r, w = runCase(t, p)
+				took = time.Since(noon)
+			})
 			o := singleOutcome(t, r)
 			if o.Reason.Code != p.code || o.Reason.Message == "" || strings.Contains(o.Reason.Message, "\n") {
 				t.Errorf("got %s: %q, want %s and a single line", o.Reason.Code, o.Reason.Message, p.code)
 			}
-			if want, told := stops[p.code]; told && want != (r.Stop != nil) {
-				t.Errorf("got stop reason %v, want one: %v", r.Stop, want)
+			if want, told := results[p.code]; told && (want.stops != (r.Stop != nil) || want.outcome != o.Outcome && want.outcome != "") {
+				t.Errorf("got outcome %s and stop reason %v, want %+v", o.Outcome, r.Stop, want)
+			}
+			if notAsked := o.Outcome == plan.Dropped || o.Outcome == plan.AlreadyGone; notAsked && w.answer == nil && w.evictRequests > 0 {
+				t.Errorf("%d eviction requests", w.evictRequests)
+			}
+			if missing := strings.HasPrefix(string(p.code), "ReplacementNot"); missing && took != time.Minute+30*time.Second {
+				t.Errorf("waited for %s, want verifyTimeout plus the grace period", took)
 			}
 			say(o.Reason)
 			if r.Stop != nil {
