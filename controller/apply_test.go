@@ -10,8 +10,6 @@ import (
 	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/evictor"
@@ -20,13 +18,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
-
-// unlimitedPlanner implements Planner.Admit without limits.
-type unlimitedPlanner struct{}
-
-func (unlimitedPlanner) Admit(*cluster.Snapshot, plan.PlannerState, plan.Plan, time.Time) []plan.Outcome {
-	return nil
-}
 
 // savedPlan returns the plan of a dry run, and a controller that can execute it.
 func savedPlan(t *testing.T) (*controller.Controller, *reservationEvictor, plan.Plan) {
@@ -86,16 +77,10 @@ func refusedPlanReports(t *testing.T) []plan.RunReport {
 	return reports
 }
 
-func TestPlansThatAreNotCarriedOut(t *testing.T) {
-	if n := len(refusedPlanReports(t)); n != 7 {
-		t.Errorf("got %d refused plans, want 7", n)
-	}
-}
-
 func TestLimitsHoldForApprovedPlansToo(t *testing.T) {
 	c, e, p := savedPlan(t)
 	p.Moves = append([]plan.Move{}, p.Moves...)
-	c.Planner = limitedPlanner(t, "perPass: 1")
+	c.Planner = planner.New(loadConfig(t, "limits: {perPass: 1}").PlannerOptions())
 	r, err := c.Apply(t.Context(), p, by)
 	if err != nil {
 		t.Fatal(err)
@@ -103,15 +88,6 @@ func TestLimitsHoldForApprovedPlansToo(t *testing.T) {
 	if len(e.waves) != 1 || len(r.Outcomes) != 2 || r.Outcomes[1].Reason.Code != plan.LimitPerPass {
 		t.Errorf("%d waves, %+v", len(e.waves), r.Outcomes)
 	}
-}
-
-func limitedPlanner(t *testing.T, limits string) controller.Planner {
-	t.Helper()
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nlimits: {"+limits+"}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return planner.New(conf.PlannerOptions())
 }
 
 // TestPlansWithUnknownStrategiesAreRefused checks that the names in a forged plan do not become
@@ -175,7 +151,7 @@ func checkNoLabel(t *testing.T, m *metrics.Metrics, value string) {
 	}
 }
 
-// TestABlockStopsApprovedPlans: a pause, an open breaker or an older release stops an approved plan before its first
+// TestABlockStopsApprovedPlans: a pause, an open breaker, an older release or an alert stops an approved plan before its first
 // eviction.
 func TestABlockStopsApprovedPlans(t *testing.T) {
 	for code, block := range map[plan.Code]func(c *controller.Controller, p plan.Plan){
@@ -188,6 +164,9 @@ func TestABlockStopsApprovedPlans(t *testing.T) {
 		},
 		plan.OtherReleaseActive: func(c *controller.Controller, _ plan.Plan) {
 			c.CheckOtherReleases = func(context.Context) *plan.Reason { return &plan.Reason{Code: plan.OtherReleaseActive, Message: "ops"} }
+		},
+		plan.AlertFiring: func(c *controller.Controller, _ plan.Plan) {
+			c.FiringAlerts = func(context.Context) ([]string, error) { return []string{"KubeAPIDown"}, nil }
 		},
 	} {
 		c, e, p := savedPlan(t)

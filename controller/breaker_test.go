@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 )
 
@@ -34,11 +35,7 @@ func withoutNodes(t *testing.T, n int, at time.Time) *cluster.Snapshot {
 		}
 	}
 	o.TakenAt = at
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return snapshotOf(t, o)
 }
 
 // deletedNodes returns the last n nodes of the three-zone example as lost nodes.
@@ -85,22 +82,11 @@ func TestLostNodesTripTheBreakerOfTheNextProcess(t *testing.T) {
 	}
 }
 
-// losingEvictor loses half of the nodes while it executes a wave.
-type losingEvictor struct {
-	scriptedEvictor
-	lose func()
-}
-
-func (e *losingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
-	e.lose()
-	return e.scriptedEvictor.EvictWave(ctx, moves, bound)
-}
-
 // The report names what stopped the pass. A trip of the breaker after the last wave does not
 // replace this reason, but the state contains the trip.
 func TestABreakerTripAfterThePassKeepsWhyItStopped(t *testing.T) {
 	for _, stop := range []*plan.Reason{nil, {Code: plan.ReplacementNotReady, Message: "not Ready"}} {
-		e, store := &losingEvictor{}, &memoryStore{}
+		e, store := &scriptedEvictor{}, &memoryStore{}
 		c, o := newController(t, e, plan.Live)
 		c.Store, c.Breaker = store, breaker.DefaultOptions()
 		r, err := evictOneAndLoseNodes(t, c, o, e, stop)
@@ -116,72 +102,58 @@ func TestABreakerTripAfterThePassKeepsWhyItStopped(t *testing.T) {
 }
 
 // evictOneAndLoseNodes runs a pass whose only wave ends with this reason. Half of the nodes are gone after the wave.
-func evictOneAndLoseNodes(t *testing.T, c *controller.Controller, o *fixedObserver, e *losingEvictor, stop *plan.Reason) (plan.RunReport, error) {
+func evictOneAndLoseNodes(t *testing.T, c *controller.Controller, o *fixedObserver, e *scriptedEvictor, stop *plan.Reason) (plan.RunReport, error) {
 	t.Helper()
 	all := len(o.s.Nodes)
 	e.results = []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}, Stop: stop}}
 	var lost []cluster.DeletedNode
 	c.DeletedNodes = func() []cluster.DeletedNode { return lost }
-	e.lose = func() {
+	e.during = func() {
 		o.s = withoutNodes(t, all/2, o.s.TakenAt.Add(time.Minute))
 		lost = deletedNodes(t, all/2, o.s.TakenAt)
 	}
 	if stop == nil {
-		c.Planner = limitedPlanner(t, "perPass: 1")
+		c.Planner = planner.New(loadConfig(t, "limits: {perPass: 1}").PlannerOptions())
 	}
 	return c.RunOnce(t.Context(), nil)
 }
 
-// Another release may appear at the beginning of a pass, or while the pass evicts.
-func TestAnOlderReleaseStopsThePass(t *testing.T) {
-	for calls, waves := range map[int]int{1: 0, 2: 0, 3: 1} { // calls: the check that finds the other release
-		e := &scriptedEvictor{}
-		c, _ := newController(t, e, plan.Live)
-		asked := 0
-		c.CheckOtherReleases = func(context.Context) *plan.Reason {
-			if asked++; asked < calls {
-				return nil
-			}
-			return &plan.Reason{Code: plan.OtherReleaseActive, Message: "ops"}
-		}
-		r, err := c.RunOnce(t.Context(), nil)
-		if err != nil || r.Stopped == nil || r.Stopped.Code != plan.OtherReleaseActive || len(e.waves) != waves {
-			t.Errorf("check %d: stopped %+v after %d waves (%v), want %d waves", calls, r.Stopped, len(e.waves), err, waves)
-		}
-	}
-}
-
-// A dry run evicts nothing, so it may coexist with any release.
-func TestADryRunCoexistsWithOtherReleases(t *testing.T) {
-	c, _ := newController(t, &scriptedEvictor{}, plan.DryRun)
-	c.CheckOtherReleases = func(context.Context) *plan.Reason { t.Error("a dry run asks for other releases"); return nil }
-	if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped != nil {
-		t.Errorf("%+v, %v", r.Stopped, err)
-	}
-}
-
-// An alert may fire when a pass begins, or while the pass evicts. Without an answer nothing is evicted either.
-func TestAFiringAlertStopsThePass(t *testing.T) {
-	for calls, waves := range map[int]int{1: 0, 2: 0, 3: 1} { // calls: the check that finds the alert
-		for _, failure := range []error{nil, errors.New("no answer within 10s")} {
-			e := &scriptedEvictor{}
-			c, _ := newController(t, e, plan.Live)
-			asked := 0
-			c.FiringAlerts = func(context.Context) ([]string, error) {
-				if asked++; asked < calls {
-					return nil, nil
+// Another release may appear, or an alert fire, when a pass begins or while the pass evicts. Without an answer about
+// alerts nothing is evicted either.
+func TestAReleaseOrAnAlertStopsThePass(t *testing.T) {
+	for want, ask := range map[plan.Code]func(c *controller.Controller, found func() bool){
+		plan.OtherReleaseActive: func(c *controller.Controller, found func() bool) {
+			c.CheckOtherReleases = func(context.Context) *plan.Reason {
+				if !found() {
+					return nil
 				}
-				return []string{"KubeAPIDown"}, failure
+				return &plan.Reason{Code: plan.OtherReleaseActive, Message: "ops"}
 			}
-			want := plan.AlertFiring
-			if failure != nil {
-				want = plan.AlertsUnknown
+		},
+		plan.AlertFiring: func(c *controller.Controller, found func() bool) {
+			c.FiringAlerts = func(context.Context) ([]string, error) {
+				return map[bool][]string{true: {"KubeAPIDown"}}[found()], nil
 			}
+		},
+		plan.AlertsUnknown: func(c *controller.Controller, found func() bool) {
+			c.FiringAlerts = func(context.Context) ([]string, error) {
+				return nil, map[bool]error{true: errors.New("no answer within 10s")}[found()]
+			}
+		},
+	} {
+		for calls, waves := range map[int]int{1: 0, 2: 0, 3: 1} { // calls: the check that finds it
+			e, asked := &scriptedEvictor{}, 0
+			c, _ := newController(t, e, plan.Live)
+			ask(c, func() bool { asked++; return asked >= calls })
 			r, err := c.RunOnce(t.Context(), nil)
 			if err != nil || r.Stopped == nil || r.Stopped.Code != want || len(e.waves) != waves {
-				t.Errorf("check %d, %v: stopped %+v after %d waves (%v), want %s after %d waves", calls, failure, r.Stopped, len(e.waves),
-					err, want, waves)
+				t.Errorf("check %d: stopped %+v after %d waves (%v), want %s after %d waves", calls, r.Stopped, len(e.waves), err, want, waves)
 			}
+		}
+		c, _ := newController(t, &scriptedEvictor{}, plan.DryRun) // it evicts nothing
+		ask(c, func() bool { t.Errorf("%s: a dry run asks", want); return true })
+		if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped != nil {
+			t.Errorf("%+v, %v", r.Stopped, err)
 		}
 	}
 }
@@ -203,19 +175,6 @@ func TestNothingIsAskedBetweenTheLastCheckAndTheEvictions(t *testing.T) {
 	}
 }
 
-// An alert stops approved plans as well.
-func TestAFiringAlertStopsAnApprovedPlan(t *testing.T) {
-	e := &scriptedEvictor{}
-	c, o := newController(t, e, plan.Live)
-	c.ConfigHash = c.Planner.Plan(o.s, plan.PlannerState{}, nil, o.s.TakenAt).ConfigHash
-	approved := c.Planner.Plan(o.s, plan.PlannerState{}, controller.Goals(o.s, c.Strategies, nil), o.s.TakenAt)
-	c.FiringAlerts = func(context.Context) ([]string, error) { return []string{"KubeAPIDown"}, nil }
-	r, err := c.Apply(t.Context(), approved, plan.Approval{By: "alice"})
-	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.AlertFiring || len(e.waves) != 0 {
-		t.Errorf("stopped %+v after %d waves, %v", r.Stopped, len(e.waves), err)
-	}
-}
-
 // A process that is told to stop does not blame Prometheus.
 func TestAStopIsNotAnUnknownAlert(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
@@ -224,14 +183,5 @@ func TestAStopIsNotAnUnknownAlert(t *testing.T) {
 	c.FiringAlerts = func(ctx context.Context) ([]string, error) { stop(); return nil, ctx.Err() }
 	if r, _ := c.RunOnce(ctx, nil); r.Stopped == nil || r.Stopped.Code != plan.Interrupted || len(e.waves) != 0 {
 		t.Errorf("stopped %+v after %d waves, want Interrupted", r.Stopped, len(e.waves))
-	}
-}
-
-// A dry run evicts nothing, so it needs no answer.
-func TestADryRunIgnoresAlerts(t *testing.T) {
-	c, _ := newController(t, &scriptedEvictor{}, plan.DryRun)
-	c.FiringAlerts = func(context.Context) ([]string, error) { t.Error("a dry run asks for alerts"); return nil, nil }
-	if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped != nil {
-		t.Errorf("%+v, %v", r.Stopped, err)
 	}
 }

@@ -7,41 +7,24 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// twoWavePlanner plans one move in each of two waves. In the second wave, the first `rejections`
-// rechecks reject the pod with the given reason code.
-type twoWavePlanner struct {
-	unlimitedPlanner
-	code       plan.Code
-	rejections int
-	rechecks   map[int]int // number of rechecks by wave
-}
-
-func (p *twoWavePlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
-	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1}, {Step: 2, Wave: 2}}}
-}
-
-func (p *twoWavePlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, of plan.Plan, wave int,
-	_ time.Time) ([]plan.Move, []plan.Outcome) {
-	p.rechecks[wave]++
-	m := of.Moves[0] // index of the wave
-	if wave == 2 && p.rechecks[wave] <= p.rejections {
-		return nil, []plan.Outcome{{Step: m.Step, Outcome: plan.Dropped, Reason: plan.Reason{Code: p.code}}}
-	}
-	return []plan.Move{m}, nil
-}
-
-// runTwoWaves runs a pass in a synctest bubble, where the time advances whenever the pass waits.
-func runTwoWaves(t *testing.T, p *twoWavePlanner) (evicted []int, waited time.Duration) {
+// runTwoWaves runs a pass with one move in each of two waves, in a synctest bubble, where the time advances whenever the
+// pass waits. In the second wave, so many rechecks reject the pod with the reason code. rechecks counts them by wave.
+func runTwoWaves(t *testing.T, code plan.Code, rejections int) (evicted int, waited time.Duration, rechecks map[int]int) {
 	t.Helper()
+	rechecks = map[int]int{}
 	synctest.Test(t, func(t *testing.T) {
-		e := &scriptedEvictor{}
-		c, _ := newController(t, e, plan.Live)
-		c.Planner = p
+		c, _ := newController(t, &scriptedEvictor{}, plan.Live)
 		c.Clock = clock.RealClock{}
+		c.Planner = scriptedPlanner{plan: plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1}, {Step: 2, Wave: 2}}},
+			recheck: func(of plan.Plan, wave int) ([]plan.Move, []plan.Outcome) {
+				if rechecks[wave]++; wave == 2 && rechecks[wave] <= rejections {
+					return nil, []plan.Outcome{{Step: of.Moves[0].Step, Outcome: plan.Dropped, Reason: plan.Reason{Code: code}}}
+				}
+				return of.Moves, nil
+			}}
 		start := time.Now()
 		r, err := c.RunOnce(t.Context(), nil)
 		if err != nil {
@@ -49,12 +32,12 @@ func runTwoWaves(t *testing.T, p *twoWavePlanner) (evicted []int, waited time.Du
 		}
 		for _, o := range r.Outcomes {
 			if o.Outcome == plan.Evicted {
-				evicted = append(evicted, o.Step)
+				evicted++
 			}
 		}
 		waited = time.Since(start)
 	})
-	return evicted, waited
+	return evicted, waited, rechecks
 }
 
 // The status of a budget or workload lags behind its pods. The controller rechecks a move that such
@@ -74,14 +57,13 @@ func TestAWaveWaitsForBudgetsToSettle(t *testing.T) {
 		{plan.OutsideWindow, false},
 	} {
 		t.Run(string(c.code), func(t *testing.T) {
-			p := &twoWavePlanner{code: c.code, rejections: 3, rechecks: map[int]int{}}
-			evicted, waited := runTwoWaves(t, p)
+			evicted, waited, rechecks := runTwoWaves(t, c.code, 3)
 			want, wait, looks := 1, time.Duration(0), 1
 			if c.settles {
 				want, wait, looks = 2, 1500*time.Millisecond, 4
 			}
-			if len(evicted) != want || waited != wait || p.rechecks[2] != looks || p.rechecks[1] != 1 {
-				t.Errorf("evicted %v after %s and %d rechecks, want %d after %s and %d", evicted, waited, p.rechecks[2], want, wait, looks)
+			if evicted != want || waited != wait || rechecks[2] != looks || rechecks[1] != 1 {
+				t.Errorf("evicted %d after %s and %d rechecks, want %d after %s and %d", evicted, waited, rechecks[2], want, wait, looks)
 			}
 		})
 	}
@@ -89,9 +71,8 @@ func TestAWaveWaitsForBudgetsToSettle(t *testing.T) {
 
 // If the status has not changed after ten seconds, the move is dropped and the pass continues.
 func TestAWaveDoesNotWaitForever(t *testing.T) {
-	p := &twoWavePlanner{code: plan.BlockedByPDB, rejections: 1000, rechecks: map[int]int{}}
-	evicted, waited := runTwoWaves(t, p)
-	if len(evicted) != 1 || waited != 10*time.Second {
-		t.Errorf("evicted %v after %s, want one eviction after 10s", evicted, waited)
+	evicted, waited, _ := runTwoWaves(t, plan.BlockedByPDB, 1000)
+	if evicted != 1 || waited != 10*time.Second {
+		t.Errorf("evicted %d after %s, want one eviction after 10s", evicted, waited)
 	}
 }

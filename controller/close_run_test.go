@@ -102,7 +102,7 @@ func TestARunIsRecoveredOnceByAProcess(t *testing.T) {
 
 	next, _ := newController(t, &reservationEvictor{store: m}, plan.Live)
 	useInstantTimers(next)
-	next.Store, next.Resolver, next.OnReport, next.Holder = m, emptyResolver{t}, note, "next"
+	next.Store, next.Resolver, next.OnReport, next.Holder = m, nothingOpen(t), note, "next"
 	next.NewRunID = func() string { return "r2" }
 	m.saves, m.failing = 0, func(save int) error { // recording outcomes works, closing does not
 		if save > 1 {
@@ -137,23 +137,6 @@ func TestARunIsRecoveredOnceByAProcess(t *testing.T) {
 	}
 }
 
-// emptyResolver fails the test if the controller asks for any outcome, because all outcomes are recorded.
-type emptyResolver struct{ t *testing.T }
-
-func (u emptyResolver) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
-	if len(open) > 0 {
-		u.t.Errorf("Resolve was called for %+v", open)
-	}
-	return nil, nil
-}
-
-// failingResolver cannot find the outcomes of an earlier process.
-type failingResolver struct{ err error }
-
-func (f failingResolver) Resolve(context.Context, []plan.Reservation) ([]plan.Outcome, error) {
-	return nil, f.err
-}
-
 // Every pass has a report with a reason, even a pass that could not start.
 func TestEveryPassLeavesAReport(t *testing.T) {
 	down := errors.New("etcdserver: request timed out")
@@ -174,10 +157,10 @@ func TestEveryPassLeavesAReport(t *testing.T) {
 		{"told to stop", ended, func(c *controller.Controller, _ *fixedObserver) { c.Store = &memoryStore{unreadable: context.Canceled} },
 			plan.Live, plan.Interrupted},
 		{"Resolve fails", t.Context(), func(c *controller.Controller, _ *fixedObserver) {
-			c.Store, c.Resolver = &memoryStore{bytes: left}, failingResolver{down}
+			c.Store, c.Resolver = &memoryStore{bytes: left}, resolver(func() (plan.Outcome, error) { return plan.Outcome{}, down })
 		}, plan.Live, plan.APIError},
 		{"nor settled", t.Context(), func(c *controller.Controller, _ *fixedObserver) {
-			c.Store, c.Resolver = &memoryStore{bytes: left, failing: func(int) error { return down }}, allPodsGoneResolver{}
+			c.Store, c.Resolver = &memoryStore{bytes: left, failing: func(int) error { return down }}, resolver(podGone)
 		}, plan.Live, plan.StateUnavailable},
 		{"no look", t.Context(), func(_ *controller.Controller, o *fixedObserver) { o.err = down }, plan.Live, plan.APIError},
 		{"Resolve is not called in a dry run", t.Context(), func(_ *controller.Controller, o *fixedObserver) { o.err = down }, plan.DryRun,

@@ -36,21 +36,38 @@ type fixedObserver struct {
 	s         *cluster.Snapshot
 	err       error
 	snapshots int
+	before    func() // called before each snapshot; nil is allowed
 }
 
 func (o *fixedObserver) Snapshot(context.Context) (*cluster.Snapshot, error) {
+	if o.before != nil {
+		o.before()
+	}
 	o.snapshots++
 	return o.s, o.err
 }
 
-// scriptedEvictor returns the given results, one for each wave.
+// failAfter lets all snapshots after the first ones fail.
+func (o *fixedObserver) failAfter(snapshots int, why error) {
+	o.before = func() {
+		if o.snapshots == snapshots {
+			o.err = why
+		}
+	}
+}
+
+// scriptedEvictor returns the given results, one for each wave. Further waves are evicted completely.
 type scriptedEvictor struct {
 	results []evictor.Result
 	waves   [][]plan.Move
+	during  func() // called in each wave; nil is allowed
 }
 
 func (e *scriptedEvictor) EvictWave(_ context.Context, moves []plan.Move, _ func()) evictor.Result {
 	e.waves = append(e.waves, moves)
+	if e.during != nil {
+		e.during()
+	}
 	if len(e.results) > 0 {
 		r := e.results[0]
 		e.results = e.results[1:]
@@ -61,6 +78,47 @@ func (e *scriptedEvictor) EvictWave(_ context.Context, moves []plan.Move, _ func
 		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted})
 	}
 	return r
+}
+
+// scriptedPlanner always makes the same plan, and nothing limits it. recheck is Recheck; if it is nil, each recheck
+// accepts all moves.
+type scriptedPlanner struct {
+	plan    plan.Plan
+	recheck func(p plan.Plan, wave int) ([]plan.Move, []plan.Outcome)
+}
+
+func (f scriptedPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
+	return f.plan
+}
+
+func (scriptedPlanner) Admit(*cluster.Snapshot, plan.PlannerState, plan.Plan, time.Time) []plan.Outcome {
+	return nil
+}
+
+func (f scriptedPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, wave int,
+	_ time.Time) ([]plan.Move, []plan.Outcome) {
+	if f.recheck == nil {
+		return p.Moves, nil
+	}
+	return f.recheck(p, wave)
+}
+
+// changedPlanner calls before when it begins to plan, and changes the plan. Both may be nil.
+type changedPlanner struct {
+	controller.Planner
+	before func(s *cluster.Snapshot, st plan.PlannerState)
+	change func(p *plan.Plan)
+}
+
+func (c changedPlanner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
+	if c.before != nil {
+		c.before(s, st)
+	}
+	p := c.Planner.Plan(s, st, goals, now)
+	if c.change != nil {
+		c.change(&p)
+	}
+	return p
 }
 
 type skipRecorder struct {
@@ -82,23 +140,25 @@ func (r *skipRecorder) RecordState(open bool, backoffs []time.Time) {
 }
 func (r *skipRecorder) RecordWaiting(moves map[string]int) { r.waiting = moves }
 
+// loadConfig returns the configuration with this text after its head.
+func loadConfig(t *testing.T, text string) *config.Config {
+	t.Helper()
+	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conf
+}
+
 func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *fixedObserver) {
 	t.Helper()
 	objects, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := cluster.New(objects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conf, err := config.Load("c",
-		[]byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * "+
-			"*\"}\n- {name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.9}}}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o := &fixedObserver{s: s}
+	conf := loadConfig(t, "strategies:\n- {name: zones, type: ZoneSpread, schedule: '0 * * * *'}\n"+
+		"- {name: hot, type: NodeLoad, schedule: '*/10 * * * *', args: {target: {cpu: 0.9}}}\n")
+	o := &fixedObserver{s: snapshotOf(t, objects)}
 	return &controller.Controller{
 		Settings: controller.Settings{
 			Planner: planner.New(conf.PlannerOptions()), Strategies: conf.BuildStrategies(), Mode: mode,
@@ -108,6 +168,15 @@ func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller
 			Clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(uniqueKeys{t: t}),
 			Recorder: &skipRecorder{}, NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}},
 	}, o
+}
+
+// startLoop runs the schedules of a controller until the result is called.
+func startLoop(t *testing.T, c *controller.Controller) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); c.Run(ctx) }()
+	return func() { cancel(); <-ended }
 }
 
 func TestRunOnceGoesWaveByWave(t *testing.T) {
@@ -125,19 +194,6 @@ func TestRunOnceGoesWaveByWave(t *testing.T) {
 	}
 }
 
-func TestAStopAccountsForWhatWasNotTried(t *testing.T) {
-	e := &scriptedEvictor{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}},
-		Stop: &plan.Reason{Code: plan.ReplacementNotReady}}}}
-	c, _ := newController(t, e, plan.Live)
-	r, err := c.RunOnce(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(e.waves) != 1 || r.Stopped == nil || len(r.Outcomes) != 2 || r.Outcomes[1].Outcome != plan.Dropped {
-		t.Errorf("got %d waves, stop reason %v, outcomes %+v", len(e.waves), r.Stopped, r.Outcomes)
-	}
-}
-
 func TestDryRunIsThePlanNotCarriedOut(t *testing.T) {
 	c, o := newController(t, evictor.DryRun{}, plan.DryRun)
 	r, err := c.RunOnce(t.Context(), nil)
@@ -146,15 +202,6 @@ func TestDryRunIsThePlanNotCarriedOut(t *testing.T) {
 	}
 	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.WouldEvict || o.snapshots != 1 {
 		t.Errorf("%+v", r.Outcomes)
-	}
-}
-
-func TestNoLookNoEviction(t *testing.T) {
-	e := &scriptedEvictor{}
-	c, o := newController(t, e, plan.Live)
-	o.err = errors.New("no permission")
-	if _, err := c.RunOnce(t.Context(), nil); err == nil || len(e.waves) != 0 {
-		t.Errorf("got error %v after %d waves", err, len(e.waves))
 	}
 }
 
@@ -201,16 +248,20 @@ func TestAPassThatJudgesNothingNamesTheCause(t *testing.T) {
 	}
 }
 
-func TestStrategiesThatAreNotDueAreConstraints(t *testing.T) {
+// Goals have the order of their strategies. Those of strategies that are not due are constraints.
+func TestGoalsOfStrategies(t *testing.T) {
 	c, o := newController(t, &scriptedEvictor{}, plan.Live)
-	goals := controller.Goals(o.s, c.Strategies, []string{"hot"})
-	for _, g := range goals {
+	var order []string
+	for _, g := range controller.Goals(o.s, c.Strategies, []string{"hot"}) {
 		if g.Constraint != (g.Strategy == "zones") {
 			t.Errorf("%s %s: got constraint %v", g.Strategy, g.Subject, g.Constraint)
 		}
+		if !slices.Contains(order, g.Strategy) {
+			order = append(order, g.Strategy)
+		}
 	}
-	if len(goals) == 0 {
-		t.Error("no goals")
+	if !slices.Equal(order, []string{"zones", "hot"}) {
+		t.Error(order)
 	}
 }
 
@@ -222,9 +273,7 @@ func TestStrategiesFireOnTheirSchedules(t *testing.T) {
 		fake.SetTime(time.Date(2026, 1, 1, 0, 49, 59, 0, time.UTC))
 		reports := make(chan plan.RunReport)
 		c.OnReport = func(r plan.RunReport) { reports <- r }
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); c.Run(ctx) }()
+		stop := startLoop(t, c)
 		next := func(d time.Duration) plan.RunReport {
 			synctest.Wait()
 			fake.Step(d)
@@ -236,8 +285,7 @@ func TestStrategiesFireOnTheirSchedules(t *testing.T) {
 		if r := next(10 * time.Minute); len(r.Plan.Moves) != 2 {
 			t.Errorf("at 01:00 both strategies are due; got %d moves, want 2", len(r.Plan.Moves))
 		}
-		cancel()
-		<-ended
+		stop()
 	})
 }
 
@@ -255,9 +303,7 @@ func TestAnEveryIsNotPutOff(t *testing.T) {
 		fake.SetTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 		reports := make(chan plan.RunReport)
 		c.OnReport = func(r plan.RunReport) { reports <- r }
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); c.Run(ctx) }()
+		stop := startLoop(t, c)
 		for i, want := range []struct {
 			step  time.Duration
 			moves int
@@ -268,22 +314,8 @@ func TestAnEveryIsNotPutOff(t *testing.T) {
 				t.Errorf("pass %d at %s moves %d pods, want %d", i+1, fake.Now().Format("15:04"), len(r.Plan.Moves), want.moves)
 			}
 		}
-		cancel()
-		<-ended
+		stop()
 	})
-}
-
-func TestGoalsKeepTheOrderOfStrategies(t *testing.T) {
-	c, o := newController(t, &scriptedEvictor{}, plan.Live)
-	var order []string
-	for _, g := range controller.Goals(o.s, c.Strategies, nil) {
-		if !slices.Contains(order, g.Strategy) {
-			order = append(order, g.Strategy)
-		}
-	}
-	if !slices.Equal(order, []string{"zones", "hot"}) {
-		t.Error(order)
-	}
 }
 
 // An eviction that fails with a conflict may have consumed its disruption budget. For two minutes
@@ -300,10 +332,7 @@ func TestAConflictSpendsTheBudget(t *testing.T) {
 			Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "d"}},
 				MaxUnavailable: &one},
 			Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1, CurrentHealthy: 6, DesiredHealthy: 5, ExpectedPods: 6}})
-	s, err := cluster.New(objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := snapshotOf(t, objects)
 	o.s = s
 	c.Clock.(*clocktesting.FakeClock).SetTime(s.TakenAt)
 	if r, err := c.RunOnce(t.Context(), nil); err != nil || len(r.Plan.Moves) != 2 {
@@ -323,24 +352,13 @@ func TestAConflictSpendsTheBudget(t *testing.T) {
 	}
 }
 
-// blindingEvictor makes every later snapshot fail.
-type blindingEvictor struct {
-	scriptedEvictor
-	o *fixedObserver
-}
-
-func (e *blindingEvictor) EvictWave(ctx context.Context, moves []plan.Move, onBound func()) evictor.Result {
-	e.o.err = errors.New("connection refused")
-	return e.scriptedEvictor.EvictWave(ctx, moves, onBound)
-}
-
 // If the budgets that a conflict may have consumed cannot be read, the pass stops.
 func TestUnreadableBudgetsAfterAConflictStopThePass(t *testing.T) {
-	e := &blindingEvictor{scriptedEvictor: scriptedEvictor{results: []evictor.Result{{
+	e := &scriptedEvictor{results: []evictor.Result{{
 		Outcomes:     []plan.Outcome{{Step: 1, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.UIDChanged}}},
-		BudgetsSpent: []plan.PodRef{{Namespace: "shop", Name: "d"}}}}}}
+		BudgetsSpent: []plan.PodRef{{Namespace: "shop", Name: "d"}}}}}
 	c, o := newController(t, e, plan.Live)
-	e.o = o
+	e.during = func() { o.err = errors.New("connection refused") }
 	c.Clock.(*clocktesting.FakeClock).SetTime(o.s.TakenAt)
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || len(e.waves) != 1 || r.Stopped == nil ||

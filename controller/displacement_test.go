@@ -51,17 +51,25 @@ func snapshotOf(t *testing.T, o *cluster.Objects) *cluster.Snapshot {
 // newDisplacementController returns a controller for a cluster in which evicting pod cache makes room for pod api.
 func newDisplacementController(t *testing.T, first plan.Outcome) (*controller.Controller, *displacementEvictor) {
 	t.Helper()
-	made := scenario.Read(t, "step-makes-room")
-	conf, err := config.Load("config.yaml", made.Config)
+	e := &displacementEvictor{t: t, first: first}
+	c, o := newScenarioController(t, "step-makes-room", e, plan.Live)
+	e.o = o
+	c.Clock.(*clocktesting.FakeClock).SetTime(o.s.TakenAt)
+	return c, e
+}
+
+// newScenarioController returns a controller with the cluster and the configuration of a planner scenario.
+func newScenarioController(t *testing.T, name string, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *fixedObserver) {
+	t.Helper()
+	given := scenario.Read(t, name)
+	conf, err := config.Load("config.yaml", given.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &displacementEvictor{t: t, first: first}
-	c, o := newController(t, e, plan.Live)
-	o.s, e.o = snapshotOf(t, made.Objects(t)), o
+	c, o := newController(t, e, mode)
+	o.s = snapshotOf(t, given.Objects(t))
 	c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()
-	c.Clock.(*clocktesting.FakeClock).SetTime(o.s.TakenAt)
-	return c, e
+	return c, o
 }
 
 // The controller evicts api only if the replacement of cache landed as predicted. After any other
@@ -99,20 +107,6 @@ func TestTheSecondHalfOfAStepFollowsOnlyTheFirst(t *testing.T) {
 	}
 }
 
-// observerWithLaterBudget adds a disruption budget to all snapshots but the first. The budget
-// allows no eviction of api.
-type observerWithLaterBudget struct {
-	*fixedObserver
-	closed *cluster.Snapshot
-}
-
-func (o *observerWithLaterBudget) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
-	if o.snapshots > 0 {
-		o.s = o.closed
-	}
-	return o.fixedObserver.Snapshot(ctx)
-}
-
 // If a budget blocks api, evicting cache would be useless, so the controller does not evict cache.
 func TestNoStepIsBegunThatCannotEnd(t *testing.T) {
 	c, e := newDisplacementController(t, plan.Outcome{Outcome: plan.Evicted, Landed: "n3", LandedAsPredicted: true})
@@ -121,7 +115,12 @@ func TestNoStepIsBegunThatCannotEnd(t *testing.T) {
 		&policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "api"},
 			Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "api"}}},
 			Status: policyv1.PodDisruptionBudgetStatus{CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1}})
-	c.Observer = &observerWithLaterBudget{e.o, snapshotOf(t, &o)}
+	later := snapshotOf(t, &o)
+	e.o.before = func() {
+		if e.o.snapshots > 0 {
+			e.o.s = later
+		}
+	}
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || len(r.Plan.Moves) != 2 || len(e.waves) != 0 {
 		t.Errorf("got error %v, %d planned moves, %d waves", err, len(r.Plan.Moves), len(e.waves))

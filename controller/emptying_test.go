@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints"
@@ -19,17 +18,7 @@ import (
 )
 
 // packing is a configuration that empties nodes, and keeps them empty for a day.
-const packing = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n" +
-	"- {name: pack, type: NodeConsolidation, schedule: '0 * * * *', args: {below: {cpu: 0.3}}}\n"
-
-func loadConfig(t *testing.T, text string) *config.Config {
-	t.Helper()
-	conf, err := config.Load("c", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return conf
-}
+const packing = "strategies:\n- {name: pack, type: NodeConsolidation, schedule: '0 * * * *', args: {below: {cpu: 0.3}}}\n"
 
 // newEmptyingController returns a controller with a plan that empties n1 by two waves and n2 by one. The first
 // eviction ends with the outcome.
@@ -48,7 +37,7 @@ func newEmptyingController(t *testing.T, first plan.OutcomeKind, code plan.Code,
 	e := &scriptedEvictor{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Pod: pod("web-0"), Outcome: first,
 		Reason: plan.Reason{Code: code, Message: "the API server refused the eviction"}}}}}}
 	c, o := newController(t, e, plan.Live)
-	c.Planner, c.HintWriter, c.Steer, c.Strategies = fixedPlanner{p: p}, writer, hints.Taint, loadConfig(t, packing).BuildStrategies()
+	c.Planner, c.HintWriter, c.Steer, c.Strategies = scriptedPlanner{plan: p}, writer, hints.Taint, loadConfig(t, packing).BuildStrategies()
 	p.Cluster.UID, p.Expires = o.s.ClusterUID, c.Clock.Now().Add(time.Hour)
 	p.ID = plan.ContentID(p)
 	return c, e, p
@@ -168,7 +157,7 @@ func TestHintsOnEmptyNodesAreRenewed(t *testing.T) {
 		{"a shorter keepEmptyFor", until(2 * time.Hour), "until 2026-01-01T06:00:30Z", nil, strings.Replace(packing, "args: {", "args: {keepEmptyFor: 6h, ", 1), ""},
 		{"nodes are not kept empty", until(time.Hour), "", nil, strings.Replace(packing, "args: {", "args: {keepEmptyFor: 0s, ", 1), ""},
 		{"the strategy only shows", until(time.Hour), "", nil, strings.Replace(packing, "name: pack,", "name: pack, mode: dryRun,", 1), ""},
-		{"no strategy empties nodes", until(-time.Hour), removed, nil, "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n", ""},
+		{"no strategy empties nodes", until(-time.Hour), removed, nil, "strategies: []", ""},
 		{"out of scope", until(time.Hour), "", nil, strings.Replace(packing, "name: pack,", "name: pack, nodeSelector: 'pool=b',", 1), ""},
 		{"a pod runs there", until(-time.Hour), removed, func(o *cluster.Objects) { o.Pods[2].Spec.NodeName = "n1" }, "", ""},
 		{"the node is excluded", until(time.Hour), "", func(o *cluster.Objects) { o.Nodes[0].Annotations["evenkeel.io/exclude"] = "true" }, "", ""},

@@ -12,14 +12,10 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints"
-	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner"
 )
 
 // fakeHintWriter keeps the hints and a log of the writes.
@@ -97,16 +93,9 @@ func (e *loggingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bound
 // newSteeringController returns a controller for the cluster of a planner scenario.
 func newSteeringController(t *testing.T, name string, mode plan.Mode) (*controller.Controller, *fakeHintWriter, *loggingEvictor) {
 	t.Helper()
-	given := scenario.Read(t, name)
-	conf, err := config.Load("config.yaml", given.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
 	b := &fakeHintWriter{on: map[string]hints.Hint{}}
 	e := &loggingEvictor{b: b}
-	c, o := newController(t, e, mode)
-	o.s = snapshotOf(t, given.Objects(t))
-	c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()
+	c, _ := newScenarioController(t, name, e, mode)
 	c.HintWriter, c.HintTTL = b, 10*time.Minute
 	return c, b, e
 }
@@ -211,19 +200,6 @@ func TestWhatCannotBeHintedIsNotEvicted(t *testing.T) {
 	}
 }
 
-// partlySteeredPlanner plans one wave of two moves. Only the first move needs a hint.
-type partlySteeredPlanner struct{ unlimitedPlanner }
-
-func (partlySteeredPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
-	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}, {Step: 2, Wave: 1, Steer: "none"}},
-		Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}}}
-}
-
-func (partlySteeredPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move,
-	[]plan.Outcome) {
-	return p.Moves, nil
-}
-
 // hintFailureReports returns the reports of passes over a mixed wave whose hints cannot be written.
 func hintFailureReports(t *testing.T) []plan.RunReport {
 	t.Helper()
@@ -236,7 +212,9 @@ func hintFailureReports(t *testing.T) []plan.RunReport {
 		ctx, cancel := context.WithCancel(t.Context())
 		e := &scriptedEvictor{}
 		c, _ := newController(t, e, plan.Live)
-		c.Planner, c.HintWriter = partlySteeredPlanner{}, b
+		c.Planner, c.HintWriter = scriptedPlanner{plan: plan.Plan{
+			Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}, {Step: 2, Wave: 1, Steer: "none"}},
+			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}}}}, b
 		if name == "stopped" {
 			c.HintWriter = stoppingHintWriter{b, cancel}
 		}
@@ -290,26 +268,11 @@ func TestWhatIsLeftIsTakenAwayOnceMore(t *testing.T) {
 	}
 }
 
-// fixedPlanner always returns the same plan, and each recheck accepts it.
-type fixedPlanner struct {
-	unlimitedPlanner
-	p plan.Plan
-}
-
-func (f fixedPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
-	return f.p
-}
-
-func (fixedPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move,
-	[]plan.Outcome) {
-	return p.Moves, nil
-}
-
 // The timeout for removing hints grows with the number of nodes, up to maxHintRemovalTimeout.
 func TestMoreNodesAreGivenMoreTime(t *testing.T) {
 	for nodes, want := range map[int]time.Duration{0: 10 * time.Second, 40: 16 * time.Second, 100: 25 * time.Second, 1000: 25 * time.Second} {
 		c, b, _ := newSteeringController(t, "steer-taint-123-grace-0", plan.Live)
-		c.Planner = fixedPlanner{p: plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}},
+		c.Planner = scriptedPlanner{plan: plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}},
 			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: make([]string, nodes)}}}}
 		if _, err := c.RunOnce(t.Context(), nil); err != nil {
 			t.Fatal(err)
@@ -337,7 +300,7 @@ func TestEveryPartOfAWaveHasItsHints(t *testing.T) {
 		}
 		b := &fakeHintWriter{on: map[string]hints.Hint{}}
 		c, _ := newController(t, &loggingEvictor{b: b}, plan.Live)
-		c.Planner, c.HintWriter, c.BatchSize = fixedPlanner{p: p}, b, 1
+		c.Planner, c.HintWriter, c.BatchSize = scriptedPlanner{plan: p}, b, 1
 		if _, err := c.RunOnce(t.Context(), nil); err != nil || !slices.Equal(b.log, want) {
 			t.Errorf("hint for step %d: got log %v, want %v (error %v)", steered, b.log, want, err)
 		}

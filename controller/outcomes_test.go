@@ -14,7 +14,6 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
@@ -23,42 +22,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
-
-// failingObserver returns a few snapshots and then fails.
-type failingObserver struct {
-	fixedObserver
-	times int
-	why   error
-}
-
-func (o *failingObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
-	if o.snapshots == o.times {
-		o.err = o.why
-	}
-	return o.fixedObserver.Snapshot(ctx)
-}
-
-// stoppingEvictor executes a wave, and then the process is told to stop.
-type stoppingEvictor struct {
-	scriptedEvictor
-	stop context.CancelFunc
-}
-
-func (e *stoppingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
-	defer e.stop()
-	return e.scriptedEvictor.EvictWave(ctx, moves, bound)
-}
-
-// stoppingPlanner makes a plan, and then the process is told to stop.
-type stoppingPlanner struct {
-	controller.Planner
-	stop context.CancelFunc
-}
-
-func (p *stoppingPlanner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
-	defer p.stop()
-	return p.Planner.Plan(s, st, goals, now)
-}
 
 // TestOutcomes causes every message of the controller about a move or a pass, and compares the
 // messages with testdata/outcomes.txt.
@@ -94,7 +57,7 @@ func TestOutcomes(t *testing.T) {
 
 	// The process is told to stop between two waves or before the first wave.
 	ctx, cancel := context.WithCancel(t.Context())
-	e := &stoppingEvictor{stop: cancel}
+	e := &scriptedEvictor{during: cancel}
 	c, _ = newController(t, e, plan.Live)
 	if run(ctx, c); len(e.waves) != 1 {
 		t.Errorf("got %d waves, want 1", len(e.waves))
@@ -102,7 +65,7 @@ func TestOutcomes(t *testing.T) {
 	none := &scriptedEvictor{}
 	c, _ = newController(t, none, plan.Live)
 	ctx, cancel = context.WithCancel(t.Context())
-	c.Planner = &stoppingPlanner{c.Planner, cancel}
+	c.Planner = changedPlanner{Planner: c.Planner, change: func(*plan.Plan) { cancel() }}
 	if run(ctx, c); len(none.waves) != 0 {
 		t.Errorf("got %d waves after the stop", len(none.waves))
 	}
@@ -110,14 +73,14 @@ func TestOutcomes(t *testing.T) {
 	// The time for the pass is over before the second wave.
 	c, _ = newController(t, nil, plan.Live)
 	fake := c.Clock.(*clocktesting.FakeClock)
-	c.Evictor, c.StopAt = &slowEvictor{step: func() { fake.Step(time.Minute) }}, fake.Now().Add(time.Minute)
+	c.Evictor, c.StopAt = &scriptedEvictor{during: func() { fake.Step(time.Minute) }}, fake.Now().Add(time.Minute)
 	run(t.Context(), c)
 
 	// A snapshot fails before the first or the second wave.
 	for times := 1; times <= 2; times++ {
 		seeing := &scriptedEvictor{}
 		c, o := newController(t, seeing, plan.Live)
-		c.Observer = &failingObserver{*o, times, errors.New("listing pods: the server is currently unable to handle the request")}
+		o.failAfter(times, errors.New("listing pods: the server is currently unable to handle the request"))
 		if run(t.Context(), c); len(seeing.waves) != times-1 {
 			t.Errorf("got %d waves, want %d", len(seeing.waves), times-1)
 		}
@@ -141,9 +104,8 @@ func TestOutcomes(t *testing.T) {
 		reports, seeing := []plan.RunReport{}, &scriptedEvictor{}
 		c, o := newController(t, seeing, plan.Live)
 		c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
-		c.Observer = &failingObserver{*o, 2 * times, &observe.StaleError{Resource: "pods", Until: c.Clock.Now().Add(-3 * time.Minute),
-			Age: 3 * time.Minute,
-			Max: 2 * time.Minute, Err: errors.New("dial tcp 10.0.0.1:443: connect: connection refused")}}
+		o.failAfter(2*times, &observe.StaleError{Resource: "pods", Until: c.Clock.Now().Add(-3 * time.Minute), Age: 3 * time.Minute,
+			Max: 2 * time.Minute, Err: errors.New("dial tcp 10.0.0.1:443: connect: connection refused")})
 		r, err := c.RunOnce(t.Context(), nil)
 		if refused := times == 0; refused != (err != nil) || refused != r.EndedBeforePlanning() || refused != (len(r.Plan.Moves) == 0) ||
 			refused && r.Plan.ID == "" {
@@ -177,8 +139,8 @@ func TestOutcomes(t *testing.T) {
 	a.Waiting = failingPlans{fmt.Errorf("%w: ConfigMap evenkeel-waiting-plan would have 1034 KiB compressed, more than 900; "+
 		"lower the limits of the strategies in mode approve (limits.perPass)", waiting.ErrTooLarge)}
 	notKept, err := a.RunOnce(t.Context(), nil)
-	if err != nil || notKept.Waiting == nil || notKept.Waiting.Problem == nil {
-		t.Fatalf("%v, %+v", err, notKept.Waiting)
+	if err != nil || notKept.Waiting == nil || notKept.Waiting.Problem == nil || notKept.Stopped != nil || len(a.events.notKept) != 1 {
+		t.Fatalf("%v, %+v, stopped %+v, events %+v", err, notKept.Waiting, notKept.Stopped, a.events.notKept)
 	}
 	lines = append(lines, string(notKept.Waiting.Problem.Code)+": "+notKept.Waiting.Problem.Message)
 	for _, code := range codesUsed(t) {

@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -11,27 +10,16 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
-
-// stuckEvictor takes an hour for each batch.
-type stuckEvictor struct{ scriptedEvictor }
-
-func (e *stuckEvictor) EvictWave(ctx context.Context, moves []plan.Move, onBound func()) evictor.Result {
-	time.Sleep(time.Hour)
-	return e.scriptedEvictor.EvictWave(ctx, moves, onBound)
-}
 
 // A pass that is stuck in a step is reported. A loop that waits for its schedule, and one that has ended, are not.
 func TestAStuckPassIsReported(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, _ := newController(t, &stuckEvictor{}, plan.Live)
+		c, _ := newController(t, &scriptedEvictor{during: func() { time.Sleep(time.Hour) }}, plan.Live)
 		c.Clock = clock.RealClock{} // the clock of the bubble
 		c.StepTimeout = controller.StepTimeout(10*time.Minute, 5*time.Minute)
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); c.Run(ctx) }()
+		stop := startLoop(t, c)
 		check := func(when, want string) {
 			t.Helper()
 			synctest.Wait()
@@ -46,8 +34,7 @@ func TestAStuckPassIsReported(t *testing.T) {
 		check("44 minutes after the beginning of a batch", "")
 		time.Sleep(5 * time.Minute)
 		check("49 minutes after the beginning of a batch", "no progress: executing a batch of evictions: 1 move of wave 1 of 2; 0 of 2 are done should have ended")
-		cancel()
-		<-ended
+		stop()
 		time.Sleep(24 * time.Hour)
 		check("after the end", "")
 	})
@@ -66,9 +53,7 @@ func TestALoopThatMissesTheNextPassIsReported(t *testing.T) {
 		c, o := newController(t, &scriptedEvictor{}, plan.Live)
 		now := clocktesting.NewFakeClock(o.s.TakenAt)
 		c.Clock = deafTimers{now}
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan struct{})
-		go func() { defer close(ended); c.Run(ctx) }()
+		stop := startLoop(t, c)
 		synctest.Wait()
 		if err := c.CheckProgress(); err != nil {
 			t.Errorf("before the pass: %v", err)
@@ -77,7 +62,6 @@ func TestALoopThatMissesTheNextPassIsReported(t *testing.T) {
 		if err := c.CheckProgress(); err == nil || !strings.Contains(err.Error(), "waiting for the next pass should have ended") {
 			t.Errorf("an hour later: %v", err)
 		}
-		cancel()
-		<-ended
+		stop()
 	})
 }

@@ -8,7 +8,6 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -18,12 +17,7 @@ import (
 // reloadWithSchedule returns a function that applies a configuration with one strategy on a schedule.
 func reloadWithSchedule(t *testing.T, schedule string, then func(*controller.Controller)) func(*controller.Controller) {
 	t.Helper()
-	conf, err := config.Load("c",
-		[]byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+
-			"strategies:\n- {name: other, type: ZoneSpread, schedule: \""+schedule+"\"}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := loadConfig(t, "strategies:\n- {name: other, type: ZoneSpread, schedule: '"+schedule+"'}\n")
 	return func(c *controller.Controller) {
 		c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()
 		if then != nil {
@@ -99,29 +93,16 @@ func TestAPassThatIsDueIsNotLost(t *testing.T) {
 	})
 }
 
-// reloadingEvictor sends a new configuration during a wave.
-type reloadingEvictor struct {
-	scriptedEvictor
-	change func()
-}
-
-func (m *reloadingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
-	if m.change != nil {
-		m.change()
-		m.change = nil
-	}
-	return m.scriptedEvictor.EvictWave(ctx, moves, bound)
-}
-
 // A pass of two waves keeps its configuration although the configuration changes during the first wave.
 func TestAPassEndsWithTheConfigurationItBeganWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changes := make(chan func(*controller.Controller), 1)
-		e := &reloadingEvictor{}
+		e := &scriptedEvictor{}
 		c, fake, reports, start := newReloadingController(t, e)
 		c.Mode = plan.Live
 		c.Reloads = changes
-		e.change = func() {
+		e.during = func() {
+			e.during = nil
 			changes <- reloadWithSchedule(t, "30 * * * *", func(c *controller.Controller) { c.Mode, c.Evictor = plan.DryRun, evictor.DryRun{} })
 		}
 		start()

@@ -13,7 +13,7 @@ import (
 // secondMoveDroppingPlanner plans two moves in two waves. The recheck drops the second move, and
 // the replan has one move.
 type secondMoveDroppingPlanner struct {
-	unlimitedPlanner
+	scriptedPlanner
 	code      plan.Code
 	done      [][]plan.Move
 	rechecked []int // waves that were rechecked

@@ -1,7 +1,6 @@
 package controller_test
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"sync"
@@ -11,7 +10,6 @@ import (
 
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -54,10 +52,7 @@ type scheduleRun struct {
 
 func newScheduleRun(t *testing.T, start string, strategies string) *scheduleRun {
 	t.Helper()
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n"+strategies+"\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := loadConfig(t, "strategies:\n"+strategies+"\n")
 	c, _ := newController(t, &scriptedEvictor{}, plan.Live)
 	r := &scheduleRun{Controller: c, clock: c.Clock.(*clocktesting.FakeClock), store: c.Store.(*memoryStore),
 		events: &nodeEvents{changed: make(chan struct{}, 1)}}
@@ -78,9 +73,7 @@ func newScheduleRun(t *testing.T, start string, strategies string) *scheduleRun 
 // lead lets the controller run for a time, second by second, and calls each second.
 func (r *scheduleRun) lead(t *testing.T, length time.Duration, each func(now time.Time)) {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); r.Run(ctx) }()
+	stop := startLoop(t, r.Controller)
 	for range int(length / time.Second) {
 		synctest.Wait()
 		r.clock.Step(time.Second)
@@ -90,8 +83,7 @@ func (r *scheduleRun) lead(t *testing.T, length time.Duration, each func(now tim
 		}
 	}
 	synctest.Wait()
-	cancel()
-	<-ended
+	stop()
 }
 
 func (r *scheduleRun) expect(t *testing.T, passes ...string) {
@@ -125,19 +117,6 @@ func TestANodeThatJoinsCausesOnePass(t *testing.T) {
 			}
 		})
 		r.expect(t, "01:15:40")
-	})
-}
-
-// 200 nodes flap for an hour and a half: at most one pass per `every`.
-func TestFlappingNodesCauseAtMostOnePassPerEvery(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newScheduleRun(t, "01:00:00", zonesOnEvents)
-		r.lead(t, 90*time.Minute, func(now time.Time) {
-			for i := range 200 {
-				r.events.happen(time.Time{}, now.Add(-time.Duration(i)*time.Millisecond))
-			}
-		})
-		r.expect(t, "01:10:01", "01:40:01", "02:10:01")
 	})
 }
 

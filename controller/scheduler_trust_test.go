@@ -60,11 +60,7 @@ func schedulerCluster(t *testing.T, schedulers []string, miss bool) *fixedObserv
 			LastTransitionTime: metav1.NewTime(o.TakenAt.Add(time.Hour))}}
 		o.Pods = append(o.Pods, p)
 	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &fixedObserver{s: s}
+	return &fixedObserver{s: snapshotOf(t, o)}
 }
 
 // knownSnapshot returns the snapshots of an observer.
@@ -198,29 +194,19 @@ func TestSchedulerTrustIsIdleLongerThanItChecks(t *testing.T) {
 func TestAPassPlansWithTheCounts(t *testing.T) {
 	c, o := newController(t, evictor.DryRun{}, plan.DryRun)
 	c.Trust = countBindings(t, schedulerCluster(t, []string{"fancy"}, false), "fancy")
-	p := &stateCapturingPlanner{Planner: c.Planner}
-	c.Planner = p
+	var used plan.PlannerState
+	c.Planner = changedPlanner{Planner: c.Planner, before: func(_ *cluster.Snapshot, st plan.PlannerState) { used = st }}
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || o.snapshots != 1 {
 		t.Fatal(err, o.snapshots)
 	}
 	want := map[string]plan.SchedulerBindings{"fancy": {Seen: 1, Predicted: 1, Hits: 1, Model: defaultModel}}
-	if d := cmp.Diff(want, p.state.Schedulers); d != "" {
+	if d := cmp.Diff(want, used.Schedulers); d != "" {
 		t.Error(d)
 	}
 	if len(r.Plan.Schedulers) != 1 || r.Plan.Schedulers[0].Name != "fancy" || *r.Plan.Schedulers[0].HitRate != 1 {
 		t.Errorf("got schedulers %+v in the report", r.Plan.Schedulers)
 	}
-}
-
-type stateCapturingPlanner struct {
-	controller.Planner
-	state plan.PlannerState
-}
-
-func (p *stateCapturingPlanner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
-	p.state = st
-	return p.Planner.Plan(s, st, goals, now)
 }
 
 // TestNoBindingIsCheckedWhileAPassPlans checks a binding during a plan and after the pass. Only the second one counts.
@@ -233,28 +219,15 @@ func TestNoBindingIsCheckedWhileAPassPlans(t *testing.T) {
 		runUntilIdle(t, s, b)
 	}
 	c.Trust = s
-	p := &checkingPlanner{Planner: c.Planner, during: check}
-	c.Planner = p
+	planned := false
+	c.Planner = changedPlanner{Planner: c.Planner, before: func(*cluster.Snapshot, plan.PlannerState) { check(); planned = true }}
 	if _, err := c.RunOnce(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if n := s.Counts()["fancy"].Seen; !p.planned || n != 0 {
-		t.Errorf("planned %v, %d bindings checked meanwhile, want none", p.planned, n)
+	if n := s.Counts()["fancy"].Seen; !planned || n != 0 {
+		t.Errorf("planned %v, %d bindings checked meanwhile, want none", planned, n)
 	}
 	if check(); s.Counts()["fancy"].Seen != 1 {
 		t.Error("no binding is checked after the pass")
 	}
-}
-
-// checkingPlanner calls a function during each plan.
-type checkingPlanner struct {
-	controller.Planner
-	during  func()
-	planned bool
-}
-
-func (p *checkingPlanner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
-	p.during()
-	p.planned = true
-	return p.Planner.Plan(s, st, goals, now)
 }

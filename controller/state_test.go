@@ -137,7 +137,7 @@ func TestWhatCouldNotBeNotedDownIsNotedByTheNextPass(t *testing.T) {
 	e := &reservationEvictor{store: m}
 	c, _ := newController(t, e, plan.Live)
 	useInstantTimers(c)
-	c.Store, c.Resolver = m, unexpectedResolver{t}
+	c.Store, c.Resolver = m, nothingOpen(t)
 	var reports []plan.RunReport
 	c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
 	r, err := c.RunOnce(t.Context(), nil)
@@ -158,23 +158,31 @@ func TestWhatCouldNotBeNotedDownIsNotedByTheNextPass(t *testing.T) {
 	}
 }
 
-type unexpectedResolver struct{ t *testing.T }
+// resolver returns the outcome of each open reservation, without its step and pod.
+type resolver func() (plan.Outcome, error)
 
-func (u unexpectedResolver) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
-	u.t.Errorf("Resolve was called for %+v", open)
-	return nil, nil
-}
-
-// allPodsGoneResolver reports that every pod is gone.
-type allPodsGoneResolver struct{}
-
-func (allPodsGoneResolver) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
-	var out []plan.Outcome
+func (f resolver) Resolve(_ context.Context, open []plan.Reservation) (out []plan.Outcome, err error) {
 	for _, r := range open {
-		out = append(out, plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.UnknownOutcome,
-			Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "gone"}})
+		o, err := f()
+		if err != nil {
+			return nil, err
+		}
+		o.Step, o.Pod = r.Step, r.Pod
+		out = append(out, o)
 	}
 	return out, nil
+}
+
+func podGone() (plan.Outcome, error) {
+	return plan.Outcome{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "gone"}}, nil
+}
+
+// nothingOpen fails the test if the controller asks for any outcome, because all outcomes are recorded.
+func nothingOpen(t *testing.T) resolver {
+	return func() (plan.Outcome, error) {
+		t.Error("the outcome of a reservation is asked for")
+		return plan.Outcome{}, nil
+	}
 }
 
 type recordingEvents struct {
@@ -207,7 +215,7 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	c, _ := newController(t, e, plan.Live)
 	events := &recordingEvents{}
 	c.Clock = dead.Clock
-	c.Store, c.Resolver, c.Holder, c.Events = m, allPodsGoneResolver{}, "next-2", events
+	c.Store, c.Resolver, c.Holder, c.Events = m, resolver(podGone), "next-2", events
 	c.History = history.Options{Initial: time.Hour, Max: time.Hour}
 	c.NewRunID = func() string { return "r2" }
 	var reports []plan.RunReport
@@ -291,7 +299,7 @@ func TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown(t *testing.T) {
 		e := &scriptedEvictor{results: []evictor.Result{r}}
 		c, o := newController(t, e, plan.Live)
 		c.Clock = instantClock{clocktesting.NewFakeClock(o.s.TakenAt)}
-		c.Store, c.Resolver, c.Breaker = m, allPodsGoneResolver{}, breaker.DefaultOptions()
+		c.Store, c.Resolver, c.Breaker = m, resolver(podGone), breaker.DefaultOptions()
 		if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped == nil || r.Stopped.Code != plan.OutcomeUnknown {
 			t.Fatalf("%s: %v, %+v", name, err, r.Stopped)
 		}

@@ -14,7 +14,6 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
@@ -58,12 +57,8 @@ func newApprovalTest(t *testing.T) *approvalTest {
 			}
 		}
 	}
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n"+
-		"- {name: zones, type: ZoneSpread, schedule: \"0 0 1 7 *\", mode: approve}\n"+
-		"- {name: hot, type: NodeLoad, schedule: \"0 0 1 7 *\", mode: approve, args: {target: {cpu: 0.9}}}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := loadConfig(t, "strategies:\n- {name: zones, type: ZoneSpread, schedule: '0 0 1 7 *', mode: approve}\n"+
+		"- {name: hot, type: NodeLoad, schedule: '0 0 1 7 *', mode: approve, args: {target: {cpu: 0.9}}}\n")
 	c.Planner, c.Strategies, c.ConfigHash = planner.New(conf.PlannerOptions()), conf.BuildStrategies(), conf.PlanHash()
 	runs := 0
 	c.NewRunID = func() string { runs++; return fmt.Sprint("r", runs) }
@@ -184,7 +179,12 @@ func TestAnApprovalKeepsItsPlan(t *testing.T) {
 	w := a.pass(t)
 	part := a.approve(t, w, 1)
 	real := a.Planner
-	a.Planner = noProposals{real.(*planner.Planner)}
+	noProposals := changedPlanner{Planner: real, change: func(p *plan.Plan) {
+		for i := range p.Proposals {
+			p.Proposals[i].Plan.Moves = nil
+		}
+	}}
+	a.Planner = noProposals
 	if _, err := a.RunOnce(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -196,21 +196,10 @@ func TestAnApprovalKeepsItsPlan(t *testing.T) {
 	if r := a.report(t, part); len(r.Outcomes) != 1 || r.Stopped != nil {
 		t.Errorf("%+v", r)
 	}
-	a.Planner = noProposals{real.(*planner.Planner)}
+	a.Planner = noProposals
 	if r, err := a.RunOnce(t.Context(), nil); err != nil || r.Waiting != nil {
 		t.Errorf("after the execution, the plan still waits: %v, %+v", err, r.Waiting)
 	}
-}
-
-// noProposals is a planner whose strategies in mode approve need no moves.
-type noProposals struct{ *planner.Planner }
-
-func (p noProposals) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
-	made := p.Planner.Plan(s, st, goals, now)
-	for i := range made.Proposals {
-		made.Proposals[i].Plan.Moves = nil
-	}
-	return made
 }
 
 // TestAPlanStaysWithoutANewProposal: a pass in which no strategy in mode approve is due, or has data, proposes nothing.
@@ -410,7 +399,9 @@ func TestAResumedPlanWaitsForReservedEvictions(t *testing.T) {
 	reservedAt := a.clock.Now()
 	storeState(t, a.Controller, plan.PlannerState{Runs: []plan.OpenRun{{RunID: "dead-run", Holder: "dead", Started: reservedAt,
 		Reservations: []plan.Reservation{{Step: 1, Wave: 1, Pod: w.Moves[0].Pod, Workload: plan.ObjectRef{Namespace: "shop", Name: "web"}, At: reservedAt}}}}})
-	a.Resolver = notEvictedResolver{}
+	a.Resolver = resolver(func() (plan.Outcome, error) {
+		return plan.Outcome{Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.Interrupted}}, nil // no reserved eviction happened
+	})
 	a.lead(t, 3)
 	if len(a.evictor.waves) != 0 {
 		t.Fatalf("resumed after %s, before the evictions of the dead process ended", a.clock.Since(reservedAt))
@@ -463,16 +454,6 @@ func TestAResumedPlanWaitsForUnknownOutcomes(t *testing.T) {
 	}
 }
 
-// notEvictedResolver says that no reserved eviction happened.
-type notEvictedResolver struct{}
-
-func (notEvictedResolver) Resolve(_ context.Context, open []plan.Reservation) (out []plan.Outcome, err error) {
-	for _, r := range open {
-		out = append(out, plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.Interrupted}})
-	}
-	return out, nil
-}
-
 // firstPodGone is a planner that sees that the pod of step 1 is gone.
 type firstPodGone struct{ *planner.Planner }
 
@@ -488,19 +469,7 @@ func (p firstPodGone) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals [
 	}), dropped
 }
 
-// TestAProposalThatCannotWait: the report, the log and an event say why.
-func TestAProposalThatCannotWait(t *testing.T) {
-	a := newApprovalTest(t)
-	a.Waiting = failingPlans{fmt.Errorf("%w: 1034 KiB", waiting.ErrTooLarge)}
-	r, err := a.RunOnce(t.Context(), nil)
-	if err != nil || r.Waiting == nil || r.Waiting.Problem == nil || r.Waiting.Problem.Code != plan.ProposalTooLarge || len(a.events.notKept) != 1 {
-		t.Errorf("%v, %+v, events %+v", err, r.Waiting, a.events.notKept)
-	}
-	if r.Stopped != nil || len(a.announced) != 0 {
-		t.Errorf("stopped %+v, announced %+v", r.Stopped, a.announced)
-	}
-}
-
+// failingPlans cannot be read or changed.
 type failingPlans struct{ err error }
 
 func (f failingPlans) Load(context.Context) (waiting.Plans, error) { return waiting.Plans{}, f.err }

@@ -314,3 +314,11 @@ func TestAWaveIsStaleAfterItsMaximumAge(t *testing.T) {
 		t.Error("not stale after its maximum age")
 	}
 }
+
+func TestBatchSize(t *testing.T) {
+	for perMinute, want := range map[int]int{0: 0, 1: 1, 4: 1, 30: 7, 600: 150} {
+		if got := BatchSize(perMinute); got != want {
+			t.Errorf("%d evictions per minute: got a batch size of %d, want %d", perMinute, got, want)
+		}
+	}
+}

@@ -31,16 +31,31 @@ func testRequest(id string, moves int) Request {
 	return r
 }
 
-func TestARequestIsTakenAndAnswered(t *testing.T) {
-	ctx := t.Context()
-	b := New(fake.NewClientset(), "evenkeel")
-	want := testRequest("a1", 3)
-	if err := b.Submit(ctx, want); err != nil {
+// submitted returns a store with a pending request.
+func submitted(t *testing.T, client *fake.Clientset, r Request) *Store {
+	t.Helper()
+	b := New(client, "evenkeel")
+	if err := b.Submit(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Submit(ctx, testRequest("a2", 1)); err == nil || !strings.Contains(err.Error(), "waiting for the leader") {
-		t.Errorf("a second request at the same time: got error %v", err)
+	return b
+}
+
+// claimed returns a store with request a1, which node-1 has claimed.
+func claimed(t *testing.T, client *fake.Clientset) (*Store, *Request) {
+	t.Helper()
+	b := submitted(t, client, testRequest("a1", 1))
+	r, err := b.Pending(t.Context())
+	if err != nil || b.Claim(t.Context(), r, "node-1") != nil {
+		t.Fatal(err)
 	}
+	return b, r
+}
+
+func TestARequestIsTakenAndAnswered(t *testing.T) {
+	ctx := t.Context()
+	want := testRequest("a1", 3)
+	b := submitted(t, fake.NewClientset(), want)
 	if r, err := b.Report(ctx, "a1"); r != nil || err != nil {
 		t.Errorf("before the plan was executed: got report %v, error %v", r, err)
 	}
@@ -50,9 +65,6 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 	}
 	if err := b.Claim(ctx, got, "node-1"); err != nil {
 		t.Fatal(err)
-	}
-	if err := b.Submit(ctx, testRequest("a2", 1)); err == nil || !strings.Contains(err.Error(), "being executed") {
-		t.Errorf("a second request during the execution: got error %v", err)
 	}
 	if err := b.Complete(ctx, *got, plan.RunReport{RunID: "r1"}); err != nil {
 		t.Fatal(err)
@@ -73,6 +85,15 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 // changed the object, and after another request replaced it. Each case starts with a conflict,
 // because the resource version is old.
 func TestAReportIsStoredOnce(t *testing.T) {
+	change := func(b *Store, f func(now *corev1.ConfigMap)) error {
+		now, err := b.get(t.Context())
+		if err != nil {
+			return err
+		}
+		f(now)
+		_, err = b.update(t.Context(), now)
+		return err
+	}
 	for _, c := range []struct {
 		name      string
 		meanwhile func(b *Store, r *Request) error
@@ -96,22 +117,10 @@ func TestAReportIsStoredOnce(t *testing.T) {
 			return b.Submit(t.Context(), again)
 		}, ErrReplaced, ""},
 		{"deleted and submitted again", func(b *Store, r *Request) error {
-			now, err := b.get(t.Context())
-			if err != nil {
-				return err
-			}
-			now.UID = "another"
-			_, err = b.update(t.Context(), now)
-			return err
+			return change(b, func(now *corev1.ConfigMap) { now.UID = "another" })
 		}, ErrReplaced, ""},
 		{"claimed by another process", func(b *Store, _ *Request) error {
-			now, err := b.get(t.Context())
-			if err != nil {
-				return err
-			}
-			now.Data[keyHolder] = "node-2"
-			_, err = b.update(t.Context(), now)
-			return err
+			return change(b, func(now *corev1.ConfigMap) { now.Data[keyHolder] = "node-2" })
 		}, ErrReplaced, ""},
 		{"claimed again by a process of the same name", func(b *Store, _ *Request) error {
 			again, err := b.Pending(t.Context())
@@ -125,12 +134,8 @@ func TestAReportIsStoredOnce(t *testing.T) {
 		}, ErrReplaced, ""},
 	} {
 		client := fake.NewClientset()
-		b := New(client, "evenkeel")
-		if err := b.Submit(t.Context(), testRequest("a1", 1)); err != nil {
-			t.Fatal(err)
-		}
-		got, err := b.Pending(t.Context())
-		if err != nil || b.Claim(t.Context(), got, "node-1") != nil || c.meanwhile(b, got) != nil {
+		b, got := claimed(t, client)
+		if err := c.meanwhile(b, got); err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
 		conflict := true
@@ -147,18 +152,10 @@ func TestAReportIsStoredOnce(t *testing.T) {
 	}
 }
 
-// If the leader that claimed the request ended, the next leader completes it.
 // TestAReportThatIsRefusedIsNotStoredAgain: only a conflict, or a request that is gone, is looked at again.
 func TestAReportThatIsRefusedIsNotStoredAgain(t *testing.T) {
 	client := fake.NewClientset()
-	b := New(client, "evenkeel")
-	if err := b.Submit(t.Context(), testRequest("a1", 1)); err != nil {
-		t.Fatal(err)
-	}
-	got, err := b.Pending(t.Context())
-	if err != nil || b.Claim(t.Context(), got, "node-1") != nil {
-		t.Fatal(err)
-	}
+	b, got := claimed(t, client)
 	updates := 0
 	client.PrependReactor("update", "configmaps", func(ktesting.Action) (bool, runtime.Object, error) {
 		updates++
@@ -173,12 +170,9 @@ func TestAReportThatIsRefusedIsNotStoredAgain(t *testing.T) {
 // TestARequestWhoseLeaderEndedIsOfferedAgain: the next leader gets the request, with the number of processes that took
 // it. Interrupt answers it.
 func TestARequestWhoseLeaderEndedIsOfferedAgain(t *testing.T) {
-	b := New(fake.NewClientset(), "evenkeel")
 	want := testRequest("a1", 1)
 	want.WaitingPlan, want.Plan.Expires = "w1", noon.Add(24*time.Hour)
-	if err := b.Submit(t.Context(), want); err != nil {
-		t.Fatal(err)
-	}
+	b := submitted(t, fake.NewClientset(), want)
 	for attempt := range 3 {
 		got, err := b.Pending(t.Context())
 		if err != nil || got == nil || got.Attempts != attempt || got.Plan.ID != "a1" || got.WaitingPlan != "w1" {
@@ -208,12 +202,9 @@ func TestARequestWhoseLeaderEndedIsOfferedAgain(t *testing.T) {
 
 // TestApprovedStepsAreNotReplaced: steps of a waiting plan may wait for the next job until their plan expires.
 func TestApprovedStepsAreNotReplaced(t *testing.T) {
-	b := New(fake.NewClientset(), "evenkeel")
 	first := testRequest("a1", 1)
 	first.WaitingPlan, first.Plan.Expires = "w1", noon.Add(24*time.Hour)
-	if err := b.Submit(t.Context(), first); err != nil {
-		t.Fatal(err)
-	}
+	b := submitted(t, fake.NewClientset(), first)
 	next := testRequest("a2", 1)
 	next.ApprovedAt = noon.Add(23 * time.Hour)
 	if err := b.Submit(t.Context(), next); err == nil || !strings.Contains(err.Error(), "a part of plan w1, approved by alice") {
@@ -222,41 +213,6 @@ func TestApprovedStepsAreNotReplaced(t *testing.T) {
 	next.ApprovedAt = noon.Add(24 * time.Hour)
 	if err := b.Submit(t.Context(), next); err != nil {
 		t.Errorf("after the plan expired: %v", err)
-	}
-}
-
-func TestARequestIsTakenBack(t *testing.T) {
-	b := New(fake.NewClientset(), "evenkeel")
-	if err := b.Submit(t.Context(), testRequest("a1", 1)); err != nil {
-		t.Fatal(err)
-	}
-	if back, err := b.Withdraw(t.Context(), "a1"); err != nil || !back {
-		t.Errorf("%v, %v", back, err)
-	}
-	if got, err := b.Pending(t.Context()); err != nil || got != nil {
-		t.Errorf("%v, %+v", err, got)
-	}
-	if err := b.Submit(t.Context(), testRequest("a2", 1)); err != nil {
-		t.Error(err)
-	}
-	got, err := b.Pending(t.Context())
-	if err != nil || b.Claim(t.Context(), got, "node-1") != nil {
-		t.Fatal(err)
-	}
-	if back, err := b.Withdraw(t.Context(), "a2"); err != nil || back {
-		t.Errorf("a claimed request was withdrawn: %v, %v", back, err)
-	}
-}
-
-func TestARequestThatWasNeverAnsweredIsReplaced(t *testing.T) {
-	b := New(fake.NewClientset(), "evenkeel")
-	if err := b.Submit(t.Context(), testRequest("a1", 1)); err != nil {
-		t.Fatal(err)
-	}
-	late := testRequest("a2", 1)
-	late.ApprovedAt = noon.Add(claimTimeout)
-	if err := b.Submit(t.Context(), late); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -313,11 +269,7 @@ func TestOnlyAPendingRequestIsTaken(t *testing.T) {
 // requestInState returns the ConfigMap of request a1 in a state.
 func requestInState(t *testing.T, state string) *corev1.ConfigMap {
 	t.Helper()
-	b := New(fake.NewClientset(), "evenkeel")
-	if err := b.Submit(t.Context(), testRequest("a1", 1)); err != nil {
-		t.Fatal(err)
-	}
-	o, err := b.get(t.Context())
+	o, err := submitted(t, fake.NewClientset(), testRequest("a1", 1)).get(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,6 +43,19 @@ func remove(t *testing.T, r cleanup.Release) (string, error) {
 	return strings.Join(deleted, ", "), err
 }
 
+// answerLeases lets a client return an error for requests that read a Lease. It gets the number of each request.
+func answerLeases(client *fake.Clientset, answer func(request int) error) *fake.Clientset {
+	requests := 0
+	client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		requests++
+		err := answer(requests)
+		return err != nil, nil, err
+	})
+	return client
+}
+
+var errEtcd = apierrors.NewInternalError(errors.New("etcd is away"))
+
 // TestRemove checks that only the ConfigMaps and Leases of the release are deleted, and only in its namespace.
 func TestRemove(t *testing.T) {
 	client := fake.NewClientset(configMap("ops", "evenkeel-state-00"), configMap("ops", "evenkeel-state-cluster"), configMap("ops", "evenkeel-pause"),
@@ -79,7 +92,7 @@ func TestRemoveContinuesAfterAnError(t *testing.T) {
 	client := fake.NewClientset(configMap("ops", "evenkeel-pause"), configMap("ops", "evenkeel-trigger"), heldLease("evenkeel-dry-run", "", time.Time{}))
 	client.PrependReactor("delete", "configmaps", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		if name := a.(clienttesting.DeleteAction).GetName(); name == "evenkeel-trigger" {
-			return true, nil, apierrors.NewInternalError(errors.New("etcd is away"))
+			return true, nil, errEtcd
 		}
 		return false, nil, nil
 	})
@@ -134,22 +147,40 @@ func TestSlowHintsLeaveTimeToDelete(t *testing.T) {
 	})
 }
 
-// TestTemporaryErrorsAreRepeated checks that requests for Leases which fail are sent again.
-func TestTemporaryErrorsAreRepeated(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset()
-		failed := 0
-		client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-			if failed == 3 {
-				return false, nil, nil
+// TestErrorsAreRepeatedForAWhile checks that requests for Leases which fail are sent again, and that the wait ends with
+// the error of the API server, also if the last request had no answer when the wait ended.
+func TestErrorsAreRepeatedForAWhile(t *testing.T) {
+	for name, c := range map[string]struct {
+		answer func(ctx context.Context, request int) error
+		want   error
+		waited time.Duration
+	}{
+		"three errors": {func(_ context.Context, request int) error {
+			if request <= 3 {
+				return errEtcd
 			}
-			failed++
-			return true, nil, apierrors.NewInternalError(errors.New("etcd is away"))
+			return nil
+		}, nil, 3 * time.Second},
+		"only errors": {func(context.Context, int) error { return errEtcd }, errEtcd, time.Minute},
+		"no answer after an error": {func(ctx context.Context, request int) error {
+			if request > 1 {
+				<-ctx.Done()
+				return ctx.Err()
+			}
+			return errEtcd
+		}, errEtcd, time.Minute},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			client := answerLeases(fake.NewClientset(), func(request int) error { return c.answer(ctx, request) })
+			began := time.Now()
+			err := cleanup.Release{Client: client, Namespace: "ops", Poll: time.Second}.WaitUntilIdle(ctx)
+			if waited := time.Since(began); (err == nil) != (c.want == nil) || err != nil && !errors.Is(err, c.want) || waited != c.waited {
+				t.Errorf("%s: error %v after %s, want %v after %s", name, err, waited, c.want, c.waited)
+			}
 		})
-		if _, err := remove(t, cleanup.Release{Client: client}); err != nil || failed != 3 {
-			t.Errorf("error %v after %d failures, want none after 3", err, failed)
-		}
-	})
+	}
 }
 
 // TestNothingIsRemovedWhileALeaseIsHeld checks that another release of the namespace keeps its hints, its state and its
@@ -256,43 +287,6 @@ func TestChangedObjectsStay(t *testing.T) {
 	}
 }
 
-// TestErrorsAreRepeatedForAWhile checks that the wait ends, with the error of the API server, if no answer comes.
-func TestErrorsAreRepeatedForAWhile(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		client := fake.NewClientset()
-		client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-			return true, nil, apierrors.NewInternalError(errors.New("etcd is away"))
-		})
-		began := time.Now()
-		_, err := remove(t, cleanup.Release{Client: client})
-		if waited := time.Since(began); err == nil || !strings.Contains(err.Error(), "etcd is away") || waited != time.Minute {
-			t.Errorf("error %v after %s, want it after a minute", err, waited)
-		}
-	})
-}
-
-// TestTheEndOfTheWaitHidesNoError checks that the error of the API server is returned, although the last request had no
-// answer when the wait ended.
-func TestTheEndOfTheWaitHidesNoError(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-		defer cancel()
-		client := fake.NewClientset()
-		requests := 0
-		client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-			if requests++; requests == 1 {
-				return true, nil, apierrors.NewInternalError(errors.New("etcd is away"))
-			}
-			<-ctx.Done()
-			return true, nil, ctx.Err()
-		})
-		err := cleanup.Release{Client: client, Namespace: "ops", Poll: time.Second}.WaitUntilIdle(ctx)
-		if err == nil || !strings.Contains(err.Error(), "etcd is away") {
-			t.Errorf("error %v", err)
-		}
-	})
-}
-
 // TestWaitUntilIdle checks that a process that holds either Lease is waited for, and named if it stays. A Lease that
 // was released, or that has expired, holds nothing up.
 func TestWaitUntilIdle(t *testing.T) {
@@ -332,9 +326,8 @@ func TestWaitUntilIdleSeesTheRelease(t *testing.T) {
 
 // TestWaitUntilIdleReportsMissingPermission checks that the wait does not go on when the Leases cannot be read.
 func TestWaitUntilIdleReportsMissingPermission(t *testing.T) {
-	client := fake.NewClientset()
-	client.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewForbidden(coordinationv1.Resource("leases"), "evenkeel", errors.New("no"))
+	client := answerLeases(fake.NewClientset(), func(int) error {
+		return apierrors.NewForbidden(coordinationv1.Resource("leases"), "evenkeel", errors.New("no"))
 	})
 	err := cleanup.Release{Client: client, Namespace: "ops", Poll: time.Hour}.WaitUntilIdle(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "permission") {

@@ -3,6 +3,7 @@ package leader_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -97,12 +98,10 @@ func TestTheLeaseIsHeldOnlyWhileItIsRenewed(t *testing.T) {
 	golden.EqualLines(t, "testdata/outcomes.txt", lines)
 }
 
-// clientForbidding returns a client whose requests with this verb on Leases fail with 403.
-func clientForbidding(verb string) *fake.Clientset {
+// clientFailing returns a client whose requests with this verb on Leases fail.
+func clientFailing(verb string, err error) *fake.Clientset {
 	c := fake.NewClientset()
-	c.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, forbiddenError()
-	})
+	c.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, err })
 	return c
 }
 
@@ -110,21 +109,30 @@ func forbiddenError() error {
 	return apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "evenkeel", errors.New("no"))
 }
 
-// If a permission is missing, Lead returns an error that names it. With a positive wait, Lead
-// returns at once. Otherwise Lead returns after the permission was missing for renewDeadline.
-func TestALeaseThatIsForbiddenIsFinal(t *testing.T) {
-	for _, verb := range []string{"get", "create"} {
+// If a permission or the namespace is missing, Lead returns an error with a remedy. With a positive wait, Lead returns
+// at once. Otherwise Lead returns after renewDeadline.
+func TestALeaseThatIsDeniedIsFinal(t *testing.T) {
+	const missing = "permission to %s leases.coordination.k8s.io is missing in namespace ops; "
+	for _, c := range []struct {
+		verb string
+		err  error
+		want string
+	}{
+		{"get", forbiddenError(), fmt.Sprintf(missing, "get")},
+		{"create", forbiddenError(), fmt.Sprintf(missing, "create")},
+		{"create", apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ops"), "namespace ops does not exist; create it, or " +
+			`give the namespace of Evenkeel with --lease-namespace: namespaces "ops" not found`},
+	} {
 		for wait, after := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Hour: 0} {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				l := &leader.Lease{Client: clientForbidding(verb), Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) { t.Error("it leads") }}
+				l := &leader.Lease{Client: clientFailing(c.verb, c.err), Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) { t.Error("it leads") }}
 				err := l.Lead(t.Context(), wait, func(context.Context) error { return nil })
-				if want := "taking the Lease ops/evenkeel: permission to " + verb +
-					" leases.coordination.k8s.io is missing in namespace ops; "; err == nil || !strings.HasPrefix(err.Error(), want) {
-					t.Errorf("verb %s, wait %s: got error %v, want %s", verb, wait, err, want)
+				if want := "taking the Lease ops/evenkeel: " + c.want; err == nil || !strings.HasPrefix(err.Error(), want) {
+					t.Errorf("verb %s, wait %s: got error %v, want %s", c.verb, wait, err, want)
 				}
 				if took := time.Since(began); took < after || took > after+10*time.Second {
-					t.Errorf("verb %s, wait %s: returned after %s, want %s", verb, wait, took, after)
+					t.Errorf("verb %s, wait %s: returned after %s, want %s", c.verb, wait, took, after)
 				}
 			})
 		}
@@ -150,30 +158,9 @@ func TestAStandbyOutlivesARoleThatIsReplaced(t *testing.T) {
 	})
 }
 
-// If the namespace is missing, Lead returns an error with a remedy.
-func TestALeaseWithoutItsNamespaceIsFinal(t *testing.T) {
-	for wait, after := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Hour: 0} {
-		synctest.Test(t, func(t *testing.T) {
-			began, c := time.Now(), fake.NewClientset()
-			c.PrependReactor("create", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-				return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ops")
-			})
-			l := &leader.Lease{Client: c, Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) { t.Error("it leads") }}
-			err := l.Lead(t.Context(), wait, func(context.Context) error { return nil })
-			if want := `taking the Lease ops/evenkeel: namespace ops does not exist; create it, or give the namespace of Evenkeel with ` +
-				`--lease-namespace: namespaces "ops" not found`; err == nil || err.Error() != want {
-				t.Errorf("wait %s: got error %v, want %s", wait, err, want)
-			}
-			if took := time.Since(began); took < after || took > after+10*time.Second {
-				t.Errorf("wait %s: returned after %s, want %s", wait, took, after)
-			}
-		})
-	}
-}
-
 // If the permission to read the Lease is missing, Leader returns an error that names it.
 func TestWhoLeadsMayBeForbidden(t *testing.T) {
-	l := &leader.Lease{Client: clientForbidding("get"), Namespace: "ops"}
+	l := &leader.Lease{Client: clientFailing("get", forbiddenError()), Namespace: "ops"}
 	want := "reading the Lease ops/evenkeel: permission to get leases.coordination.k8s.io is missing in namespace ops; grant it to this " +
 		"account: "
 	if _, err := l.Leader(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) || !apierrors.IsForbidden(err) {
@@ -188,10 +175,7 @@ func TestALeaseThatCannotBeTaken(t *testing.T) {
 		"get":    "could not take the Lease ops/evenkeel within 30s: reading it: Internal error occurred: etcd",
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client := fake.NewClientset()
-			client.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-				return true, nil, apierrors.NewInternalError(errors.New("etcd"))
-			})
+			client := clientFailing(verb, apierrors.NewInternalError(errors.New("etcd")))
 			l := &leader.Lease{Client: client, Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) {}}
 			err := l.Lead(t.Context(), 30*time.Second, func(context.Context) error { return errors.New("it leads") })
 			if err == nil || !strings.HasPrefix(err.Error(), want) {

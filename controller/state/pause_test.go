@@ -142,10 +142,12 @@ func TestWhatCannotBeUnderstoodHolds(t *testing.T) {
 func TestWhatCannotBeReadShutsTheGate(t *testing.T) {
 	generic := apierrors.NewGenericServerResponse(404, "get", pauseResource, PauseName, "<h1>Not Found</h1>", 0, true)
 	for name, c := range map[string]struct {
-		err  error
+		err  error // nil: an answer about another object
 		code plan.Code
 		want string
 	}{
+		"another object": {nil, plan.APIError, "about another object"},
+		"told to stop":   {context.Canceled, plan.Interrupted, ""},
 		"forbidden": {apierrors.NewForbidden(pauseResource, PauseName, errors.New("no")), plan.PermissionMissing,
 			"permission to get ConfigMap evenkeel-pause in namespace evenkeel is missing; grant get on configmaps there"},
 		"unauthorized": {apierrors.NewUnauthorized("Unauthorized"), plan.PermissionMissing, "is the token still valid?"},
@@ -156,34 +158,19 @@ func TestWhatCannotBeReadShutsTheGate(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p, client, _ := newPauseStore(nil)
-			client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, c.err })
-			if why := p.CheckPause(t.Context()); why == nil || why.Code != c.code || !strings.Contains(why.Message, c.want) {
+			client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, &corev1.ConfigMap{}, c.err
+			})
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			if errors.Is(c.err, context.Canceled) {
+				cancel()
+			}
+			if why := p.CheckPause(ctx); why == nil || why.Code != c.code || !strings.Contains(why.Message, c.want) {
 				t.Errorf("got %+v, want %s and a message with %q", why, c.code, c.want)
 			}
 		})
 	}
-	t.Run("another object", func(t *testing.T) {
-		p, client, _ := newPauseStore(nil)
-		client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
-			return true, &corev1.ConfigMap{},
-				nil
-		})
-		if why := p.CheckPause(t.Context()); why == nil || why.Code != plan.APIError || !strings.Contains(why.Message, "about another object") {
-			t.Errorf("%+v", why)
-		}
-	})
-	t.Run("told to stop", func(t *testing.T) {
-		p, client, _ := newPauseStore(nil)
-		client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
-			return true, nil,
-				context.Canceled
-		})
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		if why := p.CheckPause(ctx); why == nil || why.Code != plan.Interrupted {
-			t.Errorf("%+v", why)
-		}
-	})
 }
 
 // Other clients write first: twice before this client creates the ConfigMap, and then before it updates the ConfigMap.

@@ -44,6 +44,16 @@ func conflicting() *fake.Clientset {
 	return c
 }
 
+// submitted returns a store with the pending request a.
+func submitted(t *testing.T, client *fake.Clientset) *Store {
+	t.Helper()
+	s := New(client, "evenkeel")
+	if err := s.Submit(t.Context(), testRequest("a", noon)); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
 func TestATriggerIsTakenOnce(t *testing.T) {
 	ctx := t.Context()
 	s := New(conflicting(), "evenkeel")
@@ -67,7 +77,7 @@ func TestATriggerIsTakenOnce(t *testing.T) {
 	if err := s.Take(ctx, first, "node-1"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Take(ctx, second, "node-2"); !apierrors.IsConflict(errorCause(err)) {
+	if err := s.Take(ctx, second, "node-2"); !apierrors.IsConflict(err) {
 		t.Errorf("the second leader: got %v, want a conflict", err)
 	}
 	if r, err := s.Pending(ctx); r != nil || err != nil {
@@ -87,22 +97,9 @@ func TestATriggerIsTakenOnce(t *testing.T) {
 	}
 }
 
-func errorCause(err error) error {
-	for {
-		u, ok := err.(interface{ Unwrap() error })
-		if !ok {
-			return err
-		}
-		err = u.Unwrap()
-	}
-}
-
 func TestARejectedAndAWithdrawnTrigger(t *testing.T) {
 	ctx := t.Context()
-	s := New(conflicting(), "evenkeel")
-	if err := s.Submit(ctx, testRequest("a", noon)); err != nil {
-		t.Fatal(err)
-	}
+	s := submitted(t, conflicting())
 	if err := s.Submit(ctx, testRequest("b", noon.Add(time.Minute))); err == nil || !strings.Contains(err.Error(), "a trigger of strategy zones by alice") {
 		t.Errorf("a second one at the same time: %v", err)
 	}
@@ -164,10 +161,7 @@ func TestAnAnswerThatWasStoredCounts(t *testing.T) {
 		{"another request", map[string]string{keyState: stateTaken, keyHolder: "node-1", keyID: "b"}, false},
 	} {
 		client := fake.NewClientset()
-		s := New(client, "evenkeel")
-		if err := s.Submit(t.Context(), testRequest("a", noon)); err != nil {
-			t.Fatal(err)
-		}
+		s := submitted(t, client)
 		r, err := s.Pending(t.Context())
 		if err != nil {
 			t.Fatal(err)
@@ -189,10 +183,7 @@ func TestAnAnswerThatWasStoredCounts(t *testing.T) {
 // TestAWithdrawalWithALostAnswer: the API server withdrew the request.
 func TestAWithdrawalWithALostAnswer(t *testing.T) {
 	client := fake.NewClientset()
-	s := New(client, "evenkeel")
-	if err := s.Submit(t.Context(), testRequest("a", noon)); err != nil {
-		t.Fatal(err)
-	}
+	s := submitted(t, client)
 	client.PrependReactor("update", "configmaps", func(a ktesting.Action) (bool, runtime.Object, error) {
 		o := a.(ktesting.UpdateAction).GetObject().(*corev1.ConfigMap)
 		return true, nil, errors.Join(client.Tracker().Update(a.GetResource(), o, "evenkeel"), errors.New("timeout"))
