@@ -10,7 +10,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/planner/search"
@@ -185,19 +184,13 @@ func (r *recheck) check(m plan.Move) (plan.Move, plan.Outcome) {
 	if move.Strategy == limits.NoStrategy && r.sim.Options.HasStrategyRules() {
 		return drop(plan.Dropped, plan.PremiseChanged, "the configuration has no strategy "+strconv.Quote(m.Strategy))
 	}
-	if no, refused := r.account.Eligibility.RefuseFor(move.Strategy, p.ID); refused {
+	reserved := r.isReserved(m)
+	if no, refused := r.account.RefuseAgain(move, r.wave.InFlight.Owner[p.Workload], reserved); refused {
 		kind := plan.Dropped
 		if no.Code == plan.BlockedByPDB {
 			kind = plan.Blocked
 		}
 		return drop(kind, no.Code, no.Message)
-	}
-	if why, fails := guard.JobFails(r.sim.Snapshot, p, r.wave.InFlight.Owner[p.Workload]); fails && !p.Terminal {
-		return drop(plan.Dropped, plan.JobWouldFail, why)
-	}
-	counted := r.isReserved(m)
-	if no, refused := r.account.Limits.RefuseAgain(move.Strategy, p.ID); refused && !counted {
-		return drop(plan.Dropped, no.Code, no.Message)
 	}
 	// A landing is valid until the next prediction in its state, so its nodes are listed at once.
 	var nodes []cluster.NodeID
@@ -226,7 +219,7 @@ func (r *recheck) check(m plan.Move) (plan.Move, plan.Outcome) {
 	slices.Sort(nodes)
 	fresh := r.refresh(p, m, step.Landing, slices.Compact(nodes))
 	r.wave.Join(step)
-	if !counted {
+	if !reserved {
 		r.account.Charge(move)
 	}
 	return fresh, plan.Outcome{}

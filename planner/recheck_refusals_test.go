@@ -243,3 +243,18 @@ func TestLaterWavesAreSteeredAgain(t *testing.T) {
 		t.Errorf("only %d steered moves of later waves", checked)
 	}
 }
+
+// TestRecheckCountsAReservedMoveOfAStep: the limits count a reserved move, but its Job does not: the other move of the
+// step would be one failure too many.
+func TestRecheckCountsAReservedMoveOfAStep(t *testing.T) {
+	sc := &scenario.Scenario{Config: []byte(recheckConfig), Cluster: []byte(recheckCluster)}
+	s, _, conf := openScenario(t, sc)
+	m := plan.Move{Step: 1, Wave: 1, From: "n1", To: "n2", Pod: plan.PodRef{Namespace: "shop", Name: "sum-0", UID: "Pod/shop/sum-0"},
+		DisplacedFor: &plan.PodRef{Namespace: "shop", Name: "sum-1", UID: "Pod/shop/sum-1"}}
+	st := plan.PlannerState{Runs: []plan.OpenRun{{RunID: "now", Started: s.TakenAt,
+		Reservations: []plan.Reservation{{Step: 1, Wave: 1, Pod: m.Pod, From: "n1", At: s.TakenAt}}}}}
+	_, dropped := planner.New(conf.PlannerOptions()).Recheck(s, st, controller.Goals(s, conf.BuildStrategies(), nil), plan.Plan{Moves: []plan.Move{m}}, 1, s.TakenAt)
+	if want := "failure 3 of Job sum"; len(dropped) != 1 || !strings.Contains(dropped[0].Reason.Message, want) {
+		t.Errorf("dropped %+v, want a reason with %q", dropped, want)
+	}
+}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
@@ -65,20 +64,18 @@ func (r *recheck) otherStrategy(m plan.Move, p *cluster.Pod) int {
 	return r.sim.Options.StrategyIndex(m.Strategy)
 }
 
-// refuseOtherHalf checks the rules for the other move of a step that do not depend on the landing. The result is true
-// if a rule rejects that move.
+// refuseOtherHalf checks the rules for the other move of a step that do not depend on the landing, after the move m of
+// pod q. The result is true if a rule rejects that move.
 func (r *recheck) refuseOtherHalf(m plan.Move, q cluster.PodID, other search.Move) (plan.Reason, bool) {
-	p := &r.sim.Snapshot.Pods[other.Pod]
-	if no, refused := r.account.Eligibility.RefuseFor(other.Strategy, p.ID); refused {
-		return no, true
+	p, of := &r.sim.Snapshot.Pods[other.Pod], r.sim.Snapshot.Pods[q].Workload
+	evicted := r.account.Limits.PlannedFor(p.Workload)
+	if of == p.Workload {
+		evicted++
 	}
 	if !r.isReserved(m) {
 		first := search.Move{Pod: q, Kind: search.MakeRoom, Strategy: r.sim.Options.StrategyIndex(m.Strategy)}
 		r.account.Charge(first)
 		defer r.account.Refund(first)
 	}
-	if why, fails := guard.JobFails(r.sim.Snapshot, p, r.account.Limits.PlannedFor(p.Workload)); fails {
-		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
-	}
-	return r.account.Limits.RefuseAgain(other.Strategy, p.ID)
+	return r.account.RefuseAgain(other, evicted, false)
 }

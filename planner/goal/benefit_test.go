@@ -43,3 +43,22 @@ func TestCouldImproveFindsANode(t *testing.T) {
 		t.Errorf("only %d pods outside the counted domains and %d other pods could improve a goal", outside, could)
 	}
 }
+
+// TestBenefitFollowsEmptying: the goal of a node counts for the benefit of its pods from Start to Stop, whoever has
+// asked for the benefit before.
+func TestBenefitFollowsEmptying(t *testing.T) {
+	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 6, 60))
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := s.Pods[0].Node
+	tr := NewTracker(s, []plan.Goal{{Kind: plan.NodeEmpty, Node: n, Weight: 1, Pods: s.Nodes[n].Pods}})
+	e, pod := Emptying{Tracker: tr}, s.Nodes[n].Pods[0]
+	before := tr.BenefitOfLeaving(pod, n)
+	e.Start([]int{0}, nil)
+	during := tr.BenefitOfLeaving(pod, n)
+	e.Stop()
+	if after := tr.BenefitOfLeaving(pod, n); before != 0 || during <= 0 || after != 0 {
+		t.Errorf("benefit %v before, %v during and %v after the emptying of the node, want 0, more than 0, and 0", before, during, after)
+	}
+}

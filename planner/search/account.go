@@ -103,11 +103,10 @@ func (a *Account) Refuse(m Move) (plan.Reason, bool) {
 	if reason, refused := a.Eligibility.RefuseFor(m.Strategy, m.Pod); refused {
 		return reason, true
 	}
-	p := &a.sim.Snapshot.Pods[m.Pod]
 	// The Job's status may not include pods that an earlier plan evicted. Counting an evicted pod twice is safer than
 	// ignoring the pod.
-	if why, fails := guard.JobFails(a.sim.Snapshot, p, a.Limits.PlannedFor(p.Workload)); fails && !p.Terminal {
-		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
+	if reason, fails := a.jobFails(m.Pod, a.Limits.PlannedFor(a.sim.Snapshot.Pods[m.Pod].Workload)); fails {
+		return reason, true
 	}
 	if reason, no := a.benefitTooSmall(m.Pod); no {
 		return reason, true
@@ -116,6 +115,29 @@ func (a *Account) Refuse(m Move) (plan.Reason, bool) {
 		return reason, true
 	}
 	return a.Limits.RefuseFor(m.Strategy, m.Pod)
+}
+
+// RefuseAgain applies the checks of Refuse to a move of a plan, before it is carried out. The parameter first is the
+// number of pods of its workload that leave before it, and reserved says that the limits count the move already.
+func (a *Account) RefuseAgain(m Move, first int, reserved bool) (plan.Reason, bool) {
+	if reason, refused := a.Eligibility.RefuseFor(m.Strategy, m.Pod); refused {
+		return reason, true
+	}
+	if reason, fails := a.jobFails(m.Pod, first); fails {
+		return reason, true
+	}
+	if reserved {
+		return plan.Reason{}, false
+	}
+	return a.Limits.RefuseAgain(m.Strategy, m.Pod)
+}
+
+// jobFails returns the reason if the pod's Job would fail by its eviction, after the eviction of other pods of the Job.
+// A pod that has ended fails no Job again.
+func (a *Account) jobFails(pod cluster.PodID, others int) (plan.Reason, bool) {
+	p := &a.sim.Snapshot.Pods[pod]
+	why, fails := guard.JobFails(a.sim.Snapshot, p, others)
+	return plan.Reason{Code: plan.JobWouldFail, Message: why}, fails && !p.Terminal
 }
 
 // Charge counts the eviction of a move against the limits.

@@ -3,9 +3,10 @@ package search
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
 )
 
-// Result is a finished search. Nothing changes it.
+// Result is a finished search.
 type Result struct {
 	Problem  *Problem // with the cluster and the account at the start
 	Snapshot *cluster.Snapshot
@@ -27,6 +28,11 @@ type Result struct {
 // NoMoves returns the result of a search that finds no move.
 func (p *Problem) NoMoves() *Result {
 	return &Result{Problem: p, Snapshot: p.Start.Snapshot, Options: p.Start.Options, Cluster: p.Start, Account: p.Account}
+}
+
+// PodMoves returns all moves that lead from the snapshot to Cluster.
+func (r *Result) PodMoves() []goal.PodMove {
+	return append(r.Problem.EarlierMoves(), podMoves(r.Moves)...)
 }
 
 // CountFixed returns the number of unmet requested goals of which no pod may leave.

@@ -26,13 +26,13 @@ func usageByResource(c *search.Result) []resourceUsage {
 	for _, r := range c.Snapshot.Usage.Resources() {
 		a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, c.Options.Guards.Scope.Usage)
 		change := map[cluster.NodeID]int64{}
-		for _, m := range slices.Concat(c.Problem.Earlier, c.Moves) {
+		for _, m := range c.PodMoves() {
 			if c.Snapshot.Pods[m.Pod].Terminal {
 				continue
 			}
 			change[m.From] -= a.Contribution(m.Pod, m.From)
-			if m.Landing.To != cluster.NoNode {
-				change[m.Landing.To] += a.Contribution(m.Pod, m.Landing.To)
+			if m.To != cluster.NoNode {
+				change[m.To] += a.Contribution(m.Pod, m.To)
 			}
 		}
 		u := resourceUsage{resource: r, of: map[cluster.NodeID]float64{}}
