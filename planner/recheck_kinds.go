@@ -62,16 +62,3 @@ func (r *recheck) stillHelps(m plan.Move, st *search.Step) (search.Verdict, plan
 	}
 	return search.Admitted, plan.Reason{}
 }
-
-// moveAgain returns a planned move as the search makes it.
-func (r *recheck) moveAgain(m plan.Move, p *cluster.Pod) search.Move {
-	move := r.sim.MoveOf(p.ID, r.sim.Options.StrategyIndex(m.Strategy))
-	switch {
-	case move.Kind == search.Remove:
-	case m.WithoutPlace():
-		move.Kind = search.WithoutPlace
-	case m.DisplacedFor != nil:
-		move.Kind = search.MakeRoom
-	}
-	return move
-}

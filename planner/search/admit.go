@@ -23,7 +23,7 @@ func (w *Wave) Admit(m Move, choose func(*Step) (Verdict, plan.Reason)) (Step, V
 	st := Step{Move: m, From: w.Now.NodeOf(m.Pod)}
 	a, reason := w.hasRoom(m)
 	if a == Admitted {
-		st.Landing, reason, a = kinds[m.Kind].land(w, m)
+		st.Landing, reason, a = kinds[m.Kind].rules.land(w, m)
 	}
 	if a == Admitted && choose != nil {
 		a, reason = choose(&st)
@@ -40,7 +40,7 @@ func (w *Wave) hasRoom(m Move) (Verdict, plan.Reason) {
 	if !hasRoom && w.InFlight.Total == 0 {
 		return NoRoom, waits(fewerMayBeAway)
 	}
-	if why := kinds[m.Kind].waits(w, m, hasRoom); why != "" {
+	if why := kinds[m.Kind].rules.waits(w, m, hasRoom); why != "" {
 		return Later, waits(why)
 	}
 	return Admitted, plan.Reason{}
@@ -49,17 +49,6 @@ func (w *Wave) hasRoom(m Move) (Verdict, plan.Reason) {
 const fewerMayBeAway = "fewer pods may be away at once than when the plan was made"
 
 func waits(why string) plan.Reason { return plan.Reason{Code: plan.WaitsForNextPass, Message: why} }
-
-// waitsForPlace returns why a move with a predicted place must wait for a later wave, or "".
-func (w *Wave) waitsForPlace(m Move, hasRoom bool) string {
-	switch {
-	case !hasRoom:
-		return fewerMayBeAway
-	case !w.independent(m.Pod):
-		return "its landing depends on the order in which the pods of the wave are replaced"
-	}
-	return ""
-}
 
 // noRoomReason returns the reason why a pod does not fit into an empty wave.
 func (w *Wave) noRoomReason(pod cluster.PodID) plan.Reason {

@@ -23,6 +23,34 @@ import (
 // initial excess, so the next plan values the same step equally. For single moves, the minimum is minBenefit.
 const displacementMinBenefit = 0.005
 
+// displacementSearch looks for steps of two moves.
+type displacementSearch struct {
+	problem  *Problem
+	sim      *Simulation
+	account  *Account
+	waves    *waves
+	rounds   *rounds
+	tries    int
+	strategy int // of the goal for which it looks for steps
+	// landings caches the predicted landing of the replacement of each displaced pod. nil means that no landing is
+	// acceptable.
+	landings map[cluster.PodID]*Landing
+}
+
+// These constants limit the search for steps. The search for steps may try one fortieth of the predictions so far, or
+// displacementPredictions divided by the number of nodes if that is more. A prediction costs more in larger clusters.
+// The result is capped at maxTries: 10,000 tries on up to 200 nodes, and 4,000 tries on 500 nodes. With fewer tries,
+// the next plan would find steps that this plan missed.
+const (
+	displacementPredictions = 2_000_000
+	displacementShare       = 40
+	maxTries                = 10_000
+	maxCandidates           = 8 // pods per goal for which others may make room
+	maxTargets              = 8 // nodes per pod, least missing room first
+	maxDisplaceable         = 4 // pods per node that may make room
+	displacementRounds      = 8 // repetitions of steps followed by single moves
+)
+
 // best returns the first of these steps in the order of evictions, by the pod with the higher priority. Values count as
 // equal as those of candidates do.
 func best(steps []displacement) displacement {
@@ -193,9 +221,10 @@ func (m *displacementSearch) joinStep(a displacement) bool {
 			return true
 		}
 		c.closeWave()
-		c.dropLastMove()
+		c.undoLast()
 	}
-	c.dropLastMove()
+	c.undoLast()
+	c.openWave()
 	return false
 }
 

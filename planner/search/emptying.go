@@ -169,14 +169,14 @@ func (e *emptyingSearch) tryStep(g int, closed []cluster.NodeID, mayHint bool) (
 	for _, st := range trackers {
 		goal.Emptying{Tracker: st.Goals}.Start([]int{g}, closed)
 	}
-	e.sim.moveCount++ // a landing that was not acceptable may be acceptable now
+	e.sim.version++ // a landing that was not acceptable may be acceptable now
 	if by = e.movePods(g, pods); by.pod != noPod {
 		e.dropStep(from)
 	}
 	for _, st := range trackers {
 		goal.Emptying{Tracker: st.Goals}.Stop()
 	}
-	e.sim.moveCount++
+	e.sim.version++
 	return by
 }
 
@@ -222,10 +222,7 @@ func (e *emptyingSearch) dropStep(first int) {
 	SetHints(e.waves.current.states(), nil)
 	e.waves.emptyWave()
 	for len(e.waves.moves) > first {
-		m := e.waves.moves[len(e.waves.moves)-1]
-		e.waves.dropMove()
-		e.waves.current.undoClosed(m.Step)
-		e.sim.Undo(m.Step)
+		e.waves.undoLast()
 	}
 	e.waves.openWave()
 }

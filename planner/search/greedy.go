@@ -63,7 +63,7 @@ func (c *rounds) greediestMove(excluded []cluster.PodID) candidate {
 			if _, no := c.sim.LimitReached(); no {
 				return candidate{pod: -1}
 			}
-			l, _, a := c.waves.current.land(m)
+			l, _, a := kinds[m.Kind].rules.land(c.waves.current, m)
 			if a == Refused {
 				continue
 			}

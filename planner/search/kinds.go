@@ -1,6 +1,8 @@
 package search
 
 import (
+	"fmt"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -21,7 +23,18 @@ const (
 )
 
 // kinds has the rules of each kind of move. A new kind is a file and a line here.
-var kinds = [...]kindRules{Relocate: relocation{}, MakeRoom: roomMaking{}, WithoutPlace: withoutPlace{}, Remove: removal{}}
+var kinds = [...]kind{
+	Relocate:     {replaced: true, placed: true, rules: relocation{}},
+	MakeRoom:     {replaced: true, placed: true, rules: roomMaking{}},
+	WithoutPlace: {replaced: true, rules: withoutPlace{}},
+	Remove:       {rules: removal{}},
+}
+
+type kind struct {
+	replaced bool // a replacement follows
+	placed   bool // a place is predicted for the replacement
+	rules    kindRules
+}
 
 // kindRules decides about the moves of one kind.
 type kindRules interface {
@@ -33,12 +46,6 @@ type kindRules interface {
 	// waits returns why the move must wait for a later wave, wherever its replacement lands, or "". The parameter
 	// hasRoom says whether limits and budgets allow one more pod in flight.
 	waits(w *Wave, m Move, hasRoom bool) string
-	// join counts an admitted move among those of the wave.
-	join(w *Wave, m Step)
-	// again adds an earlier move of the kind to the current wave, if it still belongs there.
-	again(c *waves, m Step) Verdict
-	// isNeedless reports whether the goals are met as well without move i.
-	isNeedless(c *waves, i int) bool
 	// land predicts the landing in all states of the wave.
 	land(w *Wave, m Move) (Landing, plan.Reason, Verdict)
 }
@@ -53,12 +60,45 @@ func (c *Simulation) MoveOf(pod cluster.PodID, strategy int) Move {
 
 // Predict predicts where the replacement of a pod lands. If the landing is not acceptable to the kind of move, Predict
 // returns the reason and false. The landing is valid until the next prediction in this state.
-func (c *Simulation) Predict(m Move) (Landing, plan.Reason, bool) { return kinds[m.Kind].predict(c, m) }
+func (c *Simulation) Predict(m Move) (Landing, plan.Reason, bool) {
+	return kinds[m.Kind].rules.predict(c, m)
+}
 
 // accepts returns a function that reports whether the replacement may land on a node.
-func (c *Simulation) accepts(m Move) func(cluster.NodeID) bool { return kinds[m.Kind].accepts(c, m) }
+func (c *Simulation) accepts(m Move) func(cluster.NodeID) bool {
+	return kinds[m.Kind].rules.accepts(c, m)
+}
 
 // AcceptableNodes returns the nodes that are acceptable for a landing.
 func (c *Simulation) AcceptableNodes(m Move, l *Landing) prediction.NodeSet {
 	return l.predicted.Gone.FeasibleSet.Filter(c.accepts(m))
+}
+
+// KindOf returns the kind of a planned move of a pod.
+func KindOf(m plan.Move, p *cluster.Pod) Kind {
+	switch {
+	case p.Terminal:
+		return Remove
+	case m.WithoutPlace():
+		return WithoutPlace
+	case m.DisplacedFor != nil:
+		return MakeRoom
+	}
+	return Relocate
+}
+
+// Describe sets the fields of a planned move by which KindOf and people know its kind. The goal is the one that the move
+// improves most.
+func (st *Step) Describe(s *cluster.Snapshot, g *plan.Goal, m *plan.Move) {
+	m.Strategy, m.Reason = g.Strategy, g.Reason
+	switch st.Kind {
+	case Remove:
+		m.Removal = g.Removal
+	case WithoutPlace:
+		m.Landing = plan.LandingNotRequired
+	case MakeRoom:
+		p := plan.PodRefOf(&s.Pods[st.For.Pod])
+		m.DisplacedFor, m.Reason = &p, plan.Reason{Code: plan.DisplacedForMove, Message: fmt.Sprintf(
+			"%s can move to %s, which serves %s, once it has left", p, s.Nodes[st.For.On].Name, m.Goals[0])}
+	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// localEndpoint is the first Service whose last local endpoint is a pod, or -1, and Simulation.moveCount plus 1 then.
+// localEndpoint is the first Service whose last local endpoint is a pod, or -1, and Simulation.version plus 1 then.
 type localEndpoint struct {
 	service cluster.ServiceID
 	at      int
@@ -30,8 +30,8 @@ func (c *order) lastLocalEndpoint(pod cluster.PodID) (cluster.ServiceID, bool) {
 		c.localEndpoints = make([]localEndpoint, len(c.sim.Snapshot.Pods))
 	}
 	known := &c.localEndpoints[pod]
-	if known.at != c.sim.moveCount+1 {
-		*known = localEndpoint{findLocalEndpoint(c, p, c.sim.NodeOf(pod)), c.sim.moveCount + 1}
+	if known.at != c.sim.version+1 {
+		*known = localEndpoint{findLocalEndpoint(c, p, c.sim.NodeOf(pod)), c.sim.version + 1}
 	}
 	return known.service, known.service >= 0
 }

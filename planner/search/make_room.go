@@ -12,7 +12,11 @@ import (
 )
 
 // roomMaking is the kind of the first move of a step.
-type roomMaking struct{ relocation }
+type roomMaking struct{}
+
+func (roomMaking) waits(w *Wave, m Move, hasRoom bool) string {
+	return relocation{}.waits(w, m, hasRoom)
+}
 
 // predict accepts the landing of a displaced pod if no goal becomes worse, with at least minConfidence.
 func (k roomMaking) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
@@ -80,9 +84,13 @@ func (c *Simulation) amountWithUnknownUsage(pod cluster.PodID) *cluster.Amounts 
 	return nil
 }
 
-// again repeats the first move of a step. The second move belongs in the next wave. If the first move
-// is rejected, the caller tries the second move alone.
-func (roomMaking) again(c *waves, m Step) Verdict {
+// repeat adds an earlier move to the current wave, if it still belongs there. The second move of a step belongs in the
+// next wave. If the first move is rejected, the caller tries the second move alone.
+func (c *waves) repeat(m Step) Verdict {
+	if m.Kind != MakeRoom {
+		v, _ := c.join(Move{m.Pod, m.Kind, c.account.StrategyOf(m.goal)}, m.goal)
+		return v
+	}
 	a := displacement{displaced: m.Pod, pod: m.For.Pod, target: m.For.On, goal: m.goal,
 		improvedGoals: slices.Clone(m.Landing.ImprovedGoals)}
 	switch _, spent := c.account.Limits.RefuseFor(m.Strategy, m.Pod); {
@@ -96,9 +104,16 @@ func (roomMaking) again(c *waves, m Step) Verdict {
 	return Refused
 }
 
-// isNeedless reports whether the second move of the step is needless or missing.
-func (roomMaking) isNeedless(c *waves, i int) bool {
-	return !c.isDisplacement(i) || kinds[c.moves[i+1].Kind].isNeedless(c, i+1)
+// isNeedless reports whether the goals are met as well without move i. The first move of a step is needless if the
+// second move is needless or missing.
+func (c *waves) isNeedless(i int) bool {
+	m := &c.moves[i]
+	if m.Kind == MakeRoom {
+		return !c.isDisplacement(i) || c.isNeedless(i+1)
+	}
+	return c.sim.Goals.EachAffected(m.Pod, m.Landing.To, m.From, func(g int) bool {
+		return c.sim.Goals.Measures[g].ExcessAfter(m.Pod, m.Landing.To, m.From) <= c.sim.Goals.Excess(g)
+	})
 }
 
 // isDisplacement reports whether move i makes room for move i+1. The first move of a step always precedes the second
@@ -115,4 +130,29 @@ func (c *waves) hasUnpairedDisplacement() bool {
 		}
 	}
 	return false
+}
+
+// A displacement is a step of two moves: the pod displaced leaves target, then pod lands on target and improves goal.
+type displacement struct {
+	displaced, pod cluster.PodID
+	target         cluster.NodeID
+	goal           int
+	improvedGoals  []int                 // goals that the move of pod improves
+	value          float64               // weighted excess that both moves remove, as a share of the initial excess
+	order          cluster.EvictionOrder // of the pod that leaves last
+}
+
+// joinDisplaced adds the first move of a step to the current wave, if the wave has room and the landing is
+// acceptable.
+func (c *waves) joinDisplaced(a displacement) bool {
+	st, joins, _ := c.current.Admit(Move{a.displaced, MakeRoom, c.account.StrategyOf(a.goal)}, nil)
+	if joins != Admitted {
+		return false
+	}
+	st.goal, st.For = a.goal, DisplacedFor{a.pod, a.target}
+	st.Landing.ImprovedGoals, st.Landing.Acceptable = a.improvedGoals, c.sim.AcceptableNodes(st.Move, &st.Landing).Len()
+	st.Landing.predicted = nil
+	st.MostImproved = c.sim.Goals.MostImproved(a.pod, c.sim.Model.NodeOf(a.pod), c.account.GoalsOfStrategy(st.Strategy, a.improvedGoals))
+	c.add(st)
+	return true
 }

@@ -146,31 +146,3 @@ func (m *displacementSearch) displaceable(t cluster.NodeID, p cluster.PodID, wan
 	}
 	return ids
 }
-
-// displacementSearch looks for steps of two moves.
-type displacementSearch struct {
-	problem  *Problem
-	sim      *Simulation
-	account  *Account
-	waves    *waves
-	rounds   *rounds
-	tries    int
-	strategy int // of the goal for which it looks for steps
-	// landings caches the predicted landing of the replacement of each displaced pod. nil means that no landing is
-	// acceptable.
-	landings map[cluster.PodID]*Landing
-}
-
-// These constants limit the search for steps. The search for steps may try one fortieth of the predictions so far, or
-// displacementPredictions divided by the number of nodes if that is more. A prediction costs more in larger clusters.
-// The result is capped at maxTries: 10,000 tries on up to 200 nodes, and 4,000 tries on 500 nodes. With fewer tries,
-// the next plan would find steps that this plan missed.
-const (
-	displacementPredictions = 2_000_000
-	displacementShare       = 40
-	maxTries                = 10_000
-	maxCandidates           = 8 // pods per goal for which others may make room
-	maxTargets              = 8 // nodes per pod, least missing room first
-	maxDisplaceable         = 4 // pods per node that may make room
-	displacementRounds      = 8 // repetitions of steps followed by single moves
-)

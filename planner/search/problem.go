@@ -136,7 +136,7 @@ func (p *Problem) setTurn(at *Simulation, turn goal.Turn, moves []WaveStep) {
 		return
 	}
 	at.Goals = at.Goals.ForTurn(turn, p.Account.goals, p.EarlierMoves(), podMoves(moves))
-	at.moveCount++ // a landing that was not acceptable may be acceptable in this turn
+	at.version++ // a landing that was not acceptable may be acceptable in this turn
 }
 
 // EarlierMoves returns the moves before the start that change it; see StartAfter.

@@ -16,27 +16,61 @@ import (
 // relocation is the kind of a move to a place where a goal gains and none loses.
 type relocation struct{}
 
-func (relocation) waits(w *Wave, m Move, hasRoom bool) string { return w.waitsForPlace(m, hasRoom) }
-
-func (relocation) land(w *Wave, m Move) (Landing, plan.Reason, Verdict) { return w.land(m) }
-
-// join counts the replacement among those that need the places of the wave.
-func (relocation) join(w *Wave, m Step) {
-	w.addMember(m)
-	w.membersPlaces = append(w.membersPlaces, w.placesOf(m.Move))
-	w.largest = w.largestWith(m.Pod)
+// waits returns why a move with a predicted place must wait for a later wave, or "".
+func (relocation) waits(w *Wave, m Move, hasRoom bool) string {
+	switch {
+	case !hasRoom:
+		return fewerMayBeAway
+	case !w.independent(m.Pod):
+		return "its landing depends on the order in which the pods of the wave are replaced"
+	}
+	return ""
 }
 
-func (relocation) again(c *waves, m Step) Verdict {
-	v, _ := c.join(Move{m.Pod, m.Kind, c.account.StrategyOf(m.goal)}, m.goal)
-	return v
+// land predicts the landing with the hints of the wave, and may add hints. The result is Later if the landing is not
+// acceptable at the beginning of the wave, or if hints may help in the next wave.
+func (relocation) land(w *Wave, m Move) (Landing, plan.Reason, Verdict) {
+	if why, known := w.unlandable.of(w.Now, m.Pod); known {
+		*w.Now.predictions++ // counts as a prediction, so that the cache does not change the plan
+		return Landing{}, why, Refused
+	}
+	l, reason, ok := w.predict(w.Now, m)
+	own := !ok
+	if ok && len(w.steps) > 0 {
+		if l, reason, ok = w.predictInWave(m, l); !ok && (!w.mayHint || !hintsMayHelp(reason.Code)) {
+			return l, reason, Later
+		}
+	}
+	if ok {
+		l.Hinted = w.hinted
+		if l.Steered = len(w.hinted) > 0 && w.needsHints(m); len(w.hinted) > 0 {
+			states := w.differentStates()
+			again, _, _ := states[len(states)-1].Predict(m) // needsHints overwrote the prediction
+			l.predicted = again.predicted
+		}
+		return l, plan.Reason{}, Admitted
+	}
+	if !w.mayHint || !hintsMayHelp(reason.Code) {
+		if own {
+			w.unlandable.add(w.Now, m, reason)
+		}
+		return l, reason, Refused
+	}
+	l, why := findHints(w.differentStates(), m, w.hinted)
+	switch {
+	case why == "":
+		return l, plan.Reason{}, Admitted
+	case len(w.steps) > 0 && !(own && len(w.hinted) == 0 && w.hintsCannotHelp(m)):
+		return l, reason, Later
+	}
+	reason.Message += "; not steered: " + why
+	return l, reason, Refused
 }
 
-func (relocation) isNeedless(c *waves, i int) bool {
-	m := &c.moves[i]
-	return c.sim.Goals.EachAffected(m.Pod, m.Landing.To, m.From, func(g int) bool {
-		return c.sim.Goals.Measures[g].ExcessAfter(m.Pod, m.Landing.To, m.From) <= c.sim.Goals.Excess(g)
-	})
+// hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins with the current state.
+func (w *Wave) hintsCannotHelp(m Move) bool {
+	_, why := findHints([]*Simulation{w.Now}, m, nil)
+	return why != ""
 }
 
 // predict accepts the landing if it improves a requested goal and makes no goal worse, with at least

@@ -81,7 +81,7 @@ func (c *rounds) repeatMoves(moves []Step) (rest []Step) {
 			break
 		}
 		if m.Kind == MakeRoom {
-			switch kinds[m.Kind].again(c.waves, m) {
+			switch c.waves.repeat(m) {
 			case Admitted:
 				rest = append(rest, moves[i+1:]...)
 			case Later:

@@ -26,8 +26,8 @@ type Simulation struct {
 	Goals   *goal.Tracker
 	// predictions counts the predicted landings. All clones share the counter.
 	predictions *int
-	// moveCount counts the moves made and undone, and the turns.
-	moveCount int
+	// version counts the moves made and undone, and the turns.
+	version int
 }
 
 func newSimulation(opts *Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *Simulation {
@@ -96,7 +96,7 @@ func (c *Simulation) Undo(m Step) {
 }
 
 func (c *Simulation) move(pod cluster.PodID, to cluster.NodeID) {
-	c.moveCount++
+	c.version++
 	c.Model.Move(pod, to)
 }
 

@@ -16,18 +16,18 @@ func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
 	c.sim.move(3, 1) // n1 is full; no pod is sent to n2
 	may := c.sim.MayTake(0)
 	may[2], may[1] = false, true
-	_, first, a := c.waves.current.land(Move{Pod: 0, Strategy: limits.NoStrategy})
+	_, first, a := kinds[Relocate].rules.land(c.waves.current, Move{Pod: 0, Strategy: limits.NoStrategy})
 	if a != Refused || first.Code == "" {
 		t.Fatalf("%v, %+v: want a refusal", a, first)
 	}
 	world, asked := c.sim.Model, *c.sim.predictions
 	c.sim.Model = nil // a prediction would panic
-	if _, again, a := c.waves.current.land(Move{Pod: 0, Strategy: limits.NoStrategy}); a != Refused || again != first || *c.sim.predictions != asked+1 {
+	if _, again, a := kinds[Relocate].rules.land(c.waves.current, Move{Pod: 0, Strategy: limits.NoStrategy}); a != Refused || again != first || *c.sim.predictions != asked+1 {
 		t.Errorf("%v, %+v after %d predictions; want the cached rejection after one prediction", a, again, *c.sim.predictions-asked)
 	}
 	c.sim.Model = world
 	c.sim.move(2, 2)
-	if l, why, a := c.waves.current.land(Move{Pod: 0, Strategy: limits.NoStrategy}); a != Admitted || l.To != 1 {
+	if l, why, a := kinds[Relocate].rules.land(c.waves.current, Move{Pod: 0, Strategy: limits.NoStrategy}); a != Admitted || l.To != 1 {
 		t.Errorf("%v, %+v: want a landing on n1, which has room now", a, why)
 	}
 }

@@ -55,6 +55,7 @@ type Wave struct {
 // begin makes w the next wave, without moves. The caller has applied its moves to Start, or undone them.
 func (w *Wave) begin(consumed *eligibility.Consumed, number int) {
 	w.consumed, w.number, w.hinted = consumed, number, nil
+	clear(w.placesAtStart)
 	w.clear()
 }
 
@@ -71,11 +72,10 @@ func (w *Wave) Join(m Step) {
 	w.Now.Apply(m)
 	w.steps = append(w.steps, m)
 	w.InFlight.Add(w.eligible, m.Pod, m.Strategy)
-	kinds[m.Kind].join(w, m)
-}
-
-// addMember counts a move whose replacement the scheduler places.
-func (w *Wave) addMember(m Step) {
+	k := &kinds[m.Kind]
+	if !k.replaced {
+		return // it uses no room
+	}
 	w.Crowded.Model.PlaceReplacement(m.Pod, m.Landing.To)
 	w.terminating[m.From]++
 	if hasPodAffinity(w.object(m.Pod)) {
@@ -85,6 +85,12 @@ func (w *Wave) addMember(m Step) {
 	if w.Start.Model.DependsOnOthers(m.Pod) {
 		w.dependent = append(w.dependent, m.Pod)
 	}
+	if !k.placed {
+		w.placeless++
+		return
+	}
+	w.membersPlaces = append(w.membersPlaces, w.placesOf(m.Move))
+	w.largest = w.largestWith(m.Pod)
 }
 
 // undo undoes all moves of the wave, which keeps its hints.
@@ -106,7 +112,6 @@ func (w *Wave) close() {
 		w.Crowded.Model.EndTermination(m.Pod)
 		w.consumed.Add(w.eligible, m.Pod)
 	}
-	clear(w.placesAtStart)
 	w.begin(w.consumed, w.number+1)
 }
 
@@ -186,9 +191,6 @@ func (l Landing) worst(o Landing) Landing {
 // exclude a whole domain, so the order of evictions and placements would decide where such pods fit.
 func (w *Wave) independent(pod cluster.PodID) bool {
 	m := w.Start.Model
-	if w.Start.Snapshot.Pods[pod].Terminal {
-		return true
-	}
 	return !placement.AnyDependsOn(m, w.dependent, pod) && !placement.DependsOn(m, pod, w.members)
 }
 

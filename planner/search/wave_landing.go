@@ -20,7 +20,7 @@ func (c *waves) countAcceptable(pod cluster.PodID, l *Landing) int {
 // repeated predictions. If steering is enabled, the cache stays empty, because hints change landings. Reasons that only
 // one strategy has are not cached either.
 type rejectedSinceMove struct {
-	at  int // Simulation.moveCount when the reasons were recorded
+	at  int // Simulation.version when the reasons were recorded
 	why map[cluster.PodID]plan.Reason
 }
 
@@ -28,7 +28,7 @@ type rejectedSinceMove struct {
 const maxCleared = 64
 
 func (u *rejectedSinceMove) of(c *Simulation, pod cluster.PodID) (plan.Reason, bool) {
-	if u.at != c.moveCount || len(u.why) == 0 {
+	if u.at != c.version || len(u.why) == 0 {
 		return plan.Reason{}, false
 	}
 	why, known := u.why[pod]
@@ -40,12 +40,12 @@ func (u *rejectedSinceMove) add(c *Simulation, m Move, why plan.Reason) {
 		return
 	}
 	switch {
-	case u.why == nil || u.at != c.moveCount && len(u.why) > maxCleared:
+	case u.why == nil || u.at != c.version && len(u.why) > maxCleared:
 		u.why = map[cluster.PodID]plan.Reason{}
-	case u.at != c.moveCount:
+	case u.at != c.version:
 		clear(u.why)
 	}
-	u.at = c.moveCount
+	u.at = c.version
 	u.why[m.Pod] = why
 }
 
@@ -58,53 +58,6 @@ func (w *Wave) differentStates() []*Simulation {
 		return []*Simulation{w.Now}
 	}
 	return w.states()
-}
-
-// land predicts the landing of a move of the kind Relocate or Remove with the hints of the wave, and may add hints. The
-// result is Later if the landing is not acceptable at the beginning of the wave, or if hints may help in the next
-// wave.
-func (w *Wave) land(m Move) (Landing, plan.Reason, Verdict) {
-	if why, known := w.unlandable.of(w.Now, m.Pod); known {
-		*w.Now.predictions++ // counts as a prediction, so that the cache does not change the plan
-		return Landing{}, why, Refused
-	}
-	l, reason, ok := w.predict(w.Now, m)
-	own := !ok
-	if ok && len(w.steps) > 0 {
-		if l, reason, ok = w.predictInWave(m, l); !ok && (!w.mayHint || !hintsMayHelp(reason.Code)) {
-			return l, reason, Later
-		}
-	}
-	if ok {
-		l.Hinted = w.hinted
-		if l.Steered = len(w.hinted) > 0 && w.needsHints(m); len(w.hinted) > 0 {
-			states := w.differentStates()
-			again, _, _ := states[len(states)-1].Predict(m) // needsHints overwrote the prediction
-			l.predicted = again.predicted
-		}
-		return l, plan.Reason{}, Admitted
-	}
-	if !w.mayHint || !hintsMayHelp(reason.Code) {
-		if own {
-			w.unlandable.add(w.Now, m, reason)
-		}
-		return l, reason, Refused
-	}
-	l, why := findHints(w.differentStates(), m, w.hinted)
-	switch {
-	case why == "":
-		return l, plan.Reason{}, Admitted
-	case len(w.steps) > 0 && !(own && len(w.hinted) == 0 && w.hintsCannotHelp(m)):
-		return l, reason, Later
-	}
-	reason.Message += "; not steered: " + why
-	return l, reason, Refused
-}
-
-// hintsCannotHelp reports whether hints would not help the pod in the next wave, which begins with the current state.
-func (w *Wave) hintsCannotHelp(m Move) bool {
-	_, why := findHints([]*Simulation{w.Now}, m, nil)
-	return why != ""
 }
 
 // needsHints reports whether the landing would be unacceptable without the wave's hints.

@@ -59,7 +59,7 @@ func (l *lastInWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, 
 		return plan.Reason{}, nil, true
 	}
 	m := l.wave[i]
-	if m.Kind == Remove {
+	if !kinds[m.Kind].replaced {
 		return plan.Reason{}, nil, true
 	}
 	l.start.Model.Move(m.Pod, m.From)
@@ -153,7 +153,7 @@ func (c *waves) rejoin(m Step) {
 func (c *waves) repeatFirst(m Step) {
 	mayHint, scope, spent := c.current.mayHint, c.scope, *c.sim.predictions
 	c.current.mayHint, c.scope = false, anyGoal
-	kinds[m.Kind].again(c, m)
+	c.repeat(m)
 	c.current.mayHint, c.scope, *c.sim.predictions = mayHint, scope, spent
 }
 

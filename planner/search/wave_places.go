@@ -68,7 +68,7 @@ func (w *Wave) addPlaces(m Move, at *prediction.Prediction) *places {
 // keepsPlaces reports whether each replacement of the wave, and that of the pod if it joins, keeps an
 // acceptable node with room wherever the scheduler places the others.
 func (w *Wave) keepsPlaces(m Move) bool {
-	if len(w.members) == 0 || m.Kind == Remove || m.Kind == WithoutPlace {
+	if len(w.members) == 0 || !kinds[m.Kind].placed {
 		return true
 	}
 	joining := w.placesOf(m)

@@ -83,40 +83,6 @@ func (c *waves) closeWave() (dropped []Step) {
 	return dropped
 }
 
-// A displacement is a step of two moves: the pod displaced leaves target, then pod lands on target and improves goal.
-type displacement struct {
-	displaced, pod cluster.PodID
-	target         cluster.NodeID
-	goal           int
-	improvedGoals  []int                 // goals that the move of pod improves
-	value          float64               // weighted excess that both moves remove, as a share of the initial excess
-	order          cluster.EvictionOrder // of the pod that leaves last
-}
-
-// joinDisplaced adds the first move of a step to the current wave, if the wave has room and the landing is
-// acceptable.
-func (c *waves) joinDisplaced(a displacement) bool {
-	st, joins, _ := c.current.Admit(Move{a.displaced, MakeRoom, c.account.StrategyOf(a.goal)}, nil)
-	if joins != Admitted {
-		return false
-	}
-	st.goal, st.For = a.goal, DisplacedFor{a.pod, a.target}
-	st.Landing.ImprovedGoals, st.Landing.Acceptable = a.improvedGoals, c.sim.AcceptableNodes(st.Move, &st.Landing).Len()
-	st.Landing.predicted = nil
-	st.MostImproved = c.sim.Goals.MostImproved(a.pod, c.sim.Model.NodeOf(a.pod), c.account.GoalsOfStrategy(st.Strategy, a.improvedGoals))
-	c.add(st)
-	return true
-}
-
-// dropLastMove undoes the last move, whose wave is closed, and opens a new wave.
-func (c *waves) dropLastMove() {
-	m := c.moves[len(c.moves)-1]
-	c.dropMove()
-	c.current.undoClosed(m.Step)
-	c.sim.Undo(m.Step)
-	c.openWave()
-}
-
 // openWave starts a wave with a number above those of the moves so far.
 func (c *waves) openWave() {
 	gone, last := c.problem.newConsumed(), 0
@@ -127,14 +93,34 @@ func (c *waves) openWave() {
 	c.current.begin(gone, last+1)
 }
 
+// undoLast undoes the last move, whose wave is closed.
+func (c *waves) undoLast() {
+	n := len(c.moves) - 1
+	m := c.moves[n]
+	c.sim.Undo(m.Step)
+	c.current.undoClosed(m.Step)
+	c.account.Refund(m.Move)
+	c.moved[m.Pod] = false
+	c.moves = c.moves[:n:n]
+	if n == 0 || c.moves[n-1].Wave < m.Wave {
+		c.hinted = c.hinted[: m.Wave-1 : m.Wave-1]
+	}
+}
+
 // dropLast undoes needless moves at the end of the list. No other move depends on the last moves.
 func (c *waves) dropLast() {
 	for n := len(c.moves) - 1; n >= 0 && c.isNeedless(n); n-- {
-		m := c.moves[n]
-		c.sim.Undo(m.Step)
-		c.current.undoClosed(m.Step)
-		c.dropMove()
+		c.undoLast()
 	}
+}
+
+func (c *waves) countNeedless() (count int) {
+	for i := range c.moves {
+		if c.isNeedless(i) {
+			count++
+		}
+	}
+	return count
 }
 
 // scope says which goals a move must improve. The search tries the scopes in order; goals about

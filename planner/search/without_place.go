@@ -21,7 +21,7 @@ import (
 // replacement comes back. See docs/adr/0012-moves-without-a-place-come-last.md.
 
 // withoutPlace is the kind of a move whose replacement may stay Pending.
-type withoutPlace struct{ relocation }
+type withoutPlace struct{}
 
 // predict accepts a landing if, in each state of the victim, the replacement stays Pending or lands on an
 // acceptable node with at least minConfidence.
@@ -52,12 +52,6 @@ func (k withoutPlace) predict(c *Simulation, m Move) (Landing, plan.Reason, bool
 	}
 	l.To = cluster.NoNode
 	return l, plan.Reason{}, true
-}
-
-// join counts the replacement, which needs no place of the wave.
-func (withoutPlace) join(w *Wave, m Step) {
-	w.addMember(m)
-	w.placeless++
 }
 
 // NeedsNoPlace reports whether the pod may move although no place is predicted for its replacement.
@@ -201,7 +195,7 @@ const noRoomInLastWave = "no place is predicted for its replacement, and the las
 // trip the breaker by staying Pending.
 func (withoutPlace) waits(w *Wave, m Move, hasRoom bool) string {
 	switch most := w.Now.Options.Breaker.MaxPendingPods.For(len(w.Now.Snapshot.Pods)); {
-	case len(w.steps) >= most:
+	case w.placeless >= most:
 		return fmt.Sprintf("no place is predicted for its replacement, and a pass leaves at most %s without a place (evictor.breaker.maxPendingPods)",
 			plural.Count(most, "pod"))
 	case !hasRoom:

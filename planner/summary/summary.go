@@ -91,22 +91,6 @@ func DescribeMove(c *search.Result, st search.WaveStep) plan.Move {
 	for _, i := range st.Landing.ImprovedGoals {
 		m.Goals = append(m.Goals, c.Cluster.Goals.Goals[i].ID)
 	}
-	if p.Terminal {
-		m.Removal = c.Cluster.Goals.Goals[st.MostImproved].Removal
-	}
-	if st.Kind == search.WithoutPlace {
-		m.Landing = plan.LandingNotRequired
-	}
-	m.Strategy, m.Reason = c.Cluster.Goals.Goals[st.MostImproved].Strategy, c.Cluster.Goals.Goals[st.MostImproved].Reason
-	if st.Kind == search.MakeRoom {
-		describeDisplacement(c, &m, st.Step)
-	}
+	st.Describe(c.Snapshot, &c.Cluster.Goals.Goals[st.MostImproved], &m)
 	return m
-}
-
-// describeDisplacement sets the fields that are specific to a move that makes room for another pod.
-func describeDisplacement(c *search.Result, m *plan.Move, st search.Step) {
-	p := plan.PodRefOf(&c.Snapshot.Pods[st.For.Pod])
-	m.DisplacedFor = &p
-	m.Reason = plan.Reason{Code: plan.DisplacedForMove, Message: fmt.Sprintf("%s can move to %s, which serves %s, once it has left", p, c.Snapshot.Nodes[st.For.On].Name, m.Goals[0])}
 }
