@@ -9,7 +9,7 @@ import (
 type Move struct {
 	Pod  cluster.PodID
 	Kind Kind
-	// Strategy is the index of the strategy for which the pod moves, or settings.NoStrategy if no strategy has rules of
+	// Strategy is the index of the strategy for which the pod moves, or limits.NoStrategy if no strategy has rules of
 	// its own.
 	Strategy int
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // rewind resets the current state and the states of the wave to the snapshot, and begins the first wave. All waves are
-// closed. The parameter made lists the moves in the current state, in order; it may lack moves of c.Moves that the
+// closed. The parameter made lists the moves in the current state, in order; it may lack moves of waves that the
 // caller has undone there.
 func (c *rounds) rewind(made []Step) {
 	for _, m := range slices.Backward(made) {

@@ -20,7 +20,7 @@ func TestAPodWhoseHintsSpoilAnotherLandingJoinsLater(t *testing.T) {
 	if a, why := c.waves.join(c.waves.moveFor(0, 0), 0); a != Admitted || c.waves.current.steps[0].Landing.To != 1 {
 		t.Fatalf("p0: %v, %+v", a, why)
 	}
-	if l, why, a := c.waves.current.land(Move{Pod: 1, Strategy: limits.NoStrategy}); a != Admitted || len(l.Hinted) != 1 || l.Hinted[0] != 1 {
+	if l, why, a := kinds[Relocate].rules.land(c.waves.current, Move{Pod: 1, Strategy: limits.NoStrategy}); a != Admitted || len(l.Hinted) != 1 || l.Hinted[0] != 1 {
 		t.Fatalf("p1: %v, %+v, hints %v; want a hint on n1", a, why, l.Hinted)
 	}
 	if a, why := c.waves.join(c.waves.moveFor(1, 0), 0); a != Later || len(c.waves.moves) != 1 || c.waves.current.InFlight.Total != 1 {
