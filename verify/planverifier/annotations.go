@@ -24,9 +24,9 @@ type request struct{ object, name, value string }
 
 // annotationRequests returns the annotations and labels that apply to a pod: those of the
 // pod, its controllers and its namespace, sorted.
-func (r *podGuards) annotationRequests(p *corev1.Pod) []request {
+func (w *clusterIndex) annotationRequests(p *corev1.Pod) []request {
 	from := []metav1.Object{p}
-	c := r.chains[key(p)]
+	c := w.chains[key(p)]
 	for i, l := range c.links {
 		// A ReplicaSet keeps annotations that were removed from its Deployment, so the annotations
 		// of the ReplicaSet do not count.
@@ -38,7 +38,7 @@ func (r *podGuards) annotationRequests(p *corev1.Pod) []request {
 	if c.cron != nil && c.cron.object != nil {
 		from = append(from, c.cron.object)
 	}
-	if ns := r.namespaces[p.Namespace]; ns != nil {
+	if ns := w.namespaces[p.Namespace]; ns != nil {
 		from = append(from, ns)
 	}
 	var out []request
@@ -59,18 +59,18 @@ func (r *podGuards) annotationRequests(p *corev1.Pod) []request {
 
 // checkAnnotations checks the annotations and labels that apply to the pod.
 func (r *podGuards) checkAnnotations(p *corev1.Pod, add rejectFunc) {
-	for _, q := range r.annotationRequests(p) {
+	for _, q := range r.before.annotationRequests(p) {
 		said := q.object + " has " + q.name + ": " + q.value
 		switch q.name {
 		case "evict":
 			add(q.value == "never", plan.EvictNever, said)
 			add(q.value != "never" && q.value != "prefer", plan.RequestUnreadable, said)
 		case "do-not-disrupt":
-			stays, readable := r.doNotDisruptActive(p, q.value)
+			stays, readable := r.before.doNotDisruptActive(p, q.value)
 			add(stays, plan.DoNotDisrupt, said)
 			add(!readable && q.value != "false", plan.RequestUnreadable, said)
 		case "window":
-			_, err := r.parseWindows(q.value)
+			_, err := r.rules.parseWindows(q.value)
 			add(err != nil, plan.RequestUnreadable, said)
 		default:
 			add(!slices.Contains(knownAnnotations, q.name), plan.RequestUnreadable, said)
@@ -81,7 +81,7 @@ func (r *podGuards) checkAnnotations(p *corev1.Pod, add rejectFunc) {
 
 // doNotDisruptActive reports whether a do-not-disrupt value protects the pod now. A do-not-disrupt value is "true"
 // or a duration that begins when the pod starts. A pod without a start time is protected.
-func (r *podGuards) doNotDisruptActive(p *corev1.Pod, value string) (stays, readable bool) {
+func (w *clusterIndex) doNotDisruptActive(p *corev1.Pod, value string) (stays, readable bool) {
 	if value == "true" {
 		return true, true
 	}
@@ -89,14 +89,14 @@ func (r *podGuards) doNotDisruptActive(p *corev1.Pod, value string) (stays, read
 	if err != nil {
 		return false, false
 	}
-	return p.Status.StartTime.IsZero() || r.now.Before(p.Status.StartTime.Add(d)), true
+	return p.Status.StartTime.IsZero() || w.now.Before(p.Status.StartTime.Add(d)), true
 }
 
 // checkForeignAnnotations checks the annotations of other tools. Only annotations on the pod itself count.
 func (r *podGuards) checkForeignAnnotations(p *corev1.Pod, add rejectFunc) {
 	has := func(k string) bool { _, ok := p.Annotations[k]; return ok }
 	add(p.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false", plan.DoNotDisrupt, "safe-to-evict is false")
-	stays, _ := r.doNotDisruptActive(p, p.Annotations["karpenter.sh/do-not-disrupt"])
+	stays, _ := r.before.doNotDisruptActive(p, p.Annotations["karpenter.sh/do-not-disrupt"])
 	add(stays, plan.DoNotDisrupt, "karpenter.sh/do-not-disrupt is set")
 	add(p.Annotations["karpenter.sh/do-not-evict"] == "true", plan.DoNotDisrupt, "karpenter.sh/do-not-evict is set")
 	add(has("descheduler.alpha.kubernetes.io/eviction-in-progress"), plan.EvictionInProgress, "another tool is evicting it")
@@ -105,10 +105,10 @@ func (r *podGuards) checkForeignAnnotations(p *corev1.Pod, add rejectFunc) {
 }
 
 // parseWindows parses a window annotation. The annotation may list several windows, of which one must be open.
-func (r *podGuards) parseWindows(value string) ([]windows.Window, error) {
+func (r *Rules) parseWindows(value string) ([]windows.Window, error) {
 	var out []windows.Window
 	for _, one := range strings.Split(value, ";") {
-		w, err := windows.Parse(strings.TrimSpace(one), r.rules.Location)
+		w, err := windows.Parse(strings.TrimSpace(one), r.Location)
 		if err != nil {
 			return nil, err
 		}
@@ -126,11 +126,11 @@ func (r *podGuards) evictionAllowedAt(p *corev1.Pod, t time.Time) bool {
 	if anyOpen(r.rules.Deny, true) || len(r.rules.Allow) > 0 && !anyOpen(r.rules.Allow, false) {
 		return false
 	}
-	for _, q := range r.annotationRequests(p) {
+	for _, q := range r.before.annotationRequests(p) {
 		if q.name != "window" {
 			continue
 		}
-		if own, err := r.parseWindows(q.value); err == nil && !anyOpen(own, false) {
+		if own, err := r.rules.parseWindows(q.value); err == nil && !anyOpen(own, false) {
 			return false
 		}
 	}
@@ -140,22 +140,22 @@ func (r *podGuards) evictionAllowedAt(p *corev1.Pod, t time.Time) bool {
 // checkWindow checks the windows of a move. All windows must allow the eviction from now until the
 // move's NotAfter, and a window must close at NotAfter.
 func (r *verifier) checkWindow(c call) {
-	if !r.evictionAllowedAt(c.pod, r.now) {
-		r.report(c.move, plan.OutsideWindow, "no window is open at %s", r.now.Format(time.RFC3339))
+	if !r.guards.evictionAllowedAt(c.pod, r.before.now) {
+		r.report(c.move, plan.OutsideWindow, "no window is open at %s", r.before.now.Format(time.RFC3339))
 		return
 	}
 	end := c.move.NotAfter
 	if end.IsZero() {
-		end = r.now.Add(windows.Horizon - stepOfWindows)
-	} else if r.evictionAllowedAt(c.pod, end) && r.evictionAllowedAt(c.pod, end.Add(time.Second)) {
+		end = r.before.now.Add(windows.Horizon - stepOfWindows)
+	} else if r.guards.evictionAllowedAt(c.pod, end) && r.guards.evictionAllowedAt(c.pod, end.Add(time.Second)) {
 		r.report(c.move, WindowNotWatched, "notAfter is %s, but no window closes then", end.Format(time.RFC3339))
 	}
-	if len(r.rules.Allow)+len(r.rules.Deny) == 0 && !slices.ContainsFunc(r.annotationRequests(c.pod),
+	if len(r.rules.Allow)+len(r.rules.Deny) == 0 && !slices.ContainsFunc(r.before.annotationRequests(c.pod),
 		func(q request) bool { return q.name == "window" }) {
 		return // there are no windows
 	}
-	for t := r.now; t.Before(end); t = t.Add(stepOfWindows) {
-		if !r.evictionAllowedAt(c.pod, t) {
+	for t := r.before.now; t.Before(end); t = t.Add(stepOfWindows) {
+		if !r.guards.evictionAllowedAt(c.pod, t) {
 			r.report(c.move, WindowNotWatched, "a window closes before %s, but notAfter is %s", t.Format(time.RFC3339),
 				c.move.NotAfter.Format(time.RFC3339))
 			return

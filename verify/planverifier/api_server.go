@@ -34,12 +34,15 @@ type CallOrder struct {
 // do. Replay checks budgets and limits after each eviction. Replay finds the violations that depend
 // on the order of evictions; Check finds all others.
 func Replay(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) []Violation {
-	return runServer(o, c, p, now, course).violations
+	return runServer(o, c, p, now, course).verifier.violations
 }
 
-// apiServer is a verifier that also maintains the status of every PodDisruptionBudget.
+// apiServer answers evictions, maintains the status of every PodDisruptionBudget, and lets a verifier check each state.
 type apiServer struct {
-	*verifier
+	verifier            *verifier
+	live                *liveState // of the verifier
+	now                 time.Time
+	budgets             budgetList // with the status of the moment
 	order               CallOrder
 	calls               int
 	awaitingReplacement []call // calls of the wave without a replacement, in order
@@ -49,13 +52,15 @@ type apiServer struct {
 }
 
 func runServer(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) *apiServer {
-	s := &apiServer{verifier: newVerifier(o, c, now), order: course, healthyOffset: map[string]int{}}
-	waves := s.splitWaves(p)
+	r := newVerifier(o, c, now)
+	waves := r.splitWaves(p)
+	r.violations = nil // Check reports them
+	s := &apiServer{verifier: r, live: r.live, now: now, budgets: slices.Clone(r.before.budgets), order: course,
+		healthyOffset: map[string]int{}}
 	for i, b := range s.budgets {
 		s.budgets[i].PodDisruptionBudget = b.DeepCopy()
-		s.healthyOffset[key(b)] = int(b.Status.CurrentHealthy) - s.budgetStatus(b).healthy
+		s.healthyOffset[key(b)] = int(b.Status.CurrentHealthy) - s.live.budgetStatus(b).healthy
 	}
-	s.violations = nil // Check reports them
 	if !course.LateStatus {
 		s.updateBudgets()
 	}
@@ -89,7 +94,7 @@ func (s *apiServer) runWave(calls []call) {
 		s.evict(calls[i])
 		if s.order.EarlyReplacement != nil && s.order.EarlyReplacement() && len(s.awaitingReplacement) > 0 {
 			s.updateBudgets()
-			s.placeReplacements(s.awaitingReplacement[:1])
+			s.live.placeReplacements(s.awaitingReplacement[:1])
 			s.awaitingReplacement = s.awaitingReplacement[1:]
 		}
 		if !s.order.LateStatus {
@@ -100,7 +105,7 @@ func (s *apiServer) runWave(calls []call) {
 		return // the replacements are still missing
 	}
 	s.updateBudgets()
-	s.placeReplacements(s.awaitingReplacement)
+	s.live.placeReplacements(s.awaitingReplacement)
 	s.awaitingReplacement = nil
 	s.updateBudgets()
 }
@@ -108,14 +113,14 @@ func (s *apiServer) runWave(calls []call) {
 // evict answers one eviction request and checks the remaining pods.
 func (s *apiServer) evict(c call) {
 	k := key(c.pod)
-	pod := s.livePods[k]
+	pod := s.live.pods[k]
 	if pod == nil || isTerminating(pod) || !s.answerEviction(c, pod) {
 		return
 	}
 	wasReady := isReady(pod)
 	victim := pod.DeepCopy()
 	victim.DeletionTimestamp = new(metav1.NewTime(s.now))
-	s.livePods[k] = victim
+	s.live.pods[k] = victim
 	s.awaitingReplacement = append(s.awaitingReplacement, c)
 	s.evicted = append(s.evicted, c)
 	if wasReady {
@@ -123,7 +128,7 @@ func (s *apiServer) evict(c call) {
 		s.checkServicesAfter(c)
 	}
 	s.checkWorkloadAfter(c)
-	s.checkInFlight(s.awaitingReplacement)
+	s.verifier.checkInFlight(s.awaitingReplacement)
 }
 
 // answerEviction follows the eviction handler of Kubernetes (pkg/registry/core/pod/storage/eviction.go).
@@ -131,12 +136,12 @@ func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 	if isTerminal(pod) || pod.Status.Phase == corev1.PodPending {
 		return true // no budget applies
 	}
-	budgets := s.budgetsOf(pod.Namespace, pod.Labels)
+	budgets := s.budgets.of(pod)
 	if len(budgets) == 0 || len(budgets) == 1 && c.move.RequestOnly != "" { // the operator moves it, see isMovedByOperator
 		return true
 	}
 	if len(budgets) > 1 {
-		s.report(c.move, plan.MultiplePDBs, "the API server rejects the eviction: %d budgets select the pod", len(budgets))
+		s.verifier.report(c.move, plan.MultiplePDBs, "the API server rejects the eviction: %d budgets select the pod", len(budgets))
 		return false
 	}
 	b := budgets[0]
@@ -149,10 +154,10 @@ func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 	}
 	switch {
 	case st.ObservedGeneration < b.Generation:
-		s.report(c.move, plan.PDBNotObserved, "the API server rejects the eviction: the change of budget %s is not observed yet", b.Name)
+		s.verifier.report(c.move, plan.PDBNotObserved, "the API server rejects the eviction: the change of budget %s is not observed yet", b.Name)
 		return false
 	case st.DisruptionsAllowed < 1:
-		s.report(c.move, plan.BlockedByPDB, "the API server rejects the eviction: budget %s allows %d at call %d", b.Name,
+		s.verifier.report(c.move, plan.BlockedByPDB, "the API server rejects the eviction: budget %s allows %d at call %d", b.Name,
 			st.DisruptionsAllowed, s.calls)
 		return false
 	}
@@ -168,11 +173,11 @@ func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 func (s *apiServer) updateBudgets() {
 	for _, b := range s.budgets {
 		for name, at := range b.Status.DisruptedPods {
-			if pod := s.livePods[b.Namespace+"/"+name]; pod == nil || isTerminating(pod) || !at.Add(disruptedPodsTimeout).After(s.now) {
+			if pod := s.live.pods[b.Namespace+"/"+name]; pod == nil || isTerminating(pod) || !at.Add(disruptedPodsTimeout).After(s.now) {
 				delete(b.Status.DisruptedPods, name)
 			}
 		}
-		now, st := s.budgetStatus(b), &b.Status
+		now, st := s.live.budgetStatus(b), &b.Status
 		if now.customScale { // only the API server knows the scale, so keep its expected and desired counts
 			now.expected, now.desired, now.scaled = int(st.ExpectedPods), int(st.DesiredHealthy), true
 			now.healthy += s.healthyOffset[key(b)]
@@ -190,37 +195,37 @@ func (s *apiServer) checkBudgetsAfter(c call) {
 	if c.move.RequestOnly != "" {
 		return // its operator keeps the pod until another one does its work
 	}
-	for _, b := range s.budgetsOf(c.pod.Namespace, c.pod.Labels) {
-		now := s.budgetStatus(b)
+	for _, b := range s.budgets.of(c.pod) {
+		now := s.live.budgetStatus(b)
 		if now.customScale {
 			now.desired = int(b.Status.DesiredHealthy)
 			now.healthy += s.healthyOffset[key(b)]
 		}
 		if now.healthy < now.desired {
-			s.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy pods of %d after call %d", b.Name, now.healthy, now.desired, s.calls)
+			s.verifier.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy pods of %d after call %d", b.Name, now.healthy, now.desired, s.calls)
 		}
 	}
 }
 
 func (s *apiServer) checkServicesAfter(c call) {
-	if !s.rules.Protect["LastReadyPods"] {
+	if !s.verifier.rules.Protect["LastReadyPods"] {
 		return
 	}
-	for _, svc := range s.services {
-		if svc.selects(c.pod) && s.readyPodsOfService(svc) == 0 {
-			s.report(c.move, plan.LastReadyPod, "Service %s has no Ready pod after call %d", svc.key, s.calls)
+	for _, svc := range s.verifier.before.services {
+		if svc.selects(c.pod) && s.live.readyPodsOfService(svc) == 0 {
+			s.verifier.report(c.move, plan.LastReadyPod, "Service %s has no Ready pod after call %d", svc.key, s.calls)
 		}
 	}
 }
 
 func (s *apiServer) checkWorkloadAfter(c call) {
-	owner := s.chainOf(c.pod).id
-	if owner == "" || len(s.budgetsOf(c.pod.Namespace, c.pod.Labels)) > 0 {
+	owner := s.live.chainOf(c.pod).id
+	if owner == "" || len(s.budgets.of(c.pod)) > 0 {
 		return
 	}
-	want, known := s.desiredReplicas(c.pod)
-	if down := want - s.readyPods(c.pod.Namespace, owner); known && down > s.maxUnavailable(c.move) {
-		s.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable after call %d", down, want, owner, s.calls)
+	want, known := s.verifier.guards.desiredReplicas(c.pod)
+	if down := want - s.live.readyPods(c.pod.Namespace, owner); known && down > s.verifier.rules.maxUnavailable(c.move) {
+		s.verifier.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable after call %d", down, want, owner, s.calls)
 	}
 }
 
@@ -230,12 +235,12 @@ func ClusterAfter(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, cours
 	s := runServer(o, c, p, now, course)
 	out := *o
 	out.Pods = nil
-	for _, k := range sortedKeys(s.livePods) {
-		out.Pods = append(out.Pods, s.livePods[k])
+	for _, k := range sortedKeys(s.live.pods) {
+		out.Pods = append(out.Pods, s.live.pods[k])
 	}
 	for _, c := range s.awaitingReplacement {
-		if low := s.chainOf(c.pod).lowest(); low != nil && !low.hasKind("StatefulSet") {
-			out.Pods = append(out.Pods, s.replacement(c))
+		if low := s.live.chainOf(c.pod).lowest(); low != nil && !low.hasKind("StatefulSet") {
+			out.Pods = append(out.Pods, s.live.replacement(c))
 		}
 	}
 	out.PodDisruptionBudgets = make([]*policyv1.PodDisruptionBudget, 0, len(s.budgets))
@@ -251,8 +256,8 @@ func ClusterAfter(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, cours
 
 // countFailure increments the failure count of the evicted pod's Job.
 func (s *apiServer) countFailure(jobs []*batchv1.Job, victim *corev1.Pod) {
-	job, ok := s.jobOf(victim)
-	if !ok || s.jobFailureAction(job) == batchv1.PodFailurePolicyActionIgnore {
+	job, ok := s.verifier.before.jobOf(victim)
+	if !ok || jobFailureAction(job) == batchv1.PodFailurePolicyActionIgnore {
 		return
 	}
 	for i, j := range jobs {

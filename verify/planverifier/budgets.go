@@ -36,12 +36,12 @@ func (s budgetState) allowed() int {
 func (r *liveState) budgetStatus(b budget) budgetState {
 	s := budgetState{scaled: true}
 	var pods []*corev1.Pod
-	for _, p := range r.livePods {
-		if !b.selects(p.Namespace, p.Labels) {
+	for _, p := range r.pods {
+		if !b.selects(p) {
 			continue
 		}
 		pods = append(pods, p)
-		if !isTerminating(p) && hasReadyCondition(p) && !r.recentlyEvicted(b, p) {
+		if !isTerminating(p) && hasReadyCondition(p) && !b.recentlyEvicted(p, r.before.now) {
 			s.healthy++
 		}
 	}
@@ -75,9 +75,9 @@ func resolvePercent(v intstr.IntOrString, n int) int {
 }
 
 // recentlyEvicted reports whether the API server accepted an eviction of the pod within disruptedPodsTimeout.
-func (r *liveState) recentlyEvicted(b budget, p *corev1.Pod) bool {
+func (b budget) recentlyEvicted(p *corev1.Pod, now time.Time) bool {
 	at, listed := b.Status.DisruptedPods[p.Name]
-	return listed && at.Add(disruptedPodsTimeout).After(r.now)
+	return listed && at.Add(disruptedPodsTimeout).After(now)
 }
 
 // addReplicas adds the replicas of the pods' controllers to s.expected and counts each controller once. If a
@@ -117,7 +117,7 @@ func (r *liveState) addReplicas(s *budgetState, pods []*corev1.Pod) {
 func (r *verifier) checkBudgets(calls []call) {
 	taken := map[string][]call{}
 	for _, c := range calls {
-		budgets := r.budgetsOf(c.pod.Namespace, c.pod.Labels)
+		budgets := r.before.budgets.of(c.pod)
 		if len(budgets) > 1 {
 			r.report(c.move, plan.MultiplePDBs, "%d budgets select it", len(budgets))
 		}
@@ -128,7 +128,7 @@ func (r *verifier) checkBudgets(calls []call) {
 			taken[key(b)] = append(taken[key(b)], c)
 		}
 	}
-	for _, b := range r.budgets {
+	for _, b := range r.before.budgets {
 		if mine := taken[key(b)]; len(mine) > 0 {
 			r.checkBudget(b, mine)
 		}
@@ -142,7 +142,7 @@ func (r *verifier) isMovedByOperator(c call) bool {
 		return false
 	}
 	_, annotated := c.pod.Annotations["descheduler.alpha.kubernetes.io/request-evict-only"]
-	l := r.chainOf(c.pod).lowest()
+	l := r.live.chainOf(c.pod).lowest()
 	ok := l != nil && l.group == "kubevirt.io" && l.kind == "VirtualMachineInstance" || annotated && matchesAny(r.rules.Trusted, c.pod.Namespace)
 	if !ok {
 		r.report(c.move, plan.BlockedByPDB, "no operator moves it upon a request")
@@ -154,7 +154,7 @@ func (r *verifier) isMovedByOperator(c call) bool {
 // checkBudget uses the status that the disruption controller would write now, and in the first wave also the
 // current status.
 func (r *verifier) checkBudget(b budget, calls []call) {
-	now := r.budgetStatus(b)
+	now := r.live.budgetStatus(b)
 	first := calls[0].move.Wave == 1
 	written := budgetState{healthy: int(b.Status.CurrentHealthy), desired: int(b.Status.DesiredHealthy)}
 	gone := 0
@@ -168,7 +168,7 @@ func (r *verifier) checkBudget(b budget, calls []call) {
 			r.report(c.move, plan.PDBNotObserved, "budget %s has generation %d, observed generation %d", b.Name, b.Generation,
 				b.Status.ObservedGeneration)
 		}
-		if r.recentlyEvicted(b, c.pod) {
+		if b.recentlyEvicted(c.pod, r.before.now) {
 			r.report(c.move, plan.BlockedByPDB, "budget %s already counts its eviction", b.Name)
 		}
 		if n := countBudgetUse(b, calls[:i+1], now, gone); !now.customScale && !exemptFromBudget(b, c.pod, now, gone) && n > now.allowed() {

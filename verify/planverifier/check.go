@@ -1,7 +1,6 @@
 package planverifier
 
 import (
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,12 +18,12 @@ import (
 // list every rejection as a sample; otherwise Check reports MalformedPlan.
 func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation {
 	r := newVerifier(o, c, now)
-	r.goals, r.replaced = p.Goals, replacedPods(r.pods, p.Goals)
+	r.goals, r.guards.replaced = p.Goals, replacedPods(r.before.pods, p.Goals)
 	for _, wave := range r.splitWaves(p) {
 		r.checkWave(wave)
 	}
-	r.checkPassLimits(p)
-	r.checkHourlyLimits(p)
+	r.checkPassLimits(p, r.rules)
+	r.checkHourlyLimits(p, r.rules)
 	r.checkUsage(p)
 	r.checkRejections(p)
 	r.checkDisplacedMoves(p)
@@ -38,7 +37,8 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	checkSpreads(r, p)
 	checkSoftMoves(r, p)
 	checkMostImproved(r, p)
-	for _, x := range emptied.Findings(emptied.Cluster{Pods: r.pods, Nodes: r.nodes, InScope: r.isNodeInScope, LeavesByItself: r.leavesByItself}, p, c.Emptying) {
+	before := emptied.Cluster{Pods: r.before.pods, Nodes: r.before.nodes, InScope: r.isNodeInScope, LeavesByItself: r.before.leavesByItself}
+	for _, x := range emptied.Findings(before, p, c.Emptying) {
 		r.violations = append(r.violations, Violation{x.Move.Step, strings.Trim(x.Move.Pod.String(), "/"), x.Code, x.Detail})
 	}
 	return r.violations
@@ -47,7 +47,6 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 // splitWaves groups the moves by wave and checks their steps, waves and names. splitWaves omits moves of pods that
 // do not exist.
 func (r *verifier) splitWaves(p plan.Plan) [][]call {
-	r.livePods, r.jobFailures = maps.Clone(r.pods), map[string]int{}
 	var out [][]call
 	seen := map[string]bool{}
 	step, wave := 0, 0
@@ -60,7 +59,7 @@ func (r *verifier) splitWaves(p plan.Plan) [][]call {
 			wave = m.Wave
 			out = append(out, nil)
 		}
-		pod := r.pods[m.Pod.String()]
+		pod := r.before.pods[m.Pod.String()]
 		if !r.checkMoveFields(m, pod) {
 			continue
 		}
@@ -85,10 +84,10 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 	case m.Removal != "" && (m.To != "" || !isTerminal(pod)):
 		r.report(m, MalformedPlan, "only a pod that has ended is removed without a replacement")
 	case m.Removal != "", m.WithoutPlace():
-	case m.From == m.To && !r.mayReturn(m) || r.nodes[m.To] == nil:
+	case m.From == m.To && !r.mayReturn(m) || r.before.nodes[m.To] == nil:
 		r.report(m, MalformedPlan, "it moves from node %q to node %q", m.From, m.To)
 	}
-	if top := r.chains[key(pod)].top(); top != nil && (m.Owner.Kind != top.kind || m.Owner.Name != top.name) {
+	if top := r.before.chains[key(pod)].top(); top != nil && (m.Owner.Kind != top.kind || m.Owner.Name != top.name) {
 		r.report(m, MalformedPlan, "its owner is %s %s, not %s %s", top.kind, top.name, m.Owner.Kind, m.Owner.Name)
 	}
 	return true
@@ -117,7 +116,7 @@ func protectsRunningPods(code plan.Code) bool {
 // replacements.
 func (r *verifier) checkWave(calls []call) {
 	for _, c := range calls {
-		for _, no := range thatForbid(c.move, r.rejections(c.pod)) {
+		for _, no := range thatForbid(c.move, r.guards.rejections(c.pod)) {
 			r.report(c.move, no.code, "%s", no.why)
 		}
 		r.checkBackoff(c)
@@ -130,7 +129,7 @@ func (r *verifier) checkWave(calls []call) {
 	checkStrategyGuards(r, calls)
 	calls = slices.DeleteFunc(slices.Clone(calls), func(c call) bool {
 		if c.move.Removal != "" { // it counts nowhere, and no replacement follows
-			delete(r.livePods, key(c.pod))
+			delete(r.live.pods, key(c.pod))
 		}
 		return c.move.Removal != ""
 	})
@@ -140,5 +139,5 @@ func (r *verifier) checkWave(calls []call) {
 	r.checkLastReady(calls)
 	r.checkRequiredAffinity(calls)
 	r.checkWaveOrders(calls)
-	r.placeReplacements(calls)
+	r.live.placeReplacements(calls)
 }

@@ -3,6 +3,7 @@ package planverifier
 import (
 	"maps"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -21,8 +22,15 @@ type budget struct {
 	selector labels.Selector
 }
 
-func (b budget) selects(ns string, l map[string]string) bool {
-	return b.Namespace == ns && b.selector.Matches(labels.Set(l))
+func (b budget) selects(p *corev1.Pod) bool {
+	return b.Namespace == p.Namespace && b.selector.Matches(labels.Set(p.Labels))
+}
+
+type budgetList []budget
+
+// of returns the budgets that select the pod.
+func (l budgetList) of(p *corev1.Pod) []budget {
+	return slices.DeleteFunc(slices.Clone(l), func(b budget) bool { return !b.selects(p) })
 }
 
 // service is a Service with its selector.
@@ -36,23 +44,24 @@ func (s service) selects(p *corev1.Pod) bool {
 	return p.Namespace == s.ns && s.selector.Matches(labels.Set(p.Labels))
 }
 
-// clusterIndex indexes the objects of a cluster before the first eviction.
+// clusterIndex indexes the objects of a cluster before the first eviction. It never changes.
 type clusterIndex struct {
+	now        time.Time
 	objects    *cluster.Objects
 	nodes      map[string]*corev1.Node
 	namespaces map[string]*corev1.Namespace
 	pods       map[string]*corev1.Pod // by namespace/name
 	owners     *ownerIndex
 	chains     map[string]ownerChain // by pod, namespace/name
-	budgets    []budget
+	budgets    budgetList
 	services   []service
 	fit        *fit.Cluster
 }
 
 func key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
 
-func indexCluster(o *cluster.Objects) *clusterIndex {
-	w := &clusterIndex{objects: o, nodes: map[string]*corev1.Node{}, namespaces: map[string]*corev1.Namespace{},
+func indexCluster(o *cluster.Objects, now time.Time) *clusterIndex {
+	w := &clusterIndex{now: now, objects: o, nodes: map[string]*corev1.Node{}, namespaces: map[string]*corev1.Namespace{},
 		pods: map[string]*corev1.Pod{}, owners: newOwnerIndex(o), chains: map[string]ownerChain{}}
 	w.fit = &fit.Cluster{Nodes: w.nodes, Namespaces: w.namespaces, Objects: o, Features: o.Features()}
 	for _, n := range o.Nodes {
@@ -81,16 +90,6 @@ func indexCluster(o *cluster.Objects) *clusterIndex {
 
 // isBound reports whether the pod is on a known node.
 func (w *clusterIndex) isBound(p *corev1.Pod) bool { return w.nodes[p.Spec.NodeName] != nil }
-
-func (w *clusterIndex) budgetsOf(ns string, l map[string]string) []budget {
-	var out []budget
-	for _, b := range w.budgets {
-		if b.selects(ns, l) {
-			out = append(out, b)
-		}
-	}
-	return out
-}
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 

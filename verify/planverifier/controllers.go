@@ -19,7 +19,7 @@ import (
 
 // checkController checks the controllers of the pod.
 func (r *podGuards) checkController(p *corev1.Pod, add rejectFunc) {
-	c := r.chains[key(p)]
+	c := r.before.chains[key(p)]
 	low := c.lowest()
 	if low == nil {
 		protection := "BarePods"
@@ -32,14 +32,14 @@ func (r *podGuards) checkController(p *corev1.Pod, add rejectFunc) {
 	add(emptied.BelongsToNode(p), plan.DaemonSetPod, "its replacement comes back to its node")
 	add(low.hasKind("Job") && r.rules.Protect["Jobs"], plan.JobPod, "a Job controls it")
 	for i, l := range c.links {
-		if r.isListed(l) {
+		if r.rules.isListed(l) {
 			continue
 		}
 		known := slices.ContainsFunc([]string{"ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job"}, l.hasKind)
 		add(!known && i == 0, plan.UnknownController, "its controller kind "+l.group+"/"+l.kind+" is unknown")
 		add(l.object == nil, plan.OwnerNotFound, l.kind+" "+l.name+" does not exist")
 	}
-	if c.cron != nil && c.cron.object == nil && !r.isListed(*c.cron) {
+	if c.cron != nil && c.cron.object == nil && !r.rules.isListed(*c.cron) {
 		add(true, plan.OwnerNotFound, c.cron.kind+" "+c.cron.name+", above its workload, does not exist")
 	}
 	if job, ok := low.object.(*batchv1.Job); ok {
@@ -51,13 +51,13 @@ func (r *podGuards) checkController(p *corev1.Pod, add rejectFunc) {
 }
 
 // isListed reports whether the controller replaces pods as those of the configuration do.
-func (r *podGuards) isListed(l owner) bool {
+func (r *Rules) isListed(l owner) bool {
 	name := l.group + "/" + l.kind
 	switch name {
 	case "argoproj.io/Rollout", "apps.openshift.io/DeploymentConfig", "apps.kruise.io/CloneSet", "apps.kruise.io/StatefulSet":
 		return true
 	}
-	return slices.Contains(r.rules.Controllers, name)
+	return slices.Contains(r.Controllers, name)
 }
 
 // checkReplacement checks that the controllers would create a replacement.
@@ -65,11 +65,11 @@ func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add rejectFunc
 	for _, l := range c.links {
 		add(l.object != nil && l.object.GetDeletionTimestamp() != nil, plan.NoReplacement, l.kind+" "+l.name+" is being deleted")
 	}
-	if ns := r.namespaces[p.Namespace]; ns != nil {
+	if ns := r.before.namespaces[p.Namespace]; ns != nil {
 		add(ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating, plan.NoReplacement, "its namespace is being deleted")
 	}
 	if job, ok := c.lowest().object.(*batchv1.Job); ok {
-		add(job.Spec.Completions == nil && r.hasSucceeded(job), plan.NoReplacement,
+		add(job.Spec.Completions == nil && r.before.hasSucceeded(job), plan.NoReplacement,
 			"its Job has no completions and a pod has succeeded, so the Job creates no replacement")
 		add(ptr.Deref(job.Spec.Suspend, false), plan.NoReplacement, "its Job is suspended")
 		for _, x := range job.Status.Conditions {
@@ -81,12 +81,12 @@ func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add rejectFunc
 }
 
 // hasSucceeded reports whether any pod of the Job has succeeded, according to the Job's status or its pods.
-func (r *podGuards) hasSucceeded(job *batchv1.Job) bool {
+func (w *clusterIndex) hasSucceeded(job *batchv1.Job) bool {
 	if u := job.Status.UncountedTerminatedPods; job.Status.Succeeded > 0 || u != nil && len(u.Succeeded) > 0 {
 		return true
 	}
-	for _, p := range r.pods {
-		if mine, ok := r.jobOf(p); ok && mine == job && p.Status.Phase == corev1.PodSucceeded {
+	for _, p := range w.pods {
+		if mine, ok := w.jobOf(p); ok && mine == job && p.Status.Phase == corev1.PodSucceeded {
 			return true
 		}
 	}
@@ -118,7 +118,7 @@ func (r *podGuards) checkRevision(p *corev1.Pod, low *owner, add rejectFunc) {
 
 // checkWorkload checks the state of the pod's workload.
 func (r *podGuards) checkWorkload(p *corev1.Pod, add rejectFunc) {
-	c := r.chains[key(p)]
+	c := r.before.chains[key(p)]
 	if c.top() == nil {
 		return
 	}
@@ -127,14 +127,14 @@ func (r *podGuards) checkWorkload(p *corev1.Pod, add rejectFunc) {
 	_, counted := c.top().replicas()
 	counted = counted || c.lowest() != c.top() // otherwise a kind with unknown replicas: see desiredReplicas
 	if !counted {
-		least = r.countPods(p, false)
+		least = r.before.countPods(p, false)
 	}
 	add(!known || least < r.rules.MinReplicas, plan.TooFewReplicas, fmt.Sprintf("its workload wants %d replicas (known: %v)", want, known))
 	r.checkRollout(c, add)
-	checkCanBeReplaced(r.objects.ResourceQuotas, p, c, add)
-	there, up, beside := r.countWorkloadPods(p)
+	checkCanBeReplaced(r.before.objects.ResourceQuotas, p, c, add)
+	there, up, beside := r.before.countWorkloadPods(p)
 	checkAdmission(r, p, c.lowest(), add)
-	checkFailedCreate(r.objects, r.now, p, known && counted && there >= want, add)
+	checkFailedCreate(r.before.objects, r.before.now, p, known && counted && there >= want, add)
 	add(known && counted && there < want, plan.ReplacementMissing, fmt.Sprintf("the workload has %d pods and wants %d", there, want))
 	add(known && there > want, plan.ScalingDown, fmt.Sprintf("the workload has %d pods and wants %d", there, want))
 	if n, ok := c.lowest().replicas(); ok {
@@ -149,13 +149,13 @@ func (r *podGuards) checkWorkload(p *corev1.Pod, add rejectFunc) {
 // desiredReplicas returns the replicas of the pod's workload. If the workload has no replica count,
 // desiredReplicas sums the counts of the controllers directly above the pods.
 func (r *podGuards) desiredReplicas(p *corev1.Pod) (int, bool) {
-	c := r.chains[key(p)]
+	c := r.before.chains[key(p)]
 	if n, ok := c.top().replicas(); ok {
 		return n, true
 	}
 	sum, some, seen := 0, false, map[string]bool{}
-	for k, pod := range r.pods {
-		other := r.chains[k]
+	for k, pod := range r.before.pods {
+		other := r.before.chains[k]
 		if pod.Namespace != p.Namespace || other.id != c.id || len(other.links) < 2 {
 			continue
 		}
@@ -165,19 +165,19 @@ func (r *podGuards) desiredReplicas(p *corev1.Pod) (int, bool) {
 			sum += n
 		}
 	}
-	if !some && r.isListed(*c.top()) {
+	if !some && r.rules.isListed(*c.top()) {
 		// No replica count is known. The configuration declares this controller kind, so the number
 		// of existing pods is the replica count.
-		return r.countPods(p, true), true
+		return r.before.countPods(p, true), true
 	}
 	return sum, some
 }
 
 // countPods counts the pods of p's workload, with or without terminating ones.
-func (r *podGuards) countPods(p *corev1.Pod, leavingToo bool) int {
-	n, mine := 0, r.chains[key(p)].id
-	for k, other := range r.pods {
-		if other.Namespace == p.Namespace && r.chains[k].id == mine && !isTerminal(other) && (leavingToo || !isTerminating(other)) {
+func (w *clusterIndex) countPods(p *corev1.Pod, leavingToo bool) int {
+	n, mine := 0, w.chains[key(p)].id
+	for k, other := range w.pods {
+		if other.Namespace == p.Namespace && w.chains[k].id == mine && !isTerminal(other) && (leavingToo || !isTerminating(other)) {
 			n++
 		}
 	}
@@ -186,10 +186,10 @@ func (r *podGuards) countPods(p *corev1.Pod, leavingToo bool) int {
 
 // countWorkloadPods returns three counts of the pod's workload: all pods, the Ready pods, and the
 // pods that share the pod's direct controller.
-func (r *podGuards) countWorkloadPods(p *corev1.Pod) (there, up, beside int) {
-	c := r.chains[key(p)]
-	for k, pod := range r.pods {
-		other := r.chains[k]
+func (w *clusterIndex) countWorkloadPods(p *corev1.Pod) (there, up, beside int) {
+	c := w.chains[key(p)]
+	for k, pod := range w.pods {
+		other := w.chains[k]
 		if pod.Namespace != p.Namespace || other.id != c.id || isTerminal(pod) || isTerminating(pod) {
 			continue
 		}
@@ -217,9 +217,9 @@ func (r *podGuards) checkRollout(c ownerChain, add rejectFunc) {
 			}
 		case *appsv1.StatefulSet:
 			add(x.Status.ObservedGeneration < x.Generation, plan.RolloutInProgress, "the StatefulSet controller has not observed the last change")
-			add(r.statefulSetRolling(x), plan.RolloutInProgress, "the StatefulSet is updating pods")
+			add(r.before.statefulSetRolling(x), plan.RolloutInProgress, "the StatefulSet is updating pods")
 		}
-		if i > 0 && r.otherReplicaSetActive(l, c.links[i-1]) {
+		if i > 0 && r.before.otherReplicaSetActive(l, c.links[i-1]) {
 			add(true, plan.RolloutInProgress, l.name+" has more than one ReplicaSet with replicas")
 		}
 	}
@@ -233,8 +233,8 @@ func sameTemplate(a, b corev1.PodTemplateSpec) bool {
 }
 
 // otherReplicaSetActive reports whether another ReplicaSet of the same owner has replicas.
-func (r *podGuards) otherReplicaSetActive(above, under owner) bool {
-	for _, rs := range r.objects.ReplicaSets {
+func (w *clusterIndex) otherReplicaSetActive(above, under owner) bool {
+	for _, rs := range w.objects.ReplicaSets {
 		ref := metav1.GetControllerOf(rs)
 		if ref == nil || under.object == nil || rs.Namespace != under.object.GetNamespace() || rs.Name == under.name ||
 			ref.Name != above.name || ref.Kind != above.kind || above.object != nil && ref.UID != above.object.GetUID() {
@@ -249,7 +249,7 @@ func (r *podGuards) otherReplicaSetActive(above, under owner) bool {
 
 // statefulSetRolling reports whether a StatefulSet with rolling updates still has pods to
 // update. All pods at or above the partition need the update revision.
-func (r *podGuards) statefulSetRolling(set *appsv1.StatefulSet) bool {
+func (w *clusterIndex) statefulSetRolling(set *appsv1.StatefulSet) bool {
 	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType || set.Status.UpdateRevision == "" ||
 		set.Status.UpdateRevision == set.Status.CurrentRevision {
 		return false
@@ -258,8 +258,8 @@ func (r *podGuards) statefulSetRolling(set *appsv1.StatefulSet) bool {
 	if u := set.Spec.UpdateStrategy.RollingUpdate; u != nil {
 		kept = int(ptr.Deref(u.Partition, 0))
 	}
-	for k, p := range r.pods {
-		low := r.chains[k].lowest()
+	for k, p := range w.pods {
+		low := w.chains[k].lowest()
 		if low != nil && low.object == any(set) && p.Labels["controller-revision-hash"] == set.Status.UpdateRevision {
 			updated++
 		}

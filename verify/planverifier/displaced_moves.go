@@ -50,7 +50,7 @@ func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 // constraint, the pod must leave its node and be in the namespace. A goal about a pod needs a move of
 // that pod, to another node unless the replacement may return.
 func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
-	pod := r.pods[m.Pod.String()]
+	pod := r.before.pods[m.Pod.String()]
 	if pod == nil {
 		return true // checkMoveFields reports it
 	}
@@ -59,44 +59,44 @@ func (r *verifier) contributesToGoal(p plan.Plan, m plan.Move) bool {
 		case !slices.Contains(m.Goals, g.ID):
 			return false
 		case g.Kind == plan.NodeBelow && g.Basis == plan.BasisLoad:
-			return m.From == g.Subject.Name && hasUsage(r.objects, pod, g.Resource)
+			return m.From == g.Subject.Name && hasUsage(r.before.objects, pod, g.Resource)
 		case g.Kind == plan.NodeBelow:
 			return m.From == g.Subject.Name && requestsResource(pod, g.Resource)
 		case g.Kind == plan.PodAway:
 			return isSubject(g, m) && (g.MayReturn || m.From != m.To)
 		case g.Kind == plan.PodsApart:
-			return inConflict(r, pod)
+			return r.before.inConflict(pod)
 		case g.Kind == plan.NodeEmpty:
 			return m.From == g.Subject.Name
-		case byConstraint(r, g):
+		case r.rules.byConstraint(g):
 			return m.From != m.To && m.Pod.Namespace == g.Subject.Namespace
 		}
-		return r.domain(m.From, g) != r.domain(m.To, g) && r.inGroup(pod, g.Subject) && (m.WithoutPlace() || countsDomain(r, g, m.To)) &&
-			countsPodsOn(r, g, m.From)
+		return r.before.domain(m.From, g) != r.before.domain(m.To, g) && r.before.inGroup(pod, g.Subject) &&
+			(m.WithoutPlace() || countsDomain(r, g, m.To)) && countsPodsOn(r, g, m.From)
 	})
 }
 
 // countsPodsOn reports whether a goal about a group counts the pods on a node. Duplicates counts only
 // those on nodes in scope.
 func countsPodsOn(r *verifier, g plan.Goal, node string) bool {
-	s, n := r.rules.strategyOf(plan.Move{Strategy: g.Strategy}), r.nodes[node]
-	return g.Kind != plan.CountAtMost || s == nil || !s.CountsScope || n == nil || isInScope(r, s, n)
+	s, n := r.rules.strategyOf(plan.Move{Strategy: g.Strategy}), r.before.nodes[node]
+	return g.Kind != plan.CountAtMost || s == nil || !s.CountsScope || n == nil || r.rules.isInScope(s, n)
 }
 
 // countsDomain reports whether a goal about a group counts the domain of a node. The node must have the topology key.
 // ZoneSpread and Duplicates count only domains with a node in scope on which one of the group's pods can run.
 func countsDomain(r *verifier, g plan.Goal, node string) bool {
-	domain := r.domain(node, g)
+	domain := r.before.domain(node, g)
 	s := r.rules.strategyOf(plan.Move{Strategy: g.Strategy})
 	if domain == "" || s == nil || !s.CountsScope {
 		return domain != ""
 	}
-	for name, n := range r.nodes {
-		if n.Labels[g.TopologyKey] != domain || !countsNode(r, s, n) {
+	for name, n := range r.before.nodes {
+		if n.Labels[g.TopologyKey] != domain || !r.rules.countsNode(s, n) {
 			continue
 		}
-		for _, p := range r.pods {
-			if r.inGroup(p, g.Subject) && fit.Admits(n, fit.PlacedOn(p, name)) {
+		for _, p := range r.before.pods {
+			if r.before.inGroup(p, g.Subject) && fit.Admits(n, fit.PlacedOn(p, name)) {
 				return true
 			}
 		}
@@ -107,22 +107,22 @@ func countsDomain(r *verifier, g plan.Goal, node string) bool {
 // leavesGroup reports whether the pod of a move belongs to the group of a goal and lands in a
 // domain that the goal does not count.
 func leavesGroup(r *verifier, g plan.Goal, m plan.Move) bool {
-	pod := r.pods[m.Pod.String()]
-	return (g.Kind == plan.SkewAtMost || g.Kind == plan.CountAtMost) && pod != nil && r.inGroup(pod, g.Subject) && !countsDomain(r, g, m.To)
+	pod := r.before.pods[m.Pod.String()]
+	return (g.Kind == plan.SkewAtMost || g.Kind == plan.CountAtMost) && pod != nil && r.before.inGroup(pod, g.Subject) && !countsDomain(r, g, m.To)
 }
 
 // byConstraint reports whether a goal is that of a topology spread constraint.
-func byConstraint(r *verifier, g plan.Goal) bool {
-	s := r.rules.strategyOf(plan.Move{Strategy: g.Strategy})
+func (r *Rules) byConstraint(g plan.Goal) bool {
+	s := r.strategyOf(plan.Move{Strategy: g.Strategy})
 	return s != nil && s.ByConstraint
 }
 
 // inConflict reports whether a required anti-affinity term of the pod or of another running pod is
 // violated in the pod's domain.
-func inConflict(r *verifier, pod *corev1.Pod) bool {
-	for _, q := range r.pods {
+func (w *clusterIndex) inConflict(pod *corev1.Pod) bool {
+	for _, q := range w.pods {
 		if q != pod && q.DeletionTimestamp == nil && q.Status.Phase != corev1.PodSucceeded && q.Status.Phase != corev1.PodFailed &&
-			r.nodes[q.Spec.NodeName] != nil && (r.fit.Excludes(pod, q) || r.fit.Excludes(q, pod)) {
+			w.nodes[q.Spec.NodeName] != nil && (w.fit.Excludes(pod, q) || w.fit.Excludes(q, pod)) {
 			return true
 		}
 	}
@@ -137,24 +137,24 @@ func isSubject(g plan.Goal, m plan.Move) bool {
 
 // mayReturn reports whether a replacement may run on the node that its pod left: the move serves a
 // goal about the pod that allows it.
-func (r *liveState) mayReturn(m plan.Move) bool {
+func (r *verifier) mayReturn(m plan.Move) bool {
 	return slices.ContainsFunc(r.goals, func(g plan.Goal) bool {
 		return g.MayReturn && slices.Contains(m.Goals, g.ID) && isSubject(g, m)
 	})
 }
 
-func (r *liveState) domain(node string, g plan.Goal) string {
-	if n := r.nodes[node]; n != nil {
+func (w *clusterIndex) domain(node string, g plan.Goal) string {
+	if n := w.nodes[node]; n != nil {
 		return n.Labels[g.TopologyKey]
 	}
 	return ""
 }
 
 // inGroup reports whether a pod belongs to a workload or is selected by a Service.
-func (r *liveState) inGroup(pod *corev1.Pod, of plan.ObjectRef) bool {
+func (w *clusterIndex) inGroup(pod *corev1.Pod, of plan.ObjectRef) bool {
 	if of.Kind == "Service" {
-		return slices.ContainsFunc(r.services, func(s service) bool { return s.key == of.Namespace+"/"+of.Name && s.selects(pod) })
+		return slices.ContainsFunc(w.services, func(s service) bool { return s.key == of.Namespace+"/"+of.Name && s.selects(pod) })
 	}
-	top := r.chains[key(pod)].top()
+	top := w.chains[key(pod)].top()
 	return top != nil && top.kind == of.Kind && top.name == of.Name && pod.Namespace == of.Namespace
 }

@@ -46,14 +46,14 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 	add(source != "" && source != "api", plan.StaticPod, "its source is "+source)
 	add(isTerminating(p), plan.PodTerminating, "it is terminating")
 	add(isTerminal(p), plan.PodTerminal, "it has phase Succeeded or Failed")
-	add(!r.isBound(p), plan.PodNotBound, "it is not on a known node")
+	add(!r.before.isBound(p), plan.PodNotBound, "it is not on a known node")
 	add(p.Labels["app.kubernetes.io/name"] == "evenkeel", plan.OwnPod, "it is a pod of Evenkeel")
 	add(c.PodSelector != nil && !c.PodSelector.Matches(labels.Set(p.Labels)), plan.PodNotSelected, "podSelector does not select it")
 	add(c.Protect["PodsWithResourceClaims"] && len(p.Spec.ResourceClaims) > 0, plan.ResourceClaims, "it has resource claims")
-	add(c.Protect["PodsWithoutPDB"] && len(r.budgetsOf(p.Namespace, p.Labels)) == 0, plan.NoPodDisruptionBudget,
+	add(c.Protect["PodsWithoutPDB"] && len(r.before.budgets.of(p)) == 0, plan.NoPodDisruptionBudget,
 		"no PodDisruptionBudget selects it")
 
-	priority, sure := r.priority(p)
+	priority, sure := r.before.priority(p)
 	add(!sure, plan.PriorityTooHigh, "its PriorityClass "+p.Spec.PriorityClassName+" does not exist")
 	add(c.Protect["SystemCriticalPods"] && priority >= criticalPriority, plan.SystemCritical, "its priority is critical")
 	limit, known := r.priorityLimit()
@@ -61,7 +61,7 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 
 	if c.MinPodAge > 0 {
 		start := p.Status.StartTime
-		add(start.IsZero() || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
+		add(start.IsZero() || r.before.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
 	}
 	grace := int64(30) // the default of the API
 	for _, g := range []*int64{p.Spec.TerminationGracePeriodSeconds, c.GracePeriodSeconds} {
@@ -79,14 +79,14 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 // count, nor do pods that lost their turn to a newer pod. The order of the queue is priority, then
 // age.
 func (r *podGuards) schedulerSilent(victim *corev1.Pod) bool {
-	for _, p := range r.objects.Pods {
+	for _, p := range r.before.objects.Pods {
 		if !r.isLate(p) || profileName(p) != profileName(victim) {
 			continue
 		}
-		lostTurn := slices.ContainsFunc(r.objects.Pods, func(q *corev1.Pod) bool {
-			return profileName(q) == profileName(p) && q.CreationTimestamp.After(p.CreationTimestamp.Time) && wasTried(r, q) &&
+		lostTurn := slices.ContainsFunc(r.before.objects.Pods, func(q *corev1.Pod) bool {
+			return profileName(q) == profileName(p) && q.CreationTimestamp.After(p.CreationTimestamp.Time) && r.before.wasTried(q) &&
 				(specPriority(q) <= specPriority(p) ||
-					specPriority(p) < specPriority(victim) && r.now.Sub(q.CreationTimestamp.Time) <= r.rules.SchedulerTimeout)
+					specPriority(p) < specPriority(victim) && r.before.now.Sub(q.CreationTimestamp.Time) <= r.rules.SchedulerTimeout)
 		})
 		if !lostTurn {
 			return true
@@ -100,17 +100,17 @@ func (r *podGuards) isLate(p *corev1.Pod) bool {
 	untried := !slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
 	held := len(p.Spec.SchedulingGates) > 0 || len(p.Spec.ResourceClaims) > 0 || p.Spec.SchedulingGroup != nil
 	return untried && !held && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !isTerminal(p) &&
-		!p.CreationTimestamp.IsZero() && r.now.Sub(p.CreationTimestamp.Time) > r.rules.SchedulerTimeout
+		!p.CreationTimestamp.IsZero() && r.before.now.Sub(p.CreationTimestamp.Time) > r.rules.SchedulerTimeout
 }
 
 // wasTried reports whether only a scheduler can have written the PodScheduled condition. On a bound pod, that needs a
 // known controller whose template names no node.
-func wasTried(r *podGuards, p *corev1.Pod) bool {
+func (w *clusterIndex) wasTried(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		if c.Type != corev1.PodScheduled {
 			return false
 		}
-		low := r.chains[key(p)].lowest()
+		low := w.chains[key(p)].lowest()
 		return c.Status == corev1.ConditionFalse && c.Reason != "SchedulingGated" ||
 			c.Status == corev1.ConditionTrue && low != nil && low.object != nil && low.template().Spec.NodeName == ""
 	})
@@ -125,26 +125,26 @@ func specPriority(p *corev1.Pod) int32 {
 	return *p.Spec.Priority
 }
 
-func (r *podGuards) priority(p *corev1.Pod) (value int64, known bool) {
+func (w *clusterIndex) priority(p *corev1.Pod) (value int64, known bool) {
 	if p.Spec.Priority != nil {
 		return int64(*p.Spec.Priority), true
 	}
 	if p.Spec.PriorityClassName == "" {
 		return 0, true
 	}
-	return r.priorityClass(p.Spec.PriorityClassName)
+	return w.priorityClass(p.Spec.PriorityClassName)
 }
 
 func (r *podGuards) priorityLimit() (int64, bool) {
 	if n, err := strconv.ParseInt(r.rules.PriorityBelow, 10, 64); err == nil {
 		return n, true
 	}
-	return r.priorityClass(r.rules.PriorityBelow)
+	return r.before.priorityClass(r.rules.PriorityBelow)
 }
 
 // priorityClass returns the value of a PriorityClass. The two built-in PriorityClasses exist in every cluster.
-func (r *podGuards) priorityClass(name string) (int64, bool) {
-	for _, c := range r.objects.PriorityClasses {
+func (w *clusterIndex) priorityClass(name string) (int64, bool) {
+	for _, c := range w.objects.PriorityClasses {
 		if c.Name == name {
 			return int64(c.Value), true
 		}
@@ -169,24 +169,24 @@ func matchesAny(patterns []string, name string) bool {
 // checkNamespaceAndNode checks the namespace and the node of the pod.
 func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add rejectFunc) {
 	c := r.rules
-	space := r.namespaces[p.Namespace]
+	space := r.before.namespaces[p.Namespace]
 	add(len(c.Include) > 0 && !matchesAny(c.Include, p.Namespace), plan.NamespaceExcluded, "its namespace is not included")
 	add(matchesAny(c.Exclude, p.Namespace), plan.NamespaceExcluded, "its namespace is excluded")
 	add(c.NamespaceSelector != nil && (space == nil || !c.NamespaceSelector.Matches(labels.Set(space.Labels))), plan.NamespaceExcluded,
 		"its namespace is not selected")
 
-	n := r.nodes[p.Spec.NodeName]
+	n := r.before.nodes[p.Spec.NodeName]
 	if n == nil {
 		return
 	}
-	add(!r.selectedByNodeSelector(n), plan.NodeOutOfScope, "its node is out of scope")
+	add(!r.rules.selectedByNodeSelector(n), plan.NodeOutOfScope, "its node is out of scope")
 	add(r.rules.IsVirtual(n), plan.VirtualNode, "its node is virtual")
 	add(!isReadyNode(n), plan.NodeNotReady, "its node is not Ready")
 	mark := r.rules.NodeMarks.Marked(n, "removing")
 	add(mark != "", plan.NodeBeingDisrupted, "its node has "+mark)
 	add(r.isDrained(n), plan.NodeBeingDrained, "its node is being drained")
 	for _, b := range c.BlockingPods {
-		for _, other := range r.objects.Pods {
+		for _, other := range r.before.objects.Pods {
 			add(other.Spec.NodeName == n.Name && !isTerminal(other) && b.Namespace == other.Namespace &&
 				b.Selector.Matches(labels.Set(other.Labels)), plan.BlockedByPod, other.Name+" runs on its node")
 		}
@@ -214,7 +214,7 @@ func (r *podGuards) isDrained(n *corev1.Node) bool {
 			own[x.Pod.UID] = true
 		}
 	}
-	return n.Spec.Unschedulable && slices.ContainsFunc(r.objects.Pods, func(p *corev1.Pod) bool {
+	return n.Spec.Unschedulable && slices.ContainsFunc(r.before.objects.Pods, func(p *corev1.Pod) bool {
 		return p.Spec.NodeName == n.Name && isTerminating(p) && !isTerminal(p) && !own[string(p.UID)] &&
 			slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 				return c.Type == corev1.DisruptionTarget && c.Reason == "EvictionByEvictionAPI"
@@ -224,7 +224,7 @@ func (r *podGuards) isDrained(n *corev1.Node) bool {
 
 // checkTarget checks that pods may be sent to the node on which the replacement should land.
 func (r *verifier) checkTarget(c call) {
-	n := r.nodes[c.move.To]
+	n := r.before.nodes[c.move.To]
 	if n == nil {
 		return
 	}
@@ -237,9 +237,9 @@ func (r *verifier) checkTarget(c call) {
 }
 
 func (r *verifier) targets() targets.Cluster {
-	return targets.Cluster{Pods: r.pods, Nodes: r.nodes, NewArchitectures: r.rules.NewArchitectures,
-		Marks: r.rules.NodeMarks, Objects: r.objects, SameWorkload: func(p, q *corev1.Pod) bool {
-			id := r.chains[key(p)].id
-			return id != "" && id == r.chains[key(q)].id
+	return targets.Cluster{Pods: r.before.pods, Nodes: r.before.nodes, NewArchitectures: r.rules.NewArchitectures,
+		Marks: r.rules.NodeMarks, Objects: r.before.objects, SameWorkload: func(p, q *corev1.Pod) bool {
+			id := r.before.chains[key(p)].id
+			return id != "" && id == r.before.chains[key(q)].id
 		}}
 }

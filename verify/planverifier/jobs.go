@@ -16,11 +16,11 @@ import (
 // DisruptionTarget. The first matching rule of the podFailurePolicy decides. If no rule matches,
 // the failure counts against backoffLimit.
 func (r *verifier) checkJobFailure(c call) {
-	job, ok := r.jobOf(c.pod)
+	job, ok := r.before.jobOf(c.pod)
 	if !ok {
 		return
 	}
-	switch r.jobFailureAction(job) {
+	switch jobFailureAction(job) {
 	case batchv1.PodFailurePolicyActionIgnore:
 		return
 	case batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex:
@@ -33,28 +33,28 @@ func (r *verifier) checkJobFailure(c call) {
 			r.report(c.move, plan.JobWouldFail, "its index would have failed %d times, backoffLimitPerIndex is %d", failed+1, *per)
 		}
 	}
-	r.jobFailures[key(job)]++
+	r.live.jobFailures[key(job)]++
 	limit := int32(6) // the default of the API
 	if job.Spec.BackoffLimitPerIndex != nil {
 		limit = math.MaxInt32
 	}
 	limit = ptr.Deref(job.Spec.BackoffLimit, limit)
-	if failed := r.failedPods(job) + r.jobFailures[key(job)]; failed > int(limit) {
+	if failed := r.before.failedPods(job) + r.live.jobFailures[key(job)]; failed > int(limit) {
 		r.report(c.move, plan.JobWouldFail, "its Job would have failed %d times, backoffLimit is %d", failed, limit)
 	}
 }
 
 // failedPods returns the number of failures of a Job: those in its status and those that the Job
 // controller has not counted yet.
-func (r *liveState) failedPods(job *batchv1.Job) int {
+func (w *clusterIndex) failedPods(job *batchv1.Job) int {
 	n, counted := int(job.Status.Failed), map[string]bool{}
 	if u := job.Status.UncountedTerminatedPods; u != nil {
 		for _, id := range u.Failed {
 			counted[string(id)] = true
 		}
 	}
-	for _, p := range r.pods {
-		mine, ok := r.jobOf(p)
+	for _, p := range w.pods {
+		mine, ok := w.jobOf(p)
 		if ok && mine == job && (p.Status.Phase == corev1.PodFailed || isTerminating(p) && !isTerminal(p)) &&
 			slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) {
 			counted[string(p.UID)] = true
@@ -63,8 +63,8 @@ func (r *liveState) failedPods(job *batchv1.Job) int {
 	return n + len(counted)
 }
 
-func (r *podGuards) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
-	low := r.chains[key(p)].lowest()
+func (w *clusterIndex) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
+	low := w.chains[key(p)].lowest()
 	if low == nil {
 		return nil, false
 	}
@@ -75,7 +75,7 @@ func (r *podGuards) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
 // jobFailureAction returns the worst action that the podFailurePolicy can take for an evicted pod. The first rule
 // on DisruptionTarget certainly matches, so later rules do not count. Any earlier rule may match, because exit
 // codes and other conditions are unknown before the eviction.
-func (r *liveState) jobFailureAction(job *batchv1.Job) batchv1.PodFailurePolicyAction {
+func jobFailureAction(job *batchv1.Job) batchv1.PodFailurePolicyAction {
 	policy := job.Spec.PodFailurePolicy
 	if policy == nil {
 		return batchv1.PodFailurePolicyActionCount

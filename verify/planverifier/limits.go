@@ -14,39 +14,39 @@ import (
 )
 
 // checkPassLimits checks the whole plan against the limits of a pass.
-func (r *verifier) checkPassLimits(p plan.Plan) {
+func (r *verifier) checkPassLimits(p plan.Plan, rules *Rules) {
 	held := []struct {
 		code  plan.Code
 		limit Limit
 		own   func(*WindowLimits) Limit
 		of    func(pod *corev1.Pod) string // empty: the limit does not apply
 	}{
-		{plan.LimitPerPass, r.rules.PerPass, func(l *WindowLimits) Limit { return l.PerPass },
+		{plan.LimitPerPass, rules.PerPass, func(l *WindowLimits) Limit { return l.PerPass },
 			func(*corev1.Pod) string { return "all" }},
-		{plan.LimitPerNode, r.rules.PerNode, func(l *WindowLimits) Limit { return l.PerNode },
+		{plan.LimitPerNode, rules.PerNode, func(l *WindowLimits) Limit { return l.PerNode },
 			func(pod *corev1.Pod) string { return pod.Spec.NodeName }},
-		{plan.LimitPerNamespace, r.rules.PerNamespace, func(l *WindowLimits) Limit { return l.PerNamespace },
+		{plan.LimitPerNamespace, rules.PerNamespace, func(l *WindowLimits) Limit { return l.PerNamespace },
 			func(pod *corev1.Pod) string { return pod.Namespace }},
-		{plan.LimitPerOwner, r.rules.PerOwner, func(l *WindowLimits) Limit { return l.PerOwner },
-			func(pod *corev1.Pod) string { return r.chains[key(pod)].id }},
-		{plan.LimitPerZone, r.rules.PerZone, func(l *WindowLimits) Limit { return l.PerZone },
-			func(pod *corev1.Pod) string { return r.zoneOf(pod) }},
+		{plan.LimitPerOwner, rules.PerOwner, func(l *WindowLimits) Limit { return l.PerOwner },
+			func(pod *corev1.Pod) string { return r.before.chains[key(pod)].id }},
+		{plan.LimitPerZone, rules.PerZone, func(l *WindowLimits) Limit { return l.PerZone },
+			func(pod *corev1.Pod) string { return r.before.zoneOf(pod) }},
 	}
 	for _, h := range held {
 		total, moved := map[string]int{}, map[string]int{}
-		for _, pod := range r.pods {
-			if r.isBound(pod) && !isTerminal(pod) {
+		for _, pod := range r.before.pods {
+			if r.before.isBound(pod) && !isTerminal(pod) {
 				total[h.of(pod)]++
 			}
 		}
 		for _, m := range p.Moves {
-			pod := r.pods[m.Pod.String()]
+			pod := r.before.pods[m.Pod.String()]
 			if pod == nil || h.of(pod) == "" {
 				continue
 			}
 			group := h.of(pod)
 			moved[group]++
-			if most := limitNow(r, h.limit, h.own, total[group]); moved[group] > most {
+			if most := r.limitNow(h.limit, h.own, total[group]); moved[group] > most {
 				r.report(m, h.code, "%d of the %d pods of %s; the limit is %d", moved[group], total[group], group, most)
 			}
 		}
@@ -55,10 +55,10 @@ func (r *verifier) checkPassLimits(p plan.Plan) {
 
 // limitNow returns how many evictions a limit allows for a number of pods. If each open window has limits, the most
 // generous of them applies too; own selects it.
-func limitNow(r *verifier, limit Limit, own func(*WindowLimits) Limit, pods int) int {
+func (r *verifier) limitNow(limit Limit, own func(*WindowLimits) Limit, pods int) int {
 	most, open := 0, false
 	for i, w := range r.rules.Allow {
-		if !r.windows.IsOpen(w, false, r.now) {
+		if !r.guards.windows.IsOpen(w, false, r.before.now) {
 			continue
 		}
 		l, limited := r.rules.WindowLimits[i]
@@ -73,8 +73,8 @@ func limitNow(r *verifier, limit Limit, own func(*WindowLimits) Limit, pods int)
 	return limit.forPods(pods)
 }
 
-func (r *liveState) zoneOf(p *corev1.Pod) string {
-	if n := r.nodes[p.Spec.NodeName]; n != nil {
+func (w *clusterIndex) zoneOf(p *corev1.Pod) string {
+	if n := w.nodes[p.Spec.NodeName]; n != nil {
 		return n.Labels[zoneLabel]
 	}
 	return ""
@@ -87,7 +87,7 @@ func (r *verifier) checkRejections(p plan.Plan) {
 	for _, no := range p.Rejections.Samples {
 		counts[no.Reason.Code]++
 		said[no.Pod.String()] = true
-		if r.pods[no.Pod.String()] == nil {
+		if r.before.pods[no.Pod.String()] == nil {
 			r.violations = append(r.violations, Violation{0, no.Pod.String(), MalformedPlan, "the rejected pod does not exist"})
 		}
 	}
@@ -116,18 +116,18 @@ func (r *verifier) checkRejections(p plan.Plan) {
 func (r *verifier) podsThatHelp(g plan.Goal) []string {
 	var out []string
 	if g.Kind == plan.NodeBelow {
-		for k, p := range r.pods {
+		for k, p := range r.before.pods {
 			takes := requestsResource(p, g.Resource)
 			if g.Basis == plan.BasisLoad {
-				takes = hasUsage(r.objects, p, g.Resource)
+				takes = hasUsage(r.before.objects, p, g.Resource)
 			}
-			if p.Spec.NodeName == g.Subject.Name && !isTerminal(p) && !r.leavesByItself(p) && takes {
+			if p.Spec.NodeName == g.Subject.Name && !isTerminal(p) && !r.before.leavesByItself(p) && takes {
 				out = append(out, k)
 			}
 		}
 	}
 	if g.Kind == plan.NodeEmpty {
-		out = emptied.PodsOn(r.pods, g.Subject.Name)
+		out = emptied.PodsOn(r.before.pods, g.Subject.Name)
 	}
 	if g.Kind == plan.PodAway {
 		out = append(out, g.Subject.Namespace+"/"+g.Subject.Name)
@@ -150,8 +150,8 @@ func requestsResource(p *corev1.Pod, name string) bool {
 
 // podWorkloadKey returns the key of the pod's workload in the planner state: group, kind, namespace
 // and name. A pod without a controller is its own workload.
-func (r *liveState) podWorkloadKey(p *corev1.Pod) string {
-	if top := r.chains[key(p)].top(); top != nil {
+func (w *clusterIndex) podWorkloadKey(p *corev1.Pod) string {
+	if top := w.chains[key(p)].top(); top != nil {
 		return strings.Join([]string{top.group, top.kind, p.Namespace, top.name}, "/")
 	}
 	return strings.Join([]string{"", "Pod", p.Namespace, p.Name}, "/")
@@ -164,7 +164,7 @@ func workloadKey(w plan.ObjectRef) string {
 // checkBackoff checks that the workload of the pod is not in backoff.
 func (r *verifier) checkBackoff(c call) {
 	for _, b := range r.rules.State.Backoffs {
-		if workloadKey(b.Workload) == r.podWorkloadKey(c.pod) && b.Until.After(r.now) {
+		if workloadKey(b.Workload) == r.before.podWorkloadKey(c.pod) && b.Until.After(r.before.now) {
 			r.report(c.move, plan.BackedOff, "%s %s is in backoff until %s", b.Workload.Kind, b.Workload.Name, b.Until.Format(time.RFC3339))
 		}
 	}
@@ -172,27 +172,27 @@ func (r *verifier) checkBackoff(c call) {
 
 // checkHourlyLimits checks the evictions of the last hour plus those of the plan against the hourly
 // limits. An eviction counts as made at the end of its minute.
-func (r *verifier) checkHourlyLimits(p plan.Plan) {
+func (r *verifier) checkHourlyLimits(p plan.Plan, rules *Rules) {
 	owners, spaces, all := map[string]int{}, map[string]int{}, 0
 	count := func(owner, namespace string, n int) {
 		owners[owner] += n
 		spaces[namespace] += n
 		all += n
 	}
-	for _, e := range r.rules.State.Evictions {
-		if r.now.Sub(e.Minute.Add(time.Minute)) < time.Hour {
+	for _, e := range rules.State.Evictions {
+		if r.before.now.Sub(e.Minute.Add(time.Minute)) < time.Hour {
 			count(workloadKey(e.Workload), e.Workload.Namespace, e.Count)
 		}
 	}
-	perOwner := limitNow(r, r.rules.PerHourOwner, func(l *WindowLimits) Limit { return l.PerHourOwner }, 0)
-	perNamespace := limitNow(r, r.rules.PerHourNamespace, func(l *WindowLimits) Limit { return l.PerHourNamespace }, 0)
-	inCluster := limitNow(r, r.rules.PerHourCluster, func(l *WindowLimits) Limit { return l.PerHourCluster }, 0)
+	perOwner := r.limitNow(rules.PerHourOwner, func(l *WindowLimits) Limit { return l.PerHourOwner }, 0)
+	perNamespace := r.limitNow(rules.PerHourNamespace, func(l *WindowLimits) Limit { return l.PerHourNamespace }, 0)
+	inCluster := r.limitNow(rules.PerHourCluster, func(l *WindowLimits) Limit { return l.PerHourCluster }, 0)
 	for _, m := range p.Moves {
-		pod := r.pods[m.Pod.String()]
+		pod := r.before.pods[m.Pod.String()]
 		if pod == nil {
 			continue
 		}
-		owner := r.podWorkloadKey(pod)
+		owner := r.before.podWorkloadKey(pod)
 		count(owner, pod.Namespace, 1)
 		if n := owners[owner]; n > perOwner {
 			r.report(m, plan.LimitPerHour, "%d evictions of %s within the hour; the limit is %d", n, owner, perOwner)

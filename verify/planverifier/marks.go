@@ -26,7 +26,7 @@ var groupKeys = map[string][]string{
 func checkMarks(r *podGuards, p *corev1.Pod, add rejectFunc) {
 	add(p.Spec.SchedulingGroup != nil, plan.PartOfGroup, "it belongs to a native scheduling group")
 	r.checkGroupKeys(p, add)
-	c := r.chains[key(p)]
+	c := r.before.chains[key(p)]
 	owners := slices.Clone(c.links)
 	if c.cron != nil {
 		owners = append(owners, *c.cron)
@@ -64,14 +64,14 @@ type movingPod struct{ uid, workload, node string }
 
 // podsInFlight returns the pods that Evenkeel or another program evicts already: those in the state whose time is not
 // over and that still exist, and those that another program has marked and that still run.
-func podsInFlight(r *podGuards) (out []movingPod) {
-	for _, p := range r.objects.Pods {
-		inState := slices.ContainsFunc(r.rules.State.Background, func(b plan.BackgroundEviction) bool {
-			return b.Pod.UID == string(p.UID) && b.Until.After(r.now)
+func podsInFlight(w *clusterIndex, state plan.PlannerState) (out []movingPod) {
+	for _, p := range w.objects.Pods {
+		inState := slices.ContainsFunc(state.Background, func(b plan.BackgroundEviction) bool {
+			return b.Pod.UID == string(p.UID) && b.Until.After(w.now)
 		})
 		_, marked := p.Annotations["descheduler.alpha.kubernetes.io/eviction-in-progress"]
-		if !isTerminal(p) && (inState || marked && r.isBound(p)) {
-			out = append(out, movingPod{string(p.UID), r.chains[key(p)].id, p.Spec.NodeName})
+		if !isTerminal(p) && (inState || marked && w.isBound(p)) {
+			out = append(out, movingPod{string(p.UID), w.chains[key(p)].id, p.Spec.NodeName})
 		}
 	}
 	return out
@@ -80,7 +80,7 @@ func podsInFlight(r *podGuards) (out []movingPod) {
 // checkOthersInFlight checks that no other pod of the workload is on its way, and that the limits in flight are not
 // reached before the plan begins.
 func checkOthersInFlight(r *podGuards, p *corev1.Pod, add rejectFunc) {
-	fromNode, workload := 0, r.chains[key(p)].id
+	fromNode, workload := 0, r.before.chains[key(p)].id
 	for _, m := range r.inFlight {
 		add(m.uid == string(p.UID) || workload != "" && m.workload == workload, plan.EvictionInBackground,
 			"the eviction of a pod of its workload continues")

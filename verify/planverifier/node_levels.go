@@ -58,18 +58,18 @@ func (s *StrategyRules) resourcesOf() []string {
 }
 
 // requestedByNode returns the requests of the pods on each node that do not leave by themselves.
-func requestedByNode(r *verifier, resource string) map[string]int64 {
+func (w *clusterIndex) requestedByNode(resource string) map[string]int64 {
 	out := map[string]int64{}
-	for _, pod := range r.pods {
-		if r.isBound(pod) && !isTerminal(pod) && !r.leavesByItself(pod) {
+	for _, pod := range w.pods {
+		if w.isBound(pod) && !isTerminal(pod) && !w.leavesByItself(pod) {
 			out[pod.Spec.NodeName] += requestOf(pod, resource)
 		}
 	}
 	return out
 }
 
-func (r *liveState) leavesByItself(p *corev1.Pod) bool {
-	return LeavesByItself(r.pods, r.nodes[p.Spec.NodeName], p, r.now)
+func (w *clusterIndex) leavesByItself(p *corev1.Pod) bool {
+	return LeavesByItself(w.pods, w.nodes[p.Spec.NodeName], p, w.now)
 }
 
 // LeavesByItself reports whether a pod on the node will be gone soon: it terminates on a Ready node, and should have
@@ -101,19 +101,20 @@ func limitOn(r *verifier, s, own *StrategyRules, n *corev1.Node, resource string
 	switch {
 	case s.Soft && !own.Soft:
 		return 0, false
-	case limited && hasTarget(r, s, n):
+	case limited && r.rules.hasTarget(s, n):
 		return target, true
-	case s != own && (s.NodeSelector != nil || hasTarget(r, s, n)) || !isReadyNode(n) || len(s.LevelsOf(n).Targets) > 0 && hasTarget(r, s, n):
+	case s != own && (s.NodeSelector != nil || r.rules.hasTarget(s, n)) || !isReadyNode(n) ||
+		len(s.LevelsOf(n).Targets) > 0 && r.rules.hasTarget(s, n):
 		return 0, false
 	}
 	for i := range r.rules.Strategies {
-		if x := &r.rules.Strategies[i]; hasTarget(r, x, n) && x.LevelsOf(n).Targets[resource] > 0 {
+		if x := &r.rules.Strategies[i]; r.rules.hasTarget(x, n) && x.LevelsOf(n).Targets[resource] > 0 {
 			return 0, false
 		}
 	}
 	limited = false
-	for _, other := range r.nodes {
-		if x, has := s.LevelsOf(other).Targets[resource]; has && hasTarget(r, s, other) && (!limited || x < target) {
+	for _, other := range r.before.nodes {
+		if x, has := s.LevelsOf(other).Targets[resource]; has && r.rules.hasTarget(s, other) && (!limited || x < target) {
 			target, limited = x, true
 		}
 	}
@@ -126,9 +127,9 @@ func checkWorsened(r *verifier, p plan.Plan) {
 	for i := range r.rules.Strategies {
 		s := &r.rules.Strategies[i]
 		for _, resource := range s.resourcesOf() {
-			requested := requestedByNode(r, resource)
+			requested := r.before.requestedByNode(resource)
 			for _, m := range p.Moves {
-				own, pod, n := r.rules.strategyOf(m), r.pods[m.Pod.String()], r.nodes[m.To]
+				own, pod, n := r.rules.strategyOf(m), r.before.pods[m.Pod.String()], r.before.nodes[m.To]
 				if own == nil || pod == nil || n == nil || m.From == m.To {
 					continue
 				}
@@ -153,7 +154,7 @@ func checkWorsened(r *verifier, p plan.Plan) {
 // under-utilized.
 func checkUnderUtilized(r *verifier, p plan.Plan) {
 	for _, m := range p.Moves {
-		s, from := r.rules.strategyOf(m), r.nodes[m.From]
+		s, from := r.rules.strategyOf(m), r.before.nodes[m.From]
 		if s == nil || from == nil || m.DisplacedFor != nil {
 			continue
 		}
@@ -162,8 +163,8 @@ func checkUnderUtilized(r *verifier, p plan.Plan) {
 			continue
 		}
 		count := 0
-		for _, n := range r.nodes {
-			if s.LevelsOf(n) == levels && hasTarget(r, s, n) && !n.Spec.Unschedulable && isBelow(r, n, levels.Below) {
+		for _, n := range r.before.nodes {
+			if s.LevelsOf(n) == levels && r.rules.hasTarget(s, n) && !n.Spec.Unschedulable && r.before.isBelow(n, levels.Below) {
 				count++
 			}
 		}
@@ -174,9 +175,9 @@ func checkUnderUtilized(r *verifier, p plan.Plan) {
 }
 
 // isBelow reports whether the requests on the node are below all levels before the plan.
-func isBelow(r *verifier, n *corev1.Node, levels map[string]float64) bool {
+func (w *clusterIndex) isBelow(n *corev1.Node, levels map[string]float64) bool {
 	for resource, level := range levels {
-		if total := float64(amountOf(n.Status.Allocatable, resource)); float64(requestedByNode(r, resource)[n.Name]) >= level*total {
+		if total := float64(amountOf(n.Status.Allocatable, resource)); float64(w.requestedByNode(resource)[n.Name]) >= level*total {
 			return false
 		}
 	}
@@ -184,10 +185,10 @@ func isBelow(r *verifier, n *corev1.Node, levels map[string]float64) bool {
 }
 
 // hasTarget reports whether the strategy limits the node: it is Ready, in scope and not excluded.
-func hasTarget(r *verifier, s *StrategyRules, n *corev1.Node) bool {
+func (r *Rules) hasTarget(s *StrategyRules, n *corev1.Node) bool {
 	_, excluded := n.Annotations["evenkeel.io/exclude"]
 	_, label := n.Labels["evenkeel.io/exclude"]
-	return countsNode(r, s, n) && !excluded && !label
+	return r.countsNode(s, n) && !excluded && !label
 }
 
 // requestOf returns the request of the containers of a pod, in milli-units of CPU or in bytes, and 1 for the

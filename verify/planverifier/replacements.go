@@ -79,18 +79,18 @@ func checkAdmission(r *podGuards, p *corev1.Pod, low *owner, add rejectFunc) {
 	if t := low.template(); len(t.Spec.Containers) > 0 {
 		template = &t.Spec
 	}
-	for _, why := range admission.Refusals(r.objects, p.Namespace, template) {
+	for _, why := range admission.Refusals(r.before.objects, p.Namespace, template) {
 		add(true, plan.ReplacementRefused, why)
 	}
 	newest, only := p, true
-	for _, q := range r.objects.Pods {
+	for _, q := range r.before.objects.Pods {
 		if ref := metav1.GetControllerOf(p); q != p && q.Namespace == p.Namespace && ref != nil && metav1.IsControlledBy(q, &metav1.ObjectMeta{UID: ref.UID}) {
 			if only = only && !q.CreationTimestamp.Equal(&newest.CreationTimestamp); newest.CreationTimestamp.Before(&q.CreationTimestamp) {
 				newest, only = q, true
 			}
 		}
 	}
-	if ns := r.namespaces[p.Namespace]; ns != nil && only {
+	if ns := r.before.namespaces[p.Namespace]; ns != nil && only {
 		level := ns.Labels["pod-security.kubernetes.io/enforce"]
 		add(admission.Forbidden(level, &newest.Spec), plan.ReplacementRefused, "Pod Security "+level+" forbids "+newest.Name)
 	}

@@ -23,22 +23,22 @@ func (r *verifier) checkRequiredAffinity(calls []call) {
 	for _, c := range calls {
 		gone[key(c.pod)] = true
 	}
-	for _, p := range r.livePods {
-		if gone[key(p)] || isTerminal(p) || isTerminating(p) || !r.isBound(p) || p.Spec.Affinity == nil || p.Spec.Affinity.PodAffinity == nil {
+	for _, p := range r.live.pods {
+		if gone[key(p)] || isTerminal(p) || isTerminating(p) || !r.before.isBound(p) || p.Spec.Affinity == nil || p.Spec.Affinity.PodAffinity == nil {
 			continue
 		}
 		for _, t := range p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-			if r.fit.TermSelects(t, p, p) {
+			if r.before.fit.TermSelects(t, p, p) {
 				continue
 			}
 			var took *call
 			for i, c := range calls {
-				if protects(c) && r.satisfiesTerm(t, p, c.pod) {
+				if protects(c) && r.before.satisfiesTerm(t, p, c.pod) {
 					took = &calls[i]
 				}
 			}
-			left := slices.ContainsFunc(slices.Collect(maps.Values(r.livePods)), func(q *corev1.Pod) bool {
-				return !gone[key(q)] && r.satisfiesTerm(t, p, q)
+			left := slices.ContainsFunc(slices.Collect(maps.Values(r.live.pods)), func(q *corev1.Pod) bool {
+				return !gone[key(q)] && r.before.satisfiesTerm(t, p, q)
 			})
 			if took != nil && !left {
 				r.report(took.move, plan.RequiredByAffinity, "the required affinity of %s needs the pod in the same %s", key(p), t.TopologyKey)
@@ -48,11 +48,11 @@ func (r *verifier) checkRequiredAffinity(calls []call) {
 }
 
 // satisfiesTerm reports whether pod q, on its current node, satisfies an affinity term of pod p.
-func (r *liveState) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
-	if isTerminal(q) || isTerminating(q) || !r.isBound(q) || !r.fit.TermSelects(t, p, q) {
+func (w *clusterIndex) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
+	if isTerminal(q) || isTerminating(q) || !w.isBound(q) || !w.fit.TermSelects(t, p, q) {
 		return false
 	}
-	here, ok := r.nodes[p.Spec.NodeName].Labels[t.TopologyKey]
-	there, known := r.nodes[q.Spec.NodeName].Labels[t.TopologyKey]
+	here, ok := w.nodes[p.Spec.NodeName].Labels[t.TopologyKey]
+	there, known := w.nodes[q.Spec.NodeName].Labels[t.TopologyKey]
 	return ok && known && here == there
 }

@@ -91,8 +91,8 @@ func (s *StrategyRules) within(global Rules) Rules {
 
 // barsOf returns the reasons for which the strategy may not make the move of a pod, besides the global rules.
 func barsOf(r *podGuards, s *StrategyRules, m plan.Move, p *corev1.Pod) []rejection {
-	own := *r
-	own.rules = s.within(r.rules)
+	own, rules := *r, s.within(*r.rules)
+	own.rules = &rules
 	return thatForbid(m, own.rejections(p))
 }
 
@@ -107,7 +107,7 @@ func checkStrategyGuards(r *verifier, calls []call) {
 			r.report(c.move, WrongStrategy, "the configuration has no strategy %q", c.move.Strategy)
 			continue
 		}
-		for _, no := range barsOf(r.podGuards, s, c.move, c.pod) {
+		for _, no := range barsOf(r.guards, s, c.move, c.pod) {
 			r.report(c.move, no.code, "for strategy %s: %s", s.Name, no.why)
 		}
 		if placeless.Sureness(c.move) < s.MinConfidence {
@@ -121,8 +121,8 @@ func checkStrategyGuards(r *verifier, calls []call) {
 
 // checkKeepsReady checks that the wave leaves a Ready pod to each Service that selects the pod.
 func checkKeepsReady(r *verifier, c call, calls []call) {
-	for _, s := range r.services {
-		left := r.readyPodsOfService(s)
+	for _, s := range r.before.services {
+		left := r.live.readyPodsOfService(s)
 		for _, x := range calls {
 			if isReady(x.pod) && s.selects(x.pod) {
 				left--
@@ -136,39 +136,36 @@ func checkKeepsReady(r *verifier, c call, calls []call) {
 
 // strictestUnavailable returns how many pods of a workload without a budget may be unavailable in a
 // wave: the least number of the strategies that move its pods in this wave.
-func (r *liveState) strictestUnavailable(calls []call, owner string) int {
+func (r *verifier) strictestUnavailable(calls []call, owner string) int {
 	least := r.rules.MaxUnavailableWithoutPDB
 	for _, c := range calls {
-		if r.chainOf(c.pod).id == owner {
-			least = min(least, r.maxUnavailable(c.move))
+		if r.live.chainOf(c.pod).id == owner {
+			least = min(least, r.rules.maxUnavailable(c.move))
 		}
 	}
 	return least
 }
 
 // maxUnavailable returns how many pods of a workload without a budget may be unavailable after the move.
-func (r *liveState) maxUnavailable(m plan.Move) int {
-	if s := r.rules.strategyOf(m); s != nil && s.MaxUnavailableWithoutPDB != nil {
-		return min(*s.MaxUnavailableWithoutPDB, r.rules.MaxUnavailableWithoutPDB)
+func (r *Rules) maxUnavailable(m plan.Move) int {
+	if s := r.strategyOf(m); s != nil && s.MaxUnavailableWithoutPDB != nil {
+		return min(*s.MaxUnavailableWithoutPDB, r.MaxUnavailableWithoutPDB)
 	}
-	return r.rules.MaxUnavailableWithoutPDB
+	return r.MaxUnavailableWithoutPDB
 }
 
 // checkStrategyLimits checks the moves of each strategy against the limits of the strategy.
 func checkStrategyLimits(r *verifier, p plan.Plan) {
-	global := r.rules
-	defer func() { r.rules = global }()
-	for _, s := range global.Strategies {
+	for _, s := range r.rules.Strategies {
 		own := p
 		own.Moves = slices.DeleteFunc(slices.Clone(p.Moves), func(m plan.Move) bool { return m.Strategy != s.Name })
-		r.rules = global
-		r.rules.PerPass, r.rules.PerNode, r.rules.PerNamespace, r.rules.PerOwner, r.rules.PerZone =
-			s.PerPass, s.PerNode, s.PerNamespace, s.PerOwner, s.PerZone
-		r.rules.PerHourOwner, r.rules.PerHourNamespace, r.rules.PerHourCluster = s.PerHourOwner, s.PerHourNamespace, s.PerHourCluster
-		r.rules.State.Evictions = slices.DeleteFunc(slices.Clone(global.State.Evictions),
+		rules := *r.rules
+		rules.PerPass, rules.PerNode, rules.PerNamespace, rules.PerOwner, rules.PerZone = s.PerPass, s.PerNode, s.PerNamespace, s.PerOwner, s.PerZone
+		rules.PerHourOwner, rules.PerHourNamespace, rules.PerHourCluster = s.PerHourOwner, s.PerHourNamespace, s.PerHourCluster
+		rules.State.Evictions = slices.DeleteFunc(slices.Clone(rules.State.Evictions),
 			func(e plan.EvictionCount) bool { return e.Strategy != s.Name })
-		r.checkPassLimits(own)
-		r.checkHourlyLimits(own)
+		r.checkPassLimits(own, &rules)
+		r.checkHourlyLimits(own, &rules)
 	}
 }
 
@@ -192,13 +189,13 @@ func checkAttribution(r *verifier, p plan.Plan) {
 		goals.Goals = nil
 		for _, g := range p.Goals {
 			s := r.rules.strategyOf(plan.Move{Strategy: g.Strategy})
-			pod := r.pods[m.Pod.String()]
+			pod := r.before.pods[m.Pod.String()]
 			if s == nil || pod == nil || !slices.Contains(m.Goals, g.ID) {
 				continue
 			}
 			if g.Strategy == m.Strategy {
 				goals.Goals = append(goals.Goals, g.ID)
-			} else if bars := barsOf(r.podGuards, s, m, pod); m.DisplacedFor == nil && len(bars) > 0 {
+			} else if bars := barsOf(r.guards, s, m, pod); m.DisplacedFor == nil && len(bars) > 0 {
 				r.report(m, WrongStrategy, "it serves goal %s, but strategy %s may not move it: %s", g.ID, s.Name, bars[0].why)
 			}
 		}

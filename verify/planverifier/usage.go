@@ -60,7 +60,7 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 		}
 		for resource, level := range rule.When {
 			use, known := r.measureUsage(resource).used[m.From]
-			if m.DisplacedFor == nil && (!known || float64(use) <= level*float64(usageTotal(r.nodes[m.From], resource))) {
+			if m.DisplacedFor == nil && (!known || float64(use) <= level*float64(usageTotal(r.before.nodes[m.From], resource))) {
 				r.report(m, plan.SignalTooLow, "%s does not use more than %v of its %s", m.From, level, resource)
 			}
 		}
@@ -68,8 +68,8 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g measuredUsage, m plan.Mo
 	// No move may bring its target node above the target, even if the move belongs to another strategy, or the node has
 	// no goal. If the strategy has a nodeSelector of its own, nodes without a goal limit only its own moves.
 	s := r.rules.strategyOf(plan.Move{Strategy: rule.Strategy})
-	if n := r.nodes[m.To]; m.From != m.To && to && enough && use > 0 &&
-		(m.Strategy == rule.Strategy || s == nil || s.NodeSelector == nil || hasTarget(r, s, n)) {
+	if n := r.before.nodes[m.To]; m.From != m.To && to && enough && use > 0 &&
+		(m.Strategy == rule.Strategy || s == nil || s.NodeSelector == nil || r.rules.hasTarget(s, n)) {
 		if limit := rule.Target * float64(usageTotal(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
 			r.report(m, UsageNotLowered, "%s would use %d of its %s, more than %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
 		}
@@ -97,10 +97,10 @@ func usageTotal(n *corev1.Node, resource string) int64 {
 }
 
 // hasCoverage reports whether usage is known for enough of the nodes in scope.
-func (r *liveState) hasCoverage(g measuredUsage) bool {
+func (r *verifier) hasCoverage(g measuredUsage) bool {
 	known, all := 0, 0
-	for name, n := range r.nodes {
-		if !r.selectedByNodeSelector(n) || r.rules.IsVirtual(n) {
+	for name, n := range r.before.nodes {
+		if !r.rules.selectedByNodeSelector(n) || r.rules.IsVirtual(n) {
 			continue
 		}
 		all++
@@ -111,29 +111,29 @@ func (r *liveState) hasCoverage(g measuredUsage) bool {
 	return known > 0 && float64(known)+1e-9 >= r.rules.MinCoverage*float64(all)
 }
 
-func (r *liveState) aboveTargetLongEnough(rule UsageStrategy, node string) bool {
-	return slices.ContainsFunc(r.objects.Usage.Marks, func(m cluster.Mark) bool {
+func (r *verifier) aboveTargetLongEnough(rule UsageStrategy, node string) bool {
+	return slices.ContainsFunc(r.before.objects.Usage.Marks, func(m cluster.Mark) bool {
 		return m.Watch == rule.Strategy && m.Node == node && m.Resource == rule.Resource && m.Hot
 	})
 }
 
-func (r *liveState) measureUsage(resource string) measuredUsage {
+func (r *verifier) measureUsage(resource string) measuredUsage {
 	g := measuredUsage{map[string]int64{}, map[string]int64{}}
-	if r.objects.Usage == nil {
+	if r.before.objects.Usage == nil {
 		return g
 	}
-	for _, n := range r.objects.Usage.Nodes {
-		if use, ok := n.Used[resource]; ok && r.nodes[n.Name] != nil && r.now.Sub(n.At) <= r.rules.MaxAge {
+	for _, n := range r.before.objects.Usage.Nodes {
+		if use, ok := n.Used[resource]; ok && r.before.nodes[n.Name] != nil && r.before.now.Sub(n.At) <= r.rules.MaxAge {
 			g.used[n.Name] = use
 		}
 	}
-	for _, m := range r.objects.Usage.Pods {
+	for _, m := range r.before.objects.Usage.Pods {
 		use, ok := m.Used[resource]
 		if !ok {
 			continue
 		}
-		p := r.pods[m.Namespace+"/"+m.Name]
-		if p != nil && string(p.UID) == m.UID && !isTerminal(p) && p.Spec.NodeName == m.Node && !r.leavesByItself(p) {
+		p := r.before.pods[m.Namespace+"/"+m.Name]
+		if p != nil && string(p.UID) == m.UID && !isTerminal(p) && p.Spec.NodeName == m.Node && !r.before.leavesByItself(p) {
 			g.pods[key(p)] = use
 		} else if _, known := g.used[m.Node]; known {
 			g.used[m.Node] = max(0, g.used[m.Node]-use)

@@ -2,6 +2,7 @@ package planverifier
 
 import (
 	"fmt"
+	"maps"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -12,29 +13,35 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/windows"
 )
 
-// verifier checks the evictions of a plan against the live state.
-type verifier struct{ *liveState }
-
-// liveState holds the state of the cluster while the verifier executes the waves of a plan.
-type liveState struct {
-	*podGuards
-
+// verifier checks the evictions of a plan. Of its parts, only the live state and the violations change.
+type verifier struct {
+	rules      *Rules
+	before     *clusterIndex
+	guards     *podGuards
+	live       *liveState
+	goals      []plan.Goal // of the plan
 	violations []Violation
-	// livePods holds the pods before the current wave, by namespace/name. livePods contains the replacements of
-	// the pods that earlier waves evicted.
-	livePods map[string]*corev1.Pod
+}
+
+// liveState holds the pods of the cluster while the verifier executes the waves of a plan.
+type liveState struct {
+	before *clusterIndex
+	// pods holds the pods before the current wave, by namespace/name. It contains the replacements of the pods that
+	// earlier waves evicted.
+	pods map[string]*corev1.Pod
+	// chains holds the controllers of these pods, by namespace/name.
+	chains map[string]ownerChain
 	// jobFailures counts the evictions that fail a pod of a Job, by Job.
 	jobFailures map[string]int
-	// goals are those of the plan.
-	goals []plan.Goal
 	// replacements counts the replacements so far; their names contain the count.
 	replacements int
 }
 
 func newVerifier(o *cluster.Objects, c Rules, now time.Time) *verifier {
-	guards := &podGuards{clusterIndex: indexCluster(o), now: now, windows: windows.NewClock(now), rules: c}
-	guards.inFlight = podsInFlight(guards)
-	return &verifier{&liveState{podGuards: guards}}
+	before := indexCluster(o, now)
+	guards := &podGuards{before: before, windows: windows.NewClock(now), rules: &c, inFlight: podsInFlight(before, c.State)}
+	live := &liveState{before: before, pods: maps.Clone(before.pods), chains: maps.Clone(before.chains), jobFailures: map[string]int{}}
+	return &verifier{rules: &c, before: before, guards: guards, live: live}
 }
 
 // call is one eviction: a move and its pod.
@@ -43,16 +50,15 @@ type call struct {
 	pod  *corev1.Pod
 }
 
-func (r *liveState) report(m plan.Move, code plan.Code, format string, args ...any) {
+func (r *verifier) report(m plan.Move, code plan.Code, format string, args ...any) {
 	r.violations = append(r.violations, Violation{m.Step, m.Pod.String(), code, fmt.Sprintf(format, args...)})
 }
 
-// podGuards decides whether a single pod may be evicted, independent of other moves.
+// podGuards decides whether a single pod may be evicted, independent of other moves. It never changes.
 type podGuards struct {
-	*clusterIndex
-	now      time.Time
+	before   *clusterIndex
+	rules    *Rules
 	windows  *windows.Clock
-	rules    Rules
 	inFlight []movingPod // see podsInFlight
 	// replaced marks the pods, by namespace/name, whose own absence does not count against them; see replacedPods.
 	replaced map[string]bool
@@ -67,6 +73,6 @@ type rejection struct {
 // rejectFunc records a rejection if rejected is true.
 type rejectFunc = func(rejected bool, code plan.Code, why string)
 
-func (r *podGuards) selectedByNodeSelector(n *corev1.Node) bool {
-	return r.rules.NodeSelector == nil || r.rules.NodeSelector.Matches(labels.Set(n.Labels))
+func (r *Rules) selectedByNodeSelector(n *corev1.Node) bool {
+	return r.NodeSelector == nil || r.NodeSelector.Matches(labels.Set(n.Labels))
 }

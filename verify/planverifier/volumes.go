@@ -15,14 +15,14 @@ import (
 func (r *podGuards) checkVolumes(p *corev1.Pod, add rejectFunc) {
 	c := r.rules
 	for _, v := range p.Spec.Volumes {
-		local, stranded := localVolume(&r.rules, r.objects, p, v)
+		local, stranded := localVolume(r.rules, r.before.objects, p, v)
 		add(local && c.Protect["PodsWithLocalStorage"] || stranded, plan.LocalStorage, "volume "+v.Name)
 		if v.PersistentVolumeClaim == nil && v.Ephemeral == nil {
 			continue
 		}
 		add(c.Protect["PodsWithPVC"], plan.PersistentVolume, "volume "+v.Name)
 		if len(c.ProtectedStorageClasses) > 0 {
-			class, known := r.storageClass(p, v)
+			class, known := r.before.storageClass(p, v)
 			add(!known || slices.Contains(c.ProtectedStorageClasses, class), plan.ProtectedStorageClass, "volume "+v.Name+" of class "+class)
 		}
 	}
@@ -52,8 +52,8 @@ func localVolume(r *Rules, o *cluster.Objects, p *corev1.Pod, v corev1.Volume) (
 }
 
 // storageClass returns the class of a volume's claim, and false if it is unknown. A claim may have none.
-func (r *podGuards) storageClass(p *corev1.Pod, v corev1.Volume) (string, bool) {
-	if claim := targets.ClaimOf(r.objects, p, v); claim != nil {
+func (w *clusterIndex) storageClass(p *corev1.Pod, v corev1.Volume) (string, bool) {
+	if claim := targets.ClaimOf(w.objects, p, v); claim != nil {
 		if old, ok := claim.Annotations["volume.beta.kubernetes.io/storage-class"]; ok {
 			return old, true
 		}

@@ -15,8 +15,8 @@ import (
 
 // checkInFlight checks the number of pods that one wave evicts against the in-flight limits.
 func (r *verifier) checkInFlight(calls []call) {
-	inFlight := map[string]int{"the wave": len(r.inFlight)}
-	for _, m := range r.inFlight {
+	inFlight := map[string]int{"the wave": len(r.guards.inFlight)}
+	for _, m := range r.guards.inFlight {
 		inFlight["node "+m.node]++
 	}
 	count := func(c call, limit Limit, group string) {
@@ -27,7 +27,7 @@ func (r *verifier) checkInFlight(calls []call) {
 	for _, c := range calls {
 		count(c, r.rules.InFlightTotal, "the wave")
 		count(c, r.rules.InFlightPerNode, "node "+c.pod.Spec.NodeName)
-		if owner := r.chainOf(c.pod).id; owner != "" {
+		if owner := r.live.chainOf(c.pod).id; owner != "" {
 			count(c, r.rules.InFlightPerWorkload, "workload "+owner)
 		}
 	}
@@ -40,24 +40,24 @@ func (r *verifier) checkUnavailable(calls []call) {
 	gone := map[string]int{} // Ready pods that the wave evicts, by workload
 	for _, c := range calls {
 		if isReady(c.pod) {
-			gone[r.chainOf(c.pod).id]++
+			gone[r.live.chainOf(c.pod).id]++
 		}
 	}
 	for _, c := range calls {
-		owner := r.chainOf(c.pod).id
+		owner := r.live.chainOf(c.pod).id
 		others := gone[owner]
 		if isReady(c.pod) {
 			others--
 		}
-		if owner == "" || len(r.budgetsOf(c.pod.Namespace, c.pod.Labels)) > 0 {
+		if owner == "" || len(r.before.budgets.of(c.pod)) > 0 {
 			continue
 		}
-		want, known := r.desiredReplicas(c.pod)
-		if r.replaced[key(c.pod)] {
+		want, known := r.guards.desiredReplicas(c.pod)
+		if r.guards.replaced[key(c.pod)] {
 			want--
 		}
 		most := r.strictestUnavailable(calls, owner)
-		if away := want - (r.readyPods(c.pod.Namespace, owner) - others); known && away >= most {
+		if away := want - (r.live.readyPods(c.pod.Namespace, owner) - others); known && away >= most {
 			r.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable before this eviction; the limit after it is %d", away,
 				want, owner, most)
 		}
@@ -70,7 +70,7 @@ func (r *liveState) readyPods(ns, owner string) int {
 }
 
 func (r *liveState) countReady(counts func(*corev1.Pod) bool) (n int) {
-	for _, p := range r.livePods {
+	for _, p := range r.pods {
 		if isReady(p) && counts(p) {
 			n++
 		}
@@ -88,8 +88,8 @@ func (r *verifier) checkLastReady(calls []call) {
 	if !r.rules.Protect["LastReadyPods"] {
 		return
 	}
-	for _, s := range r.services {
-		up := r.readyPodsOfService(s)
+	for _, s := range r.before.services {
+		up := r.live.readyPodsOfService(s)
 		for _, c := range calls {
 			if !isReady(c.pod) || !s.selects(c.pod) {
 				continue
@@ -110,11 +110,11 @@ func (r *liveState) placeReplacements(calls []call) {
 	for _, c := range calls {
 		next := r.replacement(c)
 		next.Spec.NodeName = c.move.To
-		next.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: new(metav1.NewTime(r.now)),
+		next.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: new(metav1.NewTime(r.before.now)),
 			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
 		chain := r.chainOf(c.pod)
-		delete(r.livePods, key(c.pod))
-		r.livePods[key(next)] = next
+		delete(r.pods, key(c.pod))
+		r.pods[key(next)] = next
 		r.chains[key(next)] = chain
 	}
 }
