@@ -51,8 +51,8 @@ func (of explainedMode) tooUncertain(strategy int, p *cluster.Pod) (plan.Reason,
 	if of.start.Options.Strategies[strategy].Soft {
 		turn = goal.SoftTurn
 	}
-	of.start.Problem.SetTurn(turn)
-	defer of.start.Problem.SetTurn(goal.EveryTurn)
+	of.start.Problem.SetTurn(of.start.Cluster, turn)
+	defer of.start.Problem.SetTurn(of.start.Cluster, goal.EveryTurn)
 	l, reason, lands := of.start.Cluster.PredictWithHints(of.start.Cluster.MoveOf(p.ID, strategy))
 	return reason, !lands && l.Confidence < own.MinConfidence && (reason.Code == plan.UncertainLanding || reason.Code == plan.WouldReturn)
 }
@@ -101,8 +101,8 @@ func (of explainedMode) landing(p *cluster.Pod) plan.Landing {
 			}
 			return turn != goal.FirmTurn
 		})
-		of.start.Problem.SetTurn(turn)
-		defer of.start.Problem.SetTurn(goal.EveryTurn)
+		of.start.Problem.SetTurn(of.start.Cluster, turn)
+		defer of.start.Problem.SetTurn(of.start.Cluster, goal.EveryTurn)
 	}
 	return explainLanding(of.start, p)
 }

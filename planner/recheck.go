@@ -35,7 +35,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 	begin := func() *recheck {
 		p := search.NewProblem(opts, s, st, goals, now)
 		p.Account.Limits.AddReservations(st.Runs)
-		p.SetTurn(turn)
+		p.SetTurn(p.Start, turn)
 		r := &recheck{problem: p, sim: p.Start, account: p.Account, plan: &pl}
 		r.startEmptying(moves)
 		return r

@@ -238,15 +238,5 @@ func (a *Account) GoalsOfStrategy(strategy int, goals []int) []int {
 	return slices.DeleteFunc(slices.Clone(goals), func(g int) bool { return a.strategyOfGoal[g] != strategy })
 }
 
-// evictionsLeft returns how many more evictions for goal g the limits per pass and the hourly
-// limits of the cluster allow.
-func (a *Account) evictionsLeft(g int) int {
-	left := min(a.Limits.PerPass().Left(), a.Limits.HourlyOfCluster().Left())
-	if own := a.Limits.OfStrategy(a.StrategyOf(g)); own != nil {
-		left = min(left, own.PerPass().Left(), own.HourlyOfCluster().Left())
-	}
-	return left
-}
-
 // allowsStep reports whether the limits allow the two evictions of a step for goal g.
-func (a *Account) allowsStep(g int) bool { return a.evictionsLeft(g) >= 2 }
+func (a *Account) allowsStep(g int) bool { return limits.Allow(a.Limits, a.StrategyOf(g), 2) }

@@ -34,13 +34,13 @@ func (c *waves) currentResult() attemptResult {
 		map[string]namespaceResult{}, c.account.Rejections.BySharedLimit()}
 	for g := range o.excess {
 		o.excess[g] = c.sim.Goals.Excess(g)
-		if goal := &c.sim.Goals.Goals[g]; !goal.Constraint {
-			share := float64(goal.Weight * float64(o.excess[g]) / float64(c.sim.Goals.InitialExcess[g]))
+		if of := &c.sim.Goals.Goals[g]; !of.Constraint {
+			share := float64(of.Weight * float64(o.excess[g]) / float64(c.sim.Goals.InitialExcess[g]))
 			o.excessLeft += share
 			if c.sim.Goals.First[g] {
 				o.firstExcessLeft += share
 			}
-			if ns := goal.Subject.Namespace; ns != "" {
+			if ns := of.Subject.Namespace; ns != "" {
 				o.byNamespace[ns] = namespaceResult{o.byNamespace[ns].excessLeft + share, c.account.Limits.InNamespace(ns)}
 			}
 		}

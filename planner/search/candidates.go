@@ -11,7 +11,7 @@ import (
 func (c *rounds) candidates(g int) []candidate {
 	out := c.candidateBuffer[:0]
 	c.sim.Snapshot.Work.Spend(1 + len(c.problem.PodsOf(g)))
-	goal := &c.sim.Goals.Goals[g]
+	of := &c.sim.Goals.Goals[g]
 	tried := c.triedMark(g)
 	for _, id := range c.problem.PodsOf(g) {
 		from := c.sim.NodeOf(id)
@@ -23,7 +23,7 @@ func (c *rounds) candidates(g int) []candidate {
 		}
 		p := &c.sim.Snapshot.Pods[id]
 		out = append(out, candidate{pod: id, owner: p.Workload, rank: c.order.rank(id), benefit: c.sim.Goals.BenefitOfLeaving(id, from),
-			EvictionOrder: c.order.orderOf(p), size: c.sizeFor(goal, p)})
+			EvictionOrder: c.order.orderOf(p), size: c.sizeFor(of, p)})
 	}
 	c.candidateBuffer = out
 	c.order.sortCandidates(out)

@@ -87,8 +87,8 @@ func KindOf(m plan.Move, p *cluster.Pod) Kind {
 	return Relocate
 }
 
-// Describe sets the fields of a planned move by which KindOf and people know its kind. The goal is the one that the move
-// improves most.
+// Describe sets the fields of a planned move by which KindOf and people know its kind. The goal is the one that the
+// move improves most.
 func (st *Step) Describe(s *cluster.Snapshot, g *plan.Goal, m *plan.Move) {
 	m.Strategy, m.Reason = g.Strategy, g.Reason
 	switch st.Kind {

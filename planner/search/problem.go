@@ -42,13 +42,14 @@ func NewProblem(opts *Options, s *cluster.Snapshot, st plan.PlannerState, goals 
 // PodsOf lists the pods of goal g at the start. For a node goal, the list omits replacements that landed on the node
 // during planning or by an earlier move.
 func (p *Problem) PodsOf(g int) []cluster.PodID {
-	if goal := &p.Start.Goals.Goals[g]; goal.Kind == plan.NodeBelow {
-		if pods, changed := p.podsLeft[goal.Node]; changed {
+	of := &p.Start.Goals.Goals[g]
+	if of.Kind == plan.NodeBelow {
+		if pods, changed := p.podsLeft[of.Node]; changed {
 			return pods
 		}
-		return p.Start.Snapshot.Nodes[goal.Node].Pods
+		return p.Start.Snapshot.Nodes[of.Node].Pods
 	}
-	return p.Start.Goals.Goals[g].Pods
+	return of.Pods
 }
 
 // StartAfter makes the moves of an earlier search part of the start: the search then begins in the predicted result of
@@ -127,10 +128,11 @@ func (p *Problem) newWave(now *Simulation, number int) *Wave {
 	return w
 }
 
-// SetTurn makes the strategies of the turn ask for moves. Without soft strategies, it does nothing.
-func (p *Problem) SetTurn(turn goal.Turn) { p.setTurn(p.Start, turn, nil) }
+// SetTurn makes the strategies of the turn ask for moves, in the cluster at the start. Without soft strategies, it does
+// nothing.
+func (p *Problem) SetTurn(start *Simulation, turn goal.Turn) { p.setTurn(start, turn, nil) }
 
-// setTurn is SetTurn for the cluster after the moves.
+// setTurn is SetTurn for the cluster after moves.
 func (p *Problem) setTurn(at *Simulation, turn goal.Turn, moves []WaveStep) {
 	if !at.Goals.HasSoft() {
 		return

@@ -16,9 +16,9 @@ import (
 
 // uncountedDomains describes topology values that no skew goal counts, or that some goals do not count although their
 // pods run there. Such values explain why a goal can be met while the numbers of pods per zone look uneven.
-func uncountedDomains(c *search.Result) []string {
+func uncountedDomains(c *search.Result, strategies []plan.StrategyState) []string {
 	keys := map[string]bool{}
-	if slices.ContainsFunc(strategyStates(c), func(st plan.StrategyState) bool { return st.Goals == 0 }) {
+	if slices.ContainsFunc(strategies, func(st plan.StrategyState) bool { return st.Goals == 0 }) {
 		keys[limits.ZoneKey] = true // a closed zone can be the reason why a strategy has no goal
 	}
 	missing := map[[2]string]int{} // by key and value: number of goals that do not count it but have pods there

@@ -20,13 +20,13 @@ import (
 )
 
 // planInputs returns the data sources of the plan. planInputs includes annotations only if some of them are invalid.
-func planInputs(c *search.Result) []plan.Input {
+func planInputs(c *search.Result, strategies []plan.StrategyState) []plan.Input {
 	in := []plan.Input{describeRequestsInput(c.Snapshot, c.Problem.Now)}
 	if load, known := loadInput(c); known {
 		in = append(in, load)
 	}
-	for _, x := range [...]plan.Input{nodesInput(c, in[0].Age), otherReleasesInput(c.Snapshot, in[0].Age),
-		strategiesInput(c, in[0].Age), guardsInput(c, in[0].Age)} {
+	for _, x := range [...]plan.Input{nodesInput(c, strategies, in[0].Age), otherReleasesInput(c.Snapshot, in[0].Age),
+		strategiesInput(c, strategies, in[0].Age), guardsInput(c, in[0].Age)} {
 		if len(x.Problems) > 0 {
 			in = append(in, x)
 		}
@@ -57,7 +57,7 @@ func planInputs(c *search.Result) []plan.Input {
 
 // nodesInput counts the nodes in scope that are NotReady or have no zone label, and names uncounted domains. The pods
 // of a NotReady node are uncertain.
-func nodesInput(c *search.Result, age string) plan.Input {
+func nodesInput(c *search.Result, strategies []plan.StrategyState, age string) plan.Input {
 	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
 	all, unready, zoneless, lack := 0, 0, 0, "no label"
 	if virtual := describeVirtualNodes(c); virtual != "" {
@@ -96,7 +96,7 @@ func nodesInput(c *search.Result, age string) plan.Input {
 	if zoneless > 0 {
 		in.Problems = append(in.Problems, fmt.Sprintf("%d of %d nodes in scope have %s %s: no goal about zones sees their pods", zoneless, all, lack, limits.ZoneKey))
 	}
-	in.Problems = append(in.Problems, uncountedDomains(c)...)
+	in.Problems = append(in.Problems, uncountedDomains(c, strategies)...)
 	return in
 }
 

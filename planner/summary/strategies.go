@@ -140,9 +140,8 @@ func addWaitingGoal(st *plan.StrategyState, g plan.Goal, nodes map[string]map[st
 
 // strategiesInput describes the strategies that have no goals although a healthy cluster has some,
 // and what each strategy needs to have a goal.
-func strategiesInput(c *search.Result, age string) plan.Input {
+func strategiesInput(c *search.Result, stated []plan.StrategyState, age string) plan.Input {
 	in := plan.Input{Source: "strategies", Age: age, Coverage: 1, Problems: []string{}}
-	stated := strategyStates(c)
 	if len(stated) == 0 && !c.Options.HintsNodes {
 		in.Problems = append(in.Problems, "the configuration has no strategy")
 	}

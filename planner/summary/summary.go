@@ -19,6 +19,7 @@ const validity = 15 * time.Minute
 
 // Summarize converts the result of a search to a plan.
 func Summarize(c *search.Result) plan.Plan {
+	strategies := strategyStates(c)
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",
 		TakenAt: c.Snapshot.TakenAt.UTC(), TakenAtEstimated: c.Snapshot.Objects.TakenAt.IsZero(), Expires: c.Problem.Now.Add(validity).UTC(),
@@ -28,9 +29,9 @@ func Summarize(c *search.Result) plan.Plan {
 		Rejections: c.Account.Rejections.List(c.Snapshot, c.Options.SamplesPerCode),
 		Goals:      []plan.Goal{},
 		Before:     DescribeState(c.Problem.NoMoves()),
-		Strategies: strategyStates(c),
+		Strategies: strategies,
 		Schedulers: c.Problem.Schedulers,
-		Inputs:     planInputs(c),
+		Inputs:     planInputs(c, strategies),
 		Blocks:     Blocks(c), WindowLimits: c.Account.Limits.WindowKeys(),
 		Pressure: PressureHints(c), HintsNoData: hintsWithoutDataReason(c),
 		OtherDeschedulers: otherDeschedulers(c.Snapshot),
