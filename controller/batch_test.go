@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// newOneWaveController returns a controller whose plan has five moves in one wave. Each recheck drops the last remaining
-// move, and adds the number of moves to the result.
+// newOneWaveController returns a controller whose plan has five moves in one wave. Each recheck drops the last
+// remaining move, and adds the number of moves to the result.
 func newOneWaveController(t *testing.T, e *scriptedEvictor) (*controller.Controller, *[]int) {
 	t.Helper()
 	c, _ := newController(t, e, plan.Live)
