@@ -151,8 +151,8 @@ func checkNoLabel(t *testing.T, m *metrics.Metrics, value string) {
 	}
 }
 
-// TestABlockStopsApprovedPlans: a pause, an open breaker, an older release or an alert stops an approved plan before its
-// first eviction.
+// TestABlockStopsApprovedPlans: a pause, an open breaker, an older release or an alert stops an approved plan before
+// its first eviction.
 func TestABlockStopsApprovedPlans(t *testing.T) {
 	for code, block := range map[plan.Code]func(c *controller.Controller, p plan.Plan){
 		plan.Paused: func(c *controller.Controller, p plan.Plan) {

@@ -11,7 +11,8 @@ import (
 )
 
 // runTwoWaves runs a pass with one move in each of two waves, in a synctest bubble, where the time advances whenever
-// the pass waits. In the second wave, so many rechecks reject the pod with the reason code. rechecks counts them by wave.
+// the pass waits. In the second wave, so many rechecks reject the pod with the reason code. The result rechecks counts
+// them by wave.
 func runTwoWaves(t *testing.T, code plan.Code, rejections int) (evicted int, waited time.Duration, rechecks map[int]int) {
 	t.Helper()
 	rechecks = map[int]int{}
