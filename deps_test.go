@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const module = "github.com/evenkeel-project/evenkeel"
@@ -117,10 +119,7 @@ func TestImports(t *testing.T) {
 
 // TestImportedModulesAreDirect checks that go.mod marks no module as indirect that the code imports.
 func TestImportedModulesAreDirect(t *testing.T) {
-	text, err := os.ReadFile("go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("go.mod"))(t)
 	var indirect []string
 	for line := range strings.Lines(string(text)) {
 		if required, ok := strings.CutSuffix(line, " // indirect\n"); ok {
@@ -163,10 +162,7 @@ func TestPurePackagesReadNoClock(t *testing.T) {
 func TestEveryPackageSaysWhatItDecides(t *testing.T) {
 	documented := map[string]bool{}
 	forEachFile(t, func(file, from string, source []byte) {
-		f, err := parser.ParseFile(token.NewFileSet(), file, source, parser.ParseComments|parser.PackageClauseOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(parser.ParseFile(token.NewFileSet(), file, source, parser.ParseComments|parser.PackageClauseOnly))(t)
 		documented[from] = documented[from] || f.Doc != nil
 	})
 	for pkg, ok := range documented {
@@ -182,7 +178,7 @@ func hasPathPrefix(path, prefix string) bool {
 
 func forEachFile(t *testing.T, f func(file, from string, source []byte)) {
 	t.Helper()
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	must.Succeed(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -198,24 +194,15 @@ func forEachFile(t *testing.T, f func(file, from string, source []byte)) {
 		}
 		f(path, filepath.ToSlash(filepath.Dir(path)), source)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 func forEachImport(t *testing.T, f func(file, from, imported string)) {
 	t.Helper()
 	forEachFile(t, func(file, from string, source []byte) {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, parser.ImportsOnly)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Get(parser.ParseFile(token.NewFileSet(), file, source, parser.ImportsOnly))(t)
 		for _, i := range parsed.Imports {
-			imported, err := strconv.Unquote(i.Path.Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			imported := must.Get(strconv.Unquote(i.Path.Value))(t)
 			f(file, from, imported)
 		}
 	})

@@ -8,16 +8,15 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestChartMatchesDefaultConfig checks that the section config of values.yaml equals config.yaml.
 func TestChartMatchesDefaultConfig(t *testing.T) {
 	read := func(path string) map[string]any {
 		t.Helper()
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))(t)
 		var doc map[string]any
 		if err := yaml.UnmarshalStrict(text, &doc); err != nil {
 			t.Fatalf("%s: %v", path, err)

@@ -9,6 +9,8 @@ import (
 
 	"github.com/prometheus/prometheus/promql/parser"
 	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const runbooks = "https://github.com/evenkeel-project/evenkeel/blob/main/docs/runbooks/"
@@ -73,10 +75,7 @@ func checkPromQL(t *testing.T, where, expr string) {
 
 func readFile(t *testing.T, path string, decode func([]byte) error) {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(path))(t)
 	if err := decode(data); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

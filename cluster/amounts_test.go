@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func TestAmounts(t *testing.T) {
@@ -22,10 +24,7 @@ func TestAmounts(t *testing.T) {
 	u.addPodUsage("a1", "uid-a1", "n1", 400)
 	u.addPodUsage("b1", "uid-b1", "n1", 500)
 	s := u.snapshot(t)
-	onlyB, err := labels.Parse("app=b")
-	if err != nil {
-		t.Fatal(err)
-	}
+	onlyB := must.Get(labels.Parse("app=b"))(t)
 	trust := UsageRequirements{MaxAge: 3 * time.Minute, MinCoverage: 0.75}
 	for _, c := range []struct {
 		what  string

@@ -7,21 +7,18 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // BenchmarkRead reads 500 nodes and 10,000 pods of several kilobytes each from JSON.
 func BenchmarkRead(b *testing.B) {
 	var text bytes.Buffer
-	if err := cluster.Write(&text, simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20), cluster.JSON); err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, cluster.Write(&text, simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20), cluster.JSON))
 	b.SetBytes(int64(text.Len()))
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := cluster.Read(bytes.NewReader(text.Bytes()), "bench", &cluster.Objects{}); err != nil {
-			b.Fatal(err)
-		}
+		must.Succeed(b, cluster.Read(bytes.NewReader(text.Bytes()), "bench", &cluster.Objects{}))
 	}
 }
 

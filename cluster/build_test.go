@@ -16,6 +16,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -31,10 +32,7 @@ func TestNewMatchesPlainComputation(t *testing.T) {
 		}
 		addRandomSelectors(r, o)
 		o.ServerVersion = fmt.Sprintf("1.%d", kubeversion.Oldest+seed%(kubeversion.Newest-kubeversion.Oldest+1))
-		s, err := cluster.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(o))(t)
 		if !slices.IsSortedFunc(s.Pods, func(a, b cluster.Pod) int {
 			return cmp.Or(cmp.Compare(a.Object.Namespace, b.Object.Namespace), cmp.Compare(a.Object.Name, b.Object.Name))
 		}) || len(s.Pods) != len(o.Pods) {

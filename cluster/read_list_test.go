@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestReadJSONList checks that a JSON list of objects, which kubectl does not write, is refused with a hint.
@@ -65,12 +66,8 @@ func TestReadFolders(t *testing.T) {
 			"items: [{metadata: {name: p, namespace: shop}}]\n", "shop/p/logs.txt": "x", ".git/a.yaml": "x", "shop/.hidden.json": "x",
 	} {
 		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	o, err := cluster.ReadFiles([]string{dir}, nil)
 	if err != nil || len(o.Nodes) != 1 || len(o.Pods) != 1 || len(o.LeftOut) != 1 || filepath.Base(o.LeftOut[0]) != "logs.txt" {

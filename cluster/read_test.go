@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const exampleFile = "../examples/three-zones.yaml"
@@ -23,27 +24,18 @@ func readText(t *testing.T, text string) (*cluster.Objects, error) {
 }
 
 func TestWhatIsWrittenReadsBackEqual(t *testing.T) {
-	want, err := cluster.ReadFiles([]string{exampleFile}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(cluster.ReadFiles([]string{exampleFile}, nil))(t)
 	for _, f := range []cluster.Format{cluster.JSON, cluster.YAML} {
 		var b bytes.Buffer
-		if err := cluster.Write(&b, want, f); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, cluster.Write(&b, want, f))
 		first := b.String()
 		got := &cluster.Objects{}
-		if err := cluster.Read(&b, "copy", got); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, cluster.Read(&b, "copy", got))
 		if len(got.Pods) != 13 || len(got.Nodes) != 3 {
 			t.Fatalf("%s: %d pods, %d nodes", f, len(got.Pods), len(got.Nodes))
 		}
 		var again bytes.Buffer
-		if err := cluster.Write(&again, got, f); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, cluster.Write(&again, got, f))
 		if d := cmp.Diff(first, again.String()); d != "" {
 			t.Errorf("%s: written, read and written again differs:\n%s", f, d)
 		}
@@ -52,25 +44,15 @@ func TestWhatIsWrittenReadsBackEqual(t *testing.T) {
 
 func TestReadsDirectoriesGzipAndStandardInput(t *testing.T) {
 	dir := t.TempDir()
-	text, err := os.ReadFile(exampleFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(exampleFile))(t)
 	var z bytes.Buffer
 	w := gzip.NewWriter(&z)
 	w.Write(text)
 	w.Close()
-	if err := os.WriteFile(filepath.Join(dir, "snapshot.yaml.gz"), z.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, ".hidden.yaml"), []byte("broken: ["), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o, err := cluster.ReadFiles([]string{dir, "-"},
-		strings.NewReader("{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"extra\"}}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, "snapshot.yaml.gz"), z.Bytes(), 0o600))
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, ".hidden.yaml"), []byte("broken: ["), 0o600))
+	o := must.Get(cluster.ReadFiles([]string{dir, "-"},
+		strings.NewReader("{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"extra\"}}")))(t)
 	if len(o.Nodes) != 4 {
 		t.Fatalf("%d nodes, want 4", len(o.Nodes))
 	}
@@ -90,10 +72,7 @@ func TestReadForms(t *testing.T) {
 		"nothing":                       {"", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o, err := readText(t, c.text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			o := must.Get(readText(t, c.text))(t)
 			if len(o.Nodes) != c.nodes {
 				t.Errorf("%d nodes, want %d", len(o.Nodes), c.nodes)
 			}
@@ -102,10 +81,7 @@ func TestReadForms(t *testing.T) {
 }
 
 func TestUnknownKindsAreSkippedAndCounted(t *testing.T) {
-	o, err := readText(t, "apiVersion: example.com/v1\nkind: Thing\n---\napiVersion: policy/v1beta1\nkind: PodDisruptionBudget\n---\napiVersion: example.com/v1\nkind: Thing\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(readText(t, "apiVersion: example.com/v1\nkind: Thing\n---\napiVersion: policy/v1beta1\nkind: PodDisruptionBudget\n---\napiVersion: example.com/v1\nkind: Thing\n"))(t)
 	want := map[string]int{"example.com/v1 Thing": 2, "policy/v1beta1 PodDisruptionBudget": 1}
 	if d := cmp.Diff(want, o.Skipped); d != "" {
 		t.Error(d)
@@ -152,20 +128,12 @@ const plannerStateJSON = `{"apiVersion":"evenkeel.io/v1alpha1","evictions":[{"co
 // TestReadKeepsPlannerState checks that a PlannerState of any version, or the reason why the
 // PlannerState is missing, survives writing and reading.
 func TestReadKeepsPlannerState(t *testing.T) {
-	o, err := readText(t, "apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/state-unknown: it is forbidden}}\nitems: [{apiVersion: v1, kind: Node, metadata: {name: a}}]\n---\n"+plannerStateJSON+"\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(readText(t, "apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/state-unknown: it is forbidden}}\nitems: [{apiVersion: v1, kind: Node, metadata: {name: a}}]\n---\n"+plannerStateJSON+"\n"))(t)
 	for _, from := range []*cluster.Objects{o, cluster.Redact(o)} {
 		for _, f := range []cluster.Format{cluster.JSON, cluster.YAML} {
 			var b bytes.Buffer
-			if err := cluster.Write(&b, from, f); err != nil {
-				t.Fatal(err)
-			}
-			again, err := readText(t, b.String())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, cluster.Write(&b, from, f))
+			again := must.Get(readText(t, b.String()))(t)
 			if string(again.PlannerState) != plannerStateJSON || len(again.Nodes) != 1 || len(again.Skipped) != 0 ||
 				again.PlannerStateError != "it is forbidden" {
 				t.Errorf("%s: %d nodes, skipped %v, state error %q, state %s", f, len(again.Nodes), again.Skipped, again.PlannerStateError,
@@ -182,7 +150,7 @@ func TestReadKeepsPlannerState(t *testing.T) {
 // TestEventsSurviveWritingAndRedaction checks that a plan from a file knows the same events, and
 // that a redacted snapshot has none of their messages.
 func TestEventsSurviveWritingAndRedaction(t *testing.T) {
-	o, err := readText(t, `
+	o := must.Get(readText(t, `
 apiVersion: v1
 kind: List
 metadata: {annotations: {evenkeel.io/kinds-unread: '{"v1 Event": "they are forbidden"}'}}
@@ -198,21 +166,13 @@ items:
   lastTimestamp: "2026-01-01T21:00:00Z"
   eventTime: "2026-01-01T21:30:00.000000Z"
   series: {count: 2, lastObservedTime: "2026-01-01T22:00:00.900000Z"}
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
+`))(t)
 	var b bytes.Buffer
-	if err := cluster.Write(&b, cluster.Redact(o), cluster.JSON); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.Write(&b, cluster.Redact(o), cluster.JSON))
 	if strings.Contains(b.String(), "hunter2") {
 		t.Error("the redacted snapshot has the message of an event")
 	}
-	again, err := readText(t, b.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(readText(t, b.String()))(t)
 	if len(again.Events) != 1 || again.Unread["v1 Event"] != "they are forbidden" {
 		t.Fatalf("%d events, error %q", len(again.Events), again.Unread["v1 Event"])
 	}
@@ -226,7 +186,7 @@ items:
 // TestUnreadVersions: objects of a kind whose v1 is read may restrict evictions. They are known by namespace, also
 // after writing and redaction.
 func TestUnreadVersions(t *testing.T) {
-	o, err := readText(t, `
+	o := must.Get(readText(t, `
 apiVersion: v1
 kind: List
 items:
@@ -237,18 +197,10 @@ items:
 - {apiVersion: example.com/v1beta1, kind: PodDisruptionBudget, metadata: {namespace: other, name: ours}}
 - {apiVersion: events.k8s.io/v1, kind: Event, metadata: {namespace: other, name: said}}
 - {apiVersion: metrics.k8s.io/v1alpha1, kind: NodeMetrics, metadata: {name: a}}
-`)
-	if err != nil {
-		t.Fatal(err)
-	}
+`))(t)
 	var b bytes.Buffer
-	if err := cluster.Write(&b, cluster.Redact(o), cluster.YAML); err != nil {
-		t.Fatal(err)
-	}
-	again, err := readText(t, b.String())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.Write(&b, cluster.Redact(o), cluster.YAML))
+	again := must.Get(readText(t, b.String()))(t)
 	want := map[string]string{
 		"shop": "PodDisruptionBudget all has the version policy/v1beta1, which is not read; add it as policy/v1",
 		"csi":  "CSIStorageCapacity fast has the version storage.k8s.io/v1beta1, which is not read; add it as storage.k8s.io/v1",
@@ -260,10 +212,7 @@ items:
 }
 
 func FuzzRead(f *testing.F) {
-	text, err := os.ReadFile(exampleFile)
-	if err != nil {
-		f.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(exampleFile))(f)
 	f.Add(text)
 	f.Add([]byte(`{"kind":"NodeList","apiVersion":"v1"}`))
 	for _, s := range []string{

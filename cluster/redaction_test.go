@@ -16,6 +16,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const marker = "MARKER"
@@ -121,14 +122,9 @@ func TestRedactKeepsListedFieldsOnly(t *testing.T) {
 			continue
 		}
 		for j, list := range []reflect.Value{lists.Field(i), reflect.ValueOf(redacted).Elem().Field(i)} {
-			text, err := json.Marshal(list.Index(0).Interface())
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal(list.Index(0).Interface()))(t)
 			var x any
-			if err := json.Unmarshal(text, &x); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, json.Unmarshal(text, &x))
 			paths := markedPaths(field.Type.Elem().Elem().Name(), x)
 			if j == 0 {
 				texts += len(paths)

@@ -3,6 +3,8 @@ package cluster
 import (
 	"testing"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestRatiosOfPods checks what pods free of a ratio of their node: their own ratio if the ratios add up to at most that
@@ -23,10 +25,7 @@ func TestRatiosOfPods(t *testing.T) {
 	for name, stall := range map[string]int64{"n1": 640_000, "n2": 500_000} {
 		u.o.Usage.Nodes = append(u.o.Usage.Nodes, NodeUsage{Name: name, At: sampleTime, Used: map[string]int64{"cpu": 1000, "stall": stall, "disk": 1}})
 	}
-	s, err := New(u.o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(u.o))(t)
 	a := s.Amounts(Measure{ByUsage: true, Resource: "stall"}, UsageRequirements{})
 	n1, n2 := s.NodeByName("n1").ID, s.NodeByName("n2").ID
 	for name, want := range map[string][3]int64{ // on n1, on n2, quality

@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 var sampleTime = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
@@ -64,10 +66,7 @@ func (u *usageFixture) addPodUsage(name, uid, node string, cpu int64) {
 
 func (u *usageFixture) snapshot(t *testing.T) *Snapshot {
 	t.Helper()
-	s, err := New(u.o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(New(u.o))(t)
 	return s
 }
 
@@ -354,10 +353,7 @@ func TestImplausibleUsageIsUnknown(t *testing.T) {
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: corev1.PodSpec{NodeName: "n1"}}
 		u := &Usage{Nodes: []NodeUsage{{Name: "n1", Used: map[string]int64{x.resource: x.amount}}},
 			Pods: []PodUsage{{Namespace: "shop", Name: "web", Node: "n1", Used: map[string]int64{x.resource: x.amount}}}}
-		s, err := New(&Objects{Nodes: []*corev1.Node{n}, Pods: []*corev1.Pod{p}, Usage: u})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(New(&Objects{Nodes: []*corev1.Node{n}, Pods: []*corev1.Pod{p}, Usage: u}))(t)
 		if used, _, known := s.Usage.NodeUsed(0, x.resource); known != x.known {
 			t.Errorf("%s: got node usage %d, known %v", x.name, used, known)
 		}

@@ -9,13 +9,11 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func TestScopeOfPods(t *testing.T) {
-	web, err := labels.Parse("app=web")
-	if err != nil {
-		t.Fatal(err)
-	}
+	web := must.Get(labels.Parse("app=web"))(t)
 	p := &cluster.Pod{Object: &corev1.Pod{}}
 	p.Object.Namespace, p.Object.Labels = "shop", map[string]string{"app": "web"}
 	other := &cluster.Pod{Object: &corev1.Pod{}}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func exampleUsage() *cluster.Usage {
@@ -31,9 +32,7 @@ func TestReadKeepsUsage(t *testing.T) {
 		PlannerState: []byte(plannerStateJSON)}
 	for _, f := range []cluster.Format{cluster.JSON, cluster.YAML} {
 		var out bytes.Buffer
-		if err := cluster.Write(&out, o, f); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, cluster.Write(&out, o, f))
 		again, err := readText(t, out.String())
 		if err != nil {
 			t.Fatalf("%s: %v", f, err)

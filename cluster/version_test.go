@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster/kubeversion"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestAMissingServerVersionIsUnknown: old dumps, and the output of kubectl get, do not contain the version.
@@ -19,10 +20,7 @@ func TestAMissingServerVersionIsUnknown(t *testing.T) {
 		minor int // of the model
 	}{"": {"", false, kubeversion.Newest}, "1.36": {"1.36", true, 36}, "1.99": {"1.99", false, kubeversion.Newest}} {
 		o := &Objects{ServerVersion: text, Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}}
-		s, err := New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(New(o))(t)
 		if s.Version() != want.shown || s.KnownVersion() != want.known || s.Scheduler != kubeversion.Of(want.minor) {
 			t.Errorf("version %q: shown %q, known %v, model %+v", text, s.Version(), s.KnownVersion(), s.Scheduler)
 		}
@@ -61,9 +59,7 @@ items:
 - {apiVersion: metrics.k8s.io/v1beta1, kind: PodMetrics, metadata: {name: gone, namespace: shop}, timestamp: "2026-01-02T00:00:00Z", window: 30s, containers: []}
 `
 	o := &Objects{}
-	if err := Read(strings.NewReader(text), "x", o); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, Read(strings.NewReader(text), "x", o))
 	s, err := New(o)
 	if err != nil || s.Usage == nil || o.Usage != nil {
 		t.Fatalf("%v, usage %v", err, s.Usage)

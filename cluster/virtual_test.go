@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func TestVirtualNodes(t *testing.T) {
@@ -55,10 +56,7 @@ func TestVirtualNodes(t *testing.T) {
 }
 
 func TestScopeLeavesVirtualNodesOut(t *testing.T) {
-	selector, err := labels.Parse("serverless=yes")
-	if err != nil {
-		t.Fatal(err)
-	}
+	selector := must.Get(labels.Parse("serverless=yes"))(t)
 	node := func(labels map[string]string) *Node {
 		return &Node{Name: "n", Object: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: labels}}}
 	}

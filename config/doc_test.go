@@ -7,14 +7,12 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestEveryKeyIsDocumented checks that the reference has a row for each key, or for a key above it.
 func TestEveryKeyIsDocumented(t *testing.T) {
-	doc, err := os.ReadFile("../docs/reference/config.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(os.ReadFile("../docs/reference/config.md"))(t)
 	var walk func(typ reflect.Type, path string)
 	walk = func(typ reflect.Type, path string) {
 		if strings.Contains(string(doc), "| `"+path+"` |") {

@@ -12,16 +12,14 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const prometheusConfig = minimalConfig + "load: {source: prometheus, prometheus: {url: http://prometheus:9090, preset: kubelet}}\n"
 
 func loadConfig(t *testing.T, text string) *config.Config {
 	t.Helper()
-	c, err := config.Load("config.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(config.Load("config.yaml", []byte(text)))(t)
 	return c
 }
 
@@ -76,9 +74,7 @@ func TestRulesFile(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 		return path
 	}
 	rules := write("rule.yaml", ruleYAML)
@@ -122,10 +118,7 @@ load: {source: prometheus, prometheus: {url: "http://prometheus:9090", preset: n
 // TestExampleWithPrometheus edits the example for Prometheus as its comments say. The example must then be
 // valid, but only with the preset.
 func TestExampleWithPrometheus(t *testing.T) {
-	text, err := os.ReadFile("../examples/by-load.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../examples/by-load.yaml"))(t)
 	followed := regexp.MustCompile(`(?m)^  source: metricsServer.*$`).ReplaceAll(text, nil)
 	followed = regexp.MustCompile(`(?m)^  # (source|prometheus): `).ReplaceAll(followed, []byte("  $1: "))
 	c := loadConfig(t, string(followed))

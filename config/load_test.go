@@ -14,6 +14,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 )
@@ -21,18 +22,12 @@ import (
 const minimalConfig = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
 
 func TestConfigFileMatchesDefaults(t *testing.T) {
-	shipped, err := config.LoadFile("../config.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	shipped := must.Get(config.LoadFile("../config.yaml"))(t)
 	if len(shipped.Strategies) != 2 {
 		t.Errorf("%d strategies, want 2", len(shipped.Strategies))
 	}
 	shipped.Strategies = nil
-	want, err := config.Load("minimal", []byte(minimalConfig))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(config.Load("minimal", []byte(minimalConfig)))(t)
 	want.Strategies = nil
 	a, _ := json.Marshal(shipped)
 	b, _ := json.Marshal(want)
@@ -85,10 +80,7 @@ func TestWholeFileMistakes(t *testing.T) {
 
 func TestHashIgnoresFormatting(t *testing.T) {
 	load := func(s string) string {
-		c, err := config.Load("c", []byte(minimalConfig+s))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(config.Load("c", []byte(minimalConfig+s)))(t)
 		return c.Hash()
 	}
 	plain := load("limits: {perPass: 7}\nguards: {minPodAge: 60s}\n")
@@ -142,18 +134,12 @@ func TestPlanHashCoversPlanningKeys(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
-	shipped, err := os.ReadFile("../config.yaml")
-	if err != nil {
-		f.Fatal(err)
-	}
+	shipped := must.Get(os.ReadFile("../config.yaml"))(f)
 	f.Add(shipped)
 	f.Add([]byte(minimalConfig + "strategies: [{args: {a: [1, {b: c}]}}]\n"))
 	f.Add([]byte(minimalConfig + "limits: &l {perPass: *l}\n"))
 	f.Add([]byte(minimalConfig + "? [a]\n: b\n"))
-	a, err := txtar.ParseFile("testdata/mistakes.txtar")
-	if err != nil {
-		f.Fatal(err)
-	}
+	a := must.Get(txtar.ParseFile("testdata/mistakes.txtar"))(f)
 	for i := 0; i+1 < len(a.Files); i += 2 {
 		f.Add(append([]byte(minimalConfig), a.Files[i].Data...))
 	}

@@ -10,14 +10,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/controller/notify/message"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func loadNotify(t *testing.T, receivers string) *config.Config {
 	t.Helper()
-	c, err := config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies: []\n"+receivers))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies: []\n"+receivers)))(t)
 	return c
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
@@ -17,9 +18,7 @@ func TestPlacementSection(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	write("config.yaml", minimalConfig+`placement:
   schedulerConfig: scheduler.yaml
@@ -32,10 +31,7 @@ func TestPlacementSection(t *testing.T) {
 	write("policy.json", "{\n\t\"kind\": \"Policy\", \"apiVersion\": \"v1\", \"priorities\": []}")
 	load := func() *config.Config {
 		t.Helper()
-		c, err := config.LoadFile(filepath.Join(dir, "config.yaml"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(config.LoadFile(filepath.Join(dir, "config.yaml")))(t)
 		return c
 	}
 	c := load()

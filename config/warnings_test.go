@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func TestWindowWarnings(t *testing.T) {
@@ -18,10 +19,7 @@ func TestWindowWarnings(t *testing.T) {
 		"allow: [{schedule: \"0 2 29 2 *\", duration: 1h}]":                                                    "no allow window opens within a year",
 		"allow: [{schedule: \"0 2 * * *\", duration: 1h}], deny: [{schedule: \"0 0 * * 1-6\", duration: 24h}]": "",
 	} {
-		c, err := config.Load("c.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies: []\nwindows: {"+windows+"}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(config.Load("c.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies: []\nwindows: {"+windows+"}\n")))(t)
 		got := strings.Join(c.Warnings(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)), "; ")
 		if (got == "") != (want == "") || !strings.Contains(got, want) {
 			t.Errorf("%s: %q, want %q", windows, got, want)
@@ -42,10 +40,7 @@ func TestTokenWarnings(t *testing.T) {
 		"source: loadWatcher, loadWatcher: {url: \"http://load-watcher:2020\", tokenFile: /t}":                       "load.loadWatcher.tokenFile: Evenkeel sends the token",
 		"prometheus: {url: \"http://x:9090\", tokenFile: /t}}\nevictor: {breaker: {prometheusAlerts: [KubeAPIDown]}": "load.prometheus.tokenFile: Evenkeel sends the token",
 	} {
-		c, err := config.Load("c.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies: []\nload: {"+text+"}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(config.Load("c.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies: []\nload: {"+text+"}\n")))(t)
 		got := strings.Join(config.TokenWarnings(c), "; ")
 		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, want %q", text, got, want)
@@ -87,10 +82,7 @@ func TestStrategyRuleWarnings(t *testing.T) {
 		{"guards: {podSelector: tier=web}\n", "podSelector: tier=db", "strategies[0].podSelector: \"tier=db\" and guards.podSelector \"tier=web\" require different values of tier: the scope of strategy zones is empty"},
 		{"namespaces: {selector: team=a}\n", "namespaces: {selector: \"team in (b, c)\"}", "strategies[0].namespaces.selector: \"team in (b, c)\" and the global namespaces.selector \"team=a\" require different values of team: the scope of strategy zones is empty"},
 	} {
-		conf, err := config.Load("c.yaml", []byte(minimalConfig+c.global+"strategies: [{name: zones, type: ZoneSpread, schedule: \"@hourly\", "+c.rules+"}]\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		conf := must.Get(config.Load("c.yaml", []byte(minimalConfig+c.global+"strategies: [{name: zones, type: ZoneSpread, schedule: \"@hourly\", "+c.rules+"}]\n")))(t)
 		if got := strings.Join(conf.Warnings(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)), "; "); got != c.want {
 			t.Errorf("%s%s:\ngot  %q\nwant %q", c.global, c.rules, got, c.want)
 		}
@@ -115,10 +107,7 @@ func TestArgumentWarnings(t *testing.T) {
 		"conditions: [{type: example.com/Stuck}, {type: DisruptionTarget}]": "",
 		"conditions: [{type: ContainersReady, reason: ContainersNotReady}]": "",
 	} {
-		c, err := config.Load("c.yaml", []byte(minimalConfig+"strategies: [{name: old, type: Lifetime, schedule: \"@hourly\", weight: 2, args: {"+args+"}}]\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(config.Load("c.yaml", []byte(minimalConfig+"strategies: [{name: old, type: Lifetime, schedule: \"@hourly\", weight: 2, args: {"+args+"}}]\n")))(t)
 		got := strings.Join(c.Warnings(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)), "; ")
 		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, want %q", args, got, want)
@@ -139,11 +128,8 @@ func TestPodUsageWarnings(t *testing.T) {
 		"queries: {disk: x}, preset: none|target: {disk: 0.5}":                                want,
 	} {
 		source, args, _ := strings.Cut(text, "|")
-		c, err := config.Load("c.yaml", []byte(minimalConfig+"load: {source: prometheus, prometheus: {url: \"http://p\", "+source+"}}\n"+
-			"strategies: [{name: hot, type: NodeLoad, schedule: \"@hourly\", args: {basis: load, "+args+"}}]\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(config.Load("c.yaml", []byte(minimalConfig+"load: {source: prometheus, prometheus: {url: \"http://p\", "+source+"}}\n"+
+			"strategies: [{name: hot, type: NodeLoad, schedule: \"@hourly\", args: {basis: load, "+args+"}}]\n")))(t)
 		if got := strings.Join(c.Warnings(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)), "; "); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
@@ -171,10 +157,7 @@ func TestSuspiciousSettingWarnings(t *testing.T) {
 		"guards: {protect: [DaemonSetPods, Jobs, PodsWithLocalStorage, DegradedWorkloads, LastReadyPods, PodsWithPVC]}\n": "guards.protect: lacks SystemCriticalPods, BarePods, FailedBarePods of the default: Evenkeel may evict such pods",
 		"guards: {protect: []}\n": "guards.protect: lacks PodsWithLocalStorage, DaemonSetPods, ",
 	} {
-		c, err := config.Load("c.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(config.Load("c.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+text)))(t)
 		got := strings.Join(c.Warnings(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)), "; ")
 		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %q, want %q", text, got, want)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const unusedSourceWarning = "load.source: the usage from prometheus is not used: no NodeLoad strategy has basis: load, hints.rules is empty, and web.watcher is false"
@@ -46,9 +48,7 @@ func TestHintWarnings(t *testing.T) {
 // TestMissingSecretWarnings checks the warning about missing credential files of the usage source.
 func TestMissingSecretWarnings(t *testing.T) {
 	there := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(there, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(there, []byte("x"), 0o600))
 	c := loadConfig(t, minimalConfig+"load:\n  source: prometheus\n  prometheus:\n    url: https://p\n    tokenFile: "+there+"\n    caFile: /no/such/ca.crt\n  loadWatcher: {caFile: /no/such/other.crt}\n")
 	want := unusedSourceWarning + "\nconfig.yaml:" + "8: load.prometheus.caFile: cannot be read here: open /no/such/ca.crt: no such file or directory; the source needs this file where Evenkeel runs"
 	if got := strings.Join(c.Warnings(time.Now()), "\n"); got != want {

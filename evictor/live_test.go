@@ -16,6 +16,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -132,10 +133,7 @@ func TestWhatADeadProcessReservedIsLookedUp(t *testing.T) {
 	open[5].At = now.Add(time.Minute - LongestCall) // a slow webhook may still hold this eviction
 	open[6].RequestOnly = plan.ByOwner              // its operator may be moving it
 	l := newTestLive(w, clock.RealClock{})
-	out, err := l.Resolve(t.Context(), open)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(l.Resolve(t.Context(), open))(t)
 	for i, want := range []plan.OutcomeKind{plan.Dropped, plan.UnknownOutcome, plan.UnknownOutcome, plan.UnknownOutcome,
 		plan.UnknownOutcome, plan.UnknownOutcome, plan.InProgress} {
 		if out[i].Outcome != want || out[i].Step != i+1 {

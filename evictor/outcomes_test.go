@@ -18,6 +18,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -206,18 +207,12 @@ func reasonCodesInSource(t *testing.T) []plan.Code {
 	reasons := parseFile(t, "../plan/reason.go")
 	ast.Inspect(reasons, func(n ast.Node) bool {
 		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
-			s, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(strconv.Unquote(v.Values[0].(*ast.BasicLit).Value))(t)
 			codes[v.Names[0].Name] = plan.Code(s)
 		}
 		return true
 	})
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("*.go"))(t)
 	var out []plan.Code
 	for _, name := range files {
 		if strings.HasSuffix(name, "_test.go") {
@@ -240,9 +235,6 @@ func reasonCodesInSource(t *testing.T) []plan.Code {
 
 func parseFile(t *testing.T, name string) *ast.File {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parser.ParseFile(token.NewFileSet(), name, nil, 0))(t)
 	return f
 }

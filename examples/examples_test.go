@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/report"
@@ -88,10 +89,7 @@ func planOfExample(t *testing.T, c *config.Config) plan.Plan {
 
 func planFor(t *testing.T, file string, c *config.Config) plan.Plan {
 	t.Helper()
-	objects, err := cluster.ReadFiles([]string{file}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Get(cluster.ReadFiles([]string{file}, nil))(t)
 	return planOf(t, objects, c)
 }
 
@@ -110,27 +108,19 @@ func planOf(t *testing.T, objects *cluster.Objects, c *config.Config) plan.Plan 
 
 func load(t *testing.T, file string) *config.Config {
 	t.Helper()
-	c, err := config.LoadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(config.LoadFile(file))(t)
 	return c
 }
 
 func reportOf(t *testing.T, p plan.Plan) string {
 	t.Helper()
 	var b strings.Builder
-	if err := report.Plan(&b, report.Table, p); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Plan(&b, report.Table, p))
 	return b.String()
 }
 
 func readText(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	return string(text)
 }

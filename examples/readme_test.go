@@ -7,15 +7,13 @@ import (
 
 	"github.com/evenkeel-project/evenkeel"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // TestReadmeShowsWhatIsPrinted checks that README.md contains the exact report of the command above it.
 func TestReadmeShowsWhatIsPrinted(t *testing.T) {
-	c, err := config.Load("config.yaml", evenkeel.DefaultConfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(config.Load("config.yaml", evenkeel.DefaultConfig))(t)
 	shown := reportOf(t, planOfExample(t, c))
 	readme := readText(t, "README.md")
 	if !strings.Contains(readme, "```\n"+shown+"```\n") {
@@ -52,10 +50,7 @@ func TestConsolidationExample(t *testing.T) {
 func TestCrowdedNodesExample(t *testing.T) {
 	text := readText(t, "examples/crowded-nodes.yaml")
 	for number, want := range map[string]int{"numberOfNodes: 1": 2, "numberOfNodes: 2": 0} {
-		c, err := config.Load("crowded-nodes.yaml", []byte(strings.ReplaceAll(text, "numberOfNodes: 1", number)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(config.Load("crowded-nodes.yaml", []byte(strings.ReplaceAll(text, "numberOfNodes: 1", number))))(t)
 		if p := planFor(t, "examples/crowded-nodes-cluster.yaml", c); len(p.Moves) != want || !c.DryRun {
 			t.Errorf("%s: dryRun %t, moves %+v, want %d", number, c.DryRun, p.Moves, want)
 		}
@@ -95,10 +90,7 @@ func TestBusyNodeExample(t *testing.T) {
 	if p := planFor(t, "examples/busy-node.yaml", c); len(p.Moves) > 0 || p.Rejections.Counts[plan.WouldReturn] != 4 {
 		t.Errorf("without the hint: moves %+v, rejections %v; want WouldReturn for all pods", p.Moves, p.Rejections.Counts)
 	}
-	builtIn, err := config.Load("config.yaml", evenkeel.DefaultConfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	builtIn := must.Get(config.Load("config.yaml", evenkeel.DefaultConfig))(t)
 	for _, m := range planFor(t, "examples/busy-node.yaml", builtIn).Moves {
 		if m.Reason.Code == plan.NodeOverUtilized {
 			t.Errorf("by requests: %+v; want no move for a node", m)
@@ -129,10 +121,7 @@ func TestModesExample(t *testing.T) {
 	for i, mode := range []plan.StrategyMode{plan.Approve, plan.Automatic} { // of zones, if strict is automatic
 		strict := readText(t, "examples/modes.yaml")
 		text := strings.Replace(strict, "mode: dryRun", "mode: automatic", 1)
-		other, err := config.Load("modes.yaml", []byte(strings.Replace(text, "mode: approve", "mode: "+string(mode), 1)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := must.Get(config.Load("modes.yaml", []byte(strings.Replace(text, "mode: approve", "mode: "+string(mode), 1))))(t)
 		for _, m := range planOfExample(t, other).Moves {
 			if m.Strategy == "zones" {
 				t.Errorf("case %d: zones moves %s although strict constrains it", i, m.Pod)

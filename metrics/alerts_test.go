@@ -10,32 +10,23 @@ import (
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/promql/parser"
 	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestAlertsSelectSeries checks that each selector of each alert matches a series of a program that has made a pass: a
 // label or a value that does not exist would keep the alert silent.
 func TestAlertsSelectSeries(t *testing.T) {
-	families, err := withEverything().Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile("../charts/evenkeel/files/rules.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(withEverything().Registry.Gather())(t)
+	text := must.Get(os.ReadFile("../charts/evenkeel/files/rules.yaml"))(t)
 	var file struct {
 		Groups []struct {
 			Rules []struct{ Alert, Expr string }
 		}
 	}
-	if err := yaml.Unmarshal(text, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal(text, &file))
 	for _, rule := range file.Groups[0].Rules {
-		expr, err := parser.NewParser(parser.Options{}).ParseExpr(rule.Expr)
-		if err != nil {
-			t.Fatal(err)
-		}
+		expr := must.Get(parser.NewParser(parser.Options{}).ParseExpr(rule.Expr))(t)
 		selectors := parser.ExtractSelectors(expr)
 		if len(selectors) == 0 {
 			t.Errorf("%s selects nothing", rule.Alert)

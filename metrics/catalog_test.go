@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/hints/reconciler"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/usage"
 	"github.com/evenkeel-project/evenkeel/usage/monitor"
@@ -60,10 +61,7 @@ func withEverything() *Metrics {
 // TestEveryMetricIsInTheReference compares the metrics of a registry in which every metric has a series with the
 // definitions: the same names, types, help texts and labels.
 func TestEveryMetricIsInTheReference(t *testing.T) {
-	families, err := withEverything().Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(withEverything().Registry.Gather())(t)
 	gathered := map[string]int{} // index in families
 	for i, f := range families {
 		if !strings.HasPrefix(f.GetName(), "go_") && !strings.HasPrefix(f.GetName(), "process_") {

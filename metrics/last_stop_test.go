@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -59,10 +60,7 @@ func TestLastStop(t *testing.T) {
 // lastStops returns the reasons whose gauge is 1.
 func lastStops(t *testing.T, m *metrics.Metrics) string {
 	t.Helper()
-	families, err := m.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(m.Registry.Gather())(t)
 	var reasons []string
 	for _, f := range families {
 		if f.GetName() != "evenkeel_last_pass_stopped" {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/usage"
 )
@@ -37,7 +38,7 @@ var targetLabels = []string{"job", "instance", "namespace", "pod", "container", 
 func TestMentionedMetricsExist(t *testing.T) {
 	mentioned := map[string]bool{}
 	for _, root := range []string{"../charts", "../docs", "../examples", "../README.md"} {
-		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		must.Succeed(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
@@ -49,10 +50,7 @@ func TestMentionedMetricsExist(t *testing.T) {
 				t.Errorf("%s: %s", path, problem)
 			}
 			return nil
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	for _, s := range catalog {
 		for _, d := range s.metrics {
@@ -120,10 +118,7 @@ func isValue(d *definition, label, value string) bool {
 
 // TestSeriesHaveListedValues checks the values of the labels of every series against those that queries may select.
 func TestSeriesHaveListedValues(t *testing.T) {
-	families, err := withEverything().Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(withEverything().Registry.Gather())(t)
 	for _, f := range families {
 		d := definitionOf(f.GetName())
 		for _, series := range f.GetMetric() {

@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 )
 
@@ -55,10 +56,7 @@ func pushTo(t *testing.T, ctx context.Context, g *pushgateway, userinfo string, 
 	t.Helper()
 	server := httptest.NewServer(g)
 	t.Cleanup(server.Close)
-	p, err := metrics.NewPusher("http://"+userinfo+strings.TrimPrefix(server.URL, "http://")+"/base/", "ek", strategies, atOnce{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(metrics.NewPusher("http://"+userinfo+strings.TrimPrefix(server.URL, "http://")+"/base/", "ek", strategies, atOnce{}))(t)
 	m := metrics.New("v1", "abc")
 	m.SetLeading(true)
 	return p, p.Push(ctx, m)

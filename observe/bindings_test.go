@@ -11,6 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func newPod(name, node, scheduler string) *corev1.Pod {
@@ -27,9 +29,7 @@ func TestNextBindingTellsOfPodsThatAreWanted(t *testing.T) {
 	b := o.WatchBindings(func(p *corev1.Pod) bool { return p.Spec.SchedulerName == "fancy" })
 	o.Start(ctx)
 	t.Cleanup(func() { cancel(); o.Shutdown() })
-	if err := o.WaitForSync(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.WaitForSync(ctx))
 	api := client.CoreV1().Pods("shop")
 	for _, p := range []*corev1.Pod{newPod("static", "n1", "fancy"), newPod("other", "", "else"), newPod("mine", "", "fancy")} {
 		if _, err := api.Create(ctx, p, metav1.CreateOptions{}); err != nil {

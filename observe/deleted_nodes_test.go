@@ -13,6 +13,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func newNode(name string, ready corev1.ConditionStatus) *corev1.Node {
@@ -31,17 +32,13 @@ func TestWatchDeletedNodes(t *testing.T) {
 	deleted := o.WatchDeletedNodes(isNotReady)
 	o.Start(ctx)
 	t.Cleanup(func() { cancel(); o.Shutdown() })
-	if err := o.WaitForSync(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.WaitForSync(ctx))
 	api := client.CoreV1().Nodes()
 	if _, err := api.UpdateStatus(ctx, newNode("b", corev1.ConditionUnknown), metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"a", "b"} {
-		if err := api.Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, api.Delete(ctx, name, metav1.DeleteOptions{}))
 	}
 	both := func(context.Context) (bool, error) { return len(deleted()) == 2, nil }
 	if err := wait.PollUntilContextCancel(ctx, time.Millisecond, true, both); err != nil {

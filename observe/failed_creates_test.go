@@ -19,6 +19,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // eventServer serves events in pages, and counts the requests.
@@ -145,13 +146,8 @@ func TestAMissingPermissionForEventsDoesNotStopThePass(t *testing.T) {
 	s := &eventServer{failure: apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, "", errors.New("no"))}
 	client.PrependReactor("list", "events", s.list)
 	o, ctx := startObserver(t, client)
-	if err := o.WaitForSync(ctx); err != nil {
-		t.Fatal(err)
-	}
-	snapshot, err := o.Snapshot(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.WaitForSync(ctx))
+	snapshot := must.Get(o.Snapshot(ctx))(t)
 	if !strings.Contains(snapshot.Objects.Unread["v1 Event"], "permission to list events is missing") {
 		t.Errorf("error %q", snapshot.Objects.Unread["v1 Event"])
 	}
@@ -164,9 +160,7 @@ func TestSnapshotWithoutEvents(t *testing.T) {
 	s := &eventServer{events: []corev1.Event{failedCreateOf("db", time.Minute)}}
 	client.PrependReactor("list", "events", s.list)
 	o, ctx := startObserver(t, client)
-	if err := o.WaitForSync(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.WaitForSync(ctx))
 	got, err := o.SnapshotWithoutEvents()
 	if err != nil {
 		t.Fatal(err)

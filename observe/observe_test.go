@@ -23,6 +23,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -58,13 +59,8 @@ func TestSnapshotHoldsWhatIsThere(t *testing.T) {
 	}
 	client := newClient(list...)
 	o, ctx := startObserver(t, client)
-	if err := o.WaitForSync(ctx); err != nil {
-		t.Fatal(err)
-	}
-	s, err := o.Snapshot(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.WaitForSync(ctx))
+	s := must.Get(o.Snapshot(ctx))(t)
 	if len(s.Pods) != 8 || len(s.Workloads) != 2 || s.ClusterUID != "cluster-1" ||
 		!s.TakenAt.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
 		t.Errorf("%d pods, %d workloads, cluster %q, taken at %s", len(s.Pods), len(s.Workloads), s.ClusterUID, s.TakenAt)
@@ -103,9 +99,7 @@ func TestAMissingPermissionIsAnErrorAtOnce(t *testing.T) {
 func TestChangedTellsOfTheNextChange(t *testing.T) {
 	client := newClient(kubeSystem())
 	o, ctx := startObserver(t, client)
-	if err := o.WaitForSync(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.WaitForSync(ctx))
 	changed := o.Changed()
 	if _, err := client.CoreV1().Pods("shop").Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
 		metav1.CreateOptions{}); err != nil {
@@ -129,9 +123,7 @@ func TestAMomentsTroubleAtTheStartIsSurvived(t *testing.T) {
 		return denials >= 0, nil, apierrors.NewTooManyRequestsError("later")
 	})
 	o, ctx := startObserver(t, client)
-	if err := o.WaitForSync(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.WaitForSync(ctx))
 }
 
 // TestTheVersionOfTheServerIsReadAgain: the control plane is upgraded while the process runs.
@@ -141,9 +133,7 @@ func TestTheVersionOfTheServerIsReadAgain(t *testing.T) {
 	server.FakedServerVersion = &version.Info{Major: "1", Minor: "37"}
 	c := clocktesting.NewFakeClock(time.Unix(1_800_000_000, 0))
 	o := New(client, c)
-	if err := o.readServerIdentity(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.readServerIdentity(t.Context()))
 	server.FakedServerVersion = &version.Info{Major: "1", Minor: "38"}
 	for _, step := range []struct {
 		after time.Duration
@@ -171,13 +161,8 @@ func TestOptionalKindsThatMayNotBeRead(t *testing.T) {
 		})
 	}
 	o, ctx := startObserver(t, client)
-	if err := o.WaitForSync(ctx); err != nil {
-		t.Fatal(err)
-	}
-	s, err := o.Snapshot(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.WaitForSync(ctx))
+	s := must.Get(o.Snapshot(ctx))(t)
 	for kind, resource := range map[string]string{"v1 ServiceAccount": "serviceaccounts", "node.k8s.io/v1 RuntimeClass": "runtimeclasses"} {
 		if why := s.Objects.Unread[kind]; !strings.Contains(why, "permission to list and watch "+resource+" is missing") {
 			t.Errorf("%s: %q", kind, why)

@@ -13,6 +13,7 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	ktesting "k8s.io/client-go/testing"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -42,9 +43,7 @@ func TestListsArePaged(t *testing.T) {
 		return true, out, nil
 	})
 	watch, ctx := startObserver(t, client)
-	if err := watch.WaitForSync(ctx); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, watch.WaitForSync(ctx))
 	if len(asked) != 3 || slices.ContainsFunc(asked, func(o metav1.ListOptions) bool { return o.Limit != 500 || o.ResourceVersion != "" }) {
 		t.Errorf("requested %+v, want three pages of 500 objects at the latest version", asked)
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -77,10 +78,7 @@ func TestServePeak(t *testing.T) {
 		x.ManagedFields = o.Pods[0].ManagedFields
 		lists["/apis/apps/v1/deployments"] = append(lists["/apis/apps/v1/deployments"], x)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	fmt.Println("serving", l.Addr())
 	_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		switch {
@@ -163,27 +161,19 @@ func TestPeakMemory(t *testing.T) {
 		debug.SetGCPercent(50) // the setting of the program
 	}
 	client := startPeakServer(t, size)
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nguards: {minPodAge: 0s}\nlimits: {perPass: 500, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}\nstrategies:\n"+
-		"- {name: hot-nodes, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.5, memory: 0.5}}}\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nguards: {minPodAge: 0s}\nlimits: {perPass: 500, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}\nstrategies:\n"+
+		"- {name: hot-nodes, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.5, memory: 0.5}}}\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n")))(t)
 	began := time.Now()
 	o := New(client, clock.RealClock{})
 	o.Start(t.Context())
 	t.Cleanup(o.Shutdown)
-	if err := o.WaitForSync(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.WaitForSync(t.Context()))
 	t.Logf("synced after %s: %s", time.Since(began).Round(time.Second), residentMemory(t))
 	var planning sync.Mutex
 	checkBindings(t, o, &planning)
 	for range 3 {
 		began = time.Now()
-		s, err := o.Snapshot(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(o.Snapshot(t.Context()))(t)
 		took := time.Since(began)
 		var goals []plan.Goal
 		for _, st := range conf.BuildStrategies() {
@@ -208,22 +198,14 @@ func startPeakServer(t *testing.T, size string) kubernetes.Interface {
 	t.Helper()
 	server := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServePeak$", "-test.timeout=1h", "-test.v")
 	server.Env = append(os.Environ(), peakServe+"="+size, "GOGC=400")
-	out, err := server.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(server.StdoutPipe())(t)
+	must.Succeed(t, server.Start())
 	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if address, ok := strings.CutPrefix(lines.Text(), "serving "); ok {
-			client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://" + address, QPS: -1,
-				ContentConfig: rest.ContentConfig{ContentType: k8sruntime.ContentTypeProtobuf}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			client := must.Get(kubernetes.NewForConfig(&rest.Config{Host: "http://" + address, QPS: -1,
+				ContentConfig: rest.ContentConfig{ContentType: k8sruntime.ContentTypeProtobuf}}))(t)
 			return client
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -63,10 +64,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	begun := cputime.Used(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		s, err := o.Snapshot(b.Context())
-		if err != nil {
-			b.Fatal(err)
-		}
+		s := must.Get(o.Snapshot(b.Context()))(b)
 		if len(s.Pods) != 150_000 {
 			b.Fatalf("%d pods", len(s.Pods))
 		}

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	ktesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // fakePodServer serves pods until a failure is set.
@@ -80,9 +82,7 @@ func TestSnapshotFailsWithStaleView(t *testing.T) {
 			o.SetMaxStaleness(2 * time.Minute)
 			o.Start(ctx)
 			t.Cleanup(func() { cancel(); o.Shutdown() })
-			if err := o.WaitForSync(ctx); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, o.WaitForSync(ctx))
 			waitFor(t, ctx, func() bool { return countWatches(o) == len(kinds) })
 			setTime := func(at time.Time) {
 				clock.SetTime(at)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -34,10 +35,7 @@ func encodeAll[T any, P interface {
 	t.Helper()
 	out := make([][]byte, len(objects))
 	for i, o := range objects {
-		b, err := o.Marshal()
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(o.Marshal())(t)
 		out[i] = b
 	}
 	return out
@@ -52,9 +50,7 @@ func decodeAndStrip[T any, P interface {
 	out := make([]P, len(messages))
 	for i, b := range messages {
 		out[i] = new(T)
-		if err := out[i].Unmarshal(b); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, out[i].Unmarshal(b))
 	}
 	for range 2 {
 		for i := range out {
@@ -117,29 +113,20 @@ func TestStrippedSize(t *testing.T) {
 
 // TestStrippingKeepsPlans checks on random clusters that stripping does not change plans.
 func TestStrippingKeepsPlans(t *testing.T) {
-	conf, err := config.Load("c", []byte(`apiVersion: evenkeel.io/v1alpha1
+	conf := must.Get(config.Load("c", []byte(`apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 strategies:
 - {name: hot-nodes, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.5, memory: 0.5}}}
 - {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
-`))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)))(t)
 	made := func(o *cluster.Objects) (string, int) {
-		s, err := cluster.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(o))(t)
 		var goals []plan.Goal
 		for _, st := range conf.BuildStrategies() {
 			goals = append(goals, st.Goals(s)...)
 		}
 		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
-		b, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(json.Marshal(p))(t)
 		return string(b), len(p.Moves)
 	}
 	moves := 0
@@ -198,13 +185,9 @@ func stripObjects(t *testing.T, o *cluster.Objects) *cluster.Objects {
 func writeAndRead(t *testing.T, o *cluster.Objects) *cluster.Objects {
 	t.Helper()
 	var b bytes.Buffer
-	if err := cluster.Write(&b, o, cluster.JSON); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.Write(&b, o, cluster.JSON))
 	out := &cluster.Objects{}
-	if err := cluster.Read(&b, "capture", out); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.Read(&b, "capture", out))
 	return out
 }
 

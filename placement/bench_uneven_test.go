@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
@@ -14,10 +15,7 @@ import (
 // on 5,000 nodes. Each Deployment has its own requests.
 func newUnevenCluster5000(b *testing.B, pods int) *cluster.Snapshot {
 	b.Helper()
-	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 5000, pods))
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 5000, pods)))(b)
 	return s
 }
 

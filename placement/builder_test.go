@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -112,10 +113,7 @@ func (b *snapshotBuilder) modelWithProfile(t testing.TB, p scheduler.Profile) *C
 
 func (b *snapshotBuilder) modelWithOptions(t testing.TB, o Options) *ClusterModel {
 	t.Helper()
-	s, err := cluster.New(&b.objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(&b.objects))(t)
 	return NewClusterModel(s, o)
 }
 

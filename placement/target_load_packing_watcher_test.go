@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/usage"
 	"github.com/evenkeel-project/evenkeel/usage/loadwatcher"
@@ -70,10 +71,7 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 
 	rec := httptest.NewRecorder()
 	(&web.Server{Metrics: prometheus.NewRegistry(), Routes: web.WatcherRoutes(servedWindows{windows})}).Handler().ServeHTTP(rec, httptest.NewRequest("GET", "/watcher", nil))
-	answer, err := loadwatcher.Decode(rec.Body.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(loadwatcher.Decode(rec.Body.Bytes()))(t)
 	seen := map[int64]bool{}
 	for _, n := range nodes {
 		unsettled := 0.0

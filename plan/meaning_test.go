@@ -5,15 +5,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // TestEveryReasonToStayHasAMeaning checks the codes that docs/reference/reasons.md lists as reasons why pods stay.
 func TestEveryReasonToStayHasAMeaning(t *testing.T) {
-	page, err := os.ReadFile("../docs/reference/reasons.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("../docs/reference/reasons.md"))(t)
 	checked := 0
 	for _, part := range strings.Split(string(page), "\n## ")[1:] {
 		title, text, _ := strings.Cut(part, "\n")

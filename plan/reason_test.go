@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // goldenFiles are patterns of files with output of the program. The package that owns a file checks the file in a test.
@@ -87,10 +89,7 @@ func readMatchingFiles(t *testing.T, patterns []string) string {
 			t.Fatalf("no file matches %s: %v", pattern, err)
 		}
 		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(file))(t)
 			b.Write(text)
 		}
 	}
@@ -99,10 +98,7 @@ func readMatchingFiles(t *testing.T, patterns []string) string {
 
 func codesInSource(t *testing.T) []string {
 	t.Helper()
-	f, err := parser.ParseFile(token.NewFileSet(), "reason.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(parser.ParseFile(token.NewFileSet(), "reason.go", nil, 0))(t)
 	var codes []string
 	ast.Inspect(f, func(n ast.Node) bool {
 		v, ok := n.(*ast.ValueSpec)
@@ -112,10 +108,7 @@ func codesInSource(t *testing.T) []string {
 		if id, ok := v.Type.(*ast.Ident); !ok || id.Name != "Code" {
 			return true
 		}
-		s, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(strconv.Unquote(v.Values[0].(*ast.BasicLit).Value))(t)
 		codes = append(codes, s)
 		return true
 	})

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -51,9 +52,7 @@ func sampleComparison() plan.Comparison {
 func TestComparisonGolden(t *testing.T) {
 	for _, f := range report.Formats() {
 		var b bytes.Buffer
-		if err := report.Comparison(&b, f, sampleComparison()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Comparison(&b, f, sampleComparison()))
 		compareWithGolden(t, "comparison."+string(f), b.Bytes())
 		for _, r := range b.String() {
 			if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
@@ -70,9 +69,7 @@ func TestComparisonGolden(t *testing.T) {
 func TestComparisonWithoutViolations(t *testing.T) {
 	c := plan.Comparison{Policy: "policy.yaml", Evictions: 1, Plugins: []plan.ComparedPlugin{{Plugin: "PodLifeTime", Strategy: "old"}}}
 	var b bytes.Buffer
-	if err := report.Comparison(&b, report.Table, c, report.Options{Color: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Comparison(&b, report.Table, c, report.Options{Color: true}))
 	if want := "\x1b[1;32mPolicy policy.yaml: 0 violations.\x1b[0m\n"; !strings.HasPrefix(b.String(), want) {
 		t.Errorf("the first line is %q, want %q", strings.SplitAfter(b.String(), "\n")[0], want)
 	}

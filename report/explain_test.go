@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -87,9 +88,7 @@ func TestExplainGolden(t *testing.T) {
 	for name, e := range map[string]plan.Explanation{"explain-node": fullExplanation(), "explain-moved": explanationOfPod(0), "explain-stays": explanationOfPod(1)} {
 		for _, f := range []report.Format{report.Table, report.Wide} {
 			var b bytes.Buffer
-			if err := report.Explain(&b, f, e); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, report.Explain(&b, f, e))
 			compareWithGolden(t, name+"."+string(f), b.Bytes())
 		}
 	}
@@ -104,9 +103,7 @@ func TestExplanationsEscapeControlCharacters(t *testing.T) {
 		e.Subject.Kind = kind
 		for _, f := range []report.Format{report.Table, report.Wide} {
 			var b bytes.Buffer
-			if err := report.Explain(&b, f, e); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, report.Explain(&b, f, e))
 			if strings.ContainsAny(b.String(), "\x1b\u202e\u009b\x07") {
 				t.Errorf("%s, %s: the output has a control character:\n%q", kind, f, b.String())
 			}
@@ -144,9 +141,7 @@ func TestExplanationShowsThePause(t *testing.T) {
 		e.Blocks = []plan.EvictionBlock{(&plan.Pause{By: "alice", Reason: "release 42"}).Block()}
 		for _, f := range []report.Format{report.Table, report.Wide} {
 			var b bytes.Buffer
-			if err := report.Explain(&b, f, e); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, report.Explain(&b, f, e))
 			head, _, _ := strings.Cut(b.String(), "\n\n")
 			if want := "\nNothing is evicted now: evictions are paused by alice: release 42 (Paused)."; !strings.Contains(head, want) ||
 				strings.Count(b.String(), want) != 1 {
@@ -165,9 +160,7 @@ func TestExplanationShowsStrategies(t *testing.T) {
 			Message: "strategy zones: limits.perPass allows 1 eviction; the plan uses 1"}}},
 	}
 	var b bytes.Buffer
-	if err := report.Explain(&b, report.Table, e); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Explain(&b, report.Table, e))
 	got := strings.Join(strings.Fields(b.String()), " ")
 	for _, want := range []string{"Strategies with rules of their own", "hot the pod started 3m0s ago (PodTooYoung)",
 		"zones allow the move; limits.perPass allows 1 eviction; the plan uses 1 (LimitPerPass); soft"} {

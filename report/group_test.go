@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -15,9 +16,7 @@ func TestGoalsOfGroups(t *testing.T) {
 	p.Goals[0].Group = "ReplicaSet d-6f9c\x1b[2J"
 	p.Bound.ResidualByGoal = map[string]float64{p.Goals[0].ID: 1}
 	var b bytes.Buffer
-	if err := report.Plan(&b, report.Table, p); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Plan(&b, report.Table, p))
 	for _, want := range []string{"Deployment/shop/d (ReplicaSet d-6f9c", "d (ReplicaSet d-6f9c\\x1b[2J), a skew of 1 over the limit"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in\n%s", want, b.String())
@@ -37,9 +36,7 @@ func TestExcessOfUncountedConflicts(t *testing.T) {
 	for atLeast, want := range map[bool]string{false: "  50 conflicts    met\n", true: "  at least 50 conflicts  at least 0 conflicts\n"} {
 		g.AtLeast = atLeast
 		var b bytes.Buffer
-		if err := report.Plan(&b, report.Table, p); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Plan(&b, report.Table, p))
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("AtLeast %v: want %q in\n%s", atLeast, want, b.String())
 		}

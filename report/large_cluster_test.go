@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/report"
@@ -84,9 +85,7 @@ var reportWidths = []int{0, 80, 100, 120, 200} // 0 is a file
 func largeReport(t *testing.T, p plan.Plan, width int) []string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.Plan(&b, report.Table, p, report.Options{Width: width}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Plan(&b, report.Table, p, report.Options{Width: width}))
 	t.Log(b.String())
 	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
 	if len(lines) > 60 {
@@ -137,13 +136,7 @@ func planOfLargeCluster(t *testing.T) plan.Plan {
 
 func planOf(t *testing.T, text string, objects *cluster.Objects) plan.Plan {
 	t.Helper()
-	c, err := config.Load("large.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := cluster.New(objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(config.Load("large.yaml", []byte(text)))(t)
+	s := must.Get(cluster.New(objects))(t)
 	return planner.New(c.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, c.BuildStrategies(), nil), s.TakenAt)
 }

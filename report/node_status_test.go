@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -29,9 +30,7 @@ func TestExplanationStartsWithNodeState(t *testing.T) {
 		e := fullExplanation()
 		e.Node = &n
 		var b bytes.Buffer
-		if err := report.Explain(&b, report.Table, e); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Explain(&b, report.Table, e))
 		at := 1
 		if n.Used != nil || n.Hint != nil {
 			at = 2

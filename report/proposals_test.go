@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -86,9 +87,7 @@ func TestProposalsOfRuns(t *testing.T) {
 		p := proposalsPlan()
 		p.Moves = nil
 		var b bytes.Buffer
-		if err := report.Run(&b, report.Table, newRun(mode, p)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Run(&b, report.Table, newRun(mode, p)))
 		if first, _, _ := strings.Cut(b.String(), "\n"); !strings.Contains(first, "; 1 eviction waits for approval") {
 			t.Errorf("%s: the first line is %q", mode, first)
 		}
@@ -103,9 +102,7 @@ func TestApprovedStepsHaveNoGoals(t *testing.T) {
 	r := waitingRun()
 	r.Plan.Goals, r.Plan.Moves = nil, r.Plan.Moves[:1]
 	var b bytes.Buffer
-	if err := report.Run(&b, report.Table, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Run(&b, report.Table, r))
 	if want := "\nPlan: 1 approved eviction"; !strings.Contains(b.String(), want) || strings.Contains(b.String(), "0 of 0 goals") {
 		t.Errorf("no %q in\n%s", want, b.String())
 	}
@@ -116,9 +113,7 @@ func TestOneIDOfAWaitingPlan(t *testing.T) {
 	r := newRun(plan.Live, proposalsPlan())
 	r.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{{ID: "12cd9c01d2e4b5a6", Strategies: map[string]int{"hot": 1}}}}
 	var b bytes.Buffer
-	if err := report.Run(&b, report.Table, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Run(&b, report.Table, r))
 	if text := b.String(); strings.Contains(text, "77aa2a7be01d") || !strings.Contains(text, "\nWaiting for approval (strategy hot): 1 eviction meets") {
 		t.Errorf("the report does not name only 12cd9c01d2e4b5a6:\n%s", text)
 	}
@@ -135,9 +130,7 @@ func TestWhatNobodyCanApprove(t *testing.T) {
 		"\nMode approve (strategy hot): 1 eviction meets 1 of 1 goals; lower bound 1; nobody can approve it, because": untrusted,
 	} {
 		var b bytes.Buffer
-		if err := report.Plan(&b, report.Table, p, report.Options{Evicts: true}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Plan(&b, report.Table, p, report.Options{Evicts: true}))
 		if text := b.String(); !strings.Contains(text, want) || strings.Contains(text, "Waiting for approval") ||
 			strings.Contains(text, "before a person approves it") {
 			t.Errorf("no %q, or approval is possible, in\n%s", want, text)

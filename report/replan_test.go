@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -17,9 +18,7 @@ func TestReplanIsShown(t *testing.T) {
 		newOutcome(3, "d-6f9c-x3", plan.Evicted, "n2", true))
 	r.Replan = &rest
 	var out bytes.Buffer
-	if err := report.Run(&out, report.Table, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Run(&out, report.Table, r))
 	first, second, found := strings.Cut(out.String(), "Replan, because a move failed or a replacement landed elsewhere: 1 eviction ")
 	if !found || !strings.Contains(first, "Run: 3 of 3 planned pods evicted") || !strings.Contains(second, "d-6f9c-x3") {
 		t.Errorf("the report does not show the replan:\n%s", out.String())

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 	"sigs.k8s.io/yaml"
@@ -32,22 +33,16 @@ func TestPlanGolden(t *testing.T) {
 	for name, p := range samplePlans() {
 		for _, f := range []report.Format{report.Table, report.Wide} {
 			var b bytes.Buffer
-			if err := report.Plan(&b, f, p); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, report.Plan(&b, f, p))
 			compareWithGolden(t, name+"."+string(f), b.Bytes())
 		}
 	}
 	for _, f := range []report.Format{report.JSON, report.YAML} {
 		var b bytes.Buffer
-		if err := report.Plan(&b, f, threeZonesPlan()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Plan(&b, f, threeZonesPlan()))
 		compareWithGolden(t, "three-zones."+string(f), b.Bytes())
 		b.Reset()
-		if err := report.Plan(&b, f, nothingJudgedPlan()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Plan(&b, f, nothingJudgedPlan()))
 		compareWithGolden(t, "nothing-judged."+string(f), b.Bytes())
 	}
 }
@@ -57,9 +52,7 @@ func TestRunGolden(t *testing.T) {
 		"run-recovered": recoveredRun(), "run-nothing-to-do": newRun(plan.Live, nothingToDoPlan()), "run-without-evictions": runWithoutEvictions(),
 		"run-plan-refused": refusedPlanRun(), "run-nothing-judged": newRun(plan.Live, nothingJudgedPlan())} {
 		var b bytes.Buffer
-		if err := report.Run(&b, report.Table, r); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Run(&b, report.Table, r))
 		compareWithGolden(t, name+".table", b.Bytes())
 	}
 }
@@ -70,9 +63,7 @@ func TestPlansEscapeControlCharacters(t *testing.T) {
 	p.ConfigHash = "\U000e0001\u2028\x7f" // a tag character: two units in JSON
 	for _, f := range report.Formats() {
 		var b bytes.Buffer
-		if err := report.Plan(&b, f, p); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Plan(&b, f, p))
 		for _, r := range b.String() {
 			if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
 				t.Errorf("%s: the output has %U", f, r)
@@ -83,12 +74,8 @@ func TestPlansEscapeControlCharacters(t *testing.T) {
 
 func TestColors(t *testing.T) {
 	var plainText, coloured bytes.Buffer
-	if err := report.Plan(&plainText, report.Table, threeZonesPlan()); err != nil {
-		t.Fatal(err)
-	}
-	if err := report.Plan(&coloured, report.Table, threeZonesPlan(), report.Options{Color: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Plan(&plainText, report.Table, threeZonesPlan()))
+	must.Succeed(t, report.Plan(&coloured, report.Table, threeZonesPlan(), report.Options{Color: true}))
 	if strings.Contains(plainText.String(), "\x1b") || !strings.HasPrefix(coloured.String(), "\x1b[1;32mPlan: 2 evictions") {
 		t.Errorf("colours: plain %q, coloured %q", plainText.String()[:20], coloured.String()[:20])
 	}
@@ -109,19 +96,13 @@ func TestYAMLEqualsJSON(t *testing.T) {
 		p.Inputs = append(p.Inputs, plan.Input{Source: "- a: b # c"}, plan.Input{Source: ""}, plan.Input{Source: "0x1f"},
 			plan.Input{Source: "2026-01-01"})
 		var y, j bytes.Buffer
-		if err := report.Plan(&y, report.YAML, p); err != nil {
-			t.Fatal(err)
-		}
-		if err := report.Plan(&j, report.JSON, p); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Plan(&y, report.YAML, p))
+		must.Succeed(t, report.Plan(&j, report.JSON, p))
 		var fromYAML, fromJSON any
 		if err := yaml.UnmarshalStrict(y.Bytes(), &fromYAML); err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, y.String())
 		}
-		if err := json.Unmarshal(j.Bytes(), &fromJSON); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(j.Bytes(), &fromJSON))
 		if !reflect.DeepEqual(fromYAML, fromJSON) {
 			t.Errorf("%s: the documents differ\n%s\n%s", name, y.String(), j.String())
 		}
@@ -130,16 +111,12 @@ func TestYAMLEqualsJSON(t *testing.T) {
 
 func TestJSONOfRunIsOneLine(t *testing.T) {
 	var b bytes.Buffer
-	if err := report.Run(&b, report.JSON, liveRun()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Run(&b, report.JSON, liveRun()))
 	if n := strings.Count(b.String(), "\n"); n != 1 || !strings.HasSuffix(b.String(), "\n") {
 		t.Errorf("%d newlines, want 1 at the end", n)
 	}
 	var back plan.RunReport
-	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(b.Bytes(), &back))
 	if len(back.Outcomes) != 3 || back.Outcomes[0].Replacement.UID != "u-y1" || back.Stopped.Code != plan.Interrupted {
 		t.Errorf("outcomes are missing: %+v", back.Outcomes)
 	}
@@ -152,9 +129,7 @@ func TestJSONOfRunIsOneLine(t *testing.T) {
 func TestEachRunIsAYAMLDocument(t *testing.T) {
 	var b bytes.Buffer
 	for range 2 {
-		if err := report.Run(&b, report.YAML, liveRun()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Run(&b, report.YAML, liveRun()))
 	}
 	docs := strings.Split(b.String(), "---\n")
 	if len(docs) != 3 {
@@ -172,9 +147,7 @@ func TestRenderingDoesNotChangeThePlan(t *testing.T) {
 	p.Moves, want.Moves = make([]plan.Move, 1), make([]plan.Move, 1)
 	for _, f := range report.Formats() {
 		var b bytes.Buffer
-		if err := report.Plan(&b, f, p); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Plan(&b, f, p))
 	}
 	if !reflect.DeepEqual(p, want) {
 		t.Error("rendering changed the plan")
@@ -210,9 +183,7 @@ func TestRunShowsTheApprover(t *testing.T) {
 	r := liveRun()
 	r.Approval = &plan.Approval{By: "alice\x1b[2J", At: r.Started}
 	var b bytes.Buffer
-	if err := report.Run(&b, report.Table, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Run(&b, report.Table, r))
 	want := "\nApproved by alice"
 	if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "\x1b") {
 		t.Errorf("want %q and no control character:\n%s", want, b.String())

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -13,9 +14,7 @@ import (
 func firstLine(t *testing.T, p plan.Plan, opts ...report.Options) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := report.Plan(&b, report.Table, p, opts...); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Plan(&b, report.Table, p, opts...))
 	line, _, _ := strings.Cut(b.String(), "\n")
 	return line
 }
@@ -157,9 +156,7 @@ func TestEstimatedSnapshotTime(t *testing.T) {
 	p := nothingToDoPlan()
 	p.TakenAtEstimated = true
 	var b bytes.Buffer
-	if err := report.Plan(&b, report.Table, p); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Plan(&b, report.Table, p))
 	if want := "State of 2026-01-01 00:00:00 UTC (newest time in the snapshot; the snapshot does not record when it was taken), Kubernetes 1.37; "; !strings.Contains(b.String(), want) {
 		t.Errorf("want %q in\n%s", want, b.String())
 	}
@@ -177,9 +174,7 @@ func TestIncompleteInputs(t *testing.T) {
 		p := nothingToDoPlan()
 		p.Inputs = append(p.Inputs, in)
 		var b bytes.Buffer
-		if err := report.Plan(&b, report.Table, p); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Plan(&b, report.Table, p))
 		if first, _, _ := strings.Cut(b.String(), "\n"); !strings.Contains(first, in.Source+" covers 50% of the nodes, and nothing is known of the others") {
 			t.Errorf("%s: %s", in.Source, first)
 		}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 	"github.com/evenkeel-project/evenkeel/report/layout"
@@ -28,12 +29,8 @@ func TestListsFitTheTerminal(t *testing.T) {
 	for _, width := range []int{0, 100, 140} {
 		o := report.Options{Width: width}
 		var waiting, list bytes.Buffer
-		if err := report.WaitingPlan(&waiting, p, at, func(int) string { return "waits" }, o); err != nil {
-			t.Fatal(err)
-		}
-		if err := report.DiscardedMoves(&list, discarded, o); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.WaitingPlan(&waiting, p, at, func(int) string { return "waits" }, o))
+		must.Succeed(t, report.DiscardedMoves(&list, discarded, o))
 		for _, text := range []string{waiting.String(), list.String()} {
 			checkList(t, text, width, steps)
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -24,9 +25,7 @@ func waitingRun() plan.RunReport {
 // TestTheReportNamesWaitingPlans: the table says which plans wait, how to approve them, and which one was approved.
 func TestTheReportNamesWaitingPlans(t *testing.T) {
 	var b bytes.Buffer
-	if err := report.Run(&b, report.Table, waitingRun()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Run(&b, report.Table, waitingRun()))
 	for _, want := range []string{
 		"\nApproved by alice at 2026-01-02 00:00:00 UTC, as steps of the waiting plan 3f2a9c01d2e4b5a6. Attempt 2: an earlier process took",
 		"\nPlan 77aa9c01d2e4b5a6 waits for approval until 2026-01-03 00:00:00 UTC: 3 steps (evenkeel approve 77aa9c01d2e4b5a6).\n",
@@ -44,9 +43,7 @@ func TestAProposalThatWasNotKept(t *testing.T) {
 	r.Plan.Moves = nil
 	r.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{}, Problem: &plan.Reason{Code: plan.ProposalTooLarge, Message: "too large"}}
 	var b bytes.Buffer
-	if err := report.Run(&b, report.Table, r); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Run(&b, report.Table, r))
 	for _, want := range []string{
 		"; 1 eviction needs approval, but could not be kept (below)",
 		"\nNo new plan waits for approval: too large (ProposalTooLarge).\n",

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -14,9 +15,7 @@ func TestPlansNameTheLimitsOfOpenWindows(t *testing.T) {
 		p := newPlan()
 		p.WindowLimits = keys
 		var b bytes.Buffer
-		if err := report.Plan(&b, report.Table, p); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, report.Plan(&b, report.Table, p))
 		const line = "The limits of the open windows apply: windows.allow[0].limits, windows.allow[2].limits.\n"
 		if got := strings.Contains(b.String(), line); got != (keys != nil) {
 			t.Errorf("%v: the line is there: %v\n%s", keys, got, b.String())

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -17,9 +18,7 @@ func TestWorkloadsOnNodesWithoutZone(t *testing.T) {
 	w.Zones = map[string]int{"": 3}
 	p.Before.Workloads, p.After.Workloads = []plan.WorkloadState{w}, []plan.WorkloadState{w}
 	var b bytes.Buffer
-	if err := report.Plan(&b, report.Table, p); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Plan(&b, report.Table, p))
 	if !strings.Contains(b.String(), "Deployment/shop/d") || !strings.Contains(b.String(), "1 complete loss") {
 		t.Errorf("the report does not show the complete loss of Deployment d:\n%s", b.String())
 	}
@@ -41,9 +40,7 @@ func TestShortenedRunShowsZones(t *testing.T) {
 		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.WouldEvict})
 	}
 	var b bytes.Buffer
-	if err := report.Run(&b, report.Table, r, report.Options{Width: 80}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, report.Run(&b, report.Table, r, report.Options{Width: 80}))
 	if strings.Count(b.String(), "\n") > maxTableLines || !strings.Contains(b.String(), "\nZones: average") || !strings.Contains(b.String(), "  zone-2") {
 		t.Errorf("the report has no zones:\n%s", b.String())
 	}

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/strategies"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
@@ -17,10 +18,7 @@ import (
 // pod violates its preference, and 200 different affinities occur.
 func BenchmarkGoalsOfNodes(b *testing.B) {
 	for _, worst := range []bool{false, true} {
-		s, err := cluster.New(constrainedCluster(worst))
-		if err != nil {
-			b.Fatal(err)
-		}
+		s := must.Get(cluster.New(constrainedCluster(worst)))(b)
 		for _, c := range []struct{ typ, args string }{
 			{"NodeAffinity", `{}`}, {"NodeAffinity", `{"preferred":true}`}, {"NodeTaints", `{}`}, {"NodeTaints", `{"preferNoSchedule":true}`},
 		} {

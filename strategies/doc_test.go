@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/strategies"
 	"github.com/evenkeel-project/evenkeel/strategies/podfilter"
 )
@@ -15,10 +16,7 @@ import (
 // TestEveryArgumentIsDocumented checks that the section of each type in docs/reference/strategies.md has a row for each
 // argument, and no other rows, and that New knows each argument.
 func TestEveryArgumentIsDocumented(t *testing.T) {
-	doc, err := os.ReadFile("../docs/reference/strategies.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(os.ReadFile("../docs/reference/strategies.md"))(t)
 	for _, d := range strategies.All {
 		_, section, found := strings.Cut(string(doc), "\n## "+d.Type+"\n")
 		if !found {
@@ -45,10 +43,7 @@ func TestEveryArgumentIsDocumented(t *testing.T) {
 
 // TestEveryStateIsDocumented checks that the section of Lifetime lists every state that it accepts.
 func TestEveryStateIsDocumented(t *testing.T) {
-	doc, err := os.ReadFile("../docs/reference/strategies.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(os.ReadFile("../docs/reference/strategies.md"))(t)
 	_, section, _ := strings.Cut(string(doc), "\n## Lifetime\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	for _, state := range podfilter.States() {

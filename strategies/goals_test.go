@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies"
@@ -47,9 +48,7 @@ func TestGoalsAboutPods(t *testing.T) {
 	for _, file := range files {
 		golden.Pairs(t, file, func(t *testing.T, given []byte) string {
 			var c goalCase
-			if err := yaml.UnmarshalStrict(given, &c); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, yaml.UnmarshalStrict(given, &c))
 			return goalLines(t, c)
 		})
 	}
@@ -57,18 +56,9 @@ func TestGoalsAboutPods(t *testing.T) {
 
 func goalLines(t *testing.T, c goalCase) string {
 	t.Helper()
-	text, err := yaml.Marshal(map[string]any{"base": c.Base, "objects": c.Objects})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := cluster.New((&scenario.Scenario{Cluster: text}).Objects(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	args, err := json.Marshal(c.Args)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(yaml.Marshal(map[string]any{"base": c.Base, "objects": c.Objects}))(t)
+	s := must.Get(cluster.New((&scenario.Scenario{Cluster: text}).Objects(t)))(t)
+	args := must.Get(json.Marshal(c.Args))(t)
 	nodes, pods := parseSelector(t, c.Scope.Nodes), parseSelector(t, c.Scope.Pods)
 	scope := cluster.Scope{Exclude: c.Scope.Exclude, Nodes: nodes, Pods: pods, Hints: c.Scope.Hints}
 	st, errs := strategies.New("s", c.Type, args, scope)
@@ -135,9 +125,6 @@ func parseSelector(t *testing.T, text string) labels.Selector {
 	if text == "" {
 		return nil
 	}
-	sel, err := labels.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sel := must.Get(labels.Parse(text))(t)
 	return sel
 }

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies"
@@ -27,10 +28,7 @@ func TestNoLowerRankAgreesWithGoals(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 51))
 			o := preferringCluster(r)
 			st := preferredStrategy(t, typ, r)
-			s, err := cluster.New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(cluster.New(o))(t)
 			before := goalsByPod(st.Goals(s))
 			for range 30 {
 				at, to := r.IntN(len(o.Pods)), r.IntN(len(s.Nodes))
@@ -43,10 +41,7 @@ func TestNoLowerRankAgreesWithGoals(t *testing.T) {
 				pod := *o.Pods[at]
 				pod.Spec.NodeName = s.Nodes[to].Name
 				moved.Pods[at] = &pod
-				after, err := cluster.New(&moved)
-				if err != nil {
-					t.Fatal(err)
-				}
+				after := must.Get(cluster.New(&moved))(t)
 				was, is := before.of[p.ID], goalsByPod(st.Goals(after)).of[after.PodByUID(string(pod.UID)).ID]
 				if is != nil && is.Targets == nil {
 					continue // the scheduler places no pod there

@@ -20,6 +20,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/web"
 )
 
@@ -51,9 +52,7 @@ func writePair(t *testing.T, name string, notBefore, notAfter time.Time) (certFi
 func writeFile(t *testing.T, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -87,10 +86,7 @@ func TestMistakesInCertificatesAreNamed(t *testing.T) {
 func TestWarningsAboutCertificates(t *testing.T) {
 	for want, at := range map[string]time.Duration{"": 0, "expired at": 2 * time.Hour, "not valid before": -2 * time.Hour} {
 		cert, key, _ := newPair(t, "a")
-		pair, err := web.LoadCertificate(cert, key)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pair := must.Get(web.LoadCertificate(cert, key))(t)
 		if got := web.CertificateWarning(pair, time.Now().Add(at)); !strings.Contains(got, want) || (want == "") != (got == "") {
 			t.Errorf("after %s: %q, want %q", at, got, want)
 		}
@@ -110,10 +106,7 @@ func clientFor(t *testing.T, cert *x509.Certificate, settings *tls.Config) *http
 func TestTLS(t *testing.T) {
 	load := func(name string) (*tls.Certificate, *x509.Certificate) {
 		certFile, keyFile, cert := newPair(t, name)
-		pair, err := web.LoadCertificate(certFile, keyFile)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pair := must.Get(web.LoadCertificate(certFile, keyFile))(t)
 		return pair, cert
 	}
 	first, firstCert := load("first")
@@ -139,10 +132,7 @@ func TestTLS(t *testing.T) {
 	if r := fetchPage(t, clientFor(t, secondCert, &tls.Config{}), page); r.StatusCode != 200 {
 		t.Errorf("status %d", r.StatusCode)
 	}
-	plain, err := http.Get("http://" + address + "/livez")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(http.Get("http://" + address + "/livez"))(t)
 	text, _ := io.ReadAll(plain.Body)
 	plain.Body.Close()
 	if plain.StatusCode != 400 || !strings.Contains(string(text), "HTTPS server") {

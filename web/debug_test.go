@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/web"
 )
 
@@ -46,10 +47,7 @@ func TestDebugPages(t *testing.T) {
 
 // TestAProfileEndsWithTheServer: a profile of 20 s does not delay the end of the program.
 func TestAProfileEndsWithTheServer(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	d := &web.Debug{Log: slog.New(slog.DiscardHandler)}

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"go.uber.org/goleak"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/web"
 )
@@ -116,10 +117,7 @@ func startServer(t *testing.T, s *web.Server) (address string, stop func() error
 	if s.Log == nil {
 		s.Log = slog.New(slog.DiscardHandler)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, l) }()
@@ -130,10 +128,7 @@ func startServer(t *testing.T, s *web.Server) (address string, stop func() error
 
 func fetchPage(t *testing.T, c *http.Client, url string) *http.Response {
 	t.Helper()
-	r, err := c.Get(url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(c.Get(url))(t)
 	io.Copy(io.Discard, r.Body)
 	r.Body.Close()
 	return r
@@ -142,20 +137,14 @@ func fetchPage(t *testing.T, c *http.Client, url string) *http.Response {
 // TestRequestsAreBounded: a header that is too large, or that does not end, is answered or ends.
 func TestRequestsAreBounded(t *testing.T) {
 	address, _ := startServer(t, &web.Server{Health: healthOf(works, works), Metrics: prometheus.NewRegistry()})
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := must.Get(net.Dial("tcp", address))(t)
 	defer conn.Close()
 	// The server may close the connection before it has read the whole header.
 	_, _ = io.WriteString(conn, "GET /livez HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer "+strings.Repeat("x", 24<<10)+"\r\n\r\n")
 	if line, _ := bufio.NewReader(conn).ReadString('\n'); !strings.Contains(line, " 431 ") {
 		t.Errorf("%q, want status 431", line)
 	}
-	slow, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	slow := must.Get(net.Dial("tcp", address))(t)
 	defer slow.Close()
 	began := time.Now()
 	if _, err := io.WriteString(slow, "GET /livez HTTP/1.1\r\nHost: x\r\n"); err != nil {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // These constants select the object in shopSnapshot that carries a request.
@@ -71,10 +72,7 @@ func newSnapshot(t testing.TB, o *cluster.Objects) (*cluster.Snapshot, *cluster.
 	if len(o.Nodes) == 0 {
 		o.Nodes = []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}
 	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
 	return s, &s.Pods[0]
 }
 

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const holdsForever = time.Duration(0)
@@ -168,10 +169,7 @@ func TestTheSameWordTwiceIsOneRequest(t *testing.T) {
 }
 
 func TestWindowsWithoutAZoneAreInThatOfTheConfig(t *testing.T) {
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
 	for _, c := range []struct {
 		value string
 		loc   *time.Location

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestDocumentationListsTheDefaults compares the table of docs/reference/node-marks.md with Defaults.
@@ -34,10 +35,7 @@ func TestFirst(t *testing.T) {
 	}
 	extra := nodemarks.Table{}
 	for _, text := range []string{"taint:example.com/*", "label:pool=old", "condition:FabricReady=False"} {
-		m, err := nodemarks.Parse(nodemarks.Outgoing, text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(nodemarks.Parse(nodemarks.Outgoing, text))(t)
 		extra.Extra = append(extra.Extra, m)
 	}
 	for _, c := range []struct {

@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -114,17 +115,12 @@ func newApprovalServer(t *testing.T) (*approvalServer, string) {
 	}
 	client := fake.NewClientset()
 	var id string
-	if err := waiting.New(client, "default").Update(t.Context(), func(w waiting.Plans) (waiting.Plans, error) {
+	must.Succeed(t, waiting.New(client, "default").Update(t.Context(), func(w waiting.Plans) (waiting.Plans, error) {
 		w, _ = w.Keep(waiting.Proposal{Plan: &p, Strategies: []string{"zones", "hot"}, ConfigHash: "c1", Now: time.Now(), ValidFor: time.Hour})
 		id = w.Waiting[0].ID
 		return w, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
-	m, err := client.CoreV1().ConfigMaps("default").Get(t.Context(), waiting.ConfigMapName, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
+	m := must.Get(client.CoreV1().ConfigMaps("default").Get(t.Context(), waiting.ConfigMapName, metav1.GetOptions{}))(t)
 	return &approvalServer{configMaps: map[string]*corev1.ConfigMap{waiting.ConfigMapName: m}, holder: "node-7"}, id
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -19,13 +20,8 @@ const asProgram = "EVENKEEL_AS_PROGRAM"
 // reports the peak memory.
 func BenchmarkPlanFromJSON(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "snapshot.json")
-	if err := saveSnapshot(path, simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20), cluster.JSON); err != nil {
-		b.Fatal(err)
-	}
-	info, err := os.Stat(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	must.Succeed(b, saveSnapshot(path, simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20), cluster.JSON))
+	info := must.Get(os.Stat(path))(b)
 	var peak int64
 	for b.Loop() {
 		cmd := exec.Command(os.Args[0], "plan", "-f", path)

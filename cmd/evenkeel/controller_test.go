@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/observe"
 )
 
@@ -30,10 +31,7 @@ func TestOnlyDryRunsPredictHints(t *testing.T) {
 	s := &controllerSettings{client: client, observer: o, log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}, startEvents: func() {}}
 	c := &controller.Controller{}
 	predicts := func() bool { _, is := c.Observer.(dryRunObserver); return is }
-	conf, err := config.LoadFile("../../examples/by-load.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.LoadFile("../../examples/by-load.yaml"))(t)
 	if s.apply(c, conf); !predicts() {
 		t.Error("a dry run does not predict hints")
 	}
@@ -99,9 +97,7 @@ func TestAlertsOfPrometheus(t *testing.T) {
 	if names, err := c.FiringAlerts(t.Context()); err == nil || !strings.Contains(err.Error(), "reading the token") {
 		t.Errorf("without a token: %q, %v", names, err)
 	}
-	if err := os.WriteFile(conf.Load.Prometheus.TokenFile, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(conf.Load.Prometheus.TokenFile, []byte("secret"), 0o600))
 	s.apply(c, conf)
 	if names, err := c.FiringAlerts(t.Context()); err != nil || !slices.Equal(names, []string{"KubeAPIDown"}) {
 		t.Errorf("firing %q, %v", names, err)

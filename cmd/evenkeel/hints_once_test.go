@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const hintsOnceConfig = configHead + `dryRun: DRYRUN
@@ -36,9 +37,7 @@ func runOnceWithHints(t *testing.T, dryRun, samples string) (got programResult, 
 	dir := r.prepare(t)
 	r.serve(t, dir)
 	conf := strings.NewReplacer("DRYRUN", dryRun, "FOR", samples, "MONTH", strconv.Itoa(int(time.Now().Month()+5)%12+1)).Replace(hintsOnceConfig)
-	if err := os.WriteFile(filepath.Join(dir, "hinted.yaml"), []byte(conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, "hinted.yaml"), []byte(conf), 0o600))
 	return invoke(t, connectTimeout, argsInDir(dir, "run --once --kubeconfig kubeconfig.yaml --config hinted.yaml --lease-timeout 10s"), ""), patched
 }
 
@@ -78,9 +77,7 @@ func TestHintsFailWithoutUsage(t *testing.T) {
 	dir := r.prepare(t)
 	r.serve(t, dir)
 	conf := configHead + "dryRun: true\nload: {source: metricsServer}\nhints: {enabled: true, taint: {enabled: true}, rules: [{name: hot, resource: cpu, above: 0.80, for: 1}]}\nstrategies: []\n"
-	if err := os.WriteFile(filepath.Join(dir, "hinted.yaml"), []byte(conf), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, "hinted.yaml"), []byte(conf), 0o600))
 	for _, command := range []string{"run --once", "plan --detailed-exitcode"} {
 		got := invoke(t, connectTimeout, argsInDir(dir, command+" --kubeconfig kubeconfig.yaml --config hinted.yaml"), "")
 		if want := "nothing could be judged: hints: no usage data: metricsServer gave no answer; "; got.exit != 1 || !strings.Contains(got.stderr, want) {
@@ -101,14 +98,11 @@ func TestShortTTLWarning(t *testing.T) {
 		"dryRun: false\nhints: {enabled: false, ttl: 10m}": false,
 		"dryRun: true\nhints: {enabled: true, ttl: 19m}":   false,
 	} {
-		conf, err := config.Load("config.yaml", []byte(configHead+`load: {source: metricsServer}
+		conf := must.Get(config.Load("config.yaml", []byte(configHead+`load: {source: metricsServer}
 strategies:
 - {name: zones, type: ZoneSpread, schedule: "@hourly"}
 - {name: more, type: ZoneSpread, schedule: "*/10 * * * *"}
-`+strings.Replace(text, "enabled: true", "enabled: true, rules: [{name: hot, resource: cpu, above: 0.8}]", 1)))
-		if err != nil {
-			t.Fatal(err)
-		}
+`+strings.Replace(text, "enabled: true", "enabled: true, rules: [{name: hot, resource: cpu, above: 0.8}]", 1))))(t)
 		var log strings.Builder
 		warnAboutShortTTL(conf, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), slog.New(slog.NewTextHandler(&log, nil)))
 		if (log.Len() > 0) != warns {

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestASignalEndsReading: a command that only shows something ends at once when it is told to stop, even while it
@@ -21,17 +23,13 @@ func TestASignalEndsReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Start())
 	defer func() { _ = c.Process.Kill() }()
 	if _, err := in.Write(bytes.Repeat([]byte("# a snapshot that never ends\n"), 10_000)); err != nil { // more than a pipe holds
 		t.Fatal(err)
 	}
 	told := time.Now()
-	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Process.Signal(syscall.SIGTERM))
 	err = c.Wait()
 	if took := time.Since(told); err == nil || took > 5*time.Second || !strings.Contains(stderr.String(), "interrupted while reading standard input") {
 		t.Errorf("%v after %s: %s", err, took, stderr.String())

@@ -4,14 +4,13 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestLeaseIdentity checks that the identity names the pod, or else the host, and that two identities differ.
 func TestLeaseIdentity(t *testing.T) {
-	host, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := must.Get(os.Hostname())(t)
 	for podName, want := range map[string]string{"evenkeel-7d9c-x2x9k": "evenkeel-7d9c-x2x9k", "": host} {
 		t.Setenv("POD_NAME", podName)
 		first, second := leaseIdentity(), leaseIdentity()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -86,9 +87,7 @@ func TestNothingJudged(t *testing.T) {
 		r := badInput{server: &serverFault{paths: c.paths}}
 		dir := r.prepare(t)
 		r.serve(t, dir)
-		if err := os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(configHead+"dryRun: true\n"+c.conf), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(configHead+"dryRun: true\n"+c.conf), 0o600))
 		fmt.Fprintf(&out, "# %s\n", c.name)
 		var report plan.RunReport
 		for _, command := range []string{"plan --detailed-exitcode", "run --once", "run --once -o json"} {
@@ -131,10 +130,7 @@ func writeMetricAndEvent(t *testing.T, out *strings.Builder, r plan.RunReport) {
 	t.Helper()
 	m := metrics.New("v", "h")
 	m.RecordPass(r)
-	families, err := m.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(m.Registry.Gather())(t)
 	for _, f := range families {
 		for _, x := range f.GetMetric() {
 			if f.GetName() == "evenkeel_nothing_judged" && x.GetGauge().GetValue() > 0 {

@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/controller/notify/message"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 )
 
@@ -36,9 +37,7 @@ func TestASinglePassSendsItsNotifications(t *testing.T) {
 		dir := r.prepare(t)
 		r.serve(t, dir)
 		conf := configHead + "dryRun: true\nnotify: [{name: ops, format: json, url: " + receiver.URL + path + "}]\n"
-		if err := os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(conf), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(conf), 0o600))
 		got := invoke(t, connectTimeout, argsInDir(dir, "run --once --kubeconfig kubeconfig.yaml --config c.yaml"), "")
 		if got.exit != 1 || !strings.Contains(got.stderr, "the configuration has no strategy") || strings.Contains(got.stderr, receiver.URL) {
 			t.Errorf("%s: exit %d: %s", path, got.exit, got.stderr)
@@ -60,10 +59,7 @@ func TestAReloadChangesTheReceivers(t *testing.T) {
 	n := notify.New(clock.RealClock{}, slog.New(slog.DiscardHandler), metrics.New("v", "h"))
 	set := &controllerSettings{notifier: n}
 	for _, path := range []string{"/old", "/new"} {
-		conf, err := config.Load("c.yaml", []byte(configHead+"notify: [{name: ops, format: json, url: "+receiver.URL+path+"}]\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		conf := must.Get(config.Load("c.yaml", []byte(configHead+"notify: [{name: ops, format: json, url: "+receiver.URL+path+"}]\n")))(t)
 		set.applyOutsidePass(conf)
 		n.Send(message.Message{Event: message.UsageSilent})
 		if got := <-arrived; got != path {

@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
@@ -39,9 +40,7 @@ func TestBuiltInConfigIsADryRun(t *testing.T) {
 		t.Errorf("error %v; want a dry run", err)
 	}
 	file := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(file, evenkeel.DefaultConfig, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, evenkeel.DefaultConfig, 0o600))
 	if conf, err := installed.Load(file); err != nil || conf.DryRun {
 		t.Errorf("the same text as a file: error %v; want a configuration that evicts", err)
 	}

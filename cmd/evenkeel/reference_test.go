@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra/doc"
 
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // manDir is where `make man` wants the manual pages. The generator is part of a test, so that the program does not
@@ -44,9 +45,7 @@ func TestReference(t *testing.T) {
 	const dir = "../../docs/reference/cli"
 	root := documentedRoot(t)
 	if golden.Update() {
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(dir, 0o755))
 	}
 	want := map[string]bool{}
 	eachCommand(root, func(c *cobra.Command) {
@@ -56,15 +55,10 @@ func TestReference(t *testing.T) {
 		name := strings.ReplaceAll(c.CommandPath(), " ", "-") + ".md"
 		want[name] = true
 		var page bytes.Buffer
-		if err := doc.GenMarkdownCustom(c, &page, func(link string) string { return strings.ReplaceAll(link, "_", "-") }); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, doc.GenMarkdownCustom(c, &page, func(link string) string { return strings.ReplaceAll(link, "_", "-") }))
 		golden.Equal(t, filepath.Join(dir, name), bytes.TrimRight(page.Bytes(), "\n"))
 	})
-	pages, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pages := must.Get(os.ReadDir(dir))(t)
 	for _, p := range pages {
 		if !want[p.Name()] {
 			t.Errorf("%s/%s is about no command; delete it", dir, p.Name())
@@ -80,9 +74,7 @@ func TestManPages(t *testing.T) {
 	}
 	root := documentedRoot(t)
 	date := time.Unix(0, 0).UTC() // the same pages from every build
-	if err := doc.GenManTree(root, &doc.GenManHeader{Title: "EVENKEEL", Section: "1", Source: "Evenkeel", Manual: "Evenkeel", Date: &date}, dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, doc.GenManTree(root, &doc.GenManHeader{Title: "EVENKEEL", Section: "1", Source: "Evenkeel", Manual: "Evenkeel", Date: &date}, dir))
 	text, err := os.ReadFile(filepath.Join(dir, "evenkeel-explain-pod.1"))
 	if err != nil || !bytes.Contains(text, []byte(".SH EXAMPLE")) {
 		t.Errorf("the page of explain pod: %v\n%s", err, text)
@@ -107,9 +99,7 @@ func TestHelpTexts(t *testing.T) {
 		}
 		var help bytes.Buffer
 		c.SetOut(&help)
-		if err := c.Help(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.Help())
 		for line := range strings.Lines(help.String()) {
 			if width := len([]rune(strings.TrimSuffix(line, "\n"))); width > 100 {
 				t.Errorf("%s: a line of the help has %d columns: %s", c.CommandPath(), width, line)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const allLeases = "/apis/coordination.k8s.io/v1/leases"
@@ -142,9 +144,7 @@ func TestPlansWarnWithoutLease(t *testing.T) {
 func TestKubeconfigOfTheEnvironment(t *testing.T) {
 	dir := t.TempDir()
 	empty, missing, other := dir+"/empty", dir+"/missing", dir+"/other"
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(empty, nil, 0o600))
 	for env, want := range map[string]string{
 		missing:               "KUBECONFIG names files that do not exist: " + missing,
 		missing + ":" + other: "KUBECONFIG names files that do not exist: " + missing + ", " + other,

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const aboutConfig = `Evenkeel parses the configuration strictly and reports all mistakes at once. Messages begin with the
@@ -89,10 +91,7 @@ func wholeConfigRows() []badInput {
 func configMistakes(t *testing.T) []badInput {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
-	a, err := txtar.ParseFile(filepath.Join(filepath.Dir(here), "../../config/testdata/mistakes.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(txtar.ParseFile(filepath.Join(filepath.Dir(here), "../../config/testdata/mistakes.txtar")))(t)
 	var rows []badInput
 	for i := 0; i+1 < len(a.Files); i += 2 {
 		text := string(a.Files[i].Data)

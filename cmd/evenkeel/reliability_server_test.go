@@ -17,6 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // syncTimeouts are the timeouts for reading the cluster, tried one after another until the message is as expected.
@@ -78,9 +80,7 @@ func (r *badInput) serve(t *testing.T, dir string) *fakeAPIServer {
 		"kubeconfig.yaml": kubeconfig(cluster, ""),
 		"evict.yaml":      configHead + "dryRun: false\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"@hourly\"}\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return s
 }

@@ -21,6 +21,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 )
 
@@ -40,17 +41,11 @@ func startExpiredServer(t *testing.T, h http.Handler) (*httptest.Server, string)
 // startTLSServer serves TLS with a certificate of its own authority, which the kubeconfig trusts.
 func startTLSServer(t *testing.T, h http.Handler, change func(*x509.Certificate)) (*httptest.Server, string) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
 	change(c)
-	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key))(t)
 	s := httptest.NewUnstartedServer(h)
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
@@ -72,10 +67,7 @@ func startTLSServerForHTTPClient(t *testing.T, h http.Handler) (*httptest.Server
 // startSMTPServer answers every connection with the greeting of a mail server.
 func startSMTPServer(t *testing.T, h http.Handler) (*httptest.Server, string) {
 	s, _ := startPlainServer(t, h)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { l.Close() })
 	go func() {
 		for {
@@ -107,16 +99,11 @@ func TestTheMetricsKnowTheCertificate(t *testing.T) {
 	s, _ := startTLSServer(t, http.NotFoundHandler(), func(c *x509.Certificate) { c.NotAfter = until })
 	defer s.Close()
 	pair := s.TLS.Certificates[0]
-	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(x509.MarshalPKCS8PrivateKey(pair.PrivateKey))(t)
 	dir := t.TempDir()
 	write := func(name, kind string, der []byte) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600))
 		return path
 	}
 	m := metrics.New("v1", "h")
@@ -124,10 +111,7 @@ func TestTheMetricsKnowTheCertificate(t *testing.T) {
 		write("tls.key", "PRIVATE KEY", key), m, slog.New(slog.DiscardHandler)); err != nil {
 		t.Fatal(err)
 	}
-	families, err := m.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(m.Registry.Gather())(t)
 	for _, f := range families {
 		if f.GetName() == "evenkeel_certificate_not_after_timestamp_seconds" {
 			if got := f.GetMetric()[0].GetGauge().GetValue(); got != float64(until.Unix()) {

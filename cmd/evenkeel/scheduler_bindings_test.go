@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 )
 
@@ -23,9 +24,7 @@ func TestBindingFilterFollowsConfiguration(t *testing.T) {
 	write := func(placement string) {
 		t.Helper()
 		text := "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nplacement: " + placement + "\n"
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	const on, off = "{trust: {minBindings: 50}}", "{trust: {minBindings: 0}}"
 	const known = "{trust: {minBindings: 50}, profiles: [{schedulerName: fancy, score: mostAllocated}]}"

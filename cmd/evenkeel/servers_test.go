@@ -14,6 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func parseServing(t *testing.T, args ...string) *servingFlags {
@@ -21,9 +23,7 @@ func parseServing(t *testing.T, args ...string) *servingFlags {
 	f := &servingFlags{}
 	fl := pflag.NewFlagSet("run", pflag.ContinueOnError)
 	f.add(fl)
-	if err := fl.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, fl.Parse(args))
 	return f
 }
 
@@ -65,10 +65,7 @@ func testPages() pages {
 
 // usedAddress returns an address on which a listener exists.
 func usedAddress(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	t.Cleanup(func() { l.Close() })
 	return l.Addr().String()
 }
@@ -85,10 +82,7 @@ func TestAddressesInUse(t *testing.T) {
 // TestListen: both servers answer while work runs, and end with it. Only clients with a token get the metrics.
 func TestListen(t *testing.T) {
 	first, second := freeAddress(t), freeAddress(t)
-	s, err := parseServing(t, "--bind-address="+first, "--debug-address="+second, "--authorize-metrics").listen(testPages())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(parseServing(t, "--bind-address="+first, "--debug-address="+second, "--authorize-metrics").listen(testPages()))(t)
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	failure := errors.New("work failed")
 	if err := s.runBeside(t.Context(), func(context.Context) error {
@@ -116,10 +110,7 @@ func TestListen(t *testing.T) {
 
 // freeAddress returns an address on which nobody listens.
 func freeAddress(t *testing.T) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	return l.Addr().String()
 }

@@ -19,32 +19,20 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 )
 
 // writeCertificate writes tls.crt and tls.key of a new certificate to a folder, and returns the certificate.
 func writeCertificate(t *testing.T, dir string) []byte {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(time.Now().UnixNano()), NotBefore: time.Now(), NotAfter: time.Now().Add(time.Hour)}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cert := must.Get(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	keyDER := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	for name, b := range map[string]*pem.Block{"tls.crt": {Type: "CERTIFICATE", Bytes: cert}, "tls.key": {Type: "PRIVATE KEY", Bytes: keyDER}} {
-		if err := os.MkdirAll(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.MkdirAll(dir, 0o700))
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(b), 0o600))
 	}
 	return cert
 }
@@ -56,26 +44,17 @@ func TestARotatedCertificateIsServed(t *testing.T) {
 	publish := func(version string) {
 		t.Helper()
 		tmp := filepath.Join(mount, "..data_tmp")
-		if err := os.Symlink(version, tmp); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(tmp, filepath.Join(mount, "..data")); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Symlink(version, tmp))
+		must.Succeed(t, os.Rename(tmp, filepath.Join(mount, "..data")))
 	}
 	first := writeCertificate(t, filepath.Join(mount, "..v1"))
 	publish("..v1")
 	for _, name := range []string{"tls.crt", "tls.key"} {
-		if err := os.Symlink(filepath.Join("..data", name), filepath.Join(mount, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Symlink(filepath.Join("..data", name), filepath.Join(mount, name)))
 	}
 	var files watchedFiles
 	m := metrics.New("v1", "")
-	served, err := files.loadAndWatchCertificate(filepath.Join(mount, "tls.crt"), filepath.Join(mount, "tls.key"), m, slog.New(slog.NewTextHandler(io.Discard, nil)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	served := must.Get(files.loadAndWatchCertificate(filepath.Join(mount, "tls.crt"), filepath.Join(mount, "tls.key"), m, slog.New(slog.NewTextHandler(io.Discard, nil))))(t)
 	check := func(when string, want []byte) {
 		t.Helper()
 		for range 3 {
@@ -92,9 +71,7 @@ func TestARotatedCertificateIsServed(t *testing.T) {
 	writeCertificate(t, filepath.Join(mount, "..v3"))
 	other := filepath.Join(mount, "..v4")
 	writeCertificate(t, other)
-	if err := os.Rename(filepath.Join(other, "tls.key"), filepath.Join(mount, "..v3", "tls.key")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Rename(filepath.Join(other, "tls.key"), filepath.Join(mount, "..v3", "tls.key")))
 	publish("..v3")
 	check("with the key of another certificate", second)
 	if in := files.rejectedFiles(); len(in) != 1 || in[0].Source != "certificate" || !strings.Contains(in[0].Problems[0], "--tls-private-key-file") {
@@ -151,17 +128,11 @@ func TestConfigPageHasNoSecrets(t *testing.T) {
 
 // TestConfigPage: the page has the newest configuration with its defaults.
 func TestConfigPage(t *testing.T) {
-	conf, err := config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+
-		"strategies: [{name: zones, type: Duplicates, schedule: \"0 * * * *\", args: {ownerKinds: {exclude: [Job]}}}]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+
+		"strategies: [{name: zones, type: Duplicates, schedule: \"0 * * * *\", args: {ownerKinds: {exclude: [Job]}}}]\n")))(t)
 	r := &runCommand{}
 	r.newest.Store(conf)
-	text, err := json.Marshal(r.effectiveConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(r.effectiveConfig()))(t)
 	for _, want := range []string{`"hash":"` + conf.Hash() + `"`, `"configHash":"` + conf.PlanHash() + `"`, `"dryRun":true`, `"name":"zones"`, `"exclude":["Job"]`, `"verifyTimeout":"`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page does not contain %s: %s", want, text)

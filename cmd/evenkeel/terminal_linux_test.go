@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/pty"
 )
 
@@ -24,9 +25,7 @@ func onTerminal(t *testing.T, timeout time.Duration, args ...string) string {
 		received <- b.String()
 	}()
 	(&globalFlags{syncTimeout: timeout}).run(args, strings.NewReader(""), tty, tty)
-	if err := tty.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, tty.Close())
 	return strings.ReplaceAll(<-received, "\r\n", "\n")
 }
 
@@ -74,10 +73,7 @@ func TestProgressOnATerminal(t *testing.T) {
 	if got := onTerminal(t, 4*time.Second, append(plan, "--log-format", "json")...); strings.Contains(got, "\r") {
 		t.Errorf("with a log in JSON the terminal receives %q", got)
 	}
-	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	null := must.Get(os.OpenFile(os.DevNull, os.O_WRONLY, 0))(t)
 	defer null.Close()
 	var stderr bytes.Buffer
 	(&globalFlags{syncTimeout: 4 * time.Second}).run(plan, strings.NewReader(""), null, &stderr)

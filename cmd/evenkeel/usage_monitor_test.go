@@ -20,6 +20,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -58,9 +59,7 @@ func runWithMetricsServer(t *testing.T, f *serverFault, samples, line string) (d
 	r := badInput{server: f}
 	dir = r.prepare(t)
 	r.serve(t, dir)
-	if err := os.WriteFile(filepath.Join(dir, "measured.yaml"), []byte(strings.ReplaceAll(loadStrategyConfig, "FOR", samples)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(dir, "measured.yaml"), []byte(strings.ReplaceAll(loadStrategyConfig, "FOR", samples)), 0o600))
 	return dir, invoke(t, connectTimeout, argsInDir(dir, line), "")
 }
 
@@ -184,18 +183,12 @@ func TestCoverageIsThatOfTheNodesInScope(t *testing.T) {
 // TestAReloadWithoutASourceRemovesTheUsageMetrics checks that metrics of the former usage source do not stay.
 func TestAReloadWithoutASourceRemovesTheUsageMetrics(t *testing.T) {
 	load := func(text string) *config.Config {
-		conf, err := config.Load("c", []byte(configHead+text))
-		if err != nil {
-			t.Fatal(err)
-		}
+		conf := must.Get(config.Load("c", []byte(configHead+text)))(t)
 		return conf
 	}
 	counts := metrics.New("v1", "h")
-	m, err := newUsageMonitor(load("load: {source: metricsServer}\n"), observe.New(fake.NewClientset(), clock.RealClock{}), &rest.Config{},
-		slog.New(slog.DiscardHandler), counts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(newUsageMonitor(load("load: {source: metricsServer}\n"), observe.New(fake.NewClientset(), clock.RealClock{}), &rest.Config{},
+		slog.New(slog.DiscardHandler), counts))(t)
 	counts.UsageRecorder(cluster.UsageRequirements{MaxAge: 3 * time.Minute, MinCoverage: 0.9}).RecordAttempt(monitor.Attempt{Coverage: 0.5, SampledAt: time.Unix(1000, 0)})
 	m.setConfig(load("load: {source: requests}\n"))
 	if n, err := testutil.GatherAndCount(counts.Registry, "evenkeel_usage_coverage_ratio", "evenkeel_usage_last_measurement_timestamp_seconds"); n != 0 || err != nil {

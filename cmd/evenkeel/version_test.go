@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func TestReadsTheBuildInfo(t *testing.T) {
@@ -43,9 +45,7 @@ func TestVersions(t *testing.T) {
 		}
 		out.Reset()
 		var back versions
-		if err := v.write(&out, "json"); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, v.write(&out, "json"))
 		if err := json.Unmarshal(out.Bytes(), &back); err != nil || cmp.Diff(v, back) != "" {
 			t.Errorf("%v: %s", err, cmp.Diff(v, back))
 		}
@@ -59,9 +59,7 @@ func TestHoldersAreEscaped(t *testing.T) {
 	for _, format := range versionFormats {
 		for _, v := range []versions{v, {ReleaseError: v.ReleaseError}} {
 			var out bytes.Buffer
-			if err := v.write(&out, format); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, v.write(&out, format))
 			if bytes.ContainsAny(out.Bytes(), "\x1b\a\u009b\u202e") {
 				t.Errorf("%s: %q", format, out.String())
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/config/convert"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
@@ -60,10 +61,7 @@ func TestPolicyProfile(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := convert.LoadLegacyPolicy("p", []byte("kind: Policy\napiVersion: v1\n"+c.text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(convert.LoadLegacyPolicy("p", []byte("kind: Policy\napiVersion: v1\n"+c.text)))(t)
 			want := scheduler.LegacyProfile(scheduler.DefaultLegacyPolicy())
 			c.want(&want)
 			if d := cmp.Diff(want, got.Profile()); d != "" {

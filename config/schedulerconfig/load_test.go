@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
@@ -92,10 +93,7 @@ func TestSchedulerProfiles(t *testing.T) {
 			})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := schedulerconfig.Load("s", []byte(header+c.text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(schedulerconfig.Load("s", []byte(header+c.text)))(t)
 			if d := cmp.Diff(map[string]scheduler.Profile{"default-scheduler": c.want}, got); d != "" {
 				t.Error(d)
 			}

@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // docRow is what a row of a table in docs/reference says about a key.
@@ -52,10 +54,7 @@ func docRows(t *testing.T) map[string]docRow {
 
 func docLines(t *testing.T, name string) []string {
 	t.Helper()
-	text, err := os.ReadFile("../../docs/reference/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../docs/reference/" + name))(t)
 	return strings.Split(string(text), "\n")
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const formatsFile = "../../charts/evenkeel/files/config-formats.json"
@@ -81,10 +82,7 @@ func acceptTrue(strategy, keys node) {
 // TestChartFormats checks the formats of texts that the templates of the chart check instead of its schema. The flag
 // -update writes them.
 func TestChartFormats(t *testing.T) {
-	embedded, err := os.ReadFile("config.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	embedded := must.Get(os.ReadFile("config.json"))(t)
 	formats := forHelm(decode(t, embedded))
 	if n := len(sub(formats, "formats")); n != len(formatWords) {
 		t.Errorf("%d formats, want %d", n, len(formatWords))

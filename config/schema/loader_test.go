@@ -17,34 +17,24 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/config/schema"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const header = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
 
 func compile(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.Config))
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(schema.Config)))(t)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource(schema.ConfigID, doc); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.AddResource(schema.ConfigID, doc))
 	return c.MustCompile(schema.ConfigID)
 }
 
 // validate validates YAML by the schema.
 func validate(t *testing.T, s *jsonschema.Schema, text []byte) error {
 	t.Helper()
-	text, err := yaml.YAMLToJSON(text)
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text = must.Get(yaml.YAMLToJSON(text))(t)
+	value := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
 	return s.Validate(value)
 }
 
@@ -54,10 +44,7 @@ func TestSchemaAcceptsValidConfigurations(t *testing.T) {
 	files := map[string][]byte{}
 	for _, pattern := range []string{"../../config.yaml", "../../examples/*.yaml"} {
 		for _, file := range glob(t, pattern) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(file))(t)
 			if bytes.Contains(text, []byte("kind: "+config.Kind)) {
 				files[file] = text
 			}
@@ -68,10 +55,7 @@ func TestSchemaAcceptsValidConfigurations(t *testing.T) {
 	}
 	scenarios := 0
 	for _, archive := range slices.Concat(glob(t, "../../planner/testdata/*.txtar"), glob(t, "../../planner/testdata/*/*.txtar")) {
-		a, err := txtar.ParseFile(archive)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(txtar.ParseFile(archive))(t)
 		for _, f := range a.Files {
 			if f.Name == "config.yaml" {
 				files[archive] = f.Data
@@ -94,10 +78,7 @@ func TestSchemaAcceptsValidConfigurations(t *testing.T) {
 
 func glob(t *testing.T, pattern string) []string {
 	t.Helper()
-	files, err := filepath.Glob(pattern)
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(pattern))(t)
 	return files
 }
 

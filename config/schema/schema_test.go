@@ -11,15 +11,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/config/schema"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const chartFile = "../../charts/evenkeel/values.schema.json"
 
 func decode(t *testing.T, text []byte) (out node) {
 	t.Helper()
-	if err := json.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &out))
 	return out
 }
 
@@ -29,9 +28,7 @@ func encode(t *testing.T, n node) []byte {
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false) // patterns stay readable
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(n); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, enc.Encode(n))
 	return out.Bytes()
 }
 
@@ -39,15 +36,9 @@ func encode(t *testing.T, n node) []byte {
 // of the strategies, and the descriptions of docs/reference. The flag -update writes them, and keeps keywords that were
 // added by hand.
 func TestSchemaMatchesTypes(t *testing.T) {
-	defaults, err := json.Marshal(config.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	defaults := must.Get(json.Marshal(config.Default()))(t)
 	g := &generator{rows: docRows(t), defaults: any(decode(t, defaults))}
-	have, err := os.ReadFile("config.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	have := must.Get(os.ReadFile("config.json"))(t)
 	want := g.config(decode(t, have))
 	want["$schema"], want["$id"] = "http://json-schema.org/draft-07/schema#", schema.ConfigID
 	want["title"] = "Evenkeel's config.yaml"
@@ -88,9 +79,7 @@ func TestDefaultsAreValid(t *testing.T) {
 		}
 		checked++
 		c := jsonschema.NewCompiler()
-		if err := c.AddResource("key.json", n); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.AddResource("key.json", n))
 		if err := c.MustCompile("key.json").Validate(value); err != nil {
 			t.Errorf("the default of %s is no valid value: %v", path, err)
 		}

@@ -21,6 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -40,10 +41,7 @@ func TestStories(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(txtar.ParseFile(file))(t)
 			if len(a.Comment) == 0 {
 				t.Error("the file has no comment that describes the story")
 			}
@@ -83,9 +81,7 @@ func newScenario(t *testing.T, a *txtar.Archive) *scenario {
 			s.options(f.Data)
 		case "nodes":
 			var list []*corev1.Node
-			if err := yaml.UnmarshalStrict(f.Data, &list); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, yaml.UnmarshalStrict(f.Data, &list))
 			for _, n := range list {
 				if n.Status.Allocatable == nil {
 					n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("4Gi")}

@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // ReconcileFirst returns when the watch shows its writes. A following Run repeats no log line and no write.
@@ -25,9 +27,7 @@ func TestThePassSeesWhatFirstWrote(t *testing.T) {
 			}
 			return w.nodes()
 		}
-		if err := w.ReconcileFirst(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.ReconcileFirst(t.Context()))
 		if took := time.Since(begun); took < time.Second || took > 1100*time.Millisecond || len(w.taints("n1")) != 1 {
 			t.Errorf("after %v got taints %v on n1", took, w.taints("n1"))
 		}

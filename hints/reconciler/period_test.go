@@ -29,6 +29,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/reconciler"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/usage"
 	"github.com/evenkeel-project/evenkeel/usage/fetch"
 	"github.com/evenkeel-project/evenkeel/usage/metricsserver"
@@ -153,15 +154,10 @@ func (m *largeCluster) answerAsMetricsServer(t *testing.T, at time.Time) {
 // encodeProtobuf encodes a list as an API server does.
 func encodeProtobuf(t *testing.T, list runtime.Object) []byte {
 	scheme := runtime.NewScheme()
-	if err := v1beta1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, v1beta1.AddToScheme(scheme))
 	codecs := serializer.NewCodecFactory(scheme)
 	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
-	b, err := runtime.Encode(codecs.EncoderForVersion(info.Serializer, v1beta1.SchemeGroupVersion), list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(runtime.Encode(codecs.EncoderForVersion(info.Serializer, v1beta1.SchemeGroupVersion), list))(t)
 	return b
 }
 
@@ -245,10 +241,7 @@ func TestOnePeriodOfALargeCluster(t *testing.T) {
 			m, k := newLargeCluster(), testclock.NewFakeClock(noon)
 			server := httptest.NewServer(m)
 			defer server.Close()
-			source, err := c.source(server.URL, k.Now)
-			if err != nil {
-				t.Fatal(err)
-			}
+			source := must.Get(c.source(server.URL, k.Now))(t)
 			rules := []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7, MinSamples: 2},
 				{Name: "memory", Resource: "memory", Enter: 0.9, Leave: 0.8, MinSamples: 2}}
 			o := window.Options{Source: c.name, Statistic: window.P90, Window: 5 * time.Minute, KeepNodeSamples: 15 * time.Minute,

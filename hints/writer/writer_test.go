@@ -23,6 +23,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 var nodes = schema.GroupResource{Resource: "nodes"}
@@ -128,9 +129,7 @@ func TestForeignTaintsSurviveConcurrentWrites(t *testing.T) {
 		}
 	}
 	w := New(s, clock.RealClock{}, s.node)
-	if err := w.Put(t.Context(), newHints(hints.Taint, "n1")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.Put(t.Context(), newHints(hints.Taint, "n1")))
 	if got := taintKeys(s.node("n1")); !slices.Equal(got, []string{hints.Key, "other-1"}) || s.patches != 2 {
 		t.Errorf("got taints %v after %d writes", got, s.patches)
 	}
@@ -149,9 +148,7 @@ func TestNothingIsWrittenTwice(t *testing.T) {
 		s := newServer(t, "n1", "n2")
 		w := New(s, clock.RealClock{}, s.node)
 		for range 2 {
-			if err := w.Put(t.Context(), newHints(kind, "n1", "n2")); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, w.Put(t.Context(), newHints(kind, "n1", "n2")))
 		}
 		if list, err := w.List(t.Context()); err != nil || !slices.Equal(list, newHints(kind, "n1", "n2")) || s.patches != 2 {
 			t.Errorf("got %v, error %v after %d writes", list, err, s.patches)
@@ -233,9 +230,7 @@ func TestAnEndedContextBeginsNoWrite(t *testing.T) {
 func TestOneBadNodeDoesNotKeepTheOthers(t *testing.T) {
 	s := newServer(t, "n1", "n2", "n3")
 	w := New(s, clock.RealClock{}, nil)
-	if err := w.Put(t.Context(), newHints(hints.Taint, "n1", "n2", "n3")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.Put(t.Context(), newHints(hints.Taint, "n1", "n2", "n3")))
 	s.PrependReactor("get", "nodes", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		name := a.(clienttesting.GetAction).GetName()
 		return name == "n1", nil, apierrors.NewForbidden(nodes, name, errors.New("no"))
@@ -254,9 +249,7 @@ func TestALaggingWatchLeavesNoHint(t *testing.T) {
 			names = append(names, fmt.Sprintf("n%02d", i))
 		}
 		s := newServer(t, names...)
-		if err := New(s, clock.RealClock{}, nil).Put(t.Context(), newHints(hints.Taint, names...)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, New(s, clock.RealClock{}, nil).Put(t.Context(), newHints(hints.Taint, names...)))
 		stale := map[string]*corev1.Node{}
 		for _, name := range names {
 			stale[name] = s.node(name).DeepCopy()
@@ -276,9 +269,7 @@ func TestALaggingWatchLeavesNoHint(t *testing.T) {
 func TestWhatIsLeftIsNamed(t *testing.T) {
 	s := newServer(t, "n1", "n2")
 	w := New(s, clock.RealClock{}, nil)
-	if err := w.Put(t.Context(), newHints(hints.Taint, "n1", "n2")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.Put(t.Context(), newHints(hints.Taint, "n1", "n2")))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	taken, err := w.Remove(ctx, []string{"n1", "n2"}, anyHint)

@@ -28,6 +28,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/evenkeel-project/evenkeel/internal/credentials"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -70,10 +71,7 @@ func (s *server) requireToken(token string) { s.token.Store(&token) }
 // authority's certificate.
 func (s *server) rotateCertificate(t *testing.T) (ca string) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	c := &x509.Certificate{
 		SerialNumber:          big.NewInt(1),
 		NotBefore:             time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC),
@@ -82,10 +80,7 @@ func (s *server) rotateCertificate(t *testing.T) (ca string) {
 		IsCA:                  true,
 		BasicConstraintsValid: true,
 	}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key))(t)
 	s.cert.Store(&tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key})
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
@@ -161,16 +156,12 @@ func (b *testClient) request() error {
 
 func TestChangedFilesAreUsed(t *testing.T) {
 	b := newTestClient(t)
-	if err := b.request(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.request())
 	b.write("ca", b.rotateCertificate(t))
 	if err := b.request(); err == nil || !strings.Contains(err.Error(), "unknown authority") {
 		t.Errorf("before the new authority is loaded: %v", err)
 	}
-	if err := b.reload(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.reload())
 	if err := b.request(); err != nil {
 		t.Errorf("with the new authority: %v", err)
 	}
@@ -179,9 +170,7 @@ func TestChangedFilesAreUsed(t *testing.T) {
 	if err := b.request(); err == nil || !strings.Contains(err.Error(), "401") {
 		t.Errorf("before the new token is loaded: %v", err)
 	}
-	if err := b.reload(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.reload())
 	if err := b.request(); err != nil {
 		t.Errorf("with the new token: %v", err)
 	}
@@ -191,9 +180,7 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 	b := newTestClient(t)
 	whole := b.rotateCertificate(t)
 	b.write("ca", whole)
-	if err := b.reload(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.reload())
 	for _, c := range []struct{ file, text, want string }{
 		{"ca", "", "is empty"},
 		{"ca", "not a certificate", "contains no certificate"},
@@ -225,18 +212,14 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 		b.write(c.file, string(good))
 	}
 	for _, file := range []string{"ca", "token"} {
-		if err := os.Rename(b.path(file), b.path("backup")); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Rename(b.path(file), b.path("backup")))
 		if err := b.reload(); err == nil || !strings.Contains(err.Error(), "no such file") {
 			t.Errorf("after the removal of %s: %v", file, err)
 		}
 		if err := b.request(); err != nil {
 			t.Errorf("after %s was restored: %v", file, err)
 		}
-		if err := os.Rename(b.path("backup"), b.path(file)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Rename(b.path("backup"), b.path(file)))
 	}
 }
 
@@ -274,23 +257,17 @@ func TestRereadsKubeconfig(t *testing.T) {
 		k.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: token}
 		k.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
 		k.CurrentContext = "x"
-		if err := clientcmd.WriteToFile(*k, b.path("kubeconfig")); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, clientcmd.WriteToFile(*k, b.path("kubeconfig")))
 	}
 	b.source = credentials.Source{Kubeconfigs: []string{b.path("kubeconfig")}, Load: func() (*rest.Config, error) {
 		return clientcmd.BuildConfigFromFlags("", b.path("kubeconfig"))
 	}}
 	write(b.rotateCertificate(t), "old-token")
 	b.start()
-	if err := b.request(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.request())
 	b.requireToken("new-token")
 	write(b.rotateCertificate(t), "new-token")
-	if err := b.reload(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.reload())
 	if err := b.request(); err != nil {
 		t.Error(err)
 	}
@@ -306,20 +283,11 @@ func TestRereadsKubeconfig(t *testing.T) {
 // A watch in progress continues after a reload, and the next watch uses the new credentials.
 func TestAWatchUnderWayGoesOn(t *testing.T) {
 	b := newTestClient(t)
-	client, err := rest.HTTPClientFor(b.now.Config())
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(rest.HTTPClientFor(b.now.Config()))(t)
 	watch := func() (io.ReadCloser, context.CancelFunc) {
 		ctx, cancel := context.WithCancel(t.Context())
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.URL+"/watch", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		req := must.Get(http.NewRequestWithContext(ctx, http.MethodGet, b.URL+"/watch", nil))(t)
+		r := must.Get(client.Do(req))(t)
 		if r.StatusCode != 200 {
 			t.Fatalf("watching: %s", r.Status)
 		}
@@ -329,9 +297,7 @@ func TestAWatchUnderWayGoesOn(t *testing.T) {
 	b.requireToken("new-token")
 	b.write("ca", b.rotateCertificate(t))
 	b.write("token", "new-token")
-	if err := b.reload(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.reload())
 	if n, err := first.Read(make([]byte, 8)); n == 0 {
 		t.Errorf("the reload ended the watch: %v", err)
 	}

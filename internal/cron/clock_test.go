@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // A deny window whose start is skipped opens at the clock change, and one whose start occurs twice
@@ -117,18 +119,12 @@ func TestClockAgreesWithLocalTime(t *testing.T) {
 		"Europe/Berlin": {"2026-03-28", "2026-10-24"}, "America/Santiago": {"2026-04-04", "2026-09-05"},
 		"Australia/Lord_Howe": {"2026-04-04", "2026-10-03"}, "America/St_Johns": {"2026-03-07", "2026-10-31"}, "Asia/Tokyo": {"2026-03-28"},
 	} {
-		loc, err := time.LoadLocation(zone)
-		if err != nil {
-			t.Fatal(err)
-		}
+		loc := must.Get(time.LoadLocation(zone))(t)
 		for _, day := range days {
 			rs := wallReadings(loc, parseTime(t, day+"T00:00:00Z"), 3*24*60)
 			for _, fields := range []string{"0 2", "30 2", "15 2", "45 1", "0 0", "30 23", "59 2", "0,30 1,2,3", "0 12", "10,50 0,2,23"} {
 				for _, mode := range []struct{ twice, jumps bool }{{false, false}, {true, true}, {true, false}} {
-					s, err := Parse(fields+" * * *", loc)
-					if err != nil {
-						t.Fatal(err)
-					}
+					s := must.Get(Parse(fields+" * * *", loc))(t)
 					c := s.clock()
 					c.includeRepeated, c.includeSkipped = mode.twice, mode.jumps
 					expectWallTimes(t, fmt.Sprintf("%s in %s, %+v", fields, zone, mode), c, rs, expectedStarts(fields, rs, mode.twice, mode.jumps))
@@ -212,10 +208,7 @@ func costlyWindows(tb testing.TB, text string) Windows {
 	tb.Helper()
 	var w Windows
 	for range 20 {
-		one, err := ParseWindow(text, time.UTC)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		one := must.Get(ParseWindow(text, time.UTC))(tb)
 		w.Allow = append(w.Allow, one)
 	}
 	return w
@@ -261,18 +254,9 @@ func TestNextInDistantLeapYears(t *testing.T) {
 		{"30 12 31 12 *", "Europe/Berlin", "2048-10-25T02:06:19+01:00", "2048-12-31T12:30:00+01:00"},
 		{"* 9,14 * 7 */2", "Europe/Dublin", "2044-12-06T06:28:00Z", "2045-07-01T08:00:00Z"},
 	} {
-		zone, err := time.LoadLocation(tc.zone)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := Parse(tc.expr, zone)
-		if err != nil {
-			t.Fatal(err)
-		}
-		after, err := time.Parse(time.RFC3339, tc.after)
-		if err != nil {
-			t.Fatal(err)
-		}
+		zone := must.Get(time.LoadLocation(tc.zone))(t)
+		s := must.Get(Parse(tc.expr, zone))(t)
+		after := must.Get(time.Parse(time.RFC3339, tc.after))(t)
 		if got := s.Next(after).Format(time.RFC3339); got != tc.want {
 			t.Errorf("%s in %s after %s: %s, want %s", tc.expr, tc.zone, tc.after, got, tc.want)
 		}

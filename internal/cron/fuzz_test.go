@@ -3,6 +3,8 @@ package cron
 import (
 	"testing"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // year2000 is the start of the year 2000, in seconds since 1970.
@@ -16,10 +18,7 @@ func FuzzWindow(f *testing.F) {
 		"15 * 31 * * 1m Australia/Lord_Howe"} {
 		for _, at := range []string{"2026-03-29T01:00:00Z", "2026-10-25T00:35:00Z", "2026-10-25T01:35:00Z", "2026-10-25T02:15:00Z",
 			"2028-02-29T12:00:00Z"} {
-			v, err := time.Parse(time.RFC3339, at)
-			if err != nil {
-				f.Fatal(err)
-			}
+			v := must.Get(time.Parse(time.RFC3339, at))(f)
 			f.Add(text, "0 8 * * 1-5 10h", v.Unix()-year2000, int64(0))
 			f.Add(text, "0 2 * * * 30m Europe/Berlin", v.Unix()-year2000, int64(999999999))
 		}

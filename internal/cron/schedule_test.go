@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/internal/cron"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func TestParseRejectsInvalidExpressions(t *testing.T) {
@@ -50,15 +51,9 @@ func TestParseRejectsInvalidExpressions(t *testing.T) {
 }
 
 func TestNext(t *testing.T) {
-	berlin, err := time.LoadLocation("Europe/Berlin")
-	if err != nil {
-		t.Fatal(err)
-	}
+	berlin := must.Get(time.LoadLocation("Europe/Berlin"))(t)
 	at := func(s string) time.Time {
-		x, err := time.Parse(time.RFC3339, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		x := must.Get(time.Parse(time.RFC3339, s))(t)
 		return x
 	}
 	for _, c := range []struct {
@@ -74,10 +69,7 @@ func TestNext(t *testing.T) {
 		{"no second occurrence of several in autumn", "0,30 2 * * *", berlin, "2026-10-25T00:30:00Z", "2026-10-26T01:00:00Z"},
 		{"every hour fires twice in autumn, too", "0 * * * *", berlin, "2026-10-25T00:00:00Z", "2026-10-25T01:00:00Z"},
 	} {
-		s, err := cron.Parse(c.expr, c.loc)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cron.Parse(c.expr, c.loc))(t)
 		if got := s.Next(at(c.after)); !got.Equal(at(c.want)) {
 			t.Errorf("%s: got %[4]s, want %[5]s for %[2]s after %[3]s", c.name, c.expr, c.after, got.UTC().Format(time.RFC3339), c.want)
 		}

@@ -4,23 +4,19 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func parseTime(t *testing.T, s string) time.Time {
 	t.Helper()
-	v, err := time.Parse(time.RFC3339, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(time.Parse(time.RFC3339, s))(t)
 	return v
 }
 
 func parseWindow(t *testing.T, text string) Window {
 	t.Helper()
-	w, err := ParseWindow(text, time.UTC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(ParseWindow(text, time.UTC))(t)
 	return w
 }
 

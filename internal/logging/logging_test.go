@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/evenkeel-project/evenkeel/internal/logging"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
 )
 
@@ -28,9 +29,7 @@ func parse(t *testing.T, args ...string) *logging.Options {
 	o := &logging.Options{}
 	fl := pflag.NewFlagSet("test", pflag.ContinueOnError)
 	o.AddFlags(fl)
-	if err := fl.Parse(args); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, fl.Parse(args))
 	return o
 }
 

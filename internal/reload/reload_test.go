@@ -13,6 +13,7 @@ import (
 	"go.uber.org/goleak"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/reload"
 )
 
@@ -120,23 +121,17 @@ func TestABadFileIsRefusedOnce(t *testing.T) {
 	if since, err := b.Problem(); err == nil || !since.Equal(time.Unix(1000, 0)) {
 		t.Errorf("got problem %v since %s", err, since)
 	}
-	if err := os.Remove(b.path("main")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(b.path("main")))
 	b.check(5)
 	if len(b.denied) != 2 || !strings.Contains(b.denied[1], "no such file") {
 		t.Errorf("got rejections %q, want a missing file as the second", b.denied)
 	}
-	if err := os.Mkdir(b.path("main"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(b.path("main"), 0o700))
 	b.check(5)
 	if len(b.denied) != 3 {
 		t.Errorf("got rejections %q, want a directory as the third", b.denied)
 	}
-	if err := os.Remove(b.path("main")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(b.path("main")))
 	b.write("main", "one")
 	b.check(2)
 	if _, err := b.Problem(); err != nil || len(b.denied) != 3 {
@@ -181,9 +176,7 @@ func TestAFileThatWasNotReachedIsStillWatched(t *testing.T) {
 		}
 		return load()
 	}
-	if err := os.Remove(b.path("a")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Remove(b.path("a")))
 	b.check(4)
 	if len(b.denied) != 1 {
 		t.Errorf("got rejections %q, want one for the missing file", b.denied)
@@ -199,19 +192,13 @@ func TestAFileThatWasNotReachedIsStillWatched(t *testing.T) {
 func TestAVolumeIsSwapped(t *testing.T) {
 	b := newTestWatcher(t)
 	for _, v := range []string{"..1", "..2"} {
-		if err := os.Mkdir(b.path(v), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Mkdir(b.path(v), 0o700))
 		b.write(v+"/main", v)
 	}
 	link := func(to, name string) {
 		t.Helper()
-		if err := os.Symlink(to, b.path("tmp")); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(b.path("tmp"), b.path(name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Symlink(to, b.path("tmp")))
+		must.Succeed(t, os.Rename(b.path("tmp"), b.path(name)))
 	}
 	link("..1", "..data")
 	link("..data/main", "main")

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 var (
@@ -47,15 +49,12 @@ func TestLinksLeadSomewhere(t *testing.T) {
 func documentation(t *testing.T) []string {
 	pages := []string{"README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "charts/evenkeel/README.md", "examples/README.md"}
 	for _, dir := range []string{"docs", "deploy"} {
-		err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		must.Succeed(t, filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
 			if strings.HasSuffix(path, ".md") {
 				pages = append(pages, path)
 			}
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	return pages
 }

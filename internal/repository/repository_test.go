@@ -4,6 +4,8 @@ package repository
 import (
 	"os"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestMain runs the tests in the root of the repository.
@@ -16,9 +18,6 @@ func TestMain(m *testing.M) {
 
 func readText(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	return string(text)
 }

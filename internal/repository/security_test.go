@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const (
@@ -48,7 +49,7 @@ func existingTests(t *testing.T) map[string]bool {
 	t.Helper()
 	found := map[string]bool{}
 	name := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
-	err := filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
+	must.Succeed(t, filepath.WalkDir(".", func(path string, _ fs.DirEntry, err error) error {
 		if err != nil || !strings.HasSuffix(path, "_test.go") {
 			return err
 		}
@@ -56,10 +57,7 @@ func existingTests(t *testing.T) map[string]bool {
 			found[m[1]] = true
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 
@@ -121,9 +119,7 @@ func grantedPermissions(t *testing.T, path string) (list []string) {
 			Metadata struct{ Annotations map[string]string }
 			Rules    []struct{ APIGroups, Resources, ResourceNames, Verbs []string }
 		}
-		if err := yaml.Unmarshal([]byte(doc), &role); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, yaml.Unmarshal([]byte(doc), &role))
 		for _, r := range role.Rules {
 			resources := r.Resources
 			if len(r.ResourceNames) > 0 {

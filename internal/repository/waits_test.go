@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // waitingPackages are the packages that wait for something. The others compute.
@@ -77,7 +78,7 @@ func TestEveryWaitIsDocumented(t *testing.T) {
 
 // TestWaitsHaveNames checks that no call waits for a literal duration, and that only the listed packages wait.
 func TestWaitsHaveNames(t *testing.T) {
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	must.Succeed(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() && (slices.Contains([]string{"lab", "tools", "verify", "bin", ".git"}, path)) {
 			if err == nil {
 				err = filepath.SkipDir
@@ -112,10 +113,7 @@ func TestWaitsHaveNames(t *testing.T) {
 			return true
 		})
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // isWait reports whether a call waits, or bounds a wait.
@@ -148,18 +146,12 @@ var timeUnits = map[string]time.Duration{"Nanosecond": 1, "Microsecond": time.Mi
 func durationsOf(t *testing.T, dir string) map[string]time.Duration {
 	t.Helper()
 	values := map[string]ast.Expr{}
-	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(dir, "*.go")))(t)
 	for _, path := range files {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(token.NewFileSet(), path, nil, 0))(t)
 		for _, d := range file.Decls {
 			g, ok := d.(*ast.GenDecl)
 			if !ok || g.Tok != token.CONST {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // maxCommentColumns limits the lines of comments. A tab counts as four columns.
@@ -13,7 +15,7 @@ const maxCommentColumns = 120
 
 // TestCommentWidth checks that every line that is only a comment fits maxCommentColumns.
 func TestCommentWidth(t *testing.T) {
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	must.Succeed(t, filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || filepath.Ext(path) != ".go" {
 			return err
 		}
@@ -28,8 +30,5 @@ func TestCommentWidth(t *testing.T) {
 			}
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -14,10 +15,7 @@ import (
 func TestAlikePodsHaveOneKey(t *testing.T) {
 	found := 0
 	for seed := range uint64(20) {
-		s, err := cluster.New(simulation.Varied(rand.New(rand.NewPCG(seed, 3)), 30, 400))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(simulation.Varied(rand.New(rand.NewPCG(seed, 3)), 30, 400)))(t)
 		rnd := rand.New(rand.NewPCG(seed, 4))
 		for range 20_000 {
 			a, b := &s.Pods[rnd.IntN(len(s.Pods))], &s.Pods[rnd.IntN(len(s.Pods))]

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestNamesOfImages compares names in pods with the names that container runtimes report.
@@ -37,10 +38,7 @@ func TestImagesUnderAnotherName(t *testing.T) {
 	pod.Namespace, pod.Name = "shop", "app"
 	pod.Status.Phase, pod.Status.Conditions = corev1.PodRunning, []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	for image, may := range map[string]bool{"localhost/app:latest": true, "docker.io/library/app:latest": false} {
-		s, err := cluster.New(&cluster.Objects{Nodes: []*corev1.Node{node("a", image), node("b", "docker.io/library/other:1")}, Pods: []*corev1.Pod{pod}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(&cluster.Objects{Nodes: []*corev1.Node{node("a", image), node("b", "docker.io/library/other:1")}, Pods: []*corev1.Pod{pod}}))(t)
 		if got := New(s, cluster.Scope{}, nil).Of(&s.Pods[0]).May[1]; got != may {
 			t.Errorf("node a lists %s: may be sent to b %t, want %t", image, got, may)
 		}

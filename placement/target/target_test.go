@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -50,10 +51,7 @@ objects:
 
 // TestRules checks, for each kind of pod, the code and the words of every rule that refuses a node.
 func TestRules(t *testing.T) {
-	s, err := cluster.New((&scenario.Scenario{Cluster: []byte(world)}).Objects(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New((&scenario.Scenario{Cluster: []byte(world)}).Objects(t)))(t)
 	everywhere := map[string]string{
 		"not-ready":   "NoTargetFits: not Ready",
 		"virtual":     "OnlyVirtualNodes: virtual (virtual-kubelet)",
@@ -103,10 +101,7 @@ func TestRules(t *testing.T) {
 
 // TestPodsShareResults checks that pods get results of their own only if a rule about pods concerns them.
 func TestPodsShareResults(t *testing.T) {
-	s, err := cluster.New((&scenario.Scenario{Cluster: []byte(world)}).Objects(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New((&scenario.Scenario{Cluster: []byte(world)}).Objects(t)))(t)
 	targets := target.New(s, cluster.Scope{NewArchitectures: true}, nil)
 	if a, b := targets.Of(s.PodByKey("shop/web-6c8f-00")), targets.Of(s.PodByKey("shop/web-6c8f-01")); a != b {
 		t.Error("two equal pods have different results")
@@ -119,10 +114,7 @@ func TestPodsShareResults(t *testing.T) {
 // TestMarksOfAnOperator checks that an operator's marks add to the defaults.
 func TestMarksOfAnOperator(t *testing.T) {
 	n := &corev1.Node{Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: "FabricReady", Status: corev1.ConditionFalse}}}}
-	s, err := cluster.New(&cluster.Objects{Nodes: []*corev1.Node{n}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(&cluster.Objects{Nodes: []*corev1.Node{n}}))(t)
 	n.Status.Conditions = append(n.Status.Conditions, corev1.NodeCondition{Type: corev1.NodeReady, Status: corev1.ConditionTrue})
 	s.Nodes[0].Ready = true
 	marks := nodemarks.Table{Extra: []nodemarks.Mark{{Kind: nodemarks.Unhealthy, Place: nodemarks.Condition, Key: "FabricReady", Value: "False", By: "nodeMarks"}}}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -58,10 +59,7 @@ func TestVolumeInUse(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			sc := &scenario.Scenario{Cluster: []byte("objects:\n- {kind: Namespace, metadata: {name: shop}}\n- {kind: Node, metadata: {name: n1}}\n" +
 				"- {kind: Node, metadata: {name: n2}}\n- {kind: Node, metadata: {name: n3}}\n" + c.objects)}
-			s, err := cluster.New(sc.Objects(t))
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(cluster.New(sc.Objects(t)))(t)
 			targets, p, may := New(s, cluster.Scope{}, nil), s.PodByKey("shop/a"), []string{}
 			for i := range s.Nodes {
 				rule, words, refused := targets.Why(p, &s.Nodes[i])

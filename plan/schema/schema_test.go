@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/plan/schema"
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -28,13 +29,8 @@ func newCompiler(t *testing.T) *jsonschema.Compiler {
 	c.AssertFormat()
 	for id, text := range map[string][]byte{schema.PlanID: schema.Plan, schema.RunReportID: schema.RunReport,
 		schema.ComparisonID: schema.Comparison} {
-		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := c.AddResource(id, doc); err != nil {
-			t.Fatal(err)
-		}
+		doc := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
+		must.Succeed(t, c.AddResource(id, doc))
 	}
 	return c
 }
@@ -84,10 +80,7 @@ const comparisonExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Comparis
 
 func decodeJSON(t *testing.T, text []byte) any {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
 	return doc
 }
 
@@ -120,13 +113,8 @@ func TestGoTypesFollowTheSchema(t *testing.T) {
 		{comparisonExample, &compared, newCompiler(t).MustCompile(schema.ComparisonID)}} {
 		dec := json.NewDecoder(strings.NewReader(c.text))
 		dec.DisallowUnknownFields()
-		if err := dec.Decode(c.into); err != nil {
-			t.Fatal(err)
-		}
-		again, err := json.Marshal(c.into)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, dec.Decode(c.into))
+		again := must.Get(json.Marshal(c.into))(t)
 		if err := c.schema.Validate(decodeJSON(t, again)); err != nil {
 			t.Error(err)
 		}

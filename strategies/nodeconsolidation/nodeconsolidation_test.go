@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeconsolidation"
@@ -56,10 +57,7 @@ objects:
 
 func goalsText(t *testing.T, args string, scope cluster.Scope, text string) string {
 	t.Helper()
-	s, err := cluster.New((&scenario.Scenario{Cluster: []byte(text)}).Objects(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New((&scenario.Scenario{Cluster: []byte(text)}).Objects(t)))(t)
 	st, errs := nodeconsolidation.New("pack", []byte(args), scope)
 	if len(errs) > 0 {
 		t.Fatal(errs)
@@ -98,10 +96,7 @@ func goalsText(t *testing.T, args string, scope cluster.Scope, text string) stri
 
 // TestGoals checks which nodes should be empty, in which order, and how full others may become.
 func TestGoals(t *testing.T) {
-	pool, err := labels.Parse("pool=other")
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := must.Get(labels.Parse("pool=other"))(t)
 	const some, more, memory, other, limit = "NodeEmpty some, 5 nodes: a-6c8f-17: NodeUnderUtilized: pods on some request 10% of its cpu, not above 30%\n",
 		"NodeEmpty more, 5 nodes: a-6c8f-13 a-6c8f-14: NodeUnderUtilized: pods on more request 20% of its cpu, not above 30%\n",
 		"NodeEmpty memory, 5 nodes: a-6c8f-12 b-6c8f-00: NodeUnderUtilized: pods on memory request 10% of its cpu, not above 30%\n",

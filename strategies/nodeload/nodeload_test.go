@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func TestInvalidArguments(t *testing.T) {
@@ -56,10 +57,7 @@ func newSnapshot(t *testing.T, marks []cluster.Mark, used ...map[string]int64) *
 			o.Usage.Nodes = append(o.Usage.Nodes, cluster.NodeUsage{Name: name, At: snapshotTime.Add(-time.Minute), Used: used[i]})
 		}
 	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
 	return s
 }
 
@@ -152,10 +150,7 @@ func TestNumberOfPodsByLoad(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		o.Pods = append(o.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}, Spec: corev1.PodSpec{NodeName: "n1"}})
 	}
-	s, err := cluster.New(&o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(&o))(t)
 	args := `{"basis":"load","for":3,"target":{"pods":0.5},"below":{"pods":0.1},"numberOfNodes":1}`
 	want := []string{"n1  pods 0.500", "n2  pods 0.500", "n3  pods 0.500"}
 	if got := describeGoals(t, args, s); !slices.Equal(got, want) {
@@ -178,10 +173,7 @@ func TestEstimatedUsageMovesNoPods(t *testing.T) {
 	o.Pods = []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "new"},
 		Spec:   corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("200m")}}}}},
 		Status: corev1.PodStatus{StartTime: &start}}}
-	s, err := cluster.New(&o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(cluster.New(&o))(t)
 	got := describeGoals(t, `{"basis":"load","target":{"cpu":0.5}}`, s)
 	want := "n1 load cpu 0.500 constraint true: above its target only by the estimated usage of pods that started after the last sample"
 	if len(got) != 3 || got[0] != want || strings.Contains(got[1], "constraint") {
@@ -196,10 +188,7 @@ func TestWindowAndNewestSample(t *testing.T) {
 	o := *s.Objects
 	o.Usage.Nodes[0].Newest = map[string]int64{"cpu": 1900}
 	o.Usage.Nodes[1].Newest = map[string]int64{"cpu": 9600}
-	s, err := cluster.New(&o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(cluster.New(&o))(t)
 	got := describeGoals(t, `{"basis":"load","target":{"cpu":0.5}}`, s)
 	want := "n1 load cpu 0.500 constraint true: above its target only by usage of pods that may have left: the window, or the range of a rate, includes time before they left"
 	if len(got) != 3 || got[0] != want || got[1] != "n2 load cpu 0.500" {

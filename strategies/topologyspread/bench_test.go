@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/duplicates"
 	"github.com/evenkeel-project/evenkeel/strategies/topologyspread"
@@ -33,10 +34,7 @@ func BenchmarkGoals(b *testing.B) {
 			}
 			p.Spec.TopologySpreadConstraints = declared[owner]
 		}
-		s, err := cluster.New(o)
-		if err != nil {
-			b.Fatal(err)
-		}
+		s := must.Get(cluster.New(o))(b)
 		spread, errs := topologyspread.New("constraints", nil, cluster.Scope{})
 		copies, more := duplicates.New("duplicates", nil, cluster.Scope{})
 		if len(errs)+len(more) > 0 {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/topologyspread"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -167,10 +168,7 @@ func TestGoalsEqualExpectedGoals(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 7))
 		o := simulation.Mixed(r)
 		addRandomConstraints(r, o)
-		s, err := cluster.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(o))(t)
 		actions := [][]string{{"DoNotSchedule"}, {"ScheduleAnyway"}, {"DoNotSchedule", "ScheduleAnyway"}}[seed%3]
 		args := fmt.Sprintf(`{"whenUnsatisfiable": ["%s"]}`, strings.Join(actions, `", "`))
 		st, errs := topologyspread.New("constraints", []byte(args), cluster.Scope{})

@@ -7,6 +7,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
 )
 
@@ -29,10 +30,7 @@ func TestBarePodsWithoutUID(t *testing.T) {
 		})
 	}
 	o.Services = append(o.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}, Spec: corev1.ServiceSpec{Selector: labels}})
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
 	z, errs := zonespread.New("zones", []byte(`{"by": "service"}`), cluster.Scope{})
 	if len(errs) > 0 {
 		t.Fatal(errs)

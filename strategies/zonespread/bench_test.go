@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -14,10 +15,7 @@ import (
 // BenchmarkGoals measures the goals of ZoneSpread and NodeLoad on clusters of two sizes.
 func BenchmarkGoals(b *testing.B) {
 	for _, size := range [][2]int{{500, 10_000}, {5000, 150_000}} {
-		s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), size[0], size[1]))
-		if err != nil {
-			b.Fatal(err)
-		}
+		s := must.Get(cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), size[0], size[1])))(b)
 		zones, errs := zonespread.New("zones", nil, cluster.Scope{})
 		load, more := nodeload.New("hot", []byte(`{"target": {"cpu": 0.5, "memory": 0.5}}`), cluster.Scope{})
 		if len(errs)+len(more) > 0 {

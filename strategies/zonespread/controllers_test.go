@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/strategies/topology"
 )
 
@@ -24,10 +25,7 @@ func TestControllersWithoutANameAreControllers(t *testing.T) {
 			o.Pods = append(o.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, OwnerReferences: []metav1.OwnerReference{ref}},
 				Spec: corev1.PodSpec{NodeName: "a"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}})
 		}
-		s, err := cluster.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(o))(t)
 		z, errs := New("zones", nil, cluster.Scope{})
 		if len(errs) > 0 {
 			t.Fatal(errs)

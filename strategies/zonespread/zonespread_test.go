@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
@@ -104,19 +105,13 @@ func requiredAffinity(key string, not []string, field bool) *corev1.Affinity {
 
 // TestGoalsEqualExpectedGoals compares the goals on random clusters with those that expectedGoal computes.
 func TestGoalsEqualExpectedGoals(t *testing.T) {
-	selector, err := labels.Parse("kubernetes.io/hostname notin (n01, n04)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	selector := must.Get(labels.Parse("kubernetes.io/hostname notin (n01, n04)"))(t)
 	goals, kinds := 0, map[string]bool{}
 	for seed := range uint64(120) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		o := simulation.Mixed(r)
 		addRandomNodeConstraints(r, o)
-		s, err := cluster.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(o))(t)
 		for _, args := range []string{`{}`, `{"by": "service"}`, `{"topologyKey": "kubernetes.io/hostname"}`, `{"topologyKey": "pool", "by": "service"}`} {
 			scope := cluster.Scope{}
 			if seed%3 == 0 {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func TestBasicAuthAndHeaders(t *testing.T) {
@@ -132,7 +134,5 @@ func writeFile(t *testing.T, name, text string) string {
 
 func overwrite(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
@@ -35,10 +36,7 @@ func getURL(t *testing.T, c *http.Client, url string) (string, error) {
 
 func newTestClient(t *testing.T, o Options) *http.Client {
 	t.Helper()
-	c, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(New(o))(t)
 	t.Cleanup(c.CloseIdleConnections)
 	return c
 }
@@ -99,9 +97,7 @@ func TestTheTokenIsReadAnew(t *testing.T) {
 	defer s.Close()
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(text string) {
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	if _, err := New(Options{TokenFile: file}); err == nil {
 		t.Error("ReadFiles accepted a missing file")
@@ -128,16 +124,12 @@ func TestTheAuthoritiesAreReadAnew(t *testing.T) {
 	defer s.Close()
 	s.Config.ErrorLog = nil
 	file := filepath.Join(t.TempDir(), "ca")
-	if err := os.WriteFile(file, []byte("nothing"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte("nothing"), 0o600))
 	if _, err := New(Options{CAFile: file}); err == nil || !strings.Contains(err.Error(), "contains no certificate") {
 		t.Errorf("%v", err)
 	}
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
-	if err := os.WriteFile(file, authority, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, authority, 0o600))
 	c := newTestClient(t, Options{CAFile: file})
 	if body, err := getURL(t, c, s.URL); err != nil || body != "ok" {
 		t.Errorf("%q, %v", body, err)
@@ -148,9 +140,7 @@ func TestTheAuthoritiesAreReadAnew(t *testing.T) {
 	if body, err := getURL(t, newTestClient(t, Options{InsecureSkipVerify: true}), s.URL); err != nil || body != "ok" {
 		t.Errorf("%q, %v", body, err)
 	}
-	if err := os.WriteFile(file, []byte("nothing"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte("nothing"), 0o600))
 	if _, err := getURL(t, c, s.URL); err == nil {
 		t.Error("an emptied file is still used")
 	}

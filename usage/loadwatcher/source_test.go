@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/usage"
 	"github.com/evenkeel-project/evenkeel/usage/fetch"
 )
@@ -21,15 +22,9 @@ func newTestSource(t *testing.T, h http.HandlerFunc) *Source {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	client, err := fetch.New(fetch.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := New(Options{URL: s.URL + "/", Timeout: 5 * time.Second, MaxAge: 3 * time.Minute, Client: client,
-		Now: func() time.Time { return noon }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(fetch.New(fetch.Options{}))(t)
+	out := must.Get(New(Options{URL: s.URL + "/", Timeout: 5 * time.Second, MaxAge: 3 * time.Minute, Client: client,
+		Now: func() time.Time { return noon }}))(t)
 	return out
 }
 
@@ -47,9 +42,7 @@ func nodeMetrics(m ...Metric) NodeMetrics { return NodeMetrics{Metrics: m} }
 func encodedAnswer(t *testing.T, end time.Time, of map[string]NodeMetrics) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Encode(&b, Answer{Window: Window{"15m", end.Add(-15 * time.Minute).Unix(), end.Unix()}, Data: Data{of}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, Encode(&b, Answer{Window: Window{"15m", end.Add(-15 * time.Minute).Unix(), end.Unix()}, Data: Data{of}}))
 	return b.String()
 }
 
@@ -67,10 +60,7 @@ func TestPercentagesBecomeAmounts(t *testing.T) {
 		}
 		_, _ = w.Write([]byte(text))
 	})
-	got, err := s.Sample(t.Context(), threeNodes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.Sample(t.Context(), threeNodes()))(t)
 	at := noon.Add(-time.Minute)
 	want := usage.Sample{Taken: noon, Pods: map[string]usage.Reading{}, Nodes: map[string]usage.Reading{
 		"n1": {At: at, Used: map[string]int64{"cpu": 500, "memory": 4 << 30}},

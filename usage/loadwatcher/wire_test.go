@@ -8,24 +8,20 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // recordedAnswer returns testdata/watcher.json, an answer of load-watcher v0.2.4 as recorded from the network.
 func recordedAnswer(t testing.TB) []byte {
 	t.Helper()
-	b, err := os.ReadFile("testdata/watcher.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("testdata/watcher.json"))(t)
 	return b
 }
 
 func TestTheRecordedAnswerDecodesAndEncodes(t *testing.T) {
 	body := recordedAnswer(t)
-	got, err := Decode(body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(Decode(body))(t)
 	want := Answer{
 		Timestamp: 5, Window: Window{"15m", 1, 901}, Source: "KubernetesMetricsServer",
 		Data: Data{map[string]NodeMetrics{"n1": {Metrics: []Metric{{Type: CPU, Operator: Latest, Value: 12.5}}}}},
@@ -34,9 +30,7 @@ func TestTheRecordedAnswerDecodesAndEncodes(t *testing.T) {
 		t.Errorf("decoded:\n%s", d)
 	}
 	var b bytes.Buffer
-	if err := Encode(&b, got); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, Encode(&b, got))
 	if d := cmp.Diff(string(body), b.String()); d != "" {
 		t.Errorf("encoded:\n%s", d)
 	}
@@ -48,13 +42,8 @@ func TestEncodeNeverSendsNaN(t *testing.T) {
 		"some": {Metrics: []Metric{{Type: CPU, Operator: Average, Value: 1}, {Type: Memory, Operator: Average, Value: math.Inf(1)}}},
 	}}}
 	var b bytes.Buffer
-	if err := Encode(&b, a); err != nil {
-		t.Fatal(err)
-	}
-	got, err := Decode(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, Encode(&b, a))
+	got := must.Get(Decode(b.Bytes()))(t)
 	want := map[string]NodeMetrics{"some": {Metrics: []Metric{{Type: CPU, Operator: Average, Value: 1}}}}
 	if d := cmp.Diff(want, got.Data.Nodes); d != "" {
 		t.Error(d)
@@ -92,9 +81,7 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		var b bytes.Buffer
-		if err := Encode(&b, a); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, Encode(&b, a))
 		again, err := Decode(b.Bytes())
 		if err != nil {
 			t.Fatalf("%v: %s", err, b.String())

@@ -19,6 +19,7 @@ import (
 	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
@@ -53,18 +54,13 @@ func podMetrics(name string, used ...corev1.ResourceList) v1beta1.PodMetrics {
 func encodeList(t testing.TB, contentType string, list runtime.Object) []byte {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := v1beta1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, v1beta1.AddToScheme(scheme))
 	codecs := serializer.NewCodecFactory(scheme)
 	info, ok := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), contentType)
 	if !ok {
 		t.Fatal("no serializer for", contentType)
 	}
-	b, err := runtime.Encode(codecs.EncoderForVersion(info.Serializer, v1beta1.SchemeGroupVersion), list)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(runtime.Encode(codecs.EncoderForVersion(info.Serializer, v1beta1.SchemeGroupVersion), list))(t)
 	return b
 }
 
@@ -96,10 +92,7 @@ func newTestSource(t testing.TB, h http.Handler) *Source {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	out, err := New(&rest.Config{Host: s.URL}, Options{Timeout: 5 * time.Second, MaxAge: time.Minute, Now: func() time.Time { return noon }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(New(&rest.Config{Host: s.URL}, Options{Timeout: 5 * time.Second, MaxAge: time.Minute, Now: func() time.Time { return noon }}))(t)
 	return out
 }
 
@@ -126,10 +119,7 @@ func TestASampleIsTwoRequests(t *testing.T) {
 	}}
 	for _, contentType := range []string{runtime.ContentTypeProtobuf, runtime.ContentTypeJSON} {
 		a := &fakeMetricsAPI{contentType: contentType, nodes: encodeList(t, contentType, ofNodes), pods: encodeList(t, contentType, ofPods)}
-		got, err := newTestSource(t, a).Sample(t.Context(), testNodes("n1", "n2", "n3", "n4"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(newTestSource(t, a).Sample(t.Context(), testNodes("n1", "n2", "n3", "n4")))(t)
 		if n := a.requests.Load(); n != 2 {
 			t.Errorf("%d requests", n)
 		}

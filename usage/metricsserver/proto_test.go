@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestQuantitiesAreTheLibrarys compares parseQuantity with the library, including forms that
@@ -34,14 +36,8 @@ func TestBothEncodingsSayTheSame(t *testing.T) {
 		nodeList: &v1beta1.NodeMetricsList{Items: []v1beta1.NodeMetrics{nodeMetrics("n1", time.Second+time.Millisecond, time.Minute,
 			resourceList("0", "64Mi")), nodeMetrics("n2", 0, 0, nil)}},
 	} {
-		a, err := decodeProto(encodeList(t, runtime.ContentTypeProtobuf, list), kind)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := decodeJSON(encodeList(t, runtime.ContentTypeJSON, list), kind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(decodeProto(encodeList(t, runtime.ContentTypeProtobuf, list), kind))(t)
+		b := must.Get(decodeJSON(encodeList(t, runtime.ContentTypeJSON, list), kind))(t)
 		for i := range b {
 			b[i].at = a[i].at.Truncate(time.Second) // JSON times have whole seconds
 			a[i].at = b[i].at

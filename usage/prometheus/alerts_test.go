@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/usage/fetch"
 	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
@@ -17,14 +18,8 @@ func newTestAlerts(t *testing.T, h http.Handler, patterns ...string) *Alerts {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	client, err := fetch.New(fetch.Options{MaxBytes: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := NewAlerts(Options{URL: s.URL, Timeout: 100 * time.Millisecond, Client: client}, patterns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(fetch.New(fetch.Options{MaxBytes: 1 << 20}))(t)
+	a := must.Get(NewAlerts(Options{URL: s.URL, Timeout: 100 * time.Millisecond, Client: client}, patterns))(t)
 	return a
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/prometheus/common/model"
 
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // podVectorJSON returns an answer with n pods.
@@ -94,14 +95,8 @@ func TestAnswersReadAsTheLibraryReadsThem(t *testing.T) {
 		"infos": []byte(`{"status":"success","data":{"resultType":"vector","result":[]},"infos":["metric might not be a counter"]}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			want, err := decodeWithClientLibrary(t, body)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, err := decodeAnswer(body, []string{"namespace", "pod"})
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(decodeWithClientLibrary(t, body))(t)
+			got := must.Get(decodeAnswer(body, []string{"namespace", "pod"}))(t)
 			compareAnswers(t, got, want)
 		})
 	}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func TestHistory(t *testing.T) {
@@ -37,10 +39,7 @@ func TestHistory(t *testing.T) {
 		}
 		fmt.Fprintf(w, `{"status":"success","data":{"resultType":"matrix","result":[%s]}}`, result)
 	}), nil)
-	got, err := s.History(t.Context(), twoNodes(), noon.Add(-time.Minute), 30*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.History(t.Context(), twoNodes(), noon.Add(-time.Minute), 30*time.Second))(t)
 	var lines []string
 	for _, x := range got {
 		for _, n := range []string{"n1", "n2"} {

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
@@ -18,10 +19,7 @@ func TestPresetsArePromQL(t *testing.T) {
 	for _, p := range Presets() {
 		for _, label := range []string{"instance", "node"} {
 			o := Options{Preset: p, NodeLabel: label, RateWindow: 90 * time.Second}
-			asks, err := o.allQueries()
-			if err != nil {
-				t.Fatal(err)
-			}
+			asks := must.Get(o.allQueries())(t)
 			if want := map[Preset]int{None: 0}; p != None && len(asks) != 4 || p == None && len(asks) != want[p] {
 				t.Errorf("%s: %d queries", p, len(asks))
 			}
@@ -52,15 +50,9 @@ func TestPresetsArePromQL(t *testing.T) {
 // reports the node then makes the value ambiguous, instead of replacing it.
 func TestPresetsMergeNoTargets(t *testing.T) {
 	for _, p := range Presets() {
-		queries, err := Options{Preset: p, NodeLabel: "instance", RateWindow: time.Minute}.allQueries()
-		if err != nil {
-			t.Fatal(err)
-		}
+		queries := must.Get(Options{Preset: p, NodeLabel: "instance", RateWindow: time.Minute}.allQueries())(t)
 		for _, a := range queries {
-			q, err := promql.Parse(a.text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			q := must.Get(promql.Parse(a.text))(t)
 			if err := q.CheckLabels("instance", "job", "pod"); err != nil && !a.ofPods {
 				t.Errorf("preset %s, %s: %v", p, a.resource, err)
 			}
@@ -73,10 +65,7 @@ func TestPresetsSelectTheJob(t *testing.T) {
 	selector := regexp.MustCompile(`[a-z_:]+(_bytes|_total|:ratio)({[^}]*})?`)
 	for _, p := range Presets() {
 		for _, job := range []string{"", `node-exporter|a"b\d`} {
-			queries, err := Options{Preset: p, NodeLabel: "instance", RateWindow: time.Minute, Job: job}.allQueries()
-			if err != nil {
-				t.Fatal(err)
-			}
+			queries := must.Get(Options{Preset: p, NodeLabel: "instance", RateWindow: time.Minute, Job: job}.allQueries())(t)
 			for _, a := range queries {
 				for _, s := range selector.FindAllString(a.text+a.timeQuery, -1) {
 					if got := strings.Contains(s, `job=~"node-exporter|a\"b\\d"`); got != (job != "") || strings.Contains(s, "J") {

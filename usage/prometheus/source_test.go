@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/usage"
 	"github.com/evenkeel-project/evenkeel/usage/fetch"
 )
@@ -60,20 +61,14 @@ func newTestSource(t testing.TB, h http.Handler, change func(*Options)) *Source 
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
-	client, err := fetch.New(fetch.Options{MaxBytes: 1 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(fetch.New(fetch.Options{MaxBytes: 1 << 20}))(t)
 	o := Options{URL: s.URL + "/", Preset: NodeExporter, RateWindow: 2 * time.Minute, NodeLabel: "instance",
 		Timeout: 5 * time.Second, MaxAge: 3 * time.Minute,
 		PodQueries: map[string]string{"cpu": "", "memory": ""}, Client: client, Now: func() time.Time { return noon }}
 	if change != nil {
 		change(&o)
 	}
-	out, err := New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(New(o))(t)
 	return out
 }
 
@@ -83,10 +78,7 @@ func TestNodesAreTakenFromRatios(t *testing.T) {
 		{"node_cpu_seconds_total", vectorJSON("10.0.0.1:9100", "0.5", "n2", "0.25")},
 		{"node_memory_MemAvailable", vectorJSON("10.0.0.1:9100", "0.125", "n2", "1")},
 	}, nil)
-	got, err := s.Sample(t.Context(), twoNodes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.Sample(t.Context(), twoNodes()))(t)
 	want := usage.Sample{Taken: noon, PodDelay: 3 * time.Minute, Pods: map[string]usage.Reading{}, Nodes: map[string]usage.Reading{
 		"n1": {At: noon.Add(-10 * time.Second), Used: map[string]int64{"cpu": 2000, "memory": 1 << 30}},
 		"n2": {At: noon.Add(-20 * time.Second), Used: map[string]int64{"cpu": 1000, "memory": 8 << 30}},
@@ -108,10 +100,7 @@ func TestPodsAndAvailableMemory(t *testing.T) {
 		{"node_cpu_usage", vectorJSON("n1", "1.5", "n2", "0")},
 		{"node_memory_working", vectorJSON("n1", strconv.Itoa(7<<30), "n2", "0")},
 	}, func(o *Options) { o.Preset, o.PodQueries = Kubelet, nil })
-	got, err := s.Sample(t.Context(), twoNodes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.Sample(t.Context(), twoNodes()))(t)
 	if d := cmp.Diff(map[string]int64{"cpu": 1500, "memory": 7 << 30, cluster.MemoryAvailable: 1 << 30}, got.Nodes["n1"].Used); d != "" {
 		t.Error(d)
 	}
@@ -137,10 +126,7 @@ func TestPushedValuesAreAsOldAsTheirPush(t *testing.T) {
 		o.Queries = map[string]string{cluster.MemoryAvailable: "k8_node_cgroups_mem_available * 1048576", "disk": "disk"}
 		o.Rules = map[string]string{"mem": "k8_node_cgroups_mem_available"}
 	})
-	got, err := s.Sample(t.Context(), twoNodes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.Sample(t.Context(), twoNodes()))(t)
 	want := map[string]usage.Reading{
 		"n1": {At: noon.Add(-10 * time.Second), Times: map[string]time.Time{"disk": noon},
 			Used: map[string]int64{cluster.MemoryAvailable: 812 << 20, "disk": 500000, "rule:mem": 812 << 20 * 1e6}},
@@ -162,10 +148,7 @@ func TestFreshnessOfTheUsersOwn(t *testing.T) {
 	}, func(o *Options) {
 		o.Preset, o.Queries, o.Freshness = None, map[string]string{"cpu": "busy"}, map[string]string{"cpu": "when"}
 	})
-	got, err := s.Sample(t.Context(), twoNodes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(s.Sample(t.Context(), twoNodes()))(t)
 	if d := cmp.Diff(map[string]usage.Reading{"n1": {At: noon.Add(-8 * time.Second), Used: map[string]int64{"cpu": 2000}}},
 		got.Nodes); d != "" {
 		t.Error(d)

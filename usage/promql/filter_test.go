@@ -1,6 +1,10 @@
 package promql
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
+)
 
 func TestFilters(t *testing.T) {
 	for text, want := range map[string]string{
@@ -16,10 +20,7 @@ func TestFilters(t *testing.T) {
 		"x and y > 2":                       "y > 2",
 		"rate(x[5m]) > 1":                   "rate(x[5m]) > 1",
 	} {
-		q, err := Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := must.Get(Parse(text))(t)
 		if got := q.FilteringComparison(); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}

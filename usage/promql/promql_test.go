@@ -3,6 +3,8 @@ package promql
 import (
 	"strings"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func TestParseRefuses(t *testing.T) {
@@ -70,10 +72,7 @@ func TestPercentages(t *testing.T) {
 		`100 - (avg by (instance) (rate(c{mode="idle"}[5m])) * 100)`: true, "(100 - x)": true, "1 - x": false, "x - 100": false,
 		"(100 - x) / 100": false, "x * 100 / 100": false,
 	} {
-		q, err := Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := must.Get(Parse(text))(t)
 		if got := q.IsPercentage(); got != want {
 			t.Errorf("%s: %t", text, got)
 		}
@@ -81,10 +80,7 @@ func TestPercentages(t *testing.T) {
 }
 
 func TestWithoutAMetricNothingWasPushed(t *testing.T) {
-	q, err := Parse(`label_replace(vector(0.2), "node", "n1", "", "")`)
-	if err != nil {
-		t.Fatal(err)
-	}
+	q := must.Get(Parse(`label_replace(vector(0.2), "node", "n1", "", "")`))(t)
 	if got := q.PushTimeQuery("node"); got != "" {
 		t.Errorf("got %s, want no query", got)
 	}
@@ -99,10 +95,7 @@ func TestWhenItWasPushed(t *testing.T) {
 		`{__name__=~"a|b"}`:                     `min by (node) (push_time_seconds and on (job, instance, node) {__name__=~"a|b"})`,
 		`sum by (node) (label_join(a,"b",":"))`: "min by (node) (push_time_seconds and on (job, instance, node) a)",
 	} {
-		q, err := Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := must.Get(Parse(text))(t)
 		got := q.PushTimeQuery("node")
 		if got != want {
 			t.Errorf("%s:\n got %s\nwant %s", text, got, want)

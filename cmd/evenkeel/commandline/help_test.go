@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func TestStarted(t *testing.T) {
@@ -45,9 +46,7 @@ func help(t *testing.T, p commandline.Program, args ...string) string {
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetArgs(append(args, "--help"))
-	if err := root.Execute(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, root.Execute())
 	return out.String()
 }
 
@@ -92,9 +91,7 @@ func TestPluginCompletes(t *testing.T) {
 	var out bytes.Buffer
 	root.SetOut(&out)
 	root.SetArgs(p.Arguments([]string{"pl"}))
-	if err := root.Execute(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, root.Execute())
 	if !strings.HasPrefix(out.String(), "plan\tShow a plan\n") {
 		t.Errorf("completions: %q", out.String())
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/pty"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -35,10 +36,7 @@ func TestTerminal(t *testing.T) {
 }
 
 func TestNoTerminal(t *testing.T) {
-	file, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.CreateTemp(t.TempDir(), ""))(t)
 	defer file.Close()
 	t.Setenv("TERM", "xterm")
 	if got := commandline.ReportOptions(file); got != (report.Options{}) {

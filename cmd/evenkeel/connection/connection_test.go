@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // parse returns the flags of a command line, with a kubeconfig whose context has the namespace shop.
@@ -27,18 +28,12 @@ func parse(t *testing.T, server string, args ...string) *connection.Flags {
 	text := "apiVersion: v1\nkind: Config\ncurrent-context: a\n" +
 		"contexts: [{name: a, context: {cluster: a, user: a, namespace: shop}}, {name: b, context: {cluster: a, user: b}}]\n" +
 		"clusters: [{name: a, cluster: {insecure-skip-tls-verify: true, server: \"" + server + "\"}}]\nusers: [{name: a, user: {token: token-a}}, {name: b, user: {token: token-b}}]\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 	f := &connection.Flags{}
 	fl := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.Add(fl)
-	if err := fl.Parse(append([]string{"--kubeconfig", file}, args...)); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Check(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, fl.Parse(append([]string{"--kubeconfig", file}, args...)))
+	must.Succeed(t, f.Check())
 	return f
 }
 
@@ -92,14 +87,8 @@ func TestOverrides(t *testing.T) {
 // listNodes lists nodes, and checks the error: nil for none.
 func listNodes(t *testing.T, f *connection.Flags, want error) {
 	t.Helper()
-	conf, err := f.RESTConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kubernetes.NewForConfig(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(f.RESTConfig())(t)
+	client := must.Get(kubernetes.NewForConfig(conf))(t)
 	if _, err := client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{}); !errors.Is(err, want) {
 		t.Errorf("got %v, want %v", err, want)
 	}
@@ -135,21 +124,12 @@ func TestRequestTimeout(t *testing.T) {
 	defer close(done)
 	listNodes(t, parse(t, server.URL, "--request-timeout", timeout.String()), context.DeadlineExceeded)
 
-	conf, err := parse(t, server.URL, "--request-timeout", timeout.String()).RESTConfig()
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := kubernetes.NewForConfig(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(parse(t, server.URL, "--request-timeout", timeout.String()).RESTConfig())(t)
+	client := must.Get(kubernetes.NewForConfig(conf))(t)
 	if _, err := client.CoreV1().Pods("a").Get(t.Context(), "p", metav1.GetOptions{}); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a request without an answer: %v, want a deadline", err)
 	}
-	watch, err := client.CoreV1().Nodes().Watch(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	watch := must.Get(client.CoreV1().Nodes().Watch(t.Context(), metav1.ListOptions{}))(t)
 	defer watch.Stop()
 	for i := range 2 {
 		if e, open := <-watch.ResultChan(); !open || e.Type != "ADDED" {
@@ -183,9 +163,7 @@ func TestInvalidFlags(t *testing.T) {
 		f := &connection.Flags{}
 		fl := pflag.NewFlagSet("", pflag.ContinueOnError)
 		f.Add(fl)
-		if err := fl.Set(c.flag, c.value); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, fl.Set(c.flag, c.value))
 		if err := f.Check(); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("--%s %s: %v, want %q", c.flag, c.value, err, c.want)
 		}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestFlagsInAPod checks the flags that client-go ignores together with the pod's own account.
@@ -16,15 +18,11 @@ func TestFlagsInAPod(t *testing.T) {
 	f := &Flags{}
 	fl := pflag.NewFlagSet("", pflag.ContinueOnError)
 	f.Add(fl)
-	if err := fl.Parse([]string{"--as", "alice", "--as-group", "ops", "--as-user-extra", "scopes=a,b",
+	must.Succeed(t, fl.Parse([]string{"--as", "alice", "--as-group", "ops", "--as-user-extra", "scopes=a,b",
 		"--as-user-extra", "scopes=c", "--as-user-extra", "team=", "--request-timeout", "7s", "--insecure-skip-tls-verify",
-		"--tls-server-name", "kubernetes", "--proxy-url", "http://proxy:3128"}); err != nil {
-		t.Fatal(err)
-	}
+		"--tls-server-name", "kubernetes", "--proxy-url", "http://proxy:3128"}))
 	c := &rest.Config{Host: "https://10.0.0.1", BearerTokenFile: "/var/run/token", TLSClientConfig: rest.TLSClientConfig{CAFile: "/var/run/ca.crt"}}
-	if err := f.applyOverrides(c); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.applyOverrides(c))
 	if c.Impersonate.UserName != "alice" || len(c.Impersonate.Groups) != 1 || c.Timeout != 7*time.Second || !c.Insecure || c.CAFile != "" ||
 		c.ServerName != "kubernetes" || c.BearerTokenFile == "" {
 		t.Errorf("the configuration is %+v", c)

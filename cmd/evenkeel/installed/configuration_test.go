@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const text = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nlimits: {perPass: 7}\n"
@@ -70,10 +71,7 @@ func TestRead(t *testing.T) {
 			configMap("cm", map[string]string{"config.yaml": text})}, "ek/cm"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := read(t.Context(), fake.NewClientset(c.objects...), "ek")
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(read(t.Context(), fake.NewClientset(c.objects...), "ek"))(t)
 			if got.configMap != c.from || got.config.DryRun || got.config.Limits.PerPass.For(100) != 7 {
 				t.Errorf("%s, dryRun %v, perPass %s", got.configMap, got.config.DryRun, got.config.Limits.PerPass)
 			}
@@ -85,14 +83,8 @@ func TestRead(t *testing.T) {
 func TestHash(t *testing.T) {
 	client := fake.NewClientset(deployment("a", pod("cm", "run", "--config", "/etc/evenkeel/config.yaml")),
 		configMap("cm", map[string]string{"config.yaml": text}))
-	got, err := read(t.Context(), client, "ek")
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := config.Load("config.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(read(t.Context(), client, "ek"))(t)
+	want := must.Get(config.Load("config.yaml", []byte(text)))(t)
 	if got.config.Hash() != want.Hash() {
 		t.Errorf("hash %s, in the pod %s", got.config.Hash(), want.Hash())
 	}

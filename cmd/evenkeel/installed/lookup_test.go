@@ -15,6 +15,8 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // leaseIn returns a Lease of a release, which has expired if it has no holder.
@@ -30,9 +32,7 @@ func lookup(t *testing.T, args string, objects ...runtime.Object) (l *Lookup, cl
 	cmd := &cobra.Command{}
 	AddNamespaceFlag(cmd.Flags(), &namespace)
 	shop := cmd.Flags().StringP("namespace", "n", "", "")
-	if err := cmd.ParseFlags(strings.Fields(args)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cmd.ParseFlags(strings.Fields(args)))
 	if *shop != "" {
 		namespace = *shop
 	}
@@ -102,9 +102,7 @@ func TestFindsTheInstalledRelease(t *testing.T) {
 // on this machine, even if they exist: their content would be sent to a server that the configuration names.
 func TestLocalFilesAreNotThoseOfTheRelease(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(file, []byte("secret"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte("secret"), 0o600))
 	source := text + "load: {source: prometheus, prometheus: {url: \"https://prometheus.tenant:9090\", tokenFile: " + file + "}}\n"
 	l, _, _ := lookup(t, "", deployment("a", pod("cm", "run", "--config", "/etc/evenkeel/config.yaml")), configMap("cm", map[string]string{"config.yaml": source}))
 	c, err := l.Choose(t.Context(), "", "")
@@ -118,9 +116,7 @@ func TestLocalFilesAreNotThoseOfTheRelease(t *testing.T) {
 		t.Errorf("a plan could be executed with a local file: %v", err)
 	}
 	local := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(local, []byte(source), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(local, []byte(source), 0o600))
 	if c, err = l.Choose(t.Context(), local, ""); err != nil || c.Measured() == nil || c.CheckExecutable() != nil {
 		t.Errorf("a file of the command line: %v, %v", err, c.CheckExecutable())
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func TestResolveKind(t *testing.T) {
@@ -30,13 +31,8 @@ func TestSuggestedNames(t *testing.T) {
 		{"apiVersion":"apps/v1","kind":"StatefulSet","metadata":{"name":"db","namespace":"shop","uid":"s"}},
 		{"apiVersion":"v1","kind":"Pod","metadata":{"name":"db-0","namespace":"shop","uid":"p",
 		"ownerReferences":[{"apiVersion":"apps/v1","kind":"StatefulSet","name":"db","uid":"s","controller":true}]},"spec":{"nodeName":"n1.example.com"}}]}`
-	if err := cluster.Read(strings.NewReader(text), "x", o); err != nil {
-		t.Fatal(err)
-	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.Read(strings.NewReader(text), "x", o))
+	s := must.Get(cluster.New(o))(t)
 	for name, c := range map[string]struct {
 		find Finder
 		want string

@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // runCleanup removes what is left in namespace ops of the cluster.
@@ -38,15 +39,10 @@ func leftCluster(t *testing.T, holder string) *fake.Clientset {
 	t.Helper()
 	client := clusterAfterKilledReconciler(t)
 	for _, o := range []*corev1.ConfigMap{{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "evenkeel-pause"}}} {
-		if err := client.Tracker().Add(o); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, client.Tracker().Add(o))
 	}
-	err := client.Tracker().Add(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "evenkeel"}, Spec: coordinationv1.LeaseSpec{
-		HolderIdentity: &holder, LeaseDurationSeconds: ptr.To[int32](15), RenewTime: &metav1.MicroTime{Time: time.Now()}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, client.Tracker().Add(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: "evenkeel"}, Spec: coordinationv1.LeaseSpec{
+		HolderIdentity: &holder, LeaseDurationSeconds: ptr.To[int32](15), RenewTime: &metav1.MicroTime{Time: time.Now()}}}))
 	return client
 }
 

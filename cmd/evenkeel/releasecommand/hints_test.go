@@ -31,6 +31,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/hints/reconciler"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 var testNoon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -45,9 +46,7 @@ func clusterAfterKilledReconciler(t *testing.T) *fake.Clientset {
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n3", Labels: map[string]string{"status": "presure"}}},
 	)
 	w := writer.New(client, clock.RealClock{}, nil)
-	if err := w.Put(t.Context(), []hints.Hint{{Node: "n2", Kind: hints.Taint, Run: "r1", Expires: testNoon.Add(time.Hour)}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.Put(t.Context(), []hints.Hint{{Node: "n2", Kind: hints.Taint, Run: "r1", Expires: testNoon.Add(time.Hour)}}))
 	k := &reconciler.Reconciler{
 		Writer: w, Clock: testclock.NewFakeClock(testNoon), Log: slog.New(slog.DiscardHandler), Nodes: func() []*corev1.Node { return listNodes(t, client) },
 		Usage: func() *cluster.Usage {
@@ -64,10 +63,7 @@ func clusterAfterKilledReconciler(t *testing.T) *fake.Clientset {
 
 func listNodes(t *testing.T, client *fake.Clientset) []*corev1.Node {
 	t.Helper()
-	list, err := client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{}))(t)
 	var out []*corev1.Node
 	for i := range list.Items {
 		out = append(out, &list.Items[i])
@@ -292,16 +288,11 @@ func TestHintsCommandsReadOneFile(t *testing.T) {
 	text := "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: {source: prometheus, prometheus: {url: http://p}}\n" +
 		"hints: {enabled: true, label: {key: status, value: presure}, rulesFile: rule.yaml}\n" +
 		"placement: {schedulerConfig: scheduler.yaml}\nstrategies: []\n"
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 	if _, err := installed.Load(file); err == nil || !strings.Contains(err.Error(), "rule.yaml") {
 		t.Errorf("Load says %v, want that rule.yaml is missing", err)
 	}
-	conf, err := hintsConfig(&Access{}, nil, file, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(hintsConfig(&Access{}, nil, file, ""))(t)
 	if conf.Hints.Label.Value != "presure" {
 		t.Errorf("the label is %+v", conf.Hints.Label)
 	}

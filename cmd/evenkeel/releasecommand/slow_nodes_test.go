@@ -25,6 +25,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/progress"
 )
 
@@ -85,14 +86,10 @@ func addExpiredHints(t *testing.T, client *fake.Clientset, nodes int) {
 	var list []hints.Hint
 	for i := range nodes {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%d", i)}}
-		if err := client.Tracker().Add(n); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, client.Tracker().Add(n))
 		list = append(list, hints.Hint{Node: n.Name, Kind: hints.Taint, Run: "r1", Expires: time.Now()})
 	}
-	if err := writer.New(client, clock.RealClock{}, nil).Put(t.Context(), list); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, writer.New(client, clock.RealClock{}, nil).Put(t.Context(), list))
 	time.Sleep(time.Minute)
 }
 

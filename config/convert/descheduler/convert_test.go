@@ -14,15 +14,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/config/convert/descheduler"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestConvert converts policies, and compares each configuration with the golden file.
 func TestConvert(t *testing.T) {
 	golden.Pairs(t, "testdata/config.txtar", func(t *testing.T, given []byte) string {
-		r, err := descheduler.Convert(given, descheduler.Options{File: "dir/policy.yaml"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(descheduler.Convert(given, descheduler.Options{File: "dir/policy.yaml"}))(t)
 		if _, err := config.Load("converted", []byte(r.Config)); err != nil {
 			t.Errorf("the converted configuration is not valid: %v\n%s", err, r.Config)
 		}
@@ -33,26 +31,16 @@ func TestConvert(t *testing.T) {
 // TestValues converts values of the chart. They must match the schema of Evenkeel's chart, and the part below config
 // must be the converted configuration.
 func TestValues(t *testing.T) {
-	schema, err := jsonschema.NewCompiler().Compile("../../../charts/evenkeel/values.schema.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	schema := must.Get(jsonschema.NewCompiler().Compile("../../../charts/evenkeel/values.schema.json"))(t)
 	golden.Pairs(t, "testdata/values.txtar", func(t *testing.T, given []byte) string {
-		r, err := descheduler.Convert(given, descheduler.Options{File: "values.yaml"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(descheduler.Convert(given, descheduler.Options{File: "values.yaml"}))(t)
 		var values map[string]any
-		if err := yaml.Unmarshal([]byte(r.Values), &values); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, yaml.Unmarshal([]byte(r.Values), &values))
 		if err := schema.Validate(withDefaults(t, values)); err != nil {
 			t.Error(err)
 		}
 		var want map[string]any
-		if err := yaml.Unmarshal([]byte(r.Config), &want); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, yaml.Unmarshal([]byte(r.Config), &want))
 		if d := cmp.Diff(any(want), values["config"]); d != "" {
 			t.Errorf("config of the values differs from the configuration (-want +got):\n%s", d)
 		}
@@ -63,14 +51,9 @@ func TestValues(t *testing.T) {
 // withDefaults adds the keys of the chart that values do not set.
 func withDefaults(t *testing.T, values map[string]any) map[string]any {
 	t.Helper()
-	text, err := os.ReadFile("../../../charts/evenkeel/values.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../../charts/evenkeel/values.yaml"))(t)
 	var out map[string]any
-	if err := yaml.Unmarshal(text, &out); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal(text, &out))
 	maps.Copy(out, values)
 	return out
 }
@@ -86,10 +69,7 @@ func TestMistakes(t *testing.T) {
 // FuzzConvert checks that every converted policy is a valid configuration, and that no input makes the program panic.
 func FuzzConvert(f *testing.F) {
 	for _, file := range []string{"config", "mistakes", "values"} {
-		a, err := txtar.ParseFile("testdata/" + file + ".txtar")
-		if err != nil {
-			f.Fatal(err)
-		}
+		a := must.Get(txtar.ParseFile("testdata/" + file + ".txtar"))(f)
 		for i := 0; i < len(a.Files); i += 2 {
 			f.Add(a.Files[i].Data)
 		}
@@ -112,10 +92,7 @@ func FuzzConvert(f *testing.F) {
 // TestNestedValues converts values of the chart that other objects contain.
 func TestNestedValues(t *testing.T) {
 	const policy = "{profiles: [{name: p, pluginConfig: [{name: RemoveDuplicates}], plugins: {balance: {enabled: [RemoveDuplicates]}}}]}"
-	want, err := descheduler.Convert([]byte("deschedulerPolicy: "+policy+"\n"), descheduler.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(descheduler.Convert([]byte("deschedulerPolicy: "+policy+"\n"), descheduler.Options{}))(t)
 	for name, text := range map[string]string{
 		"HelmRelease": "apiVersion: helm.toolkit.fluxcd.io/v2\nkind: HelmRelease\nspec: {values: {deschedulerPolicy: " + policy + "}}\n",
 		"HelmRelease after its source": "---\napiVersion: source.toolkit.fluxcd.io/v1\nkind: OCIRepository\n---\n" +
