@@ -106,28 +106,22 @@ const maxShownName = 60
 
 // unknownStrategy returns the name of a strategy of the plan that the configuration does not have, or "".
 func unknownStrategy(strategies []schedule.Strategy, p plan.Plan) string {
-	known := map[string]bool{"": true} // a move or a goal without a strategy adds no name
-	for _, s := range strategies {
-		known[s.Name] = true
-	}
+	var names []string
 	for _, m := range p.Moves {
-		if !known[m.Strategy] {
-			return m.Strategy
-		}
+		names = append(names, m.Strategy)
 	}
 	for _, g := range p.Goals {
-		if !known[g.Strategy] {
-			return g.Strategy
-		}
+		names = append(names, g.Strategy)
 	}
-	for _, n := range p.PodGoals {
-		if !known[n.Strategy] {
-			return n.Strategy
-		}
+	for _, g := range p.PodGoals {
+		names = append(names, g.Strategy)
 	}
 	for _, s := range p.Strategies {
-		if !known[s.Name] {
-			return s.Name
+		names = append(names, s.Name)
+	}
+	for _, name := range names {
+		if name != "" && !hasStrategy(strategies, name) { // a move or a goal without a strategy adds no name
+			return name
 		}
 	}
 	return ""

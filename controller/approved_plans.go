@@ -9,7 +9,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/evictor"
-	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
@@ -170,15 +169,7 @@ const maxAnswerDelay = time.Hour
 // answer returns false while the report may still be stored later.
 func (a *approvedPlans) answer(ctx context.Context, d *Dependencies) bool {
 	u := a.unanswered
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
-	defer cancel()
-	var err error
-	for attempt := 1; ; attempt++ {
-		err = d.Approvals.Complete(call, u.request, u.report)
-		if err == nil || errors.Is(err, approval.ErrReplaced) || attempt == closeAttempts || !wait.Sleep(call, d.Clock, closeRetryDelay) {
-			break
-		}
-	}
+	err := retryAtEnd(ctx, d.Clock, func(ctx context.Context) error { return d.Approvals.Complete(ctx, u.request, u.report) })
 	late := err != nil && !errors.Is(err, approval.ErrReplaced) && d.Clock.Since(u.since) < maxAnswerDelay
 	if err != nil {
 		d.Log.Warn("the report of an approved plan could not be stored for the person who approved the plan", "plan", u.request.Plan.ID,

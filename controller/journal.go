@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -26,7 +28,7 @@ const saveTimeout = 10 * time.Second
 // The chart's terminationGracePeriodSeconds is longer.
 const ShutdownTimeout = evictor.ShutdownTimeout + 3*saveTimeout
 
-// closeRun tries up to closeAttempts times, and waits closeRetryDelay between attempts.
+// retryAtEnd tries up to closeAttempts times, and waits closeRetryDelay between attempts.
 const (
 	closeAttempts   = 3
 	closeRetryDelay = 2 * time.Second
@@ -68,15 +70,20 @@ func (j *journal) save(ctx context.Context, store StateStore) error {
 	return store.Save(call, j.state)
 }
 
-// closeRun removes a reported run from the stored state. It retries, because this may be the last action of the
-// process. All attempts together take at most saveTimeout, so the time after SIGTERM stays bounded.
+// closeRun removes a reported run from the stored state.
 func (j *journal) closeRun(ctx context.Context, store StateStore, on clock.WithTicker, runID string) error {
 	j.state = history.CloseRun(j.state, runID)
+	return retryAtEnd(ctx, on, func(ctx context.Context) error { return store.Save(ctx, j.state) })
+}
+
+// retryAtEnd calls write until it succeeds, or its request is gone, up to closeAttempts times, because this may be the
+// last action of the process. All attempts together take at most saveTimeout, so the time after SIGTERM stays bounded.
+func retryAtEnd(ctx context.Context, on clock.WithTicker, write func(context.Context) error) error {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	for attempt := 1; ; attempt++ {
-		err := store.Save(call, j.state)
-		if err == nil || attempt == closeAttempts || !wait.Sleep(call, on, closeRetryDelay) {
+		err := write(call)
+		if err == nil || errors.Is(err, approval.ErrReplaced) || attempt == closeAttempts || !wait.Sleep(call, on, closeRetryDelay) {
 			return err
 		}
 	}

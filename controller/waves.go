@@ -47,10 +47,10 @@ func (p *pass) executeWave(ctx context.Context, todo plan.Plan, wave int) *plan.
 		if ctx.Err() != nil {
 			return &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf("the process was told to stop before wave %d", wave)}
 		}
-		if p.Mode == plan.Live && !p.stopAt.IsZero() && !p.Clock.Now().Before(p.stopAt) {
-			return &plan.Reason{Code: plan.PassTimeout, Message: fmt.Sprintf("the time for the pass was over before wave %d", wave)}
-		}
 		if p.Mode == plan.Live {
+			if !p.stopAt.IsZero() && !p.Clock.Now().Before(p.stopAt) {
+				return &plan.Reason{Code: plan.PassTimeout, Message: fmt.Sprintf("the time for the pass was over before wave %d", wave)}
+			}
 			ready, dropped := splitByNode(todo, p.report.Outcomes, remaining.Moves)
 			remaining.Moves, p.report.Outcomes = ready, append(p.report.Outcomes, dropped...)
 		}

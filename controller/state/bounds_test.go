@@ -39,7 +39,7 @@ func TestASmallConfigMapDoesNotUnpackToMuchMemory(t *testing.T) {
 
 // TestAllConfigMapsTogetherUnpackToBoundedMemory: each part stays below the bounds, and all of them together do not.
 func TestAllConfigMapsTogetherUnpackToBoundedMemory(t *testing.T) {
-	packed, err := Compress([]byte(`{"apiVersion":"` + plan.APIVersion + `","kind":"PlannerState","evictions":[` +
+	packed, err := Compress([]byte(`{"apiVersion":"` + plan.APIVersion + `","kind":"PlannerState","other":[` +
 		strings.Repeat("{},", 150_000) + "{}]}"))
 	if err != nil {
 		t.Fatal(err)

@@ -75,20 +75,11 @@ func splitState(st plan.PlannerState) map[string]plan.PlannerState {
 			edit(name, func(p *plan.PlannerState) { p.Runs = append(p.Runs, own) })
 		}
 	}
-	if st.Breaker != nil {
-		edit(clusterPart, func(p *plan.PlannerState) { p.Breaker = st.Breaker })
-	}
-	if len(st.UnreadyNodes) > 0 {
-		edit(clusterPart, func(p *plan.PlannerState) { p.UnreadyNodes = st.UnreadyNodes })
-	}
-	if len(st.Schedulers) > 0 {
-		edit(clusterPart, func(p *plan.PlannerState) { p.Schedulers = st.Schedulers })
-	}
-	if len(st.Announced) > 0 {
-		edit(clusterPart, func(p *plan.PlannerState) { p.Announced = st.Announced })
-	}
-	if len(st.StrategyRuns) > 0 {
-		edit(clusterPart, func(p *plan.PlannerState) { p.StrategyRuns = st.StrategyRuns })
+	if st.Breaker != nil || len(st.UnreadyNodes)+len(st.Schedulers)+len(st.Announced)+len(st.StrategyRuns) > 0 {
+		edit(clusterPart, func(p *plan.PlannerState) {
+			p.Breaker, p.UnreadyNodes, p.Schedulers = st.Breaker, st.UnreadyNodes, st.Schedulers
+			p.Announced, p.StrategyRuns = st.Announced, st.StrategyRuns
+		})
 	}
 	return out
 }

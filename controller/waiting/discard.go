@@ -20,7 +20,6 @@ type DiscardResult struct {
 // Discard discards the chosen steps. Their strategies do not propose them again for as long as their plan is valid.
 func (p Plans) Discard(prefix string, c Choice, by string, now time.Time) (DiscardResult, error) {
 	p = p.Expire(now)
-	p.Waiting = slices.Clone(p.Waiting)
 	w, err := p.Find(prefix)
 	if err != nil {
 		return DiscardResult{}, err
@@ -29,7 +28,6 @@ func (p Plans) Discard(prefix string, c Choice, by string, now time.Time) (Disca
 	if err != nil {
 		return DiscardResult{}, err
 	}
-	w.Decisions = slices.Clone(w.Decisions)
 	w.decide(steps, Decision{State: Discarded, By: by, At: now.UTC()})
 	until := now.UTC().Add(w.Expires.Sub(w.Since))
 	moves := w.movesOf(steps)
@@ -69,7 +67,7 @@ func (p *Plans) forgetDiscards(moves []plan.Move) {
 	for _, m := range moves {
 		again[keyOf(m)] = true
 	}
-	p.Discarded = slices.DeleteFunc(slices.Clone(p.Discarded), func(d plan.DiscardedMove) bool {
+	p.Discarded = slices.DeleteFunc(p.Discarded, func(d plan.DiscardedMove) bool {
 		return again[moveKey{d.Strategy, d.PodUID}]
 	})
 }
@@ -97,13 +95,12 @@ func (p Plans) Undo(prefix string, c Choice, now time.Time) (DiscardResult, erro
 	}
 	slices.Sort(out.Steps)
 	p.Discarded = slices.DeleteFunc(p.Discarded, func(d plan.DiscardedMove) bool { return slices.Contains(chosen, d) })
-	p.Waiting = slices.Clone(p.Waiting)
 	for i := range p.Waiting {
 		if w := &p.Waiting[i]; w.ID == out.ID {
 			all, needed := w.withPairs(out.Steps)
 			out.Steps, out.Needed = all, needed
 			p.forgetDiscards(w.movesOf(all))
-			w.Decisions = slices.DeleteFunc(slices.Clone(w.Decisions), func(d Decision) bool {
+			w.Decisions = slices.DeleteFunc(w.Decisions, func(d Decision) bool {
 				return d.State == Discarded && slices.Contains(all, d.Step)
 			})
 		}

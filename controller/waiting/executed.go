@@ -15,9 +15,7 @@ func (p Plans) Execute(id string, outcomes []plan.Outcome, now time.Time) Plans 
 	if i < 0 {
 		return p
 	}
-	p.Waiting = slices.Clone(p.Waiting)
 	w := &p.Waiting[i]
-	w.Decisions = slices.Clone(w.Decisions)
 	for _, o := range outcomes {
 		switch d := w.StateOf(o.Step); {
 		case d.State != Approved:

@@ -144,7 +144,6 @@ func (p Plans) nameProposal(n Proposal) Plans {
 	if n.Plan == nil {
 		return p
 	}
-	p.Waiting = slices.Clone(p.Waiting)
 	for i := range p.Waiting {
 		w := &p.Waiting[i]
 		ours := slices.ContainsFunc(w.WaitingMoves(), func(m plan.Move) bool { return slices.Contains(n.Strategies, m.Strategy) })
@@ -200,7 +199,6 @@ func (p *Plans) announce(next Plan, n Proposal) bool {
 	for _, m := range p.Announced {
 		known[moveKey{m.Strategy, m.PodUID}] = true
 	}
-	p.Announced = slices.Clone(p.Announced)
 	for _, m := range next.WaitingMoves() {
 		if !known[keyOf(m)] {
 			p.Announced = append(p.Announced, Mark{Strategy: m.Strategy, PodUID: m.Pod.UID, At: n.Now.UTC(),
@@ -233,7 +231,6 @@ func (p Plans) replaceSteps(n Proposal, newID string, empty bool) Plans {
 	if empty {
 		why = "a later pass found nothing left to move for it"
 	}
-	p.Waiting = slices.Clone(p.Waiting)
 	for i := range p.Waiting {
 		w := &p.Waiting[i]
 		var steps []int
@@ -243,7 +240,6 @@ func (p Plans) replaceSteps(n Proposal, newID string, empty bool) Plans {
 			}
 		}
 		steps, _ = w.withPairs(steps)
-		w.Decisions = slices.Clone(w.Decisions)
 		w.decide(steps, Decision{State: Replaced, At: n.Now.UTC()})
 	}
 	return p.end(n.Now, func(w *Plan) string {
@@ -268,10 +264,14 @@ func (p Plans) endUseless(n Proposal) Plans {
 	})
 }
 
-// Expire ends the plans whose time is over, and forgets old marks.
+// Expire ends the plans whose time is over, and forgets old marks. The caller may change the result; p stays as it is.
 func (p Plans) Expire(now time.Time) Plans {
 	p.Discarded = slices.DeleteFunc(slices.Clone(p.Discarded), func(d plan.DiscardedMove) bool { return !now.Before(d.Until) })
 	p.Announced = slices.DeleteFunc(slices.Clone(p.Announced), func(m Mark) bool { return !now.Before(m.Until) })
+	p.Ended, p.Waiting = slices.Clone(p.Ended), slices.Clone(p.Waiting)
+	for i := range p.Waiting {
+		p.Waiting[i].Decisions = slices.Clone(p.Waiting[i].Decisions)
+	}
 	return p.end(now, func(w *Plan) string {
 		if !now.Before(w.Expires) {
 			return "it expired at " + w.Expires.UTC().Format(time.RFC3339)
@@ -283,7 +283,6 @@ func (p Plans) Expire(now time.Time) Plans {
 // end removes the plans for which why returns a reason.
 func (p Plans) end(now time.Time, why func(w *Plan) string) Plans {
 	var left []Plan
-	p.Ended = slices.Clone(p.Ended)
 	for i := range p.Waiting {
 		if reason := why(&p.Waiting[i]); reason != "" {
 			p.Ended = append(p.Ended, Ended{ID: p.Waiting[i].ID, Why: reason, At: now.UTC()})

@@ -212,10 +212,7 @@ func (w *Plan) withPairs(steps []int) (all, added []int) {
 			partners[q.Step], partners[step] = append(partners[q.Step], step), append(partners[step], q.Step)
 		}
 	}
-	chosen := map[int]bool{}
-	for _, s := range steps {
-		chosen[s] = true
-	}
+	chosen := setOf(steps)
 	for open := slices.Clone(steps); len(open) > 0; open = open[1:] {
 		for _, step := range partners[open[0]] {
 			if !chosen[step] {
@@ -238,12 +235,10 @@ func setOf(steps []int) map[int]bool {
 // Part returns the plan with only some of its steps, which keep their numbers. The result has its own ID.
 func (w *Plan) Part(steps []int) plan.Plan {
 	p := w.Plan
-	p.Moves, p.Hints = nil, nil
-	waves, chosen := map[int]bool{}, setOf(steps)
-	for _, m := range w.Moves {
-		if chosen[m.Step] {
-			p.Moves, waves[m.Wave] = append(p.Moves, m), true
-		}
+	p.Moves, p.Hints = w.movesOf(steps), nil
+	waves := map[int]bool{}
+	for _, m := range p.Moves {
+		waves[m.Wave] = true
 	}
 	for _, h := range w.Hints {
 		if waves[h.Wave] {
@@ -268,7 +263,6 @@ func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, 
 		}
 		return p, rejectf("no waiting plan has the ID %s", shorten(by.WaitingPlan))
 	}
-	p.Waiting = slices.Clone(p.Waiting)
 	w := &p.Waiting[i]
 	var all, approved []int
 	executed := false
@@ -293,7 +287,6 @@ func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, 
 	if len(approved) == 0 && !executed {
 		return p, rejectf("all approved steps of plan %s were discarded: step %d %s", w.ID, all[0], w.StateOf(all[0]).text())
 	}
-	w.Decisions = slices.Clone(w.Decisions)
 	w.decide(approved, Decision{State: Approved, By: by.By, At: by.At.UTC()})
 	p.forgetDiscards(w.movesOf(approved))
 	return p, nil
