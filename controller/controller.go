@@ -29,9 +29,7 @@ import (
 
 // Settings depend only on the configuration.
 type Settings struct {
-	Planner Planner
-	// Replanner makes a second plan within a pass; nil disables replanning.
-	Replanner  Replanner
+	Planner    Planner
 	Strategies []schedule.Strategy
 	Mode       plan.Mode
 	// BatchSize is the maximum number of moves between two snapshots within a wave; 0 means the
@@ -163,11 +161,8 @@ type Planner interface {
 	// outcome for each other move of the wave.
 	Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, p plan.Plan, wave int,
 		now time.Time) ([]plan.Move, []plan.Outcome)
-}
-
-// Replanner makes a new plan after some moves of a pass failed. Moves in done count against the
-// limits of the pass, and began is the start of the pass.
-type Replanner interface {
+	// Replan makes a new plan after some moves of a pass failed. Moves in done count against the limits of the pass.
+	// began is the start of the pass.
 	Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan
 }
 

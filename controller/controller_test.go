@@ -95,6 +95,10 @@ func (scriptedPlanner) Admit(*cluster.Snapshot, plan.PlannerState, plan.Plan, ti
 	return nil
 }
 
+func (scriptedPlanner) Replan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, []plan.Move, time.Time, time.Time) plan.Plan {
+	return plan.Plan{}
+}
+
 func (f scriptedPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, wave int,
 	_ time.Time) ([]plan.Move, []plan.Outcome) {
 	if f.recheck == nil {

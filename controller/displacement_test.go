@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -53,9 +54,16 @@ func newDisplacementController(t *testing.T, first plan.Outcome) (*controller.Co
 	t.Helper()
 	e := &displacementEvictor{t: t, first: first}
 	c, o := newScenarioController(t, "step-makes-room", e, plan.Live)
-	e.o = o
+	e.o, c.Planner = o, withoutReplan{c.Planner}
 	c.Clock.(*clocktesting.FakeClock).SetTime(o.s.TakenAt)
 	return c, e
+}
+
+// withoutReplan is a planner whose second plan in a pass has no moves.
+type withoutReplan struct{ controller.Planner }
+
+func (withoutReplan) Replan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, []plan.Move, time.Time, time.Time) plan.Plan {
+	return plan.Plan{}
 }
 
 // newScenarioController returns a controller with the cluster and the configuration of a planner scenario.

@@ -44,7 +44,7 @@ func podRef(name string) plan.PodRef { return plan.PodRef{Namespace: "shop", Nam
 func TestAPassPlansAgainForWhatFellAway(t *testing.T) {
 	p, e := &secondMoveDroppingPlanner{code: plan.PremiseChanged}, &scriptedEvictor{}
 	c, _ := newController(t, e, plan.Live)
-	c.Planner, c.Replanner = p, p
+	c.Planner = p
 	m := &memoryStore{}
 	c.Store = m
 	r, err := c.RunOnce(t.Context(), nil)
@@ -78,7 +78,7 @@ func TestAPassPlansAgainForWhatLandedElsewhere(t *testing.T) {
 	elsewhere := evictor.Result{Outcomes: []plan.Outcome{{Step: 1, Pod: podRef("a"), Outcome: plan.Evicted, Landed: "n9",
 		Reason: plan.Reason{Code: plan.LandedElsewhere}}}}
 	c, _ := newController(t, &scriptedEvictor{results: []evictor.Result{elsewhere}}, plan.Live)
-	c.Planner, c.Replanner = p, p
+	c.Planner = p
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || len(p.done) != 1 || len(p.done[0]) != 2 || r.Replan == nil || len(r.Outcomes) != 3 {
 		t.Errorf("got error %v, replanned with %v, outcomes %+v", err, p.done, r.Outcomes)
@@ -105,7 +105,7 @@ func TestAPassDoesNotPlanAgain(t *testing.T) {
 			p := &secondMoveDroppingPlanner{code: x.code}
 			c, o := newController(t, &scriptedEvictor{results: x.first}, x.mode)
 			useInstantTimers(c)
-			c.Planner, c.Replanner = p, p
+			c.Planner = p
 			var r plan.RunReport
 			var err error
 			if x.saved {

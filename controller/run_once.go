@@ -172,7 +172,7 @@ func failureReason(ctx context.Context, err error) *plan.Reason {
 // same goals. The limits apply to both plans together, and there is no third plan. A dry run or a
 // stopped pass never replans. Apply never calls replan.
 func (p *pass) replan(ctx context.Context) {
-	if p.Replanner == nil || p.Mode != plan.Live || p.report.Stopped != nil || ctx.Err() != nil || p.blockedReason() != nil ||
+	if p.Mode != plan.Live || p.report.Stopped != nil || ctx.Err() != nil || p.blockedReason() != nil ||
 		!slices.ContainsFunc(p.report.Outcomes, needsReplan) {
 		return
 	}
@@ -185,7 +185,7 @@ func (p *pass) replan(ctx context.Context) {
 	unlimit := limitPlanning(ctx, s, p.Clock, p.MaxPlanTime)
 	p.Trust.WithoutChecks(func() {
 		goals := Goals(s, p.Strategies, p.due)
-		second = p.Replanner.Replan(s, p.journal.state, goals, executedMoves(p.report), p.report.Started, s.TakenAt)
+		second = p.Planner.Replan(s, p.journal.state, goals, executedMoves(p.report), p.report.Started, s.TakenAt)
 	})
 	if unlimit() {
 		return

@@ -103,7 +103,7 @@ func (s *controllerSettings) applyOutsidePass(conf *config.Config) {
 func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config) {
 	s.observer.SetMaxStaleness(time.Duration(conf.Guards.MaxStaleness))
 	p := planner.New(conf.PlannerOptions())
-	c.Planner, c.Replanner, c.Strategies, c.ConfigHash = p, p, conf.BuildStrategies(), conf.PlanHash()
+	c.Planner, c.Strategies, c.ConfigHash = p, conf.BuildStrategies(), conf.PlanHash()
 	s.hints.configureReconciler(conf)
 	if s.metrics != nil {
 		s.metrics.SetStrategies(strategyNames(c.Strategies))

@@ -47,7 +47,7 @@ func TestBuiltInConfigIsADryRun(t *testing.T) {
 }
 
 // singleMoveFake is a planner that always moves the same pod.
-type singleMoveFake struct{}
+type singleMoveFake struct{ controller.Planner }
 
 func (singleMoveFake) Snapshot(context.Context) (*cluster.Snapshot, error) {
 	return &cluster.Snapshot{}, nil
@@ -55,10 +55,6 @@ func (singleMoveFake) Snapshot(context.Context) (*cluster.Snapshot, error) {
 
 func (singleMoveFake) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
 	return plan.Plan{ID: "p", Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "u"}}}}
-}
-
-func (singleMoveFake) Admit(*cluster.Snapshot, plan.PlannerState, plan.Plan, time.Time) []plan.Outcome {
-	return nil
 }
 
 func (singleMoveFake) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move, []plan.Outcome) {

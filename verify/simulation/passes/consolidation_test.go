@@ -135,7 +135,7 @@ type liveSimulation struct {
 func (c *liveSimulation) controller(clock *clocktesting.FakeClock) *controller.Controller {
 	p := planner.New(c.conf.PlannerOptions())
 	return &controller.Controller{
-		Settings: controller.Settings{Planner: p, Replanner: p, Strategies: c.conf.BuildStrategies(), Mode: plan.Live,
+		Settings: controller.Settings{Planner: p, Strategies: c.conf.BuildStrategies(), Mode: plan.Live,
 			HintTTL: 10 * time.Minute, Steer: hints.Kind(c.conf.Evictor.Steer), History: c.conf.HistoryOptions(),
 			Breaker: c.conf.BreakerOptions()},
 		Dependencies: controller.Dependencies{Observer: c, Evictor: c, HintWriter: c, Store: c, Holder: "simulation",
