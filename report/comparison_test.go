@@ -1,13 +1,11 @@
 package report_test
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 	"unicode"
 
-	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -51,15 +49,14 @@ func sampleComparison() plan.Comparison {
 
 func TestComparisonGolden(t *testing.T) {
 	for _, f := range report.Formats() {
-		var b bytes.Buffer
-		must.Succeed(t, report.Comparison(&b, f, sampleComparison()))
-		compareWithGolden(t, "comparison."+string(f), b.Bytes())
-		for _, r := range b.String() {
+		text := written(t, report.Comparison, f, sampleComparison())
+		compareWithGolden(t, "comparison."+string(f), text)
+		for _, r := range text {
 			if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
 				t.Errorf("%s: the output has %U", f, r)
 			}
 		}
-		if strings.Contains(b.String(), "null") {
+		if strings.Contains(text, "null") {
 			t.Errorf("%s: the output has a null", f)
 		}
 	}
@@ -68,9 +65,8 @@ func TestComparisonGolden(t *testing.T) {
 // TestComparisonWithoutViolations checks that a policy that finds nothing is reported as healthy.
 func TestComparisonWithoutViolations(t *testing.T) {
 	c := plan.Comparison{Policy: "policy.yaml", Evictions: 1, Plugins: []plan.ComparedPlugin{{Plugin: "PodLifeTime", Strategy: "old"}}}
-	var b bytes.Buffer
-	must.Succeed(t, report.Comparison(&b, report.Table, c, report.Options{Color: true}))
-	if want := "\x1b[1;32mPolicy policy.yaml: 0 violations.\x1b[0m\n"; !strings.HasPrefix(b.String(), want) {
-		t.Errorf("the first line is %q, want %q", strings.SplitAfter(b.String(), "\n")[0], want)
+	text := written(t, report.Comparison, report.Table, c, report.Options{Color: true})
+	if want := "\x1b[1;32mPolicy policy.yaml: 0 violations.\x1b[0m\n"; !strings.HasPrefix(text, want) {
+		t.Errorf("the first line is %q, want %q", strings.SplitAfter(text, "\n")[0], want)
 	}
 }

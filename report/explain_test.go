@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -87,9 +86,7 @@ func explanationOfPod(i int) plan.Explanation {
 func TestExplainGolden(t *testing.T) {
 	for name, e := range map[string]plan.Explanation{"explain-node": fullExplanation(), "explain-moved": explanationOfPod(0), "explain-stays": explanationOfPod(1)} {
 		for _, f := range []report.Format{report.Table, report.Wide} {
-			var b bytes.Buffer
-			must.Succeed(t, report.Explain(&b, f, e))
-			compareWithGolden(t, name+"."+string(f), b.Bytes())
+			compareWithGolden(t, name+"."+string(f), written(t, report.Explain, f, e))
 		}
 	}
 }
@@ -102,10 +99,9 @@ func TestExplanationsEscapeControlCharacters(t *testing.T) {
 		addControlCharacters(reflect.ValueOf(&e).Elem())
 		e.Subject.Kind = kind
 		for _, f := range []report.Format{report.Table, report.Wide} {
-			var b bytes.Buffer
-			must.Succeed(t, report.Explain(&b, f, e))
-			if strings.ContainsAny(b.String(), "\x1b\u202e\u009b\x07") {
-				t.Errorf("%s, %s: the output has a control character:\n%q", kind, f, b.String())
+			text := written(t, report.Explain, f, e)
+			if strings.ContainsAny(text, "\x1b\u202e\u009b\x07") {
+				t.Errorf("%s, %s: the output has a control character:\n%q", kind, f, text)
 			}
 		}
 	}
@@ -140,12 +136,11 @@ func TestExplanationShowsThePause(t *testing.T) {
 	for _, e := range []plan.Explanation{fullExplanation(), explanationOfPod(0), explanationOfPod(1)} {
 		e.Blocks = []plan.EvictionBlock{(&plan.Pause{By: "alice", Reason: "release 42"}).Block()}
 		for _, f := range []report.Format{report.Table, report.Wide} {
-			var b bytes.Buffer
-			must.Succeed(t, report.Explain(&b, f, e))
-			head, _, _ := strings.Cut(b.String(), "\n\n")
+			text := written(t, report.Explain, f, e)
+			head, _, _ := strings.Cut(text, "\n\n")
 			if want := "\nNothing is evicted now: evictions are paused by alice: release 42 (Paused)."; !strings.Contains(head, want) ||
-				strings.Count(b.String(), want) != 1 {
-				t.Errorf("%s, %s: want this line once, in the head:%s\n%s", e.Subject.Kind, f, want, b.String())
+				strings.Count(text, want) != 1 {
+				t.Errorf("%s, %s: want this line once, in the head:%s\n%s", e.Subject.Kind, f, want, text)
 			}
 		}
 	}
@@ -159,13 +154,12 @@ func TestExplanationShowsStrategies(t *testing.T) {
 		{Strategy: "zones", Allows: true, Soft: true, Limits: []plan.RuleResult{{Code: plan.LimitPerPass, UsedUp: true,
 			Message: "strategy zones: limits.perPass allows 1 eviction; the plan uses 1"}}},
 	}
-	var b bytes.Buffer
-	must.Succeed(t, report.Explain(&b, report.Table, e))
-	got := strings.Join(strings.Fields(b.String()), " ")
+	text := written(t, report.Explain, report.Table, e)
+	got := strings.Join(strings.Fields(text), " ")
 	for _, want := range []string{"Strategies with rules of their own", "hot the pod started 3m0s ago (PodTooYoung)",
 		"zones allow the move; limits.perPass allows 1 eviction; the plan uses 1 (LimitPerPass); soft"} {
 		if !strings.Contains(got, want) {
-			t.Errorf("%q is missing in:\n%s", want, b.String())
+			t.Errorf("%q is missing in:\n%s", want, text)
 		}
 	}
 }

@@ -1,11 +1,9 @@
 package report_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
-	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -15,15 +13,14 @@ func TestGoalsOfGroups(t *testing.T) {
 	p := threeZonesPlan()
 	p.Goals[0].Group = "ReplicaSet d-6f9c\x1b[2J"
 	p.Bound.ResidualByGoal = map[string]float64{p.Goals[0].ID: 1}
-	var b bytes.Buffer
-	must.Succeed(t, report.Plan(&b, report.Table, p))
+	text := written(t, report.Plan, report.Table, p)
 	for _, want := range []string{"Deployment/shop/d (ReplicaSet d-6f9c", "d (ReplicaSet d-6f9c\\x1b[2J), a skew of 1 over the limit"} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
-	if strings.Contains(b.String(), "\x1b") {
-		t.Errorf("an escape sequence in\n%q", b.String())
+	if strings.Contains(text, "\x1b") {
+		t.Errorf("an escape sequence in\n%q", text)
 	}
 }
 
@@ -35,10 +32,9 @@ func TestExcessOfUncountedConflicts(t *testing.T) {
 	p.After.Excess[g.ID] = 0
 	for atLeast, want := range map[bool]string{false: "  50 conflicts    met\n", true: "  at least 50 conflicts  at least 0 conflicts\n"} {
 		g.AtLeast = atLeast
-		var b bytes.Buffer
-		must.Succeed(t, report.Plan(&b, report.Table, p))
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("AtLeast %v: want %q in\n%s", atLeast, want, b.String())
+		text := written(t, report.Plan, report.Table, p)
+		if !strings.Contains(text, want) {
+			t.Errorf("AtLeast %v: want %q in\n%s", atLeast, want, text)
 		}
 	}
 }

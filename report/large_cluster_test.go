@@ -1,7 +1,6 @@
 package report_test
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -84,10 +83,9 @@ var reportWidths = []int{0, 80, 100, 120, 200} // 0 is a file
 // largeReport returns the lines of the table. It checks that they fit 60 lines and the width.
 func largeReport(t *testing.T, p plan.Plan, width int) []string {
 	t.Helper()
-	var b bytes.Buffer
-	must.Succeed(t, report.Plan(&b, report.Table, p, report.Options{Width: width}))
-	t.Log(b.String())
-	lines := strings.Split(strings.TrimSuffix(b.String(), "\n"), "\n")
+	text := written(t, report.Plan, report.Table, p, report.Options{Width: width})
+	t.Log(text)
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if len(lines) > 60 {
 		t.Errorf("width %d: %d lines, want at most 60", width, len(lines))
 	}

@@ -1,11 +1,9 @@
 package report_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
-	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -29,13 +27,12 @@ func TestExplanationStartsWithNodeState(t *testing.T) {
 	} {
 		e := fullExplanation()
 		e.Node = &n
-		var b bytes.Buffer
-		must.Succeed(t, report.Explain(&b, report.Table, e))
+		text := written(t, report.Explain, report.Table, e)
 		at := 1
 		if n.Used != nil || n.Hint != nil {
 			at = 2
 		}
-		if lines := strings.Split(b.String(), "\n"); lines[at] != want {
+		if lines := strings.Split(text, "\n"); lines[at] != want {
 			t.Errorf("%+v: %q, want %q", n, lines[at], want)
 		}
 	}

@@ -86,13 +86,12 @@ func TestProposalsOfRuns(t *testing.T) {
 		plan.DryRun: "; dry run: nothing is evicted.\n"} {
 		p := proposalsPlan()
 		p.Moves = nil
-		var b bytes.Buffer
-		must.Succeed(t, report.Run(&b, report.Table, newRun(mode, p)))
-		if first, _, _ := strings.Cut(b.String(), "\n"); !strings.Contains(first, "; 1 eviction waits for approval") {
+		text := written(t, report.Run, report.Table, newRun(mode, p))
+		if first, _, _ := strings.Cut(text, "\n"); !strings.Contains(first, "; 1 eviction waits for approval") {
 			t.Errorf("%s: the first line is %q", mode, first)
 		}
-		if line := "\nWaiting for approval (strategy hot): 1 eviction meets 1 of 1 goals; lower bound 1" + want; !strings.Contains(b.String(), line) {
-			t.Errorf("%s: the report lacks %q:\n%s", mode, line, b.String())
+		if line := "\nWaiting for approval (strategy hot): 1 eviction meets 1 of 1 goals; lower bound 1" + want; !strings.Contains(text, line) {
+			t.Errorf("%s: the report lacks %q:\n%s", mode, line, text)
 		}
 	}
 }
@@ -101,10 +100,9 @@ func TestProposalsOfRuns(t *testing.T) {
 func TestApprovedStepsHaveNoGoals(t *testing.T) {
 	r := waitingRun()
 	r.Plan.Goals, r.Plan.Moves = nil, r.Plan.Moves[:1]
-	var b bytes.Buffer
-	must.Succeed(t, report.Run(&b, report.Table, r))
-	if want := "\nPlan: 1 approved eviction"; !strings.Contains(b.String(), want) || strings.Contains(b.String(), "0 of 0 goals") {
-		t.Errorf("no %q in\n%s", want, b.String())
+	text := written(t, report.Run, report.Table, r)
+	if want := "\nPlan: 1 approved eviction"; !strings.Contains(text, want) || strings.Contains(text, "0 of 0 goals") {
+		t.Errorf("no %q in\n%s", want, text)
 	}
 }
 

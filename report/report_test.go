@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -17,9 +18,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-func compareWithGolden(t *testing.T, name string, got []byte) {
+func compareWithGolden(t *testing.T, name, got string) {
 	t.Helper()
-	golden.Equal(t, filepath.Join("testdata", name), got)
+	golden.Equal(t, filepath.Join("testdata", name), []byte(got))
+}
+
+// written returns what a function of package report, such as report.Plan, writes.
+func written[D any](t *testing.T, write func(io.Writer, report.Format, D, ...report.Options) error, f report.Format, doc D, opts ...report.Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	must.Succeed(t, write(&b, f, doc, opts...))
+	return b.String()
 }
 
 func samplePlans() map[string]plan.Plan {
@@ -32,18 +41,12 @@ func samplePlans() map[string]plan.Plan {
 func TestPlanGolden(t *testing.T) {
 	for name, p := range samplePlans() {
 		for _, f := range []report.Format{report.Table, report.Wide} {
-			var b bytes.Buffer
-			must.Succeed(t, report.Plan(&b, f, p))
-			compareWithGolden(t, name+"."+string(f), b.Bytes())
+			compareWithGolden(t, name+"."+string(f), written(t, report.Plan, f, p))
 		}
 	}
 	for _, f := range []report.Format{report.JSON, report.YAML} {
-		var b bytes.Buffer
-		must.Succeed(t, report.Plan(&b, f, threeZonesPlan()))
-		compareWithGolden(t, "three-zones."+string(f), b.Bytes())
-		b.Reset()
-		must.Succeed(t, report.Plan(&b, f, nothingJudgedPlan()))
-		compareWithGolden(t, "nothing-judged."+string(f), b.Bytes())
+		compareWithGolden(t, "three-zones."+string(f), written(t, report.Plan, f, threeZonesPlan()))
+		compareWithGolden(t, "nothing-judged."+string(f), written(t, report.Plan, f, nothingJudgedPlan()))
 	}
 }
 
@@ -51,9 +54,7 @@ func TestRunGolden(t *testing.T) {
 	for name, r := range map[string]plan.RunReport{"run-live": liveRun(), "run-dry": dryRun(), "run-refused": refusedRun(),
 		"run-recovered": recoveredRun(), "run-nothing-to-do": newRun(plan.Live, nothingToDoPlan()), "run-without-evictions": runWithoutEvictions(),
 		"run-plan-refused": refusedPlanRun(), "run-nothing-judged": newRun(plan.Live, nothingJudgedPlan())} {
-		var b bytes.Buffer
-		must.Succeed(t, report.Run(&b, report.Table, r))
-		compareWithGolden(t, name+".table", b.Bytes())
+		compareWithGolden(t, name+".table", written(t, report.Run, report.Table, r))
 	}
 }
 
@@ -62,9 +63,8 @@ func TestPlansEscapeControlCharacters(t *testing.T) {
 	p := hostileNamesPlan()
 	p.ConfigHash = "\U000e0001\u2028\x7f" // a tag character: two units in JSON
 	for _, f := range report.Formats() {
-		var b bytes.Buffer
-		must.Succeed(t, report.Plan(&b, f, p))
-		for _, r := range b.String() {
+		text := written(t, report.Plan, f, p)
+		for _, r := range text {
 			if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
 				t.Errorf("%s: the output has %U", f, r)
 			}
@@ -146,8 +146,7 @@ func TestRenderingDoesNotChangeThePlan(t *testing.T) {
 	p, want := blockedByBudgetPlan(), blockedByBudgetPlan()
 	p.Moves, want.Moves = make([]plan.Move, 1), make([]plan.Move, 1)
 	for _, f := range report.Formats() {
-		var b bytes.Buffer
-		must.Succeed(t, report.Plan(&b, f, p))
+		written(t, report.Plan, f, p)
 	}
 	if !reflect.DeepEqual(p, want) {
 		t.Error("rendering changed the plan")
@@ -182,10 +181,9 @@ func TestErrors(t *testing.T) {
 func TestRunShowsTheApprover(t *testing.T) {
 	r := liveRun()
 	r.Approval = &plan.Approval{By: "alice\x1b[2J", At: r.Started}
-	var b bytes.Buffer
-	must.Succeed(t, report.Run(&b, report.Table, r))
+	text := written(t, report.Run, report.Table, r)
 	want := "\nApproved by alice"
-	if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "\x1b") {
-		t.Errorf("want %q and no control character:\n%s", want, b.String())
+	if !strings.Contains(text, want) || strings.Contains(text, "\x1b") {
+		t.Errorf("want %q and no control character:\n%s", want, text)
 	}
 }

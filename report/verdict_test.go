@@ -13,9 +13,7 @@ import (
 
 func firstLine(t *testing.T, p plan.Plan, opts ...report.Options) string {
 	t.Helper()
-	var b bytes.Buffer
-	must.Succeed(t, report.Plan(&b, report.Table, p, opts...))
-	line, _, _ := strings.Cut(b.String(), "\n")
+	line, _, _ := strings.Cut(written(t, report.Plan, report.Table, p, opts...), "\n")
 	return line
 }
 
@@ -173,9 +171,8 @@ func TestIncompleteInputs(t *testing.T) {
 	for _, in := range []plan.Input{{Source: "metricsServer", Statistic: "p90", Coverage: 0.5}, {Source: "nodes", Coverage: 0.5}} {
 		p := nothingToDoPlan()
 		p.Inputs = append(p.Inputs, in)
-		var b bytes.Buffer
-		must.Succeed(t, report.Plan(&b, report.Table, p))
-		if first, _, _ := strings.Cut(b.String(), "\n"); !strings.Contains(first, in.Source+" covers 50% of the nodes, and nothing is known of the others") {
+		text := written(t, report.Plan, report.Table, p)
+		if first, _, _ := strings.Cut(text, "\n"); !strings.Contains(first, in.Source+" covers 50% of the nodes, and nothing is known of the others") {
 			t.Errorf("%s: %s", in.Source, first)
 		}
 	}

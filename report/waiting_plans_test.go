@@ -1,12 +1,10 @@
 package report_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -24,15 +22,14 @@ func waitingRun() plan.RunReport {
 
 // TestTheReportNamesWaitingPlans: the table says which plans wait, how to approve them, and which one was approved.
 func TestTheReportNamesWaitingPlans(t *testing.T) {
-	var b bytes.Buffer
-	must.Succeed(t, report.Run(&b, report.Table, waitingRun()))
+	text := written(t, report.Run, report.Table, waitingRun())
 	for _, want := range []string{
 		"\nApproved by alice at 2026-01-02 00:00:00 UTC, as steps of the waiting plan 3f2a9c01d2e4b5a6. Attempt 2: an earlier process took",
 		"\nPlan 77aa9c01d2e4b5a6 waits for approval until 2026-01-03 00:00:00 UTC: 3 steps (evenkeel approve 77aa9c01d2e4b5a6).\n",
 		"\nNo new plan waits for approval: too large (ProposalTooLarge).\n",
 	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 }
@@ -42,20 +39,19 @@ func TestAProposalThatWasNotKept(t *testing.T) {
 	r := newRun(plan.Live, proposalsPlan())
 	r.Plan.Moves = nil
 	r.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{}, Problem: &plan.Reason{Code: plan.ProposalTooLarge, Message: "too large"}}
-	var b bytes.Buffer
-	must.Succeed(t, report.Run(&b, report.Table, r))
+	text := written(t, report.Run, report.Table, r)
 	for _, want := range []string{
 		"; 1 eviction needs approval, but could not be kept (below)",
 		"\nNo new plan waits for approval: too large (ProposalTooLarge).\n",
 		"\nNot kept for approval (strategy hot): 1 eviction meets 1 of 1 goals; lower bound 1; nobody can approve it (ProposalTooLarge).\n",
 	} {
-		if !strings.Contains(b.String(), want) {
-			t.Errorf("no %q in\n%s", want, b.String())
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
 	for _, wrong := range []string{"eviction waits for approval", "Waiting for approval", "before a person approves it", "77aa2a7be01d"} {
-		if strings.Contains(b.String(), wrong) {
-			t.Errorf("%q in\n%s", wrong, b.String())
+		if strings.Contains(text, wrong) {
+			t.Errorf("%q in\n%s", wrong, text)
 		}
 	}
 }

@@ -1,11 +1,9 @@
 package report_test
 
 import (
-	"bytes"
 	"strings"
 	"testing"
 
-	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -14,11 +12,10 @@ func TestPlansNameTheLimitsOfOpenWindows(t *testing.T) {
 	for _, keys := range [][]string{nil, {"windows.allow[0].limits", "windows.allow[2].limits"}} {
 		p := newPlan()
 		p.WindowLimits = keys
-		var b bytes.Buffer
-		must.Succeed(t, report.Plan(&b, report.Table, p))
+		text := written(t, report.Plan, report.Table, p)
 		const line = "The limits of the open windows apply: windows.allow[0].limits, windows.allow[2].limits.\n"
-		if got := strings.Contains(b.String(), line); got != (keys != nil) {
-			t.Errorf("%v: the line is there: %v\n%s", keys, got, b.String())
+		if got := strings.Contains(text, line); got != (keys != nil) {
+			t.Errorf("%v: the line is there: %v\n%s", keys, got, text)
 		}
 	}
 }

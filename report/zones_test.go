@@ -1,12 +1,10 @@
 package report_test
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 	"testing"
 
-	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -17,10 +15,9 @@ func TestWorkloadsOnNodesWithoutZone(t *testing.T) {
 	w := workloadState("Deployment", "d", 1, 0, 0, 0)
 	w.Zones = map[string]int{"": 3}
 	p.Before.Workloads, p.After.Workloads = []plan.WorkloadState{w}, []plan.WorkloadState{w}
-	var b bytes.Buffer
-	must.Succeed(t, report.Plan(&b, report.Table, p))
-	if !strings.Contains(b.String(), "Deployment/shop/d") || !strings.Contains(b.String(), "1 complete loss") {
-		t.Errorf("the report does not show the complete loss of Deployment d:\n%s", b.String())
+	text := written(t, report.Plan, report.Table, p)
+	if !strings.Contains(text, "Deployment/shop/d") || !strings.Contains(text, "1 complete loss") {
+		t.Errorf("the report does not show the complete loss of Deployment d:\n%s", text)
 	}
 }
 
@@ -39,12 +36,11 @@ func TestShortenedRunShowsZones(t *testing.T) {
 	for _, m := range p.Moves {
 		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.WouldEvict})
 	}
-	var b bytes.Buffer
-	must.Succeed(t, report.Run(&b, report.Table, r, report.Options{Width: 80}))
-	if strings.Count(b.String(), "\n") > maxTableLines || !strings.Contains(b.String(), "\nZones: average") || !strings.Contains(b.String(), "  zone-2") {
-		t.Errorf("the report has no zones:\n%s", b.String())
+	text := written(t, report.Run, report.Table, r, report.Options{Width: 80})
+	if strings.Count(text, "\n") > maxTableLines || !strings.Contains(text, "\nZones: average") || !strings.Contains(text, "  zone-2") {
+		t.Errorf("the report has no zones:\n%s", text)
 	}
-	if n := strings.Count(b.String(), "TO: to-"+long); n != 10 || n != strings.Count(b.String(), "from-"+long) {
-		t.Errorf("%d moves say from and to where, want 10:\n%s", n, b.String())
+	if n := strings.Count(text, "TO: to-"+long); n != 10 || n != strings.Count(text, "from-"+long) {
+		t.Errorf("%d moves say from and to where, want 10:\n%s", n, text)
 	}
 }
