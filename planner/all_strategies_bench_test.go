@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -39,10 +40,7 @@ func BenchmarkAllStrategies(b *testing.B) {
 // benchmarkRatio plans with ZoneSpread and NodeLoad, and with further strategies. It alternates
 // between both and compares the shortest times, because other programs slow down some of the plans.
 func benchmarkRatio(b *testing.B, o *cluster.Objects, more string) {
-	s, err := cluster.New(o)
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(b)
 	var shortest [2]time.Duration
 	confs := []*config.Config{benchmarkConfig(b, bothStrategies, "500"), benchmarkConfig(b, withStrategies(more), "500")}
 	for b.Loop() {
@@ -65,10 +63,7 @@ func benchmarkRatio(b *testing.B, o *cluster.Objects, more string) {
 
 // BenchmarkGoalsOfStrategies measures the goals of each strategy on the same cluster.
 func BenchmarkGoalsOfStrategies(b *testing.B) {
-	s, err := cluster.New(diverseCluster(5000, 100_000))
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(cluster.New(diverseCluster(5000, 100_000)))(b)
 	conf := benchmarkConfig(b, withStrategies(otherStrategies), "500")
 	for _, st := range conf.BuildStrategies() {
 		b.Run("strategy="+st.Name, func(b *testing.B) {

@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
@@ -132,20 +133,11 @@ func TestMarkedPodsCountAsInFlight(t *testing.T) {
 // threeZones returns the example with three zones after a change, and the goals of ZoneSpread.
 func threeZones(t *testing.T, edit func(o *cluster.Objects)) (*cluster.Snapshot, []plan.Goal) {
 	t.Helper()
-	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil))(t)
 	edit(o)
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n"+
-		"- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
+	conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n"+
+		"- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n")))(t)
 	return s, controller.Goals(s, conf.BuildStrategies(), nil)
 }
 

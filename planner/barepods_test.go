@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -136,10 +137,7 @@ func checkNoEvictions(t *testing.T, s *cluster.Snapshot, conf *config.Config) {
 	t.Helper()
 	objects := *s.Objects
 	objects.Usage = usageFromSamples(conf, s)(2)
-	again, err := cluster.New(&objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(cluster.New(&objects))(t)
 	p := planner.New(conf.PlannerOptions()).Plan(again, plan.PlannerState{},
 		controller.Goals(again, conf.BuildStrategies(), nil), again.TakenAt)
 	if len(p.Goals) == 0 || len(p.Moves) > 0 || p.Rejections.Counts[plan.BarePod] != 4 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -39,10 +40,7 @@ func clusterWithRandomUsage(seed uint64) *cluster.Objects {
 
 func configByUsage(t testing.TB) *config.Config {
 	t.Helper()
-	conf, err := config.Load("c", []byte(byLoad))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("c", []byte(byLoad)))(t)
 	return conf
 }
 
@@ -194,10 +192,7 @@ strategies:
 - {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, deviation: {cpu: 0.15}}}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited}
 `
-	conf, err := config.Load("c", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("c", []byte(text)))(t)
 	var ratios []float64
 	moves := 0
 	for seed := range uint64(40) {

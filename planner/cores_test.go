@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
@@ -19,10 +20,7 @@ func TestPlansAreTheSameOnAnyNumberOfCores(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	for steer, size := range map[string][2]int{"none": {520, 6000}, "taint": {220, 3000}} {
 		text := strings.Replace(bothStrategies, "PASS", "unlimited", 1)
-		conf, err := config.Load("c", []byte(strings.Replace(text, "evictor: {", "evictor: {steer: "+steer+", ", 1)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		conf := must.Get(config.Load("c", []byte(strings.Replace(text, "evictor: {", "evictor: {steer: "+steer+", ", 1))))(t)
 		var first []byte
 		for _, cores := range []int{1, 2, 8} {
 			runtime.GOMAXPROCS(cores)

@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -36,12 +37,9 @@ objects:
 // emptyingConfig empties nodes below 30 %, with these further settings.
 func emptyingConfig(t *testing.T, settings string) *config.Config {
 	t.Helper()
-	conf, err := config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\n"+
+	conf := must.Get(config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\n"+
 		"placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}\nstrategies:\n"+
-		"- {name: pack, type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3, memory: 0.3}}}\n"+settings))
-	if err != nil {
-		t.Fatal(err)
-	}
+		"- {name: pack, type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3, memory: 0.3}}}\n"+settings)))(t)
 	return conf
 }
 
@@ -72,10 +70,7 @@ func newEmptyingCase(t *testing.T) *emptyingCase {
 
 func (c *emptyingCase) snapshot(t *testing.T, o *cluster.Objects) *cluster.Snapshot {
 	t.Helper()
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
 	return s
 }
 
@@ -217,15 +212,9 @@ func TestNoSecondEmptying(t *testing.T) {
 func TestEmptyNodeTakesNoReplacement(t *testing.T) {
 	for annotation, want := range map[string]bool{"": false, "karpenter.sh/do-not-disrupt": true} {
 		text := nodesToEmpty + "- {kind: Node, metadata: {name: n5, annotations: {\"" + cmp.Or(annotation, "none") + "\": \"true\"}}}\n"
-		conf, err := config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\nstrategies:\n"+
-			"- {name: pack, type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3, memory: 0.3}}}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := cluster.New((&scenario.Scenario{Cluster: []byte(text)}).Objects(t))
-		if err != nil {
-			t.Fatal(err)
-		}
+		conf := must.Get(config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\nstrategies:\n"+
+			"- {name: pack, type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3, memory: 0.3}}}\n")))(t)
+		s := must.Get(cluster.New((&scenario.Scenario{Cluster: []byte(text)}).Objects(t)))(t)
 		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 		if got := slices.ContainsFunc(p.Moves, func(m plan.Move) bool { return m.To == "n5" }); got != want || len(p.Moves) > 0 != want {
 			t.Errorf("annotation %q: a move to the empty node: %v, want %v:\n%s", annotation, got, want, formatPlan(p))

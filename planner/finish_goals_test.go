@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
@@ -21,12 +22,9 @@ func TestLimitedPlansFinishGoals(t *testing.T) {
 	}
 	s := snapshotOf(t, objects.String())
 	for limits, own := range map[string]string{"{perPass: 10, %s}": "", "{perPass: unlimited, %s}": ", limits: {perPass: 10}"} {
-		conf, err := config.Load("c", []byte(head+"limits: "+fmt.Sprintf(limits, "perNode: unlimited, perNamespace: unlimited, perOwner: unlimited")+
+		conf := must.Get(config.Load("c", []byte(head+"limits: "+fmt.Sprintf(limits, "perNode: unlimited, perNamespace: unlimited, perOwner: unlimited")+
 			"\nevictor: {inFlight: {total: 50, perNode: 50, perOwner: 1}}\n"+
-			"strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'"+own+"}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+			"strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'"+own+"}\n")))(t)
 		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 		met := 0
 		for _, g := range p.Goals {
@@ -51,11 +49,8 @@ func TestGoalAboveTheLimitsKeepsNoEvictions(t *testing.T) {
 		fmt.Fprintf(&objects, "- {kind: Deployment, metadata: {name: web-%d}, requests: {cpu: 50m, memory: 16Mi}, pods: [4 on n1, 1 on n2, 1 on n3]}\n", i)
 	}
 	s := snapshotOf(t, objects.String())
-	conf, err := config.Load("c", []byte(head+"limits: {perPass: 10, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited}\n"+
-		"evictor: {inFlight: {total: 50, perNode: 50, perOwner: 1}}\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("c", []byte(head+"limits: {perPass: 10, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited}\n"+
+		"evictor: {inFlight: {total: 50, perNode: 50, perOwner: 1}}\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}\n")))(t)
 	p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 	met := 0
 	for _, g := range p.Goals {

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -31,10 +32,7 @@ func TestWhatLimitsAllowGoesToHintedNodesFirst(t *testing.T) {
 	for seed := range uint64(400) {
 		r := rand.New(rand.NewPCG(seed, 9))
 		nodes, limit, share := 6+r.IntN(9), 1+r.IntN(8), 2+r.IntN(4)
-		conf, err := config.Load("c", fmt.Appendf(nil, hintedFirst, limit))
-		if err != nil {
-			t.Fatal(err)
-		}
+		conf := must.Get(config.Load("c", fmt.Appendf(nil, hintedFirst, limit)))(t)
 		o := simulation.Crowded(r, nodes, nodes, 8)
 		for _, n := range o.Nodes {
 			if r.IntN(share) == 0 {
@@ -68,10 +66,7 @@ func TestWhatLimitsAllowGoesToHintedNodesFirst(t *testing.T) {
 // planForHintedNodes plans only for the goals of hinted nodes. All other goals are constraints.
 func planForHintedNodes(t *testing.T, o *cluster.Objects, conf *config.Config) plan.Plan {
 	t.Helper()
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
 	goals := controller.Goals(s, conf.BuildStrategies(), nil)
 	for i := range goals {
 		goals[i].Constraint = goals[i].Kind != plan.NodeBelow || !isHinted(s, goals[i].Subject.Name)

@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -255,10 +256,7 @@ func TestFlappingNodes(t *testing.T) {
 			}
 			flapping.Nodes = append(flapping.Nodes, n)
 		}
-		later, err := cluster.New(&flapping)
-		if err != nil {
-			t.Fatal(err)
-		}
+		later := must.Get(cluster.New(&flapping))(t)
 		moves, dropped := recheck(later)
 		for _, m := range moves {
 			if bad[m.To] {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -36,10 +37,7 @@ limits: {perPass: PASS, perNode: unlimited, perNamespace: unlimited, perOwner: u
 			}
 			p.Spec.TopologySpreadConstraints, p.Spec.NodeName = declared[owner], o.Nodes[r.IntN(nodes)].Name
 		}
-		s, err := cluster.New(o)
-		if err != nil {
-			b.Fatal(err)
-		}
+		s := must.Get(cluster.New(o))(b)
 		goals := controller.Goals(s, conf.BuildStrategies(), nil)
 		b.Run(fmt.Sprintf("nodes=%d", nodes), func(b *testing.B) {
 			var p plan.Plan

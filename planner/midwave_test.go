@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -44,10 +45,7 @@ func TestExplanationsInMidWave(t *testing.T) {
 					t.Errorf("the plan moves %s to %s in wave 1", c.pod, c.planned)
 				}
 			}
-			half, err := cluster.New(midWave(s.Objects, mates))
-			if err != nil {
-				t.Fatal(err)
-			}
+			half := must.Get(cluster.New(midWave(s.Objects, mates)))(t)
 			x := p.Explain(half, st, controller.Goals(half, conf.BuildStrategies(), nil), half.TakenAt).Pod(half.PodByKey("shop/" + c.pod).ID).Pods[0]
 			if x.Landing.PendingProbability != c.pending {
 				t.Errorf("pending with %v, want %v", x.Landing.PendingProbability, c.pending)

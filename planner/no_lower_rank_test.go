@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -19,10 +20,7 @@ func TestMovesRespectPreferences(t *testing.T) {
 		"spec: {template: {spec: {affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: ["+
 		"{weight: 99, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: Exists}]}}, "+
 		"{weight: 1, preference: {matchExpressions: [{key: disk, operator: In, values: [ssd]}]}}]}}}}}}").Replace(nodesToEmpty)
-	s, err := cluster.New((&scenario.Scenario{Cluster: []byte(text)}).Objects(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New((&scenario.Scenario{Cluster: []byte(text)}).Objects(t)))(t)
 	const affinity = "- {name: prefer, type: NodeAffinity, schedule: '@hourly', "
 	for settings, want := range map[string]bool{
 		"":                                      true,

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/work"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -19,17 +20,11 @@ import (
 func TestPlansThatWereStoppedAreTheSameAgain(t *testing.T) {
 	o, conf := simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 12, 12, 8), configWithTwoStrategies(t)
 	planWithin := func(w *work.Budget) (plan.Plan, string) {
-		s, err := cluster.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(o))(t)
 		s.Work = w
 		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 		checkRoom(t, s, p)
-		text, err := json.Marshal(p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(p))(t)
 		return p, string(text)
 	}
 	_, want := planWithin(nil)

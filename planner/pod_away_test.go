@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -28,10 +29,7 @@ func unlimitedOptions() search.Options {
 // snapshotOf returns the snapshot of a cluster in the format of scenarios.
 func snapshotOf(t testing.TB, text string) *cluster.Snapshot {
 	t.Helper()
-	s, err := cluster.New((&scenario.Scenario{Cluster: []byte(text)}).Objects(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New((&scenario.Scenario{Cluster: []byte(text)}).Objects(t)))(t)
 	return s
 }
 

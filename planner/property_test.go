@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -22,10 +23,7 @@ strategies:
 
 func planRandomCluster(t testing.TB, o *cluster.Objects, conf *config.Config) (*cluster.Snapshot, plan.Plan) {
 	t.Helper()
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
 	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	return s, planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
@@ -33,10 +31,7 @@ func planRandomCluster(t testing.TB, o *cluster.Objects, conf *config.Config) (*
 
 func configWithTwoStrategies(t testing.TB) *config.Config {
 	t.Helper()
-	conf, err := config.Load("c", []byte(twoStrategies))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("c", []byte(twoStrategies)))(t)
 	return conf
 }
 
@@ -136,10 +131,7 @@ func checkWaves(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 // BenchmarkPlan plans on 500 nodes and 10,000 pods with default limits.
 func BenchmarkPlan(b *testing.B) {
 	o := simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20)
-	s, err := cluster.New(o)
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(b)
 	conf := configWithTwoStrategies(b)
 	b.ReportAllocs()
 	for b.Loop() {

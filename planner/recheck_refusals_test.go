@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -220,10 +221,7 @@ func TestLaterWavesAreSteeredAgain(t *testing.T) {
 				continue
 			}
 			first := slices.IndexFunc(p.Moves, func(m plan.Move) bool { return m.Wave == h.Wave })
-			later, err := cluster.New(simulation.WithReplacements(s.Objects, p.Moves[:first]))
-			if err != nil {
-				t.Fatal(err)
-			}
+			later := must.Get(cluster.New(simulation.WithReplacements(s.Objects, p.Moves[:first])))(t)
 			ok, dropped := planner.New(conf.PlannerOptions()).Recheck(later, plan.PlannerState{}, controller.Goals(later, conf.BuildStrategies(), nil),
 				p, h.Wave, s.TakenAt)
 			for _, o := range dropped {

@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -31,18 +32,9 @@ func planTwoMoves(t *testing.T, limits string) (*cluster.Snapshot, *planner.Plan
 // planTwoMovesWith is planTwoMoves with other settings of the guards.
 func planTwoMovesWith(t *testing.T, limits, guards string) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
 	t.Helper()
-	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\nguards: {"+guards+", minConfidence: 0.1}\nevictor: {inFlight: {perNode: 5, perOwner: 5}}\nlimits: "+limits+"\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil))(t)
+	conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\nguards: {"+guards+", minConfidence: 0.1}\nevictor: {inFlight: {perNode: 5, perOwner: 5}}\nlimits: "+limits+"\n")))(t)
+	s := must.Get(cluster.New(o))(t)
 	p := planner.New(conf.PlannerOptions())
 	goals := controller.Goals(s, conf.BuildStrategies(), nil)
 	made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
@@ -174,22 +166,11 @@ func planTwoPodsForTwoNodes(t *testing.T, memory string) (*cluster.Snapshot, *pl
 		fmt.Fprintf(y, "---\n{apiVersion: v1, kind: Pod, metadata: {name: bare-%s, namespace: d}, spec: {nodeName: %s, containers: [{name: c, image: c, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}, status: {phase: Running, conditions: [{type: Ready, status: \"True\"}]}}\n", n, n)
 	}
 	path := filepath.Join(t.TempDir(), "s.yaml")
-	if err := os.WriteFile(path, []byte(y.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o, err := cluster.ReadFiles([]string{path}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(y.String()), 0o600))
+	o := must.Get(cluster.ReadFiles([]string{path}, nil))(t)
 	o.ServerVersion = "1.37"
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: hot, type: NodeLoad, schedule: \"0 * * * *\", args: {target: {cpu: 0.5}}}\nguards: {minPodAge: 0s}\nlimits: {perNamespace: unlimited, perZone: unlimited}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
+	conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: hot, type: NodeLoad, schedule: \"0 * * * *\", args: {target: {cpu: 0.5}}}\nguards: {minPodAge: 0s}\nlimits: {perNamespace: unlimited, perZone: unlimited}\n")))(t)
 	p := planner.New(conf.PlannerOptions())
 	goals := controller.Goals(s, conf.BuildStrategies(), nil)
 	made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
@@ -234,10 +215,7 @@ func TestRecheckSaysHowManyPodsMustBeReady(t *testing.T) {
 			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "d"}}},
 		Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 5, ExpectedPods: 6, CurrentHealthy: 6},
 	}}
-	s, err := cluster.New(&objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(cluster.New(&objects))(t)
 	ok, dropped := p.Recheck(s, plan.PlannerState{}, goals, made, 1, s.TakenAt)
 	if len(ok) != 2 || len(ok[0].ReadyRequirements) != 0 {
 		t.Errorf("with a PodDisruptionBudget: %+v, dropped %+v", ok, dropped)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
@@ -19,10 +20,7 @@ func TestRecheckAfterUnderUtilizedNodesFillUp(t *testing.T) {
 	if len(made.Moves) != 2 || made.Moves[0].To != "n3" || made.Moves[1].Wave != 2 {
 		t.Fatalf("want a move to n3 and another in wave 2: %+v", made.Moves)
 	}
-	filled, err := cluster.New(example.Objects(t, "{kind: Pod, metadata: {name: "+made.Moves[0].Pod.Name+"}, spec: {nodeName: n3}}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	filled := must.Get(cluster.New(example.Objects(t, "{kind: Pod, metadata: {name: "+made.Moves[0].Pod.Name+"}, spec: {nodeName: n3}}")))(t)
 	goals := controller.Goals(filled, conf.BuildStrategies(), nil)
 	if ok, dropped := p.Recheck(filled, st, goals, made, 2, s.TakenAt); len(ok) != 1 || ok[0].Strategy != "hot" {
 		t.Errorf("the second move is dropped: %+v", dropped)

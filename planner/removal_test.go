@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -24,11 +25,8 @@ objects:
 // failedPodsConfig removes failed pods by deletion or eviction.
 func failedPodsConfig(t *testing.T, remove, mode string) *config.Config {
 	t.Helper()
-	conf, err := config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\nstrategies:\n"+
-		"- {name: failed, type: FailedPods, schedule: '@hourly', mode: "+mode+", args: {remove: "+remove+"}}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\nstrategies:\n"+
+		"- {name: failed, type: FailedPods, schedule: '@hourly', mode: "+mode+", args: {remove: "+remove+"}}\n")))(t)
 	return conf
 }
 
@@ -45,10 +43,7 @@ func TestRecheckOfRemovals(t *testing.T) {
 	edited := func(change func(o *cluster.Objects)) *cluster.Snapshot {
 		o := (&scenario.Scenario{Cluster: []byte(failedJobPods)}).Objects(t)
 		change(o)
-		s, err := cluster.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(o))(t)
 		return s
 	}
 	of := func(o *cluster.Objects, name string) *corev1.Pod {
@@ -105,12 +100,9 @@ func TestProposedRemovals(t *testing.T) {
 	if len(p.Moves) != 0 || len(p.Proposals) != 1 || len(p.Proposals[0].Plan.Moves) != 2 {
 		t.Errorf("the plan is\n%s", formatPlan(p))
 	}
-	two, err := config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\nstrategies:\n"+
+	two := must.Get(config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\nstrategies:\n"+
 		"- {name: failed, type: FailedPods, schedule: '@hourly', limits: {perPass: 1}}\n"+
-		"- {name: shown, type: FailedPods, schedule: '@hourly', mode: approve}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+		"- {name: shown, type: FailedPods, schedule: '@hourly', mode: approve}\n")))(t)
 	p = planner.New(two.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, two.BuildStrategies(), nil), s.TakenAt)
 	checkSchema(t, p)
 	if len(p.Moves) != 1 || len(p.Proposals) != 1 || len(p.Proposals[0].Plan.Moves) != 1 ||

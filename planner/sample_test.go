@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -96,10 +97,7 @@ func checkProbabilitiesSumToOne(t *testing.T, s *cluster.Snapshot, p *cluster.Po
 // TestSampledShareIsTheProfiles: if the profile scores all nodes, fewer nodes are possible than if it scores 50 %.
 func TestSampledShareIsTheProfiles(t *testing.T) {
 	possible := func(percent int) int {
-		s, err := cluster.New(nodesWithRareEmptyOnes())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(nodesWithRareEmptyOnes()))(t)
 		profile := scheduler.DefaultProfile()
 		profile.PercentageOfNodesToScore = percent
 		w := placement.NewClusterModel(s, placement.Options{Profiles: map[string]scheduler.Profile{"default-scheduler": profile}})

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -29,10 +30,7 @@ evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited,
 func BenchmarkPlanScale(b *testing.B) {
 	for _, size := range [][2]int{{500, 10_000}, {1000, 20_000}, {2000, 40_000}, {5000, 100_000}, {5000, 150_000}} {
 		b.Run(fmt.Sprintf("nodes=%d/pods=%d", size[0], size[1]), func(b *testing.B) {
-			s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), size[0], size[1]))
-			if err != nil {
-				b.Fatal(err)
-			}
+			s := must.Get(cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), size[0], size[1])))(b)
 			for _, pass := range []string{"500", "unlimited"} {
 				benchmarkPlans(b, s, pass)
 			}
@@ -62,9 +60,6 @@ func benchmarkPlans(b *testing.B, s *cluster.Snapshot, pass string) {
 // benchmarkConfig returns the configuration in text with at most pass evictions.
 func benchmarkConfig(b *testing.B, text, pass string) *config.Config {
 	b.Helper()
-	conf, err := config.Load("c", []byte(strings.Replace(text, "PASS", pass, 1)))
-	if err != nil {
-		b.Fatal(err)
-	}
+	conf := must.Get(config.Load("c", []byte(strings.Replace(text, "PASS", pass, 1))))(b)
 	return conf
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/plan/schema"
@@ -71,18 +72,9 @@ func openScenario(t *testing.T, s *scenario.Scenario, changes ...string) (*clust
 // openScenarioWith is openScenario with other objects.
 func openScenarioWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
 	t.Helper()
-	snapshot, err := cluster.New(objects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conf, err := config.Load("config.yaml", s.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, err := plan.ReadPlannerState(objects.PlannerState)
-	if err != nil {
-		t.Fatal(err)
-	}
+	snapshot := must.Get(cluster.New(objects))(t)
+	conf := must.Get(config.Load("config.yaml", s.Config))(t)
+	st := must.Get(plan.ReadPlannerState(objects.PlannerState))(t)
 	return snapshot, st, conf
 }
 
@@ -99,10 +91,7 @@ func planScenarioWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objec
 	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	p := planner.New(opts)
-	snapshot, err := p.PredictHints(snapshot)
-	if err != nil {
-		t.Fatal(err)
-	}
+	snapshot = must.Get(p.PredictHints(snapshot))(t)
 	snapshot.Work = work.New(nil, objects.StoppedAt)
 	return p.Plan(snapshot, st, controller.Goals(snapshot, conf.BuildStrategies(), s.Due), snapshot.TakenAt)
 }
@@ -208,22 +197,11 @@ func formatPlan(p plan.Plan) string {
 // checkSchema checks the JSON of a plan against the published schema.
 func checkSchema(t *testing.T, p plan.Plan) {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.Plan))
-	if err != nil {
-		t.Fatal(err)
-	}
+	doc := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(schema.Plan)))(t)
 	c := jsonschema.NewCompiler()
-	if err := c.AddResource(schema.PlanID, doc); err != nil {
-		t.Fatal(err)
-	}
-	text, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.AddResource(schema.PlanID, doc))
+	text := must.Get(json.Marshal(p))(t)
+	value := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
 	if err := c.MustCompile(schema.PlanID).Validate(value); err != nil {
 		t.Errorf("the plan does not match its schema: %v", err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -58,10 +59,7 @@ func addFillerPods(o *cluster.Objects, milliCPU func() int64) *cluster.Objects {
 
 func configWithSteering(t *testing.T, how string) *config.Config {
 	t.Helper()
-	conf, err := config.Load("c", []byte(strings.Replace(twoStrategies, "strategies:", "evictor: {steer: "+how+"}\nstrategies:", 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("c", []byte(strings.Replace(twoStrategies, "strategies:", "evictor: {steer: "+how+"}\nstrategies:", 1))))(t)
 	return conf
 }
 
@@ -111,10 +109,7 @@ func checkLandings(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []strin
 			o.Nodes[i], _ = hints.WithHint(n, hints.Hint{Node: n.Name, Kind: hints.Taint, Run: "r"})
 		}
 	}
-	hinted, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	hinted := must.Get(cluster.New(o))(t)
 	w := placement.NewClusterModel(hinted, placement.Options{})
 	for _, m := range first {
 		good := func(n cluster.NodeID) bool { return slices.Contains(m.AcceptableNodes, s.Nodes[n].Name) }
@@ -209,10 +204,7 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	}
 	objects.Pods = append(objects.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d", UID: "d"},
 		Spec: corev1.PodSpec{NodeName: "n000"}})
-	s, err := cluster.New(objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(objects))(t)
 	conf := configWithSteering(t, "taint, steerMaxFrac: 1")
 	for n, want := range map[int]string{100: "", 101: "101 nodes would be hinted, and no more than 100 are at once"} {
 		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "d"},
@@ -256,10 +248,7 @@ func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 			c.close(n)
 			objects.Nodes = append(objects.Nodes, n)
 		}
-		s, err := cluster.New(objects)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s = must.Get(cluster.New(objects))(t)
 		opts.SteerMaxFrac = 0.5 // allows 1 of 3 nodes, or 3 of 6
 		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "none"}, Steer: "taint"}},
 			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n2", "n3"}}}}

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -45,10 +46,7 @@ func (r displacementCase) recheck(t *testing.T, wave int, change func(o *cluster
 	o := *r.objects
 	o.Pods = slices.Clone(o.Pods)
 	change(&o)
-	s, err := cluster.New(&o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(&o))(t)
 	return r.planner.Recheck(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), r.plan, wave, s.TakenAt)
 }
 
@@ -160,10 +158,7 @@ func TestTheSecondHalfOfAStepWaitsForRoom(t *testing.T) {
 // TestAdmissionTakesStepsAsAWhole: if a limit allows only one of the two moves of a step, Admit drops both.
 func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
 	r := newDisplacementCase(t)
-	s, err := cluster.New(r.objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(r.objects))(t)
 	opts := r.conf.PlannerOptions()
 	opts.Limits.PerPass = plan.Absolute(1)
 	dropped := planner.New(opts).Admit(s, plan.PlannerState{}, r.plan, s.TakenAt)
@@ -179,10 +174,7 @@ func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
 // TestExplainSaysForWhomRoomIsMade: the explanation of a displaced pod names the pod that can then move.
 func TestExplainSaysForWhomRoomIsMade(t *testing.T) {
 	r := newDisplacementCase(t)
-	s, err := cluster.New(r.objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(r.objects))(t)
 	x := r.planner.Explain(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil),
 		s.TakenAt).Pod(s.PodByKey("shop/cache-6c8f-00").ID)
 	got := x.Pods[0]
@@ -210,10 +202,7 @@ func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 				o.Pods[i] = p
 			}
 		}
-		s, err := cluster.New(&o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(&o))(t)
 		if p := r.planner.Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), s.TakenAt); len(p.Moves) != c.moves {
 			t.Errorf("the pod of cache has run for %s: %d moves, want %d", c.age, len(p.Moves), c.moves)
 		}
@@ -234,10 +223,7 @@ func TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal(t *testing.T) {
 				n.Used["cpu"] = c.uses
 			}
 		}
-		s, err := cluster.New(s.Objects)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s = must.Get(cluster.New(s.Objects))(t)
 		p := planner.New(conf.PlannerOptions()).Plan(s, st, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 		if len(p.Moves) != c.moves || c.moves > 0 && (p.Moves[0].DisplacedFor == nil || p.Moves[0].To != "n3") {
 			t.Errorf("n3 uses %d: %+v", c.uses, p.Moves)

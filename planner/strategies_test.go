@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
@@ -23,21 +24,12 @@ const head = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
 // the objects first. If due is nil, all strategies are due.
 func planExample(t *testing.T, conf string, due []string, change func(*cluster.Objects)) plan.Plan {
 	t.Helper()
-	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil))(t)
 	if change != nil {
 		change(o)
 	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c, err := config.Load("config.yaml", []byte(conf))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
+	c := must.Get(config.Load("config.yaml", []byte(conf)))(t)
 	return planner.New(c.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, c.BuildStrategies(), due), s.TakenAt)
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -21,14 +22,8 @@ import (
 // scenario's two waves, the test makes one.
 func TestRecheckKeepsAWaveCertain(t *testing.T) {
 	sc := scenario.Read(t, "wave-leaves-a-better-node")
-	conf, err := config.Load("config.yaml", sc.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := cluster.New(sc.Objects(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("config.yaml", sc.Config))(t)
+	s := must.Get(cluster.New(sc.Objects(t)))(t)
 	p := planner.New(conf.PlannerOptions())
 	goals := controller.Goals(s, conf.BuildStrategies(), nil)
 	made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
@@ -58,14 +53,8 @@ func TestRecheckAcceptsTheNodesOfEveryOrder(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		o := simulation.Dense(r)
 		simulation.RelateDense(r, o, []string{"own constraints", "spread", "affinity", "anti-affinity"}[seed%4])
-		conf, err := config.Load("c", fmt.Appendf(nil, denseConfig, 2))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := cluster.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conf := must.Get(config.Load("c", fmt.Appendf(nil, denseConfig, 2)))(t)
+		s := must.Get(cluster.New(o))(t)
 		p := planner.New(conf.PlannerOptions())
 		goals := controller.Goals(s, conf.BuildStrategies(), nil)
 		ok, _ := p.Recheck(s, plan.PlannerState{}, goals, p.Plan(s, plan.PlannerState{}, goals, s.TakenAt), 1, s.TakenAt)
@@ -85,10 +74,7 @@ func TestRecheckAcceptsTheNodesOfEveryOrder(t *testing.T) {
 // returns the number of possible nodes that these moves left.
 func checkAccepted(t *testing.T, p *planner.Planner, conf *config.Config, o *cluster.Objects, before []plan.Move, m plan.Move) (left int) {
 	t.Helper()
-	s, err := cluster.New(simulation.WithReplacements(o, before))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(simulation.WithReplacements(o, before)))(t)
 	x := p.Explain(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 	for _, n := range x.Pod(planner.FindPod(s, m.Pod).ID).Pods[0].Landing.Nodes {
 		if n.Acceptable && n.Probability > 0 && !slices.Contains(m.AcceptableNodes, n.Name) {
@@ -109,14 +95,8 @@ func TestMovesThatLeaveAWaveLeaveNoTrace(t *testing.T) {
 	left := 0
 	for _, seed := range []uint64{114, 125, 145, 149, 168, 177, 198} { // many moves leave
 		r := rand.New(rand.NewPCG(seed, 77))
-		s, err := cluster.New(simulation.Varied(r, 5+r.IntN(10), 120))
-		if err != nil {
-			t.Fatal(err)
-		}
-		conf, err := config.Load("c", []byte(strings.Replace(bothStrategies, "PASS", "unlimited", 1)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(simulation.Varied(r, 5+r.IntN(10), 120)))(t)
+		conf := must.Get(config.Load("c", []byte(strings.Replace(bothStrategies, "PASS", "unlimited", 1))))(t)
 		p, goals := planner.New(conf.PlannerOptions()), controller.Goals(s, conf.BuildStrategies(), nil)
 		made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 		if _, dropped := p.Recheck(s, plan.PlannerState{}, goals, made, 1, s.TakenAt); len(dropped) > 0 {

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -48,14 +49,8 @@ func checkOrders(t *testing.T, seed uint64, how string) int {
 	r := rand.New(rand.NewPCG(seed, 8))
 	o := simulation.Dense(r)
 	simulation.RelateDense(r, o, how)
-	conf, err := config.Load("c", fmt.Appendf(nil, denseConfig, 1+r.IntN(3)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("c", fmt.Appendf(nil, denseConfig, 1+r.IntN(3))))(t)
+	s := must.Get(cluster.New(o))(t)
 	p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 	m := placement.NewClusterModel(s, placement.Options{})
 	checked := 0

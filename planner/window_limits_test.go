@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -14,13 +15,10 @@ import (
 // and from 07:00 on one that has limits.
 func plannerWithWindows(t *testing.T, limits string) *planner.Planner {
 	t.Helper()
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+
+	conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+
 		"strategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n"+
 		"guards: {maxUnavailableWithoutPDB: 5, minConfidence: 0.1}\nevictor: {inFlight: {perNode: 5, perOwner: 5}}\n"+
-		"windows:\n  allow:\n  - {schedule: \"0 0 * * *\", duration: 8h}\n  - {schedule: \"0 7 * * *\", duration: 10h, limits: "+limits+"}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+		"windows:\n  allow:\n  - {schedule: \"0 0 * * *\", duration: 8h}\n  - {schedule: \"0 7 * * *\", duration: 10h, limits: "+limits+"}\n")))(t)
 	return planner.New(conf.PlannerOptions())
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
@@ -23,11 +24,8 @@ objects:
 // landingConfig returns a configuration with one strategy about node affinity, and more lines.
 func landingConfig(t *testing.T, strategy, more string) *config.Config {
 	t.Helper()
-	conf, err := config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\n"+more+
-		"\nstrategies:\n- {name: labels, type: NodeAffinity, schedule: '@hourly'"+strategy+"}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\n"+more+
+		"\nstrategies:\n- {name: labels, type: NodeAffinity, schedule: '@hourly'"+strategy+"}\n")))(t)
 	return conf
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 )
@@ -43,10 +44,7 @@ func (w clusterState) snapshot(t testing.TB, when time.Time) *cluster.Snapshot {
 		o.Nodes = append(o.Nodes, n)
 	}
 	o.Pods = w.pods
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
 	return s
 }
 

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies"
 )
@@ -35,10 +36,7 @@ func threeNodes(t *testing.T) *cluster.Snapshot {
 		}
 		o.Pods = append(o.Pods, p)
 	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
 	return s
 }
 

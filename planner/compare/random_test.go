@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/compare"
@@ -33,10 +34,7 @@ strategies:
 // the plan lists must be a violation with the plan's own excess after the moves, each move must occur, and nothing is
 // left because no strategy looks at it.
 func TestComparisonAgreesWithThePlan(t *testing.T) {
-	c, err := config.Load("config.yaml", []byte(everyStrategy))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(config.Load("config.yaml", []byte(everyStrategy)))(t)
 	o := c.PlannerOptions()
 	o.SamplesPerCode = -1
 	checked, moved := 0, 0
@@ -45,10 +43,7 @@ func TestComparisonAgreesWithThePlan(t *testing.T) {
 		objects := simulation.Uneven(r, 12, 90)
 		simulation.AddViolations(r, objects)
 		simulation.AddAntiAffinity(r, objects)
-		s, err := cluster.New(objects)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(objects))(t)
 		p := planner.New(o).Plan(s, plan.PlannerState{}, controller.Goals(s, c.BuildStrategies(), nil), s.TakenAt)
 		own := strategiesOf(c, s)
 		out := compare.Compare(compare.Input{Snapshot: s, Plan: p, Own: own, Policy: own})

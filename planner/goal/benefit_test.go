@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -14,10 +15,7 @@ import (
 // TestCouldImproveFindsANode checks CouldImprove for group goals. The result must be true exactly if a move to some
 // node lowers the excess, also for pods outside the counted domains.
 func TestCouldImproveFindsANode(t *testing.T) {
-	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900)))(t)
 	all := domainsOf(s)
 	outside, could := 0, 0
 	for out := range len(all) + 1 { // index of the domain that the goal does not count; the last index means none
@@ -47,10 +45,7 @@ func TestCouldImproveFindsANode(t *testing.T) {
 // TestBenefitFollowsEmptying: the goal of a node counts for the benefit of its pods from Start to Stop, whoever has
 // asked for the benefit before.
 func TestBenefitFollowsEmptying(t *testing.T) {
-	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 6, 60))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 6, 60)))(t)
 	n := s.Pods[0].Node
 	tr := NewTracker(s, []plan.Goal{{Kind: plan.NodeEmpty, Node: n, Weight: 1, Pods: s.Nodes[n].Pods}})
 	e, pod := Emptying{Tracker: tr}, s.Nodes[n].Pods[0]

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
@@ -26,10 +27,7 @@ func TestEmptyTopologyValue(t *testing.T) {
 func TestMeasuresAgreeWithMoves(t *testing.T) {
 	for seed := uint64(0); seed < 60; seed++ {
 		r := rand.New(rand.NewPCG(seed, 7))
-		s, err := cluster.New(simulation.Varied(r, 3+r.IntN(5), 30))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(simulation.Varied(r, 3+r.IntN(5), 30)))(t)
 		kind := []plan.GoalKind{plan.PodAway, plan.CountAtMost, plan.SkewAtMost}[seed%3]
 		goals := simulation.RandomGoals(r, s, kind)
 		if r.IntN(2) == 0 {

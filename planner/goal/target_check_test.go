@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -13,10 +14,7 @@ import (
 // TestCountIsThatOfServe compares Count with the number of nodes for which Acceptable is true. TestCountIsThatOfServe
 // uses node goals, group goals or both, some of them constraints.
 func TestCountIsThatOfServe(t *testing.T) {
-	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900)))(t)
 	some, none := 0, 0
 	for kinds := range 8 {
 		var goals []plan.Goal

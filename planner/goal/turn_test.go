@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
@@ -12,10 +13,7 @@ import (
 // TestTurnStartsAfterEarlierMoves: in every turn, the initial excess and the headroom are those
 // after the earlier moves, and the excess is that after all moves.
 func TestTurnStartsAfterEarlierMoves(t *testing.T) {
-	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 20, 300))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 20, 300)))(t)
 	var goals []plan.Goal
 	for i := range s.Nodes {
 		goals = append(goals, plan.Goal{Strategy: "hot", Kind: plan.NodeBelow, Node: cluster.NodeID(i), Resource: "cpu", Limit: 0.2,

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -65,11 +66,8 @@ func TestActiveBackground(t *testing.T) {
 		{"the workload is deleted", []*corev1.Pod{one, two}, deleted, time.Minute, [2]bool{}},
 		{"the time is over", []*corev1.Pod{victim(nil)}, d, time.Hour, [2]bool{}},
 	} {
-		s, err := cluster.New(&cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Pods: c.pods, Deployments: []*appsv1.Deployment{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop",
-			Name: "d", UID: "d"}, Spec: appsv1.DeploymentSpec{Replicas: ptr.To(int32(2))}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(&cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Pods: c.pods, Deployments: []*appsv1.Deployment{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop",
+			Name: "d", UID: "d"}, Spec: appsv1.DeploymentSpec{Replicas: ptr.To(int32(2))}}}}))(t)
 		for i, awaits := range []bool{false, true} {
 			st := plan.PlannerState{Background: []plan.BackgroundEviction{{Pod: plan.PodRef{Namespace: "shop", Name: "victim", UID: "victim"},
 				Workload: c.workload, From: "n1", Since: noon, Until: noon.Add(time.Hour), AwaitsReplacement: awaits}}}
@@ -94,11 +92,8 @@ func TestARequestWithoutAnAnswerIsNotRepeated(t *testing.T) {
 		st := Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, []plan.Move{m}, noon)
 		st, _ = RecordOutcomes(st, "r", []plan.Outcome{newOutcome(m, plan.UnknownOutcome, plan.OutcomeUnknown)}, noon, o)
 		st.Backoffs = nil
-		s, err := cluster.New(&cluster.Objects{TakenAt: noon, Nodes: []*corev1.Node{{}}, Pods: []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop",
-			Name: m.Pod.Name, UID: types.UID(m.Pod.UID)}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(&cluster.Objects{TakenAt: noon, Nodes: []*corev1.Node{{}}, Pods: []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop",
+			Name: m.Pod.Name, UID: types.UID(m.Pod.UID)}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}}}))(t)
 		if got := len(ActiveBackground(st, s, noon.Add(2*CommitTimeout))) == 1; got != want {
 			t.Errorf("request only by %q: in flight after the longest call %t, want %t", only, got, want)
 		}

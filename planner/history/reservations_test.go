@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -163,10 +164,7 @@ func snapshotOf(t *testing.T, pods ...plan.PodRef) *cluster.Snapshot {
 	for _, p := range pods {
 		o.Pods = append(o.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: p.Name, UID: types.UID(p.UID)}})
 	}
-	s, err := cluster.New(&o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(&o))(t)
 	return s
 }
 

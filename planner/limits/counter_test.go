@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
@@ -21,10 +22,7 @@ func TestPodsWithoutAWorkloadShareNoHourlyLimit(t *testing.T) {
 		o.Pods = append(o.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)},
 			Spec: corev1.PodSpec{NodeName: "n1"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}})
 	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
 	opts := Options{PerPass: plan.Unlimited(), PerNode: plan.Unlimited(), PerNamespace: plan.Unlimited(),
 		PerOwner: plan.Unlimited(), PerZone: plan.Unlimited()}
 	opts.PerHour.Cluster, opts.PerHour.Namespace, opts.PerHour.Owner = plan.Unlimited(), plan.Unlimited(), plan.Absolute(1)
@@ -42,13 +40,10 @@ func TestPodsWithoutAWorkloadShareNoHourlyLimit(t *testing.T) {
 
 // A node without a zone label counts toward the limit of the nodes outside of zones.
 func TestTheLimitOfNodesOutsideOfZones(t *testing.T) {
-	s, err := cluster.New(&cluster.Objects{
+	s := must.Get(cluster.New(&cluster.Objects{
 		Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
 		Pods: []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "a", UID: "a"},
-			Spec: corev1.PodSpec{NodeName: "n1"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+			Spec: corev1.PodSpec{NodeName: "n1"}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}}}))(t)
 	u := plan.Unlimited()
 	l := NewCounter(s, Options{PerPass: u, PerNode: u, PerNamespace: u, PerOwner: u, PerZone: plan.Absolute(0),
 		PerHour: PerHour{Cluster: u, Namespace: u, Owner: u}}, history.HourlyCounts{})
@@ -78,10 +73,7 @@ func TestTheShareOfEachLimit(t *testing.T) {
 		o.Pods = append(o.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)},
 			Spec: corev1.PodSpec{NodeName: node}, Status: corev1.PodStatus{Phase: corev1.PodRunning}})
 	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
 	u := plan.Unlimited()
 	opts := Options{PerPass: plan.Absolute(4), PerNode: plan.Percent(50), PerNamespace: u, PerOwner: plan.Absolute(0),
 		PerZone: plan.Absolute(2), PerHour: PerHour{Cluster: plan.Absolute(8), Namespace: plan.Absolute(10), Owner: plan.Absolute(2)}}

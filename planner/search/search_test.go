@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
@@ -42,13 +43,8 @@ func smallCluster(t *testing.T, nodes int, pods []string) *cluster.Snapshot {
 		fmt.Fprintf(&text, smallPod, i, f[0], f[1], f[2])
 	}
 	o := &cluster.Objects{ServerVersion: "1.37"}
-	if err := cluster.Read(strings.NewReader(text.String()), "objects.yaml", o); err != nil {
-		t.Fatal(err)
-	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.Read(strings.NewReader(text.String()), "objects.yaml", o))
+	s := must.Get(cluster.New(o))(t)
 	return s
 }
 

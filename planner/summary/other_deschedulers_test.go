@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 const released = "registry.k8s.io/descheduler/descheduler:v0.36.0"
@@ -89,10 +90,7 @@ func TestOtherDeschedulersAreNamed(t *testing.T) {
 	} {
 		c.objects.Nodes = []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}
 		for i, o := range []*cluster.Objects{&c.objects, cluster.Redact(&c.objects)} {
-			s, err := cluster.New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(cluster.New(o))(t)
 			var got []string
 			for _, o := range otherDeschedulers(s) {
 				got = append(got, o.String())
@@ -121,10 +119,7 @@ func TestOtherReleasesAreNamed(t *testing.T) {
 		"two releases":  {[]*corev1.Pod{of("ek", "a-1", "a"), of("test", "b", "b")}, "evenkeel runs as 2 releases (ek/a, test/b): "},
 		"five releases": {slices.Clone(all), "evenkeel runs as 5 releases (n0/r, n1/r, n2/r and 2 more): "},
 	} {
-		s, err := cluster.New(&cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Pods: c.pods})
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(&cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Pods: c.pods}))(t)
 		got := strings.Join(otherReleasesInput(s, "0s").Problems, "; ")
 		if (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -45,9 +46,6 @@ func largeSnapshot(b *testing.B, pods int) (s *cluster.Snapshot, bound []string)
 		}
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(at)}}
 	}
-	s, err := cluster.New(o)
-	if err != nil {
-		b.Fatal(err)
-	}
+	s = must.Get(cluster.New(o))(b)
 	return s, bound
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
@@ -61,10 +62,7 @@ func (o *objects) takenAt(seconds int) *objects {
 // checkBinding returns "hit", "miss", or "silent" without a prediction.
 func (o *objects) checkBinding(t *testing.T, name string, earlier ...string) string {
 	t.Helper()
-	s, err := cluster.New(&o.Objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(&o.Objects))(t)
 	hit, predicted := trust.CheckBinding(s, s.PodByUID(name).ID, earlier, scheduler.DefaultProfile())
 	return map[[2]bool]string{{true, true}: "hit", {false, true}: "miss", {false, false}: "silent"}[[2]bool{hit, predicted}]
 }
@@ -161,10 +159,7 @@ func TestSchedulerStatesAndProfiles(t *testing.T) {
 		addPod("c", "n1", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "known" }).
 		addPod("d", "", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "waits" }).
 		addPod("e", "n1", 1, 0, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
-	s, err := cluster.New(&o.Objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(&o.Objects))(t)
 	known := map[string]scheduler.Profile{"known": scheduler.MostAllocatedProfile()}
 	seen := map[string]plan.SchedulerBindings{"good": {Seen: 12, Predicted: 10, Hits: 9}, "bad": {Seen: 12, Predicted: 10, Hits: 8}, "few": {Seen: 12, Predicted: 9, Hits: 9}, "known": {Seen: 9, Predicted: 9, Model: trust.ModelOf(s, scheduler.MostAllocatedProfile())}, "stale": {Seen: 9, Predicted: 9, Model: "1.30-0"}}
 	opts := trust.Options{MinBindings: 10, MinHitRate: 0.9}
@@ -196,10 +191,7 @@ func TestSchedulerStatesAndProfiles(t *testing.T) {
 // any number is wrong. The counts never change the profile except for the reason why nothing is
 // predicted. A further wrong prediction never restores trust.
 func TestWrongPredictionsOnlyStopMoves(t *testing.T) {
-	s, err := cluster.New(&newNodes(1).addPod("a", "n1", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "" }).Objects)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(&newNodes(1).addPod("a", "n1", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "" }).Objects))(t)
 	const name = corev1.DefaultSchedulerName
 	opts := trust.Options{MinBindings: 50, MinHitRate: 0.9}
 	profileWith := func(predicted, hits int) scheduler.Profile {

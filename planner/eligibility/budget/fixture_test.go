@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 var now = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -102,10 +103,7 @@ func (x *objects) snapshot(t testing.TB, budgets ...*policyv1.PodDisruptionBudge
 	t.Helper()
 	o := x.objects
 	o.PodDisruptionBudgets = budgets
-	s, err := cluster.New(&o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(&o))(t)
 	return s
 }
 

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -88,10 +89,7 @@ objects:
 - {kind: Node, metadata: {name: n1}}
 - {kind: Deployment, metadata: {name: web}, pods: [2 on n1]}
 `)}
-	s, err := cluster.New(sc.Objects(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(sc.Objects(t)))(t)
 	for scope, want := range map[Scope]int{PlanScope: 2, PodScope: 2, WorkloadScope: 1, NodeScope: 1} {
 		calls, opts, cache := 0, DefaultOptions(), NewCache()
 		rules := []Rule{{Code: plan.BarePod, Scope: scope, Check: func(Input) (string, bool) { calls++; return "", false }}}

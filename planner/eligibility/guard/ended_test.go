@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -21,16 +22,13 @@ func TestRunningOnlyRules(t *testing.T) {
 // TestEndedPodPassesForItselfOnly checks that rules which do not apply to an ended pod still judge
 // the other pods of its workload.
 func TestEndedPodPassesForItselfOnly(t *testing.T) {
-	s, err := cluster.New((&scenario.Scenario{Cluster: []byte(`
+	s := must.Get(cluster.New((&scenario.Scenario{Cluster: []byte(`
 objects:
 - {kind: Namespace, metadata: {name: shop}}
 - {kind: Node, metadata: {name: n1}}
 - {kind: Deployment, metadata: {name: web}, spec: {replicas: 1}, pods: [2 on n1]}
 - {kind: Pod, metadata: {name: web-6c8f-00}, status: {phase: Failed}}
-`)}).Objects(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+`)}).Objects(t)))(t)
 	opts := DefaultOptions()
 	in := Input{Snapshot: s, Pod: s.PodByKey("shop/web-6c8f-00"), Now: s.TakenAt, Options: &opts, Cache: NewCache()}
 	if r, refused := Check(in); !refused || r.Code != plan.PodTerminal {

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func amounts(pairs ...string) corev1.ResourceList {
@@ -32,11 +33,8 @@ func quotaPod() *corev1.Pod {
 func quotaRefusal(t *testing.T, p *corev1.Pod, owner metav1.Object, charged bool, q corev1.ResourceQuota) (string, bool) {
 	t.Helper()
 	q.Namespace, q.Name = "shop", "q"
-	s, err := cluster.New(&cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
-		Pods: []*corev1.Pod{p}, ResourceQuotas: []*corev1.ResourceQuota{&q}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(&cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
+		Pods: []*corev1.Pod{p}, ResourceQuotas: []*corev1.ResourceQuota{&q}}))(t)
 	pod := s.PodByKey("shop/p")
 	if owner != nil {
 		pod.Owners = []metav1.Object{owner}
@@ -233,11 +231,8 @@ func TestQuotasFollowTheServerVersion(t *testing.T) {
 		for _, resource := range []string{"requests.cpu", "limits.cpu"} {
 			q := withStatus(amounts(resource, "1"), amounts(resource, "0"))
 			q.Namespace, q.Name = "shop", "q"
-			s, err := cluster.New(&cluster.Objects{ServerVersion: c.version, Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
-				Pods: []*corev1.Pod{c.pod}, ResourceQuotas: []*corev1.ResourceQuota{&q}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(cluster.New(&cluster.Objects{ServerVersion: c.version, Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
+				Pods: []*corev1.Pod{c.pod}, ResourceQuotas: []*corev1.ResourceQuota{&q}}))(t)
 			why, refused := NewCache().quotaRefusal(s, s.PodByKey("shop/p"))
 			if refused != (c.refused != "") || !strings.Contains(why, c.refused) {
 				t.Errorf("%s, %s, %s: %q, want %q", c.name, c.version, resource, why, c.refused)

@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -280,10 +281,7 @@ var timeRefusals = []refusal{
 func reasonsFor(t *testing.T, r refusal) []plan.RuleResult {
 	t.Helper()
 	sc := &scenario.Scenario{Cluster: []byte(refusalBase + r.objects)}
-	s, err := cluster.New(sc.Objects(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(sc.Objects(t)))(t)
 	name := r.pod
 	if name == "" {
 		name = "web-6c8f-00"

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // TestRequiredByAffinity uses two workloads with the same podAffinity term. The pods of
@@ -73,10 +74,7 @@ func TestRequiredByAffinity(t *testing.T) {
 				o.Nodes = append(o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n, Labels: map[string]string{"host": n}}})
 			}
 			o.Namespaces = []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"team": "red"}}}, {ObjectMeta: metav1.ObjectMeta{Name: "bank"}}}
-			s, err := cluster.New(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(cluster.New(o))(t)
 			why, refused := requiredByAffinity.Check(Input{Snapshot: s, Pod: s.PodByUID("shopcachen1"), Cache: NewCache(), Options: &Options{Protect: map[Protection]bool{ProtectRequired: true}}})
 			if refused != (c.says != "") || !strings.HasPrefix(why, c.says) {
 				t.Errorf("refused %v with message %q, want %q", refused, why, c.says)

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // schedulerPod returns a pod of the default scheduler that is age old. A PodScheduled condition has the given reason;
@@ -88,14 +89,11 @@ func TestWhichWaitingPodsStopEvictions(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			pinned := &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "pinned", UID: "pinned"}}
 			pinned.Spec.Template.Spec.NodeName = "n1"
-			s, err := cluster.New(&cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
+			s := must.Get(cluster.New(&cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}},
 				Pods:        append(tc.pods, schedulerPod("victim", 24*time.Hour, 10, "x")),
 				ReplicaSets: []*appsv1.ReplicaSet{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web", UID: "web"}}, pinned},
 				DaemonSets:  []*appsv1.DaemonSet{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "agent", UID: "agent"}}},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			opts := DefaultOptions()
 			msg, refused := schedulerNotResponding.Check(Input{Snapshot: s, Pod: s.PodByKey("shop/victim"), Now: schedulerTestNow,
 				Options: &opts, Cache: NewCache()})
