@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 var update = flag.Bool("update", false, "rewrite the files that tests compare with")
@@ -28,10 +30,7 @@ func Equal(t testing.TB, path string, got []byte) {
 		Write(t, path, got)
 		return
 	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(os.ReadFile(path))(t)
 	if d := cmp.Diff(string(want), string(got)); d != "" {
 		t.Errorf("%s differs; go test with -update rewrites it (-want +got)\n%s", path, d)
 	}
@@ -47,10 +46,7 @@ func EqualLines(t testing.TB, path string, lines []string) {
 // Table compares a table in a Markdown file with rows. The first row is the heading, which must occur once in the file.
 func Table(t testing.TB, path string, rows [][]string) {
 	t.Helper()
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(path))(t)
 	var table strings.Builder
 	for i, cells := range rows {
 		table.WriteString("| " + strings.Join(cells, " | ") + " |\n")
@@ -72,19 +68,14 @@ func Table(t testing.TB, path string, rows [][]string) {
 // Write replaces the content of a file.
 func Write(t testing.TB, path string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, data, 0o644))
 }
 
 // Pairs runs f on each pair of files in a txtar archive: it passes the first file to f and compares the result with the
 // second. With -update it rewrites the second files.
 func Pairs(t *testing.T, archive string, f func(t *testing.T, given []byte) string) {
 	t.Helper()
-	a, err := txtar.ParseFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(txtar.ParseFile(archive))(t)
 	for i := 0; i+1 < len(a.Files); i += 2 {
 		t.Run(strings.TrimSuffix(filepath.Base(archive), ".txtar")+"/"+a.Files[i].Name, func(t *testing.T) {
 			got, want := f(t, a.Files[i].Data), &a.Files[i+1].Data

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -27,9 +28,7 @@ type goalsFile struct {
 func GoalsText(t testing.TB, given []byte, goals func(args []byte, scope cluster.Scope, s *cluster.Snapshot) []plan.Goal) string {
 	t.Helper()
 	var f goalsFile
-	if err := yaml.UnmarshalStrict(given, &f); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.UnmarshalStrict(given, &f))
 	file, err := yaml.Marshal(f.clusterFile)
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // Scenario is the content of one scenario file.
@@ -49,10 +50,7 @@ func Dir() string {
 // All returns all scenarios, sorted by file name. It fails the test if a file is not valid.
 func All(t testing.TB) []*Scenario {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(Dir(), "*.txtar"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(Dir(), "*.txtar")))(t)
 	var all []*Scenario
 	for _, file := range files {
 		all = append(all, Read(t, strings.TrimSuffix(filepath.Base(file), ".txtar")))
@@ -95,9 +93,7 @@ func (s *Scenario) Objects(t testing.TB, changes ...string) *cluster.Objects {
 		t.Fatalf("%s: %v", s.file, err)
 	}
 	o := &cluster.Objects{}
-	if err := cluster.Read(bytes.NewReader(list), s.file, o); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.Read(bytes.NewReader(list), s.file, o))
 	return o
 }
 
