@@ -42,19 +42,25 @@ func (b betweenPassesClock) NewTimer(d time.Duration) clock.Timer {
 	return instantClock(b).NewTimer(d)
 }
 
+// runYearly lets no strategy become due while a test runs.
+func runYearly(t *testing.T, c *controller.Controller) {
+	t.Helper()
+	yearly, err := cron.Parse("0 0 1 7 *", time.UTC)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range c.Strategies {
+		c.Strategies[i].Firings = yearly
+	}
+}
+
 // runWithApproval submits a plan, runs a controller for some checks for approved plans, and returns the stored report.
 // failing decides whether a write of the report fails.
 func runWithApproval(t *testing.T, failing func(write int) bool) (*plan.RunReport, int) {
 	t.Helper()
 	c, e, p := savedPlan(t)
 	c.Clock = betweenPassesClock{c.Clock.(*clocktesting.FakeClock)}
-	for i := range c.Strategies {
-		yearly, err := cron.Parse("0 0 1 7 *", time.UTC)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Strategies[i].Firings = yearly
-	}
+	runYearly(t, c)
 	client, writes := fake.NewClientset(), 0
 	client.PrependReactor("update", "configmaps", func(ktesting.Action) (bool, runtime.Object, error) {
 		if len(e.waves) == 0 {

@@ -13,7 +13,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/evictor"
-	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -255,13 +254,7 @@ func runWithRequests(t *testing.T, box *oneRequest, mode plan.Mode) int {
 	c.Clock = &endingClock{betweenPassesClock{c.Clock.(*clocktesting.FakeClock)}, 0, cancel}
 	c.Mode, c.Approvals = mode, box
 	box.request = approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}
-	for i := range c.Strategies {
-		yearly, err := cron.Parse("0 0 1 7 *", time.UTC)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.Strategies[i].Firings = yearly
-	}
+	runYearly(t, c)
 	c.Run(ctx)
 	return len(e.waves)
 }

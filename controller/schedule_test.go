@@ -150,40 +150,33 @@ func TestTheFirstFiringMayBeMissed(t *testing.T) {
 	})
 }
 
-// While the state cannot be read, the controller tries again every minute, and runs on its schedules.
+// While the state cannot be read, the controller tries again every minute, and runs on its schedules. A pass that begins
+// before keeps the times of earlier passes in the state: the firing of the strategy night at 02:00 was missed, and
+// follows after the pass.
 func TestUnreadableTimesOfPasses(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const strategies = `- {name: zones, type: ZoneSpread, schedule: "*/10 * * * *", missed: once}`
-		first := newScheduleRun(t, "01:05:00", strategies)
-		first.lead(t, 10*time.Minute, nil)
-		next := newScheduleRun(t, "01:25:00", strategies)
-		next.store.bytes, next.store.unreadable = first.store.bytes, errors.New("the API server does not answer")
-		next.lead(t, 4*time.Minute, func(now time.Time) {
-			if now.Format(time.TimeOnly) == "01:26:30" {
-				next.store.unreadable = nil
-			}
+	const zones = `- {name: zones, type: ZoneSpread, schedule: "*/10 * * * *", missed: once}`
+	for _, c := range []struct {
+		strategies, start, readable string
+		length                      time.Duration
+		passes                      []string
+	}{
+		{zones, "01:25:00", "01:26:30", 4 * time.Minute, []string{"01:27:00"}},
+		{zones + "\n" + `- {name: night, type: ZoneSpread, schedule: "0 2 * * *", missed: once}`, "03:05:00", "03:09:30", 9 * time.Minute,
+			[]string{"03:10:00", "03:10:00"}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			first := newScheduleRun(t, "01:05:00", c.strategies)
+			first.lead(t, 10*time.Minute, nil)
+			next := newScheduleRun(t, c.start, c.strategies)
+			next.store.bytes, next.store.unreadable = first.store.bytes, errors.New("the API server does not answer")
+			next.lead(t, c.length, func(now time.Time) {
+				if now.Format(time.TimeOnly) == c.readable {
+					next.store.unreadable = nil
+				}
+			})
+			next.expect(t, c.passes...)
 		})
-		next.expect(t, "01:27:00")
-	})
-}
-
-// If a pass begins before the times of earlier passes are read, it keeps them in the state. The
-// firing of the strategy night at 02:00 was missed; it follows after the pass.
-func TestAPassKeepsTimesThatAreNotReadYet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const strategies = `- {name: zones, type: ZoneSpread, schedule: "*/10 * * * *", missed: once}
-- {name: night, type: ZoneSpread, schedule: "0 2 * * *", missed: once}`
-		first := newScheduleRun(t, "01:05:00", strategies)
-		first.lead(t, 10*time.Minute, nil)
-		next := newScheduleRun(t, "03:05:00", strategies)
-		next.store.bytes, next.store.unreadable = first.store.bytes, errors.New("the API server does not answer")
-		next.lead(t, 9*time.Minute, func(now time.Time) {
-			if now.Format(time.TimeOnly) == "03:09:30" {
-				next.store.unreadable = nil
-			}
-		})
-		next.expect(t, "03:10:00", "03:10:00")
-	})
+	}
 }
 
 // Strategies without missed: once or events store nothing, as before.

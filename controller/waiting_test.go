@@ -93,6 +93,15 @@ func (a *approvalTest) approve(t *testing.T, w waiting.Plan, steps ...int) plan.
 	return part
 }
 
+// claim claims the pending request, as a process does before it executes the plan.
+func (a *approvalTest) claim(t *testing.T, holder string) {
+	t.Helper()
+	r, err := a.box.Pending(t.Context())
+	if err != nil || a.box.Claim(t.Context(), r, holder) != nil {
+		t.Fatal(err)
+	}
+}
+
 // lead looks for approved plans a number of times, as the leader does between two passes.
 func (a *approvalTest) lead(t *testing.T, checks int) {
 	t.Helper()
@@ -331,10 +340,7 @@ func TestTheNextLeaderResumesAnApprovedPlan(t *testing.T) {
 		a := newApprovalTest(t)
 		part := a.approve(t, a.pass(t), 1, 2)
 		for i := range died {
-			r, err := a.box.Pending(t.Context())
-			if err != nil || a.box.Claim(t.Context(), r, fmt.Sprint("dead-", i)) != nil {
-				t.Fatal(err)
-			}
+			a.claim(t, fmt.Sprint("dead-", i))
 		}
 		a.lead(t, 2)
 		r := a.report(t, part)
@@ -354,10 +360,7 @@ func TestTheNextLeaderResumesAnApprovedPlan(t *testing.T) {
 func TestAClaimWithALostAnswerIsExecuted(t *testing.T) {
 	a := newApprovalTest(t)
 	part := a.approve(t, a.pass(t), 1)
-	r, err := a.box.Pending(t.Context())
-	if err != nil || a.box.Claim(t.Context(), r, a.Holder) != nil {
-		t.Fatal(err)
-	}
+	a.claim(t, a.Holder)
 	a.lead(t, 2)
 	if r := a.report(t, part); r.Stopped != nil || len(r.Outcomes) != 1 || r.Outcomes[0].Outcome != plan.Evicted {
 		t.Errorf("%+v", r)
@@ -376,10 +379,7 @@ func TestAProcessDoesNotResumeItsOwnPlan(t *testing.T) {
 	if err := a.box.Submit(t.Context(), *first); err != nil {
 		t.Fatal(err)
 	}
-	r, err := a.box.Pending(t.Context())
-	if err != nil || a.box.Claim(t.Context(), r, a.Holder) != nil {
-		t.Fatal(err)
-	}
+	a.claim(t, a.Holder)
 	a.lead(t, 2)
 	if r := a.report(t, part); r.Stopped == nil || r.Stopped.Code != plan.Interrupted || len(a.evictor.waves) != 1 {
 		t.Errorf("%d waves, %+v", len(a.evictor.waves), r)
@@ -392,10 +392,7 @@ func TestAResumedPlanWaitsForReservedEvictions(t *testing.T) {
 	a := newApprovalTest(t)
 	w := a.pass(t)
 	part := a.approve(t, w, 1, 2)
-	r, err := a.box.Pending(t.Context())
-	if err != nil || a.box.Claim(t.Context(), r, "dead") != nil {
-		t.Fatal(err)
-	}
+	a.claim(t, "dead")
 	reservedAt := a.clock.Now()
 	storeState(t, a.Controller, plan.PlannerState{Runs: []plan.OpenRun{{RunID: "dead-run", Holder: "dead", Started: reservedAt,
 		Reservations: []plan.Reservation{{Step: 1, Wave: 1, Pod: w.Moves[0].Pod, Workload: plan.ObjectRef{Namespace: "shop", Name: "web"}, At: reservedAt}}}}})
@@ -435,10 +432,7 @@ func TestAResumedPlanWaitsForUnknownOutcomes(t *testing.T) {
 		a := newApprovalTest(t)
 		w := a.pass(t)
 		part := a.approve(t, w, 1)
-		r, err := a.box.Pending(t.Context())
-		if err != nil || a.box.Claim(t.Context(), r, "dead") != nil {
-			t.Fatal(err)
-		}
+		a.claim(t, "dead")
 		until := a.clock.Now().Add(history.CommitTimeout)
 		storeState(t, a.Controller, unknown(w.Moves[0], a.clock.Now(), until))
 		a.lead(t, 3)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
-	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -343,12 +342,8 @@ func TestReplaceKeepsWhatWaits(t *testing.T) {
 
 // TestTheNextTimeOfEachStrategy: a strategy that only an event starts has no time before the event.
 func TestTheNextTimeOfEachStrategy(t *testing.T) {
-	hourly, err := cron.Parse("0 * * * *", time.UTC)
-	if err != nil {
-		t.Fatal(err)
-	}
 	start := time.Date(2026, 1, 2, 12, 30, 0, 0, time.UTC)
-	table := schedule.New([]schedule.Rule{{Name: "zones", Firings: hourly},
+	table := schedule.New([]schedule.Rule{{Name: "zones", Firings: hourly(t).Firings},
 		{Name: "join", After: map[schedule.Event]time.Duration{schedule.NodeAdded: time.Minute}}}, start)
 	want := map[string]time.Time{"zones": start.Add(30 * time.Minute)}
 	if got := table.NextByStrategy(); !maps.Equal(got, want) {

@@ -2,7 +2,6 @@ package message
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -41,24 +40,16 @@ func Changes(announced []string, r plan.RunReport, st plan.PlannerState) (messag
 			messages = append(messages, c.Message)
 		}
 	}
-	messages = append(messages, announcedPlans(r)...)
+	if r.Waiting != nil {
+		for _, w := range r.Waiting.Plans {
+			if w.Announced {
+				messages = append(messages, aboutWaiting(w, r))
+			}
+		}
+	}
 	slices.Sort(holding)
 	holding = slices.Compact(holding)
 	return messages, holding[:min(len(holding), plan.MaxAnnounced)]
-}
-
-// announcedPlans returns a message for each plan that waits for approval and that the pass announced.
-func announcedPlans(r plan.RunReport) (messages []Message) {
-	if r.Waiting == nil {
-		return nil
-	}
-	for _, w := range r.Waiting.Plans {
-		if w.Announced {
-			messages = append(messages, ForWaitingPlan(WaitingPlan{ID: w.ID, Strategies: slices.Sorted(maps.Keys(w.Strategies)),
-				Moves: w.Steps(), Expires: w.Expires, Command: "evenkeel approve " + w.ID}, r))
-		}
-	}
-	return messages
 }
 
 // conditionsOf returns the conditions that hold after a pass, and the events about which the pass says something. A

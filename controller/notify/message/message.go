@@ -6,6 +6,7 @@ package message
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -57,10 +58,11 @@ type WaitingPlan struct {
 	Command string `json:"command"`
 }
 
-// ForWaitingPlan returns the message about a plan that waits for approval.
-func ForWaitingPlan(p WaitingPlan, r plan.RunReport) Message {
-	p.ID, p.Command, p.Expires = clean(p.ID), clean(p.Command), p.Expires.UTC()
-	p.Strategies = slices.Clone(p.Strategies[:min(len(p.Strategies), maxNames)])
+// aboutWaiting returns the message about a plan that waits for approval.
+func aboutWaiting(w plan.WaitingPlan, r plan.RunReport) Message {
+	names := slices.Sorted(maps.Keys(w.Strategies))
+	p := WaitingPlan{ID: clean(w.ID), Strategies: names[:min(len(names), maxNames)], Moves: w.Steps(), Expires: w.Expires.UTC(),
+		Command: clean("evenkeel approve " + w.ID)}
 	m := about(PlanWaiting, r)
 	m.Plan = &p
 	m.Title = "A plan waits for approval"

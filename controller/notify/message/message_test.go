@@ -1,8 +1,8 @@
 package message_test
 
 import (
+	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,11 +22,6 @@ func passReport() plan.RunReport {
 		Cluster: plan.ClusterInfo{UID: "0b2f6a52-7b1e-4c57-9f0e-6f6f2a3a9c11"}}}
 }
 
-func waitingPlan() message.WaitingPlan {
-	return message.WaitingPlan{ID: "9f2c41d7e0ab", Strategies: []string{"zones", "hot"}, Moves: 3, Expires: noon.Add(24 * time.Hour),
-		Command: "evenkeel approve 9f2c41d7e0ab"}
-}
-
 var trip = &plan.BreakerTrip{At: noon, Until: noon.Add(10 * time.Minute),
 	Summary: "3 of 10 evictions failed, more than 20% (evictor.breaker.maxFailedFrac)",
 	Reason:  plan.Reason{Code: plan.BreakerOpen, Message: "3 of 10 evictions failed; the last failure: webhook https://intern/?key=s3cret"}}
@@ -39,9 +34,11 @@ func examplesOf(t *testing.T) map[message.Event]message.Message {
 		{Name: "young", Predicted: 3, Hits: 3}, {Name: "good", Predicted: 50, Hits: 50, Trusted: true}}
 	r.Plan.Strategies = []plan.StrategyState{{Name: "zones"}, {Name: "hot", NoData: "no usage data: metricsServer gave no answer"}}
 	r.Plan.NothingJudged = []plan.Reason{{Code: plan.APIError, Message: "Get https://10.0.0.1/api?token=s3cret: EOF"}}
+	r.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{{ID: "9f2c41d7e0ab", Strategies: map[string]int{"zones": 2, "hot": 1},
+		Expires: noon.Add(24 * time.Hour), Announced: true}}}
 	messages, _ := message.Changes(nil, r, plan.PlannerState{Breaker: trip})
 	out := map[message.Event]message.Message{}
-	for _, m := range append(messages, message.ForWaitingPlan(waitingPlan(), r)) {
+	for _, m := range messages {
 		if _, twice := out[m.Event]; twice {
 			t.Errorf("two messages about %s", m.Event)
 		}
@@ -106,10 +103,13 @@ func TestMessagesAreBounded(t *testing.T) {
 	long := strings.Repeat("\u00fc\x1b", 100_000)
 	r := passReport()
 	r.Plan.HintsNoData, r.Plan.Cluster.UID = long, long
-	p := waitingPlan()
-	p.Command, p.ID, p.Strategies = long, long, slices.Repeat([]string{"zones"}, 10_000)
+	strategies := map[string]int{}
+	for i := range 10_000 {
+		strategies[fmt.Sprint("zones", i)] = 1
+	}
+	r.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{{ID: long, Strategies: strategies, Announced: true}}}
 	messages, _ := message.Changes(nil, r, plan.PlannerState{Breaker: &plan.BreakerTrip{Summary: long}})
-	for _, m := range append(messages, message.ForWaitingPlan(p, r)) {
+	for _, m := range messages {
 		for _, f := range message.Formats() {
 			if body := m.Body(f); len(body) > 10_000 || strings.Contains(string(body), "u001b") {
 				t.Errorf("%s in format %s has %d bytes: %.200s", m.Event, f, len(body), body)
