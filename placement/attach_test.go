@@ -83,11 +83,11 @@ func TestAttachmentGoesWithItsPod(t *testing.T) {
 	if got := feasible(); got != "b" {
 		t.Errorf("before: %q, want b", got)
 	}
-	m.Move(podID(t, m, "x-0"), nodeID(t, m, "b"))
+	m.Cluster.Move(podID(t, m, "x-0"), nodeID(t, m, "b"))
 	if got := feasible(); got != "a" {
 		t.Errorf("after: %q, want a", got)
 	}
-	m.Move(podID(t, m, "x-0"), cluster.NoNode)
+	m.Cluster.Move(podID(t, m, "x-0"), cluster.NoNode)
 	if got := feasible(); got != "a b" {
 		t.Errorf("gone: %q, want a b", got)
 	}
@@ -115,7 +115,7 @@ func TestEphemeralVolumes(t *testing.T) {
 	if got := nodeNames(m, p.Terminating.Feasible) + "; " + nodeNames(m, p.Gone.Feasible); got != "b; a b" {
 		t.Errorf("%q %s, want b; a b", got, p.UnsupportedReason)
 	}
-	if m.PodClass[podID(t, m, "x-0")] != m.PodClass[podID(t, m, "x-1")] {
+	if m.Cluster.PodClass[podID(t, m, "x-0")] != m.Cluster.PodClass[podID(t, m, "x-1")] {
 		t.Error("pods of one template are told apart")
 	}
 }

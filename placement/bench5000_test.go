@@ -64,8 +64,8 @@ func BenchmarkPredict5000(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				i++
-				other := cluster.PodID(i * 7919 % len(w.Snap.Pods))
-				w.Move(other, cluster.NodeID(i%len(w.Snap.Nodes)))
+				other := cluster.PodID(i * 7919 % len(w.Cluster.Snap.Pods))
+				w.Cluster.Move(other, cluster.NodeID(i%len(w.Cluster.Snap.Nodes)))
 				w.PredictOdds(p)
 			}
 		})

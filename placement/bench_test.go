@@ -42,7 +42,7 @@ func newCluster500() *snapshotBuilder {
 }
 
 func BenchmarkNewWorld(b *testing.B) {
-	snap := newCluster500().model(b).Snap
+	snap := newCluster500().model(b).Cluster.Snap
 	for b.Loop() {
 		NewClusterModel(snap, Options{})
 	}
@@ -55,10 +55,10 @@ func BenchmarkPredict(b *testing.B) {
 	i := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		p := cluster.PodID(i * 7919 % len(w.Snap.Pods))
+		p := cluster.PodID(i * 7919 % len(w.Cluster.Snap.Pods))
 		pr := w.Predict(p)
 		if to := pr.LikeliestOf(anyNode); to != cluster.NoNode {
-			w.Move(p, to)
+			w.Cluster.Move(p, to)
 		}
 		i++
 	}

@@ -27,7 +27,7 @@ func BenchmarkPredictUneven(b *testing.B) {
 	w := placement.NewClusterModel(s, placement.Options{})
 	pods := len(s.Pods)
 	step := func(i int, p cluster.PodID) {
-		w.Move(cluster.PodID(i*7919%pods), cluster.NodeID(i*31%len(s.Nodes)))
+		w.Cluster.Move(cluster.PodID(i*7919%pods), cluster.NodeID(i*31%len(s.Nodes)))
 		w.PredictOdds(p)
 	}
 	i := 0

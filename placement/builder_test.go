@@ -119,7 +119,7 @@ func (b *snapshotBuilder) modelWithOptions(t testing.TB, o Options) *ClusterMode
 
 func podID(t testing.TB, m *ClusterModel, pod string) cluster.PodID {
 	t.Helper()
-	p := m.Snap.PodByKey("default/" + pod)
+	p := m.Cluster.Snap.PodByKey("default/" + pod)
 	if p == nil {
 		t.Fatalf("no pod %s", pod)
 	}
@@ -128,7 +128,7 @@ func podID(t testing.TB, m *ClusterModel, pod string) cluster.PodID {
 
 func nodeID(t testing.TB, m *ClusterModel, name string) cluster.NodeID {
 	t.Helper()
-	n := m.Snap.NodeByName(name)
+	n := m.Cluster.Snap.NodeByName(name)
 	if n == nil {
 		t.Fatalf("no node %s", name)
 	}
@@ -139,7 +139,7 @@ func nodeID(t testing.TB, m *ClusterModel, name string) cluster.NodeID {
 func nodeNames(m *ClusterModel, ids []cluster.NodeID) string {
 	var out []string
 	for _, n := range ids {
-		out = append(out, m.Snap.Nodes[n].Name)
+		out = append(out, m.Cluster.Snap.Nodes[n].Name)
 	}
 	return strings.Join(out, " ")
 }

@@ -18,13 +18,13 @@ import (
 func TestCloneStandsAlone(t *testing.T) {
 	profiles := []scheduler.Profile{scheduler.DefaultProfile(), scheduler.LegacyProfile(scheduler.DefaultLegacyPolicy())}
 	same := func(seed int64, which string, a, b *ClusterModel) {
-		for i := 0; i < len(a.Snap.Pods); i += 7 {
+		for i := 0; i < len(a.Cluster.Snap.Pods); i += 7 {
 			if got, want := a.Predict(cluster.PodID(i)), b.Predict(cluster.PodID(i)); !reflect.DeepEqual(got, want) {
-				t.Fatalf("seed %d, %s: %s predicts %+v, want %+v", seed, a.Snap.Pods[i].Object.Name, which, got, want)
+				t.Fatalf("seed %d, %s: %s predicts %+v, want %+v", seed, a.Cluster.Snap.Pods[i].Object.Name, which, got, want)
 			}
 		}
-		for n := range a.Snap.Nodes {
-			if got, want := a.Requested(cluster.NodeID(n)), b.Requested(cluster.NodeID(n)); !reflect.DeepEqual(got, want) {
+		for n := range a.Cluster.Snap.Nodes {
+			if got, want := a.Cluster.Requested(cluster.NodeID(n)), b.Cluster.Requested(cluster.NodeID(n)); !reflect.DeepEqual(got, want) {
 				t.Errorf("seed %d, node %d: requests in %s are %v, want %v", seed, n, which, got, want)
 			}
 		}
@@ -34,13 +34,13 @@ func TestCloneStandsAlone(t *testing.T) {
 		p := profiles[seed%4/3]
 		b := newVariedCluster(seed, []int{30, 130}[seed%2])
 		first, alone := b.modelWithProfile(t, p), b.modelWithProfile(t, p)
-		pods, nodes := len(first.Snap.Pods), len(first.Snap.Nodes)
+		pods, nodes := len(first.Cluster.Snap.Pods), len(first.Cluster.Snap.Nodes)
 		wander := func(steps int, worlds ...*ClusterModel) {
 			for range steps {
 				pod, to := cluster.PodID(rnd.Intn(pods)), cluster.NodeID(rnd.Intn(nodes+1)-1)
 				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(nodes))}
 				for _, m := range worlds {
-					m.Move(pod, to)
+					m.Cluster.Move(pod, to)
 					m.SetHints(hints.Taint, hinted)
 					m.Predict(pod)
 				}
@@ -50,7 +50,7 @@ func TestCloneStandsAlone(t *testing.T) {
 		second := first.Clone()
 		other := b.modelWithProfile(t, p)
 		for i := range pods {
-			other.Move(cluster.PodID(i), first.NodeOf(cluster.PodID(i)))
+			other.Cluster.Move(cluster.PodID(i), first.Cluster.NodeOf(cluster.PodID(i)))
 		}
 		wander(15, first, alone)
 		wander(15, second, other)
@@ -85,7 +85,7 @@ func TestCloneKeepsWhatPodsHold(t *testing.T) {
 		m := b.model(t)
 		one, two, n1, n2 := podID(t, m, "web-0"), podID(t, m, "web-1"), nodeID(t, m, "n1"), nodeID(t, m, "n2")
 		c := m.Clone()
-		c.Move(one, n2)
+		c.Cluster.Move(one, n2)
 		if got := c.Predict(two).Gone.Feasible; !slices.Equal(got, []cluster.NodeID{n1}) {
 			t.Errorf("%s: in the copy, the second pod fits on %v, want node %d", name, got, n1)
 		}

@@ -16,7 +16,7 @@ import (
 // filters and scores need, so a move costs a few additions. A ClusterModel is not safe for
 // concurrent use.
 type ClusterModel struct {
-	*model.Cluster
+	Cluster *model.Cluster
 
 	opts               Options
 	replacements       []*cycle.Replacement // by class number; built on first use
@@ -41,7 +41,7 @@ func NewClusterModel(s *cluster.Snapshot, opts Options) *ClusterModel {
 		images:             score.NewImageIndex(s),
 		randomSampleWeight: sampling.RandomSampleWeight,
 	}
-	n := len(m.ClassList)
+	n := len(m.Cluster.ClassList)
 	m.replacements, m.groups = make([]*cycle.Replacement, n), fast.NewGroupCache(n)
 	return m
 }
@@ -70,7 +70,7 @@ func (m *ClusterModel) Clone() *ClusterModel {
 	c.replacements = make([]*cycle.Replacement, len(m.replacements))
 	for i, in := range m.replacements {
 		if in != nil {
-			c.replacements[i] = in.CloneFor(c.ClassList[i], copies)
+			c.replacements[i] = in.CloneFor(c.Cluster.ClassList[i], copies)
 		}
 	}
 	return &c

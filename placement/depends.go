@@ -18,7 +18,7 @@ func (m *ClusterModel) DependsOnOthers(p cluster.PodID) bool {
 // order in which both are evicted and replaced, or the place of the other, can decide where p fits.
 func DependsOn(m *ClusterModel, p cluster.PodID, others []cluster.PodID) bool {
 	for _, counter := range m.replacementOf(p).CountersOfOthers {
-		if slices.ContainsFunc(others, func(q cluster.PodID) bool { return m.PodClass[q].CountedBy(counter) }) {
+		if slices.ContainsFunc(others, func(q cluster.PodID) bool { return m.Cluster.PodClass[q].CountedBy(counter) }) {
 			return true
 		}
 	}
@@ -27,7 +27,7 @@ func DependsOn(m *ClusterModel, p cluster.PodID, others []cluster.PodID) bool {
 
 // AnyDependsOn reports whether one of the others depends on p; see DependsOn.
 func AnyDependsOn(m *ClusterModel, others []cluster.PodID, p cluster.PodID) bool {
-	class := m.PodClass[p]
+	class := m.Cluster.PodClass[p]
 	for _, q := range others {
 		for _, counter := range m.replacementOf(q).CountersOfOthers {
 			if class.CountedBy(counter) {
@@ -41,6 +41,6 @@ func AnyDependsOn(m *ClusterModel, others []cluster.PodID, p cluster.PodID) bool
 // AvoidsPods reports whether a terminating pod on a node can only lower the score of that node for
 // the replacement of p: the profile prefers free nodes.
 func AvoidsPods(m *ClusterModel, p cluster.PodID) bool {
-	profile := m.PodClass[p].Profile
+	profile := m.Cluster.PodClass[p].Profile
 	return profile.Legacy == nil && !profile.ScoresUsage() && profile.FitStrategy.IsDefault()
 }

@@ -43,7 +43,7 @@ func (m *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
 func (m *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone bool) []NodeVerdict {
 	r := m.newAttempt(in, p)
 	var feasible []cluster.NodeID
-	out := make([]NodeVerdict, len(m.Snap.Nodes))
+	out := make([]NodeVerdict, len(m.Cluster.Snap.Nodes))
 	for n := range out {
 		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: filter.RefusedBy(&r, n)}
 	}

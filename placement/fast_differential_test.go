@@ -118,15 +118,15 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 		b.objects.ServerVersion = fmt.Sprintf("1.%d", kubeversion.Oldest+rnd.Intn(kubeversion.Newest-kubeversion.Oldest+1))
 		w := b.modelWithProfile(t, p)
 		for range 40 {
-			pod := cluster.PodID(rnd.Intn(len(w.Snap.Pods)))
+			pod := cluster.PodID(rnd.Intn(len(w.Cluster.Snap.Pods)))
 			q, s := compareWithGeneral(t, w, pod)
 			quick, states = quick+q, states+s
 			if t.Failed() {
-				t.Fatalf("seed %d, version %s, %s", seed, b.objects.ServerVersion, w.Snap.Pods[pod].Object.Name)
+				t.Fatalf("seed %d, version %s, %s", seed, b.objects.ServerVersion, w.Cluster.Snap.Pods[pod].Object.Name)
 			}
-			w.Move(cluster.PodID(rnd.Intn(len(w.Snap.Pods))), cluster.NodeID(rnd.Intn(len(w.Snap.Nodes)+1)-1))
+			w.Cluster.Move(cluster.PodID(rnd.Intn(len(w.Cluster.Snap.Pods))), cluster.NodeID(rnd.Intn(len(w.Cluster.Snap.Nodes)+1)-1))
 			if rnd.Intn(5) == 0 {
-				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(len(w.Snap.Nodes)))}
+				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(len(w.Cluster.Snap.Nodes)))}
 				w.SetHints([]hints.Kind{hints.Taint, hints.Label}[rnd.Intn(2)], hinted[:rnd.Intn(2)])
 			}
 		}

@@ -21,8 +21,8 @@ func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 	asked := 0
 	for seed := range uint64(40) {
 		w := newSmallZoneModel(t, rand.New(rand.NewPCG(seed, 1)))
-		for i := range w.Snap.Pods {
-			p := &w.Snap.Pods[i]
+		for i := range w.Cluster.Snap.Pods {
+			p := &w.Cluster.Snap.Pods[i]
 			var only prediction.Prediction
 			if p.Object.Labels["app"] != "a" || i%4 != 0 || !w.predictFast(w.replacementOf(p.ID), p.ID, &only) {
 				continue
@@ -35,7 +35,7 @@ func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 			for _, n := range want.Possible() {
 				if d := got.Prob(equalsNode(n)) - want.Prob(equalsNode(n)); d > 1e-9 || d < -1e-9 {
 					t.Fatalf("seed %d: pod %s lands on %s with probability %v, want %v", seed,
-						p.Object.Name, w.Snap.Nodes[n].Name, got.Prob(equalsNode(n)), want.Prob(equalsNode(n)))
+						p.Object.Name, w.Cluster.Snap.Nodes[n].Name, got.Prob(equalsNode(n)), want.Prob(equalsNode(n)))
 				}
 			}
 		}

@@ -57,13 +57,13 @@ func runFeasibleCases(t *testing.T, cases []feasibleCase) {
 // same as before.
 func checkMoveAndBack(t *testing.T, m *ClusterModel, want prediction.Prediction) {
 	t.Helper()
-	for i := range m.Snap.Pods {
-		p := &m.Snap.Pods[i]
-		at := m.NodeOf(p.ID)
-		for n := range m.Snap.Nodes {
-			m.Move(p.ID, m.Snap.Nodes[n].ID)
+	for i := range m.Cluster.Snap.Pods {
+		p := &m.Cluster.Snap.Pods[i]
+		at := m.Cluster.NodeOf(p.ID)
+		for n := range m.Cluster.Snap.Nodes {
+			m.Cluster.Move(p.ID, m.Cluster.Snap.Nodes[n].ID)
 		}
-		m.Move(p.ID, at)
+		m.Cluster.Move(p.ID, at)
 	}
 	if diff := cmp.Diff(want, m.Predict(podID(t, m, "x-0"))); diff != "" {
 		t.Errorf("the prediction changed after moves and their reversal: %s", diff)

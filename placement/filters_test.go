@@ -164,7 +164,7 @@ func TestPendingWhenNothingIsFeasible(t *testing.T) {
 	if p.Pending() != 0.9 || p.LikeliestOf(anyNode) != nodeID(t, m, "a") {
 		t.Errorf("pending %v, likeliest %v; want 0.9 and a", p.Pending(), p.LikeliestOf(anyNode))
 	}
-	m.Move(podID(t, m, "x-0"), cluster.NoNode)
+	m.Cluster.Move(podID(t, m, "x-0"), cluster.NoNode)
 	b.objects.Nodes[0].Spec.Unschedulable = true
 	m = b.model(t)
 	p = m.Predict(podID(t, m, "x-0"))

@@ -12,15 +12,15 @@ import (
 // hints of the snapshot remain. A taint changes the score of TaintToleration. A label changes the
 // score of NodeAffinity, and, if a pod requires it, the feasible nodes.
 func (m *ClusterModel) SetHints(kind hints.Kind, nodes []cluster.NodeID) {
-	if len(nodes) == 0 && m.Hints.IsEmpty() {
+	if len(nodes) == 0 && m.Cluster.Hints.IsEmpty() {
 		return
 	}
-	wasLabelled := m.Hints.HasLabels()
+	wasLabelled := m.Cluster.Hints.HasLabels()
 	m.groups.Clear()
-	m.Hints = model.NewSteeringHints(m.Snap, kind, nodes)
-	if wasLabelled || m.Hints.HasLabels() {
+	m.Cluster.Hints = model.NewSteeringHints(m.Cluster.Snap, kind, nodes)
+	if wasLabelled || m.Cluster.Hints.HasLabels() {
 		clear(m.nodeChecks)
-		for _, c := range m.ClassList {
+		for _, c := range m.Cluster.ClassList {
 			if c.Profile.ReadsHintLabel() || scheduler.PodReadsHintLabel(c.Sample.Object) {
 				m.replacements[c.Number] = nil // its node affinity must be matched again
 			}
@@ -31,8 +31,8 @@ func (m *ClusterModel) SetHints(kind hints.Kind, nodes []cluster.NodeID) {
 // RespondsToHint reports whether a hint of the kind can change the placement of the pod's
 // replacement, because the pod does not tolerate the taint or reads the label.
 func (m *ClusterModel) RespondsToHint(p cluster.PodID, kind hints.Kind) bool {
-	pod := m.Snap.Pods[p].Object
-	profile := m.ProfileOf(pod.Spec.SchedulerName)
+	pod := m.Cluster.Snap.Pods[p].Object
+	profile := m.Cluster.ProfileOf(pod.Spec.SchedulerName)
 	switch kind {
 	case hints.Taint:
 		return profile.ScoresTaints && score.CountUntolerated(score.HintTaints, pod.Spec.Tolerations) > 0

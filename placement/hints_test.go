@@ -93,12 +93,12 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 			}
 		}
 		standing := hintedCluster(r(), hinted).modelWithProfile(t, profile)
-		for p := range m.Snap.Pods {
+		for p := range m.Cluster.Snap.Pods {
 			id := cluster.PodID(p)
 			without := m.Predict(id)
 			m.SetHints(kind, nodes)
 			if got, want := m.Predict(id), standing.Predict(id); !reflect.DeepEqual(got, want) {
-				t.Fatalf("seed %d, %s by %s on %v:\n got %+v\nwant %+v", seed, m.Snap.Pods[p].Object.Name, kind, nodes, got, want)
+				t.Fatalf("seed %d, %s by %s on %v:\n got %+v\nwant %+v", seed, m.Cluster.Snap.Pods[p].Object.Name, kind, nodes, got, want)
 			}
 			if m.RespondsToHint(id, kind) {
 				heard[which][kind]++
@@ -106,7 +106,7 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 			if changed := !reflect.DeepEqual(m.Predict(id), without); changed {
 				differ[kind]++
 				if !m.RespondsToHint(id, kind) {
-					t.Fatalf("seed %d: the prediction of %s changes, but RespondsToHint is false", seed, m.Snap.Pods[p].Object.Name)
+					t.Fatalf("seed %d: the prediction of %s changes, but RespondsToHint is false", seed, m.Cluster.Snap.Pods[p].Object.Name)
 				}
 			}
 			m.SetHints(kind, nil)
@@ -128,11 +128,11 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 // TestATaintThatStandsCountsOnce adds a hint to a node that already has the taint.
 func TestATaintThatStandsCountsOnce(t *testing.T) {
 	m := hintedCluster(rand.New(rand.NewPCG(1, 1)), map[int]hints.Kind{0: hints.Taint}).model(t)
-	for p := range m.Snap.Pods {
+	for p := range m.Cluster.Snap.Pods {
 		before := m.Predict(cluster.PodID(p))
 		m.SetHints(hints.Taint, []cluster.NodeID{nodeID(t, m, "n0")})
 		if !reflect.DeepEqual(m.Predict(cluster.PodID(p)), before) {
-			t.Fatalf("%s", m.Snap.Pods[p].Object.Name)
+			t.Fatalf("%s", m.Cluster.Snap.Pods[p].Object.Name)
 		}
 		m.SetHints(hints.Taint, nil)
 	}

@@ -25,10 +25,10 @@ func policyWithSpreadWeight(weight int64) scheduler.LegacyPolicy {
 func findOutcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map[string]bool) {
 	t.Helper()
 	if len(pods) == 0 {
-		counts := make([]int, len(w.Snap.Nodes))
-		for i := range w.Snap.Pods {
-			p := &w.Snap.Pods[i]
-			if n := w.NodeOf(p.ID); p.Object.Labels["app"] == "d" && n != cluster.NoNode {
+		counts := make([]int, len(w.Cluster.Snap.Nodes))
+		for i := range w.Cluster.Snap.Pods {
+			p := &w.Cluster.Snap.Pods[i]
+			if n := w.Cluster.NodeOf(p.ID); p.Object.Labels["app"] == "d" && n != cluster.NoNode {
 				counts[n]++
 			}
 		}
@@ -40,9 +40,9 @@ func findOutcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map
 		t.Fatalf("the prediction has no winner: %+v", pr)
 	}
 	for _, n := range slices.Clone(pr.Gone.Winners) {
-		w.Move(pods[0], n)
+		w.Cluster.Move(pods[0], n)
 		findOutcomes(t, w, pods[1:], found)
-		w.Move(pods[0], cluster.NoNode)
+		w.Cluster.Move(pods[0], cluster.NoNode)
 	}
 }
 
@@ -126,14 +126,14 @@ func findRolloutOutcomes(t *testing.T, w *ClusterModel, i int, lag int, found ma
 	if i == 6 {
 		counts := make([]int, 3)
 		for k := range 6 {
-			counts[w.NodeOf(podID(t, w, fmt.Sprintf("new-%d", k)))]++
+			counts[w.Cluster.NodeOf(podID(t, w, fmt.Sprintf("new-%d", k)))]++
 		}
 		found[fmt.Sprint(counts)] = true
 		return
 	}
 	added := podID(t, w, fmt.Sprintf("new-%d", i))
 	for _, n := range slices.Clone(w.Predict(added).Gone.Winners) {
-		w.Move(added, n)
+		w.Cluster.Move(added, n)
 		if i < lag {
 			findRolloutOutcomes(t, w, i+1, lag, found)
 		}
@@ -141,12 +141,12 @@ func findRolloutOutcomes(t *testing.T, w *ClusterModel, i int, lag int, found ma
 			if i < lag {
 				break
 			}
-			stood := w.NodeOf(gone)
-			w.Move(gone, cluster.NoNode)
+			stood := w.Cluster.NodeOf(gone)
+			w.Cluster.Move(gone, cluster.NoNode)
 			findRolloutOutcomes(t, w, i+1, lag, found)
-			w.Move(gone, stood)
+			w.Cluster.Move(gone, stood)
 		}
-		w.Move(added, cluster.NoNode)
+		w.Cluster.Move(added, cluster.NoNode)
 	}
 }
 
@@ -157,7 +157,7 @@ func nextPodsToDelete(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	counts := make([]int, 3)
 	for k := range 6 {
 		p := podID(t, w, fmt.Sprintf("old-%d", k))
-		if n := w.NodeOf(p); n != cluster.NoNode {
+		if n := w.Cluster.NodeOf(p); n != cluster.NoNode {
 			on[n] = p
 			counts[n]++
 		}

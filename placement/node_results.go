@@ -10,10 +10,10 @@ import (
 // updateLocalResults updates the results of the nodes whose pods changed since the last prediction
 // of the class.
 func (m *ClusterModel) updateLocalResults(in *cycle.Replacement) {
-	f, now := &in.Local, m.DroppedChanges+len(m.ChangedNodes)
+	f, now := &in.Local, m.Cluster.DroppedChanges+len(m.Cluster.ChangedNodes)
 	switch {
 	case f.Passes == nil:
-		n := len(m.Snap.Nodes)
+		n := len(m.Cluster.Snap.Nodes)
 		f.Passes = make([]bool, n)
 		if in.Profile.ScoresResourcesFit {
 			f.ResourcesFit = make([]int8, n)
@@ -22,12 +22,12 @@ func (m *ClusterModel) updateLocalResults(in *cycle.Replacement) {
 			f.Balanced = make([]int8, n)
 		}
 		fallthrough
-	case f.SeenChanges < m.DroppedChanges:
+	case f.SeenChanges < m.Cluster.DroppedChanges:
 		for n := range f.Passes {
 			m.updateNodeResults(in, n)
 		}
 	default:
-		for _, n := range m.ChangedNodes[f.SeenChanges-m.DroppedChanges:] {
+		for _, n := range m.Cluster.ChangedNodes[f.SeenChanges-m.Cluster.DroppedChanges:] {
 			m.updateNodeResults(in, int(n))
 		}
 	}
@@ -35,10 +35,10 @@ func (m *ClusterModel) updateLocalResults(in *cycle.Replacement) {
 }
 
 func (m *ClusterModel) updateNodeResults(in *cycle.Replacement, n int) {
-	f, used := &in.Local, &m.Requests[n]
+	f, used := &in.Local, &m.Cluster.Requests[n]
 	f.Passes[n] = filter.PassesStaticFilters(in, cluster.NodeID(n)) &&
-		filter.Fits(&m.Snap.Nodes[n], in.CheckedRequests, &used.Resources, used.Pods) && m.Ports.FirstTaken(in.Ports, n) == 0 &&
-		!m.Disks.Conflicts(in.Disks, n) && m.Attachments.BlockingDriver(in.Volumes.Attach, n) == ""
+		filter.Fits(&m.Cluster.Snap.Nodes[n], in.CheckedRequests, &used.Resources, used.Pods) && m.Cluster.Ports.FirstTaken(in.Ports, n) == 0 &&
+		!m.Cluster.Disks.Conflicts(in.Disks, n) && m.Cluster.Attachments.BlockingDriver(in.Volumes.Attach, n) == ""
 	if !f.Passes[n] {
 		return
 	}
@@ -60,6 +60,6 @@ func (m *ClusterModel) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cl
 	}
 	in := m.replacementOf(p)
 	return func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
-		return filter.PassesStaticFilters(in, n) && filter.Fits(&m.Snap.Nodes[n], in.CheckedRequests, held, pods)
+		return filter.PassesStaticFilters(in, n) && filter.Fits(&m.Cluster.Snap.Nodes[n], in.CheckedRequests, held, pods)
 	}
 }

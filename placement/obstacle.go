@@ -17,14 +17,14 @@ const (
 
 // Obstacle returns what makes the placement of the pod's replacement unpredictable, and the sentence of Supported.
 func (m *ClusterModel) Obstacle(p cluster.PodID) (Obstacle, string) {
-	pod := &m.Snap.Pods[p]
+	pod := &m.Cluster.Snap.Pods[p]
 	why, ok := m.Supported(p)
 	switch {
 	case ok:
 		return NoObstacle, ""
-	case m.unsupportedProfile(m.PodClass[p].Profile, scheduler.NameOf(pod.Object)) == "":
+	case m.unsupportedProfile(m.Cluster.PodClass[p].Profile, scheduler.NameOf(pod.Object)) == "":
 		return PodObstacle, why
-	case !m.Snap.KnownVersion():
+	case !m.Cluster.Snap.KnownVersion():
 		return ServerObstacle, why
 	}
 	return SchedulerObstacle, why

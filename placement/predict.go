@@ -57,7 +57,7 @@ func (m *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) prediction.State {
 	r := m.newAttempt(in, p)
 	feasible := filter.FeasibleNodes(&r, m.scratch.Feasible[:0])
-	if len(m.Nominated) > 0 {
+	if len(m.Cluster.Nominated) > 0 {
 		feasible = slices.DeleteFunc(feasible, func(n cluster.NodeID) bool { return filter.RefusedWithNominatedPods(&r, n) != "" })
 		r = m.newAttempt(in, p)
 	}
@@ -65,7 +65,7 @@ func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) pred
 	if len(feasible) == 0 {
 		return prediction.State{}
 	}
-	if size := sampling.SampleSize(len(m.Snap.Nodes), in.Profile.PercentageOfNodesToScore); size < len(feasible) {
+	if size := sampling.SampleSize(len(m.Cluster.Snap.Nodes), in.Profile.PercentageOfNodesToScore); size < len(feasible) {
 		return m.sampler.PredictState(&r, feasible, size, m.randomSampleWeight)
 	}
 	score.Score(&r, feasible)
@@ -81,18 +81,18 @@ func (m *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) pred
 // ReplacedAfterGone reports whether the controller creates the replacement of the pod only after the
 // pod has terminated. A StatefulSet does, and a Job may.
 func ReplacedAfterGone(m *ClusterModel, p cluster.PodID) bool {
-	pod := &m.Snap.Pods[p]
-	o, ok := m.OwnerOf(pod)
+	pod := &m.Cluster.Snap.Pods[p]
+	o, ok := m.Cluster.OwnerOf(pod)
 	return ok && o.WaitsForVictim || pod.Controller != nil && pod.Controller.Kind == "StatefulSet"
 }
 
 // goneProbability returns the probability that the replacement is scheduled only after the victim
 // is gone.
 func (m *ClusterModel) goneProbability(p cluster.PodID) float64 {
-	pod := &m.Snap.Pods[p]
+	pod := &m.Cluster.Snap.Pods[p]
 	grace := ptr.Deref(pod.Object.Spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
 	grace = ptr.Deref(m.opts.GracePeriodSeconds, grace)
-	if grace <= 0 || m.PodNode[p] == cluster.NoNode || ReplacedAfterGone(m, p) {
+	if grace <= 0 || m.Cluster.PodNode[p] == cluster.NoNode || ReplacedAfterGone(m, p) {
 		return 1
 	}
 	return goneWeight
@@ -101,7 +101,7 @@ func (m *ClusterModel) goneProbability(p cluster.PodID) float64 {
 // predictFast predicts both states with the fast predictor, or returns false if the pod needs the
 // general prediction. The slices in pr are valid until the next call.
 func (w *ClusterModel) predictFast(in *cycle.Replacement, p cluster.PodID, pr *prediction.Prediction) bool {
-	if w.disableFast || len(w.Nominated) > 0 {
+	if w.disableFast || len(w.Cluster.Nominated) > 0 {
 		return false
 	}
 	if w.fast == nil {

@@ -17,7 +17,7 @@ import (
 // without a better node.
 func randomSampleOdds(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
-	size := sampling.SampleSize(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
+	size := sampling.SampleSize(len(w.Cluster.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
 	inBothVictimStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
@@ -53,7 +53,7 @@ func probabilityWithoutNodes(n, k, size int) float64 {
 func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 	legacy, states := scheduler.LegacyProfile(scheduler.DefaultLegacyPolicy()), 0
 	for seed := range int64(6) {
-		s := newUnevenCluster(seed, 121+int(seed)*20).model(t).Snap
+		s := newUnevenCluster(seed, 121+int(seed)*20).model(t).Cluster.Snap
 		profile := scheduler.DefaultProfile()
 		if seed == 5 {
 			profile = legacy

@@ -16,7 +16,7 @@ import (
 
 // replacementOf returns the replacement of the pod's class, and builds it on first use.
 func (m *ClusterModel) replacementOf(p cluster.PodID) *cycle.Replacement {
-	c := m.PodClass[p]
+	c := m.Cluster.PodClass[p]
 	if in := m.replacements[c.Number]; in != nil {
 		return in
 	}
@@ -31,7 +31,7 @@ func (m *ClusterModel) newReplacement(c *model.EquivalenceClass) *cycle.Replacem
 	in := &cycle.Replacement{Class: c, Profile: c.Profile, NodeChecks: *v}
 	m.replacements[c.Number] = in
 	in.Scorers = m.scorersFor(c.Profile)
-	in.Requests, in.ScoredRequests = model.RequestsOf(pod, m.Snap.Scheduler)
+	in.Requests, in.ScoredRequests = model.RequestsOf(pod, m.Cluster.Snap.Scheduler)
 	in.CheckedRequests = c.Profile.CheckedRequests(&in.Requests)
 	in.Ports, in.Disks = c.Ports, c.Disks
 	if in.Err != nil {
@@ -41,7 +41,7 @@ func (m *ClusterModel) newReplacement(c *model.EquivalenceClass) *cycle.Replacem
 	if in.FeaturesOK, in.Err = filter.DeclaredFeatures(m.Cluster, pod); in.Err != nil {
 		return in
 	}
-	in.Volumes = m.Storage.PlacePod(pod, !in.Profile.Disabled[scheduler.NodeVolumeLimits])
+	in.Volumes = m.Cluster.Storage.PlacePod(pod, !in.Profile.Disabled[scheduler.NodeVolumeLimits])
 	in.DropDisabledFilters()
 	if in.Spread, in.Err = cycle.NewSpreadRules(m.Cluster, c, in); in.Err != nil {
 		return in
@@ -79,14 +79,14 @@ func (m *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *scheduler.Compiled) *cyc
 	if v := m.nodeChecks[key]; v != nil {
 		return v
 	}
-	n := len(m.Snap.Nodes)
-	m.LastID++
-	v := &cycle.NodeChecks{ID: m.LastID, AffinityOK: make([]bool, n), TaintsOK: make([]bool, n), CanRun: make([]bool, n)}
+	n := len(m.Cluster.Snap.Nodes)
+	m.Cluster.LastID++
+	v := &cycle.NodeChecks{ID: m.Cluster.LastID, AffinityOK: make([]bool, n), TaintsOK: make([]bool, n), CanRun: make([]bool, n)}
 	m.nodeChecks[key] = v
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
-	for i := range m.Snap.Nodes {
-		node := &m.Snap.Nodes[i]
-		v.AffinityOK[i] = filter.MatchesNodeAffinity(required, m.NodeObject(i))
+	for i := range m.Cluster.Snap.Nodes {
+		node := &m.Cluster.Snap.Nodes[i]
+		v.AffinityOK[i] = filter.MatchesNodeAffinity(required, m.Cluster.NodeObject(i))
 		v.TaintsOK[i] = filter.ToleratesTaints(pod, node.Object)
 		v.CanRun[i] = filter.RefusedBySpec(m.Cluster, pod, p, i, v.AffinityOK[i], v.TaintsOK[i]) == ""
 	}

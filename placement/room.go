@@ -18,7 +18,7 @@ func LeastToFill(m *ClusterModel, n cluster.NodeID, p cluster.PodID, others []cl
 	if in.CheckedRequests == nil {
 		return never
 	}
-	node := &m.Snap.Nodes[n]
+	node := &m.Cluster.Snap.Nodes[n]
 	used, pods := usedByOthers(m, n, p)
 	least := min(never, int(max(1, node.AllowedPods-pods)))
 	amounts := make([]int64, len(others))
@@ -49,7 +49,7 @@ func AtLeastToFill(m *ClusterModel, n cluster.NodeID, p cluster.PodID, largest *
 	if len(in.Ports)+len(in.InterPod.Anti)+len(in.InterPod.ExistingAnti)+len(in.Disks)+len(in.Volumes.Attach) > 0 {
 		return 1
 	}
-	node := &m.Snap.Nodes[n]
+	node := &m.Cluster.Snap.Nodes[n]
 	used, pods := usedByOthers(m, n, p)
 	least := max(1, node.AllowedPods-pods)
 	limit := func(wanted, most, free int64) {
@@ -71,12 +71,12 @@ func AtLeastToFill(m *ClusterModel, n cluster.NodeID, p cluster.PodID, largest *
 // usedByOthers returns the requests and the number of the pods on a node without p, which leaves before its replacement
 // can return. The caller must not change the requests.
 func usedByOthers(m *ClusterModel, n cluster.NodeID, p cluster.PodID) (*cluster.Resources, int64) {
-	used := &m.Requests[n]
-	if m.NodeOf(p) != n {
+	used := &m.Cluster.Requests[n]
+	if m.Cluster.NodeOf(p) != n {
 		return &used.Resources, used.Pods
 	}
 	others := used.Resources.Clone()
-	others.Sub(m.Snap.Pods[p].Requests)
+	others.Sub(m.Cluster.Snap.Pods[p].Requests)
 	return &others, used.Pods - 1
 }
 

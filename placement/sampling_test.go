@@ -34,7 +34,7 @@ func TestWalkTakesOneNodeOfEachZoneInTurn(t *testing.T) {
 	}
 	b.objects.Nodes[4].Labels[corev1.LabelFailureDomainBetaZone] = "a"
 	w := b.model(t)
-	if got, want := nodeNames(w, w.InitNodeOrder()), "n0 n2 n3 n1 n4"; got != want {
+	if got, want := nodeNames(w, w.Cluster.InitNodeOrder()), "n0 n2 n3 n1 n4"; got != want {
 		t.Errorf("the node order is %s, want %s", got, want)
 	}
 }
@@ -92,7 +92,7 @@ func setSampleDependentSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 // separately.
 func oddsByBruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
-	walk, size := w.InitNodeOrder(), sampling.SampleSize(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
+	walk, size := w.Cluster.InitNodeOrder(), sampling.SampleSize(len(w.Cluster.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
 	inBothVictimStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
@@ -177,7 +177,7 @@ func TestSampleFollowsTheProfile(t *testing.T) {
 		"most":         func(p *scheduler.Profile) { p.FitStrategy.Type = scheduler.MostAllocated },
 		"hard weights": func(p *scheduler.Profile) { p.HardPodAffinityWeight = 100 },
 	} {
-		s := newUnevenCluster(2, 161).model(t).Snap
+		s := newUnevenCluster(2, 161).model(t).Cluster.Snap
 		p := scheduler.DefaultProfile()
 		change(&p)
 		w := NewClusterModel(s, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: p}})
@@ -220,7 +220,7 @@ func TestOddsSumToOneAndReachThePrediction(t *testing.T) {
 		t.Errorf("the probability of all nodes is %v, want 1", got)
 	}
 	sum, best := 0.0, 0.0
-	for n := range w.Snap.Nodes {
+	for n := range w.Cluster.Snap.Nodes {
 		p := pr.Prob(func(x cluster.NodeID) bool { return int(x) == n })
 		sum, best = sum+p, max(best, p)
 	}

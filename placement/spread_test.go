@@ -21,7 +21,7 @@ func TestSpreadLeavesTerminatingPodsOut(t *testing.T) {
 	b.pod("x-2").DeletionTimestamp = &now
 	m := b.model(t)
 	m.replacementOf(podID(t, m, "x-0")) // the counter exists before the move
-	m.Move(podID(t, m, "x-2"), nodeID(t, m, "a"))
+	m.Cluster.Move(podID(t, m, "x-2"), nodeID(t, m, "a"))
 	// 1/1 without the victim x-0: 0/1, so only zone a is within the skew.
 	if got := nodeNames(m, m.Predict(podID(t, m, "x-0")).Gone.Feasible); got != "a" {
 		t.Errorf("x-0: %q, want a", got)
@@ -30,7 +30,7 @@ func TestSpreadLeavesTerminatingPodsOut(t *testing.T) {
 	if got := nodeNames(m, m.Predict(podID(t, m, "x-1")).Gone.Feasible); got != "b" {
 		t.Errorf("x-1: %q, want b", got)
 	}
-	if got := m.Requested(nodeID(t, m, "a")).MilliCPU; got != 2000 {
+	if got := m.Cluster.Requested(nodeID(t, m, "a")).MilliCPU; got != 2000 {
 		t.Errorf("a has %d requested, want 2000", got)
 	}
 }

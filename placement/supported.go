@@ -14,7 +14,7 @@ import (
 // Supported reports whether the placement of the pod's replacement can be predicted. If not, it
 // returns a sentence that says why.
 func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
-	pod := &m.Snap.Pods[p]
+	pod := &m.Cluster.Snap.Pods[p]
 	for _, check := range [...]func(*ClusterModel, *cluster.Pod) string{
 		(*ClusterModel).unsupportedScheduler, (*ClusterModel).unsupportedFilter, unsupportedPod,
 		(*ClusterModel).unsupportedTemplate,
@@ -23,7 +23,7 @@ func (m *ClusterModel) Supported(p cluster.PodID) (why string, ok bool) {
 			return why, false
 		}
 	}
-	c := m.PodClass[p]
+	c := m.Cluster.PodClass[p]
 	if c.KnownSupported {
 		return "", true
 	}
@@ -43,7 +43,7 @@ func (m *ClusterModel) unsupportedScheduler(p *cluster.Pod) string {
 	if p.Terminal {
 		return "the pod has ended, so it gets no replacement"
 	}
-	if why := m.unsupportedProfile(m.PodClass[p.ID].Profile, scheduler.NameOf(p.Object)); why != "" {
+	if why := m.unsupportedProfile(m.Cluster.PodClass[p.ID].Profile, scheduler.NameOf(p.Object)); why != "" {
 		return why
 	}
 	if len(p.Object.Spec.SchedulingGates) > 0 {
@@ -61,10 +61,10 @@ func (m *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) st
 		return fmt.Sprintf("it is scheduled by %q, %s", name, why)
 	case why != "":
 		return fmt.Sprintf("it is scheduled by %q: %s", name, why)
-	case p.Disabled[scheduler.TaintToleration] && m.NotReadyNode != "":
+	case p.Disabled[scheduler.TaintToleration] && m.Cluster.NotReadyNode != "":
 		return fmt.Sprintf("it is scheduled by %q, which ignores taints, and node %s is not ready: this combination is not supported",
-			name, m.NotReadyNode)
-	case p.Packing != nil && !m.Packing.HasMeasurements, p.ScoresRisk() && !m.Risk.HasMeasurements:
+			name, m.Cluster.NotReadyNode)
+	case p.Packing != nil && !m.Cluster.Packing.HasMeasurements, p.ScoresRisk() && !m.Cluster.Risk.HasMeasurements:
 		return fmt.Sprintf("it is scheduled by %q, which scores by measured usage, but the snapshot has neither NodeMetrics nor Usage", name)
 	}
 	return ""
@@ -73,7 +73,7 @@ func (m *ClusterModel) unsupportedProfile(p *scheduler.Compiled, name string) st
 // unsupportedFilter returns the disabled filter that affects the pod and that the model cannot
 // disable.
 func (m *ClusterModel) unsupportedFilter(p *cluster.Pod) string {
-	for _, f := range m.PodClass[p.ID].Profile.DisabledFilters {
+	for _, f := range m.Cluster.PodClass[p.ID].Profile.DisabledFilters {
 		if !slices.Contains(scheduler.SwitchableFilters, f) && isAffectedByFilter(f, p.Object) {
 			return fmt.Sprintf("its scheduler disables the filter %s, which is not supported", f)
 		}
@@ -111,14 +111,14 @@ func unsupportedPod(_ *ClusterModel, p *cluster.Pod) string {
 
 // dependsOnOwnerSelector reports whether the selector of the pod's controller changes scores.
 func (m *ClusterModel) dependsOnOwnerSelector(p *cluster.Pod) bool {
-	f := m.PodClass[p.ID].Profile
+	f := m.Cluster.PodClass[p.ID].Profile
 	return f.Legacy != nil || (f.SystemDefaultSpread || len(f.DefaultSpread) > 0) && len(p.Object.Spec.TopologySpreadConstraints) == 0
 }
 
 // unsupportedOwner returns why the owner of the pod is not supported: its template is scheduled in
 // another way, or its selector is not known.
 func (m *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
-	o, ok := m.OwnerOf(p)
+	o, ok := m.Cluster.OwnerOf(p)
 	if !ok {
 		c := p.Controller
 		if c == nil || !m.dependsOnOwnerSelector(p) {
@@ -144,8 +144,8 @@ func (m *ClusterModel) unsupportedOwner(p *cluster.Pod) string {
 // unsupportedAffinity returns why the pod's affinity or spread constraints are not supported: they
 // are invalid, or select namespaces by labels that are not known.
 func (m *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
-	if m.InvalidAffinityPod != "" {
-		return fmt.Sprintf("the affinity of pod %s is invalid", m.InvalidAffinityPod)
+	if m.Cluster.InvalidAffinityPod != "" {
+		return fmt.Sprintf("the affinity of pod %s is invalid", m.Cluster.InvalidAffinityPod)
 	}
 	if m.hasNoAffinity(p) {
 		return ""
@@ -158,7 +158,7 @@ func (m *ClusterModel) unsupportedAffinity(p *cluster.Pod) string {
 }
 
 func (m *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
-	if len(m.PodClass[p.ID].Sample.Object.Spec.Volumes) == 0 {
+	if len(m.Cluster.PodClass[p.ID].Sample.Object.Spec.Volumes) == 0 {
 		return ""
 	}
 	return m.replacementOf(p.ID).Volumes.UnsupportedReason
@@ -167,9 +167,9 @@ func (m *ClusterModel) unsupportedVolumes(p *cluster.Pod) string {
 // hasNoAffinity reports whether the pod and all pods on nodes have nothing that unsupportedAffinity
 // must check. For such pods, the replacement is built only for a prediction.
 func (m *ClusterModel) hasNoAffinity(p *cluster.Pod) bool {
-	spec := &m.PodClass[p.ID].Sample.Object.Spec
+	spec := &m.Cluster.PodClass[p.ID].Sample.Object.Spec
 	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 &&
-		len(m.AntiAffinityTerms)+len(m.ScoredTerms) == 0 && model.FeatureBits(spec) == 0
+		len(m.Cluster.AntiAffinityTerms)+len(m.Cluster.ScoredTerms) == 0 && model.FeatureBits(spec) == 0
 }
 
 // unsupportedTemplate returns why a pod that was changed after its creation is not supported. The
@@ -177,16 +177,16 @@ func (m *ClusterModel) hasNoAffinity(p *cluster.Pod) bool {
 // by an in-place resize, and its template has other requests. Admission plugins may also change
 // requests, so an unchanged pod is never compared with its template.
 func (m *ClusterModel) unsupportedTemplate(p *cluster.Pod) string {
-	o, ok := m.OwnerOf(p)
+	o, ok := m.Cluster.OwnerOf(p)
 	if p.Object.Generation <= 1 || !ok || o.Template == nil {
 		return ""
 	}
-	c := m.PodClass[p.ID]
+	c := m.Cluster.PodClass[p.ID]
 	if c.TemplateRequests == nil {
-		wants := model.RequestsOfTemplate(&corev1.Pod{Spec: *o.Template}, m.Snap.Scheduler)
+		wants := model.RequestsOfTemplate(&corev1.Pod{Spec: *o.Template}, m.Cluster.Snap.Scheduler)
 		c.TemplateRequests = &wants
 	}
-	if model.EqualResources(model.RequestsOfTemplate(p.Object, m.Snap.Scheduler), *c.TemplateRequests) {
+	if model.EqualResources(model.RequestsOfTemplate(p.Object, m.Cluster.Snap.Scheduler), *c.TemplateRequests) {
 		return ""
 	}
 	return "it was changed after its creation, and its template has other requests"

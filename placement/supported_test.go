@@ -80,7 +80,7 @@ func TestResizedPodHasItsOwnClass(t *testing.T) {
 	x.Generation = 2
 	m := b.model(t)
 	for pod, want := range map[string]int64{"x-0": 200, "x-1": 600} {
-		p := m.Snap.Pods[podID(t, m, pod)]
+		p := m.Cluster.Snap.Pods[podID(t, m, pod)]
 		if got := m.replacementOf(p.ID).Requests.MilliCPU; got != want || p.Requests.MilliCPU != 600 {
 			t.Errorf("%s counts with %dm, and its replacement requests %dm; want 600m and %dm", pod, p.Requests.MilliCPU, got, want)
 		}
@@ -102,8 +102,8 @@ func TestCanRun(t *testing.T) {
 	b.node("notready", "za", func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown })
 	b.app("x", 100, func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{zoneKey: "za"} }, "cordoned")
 	m := b.model(t)
-	for i := range m.Snap.Nodes {
-		n := &m.Snap.Nodes[i]
+	for i := range m.Cluster.Snap.Nodes {
+		n := &m.Cluster.Snap.Nodes[i]
 		if got := filter.CanRunFunc(b.pod("x-0"))(n); got != (n.Name == "plain") {
 			t.Errorf("%s: %v", n.Name, got)
 		}

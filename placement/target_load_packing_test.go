@@ -99,11 +99,11 @@ func TestPackingFollowsMoves(t *testing.T) {
 	if got := score(); got != "70 70" { // 2 of 10 cpus
 		t.Errorf("before the move: %s, want 70 70", got)
 	}
-	w.Move(podID(t, w, "y-0"), nodeID(t, w, "b"))
+	w.Cluster.Move(podID(t, w, "y-0"), nodeID(t, w, "b"))
 	if got := score(); got != "70 85" { // the measurement of a still contains y-0
 		t.Errorf("after the move: %s, want 70 85", got)
 	}
-	w.Move(podID(t, w, "y-0"), nodeID(t, w, "a"))
+	w.Cluster.Move(podID(t, w, "y-0"), nodeID(t, w, "a"))
 	if got := score(); got != "70 70" {
 		t.Errorf("after the move back: %s, want 70 70", got)
 	}

@@ -26,16 +26,16 @@ func TestReplacementBesideTerminatingPod(t *testing.T) {
 			i := rnd.Intn(len(b.objects.Pods))
 			victim, to := b.objects.Pods[i], cluster.NodeID(rnd.Intn(len(b.objects.Nodes)))
 			id := podID(t, beside, victim.Name)
-			if victims[victim.Name] || beside.NodeOf(id) == cluster.NoNode || beside.NodeOf(id) == to {
+			if victims[victim.Name] || beside.Cluster.NodeOf(id) == cluster.NoNode || beside.Cluster.NodeOf(id) == to {
 				continue
 			}
 			victims[victim.Name] = true
 			beside.Predict(podID(t, beside, b.objects.Pods[rnd.Intn(len(b.objects.Pods))].Name)) // fills caches
-			beside.PlaceReplacement(id, to)
-			moved.Move(id, to)
+			beside.Cluster.PlaceReplacement(id, to)
+			moved.Cluster.Move(id, to)
 			replacement := victim.DeepCopy()
 			replacement.Name, replacement.UID = victim.Name+"-r", types.UID(victim.Name+"-r")
-			replacement.Spec.NodeName = beside.Snap.Nodes[to].Name
+			replacement.Spec.NodeName = beside.Cluster.Snap.Nodes[to].Name
 			other.objects.Pods[i].DeletionTimestamp = &metav1.Time{Time: time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)}
 			other.objects.Pods = append(other.objects.Pods, replacement)
 		}
@@ -54,7 +54,7 @@ func TestReplacementBesideTerminatingPod(t *testing.T) {
 		}
 		same("while the pods terminate", bound)
 		for name := range victims {
-			beside.EndTermination(podID(t, beside, name))
+			beside.Cluster.EndTermination(podID(t, beside, name))
 		}
 		same("after the pods are gone", moved)
 	}

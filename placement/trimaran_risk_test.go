@@ -69,11 +69,11 @@ func TestLowRiskFollowsMoves(t *testing.T) {
 	if got := scores(); got != [2]int64{with, without} {
 		t.Errorf("before the move: %v, want %v", got, [2]int64{with, without})
 	}
-	w.Move(podID(t, w, "y-0"), nodeID(t, w, "b"))
+	w.Cluster.Move(podID(t, w, "y-0"), nodeID(t, w, "b"))
 	if got := scores(); got != [2]int64{without, with} {
 		t.Errorf("after the move: %v, want %v", got, [2]int64{without, with})
 	}
-	w.Move(podID(t, w, "y-0"), nodeID(t, w, "a"))
+	w.Cluster.Move(podID(t, w, "y-0"), nodeID(t, w, "a"))
 	if got := scores(); got != [2]int64{with, without} {
 		t.Errorf("after the move back: %v, want %v", got, [2]int64{with, without})
 	}

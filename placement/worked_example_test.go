@@ -92,7 +92,7 @@ func TestProbabilitiesWeighBothStates(t *testing.T) {
 	if got := on("n3"); math.Abs(got-0.05) > 1e-9 {
 		t.Errorf("n3: %v, want 0.05", got)
 	}
-	if p.Pending() != 0 || m.Snap.Nodes[p.LikeliestOf(anyNode)].Name != "n1" {
+	if p.Pending() != 0 || m.Cluster.Snap.Nodes[p.LikeliestOf(anyNode)].Name != "n1" {
 		t.Errorf("pending %v, likeliest %v", p.Pending(), p.LikeliestOf(anyNode))
 	}
 }
@@ -125,21 +125,21 @@ func TestRequiredAffinityKeepsCBesideB(t *testing.T) {
 func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
 	m := newThreeZoneCluster(1, 1, 4).model(t)
 	before := m.Explain(podID(t, m, "d-5"))
-	requested := m.Requested(nodeID(t, m, "n3"))
+	requested := m.Cluster.Requested(nodeID(t, m, "n3"))
 	n1, n3 := nodeID(t, m, "n1"), nodeID(t, m, "n3")
 
-	m.Move(podID(t, m, "d-4"), n1)
-	if m.NodeOf(podID(t, m, "d-4")) != n1 {
+	m.Cluster.Move(podID(t, m, "d-4"), n1)
+	if m.Cluster.NodeOf(podID(t, m, "d-4")) != n1 {
 		t.Error("d-4 is not on n1")
 	}
-	if got := m.Requested(n3).MilliCPU; got != requested.MilliCPU-1000 {
+	if got := m.Cluster.Requested(n3).MilliCPU; got != requested.MilliCPU-1000 {
 		t.Errorf("n3 has %d requested, want 1000 less than %d", got, requested.MilliCPU)
 	}
 	// D now has 2/1/3 pods. Only n2 wins, because n2 has the fewest requests.
 	if got := nodeNames(m, m.Predict(podID(t, m, "d-5")).Terminating.Winners); got != "n2" {
 		t.Errorf("after the move the winners are %q, want n2", got)
 	}
-	m.Move(podID(t, m, "d-4"), n3)
+	m.Cluster.Move(podID(t, m, "d-4"), n3)
 	if diff := cmp.Diff(before, m.Explain(podID(t, m, "d-5"))); diff != "" {
 		t.Error(diff)
 	}
@@ -150,7 +150,7 @@ func TestMoveChangesThePredictionAndMovingBackRestoresIt(t *testing.T) {
 func TestMovedWorldEqualsFreshOne(t *testing.T) {
 	moved := newThreeZoneCluster(1, 2, 3).model(t)
 	moved.Predict(podID(t, moved, "d-5")) // counters exist before the move
-	moved.Move(podID(t, moved, "d-5"), nodeID(t, moved, "n1"))
+	moved.Cluster.Move(podID(t, moved, "d-5"), nodeID(t, moved, "n1"))
 	b := newThreeZoneCluster(1, 2, 3)
 	b.pod("d-5").Spec.NodeName = "n1"
 	fresh := b.model(t)
@@ -163,12 +163,12 @@ func TestMovedWorldEqualsFreshOne(t *testing.T) {
 
 func TestGoneWithoutReplacement(t *testing.T) {
 	m := newThreeZoneCluster(1, 2, 3).model(t)
-	m.Move(podID(t, m, "d-5"), cluster.NoNode)
+	m.Cluster.Move(podID(t, m, "d-5"), cluster.NoNode)
 	p := m.Predict(podID(t, m, "d-5"))
 	if p.WeightGone != 1 || nodeNames(m, p.Gone.Winners) != "n1 n3" || nodeNames(m, p.Terminating.Winners) != "n1 n3" {
 		t.Errorf("got %+v, want the state without the victim", p)
 	}
-	if m.NodeOf(podID(t, m, "d-5")) != cluster.NoNode {
+	if m.Cluster.NodeOf(podID(t, m, "d-5")) != cluster.NoNode {
 		t.Error("the removed pod still has a node")
 	}
 }

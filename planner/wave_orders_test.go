@@ -67,7 +67,7 @@ func checkOrders(t *testing.T, seed uint64, how string) int {
 			checked += wave.checkPlaces(t, seed)
 		}
 		for i := range wave.moves {
-			m.Move(wave.pod(i), wave.node(wave.moves[i].To))
+			m.Cluster.Move(wave.pod(i), wave.node(wave.moves[i].To))
 		}
 		p.Moves = p.Moves[n:]
 	}
@@ -114,15 +114,15 @@ func (w waveOrder) fits(i int, others []int, code int) bool {
 			to = w.node(w.moves[j].To)
 		}
 		if code>>(2*k)&2 != 0 {
-			w.m.PlaceReplacement(w.pod(j), to)
+			w.m.Cluster.PlaceReplacement(w.pod(j), to)
 		} else {
-			w.m.Move(w.pod(j), to)
+			w.m.Cluster.Move(w.pod(j), to)
 		}
 	}
 	defer func() {
 		for _, j := range others {
-			w.m.EndTermination(w.pod(j))
-			w.m.Move(w.pod(j), w.node(w.moves[j].From))
+			w.m.Cluster.EndTermination(w.pod(j))
+			w.m.Cluster.Move(w.pod(j), w.node(w.moves[j].From))
 		}
 	}()
 	return slices.Contains(w.m.Predict(w.pod(i)).Gone.Feasible, w.node(w.moves[i].To))
@@ -136,12 +136,12 @@ func (w waveOrder) checkPlaces(t *testing.T, seed uint64) (states int) {
 		for j := range w.moves {
 			if j != i {
 				others = append(others, j)
-				w.m.Move(w.pod(j), cluster.NoNode)
+				w.m.Cluster.Move(w.pod(j), cluster.NoNode)
 			}
 		}
 		n, stuck := w.countStuck(i, others, others)
 		for _, j := range others {
-			w.m.Move(w.pod(j), w.node(w.moves[j].From))
+			w.m.Cluster.Move(w.pod(j), w.node(w.moves[j].From))
 		}
 		if states += n; stuck > 0 {
 			t.Errorf("seed %d, wave %d: %s has no node in %d of %d placements of %d others", seed, w.moves[i].Wave, w.moves[i].Pod.Name,
@@ -163,11 +163,11 @@ func (w waveOrder) countStuck(i int, others, rest []int) (states, stuck int) {
 	}
 	pod := w.pod(rest[0])
 	for _, n := range append(w.m.Predict(pod).Gone.Feasible, cluster.NoNode) {
-		w.m.Move(pod, n)
+		w.m.Cluster.Move(pod, n)
 		more, bad := w.countStuck(i, others, rest[1:])
 		states, stuck = states+more, stuck+bad
 	}
-	w.m.Move(pod, cluster.NoNode)
+	w.m.Cluster.Move(pod, cluster.NoNode)
 	return states, stuck
 }
 
@@ -176,14 +176,14 @@ func (w waveOrder) countStuck(i int, others, rest []int) (states, stuck int) {
 func (w waveOrder) keepsNode(i int, others []int) bool {
 	placed := make([]cluster.NodeID, len(others))
 	for k, j := range others {
-		placed[k] = w.m.NodeOf(w.pod(j))
-		w.m.Move(w.pod(j), w.node(w.moves[j].From))
-		w.m.PlaceReplacement(w.pod(j), placed[k])
+		placed[k] = w.m.Cluster.NodeOf(w.pod(j))
+		w.m.Cluster.Move(w.pod(j), w.node(w.moves[j].From))
+		w.m.Cluster.PlaceReplacement(w.pod(j), placed[k])
 	}
 	feasible := w.m.Predict(w.pod(i)).Gone.Feasible
 	for k, j := range others {
-		w.m.EndTermination(w.pod(j))
-		w.m.Move(w.pod(j), placed[k])
+		w.m.Cluster.EndTermination(w.pod(j))
+		w.m.Cluster.Move(w.pod(j), placed[k])
 	}
 	return slices.ContainsFunc(feasible, func(n cluster.NodeID) bool { return n != w.node(w.moves[i].From) })
 }

@@ -36,7 +36,7 @@ func replace(t *testing.T, r *rand.Rand, o *cluster.Objects, opts placement.Opti
 	place := func(p *corev1.Pod) {
 		id := s.PodByUID(string(p.UID)).ID
 		to := draw(r, m.Predict(id))
-		m.Move(id, to)
+		m.Cluster.Move(id, to)
 		l := landing{from: p.Spec.NodeName}
 		if to != cluster.NoNode {
 			l.to = s.Nodes[to].Name

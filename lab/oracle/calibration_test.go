@@ -90,8 +90,8 @@ func (c *calibration) placeOnCluster(t *testing.T, seed int64, most int) (done i
 	w := newModel(t, o)
 	s := newSamplingScheduler(t, o, seed)
 	rnd := rand.New(rand.NewSource(seed))
-	for _, i := range rnd.Perm(len(w.Snap.Pods)) {
-		p := &w.Snap.Pods[i]
+	for _, i := range rnd.Perm(len(w.Cluster.Snap.Pods)) {
+		p := &w.Cluster.Snap.Pods[i]
 		if done == most {
 			break
 		}
@@ -116,7 +116,7 @@ func (c *calibration) placeOnCluster(t *testing.T, seed int64, most int) (done i
 			continue
 		}
 		group := drawGroup(rnd, state)
-		c.addEvent(pr.Prob(func(n cluster.NodeID) bool { return group[n] }), group[w.Snap.NodeByName(node).ID])
+		c.addEvent(pr.Prob(func(n cluster.NodeID) bool { return group[n] }), group[w.Cluster.Snap.NodeByName(node).ID])
 		done++
 		if state.Odds != nil {
 			c.sampled++

@@ -15,10 +15,10 @@ func TestMovesKeepEveryCount(t *testing.T) {
 		o := generateCluster(seed)
 		o.VolumeAttachments = nil
 		w, moved, r := newModel(t, o), copyObjects(o), rand.New(rand.NewSource(seed))
-		nodes, pods := w.Snap.Nodes, w.Snap.Pods
+		nodes, pods := w.Cluster.Snap.Nodes, w.Cluster.Snap.Pods
 		for range 2 * len(pods) {
 			p, to := &pods[r.Intn(len(pods))], &nodes[r.Intn(len(nodes))]
-			w.Move(p.ID, to.ID)
+			w.Cluster.Move(p.ID, to.ID)
 			for i, x := range o.Pods {
 				if x == p.Object {
 					moved.Pods[i].Spec.NodeName = to.Name

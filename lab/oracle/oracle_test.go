@@ -103,8 +103,8 @@ func (r *comparison) compare(t *testing.T, s realScheduler, seed int64) {
 		number[p.Namespace+"/"+p.Name] = i
 	}
 	var asked []cluster.PodID
-	for i := range w.Snap.Pods {
-		p := &w.Snap.Pods[i]
+	for i := range w.Cluster.Snap.Pods {
+		p := &w.Cluster.Snap.Pods[i]
 		if p.Terminating {
 			continue
 		}
@@ -155,7 +155,7 @@ func newModel(t *testing.T, o *cluster.Objects) *placement.ClusterModel {
 // firstDifference describes the first difference between the predictions and the scheduler's results; empty for none.
 func (r *comparison) firstDifference(want map[string]real.Verdict, results []placement.NodeVerdict, pr prediction.Prediction,
 	w *placement.ClusterModel, gone bool) string {
-	nodes := w.Snap.Nodes
+	nodes := w.Cluster.Snap.Nodes
 	var feasible, winners []cluster.NodeID
 	var best int64
 	for _, v := range results {

@@ -22,12 +22,12 @@ func TestRedactedSnapshotsForetellAlike(t *testing.T) {
 			t.Fatal(err)
 		}
 		open, closed := newModel(t, o), newModel(t, again)
-		for i := range open.Snap.Pods {
-			p := open.Snap.Pods[i].ID
+		for i := range open.Cluster.Snap.Pods {
+			p := open.Cluster.Snap.Pods[i].ID
 			x, y := open.Predict(p), closed.Predict(p)
 			if x.UnsupportedReason != y.UnsupportedReason || !sameNodes(x.Terminating, y.Terminating) || !sameNodes(x.Gone, y.Gone) ||
 				!slices.Equal([]int64{x.Terminating.Best, x.Gone.Best}, []int64{y.Terminating.Best, y.Gone.Best}) {
-				t.Errorf("cluster %d, pod %s: predicted %+v, after redaction %+v", seed, open.Snap.Pods[i].Object.Name, x, y)
+				t.Errorf("cluster %d, pod %s: predicted %+v, after redaction %+v", seed, open.Cluster.Snap.Pods[i].Object.Name, x, y)
 			}
 		}
 	}

@@ -101,7 +101,7 @@ func addConflict(p *proof, x *apartGroup, pods [2]cluster.PodID) {
 // may leave without a place, or has moved before the start.
 func newApartGroup(p *proof, first cluster.PodID, key string) *apartGroup {
 	s, pod := p.result.Snapshot, &p.result.Snapshot.Pods[first]
-	if pod.Workload == cluster.NoWorkload || p.result.Cluster.Model.PodClass[first].Profile.Disabled[scheduler.InterPodAffinity] {
+	if pod.Workload == cluster.NoWorkload || p.result.Cluster.Model.Cluster.PodClass[first].Profile.Disabled[scheduler.InterPodAffinity] {
 		return nil
 	}
 	term := selfTerm(s, pod.Object, key)

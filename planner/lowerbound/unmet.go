@@ -51,7 +51,7 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 // whose predicted landing does not help. If the rejection of a pod is not final, countRejections returns false.
 func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]cluster.PodID) bool {
 	for _, id := range p.result.Problem.PodsOf(g) {
-		from := p.result.Cluster.Model.NodeOf(id)
+		from := p.result.Cluster.Model.Cluster.NodeOf(id)
 		helps := from != cluster.NoNode && p.result.Cluster.Goals.CouldImprove(g, id, from)
 		if p.result.Snapshot.Pods[id].Terminal { // no node counts it, and it improves only goals that remove it
 			helps = p.result.Cluster.Goals.Goals[g].Removal != ""
@@ -120,7 +120,7 @@ func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	counts := map[string]int{}
 	for _, id := range pods {
-		from := p.result.Cluster.Model.NodeOf(id)
+		from := p.result.Cluster.Model.Cluster.NodeOf(id)
 		accepts := p.result.Cluster.Accepts(id, from)
 		to := p.result.Cluster.Model.PredictOdds(id).LikeliestOf(func(n cluster.NodeID) bool { return !accepts(n) })
 		if to == cluster.NoNode {

@@ -58,7 +58,7 @@ func TestHintsKeepTheStrategyOfAMove(t *testing.T) {
 func placesOf(c *search) (out []cluster.NodeID) {
 	for _, s := range c.waves.current.states() {
 		for pod := range s.Snapshot.Pods {
-			out = append(out, s.Model.NodeOf(cluster.PodID(pod)))
+			out = append(out, s.Model.Cluster.NodeOf(cluster.PodID(pod)))
 		}
 	}
 	return out

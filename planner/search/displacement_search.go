@@ -154,7 +154,7 @@ func (m *displacementSearch) predictStep(o opening, g int) (displacement, bool) 
 	}
 	first := Step{Move: Move{o.displaced, MakeRoom, m.strategy}, From: o.target, Landing: *q}
 	value := -m.sim.Goals.ExcessChange(o.displaced, o.target, q.To)
-	from := m.sim.Model.NodeOf(o.pod)
+	from := m.sim.Model.Cluster.NodeOf(o.pod)
 	m.sim.Apply(first)
 	m.tries--
 	l, _, ok := m.sim.Predict(m.sim.MoveOf(o.pod, m.strategy))

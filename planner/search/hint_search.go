@@ -91,7 +91,7 @@ func predictLandings(states []*Simulation, m Move, all bool) (l Landing, more []
 // unhelpfulNodes returns the nodes on which the replacement may land but improves no goal. If all is set, the result
 // includes every node that may be hinted and on which the replacement fits but improves no goal.
 func (c *Simulation) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
-	from := c.Model.NodeOf(pod)
+	from := c.Model.Cluster.NodeOf(pod)
 	pr := c.Model.Predict(pod)
 	nodes := pr.Possible()
 	if all {

@@ -25,7 +25,7 @@ func (k roomMaking) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) 
 		return Landing{predicted: &prediction.Prediction{}}, plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known",
 			b.Measure.Resource)}, false
 	}
-	from := c.Model.NodeOf(pod)
+	from := c.Model.Cluster.NodeOf(pod)
 	countPrediction(c)
 	pr := c.Model.PredictOdds(pod)
 	if pr.UnsupportedReason != "" {
@@ -47,7 +47,7 @@ func (k roomMaking) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) 
 // accepts reports whether a displaced pod may land on a node. The second move of the step may improve a goal by
 // load. So nodes without a goal are protected from overload, and nodes with unknown usage take no displaced pod.
 func (roomMaking) accepts(c *Simulation, m Move) func(cluster.NodeID) bool {
-	places, may := c.Goals.CheckTargets(m.Pod, c.Model.NodeOf(m.Pod)), c.MayTake(m.Pod)
+	places, may := c.Goals.CheckTargets(m.Pod, c.Model.Cluster.NodeOf(m.Pod)), c.MayTake(m.Pod)
 	outside := c.Goals.RoomNeededOutsideGoals(m.Pod, c.strategyName(m))
 	return func(n cluster.NodeID) bool {
 		if n == places.From || !may[n] || places.Harms(n) || !goal.HasRoom(outside, n) {
@@ -152,7 +152,7 @@ func (c *waves) joinDisplaced(a displacement) bool {
 	st.goal, st.For = a.goal, DisplacedFor{a.pod, a.target}
 	st.Landing.ImprovedGoals, st.Landing.Acceptable = a.improvedGoals, c.sim.AcceptableNodes(st.Move, &st.Landing).Len()
 	st.Landing.predicted = nil
-	st.MostImproved = c.sim.Goals.MostImproved(a.pod, c.sim.Model.NodeOf(a.pod), c.account.GoalsOfStrategy(st.Strategy, a.improvedGoals))
+	st.MostImproved = c.sim.Goals.MostImproved(a.pod, c.sim.Model.Cluster.NodeOf(a.pod), c.account.GoalsOfStrategy(st.Strategy, a.improvedGoals))
 	c.add(st)
 	return true
 }

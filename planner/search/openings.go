@@ -35,7 +35,7 @@ type openedNode struct {
 func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 	m.tries-- // it checks every node
 	m.sim.Snapshot.Work.Spend(len(m.sim.Snapshot.Nodes))
-	from := m.sim.Model.NodeOf(p)
+	from := m.sim.Model.Cluster.NodeOf(p)
 	places := m.sim.Goals.CheckTargets(p, from)
 	if places.LeavingHarms {
 		return nil
@@ -70,7 +70,7 @@ func (m *displacementSearch) resourceNeeds(p cluster.PodID) []resourceNeed {
 		if amount := asks.Get(name); amount > 0 {
 			out = append(out, resourceNeed{amount,
 				func(n cluster.NodeID) int64 {
-					return m.sim.Snapshot.Nodes[n].Allocatable.Get(name) - m.sim.Model.Requested(n).Get(name)
+					return m.sim.Snapshot.Nodes[n].Allocatable.Get(name) - m.sim.Model.Cluster.Requested(n).Get(name)
 				},
 				func(q cluster.PodID) int64 { return m.sim.Snapshot.Pods[q].Requests.Get(name) },
 				func(n cluster.NodeID) int64 { return m.sim.Snapshot.Nodes[n].Allocatable.Get(name) }})
@@ -81,7 +81,7 @@ func (m *displacementSearch) resourceNeeds(p cluster.PodID) []resourceNeed {
 		if amount := amounts.Contribution(p, cluster.NoNode); amount > 0 {
 			out = append(out, resourceNeed{amount,
 				func(n cluster.NodeID) int64 { return room[n] },
-				func(q cluster.PodID) int64 { return amounts.Contribution(q, m.sim.Model.NodeOf(q)) },
+				func(q cluster.PodID) int64 { return amounts.Contribution(q, m.sim.Model.Cluster.NodeOf(q)) },
 				amounts.Total})
 		}
 	}
@@ -121,7 +121,7 @@ func (c *Simulation) MayDisplace(q, p cluster.PodID) bool {
 func (m *displacementSearch) displaceable(t cluster.NodeID, p cluster.PodID, wants []resourceNeed) []cluster.PodID {
 	var out []candidate
 	for _, q := range m.sim.Snapshot.Nodes[t].Pods {
-		if m.waves.moved[q] || m.sim.Model.NodeOf(q) != t || m.rounds.order.rank(q) > 0 || !m.runsLongEnough(q) || !m.sim.MayDisplace(q, p) {
+		if m.waves.moved[q] || m.sim.Model.Cluster.NodeOf(q) != t || m.rounds.order.rank(q) > 0 || !m.runsLongEnough(q) || !m.sim.MayDisplace(q, p) {
 			continue
 		}
 		enough, size := true, 0.0

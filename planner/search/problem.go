@@ -77,7 +77,7 @@ func (p *Problem) StartAfter(earlier []WaveStep) {
 	}
 	for n := range p.podsLeft {
 		p.podsLeft[n] = slices.DeleteFunc(slices.Clone(p.Start.Snapshot.Nodes[n].Pods), func(pod cluster.PodID) bool {
-			at := p.Start.Model.NodeOf(pod)
+			at := p.Start.Model.Cluster.NodeOf(pod)
 			return at != n && at != cluster.NoNode
 		})
 	}

@@ -76,7 +76,7 @@ func (w *Wave) hintsCannotHelp(m Move) bool {
 // predict accepts the landing if it improves a requested goal and makes no goal worse, with at least
 // minConfidence.
 func (relocation) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
-	pod, from := m.Pod, c.Model.NodeOf(m.Pod)
+	pod, from := m.Pod, c.Model.Cluster.NodeOf(m.Pod)
 	countPrediction(c)
 	pr := c.Model.PredictOdds(pod)
 	if pr.UnsupportedReason != "" {
@@ -111,7 +111,7 @@ func countPrediction(c *Simulation) {
 }
 
 func (relocation) accepts(c *Simulation, m Move) func(cluster.NodeID) bool {
-	return c.Accepts(m.Pod, c.Model.NodeOf(m.Pod))
+	return c.Accepts(m.Pod, c.Model.Cluster.NodeOf(m.Pod))
 }
 
 // Accepts returns a function that reports whether the replacement of a pod that leaves from may land on a node: the pod

@@ -50,11 +50,11 @@ func newSimulation(opts *Options, s *cluster.Snapshot, goals []plan.Goal, schedu
 // ClassOf returns a number that pods share if neither the scheduler nor package target tells them apart, or -1 for a
 // pod that has ended.
 func (c *Simulation) ClassOf(pod cluster.PodID) int {
-	class := c.Model.ClassNumber(pod)
+	class := c.Model.Cluster.ClassNumber(pod)
 	if class < 0 {
 		return class
 	}
-	return class + c.Targets.Of(&c.Snapshot.Pods[pod]).Number*c.Model.EquivalenceClassCount()
+	return class + c.Targets.Of(&c.Snapshot.Pods[pod]).Number*c.Model.Cluster.EquivalenceClassCount()
 }
 
 // MayTake marks, by node, the nodes to which the pod may be sent.
@@ -74,7 +74,7 @@ func (c *Simulation) NodeOf(pod cluster.PodID) cluster.NodeID {
 	if p := &c.Snapshot.Pods[pod]; p.Terminal {
 		return p.Node
 	}
-	return c.Model.NodeOf(pod)
+	return c.Model.Cluster.NodeOf(pod)
 }
 
 // NodeName returns the name of the node, or "" for NoNode.
@@ -97,7 +97,7 @@ func (c *Simulation) Undo(m Step) {
 
 func (c *Simulation) move(pod cluster.PodID, to cluster.NodeID) {
 	c.version++
-	c.Model.Move(pod, to)
+	c.Model.Cluster.Move(pod, to)
 }
 
 // strategyName returns the name of the strategy of a move, or "".

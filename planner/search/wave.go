@@ -76,7 +76,7 @@ func (w *Wave) Join(m Step) {
 	if !k.replaced {
 		return // it uses no room
 	}
-	w.Crowded.Model.PlaceReplacement(m.Pod, m.Landing.To)
+	w.Crowded.Model.Cluster.PlaceReplacement(m.Pod, m.Landing.To)
 	w.terminating[m.From]++
 	if hasPodAffinity(w.object(m.Pod)) {
 		w.withAffinity++
@@ -97,8 +97,8 @@ func (w *Wave) Join(m Step) {
 func (w *Wave) undo() {
 	for _, m := range slices.Backward(w.steps) {
 		w.Now.Undo(m)
-		w.Crowded.Model.EndTermination(m.Pod)
-		w.Crowded.Model.Move(m.Pod, m.From)
+		w.Crowded.Model.Cluster.EndTermination(m.Pod)
+		w.Crowded.Model.Cluster.Move(m.Pod, m.From)
 	}
 	w.clear()
 }
@@ -109,7 +109,7 @@ func (w *Wave) close() {
 	SetHints(w.states(), nil)
 	for _, m := range w.steps {
 		w.Start.Apply(m)
-		w.Crowded.Model.EndTermination(m.Pod)
+		w.Crowded.Model.Cluster.EndTermination(m.Pod)
 		w.consumed.Add(w.eligible, m.Pod)
 	}
 	w.begin(w.consumed, w.number+1)
@@ -121,14 +121,14 @@ func (w *Wave) object(p cluster.PodID) *corev1.Pod { return w.Start.Snapshot.Pod
 func (w *Wave) applyClosed(m Step) {
 	w.Start.Apply(m)
 	clear(w.placesAtStart)
-	w.Crowded.Model.Move(m.Pod, m.Landing.To)
+	w.Crowded.Model.Cluster.Move(m.Pod, m.Landing.To)
 }
 
 // undoClosed undoes a move of an earlier wave.
 func (w *Wave) undoClosed(m Step) {
 	w.Start.Undo(m)
 	clear(w.placesAtStart)
-	w.Crowded.Model.Move(m.Pod, m.From)
+	w.Crowded.Model.Cluster.Move(m.Pod, m.From)
 }
 
 // predict predicts the landing in one state, and shows an acceptable one to Seen.

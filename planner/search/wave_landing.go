@@ -10,7 +10,7 @@ func (c *waves) countAcceptable(pod cluster.PodID, l *Landing) int {
 	if l.To == cluster.NoNode {
 		return 0
 	}
-	places := c.sim.Goals.CheckTargets(pod, c.sim.Model.NodeOf(pod))
+	places := c.sim.Goals.CheckTargets(pod, c.sim.Model.Cluster.NodeOf(pod))
 	c.nodeBuffer = l.predicted.Gone.FeasibleSet.Append(c.nodeBuffer[:0])
 	return places.Count(c.nodeBuffer, c.sim.MayTake(pod))
 }

@@ -22,13 +22,13 @@ func (w *Wave) CertainMoves(visit func(i int, m Move, l *Landing)) (kept []Step,
 	wave := w.steps
 	l := &lastInWave{w.Start, wave, map[int]string{}, visit}
 	for _, m := range wave {
-		l.start.Model.Move(m.Pod, l.placeOf(m))
+		l.start.Model.Cluster.Move(m.Pod, l.placeOf(m))
 	}
 	for i := range wave {
 		l.settle(i)
 	}
 	for i, m := range wave {
-		l.start.Model.Move(m.Pod, m.From)
+		l.start.Model.Cluster.Move(m.Pod, m.From)
 		if _, gone := l.left[i]; !gone {
 			kept = append(kept, m)
 		}
@@ -62,7 +62,7 @@ func (l *lastInWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, 
 	if !kinds[m.Kind].replaced {
 		return plan.Reason{}, nil, true
 	}
-	l.start.Model.Move(m.Pod, m.From)
+	l.start.Model.Cluster.Move(m.Pod, m.From)
 	landing, reason, ok := l.start.Predict(m.Move)
 	*l.start.predictions-- // a wave needs few of these predictions, so they do not count towards the limit
 	if p := landing.predicted; !ok {
@@ -70,7 +70,7 @@ func (l *lastInWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, 
 	} else if l.visit != nil {
 		l.visit(i, m.Move, &landing)
 	}
-	l.start.Model.Move(m.Pod, l.placeOf(m))
+	l.start.Model.Cluster.Move(m.Pod, l.placeOf(m))
 	return reason, best, ok
 }
 
@@ -102,7 +102,7 @@ func (l *lastInWave) laterMove(i int, best []cluster.NodeID) int {
 
 func (l *lastInWave) leave(i int, why string) {
 	l.left[i] = why
-	l.start.Model.Move(l.wave[i].Pod, l.wave[i].From)
+	l.start.Model.Cluster.Move(l.wave[i].Pod, l.wave[i].From)
 }
 
 func (l *lastInWave) podName(i int) string {

@@ -142,7 +142,7 @@ func (w *Wave) keepsPlaceExactly(pl, joining *places) bool {
 	for n := range pl.acceptable {
 		near = near[:0]
 		for _, o := range all {
-			if o != pl && (o.possible.Has(n) || w.terminating[n] > 0 || m.NodeOf(joining.pod) == n) {
+			if o != pl && (o.possible.Has(n) || w.terminating[n] > 0 || m.Cluster.NodeOf(joining.pod) == n) {
 				near = append(near, o.pod)
 			}
 		}

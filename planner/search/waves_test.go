@@ -62,8 +62,8 @@ func TestTheOnlyMoveIsDroppedIfItIsNeedless(t *testing.T) {
 		t.Fatal("dropped a move that the goal needs")
 	}
 	c.sim.Goals.Move(1, 0, 2)
-	if c.waves.dropLast(); len(c.waves.moves) != 0 || c.sim.Model.NodeOf(0) != 0 {
-		t.Errorf("%d moves remain, and p0 is on node %d", len(c.waves.moves), c.sim.Model.NodeOf(0))
+	if c.waves.dropLast(); len(c.waves.moves) != 0 || c.sim.Model.Cluster.NodeOf(0) != 0 {
+		t.Errorf("%d moves remain, and p0 is on node %d", len(c.waves.moves), c.sim.Model.Cluster.NodeOf(0))
 	}
 }
 

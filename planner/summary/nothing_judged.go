@@ -49,7 +49,7 @@ func unpredictable(c *search.Result) []plan.Reason {
 			continue
 		}
 		for _, id := range c.Problem.PodsOf(g) {
-			from := c.Cluster.Model.NodeOf(id)
+			from := c.Cluster.Model.Cluster.NodeOf(id)
 			if seen[id] || from == cluster.NoNode || !c.Cluster.Goals.CouldImprove(g, id, from) {
 				continue
 			}

@@ -44,7 +44,7 @@ func nodeState(c *search.Result, n *cluster.Node) plan.NodeState {
 
 // requestedAfter returns the requests on the node after the moves, without those of pods that leave by themselves.
 func requestedAfter(c *search.Result, n *cluster.Node, resource string) int64 {
-	all := c.Cluster.Model.Requested(n.ID)
+	all := c.Cluster.Model.Cluster.Requested(n.ID)
 	return all.Get(resource) - n.Leaving.Get(resource)
 }
 
@@ -112,7 +112,7 @@ func workloadState(c *search.Result, w *cluster.Workload, zones map[string]bool,
 	}
 	pods, most := make([]cluster.PodID, 0, len(w.Pods)), 0
 	for _, id := range w.Pods {
-		n := c.Cluster.Model.NodeOf(id)
+		n := c.Cluster.Model.Cluster.NodeOf(id)
 		if n == cluster.NoNode || c.Snapshot.Pods[id].Terminating {
 			continue
 		}

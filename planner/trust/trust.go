@@ -77,11 +77,11 @@ func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier []string, profi
 	}
 	for i := range s.Pods {
 		if q := &s.Pods[i]; q.Node != cluster.NoNode && (q.ID == id || boundAt(q.Object).After(at)) {
-			w.Move(q.ID, cluster.NoNode)
+			w.Cluster.Move(q.ID, cluster.NoNode)
 		}
 	}
 	for _, q := range moment {
-		w.Move(q, cluster.NoNode)
+		w.Cluster.Move(q, cluster.NoNode)
 	}
 	var winners []cluster.NodeID
 	for i := 0; ; i++ {
@@ -92,7 +92,7 @@ func CheckBinding(s *cluster.Snapshot, id cluster.PodID, earlier []string, profi
 		if i == len(moment) {
 			return slices.Contains(winners, p.Node), true
 		}
-		w.Move(moment[i], s.Pods[moment[i]].Node)
+		w.Cluster.Move(moment[i], s.Pods[moment[i]].Node)
 	}
 }
 

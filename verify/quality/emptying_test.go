@@ -181,7 +181,7 @@ func (o *emptyingSearch) canBeEmptied(x *goalState) bool {
 // landing returns the predicted move of a pod for the goal, and whether it is certain enough. A
 // landing on a node that was empty saves nothing.
 func (o *emptyingSearch) landing(pod cluster.PodID, of plan.Goal) (podMove, bool) {
-	from := o.model.NodeOf(pod)
+	from := o.model.Cluster.NodeOf(pod)
 	pr := o.model.Predict(pod)
 	good := func(n cluster.NodeID) bool {
 		return n != from && o.s.Nodes[n].Ready && (of.Targets == nil || of.Targets[n]) && o.harmsNoGoal(pod, from, n)

@@ -335,7 +335,7 @@ func (g *exhaustiveSearch) couldHelp(pod cluster.PodID, from cluster.NodeID) boo
 // predictedMove returns the predicted move of a pod. predictedMove returns false unless the prediction is
 // confident enough and the move improves a goal.
 func (g *exhaustiveSearch) predictedMove(pod cluster.PodID) (podMove, bool) {
-	from := g.model.NodeOf(pod)
+	from := g.model.Cluster.NodeOf(pod)
 	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode || !g.couldHelp(pod, from) {
 		return podMove{}, false
 	}
@@ -349,7 +349,7 @@ func (g *exhaustiveSearch) predictedMove(pod cluster.PodID) (podMove, bool) {
 }
 
 func (g *exhaustiveSearch) applyMove(h podMove) {
-	g.model.Move(h.pod, h.to)
+	g.model.Cluster.Move(h.pod, h.to)
 	for _, x := range g.goals {
 		if x.affectedBy(h.pod, h.from, h.to) {
 			x.applyMove(g.s, h.pod, h.from, h.to)
@@ -362,7 +362,7 @@ func (g *exhaustiveSearch) applyMove(h podMove) {
 func (g *exhaustiveSearch) undoMove() {
 	h := g.steps[len(g.steps)-1]
 	g.steps = g.steps[:len(g.steps)-1]
-	g.model.Move(h.pod, h.from)
+	g.model.Cluster.Move(h.pod, h.from)
 	for _, x := range g.goals {
 		if x.affectedBy(h.pod, h.from, h.to) {
 			x.applyMove(g.s, h.pod, h.to, h.from)

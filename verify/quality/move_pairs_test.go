@@ -64,7 +64,7 @@ func (g *exhaustiveSearch) bestPair() (first, second podMove, gain float64) {
 // likeliestMove returns the move of a pod to its likeliest node, even if the move helps no goal. likeliestMove
 // returns false unless the prediction is confident enough.
 func (g *exhaustiveSearch) likeliestMove(pod cluster.PodID) (podMove, bool) {
-	from := g.model.NodeOf(pod)
+	from := g.model.Cluster.NodeOf(pod)
 	if g.moved[pod] || !g.mayEvict[pod] || from == cluster.NoNode {
 		return podMove{}, false
 	}

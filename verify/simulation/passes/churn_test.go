@@ -165,7 +165,7 @@ func (c *Simulation) schedule() {
 		}
 		id := s.PodByUID(string(p.UID)).ID
 		if to := c.drawLanding(w.Predict(id)); to != cluster.NoNode {
-			w.Move(id, to)
+			w.Cluster.Move(id, to)
 			c.placed++
 			c.o.Pods[i] = bindPod(p, s.Nodes[to].Name, metav1.NewTime(c.now))
 		}

@@ -176,7 +176,7 @@ func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, planned plan.
 			continue
 		}
 		to := c.drawLanding(w.Predict(pod))
-		w.Move(pod, to)
+		w.Cluster.Move(pod, to)
 		outcomes = append(outcomes, c.replacePod(at[m.Pod.UID], m, s, to, out))
 	}
 	c.o.Pods = slices.DeleteFunc(slices.Clone(c.o.Pods), func(p *corev1.Pod) bool { return p == nil })
