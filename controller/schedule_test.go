@@ -150,9 +150,9 @@ func TestTheFirstFiringMayBeMissed(t *testing.T) {
 	})
 }
 
-// While the state cannot be read, the controller tries again every minute, and runs on its schedules. A pass that begins
-// before keeps the times of earlier passes in the state: the firing of the strategy night at 02:00 was missed, and
-// follows after the pass.
+// While the state cannot be read, the controller tries again every minute, and runs on its schedules. A pass that
+// begins before keeps the times of earlier passes in the state: the firing of the strategy night at 02:00 was missed,
+// and follows after the pass.
 func TestUnreadableTimesOfPasses(t *testing.T) {
 	const zones = `- {name: zones, type: ZoneSpread, schedule: "*/10 * * * *", missed: once}`
 	for _, c := range []struct {
