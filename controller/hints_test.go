@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -28,11 +29,15 @@ type fakeHintWriter struct {
 	given     []time.Duration
 	// takeFails is the error of every removal. The hints stay on their nodes.
 	takeFails error
+	during    func() // called in each write; nil is allowed
 	// missing is a node that does not exist. As with the real writer, nodes after it in a list get no hint.
 	missing string
 }
 
 func (b *fakeHintWriter) Put(_ context.Context, list []hints.Hint) error {
+	if b.during != nil {
+		b.during()
+	}
 	for _, h := range list {
 		if h.Node == b.missing {
 			return apierrors.NewNotFound(schema.GroupResource{Resource: "nodes"}, h.Node)
@@ -169,18 +174,9 @@ func hintFailures() map[string]error {
 	return map[string]error{
 		"forbidden": apierrors.NewForbidden(nodes, "n3",
 			errors.New(`User "system:serviceaccount:evenkeel:evenkeel" cannot patch resource "nodes" in API group "" at the cluster scope`)),
-		"conflict": wrappedError{"hinting node n3: after 6 tries: ",
-			apierrors.NewConflict(nodes, "n3", errors.New("the object has been modified"))},
+		"conflict": fmt.Errorf("hinting node n3: after 6 tries: %w", apierrors.NewConflict(nodes, "n3", errors.New("the object has been modified"))),
 	}
 }
-
-type wrappedError struct {
-	what string
-	error
-}
-
-func (w wrappedError) Error() string { return w.what + w.error.Error() }
-func (w wrappedError) Unwrap() error { return w.error }
 
 // If hints cannot be written, the moves of the wave are dropped and no hint remains.
 func TestWhatCannotBeHintedIsNotEvicted(t *testing.T) {
@@ -216,7 +212,7 @@ func hintFailureReports(t *testing.T) []plan.RunReport {
 			Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}, {Step: 2, Wave: 1, Steer: "none"}},
 			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}}}}, b
 		if name == "stopped" {
-			c.HintWriter = stoppingHintWriter{b, cancel}
+			b.during = cancel
 		}
 		r, err := c.RunOnce(ctx, nil)
 		if err != nil || len(e.waves) != 0 || len(r.Outcomes) != 2 || len(b.on) != 0 {
@@ -226,17 +222,6 @@ func hintFailureReports(t *testing.T) []plan.RunReport {
 		cancel()
 	}
 	return out
-}
-
-// stoppingHintWriter stops the pass while it writes hints.
-type stoppingHintWriter struct {
-	*fakeHintWriter
-	stop context.CancelFunc
-}
-
-func (b stoppingHintWriter) Put(ctx context.Context, list []hints.Hint) error {
-	b.stop()
-	return b.fakeHintWriter.Put(ctx, list)
 }
 
 // At its end, a pass tries again to remove hints that remain, even if it was told to stop. It

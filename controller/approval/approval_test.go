@@ -1,8 +1,6 @@
 package approval
 
 import (
-	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"reflect"
@@ -17,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	ktesting "k8s.io/client-go/testing"
 
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -217,13 +216,11 @@ func TestApprovedStepsAreNotReplaced(t *testing.T) {
 }
 
 func TestWhatCannotBeReadIsAnswered(t *testing.T) {
-	var bomb bytes.Buffer
-	z := gzip.NewWriter(&bomb)
-	for range 70 {
-		z.Write(make([]byte, 1<<20))
+	bomb, err := state.Compress(make([]byte, 70<<20))
+	if err != nil {
+		t.Fatal(err)
 	}
-	z.Close()
-	for name, content := range map[string][]byte{"nothing": nil, "not packed": []byte("{}"), "too large": bomb.Bytes()} {
+	for name, content := range map[string][]byte{"nothing": nil, "not packed": []byte("{}"), "too large": bomb} {
 		o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: ConfigMapName},
 			Data:       map[string]string{keyState: statePending, keyID: "b"},
 			BinaryData: map[string][]byte{keyPlan: content}}
