@@ -59,6 +59,8 @@ func checkGracePeriod(c *Config, d *strict.Decoder) {
 	}
 }
 
+const notStorageClass = "%q is not the name of a StorageClass (want lower case letters, digits, dashes and dots)"
+
 func checkGuardSelectors(c *Config, d *strict.Decoder) {
 	g := c.Guards
 	checkSelector(d, "guards.podSelector", g.PodSelector)
@@ -75,18 +77,10 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 			d.Errorf(path+".namespace", "%q is not a valid name of a namespace (want lower case letters, digits and dashes)", b.Namespace)
 		}
 	}
-	for i, name := range g.SafeLocalVolumes {
-		if len(validation.IsDNS1123Label(strings.TrimSuffix(name, "*")+"x")) > 0 { // the prefix may end in a dash
-			d.Errorf(fmt.Sprintf("guards.safeLocalVolumes[%d]", i),
-				"%q is not the name of a volume (want lower case letters, digits and dashes, and * at the end for any rest)", name)
-		}
-	}
-	for i, name := range g.ProtectedStorageClasses {
-		if len(validation.IsDNS1123Subdomain(name)) > 0 {
-			d.Errorf(fmt.Sprintf("guards.protectedStorageClasses[%d]", i),
-				"%q is not the name of a StorageClass (want lower case letters, digits, dashes and dots)", name)
-		}
-	}
+	checkEach(d, "guards.safeLocalVolumes", g.SafeLocalVolumes, func(name string) []string {
+		return validation.IsDNS1123Label(strings.TrimSuffix(name, "*") + "x") // the prefix may end in a dash
+	}, "%q is not the name of a volume (want lower case letters, digits and dashes, and * at the end for any rest)")
+	checkEach(d, "guards.protectedStorageClasses", g.ProtectedStorageClasses, validation.IsDNS1123Subdomain, notStorageClass)
 	for i, name := range g.Controllers {
 		group, kind, found := strings.Cut(name, "/")
 		if !found || kind == "" || strings.Contains(kind, "/") || len(validation.IsDNS1123Subdomain(group)) > 0 {
@@ -94,11 +88,7 @@ func checkGuardSelectors(c *Config, d *strict.Decoder) {
 				"%q is not the kind of a controller (want group/Kind, such as apps.kruise.io/CloneSet)", name)
 		}
 	}
-	for i, key := range g.GroupKeys {
-		if len(validation.IsQualifiedName(key)) > 0 {
-			d.Errorf(fmt.Sprintf("guards.groupKeys[%d]", i), "%q is not the key of a label (want a key such as batch.example.com/gang)", key)
-		}
-	}
+	checkEach(d, "guards.groupKeys", g.GroupKeys, validation.IsQualifiedName, "%q is not the key of a label (want a key such as batch.example.com/gang)")
 	for i, name := range g.Groups {
 		d.CheckOneOf(fmt.Sprintf("guards.groups[%d]", i), "program", name, toStrings(annotation.GroupPrograms()))
 	}

@@ -29,12 +29,8 @@ func checkHints(c *Config, d *strict.Decoder) {
 		}
 	}
 	checkHintKey(d, "hints.taint.key", h.Taint.Key)
-	for i, key := range h.SkipTaints {
-		if len(validation.IsQualifiedName(key)) > 0 {
-			d.Errorf(fmt.Sprintf("hints.skipTaints[%d]", i),
-				"%q is not a valid key of a taint (want one such as node-role.kubernetes.io/control-plane)", key)
-		}
-	}
+	checkEach(d, "hints.skipTaints", h.SkipTaints, validation.IsQualifiedName,
+		"%q is not a valid key of a taint (want one such as node-role.kubernetes.io/control-plane)")
 	checkFormerHints(d, h)
 	checkFraction(d, "hints.maxHintedFrac", h.MaxHintedFrac)
 	if h.TTL < Duration(minTTL) {

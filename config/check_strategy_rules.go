@@ -129,12 +129,7 @@ func checkStrategyGuards(c *Config, d *strict.Decoder, path string, g StrategyGu
 	for i, p := range g.Protect {
 		d.CheckOneOf(fmt.Sprintf("%s.protect[%d]", path, i), "protection", p, toStrings(guard.Protections()))
 	}
-	for i, name := range g.ProtectedStorageClasses {
-		if len(validation.IsDNS1123Subdomain(name)) > 0 {
-			d.Errorf(fmt.Sprintf("%s.protectedStorageClasses[%d]", path, i),
-				"%q is not the name of a StorageClass (want lower case letters, digits, dashes and dots)", name)
-		}
-	}
+	checkEach(d, path+".protectedStorageClasses", g.ProtectedStorageClasses, validation.IsDNS1123Subdomain, notStorageClass)
 }
 
 func checkStrategyGracePeriod(c *Config, d *strict.Decoder, path string, most Duration, looser func(string, any, any, string)) {

@@ -21,6 +21,15 @@ func checkSelector(d *strict.Decoder, path, text string) {
 	}
 }
 
+// checkEach adds an error for each element of a list in which validate finds problems. message has %q for the element.
+func checkEach(d *strict.Decoder, path string, list []string, validate func(string) []string, message string) {
+	for i, text := range list {
+		if len(validate(text)) > 0 {
+			d.Errorf(fmt.Sprintf("%s[%d]", path, i), message, text)
+		}
+	}
+}
+
 // checkFraction adds an error if v is not above 0 and at most 1.
 func checkFraction(d *strict.Decoder, path string, v float64) {
 	for _, err := range arg.Fraction(path, v) {
