@@ -61,14 +61,14 @@ var ofKind = map[string]string{
 }
 
 // writeChartValues writes the values besides config, and comments about those that are not kept.
-func (w writer) writeChartValues(out *strings.Builder) {
+func (w *writer) writeChartValues() {
 	kept := map[string]any{}
-	kind := cmp.Or(w.text("kind"), "CronJob")
+	kind := cmp.Or(w.c.text("kind"), "CronJob")
 	kept["kind"] = kind
 	var unkept, unused []string
-	for _, key := range slices.Sorted(maps.Keys(w.values)) {
+	for _, key := range slices.Sorted(maps.Keys(w.c.doc.values)) {
 		var value any
-		if json.Unmarshal(w.values[key], &value) != nil || isEmpty(value) {
+		if json.Unmarshal(w.c.doc.values[key], &value) != nil || isEmpty(value) {
 			continue
 		}
 		known, ok := chartCounterparts[key]
@@ -78,9 +78,9 @@ func (w writer) writeChartValues(out *strings.Builder) {
 		case !ok:
 			unkept = append(unkept, key)
 		case key == "cmdOptions":
-			w.writeFlags(out, value)
+			w.writeFlags(value)
 		case known.remark != "":
-			w.chartNote(out, key, known.remark)
+			w.chartNote(key, known.remark)
 		case known.to == "":
 		case nestedKeys[key] != nil:
 			unkept = append(unkept, keepNested(kept, key, value)...)
@@ -89,17 +89,17 @@ func (w writer) writeChartValues(out *strings.Builder) {
 		}
 	}
 	if len(unused) > 0 {
-		w.chartNote(out, strings.Join(unused, ", "), "no effect with kind "+kind+", so not kept")
+		w.chartNote(strings.Join(unused, ", "), "no effect with kind "+kind+", so not kept")
 	}
 	if len(unkept) > 0 {
-		w.chartNote(out, strings.Join(unkept, ", "), "not kept: Evenkeel's chart has no such value, or another one that its defaults suit")
+		w.chartNote(strings.Join(unkept, ", "), "not kept: Evenkeel's chart has no such value, or another one that its defaults suit")
 	}
 	for _, key := range slices.Sorted(maps.Keys(kept)) {
 		b, err := yaml.Marshal(map[string]any{key: kept[key]})
 		if err != nil {
 			panic("descheduler: writing values: " + err.Error()) // cannot happen: the values come from YAML
 		}
-		out.Write(b)
+		w.out.Write(b)
 	}
 }
 
@@ -113,26 +113,26 @@ var flagRemarks = map[string]string{
 }
 
 // writeFlags writes comments about the flags of the descheduler.
-func (w writer) writeFlags(out *strings.Builder, value any) {
+func (w *writer) writeFlags(value any) {
 	flags, _ := value.(map[string]any)
 	var others []string
 	for _, f := range slices.Sorted(maps.Keys(flags)) {
 		if remark := flagRemarks[f]; remark != "" {
-			w.chartNote(out, "cmdOptions."+f, remark)
+			w.chartNote("cmdOptions."+f, remark)
 			continue
 		}
 		others = append(others, "cmdOptions."+f)
 	}
 	if len(others) > 0 {
-		w.chartNote(out, strings.Join(others, ", "), "not kept: Evenkeel has other flags")
+		w.chartNote(strings.Join(others, ", "), "not kept: Evenkeel has other flags")
 	}
 }
 
 // chartNote writes a comment about a value of the chart, and records it.
-func (w writer) chartNote(out *strings.Builder, key, text string) {
+func (w *writer) chartNote(key, text string) {
 	n := Note{Field: key, Text: text}
-	w.notes = append(w.notes, n)
-	out.WriteString(comment("", n.String()))
+	w.chartNotes = append(w.chartNotes, n)
+	w.comment("", n.String())
 }
 
 // keep sets a value at a path with at most one dot.

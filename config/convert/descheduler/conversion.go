@@ -2,7 +2,8 @@ package descheduler
 
 // conversion collects the parts of the configuration.
 type conversion struct {
-	*findings
+	doc        *document
+	findings   *findings
 	options    Options
 	profiles   []*profileModel
 	strategies []*strategy
@@ -16,20 +17,20 @@ type conversion struct {
 type entry struct{ key, value string }
 
 func newConversion(doc *document, o Options) *conversion {
-	return &conversion{findings: &findings{document: doc, sectionNotes: map[string][]Note{}}, options: o}
+	return &conversion{doc: doc, findings: &findings{doc: doc, sectionNotes: map[string][]Note{}}, options: o}
 }
 
 // convertPolicy converts the decoded document.
 func (c *conversion) convertPolicy() {
 	c.timing = c.readTiming()
-	if c.old != nil {
+	if c.doc.old != nil {
 		c.readOldPolicy()
 	}
-	if c.policy == nil {
+	if c.doc.policy == nil {
 		return
 	}
 	c.checkTopLevel()
-	if c.old == nil {
+	if c.doc.old == nil {
 		c.readProfiles()
 	}
 	c.shareGuards()
@@ -39,7 +40,7 @@ func (c *conversion) convertPolicy() {
 		}
 	}
 	c.noteTargets()
-	if len(c.d.Errors()) == 0 {
+	if len(c.doc.d.Errors()) == 0 {
 		c.noteLoadSource()
 	}
 }

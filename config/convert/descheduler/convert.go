@@ -51,13 +51,11 @@ func Convert(data []byte, o Options) (*Result, error) {
 	}
 	c := newConversion(doc, o)
 	c.convertPolicy()
-	if err := c.err(); err != nil {
+	if err := c.findings.err(); err != nil {
 		return nil, err
 	}
-	w := writer{c}
-	r := &Result{Config: w.configText(), Notes: c.notes}
-	r.Values = w.valuesText()
-	r.ChartNotes = c.notes[len(r.Notes):]
+	r := &Result{Config: configText(c), Notes: c.findings.notes}
+	r.Values, r.ChartNotes = valuesText(c)
 	if _, err := config.Load(convertedName, []byte(r.Config)); err != nil {
 		return nil, c.nameProfiles(err)
 	}
@@ -80,6 +78,6 @@ func (c *conversion) nameProfiles(err error) error {
 		s := c.strategies[i]
 		return fmt.Sprintf(": profile %s: %s: %s of %s: ", s.profile.name, s.plugin, m[2], s.kind)
 	})
-	text = strings.ReplaceAll(text, convertedName+": profile ", c.name+": profile ")
+	text = strings.ReplaceAll(text, convertedName+": profile ", c.doc.name+": profile ")
 	return errors.New(text)
 }

@@ -16,7 +16,7 @@ import (
 
 // findings collects the notes and the errors about a document.
 type findings struct {
-	*document
+	doc *document
 	// sectionNotes are the notes about the whole policy, by the key of the configuration at which they are written.
 	sectionNotes map[string][]Note
 	notes        []Note
@@ -31,12 +31,12 @@ func (f *findings) note(section string, n Note) {
 
 // fail adds an error about a field. path is relative to the policy.
 func (f *findings) fail(path, format string, args ...any) {
-	f.d.Errorf(f.policyPath+path, format, args...)
+	f.doc.d.Errorf(f.doc.policyPath+path, format, args...)
 }
 
 // err returns all errors, ordered by line. Each names the profile and the plugin instead of their indexes.
 func (f *findings) err() error {
-	found := withoutConsequences(f.d)
+	found := withoutConsequences(f.doc.d)
 	slices.SortStableFunc(found, func(a, b strict.Error) int { return a.Line - b.Line })
 	var errs []error
 	for _, e := range slices.Compact(found) {
@@ -44,10 +44,10 @@ func (f *findings) err() error {
 		if place != "" {
 			place += ": "
 		}
-		if e.UnknownKey && f.policy != nil && f.values == nil {
+		if e.UnknownKey && f.doc.policy != nil && f.doc.values == nil {
 			e.Message += "; the descheduler ignores it, so it has no effect (correct or delete it)"
 		}
-		errs = append(errs, fmt.Errorf("%s:%d: %s%s", f.name, e.Line, place, e.Message))
+		errs = append(errs, fmt.Errorf("%s:%d: %s%s", f.doc.name, e.Line, place, e.Message))
 	}
 	return errors.Join(errs...)
 }
@@ -73,15 +73,15 @@ var profilePath = regexp.MustCompile(`^profiles\[(\d+)\](?:\.pluginConfig\[(\d+)
 
 // describePath names the profile and the plugin of a path.
 func (f *findings) describePath(path string) string {
-	m := profilePath.FindStringSubmatch(strings.TrimPrefix(path, f.policyPath))
-	if m == nil || f.policy == nil {
+	m := profilePath.FindStringSubmatch(strings.TrimPrefix(path, f.doc.policyPath))
+	if m == nil || f.doc.policy == nil {
 		return path
 	}
 	i, err := strconv.Atoi(m[1])
-	if err != nil || i >= len(f.policy.Profiles) {
+	if err != nil || i >= len(f.doc.policy.Profiles) {
 		return path
 	}
-	p := f.policy.Profiles[i]
+	p := f.doc.policy.Profiles[i]
 	words := []string{"profile " + orIndex(p.Name, i)}
 	if j, err := strconv.Atoi(m[2]); err == nil && j < len(p.PluginConfig) {
 		words = append(words, orIndex(p.PluginConfig[j].Name, j))
@@ -123,6 +123,6 @@ func (f *findings) selector(path string, s *metav1.LabelSelector) string {
 // decodeArgs decodes the arguments at a path of the policy, if there are any.
 func (f *findings) decodeArgs(raw json.RawMessage, path string, into any) {
 	if len(raw) > 0 && string(raw) != "null" {
-		f.d.DecodeAt(f.policyPath+path, into)
+		f.doc.d.DecodeAt(f.doc.policyPath+path, into)
 	}
 }

@@ -18,24 +18,24 @@ func quotePriority(text string) string {
 	return quote(text)
 }
 
-// guardLines returns the key guards of the configuration.
-func (w writer) guardLines() string {
-	g := w.guards
-	var out strings.Builder
-	out.WriteString("guards:\n" + w.sectionComments("guards", "  "))
+// writeGuards writes the key guards of the configuration.
+func (w *writer) writeGuards() {
+	g := w.c.guards
+	w.printf("guards:\n")
+	w.sectionComments("guards", "  ")
 	line := func(key, value, remark string) {
 		if remark != "" {
-			out.WriteString(comment("  ", remark))
+			w.comment("  ", remark)
 		}
-		fmt.Fprintf(&out, "  %s: %s\n", key, value)
+		w.printf("  %s: %s\n", key, value)
 	}
 	remark := ""
 	if g.landing == plan.LandingNotRequired {
 		remark = "nodeFit: false: replacements may stay Pending. Recommended is required, which moves a pod only to a predicted place."
 	}
 	line("landing", string(g.landing), remark)
-	line("minReplicas", strconv.Itoa(g.minReplicas), w.minReplicasRemark())
-	line("minPodAge", config.Duration(g.minPodAge).String(), w.minPodAgeRemark())
+	line("minReplicas", strconv.Itoa(g.minReplicas), w.c.minReplicasRemark())
+	line("minPodAge", config.Duration(g.minPodAge).String(), w.c.minPodAgeRemark())
 	line("maxGracePeriod", "24h", "The descheduler has no such guard. A pass waits for the pods that it evicts, so Evenkeel's default is 10m.")
 	line("priorityBelow", quotePriority(g.priorityBelow), "")
 	line("maxUnavailableWithoutPDB", "1000000", "The descheduler has no such guard. Evenkeel's default is 1.")
@@ -50,11 +50,10 @@ func (w writer) guardLines() string {
 	line("controllers", "[]", "The descheduler evicts the pods of every controller. For Evenkeel, the pods of controllers that it does not know stay, "+
 		"such as those of operators, unless this list names the kind (group/Kind). Known without it: the controllers of Kubernetes, and "+
 		"Rollout of Argo, DeploymentConfig of OpenShift, CloneSet and StatefulSet of OpenKruise.")
-	return out.String()
 }
 
-func (w writer) minReplicasRemark() string {
-	return w.looseRemark("minReplicas", "2", strconv.Itoa(w.guards.minReplicas), func(g guardSet) string {
+func (c *conversion) minReplicasRemark() string {
+	return c.looseRemark("minReplicas", "2", strconv.Itoa(c.guards.minReplicas), func(g guardSet) string {
 		if g.minReplicas == 1 {
 			return ""
 		}
@@ -62,8 +61,8 @@ func (w writer) minReplicasRemark() string {
 	})
 }
 
-func (w writer) minPodAgeRemark() string {
-	return w.looseRemark("minPodAge", "5m", config.Duration(w.guards.minPodAge).String(), func(g guardSet) string {
+func (c *conversion) minPodAgeRemark() string {
+	return c.looseRemark("minPodAge", "5m", config.Duration(c.guards.minPodAge).String(), func(g guardSet) string {
 		if g.minPodAge == 0 {
 			return ""
 		}
@@ -73,9 +72,9 @@ func (w writer) minPodAgeRemark() string {
 
 // looseRemark returns a comment about a global guard that is loose, because the policy or some of
 // its profiles do not set it. ofProfile returns the value of a profile, or "" if it sets none.
-func (w writer) looseRemark(key, recommended, global string, ofProfile func(guardSet) string) string {
+func (c *conversion) looseRemark(key, recommended, global string, ofProfile func(guardSet) string) string {
 	var without, with []string
-	for _, p := range w.profiles {
+	for _, p := range c.profiles {
 		name := cmp.Or(p.name, "without a name")
 		switch value := ofProfile(p.guards); {
 		case value == "":
@@ -86,7 +85,7 @@ func (w writer) looseRemark(key, recommended, global string, ofProfile func(guar
 	}
 	advice := "Evenkeel's default is " + recommended + "."
 	switch {
-	case ofProfile(w.guards) != "":
+	case ofProfile(c.guards) != "":
 		return ""
 	case len(with) == 0:
 		return "The policy does not set this guard. " + advice

@@ -37,20 +37,20 @@ const (
 func (c *conversion) readGuards(p *profileModel) guardSet {
 	e, path := p.evictor, p.evictorPath
 	note := func(field, text string) {
-		c.note("guards", Note{Profile: p.name, Plugin: defaultEvictor, Field: field, Text: text})
+		c.findings.note("guards", Note{Profile: p.name, Plugin: defaultEvictor, Field: field, Text: text})
 	}
 	g := guardSet{landing: plan.LandingRequired, minReplicas: max(1, e.MinReplicas), noEvictionPolicy: preferredEviction}
 	if !e.NodeFit {
 		g.landing = plan.LandingNotRequired
 	}
-	c.checkNotNegative(path+".minReplicas", e.MinReplicas)
+	c.findings.checkNotNegative(path+".minReplicas", e.MinReplicas)
 	if e.MinReplicas > 1 {
 		note("minReplicas", "counts the replicas that the workload wants; the descheduler counts the pods that exist")
 	}
 	if e.MinPodAge != "" {
 		age, err := time.ParseDuration(e.MinPodAge)
 		if err != nil || age < 0 {
-			c.fail(path+".minPodAge", "%q is not a duration (want one such as 10m)", e.MinPodAge)
+			c.findings.fail(path+".minPodAge", "%q is not a duration (want one such as 10m)", e.MinPodAge)
 		}
 		g.minPodAge = age
 		note("minPodAge", "counts from the creation of the pod; the descheduler counts from its start")
@@ -60,7 +60,7 @@ func (c *conversion) readGuards(p *profileModel) guardSet {
 	case "Mandatory":
 		g.noEvictionPolicy = mandatoryEviction
 	default:
-		c.fail(path+".noEvictionPolicy", "%q is unknown (want Preferred or Mandatory)", e.NoEvictionPolicy)
+		c.findings.fail(path+".noEvictionPolicy", "%q is unknown (want Preferred or Mandatory)", e.NoEvictionPolicy)
 	}
 	if e.NodeSelector != "" {
 		text := "no effect, because nodeFit is false"
@@ -69,8 +69,8 @@ func (c *conversion) readGuards(p *profileModel) guardSet {
 		}
 		note("nodeSelector", text)
 	}
-	g.podSelector = c.selector(path+".labelSelector", e.LabelSelector)
-	g.namespaceSelector = c.selector(path+".namespaceLabelSelector", e.NamespaceLabelSelector)
+	g.podSelector = c.findings.selector(path+".labelSelector", e.LabelSelector)
+	g.namespaceSelector = c.findings.selector(path+".namespaceLabelSelector", e.NamespaceLabelSelector)
 	c.readProtections(p, &g, note)
 	c.readPriority(p, &g, note)
 	return g
@@ -90,13 +90,13 @@ func (c *conversion) readPriority(p *profileModel, g *guardSet, note func(field,
 	switch {
 	case t == nil:
 	case t.Value != nil && t.Name != "":
-		c.fail(path, "value and name are both set, which the descheduler rejects (want one of them)")
+		c.findings.fail(path, "value and name are both set, which the descheduler rejects (want one of them)")
 	case t.Value != nil && *t.Value > maxPriority:
-		c.fail(path+".value", "%d is above %d, which the descheduler rejects", *t.Value, maxPriority)
+		c.findings.fail(path+".value", "%d is above %d, which the descheduler rejects", *t.Value, maxPriority)
 	case t.Value != nil:
 		g.priorityBelow = strconv.Itoa(*t.Value)
 	case t.Name != "" && len(validation.IsDNS1123Subdomain(t.Name)) > 0:
-		c.fail(path+".name", "no PriorityClass can have the name %q, so the descheduler does not start", t.Name)
+		c.findings.fail(path+".name", "no PriorityClass can have the name %q, so the descheduler does not start", t.Name)
 	case t.Name != "":
 		g.priorityBelow = t.Name
 	}
@@ -130,7 +130,7 @@ func (c *conversion) shareGuards() {
 	c.guards = g
 	for _, p := range c.profiles {
 		if p.guards.noEvictionPolicy != g.noEvictionPolicy {
-			c.note("guards", Note{Profile: p.name, Plugin: defaultEvictor, Field: "noEvictionPolicy",
+			c.findings.note("guards", Note{Profile: p.name, Plugin: defaultEvictor, Field: "noEvictionPolicy",
 				Text: "a guard for all strategies, so Mandatory of another profile counts here, too"})
 		}
 	}

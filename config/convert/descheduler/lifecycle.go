@@ -38,10 +38,10 @@ func (s *strategy) failArgs(errs []arg.Error) {
 func (a *podLifeTimeArgs) convert(s *strategy) {
 	s.scope(a.Namespaces, a.LabelSelector)
 	if a.MaxPodLifeTimeSeconds == nil && len(a.States)+len(a.Conditions)+len(a.ExitCodes) == 0 && !s.hasErrors() {
-		s.c.fail(s.path, "want one of maxPodLifeTimeSeconds, states, conditions and exitCodes; the descheduler rejects this, too")
+		s.c.findings.fail(s.path, "want one of maxPodLifeTimeSeconds, states, conditions and exitCodes; the descheduler rejects this, too")
 	}
 	if n := a.MaxPodLifeTimeSeconds; n != nil {
-		s.c.checkNotNegative(s.path+".maxPodLifeTimeSeconds", *n)
+		s.c.findings.checkNotNegative(s.path+".maxPodLifeTimeSeconds", *n)
 		s.arg("maxAge", seconds(max(*n, 1)))
 	} else {
 		s.note("maxPodLifeTimeSeconds", "is missing, so pods younger than minAge stay (10m, unless they have ended); the descheduler "+
@@ -150,7 +150,7 @@ func (s *strategy) conditions(filters []conditionFilter) {
 	converted := make([]podfilter.Condition, len(filters))
 	for i, f := range filters {
 		if f.MinTimeSinceLastTransitionSeconds != nil {
-			s.c.checkNotNegative(fmt.Sprintf("%s.conditions[%d].minTimeSinceLastTransitionSeconds", s.path, i), *f.MinTimeSinceLastTransitionSeconds)
+			s.c.findings.checkNotNegative(fmt.Sprintf("%s.conditions[%d].minTimeSinceLastTransitionSeconds", s.path, i), *f.MinTimeSinceLastTransitionSeconds)
 		}
 		converted[i] = f.counterpart()
 	}
@@ -187,7 +187,7 @@ func (a *failedPodsArgs) convert(s *strategy) {
 	n := defaultMinPodLifetime
 	if a.MinPodLifetimeSeconds != nil {
 		n = *a.MinPodLifetimeSeconds
-		s.c.checkNotNegative(s.path+".minPodLifetimeSeconds", n)
+		s.c.findings.checkNotNegative(s.path+".minPodLifetimeSeconds", n)
 	}
 	s.arg("minAge", config.Duration(max(secondsOf(&n), s.profile.guards.minPodAge)).String())
 	s.note("minPodLifetimeSeconds", "counts from the failure of the pod; the descheduler counts from its creation")

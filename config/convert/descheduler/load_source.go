@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"github.com/evenkeel-project/evenkeel/config/convert"
 )
@@ -36,34 +35,34 @@ const metricResource = "MetricResource"
 // checkProviders checks metricsProviders and the older metricsCollector.
 func (c *conversion) checkProviders() {
 	seen := map[string]bool{}
-	for i, p := range c.policy.MetricsProviders {
+	for i, p := range c.doc.policy.MetricsProviders {
 		path := fmt.Sprintf("metricsProviders[%d]", i)
 		switch {
 		case seen[p.Source]:
-			c.fail(path+".source", "%s occurs twice, which the descheduler rejects", p.Source)
+			c.findings.fail(path+".source", "%s occurs twice, which the descheduler rejects", p.Source)
 		case p.Source == prometheusMetrics:
 			c.checkServer(path+".prometheus", p.Prometheus)
 		case p.Source != kubernetesMetrics:
-			c.fail(path+".source", "%q is unknown (want %s or %s)", p.Source, kubernetesMetrics, prometheusMetrics)
+			c.findings.fail(path+".source", "%q is unknown (want %s or %s)", p.Source, kubernetesMetrics, prometheusMetrics)
 		}
 		seen[p.Source] = true
 	}
-	if m := c.policy.MetricsCollector; m != nil && m.Enabled && seen[kubernetesMetrics] {
-		c.fail("metricsCollector", "is set together with metricsProviders, which the descheduler rejects")
+	if m := c.doc.policy.MetricsCollector; m != nil && m.Enabled && seen[kubernetesMetrics] {
+		c.findings.fail("metricsCollector", "is set together with metricsProviders, which the descheduler rejects")
 	}
 }
 
 func (c *conversion) checkServer(path string, p *prometheusServer) {
 	if p == nil || p.URL == "" {
-		c.fail(path, "has no url, which the descheduler rejects")
+		c.findings.fail(path, "has no url, which the descheduler rejects")
 		return
 	}
 	u, err := url.Parse(p.URL)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
-		c.fail(path+".url", "%q is not a URL of a server (want one such as http://prometheus.monitoring:9090)", p.URL)
+		c.findings.fail(path+".url", "%q is not a URL of a server (want one such as http://prometheus.monitoring:9090)", p.URL)
 	}
 	if p.AuthToken != nil && (p.AuthToken.SecretReference == nil || p.AuthToken.SecretReference.Name == "" || p.AuthToken.SecretReference.Namespace == "") {
-		c.fail(path+".authToken", "want secretReference with namespace and name; the descheduler rejects this, too")
+		c.findings.fail(path+".authToken", "want secretReference with namespace and name; the descheduler rejects this, too")
 	}
 }
 
@@ -94,13 +93,13 @@ func (a *lowNodeUtilizationArgs) convertQuery(s *strategy) {
 	if !s.c.useSource(s, "prometheus") {
 		return
 	}
-	for _, p := range s.c.policy.MetricsProviders {
+	for _, p := range s.c.doc.policy.MetricsProviders {
 		if p.Source == prometheusMetrics {
 			s.c.load.server = p.Prometheus
 		}
 	}
 	if s.c.load.server == nil {
-		s.c.fail(s.path+".metricsUtilization.source", "metricsProviders has no %s, which the descheduler needs, too", prometheusMetrics)
+		s.c.findings.fail(s.path+".metricsUtilization.source", "metricsProviders has no %s, which the descheduler needs, too", prometheusMetrics)
 	}
 	target, ok := a.TargetThresholds[metricResource]
 	below, both := a.Thresholds[metricResource]
@@ -169,44 +168,44 @@ func (l *loadSource) addQuery(name, query string) {
 
 // noteLoadSource notes what differs for the sources of metrics. The document must have no errors.
 func (c *conversion) noteLoadSource() {
-	if m := c.policy.MetricsCollector; m != nil && m.Enabled && c.load.source == "" {
-		c.note("load", Note{Field: "metricsCollector", Text: "not kept, because no plugin uses the metrics"})
+	if m := c.doc.policy.MetricsCollector; m != nil && m.Enabled && c.load.source == "" {
+		c.findings.note("load", Note{Field: "metricsCollector", Text: "not kept, because no plugin uses the metrics"})
 	}
-	for _, p := range c.policy.MetricsProviders {
+	for _, p := range c.doc.policy.MetricsProviders {
 		used := p.Source == kubernetesMetrics && c.load.source == "metricsServer" || p.Source == prometheusMetrics && c.load.source == "prometheus"
 		if !used {
-			c.note("load", Note{Field: "metricsProviders", Text: p.Source + " is not kept, because no plugin uses it"})
+			c.findings.note("load", Note{Field: "metricsProviders", Text: p.Source + " is not kept, because no plugin uses it"})
 		}
 	}
 	if c.load.source == "metricsServer" {
-		c.note("load", Note{Field: "metricsUtilization.source", Text: "Evenkeel takes the mean of the samples of five minutes; " +
+		c.findings.note("load", Note{Field: "metricsUtilization.source", Text: "Evenkeel takes the mean of the samples of five minutes; " +
 			"the descheduler weighs recent samples more"})
 	}
 	if s := c.load.server; s != nil && s.AuthToken != nil {
-		c.note("load", Note{Field: "metricsProviders.prometheus.authToken", Text: fmt.Sprintf("Evenkeel reads no secrets. Mount the key %s of the "+
+		c.findings.note("load", Note{Field: "metricsProviders.prometheus.authToken", Text: fmt.Sprintf("Evenkeel reads no secrets. Mount the key %s of the "+
 			"secret %s (a copy in Evenkeel's namespace, now in %s) to %s; the converted values do so",
 			tokenKey, s.AuthToken.SecretReference.Name, s.AuthToken.SecretReference.Namespace, tokenDirectory)})
 	}
 }
 
-// lines returns the key load of the configuration, or "" without a source.
-func (w writer) loadLines() string {
-	var out strings.Builder
-	if w.load.source == "" {
-		return w.sectionComments("load", "")
+// writeLoad writes the key load of the configuration; only comments without a source.
+func (w *writer) writeLoad() {
+	l := &w.c.load
+	if l.source == "" {
+		w.sectionComments("load", "")
+		return
 	}
-	out.WriteString("load:\n" + w.sectionComments("load", "  "))
-	fmt.Fprintf(&out, "  source: %s\n  statistic: mean\n", w.load.source)
-	if s := w.load.server; s != nil {
+	w.printf("load:\n")
+	w.sectionComments("load", "  ")
+	w.printf("  source: %s\n  statistic: mean\n", l.source)
+	if s := l.server; s != nil {
 		token := serviceAccountToken
 		if s.AuthToken != nil {
 			token = tokenDirectory + "/" + tokenKey
 		}
-		fmt.Fprintf(&out, "  prometheus:\n    url: %s\n    tokenFile: %s\n    preset: %s\n    queries:\n", strconv.Quote(s.URL), token,
-			cmp.Or(w.load.preset, "none"))
-		for _, name := range w.load.order {
-			fmt.Fprintf(&out, "      %s: %s\n", name, strconv.Quote(w.load.queries[name]))
+		w.printf("  prometheus:\n    url: %s\n    tokenFile: %s\n    preset: %s\n    queries:\n", strconv.Quote(s.URL), token, cmp.Or(l.preset, "none"))
+		for _, name := range l.order {
+			w.printf("      %s: %s\n", name, strconv.Quote(l.queries[name]))
 		}
 	}
-	return out.String()
 }

@@ -13,14 +13,14 @@ import (
 // readOldPolicy converts the format v1alpha1: each enabled strategy becomes a profile with a
 // DefaultEvictor of its own.
 func (c *conversion) readOldPolicy() {
-	o := c.old
-	c.policy = &policy{NodeSelector: o.NodeSelector, MaxNoOfPodsToEvictPerNode: o.MaxNoOfPodsToEvictPerNode,
+	o := c.doc.old
+	c.doc.policy = &policy{NodeSelector: o.NodeSelector, MaxNoOfPodsToEvictPerNode: o.MaxNoOfPodsToEvictPerNode,
 		MaxNoOfPodsToEvictPerNamespace: o.MaxNoOfPodsToEvictPerNamespace, MaxNoOfPodsToEvictTotal: o.MaxNoOfPodsToEvictTotal}
 	for _, point := range []extensionPoint{deschedule, balance} {
 		for _, name := range slices.Sorted(maps.Keys(o.Strategies)) {
 			kind, known := plugins[name]
 			if !known && point == balance {
-				c.fail("strategies."+name, "unknown strategy%s", suggest.DidYouMean(name, slices.Collect(maps.Keys(plugins))))
+				c.findings.fail("strategies."+name, "unknown strategy%s", suggest.DidYouMean(name, slices.Collect(maps.Keys(plugins))))
 			}
 			if known && kind.point == point {
 				c.readOldStrategy(name, o.Strategies[name])
@@ -32,17 +32,17 @@ func (c *conversion) readOldPolicy() {
 func (c *conversion) readOldStrategy(name string, old oldStrategy) {
 	path := "strategies." + name
 	if !old.Enabled {
-		c.note("strategies", Note{Plugin: name, Text: "not converted, because it is not enabled"})
+		c.findings.note("strategies", Note{Plugin: name, Text: "not converted, because it is not enabled"})
 		return
 	}
 	if old.Weight != 0 {
-		c.note("strategies", Note{Plugin: name, Field: "weight", Text: "no counterpart; the descheduler does not read it either"})
+		c.findings.note("strategies", Note{Plugin: name, Field: "weight", Text: "no counterpart; the descheduler does not read it either"})
 	}
 	params := old.Params
 	if params == nil {
 		params = &oldParams{}
 	}
-	p := &profileModel{evictorPath: path + ".params", evictor: c.old.evictor(params)}
+	p := &profileModel{evictorPath: path + ".params", evictor: c.doc.old.evictor(params)}
 	p.uses = []pluginUse{{name: name, path: path + ".params" + argsKey[name], args: params.pluginArgs(name)}}
 	c.noteOldParams(name, params)
 	c.profiles = append(c.profiles, p)
@@ -117,7 +117,7 @@ func (c *conversion) noteOldParams(name string, p *oldParams) {
 		{"excludedTaints", p.ExcludedTaints != nil}, {"includedTaints", p.IncludedTaints != nil},
 	} {
 		if f.set && !slices.Contains(reads, f.key) {
-			c.note("strategies", Note{Plugin: name, Field: "params." + f.key, Text: "not kept, because this strategy does not read it"})
+			c.findings.note("strategies", Note{Plugin: name, Field: "params." + f.key, Text: "not kept, because this strategy does not read it"})
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path"
 	"strconv"
 	"strings"
+
+	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
 // header is the beginning of the converted file.
@@ -17,13 +19,25 @@ const header = `# Made by ` + "`evenkeel config convert`" + ` from %s of the des
 # and stops if too many of them stay Pending (evictor.breaker).
 `
 
-// writer writes the result of a conversion.
-type writer struct{ *conversion }
+// writer writes the result of a conversion to out.
+type writer struct {
+	c          *conversion
+	out        strings.Builder
+	chartNotes []Note // about values of the descheduler's chart
+}
 
 // configText returns the text of the configuration.
-func (w writer) configText() string {
-	return fmt.Sprintf(header, baseName(w.name)) + w.body()
+func configText(c *conversion) string {
+	w := &writer{c: c}
+	w.printf(header, baseName(c.doc.name))
+	w.writeConfig()
+	return w.out.String()
 }
+
+func (w *writer) printf(format string, args ...any) { fmt.Fprintf(&w.out, format, args...) }
+
+// comment writes text as comment lines with the indent.
+func (w *writer) comment(indent, text string) { w.out.WriteString(comment(indent, text)) }
 
 // baseName returns the name of a file without its directories, on one line.
 func baseName(name string) string {
@@ -35,75 +49,98 @@ func baseName(name string) string {
 	}, path.Base(name))
 }
 
-// body returns the configuration without the header.
-func (w writer) body() string {
-	var out strings.Builder
-	out.WriteString(w.sectionComments("top", ""))
-	out.WriteString("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: true\n")
-	fmt.Fprintf(&out, "timeZone: %s\n", quote(w.timing.timeZone))
-	if n := w.policy.NodeSelector; n != nil && *n != "" {
-		fmt.Fprintf(&out, "nodeSelector: %s\n", strconv.Quote(*n))
+// writeConfig writes the configuration without the header.
+func (w *writer) writeConfig() {
+	w.sectionComments("top", "")
+	w.printf("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: true\n")
+	w.printf("timeZone: %s\n", quote(w.c.timing.timeZone))
+	if n := w.c.doc.policy.NodeSelector; n != nil && *n != "" {
+		w.printf("nodeSelector: %s\n", strconv.Quote(*n))
 	}
-	out.WriteString("namespaces:\n")
-	out.WriteString(comment("  ", "The descheduler leaves out no namespace. Evenkeel's default is [kube-system], which is recommended."))
-	out.WriteString("  exclude: []\n")
-	if w.guards.namespaceSelector != "" {
-		fmt.Fprintf(&out, "  selector: %s\n", strconv.Quote(w.guards.namespaceSelector))
+	w.printf("namespaces:\n")
+	w.comment("  ", "The descheduler leaves out no namespace. Evenkeel's default is [kube-system], which is recommended.")
+	w.printf("  exclude: []\n")
+	if w.c.guards.namespaceSelector != "" {
+		w.printf("  selector: %s\n", strconv.Quote(w.c.guards.namespaceSelector))
 	}
-	out.WriteString(w.loadLines())
-	out.WriteString(w.guardLines())
-	out.WriteString(w.limitLines())
-	out.WriteString(w.evictorLines())
-	out.WriteString(w.strategyLines())
-	return out.String()
+	w.writeLoad()
+	w.writeGuards()
+	w.writeLimits()
+	w.writeEvictor()
+	w.writeStrategies()
 }
 
-// sectionComments returns the notes of a section as comments.
-func (w writer) sectionComments(section, indent string) string {
-	var out strings.Builder
-	for _, n := range w.sectionNotes[section] {
-		out.WriteString(comment(indent, n.String()))
+// sectionComments writes the notes of a section as comments.
+func (w *writer) sectionComments(section, indent string) {
+	for _, n := range w.c.findings.sectionNotes[section] {
+		w.comment(indent, n.String())
 	}
-	return out.String()
 }
 
-// limitLines returns the key limits. The descheduler has no other limits than the first three.
-func (w writer) limitLines() string {
-	var out strings.Builder
-	out.WriteString("limits:\n")
-	out.WriteString(comment("  ", "unlimited: the policy has no such limit, or the descheduler has none. Evenkeel's defaults are recommended: "+
-		"perPass 50, perNode 5, perNamespace 20%, perOwner 50%, perZone 20, and perHour {owner: 10, namespace: 100, cluster: 300}."))
-	for _, l := range w.limits {
-		fmt.Fprintf(&out, "  %s: %s\n", l.key, l.value)
+// writeLimits writes the key limits. The descheduler has no other limits than the first three.
+func (w *writer) writeLimits() {
+	w.printf("limits:\n")
+	w.comment("  ", "unlimited: the policy has no such limit, or the descheduler has none. Evenkeel's defaults are recommended: "+
+		"perPass 50, perNode 5, perNamespace 20%, perOwner 50%, perZone 20, and perHour {owner: 10, namespace: 100, cluster: 300}.")
+	for _, l := range w.c.limits {
+		w.printf("  %s: %s\n", l.key, l.value)
 	}
 	for _, key := range []string{"perOwner", "perZone"} {
-		fmt.Fprintf(&out, "  %s: %s\n", key, unlimited)
+		w.printf("  %s: %s\n", key, unlimited)
 	}
-	fmt.Fprintf(&out, "  perHour: {owner: %s, namespace: %s, cluster: %s}\n", unlimited, unlimited, unlimited)
-	return out.String()
+	w.printf("  perHour: {owner: %[1]s, namespace: %[1]s, cluster: %[1]s}\n", unlimited)
 }
 
-func (w writer) evictorLines() string {
-	notes := w.sectionComments("evictor", "  ")
-	g := w.policy.GracePeriodSeconds
+func (w *writer) writeEvictor() {
+	g := w.c.doc.policy.GracePeriodSeconds
 	if g == nil {
-		return w.sectionComments("evictor", "")
+		w.sectionComments("evictor", "")
+		return
 	}
-	return fmt.Sprintf("evictor:\n%s  gracePeriodSeconds: %d\n", notes, max(*g, 1))
+	w.printf("evictor:\n")
+	w.sectionComments("evictor", "  ")
+	w.printf("  gracePeriodSeconds: %d\n", max(*g, 1))
 }
 
-func (w writer) strategyLines() string {
-	var out strings.Builder
-	if w.timing.remark != "" {
-		out.WriteString(comment("", w.timing.remark))
+func (w *writer) writeStrategies() {
+	if w.c.timing.remark != "" {
+		w.comment("", w.c.timing.remark)
 	}
-	out.WriteString(w.sectionComments("strategies", ""))
-	if len(w.strategies) == 0 {
-		return out.String() + "strategies: []\n"
+	w.sectionComments("strategies", "")
+	if len(w.c.strategies) == 0 {
+		w.printf("strategies: []\n")
+		return
 	}
-	out.WriteString("strategies:\n")
-	for _, s := range w.strategies {
-		out.WriteString(s.lines())
+	w.printf("strategies:\n")
+	for _, s := range w.c.strategies {
+		w.writeStrategy(s)
 	}
-	return out.String()
+}
+
+// writeStrategy writes a strategy as an element of the list strategies.
+func (w *writer) writeStrategy(s *strategy) {
+	w.comment("", s.origin())
+	for _, n := range s.notes {
+		w.comment("", "- "+Note{Field: n.Field, Text: n.Text}.String())
+	}
+	w.printf("- name: %s\n", s.name)
+	line := func(set bool, key, value string) {
+		if set {
+			w.printf("  %s: %s\n", key, value)
+		}
+	}
+	line(true, "type", s.kind)
+	line(true, "schedule", strconv.Quote(w.c.timing.schedule))
+	namespaces := s.namespaceEntries()
+	line(len(namespaces) > 0, "namespaces", flowMap(namespaces))
+	line(s.podSelector != "", "podSelector", strconv.Quote(s.podSelector))
+	line(len(s.limits) > 0, "limits", flowMap(s.limits))
+	line(len(s.guards) > 0, "guards", flowMap(s.guards))
+	line(s.landing != "" && strategies.Lookup(s.kind).LandingOptional, "landing", string(s.landing))
+	if len(s.args) > 0 {
+		w.printf("  args:\n")
+		for _, a := range s.args {
+			w.printf("    %s: %s\n", a.key, a.value)
+		}
+	}
 }

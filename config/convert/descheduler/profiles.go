@@ -33,13 +33,13 @@ const longestGracePeriod = 24 * 60 * 60
 
 // checkTopLevel converts the settings outside the profiles.
 func (c *conversion) checkTopLevel() {
-	p := c.policy
-	if c.values == nil && c.kind == "" {
-		c.note("top", Note{Field: "kind", Text: "is missing; the file was converted as a DeschedulerPolicy"})
+	p := c.doc.policy
+	if c.doc.values == nil && c.doc.kind == "" {
+		c.findings.note("top", Note{Field: "kind", Text: "is missing; the file was converted as a DeschedulerPolicy"})
 	}
 	if p.NodeSelector != nil {
 		if _, err := labels.Parse(*p.NodeSelector); err != nil {
-			c.fail("nodeSelector", "%q is not a label selector: %v", *p.NodeSelector, err)
+			c.findings.fail("nodeSelector", "%q is not a label selector: %v", *p.NodeSelector, err)
 		}
 	}
 	for _, l := range []struct {
@@ -53,26 +53,26 @@ func (c *conversion) checkTopLevel() {
 		value := unlimited
 		if l.n != nil {
 			value = fmt.Sprint(*l.n)
-			c.checkNotNegative(l.field, *l.n)
+			c.findings.checkNotNegative(l.field, *l.n)
 		}
 		c.limits = append(c.limits, entry{l.key, value})
 	}
 	if g := p.GracePeriodSeconds; g != nil {
-		c.checkNotNegative("gracePeriodSeconds", *g)
+		c.findings.checkNotNegative("gracePeriodSeconds", *g)
 		if *g > longestGracePeriod {
-			c.fail("gracePeriodSeconds", "%d is longer than Evenkeel permits (want at most %d, a day)", *g, longestGracePeriod)
+			c.findings.fail("gracePeriodSeconds", "%d is longer than Evenkeel permits (want at most %d, a day)", *g, longestGracePeriod)
 		}
 		if *g == 0 {
-			c.note("evictor", Note{Field: "gracePeriodSeconds",
+			c.findings.note("evictor", Note{Field: "gracePeriodSeconds",
 				Text: "0 deletes pods by force, so that two pods of a StatefulSet can run at once. Evenkeel's least value is 1"})
 		}
 	}
 	if e := p.EvictionFailureEventNotification; e != nil && *e {
-		c.note("evictor", Note{Field: "evictionFailureEventNotification",
+		c.findings.note("evictor", Note{Field: "evictionFailureEventNotification",
 			Text: "no setting: Evenkeel always writes an event for an eviction that failed, and the report lists it"})
 	}
 	if p.Tracing != nil {
-		c.note("top", Note{Field: "tracing", Text: "no counterpart; the descheduler 0.36 does not read it either"})
+		c.findings.note("top", Note{Field: "tracing", Text: "no counterpart; the descheduler 0.36 does not read it either"})
 	}
 	c.checkProviders()
 }
@@ -80,16 +80,16 @@ func (c *conversion) checkTopLevel() {
 // readProfiles decodes the profiles of the format v1alpha2.
 func (c *conversion) readProfiles() {
 	names := map[string]bool{}
-	for i, p := range c.policy.Profiles {
+	for i, p := range c.doc.policy.Profiles {
 		path := fmt.Sprintf("profiles[%d]", i)
 		if names[p.Name] {
-			c.fail(path+".name", "another profile has the same name")
+			c.findings.fail(path+".name", "another profile has the same name")
 		}
 		names[p.Name] = true
 		c.profiles = append(c.profiles, c.readProfile(p, path))
 	}
-	if len(c.policy.Profiles) == 0 {
-		c.note("strategies", Note{Field: "profiles", Text: "the policy has no profiles, so the descheduler does nothing"})
+	if len(c.doc.policy.Profiles) == 0 {
+		c.findings.note("strategies", Note{Field: "profiles", Text: "the policy has no profiles, so the descheduler does nothing"})
 	}
 }
 
@@ -101,12 +101,12 @@ func (c *conversion) readProfile(p profile, path string) *profileModel {
 		_, known := plugins[pc.Name]
 		switch {
 		case configs[pc.Name] != "":
-			c.fail(at+".name", "the profile configures this plugin twice, and the descheduler reads only the first one")
+			c.findings.fail(at+".name", "the profile configures this plugin twice, and the descheduler reads only the first one")
 		case pc.Name == defaultEvictor:
 			m.evictorPath = at + ".args"
-			c.decodeArgs(pc.Args, m.evictorPath, &m.evictor)
+			c.findings.decodeArgs(pc.Args, m.evictorPath, &m.evictor)
 		case !known:
-			c.fail(at+".name", "unknown plugin%s; a plugin that is not part of the descheduler has no counterpart",
+			c.findings.fail(at+".name", "unknown plugin%s; a plugin that is not part of the descheduler has no counterpart",
 				suggest.DidYouMean(pc.Name, slices.Collect(maps.Keys(plugins))))
 		}
 		configs[pc.Name] = cmp.Or(configs[pc.Name], at+".args")
@@ -132,20 +132,20 @@ func (c *conversion) readPlugin(p profile, name string, point extensionPoint, co
 	argsPath := configs[name]
 	switch {
 	case !known:
-		c.fail(at, "unknown plugin %q%s; a plugin that is not part of the descheduler has no counterpart", name,
+		c.findings.fail(at, "unknown plugin %q%s; a plugin that is not part of the descheduler has no counterpart", name,
 			suggest.DidYouMean(name, slices.Collect(maps.Keys(plugins))))
 		return pluginUse{}, false
 	case kind.point != point:
-		c.fail(at, "%s is a plugin for %s, so the descheduler rejects it here", name, kind.point)
+		c.findings.fail(at, "%s is a plugin for %s, so the descheduler rejects it here", name, kind.point)
 		return pluginUse{}, false
 	case argsPath == "":
-		c.fail(at, "%s is not in pluginConfig, so the descheduler does not start", name)
+		c.findings.fail(at, "%s is not in pluginConfig, so the descheduler does not start", name)
 		return pluginUse{}, false
 	}
 	use := pluginUse{name: name, path: argsPath, args: kind.newArgs()}
 	for _, pc := range p.PluginConfig {
 		if pc.Name == name {
-			c.decodeArgs(pc.Args, argsPath, use.args)
+			c.findings.decodeArgs(pc.Args, argsPath, use.args)
 			break
 		}
 	}
@@ -160,7 +160,7 @@ func (c *conversion) checkExtensionPoints(p profile, path string) {
 	}{{"filter", p.Plugins.Filter}, {"preevictionfilter", p.Plugins.PreEvictionFilter}} {
 		for k, name := range e.set.Enabled {
 			if name != defaultEvictor {
-				c.fail(fmt.Sprintf("%s.plugins.%s.enabled[%d]", path, e.name, k), "%s is not a plugin for this extension point", name)
+				c.findings.fail(fmt.Sprintf("%s.plugins.%s.enabled[%d]", path, e.name, k), "%s is not a plugin for this extension point", name)
 			}
 		}
 	}
@@ -179,7 +179,7 @@ func (c *conversion) checkExtensionPoints(p profile, path string) {
 		}
 	}
 	for _, name := range ignored {
-		c.note("strategies", Note{Profile: p.Name, Field: "plugins." + name, Text: "no counterpart; the descheduler does not read this list"})
+		c.findings.note("strategies", Note{Profile: p.Name, Field: "plugins." + name, Text: "no counterpart; the descheduler does not read this list"})
 	}
 }
 
@@ -187,7 +187,7 @@ func (c *conversion) checkExtensionPoints(p profile, path string) {
 func (c *conversion) noteUnused(p profile, m *profileModel) {
 	for _, pc := range p.PluginConfig {
 		if _, known := plugins[pc.Name]; known && !slices.ContainsFunc(m.uses, func(u pluginUse) bool { return u.name == pc.Name }) {
-			c.note("strategies", Note{Profile: p.Name, Plugin: pc.Name,
+			c.findings.note("strategies", Note{Profile: p.Name, Plugin: pc.Name,
 				Text: "not converted, because the profile does not enable the plugin"})
 		}
 	}
@@ -205,7 +205,7 @@ func (c *conversion) convertPlugin(p *profileModel, use pluginUse) {
 // strategyName returns a new name, such as node-load, or gold-node-load for one of several profiles.
 func (c *conversion) strategyName(p *profileModel, kind string) string {
 	base := kebabCase(kind)
-	if len(c.profiles) > 1 && c.old == nil {
+	if len(c.profiles) > 1 && c.doc.old == nil {
 		base = strings.Trim(labelOf(p.name)+"-"+base, "-")
 	}
 	const maxLength = 60 // leaves room for a number

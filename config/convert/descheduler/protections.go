@@ -29,7 +29,7 @@ func (c *conversion) readProtections(p *profileModel, g *guardSet, note func(fie
 	if len(disabled)+len(extra) == 0 {
 		disabled, extra = e.olderProtections()
 	} else if d, x := e.olderProtections(); len(d)+len(x) > 0 {
-		c.fail(path, "the keys of earlier versions are set, too (%s), which the descheduler rejects", strings.Join(e.olderKeys(), ", "))
+		c.findings.fail(path, "the keys of earlier versions are set, too (%s), which the descheduler rejects", strings.Join(e.olderKeys(), ", "))
 	}
 	g.protect = []string{"PodsWithLocalStorage", daemonSetPods, "SystemCriticalPods", "BarePods", failedBarePods}
 	for _, name := range disabled {
@@ -53,7 +53,7 @@ func (c *conversion) readStorageClasses(p *profileModel, g *guardSet, note func(
 	classes := p.evictor.PodProtections.Config.PodsWithPVC.ProtectedStorageClasses
 	for i, class := range classes {
 		if len(validation.IsDNS1123Subdomain(class.Name)) > 0 {
-			c.fail(fmt.Sprintf("%s.%s[%d].name", p.evictorPath, field, i), "%q is not the name of a StorageClass", class.Name)
+			c.findings.fail(fmt.Sprintf("%s.%s[%d].name", p.evictorPath, field, i), "%q is not the name of a StorageClass", class.Name)
 		}
 	}
 	switch {
@@ -73,9 +73,9 @@ func (c *conversion) checkProtections(path string, names, want []string) {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		switch {
 		case !slices.Contains(want, name):
-			c.fail(at, "%q is unknown (want one of %s)", name, strings.Join(want, ", "))
+			c.findings.fail(at, "%q is unknown (want one of %s)", name, strings.Join(want, ", "))
 		case slices.Contains(names[:i], name):
-			c.fail(at, "%q occurs twice, which the descheduler rejects", name)
+			c.findings.fail(at, "%q occurs twice, which the descheduler rejects", name)
 		}
 	}
 }

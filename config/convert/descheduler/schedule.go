@@ -21,7 +21,7 @@ const defaultSchedule = "*/5 * * * *"
 func (c *conversion) readTiming() timing {
 	t := timing{schedule: defaultSchedule, timeZone: "Etc/UTC",
 		remark: "The policy does not say how often the descheduler runs. The schedule below is every five minutes; --schedule sets another one."}
-	if c.values != nil {
+	if c.doc.values != nil {
 		t = c.timingOfValues()
 	}
 	if c.options.Schedule != "" {
@@ -42,12 +42,12 @@ func (c *conversion) timingOfValues() timing {
 	interval := cmp.Or(c.text("deschedulingInterval"), "5m")
 	d, err := time.ParseDuration(interval)
 	if err != nil || d < 0 {
-		c.d.Errorf("deschedulingInterval", "%q is not a duration (want one such as 5m)", interval)
+		c.doc.d.Errorf("deschedulingInterval", "%q is not a duration (want one such as 5m)", interval)
 		return t
 	}
 	var exact bool
 	if t.schedule, exact = cronOf(d); !exact && c.options.Schedule == "" {
-		c.note("strategies", Note{Field: "deschedulingInterval",
+		c.findings.note("strategies", Note{Field: "deschedulingInterval",
 			Text: interval + " does not divide an hour or a day evenly, so the schedule has the next longer interval, at most a day"})
 	}
 	return t
@@ -57,18 +57,18 @@ func (c *conversion) timingOfValues() timing {
 func (c *conversion) checkSchedule(t timing) {
 	zone, err := cron.LoadZone(t.timeZone)
 	if err != nil {
-		c.d.Errorf("timeZone", "%v", err)
+		c.doc.d.Errorf("timeZone", "%v", err)
 		zone = time.UTC
 	}
 	if _, err := cron.Parse(t.schedule, zone); err != nil {
-		c.d.Errorf("schedule", "%v", err)
+		c.doc.d.Errorf("schedule", "%v", err)
 	}
 }
 
 // text returns a value of the chart as text, or "".
 func (c *conversion) text(key string) string {
 	var s string
-	if raw := c.values[key]; raw != nil && json.Unmarshal(raw, &s) != nil {
+	if raw := c.doc.values[key]; raw != nil && json.Unmarshal(raw, &s) != nil {
 		return string(raw)
 	}
 	return s

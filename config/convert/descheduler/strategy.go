@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
 // strategy is one strategy of the configuration.
@@ -41,27 +40,27 @@ func (s *strategy) argIf(set bool, key, value string) {
 func (s *strategy) note(field, format string, args ...any) {
 	n := Note{Profile: s.profile.name, Plugin: s.plugin, Field: field, Text: fmt.Sprintf(format, args...)}
 	s.notes = append(s.notes, n)
-	s.c.notes = append(s.c.notes, n)
+	s.c.findings.notes = append(s.c.findings.notes, n)
 }
 
 // fail adds an error about a field of the plugin.
 func (s *strategy) fail(field, format string, args ...any) {
-	s.c.fail(s.at(field), format, args...)
+	s.c.findings.fail(s.at(field), format, args...)
 }
 
 // at returns the path of a field. In the format v1alpha1, two fields are beside the arguments of the strategy.
 func (s *strategy) at(field string) string {
-	if rest, ok := strings.CutPrefix(field, "evictableNamespaces"); ok && s.c.old != nil {
+	if rest, ok := strings.CutPrefix(field, "evictableNamespaces"); ok && s.c.doc.old != nil {
 		field = "namespaces" + rest
 	}
-	if s.c.old != nil && (strings.HasPrefix(field, "namespaces") || field == "labelSelector") {
+	if s.c.doc.old != nil && (strings.HasPrefix(field, "namespaces") || field == "labelSelector") {
 		return strings.TrimSuffix(s.path, argsKey[s.plugin]) + "." + field
 	}
 	return s.path + "." + field
 }
 
 // hasErrors reports whether an argument of the plugin has an error.
-func (s *strategy) hasErrors() bool { return s.c.d.HasErrors(s.c.policyPath + s.path) }
+func (s *strategy) hasErrors() bool { return s.c.doc.d.HasErrors(s.c.doc.policyPath + s.path) }
 
 // sibling adds a second strategy for the same plugin, with the same settings, and a suffix in its name.
 func (s *strategy) sibling(suffix string) *strategy {
@@ -75,7 +74,7 @@ func (s *strategy) sibling(suffix string) *strategy {
 // scope converts namespaces and labelSelector of a plugin.
 func (s *strategy) scope(n *namespaces, sel *metav1.LabelSelector) {
 	s.selectNamespaces("namespaces", n)
-	s.podSelector = joinSelectors(s.podSelector, s.c.selector(s.at("labelSelector"), sel))
+	s.podSelector = joinSelectors(s.podSelector, s.c.findings.selector(s.at("labelSelector"), sel))
 }
 
 func (s *strategy) selectNamespaces(field string, n *namespaces) {
@@ -108,41 +107,6 @@ func (s *strategy) evictableNamespaces(n *namespaces) {
 
 func joinSelectors(a, b string) string {
 	return strings.Join(slices.DeleteFunc([]string{a, b}, func(s string) bool { return s == "" }), ",")
-}
-
-// lines returns the strategy as an element of the list strategies.
-func (s *strategy) lines() string {
-	var out strings.Builder
-	out.WriteString(comment("", s.origin()))
-	for _, n := range s.notes {
-		out.WriteString(comment("", "- "+Note{Field: n.Field, Text: n.Text}.String()))
-	}
-	line := func(key, value string) { fmt.Fprintf(&out, "  %s: %s\n", key, value) }
-	fmt.Fprintf(&out, "- name: %s\n", s.name)
-	line("type", s.kind)
-	line("schedule", strconv.Quote(s.c.timing.schedule))
-	if n := s.namespaceEntries(); len(n) > 0 {
-		line("namespaces", flowMap(n))
-	}
-	if s.podSelector != "" {
-		line("podSelector", strconv.Quote(s.podSelector))
-	}
-	if len(s.limits) > 0 {
-		line("limits", flowMap(s.limits))
-	}
-	if len(s.guards) > 0 {
-		line("guards", flowMap(s.guards))
-	}
-	if s.landing != "" && strategies.Lookup(s.kind).LandingOptional {
-		line("landing", string(s.landing))
-	}
-	if len(s.args) > 0 {
-		out.WriteString("  args:\n")
-		for _, a := range s.args {
-			fmt.Fprintf(&out, "    %s: %s\n", a.key, a.value)
-		}
-	}
-	return out.String()
 }
 
 // origin names the plugin that the strategy replaces.

@@ -39,7 +39,7 @@ func (a *highNodeUtilizationArgs) convert(s *strategy) {
 }
 
 func (s *strategy) numberOfNodes(n int) {
-	s.c.checkNotNegative(s.path+".numberOfNodes", n)
+	s.c.findings.checkNotNegative(s.path+".numberOfNodes", n)
 	s.arg("numberOfNodes", strconv.Itoa(n))
 }
 
@@ -71,7 +71,7 @@ func (s *strategy) checkThresholds(field string, percentages map[string]float64,
 func (a *lowNodeUtilizationArgs) convert(s *strategy) {
 	s.evictableNamespaces(a.EvictableNamespaces)
 	if l := a.EvictionLimits; l != nil && l.Node != nil {
-		s.c.checkNotNegative(s.path+".evictionLimits.node", *l.Node)
+		s.c.findings.checkNotNegative(s.path+".evictionLimits.node", *l.Node)
 		s.limits = append(s.limits, entry{"perNode", strconv.Itoa(*l.Node)})
 	}
 	m := a.MetricsUtilization

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
@@ -43,21 +42,22 @@ func (doc *document) readValues(root *yaml.Node) error {
 	return nil
 }
 
-// valuesText returns values of Evenkeel's chart.
-func (w writer) valuesText() string {
-	var out strings.Builder
-	fmt.Fprintf(&out, header, baseName(w.name))
-	if w.values != nil {
-		w.writeChartValues(&out)
+// valuesText returns values of Evenkeel's chart, and the comments about values of the descheduler's chart in them.
+func valuesText(c *conversion) (text string, notes []Note) {
+	config, w := &writer{c: c}, &writer{c: c}
+	config.writeConfig()
+	w.printf(header, baseName(c.doc.name))
+	if c.doc.values != nil {
+		w.writeChartValues()
 	}
-	w.writeTokenVolume(&out)
-	return out.String() + convert.ChartValues(w.body())
+	w.writeTokenVolume()
+	return w.out.String() + convert.ChartValues(config.out.String()), w.chartNotes
 }
 
 // writeTokenVolume mounts the secret with the token for Prometheus.
-func (w writer) writeTokenVolume(out *strings.Builder) {
-	if s := w.load.server; s != nil && s.AuthToken != nil {
-		fmt.Fprintf(out, "extraVolumes:\n- name: prometheus-token\n  secret: {secretName: %s}\n", quote(s.AuthToken.SecretReference.Name))
-		fmt.Fprintf(out, "extraVolumeMounts:\n- {name: prometheus-token, mountPath: %s, readOnly: true}\n", tokenDirectory)
+func (w *writer) writeTokenVolume() {
+	if s := w.c.load.server; s != nil && s.AuthToken != nil {
+		w.printf("extraVolumes:\n- name: prometheus-token\n  secret: {secretName: %s}\n", quote(s.AuthToken.SecretReference.Name))
+		w.printf("extraVolumeMounts:\n- {name: prometheus-token, mountPath: %s, readOnly: true}\n", tokenDirectory)
 	}
 }
