@@ -113,7 +113,7 @@ type Controller struct {
 	// receives from Reloads only between passes. Nil means that the configuration never changes.
 	Reloads <-chan func(*Controller)
 
-	// What lasts from one pass to the next.
+	// These last from one pass to the next.
 	journal   journal
 	published published
 	approved  approvedPlans
@@ -239,7 +239,7 @@ type pass struct {
 	Dependencies
 	stopAt    time.Time
 	timetable *schedule.Timetable // nil outside of Run
-	// The pass changes what lasts longer than the pass.
+	// The pass changes these three, which last longer than the pass.
 	journal   *journal
 	published *published
 	progress  *progress
