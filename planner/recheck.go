@@ -180,7 +180,7 @@ func (r *recheck) check(m plan.Move) (plan.Move, plan.Outcome) {
 	if no := cmp.Or(r.removalProblem(m, p), r.withoutPlaceProblem(m)); no.Code != "" {
 		return drop(plan.Dropped, no.Code, no.Message)
 	}
-	move := search.Move{Pod: p.ID, Kind: search.KindOf(m, p), Strategy: r.sim.Options.StrategyIndex(m.Strategy)}
+	move := search.Move{Pod: p.ID, Kind: search.MoveKindOf(m, p), Strategy: r.sim.Options.StrategyIndex(m.Strategy)}
 	if move.Strategy == limits.NoStrategy && r.sim.Options.HasStrategyRules() {
 		return drop(plan.Dropped, plan.PremiseChanged, "the configuration has no strategy "+strconv.Quote(m.Strategy))
 	}

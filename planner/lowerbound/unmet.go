@@ -121,7 +121,7 @@ func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	counts := map[string]int{}
 	for _, id := range pods {
 		from := p.result.Cluster.Model.Cluster.NodeOf(id)
-		accepts := p.result.Cluster.Accepts(id, from)
+		accepts := p.result.Cluster.GoalsAccept(id, from)
 		to := p.result.Cluster.Model.PredictOdds(id).LikeliestOf(func(n cluster.NodeID) bool { return !accepts(n) })
 		if to == cluster.NoNode {
 			continue

@@ -117,8 +117,9 @@ func (a *Account) Refuse(m Move) (plan.Reason, bool) {
 	return a.Limits.RefuseFor(m.Strategy, m.Pod)
 }
 
-// RefuseAgain applies the checks of Refuse to a move of a plan, before it is carried out. The parameter first is the
-// number of pods of its workload that leave before it, and reserved says that the limits count the move already.
+// RefuseAgain applies to a move of a plan, before it is carried out, the checks of Refuse whose result may have
+// changed: all but the benefit and the limits of the pass, which the plan keeps. The parameter first is the number of
+// pods of its workload that leave before it, and reserved says that the limits count the move already.
 func (a *Account) RefuseAgain(m Move, first int, reserved bool) (plan.Reason, bool) {
 	if reason, refused := a.Eligibility.RefuseFor(m.Strategy, m.Pod); refused {
 		return reason, true

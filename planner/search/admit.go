@@ -29,7 +29,7 @@ func (w *Wave) Admit(m Move, choose func(*Step) (Verdict, plan.Reason)) (Step, V
 		a, reason = choose(&st)
 	}
 	if a == Admitted && !w.keepsPlaces(st.Move) {
-		a, reason = Later, waits("other pods of the wave may take the room of a replacement")
+		a, reason = Later, waitsForNextPass("other pods of the wave may take the room of a replacement")
 	}
 	return st, a, reason
 }
@@ -38,17 +38,19 @@ func (w *Wave) Admit(m Move, choose func(*Step) (Verdict, plan.Reason)) (Step, V
 func (w *Wave) hasRoom(m Move) (Verdict, plan.Reason) {
 	hasRoom := w.InFlight.CanAdd(w.eligible, m.Pod, m.Strategy)
 	if !hasRoom && w.InFlight.Total == 0 {
-		return NoRoom, waits(fewerMayBeAway)
+		return NoRoom, waitsForNextPass(fewerMayBeAway)
 	}
-	if why := kinds[m.Kind].rules.waits(w, m, hasRoom); why != "" {
-		return Later, waits(why)
+	if why := kinds[m.Kind].rules.whyLater(w, m, hasRoom); why != "" {
+		return Later, waitsForNextPass(why)
 	}
 	return Admitted, plan.Reason{}
 }
 
 const fewerMayBeAway = "fewer pods may be away at once than when the plan was made"
 
-func waits(why string) plan.Reason { return plan.Reason{Code: plan.WaitsForNextPass, Message: why} }
+func waitsForNextPass(why string) plan.Reason {
+	return plan.Reason{Code: plan.WaitsForNextPass, Message: why}
+}
 
 // noRoomReason returns the reason why a pod does not fit into an empty wave.
 func (w *Wave) noRoomReason(pod cluster.PodID) plan.Reason {

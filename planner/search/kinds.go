@@ -1,8 +1,6 @@
 package search
 
 import (
-	"fmt"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -20,10 +18,11 @@ const (
 	WithoutPlace
 	// Remove deletes a pod that has ended. No replacement follows.
 	Remove
+	kindCount
 )
 
-// kinds has the rules of each kind of move. A new kind is a file and a line here.
-var kinds = [...]kind{
+// kinds has the rules of each kind of move. A new kind is a file, a constant and a line here.
+var kinds = [kindCount]kind{
 	Relocate:     {replaced: true, placed: true, rules: relocation{}},
 	MakeRoom:     {replaced: true, placed: true, rules: roomMaking{}},
 	WithoutPlace: {replaced: true, rules: withoutPlace{}},
@@ -43,11 +42,16 @@ type kindRules interface {
 	// accepts returns a function that reports whether the replacement may land on a node. The function is valid until
 	// the goals change.
 	accepts(c *Simulation, m Move) func(cluster.NodeID) bool
-	// waits returns why the move must wait for a later wave, wherever its replacement lands, or "". The parameter
+	// whyLater returns why the move must wait for a later wave, wherever its replacement lands, or "". The parameter
 	// hasRoom says whether limits and budgets allow one more pod in flight.
-	waits(w *Wave, m Move, hasRoom bool) string
+	whyLater(w *Wave, m Move, hasRoom bool) string
 	// land predicts the landing in all states of the wave.
 	land(w *Wave, m Move) (Landing, plan.Reason, Verdict)
+	// describe sets the fields of a planned move by which recognizes and people know its kind. The goal g is the one
+	// that the move improves most.
+	describe(st *Step, s *cluster.Snapshot, g *plan.Goal, m *plan.Move)
+	// recognizes reports whether a planned move of the pod is of the kind.
+	recognizes(m *plan.Move, p *cluster.Pod) bool
 }
 
 // MoveOf returns the move of a pod for a goal of the strategy: a removal if the pod has ended.
@@ -74,31 +78,18 @@ func (c *Simulation) AcceptableNodes(m Move, l *Landing) prediction.NodeSet {
 	return l.predicted.Gone.FeasibleSet.Filter(c.accepts(m))
 }
 
-// KindOf returns the kind of a planned move of a pod.
-func KindOf(m plan.Move, p *cluster.Pod) Kind {
-	switch {
-	case p.Terminal:
-		return Remove
-	case m.WithoutPlace():
-		return WithoutPlace
-	case m.DisplacedFor != nil:
-		return MakeRoom
+// MoveKindOf returns the kind of a planned move of a pod. A move that no other kind recognizes is a Relocate.
+func MoveKindOf(m plan.Move, p *cluster.Pod) Kind {
+	k := kindCount - 1
+	for k > Relocate && !kinds[k].rules.recognizes(&m, p) {
+		k--
 	}
-	return Relocate
+	return k
 }
 
-// Describe sets the fields of a planned move by which KindOf and people know its kind. The goal is the one that the
-// move improves most.
+// Describe sets the fields of a planned move that depend on its kind. The goal g is the one that the move improves
+// most.
 func (st *Step) Describe(s *cluster.Snapshot, g *plan.Goal, m *plan.Move) {
 	m.Strategy, m.Reason = g.Strategy, g.Reason
-	switch st.Kind {
-	case Remove:
-		m.Removal = g.Removal
-	case WithoutPlace:
-		m.Landing = plan.LandingNotRequired
-	case MakeRoom:
-		p := plan.PodRefOf(&s.Pods[st.For.Pod])
-		m.DisplacedFor, m.Reason = &p, plan.Reason{Code: plan.DisplacedForMove, Message: fmt.Sprintf(
-			"%s can move to %s, which serves %s, once it has left", p, s.Nodes[st.For.On].Name, m.Goals[0])}
-	}
+	kinds[st.Kind].rules.describe(st, s, g, m)
 }

@@ -14,9 +14,17 @@ import (
 // roomMaking is the kind of the first move of a step.
 type roomMaking struct{}
 
-func (roomMaking) waits(w *Wave, m Move, hasRoom bool) string {
-	return relocation{}.waits(w, m, hasRoom)
+func (roomMaking) whyLater(w *Wave, m Move, hasRoom bool) string {
+	return relocation{}.whyLater(w, m, hasRoom)
 }
+
+func (roomMaking) describe(st *Step, s *cluster.Snapshot, _ *plan.Goal, m *plan.Move) {
+	p := plan.PodRefOf(&s.Pods[st.For.Pod])
+	m.DisplacedFor, m.Reason = &p, plan.Reason{Code: plan.DisplacedForMove, Message: fmt.Sprintf(
+		"%s can move to %s, which serves %s, once it has left", p, s.Nodes[st.For.On].Name, m.Goals[0])}
+}
+
+func (roomMaking) recognizes(m *plan.Move, _ *cluster.Pod) bool { return m.DisplacedFor != nil }
 
 // predict accepts the landing of a displaced pod if no goal becomes worse, with at least minConfidence.
 func (k roomMaking) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {

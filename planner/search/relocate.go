@@ -16,8 +16,8 @@ import (
 // relocation is the kind of a move to a place where a goal gains and none loses.
 type relocation struct{}
 
-// waits returns why a move with a predicted place must wait for a later wave, or "".
-func (relocation) waits(w *Wave, m Move, hasRoom bool) string {
+// whyLater returns why a move with a predicted place must wait for a later wave, or "".
+func (relocation) whyLater(w *Wave, m Move, hasRoom bool) string {
 	switch {
 	case !hasRoom:
 		return fewerMayBeAway
@@ -73,6 +73,10 @@ func (w *Wave) hintsCannotHelp(m Move) bool {
 	return why != ""
 }
 
+func (relocation) describe(*Step, *cluster.Snapshot, *plan.Goal, *plan.Move) {}
+
+func (relocation) recognizes(*plan.Move, *cluster.Pod) bool { return true }
+
 // predict accepts the landing if it improves a requested goal and makes no goal worse, with at least
 // minConfidence.
 func (relocation) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
@@ -111,13 +115,13 @@ func countPrediction(c *Simulation) {
 }
 
 func (relocation) accepts(c *Simulation, m Move) func(cluster.NodeID) bool {
-	return c.Accepts(m.Pod, c.Model.Cluster.NodeOf(m.Pod))
+	return c.GoalsAccept(m.Pod, c.Model.Cluster.NodeOf(m.Pod))
 }
 
-// Accepts returns a function that reports whether the replacement of a pod that leaves from may land on a node: the pod
-// may be sent there, and the landing is acceptable to the goals. Its own node is acceptable only to goals that the
+// GoalsAccept returns a function that reports whether the replacement of a pod that leaves from may land on a node: the
+// pod may be sent there, and the landing is acceptable to the goals. Its own node is acceptable only to goals that the
 // replacement may meet there. The function is valid until the goals change.
-func (c *Simulation) Accepts(pod cluster.PodID, from cluster.NodeID) func(cluster.NodeID) bool {
+func (c *Simulation) GoalsAccept(pod cluster.PodID, from cluster.NodeID) func(cluster.NodeID) bool {
 	places, may := c.Goals.CheckTargets(pod, from), c.MayTake(pod)
 	return func(n cluster.NodeID) bool { return may[n] && places.Acceptable(n) }
 }

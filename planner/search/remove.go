@@ -19,7 +19,7 @@ func (removal) accepts(*Simulation, Move) func(cluster.NodeID) bool {
 	return func(cluster.NodeID) bool { return false }
 }
 
-func (removal) waits(_ *Wave, _ Move, hasRoom bool) string {
+func (removal) whyLater(_ *Wave, _ Move, hasRoom bool) string {
 	if !hasRoom {
 		return fewerMayBeAway
 	}
@@ -31,3 +31,9 @@ func (k removal) land(w *Wave, m Move) (Landing, plan.Reason, Verdict) {
 	l.Hinted = w.hinted
 	return l, plan.Reason{}, Admitted
 }
+
+func (removal) describe(_ *Step, _ *cluster.Snapshot, g *plan.Goal, m *plan.Move) {
+	m.Removal = g.Removal
+}
+
+func (removal) recognizes(_ *plan.Move, p *cluster.Pod) bool { return p.Terminal }

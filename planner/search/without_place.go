@@ -23,6 +23,12 @@ import (
 // withoutPlace is the kind of a move whose replacement may stay Pending.
 type withoutPlace struct{}
 
+func (withoutPlace) describe(_ *Step, _ *cluster.Snapshot, _ *plan.Goal, m *plan.Move) {
+	m.Landing = plan.LandingNotRequired
+}
+
+func (withoutPlace) recognizes(m *plan.Move, _ *cluster.Pod) bool { return m.WithoutPlace() }
+
 // predict accepts a landing if, in each state of the victim, the replacement stays Pending or lands on an
 // acceptable node with at least minConfidence.
 func (k withoutPlace) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
@@ -67,7 +73,7 @@ func NeedsNoPlace(c *Simulation, pod cluster.PodID) bool {
 // a goal that is met by the pod's leaving, and makes none worse.
 func (withoutPlace) accepts(c *Simulation, m Move) func(cluster.NodeID) bool {
 	pod, from := m.Pod, c.NodeOf(m.Pod)
-	accepts, goals := c.Accepts(pod, from), metByLeaving(c, pod)
+	accepts, goals := c.GoalsAccept(pod, from), metByLeaving(c, pod)
 	return func(n cluster.NodeID) bool {
 		return accepts(n) &&
 			slices.ContainsFunc(c.Goals.ImprovedGoals(pod, from, n), func(g int) bool { return slices.Contains(goals, g) })
@@ -180,7 +186,7 @@ func (c *rounds) moveWithoutPlace(pod cluster.PodID, g int) {
 	if !no {
 		var joins Verdict
 		if joins, reason = c.waves.join(m, g); joins == Later && reason.Code == "" {
-			reason = waits(noRoomInLastWave)
+			reason = waitsForNextPass(noRoomInLastWave)
 		}
 		no = joins != Admitted
 	}
@@ -191,9 +197,9 @@ func (c *rounds) moveWithoutPlace(pod cluster.PodID, g int) {
 
 const noRoomInLastWave = "no place is predicted for its replacement, and the last wave of the plan has no room for it (evictor.inFlight)"
 
-// waits returns why a pod without a predicted place cannot join the wave, or "". The replacements of a wave must not
+// whyLater returns why a pod without a predicted place cannot join the wave, or "". The replacements of a wave must not
 // trip the breaker by staying Pending.
-func (withoutPlace) waits(w *Wave, m Move, hasRoom bool) string {
+func (withoutPlace) whyLater(w *Wave, m Move, hasRoom bool) string {
 	switch most := w.Now.Options.Breaker.MaxPendingPods.For(len(w.Now.Snapshot.Pods)); {
 	case w.placeless >= most:
 		return fmt.Sprintf("no place is predicted for its replacement, and a pass leaves at most %s without a place (evictor.breaker.maxPendingPods)",
