@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/emptied"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier/fit"
 )
 
 // group is pods that are counted by domain.
@@ -219,13 +220,14 @@ type conflict struct{ a, b, topologyKey string }
 func (r *verifier) apart(s planverifier.StrategyRules) []*goal {
 	found := map[conflict]bool{}
 	pods := map[string]bool{}
+	terms := fit.Cluster{Namespaces: r.namespaces}
 	for _, p := range r.running() {
 		if p.Spec.Affinity == nil || p.Spec.Affinity.PodAntiAffinity == nil {
 			continue
 		}
 		for _, t := range p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
 			for _, q := range r.running() {
-				if p == q || !r.inScope(s, p) && !r.inScope(s, q) || !r.termSelects(t, p, q) || !r.sameDomain(t.TopologyKey, p.Spec.NodeName, q.Spec.NodeName) {
+				if p == q || !r.inScope(s, p) && !r.inScope(s, q) || !terms.TermSelects(t, p, q) || !r.sameDomain(t.TopologyKey, p.Spec.NodeName, q.Spec.NodeName) {
 					continue
 				}
 				found[conflict{min(key(p), key(q)), max(key(p), key(q)), t.TopologyKey}] = true
@@ -254,20 +256,4 @@ func (r *verifier) sameDomain(topologyKey, a, b string) bool {
 	x, ok := r.nodes[a].Labels[topologyKey]
 	y, too := r.nodes[b].Labels[topologyKey]
 	return ok && too && x == y
-}
-
-// termSelects reports whether a term of pod p selects pod q. The API server has added
-// matchLabelKeys and mismatchLabelKeys to the selector.
-func (r *verifier) termSelects(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
-	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
-	if err != nil || !selector.Matches(labels.Set(q.Labels)) {
-		return false
-	}
-	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
-		return p.Namespace == q.Namespace
-	}
-	spaces, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
-	ns := r.namespaces[q.Namespace]
-	return slices.Contains(t.Namespaces, q.Namespace) || err == nil && (spaces.Empty() && t.NamespaceSelector != nil ||
-		ns != nil && spaces.Matches(labels.Set(ns.Labels)))
 }
