@@ -15,7 +15,7 @@ import (
 const maxListedGoals = 5
 
 // writeBound compares the plan with the lower bound on evictions.
-func (t *table) writeBound(p plan.Plan) {
+func (t *planTable) writeBound(p plan.Plan) {
 	if len(p.Goals) == 0 {
 		return
 	}
@@ -40,7 +40,7 @@ func (t *table) writeBound(p plan.Plan) {
 	if n := p.GoalsNotMovable; n > 0 {
 		g.Add("None of the pods of " + plural.Count(n, "unmet goal") + " may leave; the search left out " + plural.Choose(n, "this goal", "these goals") + ".")
 	}
-	t.addSection(boundRank, layout.Section{Title: "Lower bound", Grid: g, Keep: 2})
+	t.out.addSection(boundRank, layout.Section{Title: "Lower bound", Grid: g, Keep: 2})
 }
 
 // blockingCodesOf returns the codes of blockers, in the order in which they first occur.
@@ -55,14 +55,14 @@ func blockingCodesOf(all []plan.Blocker) (codes []plan.Code) {
 
 // writeUnmetGoals says why goals stay unmet: what no eviction can remove, what no single further eviction removes, and
 // which pods are blocked.
-func (t *table) writeUnmetGoals(p plan.Plan) {
+func (t *planTable) writeUnmetGoals(p plan.Plan) {
 	g := layout.NewGrid("~")
 	var order, details []int // a shortened report names the causes before the goals
 	cause := func(text string) {
 		order = append(order, g.Len())
 		g.Add(text)
 	}
-	if left := residualsText(p, t.wide); left != "" {
+	if left := residualsText(p, t.out.wide); left != "" {
 		cause("No permitted eviction removes " + left + ".")
 	}
 	for _, r := range unmetReasons {
@@ -88,7 +88,7 @@ func (t *table) writeUnmetGoals(p plan.Plan) {
 			g.Add("  " + escape(b.Detail))
 		}
 	}
-	t.addSection(unmetRank, layout.Section{Title: "Why goals stay unmet", Grid: g, Order: append(order, details...), Keep: 5})
+	t.out.addSection(unmetRank, layout.Section{Title: "Why goals stay unmet", Grid: g, Order: append(order, details...), Keep: 5})
 }
 
 var unmetReasons = [...]struct {

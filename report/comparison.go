@@ -17,24 +17,24 @@ func Comparison(w io.Writer, format Format, c plan.Comparison, opts ...Options) 
 }
 
 // comparisonTable writes comparisons.
-type comparisonTable struct{ *table }
+type comparisonTable struct{ out *table }
 
 func (t comparisonTable) write(c plan.Comparison) {
 	color, text := green, comparisonVerdict(c)
 	if sum := sumOf(c); sum.Repaired < sum.Found || sum.Caused > 0 {
 		color = yellow
 	}
-	t.addVerdict(color, text)
-	if warning := otherDeschedulersText(c.OtherDeschedulers, t.wide); warning != "" {
-		t.addText(yellow, warning)
+	t.out.addVerdict(color, text)
+	if warning := otherDeschedulersText(c.OtherDeschedulers, t.out.wide); warning != "" {
+		t.out.addText(yellow, warning)
 	}
-	t.addLine("State of %s, Kubernetes %s.", c.TakenAt.UTC().Format(timeLayout), orDash(escape(c.Cluster.Version)))
+	t.out.addLine("State of %s, Kubernetes %s.", c.TakenAt.UTC().Format(timeLayout), orDash(escape(c.Cluster.Version)))
 	for _, p := range c.Plugins {
 		if p.NoData != "" {
-			t.addText(yellow, fmt.Sprintf("%s (%s) could judge nothing: %s.", escape(p.Plugin), escape(p.Strategy), escape(p.NoData)))
+			t.out.addText(yellow, fmt.Sprintf("%s (%s) could judge nothing: %s.", escape(p.Plugin), escape(p.Strategy), escape(p.NoData)))
 		}
 		if p.Waiting != "" {
-			t.addLine("%s (%s) finds nothing: %s. The descheduler does nothing either.", escape(p.Plugin), escape(p.Strategy), escape(p.Waiting))
+			t.out.addLine("%s (%s) finds nothing: %s. The descheduler does nothing either.", escape(p.Plugin), escape(p.Strategy), escape(p.Waiting))
 		}
 	}
 	t.writePlugins(c)
@@ -95,7 +95,7 @@ func (t comparisonTable) writePlugins(c plan.Comparison) {
 		rows[i] = []string{escape(p.Plugin), escape(p.Strategy)}
 	}
 	for _, col := range columns {
-		if col.optional && !t.wide && col.count(sumOf(c)) == 0 {
+		if col.optional && !t.out.wide && col.count(sumOf(c)) == 0 {
 			continue
 		}
 		head = append(head, ">"+col.title)
@@ -111,7 +111,7 @@ func (t comparisonTable) writePlugins(c plan.Comparison) {
 	if sumOf(c).Found > 0 {
 		notes = []string{"FOUND also counts pods that the DefaultEvictor of the policy protects, because its guards do not count here."}
 	}
-	t.addSection(strategyRank, layout.Section{Title: "Violations by plugin", Grid: g, Notes: notes, Keep: 10})
+	t.out.addSection(strategyRank, layout.Section{Title: "Violations by plugin", Grid: g, Notes: notes, Keep: 10})
 }
 
 func (t comparisonTable) writeViolations(c plan.Comparison) {
@@ -120,7 +120,7 @@ func (t comparisonTable) writeViolations(c plan.Comparison) {
 		g.Add(escape(v.Plugin), goalText(v.Goal), excessText(v.Goal, v.Goal.Excess), excessText(v.Goal, v.ExcessAfter),
 			orDash(escape(strings.Join(v.Strategies, ", "))), t.resultText(v))
 	}
-	t.addSection(goalRank, layout.Section{Title: "Violations, and what the plan does about each (BY: strategies of the configuration that look at it)",
+	t.out.addSection(goalRank, layout.Section{Title: "Violations, and what the plan does about each (BY: strategies of the configuration that look at it)",
 		ShortTitle: "Violations", Grid: g})
 }
 
@@ -153,7 +153,7 @@ const maxViolationMoves = 2
 func (t comparisonTable) movesText(moves []plan.ViolationMove) string {
 	var out []string
 	for i, m := range moves {
-		if i == maxViolationMoves && !t.wide {
+		if i == maxViolationMoves && !t.out.wide {
 			out = append(out, fmt.Sprintf("%d more", len(moves)-i))
 			break
 		}

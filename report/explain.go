@@ -13,22 +13,22 @@ import (
 )
 
 // explainTable writes explanations.
-type explainTable struct{ *table }
+type explainTable struct{ out *table }
 
 func (t explainTable) writeExplanation(e plan.Explanation) {
 	if e.Subject.Kind == "Pod" && len(e.Pods) == 1 {
 		t.writePodExplanation(e.Pods[0], e.Blocks, e.TakenAt)
 		return
 	}
-	t.addLine("%s, as of %s.", escape(e.Subject.String()), e.TakenAt.Format(timeLayout))
-	t.writeBlocks(e.Blocks, e.TakenAt)
+	t.out.addLine("%s, as of %s.", escape(e.Subject.String()), e.TakenAt.Format(timeLayout))
+	t.out.writeBlocks(e.Blocks, e.TakenAt)
 	t.writeNodeStatus(e.Node)
 	t.writeGoalStatuses(e.Goals, nil, "No goal covers it.")
 	t.writeRequests(e.Requests)
 	t.writePodLines(e.Pods)
-	if t.wide {
+	if t.out.wide {
 		for _, p := range e.Pods {
-			t.addLine("")
+			t.out.addLine("")
 			t.writePodExplanation(p, nil, e.TakenAt) // t.blocks wrote them above
 		}
 	}
@@ -37,8 +37,8 @@ func (t explainTable) writeExplanation(e plan.Explanation) {
 // writePodLines writes one line for each pod.
 func (t explainTable) writePodLines(pods []plan.PodExplanation) {
 	if len(pods) == 0 {
-		t.addLine("")
-		t.addLine("It has no pods.")
+		t.out.addLine("")
+		t.out.addLine("It has no pods.")
 		return
 	}
 	g, leaving := layout.NewGrid("POD", "NODE", "~VERDICT"), []bool{}
@@ -46,7 +46,7 @@ func (t explainTable) writePodLines(pods []plan.PodExplanation) {
 		g.Add(escape(p.Pod.String()), orDash(escape(p.Node)), verdictText(p))
 		leaving = append(leaving, p.Move != nil)
 	}
-	t.addSection(moveRank, layout.Section{Title: "Pods", Grid: g, Keep: maxShortMoves,
+	t.out.addSection(moveRank, layout.Section{Title: "Pods", Grid: g, Keep: maxShortMoves,
 		Order: orderBy(g.Len(), func(a, b int) int { return compareBool(leaving[b], leaving[a]) })})
 }
 
@@ -73,10 +73,10 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 	if p.Node != "" {
 		location = "on " + escape(p.Node)
 	}
-	t.addLine("Pod %s %s, of %s.", escape(p.Pod.String()), location, ownerText(p))
+	t.out.addLine("Pod %s %s, of %s.", escape(p.Pod.String()), location, ownerText(p))
 	t.writePodVerdict(p)
 	t.writeProposedMoves(p.Proposed)
-	t.writeBlocks(blocks, at)
+	t.out.writeBlocks(blocks, at)
 	t.writeGoalStatuses(p.Goals, &p, noGoalText(p))
 	t.writeNoGoal(p)
 	t.writeRequests(p.Requests)
@@ -85,11 +85,11 @@ func (t explainTable) writePodExplanation(p plan.PodExplanation, blocks []plan.E
 	switch {
 	case len(p.Budgets) > 0:
 	case hasEnded(p):
-		t.addLine("")
-		t.addLine("Budgets do not count it, because it has ended.")
+		t.out.addLine("")
+		t.out.addLine("Budgets do not count it, because it has ended.")
 	default:
-		t.addLine("")
-		t.addLine("No budget covers it.")
+		t.out.addLine("")
+		t.out.addLine("No budget covers it.")
 	}
 	t.writeRules("Limits"+judgedForText(p), "limit", p.Limits)
 	t.writeStrategyResults(p.Strategies)
@@ -128,7 +128,7 @@ func (t explainTable) writeNoGoal(p plan.PodExplanation) {
 	for _, m := range p.NoGoal {
 		g.Add(escape(m.Strategy), escape(m.Message))
 	}
-	t.addSection(strategyRank, layout.Section{Title: title, Grid: g})
+	t.out.addSection(strategyRank, layout.Section{Title: title, Grid: g})
 }
 
 // judgedForText names the mode of the strategies for which limits and landing are judged. It returns "" for automatic
@@ -162,7 +162,7 @@ func (t explainTable) writeStrategyResults(results []plan.StrategyResult) {
 		}
 		g.Add(escape(r.Strategy), strings.Join(says, "; "))
 	}
-	t.addSection(strategyRank, layout.Section{Title: "Strategies with rules of their own", Grid: g})
+	t.out.addSection(strategyRank, layout.Section{Title: "Strategies with rules of their own", Grid: g})
 }
 
 // targetsText describes the predicted nodes of a replacement and the confidence. The replacement of a displaced pod
@@ -190,37 +190,37 @@ func ownerText(p plan.PodExplanation) string {
 
 func (t explainTable) writePodVerdict(p plan.PodExplanation) {
 	if m := p.Move; m != nil && m.Removal != "" {
-		t.addText(green, fmt.Sprintf("It has ended and would be removed by %s in step %d, wave %d: %s.",
+		t.out.addText(green, fmt.Sprintf("It has ended and would be removed by %s in step %d, wave %d: %s.",
 			escape(string(m.Removal)), m.Step, m.Wave, reasonText(p.Verdict)))
 		return
 	}
 	if m := p.Move; m != nil {
-		t.addText(green, fmt.Sprintf("It would be moved in step %d, wave %d: %s.", m.Step, m.Wave, reasonText(p.Verdict)))
+		t.out.addText(green, fmt.Sprintf("It would be moved in step %d, wave %d: %s.", m.Step, m.Wave, reasonText(p.Verdict)))
 		if m.WithoutPlace() {
-			t.addLine("No place is predicted for its replacement, which may stay Pending (probability %s). The strategy accepts that (landing: notRequired).",
+			t.out.addLine("No place is predicted for its replacement, which may stay Pending (probability %s). The strategy accepts that (landing: notRequired).",
 				percent.Of(m.PendingProbability))
 			return
 		}
-		t.addLine("Its replacement is predicted on %s", targetsText(m))
+		t.out.addLine("Its replacement is predicted on %s", targetsText(m))
 		return
 	}
 	if len(p.Proposed) > 0 {
 		return // writeProposedMoves says who decides
 	}
-	t.addText(yellow, "It stays: "+reasonText(p.Verdict)+".")
+	t.out.addText(yellow, "It stays: "+reasonText(p.Verdict)+".")
 	if p.NotNeeded != "" && len(p.Goals) > 0 {
-		t.addLine("Without this rule, it would stay too: %s.", escape(p.NotNeeded))
+		t.out.addLine("Without this rule, it would stay too: %s.", escape(p.NotNeeded))
 	}
 	if p.OnlyObstacle {
-		t.addLine("No other rule keeps the pod here. Without this one, a new plan may move it, or other pods instead.")
+		t.out.addLine("No other rule keeps the pod here. Without this one, a new plan may move it, or other pods instead.")
 	}
 }
 
 // writeGoalStatuses writes goals. For a pod it adds whether evicting the pod helps each goal.
 func (t explainTable) writeGoalStatuses(goals []plan.GoalStatus, pod *plan.PodExplanation, none string) {
 	if len(goals) == 0 {
-		t.addLine("")
-		t.addLine("%s", none)
+		t.out.addLine("")
+		t.out.addLine("%s", none)
 		return
 	}
 	heads := []string{"=GOAL", "STRATEGY", "NOW", "AFTER THE PLAN"}
@@ -235,7 +235,7 @@ func (t explainTable) writeGoalStatuses(goals []plan.GoalStatus, pod *plan.PodEx
 		}
 		g.Add(cells...)
 	}
-	t.addSection(goalRank, layout.Section{Title: "Goals", Grid: g, Keep: 3})
+	t.out.addSection(goalRank, layout.Section{Title: "Goals", Grid: g, Keep: 3})
 }
 
 // helpText says whether the goal needs the eviction of a pod. A person can approve it, or see it, only if it is
@@ -268,7 +268,7 @@ func (t explainTable) writeRequests(list []string) {
 	for _, r := range list {
 		g.Add(escape(r))
 	}
-	t.addSection(pressureRank, layout.Section{Title: "Requested by annotations and labels", Grid: g})
+	t.out.addSection(pressureRank, layout.Section{Title: "Requested by annotations and labels", Grid: g})
 }
 
 // writeRules writes every rule that refuses the eviction, and the number of rules that allow it. The wide form writes
@@ -280,7 +280,7 @@ func (t explainTable) writeRules(title, noun string, list []plan.RuleResult) {
 	hidden := 0
 	g, allows := layout.NewGrid("ALLOWS", "CODE", "~WHY"), []bool{}
 	for _, c := range list {
-		if c.Allows && !t.wide && c.Message == "" {
+		if c.Allows && !t.out.wide && c.Message == "" {
 			hidden++
 			continue
 		}
@@ -302,7 +302,7 @@ func (t explainTable) writeRules(title, noun string, list []plan.RuleResult) {
 	} else if hidden > 0 {
 		s.Notes = []string{fmt.Sprintf("%s %s the eviction (-o wide lists them)", plural.Count(hidden, "other "+noun), plural.Choose(hidden, "allows", "allow"))}
 	}
-	t.addSection(rejectionRank, s)
+	t.out.addSection(rejectionRank, s)
 }
 
 // maxLandingNodes is the number of nodes that the short form shows for a replacement. The likeliest come first.
@@ -311,8 +311,8 @@ const maxLandingNodes = 12
 func (t explainTable) writeLanding(p plan.PodExplanation) {
 	l := p.Landing
 	if l.UnknownReason != "" {
-		t.addLine("")
-		t.addLine("The landing of its replacement cannot be predicted: %s.", escape(l.UnknownReason))
+		t.out.addLine("")
+		t.out.addLine("The landing of its replacement cannot be predicted: %s.", escape(l.UnknownReason))
 		return
 	}
 	if len(l.Nodes) == 0 {
@@ -340,7 +340,7 @@ func (t explainTable) writeLanding(p plan.PodExplanation) {
 		before = judgedForText(p) + ", after the moves of automatic strategies"
 	}
 	s := layout.Section{Title: "Where its replacement would land now" + before, Grid: g, Keep: 3}
-	if !t.wide {
+	if !t.out.wide {
 		s.Hidden = max(0, g.Len()-maxLandingNodes)
 		g.Cut(maxLandingNodes)
 	}
@@ -356,7 +356,7 @@ func (t explainTable) writeLanding(p plan.PodExplanation) {
 	if l.Verdict.Code != "" {
 		s.Notes = append(s.Notes, "This landing is not acceptable: "+reasonText(l.Verdict)+".")
 	}
-	t.addSection(outcomeRank, s)
+	t.out.addSection(outcomeRank, s)
 }
 
 // writeNodeStatus writes whether a node is in scope and takes pods, its usage and its hint.
@@ -374,19 +374,19 @@ func (t explainTable) writeNodeStatus(n *plan.NodeStatus) {
 	if len(n.State) > 0 {
 		state, color = "is "+escape(strings.Join(n.State, ", ")), yellow
 	}
-	t.addText(color, "The node is "+zone+", "+scope+"; it "+state+".")
+	t.out.addText(color, "The node is "+zone+", "+scope+"; it "+state+".")
 	var used []string
 	for _, r := range sortedKeys(n.Used) {
 		used = append(used, percent.Of(n.Used[r])+" of its "+escape(r))
 	}
 	if len(used) > 0 {
-		t.addLine("The node uses %s.", strings.Join(used, ", "))
+		t.out.addLine("The node uses %s.", strings.Join(used, ", "))
 	}
 	if h := n.Hint; h != nil {
 		cause := ""
 		if h.Rule != "" {
 			cause = " (" + escape(strings.Join(hintRules(*h), ", ")) + "; " + escape(h.Rule) + " at " + number(h.Value) + ")"
 		}
-		t.addLine("Pressure hint%s: %s.", cause, hintStateText(*h))
+		t.out.addLine("Pressure hint%s: %s.", cause, hintStateText(*h))
 	}
 }

@@ -21,9 +21,9 @@ const maxShortOutcomes = 5
 // maxOtherMoves is the number of moves of a replan or a proposal for which a shortened report makes room.
 const maxOtherMoves = 3
 
-func (t *table) writeMoves(p plan.Plan) {
+func (t *planTable) writeMoves(p plan.Plan) {
 	heads := []string{">STEP", ">WAVE", "*POD", "!FROM", "!TO", ">CONFIDENCE", "STRATEGY", "~REASON"}
-	if t.wide {
+	if t.out.wide {
 		heads = append(heads, "OWNER", "GOALS", ">GOOD NODES", ">COMES BACK", ">STAYS PENDING", "STEERED BY", ">BENEFIT", ">PRIORITY")
 	}
 	g, short := layout.NewGrid(heads...), layout.NewGrid(">STEP", "*POD", "!FROM", "!TO", ">BENEFIT", ">CONFIDENCE", "STRATEGY", "~REASON")
@@ -31,22 +31,22 @@ func (t *table) writeMoves(p plan.Plan) {
 		cells := []string{strconv.Itoa(m.Step), strconv.Itoa(m.Wave), escape(m.Pod.String()), escape(m.From), destinationText(m),
 			percent.Of(m.Confidence), escape(m.Strategy), reasonText(m.Reason)}
 		short.Add(cells[0], cells[2], cells[3], cells[4], number(m.Benefit), cells[5], cells[6], cells[7])
-		if t.wide {
+		if t.out.wide {
 			cells = append(cells, escape(m.Owner.String()), escape(strings.Join(m.Goals, ",")), strconv.Itoa(m.Acceptable.Nodes),
 				percent.Of(m.ReturnProbability), percent.Of(m.PendingProbability), orDash(escape(m.Steer)), number(m.Benefit), strconv.Itoa(int(m.Priority)))
 		}
 		g.Add(cells...)
 	}
 	keep := maxShortMoves
-	if t.part != ownPart {
+	if t.out.part != ownPart {
 		keep = maxOtherMoves
 	}
 	if len(p.Moves) <= maxShortMoves {
 		short = nil
 	}
-	t.addSection(moveRank, layout.Section{Title: "Moves, in order (a wave starts when the replacements of the previous wave are ready)",
+	t.out.addSection(moveRank, layout.Section{Title: "Moves, in order (a wave starts when the replacements of the previous wave are ready)",
 		ShortTitle: "Moves, in order", Picked: "with the largest benefit", Grid: g, Brief: short, Order: byBenefit(p.Moves), Keep: keep,
-		Most: maxShortMoves, Notes: movesLegend(p.Moves, t.wide)})
+		Most: maxShortMoves, Notes: movesLegend(p.Moves, t.out.wide)})
 	t.writeWaveHints(p)
 }
 
@@ -108,20 +108,20 @@ func movesLegend(moves []plan.Move, wide bool) (notes []string) {
 const maxHintedNodes = 20
 
 // writeWaveHints lists the nodes that carry a hint while a wave runs.
-func (t *table) writeWaveHints(p plan.Plan) {
+func (t *planTable) writeWaveHints(p plan.Plan) {
 	g := layout.NewGrid(">WAVE", "HINT", "~NODES")
 	for _, h := range p.Hints {
 		nodes := h.Nodes
-		if hidden := len(nodes) - maxHintedNodes; hidden > 0 && !t.wide {
+		if hidden := len(nodes) - maxHintedNodes; hidden > 0 && !t.out.wide {
 			nodes = append(slices.Clone(nodes[:maxHintedNodes]), fmt.Sprintf("... and %d more: -o wide", hidden))
 		}
 		g.Add(strconv.Itoa(h.Wave), escape(h.Kind), escape(strings.Join(nodes, ", ")))
 	}
-	t.addSection(hintRank, layout.Section{Title: "Hints that keep replacements off nodes while a wave runs (evictor.steer)", Grid: g})
+	t.out.addSection(hintRank, layout.Section{Title: "Hints that keep replacements off nodes while a wave runs (evictor.steer)", Grid: g})
 }
 
 // writeRejections writes one line per reason code, the most frequent first. The wide form adds every sample.
-func (t *table) writeRejections(p plan.Plan) {
+func (t *planTable) writeRejections(p plan.Plan) {
 	byCode := map[plan.Code][]plan.Rejection{}
 	for _, r := range p.Rejections.Samples {
 		byCode[r.Reason.Code] = append(byCode[r.Reason.Code], r)
@@ -137,9 +137,9 @@ func (t *table) writeRejections(p plan.Plan) {
 		g.Add(strconv.Itoa(p.Rejections.Counts[code]), escape(string(code)), example)
 		short.Add(strconv.Itoa(p.Rejections.Counts[code]), escape(string(code)), cmp.Or(code.Meaning(), example))
 	}
-	t.addSection(rejectionRank, layout.Section{Title: "Not moved (pods that were considered, by reason)", Grid: g, Brief: short, Keep: 6,
+	t.out.addSection(rejectionRank, layout.Section{Title: "Not moved (pods that were considered, by reason)", Grid: g, Brief: short, Keep: 6,
 		BriefNotes: []string{"docs/reference/reasons.md explains each reason; `evenkeel explain pod NAMESPACE/NAME` explains one pod"}})
-	if !t.wide {
+	if !t.out.wide {
 		return
 	}
 	g = layout.NewGrid("WHY", "POD", "NODE", "STRATEGY", "MESSAGE")
@@ -148,7 +148,7 @@ func (t *table) writeRejections(p plan.Plan) {
 			g.Add(escape(string(code)), escape(r.Pod.String()), orDash(escape(r.Node)), orDash(escape(r.Strategy)), escape(r.Reason.Message))
 		}
 	}
-	t.addSection(rejectionRank, layout.Section{Title: "Not moved, pod by pod (the first pods of each reason)", Grid: g})
+	t.out.addSection(rejectionRank, layout.Section{Title: "Not moved, pod by pod (the first pods of each reason)", Grid: g})
 }
 
 func rejectionText(r plan.Rejection) string {

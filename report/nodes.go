@@ -26,14 +26,14 @@ func requestedResources(p plan.Plan, wide bool) []string {
 
 // writeNodes writes requests before and after the plan, and known usage. For a large cluster it shows only nodes that
 // change or that have a goal.
-func (t *table) writeNodes(p plan.Plan) {
-	names := requestedResources(p, t.wide)
+func (t *planTable) writeNodes(p plan.Plan) {
+	names := requestedResources(p, t.out.wide)
 	title := "Nodes: share of allocatable that pods request"
 	used := resourceNames(p, func(n plan.NodeState) map[string]float64 { return n.Used })
 	if len(used) > 0 {
 		title += ", and share in use" + usageSource(p)
 	}
-	if t.wide {
+	if t.out.wide {
 		used = appendMissing(defaultResources, used)
 	}
 	g := layout.NewGrid(append(append([]string{"NODE", "ZONE"}, resourceHeads(names, "")...), resourceHeads(used, " USED")...)...)
@@ -44,7 +44,7 @@ func (t *table) writeNodes(p plan.Plan) {
 	touched := nodesWithMovesOrGoals(p)
 	total, changes := len(p.Before.Nodes), []float64{}
 	for _, n := range p.Before.Nodes {
-		if !t.wide && total > maxSmallCluster && !touched[n.Name] {
+		if !t.out.wide && total > maxSmallCluster && !touched[n.Name] {
 			continue
 		}
 		cells := []string{escape(n.Name), orDash(escape(n.Zone))}
@@ -57,7 +57,7 @@ func (t *table) writeNodes(p plan.Plan) {
 	if unchanged := total - g.Len(); unchanged > 0 {
 		notes = []string{plural.Count(unchanged, "node") + " without moves or goals (-o wide shows all)"}
 	}
-	t.addSection(nodeRank, layout.Section{Title: title + nowThen, ShortTitle: "Nodes" + nowThen, Picked: "with the largest change", Grid: g,
+	t.out.addSection(nodeRank, layout.Section{Title: title + nowThen, ShortTitle: "Nodes" + nowThen, Picked: "with the largest change", Grid: g,
 		Notes: notes, Order: orderBy(g.Len(), func(a, b int) int { return cmp.Compare(changes[b], changes[a]) })})
 }
 

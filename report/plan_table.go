@@ -12,16 +12,25 @@ import (
 	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
+// planTable writes plans.
+type planTable struct {
+	out    *table
+	ended  bool // the plan is part of the report of a run that has ended
+	dryRun bool // no pass evicts anything, whatever the mode of a strategy
+	// notKept is the code of the reason why the proposal in mode approve could not be kept, or "".
+	notKept plan.Code
+}
+
 // writePlan writes the verdict on a plan and then all of its sections.
-func (t *table) writePlan(p plan.Plan, subject, effect string) {
+func (t *planTable) writePlan(p plan.Plan, subject, effect string) {
 	t.writeVerdict(p, subject, effect)
 	if score := balanceText(p); score != "" {
-		t.addParagraph(runRank, plain, score)
+		t.out.addParagraph(runRank, plain, score)
 	}
-	if warning := otherDeschedulersText(p.OtherDeschedulers, t.wide); warning != "" {
-		t.addText(yellow, warning)
+	if warning := otherDeschedulersText(p.OtherDeschedulers, t.out.wide); warning != "" {
+		t.out.addText(yellow, warning)
 	}
-	t.writeBlocks(p.Blocks, p.TakenAt)
+	t.out.writeBlocks(p.Blocks, p.TakenAt)
 	t.writeOrigin(p)
 	t.writeInputs(p)
 	t.writeStrategies(p)
@@ -67,20 +76,20 @@ func (t *table) writeBlocks(blocks []plan.EvictionBlock, at time.Time) {
 const timeLayout = "2006-01-02 15:04:05 MST"
 
 // writeOrigin writes the time at which the state was read, the Kubernetes version and the validity of the plan.
-func (t *table) writeOrigin(p plan.Plan) {
+func (t *planTable) writeOrigin(p plan.Plan) {
 	estimated := ""
 	if p.TakenAtEstimated {
 		estimated = " (newest time in the snapshot; the snapshot does not record when it was taken)"
 	}
 	version := cmp.Or(escape(p.Cluster.Version), "(version unknown)")
 	if p.TakenAt.IsZero() {
-		t.addLine("State of an unknown time, because no object in the snapshot has one, so ages are unknown; Kubernetes %s; plan %s.", version, shortPlanID(p.ID))
+		t.out.addLine("State of an unknown time, because no object in the snapshot has one, so ages are unknown; Kubernetes %s; plan %s.", version, shortPlanID(p.ID))
 	} else {
-		t.addLine("State of %s%s, Kubernetes %s; plan %s valid until %s.", p.TakenAt.UTC().Format(timeLayout), estimated,
+		t.out.addLine("State of %s%s, Kubernetes %s; plan %s valid until %s.", p.TakenAt.UTC().Format(timeLayout), estimated,
 			version, shortPlanID(p.ID), p.Expires.UTC().Format(timeLayout))
 	}
 	if len(p.WindowLimits) > 0 {
-		t.addLine("The limits of the open windows apply: %s.", escape(strings.Join(p.WindowLimits, ", ")))
+		t.out.addLine("The limits of the open windows apply: %s.", escape(strings.Join(p.WindowLimits, ", ")))
 	}
 }
 
@@ -89,7 +98,7 @@ func shortPlanID(id string) string {
 	return orDash(escape(id[:min(len(id), 12)]))
 }
 
-func (t *table) writeGoals(p plan.Plan) {
+func (t *planTable) writeGoals(p plan.Plan) {
 	title := "Goals not met now"
 	if t.ended {
 		title = "Goals not met when the plan was made (" + p.TakenAt.UTC().Format(timeLayout) + ")"
@@ -97,13 +106,13 @@ func (t *table) writeGoals(p plan.Plan) {
 	t.writeGoalsUnder(title, p)
 }
 
-func (t *table) writeGoalsUnder(title string, p plan.Plan) {
+func (t *planTable) writeGoalsUnder(title string, p plan.Plan) {
 	g := layout.NewGrid("GOAL", "STRATEGY", "=WANTED", ">NOW", ">AFTER")
 	var shares []float64 // the share of the excess that the plan removes, for each row
 	var stay []bool      // by row: the goal stays unmet
 	collapsed := map[string]bool{}
 	for _, goal := range p.Goals {
-		if n := podGoalsOf(p, goal); !t.wide && n.Unmet > 1 {
+		if n := podGoalsOf(p, goal); !t.out.wide && n.Unmet > 1 {
 			if !collapsed[goal.Strategy] {
 				collapsed[goal.Strategy] = true
 				words := wordsOfStrategy(p, goal)
@@ -116,7 +125,7 @@ func (t *table) writeGoalsUnder(title string, p plan.Plan) {
 		g.Add(escape(goal.ID), escape(goal.Strategy), goalText(goal), excessText(goal, goal.Excess), excessText(goal, p.After.Excess[goal.ID]))
 		shares, stay = append(shares, removedShare(goal.Excess, p.After.Excess[goal.ID])), append(stay, p.After.Excess[goal.ID] > tiny)
 	}
-	t.addSection(goalRank, layout.Section{Title: title, Picked: "that stay unmet or change the most", Grid: g,
+	t.out.addSection(goalRank, layout.Section{Title: title, Picked: "that stay unmet or change the most", Grid: g,
 		Order: orderBy(g.Len(), func(a, b int) int {
 			if stay[a] != stay[b] {
 				return map[bool]int{true: -1, false: 1}[stay[a]]
@@ -143,10 +152,10 @@ func podGoalsOf(p plan.Plan, g plan.Goal) plan.PodGoals {
 }
 
 // writeInputs lists the sources with problems. The wide form lists all sources.
-func (t *table) writeInputs(p plan.Plan) {
+func (t *planTable) writeInputs(p plan.Plan) {
 	g := layout.NewGrid("SOURCE", ">AGE", ">NODES COVERED", "~PROBLEMS")
 	for _, in := range p.Inputs {
-		if len(in.Problems) == 0 && !t.wide {
+		if len(in.Problems) == 0 && !t.out.wide {
 			continue
 		}
 		problems := cmp.Or(escape(strings.Join(in.Problems, "; ")), "none")
@@ -157,10 +166,10 @@ func (t *table) writeInputs(p plan.Plan) {
 		g.Add(source, orDash(escape(in.Age)), coverageText(in), problems)
 	}
 	title := "Inputs with problems (missing data counts as unknown and causes no moves)"
-	if t.wide {
+	if t.out.wide {
 		title = "Inputs"
 	}
-	t.addSection(inputRank, layout.Section{Title: title, Grid: g, Keep: 2})
+	t.out.addSection(inputRank, layout.Section{Title: title, Grid: g, Keep: 2})
 }
 
 // coverageText writes the share of nodes that a source covers. A complete source that does not describe nodes has none.
@@ -175,7 +184,7 @@ func coverageText(in plan.Input) string {
 var inputsNotAboutNodes = []string{"strategies", "others", "hints", "annotations", "guards"}
 
 // writeSchedulers writes how many bindings of each scheduler were predicted correctly.
-func (t *table) writeSchedulers(p plan.Plan) {
+func (t *planTable) writeSchedulers(p plan.Plan) {
 	g := layout.NewGrid("SCHEDULER", ">PODS", ">BINDINGS SEEN", ">PREDICTED", ">CORRECT", ">HIT RATE", "ITS PODS")
 	for _, s := range p.Schedulers {
 		rate, pods := "-", "stay"
@@ -190,5 +199,5 @@ func (t *table) writeSchedulers(p plan.Plan) {
 		}
 		g.Add(escape(s.Name), strconv.Itoa(s.Pods), strconv.Itoa(s.Seen), strconv.Itoa(s.Predicted), strconv.Itoa(s.Hits), rate, pods)
 	}
-	t.addSection(schedulerRank, layout.Section{Title: "Schedulers (placement.trust sets how many predictions must be correct)", Grid: g})
+	t.out.addSection(schedulerRank, layout.Section{Title: "Schedulers (placement.trust sets how many predictions must be correct)", Grid: g})
 }

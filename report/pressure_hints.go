@@ -11,7 +11,7 @@ import (
 )
 
 // writePressureHints lists the hints on nodes under pressure, and those that are missing.
-func (t *table) writePressureHints(p plan.Plan) {
+func (t *planTable) writePressureHints(p plan.Plan) {
 	g := layout.NewGrid("NODE", "RULE", ">VALUE", "SINCE", "EXPIRES", "~STATE")
 	for _, h := range p.Pressure {
 		value := "-"
@@ -25,7 +25,7 @@ func (t *table) writePressureHints(p plan.Plan) {
 	if slices.ContainsFunc(p.Pressure, func(h plan.PressureHint) bool { return h.Predicted }) {
 		notes = []string{"The plan assumes these changes. A live run makes them after every sample."}
 	}
-	t.addSection(pressureRank, layout.Section{Title: "Pressure hints", Grid: g, Notes: notes})
+	t.out.addSection(pressureRank, layout.Section{Title: "Pressure hints", Grid: g, Notes: notes})
 }
 
 func hintRules(h plan.PressureHint) []string {

@@ -11,11 +11,11 @@ import (
 
 // writeProposals writes the moves that passes do not execute: those that wait for approval, and those that are only
 // shown.
-func (t *table) writeProposals(p plan.Plan) {
+func (t *planTable) writeProposals(p plan.Plan) {
 	untrusted := untrustedText(p) != ""
-	defer func(was part) { t.part = was }(t.part)
+	defer func(was part) { t.out.part = was }(t.out.part)
 	for _, of := range p.Proposals {
-		t.part = proposalPart
+		t.out.part = proposalPart
 		sub := of.Plan
 		sub.Schedulers = nil // the first line of the plan names the untrusted ones
 		sub.Strategies = slices.Clone(sub.Strategies)
@@ -24,7 +24,7 @@ func (t *table) writeProposals(p plan.Plan) {
 			// The lines below the first one name the selectors.
 			sub.Strategies[i].NothingInScope, sub.Strategies[i].NoPodSelected = "", ""
 		}
-		t.addLine("")
+		t.out.addLine("")
 		t.writeVerdict(sub, t.proposalSubject(of, untrusted), t.proposalEffect(of, untrusted))
 		t.writeGoalsUnder("Goals not met after the moves of automatic strategies", sub)
 		t.writeMoves(sub)
@@ -34,7 +34,7 @@ func (t *table) writeProposals(p plan.Plan) {
 
 // proposalSubject names the mode and the strategies. It names no ID: a person approves the waiting plan, which has
 // another one.
-func (t *table) proposalSubject(of plan.Proposal, untrusted bool) string {
+func (t *planTable) proposalSubject(of plan.Proposal, untrusted bool) string {
 	var names []string
 	for _, st := range of.Plan.Strategies {
 		names = append(names, escape(st.Name))
@@ -52,7 +52,7 @@ func (t *table) proposalSubject(of plan.Proposal, untrusted bool) string {
 }
 
 // proposalEffect describes whether anybody can have the moves of a proposal executed.
-func (t *table) proposalEffect(of plan.Proposal, untrusted bool) string {
+func (t *planTable) proposalEffect(of plan.Proposal, untrusted bool) string {
 	switch {
 	case t.dryRun:
 		return "dry run: nothing is evicted"
@@ -69,7 +69,7 @@ func (t *table) proposalEffect(of plan.Proposal, untrusted bool) string {
 }
 
 // proposedText counts the moves of the proposals. It returns "" if there are none.
-func (t *table) proposedText(p plan.Plan) string {
+func (t *planTable) proposedText(p plan.Plan) string {
 	var out []string
 	for _, of := range p.Proposals {
 		n := len(of.Plan.Moves)
@@ -113,7 +113,7 @@ func strategyText(v plan.GoalStatus) string {
 // writeProposedMoves writes the moves of a pod in the proposals.
 func (t explainTable) writeProposedMoves(moves []plan.ProposedMove) {
 	for _, of := range moves {
-		t.addText(yellow, "It "+proposedMoveText(of)+".")
+		t.out.addText(yellow, "It "+proposedMoveText(of)+".")
 	}
 }
 

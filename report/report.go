@@ -17,7 +17,10 @@ import (
 // fails.
 func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 	p = withoutNil(p)
-	return writeDocument(w, format, p, opts, func(t *table) { t.writePlan(p, "Plan", evictionEffectText(p, opts)) })
+	return writeDocument(w, format, p, opts, func(t *table) {
+		of := planTable{out: t, dryRun: len(opts) == 0 || !opts[0].Evicts}
+		of.writePlan(p, "Plan", evictionEffectText(p, opts))
+	})
 }
 
 // Run writes r to w in the same way as Plan. The JSON form is one line, so a stream of passes is a stream of lines. The
@@ -32,7 +35,10 @@ func Run(w io.Writer, format Format, r plan.RunReport, opts ...Options) error {
 			return err
 		}
 	}
-	return writeDocument(w, format, r, opts, func(t *table) { runTable{t}.writeRun(r) })
+	return writeDocument(w, format, r, opts, func(t *table) {
+		run := runTable{out: t, plan: planTable{out: t, ended: true, dryRun: r.Mode == plan.DryRun}}
+		run.writeRun(r)
+	})
 }
 
 // Explain writes e to w in the same way as Plan. The wide form shows every rule and every node, and the full

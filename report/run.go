@@ -14,20 +14,22 @@ import (
 )
 
 // runTable writes run reports.
-type runTable struct{ *table }
+type runTable struct {
+	out  *table
+	plan planTable
+}
 
 // writeRun writes what a pass did, and then its plan.
-func (t runTable) writeRun(r plan.RunReport) {
-	t.ended, t.dryRun = true, r.Mode == plan.DryRun
+func (t *runTable) writeRun(r plan.RunReport) {
 	if r.Waiting != nil && r.Waiting.Problem != nil {
-		t.notKept = r.Waiting.Problem.Code
+		t.plan.notKept = r.Waiting.Problem.Code
 	}
 	t.writeRunVerdict(r)
 	switch {
 	case refused(r):
-		t.addText(yellow, "Refused: "+reasonText(*r.Stopped)+".")
+		t.out.addText(yellow, "Refused: "+reasonText(*r.Stopped)+".")
 	case r.Stopped != nil && (!r.EndedBeforePlanning() || len(r.Plan.NothingJudged) == 0): // else the first line names it
-		t.addText(yellow, "Stopped early: "+reasonText(*r.Stopped)+".")
+		t.out.addText(yellow, "Stopped early: "+reasonText(*r.Stopped)+".")
 	}
 	t.addRunLine("Run %s, %s, started %s, took %s.", orDash(escape(r.RunID)), modeText(r.Mode),
 		r.Started.UTC().Format(timeLayout), r.Finished.Sub(r.Started).Round(time.Millisecond))
@@ -48,17 +50,17 @@ func (t runTable) writeRun(r plan.RunReport) {
 	}
 	t.writeWaiting(r.Waiting)
 	if a := r.Recovery; a != nil {
-		t.addText(yellow, fmt.Sprintf("Recovered: %s started this run and may have reported it too, as run %s; these are the same evictions.",
+		t.out.addText(yellow, fmt.Sprintf("Recovered: %s started this run and may have reported it too, as run %s; these are the same evictions.",
 			orDash(escape(a.Holder)), orDash(escape(r.RunID))))
 	}
 	for _, in := range r.Inputs {
-		t.addText(yellow, fmt.Sprintf("Changed files (%s, for %s): %s",
+		t.out.addText(yellow, fmt.Sprintf("Changed files (%s, for %s): %s",
 			escape(in.Source), orDash(escape(in.Age)), escape(strings.Join(in.Problems, "; "))))
 	}
 	if r.EndedBeforePlanning() {
 		return
 	}
-	if r.Approval != nil && !t.wide && countOutcomes(r, plan.Evicted, plan.UnknownOutcome, plan.InProgress) == 0 {
+	if r.Approval != nil && !t.out.wide && countOutcomes(r, plan.Evicted, plan.UnknownOutcome, plan.InProgress) == 0 {
 		t.writeNotExecuted(r)
 		return
 	}
@@ -67,25 +69,25 @@ func (t runTable) writeRun(r plan.RunReport) {
 		t.addRunLine("%s", "")
 		return
 	}
-	t.addLine("")
-	t.writePlan(r.Plan, "Plan", "")
+	t.out.addLine("")
+	t.plan.writePlan(r.Plan, "Plan", "")
 	if r.Replan != nil {
-		t.addLine("")
-		t.part = replanPart
-		t.writePlan(*r.Replan, "Replan, because a move failed or a replacement landed elsewhere", "")
+		t.out.addLine("")
+		t.out.part = replanPart
+		t.plan.writePlan(*r.Replan, "Replan, because a move failed or a replacement landed elsewhere", "")
 	}
 }
 
 // writeWaiting writes which plans wait for approval.
-func (t runTable) writeWaiting(w *plan.Waiting) {
+func (t *runTable) writeWaiting(w *plan.Waiting) {
 	if w == nil {
 		return
 	}
 	if w.Problem != nil {
-		t.addText(yellow, "No new plan waits for approval: "+reasonText(*w.Problem)+".")
+		t.out.addText(yellow, "No new plan waits for approval: "+reasonText(*w.Problem)+".")
 	}
 	for _, p := range w.Plans {
-		t.addText(yellow, fmt.Sprintf("Plan %s waits for approval until %s: %s (evenkeel approve %s).", escape(p.ID),
+		t.out.addText(yellow, fmt.Sprintf("Plan %s waits for approval until %s: %s (evenkeel approve %s).", escape(p.ID),
 			p.Expires.UTC().Format(timeLayout), plural.Count(p.Steps(), "step"), escape(p.ID)))
 	}
 	t.writeDiscarded(w.Discarded)
@@ -95,7 +97,7 @@ func (t runTable) writeWaiting(w *plan.Waiting) {
 const maxDiscardedNames = 5
 
 // writeDiscarded names the moves that a person discarded and that are not proposed again yet.
-func (t runTable) writeDiscarded(moves []plan.DiscardedMove) {
+func (t *runTable) writeDiscarded(moves []plan.DiscardedMove) {
 	if len(moves) == 0 {
 		return
 	}
@@ -125,12 +127,12 @@ func countOutcomes(r plan.RunReport, kinds ...plan.OutcomeKind) int {
 
 // writeNotExecuted lists, step by step, why no move of an approved plan was executed. It omits the plan itself, because
 // the person who approved the plan has a copy.
-func (t runTable) writeNotExecuted(r plan.RunReport) {
+func (t *runTable) writeNotExecuted(r plan.RunReport) {
 	g := layout.NewGrid(">STEP", "*POD", "OUTCOME", "~WHY")
 	for _, o := range r.Outcomes {
 		g.Add(strconv.Itoa(o.Step), escape(o.Pod.String()), outcomeText(o.Outcome), orDash(reasonText(o.Reason)))
 	}
-	t.addSection(outcomeRank, layout.Section{Title: "No move of the plan was executed (-o wide shows the plan)", ShortTitle: "No move of the plan was executed", Grid: g})
+	t.out.addSection(outcomeRank, layout.Section{Title: "No move of the plan was executed (-o wide shows the plan)", ShortTitle: "No move of the plan was executed", Grid: g})
 }
 
 func modeText(m plan.Mode) string {
@@ -141,36 +143,36 @@ func modeText(m plan.Mode) string {
 }
 
 // writeRunVerdict writes the first line: the number of moves by outcome.
-func (t runTable) writeRunVerdict(r plan.RunReport) {
+func (t *runTable) writeRunVerdict(r plan.RunReport) {
 	if len(r.Plan.NothingJudged) > 0 {
-		t.writeNothingJudged(r.Plan, "Run", "nothing evicted")
+		t.plan.writeNothingJudged(r.Plan, "Run", "nothing evicted")
 		return
 	}
 	if r.EndedBeforePlanning() {
-		t.addVerdict(yellow, "Run: refused; nothing planned, nothing evicted.")
+		t.out.addVerdict(yellow, "Run: refused; nothing planned, nothing evicted.")
 		return
 	}
 	planned := len(r.Moves())
 	switch {
 	case refused(r):
-		t.addVerdict(yellow, "Run: the plan was refused; nothing evicted.")
+		t.out.addVerdict(yellow, "Run: the plan was refused; nothing evicted.")
 	case r.Mode == plan.DryRun && planned > 0:
 		unless, color := "", green
 		if codes := blockingCodes(r.Plan); codes != "" {
 			unless, color = " if evictions were not blocked ("+codes+")", yellow
 		}
-		t.addVerdict(color, fmt.Sprintf("Run: %d of %s would be evicted%s; dry run: nothing is evicted.",
+		t.out.addVerdict(color, fmt.Sprintf("Run: %d of %s would be evicted%s; dry run: nothing is evicted.",
 			countOutcomes(r, plan.WouldEvict), plural.Count(planned, "planned pod"), unless))
 	case planned == 0:
 		text, color := t.openGoalsText(r.Plan)
-		t.addVerdict(color, "Run: nothing evicted; the plan has no moves"+text+".")
+		t.out.addVerdict(color, "Run: nothing evicted; the plan has no moves"+text+".")
 	default:
 		t.writeEvictedVerdict(r, planned)
 	}
 }
 
 // writeEvictedVerdict writes the first line of a live run that planned moves.
-func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
+func (t *runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
 	evicted, predicted, elsewhere, notObserved, removed, pending := countOutcomes(r, plan.Evicted), 0, 0, 0, 0, 0
 	for _, o := range r.Outcomes {
 		switch {
@@ -210,11 +212,11 @@ func (t runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
 	if more := emptiedText(r); more != "" {
 		text += "; " + more
 	}
-	t.addVerdict(color, text+".")
+	t.out.addVerdict(color, text+".")
 }
 
 // openGoalsText lists the unmet goals, waiting nodes and missing data of a plan without moves.
-func (t runTable) openGoalsText(p plan.Plan) (text string, color layout.Style) {
+func (t *runTable) openGoalsText(p plan.Plan) (text string, color layout.Style) {
 	color = green
 	goals, met, _ := countGoals(p)
 	if open := goals - met; open > 0 {
@@ -223,7 +225,7 @@ func (t runTable) openGoalsText(p plan.Plan) (text string, color layout.Style) {
 	if more := waitingText(automaticStrategies(p)); more != "" {
 		text, color = text+"; waiting: "+more, yellow
 	}
-	if more := t.proposedText(p); more != "" {
+	if more := t.plan.proposedText(p); more != "" {
 		text += "; " + more
 	}
 	if more := noDataText(p, true); more != "" {
@@ -242,7 +244,7 @@ func blockedText(r plan.RunReport) string {
 	return "evictions are blocked (" + string(r.Stopped.Code) + "); "
 }
 
-func (t runTable) writeOutcomes(r plan.RunReport) {
+func (t *runTable) writeOutcomes(r plan.RunReport) {
 	g := layout.NewGrid(">STEP", "*POD", "!OUTCOME", "REPLACEMENT", "LANDED ON", "AS PREDICTED", ">READY AFTER", "~NOTE")
 	for _, o := range r.Outcomes {
 		replacement, predicted := "-", "-"
@@ -258,7 +260,7 @@ func (t runTable) writeOutcomes(r plan.RunReport) {
 		g.Add(strconv.Itoa(o.Step), escape(o.Pod.String()), outcomeText(o.Outcome), replacement, orDash(escape(o.Landed)), predicted,
 			orDash(escape(o.ReadyAfter)), orDash(reasonText(o.Reason)))
 	}
-	t.addSection(outcomeRank, layout.Section{Title: "Outcome of each move", Picked: "that did not go as planned, or the first", Grid: g, Keep: maxShortOutcomes,
+	t.out.addSection(outcomeRank, layout.Section{Title: "Outcome of each move", Picked: "that did not go as planned, or the first", Grid: g, Keep: maxShortOutcomes,
 		Order: orderBy(g.Len(), func(a, b int) int { return compareBool(asPlanned(r.Outcomes[a]), asPlanned(r.Outcomes[b])) })})
 }
 
@@ -268,6 +270,6 @@ func asPlanned(o plan.Outcome) bool {
 }
 
 // addRunLine adds a paragraph about the run, apart from its plan.
-func (t runTable) addRunLine(format string, args ...any) {
-	t.addParagraph(runRank, plain, fmt.Sprintf(format, args...))
+func (t *runTable) addRunLine(format string, args ...any) {
+	t.out.addParagraph(runRank, plain, fmt.Sprintf(format, args...))
 }

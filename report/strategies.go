@@ -12,7 +12,7 @@ import (
 
 // writeStrategies writes one line for each strategy: its goals, those that are unmet now and after the plan, and its
 // evictions. For a strategy in another mode they are those of its proposal.
-func (t *table) writeStrategies(p plan.Plan) {
+func (t *planTable) writeStrategies(p plan.Plan) {
 	heads := []string{"STRATEGY", ">GOALS", ">UNMET NOW", ">UNMET AFTER", ">EVICTIONS"}
 	noted := slices.ContainsFunc(p.Strategies, func(st plan.StrategyState) bool { return strategyNote(st) != "" })
 	if noted {
@@ -28,7 +28,7 @@ func (t *table) writeStrategies(p plan.Plan) {
 		g.Add(cells...)
 		unmet = append(unmet, st.Unmet)
 	}
-	t.addSection(strategyRank, layout.Section{Title: "Strategies: their goals, and the evictions for them", Picked: "with the most unmet goals",
+	t.out.addSection(strategyRank, layout.Section{Title: "Strategies: their goals, and the evictions for them", Picked: "with the most unmet goals",
 		Grid: g, Keep: 5, Order: orderBy(g.Len(), func(a, b int) int { return unmet[b] - unmet[a] })})
 }
 

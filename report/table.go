@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
-	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
@@ -24,13 +23,9 @@ const maxSmallCluster = 20
 
 // table collects the paragraphs and sections of a report.
 type table struct {
-	wide   bool
-	room   layout.Options
-	ended  bool // the plan is part of the report of a run that has ended
-	dryRun bool // no pass evicts anything, whatever the mode of a strategy
-	// notKept is the code of the reason why the proposal in mode approve could not be kept, or "".
-	notKept plan.Code
-	page    layout.Page
+	wide bool
+	room layout.Options
+	page layout.Page
 	// part is the part of the report to which the next sections belong.
 	part part
 	// warnings is the number of warnings so far.
@@ -85,10 +80,9 @@ func (r rank) of(p part) int {
 }
 
 func newTable(format Format, opts []Options) *table {
-	t := &table{wide: format == Wide, dryRun: true}
-	o := Options{}
+	t, o := &table{wide: format == Wide}, Options{}
 	if len(opts) > 0 {
-		o, t.dryRun = opts[0], !opts[0].Evicts
+		o = opts[0]
 	}
 	t.room = layout.Options{Width: fileWidth, Height: maxLines, Color: o.Color}
 	if o.Width > 0 {

@@ -13,7 +13,7 @@ import (
 
 // writeVerdict writes the first line: what the plan does and whether it is executed. It is about automatic strategies,
 // and counts the moves for the others apart.
-func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
+func (t *planTable) writeVerdict(p plan.Plan, subject, effect string) {
 	goals, met, improved := countGoals(p)
 	nodes := countNodesToEmpty(p)
 	color, text := layout.Style(green), ""
@@ -72,18 +72,18 @@ func (t *table) writeVerdict(p plan.Plan, subject, effect string) {
 	if effect != "" {
 		text += "; " + effect
 	}
-	t.addVerdict(color, subject+": "+text+".")
+	t.out.addVerdict(color, subject+": "+text+".")
 	if why := untrustedText(p); why != "" {
-		t.addText(yellow, "Untrusted: "+why+".")
+		t.out.addText(yellow, "Untrusted: "+why+".")
 	}
 	t.writeEmptyScopes(p)
 }
 
 // writeEmptyScopes names the strategies whose own selectors select nothing, unless the first line does.
-func (t *table) writeEmptyScopes(p plan.Plan) {
+func (t *planTable) writeEmptyScopes(p plan.Plan) {
 	for _, st := range p.Strategies {
 		if st.NoPodSelected != "" {
-			t.addText(yellow, fmt.Sprintf("Strategy %s: %s. If such pods should exist, check how it is written.", escape(st.Name),
+			t.out.addText(yellow, fmt.Sprintf("Strategy %s: %s. If such pods should exist, check how it is written.", escape(st.Name),
 				escape(st.NoPodSelected)))
 		}
 	}
@@ -92,7 +92,7 @@ func (t *table) writeEmptyScopes(p plan.Plan) {
 	}
 	for _, st := range p.Strategies {
 		if st.NothingInScope != "" {
-			t.addText(yellow, fmt.Sprintf("Strategy %s does nothing: %s (%s).", escape(st.Name), escape(st.NothingInScope),
+			t.out.addText(yellow, fmt.Sprintf("Strategy %s does nothing: %s (%s).", escape(st.Name), escape(st.NothingInScope),
 				plan.NothingInScope))
 		}
 	}
@@ -110,12 +110,12 @@ func untrustedText(p plan.Plan) string {
 }
 
 // writeNothingJudged writes the first line for a pass that could judge nothing. The line names every cause.
-func (t *table) writeNothingJudged(p plan.Plan, subject, effect string) {
+func (t *planTable) writeNothingJudged(p plan.Plan, subject, effect string) {
 	text := subject + ": could judge nothing: " + escape(p.NothingJudgedText())
 	if effect != "" {
 		text += "; " + effect
 	}
-	t.addVerdict(red, text+".")
+	t.out.addVerdict(red, text+".")
 }
 
 // evictionEffectText describes whether the plan will be executed, and otherwise the reason.

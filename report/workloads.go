@@ -10,7 +10,7 @@ import (
 
 // writeWorkloads writes pods per zone and failure categories. The short form shows only
 // workloads that change, have a goal, or are in category 1 or 2.
-func (t *table) writeWorkloads(p plan.Plan) {
+func (t *planTable) writeWorkloads(p plan.Plan) {
 	zones := zoneNames(p)
 	if len(zones) == 0 {
 		return
@@ -35,7 +35,7 @@ func (t *table) writeWorkloads(p plan.Plan) {
 		case listed[name] || pods != podsThen:
 			g.Add(cells...)
 			worse = append(worse, then.CategoryCertain && then.FailureCategory < now.FailureCategory)
-		case t.wide || now.FailureCategory == 1 || now.FailureCategory == 2:
+		case t.out.wide || now.FailureCategory == 1 || now.FailureCategory == 2:
 			others = append(others, cells)
 		}
 	}
@@ -47,7 +47,7 @@ func (t *table) writeWorkloads(p plan.Plan) {
 	if slices.Contains(worse, true) {
 		importance = harmRank // the first line counts them
 	}
-	t.addSection(importance, layout.Section{Title: "Workloads by zone, and the effect of losing one zone (1 complete loss, 2 substantial, 3 noticeable, 4 minor)" + nowThen,
+	t.out.addSection(importance, layout.Section{Title: "Workloads by zone, and the effect of losing one zone (1 complete loss, 2 substantial, 3 noticeable, 4 minor)" + nowThen,
 		ShortTitle: "Workloads by zone" + nowThen, Grid: g, Order: orderBy(g.Len(), func(a, b int) int { return compareBool(worse[b], worse[a]) })})
 }
 

@@ -14,7 +14,7 @@ const allNodes = "all nodes"
 
 // writeZones writes the average and the fullest node of each zone. A plan contains fractions and no node sizes, so
 // small and large nodes have the same weight in the average.
-func (t *table) writeZones(p plan.Plan) {
+func (t *planTable) writeZones(p plan.Plan) {
 	zoneOf := func(n plan.NodeState) string { return n.Zone }
 	if len(zoneNames(p)) < 2 {
 		if len(p.Before.Nodes) <= maxSmallCluster {
@@ -24,7 +24,7 @@ func (t *table) writeZones(p plan.Plan) {
 	}
 	requested := func(n plan.NodeState) map[string]float64 { return n.Requested }
 	used := func(n plan.NodeState) map[string]float64 { return n.Used }
-	columns := zoneColumns(requestedResources(p, t.wide), "", requested)
+	columns := zoneColumns(requestedResources(p, t.out.wide), "", requested)
 	columns = append(columns, zoneColumns(resourceNames(p, used), " USED", used)...)
 	heads := []string{"ZONE", ">NODES"}
 	for _, c := range columns {
@@ -42,7 +42,7 @@ func (t *table) writeZones(p plan.Plan) {
 		g.Add(cells...)
 		changes = append(changes, change)
 	}
-	t.addSection(zoneRank, layout.Section{Title: "Zones: average and fullest of their nodes" + nowThen, Picked: "with the largest change", Grid: g,
+	t.out.addSection(zoneRank, layout.Section{Title: "Zones: average and fullest of their nodes" + nowThen, Picked: "with the largest change", Grid: g,
 		Keep: 4, Order: orderBy(g.Len(), func(a, b int) int { return cmp.Compare(changes[b], changes[a]) })})
 }
 
