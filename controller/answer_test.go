@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -45,10 +46,7 @@ func (b betweenPassesClock) NewTimer(d time.Duration) clock.Timer {
 // runYearly lets no strategy become due while a test runs.
 func runYearly(t *testing.T, c *controller.Controller) {
 	t.Helper()
-	yearly, err := cron.Parse("0 0 1 7 *", time.UTC)
-	if err != nil {
-		t.Fatal(err)
-	}
+	yearly := must.Get(cron.Parse("0 0 1 7 *", time.UTC))(t)
 	for i := range c.Strategies {
 		c.Strategies[i].Firings = yearly
 	}
@@ -72,17 +70,12 @@ func runWithApproval(t *testing.T, failing func(write int) bool) (*plan.RunRepor
 		return false, nil, nil
 	})
 	box := approval.New(client, "evenkeel")
-	if err := box.Submit(t.Context(), approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, box.Submit(t.Context(), approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}))
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	c.Approvals = &endAfterChecks{box, 3, cancel}
 	c.Run(ctx)
-	r, err := box.Report(t.Context(), p.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(box.Report(t.Context(), p.ID))(t)
 	return r, len(e.waves)
 }
 

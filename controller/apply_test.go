@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -38,10 +39,7 @@ var by = plan.Approval{By: "alice", At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.U
 
 func TestAnApprovedPlanIsCarriedOut(t *testing.T) {
 	c, e, p := savedPlan(t)
-	r, err := c.Apply(t.Context(), p, by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(c.Apply(t.Context(), p, by))(t)
 	if len(e.waves) != 2 || len(r.Outcomes) != 2 || r.Stopped != nil || r.Mode != plan.Live || r.Approval == nil || *r.Approval != by ||
 		r.Plan.ID != p.ID {
 		t.Errorf("%d waves, %+v", len(e.waves), r)
@@ -80,10 +78,7 @@ func TestLimitsHoldForApprovedPlansToo(t *testing.T) {
 	c, e, p := savedPlan(t)
 	p.Moves = append([]plan.Move{}, p.Moves...)
 	c.Planner = planner.New(loadConfig(t, "limits: {perPass: 1}").PlannerOptions())
-	r, err := c.Apply(t.Context(), p, by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(c.Apply(t.Context(), p, by))(t)
 	if len(e.waves) != 1 || len(r.Outcomes) != 2 || r.Outcomes[1].Reason.Code != plan.LimitPerPass {
 		t.Errorf("%d waves, %+v", len(e.waves), r.Outcomes)
 	}
@@ -135,10 +130,7 @@ func TestApprovedPlansSetNoPlanGauges(t *testing.T) {
 
 func checkNoLabel(t *testing.T, m *metrics.Metrics, value string) {
 	t.Helper()
-	families, err := m.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	families := must.Get(m.Registry.Gather())(t)
 	for _, f := range families {
 		for _, x := range f.Metric {
 			for _, l := range x.Label {
@@ -185,9 +177,7 @@ func TestABlockStopsApprovedPlans(t *testing.T) {
 func storeState(t *testing.T, c *controller.Controller, st plan.PlannerState) {
 	t.Helper()
 	st.APIVersion, st.Kind = plan.APIVersion, plan.PlannerStateKind
-	if err := c.Store.Save(t.Context(), st); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Store.Save(t.Context(), st))
 }
 
 // oneRequest offers the same request at each check.

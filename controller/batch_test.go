@@ -8,6 +8,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -33,10 +34,7 @@ func newOneWaveController(t *testing.T, e *scriptedEvictor) (*controller.Control
 func TestALongWaveIsLookedAtAgain(t *testing.T) {
 	e := &scriptedEvictor{}
 	c, asked := newOneWaveController(t, e)
-	r, err := c.RunOnce(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(c.RunOnce(t.Context(), nil))(t)
 	if len(e.waves) != 2 || len(e.waves[0]) != 2 || len(e.waves[1]) != 1 || e.waves[1][0].Step != 3 {
 		t.Errorf("got waves %v, want steps 1 and 2, then 3", e.waves)
 	}
@@ -57,10 +55,7 @@ func TestAPassStopsAtItsTime(t *testing.T) {
 		clock := c.Clock.(*clocktesting.FakeClock)
 		e.during = func() { clock.Step(time.Minute) }
 		c.StopAt = clock.Now().Add(stopAfter)
-		r, err := c.RunOnce(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(c.RunOnce(t.Context(), nil))(t)
 		tried := 0
 		for _, wave := range e.waves {
 			tried += len(wave)

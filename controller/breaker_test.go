@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
@@ -18,10 +19,7 @@ import (
 // withoutNodes returns a snapshot of the three-zone example taken at a time, without the last n nodes and their pods.
 func withoutNodes(t *testing.T, n int, at time.Time) *cluster.Snapshot {
 	t.Helper()
-	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil))(t)
 	keep := map[string]bool{}
 	o.Nodes = o.Nodes[:len(o.Nodes)-n]
 	for _, node := range o.Nodes {
@@ -63,10 +61,7 @@ func TestLostNodesTripTheBreakerOfTheNextProcess(t *testing.T) {
 		if watched {
 			c.DeletedNodes = func() []cluster.DeletedNode { return deletedNodes(t, gone, now) }
 		}
-		r, err := c.RunOnce(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(c.RunOnce(t.Context(), nil))(t)
 		return r, len(e.waves)
 	}
 	all := len(withoutNodes(t, 0, time.Time{}).Nodes)

@@ -24,6 +24,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -147,19 +148,13 @@ func (r *skipRecorder) RecordWaiting(moves map[string]int) { r.waiting = moves }
 // loadConfig returns the configuration with this text after its head.
 func loadConfig(t *testing.T, text string) *config.Config {
 	t.Helper()
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+text)))(t)
 	return conf
 }
 
 func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *fixedObserver) {
 	t.Helper()
-	objects, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	objects := must.Get(cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil))(t)
 	conf := loadConfig(t, "strategies:\n- {name: zones, type: ZoneSpread, schedule: '0 * * * *'}\n"+
 		"- {name: hot, type: NodeLoad, schedule: '*/10 * * * *', args: {target: {cpu: 0.9}}}\n")
 	o := &fixedObserver{s: snapshotOf(t, objects)}
@@ -186,10 +181,7 @@ func startLoop(t *testing.T, c *controller.Controller) (stop func()) {
 func TestRunOnceGoesWaveByWave(t *testing.T) {
 	e := &scriptedEvictor{}
 	c, o := newController(t, e, plan.Live)
-	r, err := c.RunOnce(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(c.RunOnce(t.Context(), nil))(t)
 	if len(e.waves) != 2 || len(r.Outcomes) != 2 || r.Stopped != nil || r.RunID != "r1" {
 		t.Errorf("%d waves, %+v", len(e.waves), r.Outcomes)
 	}
@@ -200,10 +192,7 @@ func TestRunOnceGoesWaveByWave(t *testing.T) {
 
 func TestDryRunIsThePlanNotCarriedOut(t *testing.T) {
 	c, o := newController(t, evictor.DryRun{}, plan.DryRun)
-	r, err := c.RunOnce(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(c.RunOnce(t.Context(), nil))(t)
 	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.WouldEvict || o.snapshots != 1 {
 		t.Errorf("%+v", r.Outcomes)
 	}
@@ -298,10 +287,7 @@ func TestStrategiesFireOnTheirSchedules(t *testing.T) {
 func TestAnEveryIsNotPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := newController(t, evictor.DryRun{}, plan.DryRun)
-		every, err := cron.Parse("@every 15m", time.UTC)
-		if err != nil {
-			t.Fatal(err)
-		}
+		every := must.Get(cron.Parse("@every 15m", time.UTC))(t)
 		c.Strategies[0].Firings = every
 		fake := c.Clock.(*clocktesting.FakeClock)
 		fake.SetTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))

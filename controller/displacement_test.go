@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -42,10 +43,7 @@ func (e *displacementEvictor) EvictWave(_ context.Context, moves []plan.Move, _ 
 
 func snapshotOf(t *testing.T, o *cluster.Objects) *cluster.Snapshot {
 	t.Helper()
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(o))(t)
 	return s
 }
 
@@ -70,10 +68,7 @@ func (withoutReplan) Replan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, [
 func newScenarioController(t *testing.T, name string, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *fixedObserver) {
 	t.Helper()
 	given := scenario.Read(t, name)
-	conf, err := config.Load("config.yaml", given.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("config.yaml", given.Config))(t)
 	c, o := newController(t, e, mode)
 	o.s = snapshotOf(t, given.Objects(t))
 	c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -47,10 +48,7 @@ func newEmptyingController(t *testing.T, first plan.OutcomeKind, code plan.Code,
 func emptyingReport(t *testing.T, first plan.OutcomeKind, code plan.Code, writer *fakeHintWriter) (plan.RunReport, []int) {
 	t.Helper()
 	c, e, _ := newEmptyingController(t, first, code, writer)
-	r, err := c.RunOnce(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(c.RunOnce(t.Context(), nil))(t)
 	var steps []int
 	for _, wave := range e.waves {
 		for _, m := range wave {

@@ -26,6 +26,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -47,13 +48,8 @@ func TestPassesLeaveNothingBehind(t *testing.T) {
 	var goroutines int
 	var heap uint64
 	for i := range passes {
-		if err := w.renew(i); err != nil {
-			t.Fatal(err)
-		}
-		r, err := c.RunOnce(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.renew(i))
+		r := must.Get(c.RunOnce(t.Context(), nil))(t)
 		evicted := 0
 		for _, o := range r.Outcomes {
 			if o.Outcome == plan.Evicted && o.Replacement != nil {
@@ -99,10 +95,7 @@ func longRunningController(t *testing.T) (*controller.Controller, *renewedCluste
 	server := httptest.NewServer(w)
 	over := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(func() { over.CloseIdleConnections(); server.Close() })
-	client, err := kubernetes.NewForConfigAndClient(&rest.Config{Host: server.URL, QPS: -1}, over)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(kubernetes.NewForConfigAndClient(&rest.Config{Host: server.URL, QPS: -1}, over))(t)
 	live := evictor.NewLive(client, w, workloadOf, evictor.Options{VerifyTimeout: time.Minute, Clock: clock.RealClock{}, Log: c.Log})
 	c.Observer, c.Planner, c.Evictor, c.Resolver, c.Clock, c.Recorder = w, w, live, live, w.fake, metrics.New("test", "")
 	runs := 0

@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -38,10 +39,7 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 	run := func(ctx context.Context, c *controller.Controller) plan.RunReport {
-		r, err := c.RunOnce(ctx, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(c.RunOnce(ctx, nil))(t)
 		if len(r.Outcomes) != len(r.Plan.Moves) || len(r.Plan.Moves) != 2 || r.Stopped == nil {
 			t.Errorf("got %d moves, %d outcomes, stop reason %v; want 2 moves, one outcome for each, and a stop reason", len(r.Plan.Moves),
 				len(r.Outcomes), r.Stopped)
@@ -159,15 +157,9 @@ func TestOutcomes(t *testing.T) {
 func codesUsed(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	files, err := filepath.Glob("*.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := must.Get(filepath.Glob("*.go"))(t)
 	for _, name := range files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(name))(t)
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -47,10 +48,7 @@ func TestAPassPlansAgainForWhatFellAway(t *testing.T) {
 	c.Planner = p
 	m := &memoryStore{}
 	c.Store = m
-	r, err := c.RunOnce(t.Context(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(c.RunOnce(t.Context(), nil))(t)
 	if len(p.done) != 1 || len(p.done[0]) != 1 || p.done[0][0].Step != 1 {
 		t.Fatalf("replanned with %v, want once with the first move", p.done)
 	}

@@ -11,6 +11,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -57,10 +58,7 @@ func newScheduleRun(t *testing.T, start string, strategies string) *scheduleRun 
 	r := &scheduleRun{Controller: c, clock: c.Clock.(*clocktesting.FakeClock), store: c.Store.(*memoryStore),
 		events: &nodeEvents{changed: make(chan struct{}, 1)}}
 	c.Strategies, c.NodeEvents = conf.BuildStrategies(), r.events
-	at, err := time.Parse(time.TimeOnly, start)
-	if err != nil {
-		t.Fatal(err)
-	}
+	at := must.Get(time.Parse(time.TimeOnly, start))(t)
 	r.clock.SetTime(time.Date(2026, 1, 1, at.Hour(), at.Minute(), at.Second(), 0, time.UTC))
 	c.OnReport = func(report plan.RunReport) {
 		r.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
@@ -58,10 +59,7 @@ func TestRestoredCountsStayValid(t *testing.T) {
 // that is alone decides.
 func TestNoNamespaceDecidesAloneAboutAScheduler(t *testing.T) {
 	o := trust.Options{MinBindings: 50, MinHitRate: 0.9}
-	snapshot, err := cluster.New(&cluster.Objects{ServerVersion: "1.37", Nodes: []*corev1.Node{{}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	snapshot := must.Get(cluster.New(&cluster.Objects{ServerVersion: "1.37", Nodes: []*corev1.Node{{}}}))(t)
 	type batch struct {
 		namespace string
 		count     int

@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
@@ -46,10 +47,7 @@ func (b *bindingQueue) NextBinding(ctx context.Context) (string, []string, bool)
 // n3, the emptiest node, or on n1 if miss is set.
 func schedulerCluster(t *testing.T, schedulers []string, miss bool) *fixedObserver {
 	t.Helper()
-	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil))(t)
 	for _, name := range schedulers {
 		p := o.Pods[0].DeepCopy()
 		p.Name, p.UID, p.OwnerReferences, p.Spec.NodeName, p.Spec.SchedulerName = name, types.UID(name), nil, "n3", name

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // The grace period in the chart covers the shutdown of a pass, another read of the Lease and the
@@ -17,16 +18,11 @@ import (
 func TestPodsHaveTimeToEnd(t *testing.T) {
 	read := func(path string) []byte {
 		t.Helper()
-		text, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(path))(t)
 		return text
 	}
 	var values struct{ TerminationGracePeriodSeconds int }
-	if err := yaml.Unmarshal(read("../charts/evenkeel/values.yaml"), &values); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal(read("../charts/evenkeel/values.yaml"), &values))
 	const spare = 10 * time.Second
 	grace := time.Duration(values.TerminationGracePeriodSeconds) * time.Second
 	if controller.ShutdownTimeout+spare > grace {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
@@ -57,10 +58,7 @@ func (m *memoryStore) Save(_ context.Context, st plan.PlannerState) (err error) 
 
 func (m *memoryStore) decode(t *testing.T) plan.PlannerState {
 	t.Helper()
-	st, err := m.Load(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	st := must.Get(m.Load(t.Context()))(t)
 	return st
 }
 

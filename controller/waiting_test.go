@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -86,10 +87,8 @@ func (a *approvalTest) pass(t *testing.T) waiting.Plan {
 func (a *approvalTest) approve(t *testing.T, w waiting.Plan, steps ...int) plan.Plan {
 	t.Helper()
 	part := w.Part(steps)
-	if err := a.box.Submit(t.Context(), approval.Request{Plan: part, ApprovedBy: "alice", ApprovedAt: a.clock.Now().Truncate(time.Second),
-		WaitingPlan: w.ID}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, a.box.Submit(t.Context(), approval.Request{Plan: part, ApprovedBy: "alice", ApprovedAt: a.clock.Now().Truncate(time.Second),
+		WaitingPlan: w.ID}))
 	return part
 }
 
@@ -173,9 +172,7 @@ func TestASinglePassExecutesApprovedSteps(t *testing.T) {
 	}
 	c, e, saved := savedPlan(t)
 	c.Approvals = a.box
-	if err := a.box.Submit(t.Context(), approval.Request{Plan: saved, ApprovedBy: "alice", ApprovedAt: a.clock.Now()}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, a.box.Submit(t.Context(), approval.Request{Plan: saved, ApprovedBy: "alice", ApprovedAt: a.clock.Now()}))
 	c.ExecuteApproved(t.Context())
 	if len(e.waves) != 0 {
 		t.Error("a single pass executes a plan of apply")
@@ -235,10 +232,8 @@ func TestForgedApprovalsAreRefused(t *testing.T) {
 		part := w.Part([]int{1})
 		forge(a, &w, &part)
 		part.ID = plan.ContentID(part)
-		if err := a.box.Submit(t.Context(), approval.Request{Plan: part, ApprovedBy: "mallory",
-			ApprovedAt: a.clock.Now().Truncate(time.Second), WaitingPlan: w.ID}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, a.box.Submit(t.Context(), approval.Request{Plan: part, ApprovedBy: "mallory",
+			ApprovedAt: a.clock.Now().Truncate(time.Second), WaitingPlan: w.ID}))
 		a.lead(t, 2)
 		r := a.report(t, part)
 		if name == "no plan waits" {
@@ -263,12 +258,10 @@ func discardAll(a *approvalTest, w *waiting.Plan, _ *plan.Plan) {
 func (a *approvalTest) discard(t *testing.T, w waiting.Plan, steps ...waiting.Range) {
 	t.Helper()
 	a.clock.Step(time.Second)
-	if err := a.plans.Update(t.Context(), func(p waiting.Plans) (waiting.Plans, error) {
+	must.Succeed(t, a.plans.Update(t.Context(), func(p waiting.Plans) (waiting.Plans, error) {
 		done, err := p.Discard(w.ID, waiting.Choice{Steps: steps}, "bob", a.clock.Now())
 		return done.Plans, err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // TestDiscardedMovesAreNotProposedAgain: the next pass proposes other pods, and its report names the discarded ones.
@@ -291,12 +284,10 @@ func TestDiscardedMovesAreNotProposedAgain(t *testing.T) {
 			t.Errorf("%s was discarded and is proposed again", m.Pod)
 		}
 	}
-	if err := a.plans.Update(t.Context(), func(p waiting.Plans) (waiting.Plans, error) {
+	must.Succeed(t, a.plans.Update(t.Context(), func(p waiting.Plans) (waiting.Plans, error) {
 		done, err := p.Undo(w.ID[:6], waiting.Choice{}, a.clock.Now())
 		return done.Plans, err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if again := a.pass(t); again.Moves[0].Pod != w.Moves[0].Pod || again.Moves[1].Pod != w.Moves[1].Pod {
 		t.Errorf("after the undo, %+v wait", again.Moves)
 	}
@@ -371,14 +362,9 @@ func TestAClaimWithALostAnswerIsExecuted(t *testing.T) {
 func TestAProcessDoesNotResumeItsOwnPlan(t *testing.T) {
 	a := newApprovalTest(t)
 	part := a.approve(t, a.pass(t), 1)
-	first, err := a.box.Pending(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(a.box.Pending(t.Context()))(t)
 	a.lead(t, 2)
-	if err := a.box.Submit(t.Context(), *first); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, a.box.Submit(t.Context(), *first))
 	a.claim(t, a.Holder)
 	a.lead(t, 2)
 	if r := a.report(t, part); r.Stopped == nil || r.Stopped.Code != plan.Interrupted || len(a.evictor.waves) != 1 {
@@ -502,9 +488,7 @@ func TestForgedStrategiesAddNoLabels(t *testing.T) {
 	a.Recorder = m
 	forged := waiting.Proposal{Strategies: []string{"forged"}, ConfigHash: a.ConfigHash, Now: a.clock.Now(), ValidFor: time.Hour,
 		Plan: &plan.Plan{ConfigHash: a.ConfigHash, Moves: []plan.Move{{Strategy: "forged", Step: 1, Wave: 1, Pod: plan.PodRef{Name: "a", UID: "a"}}}}}
-	if err := a.plans.Update(t.Context(), func(p waiting.Plans) (waiting.Plans, error) { p, _ = p.Keep(forged); return p, nil }); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, a.plans.Update(t.Context(), func(p waiting.Plans) (waiting.Plans, error) { p, _ = p.Keep(forged); return p, nil }))
 	r, err := a.RunOnce(t.Context(), nil)
 	if err != nil || r.Waiting == nil || len(r.Waiting.Plans) != 2 {
 		t.Fatalf("%v, %+v; want the forged plan and that of the pass", err, r.Waiting)

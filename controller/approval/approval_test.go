@@ -16,6 +16,7 @@ import (
 	ktesting "k8s.io/client-go/testing"
 
 	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -34,9 +35,7 @@ func testRequest(id string, moves int) Request {
 func submitted(t *testing.T, client *fake.Clientset, r Request) *Store {
 	t.Helper()
 	b := New(client, "evenkeel")
-	if err := b.Submit(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.Submit(t.Context(), r))
 	return b
 }
 
@@ -62,12 +61,8 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 	if err != nil || got == nil || got.ApprovedBy != "alice" || !got.ApprovedAt.Equal(noon) || !reflect.DeepEqual(got.Plan, want.Plan) {
 		t.Fatalf("%v, %+v", err, got)
 	}
-	if err := b.Claim(ctx, got, "node-1"); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.Complete(ctx, *got, plan.RunReport{RunID: "r1"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.Claim(ctx, got, "node-1"))
+	must.Succeed(t, b.Complete(ctx, *got, plan.RunReport{RunID: "r1"}))
 	r, err := b.Report(ctx, "a1")
 	if err != nil || r == nil || r.RunID != "r1" {
 		t.Errorf("%v, %+v", err, r)
@@ -188,9 +183,7 @@ func TestARequestWhoseLeaderEndedIsOfferedAgain(t *testing.T) {
 	if of, err := b.Unfinished(t.Context()); err != nil || of != "w1" {
 		t.Errorf("unfinished: %q, %v", of, err)
 	}
-	if err := b.Interrupt(t.Context(), *got, "three processes ended"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, b.Interrupt(t.Context(), *got, "three processes ended"))
 	if r, err := b.Report(t.Context(), "a1"); err != nil || r == nil || r.Stopped.Code != plan.Interrupted || r.Stopped.Message != "three processes ended" {
 		t.Errorf("%v, %+v", err, r)
 	}
@@ -216,10 +209,7 @@ func TestApprovedStepsAreNotReplaced(t *testing.T) {
 }
 
 func TestWhatCannotBeReadIsAnswered(t *testing.T) {
-	bomb, err := state.Compress(make([]byte, 70<<20))
-	if err != nil {
-		t.Fatal(err)
-	}
+	bomb := must.Get(state.Compress(make([]byte, 70<<20)))(t)
 	for name, content := range map[string][]byte{"nothing": nil, "not packed": []byte("{}"), "too large": bomb} {
 		o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: ConfigMapName},
 			Data:       map[string]string{keyState: statePending, keyID: "b"},
@@ -266,10 +256,7 @@ func TestOnlyAPendingRequestIsTaken(t *testing.T) {
 // requestInState returns the ConfigMap of request a1 in a state.
 func requestInState(t *testing.T, state string) *corev1.ConfigMap {
 	t.Helper()
-	o, err := submitted(t, fake.NewClientset(), testRequest("a1", 1)).get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(submitted(t, fake.NewClientset(), testRequest("a1", 1)).get(t.Context()))(t)
 	o.Data[keyState] = state
 	return o
 }

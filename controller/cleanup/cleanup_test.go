@@ -24,6 +24,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/controller/cleanup"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func heldLease(name, holder string, renewed time.Time) *coordinationv1.Lease {
@@ -62,19 +63,13 @@ func TestRemove(t *testing.T) {
 		configMap("ops", "evenkeel-approval"), configMap("ops", "evenkeel-waiting-plan"), configMap("ops", "evenkeel-trigger"),
 		configMap("ops", "evenkeel"), configMap("ops", "kube-root-ca.crt"), configMap("shop", "evenkeel-pause"),
 		heldLease("evenkeel", "", time.Time{}), heldLease("other", "", time.Time{}))
-	got, err := remove(t, cleanup.Release{Client: client})
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(remove(t, cleanup.Release{Client: client}))(t)
 	const want = "Lease evenkeel, ConfigMap evenkeel-state-00, ConfigMap evenkeel-state-cluster, ConfigMap evenkeel-approval, " +
 		"ConfigMap evenkeel-waiting-plan, ConfigMap evenkeel-trigger, ConfigMap evenkeel-pause"
 	if got != want {
 		t.Errorf("deleted %s\nwant    %s", got, want)
 	}
-	list, err := client.CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(client.CoreV1().ConfigMaps("").List(t.Context(), metav1.ListOptions{}))(t)
 	var left []string
 	for _, m := range list.Items {
 		left = append(left, m.Namespace+"/"+m.Name)

@@ -21,6 +21,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/controller/notify/message"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -146,9 +147,7 @@ func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 func secretFile(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 	return file
 }
 
@@ -361,9 +360,7 @@ func TestReceiversChange(t *testing.T) {
 	}
 	counts.waitFor("same/failed", 3)
 	hangs.waitFor(2)
-	if err := os.WriteFile(file, []byte(kept.URL+"\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(kept.URL+"\n"), 0o600))
 	n.Configure([]notify.Receiver{same, {Name: "wrong", Format: message.JSON, URL: fixed.URL, Timeout: time.Minute,
 		Events: []message.Event{message.UsageSilent}}})
 	counts.waitFor("wrong/sent", 2)

@@ -13,6 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/controller/release"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 var now = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
@@ -59,10 +60,7 @@ func TestFind(t *testing.T) {
 		lease("kube-system", "kube-scheduler", "node-1", now),
 		lease("shop", "evenkeel-shop", "node-1", now),
 	)
-	got, err := release.Find(t.Context(), client, now)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(release.Find(t.Context(), client, now))(t)
 	want := []release.Release{
 		{Namespace: "new"},
 		{Namespace: "night", Renewed: now.Add(-20 * time.Hour)},

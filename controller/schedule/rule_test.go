@@ -11,23 +11,18 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 func zone(t testing.TB, name string) *time.Location {
 	t.Helper()
-	loc, err := cron.LoadZone(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	loc := must.Get(cron.LoadZone(name))(t)
 	return loc
 }
 
 func parse(t testing.TB, expr string, loc *time.Location) cron.Schedule {
 	t.Helper()
-	s, err := cron.Parse(expr, loc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cron.Parse(expr, loc))(t)
 	return s
 }
 

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -47,9 +48,7 @@ func TestAllConfigMapsTogetherUnpackToBoundedMemory(t *testing.T) {
 	client := fake.NewClientset()
 	for _, name := range partNames() {
 		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: namePrefix + name}, BinaryData: map[string][]byte{dataKey: packed}}
-		if err := client.Tracker().Add(cm); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, client.Tracker().Add(cm))
 	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

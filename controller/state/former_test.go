@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
@@ -22,14 +23,9 @@ import (
 //   - former-breaker.json: a pass with three bad landings, which opened the breaker, and a plan that waits for approval
 func readFormerState(t *testing.T, file string) []corev1.ConfigMap {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("testdata", file)))(t)
 	var list corev1.ConfigMapList
-	if err := json.Unmarshal(text, &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &list))
 	return list.Items
 }
 
@@ -38,9 +34,7 @@ func loadFormerState(t *testing.T, items []corev1.ConfigMap) *plan.PlannerState 
 	t.Helper()
 	client, parts := fake.NewClientset(), 0
 	for _, cm := range items {
-		if err := client.Tracker().Add(&cm); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, client.Tracker().Add(&cm))
 		if !strings.HasPrefix(cm.Name, namePrefix) {
 			continue
 		}
@@ -105,8 +99,6 @@ func TestBreakerAndBackoffsOfAFormerProgramHold(t *testing.T) {
 
 func decodeAny(t *testing.T, text []byte) (v any) {
 	t.Helper()
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &v))
 	return v
 }

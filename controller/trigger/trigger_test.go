@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	ktesting "k8s.io/client-go/testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -48,9 +50,7 @@ func conflicting() *fake.Clientset {
 func submitted(t *testing.T, client *fake.Clientset) *Store {
 	t.Helper()
 	s := New(client, "evenkeel")
-	if err := s.Submit(t.Context(), testRequest("a", noon)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Submit(t.Context(), testRequest("a", noon)))
 	return s
 }
 
@@ -60,9 +60,7 @@ func TestATriggerIsTakenOnce(t *testing.T) {
 	if r, err := s.Pending(ctx); r != nil || err != nil {
 		t.Fatalf("no trigger: %+v, %v", r, err)
 	}
-	if err := s.Submit(ctx, testRequest("a", noon)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Submit(ctx, testRequest("a", noon)))
 	if a, err := s.Answer(ctx, "a"); a != nil || err != nil {
 		t.Errorf("before it is taken: %+v, %v", a, err)
 	}
@@ -74,9 +72,7 @@ func TestATriggerIsTakenOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Take(ctx, first, "node-1"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Take(ctx, first, "node-1"))
 	if err := s.Take(ctx, second, "node-2"); !apierrors.IsConflict(err) {
 		t.Errorf("the second leader: got %v, want a conflict", err)
 	}
@@ -106,19 +102,12 @@ func TestARejectedAndAWithdrawnTrigger(t *testing.T) {
 	if err := s.Submit(ctx, testRequest("c", noon.Add(MaxAge+time.Minute))); err != nil {
 		t.Errorf("the first one is outdated: %v", err)
 	}
-	r, err := s.Pending(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Reject(ctx, r, "no such strategy"); err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(s.Pending(ctx))(t)
+	must.Succeed(t, s.Reject(ctx, r, "no such strategy"))
 	if a, err := s.Answer(ctx, "c"); err != nil || a == nil || a.Taken || a.Rejected != "no such strategy" {
 		t.Errorf("%+v, %v", a, err)
 	}
-	if err := s.Submit(ctx, testRequest("d", noon)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.Submit(ctx, testRequest("d", noon)))
 	if back, err := s.Withdraw(ctx, "other"); back || err != nil {
 		t.Errorf("another one: %v, %v", back, err)
 	}
@@ -162,10 +151,7 @@ func TestAnAnswerThatWasStoredCounts(t *testing.T) {
 	} {
 		client := fake.NewClientset()
 		s := submitted(t, client)
-		r, err := s.Pending(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(s.Pending(t.Context()))(t)
 		client.PrependReactor("update", "configmaps", func(a ktesting.Action) (bool, runtime.Object, error) {
 			o := r.configMap.DeepCopy()
 			maps.Copy(o.Data, c.stored)

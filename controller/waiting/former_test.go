@@ -10,20 +10,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // formerPlans returns the packed plans that the program of commit 86aae4cf wrote in the lab.
 func formerPlans(t *testing.T) []byte {
 	t.Helper()
-	text, err := os.ReadFile("../state/testdata/former-breaker.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../state/testdata/former-breaker.json"))(t)
 	var list corev1.ConfigMapList
-	if err := json.Unmarshal(text, &list); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &list))
 	for _, cm := range list.Items {
 		if cm.Name == ConfigMapName {
 			return cm.BinaryData[keyPlans]
@@ -37,24 +33,15 @@ func formerPlans(t *testing.T) []byte {
 // an upgrade. A move of today has a priority in place of the former cost, which nothing reads.
 func TestPlanOfAFormerProgramIsRead(t *testing.T) {
 	packed := formerPlans(t)
-	plans, err := decode(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plans := must.Get(decode(packed))(t)
 	if len(plans.Waiting) != 1 || len(plans.Waiting[0].Plan.Moves) != 5 {
 		t.Fatalf("got %d plans, want 1 with 5 moves", len(plans.Waiting))
 	}
 	if m := plans.Waiting[0].Plan.Moves[0]; m.Pod.Namespace != "mill" || m.From != "n2" || m.Reason.Code != plan.ZoneSkewed {
 		t.Errorf("got move %+v", m)
 	}
-	text, err := state.Decompress(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := json.Marshal(plans)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(state.Decompress(packed))(t)
+	again := must.Get(json.Marshal(plans))(t)
 	orderOfMoves := cmpopts.IgnoreMapEntries(func(key string, _ any) bool { return key == "cost" || key == "priority" })
 	if d := cmp.Diff(decodeAny(t, text), decodeAny(t, again), orderOfMoves); d != "" {
 		t.Errorf("the program reads other fields than the former one wrote: %s", d)
@@ -63,8 +50,6 @@ func TestPlanOfAFormerProgramIsRead(t *testing.T) {
 
 func decodeAny(t *testing.T, text []byte) (v any) {
 	t.Helper()
-	if err := json.Unmarshal(text, &v); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(text, &v))
 	return v
 }

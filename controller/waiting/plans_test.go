@@ -16,6 +16,7 @@ import (
 	ktesting "k8s.io/client-go/testing"
 
 	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -220,17 +221,13 @@ func TestTheStoreKeepsPlans(t *testing.T) {
 	keep := func(n Proposal) error {
 		return s.Update(t.Context(), func(p Plans) (Plans, error) { p, _ = p.Keep(n); return p, nil })
 	}
-	if err := keep(proposal(0, "zones")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, keep(proposal(0, "zones")))
 	if _, err := client.CoreV1().ConfigMaps("evenkeel").Get(t.Context(), ConfigMapName, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
 		t.Errorf("without a plan, a ConfigMap is created: %v", err)
 	}
 	for _, n := range []Proposal{proposal(0, "zones", testMove("zones", "a", "")), proposal(1, "zones", testMove("zones", "a", "")),
 		proposal(2, "zones", testMove("zones", "b", ""))} {
-		if err := keep(n); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, keep(n))
 	}
 	p, err := s.Load(t.Context())
 	if err != nil || len(p.Waiting) != 1 || p.Waiting[0].Moves[0].Pod.UID != "b" || plan.ContentID(p.Waiting[0].Plan) != p.Waiting[0].ID {
@@ -310,9 +307,6 @@ func TestListsAreBounded(t *testing.T) {
 
 func compressed(t *testing.T, text string) []byte {
 	t.Helper()
-	packed, err := state.Compress([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	packed := must.Get(state.Compress([]byte(text)))(t)
 	return packed
 }

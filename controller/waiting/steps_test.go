@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -96,10 +97,7 @@ func TestAPrefixIsNoApproval(t *testing.T) {
 func TestOnlyStepsOfAWaitingPlanAreApproved(t *testing.T) {
 	kept, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", ""), testMove("zones", "b", ""), testMove("zones", "c", "")))
 	by := plan.Approval{By: "alice", At: noon.Add(time.Hour), WaitingPlan: kept.Waiting[0].ID}
-	discarded, err := kept.Discard("", Choice{Steps: []Range{{1, 1}}}, "bob", noon.Add(2*time.Hour))
-	if err != nil {
-		t.Fatal(err)
-	}
+	discarded := must.Get(kept.Discard("", Choice{Steps: []Range{{1, 1}}}, "bob", noon.Add(2*time.Hour)))(t)
 	earlier, _ := kept.Discard("", Choice{Steps: []Range{{1, 1}}}, "bob", noon)
 	forged := kept.Waiting[0].Part([]int{1})
 	forged.Moves = []plan.Move{forged.Moves[0]}

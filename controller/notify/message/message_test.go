@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/controller/notify/message"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -50,10 +51,7 @@ func examplesOf(t *testing.T) map[message.Event]message.Message {
 // TestThePageShowsEveryMessage compares docs/reference/notifications.md with the bodies that receivers get.
 func TestThePageShowsEveryMessage(t *testing.T) {
 	const path = "../../../docs/reference/notifications.md"
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(path))(t)
 	examples := examplesOf(t)
 	rows := [][]string{{"event", "title", "text, for example"}}
 	for _, e := range message.Events() {
