@@ -64,7 +64,7 @@ func explainGone(r *plan.RunReport) {
 // budgets forbid now. withoutForbiddenMoves records an outcome for each of these moves.
 func (p *pass) withoutForbiddenMoves(approved plan.Plan) plan.Plan {
 	p.log.Info("executing an approved plan", "moves", len(approved.Moves), "approvedAt", p.report.Approval.At)
-	refused := p.Planner.Admit(p.snapshot, p.journal.state, approved, p.snapshot.TakenAt)
+	refused := p.Planner.CheckLimits(p.snapshot, p.journal.state, approved, p.snapshot.TakenAt)
 	p.report.Outcomes = append(p.report.Outcomes, refused...)
 	approved.Moves = slices.DeleteFunc(slices.Clone(approved.Moves), func(m plan.Move) bool {
 		return slices.ContainsFunc(refused, func(o plan.Outcome) bool { return o.Step == m.Step })

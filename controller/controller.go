@@ -155,8 +155,8 @@ type Observer interface {
 // Planner makes plans and checks them again before execution.
 type Planner interface {
 	Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan
-	// Admit applies limits, windows and budgets to a saved plan. Admit returns an outcome for each forbidden move.
-	Admit(s *cluster.Snapshot, st plan.PlannerState, p plan.Plan, now time.Time) []plan.Outcome
+	// CheckLimits applies the limits to a saved plan. CheckLimits returns an outcome for each move that exceeds one.
+	CheckLimits(s *cluster.Snapshot, st plan.PlannerState, p plan.Plan, now time.Time) []plan.Outcome
 	// Recheck returns the moves of a wave that are still valid on a new snapshot, and an
 	// outcome for each other move of the wave.
 	Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, p plan.Plan, wave int,

@@ -92,7 +92,7 @@ func (f scriptedPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal,
 	return f.plan
 }
 
-func (scriptedPlanner) Admit(*cluster.Snapshot, plan.PlannerState, plan.Plan, time.Time) []plan.Outcome {
+func (scriptedPlanner) CheckLimits(*cluster.Snapshot, plan.PlannerState, plan.Plan, time.Time) []plan.Outcome {
 	return nil
 }
 

@@ -175,12 +175,12 @@ func TestRecheckKeepsReplacementsAway(t *testing.T) {
 func TestAdmitEmptiesWholeNodes(t *testing.T) {
 	c := newEmptyingCase(t)
 	s := c.snapshot(t, c.o)
-	if dropped := c.Admit(s, plan.PlannerState{}, c.plan, s.TakenAt); len(dropped) > 0 {
+	if dropped := c.CheckLimits(s, plan.PlannerState{}, c.plan, s.TakenAt); len(dropped) > 0 {
 		t.Errorf("the whole plan: %+v", dropped)
 	}
 	part := c.plan
 	part.Moves = slices.Delete(slices.Clone(c.plan.Moves), 2, 3)
-	dropped := c.Admit(s, plan.PlannerState{}, part, s.TakenAt)
+	dropped := c.CheckLimits(s, plan.PlannerState{}, part, s.TakenAt)
 	want := "n1 is emptied only as a whole, and " + c.plan.Moves[2].Pod.String() + " is not moved"
 	if len(dropped) != 2 || dropped[0].Reason != (plan.Reason{Code: plan.NodeNotEmptied, Message: want}) {
 		t.Errorf("a part of the plan: %+v", dropped)

@@ -155,18 +155,18 @@ func TestTheSecondHalfOfAStepWaitsForRoom(t *testing.T) {
 	}
 }
 
-// TestAdmissionTakesStepsAsAWhole: if a limit allows only one of the two moves of a step, Admit drops both.
+// TestAdmissionTakesStepsAsAWhole: if a limit allows only one of the two moves of a step, CheckLimits drops both.
 func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
 	r := newDisplacementCase(t)
 	s := must.Get(cluster.New(r.objects))(t)
 	opts := r.conf.PlannerOptions()
 	opts.Limits.PerPass = plan.Absolute(1)
-	dropped := planner.New(opts).Admit(s, plan.PlannerState{}, r.plan, s.TakenAt)
+	dropped := planner.New(opts).CheckLimits(s, plan.PlannerState{}, r.plan, s.TakenAt)
 	if len(dropped) != 2 || dropped[0].Reason.Code != plan.LimitPerPass || dropped[1].Step != 1 ||
 		dropped[1].Reason.Message != "shop/api-6c8f-00, which it is of no use without, is not moved: LimitPerPass" {
 		t.Errorf("%+v", dropped)
 	}
-	if dropped := r.planner.Admit(s, plan.PlannerState{}, r.plan, s.TakenAt); len(dropped) != 0 {
+	if dropped := r.planner.CheckLimits(s, plan.PlannerState{}, r.plan, s.TakenAt); len(dropped) != 0 {
 		t.Errorf("within the limits: %+v", dropped)
 	}
 }

@@ -205,7 +205,7 @@ func TestLimitsOfAStrategyCountItsMoves(t *testing.T) {
 	if count(made.Moves, "hot") != 3 || count(made.Moves, "other") == 0 {
 		t.Fatalf("%d moves for hot, %d for other; want 3 and some", count(made.Moves, "hot"), count(made.Moves, "other"))
 	}
-	if dropped := p.Admit(s, plan.PlannerState{}, made, s.TakenAt); len(dropped) != 0 {
+	if dropped := p.CheckLimits(s, plan.PlannerState{}, made, s.TakenAt); len(dropped) != 0 {
 		t.Errorf("the plan is within the limit: %+v", dropped)
 	}
 	more := made
@@ -213,7 +213,7 @@ func TestLimitsOfAStrategyCountItsMoves(t *testing.T) {
 	for i := range more.Moves {
 		more.Moves[i].Strategy = "hot"
 	}
-	dropped := p.Admit(s, plan.PlannerState{}, more, s.TakenAt)
+	dropped := p.CheckLimits(s, plan.PlannerState{}, more, s.TakenAt)
 	if len(dropped) != len(made.Moves)-3 || dropped[0].Reason.Code != plan.LimitPerPass || !strings.HasPrefix(dropped[0].Reason.Message, "strategy hot: ") {
 		t.Errorf("of %d moves for hot, these are dropped: %+v", len(made.Moves), dropped)
 	}

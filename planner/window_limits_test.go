@@ -69,10 +69,10 @@ func TestAdmitAppliesTheLimitsOfTheOpenWindow(t *testing.T) {
 	s, _, _, made := planTwoMoves(t, "{}")
 	day := s.TakenAt.Truncate(24 * time.Hour)
 	p := plannerWithWindows(t, "{perPass: 1}")
-	if out := p.Admit(s, plan.PlannerState{}, made, day.Add(7*time.Hour)); len(out) != 0 {
+	if out := p.CheckLimits(s, plan.PlannerState{}, made, day.Add(7*time.Hour)); len(out) != 0 {
 		t.Errorf("before 08:00: %+v", out)
 	}
-	out := p.Admit(s, plan.PlannerState{}, made, day.Add(9*time.Hour))
+	out := p.CheckLimits(s, plan.PlannerState{}, made, day.Add(9*time.Hour))
 	if len(out) != 1 || out[0].Reason.Message != "windows.allow[1].limits.perPass allows 1 eviction; 1 planned already" {
 		t.Errorf("at 09:00: %+v", out)
 	}

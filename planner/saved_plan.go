@@ -9,10 +9,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// Admit checks a saved plan, which a person may have edited, against the limits. Admit returns an
+// CheckLimits checks a saved plan, which a person may have edited, against the limits. CheckLimits returns an
 // outcome for each move that exceeds a limit, of the pass or of the move's strategy, or that a
 // person discarded. All other rules are checked by Recheck, wave by wave.
-func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan, now time.Time) []plan.Outcome {
+func (p *Planner) CheckLimits(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan, now time.Time) []plan.Outcome {
 	c := search.NewProblem(&p.opts, s, st, nil, now)
 	var dropped []plan.Outcome
 	for _, m := range pl.Moves {
