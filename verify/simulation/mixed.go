@@ -37,25 +37,25 @@ func Nights() []time.Time {
 
 // MixedAt returns a Mixed cluster whose snapshot is taken at now.
 func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
-	m := &mixedCluster{mixedBase: &mixedBase{r: r, now: now, o: &cluster.Objects{TakenAt: now, ServerVersion: "1.37"}}}
-	m.chanceFactor = pickRandom(r, 1, 0.5, 0.25, 0.1)
-	m.addNamespaces()
-	m.addNodes(4 + r.IntN(17))
-	m.addPriorityClasses()
-	for i := 0; i < 6+r.IntN(16) && len(m.o.Pods) < mostPods-12; i++ {
+	m := &mixedCluster{base: &mixedBase{r: r, now: now, o: &cluster.Objects{TakenAt: now, ServerVersion: "1.37"}}}
+	m.base.chanceFactor = pickRandom(r, 1, 0.5, 0.25, 0.1)
+	m.base.addNamespaces()
+	m.base.addNodes(4 + r.IntN(17))
+	m.base.addPriorityClasses()
+	for i := 0; i < 6+r.IntN(16) && len(m.base.o.Pods) < mostPods-12; i++ {
 		m.addWorkload(i)
 	}
 	m.addSinglePods()
 	m.addBudgetsAndServices()
 	m.addRequiredPeers()
 	m.addPrograms()
-	return m.o
+	return m.base.o
 }
 
 // addRequiredPeers adds, in one of three clusters, a pod that requires a pod of some workload on its node.
 // addRequiredPeers uses its own random source, so the rest of the cluster does not change.
 func (m *mixedCluster) addRequiredPeers() {
-	r := rand.New(rand.NewPCG(uint64(m.now.Unix()), uint64(len(m.o.Pods))))
+	r := rand.New(rand.NewPCG(uint64(m.base.now.Unix()), uint64(len(m.base.o.Pods))))
 	if len(m.apps) == 0 || r.IntN(3) > 0 {
 		return
 	}
@@ -66,7 +66,7 @@ func (m *mixedCluster) addRequiredPeers() {
 	with := a.pods[0]
 	term := corev1.PodAffinityTerm{LabelSelector: matchLabels(a.labels), Namespaces: []string{a.ns},
 		TopologyKey: "kubernetes.io/hostname"}
-	m.o.Pods = append(m.o.Pods, &corev1.Pod{
+	m.base.o.Pods = append(m.base.o.Pods, &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "clings", UID: "clings", CreationTimestamp: with.CreationTimestamp,
 			Labels: map[string]string{"clings": "yes"}},
 		Spec: corev1.PodSpec{NodeName: with.Spec.NodeName, SchedulerName: corev1.DefaultSchedulerName,
@@ -79,34 +79,34 @@ func (m *mixedCluster) addRequiredPeers() {
 }
 
 func (m *mixedCluster) addWorkload(i int) {
-	a := &mixedApp{ns: fmt.Sprintf("ns%d", m.r.IntN(5)), name: fmt.Sprintf("a%02d", i), n: int32(2 + m.r.IntN(8)),
-		cpu: int64(100 * (1 + m.r.IntN(9)))}
-	if m.chance(0.03) {
+	a := &mixedApp{ns: fmt.Sprintf("ns%d", m.base.r.IntN(5)), name: fmt.Sprintf("a%02d", i), n: int32(2 + m.base.r.IntN(8)),
+		cpu: int64(100 * (1 + m.base.r.IntN(9)))}
+	if m.base.chance(0.03) {
 		a.ns = "kube-system"
 	}
-	if m.chance(0.06) {
+	if m.base.chance(0.06) {
 		a.n = 1
 	}
 	a.labels = map[string]string{"app": a.name}
 	a.template = corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": a.name,
-		"tier": pickRandom(m.r, "front", "back")}},
+		"tier": pickRandom(m.base.r, "front", "back")}},
 		Spec: corev1.PodSpec{TerminationGracePeriodSeconds: new(int64(30)), Priority: new(int32(0)), SchedulerName: corev1.DefaultSchedulerName,
 			RestartPolicy: corev1.RestartPolicyAlways,
 			Containers:    []corev1.Container{{Name: "c", Image: "registry.example.com/" + a.name + ":v1", Resources: requests(a.cpu, a.cpu<<21)}}}}
-	if m.chance(0.3) {
+	if m.base.chance(0.3) {
 		m.varyTemplate(a)
 	}
 	m.apps = append(m.apps, a)
 	kinds := []func(*mixedApp){m.addBareReplicaSet, m.addReplicationController, m.addStatefulSet, m.addStatefulSet,
 		m.addJob, m.addJob, m.addCronJob, m.addWorkflowJob,
 		m.addDaemonSet, m.addCustomController, m.addArgoRollout, m.addCanary, m.addOperatorOwned, m.addOperatorOwned, m.addOrphans, m.addBarePods}
-	if m.r.Float64() > 0.55*m.chanceFactor {
+	if m.base.r.Float64() > 0.55*m.base.chanceFactor {
 		m.addDeployment(a)
 	} else {
-		pickRandom(m.r, kinds...)(a)
+		pickRandom(m.base.r, kinds...)(a)
 	}
 	for range 3 {
-		if m.chance(0.25) {
+		if m.base.chance(0.25) {
 			m.addTrouble(a)
 		}
 	}

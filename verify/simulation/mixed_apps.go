@@ -29,7 +29,7 @@ func (m *mixedCluster) addReplicaSet(a *mixedApp, hash string) *appsv1.ReplicaSe
 		Selector: matchLabels(hashed), Template: *a.template.DeepCopy()},
 		Status: appsv1.ReplicaSetStatus{Replicas: a.n, ReadyReplicas: a.n, ObservedGeneration: 1}}
 	rs.Spec.Template.Labels = hashed
-	m.o.ReplicaSets = append(m.o.ReplicaSets, rs)
+	m.base.o.ReplicaSets = append(m.base.o.ReplicaSets, rs)
 	return rs
 }
 
@@ -41,16 +41,16 @@ func (m *mixedCluster) addDeployment(a *mixedApp) {
 		Template: *a.template.DeepCopy()},
 		Status: appsv1.DeploymentStatus{ObservedGeneration: 1, Replicas: n, UpdatedReplicas: n, ReadyReplicas: n, AvailableReplicas: n}}
 	m.addOwner(a, "apps/v1", "Deployment", &d.ObjectMeta, a.name)
-	m.o.Deployments = append(m.o.Deployments, d)
+	m.base.o.Deployments = append(m.base.o.Deployments, d)
 	m.addPods(a, rs.Labels, a.name+"-x-%02d")
-	if m.chance(0.12) {
+	if m.base.chance(0.12) {
 		m.startRollout(a, d)
 	}
 }
 
 // startRollout puts a Deployment into one of the states of a rollout.
 func (m *mixedCluster) startRollout(a *mixedApp, d *appsv1.Deployment) {
-	switch m.r.IntN(4) {
+	switch m.base.r.IntN(4) {
 	case 0:
 		d.Generation = 2
 	case 1: // paused, with a pending change: no pod has the new template
@@ -80,7 +80,7 @@ func (m *mixedCluster) addReplicationController(a *mixedApp) {
 	rc := &corev1.ReplicationController{Spec: corev1.ReplicationControllerSpec{Replicas: &n, Selector: a.labels,
 		Template: a.template.DeepCopy()}, Status: corev1.ReplicationControllerStatus{Replicas: n, ObservedGeneration: 1}}
 	m.addOwner(a, "v1", "ReplicationController", &rc.ObjectMeta, a.name)
-	m.o.ReplicationControllers = append(m.o.ReplicationControllers, rc)
+	m.base.o.ReplicationControllers = append(m.base.o.ReplicationControllers, rc)
 	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
@@ -93,13 +93,13 @@ func (m *mixedCluster) addStatefulSet(a *mixedApp) {
 		Status: appsv1.StatefulSetStatus{ObservedGeneration: 1, Replicas: n, ReadyReplicas: n, CurrentReplicas: n, UpdatedReplicas: n,
 			CurrentRevision: a.name + "-r1", UpdateRevision: a.name + "-r1"}}
 	m.addOwner(a, "apps/v1", "StatefulSet", &s.ObjectMeta, a.name)
-	m.o.StatefulSets = append(m.o.StatefulSets, s)
+	m.base.o.StatefulSets = append(m.base.o.StatefulSets, s)
 	m.addPods(a, a.template.Labels, a.name+"-%d")
 	for _, p := range a.pods {
 		p.Labels[appsv1.ControllerRevisionHashLabelKey] = a.name + "-r1"
 		p.Labels[appsv1.StatefulSetPodNameLabel] = p.Name
 	}
-	if m.chance(0.35) {
+	if m.base.chance(0.35) {
 		m.addSecondRevision(a, s)
 	}
 }
@@ -107,8 +107,8 @@ func (m *mixedCluster) addStatefulSet(a *mixedApp) {
 // addSecondRevision gives a StatefulSet two revisions, with OnDelete, with a partition, or during an update.
 func (m *mixedCluster) addSecondRevision(a *mixedApp, s *appsv1.StatefulSet) {
 	s.Status.UpdateRevision = a.name + "-r2"
-	from := m.r.IntN(len(a.pods) + 1) // pods from this ordinal on are updated
-	switch m.r.IntN(4) {
+	from := m.base.r.IntN(len(a.pods) + 1) // pods from this ordinal on are updated
+	switch m.base.r.IntN(4) {
 	case 0:
 		s.Spec.UpdateStrategy = appsv1.StatefulSetUpdateStrategy{Type: appsv1.OnDeleteStatefulSetStrategyType}
 	case 1:
@@ -128,7 +128,7 @@ func (m *mixedCluster) addDaemonSet(a *mixedApp) {
 	d := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: matchLabels(a.labels),
 		Template: *a.template.DeepCopy()}}
 	m.addOwner(a, "apps/v1", "DaemonSet", &d.ObjectMeta, a.name)
-	m.o.DaemonSets = append(m.o.DaemonSets, d)
+	m.base.o.DaemonSets = append(m.base.o.DaemonSets, d)
 	m.addPods(a, a.template.Labels, a.name+"-%02d")
 }
 
@@ -151,7 +151,7 @@ func (m *mixedCluster) addCanary(a *mixedApp) {
 	m.addArgoRollout(a)
 	first := a.meta[0]
 	rs := m.addReplicaSet(a, "y")
-	n := int32(1 + m.r.IntN(2))
+	n := int32(1 + m.base.r.IntN(2))
 	rs.Spec.Replicas = &n
 	rs.Namespace, rs.Name, rs.UID, rs.OwnerReferences = a.ns, a.name+"-y", types.UID("rs-y-"+a.ns+a.name), first.OwnerReferences
 	for i := range n {
@@ -162,21 +162,21 @@ func (m *mixedCluster) addCanary(a *mixedApp) {
 
 // addOperatorOwned adds a workload whose owner has an unknown kind.
 func (m *mixedCluster) addOperatorOwned(a *mixedApp) {
-	switch m.r.IntN(3) {
+	switch m.base.r.IntN(3) {
 	case 0:
 		m.addStatefulSet(a)
 	case 1:
 		m.addDeployment(a)
 	case 2:
 		m.addDeployment(a)
-		m.startRollout(a, m.o.Deployments[len(m.o.Deployments)-1])
+		m.startRollout(a, m.base.o.Deployments[len(m.base.o.Deployments)-1])
 	}
 	m.addOwner(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name)
 }
 
 // addOrphans adds pods whose owner chain contains a controller that does not exist.
 func (m *mixedCluster) addOrphans(a *mixedApp) {
-	switch m.r.IntN(3) {
+	switch m.base.r.IntN(3) {
 	case 0:
 		m.addOwner(a, "apps/v1", "ReplicaSet", &metav1.ObjectMeta{}, a.name)
 	case 1:

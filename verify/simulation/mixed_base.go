@@ -160,16 +160,16 @@ type mixedApp struct {
 }
 
 func (m *mixedCluster) addPod(a *mixedApp, labels map[string]string, name string) *corev1.Pod {
-	start := m.now.Add(-time.Duration(10+m.r.IntN(600)) * time.Minute)
+	start := m.base.now.Add(-time.Duration(10+m.base.r.IntN(600)) * time.Minute)
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name),
 		Labels: maps.Clone(labels), Annotations: map[string]string{}, OwnerReferences: slices.Clone(a.owners)},
 		Spec: *a.template.Spec.DeepCopy()}
-	p.Spec.NodeName = m.pickNode(a.cpu)
+	p.Spec.NodeName = m.base.pickNode(a.cpu)
 	if p.Status = readyPod(start); p.Spec.NodeName == "" {
 		p.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	}
 	a.pods = append(a.pods, p)
-	m.o.Pods = append(m.o.Pods, p)
+	m.base.o.Pods = append(m.base.o.Pods, p)
 	return p
 }
 
@@ -182,6 +182,6 @@ func (m *mixedCluster) addPods(a *mixedApp, labels map[string]string, name strin
 
 // mixedCluster adds workloads to a Mixed cluster.
 type mixedCluster struct {
-	*mixedBase
+	base *mixedBase
 	apps []*mixedApp
 }

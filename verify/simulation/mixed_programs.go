@@ -13,7 +13,7 @@ import (
 // pods with long grace periods or finalizers, a full ResourceQuota, and an event FailedCreate.
 // addPrograms uses its own random source, so the rest of the cluster does not change.
 func (m *mixedCluster) addPrograms() {
-	r := rand.New(rand.NewPCG(uint64(m.now.Unix()), uint64(len(m.apps))))
+	r := rand.New(rand.NewPCG(uint64(m.base.now.Unix()), uint64(len(m.apps))))
 	if len(m.apps) == 0 || r.IntN(8) > 0 {
 		return
 	}
@@ -34,10 +34,10 @@ func (m *mixedCluster) addPrograms() {
 	}
 	if r.IntN(2) == 0 {
 		full := corev1.ResourceList{corev1.ResourcePods: resource.MustParse("1")}
-		m.o.ResourceQuotas = append(m.o.ResourceQuotas, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: owned.ns, Name: "full"},
+		m.base.o.ResourceQuotas = append(m.base.o.ResourceQuotas, &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: owned.ns, Name: "full"},
 			Spec: corev1.ResourceQuotaSpec{Hard: full}, Status: corev1.ResourceQuotaStatus{Hard: full, Used: full}})
 	}
-	n := m.o.Nodes[r.IntN(len(m.o.Nodes))]
+	n := m.base.o.Nodes[r.IntN(len(m.base.o.Nodes))]
 	switch r.IntN(3) {
 	case 0:
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: pickRandom(r, "aws-node-termination-handler/spot-itn",
@@ -48,7 +48,7 @@ func (m *mixedCluster) addPrograms() {
 		n.Spec.Unschedulable = true
 		for _, p := range a.pods {
 			if p.Spec.NodeName == n.Name {
-				p.DeletionTimestamp = new(metav1.NewTime(m.now))
+				p.DeletionTimestamp = new(metav1.NewTime(m.base.now))
 				p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget,
 					Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"})
 				break
@@ -67,8 +67,8 @@ func (m *mixedCluster) addFailedCreate(r *rand.Rand, p *corev1.Pod) {
 	if c == nil {
 		return
 	}
-	at := metav1.NewTime(m.now.Add(-time.Duration(r.IntN(60)) * time.Minute))
-	m.o.Events = append(m.o.Events, &corev1.Event{
+	at := metav1.NewTime(m.base.now.Add(-time.Duration(r.IntN(60)) * time.Minute))
+	m.base.o.Events = append(m.base.o.Events, &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Namespace: p.Namespace, Name: c.Name + ".1", CreationTimestamp: at},
 		InvolvedObject: corev1.ObjectReference{Kind: c.Kind, Namespace: p.Namespace, Name: c.Name, UID: c.UID},
 		Reason:         "FailedCreate", LastTimestamp: at})
