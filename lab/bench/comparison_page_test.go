@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // newDryRunMeasurements returns two runs of the descheduler and three of Evenkeel, one of which failed.
@@ -30,9 +32,7 @@ func TestTheTableOfThePlanner(t *testing.T) {
 
 func TestEveryFigureCanBePrinted(t *testing.T) {
 	folder := t.TempDir()
-	if err := writeJSON(filepath.Join(folder, "peer.json"), newDryRunMeasurements()); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, writeJSON(filepath.Join(folder, "peer.json"), newDryRunMeasurements()))
 	for _, f := range figures {
 		var b strings.Builder
 		if err := printFigure(folder, f.name, &b); err != nil || !strings.HasPrefix(b.String(), f.title) {
@@ -63,9 +63,7 @@ func TestWhatIsMeasuredAgain(t *testing.T) {
 	}
 	ask(true, "not measured")
 	c.Error = "boom"
-	if err := writeJSON(filepath.Join(s.work, c.fileName()), c); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, writeJSON(filepath.Join(s.work, c.fileName()), c))
 	ask(false, "failed")
 	s.retry = true
 	ask(true, "failed, with retry")
@@ -73,9 +71,7 @@ func TestWhatIsMeasuredAgain(t *testing.T) {
 	ask(false, "another build")
 	s.renew = true
 	ask(true, "another build, with renew")
-	if err := os.WriteFile(filepath.Join(s.work, c.fileName()), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(s.work, c.fileName()), []byte("{"), 0o600))
 	if _, err := mustMeasure(s, c); err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("unreadable measurement: got error %v", err)
 	}
@@ -166,9 +162,7 @@ func TestOnlyTheNewestBuildIsPublished(t *testing.T) {
 		t.Helper()
 		c.MeasuredAt = t0.AddDate(0, 0, day)
 		folder := filepath.Join(s.work, clusterSize{c.Nodes, c.Pods}.String()[:3])
-		if err := errors.Join(os.MkdirAll(folder, 0o755), writeJSON(filepath.Join(folder, c.fileName()), c)); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, errors.Join(os.MkdirAll(folder, 0o755), writeJSON(filepath.Join(folder, c.fileName()), c)))
 	}
 	at := func(program, build string, run int) Measurement {
 		return Measurement{Phase: dryPhase, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, Build: build}
@@ -177,9 +171,7 @@ func TestOnlyTheNewestBuildIsPublished(t *testing.T) {
 	keep(at("evenkeel-plan", "new", 2), 1)
 	keep(at("peer-load", "its", 1), 0)
 	odd := filepath.Join(s.work, "500", "real-a-evenkeel-1-1"+reportSuffix)
-	if err := os.WriteFile(odd, []byte("not a measurement"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(odd, []byte("not a measurement"), 0o600))
 	got, err := readMeasurements(s)
 	if err != nil || len(got) != 2 || got[0].Program != "peer-load" || got[1].Run != 2 {
 		t.Errorf("%v, %+v", err, got)
@@ -191,10 +183,7 @@ func TestDrawings(t *testing.T) {
 	measurements := append(newDryRunMeasurements(),
 		newRealMeasurement("a", "evenkeel", State{}, 5, 0), newRealMeasurement("b", "evenkeel", State{}, 5, 0))
 	folder := t.TempDir()
-	page, err := renderComparisonPage(folder, measurements)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(renderComparisonPage(folder, measurements))(t)
 	for _, name := range []string{"peer-planner.svg", "peer-real-evictions.svg", "peer-real-deviation.svg",
 		"peer-predicted-a.svg", "peer-predicted-b.svg"} {
 		if data, err := os.ReadFile(filepath.Join(folder, name)); err != nil || !strings.HasPrefix(string(data), "<svg ") {

@@ -16,6 +16,7 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
@@ -31,9 +32,7 @@ func TestBothGetTheSameTargets(t *testing.T) {
 			Limits struct{ PerPass any }
 		}
 		text := programConfig{contender: evenkeelRun, balanceTarget: goal, MaxEvictions: 7}.render()
-		if err := yaml.Unmarshal([]byte(text), &ours); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, yaml.Unmarshal([]byte(text), &ours))
 		var theirs struct {
 			MaxNoOfPodsToEvictTotal int
 			Profiles                []struct {
@@ -47,9 +46,7 @@ func TestBothGetTheSameTargets(t *testing.T) {
 				Plugins struct{ Balance struct{ Enabled []string } }
 			}
 		}
-		if err := yaml.Unmarshal([]byte(programConfig{contender: peerAll, balanceTarget: goal, MaxEvictions: 7}.render()), &theirs); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, yaml.Unmarshal([]byte(programConfig{contender: peerAll, balanceTarget: goal, MaxEvictions: 7}.render()), &theirs))
 		asked := ours.Strategies[1].Args.Target
 		if goal.Deviation {
 			asked = ours.Strategies[1].Args.Deviation
@@ -114,9 +111,7 @@ func TestWhatEvenkeelSaysOfItsPlanning(t *testing.T) {
 
 func TestWhatTheKernelSaysOfAProcess(t *testing.T) {
 	usage := func() (u syscall.Rusage, cpu time.Duration) {
-		if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 		return u, time.Duration(u.Utime.Nano() + u.Stime.Nano())
 	}
 	for _, used := usage(); used < 50*time.Millisecond; _, used = usage() { // use some CPU time

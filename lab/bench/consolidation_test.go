@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // TestPackingTable prints the results of two programs, of which the first found an empty node.
@@ -14,14 +16,10 @@ func TestPackingTable(t *testing.T) {
 		{Program: "evenkeel", Rounds: []PackingRound{{Evictions: 20, Bound: 20, Empty: 4, Seconds: 3}, {Evictions: 4, Bound: 3, Empty: 5, Seconds: 3}},
 			Error: "it failed"},
 	} {
-		if err := writeJSON(s.resultPath(p.Program), p); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, writeJSON(s.resultPath(p.Program), p))
 	}
 	var b bytes.Buffer
-	if err := printPacking(s, &b); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, printPacking(s, &b))
 	var got []string
 	for line := range strings.Lines(b.String()) {
 		got = append(got, strings.Join(strings.Fields(line), " "))

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
@@ -177,10 +178,7 @@ func TestInstallAsCronJob(t *testing.T) {
 	r := newRelease("keel", "ek-cronjob")
 	r.install(ctx, t, "--set", "kind=CronJob", "--set", "cronJob.suspend=true")
 	r.checkPermissions(ctx, t, false)
-	crons, err := r.client.BatchV1().CronJobs(r.namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	crons := must.Get(r.client.BatchV1().CronJobs(r.namespace).List(ctx, metav1.ListOptions{}))(t)
 	if len(crons.Items) != 2 {
 		t.Fatalf("got %d CronJobs, want one per schedule (2)", len(crons.Items))
 	}

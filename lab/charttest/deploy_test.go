@@ -15,6 +15,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/retry"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 const deployFolder = "../../deploy"
@@ -90,13 +92,9 @@ func writeOverlay(t *testing.T, folder, config string) []string {
 	t.Helper()
 	dir := t.TempDir()
 	base := filepath.Join(deployFolder, "kustomize", folder)
-	if err := os.CopyFS(filepath.Join(dir, "base"), os.DirFS(base)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.CopyFS(filepath.Join(dir, "base"), os.DirFS(base)))
 	for name, text := range map[string]string{"kustomization.yaml": overlay, "config.yaml": config} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return []string{"-k", dir}
 }
@@ -125,9 +123,7 @@ func TestInstallManifest(t *testing.T) {
 				text := r.runHelm(t, append([]string{"template", r.name, chart, "--no-hooks", "--set", image, "--set",
 					"config.strategies[0].mode=" + name}, automatic...)...)
 				live := filepath.Join(t.TempDir(), "live.yaml")
-				if err := os.WriteFile(live, []byte(text), 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, os.WriteFile(live, []byte(text), 0o600))
 				t.Cleanup(func() { r.runKubectl(t, "delete", "--ignore-not-found", "-f", live) })
 				r.runKubectl(t, "apply", "-f", live)
 				r.waitForLiveLease(ctx, t)
@@ -143,7 +139,7 @@ func TestInstallManifest(t *testing.T) {
 // editConfig replaces texts in the configuration of the release, as with kubectl edit.
 func (r release) editConfig(ctx context.Context, t *testing.T, texts map[string]string) {
 	t.Helper()
-	err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	must.Succeed(t, retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		cm, err := r.client.CoreV1().ConfigMaps(r.namespace).Get(ctx, r.fullname(), metav1.GetOptions{})
 		if err != nil {
 			return err
@@ -156,10 +152,7 @@ func (r release) editConfig(ctx context.Context, t *testing.T, texts map[string]
 		}
 		_, err = r.client.CoreV1().ConfigMaps(r.namespace).Update(ctx, cm, metav1.UpdateOptions{})
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // waitForLiveLease waits until a process of the release holds the Lease of those that may evict.

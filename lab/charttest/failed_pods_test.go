@@ -10,6 +10,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // TestFailedPodsWithTheRightsOfTheRelease removes a failed pod as the release's ServiceAccount, by
@@ -58,10 +60,7 @@ func TestFailedPodsWithTheRightsOfTheRelease(t *testing.T) {
 func (r release) failPod(ctx context.Context, t *testing.T, name string) {
 	t.Helper()
 	pods := r.client.CoreV1().Pods("shop")
-	p, err := pods.Get(ctx, name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(pods.Get(ctx, name, metav1.GetOptions{}))(t)
 	p.Status = corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted"}
 	if _, err := pods.UpdateStatus(ctx, p, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)

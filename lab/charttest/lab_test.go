@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -62,24 +63,15 @@ func seedThreeZones(ctx context.Context, t *testing.T, client kubernetes.Interfa
 			t.Error(err)
 		}
 	})
-	if err := seed.CreateApps(ctx, client, "shop", seed.ThreeZoneApps(podsPerZone, graceSeconds)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.CreateApps(ctx, client, "shop", seed.ThreeZoneApps(podsPerZone, graceSeconds)))
 }
 
 // seedAgain replaces namespace shop, as seedThreeZones made it. Its RoleBindings stay.
 func seedAgain(ctx context.Context, t *testing.T, client kubernetes.Interface, podsPerZone [3]int) {
 	t.Helper()
-	bindings, err := client.RbacV1().RoleBindings("shop").List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := seed.DeleteNamespace(ctx, client, "shop"); err != nil {
-		t.Fatal(err)
-	}
-	if err := seed.CreateApps(ctx, client, "shop", seed.ThreeZoneApps(podsPerZone, graceSeconds)); err != nil {
-		t.Fatal(err)
-	}
+	bindings := must.Get(client.RbacV1().RoleBindings("shop").List(ctx, metav1.ListOptions{}))(t)
+	must.Succeed(t, seed.DeleteNamespace(ctx, client, "shop"))
+	must.Succeed(t, seed.CreateApps(ctx, client, "shop", seed.ThreeZoneApps(podsPerZone, graceSeconds)))
 	for _, b := range bindings.Items {
 		b.UID, b.ResourceVersion = "", ""
 		if _, err := client.RbacV1().RoleBindings("shop").Create(ctx, &b, metav1.CreateOptions{}); err != nil {
@@ -91,10 +83,7 @@ func seedAgain(ctx context.Context, t *testing.T, client kubernetes.Interface, p
 // podOfD returns the name of pod i of Deployment d.
 func podOfD(ctx context.Context, t *testing.T, client kubernetes.Interface, i int) string {
 	t.Helper()
-	name, err := seed.PodName(ctx, client, "shop", "d", i)
-	if err != nil {
-		t.Fatal(err)
-	}
+	name := must.Get(seed.PodName(ctx, client, "shop", "d", i))(t)
 	return name
 }
 
@@ -110,9 +99,6 @@ func createNamespace(ctx context.Context, t *testing.T, name string) {
 
 func podsOfDPerZone(ctx context.Context, t *testing.T, client kubernetes.Interface) string {
 	t.Helper()
-	zones, err := seed.PodsByZone(ctx, client, "shop", "d")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zones := must.Get(seed.PodsByZone(ctx, client, "shop", "d"))(t)
 	return fmt.Sprintf("%d/%d/%d", zones["zone-1"], zones["zone-2"], zones["zone-3"])
 }

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/util/retry"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // nodeMarks are the fields of a node that Evenkeel and the tests change.
@@ -42,10 +44,7 @@ func rememberNodes(ctx context.Context, client kubernetes.Interface) error {
 // changedNodes returns the nodes whose labels, annotations or taints are not as before the first test, each with them.
 func changedNodes(ctx context.Context, t *testing.T) map[string]string {
 	t.Helper()
-	list, err := lab.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(lab.Client.CoreV1().Nodes().List(ctx, metav1.ListOptions{}))(t)
 	out := map[string]string{}
 	for _, n := range list.Items {
 		if marks := marksOf(n); marks != marksOf(newNodes[n.Name]) {

@@ -17,6 +17,8 @@ import (
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // dryRun sends objects to the API server, which validates them but keeps nothing.
@@ -28,15 +30,9 @@ type dryRun struct {
 
 func newDryRun(t *testing.T, r release) dryRun {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", r.kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(clientcmd.BuildConfigFromFlags("", r.kubeconfig))(t)
 	config.QPS = -1
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(dynamic.NewForConfig(config))(t)
 	cached := memory.NewMemCacheClient(r.client.Discovery())
 	return dryRun{client: client, mapper: restmapper.NewDeferredDiscoveryRESTMapper(cached), home: r.namespace}
 }
@@ -103,19 +99,14 @@ func podOf(t *testing.T, o *unstructured.Unstructured) *unstructured.Unstructure
 	pod.SetKind("Pod")
 	pod.SetName("pairwise")
 	pod.SetNamespace(o.GetNamespace())
-	if err := unstructured.SetNestedField(pod.Object, "default", "spec", "serviceAccountName"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, unstructured.SetNestedField(pod.Object, "default", "spec", "serviceAccountName"))
 	return pod
 }
 
 // pairwiseRows returns the sets of values of the table of lab/helm, each with its title.
 func pairwiseRows(t *testing.T) (rows, titles []string) {
 	t.Helper()
-	text, err := os.ReadFile("../helm/testdata/pairwise.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../helm/testdata/pairwise.yaml"))(t)
 	rows = strings.Split(string(text), "\n---\n")[1:]
 	for _, row := range rows {
 		title, _, _ := strings.Cut(strings.TrimPrefix(row, "# "), "\n")
@@ -137,9 +128,7 @@ func TestPairwiseValuesAreAdmitted(t *testing.T) {
 	objects, pods := 0, 0
 	for i, row := range rows {
 		file := filepath.Join(t.TempDir(), fmt.Sprintf("row-%d.yaml", i+1))
-		if err := os.WriteFile(file, []byte(row), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(file, []byte(row), 0o600))
 		for _, o := range parse(t, r.runHelm(t, "template", r.name, chart, "--values", file)) {
 			objects++
 			pod := podOf(t, o)

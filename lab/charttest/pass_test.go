@@ -9,6 +9,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // auditedRequests returns the requests of the ServiceAccount in the audit log since the release was made.
@@ -59,10 +61,7 @@ func (r release) podArgs(ctx context.Context, t *testing.T, kind, config string)
 	if kind == "Deployment" {
 		return []string{"run", "--once", "--strategy", "zones", "--config", config}
 	}
-	crons, err := r.client.BatchV1().CronJobs(r.namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	crons := must.Get(r.client.BatchV1().CronJobs(r.namespace).List(ctx, metav1.ListOptions{}))(t)
 	for _, cron := range crons.Items {
 		args := cron.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Args
 		if i := slices.Index(args, "/etc/evenkeel/config.yaml"); i >= 0 && slices.Contains(args, "zones") {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
@@ -34,10 +35,7 @@ func (r release) runAs(ctx context.Context, group string, args ...string) (strin
 // clientOf returns a client of a member of a group.
 func (r release) clientOf(t *testing.T, group string) kubernetes.Interface {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", r.kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(clientcmd.BuildConfigFromFlags("", r.kubeconfig))(t)
 	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
 	config.Impersonate = rest.ImpersonationConfig{UserName: "jo", Groups: []string{group, "system:authenticated"}}
 	return kubernetes.NewForConfigOrDie(config)

@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
@@ -131,24 +132,16 @@ func (r release) serviceAccountUser() string {
 // writeConfig writes the release's configuration to a file and returns its path.
 func (r release) writeConfig(ctx context.Context, t *testing.T) string {
 	t.Helper()
-	cm, err := r.client.CoreV1().ConfigMaps(r.namespace).Get(ctx, r.fullname(), metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	cm := must.Get(r.client.CoreV1().ConfigMaps(r.namespace).Get(ctx, r.fullname(), metav1.GetOptions{}))(t)
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(cm.Data["config.yaml"]), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(cm.Data["config.yaml"]), 0o600))
 	return path
 }
 
 // writePodKubeconfig writes a kubeconfig with a token of the release's ServiceAccount, as its pods have.
 func (r release) writePodKubeconfig(ctx context.Context, t *testing.T) string {
 	t.Helper()
-	path, err := lab.ServiceAccountKubeconfig(ctx, r.namespace, r.fullname())
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(lab.ServiceAccountKubeconfig(ctx, r.namespace, r.fullname()))(t)
 	return path
 }
 
@@ -157,10 +150,7 @@ func (r release) hasPermission(ctx context.Context, t *testing.T, a authorizatio
 	t.Helper()
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: r.serviceAccountUser(), ResourceAttributes: &a}}
-	review, err := r.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	review = must.Get(r.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{}))(t)
 	return review.Status.Allowed
 }
 
@@ -187,26 +177,14 @@ func (r release) runEvenkeel(ctx context.Context, t *testing.T, args ...string) 
 // remainingObjects lists all objects that have the release's label.
 func (r release) remainingObjects(ctx context.Context, t *testing.T) []string {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", r.kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(clientcmd.BuildConfigFromFlags("", r.kubeconfig))(t)
 	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	groups, err := r.client.Discovery().ServerPreferredResources()
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(dynamic.NewForConfig(config))(t)
+	groups := must.Get(r.client.Discovery().ServerPreferredResources())(t)
 	groups = discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, groups)
 	var left []string
 	for _, group := range groups {
-		gv, err := schema.ParseGroupVersion(group.GroupVersion)
-		if err != nil {
-			t.Fatal(err)
-		}
+		gv := must.Get(schema.ParseGroupVersion(group.GroupVersion))(t)
 		for _, kind := range group.APIResources {
 			ours := metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + r.name}
 			list, err := client.Resource(gv.WithResource(kind.Name)).List(ctx, ours)
@@ -218,10 +196,7 @@ func (r release) remainingObjects(ctx context.Context, t *testing.T) []string {
 			}
 		}
 	}
-	secrets, err := r.client.CoreV1().Secrets(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: "owner=helm"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	secrets := must.Get(r.client.CoreV1().Secrets(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: "owner=helm"}))(t)
 	for _, s := range secrets.Items {
 		left = append(left, "Secret "+s.Name)
 	}

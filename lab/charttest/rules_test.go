@@ -13,6 +13,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // permission is one resource of a rule of the release.
@@ -62,19 +64,13 @@ func (r release) boundRoles(ctx context.Context, t *testing.T) (roles []boundRol
 			return s.Kind == "ServiceAccount" && s.Namespace == r.namespace && s.Name == r.fullname()
 		})
 	}
-	all, err := r.client.RbacV1().ClusterRoleBindings().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(r.client.RbacV1().ClusterRoleBindings().List(ctx, metav1.ListOptions{}))(t)
 	for _, b := range all.Items {
 		if ours(b.Subjects) {
 			roles = append(roles, boundRole{cluster: true, name: b.RoleRef.Name})
 		}
 	}
-	inNamespaces, err := r.client.RbacV1().RoleBindings(metav1.NamespaceAll).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	inNamespaces := must.Get(r.client.RbacV1().RoleBindings(metav1.NamespaceAll).List(ctx, metav1.ListOptions{}))(t)
 	for _, b := range inNamespaces.Items {
 		if ours(b.Subjects) {
 			roles = append(roles, boundRole{b.RoleRef.Kind == "ClusterRole", b.RoleRef.Name, b.Namespace})
@@ -295,8 +291,6 @@ func (r release) forget(ctx context.Context, t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.client.CoordinationV1().Leases(r.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, r.client.CoordinationV1().Leases(r.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}))
 	resetNodes(ctx, t)
 }

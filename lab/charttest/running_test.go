@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
@@ -147,10 +148,7 @@ func (r release) runFailingJob(ctx context.Context, t *testing.T, strategy strin
 // createJob creates the job that the CronJob for a strategy would create, and returns its name.
 func (r release) createJob(ctx context.Context, t *testing.T, strategy string) string {
 	t.Helper()
-	crons, err := r.client.BatchV1().CronJobs(r.namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	crons := must.Get(r.client.BatchV1().CronJobs(r.namespace).List(ctx, metav1.ListOptions{}))(t)
 	i := slices.IndexFunc(crons.Items, func(c batchv1.CronJob) bool {
 		return slices.Contains(c.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Args, strategy)
 	})
@@ -159,12 +157,9 @@ func (r release) createJob(ctx context.Context, t *testing.T, strategy string) s
 	}
 	cron := &crons.Items[i]
 	owner := metav1.NewControllerRef(cron, batchv1.SchemeGroupVersion.WithKind("CronJob"))
-	job, err := r.client.BatchV1().Jobs(r.namespace).Create(ctx, &batchv1.Job{Spec: cron.Spec.JobTemplate.Spec,
+	job := must.Get(r.client.BatchV1().Jobs(r.namespace).Create(ctx, &batchv1.Job{Spec: cron.Spec.JobTemplate.Spec,
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "by-hand-", Labels: cron.Spec.JobTemplate.Labels,
-			OwnerReferences: []metav1.OwnerReference{*owner}}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+			OwnerReferences: []metav1.OwnerReference{*owner}}}, metav1.CreateOptions{}))(t)
 	return job.Name
 }
 

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
@@ -35,10 +36,7 @@ func allPermissions(usageURL string) []string {
 // tokenConfig returns a client configuration with the token of the release's ServiceAccount, as a thief has it.
 func (r release) tokenConfig(ctx context.Context, t *testing.T) *rest.Config {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", r.writePodKubeconfig(ctx, t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(clientcmd.BuildConfigFromFlags("", r.writePodKubeconfig(ctx, t)))(t)
 	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
 	return config
 }
@@ -60,10 +58,7 @@ const (
 
 func (a attempt) send(ctx context.Context, t *testing.T, client kubernetes.Interface) error {
 	t.Helper()
-	body, err := json.Marshal(a.body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(a.body))(t)
 	request := client.CoreV1().RESTClient().Verb(a.verb).RequestURI(a.path).MaxRetries(0)
 	if a.verb != http.MethodGet {
 		request = request.Param("dryRun", "All").Body(body)
@@ -250,18 +245,12 @@ func TestSecurityFlowSchema(t *testing.T) {
 	r := newRelease("keel", "ek-flow")
 	r.install(ctx, t, "--set", "flowSchema.enabled=true")
 	config := r.tokenConfig(ctx, t)
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(rest.HTTPClientFor(config))(t)
 	for suffix, path := range map[string]string{
 		"all":    "/api/v1/nodes?limit=1",
 		"leases": "/apis/coordination.k8s.io/v1/namespaces/" + r.namespace + "/leases/evenkeel-dry-run",
 	} {
-		flow, err := r.client.FlowcontrolV1().FlowSchemas().Get(ctx, r.namespace+"-"+r.fullname()+"-"+suffix, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		flow := must.Get(r.client.FlowcontrolV1().FlowSchemas().Get(ctx, r.namespace+"-"+r.fullname()+"-"+suffix, metav1.GetOptions{}))(t)
 		eventually(ctx, t, "requests to be in flow "+flow.Name, func() (bool, string) {
 			answer, err := client.Get(config.Host + path)
 			if err != nil {

@@ -10,6 +10,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // TestUninstallingCannotBeBlocked uninstalls a release whose cleanup never ends, as with an image that cannot be
@@ -81,19 +83,13 @@ func TestUninstallingLeavesNothing(t *testing.T) {
 // leftovers lists the ConfigMaps and Leases in the namespace of the release, except the one of Kubernetes.
 func (r release) leftovers(t *testing.T) (list []string) {
 	t.Helper()
-	maps, err := r.client.CoreV1().ConfigMaps(r.namespace).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	maps := must.Get(r.client.CoreV1().ConfigMaps(r.namespace).List(t.Context(), metav1.ListOptions{}))(t)
 	for _, m := range maps.Items {
 		if m.Name != "kube-root-ca.crt" {
 			list = append(list, "ConfigMap "+m.Name)
 		}
 	}
-	leases, err := r.client.CoordinationV1().Leases(r.namespace).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	leases := must.Get(r.client.CoordinationV1().Leases(r.namespace).List(t.Context(), metav1.ListOptions{}))(t)
 	for _, l := range leases.Items {
 		list = append(list, "Lease "+l.Name)
 	}

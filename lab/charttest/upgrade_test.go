@@ -9,6 +9,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // TestUpgradeBetweenKinds upgrades a running Deployment to CronJobs and back. Each kind evicts, and the objects of the
@@ -104,10 +106,7 @@ func TestUpgradeFromTheFormerChart(t *testing.T) {
 // stateObjects returns the ConfigMaps of the release's state with their identity.
 func (r release) stateObjects(ctx context.Context, t *testing.T) map[string]types.UID {
 	t.Helper()
-	list, err := r.client.CoreV1().ConfigMaps(r.namespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(r.client.CoreV1().ConfigMaps(r.namespace).List(ctx, metav1.ListOptions{}))(t)
 	out := map[string]types.UID{}
 	for _, cm := range list.Items {
 		if strings.HasPrefix(cm.Name, "evenkeel-state-") || cm.Name == "evenkeel-pause" {

@@ -7,15 +7,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // TestKwokLeavesLocalPods checks that the expression of the stages selects the pods that RunsLocally selects. Otherwise
 // two kubelets would manage a pod, or none.
 func TestKwokLeavesLocalPods(t *testing.T) {
-	query, err := gojq.Parse(localPods)
-	if err != nil {
-		t.Fatal(err)
-	}
+	query := must.Get(gojq.Parse(localPods))(t)
 	fake := map[string]string{Fake: "yes"}
 	for _, c := range []struct {
 		name        string
@@ -34,10 +33,7 @@ func TestKwokLeavesLocalPods(t *testing.T) {
 		for _, image := range c.images {
 			pod.Spec.Containers = append(pod.Spec.Containers, corev1.Container{Image: image})
 		}
-		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(pod)
-		if err != nil {
-			t.Fatal(err)
-		}
+		object := must.Get(runtime.DefaultUnstructuredConverter.ToUnstructured(pod))(t)
 		result, found := query.Run(object).Next()
 		if err, failed := result.(error); failed {
 			t.Fatalf("%s: %v", c.name, err)

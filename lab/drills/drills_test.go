@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/recording"
 )
 
@@ -54,9 +55,7 @@ func TestOnlyDrillsThatPassedAreKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.json")
 	rows := []drillResult{{Name: "good", Violations: map[auditverifier.Kind]int{}},
 		{Name: "bad", Violations: map[auditverifier.Kind]int{auditverifier.EvictedTwice: 1}}}
-	if err := writeResults(path, rows); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, writeResults(path, rows))
 	got, err := readResults(path)
 	if err != nil || len(got) != 1 || got[0].Name != "good" {
 		t.Errorf("%+v, %v", got, err)

@@ -17,6 +17,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -39,9 +40,7 @@ func savePlan(t *testing.T, ns, config string) (path string, id string) {
 		t.Fatalf("exit %d, %d moves (%v), want 2 moves", r.code, len(p.Moves), err)
 	}
 	path = filepath.Join(t.TempDir(), "plan.json")
-	if err := os.WriteFile(path, []byte(r.stdout), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(r.stdout), 0o600))
 	return path, p.ID
 }
 
@@ -151,13 +150,8 @@ func TestApplyRefusesIfApprovalsAreOff(t *testing.T) {
 	}
 	checkEvictions(t, ns, 0)
 
-	text, err := os.ReadFile(enabled)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(config, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(enabled))(t)
+	must.Succeed(t, os.WriteFile(config, text, 0o600))
 	waitUntilApprovalsAreOn(t, ns)
 	r := runEvenkeel(t, "apply", path, "-o", "json", "--config", enabled, "--lease-namespace", ns)
 	checkApplied(t, parseReport(t, r.stdout), id)
@@ -168,15 +162,13 @@ func TestApplyRefusesIfApprovalsAreOff(t *testing.T) {
 func waitUntilApprovalsAreOn(t *testing.T, ns string) {
 	t.Helper()
 	api := lab.Client.CoordinationV1().Leases(ns)
-	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		l, err := api.Get(t.Context(), "evenkeel", metav1.GetOptions{})
 		if err == nil && l.Labels["evenkeel.io/approvals"] != "on" {
 			err = fmt.Errorf("the Lease has the labels %v", l.Labels)
 		}
 		return err == nil, err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // TestApplyTakesThePlanBackFromNobody covers a single pass that holds the Lease while apply starts. A single pass
@@ -188,12 +180,9 @@ func TestApplyTakesThePlanBackFromNobody(t *testing.T) {
 	path, id := savePlan(t, ns, config)
 	holder, seconds, now := "one-pass", int32(15), metav1.NowMicro()
 	api := lab.Client.CoordinationV1().Leases(ns)
-	held, err := api.Create(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "evenkeel"},
+	held := must.Get(api.Create(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "evenkeel"},
 		Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, AcquireTime: &now,
-			RenewTime: &now}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+			RenewTime: &now}}, metav1.CreateOptions{}))(t)
 	var free sync.Once
 	kubeconfig := kubeconfigWithProxy(t, func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/configmaps/evenkeel-approval") {
@@ -227,10 +216,7 @@ func (s *runProcess) checkSameReport(t *testing.T, stdout string) {
 // writeEditedPlan writes a copy of the plan with another target node for one move.
 func writeEditedPlan(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(path))(t)
 	other := strings.Replace(string(text), `"to":"n1"`, `"to":"n2"`, 1)
 	if other == string(text) {
 		other = strings.Replace(string(text), `"to": "n1"`, `"to": "n2"`, 1)
@@ -239,9 +225,7 @@ func writeEditedPlan(t *testing.T, path string) string {
 		t.Fatalf("no move goes to n1: %s", text)
 	}
 	path = filepath.Join(t.TempDir(), "changed.json")
-	if err := os.WriteFile(path, []byte(other), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(other), 0o600))
 	return path
 }
 

@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -149,7 +150,7 @@ func unbalance(t *testing.T, ns string) {
 		patchNode(t, name, map[string]any{"spec": map[string]any{"unschedulable": true}})
 	}
 	ctx, api, now := t.Context(), lab.Client.CoreV1().Pods(ns), int64(0)
-	if err := seed.WaitUntil(ctx, 30*time.Second, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(ctx, 30*time.Second, func() (bool, error) {
 		list, err := api.List(ctx, metav1.ListOptions{LabelSelector: "app=d"})
 		if err != nil {
 			return false, err
@@ -171,9 +172,7 @@ func unbalance(t *testing.T, ns string) {
 			return false, fmt.Errorf("node n3 has %d pods of d, want 3", n)
 		}
 		return true, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	waitForRollout(t, ns, "d", 6)
 	setCordoned(t, false)
 	checkZones(t, ns, "d", 1, 2, 3)
@@ -185,9 +184,7 @@ func checkBackoff(t *testing.T, ns, config string) {
 	t.Helper()
 	var forgetful passReport
 	r := runEvenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns+"-forgetful")
-	if err := json.Unmarshal([]byte(r.stdout), &forgetful.Plan); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal([]byte(r.stdout), &forgetful.Plan))
 	if n := len(forgetful.Plan.Moves); n != 1 {
 		t.Errorf("%d moves are planned without history, want 1, because otherwise the test proves nothing", n)
 	}
@@ -200,15 +197,13 @@ func checkBackoff(t *testing.T, ns, config string) {
 // waitForPendingPod waits until Deployment d has a pod without a node.
 func waitForPendingPod(t *testing.T, ns string) {
 	t.Helper()
-	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=d"})
 		if err == nil && !slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return p.Spec.NodeName == "" }) {
 			err = fmt.Errorf("every pod of d has a node")
 		}
 		return err == nil, err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // runProcess is a running `evenkeel run` process, either the leader or a standby.
@@ -225,9 +220,7 @@ func startRun(t *testing.T, kubeconfig, config, ns, bind string, flags ...string
 	s := &runProcess{cmd: exec.Command(testbed.Evenkeel, append([]string{"run", "--config", config,
 		"--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", bind}, flags...)...)}
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
-	if err := s.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, s.cmd.Start())
 	t.Cleanup(func() {
 		s.kill()
 		err := lab.Client.CoordinationV1().Leases(ns).Delete(context.Background(), "evenkeel", metav1.DeleteOptions{})

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -118,15 +119,13 @@ func movablePod(t *testing.T, ns, config string) string {
 // waitForExplanation calls explain until the answer is as expected, because controllers and informers need time.
 func waitForExplanation(t *testing.T, pod, config, want string, ok func(explanation) bool) {
 	t.Helper()
-	if err := seed.WaitUntil(t.Context(), 20*time.Second, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), 20*time.Second, func() (bool, error) {
 		x := explain(t, config, "pod", pod)
 		if len(x) != 1 || !ok(x[0]) {
 			return false, fmt.Errorf("explain reports %+v, want %s", x, want)
 		}
 		return true, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 type explanation struct {
@@ -153,9 +152,7 @@ func explain(t *testing.T, config string, subject ...string) []explanation {
 
 func deletePDB(t *testing.T, ns, name string) {
 	t.Helper()
-	if err := lab.Client.PolicyV1().PodDisruptionBudgets(ns).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, lab.Client.PolicyV1().PodDisruptionBudgets(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
 }
 
 func annotateDeployment(t *testing.T, ns, key, value string) {
@@ -167,16 +164,11 @@ func annotateDeployment(t *testing.T, ns, key, value string) {
 func patchDeployment(t *testing.T, ns, patch string) {
 	t.Helper()
 	api := lab.Client.AppsV1().Deployments(ns)
-	d, err := api.Patch(t.Context(), "d", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := seed.WaitUntil(t.Context(), 20*time.Second, func() (bool, error) {
+	d := must.Get(api.Patch(t.Context(), "d", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}))(t)
+	must.Succeed(t, seed.WaitUntil(t.Context(), 20*time.Second, func() (bool, error) {
 		now, err := api.Get(t.Context(), "d", metav1.GetOptions{})
 		return err == nil && now.Status.ObservedGeneration >= d.Generation, err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // excludeNode sets or removes the exclude annotation of n3. The function also works in a cleanup after the test.

@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -32,14 +33,8 @@ import (
 // request itself.
 func kubeconfigWithProxy(t *testing.T, fault func(http.ResponseWriter, *http.Request) bool) string {
 	t.Helper()
-	transport, err := rest.TransportFor(lab.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	target, err := url.Parse(lab.Config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	transport := must.Get(rest.TransportFor(lab.Config))(t)
+	target := must.Get(url.Parse(lab.Config.Host))(t)
 	proxy := &httputil.ReverseProxy{Transport: transport, FlushInterval: -1,
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -53,9 +48,7 @@ func kubeconfigWithProxy(t *testing.T, fault func(http.ResponseWriter, *http.Req
 	k.Contexts["p"] = &clientcmdapi.Context{Cluster: "p"}
 	k.CurrentContext = "p"
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*k, path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, clientcmd.WriteToFile(*k, path))
 	return path
 }
 
@@ -127,10 +120,7 @@ func TestAPodCreatedAnewIsNotEvicted(t *testing.T) {
 	if !strings.Contains(r.stdout, "UIDChanged") {
 		t.Error("the report does not contain UIDChanged")
 	}
-	events, err := lab.Evictions(ns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(lab.Evictions(ns))(t)
 	if len(events) == 0 || events[0].ResponseStatus.Code != 409 {
 		t.Errorf("the first eviction did not fail with a conflict: %v", events)
 	}
@@ -163,9 +153,7 @@ func TestAnUnreachableServerIsOneClearError(t *testing.T) {
 	k.Contexts["p"] = &clientcmdapi.Context{Cluster: "p"}
 	k.CurrentContext = "p"
 	path := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*k, path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, clientcmd.WriteToFile(*k, path))
 	r := runEvenkeelAs(t, path, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig))
 	if r.code != 1 || !strings.Contains(r.stderr, "https://127.0.0.1:1") || strings.Count(strings.TrimSpace(r.stderr), "\n") > 0 {
 		t.Errorf("exit %d, want exit 1 and one line that names the server:\n%s", r.code, r.stderr)
@@ -206,10 +194,7 @@ func createAccount(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 		_ = api.ClusterRoles().Delete(context.Background(), name, metav1.DeleteOptions{})
 		_ = api.ClusterRoleBindings().Delete(context.Background(), name, metav1.DeleteOptions{})
 	})
-	path, err := lab.ServiceAccountKubeconfig(ctx, ns, "default")
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(lab.ServiceAccountKubeconfig(ctx, ns, "default"))(t)
 	return path
 }
 
@@ -242,10 +227,7 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 	})
 	t.Run("list", func(t *testing.T) {
 		ns := seedApps(t, nil)
-		kubeconfig, err := lab.ServiceAccountKubeconfig(t.Context(), ns, "default")
-		if err != nil {
-			t.Fatal(err)
-		}
+		kubeconfig := must.Get(lab.ServiceAccountKubeconfig(t.Context(), ns, "default"))(t)
 		r := runEvenkeelAs(t, kubeconfig, "plan", "--config", testbed.ConfigFile(t, zonesConfig))
 		if r.code != 1 || !strings.Contains(r.stderr, "permission to get namespaces is missing") || r.took > 20*time.Second {
 			t.Errorf("exit %d after %s:\n%s", r.code, r.took, r.stderr)
@@ -263,9 +245,7 @@ func TestOneOfTwoReplicasLeads(t *testing.T) {
 			"--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", port)
 		var log bytes.Buffer
 		cmd.Stderr = &log
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, cmd.Start())
 		return cmd, &log, "http://" + port
 	}
 	first, log1, url1 := start()
@@ -301,14 +281,12 @@ func TestOneOfTwoReplicasLeads(t *testing.T) {
 
 func waitForMetric(t *testing.T, url, line string) {
 	t.Helper()
-	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		if !hasLine(metricsOf(url), line) {
 			return false, fmt.Errorf("the metrics at %[2]s lack the line %[1]q", line, url)
 		}
 		return true, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // hasLine reports whether the text contains the line. A substring search is not enough, because a HELP line can contain

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-base/version"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
@@ -56,12 +57,10 @@ func evictManually(t *testing.T, ns, node string) {
 	}
 	victim := list.Items[0]
 	begun := time.Now()
-	if err := lab.Client.PolicyV1().Evictions(ns).Evict(ctx, &policyv1.Eviction{
+	must.Succeed(t, lab.Client.PolicyV1().Evictions(ns).Evict(ctx, &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Name: victim.Name, Namespace: ns},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &victim.UID}},
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	if err := seed.WaitUntil(ctx, time.Minute, func() (bool, error) {
 		d, err := lab.Client.AppsV1().Deployments(ns).Get(ctx, "d", metav1.GetOptions{})
 		if err != nil {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -35,10 +36,7 @@ func TestMain(m *testing.M) {
 const maxBinary = 60 << 20
 
 func TestTheBinaryIsSmall(t *testing.T) {
-	info, err := os.Stat(testbed.Evenkeel)
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(os.Stat(testbed.Evenkeel))(t)
 	t.Logf("%d bytes", info.Size())
 	if info.Size() >= maxBinary {
 		t.Errorf("%s has %d bytes, want fewer than %d", testbed.Evenkeel, info.Size(), maxBinary)
@@ -58,19 +56,14 @@ func seedApps(t *testing.T, apps []seed.App) (ns string) {
 			t.Errorf("deleting namespace %s: %v", ns, err)
 		}
 	})
-	if err := seed.CreateApps(t.Context(), lab.Client, ns, apps); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.CreateApps(t.Context(), lab.Client, ns, apps))
 	return ns
 }
 
 // seededPod returns the name of pod i of an app that seedApps created.
 func seededPod(t *testing.T, ns, app string, i int) string {
 	t.Helper()
-	name, err := seed.PodName(t.Context(), lab.Client, ns, app, i)
-	if err != nil {
-		t.Fatal(err)
-	}
+	name := must.Get(seed.PodName(t.Context(), lab.Client, ns, app, i))(t)
 	return name
 }
 
@@ -116,10 +109,7 @@ func runEvenkeelAs(t *testing.T, kubeconfig string, args ...string) commandResul
 // checkZones checks the number of an app's pods per zone.
 func checkZones(t *testing.T, ns, app string, want ...int) {
 	t.Helper()
-	got, err := seed.PodsByZone(t.Context(), lab.Client, ns, app)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(seed.PodsByZone(t.Context(), lab.Client, ns, app))(t)
 	for i, n := range want {
 		if zone := fmt.Sprintf("zone-%d", i+1); got[zone] != n {
 			t.Errorf("pods of %s by zone: %v, want %v", app, got, want)
@@ -138,10 +128,7 @@ func checkEvictions(t *testing.T, ns string, want int) {
 
 func podUIDs(t *testing.T, ns string) map[string]bool {
 	t.Helper()
-	pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pods := must.Get(lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{}))(t)
 	out := map[string]bool{}
 	for _, p := range pods.Items {
 		out[string(p.UID)] = true
@@ -162,10 +149,7 @@ func createNamedPDB(t *testing.T, ns, name, app string, maxUnavailable int, allo
 	spec := policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &n,
 		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}
 	pdb := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}
-	_, err := api.Create(t.Context(), pdb, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(api.Create(t.Context(), pdb, metav1.CreateOptions{}))(t)
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		b, err := api.Get(t.Context(), name, metav1.GetOptions{})
 		s := b.Status

@@ -8,6 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -25,9 +26,7 @@ func addNodes(t *testing.T, first, last int) {
 	})
 	for i := first; i <= last; i++ {
 		n := seed.Node{Name: fmt.Sprintf("n%d", i), Zone: fmt.Sprintf("zone-%d", (i-1)%3+1)}
-		if err := seed.CreateNode(t.Context(), lab.Client, n); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, seed.CreateNode(t.Context(), lab.Client, n))
 	}
 }
 
@@ -47,9 +46,7 @@ func TestANodeThatJoinsIsUsed(t *testing.T) {
 	waitForMetric(t, "http://"+port, "evenkeel_leader 1")
 
 	joined := time.Now()
-	if err := seed.CreateNode(t.Context(), lab.Client, seed.Node{Name: "n51", Zone: "zone-4"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.CreateNode(t.Context(), lab.Client, seed.Node{Name: "n51", Zone: "zone-4"}))
 	leader.stdout.waitFor(t, "that moves a pod to the new node", func(r passReport) bool {
 		return len(r.Outcomes) == 1 && r.Outcomes[0].Outcome == "evicted" && r.Outcomes[0].Landed == "n51"
 	})
@@ -60,14 +57,12 @@ func TestANodeThatJoinsIsUsed(t *testing.T) {
 	if r := runEvenkeel(t, "trigger", "zones", "--lease-namespace", ns); r.code != 0 {
 		t.Errorf("trigger: exit %d", r.code)
 	}
-	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		if n := len(leader.stdout.parsedReports()); n <= before {
 			return false, fmt.Errorf("%d reports, want more than %d", n, before)
 		}
 		return true, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for _, r := range leader.stdout.parsedReports()[before:] {
 		if len(r.Plan.Moves) != 0 || r.Stopped != nil {
 			t.Errorf("a pass after the move plans %d moves, stopped %v", len(r.Plan.Moves), r.Stopped)

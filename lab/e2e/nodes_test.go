@@ -13,15 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/retry"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
 func getNode(t *testing.T, name string) *corev1.Node {
 	t.Helper()
-	n, err := lab.Client.CoreV1().Nodes().Get(context.Background(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(lab.Client.CoreV1().Nodes().Get(context.Background(), name, metav1.GetOptions{}))(t)
 	return n
 }
 
@@ -34,10 +32,7 @@ type steeringHint struct {
 // checkHints checks which nodes have a steering hint, and that each hint has both its taint and its annotation.
 func checkHints(t *testing.T, want ...string) []steeringHint {
 	t.Helper()
-	nodes, err := lab.Client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	nodes := must.Get(lab.Client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{}))(t)
 	var on []string
 	var found []steeringHint
 	for i := range nodes.Items {
@@ -75,10 +70,7 @@ func checkForeignTaints(t *testing.T, name string, keys ...string) {
 
 func patchNode(t *testing.T, name string, doc any) {
 	t.Helper()
-	body, err := json.Marshal(doc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(doc))(t)
 	nodes := lab.Client.CoreV1().Nodes()
 	if _, err := nodes.Patch(context.Background(), name, types.StrategicMergePatchType, body, metav1.PatchOptions{}); err != nil {
 		t.Errorf("patching %s: %v", name, err)

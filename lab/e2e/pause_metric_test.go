@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -39,7 +40,7 @@ func TestAPauseBetweenPassesIsSeen(t *testing.T) {
 // waitForLeaseEvent waits for an event on the Lease evenkeel.
 func waitForLeaseEvent(t *testing.T, ns, reason string) {
 	t.Helper()
-	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		list, err := lab.Client.EventsV1().Events(ns).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return false, err
@@ -50,7 +51,5 @@ func waitForLeaseEvent(t *testing.T, ns, reason string) {
 			}
 		}
 		return false, fmt.Errorf("the Lease has no event %s", reason)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }

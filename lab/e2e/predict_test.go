@@ -15,6 +15,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
@@ -33,9 +34,7 @@ func TestPlacementForetellsThePrintedScheduler(t *testing.T) {
 	addFiveNodes(t)
 	printed := runEvenkeel(t, "config", "scheduler", "--pressure-label", "status=presure")
 	file, snapshot := filepath.Join(dir, "scheduler.yaml"), filepath.Join(dir, "snapshot.json")
-	if err := os.WriteFile(file, []byte(printed.stdout), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, []byte(printed.stdout), 0o600))
 	restartScheduler(t, printed.stdout)
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 30))
 	const bindings = 36
@@ -84,14 +83,9 @@ func addFiveNodes(t *testing.T) {
 			}
 		}
 	})
-	if err := seed.CreateNodes(t.Context(), lab.Client, 1, 8); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.CreateNodes(t.Context(), lab.Client, 1, 8))
 	for i, zone := range []string{"zone-1", "zone-2", "zone-3", "zone-3", "zone-1"} {
-		n, err := lab.Client.CoreV1().Nodes().Get(t.Context(), fmt.Sprintf("n%d", i+4), metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(lab.Client.CoreV1().Nodes().Get(t.Context(), fmt.Sprintf("n%d", i+4), metav1.GetOptions{}))(t)
 		n.Labels[seed.ZoneKey] = zone
 		if i == 1 || i == 3 {
 			n.Labels["status"] = "presure"
@@ -107,7 +101,7 @@ func scaleUpByOne(t *testing.T, ns, app string) *corev1.Pod {
 	t.Helper()
 	before := podUIDs(t, ns)
 	api := lab.Client.AppsV1().Deployments(ns)
-	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		s, err := api.GetScale(t.Context(), app, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -115,9 +109,7 @@ func scaleUpByOne(t *testing.T, ns, app string) *corev1.Pod {
 		s.Spec.Replicas++
 		_, err = api.UpdateScale(t.Context(), app, s, metav1.UpdateOptions{})
 		return err == nil || !apierrors.IsConflict(err), err
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	var found *corev1.Pod
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})

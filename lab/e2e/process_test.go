@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/lab/freeport"
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -16,10 +17,7 @@ var syscallTerm os.Signal = syscall.SIGTERM
 // freePort returns an address on which no process listens.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := freeport.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(freeport.Listen())(t)
 	defer l.Close()
 	return l.Addr().String()
 }

@@ -36,6 +36,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -50,14 +51,8 @@ type rotatingProxy struct {
 func newRotatingProxy(t *testing.T) *rotatingProxy {
 	t.Helper()
 	anonymous := rest.AnonymousClientConfig(lab.Config)
-	transport, err := rest.TransportFor(anonymous)
-	if err != nil {
-		t.Fatal(err)
-	}
-	target, err := url.Parse(lab.Config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	transport := must.Get(rest.TransportFor(anonymous))(t)
+	target := must.Get(url.Parse(lab.Config.Host))(t)
 	quiet := log.New(io.Discard, "", 0)
 	p := &rotatingProxy{}
 	p.Server = httptest.NewUnstartedServer(&httputil.ReverseProxy{Transport: transport, FlushInterval: -1, ErrorLog: quiet,
@@ -76,16 +71,10 @@ func newRotatingProxy(t *testing.T) *rotatingProxy {
 // rotate switches to a certificate of a new authority and returns the authority's certificate in PEM.
 func (p *rotatingProxy) rotate(t *testing.T) string {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
-	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key))(t)
 	p.cert.Store(&tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key})
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
@@ -94,32 +83,20 @@ func (p *rotatingProxy) rotate(t *testing.T) string {
 func boundToken(t *testing.T, ns, name string) (token string, revoke func()) {
 	t.Helper()
 	secrets := lab.Client.CoreV1().Secrets(ns)
-	s, err := secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}))(t)
 	bound := &authv1.BoundObjectReference{APIVersion: "v1", Kind: "Secret", Name: name, UID: s.UID}
 	request := &authv1.TokenRequest{Spec: authv1.TokenRequestSpec{BoundObjectRef: bound}}
-	r, err := lab.Client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), "default", request, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(lab.Client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), "default", request, metav1.CreateOptions{}))(t)
 	return r.Status.Token, func() {
-		if err := secrets.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, secrets.Delete(t.Context(), name, metav1.DeleteOptions{}))
 	}
 }
 
 // replaceFile replaces a file with a new file atomically, like a mounted volume.
 func replaceFile(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(path+".new", path); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path+".new", []byte(text), 0o600))
+	must.Succeed(t, os.Rename(path+".new", path))
 }
 
 // reportReader collects the RunReports of a process.
@@ -183,10 +160,7 @@ func goroutineCount(t *testing.T, url string) int {
 	t.Helper()
 	for line := range strings.Lines(metricsOf(url)) {
 		if n, ok := strings.CutPrefix(line, "go_goroutines "); ok {
-			v, err := strconv.Atoi(strings.TrimSpace(n))
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(strconv.Atoi(strings.TrimSpace(n)))(t)
 			return v
 		}
 	}
@@ -217,9 +191,7 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	k.AuthInfos["p"] = &clientcmdapi.AuthInfo{TokenFile: token}
 	k.Contexts["p"] = &clientcmdapi.Context{Cluster: "p", AuthInfo: "p"}
 	k.CurrentContext = "p"
-	if err := clientcmd.WriteToFile(*k, kubeconfig); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, clientcmd.WriteToFile(*k, kubeconfig))
 	const everyMinute = "namespaces: {exclude: [kube-system]}\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"* * * * *\"}\n"
 	config := testbed.ConfigFile(t, everyMinute+"dryRun: true\n")
 
@@ -228,13 +200,8 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 		"--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", port)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	stdout := must.Get(cmd.StdoutPipe())(t)
+	must.Succeed(t, cmd.Start())
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Log(stderr.String())
@@ -271,10 +238,7 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	waitForMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 1`)
 
 	// The last configuration enables eviction.
-	text, err := os.ReadFile(testbed.ConfigFile(t, everyMinute))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(testbed.ConfigFile(t, everyMinute)))(t)
 	replaceFile(t, config, string(text))
 	waitForMetric(t, at, `evenkeel_last_reload_successful{files="config"} 1`)
 	seen.waitFor(t, "of a live pass with two evictions", func(r runReport) bool {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -27,7 +28,7 @@ func (s *reportBuffer) parsedReports() (out []passReport) {
 // waitFor waits up to two minutes for a matching report, because the process makes one pass per minute.
 func (s *reportBuffer) waitFor(t *testing.T, what string, is func(passReport) bool) (found passReport) {
 	t.Helper()
-	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		for _, r := range s.parsedReports() {
 			if is(r) {
 				found = r
@@ -35,8 +36,6 @@ func (s *reportBuffer) waitFor(t *testing.T, what string, is func(passReport) bo
 			}
 		}
 		return false, fmt.Errorf("no report %s", what)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }

@@ -10,15 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
 // restartScheduler runs kube-scheduler with a configuration until the test ends.
 func restartScheduler(t *testing.T, config string) {
 	t.Helper()
-	if err := lab.RestartScheduler(t.Context(), []byte(config)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, lab.RestartScheduler(t.Context(), []byte(config)))
 	t.Cleanup(func() {
 		if err := lab.RestartScheduler(context.Background(), nil); err != nil {
 			t.Error(err)
@@ -71,10 +70,7 @@ func updateRepeatedly(t *testing.T, n int) (ends []string) {
 				t.Fatal(err)
 			}
 			waitForRollout(t, ns, "d", 6)
-			s, err := seed.PodsByZone(t.Context(), lab.Client, ns, "d")
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(seed.PodsByZone(t.Context(), lab.Client, ns, "d"))(t)
 			checkEvictions(t, ns, 0)
 			ends = append(ends, fmt.Sprintf("%d/%d/%d", s["zone-1"], s["zone-2"], s["zone-3"]))
 		})

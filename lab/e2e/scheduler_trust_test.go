@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -114,14 +115,9 @@ strategies:
 	if r.bindingCount(name) > 50 || len(lost.Plan.Moves) != 0 || lost.Plan.Rejections.Counts["PlacementUnknown"] == 0 {
 		t.Errorf("after %d bindings: %d moves, rejections %v", r.bindingCount(name), len(lost.Plan.Moves), lost.Plan.Rejections.Counts)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	text = append(text, "placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}\n"...)
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(file, text, 0o600))
 	r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Moves) > 0 })
 	checkEvictions(t, ns, 0)
 }
@@ -130,10 +126,7 @@ strategies:
 // test-trust` starts one. Deployment d has 1/1/4 pods per zone. No pod may be moved before 12 bindings were
 // predicted; then the zones become level.
 func TestANewerServerIsUntrustedAtFirst(t *testing.T) {
-	v, err := lab.Client.Discovery().ServerVersion()
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(lab.Client.Discovery().ServerVersion())(t)
 	if v.Minor != "39" {
 		t.Skipf("the server calls itself %s.%s; `make test-trust` starts one that calls itself 1.39", v.Major, v.Minor)
 	}
@@ -195,17 +188,12 @@ func startProcess(t *testing.T, ns, config string) *process {
 	t.Helper()
 	address := freePort(t)
 	r := &process{url: "http://" + address, file: filepath.Join(t.TempDir(), "reports")}
-	out, err := os.Create(r.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(os.Create(r.file))(t)
 	var log strings.Builder
 	r.cmd = exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config,
 		"--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", address)
 	r.cmd.Stdout, r.cmd.Stderr = out, &log
-	if err := r.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, r.cmd.Start())
 	t.Cleanup(func() {
 		_ = r.cmd.Process.Kill()
 		_ = r.cmd.Wait()
@@ -221,7 +209,7 @@ func startProcess(t *testing.T, ns, config string) *process {
 // waitFor returns the first report that matches, starting with the last one; the process writes one report per minute.
 func (r *process) waitFor(t *testing.T, ok func(passSummary) bool) (last passSummary) {
 	t.Helper()
-	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		text, err := os.ReadFile(r.file)
 		if err != nil {
 			return false, err
@@ -239,9 +227,7 @@ func (r *process) waitFor(t *testing.T, ok func(passSummary) bool) (last passSum
 			return false, fmt.Errorf("the last report has schedulers %+v", last.Plan.Schedulers)
 		}
 		return true, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return last
 }
 
@@ -267,9 +253,7 @@ func (r *process) bindProbes(t *testing.T, ns, scheduler string, want int) {
 			return r.bindingCount(scheduler) > before || time.Now().After(deadline), nil
 		})
 		none := int64(0)
-		if err := lab.Client.CoreV1().Pods(ns).Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: &none}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, lab.Client.CoreV1().Pods(ns).Delete(t.Context(), name, metav1.DeleteOptions{GracePeriodSeconds: &none}))
 	}
 	t.Fatalf("only %d of %d bindings of %s were predicted", r.countPredictedBindings(scheduler), want, scheduler)
 }

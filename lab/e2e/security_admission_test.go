@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -105,10 +106,7 @@ func waitUntilDenied(t *testing.T, ns, text string) {
 	t.Helper()
 	conf := rest.CopyConfig(lab.Config)
 	conf.UserAgent = dryRunUserAgent
-	client, err := kubernetes.NewForConfig(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(kubernetes.NewForConfig(conf))(t)
 	pod := seededPod(t, ns, "d", 0)
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		err := client.PolicyV1().Evictions(ns).Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: pod},

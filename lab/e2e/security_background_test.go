@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -46,9 +47,7 @@ func TestSecurityEvictionInTheBackground(t *testing.T) {
 			len(second.Plan.Moves), second.Plan.Rejections.Counts)
 	}
 	name, _ := victim.Load().(string)
-	if err := lab.Client.CoreV1().Pods(ns).Delete(context.Background(), name, metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, lab.Client.CoreV1().Pods(ns).Delete(context.Background(), name, metav1.DeleteOptions{}))
 	waitForRollout(t, ns, "d", 6)
 	err := seed.WaitUntil(t.Context(), 30*time.Second, func() (bool, error) {
 		_, err := lab.Client.CoreV1().Pods(ns).Get(t.Context(), name, metav1.GetOptions{})

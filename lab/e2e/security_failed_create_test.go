@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -69,9 +70,7 @@ func waitForNextSecond(t *testing.T) {
 	t.Helper()
 	last := time.Now().Unix()
 	later := func() (bool, error) { return time.Now().Unix() > last, nil }
-	if err := seed.WaitUntil(t.Context(), time.Minute, later); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, later))
 }
 
 // createStatefulSetOnFirstNode creates StatefulSet db, whose first pods run on node n1.

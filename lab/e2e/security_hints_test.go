@@ -20,6 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -81,7 +82,7 @@ func TestSecurityForgedHint(t *testing.T) {
 // ("": it must be missing).
 func waitUntilRecordIsGone(t *testing.T, key, value string) {
 	t.Helper()
-	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		n := getNode(t, "n1")
 		if got := n.Labels[key]; got != value {
 			t.Fatalf("the controller changed the label %s of n1 to %q, as the kubelet asked", key, got)
@@ -90,26 +91,15 @@ func waitUntilRecordIsGone(t *testing.T, key, value string) {
 			return false, errors.New("n1 still has the forged record")
 		}
 		return true, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // kubeletClient returns a client with the credential of the kubelet of n1.
 func kubeletClient(t *testing.T) kubernetes.Interface {
 	t.Helper()
-	path, err := lab.UserKubeconfig(controlplane.Kubelet("n1"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	config, err := clientcmd.RESTConfigFromKubeConfig(data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(lab.UserKubeconfig(controlplane.Kubelet("n1")))(t)
+	data := must.Get(os.ReadFile(path))(t)
+	config := must.Get(clientcmd.RESTConfigFromKubeConfig(data))(t)
 	return kubernetes.NewForConfigOrDie(config)
 }
 
@@ -159,7 +149,7 @@ func removeForgedHint(t *testing.T, labels ...string) {
 // waitForNodeEvent waits for an event of the node whose note contains the text.
 func waitForNodeEvent(t *testing.T, node, reason, text string) {
 	t.Helper()
-	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		list, err := lab.Client.EventsV1().Events("").List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return false, err
@@ -170,7 +160,5 @@ func waitForNodeEvent(t *testing.T, node, reason, text string) {
 			}
 		}
 		return false, fmt.Errorf("node %s has no event %s with %q", node, reason, text)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }

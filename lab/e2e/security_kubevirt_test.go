@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -45,14 +46,8 @@ type kubeVirt struct {
 // newKubeVirt makes virtual machines with one pod of 4.5 CPU each on n1, which has 10.
 func newKubeVirt(t *testing.T, vms ...string) *kubeVirt {
 	t.Helper()
-	config, err := clientcmd.BuildConfigFromFlags("", lab.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
-	client, err := dynamic.NewForConfig(config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	config := must.Get(clientcmd.BuildConfigFromFlags("", lab.Kubeconfig))(t)
+	client := must.Get(dynamic.NewForConfig(config))(t)
 	crd := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
 		"metadata": map[string]any{"name": "virtualmachineinstances.kubevirt.io"},
 		"spec": map[string]any{"group": "kubevirt.io", "scope": "Namespaced",

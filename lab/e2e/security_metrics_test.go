@@ -29,6 +29,7 @@ import (
 	"k8s.io/kubernetes/pkg/apis/core"
 	"k8s.io/kubernetes/pkg/serviceaccount"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -100,26 +101,14 @@ func TestSecurityMetrics(t *testing.T) {
 // writeServingCertificate replaces a certificate and its key, and returns a client that trusts only the new one.
 func writeServingCertificate(t *testing.T, certFile, keyFile string) *http.Client {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(t)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	der := must.Get(x509.CreateCertificate(rand.Reader, template, template, key.Public(), key))(t)
+	keyDER := must.Get(x509.MarshalPKCS8PrivateKey(key))(t)
 	replaceFile(t, certFile, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})))
 	replaceFile(t, keyFile, string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})))
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cert := must.Get(x509.ParseCertificate(der))(t)
 	roots := x509.NewCertPool()
 	roots.AddCert(cert)
 	return &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{RootCAs: roots}}}
@@ -145,15 +134,13 @@ func get(c *http.Client, url, token string) (int, string) {
 
 func waitForStatus(t *testing.T, c *http.Client, url string, want int) {
 	t.Helper()
-	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		code, text := get(c, url, "")
 		if code != want {
 			return false, fmt.Errorf("%s answers %d: %s", url, code, text)
 		}
 		return true, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // createTokenAccount creates a ServiceAccount and returns a token for it.
@@ -173,10 +160,7 @@ func audienceToken(t *testing.T, ns, name, audience string) string {
 	if audience != "" {
 		request.Spec.Audiences = []string{audience}
 	}
-	r, err := lab.Client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), name, request, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(lab.Client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), name, request, metav1.CreateOptions{}))(t)
 	return r.Status.Token
 }
 

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -65,9 +66,7 @@ func TestSecurityAdmissionRefusesTheReplacement(t *testing.T) {
 			}},
 	}
 	for _, c := range cases[2:] {
-		if err := c.tolerate(); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.tolerate())
 	}
 	t.Cleanup(func() {
 		for _, c := range cases[3:] {
@@ -83,9 +82,7 @@ func TestSecurityAdmissionRefusesTheReplacement(t *testing.T) {
 			s.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil
 		}
 	}
-	if err := seed.CreateApps(ctx, lab.Client, ns, apps); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.CreateApps(ctx, lab.Client, ns, apps))
 	accepts := func(want bool) {
 		t.Helper()
 		if err := seed.WaitUntil(ctx, time.Minute, func() (bool, error) { // admission plugins read caches
@@ -107,18 +104,14 @@ func TestSecurityAdmissionRefusesTheReplacement(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			accepts(true)
-			if err := c.refuse(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.refuse())
 			accepts(false)
 			r := parseReport(t, runEvenkeel(t, args...).stdout)
 			if r.Plan.Rejections.Counts["ReplacementRefused"] == 0 || len(r.Plan.Moves) != 0 {
 				t.Errorf("%d moves, rejections %v", len(r.Plan.Moves), r.Plan.Rejections.Counts)
 			}
 			checkEvictions(t, ns, 0)
-			if err := c.tolerate(); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, c.tolerate())
 			accepts(true)
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -52,14 +53,9 @@ func TestSecuritySecondReleaseRefuses(t *testing.T) {
 // stores the time of creation in whole seconds.
 func waitUntilLeaseIsOlder(t *testing.T, namespace string) {
 	t.Helper()
-	lease, err := lab.Client.CoordinationV1().Leases(namespace).Get(t.Context(), "evenkeel", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lease := must.Get(lab.Client.CoordinationV1().Leases(namespace).Get(t.Context(), "evenkeel", metav1.GetOptions{}))(t)
 	later := func() (bool, error) { return time.Since(lease.CreationTimestamp.Time) > time.Second, nil }
-	if err := seed.WaitUntil(t.Context(), time.Minute, later); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, later))
 }
 
 // TestSecurityLeasesAreListedByName checks that the permission of the chart suffices to find other releases, and shows
@@ -80,10 +76,7 @@ func TestSecurityLeasesAreListedByName(t *testing.T) {
 	}
 	conf := rest.CopyConfig(lab.Config)
 	conf.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
-	client, err := kubernetes.NewForConfig(conf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := must.Get(kubernetes.NewForConfig(conf))(t)
 	list := func(selector string) error {
 		_, err := client.CoordinationV1().Leases("").List(t.Context(), metav1.ListOptions{FieldSelector: selector})
 		return err

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -38,9 +39,7 @@ func setPodQuota(ctx context.Context, ns, most, used string) error {
 func TestSecurityQuotaRefusesTheReplacement(t *testing.T) {
 	skipIfShort(t)
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 2))
-	if err := setPodQuota(t.Context(), ns, "13", "13"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, setPodQuota(t.Context(), ns, "13", "13"))
 	args := []string{"run", "--once", "-o", "json", "--config", testbed.ConfigFile(t, zonesConfig), "--lease-namespace", ns}
 	r := parseReport(t, runEvenkeel(t, args...).stdout)
 	if r.Plan.Rejections.Counts["ReplacementRefused"] == 0 || len(r.Plan.Moves) != 0 {
@@ -49,9 +48,7 @@ func TestSecurityQuotaRefusesTheReplacement(t *testing.T) {
 	checkEvictions(t, ns, 0)
 	checkZones(t, ns, "d", 1, 1, 4)
 
-	if err := setPodQuota(t.Context(), ns, "14", "13"); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, setPodQuota(t.Context(), ns, "14", "13"))
 	if r := runEvenkeel(t, args...); r.code != 0 {
 		t.Errorf("exit %d", r.code)
 	}

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -67,10 +68,7 @@ func TestSecurityEvictionThatCommitsAfterTheLeaderDied(t *testing.T) {
 // waitUntilDenied do not count.
 func acceptedEvictions(t *testing.T, ns string) (n int) {
 	t.Helper()
-	events, err := lab.Evictions(ns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(lab.Evictions(ns))(t)
 	for _, e := range events {
 		if e.ResponseStatus != nil && e.ResponseStatus.Code == 201 && e.UserAgent != dryRunUserAgent {
 			n++
@@ -83,10 +81,7 @@ func acceptedEvictions(t *testing.T, ns string) (n int) {
 // is gone.
 func kubeconfigThatFinishesEvictions(t *testing.T) string {
 	t.Helper()
-	transport, err := rest.TransportFor(lab.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	transport := must.Get(rest.TransportFor(lab.Config))(t)
 	return kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 		if !isEviction(r) {
 			return false

@@ -17,6 +17,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -80,9 +81,7 @@ func startPassWithPendingPod(t *testing.T, ns, config string) (*exec.Cmd, *bytes
 	var log bytes.Buffer
 	cmd := exec.Command(testbed.Evenkeel, "run", "--once", "--config", config, "--kubeconfig", kubeconfig, "--lease-namespace", ns)
 	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cmd.Start())
 	var once sync.Once
 	t.Cleanup(func() {
 		once.Do(func() { _ = cmd.Process.Kill(); _, _ = cmd.Process.Wait() })
@@ -90,7 +89,7 @@ func startPassWithPendingPod(t *testing.T, ns, config string) (*exec.Cmd, *bytes
 			t.Log(log.String())
 		}
 	})
-	if err := seed.WaitUntil(t.Context(), 20*time.Second, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), 20*time.Second, func() (bool, error) {
 		pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=d"})
 		if err != nil {
 			return false, err
@@ -100,9 +99,7 @@ func startPassWithPendingPod(t *testing.T, ns, config string) (*exec.Cmd, *bytes
 			return false, fmt.Errorf("every pod of d has a node")
 		}
 		return true, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return cmd, &log
 }
 
@@ -111,9 +108,7 @@ func startPassWithPendingPod(t *testing.T, ns, config string) (*exec.Cmd, *bytes
 func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 2, 3}, 0))
 	cmd, _ := startPassWithPendingPod(t, ns, testbed.ConfigFile(t, zonesConfig+"evictor: {steer: taint, steerTTL: 20s}\n"))
-	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cmd.Process.Signal(syscall.SIGKILL))
 	_ = cmd.Wait()
 	left := checkHints(t, "n3")
 	addForeignTaint(t, "n3", "example.org/other")
@@ -131,9 +126,7 @@ func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
 	checkHints(t, "n3")
 
 	expired := func() (bool, error) { return time.Now().After(left[0].expires), nil }
-	if err := seed.WaitUntil(t.Context(), time.Minute, expired); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, expired))
 	if r := runEvenkeel(t, "hints", "gc", "--config", "builtin"); r.code != 0 || !strings.Contains(r.stdout, "Removed hints from n3.") {
 		t.Errorf("exit %d, or hints gc does not remove the hint", r.code)
 	}
@@ -149,9 +142,7 @@ func TestATerminatedPassTakesItsHintsAway(t *testing.T) {
 	cmd, log := startPassWithPendingPod(t, ns, testbed.ConfigFile(t, steerByTaintConfig))
 	checkHints(t, "n3")
 	start := time.Now()
-	if err := cmd.Process.Signal(syscallTerm); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cmd.Process.Signal(syscallTerm))
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(log.String(), "the pass stopped early: Interrupted") {
 		t.Errorf("got %v, want exit 1 after the interruption\n%s", err, log)
 	}

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -118,10 +119,7 @@ func onePass(t *testing.T, config, ns string) passReport {
 // nodesOf returns the nodes of an app's pods that do not terminate.
 func nodesOf(t *testing.T, ns, app string) (nodes []string) {
 	t.Helper()
-	pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pods := must.Get(lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + app}))(t)
 	for i := range pods.Items {
 		if pods.Items[i].DeletionTimestamp == nil {
 			nodes = append(nodes, pods.Items[i].Spec.NodeName)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/recording"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
@@ -147,10 +148,7 @@ func failPod(p *corev1.Pod) {
 func changePodStatus(t *testing.T, ns, name string, change func(p *corev1.Pod)) {
 	t.Helper()
 	pods := lab.Client.CoreV1().Pods(ns)
-	p, err := pods.Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(pods.Get(t.Context(), name, metav1.GetOptions{}))(t)
 	change(p)
 	if _, err := pods.UpdateStatus(t.Context(), p, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
@@ -159,17 +157,14 @@ func changePodStatus(t *testing.T, ns, name string, change func(p *corev1.Pod)) 
 
 func podUID(t *testing.T, ns, name string) string {
 	t.Helper()
-	p, err := lab.Client.CoreV1().Pods(ns).Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(lab.Client.CoreV1().Pods(ns).Get(t.Context(), name, metav1.GetOptions{}))(t)
 	return string(p.UID)
 }
 
 // waitForReadyReplicas waits until the running pods of a Deployment are Ready and have the number of its replicas.
 func waitForReadyReplicas(t *testing.T, ns, name string, replicas int) {
 	t.Helper()
-	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + name})
 		if err != nil {
 			return false, err
@@ -190,9 +185,7 @@ func waitForReadyReplicas(t *testing.T, ns, name string, replicas int) {
 			return false, fmt.Errorf("%d pods are Ready, the status says %d, want %d", ready, d.Status.ReadyReplicas, replicas)
 		}
 		return true, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }
 
 // auditedPasses makes passes as a ServiceAccount that may evict pods and delete them. The audit verifier checks them.

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -91,7 +92,7 @@ func checkPasses(t *testing.T, conf, verdict string) {
 // waitForDeployment waits until all replicas of the current revision are ready and no other pod is left.
 func waitForDeployment(t *testing.T, ns, name string, replicas int32) {
 	t.Helper()
-	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		d, err := lab.Client.AppsV1().Deployments(ns).Get(t.Context(), name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -105,7 +106,5 @@ func waitForDeployment(t *testing.T, ns, name string, replicas int32) {
 			return false, fmt.Errorf("deployment %s: %d updated, %d ready, %d pods, want %d", name, s.UpdatedReplicas, s.ReadyReplicas, len(pods.Items), replicas)
 		}
 		return true, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 }

@@ -14,6 +14,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -76,7 +77,7 @@ type waitingReport struct {
 // waitForWaitingReport waits for a matching report of the process.
 func waitForWaitingReport(t *testing.T, p *runProcess, limit time.Duration, what string, is func(waitingReport) bool) (found waitingReport) {
 	t.Helper()
-	if err := seed.WaitUntil(t.Context(), limit, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), limit, func() (bool, error) {
 		for line := range strings.Lines(p.stdout.String()) {
 			var r waitingReport
 			if json.Unmarshal([]byte(line), &r) == nil && is(r) {
@@ -85,9 +86,7 @@ func waitForWaitingReport(t *testing.T, p *runProcess, limit time.Duration, what
 			}
 		}
 		return false, fmt.Errorf("no report %s", what)
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 
@@ -172,9 +171,7 @@ func TestThreeModes(t *testing.T) {
 		t.Fatalf("discard: exit %d", r.code)
 	}
 	now := int64(0)
-	if err := lab.Client.CoreV1().Pods(ns).Delete(t.Context(), podOfStep(steps, 2), metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, lab.Client.CoreV1().Pods(ns).Delete(t.Context(), podOfStep(steps, 2), metav1.DeleteOptions{GracePeriodSeconds: &now}))
 	time.Sleep(*approvalDelay) // the plan gets old
 	r := runEvenkeel(t, "approve", id, "--steps", "2,3", "--wait", "110s", "-o", "json", "--lease-namespace", ns)
 	var report waitingReport
@@ -216,9 +213,7 @@ func createPool(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		if err := seed.CreateNode(t.Context(), lab.Client, seed.Node{Name: name, Zone: "zone-1"}); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, seed.CreateNode(t.Context(), lab.Client, seed.Node{Name: name, Zone: "zone-1"}))
 	}
 }
 
@@ -242,10 +237,7 @@ func waitForHeldEviction(t *testing.T, held <-chan string, pod string) {
 // strategy were evicted.
 func checkAllowedEvictions(t *testing.T, ns string, approved ...string) {
 	t.Helper()
-	events, err := lab.Evictions(ns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(lab.Evictions(ns))(t)
 	counts, automatic := map[string]int{}, 0
 	for _, e := range events {
 		if e.ResponseStatus == nil || e.ResponseStatus.Code != 201 {

@@ -22,6 +22,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -35,12 +36,8 @@ func TestAnUnchangedSchedulerStaysTrusted(t *testing.T) {
 	skipIfShort(t)
 	const ns = "churn"
 	rnd := rand.New(rand.NewPCG(1, 16))
-	if err := seed.CreateNodes(t.Context(), lab.Client, 3, 100); err != nil {
-		t.Fatal(err)
-	}
-	if err := seed.CreateNamespace(t.Context(), lab.Client, ns); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.CreateNodes(t.Context(), lab.Client, 3, 100))
+	must.Succeed(t, seed.CreateNamespace(t.Context(), lab.Client, ns))
 	t.Cleanup(func() { deleteChurn(t, ns) })
 	api := lab.Client.AppsV1().Deployments(ns)
 	for i := range 60 {
@@ -102,19 +99,14 @@ func countBoundPods(t *testing.T, ns string) *atomic.Int64 {
 // eachReport calls f for every complete report that the process has written, with its position.
 func (r *process) eachReport(t *testing.T, f func(id string, p passSummary)) {
 	t.Helper()
-	text, err := os.ReadFile(r.file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(r.file))(t)
 	whole, _, _ := cutAtLast(string(text), "\n")
 	for i, line := range strings.Split(whole, "\n") {
 		var p passSummary
 		if line == "" {
 			continue
 		}
-		if err := json.Unmarshal([]byte(line), &p); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal([]byte(line), &p))
 		f(strconv.Itoa(i), p)
 	}
 }

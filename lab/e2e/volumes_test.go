@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -44,10 +45,7 @@ func TestAVolumeInUseBindsItsPods(t *testing.T) {
 	checkEvictions(t, ns, 0)
 	checkMultiAttach(t, ns, "n2")
 
-	pv, err := lab.Client.CoreV1().PersistentVolumes().Get(t.Context(), volume, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pv := must.Get(lab.Client.CoreV1().PersistentVolumes().Get(t.Context(), volume, metav1.GetOptions{}))(t)
 	pv.Spec.AccessModes = append(pv.Spec.AccessModes, corev1.ReadWriteMany)
 	if _, err := lab.Client.CoreV1().PersistentVolumes().Update(t.Context(), pv, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
@@ -193,7 +191,5 @@ func checkMultiAttach(t *testing.T, ns, node string) {
 	}); err != nil {
 		t.Errorf("no event says that the volume is refused to %s: %v", node, err)
 	}
-	if err := pods.Delete(t.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &no}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, pods.Delete(t.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: &no}))
 }

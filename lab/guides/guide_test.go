@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
@@ -21,10 +22,7 @@ type step struct{ title, commands string }
 // readSteps returns the subsections of a section that have commands, such as "## Descheduler".
 func readSteps(t *testing.T, section string) (steps []step) {
 	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(page))(t)
 	_, rest, found := strings.Cut("\n"+string(text), "\n"+section+"\n")
 	if !found {
 		t.Fatalf("%s has no section %q", page, section)
@@ -61,17 +59,12 @@ type shell struct {
 func newShell(t *testing.T, kubeconfig string, variables map[string]string) *shell {
 	t.Helper()
 	dir, bin := t.TempDir(), t.TempDir()
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(filepath.Abs("../.."))(t)
 	for link, target := range map[string]string{
 		filepath.Join(dir, "charts"): filepath.Join(root, "charts"), filepath.Join(bin, "evenkeel"): absolute(t, testbed.Evenkeel),
 		filepath.Join(bin, "helm"): absolute(t, os.Getenv("EVENKEEL_HELM")),
 	} {
-		if err := os.Symlink(target, link); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.Symlink(target, link))
 	}
 	return &shell{dir: dir, variables: variables, env: []string{"PATH=" + bin + ":" + os.Getenv("PATH"), "HOME=" + t.TempDir(),
 		"KUBECONFIG=" + kubeconfig}}
@@ -79,10 +72,7 @@ func newShell(t *testing.T, kubeconfig string, variables map[string]string) *she
 
 func absolute(t *testing.T, path string) string {
 	t.Helper()
-	out, err := filepath.Abs(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(filepath.Abs(path))(t)
 	return out
 }
 

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
@@ -16,15 +17,10 @@ import (
 // does, and checks that the lab ends without an error and removes its files.
 func startLab(t *testing.T) (kubeconfig string) {
 	t.Helper()
-	printed, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	printed := must.Get(os.Create(filepath.Join(t.TempDir(), "stderr")))(t)
 	cmd := exec.Command(os.Getenv("EVENKEEL_LAB"), "up", "-evenkeel", testbed.Evenkeel, "-kwok", os.Getenv("EVENKEEL_KWOK"))
 	cmd.Stderr = printed
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	t.Cleanup(func() {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -38,9 +39,7 @@ func TestMain(m *testing.M) {
 func seedUneven(t *testing.T, ns string) {
 	t.Helper()
 	app := seed.App{Name: "d", MilliCPU: 50, MemoryMi: 32, Nodes: []string{"n1", "n2", "n3", "n3", "n3", "n3"}, GraceSeconds: 30}
-	if err := seed.CreateApps(t.Context(), lab.Client, ns, []seed.App{app}); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.CreateApps(t.Context(), lab.Client, ns, []seed.App{app}))
 	t.Cleanup(func() { deleteNamespace(t, ns) })
 }
 
@@ -54,10 +53,7 @@ func deleteNamespace(t *testing.T, ns string) {
 // zones returns the pods of d per zone, such as 2/2/2.
 func zones(t *testing.T, ns string) string {
 	t.Helper()
-	n, err := seed.PodsByZone(t.Context(), lab.Client, ns, "d")
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(seed.PodsByZone(t.Context(), lab.Client, ns, "d"))(t)
 	return fmt.Sprintf("%d/%d/%d", n["zone-1"], n["zone-2"], n["zone-3"])
 }
 

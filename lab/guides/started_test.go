@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 const startedPage = "../../docs/getting-started.md"
@@ -16,10 +18,7 @@ type block struct{ language, text string }
 // readBlocks returns the sh and yaml blocks of a page in order.
 func readBlocks(t *testing.T, page string) (blocks []block) {
 	t.Helper()
-	text, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(page))(t)
 	for _, m := range regexp.MustCompile("(?ms)^```(sh|yaml)\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
 		blocks = append(blocks, block{m[1], m[2]})
 	}
@@ -77,9 +76,7 @@ func (s *shell) firstEvictions(values *string) []startedStep {
 	planID := ""
 	return []startedStep{
 		{"helm upgrade evenkeel", func(t *testing.T, commands string) {
-			if err := os.WriteFile(filepath.Join(s.dir, "one.yaml"), []byte(*values), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, os.WriteFile(filepath.Join(s.dir, "one.yaml"), []byte(*values), 0o600))
 			s.expect("Evenkeel 0.1.0 is installed and EVICTS pods")(t, commands)
 		}},
 		{"kubectl auth can-i", func(t *testing.T, commands string) {

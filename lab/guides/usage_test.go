@@ -14,6 +14,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // rules is a rule file of dynamicScheduler.
@@ -30,10 +32,7 @@ kubectl create service clusterip %[1]s --namespace kube-system --tcp 80
 // labelled returns the nodes with the label of dynamicScheduler, such as "n1 n2".
 func labelled(t *testing.T) string {
 	t.Helper()
-	list, err := lab.Client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{LabelSelector: "status=presure"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(lab.Client.CoreV1().Nodes().List(t.Context(), metav1.ListOptions{LabelSelector: "status=presure"}))(t)
 	var names []string
 	for _, n := range list.Items {
 		names = append(names, n.Name)
@@ -45,9 +44,7 @@ func labelled(t *testing.T) string {
 func TestDynamicScheduler(t *testing.T) {
 	prometheus := fakePrometheus(t, answer{"node_cpu_busy_percent", [3]float64{85, 30, 20}})
 	s := newShell(t, lab.Kubeconfig, map[string]string{"IMAGE": "registry.example.org/evenkeel", "PROMETHEUS_URL": prometheus})
-	if err := os.WriteFile(filepath.Join(s.dir, "rule.yaml"), []byte(rules), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(s.dir, "rule.yaml"), []byte(rules), 0o600))
 	s.run(t, fmt.Sprintf(standIn, "dynamicscheduler")+"kubectl label node n2 status=presure")
 	t.Cleanup(func() { unlabel(t) })
 	s.follow(t, "## dynamicScheduler", []action{
@@ -119,9 +116,7 @@ func TestLoadWatcher(t *testing.T) {
 	prometheus := fakePrometheus(t, answer{"instance:node_cpu:ratio", [3]float64{.55, .25, .15}},
 		answer{"instance:node_memory_utilisation:ratio", [3]float64{.2, .2, .2}})
 	s := newShell(t, lab.Kubeconfig, map[string]string{"IMAGE": "registry.example.org/evenkeel", "PROMETHEUS_URL": prometheus, "WATCHER_URL": watcher})
-	if err := os.WriteFile(filepath.Join(s.dir, "before.yaml"), []byte(trimaran), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(s.dir, "before.yaml"), []byte(trimaran), 0o600))
 	s.run(t, fmt.Sprintf(standIn, "load-watcher")+fmt.Sprintf(standIn, "trimaran")+
 		"kubectl create configmap trimaran --namespace kube-system --from-file=scheduler-config.yaml=before.yaml")
 	s.follow(t, "## load-watcher and trimaran", []action{
@@ -135,10 +130,7 @@ func TestLoadWatcher(t *testing.T) {
 			eventually(t, "Evenkeel serves its own figures", func() (bool, error) { return served(t)["n1"] == 55, nil })
 		}},
 		{title: "5. Let trimaran read from Evenkeel", check: func(t *testing.T, _ string) {
-			cm, err := lab.Client.CoreV1().ConfigMaps("kube-system").Get(t.Context(), "trimaran", metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			cm := must.Get(lab.Client.CoreV1().ConfigMaps("kube-system").Get(t.Context(), "trimaran", metav1.GetOptions{}))(t)
 			want := strings.Replace(trimaran, "http://load-watcher.kube-system:2020", "http://evenkeel.evenkeel:8080", 1)
 			if got := cm.Data["scheduler-config.yaml"]; strings.TrimSpace(got) != strings.TrimSpace(want) {
 				t.Errorf("the configuration of trimaran is\n%s\nwant\n%s", got, want)

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/rootfs"
 )
 
@@ -25,26 +26,18 @@ var layout = os.Getenv("EVENKEEL_IMAGE")
 // unpack returns the image for an architecture and the folder with its files.
 func unpack(t *testing.T, architecture string) (*rootfs.Image, string) {
 	t.Helper()
-	image, err := rootfs.FromLayout(t.Context(), layout, "linux", architecture)
-	if err != nil {
-		t.Fatal(err)
-	}
+	image := must.Get(rootfs.FromLayout(t.Context(), layout, "linux", architecture))(t)
 	root := filepath.Join(t.TempDir(), "rootfs")
 	if err := os.Mkdir(root, 0o755); err != nil { // the parent admits root only
 		t.Fatal(err)
 	}
-	if err := image.Unpack(t.Context(), root); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, image.Unpack(t.Context(), root))
 	return image, root
 }
 
 func read(t *testing.T, path ...string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(path...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(path...)))(t)
 	return string(text)
 }
 
@@ -68,10 +61,7 @@ func TestFiles(t *testing.T) {
 // checkProgram checks that the program is for the machine and needs no file of a C library.
 func checkProgram(t *testing.T, path string, machine elf.Machine) {
 	t.Helper()
-	f, err := elf.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(elf.Open(path))(t)
 	defer f.Close()
 	if f.Machine != machine {
 		t.Errorf("the program is for %s, want %s", f.Machine, machine)
@@ -119,10 +109,7 @@ func checkModes(t *testing.T, root string) {
 // checkLicenses compares the folder of licences with the modules that the linker recorded in the program.
 func checkLicenses(t *testing.T, root string) {
 	t.Helper()
-	info, err := buildinfo.ReadFile(filepath.Join(root, "evenkeel"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	info := must.Get(buildinfo.ReadFile(filepath.Join(root, "evenkeel")))(t)
 	list := read(t, root, "licenses/MODULES")
 	names := []string{info.Main.Path, "go", "golang.org/x/crypto/x509roots/fallback"}
 	for _, m := range info.Deps {
@@ -174,9 +161,7 @@ func TestVersion(t *testing.T) {
 	var out bytes.Buffer
 	cmd := c.Command([]string{"version"}, nil)
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err := c.Start(cmd); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Start(cmd))
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("evenkeel version: %v\n%s", err, out.String())
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 	"github.com/evenkeel-project/evenkeel/lab/freeport"
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
@@ -34,9 +35,7 @@ func startPrometheus(t *testing.T) (url string, authority []byte) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{"server.crt": string(cert), "server.key": string(key), "prometheus.yml": "{}\n",
 		"web.yml": "tls_server_config: {cert_file: server.crt, key_file: server.key}\n"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	port, err := freeport.Get()
 	if err != nil {
@@ -47,9 +46,7 @@ func startPrometheus(t *testing.T) (url string, authority []byte) {
 		"--storage.tsdb.path="+filepath.Join(dir, "data"), "--web.config.file="+filepath.Join(dir, "web.yml"), "--web.listen-address="+address)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()

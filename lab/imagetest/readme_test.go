@@ -14,6 +14,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/rootfs"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
@@ -41,21 +42,13 @@ func startRegistry(t *testing.T) string {
 	t.Helper()
 	cmd := exec.Command(os.Getenv("EVENKEEL_RELEASE"), "registry", "-listen", "127.0.0.1:0")
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Succeed(t, cmd.Start())
 	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	line, err := bufio.NewReader(out).ReadString('\n')
-	if err != nil {
-		t.Fatal(err)
-	}
+	line := must.Get(bufio.NewReader(out).ReadString('\n'))(t)
 	return strings.TrimSpace(line)
 }
 
@@ -68,9 +61,7 @@ func runCommand(t *testing.T, command, image string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Symlink(helm, filepath.Join(bin, "helm")); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Symlink(helm, filepath.Join(bin, "helm")))
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", command)
 	cmd.Dir = repository
 	cmd.Env = append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "IMAGE="+image, "KUBECONFIG="+lab.Kubeconfig)
@@ -98,12 +89,8 @@ func installedContainer(t *testing.T, image string) *rootfs.Container {
 		t.Fatalf("pulling %s: %v", name, err)
 	}
 	root := filepath.Join(t.TempDir(), "rootfs")
-	if err := os.Mkdir(root, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := pulled.Unpack(t.Context(), root); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(root, 0o755))
+	must.Succeed(t, pulled.Unpack(t.Context(), root))
 	return &rootfs.Container{Config: pulled.Config, Root: root, Mounts: map[string]string{}}
 }
 
@@ -112,10 +99,7 @@ var oldPods = []string{"minPodAge: 5m", "minPodAge: 0s"}
 
 func podsPerZone(t *testing.T) string {
 	t.Helper()
-	zones, err := seed.PodsByZone(t.Context(), lab.Client, "shop", "d")
-	if err != nil {
-		t.Fatal(err)
-	}
+	zones := must.Get(seed.PodsByZone(t.Context(), lab.Client, "shop", "d"))(t)
 	return fmt.Sprintf("%d/%d/%d", zones["zone-1"], zones["zone-2"], zones["zone-3"])
 }
 

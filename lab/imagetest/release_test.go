@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/freeport"
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/rootfs"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
@@ -103,26 +104,20 @@ func (r report) usage(t *testing.T) (coverage float64, problems string) {
 // installed pods, and returns its report. edits are pairs of an old and a new text in the configuration.
 func runOnce(t *testing.T, c *rootfs.Container, edits ...string) report {
 	t.Helper()
-	d, err := lab.Client.AppsV1().Deployments(namespace).Get(t.Context(), "evenkeel", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(lab.Client.AppsV1().Deployments(namespace).Get(t.Context(), "evenkeel", metav1.GetOptions{}))(t)
 	pod := d.Spec.Template.Spec
 	mountVolumes(t, c, pod, edits)
 	mountAccount(t, c, pod.ServiceAccountName)
 	var r report
 	// A pod that ends without a report is started again, because changed policies take effect some time after
 	// an upgrade.
-	err = seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		out, errs := runPod(t, c, pod.Containers[0])
 		if err := json.Unmarshal(out, &r); err != nil {
 			return false, fmt.Errorf("the report %q: %w; standard error:\n%s", out, err, errs)
 		}
 		return true, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return r
 }
 
@@ -141,9 +136,7 @@ func runPod(t *testing.T, c *rootfs.Container, spec corev1.Container) (out, errs
 	cmd := c.Command(append(slices.Clone(spec.Args), "--once", "-o", "json", "--bind-address", l.Addr().String()), env)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	if err := c.Start(cmd); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, c.Start(cmd))
 	err = cmd.Wait()
 	t.Logf("%v: %v\n%s", cmd.Args, err, stderr.String())
 	return stdout.Bytes(), stderr.Bytes()
@@ -176,10 +169,7 @@ func mountVolumes(t *testing.T, c *rootfs.Container, pod corev1.PodSpec, edits [
 		if v.ConfigMap == nil {
 			continue // such as the account, which mountAccount mounts
 		}
-		cm, err := lab.Client.CoreV1().ConfigMaps(namespace).Get(t.Context(), v.ConfigMap.Name, metav1.GetOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		cm := must.Get(lab.Client.CoreV1().ConfigMaps(namespace).Get(t.Context(), v.ConfigMap.Name, metav1.GetOptions{}))(t)
 		for i := 0; i < len(edits); i += 2 {
 			if !strings.Contains(cm.Data["config.yaml"], edits[i]) {
 				t.Fatalf("the configuration lacks %q:\n%s", edits[i], cm.Data["config.yaml"])
@@ -199,21 +189,15 @@ func mountAccount(t *testing.T, c *rootfs.Container, name string) {
 	t.Helper()
 	hour := int64(3600)
 	request := &authv1.TokenRequest{Spec: authv1.TokenRequestSpec{ExpirationSeconds: &hour}}
-	token, err := lab.Client.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name, request, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	token := must.Get(lab.Client.CoreV1().ServiceAccounts(namespace).CreateToken(t.Context(), name, request, metav1.CreateOptions{}))(t)
 	var authority string // of the API server
-	err = seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		cm, err := lab.Client.CoreV1().ConfigMaps(namespace).Get(t.Context(), "kube-root-ca.crt", metav1.GetOptions{})
 		if err == nil {
 			authority = cm.Data["ca.crt"]
 		}
 		return err == nil, err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	c.Mounts[account] = writeFolder(t, map[string]string{"token": token.Status.Token, "namespace": namespace, "ca.crt": authority})
 }
 
@@ -221,13 +205,9 @@ func mountAccount(t *testing.T, c *rootfs.Container, name string) {
 func writeFolder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "files")
-	if err := os.Mkdir(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.Mkdir(dir, 0o755))
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	return dir
 }
@@ -236,7 +216,5 @@ func writeFolder(t *testing.T, files map[string]string) string {
 func seedThreeZones(t *testing.T) {
 	t.Helper()
 	const graceSeconds = 30
-	if err := seed.CreateApps(t.Context(), lab.Client, "shop", seed.ThreeZoneApps([3]int{1, 1, 4}, graceSeconds)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.CreateApps(t.Context(), lab.Client, "shop", seed.ThreeZoneApps([3]int{1, 1, 4}, graceSeconds)))
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/rootfs"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
@@ -37,18 +38,13 @@ func values(t *testing.T, url string) string {
   - {name: hot, type: NodeLoad, mode: dryRun, schedule: "* * * * *", args: {basis: load, target: {cpu: 0.9}}}
 `, url, cpuQuery)
 	path := filepath.Join(t.TempDir(), "values.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
 func appendToFile(t *testing.T, c *rootfs.Container, name string, text []byte) {
 	t.Helper()
-	f, err := os.OpenFile(filepath.Join(c.Root, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(filepath.Join(c.Root, name), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644))(t)
 	defer f.Close()
 	if _, err := f.Write(text); err != nil {
 		t.Fatal(err)
@@ -70,9 +66,7 @@ func wantUsage(t *testing.T, r report) {
 func TestThreeZones(t *testing.T) {
 	url, authority := startPrometheus(t)
 	ca := filepath.Join(t.TempDir(), "ca.crt")
-	if err := os.WriteFile(ca, authority, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(ca, authority, 0o600))
 	createNamespace(t)
 	helm(t, "install", namespace, chart, "--set", "image.repository=registry.example.org/evenkeel", "--values", values(t, url))
 	t.Cleanup(func() { uninstall(t) })

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -32,13 +33,9 @@ var seededNamespace string
 // seedCluster creates the nodes, and creates the apps in a namespace. No other namespace has pods.
 func seedCluster(t *testing.T, ns string, nodes int, apps []seed.App) {
 	t.Helper()
-	if err := seed.CreateNodes(t.Context(), lab.Client, zones, nodes/zones); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.CreateNodes(t.Context(), lab.Client, zones, nodes/zones))
 	// A restarted scheduler visits the nodes in the order of their names.
-	if err := lab.RestartScheduler(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, lab.RestartScheduler(t.Context(), nil))
 	if seededNamespace != "" {
 		if err := seed.DeleteNamespace(t.Context(), lab.Client, seededNamespace); err != nil {
 			t.Fatalf("deleting namespace %s: %v", seededNamespace, err)
@@ -46,9 +43,7 @@ func seedCluster(t *testing.T, ns string, nodes int, apps []seed.App) {
 	}
 	seededNamespace = ns
 	begun := time.Now()
-	if err := seed.CreateAppsInParallel(t.Context(), lab.Client, ns, apps, 8); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.CreateAppsInParallel(t.Context(), lab.Client, ns, apps, 8))
 	pods := 0
 	for _, a := range apps {
 		pods += len(a.Nodes)

@@ -9,15 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // listPods lists all pods of a namespace.
 func listPods(t *testing.T, ns string) []corev1.Pod {
 	t.Helper()
-	list, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{}))(t)
 	return list.Items
 }
 
@@ -79,10 +78,7 @@ func observeLandings(t *testing.T, ns string, before, after []corev1.Pod) observ
 // evictedPods returns the pods of the accepted evictions in the order of the audit log.
 func evictedPods(t *testing.T, ns string) (names []string) {
 	t.Helper()
-	events, err := lab.Evictions(ns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(lab.Evictions(ns))(t)
 	slices.SortStableFunc(events, func(a, b auditv1.Event) int {
 		return cmp.Compare(a.RequestReceivedTimestamp.UnixNano(), b.RequestReceivedTimestamp.UnixNano())
 	})

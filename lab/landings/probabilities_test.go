@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -111,7 +112,7 @@ func evictAndPlace(t *testing.T, ns, app string, replicas int, config string, rn
 	for _, old := range before {
 		known[old.UID] = true
 	}
-	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
+	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		now := listPodsOf(t, ns, app)
 		i := slices.IndexFunc(now, func(x corev1.Pod) bool { return !known[x.UID] })
 		remains := slices.ContainsFunc(now, func(x corev1.Pod) bool { return x.UID == victim.UID })
@@ -120,19 +121,14 @@ func evictAndPlace(t *testing.T, ns, app string, replicas int, config string, rn
 		}
 		p.landed = now[i].Spec.NodeName
 		return true, nil
-	}); err != nil {
-		t.Fatal(err)
-	}
+	}))
 	p.hit = group[p.landed]
 	return p
 }
 
 func listPodsOf(t *testing.T, ns, app string) []corev1.Pod {
 	t.Helper()
-	list, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + app}))(t)
 	slices.SortFunc(list.Items, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
 	return list.Items
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -64,16 +65,12 @@ func TestNoReplacementWaitsForItsWave(t *testing.T) {
 func seedDenseClusters(t *testing.T) (namespaces []string) {
 	t.Helper()
 	var clusters []denseCluster
-	if err := json.Unmarshal(denseClusters, &clusters); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(denseClusters, &clusters))
 	seedCluster(t, "dense", 0, nil) // empties the namespace of the last test
 	for i, c := range clusters {
 		nodes := slices.Sorted(maps.Keys(c.Zones))
 		for _, name := range nodes {
-			if err := seed.CreateNode(t.Context(), lab.Client, seed.Node{Name: name, Zone: c.Zones[name], CPU: 4, MemoryGi: 40}); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, seed.CreateNode(t.Context(), lab.Client, seed.Node{Name: name, Zone: c.Zones[name], CPU: 4, MemoryGi: 40}))
 		}
 		for k := range c.Apps {
 			a := &c.Apps[k]
@@ -81,9 +78,7 @@ func seedDenseClusters(t *testing.T) (namespaces []string) {
 			a.Annotations = map[string]string{controlplane.StopsSlowly: ""}
 		}
 		ns := fmt.Sprintf("dense-%d", i)
-		if err := seed.CreateAppsInParallel(t.Context(), lab.Client, ns, c.Apps, 8); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, seed.CreateAppsInParallel(t.Context(), lab.Client, ns, c.Apps, 8))
 		namespaces = append(namespaces, ns)
 	}
 	return namespaces
@@ -114,10 +109,7 @@ func watchUnschedulable(t *testing.T, ns string, before []corev1.Pod) func() []s
 	for i := range before {
 		known[before[i].UID] = true
 	}
-	w, err := lab.Client.CoreV1().Pods(ns).Watch(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(lab.Client.CoreV1().Pods(ns).Watch(t.Context(), metav1.ListOptions{}))(t)
 	var mu sync.Mutex
 	seen, stuck, stopped := 0, []string{}, false
 	done := make(chan struct{})

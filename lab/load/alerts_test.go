@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
@@ -14,9 +15,7 @@ func TestAFiringAlertOfPrometheusStopsEvictions(t *testing.T) {
 	ns := seedApps(t, []seed.App{{Name: "big", MilliCPU: 1000, MemoryMi: 64, Nodes: repeatNode("n1", 7), GraceSeconds: 1}})
 	setAlert := func(value float64, firing int) {
 		t.Helper()
-		if err := stack.PushMetric(t.Context(), "alert", "lab", "lab_alert", value); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, stack.PushMetric(t.Context(), "alert", "lab", "lab_alert", value))
 		waitUntil(t, fmt.Sprintf("%d alerts fire", firing), func() bool {
 			got, err := stack.Query(t.Context(), `ALERTS{alertname="LabAlert",alertstate="firing"}`)
 			return err == nil && len(got) == firing

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
@@ -34,9 +35,7 @@ func seedApps(t *testing.T, apps []seed.App) (ns string) {
 			t.Errorf("removing hints from nodes: %v", err)
 		}
 	})
-	if err := seed.CreateApps(t.Context(), stack.Client, ns, apps); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.CreateApps(t.Context(), stack.Client, ns, apps))
 	return ns
 }
 
@@ -61,9 +60,7 @@ func addNode(t *testing.T, n usagestack.Node) {
 			t.Error(err)
 		}
 	})
-	if err := stack.AddNode(t.Context(), n); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, stack.AddNode(t.Context(), n))
 }
 
 // repeatNode returns a list with the node's name once per pod.
@@ -71,17 +68,12 @@ func repeatNode(node string, pods int) []string { return slices.Repeat([]string{
 
 func setUsage(t *testing.T, ns, app string, milliCPU int64) {
 	t.Helper()
-	if err := stack.SetUsage(t.Context(), ns, app, milliCPU, 64); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, stack.SetUsage(t.Context(), ns, app, milliCPU, 64))
 }
 
 func getNode(t *testing.T, name string) *corev1.Node {
 	t.Helper()
-	n, err := stack.Client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(stack.Client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{}))(t)
 	return n
 }
 
@@ -115,10 +107,7 @@ func waitUntil(t *testing.T, what string, is func() bool) {
 // podsByNode counts an app's pods that are bound and not terminating.
 func podsByNode(t *testing.T, ns, app string) map[string]int {
 	t.Helper()
-	pods, err := stack.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
-	if err != nil {
-		t.Fatal(err)
-	}
+	pods := must.Get(stack.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + app}))(t)
 	out := map[string]int{}
 	for _, p := range pods.Items {
 		if p.DeletionTimestamp == nil && p.Spec.NodeName != "" {
@@ -131,10 +120,7 @@ func podsByNode(t *testing.T, ns, app string) map[string]int {
 // auditedEvictions returns the names of the evicted pods in the audit log, and the number of refused evictions.
 func auditedEvictions(t *testing.T, ns string) (granted []string, refused int) {
 	t.Helper()
-	events, err := stack.Evictions(ns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(stack.Evictions(ns))(t)
 	for _, e := range events {
 		if e.ResponseStatus != nil && e.ResponseStatus.Code == 201 {
 			granted = append(granted, e.ObjectRef.Name)
@@ -148,10 +134,7 @@ func auditedEvictions(t *testing.T, ns string) (granted []string, refused int) {
 // auditedRequests counts the program's requests since a time. refused counts the requests that failed with a conflict.
 func auditedRequests(t *testing.T, since time.Time, verb, group, resource string) (n, refused int) {
 	t.Helper()
-	events, err := stack.Audit()
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(stack.Audit())(t)
 	for _, e := range events {
 		if e.User.Username != programUser.Name || e.Verb != verb || e.ObjectRef == nil ||
 			e.ObjectRef.APIGroup != group || e.ObjectRef.Resource != resource || !e.StageTimestamp.After(since) {

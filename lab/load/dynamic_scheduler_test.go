@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
@@ -46,9 +47,7 @@ func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 	s := sources()[1]
 	s.waitForCPU(t, map[string]float64{"n1": 8})
 	rules := filepath.Join(t.TempDir(), "rule.yaml")
-	if err := os.WriteFile(rules, []byte(ruleFile), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(rules, []byte(ruleFile), 0o600))
 	hints := fmt.Sprintf("hints: {enabled: true, label: {key: status, value: presure}, rulesFile: %q}\n", rules)
 	p := startProgram(t, ns, configFile(t, s.config()+hints))
 	p.waitUntil(t, "n1 has the label", func() bool { return getNode(t, "n1").Labels["status"] == "presure" })

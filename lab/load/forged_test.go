@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
@@ -19,9 +20,7 @@ func TestForgedUsageIsAmbiguous(t *testing.T) {
 	push := func() {
 		t.Helper()
 		used := 9 * time.Since(begun).Seconds() // 9 of 10 cores
-		if err := stack.PushMetric(t.Context(), "forged", "n1", "node_cpu_usage_seconds_total", used); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, stack.PushMetric(t.Context(), "forged", "n1", "node_cpu_usage_seconds_total", used))
 	}
 	t.Cleanup(func() {
 		if err := stack.DeletePushed(context.Background(), "forged", "n1"); err != nil {

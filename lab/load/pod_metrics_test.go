@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
@@ -46,9 +47,7 @@ func startPressureExporter(t *testing.T, ns string) {
 	e := &pressureExporter{ns: ns, last: time.Now(), counters: map[string]float64{}}
 	server := httptest.NewServer(e)
 	t.Cleanup(server.Close)
-	if err := stack.ScrapeExporter(strings.TrimPrefix(server.URL, "http://"), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, stack.ScrapeExporter(strings.TrimPrefix(server.URL, "http://"), nil))
 }
 
 func (e *pressureExporter) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/freeport"
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
@@ -56,28 +57,20 @@ type process struct {
 // kubeconfig writes the program's kubeconfig and returns its path.
 func kubeconfig(t *testing.T) string {
 	t.Helper()
-	path, err := stack.UserKubeconfig(programUser)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(stack.UserKubeconfig(programUser))(t)
 	return path
 }
 
 // startProgram runs the program until the test ends.
 func startProgram(t *testing.T, ns, config string) *process {
 	t.Helper()
-	l, err := freeport.Listen()
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(freeport.Listen())(t)
 	l.Close()
 	p := &process{config: config, url: "http://" + l.Addr().String(), ended: make(chan struct{})}
 	cmd := exec.Command(testbed.Evenkeel, "run", "--config", config, "--bind-address", l.Addr().String(),
 		"--lease-namespace", ns, "--kubeconfig", kubeconfig(t))
 	cmd.Stdout, cmd.Stderr = &p.stdout, &p.stderr
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cmd.Start())
 	go func() {
 		_ = cmd.Wait()
 		close(p.ended)
@@ -146,12 +139,8 @@ func (p *process) waitForReports(t *testing.T, n int) []report {
 // replaceConfig replaces the configuration of the running program atomically, like a mounted volume.
 func (p *process) replaceConfig(t *testing.T, text string) {
 	t.Helper()
-	if err := os.WriteFile(p.config+".new", []byte(configHeader+text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(p.config+".new", p.config); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(p.config+".new", []byte(configHeader+text), 0o600))
+	must.Succeed(t, os.Rename(p.config+".new", p.config))
 }
 
 // configHeader is the start of every configuration that evicts, which allows evictions of pods of any age.
@@ -167,9 +156,7 @@ func configFile(t *testing.T, text string) string {
 func writeConfig(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 

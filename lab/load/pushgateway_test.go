@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
@@ -26,9 +27,7 @@ func TestPushedMemoryHintsWhileItIsFresh(t *testing.T) {
 			if i == 1 {
 				mib = 812
 			}
-			if err := stack.PushMetric(t.Context(), "cgroups", fmt.Sprintf("n%d", i), pushedMetric, mib); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, stack.PushMetric(t.Context(), "cgroups", fmt.Sprintf("n%d", i), pushedMetric, mib))
 		}
 	}
 	scraped := func() bool {
@@ -77,15 +76,9 @@ strategies:
 	if _, code := runEvenkeel(t, "run", "--once", "--config", config, "--lease-namespace", ns, "--push-url", stack.Pushgateway); code != 0 {
 		t.Fatalf("exit %d", code)
 	}
-	answer, err := http.Get(stack.Pushgateway + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(stack.Pushgateway + "/metrics"))(t)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(answer.Body))(t)
 	want := fmt.Sprintf(`evenkeel_passes_total{instance="",job="evenkeel",mode="dryRun",release=%q,stopped="none",strategies="all"} 1`, ns)
 	if !strings.Contains(string(text), want) {
 		t.Errorf("the Pushgateway does not serve %s", want)

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 const (
@@ -28,13 +30,8 @@ func readAlerts(t *testing.T) (out []alert) {
 			Rules []alert `json:"rules"`
 		} `json:"groups"`
 	}
-	data, err := os.ReadFile(rulesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(rulesFile))(t)
+	must.Succeed(t, yaml.Unmarshal(data, &file))
 	for _, g := range file.Groups {
 		out = append(out, g.Rules...)
 	}
@@ -59,13 +56,8 @@ func dashboardQueries(t *testing.T, namespace string) map[string][]string {
 			} `json:"targets"`
 		} `json:"panels"`
 	}
-	data, err := os.ReadFile(dashboardFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &board); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(dashboardFile))(t)
+	must.Succeed(t, json.Unmarshal(data, &board))
 	variables := strings.NewReplacer("$cluster", cluster, "$namespace", namespace, "$job", "evenkeel")
 	out := map[string][]string{}
 	for _, p := range board.Panels {
@@ -95,13 +87,8 @@ func dashboardVariables(t *testing.T, namespace string) map[string]string {
 			} `json:"list"`
 		} `json:"templating"`
 	}
-	data, err := os.ReadFile(dashboardFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &board); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(dashboardFile))(t)
+	must.Succeed(t, json.Unmarshal(data, &board))
 	out := map[string]string{}
 	for _, v := range board.Templating.List {
 		if v.Type != "query" {

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 func runPromtool(t *testing.T, dir string, args ...string) {
@@ -39,13 +41,8 @@ func TestEveryAlertIsTestedBothWays(t *testing.T) {
 			} `json:"alert_rule_test"`
 		} `json:"tests"`
 	}
-	data, err := os.ReadFile("testdata/rules.test.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(data, &file); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile("testdata/rules.test.yaml"))(t)
+	must.Succeed(t, yaml.Unmarshal(data, &file))
 	fires, silent := map[string]bool{}, map[string]bool{}
 	for _, test := range file.Tests {
 		for _, c := range test.AlertRuleTest {
@@ -65,13 +62,8 @@ func TestEveryAlertIsTestedBothWays(t *testing.T) {
 
 func copyFile(t *testing.T, from, to string, change func([]byte) []byte) {
 	t.Helper()
-	data, err := os.ReadFile(from)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(to, change(data), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(from))(t)
+	must.Succeed(t, os.WriteFile(to, change(data), 0o600))
 }
 
 func withoutAnnotations(t *testing.T, rules []byte) []byte {
@@ -82,17 +74,12 @@ func withoutAnnotations(t *testing.T, rules []byte) []byte {
 			Rules []map[string]any `json:"rules"`
 		} `json:"groups"`
 	}
-	if err := yaml.Unmarshal(rules, &file); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, yaml.Unmarshal(rules, &file))
 	for _, g := range file.Groups {
 		for _, r := range g.Rules {
 			delete(r, "annotations")
 		}
 	}
-	out, err := yaml.Marshal(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(yaml.Marshal(file))(t)
 	return out
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/evenkeel-project/evenkeel/lab/freeport"
+	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
@@ -45,10 +46,7 @@ strategies:
 // command returns a command of Evenkeel for the release in a namespace.
 func command(t *testing.T, ns string, args ...string) *exec.Cmd {
 	t.Helper()
-	kubeconfig, err := stack.UserKubeconfig(programUser)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kubeconfig := must.Get(stack.UserKubeconfig(programUser))(t)
 	return exec.Command(testbed.Evenkeel, append(args, "--lease-namespace", ns, "--kubeconfig", kubeconfig)...)
 }
 
@@ -63,17 +61,12 @@ func runCommand(t *testing.T, ns string, args ...string) {
 // program ends.
 func startProgram(t *testing.T, ns, config string) (address string, ended chan struct{}) {
 	t.Helper()
-	port, err := freeport.Get()
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := must.Get(freeport.Get())(t)
 	address = fmt.Sprintf("127.0.0.1:%d", port)
 	var log bytes.Buffer
 	cmd := command(t, ns, "run", "--config", config, "--bind-address", address)
 	cmd.Stdout, cmd.Stderr = &log, &log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cmd.Start())
 	ended = make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -100,9 +93,7 @@ func TestEveryQueryHasData(t *testing.T) {
 	kept := seed.App{Name: "kept", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3", "n3", "n3"}, // why pods stay
 		GraceSeconds: 1, Annotations: map[string]string{"evenkeel.io/evict": "never"}}
 	pinned := seed.App{Name: "pinned", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3"}, AllowedNodes: []string{"n3"}, GraceSeconds: 1}
-	if err := seed.CreateApps(t.Context(), stack.Client, namespace, append(apps, kept, pinned)); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, seed.CreateApps(t.Context(), stack.Client, namespace, append(apps, kept, pinned)))
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer hook.Close()
 	path := testbed.ConfigFile(t, fmt.Sprintf(config, stack.Prometheus, hook.URL))
@@ -110,9 +101,7 @@ func TestEveryQueryHasData(t *testing.T) {
 	// Prometheus computes an increase from two samples. So the evictions wait until it has the first sample.
 	runCommand(t, namespace, "pause")
 	address, ended := startProgram(t, namespace, path)
-	if err := stack.ScrapeExporter(address, labels); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, stack.ScrapeExporter(address, labels))
 	waitForData(t, map[string][]string{"before the first eviction": {"evenkeel_landings_total", "evenkeel_replacement_ready_seconds_count"}}, ended)
 	runCommand(t, namespace, "resume")
 	addPod(t, namespace, pinned.Name) // the scheduler can bind it to one node only, which makes the prediction certain
@@ -135,10 +124,7 @@ func TestEveryQueryHasData(t *testing.T) {
 func addPod(t *testing.T, ns, deployment string) {
 	t.Helper()
 	api := stack.Client.AppsV1().Deployments(ns)
-	scale, err := api.GetScale(t.Context(), deployment, metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	scale := must.Get(api.GetScale(t.Context(), deployment, metav1.GetOptions{}))(t)
 	scale.Spec.Replicas++
 	if _, err := api.UpdateScale(t.Context(), deployment, scale, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)

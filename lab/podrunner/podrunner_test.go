@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // TestPathsBecomeLocal checks which texts name a path below a mounted volume, and that output shows the container's
@@ -46,9 +48,7 @@ func TestAddressesBecomeLocal(t *testing.T) {
 		c := container{Container: &corev1.Container{Ports: []corev1.ContainerPort{{ContainerPort: 8080}, {ContainerPort: 8443}}},
 			ports: map[int32]int32{8080: 20080, 8443: 20443}}
 		list := strings.Fields(args)
-		if err := c.listenLocally(&list); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, c.listenLocally(&list))
 		if got := strings.Join(list, " "); got != want {
 			t.Errorf("%q became %q, want %q", args, got, want)
 		}
@@ -91,10 +91,7 @@ func TestPhase(t *testing.T) {
 // TestOutput checks the file from which kwok serves the output: a line for each line, with stream and time.
 func TestOutput(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "log")
-	o, err := openOutput(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(openOutput(path))(t)
 	s := o.stream("stderr")
 	for _, text := range []string{"a", "b\nc\n", "\nd"} {
 		if _, err := s.Write([]byte(text)); err != nil {
@@ -102,19 +99,12 @@ func TestOutput(t *testing.T) {
 		}
 	}
 	s.flush()
-	if err := o.rotate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.rotate())
 	o.line("stdout", "next run")
-	if err := o.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, o.Close())
 	for file, want := range map[string][]string{previous(path): {"stderr F ab", "stderr F c", "stderr F ", "stderr F d"},
 		path: {"stdout F next run"}} {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		var got []string
 		for line := range strings.Lines(string(text)) {
 			_, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // startBehindProxy starts a server, a proxy in front of it, and a client of the proxy.
@@ -23,10 +25,7 @@ func startBehindProxy(t *testing.T, o Options, h http.HandlerFunc) (*Proxy, *htt
 	t.Cleanup(srv.Close)
 	o.Target = srv.URL
 	o.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
-	p, err := Start(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(Start(o))(t)
 	t.Cleanup(p.Close)
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(p.CA())
@@ -47,10 +46,7 @@ func TestCredentialsAreTheClients(t *testing.T) {
 	p, c := startBehindProxy(t, Options{}, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header.Get("Authorization")) })
 	r, _ := http.NewRequest(http.MethodGet, p.URL()+"/api/v1/pods", nil)
 	r.Header.Set("Authorization", "Bearer x")
-	res, err := c.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	res := must.Get(c.Do(r))(t)
 	defer res.Body.Close()
 	if b, _ := io.ReadAll(res.Body); string(b) != "Bearer x" {
 		t.Errorf("the server received Authorization %q, want the client's", b)

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // entry is an entry of a layer.
@@ -39,9 +41,7 @@ func layoutOf(t *testing.T, entries ...entry) (folder, layer string) {
 	entryOf["platform"] = map[string]any{"os": "linux", "architecture": "amd64"}
 	index := map[string]any{"schemaVersion": 2, "mediaType": indexType, "manifests": []any{entryOf}}
 	outer := map[string]any{"schemaVersion": 2, "manifests": []any{put(encode(t, index), indexType)}}
-	if err := os.WriteFile(filepath.Join(folder, "index.json"), encode(t, outer), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.WriteFile(filepath.Join(folder, "index.json"), encode(t, outer), 0o600))
 	return folder, sum(packed)
 }
 
@@ -54,18 +54,14 @@ func archive(t *testing.T, entries []entry) []byte {
 		if e.kind == tar.TypeSymlink {
 			h.Size, h.Linkname = 0, e.text
 		}
-		if err := w.WriteHeader(h); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, w.WriteHeader(h))
 		if e.kind == tar.TypeReg {
 			if _, err := w.Write([]byte(e.text)); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.Close())
 	return out.Bytes()
 }
 
@@ -76,18 +72,13 @@ func gzipped(t *testing.T, data []byte) []byte {
 	if _, err := w.Write(data); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, w.Close())
 	return out.Bytes()
 }
 
 func encode(t *testing.T, v any) []byte {
 	t.Helper()
-	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(v))(t)
 	return text
 }
 
@@ -103,12 +94,8 @@ func blobPath(folder, digest string) string {
 func writeBlob(t *testing.T, folder string, data []byte) string {
 	t.Helper()
 	path := blobPath(folder, sum(data))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Succeed(t, os.WriteFile(path, data, 0o600))
 	return sum(data)
 }
 
@@ -119,9 +106,7 @@ func TestUnpack(t *testing.T) {
 		t.Fatal(err)
 	}
 	root := t.TempDir()
-	if err := image.Unpack(t.Context(), root); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, image.Unpack(t.Context(), root))
 	text, err := os.ReadFile(filepath.Join(root, "d", "f"))
 	if err != nil || string(text) != "text" || image.Config.Config.User != "1:2" {
 		t.Errorf("d/f is %q, %v; user %s", text, err, image.Config.Config.User)
@@ -148,14 +133,9 @@ func TestUnpackRejects(t *testing.T) {
 			folder, layer := layoutOf(t, c.entries...)
 			if c.change {
 				packed := gzipped(t, archive(t, []entry{{tar.TypeReg, "f", "evil"}}))
-				if err := os.WriteFile(blobPath(folder, layer), packed, 0o600); err != nil {
-					t.Fatal(err)
-				}
+				must.Succeed(t, os.WriteFile(blobPath(folder, layer), packed, 0o600))
 			}
-			image, err := FromLayout(t.Context(), folder, "linux", "amd64")
-			if err != nil {
-				t.Fatal(err)
-			}
+			image := must.Get(FromLayout(t.Context(), folder, "linux", "amd64"))(t)
 			if err := image.Unpack(t.Context(), t.TempDir()); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q", err, c.want)
 			}
@@ -166,10 +146,7 @@ func TestUnpackRejects(t *testing.T) {
 // TestFromRegistry reads the same image from a server with the paths of the OCI distribution specification.
 func TestFromRegistry(t *testing.T) {
 	folder, _ := layoutOf(t, entry{tar.TypeReg, "f", "text"})
-	want, err := FromLayout(t.Context(), folder, "linux", "amd64")
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(FromLayout(t.Context(), folder, "linux", "amd64"))(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		reference := filepath.Base(r.URL.Path)
 		if reference == "1.0" {
@@ -184,10 +161,7 @@ func TestFromRegistry(t *testing.T) {
 	defer server.Close()
 	name := strings.TrimPrefix(server.URL, "http://") + "/team/app"
 	for _, reference := range []string{"1.0", want.IndexDigest} {
-		got, err := FromRegistry(t.Context(), name, reference, "linux", "amd64")
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(FromRegistry(t.Context(), name, reference, "linux", "amd64"))(t)
 		if err := got.Unpack(t.Context(), t.TempDir()); err != nil || got.IndexDigest != want.IndexDigest {
 			t.Errorf("%s: digest %s, error %v", reference, got.IndexDigest, err)
 		}

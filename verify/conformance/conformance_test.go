@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 var (
@@ -25,10 +26,7 @@ const differencesDoc = "../../docs/reference/descheduler-differences.md"
 // must be those in the files.
 func TestConformance(t *testing.T) {
 	root := filepath.Clean(*casesDir)
-	cases, err := readCases(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cases := must.Get(readCases(root))(t)
 	if len(cases) == 0 {
 		t.Fatalf("%s has no cases", root)
 	}
@@ -63,22 +61,13 @@ func TestConformance(t *testing.T) {
 
 // TestOrderOfObjects checks that the plans do not depend on the order in which a case lists its objects.
 func TestOrderOfObjects(t *testing.T) {
-	cases, err := readCases("testdata")
-	if err != nil {
-		t.Fatal(err)
-	}
+	cases := must.Get(readCases("testdata"))(t)
 	for _, c := range cases {
 		reversed := *c
 		reversed.Objects = slices.Clone(c.Objects)
 		slices.Reverse(reversed.Objects)
-		r, err := runCase(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := runCase(&reversed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(runCase(c))(t)
+		s := must.Get(runCase(&reversed))(t)
 		if !slices.Equal(r.moved, s.moved) {
 			t.Errorf("%s: moves %v, and with the objects in reverse order %v", c.ID, r.moved, s.moved)
 		}
@@ -88,10 +77,7 @@ func TestOrderOfObjects(t *testing.T) {
 // checkDocument checks that the document has the table, and a heading for each trait.
 func checkDocument(t *testing.T, results *table) {
 	t.Helper()
-	text, err := os.ReadFile(differencesDoc)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(differencesDoc))(t)
 	if !strings.Contains(string(text), results.text()) {
 		t.Errorf("%s lacks this table:\n%s", differencesDoc, results.text())
 	}

@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/goalverifier"
 	"github.com/evenkeel-project/evenkeel/verify/modeverifier"
@@ -59,9 +60,7 @@ func planCombinedCase(t testing.TB, o *cluster.Objects, text string, past plan.P
 		m.rules.Goals[of.Name] = goalverifier.Strategy{Type: of.Type, Args: of.Args}
 		if of.Type == "NodeConsolidation" {
 			args := emptied.Rules{MaxNodes: 5}
-			if err := json.Unmarshal(of.Args, &args); err != nil {
-				t.Fatal(err)
-			}
+			must.Succeed(t, json.Unmarshal(of.Args, &args))
 			m.rules.Plan.Emptying = map[string]emptied.Rules{of.Name: args}
 		}
 		if of.Mode == plan.ShowOnly { // constrains only moves of its mode

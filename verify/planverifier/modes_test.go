@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/modeverifier"
@@ -48,9 +49,7 @@ func modeRules(t testing.TB, c *config.Config) modeverifier.Rules {
 			MaxSkew int
 			Pools   []any
 		}{"owner", "", nil, 1, nil}
-		if err := json.Unmarshal(s.Args, &args); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(s.Args, &args))
 		if s.Type == "ZoneSpread" && args.By == "owner" {
 			r.Spreads = append(r.Spreads, modeverifier.Spread{Strategy: s.Name, MaxSkew: args.MaxSkew})
 		}
@@ -92,14 +91,8 @@ func makeModeCase(t testing.TB, seed uint64) modeCase {
 	if text = modeSettings(r); seed%2 == 0 {
 		text = inFlightTotal.ReplaceAllString(text, "inFlight: {total: 3,")
 	}
-	conf, err := config.Load("seed.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("seed.yaml", []byte(text)))(t)
+	s := must.Get(cluster.New(o))(t)
 	m := modeCase{o, modeRules(t, conf), plan.Plan{}, s, conf, st, text}
 	m.rules.Plan.State = st
 	m.plan = m.planFor(conf.BuildStrategies(), nil)

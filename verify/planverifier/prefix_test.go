@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -18,14 +19,8 @@ import (
 // makePlanFor makes a plan for the cluster and returns it with the verifier's rules for the same configuration.
 func makePlanFor(t testing.TB, o *cluster.Objects, text string, now time.Time, past plan.PlannerState) (plan.Plan, planverifier.Rules) {
 	t.Helper()
-	conf, err := config.Load("seed.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("seed.yaml", []byte(text)))(t)
+	s := must.Get(cluster.New(o))(t)
 	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	rules := verifierRules(t, conf)

@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
@@ -23,14 +24,8 @@ func TestStatedGoalsBreakNoRule(t *testing.T) {
 	for seed := uint64(0); seed < 200; seed++ {
 		r := rand.New(rand.NewPCG(seed, 18))
 		o := simulation.Mixed(r)
-		conf, err := config.Load("seed.yaml", []byte(simulation.Settings(r)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := cluster.New(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		conf := must.Get(config.Load("seed.yaml", []byte(simulation.Settings(r))))(t)
+		s := must.Get(cluster.New(o))(t)
 		opts, rules := conf.PlannerOptions(), verifierRules(t, conf)
 		opts.SamplesPerCode = -1
 		kind := kinds[seed%2]

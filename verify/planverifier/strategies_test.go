@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -83,9 +84,7 @@ func strategyRules(t testing.TB, c *config.Config) (out []planverifier.StrategyR
 			Basis   string
 			Key     string `json:"topologyKey"`
 		}{MaxSkew: 1, Key: "topology.kubernetes.io/zone"}
-		if err := json.Unmarshal(s.Args, &args); err != nil {
-			t.Fatal(err)
-		}
+		must.Succeed(t, json.Unmarshal(s.Args, &args))
 		if s.Type == "NodeLoad" && args.Basis != "load" { // package emptied checks the target of NodeConsolidation
 			r.NodeLevels = planverifier.NodeLevels{Targets: args.Target, Below: args.Below, NumberOfNodes: args.NumberOfNodes}
 		}

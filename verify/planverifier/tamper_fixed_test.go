@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
@@ -100,10 +101,7 @@ func makeFixedCase(t *testing.T, of scenario.Scenario) planCase {
 // planFixedCase makes a plan for a cluster, with the configuration of the scenario.
 func planFixedCase(t *testing.T, o *cluster.Objects, of scenario.Scenario) planCase {
 	t.Helper()
-	conf, err := config.Load("fixed.yaml", of.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("fixed.yaml", of.Config))(t)
 	p, rules := makePlanFor(t, o, string(of.Config), o.TakenAt, plan.PlannerState{})
 	rules.Strategies = strategyRules(t, conf)
 	return planCase{o, rules, p}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -85,15 +86,9 @@ func writeCase(t *testing.T, m modeCase) (snapshot, config string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := cluster.Write(f, &o, cluster.JSON); err != nil {
-		t.Fatal(err)
-	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(config, []byte(m.text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, cluster.Write(f, &o, cluster.JSON))
+	must.Succeed(t, f.Close())
+	must.Succeed(t, os.WriteFile(config, []byte(m.text), 0o600))
 	return snapshot, config
 }
 
@@ -105,9 +100,7 @@ func planWith(t *testing.T, program, snapshot, config string) (p plan.Plan) {
 	if err != nil {
 		t.Fatalf("%s: %v: %s", program, err, cmd.Stderr)
 	}
-	if err := json.Unmarshal(out, &p); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, json.Unmarshal(out, &p))
 	return p
 }
 

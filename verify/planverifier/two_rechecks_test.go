@@ -15,6 +15,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
@@ -27,10 +28,7 @@ func TestWriteRechecks(t *testing.T) {
 	if *writtenRechecks == "" {
 		t.Skip("without -args -rechecks FILE there is nothing to write to")
 	}
-	f, err := os.Create(*writtenRechecks)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Create(*writtenRechecks))(t)
 	defer f.Close()
 	out, snapshots, kept, dropped := json.NewEncoder(f), 0, 0, 0
 	for seed := range uint64(*allStrategyPlans) {
@@ -40,19 +38,14 @@ func TestWriteRechecks(t *testing.T) {
 		for change := range changes {
 			o := *m.o
 			changes[change](rand.New(rand.NewPCG(seed, uint64(change))), &o, m.plan)
-			s, err := cluster.New(&o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(cluster.New(&o))(t)
 			snapshots++
 			goals := controller.Goals(s, m.conf.BuildStrategies(), nil)
 			for _, of := range plans {
 				for wave := 1; slices.ContainsFunc(of.Plan.Moves, func(m plan.Move) bool { return m.Wave >= wave }); wave++ {
 					ok, outcomes := p.Recheck(s, m.past, goals, of.Plan, wave, o.TakenAt)
 					kept, dropped = kept+len(ok), dropped+len(outcomes)
-					if err := out.Encode(map[string]any{"seed": seed, "change": change, "mode": of.Mode, "wave": wave, "kept": ok, "dropped": outcomes}); err != nil {
-						t.Fatal(err)
-					}
+					must.Succeed(t, out.Encode(map[string]any{"seed": seed, "change": change, "mode": of.Mode, "wave": wave, "kept": ok, "dropped": outcomes}))
 				}
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/placeless"
@@ -111,10 +112,7 @@ func parseSelector(t testing.TB, text string) labels.Selector {
 	if text == "" {
 		return nil
 	}
-	s, err := labels.Parse(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(labels.Parse(text))(t)
 	return s
 }
 
@@ -124,10 +122,7 @@ func parseLimit(t testing.TB, text string) planverifier.Limit {
 		return planverifier.Limit{Unlimited: true}
 	}
 	number, percent := strings.CutSuffix(text, "%")
-	n, err := strconv.Atoi(number)
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(strconv.Atoi(number))(t)
 	return planverifier.Limit{N: n, Percent: percent}
 }
 

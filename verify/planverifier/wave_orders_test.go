@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/planverifier"
@@ -136,10 +137,7 @@ func (c orderCase) violations(t *testing.T, wave int) string {
 	}
 	o := (&scenario.Scenario{Cluster: []byte(text + c.more)}).Objects(t)
 	o.ServerVersion = c.version
-	conf, err := config.Load("c", fmt.Appendf(nil, denseSettings, "kubernetes.io/hostname", 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("c", fmt.Appendf(nil, denseSettings, "kubernetes.io/hostname", 1)))(t)
 	move := func(step, wave int, name, from, to string) plan.Move {
 		return plan.Move{Step: step, Wave: wave, From: from, To: to, Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "Pod/shop/" + name},
 			Owner: plan.ObjectRef{Kind: "Deployment", Namespace: "shop", Name: name[:1]}}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
@@ -14,10 +15,7 @@ import (
 // TestSwapSearchHelpsWhereGPUsAreFull plans on clusters in which pods request 98 % of the GPUs and 59 % of the
 // CPU. Plans with displaced moves must leave fewer goals unmet than plans without them.
 func TestSwapSearchHelpsWhereGPUsAreFull(t *testing.T) {
-	conf, err := config.Load("c", fmt.Appendf(nil, balanceConfig, "0.8", 1, "none"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("c", fmt.Appendf(nil, balanceConfig, "0.8", 1, "none")))(t)
 	conf.Guards.MinReplicas = 1
 	clusters := 10
 	if *longRun {
@@ -25,10 +23,7 @@ func TestSwapSearchHelpsWhereGPUsAreFull(t *testing.T) {
 	}
 	var with, without int
 	for seed := range clusters {
-		s, err := cluster.New(simulation.FullInGPUs(rand.New(rand.NewPCG(uint64(seed), 5)), 40))
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(cluster.New(simulation.FullInGPUs(rand.New(rand.NewPCG(uint64(seed), 5)), 40)))(t)
 		p := problem{seed, s, conf, nil}
 		with += countUnmet(p.plan())
 		without += countUnmet(p.withoutSteps(t).plan())

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/search"
@@ -114,10 +115,7 @@ func (p problem) afterPlan(t testing.TB, pl plan.Plan) problem {
 			pod.Status.StartTime = &started
 		}
 	}
-	s, err := cluster.New(landed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(cluster.New(landed))(t)
 	return problem{p.seed, s, p.conf, nil}
 }
 

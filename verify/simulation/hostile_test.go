@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/strategies"
@@ -177,11 +178,8 @@ type cost struct {
 func TestHostileObjectsCostTheirSize(t *testing.T) {
 	const small = 200
 	for _, d := range strategies.All {
-		conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: s, type: "+d.Type+
-			", schedule: \"0 * * * *\", args: {"+arguments[d.Type]+"}}\n"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: s, type: "+d.Type+
+			", schedule: \"0 * * * *\", args: {"+arguments[d.Type]+"}}\n")))(t)
 		for name, add := range hostile {
 			t.Run(strings.ReplaceAll(d.Type+"/"+name, " ", "_"), func(t *testing.T) {
 				var took [3]cost
@@ -191,10 +189,7 @@ func TestHostileObjectsCostTheirSize(t *testing.T) {
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
 					began := cputime.Used(t)
-					s, err := cluster.New(o)
-					if err != nil {
-						t.Fatal(err)
-					}
+					s := must.Get(cluster.New(o))(t)
 					planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 					took[i].cpu = cputime.Used(t) - began
 					runtime.ReadMemStats(&after)

@@ -7,6 +7,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
 // attributes returns the values of one attribute of all matching elements. The test fails if the figure is not valid
@@ -14,9 +16,7 @@ import (
 func attributes(t *testing.T, f interface{ Write(io.Writer) error }, element, class, name string) (out []string) {
 	t.Helper()
 	var b strings.Builder
-	if err := f.Write(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Succeed(t, f.Write(&b))
 	d := xml.NewDecoder(strings.NewReader(b.String()))
 	for {
 		token, err := d.Token()

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -76,10 +77,7 @@ func TestStrategiesDoNotConflict(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
 			text := strings.NewReplacer("SCORE", x.score, "GUARDS", x.guards, "STEER", x.steer).Replace(allStrategies)
-			conf, err := config.Load("all", []byte(text))
-			if err != nil {
-				t.Fatal(err)
-			}
+			conf := must.Get(config.Load("all", []byte(text)))(t)
 			checkTypes(t, conf)
 			var sum conflictCounts
 			for seed := range seeds {

@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
@@ -76,10 +77,7 @@ func TestEmptiedNodesStayEmpty(t *testing.T) {
 
 func runEmptying(t *testing.T, nodes int, seed uint64, keep string) (n emptyingFigures) {
 	t.Helper()
-	conf, err := config.Load("empty", fmt.Appendf(nil, emptyingConfig, keep))
-	if err != nil {
-		t.Fatal(err)
-	}
+	conf := must.Get(config.Load("empty", fmt.Appendf(nil, emptyingConfig, keep)))(t)
 	c := &liveSimulation{Simulation: Start(Scenario{Nodes: nodes, Pods: 14 * nodes, Seed: seed, EveryMinutes: 60,
 		Churn: Churn{Rollouts: 0.03 * float64(nodes), Scalings: 0.06 * float64(nodes)}}, conf)}
 	clock := clocktesting.NewFakeClock(c.now)
@@ -103,10 +101,7 @@ func runEmptying(t *testing.T, nodes int, seed uint64, keep string) (n emptyingF
 			n.created += c.placed
 			count()
 		}
-		r, err := control.RunOnce(t.Context(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(control.RunOnce(t.Context(), nil))(t)
 		count()
 		for _, g := range r.Plan.Goals {
 			if g.Kind == plan.NodeEmpty && r.Plan.After.Excess[g.ID] == 0 && c.isEmpty(g.Subject.Name) {

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // emptyAndPrefer empties nodes with hints, which expire before the next pass, and moves pods to nodes that they prefer.
@@ -34,10 +35,7 @@ func TestConsolidationEnds(t *testing.T) {
 		"type: NodeTaints, args: {preferNoSchedule: true, exclude: [other]}": taintSomeNodes,
 	} {
 		t.Run(prefer, func(t *testing.T) {
-			conf, err := config.Load("pair", []byte(strings.Replace(emptyAndPrefer, "PREFER", prefer, 1)))
-			if err != nil {
-				t.Fatal(err)
-			}
+			conf := must.Get(config.Load("pair", []byte(strings.Replace(emptyAndPrefer, "PREFER", prefer, 1))))(t)
 			evictions, again, empty, late := 0, 0, 0, 0
 			for seed := range uint64(4) {
 				c := Start(Scenario{Nodes: 24, Pods: 240, Seed: seed, EveryMinutes: 30}, conf)

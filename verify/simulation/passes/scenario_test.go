@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 var (
@@ -49,10 +50,7 @@ func TestScenarios(t *testing.T) {
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
 			t.Parallel()
-			a, err := txtar.ParseFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			a := must.Get(txtar.ParseFile(name))(t)
 			if len(bytes.TrimSpace(a.Comment)) == 0 {
 				t.Error("the scenario has no description")
 			}
