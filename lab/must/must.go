@@ -1,5 +1,5 @@
-// Package must ends a test whose preparation fails. Only tests use it. It is package internal/must, which the module lab
-// does not see.
+// Package must ends a test whose preparation fails. Only tests use it. It is package internal/must, which the module
+// lab does not see.
 package must
 
 import "testing"
