@@ -65,31 +65,24 @@ func (g *generatedCluster) mergeLabelKeys(t *corev1.PodAffinityTerm) {
 	t.LabelSelector.MatchExpressions = append(t.LabelSelector.MatchExpressions, r)
 }
 
+func (g *generatedCluster) addTerms(required *[]corev1.PodAffinityTerm, preferred *[]corev1.WeightedPodAffinityTerm) {
+	for g.chance(0.35) {
+		*required = append(*required, g.randomAffinityTerm())
+	}
+	for g.chance(0.5) {
+		*preferred = append(*preferred, corev1.WeightedPodAffinityTerm{Weight: int32(1 + g.Intn(100)), PodAffinityTerm: g.randomAffinityTerm()})
+	}
+}
+
 func (g *generatedCluster) randomAffinity() *corev1.Affinity {
 	a := &corev1.Affinity{}
 	if g.themes["terms"] && g.chance(0.5) {
 		a.PodAffinity = &corev1.PodAffinity{}
-		for g.chance(0.35) {
-			required := &a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-			*required = append(*required, g.randomAffinityTerm())
-		}
-		for g.chance(0.5) {
-			preferred := &a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution
-			*preferred = append(*preferred,
-				corev1.WeightedPodAffinityTerm{Weight: int32(1 + g.Intn(100)), PodAffinityTerm: g.randomAffinityTerm()})
-		}
+		g.addTerms(&a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, &a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
 	}
 	if g.themes["terms"] && g.chance(0.5) {
 		a.PodAntiAffinity = &corev1.PodAntiAffinity{}
-		for g.chance(0.35) {
-			required := &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-			*required = append(*required, g.randomAffinityTerm())
-		}
-		for g.chance(0.5) {
-			preferred := &a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution
-			*preferred = append(*preferred,
-				corev1.WeightedPodAffinityTerm{Weight: int32(1 + g.Intn(100)), PodAffinityTerm: g.randomAffinityTerm()})
-		}
+		g.addTerms(&a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, &a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution)
 	}
 	disk := func(v string) corev1.NodeSelectorTerm {
 		in := corev1.NodeSelectorRequirement{Key: "disk", Operator: corev1.NodeSelectorOpIn, Values: []string{v}}
