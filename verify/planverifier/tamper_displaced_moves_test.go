@@ -47,24 +47,7 @@ func TestTamperedStepsAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, x := range stepTampers {
 		t.Run(x.name, func(t *testing.T) {
-			done := 0
-			for seed := uint64(0); seed < 200 && done < plansPerTamper; seed++ {
-				m := makeTightCase(t, seed)
-				if len(m.plan.Moves) < 2 {
-					continue
-				}
-				pod, ok := x.apply(&m)
-				if !ok {
-					continue
-				}
-				done++
-				if found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt); !hasViolation(found, pod, x.want) {
-					t.Errorf("seed %d: want %s about %q, found %v", seed, x.want, pod, found)
-				}
-			}
-			if done < plansPerTamper {
-				t.Errorf("the change applies to only %d plans", done)
-			}
+			x.check(t, 200, func(seed uint64) planCase { return makeTightCase(t, seed) }, nil)
 		})
 	}
 }
