@@ -29,6 +29,7 @@ func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Appr
 	p := c.newPass(nil)
 	p.report.Plan, p.report.Approval = approved, &by
 	p.log = p.log.With("plan", approved.ID, "waitingPlan", by.WaitingPlan, "approvedBy", by.By)
+	p.hints.log = p.log
 	if err := p.observe(ctx); err != nil {
 		p.reportFailure(ctx, err)
 		return p.report, err

@@ -71,7 +71,7 @@ func (p *pass) tripBreaker(t *plan.BreakerTrip) *plan.Reason {
 	}
 	p.journal.state.Breaker = t
 	recordState(p.Recorder, p.Mode, p.journal.state)
-	p.Log.Error("the breaker tripped; no pod is evicted until it closes", "reason", t.Reason.Message, "until", t.Until)
+	p.log.Error("the breaker tripped; no pod is evicted until it closes", "reason", t.Reason.Message, "until", t.Until)
 	return &t.Reason
 }
 

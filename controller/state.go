@@ -118,7 +118,7 @@ func (p *pass) recordOutcomes(ctx context.Context, runID string, outcomes []plan
 	var longest []plan.Backoff
 	p.journal.state, longest = history.RecordOutcomes(p.journal.state, runID, outcomes, p.Clock.Now(), p.History)
 	for _, b := range longest {
-		p.Log.Warn("evictions of a workload keep failing; its pods are not evicted until the back-off ends",
+		p.log.Warn("evictions of a workload keep failing; its pods are not evicted until the back-off ends",
 			"workload", b.Workload.String(), "until", b.Until, "failures", b.Failures, "last", b.Reason.Message)
 		if p.Events != nil {
 			p.Events.BackedOff(b)

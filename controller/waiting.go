@@ -20,7 +20,8 @@ func (p *pass) keepProposal(ctx context.Context) {
 		return
 	}
 	needed := needsApproval(p.Strategies)
-	if !needed && p.journal.noneWaiting {
+	p.journal.noneWaiting = p.journal.noneWaiting && !needed
+	if p.journal.noneWaiting {
 		return
 	}
 	p.expectStep("keeping the plan that needs approval")

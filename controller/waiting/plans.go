@@ -161,6 +161,11 @@ func newPlan(n Proposal, discarded []plan.DiscardedMove) Plan {
 	kept := plan.Plan{APIVersion: o.APIVersion, Kind: o.Kind, TakenAt: o.TakenAt, TakenAtEstimated: o.TakenAtEstimated,
 		Expires: n.Now.UTC().Add(n.ValidFor), Cluster: o.Cluster, ConfigHash: o.ConfigHash}
 	kept.Moves, kept.Hints = renumber(o.Moves, o.Hints)
+	for i := range o.Goals { // a node is emptied as a whole, and then kept empty
+		if g := o.Goals[i]; g.Kind == plan.NodeEmpty && o.After.Excess[g.ID] == 0 {
+			kept.Goals = append(kept.Goals, g)
+		}
+	}
 	kept.ID = plan.ContentID(kept)
 	next, marks := Plan{Plan: kept, Since: n.Now.UTC(), Proposals: []string{o.ID}}, map[moveKey]plan.DiscardedMove{}
 	for _, d := range discarded {

@@ -198,7 +198,8 @@ func (w *Plan) describeStates() string {
 }
 
 // withPairs adds to the steps those that belong together with them: a displaced move is useless without the move for
-// which it makes room, which has no room without it. It returns all steps in order, and the added ones also apart.
+// which it makes room, which has no room without it, and a node is emptied as a whole. It returns all steps in order,
+// and the added ones also apart.
 func (w *Plan) withPairs(steps []int) (all, added []int) {
 	partners, stepOf := map[int][]int{}, map[string]int{}
 	for _, m := range w.Moves {
@@ -210,6 +211,18 @@ func (w *Plan) withPairs(steps []int) (all, added []int) {
 		}
 		if step, found := stepOf[q.DisplacedFor.UID]; found {
 			partners[q.Step], partners[step] = append(partners[q.Step], step), append(partners[step], q.Step)
+		}
+	}
+	for i := range w.Goals { // of the kind NodeEmpty
+		first := 0
+		for _, m := range w.Moves {
+			switch {
+			case !slices.Contains(m.Goals, w.Goals[i].ID):
+			case first == 0:
+				first = m.Step
+			default:
+				partners[first], partners[m.Step] = append(partners[first], m.Step), append(partners[m.Step], first)
+			}
 		}
 	}
 	chosen := setOf(steps)

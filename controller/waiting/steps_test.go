@@ -27,6 +27,23 @@ func TestMovesThatBelongTogether(t *testing.T) {
 	checkStates(t, p, Discarded, Waiting, Discarded, Waiting)
 }
 
+// TestANodeIsEmptiedAsAWhole: the moves that empty a node are approved together, and the plan that waits keeps the goal.
+func TestANodeIsEmptiedAsAWhole(t *testing.T) {
+	moves := []plan.Move{testMove("pack", "a", ""), testMove("zones", "b", ""), testMove("pack", "c", "")}
+	moves[0].Goals, moves[2].Goals = []string{"g1"}, []string{"g1", "g2"}
+	n := proposal(0, "pack zones", moves...)
+	n.Plan.Goals = []plan.Goal{{ID: "g1", Kind: plan.NodeEmpty}, {ID: "g2", Kind: plan.SkewAtMost}, {ID: "g3", Kind: plan.NodeEmpty}}
+	n.Plan.After.Excess = map[string]float64{"g3": 1}
+	p, _ := Plans{}.Keep(n)
+	steps, needed, err := p.Waiting[0].Choose(Choice{Steps: []Range{{3, 3}}}, true)
+	if err != nil || !slices.Equal(steps, []int{1, 3}) || !slices.Equal(needed, []int{1}) {
+		t.Errorf("steps %v, needed %v, %v; want steps 1 and 3", steps, needed, err)
+	}
+	if goals := p.Waiting[0].Part(steps).Goals; len(goals) != 1 || goals[0].ID != "g1" {
+		t.Errorf("the plan has the goals %v, want g1, which it meets", goals)
+	}
+}
+
 func TestChoicesThatAreRejected(t *testing.T) {
 	p, _ := Plans{}.Keep(proposal(0, "zones hot", testMove("zones", "a", ""), testMove("hot", "b", ""), testMove("zones", "c", "")))
 	w := &p.Waiting[0]
