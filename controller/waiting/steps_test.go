@@ -27,7 +27,7 @@ func TestMovesThatBelongTogether(t *testing.T) {
 	checkStates(t, p, Discarded, Waiting, Discarded, Waiting)
 }
 
-// TestANodeIsEmptiedAsAWhole: the moves that empty a node are approved together, and the plan that waits keeps the goal.
+// TestANodeIsEmptiedAsAWhole: the moves that empty a node are approved together, and the waiting plan keeps the goal.
 func TestANodeIsEmptiedAsAWhole(t *testing.T) {
 	moves := []plan.Move{testMove("pack", "a", ""), testMove("zones", "b", ""), testMove("pack", "c", "")}
 	moves[0].Goals, moves[2].Goals = []string{"g1"}, []string{"g1", "g2"}
