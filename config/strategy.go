@@ -24,7 +24,7 @@ type Strategy struct {
 	NodeSelector string               `json:"nodeSelector,omitempty"`
 	Namespaces   *plan.NamespaceScope `json:"namespaces,omitempty"`
 	PodSelector  string               `json:"podSelector,omitempty"`
-	// Limits bound the moves for this strategy, besides the global limits.
+	// Limits apply to the moves for this strategy, in addition to the global limits.
 	Limits *plan.OwnLimits `json:"limits,omitempty"`
 	Guards *StrategyGuards `json:"guards,omitempty"`
 	// Weight multiplies the weight of the goals. Nil means 1.

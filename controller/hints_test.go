@@ -24,9 +24,9 @@ type fakeHintWriter struct {
 	on    map[string]hints.Hint
 	log   []string
 	fails error
-	// removeErr is the number of removals that still fail. given contains the time limit of each removal.
-	removeErr int
-	given     []time.Duration
+	// failingRemovals is the number of Remove calls that still fail. timeLimits has the time limit of each call.
+	failingRemovals int
+	timeLimits      []time.Duration
 	// takeFails is the error of every removal. The hints stay on their nodes.
 	takeFails error
 	during    func() // called in each write; nil is allowed
@@ -53,12 +53,12 @@ func (b *fakeHintWriter) Remove(ctx context.Context, nodes []string, which func(
 		return nil, ctx.Err()
 	}
 	until, _ := ctx.Deadline()
-	b.given = append(b.given, time.Until(until).Round(time.Second/2))
+	b.timeLimits = append(b.timeLimits, time.Until(until).Round(time.Second/2))
 	if b.takeFails != nil {
 		return nil, b.takeFails
 	}
-	if b.removeErr > 0 {
-		b.removeErr--
+	if b.failingRemovals > 0 {
+		b.failingRemovals--
 		b.log = append(b.log, "stuck")
 		return nil, errors.New("removing the hint from node n3: the server does not answer")
 	}
@@ -233,7 +233,7 @@ func TestWhatIsLeftIsTakenAwayOnceMore(t *testing.T) {
 			var said strings.Builder
 			c.Log = slog.New(slog.NewTextHandler(&said, nil))
 			ctx, cancel := context.WithCancel(t.Context())
-			if b.removeErr = stuck; stopped {
+			if b.failingRemovals = stuck; stopped {
 				e.during, e.result.Stop = cancel, &plan.Reason{Code: plan.Interrupted}
 			}
 			if _, err := c.RunOnce(ctx, nil); err != nil {
@@ -262,8 +262,8 @@ func TestMoreNodesAreGivenMoreTime(t *testing.T) {
 		if _, err := c.RunOnce(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
-		if len(b.given) != 1 || b.given[0] != want {
-			t.Errorf("%d nodes: got timeouts %v, want %s", nodes, b.given, want)
+		if len(b.timeLimits) != 1 || b.timeLimits[0] != want {
+			t.Errorf("%d nodes: got timeouts %v, want %s", nodes, b.timeLimits, want)
 		}
 	}
 }

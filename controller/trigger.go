@@ -74,7 +74,7 @@ func triggerProblem(r *trigger.Request, all []schedule.Strategy, last, now time.
 	}
 	switch wait := last.Add(minTriggerInterval).Sub(now); {
 	case r.Outdated(now):
-		return fmt.Sprintf("it is of %s, more than %s from now; trigger again, and check the clock of your machine",
+		return fmt.Sprintf("it was made at %s, more than %s before or after now; trigger again, and check the clock of your machine",
 			r.At.UTC().Format(time.RFC3339), trigger.MaxAge)
 	case !slices.Contains(known, r.Strategy):
 		return fmt.Sprintf("the configuration has no strategy %q (it has: %s)", r.Strategy, strings.Join(known[:min(len(known), maxShownStrategies)], ", "))

@@ -63,7 +63,7 @@ func TestATriggeredStrategyRunsOnce(t *testing.T) {
 		})
 		r.expect(t, "01:00:15", "01:02:05")
 		want := []string{"the last trigger was less than 1m0s ago; trigger again in 30s",
-			`the configuration has no strategy "spread" (it has: zones)`, "it is of 2026-01-01T00:50:10Z, more than 10m0s from now"}
+			`the configuration has no strategy "spread" (it has: zones)`, "it was made at 2026-01-01T00:50:10Z, more than 10m0s before or after now"}
 		if box.taken != 2 || len(box.rejected) != 3 || slices.ContainsFunc([]int{0, 1, 2}, func(i int) bool {
 			return !strings.HasPrefix(box.rejected[i], want[i])
 		}) {

@@ -137,7 +137,8 @@ type result struct {
 	stops   bool
 }
 
-// results are the results by reason code. APIError is not in the map, because it stops the pass only in some cases.
+// results has the outcome that each reason code must lead to, and whether the code stops the pass. APIError is missing,
+// because it stops the pass only in some cases.
 var results = map[plan.Code]result{
 	plan.APIThrottled: {plan.Blocked, true}, plan.PermissionMissing: {plan.Blocked, true}, plan.OutcomeUnknown: {"", true},
 	plan.Interrupted: {plan.Dropped, true}, plan.ReplacementNotReady: {plan.Evicted, true}, plan.ReplacementNotScheduled: {plan.Evicted, true},

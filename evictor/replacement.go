@@ -94,7 +94,7 @@ func mayStayPending(m plan.Move, r *corev1.Pod, gone bool) bool {
 }
 
 func pendingAttempt(m plan.Move, r *corev1.Pod) attempt {
-	a := evictedAttempt(m, r, m.Reason.Code, fmt.Sprintf("its replacement %s is Pending: no node takes it, which the move accepts", r.Name))
+	a := evictedAttempt(m, r, m.Reason.Code, fmt.Sprintf("its replacement %s is Pending, because it fits on no node; the move allows that", r.Name))
 	a.outcome.Pending = true
 	return a
 }

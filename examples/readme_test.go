@@ -45,8 +45,8 @@ func TestConsolidationExample(t *testing.T) {
 	}
 }
 
-// TestCrowdedNodesExample checks that two pods leave the node that is full of pods, and that
-// nothing moves if more nodes must be under-utilized.
+// TestCrowdedNodesExample checks that the plan moves two pods off the node that has almost as many pods as it may
+// have. With numberOfNodes: 2 it moves no pod, because at most two nodes are under-utilized.
 func TestCrowdedNodesExample(t *testing.T) {
 	text := readText(t, "examples/crowded-nodes.yaml")
 	for number, want := range map[string]int{"numberOfNodes: 1": 2, "numberOfNodes: 2": 0} {

@@ -46,8 +46,9 @@ the pass has ended: as job ` + "`evenkeel`" + ` with the labels ` + "`release`" 
 counts a single pass, and ` + "`changes()`" + ` or a timestamp says whether it is new. Metrics about the process and its leadership are
 not sent, and a job has no metrics of its next pass and of changed files.
 
-The dashboard and most [alerts](../runbooks/README.md) of the chart are for ` + "`kind: Deployment`" + `: ` + "`increase()`" + ` of a counter that
-each push replaces is 0. Two expressions for jobs, the first with an hour more than the time between two passes:
+The chart's dashboard and most [alerts](../runbooks/README.md) work only with ` + "`kind: Deployment`" + `. With ` + "`CronJob`" + `, each push
+replaces the counters, so ` + "`increase()`" + ` is always 0. Use these two expressions for jobs. In the first, the number of seconds is
+the time between two passes plus an hour:
 
 | expression | true if |
 |---|---|

@@ -21,7 +21,7 @@ const (
 	// Watches that are silent for longer than guards.maxStaleness no longer count as working, but
 	// that limit is at least minWatchSilence and at most maxWatchSilence. API servers send a
 	// bookmark every minute if there are no events, but not for every kind that never changes.
-	// After a silence, only a new list is therefore proof that the view is current.
+	// So after a gap in watch events, only a fresh LIST proves that the view is current.
 	minWatchSilence = 90 * time.Second
 	maxWatchSilence = 3 * time.Minute
 )
@@ -152,8 +152,8 @@ func (c *staleness) advance(t time.Time) {
 
 // trackList runs a list request and records the outcome. A list is complete after its last page. The
 // view is then current up to the request for the first page. Informers request the version that they last saw or any
-// later one, which the API server may answer from a cache as old as a silent watch. After a silence, trackList
-// therefore requests the latest version.
+// later one, which the API server may answer from a cache as old as a silent watch. So after a gap in watch events,
+// trackList requests the latest version.
 func trackList[L runtime.Object](
 	c *staleness, opts metav1.ListOptions, list func(metav1.ListOptions) (L, error),
 ) (runtime.Object, error) {
@@ -174,9 +174,9 @@ func trackList[L runtime.Object](
 	return out, nil
 }
 
-// trackWatch opens a watch and records its events. After a silence, trackWatch refuses a watch that does not begin with
-// the initial objects, so that the informer lists again: the new watch could be as silent as the last one. The initial
-// objects are then those of the latest version, for the reason that trackList gives; API servers require the match
+// trackWatch opens a watch and records its events. After a gap in watch events, trackWatch refuses a watch that does not
+// begin with the initial objects, so the informer lists again: the new watch could be as silent as the last one. The
+// initial objects are then those of the latest version, for the reason that trackList gives; API servers require the match
 // NotOlderThan also for these.
 func trackWatch(
 	c *staleness, opts metav1.ListOptions, open func(metav1.ListOptions) (watch.Interface, error),

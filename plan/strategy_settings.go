@@ -24,7 +24,7 @@ type NamespaceScope struct {
 	Selector string   `json:"selector,omitempty"`
 }
 
-// OwnLimits bound the moves for one strategy or in one window, beside the global limits. A limit that is nil is not
+// OwnLimits apply to the moves for one strategy or in one window, in addition to the global limits. A limit that is nil is not
 // set.
 type OwnLimits struct {
 	PerPass      *CountLimit `json:"perPass,omitempty"`

@@ -61,7 +61,7 @@ func dropUnpaired(pl plan.Plan, dropped []plan.Outcome) []plan.Outcome {
 			gone[out.Step] = plan.PremiseChanged
 			dropped = append(dropped, plan.Outcome{Step: out.Step, Pod: out.Pod, Outcome: plan.Dropped,
 				Reason: plan.Reason{Code: plan.PremiseChanged,
-					Message: fmt.Sprintf("%s, which it is of no use without, is not moved: %s", in.Pod, why)}})
+					Message: fmt.Sprintf("its move only helps if %s also moves, and that pod is not moved: %s", in.Pod, why)}})
 		}
 	}
 	return dropped

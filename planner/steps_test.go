@@ -163,7 +163,7 @@ func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
 	opts.Limits.PerPass = plan.Absolute(1)
 	dropped := planner.New(opts).CheckLimits(s, plan.PlannerState{}, r.plan, s.TakenAt)
 	if len(dropped) != 2 || dropped[0].Reason.Code != plan.LimitPerPass || dropped[1].Step != 1 ||
-		dropped[1].Reason.Message != "shop/api-6c8f-00, which it is of no use without, is not moved: LimitPerPass" {
+		dropped[1].Reason.Message != "its move only helps if shop/api-6c8f-00 also moves, and that pod is not moved: LimitPerPass" {
 		t.Errorf("%+v", dropped)
 	}
 	if dropped := r.planner.CheckLimits(s, plan.PlannerState{}, r.plan, s.TakenAt); len(dropped) != 0 {

@@ -166,7 +166,7 @@ func (t explainTable) writeStrategyResults(results []plan.StrategyResult) {
 }
 
 // targetsText describes the predicted nodes of a replacement and the confidence. The replacement of a displaced pod
-// must only make no goal worse.
+// need not help any goal; it must not make one worse.
 func targetsText(m *plan.Move) string {
 	to, confidence, nodes := escape(m.To), percent.Of(m.Confidence), m.Acceptable.Nodes
 	switch {

@@ -83,7 +83,7 @@ func (t *planTable) writeOrigin(p plan.Plan) {
 	}
 	version := cmp.Or(escape(p.Cluster.Version), "(version unknown)")
 	if p.TakenAt.IsZero() {
-		t.out.addLine("State of an unknown time, because no object in the snapshot has one, so ages are unknown; Kubernetes %s; plan %s.", version, shortPlanID(p.ID))
+		t.out.addLine("The time of the state and all ages are unknown, because no object in the snapshot has a timestamp; Kubernetes %s; plan %s.", version, shortPlanID(p.ID))
 	} else {
 		t.out.addLine("State of %s%s, Kubernetes %s; plan %s valid until %s.", p.TakenAt.UTC().Format(timeLayout), estimated,
 			version, shortPlanID(p.ID), p.Expires.UTC().Format(timeLayout))

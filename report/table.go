@@ -117,7 +117,8 @@ const (
 // addVerdict adds the first line of a part.
 func (t *table) addVerdict(style layout.Style, text string) { t.addParagraph(verdictRank, style, text) }
 
-// addText adds a paragraph with a warning, or another one that readers must not miss.
+// addText adds a warning or another paragraph that readers must not miss. A shortened report keeps the first
+// maxWarnings of them.
 func (t *table) addText(style layout.Style, text string) {
 	if t.warnings++; t.warnings > maxWarnings {
 		t.addParagraph(otherWarningRank, style, text)

@@ -160,7 +160,7 @@ func TestEstimatedSnapshotTime(t *testing.T) {
 	}
 	p.TakenAt, p.Expires = time.Time{}, time.Time{}
 	b.Reset()
-	if err := report.Plan(&b, report.Table, p); err != nil || !strings.Contains(b.String(), "State of an unknown time, because no object") {
+	if err := report.Plan(&b, report.Table, p); err != nil || !strings.Contains(b.String(), "The time of the state and all ages are unknown, because no object") {
 		t.Errorf("without any time: %v\n%s", err, b.String())
 	}
 }

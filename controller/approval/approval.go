@@ -158,9 +158,9 @@ func (b *Store) Unfinished(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// Pending returns the request that waits for execution, or nil. Only a leader that executes no plan
-// may call Pending. If Attempts is not 0, an earlier process claimed the request but did not
-// complete it. Pending completes a request that cannot be read.
+// Pending returns the open request, or nil if there is none. Only a leader that executes no plan may call Pending. If
+// Attempts is not 0, an earlier process claimed the request but did not complete it. If the plan of the request cannot
+// be parsed, Pending completes the request with the outcome PlanRefused and returns an error.
 func (b *Store) Pending(ctx context.Context) (*Request, error) {
 	o, err := b.get(ctx)
 	switch {

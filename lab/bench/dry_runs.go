@@ -17,7 +17,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 )
 
-// outstandingMeasurements returns the outstanding measurements of a phase for the current cluster size.
+// outstandingMeasurements returns the planned measurements of a phase for the current cluster size that have no result
+// yet, or that a flag asks to repeat.
 func (s comparison) outstandingMeasurements(phase string) ([]Measurement, error) {
 	all, err := plannedMeasurements(s)
 	var out []Measurement

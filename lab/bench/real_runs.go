@@ -35,8 +35,8 @@ type evictionRun struct {
 	stderr      *os.File
 }
 
-// measureRealRun restarts the program until it evicts nothing. Each start has its own user, which
-// separates the requests in the audit log.
+// measureRealRun runs the program again and again until it evicts nothing. Each run has its own API user, so the audit
+// log shows which run sent a request.
 func measureRealRun(ctx context.Context, s comparison, measurement Measurement, stderr *os.File) error {
 	var users []controlplane.User
 	for i := range maxRounds {

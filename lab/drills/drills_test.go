@@ -13,18 +13,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/recording"
 )
 
-// TestEveryBaitSaysSo checks that the verifier recognizes every protected workload, and that each reason has a
-// workload.
-func TestEveryBaitSaysSo(t *testing.T) {
-	sorts := map[string]bool{}
+// TestEachProtectionHasAWorkload checks that for each protection against eviction, the drill creates a workload whose
+// pods carry the protection as a label, by which the verifier recognizes them.
+func TestEachProtectionHasAWorkload(t *testing.T) {
+	protections := map[string]bool{}
 	for _, a := range workloadApps(time.Now()) {
 		if a.protected != "" {
-			sorts[podTemplate(a).Labels[recording.ProtectedLabel]] = true
+			protections[podTemplate(a).Labels[recording.ProtectedLabel]] = true
 		}
 	}
 	for _, want := range []string{"kube-system", "do-not-disrupt", "evict-never", "window", "min-replicas"} {
-		if !sorts[want] {
-			t.Errorf("no protected workload with reason %s", want)
+		if !protections[want] {
+			t.Errorf("no workload with the protection %s", want)
 		}
 	}
 }

@@ -30,8 +30,8 @@ const (
 	noStreamingList     fault = "no streaming list" // a watch with initial events is refused, so the client must list
 )
 
-// possibleFaults lists the possible faults of each class. All entries are equally likely; a repeated fault is more
-// likely.
+// possibleFaults lists the faults that the proxy may inject into requests of each class. The proxy picks an entry at
+// random, so a fault that is listed three times is three times as likely.
 var possibleFaults = map[Class][]fault{
 	List:     {delayed, serverError, throttled, throttledRetryAfter, reset, truncated, staleList, staleList, staleList},
 	Watch:    {delayed, serverError, throttled, throttledRetryAfter, reset, watchEnded, watchSilent, watchExpired, watchExpired},

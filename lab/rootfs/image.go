@@ -26,7 +26,7 @@ const (
 	layerType    = "application/vnd.oci.image.layer.v1.tar+gzip"
 )
 
-// maxDocument limits manifests and configurations, as registries do.
+// maxDocument is the largest manifest or image configuration that is read, in bytes. Registries have the same limit.
 const maxDocument = 4 << 20
 
 // Descriptor refers to content by its digest.

@@ -49,7 +49,7 @@ objects:
 - {kind: Deployment, metadata: {name: never}, requests: {cpu: 1}, pods: [1 on home], spec: {template: {spec: {containers: [{name: c, image: "app:1", imagePullPolicy: Never}]}}}}
 `
 
-// TestRules checks, for each kind of pod, the code and the words of every rule that refuses a node.
+// TestRules checks which nodes each kind of pod must not move to, with the reason code and the message of each.
 func TestRules(t *testing.T) {
 	s := must.Get(cluster.New((&scenario.Scenario{Cluster: []byte(world)}).Objects(t)))(t)
 	everywhere := map[string]string{

@@ -70,7 +70,7 @@ type StrategyRules struct {
 	// MaxUnavailableWithoutPDB holds besides Options.MaxUnavailableWithoutPDB: the smaller applies. Nil means that the
 	// strategy has none.
 	MaxUnavailableWithoutPDB *int
-	// Limits bound the moves for the strategy. Nil means that the strategy has none.
+	// Limits apply to the moves for the strategy. Nil means that the strategy has no limits of its own.
 	Limits *limits.Options
 	// Discarded holds, by the UID of the pod, the moves for the strategy that a person discarded. See WithDiscarded.
 	Discarded map[string]plan.DiscardedMove

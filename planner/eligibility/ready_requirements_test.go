@@ -34,8 +34,8 @@ func TestSelectorsOfWorkloads(t *testing.T) {
 	}
 }
 
-// TestSelectorOfAWorkloadThatIsNotInTheSnapshot: two ReplicaSets of a Rollout have pods. Without a
-// selector, all pods of the namespace would be read before each eviction.
+// TestSelectorOfAWorkloadThatIsNotInTheSnapshot checks that the selector of a Rollout consists of the labels that the
+// pods of its two ReplicaSets share. Without a selector, all pods of the namespace would be read before each eviction.
 func TestSelectorOfAWorkloadThatIsNotInTheSnapshot(t *testing.T) {
 	pod := func(hash string) cluster.Pod {
 		return cluster.Pod{Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{

@@ -37,7 +37,7 @@ func (m *podAwayMeasure) Excess() int64 {
 	return 1
 }
 
-// meets reports whether a replacement on the node meets the goal.
+// meets reports whether placing the replacement on the node meets the goal.
 func (m *podAwayMeasure) meets(n cluster.NodeID) bool {
 	switch {
 	case n == cluster.NoNode:

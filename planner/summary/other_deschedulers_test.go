@@ -56,8 +56,8 @@ func ofCron() *batchv1.Job {
 		{APIVersion: "batch/v1", Kind: "CronJob", Name: "level", UID: "c", Controller: ptr.To(true)}}}}
 }
 
-// TestOtherDeschedulersAreNamed checks that the plan names other programs that evict pods, by the object to remove, and
-// that a redacted snapshot names the same ones.
+// TestOtherDeschedulersAreNamed checks that the plan names each other descheduler and the object that runs it, such as
+// a Deployment. The plan for the redacted snapshot must name the same objects.
 func TestOtherDeschedulersAreNamed(t *testing.T) {
 	ended := runningPod("ops", "d", released)
 	ended.Status.Phase = corev1.PodSucceeded

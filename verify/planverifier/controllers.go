@@ -29,7 +29,7 @@ func (r *podGuards) checkController(p *corev1.Pod, add rejectFunc) {
 		add(r.rules.Protect[protection], plan.BarePod, "it has no controller")
 		return
 	}
-	add(emptied.BelongsToNode(p), plan.DaemonSetPod, "its replacement comes back to its node")
+	add(emptied.BelongsToNode(p), plan.DaemonSetPod, "its DaemonSet would create the replacement on the same node")
 	add(low.hasKind("Job") && r.rules.Protect["Jobs"], plan.JobPod, "a Job controls it")
 	for i, l := range c.links {
 		if r.rules.isListed(l) {

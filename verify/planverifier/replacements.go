@@ -15,9 +15,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/planverifier/admission"
 )
 
-// replacedPods returns the pods that are not Ready and about which a strategy that is due states a goal of their own:
-// the pod leaves, on whatever node its replacement lands. Such a pod does not count as unavailable for its own
-// eviction. See "Strategies about single pods" in docs/reference/strategies.md.
+// replacedPods returns the pods that are not Ready and that a due strategy wants to replace, wherever the replacement
+// lands. Such a pod does not count as unavailable for its own eviction. See "Strategies about single pods" in
+// docs/reference/strategies.md.
 func replacedPods(pods map[string]*corev1.Pod, goals []plan.Goal) map[string]bool {
 	out := map[string]bool{}
 	for _, g := range goals {

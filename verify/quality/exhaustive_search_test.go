@@ -214,7 +214,7 @@ func (x *goalState) excess() int64 {
 	return int64(fewestMoves(x.counts, int(x.goal.Limit)))
 }
 
-// meets reports whether a replacement on the node meets a PodAway.
+// meets reports whether placing the replacement on the node satisfies a PodAway goal.
 func (x *goalState) meets(n cluster.NodeID) bool {
 	if n == x.start {
 		return x.goal.MayReturn
