@@ -174,10 +174,10 @@ func trackList[L runtime.Object](
 	return out, nil
 }
 
-// trackWatch opens a watch and records its events. After a gap in watch events, trackWatch refuses a watch that does not
-// begin with the initial objects, so the informer lists again: the new watch could be as silent as the last one. The
-// initial objects are then those of the latest version, for the reason that trackList gives; API servers require the match
-// NotOlderThan also for these.
+// trackWatch opens a watch and records its events. After a gap in watch events, trackWatch refuses a watch that does
+// not begin with the initial objects, so the informer lists again: the new watch could be as silent as the last one.
+// The initial objects are then those of the latest version, for the reason that trackList gives; API servers require
+// the match NotOlderThan also for these.
 func trackWatch(
 	c *staleness, opts metav1.ListOptions, open func(metav1.ListOptions) (watch.Interface, error),
 ) (watch.Interface, error) {

@@ -24,8 +24,8 @@ type NamespaceScope struct {
 	Selector string   `json:"selector,omitempty"`
 }
 
-// OwnLimits apply to the moves for one strategy or in one window, in addition to the global limits. A limit that is nil is not
-// set.
+// OwnLimits apply to the moves for one strategy or in one window, in addition to the global limits. A limit that is nil
+// is not set.
 type OwnLimits struct {
 	PerPass      *CountLimit `json:"perPass,omitempty"`
 	PerNode      *CountLimit `json:"perNode,omitempty"`
