@@ -29,7 +29,7 @@ type Explainer struct {
 // Explain makes the plan once. The Explainer can then explain many pods.
 func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
 	e := &Explainer{automatic: explainMode(plan.Automatic, automaticProblem(&p.opts, s, st, goals, now))}
-	e.stated, e.after = e.automatic.start.Cluster.Goals, e.automatic.done.Cluster.Goals
+	e.stated, e.after = e.automatic.start.End.Goals, e.automatic.done.End.Goals
 	if hasOtherModes(goals) {
 		p.explainModes(e, goals)
 	}
@@ -293,7 +293,7 @@ func nodeUsage(state plan.State, node string) map[string]float64 {
 // describeNode returns the state of the node itself, without its pods.
 func describeNode(c *search.Result, n *cluster.Node) *plan.NodeStatus {
 	return &plan.NodeStatus{
-		Zone: c.Account.Limits.Zones[n.ID], InScope: c.Options.Guards.Scope.HasNode(n), State: c.Cluster.Targets.State(n),
+		Zone: c.Account.Limits.Zones[n.ID], InScope: c.Options.Guards.Scope.HasNode(n), State: c.End.Targets.State(n),
 		Used: nodeUsage(summary.DescribeState(c), n.Name), Hint: summary.HintOf(c, n.Name),
 	}
 }

@@ -16,26 +16,26 @@ import (
 // explainLanding predicts where the pod's replacement lands, even if a rule prevents the eviction.
 func explainLanding(c *search.Result, p *cluster.Pod) plan.Landing {
 	l := plan.Landing{Nodes: []plan.TargetNode{}}
-	pr := c.Cluster.Model.Predict(p.ID)
+	pr := c.End.Model.Predict(p.ID)
 	if pr.UnsupportedReason != "" {
 		l.UnknownReason = pr.UnsupportedReason
 		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.UnsupportedReason}
 		return l
 	}
-	move := c.Cluster.MoveOf(p.ID, limits.NoStrategy)
-	got, reason, ok := c.Cluster.PredictWithHints(move)
+	move := c.End.MoveOf(p.ID, limits.NoStrategy)
+	got, reason, ok := c.End.PredictWithHints(move)
 	if !ok {
 		l.Verdict = reason
 	}
-	acceptable := c.Cluster.AcceptableNodes(move, &got).Clone()
-	if !ok && search.NeedsNoPlace(c.Cluster, p.ID) {
+	acceptable := c.End.AcceptableNodes(move, &got).Clone()
+	if !ok && search.NeedsNoPlace(c.End, p.ID) {
 		l.Rule, l.Verdict = plan.LandingNotRequired, plan.Reason{}
 	}
 	if got.Steered { // compute the remaining fields with the hints
-		search.SetHints([]*search.Simulation{c.Cluster}, got.Hinted)
-		defer search.SetHints([]*search.Simulation{c.Cluster}, nil)
-		pr = c.Cluster.Model.Predict(p.ID)
-		h := c.Cluster.WaveHints(0, got.Hinted)
+		search.SetHints([]*search.Simulation{c.End}, got.Hinted)
+		defer search.SetHints([]*search.Simulation{c.End}, nil)
+		pr = c.End.Model.Predict(p.ID)
+		h := c.End.WaveHints(0, got.Hinted)
 		l.Steer, l.HintedNodes = h.Kind, h.Nodes
 	}
 	l.Confidence, l.ReturnProbability, l.PendingProbability = got.Confidence, got.ReturnProbability, got.PendingProbability
@@ -57,7 +57,7 @@ func worsenedGoal(c *search.Result, p *cluster.Pod, n cluster.NodeID) *plan.Goal
 		return nil
 	}
 	var out *plan.GoalStatus
-	t := c.Cluster.Goals
+	t := c.End.Goals
 	t.EachAffected(p.ID, p.Node, n, func(g int) bool {
 		if t.Measures[g].ExcessAfter(p.ID, p.Node, n) <= t.Measures[g].Excess() {
 			return true
@@ -79,7 +79,7 @@ func worsenedGoal(c *search.Result, p *cluster.Pod, n cluster.NodeID) *plan.Goal
 // two states: the victim still terminates, and the victim is gone. If only one state is possible or both give the
 // same text, the text appears once.
 func nodeDetails(c *search.Result, p *cluster.Pod, pr prediction.Prediction) []string {
-	nodeVerdicts := c.Cluster.Model.Explain(p.ID)
+	nodeVerdicts := c.End.Model.Explain(p.ID)
 	n := len(c.Snapshot.Nodes)
 	out := make([]string, n)
 	say := func(v placement.NodeVerdict, s prediction.State) string {
@@ -102,10 +102,10 @@ func nodeDetails(c *search.Result, p *cluster.Pod, pr prediction.Prediction) []s
 		default:
 			out[i] = during + "; once the pod is gone: " + gone
 		}
-		if _, words, refused := c.Cluster.Targets.Why(p, &c.Snapshot.Nodes[i]); refused && nodeVerdicts[n+i].RefusedBy == "" {
+		if _, words, refused := c.End.Targets.Why(p, &c.Snapshot.Nodes[i]); refused && nodeVerdicts[n+i].RefusedBy == "" {
 			out[i] += "; not sent there: it is " + words
 		}
-		if strategy := c.Cluster.Goals.LimitOutside(p.ID, cluster.NodeID(i)); strategy != "" && cluster.NodeID(i) != p.Node {
+		if strategy := c.End.Goals.LimitOutside(p.ID, cluster.NodeID(i)); strategy != "" && cluster.NodeID(i) != p.Node {
 			out[i] += "; the node is excluded or out of scope, and would be above the target of strategy " + strategy
 		}
 	}

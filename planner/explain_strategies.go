@@ -51,9 +51,9 @@ func (of explainedMode) tooUncertain(strategy int, p *cluster.Pod) (plan.Reason,
 	if of.start.Options.Strategies[strategy].Soft {
 		turn = goal.SoftTurn
 	}
-	of.start.Problem.SetTurn(of.start.Cluster, turn)
-	defer of.start.Problem.SetTurn(of.start.Cluster, goal.EveryTurn)
-	l, reason, lands := of.start.Cluster.PredictWithHints(of.start.Cluster.MoveOf(p.ID, strategy))
+	of.start.Problem.SetTurn(of.start.End, turn)
+	defer of.start.Problem.SetTurn(of.start.End, goal.EveryTurn)
+	l, reason, lands := of.start.End.PredictWithHints(of.start.End.MoveOf(p.ID, strategy))
 	return reason, !lands && l.Confidence < own.MinConfidence && (reason.Code == plan.UncertainLanding || reason.Code == plan.WouldReturn)
 }
 
@@ -93,16 +93,16 @@ func (e *Explainer) judge(pod cluster.PodID, goals []plan.GoalStatus) explainedM
 // landing explains the landing of the pod's replacement for the strategies that the planner would ask first: those that
 // are not soft, if the eviction could improve one of their goals.
 func (of explainedMode) landing(p *cluster.Pod) plan.Landing {
-	if of.start.Cluster.Goals.HasSoft() {
-		turn, t := goal.SoftTurn, of.start.Cluster.Goals
+	if of.start.End.Goals.HasSoft() {
+		turn, t := goal.SoftTurn, of.start.End.Goals
 		t.EachAffected(p.ID, p.Node, cluster.NoNode, func(g int) bool {
 			if !t.Goals[g].Soft && t.Asks(g, p.ID) && t.Excess(g) > 0 && t.CouldImprove(g, p.ID, p.Node) {
 				turn = goal.FirmTurn
 			}
 			return turn != goal.FirmTurn
 		})
-		of.start.Problem.SetTurn(of.start.Cluster, turn)
-		defer of.start.Problem.SetTurn(of.start.Cluster, goal.EveryTurn)
+		of.start.Problem.SetTurn(of.start.End, turn)
+		defer of.start.Problem.SetTurn(of.start.End, goal.EveryTurn)
 	}
 	return explainLanding(of.start, p)
 }

@@ -100,7 +100,7 @@ type explainedMode struct {
 
 func explainMode(mode plan.StrategyMode, p *search.Problem) explainedMode {
 	out := explainedMode{mode, p.NoMoves(), p.Run(), map[cluster.PodID]plan.Move{}}
-	out.start.Cluster = p.Start.Clone() // an explanation tries what it explains
+	out.start.End = p.Start.Clone() // an explanation tries what it explains
 	for i, st := range out.done.Moves {
 		m := summary.DescribeMove(out.done, st)
 		m.Step = i + 1

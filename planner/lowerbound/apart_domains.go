@@ -101,7 +101,7 @@ func addConflict(p *proof, x *apartGroup, pods [2]cluster.PodID) {
 // may leave without a place, or has moved before the start.
 func newApartGroup(p *proof, first cluster.PodID, key string) *apartGroup {
 	s, pod := p.result.Snapshot, &p.result.Snapshot.Pods[first]
-	if pod.Workload == cluster.NoWorkload || p.result.Cluster.Model.Cluster.PodClass[first].Profile.Disabled[scheduler.InterPodAffinity] {
+	if pod.Workload == cluster.NoWorkload || p.result.End.Model.Cluster.PodClass[first].Profile.Disabled[scheduler.InterPodAffinity] {
 		return nil
 	}
 	term := selfTerm(s, pod.Object, key)
@@ -180,7 +180,7 @@ func (x *apartGroup) gains() (gains []int, conflicts int) {
 func emptyDomains(p *proof, x *apartGroup, enough int) (places int, known bool) {
 	entered, keyless := map[string]bool{}, false
 	for _, pod := range oneOfEachClass(p.result, x.able) {
-		could, may := p.reach.couldRun(pod), p.result.Cluster.MayTake(pod)
+		could, may := p.reach.couldRun(pod), p.result.End.MayTake(pod)
 		for _, n := range p.reach.all {
 			domain, ok := p.result.Snapshot.Nodes[n].Label(x.key)
 			if x.byDomain[domain] != nil && ok || entered[domain] && ok || !may[n] || !p.reach.couldHold(pod, n, could) {
@@ -201,7 +201,7 @@ func emptyDomains(p *proof, x *apartGroup, enough int) (places int, known bool) 
 func oneOfEachClass(c *search.Result, pods []cluster.PodID) (out []cluster.PodID) {
 	seen := map[int]bool{}
 	for _, pod := range pods {
-		if class := c.Cluster.ClassOf(pod); class < 0 || !seen[class] {
+		if class := c.End.ClassOf(pod); class < 0 || !seen[class] {
 			seen[class] = true
 			out = append(out, pod)
 		}

@@ -35,8 +35,8 @@ func (p *proof) addApartNeed(g int, m *goal.ApartMeasure, used []bool, budget *i
 		need = c.fewestLeaving(budget)
 	}
 	p.full.addGroup(need, c.able)
-	if ended := int(m.Excess() - p.result.Cluster.Goals.Excess(g)); ended > 0 {
-		if int64(left) < p.result.Cluster.Goals.Excess(g) {
+	if ended := int(m.Excess() - p.result.End.Goals.Excess(g)); ended > 0 {
+		if int64(left) < p.result.End.Goals.Excess(g) {
 			need = (ended + c.mostConflicts() - 1) / c.mostConflicts()
 		}
 		p.planned.addGroup(need, c.able)

@@ -33,7 +33,7 @@ func (p *proof) blockers() []plan.Blocker {
 	for _, m := range p.result.Moves {
 		moved[m.Pod] = true
 	}
-	for g, goal := range p.result.Cluster.Goals.Goals {
+	for g, goal := range p.result.End.Goals.Goals {
 		if goal.Kind == plan.PodAway || !p.isUnmet(g) {
 			continue
 		}
@@ -66,8 +66,8 @@ func (p *proof) blockers() []plan.Blocker {
 
 // isUnmet reports whether the plan asks for goal g and leaves it unmet.
 func (p *proof) isUnmet(g int) bool {
-	goal := &p.result.Cluster.Goals.Goals[g]
-	return !goal.Constraint && p.result.Cluster.Goals.Excess(g) > 0 && (!goal.Soft || goal.ID != "")
+	goal := &p.result.End.Goals.Goals[g]
+	return !goal.Constraint && p.result.End.Goals.Excess(g) > 0 && (!goal.Soft || goal.ID != "")
 }
 
 // sortedCauses returns the causes, the most frequent first.
@@ -123,7 +123,7 @@ func (p *proof) provenCause(g int, id cluster.PodID) string {
 		if !counted {
 			return ""
 		}
-		here, place = p.result.Cluster.Goals.Goals[g].Domains[from], "domain"
+		here, place = p.result.End.Goals.Goals[g].Domains[from], "domain"
 		others = p.reach.outsideDomain(k, from)
 	} else if zone := p.result.Account.Limits.Zones[p.result.Snapshot.Pods[id].Node]; zone != "" {
 		here = zone
@@ -170,7 +170,7 @@ func tooLarge(p *proof, pod cluster.PodID, nodes []cluster.NodeID) string {
 
 // onlyRefused reports whether the pod could run on one of these nodes if it might be sent there.
 func (p *proof) onlyRefused(id cluster.PodID, nodes []cluster.NodeID) bool {
-	could, none, may := p.reach.couldRun(id), cluster.Resources{}, p.result.Cluster.MayTake(id)
+	could, none, may := p.reach.couldRun(id), cluster.Resources{}, p.result.End.MayTake(id)
 	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
 		return n != p.result.Snapshot.Pods[id].Node && p.result.Snapshot.Nodes[n].Ready && !may[n] && could(n, &none, 0)
 	})

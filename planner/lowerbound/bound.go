@@ -41,7 +41,7 @@ func podsOfUnmetGoals(c *search.Result, start *goal.Tracker) (all, some int) {
 		if was := start.Excess(g); was > 0 && !goal.Constraint && goal.Kind != plan.PodAway && goal.Kind != plan.NodeEmpty {
 			n := len(c.Problem.PodsOf(g))
 			all += n
-			if c.Cluster.Goals.Excess(g) < was {
+			if c.End.Goals.Excess(g) < was {
 				some += n
 			}
 		}

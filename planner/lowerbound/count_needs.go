@@ -19,7 +19,7 @@ import (
 //
 // addCountNeeds skips the goal if another need has counted one of its pods.
 func (p *proof) addCountNeeds(g int, m *goal.CountMeasure, used []bool) {
-	wanted, after := p.result.Cluster.Goals.Goals[g], p.result.Cluster.Goals.Measures[g].(*goal.CountMeasure)
+	wanted, after := p.result.End.Goals.Goals[g], p.result.End.Goals.Measures[g].(*goal.CountMeasure)
 	byDomain, stays := p.podsAboveLimit(m, wanted), 0
 	for at, pods := range byDomain {
 		stays += max(0, m.Over(at)-len(pods))
@@ -95,7 +95,7 @@ func (r *reachability) domainsThatTake(m *goal.CountMeasure) (takes []bool, all 
 	}
 	r.takesOf, r.takes = m, make([]bool, m.Domains.Count())
 	for _, n := range r.all {
-		if !r.result.Cluster.Targets.OfNodes()[n] {
+		if !r.result.End.Targets.OfNodes()[n] {
 			continue
 		}
 		at, counted := m.DomainIndex(n)
@@ -124,7 +124,7 @@ func (r *reachability) canLeaveDomain(m *goal.CountMeasure, domain int, pod clus
 	if m.Domains.NodesIn(domain) == 1 {
 		return r.canRunElsewhere(pod)
 	}
-	key := outsideOfClass{m, domain, r.result.Cluster.ClassOf(pod)}
+	key := outsideOfClass{m, domain, r.result.End.ClassOf(pod)}
 	return canClassRunOnAny(r, r.outside, key, pod, func() []cluster.NodeID {
 		return slices.DeleteFunc(slices.Clone(r.all), func(n cluster.NodeID) bool {
 			at, counted := m.DomainIndex(n)

@@ -19,11 +19,11 @@ import (
 func (p *proof) addGroupNeeds() {
 	used, whole := make([]bool, len(p.result.Snapshot.Pods)), workloadsComplete{}
 	budget := maxCoverWork
-	for g := range p.result.Cluster.Goals.Goals {
-		if p.result.Cluster.Goals.Goals[g].Constraint || p.start.Excess(g) == 0 {
+	for g := range p.result.End.Goals.Goals {
+		if p.result.End.Goals.Goals[g].Constraint || p.start.Excess(g) == 0 {
 			continue
 		}
-		if p.result.Snapshot.Work.Spend(1 + len(p.result.Cluster.Goals.Goals[g].Pods)) {
+		if p.result.Snapshot.Work.Spend(1 + len(p.result.End.Goals.Goals[g].Pods)) {
 			return
 		}
 		switch m := p.start.Measures[g].(type) {
@@ -39,7 +39,7 @@ func (p *proof) addGroupNeeds() {
 
 // addSkewNeed adds the need of one group that must be spread, and marks its pods as used.
 func (p *proof) addSkewNeed(g int, k *goal.SkewMeasure, used []bool, whole workloadsComplete) {
-	wanted, left := p.result.Cluster.Goals.Goals[g], p.result.Cluster.Goals.Excess(g)
+	wanted, left := p.result.End.Goals.Goals[g], p.result.End.Goals.Excess(g)
 	if !p.groupIsFixed(wanted, used, whole) {
 		return
 	}
@@ -249,7 +249,7 @@ func (p *proof) addNodeNeeds() {
 			hot = append(hot, g)
 			pods := p.podsBySize(b)
 			all, rest := p.coverLargestFirst(pods, p.full, b.Excess())
-			some, _ := p.coverLargestFirst(pods, p.planned, b.Excess()-p.result.Cluster.Goals.Excess(int(g)))
+			some, _ := p.coverLargestFirst(pods, p.planned, b.Excess()-p.result.End.Goals.Excess(int(g)))
 			most, planned = max(most, all), max(planned, some)
 			p.addResidual(p.start.Goals[g], float64(rest)/float64(b.Excess()), float64(rest)/float64(b.Total))
 		}
@@ -266,7 +266,7 @@ func (p *proof) addNodeNeeds() {
 
 // addAmountNeed adds the need of a node goal, with all pods whose eviction can improve the goal.
 func (p *proof) addAmountNeed(g int) {
-	b, gone := p.start.Measures[g].(*goal.NodeMeasure), p.start.Excess(g)-p.result.Cluster.Goals.Excess(g)
+	b, gone := p.start.Measures[g].(*goal.NodeMeasure), p.start.Excess(g)-p.result.End.Goals.Excess(g)
 	if p.full.sumsOnly && (p.planned.sumsOnly || gone == 0) {
 		return
 	}

@@ -20,8 +20,8 @@ type podBlockers struct {
 func (p *proof) podBlockers(moved map[cluster.PodID]bool) (out []plan.Blocker) {
 	var all []*podBlockers
 	byStrategy := map[string]*podBlockers{}
-	for g := range p.result.Cluster.Goals.Goals {
-		goal := &p.result.Cluster.Goals.Goals[g]
+	for g := range p.result.End.Goals.Goals {
+		goal := &p.result.End.Goals.Goals[g]
 		if goal.Kind != plan.PodAway || !p.isUnmet(g) {
 			continue
 		}

@@ -49,7 +49,7 @@ func (p *proof) addPodNeeds() {
 			continue
 		}
 		p.full.required.add(pod, len(p.result.Snapshot.Pods))
-		if p.result.Cluster.Goals.Excess(g) == 0 {
+		if p.result.End.Goals.Excess(g) == 0 {
 			p.planned.required.add(pod, len(p.result.Snapshot.Pods))
 		}
 	}
@@ -67,7 +67,7 @@ func addEmptyNeeds(p *proof) {
 		}
 		pods := slices.DeleteFunc(slices.Clone(goal.Pods), func(pod cluster.PodID) bool { return p.reach.movedEarlier[pod] })
 		switch {
-		case p.result.Cluster.Goals.Excess(g) == 0:
+		case p.result.End.Goals.Excess(g) == 0:
 			for _, pod := range pods {
 				p.full.required.add(pod, len(p.result.Snapshot.Pods))
 				p.planned.required.add(pod, len(p.result.Snapshot.Pods))
@@ -95,13 +95,13 @@ func (r *reachability) canMeet(g *plan.Goal) bool {
 		return true
 	}
 	own := r.result.Snapshot.Pods[pod].Node
-	if g.MayReturn && r.result.Cluster.MayTake(pod)[own] && (r.couldReturn(pod, own) || r.couldHold(pod, own, r.couldRun(pod))) {
+	if g.MayReturn && r.result.End.MayTake(pod)[own] && (r.couldReturn(pod, own) || r.couldHold(pod, own, r.couldRun(pod))) {
 		return true
 	}
 	if len(g.Targets) == 0 {
 		return r.canRunElsewhere(pod)
 	}
-	key := targetsOfClass{&g.Targets[0], r.result.Cluster.ClassOf(pod)}
+	key := targetsOfClass{&g.Targets[0], r.result.End.ClassOf(pod)}
 	return canClassRunOnAny(r, r.marked, key, pod, func() []cluster.NodeID { return r.nodesOf(g.Targets) })
 }
 

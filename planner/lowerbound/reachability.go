@@ -195,7 +195,7 @@ func (r *reachability) outsideDomain(k *goal.SkewMeasure, domain int) []cluster.
 // couldRun returns the result of CouldRun for the pod, and caches the latest one.
 func (r *reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster.Resources, int64) bool {
 	if r.could == nil || r.last != pod {
-		r.last, r.could = pod, r.result.Cluster.Model.CouldRun(pod)
+		r.last, r.could = pod, r.result.End.Model.CouldRun(pod)
 	}
 	return r.could
 }
@@ -204,13 +204,13 @@ func (r *reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster
 // must check that the pod may be evicted.
 func (r *reachability) canRunElsewhere(pod cluster.PodID) bool {
 	return r.needNoPlace[pod] ||
-		canClassRunOnAny(r, r.targets, r.result.Cluster.ClassOf(pod), pod, func() []cluster.NodeID { return r.all })
+		canClassRunOnAny(r, r.targets, r.result.End.ClassOf(pod), pod, func() []cluster.NodeID { return r.all })
 }
 
 // canEnterDomain reports whether the pod can run on another node in domain z. The caller must check that the pod may
 // be evicted.
 func (r *reachability) canEnterDomain(d *domainNodes, z int, pod cluster.PodID) bool {
-	key := domainOfClass{z, r.result.Cluster.ClassOf(pod)}
+	key := domainOfClass{z, r.result.End.ClassOf(pod)}
 	return canClassRunOnAny(r, d.targets, key, pod, func() []cluster.NodeID { return d.in[z] })
 }
 
@@ -218,7 +218,7 @@ func (r *reachability) canEnterDomain(d *domainNodes, z int, pod cluster.PodID) 
 // identifies the nodes and the equivalence class of the pod. Pods of one class have equal requests;
 // their targets differ only by their own nodes.
 func canClassRunOnAny[K comparable](r *reachability, cache map[K]classTargets, key K, pod cluster.PodID, nodes func() []cluster.NodeID) bool {
-	if r.result.Cluster.ClassOf(pod) < 0 {
+	if r.result.End.ClassOf(pod) < 0 {
 		return r.canRunOnAny(pod, nodes())
 	}
 	h, known := cache[key]
@@ -232,7 +232,7 @@ func canClassRunOnAny[K comparable](r *reachability, cache map[K]classTargets, k
 // classTargetsIn returns the targets among the nodes for the equivalence class of the pod.
 func (r *reachability) classTargetsIn(pod cluster.PodID, nodes []cluster.NodeID) classTargets {
 	h := classTargets{[2]cluster.NodeID{cluster.NoNode, cluster.NoNode}}
-	could, may, found := r.couldRun(pod), r.result.Cluster.MayTake(pod), 0
+	could, may, found := r.couldRun(pod), r.result.End.MayTake(pod), 0
 	for _, n := range nodes {
 		if may[n] && r.couldHold(pod, n, could) {
 			h.nodes[found] = n
@@ -308,7 +308,7 @@ func (r *reachability) runsWithoutVolumes(pod cluster.PodID, nodes []cluster.Nod
 }
 
 func (r *reachability) anyOtherNode(pod cluster.PodID, nodes []cluster.NodeID, pass func(cluster.NodeID) bool) bool {
-	may := r.result.Cluster.MayTake(pod)
+	may := r.result.End.MayTake(pod)
 	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
 		return n != r.result.Snapshot.Pods[pod].Node && may[n] && pass(n)
 	})

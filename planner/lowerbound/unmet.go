@@ -23,9 +23,9 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 		if p.result.Snapshot.Work.Spend(1 + len(p.result.Problem.PodsOf(g))) {
 			break
 		}
-		goal := p.result.Cluster.Goals.Goals[g]
-		left := p.result.Cluster.Goals.ReportedExcess(g) - p.byGoal[goal.ID]
-		if p.result.Cluster.Goals.Excess(g) == 0 || left <= 0 || goal.Excess <= 0 {
+		goal := p.result.End.Goals.Goals[g]
+		left := p.result.End.Goals.ReportedExcess(g) - p.byGoal[goal.ID]
+		if p.result.End.Goals.Excess(g) == 0 || left <= 0 || goal.Excess <= 0 {
 			continue
 		}
 		h := plan.UnmetGoal{Goal: goal.ID, Excess: plan.Round(left), Rejections: map[plan.Code]int{}}
@@ -51,10 +51,10 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 // whose predicted landing does not help. If the rejection of a pod is not final, countRejections returns false.
 func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]cluster.PodID) bool {
 	for _, id := range p.result.Problem.PodsOf(g) {
-		from := p.result.Cluster.Model.Cluster.NodeOf(id)
-		helps := from != cluster.NoNode && p.result.Cluster.Goals.CouldImprove(g, id, from)
+		from := p.result.End.Model.Cluster.NodeOf(id)
+		helps := from != cluster.NoNode && p.result.End.Goals.CouldImprove(g, id, from)
 		if p.result.Snapshot.Pods[id].Terminal { // no node counts it, and it improves only goals that remove it
-			helps = p.result.Cluster.Goals.Goals[g].Removal != ""
+			helps = p.result.End.Goals.Goals[g].Removal != ""
 		}
 		if !helps {
 			continue
@@ -75,7 +75,7 @@ func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]clu
 // later pass may lift the rejection.
 func (p *proof) rejectionCode(id cluster.PodID) (plan.Code, bool) {
 	if made := slices.IndexFunc(p.result.Moves, func(m search.WaveStep) bool { return m.Pod == id }); made >= 0 {
-		_, reason, lands := p.result.Cluster.Predict(p.result.Cluster.MoveOf(id, p.result.Moves[made].Strategy))
+		_, reason, lands := p.result.End.Predict(p.result.End.MoveOf(id, p.result.Moves[made].Strategy))
 		return reason.Code, !lands
 	}
 	r, refused := p.result.Account.Rejections.Of(id)
@@ -112,7 +112,7 @@ func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 	for _, code := range codes {
 		each = append(each, fmt.Sprintf("%s %d", code, h.Rejections[code]))
 	}
-	return fmt.Sprintf("%s (%s): %s", describeUnmetGoal(p.result.Cluster.Goals.Goals[g]), h.Goal, strings.Join(each, ", "))
+	return fmt.Sprintf("%s (%s): %s", describeUnmetGoal(p.result.End.Goals.Goals[g]), h.Goal, strings.Join(each, ", "))
 }
 
 // likelyLandings returns a clause with the domains or nodes on which the replacements of these pods are too likely to
@@ -120,16 +120,16 @@ func (p *proof) unmetDetail(g int, h plan.UnmetGoal) string {
 func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 	counts := map[string]int{}
 	for _, id := range pods {
-		from := p.result.Cluster.Model.Cluster.NodeOf(id)
-		accepts := p.result.Cluster.GoalsAccept(id, from)
-		to := p.result.Cluster.Model.PredictOdds(id).LikeliestOf(func(n cluster.NodeID) bool { return !accepts(n) })
+		from := p.result.End.Model.Cluster.NodeOf(id)
+		accepts := p.result.End.GoalsAccept(id, from)
+		to := p.result.End.Model.PredictOdds(id).LikeliestOf(func(n cluster.NodeID) bool { return !accepts(n) })
 		if to == cluster.NoNode {
 			continue
 		}
 		verb := "land in "
 		if p.placeName(g, to) == p.placeName(g, from) {
 			verb = "return to "
-		} else if p.result.Cluster.Goals.Goals[g].Kind == plan.NodeBelow || p.result.Cluster.Goals.Goals[g].Kind == plan.PodAway {
+		} else if p.result.End.Goals.Goals[g].Kind == plan.NodeBelow || p.result.End.Goals.Goals[g].Kind == plan.PodAway {
 			verb = "land on "
 		}
 		counts[verb+p.placeName(g, to)]++
@@ -153,11 +153,11 @@ func (p *proof) likelyLandings(g int, pods []cluster.PodID) string {
 
 // placeName returns the name of the node's domain if the goal counts that domain, and otherwise the name of the node.
 func (p *proof) placeName(g int, n cluster.NodeID) string {
-	if k, ok := p.result.Cluster.Goals.Measures[g].(interface {
+	if k, ok := p.result.End.Goals.Measures[g].(interface {
 		DomainIndex(n cluster.NodeID) (int, bool)
 	}); ok {
 		if _, counted := k.DomainIndex(n); counted {
-			value, _ := p.result.Snapshot.Nodes[n].Label(p.result.Cluster.Goals.Goals[g].TopologyKey)
+			value, _ := p.result.Snapshot.Nodes[n].Label(p.result.End.Goals.Goals[g].TopologyKey)
 			return value
 		}
 	}

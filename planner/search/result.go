@@ -11,7 +11,7 @@ type Result struct {
 	Problem  *Problem // with the cluster and the account at the start
 	Snapshot *cluster.Snapshot
 	Options  *Options
-	Cluster  *Simulation // after the moves
+	End      *Simulation // after the moves
 	Account  *Account    // after the moves, with the reasons why other pods stay
 	Moves    []WaveStep
 	// HintedByWave lists the nodes that are hinted in each wave.
@@ -27,10 +27,10 @@ type Result struct {
 
 // NoMoves returns the result of a search that finds no move.
 func (p *Problem) NoMoves() *Result {
-	return &Result{Problem: p, Snapshot: p.Start.Snapshot, Options: p.Start.Options, Cluster: p.Start, Account: p.Account}
+	return &Result{Problem: p, Snapshot: p.Start.Snapshot, Options: p.Start.Options, End: p.Start, Account: p.Account}
 }
 
-// PodMoves returns all moves that lead from the snapshot to Cluster.
+// PodMoves returns all moves that lead from the snapshot to End.
 func (r *Result) PodMoves() []goal.PodMove {
 	return append(r.Problem.EarlierMoves(), podMoves(r.Moves)...)
 }
@@ -38,7 +38,7 @@ func (r *Result) PodMoves() []goal.PodMove {
 // CountFixed returns the number of unmet requested goals of which no pod may leave.
 func (r *Result) CountFixed() (n int) {
 	for g, fixed := range r.fixed {
-		if fixed && !r.Cluster.Goals.Goals[g].Constraint && r.Cluster.Goals.Excess(g) > 0 {
+		if fixed && !r.End.Goals.Goals[g].Constraint && r.End.Goals.Excess(g) > 0 {
 			n++
 		}
 	}
@@ -49,14 +49,14 @@ func (r *Result) CountFixed() (n int) {
 // strategy may state one for each pod of the cluster, so the plan lists only those that a move improves and, of each
 // strategy, the first others up to the option SamplesPerCode.
 func (r *Result) ListedGoals() []bool {
-	out, others := make([]bool, len(r.Cluster.Goals.Goals)), map[string]int{}
+	out, others := make([]bool, len(r.End.Goals.Goals)), map[string]int{}
 	for i := range r.Moves {
 		for _, g := range r.Moves[i].Landing.ImprovedGoals {
 			out[g] = true
 		}
 	}
 	for i := range out {
-		g := &r.Cluster.Goals.Goals[i]
+		g := &r.End.Goals.Goals[i]
 		switch {
 		case g.ID == "":
 			out[i] = false

@@ -44,7 +44,7 @@ func newSearch(p *Problem) *search {
 func (p *Problem) Run() *Result {
 	c := newSearch(p)
 	c.run()
-	return &Result{Problem: p, Snapshot: c.sim.Snapshot, Options: c.sim.Options, Cluster: c.sim, Account: c.account, Moves: c.waves.moves,
+	return &Result{Problem: p, Snapshot: c.sim.Snapshot, Options: c.sim.Options, End: c.sim, Account: c.account, Moves: c.waves.moves,
 		HintedByWave: c.waves.hinted, FinalPassGoals: c.finalPassGoals, NotTried: c.notTried, BeforeGoals: c.beforeGoals, fixed: c.rounds.fixed}
 }
 

@@ -39,7 +39,7 @@ func addBalance(c *search.Result, out *plan.Plan) {
 	for _, m := range c.Moves {
 		shown.Move(m.Pod, m.From, m.Landing.To)
 	}
-	out.After.Balance = measure(&out.After, append(judgedGoals(c.Cluster.Goals), judgedGoals(shown)...))
+	out.After.Balance = measure(&out.After, append(judgedGoals(c.End.Goals), judgedGoals(shown)...))
 }
 
 // shownGoals follows the goals of the strategies in mode dryRun, which the search ignores.
@@ -178,7 +178,7 @@ func nodesThatTakePods(c *search.Result) []bool {
 	takes := make([]bool, len(c.Snapshot.Nodes))
 	for i := range c.Snapshot.Nodes {
 		n := &c.Snapshot.Nodes[i]
-		takes[i] = c.Cluster.Targets.OfNodes()[i] && c.Options.Guards.Scope.HasNode(n) &&
+		takes[i] = c.End.Targets.OfNodes()[i] && c.Options.Guards.Scope.HasNode(n) &&
 			!slices.ContainsFunc(n.Object.Spec.Taints, func(t corev1.Taint) bool { return t.Effect != corev1.TaintEffectPreferNoSchedule })
 	}
 	return takes

@@ -22,8 +22,8 @@ func uncountedDomains(c *search.Result, strategies []plan.StrategyState) []strin
 		keys[limits.ZoneKey] = true // a closed zone can be the reason why a strategy has no goal
 	}
 	missing := map[[2]string]int{} // by key and value: number of goals that do not count it but have pods there
-	for i, g := range c.Cluster.Goals.Goals {
-		if k, ok := c.Cluster.Goals.Measures[i].(*goal.SkewMeasure); ok {
+	for i, g := range c.End.Goals.Goals {
+		if k, ok := c.End.Goals.Measures[i].(*goal.SkewMeasure); ok {
 			keys[g.TopologyKey] = true
 			for value := range domainsOutside(c, k, g) {
 				missing[[2]string{g.TopologyKey, value}]++
@@ -54,7 +54,7 @@ func uncountedDomains(c *search.Result, strategies []plan.StrategyState) []strin
 // isCounted reports whether a skew goal counts the value, as goals about topology spread
 // constraints count closed zones.
 func isCounted(c *search.Result, key, value string) bool {
-	return slices.ContainsFunc(c.Cluster.Goals.Goals, func(g plan.Goal) bool {
+	return slices.ContainsFunc(c.End.Goals.Goals, func(g plan.Goal) bool {
 		_, found := slices.BinarySearch(g.Domains, value)
 		return found && g.Kind == plan.SkewAtMost && g.TopologyKey == key
 	})
@@ -93,10 +93,10 @@ func nodesByLabel(c *search.Result, key string) map[string][]*cluster.Node {
 func allNodesClosed(c *search.Result, nodes []*cluster.Node) (why string, none bool) {
 	var words []string
 	for _, n := range nodes {
-		if c.Cluster.Targets.OfNodes()[n.ID] {
+		if c.End.Targets.OfNodes()[n.ID] {
 			return "", false
 		}
-		words = append(words, n.Name+" is "+strings.Join(c.Cluster.Targets.State(n), ", "))
+		words = append(words, n.Name+" is "+strings.Join(c.End.Targets.State(n), ", "))
 	}
 	if extra := len(words) - maxNamed; extra > 0 {
 		words = append(words[:maxNamed], fmt.Sprintf("and so on for %d more of its nodes", extra))

@@ -25,7 +25,7 @@ func addGoals(c *search.Result, out *plan.Plan) {
 	}
 	out.Goals = slices.Grow(out.Goals, n)
 	for i, isListed := range listed {
-		g := &c.Cluster.Goals.Goals[i]
+		g := &c.End.Goals.Goals[i]
 		if isListed {
 			out.Goals = append(out.Goals, *g)
 			if g.Kind == plan.NodeEmpty {
@@ -42,12 +42,12 @@ func addGoals(c *search.Result, out *plan.Plan) {
 		}
 		n := &out.PodGoals[at]
 		n.Unmet++
-		if c.Cluster.Goals.Excess(i) > 0 {
+		if c.End.Goals.Excess(i) > 0 {
 			n.UnmetAfter++
 		}
 		if isListed {
 			n.Listed++
-			out.Before.Excess[g.ID], out.After.Excess[g.ID] = g.Excess, c.Cluster.Goals.ReportedExcess(i)
+			out.Before.Excess[g.ID], out.After.Excess[g.ID] = g.Excess, c.End.Goals.ReportedExcess(i)
 		} else {
 			delete(out.Bound.ResidualByGoal, g.ID)
 		}

@@ -106,13 +106,13 @@ func describeUnproven(c *search.Result) string {
 	ofPods, nodes, count := map[int][]cluster.NodeID{}, map[cluster.NodeID]bool{}, 0
 	for i := range c.Snapshot.Pods {
 		p := &c.Snapshot.Pods[i]
-		pods := c.Cluster.Targets.Of(p)
+		pods := c.End.Targets.Of(p)
 		if p.Node == cluster.NoNode || p.Terminal || pods.Number == 0 || !c.Options.Guards.Scope.HasPod(c.Snapshot, p) {
 			continue
 		}
 		refused, known := ofPods[pods.Number]
 		if !known {
-			refused = c.Cluster.Targets.Unproven(p)
+			refused = c.End.Targets.Unproven(p)
 			ofPods[pods.Number] = refused
 		}
 		for _, n := range refused {

@@ -44,13 +44,13 @@ func nothingJudged(c *search.Result, strategies []plan.StrategyState, hintsNoDat
 func unpredictable(c *search.Result) []plan.Reason {
 	pods, examples := map[placement.Obstacle]int{}, map[placement.Obstacle]string{}
 	seen := map[cluster.PodID]bool{}
-	for g := range c.Cluster.Goals.Goals {
-		if c.Cluster.Goals.Goals[g].Constraint || c.Cluster.Goals.Excess(g) <= 0 {
+	for g := range c.End.Goals.Goals {
+		if c.End.Goals.Goals[g].Constraint || c.End.Goals.Excess(g) <= 0 {
 			continue
 		}
 		for _, id := range c.Problem.PodsOf(g) {
-			from := c.Cluster.Model.Cluster.NodeOf(id)
-			if seen[id] || from == cluster.NoNode || !c.Cluster.Goals.CouldImprove(g, id, from) {
+			from := c.End.Model.Cluster.NodeOf(id)
+			if seen[id] || from == cluster.NoNode || !c.End.Goals.CouldImprove(g, id, from) {
 				continue
 			}
 			seen[id] = c.Account.StrategyOf(g) == limits.NoStrategy // otherwise another strategy may move it
@@ -61,7 +61,7 @@ func unpredictable(c *search.Result) []plan.Reason {
 			if r.Code != plan.PlacementUnknown {
 				continue
 			}
-			by, why := c.Cluster.Model.Obstacle(id)
+			by, why := c.End.Model.Obstacle(id)
 			if pods[by]++; examples[by] == "" {
 				examples[by] = why
 			}

@@ -24,9 +24,9 @@ func DescribeState(c *search.Result) plan.State {
 		st.Utilization[r] = requestDistribution(c, r)
 	}
 	addUsage(c, &st)
-	for i, g := range c.Cluster.Goals.Goals {
+	for i, g := range c.End.Goals.Goals {
 		if g.ID != "" && g.Kind != plan.PodAway { // of these, addGoals adds those that the plan lists
-			st.Excess[g.ID] = c.Cluster.Goals.ReportedExcess(i)
+			st.Excess[g.ID] = c.End.Goals.ReportedExcess(i)
 		}
 	}
 	return st
@@ -44,7 +44,7 @@ func nodeState(c *search.Result, n *cluster.Node) plan.NodeState {
 
 // requestedAfter returns the requests on the node after the moves, without those of pods that leave by themselves.
 func requestedAfter(c *search.Result, n *cluster.Node, resource string) int64 {
-	all := c.Cluster.Model.Cluster.Requested(n.ID)
+	all := c.End.Model.Cluster.Requested(n.ID)
 	return all.Get(resource) - n.Leaving.Get(resource)
 }
 
@@ -112,7 +112,7 @@ func workloadState(c *search.Result, w *cluster.Workload, zones map[string]bool,
 	}
 	pods, most := make([]cluster.PodID, 0, len(w.Pods)), 0
 	for _, id := range w.Pods {
-		n := c.Cluster.Model.Cluster.NodeOf(id)
+		n := c.End.Model.Cluster.NodeOf(id)
 		if n == cluster.NoNode || c.Snapshot.Pods[id].Terminating {
 			continue
 		}

@@ -65,7 +65,7 @@ func statedGoals(c *search.Result) []plan.Goal {
 	if c.Problem.Stated != nil {
 		return c.Problem.Stated
 	}
-	return c.Cluster.Goals.Goals
+	return c.End.Goals.Goals
 }
 
 func missingUsageReason(c *search.Result, info eligibility.Strategy) string {

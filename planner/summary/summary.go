@@ -38,7 +38,7 @@ func Summarize(c *search.Result) plan.Plan {
 	}
 	for i, nodes := range c.HintedByWave {
 		if len(nodes) > 0 {
-			out.Hints = append(out.Hints, c.Cluster.WaveHints(i+1, nodes))
+			out.Hints = append(out.Hints, c.End.WaveHints(i+1, nodes))
 		}
 	}
 	for i, st := range c.Moves {
@@ -48,7 +48,7 @@ func Summarize(c *search.Result) plan.Plan {
 	}
 	out.After, out.Bound = DescribeState(c), lowerbound.Compute(c)
 	out.GoalsNotMovable = c.CountFixed()
-	if reason, cut := c.Cluster.LimitReached(); cut {
+	if reason, cut := c.End.LimitReached(); cut {
 		out.StoppedAt, out.GoalsNotTried = c.Snapshot.Work.StoppedAt(), c.NotTried
 		pods := out.Rejections.Counts[reason.Code]
 		out.SearchLimitReached = fmt.Sprintf("%s; %s %s not tried to the end", strings.TrimSuffix(reason.Message, "; it was cut short"),
@@ -83,15 +83,15 @@ func DescribeMove(c *search.Result, st search.WaveStep) plan.Move {
 	p := &c.Snapshot.Pods[st.Pod]
 	m := plan.Move{
 		Pod: plan.PodRefOf(p), Owner: plan.OwnerRefOf(c.Snapshot, p), Goals: []string{},
-		From: c.Snapshot.Nodes[st.From].Name, To: c.Cluster.NodeName(st.Landing.To),
+		From: c.Snapshot.Nodes[st.From].Name, To: c.End.NodeName(st.Landing.To),
 		Acceptable: plan.Acceptable{Nodes: st.Landing.Acceptable},
 		Confidence: st.Landing.Confidence, ReturnProbability: st.Landing.ReturnProbability, PendingProbability: st.Landing.PendingProbability,
-		NotAfter: c.Account.Eligibility.AllowedUntil(p), Wave: st.Wave, Steer: c.Cluster.SteerKind(st.Landing), Benefit: plan.Round(st.Benefit), Priority: cluster.EvictionOrderOf(p, c.Problem.Now).Priority,
+		NotAfter: c.Account.Eligibility.AllowedUntil(p), Wave: st.Wave, Steer: c.End.SteerKind(st.Landing), Benefit: plan.Round(st.Benefit), Priority: cluster.EvictionOrderOf(p, c.Problem.Now).Priority,
 		GracePeriodSeconds: GracePeriodSeconds(c.Options, p), RequestOnly: c.Account.Eligibility.RequestOnly(p),
 	}
 	for _, i := range st.Landing.ImprovedGoals {
-		m.Goals = append(m.Goals, c.Cluster.Goals.Goals[i].ID)
+		m.Goals = append(m.Goals, c.End.Goals.Goals[i].ID)
 	}
-	st.Describe(c.Snapshot, &c.Cluster.Goals.Goals[st.MostImproved], &m)
+	st.Describe(c.Snapshot, &c.End.Goals.Goals[st.MostImproved], &m)
 	return m
 }

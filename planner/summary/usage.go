@@ -148,7 +148,7 @@ func unmeasuredResources(c *search.Result) []string {
 // waitingGoals describes the goals that still wait for samples, with the reason.
 func waitingGoals(c *search.Result) []string {
 	var out []string
-	for _, g := range c.Cluster.Goals.Goals {
+	for _, g := range c.End.Goals.Goals {
 		if g.Wait.Code == plan.WaitsForSamples {
 			out = append(out, fmt.Sprintf("strategy %s waits for %s, which is %s (%s)", g.Strategy, g.Subject.Name, g.Wait.Message, g.Resource))
 		}

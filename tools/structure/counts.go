@@ -15,10 +15,10 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// Limits of the counts. A change may lower them only; 40 and 0 are wanted.
+// Limits of the counts. A change may lower them only.
 const (
-	maxMethods = 92 // methods of one type through embedding
-	maxCircles = 1  // pairs of folders that import each other
+	maxMethods = 40 // methods of one type through embedding
+	maxCircles = 0  // pairs of folders that import each other
 )
 
 // printCounts prints the size of the code, and reports whether a limit is exceeded.
