@@ -140,7 +140,7 @@ func TestApprovedStepsAreExecuted(t *testing.T) {
 	if err != nil || p.Waiting[0].StateOf(2).State != waiting.Executed || p.Waiting[0].StateOf(1).State != waiting.Waiting {
 		t.Errorf("%v, states %+v", err, p.Waiting[0].Decisions)
 	}
-	if _, _, err := p.Waiting[0].Choose(waiting.Choice{Steps: []waiting.Range{{First: 2, Last: 2}}}, true); err == nil ||
+	if _, _, err := p.Waiting[0].Choose(waiting.StepSelection{Steps: []waiting.Range{{First: 2, Last: 2}}}, true); err == nil ||
 		!strings.Contains(err.Error(), "step 2 does not wait: it was executed after alice approved it at ") {
 		t.Errorf("an executed step is approved again: %v", err)
 	}
@@ -249,7 +249,7 @@ func TestForgedApprovalsAreRefused(t *testing.T) {
 func discardAll(a *approvalTest, w *waiting.Plan, _ *plan.Plan) {
 	a.clock.Step(time.Second)
 	_ = a.plans.Update(context.Background(), func(p waiting.Plans) (waiting.Plans, error) {
-		done, err := p.Discard(w.ID, waiting.Choice{}, "bob", a.clock.Now())
+		done, err := p.Discard(w.ID, waiting.StepSelection{}, "bob", a.clock.Now())
 		return done.Plans, err
 	})
 }
@@ -259,7 +259,7 @@ func (a *approvalTest) discard(t *testing.T, w waiting.Plan, steps ...waiting.Ra
 	t.Helper()
 	a.clock.Step(time.Second)
 	must.Succeed(t, a.plans.Update(t.Context(), func(p waiting.Plans) (waiting.Plans, error) {
-		done, err := p.Discard(w.ID, waiting.Choice{Steps: steps}, "bob", a.clock.Now())
+		done, err := p.Discard(w.ID, waiting.StepSelection{Steps: steps}, "bob", a.clock.Now())
 		return done.Plans, err
 	}))
 }
@@ -285,7 +285,7 @@ func TestDiscardedMovesAreNotProposedAgain(t *testing.T) {
 		}
 	}
 	must.Succeed(t, a.plans.Update(t.Context(), func(p waiting.Plans) (waiting.Plans, error) {
-		done, err := p.Undo(w.ID[:6], waiting.Choice{}, a.clock.Now())
+		done, err := p.Undo(w.ID[:6], waiting.StepSelection{}, a.clock.Now())
 		return done.Plans, err
 	}))
 	if again := a.pass(t); again.Moves[0].Pod != w.Moves[0].Pod || again.Moves[1].Pod != w.Moves[1].Pod {

@@ -55,7 +55,7 @@ func (l *Live) EvictWave(ctx context.Context, moves []plan.Move, bound func()) R
 	tracker.Go(func() { w.run(tracking, l) })
 	for i, m := range moves {
 		wg.Go(func() {
-			defer w.turns.end(m) // after halt
+			defer w.locks.release(m) // after halt
 			defer w.markBound(m)
 			outcomes[i] = l.executeMove(ctx, wave, w, hold, m)
 			if outcomes[i].stop != nil {

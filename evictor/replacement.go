@@ -40,7 +40,7 @@ func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Mo
 	for {
 		r, gone := w.replacementState(f)
 		if r != nil {
-			w.turns.end(m)
+			w.locks.release(m)
 		}
 		if r != nil && r.Spec.NodeName != "" {
 			w.markBound(m)

@@ -27,7 +27,7 @@ type waveTracker struct {
 	// unbound are the UIDs of pods whose replacements are not bound yet. onBound is called once the map becomes empty.
 	unbound map[string]bool
 	onBound func()
-	turns   *workloadTurns
+	locks   *workloadLocks
 }
 
 type trackedEviction struct {
@@ -39,7 +39,7 @@ type trackedEviction struct {
 
 func (l *Live) newWaveTracker(moves []plan.Move) *waveTracker {
 	w := &waveTracker{preexisting: map[types.UID]bool{}, workloadByUID: map[string]string{}, claimed: map[types.UID]string{},
-		unbound: map[string]bool{}, turns: newWorkloadTurns()}
+		unbound: map[string]bool{}, locks: newWorkloadLocks()}
 	seen := map[string]bool{}
 	for _, m := range moves {
 		w.unbound[m.Pod.UID] = true

@@ -12,7 +12,7 @@ import (
 // problemGroups merges problems that several nodes or pods share.
 type problemGroups struct {
 	single []Problem
-	groups map[problemKey]*nameTally
+	groups map[problemKey]*affectedNames
 }
 
 type problemKey struct {
@@ -20,8 +20,8 @@ type problemKey struct {
 	what string
 }
 
-// nameTally counts names and keeps the first ones in alphabetical order.
-type nameTally struct {
+// affectedNames counts the nodes or pods that have a problem, and keeps the first names in alphabetical order.
+type affectedNames struct {
 	count int
 	first []string
 }
@@ -34,11 +34,11 @@ const (
 
 func (f *problemGroups) add(kind ProblemKind, what, name string) {
 	if f.groups == nil {
-		f.groups = map[problemKey]*nameTally{}
+		f.groups = map[problemKey]*affectedNames{}
 	}
 	t := f.groups[problemKey{kind, what}]
 	if t == nil {
-		t = &nameTally{}
+		t = &affectedNames{}
 		f.groups[problemKey{kind, what}] = t
 	}
 	t.count++

@@ -201,7 +201,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 	reports := g.newReportWriter(cmd, format, log)
 	c := newController(reports, log, o, counts)
 	set.apply(c, conf)
-	c.OnStep = g.showStep
+	c.OnStep = g.printProgress
 	if conf.DryRun {
 		set.enableEvictions(c, conf)
 	}

@@ -52,7 +52,7 @@ type controllerSettings struct {
 	waiting   controller.WaitingPlans
 	// startEvents starts to write Events; later calls do nothing.
 	startEvents func()
-	bindings    bindingFilter
+	bindings    podBindingFilter
 	usage       *usageMonitor             // nil for apply
 	hints       *pressureHints            // nil for apply
 	notifier    *notify.Notifier          // nil for apply

@@ -75,5 +75,5 @@ func (g *globalFlags) lookup(cmd *cobra.Command) *installed.Lookup {
 	return &installed.Lookup{Command: cmd, Connect: g.client, Progress: g.progress}
 }
 
-// showStep shows a step of a pass.
-func (g *globalFlags) showStep(doing string) { g.progress.Start("%s", doing) }
+// printProgress shows on the terminal which step of the pass runs.
+func (g *globalFlags) printProgress(doing string) { g.progress.Start("%s", doing) }

@@ -22,7 +22,7 @@ func (r *runCommand) runOnce(ctx context.Context, c *controller.Controller) erro
 	}
 	r.g.progress.Start("reading usage from %s", r.conf.Load.Source)
 	set.usage.sampleOnce(ctx)
-	c.OnStep = r.g.showStep
+	c.OnStep = r.g.printProgress
 	warnAboutShortTTL(r.conf, time.Now(), r.log)
 	begun := false
 	work := func(ctx context.Context) error {

@@ -16,10 +16,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// bindingFilter selects the bindings that count for scheduler trust, and says how to predict them according to the
+// podBindingFilter selects the bindings that count for scheduler trust, and says how to predict them according to the
 // newest configuration. Before setConfig, and if the configuration disables scheduler trust, the filter selects no
 // bindings. It is safe for concurrent use.
-type bindingFilter struct {
+type podBindingFilter struct {
 	conf atomic.Pointer[bindingConfig] // nil: select no bindings
 }
 
@@ -28,7 +28,7 @@ type bindingConfig struct {
 	minBindings int
 }
 
-func (w *bindingFilter) setConfig(conf *config.Config) {
+func (w *podBindingFilter) setConfig(conf *config.Config) {
 	opts := conf.PlannerOptions()
 	if opts.Trust.MinBindings == 0 {
 		w.conf.Store(nil)
@@ -40,12 +40,12 @@ func (w *bindingFilter) setConfig(conf *config.Config) {
 // matches leaves out pods of DaemonSets. Their node affinity allows one node only, so they say
 // nothing about scores. The Observer reports only pods that it saw without a node, so matches never
 // gets a pod that was created with spec.nodeName.
-func (w *bindingFilter) matches(p *corev1.Pod) bool {
+func (w *podBindingFilter) matches(p *corev1.Pod) bool {
 	c := metav1.GetControllerOfNoCopy(p)
 	return w.conf.Load() != nil && (c == nil || c.Kind != "DaemonSet")
 }
 
-func (w *bindingFilter) config() (profiles map[string]scheduler.Profile, minBindings int) {
+func (w *podBindingFilter) config() (profiles map[string]scheduler.Profile, minBindings int) {
 	if c := w.conf.Load(); c != nil {
 		return c.profiles, c.minBindings
 	}
@@ -53,7 +53,7 @@ func (w *bindingFilter) config() (profiles map[string]scheduler.Profile, minBind
 }
 
 // newSchedulerTrust watches the bindings that the filter selects. The observer must not be started yet.
-func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.SchedulerTrust {
+func newSchedulerTrust(w *podBindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.SchedulerTrust {
 	return &controller.SchedulerTrust{Snapshot: o.SnapshotWithoutEvents, Bindings: o.WatchBindings(w.matches), Profiles: w.config,
 		Clock: clock.RealClock{}, Log: log, OnCount: func(scheduler string, b plan.SchedulerBindings, hit, predicted bool) {
 			_, minBindings := w.config()

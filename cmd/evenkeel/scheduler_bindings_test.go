@@ -29,7 +29,7 @@ func TestBindingFilterFollowsConfiguration(t *testing.T) {
 	const on, off = "{trust: {minBindings: 50}}", "{trust: {minBindings: 0}}"
 	const known = "{trust: {minBindings: 50}, profiles: [{schedulerName: fancy, score: mostAllocated}]}"
 	write(off)
-	var w bindingFilter
+	var w podBindingFilter
 	files := &watchedFiles{}
 	conf, _, err := files.loadAndWatchConfig(path, metrics.New("v", ""), slog.New(slog.NewTextHandler(io.Discard, nil)), w.setConfig, func(*controller.Controller, *config.Config) {})
 	if err != nil {

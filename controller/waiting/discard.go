@@ -18,7 +18,7 @@ type DiscardResult struct {
 }
 
 // Discard discards the chosen steps. Their strategies do not propose them again for as long as their plan is valid.
-func (p Plans) Discard(prefix string, c Choice, by string, now time.Time) (DiscardResult, error) {
+func (p Plans) Discard(prefix string, c StepSelection, by string, now time.Time) (DiscardResult, error) {
 	p = p.Expire(now)
 	w, err := p.Find(prefix)
 	if err != nil {
@@ -74,7 +74,7 @@ func (p *Plans) forgetDiscards(moves []plan.Move) {
 
 // Undo lets the strategies propose discarded moves again. The plan may not wait any more. If it does, the steps wait
 // again.
-func (p Plans) Undo(prefix string, c Choice, now time.Time) (DiscardResult, error) {
+func (p Plans) Undo(prefix string, c StepSelection, now time.Time) (DiscardResult, error) {
 	p = p.Expire(now)
 	var chosen []plan.DiscardedMove
 	ids := map[string]bool{}
@@ -110,6 +110,6 @@ func (p Plans) Undo(prefix string, c Choice, now time.Time) (DiscardResult, erro
 }
 
 // names reports whether the choice has the step, or no steps at all.
-func (c Choice) names(step int) bool {
+func (c StepSelection) names(step int) bool {
 	return len(c.Steps) == 0 || slices.ContainsFunc(c.Steps, func(r Range) bool { return r.First <= step && step <= r.Last })
 }

@@ -142,7 +142,7 @@ func TestDiscardedMovesStayAway(t *testing.T) {
 	a, b := testMove("zones", "a", ""), testMove("zones", "b", "")
 	p, _ := Plans{}.Keep(proposal(0, "zones", a, b))
 	id := p.Waiting[0].ID
-	done, err := p.Discard(id[:4], Choice{Steps: []Range{{2, 2}}}, "bob", noon.Add(time.Minute))
+	done, err := p.Discard(id[:4], StepSelection{Steps: []Range{{2, 2}}}, "bob", noon.Add(time.Minute))
 	if err != nil || done.ID != id || !slices.Equal(done.Steps, []int{2}) || len(done.Needed) > 0 {
 		t.Fatalf("%v, %+v", err, done)
 	}
@@ -155,10 +155,10 @@ func TestDiscardedMovesStayAway(t *testing.T) {
 	if announced == nil {
 		t.Error("a new move is not announced")
 	}
-	if steps, _, err := p.Waiting[0].Choose(Choice{}, true); err != nil || !slices.Equal(steps, []int{1}) {
+	if steps, _, err := p.Waiting[0].Choose(StepSelection{}, true); err != nil || !slices.Equal(steps, []int{1}) {
 		t.Errorf("without --steps, a discarded step is chosen: %v (%v)", steps, err)
 	}
-	if steps, _, err := p.Waiting[0].Choose(Choice{Steps: []Range{{1, 2}}}, true); err != nil || !slices.Equal(steps, []int{1, 2}) {
+	if steps, _, err := p.Waiting[0].Choose(StepSelection{Steps: []Range{{1, 2}}}, true); err != nil || !slices.Equal(steps, []int{1, 2}) {
 		t.Errorf("with --steps, a discarded step is not chosen: %v (%v)", steps, err)
 	}
 	if p, announced = p.Keep(proposal(30, "zones", b)); announced != nil || len(p.Waiting) != 0 {
@@ -175,20 +175,20 @@ func TestADiscardIsUndone(t *testing.T) {
 	p, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", "c"), testMove("zones", "b", ""), testMove("zones", "c", ""),
 		testMove("zones", "d", "")))
 	id := p.Waiting[0].ID
-	done, err := p.Discard(id, Choice{Steps: []Range{{2, 3}}}, "bob", noon)
+	done, err := p.Discard(id, StepSelection{Steps: []Range{{2, 3}}}, "bob", noon)
 	if err != nil || len(done.Plans.Discarded) != 3 {
 		t.Fatalf("%v, %+v", err, done.Plans.Discarded)
 	}
-	undone, err := done.Plans.Undo(id[:4], Choice{Steps: []Range{{1, 1}}}, noon)
+	undone, err := done.Plans.Undo(id[:4], StepSelection{Steps: []Range{{1, 1}}}, noon)
 	if err != nil || !slices.Equal(undone.Steps, []int{1, 3}) || !slices.Equal(undone.Needed, []int{3}) || len(undone.Plans.Discarded) != 1 {
 		t.Fatalf("%v, %+v", err, undone)
 	}
 	checkStates(t, undone.Plans, Waiting, Discarded, Waiting, Waiting)
 	done.Plans.Waiting = nil
-	if undone, err = done.Plans.Undo(id, Choice{Strategy: "zones"}, noon); err != nil || len(undone.Plans.Discarded) != 0 {
+	if undone, err = done.Plans.Undo(id, StepSelection{Strategy: "zones"}, noon); err != nil || len(undone.Plans.Discarded) != 0 {
 		t.Errorf("%v, %+v", err, undone)
 	}
-	for _, c := range []Choice{{Strategy: "hot"}, {Steps: []Range{{5, 5}}}} {
+	for _, c := range []StepSelection{{Strategy: "hot"}, {Steps: []Range{{5, 5}}}} {
 		if _, err := done.Plans.Undo(id, c, noon); !errors.As(err, new(Rejection)) {
 			t.Errorf("%+v: got error %v, want a rejection", c, err)
 		}
@@ -198,7 +198,7 @@ func TestADiscardIsUndone(t *testing.T) {
 func TestADiscardedPlanEnds(t *testing.T) {
 	p, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", "")))
 	id := p.Waiting[0].ID
-	done, err := p.Discard(id, Choice{}, "bob", noon)
+	done, err := p.Discard(id, StepSelection{}, "bob", noon)
 	if p = done.Plans; err != nil || len(p.Waiting) != 0 {
 		t.Fatalf("%v, %+v", err, p.Waiting)
 	}

@@ -20,8 +20,8 @@ func (r Rejection) Error() string { return r.message }
 
 func rejectf(format string, args ...any) error { return Rejection{fmt.Sprintf(format, args...)} }
 
-// Choice selects steps of a plan. Without a strategy and without steps it selects all steps that wait.
-type Choice struct {
+// StepSelection selects steps of a plan. Without a strategy and without steps it selects all steps that wait.
+type StepSelection struct {
 	Strategy string
 	Steps    []Range
 }
@@ -115,7 +115,7 @@ func (p *Plans) candidates() string {
 
 // Choose returns the chosen steps in order, with the steps that they need, and the latter also apart. A step that was
 // approved or discarded before can be chosen only by its number, and only if again is true.
-func (w *Plan) Choose(c Choice, again bool) (steps, needed []int, err error) {
+func (w *Plan) Choose(c StepSelection, again bool) (steps, needed []int, err error) {
 	if c.Strategy != "" && !slices.ContainsFunc(w.Moves, func(m plan.Move) bool { return m.Strategy == c.Strategy }) {
 		return nil, nil, rejectf("plan %s has no move of strategy %q", w.ID, shorten(c.Strategy))
 	}
@@ -148,7 +148,7 @@ func (w *Plan) repeatApproval(again bool) string {
 	return fmt.Sprintf("; if the execution of approved steps was dropped, approve them again by their numbers: --steps %s", FormatSteps(approved))
 }
 
-func (w *Plan) chooseNumbers(c Choice, again bool) (steps []int, err error) {
+func (w *Plan) chooseNumbers(c StepSelection, again bool) (steps []int, err error) {
 	for _, r := range c.Steps {
 		if r.Last > len(w.Moves) {
 			return nil, rejectf("plan %s has no step %d (want 1 to %d)", w.ID, r.Last, len(w.Moves))

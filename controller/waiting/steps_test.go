@@ -17,7 +17,7 @@ func TestMovesThatBelongTogether(t *testing.T) {
 	moves := []plan.Move{testMove("zones", "a", "c"), testMove("zones", "b", ""), testMove("zones", "c", "")}
 	p, _ := Plans{}.Keep(proposal(0, "zones", moves...))
 	for _, step := range []int{1, 3} {
-		steps, needed, err := p.Waiting[0].Choose(Choice{Steps: []Range{{step, step}}}, true)
+		steps, needed, err := p.Waiting[0].Choose(StepSelection{Steps: []Range{{step, step}}}, true)
 		if err != nil || !slices.Equal(steps, []int{1, 3}) || !slices.Equal(needed, []int{4 - step}) {
 			t.Errorf("step %d: steps %v, needed %v, %v", step, steps, needed, err)
 		}
@@ -35,7 +35,7 @@ func TestANodeIsEmptiedAsAWhole(t *testing.T) {
 	n.Plan.Goals = []plan.Goal{{ID: "g1", Kind: plan.NodeEmpty}, {ID: "g2", Kind: plan.SkewAtMost}, {ID: "g3", Kind: plan.NodeEmpty}}
 	n.Plan.After.Excess = map[string]float64{"g3": 1}
 	p, _ := Plans{}.Keep(n)
-	steps, needed, err := p.Waiting[0].Choose(Choice{Steps: []Range{{3, 3}}}, true)
+	steps, needed, err := p.Waiting[0].Choose(StepSelection{Steps: []Range{{3, 3}}}, true)
 	if err != nil || !slices.Equal(steps, []int{1, 3}) || !slices.Equal(needed, []int{1}) {
 		t.Errorf("steps %v, needed %v, %v; want steps 1 and 3", steps, needed, err)
 	}
@@ -49,13 +49,13 @@ func TestChoicesThatAreRejected(t *testing.T) {
 	w := &p.Waiting[0]
 	w.decide([]int{3}, Decision{State: Approved, By: "alice", At: noon})
 	for _, c := range []struct {
-		choice Choice
+		choice StepSelection
 		want   string
 	}{
-		{Choice{Strategy: "other"}, `has no move of strategy "other"`},
-		{Choice{Steps: []Range{{2, 9}}}, "has no step 9 (want 1 to 3)"},
-		{Choice{Strategy: "zones", Steps: []Range{{2, 2}}}, "step 2 belongs to strategy hot, not to zones"},
-		{Choice{Steps: []Range{{3, 3}}}, "step 3 does not wait: it was approved by alice at 2026-03-01T12:00:00Z"},
+		{StepSelection{Strategy: "other"}, `has no move of strategy "other"`},
+		{StepSelection{Steps: []Range{{2, 9}}}, "has no step 9 (want 1 to 3)"},
+		{StepSelection{Strategy: "zones", Steps: []Range{{2, 2}}}, "step 2 belongs to strategy hot, not to zones"},
+		{StepSelection{Steps: []Range{{3, 3}}}, "step 3 does not wait: it was approved by alice at 2026-03-01T12:00:00Z"},
 	} {
 		_, _, err := w.Choose(c.choice, false)
 		if r := (Rejection{}); !errors.As(err, &r) || !strings.Contains(err.Error(), c.want) {
@@ -64,14 +64,14 @@ func TestChoicesThatAreRejected(t *testing.T) {
 	}
 	w.decide([]int{1}, Decision{State: Approved, By: "alice", At: noon})
 	const repeat = "; if the execution of approved steps was dropped, approve them again by their numbers: --steps 1,3"
-	if _, _, err := w.Choose(Choice{Strategy: "zones"}, true); err == nil || !strings.HasSuffix(err.Error(), ": 1 waiting, 2 approved"+repeat) {
+	if _, _, err := w.Choose(StepSelection{Strategy: "zones"}, true); err == nil || !strings.HasSuffix(err.Error(), ": 1 waiting, 2 approved"+repeat) {
 		t.Errorf("got error %v, want one that ends in %q", err, repeat)
 	}
-	if steps, _, err := w.Choose(Choice{Steps: []Range{{3, 3}}}, true); err != nil || !slices.Equal(steps, []int{3}) {
+	if steps, _, err := w.Choose(StepSelection{Steps: []Range{{3, 3}}}, true); err != nil || !slices.Equal(steps, []int{3}) {
 		t.Errorf("a step that was approved before is not approved again: %v (%v)", steps, err)
 	}
 	w.decide([]int{1, 2}, Decision{State: Replaced, At: noon})
-	if _, _, err := w.Choose(Choice{}, true); err == nil || !strings.Contains(err.Error(), "1 approved, 2 replaced") {
+	if _, _, err := w.Choose(StepSelection{}, true); err == nil || !strings.Contains(err.Error(), "1 approved, 2 replaced") {
 		t.Errorf("no step waits: %v", err)
 	}
 	for id, want := range map[string]string{"x": `no waiting plan has an ID that begins with "x" (the waiting plan: ` + w.ID} {
@@ -114,8 +114,8 @@ func TestAPrefixIsNoApproval(t *testing.T) {
 func TestOnlyStepsOfAWaitingPlanAreApproved(t *testing.T) {
 	kept, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", ""), testMove("zones", "b", ""), testMove("zones", "c", "")))
 	by := plan.Approval{By: "alice", At: noon.Add(time.Hour), WaitingPlan: kept.Waiting[0].ID}
-	discarded := must.Get(kept.Discard("", Choice{Steps: []Range{{1, 1}}}, "bob", noon.Add(2*time.Hour)))(t)
-	earlier, _ := kept.Discard("", Choice{Steps: []Range{{1, 1}}}, "bob", noon)
+	discarded := must.Get(kept.Discard("", StepSelection{Steps: []Range{{1, 1}}}, "bob", noon.Add(2*time.Hour)))(t)
+	earlier, _ := kept.Discard("", StepSelection{Steps: []Range{{1, 1}}}, "bob", noon)
 	forged := kept.Waiting[0].Part([]int{1})
 	forged.Moves = []plan.Move{forged.Moves[0]}
 	forged.Moves[0].Pod.UID = "other"

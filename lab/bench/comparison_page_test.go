@@ -91,9 +91,9 @@ func TestSizes(t *testing.T) {
 // TestARunThatDoesNotComeToRest checks that a run that keeps evicting is reported like any other.
 func TestARunThatDoesNotComeToRest(t *testing.T) {
 	ended := func(program string, evictions ...int) Measurement {
-		c := Measurement{Phase: realPhase, Nodes: 60, Pods: 1200, Target: "a", Program: program, Run: 1, Start: &State{}}
+		c := Measurement{Phase: realPhase, Nodes: 60, Pods: 1200, Target: "a", Program: program, Run: 1, Start: &Imbalance{}}
 		for _, n := range evictions {
-			c.Rounds = append(c.Rounds, Round{Result: Result{Evictions: n}, After: &State{NodesAbove: n}})
+			c.Rounds = append(c.Rounds, Round{Result: Result{Evictions: n}, After: &Imbalance{NodesAbove: n}})
 			c.Evictions += n
 		}
 		return c
@@ -108,9 +108,9 @@ func TestARunThatDoesNotComeToRest(t *testing.T) {
 }
 
 // newRealMeasurement returns a real run on the cluster size of the goals.
-func newRealMeasurement(target, program string, left State, evictions ...int) Measurement {
+func newRealMeasurement(target, program string, left Imbalance, evictions ...int) Measurement {
 	c := Measurement{Phase: realPhase, Nodes: 500, Pods: 10000, Target: target, Program: program, Run: 1,
-		Start: &State{Histogram: make([]int, histogramBins)}}
+		Start: &Imbalance{Histogram: make([]int, histogramBins)}}
 	left.Histogram = make([]int, histogramBins)
 	for _, n := range evictions {
 		c.Rounds = append(c.Rounds, Round{Result: Result{Evictions: n}, After: &left})
@@ -124,10 +124,10 @@ func newRealMeasurement(target, program string, left State, evictions ...int) Me
 
 func TestWhatIsWanted(t *testing.T) {
 	table := goalTable([]Measurement{
-		newRealMeasurement("a", "peer-load", State{Skewed: 20}, 100, 0),
-		newRealMeasurement("a", "peer-all", State{Skewed: 5}, 10, 0),
-		newRealMeasurement("a", "evenkeel", State{Skewed: 4, NodesAbove: 10, Landed: 100, LandedAbove: 1}, 80, 0),
-		newRealMeasurement("b", "evenkeel", State{CPUStdDev: 3.5}, 80, 9),
+		newRealMeasurement("a", "peer-load", Imbalance{Skewed: 20}, 100, 0),
+		newRealMeasurement("a", "peer-all", Imbalance{Skewed: 5}, 10, 0),
+		newRealMeasurement("a", "evenkeel", Imbalance{Skewed: 4, NodesAbove: 10, Landed: 100, LandedAbove: 1}, 80, 0),
+		newRealMeasurement("b", "evenkeel", Imbalance{CPUStdDev: 3.5}, 80, 9),
 		{Phase: livePhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "peer-load", resourceUse: resourceUse{PeakBytes: 1000 << 20}},
 		{Phase: livePhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel-dry", resourceUse: resourceUse{PeakBytes: 460 << 20}},
 		{Phase: livePhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel", resourceUse: resourceUse{PeakBytes: 400 << 20}},
@@ -181,7 +181,7 @@ func TestOnlyTheNewestBuildIsPublished(t *testing.T) {
 // TestDrawings checks the drawings: lines over sizes, bars per target, and a histogram per target.
 func TestDrawings(t *testing.T) {
 	measurements := append(newDryRunMeasurements(),
-		newRealMeasurement("a", "evenkeel", State{}, 5, 0), newRealMeasurement("b", "evenkeel", State{}, 5, 0))
+		newRealMeasurement("a", "evenkeel", Imbalance{}, 5, 0), newRealMeasurement("b", "evenkeel", Imbalance{}, 5, 0))
 	folder := t.TempDir()
 	page := must.Get(renderComparisonPage(folder, measurements))(t)
 	for _, name := range []string{"peer-planner.svg", "peer-real-evictions.svg", "peer-real-deviation.svg",

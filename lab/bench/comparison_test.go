@@ -179,7 +179,7 @@ func TestJudgingACluster(t *testing.T) {
 	leaving := pod("p5", "n3")
 	leaving.DeletionTimestamp = &metav1.Time{Time: t0}
 	pods := []corev1.Pod{pod("p1", "n1"), pod("p2", "n1"), pod("new1", "n1"), pod("new2", "n2"), pod("p4", ""), leaving}
-	s := computeState(nodes, pods, targets[0], map[string]bool{"ns/p1": true, "ns/p2": true, "ns/p4": true})
+	s := computeImbalance(nodes, pods, targets[0], map[string]bool{"ns/p1": true, "ns/p2": true, "ns/p4": true})
 	if s.NodesAbove != 1 || s.Skewed != 1 || s.Broken != 1 || s.Pending != 1 || s.Landed != 2 || s.LandedAbove != 1 {
 		t.Errorf("%+v", s)
 	}
@@ -192,7 +192,7 @@ func TestJudgingACluster(t *testing.T) {
 		t.Errorf("zones %v, %v", s.ZoneCPU, s.ZonePods)
 	}
 	// Only n1 with 0.6 is more than 0.02 above the mean.
-	if s := computeState(nodes, pods, targets[1], nil); s.NodesAbove != 1 || s.Landed != 0 {
+	if s := computeImbalance(nodes, pods, targets[1], nil); s.NodesAbove != 1 || s.Landed != 0 {
 		t.Errorf("with a deviation: %+v", s)
 	}
 }
@@ -206,7 +206,7 @@ func TestHowFarOffAPlanWas(t *testing.T) {
 		}{"n", "z", map[string]float64{"cpu": share}})
 	}
 	f := newPrediction(p, 10)
-	came := &State{Histogram: make([]int, histogramBins), ZoneCPU: map[string]float64{"z": 16}, ZonePods: map[string]int{}}
+	came := &Imbalance{Histogram: make([]int, histogramBins), ZoneCPU: map[string]float64{"z": 16}, ZonePods: map[string]int{}}
 	came.Histogram[10], came.Histogram[2], came.Histogram[6] = 1, 1, 2 // one node at 0.3 instead of 0.5
 	f.compareActual(came)
 	if f.HistogramPercent != 25 || formatNumber(f.ZonePercent) != "12.5" {

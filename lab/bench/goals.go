@@ -80,8 +80,8 @@ func realGoals(t balanceTarget) []measurementGoal {
 	goals := []measurementGoal{
 		{name: "passes that evict", bound: 1, value: of(roundsWithEvictions)},
 		{name: "last round evicts nothing (1: yes)", bound: 1, lowerBound: true, value: of(lastRoundEvictedNothing)},
-		{name: "declared constraints broken", bound: 0, value: of(valueAfterLastRound(func(s State) float64 { return float64(s.Broken) }))},
-		{name: "pods Pending", bound: 0, value: of(valueAfterLastRound(func(s State) float64 { return float64(s.Pending) }))},
+		{name: "declared constraints broken", bound: 0, value: of(valueAfterLastRound(func(s Imbalance) float64 { return float64(s.Broken) }))},
+		{name: "pods Pending", bound: 0, value: of(valueAfterLastRound(func(s Imbalance) float64 { return float64(s.Pending) }))},
 		{name: "zone totals, difference to the plan, %", bound: 3,
 			value: of(func(c Measurement) float64 { return c.predictionOrNaN().ZonePercent })},
 		{name: "histogram difference to the plan, % of nodes", bound: 3,
@@ -89,17 +89,17 @@ func realGoals(t balanceTarget) []measurementGoal {
 	}
 	if t.Deviation {
 		return append(goals, measurementGoal{name: "standard deviation, %", bound: 3,
-			value: of(valueAfterLastRound(func(s State) float64 { return s.CPUStdDev }))})
+			value: of(valueAfterLastRound(func(s Imbalance) float64 { return s.CPUStdDev }))})
 	}
 	return append(goals, sharedTargetGoals(t, of)...)
 }
 
 // sharedTargetGoals returns the goals for a target that the descheduler also supports.
 func sharedTargetGoals(t balanceTarget, of func(func(Measurement) float64) func([]repetitions) float64) []measurementGoal {
-	skewed := valueAfterLastRound(func(s State) float64 { return float64(s.Skewed) })
+	skewed := valueAfterLastRound(func(s Imbalance) float64 { return float64(s.Skewed) })
 	return []measurementGoal{
 		{name: "nodes above target, without those proven unreachable, %", bound: 1, value: of(func(c Measurement) float64 {
-			above := valueAfterLastRound(func(s State) float64 { return float64(s.NodesAbove) })(c)
+			above := valueAfterLastRound(func(s Imbalance) float64 { return float64(s.NodesAbove) })(c)
 			return 100 * max(0, above-float64(c.predictionOrNaN().Certified)) / float64(c.Nodes)
 		})},
 		{name: "landings above target, %", bound: 1, value: of(valueAfterLastRound(landedAbove))},

@@ -51,7 +51,7 @@ type Measurement struct {
 	// Loops counts the evictions of each of the descheduler's loops.
 	Loops []int `json:"loops,omitempty"`
 
-	Start      *State      `json:"start,omitempty"`
+	Start      *Imbalance  `json:"start,omitempty"`
 	Rounds     []Round     `json:"rounds,omitempty"`
 	Prediction *Prediction `json:"predicted,omitempty"`
 
@@ -123,10 +123,10 @@ func fileFingerprint(path string) (string, error) {
 // Round is one start of the program, and the stable state of the cluster afterwards.
 type Round struct {
 	Result
-	CPUSeconds float64 `json:"cpuSeconds"`
-	PeakBytes  int64   `json:"peakBytes"`
-	Requests   int     `json:"apiRequests"`
-	After      *State  `json:"after"`
+	CPUSeconds float64    `json:"cpuSeconds"`
+	PeakBytes  int64      `json:"peakBytes"`
+	Requests   int        `json:"apiRequests"`
+	After      *Imbalance `json:"after"`
 	// Outcomes counts the outcomes of moves in the report, by reason. LandedAsPredicted counts the
 	// replacements that landed as predicted.
 	Outcomes          map[string]int `json:"outcomes,omitempty"`

@@ -43,7 +43,7 @@ func newPrediction(t planOutput, cpuOfNode float64) *Prediction {
 }
 
 // compareActual computes the differences between the predicted and the actual state.
-func (f *Prediction) compareActual(actual *State) {
+func (f *Prediction) compareActual(actual *Imbalance) {
 	differ, all := 0, 0
 	for i, n := range actual.Histogram {
 		differ += max(n-f.Histogram[i], f.Histogram[i]-n)

@@ -129,7 +129,7 @@ func (r *evictionRun) prepare(ctx context.Context) (err error) {
 		return err
 	}
 	r.evicted = len(acceptedEvictions(events))
-	r.measurement.Start, err = readState(ctx, r.cluster.Client, r.measurement.target, r.known)
+	r.measurement.Start, err = readImbalance(ctx, r.cluster.Client, r.measurement.target, r.known)
 	return err
 }
 
@@ -191,7 +191,7 @@ func (r *evictionRun) runRound(ctx context.Context, i int, config string) (Round
 	if err := waitForDeployments(ctx, r.cluster, r.comparison.settings, stableTimeout); err != nil {
 		out.Unstable = err.Error()
 	}
-	if out.After, err = readState(ctx, r.cluster.Client, r.measurement.target, r.known); err != nil {
+	if out.After, err = readImbalance(ctx, r.cluster.Client, r.measurement.target, r.known); err != nil {
 		return out, err
 	}
 	events, err := r.cluster.Audit()

@@ -68,8 +68,8 @@ func firstLine(s string) string {
 	return line
 }
 
-// lastState returns the state after the last round of a real run; nil if no round has ended.
-func (c Measurement) lastState() *State {
+// lastImbalance returns the state after the last round of a real run; nil if no round has ended.
+func (c Measurement) lastImbalance() *Imbalance {
 	if len(c.Rounds) == 0 {
 		return nil
 	}
@@ -77,9 +77,9 @@ func (c Measurement) lastState() *State {
 }
 
 // valueAfterLastRound reads a value from the state after a real run.
-func valueAfterLastRound(f func(State) float64) func(Measurement) float64 {
+func valueAfterLastRound(f func(Imbalance) float64) func(Measurement) float64 {
 	return func(c Measurement) float64 {
-		if s := c.lastState(); s != nil {
+		if s := c.lastImbalance(); s != nil {
 			return f(*s)
 		}
 		return 0
@@ -97,7 +97,7 @@ func roundsWithEvictions(c Measurement) float64 {
 	return float64(n)
 }
 
-func landedAbove(s State) float64 {
+func landedAbove(s Imbalance) float64 {
 	if s.Landed == 0 {
 		return 0
 	}
@@ -156,16 +156,16 @@ var realRows = []struct {
 	{"CPU seconds", cpuSeconds, "", ""},
 	{"peak memory, MiB", peakMiB, "", ""},
 	{"API requests", requestCount, "", ""},
-	{"standard deviation of CPU share, %", valueAfterLastRound(func(s State) float64 { return s.CPUStdDev }),
+	{"standard deviation of CPU share, %", valueAfterLastRound(func(s Imbalance) float64 { return s.CPUStdDev }),
 		"deviation", "percent of allocatable"},
-	{"nodes above target", valueAfterLastRound(func(s State) float64 { return float64(s.NodesAbove) }), "above", "nodes"},
+	{"nodes above target", valueAfterLastRound(func(s Imbalance) float64 { return float64(s.NodesAbove) }), "above", "nodes"},
 	{"nodes whose target is proven unreachable", valueOfFirstPlan(func(f Prediction) int { return f.Certified }), "", ""},
 	{"lower bound on evictions (from the plan)", valueOfFirstPlan(func(f Prediction) int { return f.MinEvictions }), "", ""},
-	{"Deployments skewed over zones", valueAfterLastRound(func(s State) float64 { return float64(s.Skewed) }), "skewed", "Deployments"},
-	{"of these, with a required spread constraint", valueAfterLastRound(func(s State) float64 { return float64(s.Broken) }), "", ""},
+	{"Deployments skewed over zones", valueAfterLastRound(func(s Imbalance) float64 { return float64(s.Skewed) }), "skewed", "Deployments"},
+	{"of these, with a required spread constraint", valueAfterLastRound(func(s Imbalance) float64 { return float64(s.Broken) }), "", ""},
 	{"landings above target, %", valueAfterLastRound(landedAbove), "", ""},
 	{"landed as predicted in round 1, %", landedAsPredictedPercent, "", ""},
-	{"pods Pending", valueAfterLastRound(func(s State) float64 { return float64(s.Pending) }), "", ""},
+	{"pods Pending", valueAfterLastRound(func(s Imbalance) float64 { return float64(s.Pending) }), "", ""},
 }
 
 // evictionRunTable shows the runs that evict, with one part per target and cluster size and one column per program.

@@ -57,7 +57,7 @@ func (q *relativeScores) findScoreGroups() (alike, ok bool) {
 	}
 	alike = true
 	for g, n := range q.pod.view.groups.nodes {
-		r := q.groupInputs(n, sums)
+		r := q.inputsWithoutPodCounts(n, sums)
 		alike = alike && q.groups[g].scoreInputs == r
 		q.groups[g] = scoreGroup{scoreInputs: r}
 	}
@@ -100,8 +100,8 @@ func (q *relativeScores) sumDomains() int {
 	return slot
 }
 
-// groupInputs returns the score inputs of a node, except for pods that are counted per node.
-func (q *relativeScores) groupInputs(n cluster.NodeID, slot int) (r scoreInputs) {
+// inputsWithoutPodCounts returns the score inputs of a node, except for pods that are counted per node.
+func (q *relativeScores) inputsWithoutPodCounts(n cluster.NodeID, slot int) (r scoreInputs) {
 	f, weights, b := &q.pod.replacement.StaticScores, &q.pod.replacement.Profile.Weights, q.pod.scratch
 	if weights.TaintToleration > 0 {
 		r.taints = f.PreferNoSchedule[n] + f.HintTaint*q.nodes.model.Hints.ExtraTaints(n)

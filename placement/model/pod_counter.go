@@ -10,12 +10,12 @@ import (
 // with counted pods. The pods of most classes run on few nodes, so a counter lists few nodes and
 // needs little memory.
 type PodCounter struct {
-	Nodes []NodeCount // sorted by node; no entry has 0 pods
+	Nodes []PodsOnNode // sorted by node; no entry has 0 pods
 	Total int64
 }
 
-// NodeCount is the number of counted pods on one node.
-type NodeCount struct {
+// PodsOnNode is the number of counted pods on one node.
+type PodsOnNode struct {
 	Node cluster.NodeID
 	Pods int32
 }
@@ -27,7 +27,7 @@ func (c *PodCounter) Add(n cluster.NodeID, by int32) {
 	switch {
 	case !found:
 		if by != 0 {
-			c.Nodes = slices.Insert(c.Nodes, i, NodeCount{n, by})
+			c.Nodes = slices.Insert(c.Nodes, i, PodsOnNode{n, by})
 		}
 	case c.Nodes[i].Pods+by == 0:
 		c.Nodes = slices.Delete(c.Nodes, i, i+1)

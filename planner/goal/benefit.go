@@ -32,10 +32,9 @@ func (t *Tracker) MostImproved(pod cluster.PodID, from cluster.NodeID, goals []i
 	return best
 }
 
-// amountAllowsTarget reports whether goal i allows node n as a target with regard to the amount that the goal counts.
-// For goals by load, the usage of n must be known. If no goal is about n, n must have room below the limit, so that the
-// move does not overload n.
-func (t *Tracker) amountAllowsTarget(i int, pod cluster.PodID, n cluster.NodeID) bool {
+// fitsUnderTarget reports whether node n may take the pod as far as the amount that goal i limits is concerned: the
+// usage of n must be known, and n must stay below the limit if no goal is about n. Other kinds of goals allow any node.
+func (t *Tracker) fitsUnderTarget(i int, pod cluster.PodID, n cluster.NodeID) bool {
 	b, ok := t.Measures[i].(*NodeMeasure)
 	if !ok || t.roomOutsideGoals[b.Amounts].byNode == nil || n == cluster.NoNode {
 		return true
@@ -88,7 +87,7 @@ func worthOfLeaving(t *Tracker, pod cluster.PodID, from cluster.NodeID) leaving 
 func (t *Tracker) ImprovedGoals(pod cluster.PodID, from, to cluster.NodeID) []int {
 	var out []int
 	t.EachAffected(pod, from, to, func(i int) bool {
-		if t.Asks(i, pod) && excessChange(t, i, pod, from, to) < 0 && t.amountAllowsTarget(i, pod, to) {
+		if t.Asks(i, pod) && excessChange(t, i, pod, from, to) < 0 && t.fitsUnderTarget(i, pod, to) {
 			out = append(out, i)
 		}
 		return true

@@ -2,9 +2,9 @@ package goal
 
 import "slices"
 
-// FewestMovesWithin is FewestMoves with the restriction that at most leaving[z] pods leave domain z and at most
+// FewestMovesWithDomainLimits is FewestMoves, except that at most leaving[z] pods leave domain z and at most
 // arriving[z] pods enter domain z. The result is false if no such moves meet s.
-func FewestMovesWithin(counts, leaving, arriving []int, s int) (int, bool) {
+func FewestMovesWithDomainLimits(counts, leaving, arriving []int, s int) (int, bool) {
 	best, found := 0, false
 	for m := slices.Min(counts); m <= slices.Max(counts); m++ {
 		out, in, spare, room, ok := 0, 0, 0, 0, true

@@ -73,7 +73,7 @@ func TestFewestMovesWithPinnedPods(t *testing.T) {
 			arriving[i] = rapid.IntRange(0, 5).Draw(t, "arriving")
 		}
 		s := rapid.IntRange(1, 2).Draw(t, "s")
-		got, ok := FewestMovesWithin(counts, leaving, arriving, s)
+		got, ok := FewestMovesWithDomainLimits(counts, leaving, arriving, s)
 		want, wantOK := bruteForceMoves(counts, leaving, arriving, s)
 		if ok != wantOK || ok && got != want {
 			t.Fatalf("fewestMovesOf(%v, %v, %v, %d) = %d %v, exhaustive search finds %d %v", counts, leaving, arriving, s, got, ok, want, wantOK)

@@ -53,7 +53,7 @@ var kinds = map[plan.GoalKind]kind{
 	plan.PodsApart:   {newMeasure: newApartMeasure, order: groupOrder, group: true, metByLeaving: true},
 	plan.NodeBelow:   {newMeasure: newNodeMeasure, order: nodeOrder},
 	plan.NodeEmpty:   {newMeasure: newEmptyMeasure, order: nodeOrder, stated: true},
-	plan.NoLowerRank: {newMeasure: newRankMeasure, order: podOrder},
+	plan.NoLowerRank: {newMeasure: newLowerRankMeasure, order: podOrder},
 }
 
 const (

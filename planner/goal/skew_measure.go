@@ -29,7 +29,7 @@ func (k *SkewMeasure) GiverThreshold() int {
 // leaving and arriving bound the pods that leave and enter each domain.
 func (k *SkewMeasure) ReachableSkew(leaving, arriving []int) (limit, moves int) {
 	for s := k.Limit; s < Spread(k.Counts); s++ {
-		if n, ok := FewestMovesWithin(k.Counts, leaving, arriving, s); ok {
+		if n, ok := FewestMovesWithDomainLimits(k.Counts, leaving, arriving, s); ok {
 			return s, n
 		}
 	}

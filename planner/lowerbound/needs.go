@@ -202,7 +202,7 @@ func reachableDomains(k *goal.SkewMeasure, leaving []int, canEnter func(domain i
 	for i, z := range order {
 		arriving[z] = canEnter(z)
 		if seen := i + 1; seen&(seen-1) == 0 || seen == len(order) { // the check takes as long as a few domains
-			if n, ok := goal.FewestMovesWithin(k.Counts, leaving, arriving, k.Limit); ok && n == k.Moves {
+			if n, ok := goal.FewestMovesWithDomainLimits(k.Counts, leaving, arriving, k.Limit); ok && n == k.Moves {
 				return arriving, true
 			}
 		}

@@ -23,9 +23,9 @@ type resourceNeed struct {
 	total  func(cluster.NodeID) int64
 }
 
-// openedNode is a node that could run a pod if another pod left. The field missing is the largest missing amount as a
+// unblockedNode is a node that could run a pod if another pod left. The field missing is the largest missing amount as a
 // share of the node's total.
-type openedNode struct {
+type unblockedNode struct {
 	node    cluster.NodeID
 	missing float64
 }
@@ -41,17 +41,17 @@ func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 		return nil
 	}
 	could, wants, may := m.sim.Model.CouldRun(p), m.resourceNeeds(p), m.sim.MayTake(p)
-	var nodes []openedNode
+	var nodes []unblockedNode
 	for i := range m.sim.Snapshot.Nodes {
 		t := cluster.NodeID(i)
 		if t == from || !may[t] || !could(t, &cluster.Resources{}, 0) || !places.Helps(t) || places.HarmsWhoeverLeaves(t) {
 			continue
 		}
 		if lack := largestMissingShare(wants, t); lack > 0 {
-			nodes = append(nodes, openedNode{t, lack})
+			nodes = append(nodes, unblockedNode{t, lack})
 		}
 	}
-	slices.SortFunc(nodes, func(a, b openedNode) int {
+	slices.SortFunc(nodes, func(a, b unblockedNode) int {
 		return cmp.Or(cmp.Compare(a.missing, b.missing), cmp.Compare(a.node, b.node))
 	})
 	for _, n := range nodes[:min(len(nodes), maxTargets)] {

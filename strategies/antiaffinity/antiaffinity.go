@@ -23,8 +23,8 @@ type Args struct {
 	OtherNamespaces bool `json:"otherNamespaces"`
 }
 
-// instance is the strategy with its arguments.
-type instance struct {
+// configuredStrategy is the strategy with its arguments.
+type configuredStrategy struct {
 	name  string
 	args  Args
 	scope cluster.Scope
@@ -34,7 +34,7 @@ type instance struct {
 func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg.Error) {
 	var a Args
 	errs := arg.Decode(raw, &a)
-	i := instance{name, a, scope}
+	i := configuredStrategy{name, a, scope}
 	return strategy.Strategy{Goals: i.goals}, errs
 }
 
@@ -44,7 +44,7 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 // A term that selects pods of another namespace asks only its own pods to leave. Otherwise, a tenant could evict the
 // pods of others with a pod of its own. No other goal has pods of several namespaces that one object of a namespace
 // chooses: Services, topology spread constraints and workloads select pods of their own namespace.
-func (a *instance) goals(s *cluster.Snapshot) []plan.Goal {
+func (a *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	f := newFinder(s, a.scope)
 	found := f.conflicts()
 	var goals []plan.Goal
@@ -79,7 +79,7 @@ func (a *instance) goals(s *cluster.Snapshot) []plan.Goal {
 }
 
 // goal returns a goal without conflicts for the owner of a pod that declares a term.
-func (a *instance) goal(p *cluster.Pod, s *cluster.Snapshot) plan.Goal {
+func (a *configuredStrategy) goal(p *cluster.Pod, s *cluster.Snapshot) plan.Goal {
 	o := p.Object
 	subject := plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: o.Namespace, Name: o.Name, UID: string(o.UID)}
 	if p.Workload != cluster.NoWorkload {

@@ -23,8 +23,8 @@ type Args struct {
 	OwnerKinds podfilter.OwnerKinds `json:"ownerKinds"`
 }
 
-// instance is the strategy with its arguments.
-type instance struct {
+// configuredStrategy is the strategy with its arguments.
+type configuredStrategy struct {
 	name  string
 	args  Args
 	scope cluster.Scope
@@ -37,13 +37,13 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 	if !arg.Reported(errs, "ownerKinds") {
 		errs = append(errs, a.OwnerKinds.Check("ownerKinds")...)
 	}
-	d := instance{name, a, scope}
+	d := configuredStrategy{name, a, scope}
 	return strategy.Strategy{Goals: d.goals, Requirements: requirements}, errs
 }
 
 // goals returns one CountAtMost goal, met or not, for each group of at least two pods that can run on at least two
 // nodes. The limit is the number of pods divided by the number of nodes, rounded up.
-func (d *instance) goals(s *cluster.Snapshot) []plan.Goal {
+func (d *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	f := newFinder(s, d.scope)
 	var goals []plan.Goal
 	for i := range s.Workloads {
@@ -65,7 +65,7 @@ const requirements = "two running pods of one owner in scope with the same image
 
 // goal returns the goal of one group. The limit also counts pods that are not bound yet, so that it does not fall
 // between an eviction and the start of the replacement.
-func (d *instance) goal(f *finder, w *cluster.Workload, group []cluster.PodID) (plan.Goal, bool) {
+func (d *configuredStrategy) goal(f *finder, w *cluster.Workload, group []cluster.PodID) (plan.Goal, bool) {
 	pods := topology.RunningPods(f.snapshot, group)
 	inScope := func(id cluster.PodID) bool { return d.scope.HasPod(f.snapshot, &f.snapshot.Pods[id]) }
 	if len(pods) < 2 || !slices.ContainsFunc(pods, inScope) {

@@ -38,8 +38,8 @@ type Args struct {
 	Remove plan.Removal `json:"remove"`
 }
 
-// instance is the strategy with its arguments.
-type instance struct {
+// configuredStrategy is the strategy with its arguments.
+type configuredStrategy struct {
 	name  string
 	args  Args
 	scope cluster.Scope
@@ -65,12 +65,12 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 		errs = append(errs, arg.Errorf("initContainers",
 			"has no effect without reasons and exitCodes (want one of them, or leave the key out)"))
 	}
-	i := instance{name, a, scope}
+	i := configuredStrategy{name, a, scope}
 	return strategy.Strategy{Goals: i.goals, WhyNoGoal: i.whyNoGoal}, errs
 }
 
 // goals returns one unmet PodAway goal for each failed pod that matches the arguments. The oldest pod comes first.
-func (f *instance) goals(s *cluster.Snapshot) []plan.Goal {
+func (f *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	var found []*cluster.Pod
 	reasons := map[cluster.PodID]plan.Reason{}
 	for i := range s.Pods {
@@ -94,7 +94,7 @@ func (f *instance) goals(s *cluster.Snapshot) []plan.Goal {
 
 // whyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the
 // strategy states a goal about it.
-func (f *instance) whyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
+func (f *configuredStrategy) whyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
 	if p.Object.Status.Phase != corev1.PodFailed {
 		return "the pod did not fail: its phase is " + string(p.Object.Status.Phase)
 	}
@@ -106,7 +106,7 @@ func (f *instance) whyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
 }
 
 // match describes why the failed pod matches all arguments that are set, or which argument it does not match.
-func (f *instance) match(s *cluster.Snapshot, p *cluster.Pod) (why, mismatch string) {
+func (f *configuredStrategy) match(s *cluster.Snapshot, p *cluster.Pod) (why, mismatch string) {
 	age, known := podfilter.SinceFailure(p, s.TakenAt)
 	switch {
 	case !known:

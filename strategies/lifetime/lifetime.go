@@ -42,8 +42,8 @@ type Args struct {
 	EphemeralContainers bool `json:"ephemeralContainers"`
 }
 
-// instance is the strategy with its arguments.
-type instance struct {
+// configuredStrategy is the strategy with its arguments.
+type configuredStrategy struct {
 	name  string
 	args  Args
 	scope cluster.Scope
@@ -90,7 +90,7 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 	if len(errs) == 0 {
 		errs = a.checkHealthyPods()
 	}
-	i := instance{name, a, scope}
+	i := configuredStrategy{name, a, scope}
 	return strategy.Strategy{Goals: i.goals, Warnings: i.warnings(), WhyNoGoal: i.whyNoGoal}, errs
 }
 
@@ -119,7 +119,7 @@ func (a Args) matchesHealthyPods() bool {
 }
 
 // warnings returns the arguments that are valid but match more pods than the user probably wants.
-func (l *instance) warnings() []arg.Error {
+func (l *configuredStrategy) warnings() []arg.Error {
 	i := slices.IndexFunc(l.args.Conditions, podfilter.Condition.MatchesHealthyPods)
 	if i < 0 || !l.args.matchesHealthyPods() {
 		return nil
@@ -131,7 +131,7 @@ func (l *instance) warnings() []arg.Error {
 
 // goals returns one unmet PodAway goal for each pod that matches the arguments. The oldest pod comes first. Pods that
 // have ended have goals only if States contains their phase or a reason in their status.
-func (l *instance) goals(s *cluster.Snapshot) []plan.Goal {
+func (l *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	var found []*cluster.Pod
 	reasons := map[cluster.PodID]plan.Reason{}
 	for i := range s.Pods {
@@ -154,7 +154,7 @@ func (l *instance) goals(s *cluster.Snapshot) []plan.Goal {
 
 // whyNoGoal says why the strategy does not remove a pod that has ended. It returns "" if the
 // strategy states a goal about it.
-func (l *instance) whyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
+func (l *configuredStrategy) whyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
 	if _, listed := l.containers().State(p.Object, l.args.States); !listed {
 		return "states contains neither " + string(p.Object.Status.Phase) + " nor a reason of the pod"
 	}
@@ -168,7 +168,7 @@ func (l *instance) whyNoGoal(s *cluster.Snapshot, p *cluster.Pod) string {
 }
 
 // match describes why the pod matches all arguments that are set, such as "is 26h old, above 24h, and in state Failed".
-func (l *instance) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bool) {
+func (l *configuredStrategy) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bool) {
 	if p.Terminal && len(l.args.States) == 0 || !l.args.OwnerKinds.Match(s, p) {
 		return "", false
 	}
@@ -210,6 +210,6 @@ func (l *instance) match(s *cluster.Snapshot, p *cluster.Pod) (why string, ok bo
 }
 
 // containers selects the containers that count in States.
-func (l *instance) containers() podfilter.Containers {
+func (l *configuredStrategy) containers() podfilter.Containers {
 	return podfilter.Containers{Init: l.args.InitContainers, Ephemeral: l.args.EphemeralContainers}
 }

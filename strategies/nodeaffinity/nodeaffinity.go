@@ -33,8 +33,8 @@ type Args struct {
 	Preferred bool `json:"preferred"`
 }
 
-// instance is the strategy with its arguments.
-type instance struct {
+// configuredStrategy is the strategy with its arguments.
+type configuredStrategy struct {
 	name  string
 	args  Args
 	scope cluster.Scope
@@ -47,7 +47,7 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 	if len(errs) == 0 && !a.Required && !a.Preferred {
 		errs = append(errs, arg.Error{Message: "want required: true or preferred: true"})
 	}
-	i := instance{name, a, scope}
+	i := configuredStrategy{name, a, scope}
 	return strategy.Strategy{Goals: i.goals}, errs
 }
 
@@ -61,7 +61,7 @@ type violation struct {
 // goals returns one unmet PodAway goal for each pod that should leave its node, in the order of evictions. If preferred
 // node affinity counts, one more goal keeps other moves from landing pods on nodes that they prefer less. goals takes
 // O(pods + classes * nodes * preferred terms) steps, where pods with equal node constraints form a class.
-func (a *instance) goals(s *cluster.Snapshot) []plan.Goal {
+func (a *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	var found []violation
 	x := newIndex(s, a.scope)
 	kept := x.nodes.NewKept()

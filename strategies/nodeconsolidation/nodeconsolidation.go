@@ -45,8 +45,8 @@ const (
 	maxKeepEmptyFor = 24 * time.Hour // the longest lifetime of a hint
 )
 
-// instance is the strategy with its arguments.
-type instance struct {
+// configuredStrategy is the strategy with its arguments.
+type configuredStrategy struct {
 	name  string
 	args  Args
 	scope cluster.Scope
@@ -75,7 +75,7 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 				plain(a.Below[r]), r, plain(target)))
 		}
 	}
-	i := instance{name, a, scope}
+	i := configuredStrategy{name, a, scope}
 	return strategy.Strategy{Goals: i.goals, KeepEmptyFor: time.Duration(a.KeepEmptyFor), EmptyNodes: i.emptyNodes}, errs
 }
 
@@ -101,7 +101,7 @@ type candidate struct {
 // replacements may land on each node but those that are empty already. If
 // there are more than NumberOfNodes, goals also returns a NodeBelow goal for each node and each
 // resource with a target. These goals limit moves, and no pod moves for them.
-func (c *instance) goals(s *cluster.Snapshot) []plan.Goal {
+func (c *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	amounts := c.amounts(s)
 	var found []candidate
 	var targets []bool
@@ -135,7 +135,7 @@ func (c *instance) goals(s *cluster.Snapshot) []plan.Goal {
 
 // emptyNodes returns the nodes that have no pods that must leave, and that the strategy would empty if a pod landed
 // there.
-func (c *instance) emptyNodes(s *cluster.Snapshot) (out []cluster.NodeID) {
+func (c *configuredStrategy) emptyNodes(s *cluster.Snapshot) (out []cluster.NodeID) {
 	amounts := c.amounts(s)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -150,7 +150,7 @@ func (c *instance) emptyNodes(s *cluster.Snapshot) (out []cluster.NodeID) {
 // is. The node must be in scope, Ready and not cordoned, and no annotation may exclude it. A node
 // that is not removed when it is empty stays: one of the control plane, or one that an annotation
 // keeps, of the node or of a pod that belongs to it. A node that lacks a resource of Below does not count.
-func (c *instance) isUnderUtilized(s *cluster.Snapshot, amounts map[string]*cluster.Amounts, n *cluster.Node) (fullest float64, is bool) {
+func (c *configuredStrategy) isUnderUtilized(s *cluster.Snapshot, amounts map[string]*cluster.Amounts, n *cluster.Node) (fullest float64, is bool) {
 	if !n.Ready || n.Object.Spec.Unschedulable || !c.scope.HasNode(n) || len(annotation.OfNode(n).Exclude) > 0 ||
 		isControlPlane(n) {
 		return 0, false
@@ -202,7 +202,7 @@ func podsToLeave(s *cluster.Snapshot, n *cluster.Node) (out []cluster.PodID) {
 	return out
 }
 
-func (c *instance) reason(s *cluster.Snapshot, amounts map[string]*cluster.Amounts, n *cluster.Node) plan.Reason {
+func (c *configuredStrategy) reason(s *cluster.Snapshot, amounts map[string]*cluster.Amounts, n *cluster.Node) plan.Reason {
 	var each, limits []string
 	for _, r := range slices.Sorted(maps.Keys(c.args.Below)) {
 		used := requested(s, amounts[r], n)
@@ -214,7 +214,7 @@ func (c *instance) reason(s *cluster.Snapshot, amounts map[string]*cluster.Amoun
 }
 
 // amounts returns what the pods request, for each resource of Below and Target.
-func (c *instance) amounts(s *cluster.Snapshot) map[string]*cluster.Amounts {
+func (c *configuredStrategy) amounts(s *cluster.Snapshot) map[string]*cluster.Amounts {
 	m := map[string]*cluster.Amounts{}
 	for _, fractions := range []map[string]float64{c.args.Below, c.args.Target} {
 		for r := range fractions {
@@ -225,7 +225,7 @@ func (c *instance) amounts(s *cluster.Snapshot) map[string]*cluster.Amounts {
 }
 
 // targets returns the goals that limit how full other nodes become.
-func (c *instance) targets(s *cluster.Snapshot, amounts map[string]*cluster.Amounts) (goals []plan.Goal) {
+func (c *configuredStrategy) targets(s *cluster.Snapshot, amounts map[string]*cluster.Amounts) (goals []plan.Goal) {
 	for _, r := range slices.Sorted(maps.Keys(c.args.Target)) {
 		for i := range s.Nodes {
 			if amounts[r].Total(s.Nodes[i].ID) <= 0 {
@@ -239,7 +239,7 @@ func (c *instance) targets(s *cluster.Snapshot, amounts map[string]*cluster.Amou
 	return goals
 }
 
-func (c *instance) goal(kind plan.GoalKind, n *cluster.Node) plan.Goal {
+func (c *configuredStrategy) goal(kind plan.GoalKind, n *cluster.Node) plan.Goal {
 	return plan.Goal{Strategy: c.name, Kind: kind, Weight: 1, Node: n.ID,
 		Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)}}
 }

@@ -18,7 +18,7 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 	a := Args{Basis: string(plan.BasisRequests), For: 1}
 	errs := arg.Decode(raw, &a)
 	fail := func(path, message string) { errs = append(errs, arg.Error{Path: path, Message: message}) }
-	l := &instance{name: name, args: a, scope: scope, pools: newPools(&a)}
+	l := &configuredStrategy{name: name, args: a, scope: scope, pools: newPools(&a)}
 	if a.Basis != string(plan.BasisRequests) && a.Basis != string(plan.BasisLoad) {
 		fail("basis", fmt.Sprintf("%q is unknown (want requests or load)", a.Basis))
 	}
@@ -53,7 +53,7 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 }
 
 // checkPool checks the levels of a pool, and its selector. With pools, the other nodes need no levels.
-func (l *instance) checkPool(i int) []arg.Error {
+func (l *configuredStrategy) checkPool(i int) []arg.Error {
 	p := &l.pools[i]
 	errs := l.checkNodes(i)
 	others := p.selector == nil && len(l.pools) > 1 && len(p.Below)+len(p.BelowMean)+p.NumberOfNodes == 0
@@ -71,7 +71,7 @@ func (l *instance) checkPool(i int) []arg.Error {
 }
 
 // checkNodes checks that a pool selects nodes by label, and not the same ones as an earlier pool.
-func (l *instance) checkNodes(i int) []arg.Error {
+func (l *configuredStrategy) checkNodes(i int) []arg.Error {
 	p := &l.pools[i]
 	if p.selector == nil {
 		return nil
@@ -90,7 +90,7 @@ func (l *instance) checkNodes(i int) []arg.Error {
 }
 
 // checkFractions checks the targets or the deviations of a pool.
-func (l *instance) checkFractions(field string, m map[string]float64) []arg.Error {
+func (l *configuredStrategy) checkFractions(field string, m map[string]float64) []arg.Error {
 	var errs []arg.Error
 	for _, r := range sortedKeys(m) {
 		path := field + "." + r

@@ -46,7 +46,7 @@ func (p *pool) levelField() string {
 }
 
 // watchName returns the name under which the source of usage counts the samples above the levels of the pool.
-func (l *instance) watchName(p *pool) string {
+func (l *configuredStrategy) watchName(p *pool) string {
 	if p.selector == nil {
 		return l.name
 	}
@@ -64,7 +64,7 @@ type measuredPool struct {
 
 // measurePools measures each pool, and the index of the pool of each node. Means and the number of
 // under-utilized nodes count the nodes to which pods may be sent: load cannot spread over others.
-func (l *instance) measurePools(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) (measured []measuredPool, byNode []int) {
+func (l *configuredStrategy) measurePools(nodes []*cluster.Node, amounts map[string]*cluster.Amounts) (measured []measuredPool, byNode []int) {
 	members := make([][]*cluster.Node, len(l.pools))
 	byNode = make([]int, len(nodes))
 	for i, n := range nodes {

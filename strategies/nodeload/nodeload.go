@@ -64,8 +64,8 @@ type Pool struct {
 	NumberOfNodes int                `json:"numberOfNodes"`
 }
 
-// instance is the strategy with its arguments.
-type instance struct {
+// configuredStrategy is the strategy with its arguments.
+type configuredStrategy struct {
 	name     string
 	args     Args
 	scope    cluster.Scope
@@ -75,16 +75,16 @@ type instance struct {
 }
 
 // usesLoad reports whether the strategy uses measured usage instead of requests.
-func (l *instance) usesLoad() bool { return l.args.Basis == string(plan.BasisLoad) }
+func (l *configuredStrategy) usesLoad() bool { return l.args.Basis == string(plan.BasisLoad) }
 
 // measures reports whether the strategy uses measured usage of the resource. The number of pods needs no measurement.
-func (l *instance) measures(resource string) bool {
+func (l *configuredStrategy) measures(resource string) bool {
 	return l.usesLoad() && resource != string(corev1.ResourcePods)
 }
 
 // usageNeeds returns the resources of the arguments with basis load, those of When included, and nothing with basis
 // requests.
-func (l *instance) usageNeeds() strategy.UsageNeeds {
+func (l *configuredStrategy) usageNeeds() strategy.UsageNeeds {
 	if !l.usesLoad() {
 		return strategy.UsageNeeds{}
 	}
@@ -110,7 +110,7 @@ func (l *instance) usageNeeds() strategy.UsageNeeds {
 }
 
 // resources returns the resources that have a target or a deviation in any pool, sorted.
-func (l *instance) resources() []string {
+func (l *configuredStrategy) resources() []string {
 	var all []map[string]float64
 	for i := range l.pools {
 		all = append(all, l.pools[i].Target, l.pools[i].Deviation)
@@ -119,7 +119,7 @@ func (l *instance) resources() []string {
 }
 
 // measured returns the resources whose usage goals reads, sorted.
-func (l *instance) measured() []string {
+func (l *configuredStrategy) measured() []string {
 	out := slices.DeleteFunc(l.resources(), func(r string) bool { return !l.measures(r) })
 	out = append(out, sortedKeys(l.args.When)...)
 	slices.Sort(out)
@@ -138,7 +138,7 @@ func sortedKeys(all ...map[string]float64) []string {
 // goals returns one NodeBelow goal for each Ready node in scope and each resource of its pool, met
 // or not. Nodes that an annotation excludes have no goal. With basis load, a node has a goal only
 // if its usage is known. If the usage of too few nodes is known, goals returns no goals.
-func (l *instance) goals(s *cluster.Snapshot) []plan.Goal {
+func (l *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	nodes, amounts := l.nodesInScope(s), map[string]*cluster.Amounts{}
 	for _, r := range l.resources() {
 		a := s.Amounts(cluster.Measure{ByUsage: l.measures(r), Resource: r, Pods: l.selector}, l.scope.Usage)
@@ -170,7 +170,7 @@ func (l *instance) goals(s *cluster.Snapshot) []plan.Goal {
 }
 
 // samplesOf returns how many consecutive samples above the level the resource needs.
-func (l *instance) samplesOf(resource string) int {
+func (l *configuredStrategy) samplesOf(resource string) int {
 	if !l.measures(resource) {
 		return 1
 	}
@@ -178,7 +178,7 @@ func (l *instance) samplesOf(resource string) int {
 }
 
 // requirements describes the nodes for which goals states goals.
-func (l *instance) requirements() string {
+func (l *configuredStrategy) requirements() string {
 	out := "a Ready node with " + strings.Join(l.resources(), " or ") + ", in scope and not excluded"
 	if others := &l.pools[len(l.pools)-1]; len(others.resources()) == 0 {
 		out += ", in one of its pools"
@@ -193,7 +193,7 @@ func (l *instance) requirements() string {
 	return out
 }
 
-func (l *instance) nodesInScope(s *cluster.Snapshot) []*cluster.Node {
+func (l *configuredStrategy) nodesInScope(s *cluster.Snapshot) []*cluster.Node {
 	var nodes []*cluster.Node
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Ready && l.scope.HasNode(n) && len(annotation.OfNode(n).Exclude) == 0 {
@@ -205,7 +205,7 @@ func (l *instance) nodesInScope(s *cluster.Snapshot) []*cluster.Node {
 
 // whyUnknown says why the strategy knows too little to state a goal about a node in scope: the node is not Ready, or
 // its usage is unknown. It returns "" if it knows enough.
-func (l *instance) whyUnknown(s *cluster.Snapshot, id cluster.NodeID) string {
+func (l *configuredStrategy) whyUnknown(s *cluster.Snapshot, id cluster.NodeID) string {
 	n := &s.Nodes[id]
 	switch {
 	case !l.scope.HasNode(n):
@@ -228,7 +228,7 @@ func (l *instance) whyUnknown(s *cluster.Snapshot, id cluster.NodeID) string {
 }
 
 // goal returns the goal of one node. used includes the estimated usage of pods without samples, and sure does not.
-func (l *instance) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, sure int64, wait waits) plan.Goal {
+func (l *configuredStrategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, sure int64, wait waits) plan.Goal {
 	total, resource := float64(a.Total(n.ID)), a.Measure.Resource
 	g := plan.Goal{
 		Strategy: l.name, Kind: plan.NodeBelow, Resource: resource, Limit: limit, Weight: 1, Node: n.ID, Amounts: a,
@@ -252,7 +252,7 @@ func (l *instance) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used
 }
 
 // message describes a node with this share of a resource.
-func (l *instance) message(node, resource, share, above string) string {
+func (l *configuredStrategy) message(node, resource, share, above string) string {
 	pods := "pods on " + node
 	if l.selector != nil {
 		pods += " that are " + l.selector.String()

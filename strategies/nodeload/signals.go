@@ -10,7 +10,7 @@ import (
 // measureSignals returns, by node index, the reason why no pod may leave the node, because it is
 // not above each level of When. It returns nil if When is not set, and false if the usage of too
 // few nodes is known.
-func (l *instance) measureSignals(s *cluster.Snapshot, nodes []*cluster.Node) (reasons []string, ok bool) {
+func (l *configuredStrategy) measureSignals(s *cluster.Snapshot, nodes []*cluster.Node) (reasons []string, ok bool) {
 	if len(l.args.When) == 0 {
 		return nil, true
 	}

@@ -32,8 +32,8 @@ type Args struct {
 	Exclude []string `json:"exclude"`
 }
 
-// instance is the strategy with its arguments.
-type instance struct {
+// configuredStrategy is the strategy with its arguments.
+type configuredStrategy struct {
 	name  string
 	args  Args
 	scope cluster.Scope
@@ -46,7 +46,7 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 	if len(errs) == 0 {
 		errs = a.check(scope.Hints)
 	}
-	i := instance{name, a, scope}
+	i := configuredStrategy{name, a, scope}
 	return strategy.Strategy{Goals: i.goals}, errs
 }
 
@@ -61,7 +61,7 @@ type violation struct {
 // the order of evictions. If taints with the effect PreferNoSchedule count, one more goal keeps other
 // moves from landing pods on nodes with more of them. goals takes O(pods + classes * nodes) steps,
 // where pods with equal node constraints form a class.
-func (t *instance) goals(s *cluster.Snapshot) []plan.Goal {
+func (t *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	x := t.newIndex(s)
 	kept := x.nodes.NewKept()
 	var found []violation
@@ -109,7 +109,7 @@ type index struct {
 	rankings   ranking.Classes[ranking.Ranking]
 }
 
-func (t *instance) newIndex(s *cluster.Snapshot) *index {
+func (t *configuredStrategy) newIndex(s *cluster.Snapshot) *index {
 	nodes := ranking.NewNodes(s, t.scope)
 	x := &index{nodes: nodes, rankings: ranking.NewClasses[ranking.Ranking](nodes)}
 	x.hard, x.soft = make([][]corev1.Taint, len(s.Nodes)), make([][]corev1.Taint, len(s.Nodes))

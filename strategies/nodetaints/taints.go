@@ -15,7 +15,7 @@ import (
 // counts reports whether the lists let the taint count. If no list names it, a mark of a node does not count: the state
 // may pass, or the program that sets the mark evicts the pods that must leave, at its own pace. The kind are all taints
 // of nodemarks.Defaults and of the configuration, such as those of nodes that start, of machine rollouts and of drains.
-func (t *instance) counts(taint *corev1.Taint) bool {
+func (t *configuredStrategy) counts(taint *corev1.Taint) bool {
 	if len(t.args.Include) > 0 {
 		return isListed(taint, t.args.Include)
 	}

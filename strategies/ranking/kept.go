@@ -10,22 +10,22 @@ import (
 // Kept states the goal that no move of any strategy lands a pod on a node of a lower rank. Otherwise
 // the strategy would move the pod back later.
 type Kept struct {
-	nodes  *Nodes
-	ranks  *plan.NodeRanks // nil: no node ranks lower than another
-	tables map[table]int32 // the classes in ranks
-	last   *Ranking
-	class  int32 // of last
+	nodes   *Nodes
+	ranks   *plan.NodeRanks    // nil: no node ranks lower than another
+	classes map[classKey]int32 // the classes in ranks
+	last    *Ranking
+	class   int32 // of last
 }
 
-// table identifies the ranks of one class: its list of ranks, and the best rank of a node on which
+// classKey identifies the ranks of one class: its list of ranks, and the best rank of a node on which
 // the pods can run.
-type table struct {
+type classKey struct {
 	ranks *int64
 	best  int64
 }
 
 // NewKept returns a Kept without pods.
-func (n *Nodes) NewKept() *Kept { return &Kept{nodes: n, tables: map[table]int32{}} }
+func (n *Nodes) NewKept() *Kept { return &Kept{nodes: n, classes: map[classKey]int32{}} }
 
 // Add makes the goal be about a pod in the class of the ranking. A nil ranking adds nothing.
 func (k *Kept) Add(p *cluster.Pod, r *Ranking) {
@@ -48,8 +48,8 @@ func (k *Kept) classOf(r *Ranking) int32 {
 	if !some {
 		return plan.NoClass
 	}
-	id := table{&r.ranks[0], best}
-	class, known := k.tables[id]
+	id := classKey{&r.ranks[0], best}
+	class, known := k.classes[id]
 	if known {
 		return class
 	}
@@ -63,7 +63,7 @@ func (k *Kept) classOf(r *Ranking) int32 {
 	if class != plan.NoClass {
 		class = k.add(ranks)
 	}
-	k.tables[id] = class
+	k.classes[id] = class
 	return class
 }
 

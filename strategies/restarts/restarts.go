@@ -31,8 +31,8 @@ type Args struct {
 	InitContainers bool `json:"initContainers"`
 }
 
-// instance is the strategy with its arguments.
-type instance struct {
+// configuredStrategy is the strategy with its arguments.
+type configuredStrategy struct {
 	name  string
 	args  Args
 	scope cluster.Scope
@@ -56,13 +56,13 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 		known := []string{string(corev1.PodRunning), crashLoop}
 		errs = append(errs, podfilter.CheckStates("states", a.States, known)...)
 	}
-	i := instance{name, a, scope}
+	i := configuredStrategy{name, a, scope}
 	return strategy.Strategy{Goals: i.goals}, errs
 }
 
 // goals returns one unmet PodAway goal for each pod that restarted too often. The pod with the most restarts comes
 // first. Pods that have ended have no goal.
-func (r *instance) goals(s *cluster.Snapshot) []plan.Goal {
+func (r *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	type worn struct {
 		pod      *cluster.Pod
 		restarts int64
@@ -97,13 +97,13 @@ func (r *instance) goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-func (r *instance) containers() podfilter.Containers {
+func (r *configuredStrategy) containers() podfilter.Containers {
 	return podfilter.Containers{Init: r.args.InitContainers}
 }
 
 // state returns the state that the pod shares with the argument, and whether the pod matches. Without the argument,
 // every pod matches.
-func (r *instance) state(p *corev1.Pod) (string, bool) {
+func (r *configuredStrategy) state(p *corev1.Pod) (string, bool) {
 	if len(r.args.States) == 0 {
 		return "", true
 	}

@@ -26,8 +26,8 @@ type Args struct {
 	WhenUnsatisfiable []string `json:"whenUnsatisfiable"`
 }
 
-// instance is the strategy with its arguments.
-type instance struct {
+// configuredStrategy is the strategy with its arguments.
+type configuredStrategy struct {
 	name  string
 	args  Args
 	scope cluster.Scope
@@ -55,7 +55,7 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 			errs = append(errs, arg.Error{Path: path, Message: fmt.Sprintf("%q is listed twice", action)})
 		}
 	}
-	t := instance{name, a, scope}
+	t := configuredStrategy{name, a, scope}
 	return strategy.Strategy{Goals: t.goals, Requirements: t.requirements()}, errs
 }
 
@@ -66,7 +66,7 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 // There is no goal for a constraint that its pods cannot violate: it counts at most maxSkew pods, or it has one domain
 // and no minDomains. There is no goal either for a constraint that does not select the pods that declare it, because it
 // says where these pods may run, not how the counted pods are spread.
-func (t *instance) goals(s *cluster.Snapshot) []plan.Goal {
+func (t *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	f := newFinder(s, t.scope)
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -92,7 +92,7 @@ func (t *instance) goals(s *cluster.Snapshot) []plan.Goal {
 }
 
 // requirements describes the constraints for which goals states goals.
-func (t *instance) requirements() string {
+func (t *configuredStrategy) requirements() string {
 	return "a running pod in scope with a topology spread constraint (whenUnsatisfiable: " +
 		strings.Join(t.args.WhenUnsatisfiable, " or ") + ") that selects the pod and counts more than maxSkew pods in at least two domains"
 }

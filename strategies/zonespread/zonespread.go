@@ -30,8 +30,8 @@ type Args struct {
 	By string `json:"by"`
 }
 
-// instance is the strategy with its arguments.
-type instance struct {
+// configuredStrategy is the strategy with its arguments.
+type configuredStrategy struct {
 	name  string
 	args  Args
 	scope cluster.Scope
@@ -48,13 +48,13 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 	if a.By != "owner" && a.By != "service" {
 		errs = append(errs, arg.Error{Path: "by", Message: fmt.Sprintf("%q is unknown (want owner or service)", a.By)})
 	}
-	z := instance{name, a, scope}
+	z := configuredStrategy{name, a, scope}
 	return strategy.Strategy{Goals: z.goals, Requirements: z.requirements()}, errs
 }
 
 // goals returns one SkewAtMost goal, met or not, for each group that has at least two pods and can run in at least two
 // domains.
-func (z *instance) goals(s *cluster.Snapshot) []plan.Goal {
+func (z *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 	var goals []plan.Goal
 	d := &input{s, topology.NewCache(s, z.scope),
 		sync.OnceValue(func() plan.WorkloadUtilization { return plan.NewWorkloadUtilization(s, z.scope) })}
@@ -81,7 +81,7 @@ func (z *instance) goals(s *cluster.Snapshot) []plan.Goal {
 }
 
 // requirements describes the groups for which goals states goals.
-func (z *instance) requirements() string {
+func (z *configuredStrategy) requirements() string {
 	group := "a workload"
 	if z.args.By == "service" {
 		group = "a Service"
@@ -96,7 +96,7 @@ type input struct {
 	utilization func() plan.WorkloadUtilization // computed on the first call
 }
 
-func (z *instance) goal(d *input, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
+func (z *configuredStrategy) goal(d *input, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
 	if !z.scope.HasNamespace(d.snapshot, subject.Namespace) {
 		return plan.Goal{}, false
 	}
@@ -128,7 +128,7 @@ const zoneKey = "topology.kubernetes.io/zone"
 // spreadSettings returns the settings of a group from annotations, with the arguments as defaults. If the controllers
 // of a group have different annotations, the first topology key, the smallest skew and the strictest zone SLO apply.
 // pods has one pod of each controller.
-func (z *instance) spreadSettings(s *cluster.Snapshot, pods []*cluster.Pod) (key string, skew, slo int) {
+func (z *configuredStrategy) spreadSettings(s *cluster.Snapshot, pods []*cluster.Pod) (key string, skew, slo int) {
 	for _, p := range pods {
 		r := annotation.OfWorkload(s, p)
 		key = cmp.Or(key, r.SpreadBy)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/tools/release/archives"
 	"github.com/evenkeel-project/evenkeel/tools/release/checksums"
-	"github.com/evenkeel-project/evenkeel/tools/release/program"
+	"github.com/evenkeel-project/evenkeel/tools/release/gobuild"
 	"github.com/evenkeel-project/evenkeel/tools/release/sbom"
 	"github.com/evenkeel-project/evenkeel/tools/release/sign"
 	"github.com/evenkeel-project/evenkeel/tools/release/source"
@@ -59,7 +59,7 @@ func runArchives(ctx context.Context, args []string) error {
 // writeSBOMs writes the SBOM of the program in each archive.
 func writeSBOMs(ctx context.Context, s source.Source, tool, folder string, written []archives.Archive) error {
 	for _, a := range written {
-		binary, err := program.Build(ctx, s, a.Platform)
+		binary, err := gobuild.Build(ctx, s, a.Platform)
 		if err != nil {
 			return err
 		}

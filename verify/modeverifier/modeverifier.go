@@ -108,7 +108,7 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []planverifi
 		r.pods[pod.Namespace+"/"+pod.Name] = pod
 	}
 	r.violations = planverifier.Check(o, c.planRules(automatic), p, now)
-	r.checkPart(p, nil, automatic)
+	r.checkMovesOfMode(p, nil, automatic)
 	seen := map[plan.StrategyMode]bool{}
 	for _, of := range p.Proposals {
 		if of.Mode != approve && of.Mode != dryRun || seen[of.Mode] || len(of.Plan.Proposals) > 0 {
@@ -118,7 +118,7 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []planverifi
 		}
 		seen[of.Mode] = true
 		r.violations = append(r.violations, violationsAfter(o, c.planRules(string(of.Mode)), p.Moves, of.Plan, now)...)
-		r.checkPart(of.Plan, p.Moves, string(of.Mode))
+		r.checkMovesOfMode(of.Plan, p.Moves, string(of.Mode))
 	}
 	return r.violations
 }
@@ -163,9 +163,9 @@ func (r *verifier) report(m plan.Move, code plan.Code, format string, args ...an
 		Detail: fmt.Sprintf(format, args...)})
 }
 
-// checkPart checks the moves of one mode, which begin after the first moves. They serve only
+// checkMovesOfMode checks the moves of one mode, which begin after the first moves. They serve only
 // strategies of this mode, and all together worsen no goal that constrains them.
-func (r *verifier) checkPart(p plan.Plan, first []plan.Move, mode string) {
+func (r *verifier) checkMovesOfMode(p plan.Plan, first []plan.Move, mode string) {
 	strategy := map[string]string{}
 	for _, g := range p.Goals {
 		strategy[g.ID] = g.Strategy

@@ -42,7 +42,7 @@ func (f *decideFlags) addTo(c *cobra.Command, verb string) {
 }
 
 // check returns the chosen steps and the output format.
-func (f *decideFlags) check(cmd *cobra.Command) (c waiting.Choice, format report.Format, err error) {
+func (f *decideFlags) check(cmd *cobra.Command) (c waiting.StepSelection, format report.Format, err error) {
 	if format, err = commandline.ParseFormat(f.output); err != nil {
 		return c, "", err
 	}

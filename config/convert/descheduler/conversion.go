@@ -9,12 +9,12 @@ type conversion struct {
 	strategies []*strategy
 	guards     guardSet // that all profiles have in common
 	load       loadSource
-	limits     []entry
+	limits     []yamlEntry
 	timing     timing
 }
 
-// entry is a key with its value as YAML.
-type entry struct{ key, value string }
+// yamlEntry is a key with its value as YAML.
+type yamlEntry struct{ key, value string }
 
 func newConversion(doc *document, o Options) *conversion {
 	return &conversion{doc: doc, findings: &findings{doc: doc, sectionNotes: map[string][]Note{}}, options: o}

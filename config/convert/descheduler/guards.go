@@ -191,7 +191,7 @@ func without(a, b []string) []string {
 // addOwnGuards adds the guards in which the profile is stricter than the global guards.
 func (s *strategy) addOwnGuards() {
 	own, global := s.profile.guards, s.c.guards
-	add := func(key, value string) { s.guards = append(s.guards, entry{key, value}) }
+	add := func(key, value string) { s.guards = append(s.guards, yamlEntry{key, value}) }
 	if own.minReplicas != global.minReplicas {
 		add("minReplicas", strconv.Itoa(own.minReplicas))
 	}

@@ -72,11 +72,11 @@ func (a *podLifeTimeArgs) convert(s *strategy) {
 // but Lifetime only if states contains their phases.
 func (a *podLifeTimeArgs) addEndedPods(s *strategy) {
 	ended := s.sibling("Ended")
-	ended.args = slices.DeleteFunc(ended.args, func(e entry) bool { return e.key == "maxAge" })
+	ended.args = slices.DeleteFunc(ended.args, func(e yamlEntry) bool { return e.key == "maxAge" })
 	if age := max(secondsOf(a.MaxPodLifeTimeSeconds), s.profile.guards.minPodAge); age > 0 {
-		ended.args = slices.Insert(ended.args, 0, entry{"maxAge", config.Duration(age).String()})
+		ended.args = slices.Insert(ended.args, 0, yamlEntry{"maxAge", config.Duration(age).String()})
 	}
-	ended.args = append(ended.args, entry{"states", "[Succeeded, Failed]"})
+	ended.args = append(ended.args, yamlEntry{"states", "[Succeeded, Failed]"})
 	ended.note("states", "without it, the descheduler also evicts pods that have ended. This strategy does so, by these states; remove it if you do not want that")
 	ended.noteEndedPods()
 }
@@ -114,14 +114,14 @@ func (s *strategy) owners(k *ownerKinds) {
 	if k == nil {
 		return
 	}
-	var entries []entry
+	var entries []yamlEntry
 	switch {
 	case len(k.Include) > 0 && len(k.Exclude) > 0:
 		s.fail("ownerKinds", "include and exclude are both set, which the descheduler rejects (want one of them)")
 	case len(k.Include) > 0:
-		entries = []entry{{"include", flowList(k.Include)}}
+		entries = []yamlEntry{{"include", flowList(k.Include)}}
 	case len(k.Exclude) > 0:
-		entries = []entry{{"exclude", flowList(k.Exclude)}}
+		entries = []yamlEntry{{"exclude", flowList(k.Exclude)}}
 	default:
 		return
 	}
@@ -166,14 +166,14 @@ func (f conditionFilter) counterpart() podfilter.Condition {
 func flowConditions(filters []conditionFilter) string {
 	items := make([]string, len(filters))
 	for i, f := range filters {
-		var entries []entry
-		for _, e := range []entry{{"type", f.Type}, {"status", f.Status}, {"reason", f.Reason}} {
+		var entries []yamlEntry
+		for _, e := range []yamlEntry{{"type", f.Type}, {"status", f.Status}, {"reason", f.Reason}} {
 			if e.value != "" {
-				entries = append(entries, entry{e.key, quote(e.value)})
+				entries = append(entries, yamlEntry{e.key, quote(e.value)})
 			}
 		}
 		if n := f.MinTimeSinceLastTransitionSeconds; n != nil {
-			entries = append(entries, entry{"minTimeSinceTransition", seconds(*n)})
+			entries = append(entries, yamlEntry{"minTimeSinceTransition", seconds(*n)})
 		}
 		items[i] = flowMap(entries)
 	}

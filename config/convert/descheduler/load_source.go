@@ -109,7 +109,7 @@ func (a *lowNodeUtilizationArgs) convertQuery(s *strategy) {
 	}
 	a.checkLevels(s, false)
 	if a.EvictionLimits == nil || a.EvictionLimits.Node == nil {
-		s.limits = append(s.limits, entry{"perNode", "1"})
+		s.limits = append(s.limits, yamlEntry{"perNode", "1"})
 		s.note("evictionLimits.node", "with a query, the descheduler evicts one pod of each node in a run, if this is not set")
 	}
 	s.arg("basis", "load")
@@ -146,7 +146,7 @@ func (a *lowNodeUtilizationArgs) convertSignalQuery(s *strategy, query string, t
 	name := "query-of-" + s.name
 	l.addQuery(name, query)
 	l.preset = "nodeExporter"
-	s.arg("when", flowMap([]entry{{name, fraction(target)}}))
+	s.arg("when", flowMap([]yamlEntry{{name, fraction(target)}}))
 	s.arg("deviation", flowFractions(map[string]float64{"cpu": 1}))
 	s.note("metricsUtilization.prometheus.query", "selects the nodes (when). Pods have no known part in it, so those leave "+
 		"that bring the use of cpu closer to the mean; choose another deviation or target if another resource is the cause")

@@ -55,7 +55,7 @@ func (c *conversion) checkTopLevel() {
 			value = fmt.Sprint(*l.n)
 			c.findings.checkNotNegative(l.field, *l.n)
 		}
-		c.limits = append(c.limits, entry{l.key, value})
+		c.limits = append(c.limits, yamlEntry{l.key, value})
 	}
 	if g := p.GracePeriodSeconds; g != nil {
 		c.findings.checkNotNegative("gracePeriodSeconds", *g)

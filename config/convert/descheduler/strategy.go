@@ -18,16 +18,16 @@ type strategy struct {
 	profile           *profileModel
 	plugin, path      string // path of the plugin's arguments in the policy
 	name, kind        string
-	args              []entry
+	args              []yamlEntry
 	namespaces        namespaces
 	namespaceSelector string
 	podSelector       string
-	limits, guards    []entry
+	limits, guards    []yamlEntry
 	landing           plan.LandingRule // empty: the global rule
 	notes             []Note
 }
 
-func (s *strategy) arg(key, value string) { s.args = append(s.args, entry{key, value}) }
+func (s *strategy) arg(key, value string) { s.args = append(s.args, yamlEntry{key, value}) }
 
 // argIf adds an argument unless it has its default.
 func (s *strategy) argIf(set bool, key, value string) {
@@ -117,15 +117,15 @@ func (s *strategy) origin() string {
 	return "Profile " + s.profile.name + ": " + s.plugin + "."
 }
 
-func (s *strategy) namespaceEntries() (out []entry) {
+func (s *strategy) namespaceEntries() (out []yamlEntry) {
 	if len(s.namespaces.Include) > 0 {
-		out = append(out, entry{"include", flowList(s.namespaces.Include)})
+		out = append(out, yamlEntry{"include", flowList(s.namespaces.Include)})
 	}
 	if len(s.namespaces.Exclude) > 0 {
-		out = append(out, entry{"exclude", flowList(s.namespaces.Exclude)})
+		out = append(out, yamlEntry{"exclude", flowList(s.namespaces.Exclude)})
 	}
 	if s.namespaceSelector != "" {
-		out = append(out, entry{"selector", strconv.Quote(s.namespaceSelector)})
+		out = append(out, yamlEntry{"selector", strconv.Quote(s.namespaceSelector)})
 	}
 	return out
 }

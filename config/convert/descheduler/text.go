@@ -44,7 +44,7 @@ func flowInts(items []int) string {
 	return "[" + strings.Join(text, ", ") + "]"
 }
 
-func flowMap(entries []entry) string {
+func flowMap(entries []yamlEntry) string {
 	text := make([]string, len(entries))
 	for i, e := range entries {
 		text[i] = quote(e.key) + ": " + e.value
@@ -57,9 +57,9 @@ const smallestFraction = 0.0001
 
 // flowFractions returns percentages by resource as fractions.
 func flowFractions(percentages map[string]float64) string {
-	var entries []entry
+	var entries []yamlEntry
 	for _, r := range slices.Sorted(maps.Keys(percentages)) {
-		entries = append(entries, entry{r, fraction(percentages[r])})
+		entries = append(entries, yamlEntry{r, fraction(percentages[r])})
 	}
 	return flowMap(entries)
 }

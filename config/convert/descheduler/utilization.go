@@ -72,7 +72,7 @@ func (a *lowNodeUtilizationArgs) convert(s *strategy) {
 	s.evictableNamespaces(a.EvictableNamespaces)
 	if l := a.EvictionLimits; l != nil && l.Node != nil {
 		s.c.findings.checkNotNegative(s.path+".evictionLimits.node", *l.Node)
-		s.limits = append(s.limits, entry{"perNode", strconv.Itoa(*l.Node)})
+		s.limits = append(s.limits, yamlEntry{"perNode", strconv.Itoa(*l.Node)})
 	}
 	m := a.MetricsUtilization
 	switch {
@@ -177,7 +177,7 @@ func (c *conversion) noteTargets() {
 			continue
 		}
 		level := "target"
-		if slices.ContainsFunc(s.args, func(a entry) bool { return a.key == "deviation" }) {
+		if slices.ContainsFunc(s.args, func(a yamlEntry) bool { return a.key == "deviation" }) {
 			level = "the mean plus deviation"
 		}
 		s.note("", "moves for the other strategies must not bring a node above %s, even while no node is under-utilized; "+

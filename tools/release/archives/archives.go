@@ -17,18 +17,18 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/tools/release/gobuild"
 	"github.com/evenkeel-project/evenkeel/tools/release/licenses"
-	"github.com/evenkeel-project/evenkeel/tools/release/program"
 	"github.com/evenkeel-project/evenkeel/tools/release/source"
 )
 
 // Platforms are the platforms that have an archive.
-var Platforms = []program.Platform{{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}, {OS: "darwin", Arch: "amd64"},
+var Platforms = []gobuild.Platform{{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}, {OS: "darwin", Arch: "amd64"},
 	{OS: "darwin", Arch: "arm64"}, {OS: "windows", Arch: "amd64"}}
 
 // Archive is a written archive.
 type Archive struct {
-	Platform program.Platform
+	Platform gobuild.Platform
 	Name     string // of the file
 	SHA256   string // in hexadecimal
 }
@@ -56,7 +56,7 @@ func Write(ctx context.Context, s source.Source, folder string) ([]Archive, erro
 	}
 	var out []Archive
 	for _, p := range Platforms {
-		binary, err := program.Build(ctx, s, p)
+		binary, err := gobuild.Build(ctx, s, p)
 		if err != nil {
 			return nil, err
 		}
@@ -97,7 +97,7 @@ func texts(ctx context.Context, root string) ([]file, error) {
 }
 
 // pack makes a zip archive for Windows, and a compressed tar archive for the others.
-func pack(s source.Source, p program.Platform, files []file) (Archive, []byte, error) {
+func pack(s source.Source, p gobuild.Platform, files []file) (Archive, []byte, error) {
 	a := Archive{Platform: p, Name: fmt.Sprintf("evenkeel_%s_%s_%s.tar.gz", s.Version, p.OS, p.Arch)}
 	write := writeTar
 	if p.OS == "windows" {

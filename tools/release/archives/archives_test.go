@@ -17,14 +17,14 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/evenkeel-project/evenkeel/tools/release/program"
+	"github.com/evenkeel-project/evenkeel/tools/release/gobuild"
 	"github.com/evenkeel-project/evenkeel/tools/release/source"
 )
 
 var (
 	testSource = source.Source{Version: "1.2.3", Revision: "abc", Time: time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC)}
-	linux      = program.Platform{OS: "linux", Arch: "amd64"}
-	windows    = program.Platform{OS: "windows", Arch: "amd64"}
+	linux      = gobuild.Platform{OS: "linux", Arch: "amd64"}
+	windows    = gobuild.Platform{OS: "windows", Arch: "amd64"}
 )
 
 func testFiles() []file {

@@ -17,11 +17,11 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
-	"github.com/evenkeel-project/evenkeel/tools/release/program"
+	"github.com/evenkeel-project/evenkeel/tools/release/gobuild"
 )
 
 // Program returns the program for a platform from a layout that Write wrote, and the labels of its image.
-func Program(folder string, p program.Platform) ([]byte, map[string]string, error) {
+func Program(folder string, p gobuild.Platform) ([]byte, map[string]string, error) {
 	image, err := ofPlatform(folder, p)
 	if err != nil {
 		return nil, nil, err
@@ -35,7 +35,7 @@ func Program(folder string, p program.Platform) ([]byte, map[string]string, erro
 }
 
 // AuthoritiesVersion returns the version of AuthoritiesModule that the image for a platform says it has.
-func AuthoritiesVersion(folder string, p program.Platform) (string, error) {
+func AuthoritiesVersion(folder string, p gobuild.Platform) (string, error) {
 	image, err := ofPlatform(folder, p)
 	if err != nil {
 		return "", err
@@ -53,7 +53,7 @@ func AuthoritiesVersion(folder string, p program.Platform) (string, error) {
 }
 
 // ofPlatform returns the image for a platform from a layout.
-func ofPlatform(folder string, p program.Platform) (v1.Image, error) {
+func ofPlatform(folder string, p gobuild.Platform) (v1.Image, error) {
 	index, err := Read(folder)
 	if err != nil {
 		return nil, err

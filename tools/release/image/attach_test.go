@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
+	"github.com/evenkeel-project/evenkeel/tools/release/gobuild"
 	"github.com/evenkeel-project/evenkeel/tools/release/licenses"
-	"github.com/evenkeel-project/evenkeel/tools/release/program"
 )
 
 func TestAuthoritiesVersion(t *testing.T) {
@@ -42,7 +42,7 @@ func TestProgram(t *testing.T) {
 			t.Errorf("%s: %q, %v, %v", p, binary, labels, err)
 		}
 	}
-	if _, _, err := Program(folder, program.Platform{OS: "windows", Arch: "amd64"}); err == nil {
+	if _, _, err := Program(folder, gobuild.Platform{OS: "windows", Arch: "amd64"}); err == nil {
 		t.Error("the image has a program for windows")
 	}
 }

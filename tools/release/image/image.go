@@ -17,13 +17,13 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
+	"github.com/evenkeel-project/evenkeel/tools/release/gobuild"
 	"github.com/evenkeel-project/evenkeel/tools/release/licenses"
-	"github.com/evenkeel-project/evenkeel/tools/release/program"
 	"github.com/evenkeel-project/evenkeel/tools/release/source"
 )
 
 // Platforms are the platforms of the image.
-var Platforms = []program.Platform{{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}}
+var Platforms = []gobuild.Platform{{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}}
 
 // Build builds the program for every platform and returns the index of the images.
 func Build(ctx context.Context, s source.Source) (v1.ImageIndex, error) {
@@ -39,9 +39,9 @@ func Build(ctx context.Context, s source.Source) (v1.ImageIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	programs := map[program.Platform][]byte{}
+	programs := map[gobuild.Platform][]byte{}
 	for _, p := range Platforms {
-		if programs[p], err = program.Build(ctx, s, p); err != nil {
+		if programs[p], err = gobuild.Build(ctx, s, p); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +59,7 @@ func texts(ctx context.Context, root string) ([]licenses.File, error) {
 	return licenses.Folder(append(modules, language, certificates)), nil
 }
 
-func newIndex(s source.Source, base v1.Layer, programs map[program.Platform][]byte) (v1.ImageIndex, error) {
+func newIndex(s source.Source, base v1.Layer, programs map[gobuild.Platform][]byte) (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, p := range Platforms {
 		image, err := newImage(s, p, base, programs[p])
@@ -74,7 +74,7 @@ func newIndex(s source.Source, base v1.Layer, programs map[program.Platform][]by
 
 // newImage returns the image of a platform. The program is a layer of its own, so that a new version whose
 // other files did not change needs no second copy of them.
-func newImage(s source.Source, p program.Platform, base v1.Layer, binary []byte) (v1.Image, error) {
+func newImage(s source.Source, p gobuild.Platform, base v1.Layer, binary []byte) (v1.Image, error) {
 	layer, err := newLayer([]file{{programPath[1:], 0o755, binary}})
 	if err != nil {
 		return nil, err

@@ -15,8 +15,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/evenkeel-project/evenkeel/tools/release/gobuild"
 	"github.com/evenkeel-project/evenkeel/tools/release/licenses"
-	"github.com/evenkeel-project/evenkeel/tools/release/program"
 	"github.com/evenkeel-project/evenkeel/tools/release/source"
 )
 
@@ -33,7 +33,7 @@ func newTestIndex(t *testing.T, texts ...licenses.File) v1.ImageIndex {
 	if err != nil {
 		t.Fatal(err)
 	}
-	programs := map[program.Platform][]byte{}
+	programs := map[gobuild.Platform][]byte{}
 	for _, p := range Platforms {
 		programs[p] = []byte("program for " + p.String())
 	}

@@ -19,7 +19,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evenkeel-project/evenkeel/tools/release/program"
+	"github.com/evenkeel-project/evenkeel/tools/release/gobuild"
 )
 
 // File is a text for the folder of licenses.
@@ -47,7 +47,7 @@ type goListPackage struct {
 // OfProgram returns the modules that are linked into the program on at least one of the platforms, the
 // program's own module first. A module may contain code of others in subfolders; the texts beside linked
 // packages belong to it, too.
-func OfProgram(ctx context.Context, root string, platforms []program.Platform) ([]Module, error) {
+func OfProgram(ctx context.Context, root string, platforms []gobuild.Platform) ([]Module, error) {
 	modules, dirs := map[string]Module{}, map[string]string{}
 	folders := map[string]map[string]bool{} // of linked packages and their parents, per module
 	own := ""
@@ -194,9 +194,9 @@ func readTexts(module, folder string) ([]File, error) {
 	return out, nil
 }
 
-func listPackages(ctx context.Context, root string, p program.Platform) ([]goListPackage, error) {
+func listPackages(ctx context.Context, root string, p gobuild.Platform) ([]goListPackage, error) {
 	env := []string{"GOOS=" + p.OS, "GOARCH=" + p.Arch, "CGO_ENABLED=0"}
-	out, err := goCommand(ctx, root, env, "list", "-deps", "-json=Dir,Standard,Module", program.Package)
+	out, err := goCommand(ctx, root, env, "list", "-deps", "-json=Dir,Standard,Module", gobuild.Package)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/evenkeel-project/evenkeel/tools/release/program"
+	"github.com/evenkeel-project/evenkeel/tools/release/gobuild"
 )
 
 const root = "../../.."
@@ -22,7 +22,7 @@ var permitted = []string{
 	"Permission to use, copy, modify, and/or distribute this software",
 }
 
-var platforms = []program.Platform{{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}, {OS: "darwin", Arch: "arm64"},
+var platforms = []gobuild.Platform{{OS: "linux", Arch: "amd64"}, {OS: "linux", Arch: "arm64"}, {OS: "darwin", Arch: "arm64"},
 	{OS: "windows", Arch: "amd64"}}
 
 // linked returns the modules of the program. It asks the go command once for all tests.

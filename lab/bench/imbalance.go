@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// State is the imbalance of the cluster at one moment, by pod requests.
-type State struct {
+// Imbalance says how uneven the cluster is at one moment, by pod requests.
+type Imbalance struct {
 	// CPUStdDev is the standard deviation over nodes, in percent of allocatable.
 	CPUStdDev float64 `json:"cpuStdDevPercent"`
 	CPUMean   float64 `json:"cpuMeanPercent"`
@@ -53,8 +53,8 @@ func (l nodeRequests) requestedFraction(resource string) float64 {
 	return l.requested[resource] / l.allocatable[resource]
 }
 
-// readState reads the state of the cluster. known holds the pods that existed at the start.
-func readState(ctx context.Context, client kubernetes.Interface, t balanceTarget, known map[string]bool) (*State, error) {
+// readImbalance reads the cluster and returns its imbalance. known holds the pods that existed at the start.
+func readImbalance(ctx context.Context, client kubernetes.Interface, t balanceTarget, known map[string]bool) (*Imbalance, error) {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("listing nodes: %w", err)
@@ -63,10 +63,10 @@ func readState(ctx context.Context, client kubernetes.Interface, t balanceTarget
 	if err != nil {
 		return nil, fmt.Errorf("listing pods: %w", err)
 	}
-	return computeState(nodes.Items, pods.Items, t, known), nil
+	return computeImbalance(nodes.Items, pods.Items, t, known), nil
 }
 
-func computeState(nodes []corev1.Node, pods []corev1.Pod, t balanceTarget, known map[string]bool) *State {
+func computeImbalance(nodes []corev1.Node, pods []corev1.Pod, t balanceTarget, known map[string]bool) *Imbalance {
 	loads := map[string]*nodeRequests{}
 	for i := range nodes {
 		n := &nodes[i]
@@ -74,7 +74,7 @@ func computeState(nodes []corev1.Node, pods []corev1.Pod, t balanceTarget, known
 			allocatable: map[string]float64{"cpu": n.Status.Allocatable.Cpu().AsApproximateFloat64(),
 				"memory": n.Status.Allocatable.Memory().AsApproximateFloat64()}}
 	}
-	s := &State{Histogram: make([]int, histogramBins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
+	s := &Imbalance{Histogram: make([]int, histogramBins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
 	g := zoneCounts{nodes: loads, podsByZone: map[string]map[string]int{}, required: map[string]bool{}}
 	var landed []string
 	for i := range pods {
@@ -113,7 +113,7 @@ func computeState(nodes []corev1.Node, pods []corev1.Pod, t balanceTarget, known
 }
 
 // computeStatistics computes the statistics of the nodes' CPU fractions; every node has the same weight.
-func (s *State) computeStatistics(loads map[string]*nodeRequests) {
+func (s *Imbalance) computeStatistics(loads map[string]*nodeRequests) {
 	var sum, squares float64
 	for _, l := range loads {
 		share := l.requestedFraction("cpu")

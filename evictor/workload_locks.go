@@ -8,21 +8,21 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// workloadTurns lets the moves of one workload take turns. A turn ends when the replacement of the
-// evicted pod exists, or when the move ends. If the replacement is refused, for example by a
-// ResourceQuota, the workload loses one pod only.
-type workloadTurns struct {
+// workloadLocks has a lock for each workload, so that only one move of a workload evicts at a time. The move holds the
+// lock until the replacement of the evicted pod exists, or until the move ends. So if the replacement is refused, for
+// example by a ResourceQuota, the workload loses one pod only.
+type workloadLocks struct {
 	mu    sync.Mutex
-	free  map[plan.ObjectRef]chan struct{} // has one element while no move has the turn
-	owner map[int]plan.ObjectRef           // the workloads whose turn is taken, by step
+	free  map[plan.ObjectRef]chan struct{} // has one element while no move holds the lock
+	owner map[int]plan.ObjectRef           // the workloads whose lock is held, by step
 }
 
-func newWorkloadTurns() *workloadTurns {
-	return &workloadTurns{free: map[plan.ObjectRef]chan struct{}{}, owner: map[int]plan.ObjectRef{}}
+func newWorkloadLocks() *workloadLocks {
+	return &workloadLocks{free: map[plan.ObjectRef]chan struct{}{}, owner: map[int]plan.ObjectRef{}}
 }
 
-// begin waits for the turn of the move. begin returns false if ctx ends first.
-func (t *workloadTurns) begin(ctx context.Context, m plan.Move) bool {
+// acquire waits until the move holds the lock of its workload. It returns false if ctx ends first.
+func (t *workloadLocks) acquire(ctx context.Context, m plan.Move) bool {
 	if m.Owner == (plan.ObjectRef{}) {
 		return true
 	}
@@ -45,8 +45,8 @@ func (t *workloadTurns) begin(ctx context.Context, m plan.Move) bool {
 	return true
 }
 
-// end ends the turn of the move. It does nothing if the move does not have the turn.
-func (t *workloadTurns) end(m plan.Move) {
+// release releases the lock that the move holds, if any.
+func (t *workloadLocks) release(m plan.Move) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if owner, ok := t.owner[m.Step]; ok {
@@ -62,7 +62,7 @@ func (l *Live) waitForWorkload(wave context.Context, w *waveTracker, h *throttle
 		return attempt{}, true
 	}
 	begun := l.opts.Clock.Now()
-	if !w.turns.begin(wave, m) || wave.Err() != nil {
+	if !w.locks.acquire(wave, m) || wave.Err() != nil {
 		return newAttempt(m, plan.Dropped, plan.Interrupted, "not tried: the process was told to stop"), false
 	}
 	if l.opts.Clock.Since(begun) > 0 && h.waveIsStale() {

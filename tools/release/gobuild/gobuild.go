@@ -1,6 +1,6 @@
-// Package program builds the program evenkeel for a platform. The same source and the same version of Go give
+// Package gobuild builds the program evenkeel for a platform. The same source and the same version of Go give
 // the same bytes in any folder.
-package program
+package gobuild
 
 import (
 	"bytes"
