@@ -23,8 +23,8 @@ type resourceNeed struct {
 	total  func(cluster.NodeID) int64
 }
 
-// unblockedNode is a node that could run a pod if another pod left. The field missing is the largest missing amount as a
-// share of the node's total.
+// unblockedNode is a node that could run a pod if another pod left. The field missing is the largest missing amount as
+// a share of the node's total.
 type unblockedNode struct {
 	node    cluster.NodeID
 	missing float64
