@@ -7,7 +7,8 @@ import (
 	resourceapi "k8s.io/apimachinery/pkg/api/resource"
 )
 
-// TestImpossibleAmounts: MilliValue of 2^63-1 CPUs is negative.
+// TestImpossibleAmounts checks that negative amounts are read as 0, and amounts that no machine has as the largest
+// possible amount. Quantity.MilliValue overflows for the largest of them.
 func TestImpossibleAmounts(t *testing.T) {
 	for _, c := range []struct {
 		amount               string

@@ -12,7 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
-// TestAMissingServerVersionIsUnknown: old dumps, and the output of kubectl get, do not contain the version.
+// TestAMissingServerVersionIsUnknown checks that the version of a snapshot without a server version is unknown, and
+// that the newest scheduler model is then used. Old dumps and the output of kubectl get have no version.
 func TestAMissingServerVersionIsUnknown(t *testing.T) {
 	for text, want := range map[string]struct {
 		shown string

@@ -73,7 +73,7 @@ func parseSelector(text string) labels.Selector {
 	return sel
 }
 
-// PlannerOptions returns the options of the planner.
+// PlannerOptions returns the settings of the configuration that concern the planner.
 func (c *Config) PlannerOptions() search.Options {
 	o := search.DefaultOptions()
 	o.Guards = c.guardOptions()
@@ -143,7 +143,7 @@ func (c *Config) HistoryOptions() history.Options {
 		BackgroundTimeout: time.Duration(c.Evictor.Background.Timeout)}
 }
 
-// BreakerOptions returns the options of the breaker.
+// BreakerOptions returns the settings of the configuration that concern the breaker.
 func (c *Config) BreakerOptions() breaker.Options {
 	b := c.Evictor.Breaker
 	return breaker.Options{

@@ -347,7 +347,8 @@ func TestTheNextLeaderResumesAnApprovedPlan(t *testing.T) {
 	}
 }
 
-// TestAClaimWithALostAnswerIsExecuted: the claim of this process was stored, but its answer did not arrive.
+// TestAClaimWithALostAnswerIsExecuted checks that a process executes a plan that it claimed, although the API server's
+// answer to the claim was lost.
 func TestAClaimWithALostAnswerIsExecuted(t *testing.T) {
 	a := newApprovalTest(t)
 	part := a.approve(t, a.pass(t), 1)
@@ -358,7 +359,8 @@ func TestAClaimWithALostAnswerIsExecuted(t *testing.T) {
 	}
 }
 
-// TestAProcessDoesNotResumeItsOwnPlan: this process executed the plan, but could not store the report.
+// TestAProcessDoesNotResumeItsOwnPlan checks that a process that executed a plan, but could not store the report, does
+// not execute the plan again. The report then says Interrupted.
 func TestAProcessDoesNotResumeItsOwnPlan(t *testing.T) {
 	a := newApprovalTest(t)
 	part := a.approve(t, a.pass(t), 1)
@@ -481,7 +483,8 @@ func TestNoPlanWaits(t *testing.T) {
 	}
 }
 
-// TestForgedStrategiesAddNoLabels: another user may write the ConfigMap of the waiting plans.
+// TestForgedStrategiesAddNoLabels checks that a strategy name that another user wrote into the ConfigMap of the waiting
+// plans never becomes the value of a metric label.
 func TestForgedStrategiesAddNoLabels(t *testing.T) {
 	a := newApprovalTest(t)
 	m := metrics.New("v", "h")

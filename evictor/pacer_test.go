@@ -81,7 +81,8 @@ func (s slowFirstReads) get(ctx context.Context, namespace, name string) (*corev
 	return s.fakeCluster.get(ctx, namespace, name)
 }
 
-// TestEvictionsWithSlowChecksKeepTheirInterval: the checks of the first evictions end late and at about the same time.
+// TestEvictionsWithSlowChecksKeepTheirInterval checks that evictions stay 500 ms apart (120 per minute), although the
+// checks of the first evictions end late and at about the same time.
 func TestEvictionsWithSlowChecksKeepTheirInterval(t *testing.T) {
 	runAtNoon(t, func(t *testing.T) {
 		w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"), testPod("d3", "u3", "n3"))
@@ -106,7 +107,8 @@ func TestEvictionsWithSlowChecksKeepTheirInterval(t *testing.T) {
 	})
 }
 
-// TestAnAttemptWithoutARequestTakesNoTurn: one pod is gone before its turn, and one cannot be read.
+// TestAnAttemptWithoutARequestTakesNoTurn checks that a move that sends no eviction request, because its pod is gone or
+// cannot be read, does not delay the next eviction.
 func TestAnAttemptWithoutARequestTakesNoTurn(t *testing.T) {
 	runAtNoon(t, func(t *testing.T) {
 		w := newFakeCluster(testPod("d3", "u3", "n3"))

@@ -33,7 +33,8 @@ func moveWithSiblings() plan.Move {
 	return m
 }
 
-// TestSiblingsAreReadRightBeforeTheEviction: after the snapshot, the other pod of the workload may have changed.
+// TestSiblingsAreReadRightBeforeTheEviction checks that a pod is not evicted if the other pod of its workload stopped
+// being available after the snapshot.
 func TestSiblingsAreReadRightBeforeTheEviction(t *testing.T) {
 	denied := apierrors.NewForbidden(pods, "", errors.New("no"))
 	for _, tc := range []struct {
@@ -108,7 +109,8 @@ func TestNoEvictionAfterAStopWhileSiblingsAreRead(t *testing.T) {
 	})
 }
 
-// TestTheReadOfSiblingsIsBounded: the fake API server returns one pod per page.
+// TestTheReadOfSiblingsIsBounded checks that at most siblingPages pages of siblings are read. If none of them has a
+// Ready pod, the pod is not evicted. The fake API server returns one pod per page.
 func TestTheReadOfSiblingsIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeCluster(ownedPod("d1"))
@@ -147,7 +149,8 @@ func TestAWorkloadLosesOnePodUntilItsReplacementExists(t *testing.T) {
 	}
 }
 
-// TestEachPageOfSiblingsHasItsOwnTimeout: five pages take 6 s together.
+// TestEachPageOfSiblingsHasItsOwnTimeout checks that the pod is evicted although the pages of siblings together take
+// longer than the timeout of one page.
 func TestEachPageOfSiblingsHasItsOwnTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newFakeCluster(ownedPod("d1"), ownedPod("d6"))
@@ -174,8 +177,8 @@ func withUnreadySiblings(w *fakeCluster, n int) {
 	}
 }
 
-// TestTheReadsOfAllSiblingsHaveOneTimeout: a workload has no Ready pod on its pages, which take 1 s each. Its move
-// has the turn, and the next move waits for it.
+// TestTheReadsOfAllSiblingsHaveOneTimeout checks that a move is dropped if reading the siblings takes longer than
+// siblingsTimeout, and that the next move is then executed. Each page takes 1 s and has no Ready pod.
 func TestTheReadsOfAllSiblingsHaveOneTimeout(t *testing.T) {
 	runAtNoon(t, func(t *testing.T) {
 		w := newFakeCluster(ownedPod("d1"), testPod("x1", "ux1", "n3"))
@@ -201,7 +204,8 @@ func TestTheReadsOfAllSiblingsHaveOneTimeout(t *testing.T) {
 	})
 }
 
-// TestNoSiblingsAreReadForAStaleWave: the wave becomes stale while siblings are read, or before the pod is read.
+// TestNoSiblingsAreReadForAStaleWave checks that no further siblings are read once the wave has become stale, while
+// siblings are read or before the pod is read. The move is then dropped.
 func TestNoSiblingsAreReadForAStaleWave(t *testing.T) {
 	for name, tc := range map[string]struct {
 		age          time.Duration // of the wave

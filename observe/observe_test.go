@@ -126,7 +126,8 @@ func TestAMomentsTroubleAtTheStartIsSurvived(t *testing.T) {
 	must.Succeed(t, o.WaitForSync(ctx))
 }
 
-// TestTheVersionOfTheServerIsReadAgain: the control plane is upgraded while the process runs.
+// TestTheVersionOfTheServerIsReadAgain checks that the observer notices an upgrade of the control plane after
+// maxVersionAge.
 func TestTheVersionOfTheServerIsReadAgain(t *testing.T) {
 	client := fake.NewClientset(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: metav1.NamespaceSystem, UID: "c-1"}})
 	server := client.Discovery().(*fakediscovery.FakeDiscovery)

@@ -230,8 +230,8 @@ func TestSilentWatchIsBroken(t *testing.T) {
 	}
 }
 
-// TestListAfterSilenceReadsTheLatestVersion checks that no request after a silence can be answered from a cache that is
-// as old as the silent watch. The other requests of the informer stay as they are.
+// TestListAfterSilenceReadsTheLatestVersion checks that after a gap in watch events, no request can be answered from a
+// cache that is as old as the silent watch. The other requests of the informer stay as they are.
 func TestListAfterSilenceReadsTheLatestVersion(t *testing.T) {
 	yes := true
 	seen := metav1.ListOptions{ResourceVersion: "7", ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,

@@ -104,7 +104,7 @@ type StrategyResult struct {
 	Soft   bool         `json:"soft,omitempty"`
 }
 
-// ProposedMove is a move of a proposal.
+// ProposedMove is a move that a strategy in the given mode proposes, but that no pass executes by itself.
 type ProposedMove struct {
 	Mode StrategyMode `json:"mode"`
 	Move Move         `json:"move"`

@@ -4,7 +4,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// GoalKind is the kind of a goal.
+// GoalKind says what a goal requires.
 type GoalKind string
 
 const (

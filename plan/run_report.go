@@ -84,7 +84,7 @@ func (r *RunReport) EndedBeforePlanning() bool {
 	return false
 }
 
-// OutcomeKind is the kind of an outcome.
+// OutcomeKind says what became of a move.
 type OutcomeKind string
 
 const (

@@ -60,8 +60,8 @@ func repeatMoves(t *testing.T, s *cluster.Snapshot, conf *config.Config, p plan.
 	return moves
 }
 
-// TestMoveIsForTheMostImprovedGoal: a move from n1 to n3 meets the goal zones, and removes a
-// quarter of the excess of hot.
+// TestMoveIsForTheMostImprovedGoal checks that the plan names the strategy whose goal a move improves most, by share of
+// the excess and by weight. A move from n1 to n3 meets the goal zones, and removes a quarter of the excess of hot.
 func TestMoveIsForTheMostImprovedGoal(t *testing.T) {
 	s := snapshotOf(t, `
 base: three-nodes

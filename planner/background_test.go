@@ -202,9 +202,9 @@ func TestAnEarlierProcessCountsAsInFlight(t *testing.T) {
 	}
 }
 
-// TestAScaleUpDoesNotPassForAReplacement: Deployment d wants one pod more than it has, because the
-// evictor has taken the pod of a scale-up for the replacement of an evicted pod, and the
-// replacement is missing. No other pod of d may go.
+// TestAScaleUpDoesNotPassForAReplacement checks that no pod of a Deployment is evicted while the Deployment has fewer
+// pods than it wants. This happens if the evictor mistook the new pod of a scale-up for the replacement of an evicted
+// pod, and the replacement is still missing.
 func TestAScaleUpDoesNotPassForAReplacement(t *testing.T) {
 	_, p, _, made := planTwoMoves(t, "{}")
 	for extra, want := range map[int32]int{0: 2, 1: 0} {

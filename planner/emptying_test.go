@@ -222,7 +222,8 @@ func TestEmptyNodeTakesNoReplacement(t *testing.T) {
 	}
 }
 
-// TestExplainGoalsThatOnlyLimit: NodeConsolidation is due, but asks no pod to leave for its targets.
+// TestExplainGoalsThatOnlyLimit checks that the explanation marks a goal as LimitsOnly if its strategy is due, but asks
+// no pod to leave for the goal. The targets of NodeConsolidation are such goals.
 func TestExplainGoalsThatOnlyLimit(t *testing.T) {
 	conf := emptyingConfig(t, "- {name: tight, type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3}, target: {cpu: 0.9, memory: 0.9}}}\n")
 	s := (&emptyingCase{}).snapshot(t, (&scenario.Scenario{Cluster: []byte(nodesToEmpty)}).Objects(t))

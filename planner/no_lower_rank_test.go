@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// TestMovesRespectPreferences: api runs on n2, which it prefers a little. NodeConsolidation empties n2
-// only if the preference does not limit its moves.
+// TestMovesRespectPreferences checks that NodeConsolidation empties n2 only if the preference of its pod api for n2
+// does not limit the moves of NodeConsolidation.
 func TestMovesRespectPreferences(t *testing.T) {
 	text := strings.NewReplacer("{name: n2}", "{name: n2, labels: {disk: ssd}}", "[1 on n2, 1 on n4]}", "[1 on n2, 1 on n4], "+
 		"spec: {template: {spec: {affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: ["+

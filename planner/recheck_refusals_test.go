@@ -134,7 +134,8 @@ func TestRecheckRefusals(t *testing.T) {
 	}
 }
 
-// TestRecheckCountsPodsInFlight: the in-flight limits may be lower than those of the plan.
+// TestRecheckCountsPodsInFlight checks that Recheck drops a move if the in-flight limits are lower now than when the
+// plan was made.
 func TestRecheckCountsPodsInFlight(t *testing.T) {
 	s, _, goals, made := planTwoMoves(t, "{}")
 	conf := configWithTwoStrategies(t)
@@ -189,7 +190,8 @@ func TestRecheckWithoutTheLastSteeredMove(t *testing.T) {
 	}
 }
 
-// TestRecheckDoesNotDependOnTheOrderOfGoals: two goals about n1 have different limits, and n2 and n3 have no goal.
+// TestRecheckDoesNotDependOnTheOrderOfGoals checks that Recheck keeps and drops the same moves in either order of two
+// goals. Both goals are about n1 and have different limits; n2 and n3 have no goal.
 func TestRecheckDoesNotDependOnTheOrderOfGoals(t *testing.T) {
 	s, st, conf := openScenario(t, &scenario.Scenario{Config: []byte(recheckConfig), Cluster: []byte(recheckCluster)})
 	goals := []plan.Goal{{Strategy: "a", Limit: 0.001}, {Strategy: "b", Limit: 0.05}}

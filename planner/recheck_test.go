@@ -95,7 +95,8 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 	}
 }
 
-// TestRecheckCountsAReservedMoveOnce: one of two moves is reserved, and perHour allows two evictions.
+// TestRecheckCountsAReservedMoveOnce checks that Recheck keeps both moves if one of them is reserved and perHour allows
+// two evictions.
 func TestRecheckCountsAReservedMoveOnce(t *testing.T) {
 	s, p, goals, made := planTwoMoves(t, "{perHour: {owner: 2}}")
 	st := history.Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, made.Moves[:1], s.TakenAt)
@@ -104,7 +105,7 @@ func TestRecheckCountsAReservedMoveOnce(t *testing.T) {
 	}
 }
 
-// TestRecheckDropsWhatRests: checks that Recheck drops a move if its workload started a back-off after the plan was
+// TestRecheckDropsWhatRests checks that Recheck drops a move if its workload started a back-off after the plan was
 // made.
 func TestRecheckDropsWhatRests(t *testing.T) {
 	s, p, goals, made := planTwoMoves(t, "{}")
@@ -180,8 +181,8 @@ func planTwoPodsForTwoNodes(t *testing.T, memory string) (*cluster.Snapshot, *pl
 	return s, p, goals, made
 }
 
-// TestRecheckSaysHowManyPodsMustBeReady: Deployment d wants six pods, two of which leave in one wave, and Service d
-// selects them.
+// TestRecheckSaysHowManyPodsMustBeReady checks how many pods of the Deployment and of the Service must be Ready right
+// before each eviction. Deployment d wants six pods, Service d selects them, and two of them leave in one wave.
 func TestRecheckSaysHowManyPodsMustBeReady(t *testing.T) {
 	for guards, want := range map[string][]string{
 		"maxUnavailableWithoutPDB: 5, protect: [DegradedWorkloads]": {"Deployment d: 4 WorkloadUnavailable"},

@@ -38,7 +38,7 @@ func (t *planTable) writeMoves(p plan.Plan) {
 		g.Add(cells...)
 	}
 	keep := maxShortMoves
-	if t.out.part != ownPart {
+	if t.out.plan != mainPlan {
 		keep = maxOtherMoves
 	}
 	if len(p.Moves) <= maxShortMoves {

@@ -13,9 +13,9 @@ import (
 // shown.
 func (t *planTable) writeProposals(p plan.Plan) {
 	untrusted := untrustedText(p) != ""
-	defer func(was part) { t.out.part = was }(t.out.part)
+	defer func(was planRole) { t.out.plan = was }(t.out.plan)
 	for _, of := range p.Proposals {
-		t.out.part = proposalPart
+		t.out.plan = proposedPlan
 		sub := of.Plan
 		sub.Schedulers = nil // the first line of the plan names the untrusted ones
 		sub.Strategies = slices.Clone(sub.Strategies)

@@ -73,7 +73,7 @@ func (t *runTable) writeRun(r plan.RunReport) {
 	t.plan.writePlan(r.Plan, "Plan", "")
 	if r.Replan != nil {
 		t.out.addLine("")
-		t.out.part = replanPart
+		t.out.plan = secondPlan
 		t.plan.writePlan(*r.Replan, "Replan, because a move failed or a replacement landed elsewhere", "")
 	}
 }

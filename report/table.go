@@ -26,22 +26,23 @@ type table struct {
 	wide bool
 	room layout.Options
 	page layout.Page
-	// part is the part of the report to which the next sections belong.
-	part part
+	// plan says to which plan the next sections belong.
+	plan planRole
 	// warnings is the number of warnings so far.
 	warnings int
 	// blank puts an empty line above the next paragraph.
 	blank bool
 }
 
-// part is a part of a report. Of two sections with the same rank, a shortened report keeps that of the first part.
-type part int
+// planRole says which of the plans in a report a section belongs to. Of two sections with the same rank, a shortened
+// report keeps that of the first plan.
+type planRole int
 
 const (
-	ownPart part = iota // the plan of automatic strategies, or all that a report has
-	replanPart
-	proposalPart
-	parts int = iota
+	mainPlan planRole = iota // the plan of automatic strategies, or all that a report has
+	secondPlan
+	proposedPlan
+	planRoles int = iota
 )
 
 // rank orders what a shortened report keeps: the smallest first.
@@ -70,13 +71,13 @@ const (
 	schedulerRank
 )
 
-// of returns the rank of something in a part of the report. The summary and the causes of the plan itself come before
+// of returns the rank of a section or paragraph of the plan. The summary and the causes of the plan itself come before
 // the sections of proposals.
-func (r rank) of(p part) int {
-	if p == proposalPart && r != verdictRank {
+func (r rank) of(p planRole) int {
+	if p == proposedPlan && r != verdictRank {
 		r = max(r, unmetRank)
 	}
-	return int(r)*parts + int(p)
+	return int(r)*planRoles + int(p)
 }
 
 func newTable(format Format, opts []Options) *table {
@@ -114,7 +115,7 @@ const (
 	maxWarnings     = 6 // warnings that matter more than the sections
 )
 
-// addVerdict adds the first line of a part.
+// addVerdict adds the first line of a plan.
 func (t *table) addVerdict(style layout.Style, text string) { t.addParagraph(verdictRank, style, text) }
 
 // addText adds a warning or another paragraph that readers must not miss. A shortened report keeps the first
@@ -141,13 +142,13 @@ func (t *table) addParagraph(r rank, style layout.Style, text string) {
 	if r == verdictRank {
 		most = maxVerdictLines
 	}
-	t.page.AddText(layout.Paragraph{Text: text, Style: style, Most: most, Blank: t.blank, Rank: r.of(t.part)})
+	t.page.AddText(layout.Paragraph{Text: text, Style: style, Most: most, Blank: t.blank, Rank: r.of(t.plan)})
 	t.blank = false
 }
 
 // addSection adds a section with an importance. It adds nothing if the section has no rows.
 func (t *table) addSection(r rank, s layout.Section) {
-	s.Rank = r.of(t.part)
+	s.Rank = r.of(t.plan)
 	t.page.AddSection(s)
 	t.blank = false
 }

@@ -225,7 +225,7 @@ func respondText(code int, contentType, text string) http.HandlerFunc {
 	}
 }
 
-// neverAnswer never answers.
+// neverAnswer is a handler that holds each request open until the client gives up.
 func neverAnswer(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
 // closeConnection closes the connection without an answer.

@@ -143,7 +143,7 @@ func nonObjectRows() []badInput {
 	}
 }
 
-// invalidObjectRows are invalid objects.
+// invalidObjectRows returns snapshots with an invalid object, and the error message that each must cause.
 func invalidObjectRows() []badInput {
 	node := func(rest string) map[string]string { return snapshotFile(aNode + rest) }
 	pod := func(rest string) map[string]string {

@@ -17,7 +17,8 @@ import (
 // hostile is a text that clears a terminal, forges a message of this program, and fills the terminal.
 var hostile = "x\x1b[2J\r\u202e\nevenkeel: forged\n" + strings.Repeat("long ", 40<<10)
 
-// TestTextOfOthersIsSafeForATerminal: the text is from a ConfigMap, from a Lease or from an answer of the API server.
+// TestTextOfOthersIsSafeForATerminal checks that control characters in text from a ConfigMap, a Lease or an answer of
+// the API server never reach the terminal.
 func TestTextOfOthersIsSafeForATerminal(t *testing.T) {
 	isolateFromCluster(t)
 	holder := strings.ReplaceAll(leaseJSON("HOLDER", time.Now()), "HOLDER", `node-7\u001b[2J\nevenkeel: forged`)

@@ -46,7 +46,8 @@ func TestWhatIsNotWithdrawn(t *testing.T) {
 	}
 }
 
-// TestAWithdrawalWithALostAnswer: the API server stored the withdrawal, or another change, but its answer was lost.
+// TestAWithdrawalWithALostAnswer checks what Withdraw returns if the API server's answer is lost: true only if the
+// stored request is the one to withdraw, and is withdrawn.
 func TestAWithdrawalWithALostAnswer(t *testing.T) {
 	lost := errors.New("read tcp: connection reset by peer")
 	for _, c := range []struct {

@@ -33,7 +33,7 @@ const VersionLabel = "evenkeel.io/version"
 // maxLabelValue is the largest length of the value of a label.
 const maxLabelValue = 63
 
-// VersionLabelValue returns the value of VersionLabel for a version.
+// VersionLabelValue returns the version in the form that VersionLabel has on the objects of the chart.
 func VersionLabelValue(version string) string {
 	value := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' {

@@ -15,7 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestASmallConfigMapDoesNotUnpackToMuchMemory: 2 million empty objects in a few KiB.
+// TestASmallConfigMapDoesNotUnpackToMuchMemory checks that a ConfigMap of a few KiB that unpacks to 2 million objects
+// is refused without using much memory.
 func TestASmallConfigMapDoesNotUnpackToMuchMemory(t *testing.T) {
 	head := `{"apiVersion":"` + plan.APIVersion + `","kind":"PlannerState",`
 	for name, list := range map[string]string{
@@ -38,7 +39,8 @@ func TestASmallConfigMapDoesNotUnpackToMuchMemory(t *testing.T) {
 	}
 }
 
-// TestAllConfigMapsTogetherUnpackToBoundedMemory: each part stays below the bounds, and all of them together do not.
+// TestAllConfigMapsTogetherUnpackToBoundedMemory checks that Load refuses ConfigMaps that together exceed the bounds,
+// although each of them is within the bounds.
 func TestAllConfigMapsTogetherUnpackToBoundedMemory(t *testing.T) {
 	packed, err := Compress([]byte(`{"apiVersion":"` + plan.APIVersion + `","kind":"PlannerState","other":[` +
 		strings.Repeat("{},", 150_000) + "{}]}"))

@@ -166,7 +166,8 @@ func TestAnAnswerThatWasStoredCounts(t *testing.T) {
 	}
 }
 
-// TestAWithdrawalWithALostAnswer: the API server withdrew the request.
+// TestAWithdrawalWithALostAnswer checks that Withdraw succeeds if the API server stored the withdrawal, but its answer
+// was lost.
 func TestAWithdrawalWithALostAnswer(t *testing.T) {
 	client := fake.NewClientset()
 	s := submitted(t, client)

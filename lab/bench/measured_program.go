@@ -33,7 +33,7 @@ type program struct {
 	onLine func(c *runningProgram, line string)
 }
 
-// runningProgram is a running program.
+// runningProgram is the process of a measured program, and its peak memory so far.
 type runningProgram struct {
 	pid  int
 	stop func()

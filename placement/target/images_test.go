@@ -26,7 +26,8 @@ func TestNamesOfImages(t *testing.T) {
 	}
 }
 
-// TestImagesUnderAnotherName: a Ready pod runs on a node that does not list its image, so no node is refused.
+// TestImagesUnderAnotherName checks that no node is rejected for a missing image if a Ready pod runs on a node that
+// does not list the image: the node then lists it under another name.
 func TestImagesUnderAnotherName(t *testing.T) {
 	node := func(name, image string) *corev1.Node {
 		n := &corev1.Node{}

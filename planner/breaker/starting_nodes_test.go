@@ -47,7 +47,8 @@ func TestStartingNodesDoNotTripTheBreaker(t *testing.T) {
 	}
 }
 
-// TestStartingNodesAreNoReplacements: 4 of 10 nodes are lost, and 4 others start.
+// TestStartingNodesAreNoReplacements checks that nodes that start do not make up for lost nodes until they are Ready:
+// if 4 of 10 nodes are lost and 4 others start, the breaker trips.
 func TestStartingNodesAreNoReplacements(t *testing.T) {
 	c := newCluster(t, 10)
 	c.pass(0)
@@ -63,7 +64,8 @@ func TestStartingNodesAreNoReplacements(t *testing.T) {
 	}
 }
 
-// TestNodesThatNeverStartedAreNotLost: an autoscaler gives up on 3 nodes beside 6, and deletes them without a mark.
+// TestNodesThatNeverStartedAreNotLost checks that the breaker does not trip if an autoscaler deletes 3 of 9 nodes that
+// never became Ready.
 func TestNodesThatNeverStartedAreNotLost(t *testing.T) {
 	c := newCluster(t, 6)
 	c.add("new", 3)

@@ -34,8 +34,8 @@ func TestSettlingGoesOnUntilNothingHelps(t *testing.T) {
 	}
 }
 
-// TestSettlingAsksAgainAfterTheMovesOfOthers: no node has room for pods a and b until c has left n1, and the goal of
-// c has less excess.
+// TestSettlingAsksAgainAfterTheMovesOfOthers checks that the final pass tries a goal again after a move for another
+// goal: no node has room for pods a and b until c has left n1, but the goal of c has less excess and comes later.
 func TestSettlingAsksAgainAfterTheMovesOfOthers(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{`n0 a 4,"memory":4Gi`, `n0 b 5,"memory":4Gi`, `n1 c 6,"memory":2Gi`,
 		`n2 e 1,"memory":7Gi`}, nil, append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2)...)...)

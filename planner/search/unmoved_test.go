@@ -9,7 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
-// TestARefusalHoldsUntilTheNextMove: n1 has no room for p0 until p2 has left n1.
+// TestARefusalHoldsUntilTheNextMove checks that the rejection of a move is cached until another move is made. n1 has no
+// room for p0 until p2 has left n1.
 func TestARefusalHoldsUntilTheNextMove(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 4", "n0 b 4", "n1 c 7", "n2 d 3"}, nil,
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)

@@ -41,7 +41,7 @@ func TestTheFirstMoveOfAWaveIsPredictedOnce(t *testing.T) {
 	}
 }
 
-// TestAMoveCountsItsAcceptableNodes: two other nodes are acceptable for p0.
+// TestAMoveCountsItsAcceptableNodes checks that the landing has the number of acceptable nodes: two for p0.
 func TestAMoveCountsItsAcceptableNodes(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, nil,
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
@@ -50,7 +50,8 @@ func TestAMoveCountsItsAcceptableNodes(t *testing.T) {
 	}
 }
 
-// TestTheOnlyMoveIsDroppedIfItIsNeedless: after p1 has left n0, the goal is met also without the move of p0.
+// TestTheOnlyMoveIsDroppedIfItIsNeedless checks that dropLast drops the move of p0 only after p1 has left n0, because
+// the goal is then met without it.
 func TestTheOnlyMoveIsDroppedIfItIsNeedless(t *testing.T) {
 	c := newSmallSearch(t, 3, []string{"n0 a 3", "n0 b 3"}, nil,
 		append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1, 2)...)...)
@@ -67,7 +68,8 @@ func TestTheOnlyMoveIsDroppedIfItIsNeedless(t *testing.T) {
 	}
 }
 
-// TestARefusalByAnEmptyWaveHasAReason: no pod may be in flight.
+// TestARefusalByAnEmptyWaveHasAReason checks that a wave without moves gives a reason code when it refuses a move. Here
+// it refuses the move because no pod may be in flight.
 func TestARefusalByAnEmptyWaveHasAReason(t *testing.T) {
 	c := newSmallSearch(t, 2, []string{"n0 a 8"}, func(o *Options) { o.InFlight.Total = 0 },
 		halfUsedGoals("cpu", 0)...)

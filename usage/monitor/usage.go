@@ -71,7 +71,7 @@ func (m *Monitor) buildLoads(now time.Time) {
 	}
 }
 
-// SourceName returns the name of the source.
+// SourceName returns the name of the source that measures usage, such as prometheus.
 func (m *Monitor) SourceName() string { return m.opts.Source }
 
 // withSourceProblems adds the problems of the source, which the windows do not know.

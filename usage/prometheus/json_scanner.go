@@ -79,7 +79,7 @@ func (s *jsonScanner) readItems(open, end byte, f func()) {
 	}
 }
 
-// readString reads a string.
+// readString reads a JSON string and returns its unescaped text.
 func (s *jsonScanner) readString() string {
 	if !s.expect('"') {
 		return ""
@@ -121,7 +121,7 @@ func (s *jsonScanner) readEscaped(begin int) string {
 	return ""
 }
 
-// readNumber reads a number.
+// readNumber reads a JSON number.
 func (s *jsonScanner) readNumber() float64 {
 	if s.peek(); s.err != nil {
 		return 0

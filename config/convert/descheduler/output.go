@@ -26,7 +26,7 @@ type writer struct {
 	chartNotes []Note // about values of the descheduler's chart
 }
 
-// configText returns the text of the configuration.
+// configText returns the converted configuration as YAML with comments.
 func configText(c *conversion) string {
 	w := &writer{c: c}
 	w.printf(header, baseName(c.doc.name))

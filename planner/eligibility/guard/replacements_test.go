@@ -7,7 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// TestWhenAnEventFailedCreateCounts: the time is 2026-01-02T00:00:00Z.
+// TestWhenAnEventFailedCreateCounts checks which FailedCreate events protect the pods of a workload from eviction. The
+// time of the snapshot is 2026-01-02T00:00:00Z.
 func TestWhenAnEventFailedCreateCounts(t *testing.T) {
 	createdAt := func(pod, at string) string {
 		return "- {kind: Pod, metadata: {name: " + pod + ", creationTimestamp: \"" + at + "\"}}\n"
