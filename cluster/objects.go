@@ -69,12 +69,12 @@ type Objects struct {
 	// PlannerStateError says why the PlannerState could not be read. It is empty if there was
 	// no error.
 	PlannerStateError string
-	// UnreadVersions names, by namespace, an object of an API version that is not read, of a kind whose v1 is read. The
-	// namespace is "" if the object has none. Such an object may restrict evictions.
+	// UnreadVersions names, for each namespace, an object that was not read because its API version is not v1, although
+	// v1 of its kind is read. Such an object may restrict evictions. The namespace of cluster-scoped objects is "".
 	UnreadVersions map[string]string
 	// Unread says why objects could not be read, all or some of them, by "group/version Kind".
 	Unread map[string]string
-	// Listed holds the kinds of which every object was read, even if there was none, as "group/version Kind".
+	// Listed holds the kinds whose objects were all read, as "group/version Kind". A kind without objects is included.
 	Listed []string
 	// Usage holds the measured usage of nodes and pods. If it is nil, the usage is that of NodeMetrics and PodMetrics.
 	Usage *Usage
@@ -95,8 +95,8 @@ func (o *Objects) MarkUnread(kind, why string) {
 	o.Unread[kind] = why
 }
 
-// Knows reports whether every object of the kind P was read, so that an object which is missing does not exist. Files
-// that list no kinds hold every object of a kind of which they hold one, and nothing is known of the other kinds.
+// Knows reports whether every object of the kind P was read, so that a missing object does not exist. If a file lists
+// no kinds and contains an object of the kind, Knows assumes that the file contains all objects of the kind.
 func Knows[P object](o *Objects) bool {
 	k := kindByType[reflect.TypeFor[P]()]
 	return o.Unread[k.name] == "" && (k.has(o) || slices.Contains(o.Listed, k.name))

@@ -105,7 +105,7 @@ func redactSpec(s *corev1.PodSpec) {
 	}
 }
 
-// redactContainer hides names and addresses of which decisions read only whether they are set.
+// redactContainer hides names and addresses. For decisions, it matters only whether they are set.
 func redactContainer(c *corev1.Container) {
 	c.Image = hashImage(c.Image)
 	if c.SecurityContext != nil {
@@ -125,7 +125,7 @@ func redactContainer(c *corev1.Container) {
 	}
 }
 
-// redacted replaces texts of which decisions read only whether they are set.
+// redacted replaces a text if decisions only depend on whether the text is set.
 const redacted = "redacted"
 
 func redactHosts(get *corev1.HTTPGetAction, socket *corev1.TCPSocketAction) {

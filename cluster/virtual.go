@@ -41,7 +41,7 @@ var virtualKinds = []struct {
 }{
 	// Amazon EKS: one node per pod, named fargate-ip-*, with room for one pod.
 	{"EKS Fargate", nodeMark{"eks.amazonaws.com/compute-type", "fargate"}, nodeMark{"eks.amazonaws.com/compute-type", "fargate"}},
-	// virtual-kubelet, whose taint has the provider as its value: Azure Container Instances
+	// virtual-kubelet. The value of its taint names the provider: Azure Container Instances
 	// (virtual nodes of AKS), Alibaba Cloud ECI, Huawei Cloud CCI, k3k and others.
 	{"virtual-kubelet", nodeMark{"type", "virtual-kubelet"}, nodeMark{"virtual-kubelet.io/provider", ""}},
 	// Tencent TKE.

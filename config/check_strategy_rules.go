@@ -92,7 +92,8 @@ func checkPerHour(d *strict.Decoder, path string, h *plan.OwnPerHour, zero strin
 	}
 }
 
-// checkAtLeastOne rejects shares, where no number of pods is known of which they are one, and 0 with the message zero.
+// checkAtLeastOne rejects percentages, because the total number of pods is unknown here. It rejects 0 with the message
+// zero.
 func checkAtLeastOne(d *strict.Decoder, path string, n plan.CountLimit, zero string) {
 	if strings.HasSuffix(n.String(), "%") {
 		d.Errorf(path, "a share is not allowed here (want a whole number, or unlimited)")

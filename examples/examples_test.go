@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	m.Run()
 }
 
-// examplesWithMoves are examples of which each move has another reason: one move for each kind of trouble.
+// examplesWithMoves are examples in which each move has a different reason.
 var examplesWithMoves = map[string][]string{
 	"busy-network":   {"sends-6c8f-01 NodeOverUtilized"},
 	"uneven-pods":    {"api-6c8f-00 TooManyDuplicates", "cache-6c8f-01 AntiAffinityViolated", "web-6c8f-00 SpreadConstraintViolated"},

@@ -140,7 +140,8 @@ func TestEventsThatCannotBeRead(t *testing.T) {
 	check(5, "etcd is down")
 }
 
-// TestAMissingPermissionForEventsDoesNotStopThePass: other signs that a controller cannot create pods still hold.
+// TestAMissingPermissionForEventsDoesNotStopThePass checks that a pass runs without the permission to read events.
+// Other signs that a controller cannot create pods still protect its pods.
 func TestAMissingPermissionForEventsDoesNotStopThePass(t *testing.T) {
 	client := newClient(kubeSystem(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}})
 	s := &eventServer{failure: apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, "", errors.New("no"))}

@@ -152,8 +152,8 @@ func TestTheVersionOfTheServerIsReadAgain(t *testing.T) {
 	}
 }
 
-// TestOptionalKindsThatMayNotBeRead: a pass runs without them, and the snapshot says why. Those that are read count as
-// listed, also if there is none.
+// TestOptionalKindsThatMayNotBeRead checks that a pass runs without the optional kinds that Evenkeel may not read, and
+// that the snapshot says why they are missing. The snapshot lists the kinds that were read, even without objects.
 func TestOptionalKindsThatMayNotBeRead(t *testing.T) {
 	client := newClient(kubeSystem(), &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}})
 	for _, resource := range []string{"serviceaccounts", "runtimeclasses"} {

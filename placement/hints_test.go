@@ -69,10 +69,9 @@ func hintProfiles() []scheduler.Profile {
 	}
 }
 
-// TestAHintedWorldIsOneWhoseNodesCarryTheHint: a model with hints predicts the same as a model of a
-// cluster whose nodes have the hints. After the hints are removed, the model predicts the same as
-// before.
-func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
+// TestAModelWithHintsPredictsLikeHintedNodes checks that a model with hints predicts the same as a model of a cluster
+// whose nodes have the hints. After the hints are removed, the model predicts the same as before.
+func TestAModelWithHintsPredictsLikeHintedNodes(t *testing.T) {
 	profiles := hintProfiles()
 	differ, heard := map[hints.Kind]int{}, make([]map[hints.Kind]int, len(profiles))
 	for i := range heard {

@@ -67,8 +67,8 @@ func TestExplainConfidenceOfStrategies(t *testing.T) {
 	}
 }
 
-// TestExplainNamesMarks checks that the explanations of a node and of a pod name the condition because of which no pod
-// is sent to the node.
+// TestExplainNamesMarks checks that the explanations of a node and of a pod name the node condition that keeps pods
+// from moving to the node.
 func TestExplainNamesMarks(t *testing.T) {
 	s, st, conf := openScenario(t, scenario.Read(t, "target-marked-bad"))
 	e := planner.New(conf.PlannerOptions()).Explain(s, st, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)

@@ -18,7 +18,7 @@ const (
 	minWidth = 40
 )
 
-// maxSmallCluster is the largest number of nodes of which the short form shows all.
+// maxSmallCluster is the largest number of nodes for which the short form lists every node.
 const maxSmallCluster = 20
 
 // table collects the paragraphs and sections of a report.

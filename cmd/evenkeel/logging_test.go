@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTheLastErrorIsALineOfTheLog: a reader of JSON lines also understands the error that ends the program.
+// TestTheLastErrorIsALineOfTheLog checks that the error that ends the program is written as JSON if the log is JSON.
 func TestTheLastErrorIsALineOfTheLog(t *testing.T) {
 	isolateFromCluster(t)
 	got := invoke(t, connectTimeout, []string{"run", "--log-format", "json", "--log-level", "error", "--bind-address", "nowhere"}, "")

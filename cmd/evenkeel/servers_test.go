@@ -115,7 +115,8 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestAServerThatFailsStopsTheOthers: the program must not go on without its health checks.
+// TestAServerThatFailsStopsTheOthers checks that the program ends if one of its servers fails, because it must not
+// continue without its health checks.
 func TestAServerThatFailsStopsTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failure := errors.New("accept failed")

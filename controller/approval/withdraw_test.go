@@ -77,7 +77,7 @@ func TestAWithdrawalWithALostAnswer(t *testing.T) {
 	}
 }
 
-// TestWhatIsReplaced: a request that is not finished holds its place for claimTimeout.
+// TestWhatIsReplaced checks that a new request does not replace an unfinished request until claimTimeout has passed.
 func TestWhatIsReplaced(t *testing.T) {
 	for _, c := range []struct {
 		state string

@@ -197,9 +197,9 @@ func (w *Plan) describeStates() string {
 	return strings.Join(parts, ", ")
 }
 
-// withPairs adds to the steps those that belong together with them: a displaced move is useless without the move for
-// which it makes room, which has no room without it, and a node is emptied as a whole. It returns all steps in order,
-// and the added ones also apart.
+// withPairs adds the steps that must be executed together with the given ones. A displaced move and the move for which
+// it makes room belong together, and so do all moves that empty a node. withPairs returns all steps in order, and the
+// added steps separately.
 func (w *Plan) withPairs(steps []int) (all, added []int) {
 	partners, stepOf := map[int][]int{}, map[string]int{}
 	for _, m := range w.Moves {

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-// TestInvalidRecords: a record counts only as a whole. If one field has another type, or the text ends early, the other
-// fields prove nothing.
+// TestInvalidRecords checks that a record is invalid as a whole if one field has the wrong type or the text is
+// truncated.
 func TestInvalidRecords(t *testing.T) {
 	const valid = `{"since":"2026-01-01T12:00:00Z","expires":"2026-01-01T12:10:00Z","rule":"cpu","value":0.9,"label":"status=hot"}`
 	owned := pressure.Owned{Labels: []string{"status=hot"}}

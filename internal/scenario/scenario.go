@@ -111,7 +111,8 @@ func (s *Scenario) SetWant(t testing.TB, plan string) {
 // defaultTime is the time of the snapshot if cluster.yaml has no takenAt.
 const defaultTime = "2026-01-02T00:00:00Z"
 
-// listedKinds are the kinds of which a cluster.yaml without an object says that there is none.
+// listedKinds are the kinds that do not exist in the cluster if cluster.yaml has no object of them. An object of any
+// other kind may exist although cluster.yaml lacks it.
 const listedKinds = "v1 LimitRange, v1 ServiceAccount, node.k8s.io/v1 RuntimeClass, scheduling.k8s.io/v1 PriorityClass"
 
 // defaultAccounts returns the ServiceAccount that Kubernetes makes in every namespace, for the namespaces of pods.

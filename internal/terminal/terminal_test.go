@@ -19,7 +19,7 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// TestLineIsBounded: the limit is in the middle of a character.
+// TestLineIsBounded checks that Line cuts a text that is too long before the limit, never within a character.
 func TestLineIsBounded(t *testing.T) {
 	if got := Line("abc\nd", 5); got != `abc\nd` {
 		t.Errorf("got %q", got)

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
-// TestPackingTable prints the results of two programs, of which the first found an empty node.
+// TestPackingTable checks the table for two programs. The first program found an empty node.
 func TestPackingTable(t *testing.T) {
 	s := settings{work: t.TempDir()}
 	for _, p := range []Packing{

@@ -29,9 +29,9 @@ import (
 
 var bindingsToMake = flag.Int64("bindings", 3000, "bindings of the scheduler in TestAnUnchangedSchedulerStaysTrusted")
 
-// TestAnUnchangedSchedulerStaysTrusted lets the default scheduler bind pods on 300 nodes, of which it scores only a
-// sample, while 60 Deployments change their replicas. Evenkeel examines some of the bindings. In no pass may the
-// scheduler be untrusted.
+// TestAnUnchangedSchedulerStaysTrusted lets the default scheduler bind pods while 60 Deployments change their replicas.
+// The cluster has 300 nodes, and the scheduler scores only a sample of them. Evenkeel examines some of the bindings,
+// and must trust the scheduler in every pass.
 func TestAnUnchangedSchedulerStaysTrusted(t *testing.T) {
 	skipIfShort(t)
 	const ns = "churn"

@@ -59,10 +59,9 @@ func wantUsage(t *testing.T, r report) {
 	}
 }
 
-// TestThreeZones runs the image with the chart's pod against the API server and an HTTPS Prometheus, whose
-// certificate is of an authority that nobody else knows. The image rejects it, unless caFile, a further file
-// in /etc/ssl/certs, or the bundle of the image has the authority. Then a pass moves two pods, so that each
-// zone has two.
+// TestThreeZones runs the image with the chart's pod against the API server and an HTTPS Prometheus with a certificate
+// of a private CA. The image must reject the certificate, unless caFile, a further file in /etc/ssl/certs, or the
+// bundle of the image contains the CA. Then a pass must move two pods, so that each zone has two.
 func TestThreeZones(t *testing.T) {
 	url, authority := startPrometheus(t)
 	ca := filepath.Join(t.TempDir(), "ca.crt")

@@ -78,7 +78,7 @@ func CounterOfAny(m *Cluster, terms []AffinityTerm) *PodCounter {
 	})
 }
 
-// WeightedCounter counts the pods on nodes of which the matching terms weigh the same together.
+// WeightedCounter counts the pods on each node whose matching terms have the same total weight.
 type WeightedCounter struct {
 	Weight int64
 	Pods   *PodCounter

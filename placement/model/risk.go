@@ -29,8 +29,8 @@ type UsageStatistics struct {
 	Mean, Deviation float64
 }
 
-// RiskAmounts are the requests and limits of pods, in milliCPU and bytes. As in trimaran, a limit is at least the
-// request, and a resource without a limit has its request as its limit.
+// RiskAmounts are the requests and limits of pods, in milliCPU and bytes. As in trimaran, a limit that is missing or
+// lower than the request is replaced by the request.
 type RiskAmounts struct {
 	Requests, Limits CPUAndMemory
 }

@@ -34,7 +34,8 @@ var images = Rule{Code: plan.OnlyRefusingNodes,
 // cutImages is the number of images from which a list may be cut: the default of nodeStatusMaxImages.
 const cutImages = 50
 
-// eachNeverPulled calls f for each image with imagePullPolicy Never of which nodes use the same name as the pod.
+// eachNeverPulled calls f for each image of the pod that has imagePullPolicy Never, if nodes list the image under the
+// name that the pod uses.
 func (in *Input) eachNeverPulled(p *cluster.Pod, f func(image string)) {
 	of := func(image string, policy corev1.PullPolicy) {
 		if policy == corev1.PullNever && (!p.Ready || p.Node == cluster.NoNode || !lacksImage(&in.Snapshot.Nodes[p.Node], image)) {

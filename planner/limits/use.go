@@ -33,7 +33,7 @@ func (l *Counter) Use() (out []plan.LimitUse) {
 	return out
 }
 
-// count is a number of evictions that count against a limit, and the number of pods of which a percentage is taken.
+// count is the number of evictions that a limit counts, and the number of pods on which a percentage limit is based.
 type count struct{ evictions, pods int }
 
 func one(evictions, pods int) map[int]count { return map[int]count{0: {evictions, pods}} }

@@ -43,7 +43,8 @@ type Source struct {
 	Releases func(ctx context.Context) ([]string, error)
 	// Kubeconfig returns the contexts, clusters and users of the kubeconfig, by the name of the flag.
 	Kubeconfig func() map[string][]string
-	// Formats are the values of --output, by the path of the command below the program. The path "" is for all others.
+	// Formats has the values of --output for each command, by its path without the name of the program. The path ""
+	// stands for all other commands.
 	Formats map[string][]string
 }
 
