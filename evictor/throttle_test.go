@@ -118,7 +118,7 @@ func TestAnEvictionIsDelayedDuringItsChecks(t *testing.T) {
 }
 
 // A throttled eviction keeps its call until the delay is known. Otherwise the next eviction, which waits for a free
-// call, could begin in between.
+// slot, could begin in between.
 func TestAThrottledEvictionKeepsItsCallUntilTheOthersWait(t *testing.T) {
 	runAtNoon(t, func(t *testing.T) {
 		w := newFakeCluster(testPod("d1", "u1", "n3"))

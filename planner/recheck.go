@@ -31,7 +31,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 			moves = append(moves, m)
 		}
 	}
-	turn, opts := turnOf(&p.opts, moves), inMode(&p.opts, modeOfMoves(&p.opts, moves))
+	turn, opts := strategyTurnOf(&p.opts, moves), inMode(&p.opts, modeOfMoves(&p.opts, moves))
 	begin := func() *recheck {
 		p := search.NewProblem(opts, s, st, goals, now)
 		p.Account.Limits.AddReservations(st.Runs)
@@ -225,9 +225,9 @@ func (r *recheck) check(m plan.Move) (plan.Move, plan.Outcome) {
 	return fresh, plan.Outcome{}
 }
 
-// turnOf returns the turn of the strategies for which the moves are made. A plan has no wave with
+// strategyTurnOf returns the turn of the strategies for which the moves are made. A plan has no wave with
 // moves of two turns; if a person has edited the plan, the stricter rule applies.
-func turnOf(o *search.Options, moves []plan.Move) goal.Turn {
+func strategyTurnOf(o *search.Options, moves []plan.Move) goal.Turn {
 	firm, soft := 0, 0
 	for _, m := range moves {
 		switch i := o.StrategyIndex(m.Strategy); {

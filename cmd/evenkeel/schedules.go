@@ -18,7 +18,7 @@ import (
 func (r *runCommand) runSchedules(ctx context.Context, c *controller.Controller) error {
 	set := r.settings
 	r.log.Info("running", "mode", c.Mode, "cluster", connection.ServerHost(r.rest), "namespace", r.namespace, "hash", r.conf.Hash(), "configHash", r.conf.PlanHash(), "strategies", r.due)
-	servers, err := r.serving.listen(pages{
+	servers, err := r.serving.listen(statusPages{
 		Health: web.Health{
 			Live:  []web.Check{{Name: "leader-election", Check: set.lease.CheckHealth}, {Name: "progress", Check: c.CheckProgress}},
 			Ready: []web.Check{{Name: "informer-sync", Check: r.checkSynced}},

@@ -58,8 +58,8 @@ func TestServingFlags(t *testing.T) {
 	}
 }
 
-func testPages() pages {
-	return pages{Metrics: prometheus.NewRegistry(), Client: fake.NewClientset(), Log: slog.New(slog.DiscardHandler),
+func testPages() statusPages {
+	return statusPages{Metrics: prometheus.NewRegistry(), Client: fake.NewClientset(), Log: slog.New(slog.DiscardHandler),
 		Config: func() any { return map[string]string{"a": "b"} }}
 }
 

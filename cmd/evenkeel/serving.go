@@ -76,8 +76,8 @@ func checkAddress(flag, address string) (host string, err error) {
 	return host, nil
 }
 
-// pages are what the servers serve.
-type pages struct {
+// statusPages are what the servers serve.
+type statusPages struct {
 	Health      web.Health
 	Metrics     prometheus.Gatherer
 	Routes      []web.Route
@@ -95,7 +95,7 @@ type servers struct {
 }
 
 // listen opens the addresses.
-func (f *servingFlags) listen(p pages) (*servers, error) {
+func (f *servingFlags) listen(p statusPages) (*servers, error) {
 	s := &servers{}
 	l, err := net.Listen("tcp", f.bind)
 	if err != nil {

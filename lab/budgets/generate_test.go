@@ -107,7 +107,7 @@ type budgetPlan struct {
 	name     string
 	spec     policyv1.PodDisruptionBudgetSpec
 	selector string
-	// status is the random status of a budget that the controller cannot write.
+	// status returns a random budget status that the disruption controller would never write.
 	status policyv1.PodDisruptionBudgetStatus
 	// behind means that the status has an older observedGeneration than the spec.
 	behind bool

@@ -27,7 +27,7 @@ func RunsLocally(pod *corev1.Pod) bool {
 // IsLocal reports whether the lab can run a container as a process.
 func IsLocal(c corev1.Container) bool { return strings.Contains(c.Image, LocalImage) }
 
-// localPods is RunsLocally as a selector of a stage: the expression has results only for these pods.
+// localPods is the selector of a kwok stage that matches the pods for which RunsLocally is true.
 const localPods = `select((.metadata.annotations["` + Fake + `"] // "") == "") | .spec.containers.[].image | select(contains("` + LocalImage + `"))`
 
 // leaveLocalPods makes the stages for pods ignore the pods that RunsLocally selects.

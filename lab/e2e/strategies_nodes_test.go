@@ -27,8 +27,8 @@ strategies:
 `
 )
 
-// TestStrategiesNodeViolations checks that the pods of web leave a node that their affinity or a
-// taint does not want, and that a second pass moves nothing.
+// TestStrategiesNodeViolations checks that the pods of web leave a node that their affinity does not prefer, or that
+// has a taint, and that a second pass moves nothing.
 func TestStrategiesNodeViolations(t *testing.T) {
 	skipIfShort(t)
 	web := func(nodes ...string) seed.App {

@@ -78,8 +78,8 @@ func TestEveryValueHasAComment(t *testing.T) {
 }
 
 // TestSchemaDescribesValues checks that the schema has every value of values.yaml and no other, and that its
-// descriptions are the comments of values.yaml. The flag -update writes the descriptions. Below config they are those
-// of `evenkeel config schema`.
+// descriptions are the comments of values.yaml. The flag -update writes the descriptions. Under config, the keys are
+// those that `evenkeel config schema` prints.
 func TestSchemaDescribesValues(t *testing.T) {
 	text, err := os.ReadFile(schemaFile)
 	if err != nil {

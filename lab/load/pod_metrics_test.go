@@ -22,7 +22,7 @@ import (
 // stallAnnotation is the ratio of the time in which a pod waits for cpu.
 const stallAnnotation = "lab/stall"
 
-// stallApps returns apps of which two pods on n1 wait 40 % of the time each.
+// stallApps returns apps with two pods on n1 that each stall 40 % of the time.
 func stallApps() []seed.App {
 	return []seed.App{
 		{Name: "waits", MilliCPU: 100, MemoryMi: 64, Nodes: repeatNode("n1", 2), GraceSeconds: 1,

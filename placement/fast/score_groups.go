@@ -100,7 +100,7 @@ func (q *relativeScores) sumDomains() int {
 	return slot
 }
 
-// inputsWithoutPodCounts returns the score inputs of a node, except for pods that are counted per node.
+// inputsWithoutPodCounts returns the score inputs of a node without its counts of pods.
 func (q *relativeScores) inputsWithoutPodCounts(n cluster.NodeID, slot int) (r scoreInputs) {
 	f, weights, b := &q.pod.replacement.StaticScores, &q.pod.replacement.Profile.Weights, q.pod.scratch
 	if weights.TaintToleration > 0 {

@@ -235,7 +235,7 @@ func mostFrequent(counts map[plan.Code]int, examples map[plan.Code]string) plan.
 	return out
 }
 
-// names lists the strategies of the goals.
+// names returns the names of the strategies of the goals.
 func (c *comparison) names(goals []int) string {
 	var out []string
 	for _, i := range goals {

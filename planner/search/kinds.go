@@ -47,10 +47,10 @@ type kindRules interface {
 	whyLater(w *Wave, m Move, hasRoom bool) string
 	// land predicts the landing in all states of the wave.
 	land(w *Wave, m Move) (Landing, plan.Reason, Verdict)
-	// describe sets the fields of a planned move by which recognizes and people know its kind. The goal g is the one
+	// describe sets the fields of a planned move that depend on the kind; recognizes reads them. The goal g is the one
 	// that the move improves most.
 	describe(st *Step, s *cluster.Snapshot, g *plan.Goal, m *plan.Move)
-	// recognizes reports whether a planned move of the pod is of the kind.
+	// recognizes reports whether a planned move of the pod is of the kind. MoveKindOf asks the last kind first.
 	recognizes(m *plan.Move, p *cluster.Pod) bool
 }
 

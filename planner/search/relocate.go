@@ -77,8 +77,7 @@ func (relocation) describe(*Step, *cluster.Snapshot, *plan.Goal, *plan.Move) {}
 
 func (relocation) recognizes(*plan.Move, *cluster.Pod) bool { return true }
 
-// predict accepts the landing if it improves a requested goal and makes no goal worse, with at least
-// minConfidence.
+// predict accepts the landing if, with at least minConfidence, it improves a requested goal and makes no goal worse.
 func (relocation) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 	pod, from := m.Pod, c.Model.Cluster.NodeOf(m.Pod)
 	countPrediction(c)

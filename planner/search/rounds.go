@@ -42,10 +42,10 @@ func (c *rounds) unmetGoals() []int {
 	return list
 }
 
-// minShareOfMoves is 1 divided by the minimum share of moves that a round must change: 0.5 %. The search stops
-// rescanning when a round changes less than 0.5 % of the moves. The search also keeps needless moves below that
-// share. In a large cluster, the last rounds cost as much as the first round and move few pods. If the plan has at
-// most minShareOfMoves moves, one new move is enough for another round.
+// A round must change at least one of minShareOfMoves moves: 0.5 %. The search stops rescanning when a round changes
+// less than 0.5 % of the moves. The search also keeps needless moves below that share. In a large cluster, the last
+// rounds cost as much as the first round and move few pods. If the plan has at most minShareOfMoves moves, one new move
+// is enough for another round.
 const minShareOfMoves = 200
 
 // repeatRounds repeats rounds over all goals, because a move for one goal can make room for another

@@ -20,7 +20,7 @@ import (
 // valid during the call. A wave with a move keeps at least one.
 func (w *Wave) CertainMoves(visit func(i int, m Move, l *Landing)) (kept []Step, left map[int]string) {
 	wave := w.steps
-	l := &lastInWave{w.Start, wave, map[int]string{}, visit}
+	l := &endOfWave{w.Start, wave, map[int]string{}, visit}
 	for _, m := range wave {
 		l.start.Model.Cluster.Move(m.Pod, l.placeOf(m))
 	}
@@ -36,16 +36,16 @@ func (w *Wave) CertainMoves(visit func(i int, m Move, l *Landing)) (kept []Step,
 	return kept, l.left
 }
 
-// lastInWave is the cluster in which all pods of a wave are gone. Replacements that are created only after their pod is
+// endOfWave is the cluster in which all pods of a wave are gone. Replacements that are created only after their pod is
 // gone may not be placed; the others are. The goals are those of the wave's start.
-type lastInWave struct {
+type endOfWave struct {
 	start *Simulation // its model is changed until CertainMoves returns
 	wave  []Step
 	left  map[int]string // by move that has left: why
 	visit func(i int, m Move, l *Landing)
 }
 
-func (l *lastInWave) placeOf(m Step) cluster.NodeID {
+func (l *endOfWave) placeOf(m Step) cluster.NodeID {
 	if placement.ReplacedAfterGone(l.start.Model, m.Pod) {
 		return cluster.NoNode
 	}
@@ -54,7 +54,7 @@ func (l *lastInWave) placeOf(m Step) cluster.NodeID {
 
 // predict predicts the landing of a move as the last of the wave, and returns the best nodes if the landing is not
 // acceptable. A single move was predicted when it joined the wave.
-func (l *lastInWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, ok bool) {
+func (l *endOfWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, ok bool) {
 	if _, gone := l.left[i]; gone || len(l.left) == len(l.wave)-1 {
 		return plan.Reason{}, nil, true
 	}
@@ -75,7 +75,7 @@ func (l *lastInWave) predict(i int) (reason plan.Reason, best []cluster.NodeID, 
 }
 
 // settle lets moves leave the wave until the landing of move i is acceptable.
-func (l *lastInWave) settle(i int) {
+func (l *endOfWave) settle(i int) {
 	for reason, best, ok := l.predict(i); !ok; reason, best, ok = l.predict(i) {
 		why := fmt.Sprintf("%s: %s", reason.Code, reason.Message)
 		if j := l.laterMove(i, best); j >= 0 {
@@ -87,7 +87,7 @@ func (l *lastInWave) settle(i int) {
 }
 
 // laterMove returns the last move after i that leaves one of the nodes, or to the node of move i; -1 if there is none.
-func (l *lastInWave) laterMove(i int, best []cluster.NodeID) int {
+func (l *endOfWave) laterMove(i int, best []cluster.NodeID) int {
 	for j := len(l.wave) - 1; j > i; j-- {
 		if _, gone := l.left[j]; gone {
 			continue
@@ -100,12 +100,12 @@ func (l *lastInWave) laterMove(i int, best []cluster.NodeID) int {
 	return -1
 }
 
-func (l *lastInWave) leave(i int, why string) {
+func (l *endOfWave) leave(i int, why string) {
 	l.left[i] = why
 	l.start.Model.Cluster.Move(l.wave[i].Pod, l.wave[i].From)
 }
 
-func (l *lastInWave) podName(i int) string {
+func (l *endOfWave) podName(i int) string {
 	return plan.PodRefOf(&l.start.Snapshot.Pods[l.wave[i].Pod]).String()
 }
 

@@ -163,7 +163,7 @@ func terms(n int, key func(int) string) (out []corev1.PodAffinityTerm) {
 	return out
 }
 
-// arguments are those of the types of strategies that need some.
+// arguments has the arguments of the strategy types that require arguments.
 var arguments = map[string]string{"NodeLoad": "target: {cpu: 0.8}", "NodeConsolidation": "below: {cpu: 0.4}, target: {cpu: 0.8}",
 	"Lifetime": "maxAge: 9h", "Restarts": "minRestarts: 3"}
 

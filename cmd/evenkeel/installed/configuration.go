@@ -111,7 +111,7 @@ func workloads(ctx context.Context, client kubernetes.Interface, namespace strin
 	return out, nil
 }
 
-// mounts are the files of a container.
+// mounts are the files that are mounted into a container.
 type mounts struct {
 	file    string // path of config.yaml
 	volumes map[string]*corev1.Volume

@@ -13,8 +13,8 @@ import (
 
 // A value of the descheduler's chart and its counterpart in Evenkeel's chart.
 type chartValue struct {
-	// to is the path of the counterpart, with at most one dot. If it is empty, remark says what
-	// differs; without a remark, the configuration contains the value.
+	// to is the path of the counterpart, with at most one dot. If the key is empty, remark says what differs. If both
+	// are empty, the configuration contains the value unchanged.
 	to, remark string
 }
 

@@ -52,8 +52,8 @@ func (f *findings) err() error {
 	return errors.Join(errs...)
 }
 
-// withoutConsequences returns the errors of the document. It leaves out those about a missing key
-// beside an unknown one, because the unknown key is probably the missing one with a mistake.
+// withoutConsequences returns the errors of the document. It leaves out findings about a missing key if the object has
+// an unknown key: the unknown key is probably the missing key, misspelled.
 func withoutConsequences(d *strict.Decoder) []strict.Error {
 	parents := map[string]bool{} // of unknown keys
 	for _, e := range d.Errors() {
