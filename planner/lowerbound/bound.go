@@ -1,6 +1,7 @@
 package lowerbound
 
 import (
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/search"
@@ -18,7 +19,11 @@ import (
 func Compute(c *search.Result) plan.Bound {
 	start := c.Problem.Start.Goals
 	all, some := podsOfUnmetGoals(c, start)
-	p := &proof{c, start, newReachability(c, start), newEvictionNeed(all), newEvictionNeed(some), 0, map[string]float64{}}
+	p := &proof{c, start, newReachability(c, start), newEvictionNeed(all), newEvictionNeed(some), 0, make(map[cluster.PodID]search.Move, len(c.Moves)),
+		map[string]float64{}}
+	for _, m := range c.Moves {
+		p.made[m.Pod] = m.Move
+	}
 	p.addPodNeeds()
 	addEmptyNeeds(p)
 	p.addNodeNeeds()

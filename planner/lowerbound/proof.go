@@ -19,6 +19,7 @@ type proof struct {
 	reach         *reachability
 	full, planned *evictionNeed
 	residual      float64
+	made          map[cluster.PodID]search.Move // by pod
 	byGoal        map[string]float64
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement/target"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
 // unmetGoals returns the unmet goals with the excess that no proof explains, and the weighted sum of that excess.
@@ -74,8 +73,8 @@ func (p *proof) countRejections(g int, codes map[plan.Code]int, elsewhere *[]clu
 // rejectionCode returns the code for which a pod is not moved (again). The result is false if no code exists or a
 // later pass may lift the rejection.
 func (p *proof) rejectionCode(id cluster.PodID) (plan.Code, bool) {
-	if made := slices.IndexFunc(p.result.Moves, func(m search.WaveStep) bool { return m.Pod == id }); made >= 0 {
-		_, reason, lands := p.result.End.Predict(p.result.End.MoveOf(id, p.result.Moves[made].Strategy))
+	if made, moved := p.made[id]; moved {
+		_, reason, lands := p.result.End.Predict(p.result.End.MoveOf(id, made.Strategy))
 		return reason.Code, !lands
 	}
 	r, refused := p.result.Account.Rejections.Of(id)
