@@ -134,7 +134,7 @@ demo: lab ## rebalance a real cluster and watch it (first run about 10 minutes o
 	$(BIN)/lab demo --evenkeel $(BIN)/evenkeel --kwok $(BIN)/kwok
 
 .PHONY: check
-check: lint test-unit ## lint and unit tests; run it before each commit (under 3 minutes with a warm build cache)
+check: lint test-unit ## lint and unit tests; run it before each commit (10 minutes on two cores; less if results are cached)
 
 .PHONY: test
 test: check test-oracle test-lab test-drills ## check, 10,000 cases against kube-scheduler's plugins, short end-to-end tests and drills in the lab

@@ -1,5 +1,5 @@
 // Package search finds the moves of a plan. Package search orders candidates, predicts where each replacement lands,
-// and groups moves into waves. Package search never evicts pods. Package summary converts the search into a plan.
+// and groups moves into waves. Package search never evicts pods. Package summary converts the result into a plan.
 package search
 
 import (
@@ -207,7 +207,7 @@ func (c *search) greedyAttempts(unmetPods int, best *attemptResult) {
 
 // finalPass adds single moves until no further single move helps, or until it has no predictions left. Without
 // finalPass, the next plan would find these moves: an attempt stops when a round adds less than 0.5 % of the moves,
-// and later moves can make room for a pod rejected earlier. FinalPassGoals then lists the unmet goals whose pods
+// and later moves can make room for a pod rejected earlier. finalPassGoals then lists the unmet goals whose pods
 // finalPass tried again at the end, worst first. The prediction limit may shorten this list. For other unmet goals, a
 // further move may still help.
 func (c *search) finalPass() {
