@@ -21,7 +21,7 @@ const clockCheckInterval = time.Minute
 func (c *Controller) Run(ctx context.Context) {
 	defer c.progress.expectNothing()
 	if c.Mode == plan.Live {
-		c.published.announced, c.journal.trip = nil, nil // another leader may have announced more since, or closed the breaker
+		c.published.announced = nil // another leader may have announced more since
 	}
 	c.timetable = schedule.New(schedule.RulesOf(c.Strategies), c.Clock.Now())
 	defer func() { c.timetable = nil }()
