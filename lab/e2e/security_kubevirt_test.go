@@ -194,7 +194,10 @@ func (k *kubeVirt) beginMigration(vm string) {
 func (k *kubeVirt) endMigration(vm string) {
 	k.t.Helper()
 	pods := k.pods(vm, isReady)
-	source := pods[0]
+	source, target := pods[0], pods[1]
+	if source.Spec.NodeName != k.nodes[vm] { // both can be from the same second
+		source, target = target, source
+	}
 	source.Status.Phase = corev1.PodSucceeded
 	if _, err := lab.Client.CoreV1().Pods(k.ns).UpdateStatus(k.t.Context(), &source, metav1.UpdateOptions{}); err != nil {
 		k.t.Fatal(err)
@@ -202,7 +205,7 @@ func (k *kubeVirt) endMigration(vm string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	delete(k.evacuating, vm)
-	k.nodes[vm] = pods[1].Spec.NodeName
+	k.nodes[vm] = target.Spec.NodeName
 }
 
 // run makes a pass in a process of its own.
