@@ -32,8 +32,8 @@ func TestPassIsCounted(t *testing.T) {
 			Proposals: []plan.Proposal{
 				{Mode: plan.Approve, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "hot"}, {Step: 2, Strategy: "hot"}},
 					Goals:    []plan.Goal{{ID: "g1", Strategy: "hot"}, {ID: "g2", Strategy: "hot", Kind: plan.PodAway}},
-					PodGoals: []plan.PodGoals{{Strategy: "hot", Unmet: 3, UnmetAfter: 1}},
-					After:    plan.State{Excess: map[string]float64{"g1": 0, "g2": 1}}}},
+					PodGoals: []plan.PodGoals{{Strategy: "hot", Unmet: 3, UnmetAfter: 1}}, Rejections: plan.Rejections{Counts: map[plan.Code]int{plan.MultiplePDBs: 3}},
+					After: plan.State{Excess: map[string]float64{"g1": 0, "g2": 1}}}},
 				{Mode: plan.ShowOnly, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "strict"}},
 					Goals: []plan.Goal{{ID: "g1", Strategy: "strict"}, {ID: "g2", Strategy: "strict"}, {ID: "g3", Strategy: "zones"}},
 					After: plan.State{Excess: map[string]float64{"g1": 1, "g2": 1, "g3": 1}}}},
@@ -120,7 +120,8 @@ evenkeel_predicted_underutilized_nodes{strategy="pack"} 1
 evenkeel_predicted_underutilized_nodes{strategy="strict"} 0
 evenkeel_predicted_underutilized_nodes{strategy="zones"} 0
 
-evenkeel_rejected_pods{reason="BlockedByPDB"} 4
+evenkeel_rejected_pods{mode="approve",reason="MultiplePDBs"} 3
+evenkeel_rejected_pods{mode="automatic",reason="BlockedByPDB"} 4
 `)
 	if got := valueOf(t, m, `evenkeel_moves_total{outcome="blocked",strategy="zones"}`); got != 1 {
 		t.Errorf("blocked moves: %g", got)
@@ -150,7 +151,8 @@ evenkeel_unmet_goals{strategy="zones"} 0
 evenkeel_predicted_unmet_goals{strategy="strict"} 2
 evenkeel_predicted_unmet_goals{strategy="zones"} 0
 
-evenkeel_rejected_pods{reason="BlockedByPDB"} 0
+evenkeel_rejected_pods{mode="approve",reason="MultiplePDBs"} 0
+evenkeel_rejected_pods{mode="automatic",reason="BlockedByPDB"} 0
 `)
 }
 

@@ -14,10 +14,12 @@ const (
 	notPredicted    = beforeFirstPlan + " for which a strategy with unmet goals was due"
 )
 
+var modeLabel = label{"mode", "`automatic`, `approve`, `dryRun`: the [mode](modes.md) of the strategy"}
+
 var (
 	defPlanned = definition{name: "evenkeel_planned_moves", kind: gauge, unit: "moves",
 		help:   "Moves of the last plan by mode and strategy. A pass executes only those in mode automatic.",
-		labels: []label{{"mode", "`automatic`, `approve`, `dryRun`: the [mode](modes.md) of the strategy"}, strategyLabel}, absent: beforeFirstPlan}
+		labels: []label{modeLabel, strategyLabel}, absent: beforeFirstPlan}
 	defMinEvictions = definition{name: "evenkeel_plan_min_evictions", kind: gauge, unit: "evictions",
 		help:   "Lower bound on evictions for every goal that permitted evictions can reach (bound.minEvictions of the last plan).",
 		absent: beforeFirstPlan}
@@ -38,8 +40,8 @@ var (
 			"its proposed moves were executed. It is the last plan for which the strategy was due.",
 		labels: []label{strategyLabel}, absent: notPredicted}
 	defRejected = definition{name: "evenkeel_rejected_pods", kind: gauge, unit: "pods",
-		help:   "Pods that could reduce excess but are not moved in the last plan.",
-		labels: []label{{"reason", "[reason codes](reasons.md)"}}, absent: "a reason that has applied to no pod since the start"}
+		help:   "Pods that could reduce excess but are not moved in the last plan, by the mode of the strategies whose goals they could help.",
+		labels: []label{modeLabel, {"reason", "[reason codes](reasons.md)"}}, absent: "a reason that has applied to no pod since the start"}
 	defNotTried = definition{name: "evenkeel_plan_goals_not_tried", kind: gauge, unit: "goals",
 		help:   "Unmet goals at which the last plan did not look, because `limits.maxPlanTime` or `limits.maxPredictions` ended it.",
 		absent: beforeFirstPlan}
@@ -62,8 +64,14 @@ type planMetrics struct {
 	waiting                               *gauges
 	announced                             prometheus.Counter
 
-	rejections  map[plan.Code]bool    // the codes that a plan has had since the start
+	rejections  map[rejection]bool    // those that a plan has had since the start
 	predictions map[string]prediction // by strategy
+}
+
+// rejection is a reason why pods stay that could help goals of strategies in a mode.
+type rejection struct {
+	mode plan.StrategyMode
+	code plan.Code
 }
 
 // prediction counts what is left of the goals of a strategy after the moves of a plan.
@@ -74,7 +82,7 @@ func newPlanMetrics(r prometheus.Registerer) *planMetrics {
 		unmet: defUnmet.newGauges(r), predictedUnmet: defPredictedUnmet.newGauges(r), underutilized: defUnderutilized.newGauges(r),
 		predictedUnderutilized: defPredictedUnderutilized.newGauges(r), rejected: defRejected.newGauges(r),
 		limitUsed: defLimitUsed.newGauges(r), waiting: defWaiting.newGauges(r), announced: defAnnounced.newCounter(r),
-		rejections: map[plan.Code]bool{}, predictions: map[string]prediction{}}
+		rejections: map[rejection]bool{}, predictions: map[string]prediction{}}
 }
 
 func (p *planMetrics) recordPlan(of plan.Plan) {
@@ -82,18 +90,33 @@ func (p *planMetrics) recordPlan(of plan.Plan) {
 	p.notTried.set(float64(of.GoalsNotTried))
 	p.recordMoves(of)
 	p.recordGoals(of)
-	var rejected, used []sample
-	for code := range of.Rejections.Counts {
-		p.rejections[code] = true
-	}
-	for code := range p.rejections {
-		rejected = append(rejected, newSample(float64(of.Rejections.Counts[code]), string(code)))
-	}
-	p.rejected.replace(rejected)
+	p.recordRejections(of)
+	var used []sample
 	for _, l := range of.LimitUse {
 		used = append(used, newSample(l.Share, l.Limit))
 	}
 	p.limitUsed.replace(used)
+}
+
+// recordRejections counts the rejections of the plan and of its proposals. The value of a code that no longer applies
+// is 0.
+func (p *planMetrics) recordRejections(of plan.Plan) {
+	counts := map[rejection]int{}
+	add := func(mode plan.StrategyMode, byCode map[plan.Code]int) {
+		for code, pods := range byCode {
+			counts[rejection{mode, code}] = pods
+			p.rejections[rejection{mode, code}] = true
+		}
+	}
+	add(plan.Automatic, of.Rejections.Counts)
+	for _, proposal := range of.Proposals {
+		add(proposal.Mode, proposal.Plan.Rejections.Counts)
+	}
+	var rejected []sample
+	for r := range p.rejections {
+		rejected = append(rejected, newSample(float64(counts[r]), string(r.mode), string(r.code)))
+	}
+	p.rejected.replace(rejected)
 }
 
 func (p *planMetrics) recordMoves(of plan.Plan) {

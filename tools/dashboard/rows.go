@@ -51,7 +51,7 @@ var rows = []row{
 			levels:  []level{{0, green}, {1, yellow}}},
 		{title: "Why pods stay", width: half, unit: count, min: at(0), stacked: true,
 			description: "Pods that could help but stay, by reason code: docs/reference/reasons.md explains each.",
-			queries:     []query{{`topk(10, max by (cluster, namespace, reason) (evenkeel_rejected_pods{RELEASE}))`, "{{reason}}"}}},
+			queries:     []query{{`topk(10, max by (cluster, namespace, mode, reason) (evenkeel_rejected_pods{RELEASE}))`, "{{mode}} {{reason}}"}}},
 		{title: "Passes by their end", width: half, unit: count, min: at(0), stacked: true,
 			description: "none: the pass ended normally. Otherwise the reason code that stopped it.",
 			queries:     []query{{`sum by (cluster, namespace, mode, stopped) (increase(evenkeel_passes_total{RELEASE}[1h])) > 0`, "{{mode}} {{stopped}}"}}},
