@@ -1,0 +1,80 @@
+// Package objects is the client for the objects of the API group evenkeel.io.
+//
+// It decides nothing about their content. A call ends within callTimeout, because a leader that has lost its Lease must
+// not have a write in progress when the next leader starts (package leader). The package repeats no write.
+package objects
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/gentype"
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/internal/notfound"
+)
+
+// callTimeout bounds each call.
+const callTimeout = 4 * time.Second
+
+// Kind reads and writes the objects of one kind in a namespace. T is a pointer to the object, and L to its list.
+type Kind[T, L any] interface {
+	Create(ctx context.Context, o T, opts metav1.CreateOptions) (T, error)
+	Update(ctx context.Context, o T, opts metav1.UpdateOptions) (T, error)
+	UpdateStatus(ctx context.Context, o T, opts metav1.UpdateOptions) (T, error)
+	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
+	Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error)
+	List(ctx context.Context, opts metav1.ListOptions) (L, error)
+	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error)
+}
+
+// Client reads and writes the objects of a release.
+type Client struct {
+	Namespace   string
+	Plans       Kind[*v1alpha1.RebalancePlan, *v1alpha1.RebalancePlanList]
+	Rebalancers Kind[*v1alpha1.Rebalancer, *v1alpha1.RebalancerList]
+	Runs        Kind[*v1alpha1.RebalanceRun, *v1alpha1.RebalanceRunList]
+	Histories   Kind[*v1alpha1.RebalanceHistory, *v1alpha1.RebalanceHistoryList]
+}
+
+// New returns a client for the objects in a namespace. It copies the configuration of the connection.
+func New(config *rest.Config, namespace string) (*Client, error) {
+	scheme := runtime.NewScheme()
+	if err := v1alpha1.AddToScheme(scheme); err != nil {
+		return nil, err
+	}
+	c := rest.CopyConfig(config)
+	c.APIPath, c.GroupVersion, c.Timeout = "/apis", &v1alpha1.GroupVersion, callTimeout
+	c.NegotiatedSerializer, c.ContentType = serializer.NewCodecFactory(scheme).WithoutConversion(), runtime.ContentTypeJSON
+	c.AcceptContentTypes = runtime.ContentTypeJSON
+	r, err := rest.RESTClientFor(c)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the objects of evenkeel.io: %w", err)
+	}
+	codec := runtime.NewParameterCodec(scheme)
+	return &Client{
+		Namespace:   namespace,
+		Plans:       gentype.NewClientWithList("rebalanceplans", r, codec, namespace, newOf[v1alpha1.RebalancePlan], newOf[v1alpha1.RebalancePlanList]),
+		Rebalancers: gentype.NewClientWithList("rebalancers", r, codec, namespace, newOf[v1alpha1.Rebalancer], newOf[v1alpha1.RebalancerList]),
+		Runs:        gentype.NewClientWithList("rebalanceruns", r, codec, namespace, newOf[v1alpha1.RebalanceRun], newOf[v1alpha1.RebalanceRunList]),
+		Histories: gentype.NewClientWithList("rebalancehistories", r, codec, namespace, newOf[v1alpha1.RebalanceHistory],
+			newOf[v1alpha1.RebalanceHistoryList]),
+	}, nil
+}
+
+func newOf[T any]() *T { return new(T) }
+
+// IsMissing reports whether the API server said that the object does not exist, which says that its kind exists.
+func IsMissing(err error, resource, name string) bool { return notfound.Object(err, resource, name) }
+
+// IsKindMissing reports whether the API server does not know a kind: its CustomResourceDefinition is not installed.
+func IsKindMissing(err error) bool {
+	return apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err)
+}

@@ -1,0 +1,250 @@
+// Package objectstest keeps the objects of evenkeel.io in memory, for tests. Like an API server, it refuses a write with
+// an old resource version, changes either the status or the rest of an object, and counts generations.
+package objectstest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/objects"
+)
+
+// Server is the memory that several clients share.
+type Server struct {
+	Clock clock.PassiveClock
+	// Fail returns the error of a call before it has any effect, or nil. After is like Fail, but after the effect, as when
+	// the answer is lost.
+	Fail, After func(verb, resource, name string) error
+
+	mu      sync.Mutex
+	version int
+	Writes  map[string]int // by verb and resource
+}
+
+// New returns a client of an empty server in namespace evenkeel.
+func New(on clock.PassiveClock) (*objects.Client, *Server) {
+	s := &Server{Clock: on, Writes: map[string]int{}}
+	return &objects.Client{Namespace: "evenkeel",
+		Plans: newKind("rebalanceplans", s, func(items []*v1alpha1.RebalancePlan) *v1alpha1.RebalancePlanList {
+			return &v1alpha1.RebalancePlanList{Items: values(items)}
+		}),
+		Rebalancers: newKind("rebalancers", s, func(items []*v1alpha1.Rebalancer) *v1alpha1.RebalancerList {
+			return &v1alpha1.RebalancerList{Items: values(items)}
+		}),
+		Runs: newKind("rebalanceruns", s, func(items []*v1alpha1.RebalanceRun) *v1alpha1.RebalanceRunList {
+			return &v1alpha1.RebalanceRunList{Items: values(items)}
+		}),
+		Histories: newKind("rebalancehistories", s, func(items []*v1alpha1.RebalanceHistory) *v1alpha1.RebalanceHistoryList {
+			return &v1alpha1.RebalanceHistoryList{Items: values(items)}
+		}),
+	}, s
+}
+
+func values[T any](in []*T) []T {
+	var out []T
+	for _, o := range in {
+		out = append(out, *v1alpha1.DeepCopy(o))
+	}
+	return out
+}
+
+func newKind[T, L any, P interface {
+	*T
+	metav1.Object
+}](resource string, s *Server, list func([]*T) *L) *kind[T, L, P] {
+	return &kind[T, L, P]{resource: resource, server: s, list: list, stored: map[string]*T{}}
+}
+
+type kind[T, L any, P interface {
+	*T
+	metav1.Object
+}] struct {
+	resource string
+	server   *Server
+	list     func([]*T) *L
+	stored   map[string]*T
+}
+
+func (k *kind[T, L, P]) group() schema.GroupResource {
+	return schema.GroupResource{Group: v1alpha1.GroupVersion.Group, Resource: k.resource}
+}
+
+// call runs one call between the errors of the server.
+func (k *kind[T, L, P]) call(verb, name string, do func() (*T, error)) (*T, error) {
+	s := k.server
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Writes[verb+" "+k.resource]++
+	if s.Fail != nil {
+		if err := s.Fail(verb, k.resource, name); err != nil {
+			return nil, err
+		}
+	}
+	o, err := do()
+	if err == nil && s.After != nil {
+		err = s.After(verb, k.resource, name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return v1alpha1.DeepCopy(o), nil
+}
+
+// Create implements objects.Kind.
+func (k *kind[T, L, P]) Create(_ context.Context, o *T, _ metav1.CreateOptions) (*T, error) {
+	name := P(o).GetName()
+	return k.call("create", name, func() (*T, error) {
+		c := v1alpha1.DeepCopy(o)
+		if name == "" {
+			name = P(o).GetGenerateName() + strconv.Itoa(k.server.version+1)
+			P(c).SetName(name)
+		}
+		if k.stored[name] != nil {
+			return nil, apierrors.NewAlreadyExists(k.group(), name)
+		}
+		setField(c, "Status", reflect.Value{})
+		P(c).SetNamespace("evenkeel")
+		P(c).SetGeneration(1)
+		P(c).SetCreationTimestamp(metav1.NewTime(k.server.Clock.Now().Truncate(time.Second)))
+		k.put(c)
+		P(c).SetUID(types.UID(fmt.Sprintf("uid-%s-%s", name, P(c).GetResourceVersion())))
+		return c, nil
+	})
+}
+
+func (k *kind[T, L, P]) put(o *T) {
+	k.server.version++
+	P(o).SetResourceVersion(strconv.Itoa(k.server.version))
+	k.stored[P(o).GetName()] = o
+}
+
+// setField sets a field, to zero without a value, if the object has the field.
+func setField(o any, name string, to reflect.Value) {
+	f := reflect.ValueOf(o).Elem().FieldByName(name)
+	if !f.IsValid() {
+		return
+	}
+	if !to.IsValid() {
+		to = reflect.Zero(f.Type())
+	}
+	f.Set(to)
+}
+
+func (k *kind[T, L, P]) write(verb string, o *T, status bool) (*T, error) {
+	name := P(o).GetName()
+	return k.call(verb, name, func() (*T, error) { return k.replace(o, status) })
+}
+
+func (k *kind[T, L, P]) replace(o *T, status bool) (*T, error) {
+	name := P(o).GetName()
+	before := k.stored[name]
+	switch {
+	case before == nil:
+		return nil, apierrors.NewNotFound(k.group(), name)
+	case P(o).GetResourceVersion() != "" && P(o).GetResourceVersion() != P(before).GetResourceVersion():
+		return nil, apierrors.NewConflict(k.group(), name, errors.New("the object has been modified"))
+	}
+	c := v1alpha1.DeepCopy(before)
+	if status {
+		setField(c, "Status", reflect.ValueOf(v1alpha1.DeepCopy(o)).Elem().FieldByName("Status"))
+	} else {
+		c = v1alpha1.DeepCopy(o)
+		setField(c, "Status", reflect.ValueOf(v1alpha1.DeepCopy(before)).Elem().FieldByName("Status"))
+		P(c).SetUID(P(before).GetUID())
+		P(c).SetGeneration(P(before).GetGeneration())
+		for _, f := range []string{"Spec", "Decision"} {
+			if a, b := field(before, f), field(c, f); !reflect.DeepEqual(a, b) {
+				P(c).SetGeneration(P(before).GetGeneration() + 1)
+			}
+		}
+	}
+	k.put(c)
+	return c, nil
+}
+
+func field(o any, name string) any {
+	if f := reflect.ValueOf(o).Elem().FieldByName(name); f.IsValid() {
+		return f.Interface()
+	}
+	return nil
+}
+
+// Update implements objects.Kind.
+func (k *kind[T, L, P]) Update(_ context.Context, o *T, _ metav1.UpdateOptions) (*T, error) {
+	return k.write("update", o, false)
+}
+
+// UpdateStatus implements objects.Kind.
+func (k *kind[T, L, P]) UpdateStatus(_ context.Context, o *T, _ metav1.UpdateOptions) (*T, error) {
+	return k.write("update/status", o, true)
+}
+
+// Delete implements objects.Kind.
+func (k *kind[T, L, P]) Delete(_ context.Context, name string, opts metav1.DeleteOptions) error {
+	_, err := k.call("delete", name, func() (*T, error) {
+		o := k.stored[name]
+		switch p := opts.Preconditions; {
+		case o == nil:
+			return nil, apierrors.NewNotFound(k.group(), name)
+		case p != nil && p.UID != nil && *p.UID != P(o).GetUID(),
+			p != nil && p.ResourceVersion != nil && *p.ResourceVersion != P(o).GetResourceVersion():
+			return nil, apierrors.NewConflict(k.group(), name, errors.New("precondition"))
+		}
+		delete(k.stored, name)
+		return o, nil
+	})
+	return err
+}
+
+// Get implements objects.Kind.
+func (k *kind[T, L, P]) Get(_ context.Context, name string, _ metav1.GetOptions) (*T, error) {
+	return k.call("get", name, func() (*T, error) {
+		if o := k.stored[name]; o != nil {
+			return o, nil
+		}
+		return nil, apierrors.NewNotFound(k.group(), name)
+	})
+}
+
+// List implements objects.Kind.
+func (k *kind[T, L, P]) List(context.Context, metav1.ListOptions) (*L, error) {
+	var out *L
+	_, err := k.call("list", "", func() (*T, error) {
+		all := slices.SortedFunc(maps.Values(k.stored), func(a, b *T) int { return cmp.Compare(P(a).GetName(), P(b).GetName()) })
+		out = k.list(all)
+		return new(T), nil
+	})
+	return out, err
+}
+
+// Patch implements objects.Kind for merge patches.
+func (k *kind[T, L, P]) Patch(_ context.Context, name string, _ types.PatchType, data []byte, _ metav1.PatchOptions,
+	sub ...string) (*T, error) {
+	return k.call("patch", name, func() (*T, error) {
+		before := k.stored[name]
+		if before == nil {
+			return nil, apierrors.NewNotFound(k.group(), name)
+		}
+		c := v1alpha1.DeepCopy(before)
+		if err := json.Unmarshal(data, c); err != nil { // enough for patches without null
+			return nil, apierrors.NewBadRequest(err.Error())
+		}
+		return k.replace(c, len(sub) > 0)
+	})
+}
