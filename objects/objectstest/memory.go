@@ -1,5 +1,5 @@
-// Package objectstest keeps the objects of evenkeel.io in memory, for tests. Like an API server, it refuses a write with
-// an old resource version, changes either the status or the rest of an object, and counts generations.
+// Package objectstest keeps the objects of evenkeel.io in memory, for tests. Like an API server, it refuses a write
+// with an old resource version, changes either the status or the rest of an object, and counts generations.
 package objectstest
 
 import (
@@ -28,8 +28,8 @@ import (
 // Server is the memory that several clients share.
 type Server struct {
 	Clock clock.PassiveClock
-	// Fail returns the error of a call before it has any effect, or nil. After is like Fail, but after the effect, as when
-	// the answer is lost.
+	// Fail returns the error of a call before it has any effect, or nil. After is like Fail, but after the effect, as
+	// when the answer is lost.
 	Fail, After func(verb, resource, name string) error
 
 	mu      sync.Mutex
