@@ -21,8 +21,8 @@ type ClusterState struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Zones []Zone `json:"zones,omitempty"`
-	// Nodes are the 100 most extreme nodes, and those of the moves before others. Workloads are the 100 that the loss of a
-	// zone hits worst, and those of the moves before others.
+	// Nodes are the 100 most extreme nodes, and those of the moves before others. Workloads are the 100 that the loss
+	// of a zone hits worst, and those of the moves before others.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -85,8 +85,8 @@ type WorkloadState struct {
 	Zones map[string]int32 `json:"zones,omitempty"`
 	// +optional
 	Skew int32 `json:"skew,omitempty"`
-	// FailureCategory is the effect of losing the worst zone, from 1 (complete loss) to 4 (minor). It is uncertain if the
-	// usage is unknown.
+	// FailureCategory is the effect of losing the worst zone, from 1 (complete loss) to 4 (minor). It is uncertain if
+	// the usage is unknown.
 	// +optional
 	FailureCategory int32 `json:"failureCategory,omitempty"`
 	// +optional

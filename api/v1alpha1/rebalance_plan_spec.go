@@ -208,8 +208,8 @@ type Move struct {
 	// Priority is that of the pod.
 	// +optional
 	Priority int32 `json:"priority,omitempty"`
-	// Removal, RequestOnly and Landing describe moves of another kind: of a pod that has ended, of a pod that its operator
-	// moves, and without a predicted place.
+	// Removal, RequestOnly and Landing describe moves of another kind: of a pod that has ended, of a pod that its
+	// operator moves, and without a predicted place.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32
 	Removal string `json:"removal,omitempty"`
@@ -347,8 +347,8 @@ type Minimum struct {
 	// ForPlan is the least number of evictions for the result of this plan.
 	// +optional
 	ForPlan int32 `json:"forPlan,omitempty"`
-	// OutOfReach is the share of excess that no permitted eviction removes, times the weight, summed over goals. Unmet is
-	// what no single further eviction removes.
+	// OutOfReach is the share of excess that no permitted eviction removes, times the weight, summed over goals.
+	// Unmet is what no single further eviction removes.
 	// +optional
 	OutOfReach resource.Quantity `json:"outOfReach,omitempty"`
 	// +optional

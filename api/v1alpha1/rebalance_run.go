@@ -43,8 +43,8 @@ type RebalanceRunSpec struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=63
 	Strategies []string `json:"strategies"`
-	// By is the person who asks. The admission policy of the chart requires that it is the name with which the person is
-	// authenticated.
+	// By is the person who asks. The admission policy of the chart requires that it is the name with which the person
+	// is authenticated.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=253
