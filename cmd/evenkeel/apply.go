@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
@@ -197,6 +198,9 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 		return err
 	}
 	set := &controllerSettings{log: log, lease: lease}
+	if set.objects, err = objects.New(rc, f.namespace); err != nil {
+		return err
+	}
 	defer set.connect(watching, client, o, f.namespace)()
 	reports := g.newReportWriter(cmd, format, log)
 	c := newController(reports, log, o, counts)

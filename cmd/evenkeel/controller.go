@@ -31,6 +31,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 	"github.com/evenkeel-project/evenkeel/internal/progress"
 	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -41,6 +42,7 @@ import (
 // controllerSettings apply each new configuration to the controller.
 type controllerSettings struct {
 	client   kubernetes.Interface
+	objects  *objects.Client
 	observer *observe.Observer
 	log      *slog.Logger
 	events   evictor.EventRecorder

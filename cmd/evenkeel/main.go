@@ -23,6 +23,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/heap"
 	"github.com/evenkeel-project/evenkeel/internal/progress"
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
+	"github.com/evenkeel-project/evenkeel/objects"
 )
 
 // errMovesPlanned makes the program exit with code 2.
@@ -99,7 +100,7 @@ func newRoot(g *globalFlags) *cobra.Command {
 	g.Add(f)
 	g.log.AddFlags(f)
 	root.AddCommand(newRun(g), newPlan(g), newApply(g), newExplain(g), newCapture(g), configcommand.New(&g.Kubeconfig), newVersion(g))
-	root.AddCommand(releasecommand.New(&releasecommand.Access{Client: g.client, Logger: g.logger, SyncTimeout: g.syncTimeout,
+	root.AddCommand(releasecommand.New(&releasecommand.Access{Client: g.client, Objects: objects.New, Logger: g.logger, SyncTimeout: g.syncTimeout,
 		Progress: func() *progress.Line { return g.progress }})...)
 	g.program.Configure(root)
 	g.completions().Register(root)

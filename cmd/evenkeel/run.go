@@ -21,6 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/report"
 	"github.com/evenkeel-project/evenkeel/web"
@@ -100,6 +101,9 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	if !f.once { // a single pass sees too few bindings
 		set.applyOutsidePass(r.conf)
 		r.trust = newSchedulerTrust(&set.bindings, r.observer, r.metrics, log)
+	}
+	if set.objects, err = objects.New(r.rest, f.namespace); err != nil {
+		return err
 	}
 	r.observer.Start(watching)
 	defer set.connect(watching, r.client, r.observer, f.namespace)()

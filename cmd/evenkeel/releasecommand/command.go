@@ -14,12 +14,15 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/internal/progress"
+	"github.com/evenkeel-project/evenkeel/objects"
 )
 
 // Access is what the commands need from the program.
 type Access struct {
 	// Client connects to the cluster.
 	Client func() (kubernetes.Interface, *rest.Config, error)
+	// Objects returns a client for the objects of evenkeel.io in a namespace.
+	Objects func(config *rest.Config, namespace string) (*objects.Client, error)
 	// Logger returns the log of a command. Every command calls it before it connects, because the Kubernetes client
 	// writes to the same log.
 	Logger func(*cobra.Command) *slog.Logger
