@@ -92,7 +92,7 @@ func (f *planningFlags) explain(cmd *cobra.Command, g *globalFlags, name string,
 	if err != nil {
 		return err
 	}
-	explain, err := of.find(in.snapshot, name)
+	explain, err := of.find(in.snapshot, &in.state, name)
 	if err != nil {
 		return err
 	}

@@ -13,8 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// Finder finds the pod, node or workload with the given name, and returns a function that explains the object.
-type Finder func(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error)
+// Finder finds the pod, node or workload with the given name, and returns a function that explains the object. If there
+// is no such pod, the error has what the state knows about its eviction.
+type Finder func(s *cluster.Snapshot, st *plan.PlannerState, name string) (func(*planner.Explainer) plan.Explanation, error)
 
 // Qualify adds the namespace to a name that lacks one. A complete name has as many slashes as given: one for a pod, two
 // for a workload. If explicit, the namespace was asked for, and a name with another one is an error.
@@ -29,13 +30,13 @@ func Qualify(name, namespace string, slashes int, explicit bool) (string, error)
 }
 
 // FindPod finds a pod by NAMESPACE/NAME.
-func FindPod(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+func FindPod(s *cluster.Snapshot, st *plan.PlannerState, name string) (func(*planner.Explainer) plan.Explanation, error) {
 	if strings.Count(name, "/") != 1 {
 		return nil, fmt.Errorf("%q is not a pod (want NAMESPACE/NAME)", name)
 	}
 	p := s.PodByKey(name)
 	if p == nil {
-		return nil, fmt.Errorf("pod %s not found; %s", name, podRemedy(s, name))
+		return nil, fmt.Errorf("pod %s not found; %s", name, cmp.Or(evictedText(s, st, name), podRemedy(s, name)))
 	}
 	return func(e *planner.Explainer) plan.Explanation { return e.Pod(p.ID) }, nil
 }
@@ -65,7 +66,7 @@ func workloadByName(s *cluster.Snapshot, namespace, name string) string {
 }
 
 // FindNode finds a node by its name.
-func FindNode(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+func FindNode(s *cluster.Snapshot, _ *plan.PlannerState, name string) (func(*planner.Explainer) plan.Explanation, error) {
 	n := s.NodeByName(name)
 	if n == nil {
 		for i := range s.Nodes {
@@ -116,7 +117,7 @@ func isSameKind(name, kind string) bool {
 }
 
 // FindWorkload finds a workload by KIND/NAMESPACE/NAME.
-func FindWorkload(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+func FindWorkload(s *cluster.Snapshot, _ *plan.PlannerState, name string) (func(*planner.Explainer) plan.Explanation, error) {
 	parts := strings.Split(name, "/")
 	if len(parts) != 3 {
 		return nil, fmt.Errorf("%q is not a workload (want KIND/NAMESPACE/NAME, such as deployment/shop/web)", name)

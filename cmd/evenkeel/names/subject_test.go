@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 func TestResolveKind(t *testing.T) {
@@ -44,7 +45,7 @@ func TestSuggestedNames(t *testing.T) {
 		"n2.example.com":  {FindNode, "node n2.example.com not found"},
 		"shop/default/db": {FindWorkload, "shop/db has no kind; did you mean statefulset/shop/db?"},
 	} {
-		if _, err := c.find(s, name); err == nil || err.Error() != c.want {
+		if _, err := c.find(s, &plan.PlannerState{}, name); err == nil || err.Error() != c.want {
 			t.Errorf("%s: %v, want %s", name, err, c.want)
 		}
 	}
