@@ -145,6 +145,7 @@ test-unit: ## unit tests and scenarios
 	cd tools && go test ./...
 	cd tools/release && go test ./...
 	cd tools/helmdocs && go test -count=1 ./...
+	cd tools/controllergen && go test -count=1 ./...
 
 .PHONY: test-lab
 test-lab: lab ## short end-to-end tests in the lab, with a real API server and scheduler
@@ -229,6 +230,10 @@ dashboard: ## write the Grafana dashboard of the chart
 .PHONY: budgets
 budgets: ## 2,000 random budgets against the real server (several minutes)
 	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./budgets
+
+.PHONY: crds
+crds: ## CustomResourceDefinitions of the chart, from package api/v1alpha1
+	go tool -modfile=tools/controllergen/go.mod controller-gen crd paths=./api/... output:crd:dir=charts/evenkeel/files/crds
 
 .PHONY: helm-docs
 helm-docs: ## README of the chart, from README.md.gotmpl and the comments of values.yaml

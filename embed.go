@@ -1,8 +1,11 @@
-// Package evenkeel embeds the default configuration file and the page about reason codes. Package config parses the
-// file.
+// Package evenkeel embeds the default configuration file, the page about reason codes, and the definitions of the
+// Kubernetes objects of evenkeel.io. Package config parses the file.
 package evenkeel
 
-import _ "embed"
+import (
+	"bytes"
+	"embed"
+)
 
 // DefaultConfig is the text of config.yaml, with its comments.
 //
@@ -13,3 +16,25 @@ var DefaultConfig []byte
 //
 //go:embed docs/reference/reasons.md
 var ReasonsPage string
+
+//go:embed charts/evenkeel/files/crds/*.yaml
+var crdFiles embed.FS
+
+// CustomResourceDefinitions returns the CustomResourceDefinitions of package api/v1alpha1 as YAML documents, which
+// `make crds` writes.
+func CustomResourceDefinitions() []byte {
+	const dir = "charts/evenkeel/files/crds"
+	var all bytes.Buffer
+	entries, err := crdFiles.ReadDir(dir)
+	for _, e := range entries {
+		var text []byte
+		if text, err = crdFiles.ReadFile(dir + "/" + e.Name()); err != nil {
+			break
+		}
+		all.Write(text)
+	}
+	if err != nil {
+		panic(err) // the files are part of the program
+	}
+	return all.Bytes()
+}
