@@ -117,7 +117,7 @@ func runConsolidation(ctx context.Context, args []string, stderr *os.File) error
 
 // measurePacking starts the program again and again, until it evicts nothing.
 func measurePacking(ctx context.Context, s settings, program string, stderr *os.File) error {
-	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
+	c, err := controlplane.Start(ctx, controlplane.Options{Evenkeel: s.evenkeel, Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
 		ControllerManagerFlags: managerFlags["tuned"], SchedulerConfig: []byte(packingScheduler), Progress: stderr})
 	if err != nil {
 		return err

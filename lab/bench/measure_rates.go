@@ -31,7 +31,7 @@ func measureRates(ctx context.Context, s settings, program, manager string, stde
 	if !ok {
 		return fmt.Errorf("unknown controller-manager settings %q", manager)
 	}
-	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
+	c, err := controlplane.Start(ctx, controlplane.Options{Evenkeel: s.evenkeel, Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
 		ControllerManagerFlags: flags, Progress: stderr})
 	if err != nil {
 		return err

@@ -90,7 +90,7 @@ func (c *Measurement) record(ctx context.Context, stderr *os.File, do func() err
 // withControlPlane starts a control plane, with fake kubelets if s.kwok is set, and calls do.
 func withControlPlane(ctx context.Context, s comparison, users []controlplane.User, stderr *os.File,
 	do func(*controlplane.Cluster) error) error {
-	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, WithoutKwok: s.kwok == "", Etcd: filepath.Join(s.work, "etcd"),
+	c, err := controlplane.Start(ctx, controlplane.Options{Evenkeel: s.evenkeel, Kwok: s.kwok, WithoutKwok: s.kwok == "", Etcd: filepath.Join(s.work, "etcd"),
 		ControllerManagerFlags: managerFlags["tuned"], Users: users, AuditPolicy: auditPolicy(users), Progress: stderr})
 	if err != nil {
 		return err

@@ -2,9 +2,9 @@
 // kube-controller-manager. All components run in this process, or each component runs in a separate process that can be
 // frozen and killed. Kwok simulates the nodes in a child process.
 //
-// The package creates no objects in the cluster, except two CustomResourceDefinitions with Options.LocalPods. RBAC and
-// the admission plugins ServiceAccount and PodSecurity are enabled. The audit log records the clients' requests
-// independently of the clients. A process can hold one control plane.
+// The package creates no objects in the cluster, except the CustomResourceDefinitions of Options.Evenkeel, and two with
+// Options.LocalPods. RBAC and the admission plugins ServiceAccount and PodSecurity are enabled. The audit log records
+// the clients' requests independently of the clients. A process can hold one control plane.
 package controlplane
 
 import (

@@ -6,10 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/yaml"
 )
 
@@ -67,7 +65,6 @@ var kubeletKinds = []string{"Logs", "PortForward"}
 // createKubeletResources creates the CustomResourceDefinitions of kubeletKinds, and waits until the API server serves
 // them.
 func (c *Cluster) createKubeletResources(ctx context.Context) error {
-	api := c.Client.Discovery().RESTClient()
 	for _, kind := range kubeletKinds {
 		singular := strings.ToLower(kind)
 		plural := strings.TrimSuffix(singular, "s") + "s"
@@ -76,15 +73,8 @@ func (c *Cluster) createKubeletResources(ctx context.Context) error {
 			"names": {"kind": "%[2]s", "listKind": "%[2]sList", "plural": "%[1]s", "singular": "%[3]s"},
 			"versions": [{"name": "v1alpha1", "served": true, "storage": true, "schema": {"openAPIV3Schema":
 			{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}]}}`, plural, kind, singular)
-		err := api.Post().AbsPath("/apis/apiextensions.k8s.io/v1/customresourcedefinitions").
-			SetHeader("Content-Type", "application/json").Body([]byte(definition)).Do(ctx).Error()
-		if err != nil && !apierrors.IsAlreadyExists(err) {
-			return fmt.Errorf("creating the definition of %s: %w", kind, err)
-		}
-		if err := c.pollUntil(ctx, time.Minute, func() error {
-			return api.Get().AbsPath("/apis/kwok.x-k8s.io/v1alpha1/" + plural).Do(ctx).Error()
-		}); err != nil {
-			return fmt.Errorf("waiting for the API of %s: %w", kind, err)
+		if err := c.applyDefinition(ctx, []byte(definition)); err != nil {
+			return err
 		}
 	}
 	return nil

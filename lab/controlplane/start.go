@@ -69,6 +69,11 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 		return fmt.Errorf("starting kube-apiserver: %w", err)
 	}
 	say("kube-apiserver is up")
+	if o.Evenkeel != "" {
+		if err := c.installDefinitions(ctx, o.Evenkeel); err != nil {
+			return err
+		}
+	}
 	c.startScheduler(ctx)
 	c.startComponent(ctx, ControllerManager, c.controllerManagerArgs())
 	if !o.WithoutKwok {

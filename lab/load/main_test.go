@@ -49,7 +49,7 @@ func runTests(m *testing.M) int {
 	if err := buildPredict(dir); err != nil {
 		return fail(err)
 	}
-	o := controlplane.Options{Users: []controlplane.User{programUser}, AuditPolicy: []byte(auditPolicy), Progress: stderr}
+	o := controlplane.Options{Evenkeel: testbed.Evenkeel, Users: []controlplane.User{programUser}, AuditPolicy: []byte(auditPolicy), Progress: stderr}
 	stack, err = usagestack.Start(context.Background(), dir, tools, o)
 	if err != nil {
 		return fail(err)

@@ -41,7 +41,8 @@ func runTests(m *testing.M) int {
 	}
 	defer os.RemoveAll(dir)
 	tools.MetricsServer = "" // usage comes from Prometheus
-	stack, err = usagestack.Start(context.Background(), dir, tools, controlplane.Options{Users: []controlplane.User{programUser}, Progress: stderr})
+	stack, err = usagestack.Start(context.Background(), dir, tools, controlplane.Options{Evenkeel: testbed.Evenkeel,
+		Users: []controlplane.User{programUser}, Progress: stderr})
 	if err != nil {
 		return fail(err)
 	}

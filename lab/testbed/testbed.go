@@ -23,7 +23,7 @@ var Evenkeel = os.Getenv("EVENKEEL_BIN")
 // before the first test. Error messages name target, the make target that builds the programs. If a component fails,
 // the test process exits.
 func Main(m *testing.M, target string, ready func(context.Context, *controlplane.Cluster) error) int {
-	return runTests(m, target, controlplane.Options{}, ready)
+	return runTests(m, target, controlplane.Options{Evenkeel: Evenkeel}, ready)
 }
 
 // MainRunningPods is like Main. In addition, the pods of an installed Evenkeel run as processes of the program under

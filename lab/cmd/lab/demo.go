@@ -37,7 +37,7 @@ func runDemo(ctx context.Context, kwok, evenkeel string, stderr *os.File) error 
 		return err
 	}
 	defer remove()
-	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: kwok, Progress: stderr})
+	c, err := controlplane.Start(ctx, controlplane.Options{Evenkeel: evenkeel, Kwok: kwok, Progress: stderr})
 	if err != nil {
 		return err
 	}
