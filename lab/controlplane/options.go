@@ -6,8 +6,8 @@ import (
 
 // Options configure the control plane.
 type Options struct {
-	// Evenkeel is the path of the program whose CustomResourceDefinitions the lab installs. If Evenkeel is empty, the lab
-	// installs none: the chart does.
+	// Evenkeel is the path of the program whose CustomResourceDefinitions the lab installs. If Evenkeel is empty, the
+	// lab installs none: the chart does.
 	Evenkeel string
 	// Kwok is the path of the kwok program.
 	Kwok string
