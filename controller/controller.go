@@ -99,6 +99,8 @@ type Dependencies struct {
 	Waiting WaitingPlans
 	// Triggers provides requests of people for a pass now; nil means that there are none. A dry run takes none.
 	Triggers Triggers
+	// OtherDeschedulers tells people about other programs that evict; nil in a dry run.
+	OtherDeschedulers *DeschedulerFollower
 	// NodeEvents reports nodes that appear or become Ready; nil means that no strategy runs after such events.
 	NodeEvents NodeEvents
 }

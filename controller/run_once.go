@@ -54,6 +54,7 @@ func (p *pass) observe(ctx context.Context) error {
 	}
 	p.snapshot = s
 	if err == nil && p.Mode == plan.Live {
+		p.OtherDeschedulers.Check(s)
 		p.followBackground()
 	}
 	return err

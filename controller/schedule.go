@@ -26,6 +26,7 @@ func (c *Controller) Run(ctx context.Context) {
 	c.timetable = schedule.New(schedule.RulesOf(c.Strategies), c.Clock.Now())
 	defer func() { c.timetable = nil }()
 	recordStateAtStart(ctx, c)
+	c.OtherDeschedulers.Begin(ctx, c.Observer)
 	mode, poll := c.Mode, c.Clock.Now().Add(approvalPollInterval)
 	for ctx.Err() == nil {
 		c.recallRuns(ctx)

@@ -115,6 +115,16 @@ func (r EventRecorder) JudgedNothing(before, after plan.Plan) {
 	}
 }
 
+// OtherDeschedulersChanged publishes which other programs evict pods to move them, or that none does any more.
+func (r EventRecorder) OtherDeschedulersChanged(before, after []plan.OtherDescheduler) {
+	switch text := plan.OtherDeschedulersText(after, false); {
+	case text != "":
+		r.recordOnLease(corev1.EventTypeWarning, "OtherDescheduler", "Observe", text)
+	case len(before) > 0:
+		r.recordOnLease(corev1.EventTypeNormal, "NoOtherDescheduler", "Observe", "no other descheduler runs any more")
+	}
+}
+
 // PlanWaiting publishes that a plan waits for approval.
 func (r EventRecorder) PlanWaiting(w plan.WaitingPlan) {
 	var strategies []string

@@ -126,6 +126,21 @@ func TestPassesThatJudgeNothingArePublished(t *testing.T) {
 	}
 }
 
+// An event names the other programs that evict, until none does any more.
+func TestOtherDeschedulersArePublished(t *testing.T) {
+	night := plan.OtherDescheduler{Program: "descheduler", Kind: "CronJob", Namespace: "kube-system", Name: "night"}
+	r, n := newTestRecorder()
+	r.OtherDeschedulersChanged(nil, nil)
+	r.OtherDeschedulersChanged(nil, []plan.OtherDescheduler{night})
+	r.OtherDeschedulersChanged([]plan.OtherDescheduler{night}, nil)
+	want := []string{"Warning Lease/evenkeel/evenkeel uid= OtherDescheduler Observe: Another descheduler runs: descheduler (CronJob kube-system/night). " +
+		"If both evict, each may undo what the other does; let only one evict.",
+		"Normal Lease/evenkeel/evenkeel uid= NoOtherDescheduler Observe: no other descheduler runs any more"}
+	if !slices.Equal(n.lines, want) {
+		t.Errorf("%q", n.lines)
+	}
+}
+
 // An event needs a recorder and a node. Without one of them, nothing is published.
 func TestNoEventWithoutARecorderOrANode(t *testing.T) {
 	r, n := newTestRecorder()

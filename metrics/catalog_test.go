@@ -38,6 +38,7 @@ func withEverything() *Metrics {
 	m.SetLeading(true)
 	m.RecordPause(false, true)
 	m.RecordState(false, nil)
+	m.RecordOtherDeschedulers(0)
 	m.WatchViewAge(func() (time.Duration, bool) { return time.Second, true })
 	m.RecordNextPasses(map[string]time.Time{"zones": time.Unix(1, 0)})
 	m.WatchStarted(ConfigFiles, time.Unix(1, 0))

@@ -179,7 +179,7 @@ evenkeel_scheduler_hit_ratio{scheduler="fancy"} 0.5
 // TestStateIsUnknownWithoutTheLease checks that a process without the Lease shows neither the pause nor the breaker.
 func TestStateIsUnknownWithoutTheLease(t *testing.T) {
 	m := metrics.New("v1", "abc")
-	state := []string{"evenkeel_paused", "evenkeel_breaker_open", "evenkeel_backoff_workloads", "evenkeel_next_pass_timestamp_seconds"}
+	state := []string{"evenkeel_other_deschedulers", "evenkeel_paused", "evenkeel_breaker_open", "evenkeel_backoff_workloads", "evenkeel_next_pass_timestamp_seconds"}
 	absent := func() {
 		t.Helper()
 		if n, err := testutil.GatherAndCount(m.Registry, state...); n != 0 || err != nil {
@@ -191,8 +191,11 @@ func TestStateIsUnknownWithoutTheLease(t *testing.T) {
 	absent()
 	m.RecordPause(true, true)
 	m.RecordState(true, []time.Time{time.Now().Add(time.Hour), time.Now().Add(time.Hour)})
+	m.RecordOtherDeschedulers(2)
 	m.RecordNextPasses(map[string]time.Time{"zones": time.Unix(10, 0)})
 	compare(t, m, `
+evenkeel_other_deschedulers 2
+
 evenkeel_paused 1
 
 evenkeel_breaker_open 1
@@ -210,6 +213,7 @@ evenkeel_next_pass_timestamp_seconds{strategy="zones"} 10
 	// The end of a pass that went on without the Lease.
 	m.RecordPause(true, true)
 	m.RecordState(true, nil)
+	m.RecordOtherDeschedulers(2)
 	m.RecordNextPasses(map[string]time.Time{"zones": time.Unix(10, 0)})
 	absent()
 }

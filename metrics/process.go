@@ -24,6 +24,9 @@ var (
 	defBreaker = definition{name: "evenkeel_breaker_open", kind: gauge, unit: "0 or 1",
 		help:   "1 while the breaker is open. Only a pass closes it.",
 		absent: "until the state of earlier passes was read; without the Lease; in a dry run"}
+	defDeschedulers = definition{name: "evenkeel_other_deschedulers", kind: gauge, unit: "programs",
+		help:   "Other programs in the cluster that evict pods to move them. `evenkeel plan` names them.",
+		absent: "until the process has looked, at its start and in each pass; without the Lease; in a dry run"}
 	defBackoffs = definition{name: "evenkeel_backoff_workloads", kind: gauge, unit: "workloads",
 		help:   "Workloads whose pods are not evicted now, because evictions failed before.",
 		absent: "until the state of earlier passes was read; without the Lease; in a dry run"}
@@ -33,6 +36,7 @@ type processMetrics struct {
 	config          *gauges
 	leader          prometheus.Gauge
 	paused, breaker *gauges
+	deschedulers    *gauges
 
 	mu           sync.Mutex
 	leading      bool
@@ -43,7 +47,7 @@ type processMetrics struct {
 func newProcessMetrics(r prometheus.Registerer, version string) *processMetrics {
 	defBuild.newGauges(r).replace([]sample{newSample(1, version, cmp.Or(commit.OfProgram().Revision, "unknown"), runtime.Version())})
 	p := &processMetrics{config: defConfig.newGauges(r), leader: defLeader.newGauge(r), paused: defPaused.newGauges(r),
-		breaker: defBreaker.newGauges(r)}
+		breaker: defBreaker.newGauges(r), deschedulers: defDeschedulers.newGauges(r)}
 	defBackoffs.register(r, p.countBackoffs)
 	return p
 }
@@ -83,6 +87,7 @@ func (m *Metrics) SetLeading(yes bool) {
 		m.passes.lastStop.clear()
 		p.paused.clear()
 		p.breaker.clear()
+		p.deschedulers.clear()
 		p.backoffs, p.knowBackoffs = nil, false
 	}
 }
@@ -103,4 +108,9 @@ func (m *Metrics) RecordState(breakerOpen bool, backoffs []time.Time) {
 		p.breaker.set(number(breakerOpen))
 		p.backoffs, p.knowBackoffs = backoffs, true
 	})
+}
+
+// RecordOtherDeschedulers records how many other programs evict pods to move them.
+func (m *Metrics) RecordOtherDeschedulers(n int) {
+	m.process.ifLeading(func() { m.process.deschedulers.set(float64(n)) })
 }

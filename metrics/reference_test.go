@@ -14,7 +14,7 @@ type section struct {
 // catalog lists every metric.
 var catalog = []section{
 	{"The program", "", []*definition{&defBuild, &defConfig, &defReloads, &defReloaded, &defLastReload, &defNotBefore, &defNotAfter}},
-	{"Leader, pause and breaker", "", []*definition{&defLeader, &defPaused, &defBreaker, &defBackoffs, &defLeaderStatus, &defSlowPath}},
+	{"Leader, pause and breaker", "", []*definition{&defLeader, &defPaused, &defBreaker, &defBackoffs, &defDeschedulers, &defLeaderStatus, &defSlowPath}},
 	{"Passes", "", []*definition{&defPasses, &defPassSeconds, &defLastPass, &defNextPass, &defSkipped, &defUnjudged, &defLastStop, &defViewAge}},
 	{"The last plan", "The metrics describe the last plan that a pass made. A plan that a person approved changes only `evenkeel_waiting_moves`.",
 		[]*definition{&defPlanned, &defMinEvictions, &defGoals, &defUnmet, &defPredictedUnmet, &defUnderutilized,

@@ -1,5 +1,10 @@
 package plan
 
+import (
+	"fmt"
+	"strings"
+)
+
 // OtherDescheduler is another program in the cluster that evicts pods to move them. Such a program ignores Evenkeel's
 // goals, limits and back-offs, so each of the two may undo what the other does.
 type OtherDescheduler struct {
@@ -15,4 +20,27 @@ type OtherDescheduler struct {
 // String returns the program with its object, such as "descheduler (Deployment kube-system/descheduler)".
 func (o OtherDescheduler) String() string {
 	return o.Program + " (" + o.Kind + " " + o.Namespace + "/" + o.Name + ")"
+}
+
+// maxOtherDeschedulers bounds the programs that a text names.
+const maxOtherDeschedulers = 3
+
+// OtherDeschedulersText warns about other programs that evict pods. It names at most three unless all is true. If there
+// are none, the text is "".
+func OtherDeschedulersText(others []OtherDescheduler, all bool) string {
+	var names []string
+	for i, o := range others {
+		if i == maxOtherDeschedulers && !all {
+			names = append(names, fmt.Sprintf("%d more (`evenkeel plan -o wide` names them)", len(others)-i))
+			break
+		}
+		names = append(names, o.String())
+	}
+	switch len(others) {
+	case 0:
+		return ""
+	case 1:
+		return "Another descheduler runs: " + names[0] + ". If both evict, each may undo what the other does; let only one evict."
+	}
+	return "Other deschedulers run: " + strings.Join(names, ", ") + ". If several evict, each may undo what the others do; let only one evict."
 }

@@ -25,7 +25,7 @@ func (t comparisonTable) write(c plan.Comparison) {
 		color = yellow
 	}
 	t.out.addVerdict(color, text)
-	if warning := otherDeschedulersText(c.OtherDeschedulers, t.out.wide); warning != "" {
+	if warning := escape(plan.OtherDeschedulersText(c.OtherDeschedulers, t.out.wide)); warning != "" {
 		t.out.addText(yellow, warning)
 	}
 	t.out.addLine("State of %s, Kubernetes %s.", c.TakenAt.UTC().Format(timeLayout), orDash(escape(c.Cluster.Version)))

@@ -27,7 +27,7 @@ func (t *planTable) writePlan(p plan.Plan, subject, effect string) {
 	if score := balanceText(p); score != "" {
 		t.out.addParagraph(runRank, plain, score)
 	}
-	if warning := otherDeschedulersText(p.OtherDeschedulers, t.out.wide); warning != "" {
+	if warning := escape(plan.OtherDeschedulersText(p.OtherDeschedulers, t.out.wide)); warning != "" {
 		t.out.addText(yellow, warning)
 	}
 	t.out.writeBlocks(p.Blocks, p.TakenAt)

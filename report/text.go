@@ -165,25 +165,3 @@ func podsPerZone(pods map[string]int, zones []string) string {
 const maxZoneColumns = 6
 
 func sortedKeys[K ~string, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
-
-// maxOtherDeschedulers bounds the programs that the table names. The wide form names all.
-const maxOtherDeschedulers = 3
-
-// otherDeschedulersText warns about other programs that evict pods. It returns "" if there are none.
-func otherDeschedulersText(others []plan.OtherDescheduler, all bool) string {
-	var names []string
-	for i, o := range others {
-		if i == maxOtherDeschedulers && !all {
-			names = append(names, fmt.Sprintf("%d more (-o wide names them)", len(others)-i))
-			break
-		}
-		names = append(names, escape(o.String()))
-	}
-	switch len(others) {
-	case 0:
-		return ""
-	case 1:
-		return "Another descheduler runs: " + names[0] + ". If both evict, each may undo what the other does; let only one evict."
-	}
-	return "Other deschedulers run: " + strings.Join(names, ", ") + ". If several evict, each may undo what the others do; let only one evict."
-}

@@ -105,6 +105,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		return fmt.Errorf("nothing was evicted: %w", off)
 	}
 	conf.Tell(cmd.ErrOrStderr())
+	installed.WarnOtherDeschedulers(cmd, s)
 	if s.Holder != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease in namespace %s; submitting the plan to it\n", s.Holder, f.namespace)
 		g.progress.Start("waiting for the report of %s", s.Holder)

@@ -55,11 +55,12 @@ type controllerSettings struct {
 	// startEvents starts to write Events; later calls do nothing.
 	startEvents func()
 	bindings    podBindingFilter
-	usage       *usageMonitor             // nil for apply
-	hints       *pressureHints            // nil for apply
-	notifier    *notify.Notifier          // nil for apply
-	metrics     *metrics.Metrics          // nil for apply
-	pauses      *controller.PauseFollower // nil for apply
+	usage       *usageMonitor                   // nil for apply
+	hints       *pressureHints                  // nil for apply
+	notifier    *notify.Notifier                // nil for apply
+	metrics     *metrics.Metrics                // nil for apply
+	pauses      *controller.PauseFollower       // nil for apply
+	others      *controller.DeschedulerFollower // nil for apply
 	// previousEvictor passes its rate limit on to the next evictor.
 	previousEvictor *evictor.Live
 }
@@ -78,6 +79,8 @@ func (s *controllerSettings) connect(watching context.Context, client kubernetes
 		LookupUID: o.WorkloadUID}
 	if s.metrics != nil {
 		s.pauses = &controller.PauseFollower{Pauses: s.store.Pauses, Events: s.events, Recorder: s.metrics, Clock: clock.RealClock{}, Log: s.log}
+		s.others = &controller.DeschedulerFollower{Events: s.events, Recorder: s.metrics, Log: s.log,
+			Announce: func(others []plan.OtherDescheduler) { s.lease.SetOtherDeschedulers(others) }}
 	}
 	s.startEvents = sync.OnceFunc(func() {
 		if err := broadcaster.StartRecordingToSinkWithContext(watching); err != nil {
@@ -122,6 +125,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	if conf.DryRun {
 		c.Observer = dryRunObserver{s.observer, p}
 		c.Mode, c.Evictor, c.BatchSize, c.HintWriter, c.Events = plan.DryRun, evictor.DryRun{}, 0, nil, nil
+		c.OtherDeschedulers = nil
 		return
 	}
 	s.enableEvictions(c, conf)
@@ -149,6 +153,7 @@ func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *con
 	s.previousEvictor = live
 	c.Mode, c.Evictor, c.BatchSize = plan.Live, live, evictor.BatchSize(conf.PerMinute())
 	c.Resolver, c.Events, c.Holder, c.CheckOtherReleases = live, s.events, s.lease.Identity, s.lease.CheckOtherReleases
+	c.OtherDeschedulers = s.others
 	c.FiringAlerts, c.PauseFollowed = firingAlerts(conf), s.pauses != nil
 	c.Steer = hints.Kind(conf.Evictor.Steer)
 	c.HintWriter, c.HintTTL = writer.New(s.client, clock.RealClock{}, s.observer.Node), time.Duration(conf.Evictor.SteerTTL)

@@ -57,6 +57,7 @@ type Lease struct {
 	Clock clock.PassiveClock
 
 	approvals     atomic.Pointer[string]                       // value of ApprovalsLabel; nil: not set
+	deschedulers  atomic.Pointer[string]                       // value of DeschedulersLabel; nil: not set
 	lastRenewal   atomic.Pointer[time.Time]                    // when the last successful renewal began; nil: not leading
 	elector       atomic.Pointer[leaderelection.LeaderElector] // nil: Lead does not run
 	lostAt        atomic.Pointer[time.Time]                    // when the Lease was lost while work runs; nil: not lost
@@ -148,6 +149,9 @@ func (l *Lease) labels() map[string]string {
 	if value := l.approvals.Load(); value != nil {
 		out[ApprovalsLabel] = *value
 	}
+	if value := l.deschedulers.Load(); value != nil {
+		out[DeschedulersLabel] = *value
+	}
 	if l.Version != "" {
 		out[release.VersionLabel] = release.VersionLabelValue(l.Version)
 	}
@@ -163,6 +167,9 @@ type Status struct {
 	Holder string
 	// ApprovalsOff reports that the holder executes no approved plans. Without a holder, it is about the last one.
 	ApprovalsOff bool
+	// OtherDeschedulers names the other programs that evict pods, as the holder saw them, or is "". Without a holder,
+	// it is about the last one.
+	OtherDeschedulers string
 }
 
 // Status reads the Lease. It returns the zero value if there is no Lease.
@@ -174,7 +181,8 @@ func (l *Lease) Status(ctx context.Context) (Status, error) {
 	case err != nil:
 		return Status{}, fmt.Errorf("reading the Lease %s/%s: %w", l.Namespace, l.leaseName(), cmp.Or(l.accessError("get", err), err))
 	}
-	return Status{Holder: l.HolderOf(lease), ApprovalsOff: lease.Labels[ApprovalsLabel] == approvalsOff}, nil
+	return Status{Holder: l.HolderOf(lease), ApprovalsOff: lease.Labels[ApprovalsLabel] == approvalsOff,
+		OtherDeschedulers: deschedulersText(lease.Labels[DeschedulersLabel])}, nil
 }
 
 // Leader reads the Lease and returns its holder, or "" if it has none.

@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -88,6 +90,44 @@ func TestTheLeaseAnnouncesApprovals(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// The Lease names the first of the other programs that evict. A label that is too long has their number only, and one
+// that the program did not write is not shown.
+func TestTheLeaseNamesOtherDeschedulers(t *testing.T) {
+	night := plan.OtherDescheduler{Program: "descheduler", Kind: "CronJob", Namespace: "kube-system", Name: "night"}
+	long := plan.OtherDescheduler{Kind: "Deployment", Namespace: "ops", Name: strings.Repeat("x", 60)}
+	for _, c := range []struct {
+		others []plan.OtherDescheduler
+		want   string
+	}{
+		{nil, ""},
+		{[]plan.OtherDescheduler{night}, "CronJob kube-system/night"},
+		{[]plan.OtherDescheduler{night, long, long}, "CronJob kube-system/night and 2 more"},
+		{[]plan.OtherDescheduler{long}, "1 program"},
+		{[]plan.OtherDescheduler{long, night}, "2 programs"},
+	} {
+		client := fake.NewClientset()
+		l := &leader.Lease{Client: client, Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) {}}
+		l.SetOtherDeschedulers(c.others)
+		must.Succeed(t, l.Lead(t.Context(), time.Minute, func(context.Context) error { return nil }))
+		if s := must.Get(l.Status(t.Context()))(t); s.OtherDeschedulers != c.want {
+			t.Errorf("%v: %q, want %q", c.others, s.OtherDeschedulers, c.want)
+		}
+		l.SetOtherDeschedulers(nil) // the next leader sees none
+		must.Succeed(t, l.Lead(t.Context(), time.Minute, func(context.Context) error { return nil }))
+		if s := must.Get(l.Status(t.Context()))(t); s.OtherDeschedulers != "" {
+			t.Errorf("%v: still %q", c.others, s.OtherDeschedulers)
+		}
+		for _, label := range []string{"", "many", "-1", "0"} {
+			lease := must.Get(client.CoordinationV1().Leases("ops").Get(t.Context(), "evenkeel", metav1.GetOptions{}))(t)
+			lease.Labels[leader.DeschedulersLabel] = label
+			must.Get(client.CoordinationV1().Leases("ops").Update(t.Context(), lease, metav1.UpdateOptions{}))(t)
+			if s := must.Get(l.Status(t.Context()))(t); s.OtherDeschedulers != "" {
+				t.Errorf("label %q: %q", label, s.OtherDeschedulers)
+			}
+		}
+	}
 }
 
 func TestTheLeaseIsHeldOnlyWhileItIsRenewed(t *testing.T) {

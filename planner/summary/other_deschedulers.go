@@ -19,10 +19,10 @@ const (
 	instanceLabel = "app.kubernetes.io/instance"
 )
 
-// otherDeschedulers returns the other programs in the cluster that evict pods to move them. It recognizes them by
+// OtherDeschedulersIn returns the other programs in the cluster that evict pods to move them. It recognizes them by
 // the images and labels of their pods and pod templates. A Deployment without replicas and a suspended CronJob count
 // only as long as a pod of theirs runs.
-func otherDeschedulers(s *cluster.Snapshot) []plan.OtherDescheduler {
+func OtherDeschedulersIn(s *cluster.Snapshot) []plan.OtherDescheduler {
 	seen := map[plan.OtherDescheduler]bool{}
 	for _, d := range s.Objects.Deployments {
 		if t := &d.Spec.Template; cluster.ReplicasOrDefault(d.Spec.Replicas) > 0 {

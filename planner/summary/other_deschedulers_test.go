@@ -92,7 +92,7 @@ func TestOtherDeschedulersAreNamed(t *testing.T) {
 		for i, o := range []*cluster.Objects{&c.objects, cluster.Redact(&c.objects)} {
 			s := must.Get(cluster.New(o))(t)
 			var got []string
-			for _, o := range otherDeschedulers(s) {
+			for _, o := range OtherDeschedulersIn(s) {
 				got = append(got, o.String())
 			}
 			if text := strings.Join(got, ", "); text != c.want {

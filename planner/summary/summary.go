@@ -34,7 +34,7 @@ func Summarize(c *search.Result) plan.Plan {
 		Inputs:     planInputs(c, strategies),
 		Blocks:     Blocks(c), WindowLimits: c.Account.Limits.WindowKeys(),
 		Pressure: PressureHints(c), HintsNoData: hintsWithoutDataReason(c),
-		OtherDeschedulers: otherDeschedulers(c.Snapshot),
+		OtherDeschedulers: OtherDeschedulersIn(c.Snapshot),
 	}
 	for i, nodes := range c.HintedByWave {
 		if len(nodes) > 0 {

@@ -37,3 +37,12 @@ func WarnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace
 		namespace, release.LeaseName)
 	return "", false
 }
+
+// WarnOtherDeschedulers prints a warning if the holder of the Lease saw another program that evicts pods to move them.
+// Commands that make Evenkeel evict call it.
+func WarnOtherDeschedulers(cmd *cobra.Command, s leader.Status) {
+	if s.OtherDeschedulers != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: another descheduler runs (%s): each may undo what the other does; let only one evict\n",
+			s.OtherDeschedulers)
+	}
+}

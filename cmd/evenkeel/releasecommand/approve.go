@@ -75,6 +75,7 @@ func (f *decideFlags) approve(cmd *cobra.Command, a *Access, args []string) erro
 	if err := box.Submit(cmd.Context(), r); err != nil {
 		return fmt.Errorf("nothing was approved: %w", connection.ExplainForbidden("create and update configmaps", err))
 	}
+	installed.WarnOtherDeschedulers(cmd, executor)
 	out := cmd.OutOrStdout()
 	fmt.Fprintf(out, "Approved %d of %s of plan %s: %s.\n", len(steps), plural.Count(len(w.Moves), "step"), terminal.Escape(w.ID), waiting.FormatSteps(steps))
 	explainNeeded(out, needed)

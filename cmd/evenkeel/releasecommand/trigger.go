@@ -78,15 +78,17 @@ func (f *triggerFlags) run(cmd *cobra.Command, a *Access, strategy string) error
 	}
 	looking, cancel := context.WithTimeout(cmd.Context(), a.SyncTimeout)
 	defer cancel()
-	holder, err := f.findLeader(looking, client)
+	s, err := f.findLeader(looking, client)
 	if err != nil {
 		return fmt.Errorf("nothing was triggered: %w", err)
 	}
+	holder := s.Holder
 	box, id := trigger.New(client, f.namespace), fmt.Sprintf("%08x", rand.Uint32())
 	err = box.Submit(cmd.Context(), trigger.Request{ID: id, Strategy: strategy, By: connection.User(cmd.Context(), client), At: time.Now()})
 	if err != nil {
 		return fmt.Errorf("nothing was triggered: %w", connection.ExplainForbidden("create, get and update configmaps", err))
 	}
+	installed.WarnOtherDeschedulers(cmd, s)
 	if err := f.waitForLeader(cmd.Context(), a, box, id, holder); err != nil {
 		return err
 	}
@@ -103,17 +105,17 @@ func (f *triggerFlags) run(cmd *cobra.Command, a *Access, strategy string) error
 }
 
 // findLeader returns the process that leads. The error says why no process can take a trigger.
-func (f *triggerFlags) findLeader(ctx context.Context, client kubernetes.Interface) (string, error) {
-	holder, err := (&leader.Lease{Client: client, Namespace: f.namespace}).Leader(ctx)
-	if err != nil || holder != "" {
-		return holder, err
+func (f *triggerFlags) findLeader(ctx context.Context, client kubernetes.Interface) (leader.Status, error) {
+	s, err := (&leader.Lease{Client: client, Namespace: f.namespace}).Status(ctx)
+	if err != nil || s.Holder != "" {
+		return s, err
 	}
 	dry, err := (&leader.Lease{Client: client, Namespace: f.namespace, DryRun: true}).Leader(ctx)
 	if err == nil && dry != "" {
-		return "", fmt.Errorf("%s leads a dry run in namespace %s, which takes no triggers; to see its plan now, use `evenkeel plan`", dry,
+		return s, fmt.Errorf("%s leads a dry run in namespace %s, which takes no triggers; to see its plan now, use `evenkeel plan`", dry,
 			f.namespace)
 	}
-	return "", fmt.Errorf("no process holds the Lease %s in namespace %s; a trigger needs `evenkeel run` (kind: Deployment in the chart). "+
+	return s, fmt.Errorf("no process holds the Lease %s in namespace %s; a trigger needs `evenkeel run` (kind: Deployment in the chart). "+
 		"With kind: CronJob, start a job: kubectl create job --namespace %s --from=cronjob/NAME JOB", release.LeaseName, f.namespace, f.namespace)
 }
 

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/trigger"
+	"github.com/evenkeel-project/evenkeel/internal/must"
+)
+
+// Commands that make a release evict name the other deschedulers that the holder of the Lease saw.
+func TestOtherDeschedulersAreNamedByCommandsThatEvict(t *testing.T) {
+	isolateFromCluster(t)
+	const named = "evenkeel: warning: another descheduler runs (CronJob kube-system/night and 1 more): each may undo what the other does; let only one evict\n"
+	for label, want := range map[string]string{"2_CronJob_kube-system_night": named, "none": ""} {
+		text := strings.Replace(leaseJSON("node-7", time.Now()), `"metadata":{`, `"metadata":{"labels":{"`+leader.DeschedulersLabel+`":"`+label+`"},`, 1)
+		lease := respondText(200, "application/json", text)
+		s, id := newApprovalServer(t)
+		dir := t.TempDir()
+		saved := filepath.Join(dir, "plan.json")
+		must.Succeed(t, os.WriteFile(saved, []byte(`{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"p","moves":[]}`), 0o600))
+		for _, args := range [][]string{{"approve", id}, {"trigger", "zones", "--wait", "10ms"}, {"apply", saved, "--config", "builtin", "--wait", "10ms"}} {
+			delete(s.configMaps, "evenkeel-approval")
+			paths := s.paths()
+			paths[leases+"/evenkeel"] = lease
+			paths[configMapsPath+"/"+trigger.ConfigMapName] = func(w http.ResponseWriter, r *http.Request) { s.handle(w, r) }
+			r := badInput{server: &serverFault{paths: paths}}
+			home := r.prepare(t)
+			r.serve(t, home)
+			got := invoke(t, connectTimeout, append(args, "--kubeconfig", home+"/kubeconfig.yaml", "--lease-namespace", "default"), "")
+			if n := strings.Count(got.stderr, "another descheduler"); want != "" && !strings.Contains(got.stderr, want) || want == "" && n > 0 {
+				t.Errorf("%s, label %s: %q, want %q", args[0], label, got.stderr, want)
+			}
+		}
+	}
+}
