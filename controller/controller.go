@@ -60,6 +60,8 @@ type Dependencies struct {
 	NewRunID func() string
 	// OnStep receives what a pass does now, such as planning; nil is allowed.
 	OnStep func(doing string)
+	// OnBatch receives the outcomes of each batch of evictions when the batch has ended; nil is allowed.
+	OnBatch func(r *plan.RunReport, done []plan.Outcome)
 	// OnReport receives the report of every pass.
 	OnReport func(plan.RunReport)
 	// RefusedInputs returns the files whose newest content is not in effect; nil means none.
@@ -267,7 +269,7 @@ type pass struct {
 }
 
 func (c *Controller) newPass(due []string) *pass {
-	r := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode,
+	r := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Due: due,
 		Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
 	if c.RefusedInputs != nil {
 		r.Inputs = c.RefusedInputs()

@@ -191,6 +191,9 @@ func (p *pass) recordBatch(ctx context.Context, result evictor.Result) *plan.Rea
 	tripped := p.tripBreaker(p.Breaker.CheckOutcomes(p.report.Outcomes, p.Clock.Now()))
 	budgets := p.recordSpentBudgets(ctx, result.BudgetsSpent)
 	unsaved := p.recordOutcomes(ctx, p.report.RunID, result.Outcomes)
+	if p.OnBatch != nil {
+		p.OnBatch(&p.report, result.Outcomes)
+	}
 	return cmp.Or(result.Stop, tripped, budgets, unsaved)
 }
 

@@ -3,6 +3,7 @@ package evictor
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -110,11 +111,11 @@ func (l *Live) executeMove(ctx, wave context.Context, w *waveTracker, h *throttl
 		}
 		return a
 	}
-	text := "evicted"
+	text, level := "evicted", slog.LevelDebug // the log of the pass has a line for each move
 	if v.Presumed {
-		text = "the pod is gone or terminating, but no answer confirmed the eviction"
+		text, level = "the pod is gone or terminating, but no answer confirmed the eviction", slog.LevelInfo
 	}
-	l.opts.Log.Info(text, "pod", m.Pod.String(), "uid", m.Pod.UID, "node", m.From,
+	l.opts.Log.Log(ctx, level, text, "pod", m.Pod.String(), "uid", m.Pod.UID, "node", m.From,
 		"strategy", m.Strategy, "removal", m.Removal)
 	if l.opts.Events != nil {
 		l.opts.Events.Evicted(pod, m)

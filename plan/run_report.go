@@ -21,7 +21,9 @@ type RunReport struct {
 	Mode       Mode      `json:"mode"`
 	Started    time.Time `json:"started"`
 	Finished   time.Time `json:"finished"`
-	Plan       Plan      `json:"plan"`
+	// Due are the strategies of the pass; nil means all.
+	Due  []string `json:"-"`
+	Plan Plan     `json:"plan"`
 	// Replan is the second plan of a pass in which a move failed or a replacement landed elsewhere. Its steps and waves
 	// continue the numbers of Plan. It is nil without a second plan.
 	Replan *Plan `json:"replan,omitempty"`

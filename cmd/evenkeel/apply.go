@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/passlog"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
@@ -203,7 +204,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 		return err
 	}
 	defer set.connect(watching, client, o, f.namespace)()
-	reports := g.newReportWriter(cmd, format, log)
+	reports := g.newReportWriter(cmd, format, passlog.None, log)
 	c := newController(reports, log, o, counts)
 	set.apply(c, conf)
 	c.OnStep = g.printProgress

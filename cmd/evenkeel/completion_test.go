@@ -85,6 +85,7 @@ func TestCompletion(t *testing.T) {
 		"plan --lease-namespace ?":                    "default",
 		"plan --context ?":                            "a",
 		"plan --log-format ?":                         "text json",
+		"run --log-report ?":                          "none lines full",
 		"pl":                                          "plan",
 		"pause ?":                                     "",
 		"approve -n ops ?":                            id,

@@ -17,6 +17,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/passlog"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
@@ -211,15 +212,15 @@ func withPredictedHints(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snaps
 func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
 	return &controller.Controller{Dependencies: controller.Dependencies{
 		Observer: o, DeletedNodes: o.WatchDeletedNodes(breaker.LooksLost), NodeEvents: o.WatchNodeEvents(),
-		Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}}
+		Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnBatch: reports.lines.Batch, OnReport: reports.write}}
 }
 
-// reportWriter writes the report of each pass.
+// reportWriter logs each pass, and writes its report.
 type reportWriter struct {
+	lines  passlog.Log
 	out    io.Writer
-	format report.Format
+	format report.Format // "" writes no report
 	table  report.Options
-	log    *slog.Logger
 	// progress is nil without a terminal.
 	progress *progress.Line
 	// failed is the error of the last report, or nil. A command that makes a single pass must return this error; a
@@ -227,15 +228,19 @@ type reportWriter struct {
 	failed error
 }
 
-func (g *globalFlags) newReportWriter(cmd *cobra.Command, format report.Format, log *slog.Logger) *reportWriter {
-	return &reportWriter{out: cmd.OutOrStdout(), format: format, table: commandline.ReportOptions(cmd.OutOrStdout()), log: log, progress: g.progress}
+func (g *globalFlags) newReportWriter(cmd *cobra.Command, format report.Format, detail passlog.Detail, log *slog.Logger) *reportWriter {
+	return &reportWriter{lines: passlog.Log{Logger: log, Detail: detail}, out: cmd.OutOrStdout(), format: format,
+		table: commandline.ReportOptions(cmd.OutOrStdout()), progress: g.progress}
 }
 
 func (r *reportWriter) write(of plan.RunReport) {
 	r.progress.Stop()
+	if r.lines.Pass(&of); r.format == "" {
+		return
+	}
 	if r.failed = report.Run(r.out, r.format, of, r.table); r.failed != nil {
-		r.failed = fmt.Errorf("run %s: %w; the log and the Events list its evictions", of.RunID, r.failed)
-		r.log.Error("the report was not written", "run", of.RunID, "error", r.failed)
+		r.failed = fmt.Errorf("run %s: %w; the Events list its evictions", of.RunID, r.failed)
+		r.lines.Logger.Error("the report was not written", "run", of.RunID, "error", r.failed)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/passlog"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/must"
@@ -135,7 +136,7 @@ func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 // succeeds.
 func TestFailedReportKeepsError(t *testing.T) {
 	var log strings.Builder
-	r := &reportWriter{out: fullDisk{}, format: report.JSON, log: slog.New(slog.NewTextHandler(&log, nil))}
+	r := &reportWriter{out: fullDisk{}, format: report.JSON, lines: passlog.Log{Logger: slog.New(slog.NewTextHandler(&log, nil)), Detail: passlog.None}}
 	r.write(plan.RunReport{RunID: "r1"})
 	if r.failed == nil || !errors.Is(r.failed, syscall.ENOSPC) || !strings.Contains(log.String(), "the report was not written") {
 		t.Errorf("%v; %s", r.failed, log.String())

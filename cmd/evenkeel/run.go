@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -16,10 +17,12 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/passlog"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/notify"
+	"github.com/evenkeel-project/evenkeel/internal/logging"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
@@ -38,6 +41,7 @@ type runFlags struct {
 	serving                   servingFlags
 	config, output, namespace string
 	pushURL                   string
+	logReport                 logging.Choice
 	strategies                []string
 	once                      bool
 	leaseTimeout, passTimeout time.Duration
@@ -56,7 +60,10 @@ func newRun(g *globalFlags) *cobra.Command {
 	fl.BoolVar(&f.once, "once", false, "make one pass and exit")
 	fl.StringSliceVar(&f.strategies, "strategy", nil,
 		"with --once: strategies that are due (default: all); the goals of the others are constraints")
-	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
+	fl.StringVarP(&f.output, "output", "o", string(report.Table), "with --once: report as table, wide, yaml, or json, one line each")
+	f.logReport.Names = passlog.Details()
+	fl.Var(&f.logReport, "log-report",
+		"what the log says about each pass: none, lines (one for the pass and one for each move), or full (the whole report too) (default: lines, with --once none)")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", defaultLeaseTimeout,
 		"with --once: how long to wait for the Lease, for example while another job makes its pass")
 	fl.DurationVar(&f.passTimeout, "pass-timeout", 0,
@@ -70,18 +77,12 @@ func newRun(g *globalFlags) *cobra.Command {
 
 func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	log := g.logger(cmd)
-	if f.output == "" {
-		f.output = string(report.JSON)
-		if f.once {
-			f.output = string(report.Table)
-		}
-	}
-	format, err := commandline.ParseFormat(f.output)
+	format, detail, err := f.reporting(cmd, g)
 	if err != nil {
 		return err
 	}
 	r := &runCommand{runFlags: f, g: g, log: log, metrics: metrics.New(programVersion(), ""), settings: &controllerSettings{log: log},
-		reports: g.newReportWriter(cmd, format, log)}
+		reports: g.newReportWriter(cmd, format, detail, log)}
 	r.settings.metrics = r.metrics
 	r.metrics.ObserveClients()
 	changes, err := r.connect(cmd)
@@ -123,6 +124,25 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	defer r.files.start(watching)()
 	return r.runSchedules(cmd.Context(), c)
+}
+
+// reporting returns the format of the reports on standard output, which is "" without --once, and what the log says
+// about each pass.
+func (f *runFlags) reporting(cmd *cobra.Command, g *globalFlags) (format report.Format, detail passlog.Detail, err error) {
+	detail = passlog.Lines
+	if f.once {
+		detail = passlog.None
+		if format, err = commandline.ParseFormat(f.output); err != nil {
+			return "", "", err
+		}
+	} else if cmd.Flags().Changed("output") {
+		return "", "", errors.New("--output requires --once; without --once the log has the passes, and with --log-report full their reports")
+	}
+	detail = cmp.Or(passlog.Detail(f.logReport.Value), detail)
+	if detail == passlog.Full && !g.log.JSON() {
+		return "", "", errors.New("--log-report full requires --log-format json, because a text line has at most 16 KiB")
+	}
+	return format, detail, nil
 }
 
 // runCommand is one execution of the command run.

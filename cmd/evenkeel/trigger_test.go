@@ -41,7 +41,7 @@ func runTrigger(t *testing.T, answer map[string]string, lease, paused http.Handl
 func TestTrigger(t *testing.T) {
 	isolateFromCluster(t)
 	got, s := runTrigger(t, map[string]string{"state": "taken"}, nil, nil, "zones")
-	if got.exit != 0 || got.stdout != "Namespace default: node-7 runs strategy zones now; see its log and its report.\n" {
+	if got.exit != 0 || got.stdout != "Namespace default: node-7 runs strategy zones now; see `evenkeel logs`.\n" {
 		t.Errorf("taken: %+v", got)
 	}
 	if d := s.m.Data; d["strategy"] != "zones" || d["by"] != "alice" || d["id"] == "" {

@@ -20,8 +20,8 @@ import (
 
 // Options are the flags of the logger. The zero value logs text, from level info on.
 type Options struct {
-	format  choice
-	level   choice
+	format  Choice
+	level   Choice
 	verbose bool
 }
 
@@ -32,22 +32,22 @@ var levels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelI
 
 // AddFlags adds --log-format, --log-level and --verbose.
 func (o *Options) AddFlags(fl *pflag.FlagSet) {
-	o.format = choice{value: "text", names: []string{"text", "json"}}
-	o.level = choice{value: "info", names: []string{"debug", "info", "warn", "error"}}
+	o.format = Choice{Value: "text", Names: []string{"text", "json"}}
+	o.level = Choice{Value: "info", Names: []string{"debug", "info", "warn", "error"}}
 	fl.Var(&o.format, "log-format", "format of log lines on stderr: text or json")
 	fl.Var(&o.level, "log-level", "the least important log lines to show: debug, info, warn or error")
 	fl.BoolVarP(&o.verbose, "verbose", "v", false, "the same as --log-level debug, whatever --log-level says")
 }
 
 // JSON reports whether log lines are JSON objects.
-func (o *Options) JSON() bool { return o.format.value == "json" }
+func (o *Options) JSON() bool { return o.format.Value == "json" }
 
 // Level returns the level of the least important lines that are shown.
 func (o *Options) Level() slog.Level {
 	if o.verbose {
 		return slog.LevelDebug
 	}
-	return levels[o.level.value]
+	return levels[o.level.Value]
 }
 
 // New returns a logger that writes to w. Lines of client-go are shown only at level debug, because the program reports
@@ -97,23 +97,23 @@ func shortenValue(_ []string, a slog.Attr) slog.Attr {
 	return slog.String(a.Key, terminal.Shorten(text, maxValue))
 }
 
-// choice is a flag whose value is one of some names.
-type choice struct {
-	value string
-	names []string
+// Choice is a flag whose value is one of some names.
+type Choice struct {
+	Value string
+	Names []string
 }
 
 // String implements pflag.Value.
-func (c *choice) String() string { return c.value }
+func (c *Choice) String() string { return c.Value }
 
 // Type implements pflag.Value.
-func (c *choice) Type() string { return "string" }
+func (c *Choice) Type() string { return "string" }
 
 // Set implements pflag.Value.
-func (c *choice) Set(text string) error {
-	for _, n := range c.names {
+func (c *Choice) Set(text string) error {
+	for _, n := range c.Names {
 		if n == text {
-			c.value = text
+			c.Value = text
 			return nil
 		}
 	}
@@ -121,7 +121,7 @@ func (c *choice) Set(text string) error {
 }
 
 // Wanted returns the allowed values as text.
-func (c *choice) Wanted() string {
-	last := len(c.names) - 1
-	return strings.Join(c.names[:last], ", ") + " or " + c.names[last]
+func (c *Choice) Wanted() string {
+	last := len(c.Names) - 1
+	return strings.Join(c.Names[:last], ", ") + " or " + c.Names[last]
 }

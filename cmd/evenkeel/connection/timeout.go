@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -9,8 +10,8 @@ import (
 	"k8s.io/client-go/transport"
 )
 
-// withTimeout returns a wrapper whose requests end after the timeout, the body of the answer included. Watches do not
-// end.
+// withTimeout returns a wrapper whose requests end after the timeout, the body of the answer included. Watches and logs
+// that are followed do not end.
 func withTimeout(timeout time.Duration) transport.WrapperFunc {
 	return func(next http.RoundTripper) http.RoundTripper { return &timeoutTransport{next, timeout} }
 }
@@ -38,9 +39,10 @@ func (t *timeoutTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 // WrappedRoundTripper lets client-go close idle connections.
 func (t *timeoutTransport) WrappedRoundTripper() http.RoundTripper { return t.next }
 
-// isWatch reports whether a request asks for events until the server ends it.
+// isWatch reports whether a request asks for events, or the lines of a log, until the server ends it.
 func isWatch(r *http.Request) bool {
-	switch r.URL.Query().Get("watch") {
+	q := r.URL.Query()
+	switch cmp.Or(q.Get("watch"), q.Get("follow")) {
 	case "1", "true":
 		return true
 	}

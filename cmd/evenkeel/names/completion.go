@@ -69,6 +69,7 @@ func (s *Source) commands(cmd *cobra.Command, path string) {
 	s.flag(cmd, "lease-namespace", func(ctx context.Context, _ *cobra.Command, _ string) ([]cobra.Completion, error) {
 		return s.Releases(ctx)
 	})
+	s.flag(cmd, "log-report", fixed("none", "lines", "full"))
 	if formats, ok := s.Formats[path]; ok {
 		s.flag(cmd, "output", fixed(formats...))
 	}

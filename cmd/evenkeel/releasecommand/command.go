@@ -1,5 +1,5 @@
 // Package releasecommand contains the commands that act on an installed release: they pause it, trigger a pass, decide
-// about waiting plans, and remove hints and what an uninstalled release leaves.
+// about waiting plans, print its log, and remove hints and what an uninstalled release leaves.
 //
 // The package decides what these commands request, and what they print. It never evicts a pod, and never makes a plan.
 package releasecommand
@@ -39,5 +39,5 @@ func (a *Access) lookup(cmd *cobra.Command) *installed.Lookup {
 
 // New returns the commands.
 func New(a *Access) []*cobra.Command {
-	return []*cobra.Command{newApprove(a), newDiscard(a), newPause(a), newResume(a), newTrigger(a), newHints(a), newCleanup(a)}
+	return []*cobra.Command{newApprove(a), newDiscard(a), newPause(a), newResume(a), newTrigger(a), newLogs(a), newHints(a), newCleanup(a)}
 }

@@ -100,7 +100,7 @@ func (f *triggerFlags) run(cmd *cobra.Command, a *Access, strategy string) error
 	if pause != nil {
 		but = ", but evicts nothing: " + pause.Block().Reason.Message
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: %s runs strategy %s now%s; see its log and its report.\n", f.namespace, holder, strategy, but)
+	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: %s runs strategy %s now%s; see `evenkeel logs`.\n", f.namespace, holder, strategy, but)
 	return nil
 }
 
