@@ -110,13 +110,13 @@ type Outcome struct {
 	Pending bool
 }
 
-// ReadReports reads the reports that a process wrote to its standard output. whole is false if the last report is
+// ReadReports reads the reports in the log of a process, whose lines are JSON. whole is false if the last line is
 // incomplete because the process was killed.
-func ReadReports(user, out string) (reports []Report, whole bool, err error) {
-	d := json.NewDecoder(strings.NewReader(out))
+func ReadReports(user, log string) (reports []Report, whole bool, err error) {
+	d := json.NewDecoder(strings.NewReader(log))
 	for {
-		var r Report
-		err := d.Decode(&r)
+		var line struct{ Report *Report }
+		err := d.Decode(&line)
 		switch {
 		case errors.Is(err, io.EOF):
 			return reports, true, nil
@@ -125,7 +125,9 @@ func ReadReports(user, out string) (reports []Report, whole bool, err error) {
 		case err != nil:
 			return reports, false, err
 		}
-		r.User = user
-		reports = append(reports, r)
+		if line.Report != nil {
+			line.Report.User = user
+			reports = append(reports, *line.Report)
+		}
 	}
 }

@@ -302,8 +302,8 @@ func TestHonestTroublesAreNoViolations(t *testing.T) {
 }
 
 func TestReadReports(t *testing.T) {
-	whole := `{"runID":"a","outcomes":[{"pod":{"namespace":"shop","name":"d0","uid":"u"},` +
-		`"outcome":"evicted","reason":{"code":"C","message":"m"}}]}` + "\n"
+	whole := `{"msg":"move"}` + "\n" + `{"msg":"report","report":{"runID":"a","outcomes":[{"pod":{"namespace":"shop","name":"d0","uid":"u"},` +
+		`"outcome":"evicted","reason":{"code":"C","message":"m"}}]}}` + "\n"
 	for _, c := range []struct {
 		name, out string
 		n         int

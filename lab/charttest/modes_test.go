@@ -58,7 +58,7 @@ func approve(ctx context.Context, t *testing.T, r release) {
 	})
 	r.runAsAdministrator(ctx, t, "approve", plan[1])
 	waitForZones(ctx, t, "2/2/2")
-	r.waitForReport(ctx, t, "the report of two moves", func(p report) bool { return p.Mode == "live" && len(p.Plan.Moves) == 2 })
+	r.waitForLog(ctx, t, "mode=live strategies=zones planned=2 ")
 	r.checkRequests(ctx, t, 2)
 }
 
@@ -67,12 +67,12 @@ func evict(ctx context.Context, t *testing.T, r release) {
 	r.checkRequests(ctx, t, 2)
 }
 
-// evictTriggered makes a Deployment spread the pods of d, and waits for the report: then the state is saved, and the
+// evictTriggered makes a Deployment spread the pods of d, and waits for the end of the pass: then the state is saved, and the
 // steering marks are removed.
 func (r release) evictTriggered(ctx context.Context, t *testing.T) {
 	t.Helper()
 	r.waitForLog(ctx, t, "leads=true")
 	r.runAsAdministrator(ctx, t, "trigger", "zones")
 	waitForZones(ctx, t, "2/2/2")
-	r.waitForReport(ctx, t, "the report of two moves", func(p report) bool { return p.Mode == "live" && len(p.Plan.Moves) == 2 })
+	r.waitForLog(ctx, t, "mode=live strategies=zones planned=2 ")
 }

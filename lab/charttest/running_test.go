@@ -3,7 +3,6 @@ package charttest
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os/exec"
 	"slices"
@@ -88,40 +87,6 @@ func (r release) waitForLog(ctx context.Context, t *testing.T, want string) {
 		}
 		return strings.Contains(text, want), text
 	})
-}
-
-// report is a part of the report of a pass.
-type report struct {
-	Mode string
-	Plan struct {
-		Moves     []any
-		Proposals []struct {
-			Mode  string
-			Moves []any
-		}
-	}
-	Stopped *struct{ Code, Message string }
-}
-
-// waitForReport waits for a report that the pods of a Deployment log as a line of JSON.
-func (r release) waitForReport(ctx context.Context, t *testing.T, what string, is func(report) bool) report {
-	t.Helper()
-	var found report
-	eventually(ctx, t, what, func() (bool, string) {
-		text, err := r.logs(ctx)
-		if err != nil {
-			return false, err.Error()
-		}
-		for line := range strings.Lines(text) {
-			var one report
-			if json.Unmarshal([]byte(line), &one) == nil && is(one) {
-				found = one
-				return true, ""
-			}
-		}
-		return false, text
-	})
-	return found
 }
 
 // waitForZones waits until the running pods of d are spread over the zones as in 2/2/2.

@@ -215,7 +215,8 @@ func (s *drillRun) startProcess(h processOptions) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := append(h.args, "--kubeconfig", kubeconfig, "--config", h.config, "--lease-namespace", s.namespace, "-o", "json")
+	args := append(slices.Clone(h.args), "--kubeconfig", kubeconfig, "--config", h.config, "--lease-namespace", s.namespace,
+		"--log-format", "json", "--log-report", "full")
 	if err := p.run(filepath.Join(s.dir, file), s.options.Evenkeel, h.env, args); err != nil {
 		p.proxy.Close()
 		return nil, err

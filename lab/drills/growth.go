@@ -72,7 +72,7 @@ func (s *drillRun) unbalanceRepeatedly(ctx context.Context) error {
 	return nil
 }
 
-var serving = regexp.MustCompile(`msg="serving [^"]*" address=(\S+)`)
+var serving = regexp.MustCompile(`"msg":"serving [^"]*","address":"([^"]+)"`)
 
 // metricsAddress returns the metrics URL from the log of the process.
 func (p *process) metricsAddress(ctx context.Context) (at string, err error) {
@@ -91,7 +91,7 @@ func (p *process) metricsAddress(ctx context.Context) (at string, err error) {
 func (s *drillRun) collectSamples(ctx context.Context, p *process, address string) (all []metricsSample, err error) {
 	client := &http.Client{Transport: &http.Transport{}, Timeout: 20 * time.Second}
 	defer client.CloseIdleConnections()
-	file, err := os.Create(strings.TrimSuffix(p.out, ".out") + ".samples") // kept if the drill finds a violation
+	file, err := os.Create(strings.TrimSuffix(p.log, ".log") + ".samples") // kept if the drill finds a violation
 	if err != nil {
 		return nil, err
 	}

@@ -19,7 +19,7 @@ type process struct {
 	user    string
 	proxy   *proxy.Proxy
 	cmd     *exec.Cmd
-	out     string // path of the standard output; standard error is in the same folder
+	log     string // path of the standard error
 	ended   chan struct{}
 	endedAt time.Time // valid after ended is closed
 	err     error
@@ -40,20 +40,15 @@ type processOptions struct {
 }
 
 func (p *process) run(file, program string, env, args []string) error {
-	p.out = file + ".out"
-	out, err := os.Create(p.out)
-	if err != nil {
-		return err
-	}
-	defer out.Close()
-	log, err := os.Create(file + ".err")
+	p.log = file + ".log"
+	log, err := os.Create(p.log)
 	if err != nil {
 		return err
 	}
 	defer log.Close()
 	p.cmd = exec.Command(program, args...)
 	p.cmd.Env = append(os.Environ(), env...)
-	p.cmd.Stdout, p.cmd.Stderr = out, log
+	p.cmd.Stderr = log
 	p.mu.Lock() // a hook may want to kill the process before it has started
 	defer p.mu.Unlock()
 	if err := p.cmd.Start(); err != nil {
@@ -117,28 +112,26 @@ func (p *process) readOutput() ([]auditverifier.Report, []auditverifier.Violatio
 		wrong = append(wrong, auditverifier.Violation{Kind: auditverifier.ProcessFailure, At: time.Now(), User: p.user,
 			What: fmt.Sprintf(format, args...)})
 	}
-	out, err := os.ReadFile(p.out)
-	if err != nil {
-		bad("%v", err)
+	log := p.stderr()
+	reports, whole, err := auditverifier.ReadReports(p.user, log)
+	if at := max(strings.Index(log, "\npanic:"), strings.Index(log, "\nfatal error:")); at >= 0 {
+		bad("the process crashed: %s", log[at:min(len(log), at+600)])
+		return reports, wrong
 	}
-	reports, whole, err := auditverifier.ReadReports(p.user, string(out))
 	switch {
 	case err != nil:
-		bad("the output is not JSON: %v", err)
+		bad("the log is not JSON: %v", err)
 	case !whole && !p.wasKilled():
-		bad("the output ends in the middle of a report")
+		bad("the log ends in the middle of a line")
 	}
-	log := p.stderr()
-	if at := max(strings.Index(log, "panic:"), strings.Index(log, "fatal error:")); at >= 0 {
-		bad("the process crashed: %s", log[at:min(len(log), at+600)])
-	} else if code := p.cmd.ProcessState.ExitCode(); code != 0 && code != 1 && !p.wasKilled() {
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 && code != 1 && !p.wasKilled() {
 		bad("the process exited with %d: %s", code, lastBytes(log, 300))
 	}
 	return reports, wrong
 }
 
 func (p *process) stderr() string {
-	b, _ := os.ReadFile(strings.TrimSuffix(p.out, ".out") + ".err")
+	b, _ := os.ReadFile(p.log)
 	return string(b)
 }
 

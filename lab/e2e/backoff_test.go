@@ -208,18 +208,17 @@ func waitForPendingPod(t *testing.T, ns string) {
 
 // runProcess is a running `evenkeel run` process, either the leader or a standby.
 type runProcess struct {
-	cmd    *exec.Cmd
-	stdout reportBuffer
-	stderr testbed.Buffer
+	cmd *exec.Cmd
+	log reportBuffer
 }
 
 // startRun starts `evenkeel run`, with further flags. At the end of the test, startRun kills it and deletes its Lease,
 // so that the next test finds no release that seems to be active.
 func startRun(t *testing.T, kubeconfig, config, ns, bind string, flags ...string) *runProcess {
 	t.Helper()
-	s := &runProcess{cmd: exec.Command(testbed.Evenkeel, append([]string{"run", "--config", config,
-		"--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", bind}, flags...)...)}
-	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
+	s := &runProcess{cmd: exec.Command(testbed.Evenkeel, slices.Concat([]string{"run", "--config", config,
+		"--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", bind}, testbed.ReportFlags, flags)...)}
+	s.cmd.Stderr = &s.log
 	must.Succeed(t, s.cmd.Start())
 	t.Cleanup(func() {
 		s.kill()
@@ -228,7 +227,7 @@ func startRun(t *testing.T, kubeconfig, config, ns, bind string, flags ...string
 			t.Errorf("deleting the Lease in %s: %v", ns, err)
 		}
 		if t.Failed() {
-			t.Logf("%s\n%s", s.stdout.String(), s.stderr.String())
+			t.Log(s.log.String())
 		}
 	})
 	return s
@@ -261,10 +260,10 @@ func TestAWorkloadRestsAcrossAChangeOfLeader(t *testing.T) {
 	start()
 	unbalance(t, ns)
 	waitForMetric(t, "http://"+port, "evenkeel_leader 1")
-	second.stdout.waitFor(t, "about the killed leader's eviction", func(r passReport) bool {
+	second.log.waitFor(t, "about the killed leader's eviction", func(r passReport) bool {
 		return slices.Equal(r.outcomeCodes(), []string{"unknown OutcomeUnknown"}) && r.Stopped != nil && r.Stopped.Code == "Interrupted"
 	})
-	second.stdout.waitFor(t, "of a pass that backs off from the workload", func(r passReport) bool {
+	second.log.waitFor(t, "of a pass that backs off from the workload", func(r passReport) bool {
 		return len(r.Plan.Moves) == 0 && r.Plan.Rejections.Counts["BackedOff"] > 0
 	})
 	checkBackoff(t, ns, config)

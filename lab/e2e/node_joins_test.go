@@ -47,23 +47,23 @@ func TestANodeThatJoinsIsUsed(t *testing.T) {
 
 	joined := time.Now()
 	must.Succeed(t, seed.CreateNode(t.Context(), lab.Client, seed.Node{Name: "n51", Zone: "zone-4"}))
-	leader.stdout.waitFor(t, "that moves a pod to the new node", func(r passReport) bool {
+	leader.log.waitFor(t, "that moves a pod to the new node", func(r passReport) bool {
 		return len(r.Outcomes) == 1 && r.Outcomes[0].Outcome == "evicted" && r.Outcomes[0].Landed == "n51"
 	})
 	t.Logf("level %s after the node joined", time.Since(joined).Round(time.Second))
 	checkEvictions(t, ns, 1)
 
-	before := len(leader.stdout.parsedReports())
+	before := len(leader.log.parsedReports())
 	if r := runEvenkeel(t, "trigger", "zones", "--lease-namespace", ns); r.code != 0 {
 		t.Errorf("trigger: exit %d", r.code)
 	}
 	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
-		if n := len(leader.stdout.parsedReports()); n <= before {
+		if n := len(leader.log.parsedReports()); n <= before {
 			return false, fmt.Errorf("%d reports, want more than %d", n, before)
 		}
 		return true, nil
 	}))
-	for _, r := range leader.stdout.parsedReports()[before:] {
+	for _, r := range leader.log.parsedReports()[before:] {
 		if len(r.Plan.Moves) != 0 || r.Stopped != nil {
 			t.Errorf("a pass after the move plans %d moves, stopped %v", len(r.Plan.Moves), r.Stopped)
 		}

@@ -1,14 +1,11 @@
 package e2e
 
 import (
-	"bufio"
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/json"
 	"encoding/pem"
 	"io"
 	"log"
@@ -21,9 +18,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -99,12 +96,6 @@ func replaceFile(t *testing.T, path, text string) {
 	must.Succeed(t, os.Rename(path+".new", path))
 }
 
-// reportReader collects the RunReports of a process.
-type reportReader struct {
-	mu   sync.Mutex
-	list []runReport
-}
-
 type runReport struct {
 	Mode   string
 	Inputs []struct {
@@ -114,36 +105,13 @@ type runReport struct {
 	Outcomes []struct{ Outcome string }
 }
 
-func (r *reportReader) read(out io.Reader) {
-	lines := bufio.NewReaderSize(out, 1<<20)
-	for {
-		line, err := lines.ReadBytes('\n')
-		var one runReport
-		if json.Unmarshal(line, &one) == nil {
-			r.mu.Lock()
-			r.list = append(r.list, one)
-			r.mu.Unlock()
-		}
-		if err != nil {
-			return
-		}
-	}
-}
-
-// waitFor waits up to two minutes for a matching report, because the process makes one pass per minute.
-func (r *reportReader) waitFor(t *testing.T, what string, is func(runReport) bool) {
+// waitForReport waits up to two minutes for a matching report in a log, because the process makes one pass per minute.
+func waitForReport(t *testing.T, log *testbed.Buffer, what string, is func(runReport) bool) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		for _, one := range r.list {
-			if is(one) {
-				return true, nil
-			}
-		}
-		return false, nil
+		return slices.ContainsFunc(testbed.Reports[runReport](log.String()), is), nil
 	}); err != nil {
-		t.Fatalf("no report %s: %v; got reports %+v", what, err, r.list)
+		t.Fatalf("no report %s: %v", what, err)
 	}
 }
 
@@ -196,20 +164,16 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	config := testbed.ConfigFile(t, everyMinute+"dryRun: true\n")
 
 	port := freePort(t)
-	cmd := exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config,
-		"--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", port)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	stdout := must.Get(cmd.StdoutPipe())(t)
+	cmd := exec.CommandContext(t.Context(), testbed.Evenkeel, append([]string{"run", "--config", config,
+		"--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", port}, testbed.ReportFlags...)...)
+	var log testbed.Buffer
+	cmd.Stderr = &log
 	must.Succeed(t, cmd.Start())
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Log(stderr.String())
+			t.Log(log.String())
 		}
 	})
-	seen := &reportReader{}
-	read := make(chan struct{})
-	go func() { defer close(read); seen.read(stdout) }()
 	at := "http://" + port
 	waitForMetric(t, at, "evenkeel_leader 1")
 	before := goroutineCount(t, at)
@@ -219,7 +183,7 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	replaceFile(t, config, "dryRun: maybe\n")
 	waitForMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 0`)
 	waitForMetric(t, at, `evenkeel_last_reload_successful{files="config"} 0`)
-	seen.waitFor(t, "that names both files", func(r runReport) bool {
+	waitForReport(t, &log, "that names both files", func(r runReport) bool {
 		return r.hasProblem("config") && r.hasProblem("credentials") && r.Mode == "dryRun"
 	})
 	if code := httpStatus(at + "/readyz"); code != http.StatusOK {
@@ -241,12 +205,12 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	text := must.Get(os.ReadFile(testbed.ConfigFile(t, everyMinute)))(t)
 	replaceFile(t, config, string(text))
 	waitForMetric(t, at, `evenkeel_last_reload_successful{files="config"} 1`)
-	seen.waitFor(t, "of a live pass with two evictions", func(r runReport) bool {
+	waitForReport(t, &log, "of a live pass with two evictions", func(r runReport) bool {
 		return r.Mode == "live" && len(r.Outcomes) == 2 && len(r.Inputs) == 0
 	})
 	checkZones(t, ns, "d", 2, 2, 2)
 	checkEvictions(t, ns, 2)
-	if strings.Contains(stderr.String(), "lost the Lease") || !hasLine(metricsOf(at), "evenkeel_leader 1") {
+	if strings.Contains(log.String(), "lost the Lease") || !hasLine(metricsOf(at), "evenkeel_leader 1") {
 		t.Error("the process lost its Lease")
 	}
 	few := func() (bool, error) { return goroutineCount(t, at) <= before+10, nil }
@@ -254,7 +218,6 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 		t.Errorf("%d goroutines after the changes, %d before; want at most 10 more", goroutineCount(t, at), before)
 	}
 	_ = cmd.Process.Signal(syscallTerm)
-	<-read
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the process did not exit cleanly: %v", err)
 	}

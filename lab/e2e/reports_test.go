@@ -1,9 +1,7 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,18 +10,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// reportBuffer collects the RunReports that a process writes, one per line.
+// reportBuffer collects the log of a process, which has the report of each pass.
 type reportBuffer struct{ testbed.Buffer }
 
-func (s *reportBuffer) parsedReports() (out []passReport) {
-	for line := range strings.Lines(s.String()) {
-		var r passReport
-		if json.Unmarshal([]byte(line), &r) == nil {
-			out = append(out, r)
-		}
-	}
-	return out
-}
+func (s *reportBuffer) parsedReports() []passReport { return testbed.Reports[passReport](s.String()) }
 
 // waitFor waits up to two minutes for a matching report, because the process makes one pass per minute.
 func (s *reportBuffer) waitFor(t *testing.T, what string, is func(passReport) bool) (found passReport) {

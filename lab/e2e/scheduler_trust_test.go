@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -177,30 +176,27 @@ func (p passSummary) scheduler(name string) schedulerState {
 	return schedulerState{}
 }
 
-// process is a running `evenkeel run` that writes its reports to a file.
+// process is a running `evenkeel run`.
 type process struct {
-	cmd       *exec.Cmd
-	url, file string
-	probes    int
+	cmd    *exec.Cmd
+	url    string
+	log    testbed.Buffer
+	probes int
 }
 
 func startProcess(t *testing.T, ns, config string) *process {
 	t.Helper()
 	address := freePort(t)
-	r := &process{url: "http://" + address, file: filepath.Join(t.TempDir(), "reports")}
-	out := must.Get(os.Create(r.file))(t)
-	var log strings.Builder
-	r.cmd = exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config,
-		"--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", address)
-	r.cmd.Stdout, r.cmd.Stderr = out, &log
+	r := &process{url: "http://" + address}
+	r.cmd = exec.CommandContext(t.Context(), testbed.Evenkeel, append([]string{"run", "--config", config,
+		"--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", address}, testbed.ReportFlags...)...)
+	r.cmd.Stderr = &r.log
 	must.Succeed(t, r.cmd.Start())
 	t.Cleanup(func() {
 		_ = r.cmd.Process.Kill()
 		_ = r.cmd.Wait()
-		out.Close()
 		if t.Failed() {
-			text, _ := os.ReadFile(r.file)
-			t.Logf("%s\n%s\n%s", log.String(), text, metricsOf(r.url))
+			t.Logf("%s\n%s", r.log.String(), metricsOf(r.url))
 		}
 	})
 	return r
@@ -210,32 +206,16 @@ func startProcess(t *testing.T, ns, config string) *process {
 func (r *process) waitFor(t *testing.T, ok func(passSummary) bool) (last passSummary) {
 	t.Helper()
 	must.Succeed(t, seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
-		text, err := os.ReadFile(r.file)
-		if err != nil {
-			return false, err
-		}
-		whole, _, found := cutAtLast(string(text), "\n")
-		if !found {
+		all := testbed.Reports[passSummary](r.log.String())
+		if len(all) == 0 {
 			return false, fmt.Errorf("the process has not written a report")
 		}
-		lines := strings.Split(whole, "\n")
-		last = passSummary{}
-		if err := json.Unmarshal([]byte(lines[len(lines)-1]), &last); err != nil {
-			return false, err
-		}
-		if !ok(last) {
+		if last = all[len(all)-1]; !ok(last) {
 			return false, fmt.Errorf("the last report has schedulers %+v", last.Plan.Schedulers)
 		}
 		return true, nil
 	}))
 	return last
-}
-
-func cutAtLast(s, sep string) (before, after string, found bool) {
-	if i := strings.LastIndex(s, sep); i >= 0 {
-		return s[:i], s[i+len(sep):], true
-	}
-	return s, "", false
 }
 
 // bindProbes creates pods for a scheduler one after the other, until the given number of its bindings have been

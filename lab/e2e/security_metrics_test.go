@@ -52,7 +52,7 @@ func TestSecurityMetrics(t *testing.T) {
 	address, debug := freePort(t), freePort(t)
 	p := startRun(t, kubeconfig, testbed.ConfigFile(t, strings.ReplaceAll(zonesConfig, "0 * * * *", "0 0 29 2 *")+"dryRun: true\n"), ns, address,
 		"--tls-cert-file", certFile, "--tls-private-key-file", keyFile, "--authorize-metrics", "--debug-address", debug,
-		"--log-format", "json", "--log-level", "debug")
+		"--log-level", "debug")
 	waitForStatus(t, client, "https://"+address+"/readyz", http.StatusOK)
 
 	allowed, other := createTokenAccount(t, ns, "prometheus"), createTokenAccount(t, ns, "other")
@@ -95,7 +95,7 @@ func TestSecurityMetrics(t *testing.T) {
 		t.Errorf("without an API server, an unknown client gets status %d, want 503: %.200s", code, text)
 	}
 	p.kill()
-	checkLog(t, p.stderr.String(), allowed, other, expired, unknown)
+	checkLog(t, p.log.String(), allowed, other, expired, unknown)
 }
 
 // writeServingCertificate replaces a certificate and its key, and returns a client that trusts only the new one.

@@ -46,12 +46,12 @@ func TestSecurityEvictionThatCommitsAfterTheLeaderDied(t *testing.T) {
 		t.Fatal("no eviction reached the webhook")
 	}
 	first.kill()
-	var next reportBuffer // a single pass begins as soon as the Lease of the killed process has expired
-	_, _ = next.Write([]byte(runEvenkeel(t, "run", "--once", "-o", "json", "--lease-namespace", ns, "--config", config).stdout))
+	// A single pass begins as soon as the Lease of the killed process has expired.
+	next := runEvenkeel(t, append([]string{"run", "--once", "--lease-namespace", ns, "--config", config}, testbed.ReportFlags...)...)
 	if n := acceptedEvictions(t, ns); n != 0 {
 		t.Errorf("%d evictions committed before the next process looked for them, so the test proves nothing", n)
 	}
-	reports := next.parsedReports()
+	reports := testbed.Reports[passReport](next.stderr)
 	if len(reports) != 2 || !slices.Equal(reports[0].outcomeCodes(), []string{"unknown OutcomeUnknown"}) ||
 		len(reports[1].Plan.Moves) != 0 || reports[1].Plan.Rejections.Counts["BackedOff"] == 0 {
 		t.Errorf("got reports %+v; want the eviction of the killed process with an unknown outcome, and then no moves", reports)

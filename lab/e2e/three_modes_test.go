@@ -78,9 +78,8 @@ type waitingReport struct {
 func waitForWaitingReport(t *testing.T, p *runProcess, limit time.Duration, what string, is func(waitingReport) bool) (found waitingReport) {
 	t.Helper()
 	must.Succeed(t, seed.WaitUntil(t.Context(), limit, func() (bool, error) {
-		for line := range strings.Lines(p.stdout.String()) {
-			var r waitingReport
-			if json.Unmarshal([]byte(line), &r) == nil && is(r) {
+		for _, r := range testbed.Reports[waitingReport](p.log.String()) {
+			if is(r) {
 				found = r
 				return true, nil
 			}

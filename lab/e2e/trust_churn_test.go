@@ -2,13 +2,10 @@ package e2e
 
 import (
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -99,14 +96,7 @@ func countBoundPods(t *testing.T, ns string) *atomic.Int64 {
 // eachReport calls f for every complete report that the process has written, with its position.
 func (r *process) eachReport(t *testing.T, f func(id string, p passSummary)) {
 	t.Helper()
-	text := must.Get(os.ReadFile(r.file))(t)
-	whole, _, _ := cutAtLast(string(text), "\n")
-	for i, line := range strings.Split(whole, "\n") {
-		var p passSummary
-		if line == "" {
-			continue
-		}
-		must.Succeed(t, json.Unmarshal([]byte(line), &p))
+	for i, p := range testbed.Reports[passSummary](r.log.String()) {
 		f(strconv.Itoa(i), p)
 	}
 }

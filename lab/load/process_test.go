@@ -49,9 +49,9 @@ type report struct {
 
 // process is a running `evenkeel run` process that holds the Lease.
 type process struct {
-	config, url    string
-	stdout, stderr testbed.Buffer
-	ended          chan struct{}
+	config, url string
+	log         testbed.Buffer
+	ended       chan struct{}
 }
 
 // kubeconfig writes the program's kubeconfig and returns its path.
@@ -67,9 +67,9 @@ func startProgram(t *testing.T, ns, config string) *process {
 	l := must.Get(freeport.Listen())(t)
 	l.Close()
 	p := &process{config: config, url: "http://" + l.Addr().String(), ended: make(chan struct{})}
-	cmd := exec.Command(testbed.Evenkeel, "run", "--config", config, "--bind-address", l.Addr().String(),
-		"--lease-namespace", ns, "--kubeconfig", kubeconfig(t))
-	cmd.Stdout, cmd.Stderr = &p.stdout, &p.stderr
+	cmd := exec.Command(testbed.Evenkeel, append([]string{"run", "--config", config, "--bind-address", l.Addr().String(),
+		"--lease-namespace", ns, "--kubeconfig", kubeconfig(t)}, testbed.ReportFlags...)...)
+	cmd.Stderr = &p.log
 	must.Succeed(t, cmd.Start())
 	go func() {
 		_ = cmd.Wait()
@@ -81,7 +81,7 @@ func startProgram(t *testing.T, ns, config string) *process {
 		}
 		<-p.ended
 		if t.Failed() {
-			t.Logf("evenkeel run:\n%s\n%s", p.stdout.String(), p.stderr.String())
+			t.Logf("evenkeel run:\n%s", p.log.String())
 		}
 	})
 	return p
@@ -119,15 +119,7 @@ func httpGet(url string) string {
 }
 
 // reports returns all reports that the program has written.
-func (p *process) reports() (out []report) {
-	for line := range strings.Lines(p.stdout.String()) {
-		var r report
-		if strings.HasSuffix(line, "\n") && json.Unmarshal([]byte(line), &r) == nil {
-			out = append(out, r)
-		}
-	}
-	return out
-}
+func (p *process) reports() []report { return testbed.Reports[report](p.log.String()) }
 
 // waitForReports waits for at least n reports.
 func (p *process) waitForReports(t *testing.T, n int) []report {
