@@ -67,8 +67,8 @@ func evict(ctx context.Context, t *testing.T, r release) {
 	r.checkRequests(ctx, t, 2)
 }
 
-// evictTriggered makes a Deployment spread the pods of d, and waits for the end of the pass: then the state is saved, and the
-// steering marks are removed.
+// evictTriggered makes a Deployment spread the pods of d, and waits for the end of the pass: then the state is saved,
+// and the steering marks are removed.
 func (r release) evictTriggered(ctx context.Context, t *testing.T) {
 	t.Helper()
 	r.waitForLog(ctx, t, "leads=true")

@@ -67,7 +67,7 @@ func (s *shell) firstReport() []startedStep {
 		{"kubectl create namespace shop", s.expect("successfully rolled out")},
 		{"helm install evenkeel", s.expect("Evenkeel 0.1.0 is installed as a DRY RUN")},
 		{"evenkeel plan", s.expect("\nPlan: ", "PodTooYoung")},
-		{"kubectl logs", s.expect("")},
+		{"evenkeel logs", s.expect("it leads")},
 	}
 }
 
@@ -84,7 +84,7 @@ func (s *shell) firstEvictions(values *string) []startedStep {
 			s.expect("yes")(t, shop)
 			s.expect("no")(t, "! "+other) // for no, kubectl ends with 1
 		}},
-		{"kubectl logs", func(t *testing.T, commands string) { s.retry(t, commands, "dryRun=false") }},
+		{"evenkeel logs", func(t *testing.T, commands string) { s.retry(t, commands, "dryRun=false") }},
 		{"evenkeel trigger zones", func(t *testing.T, commands string) {
 			trigger, list, _ := strings.Cut(commands, "\n")
 			s.retry(t, trigger, "runs strategy zones now")

@@ -255,7 +255,7 @@ func TestCronJobsGroupBySchedule(t *testing.T) {
 		}
 	}
 	// Each of the three jobs has a quarter of activeDeadlineSeconds (3600) for its pass, and waits for the rest.
-	const tail = " --config /etc/evenkeel/config.yaml --lease-timeout 2700s --pass-timeout 900s]"
+	const tail = " --config /etc/evenkeel/config.yaml --log-report=lines --lease-timeout 2700s --pass-timeout 900s]"
 	want := []string{"0 * * * * Etc/UTC [run --once --strategy a,c" + tail,
 		"*/5 * * * * Etc/UTC [run --once --strategy b" + tail, "0 * * * * Asia/Tokyo [run --once --strategy d" + tail}
 	if !reflect.DeepEqual(got, want) || len(names) != 3 {

@@ -58,7 +58,7 @@ var inDeployment = []at{
 	{[]any{"spec", "template", "spec", "topologySpreadConstraints", 0, "labelSelector"},
 		`{"matchLabels":{"app.kubernetes.io/component":"controller","app.kubernetes.io/instance":"ek","app.kubernetes.io/name":"evenkeel"}}`},
 	{[]any{"spec", "template", "spec", "containers", 0, "args"}, `["run","--config","/etc/evenkeel/config.yaml","--log-level=debug","--log-format=json",` +
-		`"--tls-cert-file=/etc/evenkeel-tls/tls.crt","--tls-private-key-file=/etc/evenkeel-tls/tls.key","--output=yaml"]`},
+		`"--tls-cert-file=/etc/evenkeel-tls/tls.crt","--tls-private-key-file=/etc/evenkeel-tls/tls.key","--log-report=none"]`},
 	{[]any{"spec", "template", "spec", "containers", 0, "livenessProbe"},
 		`{"failureThreshold":6,"httpGet":{"path":"/livez","port":"http","scheme":"HTTPS"},"initialDelaySeconds":5,"periodSeconds":20,"timeoutSeconds":1}`},
 	{[]any{"spec", "template", "spec", "containers", 0, "readinessProbe"},
@@ -75,8 +75,8 @@ var inDeployment = []at{
 var inCronJob = []at{
 	{[]any{"spec", "jobTemplate", "spec", "ttlSecondsAfterFinished"}, "0"},
 	{[]any{"spec", "jobTemplate", "spec", "template", "spec", "containers", 0, "args"},
-		`["run","--once","--strategy","zones","--config","/etc/evenkeel/config.yaml","--lease-timeout","2400s","--pass-timeout","1200s","--log-level=debug","--log-format=json",` +
-			`"--push-url=http://pushgateway:9091","--output=yaml"]`},
+		`["run","--once","--strategy","zones","--config","/etc/evenkeel/config.yaml","--log-report=lines","--lease-timeout","2400s","--pass-timeout","1200s","--log-level=debug","--log-format=json",` +
+			`"--push-url=http://pushgateway:9091","--log-report=none"]`},
 	{[]any{"spec", "jobTemplate", "spec", "template", "spec", "volumes"},
 		`[{"configMap":{"name":"ek-evenkeel"},"name":"config"},{"emptyDir":{},"name":"more"}]`},
 }

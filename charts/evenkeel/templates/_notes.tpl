@@ -25,10 +25,10 @@ helm upgrade {{ $root.Release.Name }} CHART --namespace {{ $root.Release.Namespa
 {{- $namespace := include "evenkeel.namespace" . -}}
 {{- if eq .Values.kind "Deployment" -}}
 kubectl rollout status --namespace {{ $namespace }} deployment/{{ include "evenkeel.fullname" . }}
-kubectl logs --namespace {{ $namespace }} deployment/{{ include "evenkeel.fullname" . }} --follow
+evenkeel logs --lease-namespace {{ $namespace }} --follow
 {{- else -}}
 kubectl get cronjobs,jobs --namespace {{ $namespace }} --selector app.kubernetes.io/instance={{ .Release.Name }}
-kubectl logs --namespace {{ $namespace }} --selector app.kubernetes.io/instance={{ .Release.Name }} --tail=-1
+evenkeel logs --lease-namespace {{ $namespace }}
 {{- end -}}
 {{- end }}
 
