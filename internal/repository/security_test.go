@@ -110,16 +110,23 @@ func permissions(where, group string, resources, verbs []string) (list []string)
 	return list
 }
 
-// grantedPermissions returns the permissions of the roles in a file.
+// grantedPermissions returns the permissions of the roles in a file that are bound.
 func grantedPermissions(t *testing.T, path string) (list []string) {
 	t.Helper()
-	for _, doc := range strings.Split(readText(t, path), "\n---\n") {
+	text := readText(t, path)
+	for _, doc := range strings.Split(text, "\n---\n") {
 		var role struct {
 			Kind     string
-			Metadata struct{ Annotations map[string]string }
+			Metadata struct {
+				Name        string
+				Annotations map[string]string
+			}
 			Rules    []struct{ APIGroups, Resources, ResourceNames, Verbs []string }
 		}
 		must.Succeed(t, yaml.Unmarshal([]byte(doc), &role))
+		if !strings.Contains(text, "\n  kind: "+role.Kind+"\n  name: "+role.Metadata.Name+"\n") {
+			continue // no binding refers to it
+		}
 		for _, r := range role.Rules {
 			resources := r.Resources
 			if len(r.ResourceNames) > 0 {

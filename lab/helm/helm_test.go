@@ -57,10 +57,12 @@ func runProgram(t *testing.T, program string, args ...string) (stdout, stderr st
 	return out.String(), errs.String(), err
 }
 
-// renderChart returns the manifests of the chart for the arguments. render fails the test if helm fails.
+// renderChart returns the manifests of the chart for the arguments, without the CustomResourceDefinitions unless the
+// arguments ask for them. It fails the test if helm fails.
 func renderChart(t *testing.T, args ...string) string {
 	t.Helper()
-	out, errs, err := runHelm(t, slices.Concat([]string{"template", "ek", chart, "--namespace", "ek-system"}, imageArgs, args)...)
+	out, errs, err := runHelm(t, slices.Concat([]string{"template", "ek", chart, "--namespace", "ek-system", "--set", "crds.install=false"},
+		imageArgs, args)...)
 	if err != nil {
 		t.Fatalf("helm template %v: %v\n%s", args, err, errs)
 	}

@@ -32,7 +32,7 @@ var helmLabels = regexp.MustCompile(`(?m)^ *(app\.kubernetes\.io/managed-by: Hel
 // renderPlain renders the chart in namespace evenkeel as manifests that no Helm release manages.
 func renderPlain(t *testing.T, args ...string) string {
 	t.Helper()
-	args = append([]string{"template", "evenkeel", chart, "--namespace", "evenkeel", "--no-hooks", "--set", "image.repository=" + placeholder}, args...)
+	args = append([]string{"template", "evenkeel", chart, "--namespace", "evenkeel", "--no-hooks", "--set", "crds.keep=false,image.repository=" + placeholder}, args...)
 	out, errs, err := runHelm(t, args...)
 	if err != nil {
 		t.Fatalf("helm %v: %v\n%s", args, err, errs)

@@ -19,7 +19,7 @@ func TestNotes(t *testing.T) {
 		{"--set", "kind=Deployment,config.dryRun=false"},
 		{"--set", "kind=CronJob,config.dryRun=false,config.evictor.steer=taint"},
 		{"--set", "kind=CronJob,config.dryRun=false,config.evictor.steer=taint,cleanup.enabled=false"},
-		{"--set", "config.dryRun=false", "--set-json", approve},
+		{"--set", "config.dryRun=false,crds.install=false", "--set-json", approve},
 		append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]"),
 	} {
 		installed, errs, err := runHelm(t, slices.Concat([]string{"install", "ek", chart, "--namespace", "ek-system", "--dry-run=client"},

@@ -59,10 +59,11 @@ func peopleArgs(lists ...string) []string {
 // TestPeople checks that each list of people binds its role and no other, and what the roles grant.
 func TestPeople(t *testing.T) {
 	const group = "[map[apiGroup:rbac.authorization.k8s.io kind:Group name:%s]]"
-	for list, c := range map[string]struct{ role, documented string }{
+	for list, c := range map[string]struct{ role, writes string }{
 		"readers":   {"ek-evenkeel-reader", ""},
-		"pausers":   {"ek-evenkeel-pauser", "safety.md"},
-		"approvers": {"ek-evenkeel-approver", "apply.md"},
+		"pausers":   {"ek-evenkeel-pauser", "rebalancers update, rebalancers patch"},
+		"approvers": {"ek-evenkeel-approver", "rebalanceplans update, rebalanceplans patch"},
+		"runners":   {"ek-evenkeel-runner", "rebalanceruns create, rebalanceplans create"},
 	} {
 		out := renderChart(t, peopleArgs(list)...)
 		want := map[string]string{"ek-system-ek-evenkeel-find": fmt.Sprintf(group, list), c.role: fmt.Sprintf(group, list)}
@@ -81,10 +82,18 @@ func TestPeople(t *testing.T) {
 		if len(want) > 0 {
 			t.Errorf("%s: not bound: %v", list, want)
 		}
+		var writes []string
 		for _, p := range roleRules(t, out, "Role", c.role) {
-			if p != "/configmaps create" && strings.Count(p, "/") < 2 {
+			object, ours := strings.CutPrefix(p, "evenkeel.io/")
+			switch verb := p[strings.LastIndex(p, " ")+1:]; {
+			case ours && !slices.Contains([]string{"get", "list", "watch"}, verb):
+				writes = append(writes, object)
+			case !ours && p != "/configmaps create" && strings.Count(p, "/") < 2:
 				t.Errorf("%s: %s is not limited to a name", list, p)
 			}
+		}
+		if got := strings.Join(writes, ", "); got != c.writes {
+			t.Errorf("%s may write %s, want %s", list, got, c.writes)
 		}
 	}
 }
@@ -133,9 +142,10 @@ func TestReadersReadWhatTheControllerReads(t *testing.T) {
 	}
 }
 
-// TestAggregateToView checks that the role for readers joins view only on request.
+// TestAggregateToView checks that the role for readers joins view only on request, and the role to see the objects of
+// Evenkeel always.
 func TestAggregateToView(t *testing.T) {
-	for values, want := range map[string]int{"people.aggregateToView=true": 1, "people.readers[0].kind=User,people.readers[0].name=a": 0} {
+	for values, want := range map[string]int{"people.aggregateToView=true": 2, "people.readers[0].kind=User,people.readers[0].name=a": 1} {
 		n := 0
 		for _, r := range parseObjects(t, renderChart(t, "--set", values), "ClusterRole") {
 			if labels := valueAt(t, r, "metadata", "labels").(manifest); labels["rbac.authorization.k8s.io/aggregate-to-view"] != nil {

@@ -27,6 +27,8 @@ func policyNames(t *testing.T, manifests string) (names []string) {
 		condition := valueAt(t, p, "spec", "matchConditions", 0, "expression").(string)
 		if strings.HasSuffix(name, "-names") {
 			checkNamesPolicy(t, p)
+		} else if strings.HasSuffix(name, "-people") {
+			checkOwnNamespace(t, p)
 		} else if !strings.HasSuffix(condition, `request.userInfo.username == "system:serviceaccount:ek-system:ek-evenkeel"`) ||
 			strings.Contains(condition, "||") || valueAt(t, p, "spec", "failurePolicy") != "Fail" {
 			t.Errorf("policy %s applies to others or fails open: %v", name, p["spec"])
@@ -37,19 +39,25 @@ func policyNames(t *testing.T, manifests string) (names []string) {
 	return names
 }
 
-// checkNamesPolicy checks the only policy that applies to every account: it concerns only ConfigMaps of Evenkeel in the
-// namespace of the release.
+// checkOwnNamespace checks that a policy for every account concerns only the namespace of the release, and fails closed.
+func checkOwnNamespace(t *testing.T, p manifest) {
+	t.Helper()
+	if got := fmt.Sprint(valueAt(t, p, "spec", "matchConstraints", "namespaceSelector")); got !=
+		"map[matchLabels:map[kubernetes.io/metadata.name:ek-system]]" || valueAt(t, p, "spec", "failurePolicy") != "Fail" {
+		t.Errorf("%s concerns the namespaces %s, or fails open", valueAt(t, p, "metadata", "name"), got)
+	}
+}
+
+// checkNamesPolicy checks the policy about names: it concerns only ConfigMaps of Evenkeel.
 func checkNamesPolicy(t *testing.T, p manifest) {
 	t.Helper()
+	checkOwnNamespace(t, p)
 	constraints := valueAt(t, p, "spec", "matchConstraints")
-	if got := fmt.Sprint(valueAt(t, constraints, "namespaceSelector")); got != "map[matchLabels:map[kubernetes.io/metadata.name:ek-system]]" {
-		t.Errorf("it concerns the namespaces %s", got)
-	}
 	if got := fmt.Sprint(valueAt(t, constraints, "resourceRules")); got != "[map[apiGroups:[] apiVersions:[*] operations:[CREATE] resources:[configmaps]]]" {
 		t.Errorf("it concerns %s", got)
 	}
 	condition := valueAt(t, p, "spec", "matchConditions", 0, "expression").(string)
-	if n := strings.Count(condition, `"evenkeel-state-`); n != 17 || valueAt(t, p, "spec", "failurePolicy") != "Fail" {
+	if n := strings.Count(condition, `"evenkeel-state-`); n != 17 {
 		t.Errorf("it concerns %s", condition)
 	}
 	for _, name := range []string{"evenkeel-pause", "evenkeel-approval", "evenkeel-waiting-plan", "evenkeel-trigger"} {
@@ -65,18 +73,18 @@ func TestPoliciesFollowPermissions(t *testing.T) {
 		want string
 		args []string
 	}{
-		{"events names own-objects", nil},
-		{"events evictions names own-objects", []string{"--set", "config.dryRun=false"}},
-		{"events evictions names nodes own-objects", []string{"--set", "config.dryRun=false,config.evictor.steer=label"}},
-		{"deletions events evictions names own-objects", failedPodsArgs("config.dryRun=false", "deletion")},
-		{"events evictions names own-objects", failedPodsArgs("config.dryRun=false", "eviction")},
-		{"events names own-objects", failedPodsArgs("config.dryRun=true", "deletion")},
-		{"events evictions names nodes own-objects", []string{"--set", "config.dryRun=false,config.hints.enabled=true,config.hints.label=null"}},
-		{"events names nodes own-objects", append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json",
+		{"events names own-objects people", nil},
+		{"events evictions names own-objects people", []string{"--set", "config.dryRun=false"}},
+		{"events evictions names nodes own-objects people", []string{"--set", "config.dryRun=false,config.evictor.steer=label"}},
+		{"deletions events evictions names own-objects people", failedPodsArgs("config.dryRun=false", "deletion")},
+		{"events evictions names own-objects people", failedPodsArgs("config.dryRun=false", "eviction")},
+		{"events names own-objects people", failedPodsArgs("config.dryRun=true", "deletion")},
+		{"events evictions names nodes own-objects people", []string{"--set", "config.dryRun=false,config.hints.enabled=true,config.hints.label=null"}},
+		{"events names nodes own-objects people", append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json",
 			"config.strategies=[]")},
-		{"events evictions names own-objects", []string{"--set", "config.dryRun=false,config.namespaces=null,config.evictor=null,config.hints=null"}},
+		{"events evictions names own-objects people", []string{"--set", "config.dryRun=false,config.namespaces=null,config.evictor=null,config.hints=null"}},
 		{"", []string{"--set", "config.dryRun=false,admissionPolicy.enabled=false"}},
-		{"events evictions names own-objects", []string{"--set", "config.dryRun=false", "--kube-version", "1.33.0-gke.1"}},
+		{"events evictions names own-objects people", []string{"--set", "config.dryRun=false", "--kube-version", "1.33.0-gke.1"}},
 	} {
 		if got := strings.Join(policyNames(t, renderChart(t, c.args...)), " "); got != c.want {
 			t.Errorf("%v: got policies %q, want %q", c.args, got, c.want)
@@ -143,7 +151,7 @@ func TestEvictionPolicyFollowsTheConfiguration(t *testing.T) {
 // TestValuesOfAnEarlierChart renders values that lack the sections of this chart, as with --reuse-values.
 func TestValuesOfAnEarlierChart(t *testing.T) {
 	const lacking = "admissionPolicy=null,flowSchema=null,config.approvals=null,config.hints=null"
-	if got := strings.Join(policyNames(t, renderChart(t, "--set", lacking)), " "); got != "events names own-objects" {
+	if got := strings.Join(policyNames(t, renderChart(t, "--set", lacking)), " "); got != "events names own-objects people" {
 		t.Errorf("got policies %q, want the default", got)
 	}
 	const part = "flowSchema.priorityLevel=null,flowSchema.concurrencyShares=null,flowSchema.matchingPrecedence=null"

@@ -1,7 +1,7 @@
 {{/* Rejects people whose roles would not exist, or who could do more than their roles say. */}}
 {{- define "evenkeel.checkPeople" -}}
 {{- $people := .Values.people | default dict -}}
-{{- range $list := list "readers" "pausers" "approvers" "aggregateToView" -}}
+{{- range $list := list "readers" "pausers" "approvers" "runners" "aggregateToView" -}}
 {{- if and (get $people $list) (not $.Values.rbac.create) -}}
 {{- fail (printf "people.%s is set, but rbac.create is false, so the chart makes no roles for people (want rbac.create: true, or no people.%s)" $list $list) -}}
 {{- end -}}
@@ -54,6 +54,13 @@ subjects:
   apiGroup: rbac.authorization.k8s.io
   {{- end }}
 {{- end }}
+{{- end }}
+
+{{/* The rule that shows the objects of evenkeel.io. */}}
+{{- define "evenkeel.viewRule" }}
+- apiGroups: [evenkeel.io]
+  resources: [rebalanceplans, rebalancers, rebalanceruns, rebalancehistories]
+  verbs: [get, list, watch]
 {{- end }}
 
 {{/* The rule that shows who leads. */}}
