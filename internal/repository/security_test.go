@@ -121,7 +121,7 @@ func grantedPermissions(t *testing.T, path string) (list []string) {
 				Name        string
 				Annotations map[string]string
 			}
-			Rules    []struct{ APIGroups, Resources, ResourceNames, Verbs []string }
+			Rules []struct{ APIGroups, Resources, ResourceNames, Verbs []string }
 		}
 		must.Succeed(t, yaml.Unmarshal([]byte(doc), &role))
 		if !strings.Contains(text, "\n  kind: "+role.Kind+"\n  name: "+role.Metadata.Name+"\n") {

@@ -18,11 +18,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// peopleArgs are arguments of an installation that lets the groups readers, pausers and approvers do what their names
-// say.
+// peopleArgs are arguments of an installation that lets the groups readers, pausers, approvers and runners do what
+// their names say.
 var peopleArgs = []string{"--set", "config.dryRun=false,config.guards.minPodAge=0s,people.readers[0].kind=Group,people.readers[0].name=readers",
 	"--set", "people.pausers[0].kind=Group,people.pausers[0].name=pausers",
-	"--set", "people.approvers[0].kind=Group,people.approvers[0].name=approvers"}
+	"--set", "people.approvers[0].kind=Group,people.approvers[0].name=approvers",
+	"--set", "people.runners[0].kind=Group,people.runners[0].name=runners"}
 
 // runAs runs a command of the program as a member of a group. It returns the output of both streams.
 func (r release) runAs(ctx context.Context, group string, args ...string) (string, error) {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -71,11 +72,12 @@ func (r release) runHelm(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// install creates the namespace and installs the chart in it. If the pods run, install waits until they are Ready.
+// install creates the namespace and installs the chart in it. If the pods run, install waits until they are Ready. The
+// CustomResourceDefinitions go with the release, so that the next test can install its own.
 func (r release) install(ctx context.Context, t *testing.T, args ...string) {
 	t.Helper()
 	createNamespace(ctx, t, r.namespace)
-	r.installChart(t, chart, args...)
+	r.installChart(t, chart, append([]string{"--set", "crds.keep=false"}, args...)...)
 }
 
 const image = "image.repository=registry.example.org/team/evenkeel"
@@ -188,6 +190,9 @@ func (r release) remainingObjects(ctx context.Context, t *testing.T) []string {
 		for _, kind := range group.APIResources {
 			ours := metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + r.name}
 			list, err := client.Resource(gv.WithResource(kind.Name)).List(ctx, ours)
+			if apierrors.IsNotFound(err) {
+				continue // its CustomResourceDefinition was deleted
+			}
 			if err != nil {
 				t.Fatalf("listing %s: %v", kind.Name, err)
 			}

@@ -169,10 +169,10 @@ type variant struct {
 	prepare func(context.Context, *testing.T, release)
 }
 
-// isUsedInAPass is true for all permissions but those for triggers and for access to the metrics. Only the pods of a
-// Deployment use these.
+// isUsedInAPass is true for all permissions but those for triggers and for access to the metrics, which only the pods
+// of a Deployment use, and those for the objects of evenkeel.io.
 func isUsedInAPass(p permission) bool {
-	return !slices.Contains(p.names, "evenkeel-trigger") && !slices.Contains([]string{"tokenreviews", "subjectaccessreviews"}, p.resource)
+	return p.group != "evenkeel.io" && !slices.Contains(p.names, "evenkeel-trigger") && !slices.Contains([]string{"tokenreviews", "subjectaccessreviews"}, p.resource)
 }
 
 var variants = []variant{

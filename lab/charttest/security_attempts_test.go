@@ -100,7 +100,12 @@ func (r release) objectAttempts() []attempt {
 			"regarding": object{"kind": "Pod", "namespace": "shop", "name": "x"}}
 	}
 	events := "/apis/events.k8s.io/v1/namespaces/shop/events"
+	objects := "/apis/evenkeel.io/v1alpha1/namespaces/" + r.namespace
 	return []attempt{
+		{"decide about a plan", http.MethodPatch, objects + "/rebalanceplans/x", object{"decision": object{"by": "ann"}}, byRBAC},
+		{"change the spec of the Rebalancer", http.MethodPatch, objects + "/rebalancers/x", object{"spec": object{"pause": nil}}, byRBAC},
+		{"delete the Rebalancer", http.MethodDelete, objects + "/rebalancers/x", nil, byRBAC},
+		{"ask for a run", http.MethodPost, objects + "/rebalanceruns", object{}, byRBAC},
 		{"create a state ConfigMap", http.MethodPost, own + "/configmaps", named("evenkeel-state-00"), ""},
 		{"create another ConfigMap", http.MethodPost, own + "/configmaps", named("other"), byPolicy},
 		{"create a ConfigMap with a generated name", http.MethodPost, own + "/configmaps",

@@ -16,7 +16,8 @@ func TestTwoReleases(t *testing.T) {
 	ctx := t.Context()
 	first, second := newRunningRelease("first", "ek-first"), newRunningRelease("second", "ek-second")
 	seedThreeZones(ctx, t, first.client, [3]int{1, 1, 4})
-	first.install(ctx, t, automatic...)
+	applyCRDs(t, first) // both need them until they are uninstalled
+	first.install(ctx, t, append(automatic, "--set", "crds.install=false")...)
 	var lease metav1.Time
 	eventually(ctx, t, "the Lease of the first release", func() (bool, string) {
 		found, err := first.client.CoordinationV1().Leases(first.namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
@@ -26,7 +27,7 @@ func TestTwoReleases(t *testing.T) {
 		lease = found.CreationTimestamp
 		return time.Since(lease.Time) > time.Second, "it is too young" // the API server stores whole seconds
 	})
-	second.install(ctx, t, append(automatic, "--set", "kind=CronJob", "--set", "cronJob.suspend=true")...)
+	second.install(ctx, t, append(automatic, "--set", "kind=CronJob", "--set", "cronJob.suspend=true", "--set", "crds.install=false")...)
 	out := second.runFailingJob(ctx, t, "zones")
 	if want := "OtherReleaseActive: the older release in namespace ek-first may evict in this cluster"; !strings.Contains(out, want) {
 		t.Errorf("the second release does not say %q:\n%s", want, out)

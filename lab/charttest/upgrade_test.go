@@ -78,7 +78,7 @@ func TestUpgradeFromTheFormerChart(t *testing.T) {
 	r.runAsAdministrator(ctx, t, "pause", "--reason", "upgrade")
 	before := r.stateObjects(ctx, t)
 
-	r.upgrade(t)
+	r.upgrade(t, "--set", "crds.keep=false")
 	r.waitForLog(ctx, t, "leads=true")
 	r.upgraded = time.Now()
 	after := r.stateObjects(ctx, t)

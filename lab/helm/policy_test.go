@@ -39,7 +39,7 @@ func policyNames(t *testing.T, manifests string) (names []string) {
 	return names
 }
 
-// checkOwnNamespace checks that a policy for every account concerns only the namespace of the release, and fails closed.
+// checkOwnNamespace checks that a policy for every account concerns only the namespace of the release and fails closed.
 func checkOwnNamespace(t *testing.T, p manifest) {
 	t.Helper()
 	if got := fmt.Sprint(valueAt(t, p, "spec", "matchConstraints", "namespaceSelector")); got !=
