@@ -131,7 +131,7 @@ func TestPeopleWriteTheirKinds(t *testing.T) {
 	} {
 		checkAttempts(ctx, t, r.clientOf(t, group), attempts)
 	}
-	// Who may update an object may change other fields beside the decision or the pause of another person, or remove it.
+	// Who may update an object may change its other fields, and remove the decision or the pause of another person.
 	jo := r.client.CoreV1().RESTClient()
 	for resource, patch := range map[string]string{"rebalanceplans": `{"decision": {"by": "admin", "discard": {"all": true}}}`,
 		"rebalancers": `{"spec": {"pause": {"by": "admin"}}}`} {
