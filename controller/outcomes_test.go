@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -171,4 +172,20 @@ func codesUsed(t *testing.T) []string {
 		t.Fatal("no codes found")
 	}
 	return out
+}
+
+// TestABatchIsReportedWhenItEnds checks that the outcomes of a batch are known before the pass ends.
+func TestABatchIsReportedWhenItEnds(t *testing.T) {
+	c, _ := newController(t, &scriptedEvictor{}, plan.Live)
+	var batches []plan.Outcome
+	c.OnBatch = func(r *plan.RunReport, done []plan.Outcome) {
+		if !r.Finished.IsZero() || len(r.Moves()) == 0 {
+			t.Errorf("a batch of a pass with %d moves that ended at %s", len(r.Moves()), r.Finished)
+		}
+		batches = append(batches, done...)
+	}
+	r := must.Get(c.RunOnce(t.Context(), []string{"zones"}))(t)
+	if !reflect.DeepEqual(batches, r.Outcomes) || len(batches) == 0 || !slices.Equal(r.Due, []string{"zones"}) {
+		t.Errorf("batches %+v; the report of strategies %q has %+v", batches, r.Due, r.Outcomes)
+	}
 }

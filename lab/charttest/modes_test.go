@@ -37,6 +37,7 @@ func showMoves(ctx context.Context, t *testing.T, r release) {
 	if out := r.runJob(ctx, t, "zones"); !strings.Contains(out, "moves=2 ") || !strings.Contains(out, "mode=dryRun") {
 		t.Errorf("the dry run does not show two moves:\n%s", out)
 	}
+	r.checkMovesInLog(ctx, t, "outcome=wouldEvict")
 	if got := podsOfDPerZone(ctx, t, r.client); got != "1/1/4" {
 		t.Errorf("pods of d per zone are %s, want 1/1/4", got)
 	}
@@ -75,4 +76,13 @@ func (r release) evictTriggered(ctx context.Context, t *testing.T) {
 	r.runAsAdministrator(ctx, t, "trigger", "zones")
 	waitForZones(ctx, t, "2/2/2")
 	r.waitForLog(ctx, t, "mode=live strategies=zones planned=2 ")
+	r.checkMovesInLog(ctx, t, "outcome=evicted")
+}
+
+// checkMovesInLog checks that `evenkeel logs` prints two moves with the outcome.
+func (r release) checkMovesInLog(ctx context.Context, t *testing.T, outcome string) {
+	t.Helper()
+	if out := r.runAsAdministrator(ctx, t, "logs"); strings.Count(out, outcome) != 2 || !strings.Contains(out, `msg="pass ended"`) {
+		t.Errorf("the log has not two moves with %s:\n%s", outcome, out)
+	}
 }

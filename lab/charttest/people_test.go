@@ -87,6 +87,8 @@ func TestPeople(t *testing.T) {
 		{"others", "plan", "", "permission to"},
 		{"others", "pause", "", "permission to"},
 		{"others", "approve", "", "permission to"},
+		{"pausers", "logs", "", "permission to list pods"},
+		{"others", "logs", "", "permission to get leases"},
 	} {
 		out, err := r.runAs(ctx, c.group, strings.Fields(c.command)...)
 		switch {

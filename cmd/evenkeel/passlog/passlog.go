@@ -82,7 +82,8 @@ func (l *Log) Pass(r *plan.RunReport) {
 		for i := range of.Plan.Moves {
 			if left++; left <= maxNotEvicted {
 				l.line(slog.LevelInfo, "move", append(moveAttrs(r.RunID, &of.Plan.Moves[i]),
-					slog.String("outcome", "proposed"), slog.String("decides", string(of.Mode)))...)
+					slog.String("outcome", "proposed"), slog.String("decides", string(of.Mode)),
+					slog.String("reason", string(of.Plan.Moves[i].Reason.Code)))...)
 			}
 		}
 	}
@@ -199,9 +200,10 @@ func passAttrs(r *plan.RunReport, leftOut int) []slog.Attr {
 	for _, st := range r.Plan.Strategies {
 		unmet += st.Unmet
 	}
-	out := []slog.Attr{slog.String("run", bound(r.RunID, maxWord)), slog.String("mode", string(r.Mode)),
-		slog.String("strategies", bound(strategies(r), maxStrategies)), slog.Int("planned", len(r.Moves())),
-		slog.Int("proposed", proposed), slog.Int("evicted", outcomes[plan.Evicted]), slog.Int("asPredicted", asPredicted)}
+	out := []slog.Attr{slog.String("run", bound(r.RunID, maxWord)), slog.String("mode", string(r.Mode))}
+	out = appendText(out, "strategies", strategies(r), maxStrategies)
+	out = append(out, slog.Int("planned", len(r.Moves())), slog.Int("proposed", proposed), slog.Int("evicted", outcomes[plan.Evicted]),
+		slog.Int("asPredicted", asPredicted))
 	for _, k := range []plan.OutcomeKind{plan.WouldEvict, plan.Blocked, plan.Dropped, plan.AlreadyGone, plan.UnknownOutcome, plan.InProgress} {
 		out = appendCount(out, string(k), outcomes[k])
 	}
@@ -234,12 +236,19 @@ func passAttrs(r *plan.RunReport, leftOut int) []slog.Attr {
 	return append(out, slog.String("plan", bound(r.Plan.ID, maxWord)), slog.String("duration", r.Finished.Sub(r.Started).Round(time.Millisecond).String()))
 }
 
-// strategies names the strategies that were due.
+// strategies names the strategies that were due, or those of the moves of an approved plan.
 func strategies(r *plan.RunReport) string {
 	names := r.Due
 	if names == nil {
 		for _, st := range r.Plan.Strategies {
 			names = append(names, st.Name)
+		}
+	}
+	if names == nil {
+		for _, m := range r.Moves() {
+			if !slices.Contains(names, m.Strategy) {
+				names = append(names, m.Strategy)
+			}
 		}
 	}
 	return strings.Join(names, ",")

@@ -99,13 +99,22 @@ level=WARN msg="pass ended" run=5d3f0a1c mode=live strategies=hot,zones planned=
 	}
 }
 
+// TestStrategiesOfAnApprovedPlan: such a plan names no strategies, but its moves do.
+func TestStrategiesOfAnApprovedPlan(t *testing.T) {
+	r := newReport(plan.Live, move(1, "n1"), move(2, "n2"))
+	r.Due, r.Approval = nil, &plan.Approval{By: "alice"}
+	if got := linesOf(t, func(l *passlog.Log) { l.Pass(&r) }); !strings.Contains(got, " strategies=zones planned=2 ") {
+		t.Error(got)
+	}
+}
+
 // TestProposedMovesAreVisible: a pass whose only moves wait for approval says so, and lists them.
 func TestProposedMovesAreVisible(t *testing.T) {
 	r := newReport(plan.DryRun)
 	r.Plan.Proposals = []plan.Proposal{{Mode: plan.Approve, Plan: plan.Plan{Moves: []plan.Move{move(1, "n1"), move(2, "n2")}}}}
 	r.Waiting = &plan.Waiting{Plans: []plan.WaitingPlan{{ID: "77aa"}}}
-	const want = `level=INFO msg=move run=5d3f0a1c pod=shop/web-1 workload=Deployment/web from=n3 to=n1 strategy=zones step=1 wave=1 outcome=proposed decides=approve
-level=INFO msg=move run=5d3f0a1c pod=shop/web-2 workload=Deployment/web from=n3 to=n2 strategy=zones step=2 wave=1 outcome=proposed decides=approve
+	const want = `level=INFO msg=move run=5d3f0a1c pod=shop/web-1 workload=Deployment/web from=n3 to=n1 strategy=zones step=1 wave=1 outcome=proposed decides=approve reason=ZoneSkewed
+level=INFO msg=move run=5d3f0a1c pod=shop/web-2 workload=Deployment/web from=n3 to=n2 strategy=zones step=2 wave=1 outcome=proposed decides=approve reason=ZoneSkewed
 level=INFO msg="pass ended" run=5d3f0a1c mode=dryRun strategies=hot,zones planned=0 proposed=2 evicted=0 asPredicted=0 lowerBound=0 unmetGoals=0 waitingPlans=77aa plan=3f2a duration=1m1.5s
 `
 	if got := linesOf(t, func(l *passlog.Log) { l.Pass(&r) }); got != want {
