@@ -148,6 +148,14 @@ func nextWait(due, poll, now time.Time) (wait time.Duration, limited bool) {
 	return wait, limited
 }
 
+// ApplyReload applies a new configuration that has arrived, if there is one. A process that does not lead calls it,
+// because the new configuration may be for another Lease.
+func (c *Controller) ApplyReload() {
+	if apply := receiveNow(c.Reloads); apply != nil {
+		apply(c)
+	}
+}
+
 // receiveNow returns the next function, or nil if there is none yet.
 func receiveNow(reloads <-chan func(*Controller)) func(*Controller) {
 	select {

@@ -28,7 +28,7 @@ func TestReferenceIsUpToDate(t *testing.T) {
 // withEverything returns metrics in which every metric has a series.
 func withEverything() *Metrics {
 	m := New("v1", "hash")
-	c := newClientMetrics(m.Registry)
+	c := newClientMetrics(m.Registry, m.forbidden)
 	c.Increment(context.Background(), "200", "GET", "host")
 	c.IncrementRetry(context.Background(), "429", "GET", "host")
 	c.Observe(context.Background(), "GET", url.URL{}, time.Second)

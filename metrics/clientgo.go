@@ -18,6 +18,10 @@ var (
 	defRequests = definition{name: "rest_client_requests_total", kind: counter, unit: "requests",
 		help:   "Requests to the API server by status code and method. A watch counts once.",
 		labels: []label{codeLabel, methodLabel}, absent: noRequest + "; `403` is 0 before the first one"}
+	defForbidden = definition{name: "evenkeel_forbidden_requests_total", kind: counter, unit: "requests",
+		help: "Requests that the API server answered with 403. Those within 3 minutes of a change of dryRun do not count, because " +
+			"the permissions of the release change, too. A process that follows its configuration counts a request after 3 minutes.",
+		labels: []label{methodLabel}}
 	defRequestSeconds = definition{name: "rest_client_request_duration_seconds", kind: histogram, unit: "seconds",
 		help: "Time until the API server answered, with all attempts. Watches do not count.", labels: []label{{"verb", methodLabel.values}},
 		absent: noRequest, buckets: []float64{0.005, 0.025, 0.1, 0.25, 0.5, 1, 2, 4, 8, 15, 30, 60}}
@@ -40,6 +44,7 @@ var (
 
 type clientMetrics struct {
 	requests, retries *prometheus.CounterVec
+	forbidden         *forbiddenRequests
 	seconds           *prometheus.HistogramVec
 	leader            leaderMetrics
 }
@@ -47,16 +52,16 @@ type clientMetrics struct {
 // ObserveClients registers the metrics of client-go. client-go reports to one receiver per process, so only the first
 // call in a process has an effect on what is counted.
 func (m *Metrics) ObserveClients() {
-	c := newClientMetrics(m.Registry)
+	c := newClientMetrics(m.Registry, m.forbidden)
 	m.ofProcess = append(m.ofProcess, c.leader.status, c.leader.slowPath)
 	clientmetrics.Register(clientmetrics.RegisterOpts{RequestResult: c, RequestRetry: c, RequestLatency: c})
 	leaderelection.SetProvider(c.leader)
 }
 
-func newClientMetrics(r prometheus.Registerer) *clientMetrics {
-	c := &clientMetrics{requests: defRequests.newCounters(r), retries: defRetries.newCounters(r), seconds: defRequestSeconds.newHistograms(r),
+func newClientMetrics(r prometheus.Registerer, f *forbiddenRequests) *clientMetrics {
+	c := &clientMetrics{forbidden: f, requests: defRequests.newCounters(r), retries: defRetries.newCounters(r), seconds: defRequestSeconds.newHistograms(r),
 		leader: leaderMetrics{defLeaderStatus.newGauges(r).vec, defSlowPath.newCounters(r)}}
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+	for _, method := range forbiddenMethods {
 		c.requests.WithLabelValues(strconv.Itoa(http.StatusForbidden), method) // so that the first refusal is an increase
 	}
 	return c
@@ -65,6 +70,9 @@ func newClientMetrics(r prometheus.Registerer) *clientMetrics {
 // Increment implements clientmetrics.ResultMetric.
 func (c *clientMetrics) Increment(_ context.Context, code, method, _ string) {
 	c.requests.WithLabelValues(boundedCode(code), boundedMethod(method)).Inc()
+	if code == strconv.Itoa(http.StatusForbidden) {
+		c.forbidden.add(boundedMethod(method))
+	}
 }
 
 // IncrementRetry implements clientmetrics.RetryMetric.

@@ -21,6 +21,7 @@ type Metrics struct {
 	balance    *balanceMetrics
 	outcomes   *outcomeMetrics
 	process    *processMetrics
+	forbidden  *forbiddenRequests
 	bindings   *bindingMetrics
 	reloads    *reloadMetrics
 	hints      *hintMetrics
@@ -38,7 +39,7 @@ func New(version, configHash string) *Metrics {
 	ofProcess := []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})}
 	r.MustRegister(ofProcess...)
 	m := &Metrics{Registry: r, passes: newPassMetrics(r), plans: newPlanMetrics(r), balance: newBalanceMetrics(r),
-		outcomes: newOutcomeMetrics(r), process: newProcessMetrics(r, version), bindings: newBindingMetrics(r),
+		outcomes: newOutcomeMetrics(r), process: newProcessMetrics(r, version), forbidden: newForbiddenRequests(r), bindings: newBindingMetrics(r),
 		reloads: newReloadMetrics(r), hints: newHintMetrics(r), notifications: newNotificationMetrics(r)}
 	m.SetConfigHash(configHash)
 	m.ofProcess = append(ofProcess, m.process.leader)

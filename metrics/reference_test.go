@@ -26,7 +26,7 @@ var catalog = []section{
 	{"Pressure hints", "", []*definition{&defHinted, &defMismatched, &defHintWrites, &defHintsRemoved}},
 	{"Notifications", "", []*definition{&defNotifications}},
 	{"Requests to the API server", "The program has no client-side rate limiter, so there is no metric of one.",
-		[]*definition{&defRequests, &defRequestSeconds, &defRetries}},
+		[]*definition{&defRequests, &defForbidden, &defRequestSeconds, &defRetries}},
 }
 
 const referenceHead = `# Metrics

@@ -114,6 +114,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		}
 		log.Info("leadership", "leads", leads, "namespace", f.namespace)
 	}}
+	set.lease.StopWaiting = r.files.configChanged
 	c := newController(r.reports, log, r.observer, r.metrics)
 	c.Reloads, c.RefusedInputs, c.Trust, c.Notifier = changes, r.files.rejectedFiles, r.trust, set.notifier
 	set.apply(c, r.conf)
@@ -174,8 +175,12 @@ func (r *runCommand) connect(cmd *cobra.Command) (changes <-chan func(*controlle
 	if r.once {
 		r.conf, err = installed.Load(r.config)
 	} else {
+		r.metrics.ExpectModeChanges()
 		r.conf, changes, err = r.files.loadAndWatchConfig(r.config, r.metrics, r.log, func(conf *config.Config) {
-			r.newest.Store(conf)
+			if before := r.newest.Swap(conf); before.DryRun != conf.DryRun {
+				r.log.Info("dryRun changed, and so do the permissions of the release; requests that were forbidden in the last minutes do not count",
+					"dryRun", conf.DryRun, "forbiddenRequests", r.metrics.ModeChanged())
+			}
 			r.settings.applyOutsidePass(conf)
 		}, r.settings.apply)
 	}

@@ -63,9 +63,11 @@ func warnIfPaused(ctx context.Context, pauses state.PauseStore, mode plan.Mode, 
 }
 
 // runAsLeader runs the controller while this process leads. Dry runs use a separate Lease and therefore never block a
-// process that evicts. If a new configuration changes dryRun, the process switches to the other Lease.
+// process that evicts. If a new configuration changes dryRun, the process switches to the other Lease, also while it
+// waits.
 func runAsLeader(ctx context.Context, set *controllerSettings, c *controller.Controller) error {
 	for ctx.Err() == nil {
+		c.ApplyReload()
 		set.lease.DryRun = c.Mode != plan.Live
 		if err := set.lease.Lead(ctx, 0, func(ctx context.Context) error {
 			return runBeside(ctx, set.hints.run, func(ctx context.Context) error {

@@ -26,6 +26,8 @@ import (
 // watchedFiles reloads changed files while the program runs.
 type watchedFiles struct {
 	watchers []fileWatcher
+	// configChanged delivers a value after each accepted change of the configuration.
+	configChanged chan struct{}
 }
 
 type fileWatcher struct {
@@ -85,6 +87,7 @@ func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *
 		return conf, nil, err
 	}
 	changes := make(chan func(*controller.Controller), 1)
+	w.configChanged = make(chan struct{}, 1)
 	load := func() (*config.Config, []string, error) {
 		conf, err := config.LoadFile(path)
 		files := []string{path}
@@ -102,6 +105,10 @@ func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *
 		default:
 		}
 		changes <- func(c *controller.Controller) { apply(c, conf) }
+		select {
+		case w.configChanged <- struct{}{}:
+		default:
+		}
 	}).LoadFirst()
 	return conf, changes, err
 }

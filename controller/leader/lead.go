@@ -15,8 +15,9 @@ import (
 )
 
 // Lead waits for the Lease, runs work while this process holds it, and releases it after work has
-// returned. Lead returns the error of work. If wait is 0, Lead waits until ctx ends. Otherwise, if
-// the Lease is not free within wait, Lead returns an error that names the holder.
+// returned. Lead returns the error of work. If wait is 0, Lead waits until ctx ends or StopWaiting
+// delivers a value. Otherwise, if the Lease is not free within wait, Lead returns an error that names
+// the holder.
 //
 // If a permission or the namespace is missing, Lead returns an error that names it. With a positive
 // wait, Lead returns the error at once. Otherwise it returns the error after renewDeadline, because
@@ -54,6 +55,8 @@ func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx cont
 	select {
 	case <-started:
 	case <-ctx.Done():
+		return nil
+	case <-l.StopWaiting:
 		return nil
 	case err := <-lock.accessDenied:
 		return fmt.Errorf("taking the Lease %s/%s: %w", l.Namespace, l.leaseName(), err)

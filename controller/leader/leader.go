@@ -50,6 +50,8 @@ type Lease struct {
 	// OnLeadingChange is called with true when this process starts to lead and with false when it stops: after work has
 	// returned, or when the Lease is lost, perhaps while work still runs.
 	OnLeadingChange func(bool)
+	// StopWaiting makes Lead return nil without leading if it delivers a value while Lead waits; nil is allowed.
+	StopWaiting <-chan struct{}
 	// OnWaiting is called with the holder when Lead finds that another process holds the Lease; nil is allowed.
 	OnWaiting func(holder string)
 
@@ -115,7 +117,7 @@ func (l *Lease) CheckOtherReleases(ctx context.Context) *plan.Reason {
 		return &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop"}
 	case apierrors.IsForbidden(err):
 		return &plan.Reason{Code: plan.PermissionMissing, Message: unknown + err.Error() +
-			"; grant list on leases named evenkeel in all namespaces to this account"}
+			"; grant list on leases named evenkeel in all namespaces to this account, unless this release is about to become a dry run"}
 	case err != nil:
 		return &plan.Reason{Code: plan.APIError, Message: unknown + err.Error()}
 	case older != nil:

@@ -115,8 +115,8 @@ func TestExistingConfigMap(t *testing.T) {
 		want     []string
 		unwanted []string
 	}{
-		{"rbac.evict=false,rbac.nodeWrites=false", []string{"coordination.k8s.io/leases/evenkeel-dry-run update", "metrics.k8s.io/nodes list"},
-			[]string{"/pods/eviction create", "/nodes patch", "/pods delete", "/configmaps create", "coordination.k8s.io/leases/evenkeel update"}},
+		{"rbac.evict=false,rbac.nodeWrites=false", []string{"coordination.k8s.io/leases/evenkeel-dry-run update", "coordination.k8s.io/leases/evenkeel update", "metrics.k8s.io/nodes list"},
+			[]string{"/pods/eviction create", "/nodes patch", "/pods delete", "/configmaps create"}},
 		{"rbac.evict=true,rbac.nodeWrites=false", []string{"/pods/eviction create", "/configmaps/evenkeel-approval update",
 			"coordination.k8s.io/leases/evenkeel update", "coordination.k8s.io/leases/evenkeel-dry-run update"}, []string{"/nodes patch", "/pods delete"}},
 		{"rbac.evict=false,rbac.nodeWrites=true,rbac.nodeKeys.taints={a}", []string{"/nodes patch", "/configmaps/evenkeel-state-00 update"},

@@ -128,7 +128,7 @@ func TestPermissions(t *testing.T) {
 		}
 	}
 	for _, p := range roleRules(t, renderChart(t), "Role", "ek-evenkeel") {
-		if !regexp.MustCompile(`^(/configmaps/evenkeel-(state-\w+|pause) get|coordination.k8s.io/leases(/evenkeel-dry-run \w+| create)|` +
+		if !regexp.MustCompile(`^(/configmaps/evenkeel-(state-\w+|pause) get|coordination.k8s.io/leases(/evenkeel(-dry-run)? \w+| create)|` +
 			`evenkeel.io/(rebalanceplans|rebalancers|rebalancehistories)(/status)? \w+)$`).MatchString(p) {
 			t.Errorf("a dry run has the permission %s", p)
 		}

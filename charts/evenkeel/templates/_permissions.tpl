@@ -123,10 +123,10 @@ empty, they are those of the strategies that can be executed, if each of them na
 {{- range $i := until 16 }}evenkeel-state-{{ printf "%02d" $i }}, {{ end }}evenkeel-state-cluster
 {{- end }}
 
-{{/* The names of the Leases, with commas. A release that may evict needs that of a dry run, too: after a dry run has
-become live, its pod leads the dry run until it has read the new configuration. */}}
+{{/* The names of the Leases, with commas. Every release needs both: after a change between dry run and evictions, its pods
+hold or wait for the other Lease until they have read the new configuration. */}}
 {{- define "evenkeel.leases" -}}
-{{- if include "evenkeel.live" . }}evenkeel, evenkeel-dry-run{{ else }}evenkeel-dry-run{{ end -}}
+evenkeel, evenkeel-dry-run
 {{- end }}
 
 {{/* Rejects values of rbac that contradict the configuration, or that are missing because the chart cannot see it. */}}
