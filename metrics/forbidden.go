@@ -10,7 +10,7 @@ import (
 )
 
 // modeChange is how long before and after a process reads a changed dryRun its permissions may be those of the other
-// mode. A kubelet needs up to 2 minutes to update the file; whoever changes the release changes the permissions at once.
+// mode. A kubelet updates the file within 2 minutes; the permissions change at once.
 const modeChange = 3 * time.Minute
 
 // forbiddenMethods are the methods whose counters are 0 before the first refusal, so that it is an increase.

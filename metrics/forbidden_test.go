@@ -21,8 +21,8 @@ func forbiddenSum(t *testing.T, m *Metrics) (sum float64) {
 	return sum
 }
 
-// Requests that are forbidden shortly before and after a change of the mode do not count. Others count after the time in
-// which a change may follow, each once, and in order of their age.
+// Requests that are forbidden shortly before and after a change of the mode do not count. Others count once, after the
+// time in which a change may follow.
 func TestRequestsForbiddenByAChangeOfTheModeDoNotCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := New("v", "")
