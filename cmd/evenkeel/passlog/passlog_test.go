@@ -211,9 +211,10 @@ func TestLinesAreBounded(t *testing.T) {
 }
 
 // TestADayOfALargeCluster bounds the log of a day: 1,500 nodes, a pass every ten minutes, and as many evictions as the
-// limits of the default configuration allow.
+// limits of the default configuration allow. The log may have 3 MB; 0.2 MB remain for other lines, such as those about
+// waves.
 func TestADayOfALargeCluster(t *testing.T) {
-	const passes, budget = 144, 3_000_000
+	const passes, budget = 144, 2_800_000
 	s := must.Get(cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 1500, 30_000)))(t)
 	conf := must.Get(config.Load("c", []byte(`apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
@@ -247,7 +248,6 @@ strategies:
 			for range passes {
 				l.Pass(&r)
 			}
-			t.Logf("%s, %s: %d bytes\n%s", mode, format, out.Len(), out.String()[:1000])
 			if out.Len() > budget {
 				t.Errorf("%s, %s: %d bytes, want at most %d", mode, format, out.Len(), budget)
 			}
