@@ -15,12 +15,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
@@ -99,8 +101,8 @@ type Dependencies struct {
 	Approvals Approvals
 	// Waiting keeps the plans that wait for approval; nil keeps none.
 	Waiting WaitingPlans
-	// Triggers provides requests of people for a pass now; nil means that there are none. A dry run takes none.
-	Triggers Triggers
+	// Runs are the requests of people for a pass now; nil means that there are none. A dry run takes none.
+	Runs objects.Kind[*v1alpha1.RebalanceRun, *v1alpha1.RebalanceRunList]
 	// OtherDeschedulers tells people about other programs that evict; nil in a dry run.
 	OtherDeschedulers *DeschedulerFollower
 	// NodeEvents reports nodes that appear or become Ready; nil means that no strategy runs after such events.

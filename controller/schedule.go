@@ -43,11 +43,11 @@ func (c *Controller) Run(ctx context.Context) {
 		}
 		now := c.Clock.Now()
 		if due := c.dueStrategies(now); len(due) > 0 {
-			c.runPass(ctx, due)
+			_, _ = c.runPass(ctx, due) // it logs its error
 		}
 		if now = c.Clock.Now(); !now.Before(poll) || poll.Sub(now) > approvalPollInterval {
 			c.approved.executeNext(ctx, c, true)
-			c.runTriggered(ctx)
+			c.triggered.executeNext(ctx, c, maxRequestAge, c.runPass)
 			poll = c.Clock.Now().Add(approvalPollInterval)
 		}
 	}
@@ -65,16 +65,18 @@ func (c *Controller) dueStrategies(now time.Time) []string {
 }
 
 // runPass runs a pass of the strategies, and records it in the timetable.
-func (c *Controller) runPass(ctx context.Context, due []string) {
+func (c *Controller) runPass(ctx context.Context, due []string) (plan.RunReport, error) {
 	c.timetable.Started(due, c.Clock.Now())
 	c.Recorder.RecordNextPasses(c.timetable.NextByStrategy())
-	if _, err := c.RunOnce(ctx, due); err != nil {
+	r, err := c.RunOnce(ctx, due)
+	if err != nil {
 		c.Log.Error("the pass failed; no pod was evicted", "strategies", due, "error", err)
 	}
 	if skipped := c.timetable.Ended(c.Clock.Now()); len(skipped) > 0 {
 		c.Log.Warn("strategies were due while a pass was running; they are skipped", "strategies", skipped)
 		c.Recorder.RecordSkipped(skipped)
 	}
+	return r, err
 }
 
 // recallRuns reads the times of earlier passes once, if a strategy needs them. A dry run stores nothing, so it recalls
@@ -105,7 +107,7 @@ func (c *Controller) recallRuns(ctx context.Context) {
 // configuration, or for the end of ctx. waitForWork returns the function that applies the new configuration, or nil. A
 // new configuration takes precedence over a pass that is due.
 func (c *Controller) waitForWork(ctx context.Context, poll time.Time) func(*Controller) {
-	if c.Approvals == nil && (c.Triggers == nil || c.Mode != plan.Live) {
+	if c.Approvals == nil && (c.Runs == nil || c.Mode != plan.Live) {
 		poll = time.Time{}
 	}
 	wait, limited := nextWait(c.timetable.Next(), poll, c.Clock.Now())

@@ -2,87 +2,227 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
-	"github.com/evenkeel-project/evenkeel/controller/trigger"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// minTriggerInterval is the least time between two passes that people trigger.
-const minTriggerInterval = time.Minute
+const (
+	// minTriggerInterval is the least time between two passes that people trigger.
+	minTriggerInterval = time.Minute
+	// maxRequestAge is the age from which the leader does not carry out a request: nobody expects its pass then.
+	maxRequestAge = 10 * time.Minute
+	// maxRequestAgeForJob is the same for a single pass. A request waits for the next job of a CronJob.
+	maxRequestAgeForJob = 7 * 24 * time.Hour
+	// requestRetention is how long a request is kept after its end.
+	requestRetention = time.Hour
+	// answersTimeout bounds the requests to the API server of one poll, so that they do not delay passes.
+	answersTimeout = 10 * time.Second
 
-// Triggers provides requests of people for a pass now.
-type Triggers interface {
-	Pending(ctx context.Context) (*trigger.Request, error)
-	// Take ensures that a request is carried out at most once. holder identifies this process.
-	Take(ctx context.Context, r *trigger.Request, holder string) error
-	Reject(ctx context.Context, r *trigger.Request, why string) error
-}
+	// requestPage is the number of requests that one poll reads. Anybody who may create requests may add labels and
+	// annotations to each until it has 1.5 MB.
+	requestPage = 100
+	// maxAnswers bounds the requests that one poll rejects, and those that it deletes.
+	maxAnswers = 20
+	// maxShownStrategies bounds the names in a message.
+	maxShownStrategies = 20
+	// maxClaim bounds the name of a person in the log, and maxRunMessage the message of a status, in bytes.
+	maxClaim, maxRunMessage = 200, 2000
+)
 
-// triggered knows the last triggers of this process.
+const runsResource = "rebalanceruns"
+
+// triggered carries out requests of people for a pass now. All limits, windows and pauses apply to such a pass.
 type triggered struct {
 	last  time.Time // when the last triggered pass began
 	error string    // the last error, so that the log contains it once
+	page  string    // where the next poll continues to read; empty means from the beginning
+	// unrecorded is the request of the last triggered pass, until the result is stored.
+	unrecorded *v1alpha1.RebalanceRun
 }
 
-// runTriggered runs the strategy that a person triggered, if there is one.
-func (c *Controller) runTriggered(ctx context.Context) {
-	if c.Triggers == nil || c.Mode != plan.Live {
+// ExecuteRequested runs the strategies of the oldest request that waits, if there is one. A single pass calls it before
+// it plans.
+func (c *Controller) ExecuteRequested(ctx context.Context) {
+	c.triggered.executeNext(ctx, c, maxRequestAgeForJob, func(ctx context.Context, due []string) (plan.RunReport, error) {
+		r, err := c.RunOnce(ctx, due)
+		if err != nil {
+			c.Log.Error("the requested pass failed; no pod was evicted", "strategies", due, "error", err)
+		}
+		return r, err
+	})
+}
+
+// executeNext runs the strategies of the oldest request that waits, if there is one, and stores the result.
+func (t *triggered) executeNext(ctx context.Context, c *Controller, maxAge time.Duration,
+	pass func(context.Context, []string) (plan.RunReport, error)) {
+	if c.Runs == nil || c.Mode != plan.Live {
 		return
 	}
-	strategy, err := c.triggered.next(ctx, &c.Dependencies, c.Strategies)
+	r, err := t.take(ctx, &c.Dependencies, c.Strategies, maxAge)
 	text := ""
 	if err != nil {
-		if text = err.Error(); text != c.triggered.error {
+		if text = err.Error(); text != t.error {
 			c.Log.Warn("triggers are not carried out", "error", err)
 		}
 	}
-	c.triggered.error = text
-	if strategy != "" {
-		c.runPass(ctx, []string{strategy})
+	t.error = text
+	if r == nil {
+		return
+	}
+	report, err := pass(ctx, r.Spec.Strategies)
+	ended := metav1.NewTime(c.Clock.Now())
+	r.Status.Phase, r.Status.RunID, r.Status.Finished = v1alpha1.RunCompleted, report.RunID, &ended
+	switch {
+	case err != nil:
+		r.Status.Message = terminal.Line("the pass failed; no pod was evicted: "+err.Error(), maxRunMessage)
+	case report.Stopped != nil:
+		r.Status.Message = terminal.Line(fmt.Sprintf("the pass stopped early: %s: %s", report.Stopped.Code, report.Stopped.Message), maxRunMessage)
+	}
+	t.unrecorded = r
+	if err := t.record(ctx, &c.Dependencies); err != nil {
+		c.Log.Warn("the result of a request is not stored yet", "request", r.Name, "error", err)
 	}
 }
 
-// next returns the strategy of a request that waits, or "". It answers the request.
-func (t *triggered) next(ctx context.Context, d *Dependencies, all []schedule.Strategy) (string, error) {
-	r, err := d.Triggers.Pending(ctx)
-	if r == nil || err != nil {
-		return "", err
+// take takes the oldest request that waits, or returns nil. It rejects requests that are not carried out, and deletes
+// old ones. It reads one page, so that every poll costs the same; the next poll reads the next page.
+func (t *triggered) take(ctx context.Context, d *Dependencies, all []schedule.Strategy, maxAge time.Duration) (*v1alpha1.RebalanceRun, error) {
+	if t.unrecorded != nil {
+		if err := t.record(ctx, d); err != nil {
+			return nil, err // the request would count as one whose process has ended
+		}
 	}
+	ctx, cancel := context.WithTimeout(ctx, answersTimeout)
+	defer cancel()
+	list, err := d.Runs.List(ctx, metav1.ListOptions{Limit: requestPage, Continue: t.page})
+	if t.page = ""; err != nil {
+		var expired apierrors.APIStatus
+		if apierrors.IsResourceExpired(err) && errors.As(err, &expired) {
+			t.page, err = expired.Status().Continue, nil
+		}
+		return nil, objects.ExplainKind("RebalanceRun", err)
+	}
+	t.page = list.Continue
+	slices.SortStableFunc(list.Items, func(a, b v1alpha1.RebalanceRun) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
 	now := d.Clock.Now()
-	if why := triggerProblem(r, all, t.last, now); why != "" {
-		d.Log.Warn("a trigger is rejected", "strategy", r.Strategy, "by", r.By, "reason", why)
-		return "", d.Triggers.Reject(ctx, r, why)
+	var taken *v1alpha1.RebalanceRun
+	var rejected, deleted int
+	var failed error // the first one
+	answer := func(err error) {
+		if failed == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+			failed = err
+		}
 	}
-	if err := d.Triggers.Take(ctx, r, d.Holder); err != nil {
-		return "", err
+	for i := range list.Items {
+		r := &list.Items[i]
+		why := requestProblem(r, all, maxAge, t.last, now)
+		switch {
+		case r.DeletionTimestamp != nil:
+		case r.Status.Phase == v1alpha1.RunCompleted, r.Status.Phase == v1alpha1.RunRejected:
+			ended := ptr.Deref(r.Status.Finished, r.CreationTimestamp)
+			if now.Sub(ended.Time).Abs() > requestRetention && deleted < maxAnswers {
+				deleted++
+				answer(d.Runs.Delete(ctx, r.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.UID}}))
+			}
+		case why != "" && rejected < maxAnswers:
+			if rejected++; rejected == 1 { // one line for each poll: anybody may make many requests
+				d.Log.Warn("a request is rejected", "request", r.Name, "claimedBy", terminal.Line(r.Spec.By, maxClaim), "reason", why)
+			}
+			answer(reject(ctx, d, r, why, now))
+		case why == "" && taken == nil && failed == nil:
+			taken, failed = claim(ctx, d, r, now)
+		}
 	}
-	t.last = now
-	d.Log.Info("a strategy was triggered", "strategy", r.Strategy, "by", r.By, "at", r.At)
-	return r.Strategy, nil
+	if taken != nil {
+		t.last = now
+		d.Log.Info("strategies were triggered", "strategies", taken.Spec.Strategies, "claimedBy", terminal.Line(taken.Spec.By, maxClaim),
+			"request", taken.Name, "at", taken.CreationTimestamp.UTC())
+	}
+	return taken, objects.ExplainKind("RebalanceRun", failed)
 }
 
-// triggerProblem returns the reason why a request is rejected, or "".
-func triggerProblem(r *trigger.Request, all []schedule.Strategy, last, now time.Time) string {
+// requestProblem returns the reason why a request is rejected, or "".
+func requestProblem(r *v1alpha1.RebalanceRun, all []schedule.Strategy, maxAge time.Duration, last, now time.Time) string {
 	var known []string
 	for _, s := range all {
 		known = append(known, s.Name)
 	}
+	unknown := slices.IndexFunc(r.Spec.Strategies, func(name string) bool { return !slices.Contains(known, name) })
 	switch wait := last.Add(minTriggerInterval).Sub(now); {
-	case r.Outdated(now):
-		return fmt.Sprintf("it was made at %s, more than %s before or after now; trigger again, and check the clock of your machine",
-			r.At.UTC().Format(time.RFC3339), trigger.MaxAge)
-	case !slices.Contains(known, r.Strategy):
-		return fmt.Sprintf("the configuration has no strategy %q (it has: %s)", r.Strategy, strings.Join(known[:min(len(known), maxShownStrategies)], ", "))
+	case r.Status.Phase == v1alpha1.RunRunning: // this process leads, and runs no pass now
+		return fmt.Sprintf("the process that took it (%s) ended before it stored a result; the request is not repeated; trigger again", r.Status.Holder)
+	case now.Sub(r.CreationTimestamp.Time).Abs() > maxAge:
+		return fmt.Sprintf("it was made at %s, more than %s before or after now; trigger again, and check the clocks of the API server and of Evenkeel",
+			r.CreationTimestamp.UTC().Format(time.RFC3339), maxAge)
+	case len(r.Spec.Strategies) == 0:
+		return "it names no strategy"
+	case unknown >= 0:
+		return fmt.Sprintf("the configuration has no strategy %q (it has: %s)", r.Spec.Strategies[unknown],
+			strings.Join(known[:min(len(known), maxShownStrategies)], ", "))
 	case !last.IsZero() && wait > 0 && wait <= minTriggerInterval:
 		return fmt.Sprintf("the last trigger was less than %s ago; trigger again in %s", minTriggerInterval, wait.Round(time.Second))
 	}
 	return ""
 }
 
-// maxShownStrategies bounds the names in a message.
-const maxShownStrategies = 20
+// claim records that this process carries out a request. The result is nil if the request was withdrawn, or if another
+// process answered it. If the API server's answer is lost, claim reads the request again.
+func claim(ctx context.Context, d *Dependencies, r *v1alpha1.RebalanceRun, now time.Time) (*v1alpha1.RebalanceRun, error) {
+	began := metav1.NewTime(now)
+	r.Status = v1alpha1.RebalanceRunStatus{Phase: v1alpha1.RunRunning, Holder: d.Holder, Started: &began}
+	stored, err := d.Runs.UpdateStatus(ctx, r, metav1.UpdateOptions{})
+	switch {
+	case err == nil:
+		return stored, nil
+	case apierrors.IsConflict(err), objects.IsMissing(err, runsResource, r.Name):
+		return nil, nil
+	}
+	stored, readErr := d.Runs.Get(context.WithoutCancel(ctx), r.Name, metav1.GetOptions{})
+	if readErr != nil || !runsHere(d, r, stored) {
+		return nil, err
+	}
+	return stored, nil
+}
+
+// runsHere reports whether the stored object is still the request r, and this process has taken it.
+func runsHere(d *Dependencies, r, stored *v1alpha1.RebalanceRun) bool {
+	return stored.UID == r.UID && stored.Status.Phase == v1alpha1.RunRunning && stored.Status.Holder == d.Holder
+}
+
+// reject records why a request is not carried out.
+func reject(ctx context.Context, d *Dependencies, r *v1alpha1.RebalanceRun, why string, now time.Time) error {
+	ended := metav1.NewTime(now)
+	r.Status.Phase, r.Status.Message, r.Status.Finished = v1alpha1.RunRejected, terminal.Line(why, maxRunMessage), &ended
+	_, err := d.Runs.UpdateStatus(ctx, r, metav1.UpdateOptions{})
+	return err
+}
+
+// record stores the result of the last triggered pass, unless the request is gone or another leader answered it. It
+// returns an error if another attempt may succeed.
+func (t *triggered) record(ctx context.Context, d *Dependencies) error {
+	ctx = context.WithoutCancel(ctx) // the pass also ends when the process must stop
+	r := t.unrecorded
+	stored, err := d.Runs.Get(ctx, r.Name, metav1.GetOptions{})
+	if err == nil && runsHere(d, r, stored) {
+		stored.Status = r.Status
+		_, err = d.Runs.UpdateStatus(ctx, stored, metav1.UpdateOptions{})
+	}
+	if err != nil && !objects.IsMissing(err, runsResource, r.Name) {
+		return objects.ExplainKind("RebalanceRun", err)
+	}
+	t.unrecorded = nil
+	return nil
+}

@@ -78,3 +78,11 @@ func IsMissing(err error, resource, name string) bool { return notfound.Object(e
 func IsKindMissing(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err)
 }
+
+// ExplainKind adds the remedy to the error of a call about a kind that the API server does not know.
+func ExplainKind(kind string, err error) error {
+	if IsKindMissing(err) {
+		return fmt.Errorf("the cluster does not know the kind %s; to install it: evenkeel crds | kubectl apply --server-side -f -: %w", kind, err)
+	}
+	return err
+}

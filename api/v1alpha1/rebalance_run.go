@@ -69,7 +69,7 @@ const (
 type RebalanceRunStatus struct {
 	// +optional
 	Phase RunPhase `json:"phase,omitempty"`
-	// Message says why the request was rejected.
+	// Message says why the request was rejected, or why its pass ended early.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	Message string `json:"message,omitempty"`

@@ -77,6 +77,7 @@ func TestCompletion(t *testing.T) {
 		"plan --strategy o":                           "ours own",
 		"plan --config builtin --strategy ?":          "zones hot-nodes",
 		"trigger ou":                                  "ours",
+		"trigger ours ow":                             "own",
 		"plan -o ?":                                   "table wide json yaml",
 		"explain pod web-1 -o w":                      "wide",
 		"config convert -o ?":                         "config values",

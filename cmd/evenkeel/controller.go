@@ -25,7 +25,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/state"
-	"github.com/evenkeel-project/evenkeel/controller/trigger"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints"
@@ -51,7 +50,6 @@ type controllerSettings struct {
 	lease    *leader.Lease
 	// approvals are the approved plans, which the controller takes only if the configuration says so.
 	approvals controller.Approvals
-	triggers  controller.Triggers
 	waiting   controller.WaitingPlans
 	// startEvents starts to write Events; later calls do nothing.
 	startEvents func()
@@ -75,7 +73,6 @@ func (s *controllerSettings) connect(watching context.Context, client kubernetes
 	s.client, s.observer = client, o
 	s.store = state.WithPause{Store: state.New(client, namespace), Pauses: state.NewPauseStore(client, namespace)}
 	s.approvals, s.waiting = approval.New(client, namespace), waiting.New(client, namespace)
-	s.triggers = trigger.New(client, namespace)
 	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace,
 		LookupUID: o.WorkloadUID}
 	if s.metrics != nil {
@@ -115,7 +112,9 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 		s.metrics.SetStrategies(strategyNames(c.Strategies))
 	}
 	c.Approvals, c.Waiting, c.ValidFor = nil, nil, time.Duration(conf.Approvals.ValidFor)
-	c.Triggers = s.triggers
+	if s.objects != nil {
+		c.Runs = s.objects.Runs
+	}
 	s.lease.SetApprovals(conf.Approvals.Enabled)
 	if conf.Approvals.Enabled {
 		c.Approvals, c.Waiting = s.approvals, s.waiting

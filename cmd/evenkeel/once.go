@@ -53,11 +53,12 @@ func (r *runCommand) runOnce(ctx context.Context, c *controller.Controller) erro
 	return errorIfNotBegun(err, begun)
 }
 
-// runSinglePass executes approved steps of a waiting plan, if there are any. Then it makes one
-// pass, and returns an error if the pass could not run to its end. The end of --pass-timeout is no error: the next pass
-// plans what remains.
+// runSinglePass executes approved steps of a waiting plan, if there are any, and the oldest request for a pass. Then it
+// makes one pass, and returns an error if the pass could not run to its end. The end of --pass-timeout is no error: the
+// next pass plans what remains.
 func runSinglePass(ctx context.Context, c *controller.Controller, due []string) error {
 	c.ExecuteApproved(ctx)
+	c.ExecuteRequested(ctx)
 	r, err := c.RunOnce(ctx, due)
 	switch {
 	case err != nil:

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/controller/leader"
-	"github.com/evenkeel-project/evenkeel/controller/trigger"
 	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
@@ -28,7 +26,7 @@ func TestOtherDeschedulersAreNamedByCommandsThatEvict(t *testing.T) {
 			delete(s.configMaps, "evenkeel-approval")
 			paths := s.paths()
 			paths[leases+"/evenkeel"] = lease
-			paths[configMapsPath+"/"+trigger.ConfigMapName] = func(w http.ResponseWriter, r *http.Request) { s.handle(w, r) }
+			paths[requestsPath] = new(requestServer).handle
 			r := badInput{server: &serverFault{paths: paths}}
 			home := r.prepare(t)
 			r.serve(t, home)

@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 )
@@ -24,12 +25,16 @@ func TestTextOfOthersIsSafeForATerminal(t *testing.T) {
 	holder := strings.ReplaceAll(leaseJSON("HOLDER", time.Now()), "HOLDER", `node-7\u001b[2J\nevenkeel: forged`)
 	for name, run := range map[string]func(t *testing.T) programResult{
 		"a rejected trigger": func(t *testing.T) programResult {
-			got, _ := runTrigger(t, map[string]string{"state": "rejected", "message": hostile}, nil, nil, "zones")
-			return got
+			s := &requestServer{statuses: []v1alpha1.RebalanceRunStatus{{Phase: v1alpha1.RunRejected, Message: hostile}}}
+			return s.run(t, nil, "zones")
 		},
 		"the holder of a trigger": func(t *testing.T) programResult {
-			got, _ := runTrigger(t, map[string]string{"state": "taken"}, respondText(200, "application/json", holder), nil, "zones")
-			return got
+			s := &requestServer{statuses: []v1alpha1.RebalanceRunStatus{{Phase: v1alpha1.RunCompleted, Holder: hostile, RunID: hostile, Plan: hostile, Message: hostile}}}
+			return s.run(t, nil, "zones")
+		},
+		"the leader of a trigger": func(t *testing.T) programResult {
+			others := map[string]http.HandlerFunc{leases + "/evenkeel": respondText(200, "application/json", holder)}
+			return new(requestServer).run(t, others, "zones", "--wait", "10ms")
 		},
 		"another approval": func(t *testing.T) programResult {
 			s, id := newApprovalServer(t)

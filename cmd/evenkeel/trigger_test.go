@@ -1,70 +1,144 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/controller/state"
-	"github.com/evenkeel-project/evenkeel/controller/trigger"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 )
 
-// runTrigger runs the command trigger against a server whose leader gives the answer, if there is one.
-func runTrigger(t *testing.T, answer map[string]string, lease, paused http.HandlerFunc, args ...string) (programResult, *pauseServer) {
-	t.Helper()
-	s := &pauseServer{username: "alice"}
-	paths := s.paths()
-	paths[configMapsPath+"/"+trigger.ConfigMapName] = func(w http.ResponseWriter, r *http.Request) {
-		s.mu.Lock()
-		if s.m != nil && r.Method == http.MethodGet {
-			for key, value := range answer {
-				s.m.Data[key] = value
-			}
+// requestServer is an API server that stores one request for a pass. Each read of the request sees the next status; the
+// last one stays.
+type requestServer struct {
+	mu       sync.Mutex
+	stored   *v1alpha1.RebalanceRun
+	statuses []v1alpha1.RebalanceRunStatus
+	// changed says that the request changes before it is withdrawn. withdrawn says that it was.
+	changed, withdrawn bool
+}
+
+func (s *requestServer) handle(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case r.Method == http.MethodPost:
+		s.stored = &v1alpha1.RebalanceRun{}
+		if err := json.NewDecoder(r.Body).Decode(s.stored); err != nil {
+			respondStatus(400, "BadRequest", err.Error())(w, r)
+			return
 		}
-		s.mu.Unlock()
-		s.handle(w, r)
+		s.stored.Name, s.stored.UID, s.stored.ResourceVersion = s.stored.GenerateName+"x1", "u1", "1"
+	case s.stored == nil:
+		respondNotFound(w, r)
+		return
+	case r.Method == http.MethodDelete && s.changed:
+		respondStatus(409, "Conflict", "the object has been modified")(w, r)
+		return
+	case r.Method == http.MethodDelete:
+		s.stored, s.withdrawn = nil, true
+		writeJSON(w, 200, metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Success"})
+		return
+	case len(s.statuses) > 0:
+		s.stored.Status = s.statuses[0]
+		s.statuses = s.statuses[min(1, len(s.statuses)-1):]
 	}
-	paths[configMapsPath+"/"+state.PauseName] = respondNotFound
-	if paused != nil {
-		paths[configMapsPath+"/"+state.PauseName] = paused
-	}
-	if lease != nil {
-		paths[leases+"/evenkeel"] = lease
+	writeJSON(w, 200, s.stored)
+}
+
+const requestsPath = "/apis/evenkeel.io/v1alpha1/namespaces/default/rebalanceruns"
+
+// run runs the command trigger against the server, where other paths may be answered otherwise.
+func (s *requestServer) run(t *testing.T, others map[string]http.HandlerFunc, args ...string) programResult {
+	t.Helper()
+	paths := (&pauseServer{username: "alice"}).paths()
+	paths[requestsPath], paths[requestsPath+"/zones-x1"] = s.handle, s.handle
+	for path, answer := range others {
+		paths[path] = answer
 	}
 	r := badInput{server: &serverFault{paths: paths}}
 	dir := r.prepare(t)
 	r.serve(t, dir)
-	return invoke(t, connectTimeout, append([]string{"trigger", "--kubeconfig", dir + "/kubeconfig.yaml"}, args...), ""), s
+	return invoke(t, connectTimeout, append([]string{"trigger", "--kubeconfig", dir + "/kubeconfig.yaml"}, args...), "")
 }
 
 func TestTrigger(t *testing.T) {
 	isolateFromCluster(t)
-	got, s := runTrigger(t, map[string]string{"state": "taken"}, nil, nil, "zones")
-	if got.exit != 0 || got.stdout != "Namespace default: node-7 runs strategy zones now; see `evenkeel logs`.\n" {
-		t.Errorf("taken: %+v", got)
+	waits := v1alpha1.RebalanceRunStatus{}
+	running := v1alpha1.RebalanceRunStatus{Phase: v1alpha1.RunRunning, Holder: "node-7"}
+	completed := v1alpha1.RebalanceRunStatus{Phase: v1alpha1.RunCompleted, Holder: "node-7", RunID: "1a2b3c4d"}
+	planned, stopped := completed, completed
+	planned.Plan, stopped.Message = "zones-42", "the pass stopped early: Paused: evictions are paused by bob"
+	rejected := v1alpha1.RebalanceRunStatus{Phase: v1alpha1.RunRejected, Message: "no such strategy"}
+	const taken = "Namespace default: node-7 runs strategy zones now (request zones-x1); see `evenkeel logs`.\n"
+	idle := map[string]http.HandlerFunc{leases + "/evenkeel": respondText(200, "application/json", leaseJSON("", time.Now()))}
+	for name, c := range map[string]struct {
+		statuses  []v1alpha1.RebalanceRunStatus
+		changed   bool
+		others    map[string]http.HandlerFunc
+		args      string
+		out, err  string
+		withdrawn bool
+	}{
+		"it ends": {statuses: []v1alpha1.RebalanceRunStatus{waits, running, completed}, args: "zones",
+			out: taken + "Its pass (run 1a2b3c4d) has ended.\n"},
+		"two strategies": {statuses: []v1alpha1.RebalanceRunStatus{planned}, args: "zones hot",
+			out: "Namespace default: node-7 runs strategies zones, hot now (request zones-x1); see `evenkeel logs`.\nIts pass (run 1a2b3c4d) has ended; its plan is RebalancePlan zones-42.\n"},
+		"its pass stops": {statuses: []v1alpha1.RebalanceRunStatus{stopped}, args: "zones",
+			out: taken + "Its pass (run 1a2b3c4d) has ended: the pass stopped early: Paused: evictions are paused by bob.\n"},
+		"it goes on": {statuses: []v1alpha1.RebalanceRunStatus{running}, args: "zones --wait 1s",
+			out: taken + "Its pass has not ended yet; to watch it: kubectl get rebalancerun --namespace default zones-x1 --watch\n"},
+		"rejected": {statuses: []v1alpha1.RebalanceRunStatus{rejected}, args: "zones", err: "the request zones-x1 is rejected: no such strategy"},
+		"its process ends": {statuses: []v1alpha1.RebalanceRunStatus{running, rejected}, args: "zones", out: taken,
+			err: "the request zones-x1 is rejected: no such strategy"},
+		"not taken": {args: "zones --wait 10ms", err: "node-7 did not take the request within 10ms, so it was withdrawn", withdrawn: true},
+		"taken while it is withdrawn": {statuses: []v1alpha1.RebalanceRunStatus{waits, running}, changed: true, args: "zones --wait 10ms",
+			out: taken},
+		"not withdrawn": {changed: true, args: "zones --wait 10ms",
+			err: "it is not known whether node-7 has taken the request; to withdraw it: kubectl delete rebalancerun --namespace default zones-x1"},
+		"deleted": {others: map[string]http.HandlerFunc{requestsPath + "/zones-x1": respondNotFound}, args: "zones", err: "the request zones-x1 was deleted"},
+		"no leader": {others: idle, args: "zones",
+			out: "Namespace default: no process leads now. The next one takes the request zones-x1, for example the next job of a CronJob.\n" +
+				"To start a job now: kubectl create job --namespace default --from=cronjob/NAME JOB\n" +
+				"To withdraw the request: kubectl delete rebalancerun --namespace default zones-x1\n"},
+		"no permission": {others: map[string]http.HandlerFunc{requestsPath: respondStatus(403, "Forbidden", "no")}, args: "zones",
+			err: "nothing was triggered: permission to create rebalanceruns is missing; grant it to this account: no"},
+		"no definition": {others: map[string]http.HandlerFunc{requestsPath: respondText(404, "text/plain", "404 page not found")}, args: "zones",
+			err: "nothing was triggered: the cluster does not know the kind RebalanceRun; to install it: evenkeel crds | kubectl apply --server-side -f -: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &requestServer{statuses: c.statuses, changed: c.changed}
+			got := s.run(t, c.others, strings.Fields(c.args)...)
+			if (got.exit != 0) != (c.err != "") || got.stdout != c.out || !strings.HasPrefix(strings.TrimPrefix(got.stderr, "evenkeel: "), c.err) ||
+				c.err == "" && got.stderr != "" || s.withdrawn != c.withdrawn {
+				t.Errorf("%+v, withdrawn %t, want %q %q", got, s.withdrawn, c.out, c.err)
+			}
+			if s.stored != nil && (s.stored.Spec.By != "alice" || s.stored.Spec.Strategies[0] != "zones") {
+				t.Errorf("the request is %+v", s.stored.Spec)
+			}
+		})
 	}
-	if d := s.m.Data; d["strategy"] != "zones" || d["by"] != "alice" || d["id"] == "" {
-		t.Errorf("the request is %v", d)
-	}
-	paused := respondText(200, "application/json", `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"`+state.PauseName+
-		`","namespace":"default"},"data":{"by":"bob","reason":"release 42"}}`)
-	got, _ = runTrigger(t, map[string]string{"state": "taken"}, nil, paused, "zones")
-	if want := "node-7 runs strategy zones now, but evicts nothing: evictions are paused by bob: release 42; see"; got.exit != 0 || !strings.Contains(got.stdout, want) {
-		t.Errorf("paused: %+v", got)
-	}
-	got, _ = runTrigger(t, map[string]string{"state": "rejected", "message": "no such strategy"}, nil, nil, "zones")
-	if got.exit != 1 || !strings.Contains(got.stderr, "node-7 rejects the trigger: no such strategy") {
-		t.Errorf("rejected: %+v", got)
-	}
-	got, s = runTrigger(t, nil, nil, nil, "zones", "--wait", "10ms")
-	if got.exit != 1 || !strings.Contains(got.stderr, "node-7 did not take the trigger within 10ms, so it was withdrawn") ||
-		s.m.Data["state"] != "withdrawn" {
-		t.Errorf("not taken: %+v, %v", got, s.m.Data)
-	}
+}
+
+// A dry run takes no requests, also if its jobs hold no Lease.
+func TestADryRunIsNotTriggered(t *testing.T) {
+	isolateFromCluster(t)
 	idle := respondText(200, "application/json", leaseJSON("", time.Now()))
-	got, s = runTrigger(t, nil, idle, nil, "zones")
-	if got.exit != 1 || !strings.Contains(got.stderr, "no process holds the Lease evenkeel in namespace default; a trigger needs `evenkeel run`") || s.m != nil {
-		t.Errorf("no leader: %+v, %v", got, s.m)
+	jobs := releaseObjects(configHead + "dryRun: true\n")
+	jobs[leases+"/evenkeel"], jobs[leases+"/evenkeel-dry-run"] = idle, respondNotFound
+	for want, others := range map[string]map[string]http.HandlerFunc{
+		"node-9 leads a dry run in namespace default, which takes no triggers": {leases + "/evenkeel": idle,
+			leases + "/evenkeel-dry-run": respondText(200, "application/json", leaseJSON("node-9", time.Now()))},
+		"the release in namespace default is a dry run, which takes no triggers": jobs,
+	} {
+		s := &requestServer{}
+		if got := s.run(t, others, "zones"); got.exit != 1 || !strings.Contains(got.stderr, "nothing was triggered: "+want) || s.stored != nil {
+			t.Errorf("%+v, stored %v, want %s", got, s.stored, want)
+		}
 	}
 }

@@ -19,15 +19,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/release"
 	"github.com/evenkeel-project/evenkeel/controller/state"
-	"github.com/evenkeel-project/evenkeel/controller/trigger"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/retry"
 )
 
+// formerTrigger is the ConfigMap in which earlier versions kept requests for a pass.
+const formerTrigger = "evenkeel-trigger"
+
 // ConfigMaps returns the names of the ConfigMaps that Evenkeel and its commands create in the namespace of a release,
 // the pause last.
 func ConfigMaps() []string {
-	return append(state.ConfigMapNames(), approval.ConfigMapName, waiting.ConfigMapName, trigger.ConfigMapName, state.PauseName)
+	return append(state.ConfigMapNames(), approval.ConfigMapName, waiting.ConfigMapName, formerTrigger, state.PauseName)
 }
 
 // Leases returns the names of the Leases in the namespace of a release.

@@ -223,11 +223,17 @@ func (k *kind[T, L, P]) Get(_ context.Context, name string, _ metav1.GetOptions)
 }
 
 // List implements objects.Kind.
-func (k *kind[T, L, P]) List(context.Context, metav1.ListOptions) (*L, error) {
+func (k *kind[T, L, P]) List(_ context.Context, opts metav1.ListOptions) (*L, error) {
 	var out *L
 	_, err := k.call("list", "", func() (*T, error) {
 		all := slices.SortedFunc(maps.Values(k.stored), func(a, b *T) int { return cmp.Compare(P(a).GetName(), P(b).GetName()) })
+		all = slices.DeleteFunc(all, func(o *T) bool { return P(o).GetName() <= opts.Continue })
+		next := ""
+		if n := int(opts.Limit); n > 0 && len(all) > n {
+			all, next = all[:n], P(all[n-1]).GetName()
+		}
 		out = k.list(all)
+		any(out).(metav1.ListInterface).SetContinue(next)
 		return new(T), nil
 	})
 	return out, err

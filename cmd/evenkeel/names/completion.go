@@ -85,9 +85,9 @@ func (s *Source) commands(cmd *cobra.Command, path string) {
 	case "hints clear":
 		cmd.ValidArgsFunction = s.words(s.nodes)
 	case "trigger":
-		cmd.ValidArgsFunction = one(s.words(func(ctx context.Context, cmd *cobra.Command, _ string) ([]cobra.Completion, error) {
+		cmd.ValidArgsFunction = s.words(func(ctx context.Context, cmd *cobra.Command, _ string) ([]cobra.Completion, error) {
 			return s.Strategies(ctx, cmd)
-		}))
+		})
 	case "approve", "discard":
 		cmd.ValidArgsFunction = one(s.words(func(ctx context.Context, cmd *cobra.Command, _ string) ([]cobra.Completion, error) {
 			return s.Plans(ctx, cmd)

@@ -4,26 +4,32 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
-	"github.com/evenkeel-project/evenkeel/controller/release"
-	"github.com/evenkeel-project/evenkeel/controller/state"
-	"github.com/evenkeel-project/evenkeel/controller/trigger"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
+	"github.com/evenkeel-project/evenkeel/objects"
 )
 
-// defaultTriggerTimeout is how long trigger waits until the leader takes the request.
+// defaultTriggerTimeout is how long trigger waits until the leader takes the request, and until its pass ends.
 const defaultTriggerTimeout = 2 * time.Minute
 
-// answerPollInterval is the time between two looks whether the leader has taken the request.
+// answerPollInterval is the time between two looks at the request.
 const answerPollInterval = time.Second
+
+// maxAnswer bounds each text of the status of a request, in bytes.
+const maxAnswer = 2000
 
 type triggerFlags struct {
 	namespace string
@@ -33,27 +39,32 @@ type triggerFlags struct {
 func newTrigger(a *Access) *cobra.Command {
 	f := &triggerFlags{}
 	c := &cobra.Command{
-		Use: "trigger STRATEGY", Short: "Ask the leader to run a strategy now", Args: requireStrategyArgument,
-		Long:    "Ask the process that leads to make a pass of the strategy now, as if the strategy were due. Limits,\nwindows, budgets, back-offs and pauses apply. The leader takes a request between two passes, and at\nmost one a minute.\n\nThe command needs `evenkeel run`, which the chart installs with kind: Deployment. It does not wait\nfor the pass to end.",
-		Example: "  # Run the strategy zones now\n  evenkeel trigger zones",
-		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args[0]) },
+		Use: "trigger STRATEGY...", Short: "Ask the leader to run strategies now", Args: requireStrategies,
+		Long:    "Ask the process that leads to make a pass of the strategies now, as if they were due. Limits,\nwindows, budgets, back-offs and pauses apply. The leader takes a request between two passes, and at\nmost one a minute.\n\nThe command creates a RebalanceRun in the namespace of the release, and waits for its status. If no\nprocess leads, the request waits for the next one, such as the next job of a CronJob.",
+		Example: "  # Run the strategy zones now\n  evenkeel trigger zones\n\n  # See the requests\n  kubectl get rebalanceruns --namespace evenkeel",
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args) },
 	}
 	installed.AddNamespaceFlag(c.Flags(), &f.namespace)
-	c.Flags().DurationVar(&f.wait, "wait", defaultTriggerTimeout, "how long to wait until the leader takes the request")
+	c.Flags().DurationVar(&f.wait, "wait", defaultTriggerTimeout, "how long to wait until the leader takes the request, and until its pass ends")
 	return c
 }
 
-func requireStrategyArgument(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%s takes the name of one strategy, not %d; want: %s STRATEGY", cmd.CommandPath(), len(args), cmd.CommandPath())
+func requireStrategies(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return fmt.Errorf("%s takes the names of strategies; want: %s STRATEGY...", cmd.CommandPath(), cmd.CommandPath())
 	}
 	return nil
 }
 
 // check returns an error if an argument or a flag has an invalid value.
-func (f *triggerFlags) check(strategy string) error {
-	if len(validation.IsDNS1123Label(strategy)) > 0 {
-		return fmt.Errorf("%q is not a name of a strategy (want lower case letters, digits and dashes)", strategy)
+func (f *triggerFlags) check(strategies []string) error {
+	for i, name := range strategies {
+		switch {
+		case len(validation.IsDNS1123Label(name)) > 0:
+			return fmt.Errorf("%q is not a name of a strategy (want lower case letters, digits and dashes)", name)
+		case slices.Contains(strategies[:i], name):
+			return fmt.Errorf("strategy %s is named twice", name)
+		}
 	}
 	if f.wait <= 0 {
 		return fmt.Errorf("--wait: %s is too short (want more than 0s)", f.wait)
@@ -64,48 +75,49 @@ func (f *triggerFlags) check(strategy string) error {
 	return nil
 }
 
-func (f *triggerFlags) run(cmd *cobra.Command, a *Access, strategy string) error {
+func (f *triggerFlags) run(cmd *cobra.Command, a *Access, strategies []string) error {
 	a.Logger(cmd)
-	if err := f.check(strategy); err != nil {
+	if err := f.check(strategies); err != nil {
 		return err
 	}
-	client, _, err := a.Client()
+	client, conf, err := a.Client()
 	if err != nil {
 		return err
 	}
-	if f.namespace, err = a.lookup(cmd).Namespace(cmd.Context(), client, f.namespace); err != nil {
+	of := a.lookup(cmd)
+	if f.namespace, err = of.Namespace(cmd.Context(), client, f.namespace); err != nil {
 		return fmt.Errorf("nothing was triggered: %w", err)
 	}
 	looking, cancel := context.WithTimeout(cmd.Context(), a.SyncTimeout)
 	defer cancel()
-	s, err := f.findLeader(looking, client)
+	s, err := f.findLeader(looking, client, of)
 	if err != nil {
 		return fmt.Errorf("nothing was triggered: %w", err)
 	}
-	holder := s.Holder
-	box, id := trigger.New(client, f.namespace), fmt.Sprintf("%08x", rand.Uint32())
-	err = box.Submit(cmd.Context(), trigger.Request{ID: id, Strategy: strategy, By: connection.User(cmd.Context(), client), At: time.Now()})
+	stored, err := a.Objects(conf, f.namespace)
 	if err != nil {
-		return fmt.Errorf("nothing was triggered: %w", connection.ExplainForbidden("create, get and update configmaps", err))
-	}
-	installed.WarnOtherDeschedulers(cmd, s)
-	if err := f.waitForLeader(cmd.Context(), a, box, id, holder); err != nil {
 		return err
 	}
-	pause, err := state.NewPauseStore(client, f.namespace).Read(cmd.Context())
+	r, err := stored.Runs.Create(cmd.Context(), &v1alpha1.RebalanceRun{ObjectMeta: metav1.ObjectMeta{GenerateName: strategies[0] + "-"},
+		Spec: v1alpha1.RebalanceRunSpec{Strategies: strategies, By: connection.User(cmd.Context(), client)}}, metav1.CreateOptions{})
 	if err != nil {
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: it is not known whether evictions are paused: %v\n", err)
+		return fmt.Errorf("nothing was triggered: %w", objects.ExplainKind("RebalanceRun", connection.ExplainForbidden("create rebalanceruns", err)))
 	}
-	but := ""
-	if pause != nil {
-		but = ", but evicts nothing: " + pause.Block().Reason.Message
+	installed.WarnOtherDeschedulers(cmd, s)
+	if s.Holder == "" {
+		fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: no process leads now. The next one takes the request %s, for example the next job of a CronJob.\n"+
+			"To start a job now: kubectl create job --namespace %s --from=cronjob/NAME JOB\nTo withdraw the request: %s\n",
+			f.namespace, r.Name, f.namespace, f.deletion(r))
+		return nil
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: %s runs strategy %s now%s; see `evenkeel logs`.\n", f.namespace, holder, strategy, but)
-	return nil
+	a.Progress().Start("waiting for %s to take the request %s", s.Holder, r.Name)
+	defer a.Progress().Stop()
+	return f.await(cmd, a, stored, r, s.Holder)
 }
 
-// findLeader returns the process that leads. The error says why no process can take a trigger.
-func (f *triggerFlags) findLeader(ctx context.Context, client kubernetes.Interface) (leader.Status, error) {
+// findLeader returns what the Lease says about the process that leads, if one does. The error says that the release is
+// a dry run.
+func (f *triggerFlags) findLeader(ctx context.Context, client kubernetes.Interface, of *installed.Lookup) (leader.Status, error) {
 	s, err := (&leader.Lease{Client: client, Namespace: f.namespace}).Status(ctx)
 	if err != nil || s.Holder != "" {
 		return s, err
@@ -115,40 +127,90 @@ func (f *triggerFlags) findLeader(ctx context.Context, client kubernetes.Interfa
 		return s, fmt.Errorf("%s leads a dry run in namespace %s, which takes no triggers; to see its plan now, use `evenkeel plan`", dry,
 			f.namespace)
 	}
-	return s, fmt.Errorf("no process holds the Lease %s in namespace %s; a trigger needs `evenkeel run` (kind: Deployment in the chart). "+
-		"With kind: CronJob, start a job: kubectl create job --namespace %s --from=cronjob/NAME JOB", release.LeaseName, f.namespace, f.namespace)
+	// The jobs of a dry run hold no Lease.
+	if conf, err := of.Choose(ctx, "", f.namespace); err == nil && conf.Known && conf.DryRun {
+		return s, fmt.Errorf("the release in namespace %s is a dry run, which takes no triggers; to see its plan now, use `evenkeel plan`",
+			f.namespace)
+	}
+	return s, nil
 }
 
-// waitForLeader waits until the leader has taken the request. If it does not, waitForLeader withdraws the request.
-func (f *triggerFlags) waitForLeader(ctx context.Context, a *Access, box *trigger.Store, id, holder string) error {
-	waiting, cancel := context.WithTimeout(ctx, f.wait)
+func (f *triggerFlags) deletion(r *v1alpha1.RebalanceRun) string {
+	return fmt.Sprintf("kubectl delete rebalancerun --namespace %s %s", f.namespace, r.Name)
+}
+
+// await waits until the pass of the request has ended, and prints which process runs it. If the leader does not take the
+// request in time, await withdraws it.
+func (f *triggerFlags) await(cmd *cobra.Command, a *Access, stored *objects.Client, r *v1alpha1.RebalanceRun, holder string) error {
+	ctx, cancel := context.WithTimeout(cmd.Context(), f.wait)
 	defer cancel()
-	a.Progress().Start("waiting for %s to take the trigger", holder)
-	defer a.Progress().Stop()
 	every := time.NewTicker(answerPollInterval)
 	defer every.Stop()
-	var last error
+	var last error // the last failure to read the request
 	for {
-		answer, err := box.Answer(waiting, id)
-		if last = err; waiting.Err() != nil {
-			last = nil
-		}
+		now, err := stored.Runs.Get(ctx, r.Name, metav1.GetOptions{})
 		switch {
-		case answer == nil:
-		case answer.Taken:
-			return nil
-		default:
-			return fmt.Errorf("%s rejects the trigger: %s", holder, answer.Rejected)
+		case err == nil && now.UID == r.UID:
+			if ended, err := f.print(cmd, a, r, now); ended {
+				return err
+			}
+			r, last = now, nil
+		case err == nil, objects.IsMissing(err, "rebalanceruns", r.Name):
+			return fmt.Errorf("the request %s was deleted", r.Name)
+		case ctx.Err() == nil:
+			last = err
 		}
 		select {
 		case <-every.C:
 			continue
-		case <-waiting.Done():
+		case <-ctx.Done():
 		}
-		if back, err := box.Withdraw(ctx, id); err != nil || !back {
-			return errors.Join(fmt.Errorf("it is not known whether %s has taken the trigger; see its log", holder), last, err)
+		if r.Status.Phase == "" {
+			return errors.Join(f.withdraw(cmd, a, stored, r, holder), last)
 		}
-		return errors.Join(fmt.Errorf("%s did not take the trigger within %s, so it was withdrawn: a pass is running, or it is a single pass "+
-			"(`run --once`), which takes no triggers", holder, f.wait), last)
+		fmt.Fprintf(cmd.OutOrStdout(), "Its pass has not ended yet; to watch it: kubectl get rebalancerun --namespace %s %s --watch\n", f.namespace, r.Name)
+		return nil
 	}
+}
+
+// print prints what has changed in the status of a request, and reports whether the request has ended. It returns an
+// error if the request was rejected.
+func (f *triggerFlags) print(cmd *cobra.Command, a *Access, before, now *v1alpha1.RebalanceRun) (ended bool, err error) {
+	message := terminal.Line(now.Status.Message, maxAnswer)
+	switch {
+	case now.Status.Phase == v1alpha1.RunRejected:
+		return true, fmt.Errorf("the request %s is rejected: %s", now.Name, message)
+	case now.Status.Phase != "" && before.Status.Phase == "":
+		a.Progress().Stop()
+		fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: %s runs %s %s now (request %s); see `evenkeel logs`.\n", f.namespace, terminal.Line(now.Status.Holder, maxAnswer),
+			plural.Choose(len(now.Spec.Strategies), "strategy", "strategies"), strings.Join(now.Spec.Strategies, ", "), now.Name)
+	}
+	if now.Status.Phase != v1alpha1.RunCompleted {
+		return false, nil
+	}
+	text := "Its pass (run " + terminal.Line(now.Status.RunID, maxAnswer) + ") has ended"
+	if now.Status.Plan != "" {
+		text += "; its plan is RebalancePlan " + terminal.Line(now.Status.Plan, maxAnswer)
+	}
+	if message != "" {
+		text += ": " + message
+	}
+	fmt.Fprintln(cmd.OutOrStdout(), text+".")
+	return true, nil
+}
+
+// withdraw deletes a request that no process has taken. The error says so. If a process has taken it since the last
+// look, withdraw prints the status.
+func (f *triggerFlags) withdraw(cmd *cobra.Command, a *Access, stored *objects.Client, r *v1alpha1.RebalanceRun, holder string) error {
+	ctx := context.WithoutCancel(cmd.Context())
+	err := stored.Runs.Delete(ctx, r.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion}})
+	if err == nil {
+		return fmt.Errorf("%s did not take the request within %s, so it was withdrawn: a pass is running, or it is a single pass "+
+			"(`run --once`), which takes a request only when it begins", holder, f.wait)
+	}
+	if now, readErr := stored.Runs.Get(ctx, r.Name, metav1.GetOptions{}); readErr == nil && now.UID == r.UID && now.Status.Phase != "" {
+		_, err = f.print(cmd, a, r, now)
+		return err
+	}
+	return fmt.Errorf("it is not known whether %s has taken the request; to withdraw it: %s: %w", holder, f.deletion(r), err)
 }
