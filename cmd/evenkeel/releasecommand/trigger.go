@@ -139,8 +139,8 @@ func (f *triggerFlags) deletion(r *v1alpha1.RebalanceRun) string {
 	return fmt.Sprintf("kubectl delete rebalancerun --namespace %s %s", f.namespace, r.Name)
 }
 
-// await waits until the pass of the request has ended, and prints which process runs it. If the leader does not take the
-// request in time, await withdraws it.
+// await waits until the pass of the request has ended, and prints which process runs it. If the leader does not take
+// the request in time, await withdraws it.
 func (f *triggerFlags) await(cmd *cobra.Command, a *Access, stored *objects.Client, r *v1alpha1.RebalanceRun, holder string) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), f.wait)
 	defer cancel()
