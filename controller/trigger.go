@@ -31,9 +31,9 @@ const (
 	// answersTimeout bounds the requests to the API server of one poll, so that they do not delay passes.
 	answersTimeout = 10 * time.Second
 
-	// requestPage is the number of requests that one poll reads. Anybody who may create requests may add labels and
-	// annotations to each until it has 1.5 MB.
-	requestPage = 100
+	// requestPage bounds the requests in one answer of the API server, and requestPages the answers of one poll. Anybody
+	// who may create requests may add labels and annotations to each until it has 1.5 MB.
+	requestPage, requestPages = 100, 5
 	// maxAnswers bounds the requests that one poll rejects, and those that it deletes.
 	maxAnswers = 20
 	// maxShownStrategies bounds the names in a message.
@@ -98,7 +98,7 @@ func (t *triggered) executeNext(ctx context.Context, c *Controller, maxAge time.
 }
 
 // take takes the oldest request that waits, or returns nil. It rejects requests that are not carried out, and deletes
-// old ones. It reads one page, so that every poll costs the same; the next poll reads the next page.
+// old ones. It reads a few pages, so that every poll costs the same; the next poll reads on.
 func (t *triggered) take(ctx context.Context, d *Dependencies, all []schedule.Strategy, maxAge time.Duration) (*v1alpha1.RebalanceRun, error) {
 	if t.unrecorded != nil {
 		if err := t.record(ctx, d); err != nil {
@@ -107,51 +107,71 @@ func (t *triggered) take(ctx context.Context, d *Dependencies, all []schedule.St
 	}
 	ctx, cancel := context.WithTimeout(ctx, answersTimeout)
 	defer cancel()
-	list, err := d.Runs.List(ctx, metav1.ListOptions{Limit: requestPage, Continue: t.page})
-	if t.page = ""; err != nil {
-		var expired apierrors.APIStatus
-		if apierrors.IsResourceExpired(err) && errors.As(err, &expired) {
-			t.page, err = expired.Status().Continue, nil
-		}
-		return nil, objects.ExplainKind("RebalanceRun", err)
-	}
-	t.page = list.Continue
-	slices.SortStableFunc(list.Items, func(a, b v1alpha1.RebalanceRun) int { return a.CreationTimestamp.Compare(b.CreationTimestamp.Time) })
 	now := d.Clock.Now()
-	var taken *v1alpha1.RebalanceRun
-	var rejected, deleted int
-	var failed error // the first one
-	answer := func(err error) {
-		if failed == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-			failed = err
+	l := look{Dependencies: d, now: now, problem: func(r *v1alpha1.RebalanceRun) string { return requestProblem(r, all, maxAge, t.last, now) }}
+	for range requestPages {
+		list, err := d.Runs.List(ctx, metav1.ListOptions{Limit: requestPage, Continue: t.page})
+		if t.page = ""; err != nil {
+			var expired apierrors.APIStatus
+			if apierrors.IsResourceExpired(err) && errors.As(err, &expired) {
+				t.page, err = expired.Status().Continue, nil
+			}
+			return nil, objects.ExplainKind("RebalanceRun", err)
+		}
+		for i := range list.Items {
+			l.answer(ctx, &list.Items[i])
+		}
+		if t.page = list.Continue; t.page == "" {
+			break
 		}
 	}
-	for i := range list.Items {
-		r := &list.Items[i]
-		why := requestProblem(r, all, maxAge, t.last, now)
-		switch {
-		case r.DeletionTimestamp != nil:
-		case r.Status.Phase == v1alpha1.RunCompleted, r.Status.Phase == v1alpha1.RunRejected:
-			ended := ptr.Deref(r.Status.Finished, r.CreationTimestamp)
-			if now.Sub(ended.Time).Abs() > requestRetention && deleted < maxAnswers {
-				deleted++
-				answer(d.Runs.Delete(ctx, r.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.UID}}))
-			}
-		case why != "" && rejected < maxAnswers:
-			if rejected++; rejected == 1 { // one line for each poll: anybody may make many requests
-				d.Log.Warn("a request is rejected", "request", r.Name, "claimedBy", terminal.Line(r.Spec.By, maxClaim), "reason", why)
-			}
-			answer(reject(ctx, d, r, why, now))
-		case why == "" && taken == nil && failed == nil:
-			taken, failed = claim(ctx, d, r, now)
-		}
+	if l.oldest == nil || l.failed != nil {
+		return nil, objects.ExplainKind("RebalanceRun", l.failed)
 	}
+	taken, err := claim(ctx, d, l.oldest, now)
 	if taken != nil {
 		t.last = now
 		d.Log.Info("strategies were triggered", "strategies", taken.Spec.Strategies, "claimedBy", terminal.Line(taken.Spec.By, maxClaim),
 			"request", taken.Name, "at", taken.CreationTimestamp.UTC())
 	}
-	return taken, objects.ExplainKind("RebalanceRun", failed)
+	return taken, objects.ExplainKind("RebalanceRun", err)
+}
+
+// look is one look at the requests.
+type look struct {
+	*Dependencies
+	now     time.Time
+	problem func(*v1alpha1.RebalanceRun) string
+	oldest  *v1alpha1.RebalanceRun // of those that wait and have no problem
+	failed  error                  // the first failed answer
+
+	rejected, deleted int
+}
+
+// answer rejects a request that is not carried out, and deletes one whose end is long ago.
+func (l *look) answer(ctx context.Context, r *v1alpha1.RebalanceRun) {
+	var err error
+	switch why := l.problem(r); {
+	case r.DeletionTimestamp != nil:
+	case r.Status.Phase == v1alpha1.RunCompleted, r.Status.Phase == v1alpha1.RunRejected:
+		ended := ptr.Deref(r.Status.Finished, r.CreationTimestamp)
+		if l.now.Sub(ended.Time).Abs() > requestRetention && l.deleted < maxAnswers {
+			l.deleted++
+			err = l.Runs.Delete(ctx, r.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.UID}})
+		}
+	case why != "" && l.rejected < maxAnswers:
+		if l.rejected++; l.rejected == 1 { // one line for each look, because anybody may make many requests
+			l.Log.Warn("a request is rejected", "request", r.Name, "claimedBy", terminal.Line(r.Spec.By, maxClaim), "reason", why)
+		}
+		ended := metav1.NewTime(l.now)
+		r.Status.Phase, r.Status.Message, r.Status.Finished = v1alpha1.RunRejected, terminal.Line(why, maxRunMessage), &ended
+		_, err = l.Runs.UpdateStatus(ctx, r, metav1.UpdateOptions{})
+	case why == "" && (l.oldest == nil || r.CreationTimestamp.Before(&l.oldest.CreationTimestamp)):
+		l.oldest = r
+	}
+	if l.failed == nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		l.failed = err
+	}
 }
 
 // requestProblem returns the reason why a request is rejected, or "".
@@ -200,14 +220,6 @@ func claim(ctx context.Context, d *Dependencies, r *v1alpha1.RebalanceRun, now t
 // runsHere reports whether the stored object is still the request r, and this process has taken it.
 func runsHere(d *Dependencies, r, stored *v1alpha1.RebalanceRun) bool {
 	return stored.UID == r.UID && stored.Status.Phase == v1alpha1.RunRunning && stored.Status.Holder == d.Holder
-}
-
-// reject records why a request is not carried out.
-func reject(ctx context.Context, d *Dependencies, r *v1alpha1.RebalanceRun, why string, now time.Time) error {
-	ended := metav1.NewTime(now)
-	r.Status.Phase, r.Status.Message, r.Status.Finished = v1alpha1.RunRejected, terminal.Line(why, maxRunMessage), &ended
-	_, err := d.Runs.UpdateStatus(ctx, r, metav1.UpdateOptions{})
-	return err
 }
 
 // record stores the result of the last triggered pass, unless the request is gone or another leader answered it. It
