@@ -83,7 +83,8 @@ func TestPeople(t *testing.T) {
 		{"pausers", "resume", "no longer paused", ok},
 		{"pausers", "plan", "", "permission to"},
 		{"pausers", "approve", "", "permission to get"},
-		{"approvers", "trigger zones", "", "no process holds the Lease"},
+		{"runners", "trigger zones", "no process leads now. The next one takes the request zones-", ok},
+		{"approvers", "trigger zones", "", "permission to create rebalanceruns is missing"},
 		{"others", "plan", "", "permission to"},
 		{"others", "pause", "", "permission to"},
 		{"others", "approve", "", "permission to"},
@@ -112,10 +113,10 @@ func TestPeopleWhoPauseCannotApprove(t *testing.T) {
 		return attempt{"create " + name, http.MethodPost, path, object{"metadata": object{"name": name}}, refused}
 	}
 	for group, attempts := range map[string][]attempt{
-		"pausers": {create("evenkeel-approval", byPolicy), create("evenkeel-waiting-plan", byPolicy), create("evenkeel-trigger", byPolicy),
+		"pausers": {create("evenkeel-approval", byPolicy), create("evenkeel-waiting-plan", byPolicy),
 			create("evenkeel-state-00", byPolicy), create("evenkeel-pause", ""), create("notes", "")},
 		"approvers": {create("evenkeel-pause", byPolicy), create("evenkeel-state-cluster", byPolicy), create("evenkeel-approval", ""),
-			create("evenkeel-waiting-plan", ""), create("evenkeel-trigger", "")},
+			create("evenkeel-waiting-plan", "")},
 		"readers": {create("evenkeel-pause", byRBAC), create("notes", byRBAC)},
 		"others":  {create("evenkeel-pause", byRBAC)},
 	} {

@@ -169,10 +169,10 @@ type variant struct {
 	prepare func(context.Context, *testing.T, release)
 }
 
-// isUsedInAPass is true for all permissions but those for triggers and for access to the metrics, which only the pods
-// of a Deployment use, and those for the objects of evenkeel.io.
+// isUsedInAPass is true for all permissions but those for access to the metrics, which only the pods of a Deployment
+// use, and those for the objects of evenkeel.io.
 func isUsedInAPass(p permission) bool {
-	return p.group != "evenkeel.io" && !slices.Contains(p.names, "evenkeel-trigger") && !slices.Contains([]string{"tokenreviews", "subjectaccessreviews"}, p.resource)
+	return p.group != "evenkeel.io" && !slices.Contains([]string{"tokenreviews", "subjectaccessreviews"}, p.resource)
 }
 
 var variants = []variant{
@@ -263,23 +263,25 @@ func (r release) passOfZones(ctx context.Context, t *testing.T, seeds bool) func
 	}
 }
 
-// TestMissingPermissionForTriggersIsNamed does the same for triggers, which only a Deployment takes.
+// TestMissingPermissionForTriggersIsNamed does the same for triggers.
 func TestMissingPermissionForTriggersIsNamed(t *testing.T) {
 	ctx := t.Context()
 	r := newRunningRelease("keel", "ek-rules-trigger")
 	r.attacked = true
 	r.install(ctx, t, automatic...)
-	list := slices.DeleteFunc(r.permissions(ctx, t), func(p permission) bool { return !slices.Contains(p.names, "evenkeel-trigger") })
-	if len(list) != 1 {
-		t.Fatalf("%d permissions for triggers, want 1", len(list))
+	list := slices.DeleteFunc(r.permissions(ctx, t), func(p permission) bool { return !strings.HasPrefix(p.resource, "rebalanceruns") })
+	if len(list) != 2 {
+		t.Fatalf("the permissions for triggers are %v, want 2", list)
 	}
-	restore := r.remove(ctx, t, list[0])
-	r.waitForLog(ctx, t, "triggers are not carried out")
-	text, err := r.logs(ctx)
-	if err != nil || !list[0].isNamedIn(text) {
-		t.Errorf("the program does not name the missing permission (%v):\n%s", err, text)
+	path := "/apis/evenkeel.io/v1alpha1/namespaces/" + r.namespace + "/rebalanceruns"
+	run := `{"apiVersion": "evenkeel.io/v1alpha1", "kind": "RebalanceRun", "metadata": {"generateName": "a-"}, "spec": {"strategies": ["zones"], "by": "admin"}}`
+	for _, p := range list {
+		restore := r.remove(ctx, t, p)
+		must.Succeed(t, r.client.CoreV1().RESTClient().Post().AbsPath(path).SetHeader("Content-Type", "application/json").Body([]byte(run)).Do(ctx).Error())
+		verb := map[string]string{"rebalanceruns": "list", "rebalanceruns/status": "update"}[p.resource]
+		r.waitForLog(ctx, t, "cannot "+verb+` resource \"`+p.resource+`\"`)
+		restore()
 	}
-	restore()
 	r.uninstall(ctx, t)
 }
 

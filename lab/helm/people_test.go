@@ -63,7 +63,7 @@ func TestPeople(t *testing.T) {
 		"readers":   {"ek-evenkeel-reader", ""},
 		"pausers":   {"ek-evenkeel-pauser", "rebalancers update, rebalancers patch"},
 		"approvers": {"ek-evenkeel-approver", "rebalanceplans update, rebalanceplans patch"},
-		"runners":   {"ek-evenkeel-runner", "rebalanceruns create, rebalanceplans create"},
+		"runners":   {"ek-evenkeel-runner", "rebalanceruns create, rebalanceruns delete, rebalanceplans create"},
 	} {
 		out := renderChart(t, peopleArgs(list)...)
 		want := map[string]string{"ek-system-ek-evenkeel-find": fmt.Sprintf(group, list), c.role: fmt.Sprintf(group, list)}
@@ -106,7 +106,7 @@ func TestPeopleMayDoWhatTheDocumentationSays(t *testing.T) {
 		{"ek-evenkeel-pauser", "safety.md", "Role", "evenkeel-pause"},
 		{"ek-evenkeel-approver", "apply.md", "Role", "evenkeel-approve"},
 		{"ek-evenkeel-approver", "approvals.md", "Role", "evenkeel-approve-steps"},
-		{"ek-evenkeel-approver", "schedules.md", "Role", "evenkeel-trigger"},
+		{"ek-evenkeel-runner", "schedules.md", "Role", "evenkeel-trigger"},
 	} {
 		has := append(roleRules(t, out, "Role", c.role), find...)
 		documented := roleRules(t, documentedRoles(t, "../../docs/reference/"+c.page), c.kind, c.name)
