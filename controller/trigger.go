@@ -31,8 +31,8 @@ const (
 	// answersTimeout bounds the requests to the API server of one poll, so that they do not delay passes.
 	answersTimeout = 10 * time.Second
 
-	// requestPage bounds the requests in one answer of the API server, and requestPages the answers of one poll. Anybody
-	// who may create requests may add labels and annotations to each until it has 1.5 MB.
+	// requestPage bounds the requests in one answer of the API server, and requestPages the answers of one poll.
+	// Whoever may create requests may add labels and annotations to each until it has 1.5 MB.
 	requestPage, requestPages = 100, 5
 	// maxAnswers bounds the requests that one poll rejects, and those that it deletes.
 	maxAnswers = 20

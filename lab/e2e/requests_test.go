@@ -107,8 +107,8 @@ func TestAJobTakesARequest(t *testing.T) {
 	checkEvictions(t, ns, 2)
 }
 
-// TestManyRequests has somebody make 10,000 requests for a strategy that does not exist. The passes of the schedule stay
-// punctual, and the leader answers the request of another person.
+// TestManyRequests has somebody make 10,000 requests for a strategy that does not exist. The passes of the schedule
+// stay punctual, and the leader answers the request of another person.
 func TestManyRequests(t *testing.T) {
 	skipIfShort(t)
 	ns := seedApps(t, nil)
