@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/records"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
@@ -79,6 +80,8 @@ type Dependencies struct {
 	// Store is read before every pass, and written only by passes that evict.
 	Store    StateStore
 	Resolver Resolver
+	// Records keeps the objects of the release; nil keeps none.
+	Records *records.Store
 	// Holder identifies this process as the holder of the Lease.
 	Holder string
 	// Events publishes Kubernetes events; nil publishes none.
@@ -268,6 +271,8 @@ type pass struct {
 	loadErr error
 	// reserved is set once the pass has tried to reserve evictions.
 	reserved bool
+	// planName is the name of the object with the first plan of the pass, or "".
+	planName string
 }
 
 func (c *Controller) newPass(due []string) *pass {

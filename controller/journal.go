@@ -115,7 +115,9 @@ func recoveryReport(st plan.PlannerState, runID string, now time.Time) plan.RunR
 	run := st.Runs[i]
 	report.Started, report.Plan, report.Recovery = run.Started, history.PartialPlan(run), &plan.Recovery{Holder: run.Holder}
 	for _, r := range run.Reservations {
-		report.Outcomes = append(report.Outcomes, *r.Outcome)
+		o := *r.Outcome
+		o.SetTime(r.At)
+		report.Outcomes = append(report.Outcomes, o)
 	}
 	report.Stopped = &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf(
 		"the process of this pass (%s) ended before it recorded the end of the pass; the next process found these outcomes of its reservations",

@@ -30,7 +30,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		p.reportFailure(ctx, err)
 		return p.report, err
 	}
-	if !p.stopIfBlocked() {
+	if blocked := p.stopIfBlocked(); p.storePlan(ctx, &p.report.Plan) && !blocked {
 		p.executeWaves(ctx, p.report.Plan)
 		p.recheckBreaker(ctx)
 		p.replan(ctx)
@@ -128,6 +128,7 @@ func (p *pass) finish(ctx context.Context) plan.RunReport {
 	p.publishState()
 	p.publishReport()
 	p.closePass(ctx)
+	p.finishRecords(ctx)
 	return p.report
 }
 
@@ -155,6 +156,7 @@ func (p *pass) reportFailure(ctx context.Context, err error) {
 	p.dropRemaining(r.Plan, r.Stopped)
 	r.Finished = p.Clock.Now().UTC()
 	p.publishReport()
+	p.finishRecords(ctx)
 }
 
 func failureReason(ctx context.Context, err error) *plan.Reason {
@@ -197,8 +199,10 @@ func (p *pass) replan(ctx context.Context) {
 	}
 	second = second.ContinueNumbering(p.report.Plan)
 	p.report.Replan = &second
-	p.executeWaves(ctx, second)
-	p.recheckBreaker(ctx)
+	if p.storePlan(ctx, &second) {
+		p.executeWaves(ctx, second)
+		p.recheckBreaker(ctx)
+	}
 }
 
 // needsReplan reports whether a move was dropped because it was no longer valid, or whether its

@@ -76,6 +76,9 @@ func (p *pass) recoverOpenRuns(ctx context.Context) error {
 		report := recoveryReport(p.journal.state, run.RunID, p.Clock.Now())
 		p.Recorder.RecordPass(report)
 		p.OnReport(report)
+		if p.Records != nil {
+			p.Records.Recovered(ctx, run.Plan, &report, run.Holder)
+		}
 		if err := p.journal.closeRun(ctx, p.Store, p.Clock, run.RunID); err != nil {
 			p.journal.unclosed[run.RunID], p.journal.closeErr = report.Outcomes, err // prevents a second report by this process
 			return codedError{plan.StateUnavailable, fmt.Errorf("closing run %s, whose process ended: %w", run.RunID, err)}
@@ -102,7 +105,7 @@ func (p *pass) reserveEvictions(ctx context.Context, moves []plan.Move) *plan.Re
 	p.expectStep("executing a batch of evictions")
 	before := p.journal.state
 	p.reserved = true
-	run := plan.OpenRun{RunID: p.report.RunID, Holder: p.Holder, Started: p.report.Started}
+	run := plan.OpenRun{RunID: p.report.RunID, Holder: p.Holder, Started: p.report.Started, Plan: p.planName}
 	p.journal.state = history.Reserve(p.journal.state, run, moves, p.Clock.Now())
 	if err := p.journal.save(ctx, p.Store); err != nil {
 		p.journal.state = before

@@ -165,13 +165,18 @@ func (p *pass) evictBatch(ctx context.Context, todo plan.Plan, wave int, batch [
 		defer remove()
 		onBound = remove
 	}
+	at := p.Clock.Now().UTC()
 	if failure := p.reserveEvictions(ctx, batch); failure != nil {
 		p.report.Outcomes = append(p.report.Outcomes, droppedOutcomes(batch, *failure)...)
 		return failure
 	}
 	p.expectStep(executingText(todo, wave, len(batch), len(p.report.Outcomes)))
 	p.log.Info("executing a wave", "wave", wave, "moves", len(batch))
-	return p.recordBatch(ctx, p.Evictor.EvictWave(ctx, batch, onBound))
+	result := p.Evictor.EvictWave(ctx, batch, onBound)
+	for i := range result.Outcomes {
+		result.Outcomes[i].SetTime(at)
+	}
+	return p.recordBatch(ctx, result)
 }
 
 // executingText describes a batch: its wave, and how many moves of the plan are done.
@@ -193,6 +198,9 @@ func (p *pass) recordBatch(ctx context.Context, result evictor.Result) *plan.Rea
 	unsaved := p.recordOutcomes(ctx, p.report.RunID, result.Outcomes)
 	if p.OnBatch != nil {
 		p.OnBatch(&p.report, result.Outcomes)
+	}
+	if p.Records != nil {
+		p.Records.Progress(ctx, &p.report)
 	}
 	return cmp.Or(result.Stop, tripped, budgets, unsaved)
 }

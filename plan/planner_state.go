@@ -102,6 +102,8 @@ type OpenRun struct {
 	RunID   string    `json:"runID"`
 	Holder  string    `json:"holder"` // of the Lease
 	Started time.Time `json:"started"`
+	// Plan is the name of the RebalancePlan of the pass, or "".
+	Plan string `json:"plan,omitempty"`
 	// Reservations are stored before their wave starts.
 	Reservations []Reservation `json:"reservations"`
 }

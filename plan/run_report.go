@@ -114,6 +114,15 @@ type Outcome struct {
 	Removed bool `json:"removed,omitempty"`
 	// Pending reports that no node takes the replacement of a move without a predicted place. The move accepts that.
 	Pending bool `json:"pending,omitempty"`
+	// At is when the eviction was reserved, right before its request. It is zero without an eviction.
+	At time.Time `json:"at,omitzero"`
+}
+
+// SetTime sets the time of an eviction that happened, or may have happened.
+func (o *Outcome) SetTime(at time.Time) {
+	if o.Outcome == Evicted || o.Outcome == UnknownOutcome || o.Outcome == InProgress {
+		o.At = at
+	}
 }
 
 // SawReady reports whether the pass has seen the replacement Ready, wherever it landed.

@@ -1,0 +1,57 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/record"
+)
+
+// storePlan stores a plan with moves as an object, before anything is evicted for it. It reports whether the pass may
+// execute the plan. A dry run goes on without the object.
+func (p *pass) storePlan(ctx context.Context, made *plan.Plan) bool {
+	if p.Records == nil || len(made.Moves) == 0 {
+		return true
+	}
+	p.expectStep("storing the plan")
+	mode := v1alpha1.ModeAutomatic
+	switch {
+	case p.Mode == plan.DryRun:
+		mode = v1alpha1.ModeDryRun
+	case p.report.Approval != nil:
+		mode = v1alpha1.ModeApprove
+	}
+	call, cancel := context.WithTimeout(ctx, saveTimeout)
+	defer cancel()
+	name, err := p.Records.Begin(call, made, &p.report, mode)
+	switch {
+	case err == nil && p.planName == "":
+		p.planName = name
+	case err != nil && p.Mode == plan.Live:
+		p.report.Stopped = &plan.Reason{Code: plan.StateUnavailable, Message: "nothing is evicted without a record: " + err.Error()}
+		p.dropRemaining(*made, p.report.Stopped)
+		return false
+	case err != nil:
+		p.log.Warn("this dry run keeps no history", "error", err)
+	}
+	return true
+}
+
+// finishRecords writes the end of the pass to the objects of the release, also after SIGTERM.
+func (p *pass) finishRecords(ctx context.Context) {
+	if p.Records == nil {
+		return
+	}
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	defer cancel()
+	modes, next := map[string]plan.StrategyMode{}, map[string]time.Time(nil)
+	for _, s := range p.Strategies {
+		modes[s.Name] = s.Mode
+	}
+	if p.timetable != nil {
+		next = p.timetable.NextByStrategy()
+	}
+	p.Records.Finish(call, record.Pass{Report: &p.report, State: p.journal.state, Due: p.due, Modes: modes, Next: next, ConfigHash: p.ConfigHash})
+}

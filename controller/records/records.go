@@ -1,0 +1,236 @@
+// Package records keeps the objects of a release up to date: the plan of each pass with its outcomes, the state of the
+// release, and the history by the hour.
+//
+// The package decides when an object is written, and how long plans are kept. It never decides what was evicted: only
+// reservations do, and a status is made from them.
+package records
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/objects"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/record"
+)
+
+// ReleaseName is the name of the Rebalancer and of the RebalanceHistory in the namespace of a release.
+const ReleaseName = "evenkeel"
+
+const (
+	// progressInterval is the least time between two statuses of a plan that is executed.
+	progressInterval = 10 * time.Second
+	// attempts bounds how often a write is tried again after another client changed the object.
+	attempts = 3
+)
+
+// Store writes the objects of one release. Only the process that holds the Lease may use it, one call at a time.
+type Store struct {
+	Client *objects.Client
+	Clock  clock.PassiveClock
+	Log    *slog.Logger
+	// Version is that of the program, Holder identifies this process, and Schedule is Deployment or CronJob.
+	Version, Holder, Schedule string
+	Retention
+
+	release *v1alpha1.Rebalancer // as this process saw it last
+	history *v1alpha1.RebalanceHistory
+	open    []*v1alpha1.RebalancePlan // of the current pass
+	written time.Time                 // the last status of a plan that is executed
+	swept   time.Time
+	quiet   bool // a failure was logged, and nothing succeeded since
+}
+
+// Begin stores a plan of the pass, and says in its status that this process executes it. The plan must not be executed
+// if Begin returns an error.
+func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode v1alpha1.Mode) (name string, err error) {
+	release, err := s.Release(ctx)
+	if err != nil {
+		return "", err
+	}
+	name = record.Name(r.Started, r.RunID, mode)
+	if len(s.open) > 0 {
+		name += fmt.Sprintf("-%d", len(s.open)+1)
+	}
+	o := &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: owners(release)}, Spec: record.Spec(p, mode)}
+	o.APIVersion, o.Kind = v1alpha1.GroupVersion.String(), "RebalancePlan"
+	created, err := s.Client.Plans.Create(ctx, o, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) { // the answer to an earlier request was lost
+		created, err = s.Client.Plans.Get(ctx, name, metav1.GetOptions{})
+	}
+	if err == nil && r.Mode == plan.Live {
+		created.Status = record.Status(created.Status, &created.Spec, r, s.Holder)
+		created, err = s.Client.Plans.UpdateStatus(ctx, created, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		return "", fmt.Errorf("storing the plan as RebalancePlan %s/%s: %w%s", s.Client.Namespace, name, err, Remedy(err))
+	}
+	s.open, s.written = append(s.open, created), s.Clock.Now()
+	return name, nil
+}
+
+func owners(r *v1alpha1.Rebalancer) []metav1.OwnerReference {
+	return []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Rebalancer", Name: r.Name, UID: r.UID}}
+}
+
+// Remedy says what to do about an error of a call.
+func Remedy(err error) string {
+	switch {
+	case objects.IsKindMissing(err):
+		return "; install the CustomResourceDefinitions of this version (evenkeel crds | kubectl apply --server-side -f -)"
+	case apierrors.IsForbidden(err):
+		return "; the chart's Role of this version grants the permission"
+	}
+	return ""
+}
+
+// Release returns the Rebalancer of this release. It creates the Rebalancer if there is none.
+func (s *Store) Release(ctx context.Context) (*v1alpha1.Rebalancer, error) {
+	if s.release != nil {
+		return s.release, nil
+	}
+	o, err := s.Client.Rebalancers.Get(ctx, ReleaseName, metav1.GetOptions{})
+	if objects.IsMissing(err, "rebalancers", ReleaseName) {
+		o, err = s.Client.Rebalancers.Create(ctx, &v1alpha1.Rebalancer{
+			TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Rebalancer"},
+			ObjectMeta: metav1.ObjectMeta{Name: ReleaseName}}, metav1.CreateOptions{})
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading Rebalancer %s/%s: %w%s", s.Client.Namespace, ReleaseName, err, Remedy(err))
+	}
+	s.release = o
+	return o, nil
+}
+
+// Progress writes what the pass has done so far, at most once in progressInterval. A failure has no effect on the pass.
+func (s *Store) Progress(ctx context.Context, r *plan.RunReport) {
+	if s.Clock.Since(s.written) < progressInterval {
+		return
+	}
+	s.report(s.writePlans(ctx, r))
+}
+
+// Finish writes the end of a pass: its plans, the release, and the history. Failures are logged; the next pass writes
+// the release and the history again.
+func (s *Store) Finish(ctx context.Context, p record.Pass) {
+	if len(s.open) > 0 {
+		p.Plan = s.open[0].Name
+	}
+	p.Version, p.Holder, p.Schedule = s.Version, s.Holder, s.Schedule
+	s.report(errors.Join(s.writePlans(ctx, p.Report), s.writeRelease(ctx, p), s.writeHistory(ctx, p.Report)))
+	s.open = nil
+	s.sweep(ctx)
+}
+
+// report logs the first of a series of failures.
+func (s *Store) report(err error) {
+	if err != nil && !s.quiet {
+		s.Log.Warn("the objects of this release are not up to date; evictions are recorded in the state all the same", "error", err)
+	}
+	s.quiet = err != nil
+}
+
+func (s *Store) writePlans(ctx context.Context, r *plan.RunReport) (err error) {
+	for i, o := range s.open {
+		written, failure := s.writePlan(ctx, o, r)
+		if failure == nil {
+			s.open[i] = written
+		}
+		err = errors.Join(err, failure)
+	}
+	s.written = s.Clock.Now()
+	return err
+}
+
+func (s *Store) writePlan(ctx context.Context, o *v1alpha1.RebalancePlan, r *plan.RunReport) (*v1alpha1.RebalancePlan, error) {
+	return retryConflict(o, func() (*v1alpha1.RebalancePlan, error) { return s.Client.Plans.Get(ctx, o.Name, metav1.GetOptions{}) },
+		func(o *v1alpha1.RebalancePlan) (*v1alpha1.RebalancePlan, error) {
+			o.Status = record.Status(o.Status, &o.Spec, r, s.Holder)
+			return s.Client.Plans.UpdateStatus(ctx, o, metav1.UpdateOptions{})
+		})
+}
+
+// retryConflict calls write with the object, and again with the current one after another client has changed it.
+func retryConflict[T any](o *T, read func() (*T, error), write func(*T) (*T, error)) (*T, error) {
+	written, err := write(v1alpha1.DeepCopy(o))
+	for range attempts {
+		if !apierrors.IsConflict(err) {
+			break
+		}
+		var now *T
+		if now, err = read(); err == nil {
+			written, err = write(now)
+		}
+	}
+	return written, err
+}
+
+// Recovered writes the outcomes of a pass whose process ended, as the reservations tell them.
+func (s *Store) Recovered(ctx context.Context, name string, r *plan.RunReport, holder string) {
+	if name == "" {
+		return
+	}
+	o, err := s.Client.Plans.Get(ctx, name, metav1.GetOptions{})
+	if err == nil {
+		_, err = retryConflict(o, func() (*v1alpha1.RebalancePlan, error) { return s.Client.Plans.Get(ctx, name, metav1.GetOptions{}) },
+			func(o *v1alpha1.RebalancePlan) (*v1alpha1.RebalancePlan, error) {
+				o.Status = record.Status(o.Status, &o.Spec, r, holder)
+				return s.Client.Plans.UpdateStatus(ctx, o, metav1.UpdateOptions{})
+			})
+	}
+	s.report(err)
+}
+
+func (s *Store) writeRelease(ctx context.Context, p record.Pass) error {
+	o, err := s.Release(ctx)
+	if err != nil {
+		return err
+	}
+	o, err = retryConflict(o, func() (*v1alpha1.Rebalancer, error) {
+		return s.Client.Rebalancers.Get(ctx, ReleaseName, metav1.GetOptions{})
+	},
+		func(o *v1alpha1.Rebalancer) (*v1alpha1.Rebalancer, error) {
+			o.Status = record.Rebalancer(o.Status, p)
+			return s.Client.Rebalancers.UpdateStatus(ctx, o, metav1.UpdateOptions{})
+		})
+	if err != nil {
+		s.release = nil
+		return fmt.Errorf("writing the status of Rebalancer %s/%s: %w%s", s.Client.Namespace, ReleaseName, err, Remedy(err))
+	}
+	s.release = o
+	return nil
+}
+
+func (s *Store) writeHistory(ctx context.Context, r *plan.RunReport) (err error) {
+	read := func() (*v1alpha1.RebalanceHistory, error) {
+		return s.Client.Histories.Get(ctx, ReleaseName, metav1.GetOptions{})
+	}
+	o := s.history
+	if o == nil {
+		if o, err = read(); objects.IsMissing(err, "rebalancehistories", ReleaseName) && s.release != nil {
+			o, err = s.Client.Histories.Create(ctx, &v1alpha1.RebalanceHistory{
+				TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "RebalanceHistory"},
+				ObjectMeta: metav1.ObjectMeta{Name: ReleaseName, OwnerReferences: owners(s.release)}}, metav1.CreateOptions{})
+		}
+	}
+	if err == nil {
+		o, err = retryConflict(o, read, func(o *v1alpha1.RebalanceHistory) (*v1alpha1.RebalanceHistory, error) {
+			o.Hours = record.AddPass(o.Hours, r)
+			return s.Client.Histories.Update(ctx, o, metav1.UpdateOptions{})
+		})
+	}
+	if err != nil {
+		s.history = nil
+		return fmt.Errorf("writing RebalanceHistory %s/%s: %w%s", s.Client.Namespace, ReleaseName, err, Remedy(err))
+	}
+	s.history = o
+	return nil
+}

@@ -1,0 +1,92 @@
+package records
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+)
+
+const (
+	// sweepInterval is the time between two looks for plans that are too old or too many.
+	sweepInterval = time.Hour
+	// maxDeleted bounds the plans that one look deletes, so that a pass never waits for long.
+	maxDeleted = 200
+	// pageSize is the number of plans in one answer of the API server.
+	pageSize = 100
+)
+
+// Retention says how long plans are kept.
+type Retention struct {
+	// Keep is the age from which a plan is deleted.
+	Keep time.Duration
+	// MaxBytes bounds all plans together, as the API server stores them. The oldest are deleted first.
+	MaxBytes int64
+}
+
+// kept is a stored plan that may be deleted.
+type kept struct {
+	name    string
+	created time.Time
+	bytes   int64
+	waits   bool // for a person, or for its execution
+}
+
+// sweep deletes plans that are too old or too many. Plans that wait stay.
+func (s *Store) sweep(ctx context.Context) {
+	now := s.Clock.Now()
+	if s.Keep <= 0 || now.Sub(s.swept) < sweepInterval {
+		return
+	}
+	s.swept = now
+	all, err := s.list(ctx)
+	if err != nil {
+		s.report(err)
+		return
+	}
+	slices.SortFunc(all, func(a, b kept) int { return a.created.Compare(b.created) })
+	var total int64
+	for _, o := range all {
+		total += o.bytes
+	}
+	deleted := 0
+	for _, o := range all {
+		old := now.Sub(o.created) > s.Keep
+		if o.waits || deleted == maxDeleted || !old && total <= s.MaxBytes {
+			continue
+		}
+		err := s.Client.Plans.Delete(ctx, o.name, metav1.DeleteOptions{})
+		if err != nil {
+			s.report(err)
+			return
+		}
+		deleted, total = deleted+1, total-o.bytes
+	}
+}
+
+// list returns all plans with their sizes, page by page, so that only one page is in memory.
+func (s *Store) list(ctx context.Context) (all []kept, err error) {
+	for next := ""; ; {
+		page, err := s.Client.Plans.List(ctx, metav1.ListOptions{Limit: pageSize, Continue: next})
+		if err != nil {
+			return nil, err
+		}
+		for i := range page.Items {
+			o := &page.Items[i]
+			text, err := json.Marshal(o)
+			if err != nil {
+				return nil, err
+			}
+			phase := o.Status.Phase
+			all = append(all, kept{name: o.Name, created: o.CreationTimestamp.Time, bytes: int64(len(text)),
+				waits: phase == v1alpha1.PhaseWaiting || phase == v1alpha1.PhaseApproved})
+		}
+		if next = page.Continue; next == "" {
+			return all, nil
+		}
+	}
+}

@@ -1,0 +1,306 @@
+// Package record turns plans and reports into the Kubernetes objects that keep them, and back.
+//
+// The package decides what of a large plan is kept: whole waves from the first, the goals of the moves, and the most
+// extreme nodes and workloads. It never calls an API, and it never decides what a pass does.
+package record
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Bounds of an object. The API server accepts 1.5 MiB in a request, and etcd as much in an object.
+const (
+	maxSpecBytes   = 400 << 10
+	maxStatusBytes = 500 << 10
+	maxMoves       = 2000
+	maxGoals       = 500
+	maxStates      = 100 // of nodes, and of workloads
+	maxSamples     = 5   // of pods that stay for one reason
+	maxResources   = 16
+	maxList        = 50 // of other lists
+)
+
+// Bounds of texts, in bytes. Other people choose most of them.
+const (
+	maxName    = 253
+	maxWord    = 63
+	maxMessage = 512
+)
+
+// Name returns the name of the object for a plan of a pass. Names sort by time.
+func Name(started time.Time, runID string, mode v1alpha1.Mode) string {
+	name := started.UTC().Format("20060102-150405") + "-" + runID
+	if mode == v1alpha1.ModeApprove {
+		name += "-proposal"
+	}
+	return name
+}
+
+// Spec returns the spec of the object for a plan. mode says who decides about its moves.
+func Spec(p *plan.Plan, mode v1alpha1.Mode) v1alpha1.RebalancePlanSpec {
+	s := v1alpha1.RebalancePlanSpec{ID: p.ID, Mode: mode, MoveCount: int32(len(p.Moves)), Score: scoreText(p),
+		TakenAt: metav1.NewTime(p.TakenAt), Expires: metav1.NewTime(p.Expires), ConfigHash: word(p.ConfigHash),
+		Cluster: v1alpha1.ClusterReference{UID: word(p.Cluster.UID), Version: word(p.Cluster.Version)},
+		Minimum: minimum(p), NotMoved: notMoved(p.Rejections), Inputs: inputs(p.Inputs), Notices: notices(p)}
+	s.Strategies, s.StrategyNames = strategies(p, mode)
+	omitted := v1alpha1.Omitted{}
+	s.Before, s.After = states(p, &omitted)
+	s.Moves, s.Hints = moves(p)
+	s.Goals = goals(p)
+	omitted.Goals = int32(len(p.Goals) - len(s.Goals))
+	fit(&s, p)
+	omitted.Moves = s.MoveCount - int32(len(s.Moves))
+	omitted.Goals = max(omitted.Goals, int32(len(p.Goals)-len(s.Goals)))
+	if omitted != (v1alpha1.Omitted{}) {
+		s.Omitted = &omitted
+	}
+	return s
+}
+
+// fit drops what a person needs least until the spec fits into maxSpecBytes: goals beyond those of the moves, samples,
+// states, and at last whole waves from the end.
+func fit(s *v1alpha1.RebalancePlanSpec, p *plan.Plan) {
+	for _, drop := range []func(){
+		func() { s.Goals = s.Goals[:min(len(s.Goals), maxList)] },
+		func() {
+			for i := range s.NotMoved {
+				s.NotMoved[i].Samples = nil
+			}
+		},
+		func() { s.Before.Workloads, s.After.Workloads = nil, nil },
+		func() { s.Before.Nodes, s.After.Nodes = nil, nil },
+	} {
+		if size(s) <= maxSpecBytes {
+			return
+		}
+		drop()
+	}
+	for size(s) > maxSpecBytes && len(s.Moves) > 0 {
+		last := s.Moves[len(s.Moves)-1].Wave
+		s.Moves = slices.DeleteFunc(s.Moves, func(m v1alpha1.Move) bool { return m.Wave == last })
+		s.Hints = slices.DeleteFunc(s.Hints, func(h v1alpha1.WaveHints) bool { return h.Wave == last })
+	}
+}
+
+// size returns the size of an object as the API server stores it.
+func size(o any) int {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return math.MaxInt // each of these types has a JSON form
+	}
+	return len(text)
+}
+
+func word(s string) string { return cut(s, maxWord) }
+
+// cut returns the first n bytes of a text, without a part of a character.
+func cut(s string, n int) string { return strings.ToValidUTF8(s[:min(len(s), n)], "") }
+
+func reason(r plan.Reason) v1alpha1.Reason {
+	return v1alpha1.Reason{Code: string(r.Code), Message: cut(r.Message, maxMessage)}
+}
+
+func reasonOrNil(r *plan.Reason) *v1alpha1.Reason {
+	if r == nil || r.Code == "" {
+		return nil
+	}
+	out := reason(*r)
+	return &out
+}
+
+func podRef(p plan.PodRef) v1alpha1.PodReference {
+	return v1alpha1.PodReference{Namespace: word(p.Namespace), Name: cut(p.Name, maxName), UID: word(p.UID)}
+}
+
+func podRefOrNil(p *plan.PodRef) *v1alpha1.PodReference {
+	if p == nil {
+		return nil
+	}
+	out := podRef(*p)
+	return &out
+}
+
+func objectRef(o plan.ObjectRef) v1alpha1.ObjectReference {
+	return v1alpha1.ObjectReference{APIVersion: cut(o.APIVersion, maxName), Kind: word(o.Kind), Namespace: word(o.Namespace),
+		Name: cut(o.Name, maxName), UID: word(o.UID)}
+}
+
+// perMille returns a fraction 0..1 in per mille.
+func perMille(x float64) int32 { return int32(math.Round(x * 1000)) }
+
+func perMilleOf(m map[string]float64) map[string]int32 {
+	var out map[string]int32
+	for _, r := range sortedKeys(m)[:min(len(m), maxResources)] {
+		if out == nil {
+			out = map[string]int32{}
+		}
+		out[r] = perMille(m[r])
+	}
+	return out
+}
+
+// quantity returns a number rounded to thousandths.
+func quantity(x float64) resource.Quantity {
+	return *resource.NewMilliQuantity(int64(math.Round(x*1000)), resource.DecimalSI)
+}
+
+// scoreText returns the balance score before and after the plan, or "" if it is unknown.
+func scoreText(p *plan.Plan) string {
+	before, after, known := p.Balance()
+	if !known {
+		return ""
+	}
+	return fmt.Sprintf("%.1f -> %.1f", before.Score(), after.Score())
+}
+
+func modeOf(m plan.StrategyMode) v1alpha1.Mode {
+	switch m {
+	case plan.Approve:
+		return v1alpha1.ModeApprove
+	case plan.ShowOnly:
+		return v1alpha1.ModeDryRun
+	}
+	return v1alpha1.ModeAutomatic
+}
+
+// moves returns the moves and hints in whole waves, as many as an object may have.
+func moves(p *plan.Plan) (out []v1alpha1.Move, hints []v1alpha1.WaveHints) {
+	n := len(p.Moves)
+	if n > maxMoves {
+		for n = maxMoves; n > 0 && p.Moves[n].Wave == p.Moves[n-1].Wave; n-- {
+		}
+	}
+	for i := range p.Moves[:n] {
+		m := &p.Moves[i]
+		out = append(out, v1alpha1.Move{Step: int32(m.Step), Wave: int32(m.Wave), Pod: podRef(m.Pod), Owner: objectRef(m.Owner),
+			Strategy: word(m.Strategy), Reason: reason(m.Reason), Goals: m.Goals[:min(len(m.Goals), maxList)], From: m.From, To: m.To,
+			AcceptableNodes: int32(m.Acceptable.Nodes), ConfidencePerMille: perMille(m.Confidence), ReturnPerMille: perMille(m.ReturnProbability),
+			PendingPerMille: perMille(m.PendingProbability), Steer: m.Steer, Benefit: quantity(m.Benefit), Priority: m.Priority,
+			Removal: string(m.Removal), RequestOnly: string(m.RequestOnly), Landing: string(m.Landing), DisplacedFor: podRefOrNil(m.DisplacedFor)})
+	}
+	for _, h := range p.Hints {
+		if n > 0 && h.Wave <= p.Moves[n-1].Wave {
+			hints = append(hints, v1alpha1.WaveHints{Wave: int32(h.Wave), Kind: h.Kind, Nodes: h.Nodes})
+		}
+	}
+	return out, hints
+}
+
+// goals returns the unmet goals, first those that a move serves.
+func goals(p *plan.Plan) (out []v1alpha1.Goal) {
+	served := map[string]bool{}
+	for _, m := range p.Moves {
+		for _, id := range m.Goals {
+			served[id] = true
+		}
+	}
+	unmet := map[string]*plan.UnmetGoal{}
+	for i := range p.Bound.UnmetGoals {
+		unmet[p.Bound.UnmetGoals[i].Goal] = &p.Bound.UnmetGoals[i]
+	}
+	all := slices.Clone(p.Goals)
+	slices.SortStableFunc(all, func(a, b plan.Goal) int { return compareBool(served[b.ID], served[a.ID]) })
+	for i := range all[:min(len(all), maxGoals)] {
+		g := &all[i]
+		o := v1alpha1.Goal{ID: g.ID, Strategy: word(g.Strategy), Kind: string(g.Kind), Subject: objectRef(g.Subject), Group: cut(g.Group, maxName),
+			Resource: word(g.Resource), Basis: string(g.Basis), TopologyKey: g.TopologyKey, From: g.From, Limit: quantity(g.Limit),
+			Weight: quantity(g.Weight), ExcessBefore: quantity(p.Before.Excess[g.ID]), ExcessAfter: quantity(p.After.Excess[g.ID]),
+			Leaving: int32(len(g.Leaving))}
+		if u := unmet[g.ID]; u != nil {
+			o.Unmet = &v1alpha1.Reason{Code: string(u.Reason), Message: cut(u.Detail, maxMessage)}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+func compareBool(a, b bool) int {
+	switch {
+	case a == b:
+		return 0
+	case a:
+		return 1
+	}
+	return -1
+}
+
+// strategies returns the strategies in the mode of the plan, and the names of those that are due.
+func strategies(p *plan.Plan, mode v1alpha1.Mode) (out []v1alpha1.StrategySummary, names string) {
+	var due []string
+	after := map[string]int32{}
+	for _, g := range p.Goals {
+		if p.After.Excess[g.ID] > 0 {
+			after[g.Strategy]++
+		}
+	}
+	for _, g := range p.PodGoals {
+		after[g.Strategy] = int32(g.UnmetAfter)
+	}
+	for _, st := range p.Strategies {
+		if len(out) == maxStates || mode == v1alpha1.ModeApprove && modeOf(st.Mode) != mode {
+			continue
+		}
+		if st.Due {
+			due = append(due, st.Name)
+		}
+		s := v1alpha1.StrategySummary{Name: word(st.Name), Mode: modeOf(st.Mode), Due: st.Due, Goals: int32(st.Goals), Unmet: int32(st.Unmet),
+			UnmetAfter: after[st.Name]}
+		if st.Settings != nil {
+			if text, err := json.Marshal(st.Settings); err == nil {
+				s.Settings = cut(string(text), maxMessage)
+			}
+		}
+		out = append(out, s)
+	}
+	return out, cut(strings.Join(due, ","), maxMessage)
+}
+
+// notMoved counts the pods that stay, the most frequent reason first.
+func notMoved(r plan.Rejections) (out []v1alpha1.NotMoved) {
+	for code, n := range r.Counts {
+		out = append(out, v1alpha1.NotMoved{Code: string(code), Pods: int32(n)})
+	}
+	slices.SortFunc(out, func(a, b v1alpha1.NotMoved) int {
+		return cmp.Or(cmp.Compare(b.Pods, a.Pods), strings.Compare(a.Code, b.Code))
+	})
+	for _, x := range r.Samples {
+		i := slices.IndexFunc(out, func(c v1alpha1.NotMoved) bool { return c.Code == string(x.Reason.Code) })
+		if i >= 0 && len(out[i].Samples) < maxSamples {
+			out[i].Samples = append(out[i].Samples, v1alpha1.NotMovedPod{Pod: podRef(x.Pod), Node: x.Node, Strategy: word(x.Strategy),
+				Message: cut(x.Reason.Message, maxMessage)})
+		}
+	}
+	return out
+}
+
+func minimum(p *plan.Plan) v1alpha1.Minimum {
+	m := v1alpha1.Minimum{Evictions: int32(p.Bound.MinEvictions), ForPlan: int32(p.Bound.MinForPlan), OutOfReach: quantity(p.Bound.Residual),
+		Unmet: quantity(p.Bound.Unmet)}
+	for _, b := range p.Bound.BlockedBy[:min(len(p.Bound.BlockedBy), maxList)] {
+		m.BlockedBy = append(m.BlockedBy, v1alpha1.Reason{Code: string(b.Code), Message: cut(b.Detail, maxMessage)})
+	}
+	return m
+}
+
+func inputs(all []plan.Input) (out []v1alpha1.Input) {
+	for _, in := range all[:min(len(all), maxList)] {
+		o := v1alpha1.Input{Source: word(in.Source), Statistic: word(in.Statistic), Age: word(in.Age), CoveragePerMille: perMille(in.Coverage)}
+		for _, text := range in.Problems[:min(len(in.Problems), 20)] {
+			o.Problems = append(o.Problems, cut(text, maxMessage))
+		}
+		out = append(out, o)
+	}
+	return out
+}

@@ -1,0 +1,264 @@
+package record
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// stepStates are the states of steps with an outcome.
+var stepStates = map[plan.OutcomeKind]v1alpha1.StepState{
+	plan.Evicted: v1alpha1.StepEvicted, plan.WouldEvict: v1alpha1.StepWouldEvict, plan.Blocked: v1alpha1.StepBlocked,
+	plan.AlreadyGone: v1alpha1.StepGone, plan.UnknownOutcome: v1alpha1.StepUnknown, plan.InProgress: v1alpha1.StepInProgress,
+	plan.Dropped: v1alpha1.StepDropped,
+}
+
+// Status returns the status of a plan of a pass whose outcomes are in the report. It keeps what before says about other
+// steps. Without a time of its end, the pass still runs.
+func Status(before v1alpha1.RebalancePlanStatus, spec *v1alpha1.RebalancePlanSpec, r *plan.RunReport, holder string) v1alpha1.RebalancePlanStatus {
+	s := before
+	s.RunID, s.Holder, s.Stopped = word(r.RunID), cut(holder, maxName), reasonOrNil(r.Stopped)
+	s.Started, s.Finished = timeOrNil(r.Started), timeOrNil(r.Finished)
+	ours := map[int32]bool{}
+	for _, m := range spec.Moves {
+		ours[m.Step] = true
+	}
+	known := map[int32]v1alpha1.StepStatus{}
+	for _, x := range before.Steps {
+		known[x.Step] = x
+	}
+	for _, o := range r.Outcomes {
+		if step := int32(o.Step); ours[step] {
+			known[step] = stepStatus(known[step], o)
+		}
+	}
+	s.Steps, s.Evicted, s.AsPredicted = nil, 0, 0
+	for _, m := range spec.Moves {
+		x, found := known[m.Step]
+		if !found {
+			continue
+		}
+		s.Steps = append(s.Steps, x)
+		if x.State == v1alpha1.StepEvicted {
+			s.Evicted++
+		}
+		if x.AsPredicted {
+			s.AsPredicted++
+		}
+	}
+	s.Phase = phase(r)
+	if size(s) > maxStatusBytes { // the messages are the only long texts of a status
+		for i := range s.Steps {
+			if x := s.Steps[i].Reason; x != nil {
+				s.Steps[i].Reason = &v1alpha1.Reason{Code: x.Code}
+			}
+		}
+	}
+	return s
+}
+
+func stepStatus(x v1alpha1.StepStatus, o plan.Outcome) v1alpha1.StepStatus {
+	x.Step, x.State = int32(o.Step), stepStates[o.Outcome]
+	x.Landed, x.AsPredicted, x.Replacement = cut(o.Landed, maxName), o.LandedAsPredicted, podRefOrNil(o.Replacement)
+	x.EvictedAt, x.Reason = timeOrNil(o.At), nil
+	if !o.LandedWell() && o.Outcome != plan.WouldEvict {
+		x.Reason = reasonOrNil(&o.Reason)
+	}
+	if d, err := time.ParseDuration(o.ReadyAfter); err == nil && o.ReadyAfter != "" {
+		x.ReadyAfter = &metav1.Duration{Duration: d}
+	}
+	return x
+}
+
+func phase(r *plan.RunReport) v1alpha1.Phase {
+	switch {
+	case r.Mode == plan.DryRun:
+		return v1alpha1.PhaseDryRun
+	case r.Finished.IsZero():
+		return v1alpha1.PhaseRunning
+	case r.Stopped != nil && r.Stopped.Code == plan.PlanRefused:
+		return v1alpha1.PhaseRefused
+	case r.Stopped != nil:
+		return v1alpha1.PhaseStopped
+	}
+	return v1alpha1.PhaseCompleted
+}
+
+func timeOrNil(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	out := metav1.NewTime(t.UTC())
+	return &out
+}
+
+// Pass is what the status of a release needs to know about a pass.
+type Pass struct {
+	Report *plan.RunReport
+	State  plan.PlannerState
+	// Plan is the name of the object with the plan, or "".
+	Plan string
+	// Due are the strategies that were due; nil means all. Modes are the modes of all strategies, and Next the times of
+	// their next passes, which a strategy may lack.
+	Due   []string
+	Modes map[string]plan.StrategyMode
+	Next  map[string]time.Time
+	// Schedule is Deployment or CronJob.
+	Version, Holder, ConfigHash, Schedule string
+}
+
+// Rebalancer returns the status of a release after a pass.
+func Rebalancer(before v1alpha1.RebalancerStatus, p Pass) v1alpha1.RebalancerStatus {
+	r := p.Report
+	s := v1alpha1.RebalancerStatus{ObservedGeneration: before.ObservedGeneration, Conditions: before.Conditions,
+		Mode: "Live", Version: word(p.Version), ConfigHash: word(p.ConfigHash), Leader: cut(p.Holder, maxName), Schedule: p.Schedule,
+		ScorePerMille: before.ScorePerMille, UnmetGoals: before.UnmetGoals, Inputs: before.Inputs, Notices: before.Notices, Limits: before.Limits,
+		LastPass: &v1alpha1.PassSummary{RunID: word(r.RunID), Plan: p.Plan, Started: timeOrNil(r.Started), Finished: timeOrNil(r.Finished),
+			Moves: int32(len(r.Moves())), Stopped: reasonOrNil(r.Stopped)}}
+	if r.Mode == plan.DryRun {
+		s.Mode = "DryRun"
+	}
+	for _, x := range r.Plan.Proposals {
+		s.LastPass.Proposed += int32(len(x.Plan.Moves))
+	}
+	s.LastPass.Evicted, s.LastPass.AsPredicted = countEvicted(r)
+	planned := !r.EndedBeforePlanning() && r.Approval == nil
+	if planned {
+		s.ScorePerMille, s.UnmetGoals = score(&r.Plan), unmetGoals(&r.Plan)
+		s.Inputs, s.Notices, s.Limits = inputs(r.Plan.Inputs), notices(&r.Plan), nil
+		for _, l := range r.Plan.LimitUse[:min(len(r.Plan.LimitUse), maxList)] {
+			s.Limits = append(s.Limits, v1alpha1.LimitStatus{Limit: cut(l.Limit, maxName), UsedPerMille: perMille(l.Share)})
+		}
+	}
+	s.Strategies = strategyStatuses(before.Strategies, p, planned)
+	if b := p.State.Breaker; b != nil {
+		s.Breaker = &v1alpha1.BreakerStatus{At: metav1.NewTime(b.At), Until: timeOrNil(b.Until), Reason: reason(b.Reason)}
+	}
+	s.Waiting = waiting(before.Waiting, r)
+	for _, c := range conditions(p, before) {
+		meta.SetStatusCondition(&s.Conditions, c)
+	}
+	return s
+}
+
+// countEvicted counts the evictions of a pass, and those that landed as predicted.
+func countEvicted(r *plan.RunReport) (evicted, asPredicted int32) {
+	for _, o := range r.Outcomes {
+		if o.Outcome == plan.Evicted {
+			evicted++
+		}
+		if o.LandedAsPredicted {
+			asPredicted++
+		}
+	}
+	return evicted, asPredicted
+}
+
+// score returns the balance score before a plan in per mille, or nil if it is unknown.
+func score(p *plan.Plan) *int32 {
+	before, _, known := p.Balance()
+	if !known {
+		return nil
+	}
+	n := perMille(before.Score() / 100)
+	return &n
+}
+
+func unmetGoals(p *plan.Plan) (n int32) {
+	for _, st := range p.Strategies {
+		n += int32(st.Unmet)
+	}
+	return n
+}
+
+func strategyStatuses(before []v1alpha1.StrategyStatus, p Pass, planned bool) (out []v1alpha1.StrategyStatus) {
+	unmet, last := map[string]int32{}, map[string]*metav1.Time{}
+	for _, st := range before {
+		unmet[st.Name], last[st.Name] = st.UnmetGoals, st.LastPass
+	}
+	if planned {
+		for _, st := range p.Report.Plan.Strategies {
+			unmet[st.Name] = int32(st.Unmet)
+		}
+	}
+	for _, name := range sortedKeys(p.Modes)[:min(len(p.Modes), maxStates)] {
+		if planned && (p.Due == nil || slices.Contains(p.Due, name)) {
+			last[name] = timeOrNil(p.Report.Started)
+		}
+		out = append(out, v1alpha1.StrategyStatus{Name: word(name), Mode: modeOf(p.Modes[name]), LastPass: last[name],
+			NextPass: timeOrNil(p.Next[name]), UnmetGoals: unmet[name]})
+	}
+	return out
+}
+
+// waiting returns the plans that wait after a pass. A pass that keeps none says nothing about them.
+func waiting(before []v1alpha1.WaitingPlan, r *plan.RunReport) (out []v1alpha1.WaitingPlan) {
+	if r.Waiting == nil {
+		return nil
+	}
+	for _, w := range r.Waiting.Plans[:min(len(r.Waiting.Plans), maxStates)] {
+		out = append(out, v1alpha1.WaitingPlan{Name: cut(w.ID, maxName), Steps: int32(w.Steps()), Expires: timeOrNil(w.Expires)})
+	}
+	return out
+}
+
+// conditions returns the conditions of a release after a pass.
+func conditions(p Pass, before v1alpha1.RebalancerStatus) []metav1.Condition {
+	r, at := p.Report, metav1.NewTime(p.Report.Finished)
+	condition := func(kind string, is bool, code, message string) metav1.Condition {
+		status := metav1.ConditionFalse
+		if is {
+			status = metav1.ConditionTrue
+		}
+		return metav1.Condition{Type: kind, Status: status, Reason: code, Message: cut(message, maxMessage), LastTransitionTime: at,
+			ObservedGeneration: before.ObservedGeneration}
+	}
+	ready := condition(v1alpha1.ConditionReady, true, "PassEnded", "the last pass ran to its end")
+	if r.Stopped != nil {
+		ready = condition(v1alpha1.ConditionReady, !r.EndedBeforePlanning(), string(r.Stopped.Code), r.Stopped.Message)
+	}
+	judging := condition(v1alpha1.ConditionJudging, true, "Judged", "the last pass could judge the cluster")
+	if len(r.Plan.NothingJudged) > 0 {
+		judging = condition(v1alpha1.ConditionJudging, false, string(r.Plan.NothingJudged[0].Code), r.Plan.NothingJudgedText())
+	}
+	paused := condition(v1alpha1.ConditionPaused, false, "NotPaused", "evictions are not paused")
+	evicting := condition(v1alpha1.ConditionEvicting, true, "Permitted", "nothing forbids evictions")
+	if t := p.State.Breaker; t != nil {
+		evicting = condition(v1alpha1.ConditionEvicting, false, string(plan.BreakerOpen), t.Reason.Message)
+	}
+	if x := p.State.Pause; x.ActiveAt(r.Finished) {
+		paused = condition(v1alpha1.ConditionPaused, true, string(plan.Paused), x.Block().Reason.Message)
+		evicting = condition(v1alpha1.ConditionEvicting, false, string(plan.Paused), x.Block().Reason.Message)
+	}
+	if r.Stopped != nil && evicting.Status == metav1.ConditionTrue {
+		evicting = condition(v1alpha1.ConditionEvicting, false, string(r.Stopped.Code), r.Stopped.Message)
+	}
+	if r.Mode == plan.DryRun {
+		evicting = condition(v1alpha1.ConditionEvicting, false, "DryRun", "the configuration has dryRun: true")
+	}
+	return []metav1.Condition{ready, paused, judging, evicting}
+}
+
+// maxHours is the number of hours of a history.
+const maxHours = 720
+
+// AddPass returns the hours of a history with those of a pass. The score and the unmet goals are those of the last pass
+// of an hour.
+func AddPass(hours []v1alpha1.Hour, r *plan.RunReport) []v1alpha1.Hour {
+	start := metav1.NewTime(r.Finished.UTC().Truncate(time.Hour))
+	if n := len(hours); n == 0 || hours[n-1].Start.Before(&start) {
+		hours = append(hours, v1alpha1.Hour{Start: start})
+	}
+	h := &hours[len(hours)-1]
+	evicted, asPredicted := countEvicted(r)
+	h.Moves, h.AsPredicted = h.Moves+evicted, h.AsPredicted+asPredicted
+	if !r.EndedBeforePlanning() && r.Approval == nil {
+		h.Score, h.Unmet = score(&r.Plan), unmetGoals(&r.Plan)
+	}
+	return hours[max(0, len(hours)-maxHours):]
+}
