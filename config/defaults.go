@@ -37,6 +37,7 @@ func Default() *Config {
 			PerHour:        PerHour{Owner: plan.Absolute(10), Namespace: plan.Absolute(100), Cluster: plan.Absolute(300)},
 			MaxPredictions: plan.Absolute(500_000), MaxPlanTime: 2 * minute},
 		Approvals: Approvals{Enabled: true, ValidFor: Duration(24 * time.Hour)},
+		History:   History{Keep: Duration(30 * 24 * time.Hour), MaxBytes: 64 << 20},
 		Windows:   Windows{Allow: []Window{}, Deny: []Window{}},
 		Placement: Placement{Profiles: []PlacementProfile{}, Trust: SchedulerTrust{MinBindings: 50, MinHitRate: 0.9},
 			NodeMarks: NodeMarks{Starting: []string{}, Outgoing: []string{}, Draining: []string{}, Unhealthy: []string{}}},

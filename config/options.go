@@ -179,7 +179,7 @@ func (c *Config) Hash() string {
 // run makes the same plan as a live run, so a user can check the plan, set dryRun to false, and execute the plan.
 func (c *Config) PlanHash() string {
 	hashed := *c
-	hashed.DryRun, hashed.Web, hashed.Approvals, hashed.Notify = true, Web{}, Approvals{}, nil
+	hashed.DryRun, hashed.Web, hashed.Approvals, hashed.History, hashed.Notify = true, Web{}, Approvals{}, History{}, nil
 	if hashed.Guards.Landing == plan.LandingRequired {
 		hashed.Guards.Landing = "" // so that a configuration without the key keeps its hash
 	}

@@ -32,6 +32,7 @@ type Config struct {
 	Placement         Placement  `json:"placement"`
 	Web               Web        `json:"web"`
 	Approvals         Approvals  `json:"approvals"`
+	History           History    `json:"history,omitzero"`
 	// Notify lists the receivers of notifications.
 	Notify []NotifyReceiver `json:"notify,omitempty"`
 
@@ -363,6 +364,14 @@ type Approvals struct {
 	// ValidFor is how long a plan waits for approval, and how long discarded moves stay away. It is
 	// 0 only in the copy that Hash makes.
 	ValidFor Duration `json:"validFor,omitzero"`
+}
+
+// History configures how long the plans of passes are kept.
+type History struct {
+	// Keep is the age from which a plan is deleted. It is 0 only in the copy that PlanHash makes.
+	Keep Duration `json:"keep,omitzero"`
+	// MaxBytes bounds all plans together, as the API server stores them.
+	MaxBytes int `json:"maxBytes,omitzero"`
 }
 
 // NotifyReceiver is a server that gets notifications, such as Slack.

@@ -23,10 +23,10 @@ import (
 const saveTimeout = 10 * time.Second
 
 // ShutdownTimeout is how long a pass may continue after ctx has ended, if it has no hints on nodes.
-// In this time the evictions of the pass end, the pass saves their outcomes and closes its run, and the leader stores
-// the report of an approved plan.
+// In this time the evictions of the pass end, the pass saves their outcomes, closes its run and writes its objects, and
+// the leader stores the report of an approved plan.
 // The chart's terminationGracePeriodSeconds is longer.
-const ShutdownTimeout = evictor.ShutdownTimeout + 3*saveTimeout
+const ShutdownTimeout = evictor.ShutdownTimeout + 3*saveTimeout + recordsTimeout
 
 // retryAtEnd tries up to closeAttempts times, and waits closeRetryDelay between attempts.
 const (

@@ -39,12 +39,15 @@ func (p *pass) storePlan(ctx context.Context, made *plan.Plan) bool {
 	return true
 }
 
+// recordsTimeout bounds the writes of a pass that has ended.
+const recordsTimeout = 5 * time.Second
+
 // finishRecords writes the end of the pass to the objects of the release, also after SIGTERM.
 func (p *pass) finishRecords(ctx context.Context) {
 	if p.Records == nil {
 		return
 	}
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordsTimeout)
 	defer cancel()
 	modes, next := map[string]plan.StrategyMode{}, map[string]time.Time(nil)
 	for _, s := range p.Strategies {

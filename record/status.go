@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -108,7 +109,7 @@ type Pass struct {
 	Due   []string
 	Modes map[string]plan.StrategyMode
 	Next  map[string]time.Time
-	// Schedule is Deployment or CronJob.
+	// Schedule is Deployment or CronJob, or "" for a pass of `evenkeel apply`.
 	Version, Holder, ConfigHash, Schedule string
 }
 
@@ -116,7 +117,7 @@ type Pass struct {
 func Rebalancer(before v1alpha1.RebalancerStatus, p Pass) v1alpha1.RebalancerStatus {
 	r := p.Report
 	s := v1alpha1.RebalancerStatus{ObservedGeneration: before.ObservedGeneration, Conditions: before.Conditions,
-		Mode: "Live", Version: word(p.Version), ConfigHash: word(p.ConfigHash), Leader: cut(p.Holder, maxName), Schedule: p.Schedule,
+		Mode: "Live", Version: word(p.Version), ConfigHash: word(p.ConfigHash), Leader: cut(p.Holder, maxName), Schedule: cmp.Or(p.Schedule, before.Schedule),
 		ScorePerMille: before.ScorePerMille, UnmetGoals: before.UnmetGoals, Inputs: before.Inputs, Notices: before.Notices, Limits: before.Limits,
 		LastPass: &v1alpha1.PassSummary{RunID: word(r.RunID), Plan: p.Plan, Started: timeOrNil(r.Started), Finished: timeOrNil(r.Finished),
 			Moves: int32(len(r.Moves())), Stopped: reasonOrNil(r.Stopped)}}

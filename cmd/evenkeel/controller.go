@@ -23,6 +23,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/notify"
+	"github.com/evenkeel-project/evenkeel/controller/records"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
@@ -54,12 +55,14 @@ type controllerSettings struct {
 	// startEvents starts to write Events; later calls do nothing.
 	startEvents func()
 	bindings    podBindingFilter
-	usage       *usageMonitor                   // nil for apply
-	hints       *pressureHints                  // nil for apply
-	notifier    *notify.Notifier                // nil for apply
-	metrics     *metrics.Metrics                // nil for apply
-	pauses      *controller.PauseFollower       // nil for apply
-	others      *controller.DeschedulerFollower // nil for apply
+	// records keep the objects of the release.
+	records  *records.Store
+	usage    *usageMonitor                   // nil for apply
+	hints    *pressureHints                  // nil for apply
+	notifier *notify.Notifier                // nil for apply
+	metrics  *metrics.Metrics                // nil for apply
+	pauses   *controller.PauseFollower       // nil for apply
+	others   *controller.DeschedulerFollower // nil for apply
 	// previousEvictor passes its rate limit on to the next evictor.
 	previousEvictor *evictor.Live
 }
@@ -73,6 +76,7 @@ func (s *controllerSettings) connect(watching context.Context, client kubernetes
 	s.client, s.observer = client, o
 	s.store = state.WithPause{Store: state.New(client, namespace), Pauses: state.NewPauseStore(client, namespace)}
 	s.approvals, s.waiting = approval.New(client, namespace), waiting.New(client, namespace)
+	s.records = &records.Store{Client: s.objects, Clock: clock.RealClock{}, Log: s.log, Version: programVersion()}
 	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace,
 		LookupUID: o.WorkloadUID}
 	if s.metrics != nil {
@@ -120,7 +124,9 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 		c.Approvals, c.Waiting = s.approvals, s.waiting
 	}
 	c.Store, c.History, c.Breaker = s.store, conf.HistoryOptions(), conf.BreakerOptions()
-	c.MaxPlanTime = time.Duration(conf.Limits.MaxPlanTime)
+	s.records.Holder = s.lease.Identity
+	s.records.Retention = records.Retention{Keep: time.Duration(conf.History.Keep), MaxBytes: int64(conf.History.MaxBytes)}
+	c.Records, c.MaxPlanTime = s.records, time.Duration(conf.Limits.MaxPlanTime)
 	c.StepTimeout = controller.StepTimeout(time.Duration(conf.Guards.MaxGracePeriod), time.Duration(conf.Evictor.VerifyTimeout))
 	if conf.DryRun {
 		c.Observer = dryRunObserver{s.observer, p}

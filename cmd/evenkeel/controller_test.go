@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/records"
 	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/observe"
 )
@@ -28,7 +29,8 @@ import (
 func TestOnlyDryRunsPredictHints(t *testing.T) {
 	client := fake.NewClientset()
 	o := observe.New(client, clock.RealClock{})
-	s := &controllerSettings{client: client, observer: o, log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}, startEvents: func() {}}
+	s := &controllerSettings{client: client, observer: o, log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}, records: &records.Store{},
+		startEvents: func() {}}
 	c := &controller.Controller{}
 	predicts := func() bool { _, is := c.Observer.(dryRunObserver); return is }
 	conf := must.Get(config.LoadFile("../../examples/by-load.yaml"))(t)

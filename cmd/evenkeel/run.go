@@ -108,6 +108,10 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	r.observer.Start(watching)
 	defer set.connect(watching, r.client, r.observer, f.namespace)()
+	set.records.Schedule = "Deployment"
+	if f.once {
+		set.records.Schedule = "CronJob"
+	}
 	set.lease = &leader.Lease{Client: r.client, Namespace: f.namespace, Identity: leaseIdentity(), Version: programVersion(), OnLeadingChange: func(leads bool) {
 		if leads || !f.once { // a single pass pushes its metrics when it no longer leads
 			r.metrics.SetLeading(leads)

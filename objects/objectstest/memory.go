@@ -34,12 +34,12 @@ type Server struct {
 
 	mu      sync.Mutex
 	version int
-	Writes  map[string]int // by verb and resource
+	Calls   map[string]int // by verb and resource
 }
 
 // New returns a client of an empty server in namespace evenkeel.
 func New(on clock.PassiveClock) (*objects.Client, *Server) {
-	s := &Server{Clock: on, Writes: map[string]int{}}
+	s := &Server{Clock: on, Calls: map[string]int{}}
 	return &objects.Client{Namespace: "evenkeel",
 		Plans: newKind("rebalanceplans", s, func(items []*v1alpha1.RebalancePlan) *v1alpha1.RebalancePlanList {
 			return &v1alpha1.RebalancePlanList{Items: values(items)}
@@ -90,7 +90,7 @@ func (k *kind[T, L, P]) call(verb, name string, do func() (*T, error)) (*T, erro
 	s := k.server
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.Writes[verb+" "+k.resource]++
+	s.Calls[verb+" "+k.resource]++
 	if s.Fail != nil {
 		if err := s.Fail(verb, k.resource, name); err != nil {
 			return nil, err

@@ -1,0 +1,164 @@
+package controller_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/records"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/objects"
+	"github.com/evenkeel-project/evenkeel/objects/objectstest"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// recordedController is a controller of two waves with one move each, which keeps its objects in memory.
+func recordedController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *objects.Client, *objectstest.Server) {
+	t.Helper()
+	c, _ := newController(t, e, mode)
+	client, server := objectstest.New(c.Clock)
+	c.Records = &records.Store{Client: client, Clock: c.Clock, Log: c.Log, Version: "v1", Holder: "pod-a", Schedule: "Deployment",
+		Retention: records.Retention{Keep: 24 * time.Hour, MaxBytes: 1 << 20}}
+	return c, client, server
+}
+
+func storedPlans(t *testing.T, c *objects.Client) []v1alpha1.RebalancePlan {
+	t.Helper()
+	return must.Get(c.Plans.List(t.Context(), metav1.ListOptions{}))(t).Items
+}
+
+// A pass stores its plan before the first eviction, and then what happened. Another process can read both.
+func TestAPassIsStoredBeforeItsFirstEviction(t *testing.T) {
+	e := &scriptedEvictor{}
+	c, client, server := recordedController(t, e, plan.Live)
+	var during []v1alpha1.Phase
+	e.during = func() {
+		for _, o := range storedPlans(t, client) {
+			during = append(during, o.Status.Phase)
+		}
+		c.Clock.(*clocktesting.FakeClock).Step(time.Minute)
+	}
+	r := must.Get(c.RunOnce(t.Context(), nil))(t)
+	if !slices.Equal(during, []v1alpha1.Phase{v1alpha1.PhaseRunning, v1alpha1.PhaseRunning}) {
+		t.Errorf("during the two waves the plan is %v, want Running", during)
+	}
+	if n := calls(server) - 2; n > 6+2+4 { // the first pass also reads and creates the release and the history
+		t.Errorf("%d calls (%v), want at most 6 for the pass, 2 for its waves, and 4 for the first pass", n, server.Calls)
+	}
+	all := storedPlans(t, client)
+	if len(all) != 1 || all[0].Name != "20260101-000030-r1" || all[0].Spec.ID != r.Plan.ID || len(all[0].Spec.Moves) != 2 {
+		t.Fatalf("stored %+v, want the plan of the pass", all)
+	}
+	s := all[0].Status
+	if s.Phase != v1alpha1.PhaseCompleted || s.Evicted != 2 || s.Holder != "pod-a" || len(s.Steps) != 2 || s.Steps[1].EvictedAt == nil {
+		t.Errorf("status %+v, want two evictions with their times", s)
+	}
+	release := must.Get(client.Rebalancers.Get(t.Context(), records.ReleaseName, metav1.GetOptions{}))(t)
+	if p := release.Status.LastPass; p == nil || p.Plan != all[0].Name || p.Evicted != 2 || release.Status.Mode != "Live" {
+		t.Errorf("release %+v, want the pass with two evictions", release.Status)
+	}
+	if o := all[0].OwnerReferences; len(o) != 1 || o[0].UID != release.UID {
+		t.Errorf("owners %v, want the Rebalancer", o)
+	}
+	h := must.Get(client.Histories.Get(t.Context(), records.ReleaseName, metav1.GetOptions{}))(t)
+	if len(h.Hours) != 1 || h.Hours[0].Moves != 2 {
+		t.Errorf("hours %+v, want one with two moves", h.Hours)
+	}
+}
+
+func calls(s *objectstest.Server) (n int) {
+	for _, k := range s.Calls {
+		n += k
+	}
+	return n
+}
+
+// Nothing is evicted for a plan that cannot be stored. A dry run goes on.
+func TestNoEvictionWithoutARecord(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Group: "evenkeel.io", Resource: "rebalanceplans"}, "", errors.New("no"))
+	for verb, mode := range map[string]plan.Mode{"create": plan.Live, "update/status": plan.Live, "": plan.DryRun} {
+		e := &scriptedEvictor{}
+		var used evictor.Evictor = e
+		if mode == plan.DryRun {
+			used = evictor.DryRun{}
+		}
+		c, _, server := recordedController(t, used, mode)
+		server.Fail = func(v, resource, _ string) error {
+			if resource == "rebalanceplans" && (verb == "" || v == verb) {
+				return forbidden
+			}
+			return nil
+		}
+		r, err := c.RunOnce(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case mode == plan.DryRun && (r.Stopped != nil || r.Outcomes[0].Outcome != plan.WouldEvict):
+			t.Errorf("a dry run without objects: %+v", r.Outcomes)
+		case mode == plan.Live && (len(e.waves) > 0 || r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable):
+			t.Errorf("%s fails: %d waves, stopped %v; want no wave, and StateUnavailable", verb, len(e.waves), r.Stopped)
+		}
+	}
+}
+
+// A lost answer to a write neither stores a plan twice nor stops the pass at its end.
+func TestLostAnswersOfTheObjects(t *testing.T) {
+	c, client, server := recordedController(t, &scriptedEvictor{}, plan.Live)
+	lost := map[string]bool{}
+	server.After = func(verb, resource, _ string) error {
+		if call := verb + resource; verb == "update/status" && !lost[call] && resource == "rebalancers" {
+			lost[call] = true
+			return errors.New("the connection was closed")
+		}
+		return nil
+	}
+	for i := range 2 {
+		c.NewRunID = func() string { return fmt.Sprint("r", i) }
+		must.Get(c.RunOnce(t.Context(), nil))(t)
+	}
+	if n := len(storedPlans(t, client)); n != 2 {
+		t.Errorf("%d plans, want 2", n)
+	}
+	release := must.Get(client.Rebalancers.Get(t.Context(), records.ReleaseName, metav1.GetOptions{}))(t)
+	if release.Status.LastPass.RunID != "r1" {
+		t.Errorf("the release shows pass %s, want r1", release.Status.LastPass.RunID)
+	}
+}
+
+// The outcomes of a pass whose process died come from its reservations.
+func TestARecoveredPassIsShown(t *testing.T) {
+	e := &scriptedEvictor{}
+	c, client, _ := recordedController(t, e, plan.Live)
+	store := c.Store.(*memoryStore)
+	at := c.Clock.Now()
+	e.during = func() { panic("killed") }
+	func() {
+		defer func() { _ = recover() }()
+		_, _ = c.RunOnce(t.Context(), nil)
+	}()
+	if o := storedPlans(t, client)[0]; o.Status.Phase != v1alpha1.PhaseRunning {
+		t.Fatalf("the plan of the dead process is %s, want Running", o.Status.Phase)
+	}
+	next, nextClient, _ := recordedController(t, &scriptedEvictor{}, plan.Live)
+	*nextClient = *client
+	next.Store, next.NewRunID = store, func() string { return "r2" }
+	next.Resolver = resolver(func() (plan.Outcome, error) {
+		return plan.Outcome{Outcome: plan.Evicted, Landed: "node", LandedAsPredicted: true}, nil
+	})
+	must.Get(next.RunOnce(t.Context(), nil))(t)
+	s := storedPlans(t, client)[0].Status
+	if s.Phase != v1alpha1.PhaseStopped || s.Evicted != 1 || s.AsPredicted != 1 || !s.Steps[0].EvictedAt.Equal(&metav1.Time{Time: at.UTC()}) {
+		t.Errorf("status %+v, want one eviction, and Stopped", s)
+	}
+}
