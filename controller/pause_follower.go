@@ -2,11 +2,13 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -63,7 +65,7 @@ func (f *PauseFollower) Check(ctx context.Context) {
 	}
 	f.Recorder.RecordPause(is != nil, err == nil)
 	if err != nil {
-		if !f.failing {
+		if !f.failing && (f.last != nil || !errors.Is(err, state.ErrNoRebalancer)) { // the first pass creates the Rebalancer
 			f.Log.Warn("it is unknown whether evictions are paused; nothing is evicted until the pause can be read", "error", err)
 		}
 		f.failing = true

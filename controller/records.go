@@ -25,7 +25,7 @@ func (p *pass) storePlan(ctx context.Context, made *plan.Plan) bool {
 	}
 	call, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
-	name, err := p.Records.Begin(call, made, &p.report, mode)
+	name, err := p.Records.Begin(call, made, &p.report, mode, p.journal.state.Rebalancer)
 	switch {
 	case err == nil && p.planName == "":
 		p.planName = name

@@ -27,6 +27,8 @@ func recordedController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*contr
 	t.Helper()
 	c, _ := newController(t, e, mode)
 	client, server := objectstest.New(c.Clock)
+	must.Get(client.Rebalancers.Create(t.Context(), &v1alpha1.Rebalancer{ObjectMeta: metav1.ObjectMeta{Name: objects.ReleaseName}},
+		metav1.CreateOptions{}))(t)
 	c.Records = &records.Store{Client: client, Clock: c.Clock, Log: c.Log, Version: "v1", Holder: "pod-a", Schedule: "Deployment",
 		Retention: records.Retention{Keep: 24 * time.Hour, MaxBytes: 1 << 20}}
 	return c, client, server
@@ -63,14 +65,14 @@ func TestAPassIsStoredBeforeItsFirstEviction(t *testing.T) {
 	if s.Phase != v1alpha1.PhaseCompleted || s.Evicted != 2 || s.Holder != "pod-a" || len(s.Steps) != 2 || s.Steps[1].EvictedAt == nil {
 		t.Errorf("status %+v, want two evictions with their times", s)
 	}
-	release := must.Get(client.Rebalancers.Get(t.Context(), records.ReleaseName, metav1.GetOptions{}))(t)
+	release := must.Get(client.Rebalancers.Get(t.Context(), objects.ReleaseName, metav1.GetOptions{}))(t)
 	if p := release.Status.LastPass; p == nil || p.Plan != all[0].Name || p.Evicted != 2 || release.Status.Mode != "Live" {
 		t.Errorf("release %+v, want the pass with two evictions", release.Status)
 	}
 	if o := all[0].OwnerReferences; len(o) != 1 || o[0].UID != release.UID {
 		t.Errorf("owners %v, want the Rebalancer", o)
 	}
-	h := must.Get(client.Histories.Get(t.Context(), records.ReleaseName, metav1.GetOptions{}))(t)
+	h := must.Get(client.Histories.Get(t.Context(), objects.ReleaseName, metav1.GetOptions{}))(t)
 	if len(h.Hours) != 1 || h.Hours[0].Moves != 2 {
 		t.Errorf("hours %+v, want one with two moves", h.Hours)
 	}
@@ -130,7 +132,7 @@ func TestLostAnswersOfTheObjects(t *testing.T) {
 	if n := len(storedPlans(t, client)); n != 2 {
 		t.Errorf("%d plans, want 2", n)
 	}
-	release := must.Get(client.Rebalancers.Get(t.Context(), records.ReleaseName, metav1.GetOptions{}))(t)
+	release := must.Get(client.Rebalancers.Get(t.Context(), objects.ReleaseName, metav1.GetOptions{}))(t)
 	if release.Status.LastPass.RunID != "r1" {
 		t.Errorf("the release shows pass %s, want r1", release.Status.LastPass.RunID)
 	}

@@ -21,6 +21,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/notfound"
 )
 
+// ReleaseName is the name of the Rebalancer and of the RebalanceHistory in the namespace of a release.
+const ReleaseName = "evenkeel"
+
 // callTimeout bounds each call.
 const callTimeout = 4 * time.Second
 
@@ -85,4 +88,15 @@ func ExplainKind(kind string, err error) error {
 		return fmt.Errorf("the cluster does not know the kind %s; to install it: evenkeel crds | kubectl apply --server-side -f -: %w", kind, err)
 	}
 	return err
+}
+
+// Remedy says what to do about an error of a call.
+func Remedy(err error) string {
+	switch {
+	case IsKindMissing(err):
+		return "; install the CustomResourceDefinitions of this version (evenkeel crds | kubectl apply --server-side -f -)"
+	case apierrors.IsForbidden(err):
+		return "; the chart's Role of this version grants the permission"
+	}
+	return ""
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"io"
 	"net/http"
 	"path"
@@ -16,7 +17,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
-	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -24,6 +24,7 @@ import (
 
 // approvalServer is an API server that stores the ConfigMaps of the approvals.
 type approvalServer struct {
+	paused     string // the pause in JSON; "" for none
 	mu         sync.Mutex
 	configMaps map[string]*corev1.ConfigMap
 	holder     string // of the Lease evenkeel
@@ -61,7 +62,7 @@ func (s *approvalServer) paths() map[string]http.HandlerFunc {
 	}
 	return map[string]http.HandlerFunc{
 		configMapsPath: s.handle, configMapsPath + "/" + waiting.ConfigMapName: s.handle,
-		configMapsPath + "/" + approval.ConfigMapName: s.handle, configMapsPath + "/" + state.PauseName: s.handle,
+		configMapsPath + "/" + approval.ConfigMapName: s.handle, rebalancerPath: s.rebalancer,
 		leases + "/evenkeel":         s.lease,
 		leases + "/evenkeel-dry-run": lease(s.dryRun),
 		"/apis/authentication.k8s.io/v1/selfsubjectreviews": func(w http.ResponseWriter, _ *http.Request) {
@@ -69,6 +70,18 @@ func (s *approvalServer) paths() map[string]http.HandlerFunc {
 				"status": map[string]any{"userInfo": map[string]any{"username": "alice"}}})
 		},
 	}
+}
+
+func (s *approvalServer) rebalancer(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	pausedRelease(cmp.Or(s.paused, "null"))(w, r)
+}
+
+// pausedRelease answers with a Rebalancer with that pause, in JSON.
+func pausedRelease(pause string) http.HandlerFunc {
+	return respondText(200, "application/json", `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Rebalancer",`+
+		`"metadata":{"name":"evenkeel","namespace":"default"},"spec":{"pause":`+pause+`}}`)
 }
 
 func (s *approvalServer) handle(w http.ResponseWriter, r *http.Request) {
@@ -205,8 +218,7 @@ func TestApproveAndDiscard(t *testing.T) {
 func TestNoApprovalDuringAPause(t *testing.T) {
 	isolateFromCluster(t)
 	s, id := newApprovalServer(t)
-	s.configMaps[state.PauseName] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: state.PauseName},
-		Data: map[string]string{"by": "bob", "reason": "release 42", "since": "2026-01-01T00:00:00Z"}}
+	s.paused = `{"by":"bob","reason":"release 42","since":"2026-01-01T00:00:00Z"}`
 	const want = "nothing was approved: evictions are paused since 2026-01-01T00:00:00Z by bob: release 42; approved steps would be dropped (run `evenkeel resume` first, or wait for the end of the pause)"
 	if got := s.run(t, "approve", id); got.exit != 1 || !strings.Contains(got.stderr, want) {
 		t.Errorf("exit %d, stderr %q, want %q", got.exit, got.stderr, want)
@@ -214,7 +226,7 @@ func TestNoApprovalDuringAPause(t *testing.T) {
 	if s.requestedSteps(t) != nil {
 		t.Error("an approval was stored during a pause")
 	}
-	delete(s.configMaps, state.PauseName)
+	s.paused = ""
 	if got := s.run(t, "approve", id); got.exit != 0 {
 		t.Errorf("after the pause: exit %d, stderr %q", got.exit, got.stderr)
 	}

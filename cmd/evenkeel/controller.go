@@ -74,7 +74,7 @@ func (s *controllerSettings) connect(watching context.Context, client kubernetes
 	broadcaster := events.NewBroadcaster(&evictor.EventSink{EventSink: &events.EventSinkImpl{Interface: client.EventsV1()},
 		Denied: func(effect string, err error) { s.log.Warn(effect, "error", err) }})
 	s.client, s.observer = client, o
-	s.store = state.WithPause{Store: state.New(client, namespace), Pauses: state.NewPauseStore(client, namespace)}
+	s.store = state.WithPause{Store: state.New(client, namespace), Pauses: state.NewPauseStore(s.objects)}
 	s.approvals, s.waiting = approval.New(client, namespace), waiting.New(client, namespace)
 	s.records = &records.Store{Client: s.objects, Clock: clock.RealClock{}, Log: s.log, Version: programVersion()}
 	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace,
@@ -123,6 +123,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	if conf.Approvals.Enabled {
 		c.Approvals, c.Waiting = s.approvals, s.waiting
 	}
+	s.store.DryRun = conf.DryRun
 	c.Store, c.History, c.Breaker = s.store, conf.HistoryOptions(), conf.BreakerOptions()
 	s.records.Holder = s.lease.Identity
 	s.records.Retention = records.Retention{Keep: time.Duration(conf.History.Keep), MaxBytes: int64(conf.History.MaxBytes)}
@@ -147,6 +148,8 @@ func strategyNames(all []schedule.Strategy) (names []string) {
 // enableEvictions makes c evict, even if the configuration has dryRun: true.
 func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *config.Config) {
 	s.startEvents()
+	s.store.DryRun = false
+	c.Store = s.store
 	c.Observer = s.observer // evictions use only hints that exist, never predicted ones
 	live := evictor.NewLive(s.client, s.observer, s.observer.ReplacingOwnerUID, evictor.Options{
 		GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, MaxGracePeriod: time.Duration(conf.Guards.MaxGracePeriod),

@@ -28,6 +28,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
 	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/report"
@@ -114,8 +115,11 @@ func (g *globalFlags) readClusterAndState(cmd *cobra.Command, client kubernetes.
 		if fromFlag != "" {
 			installed.WarnWithoutLease(cmd, client, namespace)
 		}
-		o, err = addSavedState(cmd.Context(), o, state.New(client, namespace), state.NewPauseStore(client, namespace), g.logger(cmd))
+		kinds, err := objects.New(rc, namespace)
 		if err != nil {
+			return nil, err
+		}
+		if o, err = addSavedState(cmd.Context(), o, state.New(client, namespace), state.NewPauseStore(kinds), g.logger(cmd)); err != nil {
 			return nil, err
 		}
 		if conf == nil || slices.ContainsFunc(conf.Strategies, func(s config.Strategy) bool { return s.Mode == plan.Approve }) {
@@ -277,7 +281,7 @@ func addSavedState(ctx context.Context, o *cluster.Objects, store *state.Store, 
 		o.PlannerStateError = err.Error()
 		return o, ctx.Err()
 	}
-	if st.Pause, err = pauses.Read(ctx); err != nil {
+	if st.Pause, err = pauses.Read(ctx); err != nil && !errors.Is(err, state.ErrNoRebalancer) {
 		log.Warn("cannot read the pause of evictions", "error", err)
 	}
 	if o.PlannerState, err = json.Marshal(st); err != nil {

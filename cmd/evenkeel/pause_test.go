@@ -1,7 +1,7 @@
 package main
 
 import (
-	"io"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -9,32 +9,36 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/fake"
-	"k8s.io/client-go/kubernetes/scheme"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/objects"
+	"github.com/evenkeel-project/evenkeel/objects/objectstest"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// pauseServer is an API server that stores only the ConfigMap of the pause.
+// pauseServer is an API server that stores only the Rebalancer.
 type pauseServer struct {
 	mu       sync.Mutex
-	m        *corev1.ConfigMap
+	m        *v1alpha1.Rebalancer
 	username string // empty: the server returns no user name
 }
 
-const configMapsPath = "/api/v1/namespaces/default/configmaps"
+const (
+	configMapsPath  = "/api/v1/namespaces/default/configmaps"
+	rebalancersPath = "/apis/evenkeel.io/v1alpha1/namespaces/default/rebalancers"
+	rebalancerPath  = rebalancersPath + "/" + objects.ReleaseName
+)
 
 func (s *pauseServer) paths() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
-		configMapsPath:                         s.handle,
-		configMapsPath + "/" + state.PauseName: s.handle,
-		allLeases:                              releasesIn(map[string]string{"default": "node-7"}),
-		leases + "/evenkeel":                   respondText(200, "application/json", leaseJSON("node-7", time.Now())),
+		rebalancersPath:      s.handle,
+		rebalancerPath:       s.handle,
+		allLeases:            releasesIn(map[string]string{"default": "node-7"}),
+		leases + "/evenkeel": respondText(200, "application/json", leaseJSON("node-7", time.Now())),
 		"/apis/authentication.k8s.io/v1/selfsubjectreviews": func(w http.ResponseWriter, r *http.Request) {
 			if s.username == "" {
 				respondStatus(403, "Forbidden", "no")(w, r)
@@ -56,22 +60,15 @@ func (s *pauseServer) handle(w http.ResponseWriter, r *http.Request) {
 	defer s.mu.Unlock()
 	switch {
 	case r.Method == http.MethodPost || r.Method == http.MethodPut:
-		body, _ := io.ReadAll(r.Body)
-		o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
-		if err != nil {
+		s.m = &v1alpha1.Rebalancer{}
+		if err := json.NewDecoder(r.Body).Decode(s.m); err != nil {
 			respondStatus(400, "BadRequest", err.Error())(w, r)
 			return
 		}
-		s.m = o.(*corev1.ConfigMap)
 	case s.m == nil:
 		respondNotFound(w, r)
 		return
-	case r.Method == http.MethodDelete:
-		s.m = nil
-		writeJSON(w, 200, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Success"})
-		return
 	}
-	s.m.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}
 	writeJSON(w, 200, s.m)
 }
 
@@ -102,7 +99,7 @@ func TestPauseAndResume(t *testing.T) {
 	}
 	expect(s.runCommand(t, "alice", "resume"), "Namespace default: evictions were not paused.\n", "")
 	expect(s.runCommand(t, "alice", "pause", "--reason", "release 42"), "by alice: release 42.\n", "")
-	since := s.m.Data["since"]
+	since := s.m.Spec.Pause.Since.UTC().Format(time.RFC3339)
 	expect(s.runCommand(t, "alice", "pause", "--reason", "release 42"), "evictions are paused since "+since+" by alice: release 42.\n", "")
 
 	// Commands can plan during a pause; their reports show the pause.
@@ -117,16 +114,15 @@ func TestPauseAndResume(t *testing.T) {
 	}
 	expect(s.runCommand(t, "bob", "pause", "--for", "2h", "--reason", "release 43"), "evictions are paused since "+since+" by bob, until ",
 		"warning: this changes another user's pause: evictions are paused since "+since+" by alice: release 42\n")
-	if s.m.Data["reason"] != "release 43" {
-		t.Errorf("reason %q", s.m.Data["reason"])
+	if s.m.Spec.Pause.Reason != "release 43" {
+		t.Errorf("reason %q", s.m.Spec.Pause.Reason)
 	}
-	until, err := time.Parse(time.RFC3339, s.m.Data["until"])
-	if left := time.Until(until); err != nil || left > 2*time.Hour || left < 2*time.Hour-time.Minute {
-		t.Errorf("until %s: %v", until, err)
+	if left := time.Until(s.m.Spec.Pause.Until.Time); left > 2*time.Hour || left < 2*time.Hour-time.Minute {
+		t.Errorf("until %s", s.m.Spec.Pause.Until)
 	}
 	expect(s.runCommand(t, "alice", "resume"), "evictions are no longer paused.\n", "warning: this ended another user's pause: evictions are paused since "+since+" by bob, until ")
 	expect(s.runCommand(t, "", "pause"), "(user of this machine; the API server returned no user name).\n", "")
-	if by := s.m.Data["by"]; strings.HasPrefix(by, " ") || !strings.HasSuffix(by, " (user of this machine; the API server returned no user name)") {
+	if by := s.m.Spec.Pause.By; strings.HasPrefix(by, " ") || !strings.HasSuffix(by, " (user of this machine; the API server returned no user name)") {
 		t.Errorf("by %q", by)
 	}
 }
@@ -136,19 +132,19 @@ func TestPauseAndResume(t *testing.T) {
 // command that ends it.
 func TestStartReportsAnEarlierPause(t *testing.T) {
 	now := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	left := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: state.PauseName},
-		Data: map[string]string{"since": "2025-12-12T12:00:00Z", "by": "alice", "reason": "release 42"}}
+	since := metav1.NewTime(time.Date(2025, 12, 12, 12, 0, 0, 0, time.UTC))
+	left := &v1alpha1.Pause{Since: &since, By: "alice", Reason: "release 42"}
 	for _, c := range []struct {
-		name    string
-		mode    plan.Mode
-		objects []runtime.Object
-		want    string
+		name  string
+		mode  plan.Mode
+		pause *v1alpha1.Pause
+		want  string
 	}{
 		{"no pause", plan.Live, nil, ""},
-		{"a dry run evicts nothing anyway", plan.DryRun, []runtime.Object{left}, ""},
-		{"a pause from before", plan.Live, []runtime.Object{left}, `level=WARN msg="an earlier pause holds this installation: ` +
+		{"a dry run evicts nothing anyway", plan.DryRun, left, ""},
+		{"a pause from before", plan.Live, left, `level=WARN msg="an earlier pause holds this installation: ` +
 			`nothing is evicted until the pause ends" pause="evictions are paused since 2025-12-12T12:00:00Z by alice: release 42" ` +
-			`age="21 days" configMap=evenkeel/evenkeel-pause toResume="evenkeel resume --lease-namespace evenkeel"` + "\n"},
+			`age="21 days" rebalancer=evenkeel/evenkeel toResume="evenkeel resume --lease-namespace evenkeel"` + "\n"},
 	} {
 		var out strings.Builder
 		log := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
@@ -157,7 +153,11 @@ func TestStartReportsAnEarlierPause(t *testing.T) {
 			}
 			return a
 		}}))
-		pauses := state.PauseStore{Client: fake.NewClientset(c.objects...), Namespace: "evenkeel", Clock: clocktesting.NewFakePassiveClock(now)}
+		clock := clocktesting.NewFakePassiveClock(now)
+		client, _ := objectstest.New(clock)
+		must.Get(client.Rebalancers.Create(t.Context(), &v1alpha1.Rebalancer{ObjectMeta: metav1.ObjectMeta{Name: objects.ReleaseName},
+			Spec: v1alpha1.RebalancerSpec{Pause: c.pause}}, metav1.CreateOptions{}))(t)
+		pauses := state.PauseStore{Objects: client, Clock: clock}
 		warnIfPaused(t.Context(), pauses, c.mode, log)
 		if out.String() != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, out.String(), c.want)

@@ -30,20 +30,22 @@ func releasesIn(holders map[string]string) http.HandlerFunc {
 }
 
 // runWithReleases runs a command without --lease-namespace against a server whose releases are in these namespaces.
-// It returns the paths of the requests about ConfigMaps.
+// It returns the paths of the requests about ConfigMaps and the objects of evenkeel.io.
 func runWithReleases(t *testing.T, list http.HandlerFunc, args string) (got programResult, configMaps []string) {
 	t.Helper()
 	isolateFromCluster(t)
 	seen := make(chan string, 1000)
 	paths := map[string]http.HandlerFunc{allLeases: list}
 	for _, namespace := range []string{"default", "ek", "trial"} {
-		paths["/api/v1/namespaces/"+namespace+"/"] = func(w http.ResponseWriter, r *http.Request) {
-			seen <- r.Method + " " + strings.TrimPrefix(r.URL.Path, "/api/v1/namespaces/")
-			if r.Method == http.MethodPost {
-				respondText(201, "application/json", pauseJSON(namespace))(w, r)
-				return
+		for _, api := range []string{"/api/v1/namespaces/", "/apis/evenkeel.io/v1alpha1/namespaces/"} {
+			paths[api+namespace+"/"] = func(w http.ResponseWriter, r *http.Request) {
+				seen <- r.Method + " " + strings.TrimPrefix(r.URL.Path, api)
+				if r.Method == http.MethodPost {
+					respondText(201, "application/json", rebalancerJSON(namespace))(w, r)
+					return
+				}
+				respondNotFound(w, r)
 			}
-			respondNotFound(w, r)
 		}
 	}
 	r := badInput{server: &serverFault{paths: paths}}
@@ -57,15 +59,15 @@ func runWithReleases(t *testing.T, list http.HandlerFunc, args string) (got prog
 	return got, configMaps
 }
 
-func pauseJSON(namespace string) string {
-	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"evenkeel-pause","namespace":%q}}`, namespace)
+func rebalancerJSON(namespace string) string {
+	return fmt.Sprintf(`{"apiVersion":"evenkeel.io/v1alpha1","kind":"Rebalancer","metadata":{"name":"evenkeel","namespace":%q}}`, namespace)
 }
 
 // TestPauseFindsRelease checks that a pause without --lease-namespace is written where Evenkeel runs, and not in the
 // namespace default.
 func TestPauseFindsRelease(t *testing.T) {
 	_, requests := runWithReleases(t, releasesIn(map[string]string{"ek": "node-7"}), "pause")
-	if want := "POST ek/configmaps"; !slices.Contains(requests, want) {
+	if want := "POST ek/rebalancers"; !slices.Contains(requests, want) {
 		t.Errorf("requests %v, want %s", requests, want)
 	}
 }

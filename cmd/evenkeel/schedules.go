@@ -10,6 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/web"
 )
@@ -58,8 +59,8 @@ func warnIfPaused(ctx context.Context, pauses state.PauseStore, mode plan.Mode, 
 		return
 	}
 	log.Warn("an earlier pause holds this installation: nothing is evicted until the pause ends", "pause", p.Block().Reason.Message,
-		"age", plan.AgeText(pauses.Clock.Since(p.Since)), "configMap", pauses.Namespace+"/"+state.PauseName,
-		"toResume", "evenkeel resume --lease-namespace "+pauses.Namespace)
+		"age", plan.AgeText(pauses.Clock.Since(p.Since)), "rebalancer", pauses.Objects.Namespace+"/"+objects.ReleaseName,
+		"toResume", "evenkeel resume --lease-namespace "+pauses.Objects.Namespace)
 }
 
 // runAsLeader runs the controller while this process leads. Dry runs use a separate Lease and therefore never block a

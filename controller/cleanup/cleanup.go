@@ -29,7 +29,7 @@ const formerTrigger = "evenkeel-trigger"
 // ConfigMaps returns the names of the ConfigMaps that Evenkeel and its commands create in the namespace of a release,
 // the pause last.
 func ConfigMaps() []string {
-	return append(state.ConfigMapNames(), approval.ConfigMapName, waiting.ConfigMapName, formerTrigger, state.PauseName)
+	return append(state.ConfigMapNames(), approval.ConfigMapName, waiting.ConfigMapName, formerTrigger, state.FormerPauseName)
 }
 
 // Leases returns the names of the Leases in the namespace of a release.

@@ -14,6 +14,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
@@ -21,9 +22,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
 )
-
-// ReleaseName is the name of the Rebalancer and of the RebalanceHistory in the namespace of a release.
-const ReleaseName = "evenkeel"
 
 const (
 	// progressInterval is the least time between two statuses of a plan that is executed.
@@ -49,18 +47,14 @@ type Store struct {
 	quiet   bool // a failure was logged, and nothing succeeded since
 }
 
-// Begin stores a plan of the pass, and says in its status that this process executes it. The plan must not be executed
-// if Begin returns an error.
-func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode v1alpha1.Mode) (name string, err error) {
-	release, err := s.Release(ctx)
-	if err != nil {
-		return "", err
-	}
+// Begin stores a plan of the pass, and says in its status that this process executes it. owner is the UID of the
+// Rebalancer. The plan must not be executed if Begin returns an error.
+func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode v1alpha1.Mode, owner string) (name string, err error) {
 	name = record.Name(r.Started, r.RunID, mode)
 	if len(s.open) > 0 {
 		name += fmt.Sprintf("-%d", len(s.open)+1)
 	}
-	o := &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: owners(release)}, Spec: record.Spec(p, mode)}
+	o := &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: owners(owner)}, Spec: record.Spec(p, mode)}
 	o.APIVersion, o.Kind = v1alpha1.GroupVersion.String(), "RebalancePlan"
 	created, err := s.Client.Plans.Create(ctx, o, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) { // the answer to an earlier request was lost
@@ -71,43 +65,17 @@ func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode
 		created, err = s.Client.Plans.UpdateStatus(ctx, created, metav1.UpdateOptions{})
 	}
 	if err != nil {
-		return "", fmt.Errorf("storing the plan as RebalancePlan %s/%s: %w%s", s.Client.Namespace, name, err, Remedy(err))
+		return "", fmt.Errorf("storing the plan as RebalancePlan %s/%s: %w%s", s.Client.Namespace, name, err, objects.Remedy(err))
 	}
 	s.open, s.written = append(s.open, created), s.Clock.Now()
 	return name, nil
 }
 
-func owners(r *v1alpha1.Rebalancer) []metav1.OwnerReference {
-	return []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Rebalancer", Name: r.Name, UID: r.UID}}
-}
-
-// Remedy says what to do about an error of a call.
-func Remedy(err error) string {
-	switch {
-	case objects.IsKindMissing(err):
-		return "; install the CustomResourceDefinitions of this version (evenkeel crds | kubectl apply --server-side -f -)"
-	case apierrors.IsForbidden(err):
-		return "; the chart's Role of this version grants the permission"
+func owners(uid string) []metav1.OwnerReference {
+	if uid == "" {
+		return nil // a dry run may not know the Rebalancer
 	}
-	return ""
-}
-
-// Release returns the Rebalancer of this release. It creates the Rebalancer if there is none.
-func (s *Store) Release(ctx context.Context) (*v1alpha1.Rebalancer, error) {
-	if s.release != nil {
-		return s.release, nil
-	}
-	o, err := s.Client.Rebalancers.Get(ctx, ReleaseName, metav1.GetOptions{})
-	if objects.IsMissing(err, "rebalancers", ReleaseName) {
-		o, err = s.Client.Rebalancers.Create(ctx, &v1alpha1.Rebalancer{
-			TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Rebalancer"},
-			ObjectMeta: metav1.ObjectMeta{Name: ReleaseName}}, metav1.CreateOptions{})
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading Rebalancer %s/%s: %w%s", s.Client.Namespace, ReleaseName, err, Remedy(err))
-	}
-	s.release = o
-	return o, nil
+	return []metav1.OwnerReference{{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Rebalancer", Name: objects.ReleaseName, UID: types.UID(uid)}}
 }
 
 // Progress writes what the pass has done so far, at most once in progressInterval. A failure has no effect on the pass.
@@ -125,7 +93,7 @@ func (s *Store) Finish(ctx context.Context, p record.Pass) {
 		p.Plan = s.open[0].Name
 	}
 	p.Version, p.Holder, p.Schedule = s.Version, s.Holder, s.Schedule
-	s.report(errors.Join(s.writePlans(ctx, p.Report), s.writeRelease(ctx, p), s.writeHistory(ctx, p.Report)))
+	s.report(errors.Join(s.writePlans(ctx, p.Report), s.writeRelease(ctx, p), s.writeHistory(ctx, p.Report, p.State.Rebalancer)))
 	s.open = nil
 	s.sweep(ctx)
 }
@@ -189,36 +157,38 @@ func (s *Store) Recovered(ctx context.Context, name string, r *plan.RunReport, h
 	s.report(err)
 }
 
-func (s *Store) writeRelease(ctx context.Context, p record.Pass) error {
-	o, err := s.Release(ctx)
-	if err != nil {
-		return err
+func (s *Store) writeRelease(ctx context.Context, p record.Pass) (err error) {
+	read := func() (*v1alpha1.Rebalancer, error) {
+		return s.Client.Rebalancers.Get(ctx, objects.ReleaseName, metav1.GetOptions{})
 	}
-	o, err = retryConflict(o, func() (*v1alpha1.Rebalancer, error) {
-		return s.Client.Rebalancers.Get(ctx, ReleaseName, metav1.GetOptions{})
-	},
-		func(o *v1alpha1.Rebalancer) (*v1alpha1.Rebalancer, error) {
+	o := s.release
+	if o == nil || string(o.UID) != p.State.Rebalancer {
+		o, err = read()
+	}
+	if err == nil {
+		o, err = retryConflict(o, read, func(o *v1alpha1.Rebalancer) (*v1alpha1.Rebalancer, error) {
 			o.Status = record.Rebalancer(o.Status, p)
 			return s.Client.Rebalancers.UpdateStatus(ctx, o, metav1.UpdateOptions{})
 		})
+	}
 	if err != nil {
 		s.release = nil
-		return fmt.Errorf("writing the status of Rebalancer %s/%s: %w%s", s.Client.Namespace, ReleaseName, err, Remedy(err))
+		return fmt.Errorf("writing the status of Rebalancer %s/%s: %w%s", s.Client.Namespace, objects.ReleaseName, err, objects.Remedy(err))
 	}
 	s.release = o
 	return nil
 }
 
-func (s *Store) writeHistory(ctx context.Context, r *plan.RunReport) (err error) {
+func (s *Store) writeHistory(ctx context.Context, r *plan.RunReport, owner string) (err error) {
 	read := func() (*v1alpha1.RebalanceHistory, error) {
-		return s.Client.Histories.Get(ctx, ReleaseName, metav1.GetOptions{})
+		return s.Client.Histories.Get(ctx, objects.ReleaseName, metav1.GetOptions{})
 	}
 	o := s.history
 	if o == nil {
-		if o, err = read(); objects.IsMissing(err, "rebalancehistories", ReleaseName) && s.release != nil {
+		if o, err = read(); objects.IsMissing(err, "rebalancehistories", objects.ReleaseName) {
 			o, err = s.Client.Histories.Create(ctx, &v1alpha1.RebalanceHistory{
 				TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "RebalanceHistory"},
-				ObjectMeta: metav1.ObjectMeta{Name: ReleaseName, OwnerReferences: owners(s.release)}}, metav1.CreateOptions{})
+				ObjectMeta: metav1.ObjectMeta{Name: objects.ReleaseName, OwnerReferences: owners(owner)}}, metav1.CreateOptions{})
 		}
 	}
 	if err == nil {
@@ -229,7 +199,7 @@ func (s *Store) writeHistory(ctx context.Context, r *plan.RunReport) (err error)
 	}
 	if err != nil {
 		s.history = nil
-		return fmt.Errorf("writing RebalanceHistory %s/%s: %w%s", s.Client.Namespace, ReleaseName, err, Remedy(err))
+		return fmt.Errorf("writing RebalanceHistory %s/%s: %w%s", s.Client.Namespace, objects.ReleaseName, err, objects.Remedy(err))
 	}
 	s.history = o
 	return nil

@@ -69,11 +69,11 @@ func TestStateOfAFormerProgramIsRead(t *testing.T) {
 	if n := history.CountLastHour(*st, last).Cluster; n == 0 {
 		t.Error("no eviction counts toward the limit per hour")
 	}
-	i := slices.IndexFunc(items, func(cm corev1.ConfigMap) bool { return cm.Name == PauseName })
+	i := slices.IndexFunc(items, func(cm corev1.ConfigMap) bool { return cm.Name == FormerPauseName })
 	if i < 0 {
 		t.Fatal("there is no pause")
 	}
-	if p := parsePause(&items[i]); p.Since.IsZero() || p.Until.Sub(p.Since).Hours() != 2 || p.Reason != "release 42" || p.By == "" {
+	if p := formerPause(&items[i]); p.Since.IsZero() || p.Until.Sub(p.Since).Hours() != 2 || p.Reason != "release 42" || p.By == "" {
 		t.Errorf("got pause %+v", p)
 	}
 }

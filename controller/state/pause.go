@@ -2,9 +2,8 @@ package state
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -12,65 +11,83 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel-project/evenkeel/internal/notfound"
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/internal/retry"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// PauseName is the name of the ConfigMap that pauses evictions while it exists. All keys of the
-// ConfigMap are optional, so that `kubectl create configmap` can pause evictions too.
-const PauseName = "evenkeel-pause"
-
-// The keys of the ConfigMap. Times are in RFC 3339.
-const (
-	keySince  = "since"
-	keyUntil  = "until"
-	keyBy     = "by"
-	keyReason = "reason"
-)
-
-// pauseCallTimeout bounds every call. A call must end before another process can become leader.
-const pauseCallTimeout = 4 * time.Second
+// FormerPauseName is the ConfigMap with which earlier versions paused evictions while it existed.
+const FormerPauseName = "evenkeel-pause"
 
 // maxTextRunes is the maximum displayed length of a text that any user may have written.
 const maxTextRunes = 300
 
-// PauseStore reads and writes the pause of an installation. Namespace is the namespace of the Lease.
+// PauseStore reads and writes the pause of a release, which is in the spec of its Rebalancer.
 type PauseStore struct {
-	Client    kubernetes.Interface
-	Namespace string
-	Clock     clock.PassiveClock
+	Objects *objects.Client
+	Clock   clock.PassiveClock
 }
 
-// NewPauseStore returns the store of the pause of the installation in the namespace.
-func NewPauseStore(client kubernetes.Interface, namespace string) PauseStore {
-	return PauseStore{Client: client, Namespace: namespace, Clock: clock.RealClock{}}
+// NewPauseStore returns the store of the pause of a release.
+func NewPauseStore(c *objects.Client) PauseStore {
+	return PauseStore{Objects: c, Clock: clock.RealClock{}}
 }
 
-// Read returns the active pause, or nil. A value that cannot be parsed counts as a pause without an
-// end, and the reason says so: in doubt, no pod is evicted.
+// ErrNoRebalancer means that the Rebalancer does not exist, so it is unknown whether evictions are paused.
+var ErrNoRebalancer = errors.New("the Rebalancer " + objects.ReleaseName + " does not exist")
+
+// Read returns the active pause, or nil. It returns ErrNoRebalancer if there is no Rebalancer.
 func (p PauseStore) Read(ctx context.Context) (*plan.Pause, error) {
-	var m *corev1.ConfigMap
-	err := retry.Read(ctx, func() (err error) { m, err = p.get(ctx); return err }) // a failed read says nothing about pauses
-	if m == nil || err != nil {
+	o, err := p.get(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return p.activePause(m), nil
+	return p.active(o), nil
 }
 
-func (p PauseStore) activePause(m *corev1.ConfigMap) *plan.Pause {
-	if pause := parsePause(m); pause.ActiveAt(p.Clock.Now()) {
-		return pause
+// get reads the Rebalancer.
+func (p PauseStore) get(ctx context.Context) (o *v1alpha1.Rebalancer, err error) {
+	err = retry.Read(ctx, func() (err error) { // a failed read says nothing about pauses
+		o, err = p.Objects.Rebalancers.Get(ctx, objects.ReleaseName, metav1.GetOptions{})
+		return err
+	})
+	switch {
+	case objects.IsMissing(err, "rebalancers", objects.ReleaseName):
+		return nil, ErrNoRebalancer
+	case err == nil && o.Name != objects.ReleaseName:
+		err = fmt.Errorf("%w (%q)", errOtherObject, o.Name)
 	}
-	return nil
+	return o, p.callError("get", err)
+}
+
+// active returns the pause of a Rebalancer if it holds now.
+func (p PauseStore) active(o *v1alpha1.Rebalancer) *plan.Pause {
+	x := o.Spec.Pause
+	if x == nil {
+		return nil
+	}
+	out := &plan.Pause{By: sanitize(x.By), Reason: sanitize(x.Reason)}
+	if out.By == "" {
+		out.By = "an unknown user"
+	}
+	if x.Since != nil {
+		out.Since = x.Since.UTC()
+	}
+	if x.Until != nil {
+		out.Until = x.Until.UTC()
+	}
+	if !out.ActiveAt(p.Clock.Now()) {
+		return nil
+	}
+	return out
 }
 
 // CheckPause returns the reason why evictions must not be requested now, or nil. CheckPause always
 // asks the API server and never uses a cache, because an interrupted watch would not show a new
-// pause. If the API server gives no answer, no eviction may be requested.
+// pause. If the API server gives no answer, or there is no Rebalancer, no eviction may be requested.
 func (p PauseStore) CheckPause(ctx context.Context) *plan.Reason {
 	all, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
@@ -89,140 +106,137 @@ func (p PauseStore) CheckPause(ctx context.Context) *plan.Reason {
 	return nil
 }
 
-// Pause pauses evictions from now on. Pause returns the pause that was active before, or nil. If evictions are already
+// Pause pauses evictions from now on, also if the release has never run. Pause returns the pause that was active before, or nil. If evictions are already
 // paused, Pause keeps the start time, and keeps the reason unless want has one.
 func (p PauseStore) Pause(ctx context.Context, want plan.Pause) (before *plan.Pause, err error) {
-	err = p.retryConflicts(func() error {
-		m, err := p.get(ctx)
-		if err != nil {
-			return err
+	err = p.change(ctx, newRebalancer(nil), func(o *v1alpha1.Rebalancer) bool {
+		next := want
+		if before = p.active(o); before != nil {
+			if !before.Since.IsZero() {
+				next.Since = before.Since
+			}
+			if next.Reason == "" {
+				next.Reason = before.Reason
+			}
 		}
-		if before = nil; m != nil {
-			before = p.activePause(m)
-		}
-		if before != nil && !before.Since.IsZero() {
-			want.Since = before.Since
-		}
-		change := want
-		if change.Reason == "" && before != nil {
-			change.Reason = sanitize(m.Data[keyReason])
-		}
-		call, cancel := context.WithTimeout(ctx, pauseCallTimeout)
-		defer cancel()
-		configMaps := p.Client.CoreV1().ConfigMaps(p.Namespace)
-		if m == nil {
-			_, err = configMaps.Create(call, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: PauseName,
-				Labels: map[string]string{"app.kubernetes.io/managed-by": "evenkeel"}}, Data: pauseData(change)}, metav1.CreateOptions{})
-			return p.callError("create", err)
-		}
-		m = m.DeepCopy()
-		m.Data, m.BinaryData = pauseData(change), nil
-		_, err = configMaps.Update(call, m, metav1.UpdateOptions{})
-		return p.callError("update", err)
+		o.Spec.Pause = pauseObject(&next)
+		return true
 	})
 	return before, err
 }
 
 // Resume ends the pause. Resume returns the pause that was active before, or nil.
 func (p PauseStore) Resume(ctx context.Context) (before *plan.Pause, err error) {
-	err = p.retryConflicts(func() error {
-		before = nil
-		m, err := p.get(ctx)
-		if m == nil || err != nil {
-			return err
-		}
-		before = p.activePause(m)
-		call, cancel := context.WithTimeout(ctx, pauseCallTimeout)
-		defer cancel()
-		// With these preconditions, the API server does not delete a pause that another person has just renewed.
-		err = p.Client.CoreV1().ConfigMaps(p.Namespace).Delete(call, PauseName, metav1.DeleteOptions{
-			Preconditions: &metav1.Preconditions{UID: &m.UID, ResourceVersion: &m.ResourceVersion}})
-		if notfound.Object(err, "configmaps", PauseName) {
-			return nil
-		}
-		return p.callError("delete", err)
+	err = p.change(ctx, nil, func(o *v1alpha1.Rebalancer) bool {
+		before = p.active(o)
+		had := o.Spec.Pause != nil
+		o.Spec.Pause = nil
+		return had
 	})
+	if errors.Is(err, ErrNoRebalancer) {
+		return nil, nil
+	}
 	return before, err
 }
 
-// pauseAttempts is the maximum number of attempts to change the pause if other clients change it too.
+// pauseObject returns the pause as the Rebalancer has it.
+func pauseObject(p *plan.Pause) *v1alpha1.Pause {
+	if p == nil {
+		return nil
+	}
+	out := &v1alpha1.Pause{By: p.By, Reason: p.Reason}
+	if !p.Since.IsZero() {
+		out.Since = &metav1.Time{Time: p.Since.UTC()}
+	}
+	if !p.Until.IsZero() {
+		out.Until = &metav1.Time{Time: p.Until.UTC()}
+	}
+	return out
+}
+
+// pauseAttempts is the maximum number of attempts to change the pause if other clients change the Rebalancer too.
 const pauseAttempts = 5
 
-// retryConflicts calls change until it does not fail with a conflict, at most pauseAttempts times.
-func (p PauseStore) retryConflicts(change func() error) (err error) {
+// change changes the Rebalancer, or creates it from one that is not nil. It tries again if another client changed it
+// meanwhile. edit returns false if there is nothing to change.
+func (p PauseStore) change(ctx context.Context, from *v1alpha1.Rebalancer, edit func(*v1alpha1.Rebalancer) bool) error {
 	for range pauseAttempts {
-		if err = change(); !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+		o, err := p.get(ctx)
+		verb, write := "update", func() (*v1alpha1.Rebalancer, error) {
+			return p.Objects.Rebalancers.Update(ctx, o, metav1.UpdateOptions{})
+		}
+		if errors.Is(err, ErrNoRebalancer) && from != nil {
+			o, err = v1alpha1.DeepCopy(from), nil
+			verb, write = "create", func() (*v1alpha1.Rebalancer, error) {
+				return p.Objects.Rebalancers.Create(ctx, o, metav1.CreateOptions{})
+			}
+		}
+		if err != nil || !edit(o) {
 			return err
 		}
+		if _, err = write(); !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+			return p.callError(verb, err)
+		}
 	}
-	return fmt.Errorf("other clients changed the pause during each of %d attempts; try again: %w", pauseAttempts, err)
+	return fmt.Errorf("other clients changed the Rebalancer during each of %d attempts; try again", pauseAttempts)
 }
 
-// get reads the ConfigMap. If the API server answers that the ConfigMap does not exist, get returns nil.
-func (p PauseStore) get(ctx context.Context) (*corev1.ConfigMap, error) {
-	call, cancel := context.WithTimeout(ctx, pauseCallTimeout)
-	defer cancel()
-	m, err := getConfigMap(call, p.Client, p.Namespace, PauseName)
-	return m, p.callError("get", err)
+// ensure returns the active pause and the UID of the Rebalancer. It creates the Rebalancer if it does not exist. A
+// release that had one before, as known tells, gets one with the last pause. Without a last pause, the new one is
+// paused all the same: whoever deleted the former may have deleted a pause with it. Only a person's resume ends it.
+func (p PauseStore) ensure(ctx context.Context, known plan.PlannerState, former func() (*plan.Pause, error)) (*plan.Pause, string, error) {
+	o, err := p.get(ctx)
+	if !errors.Is(err, ErrNoRebalancer) {
+		if err != nil {
+			return nil, "", err
+		}
+		return p.active(o), string(o.UID), nil
+	}
+	pause := known.Pause
+	switch {
+	case known.Rebalancer == "":
+		if pause, err = former(); err != nil {
+			return nil, "", err
+		}
+	case !pause.ActiveAt(p.Clock.Now()):
+		pause = &plan.Pause{Since: p.Clock.Now(), By: "evenkeel", Reason: "the Rebalancer was deleted, and perhaps a pause with it"}
+	}
+	if o, err = p.Objects.Rebalancers.Create(ctx, newRebalancer(pause), metav1.CreateOptions{}); err != nil {
+		return nil, "", p.callError("create", err)
+	}
+	return p.active(o), string(o.UID), nil
 }
 
-// callError adds the object, and the missing permission if any, to the error of a call.
+func newRebalancer(pause *plan.Pause) *v1alpha1.Rebalancer {
+	return &v1alpha1.Rebalancer{TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "Rebalancer"},
+		ObjectMeta: metav1.ObjectMeta{Name: objects.ReleaseName}, Spec: v1alpha1.RebalancerSpec{Pause: pauseObject(pause)}}
+}
+
+// callError adds the object, and the remedy if there is one, to the error of a call.
 func (p PauseStore) callError(verb string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("permission to %s ConfigMap %s in namespace %s is missing; grant %s on configmaps there to this account: %w", verb,
-			PauseName, p.Namespace, verb, err)
+		return fmt.Errorf("permission to %s Rebalancer %s in namespace %s is missing; grant %s on rebalancers.evenkeel.io there to this account: %w",
+			verb, objects.ReleaseName, p.Objects.Namespace, verb, err)
 	case apierrors.IsUnauthorized(err):
-		return fmt.Errorf("the API server does not accept the credentials (%s ConfigMap %s/%s); is the token still valid?: %w", verb,
-			p.Namespace, PauseName, err)
+		return fmt.Errorf("the API server does not accept the credentials (%s Rebalancer %s/%s); is the token still valid?: %w", verb,
+			p.Objects.Namespace, objects.ReleaseName, err)
 	}
-	doing := map[string]string{"get": "reading", "create": "creating", "update": "changing", "delete": "deleting"}[verb]
-	return fmt.Errorf("%s ConfigMap %s/%s: %w", doing, p.Namespace, PauseName, err)
+	doing := map[string]string{"get": "reading", "create": "creating", "update": "changing"}[verb]
+	return fmt.Errorf("%s Rebalancer %s/%s: %w%s", doing, p.Objects.Namespace, objects.ReleaseName, err, objects.Remedy(err))
 }
 
-func pauseData(p plan.Pause) map[string]string {
-	d := map[string]string{keySince: p.Since.UTC().Format(time.RFC3339), keyBy: p.By}
-	if !p.Until.IsZero() {
-		d[keyUntil] = p.Until.UTC().Format(time.RFC3339)
+// formerPause returns the pause of an earlier version. The existence of its ConfigMap paused evictions, whatever it
+// contained: an end that cannot be parsed is no end.
+func formerPause(m *corev1.ConfigMap) *plan.Pause {
+	p := &plan.Pause{Since: m.CreationTimestamp.UTC(), By: sanitize(m.Data["by"]), Reason: sanitize(m.Data["reason"])}
+	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(m.Data["since"])); err == nil {
+		p.Since = t.UTC()
 	}
-	if p.Reason != "" {
-		d[keyReason] = p.Reason
-	}
-	return d
-}
-
-// parsePause never fails. A value that it cannot parse counts as a pause without an end, and is named in the reason.
-func parsePause(m *corev1.ConfigMap) *plan.Pause {
-	p := &plan.Pause{Since: m.CreationTimestamp.UTC(), By: sanitize(m.Data[keyBy]), Reason: sanitize(m.Data[keyReason])}
-	if p.By == "" {
-		p.By = "an unknown user"
-	}
-	var odd []string
-	if text, ok := m.Data[keySince]; ok {
-		if t, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil {
-			p.Since = t.UTC()
-		} else {
-			odd = append(odd, fmt.Sprintf("%s %q is not a time", keySince, sanitize(text)))
-		}
-	}
-	if text, ok := m.Data[keyUntil]; ok {
-		if t, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil && !t.IsZero() {
-			p.Until = t.UTC()
-		} else {
-			odd = append(odd, fmt.Sprintf("%s %q is not a time, so the pause has no end", keyUntil, sanitize(text)))
-		}
-	}
-	for _, key := range slices.Sorted(maps.Keys(m.Data)) {
-		if !slices.Contains([]string{keySince, keyUntil, keyBy, keyReason}, key) {
-			odd = append(odd, fmt.Sprintf("key %q is not known", sanitize(key)))
-			break // one unknown key is enough
-		}
-	}
-	if len(odd) > 0 {
-		text := fmt.Sprintf("(ConfigMap %s: %s)", PauseName, strings.Join(odd, "; "))
-		p.Reason = strings.TrimSpace(p.Reason + " " + text)
+	if t, err := time.Parse(time.RFC3339, strings.TrimSpace(m.Data["until"])); err == nil {
+		p.Until = t.UTC()
 	}
 	return p
 }

@@ -10,32 +10,33 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/fake"
-	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/objects"
+	"github.com/evenkeel-project/evenkeel/objects/objectstest"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 var (
-	asked         = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	pauseResource = schema.GroupResource{Resource: "configmaps"}
+	asked       = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	rebalancers = schema.GroupResource{Group: "evenkeel.io", Resource: "rebalancers"}
 )
 
-func newPauseStore(data map[string]string) (PauseStore, *fake.Clientset, *clocktesting.FakePassiveClock) {
-	client := fake.NewClientset()
-	if data != nil {
-		client = fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: PauseName, UID: "m1",
-			ResourceVersion: "1", CreationTimestamp: metav1.NewTime(asked.Add(-time.Hour))}, Data: data})
-	}
-	fakeClock := clocktesting.NewFakePassiveClock(asked)
-	return PauseStore{client, "evenkeel", fakeClock}, client, fakeClock
+// newPauseStore returns the store of a release that has run, and is not paused.
+func newPauseStore(t *testing.T) (PauseStore, *objectstest.Server, *clocktesting.FakePassiveClock) {
+	t.Helper()
+	clock := clocktesting.NewFakePassiveClock(asked)
+	client, server := objectstest.New(clock)
+	must.Get(client.Rebalancers.Create(t.Context(), newRebalancer(nil), metav1.CreateOptions{}))(t)
+	return PauseStore{client, clock}, server, clock
 }
 
 func TestPauseHoldsUntilResume(t *testing.T) {
-	p, _, clk := newPauseStore(nil)
+	p, _, clk := newPauseStore(t)
 	ctx := t.Context()
 	if why := p.CheckPause(ctx); why != nil {
 		t.Fatalf("shut before: %v", why)
@@ -61,7 +62,7 @@ func TestPauseHoldsUntilResume(t *testing.T) {
 }
 
 func TestPauseEndsByItself(t *testing.T) {
-	p, _, clk := newPauseStore(nil)
+	p, _, clk := newPauseStore(t)
 	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, Until: asked.Add(2 * time.Hour), By: "alice"}); err != nil {
 		t.Fatal(err)
 	}
@@ -85,7 +86,7 @@ func TestPauseEndsByItself(t *testing.T) {
 }
 
 func TestAnotherPauseKeepsSinceWhenAndWhy(t *testing.T) {
-	p, _, clk := newPauseStore(nil)
+	p, _, clk := newPauseStore(t)
 	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice", Reason: "x"}); err != nil {
 		t.Fatal(err)
 	}
@@ -106,28 +107,23 @@ func TestAnotherPauseKeepsSinceWhenAndWhy(t *testing.T) {
 	}
 }
 
-// The existence of the ConfigMap pauses evictions, whatever it contains.
-func TestWhatCannotBeUnderstoodHolds(t *testing.T) {
+// kubectl may set a pause with any of its fields.
+func TestAnyPauseHolds(t *testing.T) {
+	later, before := metav1.NewTime(asked.Add(time.Second)), metav1.NewTime(asked)
 	for name, c := range map[string]struct {
-		data map[string]string
-		want string // part of the message, or "" for no pause
+		pause v1alpha1.Pause
+		want  string // part of the message, or "" for no pause
 	}{
-		"empty":          {map[string]string{}, "since 2026-01-02T11:00:00Z by an unknown user"},
-		"a reason alone": {map[string]string{"reason": "fire"}, "by an unknown user: fire"},
-		"no such time":   {map[string]string{"by": "a", "until": "tomorrow"}, `until "tomorrow" is not a time, so the pause has no end`},
-		"an empty until": {map[string]string{"by": "a", "until": ""}, "the pause has no end"},
-		"the zero time":  {map[string]string{"by": "a", "until": "0001-01-01T00:00:00Z"}, "the pause has no end"},
-		"no since": {map[string]string{"by": "a", "since": "x"},
-			`since 2026-01-02T11:00:00Z by a: (ConfigMap evenkeel-pause: since "x" is not a time)`},
-		"a misspelt key":    {map[string]string{"by": "a", "untill": "2026-01-01T00:00:00Z"}, `key "untill" is not known`},
-		"lines and control": {map[string]string{"by": "a\nb", "reason": "x\r\n\ty\xff\x1b[2J\u202e"}, "by a b: x y??[2J?"},
-		"very long":         {map[string]string{"reason": strings.Repeat("ä", 5000)}, strings.Repeat("ä", maxTextRunes) + "..."},
-		"another zone":      {map[string]string{"until": "2026-01-02T13:00:01+01:00"}, "until 2026-01-02T12:00:01Z"},
-		"over":              {map[string]string{"until": "2026-01-02T12:00:00Z"}, ""},
-		"over, since then":  {map[string]string{"until": "2026-01-02T11:59:59Z", "since": "never"}, ""},
+		"empty":             {v1alpha1.Pause{}, "evictions are paused by an unknown user"},
+		"a reason alone":    {v1alpha1.Pause{Reason: "fire"}, "by an unknown user: fire"},
+		"lines and control": {v1alpha1.Pause{By: "a\nb", Reason: "x\r\n\ty\xff\x1b[2J\u202e"}, "by a b: x y"},
+		"very long":         {v1alpha1.Pause{Reason: strings.Repeat("ä", 5000)}, strings.Repeat("ä", maxTextRunes) + "..."},
+		"ends later":        {v1alpha1.Pause{By: "a", Until: &later}, "until 2026-01-02T12:00:01Z"},
+		"has ended":         {v1alpha1.Pause{By: "a", Until: &before}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _, _ := newPauseStore(c.data)
+			p, _, _ := newPauseStore(t)
+			must.Succeed(t, p.change(t.Context(), nil, func(o *v1alpha1.Rebalancer) bool { o.Spec.Pause = &c.pause; return true }))
 			why := p.CheckPause(t.Context())
 			switch {
 			case c.want == "" && why != nil:
@@ -139,28 +135,27 @@ func TestWhatCannotBeUnderstoodHolds(t *testing.T) {
 	}
 }
 
+// No eviction is requested while it is unknown whether evictions are paused.
 func TestWhatCannotBeReadShutsTheGate(t *testing.T) {
-	generic := apierrors.NewGenericServerResponse(404, "get", pauseResource, PauseName, "<h1>Not Found</h1>", 0, true)
 	for name, c := range map[string]struct {
-		err  error // nil: an answer about another object
+		err  error
 		code plan.Code
 		want string
 	}{
-		"another object": {nil, plan.APIError, "about another object"},
-		"told to stop":   {context.Canceled, plan.Interrupted, ""},
-		"forbidden": {apierrors.NewForbidden(pauseResource, PauseName, errors.New("no")), plan.PermissionMissing,
-			"permission to get ConfigMap evenkeel-pause in namespace evenkeel is missing; grant get on configmaps there"},
+		"told to stop": {context.Canceled, plan.Interrupted, ""},
+		"forbidden": {apierrors.NewForbidden(rebalancers, objects.ReleaseName, errors.New("no")), plan.PermissionMissing,
+			"permission to get Rebalancer evenkeel in namespace evenkeel is missing; grant get on rebalancers.evenkeel.io there"},
 		"unauthorized": {apierrors.NewUnauthorized("Unauthorized"), plan.PermissionMissing, "is the token still valid?"},
 		"in trouble": {apierrors.NewInternalError(errors.New("etcd")), plan.APIError,
-			"it is unknown whether evictions are paused: reading ConfigMap evenkeel/evenkeel-pause: "},
-		"no answer":                   {errors.New("read: connection reset by peer"), plan.APIError, "connection reset"},
-		"a 404 of another web server": {generic, plan.APIError, "it is unknown"},
+			"it is unknown whether evictions are paused: reading Rebalancer evenkeel/evenkeel: "},
+		"no answer": {errors.New("read: connection reset by peer"), plan.APIError, "connection reset"},
+		"no such kind, or another web server": {apierrors.NewGenericServerResponse(404, "get", rebalancers, objects.ReleaseName, "404 page not found", 0, true),
+			plan.APIError, "install the CustomResourceDefinitions"},
+		"no Rebalancer": {apierrors.NewNotFound(rebalancers, objects.ReleaseName), plan.APIError, "the Rebalancer evenkeel does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, client, _ := newPauseStore(nil)
-			client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
-				return true, &corev1.ConfigMap{}, c.err
-			})
+			p, server, _ := newPauseStore(t)
+			server.Fail = func(string, string, string) error { return c.err }
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			if errors.Is(c.err, context.Canceled) {
@@ -173,52 +168,87 @@ func TestWhatCannotBeReadShutsTheGate(t *testing.T) {
 	}
 }
 
-// Other clients write first: twice before this client creates the ConfigMap, and then before it updates the ConfigMap.
+// Another client writes during every attempt. A pause is possible before the release has run.
 func TestPauseRetries(t *testing.T) {
-	p, client, _ := newPauseStore(nil)
+	p, server, _ := newPauseStore(t)
 	tried := 0
-	client.PrependReactor("create", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
-		if tried++; tried > 2 {
-			return false, nil, nil
+	server.Fail = func(verb, _, _ string) error {
+		if verb != "update" {
+			return nil
 		}
-		return true, nil, apierrors.NewAlreadyExists(pauseResource, PauseName)
-	})
-	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err != nil || tried != 3 {
-		t.Errorf("%d tries: %v", tried, err)
-	}
-	tried = 0
-	client.PrependReactor("update", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
 		tried++
-		return true, nil, apierrors.NewConflict(pauseResource, PauseName, errors.New("modified"))
-	})
+		return apierrors.NewConflict(rebalancers, objects.ReleaseName, errors.New("modified"))
+	}
 	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err == nil || tried != pauseAttempts ||
 		!strings.Contains(err.Error(), "during each of 5 attempts") {
 		t.Errorf("%d tries: %v", tried, err)
 	}
-}
-
-func TestResumeEndsOnlyWhatItSaw(t *testing.T) {
-	p, client, _ := newPauseStore(map[string]string{"by": "alice"})
-	var seen *metav1.Preconditions
-	client.PrependReactor("delete", "configmaps", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		seen = a.(clienttesting.DeleteAction).GetDeleteOptions().Preconditions
-		return false, nil, nil
-	})
-	if _, err := p.Resume(t.Context()); err != nil {
-		t.Fatal(err)
+	must.Succeed(t, p.Objects.Rebalancers.Delete(t.Context(), objects.ReleaseName, metav1.DeleteOptions{}))
+	if before, err := p.Resume(t.Context()); before != nil || err != nil {
+		t.Errorf("resuming a release that has not run: %v, %v", before, err)
 	}
-	if seen == nil || seen.UID == nil || *seen.UID != "m1" || seen.ResourceVersion == nil || *seen.ResourceVersion != "1" {
-		t.Errorf("preconditions %+v", seen)
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err != nil {
+		t.Error(err)
+	}
+	if why := p.CheckPause(t.Context()); why == nil || why.Code != plan.Paused {
+		t.Errorf("got %v, want a pause", why)
 	}
 }
 
-// A proxy that answers 404 has ended no pause.
-func TestResumeIsNotTakenForDoneByAForeignAnswer(t *testing.T) {
-	p, client, _ := newPauseStore(map[string]string{"by": "alice"})
-	client.PrependReactor("delete", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewGenericServerResponse(404, "delete", pauseResource, PauseName, "<h1>Not Found</h1>", 0, true)
-	})
-	if _, err := p.Resume(t.Context()); err == nil {
-		t.Error("got no error, although the pause is still there")
+// Only a person ends a pause: neither a deleted Rebalancer nor the upgrade from a version with ConfigMaps does.
+func TestADeletedRebalancerEndsNoPause(t *testing.T) {
+	former := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: FormerPauseName},
+		Data: map[string]string{"by": "alice", "until": "tomorrow", "reason": "release 42"}}
+	for name, c := range map[string]struct {
+		config *corev1.ConfigMap
+		known  bool   // the state knows a former Rebalancer
+		paused bool   // and a pause in it
+		want   string // "" for no pause
+	}{
+		"the first start":                      {nil, false, false, ""},
+		"an upgrade while paused":              {former, false, false, "by alice: release 42"},
+		"deleted while paused":                 {former, true, true, "by bob"},
+		"deleted, and perhaps a pause with it": {nil, true, false, "by evenkeel: the Rebalancer was deleted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _, _ := newPauseStore(t)
+			must.Succeed(t, p.Objects.Rebalancers.Delete(t.Context(), objects.ReleaseName, metav1.DeleteOptions{}))
+			kube := fake.NewClientset()
+			if c.config != nil {
+				kube = fake.NewClientset(c.config)
+			}
+			w := WithPause{Store: New(kube, "evenkeel"), Pauses: p}
+			if c.known {
+				st := must.Get(w.Store.Load(t.Context()))(t)
+				if st.Rebalancer = "uid-of-the-former"; c.paused {
+					st.Pause = &plan.Pause{Since: asked, By: "bob"}
+				}
+				must.Succeed(t, w.Save(t.Context(), st))
+			}
+			st := must.Get(w.Load(t.Context()))(t)
+			why := p.CheckPause(t.Context())
+			if (why == nil) != (c.want == "") || why != nil && !strings.Contains(why.Message, c.want) {
+				t.Errorf("the gate says %v, want %q", why, c.want)
+			}
+			if (st.Pause == nil) != (c.want == "") || st.Rebalancer == "" || st.Rebalancer == "uid-of-the-former" {
+				t.Errorf("state: pause %v, Rebalancer %q", st.Pause, st.Rebalancer)
+			}
+			must.Get(p.Resume(t.Context()))(t)
+			if st = must.Get(w.Load(t.Context()))(t); st.Pause != nil {
+				t.Errorf("after a person resumed: %v", st.Pause)
+			}
+		})
+	}
+}
+
+// A dry run evicts nothing, so it loads the state without the definitions.
+func TestADryRunNeedsNoPause(t *testing.T) {
+	p, server, _ := newPauseStore(t)
+	server.Fail = func(string, string, string) error { return errors.New("no such kind") }
+	for _, dry := range []bool{true, false} {
+		_, err := WithPause{Store: New(fake.NewClientset(), "evenkeel"), Pauses: p, DryRun: dry}.Load(t.Context())
+		if (err == nil) != dry {
+			t.Errorf("dry run %t: error %v", dry, err)
+		}
 	}
 }

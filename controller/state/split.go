@@ -46,7 +46,7 @@ func partOf(namespace string) string {
 // splitState splits a state by namespace. All data of a namespace is in one part, so that an
 // eviction and its reservation are always written together. Each part that contains reservations of
 // a run also contains the run. clusterPart contains the runs without reservations. Empty parts are
-// left out. No part contains the pause, because users write it.
+// left out.
 func splitState(st plan.PlannerState) map[string]plan.PlannerState {
 	out := map[string]plan.PlannerState{}
 	edit := func(name string, f func(p *plan.PlannerState)) {
@@ -75,9 +75,10 @@ func splitState(st plan.PlannerState) map[string]plan.PlannerState {
 			edit(name, func(p *plan.PlannerState) { p.Runs = append(p.Runs, own) })
 		}
 	}
-	if st.Breaker != nil || len(st.UnreadyNodes)+len(st.Schedulers)+len(st.Announced)+len(st.StrategyRuns) > 0 {
+	if st.Breaker != nil || st.Pause != nil || len(st.UnreadyNodes)+len(st.Schedulers)+len(st.Announced)+len(st.StrategyRuns)+len(st.Rebalancer) > 0 {
 		edit(clusterPart, func(p *plan.PlannerState) {
 			p.Breaker, p.UnreadyNodes, p.Schedulers = st.Breaker, st.UnreadyNodes, st.Schedulers
+			p.Pause, p.Rebalancer = st.Pause, st.Rebalancer
 			p.Announced, p.StrategyRuns = st.Announced, st.StrategyRuns
 		})
 	}
@@ -117,8 +118,8 @@ func mergeParts(from map[string]plan.PlannerState) plan.PlannerState {
 		for _, run := range p.Runs {
 			st.Runs = mergeRun(st.Runs, run)
 		}
-		if p.Breaker != nil {
-			st.Breaker = p.Breaker
+		if name == clusterPart {
+			st.Breaker, st.Pause, st.Rebalancer = p.Breaker, p.Pause, p.Rebalancer
 		}
 		st.UnreadyNodes = append(st.UnreadyNodes, p.UnreadyNodes...)
 		for scheduler, b := range p.Schedulers {

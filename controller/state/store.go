@@ -74,8 +74,8 @@ func (s *Store) Load(ctx context.Context) (plan.PlannerState, error) {
 }
 
 // Save writes the parts that have changed since the last Load or Save. After an error the caller
-// must not request the evictions that the state reserves. Parts that were written remain. Their
-// reservations for evictions that never happen are safe. Save never writes st.Pause.
+// must not request the evictions that the state reserves. Parts that were written remain.
+// Their reservations for evictions that never happen are safe.
 func (s *Store) Save(ctx context.Context, st plan.PlannerState) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

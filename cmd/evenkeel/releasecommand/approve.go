@@ -95,7 +95,7 @@ func (f *decideFlags) approve(cmd *cobra.Command, a *Access, args []string) erro
 func (f *decideFlags) activePause(ctx context.Context, d decision) *plan.Pause {
 	call, cancel := context.WithTimeout(ctx, connection.LookupTimeout)
 	defer cancel()
-	p, err := state.NewPauseStore(d.client, f.namespace).Read(call)
+	p, err := state.NewPauseStore(d.objects).Read(call)
 	if err != nil {
 		return nil
 	}

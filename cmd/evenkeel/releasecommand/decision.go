@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
@@ -18,6 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -67,19 +69,24 @@ func (f *decideFlags) check(cmd *cobra.Command) (c waiting.StepSelection, format
 
 // decision is the connection of approve and discard to the cluster.
 type decision struct {
-	client kubernetes.Interface
-	store  *waiting.Store
-	plans  waiting.Plans
-	now    time.Time
+	client  kubernetes.Interface
+	objects *objects.Client
+	store   *waiting.Store
+	plans   waiting.Plans
+	now     time.Time
 }
 
 // connect finds the namespace of Evenkeel and reads the waiting plans.
 func (f *decideFlags) connect(cmd *cobra.Command, a *Access) (d decision, err error) {
 	a.Logger(cmd)
-	if d.client, _, err = a.Client(); err != nil {
+	var rc *rest.Config
+	if d.client, rc, err = a.Client(); err != nil {
 		return d, err
 	}
 	if f.namespace, err = a.lookup(cmd).Namespace(cmd.Context(), d.client, f.namespace); err != nil {
+		return d, err
+	}
+	if d.objects, err = a.Objects(rc, f.namespace); err != nil {
 		return d, err
 	}
 	d.store, d.now = waiting.New(d.client, f.namespace), time.Now().UTC().Truncate(time.Second)

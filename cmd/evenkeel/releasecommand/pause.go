@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -27,7 +28,7 @@ func newPause(a *Access) *cobra.Command {
 	f := &pauseFlags{}
 	c := &cobra.Command{
 		Use: "pause", Short: "Stop evictions until resume, or for a time", Args: commandline.NoArguments,
-		Long:    "Stop evictions until resume, or for a time. Evenkeel keeps watching evictions in progress, and\nstarts no further one. Plans and reports continue.\n\nThe command writes the ConfigMap " + state.PauseName + " in the namespace of the release. Evenkeel reads\nit before every eviction.",
+		Long:    "Stop evictions until resume, or for a time. Evenkeel keeps watching evictions in progress, and\nstarts no further one. Plans and reports continue.\n\nThe command sets spec.pause of the Rebalancer " + objects.ReleaseName + " in the namespace of the release. Evenkeel\nreads it before every eviction.",
 		Example: "  # Until somebody runs `evenkeel resume`\n  evenkeel pause --reason \"release 42\"\n\n  # For two hours\n  evenkeel pause --for 2h",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.pause(cmd, a) },
 	}
@@ -69,14 +70,15 @@ func (f *pauseFlags) connect(cmd *cobra.Command, a *Access, unchanged string) (k
 	if err := f.check(cmd); err != nil {
 		return nil, state.PauseStore{}, "", err
 	}
-	client, _, err := a.Client()
+	client, rc, err := a.Client()
 	if err != nil {
 		return nil, state.PauseStore{}, "", err
 	}
 	if f.namespace, err = a.lookup(cmd).Namespace(cmd.Context(), client, f.namespace); err != nil {
 		return nil, state.PauseStore{}, "", fmt.Errorf("%s: %w", unchanged, err)
 	}
-	return client, state.NewPauseStore(client, f.namespace), connection.User(cmd.Context(), client), nil
+	kinds, err := a.Objects(rc, f.namespace)
+	return client, state.NewPauseStore(kinds), connection.User(cmd.Context(), client), err
 }
 
 func (f *pauseFlags) pause(cmd *cobra.Command, a *Access) error {
