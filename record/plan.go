@@ -27,7 +27,8 @@ const (
 	maxMoves       = 2000
 	maxGoals       = 500
 	maxStates      = 100 // of nodes, and of workloads
-	maxSamples     = 5   // of pods that stay for one reason
+	maxSamples     = 5   // of pods that stay for one reason, and of problems of an input
+	maxInputs      = 20
 	maxResources   = 16
 	maxList        = 50 // of other lists
 )
@@ -87,10 +88,27 @@ func fit(s *v1alpha1.RebalancePlanSpec, p *plan.Plan) {
 		}
 		drop()
 	}
-	for size(s) > maxSpecBytes && len(s.Moves) > 0 {
-		last := s.Moves[len(s.Moves)-1].Wave
-		s.Moves = slices.DeleteFunc(s.Moves, func(m v1alpha1.Move) bool { return m.Wave == last })
-		s.Hints = slices.DeleteFunc(s.Hints, func(h v1alpha1.WaveHints) bool { return h.Wave == last })
+	all, hints := s.Moves, s.Hints
+	s.Moves, s.Hints = nil, nil
+	left := maxSpecBytes - size(s)
+	for i := range hints {
+		left -= size(&hints[i])
+	}
+	kept := 0
+	for i := range all {
+		if i > 0 && all[i].Wave != all[i-1].Wave {
+			kept = i
+		}
+		if left -= size(&all[i]) + 1; left < 0 {
+			all = all[:kept]
+			break
+		}
+	}
+	s.Moves = all
+	for _, h := range hints {
+		if len(all) > 0 && h.Wave <= all[len(all)-1].Wave {
+			s.Hints = append(s.Hints, h)
+		}
 	}
 }
 
@@ -295,9 +313,9 @@ func minimum(p *plan.Plan) v1alpha1.Minimum {
 }
 
 func inputs(all []plan.Input) (out []v1alpha1.Input) {
-	for _, in := range all[:min(len(all), maxList)] {
+	for _, in := range all[:min(len(all), maxInputs)] {
 		o := v1alpha1.Input{Source: word(in.Source), Statistic: word(in.Statistic), Age: word(in.Age), CoveragePerMille: perMille(in.Coverage)}
-		for _, text := range in.Problems[:min(len(in.Problems), 20)] {
+		for _, text := range in.Problems[:min(len(in.Problems), maxSamples)] {
 			o.Problems = append(o.Problems, cut(text, maxMessage))
 		}
 		out = append(out, o)
