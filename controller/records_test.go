@@ -1,9 +1,12 @@
 package controller_test
 
 import (
+	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -27,8 +30,9 @@ func recordedController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*contr
 	t.Helper()
 	c, _ := newController(t, e, mode)
 	client, server := objectstest.New(c.Clock)
-	must.Get(client.Rebalancers.Create(t.Context(), &v1alpha1.Rebalancer{ObjectMeta: metav1.ObjectMeta{Name: objects.ReleaseName}},
+	release := must.Get(client.Rebalancers.Create(t.Context(), &v1alpha1.Rebalancer{ObjectMeta: metav1.ObjectMeta{Name: objects.ReleaseName}},
 		metav1.CreateOptions{}))(t)
+	c.Store.(*memoryStore).bytes = must.Get(json.Marshal(plan.PlannerState{Rebalancer: string(release.UID)}))(t)
 	c.Records = &records.Store{Client: client, Clock: c.Clock, Log: c.Log, Version: "v1", Holder: "pod-a", Schedule: "Deployment",
 		Retention: records.Retention{Keep: 24 * time.Hour, MaxBytes: 1 << 20}}
 	return c, client, server
@@ -163,4 +167,26 @@ func TestARecoveredPassIsShown(t *testing.T) {
 	if s.Phase != v1alpha1.PhaseStopped || s.Evicted != 1 || s.AsPredicted != 1 || !s.Steps[0].EvictedAt.Equal(&metav1.Time{Time: at.UTC()}) {
 		t.Errorf("status %+v, want one eviction, and Stopped", s)
 	}
+}
+
+// A definition that is older than the program drops fields that it does not know. Nothing is evicted then.
+func TestAnOlderDefinitionStopsThePass(t *testing.T) {
+	e := &scriptedEvictor{}
+	c, client, _ := recordedController(t, e, plan.Live)
+	client.Plans = droppingPlans{client.Plans}
+	r := must.Get(c.RunOnce(t.Context(), nil))(t)
+	if len(e.waves) > 0 || r.Stopped == nil || !strings.Contains(r.Stopped.Message, "is older than this program") {
+		t.Errorf("%d waves, stopped %v; want none, and the definition as the reason", len(e.waves), r.Stopped)
+	}
+}
+
+// droppingPlans loses a field of each new plan.
+type droppingPlans struct {
+	objects.Kind[*v1alpha1.RebalancePlan, *v1alpha1.RebalancePlanList]
+}
+
+func (d droppingPlans) Create(ctx context.Context, o *v1alpha1.RebalancePlan, opts metav1.CreateOptions) (*v1alpha1.RebalancePlan, error) {
+	o = v1alpha1.DeepCopy(o)
+	o.Spec.Moves[0].From = ""
+	return d.Kind.Create(ctx, o, opts)
 }

@@ -52,7 +52,7 @@ func Name(started time.Time, runID string, mode v1alpha1.Mode) string {
 // Spec returns the spec of the object for a plan. mode says who decides about its moves.
 func Spec(p *plan.Plan, mode v1alpha1.Mode) v1alpha1.RebalancePlanSpec {
 	s := v1alpha1.RebalancePlanSpec{ID: p.ID, Mode: mode, MoveCount: int32(len(p.Moves)), Score: scoreText(p),
-		TakenAt: metav1.NewTime(p.TakenAt), Expires: metav1.NewTime(p.Expires), ConfigHash: word(p.ConfigHash),
+		TakenAt: seconds(p.TakenAt), Expires: seconds(p.Expires), ConfigHash: word(p.ConfigHash),
 		Cluster: v1alpha1.ClusterReference{UID: word(p.Cluster.UID), Version: word(p.Cluster.Version)},
 		Minimum: minimum(p), NotMoved: notMoved(p.Rejections), Inputs: inputs(p.Inputs), Notices: notices(p)}
 	s.Strategies, s.StrategyNames = strategies(p, mode)
@@ -120,6 +120,9 @@ func size(o any) int {
 	}
 	return len(text)
 }
+
+// seconds returns a time as the API server stores it.
+func seconds(t time.Time) metav1.Time { return metav1.NewTime(t.UTC().Truncate(time.Second)) }
 
 func word(s string) string { return cut(s, maxWord) }
 

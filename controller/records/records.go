@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -60,6 +61,9 @@ func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode
 	if apierrors.IsAlreadyExists(err) { // the answer to an earlier request was lost
 		created, err = s.Client.Plans.Get(ctx, name, metav1.GetOptions{})
 	}
+	if err == nil && !equality.Semantic.DeepEqual(created.Spec, o.Spec) {
+		err = errOldDefinition
+	}
 	if err == nil && r.Mode == plan.Live {
 		created.Status = record.Status(created.Status, &created.Spec, r, s.Holder)
 		created, err = s.Client.Plans.UpdateStatus(ctx, created, metav1.UpdateOptions{})
@@ -70,6 +74,10 @@ func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode
 	s.open, s.written = append(s.open, created), s.Clock.Now()
 	return name, nil
 }
+
+// errOldDefinition means that the API server dropped fields of a plan.
+var errOldDefinition = errors.New("the API server does not keep all its fields, so the CustomResourceDefinition is older than this program; " +
+	"install that of this version (evenkeel crds | kubectl apply --server-side -f -)")
 
 func owners(uid string) []metav1.OwnerReference {
 	if uid == "" {

@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// installDefinitions creates or updates the CustomResourceDefinitions that the program prints, and waits until the API
+// InstallDefinitions creates or updates the CustomResourceDefinitions that the program prints, and waits until the API
 // server serves them.
-func (c *Cluster) installDefinitions(ctx context.Context, program string) error {
+func (c *Cluster) InstallDefinitions(ctx context.Context, program string) error {
 	text, err := exec.CommandContext(ctx, program, "crds").Output()
 	if err != nil {
 		return fmt.Errorf("running %s crds: %w", program, err)

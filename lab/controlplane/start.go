@@ -70,7 +70,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	}
 	say("kube-apiserver is up")
 	if o.Evenkeel != "" {
-		if err := c.installDefinitions(ctx, o.Evenkeel); err != nil {
+		if err := c.InstallDefinitions(ctx, o.Evenkeel); err != nil {
 			return err
 		}
 	}
