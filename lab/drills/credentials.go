@@ -87,7 +87,7 @@ func revokePermissions(ctx context.Context, s *drillRun) error {
 	if err := s.configureSlowPass(ctx); err != nil {
 		return err
 	}
-	rights := []string{evictRole, stateRole, leaseRole, readRole}
+	rights := []string{evictRole, stateRole, leaseRole, readRole, objectsRole}
 	return s.repeatFailure(ctx, func(int) error { return s.revokePermission(ctx, rights[s.completed%len(rights)]) })
 }
 

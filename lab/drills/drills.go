@@ -68,7 +68,7 @@ func allDrills() []drill {
 	}
 	return append(list,
 		drill{"token", 3, 0, 20 * time.Minute, deleteTokenPods},
-		drill{"permission", 4, 1, 20 * time.Minute, revokePermissions},
+		drill{"permission", 5, 1, 20 * time.Minute, revokePermissions},
 		drill{"growth", 500, 0, 60 * time.Minute, runGrowth})
 }
 

@@ -113,10 +113,11 @@ func (a *environment) prepareCluster(ctx context.Context) error {
 
 // The permissions. Each permission is a ClusterRole, so that a drill can revoke it alone.
 const (
-	readRole  = "evenkeel-drills-read"
-	evictRole = "evenkeel-drills-evict"
-	leaseRole = "evenkeel-drills-lead"
-	stateRole = "evenkeel-drills-state"
+	readRole    = "evenkeel-drills-read"
+	evictRole   = "evenkeel-drills-evict"
+	leaseRole   = "evenkeel-drills-lead"
+	stateRole   = "evenkeel-drills-state"
+	objectsRole = "evenkeel-drills-objects"
 )
 
 func permissionRoles() []rbacv1.ClusterRole {
@@ -132,6 +133,9 @@ func permissionRoles() []rbacv1.ClusterRole {
 		role(evictRole, rule("", "pods/eviction", "create")),
 		role(leaseRole, rule("coordination.k8s.io", "leases", "create", "update", "patch")),
 		role(stateRole, rule("", "configmaps", "create", "update", "patch", "delete")),
+		role(objectsRole, rule("evenkeel.io", "rebalanceplans,rebalancers,rebalancehistories", "create"),
+			rule("evenkeel.io", "rebalanceplans,rebalanceruns", "delete"), rule("evenkeel.io", "rebalancehistories", "update"),
+			rule("evenkeel.io", "rebalanceplans/status,rebalancers/status,rebalanceruns/status", "update")),
 	}
 }
 

@@ -94,7 +94,7 @@ const (
 	Get      Class = "get"
 	Eviction Class = "eviction"
 	Lease    Class = "lease" // any request for Leases
-	State    Class = "state" // any request for ConfigMaps, in which the program keeps its state
+	State    Class = "state" // any request for ConfigMaps and objects of evenkeel.io, in which the program keeps its state
 	Event    Class = "event"
 	Other    Class = "other"
 )
@@ -113,7 +113,7 @@ func classify(r *http.Request) Class {
 		return Eviction
 	case info.Resource == "leases":
 		return Lease
-	case info.Resource == "configmaps":
+	case info.Resource == "configmaps", info.APIGroup == "evenkeel.io":
 		return State
 	case info.Resource == "events":
 		return Event
