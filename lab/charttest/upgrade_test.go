@@ -1,12 +1,16 @@
 package charttest
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -64,18 +68,15 @@ func (r release) checkKinds(ctx context.Context, t *testing.T, deployments, cron
 // formerChart is the chart before its pods and permissions had values of their own, as `helm package` wrote it.
 const formerChart = "testdata/evenkeel-0.1.0.tgz"
 
-// TestUpgradeFromTheFormerChart upgrades a release of the former chart after it evicted and was paused. The new program
-// knows the pause, and counts the former evictions toward its hourly limit.
+// TestUpgradeFromTheFormerChart upgrades a release of the former chart with the state and the pause that a former
+// program left. The new program knows the pause, and counts the former evictions toward its hourly limit.
 func TestUpgradeFromTheFormerChart(t *testing.T) {
 	ctx := t.Context()
 	r := newRunningRelease("keel", "ek-former")
 	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
 	createNamespace(ctx, t, r.namespace)
 	r.installChart(t, formerChart, append(automatic, "--set", "config.limits.perHour.cluster=2")...)
-	r.runAsAdministrator(ctx, t, "trigger", "zones")
-	waitForZones(ctx, t, "2/2/2")
-	r.waitForLog(ctx, t, `msg="pass ended"`)
-	r.runAsAdministrator(ctx, t, "pause", "--reason", "upgrade")
+	r.createFormerState(ctx, t)
 	before := r.stateObjects(ctx, t)
 
 	r.upgrade(t, "--set", "crds.keep=false")
@@ -101,6 +102,22 @@ func TestUpgradeFromTheFormerChart(t *testing.T) {
 	}
 	r.checkRequests(ctx, t, 2)
 	r.uninstall(ctx, t)
+}
+
+// createFormerState creates the ConfigMaps of a program before the kind Rebalancer, which evicted two pods and was paused.
+func (r release) createFormerState(ctx context.Context, t *testing.T) {
+	t.Helper()
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	fmt.Fprintf(z, `{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState","evictions":[{"workload":{"apiVersion":"apps/v1","kind":"Deployment",`+
+		`"namespace":"shop","name":"former"},"minute":%q,"count":2}]}`, time.Now().UTC().Truncate(time.Minute).Format(time.RFC3339))
+	must.Succeed(t, z.Close())
+	for _, cm := range []*corev1.ConfigMap{
+		{ObjectMeta: metav1.ObjectMeta{Name: "evenkeel-state-00"}, BinaryData: map[string][]byte{"state.json.gz": packed.Bytes()}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "evenkeel-pause"}, Data: map[string]string{"by": "jo", "reason": "upgrade"}},
+	} {
+		must.Get(r.client.CoreV1().ConfigMaps(r.namespace).Create(ctx, cm, metav1.CreateOptions{}))(t)
+	}
 }
 
 // stateObjects returns the ConfigMaps of the release's state with their identity.

@@ -9,10 +9,8 @@
 {{- if and $people.approvers (include "evenkeel.live" .) (not (include "evenkeel.approvals" .)) -}}
 {{- fail "people.approvers is set, but config.approvals.enabled is false, so Evenkeel would not execute what they approve (want config.approvals.enabled: true, or no people.approvers)" -}}
 {{- end -}}
-{{- range $list := list "pausers" "approvers" -}}
-{{- if and (get $people $list) (not (dig "enabled" true ($.Values.admissionPolicy | default dict))) -}}
-{{- fail (printf "people.%s is set, but admissionPolicy.enabled is false, so these people could create every ConfigMap of Evenkeel, such as the state and approvals (want admissionPolicy.enabled: true, or no people.%s)" $list $list) -}}
-{{- end -}}
+{{- if and $people.approvers (not (dig "enabled" true (.Values.admissionPolicy | default dict))) -}}
+{{- fail "people.approvers is set, but admissionPolicy.enabled is false, so these people could create every ConfigMap of Evenkeel, such as the state and approvals (want admissionPolicy.enabled: true, or no people.approvers)" -}}
 {{- end -}}
 {{- end }}
 
