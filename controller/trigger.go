@@ -116,7 +116,7 @@ func (t *triggered) take(ctx context.Context, d *Dependencies, all []schedule.St
 			if apierrors.IsResourceExpired(err) && errors.As(err, &expired) {
 				t.page, err = expired.Status().Continue, nil
 			}
-			return nil, objects.ExplainKind("RebalanceRun", err)
+			return nil, objects.Explain(err)
 		}
 		for i := range list.Items {
 			l.answer(ctx, &list.Items[i])
@@ -126,7 +126,7 @@ func (t *triggered) take(ctx context.Context, d *Dependencies, all []schedule.St
 		}
 	}
 	if l.oldest == nil || l.failed != nil {
-		return nil, objects.ExplainKind("RebalanceRun", l.failed)
+		return nil, objects.Explain(l.failed)
 	}
 	taken, err := claim(ctx, d, l.oldest, now)
 	if taken != nil {
@@ -134,7 +134,7 @@ func (t *triggered) take(ctx context.Context, d *Dependencies, all []schedule.St
 		d.Log.Info("strategies were triggered", "strategies", taken.Spec.Strategies, "claimedBy", terminal.Line(taken.Spec.By, maxClaim),
 			"request", taken.Name, "at", taken.CreationTimestamp.UTC())
 	}
-	return taken, objects.ExplainKind("RebalanceRun", err)
+	return taken, objects.Explain(err)
 }
 
 // look is one look at the requests.
@@ -233,7 +233,7 @@ func (t *triggered) record(ctx context.Context, d *Dependencies) error {
 		_, err = d.Runs.UpdateStatus(ctx, stored, metav1.UpdateOptions{})
 	}
 	if err != nil && !objects.IsMissing(err, runsResource, r.Name) {
-		return objects.ExplainKind("RebalanceRun", err)
+		return objects.Explain(err)
 	}
 	t.unrecorded = nil
 	return nil

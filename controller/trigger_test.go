@@ -211,7 +211,7 @@ func TestRequestsThatCannotBeRead(t *testing.T) {
 			r := newRequestRun(t)
 			r.clock.SetTime(time.Date(2026, 1, 1, 2, 59, 0, 0, time.UTC))
 			warnings := 0
-			r.Log = slog.New(warningCounter{slog.DiscardHandler, "the cluster does not know the kind RebalanceRun", &warnings})
+			r.Log = slog.New(warningCounter{slog.DiscardHandler, "the cluster does not know this kind", &warnings})
 			r.server.Fail = func(string, string, string) error { return err }
 			r.lead(t, 2*time.Minute, nil)
 			if len(r.passes) != c.passes || warnings != c.warnings {

@@ -82,21 +82,14 @@ func IsKindMissing(err error) bool {
 	return apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err)
 }
 
-// ExplainKind adds the remedy to the error of a call about a kind that the API server does not know.
-func ExplainKind(kind string, err error) error {
-	if IsKindMissing(err) {
-		return fmt.Errorf("the cluster does not know the kind %s; to install it: evenkeel crds | kubectl apply --server-side -f -: %w", kind, err)
-	}
-	return err
-}
-
-// Remedy says what to do about an error of a call.
-func Remedy(err error) string {
+// Explain adds to the error of a call what to do about it.
+func Explain(err error) error {
 	switch {
 	case IsKindMissing(err):
-		return "; install the CustomResourceDefinitions of this version (evenkeel crds | kubectl apply --server-side -f -)"
+		return fmt.Errorf("the cluster does not know this kind: %w; install the CustomResourceDefinitions of this version "+
+			"(evenkeel crds | kubectl apply --server-side -f -)", err)
 	case apierrors.IsForbidden(err):
-		return "; the chart's Role of this version grants the permission"
+		return fmt.Errorf("%w; the chart's Role of this version grants the permission", err)
 	}
-	return ""
+	return err
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -109,6 +110,8 @@ func (s *fakeAPIServer) handle(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, 200, s.pod(r.URL.Path))
 	case r.URL.Path == "/api/v1/namespaces/shop/pods": // the example has no other namespace
 		writeJSON(w, 200, s.lists[pods])
+	case r.Method == http.MethodGet && s.created(r.URL.Path, "/rebalancers/evenkeel"):
+		writeJSON(w, 200, map[string]any{"apiVersion": "evenkeel.io/v1alpha1", "kind": "Rebalancer", "metadata": map[string]any{"name": "evenkeel"}})
 	case r.URL.Path == allLeases:
 		releasesIn(s.leaders())(w, r)
 	case r.URL.Path == "/version":
@@ -129,6 +132,13 @@ func (s *fakeAPIServer) handle(w http.ResponseWriter, r *http.Request) {
 	default:
 		respondNotFound(w, r)
 	}
+}
+
+// created reports whether path ends with object, which was created.
+func (s *fakeAPIServer) created(path, object string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.HasSuffix(path, object) && slices.Contains(s.posts, strings.TrimSuffix(path, "/evenkeel"))
 }
 
 // leaders returns a holder for each namespace in which a Lease was created.

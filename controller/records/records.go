@@ -69,7 +69,7 @@ func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode
 		created, err = s.Client.Plans.UpdateStatus(ctx, created, metav1.UpdateOptions{})
 	}
 	if err != nil {
-		return "", fmt.Errorf("storing the plan as RebalancePlan %s/%s: %w%s", s.Client.Namespace, name, err, objects.Remedy(err))
+		return "", fmt.Errorf("storing the plan as RebalancePlan %s/%s: %w", s.Client.Namespace, name, objects.Explain(err))
 	}
 	s.open, s.written = append(s.open, created), s.Clock.Now()
 	return name, nil
@@ -181,7 +181,7 @@ func (s *Store) writeRelease(ctx context.Context, p record.Pass) (err error) {
 	}
 	if err != nil {
 		s.release = nil
-		return fmt.Errorf("writing the status of Rebalancer %s/%s: %w%s", s.Client.Namespace, objects.ReleaseName, err, objects.Remedy(err))
+		return fmt.Errorf("writing the status of Rebalancer %s/%s: %w", s.Client.Namespace, objects.ReleaseName, objects.Explain(err))
 	}
 	s.release = o
 	return nil
@@ -207,7 +207,7 @@ func (s *Store) writeHistory(ctx context.Context, r *plan.RunReport, owner strin
 	}
 	if err != nil {
 		s.history = nil
-		return fmt.Errorf("writing RebalanceHistory %s/%s: %w%s", s.Client.Namespace, objects.ReleaseName, err, objects.Remedy(err))
+		return fmt.Errorf("writing RebalanceHistory %s/%s: %w", s.Client.Namespace, objects.ReleaseName, objects.Explain(err))
 	}
 	s.history = o
 	return nil

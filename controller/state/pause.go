@@ -225,7 +225,7 @@ func (p PauseStore) callError(verb string, err error) error {
 			p.Objects.Namespace, objects.ReleaseName, err)
 	}
 	doing := map[string]string{"get": "reading", "create": "creating", "update": "changing"}[verb]
-	return fmt.Errorf("%s Rebalancer %s/%s: %w%s", doing, p.Objects.Namespace, objects.ReleaseName, err, objects.Remedy(err))
+	return fmt.Errorf("%s Rebalancer %s/%s: %w", doing, p.Objects.Namespace, objects.ReleaseName, objects.Explain(err))
 }
 
 // formerPause returns the pause of an earlier version. The existence of its ConfigMap paused evictions, whatever it

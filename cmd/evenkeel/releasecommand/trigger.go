@@ -101,7 +101,7 @@ func (f *triggerFlags) run(cmd *cobra.Command, a *Access, strategies []string) e
 	r, err := stored.Runs.Create(cmd.Context(), &v1alpha1.RebalanceRun{ObjectMeta: metav1.ObjectMeta{GenerateName: strategies[0] + "-"},
 		Spec: v1alpha1.RebalanceRunSpec{Strategies: strategies, By: connection.User(cmd.Context(), client)}}, metav1.CreateOptions{})
 	if err != nil {
-		return fmt.Errorf("nothing was triggered: %w", objects.ExplainKind("RebalanceRun", connection.ExplainForbidden("create rebalanceruns", err)))
+		return fmt.Errorf("nothing was triggered: %w", objects.Explain(connection.ExplainForbidden("create rebalanceruns", err)))
 	}
 	installed.WarnOtherDeschedulers(cmd, s)
 	if s.Holder == "" {
