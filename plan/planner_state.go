@@ -27,8 +27,8 @@ type PlannerState struct {
 	Background []BackgroundEviction `json:"background,omitempty"`
 	// Runs are live passes that have no report yet.
 	Runs []OpenRun `json:"runs,omitempty"`
-	// Pause is set while an operator has paused evictions. Rebalancer is the UID of the object that has the pause, so that
-	// a deleted object does not end a pause.
+	// Pause is set while an operator has paused evictions. Rebalancer is the UID of the object that has the pause, so
+	// that a deleted object does not end a pause.
 	Pause      *Pause `json:"pause,omitempty"`
 	Rebalancer string `json:"rebalancer,omitempty"`
 	// Breaker is set while the breaker is open.

@@ -106,8 +106,9 @@ func (p PauseStore) CheckPause(ctx context.Context) *plan.Reason {
 	return nil
 }
 
-// Pause pauses evictions from now on, also if the release has never run. Pause returns the pause that was active before, or nil. If evictions are already
-// paused, Pause keeps the start time, and keeps the reason unless want has one.
+// Pause pauses evictions from now on, also if the release has never run. Pause returns the pause that was active
+// before, or nil. If evictions are already paused, Pause keeps the start time, and keeps the reason unless want has
+// one.
 func (p PauseStore) Pause(ctx context.Context, want plan.Pause) (before *plan.Pause, err error) {
 	err = p.change(ctx, newRebalancer(nil), func(o *v1alpha1.Rebalancer) bool {
 		next := want

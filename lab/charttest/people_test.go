@@ -104,8 +104,8 @@ func TestPeople(t *testing.T) {
 	r.uninstall(ctx, t)
 }
 
-// TestPeopleCreateOnlyTheirConfigMaps checks that the permission to create ConfigMaps, which RBAC cannot limit to a name,
-// is limited to the ConfigMaps that a person may also update.
+// TestPeopleCreateOnlyTheirConfigMaps checks that the permission to create ConfigMaps, which RBAC cannot limit to a
+// name, is limited to the ConfigMaps that a person may also update.
 func TestPeopleCreateOnlyTheirConfigMaps(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-names")

@@ -104,7 +104,8 @@ func TestUpgradeFromTheFormerChart(t *testing.T) {
 	r.uninstall(ctx, t)
 }
 
-// createFormerState creates the ConfigMaps of a program before the kind Rebalancer, which evicted two pods and was paused.
+// createFormerState creates the ConfigMaps of a program before the kind Rebalancer, which evicted two pods and was
+// paused.
 func (r release) createFormerState(ctx context.Context, t *testing.T) {
 	t.Helper()
 	var packed bytes.Buffer

@@ -84,8 +84,9 @@ func TestAPassIsRemembered(t *testing.T) {
 	}
 }
 
-// TestDeletedDefinitionsStopEvictions: while a pass is between two waves, somebody deletes the CustomResourceDefinition of
-// the pause. The pass stops. When the definition is back, evictions stay paused until a person resumes them.
+// TestDeletedDefinitionsStopEvictions: while a pass is between two waves, somebody deletes the
+// CustomResourceDefinition of the pause. The pass stops. When the definition is back, evictions stay paused until a
+// person resumes them.
 func TestDeletedDefinitionsStopEvictions(t *testing.T) {
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	config := testbed.ConfigFile(t, zonesConfig)
