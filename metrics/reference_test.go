@@ -37,6 +37,9 @@ Evenkeel serves its metrics at ` + "`/metrics`" + ` of ` + "`--bind-address`" + 
 below, it has those of Go and of the process (` + "`go_*`, `process_*`" + `). The values of every label come from a
 bounded set. A value that is unknown is absent, not 0.
 
+Counters live in the process that counts: they begin at 0 when a process starts, and a new leader counts from its own 0. Add up
+all instances, such as ` + "`sum(increase(evenkeel_evictions_total[1d]))`" + `, and keep the samples for as long as you want to ask.
+
 ## Jobs
 
 A process that makes a single pass (` + "`run --once`" + `, the chart's ` + "`kind: CronJob`" + `) ends before Prometheus can read it. With
