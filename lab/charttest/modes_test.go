@@ -2,10 +2,18 @@ package charttest
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
+	"github.com/evenkeel-project/evenkeel/lab/podrunner"
 )
 
 // TestThreeModes runs the pods of a release in the three-zones scenario: a dry run that shows two moves, a strategy
@@ -21,6 +29,63 @@ func TestThreeModes(t *testing.T) {
 			r.uninstall(ctx, t)
 		})
 	}
+}
+
+// TestChangesOfDryRun upgrades a release with two replicas from evictions to a dry run, and back. Both pods follow their
+// new configuration without a restart, and the new leader is one of them. Requests that are forbidden in between raise no
+// alert, because the metric of the alert does not count them.
+func TestChangesOfDryRun(t *testing.T) {
+	ctx := t.Context()
+	r := newRunningRelease("keel", "ek-changes")
+	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
+	r.install(ctx, t, append(slices.Clone(automatic), "--set", "replicas=2")...)
+	r.waitForLiveLease(ctx, t)
+	for i, dryRun := range []string{"true", "false"} {
+		r.upgrade(t, "--set", "config.dryRun="+dryRun)
+		held, free := "evenkeel-dry-run", "evenkeel"
+		if dryRun == "false" {
+			held, free = free, held
+		}
+		eventually(ctx, t, "two replicas that follow dryRun: "+dryRun, func() (bool, string) {
+			log, err := r.logs(ctx)
+			if err != nil {
+				return false, err.Error()
+			}
+			return strings.Count(log, `msg="dryRun changed`) == 2*(i+1) && r.holderOf(ctx, held) != "" && r.holderOf(ctx, free) == "", log
+		})
+	}
+	pods := must.Get(r.client.CoreV1().Pods(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + r.name}))(t)
+	for _, p := range pods.Items {
+		for _, c := range p.Status.ContainerStatuses {
+			if c.RestartCount > 0 {
+				t.Errorf("pod %s has restarted %d times", p.Name, c.RestartCount)
+			}
+		}
+		address := must.Get(podrunner.LocalAddress(ctx, lab, r.namespace, p.Name, 8080))(t)
+		answer := must.Get(http.Get("http://" + address + "/metrics"))(t)
+		metrics := must.Get(io.ReadAll(answer.Body))(t)
+		answer.Body.Close()
+		if !strings.Contains(string(metrics), "\nevenkeel_forbidden_requests_total{") {
+			t.Errorf("pod %s does not count forbidden requests", p.Name)
+		}
+		for line := range strings.Lines(string(metrics)) {
+			if strings.HasPrefix(line, "evenkeel_forbidden_requests_total{") && !strings.HasSuffix(line, " 0\n") {
+				t.Errorf("pod %s: %s", p.Name, line)
+			}
+		}
+	}
+	r.evictTriggered(ctx, t)
+	r.since = time.Now() // requests during the changes may be forbidden
+	r.uninstall(ctx, t)
+}
+
+// holderOf returns the holder of a Lease, or "".
+func (r release) holderOf(ctx context.Context, lease string) string {
+	l, err := r.client.CoordinationV1().Leases(r.namespace).Get(ctx, lease, metav1.GetOptions{})
+	if err != nil || l.Spec.HolderIdentity == nil {
+		return ""
+	}
+	return *l.Spec.HolderIdentity
 }
 
 var modes = []struct {
