@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,13 +126,16 @@ func TestTrigger(t *testing.T) {
 	}
 }
 
-// A dry run takes no requests, also if its jobs hold no Lease.
+// A dry run takes no requests, also if its jobs hold no Lease, or if its pods have not read their configuration yet.
 func TestADryRunIsNotTriggered(t *testing.T) {
 	isolateFromCluster(t)
 	idle := respondText(200, "application/json", leaseJSON("", time.Now()))
 	jobs := releaseObjects(configHead + "dryRun: true\n")
 	jobs[leases+"/evenkeel"], jobs[leases+"/evenkeel-dry-run"] = idle, respondNotFound
+	changed := releaseObjects(configHead + "dryRun: true\n")
+	changed[leases+"/evenkeel"] = respondText(200, "application/json", leaseJSON("node-7", time.Now()))
 	for want, others := range map[string]map[string]http.HandlerFunc{
+		"the configuration of the release in namespace default has dryRun: true, and a dry run takes no triggers; node-7 may not have read it yet": changed,
 		"node-9 leads a dry run in namespace default, which takes no triggers": {leases + "/evenkeel": idle,
 			leases + "/evenkeel-dry-run": respondText(200, "application/json", leaseJSON("node-9", time.Now()))},
 		"the release in namespace default is a dry run, which takes no triggers": jobs,
@@ -140,5 +144,25 @@ func TestADryRunIsNotTriggered(t *testing.T) {
 		if got := s.run(t, others, "zones"); got.exit != 1 || !strings.Contains(got.stderr, "nothing was triggered: "+want) || s.stored != nil {
 			t.Errorf("%+v, stored %v, want %s", got, s.stored, want)
 		}
+	}
+}
+
+// A request that waits is withdrawn as soon as a dry run leads.
+func TestARequestEndsWhenTheReleaseBecomesADryRun(t *testing.T) {
+	isolateFromCluster(t)
+	var reads atomic.Int32
+	lease := func(holders ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			holder := holders[min(int(reads.Add(1))-1, len(holders)-1)]
+			respondText(200, "application/json", leaseJSON(holder, time.Now()))(w, r)
+		}
+	}
+	s := &requestServer{}
+	begun := time.Now()
+	got := s.run(t, map[string]http.HandlerFunc{leases + "/evenkeel": lease("node-7", "node-7", ""),
+		leases + "/evenkeel-dry-run": respondText(200, "application/json", leaseJSON("node-8", time.Now()))}, "zones", "--wait", "1m")
+	const want = "evenkeel: the request was withdrawn: node-8 leads a dry run in namespace default, which takes no triggers"
+	if got.exit != 1 || !strings.HasPrefix(got.stderr, want) || !s.withdrawn || time.Since(begun) > 30*time.Second {
+		t.Errorf("after %s: %+v, withdrawn %t", time.Since(begun), got, s.withdrawn)
 	}
 }

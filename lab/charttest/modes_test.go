@@ -31,8 +31,8 @@ func TestThreeModes(t *testing.T) {
 	}
 }
 
-// TestChangesOfDryRun upgrades a release with two replicas from evictions to a dry run, and back. Both pods follow their
-// new configuration without a restart, and the new leader is one of them. Requests that are forbidden in between raise no
+// TestChangesOfDryRun upgrades a release with two replicas from evictions to a dry run, and back. Both pods follow
+// their new configuration without a restart, and one of them leads. Requests that are forbidden in between raise no
 // alert, because the metric of the alert does not count them.
 func TestChangesOfDryRun(t *testing.T) {
 	ctx := t.Context()

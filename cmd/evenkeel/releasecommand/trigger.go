@@ -112,36 +112,54 @@ func (f *triggerFlags) run(cmd *cobra.Command, a *Access, strategies []string) e
 	}
 	a.Progress().Start("waiting for %s to take the request %s", s.Holder, r.Name)
 	defer a.Progress().Stop()
-	return f.await(cmd, a, stored, r, s.Holder)
+	return f.await(cmd, a, client, stored, r, s.Holder)
 }
 
 // findLeader returns what the Lease says about the process that leads, if one does. The error says that the release is
-// a dry run.
+// a dry run, also if its pods have not read their new configuration yet.
 func (f *triggerFlags) findLeader(ctx context.Context, client kubernetes.Interface, of *installed.Lookup) (leader.Status, error) {
-	s, err := (&leader.Lease{Client: client, Namespace: f.namespace}).Status(ctx)
-	if err != nil || s.Holder != "" {
+	s, err := f.leader(ctx, client)
+	if err != nil {
 		return s, err
 	}
-	dry, err := (&leader.Lease{Client: client, Namespace: f.namespace, DryRun: true}).Leader(ctx)
-	if err == nil && dry != "" {
-		return s, fmt.Errorf("%s leads a dry run in namespace %s, which takes no triggers; to see its plan now, use `evenkeel plan`", dry,
-			f.namespace)
-	}
-	// The jobs of a dry run hold no Lease.
+	// The jobs of a dry run hold no Lease, and the configuration changes before its pods read it.
 	if conf, err := of.Choose(ctx, "", f.namespace); err == nil && conf.Known && conf.DryRun {
+		if s.Holder != "" {
+			return s, fmt.Errorf("the configuration of the release in namespace %s has dryRun: true, and a dry run takes no triggers; "+
+				"%s may not have read it yet; to see its plan now, use `evenkeel plan`", f.namespace, s.Holder)
+		}
 		return s, fmt.Errorf("the release in namespace %s is a dry run, which takes no triggers; to see its plan now, use `evenkeel plan`",
 			f.namespace)
 	}
 	return s, nil
 }
 
+// leader returns what the Lease says about the process that leads, if one does. The error says that a process leads a
+// dry run instead.
+func (f *triggerFlags) leader(ctx context.Context, client kubernetes.Interface) (leader.Status, error) {
+	s, err := (&leader.Lease{Client: client, Namespace: f.namespace}).Status(ctx)
+	if err != nil || s.Holder != "" {
+		return s, err
+	}
+	dry, err := (&leader.Lease{Client: client, Namespace: f.namespace, DryRun: true}).Leader(ctx)
+	if err == nil && dry != "" {
+		return s, dryRunError{fmt.Errorf("%s leads a dry run in namespace %s, which takes no triggers; to see its plan now, use `evenkeel plan`",
+			dry, f.namespace)}
+	}
+	return s, nil
+}
+
+// dryRunError says that the release is a dry run.
+type dryRunError struct{ error }
+
 func (f *triggerFlags) deletion(r *v1alpha1.RebalanceRun) string {
 	return fmt.Sprintf("kubectl delete rebalancerun --namespace %s %s", f.namespace, r.Name)
 }
 
 // await waits until the pass of the request has ended, and prints which process runs it. If the leader does not take
-// the request in time, await withdraws it.
-func (f *triggerFlags) await(cmd *cobra.Command, a *Access, stored *objects.Client, r *v1alpha1.RebalanceRun, holder string) error {
+// the request in time, or the release becomes a dry run before, await withdraws the request.
+func (f *triggerFlags) await(cmd *cobra.Command, a *Access, client kubernetes.Interface, stored *objects.Client, r *v1alpha1.RebalanceRun,
+	holder string) error {
 	ctx, cancel := context.WithTimeout(cmd.Context(), f.wait)
 	defer cancel()
 	every := time.NewTicker(answerPollInterval)
@@ -162,11 +180,19 @@ func (f *triggerFlags) await(cmd *cobra.Command, a *Access, stored *objects.Clie
 		}
 		select {
 		case <-every.C:
+			if r.Status.Phase != "" {
+				continue
+			}
+			var dry dryRunError
+			if _, err := f.leader(ctx, client); errors.As(err, &dry) {
+				return f.withdraw(cmd, a, stored, r, holder, fmt.Errorf("the request was withdrawn: %w", dry))
+			}
 			continue
 		case <-ctx.Done():
 		}
 		if r.Status.Phase == "" {
-			return errors.Join(f.withdraw(cmd, a, stored, r, holder), last)
+			return errors.Join(f.withdraw(cmd, a, stored, r, holder, fmt.Errorf("%s did not take the request within %s, so it was withdrawn: "+
+				"a pass is running, or it is a single pass (`run --once`), which takes a request only when it begins", holder, f.wait)), last)
 		}
 		fmt.Fprintf(cmd.OutOrStdout(), "Its pass has not ended yet; to watch it: kubectl get rebalancerun --namespace %s %s --watch\n", f.namespace, r.Name)
 		return nil
@@ -199,14 +225,13 @@ func (f *triggerFlags) print(cmd *cobra.Command, a *Access, before, now *v1alpha
 	return true, nil
 }
 
-// withdraw deletes a request that no process has taken. The error says so. If a process has taken it since the last
-// look, withdraw prints the status.
-func (f *triggerFlags) withdraw(cmd *cobra.Command, a *Access, stored *objects.Client, r *v1alpha1.RebalanceRun, holder string) error {
+// withdraw deletes a request that no process has taken, and returns why. If a process has taken it since the last look,
+// withdraw prints the status.
+func (f *triggerFlags) withdraw(cmd *cobra.Command, a *Access, stored *objects.Client, r *v1alpha1.RebalanceRun, holder string, why error) error {
 	ctx := context.WithoutCancel(cmd.Context())
 	err := stored.Runs.Delete(ctx, r.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &r.UID, ResourceVersion: &r.ResourceVersion}})
 	if err == nil {
-		return fmt.Errorf("%s did not take the request within %s, so it was withdrawn: a pass is running, or it is a single pass "+
-			"(`run --once`), which takes a request only when it begins", holder, f.wait)
+		return why
 	}
 	if now, readErr := stored.Runs.Get(ctx, r.Name, metav1.GetOptions{}); readErr == nil && now.UID == r.UID && now.Status.Phase != "" {
 		_, err = f.print(cmd, a, r, now)
