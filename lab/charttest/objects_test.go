@@ -143,5 +143,7 @@ func TestPeopleWriteTheirKinds(t *testing.T) {
 		{"remove a decision", http.MethodPatch, path + "/rebalanceplans/a", object{"decision": nil}, ""}})
 	checkAttempts(ctx, t, r.clientOf(t, "pausers"), []attempt{{"label a paused release", http.MethodPatch, path + "/rebalancers/a", label, ""},
 		{"extend the pause of another", http.MethodPatch, path + "/rebalancers/a", object{"spec": object{"pause": object{"reason": "x"}}}, byPolicy}, resume})
+	checkAttempts(ctx, t, r.client, []attempt{{"create a paused release as eve", http.MethodPost, path + "/rebalancers",
+		object{"apiVersion": "evenkeel.io/v1alpha1", "kind": "Rebalancer", "metadata": object{"name": "b"}, "spec": object{"pause": object{"by": "eve"}}}, byPolicy}})
 	r.uninstall(ctx, t)
 }

@@ -169,10 +169,10 @@ type variant struct {
 	prepare func(context.Context, *testing.T, release)
 }
 
-// isUsedInAPass is true for all permissions but those for access to the metrics, which only the pods of a Deployment
-// use, and those for the objects of evenkeel.io.
+// isUsedInAPass is true for all permissions but those for triggers, which have their own test, and for access to the
+// metrics, which only the pods of a Deployment use.
 func isUsedInAPass(p permission) bool {
-	return p.group != "evenkeel.io" && !slices.Contains([]string{"tokenreviews", "subjectaccessreviews"}, p.resource)
+	return !strings.HasPrefix(p.resource, "rebalanceruns") && !slices.Contains([]string{"tokenreviews", "subjectaccessreviews"}, p.resource)
 }
 
 var variants = []variant{
