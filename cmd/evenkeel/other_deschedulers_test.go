@@ -7,8 +7,12 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/objects"
 )
 
 // Commands that make a release evict name the other deschedulers that the holder of the Lease saw.
@@ -22,11 +26,15 @@ func TestOtherDeschedulersAreNamedByCommandsThatEvict(t *testing.T) {
 		dir := t.TempDir()
 		saved := filepath.Join(dir, "plan.json")
 		must.Succeed(t, os.WriteFile(saved, []byte(`{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"p","moves":[]}`), 0o600))
-		for _, args := range [][]string{{"approve", id}, {"trigger", "zones", "--wait", "10ms"}, {"apply", saved, "--config", "builtin", "--wait", "10ms"}} {
+		for _, args := range [][]string{{"approve", id}, {"trigger", "zones", "--wait", "10ms"}, {"apply", saved, "--config", "builtin", "--wait", "10ms"}, {"resume"}} {
 			delete(s.configMaps, "evenkeel-approval")
 			paths := s.paths()
 			paths[leases+"/evenkeel"] = lease
 			paths[requestsPath] = new(requestServer).handle
+			if args[0] == "resume" {
+				paused := &pauseServer{m: &v1alpha1.Rebalancer{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: objects.ReleaseName}, Spec: v1alpha1.RebalancerSpec{Pause: &v1alpha1.Pause{By: "alice"}}}}
+				paths[rebalancersPath], paths[rebalancerPath] = paused.handle, paused.handle
+			}
 			r := badInput{server: &serverFault{paths: paths}}
 			home := r.prepare(t)
 			r.serve(t, home)

@@ -11,6 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -131,6 +132,9 @@ func (f *pauseFlags) resume(cmd *cobra.Command, a *Access) error {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this ended another user's pause: %s\n", before.Block().Reason.Message)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: evictions are no longer paused.\n", f.namespace)
+	if s, err := (&leader.Lease{Client: client, Namespace: f.namespace}).Status(cmd.Context()); err == nil {
+		installed.WarnOtherDeschedulers(cmd, s)
+	}
 	return nil
 }
 
