@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
 )
@@ -49,12 +50,14 @@ func (p *pass) finishRecords(ctx context.Context) {
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordsTimeout)
 	defer cancel()
-	modes, next := map[string]plan.StrategyMode{}, map[string]time.Time(nil)
+	modes := map[string]plan.StrategyMode{}
 	for _, s := range p.Strategies {
 		modes[s.Name] = s.Mode
 	}
-	if p.timetable != nil {
-		next = p.timetable.NextByStrategy()
+	next := p.timetable
+	if next == nil { // of a CronJob, whose schedules are those of the configuration
+		next = schedule.New(schedule.RulesOf(p.Strategies), p.report.Finished)
 	}
-	p.Records.Finish(call, record.Pass{Report: &p.report, State: p.journal.state, Due: p.due, Modes: modes, Next: next, ConfigHash: p.ConfigHash})
+	p.Records.Finish(call, record.Pass{Report: &p.report, State: p.journal.state, Due: p.due, Modes: modes, Next: next.NextByStrategy(),
+		ConfigHash: p.ConfigHash})
 }

@@ -35,7 +35,11 @@ func Status(before v1alpha1.RebalancePlanStatus, spec *v1alpha1.RebalancePlanSpe
 	}
 	for _, o := range r.Outcomes {
 		if step := int32(o.Step); ours[step] {
-			known[step] = stepStatus(known[step], o)
+			x := stepStatus(known[step], o)
+			if r.Approval != nil {
+				x.DecidedBy, x.DecidedAt = cut(r.Approval.By, maxName), timeOrNil(r.Approval.At)
+			}
+			known[step] = x
 		}
 	}
 	s.Steps, s.Evicted, s.AsPredicted = nil, 0, 0
@@ -113,6 +117,9 @@ type Pass struct {
 	Version, Holder, ConfigHash, Schedule string
 }
 
+// cronJob is the schedule of a release whose jobs make one pass each.
+const cronJob = "CronJob"
+
 // Rebalancer returns the status of a release after a pass.
 func Rebalancer(before v1alpha1.RebalancerStatus, p Pass) v1alpha1.RebalancerStatus {
 	r := p.Report
@@ -178,9 +185,12 @@ func unmetGoals(p *plan.Plan) (n int32) {
 }
 
 func strategyStatuses(before []v1alpha1.StrategyStatus, p Pass, planned bool) (out []v1alpha1.StrategyStatus) {
-	unmet, last := map[string]int32{}, map[string]*metav1.Time{}
+	unmet, last, missed := map[string]int32{}, map[string]*metav1.Time{}, map[string]*metav1.Time{}
 	for _, st := range before {
 		unmet[st.Name], last[st.Name] = st.UnmetGoals, st.LastPass
+		if p.Schedule == cronJob && st.NextPass != nil && st.NextPass.Time.Before(p.Report.Started) {
+			missed[st.Name] = st.NextPass
+		}
 	}
 	if planned {
 		for _, st := range p.Report.Plan.Strategies {
@@ -191,8 +201,12 @@ func strategyStatuses(before []v1alpha1.StrategyStatus, p Pass, planned bool) (o
 		if planned && (p.Due == nil || slices.Contains(p.Due, name)) {
 			last[name] = timeOrNil(p.Report.Started)
 		}
-		out = append(out, v1alpha1.StrategyStatus{Name: word(name), Mode: modeOf(p.Modes[name]), LastPass: last[name],
-			NextPass: timeOrNil(p.Next[name]), UnmetGoals: unmet[name]})
+		next := timeOrNil(p.Next[name])
+		if p.Due != nil && !slices.Contains(p.Due, name) {
+			next = cmp.Or(missed[name], next) // the job of another strategy does not make up for it
+		}
+		out = append(out, v1alpha1.StrategyStatus{Name: word(name), Mode: modeOf(p.Modes[name]), LastPass: last[name], NextPass: next,
+			UnmetGoals: unmet[name]})
 	}
 	return out
 }

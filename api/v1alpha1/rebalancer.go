@@ -174,7 +174,8 @@ type StrategyStatus struct {
 	Name string `json:"name"`
 	// +optional
 	Mode Mode `json:"mode,omitempty"`
-	// LastPass and NextPass are the times of its passes. NextPass is empty in a CronJob, whose schedule decides.
+	// LastPass and NextPass are the times of its passes. NextPass is empty without a schedule, and in the past if the
+	// pass did not begin then.
 	// +optional
 	LastPass *metav1.Time `json:"lastPass,omitempty"`
 	// +optional

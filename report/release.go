@@ -1,0 +1,291 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/layout"
+)
+
+// Release is what is known about an installed release now.
+type Release struct {
+	Namespace string
+	Now       time.Time
+	// Object is the Rebalancer. It is nil if there is none, or if it cannot be read.
+	Object *v1alpha1.Rebalancer
+	// KindsMissing reports that the API server does not know the kind of the Rebalancer. NoObject reports that it knows
+	// the kind, and that the release has no Rebalancer.
+	KindsMissing, NoObject bool
+	// Lease is what the Leases say, or nil if they cannot be read.
+	Lease *Lease
+	// Pause is the pause of evictions, or nil. PauseUnknown reports that it cannot be read.
+	Pause        *plan.Pause
+	PauseUnknown bool
+	// Waiting are the plans that wait for approval, or whose approved steps wait for their execution.
+	Waiting []WaitingPlanSummary
+	// Running is a plan that a process executes now, or nil.
+	Running *v1alpha1.RebalancePlan
+	// Unknown says what could not be read, and why.
+	Unknown []string
+}
+
+// Lease says which process leads a release.
+type Lease struct {
+	// Holder is "" if no process leads. Renewed is the last renewal, or zero if there was none.
+	Holder  string
+	DryRun  bool
+	Renewed time.Time
+}
+
+// WaitingPlanSummary is a plan that waits. Moves are the moves that wait for approval, or nil if only their number
+// Steps is known.
+type WaitingPlanSummary struct {
+	ID              string
+	Moves           []plan.Move
+	Steps, Approved int
+	Expires         time.Time
+}
+
+// maxStatusRows bounds the strategies, and maxStatusNotes the notices and inputs, so that a status fits on a screen.
+const (
+	maxStatusRows  = 8
+	maxStatusNotes = 3
+	statusWidth    = 118
+)
+
+// ReleaseStatus writes what a release does now: first what is going on, whether anything is wrong, and what to do. The
+// JSON and YAML forms are the Rebalancer.
+func ReleaseStatus(w io.Writer, format Format, r Release, o Options) error {
+	switch format {
+	case JSON:
+		return writeJSON(w, r.Object, "  ")
+	case YAML:
+		return writeYAML(w, r.Object)
+	}
+	answers, facts := layout.NewGrid("", "="), layout.NewGrid("", "=")
+	all := r.findings()
+	r.addAnswers(answers, all)
+	r.addFacts(facts)
+	width := cmp.Or(o.Width, statusWidth)
+	lines := append([]string{fmt.Sprintf("Evenkeel in namespace %s: %s", escape(r.Namespace), all[0].head), ""}, answers.Lines(max(width, minWidth))...)
+	if facts.Len() > 0 {
+		lines = append(append(lines, ""), facts.Lines(max(width, minWidth))...)
+	}
+	if strategies := r.strategies(); strategies.Len() > 0 {
+		shown := min(strategies.Len(), maxStatusRows)
+		hidden := strategies.Len() - shown
+		strategies.Cut(shown)
+		lines = append(append(lines, ""), strategies.Lines(max(width, minWidth))...)
+		if hidden > 0 {
+			lines = append(lines, fmt.Sprintf("  ... and %d more: evenkeel status -o yaml", hidden))
+		}
+	}
+	return writeBytes(w, []byte(strings.Join(lines, "\n")+"\n"))
+}
+
+// finding is something that a person must know about a release.
+type finding struct {
+	head string // for the first line
+	what string
+	// wrong is empty if nothing is wrong.
+	wrong string
+	// todo has sentences, and commands after them.
+	todo []string
+}
+
+// addAnswers adds the answers to the three questions.
+func (r *Release) addAnswers(g *layout.Grid, all []finding) {
+	add := func(question string, texts []string, none string) {
+		if len(texts) == 0 {
+			texts = []string{none}
+		}
+		for i, text := range texts {
+			if i > 0 {
+				question = ""
+			}
+			g.Add(question, text)
+		}
+	}
+	var what, wrong, todo []string
+	for _, f := range all {
+		what = append(what, f.what)
+		if f.wrong != "" {
+			wrong = append(wrong, strings.Repeat("Yes. ", max(0, 1-len(wrong)))+f.wrong)
+		}
+		todo = append(todo, f.todo...)
+	}
+	none := "No."
+	switch {
+	case r.Object == nil && !r.KindsMissing && !r.NoObject:
+		none = "Unknown."
+	case len(r.Unknown) > 0:
+		none = "No, as far as this account may see."
+	}
+	add("What is going on?", what, "")
+	add("Is anything wrong?", wrong, none)
+	add("What to do now?", todo, "Nothing to do.")
+	if len(r.Unknown) > 0 {
+		add("What is not known?", r.Unknown, "")
+	}
+}
+
+// addFacts adds what a person may want to know beside the answers.
+func (r *Release) addFacts(g *layout.Grid) {
+	if l := r.Lease; l != nil && l.Holder != "" {
+		g.Add("Leader", fmt.Sprintf("%s, Lease renewed %s", escape(l.Holder), r.ago(l.Renewed)))
+	}
+	if r.Object == nil {
+		return
+	}
+	s := &r.Object.Status
+	score := "unknown"
+	if s.ScorePerMille != nil {
+		score = fmt.Sprintf("%.1f of 100, higher is better", float64(*s.ScorePerMille)/10)
+	}
+	if s.LastPass != nil {
+		g.Add("Balance", fmt.Sprintf("score %s; %s not met (to see them: evenkeel plan)", score, plural.Count(int(s.UnmetGoals), "goal")))
+		g.Add("Last pass", r.passText(s.LastPass))
+	}
+	if i := slices.IndexFunc(s.Limits, func(l v1alpha1.LimitStatus) bool { return l.UsedPerMille >= 500 }); i >= 0 {
+		most := slices.MaxFunc(s.Limits, func(a, b v1alpha1.LimitStatus) int { return cmp.Compare(a.UsedPerMille, b.UsedPerMille) })
+		g.Add("Limits", fmt.Sprintf("%d%% of %s used in the last hour", most.UsedPerMille/10, escape(most.Limit)))
+	}
+	notes := r.notes()
+	for i, text := range notes {
+		if i == maxStatusNotes {
+			g.Add("", fmt.Sprintf("... and %d more: evenkeel status -o yaml", len(notes)-i))
+			break
+		}
+		g.Add("Note", text)
+	}
+}
+
+// ownFinding are the codes of notices that findings tell.
+var ownFinding = []string{string(plan.NoUsageData), string(plan.Paused), string(plan.BreakerOpen), string(plan.UntrustedScheduler), "HintsWithoutData"}
+
+// notes returns the notices that no finding tells, and the first problem of each other input.
+func (r *Release) notes() (out []string) {
+	s := &r.Object.Status
+	for _, n := range s.Notices {
+		if !slices.Contains(ownFinding, n.Code) && !r.stopped(n.Code) {
+			out = append(out, noticeOf(n.Strategy)+escape(n.Message)+" ("+escape(n.Code)+")")
+		}
+	}
+	for _, in := range s.Inputs {
+		if len(in.Problems) > 0 && !isUsageSource(in.Source) && in.Source != "strategies" {
+			out = append(out, "input "+escape(in.Source)+": "+escape(in.Problems[0]))
+		}
+	}
+	return out
+}
+
+func noticeOf(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "strategy " + escape(name) + ": "
+}
+
+// stopped reports whether the last pass ended early for a reason with this code.
+func (r *Release) stopped(code string) bool {
+	return r.condition(v1alpha1.ConditionEvicting).Reason == code || r.condition(v1alpha1.ConditionJudging).Reason == code
+}
+
+// condition returns a condition of the Rebalancer, which is empty if there is none.
+func (r *Release) condition(kind string) (c metav1.Condition) {
+	if r.Object != nil {
+		if i := slices.IndexFunc(r.Object.Status.Conditions, func(c metav1.Condition) bool { return c.Type == kind }); i >= 0 {
+			c = r.Object.Status.Conditions[i]
+		}
+	}
+	return c
+}
+
+func (r *Release) passText(p *v1alpha1.PassSummary) string {
+	text := "ended " + r.ago(timeOf(p.Finished)) + ": "
+	switch {
+	case p.Moves == 0 && p.Proposed == 0:
+		return text + "no pod had to move"
+	case r.Object.Status.Mode == "DryRun":
+		text += plural.Count(int(p.Moves), "move") + " shown, none made"
+	default:
+		text += fmt.Sprintf("%s, %d evicted, %d as predicted", plural.Count(int(p.Moves), "move"), p.Evicted, p.AsPredicted)
+	}
+	if p.Proposed > 0 {
+		text += fmt.Sprintf("; %d more proposed", p.Proposed)
+	}
+	return text
+}
+
+// strategies returns the table of strategies, those with the next pass first.
+func (r *Release) strategies() *layout.Grid {
+	g := layout.NewGrid("STRATEGY", "MODE", ">UNMET GOALS", "LAST PASS", "NEXT PASS")
+	if r.Object == nil {
+		return g
+	}
+	all := slices.Clone(r.Object.Status.Strategies)
+	slices.SortStableFunc(all, func(a, b v1alpha1.StrategyStatus) int { return sortTime(a).Compare(sortTime(b)) })
+	for _, st := range all {
+		unmet, last, next := "-", "never", "-"
+		if st.LastPass != nil {
+			unmet, last = fmt.Sprint(st.UnmetGoals), duration.HumanDuration(r.Now.Sub(st.LastPass.Time))+" ago"
+		}
+		if st.NextPass != nil {
+			next = r.until(st.NextPass.Time)
+		}
+		g.Add(escape(st.Name), strategyMode(st.Mode), unmet, last, next)
+	}
+	return g
+}
+
+// strategyMode is the mode of a strategy as the configuration writes it.
+func strategyMode(m v1alpha1.Mode) string {
+	switch m {
+	case v1alpha1.ModeApprove:
+		return string(plan.Approve)
+	case v1alpha1.ModeDryRun:
+		return string(plan.ShowOnly)
+	}
+	return string(plan.Automatic)
+}
+
+// sortTime sorts strategies without a next pass to the end.
+func sortTime(st v1alpha1.StrategyStatus) time.Time {
+	return cmp.Or(timeOf(st.NextPass), time.Unix(math.MaxInt32, 0))
+}
+
+func timeOf(t *metav1.Time) time.Time {
+	if t == nil {
+		return time.Time{}
+	}
+	return t.Time
+}
+
+// ago writes a time in the past, with its age.
+func (r *Release) ago(t time.Time) string {
+	if t.IsZero() {
+		return "at an unknown time"
+	}
+	return fmt.Sprintf("%s ago (%s)", duration.HumanDuration(max(0, r.Now.Sub(t))), t.UTC().Format(time.RFC3339))
+}
+
+// until writes how far a time is in the future, or in the past.
+func (r *Release) until(t time.Time) string {
+	if d := r.Now.Sub(t); d > time.Minute {
+		return "was due " + duration.HumanDuration(d) + " ago"
+	} else if d >= 0 {
+		return "now"
+	}
+	return "in " + duration.HumanDuration(t.Sub(r.Now))
+}

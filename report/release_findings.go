@@ -1,0 +1,378 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// leaderChange is how long another process may need to take a Lease that its holder does not renew.
+const leaderChange = time.Minute
+
+// minPeriod is the least time between two passes for which a late pass counts as overdue: a pass may take this long.
+const minPeriod = 5 * time.Minute
+
+// findings returns what a person must know, the worst first. There is at least one.
+func (r *Release) findings() (out []finding) {
+	for _, f := range []func() *finding{r.withoutObject, r.withoutLeader, r.overdue, r.failed, r.breakerOpen, r.paused, r.otherBlock, r.usageMissing,
+		r.nothingJudged, r.untrusted, r.approvalWaits, r.executionWaits, r.dryRun} {
+		if found := f(); found != nil {
+			out = append(out, *found)
+		}
+	}
+	running := r.running()
+	switch {
+	case len(out) == 0 && running == nil:
+		out = []finding{r.allWell()}
+	case running != nil:
+		out = append(out, *running)
+	}
+	return out
+}
+
+// kubectl returns a kubectl command in the namespace of the release.
+func (r *Release) kubectl(args string) string {
+	return "kubectl -n " + escape(r.Namespace) + " " + args
+}
+
+// pods are the workloads and pods of a release.
+const pods = "get deployments,cronjobs,jobs,pods -l app.kubernetes.io/name=evenkeel"
+
+func (r *Release) withoutObject() *finding {
+	leads := r.Lease != nil && r.Lease.Holder != ""
+	switch {
+	case r.Object != nil && r.Object.Status.LastPass != nil:
+		return nil
+	case r.KindsMissing:
+		return &finding{head: "its state is unknown", what: "The cluster lacks the CustomResourceDefinitions of Evenkeel, so passes keep no record, and evict no pod.",
+			wrong: "Evenkeel cannot say what it does and did.", todo: []string{"Install the definitions:", "evenkeel crds | kubectl apply --server-side -f -"}}
+	case !r.NoObject && r.Object == nil:
+		return &finding{head: "its state is unknown", what: "The state of the release (Rebalancer evenkeel) could not be read.", todo: []string{"Ask somebody with the permission that is named below, or get it."}}
+	case leads:
+		return &finding{head: "no pass yet", what: "Evenkeel runs, and has not ended its first pass. Nothing was moved so far.", todo: []string{"Nothing to do: look again after the first pass."}}
+	}
+	return &finding{head: "it never ran", what: "The release has made no pass, and no process of it runs now.", wrong: "Nothing balances this cluster.",
+		todo: []string{"See whether its pods start (a CronJob starts one at its next time):", r.kubectl(pods)}}
+}
+
+func (r *Release) withoutLeader() *finding {
+	if r.Lease == nil || r.Lease.Holder != "" || r.Object == nil || r.Object.Status.LastPass == nil || r.Object.Status.Schedule == "CronJob" {
+		return nil
+	}
+	since := "no process has held the Lease so far"
+	if !r.Lease.Renewed.IsZero() {
+		since = "the last one stopped " + r.ago(r.Lease.Renewed)
+	}
+	f := &finding{head: "no process leads", what: "No process of Evenkeel is in charge: " + since + ". No pass runs, and no pod is evicted."}
+	if r.Now.Sub(r.Lease.Renewed) < leaderChange {
+		f.todo = []string{"Nothing yet: another replica takes over within a minute. Then look again."}
+		return f
+	}
+	f.wrong = "Nothing balances this cluster. The pods of the cluster itself are not affected."
+	f.todo = []string{"See why its pods do not run:", r.kubectl(pods)}
+	return f
+}
+
+// overdue finds the strategy whose pass is late by more than the time between two passes.
+func (r *Release) overdue() *finding {
+	if r.Object == nil || r.Running != nil || r.Object.Status.LastPass == nil {
+		return nil
+	}
+	s := &r.Object.Status
+	var late *v1alpha1.StrategyStatus
+	for i := range s.Strategies {
+		st := &s.Strategies[i]
+		if st.NextPass == nil {
+			continue
+		}
+		last := cmp.Or(timeOf(st.LastPass), timeOf(s.LastPass.Started))
+		period := max(minPeriod, st.NextPass.Sub(last))
+		if r.Now.Sub(st.NextPass.Time) > period && (late == nil || st.NextPass.Before(late.NextPass)) {
+			late = st
+		}
+	}
+	if late == nil {
+		return nil
+	}
+	f := &finding{head: "passes are overdue", what: fmt.Sprintf("The next pass of strategy %s was due %s and did not end. What is shown here is old: the last pass ended %s.",
+		escape(late.Name), r.ago(late.NextPass.Time), r.ago(timeOf(s.LastPass.Finished))), wrong: "The state is stale, because passes do not run when they should."}
+	if s.Schedule == "CronJob" {
+		f.todo = []string{"See whether the CronJobs are suspended or their jobs fail:", r.kubectl(pods)}
+		return f
+	}
+	f.todo = []string{"See what the process that leads waits for:", r.kubectl("logs " + r.leaderPod() + " --tail=50")}
+	return f
+}
+
+// leaderPod returns the pod that leads, as an argument of kubectl logs.
+func (r *Release) leaderPod() string {
+	if r.Lease == nil || r.Lease.Holder == "" {
+		return "deployment/evenkeel"
+	}
+	name, _, _ := strings.Cut(r.Lease.Holder, "_")
+	return escape(name)
+}
+
+func (r *Release) failed() *finding {
+	ready := r.condition(v1alpha1.ConditionReady)
+	if ready.Status != "False" {
+		return nil
+	}
+	return &finding{head: "the last pass failed", what: "The last pass could not make a plan: " + escape(ready.Message) + ". No pod was evicted.",
+		wrong: "Passes have failed for " + duration.HumanDuration(r.Now.Sub(ready.LastTransitionTime.Time)) + ".", todo: []string{"See what the reason means and what helps:", "evenkeel explain reason " + escape(ready.Reason)}}
+}
+
+// breakerCauses are the keys of the configuration that the reason of an open breaker names, and what to look at.
+var breakerCauses = []struct{ key, look, command string }{
+	{"maxUnreadyNodesFrac", "See which nodes are not Ready, and repair them:", "kubectl get nodes"},
+	{"maxPendingPods", "See which pods find no node, and make room for them:", "kubectl get pods --all-namespaces --field-selector status.phase=Pending"},
+	{"maxFailedFrac", "See which evictions failed, and why:", "evenkeel history --since 24h"},
+	{"maxBadLandingsFrac", "See where replacements landed:", "evenkeel history --since 24h"},
+}
+
+func (r *Release) breakerOpen() *finding {
+	if r.Object == nil || r.Object.Status.Breaker == nil {
+		return nil
+	}
+	b := r.Object.Status.Breaker
+	until := "Then the next pass that finds the cluster healthy closes it; nobody has to."
+	if b.Until != nil {
+		until = fmt.Sprintf("It stays open at least until %s (%s). The first pass after that which finds the cluster healthy closes it; nobody has to.",
+			b.Until.UTC().Format(time.RFC3339), r.until(b.Until.Time))
+	}
+	f := &finding{head: "the breaker is open, so no pod is evicted",
+		what:  fmt.Sprintf("Evenkeel stopped all evictions %s to protect the cluster: %s. %s", r.ago(b.At.Time), escape(b.Reason.Message), until),
+		wrong: "The cluster got worse while pods were moved. Evenkeel itself works as it should."}
+	for _, c := range breakerCauses {
+		if strings.Contains(b.Reason.Message, c.key) {
+			f.todo = append(f.todo, c.look, c.command)
+		}
+	}
+	if f.todo == nil {
+		f.todo = []string{"See what the passes did:", "evenkeel history --since 24h"}
+	}
+	return f
+}
+
+// endPause is what to do about a pause.
+const endPause = "Nothing, unless the pause is no longer needed. Then ask the person who paused, and end it:"
+
+func (r *Release) paused() *finding {
+	p := r.Pause
+	if c := r.condition(v1alpha1.ConditionPaused); r.PauseUnknown && c.Status == "True" {
+		return &finding{head: "evictions are paused", what: "At the last pass: " + escape(c.Message) + ".", todo: []string{endPause, "evenkeel resume"}}
+	}
+	if !p.ActiveAt(r.Now) {
+		return nil
+	}
+	what := "All evictions are paused"
+	if !p.Since.IsZero() {
+		what = "All evictions have been paused for " + duration.HumanDuration(r.Now.Sub(p.Since)) + " (since " + p.Since.UTC().Format(time.RFC3339) + ")"
+	}
+	what += " by " + cmp.Or(escape(p.By), "somebody")
+	if p.Reason != "" {
+		what += ", with the reason: " + escape(p.Reason)
+	}
+	if p.Until.IsZero() {
+		what += ". The pause has no end: somebody has to end it."
+	} else {
+		what += fmt.Sprintf(". The pause ends by itself %s (%s).", r.until(p.Until), p.Until.UTC().Format(time.RFC3339))
+	}
+	return &finding{head: "evictions are paused", what: what + " Meanwhile passes still plan, and evict no pod.", todo: []string{endPause, "evenkeel resume"}}
+}
+
+// otherBlock says what else stopped the evictions of the last pass.
+func (r *Release) otherBlock() *finding {
+	c := r.condition(v1alpha1.ConditionEvicting)
+	if c.Status != "False" || slices.Contains([]string{string(plan.Paused), string(plan.BreakerOpen), "DryRun", r.condition(v1alpha1.ConditionReady).Reason}, c.Reason) {
+		return nil
+	}
+	return &finding{head: "the last pass was stopped", what: "The last pass ended early: " + escape(c.Message) + ".", wrong: "Moves that were planned were not made.",
+		todo: []string{"See what the reason means and what helps:", "evenkeel explain reason " + escape(c.Reason)}}
+}
+
+// usageSources are the sources of measured usage, and how to see whether they answer.
+var usageSources = []struct{ source, look, command string }{
+	{"prometheus", "Check that Prometheus runs and answers at load.prometheus.url of the configuration. To see the address:", ""},
+	{"metricsServer", "Check that metrics-server runs and answers:", "kubectl top nodes"},
+	{"loadWatcher", "Check that load-watcher runs and answers at load.loadWatcher.url of the configuration. To see the address:", ""},
+}
+
+func isUsageSource(name string) bool {
+	return slices.ContainsFunc(usageSources, func(s struct{ source, look, command string }) bool { return s.source == name })
+}
+
+// usageMissing names the strategies that do nothing because measured usage is missing.
+func (r *Release) usageMissing() *finding {
+	if r.Object == nil {
+		return nil
+	}
+	var idle []string
+	why, hints := "", ""
+	for _, n := range r.Object.Status.Notices {
+		switch {
+		case n.Code == string(plan.NoUsageData) && n.Strategy != "":
+			idle, why = append(idle, escape(n.Strategy)), escape(n.Message)
+		case n.Code == "HintsWithoutData":
+			why, hints = escape(n.Message), "hints"
+		}
+	}
+	if why == "" {
+		return nil
+	}
+	who := hints
+	if len(idle) > 0 {
+		who = plural.Choose(len(idle), "strategy ", "strategies ") + strings.Join(idle, ", ")
+		if hints != "" {
+			who += " and hints"
+		}
+	}
+	f := &finding{head: "measured usage is missing, so " + who + " " + plural.Choose(len(idle), "does", "do") + " nothing",
+		wrong: "The source of measured usage does not answer as it should. Evenkeel never moves a pod without the data that it needs."}
+	for _, in := range r.Object.Status.Inputs {
+		i := slices.IndexFunc(usageSources, func(s struct{ source, look, command string }) bool { return s.source == in.Source })
+		if i < 0 {
+			continue
+		}
+		if len(in.Problems) > 0 {
+			why = escape(in.Source) + ": " + escape(strings.Join(in.Problems[:min(len(in.Problems), maxStatusNotes)], "; "))
+		}
+		f.todo = append(f.todo, usageSources[i].look, cmp.Or(usageSources[i].command, r.kubectl("get configmaps -o yaml | grep url:")))
+	}
+	f.what = fmt.Sprintf("Evenkeel lacks measured usage (%s). So %s %s no pod. Other strategies go on.", why, who, plural.Choose(len(idle), "moves", "move"))
+	f.todo = append(f.todo, "Evenkeel goes on by itself when the source answers again.")
+	return f
+}
+
+// nothingJudged says why the last pass could judge nothing, if missing usage is not the reason.
+func (r *Release) nothingJudged() *finding {
+	c := r.condition(v1alpha1.ConditionJudging)
+	if c.Status != "False" || c.Reason == string(plan.NoUsageData) || r.condition(v1alpha1.ConditionReady).Reason == c.Reason {
+		return nil
+	}
+	return &finding{head: "the last pass could judge nothing", what: "The last pass could not tell whether the cluster is balanced: " + escape(c.Message) + ".",
+		wrong: "Nothing is moved until passes can judge again.", todo: []string{"See what the reason means and what helps:", "evenkeel explain reason " + escape(c.Reason)}}
+}
+
+// untrusted names the schedulers whose pods are not moved.
+func (r *Release) untrusted() *finding {
+	if r.Object == nil {
+		return nil
+	}
+	var why []string
+	for _, n := range r.Object.Status.Notices {
+		if n.Code == string(plan.UntrustedScheduler) {
+			why = append(why, escape(n.Message))
+		}
+	}
+	if why == nil {
+		return nil
+	}
+	return &finding{head: "predictions are not trusted", what: "Evenkeel does not move pods of a scheduler whose choice of nodes it cannot predict. " + strings.Join(why, "; ") + ".",
+		wrong: "Pods of this scheduler are not moved.", todo: []string{"See what the reason means and what helps:", "evenkeel explain reason " + string(plan.UntrustedScheduler)}}
+}
+
+// approvalWaits says what waits for the decision of a person.
+func (r *Release) approvalWaits() *finding {
+	var what, todo []string
+	for _, w := range r.Waiting {
+		if w.Steps == 0 {
+			continue
+		}
+		strategies, namespaces := map[string]bool{}, map[string]bool{}
+		for _, m := range w.Moves {
+			strategies[escape(m.Strategy)], namespaces[escape(m.Pod.Namespace)] = true, true
+		}
+		text := plural.Count(w.Steps, "pod")
+		if len(w.Moves) > 0 {
+			text += fmt.Sprintf(" of %s %s, for %s %s", plural.Noun(len(namespaces), "namespace"), someOf(namespaces),
+				plural.Choose(len(strategies), "strategy", "strategies"), someOf(strategies))
+		}
+		what = append(what, fmt.Sprintf("%s (plan %s, which expires %s, at %s)", text, escape(w.ID), r.until(w.Expires), w.Expires.UTC().Format(time.RFC3339)))
+		id := escape(w.ID)
+		todo = append(todo, "evenkeel approve "+id+"   # lets Evenkeel evict the pods", "evenkeel discard "+id+"   # refuses")
+	}
+	if what == nil {
+		return nil
+	}
+	first := "Decide, or let the plan expire:"
+	if r.Pause.ActiveAt(r.Now) {
+		first = "After the pause, decide, or let the plan expire:"
+	}
+	return &finding{head: plural.Choose(len(what), "a plan waits", "plans wait") + " for approval", what: "To balance the cluster, Evenkeel wants to evict " +
+		strings.Join(what, ", and ") + ". It asks first, and evicts none of them until a person approves.",
+		todo: append([]string{first, "evenkeel approve   # shows which pods would move, and where; changes nothing"}, todo...)}
+}
+
+// executionWaits says when approved steps are executed.
+func (r *Release) executionWaits() *finding {
+	n := 0
+	for _, w := range r.Waiting {
+		n += w.Approved
+	}
+	if n == 0 || r.Running != nil {
+		return nil
+	}
+	by := "the process that leads executes them within a minute, unless a pass runs"
+	switch {
+	case r.Lease == nil:
+		by = "the next process that leads executes them"
+	case r.Lease.Holder == "" && r.Object != nil && r.Object.Status.Schedule == "CronJob":
+		by = "the next job executes them"
+	case r.Lease.Holder == "":
+		by = "the next process that leads executes them, or finds that they were executed"
+	}
+	return &finding{head: "approved evictions wait", what: plural.Count(n, "approved eviction") + " " + plural.Choose(n, "has", "have") + " not been made yet: " + by + "."}
+}
+
+// someOf lists names, at most three.
+func someOf(names map[string]bool) string {
+	all := sortedKeys(names)
+	if len(all) > 3 {
+		all = append(all[:3], fmt.Sprintf("%d more", len(all)-3))
+	}
+	return strings.Join(all, ", ")
+}
+
+func (r *Release) dryRun() *finding {
+	if (r.Lease == nil || !r.Lease.DryRun) && (r.Object == nil || r.Object.Status.Mode != "DryRun") {
+		return nil
+	}
+	return &finding{head: "a dry run, which evicts nothing", what: "Evenkeel is configured to show what it would do, and to evict nothing (dryRun: true).",
+		todo: []string{"Nothing to do. To see what it would move now:", "evenkeel plan"}}
+}
+
+// running says that a pass evicts now.
+func (r *Release) running() *finding {
+	if r.Running == nil {
+		return nil
+	}
+	s := &r.Running.Status
+	return &finding{head: "a pass runs", what: fmt.Sprintf("A pass moves pods now: it began %s, and has evicted %d of %s (plan %s).", r.ago(timeOf(s.Started)), s.Evicted,
+		plural.Count(int(r.Running.Spec.MoveCount), "pod"), escape(r.Running.Name)), todo: []string{"Nothing to do. To stop further evictions:", "evenkeel pause"}}
+}
+
+func (r *Release) allWell() finding {
+	what := "Evenkeel works. In regular passes, it evicts pods that start again on better nodes, to keep the cluster balanced."
+	var next *v1alpha1.StrategyStatus
+	for i := range r.Object.Status.Strategies {
+		if st := &r.Object.Status.Strategies[i]; st.NextPass != nil && (next == nil || st.NextPass.Before(next.NextPass)) {
+			next = st
+		}
+	}
+	if next != nil {
+		what += fmt.Sprintf(" The next pass is %s (strategy %s).", strings.Replace(r.until(next.NextPass.Time), "was due", "due since", 1), escape(next.Name))
+	}
+	if len(r.Unknown) > 0 {
+		return finding{head: "all is well, as far as this account may see", what: what}
+	}
+	return finding{head: "all is well", what: what}
+}

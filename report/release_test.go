@@ -1,0 +1,154 @@
+package report_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report"
+)
+
+var releaseNow = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// before returns a time before releaseNow.
+func before(d time.Duration) *metav1.Time { return ptr.To(metav1.NewTime(releaseNow.Add(-d))) }
+
+// wellRelease is a release without anything to tell.
+func wellRelease() report.Release {
+	return report.Release{Namespace: "evenkeel", Now: releaseNow,
+		Lease: &report.Lease{Holder: "evenkeel-7d9f8c6b5-x2k4j_8f3a91c2", Renewed: releaseNow.Add(-2 * time.Second)},
+		Object: &v1alpha1.Rebalancer{Status: v1alpha1.RebalancerStatus{Mode: "Live", Schedule: "Deployment", ScorePerMille: ptr.To[int32](931), UnmetGoals: 2,
+			LastPass: &v1alpha1.PassSummary{Started: before(13 * time.Minute), Finished: before(12 * time.Minute), Moves: 3, Evicted: 3, AsPredicted: 3, Proposed: 1},
+			Strategies: []v1alpha1.StrategyStatus{
+				{Name: "cpu", Mode: v1alpha1.ModeAutomatic, LastPass: before(13 * time.Minute), NextPass: before(-17 * time.Minute), UnmetGoals: 2},
+				{Name: "zones", Mode: v1alpha1.ModeApprove, LastPass: before(13 * time.Minute), NextPass: before(-48 * time.Minute)},
+				{Name: "restarts", Mode: v1alpha1.ModeDryRun}},
+			Inputs:     []v1alpha1.Input{{Source: "requests"}, {Source: "nodes", Problems: []string{"1 of 40 nodes is NotReady, such as n7"}}},
+			Limits:     []v1alpha1.LimitStatus{{Limit: "limits.perHour.cluster", UsedPerMille: 20}, {Limit: "limits.perHour.namespace", UsedPerMille: 800}},
+			Conditions: []metav1.Condition{{Type: "Ready", Status: "True"}, {Type: "Judging", Status: "True"}, {Type: "Evicting", Status: "True"}}}}}
+}
+
+// setCondition replaces a condition.
+func setCondition(r *report.Release, kind, code, message string) {
+	for i := range r.Object.Status.Conditions {
+		if c := &r.Object.Status.Conditions[i]; c.Type == kind {
+			*c = metav1.Condition{Type: kind, Status: "False", Reason: code, Message: message, LastTransitionTime: *before(40 * time.Minute)}
+		}
+	}
+}
+
+func waitingMoves(n int) (out []plan.Move) {
+	for i := range n {
+		out = append(out, plan.Move{Step: i + 1, Strategy: "zones", Pod: plan.PodRef{Namespace: []string{"shop", "pay"}[i%2], Name: fmt.Sprint("web-", i)}})
+	}
+	return out
+}
+
+var releases = []struct {
+	name   string
+	change func(r *report.Release)
+}{
+	{"all well", func(*report.Release) {}},
+	{"nothing to move, score unknown, many strategies", func(r *report.Release) {
+		s := &r.Object.Status
+		s.LastPass.Moves, s.LastPass.Proposed, s.ScorePerMille, s.UnmetGoals, s.Inputs, s.Limits = 0, 0, nil, 0, nil, nil
+		for i := range 20 {
+			s.Strategies = append(s.Strategies, v1alpha1.StrategyStatus{Name: fmt.Sprintf("s%02d", i), NextPass: before(-time.Hour), LastPass: before(time.Hour)})
+		}
+	}},
+	{"paused by a colleague", func(r *report.Release) {
+		r.Pause = &plan.Pause{By: "alice", Since: releaseNow.Add(-2 * time.Hour), Reason: "release 42"}
+		setCondition(r, "Evicting", "Paused", "evictions are paused")
+	}},
+	{"paused for a time, and a plan waits", func(r *report.Release) {
+		r.Pause = &plan.Pause{By: "alice", Since: releaseNow.Add(-2 * time.Hour), Until: releaseNow.Add(time.Hour)}
+		r.Waiting = []report.WaitingPlanSummary{{ID: "3f2a9c01", Moves: waitingMoves(2), Steps: 2, Expires: releaseNow.Add(20 * time.Hour)}}
+	}},
+	{"breaker open", func(r *report.Release) {
+		r.Object.Status.Breaker = &v1alpha1.BreakerStatus{At: *before(10 * time.Minute), Until: before(-50 * time.Minute), Reason: v1alpha1.Reason{
+			Code: "BreakerOpen", Message: "4 of 10 nodes are not Ready or gone, more than 30% (evictor.breaker.maxUnreadyNodesFrac), for example n01"}}
+		setCondition(r, "Evicting", "BreakerOpen", "4 of 10 nodes are not Ready")
+	}},
+	{"the source of usage is silent", func(r *report.Release) {
+		r.Object.Status.Notices = []v1alpha1.Notice{{Reason: v1alpha1.Reason{Code: "NoUsageData",
+			Message: "no usage data: the last answer of prometheus is too old, or contains no usage"}, Strategy: "cpu"}}
+		r.Object.Status.Inputs = append(r.Object.Status.Inputs, v1alpha1.Input{Source: "prometheus", Problems: []string{
+			"no answer since 2026-01-02T11:20:00Z (asked 80 times): dial tcp 10.0.0.9:9090: connect: connection refused"}})
+	}},
+	{"a plan waits for approval", func(r *report.Release) {
+		r.Waiting = []report.WaitingPlanSummary{{ID: "3f2a9c01d2e4b5a6", Moves: waitingMoves(5), Steps: 5, Expires: releaseNow.Add(20 * time.Hour)}}
+	}},
+	{"approved steps wait in a CronJob", func(r *report.Release) {
+		r.Waiting = []report.WaitingPlanSummary{{ID: "3f2a9c01d2e4b5a6", Approved: 2, Expires: releaseNow.Add(20 * time.Hour)}}
+		r.Object.Status.Schedule, r.Lease.Holder = "CronJob", ""
+	}},
+	{"a pass runs", func(r *report.Release) {
+		r.Running = &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "20260102-115930-8f3a91c2"}, Spec: v1alpha1.RebalancePlanSpec{MoveCount: 9},
+			Status: v1alpha1.RebalancePlanStatus{Started: before(30 * time.Second), Evicted: 4}}
+	}},
+	{"no leader", func(r *report.Release) { r.Lease = &report.Lease{Renewed: releaseNow.Add(-3 * time.Hour)} }},
+	{"the leader changes", func(r *report.Release) { r.Lease = &report.Lease{Renewed: releaseNow.Add(-20 * time.Second)} }},
+	{"overdue in a Deployment", func(r *report.Release) { r.Object.Status.Strategies[0].NextPass = before(40 * time.Minute) }},
+	{"stale in a CronJob", func(r *report.Release) {
+		s := &r.Object.Status
+		s.Schedule, r.Lease.Holder = "CronJob", ""
+		s.LastPass.Finished, s.Strategies[0].LastPass, s.Strategies[0].NextPass = before(3*time.Hour), before(3*time.Hour), before(2*time.Hour)
+	}},
+	{"dry run", func(r *report.Release) {
+		r.Object.Status.Mode, r.Lease.DryRun = "DryRun", true
+		setCondition(r, "Evicting", "DryRun", "the configuration has dryRun: true")
+	}},
+	{"the last pass failed", func(r *report.Release) {
+		setCondition(r, "Ready", "ClusterViewStale", "the view of the cluster is 7m old")
+		setCondition(r, "Judging", "ClusterViewStale", "the view of the cluster is 7m old")
+		setCondition(r, "Evicting", "ClusterViewStale", "the view of the cluster is 7m old")
+	}},
+	{"an alert fires", func(r *report.Release) { setCondition(r, "Evicting", "AlertFiring", "alert NodesDown fires") }},
+	{"nothing judged, and an untrusted scheduler", func(r *report.Release) {
+		setCondition(r, "Judging", "NothingInScope", "no strategy has a node in scope")
+		r.Object.Status.Notices = []v1alpha1.Notice{{Reason: v1alpha1.Reason{Code: "UntrustedScheduler", Message: "default-scheduler: its version 1.39 is not known"}}}
+	}},
+	{"the definitions are missing", func(r *report.Release) { r.Object, r.KindsMissing = nil, true }},
+	{"no pass yet", func(r *report.Release) { r.Object, r.NoObject = nil, true }},
+	{"it never ran", func(r *report.Release) { r.Object, r.NoObject, r.Lease = nil, true, &report.Lease{} }},
+	{"without rights", func(r *report.Release) {
+		*r = report.Release{Namespace: "evenkeel", Now: releaseNow, Unknown: []string{"the state of the release: permission to get rebalancers.evenkeel.io in namespace evenkeel is missing",
+			"who leads: permission to get leases in namespace evenkeel is missing"}}
+	}},
+	{"without the right to see the pause", func(r *report.Release) {
+		r.Unknown = []string{"whether evictions are paused: permission to get configmap evenkeel-pause in namespace evenkeel is missing"}
+	}},
+	{"without the right to see the pause, which held at the last pass", func(r *report.Release) {
+		r.PauseUnknown, r.Unknown = true, []string{"whether evictions are paused now: permission to get configmap evenkeel-pause is missing"}
+		setCondition(r, "Evicting", "Paused", "evictions are paused")
+		r.Object.Status.Conditions = append(r.Object.Status.Conditions, metav1.Condition{Type: "Paused", Status: "True", Message: "evictions are paused by alice"})
+	}},
+	{"text that would change the terminal", func(r *report.Release) {
+		r.Pause = &plan.Pause{By: "mallory\x1b[2J", Reason: "a\nevenkeel is well", Since: releaseNow.Add(-time.Minute)}
+	}},
+}
+
+// TestReleaseStatus compares what a person reads in each situation with testdata/releases.txt.
+func TestReleaseStatus(t *testing.T) {
+	var all bytes.Buffer
+	for _, x := range releases {
+		r := wellRelease()
+		x.change(&r)
+		var out bytes.Buffer
+		must.Succeed(t, report.ReleaseStatus(&out, report.Table, r, report.Options{}))
+		if n := strings.Count(out.String(), "\n"); n > 26 {
+			t.Errorf("%s: %d lines, want at most 26", x.name, n)
+		}
+		fmt.Fprintf(&all, "== %s\n%s\n", x.name, out.String())
+	}
+	golden.Equal(t, "testdata/releases.txt", all.Bytes())
+}
