@@ -23,7 +23,7 @@ func (g *globalFlags) completions() *names.Source {
 		reports = append(reports, string(f))
 	}
 	formats := map[string][]string{"version": versionFormats, "config convert": {"config", "values"}}
-	for _, path := range []string{"plan", "apply", "approve", "run", "explain"} {
+	for _, path := range []string{"plan", "apply", "approve", "run", "explain", "status", "history"} {
 		formats[path] = reports
 	}
 	return &names.Source{

@@ -76,7 +76,7 @@ func (f *planningFlags) newExplainSubcommand(g *globalFlags, of explained) *cobr
 		RunE: func(cmd *cobra.Command, args []string) error { return f.explain(cmd, g, args[0], of) },
 	}
 	if of.slashes > 0 {
-		c.Annotations = map[string]string{namespaceOf: ofSubject}
+		c.Annotations = map[string]string{commandline.NamespaceOf: commandline.OfSubject}
 	}
 	return c
 }

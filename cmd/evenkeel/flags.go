@@ -28,28 +28,20 @@ type globalFlags struct {
 	progress *progress.Line
 }
 
-// namespaceOf is the annotation of commands that says what --namespace selects. Without it, --namespace means
-// --lease-namespace for commands with that flag, and is an error for other commands.
-const (
-	namespaceOf = "namespace-of"
-	ofSubject   = "subject" // the object to explain
-	ofNothing   = "nothing" // the command reads the whole cluster
-)
-
 // checkConnection checks the flags about the connection, and applies --namespace.
 func (g *globalFlags) checkConnection(cmd *cobra.Command, _ []string) error {
 	if err := g.Check(); err != nil {
 		return err
 	}
 	namespace := g.NamespaceFlag()
-	if namespace == "" || cmd.Annotations[namespaceOf] == ofSubject {
+	if namespace == "" || cmd.Annotations[commandline.NamespaceOf] == commandline.OfSubject {
 		return nil
 	}
 	release := cmd.Flags().Lookup("lease-namespace")
 	switch {
 	case release == nil:
 		return fmt.Errorf("--namespace has no meaning for %s", cmd.CommandPath())
-	case cmd.Annotations[namespaceOf] == ofNothing:
+	case cmd.Annotations[commandline.NamespaceOf] == commandline.OfNothing:
 		return fmt.Errorf("--namespace has no meaning for %s, which reads the whole cluster; to select the release, set --lease-namespace",
 			cmd.CommandPath())
 	case release.Changed && release.Value.String() != namespace:

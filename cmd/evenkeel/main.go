@@ -100,7 +100,7 @@ func newRoot(g *globalFlags) *cobra.Command {
 	g.Add(f)
 	g.log.AddFlags(f)
 	root.AddCommand(newRun(g), newPlan(g), newApply(g), newExplain(g), newCapture(g), configcommand.New(&g.Kubeconfig), newCRDs(), newVersion(g))
-	root.AddCommand(releasecommand.New(&releasecommand.Access{Client: g.client, Objects: objects.New, Logger: g.logger, SyncTimeout: g.syncTimeout,
+	root.AddCommand(releasecommand.New(&releasecommand.Access{Client: g.client, Objects: objects.New, Namespace: g.Namespace, Logger: g.logger, SyncTimeout: g.syncTimeout,
 		Progress: func() *progress.Line { return g.progress }})...)
 	g.program.Configure(root)
 	g.completions().Register(root)

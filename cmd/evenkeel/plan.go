@@ -22,7 +22,7 @@ type planFlags struct {
 func newPlan(g *globalFlags) *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
-		Use: "plan", Short: "Show which pods a pass would move now, and why", Args: commandline.NoArguments, Annotations: map[string]string{namespaceOf: ofNothing},
+		Use: "plan", Short: "Show which pods a pass would move now, and why", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
 		Long: "Show which pods a pass would move now, and why. The command evicts nothing.\n\nThe plan is about the cluster, or with -f about a saved snapshot.",
 		Example: "  # What would the release do now?\n  evenkeel plan\n\n  # The same for a script, and for `evenkeel apply`\n  evenkeel plan -o json > plan.json\n\n" +
 			"  # Which violations of a policy of the descheduler would remain?\n  evenkeel plan --compare-policy policy.yaml\n\n" +

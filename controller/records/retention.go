@@ -3,12 +3,14 @@ package records
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/objects"
 )
 
 const (
@@ -68,25 +70,31 @@ func (s *Store) sweep(ctx context.Context) {
 	}
 }
 
-// list returns all plans with their sizes, page by page, so that only one page is in memory.
+// list returns all plans with their sizes.
 func (s *Store) list(ctx context.Context) (all []kept, err error) {
+	var failure error
+	err = EachPlan(ctx, s.Client, pageSize, func(o *v1alpha1.RebalancePlan) {
+		text, err := json.Marshal(o)
+		failure = errors.Join(failure, err)
+		phase := o.Status.Phase
+		all = append(all, kept{name: o.Name, created: o.CreationTimestamp.Time, bytes: int64(len(text)),
+			waits: phase == v1alpha1.PhaseWaiting || phase == v1alpha1.PhaseApproved})
+	})
+	return all, errors.Join(err, failure)
+}
+
+// EachPlan calls use with each stored plan. It reads page by page, so that only one page is in memory.
+func EachPlan(ctx context.Context, c *objects.Client, pageSize int64, use func(*v1alpha1.RebalancePlan)) error {
 	for next := ""; ; {
-		page, err := s.Client.Plans.List(ctx, metav1.ListOptions{Limit: pageSize, Continue: next})
+		page, err := c.Plans.List(ctx, metav1.ListOptions{Limit: pageSize, Continue: next})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		for i := range page.Items {
-			o := &page.Items[i]
-			text, err := json.Marshal(o)
-			if err != nil {
-				return nil, err
-			}
-			phase := o.Status.Phase
-			all = append(all, kept{name: o.Name, created: o.CreationTimestamp.Time, bytes: int64(len(text)),
-				waits: phase == v1alpha1.PhaseWaiting || phase == v1alpha1.PhaseApproved})
+			use(&page.Items[i])
 		}
 		if next = page.Continue; next == "" {
-			return all, nil
+			return nil
 		}
 	}
 }

@@ -85,6 +85,13 @@ func Find(ctx context.Context, client kubernetes.Interface, now time.Time) ([]Re
 	return out, nil
 }
 
+// NoLeaseError says that a namespace, which it names, has no Lease of a release.
+type NoLeaseError string
+
+func (e NoLeaseError) Error() string {
+	return fmt.Sprintf("namespace %s has neither a Lease %s nor %s", string(e), LeaseName, DryRunLeaseName)
+}
+
 // In returns the release of a namespace. A namespace without its Leases has no release, which is an error.
 func In(ctx context.Context, client kubernetes.Interface, namespace string, now time.Time) (Release, error) {
 	r, found := Release{Namespace: namespace}, false
@@ -99,7 +106,7 @@ func In(ctx context.Context, client kubernetes.Interface, namespace string, now 
 		}
 	}
 	if !found {
-		return r, fmt.Errorf("namespace %s has neither a Lease %s nor %s", namespace, LeaseName, DryRunLeaseName)
+		return r, NoLeaseError(namespace)
 	}
 	return r, nil
 }

@@ -11,6 +11,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
 )
 
+// NamespaceOf is the annotation of commands that says what --namespace selects. Without it, --namespace means
+// --lease-namespace for commands with that flag, and is an error for other commands.
+const (
+	NamespaceOf = "namespace-of"
+	OfSubject   = "subject" // the object that the command is about
+	OfNothing   = "nothing" // the command reads the whole cluster
+)
+
 // NoArguments returns an error for the first argument that is neither a flag nor a subcommand.
 func NoArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {

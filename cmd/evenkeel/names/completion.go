@@ -74,11 +74,11 @@ func (s *Source) commands(cmd *cobra.Command, path string) {
 		s.flag(cmd, "output", fixed(formats...))
 	}
 	switch path {
-	case "explain pod":
+	case "explain pod", "history pod":
 		cmd.ValidArgsFunction = one(s.words(s.pods))
-	case "explain node":
+	case "explain node", "history node":
 		cmd.ValidArgsFunction = one(s.words(s.nodes))
-	case "explain workload":
+	case "explain workload", "history workload":
 		cmd.ValidArgsFunction = one(s.workloads)
 	case "explain reason":
 		cmd.ValidArgsFunction = one(s.words(fixed(s.Reasons...)))

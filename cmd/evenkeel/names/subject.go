@@ -111,6 +111,16 @@ func indexOfKind(name string) int {
 	return -1
 }
 
+// IsKind reports whether text is the singular, plural or short name of a kind, in upper or lower case. The name may
+// include the group, as in deployments.apps.
+func IsKind(text, kind string) bool {
+	name, _, _ := strings.Cut(strings.ToLower(text), ".")
+	if i := indexOfKind(name); i >= 0 {
+		return workloadKinds[i].kind == kind
+	}
+	return isSameKind(name, kind)
+}
+
 // isSameKind reports whether a lower-case name is the singular or plural of kind.
 func isSameKind(name, kind string) bool {
 	return strings.TrimSuffix(name, "s") == strings.TrimSuffix(strings.ToLower(kind), "s")

@@ -1,5 +1,5 @@
-// Package releasecommand contains the commands that act on an installed release: they pause it, trigger a pass, decide
-// about waiting plans, print its log, and remove hints and what an uninstalled release leaves.
+// Package releasecommand contains the commands about an installed release: they show what it does and did, pause it,
+// trigger a pass, decide about waiting plans, print its log, and remove hints and what an uninstalled release leaves.
 //
 // The package decides what these commands request, and what they print. It never evicts a pod, and never makes a plan.
 package releasecommand
@@ -23,6 +23,8 @@ type Access struct {
 	Client func() (kubernetes.Interface, *rest.Config, error)
 	// Objects returns a client for the objects of evenkeel.io in a namespace.
 	Objects func(config *rest.Config, namespace string) (*objects.Client, error)
+	// Namespace returns the namespace of a name without one.
+	Namespace func() string
 	// Logger returns the log of a command. Every command calls it before it connects, because the Kubernetes client
 	// writes to the same log.
 	Logger func(*cobra.Command) *slog.Logger
@@ -39,5 +41,6 @@ func (a *Access) lookup(cmd *cobra.Command) *installed.Lookup {
 
 // New returns the commands.
 func New(a *Access) []*cobra.Command {
-	return []*cobra.Command{newApprove(a), newDiscard(a), newPause(a), newResume(a), newTrigger(a), newLogs(a), newHints(a), newCleanup(a)}
+	return []*cobra.Command{newStatus(a), newHistory(a), newLogs(a), newApprove(a), newDiscard(a), newPause(a), newResume(a), newTrigger(a), newHints(a),
+		newCleanup(a)}
 }

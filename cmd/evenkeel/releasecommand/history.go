@@ -1,0 +1,206 @@
+package releasecommand
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/names"
+	"github.com/evenkeel-project/evenkeel/controller/records"
+	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/record"
+	"github.com/evenkeel-project/evenkeel/report"
+)
+
+const (
+	// defaultSince is how far back the list of passes reaches.
+	defaultSince = "24h"
+	// historyPage is the number of plans in one answer of the API server; a plan has up to 900 KiB.
+	historyPage = 20
+)
+
+type historyFlags struct {
+	showFlags
+	since string
+}
+
+func newHistory(a *Access) *cobra.Command {
+	f := &historyFlags{}
+	c := &cobra.Command{
+		Use: "history", Short: "Show past passes, and what moved a pod, a workload, or the pods of a node", Args: commandline.NoArguments,
+		Long: "Show past passes with moves, the newest first, and what each strategy brought.\n\n" +
+			"The subcommands show the moves of a pod, of a workload, or from and to a node: when, for which\nstrategy, where the replacement was predicted, and where it landed. " +
+			"The command reads the\nstored plans (RebalancePlan), and changes nothing. It says what they do not contain.",
+		Example: "  # The passes of the last 24 hours\n  evenkeel history\n\n  # Who moved this pod, and where is it now?\n  evenkeel history pod web-6c8f-x1 --namespace shop\n\n" +
+			"  # All moves from and to a node in the last week\n  evenkeel history node n1 --since 7d",
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.history(cmd, a, "", nil) },
+	}
+	f.addTo(c)
+	c.PersistentFlags().StringVar(&f.since, "since", "", "how far back, such as 90m or 7d (default: "+defaultSince+"; of a pod, workload or node: all that is kept)")
+	c.AddCommand(
+		f.newSubject(a, historySubject{use: "pod NAME", short: "Show the moves of a pod, of the pods before it, and of its replacements", slashes: 1, selects: ofPod,
+			example: "  # Where did this pod go? Both commands mean the same\n  evenkeel history pod web-6c8f-x1 -n shop\n  evenkeel history pod shop/web-6c8f-x1"}),
+		f.newSubject(a, historySubject{use: "workload KIND/NAME", short: "Show the moves of the pods of a workload", slashes: 2, selects: ofWorkload,
+			example: "  # The moves of a Deployment; both commands mean the same\n  evenkeel history workload deploy/web -n shop\n  evenkeel history workload deployment/shop/web"}),
+		f.newSubject(a, historySubject{use: "node NAME", short: "Show the moves from and to a node", selects: ofNode,
+			example: "  # Which pods left a node, and which came?\n  evenkeel history node n1 --since 7d"}))
+	return c
+}
+
+// historySubject is a subcommand of history.
+type historySubject struct {
+	use, short, example string
+	slashes             int // of a complete name; 0 for a name without a namespace
+	// selects returns the function that selects the moves of a subject, or the error of an invalid name.
+	selects func(name string) (func(*record.PastMove) bool, error)
+}
+
+func (f *historyFlags) newSubject(a *Access, of historySubject) *cobra.Command {
+	kind, _, _ := strings.Cut(of.use, " ")
+	c := &cobra.Command{Use: of.use, Short: of.short, Example: of.example, Annotations: map[string]string{},
+		Long: of.short + ": when each was evicted and for which strategy, where its\nreplacement was predicted, and where it landed. Without --since, the command reads all plans that are kept.",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("want one name: history %s", of.use)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			name := args[0]
+			if of.slashes > 0 {
+				if name, err = names.Qualify(name, a.Namespace(), of.slashes, cmd.Flags().Changed("namespace")); err != nil {
+					return err
+				}
+			}
+			is, err := of.selects(name)
+			if err != nil {
+				return err
+			}
+			return f.history(cmd, a, kind+" "+name, is)
+		}}
+	if of.slashes > 0 {
+		c.Annotations[commandline.NamespaceOf] = commandline.OfSubject
+	}
+	return c
+}
+
+func ofPod(name string) (func(*record.PastMove) bool, error) {
+	namespace, _, ok := strings.Cut(name, "/")
+	if !ok || strings.Count(name, "/") != 1 {
+		return nil, fmt.Errorf("%q is not a pod (want NAMESPACE/NAME)", name)
+	}
+	return func(m *record.PastMove) bool { return m.Pod.Namespace == namespace }, nil // Chain selects the pod
+}
+
+func ofWorkload(name string) (func(*record.PastMove) bool, error) {
+	parts := strings.Split(name, "/")
+	if len(parts) != 3 {
+		return nil, fmt.Errorf("%q is not a workload (want KIND/NAMESPACE/NAME, such as deployment/shop/web)", name)
+	}
+	return func(m *record.PastMove) bool {
+		return m.Workload.Namespace == parts[1] && m.Workload.Name == parts[2] && names.IsKind(parts[0], m.Workload.Kind)
+	}, nil
+}
+
+func ofNode(name string) (func(*record.PastMove) bool, error) {
+	return func(m *record.PastMove) bool { return m.From == name || m.Outcome.Landed == name }, nil
+}
+
+// parseSince returns the time before now that a text such as 90m or 7d names.
+func parseSince(text string, now time.Time) (time.Time, error) {
+	d, err := time.ParseDuration(text)
+	if days, found := strings.CutSuffix(text, "d"); found {
+		n, notDays := strconv.ParseUint(days, 10, 16)
+		d, err = time.Duration(n)*24*time.Hour, notDays
+	}
+	if err != nil || d <= 0 {
+		return time.Time{}, fmt.Errorf("--since: %q is not a time span (want a number and a unit, such as 90m, 24h or 7d)", text)
+	}
+	return now.Add(-d), nil
+}
+
+// history prints the passes, or the moves of a subject that is selects.
+func (f *historyFlags) history(cmd *cobra.Command, a *Access, subject string, is func(*record.PastMove) bool) error {
+	h := report.History{Now: time.Now(), Subject: subject, Counts: report.MoveCounts{}}
+	since := f.since
+	if since == "" && subject == "" {
+		since = defaultSince
+	}
+	if since != "" || cmd.Flags().Changed("since") {
+		var err error
+		if h.Since, err = parseSince(since, h.Now); err != nil {
+			return err
+		}
+	}
+	_, stored, format, err := f.connect(cmd, a)
+	if err != nil {
+		return err
+	}
+	a.Progress().Start("reading the plans in namespace %s", f.namespace)
+	whole := format == report.JSON || format == report.YAML
+	err = records.EachPlan(cmd.Context(), stored, historyPage, func(o *v1alpha1.RebalancePlan) { add(&h, o, is, whole) })
+	a.Progress().Stop()
+	switch {
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("the history is unknown: permission to list rebalanceplans.evenkeel.io in namespace %s is missing", f.namespace)
+	case err != nil && records.Remedy(err) != "":
+		return errors.New("there is no history, because the kind RebalancePlan does not exist" + records.Remedy(err))
+	case err != nil:
+		return fmt.Errorf("reading the plans in namespace %s: %w", f.namespace, observe.PlainError(err))
+	}
+	finish(&h)
+	return report.WriteHistory(cmd.OutOrStdout(), format, h, commandline.ReportOptions(cmd.OutOrStdout()))
+}
+
+// add adds a plan to the history. Unless the whole plan is printed, only what a row shows is kept.
+func add(h *report.History, o *v1alpha1.RebalancePlan, is func(*record.PastMove) bool, whole bool) {
+	at := record.PlannedAt(o).Time
+	if h.Oldest.IsZero() || at.Before(h.Oldest) {
+		h.Oldest = at
+	}
+	if at.Before(h.Since) {
+		return
+	}
+	if o.Spec.Omitted != nil {
+		h.Omitted += int(o.Spec.Omitted.Moves)
+	}
+	for _, m := range record.PastMoves(o) {
+		switch {
+		case is == nil:
+			h.Counts.Add(&m)
+		case is(&m):
+			h.Moves = append(h.Moves, m)
+		}
+	}
+	if is != nil {
+		return
+	}
+	if o.APIVersion, o.Kind = v1alpha1.GroupVersion.String(), "RebalancePlan"; !whole {
+		s := &o.Spec
+		o.Spec = v1alpha1.RebalancePlanSpec{StrategyNames: s.StrategyNames, Mode: s.Mode, MoveCount: s.MoveCount, Score: s.Score}
+		o.Status.Steps = nil
+	}
+	h.Plans = append(h.Plans, *o)
+}
+
+// finish sorts the history, and counts the moves of the subject.
+func finish(h *report.History) {
+	slices.SortStableFunc(h.Plans, func(a, b v1alpha1.RebalancePlan) int { return record.PlannedAt(&b).Compare(record.PlannedAt(&a).Time) })
+	slices.SortStableFunc(h.Moves, func(a, b record.PastMove) int { return a.At().Compare(b.At()) })
+	if name, isPod := strings.CutPrefix(h.Subject, "pod "); isPod {
+		h.Moves = record.Chain(h.Moves, func(p v1alpha1.PodReference) bool { return p.Namespace+"/"+p.Name == name })
+	} else {
+		slices.Reverse(h.Moves)
+	}
+	for i := range h.Moves {
+		h.Counts.Add(&h.Moves[i])
+	}
+}
