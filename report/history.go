@@ -79,6 +79,8 @@ func WriteHistory(w io.Writer, format Format, h History, o Options) error {
 			return writeJSON(w, doc, "  ")
 		}
 		return writeYAML(w, doc)
+	case Wide:
+		o.Width = 0
 	}
 	if h.Subject == "" {
 		fmt.Fprintln(w, h.heading(fmt.Sprintf("%d %s with moves", len(h.Plans), plural.Choose(len(h.Plans), "pass", "passes"))))

@@ -29,9 +29,6 @@ type Release struct {
 	KindsMissing, NoObject bool
 	// Lease is what the Leases say, or nil if they cannot be read.
 	Lease *Lease
-	// Pause is the pause of evictions, or nil. PauseUnknown reports that it cannot be read.
-	Pause        *plan.Pause
-	PauseUnknown bool
 	// Waiting are the plans that wait for approval, or whose approved steps wait for their execution.
 	Waiting []WaitingPlanSummary
 	// Running is a plan that a process executes now, or nil.
@@ -77,19 +74,21 @@ func ReleaseStatus(w io.Writer, format Format, r Release, o Options) error {
 	all := r.findings()
 	r.addAnswers(answers, all)
 	r.addFacts(facts)
-	width := cmp.Or(o.Width, statusWidth)
-	lines := append([]string{fmt.Sprintf("Evenkeel in namespace %s: %s", escape(r.Namespace), all[0].head), ""}, answers.Lines(max(width, minWidth))...)
-	if facts.Len() > 0 {
-		lines = append(append(lines, ""), facts.Lines(max(width, minWidth))...)
+	width, strategies := max(cmp.Or(o.Width, statusWidth), minWidth), r.strategies()
+	hidden := strategies.Len() - maxStatusRows
+	if format == Wide {
+		width, hidden = 0, 0
 	}
-	if strategies := r.strategies(); strategies.Len() > 0 {
-		shown := min(strategies.Len(), maxStatusRows)
-		hidden := strategies.Len() - shown
-		strategies.Cut(shown)
-		lines = append(append(lines, ""), strategies.Lines(max(width, minWidth))...)
-		if hidden > 0 {
-			lines = append(lines, fmt.Sprintf("  ... and %d more: evenkeel status -o yaml", hidden))
-		}
+	lines := append([]string{fmt.Sprintf("Evenkeel in namespace %s: %s", escape(r.Namespace), all[0].head), ""}, answers.Lines(width)...)
+	if facts.Len() > 0 {
+		lines = append(append(lines, ""), facts.Lines(width)...)
+	}
+	if strategies.Len() > 0 {
+		strategies.Cut(strategies.Len() - max(hidden, 0))
+		lines = append(append(lines, ""), strategies.Lines(width)...)
+	}
+	if hidden > 0 {
+		lines = append(lines, fmt.Sprintf("  ... and %d more: evenkeel status -o wide", hidden))
 	}
 	return writeBytes(w, []byte(strings.Join(lines, "\n")+"\n"))
 }

@@ -49,7 +49,7 @@ const pods = "get deployments,cronjobs,jobs,pods -l app.kubernetes.io/name=evenk
 func (r *Release) withoutObject() *finding {
 	leads := r.Lease != nil && r.Lease.Holder != ""
 	switch {
-	case r.Object != nil && r.Object.Status.LastPass != nil:
+	case r.Object != nil && r.Object.Status.LastPass != nil, r.pause() != nil:
 		return nil
 	case r.KindsMissing:
 		return &finding{head: "its state is unknown", what: "The cluster lacks the CustomResourceDefinitions of Evenkeel, so passes keep no record, and evict no pod.",
@@ -57,7 +57,8 @@ func (r *Release) withoutObject() *finding {
 	case !r.NoObject && r.Object == nil:
 		return &finding{head: "its state is unknown", what: "The state of the release (Rebalancer evenkeel) could not be read.", todo: []string{"Ask somebody with the permission that is named below, or get it."}}
 	case leads:
-		return &finding{head: "no pass yet", what: "Evenkeel runs, and has not ended its first pass. Nothing was moved so far.", todo: []string{"Nothing to do: look again after the first pass."}}
+		return &finding{head: "no pass yet", what: "Evenkeel runs, and has no record of a pass: its first pass has not ended yet, or its Rebalancer was deleted.",
+			todo: []string{"Nothing yet: look again after the next pass."}}
 	}
 	return &finding{head: "it never ran", what: "The release has made no pass, and no process of it runs now.", wrong: "Nothing balances this cluster.",
 		todo: []string{"See whether its pods start (a CronJob starts one at its next time):", r.kubectl(pods)}}
@@ -108,17 +109,8 @@ func (r *Release) overdue() *finding {
 		f.todo = []string{"See whether the CronJobs are suspended or their jobs fail:", r.kubectl(pods)}
 		return f
 	}
-	f.todo = []string{"See what the process that leads waits for:", r.kubectl("logs " + r.leaderPod() + " --tail=50")}
+	f.todo = []string{"See what the process that leads waits for:", "evenkeel logs --tail 50"}
 	return f
-}
-
-// leaderPod returns the pod that leads, as an argument of kubectl logs.
-func (r *Release) leaderPod() string {
-	if r.Lease == nil || r.Lease.Holder == "" {
-		return "deployment/evenkeel"
-	}
-	name, _, _ := strings.Cut(r.Lease.Holder, "_")
-	return escape(name)
 }
 
 func (r *Release) failed() *finding {
@@ -165,26 +157,31 @@ func (r *Release) breakerOpen() *finding {
 // endPause is what to do about a pause.
 const endPause = "Nothing, unless the pause is no longer needed. Then ask the person who paused, and end it:"
 
-func (r *Release) paused() *finding {
-	p := r.Pause
-	if c := r.condition(v1alpha1.ConditionPaused); r.PauseUnknown && c.Status == "True" {
-		return &finding{head: "evictions are paused", what: "At the last pass: " + escape(c.Message) + ".", todo: []string{endPause, "evenkeel resume"}}
+// pause returns the pause of evictions that holds now, or nil.
+func (r *Release) pause() *v1alpha1.Pause {
+	if r.Object == nil || r.Object.Spec.Pause == nil || r.Object.Spec.Pause.Until != nil && !r.Now.Before(r.Object.Spec.Pause.Until.Time) {
+		return nil
 	}
-	if !p.ActiveAt(r.Now) {
+	return r.Object.Spec.Pause
+}
+
+func (r *Release) paused() *finding {
+	p := r.pause()
+	if p == nil {
 		return nil
 	}
 	what := "All evictions are paused"
-	if !p.Since.IsZero() {
-		what = "All evictions have been paused for " + duration.HumanDuration(r.Now.Sub(p.Since)) + " (since " + p.Since.UTC().Format(time.RFC3339) + ")"
+	if p.Since != nil {
+		what = "All evictions have been paused for " + duration.HumanDuration(r.Now.Sub(p.Since.Time)) + " (since " + p.Since.UTC().Format(time.RFC3339) + ")"
 	}
 	what += " by " + cmp.Or(escape(p.By), "somebody")
 	if p.Reason != "" {
 		what += ", with the reason: " + escape(p.Reason)
 	}
-	if p.Until.IsZero() {
+	if p.Until == nil {
 		what += ". The pause has no end: somebody has to end it."
 	} else {
-		what += fmt.Sprintf(". The pause ends by itself %s (%s).", r.until(p.Until), p.Until.UTC().Format(time.RFC3339))
+		what += fmt.Sprintf(". The pause ends by itself %s (%s).", r.until(p.Until.Time), p.Until.UTC().Format(time.RFC3339))
 	}
 	return &finding{head: "evictions are paused", what: what + " Meanwhile passes still plan, and evict no pod.", todo: []string{endPause, "evenkeel resume"}}
 }
@@ -304,7 +301,7 @@ func (r *Release) approvalWaits() *finding {
 		return nil
 	}
 	first := "Decide, or let the plan expire:"
-	if r.Pause.ActiveAt(r.Now) {
+	if r.pause() != nil {
 		first = "After the pause, decide, or let the plan expire:"
 	}
 	return &finding{head: plural.Choose(len(what), "a plan waits", "plans wait") + " for approval", what: "To balance the cluster, Evenkeel wants to evict " +

@@ -66,11 +66,11 @@ var releases = []struct {
 		}
 	}},
 	{"paused by a colleague", func(r *report.Release) {
-		r.Pause = &plan.Pause{By: "alice", Since: releaseNow.Add(-2 * time.Hour), Reason: "release 42"}
+		r.Object.Spec.Pause = &v1alpha1.Pause{By: "alice", Since: before(2 * time.Hour), Reason: "release 42"}
 		setCondition(r, "Evicting", "Paused", "evictions are paused")
 	}},
 	{"paused for a time, and a plan waits", func(r *report.Release) {
-		r.Pause = &plan.Pause{By: "alice", Since: releaseNow.Add(-2 * time.Hour), Until: releaseNow.Add(time.Hour)}
+		r.Object.Spec.Pause = &v1alpha1.Pause{By: "alice", Since: before(2 * time.Hour), Until: before(-time.Hour)}
 		r.Waiting = []report.WaitingPlanSummary{{ID: "3f2a9c01", Moves: waitingMoves(2), Steps: 2, Expires: releaseNow.Add(20 * time.Hour)}}
 	}},
 	{"breaker open", func(r *report.Release) {
@@ -124,16 +124,14 @@ var releases = []struct {
 		*r = report.Release{Namespace: "evenkeel", Now: releaseNow, Unknown: []string{"the state of the release: permission to get rebalancers.evenkeel.io in namespace evenkeel is missing",
 			"who leads: permission to get leases in namespace evenkeel is missing"}}
 	}},
-	{"without the right to see the pause", func(r *report.Release) {
-		r.Unknown = []string{"whether evictions are paused: permission to get configmap evenkeel-pause in namespace evenkeel is missing"}
+	{"without the right to see plans that wait", func(r *report.Release) {
+		r.Unknown = []string{"which pods the plans that wait would move: permission to get configmap evenkeel-waiting-plan in namespace evenkeel is missing"}
 	}},
-	{"without the right to see the pause, which held at the last pass", func(r *report.Release) {
-		r.PauseUnknown, r.Unknown = true, []string{"whether evictions are paused now: permission to get configmap evenkeel-pause is missing"}
-		setCondition(r, "Evicting", "Paused", "evictions are paused")
-		r.Object.Status.Conditions = append(r.Object.Status.Conditions, metav1.Condition{Type: "Paused", Status: "True", Message: "evictions are paused by alice"})
+	{"a pause that has ended, and no pass yet", func(r *report.Release) {
+		r.Object.Spec.Pause, r.Object.Status = &v1alpha1.Pause{Until: before(time.Hour)}, v1alpha1.RebalancerStatus{}
 	}},
 	{"text that would change the terminal", func(r *report.Release) {
-		r.Pause = &plan.Pause{By: "mallory\x1b[2J", Reason: "a\nevenkeel is well", Since: releaseNow.Add(-time.Minute)}
+		r.Object.Spec.Pause = &v1alpha1.Pause{By: "mallory\x1b[2J", Reason: "a\nevenkeel is well", Since: before(time.Minute)}
 	}},
 }
 

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 
@@ -19,7 +18,7 @@ import (
 func newExplain(g *globalFlags) *cobra.Command {
 	f := &planningFlags{}
 	c := &cobra.Command{
-		Use: "explain", Short: "Explain why Evenkeel would or would not move pods now", Args: rejectSubject,
+		Use: "explain", Short: "Explain why Evenkeel would or would not move pods now", Args: names.RejectSubject,
 		Long: "Explain why Evenkeel would or would not move a pod, or the pods of a node or of a workload.\n" +
 			"The command makes the plan that a pass would make now, and evicts nothing. It also explains the\nreason codes of reports.",
 		Example: "  # Why does this pod stay, or leave?\n  evenkeel explain pod web-6c8f-x1 --namespace shop\n\n" +
@@ -47,15 +46,6 @@ func newExplain(g *globalFlags) *cobra.Command {
 		newExplainReason(),
 	)
 	return c
-}
-
-// rejectSubject returns an error for a subject without its kind, or for names in the style of kubectl. It suggests the
-// right command.
-func rejectSubject(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
-		return nil
-	}
-	return commandline.UnknownCommand(cmd, args[0], cmp.Or(names.Suggest(cmd.CommandPath(), args), commandline.NearestCommand(cmd, args[0])))
 }
 
 // explained describes a subcommand of explain.
@@ -93,6 +83,9 @@ func (f *planningFlags) explain(cmd *cobra.Command, g *globalFlags, name string,
 		return err
 	}
 	explain, err := of.find(in.snapshot, &in.state, name)
+	if err != nil && of.slashes == 1 && len(f.input.files) == 0 {
+		return fmt.Errorf("%w; for earlier moves: evenkeel history pod %s", err, name)
+	}
 	if err != nil {
 		return err
 	}

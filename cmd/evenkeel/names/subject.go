@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
@@ -178,6 +180,15 @@ func topLevelOwner(s *cluster.Snapshot, kind, namespace, name string) *cluster.W
 		}
 	}
 	return nil
+}
+
+// RejectSubject returns an error for a subject without its kind, or for names in the style of kubectl. It suggests the
+// right command.
+func RejectSubject(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return commandline.UnknownCommand(cmd, args[0], cmp.Or(Suggest(cmd.CommandPath(), args), commandline.NearestCommand(cmd, args[0])))
 }
 
 // Suggest returns the command below path that explains the subject of `kubectl explain` or `kubectl get`, such as

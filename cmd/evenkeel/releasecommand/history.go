@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/names"
 	"github.com/evenkeel-project/evenkeel/controller/records"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/record"
 	"github.com/evenkeel-project/evenkeel/report"
@@ -35,7 +36,7 @@ type historyFlags struct {
 func newHistory(a *Access) *cobra.Command {
 	f := &historyFlags{}
 	c := &cobra.Command{
-		Use: "history", Short: "Show past passes, and what moved a pod, a workload, or the pods of a node", Args: commandline.NoArguments,
+		Use: "history", Short: "Show past passes, and the moves of a pod, workload or node", Args: names.RejectSubject,
 		Long: "Show past passes with moves, the newest first, and what each strategy brought.\n\n" +
 			"The subcommands show the moves of a pod, of a workload, or from and to a node: when, for which\nstrategy, where the replacement was predicted, and where it landed. " +
 			"The command reads the\nstored plans (RebalancePlan), and changes nothing. It says what they do not contain.",
@@ -46,7 +47,7 @@ func newHistory(a *Access) *cobra.Command {
 	f.addTo(c)
 	c.PersistentFlags().StringVar(&f.since, "since", "", "how far back, such as 90m or 7d (default: "+defaultSince+"; of a pod, workload or node: all that is kept)")
 	c.AddCommand(
-		f.newSubject(a, historySubject{use: "pod NAME", short: "Show the moves of a pod, of the pods before it, and of its replacements", slashes: 1, selects: ofPod,
+		f.newSubject(a, historySubject{use: "pod NAME", short: "Show the moves of a pod and of its replacements", slashes: 1, selects: ofPod,
 			example: "  # Where did this pod go? Both commands mean the same\n  evenkeel history pod web-6c8f-x1 -n shop\n  evenkeel history pod shop/web-6c8f-x1"}),
 		f.newSubject(a, historySubject{use: "workload KIND/NAME", short: "Show the moves of the pods of a workload", slashes: 2, selects: ofWorkload,
 			example: "  # The moves of a Deployment; both commands mean the same\n  evenkeel history workload deploy/web -n shop\n  evenkeel history workload deployment/shop/web"}),
@@ -66,7 +67,8 @@ type historySubject struct {
 func (f *historyFlags) newSubject(a *Access, of historySubject) *cobra.Command {
 	kind, _, _ := strings.Cut(of.use, " ")
 	c := &cobra.Command{Use: of.use, Short: of.short, Example: of.example, Annotations: map[string]string{},
-		Long: of.short + ": when each was evicted and for which strategy, where its\nreplacement was predicted, and where it landed. Without --since, the command reads all plans that are kept.",
+		Long: of.short + ".\n\nEach move says when and for which strategy the pod was evicted, where its replacement was\n" +
+			"predicted, and where it landed. Without --since, the command reads all plans that are kept.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("want one name: history %s", of.use)
@@ -151,8 +153,8 @@ func (f *historyFlags) history(cmd *cobra.Command, a *Access, subject string, is
 	switch {
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("the history is unknown: permission to list rebalanceplans.evenkeel.io in namespace %s is missing", f.namespace)
-	case err != nil && records.Remedy(err) != "":
-		return errors.New("there is no history, because the kind RebalancePlan does not exist" + records.Remedy(err))
+	case err != nil && objects.Remedy(err) != "":
+		return errors.New("there is no history, because the kind RebalancePlan does not exist" + objects.Remedy(err))
 	case err != nil:
 		return fmt.Errorf("reading the plans in namespace %s: %w", f.namespace, observe.PlainError(err))
 	}

@@ -15,9 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
-	"github.com/evenkeel-project/evenkeel/controller/records"
 	"github.com/evenkeel-project/evenkeel/controller/release"
-	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
@@ -37,7 +35,7 @@ func newStatus(a *Access) *cobra.Command {
 	c := &cobra.Command{
 		Use: "status", Short: "Show what the release does, whether anything is wrong, and what to do", Args: commandline.NoArguments,
 		Long: "Show what the release does now, whether anything is wrong, and what to do about it.\n\n" +
-			"The command reads the Rebalancer, the Leases, the pause, and the plans that wait. It changes\nnothing. Without one of the permissions, it shows the rest and names the permission. The forms\njson and yaml are the Rebalancer.",
+			"The command reads the Rebalancer, the Leases, and the plans that wait or run. It changes nothing.\nWithout one of the permissions, it shows the rest and names the permission. The forms json and\nyaml are the Rebalancer.",
 		Example: "  # What is going on?\n  evenkeel status\n\n  # The state as a document\n  evenkeel status -o yaml",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.status(cmd, a) },
 	}
@@ -72,7 +70,7 @@ func (f *showFlags) status(cmd *cobra.Command, a *Access) error {
 	defer cancel()
 	failed, last := 0, error(nil)
 	reads := []func() error{func() error { return s.readRelease(ctx, stored) }, func() error { return s.readLeases(ctx, client) },
-		func() error { return s.readPause(ctx, client) }, func() error { return s.readWaiting(ctx, client) }}
+		func() error { return s.readWaiting(ctx, client) }}
 	for _, read := range reads {
 		if err := read(); err != nil {
 			failed, last = failed+1, err
@@ -105,19 +103,19 @@ func (s *statusReader) add(what, permission string, err error) error {
 }
 
 func (s *statusReader) readRelease(ctx context.Context, stored *objects.Client) error {
-	o, err := stored.Rebalancers.Get(ctx, records.ReleaseName, metav1.GetOptions{})
+	o, err := stored.Rebalancers.Get(ctx, objects.ReleaseName, metav1.GetOptions{})
 	switch {
 	case objects.IsKindMissing(err):
 		s.KindsMissing = true
 		return nil
-	case objects.IsMissing(err, "rebalancers", records.ReleaseName):
+	case objects.IsMissing(err, "rebalancers", objects.ReleaseName):
 		s.NoObject = true
 		return nil
 	case err == nil:
 		o.APIVersion, o.Kind = v1alpha1.GroupVersion.String(), "Rebalancer"
 		s.Object = o
 	}
-	return s.add("what passes did", "get rebalancers.evenkeel.io "+records.ReleaseName, err)
+	return s.add("what passes did, and whether evictions are paused", "get rebalancers.evenkeel.io "+objects.ReleaseName, err)
 }
 
 func (s *statusReader) readLeases(ctx context.Context, client kubernetes.Interface) error {
@@ -130,12 +128,6 @@ func (s *statusReader) readLeases(ctx context.Context, client kubernetes.Interfa
 		return nil
 	}
 	return s.add("which process leads", "get leases "+release.LeaseName+" and "+release.DryRunLeaseName, err)
-}
-
-func (s *statusReader) readPause(ctx context.Context, client kubernetes.Interface) (err error) {
-	s.Pause, err = state.NewPauseStore(client, s.Namespace).Read(ctx)
-	s.PauseUnknown = err != nil
-	return s.add("whether evictions are paused", "get configmap "+state.PauseName, err)
 }
 
 func (s *statusReader) readWaiting(ctx context.Context, client kubernetes.Interface) error {
