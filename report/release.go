@@ -153,12 +153,21 @@ func (r *Release) addFacts(g *layout.Grid) {
 		score = fmt.Sprintf("%.1f of 100, higher is better", float64(*s.ScorePerMille)/10)
 	}
 	if s.LastPass != nil {
-		g.Add("Balance", fmt.Sprintf("score %s; %s not met (to see them: evenkeel plan)", score, plural.Count(int(s.UnmetGoals), "goal")))
+		unmet := plural.Count(int(s.UnmetGoals), "goal") + plural.Choose(int(s.UnmetGoals), " was", " were") + " not met"
+		if len(r.withoutUsage()) > 0 {
+			unmet = "goals of strategies without usage are unknown, " + unmet + " of the others"
+		}
+		g.Add("Balance", fmt.Sprintf("at the last pass: score %s; %s (now: evenkeel plan)", score, unmet))
 		g.Add("Last pass", r.passText(s.LastPass))
 	}
-	if i := slices.IndexFunc(s.Limits, func(l v1alpha1.LimitStatus) bool { return l.UsedPerMille >= 500 }); i >= 0 {
-		most := slices.MaxFunc(s.Limits, func(a, b v1alpha1.LimitStatus) int { return cmp.Compare(a.UsedPerMille, b.UsedPerMille) })
-		g.Add("Limits", fmt.Sprintf("%d%% of %s used in the last hour", most.UsedPerMille/10, escape(most.Limit)))
+	var most v1alpha1.LimitStatus
+	for _, l := range s.Limits {
+		if strings.HasPrefix(l.Limit, hourly) && l.UsedPerMille > most.UsedPerMille {
+			most = l
+		}
+	}
+	if most.UsedPerMille >= 500 {
+		g.Add("Limits", fmt.Sprintf("%d%% of %s was used in the last hour", most.UsedPerMille/10, escape(most.Limit)))
 	}
 	notes := r.notes()
 	for i, text := range notes {
@@ -169,6 +178,9 @@ func (r *Release) addFacts(g *layout.Grid) {
 		g.Add("Note", text)
 	}
 }
+
+// hourly begins the keys of limits that count the evictions of the last hour.
+const hourly = "limits.perHour."
 
 // ownFinding are the codes of notices that findings tell.
 var ownFinding = []string{string(plan.NoUsageData), string(plan.Paused), string(plan.BreakerOpen), string(plan.UntrustedScheduler), "HintsWithoutData"}
@@ -216,6 +228,8 @@ func (r *Release) passText(p *v1alpha1.PassSummary) string {
 	switch {
 	case p.Moves == 0 && p.Proposed == 0:
 		return text + "no pod had to move"
+	case p.Moves == 0:
+		return text + plural.Count(int(p.Proposed), "move") + " proposed, none made"
 	case r.Object.Status.Mode == "DryRun":
 		text += plural.Count(int(p.Moves), "move") + " shown, none made"
 	default:
@@ -235,10 +249,14 @@ func (r *Release) strategies() *layout.Grid {
 	}
 	all := slices.Clone(r.Object.Status.Strategies)
 	slices.SortStableFunc(all, func(a, b v1alpha1.StrategyStatus) int { return sortTime(a).Compare(sortTime(b)) })
+	silent := r.withoutUsage()
 	for _, st := range all {
 		unmet, last, next := "-", "never", "-"
 		if st.LastPass != nil {
 			unmet, last = fmt.Sprint(st.UnmetGoals), duration.HumanDuration(r.Now.Sub(st.LastPass.Time))+" ago"
+		}
+		if slices.Contains(silent, escape(st.Name)) {
+			unmet = "unknown"
 		}
 		if st.NextPass != nil {
 			next = r.until(st.NextPass.Time)

@@ -44,7 +44,7 @@ func (r *Release) kubectl(args string) string {
 }
 
 // pods are the workloads and pods of a release.
-const pods = "get deployments,cronjobs,jobs,pods -l app.kubernetes.io/name=evenkeel"
+const pods = "get deployments,cronjobs,jobs,pods"
 
 func (r *Release) withoutObject() *finding {
 	leads := r.Lease != nil && r.Lease.Holder != ""
@@ -198,13 +198,25 @@ func (r *Release) otherBlock() *finding {
 
 // usageSources are the sources of measured usage, and how to see whether they answer.
 var usageSources = []struct{ source, look, command string }{
-	{"prometheus", "Check that Prometheus runs and answers at load.prometheus.url of the configuration. To see the address:", ""},
-	{"metricsServer", "Check that metrics-server runs and answers:", "kubectl top nodes"},
-	{"loadWatcher", "Check that load-watcher runs and answers at load.loadWatcher.url of the configuration. To see the address:", ""},
+	{"prometheus", "See whether Prometheus runs, and answers at load.prometheus.url of the configuration:",
+		"kubectl get pods --all-namespaces | grep -i prometheus"},
+	{"metricsServer", "See whether metrics-server answers:", "kubectl top nodes"},
+	{"loadWatcher", "See whether load-watcher runs, and answers at load.loadWatcher.url of the configuration:",
+		"kubectl get pods --all-namespaces | grep -i load-watcher"},
 }
 
 func isUsageSource(name string) bool {
 	return slices.ContainsFunc(usageSources, func(s struct{ source, look, command string }) bool { return s.source == name })
+}
+
+// withoutUsage returns the strategies that lack measured usage.
+func (r *Release) withoutUsage() (out []string) {
+	for _, n := range r.Object.Status.Notices {
+		if n.Code == string(plan.NoUsageData) && n.Strategy != "" {
+			out = append(out, escape(n.Strategy))
+		}
+	}
+	return out
 }
 
 // usageMissing names the strategies that do nothing because measured usage is missing.
@@ -212,12 +224,11 @@ func (r *Release) usageMissing() *finding {
 	if r.Object == nil {
 		return nil
 	}
-	var idle []string
-	why, hints := "", ""
+	idle, why, hints := r.withoutUsage(), "", ""
 	for _, n := range r.Object.Status.Notices {
 		switch {
 		case n.Code == string(plan.NoUsageData) && n.Strategy != "":
-			idle, why = append(idle, escape(n.Strategy)), escape(n.Message)
+			why = escape(n.Message)
 		case n.Code == "HintsWithoutData":
 			why, hints = escape(n.Message), "hints"
 		}
@@ -242,7 +253,7 @@ func (r *Release) usageMissing() *finding {
 		if len(in.Problems) > 0 {
 			why = escape(in.Source) + ": " + escape(strings.Join(in.Problems[:min(len(in.Problems), maxStatusNotes)], "; "))
 		}
-		f.todo = append(f.todo, usageSources[i].look, cmp.Or(usageSources[i].command, r.kubectl("get configmaps -o yaml | grep url:")))
+		f.todo = append(f.todo, usageSources[i].look, usageSources[i].command)
 	}
 	f.what = fmt.Sprintf("Evenkeel lacks measured usage (%s). So %s %s no pod. Other strategies go on.", why, who, plural.Choose(len(idle), "moves", "move"))
 	f.todo = append(f.todo, "Evenkeel goes on by itself when the source answers again.")
