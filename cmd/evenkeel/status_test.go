@@ -122,7 +122,7 @@ func TestHistory(t *testing.T) {
 		{args: "history", paths: map[string]http.HandlerFunc{storedPlans: respondStatus(403, "Forbidden", "no")}, exit: 1,
 			want: []string{"permission to list rebalanceplans.evenkeel.io in namespace default is missing"}},
 		{args: "history", paths: map[string]http.HandlerFunc{storedPlans: respondText(404, "text/plain", "404 page not found")}, exit: 1,
-			want: []string{"there is no history, because the kind RebalancePlan does not exist; install the CustomResourceDefinitions"}},
+			want: []string{"there is no history: the cluster does not know this kind:", "install the CustomResourceDefinitions of this version"}},
 		{args: "history --since soon", exit: 1, want: []string{`--since: "soon" is not a time span`}},
 		{args: "history pod a/b/c", exit: 1, want: []string{`"a/b/c" is not a pod (want NAMESPACE/NAME)`}},
 		{args: "history workload web", exit: 1, want: []string{"is not a workload (want KIND/NAMESPACE/NAME"}},

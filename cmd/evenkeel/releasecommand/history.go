@@ -1,7 +1,6 @@
 package releasecommand
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -153,8 +152,8 @@ func (f *historyFlags) history(cmd *cobra.Command, a *Access, subject string, is
 	switch {
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("the history is unknown: permission to list rebalanceplans.evenkeel.io in namespace %s is missing", f.namespace)
-	case err != nil && objects.Remedy(err) != "":
-		return errors.New("there is no history, because the kind RebalancePlan does not exist" + objects.Remedy(err))
+	case objects.IsKindMissing(err):
+		return fmt.Errorf("there is no history: %w", objects.Explain(observe.PlainError(err)))
 	case err != nil:
 		return fmt.Errorf("reading the plans in namespace %s: %w", f.namespace, observe.PlainError(err))
 	}
