@@ -142,7 +142,7 @@ func (r *Release) breakerOpen() *finding {
 	}
 	f := &finding{head: "the breaker is open, so no pod is evicted",
 		what:  fmt.Sprintf("Evenkeel stopped all evictions %s to protect the cluster: %s. %s", r.ago(b.At.Time), escape(b.Reason.Message), until),
-		wrong: "The cluster got worse while pods were moved. Evenkeel itself works as it should."}
+		wrong: "The cluster was not healthy enough to move pods. Evenkeel itself works as it should."}
 	for _, c := range breakerCauses {
 		if strings.Contains(b.Reason.Message, c.key) {
 			f.todo = append(f.todo, c.look, c.command)

@@ -1,11 +1,13 @@
 package e2e
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -91,18 +93,13 @@ func TestStatusWithoutUsage(t *testing.T) {
 // TestStatusOfAnOpenBreaker: a node is not Ready, which is more than the configuration allows.
 func TestStatusOfAnOpenBreaker(t *testing.T) {
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
-	setReady(t, "n1", "False")
-	defer setReady(t, "n1", "True")
+	broken := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "broken"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{
+		{Type: corev1.NodeReady, Status: corev1.ConditionFalse, LastTransitionTime: metav1.NewTime(time.Now().Add(time.Hour))}}}} // not one that starts
+	must.Get(lab.Client.CoreV1().Nodes().Create(t.Context(), broken, metav1.CreateOptions{}))(t)
+	defer func() {
+		must.Succeed(t, lab.Client.CoreV1().Nodes().Delete(context.Background(), "broken", metav1.DeleteOptions{}))
+	}()
 	config := testbed.ConfigFile(t, zonesConfig+"evictor: {breaker: {maxUnreadyNodesFrac: 0.1}}\n")
 	runEvenkeel(t, "run", "--once", "--config", config, "--lease-namespace", ns)
-	checkStatus(t, ns, "breaker open", 10*time.Second, "the breaker is open", "1 of 3 nodes are not Ready", "kubectl get nodes", "closes it")
-}
-
-// setReady changes the condition Ready of a node. The time of the change is late enough that the node does not count as
-// one that starts.
-func setReady(t *testing.T, node, status string) {
-	t.Helper()
-	at := time.Now().Add(10 * time.Minute).UTC().Format(time.RFC3339)
-	must.Get(lab.Client.CoreV1().Nodes().Patch(t.Context(), node, types.StrategicMergePatchType,
-		[]byte(`{"status":{"conditions":[{"type":"Ready","status":"`+status+`","reason":"Test","lastTransitionTime":"`+at+`"}]}}`), metav1.PatchOptions{}, "status"))(t)
+	checkStatus(t, ns, "breaker open", 10*time.Second, "the breaker is open", "1 of 4 nodes are not Ready", "kubectl get nodes", "closes it")
 }
