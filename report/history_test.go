@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// pastPlan is a plan with four moves: one landed as predicted and one elsewhere, one was blocked, and the last one moved
-// the replacement of the first.
+// pastPlan is a plan with four moves: one landed as predicted and one elsewhere, one was blocked, and one moved the
+// replacement of the first.
 func pastPlan() *v1alpha1.RebalancePlan {
 	o := &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "20260102-110000-8f3a91c2", CreationTimestamp: *before(time.Hour)},
 		Spec: v1alpha1.RebalancePlanSpec{Mode: v1alpha1.ModeApprove, StrategyNames: "zones,cpu", MoveCount: 6, Score: "81.0 -> 93.1"}}
