@@ -56,13 +56,7 @@ type triggered struct {
 // ExecuteRequested runs the strategies of the oldest request that waits, if there is one. A single pass calls it before
 // it plans.
 func (c *Controller) ExecuteRequested(ctx context.Context) {
-	c.triggered.executeNext(ctx, c, maxRequestAgeForJob, func(ctx context.Context, due []string) (plan.RunReport, error) {
-		r, err := c.RunOnce(ctx, due)
-		if err != nil {
-			c.Log.Error("the requested pass failed; no pod was evicted", "strategies", due, "error", err)
-		}
-		return r, err
-	})
+	c.triggered.executeNext(ctx, c, maxRequestAgeForJob, c.RunOnce)
 }
 
 // executeNext runs the strategies of the oldest request that waits, if there is one, and stores the result.
@@ -82,14 +76,11 @@ func (t *triggered) executeNext(ctx context.Context, c *Controller, maxAge time.
 	if r == nil {
 		return
 	}
-	report, err := pass(ctx, r.Spec.Strategies)
+	report, _ := pass(ctx, r.Spec.Strategies) // the report has the error
 	ended := metav1.NewTime(c.Clock.Now())
 	r.Status.Phase, r.Status.RunID, r.Status.Finished = v1alpha1.RunCompleted, report.RunID, &ended
-	switch {
-	case err != nil:
-		r.Status.Message = terminal.Line("the pass failed; no pod was evicted: "+err.Error(), maxRunMessage)
-	case report.Stopped != nil:
-		r.Status.Message = terminal.Line(fmt.Sprintf("the pass stopped early: %s: %s", report.Stopped.Code, report.Stopped.Message), maxRunMessage)
+	if why := report.Stopped; why != nil {
+		r.Status.Message = terminal.Line(fmt.Sprintf("the pass ended early: %s: %s", why.Code, why.Message), maxRunMessage)
 	}
 	t.unrecorded = r
 	if err := t.record(ctx, &c.Dependencies); err != nil {
@@ -108,7 +99,7 @@ func (t *triggered) take(ctx context.Context, d *Dependencies, all []schedule.St
 	ctx, cancel := context.WithTimeout(ctx, answersTimeout)
 	defer cancel()
 	now := d.Clock.Now()
-	l := look{Dependencies: d, now: now, problem: func(r *v1alpha1.RebalanceRun) string { return requestProblem(r, all, maxAge, t.last, now) }}
+	l := look{Dependencies: d, strategies: all, maxAge: maxAge, last: t.last, now: now}
 	for range requestPages {
 		list, err := d.Runs.List(ctx, metav1.ListOptions{Limit: requestPage, Continue: t.page})
 		if t.page = ""; err != nil {
@@ -140,11 +131,11 @@ func (t *triggered) take(ctx context.Context, d *Dependencies, all []schedule.St
 // look is one look at the requests.
 type look struct {
 	*Dependencies
-	now     time.Time
-	problem func(*v1alpha1.RebalanceRun) string
-	oldest  *v1alpha1.RebalanceRun // of those that wait and have no problem
-	failed  error                  // the first failed answer
-
+	strategies        []schedule.Strategy
+	maxAge            time.Duration
+	last, now         time.Time              // last is the start of the last triggered pass
+	oldest            *v1alpha1.RebalanceRun // of those that wait and have no problem
+	failed            error                  // the first failed answer
 	rejected, deleted int
 }
 
@@ -174,25 +165,25 @@ func (l *look) answer(ctx context.Context, r *v1alpha1.RebalanceRun) {
 	}
 }
 
-// requestProblem returns the reason why a request is rejected, or "".
-func requestProblem(r *v1alpha1.RebalanceRun, all []schedule.Strategy, maxAge time.Duration, last, now time.Time) string {
+// problem returns the reason why a request is rejected, or "".
+func (l *look) problem(r *v1alpha1.RebalanceRun) string {
 	var known []string
-	for _, s := range all {
+	for _, s := range l.strategies {
 		known = append(known, s.Name)
 	}
 	unknown := slices.IndexFunc(r.Spec.Strategies, func(name string) bool { return !slices.Contains(known, name) })
-	switch wait := last.Add(minTriggerInterval).Sub(now); {
+	switch wait := l.last.Add(minTriggerInterval).Sub(l.now); {
 	case r.Status.Phase == v1alpha1.RunRunning: // this process leads, and runs no pass now
 		return fmt.Sprintf("the process that took it (%s) ended before it stored a result; the request is not repeated; trigger again", r.Status.Holder)
-	case now.Sub(r.CreationTimestamp.Time).Abs() > maxAge:
+	case l.now.Sub(r.CreationTimestamp.Time).Abs() > l.maxAge:
 		return fmt.Sprintf("it was made at %s, more than %s before or after now; trigger again, and check the clocks of the API server and of Evenkeel",
-			r.CreationTimestamp.UTC().Format(time.RFC3339), maxAge)
+			r.CreationTimestamp.UTC().Format(time.RFC3339), l.maxAge)
 	case len(r.Spec.Strategies) == 0:
 		return "it names no strategy"
 	case unknown >= 0:
 		return fmt.Sprintf("the configuration has no strategy %q (it has: %s)", r.Spec.Strategies[unknown],
 			strings.Join(known[:min(len(known), maxShownStrategies)], ", "))
-	case !last.IsZero() && wait > 0 && wait <= minTriggerInterval:
+	case !l.last.IsZero() && wait > 0 && wait <= minTriggerInterval:
 		return fmt.Sprintf("the last trigger was less than %s ago; trigger again in %s", minTriggerInterval, wait.Round(time.Second))
 	}
 	return ""

@@ -157,7 +157,7 @@ func TestTheStatusOfARequestNamesWhatEndedItsPass(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	r.Observer = &fixedObserver{before: stop, err: errors.New("no list of pods\n")}
 	r.ExecuteRequested(ctx)
-	r.expectStatus(t, "a", v1alpha1.RunCompleted, `the pass failed; no pod was evicted: no list of pods\n`)
+	r.expectStatus(t, "a", v1alpha1.RunCompleted, "the pass ended early: Interrupted: the process was told to stop")
 }
 
 // Somebody makes 2,000 requests. Each poll sends a bounded number of calls, a request of another person is answered,
