@@ -40,7 +40,7 @@ func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Appr
 		return p.finish(ctx), nil
 	}
 	p.checkBreaker()
-	if blocked := p.stopIfBlocked(); p.storePlan(ctx, &approved) && !blocked {
+	if !p.stopIfBlocked() && p.storePlan(ctx, &approved) {
 		p.executeWaves(ctx, p.withoutForbiddenMoves(approved))
 		p.recheckBreaker(ctx)
 		p.hints.keepEmptied(ctx, &p.report)

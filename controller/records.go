@@ -32,6 +32,9 @@ func (p *pass) storePlan(ctx context.Context, made *plan.Plan) bool {
 		p.planName = name
 	case err != nil && p.Mode == plan.Live:
 		p.report.Stopped = &plan.Reason{Code: plan.StateUnavailable, Message: "nothing is evicted without a record: " + err.Error()}
+		if ctx.Err() != nil {
+			p.report.Stopped = &plan.Reason{Code: plan.Interrupted, Message: "the process was told to stop before it had stored the plan"}
+		}
 		p.dropRemaining(*made, p.report.Stopped)
 		return false
 	case err != nil:
@@ -60,4 +63,5 @@ func (p *pass) finishRecords(ctx context.Context) {
 	}
 	p.Records.Finish(call, record.Pass{Report: &p.report, State: p.journal.state, Due: p.due, Modes: modes, Next: next.NextByStrategy(),
 		ConfigHash: p.ConfigHash})
+	p.Records.Sweep(ctx)
 }

@@ -77,7 +77,7 @@ func TestAPassIsStoredBeforeItsFirstEviction(t *testing.T) {
 		t.Errorf("owners %v, want the Rebalancer", o)
 	}
 	h := must.Get(client.Histories.Get(t.Context(), objects.ReleaseName, metav1.GetOptions{}))(t)
-	if len(h.Hours) != 1 || h.Hours[0].Moves != 2 {
+	if len(h.Hours) != 1 || h.Hours[0].Evicted != 2 {
 		t.Errorf("hours %+v, want one with two moves", h.Hours)
 	}
 }

@@ -30,7 +30,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		p.reportFailure(ctx, err)
 		return p.report, err
 	}
-	if blocked := p.stopIfBlocked(); p.storePlan(ctx, &p.report.Plan) && !blocked {
+	if !p.stopIfBlocked() && p.storePlan(ctx, &p.report.Plan) {
 		p.executeWaves(ctx, p.report.Plan)
 		p.recheckBreaker(ctx)
 		p.replan(ctx)
@@ -127,8 +127,8 @@ func (p *pass) finish(ctx context.Context) plan.RunReport {
 	slices.SortStableFunc(p.report.Outcomes, func(a, b plan.Outcome) int { return cmp.Compare(a.Step, b.Step) })
 	p.publishState()
 	p.publishReport()
+	p.finishRecords(ctx) // before the reservations go, from which the next process would write them
 	p.closePass(ctx)
-	p.finishRecords(ctx)
 	return p.report
 }
 

@@ -77,7 +77,9 @@ func (p *pass) recoverOpenRuns(ctx context.Context) error {
 		p.Recorder.RecordPass(report)
 		p.OnReport(report)
 		if p.Records != nil {
-			p.Records.Recovered(ctx, run.Plan, &report, run.Holder)
+			if err := p.Records.Recovered(ctx, run.Plan, &report, run.Holder, p.journal.state.Rebalancer); err != nil {
+				return codedError{plan.StateUnavailable, fmt.Errorf("storing the outcomes of run %s, whose process ended: %w", run.RunID, err)}
+			}
 		}
 		if err := p.journal.closeRun(ctx, p.Store, p.Clock, run.RunID); err != nil {
 			p.journal.unclosed[run.RunID], p.journal.closeErr = report.Outcomes, err // prevents a second report by this process

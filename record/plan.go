@@ -30,6 +30,7 @@ const (
 	maxSamples     = 5   // of pods that stay for one reason, and of problems of an input
 	maxInputs      = 20
 	maxResources   = 16
+	maxHintNodes   = 5000
 	maxList        = 50 // of other lists
 )
 
@@ -56,14 +57,13 @@ func Spec(p *plan.Plan, mode v1alpha1.Mode) v1alpha1.RebalancePlanSpec {
 		Cluster: v1alpha1.ClusterReference{UID: word(p.Cluster.UID), Version: word(p.Cluster.Version)},
 		Minimum: minimum(p), NotMoved: notMoved(p.Rejections), Inputs: inputs(p.Inputs), Notices: notices(p)}
 	s.Strategies, s.StrategyNames = strategies(p, mode)
-	omitted := v1alpha1.Omitted{}
-	s.Before, s.After = states(p, &omitted)
+	s.Before, s.After = states(p)
 	s.Moves, s.Hints = moves(p)
 	s.Goals = goals(p)
+	fit(&s)
+	omitted := v1alpha1.Omitted{Moves: s.MoveCount - int32(len(s.Moves))}
 	omitted.Goals = int32(len(p.Goals) - len(s.Goals))
-	fit(&s, p)
-	omitted.Moves = s.MoveCount - int32(len(s.Moves))
-	omitted.Goals = max(omitted.Goals, int32(len(p.Goals)-len(s.Goals)))
+	omitted.Nodes, omitted.Workloads = int32(len(p.Before.Nodes)-len(s.Before.Nodes)), int32(len(p.Before.Workloads)-len(s.Before.Workloads))
 	if omitted != (v1alpha1.Omitted{}) {
 		s.Omitted = &omitted
 	}
@@ -72,7 +72,7 @@ func Spec(p *plan.Plan, mode v1alpha1.Mode) v1alpha1.RebalancePlanSpec {
 
 // fit drops what a person needs least until the spec fits into maxSpecBytes: goals beyond those of the moves, samples,
 // states, and at last whole waves from the end.
-func fit(s *v1alpha1.RebalancePlanSpec, p *plan.Plan) {
+func fit(s *v1alpha1.RebalancePlanSpec) {
 	for _, drop := range []func(){
 		func() { s.Goals = s.Goals[:min(len(s.Goals), maxList)] },
 		func() {
@@ -91,24 +91,20 @@ func fit(s *v1alpha1.RebalancePlanSpec, p *plan.Plan) {
 	all, hints := s.Moves, s.Hints
 	s.Moves, s.Hints = nil, nil
 	left := maxSpecBytes - size(s)
-	for i := range hints {
-		left -= size(&hints[i])
-	}
-	kept := 0
-	for i := range all {
-		if i > 0 && all[i].Wave != all[i-1].Wave {
-			kept = i
+	for first := 0; first < len(all); {
+		wave, next := all[first].Wave, first
+		for ; next < len(all) && all[next].Wave == wave; next++ {
+			left -= size(&all[next]) + 1
 		}
-		if left -= size(&all[i]) + 1; left < 0 {
-			all = all[:kept]
-			break
+		for len(hints) > 0 && hints[0].Wave <= wave {
+			left -= size(&hints[0]) + 1
+			s.Hints, hints = append(s.Hints, hints[0]), hints[1:]
 		}
-	}
-	s.Moves = all
-	for _, h := range hints {
-		if len(all) > 0 && h.Wave <= all[len(all)-1].Wave {
-			s.Hints = append(s.Hints, h)
+		if left < 0 {
+			s.Hints = slices.DeleteFunc(s.Hints, func(h v1alpha1.WaveHints) bool { return h.Wave == wave })
+			return
 		}
+		s.Moves, first = all[:next], next
 	}
 }
 
@@ -213,7 +209,7 @@ func moves(p *plan.Plan) (out []v1alpha1.Move, hints []v1alpha1.WaveHints) {
 	}
 	for _, h := range p.Hints {
 		if n > 0 && h.Wave <= p.Moves[n-1].Wave {
-			hints = append(hints, v1alpha1.WaveHints{Wave: int32(h.Wave), Kind: h.Kind, Nodes: h.Nodes})
+			hints = append(hints, v1alpha1.WaveHints{Wave: int32(h.Wave), Kind: h.Kind, Nodes: h.Nodes[:min(len(h.Nodes), maxHintNodes)]})
 		}
 	}
 	return out, hints

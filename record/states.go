@@ -11,9 +11,8 @@ import (
 )
 
 // states returns the cluster before and after a plan, with the same nodes and workloads in both.
-func states(p *plan.Plan, omitted *v1alpha1.Omitted) (before, after v1alpha1.ClusterState) {
+func states(p *plan.Plan) (before, after v1alpha1.ClusterState) {
 	nodes, workloads := keptNodes(p), keptWorkloads(p)
-	omitted.Nodes, omitted.Workloads = int32(len(p.Before.Nodes)-len(nodes)), int32(len(p.Before.Workloads)-len(workloads))
 	before, after = state(&p.Before, nodes, workloads), state(&p.After, nodes, workloads)
 	if b, a, known := p.Balance(); known {
 		now, then := perMille(b.Score()/100), perMille(a.Score()/100)

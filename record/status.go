@@ -25,24 +25,28 @@ func Status(before v1alpha1.RebalancePlanStatus, spec *v1alpha1.RebalancePlanSpe
 	s := before
 	s.RunID, s.Holder, s.Stopped = word(r.RunID), cut(holder, maxName), reasonOrNil(r.Stopped)
 	s.Started, s.Finished = timeOrNil(r.Started), timeOrNil(r.Finished)
-	ours := map[int32]bool{}
+	ours, last := map[int32]bool{}, int32(0)
 	for _, m := range spec.Moves {
-		ours[m.Step] = true
+		ours[m.Step], last = true, m.Step
 	}
 	known := map[int32]v1alpha1.StepStatus{}
 	for _, x := range before.Steps {
 		known[x.Step] = x
 	}
+	s.Steps, s.Evicted, s.AsPredicted = nil, 0, 0
 	for _, o := range r.Outcomes {
-		if step := int32(o.Step); ours[step] {
+		switch step := int32(o.Step); {
+		case ours[step]:
 			x := stepStatus(known[step], o)
 			if r.Approval != nil {
 				x.DecidedBy, x.DecidedAt = cut(r.Approval.By, maxName), timeOrNil(r.Approval.At)
 			}
 			known[step] = x
+		case spec.Omitted != nil && step > last && step <= last+spec.Omitted.Moves: // it has no entry, but counts
+			evicted, asPredicted := countEvicted([]plan.Outcome{o})
+			s.Evicted, s.AsPredicted = s.Evicted+evicted, s.AsPredicted+asPredicted
 		}
 	}
-	s.Steps, s.Evicted, s.AsPredicted = nil, 0, 0
 	for _, m := range spec.Moves {
 		x, found := known[m.Step]
 		if !found {
@@ -134,7 +138,7 @@ func Rebalancer(before v1alpha1.RebalancerStatus, p Pass) v1alpha1.RebalancerSta
 	for _, x := range r.Plan.Proposals {
 		s.LastPass.Proposed += int32(len(x.Plan.Moves))
 	}
-	s.LastPass.Evicted, s.LastPass.AsPredicted = countEvicted(r)
+	s.LastPass.Evicted, s.LastPass.AsPredicted = countEvicted(r.Outcomes)
 	planned := !r.EndedBeforePlanning() && r.Approval == nil
 	if planned {
 		s.ScorePerMille, s.UnmetGoals = score(&r.Plan), unmetGoals(&r.Plan)
@@ -144,7 +148,9 @@ func Rebalancer(before v1alpha1.RebalancerStatus, p Pass) v1alpha1.RebalancerSta
 		}
 	}
 	s.Strategies = strategyStatuses(before.Strategies, p, planned)
-	if b := p.State.Breaker; b != nil {
+	if r.EndedBeforePlanning() {
+		s.Breaker = before.Breaker // the state may not be known
+	} else if b := p.State.Breaker; b != nil {
 		s.Breaker = &v1alpha1.BreakerStatus{At: metav1.NewTime(b.At), Until: timeOrNil(b.Until), Reason: reason(b.Reason)}
 	}
 	s.Waiting = waiting(before.Waiting, r)
@@ -154,9 +160,9 @@ func Rebalancer(before v1alpha1.RebalancerStatus, p Pass) v1alpha1.RebalancerSta
 	return s
 }
 
-// countEvicted counts the evictions of a pass, and those that landed as predicted.
-func countEvicted(r *plan.RunReport) (evicted, asPredicted int32) {
-	for _, o := range r.Outcomes {
+// countEvicted counts the evictions, and those that landed as predicted.
+func countEvicted(outcomes []plan.Outcome) (evicted, asPredicted int32) {
+	for _, o := range outcomes {
 		if o.Outcome == plan.Evicted {
 			evicted++
 		}
@@ -211,9 +217,12 @@ func strategyStatuses(before []v1alpha1.StrategyStatus, p Pass, planned bool) (o
 	return out
 }
 
-// waiting returns the plans that wait after a pass. A pass that keeps none says nothing about them.
+// waiting returns the plans that wait after a pass. A pass that ends early, or executes an approved plan, changes none.
 func waiting(before []v1alpha1.WaitingPlan, r *plan.RunReport) (out []v1alpha1.WaitingPlan) {
-	if r.Waiting == nil {
+	switch {
+	case r.EndedBeforePlanning() || r.Approval != nil:
+		return before
+	case r.Waiting == nil:
 		return nil
 	}
 	for _, w := range r.Waiting.Plans[:min(len(r.Waiting.Plans), maxStates)] {
@@ -235,7 +244,8 @@ func conditions(p Pass, before v1alpha1.RebalancerStatus) []metav1.Condition {
 	}
 	ready := condition(v1alpha1.ConditionReady, true, "PassEnded", "the last pass ran to its end")
 	if r.Stopped != nil {
-		ready = condition(v1alpha1.ConditionReady, !r.EndedBeforePlanning(), string(r.Stopped.Code), r.Stopped.Message)
+		broken := slices.Contains([]plan.Code{plan.StateUnavailable, plan.PermissionMissing, plan.APIError, plan.ClusterViewStale}, r.Stopped.Code)
+		ready = condition(v1alpha1.ConditionReady, !broken, string(r.Stopped.Code), r.Stopped.Message)
 	}
 	judging := condition(v1alpha1.ConditionJudging, true, "Judged", "the last pass could judge the cluster")
 	if len(r.Plan.NothingJudged) > 0 {
@@ -266,12 +276,15 @@ const maxHours = 720
 // of an hour.
 func AddPass(hours []v1alpha1.Hour, r *plan.RunReport) []v1alpha1.Hour {
 	start := metav1.NewTime(r.Finished.UTC().Truncate(time.Hour))
+	for len(hours) > 0 && start.Before(&hours[len(hours)-1].Start) { // a clock was ahead
+		hours = hours[:len(hours)-1]
+	}
 	if n := len(hours); n == 0 || hours[n-1].Start.Before(&start) {
 		hours = append(hours, v1alpha1.Hour{Start: start})
 	}
 	h := &hours[len(hours)-1]
-	evicted, asPredicted := countEvicted(r)
-	h.Moves, h.AsPredicted = h.Moves+evicted, h.AsPredicted+asPredicted
+	evicted, asPredicted := countEvicted(r.Outcomes)
+	h.Evicted, h.AsPredicted = h.Evicted+evicted, h.AsPredicted+asPredicted
 	if !r.EndedBeforePlanning() && r.Approval == nil {
 		h.Score, h.Unmet = score(&r.Plan), unmetGoals(&r.Plan)
 	}

@@ -4,7 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// RebalanceHistory has the figures of the last 30 days by the hour, the oldest first.
+// RebalanceHistory has the figures of the last 720 hours with a pass, the oldest first.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:path=rebalancehistories,shortName=rbh,categories=evenkeel
@@ -27,20 +27,20 @@ type RebalanceHistoryList struct {
 	Items           []RebalanceHistory `json:"items"`
 }
 
-// Hour has the figures of one hour. Score and Unmet are those of its last pass.
+// Hour has the figures of one hour. The score and the unmet goals are those of its last pass.
 type Hour struct {
 	// Start is the beginning of the hour.
 	// +required
 	Start metav1.Time `json:"start"`
-	// Score is the balance score in per mille; nil if it is unknown.
+	// Score is the balance score in per mille; nil if it is unknown. The names are short, so that 720 hours have 64 KiB.
 	// +optional
 	Score *int32 `json:"score,omitempty"`
 	// Unmet counts the goals that are not met.
 	// +optional
 	Unmet int32 `json:"unmet,omitempty"`
-	// Moves counts the evictions, and AsPredicted those whose replacements landed as predicted.
+	// Evicted counts the evictions, and AsPredicted those whose replacements landed as predicted.
 	// +optional
-	Moves int32 `json:"moves,omitempty"`
+	Evicted int32 `json:"evicted,omitempty"`
 	// +optional
 	AsPredicted int32 `json:"asPredicted,omitempty"`
 }

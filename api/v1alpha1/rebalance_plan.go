@@ -117,12 +117,6 @@ type RebalancePlanStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
-	// Conditions are Waiting, Executed and, for a plan that the controller did not make, Foreign.
-	// +optional
-	// +listType=map
-	// +listMapKey=type
-	// +kubebuilder:validation:MaxItems=8
-	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	// RunID identifies the pass in logs and metrics.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
@@ -194,7 +188,7 @@ type StepStatus struct {
 	// DecidedAt is when the controller read the decision.
 	// +optional
 	DecidedAt *metav1.Time `json:"decidedAt,omitempty"`
-	// EvictedAt is when the eviction was reserved, right before its request.
+	// EvictedAt is when the eviction was reserved, before the first request of its batch.
 	// +optional
 	EvictedAt *metav1.Time `json:"evictedAt,omitempty"`
 	// Replacement is the pod that followed.

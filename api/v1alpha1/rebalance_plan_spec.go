@@ -401,6 +401,4 @@ type Omitted struct {
 	Nodes int32 `json:"nodes,omitempty"`
 	// +optional
 	Workloads int32 `json:"workloads,omitempty"`
-	// +optional
-	Texts int32 `json:"texts,omitempty"`
 }

@@ -81,10 +81,6 @@ type RebalanceRunStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	RunID string `json:"runID,omitempty"`
-	// Plan is the name of the RebalancePlan of the pass. It is empty if the pass stored none.
-	// +optional
-	// +kubebuilder:validation:MaxLength=253
-	Plan string `json:"plan,omitempty"`
 	// +optional
 	Started *metav1.Time `json:"started,omitempty"`
 	// +optional

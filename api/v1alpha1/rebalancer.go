@@ -11,7 +11,7 @@ import (
 // +kubebuilder:resource:shortName=rbl,categories=evenkeel
 // +kubebuilder:printcolumn:name="Mode",type=string,JSONPath=`.status.mode`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
-// +kubebuilder:printcolumn:name="Paused",type=string,JSONPath=`.status.conditions[?(@.type=="Paused")].status`
+// +kubebuilder:printcolumn:name="Paused by",type=string,JSONPath=`.spec.pause.by`
 // +kubebuilder:printcolumn:name="Evicting",type=string,JSONPath=`.status.conditions[?(@.type=="Evicting")].status`
 // +kubebuilder:printcolumn:name="Score",type=integer,JSONPath=`.status.scorePerMille`
 // +kubebuilder:printcolumn:name="Unmet goals",type=integer,JSONPath=`.status.unmetGoals`

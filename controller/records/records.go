@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
@@ -27,6 +28,10 @@ import (
 const (
 	// progressInterval is the least time between two statuses of a plan that is executed.
 	progressInterval = 10 * time.Second
+	// progressTimeout bounds such a status, so that a slow API server does not delay the evictions.
+	progressTimeout = 2 * time.Second
+	// replanSuffix ends the name of the second plan of a pass.
+	replanSuffix = "-replan"
 	// attempts bounds how often a write is tried again after another client changed the object.
 	attempts = 3
 )
@@ -53,7 +58,7 @@ type Store struct {
 func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode v1alpha1.Mode, owner string) (name string, err error) {
 	name = record.Name(r.Started, r.RunID, mode)
 	if len(s.open) > 0 {
-		name += fmt.Sprintf("-%d", len(s.open)+1)
+		name += replanSuffix
 	}
 	o := &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: owners(owner)}, Spec: record.Spec(p, mode)}
 	o.APIVersion, o.Kind = v1alpha1.GroupVersion.String(), "RebalancePlan"
@@ -61,12 +66,16 @@ func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode
 	if apierrors.IsAlreadyExists(err) { // the answer to an earlier request was lost
 		created, err = s.Client.Plans.Get(ctx, name, metav1.GetOptions{})
 	}
-	if err == nil && !equality.Semantic.DeepEqual(created.Spec, o.Spec) {
-		err = errOldDefinition
-	}
-	if err == nil && r.Mode == plan.Live {
-		created.Status = record.Status(created.Status, &created.Spec, r, s.Holder)
-		created, err = s.Client.Plans.UpdateStatus(ctx, created, metav1.UpdateOptions{})
+	switch {
+	case err == nil && !equality.Semantic.DeepEqual(created.Spec, o.Spec):
+		err = errors.Join(errOldDefinition, s.Client.Plans.Delete(ctx, name, metav1.DeleteOptions{}))
+	case err == nil && r.Mode == plan.Live:
+		var claimed *v1alpha1.RebalancePlan
+		if claimed, err = s.writePlan(ctx, created, r, s.Holder); err != nil {
+			s.open = append(s.open, created) // its status may have been written, so the end of the pass writes it again
+			break
+		}
+		created = claimed
 	}
 	if err != nil {
 		return "", fmt.Errorf("storing the plan as RebalancePlan %s/%s: %w", s.Client.Namespace, name, objects.Explain(err))
@@ -88,10 +97,12 @@ func owners(uid string) []metav1.OwnerReference {
 
 // Progress writes what the pass has done so far, at most once in progressInterval. A failure has no effect on the pass.
 func (s *Store) Progress(ctx context.Context, r *plan.RunReport) {
-	if s.Clock.Since(s.written) < progressInterval {
+	if ctx.Err() != nil || s.Clock.Since(s.written) < progressInterval {
 		return
 	}
-	s.report(s.writePlans(ctx, r))
+	call, cancel := context.WithTimeout(ctx, progressTimeout)
+	defer cancel()
+	s.report(s.writePlans(call, r))
 }
 
 // Finish writes the end of a pass: its plans, the release, and the history. Failures are logged; the next pass writes
@@ -103,7 +114,6 @@ func (s *Store) Finish(ctx context.Context, p record.Pass) {
 	p.Version, p.Holder, p.Schedule = s.Version, s.Holder, s.Schedule
 	s.report(errors.Join(s.writePlans(ctx, p.Report), s.writeRelease(ctx, p), s.writeHistory(ctx, p.Report, p.State.Rebalancer)))
 	s.open = nil
-	s.sweep(ctx)
 }
 
 // report logs the first of a series of failures.
@@ -116,7 +126,7 @@ func (s *Store) report(err error) {
 
 func (s *Store) writePlans(ctx context.Context, r *plan.RunReport) (err error) {
 	for i, o := range s.open {
-		written, failure := s.writePlan(ctx, o, r)
+		written, failure := s.writePlan(ctx, o, r, s.Holder)
 		if failure == nil {
 			s.open[i] = written
 		}
@@ -126,10 +136,10 @@ func (s *Store) writePlans(ctx context.Context, r *plan.RunReport) (err error) {
 	return err
 }
 
-func (s *Store) writePlan(ctx context.Context, o *v1alpha1.RebalancePlan, r *plan.RunReport) (*v1alpha1.RebalancePlan, error) {
+func (s *Store) writePlan(ctx context.Context, o *v1alpha1.RebalancePlan, r *plan.RunReport, holder string) (*v1alpha1.RebalancePlan, error) {
 	return retryConflict(o, func() (*v1alpha1.RebalancePlan, error) { return s.Client.Plans.Get(ctx, o.Name, metav1.GetOptions{}) },
 		func(o *v1alpha1.RebalancePlan) (*v1alpha1.RebalancePlan, error) {
-			o.Status = record.Status(o.Status, &o.Spec, r, s.Holder)
+			o.Status = record.Status(o.Status, &o.Spec, r, holder)
 			return s.Client.Plans.UpdateStatus(ctx, o, metav1.UpdateOptions{})
 		})
 }
@@ -149,20 +159,25 @@ func retryConflict[T any](o *T, read func() (*T, error), write func(*T) (*T, err
 	return written, err
 }
 
-// Recovered writes the outcomes of a pass whose process ended, as the reservations tell them.
-func (s *Store) Recovered(ctx context.Context, name string, r *plan.RunReport, holder string) {
+// Recovered writes the outcomes of a pass whose process ended, as the reservations tell them, to its plans and to the
+// history. name is that of its first plan. A plan that does not exist any more is no error.
+func (s *Store) Recovered(ctx context.Context, name string, r *plan.RunReport, holder, owner string) error {
 	if name == "" {
-		return
+		return nil
 	}
-	o, err := s.Client.Plans.Get(ctx, name, metav1.GetOptions{})
-	if err == nil {
-		_, err = retryConflict(o, func() (*v1alpha1.RebalancePlan, error) { return s.Client.Plans.Get(ctx, name, metav1.GetOptions{}) },
-			func(o *v1alpha1.RebalancePlan) (*v1alpha1.RebalancePlan, error) {
-				o.Status = record.Status(o.Status, &o.Spec, r, holder)
-				return s.Client.Plans.UpdateStatus(ctx, o, metav1.UpdateOptions{})
-			})
+	for _, name := range []string{name, name + replanSuffix} {
+		o, err := s.Client.Plans.Get(ctx, name, metav1.GetOptions{})
+		if objects.IsMissing(err, "rebalanceplans", name) {
+			continue
+		}
+		if err == nil {
+			_, err = s.writePlan(ctx, o, r, holder)
+		}
+		if err != nil {
+			return objects.Explain(err)
+		}
 	}
-	s.report(err)
+	return s.writeHistory(ctx, r, owner)
 }
 
 func (s *Store) writeRelease(ctx context.Context, p record.Pass) (err error) {
@@ -175,7 +190,9 @@ func (s *Store) writeRelease(ctx context.Context, p record.Pass) (err error) {
 	}
 	if err == nil {
 		o, err = retryConflict(o, read, func(o *v1alpha1.Rebalancer) (*v1alpha1.Rebalancer, error) {
+			p.State.Pause = state.ActivePause(o, s.Clock.Now())
 			o.Status = record.Rebalancer(o.Status, p)
+			o.Status.ObservedGeneration = o.Generation
 			return s.Client.Rebalancers.UpdateStatus(ctx, o, metav1.UpdateOptions{})
 		})
 	}

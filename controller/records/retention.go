@@ -16,10 +16,13 @@ import (
 const (
 	// sweepInterval is the time between two looks for plans that are too old or too many.
 	sweepInterval = time.Hour
+	// sweepTimeout bounds one look.
+	sweepTimeout = 30 * time.Second
 	// maxDeleted bounds the plans that one look deletes, so that a pass never waits for long.
 	maxDeleted = 200
-	// pageSize is the number of plans in one answer of the API server.
-	pageSize = 100
+	// pageSize is the number of plans in one answer of the API server. Anybody who may create plans can make them as
+	// large as the API server permits.
+	pageSize = 10
 )
 
 // Retention says how long plans are kept.
@@ -35,15 +38,18 @@ type kept struct {
 	name    string
 	created time.Time
 	bytes   int64
-	waits   bool // for a person, or for its execution
+	waits   bool // for a person, for its execution, or for finalizers
 }
 
-// sweep deletes plans that are too old or too many. Plans that wait stay.
-func (s *Store) sweep(ctx context.Context) {
+// Sweep deletes plans that are too old or too many, at most once in sweepInterval. Plans that wait stay. A command that
+// is no release deletes nothing.
+func (s *Store) Sweep(ctx context.Context) {
 	now := s.Clock.Now()
-	if s.Keep <= 0 || now.Sub(s.swept) < sweepInterval {
+	if s.Schedule == "" || s.Keep <= 0 || ctx.Err() != nil || now.Sub(s.swept) < sweepInterval {
 		return
 	}
+	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
+	defer cancel()
 	s.swept = now
 	all, err := s.list(ctx)
 	if err != nil {
@@ -62,7 +68,7 @@ func (s *Store) sweep(ctx context.Context) {
 			continue
 		}
 		err := s.Client.Plans.Delete(ctx, o.name, metav1.DeleteOptions{})
-		if err != nil {
+		if err != nil && !objects.IsMissing(err, "rebalanceplans", o.name) {
 			s.report(err)
 			return
 		}
@@ -78,7 +84,7 @@ func (s *Store) list(ctx context.Context) (all []kept, err error) {
 		failure = errors.Join(failure, err)
 		phase := o.Status.Phase
 		all = append(all, kept{name: o.Name, created: o.CreationTimestamp.Time, bytes: int64(len(text)),
-			waits: phase == v1alpha1.PhaseWaiting || phase == v1alpha1.PhaseApproved})
+			waits: phase == v1alpha1.PhaseWaiting || phase == v1alpha1.PhaseApproved || o.DeletionTimestamp != nil})
 	})
 	return all, errors.Join(err, failure)
 }

@@ -45,7 +45,7 @@ func (p PauseStore) Read(ctx context.Context) (*plan.Pause, error) {
 	if err != nil {
 		return nil, err
 	}
-	return p.active(o), nil
+	return ActivePause(o, p.Clock.Now()), nil
 }
 
 // get reads the Rebalancer.
@@ -63,8 +63,8 @@ func (p PauseStore) get(ctx context.Context) (o *v1alpha1.Rebalancer, err error)
 	return o, p.callError("get", err)
 }
 
-// active returns the pause of a Rebalancer if it holds now.
-func (p PauseStore) active(o *v1alpha1.Rebalancer) *plan.Pause {
+// ActivePause returns the pause of a Rebalancer if it holds at that time, or nil.
+func ActivePause(o *v1alpha1.Rebalancer, now time.Time) *plan.Pause {
 	x := o.Spec.Pause
 	if x == nil {
 		return nil
@@ -79,7 +79,7 @@ func (p PauseStore) active(o *v1alpha1.Rebalancer) *plan.Pause {
 	if x.Until != nil {
 		out.Until = x.Until.UTC()
 	}
-	if !out.ActiveAt(p.Clock.Now()) {
+	if !out.ActiveAt(now) {
 		return nil
 	}
 	return out
@@ -112,7 +112,7 @@ func (p PauseStore) CheckPause(ctx context.Context) *plan.Reason {
 func (p PauseStore) Pause(ctx context.Context, want plan.Pause) (before *plan.Pause, err error) {
 	err = p.change(ctx, newRebalancer(nil), func(o *v1alpha1.Rebalancer) bool {
 		next := want
-		if before = p.active(o); before != nil {
+		if before = ActivePause(o, p.Clock.Now()); before != nil {
 			if !before.Since.IsZero() {
 				next.Since = before.Since
 			}
@@ -126,17 +126,14 @@ func (p PauseStore) Pause(ctx context.Context, want plan.Pause) (before *plan.Pa
 	return before, err
 }
 
-// Resume ends the pause. Resume returns the pause that was active before, or nil.
+// Resume ends the pause, also if the Rebalancer was deleted. Resume returns the pause that was active before, or nil.
 func (p PauseStore) Resume(ctx context.Context) (before *plan.Pause, err error) {
-	err = p.change(ctx, nil, func(o *v1alpha1.Rebalancer) bool {
-		before = p.active(o)
-		had := o.Spec.Pause != nil
+	err = p.change(ctx, newRebalancer(nil), func(o *v1alpha1.Rebalancer) bool {
+		before = ActivePause(o, p.Clock.Now())
+		changes := o.Spec.Pause != nil || o.UID == "" // the next pass would create a paused one
 		o.Spec.Pause = nil
-		return had
+		return changes
 	})
-	if errors.Is(err, ErrNoRebalancer) {
-		return nil, nil
-	}
 	return before, err
 }
 
@@ -158,7 +155,7 @@ func pauseObject(p *plan.Pause) *v1alpha1.Pause {
 // pauseAttempts is the maximum number of attempts to change the pause if other clients change the Rebalancer too.
 const pauseAttempts = 5
 
-// change changes the Rebalancer, or creates it from one that is not nil. It tries again if another client changed it
+// change changes the Rebalancer, or creates it from another one. It tries again if another client changed it
 // meanwhile. edit returns false if there is nothing to change.
 func (p PauseStore) change(ctx context.Context, from *v1alpha1.Rebalancer, edit func(*v1alpha1.Rebalancer) bool) error {
 	for range pauseAttempts {
@@ -166,7 +163,7 @@ func (p PauseStore) change(ctx context.Context, from *v1alpha1.Rebalancer, edit 
 		verb, write := "update", func() (*v1alpha1.Rebalancer, error) {
 			return p.Objects.Rebalancers.Update(ctx, o, metav1.UpdateOptions{})
 		}
-		if errors.Is(err, ErrNoRebalancer) && from != nil {
+		if errors.Is(err, ErrNoRebalancer) {
 			o, err = v1alpha1.DeepCopy(from), nil
 			verb, write = "create", func() (*v1alpha1.Rebalancer, error) {
 				return p.Objects.Rebalancers.Create(ctx, o, metav1.CreateOptions{})
@@ -191,7 +188,7 @@ func (p PauseStore) ensure(ctx context.Context, known plan.PlannerState, former 
 		if err != nil {
 			return nil, "", err
 		}
-		return p.active(o), string(o.UID), nil
+		return ActivePause(o, p.Clock.Now()), string(o.UID), nil
 	}
 	pause := known.Pause
 	switch {
@@ -199,13 +196,15 @@ func (p PauseStore) ensure(ctx context.Context, known plan.PlannerState, former 
 		if pause, err = former(); err != nil {
 			return nil, "", err
 		}
-	case !pause.ActiveAt(p.Clock.Now()):
+	case pause.ActiveAt(p.Clock.Now()):
+		pause = &plan.Pause{Since: pause.Since, By: pause.By, Reason: pause.Reason} // a later pause may have had no end
+	default:
 		pause = &plan.Pause{Since: p.Clock.Now(), By: "evenkeel", Reason: "the Rebalancer was deleted, and perhaps a pause with it"}
 	}
 	if o, err = p.Objects.Rebalancers.Create(ctx, newRebalancer(pause), metav1.CreateOptions{}); err != nil {
 		return nil, "", p.callError("create", err)
 	}
-	return p.active(o), string(o.UID), nil
+	return ActivePause(o, p.Clock.Now()), string(o.UID), nil
 }
 
 func newRebalancer(pause *plan.Pause) *v1alpha1.Rebalancer {

@@ -187,6 +187,7 @@ func TestPauseRetries(t *testing.T) {
 	if before, err := p.Resume(t.Context()); before != nil || err != nil {
 		t.Errorf("resuming a release that has not run: %v, %v", before, err)
 	}
+	must.Succeed(t, p.Objects.Rebalancers.Delete(t.Context(), objects.ReleaseName, metav1.DeleteOptions{}))
 	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err != nil {
 		t.Error(err)
 	}

@@ -198,12 +198,13 @@ func createAccount(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 	return path
 }
 
-// The permissions for the Lease and the state, which a pass needs besides reading and evicting.
+// The permissions for the Lease, and for the state and the objects, which a pass needs besides reading and evicting.
 var (
 	leaseRule = rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"},
 		Verbs: []string{"get", "list", "create", "update"}}
-	stateRule = rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"},
-		Verbs: []string{"get", "create", "update"}}
+	stateRule = rbacv1.PolicyRule{APIGroups: []string{"", "evenkeel.io"}, Resources: []string{"configmaps", "rebalanceplans",
+		"rebalanceplans/status", "rebalancers", "rebalancers/status", "rebalancehistories", "rebalanceruns", "rebalanceruns/status"},
+		Verbs: []string{"get", "list", "create", "update"}}
 )
 
 func TestAMissingPermissionIsNamed(t *testing.T) {

@@ -98,7 +98,15 @@ func TestDeletedDefinitionsStopEvictions(t *testing.T) {
 	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) { return acceptedEvictions(t, ns) > 0, nil }))
 	must.Succeed(t, lab.Client.Discovery().RESTClient().Delete().
 		AbsPath("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/rebalancers.evenkeel.io").Do(t.Context()).Error())
-	t.Cleanup(func() { must.Succeed(t, lab.InstallDefinitions(context.Background(), testbed.Evenkeel)) })
+	t.Cleanup(func() { // the Rebalancers of the other tests are gone, too
+		must.Succeed(t, lab.InstallDefinitions(context.Background(), testbed.Evenkeel))
+		for _, release := range []string{ns, "default"} {
+			resume := exec.Command(testbed.Evenkeel, "resume", "--lease-namespace", release, "--kubeconfig", lab.Kubeconfig)
+			if out, err := resume.CombinedOutput(); err != nil {
+				t.Errorf("resume: %v\n%s", err, out)
+			}
+		}
+	})
 	if err := cmd.Wait(); err == nil || !strings.Contains(out.String(), "it is unknown whether evictions are paused") {
 		t.Errorf("the pass ended with %v, want that it stopped because the pause is unknown:\n%s", err, out.String())
 	}

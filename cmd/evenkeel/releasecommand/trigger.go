@@ -215,9 +215,6 @@ func (f *triggerFlags) print(cmd *cobra.Command, a *Access, before, now *v1alpha
 		return false, nil
 	}
 	text := "Its pass (run " + terminal.Line(now.Status.RunID, maxAnswer) + ") has ended"
-	if now.Status.Plan != "" {
-		text += "; its plan is RebalancePlan " + terminal.Line(now.Status.Plan, maxAnswer)
-	}
 	if message != "" {
 		text += ": " + message
 	}
