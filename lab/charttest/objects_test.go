@@ -137,6 +137,12 @@ func TestPeopleWriteTheirKinds(t *testing.T) {
 		"rebalancers": `{"spec": {"pause": {"by": "admin"}}}`} {
 		must.Succeed(t, jo.Patch("application/merge-patch+json").AbsPath(path, resource, "a").Body([]byte(patch)).Do(ctx).Error())
 	}
+	owned := object{"metadata": object{"ownerReferences": []object{{"apiVersion": "v1", "kind": "ConfigMap", "name": "gone", "uid": "gone"}}}}
+	held := object{"metadata": object{"finalizers": []string{"example.org/held"}}}
+	for group, resource := range map[string]string{"approvers": "/rebalanceplans/a", "pausers": "/rebalancers/a"} {
+		checkAttempts(ctx, t, r.clientOf(t, group), []attempt{{"delete it by an owner that is gone", http.MethodPatch, path + resource, owned, byPolicy},
+			{"keep it by a finalizer", http.MethodPatch, path + resource, held, byPolicy}})
+	}
 	label := object{"metadata": object{"labels": object{"a": "b"}}}
 	checkAttempts(ctx, t, r.clientOf(t, "approvers"), []attempt{{"label a decided plan", http.MethodPatch, path + "/rebalanceplans/a", label, ""},
 		{"extend the decision of another", http.MethodPatch, path + "/rebalanceplans/a", object{"decision": object{"approve": object{"all": true}}}, byPolicy},
