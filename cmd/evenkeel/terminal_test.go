@@ -29,7 +29,7 @@ func TestTextOfOthersIsSafeForATerminal(t *testing.T) {
 			return s.run(t, nil, "zones")
 		},
 		"the holder of a trigger": func(t *testing.T) programResult {
-			s := &requestServer{statuses: []v1alpha1.RebalanceRunStatus{{Phase: v1alpha1.RunCompleted, Holder: hostile, RunID: hostile, Plan: hostile, Message: hostile}}}
+			s := &requestServer{statuses: []v1alpha1.RebalanceRunStatus{{Phase: v1alpha1.RunCompleted, Holder: hostile, RunID: hostile, Message: hostile}}}
 			return s.run(t, nil, "zones")
 		},
 		"the leader of a trigger": func(t *testing.T) programResult {

@@ -73,8 +73,8 @@ func TestTrigger(t *testing.T) {
 	waits := v1alpha1.RebalanceRunStatus{}
 	running := v1alpha1.RebalanceRunStatus{Phase: v1alpha1.RunRunning, Holder: "node-7"}
 	completed := v1alpha1.RebalanceRunStatus{Phase: v1alpha1.RunCompleted, Holder: "node-7", RunID: "1a2b3c4d"}
-	planned, stopped := completed, completed
-	planned.Plan, stopped.Message = "zones-42", "the pass ended early: Paused: evictions are paused by bob"
+	stopped := completed
+	stopped.Message = "the pass ended early: Paused: evictions are paused by bob"
 	rejected := v1alpha1.RebalanceRunStatus{Phase: v1alpha1.RunRejected, Message: "no such strategy"}
 	const taken = "Namespace default: node-7 runs strategy zones now (request zones-x1); see `evenkeel logs`.\n"
 	idle := map[string]http.HandlerFunc{leases + "/evenkeel": respondText(200, "application/json", leaseJSON("", time.Now()))}
@@ -88,8 +88,8 @@ func TestTrigger(t *testing.T) {
 	}{
 		"it ends": {statuses: []v1alpha1.RebalanceRunStatus{waits, running, completed}, args: "zones",
 			out: taken + "Its pass (run 1a2b3c4d) has ended.\n"},
-		"two strategies": {statuses: []v1alpha1.RebalanceRunStatus{planned}, args: "zones hot",
-			out: "Namespace default: node-7 runs strategies zones, hot now (request zones-x1); see `evenkeel logs`.\nIts pass (run 1a2b3c4d) has ended; its plan is RebalancePlan zones-42.\n"},
+		"two strategies": {statuses: []v1alpha1.RebalanceRunStatus{completed}, args: "zones hot",
+			out: "Namespace default: node-7 runs strategies zones, hot now (request zones-x1); see `evenkeel logs`.\nIts pass (run 1a2b3c4d) has ended.\n"},
 		"its pass stops": {statuses: []v1alpha1.RebalanceRunStatus{stopped}, args: "zones",
 			out: taken + "Its pass (run 1a2b3c4d) has ended: the pass ended early: Paused: evictions are paused by bob.\n"},
 		"it goes on": {statuses: []v1alpha1.RebalanceRunStatus{running}, args: "zones --wait 1s",
