@@ -32,7 +32,8 @@ type Hour struct {
 	// Start is the beginning of the hour.
 	// +required
 	Start metav1.Time `json:"start"`
-	// Score is the balance score in per mille; nil if it is unknown. The names are short, so that 720 hours have 64 KiB.
+	// Score is the balance score in per mille; nil if it is unknown. The names are short, so that 720 hours have 64
+	// KiB.
 	// +optional
 	Score *int32 `json:"score,omitempty"`
 	// Unmet counts the goals that are not met.

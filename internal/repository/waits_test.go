@@ -20,7 +20,7 @@ import (
 // waitingPackages are the packages that wait for something. The others compute.
 var waitingPackages = []string{"cmd/evenkeel", "cmd/evenkeel/connection", "cmd/evenkeel/installed", "cmd/evenkeel/names", "cmd/evenkeel/releasecommand",
 	"controller", "controller/approval", "controller/cleanup", "controller/leader", "controller/notify",
-	"controller/release", "controller/state", "controller/waiting", "evictor", "hints/reconciler", "hints/writer", "internal/reload",
+	"controller/records", "controller/release", "controller/state", "controller/waiting", "evictor", "hints/reconciler", "hints/writer", "internal/reload",
 	"internal/progress", "internal/retry", "internal/wait", "metrics", "objects", "observe",
 	"usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "web", "web/access"}
 
