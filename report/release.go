@@ -227,7 +227,7 @@ func (r *Release) passText(p *v1alpha1.PassSummary) string {
 	text := "ended " + r.ago(timeOf(p.Finished)) + ": "
 	switch {
 	case p.Moves == 0 && p.Proposed == 0:
-		return text + "no pod had to move"
+		return text + "no move planned"
 	case p.Moves == 0:
 		return text + plural.Count(int(p.Proposed), "move") + " proposed, none made"
 	case r.Object.Status.Mode == "DryRun":
