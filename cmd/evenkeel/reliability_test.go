@@ -195,6 +195,8 @@ var unstableTexts = []struct {
 }{
 	{regexp.MustCompile(`127\.0\.0\.1:\d+->`), ""},
 	{regexp.MustCompile(`127\.0\.0\.1:\d{2,}`), "SERVER"},
+	{regexp.MustCompile(` \(Client\.Timeout exceeded while awaiting headers\)|\?timeout=4s`), ""}, // of two bounds, one ends a call
+	{regexp.MustCompile(`net/http: request canceled`), "context deadline exceeded"},
 	{regexp.MustCompile(`current time \S+ is after [^\s;]+`), "current time NOW is after THEN"},
 }
 
