@@ -155,10 +155,10 @@ func (r *Release) addFacts(g *layout.Grid) {
 	if s.LastPass != nil {
 		unmet := plural.Count(int(s.UnmetGoals), "goal") + plural.Choose(int(s.UnmetGoals), " was", " were") + " not met"
 		if len(r.withoutUsage()) > 0 {
-			unmet = "goals of strategies without usage are unknown, " + unmet + " of the others"
+			unmet += "; unknown for strategies that lack usage"
 		}
-		g.Add("Balance", fmt.Sprintf("at the last pass: score %s; %s (now: evenkeel plan)", score, unmet))
-		g.Add("Last pass", r.passText(s.LastPass))
+		g.Add("Balance", fmt.Sprintf("at the last pass: score %s; %s (for now, run: evenkeel plan)", score, unmet))
+		g.Add("Last pass", r.passText(s.LastPass)+" (which pods: evenkeel history)")
 	}
 	var most v1alpha1.LimitStatus
 	for _, l := range s.Limits {

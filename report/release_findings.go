@@ -306,7 +306,7 @@ func (r *Release) approvalWaits() *finding {
 		}
 		what = append(what, fmt.Sprintf("%s (plan %s, which expires %s, at %s)", text, escape(w.ID), r.until(w.Expires), w.Expires.UTC().Format(time.RFC3339)))
 		id := escape(w.ID)
-		todo = append(todo, "evenkeel approve "+id+"   # lets Evenkeel evict the pods", "evenkeel discard "+id+"   # refuses")
+		todo = append(todo, "evenkeel approve "+id+"   # lets Evenkeel evict the pods", "evenkeel discard "+id+"   # refuses; nothing is evicted")
 	}
 	if what == nil {
 		return nil

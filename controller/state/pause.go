@@ -22,6 +22,9 @@ import (
 // FormerPauseName is the ConfigMap with which earlier versions paused evictions while it existed.
 const FormerPauseName = "evenkeel-pause"
 
+// formerPauseKey is the annotation with the UID of the ConfigMap whose pause a Rebalancer took over.
+const formerPauseKey = "evenkeel.io/former-pause"
+
 // maxTextRunes is the maximum displayed length of a text that any user may have written.
 const maxTextRunes = 300
 
@@ -179,32 +182,28 @@ func (p PauseStore) change(ctx context.Context, from *v1alpha1.Rebalancer, edit 
 	return fmt.Errorf("other clients changed the Rebalancer during each of %d attempts; try again", pauseAttempts)
 }
 
-// ensure returns the active pause and the UID of the Rebalancer. It creates the Rebalancer if it does not exist. A
-// release that had one before, as known tells, gets one with the last pause. Without a last pause, the new one is
-// paused all the same: whoever deleted the former may have deleted a pause with it. Only a person's resume ends it.
-func (p PauseStore) ensure(ctx context.Context, known plan.PlannerState, former func() (*plan.Pause, error)) (*plan.Pause, string, error) {
+// ensure returns the Rebalancer. It creates the Rebalancer if it does not exist, for the first time with the pause of
+// an earlier version. A release that had one before, as known tells, gets one with the last pause. Without a last
+// pause, the new one is paused all the same: whoever deleted the former may have deleted a pause with it. Only a
+// person's resume ends it.
+func (p PauseStore) ensure(ctx context.Context, known plan.PlannerState, former *corev1.ConfigMap) (*v1alpha1.Rebalancer, error) {
 	o, err := p.get(ctx)
 	if !errors.Is(err, ErrNoRebalancer) {
-		if err != nil {
-			return nil, "", err
-		}
-		return ActivePause(o, p.Clock.Now()), string(o.UID), nil
+		return o, err
 	}
-	pause := known.Pause
-	switch {
+	o = newRebalancer(nil)
+	switch pause := known.Pause; {
+	case known.Rebalancer == "" && former != nil:
+		o = newRebalancer(formerPause(former))
+		o.Annotations = map[string]string{formerPauseKey: string(former.UID)}
 	case known.Rebalancer == "":
-		if pause, err = former(); err != nil {
-			return nil, "", err
-		}
 	case pause.ActiveAt(p.Clock.Now()):
-		pause = &plan.Pause{Since: pause.Since, By: pause.By, Reason: pause.Reason} // a later pause may have had no end
+		o = newRebalancer(&plan.Pause{Since: pause.Since, By: pause.By, Reason: pause.Reason}) // a later pause may have had no end
 	default:
-		pause = &plan.Pause{Since: p.Clock.Now(), By: "evenkeel", Reason: "the Rebalancer was deleted, and perhaps a pause with it"}
+		o = newRebalancer(&plan.Pause{Since: p.Clock.Now(), By: "evenkeel", Reason: "the Rebalancer was deleted, and perhaps a pause with it"})
 	}
-	if o, err = p.Objects.Rebalancers.Create(ctx, newRebalancer(pause), metav1.CreateOptions{}); err != nil {
-		return nil, "", p.callError("create", err)
-	}
-	return ActivePause(o, p.Clock.Now()), string(o.UID), nil
+	o, err = p.Objects.Rebalancers.Create(ctx, o, metav1.CreateOptions{})
+	return o, p.callError("create", err)
 }
 
 func newRebalancer(pause *plan.Pause) *v1alpha1.Rebalancer {

@@ -198,7 +198,7 @@ func TestPauseRetries(t *testing.T) {
 
 // Only a person ends a pause: neither a deleted Rebalancer nor the upgrade from a version with ConfigMaps does.
 func TestADeletedRebalancerEndsNoPause(t *testing.T) {
-	former := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: FormerPauseName},
+	former := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: FormerPauseName, UID: "m1"},
 		Data: map[string]string{"by": "alice", "until": "tomorrow", "reason": "release 42"}}
 	for name, c := range map[string]struct {
 		config *corev1.ConfigMap
@@ -208,7 +208,7 @@ func TestADeletedRebalancerEndsNoPause(t *testing.T) {
 	}{
 		"the first start":                      {nil, false, false, ""},
 		"an upgrade while paused":              {former, false, false, "by alice: release 42"},
-		"deleted while paused":                 {former, true, true, "by bob"},
+		"deleted while paused":                 {nil, true, true, "by bob"},
 		"deleted, and perhaps a pause with it": {nil, true, false, "by evenkeel: the Rebalancer was deleted"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -250,6 +250,18 @@ func TestADryRunNeedsNoPause(t *testing.T) {
 		_, err := WithPause{Store: New(fake.NewClientset(), "evenkeel"), Pauses: p, DryRun: dry}.Load(t.Context())
 		if (err == nil) != dry {
 			t.Errorf("dry run %t: error %v", dry, err)
+		}
+	}
+}
+
+// A person who pauses in the way of an earlier version is not ignored.
+func TestALaterConfigMapStopsEvictions(t *testing.T) {
+	p, _, _ := newPauseStore(t)
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: FormerPauseName, UID: "m1"}}
+	for _, dry := range []bool{true, false} {
+		_, err := WithPause{Store: New(fake.NewClientset(cm), "evenkeel"), Pauses: p, DryRun: dry}.Load(t.Context())
+		if dry != (err == nil) || !dry && !strings.Contains(err.Error(), "delete the ConfigMap") {
+			t.Errorf("dry run %t: error %v, want one that says what to do, only where pods are evicted", dry, err)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -16,33 +18,38 @@ type WithPause struct {
 }
 
 // Load returns the saved state with the current pause, and creates the Rebalancer if it does not exist. Load fails if
-// the pause is unreadable. Save stores the pause, too, for the case that the Rebalancer is deleted.
+// the pause is unreadable, or if somebody paused in the way of an earlier version. Save stores the pause, too, for the
+// case that the Rebalancer is deleted.
 func (w WithPause) Load(ctx context.Context) (plan.PlannerState, error) {
 	st, err := w.Store.Load(ctx)
 	if err != nil {
 		return st, err
 	}
-	pause, uid, err := w.Pauses.ensure(ctx, st, func() (*plan.Pause, error) { return w.formerPause(ctx) })
-	switch {
-	case err == nil:
-		st.Pause, st.Rebalancer = pause, uid
-	case w.DryRun:
+	former, err := w.activeFormerPause(ctx)
+	if err == nil {
+		o, failure := w.Pauses.ensure(ctx, st, former)
+		switch err = failure; {
+		case err == nil && former != nil && o.Annotations[formerPauseKey] != string(former.UID):
+			err = fmt.Errorf("somebody paused evictions with the ConfigMap %s, which this version does not read; run `evenkeel pause`, "+
+				"and delete the ConfigMap", FormerPauseName)
+		case err == nil:
+			st.Pause, st.Rebalancer = ActivePause(o, w.Pauses.Clock.Now()), string(o.UID)
+		}
+	}
+	if w.DryRun {
 		return st, nil
 	}
 	return st, err
 }
 
-// formerPause returns the pause that an earlier version stored in a ConfigMap, or nil.
-func (w WithPause) formerPause(ctx context.Context) (*plan.Pause, error) {
+// activeFormerPause returns the ConfigMap with which an earlier version paused evictions, or nil if it pauses nothing.
+func (w WithPause) activeFormerPause(ctx context.Context) (*corev1.ConfigMap, error) {
 	m, err := w.get(ctx, FormerPauseName)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("reading the pause of an earlier version: %w", err)
-	case m == nil:
+	case m == nil || !formerPause(m).ActiveAt(w.Pauses.Clock.Now()):
 		return nil, nil
 	}
-	if p := formerPause(m); p.ActiveAt(w.Pauses.Clock.Now()) {
-		return p, nil
-	}
-	return nil, nil
+	return m, nil
 }
