@@ -1,6 +1,7 @@
 package controlplane
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -8,8 +9,10 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
+	"time"
 )
 
 // Process is a separate process that belongs to a cluster. It ends with this process.
@@ -86,8 +89,33 @@ func (p *Process) isKilled() bool {
 }
 
 // Freeze suspends the process with SIGSTOP. The connections of a frozen process stay open, but their requests get no
-// answers.
-func (p *Process) Freeze() error { return p.signal(syscall.SIGSTOP) }
+// answers. Freeze returns when every thread has stopped: on a busy machine, a thread goes on for a while after the
+// signal.
+func (p *Process) Freeze() error {
+	if err := p.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	threads := fmt.Sprintf("/proc/%d/task/*/stat", p.child.Pid)
+	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		if allStopped(threads) {
+			return nil
+		}
+	}
+	return fmt.Errorf("process %d goes on after SIGSTOP", p.child.Pid)
+}
+
+// allStopped reports whether the state of each of these threads is T. The name of a thread may contain anything, and
+// ends with the last parenthesis. A system without these files cannot tell.
+func allStopped(threads string) bool {
+	files, _ := filepath.Glob(threads)
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if _, after, found := strings.Cut(string(text[bytes.LastIndexByte(text, ')')+1:]), " "); err == nil && found && after[0] != 'T' {
+			return false
+		}
+	}
+	return true
+}
 
 // Thaw resumes a frozen process.
 func (p *Process) Thaw() error { return p.signal(syscall.SIGCONT) }
