@@ -54,7 +54,7 @@ func flagRows(*testing.T) []badInput {
 		{input: "a pause with a reason that is too long", args: "pause --reason " + strings.Repeat("x", 201), want: "evenkeel: --reason: 201 characters are too many (want at most 200)", exit: 1},
 		{input: "a pause in an invalid namespace", args: "pause --lease-namespace My_Space", want: `evenkeel: --lease-namespace: "My_Space" is not a namespace (want lower case letters, digits and dashes)`, exit: 1},
 		{input: "a plan of an invalid namespace", args: "plan --lease-namespace My_Space", want: `evenkeel: --lease-namespace: "My_Space" is not a namespace (want lower case letters, digits and dashes)`, exit: 1},
-		{input: "a trigger without a strategy", args: "trigger", want: "evenkeel: evenkeel trigger takes the names of strategies; want: evenkeel trigger STRATEGY...", exit: 1},
+		{input: "a trigger without a strategy", args: "trigger", want: "evenkeel: evenkeel trigger takes the names of strategies; want: evenkeel trigger STRATEGY [STRATEGY]", exit: 1},
 		{input: "a trigger of one strategy twice", args: "trigger zones zones", want: "evenkeel: strategy zones is named twice", exit: 1},
 		{input: "a trigger of no valid name", args: "trigger My_Zones", want: `evenkeel: "My_Zones" is not a name of a strategy (want lower case letters, digits and dashes)`, exit: 1},
 		{input: "a trigger that waits for nothing", args: "trigger zones --wait 0s", want: "evenkeel: --wait: 0s is too short (want more than 0s)", exit: 1},

@@ -51,7 +51,7 @@ func newTrigger(a *Access) *cobra.Command {
 
 func requireStrategies(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return fmt.Errorf("%s takes the names of strategies; want: %s STRATEGY...", cmd.CommandPath(), cmd.CommandPath())
+		return fmt.Errorf("%s takes the names of strategies; want: %s STRATEGY [STRATEGY]", cmd.CommandPath(), cmd.CommandPath())
 	}
 	return nil
 }
