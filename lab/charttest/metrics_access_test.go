@@ -31,7 +31,7 @@ func TestMissingPermissionForMetricsIsNamed(t *testing.T) {
 	if _, err := r.client.CoreV1().Secrets(r.namespace).Create(ctx, secret, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	r.installChart(t, chart, "--set", "tls.secretName=evenkeel-tls,metrics.authorize=true")
+	r.installChart(t, chart, "--set", "crds.keep=false,tls.secretName=evenkeel-tls,metrics.authorize=true")
 	r.waitForLog(ctx, t, "leads=true")
 	list := slices.DeleteFunc(r.permissions(ctx, t), func(p permission) bool { return isUsedInAPass(p) })
 	if len(list) != 2 {
