@@ -15,7 +15,9 @@ import (
 	"testing"
 	"time"
 
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/evenkeel-project/evenkeel/lab/freeport"
@@ -93,7 +95,12 @@ func TestEveryQueryHasData(t *testing.T) {
 	kept := seed.App{Name: "kept", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3", "n3", "n3"}, // why pods stay
 		GraceSeconds: 1, Annotations: map[string]string{"evenkeel.io/evict": "never"}}
 	pinned := seed.App{Name: "pinned", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3"}, AllowedNodes: []string{"n3"}, GraceSeconds: 1}
-	must.Succeed(t, seed.CreateApps(t.Context(), stack.Client, namespace, append(apps, kept, pinned)))
+	budgeted := seed.App{Name: "budgeted", MilliCPU: 100, MemoryMi: 100, Nodes: []string{"n3", "n3", "n3"}, GraceSeconds: 1}
+	must.Succeed(t, seed.CreateApps(t.Context(), stack.Client, namespace, append(apps, kept, pinned, budgeted)))
+	none := intstr.FromInt32(0)
+	must.Get(stack.Client.PolicyV1().PodDisruptionBudgets(namespace).Create(t.Context(), &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Name: budgeted.Name}, Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &none,
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": budgeted.Name}}}}, metav1.CreateOptions{}))(t)
 	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer hook.Close()
 	path := testbed.ConfigFile(t, fmt.Sprintf(config, stack.Prometheus, hook.URL))
