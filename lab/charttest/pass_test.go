@@ -34,7 +34,8 @@ func (r release) checkForbidden(ctx context.Context, t *testing.T, user string) 
 }
 
 func (r release) isForbidden(e auditv1.Event) bool {
-	former := e.StageTimestamp.Time.Before(r.upgraded) && e.ObjectRef != nil && slices.Contains(optionalKinds, e.ObjectRef.Resource)
+	former := e.StageTimestamp.Time.Before(r.upgraded) && e.ObjectRef != nil &&
+		(e.ObjectRef.APIGroup == "evenkeel.io" || slices.Contains(optionalKinds, e.ObjectRef.Resource))
 	return !former && e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusForbidden && !strings.Contains(e.RequestURI, "dryRun=All")
 }
 

@@ -100,7 +100,7 @@ func TestUpgradeFromTheFormerChart(t *testing.T) {
 	if out := r.runJob(ctx, t, "zones"); !strings.Contains(out, "LimitPerHour") {
 		t.Errorf("the report does not name the hourly limit:\n%s", out)
 	}
-	r.checkRequests(ctx, t, 2)
+	r.checkRequests(ctx, t, 0)
 	r.uninstall(ctx, t)
 }
 
