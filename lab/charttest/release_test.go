@@ -37,8 +37,8 @@ type release struct {
 	// permissions away.
 	attacked bool
 	since    time.Time
-	// upgraded is the time of the upgrade from the former chart, which grants neither what optionalKinds has nor the kinds
-	// of evenkeel.io.
+	// upgraded is the time of the upgrade from the former chart, which grants neither what optionalKinds has nor the
+	// kinds of evenkeel.io.
 	upgraded time.Time
 }
 
