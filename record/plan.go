@@ -22,7 +22,7 @@ import (
 
 // Bounds of an object. The API server accepts 1.5 MiB in a request, and etcd as much in an object.
 const (
-	maxSpecBytes   = 400 << 10
+	maxSpecBytes   = 400<<10 - 512 // room for the names of the lists, and for what is counted after the cut
 	maxStatusBytes = 500 << 10
 	maxMoves       = 2000
 	maxGoals       = 500
