@@ -27,8 +27,8 @@ type RebalancePlan struct {
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a plan never changes; make a new one"
 	Spec RebalancePlanSpec `json:"spec"`
-	// Decision selects the steps that a person approves or discards. A decision that is set together with the object is
-	// ignored.
+	// Decision selects the steps that a person approves or discards. This version does not read it yet: use
+	// `evenkeel approve` and `evenkeel discard`. A decision that is set together with the object will be ignored.
 	// +optional
 	Decision *Decision `json:"decision,omitempty"`
 	// +optional

@@ -31,7 +31,7 @@ type cleanupFlags struct {
 func newCleanup(a *Access) *cobra.Command {
 	f := &cleanupFlags{}
 	c := &cobra.Command{
-		Use: "cleanup", Short: "Remove hints, state, pause and Leases of an uninstalled release", Args: commandline.NoArguments,
+		Use: "cleanup", Short: "Remove hints, state and Leases of an uninstalled release", Args: commandline.NoArguments,
 		Long: "Remove the hints from the nodes, and the ConfigMaps and Leases of Evenkeel from its namespace. The\n" +
 			"chart runs it after `helm uninstall`. Nothing is removed while the namespace has a Deployment or a\n" +
 			"CronJob of Evenkeel, or a process holds the Lease.",
