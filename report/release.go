@@ -79,7 +79,7 @@ func ReleaseStatus(w io.Writer, format Format, r Release, o Options) error {
 	if format == Wide {
 		width, hidden = 0, 0
 	}
-	lines := append([]string{fmt.Sprintf("Evenkeel in namespace %s: %s", escape(r.Namespace), all[0].head), ""}, answers.Lines(width)...)
+	lines := append([]string{fmt.Sprintf("Evenkeel (installed in namespace %s): %s", escape(r.Namespace), all[0].head), ""}, answers.Lines(width)...)
 	if facts.Len() > 0 {
 		lines = append(append(lines, ""), facts.Lines(width)...)
 	}
@@ -141,8 +141,11 @@ func (r *Release) addAnswers(g *layout.Grid, all []finding) {
 
 // addFacts adds what a person may want to know beside the answers.
 func (r *Release) addFacts(g *layout.Grid) {
-	if l := r.Lease; l != nil && l.Holder != "" {
+	switch l := r.Lease; {
+	case l != nil && l.Holder != "":
 		g.Add("Leader", fmt.Sprintf("%s, Lease renewed %s", escape(l.Holder), r.ago(l.Renewed)))
+	case r.withoutLeader() != nil:
+		g.Add("Leader", "none")
 	}
 	if r.Object == nil {
 		return
@@ -158,7 +161,10 @@ func (r *Release) addFacts(g *layout.Grid) {
 			unmet += "; unknown for strategies that lack usage"
 		}
 		g.Add("Balance", fmt.Sprintf("at the last pass: score %s; %s (for now, run: evenkeel plan)", score, unmet))
-		g.Add("Last pass", r.passText(s.LastPass)+" (which pods: evenkeel history)")
+		g.Add("Last pass", r.passText(s.LastPass))
+	}
+	for _, text := range r.errors() {
+		g.Add("Error", text)
 	}
 	var most v1alpha1.LimitStatus
 	for _, l := range s.Limits {
@@ -224,21 +230,65 @@ func (r *Release) condition(kind string) (c metav1.Condition) {
 }
 
 func (r *Release) passText(p *v1alpha1.PassSummary) string {
-	text := "ended " + r.ago(timeOf(p.Finished)) + ": "
+	text, moves := "ended "+r.ago(timeOf(p.Finished))+": ", plural.Count(int(p.Moves), "move")
+	stopped := ""
+	if p.Stopped != nil {
+		stopped = escape(p.Stopped.Code)
+	}
 	switch {
-	case p.Moves == 0 && p.Proposed == 0:
-		return text + "no move planned"
-	case p.Moves == 0:
+	case p.Moves == 0 && p.Proposed > 0:
 		return text + plural.Count(int(p.Proposed), "move") + " proposed, none made"
+	case p.Moves == 0:
+		return text + "no move planned" + parentheses(stopped)
 	case r.Object.Status.Mode == "DryRun":
-		text += plural.Count(int(p.Moves), "move") + " shown, none made"
+		text += moves + " shown, none made, because this is a dry run"
+	case p.Evicted == 0 && stopped != "":
+		text += moves + " planned, none made, because the pass was stopped" + parentheses(stopped)
+	case p.Evicted == 0:
+		text += moves + " planned, none made (why: evenkeel history)"
 	default:
-		text += fmt.Sprintf("%s, %d evicted, %d as predicted", plural.Count(int(p.Moves), "move"), p.Evicted, p.AsPredicted)
+		text += fmt.Sprintf("%s, %d evicted, %d as predicted (which pods: evenkeel history)", moves, p.Evicted, p.AsPredicted)
+		if stopped != "" {
+			text += "; then the pass was stopped" + parentheses(stopped)
+		}
 	}
 	if p.Proposed > 0 {
 		text += fmt.Sprintf("; %d more proposed", p.Proposed)
 	}
 	return text
+}
+
+// parentheses returns the text in parentheses after a space, or "".
+func parentheses(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+// steps counts the steps of a strategy that wait for approval, as far as the moves are known.
+func (r *Release) steps(strategy string) (n int) {
+	for _, w := range r.Waiting {
+		for _, m := range w.Moves {
+			if m.Strategy == strategy {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// errors returns the messages of what failed, as other programs wrote them.
+func (r *Release) errors() (out []string) {
+	if ready := r.condition(v1alpha1.ConditionReady); r.failed() != nil {
+		out = append(out, escape(ready.Message))
+	}
+	for _, in := range r.Object.Status.Inputs {
+		if len(in.Problems) > 0 && isUsageSource(in.Source) && r.usageMissing() != nil {
+			out = append(out, escape(in.Source)+": "+escape(strings.Join(in.Problems[:min(len(in.Problems), maxStatusNotes)], "; ")))
+		}
+	}
+	return out
 }
 
 // strategies returns the table of strategies, those with the next pass first.
@@ -249,7 +299,7 @@ func (r *Release) strategies() *layout.Grid {
 	}
 	all := slices.Clone(r.Object.Status.Strategies)
 	slices.SortStableFunc(all, func(a, b v1alpha1.StrategyStatus) int { return sortTime(a).Compare(sortTime(b)) })
-	silent := r.withoutUsage()
+	silent, led := r.withoutUsage(), r.withoutLeader() == nil
 	for _, st := range all {
 		unmet, last, next := "-", "never", "-"
 		if st.LastPass != nil {
@@ -258,10 +308,10 @@ func (r *Release) strategies() *layout.Grid {
 		if slices.Contains(silent, escape(st.Name)) {
 			unmet = "unknown"
 		}
-		if st.NextPass != nil {
+		if st.NextPass != nil && led {
 			next = r.until(st.NextPass.Time)
 		}
-		g.Add(escape(st.Name), strategyMode(st.Mode), unmet, last, next)
+		g.Add(escape(st.Name), r.mode(st), unmet, last, next)
 	}
 	return g
 }
@@ -275,6 +325,21 @@ func strategyMode(m v1alpha1.Mode) string {
 		return string(plan.ShowOnly)
 	}
 	return string(plan.Automatic)
+}
+
+// mode is the mode of a strategy, and what keeps the strategy from evictions.
+func (r *Release) mode(st v1alpha1.StrategyStatus) string {
+	var why []string
+	if n := r.steps(st.Name); n > 0 {
+		why = append(why, fmt.Sprintf("%d %s approval", n, plural.Choose(n, "awaits", "await")))
+	}
+	if r.pause() != nil && st.Mode != v1alpha1.ModeDryRun {
+		why = append(why, "paused")
+	}
+	if r.Object.Status.Breaker != nil && st.Mode != v1alpha1.ModeDryRun {
+		why = append(why, "breaker open")
+	}
+	return strategyMode(st.Mode) + parentheses(strings.Join(why, ", "))
 }
 
 // sortTime sorts strategies without a next pass to the end.

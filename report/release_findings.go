@@ -118,40 +118,8 @@ func (r *Release) failed() *finding {
 	if ready.Status != "False" {
 		return nil
 	}
-	return &finding{head: "the last pass failed", what: "The last pass could not make a plan: " + escape(ready.Message) + ". No pod was evicted.",
+	return &finding{head: "the last pass failed", what: "The last pass could not make a plan (" + escape(ready.Reason) + "; the row Error has the message). No pod was evicted.",
 		wrong: "Passes have failed for " + duration.HumanDuration(r.Now.Sub(ready.LastTransitionTime.Time)) + ".", todo: []string{"See what the reason means and what helps:", "evenkeel explain reason " + escape(ready.Reason)}}
-}
-
-// breakerCauses are the keys of the configuration that the reason of an open breaker names, and what to look at.
-var breakerCauses = []struct{ key, look, command string }{
-	{"maxUnreadyNodesFrac", "See which nodes are not Ready, and repair them:", "kubectl get nodes"},
-	{"maxPendingPods", "See which pods find no node, and make room for them:", "kubectl get pods --all-namespaces --field-selector status.phase=Pending"},
-	{"maxFailedFrac", "See which evictions failed, and why:", "evenkeel history --since 24h"},
-	{"maxBadLandingsFrac", "See where replacements landed:", "evenkeel history --since 24h"},
-}
-
-func (r *Release) breakerOpen() *finding {
-	if r.Object == nil || r.Object.Status.Breaker == nil {
-		return nil
-	}
-	b := r.Object.Status.Breaker
-	until := "Then the next pass that finds the cluster healthy closes it; nobody has to."
-	if b.Until != nil {
-		until = fmt.Sprintf("It stays open at least until %s (%s). The first pass after that which finds the cluster healthy closes it; nobody has to.",
-			b.Until.UTC().Format(time.RFC3339), r.until(b.Until.Time))
-	}
-	f := &finding{head: "the breaker is open, so no pod is evicted",
-		what:  fmt.Sprintf("Evenkeel stopped all evictions %s to protect the cluster: %s. %s", r.ago(b.At.Time), escape(b.Reason.Message), until),
-		wrong: "The cluster was not healthy enough to move pods. Evenkeel itself works as it should."}
-	for _, c := range breakerCauses {
-		if strings.Contains(b.Reason.Message, c.key) {
-			f.todo = append(f.todo, c.look, c.command)
-		}
-	}
-	if f.todo == nil {
-		f.todo = []string{"See what the passes did:", "evenkeel history --since 24h"}
-	}
-	return f
 }
 
 // endPause is what to do about a pause.
@@ -176,7 +144,7 @@ func (r *Release) paused() *finding {
 	}
 	what += " by " + cmp.Or(escape(p.By), "somebody")
 	if p.Reason != "" {
-		what += ", with the reason: " + escape(p.Reason)
+		what += `, with the reason "` + escape(p.Reason) + `"`
 	}
 	if p.Until == nil {
 		what += ". The pause has no end: somebody has to end it."
@@ -244,14 +212,14 @@ func (r *Release) usageMissing() *finding {
 		}
 	}
 	f := &finding{head: "measured usage is missing, so " + who + " " + plural.Choose(len(idle), "does", "do") + " nothing",
-		wrong: "The source of measured usage does not answer as it should. Evenkeel never moves a pod without the data that it needs."}
+		wrong: "Evenkeel never moves a pod without the data that it needs."}
 	for _, in := range r.Object.Status.Inputs {
 		i := slices.IndexFunc(usageSources, func(s struct{ source, look, command string }) bool { return s.source == in.Source })
 		if i < 0 {
 			continue
 		}
 		if len(in.Problems) > 0 {
-			why = escape(in.Source) + ": " + escape(strings.Join(in.Problems[:min(len(in.Problems), maxStatusNotes)], "; "))
+			why = escape(in.Source) + " does not answer as it should; the row Error has the message"
 		}
 		f.todo = append(f.todo, usageSources[i].look, usageSources[i].command)
 	}
@@ -291,10 +259,12 @@ func (r *Release) untrusted() *finding {
 // approvalWaits says what waits for the decision of a person.
 func (r *Release) approvalWaits() *finding {
 	var what, todo []string
+	steps := 0
 	for _, w := range r.Waiting {
 		if w.Steps == 0 {
 			continue
 		}
+		steps += w.Steps
 		strategies, namespaces := map[string]bool{}, map[string]bool{}
 		for _, m := range w.Moves {
 			strategies[escape(m.Strategy)], namespaces[escape(m.Pod.Namespace)] = true, true
@@ -315,7 +285,7 @@ func (r *Release) approvalWaits() *finding {
 	if r.pause() != nil {
 		first = "After the pause, decide, or let the plan expire:"
 	}
-	return &finding{head: plural.Choose(len(what), "a plan waits", "plans wait") + " for approval", what: "To balance the cluster, Evenkeel wants to evict " +
+	return &finding{head: plural.Choose(len(what), "a plan waits", "plans wait") + " for approval: " + plural.Count(steps, "step"), what: "To balance the cluster, Evenkeel wants to evict " +
 		strings.Join(what, ", and ") + ". It asks first, and evicts none of them until a person approves.",
 		todo: append([]string{first, "evenkeel approve   # shows which pods would move, and where; changes nothing"}, todo...)}
 }

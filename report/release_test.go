@@ -46,6 +46,12 @@ func setCondition(r *report.Release, kind, code, message string) {
 	}
 }
 
+// stopPass lets the last pass end before it evicted a pod.
+func stopPass(r *report.Release, code plan.Code) {
+	p := r.Object.Status.LastPass
+	p.Evicted, p.AsPredicted, p.Proposed, p.Stopped = 0, 0, 0, &v1alpha1.Reason{Code: string(code)}
+}
+
 func waitingMoves(n int) (out []plan.Move) {
 	for i := range n {
 		out = append(out, plan.Move{Step: i + 1, Strategy: "zones", Pod: plan.PodRef{Namespace: []string{"shop", "pay"}[i%2], Name: fmt.Sprint("web-", i)}})
@@ -68,6 +74,7 @@ var releases = []struct {
 	{"paused by a colleague", func(r *report.Release) {
 		r.Object.Spec.Pause = &v1alpha1.Pause{By: "alice", Since: before(2 * time.Hour), Reason: "release 42"}
 		setCondition(r, "Evicting", "Paused", "evictions are paused")
+		stopPass(r, plan.Paused)
 	}},
 	{"paused for a time, and a plan waits", func(r *report.Release) {
 		r.Object.Spec.Pause = &v1alpha1.Pause{By: "alice", Since: before(2 * time.Hour), Until: before(-time.Hour)}
@@ -75,17 +82,27 @@ var releases = []struct {
 	}},
 	{"breaker open", func(r *report.Release) {
 		r.Object.Status.Breaker = &v1alpha1.BreakerStatus{At: *before(10 * time.Minute), Until: before(-50 * time.Minute), Reason: v1alpha1.Reason{
-			Code: "BreakerOpen", Message: "4 of 10 nodes are not Ready or gone, more than 30% (evictor.breaker.maxUnreadyNodesFrac), for example n01"}}
+			Code: "BreakerOpen", Message: "4 of 10 nodes are not Ready or gone, more than 30% (evictor.breaker.maxUnreadyNodesFrac), for example \"n01\""}}
 		setCondition(r, "Evicting", "BreakerOpen", "4 of 10 nodes are not Ready")
+		stopPass(r, plan.BreakerOpen)
+	}},
+	{"breaker open until a pass that is planned", func(r *report.Release) {
+		r.Object.Status.Breaker = &v1alpha1.BreakerStatus{At: *before(70 * time.Minute), Until: before(10 * time.Minute), Reason: v1alpha1.Reason{
+			Code: "BreakerOpen", Message: "3 of 8 evictions failed, more than 25% (evictor.breaker.maxFailedFrac)"}}
+		setCondition(r, "Evicting", "BreakerOpen", "3 of 8 evictions failed")
+		r.Object.Status.LastPass.Evicted, r.Object.Status.LastPass.AsPredicted = 2, 1
+		r.Object.Status.LastPass.Stopped = &v1alpha1.Reason{Code: "BreakerOpen"}
 	}},
 	{"the source of usage is silent", func(r *report.Release) {
 		r.Object.Status.Notices = []v1alpha1.Notice{{Reason: v1alpha1.Reason{Code: "NoUsageData",
 			Message: "no usage data: the last answer of prometheus is too old, or contains no usage"}, Strategy: "cpu"}}
+		r.Object.Status.LastPass.Moves, r.Object.Status.LastPass.Evicted, r.Object.Status.LastPass.Proposed = 0, 0, 0
 		r.Object.Status.Inputs = append(r.Object.Status.Inputs, v1alpha1.Input{Source: "prometheus", Problems: []string{
 			"no answer since 2026-01-02T11:20:00Z (asked 80 times): dial tcp 10.0.0.9:9090: connect: connection refused"}})
 	}},
 	{"a plan waits for approval", func(r *report.Release) {
 		r.Waiting = []report.WaitingPlanSummary{{ID: "3f2a9c01d2e4b5a6", Moves: waitingMoves(5), Steps: 5, Expires: releaseNow.Add(20 * time.Hour)}}
+		r.Object.Status.LastPass.Moves, r.Object.Status.LastPass.Evicted, r.Object.Status.LastPass.Proposed = 0, 0, 5
 	}},
 	{"approved steps wait in a CronJob", func(r *report.Release) {
 		r.Waiting = []report.WaitingPlanSummary{{ID: "3f2a9c01d2e4b5a6", Approved: 2, Expires: releaseNow.Add(20 * time.Hour)}}

@@ -101,5 +101,5 @@ func TestStatusOfAnOpenBreaker(t *testing.T) {
 	}()
 	config := testbed.ConfigFile(t, zonesConfig+"evictor: {breaker: {maxUnreadyNodesFrac: 0.1}}\n")
 	runEvenkeel(t, "run", "--once", "--config", config, "--lease-namespace", ns)
-	checkStatus(t, ns, "breaker open", 10*time.Second, "the breaker is open", "1 of 4 nodes are not Ready", "kubectl get nodes", "closes it")
+	checkStatus(t, ns, "breaker open", 10*time.Second, "the breaker is open", "1 of 4 nodes are not Ready", `for example "broken"`, "none made, because the pass was stopped (BreakerOpen)", "kubectl get nodes", "closes it")
 }

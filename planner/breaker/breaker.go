@@ -95,7 +95,7 @@ func (o Options) CheckCluster(s *cluster.Snapshot, b Baseline, unready []plan.Un
 	}
 	summary := fmt.Sprintf("%s became unschedulable since the pass began, more than %s (evictor.breaker.maxPendingPods)",
 		plural.Count(len(fresh), "pod"), o.MaxPendingPods)
-	t := o.newTrip(s.TakenAt, summary, fmt.Sprintf(", for example %s/%s", fresh[0].Object.Namespace, fresh[0].Object.Name))
+	t := o.newTrip(s.TakenAt, summary, fmt.Sprintf(", for example %q", fresh[0].Object.Namespace+"/"+fresh[0].Object.Name))
 	for _, p := range fresh {
 		t.Pods = append(t.Pods, string(p.Object.UID))
 	}
@@ -114,7 +114,7 @@ func (o Options) unreadyNodes(s *cluster.Snapshot, lastSeen []plan.UnreadyNode) 
 	for i := range s.Nodes {
 		if node := &s.Nodes[i]; !node.Ready && cluster.VirtualKind(node.Object) == "" && !isStarting(node.Object, s.TakenAt) {
 			if unready++; unready == 1 {
-				detail += ", for example " + node.Name
+				detail += fmt.Sprintf(", for example %q", node.Name)
 			}
 		}
 	}
@@ -191,7 +191,7 @@ func (o Options) StaysOpen(t *plan.BreakerTrip, s *cluster.Snapshot, lastSeen []
 	for _, uid := range t.Pods {
 		if p := s.PodByUID(uid); p != nil && isPending(p) {
 			waiting++
-			why = fmt.Sprintf("%s still Pending, for example %s/%s", plural.Count(waiting, "pod"), p.Object.Namespace, p.Object.Name)
+			why = fmt.Sprintf("%s still Pending, for example %q", plural.Count(waiting, "pod"), p.Object.Namespace+"/"+p.Object.Name)
 		}
 	}
 	if waiting <= o.MaxPendingPods.For(len(s.Pods)) {

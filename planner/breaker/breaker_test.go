@@ -198,7 +198,7 @@ func TestStaysOpen(t *testing.T) {
 		{"all scheduled", trip, clusterState{nodes: 10, pods: newPods(11, "new", bindToNode)}, noon.Add(10 * time.Minute), ""},
 		{"all gone", trip, clusterState{nodes: 10}, late, ""},
 		{"as many are Pending as allowed", trip, clusterState{nodes: 10, pods: append(newPods(10, "new", markUnschedulable), newPod("new-010", bindToNode))}, late, ""},
-		{"one more is Pending", trip, clusterState{nodes: 10, pods: newPods(11, "new", markUnschedulable)}, late, "11 pods still Pending, for example shop/new-010"},
+		{"one more is Pending", trip, clusterState{nodes: 10, pods: newPods(11, "new", markUnschedulable)}, late, "11 pods still Pending, for example \"shop/new-010\""},
 		{"without a scheduling attempt", trip, clusterState{nodes: 10, pods: newPods(11, "new")}, late, "11 pods still Pending"},
 		{"other pods are Pending", trip, clusterState{nodes: 10, pods: newPods(30, "other", markUnschedulable)}, late, ""},
 		{"nodes became NotReady", trip, clusterState{nodes: 10, unready: 4}, late, "still 4 of 10 nodes are not Ready or gone"},
