@@ -59,8 +59,10 @@ func Spec(p *plan.Plan, mode v1alpha1.Mode) v1alpha1.RebalancePlanSpec {
 	s.Strategies, s.StrategyNames = strategies(p, mode)
 	s.Before, s.After = states(p)
 	s.Moves, s.Hints = moves(p)
-	s.Goals = goals(p)
-	fit(&s)
+	cutMoves(&s, p, maxMoves)
+	nodes := 0
+	s.Goals, nodes = goals(p, s.Moves)
+	fit(&s, p, nodes)
 	omitted := v1alpha1.Omitted{Moves: s.MoveCount - int32(len(s.Moves))}
 	omitted.Goals = int32(len(p.Goals) - len(s.Goals))
 	omitted.Nodes, omitted.Workloads = int32(len(p.Before.Nodes)-len(s.Before.Nodes)), int32(len(p.Before.Workloads)-len(s.Before.Workloads))
@@ -70,11 +72,11 @@ func Spec(p *plan.Plan, mode v1alpha1.Mode) v1alpha1.RebalancePlanSpec {
 	return s
 }
 
-// fit drops what a person needs least until the spec fits into maxSpecBytes: goals beyond those of the moves, samples,
-// states, and at last whole waves from the end.
-func fit(s *v1alpha1.RebalancePlanSpec) {
+// fit drops what a person needs least until the spec fits into maxSpecBytes: goals beyond those of the nodes that are
+// emptied, samples, states, and at last whole waves from the end.
+func fit(s *v1alpha1.RebalancePlanSpec, p *plan.Plan, nodes int) {
 	for _, drop := range []func(){
-		func() { s.Goals = s.Goals[:min(len(s.Goals), maxList)] },
+		func() { s.Goals = s.Goals[:min(len(s.Goals), max(maxList, nodes))] },
 		func() {
 			for i := range s.NotMoved {
 				s.NotMoved[i].Samples = nil
@@ -90,22 +92,60 @@ func fit(s *v1alpha1.RebalancePlanSpec) {
 	}
 	all, hints := s.Moves, s.Hints
 	s.Moves, s.Hints = nil, nil
-	left := maxSpecBytes - size(s)
-	for first := 0; first < len(all); {
-		wave, next := all[first].Wave, first
-		for ; next < len(all) && all[next].Wave == wave; next++ {
-			left -= size(&all[next]) + 1
-		}
-		for len(hints) > 0 && hints[0].Wave <= wave {
-			left -= size(&hints[0]) + 1
-			s.Hints, hints = append(s.Hints, hints[0]), hints[1:]
+	left, n := maxSpecBytes-size(s), 0
+	for h := 0; n < len(all); n++ {
+		for left -= size(&all[n]) + 1; h < len(hints) && hints[h].Wave <= all[n].Wave; h++ {
+			left -= size(&hints[h]) + 1
 		}
 		if left < 0 {
-			s.Hints = slices.DeleteFunc(s.Hints, func(h v1alpha1.WaveHints) bool { return h.Wave == wave })
-			return
+			break
 		}
-		s.Moves, first = all[:next], next
 	}
+	s.Moves, s.Hints = all, hints
+	cutMoves(s, p, n)
+}
+
+// cutMoves keeps at most n moves, in whole waves from the first. What is executed together stays together: the moves
+// that empty a node, and a move that makes room with the one for which it does.
+func cutMoves(s *v1alpha1.RebalancePlanSpec, p *plan.Plan, n int) {
+	lastOfPod, lastOfGoal, nodes, wave := map[string]int{}, map[string]int{}, map[string]bool{}, int32(0)
+	for i := range p.Moves {
+		lastOfPod[p.Moves[i].Pod.UID] = i
+		for _, id := range p.Moves[i].Goals {
+			lastOfGoal[id] = i
+		}
+	}
+	met, keep, together := emptied(p), 0, 0
+	for i := range p.Moves[:min(n, len(s.Moves))] {
+		m := &p.Moves[i]
+		if m.DisplacedFor != nil {
+			together = max(together, lastOfPod[m.DisplacedFor.UID])
+		}
+		for _, id := range m.Goals {
+			if met[id] {
+				together, nodes[id] = max(together, lastOfGoal[id]), true
+			}
+		}
+		if len(nodes) > maxGoals {
+			break
+		}
+		if together <= i && (i+1 == len(p.Moves) || p.Moves[i+1].Wave != m.Wave) {
+			keep, wave = i+1, int32(m.Wave)
+		}
+	}
+	s.Moves = s.Moves[:keep]
+	s.Hints = slices.DeleteFunc(s.Hints, func(h v1alpha1.WaveHints) bool { return h.Wave > wave })
+}
+
+// emptied returns the IDs of the goals to empty a node that the plan meets.
+func emptied(p *plan.Plan) map[string]bool {
+	out := map[string]bool{}
+	for i := range p.Goals {
+		if g := &p.Goals[i]; g.Kind == plan.NodeEmpty && p.After.Excess[g.ID] == 0 {
+			out[g.ID] = true
+		}
+	}
+	return out
 }
 
 // size returns the size of an object as the API server stores it.
@@ -192,14 +232,8 @@ func modeOf(m plan.StrategyMode) v1alpha1.Mode {
 	return v1alpha1.ModeAutomatic
 }
 
-// moves returns the moves and hints in whole waves, as many as an object may have.
 func moves(p *plan.Plan) (out []v1alpha1.Move, hints []v1alpha1.WaveHints) {
-	n := len(p.Moves)
-	if n > maxMoves {
-		for n = maxMoves; n > 0 && p.Moves[n].Wave == p.Moves[n-1].Wave; n-- {
-		}
-	}
-	for i := range p.Moves[:n] {
+	for i := range p.Moves[:min(len(p.Moves), maxMoves)] {
 		m := &p.Moves[i]
 		out = append(out, v1alpha1.Move{Step: int32(m.Step), Wave: int32(m.Wave), Pod: podRef(m.Pod), Owner: objectRef(m.Owner),
 			Strategy: word(m.Strategy), Reason: reason(m.Reason), Goals: m.Goals[:min(len(m.Goals), maxList)], From: m.From, To: m.To,
@@ -207,20 +241,24 @@ func moves(p *plan.Plan) (out []v1alpha1.Move, hints []v1alpha1.WaveHints) {
 			PendingPerMille: perMille(m.PendingProbability), Steer: m.Steer, Benefit: quantity(m.Benefit), Priority: m.Priority,
 			Removal: string(m.Removal), RequestOnly: string(m.RequestOnly), Landing: string(m.Landing), DisplacedFor: podRefOrNil(m.DisplacedFor)})
 	}
-	for _, h := range p.Hints {
-		if n > 0 && h.Wave <= p.Moves[n-1].Wave {
-			hints = append(hints, v1alpha1.WaveHints{Wave: int32(h.Wave), Kind: h.Kind, Nodes: h.Nodes[:min(len(h.Nodes), maxHintNodes)]})
-		}
+	for _, h := range p.Hints[:min(len(p.Hints), maxMoves)] {
+		hints = append(hints, v1alpha1.WaveHints{Wave: int32(h.Wave), Kind: h.Kind, Nodes: h.Nodes[:min(len(h.Nodes), maxHintNodes)]})
 	}
 	return out, hints
 }
 
-// goals returns the unmet goals, first those that a move serves.
-func goals(p *plan.Plan) (out []v1alpha1.Goal) {
-	served := map[string]bool{}
-	for _, m := range p.Moves {
+// goals returns the unmet goals. First are those to empty a node that moves of the object meet, and nodes counts them.
+// Then follow the others that a move serves.
+func goals(p *plan.Plan, moves []v1alpha1.Move) (out []v1alpha1.Goal, nodes int) {
+	met, rank := emptied(p), map[string]int{}
+	for _, m := range moves {
 		for _, id := range m.Goals {
-			served[id] = true
+			switch {
+			case !met[id]:
+				rank[id] = -1
+			case rank[id] == 0:
+				rank[id], nodes = -2, nodes+1
+			}
 		}
 	}
 	unmet := map[string]*plan.UnmetGoal{}
@@ -228,7 +266,7 @@ func goals(p *plan.Plan) (out []v1alpha1.Goal) {
 		unmet[p.Bound.UnmetGoals[i].Goal] = &p.Bound.UnmetGoals[i]
 	}
 	all := slices.Clone(p.Goals)
-	slices.SortStableFunc(all, func(a, b plan.Goal) int { return compareBool(served[b.ID], served[a.ID]) })
+	slices.SortStableFunc(all, func(a, b plan.Goal) int { return cmp.Compare(rank[a.ID], rank[b.ID]) })
 	for i := range all[:min(len(all), maxGoals)] {
 		g := &all[i]
 		o := v1alpha1.Goal{ID: g.ID, Strategy: word(g.Strategy), Kind: string(g.Kind), Subject: objectRef(g.Subject), Group: cut(g.Group, maxName),
@@ -240,7 +278,7 @@ func goals(p *plan.Plan) (out []v1alpha1.Goal) {
 		}
 		out = append(out, o)
 	}
-	return out
+	return out, nodes
 }
 
 func compareBool(a, b bool) int {

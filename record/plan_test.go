@@ -143,6 +143,21 @@ func randomPlan(t *rapid.T) plan.Plan {
 		p.Goals = append(p.Goals, plan.Goal{ID: fmt.Sprint("g", i), Strategy: "zones", Kind: plan.SkewAtMost,
 			Subject: plan.ObjectRef{Kind: "Deployment", Name: name}, Limit: 1, Excess: 2})
 	}
+	for i := range number("emptied nodes", 600) {
+		g := plan.Goal{ID: fmt.Sprint("e", i), Strategy: "consolidation", Kind: plan.NodeEmpty, Subject: plan.ObjectRef{Kind: "Node", Name: fmt.Sprint("n", i)}}
+		for k := 3 * i; k < min(3*i+3, len(p.Moves)); k++ {
+			p.Moves[k].Goals, g.Leaving = append(p.Moves[k].Goals, g.ID), append(g.Leaving, p.Moves[k].Pod)
+		}
+		p.Goals = append(p.Goals, g)
+	}
+	for i := range p.Moves {
+		if i%200 == 0 && i+60 < len(p.Moves) {
+			p.Moves[i].DisplacedFor = &p.Moves[i+60].Pod
+		}
+		if m := p.Moves[i]; i%5 == 0 && (len(p.Hints) == 0 || p.Hints[len(p.Hints)-1].Wave < m.Wave) {
+			p.Hints = append(p.Hints, plan.WaveHints{Wave: m.Wave, Kind: "label", Nodes: []string{name}})
+		}
+	}
 	for i := range number("nodes", 1000) {
 		n := plan.NodeState{Name: fmt.Sprint("n", i), Zone: fmt.Sprint("z", i%3), Requested: map[string]float64{"cpu": float64(i) / 1000}}
 		p.Before.Nodes, p.After.Nodes = append(p.Before.Nodes, n), append(p.After.Nodes, n)
@@ -162,6 +177,52 @@ func randomPlan(t *rapid.T) plan.Plan {
 		p.Inputs = append(p.Inputs, plan.Input{Source: "prometheus", Problems: slices.Repeat([]string{message}, 30)})
 	}
 	return p
+}
+
+// A stored plan can be executed: it has each move as it was planned, the later move for which another one makes room,
+// and every move that empties a node. The API server changes nothing of it, and its hash tells every change.
+func TestAStoredPlanIsExecutedAsPlanned(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := randomPlan(t)
+		o := v1alpha1.RebalancePlan{Spec: record.Spec(&p, v1alpha1.ModeApprove)}
+		stored := v1alpha1.DeepCopy(&o)
+		if record.Hash(&stored.Spec) != record.Hash(&o.Spec) {
+			t.Fatal("the stored plan has another hash")
+		}
+		back := record.PlanOf(stored)
+		again := record.Spec(&back, v1alpha1.ModeApprove)
+		executed := func(s v1alpha1.RebalancePlanSpec) string {
+			return string(marshal(t, v1alpha1.RebalancePlanSpec{Moves: s.Moves, Hints: s.Hints}))
+		}
+		if want, got := executed(o.Spec), executed(again); got != want {
+			t.Fatalf("the moves and hints are\n%.2000s\nwant\n%.2000s", got, want)
+		}
+		moved := map[string]bool{}
+		for _, m := range back.Moves {
+			moved[m.Pod.UID] = true
+		}
+		nodes := map[string]plan.Goal{}
+		for _, g := range back.Goals {
+			nodes[g.ID] = g
+		}
+		for i := range p.Moves[:len(back.Moves)] {
+			m := &p.Moves[i]
+			if m.DisplacedFor != nil && !moved[m.DisplacedFor.UID] {
+				t.Fatalf("step %d makes room for a pod that the stored plan does not move", m.Step)
+			}
+			for _, g := range p.Goals {
+				if g.Kind == plan.NodeEmpty && slices.Contains(m.Goals, g.ID) && !slices.Equal(nodes[g.ID].Leaving, g.Leaving) {
+					t.Fatalf("%v leave %s, want %v", nodes[g.ID].Leaving, g.Subject.Name, g.Leaving)
+				}
+			}
+		}
+		if len(stored.Spec.Moves) > 0 {
+			stored.Spec.Moves[0].From += "x"
+			if record.Hash(&stored.Spec) == record.Hash(&o.Spec) {
+				t.Fatal("a changed plan has the same hash")
+			}
+		}
+	})
 }
 
 // The status of a release and its hours fit into their objects.

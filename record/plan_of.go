@@ -1,0 +1,72 @@
+package record
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Hash returns a hash of a spec in 32 hex digits. It is the same before and after the API server has stored the object.
+func Hash(s *v1alpha1.RebalancePlanSpec) string {
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(err) // each of these types has a JSON form
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:16])
+}
+
+// PlanOf returns what the execution of a stored plan needs: its moves and hints, and the goals to empty a node that the
+// plan meets. Other goals, and the cluster before and after, are left out.
+func PlanOf(o *v1alpha1.RebalancePlan) plan.Plan {
+	s := &o.Spec
+	p := plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: s.ID, TakenAt: s.TakenAt.UTC(), Expires: s.Expires.UTC(),
+		Cluster: plan.ClusterInfo{UID: s.Cluster.UID, Version: s.Cluster.Version}, ConfigHash: s.ConfigHash}
+	for i := range s.Moves {
+		m := &s.Moves[i]
+		p.Moves = append(p.Moves, plan.Move{Step: int(m.Step), Wave: int(m.Wave), Pod: podOf(m.Pod), Owner: objectOf(m.Owner), Goals: m.Goals,
+			From: m.From, To: m.To, Acceptable: plan.Acceptable{Nodes: int(m.AcceptableNodes)}, Confidence: fraction(m.ConfidencePerMille),
+			ReturnProbability: fraction(m.ReturnPerMille), PendingProbability: fraction(m.PendingPerMille), Strategy: m.Strategy, Steer: m.Steer,
+			Reason: reasonOf(m.Reason), Benefit: m.Benefit.AsApproximateFloat64(), Priority: m.Priority, Removal: plan.Removal(m.Removal),
+			RequestOnly: plan.RequestOnly(m.RequestOnly), Landing: plan.LandingRule(m.Landing)})
+		if d := m.DisplacedFor; d != nil {
+			pod := podOf(*d)
+			p.Moves[i].DisplacedFor = &pod
+		}
+	}
+	for _, h := range s.Hints {
+		p.Hints = append(p.Hints, plan.WaveHints{Wave: int(h.Wave), Kind: h.Kind, Nodes: h.Nodes})
+	}
+	for i := range s.Goals {
+		g := &s.Goals[i]
+		if g.Kind != string(plan.NodeEmpty) || !g.ExcessAfter.IsZero() {
+			continue
+		}
+		node := plan.Goal{ID: g.ID, Strategy: g.Strategy, Kind: plan.NodeEmpty, Subject: objectOf(g.Subject)}
+		for _, m := range p.Moves {
+			if slices.Contains(m.Goals, g.ID) {
+				node.Leaving = append(node.Leaving, m.Pod)
+			}
+		}
+		p.Goals = append(p.Goals, node)
+	}
+	return p
+}
+
+func fraction(perMille int32) float64 { return float64(perMille) / 1000 }
+
+func podOf(p v1alpha1.PodReference) plan.PodRef {
+	return plan.PodRef{Namespace: p.Namespace, Name: p.Name, UID: p.UID}
+}
+
+func objectOf(o v1alpha1.ObjectReference) plan.ObjectRef {
+	return plan.ObjectRef{APIVersion: o.APIVersion, Kind: o.Kind, Namespace: o.Namespace, Name: o.Name, UID: o.UID}
+}
+
+func reasonOf(r v1alpha1.Reason) plan.Reason {
+	return plan.Reason{Code: plan.Code(r.Code), Message: r.Message}
+}
