@@ -27,18 +27,24 @@ type PauseReader interface {
 type PauseRecorder interface{ RecordPause(paused, known bool) }
 
 // PauseFollower reads the pause between and during passes. It logs each pause that begins or ends, publishes an event,
-// and sets the metric. It decides nothing: the evictor reads the pause before every eviction.
+// and sets the metric and the conditions of the Rebalancer. It decides nothing: the evictor reads the pause before
+// every eviction.
 type PauseFollower struct {
 	Pauses PauseReader
 	Events interface {
 		StateChanged(before, after plan.PlannerState)
 	}
 	Recorder PauseRecorder
-	Clock    clock.WithTicker
-	Log      *slog.Logger
+	// Status writes the pause to the conditions of the Rebalancer. An error has no effect but a further attempt.
+	Status interface {
+		WritePause(ctx context.Context) error
+	}
+	Clock clock.WithTicker
+	Log   *slog.Logger
 
 	last    *plan.Pause
 	failing bool
+	written bool // the conditions say what last says
 }
 
 // Run reads the pause until ctx ends.
@@ -74,11 +80,18 @@ func (f *PauseFollower) Check(ctx context.Context) {
 	f.failing = false
 	was := f.last
 	f.last = is
+	changed := (was == nil) != (is == nil) || is != nil && *was != *is
 	switch {
-	case is != nil && (was == nil || *was != *is):
+	case is != nil && changed:
 		f.Log.Info("evictions are paused", "pause", is.Block().Reason.Message)
 	case was != nil && is == nil:
 		f.Log.Info("the pause has ended: evictions are permitted again", "pausedBy", was.By)
+	}
+	if changed || !f.written {
+		err := f.Status.WritePause(call)
+		if f.written = err == nil; err != nil {
+			f.Log.Debug("the conditions of the Rebalancer do not show yet whether evictions are paused", "error", err)
+		}
 	}
 	f.Events.StateChanged(plan.PlannerState{Pause: was}, plan.PlannerState{Pause: is})
 }

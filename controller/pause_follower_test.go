@@ -40,6 +40,16 @@ func (r *recordedPauses) RecordPause(paused, known bool) {
 	r.states = append(r.states, fmt.Sprintf("paused %t, known %t", paused, known))
 }
 
+// scriptedStatus fails its second write.
+type scriptedStatus struct{ writes int }
+
+func (s *scriptedStatus) WritePause(context.Context) error {
+	if s.writes++; s.writes == 2 {
+		return errors.New("conflict")
+	}
+	return nil
+}
+
 // TestPausesBetweenPassesAreSeen: a pause that begins and ends between two passes leaves two events and
 // two lines in the log, and the metric follows it within the interval of the reads.
 func TestPausesBetweenPassesAreSeen(t *testing.T) {
@@ -50,8 +60,8 @@ func TestPausesBetweenPassesAreSeen(t *testing.T) {
 		denied := errors.New("denied")
 		pauses := &scriptedPauses{answers: []pauseAnswer{{}, {pause: pause}, {pause: pause}, {err: denied}, {err: denied}, {pause: renewed}, {}}}
 		var log bytes.Buffer
-		events, metric := &recordingEvents{}, &recordedPauses{}
-		f := &controller.PauseFollower{Pauses: pauses, Events: events, Recorder: metric, Clock: fake,
+		events, metric, status := &recordingEvents{}, &recordedPauses{}, &scriptedStatus{}
+		f := &controller.PauseFollower{Pauses: pauses, Events: events, Recorder: metric, Status: status, Clock: fake,
 			Log: slog.New(slog.NewTextHandler(&log, nil))}
 		ctx, end := context.WithCancel(t.Context())
 		done := make(chan struct{})
@@ -70,6 +80,9 @@ func TestPausesBetweenPassesAreSeen(t *testing.T) {
 			"paused false, known false", "paused true, known true", "paused false, known true"}
 		if got := strings.Join(metric.states[:len(want)], "\n"); got != strings.Join(want, "\n") {
 			t.Errorf("metric:\n%s", got)
+		}
+		if status.writes != 5 {
+			t.Errorf("%d writes of the conditions, want one at first, one for each of 3 changes, and one again after a failure", status.writes)
 		}
 		var changes []string
 		for i := range events.before {

@@ -190,3 +190,41 @@ func (d droppingPlans) Create(ctx context.Context, o *v1alpha1.RebalancePlan, op
 	o.Spec.Moves[0].From = ""
 	return d.Kind.Create(ctx, o, opts)
 }
+
+// The conditions of the release show a pause, and its end, without a pass. A pass in progress goes on.
+func TestTheConditionsFollowThePause(t *testing.T) {
+	e := &scriptedEvictor{}
+	c, client, server := recordedController(t, e, plan.Live)
+	condition := func(kind string) string {
+		o := must.Get(client.Rebalancers.Get(t.Context(), objects.ReleaseName, metav1.GetOptions{}))(t)
+		for _, x := range o.Status.Conditions {
+			if x.Type == kind {
+				return fmt.Sprintf("%s %s of generation %d", x.Status, x.Reason, x.ObservedGeneration)
+			}
+		}
+		return "none"
+	}
+	pause := func(p *v1alpha1.Pause) {
+		o := must.Get(client.Rebalancers.Get(t.Context(), objects.ReleaseName, metav1.GetOptions{}))(t)
+		o.Spec.Pause = p
+		must.Get(client.Rebalancers.Update(t.Context(), o, metav1.UpdateOptions{}))(t)
+		must.Succeed(t, c.Records.WritePause(t.Context()))
+	}
+	must.Get(c.RunOnce(t.Context(), nil))(t)
+	e.during = func() { e.during = func() {}; pause(&v1alpha1.Pause{By: "alice"}) }
+	c.NewRunID = func() string { return "r2" }
+	must.Get(c.RunOnce(t.Context(), nil))(t)
+	if got := condition("Evicting") + ", " + condition("Paused"); got != "False Paused of generation 2, True Paused of generation 2" {
+		t.Errorf("after a pause during a pass: Evicting and Paused are %s", got)
+	}
+	pause(nil)
+	if got := condition("Evicting") + ", " + condition("Paused") + ", " + condition("Ready"); got !=
+		"True Permitted of generation 3, False NotPaused of generation 3, True PassEnded of generation 2" {
+		t.Errorf("after its end: Evicting, Paused and Ready are %s", got)
+	}
+	writes := server.Calls["update/status rebalancers"]
+	must.Succeed(t, c.Records.WritePause(t.Context()))
+	if n := server.Calls["update/status rebalancers"] - writes; n != 0 {
+		t.Errorf("%d writes without a change", n)
+	}
+}

@@ -124,6 +124,9 @@ type Pass struct {
 // cronJob is the schedule of a release whose jobs make one pass each.
 const cronJob = "CronJob"
 
+// dryRunMode is the mode of a release that evicts nothing, and the reason of its condition.
+const dryRunMode = "DryRun"
+
 // Rebalancer returns the status of a release after a pass.
 func Rebalancer(before v1alpha1.RebalancerStatus, p Pass) v1alpha1.RebalancerStatus {
 	r := p.Report
@@ -133,7 +136,7 @@ func Rebalancer(before v1alpha1.RebalancerStatus, p Pass) v1alpha1.RebalancerSta
 		LastPass: &v1alpha1.PassSummary{RunID: word(r.RunID), Plan: p.Plan, Started: timeOrNil(r.Started), Finished: timeOrNil(r.Finished),
 			Moves: int32(len(r.Moves())), Stopped: reasonOrNil(r.Stopped)}}
 	if r.Mode == plan.DryRun {
-		s.Mode = "DryRun"
+		s.Mode = dryRunMode
 	}
 	for _, x := range r.Plan.Proposals {
 		s.LastPass.Proposed += int32(len(x.Plan.Moves))
@@ -154,9 +157,10 @@ func Rebalancer(before v1alpha1.RebalancerStatus, p Pass) v1alpha1.RebalancerSta
 		s.Breaker = &v1alpha1.BreakerStatus{At: metav1.NewTime(b.At), Until: timeOrNil(b.Until), Reason: reason(b.Reason)}
 	}
 	s.Waiting = waiting(before.Waiting, r)
-	for _, c := range conditions(p, before) {
-		meta.SetStatusCondition(&s.Conditions, c)
+	for _, c := range conditions(r) {
+		setCondition(&s, r.Finished, c)
 	}
+	setPause(&s, p.State.Pause, r.Finished)
 	return s
 }
 
@@ -231,17 +235,22 @@ func waiting(before []v1alpha1.WaitingPlan, r *plan.RunReport) (out []v1alpha1.W
 	return out
 }
 
-// conditions returns the conditions of a release after a pass.
-func conditions(p Pass, before v1alpha1.RebalancerStatus) []metav1.Condition {
-	r, at := p.Report, metav1.NewTime(p.Report.Finished)
-	condition := func(kind string, is bool, code, message string) metav1.Condition {
-		status := metav1.ConditionFalse
-		if is {
-			status = metav1.ConditionTrue
-		}
-		return metav1.Condition{Type: kind, Status: status, Reason: code, Message: cut(message, maxMessage), LastTransitionTime: at,
-			ObservedGeneration: before.ObservedGeneration}
+// setCondition sets a condition, which changed at a time unless it is what it was.
+func setCondition(s *v1alpha1.RebalancerStatus, at time.Time, c metav1.Condition) {
+	c.Message, c.LastTransitionTime, c.ObservedGeneration = cut(c.Message, maxMessage), metav1.NewTime(at), s.ObservedGeneration
+	meta.SetStatusCondition(&s.Conditions, c)
+}
+
+func condition(kind string, is bool, code, message string) metav1.Condition {
+	status := metav1.ConditionFalse
+	if is {
+		status = metav1.ConditionTrue
 	}
+	return metav1.Condition{Type: kind, Status: status, Reason: code, Message: message}
+}
+
+// conditions returns the conditions of a release that a pass alone decides.
+func conditions(r *plan.RunReport) []metav1.Condition {
 	ready := condition(v1alpha1.ConditionReady, true, "PassEnded", "the last pass ran to its end")
 	if r.Stopped != nil {
 		broken := slices.Contains([]plan.Code{plan.StateUnavailable, plan.PermissionMissing, plan.APIError, plan.ClusterViewStale}, r.Stopped.Code)
@@ -251,22 +260,37 @@ func conditions(p Pass, before v1alpha1.RebalancerStatus) []metav1.Condition {
 	if len(r.Plan.NothingJudged) > 0 {
 		judging = condition(v1alpha1.ConditionJudging, false, string(r.Plan.NothingJudged[0].Code), r.Plan.NothingJudgedText())
 	}
+	return []metav1.Condition{ready, judging}
+}
+
+// WithPause returns the status of a release of which a person changed the pause between two passes or during one.
+func WithPause(before v1alpha1.RebalancerStatus, pause *plan.Pause, generation int64, now time.Time) v1alpha1.RebalancerStatus {
+	s := before
+	s.Conditions, s.ObservedGeneration = slices.Clone(before.Conditions), generation
+	setPause(&s, pause, now)
+	return s
+}
+
+// setPause sets the conditions that depend on the pause. What stopped the last pass forbids the next one, too, unless
+// it was a pause that has ended since.
+func setPause(s *v1alpha1.RebalancerStatus, pause *plan.Pause, now time.Time) {
 	paused := condition(v1alpha1.ConditionPaused, false, "NotPaused", "evictions are not paused")
 	evicting := condition(v1alpha1.ConditionEvicting, true, "Permitted", "nothing forbids evictions")
-	if t := p.State.Breaker; t != nil {
-		evicting = condition(v1alpha1.ConditionEvicting, false, string(plan.BreakerOpen), t.Reason.Message)
+	switch {
+	case pause.ActiveAt(now):
+		why := pause.Block().Reason.Message
+		paused = condition(v1alpha1.ConditionPaused, true, string(plan.Paused), why)
+		evicting = condition(v1alpha1.ConditionEvicting, false, string(plan.Paused), why)
+	case s.Breaker != nil:
+		evicting = condition(v1alpha1.ConditionEvicting, false, string(plan.BreakerOpen), s.Breaker.Reason.Message)
+	case s.LastPass != nil && s.LastPass.Stopped != nil && s.LastPass.Stopped.Code != string(plan.Paused):
+		evicting = condition(v1alpha1.ConditionEvicting, false, s.LastPass.Stopped.Code, s.LastPass.Stopped.Message)
 	}
-	if x := p.State.Pause; x.ActiveAt(r.Finished) {
-		paused = condition(v1alpha1.ConditionPaused, true, string(plan.Paused), x.Block().Reason.Message)
-		evicting = condition(v1alpha1.ConditionEvicting, false, string(plan.Paused), x.Block().Reason.Message)
+	if s.Mode == dryRunMode {
+		evicting = condition(v1alpha1.ConditionEvicting, false, dryRunMode, "the configuration has dryRun: true")
 	}
-	if r.Stopped != nil && evicting.Status == metav1.ConditionTrue {
-		evicting = condition(v1alpha1.ConditionEvicting, false, string(r.Stopped.Code), r.Stopped.Message)
-	}
-	if r.Mode == plan.DryRun {
-		evicting = condition(v1alpha1.ConditionEvicting, false, "DryRun", "the configuration has dryRun: true")
-	}
-	return []metav1.Condition{ready, paused, judging, evicting}
+	setCondition(s, now, paused)
+	setCondition(s, now, evicting)
 }
 
 // maxHours is the number of hours of a history.

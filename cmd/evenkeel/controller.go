@@ -80,7 +80,8 @@ func (s *controllerSettings) connect(watching context.Context, client kubernetes
 	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace,
 		LookupUID: o.WorkloadUID}
 	if s.metrics != nil {
-		s.pauses = &controller.PauseFollower{Pauses: s.store.Pauses, Events: s.events, Recorder: s.metrics, Clock: clock.RealClock{}, Log: s.log}
+		s.pauses = &controller.PauseFollower{Pauses: s.store.Pauses, Events: s.events, Recorder: s.metrics, Status: s.records,
+			Clock: clock.RealClock{}, Log: s.log}
 		s.others = &controller.DeschedulerFollower{Events: s.events, Recorder: s.metrics, Log: s.log,
 			Announce: func(others []plan.OtherDescheduler) { s.lease.SetOtherDeschedulers(others) }}
 	}

@@ -180,27 +180,47 @@ func (s *Store) Recovered(ctx context.Context, name string, r *plan.RunReport, h
 	return s.writeHistory(ctx, r, owner)
 }
 
+func (s *Store) readRelease(ctx context.Context) (*v1alpha1.Rebalancer, error) {
+	return s.Client.Rebalancers.Get(ctx, objects.ReleaseName, metav1.GetOptions{})
+}
+
 func (s *Store) writeRelease(ctx context.Context, p record.Pass) (err error) {
-	read := func() (*v1alpha1.Rebalancer, error) {
-		return s.Client.Rebalancers.Get(ctx, objects.ReleaseName, metav1.GetOptions{})
-	}
 	o := s.release
 	if o == nil || string(o.UID) != p.State.Rebalancer {
-		o, err = read()
+		o, err = s.readRelease(ctx)
 	}
 	if err == nil {
-		o, err = retryConflict(o, read, func(o *v1alpha1.Rebalancer) (*v1alpha1.Rebalancer, error) {
-			p.State.Pause = state.ActivePause(o, s.Clock.Now())
+		o, err = retryConflict(o, func() (*v1alpha1.Rebalancer, error) { return s.readRelease(ctx) }, func(o *v1alpha1.Rebalancer) (*v1alpha1.Rebalancer, error) {
+			p.State.Pause, o.Status.ObservedGeneration = state.ActivePause(o, s.Clock.Now()), o.Generation
 			o.Status = record.Rebalancer(o.Status, p)
-			o.Status.ObservedGeneration = o.Generation
 			return s.Client.Rebalancers.UpdateStatus(ctx, o, metav1.UpdateOptions{})
 		})
 	}
-	if err != nil {
-		s.release = nil
-		return fmt.Errorf("writing the status of Rebalancer %s/%s: %w", s.Client.Namespace, objects.ReleaseName, objects.Explain(err))
+	if s.release = o; err != nil {
+		s.release, err = nil, s.statusError(err)
 	}
-	s.release = o
+	return err
+}
+
+func (s *Store) statusError(err error) error {
+	return fmt.Errorf("writing the status of Rebalancer %s/%s: %w", s.Client.Namespace, objects.ReleaseName, objects.Explain(err))
+}
+
+// WritePause writes to the status of the release whether evictions are paused. Unlike the other methods, it may be
+// called during a pass. If another client changes the Rebalancer meanwhile, it returns an error, and writes nothing.
+func (s *Store) WritePause(ctx context.Context) error {
+	o, err := s.readRelease(ctx)
+	if err == nil {
+		now := s.Clock.Now()
+		before := o.Status
+		if o.Status = record.WithPause(before, state.ActivePause(o, now), o.Generation, now); equality.Semantic.DeepEqual(before, o.Status) {
+			return nil
+		}
+		_, err = s.Client.Rebalancers.UpdateStatus(ctx, o, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		return s.statusError(err)
+	}
 	return nil
 }
 
