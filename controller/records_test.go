@@ -58,8 +58,8 @@ func TestAPassIsStoredBeforeItsFirstEviction(t *testing.T) {
 	if !slices.Equal(during, []v1alpha1.Phase{v1alpha1.PhaseRunning, v1alpha1.PhaseRunning}) {
 		t.Errorf("during the two waves the plan is %v, want Running", during)
 	}
-	if n := calls(server) - 2; n > 6+2+4 { // the first pass also reads and creates the release and the history
-		t.Errorf("%d calls (%v), want at most 6 for the pass, 2 for its waves, and 4 for the first pass", n, server.Calls)
+	if n := calls(server) - 2; n > 6+2+5 { // the first pass also reads the definitions, and reads and creates the release and the history
+		t.Errorf("%d calls (%v), want at most 6 for the pass, 2 for its waves, and 5 for the first pass", n, server.Calls)
 	}
 	all := storedPlans(t, client)
 	if len(all) != 1 || all[0].Name != "20260101-000030-r1" || all[0].Spec.ID != r.Plan.ID || len(all[0].Spec.Moves) != 2 {
@@ -177,6 +177,29 @@ func TestAnOlderDefinitionStopsThePass(t *testing.T) {
 	r := must.Get(c.RunOnce(t.Context(), nil))(t)
 	if len(e.waves) > 0 || r.Stopped == nil || !strings.Contains(r.Stopped.Message, "is older than this program") {
 		t.Errorf("%d waves, stopped %v; want none, and the definition as the reason", len(e.waves), r.Stopped)
+	}
+}
+
+// If the published definitions lack what the program writes, a live pass ends before it plans. A dry
+// run goes on. The first pass after the update evicts.
+func TestPublishedDefinitionsThatAreOlder(t *testing.T) {
+	e := &scriptedEvictor{}
+	c, _, server := recordedController(t, e, plan.Live)
+	now := server.Definitions
+	server.Definitions = []byte(strings.ReplaceAll(string(now), `"readyAfter":`, `"ready":`))
+	r, err := c.RunOnce(t.Context(), nil)
+	if err == nil || len(e.waves) > 0 || r.Stopped.Code != plan.StateUnavailable || !strings.Contains(r.Stopped.Message,
+		"does not know RebalancePlan.status.steps[].readyAfter: its CustomResourceDefinition is older") {
+		t.Errorf("%d waves, stopped %+v; want none, and the definitions as the reason", len(e.waves), r.Stopped)
+	}
+	server.Definitions = now
+	if must.Get(c.RunOnce(t.Context(), nil))(t); len(e.waves) != 2 {
+		t.Errorf("%d waves after the update, want 2", len(e.waves))
+	}
+	dry, _, server := recordedController(t, evictor.DryRun{}, plan.DryRun)
+	server.Definitions = nil
+	if r := must.Get(dry.RunOnce(t.Context(), nil))(t); r.Stopped != nil {
+		t.Errorf("a dry run stopped: %v", r.Stopped)
 	}
 }
 

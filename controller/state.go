@@ -10,7 +10,8 @@ import (
 )
 
 // loadState loads the stored state. If loading fails, a live pass returns an error, and a dry run
-// continues with an empty state. A live pass also closes the runs that earlier passes left open.
+// continues with an empty state. A live pass also checks that the API server stores all that it writes, and closes the
+// runs that earlier passes left open.
 func (p *pass) loadState(ctx context.Context) error {
 	p.expectStep("reading the state")
 	st, err := p.Store.Load(ctx)
@@ -23,6 +24,14 @@ func (p *pass) loadState(ctx context.Context) error {
 			"error", err)
 		p.journal.state = plan.PlannerState{}
 		return nil
+	case p.Mode == plan.Live && p.Records != nil:
+		if err := p.Records.Client.CheckDefinitions(ctx, p.Clock.Now()); err != nil {
+			code := plan.StateUnavailable
+			if IsPermissionMissing(err) {
+				code = plan.PermissionMissing
+			}
+			return codedError{code, err}
+		}
 	}
 	st, ahead := history.ClampFuture(st, p.Clock.Now())
 	if ahead > 0 {

@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/rest"
 
@@ -35,7 +34,6 @@ type Kind[T, L any] interface {
 	Delete(ctx context.Context, name string, opts metav1.DeleteOptions) error
 	Get(ctx context.Context, name string, opts metav1.GetOptions) (T, error)
 	List(ctx context.Context, opts metav1.ListOptions) (L, error)
-	Patch(ctx context.Context, name string, pt types.PatchType, data []byte, opts metav1.PatchOptions, subresources ...string) (T, error)
 }
 
 // Client reads and writes the objects of a release.
@@ -45,6 +43,10 @@ type Client struct {
 	Rebalancers Kind[*v1alpha1.Rebalancer, *v1alpha1.RebalancerList]
 	Runs        Kind[*v1alpha1.RebalanceRun, *v1alpha1.RebalanceRunList]
 	Histories   Kind[*v1alpha1.RebalanceHistory, *v1alpha1.RebalanceHistoryList]
+	// Definitions returns the OpenAPI document with the schemas of these kinds, as the API server publishes it.
+	Definitions func(ctx context.Context) ([]byte, error)
+
+	checked time.Time // the last success of CheckDefinitions, or zero
 }
 
 // New returns a client for the objects in a namespace. It copies the configuration of the connection.
@@ -69,6 +71,7 @@ func New(config *rest.Config, namespace string) (*Client, error) {
 		Runs:        gentype.NewClientWithList("rebalanceruns", r, codec, namespace, newOf[v1alpha1.RebalanceRun], newOf[v1alpha1.RebalanceRunList]),
 		Histories: gentype.NewClientWithList("rebalancehistories", r, codec, namespace, newOf[v1alpha1.RebalanceHistory],
 			newOf[v1alpha1.RebalanceHistoryList]),
+		Definitions: readDefinitions(r),
 	}, nil
 }
 
@@ -86,8 +89,7 @@ func IsKindMissing(err error) bool {
 func Explain(err error) error {
 	switch {
 	case IsKindMissing(err):
-		return fmt.Errorf("the cluster does not know this kind: %w; install the CustomResourceDefinitions of this version "+
-			"(evenkeel crds | kubectl apply --server-side -f -)", err)
+		return fmt.Errorf("the cluster does not know this kind: %w; %s", err, installDefinitions)
 	case apierrors.IsForbidden(err):
 		return fmt.Errorf("%w; the chart's Role of this version grants the permission", err)
 	}

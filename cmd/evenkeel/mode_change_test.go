@@ -65,7 +65,7 @@ func TestAStandbyFollowsAChangedMode(t *testing.T) {
 		set := &controllerSettings{log: logger, hints: newPressureHints(client, o, m, logger, func() *cluster.Usage { return nil }, nil, nil),
 			lease: &leader.Lease{Client: client, Namespace: "ops", Identity: "standby", OnLeadingChange: func(bool) {}, StopWaiting: files.configChanged}}
 		set.hints.configureReconciler(conf)
-		set.pauses = &controller.PauseFollower{Pauses: noPause{}, Events: set.events, Recorder: m, Clock: clock.RealClock{}, Log: logger}
+		set.pauses = &controller.PauseFollower{Pauses: noPause{}, Events: set.events, Recorder: m, Status: noPause{}, Clock: clock.RealClock{}, Log: logger}
 		standby := &controller.Controller{Settings: controller.Settings{Mode: mode(conf)},
 			Dependencies: controller.Dependencies{Clock: clock.RealClock{}, Log: logger, Recorder: m}, Reloads: reloads}
 		ctx, end := context.WithCancel(t.Context())
@@ -90,3 +90,5 @@ func TestAStandbyFollowsAChangedMode(t *testing.T) {
 type noPause struct{}
 
 func (noPause) Read(context.Context) (*plan.Pause, error) { return nil, nil }
+
+func (noPause) WritePause(context.Context) error { return nil }

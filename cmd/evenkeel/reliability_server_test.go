@@ -20,6 +20,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/objects"
+	"github.com/evenkeel-project/evenkeel/objects/objectstest"
 )
 
 // syncTimeouts are the timeouts for reading the cluster, tried one after another until the message is as expected.
@@ -114,6 +116,8 @@ func (s *fakeAPIServer) handle(w http.ResponseWriter, r *http.Request) {
 		writeJSON(w, 200, map[string]any{"apiVersion": "evenkeel.io/v1alpha1", "kind": "Rebalancer", "metadata": map[string]any{"name": "evenkeel"}})
 	case r.URL.Path == allLeases:
 		releasesIn(s.leaders())(w, r)
+	case r.URL.Path == objects.DefinitionsPath:
+		respondText(200, "application/json", string(objectstest.Definitions()))(w, r)
 	case r.URL.Path == "/version":
 		writeJSON(w, 200, map[string]string{"major": "1", "minor": "37", "gitVersion": "v1.37.1"})
 	case r.URL.Path == "/api/v1/namespaces/kube-system":

@@ -68,7 +68,7 @@ func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode
 	}
 	switch {
 	case err == nil && !equality.Semantic.DeepEqual(created.Spec, o.Spec):
-		err = errors.Join(errOldDefinition, s.Client.Plans.Delete(ctx, name, metav1.DeleteOptions{}))
+		err = errors.Join(objects.ErrOldDefinition, s.Client.Plans.Delete(ctx, name, metav1.DeleteOptions{}))
 	case err == nil && r.Mode == plan.Live:
 		var claimed *v1alpha1.RebalancePlan
 		if claimed, err = s.writePlan(ctx, created, r, s.Holder); err != nil {
@@ -83,10 +83,6 @@ func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode
 	s.open, s.written = append(s.open, created), s.Clock.Now()
 	return name, nil
 }
-
-// errOldDefinition means that the API server dropped fields of a plan.
-var errOldDefinition = errors.New("the API server does not keep all its fields, so the CustomResourceDefinition is older than this program; " +
-	"install that of this version (evenkeel crds | kubectl apply --server-side -f -)")
 
 func owners(uid string) []metav1.OwnerReference {
 	if uid == "" {

@@ -5,7 +5,6 @@ package objectstest
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -31,6 +30,8 @@ type Server struct {
 	// Fail returns the error of a call before it has any effect, or nil. After is like Fail, but after the effect, as
 	// when the answer is lost.
 	Fail, After func(verb, resource, name string) error
+	// Definitions is the document with the schemas of the kinds. Those of this version are the default.
+	Definitions []byte
 
 	mu      sync.Mutex
 	version int
@@ -39,7 +40,7 @@ type Server struct {
 
 // New returns a client of an empty server in namespace evenkeel.
 func New(on clock.PassiveClock) (*objects.Client, *Server) {
-	s := &Server{Clock: on, Calls: map[string]int{}}
+	s := &Server{Clock: on, Calls: map[string]int{}, Definitions: Definitions()}
 	return &objects.Client{Namespace: "evenkeel",
 		Plans: newKind("rebalanceplans", s, func(items []*v1alpha1.RebalancePlan) *v1alpha1.RebalancePlanList {
 			return &v1alpha1.RebalancePlanList{Items: values(items)}
@@ -53,7 +54,16 @@ func New(on clock.PassiveClock) (*objects.Client, *Server) {
 		Histories: newKind("rebalancehistories", s, func(items []*v1alpha1.RebalanceHistory) *v1alpha1.RebalanceHistoryList {
 			return &v1alpha1.RebalanceHistoryList{Items: values(items)}
 		}),
+		Definitions: s.definitions,
 	}, s
+}
+
+// definitions implements objects.Client.Definitions.
+func (s *Server) definitions(context.Context) ([]byte, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Calls["get definitions"]++
+	return s.Definitions, nil
 }
 
 func values[T any](in []*T) []T {
@@ -237,20 +247,4 @@ func (k *kind[T, L, P]) List(_ context.Context, opts metav1.ListOptions) (*L, er
 		return new(T), nil
 	})
 	return out, err
-}
-
-// Patch implements objects.Kind for merge patches.
-func (k *kind[T, L, P]) Patch(_ context.Context, name string, _ types.PatchType, data []byte, _ metav1.PatchOptions,
-	sub ...string) (*T, error) {
-	return k.call("patch", name, func() (*T, error) {
-		before := k.stored[name]
-		if before == nil {
-			return nil, apierrors.NewNotFound(k.group(), name)
-		}
-		c := v1alpha1.DeepCopy(before)
-		if err := json.Unmarshal(data, c); err != nil { // enough for patches without null
-			return nil, apierrors.NewBadRequest(err.Error())
-		}
-		return k.replace(c, len(sub) > 0)
-	})
 }
