@@ -63,5 +63,4 @@ func (p *pass) finishRecords(ctx context.Context) {
 	}
 	p.Records.Finish(call, record.Pass{Report: &p.report, State: p.journal.state, Due: p.due, Modes: modes, Next: next.NextByStrategy(),
 		ConfigHash: p.ConfigHash})
-	p.Records.Sweep(ctx)
 }

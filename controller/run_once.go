@@ -129,6 +129,9 @@ func (p *pass) finish(ctx context.Context) plan.RunReport {
 	p.publishReport()
 	p.finishRecords(ctx) // before the reservations go, from which the next process would write them
 	p.closePass(ctx)
+	if p.Records != nil {
+		p.Records.Sweep(ctx)
+	}
 	return p.report
 }
 

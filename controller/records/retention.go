@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -14,12 +15,12 @@ import (
 )
 
 const (
-	// sweepInterval is the time between two looks for plans that are too old or too many.
+	// sweepInterval is the time between two complete looks for plans that are too old or too many.
 	sweepInterval = time.Hour
-	// sweepTimeout bounds one look.
+	// sweepTimeout bounds one look. If it ends early, the next pass looks again.
 	sweepTimeout = 30 * time.Second
-	// maxDeleted bounds the plans that one look deletes, so that a pass never waits for long.
-	maxDeleted = 200
+	// maxForeign bounds the plans that no pass made.
+	maxForeign = 1000
 	// pageSize is the number of plans in one answer of the API server. Anybody who may create plans can make them as
 	// large as the API server permits.
 	pageSize = 10
@@ -29,7 +30,8 @@ const (
 type Retention struct {
 	// Keep is the age from which a plan is deleted.
 	Keep time.Duration
-	// MaxBytes bounds all plans together, as the API server stores them. The oldest are deleted first.
+	// MaxBytes bounds all plans together, as the API server stores them. Plans that no pass made are deleted first, and
+	// of the others the oldest.
 	MaxBytes int64
 }
 
@@ -38,11 +40,20 @@ type kept struct {
 	name    string
 	created time.Time
 	bytes   int64
-	waits   bool // for a person, for its execution, or for finalizers
+}
+
+// look is a look for plans that are too old or too many.
+type look struct {
+	Retention
+	now          time.Time
+	delete       func(name string) error
+	total        int64
+	own, foreign []kept // no pass made the foreign ones, or the process of a dry run died
 }
 
 // Sweep deletes plans that are too old or too many, at most once in sweepInterval. Plans that wait stay. A command that
-// is no release deletes nothing.
+// is no release deletes nothing. Plans that no pass made are deleted while the others are read: however many there are,
+// few are in memory, and a look that ends early leaves fewer.
 func (s *Store) Sweep(ctx context.Context) {
 	now := s.Clock.Now()
 	if s.Schedule == "" || s.Keep <= 0 || ctx.Err() != nil || now.Sub(s.swept) < sweepInterval {
@@ -50,43 +61,66 @@ func (s *Store) Sweep(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
-	s.swept = now
-	all, err := s.list(ctx)
+	l := look{Retention: s.Retention, now: now, delete: func(name string) error {
+		err := s.Client.Plans.Delete(ctx, name, metav1.DeleteOptions{})
+		if objects.IsMissing(err, "rebalanceplans", name) {
+			return nil
+		}
+		return err
+	}}
+	var failure error
+	err := EachPlan(ctx, s.Client, pageSize, func(o *v1alpha1.RebalancePlan) {
+		if failure == nil {
+			failure = l.add(o)
+		}
+	})
+	if err = errors.Join(err, failure); err == nil {
+		err = l.shrink(&l.own, len(l.own))
+	}
 	if err != nil {
-		s.report(err)
+		s.report(fmt.Errorf("deleting plans that are too old or too many: %w", objects.Explain(err)))
 		return
 	}
-	slices.SortFunc(all, func(a, b kept) int { return a.created.Compare(b.created) })
-	var total int64
-	for _, o := range all {
-		total += o.bytes
-	}
-	deleted := 0
-	for _, o := range all {
-		old := now.Sub(o.created) > s.Keep
-		if o.waits || deleted == maxDeleted || !old && total <= s.MaxBytes {
-			continue
-		}
-		err := s.Client.Plans.Delete(ctx, o.name, metav1.DeleteOptions{})
-		if err != nil && !objects.IsMissing(err, "rebalanceplans", o.name) {
-			s.report(err)
-			return
-		}
-		deleted, total = deleted+1, total-o.bytes
-	}
+	s.swept = now
 }
 
-// list returns all plans with their sizes.
-func (s *Store) list(ctx context.Context) (all []kept, err error) {
-	var failure error
-	err = EachPlan(ctx, s.Client, pageSize, func(o *v1alpha1.RebalancePlan) {
-		text, err := json.Marshal(o)
-		failure = errors.Join(failure, err)
-		phase := o.Status.Phase
-		all = append(all, kept{name: o.Name, created: o.CreationTimestamp.Time, bytes: int64(len(text)),
-			waits: phase == v1alpha1.PhaseWaiting || phase == v1alpha1.PhaseApproved || o.DeletionTimestamp != nil})
-	})
-	return all, errors.Join(err, failure)
+// add counts a plan, or deletes it if it is too old, and deletes foreign plans if there are too many.
+func (l *look) add(o *v1alpha1.RebalancePlan) error {
+	text, err := json.Marshal(o)
+	if err != nil {
+		return err
+	}
+	k := kept{o.Name, o.CreationTimestamp.Time, int64(len(text))}
+	switch phase := o.Status.Phase; {
+	case phase == v1alpha1.PhaseWaiting, phase == v1alpha1.PhaseApproved, o.DeletionTimestamp != nil:
+		// it waits for a person, for its execution, or for finalizers
+	case l.now.Sub(k.created) > l.Keep:
+		return l.delete(k.name)
+	case phase == "":
+		l.foreign = append(l.foreign, k)
+	default:
+		l.own = append(l.own, k)
+	}
+	l.total += k.bytes
+	return l.shrink(&l.foreign, maxForeign)
+}
+
+// shrink deletes the oldest plans of a list until all plans together are small enough, and the list has at most some.
+func (l *look) shrink(list *[]kept, most int) error {
+	for len(*list) > 0 && (l.total > l.MaxBytes || len(*list) > most) {
+		oldest := 0
+		for i, k := range *list {
+			if k.created.Before((*list)[oldest].created) {
+				oldest = i
+			}
+		}
+		k := (*list)[oldest]
+		if err := l.delete(k.name); err != nil {
+			return err
+		}
+		*list, l.total = slices.Delete(*list, oldest, oldest+1), l.total-k.bytes
+	}
+	return nil
 }
 
 // EachPlan calls use with each stored plan. It reads page by page, so that only one page is in memory.
