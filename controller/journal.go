@@ -43,6 +43,8 @@ type journal struct {
 	// unclosed contains, by run ID, the outcomes of passes that were reported but not closed.
 	unclosed map[string][]plan.Outcome
 	closeErr error // why the last close failed
+	// unrecorded contains, by run ID, the reports of passes that are still open because a plan was not recorded.
+	unrecorded map[string]plan.RunReport
 	// noneWaiting is set once no plan of an earlier configuration can wait for approval.
 	noneWaiting bool
 }
@@ -61,7 +63,9 @@ func (j *journal) restoreUnsaved(now time.Time, o history.Options) {
 			open[r.RunID] = outcomes
 		}
 	}
-	j.unclosed = open
+	if j.unclosed = open; j.unrecorded == nil {
+		j.unrecorded = map[string]plan.RunReport{}
+	}
 }
 
 func (j *journal) save(ctx context.Context, store StateStore) error {
@@ -70,7 +74,7 @@ func (j *journal) save(ctx context.Context, store StateStore) error {
 	return store.Save(call, j.state)
 }
 
-// closeRun removes a reported run from the stored state.
+// closeRun saves the state without a reported run; "" keeps all open runs.
 func (j *journal) closeRun(ctx context.Context, store StateStore, on clock.WithTicker, runID string) error {
 	j.state = history.CloseRun(j.state, runID)
 	return retryAtEnd(ctx, on, func(ctx context.Context) error { return store.Save(ctx, j.state) })

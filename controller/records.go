@@ -46,10 +46,11 @@ func (p *pass) storePlan(ctx context.Context, made *plan.Plan) bool {
 // recordsTimeout bounds the writes of a pass that has ended.
 const recordsTimeout = 5 * time.Second
 
-// finishRecords writes the end of the pass to the objects of the release, also after SIGTERM.
-func (p *pass) finishRecords(ctx context.Context) {
+// finishRecords writes the end of the pass to the objects of the release, also after SIGTERM. It returns an error if a
+// plan does not say what happened.
+func (p *pass) finishRecords(ctx context.Context) error {
 	if p.Records == nil {
-		return
+		return nil
 	}
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), recordsTimeout)
 	defer cancel()
@@ -61,6 +62,7 @@ func (p *pass) finishRecords(ctx context.Context) {
 	if next == nil { // of a CronJob, whose schedules are those of the configuration
 		next = schedule.New(schedule.RulesOf(p.Strategies), p.report.Finished)
 	}
-	p.Records.Finish(call, record.Pass{Report: &p.report, State: p.journal.state, Due: p.due, Modes: modes, Next: next.NextByStrategy(),
+	err := p.Records.Finish(call, record.Pass{Report: &p.report, State: p.journal.state, Due: p.due, Modes: modes, Next: next.NextByStrategy(),
 		ConfigHash: p.ConfigHash})
+	return err
 }

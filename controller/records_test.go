@@ -251,3 +251,41 @@ func TestTheConditionsFollowThePause(t *testing.T) {
 		t.Errorf("%d writes without a change", n)
 	}
 }
+
+// If the API server refuses what happened in a pass, the next pass writes it, before it evicts anything: that of the
+// same process as it was, and that of another process from the reservations.
+func TestAnUnwrittenEndIsWrittenLater(t *testing.T) {
+	for _, same := range []bool{true, false} {
+		e := &scriptedEvictor{}
+		c, client, server := recordedController(t, e, plan.Live)
+		reports := 0
+		c.OnReport = func(plan.RunReport) { reports++ }
+		server.Fail = func(verb, resource, _ string) error {
+			if verb == "update/status" && resource == "rebalanceplans" && len(e.waves) == 2 {
+				return errors.New("refused")
+			}
+			return nil
+		}
+		must.Get(c.RunOnce(t.Context(), nil))(t)
+		if s := storedPlans(t, client)[0].Status; s.Phase != v1alpha1.PhaseRunning || len(s.Steps) != 0 {
+			t.Fatalf("status %+v, want that no end is written", s)
+		}
+		next, phase, want := c, v1alpha1.PhaseCompleted, 2
+		if !same {
+			other, otherClient, _ := recordedController(t, &scriptedEvictor{}, plan.Live)
+			*otherClient = *client
+			other.Store, other.OnReport = c.Store, c.OnReport
+			next, phase, want = other, v1alpha1.PhaseStopped, 3
+		}
+		server.Fail = nil
+		next.NewRunID, next.Resolver = func() string { return "r2" }, resolver(func() (plan.Outcome, error) { return plan.Outcome{}, errors.New("none is open") })
+		must.Get(next.RunOnce(t.Context(), nil))(t)
+		if s := storedPlans(t, client)[0].Status; s.Phase != phase || s.Evicted != 2 || len(s.Steps) != 2 || reports != want {
+			t.Errorf("same process %t: status %+v after %d reports, want %s with two evictions, and %d reports", same, s, reports, phase, want)
+		}
+		h := must.Get(client.Histories.Get(t.Context(), objects.ReleaseName, metav1.GetOptions{}))(t)
+		if n := h.Hours[0].Evicted; n != 4 {
+			t.Errorf("same process %t: the history counts %d evictions, want 4", same, n)
+		}
+	}
+}

@@ -127,8 +127,7 @@ func (p *pass) finish(ctx context.Context) plan.RunReport {
 	slices.SortStableFunc(p.report.Outcomes, func(a, b plan.Outcome) int { return cmp.Compare(a.Step, b.Step) })
 	p.publishState()
 	p.publishReport()
-	p.finishRecords(ctx) // before the reservations go, from which the next process would write them
-	p.closePass(ctx)
+	p.closePass(ctx, p.finishRecords(ctx) == nil) // the next process would write the plans from the reservations, which go
 	if p.Records != nil {
 		p.Records.Sweep(ctx)
 	}
@@ -159,7 +158,7 @@ func (p *pass) reportFailure(ctx context.Context, err error) {
 	p.dropRemaining(r.Plan, r.Stopped)
 	r.Finished = p.Clock.Now().UTC()
 	p.publishReport()
-	p.finishRecords(ctx)
+	_ = p.finishRecords(ctx) // there is no plan
 }
 
 func failureReason(ctx context.Context, err error) *plan.Reason {

@@ -73,8 +73,11 @@ func (p *pass) recoverOpenRuns(ctx context.Context) error {
 				open = append(open, r)
 			}
 		}
-		p.log.Warn("an earlier process ended during a pass; finding the outcomes of its evictions",
-			"openRun", run.RunID, "holder", run.Holder, "unknown", len(open))
+		report, ours := p.journal.unrecorded[run.RunID]
+		if !ours {
+			p.log.Warn("an earlier process ended during a pass; finding the outcomes of its evictions",
+				"openRun", run.RunID, "holder", run.Holder, "unknown", len(open))
+		}
 		outcomes, err := p.Resolver.Resolve(ctx, open)
 		if err != nil {
 			return codedError{snapshotFailure(err, "").Code, fmt.Errorf("finding the outcomes of run %s, whose process ended: %w", run.RunID, err)}
@@ -82,9 +85,11 @@ func (p *pass) recoverOpenRuns(ctx context.Context) error {
 		if stop := p.recordOutcomes(ctx, run.RunID, outcomes); stop != nil {
 			return codedError{stop.Code, fmt.Errorf("run %s, whose process ended: %s", run.RunID, stop.Message)}
 		}
-		report := recoveryReport(p.journal.state, run.RunID, p.Clock.Now())
-		p.Recorder.RecordPass(report)
-		p.OnReport(report)
+		if !ours {
+			report = recoveryReport(p.journal.state, run.RunID, p.Clock.Now())
+			p.Recorder.RecordPass(report)
+			p.OnReport(report)
+		}
 		if p.Records != nil {
 			if err := p.Records.Recovered(ctx, run.Plan, &report, run.Holder, p.journal.state.Rebalancer); err != nil {
 				return codedError{plan.StateUnavailable, fmt.Errorf("storing the outcomes of run %s, whose process ended: %w", run.RunID, err)}
@@ -94,6 +99,7 @@ func (p *pass) recoverOpenRuns(ctx context.Context) error {
 			p.journal.unclosed[run.RunID], p.journal.closeErr = report.Outcomes, err // prevents a second report by this process
 			return codedError{plan.StateUnavailable, fmt.Errorf("closing run %s, whose process ended: %w", run.RunID, err)}
 		}
+		delete(p.journal.unrecorded, run.RunID)
 	}
 	return nil
 }
@@ -144,16 +150,21 @@ func (p *pass) recordOutcomes(ctx context.Context, runID string, outcomes []plan
 	return nil
 }
 
-// closePass closes the run of a live pass. If closing fails, closePass keeps the outcomes and the breaker trip for the
-// next pass of this process.
-func (p *pass) closePass(ctx context.Context) {
+// closePass saves the end of a live pass, and closes its run. If a plan of the run was not recorded, the run stays open,
+// so that the next pass records it from the reservations. If saving fails, closePass keeps the outcomes and the breaker
+// trip for the next pass of this process.
+func (p *pass) closePass(ctx context.Context, recorded bool) {
 	if p.Mode != plan.Live {
 		return
 	}
-	if err := p.journal.closeRun(ctx, p.Store, p.Clock, p.report.RunID); err != nil {
+	run := p.report.RunID
+	if p.reserved && !recorded {
+		p.journal.unrecorded[run], run = p.report, ""
+	}
+	if err := p.journal.closeRun(ctx, p.Store, p.Clock, run); err != nil {
 		p.log.Warn("the end of the pass could not be saved; the next pass tries again", "error", err)
 		p.journal.trip = p.journal.state.Breaker
-		if p.reserved {
+		if p.reserved && recorded {
 			p.journal.unclosed[p.report.RunID], p.journal.closeErr = p.report.Outcomes, err
 		}
 		return

@@ -102,14 +102,21 @@ func (s *Store) Progress(ctx context.Context, r *plan.RunReport) {
 }
 
 // Finish writes the end of a pass: its plans, the release, and the history. Failures are logged; the next pass writes
-// the release and the history again.
-func (s *Store) Finish(ctx context.Context, p record.Pass) {
+// the release and the history again. If Finish returns an error, the plans do not say what happened: Recovered must
+// write it later, and then the history, too.
+func (s *Store) Finish(ctx context.Context, p record.Pass) error {
 	if len(s.open) > 0 {
 		p.Plan = s.open[0].Name
 	}
 	p.Version, p.Holder, p.Schedule = s.Version, s.Holder, s.Schedule
-	s.report(errors.Join(s.writePlans(ctx, p.Report), s.writeRelease(ctx, p), s.writeHistory(ctx, p.Report, p.State.Rebalancer)))
+	failure := s.writePlans(ctx, p.Report)
+	others := s.writeRelease(ctx, p)
+	if failure == nil {
+		others = errors.Join(others, s.writeHistory(ctx, p.Report, p.State.Rebalancer))
+	}
+	s.report(errors.Join(failure, others))
 	s.open = nil
+	return failure
 }
 
 // report logs the first of a series of failures.
