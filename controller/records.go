@@ -62,7 +62,6 @@ func (p *pass) finishRecords(ctx context.Context) error {
 	if next == nil { // of a CronJob, whose schedules are those of the configuration
 		next = schedule.New(schedule.RulesOf(p.Strategies), p.report.Finished)
 	}
-	err := p.Records.Finish(call, record.Pass{Report: &p.report, State: p.journal.state, Due: p.due, Modes: modes, Next: next.NextByStrategy(),
+	return p.Records.Finish(call, record.Pass{Report: &p.report, State: p.journal.state, Due: p.due, Modes: modes, Next: next.NextByStrategy(),
 		ConfigHash: p.ConfigHash})
-	return err
 }

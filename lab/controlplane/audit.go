@@ -17,8 +17,8 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// Audit returns the audit events so far. With the default policy, these are every eviction and every request of a
-// ServiceAccount.
+// Audit returns the audit events so far. With the default policy, these are every eviction, every binding of
+// a pod to a node, and every request of a ServiceAccount.
 func (c *Cluster) Audit() ([]auditv1.Event, error) { return c.AuditSince(new(int64)) }
 
 // AuditSince returns the audit events after a byte offset of the log, and advances the offset. It

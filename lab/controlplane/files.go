@@ -39,7 +39,7 @@ kind: Policy
 omitStages: [RequestReceived]
 rules:
 - level: Request
-  resources: [{group: "", resources: [pods/eviction]}]
+  resources: [{group: "", resources: [pods/eviction, pods/binding]}]
 - level: Request
   userGroups: [system:serviceaccounts]
   verbs: [create, update, delete]
