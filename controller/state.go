@@ -150,9 +150,9 @@ func (p *pass) recordOutcomes(ctx context.Context, runID string, outcomes []plan
 	return nil
 }
 
-// closePass saves the end of a live pass, and closes its run. If a plan of the run was not recorded, the run stays open,
-// so that the next pass records it from the reservations. If saving fails, closePass keeps the outcomes and the breaker
-// trip for the next pass of this process.
+// closePass saves the end of a live pass, and closes its run. If a plan of the run was not recorded, the run stays
+// open, so that the next pass records it from the reservations. If saving fails, closePass keeps the outcomes and the
+// breaker trip for the next pass of this process.
 func (p *pass) closePass(ctx context.Context, recorded bool) {
 	if p.Mode != plan.Live {
 		return
