@@ -289,3 +289,45 @@ func TestAnUnwrittenEndIsWrittenLater(t *testing.T) {
 		}
 	}
 }
+
+// A dry run beside a release that evicts, such as one on a person's machine, leaves the objects of the release as they
+// are. The dry run of the release itself writes them.
+func TestADryRunBesideARelease(t *testing.T) {
+	for _, c := range []struct {
+		name, mode, schedule string
+		leads                bool
+		err                  error
+		next                 time.Duration // 0: unknown
+		writes               bool
+	}{
+		{name: "beside a leader", mode: "Live", schedule: "Deployment", leads: true, next: -time.Minute},
+		{name: "the Lease is unreadable", mode: "Live", schedule: "Deployment", err: errors.New("no")},
+		{name: "between two jobs", mode: "Live", schedule: "CronJob", next: time.Hour},
+		{name: "the first job of a dry run", mode: "Live", schedule: "CronJob", next: -time.Second, writes: true},
+		{name: "after a Deployment that evicted", mode: "Live", schedule: "Deployment", next: time.Hour, writes: true},
+		{name: "after a dry run", mode: "DryRun", schedule: "Deployment", leads: true, writes: true},
+		{name: "the first pass", leads: true, writes: true},
+	} {
+		run, client, _ := recordedController(t, evictor.DryRun{}, plan.DryRun)
+		o := must.Get(client.Rebalancers.Get(t.Context(), objects.ReleaseName, metav1.GetOptions{}))(t)
+		if c.mode != "" {
+			o.Status = v1alpha1.RebalancerStatus{Mode: c.mode, Schedule: c.schedule, Leader: "pod-z", LastPass: &v1alpha1.PassSummary{RunID: "live"}}
+		}
+		if c.next != 0 {
+			next := metav1.NewTime(run.Clock.Now().Add(c.next))
+			o.Status.Strategies = []v1alpha1.StrategyStatus{{Name: "other"}, {Name: "zones", NextPass: &next}}
+		}
+		o = must.Get(client.Rebalancers.UpdateStatus(t.Context(), o, metav1.UpdateOptions{}))(t)
+		old := must.Get(client.Plans.Create(t.Context(), &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "old"}}, metav1.CreateOptions{}))(t)
+		run.Records.EvictorLeads = func(context.Context) (bool, error) { return c.leads, c.err }
+		run.Records.Keep = time.Nanosecond
+		run.Clock.(*clocktesting.FakeClock).Step(time.Second)
+		must.Get(run.RunOnce(t.Context(), nil))(t)
+		after := must.Get(client.Rebalancers.Get(t.Context(), objects.ReleaseName, metav1.GetOptions{}))(t)
+		stored, history := storedPlans(t, client), must.Get(client.Histories.List(t.Context(), metav1.ListOptions{}))(t)
+		if wrote := after.ResourceVersion != o.ResourceVersion; wrote != c.writes || (len(history.Items) > 0) != c.writes ||
+			!c.writes && (len(stored) != 1 || stored[0].Name != old.Name) {
+			t.Errorf("%s: the release was written: %t, want %t; plans %d, histories %d", c.name, wrote, c.writes, len(stored), len(history.Items))
+		}
+	}
+}

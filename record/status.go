@@ -124,8 +124,22 @@ type Pass struct {
 // cronJob is the schedule of a release whose jobs make one pass each.
 const cronJob = "CronJob"
 
-// dryRunMode is the mode of a release that evicts nothing, and the reason of its condition.
-const dryRunMode = "DryRun"
+// AwaitsJob reports whether the release is a CronJob whose next job is not due yet.
+func AwaitsJob(s *v1alpha1.RebalancerStatus, now time.Time) bool {
+	waits := false
+	for _, st := range s.Strategies {
+		if st.NextPass != nil {
+			if !now.Before(st.NextPass.Time) {
+				return false
+			}
+			waits = true
+		}
+	}
+	return waits && s.Schedule == cronJob
+}
+
+// DryRunMode is the mode of a release that evicts nothing, and the reason of its condition.
+const DryRunMode = "DryRun"
 
 // Rebalancer returns the status of a release after a pass.
 func Rebalancer(before v1alpha1.RebalancerStatus, p Pass) v1alpha1.RebalancerStatus {
@@ -136,7 +150,7 @@ func Rebalancer(before v1alpha1.RebalancerStatus, p Pass) v1alpha1.RebalancerSta
 		LastPass: &v1alpha1.PassSummary{RunID: word(r.RunID), Plan: p.Plan, Started: timeOrNil(r.Started), Finished: timeOrNil(r.Finished),
 			Moves: int32(len(r.Moves())), Stopped: reasonOrNil(r.Stopped)}}
 	if r.Mode == plan.DryRun {
-		s.Mode = dryRunMode
+		s.Mode = DryRunMode
 	}
 	for _, x := range r.Plan.Proposals {
 		s.LastPass.Proposed += int32(len(x.Plan.Moves))
@@ -286,8 +300,8 @@ func setPause(s *v1alpha1.RebalancerStatus, pause *plan.Pause, now time.Time) {
 	case s.LastPass != nil && s.LastPass.Stopped != nil && s.LastPass.Stopped.Code != string(plan.Paused):
 		evicting = condition(v1alpha1.ConditionEvicting, false, s.LastPass.Stopped.Code, s.LastPass.Stopped.Message)
 	}
-	if s.Mode == dryRunMode {
-		evicting = condition(v1alpha1.ConditionEvicting, false, dryRunMode, "the configuration has dryRun: true")
+	if s.Mode == DryRunMode {
+		evicting = condition(v1alpha1.ConditionEvicting, false, DryRunMode, "the configuration has dryRun: true")
 	}
 	setCondition(s, now, paused)
 	setCondition(s, now, evicting)

@@ -24,6 +24,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/controller/records"
+	"github.com/evenkeel-project/evenkeel/controller/release"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
@@ -76,7 +77,14 @@ func (s *controllerSettings) connect(watching context.Context, client kubernetes
 	s.client, s.observer = client, o
 	s.store = state.WithPause{Store: state.New(client, namespace), Pauses: state.NewPauseStore(s.objects)}
 	s.approvals, s.waiting = approval.New(client, namespace), waiting.New(client, namespace)
-	s.records = &records.Store{Client: s.objects, Clock: clock.RealClock{}, Log: s.log, Version: programVersion()}
+	s.records = &records.Store{Client: s.objects, Clock: clock.RealClock{}, Log: s.log, Version: programVersion(),
+		EvictorLeads: func(ctx context.Context) (bool, error) {
+			of, err := release.In(ctx, client, namespace, time.Now())
+			if errors.As(err, new(release.NoLeaseError)) {
+				err = nil
+			}
+			return of.Holder != "", err
+		}}
 	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace,
 		LookupUID: o.WorkloadUID}
 	if s.metrics != nil {
@@ -116,10 +124,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	if s.metrics != nil {
 		s.metrics.SetStrategies(strategyNames(c.Strategies))
 	}
-	c.Approvals, c.Waiting, c.ValidFor = nil, nil, time.Duration(conf.Approvals.ValidFor)
-	if s.objects != nil {
-		c.Runs = s.objects.Runs
-	}
+	c.Runs, c.Approvals, c.Waiting, c.ValidFor = s.objects.Runs, nil, nil, time.Duration(conf.Approvals.ValidFor)
 	s.lease.SetApprovals(conf.Approvals.Enabled)
 	if conf.Approvals.Enabled {
 		c.Approvals, c.Waiting = s.approvals, s.waiting

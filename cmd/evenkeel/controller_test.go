@@ -21,6 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/records"
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
 )
 
@@ -29,7 +30,7 @@ import (
 func TestOnlyDryRunsPredictHints(t *testing.T) {
 	client := fake.NewClientset()
 	o := observe.New(client, clock.RealClock{})
-	s := &controllerSettings{client: client, observer: o, log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}, records: &records.Store{},
+	s := &controllerSettings{client: client, observer: o, log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}, records: &records.Store{}, objects: &objects.Client{},
 		startEvents: func() {}}
 	c := &controller.Controller{}
 	predicts := func() bool { _, is := c.Observer.(dryRunObserver); return is }
@@ -52,7 +53,7 @@ func TestOnlyDryRunsPredictHints(t *testing.T) {
 func TestApprovalsCanBeSwitchedOff(t *testing.T) {
 	client := fake.NewClientset()
 	o := observe.New(client, clock.RealClock{})
-	s := &controllerSettings{log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}}
+	s := &controllerSettings{log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}, objects: &objects.Client{}}
 	defer s.connect(t.Context(), client, o, "ops")()
 	c := &controller.Controller{}
 	conf := config.Default()
@@ -86,7 +87,7 @@ func TestAlertsOfPrometheus(t *testing.T) {
 	}))
 	defer server.Close()
 	o := observe.New(fake.NewClientset(), clock.RealClock{})
-	s := &controllerSettings{log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}}
+	s := &controllerSettings{log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}, objects: &objects.Client{}}
 	defer s.connect(t.Context(), fake.NewClientset(), o, "ops")()
 	c := &controller.Controller{}
 	conf := config.Default()

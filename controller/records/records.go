@@ -43,6 +43,8 @@ type Store struct {
 	Log    *slog.Logger
 	// Version is that of the program, Holder identifies this process, and Schedule is Deployment or CronJob.
 	Version, Holder, Schedule string
+	// EvictorLeads reports whether a process of the release that evicts holds its Lease. A dry run asks; nil means no.
+	EvictorLeads func(ctx context.Context) (bool, error)
 	Retention
 
 	release *v1alpha1.Rebalancer // as this process saw it last
@@ -51,11 +53,19 @@ type Store struct {
 	written time.Time                 // the last status of a plan that is executed
 	swept   time.Time
 	quiet   bool // a failure was logged, and nothing succeeded since
+	beside  struct {
+		run  string // the pass for which is says whether it is a dry run beside a release that evicts
+		is   bool
+		said bool
+	}
 }
 
 // Begin stores a plan of the pass, and says in its status that this process executes it. owner is the UID of the
 // Rebalancer. The plan must not be executed if Begin returns an error.
 func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode v1alpha1.Mode, owner string) (name string, err error) {
+	if s.besideEvictor(ctx, r) {
+		return "", nil
+	}
 	name = record.Name(r.Started, r.RunID, mode)
 	if len(s.open) > 0 {
 		name += replanSuffix
@@ -84,6 +94,32 @@ func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode
 	return name, nil
 }
 
+// besideEvictor reports whether a pass is a dry run beside a release that evicts, such as one on a person's machine. It
+// must write nothing: the objects say what the release is, did and will do. Between the jobs of a CronJob, no process
+// holds the Lease, so the release goes on evicting until a pass is due.
+func (s *Store) besideEvictor(ctx context.Context, r *plan.RunReport) bool {
+	if s.beside.run == r.RunID {
+		return s.beside.is
+	}
+	s.beside.run, s.beside.is = r.RunID, false
+	if r.Mode == plan.Live {
+		return false
+	}
+	o, err := s.readRelease(ctx)
+	if err != nil || o.Status.Mode == record.DryRunMode || o.Status.LastPass == nil {
+		return false
+	}
+	if s.EvictorLeads != nil {
+		s.beside.is, err = s.EvictorLeads(ctx)
+	}
+	s.beside.is = s.beside.is || err != nil || record.AwaitsJob(&o.Status, s.Clock.Now())
+	if s.beside.is && !s.beside.said {
+		s.beside.said = true
+		s.Log.Info("this dry run writes no objects, because the release in this namespace evicts", "namespace", s.Client.Namespace)
+	}
+	return s.beside.is
+}
+
 func owners(uid string) []metav1.OwnerReference {
 	if uid == "" {
 		return nil // a dry run may not know the Rebalancer
@@ -105,6 +141,9 @@ func (s *Store) Progress(ctx context.Context, r *plan.RunReport) {
 // the release and the history again. If Finish returns an error, the plans do not say what happened: Recovered must
 // write it later, and then the history, too.
 func (s *Store) Finish(ctx context.Context, p record.Pass) error {
+	if s.besideEvictor(ctx, p.Report) {
+		return nil
+	}
 	if len(s.open) > 0 {
 		p.Plan = s.open[0].Name
 	}

@@ -52,11 +52,12 @@ type look struct {
 }
 
 // Sweep deletes plans that are too old or too many, at most once in sweepInterval. Plans that wait stay. A command that
-// is no release deletes nothing. Plans that no pass made are deleted while the others are read: however many there are,
-// few are in memory, and a look that ends early leaves fewer.
+// is no release deletes nothing, and neither does a dry run beside a release that evicts. Plans that no pass made are
+// deleted while the others are read. So few are in memory, however many there are, and a look that ends early leaves
+// fewer.
 func (s *Store) Sweep(ctx context.Context) {
 	now := s.Clock.Now()
-	if s.Schedule == "" || s.Keep <= 0 || ctx.Err() != nil || now.Sub(s.swept) < sweepInterval {
+	if s.Schedule == "" || s.beside.is || s.Keep <= 0 || ctx.Err() != nil || now.Sub(s.swept) < sweepInterval {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)

@@ -117,7 +117,7 @@ func unpackConfigMap(cm *corev1.ConfigMap, total *unpacked) (plan.PlannerState, 
 func unreadableError(namespace, name string, err error) error {
 	what := "the evictions of the last hour, the back-offs and the interrupted passes of some namespaces"
 	if strings.HasSuffix(name, clusterPart) {
-		what = "the breaker"
+		what = "the breaker, the last pause and the trust in schedulers"
 	}
 	if errors.Is(err, errNewerVersion) {
 		return fmt.Errorf("reading ConfigMap %s/%s: %w; run that version, or delete the ConfigMap, which loses %s", namespace, name, err, what)
