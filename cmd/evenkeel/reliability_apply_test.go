@@ -5,9 +5,9 @@ import (
 )
 
 const (
-	noPlan = "is not a plan (want the output of `evenkeel plan -o json`: apiVersion evenkeel.io/v1alpha1, kind Plan)"
+	noPlan = "is not one plan (want the output of `evenkeel plan -o yaml`: apiVersion evenkeel.io/v1alpha1, kind RebalancePlan, with a name; a kind Plan is of an earlier version, so make a new plan; for a List, select strategies of one mode with --strategy)"
 	// somePlan is the shortest text that apply accepts as a plan.
-	somePlan = `{"apiVersion": "evenkeel.io/v1alpha1", "kind": "Plan"}`
+	somePlan = `{"apiVersion": "evenkeel.io/v1alpha1", "kind": "RebalancePlan", "metadata": {"name": "p"}}`
 )
 
 // applyRows are invalid command lines of apply, and invalid plan files. The test of the controller covers plans that do
@@ -15,19 +15,19 @@ const (
 func applyRows() []badInput {
 	given := func(name, text string) map[string]string { return map[string]string{name: text} }
 	return []badInput{
-		{input: "apply without a plan", args: "apply", want: "evenkeel: apply needs one plan file, got 0; make one with `evenkeel plan -o json > plan.json`", exit: 1},
-		{input: "apply with two plans", args: "apply a.json b.json", want: "evenkeel: apply needs one plan file, got 2; make one with `evenkeel plan -o json > plan.json`", exit: 1},
+		{input: "apply without a plan", args: "apply", want: "evenkeel: apply needs one plan file, got 0; make one with `evenkeel plan -o yaml > plan.yaml`", exit: 1},
+		{input: "apply with two plans", args: "apply a.json b.json", want: "evenkeel: apply needs one plan file, got 2; make one with `evenkeel plan -o yaml > plan.yaml`", exit: 1},
 		{input: "a plan file that does not exist", args: "apply nowhere.json", want: "evenkeel: reading the plan: open nowhere.json: no such file or directory", exit: 1},
 		{input: "an empty file name of a plan", args: "apply ''", want: "evenkeel: reading the plan: the file name is empty (use - for standard input)", exit: 1},
 		{input: "a directory instead of a plan", args: "apply .", want: "evenkeel: reading the plan: read .: is a directory", exit: 1},
-		{input: "a plan file that never ends", args: "apply /dev/zero", want: "evenkeel: reading the plan: /dev/zero is larger than 32 MiB", exit: 1},
+		{input: "a plan file that never ends", args: "apply /dev/zero", want: "evenkeel: reading the plan: /dev/zero is larger than 4 MiB", exit: 1},
 		{input: "an empty plan", args: "apply plan.json", files: given("plan.json", ""), want: "evenkeel: plan.json " + noPlan, exit: 1},
 		{input: "a truncated plan", args: "apply plan.json", files: given("plan.json", somePlan[:30]), want: "evenkeel: plan.json " + noPlan, exit: 1},
 		{input: "a snapshot instead of a plan", args: "apply three-zones.yaml", want: "evenkeel: three-zones.yaml " + noPlan, exit: 1},
 		{input: "a plan in table format", args: "apply plan.txt", files: given("plan.txt", "Plan: 2 evictions meet 1 of 1 goals"), want: "evenkeel: plan.txt " + noPlan, exit: 1},
 		{input: "a report instead of a plan", args: "apply report.json", files: given("report.json", `{"apiVersion": "evenkeel.io/v1alpha1", "kind": "RunReport"}`), want: "evenkeel: report.json " + noPlan, exit: 1},
-		{input: "a plan of another version", args: "apply plan.json", files: given("plan.json", `{"apiVersion": "evenkeel.io/v9", "kind": "Plan"}`), want: "evenkeel: plan.json " + noPlan, exit: 1},
-		{input: "a plan with millions of moves", args: "apply -", stdin: `{"moves":[{}` + strings.Repeat(",{}", 2<<20) + "]}", want: "evenkeel: standard input is not a plan: the document has more than 300000 objects and arrays", exit: 1},
+		{input: "a plan of another version", args: "apply plan.json", files: given("plan.json", `{"apiVersion": "evenkeel.io/v9", "kind": "RebalancePlan", "metadata": {"name": "p"}}`), want: "evenkeel: plan.json " + noPlan, exit: 1},
+		{input: "a plan with millions of moves", args: "apply -", stdin: `{"moves":[{}` + strings.Repeat(",{}", 2<<20) + "]}", want: "evenkeel: reading the plan: standard input is larger than 4 MiB", exit: 1},
 		{input: "a plan from empty standard input", args: "apply -", want: "evenkeel: standard input " + noPlan, exit: 1},
 		{input: "an unknown output format of apply", args: "apply plan.json -o html", want: `evenkeel: --output: "html" is not an output format (want one of table, wide, json, yaml)`, exit: 1},
 		{input: "apply with a wait of 0s for the report", args: "apply plan.json --wait 0s", want: "evenkeel: --lease-timeout and --wait: want more than 0s", exit: 1},
