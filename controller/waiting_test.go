@@ -47,6 +47,7 @@ func newApprovalTest(t *testing.T) *approvalTest {
 	a.Controller, a.observer, a.clock = c, o, clocktesting.NewFakeClock(o.s.TakenAt)
 	c.Store, c.ValidFor, c.Events, c.Clock = m, 24*time.Hour, a.events, betweenPassesClock{a.clock}
 	a.client, a.server = withObjects(c)
+	c.Resolver = resolver(podGone)
 	c.OnReport = func(r plan.RunReport) {
 		if a.reports = append(a.reports, r); r.Waiting == nil {
 			return
