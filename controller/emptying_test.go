@@ -110,12 +110,12 @@ func TestApprovedPlansKeepNodesEmpty(t *testing.T) {
 			_, err = c.RunOnce(t.Context(), nil)
 		case "no steering":
 			c.Steer = hints.None
-			_, err = apply(t.Context(), t, c, p)
+			_, err = c.Apply(t.Context(), p, by)
 		case "not kept":
 			c.Strategies = loadConfig(t, strings.Replace(packing, "args: {", "args: {keepEmptyFor: 0s, ", 1)).BuildStrategies()
-			_, err = apply(t.Context(), t, c, p)
+			_, err = c.Apply(t.Context(), p, by)
 		default:
-			_, err = apply(t.Context(), t, c, p)
+			_, err = c.Apply(t.Context(), p, by)
 		}
 		if err != nil {
 			t.Fatal(err)

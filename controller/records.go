@@ -4,31 +4,21 @@ import (
 	"context"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
 )
 
-// storePlan stores a plan with moves as an object, before anything is evicted for it. An approved plan is stored and
-// claimed already. storePlan reports whether the pass may execute the plan. A dry run goes on without the object.
+// storePlan stores a plan with moves as an object, before anything is evicted for it. It reports whether the pass may
+// execute the plan. A dry run goes on without the object.
 func (p *pass) storePlan(ctx context.Context, made *plan.Plan) bool {
 	if p.Records == nil || len(made.Moves) == 0 {
 		return true
 	}
-	if p.approved != nil {
-		p.Records.Adopt(p.approved.Object())
-		p.planName = p.approved.Name
-		return true
-	}
 	p.expectStep("storing the plan")
-	mode := v1alpha1.ModeAutomatic
-	if p.Mode == plan.DryRun {
-		mode = v1alpha1.ModeDryRun
-	}
 	call, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
-	name, err := p.Records.Begin(call, made, &p.report, mode, p.journal.state.Rebalancer)
+	name, err := p.Records.Begin(call, made, &p.report, record.ModeOf(&p.report), p.journal.state.Rebalancer)
 	switch {
 	case err == nil && p.planName == "":
 		p.planName = name

@@ -57,7 +57,7 @@ func newEmptyingCase(t *testing.T) *emptyingCase {
 	c := &emptyingCase{planner.New(conf.PlannerOptions()), conf, (&scenario.Scenario{Cluster: []byte(nodesToEmpty)}).Objects(t), plan.Plan{}}
 	s := c.snapshot(t, c.o)
 	c.plan = c.Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
-	checkSchema(t, c.plan)
+	checkObjects(t, c.plan)
 	var from []string
 	for _, m := range c.plan.Moves {
 		from = append(from, m.From)

@@ -35,7 +35,7 @@ func TestMovesRespectPreferences(t *testing.T) {
 		goals := controller.Goals(s, conf.BuildStrategies(), []string{"pack"})
 		p := planner.New(conf.PlannerOptions())
 		pl := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
-		checkSchema(t, pl)
+		checkObjects(t, pl)
 		emptied := false
 		for _, m := range pl.Moves {
 			emptied = emptied || m.From == "n2"

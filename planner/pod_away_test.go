@@ -44,11 +44,11 @@ func podAway(t testing.TB, s *cluster.Snapshot, name string) plan.Goal {
 		Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: p.Object.Namespace, Name: p.Object.Name, UID: string(p.Object.UID)}}
 }
 
-// planFor plans for stated goals, and checks that the plan matches its schema and that a second plan has no move.
+// planFor plans for stated goals, and checks that the plan is a valid object and that a second plan has no move.
 func planFor(t *testing.T, s *cluster.Snapshot, opts search.Options, goals ...plan.Goal) plan.Plan {
 	t.Helper()
 	p := planner.New(opts).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
-	checkSchema(t, p)
+	checkObjects(t, p)
 	return p
 }
 

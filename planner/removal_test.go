@@ -36,7 +36,7 @@ func TestRecheckOfRemovals(t *testing.T) {
 	s := snapshotOf(t, failedJobPods)
 	conf := failedPodsConfig(t, "deletion", "automatic")
 	p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
-	checkSchema(t, p)
+	checkObjects(t, p)
 	if len(p.Moves) != 2 || p.Moves[0].Removal != plan.ByDeletion || p.Moves[0].To != "" {
 		t.Fatalf("the plan is\n%s", formatPlan(p))
 	}
@@ -96,7 +96,7 @@ func TestProposedRemovals(t *testing.T) {
 	s := snapshotOf(t, failedJobPods)
 	conf := failedPodsConfig(t, "eviction", "approve")
 	p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
-	checkSchema(t, p)
+	checkObjects(t, p)
 	if len(p.Moves) != 0 || len(p.Proposals) != 1 || len(p.Proposals[0].Plan.Moves) != 2 {
 		t.Errorf("the plan is\n%s", formatPlan(p))
 	}
@@ -104,7 +104,7 @@ func TestProposedRemovals(t *testing.T) {
 		"- {name: failed, type: FailedPods, schedule: '@hourly', limits: {perPass: 1}}\n"+
 		"- {name: shown, type: FailedPods, schedule: '@hourly', mode: approve}\n")))(t)
 	p = planner.New(two.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, two.BuildStrategies(), nil), s.TakenAt)
-	checkSchema(t, p)
+	checkObjects(t, p)
 	if len(p.Moves) != 1 || len(p.Proposals) != 1 || len(p.Proposals[0].Plan.Moves) != 1 ||
 		p.Moves[0].Pod == p.Proposals[0].Plan.Moves[0].Pod {
 		t.Errorf("the plan is\n%s", formatPlan(p))

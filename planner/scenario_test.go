@@ -1,8 +1,6 @@
 package planner_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"regexp"
@@ -11,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/work"
 	"github.com/evenkeel-project/evenkeel/config"
@@ -20,9 +18,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
+	"github.com/evenkeel-project/evenkeel/objects/objectstest"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/plan/schema"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/record"
 )
 
 // TestScenarios compares the plan for each scenario with want.plan, including every rejection.
@@ -37,7 +36,7 @@ func TestScenarios(t *testing.T) {
 				t.Error("the scenario has no description")
 			}
 			p := planScenario(t, s)
-			checkSchema(t, p)
+			checkObjects(t, p)
 			got := formatPlan(p)
 			if golden.Update() {
 				s.SetWant(t, got)
@@ -194,15 +193,25 @@ func formatPlan(p plan.Plan) string {
 	return b.String()
 }
 
-// checkSchema checks the JSON of a plan against the published schema.
-func checkSchema(t *testing.T, p plan.Plan) {
+// checkObjects checks that the plan and its proposals are valid objects, which have what their execution needs.
+func checkObjects(t *testing.T, p plan.Plan) {
 	t.Helper()
-	doc := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(schema.Plan)))(t)
-	c := jsonschema.NewCompiler()
-	must.Succeed(t, c.AddResource(schema.PlanID, doc))
-	text := must.Get(json.Marshal(p))(t)
-	value := must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(text)))(t)
-	if err := c.MustCompile(schema.PlanID).Validate(value); err != nil {
-		t.Errorf("the plan does not match its schema: %v", err)
+	for _, o := range record.PlanObjects(&p) {
+		if err := objectstest.Validate(objectstest.Schema(t, o.Kind), o); err != nil {
+			t.Errorf("%s: %v", o.Name, err)
+		}
+	}
+	o := v1alpha1.RebalancePlan{Spec: record.Spec(&p, v1alpha1.ModeApprove)}
+	emptied := func(p plan.Plan) (out []string) {
+		for _, g := range p.Goals {
+			if g.Kind == plan.NodeEmpty && p.After.Excess[g.ID] == 0 {
+				leaving := slices.SortedFunc(slices.Values(g.Leaving), func(a, b plan.PodRef) int { return strings.Compare(a.String(), b.String()) })
+				out = append(out, fmt.Sprint(g.ID, g.Subject, leaving))
+			}
+		}
+		return out
+	}
+	if d := cmp.Diff(emptied(p), emptied(record.PlanOf(&o))); d != "" {
+		t.Errorf("the stored plan empties other nodes, or lacks moves of them (-plan +stored):\n%s", d)
 	}
 }

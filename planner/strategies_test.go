@@ -76,7 +76,7 @@ func TestNoGoalIsSaid(t *testing.T) {
 					t.Errorf("without goals: %+v", st)
 				}
 			}
-			checkSchema(t, p)
+			checkObjects(t, p)
 		})
 	}
 }

@@ -36,7 +36,7 @@ func TestHintsThatJudgeNoNode(t *testing.T) {
 		if said := slices.Contains(inputProblems(p), "strategies: the hint rules cannot evaluate any node: "+c.want); said != (c.change == nil) {
 			t.Errorf("%s: inputs say it: %t", name, said)
 		}
-		checkSchema(t, p)
+		checkObjects(t, p)
 	}
 }
 
@@ -70,6 +70,6 @@ func TestAResourceThatNobodyMeasures(t *testing.T) {
 		if got := inputProblems(p); c.input != "" && !slices.Contains(got, c.input) {
 			t.Errorf("%s: %s", name, strings.Join(got, "\n"))
 		}
-		checkSchema(t, p)
+		checkObjects(t, p)
 	}
 }

@@ -34,7 +34,7 @@ func planWith(t *testing.T, conf *config.Config, s *cluster.Snapshot) plan.Plan 
 	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	p := planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
-	checkSchema(t, p)
+	checkObjects(t, p)
 	return p
 }
 

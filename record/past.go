@@ -38,7 +38,11 @@ func (m *PastMove) At() time.Time {
 
 // Evicted reports whether the pod was evicted, or may have been.
 func (m *PastMove) Evicted() bool {
-	return wasEvicted(m.Outcome.State)
+	switch m.Outcome.State {
+	case v1alpha1.StepEvicted, v1alpha1.StepUnknown, v1alpha1.StepInProgress:
+		return true
+	}
+	return false
 }
 
 // PlannedAt returns the time of the pass of a stored plan.

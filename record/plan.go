@@ -41,28 +41,30 @@ const (
 	maxMessage = 512
 )
 
-// Name returns the name of the object for a plan of a pass. Names sort by time.
-func Name(started time.Time, runID string, mode v1alpha1.Mode) string {
-	name := started.UTC().Format("20060102-150405") + "-" + runID
-	if mode == v1alpha1.ModeApprove {
-		name += "-proposal"
-	}
-	return name
-}
+// bounds are those of a spec: its bytes, and the lengths of its lists.
+type bounds struct{ bytes, moves, goals, states int }
+
+// stored are the bounds of an object in the API server, and whole those of a log.
+var (
+	stored = bounds{maxSpecBytes, maxMoves, maxGoals, maxStates}
+	whole  = bounds{math.MaxInt, math.MaxInt, math.MaxInt, math.MaxInt}
+)
 
 // Spec returns the spec of the object for a plan. mode says who decides about its moves.
-func Spec(p *plan.Plan, mode v1alpha1.Mode) v1alpha1.RebalancePlanSpec {
+func Spec(p *plan.Plan, mode v1alpha1.Mode) v1alpha1.RebalancePlanSpec { return spec(p, mode, stored) }
+
+func spec(p *plan.Plan, mode v1alpha1.Mode, most bounds) v1alpha1.RebalancePlanSpec {
 	s := v1alpha1.RebalancePlanSpec{ID: p.ID, Mode: mode, MoveCount: int32(len(p.Moves)), Score: scoreText(p),
-		TakenAt: seconds(p.TakenAt), Expires: seconds(p.Expires), ConfigHash: word(p.ConfigHash),
+		TakenAt: seconds(p.TakenAt), Expires: seconds(latest(p.TakenAt, p.Expires)), ConfigHash: word(p.ConfigHash),
 		Cluster: v1alpha1.ClusterReference{UID: word(p.Cluster.UID), Version: word(p.Cluster.Version)},
 		Minimum: minimum(p), NotMoved: notMoved(p.Rejections), Inputs: inputs(p.Inputs), Notices: notices(p)}
-	s.Strategies, s.StrategyNames = strategies(p, mode)
-	s.Before, s.After = states(p)
-	s.Moves, s.Hints = moves(p)
-	cutMoves(&s, p, maxMoves)
+	s.Strategies, s.StrategyNames = strategies(p)
+	s.Before, s.After = states(p, most.states)
+	s.Moves, s.Hints = moves(p, most.moves)
+	cutMoves(&s, p, most)
 	nodes := 0
-	s.Goals, nodes = goals(p, s.Moves)
-	fit(&s, p, nodes)
+	s.Goals, nodes = goals(p, s.Moves, most.goals)
+	fit(&s, p, nodes, most)
 	omitted := v1alpha1.Omitted{Moves: s.MoveCount - int32(len(s.Moves))}
 	omitted.Goals = int32(len(p.Goals) - len(s.Goals))
 	omitted.Nodes, omitted.Workloads = int32(len(p.Before.Nodes)-len(s.Before.Nodes)), int32(len(p.Before.Workloads)-len(s.Before.Workloads))
@@ -72,82 +74,6 @@ func Spec(p *plan.Plan, mode v1alpha1.Mode) v1alpha1.RebalancePlanSpec {
 	return s
 }
 
-// fit drops what a person needs least until the spec fits into maxSpecBytes: goals beyond those of the nodes that are
-// emptied, samples, states, and at last whole waves from the end.
-func fit(s *v1alpha1.RebalancePlanSpec, p *plan.Plan, nodes int) {
-	for _, drop := range []func(){
-		func() { s.Goals = s.Goals[:min(len(s.Goals), max(maxList, nodes))] },
-		func() {
-			for i := range s.NotMoved {
-				s.NotMoved[i].Samples = nil
-			}
-		},
-		func() { s.Before.Workloads, s.After.Workloads = nil, nil },
-		func() { s.Before.Nodes, s.After.Nodes = nil, nil },
-	} {
-		if size(s) <= maxSpecBytes {
-			return
-		}
-		drop()
-	}
-	all, hints := s.Moves, s.Hints
-	s.Moves, s.Hints = nil, nil
-	left, n := maxSpecBytes-size(s), 0
-	for h := 0; n < len(all); n++ {
-		for left -= size(&all[n]) + 1; h < len(hints) && hints[h].Wave <= all[n].Wave; h++ {
-			left -= size(&hints[h]) + 1
-		}
-		if left < 0 {
-			break
-		}
-	}
-	s.Moves, s.Hints = all, hints
-	cutMoves(s, p, n)
-}
-
-// cutMoves keeps at most n moves, in whole waves from the first. What is executed together stays together: the moves
-// that empty a node, and a move that makes room with the one for which it does.
-func cutMoves(s *v1alpha1.RebalancePlanSpec, p *plan.Plan, n int) {
-	lastOfPod, lastOfGoal, nodes, wave := map[string]int{}, map[string]int{}, map[string]bool{}, int32(0)
-	for i := range p.Moves {
-		lastOfPod[p.Moves[i].Pod.UID] = i
-		for _, id := range p.Moves[i].Goals {
-			lastOfGoal[id] = i
-		}
-	}
-	met, keep, together := emptied(p), 0, 0
-	for i := range p.Moves[:min(n, len(s.Moves))] {
-		m := &p.Moves[i]
-		if m.DisplacedFor != nil {
-			together = max(together, lastOfPod[m.DisplacedFor.UID])
-		}
-		for _, id := range m.Goals {
-			if met[id] {
-				together, nodes[id] = max(together, lastOfGoal[id]), true
-			}
-		}
-		if len(nodes) > maxGoals {
-			break
-		}
-		if together <= i && (i+1 == len(p.Moves) || p.Moves[i+1].Wave != m.Wave) {
-			keep, wave = i+1, int32(m.Wave)
-		}
-	}
-	s.Moves = s.Moves[:keep]
-	s.Hints = slices.DeleteFunc(s.Hints, func(h v1alpha1.WaveHints) bool { return h.Wave > wave })
-}
-
-// emptied returns the IDs of the goals to empty a node that the plan meets.
-func emptied(p *plan.Plan) map[string]bool {
-	out := map[string]bool{}
-	for i := range p.Goals {
-		if g := &p.Goals[i]; g.Kind == plan.NodeEmpty && p.After.Excess[g.ID] == 0 {
-			out[g.ID] = true
-		}
-	}
-	return out
-}
-
 // size returns the size of an object as the API server stores it.
 func size(o any) int {
 	text, err := json.Marshal(o)
@@ -155,6 +81,14 @@ func size(o any) int {
 		return math.MaxInt // each of these types has a JSON form
 	}
 	return len(text)
+}
+
+// latest returns the later of two times.
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // seconds returns a time as the API server stores it.
@@ -232,8 +166,8 @@ func modeOf(m plan.StrategyMode) v1alpha1.Mode {
 	return v1alpha1.ModeAutomatic
 }
 
-func moves(p *plan.Plan) (out []v1alpha1.Move, hints []v1alpha1.WaveHints) {
-	for i := range p.Moves[:min(len(p.Moves), maxMoves)] {
+func moves(p *plan.Plan, most int) (out []v1alpha1.Move, hints []v1alpha1.WaveHints) {
+	for i := range p.Moves[:min(len(p.Moves), most)] {
 		m := &p.Moves[i]
 		out = append(out, v1alpha1.Move{Step: int32(m.Step), Wave: int32(m.Wave), Pod: podRef(m.Pod), Owner: objectRef(m.Owner),
 			Strategy: word(m.Strategy), Reason: reason(m.Reason), Goals: m.Goals[:min(len(m.Goals), maxList)], From: m.From, To: m.To,
@@ -241,20 +175,23 @@ func moves(p *plan.Plan) (out []v1alpha1.Move, hints []v1alpha1.WaveHints) {
 			PendingPerMille: perMille(m.PendingProbability), Steer: m.Steer, Benefit: quantity(m.Benefit), Priority: m.Priority,
 			Removal: string(m.Removal), RequestOnly: string(m.RequestOnly), Landing: string(m.Landing), DisplacedFor: podRefOrNil(m.DisplacedFor)})
 	}
-	for _, h := range p.Hints[:min(len(p.Hints), maxMoves)] {
+	for _, h := range p.Hints[:min(len(p.Hints), most)] {
 		hints = append(hints, v1alpha1.WaveHints{Wave: int32(h.Wave), Kind: h.Kind, Nodes: h.Nodes[:min(len(h.Nodes), maxHintNodes)]})
 	}
 	return out, hints
 }
 
+// outOfReach is the code of a goal of which excess is proven to stay.
+const outOfReach = "outOfReach"
+
 // goals returns the unmet goals. First are those to empty a node that moves of the object meet, and nodes counts them.
 // Then follow the others that a move serves.
-func goals(p *plan.Plan, moves []v1alpha1.Move) (out []v1alpha1.Goal, nodes int) {
+func goals(p *plan.Plan, moves []v1alpha1.Move, most int) (out []v1alpha1.Goal, nodes int) {
 	met, rank := emptied(p), map[string]int{}
 	for _, m := range moves {
 		for _, id := range m.Goals {
 			switch {
-			case !met[id]:
+			case met[id] == "":
 				rank[id] = -1
 			case rank[id] == 0:
 				rank[id], nodes = -2, nodes+1
@@ -267,7 +204,7 @@ func goals(p *plan.Plan, moves []v1alpha1.Move) (out []v1alpha1.Goal, nodes int)
 	}
 	all := slices.Clone(p.Goals)
 	slices.SortStableFunc(all, func(a, b plan.Goal) int { return cmp.Compare(rank[a.ID], rank[b.ID]) })
-	for i := range all[:min(len(all), maxGoals)] {
+	for i := range all[:min(len(all), most)] {
 		g := &all[i]
 		o := v1alpha1.Goal{ID: g.ID, Strategy: word(g.Strategy), Kind: string(g.Kind), Subject: objectRef(g.Subject), Group: cut(g.Group, maxName),
 			Resource: word(g.Resource), Basis: string(g.Basis), TopologyKey: g.TopologyKey, From: g.From, Limit: quantity(g.Limit),
@@ -275,6 +212,9 @@ func goals(p *plan.Plan, moves []v1alpha1.Move) (out []v1alpha1.Goal, nodes int)
 			Leaving: int32(len(g.Leaving))}
 		if u := unmet[g.ID]; u != nil {
 			o.Unmet = &v1alpha1.Reason{Code: string(u.Reason), Message: cut(u.Detail, maxMessage)}
+		}
+		if p.Bound.ResidualByGoal[g.ID] > 0 {
+			o.Unmet = &v1alpha1.Reason{Code: outOfReach, Message: "no permitted eviction removes all of the excess"}
 		}
 		out = append(out, o)
 	}
@@ -291,8 +231,8 @@ func compareBool(a, b bool) int {
 	return -1
 }
 
-// strategies returns the strategies in the mode of the plan, and the names of those that are due.
-func strategies(p *plan.Plan, mode v1alpha1.Mode) (out []v1alpha1.StrategySummary, names string) {
+// strategies returns the strategies of the plan, and the names of those that are due.
+func strategies(p *plan.Plan) (out []v1alpha1.StrategySummary, names string) {
 	var due []string
 	after := map[string]int32{}
 	for _, g := range p.Goals {
@@ -304,8 +244,8 @@ func strategies(p *plan.Plan, mode v1alpha1.Mode) (out []v1alpha1.StrategySummar
 		after[g.Strategy] = int32(g.UnmetAfter)
 	}
 	for _, st := range p.Strategies {
-		if len(out) == maxStates || mode == v1alpha1.ModeApprove && modeOf(st.Mode) != mode {
-			continue
+		if len(out) == maxStates {
+			break
 		}
 		if st.Due {
 			due = append(due, st.Name)

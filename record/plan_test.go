@@ -1,7 +1,6 @@
 package record_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -9,13 +8,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
-	"sigs.k8s.io/yaml"
 
-	"github.com/evenkeel-project/evenkeel"
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
-	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/objects/objectstest"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
 )
@@ -25,66 +21,10 @@ const (
 	maxObjectBytes = 900 << 10
 )
 
-// schemaOf returns the schema in the CustomResourceDefinition of a kind. Every schema of a CustomResourceDefinition is
-// also a JSON Schema.
-func schemaOf(t *testing.T, kind string) *jsonschema.Schema {
-	t.Helper()
-	for _, text := range bytes.Split(evenkeel.CustomResourceDefinitions(), []byte("---\n")) {
-		var crd struct {
-			Spec struct {
-				Names    struct{ Kind string }
-				Versions []struct{ Schema struct{ OpenAPIV3Schema any } }
-			}
-		}
-		must.Succeed(t, yaml.Unmarshal(text, &crd))
-		if crd.Spec.Names.Kind != kind {
-			continue
-		}
-		closed := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
-		closeObjects(closed)
-		c := jsonschema.NewCompiler()
-		must.Succeed(t, c.AddResource(kind, must.Get(jsonschema.UnmarshalJSON(bytes.NewReader(must.Get(json.Marshal(closed))(t))))(t)))
-		return c.MustCompile(kind)
-	}
-	t.Fatalf("there is no definition of %s", kind)
-	return nil
-}
-
-// closeObjects refuses fields that the API server would drop.
-func closeObjects(schema any) {
-	node, ok := schema.(map[string]any)
-	if !ok {
-		return
-	}
-	properties, _ := node["properties"].(map[string]any)
-	if len(properties) > 0 {
-		node["additionalProperties"] = false
-	}
-	for _, p := range properties {
-		closeObjects(p)
-	}
-	closeObjects(node["items"])
-}
-
-func checkValid(t *rapid.T, s *jsonschema.Schema, o any) {
-	t.Helper()
-	text, err := json.Marshal(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Validate(value); err != nil {
-		t.Fatalf("the API server would refuse or change the object: %v", err)
-	}
-}
-
 // A plan and its status fit into an object whatever their size is, and whatever other people wrote into names and
 // messages. An object has whole waves from the first, and says what it leaves out.
 func TestEveryPlanFitsIntoAnObject(t *testing.T) {
-	schema := schemaOf(t, "RebalancePlan")
+	schema := objectstest.Schema(t, "RebalancePlan")
 	rapid.Check(t, func(t *rapid.T) {
 		p := randomPlan(t)
 		o := v1alpha1.RebalancePlan{Spec: record.Spec(&p, v1alpha1.ModeAutomatic)}
@@ -101,7 +41,9 @@ func TestEveryPlanFitsIntoAnObject(t *testing.T) {
 		if size := len(marshal(t, o)); size > maxObjectBytes {
 			t.Fatalf("the object has %d bytes, want at most %d", size, maxObjectBytes)
 		}
-		checkValid(t, schema, o)
+		if err := objectstest.Validate(schema, o); err != nil {
+			t.Fatalf("the API server would refuse or change the object: %v", err)
+		}
 		kept := len(o.Spec.Moves)
 		if kept < len(p.Moves) && kept > 0 && p.Moves[kept].Wave == p.Moves[kept-1].Wave {
 			t.Fatalf("wave %d is cut after step %d of %d", p.Moves[kept].Wave, kept, len(p.Moves))
@@ -146,7 +88,8 @@ func randomPlan(t *rapid.T) plan.Plan {
 	for i := range number("emptied nodes", 600) {
 		g := plan.Goal{ID: fmt.Sprint("e", i), Strategy: "consolidation", Kind: plan.NodeEmpty, Subject: plan.ObjectRef{Kind: "Node", Name: fmt.Sprint("n", i)}}
 		for k := 3 * i; k < min(3*i+3, len(p.Moves)); k++ {
-			p.Moves[k].Goals, g.Leaving = append(p.Moves[k].Goals, g.ID), append(g.Leaving, p.Moves[k].Pod)
+			p.Moves[k].Goals, p.Moves[k].From = append(p.Moves[k].Goals, g.ID), g.Subject.Name
+			g.Leaving = append(g.Leaving, p.Moves[k].Pod)
 		}
 		p.Goals = append(p.Goals, g)
 	}
@@ -227,7 +170,7 @@ func TestAStoredPlanIsExecutedAsPlanned(t *testing.T) {
 
 // The status of a release and its hours fit into their objects.
 func TestEveryPassFitsIntoTheRelease(t *testing.T) {
-	release, history := schemaOf(t, "Rebalancer"), schemaOf(t, "RebalanceHistory")
+	release, history := objectstest.Schema(t, "Rebalancer"), objectstest.Schema(t, "RebalanceHistory")
 	rapid.Check(t, func(t *rapid.T) {
 		p := randomPlan(t)
 		p.Moves, p.Goals = nil, nil // a release has neither
@@ -240,7 +183,9 @@ func TestEveryPassFitsIntoTheRelease(t *testing.T) {
 		}
 		o := v1alpha1.Rebalancer{Status: record.Rebalancer(v1alpha1.RebalancerStatus{}, record.Pass{Report: &r, State: st, Modes: modes})}
 		o.APIVersion, o.Kind, o.Name = v1alpha1.GroupVersion.String(), "Rebalancer", "evenkeel"
-		checkValid(t, release, o)
+		if err := objectstest.Validate(release, o); err != nil {
+			t.Fatalf("the API server would refuse or change the object: %v", err)
+		}
 		if size := len(marshal(t, o)); size > maxObjectBytes {
 			t.Fatalf("the release has %d bytes, want at most %d", size, maxObjectBytes)
 		}
@@ -251,7 +196,9 @@ func TestEveryPassFitsIntoTheRelease(t *testing.T) {
 			r.Finished = r.Finished.Add(step)
 			h.Hours = record.AddPass(h.Hours, &r)
 		}
-		checkValid(t, history, h)
+		if err := objectstest.Validate(history, h); err != nil {
+			t.Fatalf("the API server would refuse or change the object: %v", err)
+		}
 		if size := len(marshal(t, h.Hours)); len(h.Hours) > 720 || size > 64<<10 {
 			t.Fatalf("%d hours have %d bytes, want at most 720 and 64 KiB", len(h.Hours), size)
 		}

@@ -11,8 +11,8 @@ import (
 )
 
 // states returns the cluster before and after a plan, with the same nodes and workloads in both.
-func states(p *plan.Plan) (before, after v1alpha1.ClusterState) {
-	nodes, workloads := keptNodes(p), keptWorkloads(p)
+func states(p *plan.Plan, most int) (before, after v1alpha1.ClusterState) {
+	nodes, workloads := keptNodes(p, most), keptWorkloads(p, most)
 	before, after = state(&p.Before, nodes, workloads), state(&p.After, nodes, workloads)
 	if b, a, known := p.Balance(); known {
 		now, then := perMille(b.Score()/100), perMille(a.Score()/100)
@@ -97,11 +97,11 @@ func zones(nodes []plan.NodeState) (out []v1alpha1.Zone) {
 }
 
 // keptNodes returns the nodes of the moves, and then those farthest from the mean in any resource.
-func keptNodes(p *plan.Plan) map[string]bool {
+func keptNodes(p *plan.Plan, most int) map[string]bool {
 	kept := map[string]bool{}
 	for _, m := range p.Moves {
 		for _, n := range []string{m.From, m.To} {
-			if n != "" && len(kept) < maxStates {
+			if n != "" && len(kept) < most {
 				kept[n] = true
 			}
 		}
@@ -120,7 +120,7 @@ func keptNodes(p *plan.Plan) map[string]bool {
 		return cmp.Or(cmp.Compare(far(b), far(a)), strings.Compare(a.Name, b.Name))
 	})
 	for _, n := range order {
-		if len(kept) >= maxStates {
+		if len(kept) >= most {
 			break
 		}
 		kept[n.Name] = true
@@ -131,7 +131,7 @@ func keptNodes(p *plan.Plan) map[string]bool {
 func workloadKey(w *plan.WorkloadState) string { return w.Namespace + "/" + w.Kind + "/" + w.Name }
 
 // keptWorkloads returns the workloads of the moves, and then those that the loss of a zone hits worst.
-func keptWorkloads(p *plan.Plan) map[string]bool {
+func keptWorkloads(p *plan.Plan, most int) map[string]bool {
 	moved := map[string]bool{}
 	for _, m := range p.Moves {
 		moved[m.Pod.Namespace+"/"+m.Owner.Kind+"/"+m.Owner.Name] = true
@@ -145,7 +145,7 @@ func keptWorkloads(p *plan.Plan) map[string]bool {
 			cmp.Compare(b.Skew, a.Skew), strings.Compare(workloadKey(a), workloadKey(b)))
 	})
 	kept := map[string]bool{}
-	for _, w := range order[:min(len(order), maxStates)] {
+	for _, w := range order[:min(len(order), most)] {
 		kept[workloadKey(w)] = true
 	}
 	return kept

@@ -92,10 +92,10 @@ func movesLegend(moves []plan.Move, wide bool) (notes []string) {
 		notes = append(notes, "by its operator: a budget may refuse the request; the operator of the pod sees it and moves the pod")
 	}
 	if wide && len(moves) > 0 {
-		return append(notes, "CONFIDENCE (confidence in JSON): probability that the replacement lands on one of the GOOD NODES (acceptable.nodes). "+
+		return append(notes, "CONFIDENCE (confidencePerMille in JSON): probability that the replacement lands on one of the GOOD NODES (acceptableNodes). "+
 			"The move contributes to its goals on each of these nodes; TO is the likeliest node.",
-			"COMES BACK (returnProbability): probability that the replacement lands on the same node again. "+
-				"STAYS PENDING (pendingProbability): probability that no node takes the replacement.",
+			"COMES BACK (returnPerMille): probability that the replacement lands on the same node again. "+
+				"STAYS PENDING (pendingPerMille): probability that no node takes the replacement.",
 			"BENEFIT: normalised excess that the move removes.")
 	}
 	if slices.ContainsFunc(moves, func(m plan.Move) bool { return m.To != "" && m.Acceptable.Nodes > 1 }) {

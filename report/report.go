@@ -1,8 +1,8 @@
 // Package report writes plans, run reports and explanations for people and for programs.
 //
 // It decides which lines a table shows, how they are worded, how numbers are rounded, and how unsafe characters are
-// escaped. It never computes a prediction and never reads a clock or a terminal. The JSON and YAML forms contain every
-// field of the document, in the order of the Go types.
+// escaped. It never computes a prediction and never reads a clock or a terminal. The JSON and YAML forms of plans and
+// passes are Kubernetes objects; those of other documents contain every field, in the order of the Go types.
 package report
 
 import (
@@ -10,14 +10,21 @@ import (
 	"io"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/record"
 )
 
 // Plan writes p to w. It uses at most the first element of opts. It returns an error if the format is unknown or w
-// fails.
+// fails. The JSON and YAML forms are a RebalancePlan, or a List of them if strategies are in several modes.
 func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
-	p = withoutNil(p)
-	return writeDocument(w, format, p, opts, func(t *table) {
+	var doc any
+	if format == JSON || format == YAML {
+		doc = planDocument(record.PlanObjects(&p), opts)
+	}
+	return writeDocument(w, format, doc, opts, func(t *table) {
 		of := planTable{out: t, dryRun: len(opts) == 0 || !opts[0].Evicts}
 		of.writePlan(p, "Plan", evictionEffectText(p, opts))
 	})
@@ -26,19 +33,36 @@ func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 // Run writes r to w in the same way as Plan. The JSON form is one line, so a stream of passes is a stream of lines. The
 // YAML form starts a new YAML document.
 func Run(w io.Writer, format Format, r plan.RunReport, opts ...Options) error {
-	r = runWithoutNil(r)
+	var doc any
 	switch format {
 	case JSON:
-		return writeJSON(w, r, "")
+		return writeJSON(w, planDocument(record.PassObjects(&r, len(opts) > 0 && opts[0].All), opts), "")
 	case YAML:
 		if err := writeBytes(w, []byte("---\n")); err != nil {
 			return err
 		}
+		doc = planDocument(record.PassObjects(&r, false), opts)
 	}
-	return writeDocument(w, format, r, opts, func(t *table) {
+	return writeDocument(w, format, doc, opts, func(t *table) {
 		run := runTable{out: t, plan: planTable{out: t, ended: true, dryRun: r.Mode == plan.DryRun}}
 		run.writeRun(r)
 	})
+}
+
+// planDocument returns one plan as it is, and several as a list, which kubectl can create.
+func planDocument(plans []v1alpha1.RebalancePlan, opts []Options) any {
+	for i := range plans {
+		if len(opts) > 0 {
+			plans[i].Namespace = opts[0].Namespace
+		}
+	}
+	if len(plans) == 1 {
+		return plans[0]
+	}
+	return struct {
+		metav1.TypeMeta `json:",inline"`
+		Items           []v1alpha1.RebalancePlan `json:"items"`
+	}{metav1.TypeMeta{APIVersion: "v1", Kind: "List"}, plans}
 }
 
 // Explain writes e to w in the same way as Plan. The wide form shows every rule and every node, and the full
@@ -88,12 +112,16 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("%q is not an output format (want one of %s)", name, strings.Join(known, ", "))
 }
 
-// Options are the settings that the caller passes for tables.
+// Options are the settings that the caller passes.
 type Options struct {
 	// Color adds terminal colours to Table and Wide. The caller checks the terminal and NO_COLOR.
 	Color bool
 	// Width is the number of columns of the terminal that shows a Table, or 0 if none does. Wide ignores it.
 	Width int
+	// Namespace is that of the release in the JSON and YAML forms of plans, or "".
+	Namespace string
+	// All leaves out nothing of a pass in JSON, which then may be too large for the API server.
+	All bool
 	// Evicts reports that `evenkeel run` evicts with the configuration of this plan. The reported
 	// command did not evict.
 	Evicts bool

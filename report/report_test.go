@@ -7,12 +7,15 @@ import (
 	"io"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/objects/objectstest"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 	"sigs.k8s.io/yaml"
@@ -46,7 +49,6 @@ func TestPlanGolden(t *testing.T) {
 	}
 	for _, f := range []report.Format{report.JSON, report.YAML} {
 		compareWithGolden(t, "three-zones."+string(f), written(t, report.Plan, f, threeZonesPlan()))
-		compareWithGolden(t, "nothing-judged."+string(f), written(t, report.Plan, f, nothingJudgedPlan()))
 	}
 }
 
@@ -115,14 +117,62 @@ func TestJSONOfRunIsOneLine(t *testing.T) {
 	if n := strings.Count(b.String(), "\n"); n != 1 || !strings.HasSuffix(b.String(), "\n") {
 		t.Errorf("%d newlines, want 1 at the end", n)
 	}
-	var back plan.RunReport
-	must.Succeed(t, json.Unmarshal(b.Bytes(), &back))
-	if len(back.Outcomes) != 3 || back.Outcomes[0].Replacement.UID != "u-y1" || back.Stopped.Code != plan.Interrupted {
-		t.Errorf("outcomes are missing: %+v", back.Outcomes)
+	var back v1alpha1.RebalancePlan
+	must.Succeed(t, yaml.UnmarshalStrict(b.Bytes(), &back))
+	if st := back.Status; len(st.Steps) != 3 || st.Steps[0].Replacement.UID != "u-y1" || st.Stopped.Code != string(plan.Interrupted) || st.Evicted != 2 {
+		t.Errorf("outcomes are missing: %+v", st)
 	}
 	if strings.Contains(b.String(), "null") {
 		t.Errorf("null in %s", b.String())
 	}
+}
+
+// TestDocumentsAreObjects: the documents of every plan and pass are objects that the API server accepts, without a
+// float. Parts in several modes are a List.
+func TestDocumentsAreObjects(t *testing.T) {
+	schema := objectstest.Schema(t, "RebalancePlan")
+	check := func(name, text string, n int) {
+		t.Helper()
+		var list struct {
+			APIVersion, Kind string
+			Items            []v1alpha1.RebalancePlan
+		}
+		must.Succeed(t, json.Unmarshal([]byte(text), &list))
+		if list.Kind != "List" || list.APIVersion != "v1" {
+			list.Items = make([]v1alpha1.RebalancePlan, 1)
+			must.Succeed(t, yaml.UnmarshalStrict([]byte(text), &list.Items[0]))
+		}
+		if len(list.Items) != n {
+			t.Errorf("%s: %d plans, want %d", name, len(list.Items), n)
+		}
+		for _, o := range list.Items {
+			if err := objectstest.Validate(schema, o); err != nil || o.Name == "" || o.Namespace != "ops" {
+				t.Errorf("%s: %s/%s: %v", name, o.Namespace, o.Name, err)
+			}
+		}
+		if float := regexp.MustCompile(`: -?[0-9]+[.e]`).FindString(text); float != "" {
+			t.Errorf("%s: a float: %s", name, float)
+		}
+	}
+	in := report.Options{Namespace: "ops"}
+	for name, p := range samplePlans() {
+		withMoves := 0
+		for _, of := range append([]plan.Proposal{{Plan: p}}, p.Proposals...) {
+			if len(of.Plan.Moves) > 0 {
+				withMoves++
+			}
+		}
+		check(name, written(t, report.Plan, report.JSON, p, in), max(1, withMoves))
+		r := liveRun()
+		r.Plan = p
+		check(name+" run", written(t, report.Run, report.JSON, r, in), 1+len(p.Proposals))
+	}
+	refused := refusedRun()
+	refused.Plan = plan.Plan{}
+	check("without a plan", written(t, report.Run, report.JSON, refused, in), 1)
+	again := liveRun()
+	again.Replan = &again.Plan
+	check("replanned", written(t, report.Run, report.JSON, again, in), 2)
 }
 
 // TestEachRunIsAYAMLDocument checks that each run starts a new YAML document.
@@ -135,9 +185,9 @@ func TestEachRunIsAYAMLDocument(t *testing.T) {
 	if len(docs) != 3 {
 		t.Fatalf("%d documents, want 2", len(docs)-1)
 	}
-	var r plan.RunReport
-	if err := yaml.UnmarshalStrict([]byte(docs[2]), &r); err != nil || r.RunID != "r-1" || len(r.Outcomes) != 3 {
-		t.Errorf("%v: %+v", err, r)
+	var o v1alpha1.RebalancePlan
+	if err := yaml.UnmarshalStrict([]byte(docs[2]), &o); err != nil || o.Status.RunID != "r-1" || len(o.Status.Steps) != 3 {
+		t.Errorf("%v: %+v", err, o.Status)
 	}
 }
 

@@ -67,7 +67,7 @@ type RebalancePlanSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=500
 	Goals []Goal `json:"goals,omitempty"`
-	// Strategies are all enabled strategies in the mode of the plan.
+	// Strategies are all enabled strategies. Those of a proposal are the ones in its mode.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100

@@ -36,7 +36,7 @@ func newCapture(g *globalFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := g.readClusterAndState(cmd, client, conf, chosen.Measured(), namespace)
+			o, _, err := g.readClusterAndState(cmd, client, conf, chosen.Measured(), namespace)
 			if err != nil {
 				return err
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/work"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
@@ -90,24 +91,25 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *globalFlags) (*cluster.Objec
 	if err != nil {
 		return nil, fmt.Errorf("%w; or set -f FILE to read a snapshot", err)
 	}
-	return g.readClusterAndState(cmd, client, conf, f.conf, f.namespace)
+	o, namespace, err := g.readClusterAndState(cmd, client, conf, f.conf, f.namespace)
+	f.namespace = namespace
+	return o, err
 }
 
 // readClusterAndState reads the whole cluster and adds the saved state of the release. Without a release there is no
 // state. If the state cannot be read, the objects say why. In both cases, a warning says so before the plan is printed.
 func (g *globalFlags) readClusterAndState(cmd *cobra.Command, client kubernetes.Interface, rc *rest.Config, conf *config.Config,
-	fromFlag string) (*cluster.Objects, error) {
+	fromFlag string) (o *cluster.Objects, namespace string, err error) {
 	defer g.progress.Stop()
-	o, err := g.readCluster(cmd, client, rc, conf)
-	if err != nil {
-		return nil, err
+	if o, err = g.readCluster(cmd, client, rc, conf); err != nil {
+		return nil, "", err
 	}
 	g.progress.Start("reading the state of Evenkeel")
-	namespace, err := g.lookup(cmd).Namespace(cmd.Context(), client, fromFlag)
+	namespace, err = g.lookup(cmd).Namespace(cmd.Context(), client, fromFlag)
 	switch {
 	case errors.Is(err, installed.ErrNoRelease):
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: %v; the configuration is the built-in one unless --config is set, and there are no pause, no back-offs and no hourly counts\n", err)
-		return o, nil
+		return o, "", nil
 	case err != nil:
 		o.PlannerStateError = err.Error()
 	default:
@@ -116,19 +118,19 @@ func (g *globalFlags) readClusterAndState(cmd *cobra.Command, client kubernetes.
 		}
 		kinds, err := objects.New(rc, namespace)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if o, err = addSavedState(cmd.Context(), o, state.New(client, namespace), state.NewPauseStore(kinds), g.logger(cmd)); err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if conf == nil || slices.ContainsFunc(conf.Strategies, func(s config.Strategy) bool { return s.Mode == plan.Approve }) {
-			addDiscardedMoves(cmd, o, waiting.New(kinds))
+			addDiscardedMoves(cmd, o, waiting.New(client, namespace))
 		}
 	}
 	if o.PlannerStateError != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: %s; pauses, back-offs and hourly counts are unknown\n", o.PlannerStateError)
 	}
-	return o, nil
+	return o, namespace, nil
 }
 
 // readCluster reads the whole cluster once. If conf is not nil, readCluster also takes one usage sample from the
@@ -161,11 +163,11 @@ func addDiscardedMoves(cmd *cobra.Command, o *cluster.Objects, store *waiting.St
 	if o.PlannerStateError != "" {
 		return
 	}
-	plans, err := store.Load(cmd.Context(), nil)
-	if discarded := plans.Register(time.Now()).Discarded(); err == nil && len(discarded) > 0 {
+	plans, err := store.Load(cmd.Context())
+	if err == nil && len(plans.Discarded) > 0 {
 		var st plan.PlannerState
 		if st, err = plan.ReadPlannerState(o.PlannerState); err == nil {
-			st.Discarded = discarded
+			st.Discarded = plans.Discarded
 			var text []byte
 			if text, err = json.Marshal(st); err == nil {
 				o.PlannerState = text
@@ -174,7 +176,7 @@ func addDiscardedMoves(cmd *cobra.Command, o *cluster.Objects, store *waiting.St
 	}
 	if err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: discarded moves are unknown and may be proposed: %v\n",
-			terminal.Escape(err.Error()))
+			terminal.Escape(connection.ExplainForbidden("get configmap "+waiting.ConfigMapName, err).Error()))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"k8s.io/client-go/tools/events"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/internal/must"
@@ -89,13 +90,15 @@ func TestNothingJudged(t *testing.T) {
 		r.serve(t, dir)
 		must.Succeed(t, os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(configHead+"dryRun: true\n"+c.conf), 0o600))
 		fmt.Fprintf(&out, "# %s\n", c.name)
-		var report plan.RunReport
-		for _, command := range []string{"plan --detailed-exitcode", "run --once", "run --once -o json"} {
+		var o v1alpha1.RebalancePlan
+		var judged string
+		for _, command := range []string{"plan --detailed-exitcode", "run --once", "run --once --log-report lines -o json"} {
 			got := invoke(t, connectTimeout, argsInDir(dir, command+" --kubeconfig kubeconfig.yaml --config c.yaml"), "")
 			if strings.HasSuffix(command, "json") {
-				if err := json.Unmarshal([]byte(got.stdout), &report); err != nil {
+				if err := json.Unmarshal([]byte(got.stdout), &o); err != nil {
 					t.Fatalf("%s: %v\n%s", c.name, err, got.stdout)
 				}
+				_, judged, _ = strings.Cut(got.stderr, " nothingJudged=")
 				continue
 			}
 			first, _, _ := strings.Cut(got.stdout, "\n")
@@ -107,8 +110,12 @@ func TestNothingJudged(t *testing.T) {
 			}
 			fmt.Fprintf(&out, "  error: %s\n", withoutWarnings(got.stableMessage(dir)))
 		}
-		for _, r := range report.Plan.NothingJudged {
-			fmt.Fprintf(&out, "JSON: plan.nothingJudged: %s\n", r.Code)
+		var report plan.RunReport
+		for code := range strings.SplitSeq(strings.Trim(strings.Split(judged+" ", " ")[0], `"`), ",") {
+			if i := slices.IndexFunc(o.Spec.Notices, func(n v1alpha1.Notice) bool { return n.Code == code }); i >= 0 {
+				fmt.Fprintf(&out, "JSON: spec.notices: %s\n", code)
+				report.Plan.NothingJudged = append(report.Plan.NothingJudged, plan.Reason{Code: plan.Code(code), Message: o.Spec.Notices[i].Message})
+			}
 		}
 		writeMetricAndEvent(t, &out, report)
 		out.WriteString("\n")

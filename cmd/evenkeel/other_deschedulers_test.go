@@ -22,11 +22,12 @@ func TestOtherDeschedulersAreNamedByCommandsThatEvict(t *testing.T) {
 	for label, want := range map[string]string{"2_CronJob_kube-system_night": named, "none": ""} {
 		text := strings.Replace(leaseJSON("node-7", time.Now()), `"metadata":{`, `"metadata":{"labels":{"`+leader.DeschedulersLabel+`":"`+label+`"},`, 1)
 		lease := respondText(200, "application/json", text)
-		s := newApprovalServer(t)
+		s, id := newApprovalServer(t)
 		dir := t.TempDir()
-		saved := filepath.Join(dir, "plan.yaml")
+		saved := filepath.Join(dir, "plan.json")
 		must.Succeed(t, os.WriteFile(saved, []byte(somePlan), 0o600))
-		for _, args := range [][]string{{"approve", waitingPlan}, {"trigger", "zones", "--wait", "10ms"}, {"apply", saved, "--config", "builtin", "--wait", "10ms"}, {"resume"}} {
+		for _, args := range [][]string{{"approve", id}, {"trigger", "zones", "--wait", "10ms"}, {"apply", saved, "--config", "builtin", "--wait", "10ms"}, {"resume"}} {
+			delete(s.configMaps, "evenkeel-approval")
 			paths := s.paths()
 			paths[leases+"/evenkeel"] = lease
 			paths[requestsPath] = new(requestServer).handle

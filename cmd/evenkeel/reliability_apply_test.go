@@ -5,7 +5,8 @@ import (
 )
 
 const (
-	noPlan = "is not one plan (want the output of `evenkeel plan -o yaml`: apiVersion evenkeel.io/v1alpha1, kind RebalancePlan, with a name; a kind Plan is of an earlier version, so make a new plan; for a List, select strategies of one mode with --strategy)"
+	noPlan = "is not one plan (want the output of `evenkeel plan -o yaml`: apiVersion evenkeel.io/v1alpha1, kind RebalancePlan, with a name; " +
+		"a kind Plan is of an earlier version, so make a new plan; for a List, select strategies of one mode with --strategy)"
 	// somePlan is the shortest text that apply accepts as a plan.
 	somePlan = `{"apiVersion": "evenkeel.io/v1alpha1", "kind": "RebalancePlan", "metadata": {"name": "p"}}`
 )
@@ -25,9 +26,11 @@ func applyRows() []badInput {
 		{input: "a truncated plan", args: "apply plan.json", files: given("plan.json", somePlan[:30]), want: "evenkeel: plan.json " + noPlan, exit: 1},
 		{input: "a snapshot instead of a plan", args: "apply three-zones.yaml", want: "evenkeel: three-zones.yaml " + noPlan, exit: 1},
 		{input: "a plan in table format", args: "apply plan.txt", files: given("plan.txt", "Plan: 2 evictions meet 1 of 1 goals"), want: "evenkeel: plan.txt " + noPlan, exit: 1},
-		{input: "a report instead of a plan", args: "apply report.json", files: given("report.json", `{"apiVersion": "evenkeel.io/v1alpha1", "kind": "RunReport"}`), want: "evenkeel: report.json " + noPlan, exit: 1},
+		{input: "a plan of an earlier version of the program", args: "apply plan.json", files: given("plan.json", `{"apiVersion": "evenkeel.io/v1alpha1", "kind": "Plan", "moves": []}`), want: "evenkeel: plan.json " + noPlan, exit: 1},
+		{input: "a list of plans", args: "apply plans.yaml", files: given("plans.yaml", "apiVersion: v1\nkind: List\nitems: ["+somePlan+"]\n"), want: "evenkeel: plans.yaml " + noPlan, exit: 1},
+		{input: "a plan with an unknown field", args: "apply plan.json", files: given("plan.json", somePlan[:len(somePlan)-1]+`, "spec": {"step": 1}}`), want: "evenkeel: plan.json " + noPlan, exit: 1},
 		{input: "a plan of another version", args: "apply plan.json", files: given("plan.json", `{"apiVersion": "evenkeel.io/v9", "kind": "RebalancePlan", "metadata": {"name": "p"}}`), want: "evenkeel: plan.json " + noPlan, exit: 1},
-		{input: "a plan with millions of moves", args: "apply -", stdin: `{"moves":[{}` + strings.Repeat(",{}", 2<<20) + "]}", want: "evenkeel: reading the plan: standard input is larger than 4 MiB", exit: 1},
+		{input: "a plan with millions of moves", args: "apply -", stdin: `{"spec": {"moves":[{}` + strings.Repeat(",{}", 2<<20) + "]}}", want: "evenkeel: reading the plan: standard input is larger than 4 MiB", exit: 1},
 		{input: "a plan from empty standard input", args: "apply -", want: "evenkeel: standard input " + noPlan, exit: 1},
 		{input: "an unknown output format of apply", args: "apply plan.json -o html", want: `evenkeel: --output: "html" is not an output format (want one of table, wide, json, yaml)`, exit: 1},
 		{input: "apply with a wait of 0s for the report", args: "apply plan.json --wait 0s", want: "evenkeel: --lease-timeout and --wait: want more than 0s", exit: 1},

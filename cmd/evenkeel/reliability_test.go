@@ -18,6 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/internal/must"
 )
@@ -251,14 +252,12 @@ func (r *badInput) checkReported(t *testing.T, dir string, got programResult) {
 		return
 	}
 	got = invoke(t, syncTimeouts[0], append(r.commandLine(dir), "-o", "json"), r.stdin)
-	var p struct {
-		Moves []any `json:"moves"`
-	}
-	if err := json.Unmarshal([]byte(got.stdout), &p); err != nil || p.Moves == nil {
+	var o v1alpha1.RebalancePlan
+	if err := json.Unmarshal([]byte(got.stdout), &o); err != nil || o.Kind != "RebalancePlan" {
 		t.Fatalf("no plan: %v\n%s%s", err, got.stdout, got.stderr)
 	}
-	if len(p.Moves) != r.moves {
-		t.Errorf("%d moves are planned, want %d", len(p.Moves), r.moves)
+	if n := len(o.Spec.Moves); n != r.moves {
+		t.Errorf("%d moves are planned, want %d", n, r.moves)
 	}
 }
 

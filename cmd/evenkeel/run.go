@@ -83,7 +83,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	r := &runCommand{runFlags: f, g: g, log: log, metrics: metrics.New(programVersion(), ""), settings: &controllerSettings{log: log},
 		reports: g.newReportWriter(cmd, format, detail, log)}
-	r.settings.metrics = r.metrics
+	r.reports.table.Namespace, r.settings.metrics = f.namespace, r.metrics
 	r.metrics.ObserveClients()
 	changes, err := r.connect(cmd)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -18,12 +19,12 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
-	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/usage/monitor"
 )
 
@@ -74,20 +75,25 @@ func argsInDir(dir, line string) []string {
 	return args
 }
 
+// withoutNamespace returns a plan of a release in JSON as that of a snapshot, which has no release.
+func withoutNamespace(planned string) string {
+	return regexp.MustCompile(`,\n    "namespace": "[a-z-]+"`).ReplaceAllString(planned, "")
+}
+
 // planInputBySource returns the input with the given source from a plan in JSON.
-func planInputBySource(t *testing.T, planned, source string) plan.Input {
+func planInputBySource(t *testing.T, planned, source string) v1alpha1.Input {
 	t.Helper()
-	var p plan.Plan
-	if err := json.Unmarshal([]byte(planned), &p); err != nil {
+	var o v1alpha1.RebalancePlan
+	if err := json.Unmarshal([]byte(planned), &o); err != nil {
 		t.Fatalf("no plan: %v\n%s", err, planned)
 	}
-	for _, in := range p.Inputs {
+	for _, in := range o.Spec.Inputs {
 		if in.Source == source {
 			return in
 		}
 	}
-	t.Fatalf("no input %s: %+v", source, p.Inputs)
-	return plan.Input{}
+	t.Fatalf("no input %s: %+v", source, o.Spec.Inputs)
+	return v1alpha1.Input{}
 }
 
 // TestPlanTakesASample checks that a plan for a live cluster takes one usage sample, and that --save-input saves this
@@ -110,8 +116,8 @@ func TestPlanTakesASample(t *testing.T) {
 			t.Errorf("the plan does not contain %q:\n%s", want, said)
 		}
 	}
-	if in.Coverage != 1 {
-		t.Errorf("coverage %v", in.Coverage)
+	if in.CoveragePerMille != 1000 {
+		t.Errorf("coverage %v", in.CoveragePerMille)
 	}
 	o, err := cluster.ReadFiles([]string{filepath.Join(dir, "saved.json")}, nil)
 	if err != nil || o.Usage == nil {
@@ -122,7 +128,7 @@ func TestPlanTakesASample(t *testing.T) {
 		len(u.Pods) != 1 || u.Pods[0].Node != "n3" || u.Pods[0].UID == "" || u.Pods[0].Used["cpu"] != 700 {
 		t.Errorf("saved: %+v", u)
 	}
-	if replayed := invoke(t, connectTimeout, argsInDir(dir, "plan -f saved.json --config measured.yaml -o json"), ""); replayed.stdout != got.stdout {
+	if replayed := invoke(t, connectTimeout, argsInDir(dir, "plan -f saved.json --config measured.yaml -o json"), ""); replayed.stdout != withoutNamespace(got.stdout) {
 		t.Errorf("the saved input gives a different plan:\n%s%s\nfirst:\n%s", replayed.stdout, replayed.stderr, got.stdout)
 	}
 }
@@ -132,7 +138,7 @@ func TestPlanTakesASample(t *testing.T) {
 func TestFailedSourceMovesNothing(t *testing.T) {
 	_, got := runWithMetricsServer(t, &serverFault{}, "1", "plan --kubeconfig kubeconfig.yaml --config measured.yaml -o json")
 	in := planInputBySource(t, got.stdout, "metricsServer")
-	if said := strings.Join(in.Problems, "\n"); got.exit != 0 || !strings.Contains(said, "no answer since") || !strings.Contains(said, "is metrics-server installed?") || in.Coverage != 0 || in.Age != "never" {
+	if said := strings.Join(in.Problems, "\n"); got.exit != 0 || !strings.Contains(said, "no answer since") || !strings.Contains(said, "is metrics-server installed?") || in.CoveragePerMille != 0 || in.Age != "never" {
 		t.Errorf("exit %d, %+v\n%s", got.exit, in, got.stderr)
 	}
 	_, got = runWithMetricsServer(t, &serverFault{}, "1", "run --once --kubeconfig kubeconfig.yaml --config measured.yaml")

@@ -30,8 +30,6 @@ const (
 	progressInterval = 10 * time.Second
 	// progressTimeout bounds such a status, so that a slow API server does not delay the evictions.
 	progressTimeout = 2 * time.Second
-	// replanSuffix ends the name of the second plan of a pass.
-	replanSuffix = "-replan"
 	// attempts bounds how often a write is tried again after another client changed the object.
 	attempts = 3
 )
@@ -68,7 +66,7 @@ func (s *Store) Begin(ctx context.Context, p *plan.Plan, r *plan.RunReport, mode
 	}
 	name = record.Name(r.Started, r.RunID, mode)
 	if len(s.open) > 0 {
-		name += replanSuffix
+		name += record.ReplanSuffix
 	}
 	o := &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: name, OwnerReferences: owners(owner)}, Spec: record.Spec(p, mode)}
 	o.APIVersion, o.Kind = v1alpha1.GroupVersion.String(), "RebalancePlan"
@@ -118,11 +116,6 @@ func (s *Store) besideEvictor(ctx context.Context, r *plan.RunReport) bool {
 		s.Log.Info("this dry run writes no objects, because the release in this namespace evicts", "namespace", s.Client.Namespace)
 	}
 	return s.beside.is
-}
-
-// Adopt makes a stored plan that this process has claimed the plan of the pass.
-func (s *Store) Adopt(o *v1alpha1.RebalancePlan) {
-	s.open, s.written = []*v1alpha1.RebalancePlan{o}, s.Clock.Now()
 }
 
 func owners(uid string) []metav1.OwnerReference {
@@ -212,7 +205,7 @@ func (s *Store) Recovered(ctx context.Context, name string, r *plan.RunReport, h
 	if name == "" {
 		return nil
 	}
-	for _, name := range []string{name, name + replanSuffix} {
+	for _, name := range []string{name, name + record.ReplanSuffix} {
 		o, err := s.Client.Plans.Get(ctx, name, metav1.GetOptions{})
 		if objects.IsMissing(err, "rebalanceplans", name) {
 			continue

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -33,12 +34,12 @@ func TestTwoProgramsPlanTheSame(t *testing.T) {
 		snapshot, config := writeCase(t, m)
 		a, b := planWith(t, before, snapshot, config), planWith(t, after, snapshot, config)
 		x, y := movesOf(a), movesOf(b)
-		if slices.Equal(x, y) && a.Bound.MinEvictions == b.Bound.MinEvictions && maps.Equal(a.Rejections.Counts, b.Rejections.Counts) {
+		if slices.Equal(x, y) && maps.Equal(countsOf(a), countsOf(b)) {
 			same++
 			continue
 		}
 		lost, gained := unmetOnlyBy(b, a), unmetOnlyBy(a, b)
-		group := changedCounts(a.Rejections.Counts, b.Rejections.Counts)
+		group := changedCounts(countsOf(a), countsOf(b))
 		groups[group] = append(groups[group], fmt.Sprintf("seed %d: %d and %d moves, unmet only by the new program: %v, only by the old: %v",
 			seed, len(x), len(y), lost, gained))
 		onlyOld, onlyNew = onlyOld+len(gained), onlyNew+len(lost)
@@ -53,20 +54,36 @@ func TestTwoProgramsPlanTheSame(t *testing.T) {
 }
 
 // unmetOnlyBy describes the goals of both plans that only the first leaves unmet. Their numbers may differ.
-func unmetOnlyBy(a, b plan.Plan) (out []string) {
-	name := func(g plan.Goal) string {
+func unmetOnlyBy(a, b []v1alpha1.RebalancePlan) (out []string) {
+	name := func(g *v1alpha1.Goal) string {
 		return fmt.Sprintf("%s %s %s/%s %s%s", g.Strategy, g.Kind, g.Subject.Namespace, g.Subject.Name, g.Resource, g.TopologyKey)
 	}
 	met := map[string]bool{}
-	for _, g := range b.Goals {
-		met[name(g)] = b.After.Excess[g.ID] == 0
+	for _, o := range b {
+		for i := range o.Spec.Goals {
+			met[name(&o.Spec.Goals[i])] = o.Spec.Goals[i].ExcessAfter.IsZero()
+		}
 	}
-	for _, g := range a.Goals {
-		if a.After.Excess[g.ID] > 0 && met[name(g)] {
-			out = append(out, name(g))
+	for _, o := range a {
+		for i := range o.Spec.Goals {
+			if g := &o.Spec.Goals[i]; !g.ExcessAfter.IsZero() && met[name(g)] {
+				out = append(out, name(g))
+			}
 		}
 	}
 	slices.Sort(out)
+	return out
+}
+
+// countsOf returns the lower bound on evictions, and counts the pods that stay by code.
+func countsOf(all []v1alpha1.RebalancePlan) map[string]int {
+	out := map[string]int{}
+	for _, o := range all {
+		out["minimum"] += int(o.Spec.Minimum.Evictions)
+		for _, n := range o.Spec.NotMoved {
+			out[n.Code] += int(n.Pods)
+		}
+	}
 	return out
 }
 
@@ -92,7 +109,7 @@ func writeCase(t *testing.T, m modeCase) (snapshot, config string) {
 	return snapshot, config
 }
 
-func planWith(t *testing.T, program, snapshot, config string) (p plan.Plan) {
+func planWith(t *testing.T, program, snapshot, config string) []v1alpha1.RebalancePlan {
 	t.Helper()
 	cmd := exec.Command(program, "plan", "-f", snapshot, "--config", config, "-o", "json")
 	cmd.Stderr = &strings.Builder{}
@@ -100,15 +117,21 @@ func planWith(t *testing.T, program, snapshot, config string) (p plan.Plan) {
 	if err != nil {
 		t.Fatalf("%s: %v: %s", program, err, cmd.Stderr)
 	}
-	must.Succeed(t, json.Unmarshal(out, &p))
-	return p
+	var list v1alpha1.RebalancePlanList
+	must.Succeed(t, json.Unmarshal(out, &list))
+	if list.Kind == "RebalancePlan" {
+		list.Items = make([]v1alpha1.RebalancePlan, 1)
+		must.Succeed(t, json.Unmarshal(out, &list.Items[0]))
+	}
+	return list.Items
 }
 
-// movesOf lists the moves of the plan and its proposals.
-func movesOf(p plan.Plan) (out []string) {
-	for _, of := range append([]plan.Proposal{{Plan: p}}, p.Proposals...) {
-		for _, m := range of.Plan.Moves {
-			out = append(out, fmt.Sprintf("%s %s: %s from %s to %s in wave %d, %v", of.Mode, m.Strategy, m.Pod, m.From, m.To, m.Wave, m.Confidence))
+// movesOf lists the moves of the plans.
+func movesOf(all []v1alpha1.RebalancePlan) (out []string) {
+	for _, o := range all {
+		for _, m := range o.Spec.Moves {
+			out = append(out, fmt.Sprintf("%s %s: %s/%s from %s to %s in wave %d, %d", o.Spec.Mode, m.Strategy, m.Pod.Namespace, m.Pod.Name, m.From,
+				m.To, m.Wave, m.ConfidencePerMille))
 		}
 	}
 	return out
@@ -116,16 +139,16 @@ func movesOf(p plan.Plan) (out []string) {
 
 // changedCounts describes the codes that one of the plans counts more often, such as "more NoTargetFits, fewer
 // WouldReturn".
-func changedCounts(a, b map[plan.Code]int) string {
+func changedCounts(a, b map[string]int) string {
 	var out []string
 	for _, code := range slices.Sorted(maps.Keys(b)) {
 		if b[code] > a[code] {
-			out = append(out, "more "+string(code))
+			out = append(out, "more "+code)
 		}
 	}
 	for _, code := range slices.Sorted(maps.Keys(a)) {
 		if a[code] > b[code] {
-			out = append(out, "fewer "+string(code))
+			out = append(out, "fewer "+code)
 		}
 	}
 	if len(out) == 0 {

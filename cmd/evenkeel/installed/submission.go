@@ -1,21 +1,19 @@
 package installed
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
+	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
-	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/record"
 )
 
-// pollInterval is the time between two looks for the outcomes of approved steps.
+// pollInterval is the time between two looks for the report.
 const pollInterval = time.Second
 
 // LeaseReader reads what a Lease says about its holder.
@@ -23,31 +21,25 @@ type LeaseReader interface {
 	Status(ctx context.Context) (leader.Status, error)
 }
 
-// Submission is the approved steps of a plan.
+// Submission is a plan that was submitted.
 type Submission struct {
-	Plans *waiting.Store
+	Box   *approval.Store
 	Lease LeaseReader
 	// Namespace is that of the Lease.
 	Namespace string
-	// Plan is the name of the plan, Steps are the approved steps, and Generation is that of the plan with the approval.
-	Plan       string
-	Steps      []int
-	Generation int64
-	// By is the person who approved.
-	By string
-	// NeedsHolder makes Await end if no process holds the Lease.
+	// PlanID is the ID of the plan.
+	PlanID string
+	// NeedsHolder makes Await withdraw the plan if no process holds the Lease.
 	NeedsHolder bool
-	// NotDone begins the error if the approval was withdrawn, such as: nothing was evicted.
+	// NotDone begins the error if the plan was withdrawn, such as: nothing was evicted.
 	NotDone string
-	// Late returns the error if the steps do not end in time.
+	// Late returns the error if no report arrives in time.
 	Late func() error
 }
 
-// Await waits for the outcomes of the steps until ctx ends, and returns the report of the steps. It withdraws the
-// approval if the process that holds the Lease has a new configuration with which it executes no approved plans, unless
-// a process executes the plan already. The report is nil without an error if NeedsHolder is set, no process holds the
-// Lease any more, and none executes the plan. Await returns an error if the plan ended otherwise, or if somebody has
-// changed the decision.
+// Await waits for the report of the plan until ctx ends. It withdraws the plan if the process that holds the Lease has
+// a new configuration with which it executes no approved plans, unless that process has claimed the plan before. The
+// report is nil without an error if no process holds the Lease any more, and the plan was withdrawn.
 func (s *Submission) Await(ctx context.Context) (*plan.RunReport, error) {
 	every := time.NewTicker(pollInterval)
 	defer every.Stop()
@@ -57,48 +49,29 @@ func (s *Submission) Await(ctx context.Context) (*plan.RunReport, error) {
 		case <-ctx.Done():
 			return nil, errors.Join(s.Late(), last)
 		case <-every.C:
-			var o *v1alpha1.RebalancePlan
-			if o, last = s.Plans.Get(ctx, s.Plan); last != nil {
-				continue
+			var r *plan.RunReport
+			if r, last = s.Box.Report(ctx, s.PlanID); r != nil {
+				return r, nil
 			}
-			if s.isDone(o) {
-				r := record.ReportOf(o, s.Steps)
-				if r.Stopped == nil && len(r.Outcomes) == 0 {
-					return nil, fmt.Errorf("%s: the steps are not approved any more; plan %s has the phase %s: %s", s.NotDone, s.Plan, o.Status.Phase,
-						cmp.Or(o.Status.Message, "somebody has changed the decision"))
-				}
-				return &r, nil
-			}
+			last = connection.ExplainForbidden("get configmaps", last)
 			status, err := s.Lease.Status(ctx)
-			if err != nil || o.Status.Phase == v1alpha1.PhaseRunning {
+			if err != nil {
 				continue
 			}
 			if off := ApprovalsOff(status, s.Namespace); off != nil && s.withdraw(ctx) {
 				return nil, fmt.Errorf("%s: %w; the approval was withdrawn", s.NotDone, off)
 			}
-			if s.NeedsHolder && status.Holder == "" {
+			if s.NeedsHolder && status.Holder == "" && s.withdraw(ctx) {
 				return nil, nil
 			}
 		}
 	}
 }
 
-// isDone reports whether a process has read the approval, none executes the plan, and none of the steps waits.
-func (s *Submission) isDone(o *v1alpha1.RebalancePlan) bool {
-	return o.Status.Closed || o.Status.ObservedGeneration >= s.Generation && o.Status.Phase != v1alpha1.PhaseRunning &&
-		!slices.ContainsFunc(o.Status.Steps, func(x v1alpha1.StepStatus) bool {
-			return slices.Contains(s.Steps, int(x.Step)) && x.State == v1alpha1.StepApproved
-		})
-}
-
-// withdraw reports whether the steps are not approved any more.
+// withdraw reports whether no process executes the plan any more.
 func (s *Submission) withdraw(ctx context.Context) bool {
-	var steps []waiting.Range
-	for _, step := range s.Steps {
-		steps = append(steps, waiting.Range{First: step, Last: step})
-	}
-	_, err := s.Plans.Decide(ctx, s.Plan, waiting.ToUndo, waiting.StepSelection{Steps: steps}, s.By, time.Now())
-	return err == nil
+	back, err := s.Box.Withdraw(ctx, s.PlanID)
+	return err == nil && back
 }
 
 // ApprovalsOff returns an error if a process holds the Lease that executes no approved plans.

@@ -94,7 +94,7 @@ func (l *Log) Pass(r *plan.RunReport) {
 	l.line(level, "pass ended", passAttrs(r, max(0, left-maxNotEvicted))...)
 	if l.Detail == Full {
 		var b bytes.Buffer
-		if err := report.Run(&b, report.JSON, *r); err != nil {
+		if err := report.Run(&b, report.JSON, *r, report.Options{All: true}); err != nil {
 			l.Logger.Error("the report was not logged", "run", r.RunID, "error", err)
 		} else {
 			l.line(slog.LevelInfo, "report", slog.String("run", r.RunID), slog.Any("report", json.RawMessage(b.Bytes())))

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/passlog"
 	"github.com/evenkeel-project/evenkeel/config"
@@ -165,10 +166,10 @@ func TestTheWholeReport(t *testing.T) {
 		}
 		var line struct {
 			Run    string
-			Report plan.RunReport
+			Report v1alpha1.RebalancePlan
 		}
 		_, last, _ := strings.Cut(out.String(), "\n")
-		if err := json.Unmarshal([]byte(last), &line); err != nil || line.Run != r.RunID || len(line.Report.Plan.Moves) != 1 || strings.Contains(last, "\u202e") {
+		if err := json.Unmarshal([]byte(last), &line); err != nil || line.Run != r.RunID || len(line.Report.Spec.Moves) != 1 || len(line.Report.Status.RunID) == 0 || strings.Contains(last, "\u202e") {
 			t.Errorf("%v: %s", err, last)
 		}
 	}
