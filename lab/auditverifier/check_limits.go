@@ -47,7 +47,7 @@ func (c Evidence) passKey(e *completedEviction) string {
 	}
 	n := 0
 	for _, r := range c.Reports {
-		if r.User == e.User && r.Recovery == nil && r.Finished.Before(e.At) { // a recovery does not end a pass of this process
+		if r.User == e.User && r.Recovered == "" && r.Finished.Before(e.At) { // a recovery does not end a pass of this process
 			n++
 		}
 	}

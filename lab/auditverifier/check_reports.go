@@ -11,7 +11,7 @@ func (c Evidence) findDuplicateReports() []Violation {
 	var out []Violation
 	first := map[string]string{}
 	for _, r := range c.Reports {
-		if r.Recovery != nil {
+		if r.Recovered != "" {
 			continue
 		}
 		if user, before := first[r.RunID]; before && r.RunID != "" {

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // Kind is the kind of a violation.
@@ -89,25 +91,24 @@ type Evidence struct {
 	Namespace string
 }
 
-// Report holds the fields of a RunReport that the verifier checks.
+// Report holds what the verifier checks of a report.
 type Report struct {
 	// User is the user of the process that wrote the report.
-	User              string `json:"-"`
-	RunID             string `json:"runID"`
+	User              string
+	RunID             string
 	Started, Finished time.Time
-	Outcomes          []Outcome
-	// Recovery is set if the process reports the run of another process.
-	Recovery *struct{ Holder string }
-	Stopped  *struct{ Code, Message string }
+	Outcomes          []testbed.Outcome
+	// Recovered is the process that made the run, if another one reports it.
+	Recovered string
 }
 
-// Outcome is the reported outcome for one pod.
-type Outcome struct {
-	Pod     struct{ Namespace, Name, UID string }
-	Outcome string
-	Reason  struct{ Code, Message string }
-	// Pending says that the replacement stays Pending.
-	Pending bool
+// UnmarshalJSON implements json.Unmarshaler.
+func (r *Report) UnmarshalJSON(text []byte) error {
+	var printed testbed.Report
+	err := json.Unmarshal(text, &printed)
+	st := &printed.Status
+	*r = Report{RunID: st.RunID, Started: st.Started, Finished: st.Finished, Outcomes: printed.Outcomes(), Recovered: st.Holder}
+	return err
 }
 
 // ReadReports reads the reports in the log of a process, whose lines are JSON. whole is false if the last line is

@@ -11,6 +11,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -88,7 +90,7 @@ func (t *forgedDrill) acquireLease(user string) {
 func (t *forgedDrill) addReport(run, user, outcome string, pods ...Pod) {
 	r := Report{User: user, RunID: run, Started: noon, Finished: t.now}
 	for _, p := range pods {
-		var o Outcome
+		var o testbed.Outcome
 		o.Pod.Namespace, o.Pod.Name, o.Pod.UID, o.Outcome = p.Namespace, p.Name, p.UID, outcome
 		r.Outcomes = append(r.Outcomes, o)
 	}
@@ -97,7 +99,7 @@ func (t *forgedDrill) addReport(run, user, outcome string, pods ...Pod) {
 
 // markRecovery marks the last report as a recovery of another process's run.
 func (t *forgedDrill) markRecovery(holder string) {
-	t.Reports[len(t.Reports)-1].Recovery = &struct{ Holder string }{"host_" + holder}
+	t.Reports[len(t.Reports)-1].Recovered = "host_" + holder
 }
 
 // evict adds an eviction that obeys all rules, from the request to the Ready replacement.

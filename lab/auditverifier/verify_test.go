@@ -302,8 +302,8 @@ func TestHonestTroublesAreNoViolations(t *testing.T) {
 }
 
 func TestReadReports(t *testing.T) {
-	whole := `{"msg":"move"}` + "\n" + `{"msg":"report","report":{"runID":"a","outcomes":[{"pod":{"namespace":"shop","name":"d0","uid":"u"},` +
-		`"outcome":"evicted","reason":{"code":"C","message":"m"}}]}}` + "\n"
+	whole := `{"msg":"move"}` + "\n" + `{"msg":"report","report":{"kind":"RebalancePlan","spec":{"moves":[{"step":1,"reason":{"code":"C"},` +
+		`"pod":{"namespace":"shop","name":"d0","uid":"u"}}]},"status":{"runID":"a","steps":[{"step":1,"state":"Evicted"}]}}}` + "\n"
 	for _, c := range []struct {
 		name, out string
 		n         int

@@ -45,9 +45,6 @@ func readMeasurements(s comparison) ([]Measurement, error) {
 	}
 	var all []Measurement
 	for _, f := range files {
-		if strings.HasSuffix(f, reportSuffix) {
-			continue
-		}
 		c, err := readMeasurement(f)
 		if err != nil {
 			return nil, err

@@ -170,8 +170,6 @@ func TestOnlyTheNewestBuildIsPublished(t *testing.T) {
 	keep(at("evenkeel-plan", "old", 1), 0)
 	keep(at("evenkeel-plan", "new", 2), 1)
 	keep(at("peer-load", "its", 1), 0)
-	odd := filepath.Join(s.work, "500", "real-a-evenkeel-1-1"+reportSuffix)
-	must.Succeed(t, os.WriteFile(odd, []byte("not a measurement"), 0o600))
 	got, err := readMeasurements(s)
 	if err != nil || len(got) != 2 || got[0].Program != "peer-load" || got[1].Run != 2 {
 		t.Errorf("%v, %+v", err, got)

@@ -18,6 +18,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // TestBothGetTheSameTargets compares the targets of both configurations: fractions for Evenkeel, percentages for the
@@ -198,14 +199,11 @@ func TestJudgingACluster(t *testing.T) {
 }
 
 func TestHowFarOffAPlanWas(t *testing.T) {
-	var p planOutput
-	for _, share := range []float64{0.5, 0.5, 0.1, 0.3} {
-		p.After.Nodes = append(p.After.Nodes, struct {
-			Name, Zone string
-			Requested  map[string]float64
-		}{"n", "z", map[string]float64{"cpu": share}})
+	var p testbed.Plan
+	for _, share := range []int{500, 500, 100, 300} {
+		p.Spec.After.Nodes = append(p.Spec.After.Nodes, testbed.Node{Name: "n", Zone: "z", RequestedPerMille: map[string]int{"cpu": share}})
 	}
-	f := newPrediction(p, 10)
+	f := newPrediction(&p, 10)
 	came := &Imbalance{Histogram: make([]int, histogramBins), ZoneCPU: map[string]float64{"z": 16}, ZonePods: map[string]int{}}
 	came.Histogram[10], came.Histogram[2], came.Histogram[6] = 1, 1, 2 // one node at 0.3 instead of 0.5
 	f.compareActual(came)

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // packingScheduler prefers full nodes, as the documentation of HighNodeUtilization recommends.
@@ -175,18 +176,13 @@ func packWithEvenkeel(ctx context.Context, s settings, c *controlplane.Cluster) 
 	if err := os.WriteFile(config, []byte(packingConfig), 0o644); err != nil {
 		return 0, err
 	}
-	out, _, err := program{path: s.evenkeel, log: filepath.Join(s.work, "evenkeel.log"), limit: s.limit,
-		args: []string{"run", "--once", "-o", "json", "--lease-namespace", namespaceName(0),
-			"--bind-address", "127.0.0.1:0", "--kubeconfig", c.Kubeconfig, "--config", config}}.run(ctx)
-	// The report of the latest round explains why nodes keep their pods.
-	if err := os.WriteFile(filepath.Join(s.work, "evenkeel"+reportSuffix), out, 0o644); err != nil {
-		return 0, fmt.Errorf("writing the report of a round: %w", err)
-	}
-	var report struct{ Plan planOutput }
-	if broken := json.Unmarshal(out, &report); broken != nil {
-		return 0, errors.Join(err, broken)
-	}
-	return report.Plan.Bound.MinEvictions, err
+	// The report of the latest round, in the log, explains why nodes keep their pods.
+	log := filepath.Join(s.work, "evenkeel.log")
+	_, _, err = program{path: s.evenkeel, log: log, limit: s.limit,
+		args: append([]string{"run", "--once", "--lease-namespace", namespaceName(0),
+			"--bind-address", "127.0.0.1:0", "--kubeconfig", c.Kubeconfig, "--config", config}, testbed.ReportFlags...)}.run(ctx)
+	report, broken := readReport(log)
+	return report.Spec.Minimum.Evictions, errors.Join(err, broken)
 }
 
 // packWithPeer makes one round with the descheduler, which has no bound.

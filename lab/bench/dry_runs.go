@@ -15,6 +15,7 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // outstandingMeasurements returns the planned measurements of a phase for the current cluster size that have no result
@@ -115,21 +116,15 @@ func measureEvenkeelDryRun(ctx context.Context, s comparison, measurement *Measu
 	if err != nil {
 		return err
 	}
-	var report struct {
-		planOutput        // output of `plan`
-		Plan              planOutput
-		Started, Finished time.Time
-	}
+	var report testbed.Report
 	if err := json.Unmarshal(out, &report); err != nil {
 		return fmt.Errorf("parsing the output of %s: %w", p.Name, err)
 	}
-	plan := report.planOutput
 	if p.Dry == "run" {
-		plan = report.Plan
-		measurement.CycleSeconds = report.Finished.Sub(report.Started).Seconds()
+		measurement.CycleSeconds = report.Status.Finished.Sub(report.Status.Started).Seconds()
 	}
-	measurement.Evictions, measurement.MinEvictions, measurement.ByStrategy = len(plan.Moves), plan.Bound.MinEvictions, map[string]int{}
-	for _, m := range plan.Moves {
+	measurement.Evictions, measurement.MinEvictions, measurement.ByStrategy = report.Spec.MoveCount, report.Spec.Minimum.Evictions, map[string]int{}
+	for _, m := range report.Spec.Moves { // those that fit into an object
 		measurement.ByStrategy[m.Strategy]++
 	}
 	if measurement.PlannerSeconds == 0 {

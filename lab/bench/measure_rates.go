@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // managerFlags are flags of the controller-manager. The lab's own flags allow 1000 requests per second; the
@@ -121,25 +121,16 @@ func runEvenkeel(ctx context.Context, s settings, c *controlplane.Cluster) (map[
 	if err := os.WriteFile(config, fmt.Appendf(nil, evenkeelConfig, perPass), 0o644); err != nil {
 		return nil, err
 	}
-	out, _, err := program{path: s.evenkeel, log: filepath.Join(s.work, "evenkeel.log"), limit: s.limit,
-		args: []string{"run", "--once", "-o", "json", "--lease-namespace", namespaceName(0),
-			"--bind-address", "127.0.0.1:0", "--kubeconfig", c.Kubeconfig, "--config", config}}.run(ctx)
-	var report struct {
-		Plan struct {
-			Moves []struct {
-				Pod  struct{ Namespace, Name string }
-				Wave int
-			}
-		}
-	}
+	log := filepath.Join(s.work, "evenkeel.log")
+	_, _, err := program{path: s.evenkeel, log: log, limit: s.limit,
+		args: append([]string{"run", "--once", "--lease-namespace", namespaceName(0),
+			"--bind-address", "127.0.0.1:0", "--kubeconfig", c.Kubeconfig, "--config", config}, testbed.ReportFlags...)}.run(ctx)
 	waves := map[string]int{}
-	if broken := json.Unmarshal(out, &report); broken != nil {
-		return waves, errors.Join(err, broken)
-	}
-	for _, m := range report.Plan.Moves {
+	report, broken := readReport(log)
+	for _, m := range report.Spec.Moves {
 		waves[m.Pod.Namespace+"/"+m.Pod.Name] = m.Wave
 	}
-	return waves, err
+	return waves, errors.Join(err, broken)
 }
 
 const peerPolicy = `apiVersion: descheduler/v1alpha2

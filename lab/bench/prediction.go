@@ -1,7 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"math"
+	"os"
+
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // Prediction compares the cluster state that a plan predicted with the actual one.
@@ -20,21 +24,22 @@ type Prediction struct {
 	ZonePercent float64 `json:"zonesOffPercent"`
 }
 
-func newPrediction(t planOutput, cpuOfNode float64) *Prediction {
-	f := &Prediction{Moves: len(t.Moves), MinEvictions: t.Bound.MinEvictions,
+func newPrediction(t *testbed.Plan, cpuOfNode float64) *Prediction {
+	f := &Prediction{Moves: t.Spec.MoveCount, MinEvictions: t.Spec.Minimum.Evictions,
 		Histogram: make([]int, histogramBins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
-	for _, n := range t.After.Nodes {
-		f.Histogram[histogramBin(n.Requested["cpu"])]++
-		f.ZoneCPU[n.Zone] += n.Requested["cpu"] * cpuOfNode
+	for _, n := range t.Spec.After.Nodes {
+		share := float64(n.RequestedPerMille["cpu"]) / 1000
+		f.Histogram[histogramBin(share)]++
+		f.ZoneCPU[n.Zone] += share * cpuOfNode
 	}
-	for _, w := range t.After.Workloads {
+	for _, w := range t.Spec.After.Workloads {
 		for zone, pods := range w.Zones {
 			f.ZonePods[zone] += pods
 		}
 	}
 	certified := map[string]bool{}
-	for _, g := range t.Goals {
-		if g.Kind == "NodeBelow" && t.Bound.ResidualByGoal[g.ID] > 0 {
+	for _, g := range t.Spec.Goals {
+		if g.Kind == "NodeBelow" && g.Unmet != nil && g.Unmet.Code == "outOfReach" {
 			certified[g.Subject.Name] = true
 		}
 	}
@@ -65,46 +70,27 @@ func percentDifference(predicted, actual float64) float64 {
 	return 100 * math.Abs(predicted-actual) / actual
 }
 
-// outcome holds the fields of a move's outcome that the benchmark reads.
-type outcome struct {
-	Outcome           string
-	Reason            struct{ Code string }
-	LandedAsPredicted bool
-}
-
 // countOutcomes counts outcomes by kind and reason, and those that landed as predicted.
-func countOutcomes(all []outcome) (by map[string]int, landedAsPredicted int) {
+func countOutcomes(all []testbed.Outcome) (by map[string]int, landedAsPredicted int) {
 	by = map[string]int{}
 	for _, o := range all {
 		by[o.Outcome+"/"+o.Reason.Code]++
-		if o.LandedAsPredicted {
+		if o.AsPredicted {
 			landedAsPredicted++
 		}
 	}
 	return by, landedAsPredicted
 }
 
-// planOutput holds the fields of a plan that the benchmark reads.
-type planOutput struct {
-	Moves []struct {
-		Pod      struct{ Namespace, Name string }
-		Wave     int
-		Strategy string
+// readReport returns the report of the last pass in a log that was written with testbed.ReportFlags.
+func readReport(log string) (testbed.Report, error) {
+	text, err := os.ReadFile(log)
+	if err != nil {
+		return testbed.Report{}, fmt.Errorf("reading the log of a pass: %w", err)
 	}
-	Goals []struct {
-		ID, Kind string
-		Subject  struct{ Name string }
+	all := testbed.Reports(string(text))
+	if len(all) == 0 {
+		return testbed.Report{}, fmt.Errorf("%s has no report", log)
 	}
-	Bound struct {
-		MinEvictions   int
-		ResidualByGoal map[string]float64
-	}
-	After struct {
-		Nodes []struct {
-			Name, Zone string
-			Requested  map[string]float64
-		}
-		Workloads []struct{ Zones map[string]int }
-	}
-	Outcomes []outcome `json:"-"` // from the report that contains the plan
+	return all[len(all)-1], nil
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 const (
@@ -20,8 +20,6 @@ const (
 	maxRounds = 6
 	// stableTimeout limits the time in which replacements become Ready after a program has ended.
 	stableTimeout = 3 * time.Minute
-	// reportSuffix is the suffix of the files with Evenkeel's reports.
-	reportSuffix = ".report.json"
 )
 
 // evictionRun is a measurement in progress in which a program evicts pods.
@@ -203,42 +201,34 @@ func (r *evictionRun) runRound(ctx context.Context, i int, config string) (Round
 	r.evicted = len(all)
 	out.Requests = countRequests(events, r.users[i].Name)
 	if plan != nil {
-		out.Outcomes, out.LandedAsPredicted = countOutcomes(plan.Outcomes)
+		out.Outcomes, out.LandedAsPredicted = countOutcomes(plan.Outcomes())
 	}
 	if i == 0 && plan != nil {
-		r.measurement.Prediction, r.measurement.MinEvictions = newPrediction(*plan, nodeCPU), plan.Bound.MinEvictions
+		r.measurement.Prediction, r.measurement.MinEvictions = newPrediction(&plan.Plan, nodeCPU), plan.Spec.Minimum.Evictions
 		r.measurement.Prediction.compareActual(out.After)
 	}
 	return out, nil
 }
 
 // runEvenkeel makes one pass. The results are the wave of each pod, the plan, and the resource use.
-func (r *evictionRun) runEvenkeel(ctx context.Context, config, kube string) (map[string]int, *planOutput, resourceUse, error) {
-	printed, u, err := program{path: r.comparison.evenkeel, log: r.logPath(), limit: r.comparison.limit,
-		args: []string{"run", "--once", "-o", "json",
-			"--lease-namespace", namespaceName(0), "--config", config, "--kubeconfig", kube}}.run(ctx)
-	// The report file explains the rejections and the outcome of each move.
-	if err := os.WriteFile(strings.TrimSuffix(r.logPath(), ".log")+reportSuffix, printed, 0o644); err != nil {
-		return nil, nil, u, fmt.Errorf("writing the report of a run: %w", err)
+func (r *evictionRun) runEvenkeel(ctx context.Context, config, kube string) (map[string]int, *testbed.Report, resourceUse, error) {
+	_, u, err := program{path: r.comparison.evenkeel, log: r.logPath(), limit: r.comparison.limit,
+		args: append([]string{"run", "--once", "--lease-namespace", namespaceName(0), "--config", config, "--kubeconfig", kube}, testbed.ReportFlags...)}.run(ctx)
+	report, broken := readReport(r.logPath())
+	if broken != nil {
+		return nil, nil, u, errors.Join(err, broken)
 	}
-	var report struct {
-		Plan     planOutput
-		Replan   planOutput // moves that were planned later in the same pass; usually empty
-		Outcomes []outcome
-	}
-	if broken := json.Unmarshal(printed, &report); broken != nil {
-		return nil, nil, u, errors.Join(err, fmt.Errorf("parsing the output of evenkeel: %w", broken))
-	}
-	report.Plan.Outcomes = report.Outcomes
 	waves := map[string]int{}
-	for _, m := range append(report.Plan.Moves, report.Replan.Moves...) {
-		waves[m.Pod.Namespace+"/"+m.Pod.Name] = m.Wave
+	for _, p := range append([]testbed.Plan{report.Plan}, report.Others...) { // a second plan is usually empty
+		for _, m := range p.Spec.Moves {
+			waves[m.Pod.Namespace+"/"+m.Pod.Name] = m.Wave
+		}
 	}
-	return waves, &report.Plan, u, err
+	return waves, &report, u, err
 }
 
 // runDescheduler makes one round with the descheduler, which has no waves and makes no predictions.
-func (r *evictionRun) runDescheduler(ctx context.Context, policy, kube string) (map[string]int, *planOutput, resourceUse, error) {
+func (r *evictionRun) runDescheduler(ctx context.Context, policy, kube string) (map[string]int, *testbed.Report, resourceUse, error) {
 	args, err := r.comparison.peerArgs(policy, kube, "-v", "3", "--descheduling-interval", "0")
 	if err != nil {
 		return nil, nil, resourceUse{}, err

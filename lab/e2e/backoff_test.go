@@ -21,30 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// passReport holds the fields of a RunReport that the tests check.
-type passReport struct {
-	Plan struct {
-		ID         string
-		Moves      []any
-		Rejections struct{ Counts map[string]int }
-	}
-	Approval *struct{ By string }
-	Outcomes []struct {
-		Outcome, Landed string
-		Pending         bool
-		Reason          struct{ Code string }
-	}
-	Stopped *struct{ Code, Message string }
-}
-
-func (r passReport) outcomeCodes() (out []string) {
-	for _, o := range r.Outcomes {
-		out = append(out, o.Outcome+" "+o.Reason.Code)
-	}
-	return out
-}
-
-func parseReport(t *testing.T, stdout string) (r passReport) {
+func parseReport(t *testing.T, stdout string) (r testbed.Report) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
 		t.Fatalf("stdout is not a report: %v", err)
@@ -83,7 +60,7 @@ func TestAWorkloadThatDoesNotSettleRests(t *testing.T) {
 			kubeconfig := callAtEviction(t, c.evicted)
 			once := []string{"run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns}
 			r := runEvenkeelAs(t, kubeconfig, once...)
-			if got := parseReport(t, r.stdout).outcomeCodes(); r.code != c.exit || !slices.Equal(got, []string{c.want}) {
+			if got := parseReport(t, r.stdout).OutcomeCodes(); r.code != c.exit || !slices.Equal(got, []string{c.want}) {
 				t.Errorf("exit %d, want %d; outcomes %q, want %s", r.code, c.exit, got, c.want)
 			}
 			undo()
@@ -92,9 +69,9 @@ func TestAWorkloadThatDoesNotSettleRests(t *testing.T) {
 
 			r = runEvenkeel(t, once...)
 			again := parseReport(t, r.stdout)
-			if r.code != 0 || len(again.Plan.Moves) != 0 || again.Plan.Rejections.Counts["BackedOff"] == 0 {
+			if r.code != 0 || len(again.Spec.Moves) != 0 || again.NotMoved()["BackedOff"] == 0 {
 				t.Errorf("second process: exit %d, %d moves, rejections %v; want no move and BackedOff",
-					r.code, len(again.Plan.Moves), again.Plan.Rejections.Counts)
+					r.code, len(again.Spec.Moves), again.NotMoved())
 			}
 			checkZones(t, ns, "d", 1, 2, 3)
 			checkEvictions(t, ns, 1)
@@ -182,10 +159,10 @@ func unbalance(t *testing.T, ns string) {
 // reason.
 func checkBackoff(t *testing.T, ns, config string) {
 	t.Helper()
-	var forgetful passReport
+	forgetful := testbed.Report{}
 	r := runEvenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns+"-forgetful")
-	must.Succeed(t, json.Unmarshal([]byte(r.stdout), &forgetful.Plan))
-	if n := len(forgetful.Plan.Moves); n != 1 {
+	must.Succeed(t, json.Unmarshal([]byte(r.stdout), &forgetful))
+	if n := len(forgetful.Spec.Moves); n != 1 {
 		t.Errorf("%d moves are planned without history, want 1, because otherwise the test proves nothing", n)
 	}
 	r = runEvenkeel(t, "explain", "workload", "deployment/"+ns+"/d", "--config", config, "--lease-namespace", ns)
@@ -260,11 +237,11 @@ func TestAWorkloadRestsAcrossAChangeOfLeader(t *testing.T) {
 	start()
 	unbalance(t, ns)
 	waitForMetric(t, "http://"+port, "evenkeel_leader 1")
-	second.log.waitFor(t, "about the killed leader's eviction", func(r passReport) bool {
-		return slices.Equal(r.outcomeCodes(), []string{"unknown OutcomeUnknown"}) && r.Stopped != nil && r.Stopped.Code == "Interrupted"
+	second.log.waitFor(t, "about the killed leader's eviction", func(r testbed.Report) bool {
+		return slices.Equal(r.OutcomeCodes(), []string{"unknown OutcomeUnknown"}) && r.Status.Stopped != nil && r.Status.Stopped.Code == "Interrupted"
 	})
-	second.log.waitFor(t, "of a pass that backs off from the workload", func(r passReport) bool {
-		return len(r.Plan.Moves) == 0 && r.Plan.Rejections.Counts["BackedOff"] > 0
+	second.log.waitFor(t, "of a pass that backs off from the workload", func(r testbed.Report) bool {
+		return len(r.Spec.Moves) == 0 && r.NotMoved()["BackedOff"] > 0
 	})
 	checkBackoff(t, ns, config)
 	checkZones(t, ns, "d", 1, 2, 3)

@@ -47,8 +47,8 @@ func TestANodeThatJoinsIsUsed(t *testing.T) {
 
 	joined := time.Now()
 	must.Succeed(t, seed.CreateNode(t.Context(), lab.Client, seed.Node{Name: "n51", Zone: "zone-4"}))
-	leader.log.waitFor(t, "that moves a pod to the new node", func(r passReport) bool {
-		return len(r.Outcomes) == 1 && r.Outcomes[0].Outcome == "evicted" && r.Outcomes[0].Landed == "n51"
+	leader.log.waitFor(t, "that moves a pod to the new node", func(r testbed.Report) bool {
+		return len(r.Outcomes()) == 1 && r.Outcomes()[0].Outcome == "evicted" && r.Outcomes()[0].Landed == "n51"
 	})
 	t.Logf("level %s after the node joined", time.Since(joined).Round(time.Second))
 	checkEvictions(t, ns, 1)
@@ -64,8 +64,8 @@ func TestANodeThatJoinsIsUsed(t *testing.T) {
 		return true, nil
 	}))
 	for _, r := range leader.log.parsedReports()[before:] {
-		if len(r.Plan.Moves) != 0 || r.Stopped != nil {
-			t.Errorf("a pass after the move plans %d moves, stopped %v", len(r.Plan.Moves), r.Stopped)
+		if len(r.Spec.Moves) != 0 || r.Status.Stopped != nil {
+			t.Errorf("a pass after the move plans %d moves, stopped %v", len(r.Spec.Moves), r.Status.Stopped)
 		}
 	}
 	checkEvictions(t, ns, 1)

@@ -96,32 +96,18 @@ func replaceFile(t *testing.T, path, text string) {
 	must.Succeed(t, os.Rename(path+".new", path))
 }
 
-type runReport struct {
-	Mode   string
-	Inputs []struct {
-		Source   string
-		Problems []string
-	}
-	Outcomes []struct{ Outcome string }
-}
-
 // waitForReport waits up to two minutes for a matching report in a log, because the process makes one pass per minute.
-func waitForReport(t *testing.T, log *testbed.Buffer, what string, is func(runReport) bool) {
+func waitForReport(t *testing.T, log *testbed.Buffer, what string, is func(testbed.Report) bool) {
 	t.Helper()
 	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
-		return slices.ContainsFunc(testbed.Reports[runReport](log.String()), is), nil
+		return slices.ContainsFunc(testbed.Reports(log.String()), is), nil
 	}); err != nil {
 		t.Fatalf("no report %s: %v", what, err)
 	}
 }
 
-func (r runReport) hasProblem(source string) bool {
-	for _, in := range r.Inputs {
-		if in.Source == source && len(in.Problems) > 0 {
-			return true
-		}
-	}
-	return false
+func hasProblem(r testbed.Report, source string) bool {
+	return slices.ContainsFunc(r.Spec.Inputs, func(in testbed.Input) bool { return in.Source == source && len(in.Problems) > 0 })
 }
 
 func goroutineCount(t *testing.T, url string) int {
@@ -183,8 +169,8 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	replaceFile(t, config, "dryRun: maybe\n")
 	waitForMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 0`)
 	waitForMetric(t, at, `evenkeel_last_reload_successful{files="config"} 0`)
-	waitForReport(t, &log, "that names both files", func(r runReport) bool {
-		return r.hasProblem("config") && r.hasProblem("credentials") && r.Mode == "dryRun"
+	waitForReport(t, &log, "that names both files", func(r testbed.Report) bool {
+		return hasProblem(r, "config") && hasProblem(r, "credentials") && r.Spec.Mode == "DryRun"
 	})
 	if code := httpStatus(at + "/readyz"); code != http.StatusOK {
 		t.Errorf("/readyz returns %d while the files are rejected, want 200", code)
@@ -205,8 +191,8 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	text := must.Get(os.ReadFile(testbed.ConfigFile(t, everyMinute)))(t)
 	replaceFile(t, config, string(text))
 	waitForMetric(t, at, `evenkeel_last_reload_successful{files="config"} 1`)
-	waitForReport(t, &log, "of a live pass with two evictions", func(r runReport) bool {
-		return r.Mode == "live" && len(r.Outcomes) == 2 && len(r.Inputs) == 0
+	waitForReport(t, &log, "of a live pass with two evictions", func(r testbed.Report) bool {
+		return r.Spec.Mode == "Automatic" && len(r.Outcomes()) == 2 && !hasProblem(r, "config") && !hasProblem(r, "credentials")
 	})
 	checkZones(t, ns, "d", 2, 2, 2)
 	checkEvictions(t, ns, 2)

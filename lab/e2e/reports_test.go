@@ -13,10 +13,10 @@ import (
 // reportBuffer collects the log of a process, which has the report of each pass.
 type reportBuffer struct{ testbed.Buffer }
 
-func (s *reportBuffer) parsedReports() []passReport { return testbed.Reports[passReport](s.String()) }
+func (s *reportBuffer) parsedReports() []testbed.Report { return testbed.Reports(s.String()) }
 
 // waitFor waits up to two minutes for a matching report, because the process makes one pass per minute.
-func (s *reportBuffer) waitFor(t *testing.T, what string, is func(passReport) bool) (found passReport) {
+func (s *reportBuffer) waitFor(t *testing.T, what string, is func(testbed.Report) bool) (found testbed.Report) {
 	t.Helper()
 	must.Succeed(t, seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		for _, r := range s.parsedReports() {

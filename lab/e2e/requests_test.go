@@ -101,7 +101,7 @@ func TestAJobTakesARequest(t *testing.T) {
 	if s := statusOfRequest(t, ns, "one").Status; r.code != 0 || s.Phase != "Completed" || s.Message != "" || !strings.Contains(r.stdout, s.RunID) {
 		t.Errorf("exit %d; after the job, the request has the status %+v", r.code, s)
 	}
-	if n := strings.Count(r.stdout, `"kind":"RunReport"`); n != 2 {
+	if n := strings.Count(r.stdout, `"kind":"RebalancePlan"`); n != 2 {
 		t.Errorf("the job made %d passes, want the requested one and its own", n)
 	}
 	checkEvictions(t, ns, 2)

@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -54,24 +53,21 @@ placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 
 	r.bindProbes(t, ns, "packed", wanted)
 	r.bindProbes(t, ns, "fancy", wanted-1)
-	shut := r.waitFor(t, func(p passSummary) bool {
-		return p.scheduler("fancy").Predicted == wanted-1 && p.scheduler("packed").Predicted == wanted
-	})
-	s := shut.scheduler("fancy")
-	if s.Pods != 6 || s.Hits != wanted-1 || s.Trusted || len(shut.Plan.Moves) != 0 || shut.Plan.Rejections.Counts["PlacementUnknown"] == 0 {
-		t.Errorf("after %d bindings: %+v, %d moves, rejections %v", wanted-1, s, len(shut.Plan.Moves), shut.Plan.Rejections.Counts)
+	earlier := len(testbed.Reports(r.log.String()))
+	shut := r.waitFor(t, func(testbed.Report) bool { return len(testbed.Reports(r.log.String())) > earlier })
+	if n := r.metricCount("fancy", "hit"); n != wanted-1 || !untrusted(shut, "fancy") || len(shut.Spec.Moves) != 0 || shut.NotMoved()["PlacementUnknown"] == 0 {
+		t.Errorf("after %d bindings, %d as predicted: notices %+v, %d moves, rejections %v", wanted-1, n, shut.Spec.Notices, len(shut.Spec.Moves), shut.NotMoved())
 	}
-	if s := shut.scheduler("packed"); s.Hits > wanted/2 || s.Trusted {
-		t.Errorf("packed places pods unlike the default and must remain untrusted, got %+v", s)
+	if n := r.metricCount("packed", "hit"); n > wanted/2 || !untrusted(shut, "packed") {
+		t.Errorf("packed places pods unlike the default and must remain untrusted, got %d hits, %+v", n, shut.Spec.Notices)
 	}
 	checkEvictions(t, ns, 0)
 
 	r.bindProbes(t, ns, "fancy", wanted)
-	open := r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Moves) > 0 })
-	if s := open.scheduler("fancy"); !s.Trusted || s.Hits < wanted || open.scheduler("packed").Trusted {
-		t.Errorf("after %d bindings: %+v", wanted, open.Plan.Schedulers)
+	open := r.waitFor(t, func(p testbed.Report) bool { return len(p.Spec.Moves) > 0 })
+	if n := r.metricCount("fancy", "hit"); untrusted(open, "fancy") || n < wanted || !untrusted(open, "packed") {
+		t.Errorf("after %d bindings, %d as predicted: notices %+v", wanted, n, open.Spec.Notices)
 	}
-	t.Logf("%+v", open.Plan.Schedulers)
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		s, err := seed.PodsByZone(t.Context(), lab.Client, ns, "d")
 		return err == nil && s["zone-1"] == 2 && s["zone-2"] == 2 && s["zone-3"] == 2, err
@@ -105,19 +101,19 @@ strategies:
 `)
 	r := startProcess(t, ns, file)
 	const name = corev1.DefaultSchedulerName
-	r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Moves) > 0 })
+	r.waitFor(t, func(p testbed.Report) bool { return len(p.Spec.Moves) > 0 })
 	for r.metricCount(name, "miss") < 6 && r.bindingCount(name) < 50 {
 		r.bindProbes(t, ns, name, r.countPredictedBindings(name)+1)
 	}
 	t.Logf("%d bindings examined, %d predicted, %d of them correctly", r.bindingCount(name), r.countPredictedBindings(name), r.metricCount(name, "hit"))
-	lost := r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Schedulers) > 0 && !p.scheduler(name).Trusted })
-	if r.bindingCount(name) > 50 || len(lost.Plan.Moves) != 0 || lost.Plan.Rejections.Counts["PlacementUnknown"] == 0 {
-		t.Errorf("after %d bindings: %d moves, rejections %v", r.bindingCount(name), len(lost.Plan.Moves), lost.Plan.Rejections.Counts)
+	lost := r.waitFor(t, func(p testbed.Report) bool { return untrusted(p, name) })
+	if r.bindingCount(name) > 50 || len(lost.Spec.Moves) != 0 || lost.NotMoved()["PlacementUnknown"] == 0 {
+		t.Errorf("after %d bindings: %d moves, rejections %v", r.bindingCount(name), len(lost.Spec.Moves), lost.NotMoved())
 	}
 	text := must.Get(os.ReadFile(file))(t)
 	text = append(text, "placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}\n"...)
 	must.Succeed(t, os.WriteFile(file, text, 0o600))
-	r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Moves) > 0 })
+	r.waitFor(t, func(p testbed.Report) bool { return len(p.Spec.Moves) > 0 })
 	checkEvictions(t, ns, 0)
 }
 
@@ -136,14 +132,14 @@ strategies:
 - {name: zones, type: ZoneSpread, schedule: "* * * * *"}
 placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 `, wanted)))
-	shut := r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Schedulers) > 0 })
-	if s := shut.scheduler(name); s.Trusted || len(shut.Plan.Moves) != 0 || shut.Plan.Rejections.Counts["PlacementUnknown"] == 0 {
-		t.Errorf("at first: %+v, %d moves, rejections %v", s, len(shut.Plan.Moves), shut.Plan.Rejections.Counts)
+	shut := r.waitFor(t, func(p testbed.Report) bool { return untrusted(p, name) })
+	if len(shut.Spec.Moves) != 0 || shut.NotMoved()["PlacementUnknown"] == 0 {
+		t.Errorf("at first: %d moves, rejections %v", len(shut.Spec.Moves), shut.NotMoved())
 	}
 	checkEvictions(t, ns, 0)
 	r.bindProbes(t, ns, name, wanted)
-	open := r.waitFor(t, func(p passSummary) bool { return len(p.Plan.Moves) > 0 })
-	t.Logf("%s: %+v", v.GitVersion, open.Plan.Schedulers)
+	open := r.waitFor(t, func(p testbed.Report) bool { return len(p.Spec.Moves) > 0 })
+	t.Logf("%s: %+v", v.GitVersion, open.Spec.Notices)
 	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		s, err := seed.PodsByZone(t.Context(), lab.Client, ns, "d")
 		return err == nil && s["zone-1"] == 2 && s["zone-2"] == 2 && s["zone-3"] == 2, err
@@ -152,28 +148,9 @@ placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 	}
 }
 
-// passSummary holds the schedulers and the moves of a report.
-type passSummary struct {
-	Plan struct {
-		Moves      []json.RawMessage
-		Rejections struct{ Counts map[string]int }
-		Schedulers []schedulerState
-	}
-}
-
-type schedulerState struct {
-	Name                        string
-	Pods, Seen, Predicted, Hits int
-	Trusted                     bool
-}
-
-func (p passSummary) scheduler(name string) schedulerState {
-	for _, s := range p.Plan.Schedulers {
-		if s.Name == name {
-			return s
-		}
-	}
-	return schedulerState{}
+// untrusted reports whether the pods of a scheduler stay because its bindings are not predicted well enough.
+func untrusted(p testbed.Report, scheduler string) bool {
+	return p.HasNotice("UntrustedScheduler", scheduler+": ")
 }
 
 // process is a running `evenkeel run`.
@@ -203,15 +180,15 @@ func startProcess(t *testing.T, ns, config string) *process {
 }
 
 // waitFor returns the first report that matches, starting with the last one; the process writes one report per minute.
-func (r *process) waitFor(t *testing.T, ok func(passSummary) bool) (last passSummary) {
+func (r *process) waitFor(t *testing.T, ok func(testbed.Report) bool) (last testbed.Report) {
 	t.Helper()
 	must.Succeed(t, seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
-		all := testbed.Reports[passSummary](r.log.String())
+		all := testbed.Reports(r.log.String())
 		if len(all) == 0 {
 			return false, fmt.Errorf("the process has not written a report")
 		}
 		if last = all[len(all)-1]; !ok(last) {
-			return false, fmt.Errorf("the last report has schedulers %+v", last.Plan.Schedulers)
+			return false, fmt.Errorf("the last report has the notices %+v", last.Spec.Notices)
 		}
 		return true, nil
 	}))

@@ -154,7 +154,7 @@ func TestSecurityAdmissionBlocksOnePod(t *testing.T) {
 			c.admit(t, ns)
 			args := []string{"run", "--once", "-o", "json", "--lease-namespace", ns, "--config", testbed.ConfigFile(t, zonesConfig)}
 			r := runEvenkeel(t, args...)
-			codes := parseReport(t, r.stdout).outcomeCodes()
+			codes := parseReport(t, r.stdout).OutcomeCodes()
 			if r.code != 0 || !slices.Contains(codes, "blocked BlockedByAdmission") || !slices.Contains(codes, "evicted ZoneSkewed") {
 				t.Errorf("exit %d, outcomes %v; want exit 0, a blocked and an evicted pod", r.code, codes)
 			}
@@ -164,10 +164,10 @@ func TestSecurityAdmissionBlocksOnePod(t *testing.T) {
 			}
 			r = runEvenkeel(t, args...)
 			second := parseReport(t, r.stdout)
-			if r.code != 0 || slices.Contains(second.outcomeCodes(), "blocked BlockedByAdmission") ||
-				second.Plan.Rejections.Counts["BackedOff"] == 0 {
+			if r.code != 0 || slices.Contains(second.OutcomeCodes(), "blocked BlockedByAdmission") ||
+				second.NotMoved()["BackedOff"] == 0 {
 				t.Errorf("second pass: exit %d, outcomes %v, rejections %v; want pods of d rejected with BackedOff", r.code,
-					second.outcomeCodes(), second.Plan.Rejections.Counts)
+					second.OutcomeCodes(), second.NotMoved())
 			}
 		})
 	}

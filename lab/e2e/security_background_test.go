@@ -36,15 +36,15 @@ func TestSecurityEvictionInTheBackground(t *testing.T) {
 	args := []string{"run", "--once", "-o", "json", "--lease-namespace", ns, "--config",
 		testbed.ConfigFile(t, zonesConfig+"evictor: {backoff: {initial: 1s}}\nguards: {minPodAge: 0s}\n")}
 	r := runEvenkeel(t, args...)
-	if codes := parseReport(t, r.stdout).outcomeCodes(); r.code != 0 || !slices.Contains(codes, "inProgress EvictionInBackground") {
+	if codes := parseReport(t, r.stdout).OutcomeCodes(); r.code != 0 || !slices.Contains(codes, "inProgress EvictionInBackground") {
 		t.Errorf("exit %d, outcomes %v; want exit 0 and inProgress EvictionInBackground", r.code, codes)
 	}
 	checkZones(t, ns, "d", 1, 1, 4)
 	r = runEvenkeel(t, args...)
 	second := parseReport(t, r.stdout)
-	if r.code != 0 || len(second.Plan.Moves) != 0 || second.Plan.Rejections.Counts["EvictionInBackground"] == 0 {
+	if r.code != 0 || len(second.Spec.Moves) != 0 || second.NotMoved()["EvictionInBackground"] == 0 {
 		t.Errorf("second pass: exit %d, %d moves, rejections %v; want none, because of EvictionInBackground", r.code,
-			len(second.Plan.Moves), second.Plan.Rejections.Counts)
+			len(second.Spec.Moves), second.NotMoved())
 	}
 	name, _ := victim.Load().(string)
 	must.Succeed(t, lab.Client.CoreV1().Pods(ns).Delete(context.Background(), name, metav1.DeleteOptions{}))
@@ -60,7 +60,7 @@ func TestSecurityEvictionInTheBackground(t *testing.T) {
 		t.Errorf("%d evictions reached the webhook, want 1", n)
 	}
 	r = runEvenkeel(t, args...)
-	if third := parseReport(t, r.stdout); third.Plan.Rejections.Counts["EvictionInBackground"] != 0 {
-		t.Errorf("third pass: rejections %v; want the eviction forgotten", third.Plan.Rejections.Counts)
+	if third := parseReport(t, r.stdout); third.NotMoved()["EvictionInBackground"] != 0 {
+		t.Errorf("third pass: rejections %v; want the eviction forgotten", third.NotMoved())
 	}
 }

@@ -46,8 +46,8 @@ evictor: {verifyTimeout: 10s}
 
 	args := []string{"run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns}
 	r := parseReport(t, runEvenkeel(t, args...).stdout)
-	if r.Plan.Rejections.Counts["ReplacementRefused"] == 0 || len(r.Plan.Moves) != 0 {
-		t.Errorf("%d moves, rejections %v, outcomes %v", len(r.Plan.Moves), r.Plan.Rejections.Counts, r.outcomeCodes())
+	if r.NotMoved()["ReplacementRefused"] == 0 || len(r.Spec.Moves) != 0 {
+		t.Errorf("%d moves, rejections %v, outcomes %v", len(r.Spec.Moves), r.NotMoved(), r.OutcomeCodes())
 	}
 	checkEvictions(t, ns, 0)
 	if t.Failed() {

@@ -209,7 +209,7 @@ func (k *kubeVirt) endMigration(vm string) {
 }
 
 // run makes a pass in a process of its own.
-func (k *kubeVirt) run(background string) passReport {
+func (k *kubeVirt) run(background string) testbed.Report {
 	k.t.Helper()
 	config := testbed.ConfigFile(k.t, fmt.Sprintf(`
 strategies: [{name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.8}}}]
@@ -243,7 +243,7 @@ func TestSecurityKubeVirtMigration(t *testing.T) {
 	skipIfShort(t)
 	k := newKubeVirt(t, "vm0", "vm1")
 	first := k.run("1h")
-	if codes := first.outcomeCodes(); !slices.Equal(codes, []string{"inProgress EvictionInBackground"}) {
+	if codes := first.OutcomeCodes(); !slices.Equal(codes, []string{"inProgress EvictionInBackground"}) {
 		t.Fatalf("outcomes %v, want one that goes on in the background", codes)
 	}
 	k.checkRequests(1)
@@ -251,9 +251,9 @@ func TestSecurityKubeVirtMigration(t *testing.T) {
 	waits := func(when string, code string) {
 		t.Helper()
 		r := k.run("1h")
-		if len(r.Plan.Moves) != 0 || r.Plan.Rejections.Counts["EvictionInBackground"] == 0 || r.Plan.Rejections.Counts[code] == 0 {
-			t.Errorf("%s: %d moves, rejections %v; want none, because of EvictionInBackground and %s", when, len(r.Plan.Moves),
-				r.Plan.Rejections.Counts, code)
+		if len(r.Spec.Moves) != 0 || r.NotMoved()["EvictionInBackground"] == 0 || r.NotMoved()[code] == 0 {
+			t.Errorf("%s: %d moves, rejections %v; want none, because of EvictionInBackground and %s", when, len(r.Spec.Moves),
+				r.NotMoved(), code)
 		}
 		k.checkRequests(1)
 	}
@@ -262,8 +262,8 @@ func TestSecurityKubeVirtMigration(t *testing.T) {
 	waits("while both pods run", "EvictionInProgress")
 	k.endMigration(vm)
 	last := k.run("1h")
-	if len(last.Plan.Moves) != 0 || last.Plan.Rejections.Counts["EvictionInBackground"] != 0 {
-		t.Errorf("after the migration: %d moves, rejections %v; want none, and the eviction forgotten", len(last.Plan.Moves), last.Plan.Rejections.Counts)
+	if len(last.Spec.Moves) != 0 || last.NotMoved()["EvictionInBackground"] != 0 {
+		t.Errorf("after the migration: %d moves, rejections %v; want none, and the eviction forgotten", len(last.Spec.Moves), last.NotMoved())
 	}
 	k.checkRequests(1)
 	if node := k.pods(vm, isReady)[0].Spec.NodeName; node == "n1" {
@@ -282,7 +282,7 @@ func TestSecurityKubeVirtMigrationNeverEnds(t *testing.T) {
 		t.Fatal(err)
 	}
 	const timeout = "1m"
-	if codes := k.run(timeout).outcomeCodes(); !slices.Equal(codes, []string{"inProgress EvictionInBackground"}) {
+	if codes := k.run(timeout).OutcomeCodes(); !slices.Equal(codes, []string{"inProgress EvictionInBackground"}) {
 		t.Fatalf("outcomes %v, want one that goes on in the background", codes)
 	}
 	if vm := k.asked(); vm != "vm0" {
@@ -290,10 +290,10 @@ func TestSecurityKubeVirtMigrationNeverEnds(t *testing.T) {
 	}
 	if err := seed.WaitUntil(t.Context(), 3*time.Minute, func() (bool, error) {
 		r := k.run(timeout)
-		if len(r.Plan.Moves) != 0 {
-			t.Errorf("%d moves, rejections %v; want none", len(r.Plan.Moves), r.Plan.Rejections.Counts)
+		if len(r.Spec.Moves) != 0 {
+			t.Errorf("%d moves, rejections %v; want none", len(r.Spec.Moves), r.NotMoved())
 		}
-		return r.Plan.Rejections.Counts["BackedOff"] > 0, nil
+		return r.NotMoved()["BackedOff"] > 0, nil
 	}); err != nil {
 		t.Fatalf("the virtual machine does not back off: %v", err)
 	}

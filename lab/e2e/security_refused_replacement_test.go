@@ -107,8 +107,8 @@ func TestSecurityAdmissionRefusesTheReplacement(t *testing.T) {
 			must.Succeed(t, c.refuse())
 			accepts(false)
 			r := parseReport(t, runEvenkeel(t, args...).stdout)
-			if r.Plan.Rejections.Counts["ReplacementRefused"] == 0 || len(r.Plan.Moves) != 0 {
-				t.Errorf("%d moves, rejections %v", len(r.Plan.Moves), r.Plan.Rejections.Counts)
+			if r.NotMoved()["ReplacementRefused"] == 0 || len(r.Spec.Moves) != 0 {
+				t.Errorf("%d moves, rejections %v", len(r.Spec.Moves), r.NotMoved())
 			}
 			checkEvictions(t, ns, 0)
 			must.Succeed(t, c.tolerate())

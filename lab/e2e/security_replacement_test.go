@@ -42,8 +42,8 @@ func TestSecurityQuotaRefusesTheReplacement(t *testing.T) {
 	must.Succeed(t, setPodQuota(t.Context(), ns, "13", "13"))
 	args := []string{"run", "--once", "-o", "json", "--config", testbed.ConfigFile(t, zonesConfig), "--lease-namespace", ns}
 	r := parseReport(t, runEvenkeel(t, args...).stdout)
-	if r.Plan.Rejections.Counts["ReplacementRefused"] == 0 || len(r.Plan.Moves) != 0 {
-		t.Errorf("%d moves, rejections %v", len(r.Plan.Moves), r.Plan.Rejections.Counts)
+	if r.NotMoved()["ReplacementRefused"] == 0 || len(r.Spec.Moves) != 0 {
+		t.Errorf("%d moves, rejections %v", len(r.Spec.Moves), r.NotMoved())
 	}
 	checkEvictions(t, ns, 0)
 	checkZones(t, ns, "d", 1, 1, 4)
@@ -67,19 +67,19 @@ limits: {perOwner: unlimited, perNamespace: unlimited, perNode: unlimited}
 evictor: {verifyTimeout: 10s, inFlight: {perOwner: 2, perNode: 2}}
 `)
 	kubeconfig := callAtEviction(t, func() error { return setPodQuota(context.Background(), ns, "1", "13") })
-	run := func() passReport {
+	run := func() testbed.Report {
 		t.Helper()
 		r := runEvenkeelAs(t, kubeconfig, "run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns)
 		return parseReport(t, r.stdout)
 	}
 	r := run()
-	if len(r.Plan.Moves) != 2 || r.Stopped == nil || r.Stopped.Code != "ReplacementNotScheduled" ||
-		!strings.Contains(r.Stopped.Message, "no replacement was created") {
-		t.Errorf("%d moves, outcomes %q, stopped %+v", len(r.Plan.Moves), r.outcomeCodes(), r.Stopped)
+	if len(r.Spec.Moves) != 2 || r.Status.Stopped == nil || r.Status.Stopped.Code != "ReplacementNotScheduled" ||
+		!strings.Contains(r.Status.Stopped.Message, "no replacement was created") {
+		t.Errorf("%d moves, outcomes %q, stopped %+v", len(r.Spec.Moves), r.OutcomeCodes(), r.Status.Stopped)
 	}
 	checkEvictions(t, ns, 1)
-	if r := run(); len(r.Plan.Moves) != 0 {
-		t.Errorf("the next pass plans %d moves; rejections %v", len(r.Plan.Moves), r.Plan.Rejections.Counts)
+	if r := run(); len(r.Spec.Moves) != 0 {
+		t.Errorf("the next pass plans %d moves; rejections %v", len(r.Spec.Moves), r.NotMoved())
 	}
 	checkEvictions(t, ns, 1)
 }

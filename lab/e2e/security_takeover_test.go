@@ -51,9 +51,9 @@ func TestSecurityEvictionThatCommitsAfterTheLeaderDied(t *testing.T) {
 	if n := acceptedEvictions(t, ns); n != 0 {
 		t.Errorf("%d evictions committed before the next process looked for them, so the test proves nothing", n)
 	}
-	reports := testbed.Reports[passReport](next.stderr)
-	if len(reports) != 2 || !slices.Equal(reports[0].outcomeCodes(), []string{"unknown OutcomeUnknown"}) ||
-		len(reports[1].Plan.Moves) != 0 || reports[1].Plan.Rejections.Counts["BackedOff"] == 0 {
+	reports := testbed.Reports(next.stderr)
+	if len(reports) != 2 || !slices.Equal(reports[0].OutcomeCodes(), []string{"unknown OutcomeUnknown"}) ||
+		len(reports[1].Spec.Moves) != 0 || reports[1].NotMoved()["BackedOff"] == 0 {
 		t.Errorf("got reports %+v; want the eviction of the killed process with an unknown outcome, and then no moves", reports)
 	}
 	if err := seed.WaitUntil(t.Context(), 30*time.Second, func() (bool, error) { return acceptedEvictions(t, ns) == 1, nil }); err != nil {

@@ -30,8 +30,8 @@ func TestStrategiesNodeConsolidation(t *testing.T) {
 	defer runEvenkeel(t, "hints", "clear", "--config", config)
 	for pass, evictions := range []int{3, 0} {
 		r := onePass(t, config, ns)
-		if len(r.Outcomes) != evictions || len(r.Plan.Moves) != evictions {
-			t.Errorf("pass %d plans %d moves and has the outcomes %q, want %d evictions", pass+1, len(r.Plan.Moves), r.outcomeCodes(), evictions)
+		if len(r.Outcomes()) != evictions || len(r.Spec.Moves) != evictions {
+			t.Errorf("pass %d plans %d moves and has the outcomes %q, want %d evictions", pass+1, len(r.Spec.Moves), r.OutcomeCodes(), evictions)
 		}
 		for _, app := range []string{"web", "api", "full"} {
 			if nodes := nodesOf(t, ns, app); slices.Contains(nodes, "n1") || slices.Contains(nodes, "") {

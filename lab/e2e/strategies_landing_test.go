@@ -39,27 +39,27 @@ func TestStrategiesLandingNotRequired(t *testing.T) {
 			}
 			a := newAuditedPasses(t, ns, config("required"))
 			code := map[bool]string{false: "UncertainLanding", true: "NoTargetFits"}[pending]
-			if r := a.onePass(); len(r.Plan.Moves) > 0 || len(r.Outcomes) > 0 || r.Plan.Rejections.Counts[code] != 1 {
-				t.Fatalf("with landing: required, %d moves and the rejections %v, want none and %s", len(r.Plan.Moves),
-					r.Plan.Rejections.Counts, code)
+			if r := a.onePass(); len(r.Spec.Moves) > 0 || len(r.Outcomes()) > 0 || r.NotMoved()[code] != 1 {
+				t.Fatalf("with landing: required, %d moves and the rejections %v, want none and %s", len(r.Spec.Moves),
+					r.NotMoved(), code)
 			}
 			checkEvictions(t, ns, 0)
 			a.config = testbed.ConfigFile(t, config("notRequired"))
 			r := a.onePass()
-			if len(r.Plan.Moves) != 1 || len(r.Outcomes) != 1 || r.Outcomes[0].Outcome != "evicted" || r.Stopped != nil {
-				t.Fatalf("%d moves with the outcomes %q, stopped %v, want one eviction", len(r.Plan.Moves), r.outcomeCodes(), r.Stopped)
+			if len(r.Spec.Moves) != 1 || len(r.Outcomes()) != 1 || r.Outcomes()[0].Outcome != "evicted" || r.Status.Stopped != nil {
+				t.Fatalf("%d moves with the outcomes %q, stopped %v, want one eviction", len(r.Spec.Moves), r.OutcomeCodes(), r.Status.Stopped)
 			}
-			m, _ := r.Plan.Moves[0].(map[string]any)
-			if o := r.Outcomes[0]; m["landing"] != "notRequired" || m["to"] != "" || o.Pending != pending || o.Reason.Code != "PodExpired" {
-				t.Errorf("move %v, outcome %+v", m, o)
+			m := r.Spec.Moves[0]
+			if o := r.Outcomes()[0]; m.Landing != "notRequired" || m.To != "" || o.Pending != pending || o.Reason.Code != "PodExpired" {
+				t.Errorf("move %+v, outcome %+v", m, o)
 			}
 			nodes := nodesOf(t, ns, "web")
 			slices.Sort(nodes)
 			if got, want := strings.Join(nodes, " "), map[bool]string{false: "n1 n2 n3", true: " n2 n3"}[pending]; got != want {
 				t.Errorf("the pods are on %q, want %q", got, want)
 			}
-			if second := a.onePass(); len(second.Plan.Moves) > 0 {
-				t.Errorf("the second pass plans %d moves, want none", len(second.Plan.Moves))
+			if second := a.onePass(); len(second.Spec.Moves) > 0 {
+				t.Errorf("the second pass plans %d moves, want none", len(second.Spec.Moves))
 			}
 			checkEvictions(t, ns, 1)
 			a.verify(1)

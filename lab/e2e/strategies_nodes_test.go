@@ -55,14 +55,14 @@ func TestStrategiesNodeViolations(t *testing.T) {
 			}
 			config := testbed.ConfigFile(t, c.config)
 			first := onePass(t, config, ns)
-			if len(first.Outcomes) != c.evictions {
-				t.Errorf("the first pass has the outcomes %q, want %d evictions", first.outcomeCodes(), c.evictions)
+			if len(first.Outcomes()) != c.evictions {
+				t.Errorf("the first pass has the outcomes %q, want %d evictions", first.OutcomeCodes(), c.evictions)
 			}
 			if nodes := nodesOf(t, ns, "web"); slices.Contains(nodes, c.left) {
 				t.Errorf("the pods are on %v after the pass, want none on %s", nodes, c.left)
 			}
-			if second := onePass(t, config, ns); len(second.Plan.Moves) > 0 {
-				t.Errorf("the second pass plans %d moves, want none", len(second.Plan.Moves))
+			if second := onePass(t, config, ns); len(second.Spec.Moves) > 0 {
+				t.Errorf("the second pass plans %d moves, want none", len(second.Spec.Moves))
 			}
 			checkEvictions(t, ns, c.evictions)
 		})
@@ -82,8 +82,8 @@ func TestStrategiesPreferenceWithoutABetterNode(t *testing.T) {
 			})
 			config, before := testbed.ConfigFile(t, affinityConfig), podUIDs(t, ns)
 			for i := range 10 {
-				if r := onePass(t, config, ns); len(r.Plan.Moves) > 0 {
-					t.Fatalf("pass %d plans %d moves, want none", i+1, len(r.Plan.Moves))
+				if r := onePass(t, config, ns); len(r.Spec.Moves) > 0 {
+					t.Fatalf("pass %d plans %d moves, want none", i+1, len(r.Spec.Moves))
 				}
 			}
 			checkEvictions(t, ns, 0)
@@ -107,7 +107,7 @@ func taintNode(t *testing.T, node string, effect corev1.TaintEffect) {
 }
 
 // onePass makes one pass of all strategies and returns its report.
-func onePass(t *testing.T, config, ns string) passReport {
+func onePass(t *testing.T, config, ns string) testbed.Report {
 	t.Helper()
 	r := runEvenkeel(t, "run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns)
 	if r.code > 1 {

@@ -52,8 +52,8 @@ func TestStrategiesSinglePods(t *testing.T) {
 			a := newAuditedPasses(t, ns, "strategies: ["+c.strategy+"]\nlimits: {perNamespace: unlimited}\n")
 			sick := podUID(t, ns, seededPod(t, ns, "web", 0))
 			first := a.onePass()
-			if n := len(first.Plan.Moves); n != 1 || len(first.Outcomes) != 1 || first.Outcomes[0].Outcome != "evicted" {
-				t.Errorf("%d moves with the outcomes %q, want one pod that leaves", n, first.outcomeCodes())
+			if n := len(first.Spec.Moves); n != 1 || len(first.Outcomes()) != 1 || first.Outcomes()[0].Outcome != "evicted" {
+				t.Errorf("%d moves with the outcomes %q, want one pod that leaves", n, first.OutcomeCodes())
 			}
 			delete(before, sick)
 			for uid := range podUIDs(t, ns) {
@@ -65,8 +65,8 @@ func TestStrategiesSinglePods(t *testing.T) {
 			if len(before) > 0 {
 				t.Errorf("the pods %v are gone too", before)
 			}
-			if second := a.onePass(); len(second.Plan.Moves) > 0 {
-				t.Errorf("the second pass plans %d moves, want none", len(second.Plan.Moves))
+			if second := a.onePass(); len(second.Spec.Moves) > 0 {
+				t.Errorf("the second pass plans %d moves, want none", len(second.Spec.Moves))
 			}
 			evictions := 1
 			if c.deletion {
@@ -86,11 +86,11 @@ func TestStrategiesFailedPodsBackOff(t *testing.T) {
 	changePodStatus(t, ns, seededPod(t, ns, "d", 0), failPod)
 	waitForReadyReplicas(t, ns, "d", 3)
 	config := testbed.ConfigFile(t, "strategies: [{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s}}]\n")
-	if first := onePass(t, config, ns); !slices.Equal(first.outcomeCodes(), []string{"blocked BlockedByAdmission"}) {
-		t.Errorf("the first pass has the outcomes %q, want one that admission blocks", first.outcomeCodes())
+	if first := onePass(t, config, ns); !slices.Equal(first.OutcomeCodes(), []string{"blocked BlockedByAdmission"}) {
+		t.Errorf("the first pass has the outcomes %q, want one that admission blocks", first.OutcomeCodes())
 	}
-	if second := onePass(t, config, ns); len(second.Plan.Moves) > 0 || second.Plan.Rejections.Counts["BackedOff"] != 1 {
-		t.Errorf("the second pass plans %d moves and rejects %v, want the pod in back-off", len(second.Plan.Moves), second.Plan.Rejections.Counts)
+	if second := onePass(t, config, ns); len(second.Spec.Moves) > 0 || second.NotMoved()["BackedOff"] != 1 {
+		t.Errorf("the second pass plans %d moves and rejects %v, want the pod in back-off", len(second.Spec.Moves), second.NotMoved())
 	}
 	checkEvictions(t, ns, 0)
 }
@@ -109,8 +109,8 @@ func TestStrategiesKeepPodsApart(t *testing.T) {
 			apps[i].Annotations = map[string]string{"evenkeel.io/do-not-disrupt": "true"}
 			ns := seedApps(t, apps)
 			a := newAuditedPasses(t, ns, "strategies: [{name: s, type: InterPodAntiAffinity, schedule: \"0 * * * *\"}]\nlimits: {perNamespace: unlimited}\n")
-			if first := a.onePass(); len(first.Plan.Moves) != 1 || len(first.Outcomes) != 1 || first.Outcomes[0].Outcome != "evicted" {
-				t.Errorf("%d moves with the outcomes %q, want one eviction", len(first.Plan.Moves), first.outcomeCodes())
+			if first := a.onePass(); len(first.Spec.Moves) != 1 || len(first.Outcomes()) != 1 || first.Outcomes()[0].Outcome != "evicted" {
+				t.Errorf("%d moves with the outcomes %q, want one eviction", len(first.Spec.Moves), first.OutcomeCodes())
 			}
 			if on := nodesOf(t, ns, leaves); slices.Contains(on, "n1") {
 				t.Errorf("%s is on %v, want none on n1", leaves, on)
@@ -119,8 +119,8 @@ func TestStrategiesKeepPodsApart(t *testing.T) {
 			if len(web) != 2 || len(db) != 2 || slices.ContainsFunc(web, func(n string) bool { return slices.Contains(db, n) }) {
 				t.Errorf("web is on %v and db on %v, want no node with both", web, db)
 			}
-			if second := a.onePass(); len(second.Plan.Moves) > 0 {
-				t.Errorf("the second pass plans %d moves, want none", len(second.Plan.Moves))
+			if second := a.onePass(); len(second.Spec.Moves) > 0 {
+				t.Errorf("the second pass plans %d moves, want none", len(second.Spec.Moves))
 			}
 			a.verify(1)
 		})
@@ -217,14 +217,15 @@ func newAuditedPasses(t *testing.T, ns, config string) *auditedPasses {
 }
 
 // onePass makes one pass of all strategies and returns its report.
-func (a *auditedPasses) onePass() passReport {
+func (a *auditedPasses) onePass() testbed.Report {
 	a.t.Helper()
 	r := runEvenkeelAs(a.t, a.kubeconfig, "run", "--once", "-o", "json", "--config", a.config, "--lease-namespace", a.ns)
 	if r.code != 0 {
 		a.t.Fatalf("exit %d", r.code)
 	}
-	audited := auditverifier.Report{User: a.user}
+	var audited auditverifier.Report
 	must.Succeed(a.t, json.Unmarshal([]byte(r.stdout), &audited))
+	audited.User = a.user
 	a.reports = append(a.reports, audited)
 	return parseReport(a.t, r.stdout)
 }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -48,37 +49,11 @@ func modesApps() []seed.App {
 	}
 }
 
-// waitingReport has the fields of a RunReport about plans that wait, and about approved steps.
-type waitingReport struct {
-	Plan struct {
-		Strategies []struct {
-			Name string
-			Due  bool
-		}
-	}
-	Waiting *struct {
-		Plans []struct {
-			ID         string
-			Strategies map[string]int
-		}
-	}
-	Approval *struct {
-		WaitingPlan string
-		Attempt     int
-	}
-	Outcomes []struct {
-		Step    int
-		Pod     struct{ Name, UID string }
-		Outcome string
-		Reason  struct{ Code, Message string }
-	}
-}
-
 // waitForWaitingReport waits for a matching report of the process.
-func waitForWaitingReport(t *testing.T, p *runProcess, limit time.Duration, what string, is func(waitingReport) bool) (found waitingReport) {
+func waitForWaitingReport(t *testing.T, p *runProcess, limit time.Duration, what string, is func(testbed.Report) bool) (found testbed.Report) {
 	t.Helper()
 	must.Succeed(t, seed.WaitUntil(t.Context(), limit, func() (bool, error) {
-		for _, r := range testbed.Reports[waitingReport](p.log.String()) {
+		for _, r := range testbed.Reports(p.log.String()) {
 			if is(r) {
 				found = r
 				return true, nil
@@ -103,6 +78,19 @@ func listSteps(t *testing.T, ns string) (steps [][]string) {
 		t.Fatalf("exit %d; the list has no steps: %s", r.code, r.stdout)
 	}
 	return steps
+}
+
+// waitForPlan waits until a plan with five steps of strategy zones waits for approval. It returns its name and steps.
+func waitForPlan(t *testing.T, ns string) (name string, steps [][]string) {
+	t.Helper()
+	must.Succeed(t, seed.WaitUntil(t.Context(), 4*time.Minute, func() (bool, error) {
+		r := runEvenkeel(t, "approve", "--lease-namespace", ns)
+		if found := regexp.MustCompile(`(?m)^Plan ([^, ]+)`).FindStringSubmatch(r.stdout); found != nil && strings.Count(r.stdout, " zones ") >= 5 {
+			name = found[1]
+		}
+		return name != "", fmt.Errorf("no plan waits: %s", r.stdout)
+	}))
+	return name, listSteps(t, ns)
 }
 
 // podOfStep returns the pod's name.
@@ -162,10 +150,7 @@ func TestThreeModes(t *testing.T) {
 	port = freePort(t)
 	standby := startRun(t, lab.Kubeconfig, config, ns, port)
 
-	made := waitForWaitingReport(t, leader, 4*time.Minute, "of a plan that waits", func(r waitingReport) bool {
-		return r.Waiting != nil && len(r.Waiting.Plans) == 1 && r.Waiting.Plans[0].Strategies["zones"] >= 5
-	})
-	id, steps := made.Waiting.Plans[0].ID, listSteps(t, ns)
+	id, steps := waitForPlan(t, ns)
 	if r := runEvenkeel(t, "discard", id, "--steps", "1", "--lease-namespace", ns); r.code != 0 {
 		t.Fatalf("discard: exit %d", r.code)
 	}
@@ -173,12 +158,12 @@ func TestThreeModes(t *testing.T) {
 	must.Succeed(t, lab.Client.CoreV1().Pods(ns).Delete(t.Context(), podOfStep(steps, 2), metav1.DeleteOptions{GracePeriodSeconds: &now}))
 	time.Sleep(*approvalDelay) // the plan gets old
 	r := runEvenkeel(t, "approve", id, "--steps", "2,3", "--wait", "110s", "-o", "json", "--lease-namespace", ns)
-	var report waitingReport
-	if err := json.Unmarshal([]byte(r.stdout[strings.Index(r.stdout, "{"):]), &report); err != nil || r.code != 0 || len(report.Outcomes) != 2 {
+	var report testbed.Report
+	if err := json.Unmarshal([]byte(r.stdout[strings.Index(r.stdout, "{"):]), &report); err != nil || r.code != 0 || len(report.Outcomes()) != 2 {
 		t.Fatalf("approve: exit %d, %v, %+v", r.code, err, report)
 	}
-	if report.Outcomes[0].Step != 2 || report.Outcomes[0].Reason.Code != "PodGone" || report.Outcomes[1].Outcome != "evicted" {
-		t.Errorf("outcomes %+v, want the stale step 2 gone and step 3 evicted", report.Outcomes)
+	if report.Outcomes()[0].Step != 2 || report.Outcomes()[0].Reason.Code != "PodGone" || report.Outcomes()[1].Outcome != "evicted" {
+		t.Errorf("outcomes %+v, want the stale step 2 gone and step 3 evicted", report.Outcomes())
 	}
 
 	hold.Store(true)
@@ -188,12 +173,12 @@ func TestThreeModes(t *testing.T) {
 	waitForHeldEviction(t, held, podOfStep(steps, 4))
 	leader.kill()
 	resumed := waitForWaitingReport(t, standby, 8*time.Minute, "of the resumed plan",
-		func(r waitingReport) bool { return r.Approval != nil && r.Approval.WaitingPlan == id })
-	if resumed.Approval.Attempt != 2 || len(resumed.Outcomes) != 1 || resumed.Outcomes[0].Outcome != "evicted" {
+		func(r testbed.Report) bool { return len(r.Status.Steps) > 0 && r.Status.Steps[0].DecidedBy != "" })
+	if got := resumed.Outcomes(); len(got) != 1 || got[0].Step != 4 || got[0].Outcome != "evicted" {
 		t.Errorf("the resumed plan: %+v", resumed)
 	}
-	waitForWaitingReport(t, standby, 12*time.Minute, "of a later pass of strategy zones", func(r waitingReport) bool {
-		return len(r.Plan.Strategies) > 0 && r.Plan.Strategies[0].Name == "zones" && r.Plan.Strategies[0].Due
+	waitForWaitingReport(t, standby, 12*time.Minute, "of a later pass of strategy zones", func(r testbed.Report) bool {
+		return len(r.Spec.Strategies) > 0 && r.Spec.Strategies[0].Name == "zones" && r.Spec.Strategies[0].Due
 	})
 	for _, s := range listSteps(t, ns) {
 		if _, name, _ := strings.Cut(s[2], "/"); name == podOfStep(steps, 1) && s[5] != "discarded" {

@@ -59,9 +59,9 @@ strategies:
 		_ = seed.WaitUntil(t.Context(), 5*time.Second, func() (bool, error) {
 			return made.Load() >= n+10 || time.Now().After(deadline), nil
 		})
-		r.eachReport(t, func(id string, p passSummary) {
-			if passes[id] = true; len(p.Plan.Schedulers) > 0 && !p.scheduler(name).Trusted {
-				t.Fatalf("the unchanged scheduler lost its trust: %+v", p.Plan.Schedulers)
+		r.eachReport(t, func(id string, p testbed.Report) {
+			if passes[id] = true; untrusted(p, name) {
+				t.Fatalf("the unchanged scheduler lost its trust: %+v", p.Spec.Notices)
 			}
 		})
 	}
@@ -94,9 +94,9 @@ func countBoundPods(t *testing.T, ns string) *atomic.Int64 {
 }
 
 // eachReport calls f for every complete report that the process has written, with its position.
-func (r *process) eachReport(t *testing.T, f func(id string, p passSummary)) {
+func (r *process) eachReport(t *testing.T, f func(id string, p testbed.Report)) {
 	t.Helper()
-	for i, p := range testbed.Reports[passSummary](r.log.String()) {
+	for i, p := range testbed.Reports(r.log.String()) {
 		f(strconv.Itoa(i), p)
 	}
 }

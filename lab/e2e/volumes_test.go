@@ -39,8 +39,8 @@ func TestAVolumeInUseBindsItsPods(t *testing.T) {
 	attachVolume(t, volume, "n1")
 
 	config := testbed.ConfigFile(t, hotRequests)
-	if r := onePass(t, config, ns); len(r.Plan.Moves) > 0 || r.Plan.Rejections.Counts["VolumeInUse"] == 0 {
-		t.Errorf("%d moves, rejections %v; want none, and VolumeInUse", len(r.Plan.Moves), r.Plan.Rejections.Counts)
+	if r := onePass(t, config, ns); len(r.Spec.Moves) > 0 || r.NotMoved()["VolumeInUse"] == 0 {
+		t.Errorf("%d moves, rejections %v; want none, and VolumeInUse", len(r.Spec.Moves), r.NotMoved())
 	}
 	checkEvictions(t, ns, 0)
 	checkMultiAttach(t, ns, "n2")
@@ -50,8 +50,8 @@ func TestAVolumeInUseBindsItsPods(t *testing.T) {
 	if _, err := lab.Client.CoreV1().PersistentVolumes().Update(t.Context(), pv, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if r := onePass(t, config, ns); len(r.Outcomes) != 1 {
-		t.Errorf("with ReadWriteMany the outcomes are %q, rejections %v; want one eviction", r.outcomeCodes(), r.Plan.Rejections.Counts)
+	if r := onePass(t, config, ns); len(r.Outcomes()) != 1 {
+		t.Errorf("with ReadWriteMany the outcomes are %q, rejections %v; want one eviction", r.OutcomeCodes(), r.NotMoved())
 	}
 	checkEvictions(t, ns, 1)
 }

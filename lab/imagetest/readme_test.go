@@ -115,13 +115,13 @@ func TestReadme(t *testing.T) {
 	runCommand(t, commands[0], image)
 	runCommand(t, commands[1], image)
 	t.Cleanup(func() { uninstall(t) })
-	if r := runOnce(t, installedContainer(t, image), oldPods...); len(r.Plan.Moves) != 2 || podsPerZone(t) != "1/1/4" {
+	if r := runOnce(t, installedContainer(t, image), oldPods...); len(r.Spec.Moves) != 2 || podsPerZone(t) != "1/1/4" {
 		t.Errorf("after the installation: %d moves, pods per zone %s; want a dry run with 2 moves; rejections %v",
-			len(r.Plan.Moves), podsPerZone(t), r.Plan.Rejections.Counts)
+			len(r.Spec.Moves), podsPerZone(t), r.NotMoved())
 	}
 	runCommand(t, commands[2], image)
 	r := runOnce(t, installedContainer(t, image), oldPods...)
 	if got := podsPerZone(t); got != "2/2/2" {
-		t.Errorf("pods per zone %s, want 2/2/2; rejections %v", got, r.Plan.Rejections.Counts)
+		t.Errorf("pods per zone %s, want 2/2/2; rejections %v", got, r.NotMoved())
 	}
 }

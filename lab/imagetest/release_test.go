@@ -24,6 +24,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/rootfs"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 const (
@@ -75,40 +76,27 @@ func uninstall(t *testing.T) {
 	}
 }
 
-// report holds the fields of a RunReport that the tests check.
-type report struct {
-	Plan struct {
-		Moves      []struct{}
-		Rejections struct{ Counts map[string]int }
-		Inputs     []struct {
-			Source   string
-			Coverage float64
-			Problems []string
-		}
-	}
-}
-
 // usage returns the share of nodes whose usage the pass read from Prometheus, and the problems.
-func (r report) usage(t *testing.T) (coverage float64, problems string) {
+func usage(t *testing.T, r testbed.Report) (perMille int, problems string) {
 	t.Helper()
-	for _, i := range r.Plan.Inputs {
+	for _, i := range r.Spec.Inputs {
 		if i.Source == "prometheus" {
-			return i.Coverage, strings.Join(i.Problems, "\n")
+			return i.CoveragePerMille, strings.Join(i.Problems, "\n")
 		}
 	}
-	t.Fatalf("the report has no input prometheus: %+v", r.Plan.Inputs)
+	t.Fatalf("the report has no input prometheus: %+v", r.Spec.Inputs)
 	return 0, ""
 }
 
 // runOnce runs one pass in the container with the arguments, environment, ConfigMap and account of the
 // installed pods, and returns its report. edits are pairs of an old and a new text in the configuration.
-func runOnce(t *testing.T, c *rootfs.Container, edits ...string) report {
+func runOnce(t *testing.T, c *rootfs.Container, edits ...string) testbed.Report {
 	t.Helper()
 	d := must.Get(lab.Client.AppsV1().Deployments(namespace).Get(t.Context(), "evenkeel", metav1.GetOptions{}))(t)
 	pod := d.Spec.Template.Spec
 	mountVolumes(t, c, pod, edits)
 	mountAccount(t, c, pod.ServiceAccountName)
-	var r report
+	var r testbed.Report
 	// A pod that ends without a report is started again, because changed policies take effect some time after
 	// an upgrade.
 	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {

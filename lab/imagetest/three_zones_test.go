@@ -12,6 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/rootfs"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 const (
@@ -52,9 +53,9 @@ func appendToFile(t *testing.T, c *rootfs.Container, name string, text []byte) {
 }
 
 // wantUsage checks that the pass read the usage of all nodes.
-func wantUsage(t *testing.T, r report) {
+func wantUsage(t *testing.T, r testbed.Report) {
 	t.Helper()
-	if coverage, problems := r.usage(t); coverage != 1 || problems != "" {
+	if coverage, problems := usage(t, r); coverage != 1000 || problems != "" {
 		t.Errorf("usage of a share of %v of the nodes, want 1; problems %s", coverage, problems)
 	}
 }
@@ -72,7 +73,7 @@ func TestThreeZones(t *testing.T) {
 	t.Run("unknown authority", func(t *testing.T) {
 		r := runOnce(t, newContainer(t))
 		const want = "certificate signed by unknown authority"
-		if coverage, got := r.usage(t); coverage != 0 || !strings.Contains(got, want) {
+		if coverage, got := usage(t, r); coverage != 0 || !strings.Contains(got, want) {
 			t.Errorf("usage of a share of %v of the nodes, problems %q; want none and %q", coverage, got, want)
 		}
 	})

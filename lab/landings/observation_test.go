@@ -11,6 +11,7 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/must"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // listPods lists all pods of a namespace.
@@ -91,9 +92,9 @@ func evictedPods(t *testing.T, ns string) (names []string) {
 }
 
 // compareWithReport checks that the report agrees with the API server.
-func (s *observation) compareWithReport(t *testing.T, r *report) {
+func (s *observation) compareWithReport(t *testing.T, r *testbed.Report) {
 	t.Helper()
-	for _, o := range r.Outcomes {
+	for _, o := range r.Outcomes() {
 		if o.Outcome != "evicted" {
 			continue
 		}

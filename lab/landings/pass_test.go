@@ -39,18 +39,18 @@ func TestReplacementsLandWhereForetold(t *testing.T) {
 	seedCluster(t, ns, nodes, hotFifthApps(nodes, rand.New(rand.NewPCG(2, 2))))
 	before := listPods(t, ns)
 	begun := time.Now()
-	var r report
+	var r testbed.Report
 	config := testbed.ConfigFile(t, fmt.Sprintf(balancingConfig, moves))
 	out := runEvenkeel(t, "run", "--once", "-o", "json", "--lease-namespace", ns, "--config", config)
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatalf("parsing the report: %v in %s", err, lastBytes(out))
 	}
 	t.Logf("%d moves planned in %d waves (lower bound %d), the pass took %.0f s; rejections: %v",
-		len(r.Plan.Moves), r.countWaves(), r.Plan.Bound.MinForPlan, time.Since(begun).Seconds(), r.Plan.Rejections.Counts)
-	if c := r.Plan.Rejections.Counts; c["WouldReturn"]+c["UncertainLanding"] == 0 {
+		len(r.Spec.Moves), countWaves(&r), r.Spec.Minimum.ForPlan, time.Since(begun).Seconds(), r.NotMoved())
+	if c := r.NotMoved(); c["WouldReturn"]+c["UncertainLanding"] == 0 {
 		t.Error("no pod was rejected because of its predicted landing, so the test proves little")
 	}
-	told := r.countLandings(t)
+	told := countLandings(t, &r)
 	seen := observeLandings(t, ns, before, listPods(t, ns))
 	seen.compareWithReport(t, &r)
 	t.Logf("by the report:     %s", told)

@@ -3,43 +3,12 @@ package landings
 import (
 	"fmt"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// report holds the fields of a RunReport that the tests check.
-type report struct {
-	Plan struct {
-		Moves      []move
-		Bound      struct{ MinForPlan int }
-		Rejections struct{ Counts map[string]int }
-	}
-	Outcomes []outcome
-	Stopped  *reason
-}
-
-type move struct {
-	Pod                           pod
-	From, To                      string
-	Step, Wave                    int
-	Confidence, ReturnProbability float64
-	Acceptable                    struct{ Nodes int }
-}
-
-type outcome struct {
-	Step              int
-	Pod               pod
-	Outcome           string
-	Reason            reason
-	Replacement       *pod
-	Landed            string
-	LandedAsPredicted bool
-}
-
-type pod struct{ Namespace, Name, UID string }
-
-type reason struct{ Code, Message string }
-
-func (r *report) countWaves() (n int) {
-	for _, m := range r.Plan.Moves {
+func countWaves(r *testbed.Report) (n int) {
+	for _, m := range r.Spec.Moves {
 		n = max(n, m.Wave)
 	}
 	return n
@@ -78,19 +47,19 @@ func (x landingCounts) checkLimits(t *testing.T, moves int) {
 }
 
 // countLandings counts the outcomes in the report and logs every landing that differs from the prediction.
-func (r *report) countLandings(t *testing.T) landingCounts {
+func countLandings(t *testing.T, r *testbed.Report) landingCounts {
 	t.Helper()
-	if r.Stopped != nil {
-		t.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
+	if r.Status.Stopped != nil {
+		t.Errorf("the pass stopped early: %s: %s", r.Status.Stopped.Code, r.Status.Stopped.Message)
 	}
-	by := map[int]move{}
-	for _, m := range r.Plan.Moves {
+	by := map[int]testbed.Move{}
+	for _, m := range r.Spec.Moves {
 		by[m.Step] = m
 	}
 	x := landingCounts{other: map[string]int{}}
 	var good, back, nodes float64
 	likeliest := 0
-	for _, o := range r.Outcomes {
+	for _, o := range r.Outcomes() {
 		if o.Outcome != "evicted" {
 			x.other[o.Outcome+" "+o.Reason.Code]++
 			t.Logf("step %d, %s: %s, %s", o.Step, o.Pod.Name, o.Outcome, o.Reason.Message)
@@ -98,18 +67,18 @@ func (r *report) countLandings(t *testing.T) landingCounts {
 		}
 		m := by[o.Step]
 		x.evicted++
-		good, back, nodes = good+m.Confidence, back+m.ReturnProbability, nodes+float64(m.Acceptable.Nodes)
+		good, back, nodes = good+float64(m.ConfidencePerMille)/1000, back+float64(m.ReturnPerMille)/1000, nodes+float64(m.AcceptableNodes)
 		if o.Landed == m.To {
 			likeliest++
 		}
 		if o.Landed == m.From {
 			x.returned++
 		}
-		if o.LandedAsPredicted {
+		if o.AsPredicted {
 			x.acceptable++
 		} else {
 			t.Logf("landed elsewhere: step %d, wave %d, %s from %s landed on %q; predicted %s of %d nodes with confidence %.4f: %s",
-				o.Step, m.Wave, o.Pod.Name, m.From, o.Landed, m.To, m.Acceptable.Nodes, m.Confidence, o.Reason.Message)
+				o.Step, m.Wave, o.Pod.Name, m.From, o.Landed, m.To, m.AcceptableNodes, float64(m.ConfidencePerMille)/1000, o.Reason.Message)
 		}
 	}
 	n := float64(max(1, x.evicted))

@@ -87,18 +87,18 @@ func seedDenseClusters(t *testing.T) (namespaces []string) {
 // executePlan lets a pass plan in a namespace and execute the plan. It returns the numbers of moves and evictions.
 func executePlan(t *testing.T, ns string) (moves, evictions int) {
 	stuck := watchUnschedulable(t, ns, listPods(t, ns))
-	var r report
+	var r testbed.Report
 	config := testbed.ConfigFile(t, fmt.Sprintf(spreadConfig, ns))
 	out := runEvenkeel(t, "run", "--once", "-o", "json", "--lease-namespace", "dense", "--config", config)
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatalf("parsing the report: %v in %s", err, lastBytes(out))
 	}
-	landings := r.countLandings(t)
-	t.Logf("%d moves planned in %d waves; %s", len(r.Plan.Moves), r.countWaves(), landings)
+	landings := countLandings(t, &r)
+	t.Logf("%d moves planned in %d waves; %s", len(r.Spec.Moves), countWaves(&r), landings)
 	for _, s := range stuck() {
 		t.Error(s)
 	}
-	return len(r.Plan.Moves), landings.evicted
+	return len(r.Spec.Moves), landings.evicted
 }
 
 // watchUnschedulable watches the pods of a namespace. The result ends the watch and lists the new pods that were

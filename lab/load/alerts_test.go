@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // TestAFiringAlertOfPrometheusStopsEvictions runs passes while the Prometheus does not answer, while an alert fires in
@@ -21,7 +22,7 @@ func TestAFiringAlertOfPrometheusStopsEvictions(t *testing.T) {
 			return err == nil && len(got) == firing
 		})
 	}
-	pass := func(url string) report {
+	pass := func(url string) testbed.Report {
 		t.Helper()
 		stdout, _ := runEvenkeel(t, "run", "--once", "-o", "json", "--lease-namespace", ns, "--config", configFile(t, fmt.Sprintf(`
 load: {source: requests, prometheus: {url: %q}}
@@ -29,25 +30,25 @@ strategies: [{name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {
 limits: {perNamespace: 100%%}
 evictor: {breaker: {prometheusAlerts: ["Lab.*"]}}
 `, url)))
-		var r report
-		if err := json.Unmarshal([]byte(stdout), &r); err != nil || len(r.Plan.Moves) == 0 {
-			t.Fatalf("%d moves, %v, want at least one", len(r.Plan.Moves), err)
+		var r testbed.Report
+		if err := json.Unmarshal([]byte(stdout), &r); err != nil || len(r.Spec.Moves) == 0 {
+			t.Fatalf("%d moves, %v, want at least one", len(r.Spec.Moves), err)
 		}
 		return r
 	}
-	checkStopped := func(r report, code string) {
+	checkStopped := func(r testbed.Report, code string) {
 		t.Helper()
-		if granted, refused := auditedEvictions(t, ns); r.Stopped == nil || r.Stopped.Code != code || len(granted)+refused > 0 {
-			t.Fatalf("stopped %+v, evictions %q; want %s and none", r.Stopped, granted, code)
+		if granted, refused := auditedEvictions(t, ns); r.Status.Stopped == nil || r.Status.Stopped.Code != code || len(granted)+refused > 0 {
+			t.Fatalf("stopped %+v, evictions %q; want %s and none", r.Status.Stopped, granted, code)
 		}
-		t.Logf("%+v", *r.Stopped)
+		t.Logf("%+v", *r.Status.Stopped)
 	}
 	setAlert(1, 1)
 	checkStopped(pass(stack.Prometheus), "AlertFiring")
 	checkStopped(pass("http://127.0.0.1:1"), "AlertsUnknown")
 	setAlert(0, 0)
 	r := pass(stack.Prometheus)
-	if granted, _ := auditedEvictions(t, ns); r.Stopped != nil || len(granted) == 0 {
-		t.Errorf("after the alert: stopped %+v, evictions %q; want at least one", r.Stopped, granted)
+	if granted, _ := auditedEvictions(t, ns); r.Status.Stopped != nil || len(granted) == 0 {
+		t.Errorf("after the alert: stopped %+v, evictions %q; want at least one", r.Status.Stopped, granted)
 	}
 }

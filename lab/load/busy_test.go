@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
 
@@ -120,11 +121,11 @@ func checkHintDelay(t *testing.T, p *process, s source) {
 func checkOneLargePodLeaves(t *testing.T, p *process, ns string) {
 	t.Helper()
 	p.waitUntil(t, "a pass evicts", func() bool {
-		return slices.ContainsFunc(p.reports(), func(r report) bool { return len(r.Outcomes) > 0 })
+		return slices.ContainsFunc(p.reports(), func(r testbed.Report) bool { return len(r.Outcomes()) > 0 })
 	})
 	for _, r := range p.reports() {
-		for _, o := range r.Outcomes {
-			if o.Landed == "n1" || o.LandedAsPredicted == nil || !*o.LandedAsPredicted {
+		for _, o := range r.Outcomes() {
+			if o.Landed == "n1" || !o.AsPredicted {
 				t.Errorf("the replacement of %s landed on %s, which was not predicted", o.Pod.Name, o.Landed)
 			}
 		}

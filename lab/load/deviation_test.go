@@ -50,9 +50,9 @@ func TestANewEmptyNodeFills(t *testing.T) {
 		s.waitForPods(t, ns, 33)
 		r := runSinglePass(t, ns, configFile(t, s.config()+deviationStrategy("0.06")))
 		granted, refused := auditedEvictions(t, ns)
-		if len(granted) != 4 || refused != 0 || r.Plan.Bound.MinEvictions != 4 {
+		if len(granted) != 4 || refused != 0 || r.Spec.Minimum.Evictions != 4 {
 			t.Errorf("%d evictions, %d refused, want 4 and none; the lower bound is %d, want 4", len(granted), refused,
-				r.Plan.Bound.MinEvictions)
+				r.Spec.Minimum.Evictions)
 		}
 		if there := podsByNode(t, ns, "worker"); there["fresh"] != 4 {
 			t.Errorf("pods by node: %v, want 4 on the new node", there)
@@ -83,9 +83,9 @@ func TestUnequalNodesLevelByShare(t *testing.T) {
 			runSinglePass(t, ns, config)
 			granted, refused = auditedEvictions(t, ns)
 		}
-		if len(granted) != 4 || refused != 0 || len(r.Plan.Moves) != 4 || r.Plan.Bound.MinEvictions != 4 {
+		if len(granted) != 4 || refused != 0 || len(r.Spec.Moves) != 4 || r.Spec.Minimum.Evictions != 4 {
 			t.Errorf("%d evictions, %d refused of %d planned, want 4 and none; the lower bound is %d, want 4",
-				len(granted), refused, len(r.Plan.Moves), r.Plan.Bound.MinEvictions)
+				len(granted), refused, len(r.Spec.Moves), r.Spec.Minimum.Evictions)
 		}
 		if there := podsByNode(t, ns, "worker"); there["n1"] != 6 || there["wide"] < 11 {
 			t.Errorf("pods by node: %v, want 6 on n1 and at least 11 on wide", there)

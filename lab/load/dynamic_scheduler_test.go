@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
 
@@ -61,7 +62,7 @@ func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 
 	p.replaceConfig(t, s.config()+hints+hourlyStrategy(time.Now()))
 	p.waitUntil(t, "the hourly pass has evicted", func() bool {
-		return slices.ContainsFunc(p.reports(), func(r report) bool { return len(r.Outcomes) > 0 })
+		return slices.ContainsFunc(p.reports(), func(r testbed.Report) bool { return len(r.Outcomes()) > 0 })
 	})
 	granted, refused := auditedEvictions(t, ns)
 	if len(granted) != 3 || refused != 0 {
@@ -76,9 +77,9 @@ func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 	// A second plan must be empty, because no replacement has returned.
 	again := configFile(t, s.config()+hints+hourlyStrategy(time.Now()))
 	stdout, code := runEvenkeel(t, "plan", "-o", "json", "--config", again, "--lease-namespace", ns)
-	var plan struct{ Moves []any }
-	if err := json.Unmarshal([]byte(stdout), &plan); err != nil || code != 0 || len(plan.Moves) != 0 {
-		t.Errorf("second plan: exit %d, %d moves (%v)", code, len(plan.Moves), err)
+	var plan testbed.Report
+	if err := json.Unmarshal([]byte(stdout), &plan); err != nil || code != 0 || len(plan.Spec.Moves) != 0 {
+		t.Errorf("second plan: exit %d, %d moves (%v)", code, len(plan.Spec.Moves), err)
 	}
 }
 

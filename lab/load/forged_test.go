@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // TestForgedUsageIsAmbiguous reports n1 as busy through the Pushgateway, whose labels Prometheus keeps (honor_labels).
@@ -57,21 +58,14 @@ strategies:
 - {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {basis: load, target: {cpu: 0.60}}}
 `, stack.Prometheus, job))
 	stdout, code := runEvenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns)
-	var plan struct {
-		Before struct {
-			Nodes []struct {
-				Name string
-				Used map[string]float64
-			}
-		}
-	}
+	var plan testbed.Report
 	if err := json.Unmarshal([]byte(stdout), &plan); err != nil || code != 0 {
 		t.Fatalf("exit %d: %v", code, err)
 	}
 	used := map[string]float64{}
-	for _, n := range plan.Before.Nodes {
-		if cpu, known := n.Used["cpu"]; known {
-			used[n.Name] = cpu
+	for _, n := range plan.Spec.Before.Nodes {
+		if cpu, known := n.UsedPerMille["cpu"]; known {
+			used[n.Name] = float64(cpu) / 1000
 		}
 	}
 	return used, stdout

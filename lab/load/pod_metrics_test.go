@@ -109,22 +109,22 @@ func TestPressureOfPods(t *testing.T) {
 			interval, stack.Prometheus, ofNodes, queries))
 	}
 	unmeasured := runSinglePass(t, ns, config(""))
-	if n := unmeasured.Plan.Rejections.Counts["UsageUnknown"]; len(unmeasured.Plan.Moves) > 0 || n != 3 {
-		t.Errorf("without a query about pods: %d moves, %d pods with UsageUnknown; want none and 3", len(unmeasured.Plan.Moves), n)
+	if n := unmeasured.NotMoved()["UsageUnknown"]; len(unmeasured.Spec.Moves) > 0 || n != 3 {
+		t.Errorf("without a query about pods: %d moves, %d pods with UsageUnknown; want none and 3", len(unmeasured.Spec.Moves), n)
 	}
 	measured := config(fmt.Sprintf(", podQueries: {cpu-stall: %q}", ofPods))
 	first := runSinglePass(t, ns, measured)
-	if len(first.Plan.Moves) != 1 || first.Plan.Bound.MinEvictions != 1 || len(first.Outcomes) != 1 || first.Outcomes[0].Outcome != "evicted" ||
-		!strings.HasPrefix(first.Outcomes[0].Pod.Name, "waits-") {
-		t.Errorf("moves %v, lower bound %d, outcomes %v; want one pod of waits that is evicted", first.Plan.Moves, first.Plan.Bound.MinEvictions,
-			first.Outcomes)
+	if len(first.Spec.Moves) != 1 || first.Spec.Minimum.Evictions != 1 || len(first.Outcomes()) != 1 || first.Outcomes()[0].Outcome != "evicted" ||
+		!strings.HasPrefix(first.Outcomes()[0].Pod.Name, "waits-") {
+		t.Errorf("moves %v, lower bound %d, outcomes %v; want one pod of waits that is evicted", first.Spec.Moves, first.Spec.Minimum.Evictions,
+			first.Outcomes())
 	}
 	if on := podsByNode(t, ns, "waits"); on["n1"] != 1 {
 		t.Errorf("the pods of waits are on %v, want one on n1", on)
 	}
 	waitForStall(0.43, 6)
-	if second := runSinglePass(t, ns, measured); len(second.Plan.Moves) > 0 {
-		t.Errorf("the second pass plans %v, want no move", second.Plan.Moves)
+	if second := runSinglePass(t, ns, measured); len(second.Spec.Moves) > 0 {
+		t.Errorf("the second pass plans %v, want no move", second.Spec.Moves)
 	}
 	granted, refused := auditedEvictions(t, ns)
 	if len(granted) != 1 || refused != 0 {

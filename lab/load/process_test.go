@@ -20,33 +20,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// report holds the fields of a RunReport that the tests check.
-type report struct {
-	Started string
-	Plan    struct {
-		Moves  []struct{ From, To string }
-		Bound  struct{ MinEvictions int }
-		Before struct {
-			Nodes []struct {
-				Name string
-				Used map[string]float64
-			}
-		}
-		Rejections struct{ Counts map[string]int }
-	}
-	Inputs []struct {
-		Source   string
-		Coverage float64
-		Problems []string
-	}
-	Outcomes []struct {
-		Pod               struct{ Name string }
-		Outcome, Landed   string
-		LandedAsPredicted *bool
-	}
-	Stopped *struct{ Code, Message string }
-}
-
 // process is a running `evenkeel run` process that holds the Lease.
 type process struct {
 	config, url string
@@ -119,10 +92,10 @@ func httpGet(url string) string {
 }
 
 // reports returns all reports that the program has written.
-func (p *process) reports() []report { return testbed.Reports[report](p.log.String()) }
+func (p *process) reports() []testbed.Report { return testbed.Reports(p.log.String()) }
 
 // waitForReports waits for at least n reports.
-func (p *process) waitForReports(t *testing.T, n int) []report {
+func (p *process) waitForReports(t *testing.T, n int) []testbed.Report {
 	t.Helper()
 	p.waitUntil(t, fmt.Sprintf("there are %d reports", n), func() bool { return len(p.reports()) >= n })
 	return p.reports()
@@ -172,10 +145,10 @@ func runEvenkeel(t *testing.T, args ...string) (stdout string, code int) {
 }
 
 // runSinglePass makes one pass and returns its report.
-func runSinglePass(t *testing.T, ns, config string) report {
+func runSinglePass(t *testing.T, ns, config string) testbed.Report {
 	t.Helper()
 	stdout, code := runEvenkeel(t, "run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns)
-	var r report
+	var r testbed.Report
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || code != 0 {
 		t.Fatalf("exit %d, report: %v", code, err)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
 
@@ -106,26 +107,18 @@ strategies:
 - {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {basis: load, target: {cpu: 0.60}}}
 `, stack.Prometheus))
 	stdout, code := runEvenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns)
-	var plan struct {
-		Moves  []any
-		Before struct {
-			Nodes []struct {
-				Name string
-				Used map[string]float64
-			}
-		}
-	}
+	var plan testbed.Report
 	if err := json.Unmarshal([]byte(stdout), &plan); err != nil || code != 0 {
 		t.Fatalf("exit %d: %v", code, err)
 	}
-	for _, n := range plan.Before.Nodes {
-		_, cpu := n.Used["cpu"]
-		_, memory := n.Used["memory"]
+	for _, n := range plan.Spec.Before.Nodes {
+		_, cpu := n.UsedPerMille["cpu"]
+		_, memory := n.UsedPerMille["memory"]
 		if known := n.Name == "here"; cpu != known || memory != known {
-			t.Errorf("node %s uses %v; want cpu and memory for node here, and none for other nodes", n.Name, n.Used)
+			t.Errorf("node %s uses %v; want cpu and memory for node here, and none for other nodes", n.Name, n.UsedPerMille)
 		}
 	}
-	if len(plan.Before.Nodes) != nodeCount+1 || len(plan.Moves) != 0 {
-		t.Errorf("got %d nodes, want %d; got %d moves, want none", len(plan.Before.Nodes), nodeCount+1, len(plan.Moves))
+	if len(plan.Spec.Before.Nodes) != nodeCount+1 || len(plan.Spec.Moves) != 0 {
+		t.Errorf("got %d nodes, want %d; got %d moves, want none", len(plan.Spec.Before.Nodes), nodeCount+1, len(plan.Spec.Moves))
 	}
 }
