@@ -285,7 +285,8 @@ func TestMissingPermissionForTriggersIsNamed(t *testing.T) {
 	r.uninstall(ctx, t)
 }
 
-// forget deletes the state and the Lease of the release and its marks on nodes. The next pass needs every permission.
+// forget deletes the state, the Lease, the Rebalancer and the history of the release, and its marks on nodes. The next
+// pass needs every permission.
 func (r release) forget(ctx context.Context, t *testing.T) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(r.stateObjects(ctx, t))) {
@@ -294,5 +295,9 @@ func (r release) forget(ctx context.Context, t *testing.T) {
 		}
 	}
 	must.Succeed(t, r.client.CoordinationV1().Leases(r.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}))
+	for _, resource := range []string{"rebalancers", "rebalancehistories"} {
+		path := "/apis/evenkeel.io/v1alpha1/namespaces/" + r.namespace + "/" + resource
+		must.Succeed(t, r.client.CoreV1().RESTClient().Delete().AbsPath(path).Do(ctx).Error())
+	}
 	resetNodes(ctx, t)
 }
