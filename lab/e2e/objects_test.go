@@ -12,6 +12,8 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel-project/evenkeel/lab/must"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 const objectsAPI = "/apis/evenkeel.io/v1alpha1/namespaces"
@@ -96,6 +98,27 @@ func TestObjectsAreValidated(t *testing.T) {
 		if !apierrors.IsInvalid(err) {
 			t.Errorf("a request for the strategies %s: got error %v, want that it is invalid", strategies, err)
 		}
+	}
+}
+
+// TestAPlanThatIsPrintedCanBeCreated: the API server accepts the plan that `evenkeel plan` prints, and changes nothing
+// of it. The same plan exists only once.
+func TestAPlanThatIsPrintedCanBeCreated(t *testing.T) {
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
+	r := runEvenkeel(t, "plan", "-o", "json", "--config", testbed.ConfigFile(t, zonesConfig), "--lease-namespace", ns)
+	var printed map[string]any
+	must.Succeed(t, json.Unmarshal([]byte(r.stdout), &printed))
+	create := func() (map[string]any, error) {
+		post := lab.Client.Discovery().RESTClient().Post().AbsPath(objectsAPI, ns, "rebalanceplans").SetHeader("Content-Type", "application/json").
+			Param("fieldValidation", "Strict")
+		return answer(t, post, r.stdout)
+	}
+	created := must.Get(create())(t)
+	if fmt.Sprint(created["spec"]) != fmt.Sprint(printed["spec"]) || printed["status"] != nil {
+		t.Errorf("the API server stores\n%v\nof\n%v", created["spec"], printed)
+	}
+	if _, err := create(); !apierrors.IsAlreadyExists(err) {
+		t.Errorf("creating it again: %v, want that it exists", err)
 	}
 }
 
