@@ -52,6 +52,8 @@ type published struct {
 	unjudged plan.Plan
 	// announced has the conditions that were announced but not saved; nil means that the state has them.
 	announced []string
+	// plan is the name of the object with the first plan of the last pass, or "".
+	plan string
 }
 
 // publishState updates the metrics about the state, and publishes events about pauses and breaker trips that began or
@@ -72,6 +74,7 @@ func (p *pass) publishState() {
 // ones in the state. The state of a dry run, and of a pass that could not begin, is not saved; this process then
 // remembers them.
 func (p *pass) publishReport() {
+	p.published.plan = p.planName
 	p.Recorder.RecordPass(p.report)
 	p.published.publishUnjudged(p.Events, &p.report)
 	if p.Notifier != nil {

@@ -78,7 +78,7 @@ func (t *triggered) executeNext(ctx context.Context, c *Controller, maxAge time.
 	}
 	report, _ := pass(ctx, r.Spec.Strategies) // the report has the error
 	ended := metav1.NewTime(c.Clock.Now())
-	r.Status.Phase, r.Status.RunID, r.Status.Finished = v1alpha1.RunCompleted, report.RunID, &ended
+	r.Status.Phase, r.Status.RunID, r.Status.Plan, r.Status.Finished = v1alpha1.RunCompleted, report.RunID, c.published.plan, &ended
 	if why := report.Stopped; why != nil {
 		r.Status.Message = terminal.Line(fmt.Sprintf("the pass ended early: %s: %s", why.Code, why.Message), maxRunMessage)
 	}

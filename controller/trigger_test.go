@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/internal/must"
@@ -240,4 +241,22 @@ func (h warningCounter) Handle(_ context.Context, r slog.Record) error {
 		return true
 	})
 	return nil
+}
+
+// The status of a request names the plan of its pass, if the pass stored one.
+func TestARequestNamesItsPlan(t *testing.T) {
+	c, client, _ := recordedController(t, &scriptedEvictor{}, plan.Live)
+	c.Runs = client.Runs
+	for i, want := range []string{"20260101-000030-r1", ""} {
+		name := fmt.Sprint("r", i+1)
+		must.Get(c.Runs.Create(t.Context(), &v1alpha1.RebalanceRun{ObjectMeta: metav1.ObjectMeta{Name: name},
+			Spec: v1alpha1.RebalanceRunSpec{Strategies: []string{"zones"}, By: "alice"}}, metav1.CreateOptions{}))(t)
+		c.NewRunID = func() string { return name }
+		c.ExecuteRequested(t.Context())
+		if s := must.Get(c.Runs.Get(t.Context(), name, metav1.GetOptions{}))(t).Status; s.Phase != v1alpha1.RunCompleted || s.Plan != want {
+			t.Errorf("request %s: %+v, want the plan %q", name, s, want)
+		}
+		c.Observer = &fixedObserver{err: errors.New("no answer")} // the next pass makes no plan
+		c.Clock.(*clocktesting.FakeClock).Step(2 * time.Minute)
+	}
 }

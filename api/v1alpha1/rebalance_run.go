@@ -12,6 +12,7 @@ import (
 // +kubebuilder:printcolumn:name="Strategies",type=string,JSONPath=`.spec.strategies`
 // +kubebuilder:printcolumn:name="By",type=string,JSONPath=`.spec.by`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
+// +kubebuilder:printcolumn:name="Plan",type=string,JSONPath=`.status.plan`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type RebalanceRun struct {
 	metav1.TypeMeta `json:",inline"`
@@ -81,6 +82,11 @@ type RebalanceRunStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=63
 	RunID string `json:"runID,omitempty"`
+	// Plan is the name of the RebalancePlan of the pass. It is empty if the pass stored none, such as a pass without
+	// moves.
+	// +optional
+	// +kubebuilder:validation:MaxLength=253
+	Plan string `json:"plan,omitempty"`
 	// +optional
 	Started *metav1.Time `json:"started,omitempty"`
 	// +optional
