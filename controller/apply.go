@@ -7,40 +7,45 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // reject publishes the report of an approved plan that must not be executed.
-func (c *Controller) reject(ctx context.Context, approved plan.Plan, by plan.Approval, why string) plan.RunReport {
+func (c *Controller) reject(ctx context.Context, r *waiting.Request, by plan.Approval, why string) plan.RunReport {
 	p := c.newPass(nil)
+	p.approved = r
 	// A report is counted by strategy, so only known names may be in it.
-	p.report.Plan, p.report.Approval = withoutContent(approved), &by
+	p.report.Plan, p.report.Approval = withoutContent(r.Plan), &by
+	p.storePlan(ctx, &r.Plan)
 	p.reportFailure(ctx, codedError{plan.PlanRefused, errors.New(why)})
 	return p.report
 }
 
-// Apply executes a saved plan that a person approved. It enforces every limit, window, budget and
+// apply executes the steps of a plan that a person approved. It enforces every limit, window, budget and
 // back-off again, checks each move on a new snapshot, and drops the moves that are no longer valid.
-// Apply never replans. Apply returns an error if the pass could not start.
-func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Approval) (plan.RunReport, error) {
+// apply never replans. apply returns an error if the pass could not start.
+func (c *Controller) apply(ctx context.Context, r *waiting.Request, by plan.Approval) (plan.RunReport, error) {
+	approved := r.Plan
 	if unknownStrategy(c.Strategies, approved) != "" {
-		return c.reject(ctx, approved, by, c.configProblem(approved)), nil
+		return c.reject(ctx, r, by, c.configProblem(approved)), nil
 	}
 	p := c.newPass(nil)
-	p.report.Plan, p.report.Approval = approved, &by
-	p.log = p.log.With("plan", approved.ID, "waitingPlan", by.WaitingPlan, "approvedBy", by.By)
+	p.approved, p.report.Plan, p.report.Approval = r, approved, &by
+	p.log = p.log.With("waitingPlan", by.WaitingPlan, "approvedBy", by.By)
 	p.hints.log = p.log
+	p.storePlan(ctx, &approved)
 	if err := p.observe(ctx); err != nil {
 		p.reportFailure(ctx, err)
 		return p.report, err
 	}
-	if why := c.planProblem(approved, p.snapshot.ClusterUID, by.WaitingPlan != ""); why != "" {
+	if why := c.planProblem(approved, p.snapshot.ClusterUID); why != "" {
 		p.report.Stopped = &plan.Reason{Code: plan.PlanRefused, Message: why}
 		p.report.Outcomes = droppedOutcomes(approved.Moves, plan.Reason{Code: plan.PlanRefused, Message: "not tried: the plan was refused"})
 		return p.finish(ctx), nil
 	}
 	p.checkBreaker()
-	if !p.stopIfBlocked() && p.storePlan(ctx, &approved) {
+	if !p.stopIfBlocked() {
 		p.executeWaves(ctx, p.withoutForbiddenMoves(approved))
 		p.recheckBreaker(ctx)
 		p.hints.keepEmptied(ctx, &p.report)
@@ -74,8 +79,7 @@ func (p *pass) withoutForbiddenMoves(approved plan.Plan) plan.Plan {
 }
 
 // planProblem returns the reason why a saved plan must not be executed, or "".
-// part reports that the plan consists of steps of a larger plan.
-func (c *Controller) planProblem(p plan.Plan, clusterUID string, part bool) string {
+func (c *Controller) planProblem(p plan.Plan, clusterUID string) string {
 	now := c.Clock.Now()
 	switch {
 	case !now.Before(p.Expires):
@@ -85,7 +89,7 @@ func (c *Controller) planProblem(p plan.Plan, clusterUID string, part bool) stri
 	case c.configProblem(p) != "":
 		return c.configProblem(p)
 	}
-	return movesProblem(p.Moves, part)
+	return movesProblem(p.Moves)
 }
 
 // configProblem returns the reason why the plan does not belong to the current configuration, or "".
@@ -112,12 +116,6 @@ func unknownStrategy(strategies []schedule.Strategy, p plan.Plan) string {
 	for _, g := range p.Goals {
 		names = append(names, g.Strategy)
 	}
-	for _, g := range p.PodGoals {
-		names = append(names, g.Strategy)
-	}
-	for _, s := range p.Strategies {
-		names = append(names, s.Name)
-	}
 	for _, name := range names {
 		if name != "" && !hasStrategy(strategies, name) { // a move or a goal without a strategy adds no name
 			return name
@@ -135,12 +133,13 @@ func withoutContent(p plan.Plan) plan.Plan {
 // maxStep bounds the steps and waves of a plan.
 const maxStep = 1_000_000
 
-// movesProblem returns the reason why a list of moves is malformed, or "". The steps of a part of a plan have gaps.
-func movesProblem(moves []plan.Move, part bool) string {
+// movesProblem returns the reason why a list of moves is malformed, or "". The steps have gaps if only some are
+// approved.
+func movesProblem(moves []plan.Move) string {
 	pods, step, wave := map[string]bool{}, 0, 1
 	for i, m := range moves {
 		switch {
-		case m.Step != step+1 && (!part || m.Step <= step || m.Step > maxStep):
+		case m.Step <= step || m.Step > maxStep:
 			return fmt.Sprintf("move %d has the step number %d", i+1, m.Step)
 		case m.Pod.UID == "" || pods[m.Pod.UID]:
 			return fmt.Sprintf("step %d: the pod's UID is missing or occurs twice", m.Step)

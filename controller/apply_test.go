@@ -3,20 +3,26 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
-	"k8s.io/utils/clock"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/records"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/objects"
+	"github.com/evenkeel-project/evenkeel/objects/objectstest"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/record"
 )
 
 // savedPlan returns the plan of a dry run, and a controller that can execute it.
@@ -35,12 +41,28 @@ func savedPlan(t *testing.T) (*controller.Controller, *reservationEvictor, plan.
 	return c, e, r.Plan
 }
 
-var by = plan.Approval{By: "alice", At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
+// withObjects gives a controller objects in memory.
+func withObjects(c *controller.Controller) (*objects.Client, *objectstest.Server) {
+	client, server := objectstest.New(c.Clock)
+	c.Waiting = waiting.New(client)
+	c.Records = &records.Store{Client: client, Clock: c.Clock, Log: slog.New(slog.DiscardHandler), Version: "v1", Holder: c.Holder}
+	return client, server
+}
+
+// apply stores a plan, approves all its steps, and executes them, as `evenkeel apply` does while no process leads.
+func apply(ctx context.Context, t *testing.T, c *controller.Controller, p plan.Plan) (plan.RunReport, error) {
+	t.Helper()
+	client, _ := withObjects(c)
+	o := &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "saved"}, Spec: record.Spec(&p, v1alpha1.ModeAutomatic)}
+	must.Get(client.Plans.Create(t.Context(), o, metav1.CreateOptions{}))(t)
+	must.Get(waiting.New(client).Decide(t.Context(), "saved", waiting.ToApprove, waiting.StepSelection{}, "alice", c.Clock.Now()))(t)
+	return c.ExecuteStored(ctx, "saved")
+}
 
 func TestAnApprovedPlanIsCarriedOut(t *testing.T) {
 	c, e, p := savedPlan(t)
-	r := must.Get(c.Apply(t.Context(), p, by))(t)
-	if len(e.waves) != 2 || len(r.Outcomes) != 2 || r.Stopped != nil || r.Mode != plan.Live || r.Approval == nil || *r.Approval != by ||
+	r := must.Get(apply(t.Context(), t, c, p))(t)
+	if len(e.waves) != 2 || len(r.Outcomes) != 2 || r.Stopped != nil || r.Mode != plan.Live || r.Approval == nil || r.Approval.By != "alice" ||
 		r.Plan.ID != p.ID {
 		t.Errorf("%d waves, %+v", len(e.waves), r)
 	}
@@ -51,10 +73,9 @@ func refusedPlanReports(t *testing.T) []plan.RunReport {
 	t.Helper()
 	var reports []plan.RunReport
 	for _, spoil := range []func(p *plan.Plan) (hash string){
-		func(p *plan.Plan) string { p.Expires = p.TakenAt; return p.ConfigHash },
 		func(p *plan.Plan) string { p.Cluster.UID = "c-2"; return p.ConfigHash },
 		func(p *plan.Plan) string { return "0123456789abcdef" },
-		func(p *plan.Plan) string { p.Moves[1].Step = 7; return p.ConfigHash },
+		func(p *plan.Plan) string { p.Moves[1].Step = 1; return p.ConfigHash },
 		func(p *plan.Plan) string { p.Moves[1].Pod = p.Moves[0].Pod; return p.ConfigHash },
 		func(p *plan.Plan) string { p.Moves[1].Wave = 1 << 30; return p.ConfigHash },
 	} {
@@ -62,7 +83,7 @@ func refusedPlanReports(t *testing.T) []plan.RunReport {
 		p.Moves = append([]plan.Move{}, p.Moves...)
 		hash := spoil(&p)
 		c.ConfigHash = hash
-		r, err := c.Apply(t.Context(), p, by)
+		r, err := apply(t.Context(), t, c, p)
 		if err != nil || r.Stopped == nil || r.Stopped.Code != plan.PlanRefused || len(e.waves) != 0 || len(r.Outcomes) == 0 {
 			t.Errorf("got error %v, stop reason %+v, %d waves", err, r.Stopped, len(e.waves))
 			continue
@@ -76,7 +97,7 @@ func TestLimitsHoldForApprovedPlansToo(t *testing.T) {
 	c, e, p := savedPlan(t)
 	p.Moves = append([]plan.Move{}, p.Moves...)
 	c.Planner = planner.New(loadConfig(t, "limits: {perPass: 1}").PlannerOptions())
-	r := must.Get(c.Apply(t.Context(), p, by))(t)
+	r := must.Get(apply(t.Context(), t, c, p))(t)
 	if len(e.waves) != 1 || len(r.Outcomes) != 2 || r.Outcomes[1].Reason.Code != plan.LimitPerPass {
 		t.Errorf("%d waves, %+v", len(e.waves), r.Outcomes)
 	}
@@ -87,9 +108,8 @@ func TestLimitsHoldForApprovedPlansToo(t *testing.T) {
 func TestPlansWithUnknownStrategiesAreRefused(t *testing.T) {
 	for name, forge := range map[string]func(p *plan.Plan){
 		"of a move": func(p *plan.Plan) { p.Moves[0].Strategy = "forged" },
-		"of a goal": func(p *plan.Plan) { p.Goals = append(slices.Clone(p.Goals), plan.Goal{ID: "x", Strategy: "forged"}) },
-		"of a strategy": func(p *plan.Plan) {
-			p.Strategies = append(slices.Clone(p.Strategies), plan.StrategyState{Name: "forged"})
+		"of a goal": func(p *plan.Plan) {
+			p.Goals = append(slices.Clone(p.Goals), plan.Goal{ID: "x", Strategy: "forged", Kind: plan.NodeEmpty})
 		},
 	} {
 		c, e, p := savedPlan(t)
@@ -97,10 +117,9 @@ func TestPlansWithUnknownStrategiesAreRefused(t *testing.T) {
 		c.Recorder = m
 		p.Moves = slices.Clone(p.Moves)
 		forge(&p)
-		p.ID = plan.ContentID(p)
 		var published []plan.RunReport
 		c.OnReport = func(r plan.RunReport) { published = append(published, r) }
-		r, err := c.Apply(t.Context(), p, by)
+		r, err := apply(t.Context(), t, c, p)
 		want := `strategy "forged" is not in the configuration; make a new plan`
 		if err != nil || r.Stopped == nil || r.Stopped.Code != plan.PlanRefused || r.Stopped.Message != want || len(e.waves) != 0 || len(published) != 1 {
 			t.Errorf("%s: error %v, stop reason %+v, %d waves, %d reports", name, err, r.Stopped, len(e.waves), len(published))
@@ -119,8 +138,7 @@ func TestApprovedPlansSetNoPlanGauges(t *testing.T) {
 	m := metrics.New("v", "h")
 	c.Recorder = m
 	p.Rejections.Counts = map[plan.Code]int{"forged": 1}
-	p.ID = plan.ContentID(p)
-	if r, err := c.Apply(t.Context(), p, by); err != nil || r.Stopped != nil {
+	if r, err := apply(t.Context(), t, c, p); err != nil || r.Stopped != nil {
 		t.Fatalf("%+v, %v", r.Stopped, err)
 	}
 	checkNoLabel(t, m, "forged")
@@ -160,7 +178,7 @@ func TestABlockStopsApprovedPlans(t *testing.T) {
 	} {
 		c, e, p := savedPlan(t)
 		block(c, p)
-		r, err := c.Apply(t.Context(), p, by)
+		r, err := apply(t.Context(), t, c, p)
 		if err != nil || len(e.waves) != 0 || r.Stopped == nil || r.Stopped.Code != code || len(r.Outcomes) != 2 {
 			t.Errorf("%s: %d waves, error %v, stop reason %+v, outcomes %+v", code, len(e.waves), err, r.Stopped, r.Outcomes)
 		}
@@ -178,71 +196,32 @@ func storeState(t *testing.T, c *controller.Controller, st plan.PlannerState) {
 	must.Succeed(t, c.Store.Save(t.Context(), st))
 }
 
-// oneRequest offers the same request at each check.
-type oneRequest struct {
-	request   approval.Request
-	claim     error
-	checks    int
-	completed int
-}
-
-func (o *oneRequest) Pending(context.Context) (*approval.Request, error) {
-	o.checks++
-	return &o.request, nil
-}
-
-func (o *oneRequest) Unfinished(context.Context) (string, error) { return "", nil }
-
-func (o *oneRequest) Claim(context.Context, *approval.Request, string) error { return o.claim }
-
-func (o *oneRequest) Interrupt(context.Context, approval.Request, string) error { return nil }
-
-func (o *oneRequest) Complete(context.Context, approval.Request, plan.RunReport) error {
-	o.completed++
-	return nil
-}
-
 // TestOnlyClaimedPlansAreExecuted: a plan that this process cannot claim may be executed by another process. A dry run
 // does not look for approved plans.
 func TestOnlyClaimedPlansAreExecuted(t *testing.T) {
 	for _, c := range []struct {
 		mode     plan.Mode
-		claim    error
+		conflict bool
 		executed bool
-	}{{plan.Live, nil, true}, {plan.Live, errors.New("conflict"), false}, {plan.DryRun, nil, false}} {
-		box := &oneRequest{claim: c.claim}
-		waves := runWithRequests(t, box, c.mode)
-		if executed := waves > 0; executed != c.executed || c.executed != (box.completed > 0) || c.mode == plan.DryRun && box.checks != 0 {
-			t.Errorf("%s, claim error %v: %d waves, %d reports after %d checks", c.mode, c.claim, waves, box.completed, box.checks)
+	}{{plan.Live, false, true}, {plan.Live, true, false}, {plan.DryRun, false, false}} {
+		a := newApprovalTest(t)
+		w := a.pass(t)
+		a.decide(t, w.Name, waiting.ToApprove, "alice", 1)
+		writes := 0
+		a.server.Fail = func(verb, resource, _ string) error {
+			if verb == "update/status" && resource == "rebalanceplans" {
+				writes++
+			}
+			if c.conflict && writes == 2 { // the first one registers the decision, and the second one claims the plan
+				return errors.New("conflict")
+			}
+			return nil
+		}
+		clear(a.server.Calls)
+		a.Mode = c.mode
+		a.ExecuteApproved(t.Context())
+		if executed := len(a.evictor.waves) > 0; executed != c.executed || c.mode == plan.DryRun && calls(a.server) != 0 {
+			t.Errorf("%s, conflict %v: %d waves after %d calls", c.mode, c.conflict, len(a.evictor.waves), calls(a.server))
 		}
 	}
-}
-
-// endingClock is a betweenPassesClock that ends the run at the fourth timer. The controller starts
-// one timer before each check for approved plans.
-type endingClock struct {
-	betweenPassesClock
-	timers int
-	end    context.CancelFunc
-}
-
-func (c *endingClock) NewTimer(d time.Duration) clock.Timer {
-	if c.timers++; c.timers == 4 {
-		c.end()
-	}
-	return c.betweenPassesClock.NewTimer(d)
-}
-
-// runWithRequests runs a controller between two passes and returns the number of executed waves.
-func runWithRequests(t *testing.T, box *oneRequest, mode plan.Mode) int {
-	t.Helper()
-	c, e, p := savedPlan(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	defer cancel()
-	c.Clock = &endingClock{betweenPassesClock{c.Clock.(*clocktesting.FakeClock)}, 0, cancel}
-	c.Mode, c.Approvals = mode, box
-	box.request = approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}
-	runYearly(t, c)
-	c.Run(ctx)
-	return len(e.waves)
 }

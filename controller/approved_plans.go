@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -21,91 +21,113 @@ const (
 
 // approvedPlans executes the plans that a person approved.
 type approvedPlans struct {
-	// begun identifies the last request that this process began to execute. The answer to a claim can be lost, so a
-	// request that names this process as its holder may not have begun.
-	begun struct {
-		plan       string
-		approvedAt time.Time
-	}
-	// unanswered is the last executed plan until its report is stored.
-	unanswered *unansweredPlan
-	// awaited is the ID of the last request that waits for the end of the calls of an earlier process.
+	// awaited is the name of the last plan that waits for the end of the calls of an earlier process.
 	awaited string
+	// failure is the last error, so that a lasting one is logged once.
+	failure string
 }
 
 // ExecuteApproved executes the approved steps of a waiting plan, if there are any. A single pass calls it before it
-// plans. Unlike Run, it takes no plans of `evenkeel apply`, which executes them itself while no process leads.
-func (c *Controller) ExecuteApproved(ctx context.Context) { c.approved.executeNext(ctx, c, false) }
+// plans.
+func (c *Controller) ExecuteApproved(ctx context.Context) { c.approved.executeNext(ctx, c) }
 
-// executeNext executes the next plan that a person approved, if there is one. saved permits plans of `evenkeel apply`.
-func (a *approvedPlans) executeNext(ctx context.Context, c *Controller, saved bool) {
-	if c.Approvals == nil || c.Mode != plan.Live {
+// executeNext takes the decisions of people into account, and executes the next approved plan, if there is one.
+func (a *approvedPlans) executeNext(ctx context.Context, c *Controller) {
+	if c.Waiting == nil || c.Mode != plan.Live {
 		return
 	}
-	if a.unanswered != nil && !a.answer(ctx, &c.Dependencies) {
-		return // Pending would take the request for one whose process has ended
+	all, err := a.requests(ctx, c, c.journal.stepsApproved)
+	if err != nil && a.failure != err.Error() {
+		c.Log.Warn("decisions about plans are not taken into account", "error", err)
+		a.failure = err.Error()
 	}
-	r, err := c.Approvals.Pending(ctx)
 	if err != nil {
-		c.Log.Warn("an approved plan is not executed", "error", err)
+		return
 	}
-	if r != nil && (saved || r.WaitingPlan != "") && !a.awaitsEarlierProcess(ctx, &c.Dependencies, r) {
-		a.executeRequest(ctx, c, r)
+	a.failure, c.journal.stepsApproved = "", len(all) > 0
+	for i := range all {
+		if !a.awaitsEarlierProcess(ctx, &c.Dependencies, &all[i]) {
+			_, _ = a.execute(ctx, c, &all[i]) // it logs its error
+			return
+		}
 	}
 }
 
-// executeRequest executes an approved plan and stores its report. The next leader calls it again if
-// this process ends before it has stored the report: pods that are gone are not evicted again,
-// because each move names the UID of its pod.
-func (a *approvedPlans) executeRequest(ctx context.Context, c *Controller, r *approval.Request) {
-	by := plan.Approval{By: r.ApprovedBy, At: r.ApprovedAt, WaitingPlan: r.WaitingPlan}
-	log := c.Log.With("plan", r.Plan.ID, "waitingPlan", r.WaitingPlan, "approvedBy", by.By)
-	if why := a.exhausted(r, c.Holder); why != "" {
-		log.Warn("an approved plan is not executed again", "reason", why)
-		if err := c.Approvals.Interrupt(ctx, *r, why); err != nil {
-			log.Warn("the report of an approved plan could not be stored for the person who approved the plan", "error", err)
-		}
-		return
-	}
-	rejected, err := c.markApproved(ctx, r, by)
-	if err == nil {
-		err = c.Approvals.Claim(ctx, r, c.Holder)
-	}
+// ExecuteStored executes the approved steps of one plan. It returns an error if none of its steps is approved, or if
+// the pass could not start.
+func (c *Controller) ExecuteStored(ctx context.Context, name string) (plan.RunReport, error) {
+	all, err := c.approved.requests(ctx, c, true)
 	if err != nil {
-		log.Warn("an approved plan is not executed", "error", err)
-		return
+		return plan.RunReport{}, err
 	}
-	a.begun.plan, a.begun.approvedAt = r.Plan.ID, r.ApprovedAt
+	for i := range all {
+		if all[i].Name == name {
+			return c.approved.execute(ctx, c, &all[i])
+		}
+	}
+	return plan.RunReport{}, fmt.Errorf("no step of plan %s is approved and not executed", name)
+}
+
+// requests takes the decisions of people into account, and returns the approved steps. Unless always is set, it returns
+// none if no plan has changed.
+func (a *approvedPlans) requests(ctx context.Context, c *Controller, always bool) ([]waiting.Request, error) {
+	if changed, err := c.Waiting.Changed(ctx, c.journal.state.Made); err != nil || !changed && !always {
+		return nil, err
+	}
+	st, err := c.Store.Load(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading the stored state, which has the plans of earlier passes: %w", err)
+	}
+	made := append(st.Made, c.journal.state.Made...) // the last pass may not have saved its plan
+	plans, err := c.Waiting.Update(ctx, made, func(p waiting.Plans) (waiting.Plans, error) {
+		return p.Known(made).Register(c.Clock.Now()), nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.journal.noneWaiting = c.journal.noneWaiting && len(plans.Waiting) == 0
+	c.Recorder.RecordWaiting(countWaiting(c.Strategies, plans))
+	return plans.Requests(), nil
+}
+
+// execute executes an approved plan. The next leader calls it again if this process ends before it has written the
+// outcomes: pods that are gone are not evicted again, because each move names the UID of its pod.
+func (a *approvedPlans) execute(ctx context.Context, c *Controller, r *waiting.Request) (report plan.RunReport, err error) {
+	by := plan.Approval{By: r.ApprovedBy, At: r.ApprovedAt, WaitingPlan: r.Name}
+	log := c.Log.With("waitingPlan", r.Name, "approvedBy", by.By)
+	if why := exhausted(r); why != "" {
+		log.Warn("an approved plan is not executed again", "reason", why)
+		if err = c.Waiting.Interrupt(ctx, r, why); err != nil {
+			log.Warn("the end of an approved plan could not be written", "error", err)
+		}
+		return report, errors.Join(errors.New(why), err)
+	}
+	if err = c.Waiting.Claim(ctx, r, c.Holder); err != nil {
+		log.Warn("an approved plan is not executed", "error", err)
+		return report, err
+	}
 	if r.Attempts > 1 {
 		by.Attempt = r.Attempts
 	}
-	var report plan.RunReport
-	if rejected != "" {
-		report = c.reject(ctx, r.Plan, by, rejected)
-	} else if report, err = c.Apply(ctx, r.Plan, by); err != nil {
+	if report, err = c.apply(ctx, r, by); err != nil {
 		log.Error("an approved plan could not be executed", "error", err)
 	}
-	c.markExecuted(ctx, by, report.Outcomes)
 	if why := report.Stopped; why != nil && why.Code == plan.PlanRefused {
 		log.Warn("an approved plan was refused; nothing was evicted for it", "reason", why.Message)
 		if c.Events != nil {
 			c.Events.PlanRefused(by, *why)
 		}
 	}
-	a.unanswered = &unansweredPlan{request: *r, report: report, since: c.Clock.Now()}
-	a.answer(ctx, &c.Dependencies)
+	return report, err
 }
 
 // exhausted returns the reason why a request that was claimed before must not be executed again, or "".
-func (a *approvedPlans) exhausted(r *approval.Request, holder string) string {
-	switch {
-	case r.Attempts > 0 && r.Holder == holder && r.Plan.ID == a.begun.plan && r.ApprovedAt == a.begun.approvedAt:
-		return "the process that took the plan could not store its report; the reports of the current leader contain its evictions"
-	case r.Attempts >= maxAttempts:
-		return fmt.Sprintf("%d processes took the plan, one after the other, and each ended before it had stored its report; "+
-			"their reports and the recovered runs contain their evictions", r.Attempts)
+func exhausted(r *waiting.Request) string {
+	if r.Attempts < maxAttempts {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf("%d processes took the plan, one after the other, and each ended before it had written its outcomes; "+
+		"their reports and the recovered runs contain their evictions", r.Attempts)
 }
 
 // resumeDelay is how long the evictions of a process that has ended may still commit after it reserved them.
@@ -114,22 +136,22 @@ const resumeDelay = evictor.LongestCall
 // awaitsEarlierProcess reports whether a plan must not be resumed yet, because the outcome of
 // evictions of an earlier process is unknown: they may still commit, or their workloads back off.
 // Without this wait, the moves of these workloads would be dropped.
-func (a *approvedPlans) awaitsEarlierProcess(ctx context.Context, d *Dependencies, r *approval.Request) bool {
+func (a *approvedPlans) awaitsEarlierProcess(ctx context.Context, d *Dependencies, r *waiting.Request) bool {
 	now := d.Clock.Now()
-	if r.Attempts == 0 || a.exhausted(r, d.Holder) != "" || !now.Before(r.Plan.Expires) {
+	if r.Attempts == 0 || exhausted(r) != "" || !now.Before(r.Plan.Expires) {
 		return false
 	}
 	st, err := d.Store.Load(ctx)
 	if err != nil {
-		d.Log.Warn("an approved plan is not resumed yet, because the stored state cannot be read", "plan", r.Plan.ID, "error", err)
+		d.Log.Warn("an approved plan is not resumed yet, because the stored state cannot be read", "waitingPlan", r.Name, "error", err)
 		return true
 	}
 	waits := hasOpenReservations(st, now) || slices.ContainsFunc(r.Plan.Moves,
 		func(m plan.Move) bool { return isOutcomeUnknown(st, history.WorkloadOfMove(m), now) })
-	if waits && a.awaited != r.Plan.ID {
-		a.awaited = r.Plan.ID
+	if waits && a.awaited != r.Name {
+		a.awaited = r.Name
 		d.Log.Info("the process that executed an approved plan has ended; the plan is resumed when the outcome of its evictions is known",
-			"plan", r.Plan.ID, "holder", r.Holder, "until", r.Plan.Expires)
+			"waitingPlan", r.Name, "holder", r.Holder, "until", r.Plan.Expires)
 	}
 	return waits
 }
@@ -151,32 +173,4 @@ func hasOpenReservations(st plan.PlannerState, now time.Time) bool {
 			return x.Outcome == nil && now.Before(x.At.Add(resumeDelay))
 		})
 	})
-}
-
-// unansweredPlan is an approved plan that was executed, but whose report is not stored yet.
-type unansweredPlan struct {
-	request approval.Request
-	report  plan.RunReport
-	since   time.Time
-}
-
-// maxAnswerDelay bounds how long the leader tries to store the report of an approved plan. Afterwards another plan may
-// replace the request anyway.
-const maxAnswerDelay = time.Hour
-
-// answer stores the report of an approved plan for the person who approved the plan. It tries up to closeAttempts times
-// within saveTimeout. If it fails, the next check for approved plans tries again, until maxAnswerDelay has passed.
-// answer returns false while the report may still be stored later.
-func (a *approvedPlans) answer(ctx context.Context, d *Dependencies) bool {
-	u := a.unanswered
-	err := retryAtEnd(ctx, d.Clock, func(ctx context.Context) error { return d.Approvals.Complete(ctx, u.request, u.report) })
-	late := err != nil && !errors.Is(err, approval.ErrReplaced) && d.Clock.Since(u.since) < maxAnswerDelay
-	if err != nil {
-		d.Log.Warn("the report of an approved plan could not be stored for the person who approved the plan", "plan", u.request.Plan.ID,
-			"willRetry", late, "error", err)
-	}
-	if !late {
-		a.unanswered = nil
-	}
-	return !late
 }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/records"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
@@ -100,9 +99,7 @@ type Dependencies struct {
 	// DeletedNodes returns the nodes whose deletion was seen in the last cluster.DeletedNodeWindow. Nil means that no
 	// deletions are watched.
 	DeletedNodes func() []cluster.DeletedNode
-	// Approvals provides approved plans; nil means that none are executed.
-	Approvals Approvals
-	// Waiting keeps the plans that wait for approval; nil keeps none.
+	// Waiting keeps the plans that wait for approval, and provides approved steps; nil keeps none, and executes none.
 	Waiting WaitingPlans
 	// Runs are the requests of people for a pass now; nil means that there are none. A dry run takes none.
 	Runs objects.Kind[*v1alpha1.RebalanceRun, *v1alpha1.RebalanceRunList]
@@ -193,23 +190,17 @@ type Resolver interface {
 	Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error)
 }
 
-// Approvals provides saved plans that a person approved for execution.
-type Approvals interface {
-	Pending(ctx context.Context) (*approval.Request, error)
-	// Unfinished returns the ID of the waiting plan whose steps are approved, but not executed yet, or "".
-	Unfinished(ctx context.Context) (string, error)
-	// Claim ensures that at most one process executes a plan at a time.
-	Claim(ctx context.Context, r *approval.Request, holder string) error
-	Complete(ctx context.Context, r approval.Request, report plan.RunReport) error
-	// Interrupt completes a request that no further process may execute.
-	Interrupt(ctx context.Context, r approval.Request, why string) error
-}
-
-// WaitingPlans keeps the plans that wait for approval.
+// WaitingPlans keeps the plans that wait for approval. made identifies the plans that passes of the release made.
 type WaitingPlans interface {
-	Load(ctx context.Context) (waiting.Plans, error)
-	// Update changes the plans. It may call change several times.
-	Update(ctx context.Context, change func(waiting.Plans) (waiting.Plans, error)) error
+	// Changed reports whether a plan has changed since this process read or wrote it last.
+	Changed(ctx context.Context, made []plan.StoredPlan) (bool, error)
+	Load(ctx context.Context, made []plan.StoredPlan) (waiting.Plans, error)
+	// Update changes the plans, and returns them. It may call change several times.
+	Update(ctx context.Context, made []plan.StoredPlan, change func(waiting.Plans) (waiting.Plans, error)) (waiting.Plans, error)
+	// Claim ensures that at most one process executes a plan at a time.
+	Claim(ctx context.Context, r *waiting.Request, holder string) error
+	// Interrupt drops the steps of a request that no further process may execute.
+	Interrupt(ctx context.Context, r *waiting.Request, why string) error
 }
 
 // NodeEvents reports changes of nodes.
@@ -273,6 +264,8 @@ type pass struct {
 	reserved bool
 	// planName is the name of the object with the first plan of the pass, or "".
 	planName string
+	// approved is the request that the pass executes, or nil.
+	approved *waiting.Request
 }
 
 func (c *Controller) newPass(due []string) *pass {

@@ -45,7 +45,7 @@ func TestAPlanWithHalfAStepIsMalformed(t *testing.T) {
 		{"half", []plan.Move{q}, "step 1 makes room for shop/p, but no later wave moves that pod"},
 		{"at once", []plan.Move{q, {Pod: p, Step: 2, Wave: 1}}, "step 1 makes room for shop/p, but no later wave moves that pod"},
 	} {
-		if got := movesProblem(c.moves, false); got != c.bad {
+		if got := movesProblem(c.moves); got != c.bad {
 			t.Errorf("%s: got %q, want %q", c.what, got, c.bad)
 		}
 	}

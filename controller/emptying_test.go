@@ -110,12 +110,12 @@ func TestApprovedPlansKeepNodesEmpty(t *testing.T) {
 			_, err = c.RunOnce(t.Context(), nil)
 		case "no steering":
 			c.Steer = hints.None
-			_, err = c.Apply(t.Context(), p, by)
+			_, err = apply(t.Context(), t, c, p)
 		case "not kept":
 			c.Strategies = loadConfig(t, strings.Replace(packing, "args: {", "args: {keepEmptyFor: 0s, ", 1)).BuildStrategies()
-			_, err = c.Apply(t.Context(), p, by)
+			_, err = apply(t.Context(), t, c, p)
 		default:
-			_, err = c.Apply(t.Context(), p, by)
+			_, err = apply(t.Context(), t, c, p)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,7 +10,6 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -23,12 +21,12 @@ import (
 const saveTimeout = 10 * time.Second
 
 // ShutdownTimeout is how long a pass may continue after ctx has ended, if it has no hints on nodes.
-// In this time the evictions of the pass end, the pass saves their outcomes, closes its run and writes its objects, and
-// the leader stores the report of an approved plan.
+// In this time the evictions of the pass end, the pass saves their outcomes, closes its run and writes its objects,
+// and the leader stores the result of a request for a pass.
 // The chart's terminationGracePeriodSeconds is longer.
 const ShutdownTimeout = evictor.ShutdownTimeout + 3*saveTimeout + recordsTimeout
 
-// retryAtEnd tries up to closeAttempts times, and waits closeRetryDelay between attempts.
+// closeRun tries up to closeAttempts times, and waits closeRetryDelay between attempts.
 const (
 	closeAttempts   = 3
 	closeRetryDelay = 2 * time.Second
@@ -47,6 +45,8 @@ type journal struct {
 	unrecorded map[string]plan.RunReport
 	// noneWaiting is set once no plan of an earlier configuration can wait for approval.
 	noneWaiting bool
+	// stepsApproved is set while approved steps are not executed yet.
+	stepsApproved bool
 }
 
 // restoreUnsaved adds to the loaded state the changes that earlier passes of this process could not save.
@@ -74,20 +74,16 @@ func (j *journal) save(ctx context.Context, store StateStore) error {
 	return store.Save(call, j.state)
 }
 
-// closeRun saves the state without a reported run; "" keeps all open runs.
+// closeRun saves the state without a reported run; "" keeps all open runs. It tries up to closeAttempts times, because
+// this may be the last action of the process. All attempts together take at most saveTimeout, so the time after SIGTERM
+// stays bounded.
 func (j *journal) closeRun(ctx context.Context, store StateStore, on clock.WithTicker, runID string) error {
 	j.state = history.CloseRun(j.state, runID)
-	return retryAtEnd(ctx, on, func(ctx context.Context) error { return store.Save(ctx, j.state) })
-}
-
-// retryAtEnd calls write until it succeeds, or its request is gone, up to closeAttempts times, because this may be the
-// last action of the process. All attempts together take at most saveTimeout, so the time after SIGTERM stays bounded.
-func retryAtEnd(ctx context.Context, on clock.WithTicker, write func(context.Context) error) error {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
 	for attempt := 1; ; attempt++ {
-		err := write(call)
-		if err == nil || errors.Is(err, approval.ErrReplaced) || attempt == closeAttempts || !wait.Sleep(call, on, closeRetryDelay) {
+		err := store.Save(call, j.state)
+		if err == nil || attempt == closeAttempts || !wait.Sleep(call, on, closeRetryDelay) {
 			return err
 		}
 	}

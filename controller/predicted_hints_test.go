@@ -37,7 +37,7 @@ func TestAPredictedHintEvictsNothing(t *testing.T) {
 		c, o := newController(t, e, plan.Live)
 		o.s, c.Planner, c.Strategies, c.ConfigHash = x.s, p, conf.BuildStrategies(), made.ConfigHash
 		c.Clock = clocktesting.NewFakeClock(x.s.TakenAt)
-		r := must.Get(c.Apply(t.Context(), made, by))(t)
+		r := must.Get(apply(t.Context(), t, c, made))(t)
 		if len(e.waves) != x.waves || len(r.Outcomes) != 1 || r.Outcomes[0].Reason.Code != x.want.Code {
 			t.Errorf("%s: got %d waves, outcomes %+v, stop reason %v; want %d waves, %q", name, len(e.waves), r.Outcomes, r.Stopped, x.waves,
 				x.want.Code)

@@ -110,7 +110,7 @@ func TestAPassDoesNotPlanAgain(t *testing.T) {
 				pl := p.Plan(nil, plan.PlannerState{}, nil, time.Time{})
 				pl.Expires, pl.Cluster.UID = c.Clock.Now().Add(time.Minute), o.s.ClusterUID
 				pl.ID = plan.ContentID(pl)
-				r, err = c.Apply(t.Context(), pl, plan.Approval{By: "alice"})
+				r, err = apply(t.Context(), t, c, pl)
 			} else {
 				r, err = c.RunOnce(t.Context(), nil)
 			}

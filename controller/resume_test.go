@@ -7,32 +7,35 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/evictor"
-	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // TestTheNextLeaderResumesAnApprovedPlan: the process that took the plan has died. The third process still executes the
-// plan, and the fourth answers that nobody will.
+// plan, and the fourth drops its steps.
 func TestTheNextLeaderResumesAnApprovedPlan(t *testing.T) {
 	for died := 1; died <= 3; died++ {
 		a := newApprovalTest(t)
-		part := a.approve(t, a.pass(t), 1, 2)
+		w := a.pass(t)
+		a.decide(t, w.Name, waiting.ToApprove, "alice", 1, 2)
 		for i := range died {
 			a.claim(t, fmt.Sprint("dead-", i))
 		}
 		a.lead(t, 2)
-		r := a.report(t, part)
 		if died == 3 {
-			if r.Stopped == nil || r.Stopped.Code != plan.Interrupted || len(a.evictor.waves) != 0 {
-				t.Errorf("after %d processes: %d waves, %+v", died, len(a.evictor.waves), r)
+			st := a.status(t, w.Name)
+			if st.Phase != v1alpha1.PhaseStopped || st.Stopped.Code != string(plan.Interrupted) || st.Steps[0].State != v1alpha1.StepDropped ||
+				len(a.evictor.waves) != 0 {
+				t.Errorf("after %d processes: %d waves, %+v", died, len(a.evictor.waves), st)
 			}
 			continue
 		}
-		if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Evicted || r.Approval.Attempt != died+1 {
+		if r := a.report(t); len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Evicted || r.Approval.Attempt != died+1 {
 			t.Errorf("after %d processes: %+v", died, r)
 		}
 	}
@@ -42,26 +45,11 @@ func TestTheNextLeaderResumesAnApprovedPlan(t *testing.T) {
 // answer to the claim was lost.
 func TestAClaimWithALostAnswerIsExecuted(t *testing.T) {
 	a := newApprovalTest(t)
-	part := a.approve(t, a.pass(t), 1)
+	a.decide(t, a.pass(t).Name, waiting.ToApprove, "alice", 1)
 	a.claim(t, a.Holder)
 	a.lead(t, 2)
-	if r := a.report(t, part); r.Stopped != nil || len(r.Outcomes) != 1 || r.Outcomes[0].Outcome != plan.Evicted {
+	if r := a.report(t); r.Stopped != nil || len(r.Outcomes) != 1 || r.Outcomes[0].Outcome != plan.Evicted {
 		t.Errorf("%+v", r)
-	}
-}
-
-// TestAProcessDoesNotResumeItsOwnPlan checks that a process that executed a plan, but could not store the report, does
-// not execute the plan again. The report then says Interrupted.
-func TestAProcessDoesNotResumeItsOwnPlan(t *testing.T) {
-	a := newApprovalTest(t)
-	part := a.approve(t, a.pass(t), 1)
-	first := must.Get(a.box.Pending(t.Context()))(t)
-	a.lead(t, 2)
-	must.Succeed(t, a.box.Submit(t.Context(), *first))
-	a.claim(t, a.Holder)
-	a.lead(t, 2)
-	if r := a.report(t, part); r.Stopped == nil || r.Stopped.Code != plan.Interrupted || len(a.evictor.waves) != 1 {
-		t.Errorf("%d waves, %+v", len(a.evictor.waves), r)
 	}
 }
 
@@ -70,7 +58,7 @@ func TestAProcessDoesNotResumeItsOwnPlan(t *testing.T) {
 func TestAResumedPlanWaitsForReservedEvictions(t *testing.T) {
 	a := newApprovalTest(t)
 	w := a.pass(t)
-	part := a.approve(t, w, 1, 2)
+	a.decide(t, w.Name, waiting.ToApprove, "alice", 1, 2)
 	a.claim(t, "dead")
 	reservedAt := a.clock.Now()
 	storeState(t, a.Controller, plan.PlannerState{Runs: []plan.OpenRun{{RunID: "dead-run", Holder: "dead", Started: reservedAt,
@@ -85,7 +73,7 @@ func TestAResumedPlanWaitsForReservedEvictions(t *testing.T) {
 	a.clock.Step(evictor.LongestCall)
 	a.Planner = firstPodGone{a.Planner.(*planner.Planner)}
 	a.lead(t, 2)
-	report := a.report(t, part)
+	report := a.report(t)
 	if len(report.Outcomes) != 2 || report.Outcomes[0].Outcome != plan.AlreadyGone || report.Outcomes[1].Outcome != plan.Evicted ||
 		!strings.Contains(report.Outcomes[0].Reason.Message, "an earlier process took this plan and may have evicted it") {
 		t.Errorf("%+v", report.Outcomes)
@@ -110,18 +98,18 @@ func TestAResumedPlanWaitsForUnknownOutcomes(t *testing.T) {
 	} {
 		a := newApprovalTest(t)
 		w := a.pass(t)
-		part := a.approve(t, w, 1)
+		a.decide(t, w.Name, waiting.ToApprove, "alice", 1)
 		a.claim(t, "dead")
 		until := a.clock.Now().Add(history.CommitTimeout)
 		storeState(t, a.Controller, unknown(w.Moves[0], a.clock.Now(), until))
 		a.lead(t, 3)
-		if got, err := a.box.Report(t.Context(), part.ID); got != nil || err != nil {
-			t.Fatalf("%s: report %+v (%v), although the outcome is unknown", name, got, err)
+		if len(a.evictor.waves) != 0 {
+			t.Fatalf("%s: resumed, although the outcome is unknown", name)
 		}
 		a.clock.SetTime(until)
 		a.observer.s.TakenAt = until
 		a.lead(t, 2)
-		if r := a.report(t, part); len(r.Outcomes) != 1 || r.Outcomes[0].Outcome != plan.Evicted {
+		if r := a.report(t); len(r.Outcomes) != 1 || r.Outcomes[0].Outcome != plan.Evicted {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}

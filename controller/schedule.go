@@ -46,7 +46,7 @@ func (c *Controller) Run(ctx context.Context) {
 			_, _ = c.runPass(ctx, due) // it logs its error
 		}
 		if now = c.Clock.Now(); !now.Before(poll) || poll.Sub(now) > approvalPollInterval {
-			c.approved.executeNext(ctx, c, true)
+			c.approved.executeNext(ctx, c)
 			c.triggered.executeNext(ctx, c, maxRequestAge, c.runPass)
 			poll = c.Clock.Now().Add(approvalPollInterval)
 		}
@@ -107,7 +107,7 @@ func (c *Controller) recallRuns(ctx context.Context) {
 // configuration, or for the end of ctx. waitForWork returns the function that applies the new configuration, or nil. A
 // new configuration takes precedence over a pass that is due.
 func (c *Controller) waitForWork(ctx context.Context, poll time.Time) func(*Controller) {
-	if c.Approvals == nil && (c.Runs == nil || c.Mode != plan.Live) {
+	if c.Waiting == nil && (c.Runs == nil || c.Mode != plan.Live) {
 		poll = time.Time{}
 	}
 	wait, limited := nextWait(c.timetable.Next(), poll, c.Clock.Now())

@@ -7,10 +7,11 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/record"
 )
 
 // keepProposal keeps the proposal of the pass until a person approves it. While approved steps of a waiting plan are
@@ -25,14 +26,7 @@ func (p *pass) keepProposal(ctx context.Context) {
 		return
 	}
 	p.expectStep("keeping the plan that needs approval")
-	of, err := p.Approvals.Unfinished(ctx)
-	if of != "" {
-		p.log.Info("the waiting plans stay as they are, because approved steps are not executed yet", "waitingPlan", of)
-	}
-	if err == nil {
-		err = p.updateWaiting(ctx, of == "")
-	}
-	switch {
+	switch err := p.updateWaiting(ctx); {
 	case err != nil && needed:
 		p.reportNotKept(err)
 	case err == nil && !needed:
@@ -40,9 +34,7 @@ func (p *pass) keepProposal(ctx context.Context) {
 	}
 }
 
-func (p *pass) keepsPlans() bool {
-	return p.Waiting != nil && p.Approvals != nil && p.Mode == plan.Live
-}
+func (p *pass) keepsPlans() bool { return p.Waiting != nil && p.Mode == plan.Live }
 
 // needsApproval reports whether any strategy has mode approve.
 func needsApproval(all []schedule.Strategy) bool {
@@ -58,21 +50,21 @@ func (p *pass) loadDiscarded(ctx context.Context) error {
 	}
 	call, cancel := context.WithTimeout(ctx, saveTimeout)
 	defer cancel()
-	plans, err := p.Waiting.Load(call)
+	plans, err := p.Waiting.Load(call, p.journal.state.Made)
 	switch {
 	case err != nil && p.report.Approval != nil:
 		return codedError{plan.StateUnavailable, fmt.Errorf("reading the moves that a person discarded: %w", err)}
 	case err != nil:
 		p.log.Warn("the moves that a person discarded could not be read; this pass may propose them again", "error", err)
 	}
-	p.journal.state.Discarded = plans.Expire(p.Clock.Now()).Discarded
+	p.journal.state.Discarded = plans.Register(p.Clock.Now()).Discarded()
 	return nil
 }
 
-// updateWaiting replaces the waiting plans if replace is true and the moves of the proposal differ.
-// It announces the new plan.
-func (p *pass) updateWaiting(ctx context.Context, replace bool) error {
-	n := waiting.Proposal{Plan: p.report.Plan.ForApproval(), ConfigHash: p.ConfigHash, Now: p.Clock.Now(), ValidFor: p.ValidFor}
+// updateWaiting replaces the waiting plans if the moves of the proposal differ. It announces the new plan.
+func (p *pass) updateWaiting(ctx context.Context) error {
+	n := waiting.Proposal{Plan: p.report.Plan.ForApproval(), ConfigHash: p.ConfigHash, Now: p.Clock.Now(), ValidFor: p.ValidFor,
+		Name: record.Name(p.report.Started, p.report.RunID, v1alpha1.ModeApprove), Owner: p.journal.state.Rebalancer}
 	if n.Plan != nil {
 		for _, s := range n.Plan.Strategies {
 			if s.Due {
@@ -80,19 +72,25 @@ func (p *pass) updateWaiting(ctx context.Context, replace bool) error {
 			}
 		}
 	}
-	var kept waiting.Plans
 	var fresh *waiting.Plan
+	var unfinished []waiting.Request
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
 	defer cancel()
-	if err := p.Waiting.Update(call, func(before waiting.Plans) (waiting.Plans, error) {
-		if kept, fresh = before.Expire(n.Now), nil; replace {
-			kept, fresh = before.Keep(n)
+	kept, err := p.Waiting.Update(call, p.journal.state.Made, func(before waiting.Plans) (after waiting.Plans, err error) {
+		after, fresh = before.Known(p.journal.state.Made).Register(n.Now), nil
+		if unfinished = after.Requests(); len(unfinished) == 0 {
+			after, fresh, err = after.Keep(n)
 		}
-		return kept, nil
-	}); err != nil {
+		return after, err
+	})
+	if err != nil {
 		return err
 	}
-	discarded := slices.DeleteFunc(slices.Clone(kept.Discarded), func(d plan.DiscardedMove) bool {
+	p.journal.state.Made = kept.Made()
+	if p.journal.stepsApproved = len(unfinished) > 0; p.journal.stepsApproved {
+		p.log.Info("the waiting plans stay as they are, because approved steps are not executed yet", "waitingPlan", unfinished[0].Name)
+	}
+	discarded := slices.DeleteFunc(kept.Discarded(), func(d plan.DiscardedMove) bool {
 		return !hasStrategy(p.Strategies, d.Strategy) || p.snapshot.PodByUID(d.PodUID) == nil
 	})
 	if len(kept.Waiting)+len(discarded) == 0 {
@@ -103,7 +101,7 @@ func (p *pass) updateWaiting(ctx context.Context, replace bool) error {
 		w := kept.Waiting[i].Summary()
 		// Another user may have written the names.
 		maps.DeleteFunc(w.Strategies, func(name string, _ int) bool { return !hasStrategy(p.Strategies, name) })
-		w.Announced = fresh != nil && fresh.ID == w.ID
+		w.Announced = fresh != nil && fresh.Name == w.ID
 		p.report.Waiting.Plans = append(p.report.Waiting.Plans, w)
 		if !w.Announced {
 			continue
@@ -134,25 +132,6 @@ func (p *pass) reportNotKept(err error) {
 	}
 }
 
-// markExecuted marks the executed steps of a waiting plan, so that nobody approves them again, and records how many
-// moves still wait. After an error, they stay approved: a second approval finds that their pods are gone.
-func (c *Controller) markExecuted(ctx context.Context, by plan.Approval, outcomes []plan.Outcome) {
-	if by.WaitingPlan == "" || c.Waiting == nil || len(outcomes) == 0 {
-		return
-	}
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTimeout)
-	defer cancel()
-	var left waiting.Plans
-	if err := c.Waiting.Update(call, func(p waiting.Plans) (waiting.Plans, error) {
-		left = p.Execute(by.WaitingPlan, outcomes, c.Clock.Now())
-		return left, nil
-	}); err != nil {
-		c.Log.Warn("the executed steps of a waiting plan could not be marked", "waitingPlan", by.WaitingPlan, "error", err)
-		return
-	}
-	c.Recorder.RecordWaiting(countWaiting(c.Strategies, left))
-}
-
 // countWaiting counts the moves that wait, for each strategy with mode approve.
 func countWaiting(all []schedule.Strategy, plans waiting.Plans) map[string]int {
 	moves := map[string]int{}
@@ -169,20 +148,4 @@ func countWaiting(all []schedule.Strategy, plans waiting.Plans) map[string]int {
 		}
 	}
 	return moves
-}
-
-// markApproved marks the steps of a request as approved in their waiting plan. It returns the reason why the steps must
-// not be executed, or "". After an error, the caller tries again later.
-func (c *Controller) markApproved(ctx context.Context, r *approval.Request, by plan.Approval) (rejected string, err error) {
-	if r.WaitingPlan == "" {
-		return "", nil
-	}
-	if c.Waiting == nil {
-		return "this process keeps no waiting plans", nil
-	}
-	err = c.Waiting.Update(ctx, func(p waiting.Plans) (waiting.Plans, error) { return p.Approve(r.Plan, by, c.Clock.Now()) })
-	if why := (waiting.Rejection{}); errors.As(err, &why) {
-		return why.Error(), nil
-	}
-	return "", err
 }

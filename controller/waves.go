@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
@@ -126,7 +127,7 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 // goalsForMoves returns the goals for the moves that the pass executes.
 func (p *pass) goalsForMoves(s *cluster.Snapshot) []plan.Goal {
 	mode := plan.Automatic
-	if a := p.report.Approval; a != nil && a.WaitingPlan != "" {
+	if p.approved != nil && p.approved.Object().Spec.Mode == v1alpha1.ModeApprove {
 		mode = plan.Approve
 	}
 	return planner.GoalsFor(mode, Goals(s, p.Strategies, p.due))

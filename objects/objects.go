@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/gentype"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
@@ -45,6 +46,8 @@ type Client struct {
 	Histories   Kind[*v1alpha1.RebalanceHistory, *v1alpha1.RebalanceHistoryList]
 	// Definitions returns the OpenAPI document with the schemas of these kinds, as the API server publishes it.
 	Definitions func(ctx context.Context) ([]byte, error)
+	// PlanVersions lists the metadata of plans without their content.
+	PlanVersions func(ctx context.Context, opts metav1.ListOptions) (*metav1.PartialObjectMetadataList, error)
 
 	checked time.Time // the last success of CheckDefinitions, or zero
 }
@@ -59,6 +62,10 @@ func New(config *rest.Config, namespace string) (*Client, error) {
 	c.APIPath, c.GroupVersion, c.Timeout = "/apis", &v1alpha1.GroupVersion, callTimeout
 	c.NegotiatedSerializer, c.ContentType = serializer.NewCodecFactory(scheme).WithoutConversion(), runtime.ContentTypeJSON
 	c.AcceptContentTypes = runtime.ContentTypeJSON
+	names, err := metadata.NewForConfig(metadata.ConfigFor(c))
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the objects of evenkeel.io: %w", err)
+	}
 	r, err := rest.RESTClientFor(c)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the objects of evenkeel.io: %w", err)
@@ -71,7 +78,8 @@ func New(config *rest.Config, namespace string) (*Client, error) {
 		Runs:        gentype.NewClientWithList("rebalanceruns", r, codec, namespace, newOf[v1alpha1.RebalanceRun], newOf[v1alpha1.RebalanceRunList]),
 		Histories: gentype.NewClientWithList("rebalancehistories", r, codec, namespace, newOf[v1alpha1.RebalanceHistory],
 			newOf[v1alpha1.RebalanceHistoryList]),
-		Definitions: readDefinitions(r),
+		Definitions:  readDefinitions(r),
+		PlanVersions: names.Resource(v1alpha1.GroupVersion.WithResource("rebalanceplans")).Namespace(namespace).List,
 	}, nil
 }
 

@@ -44,9 +44,22 @@ type PlannerState struct {
 	// StrategyRuns has the times of the last passes of strategies with `missed: once` or `on`, by name. It has at most
 	// MaxStrategyRuns entries.
 	StrategyRuns map[string]StrategyRun `json:"strategyRuns,omitempty"`
-	// Discarded are the moves that a person discarded. They are stored beside the waiting plans,
-	// not with the other fields. It has at most MaxDiscarded entries.
+	// Made identifies the stored plans that wait, or whose discarded moves are not proposed again yet, as far as a pass
+	// made them. It has at most MaxMade entries.
+	Made []StoredPlan `json:"made,omitempty"`
+	// Discarded are the moves that a person discarded. They are stored with their plans, not with the other fields. It
+	// has at most MaxDiscarded entries.
 	Discarded []DiscardedMove `json:"discarded,omitempty"`
+}
+
+// MaxMade is the maximum number of entries in PlannerState.Made.
+const MaxMade = 100
+
+// StoredPlan identifies a RebalancePlan, and a hash of its spec.
+type StoredPlan struct {
+	Name string `json:"name"`
+	UID  string `json:"uid"`
+	Hash string `json:"hash"`
 }
 
 // EvictionCount counts the evictions of a workload for one strategy in one minute. The workload has no UID,
@@ -285,6 +298,9 @@ func (st *PlannerState) Validate() error {
 	if err := st.validateAnnounced(); err != nil {
 		return err
 	}
+	if n := len(st.Made); n > MaxMade {
+		return fmt.Errorf("made: %d entries (want at most %d)", n, MaxMade)
+	}
 	if err := st.validateDiscarded(); err != nil {
 		return err
 	}
@@ -313,6 +329,7 @@ func (st *PlannerState) Sort() {
 	slices.SortStableFunc(st.Background, func(a, b BackgroundEviction) int { return cmp.Compare(a.Pod.UID, b.Pod.UID) })
 	slices.SortStableFunc(st.Runs, func(a, b OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
 	slices.Sort(st.Announced)
+	slices.SortStableFunc(st.Made, func(a, b StoredPlan) int { return cmp.Compare(a.Name, b.Name) })
 	slices.SortStableFunc(st.Discarded, func(a, b DiscardedMove) int {
 		return cmp.Or(cmp.Compare(a.Strategy, b.Strategy), cmp.Compare(a.PodUID, b.PodUID), a.At.Compare(b.At))
 	})

@@ -38,11 +38,7 @@ func (m *PastMove) At() time.Time {
 
 // Evicted reports whether the pod was evicted, or may have been.
 func (m *PastMove) Evicted() bool {
-	switch m.Outcome.State {
-	case v1alpha1.StepEvicted, v1alpha1.StepUnknown, v1alpha1.StepInProgress:
-		return true
-	}
-	return false
+	return wasEvicted(m.Outcome.State)
 }
 
 // PlannedAt returns the time of the pass of a stored plan.

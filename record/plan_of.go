@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -54,6 +55,66 @@ func PlanOf(o *v1alpha1.RebalancePlan) plan.Plan {
 		p.Goals = append(p.Goals, node)
 	}
 	return p
+}
+
+// ReportOf returns the report of some steps of a stored plan, as far as its status has their outcomes.
+func ReportOf(o *v1alpha1.RebalancePlan, steps []int) plan.RunReport {
+	st := &o.Status
+	r := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: st.RunID, Mode: plan.Live, Plan: PlanOf(o), Outcomes: []plan.Outcome{},
+		Approval: &plan.Approval{WaitingPlan: o.Name, Attempt: int(st.Attempts)}, Stopped: planReason(st.Stopped)}
+	if st.Started != nil {
+		r.Started = st.Started.UTC()
+	}
+	if st.Finished != nil {
+		r.Finished = st.Finished.UTC()
+	}
+	r.Plan.Moves = slices.DeleteFunc(r.Plan.Moves, func(m plan.Move) bool { return !slices.Contains(steps, m.Step) })
+	moves := map[int]*plan.Move{}
+	for i := range r.Plan.Moves {
+		moves[r.Plan.Moves[i].Step] = &r.Plan.Moves[i]
+	}
+	for i := range st.Steps {
+		x := &st.Steps[i]
+		m := moves[int(x.Step)]
+		if m == nil {
+			continue
+		}
+		if r.Approval.By == "" && x.DecidedAt != nil {
+			r.Approval.By, r.Approval.At = x.DecidedBy, x.DecidedAt.UTC()
+		}
+		for kind, state := range stepStates {
+			if state == x.State {
+				r.Outcomes = append(r.Outcomes, outcomeOf(m, kind, x))
+			}
+		}
+	}
+	return r
+}
+
+func outcomeOf(m *plan.Move, kind plan.OutcomeKind, x *v1alpha1.StepStatus) plan.Outcome {
+	o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: m.Reason, Landed: x.Landed, LandedAsPredicted: x.AsPredicted}
+	if r := planReason(x.Reason); r != nil {
+		o.Reason = *r
+	}
+	if x.Replacement != nil {
+		pod := podOf(*x.Replacement)
+		o.Replacement = &pod
+	}
+	if x.ReadyAfter != nil {
+		o.ReadyAfter = x.ReadyAfter.Duration.String()
+	}
+	if x.EvictedAt != nil {
+		o.SetTime(x.EvictedAt.UTC())
+	}
+	return o
+}
+
+func planReason(r *v1alpha1.Reason) *plan.Reason {
+	if r == nil {
+		return nil
+	}
+	out := reasonOf(*r)
+	return &out
 }
 
 func fraction(perMille int32) float64 { return float64(perMille) / 1000 }

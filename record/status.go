@@ -37,11 +37,9 @@ func Status(before v1alpha1.RebalancePlanStatus, spec *v1alpha1.RebalancePlanSpe
 	for _, o := range r.Outcomes {
 		switch step := int32(o.Step); {
 		case ours[step]:
-			x := stepStatus(known[step], o)
-			if r.Approval != nil {
-				x.DecidedBy, x.DecidedAt = cut(r.Approval.By, maxName), timeOrNil(r.Approval.At)
+			if x := known[step]; !wasEvicted(x.State) || o.Outcome != plan.AlreadyGone && o.Outcome != plan.Dropped {
+				known[step] = stepStatus(x, o)
 			}
-			known[step] = x
 		case spec.Omitted != nil && step > last && step <= last+spec.Omitted.Moves: // it has no entry, but counts
 			evicted, asPredicted := countEvicted([]plan.Outcome{o})
 			s.Evicted, s.AsPredicted = s.Evicted+evicted, s.AsPredicted+asPredicted
@@ -60,7 +58,9 @@ func Status(before v1alpha1.RebalancePlanStatus, spec *v1alpha1.RebalancePlanSpe
 			s.AsPredicted++
 		}
 	}
-	s.Phase = phase(r)
+	s.Phase = phase(&s, spec, r)
+	s.Closed = s.Phase == v1alpha1.PhaseRefused || isFinal(s.Phase) && !slices.ContainsFunc(s.Steps,
+		func(x v1alpha1.StepStatus) bool { return x.State == v1alpha1.StepDiscarded })
 	if size(s) > maxStatusBytes { // the messages are the only long texts of a status
 		for i := range s.Steps {
 			if x := s.Steps[i].Reason; x != nil {
@@ -84,18 +84,34 @@ func stepStatus(x v1alpha1.StepStatus, o plan.Outcome) v1alpha1.StepStatus {
 	return x
 }
 
-func phase(r *plan.RunReport) v1alpha1.Phase {
+// wasEvicted reports whether the pod of a step was evicted, or may have been.
+func wasEvicted(s v1alpha1.StepState) bool {
+	return s == v1alpha1.StepEvicted || s == v1alpha1.StepUnknown || s == v1alpha1.StepInProgress
+}
+
+// phase returns the phase of a plan after a pass. Steps of a plan that waits may remain.
+func phase(s *v1alpha1.RebalancePlanStatus, spec *v1alpha1.RebalancePlanSpec, r *plan.RunReport) v1alpha1.Phase {
+	approved := slices.ContainsFunc(s.Steps, func(x v1alpha1.StepStatus) bool { return x.State == v1alpha1.StepApproved })
 	switch {
 	case r.Mode == plan.DryRun:
 		return v1alpha1.PhaseDryRun
-	case r.Finished.IsZero():
+	case r.Finished.IsZero(), approved && r.Recovery != nil: // the next process goes on
 		return v1alpha1.PhaseRunning
 	case r.Stopped != nil && r.Stopped.Code == plan.PlanRefused:
 		return v1alpha1.PhaseRefused
+	case approved:
+		return v1alpha1.PhaseApproved
+	case (spec.Mode == v1alpha1.ModeApprove || s.Foreign) && len(s.Steps) < len(spec.Moves):
+		return v1alpha1.PhaseWaiting
 	case r.Stopped != nil:
 		return v1alpha1.PhaseStopped
 	}
 	return v1alpha1.PhaseCompleted
+}
+
+// isFinal reports whether no step of a plan waits or is executed.
+func isFinal(p v1alpha1.Phase) bool {
+	return p != v1alpha1.PhaseWaiting && p != v1alpha1.PhaseApproved && p != v1alpha1.PhaseRunning
 }
 
 func timeOrNil(t time.Time) *metav1.Time {

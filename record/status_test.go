@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
@@ -29,17 +31,16 @@ func TestNextPassOfACronJob(t *testing.T) {
 	}
 }
 
-// TestAStepNamesWhoApproved: the outcome of an approved step has the person and the time of the decision.
-func TestAStepNamesWhoApproved(t *testing.T) {
-	at := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	spec := &v1alpha1.RebalancePlanSpec{Moves: []v1alpha1.Move{{Step: 1}}}
-	r := &plan.RunReport{Mode: plan.Live, Finished: at, Approval: &plan.Approval{By: "alice", At: at}, Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}}
-	s := record.Status(v1alpha1.RebalancePlanStatus{}, spec, r, "pod-a")
-	if len(s.Steps) != 1 || s.Steps[0].DecidedBy != "alice" || !s.Steps[0].DecidedAt.Time.Equal(at) {
-		t.Errorf("steps %+v, want that alice decided", s.Steps)
-	}
-	r.Approval = nil
-	if s := record.Status(v1alpha1.RebalancePlanStatus{}, spec, r, "pod-a"); s.Steps[0].DecidedBy != "" {
-		t.Errorf("an automatic move was decided by %q", s.Steps[0].DecidedBy)
+// TestAStepKeepsItsDecisionAndItsEviction: the outcome of an approved step has the person who decided, and a later pass
+// that finds the pod gone does not hide that it was evicted.
+func TestAStepKeepsItsDecisionAndItsEviction(t *testing.T) {
+	at := metav1.NewTime(time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC))
+	spec := &v1alpha1.RebalancePlanSpec{Mode: v1alpha1.ModeApprove, Moves: []v1alpha1.Move{{Step: 1}, {Step: 2}}}
+	s := v1alpha1.RebalancePlanStatus{Steps: []v1alpha1.StepStatus{{Step: 1, State: v1alpha1.StepApproved, DecidedBy: "alice", DecidedAt: &at}}}
+	for _, outcome := range []plan.OutcomeKind{plan.Evicted, plan.AlreadyGone} {
+		s = record.Status(s, spec, &plan.RunReport{Mode: plan.Live, Finished: at.Time, Outcomes: []plan.Outcome{{Step: 1, Outcome: outcome}}}, "pod-a")
+		if len(s.Steps) != 1 || s.Steps[0].DecidedBy != "alice" || s.Steps[0].State != v1alpha1.StepEvicted || s.Phase != v1alpha1.PhaseWaiting || s.Closed {
+			t.Errorf("after %s: %+v", outcome, s)
+		}
 	}
 }

@@ -13,13 +13,17 @@ import (
 )
 
 // WaitingPlan writes a plan that waits for approval since a time, with the state of each step. It leaves out no step.
-func WaitingPlan(w io.Writer, p plan.Plan, since time.Time, state func(step int) string, o Options) error {
+func WaitingPlan(w io.Writer, name string, p plan.Plan, since time.Time, foreign bool, state func(step int) string, o Options) error {
 	g := layout.NewGrid("STEP", "STRATEGY", "*POD", "FROM", "TO", "STATE", "~WHY")
 	for _, m := range p.Moves {
 		g.Add(strconv.Itoa(m.Step), escape(m.Strategy), escape(m.Pod.String()), escape(m.From), destinationText(m),
 			escape(state(m.Step)), escape(m.Reason.Message))
 	}
-	fmt.Fprintf(w, "Plan %s, since %s, until %s:\n", escape(p.ID), since.UTC().Format(time.RFC3339), p.Expires.UTC().Format(time.RFC3339))
+	by := ""
+	if foreign {
+		by = ", not made by this release"
+	}
+	fmt.Fprintf(w, "Plan %s%s, since %s, until %s:\n", escape(name), by, since.UTC().Format(time.RFC3339), p.Expires.UTC().Format(time.RFC3339))
 	return List(w, g, o)
 }
 

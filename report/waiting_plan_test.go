@@ -29,7 +29,7 @@ func TestListsFitTheTerminal(t *testing.T) {
 	for _, width := range []int{0, 100, 140} {
 		o := report.Options{Width: width}
 		var waiting, list bytes.Buffer
-		must.Succeed(t, report.WaitingPlan(&waiting, p, at, func(int) string { return "waits" }, o))
+		must.Succeed(t, report.WaitingPlan(&waiting, "p1", p, at, true, func(int) string { return "waits" }, o))
 		must.Succeed(t, report.DiscardedMoves(&list, discarded, o))
 		for _, text := range []string{waiting.String(), list.String()} {
 			checkList(t, text, width, steps)

@@ -10,6 +10,7 @@ import (
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=rbp,categories=evenkeel
 // +kubebuilder:selectablefield:JSONPath=`.status.phase`
+// +kubebuilder:selectablefield:JSONPath=`.status.closed`
 // +kubebuilder:printcolumn:name="Strategies",type=string,JSONPath=`.spec.strategyNames`
 // +kubebuilder:printcolumn:name="Mode",type=string,JSONPath=`.spec.mode`
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`
@@ -27,8 +28,8 @@ type RebalancePlan struct {
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="a plan never changes; make a new one"
 	Spec RebalancePlanSpec `json:"spec"`
-	// Decision selects the steps that a person approves or discards. This version does not read it yet: use
-	// `evenkeel approve` and `evenkeel discard`. A decision that is set together with the object will be ignored.
+	// Decision selects the steps that a person approves or discards. It may change until the plan is closed. A decision
+	// that is set together with the object is ignored.
 	// +optional
 	Decision *Decision `json:"decision,omitempty"`
 	// +optional
@@ -45,7 +46,8 @@ type RebalancePlanList struct {
 }
 
 // Decision says which steps of a plan a person approves or discards. A step in both is discarded. Steps that belong
-// together, because one makes room for another or because they empty a node, are decided together.
+// together, because one makes room for another or because they empty a node, are decided together. After a change of
+// the decision, approved steps that were blocked or dropped before are tried again.
 type Decision struct {
 	// Approve selects the steps that may be executed.
 	// +optional
@@ -117,6 +119,16 @@ type RebalancePlanStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 	// +optional
 	Phase Phase `json:"phase,omitempty"`
+	// Message says why a plan does not wait any more.
+	// +optional
+	// +kubebuilder:validation:MaxLength=1024
+	Message string `json:"message,omitempty"`
+	// Foreign reports that the controller did not make the plan: somebody who may create plans handed it over.
+	// +optional
+	Foreign bool `json:"foreign,omitempty"`
+	// Closed reports that no decision about the plan has an effect any more.
+	// +optional
+	Closed bool `json:"closed,omitempty"`
 	// RunID identifies the pass in logs and metrics.
 	// +optional
 	// +kubebuilder:validation:MaxLength=63

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -20,13 +21,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/passlog"
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
-	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/record"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -48,8 +48,7 @@ func newApply(g *globalFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "apply PLAN.yaml", Short: "Execute a saved plan unchanged", Args: requirePlanArgument,
 		Long: "Execute a RebalancePlan that `evenkeel plan -o yaml` printed, even if the configuration has\ndryRun: true.\n\n" +
-			"Evenkeel checks each move again on the current cluster and drops moves that are no longer valid.\n" +
-			"Limits, windows, budgets, back-offs and pauses apply. If `evenkeel run` holds the Lease, this\ncommand submits the plan to it.\n\n" +
+			"This command creates the plan as an object in the namespace of Evenkeel and approves its steps, as\n`kubectl create` and `evenkeel approve` do. Evenkeel checks each move again on the current cluster\nand drops moves that are no longer valid. Limits, windows, budgets, back-offs and pauses apply. If\nno process holds the Lease, this command executes the steps.\n\n" +
 			"Exit code: 0 if a pod was evicted and nothing stopped the plan, or if the plan has no moves;\n1 otherwise.",
 		Example: "  # Save a plan, read it, and execute it\n  evenkeel plan -o yaml > plan.yaml\n  evenkeel apply plan.yaml",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
@@ -58,7 +57,7 @@ func newApply(g *globalFlags) *cobra.Command {
 	fl.StringVar(&f.config, "config", "", installed.ConfigFlagHelp+"; the plan must have been made with it")
 	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json or yaml")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", applyLeaseTimeout, "how long to wait for the Lease if no process holds it")
-	fl.DurationVar(&f.wait, "wait", reportTimeout, "how long to wait for the report if another process executes the plan")
+	fl.DurationVar(&f.wait, "wait", reportTimeout, "how long to wait for the outcomes if another process executes the plan")
 	installed.AddNamespaceFlag(fl, &f.namespace)
 	return c
 }
@@ -76,7 +75,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	if err != nil {
 		return err
 	}
-	p, err := readPlan(path, cmd.InOrStdin())
+	o, err := readPlan(path, cmd.InOrStdin())
 	if err != nil {
 		return err
 	}
@@ -97,7 +96,10 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	if f.namespace, err = g.lookup(cmd).Namespace(cmd.Context(), client, f.namespace); err != nil {
 		return fmt.Errorf("nothing was evicted: %w", err)
 	}
-	by := plan.Approval{By: connection.User(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
+	kinds, err := objects.New(rc, f.namespace)
+	if err != nil {
+		return err
+	}
 	lease := &leader.Lease{Client: client, Namespace: f.namespace, Identity: leaseIdentity(), OnLeadingChange: func(bool) {}}
 	looking, cancel := context.WithTimeout(cmd.Context(), g.syncTimeout)
 	defer cancel()
@@ -110,10 +112,25 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 	}
 	conf.Tell(cmd.ErrOrStderr())
 	installed.WarnOtherDeschedulers(cmd, s)
-	if s.Holder != "" {
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease in namespace %s; submitting the plan to it\n", s.Holder, f.namespace)
-		g.progress.Start("waiting for the report of %s", s.Holder)
-		r, err := f.submitToLeader(cmd.Context(), client, lease, p, by)
+	if s.Holder == "" {
+		if err := conf.CheckExecutable(); err != nil {
+			return fmt.Errorf("nothing was evicted: %w", err)
+		}
+	}
+	if len(o.Spec.Moves) == 0 {
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: plan %s has no moves, so nothing was evicted\n", terminal.Escape(o.Name))
+		return nil
+	}
+	submitted, err := f.submit(cmd.Context(), waiting.New(kinds), o, connection.User(cmd.Context(), client))
+	if err != nil {
+		return fmt.Errorf("nothing was evicted: %w", err)
+	}
+	if submitted.Lease = lease; s.Holder != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease in namespace %s and executes plan %s\n", s.Holder, f.namespace, submitted.Plan)
+		g.progress.Start("waiting for %s", s.Holder)
+		waits, cancel := context.WithTimeout(cmd.Context(), f.wait)
+		defer cancel()
+		r, err := submitted.Await(waits)
 		g.progress.Stop()
 		switch {
 		case err != nil:
@@ -121,14 +138,13 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		case r != nil:
 			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r, commandline.ReportOptions(cmd.OutOrStdout())), installed.Incomplete(*r))
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: no process in namespace %s took the plan, and no process holds the Lease there any more; "+
-			"this process executes the plan\n", f.namespace)
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: no process holds the Lease in namespace %s any more; this process executes the plan\n", f.namespace)
 	}
 	if err := conf.CheckExecutable(); err != nil {
 		return fmt.Errorf("nothing was evicted: %w", err)
 	}
 	installed.WarnWithoutLease(cmd, client, f.namespace)
-	return f.executePlan(cmd, g, log, client, rc, conf.Config, lease, p, by, format)
+	return f.executePlan(cmd, g, log, client, rc, conf.Config, lease, submitted.Plan, format)
 }
 
 // check returns the output format, or an error if a flag has an invalid value.
@@ -146,48 +162,52 @@ func (f *applyFlags) check() (report.Format, error) {
 	return format, installed.CheckNamespace(f.namespace)
 }
 
-// readPlan reads a RebalancePlan that `evenkeel plan -o yaml` printed. The path - means standard input.
-func readPlan(path string, stdin io.Reader) (p plan.Plan, err error) {
+// readPlan reads a RebalancePlan that `evenkeel plan -o yaml` printed. The path - means standard input. The result has
+// its name and its spec only.
+func readPlan(path string, stdin io.Reader) (*v1alpha1.RebalancePlan, error) {
 	if path == "" {
-		return p, errors.New("reading the plan: the file name is empty (use - for standard input)")
+		return nil, errors.New("reading the plan: the file name is empty (use - for standard input)")
 	}
 	name, data, err := commandline.ReadFile(path, stdin, maxPlanBytes)
 	if err != nil {
-		return p, fmt.Errorf("reading the plan: %w", err)
+		return nil, fmt.Errorf("reading the plan: %w", err)
 	}
 	var o v1alpha1.RebalancePlan
 	if err := yaml.UnmarshalStrict(data, &o); err != nil || o.Kind != "RebalancePlan" || o.APIVersion != v1alpha1.GroupVersion.String() || o.Name == "" {
-		return p, fmt.Errorf("%s is not one plan (want the output of `evenkeel plan -o yaml`: apiVersion %s, kind RebalancePlan, with a name; "+
+		return nil, fmt.Errorf("%s is not one plan (want the output of `evenkeel plan -o yaml`: apiVersion %s, kind RebalancePlan, with a name; "+
 			"a kind Plan is of an earlier version, so make a new plan; for a List, select strategies of one mode with --strategy)", name, v1alpha1.GroupVersion)
 	}
-	return record.PlanOf(&o), nil
+	return &v1alpha1.RebalancePlan{TypeMeta: o.TypeMeta, ObjectMeta: metav1.ObjectMeta{Name: o.Name}, Spec: o.Spec}, nil
 }
 
-// submitToLeader submits the plan to the leader and waits for its report. If no process holds the Lease any more,
-// submitToLeader withdraws the plan and returns a nil report. The former leader was then a single pass or another
-// apply, which never execute submitted plans.
-func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease installed.LeaseReader, p plan.Plan,
-	by plan.Approval) (*plan.RunReport, error) {
-	box := approval.New(client, f.namespace)
-	if err := box.Submit(ctx, approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}); err != nil {
-		return nil, fmt.Errorf("submitting the plan: %w", connection.ExplainForbidden("create and update configmaps", err))
+// submit creates the plan, and approves all its steps.
+func (f *applyFlags) submit(ctx context.Context, plans *waiting.Store, o *v1alpha1.RebalancePlan, by string) (*installed.Submission, error) {
+	created, err := plans.Submit(ctx, o)
+	if err != nil {
+		return nil, fmt.Errorf("creating RebalancePlan %s/%s: %w", f.namespace, o.Name,
+			connection.ExplainForbidden("create rebalanceplans.evenkeel.io", err))
 	}
-	waiting, cancel := context.WithTimeout(ctx, f.wait)
-	defer cancel()
-	submitted := installed.Submission{Box: box, Lease: lease, Namespace: f.namespace, PlanID: p.ID, NeedsHolder: true, NotDone: "nothing was evicted",
+	all := waiting.StepSelection{Steps: []waiting.Range{{First: 1, Last: len(o.Spec.Moves)}}}
+	done, err := plans.Decide(ctx, created.Name, waiting.ToApprove, all, by, time.Now())
+	if err != nil {
+		return nil, fmt.Errorf("plan %s is stored, but not approved: %w", created.Name,
+			connection.ExplainForbidden("update rebalanceplans.evenkeel.io", err))
+	}
+	return &installed.Submission{Plans: plans, Namespace: f.namespace, Plan: created.Name, Steps: done.Steps,
+		Generation: done.Plan.Object().Generation, By: by, NeedsHolder: true, NotDone: "nothing was evicted",
 		Late: func() error {
-			ended := fmt.Sprintf("no report arrived within %s", f.wait)
+			ended := fmt.Sprintf("the plan did not end within %s", f.wait)
 			if ctx.Err() != nil {
-				ended = "this command was stopped before the report arrived"
+				ended = "this command was stopped before the plan ended"
 			}
-			return fmt.Errorf("%s; the plan stays submitted: to withdraw it, delete ConfigMap %s/%s", ended, f.namespace, approval.ConfigMapName)
-		}}
-	return submitted.Await(waiting)
+			return fmt.Errorf("%s; its steps stay approved; to withdraw the approval: evenkeel discard --undo %s --steps %s", ended, created.Name,
+				waiting.FormatSteps(done.Steps))
+		}}, nil
 }
 
 // executePlan acquires the Lease and executes the plan in this process.
 func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.Logger, client kubernetes.Interface, rc *rest.Config,
-	conf *config.Config, lease *leader.Lease, p plan.Plan, by plan.Approval, format report.Format) error {
+	conf *config.Config, lease *leader.Lease, name string, format report.Format) error {
 	watching, end := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
 	defer func() { end(); o.Shutdown() }()
@@ -223,7 +243,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 	err = lease.Lead(cmd.Context(), f.leaseTimeout, func(ctx context.Context) error {
 		begun = true
 		return runBeside(ctx, loads.run, func(ctx context.Context) error {
-			r, err := c.Apply(ctx, p, by)
+			r, err := c.ExecuteStored(ctx, name)
 			if err != nil {
 				err = fmt.Errorf("nothing was evicted: %w", err)
 			} else {

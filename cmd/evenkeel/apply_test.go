@@ -2,98 +2,57 @@ package main
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"k8s.io/client-go/kubernetes/fake"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
-	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
-// fixedLeader always reports the same holder of the Lease. The empty string means that no process holds it.
-type fixedLeader string
+type someLeader struct{}
 
-func (l fixedLeader) Status(context.Context) (leader.Status, error) {
-	return leader.Status{Holder: string(l)}, nil
+func (someLeader) Status(context.Context) (leader.Status, error) {
+	return leader.Status{Holder: "node-7"}, nil
 }
 
-// leaderWithoutApprovals holds the Lease and executes no approved plans.
-type leaderWithoutApprovals string
-
-func (l leaderWithoutApprovals) Status(context.Context) (leader.Status, error) {
-	return leader.Status{Holder: string(l), ApprovalsOff: true}, nil
-}
-
-// TestApplyWithdrawsPlanIfApprovalsAreOff checks that apply does not wait for a leader whose new configuration switched
-// approvals off, and withdraws its plan, unless the leader has claimed the plan before.
-func TestApplyWithdrawsPlanIfApprovalsAreOff(t *testing.T) {
-	client := fake.NewClientset()
-	box := approval.New(client, "ops")
-	f := &applyFlags{namespace: "ops", wait: time.Hour}
-	_, err := f.submitToLeader(t.Context(), client, leaderWithoutApprovals("n1"), plan.Plan{ID: "p"}, plan.Approval{By: "alice"})
-	const want = "nothing was evicted: n1 holds the Lease in namespace ops with approvals.enabled: false, so it executes no approved plan; " +
-		"the approval was withdrawn"
-	if err == nil || err.Error() != want {
-		t.Errorf("error %v, want %s", err, want)
-	}
-	if r, err := box.Pending(t.Context()); r != nil || err != nil {
-		t.Errorf("request %v (%v), want none", r, err)
-	}
-}
-
-// TestApplyWithdrawsPlanWithoutLeader checks that apply withdraws its plan if no process holds the Lease.
-// Apply must not withdraw a plan that a leader has claimed, because the leader may still execute that plan.
-func TestApplyWithdrawsPlanWithoutLeader(t *testing.T) {
-	client := fake.NewClientset()
-	box := approval.New(client, "ops")
-	f := &applyFlags{namespace: "ops", wait: time.Hour}
-	r, err := f.submitToLeader(t.Context(), client, fixedLeader(""), plan.Plan{ID: "p"}, plan.Approval{By: "alice"})
-	if r != nil || err != nil {
-		t.Errorf("report %v, error %v; want nil for both", r, err)
-	}
-	if r, err := box.Pending(t.Context()); r != nil || err != nil {
-		t.Errorf("request %v (%v), want none", r, err)
-	}
-	if err := box.Submit(t.Context(), approval.Request{Plan: plan.Plan{ID: "q"}}); err != nil {
-		t.Errorf("submitting the next plan: %v", err)
-	}
-	taken, err := box.Pending(t.Context())
-	if err != nil || taken == nil || box.Claim(t.Context(), taken, "node-1") != nil {
-		t.Fatalf("request %v (%v)", taken, err)
-	}
-	if back, err := box.Withdraw(t.Context(), "q"); back || err != nil {
-		t.Errorf("withdrew a plan that the leader has claimed (%v)", err)
-	}
-}
-
-// TestStoppedApplySaysThatPlanStays checks that the error names the ConfigMap of the submitted plan. The
-// leader may still execute the plan, so users must know how to withdraw it.
-func TestStoppedApplySaysThatPlanStays(t *testing.T) {
+// TestApplySubmitsThePlan checks that apply creates and approves the plan, and says how to withdraw the approval if the
+// leader does not execute it in time. The same plan can be submitted again, and no other one with its name.
+func TestApplySubmitsThePlan(t *testing.T) {
+	s := newApprovalServer(t)
+	saved := must.Get(s.objects.Plans.Get(t.Context(), waitingPlan, metav1.GetOptions{}))(t)
+	saved = &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "saved"}, Spec: saved.Spec}
 	stopped, stop := context.WithCancel(t.Context())
 	stop()
 	for _, c := range []struct {
-		name string
 		ctx  context.Context
 		wait time.Duration
 		want string
 	}{
-		{"stopped", stopped, time.Hour, "this command was stopped before the report arrived; the plan stays submitted: to withdraw it, delete ConfigMap ops/evenkeel-approval"},
-		{"too late", t.Context(), time.Millisecond, "no report arrived within 1ms; the plan stays submitted: to withdraw it, delete ConfigMap ops/evenkeel-approval"},
+		{stopped, time.Hour, "this command was stopped before the plan ended; its steps stay approved; to withdraw the approval: evenkeel discard --undo saved --steps 1-4"},
+		{t.Context(), time.Millisecond, "the plan did not end within 1ms; its steps stay approved; to withdraw the approval: "},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			client := fake.NewClientset()
-			f := &applyFlags{namespace: "ops", wait: c.wait}
-			_, err := f.submitToLeader(c.ctx, client, fixedLeader("n1"), plan.Plan{ID: "p"}, plan.Approval{By: "alice"})
-			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
-				t.Errorf("error %v, want %s", err, c.want)
-			}
-			if r, err := approval.New(client, "ops").Pending(t.Context()); err != nil || r == nil || r.Plan.ID != "p" {
-				t.Errorf("request %v (%v), want the submitted plan", r, err)
-			}
-		})
+		f := &applyFlags{namespace: "ops", wait: c.wait}
+		submitted := must.Get(f.submit(c.ctx, waiting.New(s.objects), saved, "alice"))(t)
+		submitted.Lease = someLeader{}
+		waits, cancel := context.WithTimeout(c.ctx, c.wait)
+		defer cancel()
+		if _, err := submitted.Await(waits); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("error %v, want %s", err, c.want)
+		}
+		o := must.Get(s.objects.Plans.Get(t.Context(), "saved", metav1.GetOptions{}))(t)
+		if d := o.Decision; d == nil || d.By != "alice" || !slices.Equal(d.Approve.Steps, []int32{1, 2, 3, 4}) {
+			t.Errorf("the decision is %+v", d)
+		}
+	}
+	saved.Spec.ID = "another"
+	if _, err := new(applyFlags).submit(t.Context(), waiting.New(s.objects), saved, "alice"); err == nil || !strings.Contains(err.Error(), "another plan has the name saved") {
+		t.Errorf("error %v", err)
 	}
 }
 

@@ -59,8 +59,9 @@ func TestCompletion(t *testing.T) {
 		writeJSON(w, 200, page)
 	}
 	answers["/apis/coordination.k8s.io/v1/namespaces/ops/leases/evenkeel"] = respondText(200, "application/json", leaseJSON("node-7", time.Now()))
-	waiting, id := newApprovalServer(t)
-	answers["/api/v1/namespaces/ops/configmaps/evenkeel-waiting-plan"] = waiting.handle
+	plans := "/apis/evenkeel.io/v1alpha1/namespaces/ops/rebalanceplans"
+	answers[plans] = newApprovalServer(t).plans
+	answers[plans+"/"] = answers[plans]
 	answers["/api/v1/namespaces"] = list("v1", "Namespace", "default", "shop")
 	answers["/apis/apps/v1/namespaces/shop/deployments"] = list("apps/v1", "Deployment", "d", "e")
 	for line, want := range map[string]string{
@@ -89,7 +90,7 @@ func TestCompletion(t *testing.T) {
 		"run --log-report ?":                          "none lines full",
 		"pl":                                          "plan",
 		"pause ?":                                     "",
-		"approve -n ops ?":                            id,
+		"approve -n ops ?":                            waitingPlan,
 		"explain reason ZoneS":                        "ZoneSkewed",
 		"explain workload replicationc":               "replicationcontroller/",
 		"explain workload rc/shop/":                   "rc/shop/r1 rc/shop/r2",

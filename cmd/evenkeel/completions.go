@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/names"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -63,12 +64,13 @@ func (g *globalFlags) completions() *names.Source {
 	}
 }
 
-// completePlans returns the IDs of the plans that wait for approval.
+// completePlans returns the names of the plans that wait for approval.
 func (g *globalFlags) completePlans(ctx context.Context, cmd *cobra.Command) ([]string, error) {
 	if err := g.checkConnection(cmd, nil); err != nil {
 		return nil, err
 	}
-	client, err := g.silentClient()
+	g.log.New(io.Discard)
+	client, rc, err := g.client()
 	if err != nil {
 		return nil, err
 	}
@@ -76,10 +78,14 @@ func (g *globalFlags) completePlans(ctx context.Context, cmd *cobra.Command) ([]
 	if err != nil {
 		return nil, err
 	}
-	plans, err := waiting.New(client, namespace).Load(ctx)
+	kinds, err := objects.New(rc, namespace)
+	if err != nil {
+		return nil, err
+	}
+	plans, err := waiting.New(kinds).Load(ctx, nil)
 	var out []string
 	for _, p := range plans.Waiting {
-		out = append(out, fmt.Sprintf("%s\t%s, since %s", p.ID, plural.Count(len(p.Moves), "move"), p.Since.Format(time.RFC3339)))
+		out = append(out, fmt.Sprintf("%s\t%s, since %s", p.Name, plural.Count(len(p.Moves), "move"), p.Since.Format(time.RFC3339)))
 	}
 	return out, err
 }

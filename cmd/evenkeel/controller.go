@@ -20,7 +20,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/passlog"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/notify"
 	"github.com/evenkeel-project/evenkeel/controller/records"
@@ -50,9 +49,8 @@ type controllerSettings struct {
 	events   evictor.EventRecorder
 	store    state.WithPause
 	lease    *leader.Lease
-	// approvals are the approved plans, which the controller takes only if the configuration says so.
-	approvals controller.Approvals
-	waiting   controller.WaitingPlans
+	// waiting are the plans that wait, which the controller follows only if the configuration says so.
+	waiting controller.WaitingPlans
 	// startEvents starts to write Events; later calls do nothing.
 	startEvents func()
 	bindings    podBindingFilter
@@ -76,7 +74,7 @@ func (s *controllerSettings) connect(watching context.Context, client kubernetes
 		Denied: func(effect string, err error) { s.log.Warn(effect, "error", err) }})
 	s.client, s.observer = client, o
 	s.store = state.WithPause{Store: state.New(client, namespace), Pauses: state.NewPauseStore(s.objects)}
-	s.approvals, s.waiting = approval.New(client, namespace), waiting.New(client, namespace)
+	s.waiting = waiting.New(s.objects)
 	s.records = &records.Store{Client: s.objects, Clock: clock.RealClock{}, Log: s.log, Version: programVersion(),
 		EvictorLeads: func(ctx context.Context) (bool, error) {
 			of, err := release.In(ctx, client, namespace, time.Now())
@@ -124,10 +122,10 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	if s.metrics != nil {
 		s.metrics.SetStrategies(strategyNames(c.Strategies))
 	}
-	c.Runs, c.Approvals, c.Waiting, c.ValidFor = s.objects.Runs, nil, nil, time.Duration(conf.Approvals.ValidFor)
+	c.Runs, c.Waiting, c.ValidFor = s.objects.Runs, nil, time.Duration(conf.Approvals.ValidFor)
 	s.lease.SetApprovals(conf.Approvals.Enabled)
 	if conf.Approvals.Enabled {
-		c.Approvals, c.Waiting = s.approvals, s.waiting
+		c.Waiting = s.waiting
 	}
 	s.store.DryRun = conf.DryRun
 	c.Store, c.History, c.Breaker = s.store, conf.HistoryOptions(), conf.BreakerOptions()

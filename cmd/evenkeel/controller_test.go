@@ -59,8 +59,8 @@ func TestApprovalsCanBeSwitchedOff(t *testing.T) {
 	conf := config.Default()
 	for _, enabled := range []bool{true, false, true} {
 		conf.Approvals.Enabled = enabled
-		if s.apply(c, conf); (c.Approvals != nil) != enabled {
-			t.Errorf("enabled %t: the controller takes approved plans: %t", enabled, c.Approvals != nil)
+		if s.apply(c, conf); (c.Waiting != nil) != enabled {
+			t.Errorf("enabled %t: the controller takes approved plans: %t", enabled, c.Waiting != nil)
 		}
 		s.lease.Client, s.lease.Namespace, s.lease.Identity, s.lease.OnLeadingChange = client, "ops", "node-7", func(bool) {}
 		if err := s.lease.Lead(t.Context(), time.Minute, func(ctx context.Context) error {

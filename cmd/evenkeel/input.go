@@ -19,7 +19,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/work"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
@@ -124,7 +123,7 @@ func (g *globalFlags) readClusterAndState(cmd *cobra.Command, client kubernetes.
 			return nil, "", err
 		}
 		if conf == nil || slices.ContainsFunc(conf.Strategies, func(s config.Strategy) bool { return s.Mode == plan.Approve }) {
-			addDiscardedMoves(cmd, o, waiting.New(client, namespace))
+			addDiscardedMoves(cmd, o, waiting.New(kinds))
 		}
 	}
 	if o.PlannerStateError != "" {
@@ -163,11 +162,11 @@ func addDiscardedMoves(cmd *cobra.Command, o *cluster.Objects, store *waiting.St
 	if o.PlannerStateError != "" {
 		return
 	}
-	plans, err := store.Load(cmd.Context())
-	if err == nil && len(plans.Discarded) > 0 {
+	plans, err := store.Load(cmd.Context(), nil)
+	if discarded := plans.Register(time.Now()).Discarded(); err == nil && len(discarded) > 0 {
 		var st plan.PlannerState
 		if st, err = plan.ReadPlannerState(o.PlannerState); err == nil {
-			st.Discarded = plans.Discarded
+			st.Discarded = discarded
 			var text []byte
 			if text, err = json.Marshal(st); err == nil {
 				o.PlannerState = text
@@ -176,7 +175,7 @@ func addDiscardedMoves(cmd *cobra.Command, o *cluster.Objects, store *waiting.St
 	}
 	if err != nil {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: discarded moves are unknown and may be proposed: %v\n",
-			terminal.Escape(connection.ExplainForbidden("get configmap "+waiting.ConfigMapName, err).Error()))
+			terminal.Escape(err.Error()))
 	}
 }
 

@@ -22,12 +22,11 @@ func TestOtherDeschedulersAreNamedByCommandsThatEvict(t *testing.T) {
 	for label, want := range map[string]string{"2_CronJob_kube-system_night": named, "none": ""} {
 		text := strings.Replace(leaseJSON("node-7", time.Now()), `"metadata":{`, `"metadata":{"labels":{"`+leader.DeschedulersLabel+`":"`+label+`"},`, 1)
 		lease := respondText(200, "application/json", text)
-		s, id := newApprovalServer(t)
+		s := newApprovalServer(t)
 		dir := t.TempDir()
-		saved := filepath.Join(dir, "plan.json")
+		saved := filepath.Join(dir, "plan.yaml")
 		must.Succeed(t, os.WriteFile(saved, []byte(somePlan), 0o600))
-		for _, args := range [][]string{{"approve", id}, {"trigger", "zones", "--wait", "10ms"}, {"apply", saved, "--config", "builtin", "--wait", "10ms"}, {"resume"}} {
-			delete(s.configMaps, "evenkeel-approval")
+		for _, args := range [][]string{{"approve", waitingPlan}, {"trigger", "zones", "--wait", "10ms"}, {"apply", saved, "--config", "builtin", "--wait", "10ms"}, {"resume"}} {
 			paths := s.paths()
 			paths[leases+"/evenkeel"] = lease
 			paths[requestsPath] = new(requestServer).handle

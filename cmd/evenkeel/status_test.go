@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/evenkeel-project/evenkeel/controller/waiting"
 )
 
 const (
@@ -79,9 +77,8 @@ func TestStatus(t *testing.T) {
 			want: []string{"its state is unknown", "evenkeel crds | kubectl apply", "node-7"}},
 		{args: "status", paths: map[string]http.HandlerFunc{rebalancer: respondNotFound}, want: []string{"no pass yet", "node-7"}},
 		{args: "status", paths: map[string]http.HandlerFunc{rebalancer: forbidden}, want: []string{"get rebalancers.evenkeel.io evenkeel in namespace default is missing", "node-7"}},
-		{args: "status", paths: map[string]http.HandlerFunc{configMapsPath + "/" + waiting.ConfigMapName: forbidden, storedPlans: forbidden},
-			want: []string{"as far as this account may see", "get configmap evenkeel-waiting-plan",
-				"list rebalanceplans.evenkeel.io", "score 93.1"}},
+		{args: "status", paths: map[string]http.HandlerFunc{storedPlans: forbidden},
+			want: []string{"as far as this account may see", "list and get rebalanceplans.evenkeel.io", "whether a pass evicts pods now", "score 93.1"}},
 		{args: "status -o yaml", paths: map[string]http.HandlerFunc{rebalancer: forbidden}, exit: 1, want: []string{"there is no Rebalancer to print"}},
 		{args: "status -o html", exit: 1, want: []string{`"html" is not an output format`}},
 	} {

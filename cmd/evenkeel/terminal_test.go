@@ -7,18 +7,16 @@ import (
 	"time"
 	"unicode"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
-	"github.com/evenkeel-project/evenkeel/controller/approval"
-	"github.com/evenkeel-project/evenkeel/controller/waiting"
+	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
 // hostile is a text that clears a terminal, forges a message of this program, and fills the terminal.
 var hostile = "x\x1b[2J\r\u202e\nevenkeel: forged\n" + strings.Repeat("long ", 40<<10)
 
-// TestTextOfOthersIsSafeForATerminal checks that control characters in text from a ConfigMap, a Lease or an answer of
+// TestTextOfOthersIsSafeForATerminal checks that control characters in text from an object, a Lease or an answer of
 // the API server never reach the terminal.
 func TestTextOfOthersIsSafeForATerminal(t *testing.T) {
 	isolateFromCluster(t)
@@ -36,23 +34,21 @@ func TestTextOfOthersIsSafeForATerminal(t *testing.T) {
 			others := map[string]http.HandlerFunc{leases + "/evenkeel": respondText(200, "application/json", holder)}
 			return new(requestServer).run(t, others, "zones", "--wait", "10ms")
 		},
-		"another approval": func(t *testing.T) programResult {
-			s, id := newApprovalServer(t)
-			s.configMaps[approval.ConfigMapName] = &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: approval.ConfigMapName},
-				Data: map[string]string{"state": "pending", "plan": hostile, "approvedBy": hostile, "waitingPlan": hostile,
-					"approvedAt": time.Now().Format(time.RFC3339) + hostile, "expires": "2099-01-01T00:00:00Z"}}
-			return s.run(t, "approve", id)
+		"a plan": func(t *testing.T) programResult {
+			s := newApprovalServer(t)
+			o := must.Get(s.objects.Plans.Get(t.Context(), waitingPlan, metav1.GetOptions{}))(t)
+			o.Name, o.ResourceVersion, o.Spec.ID, o.Spec.Moves[0].Strategy, o.Spec.Moves[0].Reason.Message = "2", "", hostile[:50], hostile[:50], hostile[:500]
+			must.Get(s.objects.Plans.Create(t.Context(), o, metav1.CreateOptions{}))(t)
+			return s.run(t, "approve")
 		},
 		"an answer": func(t *testing.T) programResult {
-			s, id := newApprovalServer(t)
+			s := newApprovalServer(t)
 			paths := s.paths()
-			paths[configMapsPath+"/"+waiting.ConfigMapName] = func(w http.ResponseWriter, r *http.Request) {
-				respondStatus(403, "Forbidden", hostile)(w, r)
-			}
+			paths[storedPlans] = respondStatus(403, "Forbidden", hostile)
 			r := badInput{server: &serverFault{paths: paths}}
 			dir := r.prepare(t)
 			r.serve(t, dir)
-			return invoke(t, connectTimeout, []string{"approve", id, "--kubeconfig", dir + "/kubeconfig.yaml", "--lease-namespace", "default"}, "")
+			return invoke(t, connectTimeout, []string{"approve", waitingPlan, "--kubeconfig", dir + "/kubeconfig.yaml", "--lease-namespace", "default"}, "")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,27 +9,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/release"
 	"github.com/evenkeel-project/evenkeel/controller/state"
-	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/retry"
 )
 
-// formerTrigger is the ConfigMap in which earlier versions kept requests for a pass.
-const formerTrigger = "evenkeel-trigger"
+// formerConfigMaps are those in which earlier versions kept approved plans, plans that wait, and requests for a pass.
+var formerConfigMaps = []string{"evenkeel-approval", "evenkeel-waiting-plan", "evenkeel-trigger"}
 
 // ConfigMaps returns the names of the ConfigMaps that Evenkeel and its commands create in the namespace of a release,
 // the pause last.
 func ConfigMaps() []string {
-	return append(state.ConfigMapNames(), approval.ConfigMapName, waiting.ConfigMapName, formerTrigger, state.FormerPauseName)
+	return slices.Concat(state.ConfigMapNames(), formerConfigMaps, []string{state.FormerPauseName})
 }
 
 // Leases returns the names of the Leases in the namespace of a release.

@@ -118,6 +118,11 @@ func (s *Store) besideEvictor(ctx context.Context, r *plan.RunReport) bool {
 	return s.beside.is
 }
 
+// Adopt makes a stored plan that this process has claimed the plan of the pass.
+func (s *Store) Adopt(o *v1alpha1.RebalancePlan) {
+	s.open, s.written = []*v1alpha1.RebalancePlan{o}, s.Clock.Now()
+}
+
 func owners(uid string) []metav1.OwnerReference {
 	if uid == "" {
 		return nil // a dry run may not know the Rebalancer

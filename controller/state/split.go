@@ -75,11 +75,11 @@ func splitState(st plan.PlannerState) map[string]plan.PlannerState {
 			edit(name, func(p *plan.PlannerState) { p.Runs = append(p.Runs, own) })
 		}
 	}
-	if st.Breaker != nil || st.Pause != nil || len(st.UnreadyNodes)+len(st.Schedulers)+len(st.Announced)+len(st.StrategyRuns)+len(st.Rebalancer) > 0 {
+	if st.Breaker != nil || st.Pause != nil || len(st.UnreadyNodes)+len(st.Schedulers)+len(st.Announced)+len(st.StrategyRuns)+len(st.Rebalancer)+len(st.Made) > 0 {
 		edit(clusterPart, func(p *plan.PlannerState) {
 			p.Breaker, p.UnreadyNodes, p.Schedulers = st.Breaker, st.UnreadyNodes, st.Schedulers
 			p.Pause, p.Rebalancer = st.Pause, st.Rebalancer
-			p.Announced, p.StrategyRuns = st.Announced, st.StrategyRuns
+			p.Announced, p.StrategyRuns, p.Made = st.Announced, st.StrategyRuns, st.Made
 		})
 	}
 	return out
@@ -125,7 +125,7 @@ func mergeParts(from map[string]plan.PlannerState) plan.PlannerState {
 		for scheduler, b := range p.Schedulers {
 			setKey(&st.Schedulers, scheduler, b)
 		}
-		st.Announced = append(st.Announced, p.Announced...)
+		st.Announced, st.Made = append(st.Announced, p.Announced...), append(st.Made, p.Made...)
 		for strategy, r := range p.StrategyRuns {
 			setKey(&st.StrategyRuns, strategy, r)
 		}

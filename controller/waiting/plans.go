@@ -6,45 +6,59 @@ package waiting
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/record"
 )
 
-// Bounds of the lists in Plans. The oldest entries are dropped first.
 const (
-	maxEnded     = 20
-	maxProposals = 20
-	maxMarks     = plan.MaxDiscarded
+	// maxMarks bounds the announced moves. The oldest are dropped first.
+	maxMarks = plan.MaxDiscarded
+	// maxForeignWait is how long a plan waits at most that the release did not make.
+	maxForeignWait = 24 * time.Hour
 )
 
-// kind is the kind of Plans as a document.
-const kind = "WaitingPlans"
+// ErrTooLarge means that a plan does not fit into an object.
+var ErrTooLarge = errors.New("the plan is too large to wait for approval")
 
-// Plans are the plans that wait for approval, and what is known about earlier ones. The plans differ in their
+// Plans are the open plans: a decision about them can still have an effect. Those of this release differ in their
 // strategies, because a new proposal replaces the waiting steps of all its strategies.
 type Plans struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-	Waiting    []Plan `json:"waiting"`
-	// Ended says why earlier plans no longer wait.
-	Ended []Ended `json:"ended,omitempty"`
-	// Discarded are the moves that a person discarded. Their strategies do not propose them again before their time.
-	Discarded []plan.DiscardedMove `json:"discarded,omitempty"`
+	// Waiting have steps that wait for a decision, for their execution, or are executed.
+	Waiting []Plan
+	// Marked have discarded steps whose moves are not proposed again yet, and no other ones that wait.
+	Marked []Plan
+	// Closed are the plans that the last change has closed.
+	Closed []Plan
 	// Announced are the moves that were announced. They are not announced again before their time.
-	Announced []Mark `json:"announced,omitempty"`
+	Announced []Mark
 }
 
-// Plan is a plan that waits. Its moves have the numbers of the proposal.
+// Plan is a stored plan. Its moves have the numbers of the proposal.
 type Plan struct {
-	plan.Plan `json:"plan"`
-	Since     time.Time `json:"since"`
-	// Proposals are the IDs of the latest proposals with these moves, as the reports of passes name them.
-	Proposals []string `json:"proposals,omitempty"`
+	plan.Plan
+	// Name is that of the RebalancePlan.
+	Name  string
+	Since time.Time
+	// Foreign reports that the release did not make the plan. No proposal replaces it.
+	Foreign bool
 	// Decisions are about the steps that do not wait any more, sorted by step.
-	Decisions []Decision `json:"decisions,omitempty"`
+	Decisions []Decision
+
+	phase      v1alpha1.Phase
+	why        string // it does not wait any more
+	closed     bool
+	generation int64                       // of the decision that Decisions take into account
+	object     *v1alpha1.RebalancePlan     // as it was read; nil for a new plan
+	spec       *v1alpha1.RebalancePlanSpec // of a new plan
+	owner      string                      // of a new plan: the UID of the Rebalancer
 }
 
 // State is the state of a step.
@@ -56,16 +70,18 @@ const (
 	// Executed: the pod was evicted after the approval, or may have been.
 	Executed  State = "executed"
 	Discarded State = "discarded"
+	// Dropped: the step was approved, and its pod was not evicted. It may be approved again.
+	Dropped State = "dropped"
 	// Replaced: a newer proposal has other moves for the strategy.
 	Replaced State = "replaced"
 )
 
 // Decision says why a step does not wait any more.
 type Decision struct {
-	Step  int       `json:"step"`
-	State State     `json:"state"`
-	By    string    `json:"by,omitempty"`
-	At    time.Time `json:"at"`
+	Step  int
+	State State
+	By    string
+	At    time.Time
 }
 
 // String returns the state, and the person who decided.
@@ -76,20 +92,10 @@ func (d Decision) String() string {
 	return string(d.State) + " by " + d.By
 }
 
-// Ended is a plan that does not wait any more.
-type Ended struct {
-	ID  string    `json:"id"`
-	Why string    `json:"why"`
-	At  time.Time `json:"at"`
-}
-
 // Mark remembers the move of a pod by a strategy until a time.
 type Mark struct {
-	Strategy string    `json:"strategy"`
-	PodUID   string    `json:"podUID"`
-	By       string    `json:"by,omitempty"`
-	At       time.Time `json:"at"`
-	Until    time.Time `json:"until"`
+	Strategy, PodUID string
+	Until            time.Time
 }
 
 // Proposal is the result of a pass for the strategies whose moves wait for approval.
@@ -102,6 +108,8 @@ type Proposal struct {
 	ConfigHash string
 	Now        time.Time
 	ValidFor   time.Duration
+	// Name is that of the object for the plan, and Owner the UID of the Rebalancer.
+	Name, Owner string
 }
 
 // moveKey identifies a move: a pod never changes its node.
@@ -111,67 +119,54 @@ func keyOf(m plan.Move) moveKey { return moveKey{m.Strategy, m.Pod.UID} }
 
 // Keep returns the plans after a pass, and the plan to announce, or nil. The proposal replaces the
 // waiting steps of its strategies only if its moves differ from them. Moves that a person discarded
-// do not count. A plan is announced only if it has a move that was not announced before.
-func (p Plans) Keep(n Proposal) (Plans, *Plan) {
+// do not count. A plan is announced only if it has a move that was not announced before. Keep returns ErrTooLarge, and
+// the plans without the proposal, if no wave of it fits into an object.
+func (p Plans) Keep(n Proposal) (Plans, *Plan, error) {
+	n.Now = n.Now.UTC().Truncate(time.Second)
 	p = p.Expire(n.Now).endUseless(n)
 	if len(n.Strategies) == 0 {
-		return p, nil
+		return p, nil, nil
 	}
 	var next Plan
 	if n.Plan != nil && len(n.Plan.Moves) > 0 {
-		next = newPlan(n, p.Discarded)
+		if next = p.newPlan(n); len(next.Moves) == 0 {
+			return p, nil, fmt.Errorf("%w: its first wave has more than an object can keep; lower the limits of the strategies in mode approve "+
+				"(limits.perPass)", ErrTooLarge)
+		}
 	}
 	fresh := map[moveKey]bool{}
 	for _, m := range next.WaitingMoves() {
 		fresh[keyOf(m)] = true
 	}
 	if maps.Equal(fresh, p.waitingMoves(n.Strategies)) {
-		return p.nameProposal(n), nil
+		return p, nil, nil
 	}
-	p = p.replaceSteps(n, next.ID, len(fresh) == 0)
+	p = p.replaceSteps(n, next.Name)
 	if len(fresh) == 0 {
-		return p, nil
+		return p, nil, nil
 	}
 	p.Waiting = append(p.Waiting, next)
 	if p.announce(next, n) {
-		return p, &next
+		return p, &next, nil
 	}
-	return p, nil
+	return p, nil, nil
 }
 
-// nameProposal remembers the ID of a proposal whose moves wait already.
-func (p Plans) nameProposal(n Proposal) Plans {
-	if n.Plan == nil {
-		return p
-	}
-	for i := range p.Waiting {
-		w := &p.Waiting[i]
-		ours := slices.ContainsFunc(w.WaitingMoves(), func(m plan.Move) bool { return slices.Contains(n.Strategies, m.Strategy) })
-		if ours && !slices.Contains(w.Proposals, n.Plan.ID) {
-			w.Proposals = lastOf(append(slices.Clone(w.Proposals), n.Plan.ID), maxProposals)
-		}
-	}
-	return p
-}
-
-// newPlan returns the plan that will wait. It has only what its execution needs, so that large plans fit into a
-// ConfigMap. Discarded moves, and those that are useless without them, do not wait.
-func newPlan(n Proposal, discarded []plan.DiscardedMove) Plan {
-	o := n.Plan
-	kept := plan.Plan{APIVersion: o.APIVersion, Kind: o.Kind, TakenAt: o.TakenAt, TakenAtEstimated: o.TakenAtEstimated,
-		Expires: n.Now.UTC().Add(n.ValidFor), Cluster: o.Cluster, ConfigHash: o.ConfigHash}
-	kept.Moves, kept.Hints = renumber(o.Moves, o.Hints)
-	for i := range o.Goals { // a node is emptied as a whole, and then kept empty
-		if g := o.Goals[i]; g.Kind == plan.NodeEmpty && o.After.Excess[g.ID] == 0 {
-			kept.Goals = append(kept.Goals, g)
-		}
-	}
+// newPlan returns the plan that will wait, as far as an object can keep it. Discarded moves, and those that are useless
+// without them, do not wait.
+func (p Plans) newPlan(n Proposal) Plan {
+	kept := *n.Plan
+	kept.Expires = n.Now.Add(n.ValidFor)
+	kept.Moves, kept.Hints = renumber(kept.Moves, kept.Hints)
 	kept.ID = plan.ContentID(kept)
-	next, marks := Plan{Plan: kept, Since: n.Now.UTC(), Proposals: []string{o.ID}}, map[moveKey]plan.DiscardedMove{}
-	for _, d := range discarded {
+	spec := record.Spec(&kept, v1alpha1.ModeApprove)
+	next := Plan{Plan: record.PlanOf(&v1alpha1.RebalancePlan{Spec: spec}), Name: n.Name, Since: n.Now, phase: v1alpha1.PhaseWaiting, generation: 1,
+		spec: &spec, owner: n.Owner}
+	marks := map[moveKey]plan.DiscardedMove{}
+	for _, d := range p.Discarded() {
 		marks[moveKey{d.Strategy, d.PodUID}] = d
 	}
-	for _, m := range kept.Moves {
+	for _, m := range next.Moves {
 		if mark, found := marks[keyOf(m)]; found {
 			steps, _ := next.withPairs([]int{m.Step})
 			next.decide(steps, Decision{State: Discarded, By: mark.By, At: mark.At})
@@ -206,8 +201,7 @@ func (p *Plans) announce(next Plan, n Proposal) bool {
 	}
 	for _, m := range next.WaitingMoves() {
 		if !known[keyOf(m)] {
-			p.Announced = append(p.Announced, Mark{Strategy: m.Strategy, PodUID: m.Pod.UID, At: n.Now.UTC(),
-				Until: n.Now.UTC().Add(n.ValidFor)})
+			p.Announced = append(p.Announced, Mark{m.Strategy, m.Pod.UID, n.Now.Add(n.ValidFor)})
 		}
 	}
 	unknown := len(p.Announced) > before
@@ -217,12 +211,12 @@ func (p *Plans) announce(next Plan, n Proposal) bool {
 
 func lastOf[T any](list []T, n int) []T { return list[max(0, len(list)-n):] }
 
-// waitingMoves returns the moves of the strategies that wait in any plan.
+// waitingMoves returns the moves of the strategies that wait in any plan of the release.
 func (p Plans) waitingMoves(strategies []string) map[moveKey]bool {
 	out := map[moveKey]bool{}
 	for i := range p.Waiting {
 		for _, m := range p.Waiting[i].WaitingMoves() {
-			if slices.Contains(strategies, m.Strategy) {
+			if !p.Waiting[i].Foreign && slices.Contains(strategies, m.Strategy) {
 				out[keyOf(m)] = true
 			}
 		}
@@ -231,72 +225,143 @@ func (p Plans) waitingMoves(strategies []string) map[moveKey]bool {
 }
 
 // replaceSteps ends the waiting steps of the strategies of a proposal. Plans without waiting steps end.
-func (p Plans) replaceSteps(n Proposal, newID string, empty bool) Plans {
-	why := "plan " + newID + " replaced it"
-	if empty {
-		why = "a later pass found nothing left to move for it"
+func (p Plans) replaceSteps(n Proposal, by string) Plans {
+	why := "a later pass found nothing left to move for it"
+	if by != "" {
+		why = "plan " + by + " replaced it"
 	}
 	for i := range p.Waiting {
 		w := &p.Waiting[i]
 		var steps []int
 		for _, m := range w.WaitingMoves() {
-			if slices.Contains(n.Strategies, m.Strategy) {
+			if !w.Foreign && slices.Contains(n.Strategies, m.Strategy) {
 				steps = append(steps, m.Step)
 			}
 		}
 		steps, _ = w.withPairs(steps)
-		w.decide(steps, Decision{State: Replaced, At: n.Now.UTC()})
+		steps = slices.DeleteFunc(steps, func(step int) bool { return w.StateOf(step).State != Waiting })
+		w.decide(steps, Decision{State: Replaced, At: n.Now})
 	}
-	return p.end(n.Now, func(w *Plan) string {
-		if len(w.WaitingMoves()) == 0 {
-			return why
+	return p.end(n.Now, func(w *Plan) (v1alpha1.Phase, string) {
+		if w.isDecided() {
+			return v1alpha1.PhaseReplaced, why
 		}
-		return ""
+		return "", ""
 	})
 }
 
-// endUseless ends the plans of other configurations, because they can never be executed, and those
-// without waiting steps.
+// endUseless ends the plans of other configurations, because they can never be executed.
 func (p Plans) endUseless(n Proposal) Plans {
-	return p.end(n.Now, func(w *Plan) string {
-		switch {
-		case w.ConfigHash != n.ConfigHash:
-			return "the configuration has changed since it was made"
-		case len(w.WaitingMoves()) == 0:
-			return "all its steps were decided: " + w.describeStates()
+	return p.end(n.Now, func(w *Plan) (v1alpha1.Phase, string) {
+		if w.ConfigHash != n.ConfigHash && w.count(Approved) == 0 {
+			return v1alpha1.PhaseReplaced, "the configuration has changed since it was made"
 		}
-		return ""
+		return "", ""
 	})
 }
 
-// Expire ends the plans whose time is over, and forgets old marks. The caller may change the result; p stays as it is.
+// count returns the number of steps in a state.
+func (w *Plan) count(s State) (n int) {
+	for _, d := range w.Decisions {
+		if d.State == s {
+			n++
+		}
+	}
+	return n
+}
+
+// isDecided reports whether no step waits, for a decision or for its execution.
+func (w *Plan) isDecided() bool {
+	return len(w.Decisions)-w.count(Approved) >= len(w.Moves)
+}
+
+func (w *Plan) isRunning() bool { return w.phase == v1alpha1.PhaseRunning }
+
+// isEnded reports whether no step of the plan can wait again.
+func (w *Plan) isEnded() bool {
+	return slices.Contains([]v1alpha1.Phase{v1alpha1.PhaseReplaced, v1alpha1.PhaseExpired, v1alpha1.PhaseRefused}, w.phase)
+}
+
+// Expire ends the plans whose time is over or whose steps are all decided, closes those whose discarded moves may be
+// proposed again, and forgets old marks. The caller may change the result; p stays as it is.
 func (p Plans) Expire(now time.Time) Plans {
-	p.Discarded = slices.DeleteFunc(slices.Clone(p.Discarded), func(d plan.DiscardedMove) bool { return !now.Before(d.Until) })
-	p.Announced = slices.DeleteFunc(slices.Clone(p.Announced), func(m Mark) bool { return !now.Before(m.Until) })
-	p.Ended, p.Waiting = slices.Clone(p.Ended), slices.Clone(p.Waiting)
-	for i := range p.Waiting {
-		p.Waiting[i].Decisions = slices.Clone(p.Waiting[i].Decisions)
-	}
-	return p.end(now, func(w *Plan) string {
-		if !now.Before(w.Expires) {
-			return "it expired at " + w.Expires.UTC().Format(time.RFC3339)
+	p = p.clone()
+	p.Announced = slices.DeleteFunc(p.Announced, func(m Mark) bool { return !now.Before(m.Until) })
+	return p.end(now, func(w *Plan) (v1alpha1.Phase, string) {
+		last := w.Expires
+		if limit := w.Since.Add(maxForeignWait); w.Foreign && limit.Before(last) {
+			last = limit
 		}
-		return ""
+		switch {
+		case w.isDecided() && w.count(Executed)+w.count(Dropped) > 0:
+			return v1alpha1.PhaseCompleted, "all its steps were decided: " + w.describeStates()
+		case w.isDecided() && w.count(Discarded) > 0:
+			return v1alpha1.PhaseDiscarded, "all its steps were decided: " + w.describeStates()
+		case w.isDecided():
+			return v1alpha1.PhaseReplaced, "all its steps were replaced by newer plans"
+		case !now.Before(last):
+			return v1alpha1.PhaseExpired, "it expired at " + last.UTC().Format(time.RFC3339)
+		}
+		return "", ""
 	})
 }
 
-// end removes the plans for which why returns a reason.
-func (p Plans) end(now time.Time, why func(w *Plan) string) Plans {
-	var left []Plan
-	for i := range p.Waiting {
-		if reason := why(&p.Waiting[i]); reason != "" {
-			p.Ended = append(p.Ended, Ended{ID: p.Waiting[i].ID, Why: reason, At: now.UTC()})
-		} else {
-			left = append(left, p.Waiting[i])
+func (p Plans) clone() Plans {
+	p.Announced, p.Closed = slices.Clone(p.Announced), slices.Clone(p.Closed)
+	for _, list := range []*[]Plan{&p.Waiting, &p.Marked} {
+		*list = slices.Clone(*list)
+		for i := range *list {
+			(*list)[i].Decisions = slices.Clone((*list)[i].Decisions)
 		}
 	}
-	p.Waiting, p.Ended = left, lastOf(p.Ended, maxEnded)
 	return p
+}
+
+// end moves the waiting plans for which why returns a phase to the marked ones, and closes those without marks. A plan
+// that is executed stays.
+func (p Plans) end(now time.Time, why func(w *Plan) (v1alpha1.Phase, string)) Plans {
+	var waiting, marked []Plan
+	for _, w := range p.Waiting {
+		phase, reason := why(&w)
+		if phase == "" || w.isRunning() {
+			waiting = append(waiting, w)
+			continue
+		}
+		w.phase, w.why = phase, reason
+		p.Marked = append(p.Marked, w)
+	}
+	for _, w := range p.Marked {
+		if w.closed = !slices.ContainsFunc(w.discarded(), func(d plan.DiscardedMove) bool { return now.Before(d.Until) }); w.closed {
+			p.Closed = append(p.Closed, w)
+		} else {
+			marked = append(marked, w)
+		}
+	}
+	p.Waiting, p.Marked = waiting, marked
+	return p
+}
+
+// Discarded returns the moves that persons discarded. Their strategies do not propose them again yet.
+func (p Plans) Discarded() (out []plan.DiscardedMove) {
+	for _, list := range [][]Plan{p.Waiting, p.Marked} {
+		for i := range list {
+			out = append(out, list[i].discarded()...)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b plan.DiscardedMove) int {
+		return cmp.Or(a.At.Compare(b.At), strings.Compare(a.Plan, b.Plan), cmp.Compare(a.Step, b.Step))
+	})
+	return lastOf(out, plan.MaxDiscarded)
+}
+
+func (w *Plan) discarded() (out []plan.DiscardedMove) {
+	for _, m := range w.Moves {
+		if d := w.StateOf(m.Step); d.State == Discarded {
+			out = append(out, plan.DiscardedMove{Strategy: m.Strategy, PodUID: m.Pod.UID, Pod: m.Pod.String(), Plan: w.Name, Step: m.Step, By: d.By,
+				At: d.At, Until: d.At.Add(w.Expires.Sub(w.Since))})
+		}
+	}
+	return out
 }
 
 // StateOf returns the state of a step, and who decided it.
@@ -332,7 +397,7 @@ func (w *Plan) WaitingMoves() (moves []plan.Move) {
 
 // Summary returns what a report says about the plan.
 func (w *Plan) Summary() plan.WaitingPlan {
-	s := plan.WaitingPlan{ID: w.ID, Since: w.Since, Expires: w.Expires, Strategies: map[string]int{}}
+	s := plan.WaitingPlan{ID: w.Name, Since: w.Since, Expires: w.Expires, Strategies: map[string]int{}}
 	for _, m := range w.WaitingMoves() {
 		s.Strategies[m.Strategy]++
 	}

@@ -8,16 +8,17 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/kubernetes/fake"
-	ktesting "k8s.io/client-go/testing"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/evenkeel-project/evenkeel/controller/state"
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/objects"
+	"github.com/evenkeel-project/evenkeel/objects/objectstest"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/record"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -47,266 +48,340 @@ func proposal(minutes int, strategies string, moves ...plan.Move) Proposal {
 	return n
 }
 
-// states returns the states of all steps of the last plan.
-func (p Plans) states() (out []State) {
-	w := &p.Waiting[len(p.Waiting)-1]
-	for _, m := range w.Moves {
-		out = append(out, w.StateOf(m.Step).State)
-	}
-	return out
+// leaderTest is a leader that keeps plans, with the objects in memory.
+type leaderTest struct {
+	t      *testing.T
+	client *objects.Client
+	server *objectstest.Server
+	clock  *clocktesting.FakeClock
+	store  *Store
+	made   []plan.StoredPlan
+	plans  Plans // after the last change
+	names  int
 }
 
-func checkStates(t *testing.T, p Plans, want ...State) {
-	t.Helper()
-	if got := p.states(); !slices.Equal(got, want) {
-		t.Errorf("states %q, want %q", got, want)
+func newLeaderTest(t *testing.T) *leaderTest {
+	k := &leaderTest{t: t, clock: clocktesting.NewFakeClock(noon)}
+	k.client, k.server = objectstest.New(k.clock)
+	k.store = New(k.client)
+	return k
+}
+
+func (k *leaderTest) update(change func(Plans) (Plans, error)) {
+	k.t.Helper()
+	k.plans = must.Get(k.store.Update(k.t.Context(), k.made, func(p Plans) (Plans, error) { return change(p.Known(k.made).Register(k.clock.Now())) }))(k.t)
+	k.made = k.plans.Made()
+}
+
+// register takes decisions into account.
+func (k *leaderTest) register() {
+	k.t.Helper()
+	k.update(func(p Plans) (Plans, error) { return p, nil })
+}
+
+// keep keeps the proposal of a pass, and returns the plan to announce.
+func (k *leaderTest) keep(n Proposal) (fresh *Plan) {
+	k.t.Helper()
+	k.clock.SetTime(n.Now)
+	k.names++
+	n.Name = fmt.Sprint("p", k.names)
+	k.update(func(p Plans) (after Plans, err error) { after, fresh, err = p.Keep(n); return after, err })
+	return fresh
+}
+
+// decide writes a decision about steps of the first waiting plan, and takes it into account. Without steps it is about
+// all that it can be about.
+func (k *leaderTest) decide(verb Verb, by string, steps ...int) Decided {
+	k.t.Helper()
+	return k.decideAbout(k.plans.Waiting[0].Name, verb, by, steps...)
+}
+
+func (k *leaderTest) decideAbout(name string, verb Verb, by string, steps ...int) Decided {
+	k.t.Helper()
+	var c StepSelection
+	for _, step := range steps {
+		c.Steps = append(c.Steps, Range{step, step})
+	}
+	done := must.Get(New(k.client).Decide(k.t.Context(), name, verb, c, by, k.clock.Now()))(k.t)
+	k.register()
+	return done
+}
+
+func (k *leaderTest) object(name string) *v1alpha1.RebalancePlan {
+	k.t.Helper()
+	return must.Get(k.client.Plans.Get(k.t.Context(), name, metav1.GetOptions{}))(k.t)
+}
+
+// checkStates compares the states of all steps of the last waiting plan.
+func (k *leaderTest) checkStates(want ...State) {
+	k.t.Helper()
+	var got []State
+	w := &k.plans.Waiting[len(k.plans.Waiting)-1]
+	for _, m := range w.Moves {
+		got = append(got, w.StateOf(m.Step).State)
+	}
+	if !slices.Equal(got, want) {
+		k.t.Errorf("states %q, want %q", got, want)
+	}
+}
+
+func (k *leaderTest) checkPhase(name string, want v1alpha1.Phase, message string) {
+	k.t.Helper()
+	if st := k.object(name).Status; st.Phase != want || !strings.Contains(st.Message, message) {
+		k.t.Errorf("plan %s: phase %s (%s), want %s (%s)", name, st.Phase, st.Message, want, message)
 	}
 }
 
 func TestAProposalReplacesAPlanOnlyIfItsMovesDiffer(t *testing.T) {
 	a, b, c := testMove("zones", "a", ""), testMove("zones", "b", ""), testMove("zones", "c", "")
-	p, announced := Plans{}.Keep(proposal(0, "zones", a, b))
-	if announced == nil || len(p.Waiting) != 1 {
-		t.Fatalf("plans %+v, announced %+v", p, announced)
+	k := newLeaderTest(t)
+	if fresh := k.keep(proposal(0, "zones", a, b)); fresh == nil || len(k.plans.Waiting) != 1 || !fresh.Expires.Equal(noon.Add(valid)) {
+		t.Fatalf("plans %+v, announced %+v", k.plans, fresh)
 	}
-	first := p.Waiting[0]
-	if !first.Expires.Equal(noon.Add(valid)) || first.ID != plan.ContentID(first.Plan) {
-		t.Errorf("plan %s expires at %s", first.ID, first.Expires)
-	}
+	k.checkPhase("p1", v1alpha1.PhaseWaiting, "")
 	a.Confidence, b.To = 0.5, "n3"
-	p, announced = p.Keep(proposal(10, "zones", b, a))
-	if announced != nil || p.Waiting[0].ID != first.ID {
-		t.Errorf("the same pods replace plan %s by %s, or are announced again", first.ID, p.Waiting[0].ID)
+	writes := k.server.Calls["update/status rebalanceplans"] + k.server.Calls["create rebalanceplans"]
+	if fresh := k.keep(proposal(10, "zones", b, a)); fresh != nil || k.plans.Waiting[0].Name != "p1" ||
+		k.server.Calls["update/status rebalanceplans"]+k.server.Calls["create rebalanceplans"] != writes {
+		t.Errorf("the same pods replace plan p1 by %s, are announced again, or need a write", k.plans.Waiting[0].Name)
 	}
-	again := proposal(15, "zones", b, a)
-	again.Plan.ID = "proposal-2"
-	p, _ = p.Keep(again)
-	if w, err := p.Find("proposal-2"); err != nil || w.ID != first.ID {
-		t.Errorf("the ID of a proposal with the same moves does not find the plan: %v", err)
+	if fresh := k.keep(proposal(20, "zones", a)); fresh != nil || len(k.plans.Waiting) != 1 || k.plans.Waiting[0].Name != "p3" {
+		t.Errorf("fewer moves must replace the plan, and must not be announced: %+v", fresh)
 	}
-	p, announced = p.Keep(proposal(20, "zones", a))
-	if announced != nil || len(p.Waiting) != 1 || p.Waiting[0].ID == first.ID {
-		t.Errorf("fewer moves must replace the plan, and must not be announced: %+v", announced)
+	k.checkPhase("p1", v1alpha1.PhaseReplaced, "plan p3 replaced it")
+	if !k.object("p1").Status.Closed {
+		t.Error("a replaced plan is open")
 	}
-	if _, err := p.Find(first.ID); err == nil || !strings.Contains(err.Error(), "does not wait any more: plan "+p.Waiting[0].ID+" replaced it") {
-		t.Errorf("the replaced plan: %v", err)
-	}
-	p, announced = p.Keep(proposal(30, "zones", a, c))
-	if announced == nil {
+	if k.keep(proposal(30, "zones", a, c)) == nil {
 		t.Error("a new move is not announced")
 	}
-	p, _ = p.Keep(proposal(40, "zones"))
-	if len(p.Waiting) != 0 {
-		t.Errorf("after an empty proposal: %+v", p.Waiting)
+	if k.keep(proposal(40, "zones")); len(k.plans.Waiting) != 0 {
+		t.Errorf("after an empty proposal: %+v", k.plans.Waiting)
 	}
-	if _, announced = p.Keep(proposal(50, "zones", a)); announced != nil {
+	if k.keep(proposal(50, "zones", a)) != nil {
 		t.Error("a move that was announced within validFor is announced again")
 	}
-	if _, announced = p.Keep(proposal(24*60+30, "zones", a)); announced == nil {
+	if k.keep(proposal(24*60+51, "zones", a)) == nil {
 		t.Error("a move is not announced again after validFor")
 	}
 }
 
 func TestOtherStrategiesKeepTheirPlans(t *testing.T) {
-	p, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", "")))
-	p, _ = p.Keep(proposal(10, "hot", testMove("hot", "b", "")))
-	p, _ = p.Keep(proposal(20, ""))
-	if len(p.Waiting) != 2 {
-		t.Fatalf("%d plans, want one for each strategy", len(p.Waiting))
+	k := newLeaderTest(t)
+	k.keep(proposal(0, "zones", testMove("zones", "a", "")))
+	k.keep(proposal(10, "hot", testMove("hot", "b", "")))
+	if k.keep(proposal(20, "")); len(k.plans.Waiting) != 2 {
+		t.Fatalf("%d plans, want one for each strategy", len(k.plans.Waiting))
 	}
-	p, _ = p.Keep(proposal(30, "hot"))
-	if len(p.Waiting) != 1 || p.Waiting[0].Moves[0].Strategy != "zones" {
-		t.Errorf("hot needs no moves any more: %+v", p.Waiting)
+	if k.keep(proposal(30, "hot")); len(k.plans.Waiting) != 1 || k.plans.Waiting[0].Moves[0].Strategy != "zones" {
+		t.Errorf("hot needs no moves any more: %+v", k.plans.Waiting)
 	}
 	n := proposal(40, "")
 	n.ConfigHash = "c2"
-	if p, _ = p.Keep(n); len(p.Waiting) != 0 {
+	if k.keep(n); len(k.plans.Waiting) != 0 {
 		t.Error("a plan of another configuration still waits")
 	}
+	k.checkPhase("p1", v1alpha1.PhaseReplaced, "the configuration has changed")
 }
 
 func TestAPlanExpires(t *testing.T) {
 	a := testMove("zones", "a", "")
-	p, _ := Plans{}.Keep(proposal(0, "zones", a))
-	id := p.Waiting[0].ID
-	p, announced := p.Keep(proposal(24*60, "zones", a))
-	if announced == nil || p.Waiting[0].ID == id {
+	k := newLeaderTest(t)
+	k.keep(proposal(0, "zones", a))
+	if fresh := k.keep(proposal(24*60, "zones", a)); fresh == nil || k.plans.Waiting[0].Name == "p1" {
 		t.Error("the same moves do not wait again after the plan has expired")
 	}
-	if _, err := p.Find(id); err == nil || !strings.Contains(err.Error(), "it expired at 2026-03-02T12:00:00Z") {
-		t.Errorf("the expired plan: %v", err)
+	k.checkPhase("p1", v1alpha1.PhaseExpired, "it expired at 2026-03-02T12:00:00Z")
+	if _, err := k.store.Decide(t.Context(), "p1", ToApprove, StepSelection{}, "alice", noon); err == nil ||
+		!strings.Contains(err.Error(), "plan p1 does not wait any more: it expired") {
+		t.Errorf("an expired plan is approved: %v", err)
 	}
 }
 
+// TestDiscardedMovesStayAway: a proposal with a discarded move waits without it, as long as the discard holds.
 func TestDiscardedMovesStayAway(t *testing.T) {
 	a, b := testMove("zones", "a", ""), testMove("zones", "b", "")
-	p, _ := Plans{}.Keep(proposal(0, "zones", a, b))
-	id := p.Waiting[0].ID
-	done, err := p.Discard(id[:4], StepSelection{Steps: []Range{{2, 2}}}, "bob", noon.Add(time.Minute))
-	if err != nil || done.ID != id || !slices.Equal(done.Steps, []int{2}) || len(done.Needed) > 0 {
-		t.Fatalf("%v, %+v", err, done)
+	k := newLeaderTest(t)
+	k.keep(proposal(0, "zones", a, b))
+	if done := k.decide(ToDiscard, "bob", 2); !slices.Equal(done.Steps, []int{2}) || len(done.Needed) > 0 {
+		t.Fatalf("%+v", done)
 	}
-	p, announced := done.Plans.Keep(proposal(10, "zones", a, b))
-	if announced != nil || p.Waiting[0].ID != id {
+	if fresh := k.keep(proposal(10, "zones", a, b)); fresh != nil || k.plans.Waiting[0].Name != "p1" {
 		t.Error("the same moves, one of them discarded, replace the plan")
 	}
-	p, announced = p.Keep(proposal(20, "zones", testMove("zones", "c", ""), b))
-	checkStates(t, p, Waiting, Discarded)
-	if announced == nil {
+	if fresh := k.keep(proposal(20, "zones", testMove("zones", "c", ""), b)); fresh == nil {
 		t.Error("a new move is not announced")
 	}
-	if steps, _, err := p.Waiting[0].Choose(StepSelection{}, true); err != nil || !slices.Equal(steps, []int{1}) {
-		t.Errorf("without --steps, a discarded step is chosen: %v (%v)", steps, err)
+	k.checkStates(Waiting, Discarded)
+	if st := k.object("p1").Status; st.Phase != v1alpha1.PhaseReplaced || st.Closed {
+		t.Errorf("%+v; a plan with a discarded move stays open", st)
 	}
-	if steps, _, err := p.Waiting[0].Choose(StepSelection{Steps: []Range{{1, 2}}}, true); err != nil || !slices.Equal(steps, []int{1, 2}) {
-		t.Errorf("with --steps, a discarded step is not chosen: %v (%v)", steps, err)
+	if fresh := k.keep(proposal(30, "zones", b)); fresh != nil || len(k.plans.Waiting) != 0 || len(k.plans.Discarded()) == 0 {
+		t.Errorf("a proposal with only discarded moves waits: %+v", k.plans.Waiting)
 	}
-	if p, announced = p.Keep(proposal(30, "zones", b)); announced != nil || len(p.Waiting) != 0 {
-		t.Errorf("a proposal with only discarded moves waits: %+v", p.Waiting)
-	}
-	if p, _ = p.Keep(proposal(24*60+1, "zones", b)); len(p.Waiting) != 1 {
-		t.Error("a discarded move does not wait again after validFor")
+	if k.keep(proposal(24*60+21, "zones", b)); len(k.plans.Waiting) != 1 || !k.object("p1").Status.Closed {
+		t.Error("a discarded move does not wait again after validFor, or its plan is still open")
 	}
 }
 
-// TestADiscardIsUndone: the steps wait again, also those that belong to them. After the plan has
-// ended, its discards can still be undone.
+// TestADiscardIsUndone: the steps wait again, also those that belong to them. The discards of a plan that was replaced
+// can be undone, too.
 func TestADiscardIsUndone(t *testing.T) {
-	p, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", "c"), testMove("zones", "b", ""), testMove("zones", "c", ""),
-		testMove("zones", "d", "")))
-	id := p.Waiting[0].ID
-	done, err := p.Discard(id, StepSelection{Steps: []Range{{2, 3}}}, "bob", noon)
-	if err != nil || len(done.Plans.Discarded) != 3 {
-		t.Fatalf("%v, %+v", err, done.Plans.Discarded)
+	moves := []plan.Move{testMove("zones", "a", "c"), testMove("zones", "b", ""), testMove("zones", "c", ""), testMove("zones", "d", "")}
+	k := newLeaderTest(t)
+	k.keep(proposal(0, "zones", moves...))
+	k.decide(ToDiscard, "bob", 2, 3)
+	k.checkStates(Discarded, Discarded, Discarded, Waiting)
+	if undone := k.decide(ToUndo, "bob", 1); !slices.Equal(undone.Steps, []int{1, 3}) || !slices.Equal(undone.Needed, []int{3}) {
+		t.Errorf("%+v", undone)
 	}
-	undone, err := done.Plans.Undo(id[:4], StepSelection{Steps: []Range{{1, 1}}}, noon)
-	if err != nil || !slices.Equal(undone.Steps, []int{1, 3}) || !slices.Equal(undone.Needed, []int{3}) || len(undone.Plans.Discarded) != 1 {
-		t.Fatalf("%v, %+v", err, undone)
-	}
-	checkStates(t, undone.Plans, Waiting, Discarded, Waiting, Waiting)
-	done.Plans.Waiting = nil
-	if undone, err = done.Plans.Undo(id, StepSelection{Strategy: "zones"}, noon); err != nil || len(undone.Plans.Discarded) != 0 {
-		t.Errorf("%v, %+v", err, undone)
-	}
-	for _, c := range []StepSelection{{Strategy: "hot"}, {Steps: []Range{{5, 5}}}} {
-		if _, err := done.Plans.Undo(id, c, noon); !errors.As(err, new(Rejection)) {
-			t.Errorf("%+v: got error %v, want a rejection", c, err)
-		}
+	k.checkStates(Waiting, Discarded, Waiting, Waiting)
+	k.keep(proposal(10, "zones", testMove("zones", "e", "")))
+	k.decideAbout("p1", ToUndo, "bob")
+	if d := k.plans.Discarded(); len(d) != 0 || len(k.plans.Waiting) != 1 || !k.object("p1").Status.Closed {
+		t.Errorf("after the undo: discarded %+v, waiting %+v", d, k.plans.Waiting)
 	}
 }
 
 func TestADiscardedPlanEnds(t *testing.T) {
-	p, _ := Plans{}.Keep(proposal(0, "zones", testMove("zones", "a", "")))
-	id := p.Waiting[0].ID
-	done, err := p.Discard(id, StepSelection{}, "bob", noon)
-	if p = done.Plans; err != nil || len(p.Waiting) != 0 {
-		t.Fatalf("%v, %+v", err, p.Waiting)
+	k := newLeaderTest(t)
+	k.keep(proposal(0, "zones", testMove("zones", "a", "")))
+	if k.decide(ToDiscard, "bob"); len(k.plans.Waiting) != 0 || len(k.plans.Discarded()) != 1 {
+		t.Fatalf("%+v", k.plans)
 	}
-	if _, err := p.Find(id); err == nil || !strings.Contains(err.Error(), "it was discarded by bob at 2026-03-01T12:00:00Z") {
-		t.Error(err)
+	k.checkPhase("p1", v1alpha1.PhaseDiscarded, "1 discarded")
+	k.decideAbout("p1", ToUndo, "bob")
+	k.checkPhase("p1", v1alpha1.PhaseWaiting, "")
+	k.checkStates(Waiting)
+}
+
+// TestADecisionSetTogetherWithThePlanIsIgnored: whoever may create plans may not decide about them.
+func TestADecisionSetTogetherWithThePlanIsIgnored(t *testing.T) {
+	k := newLeaderTest(t)
+	o := foreignPlan("mine")
+	o.Decision = &v1alpha1.Decision{By: "mallory", Approve: &v1alpha1.StepSelection{All: true}}
+	must.Get(k.client.Plans.Create(t.Context(), o, metav1.CreateOptions{}))(t)
+	k.register()
+	k.checkStates(Waiting)
+	k.decide(ToApprove, "alice")
+	k.checkStates(Approved)
+	if d := k.object("mine").Status.Steps[0]; d.DecidedBy != "alice" {
+		t.Errorf("%+v", d)
 	}
 }
 
-func TestTheStoreKeepsPlans(t *testing.T) {
-	client := fake.NewClientset()
-	s := New(client, "evenkeel")
-	writes, conflicts := 0, 1
-	client.PrependReactor("update", "configmaps", func(ktesting.Action) (bool, runtime.Object, error) {
-		writes++
-		if conflicts--; conflicts >= 0 {
-			return true, nil, apierrors.NewConflict(corev1.Resource("configmaps"), ConfigMapName, errors.New("old version"))
+func foreignPlan(name string) *v1alpha1.RebalancePlan {
+	p := proposal(0, "zones", testMove("zones", "a", "")).Plan
+	p.Expires = noon.Add(1000 * time.Hour)
+	return &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: record.Spec(p, v1alpha1.ModeAutomatic)}
+}
+
+// TestAForeignPlanIsKnown: the leader knows a plan that it did not make, no proposal replaces it, and it waits for a
+// day at most.
+func TestAForeignPlanIsKnown(t *testing.T) {
+	k := newLeaderTest(t)
+	must.Get(k.client.Plans.Create(t.Context(), foreignPlan("mine"), metav1.CreateOptions{}))(t)
+	k.keep(proposal(0, "zones", testMove("zones", "b", "")))
+	if k.keep(proposal(10, "zones")); len(k.plans.Waiting) != 1 || !k.plans.Waiting[0].Foreign || !k.object("mine").Status.Foreign {
+		t.Errorf("%+v", k.plans.Waiting)
+	}
+	k.keep(proposal(24*60, ""))
+	k.checkPhase("mine", v1alpha1.PhaseExpired, "it expired at 2026-03-02T12:00:00Z")
+}
+
+// TestAChangedSpecIsForeign: the leader knows its plans by UID and hash, so it does not take a plan with another
+// content, or one that somebody created again, for its own.
+func TestAChangedSpecIsForeign(t *testing.T) {
+	for name, change := range map[string]func(k *leaderTest, o *v1alpha1.RebalancePlan){
+		"a changed spec": func(k *leaderTest, o *v1alpha1.RebalancePlan) {
+			o.Spec.Moves[0].Pod.UID = "other"
+			must.Get(k.client.Plans.Update(t.Context(), o, metav1.UpdateOptions{}))(t)
+		},
+		"created again": func(k *leaderTest, o *v1alpha1.RebalancePlan) {
+			must.Succeed(t, k.client.Plans.Delete(t.Context(), o.Name, metav1.DeleteOptions{}))
+			o.ResourceVersion = ""
+			must.Get(k.client.Plans.Create(t.Context(), o, metav1.CreateOptions{}))(t)
+		},
+	} {
+		k := newLeaderTest(t)
+		k.keep(proposal(0, "zones", testMove("zones", "a", "")))
+		change(k, k.object("p1"))
+		if k.register(); len(k.plans.Waiting) != 1 || !k.plans.Waiting[0].Foreign || len(k.made) != 0 {
+			t.Errorf("%s: %+v", name, k.plans.Waiting)
 		}
-		return false, nil, nil
-	})
-	keep := func(n Proposal) error {
-		return s.Update(t.Context(), func(p Plans) (Plans, error) { p, _ = p.Keep(n); return p, nil })
 	}
-	must.Succeed(t, keep(proposal(0, "zones")))
-	if _, err := client.CoreV1().ConfigMaps("evenkeel").Get(t.Context(), ConfigMapName, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
-		t.Errorf("without a plan, a ConfigMap is created: %v", err)
+}
+
+// TestManyForeignPlans: many plans of others do not hide those of the release, and cost a bounded number of requests.
+func TestManyForeignPlans(t *testing.T) {
+	k := newLeaderTest(t)
+	for i := range maxListed + 100 {
+		must.Get(k.client.Plans.Create(t.Context(), foreignPlan(fmt.Sprintf("a%05d", i)), metav1.CreateOptions{}))(t)
 	}
-	for _, n := range []Proposal{proposal(0, "zones", testMove("zones", "a", "")), proposal(1, "zones", testMove("zones", "a", "")),
-		proposal(2, "zones", testMove("zones", "b", ""))} {
-		must.Succeed(t, keep(n))
+	k.keep(proposal(0, "zones", testMove("zones", "b", "")))
+	clear(k.server.Calls)
+	k.keep(proposal(1, "zones", testMove("zones", "b", "")))
+	own := slices.ContainsFunc(k.plans.Waiting, func(w Plan) bool { return w.Name == "p1" })
+	if reads := k.server.Calls["get rebalanceplans"] + k.server.Calls["list rebalanceplans"]; !own || len(k.plans.Waiting) > maxRead || reads > 5 {
+		t.Errorf("its own plan is there: %v; %d plans, %d requests", own, len(k.plans.Waiting), reads)
 	}
-	p, err := s.Load(t.Context())
-	if err != nil || len(p.Waiting) != 1 || p.Waiting[0].Moves[0].Pod.UID != "b" || plan.ContentID(p.Waiting[0].Plan) != p.Waiting[0].ID {
-		t.Errorf("%+v (%v)", p, err)
+}
+
+// TestTheStoreRepeatsAfterAConflict: an update that another client disturbs is repeated, and a rejection is not.
+func TestTheStoreRepeatsAfterAConflict(t *testing.T) {
+	k := newLeaderTest(t)
+	k.keep(proposal(0, "zones", testMove("zones", "a", "")))
+	conflicts := 1
+	k.server.Fail = func(verb, resource, name string) error {
+		if conflicts--; verb == "update/status" && conflicts >= -1 {
+			return apierrors.NewConflict(schema.GroupResource{Resource: resource}, name, errors.New("old version"))
+		}
+		return nil
 	}
-	if writes != 2 {
-		t.Errorf("%d updates, want a conflict and one update: the same proposal needs none", writes)
-	}
+	k.decide(ToApprove, "alice")
+	k.checkStates(Approved)
 	rejected := rejectf("no")
-	if err := s.Update(t.Context(), func(p Plans) (Plans, error) { return Plans{}, rejected }); !errors.Is(err, rejected) || writes != 2 {
-		t.Errorf("error %v after %d writes", err, writes)
+	calls := k.server.Calls["list rebalanceplans"]
+	if _, err := k.store.Update(t.Context(), nil, func(Plans) (Plans, error) { return Plans{}, rejected }); !errors.Is(err, rejected) ||
+		k.server.Calls["list rebalanceplans"] != calls+1 {
+		t.Errorf("error %v after %d reads", err, k.server.Calls["list rebalanceplans"]-calls)
 	}
 }
 
 // TestAPlanThatIsTooLarge: the error says what to do, and the plans stay as they are.
 func TestAPlanThatIsTooLarge(t *testing.T) {
 	var moves []plan.Move
-	seed := uint64(1)
-	for range 30_000 {
-		seed = seed*6364136223846793005 + 1442695040888963407
-		moves = append(moves, testMove("zones", fmt.Sprintf("%x%x", seed, seed*seed), ""))
+	for i := range 3000 {
+		moves = append(moves, testMove("zones", fmt.Sprintf("%060d", i), ""))
 	}
-	s := New(fake.NewClientset(), "evenkeel")
-	err := s.Update(t.Context(), func(p Plans) (Plans, error) { p, _ = p.Keep(proposal(0, "zones", moves...)); return p, nil })
+	n := proposal(0, "zones", moves...)
+	for i := range n.Plan.Moves {
+		n.Plan.Moves[i].Wave = 1
+	}
+	k := newLeaderTest(t)
+	_, err := k.store.Update(t.Context(), nil, func(p Plans) (Plans, error) { p, _, err := p.Keep(n); return p, err })
 	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "limits.perPass") {
 		t.Error(err)
 	}
 }
 
-// TestAHostileConfigMapIsNoPlan: what cannot be read, or is too large, is no plan, and a later pass replaces it.
-func TestAHostileConfigMapIsNoPlan(t *testing.T) {
-	for name, text := range map[string]string{
-		"nothing":    "",
-		"other kind": `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan"}`,
-		"depth":      strings.Repeat(`[`, 100),
-		"steps":      `{"apiVersion":"` + plan.APIVersion + `","kind":"WaitingPlans","waiting":[{"plan":{"moves":[{"step":7,"pod":{"uid":"a"}}]}}]}`,
-		"many plans": `{"apiVersion":"` + plan.APIVersion + `","kind":"WaitingPlans","waiting":[{}` + strings.Repeat(`,{}`, maxPlans) + `]}`,
-		"not packed": "raw",
-	} {
-		packed := []byte(text)
-		if name != "not packed" {
-			packed = compressed(t, text)
-		}
-		o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: ConfigMapName}, BinaryData: map[string][]byte{keyPlans: packed}}
-		s := New(fake.NewClientset(o), "evenkeel")
-		if p, err := s.Load(t.Context()); err == nil || len(p.Waiting) != 0 || !strings.Contains(err.Error(), ConfigMapName) {
-			t.Errorf("%s: %+v (%v)", name, p, err)
-		}
-		if err := s.Update(t.Context(), func(p Plans) (Plans, error) {
-			p, _ = p.Keep(proposal(0, "zones", testMove("zones", "a", "")))
-			return p, nil
-		}); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if p, err := s.Load(t.Context()); err != nil || len(p.Waiting) != 1 {
-			t.Errorf("%s: after a pass: %+v (%v)", name, p, err)
-		}
+// TestABlockedStepIsApprovedAgain: the same decision, written again, makes the leader try the step again.
+func TestABlockedStepIsApprovedAgain(t *testing.T) {
+	k := newLeaderTest(t)
+	k.keep(proposal(0, "zones", testMove("zones", "a", ""), testMove("zones", "b", "")))
+	k.decide(ToApprove, "alice", 1)
+	r := k.plans.Requests()[0]
+	must.Succeed(t, k.store.Claim(t.Context(), &r, "node-7"))
+	o := k.object("p1")
+	o.Status = record.Status(o.Status, &o.Spec, &plan.RunReport{RunID: "r", Mode: plan.Live, Finished: noon, Outcomes: []plan.Outcome{
+		{Step: 1, Outcome: plan.Blocked, Reason: plan.Reason{Code: plan.BlockedByPDB, Message: "no"}}}}, "node-7")
+	must.Get(k.client.Plans.UpdateStatus(t.Context(), o, metav1.UpdateOptions{}))(t)
+	k.register()
+	k.checkStates(Dropped, Waiting)
+	k.checkPhase("p1", v1alpha1.PhaseWaiting, "")
+	k.decide(ToApprove, "alice", 1)
+	k.checkStates(Approved, Waiting)
+	if r := k.plans.Requests(); len(r) != 1 || r[0].Attempts != 0 {
+		t.Errorf("requests %+v", r)
 	}
-}
-
-func TestListsAreBounded(t *testing.T) {
-	var p Plans
-	for i := range 3 {
-		var moves []plan.Move
-		for j := range 5000 {
-			moves = append(moves, testMove("zones", fmt.Sprint(i, "-", j), ""))
-		}
-		p, _ = p.Keep(proposal(i, "zones", moves...))
-	}
-	for i := range 2 * maxEnded {
-		p, _ = p.Keep(proposal(10+i, "zones", testMove("zones", fmt.Sprint("x", i), "")))
-	}
-	if len(p.Announced) != maxMarks || len(p.Ended) != maxEnded || len(p.Waiting) != 1 {
-		t.Errorf("%d announced, %d ended, %d waiting", len(p.Announced), len(p.Ended), len(p.Waiting))
-	}
-}
-
-func compressed(t *testing.T, text string) []byte {
-	t.Helper()
-	packed := must.Get(state.Compress([]byte(text)))(t)
-	return packed
 }

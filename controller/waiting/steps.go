@@ -78,80 +78,62 @@ const maxShownText = 60
 
 func shorten(s string) string { return strings.ToValidUTF8(s[:min(len(s), maxShownText)], "") }
 
-// Find returns the plan whose ID begins with prefix. The ID of a proposal with the same moves finds it too.
+// Find returns the plan whose name or ID begins with prefix.
 func (p *Plans) Find(prefix string) (*Plan, error) {
-	var found []string
-	var last *Plan
-	for i := range p.Waiting {
-		if slices.ContainsFunc(append([]string{p.Waiting[i].ID}, p.Waiting[i].Proposals...),
-			func(id string) bool { return strings.HasPrefix(id, prefix) }) {
-			last, found = &p.Waiting[i], append(found, p.Waiting[i].ID)
+	var found []*Plan
+	var names []string
+	for _, list := range [][]Plan{p.Waiting, p.Marked} {
+		for i := range list {
+			if w := &list[i]; strings.HasPrefix(w.Name, prefix) || strings.HasPrefix(w.ID, prefix) {
+				found, names = append(found, w), append(names, w.Name)
+			}
 		}
 	}
 	switch {
 	case len(found) == 1:
-		return last, nil
+		return found[0], nil
 	case len(found) > 1:
-		return nil, rejectf("the IDs of several waiting plans begin with %q: %s", shorten(prefix), strings.Join(found, ", "))
+		return nil, rejectf("the names or IDs of several plans begin with %q: %s", shorten(prefix), strings.Join(names, ", "))
 	}
-	for i := len(p.Ended) - 1; i >= 0; i-- {
-		if e := p.Ended[i]; strings.HasPrefix(e.ID, prefix) {
-			return nil, rejectf("plan %s does not wait any more: %s", e.ID, e.Why)
-		}
-	}
-	return nil, rejectf("no waiting plan has an ID that begins with %q%s", shorten(prefix), p.candidates())
+	return nil, rejectf("no waiting plan has a name or an ID that begins with %q%s", shorten(prefix), p.candidates())
 }
 
 func (p *Plans) candidates() string {
 	if len(p.Waiting) == 0 {
 		return "; no plan waits for approval"
 	}
-	var ids []string
+	var names []string
 	for _, w := range p.Waiting {
-		ids = append(ids, w.ID)
+		names = append(names, w.Name)
 	}
-	return fmt.Sprintf(" (%s: %s)", plural.Choose(len(ids), "the waiting plan", "the waiting plans"), strings.Join(ids, ", "))
+	return fmt.Sprintf(" (%s: %s)", plural.Choose(len(names), "the waiting plan", "the waiting plans"), strings.Join(names, ", "))
 }
 
 // Choose returns the chosen steps in order, with the steps that they need, and the latter also apart. A step that was
-// approved or discarded before can be chosen only by its number, and only if again is true.
-func (w *Plan) Choose(c StepSelection, again bool) (steps, needed []int, err error) {
+// decided before can be chosen only by its number.
+func (w *Plan) Choose(c StepSelection, verb Verb) (steps, needed []int, err error) {
 	if c.Strategy != "" && !slices.ContainsFunc(w.Moves, func(m plan.Move) bool { return m.Strategy == c.Strategy }) {
-		return nil, nil, rejectf("plan %s has no move of strategy %q", w.ID, shorten(c.Strategy))
+		return nil, nil, rejectf("plan %s has no move of strategy %q", w.Name, shorten(c.Strategy))
 	}
-	if steps, err = w.chooseNumbers(c, again); err != nil {
+	if steps, err = w.chooseNumbers(c, verb); err != nil {
 		return nil, nil, err
 	}
 	if len(steps) == 0 {
-		return nil, nil, rejectf("no step of the choice still waits in plan %s: %s%s", w.ID, w.describeStates(), w.repeatApproval(again))
+		return nil, nil, rejectf("plan %s has no step to %s in the choice: %s", w.Name, verb, w.describeStates())
 	}
 	all, needed := w.withPairs(steps)
 	for _, step := range needed {
-		if d := w.StateOf(step); d.State == Replaced || d.State == Executed || d.State == Approved && !again {
+		if d := w.StateOf(step); d.State == Replaced || d.State == Executed {
 			return nil, nil, rejectf("step %d, which the chosen steps need, %s", step, d.text())
 		}
 	}
 	return all, needed, nil
 }
 
-// repeatApproval says how to approve steps again whose execution was dropped.
-func (w *Plan) repeatApproval(again bool) string {
-	var approved []int
-	for _, m := range w.Moves {
-		if w.StateOf(m.Step).State == Approved {
-			approved = append(approved, m.Step)
-		}
-	}
-	if !again || len(approved) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("; if the execution of approved steps was dropped, approve them again by their numbers: --steps %s", FormatSteps(approved))
-}
-
-func (w *Plan) chooseNumbers(c StepSelection, again bool) (steps []int, err error) {
+func (w *Plan) chooseNumbers(c StepSelection, verb Verb) (steps []int, err error) {
 	for _, r := range c.Steps {
 		if r.Last > len(w.Moves) {
-			return nil, rejectf("plan %s has no step %d (want 1 to %d)", w.ID, r.Last, len(w.Moves))
+			return nil, rejectf("plan %s has no step %d (want 1 to %d)", w.Name, r.Last, len(w.Moves))
 		}
 	}
 	for _, m := range w.Moves {
@@ -161,10 +143,12 @@ func (w *Plan) chooseNumbers(c StepSelection, again bool) (steps []int, err erro
 		case len(c.Steps) > 0 && !named, len(c.Steps) == 0 && c.Strategy != "" && m.Strategy != c.Strategy:
 		case c.Strategy != "" && m.Strategy != c.Strategy:
 			return nil, rejectf("step %d belongs to strategy %s, not to %s", m.Step, m.Strategy, c.Strategy)
-		case d.State == Waiting, named && again && d.State != Replaced && d.State != Executed:
+		case verb == ToUndo && (d.State == Discarded || named && d.State == Approved), verb != ToUndo && d.State == Waiting,
+			verb == ToApprove && named && (d.State == Approved || d.State == Dropped || d.State == Discarded),
+			verb == ToDiscard && named && (d.State == Approved || d.State == Dropped):
 			steps = append(steps, m.Step)
 		case named:
-			return nil, rejectf("step %d does not wait: it %s", m.Step, d.text())
+			return nil, rejectf("step %d cannot be chosen: it %s", m.Step, d.text())
 		}
 	}
 	return steps, nil
@@ -189,7 +173,7 @@ func (w *Plan) describeStates() string {
 		counts[w.StateOf(m.Step).State]++
 	}
 	var parts []string
-	for _, s := range []State{Waiting, Approved, Executed, Discarded, Replaced} {
+	for _, s := range []State{Waiting, Approved, Executed, Dropped, Discarded, Replaced} {
 		if counts[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
 		}
@@ -245,62 +229,18 @@ func setOf(steps []int) map[int]bool {
 	return out
 }
 
-// Part returns the plan with only some of its steps, which keep their numbers. The result has its own ID.
-func (w *Plan) Part(steps []int) plan.Plan {
-	p := w.Plan
-	p.Moves, p.Hints = w.movesOf(steps), nil
-	waves := map[int]bool{}
+// part returns the plan with only some of its steps, which keep their numbers.
+func (w *Plan) part(steps []int) plan.Plan {
+	p, chosen, waves := w.Plan, setOf(steps), map[int]bool{}
+	p.Moves = slices.DeleteFunc(slices.Clone(p.Moves), func(m plan.Move) bool { return !chosen[m.Step] })
 	for _, m := range p.Moves {
 		waves[m.Wave] = true
 	}
-	for _, h := range w.Hints {
-		if waves[h.Wave] {
-			p.Hints = append(p.Hints, h)
-		}
-	}
-	p.ID = plan.ContentID(p)
+	p.Hints = slices.DeleteFunc(slices.Clone(p.Hints), func(h plan.WaveHints) bool { return !waves[h.Wave] })
 	return p
 }
 
-// Approve returns the plans with the steps of part marked as approved. Steps that a person
-// discarded after the approval stay discarded. Approved steps that were discarded before may be
-// moved again. Approve returns a Rejection if part does not belong to a plan that waits, if a step
-// was executed or approved again since, or if all its steps were discarded since. To repeat an
-// approval changes nothing.
-func (p Plans) Approve(part plan.Plan, by plan.Approval, now time.Time) (Plans, error) {
-	p = p.Expire(now)
-	i := slices.IndexFunc(p.Waiting, func(w Plan) bool { return w.ID == by.WaitingPlan })
-	if i < 0 {
-		if _, err := p.Find(by.WaitingPlan); err != nil {
-			return p, err
-		}
-		return p, rejectf("no waiting plan has the ID %s", shorten(by.WaitingPlan))
-	}
-	w := &p.Waiting[i]
-	var all, approved []int
-	executed := false
-	for _, m := range part.Moves {
-		d := w.StateOf(m.Step)
-		since := d.State != Waiting && !d.At.Before(by.At)
-		same := (d.State == Approved || d.State == Executed) && d.By == by.By && d.At.Equal(by.At)
-		if d.State == Replaced || d.State == Executed && !same || since && d.State != Discarded && !same {
-			return p, rejectf("step %d of plan %s %s", m.Step, w.ID, d.text())
-		}
-		all, executed = append(all, m.Step), executed || d.State == Executed
-		if d.State != Executed && (!since || same) {
-			approved = append(approved, m.Step)
-		}
-	}
-	if plan.ContentID(w.Plan) != w.ID {
-		return p, rejectf("the waiting plan %s has been changed: its content does not match its ID", w.ID)
-	}
-	if w.Part(all).ID != part.ID || plan.ContentID(part) != part.ID {
-		return p, rejectf("the approved moves are not steps of plan %s", w.ID)
-	}
-	if len(approved) == 0 && !executed {
-		return p, rejectf("all approved steps of plan %s were discarded: step %d %s", w.ID, all[0], w.StateOf(all[0]).text())
-	}
-	w.decide(approved, Decision{State: Approved, By: by.By, At: by.At.UTC()})
-	p.forgetDiscards(w.movesOf(approved))
-	return p, nil
+// names reports whether the choice has the step, or no steps at all.
+func (c StepSelection) names(step int) bool {
+	return len(c.Steps) == 0 || slices.ContainsFunc(c.Steps, func(r Range) bool { return r.First <= step && step <= r.Last })
 }

@@ -1,168 +1,180 @@
 package waiting
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"time"
+	"maps"
+	"slices"
 
-	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/evenkeel-project/evenkeel/controller/state"
-	"github.com/evenkeel-project/evenkeel/internal/notfound"
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 const (
-	// ConfigMapName is the ConfigMap of the waiting plans, in the namespace of the Lease.
-	ConfigMapName = "evenkeel-waiting-plan"
-
-	keyPlans = "plans.json.gz"
-
-	// callTimeout bounds each API call.
-	callTimeout = 4 * time.Second
-	// attempts bounds how often Update tries again after another client has changed the ConfigMap.
+	// attempts bounds how often a change is tried again after another client has changed a plan.
 	attempts = 4
-	// maxPackedBytes bounds the compressed plans. The API server rejects objects above 1 MiB.
-	maxPackedBytes = 900 << 10
-	// maxMoves bounds the moves of a plan, and maxPlans the number of plans.
-	maxMoves = 50_000
-	maxPlans = 100
+	// maxListed bounds the open plans whose names are read, and maxRead those whose content is: whoever may create
+	// plans can make many. Plans that this release made are read first.
+	maxListed = 1000
+	maxRead   = 50
+	// openPlans selects the plans about which a decision can still have an effect.
+	openPlans = "status.closed!=true"
 )
 
-// ErrTooLarge means that a proposal does not fit into a ConfigMap.
-var ErrTooLarge = errors.New("the plan is too large to wait for approval")
-
-// Store keeps the waiting plans in a ConfigMap. It never deletes the ConfigMap.
+// Store keeps the waiting plans as RebalancePlans. Its methods must not be called concurrently.
 type Store struct {
-	configMaps corev1client.ConfigMapInterface
+	objects *objects.Client
+	read    map[string]*v1alpha1.RebalancePlan // the open plans as they were read or written last, by name
+	// announced are the moves about which this process told people.
+	announced []Mark
 }
 
-// New returns a Store in a namespace.
-func New(client kubernetes.Interface, namespace string) *Store {
-	return &Store{client.CoreV1().ConfigMaps(namespace)}
-}
+// New returns a Store.
+func New(c *objects.Client) *Store { return &Store{objects: c} }
 
-// Load reads the plans. If the ConfigMap does not exist, no plan waits.
-func (s *Store) Load(ctx context.Context) (Plans, error) {
-	p, _, err := s.load(ctx)
-	return p, err
-}
-
-func (s *Store) load(ctx context.Context) (Plans, *corev1.ConfigMap, error) {
-	call, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	o, err := s.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
-	switch {
-	case notfound.Object(err, "configmaps", ConfigMapName):
-		return Plans{}, nil, nil
-	case err != nil:
-		return Plans{}, nil, fmt.Errorf("reading ConfigMap %s: %w", ConfigMapName, err)
-	}
-	p, err := decode(o.BinaryData[keyPlans])
+// Changed reports whether a plan differs from what this Store read or wrote last. It reads only names and versions.
+// made identifies the plans that the release made.
+func (s *Store) Changed(ctx context.Context, made []plan.StoredPlan) (bool, error) {
+	versions, err := s.versions(ctx, made)
 	if err != nil {
-		return Plans{}, o, unreadableError{err}
+		return false, err
 	}
-	return p, o, nil
+	same := s.read != nil && maps.EqualFunc(versions, s.read, func(v string, o *v1alpha1.RebalancePlan) bool { return v == o.ResourceVersion })
+	return !same, nil
 }
 
-// unreadableError means that the ConfigMap does not contain plans that this program wrote.
-type unreadableError struct{ error }
-
-// Error implements error.
-func (e unreadableError) Error() string {
-	return fmt.Sprintf("ConfigMap %s cannot be understood, so no plan waits: %v", ConfigMapName, e.error)
+// versions returns the resource versions of the open plans, by name.
+func (s *Store) versions(ctx context.Context, made []plan.StoredPlan) (map[string]string, error) {
+	listed, names := map[string]string{}, []string{}
+	for next := ""; ; {
+		page, err := s.objects.PlanVersions(ctx, metav1.ListOptions{Limit: maxListed / 2, Continue: next, FieldSelector: openPlans})
+		if err != nil {
+			return nil, fmt.Errorf("looking for plans that wait: %w", objects.Explain(err))
+		}
+		for _, o := range page.Items {
+			listed[o.Name], names = o.ResourceVersion, append(names, o.Name)
+		}
+		if next = page.Continue; next == "" || len(names) >= maxListed {
+			break
+		}
+	}
+	out := map[string]string{}
+	for _, m := range made {
+		if v, found := listed[m.Name]; found {
+			out[m.Name] = v
+		} else if len(names) >= maxListed {
+			out[m.Name] = "" // it may be beyond the others
+		}
+	}
+	for _, name := range names {
+		if len(out) >= maxRead {
+			break
+		}
+		out[name] = listed[name]
+	}
+	return out, nil
 }
 
-func decode(packed []byte) (p Plans, err error) {
-	if len(packed) == 0 {
-		return Plans{}, nil
-	}
-	text, err := state.Decompress(packed)
+// Load reads the plans that wait, or whose discarded moves are not proposed again yet.
+func (s *Store) Load(ctx context.Context, made []plan.StoredPlan) (p Plans, err error) {
+	versions, err := s.versions(ctx, made)
 	if err != nil {
 		return p, err
 	}
-	if err := plan.Decode(text, &p); err != nil {
-		return Plans{}, err
-	}
-	if p.APIVersion != plan.APIVersion || p.Kind != kind {
-		return Plans{}, fmt.Errorf("the document is a %s %s (want %s %s)", shorten(p.APIVersion), shorten(p.Kind), plan.APIVersion, kind)
-	}
-	if len(p.Waiting) > maxPlans {
-		return Plans{}, fmt.Errorf("more than %d plans", maxPlans)
-	}
-	for _, w := range p.Waiting {
-		if len(w.Moves) > maxMoves || len(w.Decisions) > maxMoves {
-			return Plans{}, fmt.Errorf("a plan has more than %d moves", maxMoves)
-		}
-		for i, m := range w.Moves {
-			if m.Step != i+1 || m.Pod.UID == "" {
-				return Plans{}, fmt.Errorf("move %d has the step number %d, or its pod has no UID", i+1, m.Step)
+	read := map[string]*v1alpha1.RebalancePlan{}
+	for _, name := range slices.Sorted(maps.Keys(versions)) {
+		o := s.read[name]
+		if o == nil || o.ResourceVersion != versions[name] {
+			o, err = s.objects.Plans.Get(ctx, name, metav1.GetOptions{})
+			if objects.IsMissing(err, "rebalanceplans", name) {
+				continue
+			}
+			if err != nil {
+				return p, fmt.Errorf("reading RebalancePlan %s: %w", name, objects.Explain(err))
 			}
 		}
+		read[name] = o
+		p.add(o)
 	}
+	s.read = read
+	slices.SortStableFunc(p.Waiting, func(a, b Plan) int { return a.Since.Compare(b.Since) })
+	p.Announced = s.announced
 	return p, nil
 }
 
-// Update changes the plans. It calls change again if another client has changed them meanwhile, and writes nothing if
-// change changes nothing. If the stored plans cannot be read, change gets none.
-func (s *Store) Update(ctx context.Context, change func(Plans) (Plans, error)) (err error) {
+// Update changes the plans. It calls change again if another client has changed them meanwhile, and writes only what
+// change changes. It returns the plans after the change.
+func (s *Store) Update(ctx context.Context, made []plan.StoredPlan, change func(Plans) (Plans, error)) (after Plans, err error) {
 	for range attempts {
-		if err = s.updateOnce(ctx, change); !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+		if after, err = s.updateOnce(ctx, made, change); !apierrors.IsConflict(err) {
+			return after, err
+		}
+	}
+	return after, fmt.Errorf("other clients changed the plans during each of %d attempts; try again: %w", attempts, err)
+}
+
+func (s *Store) updateOnce(ctx context.Context, made []plan.StoredPlan, change func(Plans) (Plans, error)) (after Plans, err error) {
+	before, err := s.Load(ctx, made)
+	if err != nil {
+		return after, err
+	}
+	if after, err = change(before); err != nil {
+		return after, err
+	}
+	s.announced = after.Announced
+	for _, list := range [][]Plan{after.Waiting, after.Marked, after.Closed} {
+		for i := range list {
+			if err := s.write(ctx, &list[i]); err != nil {
+				return after, err
+			}
+		}
+	}
+	return after, nil
+}
+
+// write stores a plan, or what has changed of its status.
+func (s *Store) write(ctx context.Context, w *Plan) (err error) {
+	if w.object == nil {
+		if w.object, err = s.create(ctx, w); err != nil {
 			return err
 		}
 	}
-	return fmt.Errorf("other clients changed ConfigMap %s during each of %d attempts; try again: %w", ConfigMapName, attempts, err)
+	o := v1alpha1.DeepCopy(w.object)
+	w.setStatus(&o.Status)
+	if !equality.Semantic.DeepEqual(o.Status, w.object.Status) {
+		return s.writeStatus(ctx, w, o)
+	}
+	return nil
 }
 
-func (s *Store) updateOnce(ctx context.Context, change func(Plans) (Plans, error)) error {
-	before, o, err := s.load(ctx)
-	if unreadable := (unreadableError{}); err != nil && !errors.As(err, &unreadable) {
-		return err
-	}
-	after, err := change(before)
+func (s *Store) writeStatus(ctx context.Context, w *Plan, o *v1alpha1.RebalancePlan) error {
+	written, err := s.objects.Plans.UpdateStatus(ctx, o, metav1.UpdateOptions{})
 	if err != nil {
-		return err
+		return fmt.Errorf("writing the status of RebalancePlan %s: %w", o.Name, objects.Explain(err))
 	}
-	old, text, err := encode(before, after)
-	if err != nil || bytes.Equal(old, text) {
-		return err
+	w.object, s.read[o.Name] = written, written
+	if written.Status.Closed {
+		delete(s.read, o.Name)
 	}
-	packed, err := state.Compress(text)
-	if err != nil {
-		return err
-	}
-	if len(packed) > maxPackedBytes {
-		return fmt.Errorf("%w: ConfigMap %s would have %d KiB compressed, more than %d; lower the limits of the strategies in mode approve "+
-			"(limits.perPass)", ErrTooLarge, ConfigMapName, len(packed)>>10, maxPackedBytes>>10)
-	}
-	call, cancel := context.WithTimeout(ctx, callTimeout)
-	defer cancel()
-	if o == nil {
-		_, err = s.configMaps.Create(call, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: ConfigMapName,
-			Labels: map[string]string{"app.kubernetes.io/managed-by": "evenkeel"}},
-			BinaryData: map[string][]byte{keyPlans: packed}}, metav1.CreateOptions{})
-		return err
-	}
-	o = o.DeepCopy()
-	o.Data, o.BinaryData = nil, map[string][]byte{keyPlans: packed}
-	_, err = s.configMaps.Update(call, o, metav1.UpdateOptions{})
-	return err
+	return nil
 }
 
-// encode returns both plans as JSON.
-func encode(before, after Plans) (old, text []byte, err error) {
-	after.APIVersion, after.Kind = plan.APIVersion, kind
-	before.APIVersion, before.Kind = plan.APIVersion, kind
-	if old, err = json.Marshal(before); err != nil {
-		return nil, nil, err
+// create stores a new plan.
+func (s *Store) create(ctx context.Context, w *Plan) (*v1alpha1.RebalancePlan, error) {
+	o := &v1alpha1.RebalancePlan{TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: "RebalancePlan"},
+		ObjectMeta: metav1.ObjectMeta{Name: w.Name}, Spec: *w.spec}
+	if w.owner != "" {
+		o.OwnerReferences = []metav1.OwnerReference{{APIVersion: o.APIVersion, Kind: "Rebalancer", Name: objects.ReleaseName, UID: types.UID(w.owner)}}
 	}
-	text, err = json.Marshal(after)
-	return old, text, err
+	created, err := s.objects.Plans.Create(ctx, o, metav1.CreateOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("storing RebalancePlan %s: %w", w.Name, objects.Explain(err))
+	}
+	return created, nil
 }

@@ -19,26 +19,26 @@ import (
 
 // waitingPackages are the packages that wait for something. The others compute.
 var waitingPackages = []string{"cmd/evenkeel", "cmd/evenkeel/connection", "cmd/evenkeel/installed", "cmd/evenkeel/names", "cmd/evenkeel/releasecommand",
-	"controller", "controller/approval", "controller/cleanup", "controller/leader", "controller/notify",
+	"controller", "controller/cleanup", "controller/leader", "controller/notify",
 	"controller/records", "controller/release", "controller/state", "controller/waiting", "evictor", "hints/reconciler", "hints/writer", "internal/reload",
 	"internal/progress", "internal/retry", "internal/wait", "metrics", "objects", "observe",
 	"usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "web", "web/access"}
 
 // notWaits are durations for which nothing waits.
 var notWaits = map[string]string{
-	"controller/approval.claimTimeout": "the age at which a request may be replaced",
-	"controller.maxRequestAge":         "the age from which a request is not carried out",
-	"controller.maxRequestAgeForJob":   "the same for a single pass",
-	"controller.requestRetention":      "the age from which an ended request is deleted",
-	"evictor.DefaultMaxGracePeriod":    "a default of guards.maxGracePeriod",
-	"evictor.snapshotFreshness":        "the age of a snapshot, which sets the size of a batch",
-	"observe.denialLifetime":           "the age of an answer",
-	"observe.maxVersionAge":            "the age of an answer",
-	"usage/monitor.resultLifetime":     "the age of a result",
-	"web/access.allowedTTL":            "the age of an answer",
-	"web/access.deniedTTL":             "the age of an answer",
-	"web/access.knownTTL":              "the age of an answer",
-	"web/access.warningInterval":       "the time between two log lines",
+	"controller/waiting.maxForeignWait": "the age from which a plan of somebody else has expired",
+	"controller.maxRequestAge":          "the age from which a request is not carried out",
+	"controller.maxRequestAgeForJob":    "the same for a single pass",
+	"controller.requestRetention":       "the age from which an ended request is deleted",
+	"evictor.DefaultMaxGracePeriod":     "a default of guards.maxGracePeriod",
+	"evictor.snapshotFreshness":         "the age of a snapshot, which sets the size of a batch",
+	"observe.denialLifetime":            "the age of an answer",
+	"observe.maxVersionAge":             "the age of an answer",
+	"usage/monitor.resultLifetime":      "the age of a result",
+	"web/access.allowedTTL":             "the age of an answer",
+	"web/access.deniedTTL":              "the age of an answer",
+	"web/access.knownTTL":               "the age of an answer",
+	"web/access.warningInterval":        "the time between two log lines",
 }
 
 // waitRow is a row of the table of waits in docs/reference/running.md: what waits, the bound, and the constant.

@@ -119,7 +119,7 @@ func approve(ctx context.Context, t *testing.T, r release) {
 	var plan []string
 	eventually(ctx, t, "a plan that waits", func() (bool, string) {
 		out := r.runAsAdministrator(ctx, t, "approve")
-		plan = regexp.MustCompile(`(?m)^Plan ([0-9a-f]+),`).FindStringSubmatch(out)
+		plan = regexp.MustCompile(`(?m)^Plan (\S+-proposal),`).FindStringSubmatch(out)
 		return plan != nil, out
 	})
 	r.runAsAdministrator(ctx, t, "approve", plan[1])

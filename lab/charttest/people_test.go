@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -48,15 +51,20 @@ func (r release) waitForPeople(ctx context.Context, t *testing.T) {
 	for group, a := range map[string]authorizationv1.ResourceAttributes{
 		"readers":   {Verb: "list", Resource: "pods"},
 		"pausers":   {Verb: "update", Group: "evenkeel.io", Resource: "rebalancers", Namespace: r.namespace},
-		"approvers": {Verb: "create", Resource: "configmaps", Namespace: r.namespace},
+		"approvers": {Verb: "update", Group: "evenkeel.io", Resource: "rebalanceplans", Namespace: r.namespace},
 	} {
-		eventually(ctx, t, "the permissions of "+group, func() (bool, string) {
-			review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-				User: "jo", Groups: []string{group, "system:authenticated"}, ResourceAttributes: &a}}
-			review, err := r.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
-			return err == nil && review.Status.Allowed, fmt.Sprint(err)
-		})
+		r.waitForGroup(ctx, t, group, a)
 	}
+}
+
+func (r release) waitForGroup(ctx context.Context, t *testing.T, group string, a authorizationv1.ResourceAttributes) {
+	t.Helper()
+	eventually(ctx, t, "the permissions of "+group, func() (bool, string) {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: "jo", Groups: []string{group, "system:authenticated"}, ResourceAttributes: &a}}
+		review, err := r.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+		return err == nil && review.Status.Allowed, fmt.Sprint(err)
+	})
 }
 
 // TestPeople runs the commands for people with the permissions that each list of people grants, and with those of the
@@ -84,7 +92,7 @@ func TestPeople(t *testing.T) {
 		{"readers", "plan", "release-42", ok},
 		{"pausers", "resume", "no longer paused", ok},
 		{"pausers", "plan", "", "permission to"},
-		{"pausers", "approve", "", "permission to get"},
+		{"pausers", "approve", "No plan waits", ok},
 		{"runners", "trigger zones", "no process leads now. The next one takes the request zones-", ok},
 		{"approvers", "trigger zones", "", "permission to create rebalanceruns is missing"},
 		{"others", "plan", "", "permission to"},
@@ -104,8 +112,83 @@ func TestPeople(t *testing.T) {
 	r.uninstall(ctx, t)
 }
 
-// TestPeopleCreateOnlyTheirConfigMaps checks that the permission to create ConfigMaps, which RBAC cannot limit to a
-// name, is limited to the ConfigMaps that a person may also update.
+// kubectlAs runs kubectl as a member of a group in the namespace of the release, and returns its output.
+func (r release) kubectlAs(ctx context.Context, t *testing.T, group string, args ...string) (string, error) {
+	t.Helper()
+	cmd := exec.CommandContext(ctx, "kubectl", append([]string{"-n", r.namespace, "--as", "jo", "--as-group", group, "--as-group",
+		"system:authenticated"}, args...)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + r.kubeconfig}
+	out, err := cmd.CombinedOutput()
+	t.Logf("$ kubectl %s\n%s", strings.Join(args, " "), out)
+	return string(out), err
+}
+
+// TestDecideWithKubectl: a person who may decide, and nothing else, sees a plan that waits, approves two of its steps
+// with kubectl alone, watches them end, and discards the third. The audit log has the person, and only the account of
+// the release evicts.
+func TestDecideWithKubectl(t *testing.T) {
+	ctx := t.Context()
+	r := newRunningRelease("keel", "ek-decide")
+	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 7})
+	r.install(ctx, t, slices.Concat(automatic, peopleArgs, []string{"--set", "config.strategies[0].mode=approve"})...)
+	r.waitForPeople(ctx, t)
+	r.waitForLog(ctx, t, "leads=true")
+	r.runAsAdministrator(ctx, t, "trigger", "zones")
+	name := ""
+	eventually(ctx, t, "a plan that waits", func() (bool, string) {
+		out, err := r.kubectlAs(ctx, t, "approvers", "get", "rbp")
+		for line := range strings.Lines(out) {
+			if f := strings.Fields(line); len(f) > 4 && f[3] == "Waiting" && f[4] == "3" {
+				name = f[0]
+			}
+		}
+		return err == nil && name != "", out
+	})
+	watching, stop := context.WithCancel(ctx)
+	watched := make(chan string)
+	go func() {
+		out, _ := r.kubectlAs(watching, t, "approvers", "get", "rbp", name, "--watch")
+		watched <- out
+	}()
+	decide := func(decision string) {
+		if out, err := r.kubectlAs(ctx, t, "approvers", "patch", "rbp", name, "--type", "merge", "-p", `{"decision":`+decision+`}`); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+	}
+	waitForStatus := func(path, want string) {
+		eventually(ctx, t, path+" "+want, func() (bool, string) {
+			out, err := r.kubectlAs(ctx, t, "approvers", "get", "rbp", name, "-o", "jsonpath={"+path+"}")
+			return err == nil && out == want, out
+		})
+	}
+	decide(`{"by":"jo","approve":{"steps":[1,2]}}`)
+	waitForStatus(".status.steps[*].state", "Evicted Evicted")
+	waitForStatus(".status.phase", "Waiting")
+	decide(`{"by":"jo","approve":{"steps":[1,2]},"discard":{"steps":[3]}}`)
+	waitForStatus(".status.phase", "Completed")
+	stop()
+	if out := <-watched; !strings.Contains(out, "Running") || !strings.Contains(out, "Completed") {
+		t.Errorf("kubectl get --watch does not show the steps end:\n%s", out)
+	}
+	waitForStatus(".status.steps[*].decidedBy", "jo jo jo")
+	decisions := 0
+	for _, e := range append(r.auditedRequestsOf(ctx, t, "admin"), r.auditedRequests(ctx, t)...) {
+		if e.ObjectRef == nil || e.ObjectRef.Resource != "rebalanceplans" || e.ObjectRef.Subresource != "" || e.Verb != "patch" && e.Verb != "update" {
+			continue
+		}
+		if decisions++; e.ImpersonatedUser == nil || e.ImpersonatedUser.Username != "jo" {
+			t.Errorf("somebody else decided: %+v", e.User)
+		}
+	}
+	if decisions != 2 {
+		t.Errorf("the audit log has %d decisions, want 2", decisions)
+	}
+	r.checkRequests(ctx, t, 2)
+	r.uninstall(ctx, t)
+}
+
+// TestPeopleCreateOnlyTheirConfigMaps checks that no list of people grants to create ConfigMaps, and that another role
+// that does, which RBAC cannot limit to a name, grants to create no ConfigMap of Evenkeel.
 func TestPeopleCreateOnlyTheirConfigMaps(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-names")
@@ -114,16 +197,17 @@ func TestPeopleCreateOnlyTheirConfigMaps(t *testing.T) {
 	create := func(name, refused string) attempt {
 		return attempt{"create " + name, http.MethodPost, path, object{"metadata": object{"name": name}}, refused}
 	}
-	for group, attempts := range map[string][]attempt{
-		"pausers": {create("evenkeel-approval", byRBAC), create("evenkeel-pause", byRBAC), create("notes", byRBAC)},
-		"approvers": {create("evenkeel-pause", byPolicy), create("evenkeel-state-cluster", byPolicy), create("evenkeel-approval", ""),
-			create("evenkeel-waiting-plan", "")},
-		"readers": {create("evenkeel-pause", byRBAC), create("notes", byRBAC)},
-		"others":  {create("evenkeel-pause", byRBAC)},
-	} {
-		checkAttempts(ctx, t, r.clientOf(t, group), attempts)
+	for _, group := range []string{"readers", "pausers", "approvers", "runners", "others"} {
+		checkAttempts(ctx, t, r.clientOf(t, group), []attempt{create("evenkeel-pause", byRBAC), create("notes", byRBAC)})
 	}
-	checkAttempts(ctx, t, r.client, []attempt{create("evenkeel-pause", ""), create("evenkeel-approval", ""),
+	rbac, meta := r.client.RbacV1(), metav1.ObjectMeta{Name: "writers"}
+	must.Get(rbac.Roles(r.namespace).Create(ctx, &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
+		{Verbs: []string{"create"}, APIGroups: []string{""}, Resources: []string{"configmaps"}}}}, metav1.CreateOptions{}))(t)
+	must.Get(rbac.RoleBindings(r.namespace).Create(ctx, &rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{Kind: "Role", Name: "writers"},
+		Subjects: []rbacv1.Subject{{Kind: "Group", Name: "writers"}}}, metav1.CreateOptions{}))(t)
+	r.waitForGroup(ctx, t, "writers", authorizationv1.ResourceAttributes{Verb: "create", Resource: "configmaps", Namespace: r.namespace})
+	checkAttempts(ctx, t, r.clientOf(t, "writers"), []attempt{create("evenkeel-pause", byPolicy), create("evenkeel-state-cluster", byPolicy), create("notes", "")})
+	checkAttempts(ctx, t, r.client, []attempt{create("evenkeel-pause", ""),
 		{"a generated name", http.MethodPost, path, object{"metadata": object{"generateName": "evenkeel-"}}, ""}})
 	r.uninstall(ctx, t)
 }

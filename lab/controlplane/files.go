@@ -46,6 +46,9 @@ rules:
   resources: [{group: "", resources: [pods]}, {group: coordination.k8s.io, resources: [leases]}]
 - level: Metadata
   userGroups: [system:serviceaccounts]
+- level: Metadata
+  verbs: [create, update, patch, delete]
+  resources: [{group: evenkeel.io}]
 - level: None
 `
 

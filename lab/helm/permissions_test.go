@@ -117,7 +117,7 @@ func TestExistingConfigMap(t *testing.T) {
 	}{
 		{"rbac.evict=false,rbac.nodeWrites=false", []string{"coordination.k8s.io/leases/evenkeel-dry-run update", "coordination.k8s.io/leases/evenkeel update", "metrics.k8s.io/nodes list"},
 			[]string{"/pods/eviction create", "/nodes patch", "/pods delete", "/configmaps create"}},
-		{"rbac.evict=true,rbac.nodeWrites=false", []string{"/pods/eviction create", "/configmaps/evenkeel-approval update",
+		{"rbac.evict=true,rbac.nodeWrites=false", []string{"/pods/eviction create", "/configmaps/evenkeel-state-00 update",
 			"coordination.k8s.io/leases/evenkeel update", "coordination.k8s.io/leases/evenkeel-dry-run update"}, []string{"/nodes patch", "/pods delete"}},
 		{"rbac.evict=false,rbac.nodeWrites=true,rbac.nodeKeys.taints={a}", []string{"/nodes patch", "/configmaps/evenkeel-state-00 update"},
 			[]string{"/pods/eviction create"}},
@@ -174,7 +174,7 @@ func TestPoliciesWithExistingConfigMap(t *testing.T) {
 			`["evenkeel.io/steer","example.org/full"]`},
 		"-evictions": {`!(request.namespace in ["kube-system"]) && request.namespace in ["shop"]`,
 			"!has(variables.options.gracePeriodSeconds) || variables.options.gracePeriodSeconds > 0"},
-		"-own-objects": {`["evenkeel","evenkeel-dry-run"]`, "evenkeel-waiting-plan"},
+		"-own-objects": {`["evenkeel","evenkeel-dry-run"]`, "evenkeel-state-00"},
 	} {
 		got := policyExpressions(t, out, name)
 		for _, text := range want {

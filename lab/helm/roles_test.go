@@ -70,17 +70,10 @@ func TestPermissions(t *testing.T) {
 		t.Error("a dry run has permission to evict")
 	}
 	added := slices.DeleteFunc(slices.Clone(live), func(r string) bool { return slices.Contains(dry, r) })
-	if !reflect.DeepEqual(added, []string{"/configmaps create", "/configmaps update", "/configmaps update", evict,
+	if !reflect.DeepEqual(added, []string{"/configmaps create", "/configmaps update", evict,
 		"coordination.k8s.io/leases list", "evenkeel.io/rebalanceruns delete", "evenkeel.io/rebalanceruns get", "evenkeel.io/rebalanceruns list",
 		"evenkeel.io/rebalanceruns/status update"}) {
 		t.Errorf("dryRun=false adds %v", added)
-	}
-	for _, name := range []string{"evenkeel-approval", "evenkeel-waiting-plan"} {
-		off := namedPermissions(t, renderChart(t, "--set", "config.dryRun=false,config.approvals.enabled=false"))
-		on := namedPermissions(t, renderChart(t, "--set", "config.dryRun=false"))
-		if p := "/configmaps/" + name + " update"; slices.Contains(off, p) || !slices.Contains(on, p) {
-			t.Errorf("want permission %s only with approvals.enabled", p)
-		}
 	}
 	const patch = "/nodes patch"
 	steers := sortedPermissions(t, renderChart(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=taint"))
@@ -161,9 +154,6 @@ func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
 	may := namedPermissions(t, documentedRoles(t, "../../docs/reference/apply.md"))
 	chart := namedPermissions(t, renderChart(t, "--set", "config.dryRun=false", "--set", "config.load.source=metricsServer"))
 	for _, needed := range append(chart, "coordination.k8s.io/leases/evenkeel-dry-run get") {
-		if strings.HasPrefix(needed, "/configmaps/evenkeel-waiting-plan ") {
-			continue // apply keeps no plans that wait
-		}
 		if strings.HasPrefix(needed, "evenkeel.io/") {
 			continue // apply keeps no history, and takes no requests
 		}

@@ -11,11 +11,13 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -41,10 +43,22 @@ type Server struct {
 // New returns a client of an empty server in namespace evenkeel.
 func New(on clock.PassiveClock) (*objects.Client, *Server) {
 	s := &Server{Clock: on, Calls: map[string]int{}, Definitions: Definitions()}
+	plans := newKind("rebalanceplans", s, func(items []*v1alpha1.RebalancePlan) *v1alpha1.RebalancePlanList {
+		return &v1alpha1.RebalancePlanList{Items: values(items)}
+	})
 	return &objects.Client{Namespace: "evenkeel",
-		Plans: newKind("rebalanceplans", s, func(items []*v1alpha1.RebalancePlan) *v1alpha1.RebalancePlanList {
-			return &v1alpha1.RebalancePlanList{Items: values(items)}
-		}),
+		Plans: plans,
+		PlanVersions: func(ctx context.Context, opts metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+			page, err := plans.List(ctx, opts)
+			if err != nil {
+				return nil, err
+			}
+			out := &metav1.PartialObjectMetadataList{ListMeta: page.ListMeta}
+			for i := range page.Items {
+				out.Items = append(out.Items, metav1.PartialObjectMetadata{ObjectMeta: page.Items[i].ObjectMeta})
+			}
+			return out, nil
+		},
 		Rebalancers: newKind("rebalancers", s, func(items []*v1alpha1.Rebalancer) *v1alpha1.RebalancerList {
 			return &v1alpha1.RebalancerList{Items: values(items)}
 		}),
@@ -237,7 +251,7 @@ func (k *kind[T, L, P]) List(_ context.Context, opts metav1.ListOptions) (*L, er
 	var out *L
 	_, err := k.call("list", "", func() (*T, error) {
 		all := slices.SortedFunc(maps.Values(k.stored), func(a, b *T) int { return cmp.Compare(P(a).GetName(), P(b).GetName()) })
-		all = slices.DeleteFunc(all, func(o *T) bool { return P(o).GetName() <= opts.Continue })
+		all = slices.DeleteFunc(all, func(o *T) bool { return P(o).GetName() <= opts.Continue || !isSelected(o, opts.FieldSelector) })
 		next := ""
 		if n := int(opts.Limit); n > 0 && len(all) > n {
 			all, next = all[:n], P(all[n-1]).GetName()
@@ -247,4 +261,18 @@ func (k *kind[T, L, P]) List(_ context.Context, opts metav1.ListOptions) (*L, er
 		return new(T), nil
 	})
 	return out, err
+}
+
+// isSelected reports whether the fields of an object, such as status.phase, have the values of a selector.
+func isSelected(o any, selector string) bool {
+	values := fields.Set{}
+	parsed := fields.ParseSelectorOrDie(selector)
+	for _, r := range parsed.Requirements() {
+		v := reflect.ValueOf(o).Elem()
+		for name := range strings.SplitSeq(r.Field, ".") {
+			v = v.FieldByNameFunc(func(f string) bool { return strings.EqualFold(f, name) })
+		}
+		values[r.Field] = fmt.Sprint(v.Interface())
+	}
+	return parsed.Matches(values)
 }

@@ -1,4 +1,4 @@
-{{/* Rejects people whose roles would not exist, or who could do more than their roles say. */}}
+{{/* Rejects people whose roles would not exist, or would have no effect. */}}
 {{- define "evenkeel.checkPeople" -}}
 {{- $people := .Values.people | default dict -}}
 {{- range $list := list "readers" "pausers" "approvers" "runners" "aggregateToView" -}}
@@ -6,11 +6,8 @@
 {{- fail (printf "people.%s is set, but rbac.create is false, so the chart makes no roles for people (want rbac.create: true, or no people.%s)" $list $list) -}}
 {{- end -}}
 {{- end -}}
-{{- if and $people.approvers (include "evenkeel.live" .) (not (include "evenkeel.approvals" .)) -}}
+{{- if and $people.approvers (include "evenkeel.live" .) (not (include "evenkeel.external" .)) (eq (toString (dig "approvals" "enabled" true .Values.config)) "false") -}}
 {{- fail "people.approvers is set, but config.approvals.enabled is false, so Evenkeel would not execute what they approve (want config.approvals.enabled: true, or no people.approvers)" -}}
-{{- end -}}
-{{- if and $people.approvers (not (dig "enabled" true (.Values.admissionPolicy | default dict))) -}}
-{{- fail "people.approvers is set, but admissionPolicy.enabled is false, so these people could create every ConfigMap of Evenkeel, such as the state and approvals (want admissionPolicy.enabled: true, or no people.approvers)" -}}
 {{- end -}}
 {{- end }}
 

@@ -71,11 +71,6 @@ ConfigMap hides the configuration. Each helper returns "true" or nothing unless 
 {{- if or (include "evenkeel.external" .) (eq (toString (dig "load" "source" "requests" .Values.config)) "metricsServer") -}}true{{- end -}}
 {{- end }}
 
-{{/* True if approved plans may be taken. */}}
-{{- define "evenkeel.approvals" -}}
-{{- if and (include "evenkeel.live" .) (or (include "evenkeel.external" .) (ne (toString (dig "approvals" "enabled" true .Values.config)) "false")) -}}true{{- end -}}
-{{- end }}
-
 {{/* The namespaces in which the configuration plans evictions, as YAML; none means all. If config.namespaces.include is
 empty, they are those of the strategies that can be executed, if each of them names its own. */}}
 {{- define "evenkeel.plannedNamespaces" -}}

@@ -1,19 +1,21 @@
 package installed
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
-	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/record"
 )
 
-// pollInterval is the time between two looks for the report.
+// pollInterval is the time between two looks for the outcomes of approved steps.
 const pollInterval = time.Second
 
 // LeaseReader reads what a Lease says about its holder.
@@ -21,25 +23,31 @@ type LeaseReader interface {
 	Status(ctx context.Context) (leader.Status, error)
 }
 
-// Submission is a plan that was submitted.
+// Submission is the approved steps of a plan.
 type Submission struct {
-	Box   *approval.Store
+	Plans *waiting.Store
 	Lease LeaseReader
 	// Namespace is that of the Lease.
 	Namespace string
-	// PlanID is the ID of the plan.
-	PlanID string
-	// NeedsHolder makes Await withdraw the plan if no process holds the Lease.
+	// Plan is the name of the plan, Steps are the approved steps, and Generation is that of the plan with the approval.
+	Plan       string
+	Steps      []int
+	Generation int64
+	// By is the person who approved.
+	By string
+	// NeedsHolder makes Await end if no process holds the Lease.
 	NeedsHolder bool
-	// NotDone begins the error if the plan was withdrawn, such as: nothing was evicted.
+	// NotDone begins the error if the approval was withdrawn, such as: nothing was evicted.
 	NotDone string
-	// Late returns the error if no report arrives in time.
+	// Late returns the error if the steps do not end in time.
 	Late func() error
 }
 
-// Await waits for the report of the plan until ctx ends. It withdraws the plan if the process that holds the Lease has
-// a new configuration with which it executes no approved plans, unless that process has claimed the plan before. The
-// report is nil without an error if no process holds the Lease any more, and the plan was withdrawn.
+// Await waits for the outcomes of the steps until ctx ends, and returns the report of the steps. It withdraws the
+// approval if the process that holds the Lease has a new configuration with which it executes no approved plans, unless
+// a process executes the plan already. The report is nil without an error if NeedsHolder is set, no process holds the
+// Lease any more, and none executes the plan. Await returns an error if the plan ended otherwise, or if somebody has
+// changed the decision.
 func (s *Submission) Await(ctx context.Context) (*plan.RunReport, error) {
 	every := time.NewTicker(pollInterval)
 	defer every.Stop()
@@ -49,29 +57,48 @@ func (s *Submission) Await(ctx context.Context) (*plan.RunReport, error) {
 		case <-ctx.Done():
 			return nil, errors.Join(s.Late(), last)
 		case <-every.C:
-			var r *plan.RunReport
-			if r, last = s.Box.Report(ctx, s.PlanID); r != nil {
-				return r, nil
+			var o *v1alpha1.RebalancePlan
+			if o, last = s.Plans.Get(ctx, s.Plan); last != nil {
+				continue
 			}
-			last = connection.ExplainForbidden("get configmaps", last)
+			if s.isDone(o) {
+				r := record.ReportOf(o, s.Steps)
+				if r.Stopped == nil && len(r.Outcomes) == 0 {
+					return nil, fmt.Errorf("%s: the steps are not approved any more; plan %s has the phase %s: %s", s.NotDone, s.Plan, o.Status.Phase,
+						cmp.Or(o.Status.Message, "somebody has changed the decision"))
+				}
+				return &r, nil
+			}
 			status, err := s.Lease.Status(ctx)
-			if err != nil {
+			if err != nil || o.Status.Phase == v1alpha1.PhaseRunning {
 				continue
 			}
 			if off := ApprovalsOff(status, s.Namespace); off != nil && s.withdraw(ctx) {
 				return nil, fmt.Errorf("%s: %w; the approval was withdrawn", s.NotDone, off)
 			}
-			if s.NeedsHolder && status.Holder == "" && s.withdraw(ctx) {
+			if s.NeedsHolder && status.Holder == "" {
 				return nil, nil
 			}
 		}
 	}
 }
 
-// withdraw reports whether no process executes the plan any more.
+// isDone reports whether a process has read the approval, none executes the plan, and none of the steps waits.
+func (s *Submission) isDone(o *v1alpha1.RebalancePlan) bool {
+	return o.Status.Closed || o.Status.ObservedGeneration >= s.Generation && o.Status.Phase != v1alpha1.PhaseRunning &&
+		!slices.ContainsFunc(o.Status.Steps, func(x v1alpha1.StepStatus) bool {
+			return slices.Contains(s.Steps, int(x.Step)) && x.State == v1alpha1.StepApproved
+		})
+}
+
+// withdraw reports whether the steps are not approved any more.
 func (s *Submission) withdraw(ctx context.Context) bool {
-	back, err := s.Box.Withdraw(ctx, s.PlanID)
-	return err == nil && back
+	var steps []waiting.Range
+	for _, step := range s.Steps {
+		steps = append(steps, waiting.Range{First: step, Last: step})
+	}
+	_, err := s.Plans.Decide(ctx, s.Plan, waiting.ToUndo, waiting.StepSelection{Steps: steps}, s.By, time.Now())
+	return err == nil
 }
 
 // ApprovalsOff returns an error if a process holds the Lease that executes no approved plans.

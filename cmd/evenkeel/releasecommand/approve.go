@@ -12,7 +12,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
-	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
@@ -26,13 +25,13 @@ func newApprove(a *Access) *cobra.Command {
 	f := &decideFlags{}
 	c := &cobra.Command{
 		Use: "approve [PLAN]", Short: "Approve steps of a waiting plan", Args: atMostOnePlan,
-		Long:    "Approve steps of a plan that waits, because their strategies have mode: approve. PLAN is the ID of\nthe plan or the beginning of it. Without PLAN, the command lists the waiting plans.\n\nThe process that holds the Lease executes the approved steps. It checks each step again and drops\nsteps that are no longer valid. Limits, windows, budgets, back-offs and pauses apply. With CronJobs,\nthe next job executes the steps.",
+		Long:    "Approve steps of a plan that waits, because their strategies have mode: approve, or because somebody\ncreated it. PLAN is the name of the plan, its ID, or the beginning of one. Without PLAN, the command\nlists the waiting plans. The approval is written into the RebalancePlan, as kubectl can do it.\n\nThe process that holds the Lease executes the approved steps. It checks each step again and drops\nsteps that are no longer valid. Limits, windows, budgets, back-offs and pauses apply. With CronJobs,\nthe next job executes the steps.",
 		Example: "  # Which plans wait?\n  evenkeel approve\n\n  # Approve the steps of one strategy\n  evenkeel approve 3f2a --strategy zones\n\n  # Approve some steps, and wait for the report\n  evenkeel approve 3f2a --steps 1,4-7 --wait 10m",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.approve(cmd, a, args) },
 	}
 	f.addTo(c, "approve")
 	c.Flags().DurationVar(&f.wait, "wait", 0,
-		"how long to wait for the report of the process that executes the steps (default: do not wait)")
+		"how long to wait for the outcomes of the steps (default: do not wait)")
 	c.Flags().StringVarP(&f.output, "output", "o", "table", "with --wait: report as table, wide, json or yaml")
 	return c
 }
@@ -44,7 +43,7 @@ func (f *decideFlags) approve(cmd *cobra.Command, a *Access, args []string) erro
 	}
 	listing := len(args) == 0 || args[0] == ""
 	if cmd.Flags().Changed("wait") && listing || cmd.Flags().Changed("output") && (listing || f.wait == 0) {
-		return fmt.Errorf("--wait and --output are about the report of an approved plan; want: %s PLAN --wait 10m", cmd.CommandPath())
+		return fmt.Errorf("--wait and --output are about the outcomes of an approved plan; want: %s PLAN --wait 10m", cmd.CommandPath())
 	}
 	d, err := f.connect(cmd, a)
 	if err != nil {
@@ -62,32 +61,33 @@ func (f *decideFlags) approve(cmd *cobra.Command, a *Access, args []string) erro
 		return fmt.Errorf("nothing was approved: %s; approved steps would be dropped (run `evenkeel resume` first, or wait for the end of the pause)",
 			terminal.Escape(p.Block().Reason.Message))
 	}
-	w, err := d.plans.Find(args[0])
+	w, err := f.find(cmd.Context(), d, args[0])
 	if err != nil {
 		return fmt.Errorf("nothing was approved: %w", err)
 	}
-	steps, needed, err := w.Choose(choice, true)
+	by := connection.User(cmd.Context(), d.client)
+	done, err := d.store.Decide(cmd.Context(), w, waiting.ToApprove, choice, by, d.now)
 	if err != nil {
-		return fmt.Errorf("nothing was approved: %w", err)
-	}
-	r := approval.Request{Plan: w.Part(steps), ApprovedBy: connection.User(cmd.Context(), d.client), ApprovedAt: d.now, WaitingPlan: w.ID}
-	box := approval.New(d.client, f.namespace)
-	if err := box.Submit(cmd.Context(), r); err != nil {
-		return fmt.Errorf("nothing was approved: %w", connection.ExplainForbidden("create and update configmaps", err))
+		return fmt.Errorf("nothing was approved: %w", connection.ExplainForbidden("update rebalanceplans.evenkeel.io", err))
 	}
 	installed.WarnOtherDeschedulers(cmd, executor)
 	out := cmd.OutOrStdout()
-	fmt.Fprintf(out, "Approved %d of %s of plan %s: %s.\n", len(steps), plural.Count(len(w.Moves), "step"), terminal.Escape(w.ID), waiting.FormatSteps(steps))
-	explainNeeded(out, needed)
+	fmt.Fprintf(out, "Approved %d of %s of plan %s: %s.\n", len(done.Steps), plural.Count(len(done.Plan.Moves), "step"), terminal.Escape(w),
+		waiting.FormatSteps(done.Steps))
+	explainNeeded(out, done.Needed)
 	if executor.Holder == "" {
-		f.explainNextExecutor(out, executor, w.Expires)
+		f.explainNextExecutor(out, executor, done.Plan.Expires)
 	} else {
 		fmt.Fprintf(out, "%s holds the Lease in namespace %s and executes the steps when it has no other pass.\n", executor.Holder, f.namespace)
 	}
 	if f.wait == 0 {
 		return nil
 	}
-	return f.waitForReport(cmd, a, box, lease, r, format)
+	return f.waitForReport(cmd, a, &installed.Submission{Plans: d.store, Lease: lease, Namespace: f.namespace, Plan: w, Steps: done.Steps,
+		Generation: done.Plan.Object().Generation, By: by, NotDone: "nothing was executed",
+		Late: func() error {
+			return fmt.Errorf("the steps did not end within %s; they stay approved until %s", f.wait, done.Plan.Expires.UTC().Format(time.RFC3339))
+		}}, format)
 }
 
 // activePause returns the pause of the release, or nil. A failed request, such as for lack of permission, says that
@@ -129,17 +129,12 @@ func (f *decideFlags) findExecutor(ctx context.Context, lease *leader.Lease, d d
 	return s, nil
 }
 
-// waitForReport waits for the report of the process that executes the steps, and prints it.
-func (f *decideFlags) waitForReport(cmd *cobra.Command, a *Access, box *approval.Store, lease *leader.Lease, r approval.Request,
-	format report.Format) error {
-	waiting, cancel := context.WithTimeout(cmd.Context(), f.wait)
+// waitForReport waits for the outcomes of the steps, and prints them.
+func (f *decideFlags) waitForReport(cmd *cobra.Command, a *Access, submitted *installed.Submission, format report.Format) error {
+	waits, cancel := context.WithTimeout(cmd.Context(), f.wait)
 	defer cancel()
-	a.Progress().Start("waiting for the report of the process that holds the Lease in namespace %s", f.namespace)
-	submitted := installed.Submission{Box: box, Lease: lease, Namespace: f.namespace, PlanID: r.Plan.ID, NotDone: "nothing was executed",
-		Late: func() error {
-			return fmt.Errorf("no report arrived within %s; the steps stay approved until %s", f.wait, r.Plan.Expires.UTC().Format(time.RFC3339))
-		}}
-	got, err := submitted.Await(waiting)
+	a.Progress().Start("waiting for the process that holds the Lease in namespace %s", f.namespace)
+	got, err := submitted.Await(waits)
 	if err != nil {
 		return err
 	}

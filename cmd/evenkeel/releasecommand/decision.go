@@ -14,7 +14,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
-	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
@@ -89,10 +88,22 @@ func (f *decideFlags) connect(cmd *cobra.Command, a *Access) (d decision, err er
 	if d.objects, err = a.Objects(rc, f.namespace); err != nil {
 		return d, err
 	}
-	d.store, d.now = waiting.New(d.client, f.namespace), time.Now().UTC().Truncate(time.Second)
-	d.plans, err = d.store.Load(cmd.Context())
-	d.plans = d.plans.Expire(d.now)
-	return d, connection.ExplainForbidden("get configmap "+waiting.ConfigMapName, err)
+	d.store, d.now = waiting.New(d.objects), time.Now().UTC().Truncate(time.Second)
+	d.plans, err = d.store.Load(cmd.Context(), nil)
+	d.plans = d.plans.Register(d.now)
+	return d, connection.ExplainForbidden("list and get rebalanceplans.evenkeel.io", err)
+}
+
+// find returns the name of the plan that an argument means. A plan that does not wait any more is found by its name.
+func (f *decideFlags) find(ctx context.Context, d decision, name string) (string, error) {
+	w, err := d.plans.Find(name)
+	if err == nil {
+		return w.Name, nil
+	}
+	if o, failure := d.store.Get(ctx, name); failure == nil {
+		return o.Name, nil
+	}
+	return "", err
 }
 
 func explainNeeded(out io.Writer, needed []int) {
@@ -105,44 +116,31 @@ func explainNeeded(out io.Writer, needed []int) {
 // list prints the waiting plans.
 func (f *decideFlags) list(cmd *cobra.Command, d decision) error {
 	out := cmd.OutOrStdout()
-	if len(d.plans.Waiting) == 0 && len(d.plans.Discarded) > 0 {
-		fmt.Fprintf(out, "No plan waits for approval in namespace %s.\n", f.namespace)
-		return report.DiscardedMoves(out, d.plans.Discarded, commandline.ReportOptions(out))
-	}
+	discarded := d.plans.Discarded()
 	if len(d.plans.Waiting) == 0 {
 		fmt.Fprintf(out, "No plan waits for approval in namespace %s.\n", f.namespace)
-		if f.leadsDryRun(cmd.Context(), d) {
+		switch {
+		case len(discarded) > 0:
+		case f.leadsDryRun(cmd.Context(), d):
 			fmt.Fprintln(out, "The release in this namespace is a dry run (dryRun: true), which keeps no plans.")
-			return nil
+		default:
+			fmt.Fprintln(out, "A plan waits after a pass with dryRun: false and approvals.enabled: true, if a strategy with mode: approve has moves.")
 		}
-		fmt.Fprintln(out, "A plan waits after a pass with dryRun: false and approvals.enabled: true, if a strategy with mode: approve has moves.")
-		return nil
-	}
-	of, err := approval.New(d.client, f.namespace).Unfinished(cmd.Context())
-	if err != nil {
-		return connection.ExplainForbidden("get configmap "+approval.ConfigMapName, err)
+		return report.DiscardedMoves(out, discarded, commandline.ReportOptions(out))
 	}
 	for i := range d.plans.Waiting {
 		w := &d.plans.Waiting[i]
-		if err := report.WaitingPlan(out, w.Plan, w.Since, func(step int) string {
-			s := w.StateOf(step)
-			if s.State == waiting.Approved && of != w.ID {
-				return s.String() + ", not executed"
-			}
-			return s.String()
-		}, commandline.ReportOptions(out)); err != nil {
+		if err := report.WaitingPlan(out, w.Name, w.Plan, w.Since, w.Foreign, func(step int) string { return w.StateOf(step).String() },
+			commandline.ReportOptions(out)); err != nil {
 			return err
-		}
-		if of == w.ID {
-			fmt.Fprintln(out, "Steps of this plan are approved, and wait for the leader or are being executed.")
 		}
 	}
 	if off := f.approvalsOff(cmd.Context(), d); off != nil {
 		fmt.Fprintf(out, "No step is executed: %v.\n", off)
-		return report.DiscardedMoves(out, d.plans.Discarded, commandline.ReportOptions(out))
+	} else {
+		fmt.Fprintf(out, "To approve: evenkeel approve %s [--strategy S] [--steps 1,4-7]\n", terminal.Escape(d.plans.Waiting[0].Name))
 	}
-	fmt.Fprintf(out, "To approve: evenkeel approve %s [--strategy S] [--steps 1,4-7]\n", terminal.Escape(d.plans.Waiting[0].ID))
-	return report.DiscardedMoves(out, d.plans.Discarded, commandline.ReportOptions(out))
+	return report.DiscardedMoves(out, discarded, commandline.ReportOptions(out))
 }
 
 // leadsDryRun reports whether a dry run holds its Lease. A failed request says that none does.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
-	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
@@ -17,12 +17,12 @@ func newDiscard(a *Access) *cobra.Command {
 	f := &decideFlags{output: string(report.Table)}
 	c := &cobra.Command{
 		Use: "discard [PLAN]", Short: "Discard steps of a waiting plan", Args: atMostOnePlan,
-		Long:    "Discard steps of a plan that waits for approval. Their strategies do not propose to evict the\nsame pods again before approvals.validFor has passed. With --undo, they may propose them\nagain at once.\n\nWithout PLAN, the command lists the waiting plans and the discarded moves.",
+		Long:    "Discard steps of a plan that waits for approval. Their strategies do not propose to evict the\nsame pods again before approvals.validFor has passed. The decision is written into the\nRebalancePlan, as kubectl can do it.\n\nWith --undo, discarded steps wait again, and also approved steps that --steps names. If the plan\nhas ended, the strategies may propose the moves again at once.\n\nWithout PLAN, the command lists the waiting plans and the discarded moves.",
 		Example: "  # Discard a plan\n  evenkeel discard 3f2a\n\n  # Discard one step\n  evenkeel discard 3f2a --steps 2\n\n  # Let the strategies propose the moves again\n  evenkeel discard --undo 3f2a",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.discard(cmd, a, args) },
 	}
 	f.addTo(c, "discard")
-	c.Flags().BoolVar(&f.undo, "undo", false, "let the strategies propose the discarded moves of the plan again")
+	c.Flags().BoolVar(&f.undo, "undo", false, "take back what was discarded, and what was approved if --steps names it")
 	return c
 }
 
@@ -38,40 +38,27 @@ func (f *decideFlags) discard(cmd *cobra.Command, a *Access, args []string) erro
 	if len(args) == 0 || args[0] == "" {
 		return f.list(cmd, d)
 	}
-	var done waiting.DiscardResult
-	who := connection.User(cmd.Context(), d.client)
-	if err := d.store.Update(cmd.Context(), func(p waiting.Plans) (_ waiting.Plans, err error) {
-		if f.undo {
-			done, err = p.Undo(args[0], choice, d.now)
-		} else {
-			done, err = p.Discard(args[0], choice, who, d.now)
-		}
-		return done.Plans, err
-	}); err != nil {
-		return fmt.Errorf("nothing was discarded: %w", connection.ExplainForbidden("update configmap "+waiting.ConfigMapName, err))
+	verb := waiting.ToDiscard
+	if f.undo {
+		verb = waiting.ToUndo
+	}
+	name, err := f.find(cmd.Context(), d, args[0])
+	if err != nil {
+		return fmt.Errorf("nothing was discarded: %w", err)
+	}
+	done, err := d.store.Decide(cmd.Context(), name, verb, choice, connection.User(cmd.Context(), d.client), d.now)
+	if err != nil {
+		return fmt.Errorf("nothing was discarded: %w", connection.ExplainForbidden("update rebalanceplans.evenkeel.io", err))
 	}
 	out := cmd.OutOrStdout()
+	text := "Discarded %s of plan %s: %s.\n"
 	if f.undo {
-		fmt.Fprintf(out, "Undid the discard of %s of plan %s: %s. The next pass may propose the moves again.\n",
-			plural.Count(len(done.Steps), "step"), terminal.Escape(done.ID), waiting.FormatSteps(done.Steps))
-		explainNeeded(out, done.Needed)
-		return nil
+		text = "Took back the decision about %s of plan %s: %s. They wait again, unless the plan has ended.\n"
 	}
-	fmt.Fprintf(out, "Discarded %s of plan %s: %s.\n", plural.Count(len(done.Steps), "step"), terminal.Escape(done.ID),
-		waiting.FormatSteps(done.Steps))
+	fmt.Fprintf(out, text, plural.Count(len(done.Steps), "step"), terminal.Escape(name), waiting.FormatSteps(done.Steps))
 	explainNeeded(out, done.Needed)
-	return f.explainPending(cmd, d, done.ID)
-}
-
-// explainPending prints what a discard means for an approval of the same plan that is not executed yet.
-func (f *decideFlags) explainPending(cmd *cobra.Command, d decision, id string) error {
-	of, err := approval.New(d.client, f.namespace).Unfinished(cmd.Context())
-	switch {
-	case err != nil:
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: whether an approval of this plan is pending is unknown: %v\n",
-			connection.ExplainForbidden("get configmap "+approval.ConfigMapName, err))
-	case of == id:
-		fmt.Fprintln(cmd.OutOrStdout(), "An approval of this plan is not executed yet. The leader executes its other steps, and reports the discarded ones as\ndropped (Discarded).")
+	if done.Plan.Object().Status.Phase == v1alpha1.PhaseRunning {
+		fmt.Fprintln(out, "A process executes approved steps of this plan now, so it may have begun with these steps too.")
 	}
 	return nil
 }

@@ -70,7 +70,7 @@ func (f *showFlags) status(cmd *cobra.Command, a *Access) error {
 	defer cancel()
 	failed, last := 0, error(nil)
 	reads := []func() error{func() error { return s.readRelease(ctx, stored) }, func() error { return s.readLeases(ctx, client) },
-		func() error { return s.readWaiting(ctx, client) }}
+		func() error { return s.readWaiting(ctx, stored) }}
 	for _, read := range reads {
 		if err := read(); err != nil {
 			failed, last = failed+1, err
@@ -130,12 +130,15 @@ func (s *statusReader) readLeases(ctx context.Context, client kubernetes.Interfa
 	return s.add("which process leads", "get leases "+release.LeaseName+" and "+release.DryRunLeaseName, err)
 }
 
-func (s *statusReader) readWaiting(ctx context.Context, client kubernetes.Interface) error {
-	plans, err := waiting.New(client, s.Namespace).Load(ctx)
-	plans = plans.Expire(s.Now)
+func (s *statusReader) readWaiting(ctx context.Context, stored *objects.Client) error {
+	if s.KindsMissing {
+		return nil
+	}
+	plans, err := waiting.New(stored).Load(ctx, nil)
+	plans = plans.Register(s.Now)
 	for i := range plans.Waiting {
 		w := &plans.Waiting[i]
-		x := report.WaitingPlanSummary{ID: w.ID, Moves: w.WaitingMoves(), Expires: w.Expires}
+		x := report.WaitingPlanSummary{ID: w.Name, Moves: w.WaitingMoves(), Expires: w.Expires}
 		x.Steps = len(x.Moves)
 		for _, m := range w.Moves {
 			if w.StateOf(m.Step).State == waiting.Approved {
@@ -151,7 +154,7 @@ func (s *statusReader) readWaiting(ctx context.Context, client kubernetes.Interf
 			}
 		}
 	}
-	return s.add("which pods the plans that wait would move", "get configmap "+waiting.ConfigMapName, err)
+	return s.add("which pods the plans that wait would move", "list and get rebalanceplans.evenkeel.io", err)
 }
 
 // readRunning finds a plan that is executed by the process that leads. A process that died leaves such a plan, until
