@@ -83,6 +83,10 @@ func (s *Store) Sweep(ctx context.Context) {
 		return
 	}
 	s.swept = now
+	if l.total > s.MaxBytes {
+		s.Log.Warn("the plans that must not be deleted take more than history.maxBytes: they wait for a decision, for their execution or for "+
+			"finalizers; decide about them, or raise history.maxBytes", "bytes", l.total, "maxBytes", s.MaxBytes)
+	}
 }
 
 // add counts a plan, or deletes it if it is too old, and deletes foreign plans if there are too many.

@@ -1,6 +1,7 @@
 package records_test
 
 import (
+	"bytes"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -25,14 +26,16 @@ type sweeper struct {
 	client *objects.Client
 	server *objectstest.Server
 	clock  *clocktesting.FakeClock
+	log    *bytes.Buffer
 }
 
 func newSweeper(t *testing.T, maxKiB int64) *sweeper {
 	t.Helper()
 	clock := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	client, server := objectstest.New(clock)
-	return &sweeper{&records.Store{Client: client, Clock: clock, Log: slog.New(slog.DiscardHandler), Schedule: "Deployment",
-		Retention: records.Retention{Keep: 24 * time.Hour, MaxBytes: maxKiB << 10}}, t, client, server, clock}
+	log := &bytes.Buffer{}
+	return &sweeper{&records.Store{Client: client, Clock: clock, Log: slog.New(slog.NewTextHandler(log, nil)), Schedule: "Deployment",
+		Retention: records.Retention{Keep: 24 * time.Hour, MaxBytes: maxKiB << 10}}, t, client, server, clock, log}
 }
 
 // create stores a plan, a minute after the one before. Without a phase, no pass made it.
@@ -79,6 +82,9 @@ func TestWhatASweepDeletes(t *testing.T) {
 		s.Sweep(t.Context())
 		if got := strings.Join(s.names(), " "); got != c.want {
 			t.Errorf("%s: %s are left, want %s", c.name, got, c.want)
+		}
+		if says := strings.Contains(s.log.String(), "must not be deleted"); says != (c.maxKiB == 1) {
+			t.Errorf("%s: the log says %t that plans which must not be deleted take too much:\n%s", c.name, says, s.log)
 		}
 	}
 }
