@@ -3,6 +3,8 @@ package charttest
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -165,6 +167,7 @@ func TestInstallAsDeployment(t *testing.T) {
 	r := newRelease("keel", "ek-deployment")
 	r.install(ctx, t)
 	r.waitForPod(ctx, t, "ReplicaSet")
+	r.checkDrift(t)
 	r.checkPermissions(ctx, t, false)
 	r.runHelm(t, "upgrade", r.name, chart, "--reset-then-reuse-values", "--set", "config.dryRun=false")
 	r.checkPermissions(ctx, t, true)
@@ -173,11 +176,21 @@ func TestInstallAsDeployment(t *testing.T) {
 	r.uninstall(ctx, t)
 }
 
+// checkDrift checks that the API server stores the objects of the release as they are rendered: a program that applies
+// the manifests again and again, as Argo CD does, sees no difference.
+func (r release) checkDrift(t *testing.T) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "manifests.yaml")
+	must.Succeed(t, os.WriteFile(file, []byte(r.runHelm(t, "get", "manifest", r.name)), 0o600))
+	r.runKubectl(t, "diff", "--server-side", "--force-conflicts", "--namespace", r.namespace, "-f", file)
+}
+
 func TestInstallAsCronJob(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-cronjob")
 	r.install(ctx, t, "--set", "kind=CronJob", "--set", "cronJob.suspend=true")
 	r.checkPermissions(ctx, t, false)
+	r.checkDrift(t)
 	crons := must.Get(r.client.BatchV1().CronJobs(r.namespace).List(ctx, metav1.ListOptions{}))(t)
 	if len(crons.Items) != 2 {
 		t.Fatalf("got %d CronJobs, want one per schedule (2)", len(crons.Items))

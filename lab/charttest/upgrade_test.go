@@ -104,6 +104,43 @@ func TestUpgradeFromTheFormerChart(t *testing.T) {
 	r.uninstall(ctx, t)
 }
 
+// TestRollback upgrades a release of the former chart, rolls it back, and upgrades it again. The CustomResourceDefinitions
+// stay, as with crds.keep. The state stays, and so does a pause that was made after the first upgrade. While the
+// permissions are those of the former chart, the program cannot read the pause, so it evicts nothing.
+func TestRollback(t *testing.T) {
+	ctx := t.Context()
+	r := newRunningRelease("keel", "ek-rollback")
+	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
+	createNamespace(ctx, t, r.namespace)
+	applyCRDs(t, r)
+	r.installChart(t, formerChart, append(automatic, "--set", "config.limits.perHour.cluster=2")...)
+	r.createFormerState(ctx, t)
+	r.upgrade(t, "--set", "crds.install=false")
+	r.waitForLog(ctx, t, "leads=true")
+	r.runAsAdministrator(ctx, t, "resume")
+	r.runAsAdministrator(ctx, t, "pause", "--reason", "rollback")
+	before := r.stateObjects(ctx, t)
+
+	r.runHelm(t, r.waiting([]string{"rollback", r.name, "1"})...)
+	r.waitForLog(ctx, t, "leads=true")
+	r.upgrade(t, "--set", "crds.install=false,kind=CronJob,cronJob.suspend=true")
+	for name, uid := range before {
+		if got := r.stateObjects(ctx, t)[name]; got != uid {
+			t.Errorf("after the rollback, %s of the state has the UID %q, want %s", name, got, uid)
+		}
+	}
+	if out := r.runFailingJob(ctx, t, "zones"); !strings.Contains(out, "Paused") || !strings.Contains(out, "rollback") {
+		t.Errorf("the report does not name the pause:\n%s", out)
+	}
+	r.upgraded = time.Now() // until then, the program asks for more than the former chart grants
+	r.runAsAdministrator(ctx, t, "resume")
+	if out := r.runJob(ctx, t, "zones"); !strings.Contains(out, "LimitPerHour") {
+		t.Errorf("the report does not name the hourly limit:\n%s", out)
+	}
+	r.checkRequests(ctx, t, 0)
+	r.uninstall(ctx, t)
+}
+
 // createFormerState creates the ConfigMaps of a program before the kind Rebalancer, which evicted two pods and was
 // paused.
 func (r release) createFormerState(ctx context.Context, t *testing.T) {
