@@ -67,6 +67,9 @@ func (c Evidence) readLog() auditLog {
 	return l
 }
 
+// Evictions returns the requests to evict a pod.
+func (c Evidence) Evictions() []Eviction { return c.readLog().evictions }
+
 // writesOwnPart reports whether a write of an object of evenkeel.io is one that a controller makes: it creates and
 // deletes objects, and then writes only their status. What people write, the spec and the decision, it never changes.
 func writesOwnPart(e auditv1.Event) bool {

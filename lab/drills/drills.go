@@ -69,6 +69,7 @@ func allDrills() []drill {
 	return append(list,
 		drill{"token", 3, 0, 20 * time.Minute, deleteTokenPods},
 		drill{"permission", 5, 1, 20 * time.Minute, revokePermissions},
+		drill{"records", 200, 4, 60 * time.Minute, keepRecords},
 		drill{"growth", 500, 0, 60 * time.Minute, runGrowth})
 }
 
