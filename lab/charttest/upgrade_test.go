@@ -106,7 +106,8 @@ func TestUpgradeFromTheFormerChart(t *testing.T) {
 
 // TestRollback upgrades a release of the former chart, rolls it back, and upgrades it again. The
 // CustomResourceDefinitions stay, as with crds.keep. The state stays, and so does a pause that was made after the first
-// upgrade. While the permissions are those of the former chart, the program cannot read the pause, so it evicts nothing.
+// upgrade. While the permissions are those of the former chart, the program cannot read the pause, so it evicts
+// nothing.
 func TestRollback(t *testing.T) {
 	ctx := t.Context()
 	r := newRunningRelease("keel", "ek-rollback")
