@@ -1,5 +1,4 @@
-// Package must ends a test whose preparation fails. Only tests use it. It is package internal/must, which the module
-// lab does not see.
+// Package must ends a test whose preparation fails. Only tests of the lab use it; it equals package internal/must.
 package must
 
 import "testing"
