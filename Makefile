@@ -163,7 +163,7 @@ test-drills: lab ## a few repetitions of short drills, and tests of their audit 
 
 .PHONY: test-lab-long
 test-lab-long: lab ## test-lab with all 20 repetitions of the seed scenario, and test-landings
-	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./e2e/...
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 90m -v ./e2e/...
 	$(MAKE) test-landings
 
 .PHONY: test-trust
