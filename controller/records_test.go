@@ -80,6 +80,12 @@ func TestAPassIsStoredBeforeItsFirstEviction(t *testing.T) {
 	if len(h.Hours) != 1 || h.Hours[0].Evicted != 2 {
 		t.Errorf("hours %+v, want one with two moves", h.Hours)
 	}
+	clear(server.Calls)
+	c.NewRunID = func() string { return "r2" }
+	must.Get(c.RunOnce(t.Context(), nil))(t)
+	if n := calls(server) - 2; n > 6+2 {
+		t.Errorf("%d calls (%v) of a second pass, want at most 6 for the pass and 2 for its waves", n, server.Calls)
+	}
 }
 
 func calls(s *objectstest.Server) (n int) {
