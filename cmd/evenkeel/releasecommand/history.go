@@ -39,21 +39,24 @@ func newHistory(a *Access) *cobra.Command {
 		Long: "Show past passes with moves, the newest first, and what each strategy brought.\n\n" +
 			"The subcommands show the moves of a pod, of a workload, or from and to a node: when, for which\nstrategy, where the replacement was predicted, and where it landed. " +
 			"The command reads the\nstored plans (RebalancePlan), and changes nothing. It says what they do not contain.",
-		Example: "  # The passes of the last 24 hours\n  evenkeel history\n\n  # Who moved this pod, and where is it now?\n  evenkeel history pod web-6c8f-x1 --namespace shop\n\n" +
+		Example: "  # The passes of the last 24 hours\n  evenkeel history\n\n  # Which pods were evicted in the last 12 hours?\n  evenkeel history pod --since 12h\n\n  # Who moved this pod, and where is it now?\n  evenkeel history pod web-6c8f-x1 --namespace shop\n\n" +
 			"  # All moves from and to a node in the last week\n  evenkeel history node n1 --since 7d",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.history(cmd, a, "", nil) },
 	}
 	f.addTo(c)
-	c.PersistentFlags().StringVar(&f.since, "since", "", "how far back, such as 90m or 7d (default: "+defaultSince+"; of a pod, workload or node: all that is kept)")
+	c.PersistentFlags().StringVar(&f.since, "since", "", "how far back, such as 90m or 7d (default: "+defaultSince+"; of one pod, workload or node: all that is kept)")
 	c.AddCommand(
-		f.newSubject(a, historySubject{use: "pod NAME", short: "Show the moves of a pod and of its replacements", slashes: 1, selects: ofPod,
-			example: "  # Where did this pod go? Both commands mean the same\n  evenkeel history pod web-6c8f-x1 -n shop\n  evenkeel history pod shop/web-6c8f-x1"}),
+		f.newSubject(a, historySubject{use: "pod [NAME]", short: "Show the moves of all pods, or of a pod and of its replacements", slashes: 1, selects: ofPod,
+			example: "  # Which pods were evicted in the last 12 hours, in all namespaces?\n  evenkeel history pod --since 12h\n\n  # Where did this pod go? Both commands mean the same\n  evenkeel history pod web-6c8f-x1 -n shop\n  evenkeel history pod shop/web-6c8f-x1"}),
 		f.newSubject(a, historySubject{use: "workload KIND/NAME", short: "Show the moves of the pods of a workload", slashes: 2, selects: ofWorkload,
 			example: "  # The moves of a Deployment; both commands mean the same\n  evenkeel history workload deploy/web -n shop\n  evenkeel history workload deployment/shop/web"}),
 		f.newSubject(a, historySubject{use: "node NAME", short: "Show the moves from and to a node", selects: ofNode,
 			example: "  # Which pods left a node, and which came?\n  evenkeel history node n1 --since 7d"}))
 	return c
 }
+
+// allPods is the subject of a list of the moves of all pods.
+const allPods = "all pods"
 
 // historySubject is a subcommand of history.
 type historySubject struct {
@@ -64,17 +67,28 @@ type historySubject struct {
 }
 
 func (f *historyFlags) newSubject(a *Access, of historySubject) *cobra.Command {
-	kind, _, _ := strings.Cut(of.use, " ")
+	kind, name, _ := strings.Cut(of.use, " ")
+	optional, without := strings.HasPrefix(name, "["), ""
+	if optional {
+		without = " Without\na name, it lists the moves of all pods of the last " + defaultSince + ", or of --since; --namespace selects pods."
+	}
 	c := &cobra.Command{Use: of.use, Short: of.short, Example: of.example, Annotations: map[string]string{},
 		Long: of.short + ".\n\nEach move says when and for which strategy the pod was evicted, where its replacement was\n" +
-			"predicted, and where it landed. Without --since, the command reads all plans that are kept.",
+			"predicted, and where it landed. Without --since, the command reads all plans that are kept." + without,
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) != 1 {
+			if len(args) != 1 && (len(args) > 0 || !optional) {
 				return fmt.Errorf("want one name: history %s", of.use)
 			}
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
+			if len(args) == 0 {
+				if !cmd.Flags().Changed("namespace") {
+					return f.history(cmd, a, allPods, func(*record.PastMove) bool { return true })
+				}
+				namespace := a.Namespace()
+				return f.history(cmd, a, allPods+" of namespace "+namespace, func(m *record.PastMove) bool { return m.Pod.Namespace == namespace })
+			}
 			name := args[0]
 			if of.slashes > 0 {
 				if name, err = names.Qualify(name, a.Namespace(), of.slashes, cmd.Flags().Changed("namespace")); err != nil {
@@ -132,7 +146,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 func (f *historyFlags) history(cmd *cobra.Command, a *Access, subject string, is func(*record.PastMove) bool) error {
 	h := report.History{Now: time.Now(), Subject: subject, Counts: report.MoveCounts{}}
 	since := f.since
-	if since == "" && subject == "" {
+	if since == "" && (subject == "" || strings.HasPrefix(subject, allPods)) {
 		since = defaultSince
 	}
 	if since != "" || cmd.Flags().Changed("since") {
