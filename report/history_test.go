@@ -75,6 +75,7 @@ func TestHistory(t *testing.T) {
 		{},
 		{Subject: "pod shop/web-b", Moves: chain, Counts: counts(chain), Oldest: releaseNow.Add(-time.Hour)},
 		{Subject: "pod shop/web-x", Oldest: releaseNow.Add(-time.Hour)},
+		{Since: releaseNow.Add(-24 * time.Hour), Subject: "all pods", Moves: moves, Counts: counts(moves), Oldest: releaseNow.Add(-time.Hour)},
 		{Subject: "workload deployment/shop/web", Moves: moves, Counts: counts(moves), Oldest: releaseNow.Add(-time.Hour)},
 	} {
 		h.Now = releaseNow

@@ -160,7 +160,7 @@ func (r *Release) addFacts(g *layout.Grid) {
 		if len(r.withoutUsage()) > 0 {
 			unmet += "; unknown for strategies that lack usage"
 		}
-		g.Add("Balance", fmt.Sprintf("at the last pass: score %s; %s (for now, run: evenkeel plan)", score, unmet))
+		g.Add("Balance", fmt.Sprintf("before the last pass: score %s; %s (now: evenkeel plan)", score, unmet))
 		g.Add("Last pass", r.passText(s.LastPass))
 	}
 	for _, text := range r.errors() {
@@ -173,7 +173,7 @@ func (r *Release) addFacts(g *layout.Grid) {
 		}
 	}
 	if most.UsedPerMille >= 500 {
-		g.Add("Limits", fmt.Sprintf("%d%% of %s was used in the last hour", most.UsedPerMille/10, escape(most.Limit)))
+		g.Add("Limits", fmt.Sprintf("evictions of the hour before the last plan, and its own: up to %d%% of %s", most.UsedPerMille/10, escape(most.Limit)))
 	}
 	notes := r.notes()
 	for i, text := range notes {
@@ -200,7 +200,8 @@ func (r *Release) notes() (out []string) {
 		}
 	}
 	for _, in := range s.Inputs {
-		if len(in.Problems) > 0 && !isUsageSource(in.Source) && in.Source != "strategies" {
+		stale := in.Source == "nodes" && s.Breaker != nil // the reason of the breaker is newer
+		if len(in.Problems) > 0 && sourceOfUsage(in.Source) == nil && in.Source != "strategies" && !stale {
 			out = append(out, "input "+escape(in.Source)+": "+escape(in.Problems[0]))
 		}
 	}
@@ -245,9 +246,9 @@ func (r *Release) passText(p *v1alpha1.PassSummary) string {
 	case p.Evicted == 0 && stopped != "":
 		text += moves + " planned, none made, because the pass was stopped" + parentheses(stopped)
 	case p.Evicted == 0:
-		text += moves + " planned, none made (why: evenkeel history)"
+		text += moves + " planned, none made (why: evenkeel history pod)"
 	default:
-		text += fmt.Sprintf("%s, %d evicted, %d as predicted (which pods: evenkeel history)", moves, p.Evicted, p.AsPredicted)
+		text += fmt.Sprintf("%s, %d evicted, %d as predicted (which pods: evenkeel history pod)", moves, p.Evicted, p.AsPredicted)
 		if stopped != "" {
 			text += "; then the pass was stopped" + parentheses(stopped)
 		}
@@ -284,7 +285,7 @@ func (r *Release) errors() (out []string) {
 		out = append(out, escape(ready.Message))
 	}
 	for _, in := range r.Object.Status.Inputs {
-		if len(in.Problems) > 0 && isUsageSource(in.Source) && r.usageMissing() != nil {
+		if len(in.Problems) > 0 && sourceOfUsage(in.Source) != nil && r.usageMissing() != nil {
 			out = append(out, escape(in.Source)+": "+escape(strings.Join(in.Problems[:min(len(in.Problems), maxStatusNotes)], "; ")))
 		}
 	}
@@ -303,7 +304,7 @@ func (r *Release) strategies() *layout.Grid {
 	for _, st := range all {
 		unmet, last, next := "-", "never", "-"
 		if st.LastPass != nil {
-			unmet, last = fmt.Sprint(st.UnmetGoals), duration.HumanDuration(r.Now.Sub(st.LastPass.Time))+" ago"
+			unmet, last = fmt.Sprint(st.UnmetGoals), span(r.Now.Sub(st.LastPass.Time))+" ago"
 		}
 		if slices.Contains(silent, escape(st.Name)) {
 			unmet = "unknown"
@@ -354,20 +355,32 @@ func timeOf(t *metav1.Time) time.Time {
 	return t.Time
 }
 
+// span writes a duration, with hours from 60 minutes on.
+func span(d time.Duration) string {
+	m := int(d.Minutes())
+	switch {
+	case m < 60 || m >= 180:
+		return duration.HumanDuration(d)
+	case m%60 == 0:
+		return fmt.Sprintf("%dh", m/60)
+	}
+	return fmt.Sprintf("%dh%dm", m/60, m%60)
+}
+
 // ago writes a time in the past, with its age.
 func (r *Release) ago(t time.Time) string {
 	if t.IsZero() {
 		return "at an unknown time"
 	}
-	return fmt.Sprintf("%s ago (%s)", duration.HumanDuration(max(0, r.Now.Sub(t))), t.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s ago (%s)", span(max(0, r.Now.Sub(t))), t.UTC().Format(time.RFC3339))
 }
 
 // until writes how far a time is in the future, or in the past.
 func (r *Release) until(t time.Time) string {
 	if d := r.Now.Sub(t); d > time.Minute {
-		return "was due " + duration.HumanDuration(d) + " ago"
+		return "was due " + span(d) + " ago"
 	} else if d >= 0 {
 		return "now"
 	}
-	return "in " + duration.HumanDuration(t.Sub(r.Now))
+	return "in " + span(t.Sub(r.Now))
 }

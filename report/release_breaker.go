@@ -10,8 +10,8 @@ import (
 var breakerCauses = []struct{ key, look, command string }{
 	{"maxUnreadyNodesFrac", "See which nodes are not Ready, and repair them:", "kubectl get nodes"},
 	{"maxPendingPods", "See which pods find no node, and make room for them:", "kubectl get pods --all-namespaces --field-selector status.phase=Pending"},
-	{"maxFailedFrac", "See which evictions failed, and why:", "evenkeel history --since 24h"},
-	{"maxBadLandingsFrac", "See where replacements landed:", "evenkeel history --since 24h"},
+	{"maxFailedFrac", "See which evictions failed, and why:", "evenkeel history pod --since 24h"},
+	{"maxBadLandingsFrac", "See where replacements landed:", "evenkeel history pod --since 24h"},
 }
 
 func (r *Release) breakerOpen() *finding {
@@ -21,7 +21,7 @@ func (r *Release) breakerOpen() *finding {
 	b := r.Object.Status.Breaker
 	until := "The first pass"
 	if b.Until != nil && r.Now.Before(b.Until.Time) {
-		until = fmt.Sprintf("It stays open at least until %s (%s). The first pass after that", b.Until.UTC().Format(time.RFC3339), r.until(b.Until.Time))
+		until = fmt.Sprintf("The breaker stays open at least until %s (%s). The first pass after that", b.Until.UTC().Format(time.RFC3339), r.until(b.Until.Time))
 	}
 	until += " which finds the cluster healthy closes it; nobody has to."
 	if name, at, estimated := r.firstPass(timeOf(b.Until)); name != "" {
@@ -57,7 +57,7 @@ func (r *Release) firstPass(after time.Time) (strategy string, at time.Time, est
 			if st.LastPass == nil || period <= 0 {
 				continue
 			}
-			next, estimated = next.Add((after.Sub(next)+period-1)/period*period), true
+			next, later = next.Add((after.Sub(next)+period-1)/period*period), true
 		}
 		if strategy == "" || next.Before(at) {
 			strategy, at, estimated = st.Name, next, later

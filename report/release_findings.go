@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -118,8 +116,12 @@ func (r *Release) failed() *finding {
 	if ready.Status != "False" {
 		return nil
 	}
-	return &finding{head: "the last pass failed", what: "The last pass could not make a plan (" + escape(ready.Reason) + "; the row Error has the message). No pod was evicted.",
-		wrong: "Passes have failed for " + duration.HumanDuration(r.Now.Sub(ready.LastTransitionTime.Time)) + ".", todo: []string{"See what the reason means and what helps:", "evenkeel explain reason " + escape(ready.Reason)}}
+	what := "The last pass could not make a plan (" + escape(ready.Reason) + "; the row Error has the message). No pod was evicted."
+	if p := r.Object.Status.LastPass; p != nil && p.Moves > 0 {
+		what = fmt.Sprintf("The last pass failed after it had evicted %s (%s; the row Error has the message).", plural.Count(int(p.Evicted), "pod"), escape(ready.Reason))
+	}
+	return &finding{head: "the last pass failed", what: what,
+		wrong: "Passes have failed for " + span(r.Now.Sub(ready.LastTransitionTime.Time)) + ".", todo: []string{"See what the reason means and what helps:", "evenkeel explain reason " + escape(ready.Reason)}}
 }
 
 // endPause is what to do about a pause.
@@ -140,7 +142,7 @@ func (r *Release) paused() *finding {
 	}
 	what := "All evictions are paused"
 	if p.Since != nil {
-		what = "All evictions have been paused for " + duration.HumanDuration(r.Now.Sub(p.Since.Time)) + " (since " + p.Since.UTC().Format(time.RFC3339) + ")"
+		what = "All evictions have been paused for " + span(r.Now.Sub(p.Since.Time)) + " (since " + p.Since.UTC().Format(time.RFC3339) + ")"
 	}
 	what += " by " + cmp.Or(escape(p.By), "somebody")
 	if p.Reason != "" {
@@ -165,16 +167,22 @@ func (r *Release) otherBlock() *finding {
 }
 
 // usageSources are the sources of measured usage, and how to see whether they answer.
-var usageSources = []struct{ source, look, command string }{
-	{"prometheus", "See whether Prometheus runs, and answers at load.prometheus.url of the configuration:",
+var usageSources = []struct{ source, name, look, command string }{
+	{"prometheus", "Prometheus", "See whether Prometheus runs, and answers at load.prometheus.url of the configuration:",
 		"kubectl get pods --all-namespaces | grep -i prometheus"},
-	{"metricsServer", "See whether metrics-server answers:", "kubectl top nodes"},
-	{"loadWatcher", "See whether load-watcher runs, and answers at load.loadWatcher.url of the configuration:",
+	{"metricsServer", "metrics-server", "See whether metrics-server answers:", "kubectl top nodes"},
+	{"loadWatcher", "load-watcher", "See whether load-watcher runs, and answers at load.loadWatcher.url of the configuration:",
 		"kubectl get pods --all-namespaces | grep -i load-watcher"},
 }
 
-func isUsageSource(name string) bool {
-	return slices.ContainsFunc(usageSources, func(s struct{ source, look, command string }) bool { return s.source == name })
+// sourceOfUsage returns the source of measured usage of an input, or nil.
+func sourceOfUsage(input string) *struct{ source, name, look, command string } {
+	for i := range usageSources {
+		if usageSources[i].source == input {
+			return &usageSources[i]
+		}
+	}
+	return nil
 }
 
 // withoutUsage returns the strategies that lack measured usage.
@@ -211,19 +219,26 @@ func (r *Release) usageMissing() *finding {
 			who += " and hints"
 		}
 	}
-	f := &finding{head: "measured usage is missing, so " + who + " " + plural.Choose(len(idle), "does", "do") + " nothing",
-		wrong: "Evenkeel never moves a pod without the data that it needs."}
+	f := &finding{}
+	head, fact, remedy := "measured usage is missing", "Evenkeel lacks measured usage", "it has this data"
 	for _, in := range r.Object.Status.Inputs {
-		i := slices.IndexFunc(usageSources, func(s struct{ source, look, command string }) bool { return s.source == in.Source })
-		if i < 0 {
+		source := sourceOfUsage(in.Source)
+		if source == nil {
 			continue
 		}
 		if len(in.Problems) > 0 {
-			why = escape(in.Source) + " does not answer as it should; the row Error has the message"
+			why = source.name + " does not answer as it should; the row Error has the message"
+			if since, silent := strings.CutPrefix(in.Problems[0], "no answer since "); silent {
+				since, _, _ = strings.Cut(since, " ")
+				head, fact, why, remedy = source.name+" does not answer", source.name+" has not answered since "+escape(since), "the row Error has the message", "it answers"
+			}
 		}
-		f.todo = append(f.todo, usageSources[i].look, usageSources[i].command)
+		f.todo = append(f.todo, source.look, source.command)
 	}
-	f.what = fmt.Sprintf("Evenkeel lacks measured usage (%s). So %s %s no pod. Other strategies go on.", why, who, plural.Choose(len(idle), "moves", "move"))
+	some := len(idle)
+	f.head = head + ", so " + who + " " + plural.Choose(some, "does", "do") + " nothing"
+	f.what = fmt.Sprintf("%s (%s). So %s %s no pod. Other strategies go on.", fact, why, who, plural.Choose(some, "moves", "move"))
+	f.wrong = fmt.Sprintf("%s. Until %s, %s %s.", fact, remedy, who, plural.Choose(some, "waits", "wait"))
 	f.todo = append(f.todo, "Evenkeel goes on by itself when the source answers again.")
 	return f
 }
@@ -339,7 +354,7 @@ func (r *Release) running() *finding {
 }
 
 func (r *Release) allWell() finding {
-	what := "Evenkeel works. In regular passes, it evicts pods that start again on better nodes, to keep the cluster balanced."
+	what := "Evenkeel works. In regular passes, it evicts pods so that their replacements start on better nodes, to keep the cluster balanced."
 	var next *v1alpha1.StrategyStatus
 	for i := range r.Object.Status.Strategies {
 		if st := &r.Object.Status.Strategies[i]; st.NextPass != nil && (next == nil || st.NextPass.Before(next.NextPass)) {
