@@ -66,7 +66,7 @@ func TestStatusAndHistory(t *testing.T) {
 	old := time.Now().Add(-time.Hour).UTC().Format(metav1.RFC3339Micro)
 	must.Get(lab.Client.CoordinationV1().Leases(ns).Patch(t.Context(), "evenkeel", types.MergePatchType, []byte(`{"spec":{"renewTime":"`+old+`"}}`),
 		metav1.PatchOptions{}))(t)
-	checkStatus(t, ns, "no leader", 10*time.Second, "no process leads", "60m ago", "kubectl -n "+ns+" get")
+	checkStatus(t, ns, "no leader", 10*time.Second, "no process leads", "1h ago", "kubectl -n "+ns+" get")
 }
 
 // TestStatusOfAnApproval: a plan waits for the decision of a person.
@@ -87,7 +87,7 @@ func TestStatusWithoutUsage(t *testing.T) {
 	startRun(t, lab.Kubeconfig, testbed.ConfigFile(t, strings.Replace(zonesConfig, "0 * * * *", "* * * * *", 1)+
 		"- {name: hot, type: NodeLoad, schedule: \"* * * * *\", args: {basis: load, target: {cpu: 0.8}}}\n"+
 		"load: {source: prometheus, interval: 5s, prometheus: {url: \"http://"+address+"\"}}\n"), ns, freePort(t))
-	checkStatus(t, ns, "the source of usage is silent", 2*time.Minute, "so strategy hot does nothing", "prometheus: no answer since", address, "connection refused")
+	checkStatus(t, ns, "the source of usage is silent", 2*time.Minute, "Prometheus does not answer, so strategy hot does nothing", "prometheus: no answer since", address, "connection refused")
 }
 
 // TestStatusOfAnOpenBreaker: a node is not Ready, which is more than the configuration allows.
