@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
@@ -124,10 +124,12 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 	}
 }
 
-// goalsForMoves returns the goals for the moves that the pass executes.
+// goalsForMoves returns the goals for the moves that the pass executes. All moves of a plan have strategies of one mode.
 func (p *pass) goalsForMoves(s *cluster.Snapshot) []plan.Goal {
 	mode := plan.Automatic
-	if p.approved != nil && p.approved.Object().Spec.Mode == v1alpha1.ModeApprove {
+	if p.approved != nil && slices.ContainsFunc(p.Strategies, func(st schedule.Strategy) bool {
+		return st.Mode == plan.Approve && st.Name == p.approved.Plan.Moves[0].Strategy
+	}) {
 		mode = plan.Approve
 	}
 	return planner.GoalsFor(mode, Goals(s, p.Strategies, p.due))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,7 @@ type decidedPlan struct {
 		Steps             []struct {
 			Step             int
 			State, DecidedBy string
+			Reason           struct{ Code, Message string }
 		}
 	}
 }
@@ -131,7 +133,7 @@ func TestAForgedPlanNeedsADecision(t *testing.T) {
 			config := testbed.ConfigFile(t, rareSchedule)
 			startRun(t, lab.Kubeconfig, config, ns, freePort(t))
 			path, _ := savePlan(t, ns, config)
-			text := strings.ReplaceAll(string(must.Get(os.ReadFile(path))(t)), `"strategy":"zones"`, `"strategy":"`+strategy+`"`)
+			text := regexp.MustCompile(`"strategy": *"zones"`).ReplaceAllString(string(must.Get(os.ReadFile(path))(t)), `"strategy":"`+strategy+`"`)
 			text = strings.Replace(text, `"spec":`, `"decision":{"by":"admin","approve":{"all":true}},"spec":`, 1)
 			r := lab.Client.Discovery().RESTClient().Post().AbsPath(objectsAPI, ns, "rebalanceplans").SetHeader("Content-Type", "application/json")
 			must.Succeed(t, r.Body([]byte(text)).Do(t.Context()).Error())
@@ -143,7 +145,7 @@ func TestAForgedPlanNeedsADecision(t *testing.T) {
 				t.Errorf("the spec was changed: %v", err)
 			}
 			checkEvictions(t, ns, 0)
-			must.Succeed(t, patchPlan(t, ns, p.Metadata.Name, `{"decision": {"by": "admin", "approve": {"steps": [1]}}}`))
+			must.Succeed(t, patchPlan(t, ns, p.Metadata.Name, `{"decision": {"by": "admin", "approve": {"all": null, "steps": [1]}}}`))
 			if strategy == "forged" {
 				waitForDecided(t, ns, "that was refused", func(p *decidedPlan) bool { return p.Status.Phase == "Refused" && p.Status.Closed })
 				checkEvictions(t, ns, 0)
