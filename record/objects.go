@@ -48,6 +48,9 @@ func PassObjects(r *plan.RunReport, all bool) (out []v1alpha1.RebalancePlan) {
 	}
 	first.Inputs = slices.Concat(first.Inputs, r.Inputs)
 	name := Name(r.Started, r.RunID, mode)
+	if r.Approval != nil && r.Approval.WaitingPlan != "" {
+		name = r.Approval.WaitingPlan
+	}
 	if out = append(out, object(&first, name, mode, most)); r.Replan != nil {
 		out = append(out, object(r.Replan, name+ReplanSuffix, mode, most))
 	}

@@ -33,7 +33,8 @@ var ErrTooLarge = errors.New("the plan is too large to wait for approval")
 type Plans struct {
 	// Waiting have steps that wait for a decision, for their execution, or are executed.
 	Waiting []Plan
-	// Marked have discarded steps whose moves are not proposed again yet, and no other ones that wait.
+	// Marked have discarded steps whose moves are not proposed again yet, or dropped ones that may be approved again, and
+	// none that wait.
 	Marked []Plan
 	// Closed are the plans that the last change has closed.
 	Closed []Plan
@@ -288,10 +289,7 @@ func (p Plans) Expire(now time.Time) Plans {
 	p = p.clone()
 	p.Announced = slices.DeleteFunc(p.Announced, func(m Mark) bool { return !now.Before(m.Until) })
 	return p.end(now, func(w *Plan) (v1alpha1.Phase, string) {
-		last := w.Expires
-		if limit := w.Since.Add(maxForeignWait); w.Foreign && limit.Before(last) {
-			last = limit
-		}
+		last := w.last()
 		switch {
 		case w.isDecided() && w.count(Executed)+w.count(Dropped) > 0:
 			return v1alpha1.PhaseCompleted, "all its steps were decided: " + w.describeStates()
@@ -304,6 +302,14 @@ func (p Plans) Expire(now time.Time) Plans {
 		}
 		return "", ""
 	})
+}
+
+// last returns when the plan expires.
+func (w *Plan) last() time.Time {
+	if limit := w.Since.Add(maxForeignWait); w.Foreign && limit.Before(w.Expires) {
+		return limit
+	}
+	return w.Expires
 }
 
 func (p Plans) clone() Plans {
@@ -331,7 +337,8 @@ func (p Plans) end(now time.Time, why func(w *Plan) (v1alpha1.Phase, string)) Pl
 		p.Marked = append(p.Marked, w)
 	}
 	for _, w := range p.Marked {
-		if w.closed = !slices.ContainsFunc(w.discarded(), func(d plan.DiscardedMove) bool { return now.Before(d.Until) }); w.closed {
+		dropped := w.count(Dropped) > 0 && !w.isEnded() && now.Before(w.last()) // they may be approved again
+		if w.closed = !dropped && !slices.ContainsFunc(w.discarded(), func(d plan.DiscardedMove) bool { return now.Before(d.Until) }); w.closed {
 			p.Closed = append(p.Closed, w)
 		} else {
 			marked = append(marked, w)
