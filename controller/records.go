@@ -12,12 +12,11 @@ import (
 // storePlan stores a plan with moves as an object, before anything is evicted for it. An approved plan is stored and
 // claimed already. storePlan reports whether the pass may execute the plan. A dry run goes on without the object.
 func (p *pass) storePlan(ctx context.Context, made *plan.Plan) bool {
-	if p.Records == nil || len(made.Moves) == 0 {
-		return true
-	}
-	if p.approved != nil {
+	if p.Records != nil && p.approved != nil {
 		p.Records.Adopt(p.approved.Object())
 		p.planName = p.approved.Name
+	}
+	if p.Records == nil || p.approved != nil || len(made.Moves) == 0 {
 		return true
 	}
 	p.expectStep("storing the plan")

@@ -38,6 +38,11 @@ func (p *pass) loadState(ctx context.Context) error {
 		p.log.Warn("records of the state are from the future, so a clock was set back; they count as made now; check the clocks of the nodes",
 			"records", ahead)
 	}
+	for _, m := range p.journal.state.Made { // the last pass may not have saved its plan
+		if !slices.Contains(st.Made, m) && len(st.Made) < plan.MaxMade {
+			st.Made = append(st.Made, m)
+		}
+	}
 	p.journal.state = history.Expire(st, p.Clock.Now(), p.History)
 	if p.Mode != plan.Live {
 		return nil

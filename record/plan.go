@@ -10,10 +10,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
@@ -73,6 +73,9 @@ func spec(p *plan.Plan, mode v1alpha1.Mode, most bounds) v1alpha1.RebalancePlanS
 	}
 	return s
 }
+
+// Fits reports whether a spec is no larger than those of plans that passes make.
+func Fits(s *v1alpha1.RebalancePlanSpec) bool { return size(s) <= maxSpecBytes+1<<10 }
 
 // size returns the size of an object as the API server stores it.
 func size(o any) int {
@@ -142,10 +145,17 @@ func perMilleOf(m map[string]float64) map[string]int32 {
 	return out
 }
 
-// quantity returns a number rounded to thousandths.
-func quantity(x float64) resource.Quantity {
-	return *resource.NewMilliQuantity(int64(math.Round(x*1000)), resource.DecimalSI)
+// decimal returns a number rounded to thousandths.
+func decimal(x float64) v1alpha1.Decimal {
+	x = math.Round(max(-maxDecimal, min(x, maxDecimal))*1000) / 1000
+	if x == 0 || math.IsNaN(x) {
+		return ""
+	}
+	return v1alpha1.Decimal(strconv.FormatFloat(x, 'f', -1, 64))
 }
+
+// maxDecimal is the largest number of an object.
+const maxDecimal = 1e12
 
 // scoreText returns the balance score before and after the plan, or "" if it is unknown.
 func scoreText(p *plan.Plan) string {
@@ -172,7 +182,7 @@ func moves(p *plan.Plan, most int) (out []v1alpha1.Move, hints []v1alpha1.WaveHi
 		out = append(out, v1alpha1.Move{Step: int32(m.Step), Wave: int32(m.Wave), Pod: podRef(m.Pod), Owner: objectRef(m.Owner),
 			Strategy: word(m.Strategy), Reason: reason(m.Reason), Goals: m.Goals[:min(len(m.Goals), maxList)], From: m.From, To: m.To,
 			AcceptableNodes: int32(m.Acceptable.Nodes), ConfidencePerMille: perMille(m.Confidence), ReturnPerMille: perMille(m.ReturnProbability),
-			PendingPerMille: perMille(m.PendingProbability), Steer: m.Steer, Benefit: quantity(m.Benefit), Priority: m.Priority,
+			PendingPerMille: perMille(m.PendingProbability), Steer: m.Steer, Benefit: decimal(m.Benefit), Priority: m.Priority,
 			Removal: string(m.Removal), RequestOnly: string(m.RequestOnly), Landing: string(m.Landing), DisplacedFor: podRefOrNil(m.DisplacedFor)})
 	}
 	for _, h := range p.Hints[:min(len(p.Hints), most)] {
@@ -207,8 +217,8 @@ func goals(p *plan.Plan, moves []v1alpha1.Move, most int) (out []v1alpha1.Goal, 
 	for i := range all[:min(len(all), most)] {
 		g := &all[i]
 		o := v1alpha1.Goal{ID: g.ID, Strategy: word(g.Strategy), Kind: string(g.Kind), Subject: objectRef(g.Subject), Group: cut(g.Group, maxName),
-			Resource: word(g.Resource), Basis: string(g.Basis), TopologyKey: g.TopologyKey, From: g.From, Limit: quantity(g.Limit),
-			Weight: quantity(g.Weight), ExcessBefore: quantity(p.Before.Excess[g.ID]), ExcessAfter: quantity(p.After.Excess[g.ID]),
+			Resource: word(g.Resource), Basis: string(g.Basis), TopologyKey: g.TopologyKey, From: g.From, Limit: decimal(g.Limit),
+			Weight: decimal(g.Weight), ExcessBefore: decimal(p.Before.Excess[g.ID]), ExcessAfter: decimal(p.After.Excess[g.ID]),
 			Leaving: int32(len(g.Leaving))}
 		if u := unmet[g.ID]; u != nil {
 			o.Unmet = &v1alpha1.Reason{Code: string(u.Reason), Message: cut(u.Detail, maxMessage)}
@@ -281,8 +291,8 @@ func notMoved(r plan.Rejections) (out []v1alpha1.NotMoved) {
 }
 
 func minimum(p *plan.Plan) v1alpha1.Minimum {
-	m := v1alpha1.Minimum{Evictions: int32(p.Bound.MinEvictions), ForPlan: int32(p.Bound.MinForPlan), OutOfReach: quantity(p.Bound.Residual),
-		Unmet: quantity(p.Bound.Unmet)}
+	m := v1alpha1.Minimum{Evictions: int32(p.Bound.MinEvictions), ForPlan: int32(p.Bound.MinForPlan), OutOfReach: decimal(p.Bound.Residual),
+		Unmet: decimal(p.Bound.Unmet)}
 	for _, b := range p.Bound.BlockedBy[:min(len(p.Bound.BlockedBy), maxList)] {
 		m.BlockedBy = append(m.BlockedBy, v1alpha1.Reason{Code: string(b.Code), Message: cut(b.Detail, maxMessage)})
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"slices"
+	"strconv"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -31,7 +32,7 @@ func PlanOf(o *v1alpha1.RebalancePlan) plan.Plan {
 		p.Moves = append(p.Moves, plan.Move{Step: int(m.Step), Wave: int(m.Wave), Pod: podOf(m.Pod), Owner: objectOf(m.Owner), Goals: m.Goals,
 			From: m.From, To: m.To, Acceptable: plan.Acceptable{Nodes: int(m.AcceptableNodes)}, Confidence: fraction(m.ConfidencePerMille),
 			ReturnProbability: fraction(m.ReturnPerMille), PendingProbability: fraction(m.PendingPerMille), Strategy: m.Strategy, Steer: m.Steer,
-			Reason: reasonOf(m.Reason), Benefit: m.Benefit.AsApproximateFloat64(), Priority: m.Priority, Removal: plan.Removal(m.Removal),
+			Reason: reasonOf(m.Reason), Benefit: number(m.Benefit), Priority: m.Priority, Removal: plan.Removal(m.Removal),
 			RequestOnly: plan.RequestOnly(m.RequestOnly), Landing: plan.LandingRule(m.Landing)})
 		if d := m.DisplacedFor; d != nil {
 			pod := podOf(*d)
@@ -41,18 +42,18 @@ func PlanOf(o *v1alpha1.RebalancePlan) plan.Plan {
 	for _, h := range s.Hints {
 		p.Hints = append(p.Hints, plan.WaveHints{Wave: int(h.Wave), Kind: h.Kind, Nodes: h.Nodes})
 	}
+	leaving := map[string][]plan.PodRef{}
+	for _, m := range p.Moves {
+		if m.Removal == "" {
+			leaving[m.From] = append(leaving[m.From], m.Pod)
+		}
+	}
 	for i := range s.Goals {
 		g := &s.Goals[i]
-		if g.Kind != string(plan.NodeEmpty) || !g.ExcessAfter.IsZero() {
-			continue
+		if g.Kind == string(plan.NodeEmpty) && number(g.ExcessAfter) == 0 {
+			p.Goals = append(p.Goals, plan.Goal{ID: g.ID, Strategy: g.Strategy, Kind: plan.NodeEmpty, Subject: objectOf(g.Subject),
+				Leaving: leaving[g.Subject.Name]})
 		}
-		node := plan.Goal{ID: g.ID, Strategy: g.Strategy, Kind: plan.NodeEmpty, Subject: objectOf(g.Subject)}
-		for _, m := range p.Moves {
-			if m.From == node.Subject.Name && m.Removal == "" {
-				node.Leaving = append(node.Leaving, m.Pod)
-			}
-		}
-		p.Goals = append(p.Goals, node)
 	}
 	return p
 }
@@ -115,6 +116,12 @@ func planReason(r *v1alpha1.Reason) *plan.Reason {
 	}
 	out := reasonOf(*r)
 	return &out
+}
+
+// number is the inverse of decimal.
+func number(d v1alpha1.Decimal) float64 {
+	x, _ := strconv.ParseFloat(string(d), 64) // the API server checks it
+	return x
 }
 
 func fraction(perMille int32) float64 { return float64(perMille) / 1000 }

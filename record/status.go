@@ -50,6 +50,7 @@ func Status(before v1alpha1.RebalancePlanStatus, spec *v1alpha1.RebalancePlanSpe
 		if !found {
 			continue
 		}
+		delete(known, m.Step) // a plan of others may have a number twice
 		s.Steps = append(s.Steps, x)
 		if x.State == v1alpha1.StepEvicted {
 			s.Evicted++
@@ -60,7 +61,7 @@ func Status(before v1alpha1.RebalancePlanStatus, spec *v1alpha1.RebalancePlanSpe
 	}
 	s.Phase = phase(&s, spec, r)
 	again := (spec.Mode == v1alpha1.ModeApprove || s.Foreign) && r.Finished.Before(spec.Expires.Time)
-	s.Closed = s.Phase == v1alpha1.PhaseRefused || isFinal(s.Phase) && !slices.ContainsFunc(s.Steps, func(x v1alpha1.StepStatus) bool {
+	s.Closed = isFinal(s.Phase) && !slices.ContainsFunc(s.Steps, func(x v1alpha1.StepStatus) bool {
 		return x.State == v1alpha1.StepDiscarded || again && (x.State == v1alpha1.StepDropped || x.State == v1alpha1.StepBlocked)
 	})
 	if size(s) > maxStatusBytes { // the messages are the only long texts of a status

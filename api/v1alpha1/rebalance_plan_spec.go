@@ -1,9 +1,14 @@
 package v1alpha1
 
 import (
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// Decimal is a number with at most three digits after the point, such as -0.125. It is empty for 0.
+//
+// +kubebuilder:validation:MaxLength=20
+// +kubebuilder:validation:Pattern=`^-?[0-9]{1,15}(\.[0-9]{1,3})?$`
+type Decimal string
 
 // Mode says who decides about the moves of a plan.
 //
@@ -41,9 +46,11 @@ type RebalancePlanSpec struct {
 	Score string `json:"score,omitempty"`
 	// TakenAt is the time of the snapshot.
 	// +required
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	TakenAt metav1.Time `json:"takenAt"`
 	// Expires is when the plan must not be executed any more.
 	// +required
+	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	Expires metav1.Time `json:"expires"`
 	// +required
 	Cluster ClusterReference `json:"cluster"`
@@ -204,7 +211,7 @@ type Move struct {
 	Steer string `json:"steer,omitempty"`
 	// Benefit is what the move improves, in the order of merit of the planner.
 	// +optional
-	Benefit resource.Quantity `json:"benefit,omitempty"`
+	Benefit Decimal `json:"benefit,omitempty"`
 	// Priority is that of the pod.
 	// +optional
 	Priority int32 `json:"priority,omitempty"`
@@ -274,13 +281,13 @@ type Goal struct {
 	// Limit is a share of allocatable for a node, and a number of pods otherwise. ExcessBefore and ExcessAfter are the
 	// amounts above it.
 	// +optional
-	Limit resource.Quantity `json:"limit,omitempty"`
+	Limit Decimal `json:"limit,omitempty"`
 	// +optional
-	Weight resource.Quantity `json:"weight,omitempty"`
+	Weight Decimal `json:"weight,omitempty"`
 	// +optional
-	ExcessBefore resource.Quantity `json:"excessBefore,omitempty"`
+	ExcessBefore Decimal `json:"excessBefore,omitempty"`
 	// +optional
-	ExcessAfter resource.Quantity `json:"excessAfter,omitempty"`
+	ExcessAfter Decimal `json:"excessAfter,omitempty"`
 	// Unmet says why the goal stays unmet.
 	// +optional
 	Unmet *Reason `json:"unmet,omitempty"`

@@ -1,8 +1,5 @@
 package v1alpha1
 
-import (
-	"k8s.io/apimachinery/pkg/api/resource"
-)
 
 // StrategySummary counts the goals of a strategy before the plan.
 type StrategySummary struct {
@@ -65,9 +62,9 @@ type Minimum struct {
 	// OutOfReach is the share of excess that no permitted eviction removes, times the weight, summed over goals.
 	// Unmet is what no single further eviction removes.
 	// +optional
-	OutOfReach resource.Quantity `json:"outOfReach,omitempty"`
+	OutOfReach Decimal `json:"outOfReach,omitempty"`
 	// +optional
-	Unmet resource.Quantity `json:"unmet,omitempty"`
+	Unmet Decimal `json:"unmet,omitempty"`
 	// BlockedBy says why excess is out of reach.
 	// +optional
 	// +listType=atomic

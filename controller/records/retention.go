@@ -89,6 +89,13 @@ func (s *Store) Sweep(ctx context.Context) {
 	}
 }
 
+// isOpen reports whether a plan waits for a person or for its execution, or has discarded moves that are not proposed
+// again yet.
+func isOpen(st *v1alpha1.RebalancePlanStatus) bool {
+	return st.Phase == v1alpha1.PhaseWaiting || st.Phase == v1alpha1.PhaseApproved || !st.Closed && slices.ContainsFunc(st.Steps,
+		func(x v1alpha1.StepStatus) bool { return x.State == v1alpha1.StepDiscarded })
+}
+
 // add counts a plan, or deletes it if it is too old, and deletes foreign plans if there are too many.
 func (l *look) add(o *v1alpha1.RebalancePlan) error {
 	text, err := json.Marshal(o)
@@ -96,12 +103,11 @@ func (l *look) add(o *v1alpha1.RebalancePlan) error {
 		return err
 	}
 	k := kept{o.Name, o.CreationTimestamp.Time, int64(len(text))}
-	switch phase := o.Status.Phase; {
-	case phase == v1alpha1.PhaseWaiting, phase == v1alpha1.PhaseApproved, o.DeletionTimestamp != nil:
-		// it waits for a person, for its execution, or for finalizers
+	switch foreign := o.Status.Foreign || o.Status.Phase == ""; {
+	case o.DeletionTimestamp != nil, o.Status.Phase == v1alpha1.PhaseRunning, !foreign && isOpen(&o.Status):
 	case l.now.Sub(k.created) > l.Keep:
 		return l.delete(k.name)
-	case phase == "":
+	case foreign:
 		l.foreign = append(l.foreign, k)
 	default:
 		l.own = append(l.own, k)

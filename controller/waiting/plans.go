@@ -365,7 +365,7 @@ func (w *Plan) discarded() (out []plan.DiscardedMove) {
 	for _, m := range w.Moves {
 		if d := w.StateOf(m.Step); d.State == Discarded {
 			out = append(out, plan.DiscardedMove{Strategy: m.Strategy, PodUID: m.Pod.UID, Pod: m.Pod.String(), Plan: w.Name, Step: m.Step, By: d.By,
-				At: d.At, Until: d.At.Add(w.Expires.Sub(w.Since))})
+				At: d.At, Until: d.At.Add(w.last().Sub(w.Since))})
 		}
 	}
 	return out

@@ -13,10 +13,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/record"
 )
 
-// add adds a stored plan that is open. Plans that a pass executes without asking are left out.
+// add adds a stored plan that is open. Plans that a pass executes without asking are left out, and plans that are larger
+// than those of passes: their status could not be written.
 func (p *Plans) add(o *v1alpha1.RebalancePlan) {
 	st := &o.Status
-	if len(o.Spec.Moves) == 0 || o.Spec.Mode != v1alpha1.ModeApprove && !st.Foreign && st.Phase != "" {
+	if len(o.Spec.Moves) == 0 || !record.Fits(&o.Spec) || o.Spec.Mode != v1alpha1.ModeApprove && !st.Foreign && st.Phase != "" {
 		return
 	}
 	w := Plan{Plan: record.PlanOf(o), Name: o.Name, Since: o.CreationTimestamp.UTC(), Foreign: st.Foreign || st.Phase == "",
@@ -28,7 +29,7 @@ func (p *Plans) add(o *v1alpha1.RebalancePlan) {
 		w.Decisions = append(w.Decisions, decisionOf(x))
 	}
 	slices.SortFunc(w.Decisions, func(a, b Decision) int { return cmp.Compare(a.Step, b.Step) })
-	if w.isDecided() && !w.isRunning() {
+	if (w.isDecided() || w.isEnded()) && !w.isRunning() {
 		p.Marked = append(p.Marked, w)
 	} else {
 		p.Waiting = append(p.Waiting, w)
@@ -113,7 +114,7 @@ func (p Plans) Register(now time.Time) Plans {
 	}
 	var left []Plan
 	for _, w := range p.Marked {
-		if w.isDecided() {
+		if w.isDecided() || w.isEnded() {
 			left = append(left, w)
 			continue
 		}

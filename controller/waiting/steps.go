@@ -185,6 +185,9 @@ func (w *Plan) describeStates() string {
 // it makes room belong together, and so do all moves that empty a node. withPairs returns all steps in order, and the
 // added steps separately.
 func (w *Plan) withPairs(steps []int) (all, added []int) {
+	if len(steps) == 0 {
+		return nil, nil
+	}
 	partners, stepOf := map[int][]int{}, map[string]int{}
 	for _, m := range w.Moves {
 		stepOf[m.Pod.UID] = m.Step

@@ -1,6 +1,7 @@
 package waiting
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -23,6 +24,7 @@ const (
 	// plans can make many. Plans that this release made are read first.
 	maxListed = 1000
 	maxRead   = 50
+	pageSize  = 100
 	// openPlans selects the plans about which a decision can still have an effect.
 	openPlans = "status.closed!=true"
 )
@@ -31,6 +33,7 @@ const (
 type Store struct {
 	objects *objects.Client
 	read    map[string]*v1alpha1.RebalancePlan // the open plans as they were read or written last, by name
+	settled bool                               // the last Update has written all changes
 	// announced are the moves about which this process told people.
 	announced []Mark
 }
@@ -45,38 +48,35 @@ func (s *Store) Changed(ctx context.Context, made []plan.StoredPlan) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	same := s.read != nil && maps.EqualFunc(versions, s.read, func(v string, o *v1alpha1.RebalancePlan) bool { return v == o.ResourceVersion })
+	same := s.settled && maps.EqualFunc(versions, s.read, func(v string, o *v1alpha1.RebalancePlan) bool { return v == o.ResourceVersion })
 	return !same, nil
 }
 
 // versions returns the resource versions of the open plans, by name.
 func (s *Store) versions(ctx context.Context, made []plan.StoredPlan) (map[string]string, error) {
-	listed, names := map[string]string{}, []string{}
+	var listed []metav1.PartialObjectMetadata
 	for next := ""; ; {
-		page, err := s.objects.PlanVersions(ctx, metav1.ListOptions{Limit: maxListed / 2, Continue: next, FieldSelector: openPlans})
+		page, err := s.objects.PlanVersions(ctx, metav1.ListOptions{Limit: pageSize, Continue: next, FieldSelector: openPlans})
 		if err != nil {
 			return nil, fmt.Errorf("looking for plans that wait: %w", objects.Explain(err))
 		}
-		for _, o := range page.Items {
-			listed[o.Name], names = o.ResourceVersion, append(names, o.Name)
-		}
-		if next = page.Continue; next == "" || len(names) >= maxListed {
+		if listed, next = append(listed, page.Items...), page.Continue; next == "" || len(listed) >= maxListed {
 			break
 		}
 	}
 	out := map[string]string{}
 	for _, m := range made {
-		if v, found := listed[m.Name]; found {
-			out[m.Name] = v
-		} else if len(names) >= maxListed {
+		if i := slices.IndexFunc(listed, func(o metav1.PartialObjectMetadata) bool { return o.Name == m.Name }); i >= 0 {
+			out[m.Name] = listed[i].ResourceVersion
+		} else if len(listed) >= maxListed {
 			out[m.Name] = "" // it may be beyond the others
 		}
 	}
-	for _, name := range names {
-		if len(out) >= maxRead {
-			break
-		}
-		out[name] = listed[name]
+	slices.SortStableFunc(listed, func(a, b metav1.PartialObjectMetadata) int { // first those about which somebody may have decided
+		return cmp.Or(cmp.Compare(min(b.Generation, 2), min(a.Generation, 2)), b.CreationTimestamp.Compare(a.CreationTimestamp.Time))
+	})
+	for _, o := range listed[:min(len(listed), maxRead)] {
+		out[o.Name] = o.ResourceVersion
 	}
 	return out, nil
 }
@@ -92,8 +92,9 @@ func (s *Store) Load(ctx context.Context, made []plan.StoredPlan) (p Plans, err 
 		o := s.read[name]
 		if o == nil || o.ResourceVersion != versions[name] {
 			o, err = s.objects.Plans.Get(ctx, name, metav1.GetOptions{})
-			if objects.IsMissing(err, "rebalanceplans", name) {
-				continue
+			foreign := !slices.ContainsFunc(made, func(m plan.StoredPlan) bool { return m.Name == name })
+			if objects.IsMissing(err, "rebalanceplans", name) || err != nil && foreign && ctx.Err() == nil {
+				continue // nobody can make the release wait with a plan that cannot be read
 			}
 			if err != nil {
 				return p, fmt.Errorf("reading RebalancePlan %s: %w", name, objects.Explain(err))
@@ -102,7 +103,7 @@ func (s *Store) Load(ctx context.Context, made []plan.StoredPlan) (p Plans, err 
 		read[name] = o
 		p.add(o)
 	}
-	s.read = read
+	s.read, s.settled = read, false
 	slices.SortStableFunc(p.Waiting, func(a, b Plan) int { return a.Since.Compare(b.Since) })
 	p.Announced = s.announced
 	return p, nil
@@ -128,13 +129,18 @@ func (s *Store) updateOnce(ctx context.Context, made []plan.StoredPlan, change f
 		return after, err
 	}
 	s.announced = after.Announced
-	for _, list := range [][]Plan{after.Waiting, after.Marked, after.Closed} {
+	for _, list := range [][]Plan{after.Closed, after.Marked, after.Waiting} { // a conflict comes before a new plan
 		for i := range list {
-			if err := s.write(ctx, &list[i]); err != nil {
+			err := s.write(ctx, &list[i])
+			if list[i].Foreign && (apierrors.IsInvalid(err) || apierrors.IsRequestEntityTooLargeError(err)) {
+				continue // it never can be written
+			}
+			if err != nil {
 				return after, err
 			}
 		}
 	}
+	s.settled = true
 	return after, nil
 }
 

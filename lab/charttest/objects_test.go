@@ -1,6 +1,7 @@
 package charttest
 
 import (
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -112,6 +113,8 @@ func TestPeopleWriteTheirKinds(t *testing.T) {
 	ask := func(by, refused string) attempt {
 		return attempt{"run as " + by, http.MethodPost, path + "/rebalanceruns", run(by), refused}
 	}
+	decided := object{"decision": object{"by": "jo", "approve": object{"all": true}}}
+	maps.Copy(decided, plan)
 	propose := func(refused string) attempt {
 		return attempt{"propose a plan", http.MethodPost, path + "/rebalanceplans", plan, refused}
 	}
@@ -126,8 +129,9 @@ func TestPeopleWriteTheirKinds(t *testing.T) {
 		"readers":   append(see(""), decide("jo", byRBAC), pause("jo", byRBAC), ask("jo", byRBAC), propose(byRBAC)),
 		"approvers": append(see(""), decide("jo", ""), decide("eve", byPolicy), pause("jo", byRBAC), ask("jo", byRBAC), propose(byRBAC)),
 		"pausers":   append(see(""), pause("jo", ""), pause("eve", byPolicy), resume, decide("jo", byRBAC), ask("jo", byRBAC), propose(byRBAC)),
-		"runners":   append(see(""), ask("jo", ""), ask("eve", byPolicy), propose(""), decide("jo", byRBAC), pause("jo", byRBAC)),
-		"others":    append(see(byRBAC), decide("jo", byRBAC), pause("jo", byRBAC), ask("jo", byRBAC), propose(byRBAC)),
+		"runners": append(see(""), ask("jo", ""), ask("eve", byPolicy), propose(""),
+			attempt{"propose a decided plan", http.MethodPost, path + "/rebalanceplans", decided, byPolicy}, decide("jo", byRBAC), pause("jo", byRBAC)),
+		"others": append(see(byRBAC), decide("jo", byRBAC), pause("jo", byRBAC), ask("jo", byRBAC), propose(byRBAC)),
 	} {
 		checkAttempts(ctx, t, r.clientOf(t, group), attempts)
 	}
