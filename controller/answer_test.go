@@ -12,8 +12,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
-	"github.com/evenkeel-project/evenkeel/internal/cron"
-	"github.com/evenkeel-project/evenkeel/internal/must"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -39,15 +37,6 @@ func (b betweenPassesClock) NewTimer(d time.Duration) clock.Timer {
 		return b.FakeClock.NewTimer(d)
 	}
 	return instantClock(b).NewTimer(d)
-}
-
-// runYearly lets no strategy become due while a test runs.
-func runYearly(t *testing.T, c *controller.Controller) {
-	t.Helper()
-	yearly := must.Get(cron.Parse("0 0 1 7 *", time.UTC))(t)
-	for i := range c.Strategies {
-		c.Strategies[i].Firings = yearly
-	}
 }
 
 // TestTheEndOfAnApprovedPlanIsWrittenLater lets writes of the status fail after the evictions. The leader writes it

@@ -1,6 +1,5 @@
 package v1alpha1
 
-
 // StrategySummary counts the goals of a strategy before the plan.
 type StrategySummary struct {
 	// +required

@@ -61,12 +61,12 @@ func unmetOnlyBy(a, b []v1alpha1.RebalancePlan) (out []string) {
 	met := map[string]bool{}
 	for _, o := range b {
 		for i := range o.Spec.Goals {
-			met[name(&o.Spec.Goals[i])] = o.Spec.Goals[i].ExcessAfter.IsZero()
+			met[name(&o.Spec.Goals[i])] = o.Spec.Goals[i].ExcessAfter == ""
 		}
 	}
 	for _, o := range a {
 		for i := range o.Spec.Goals {
-			if g := &o.Spec.Goals[i]; !g.ExcessAfter.IsZero() && met[name(g)] {
+			if g := &o.Spec.Goals[i]; g.ExcessAfter != "" && met[name(g)] {
 				out = append(out, name(g))
 			}
 		}
