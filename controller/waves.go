@@ -124,7 +124,8 @@ func (p *pass) recheckWave(ctx context.Context, remaining plan.Plan, wave int, f
 	}
 }
 
-// goalsForMoves returns the goals for the moves that the pass executes. All moves of a plan have strategies of one mode.
+// goalsForMoves returns the goals for the moves that the pass executes. All moves of a plan have strategies of one
+// mode.
 func (p *pass) goalsForMoves(s *cluster.Snapshot) []plan.Goal {
 	mode := plan.Automatic
 	if p.approved != nil && slices.ContainsFunc(p.Strategies, func(st schedule.Strategy) bool {

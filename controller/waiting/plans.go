@@ -33,8 +33,8 @@ var ErrTooLarge = errors.New("the plan is too large to wait for approval")
 type Plans struct {
 	// Waiting have steps that wait for a decision, for their execution, or are executed.
 	Waiting []Plan
-	// Marked have discarded steps whose moves are not proposed again yet, or dropped ones that may be approved again, and
-	// none that wait.
+	// Marked have discarded steps whose moves are not proposed again yet, or dropped ones that may be approved again,
+	// and none that wait.
 	Marked []Plan
 	// Closed are the plans that the last change has closed.
 	Closed []Plan

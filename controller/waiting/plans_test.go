@@ -374,8 +374,8 @@ func TestAFailedWriteIsTriedAgain(t *testing.T) {
 	k.checkStates(Approved)
 }
 
-// TestAPlanThatCannotBeReadIsLeftOut: neither a plan that nobody can decode, nor one that is too large for a status, keeps
-// the others from being decided.
+// TestAPlanThatCannotBeReadIsLeftOut: neither a plan that nobody can decode, nor one that is too large for a status,
+// keeps the others from being decided.
 func TestAPlanThatCannotBeReadIsLeftOut(t *testing.T) {
 	k := newLeaderTest(t)
 	k.keep(proposal(0, "zones", testMove("zones", "a", "")))

@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/record"
 )
 
-// add adds a stored plan that is open. Plans that a pass executes without asking are left out, and plans that are larger
-// than those of passes: their status could not be written.
+// add adds a stored plan that is open. Plans that a pass executes without asking are left out, and plans that are
+// larger than those of passes: their status could not be written.
 func (p *Plans) add(o *v1alpha1.RebalancePlan) {
 	st := &o.Status
 	if len(o.Spec.Moves) == 0 || !record.Fits(&o.Spec) || o.Spec.Mode != v1alpha1.ModeApprove && !st.Foreign && st.Phase != "" {
