@@ -64,7 +64,8 @@ func (p *pass) loadDiscarded(ctx context.Context) error {
 // updateWaiting replaces the waiting plans if the moves of the proposal differ. It announces the new plan.
 func (p *pass) updateWaiting(ctx context.Context) error {
 	n := waiting.Proposal{Plan: p.report.Plan.ForApproval(), ConfigHash: p.ConfigHash, Now: p.Clock.Now(), ValidFor: p.ValidFor,
-		Name: record.Name(p.report.Started, p.report.RunID, v1alpha1.ModeApprove), Owner: p.journal.state.Rebalancer}
+		Name: record.Name(p.report.Started, p.report.RunID, v1alpha1.ModeApprove), Owner: p.journal.state.Rebalancer,
+		NoRoom: p.Records != nil && p.Records.Full()}
 	if n.Plan != nil {
 		for _, s := range n.Plan.Strategies {
 			if s.Due {

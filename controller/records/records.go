@@ -50,6 +50,7 @@ type Store struct {
 	open    []*v1alpha1.RebalancePlan // of the current pass
 	written time.Time                 // the last status of a plan that is executed
 	swept   time.Time
+	full    bool // see Full
 	quiet   bool // a failure was logged, and nothing succeeded since
 	beside  struct {
 		run  string // the pass for which is says whether it is a dry run beside a release that evicts

@@ -8,10 +8,12 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/objects"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 const (
@@ -46,7 +48,9 @@ type kept struct {
 type look struct {
 	Retention
 	now          time.Time
+	holder       string
 	delete       func(name string) error
+	end          func(o *v1alpha1.RebalancePlan) error // of a process that died before it evicted a pod
 	total        int64
 	own, foreign []kept // no pass made the foreign ones, or the process of a dry run died
 }
@@ -62,7 +66,7 @@ func (s *Store) Sweep(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
-	l := look{Retention: s.Retention, now: now, delete: func(name string) error {
+	l := look{Retention: s.Retention, now: now, holder: s.Holder, end: s.endOrphan(ctx), delete: func(name string) error {
 		err := s.Client.Plans.Delete(ctx, name, metav1.DeleteOptions{})
 		if objects.IsMissing(err, "rebalanceplans", name) {
 			return nil
@@ -82,10 +86,30 @@ func (s *Store) Sweep(ctx context.Context) {
 		s.report(fmt.Errorf("deleting plans that are too old or too many: %w", objects.Explain(err)))
 		return
 	}
-	s.swept = now
-	if l.total > s.MaxBytes {
+	s.swept, s.full = now, l.total > s.MaxBytes
+	if s.full {
 		s.Log.Warn("the plans that must not be deleted take more than history.maxBytes: they wait for a decision, for their execution or for "+
 			"finalizers; decide about them, or raise history.maxBytes", "bytes", l.total, "maxBytes", s.MaxBytes)
+	}
+}
+
+// Full reports whether the plans that must not be deleted took more than MaxBytes at the last look. No new plan may wait
+// then.
+func (s *Store) Full() bool { return s.full }
+
+// endOrphan returns the function that ends a plan whose process died before it reserved an eviction. The plans of other
+// dead processes are written from the reservations, before any plan is deleted.
+func (s *Store) endOrphan(ctx context.Context) func(o *v1alpha1.RebalancePlan) error {
+	return func(o *v1alpha1.RebalancePlan) error {
+		at := metav1.NewTime(s.Clock.Now())
+		o.Status.Phase, o.Status.Closed, o.Status.Finished = v1alpha1.PhaseStopped, true, &at
+		o.Status.Stopped = &v1alpha1.Reason{Code: string(plan.Interrupted), Message: "the process of this pass (" + o.Status.Holder +
+			") ended before it evicted a pod"}
+		_, err := s.Client.Plans.UpdateStatus(ctx, o, metav1.UpdateOptions{})
+		if apierrors.IsConflict(err) {
+			return nil // the next look ends it
+		}
+		return err
 	}
 }
 
@@ -103,6 +127,11 @@ func (l *look) add(o *v1alpha1.RebalancePlan) error {
 		return err
 	}
 	k := kept{o.Name, o.CreationTimestamp.Time, int64(len(text))}
+	if st := &o.Status; st.Phase == v1alpha1.PhaseRunning && o.Spec.Mode == v1alpha1.ModeAutomatic && !st.Foreign && st.Holder != l.holder {
+		if err := l.end(o); err != nil {
+			return err
+		}
+	}
 	switch foreign := o.Status.Foreign || o.Status.Phase == ""; {
 	case o.DeletionTimestamp != nil, o.Status.Phase == v1alpha1.PhaseRunning, !foreign && isOpen(&o.Status):
 	case l.now.Sub(k.created) > l.Keep:

@@ -83,8 +83,28 @@ func TestWhatASweepDeletes(t *testing.T) {
 		if got := strings.Join(s.names(), " "); got != c.want {
 			t.Errorf("%s: %s are left, want %s", c.name, got, c.want)
 		}
-		if says := strings.Contains(s.log.String(), "must not be deleted"); says != (c.maxKiB == 1) {
+		if says := strings.Contains(s.log.String(), "must not be deleted"); says != (c.maxKiB == 1) || says != s.Full() {
 			t.Errorf("%s: the log says %t that plans which must not be deleted take too much:\n%s", c.name, says, s.log)
+		}
+	}
+}
+
+// TestAnOrphanEnds: a look ends the plan of a process that died before it evicted a pod, and none of this process.
+func TestAnOrphanEnds(t *testing.T) {
+	s := newSweeper(t, 100)
+	s.Holder = "pod-b"
+	for _, holder := range []string{"pod-a", "pod-b"} {
+		s.create(holder, "")
+		o := must.Get(s.client.Plans.Get(t.Context(), holder, metav1.GetOptions{}))(t)
+		o.Spec.Mode = v1alpha1.ModeAutomatic
+		o = must.Get(s.client.Plans.Update(t.Context(), o, metav1.UpdateOptions{}))(t)
+		o.Status.Phase, o.Status.Holder = v1alpha1.PhaseRunning, holder
+		must.Get(s.client.Plans.UpdateStatus(t.Context(), o, metav1.UpdateOptions{}))(t)
+	}
+	s.Sweep(t.Context())
+	for holder, want := range map[string]v1alpha1.Phase{"pod-a": v1alpha1.PhaseStopped, "pod-b": v1alpha1.PhaseRunning} {
+		if st := must.Get(s.client.Plans.Get(t.Context(), holder, metav1.GetOptions{}))(t).Status; st.Phase != want {
+			t.Errorf("the plan of %s: %+v, want phase %s", holder, st, want)
 		}
 	}
 }

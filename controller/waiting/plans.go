@@ -111,6 +111,8 @@ type Proposal struct {
 	ValidFor   time.Duration
 	// Name is that of the object for the plan, and Owner the UID of the Rebalancer.
 	Name, Owner string
+	// NoRoom reports that no new plan may wait, because the stored ones take too much.
+	NoRoom bool
 }
 
 // moveKey identifies a move: a pod never changes its node.
@@ -121,7 +123,7 @@ func keyOf(m plan.Move) moveKey { return moveKey{m.Strategy, m.Pod.UID} }
 // Keep returns the plans after a pass, and the plan to announce, or nil. The proposal replaces the
 // waiting steps of its strategies only if its moves differ from them. Moves that a person discarded
 // do not count. A plan is announced only if it has a move that was not announced before. Keep returns ErrTooLarge, and
-// the plans without the proposal, if no wave of it fits into an object.
+// the plans without the proposal, if no wave of it fits into an object, or if there is no room for another plan.
 func (p Plans) Keep(n Proposal) (Plans, *Plan, error) {
 	n.Now = n.Now.UTC().Truncate(time.Second)
 	p = p.Expire(n.Now).endUseless(n)
@@ -141,6 +143,10 @@ func (p Plans) Keep(n Proposal) (Plans, *Plan, error) {
 	}
 	if maps.Equal(fresh, p.waitingMoves(n.Strategies)) {
 		return p, nil, nil
+	}
+	if n.NoRoom && len(fresh) > 0 {
+		return p, nil, fmt.Errorf("%w: the stored plans take more than history.maxBytes, and none of them may be deleted; decide about them, "+
+			"or raise history.maxBytes", ErrTooLarge)
 	}
 	p = p.replaceSteps(n, next.Name)
 	if len(fresh) == 0 {

@@ -411,10 +411,23 @@ func TestAPlanThatIsTooLarge(t *testing.T) {
 		n.Plan.Moves[i].Wave = 1
 	}
 	k := newLeaderTest(t)
-	_, err := k.store.Update(t.Context(), nil, func(p Plans) (Plans, error) { p, _, err := p.Keep(n); return p, err })
-	if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "limits.perPass") {
+	keep := func(n Proposal) error {
+		_, err := k.store.Update(t.Context(), k.made, func(p Plans) (Plans, error) { p, _, err := p.Known(k.made).Keep(n); return p, err })
+		return err
+	}
+	if err := keep(n); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "limits.perPass") {
 		t.Error(err)
 	}
+	k.keep(proposal(0, "zones", testMove("zones", "a", "")))
+	same, other := proposal(1, "zones", testMove("zones", "a", "")), proposal(1, "zones", testMove("zones", "b", ""))
+	same.NoRoom, other.NoRoom = true, true
+	if err := keep(same); err != nil {
+		t.Errorf("a plan that waits already needs room: %v", err)
+	}
+	if err := keep(other); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "history.maxBytes") {
+		t.Error(err)
+	}
+	k.checkPhase("p1", v1alpha1.PhaseWaiting, "")
 }
 
 // TestABlockedStepIsApprovedAgain: the same decision, written again, makes the leader try the step again.
