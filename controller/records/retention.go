@@ -93,8 +93,8 @@ func (s *Store) Sweep(ctx context.Context) {
 	}
 }
 
-// Full reports whether the plans that must not be deleted took more than MaxBytes at the last look. No new plan may wait
-// then.
+// Full reports whether the plans that must not be deleted took more than MaxBytes at the last look. No new plan may
+// wait then.
 func (s *Store) Full() bool { return s.full }
 
 // endOrphan returns the function that ends a plan whose process died before it reserved an eviction. The plans of other
