@@ -88,7 +88,10 @@ func waitForPlan(t *testing.T, ns string) (name string, steps [][]string) {
 		if found := regexp.MustCompile(`(?m)^Plan ([^, ]+)`).FindStringSubmatch(r.stdout); found != nil && strings.Count(r.stdout, " zones ") >= 5 {
 			name = found[1]
 		}
-		return name != "", fmt.Errorf("no plan waits: %s", r.stdout)
+		if name == "" {
+			return false, fmt.Errorf("no plan waits: %s", r.stdout)
+		}
+		return true, nil
 	}))
 	return name, listSteps(t, ns)
 }
