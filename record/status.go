@@ -37,7 +37,9 @@ func Status(before v1alpha1.RebalancePlanStatus, spec *v1alpha1.RebalancePlanSpe
 	for _, o := range r.Outcomes {
 		switch step := int32(o.Step); {
 		case ours[step]:
-			if x := known[step]; !wasEvicted(x.State) || o.Outcome != plan.AlreadyGone && o.Outcome != plan.Dropped {
+			x, notEvicted := known[step], o.Outcome == plan.AlreadyGone || o.Outcome == plan.Dropped
+			resumed := r.Recovery != nil && x.State == v1alpha1.StepApproved && o.Outcome == plan.Dropped // by the next process
+			if !resumed && !(wasEvicted(x.State) && notEvicted) {
 				known[step] = stepStatus(x, o)
 			}
 		case spec.Omitted != nil && step > last && step <= last+spec.Omitted.Moves: // it has no entry, but counts

@@ -31,6 +31,18 @@ func TestNextPassOfACronJob(t *testing.T) {
 	}
 }
 
+// TestAnInterruptedStepStaysApproved: a step that the dead process reserved, and whose pod was not evicted, is resumed by
+// the next one.
+func TestAnInterruptedStepStaysApproved(t *testing.T) {
+	spec := &v1alpha1.RebalancePlanSpec{Mode: v1alpha1.ModeApprove, Moves: []v1alpha1.Move{{Step: 1}, {Step: 2}}}
+	before := v1alpha1.RebalancePlanStatus{Attempts: 1, Steps: []v1alpha1.StepStatus{{Step: 1, State: v1alpha1.StepApproved}, {Step: 2, State: v1alpha1.StepApproved}}}
+	s := record.Status(before, spec, &plan.RunReport{Mode: plan.Live, Finished: time.Unix(1, 0), Recovery: &plan.Recovery{Holder: "dead"},
+		Stopped: &plan.Reason{Code: plan.Interrupted}, Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}, {Step: 2, Outcome: plan.Dropped}}}, "dead")
+	if s.Phase != v1alpha1.PhaseRunning || s.Steps[0].State != v1alpha1.StepEvicted || s.Steps[1].State != v1alpha1.StepApproved || s.Closed {
+		t.Errorf("%+v", s)
+	}
+}
+
 // TestAStepKeepsItsDecisionAndItsEviction: the outcome of an approved step has the person who decided, and a later pass
 // that finds the pod gone does not hide that it was evicted.
 func TestAStepKeepsItsDecisionAndItsEviction(t *testing.T) {

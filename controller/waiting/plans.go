@@ -73,6 +73,8 @@ const (
 	Discarded State = "discarded"
 	// Dropped: the step was approved, and its pod was not evicted. It may be approved again.
 	Dropped State = "dropped"
+	// Gone: the step was approved, and its pod was gone before.
+	Gone State = "gone"
 	// Replaced: a newer proposal has other moves for the strategy.
 	Replaced State = "replaced"
 )
@@ -297,7 +299,7 @@ func (p Plans) Expire(now time.Time) Plans {
 	return p.end(now, func(w *Plan) (v1alpha1.Phase, string) {
 		last := w.last()
 		switch {
-		case w.isDecided() && w.count(Executed)+w.count(Dropped) > 0:
+		case w.isDecided() && w.count(Executed)+w.count(Dropped)+w.count(Gone) > 0:
 			return v1alpha1.PhaseCompleted, "all its steps were decided: " + w.describeStates()
 		case w.isDecided() && w.count(Discarded) > 0:
 			return v1alpha1.PhaseDiscarded, "all its steps were decided: " + w.describeStates()

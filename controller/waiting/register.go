@@ -38,7 +38,7 @@ func (p *Plans) add(o *v1alpha1.RebalancePlan) {
 
 // stepStates are the states in the status of a plan that no execution writes.
 var stepStates = map[v1alpha1.StepState]State{v1alpha1.StepApproved: Approved, v1alpha1.StepDiscarded: Discarded, v1alpha1.StepReplaced: Replaced,
-	v1alpha1.StepDropped: Dropped, v1alpha1.StepBlocked: Dropped, v1alpha1.StepGone: Dropped}
+	v1alpha1.StepDropped: Dropped, v1alpha1.StepBlocked: Dropped, v1alpha1.StepGone: Gone}
 
 // decisionOf returns what a status says about a step.
 func decisionOf(x v1alpha1.StepStatus) Decision {
@@ -62,7 +62,7 @@ func (w *Plan) setStatus(st *v1alpha1.RebalancePlanStatus) {
 			at := metav1.NewTime(d.At)
 			x = v1alpha1.StepStatus{Step: int32(d.Step), DecidedBy: d.By, DecidedAt: &at}
 			for stored, state := range stepStates {
-				if state == d.State && state != Dropped {
+				if state == d.State && state != Dropped && state != Gone {
 					x.State = stored
 				}
 			}
@@ -146,7 +146,7 @@ func (w *Plan) register(now time.Time) {
 	for _, m := range w.Moves {
 		is, wanted := w.StateOf(m.Step).State, cmp.Or(next[m.Step], Waiting)
 		switch {
-		case is == Executed || is == wanted, is == Replaced, is == Dropped && wanted == Waiting, w.isEnded() && is != Discarded:
+		case is == Executed || is == Gone || is == wanted, is == Replaced, is == Dropped && wanted == Waiting, w.isEnded() && is != Discarded:
 		case w.isEnded(): // its discard is taken back, or it is approved too late
 			w.decide([]int{m.Step}, Decision{State: Replaced, At: at})
 		case wanted == Waiting:

@@ -123,7 +123,7 @@ func (w *Plan) Choose(c StepSelection, verb Verb) (steps, needed []int, err erro
 	}
 	all, needed := w.withPairs(steps)
 	for _, step := range needed {
-		if d := w.StateOf(step); d.State == Replaced || d.State == Executed {
+		if d := w.StateOf(step); d.State == Replaced || d.State == Executed || d.State == Gone {
 			return nil, nil, rejectf("step %d, which the chosen steps need, %s", step, d.text())
 		}
 	}
@@ -160,6 +160,8 @@ func (d Decision) text() string {
 		return "was replaced by a newer plan at " + d.At.UTC().Format(time.RFC3339)
 	case Waiting:
 		return "waits"
+	case Gone:
+		return "is about a pod that is gone"
 	case Executed:
 		return fmt.Sprintf("was executed after %s approved it at %s", d.By, d.At.UTC().Format(time.RFC3339))
 	}
@@ -173,7 +175,7 @@ func (w *Plan) describeStates() string {
 		counts[w.StateOf(m.Step).State]++
 	}
 	var parts []string
-	for _, s := range []State{Waiting, Approved, Executed, Dropped, Discarded, Replaced} {
+	for _, s := range []State{Waiting, Approved, Executed, Dropped, Gone, Discarded, Replaced} {
 		if counts[s] > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", counts[s], s))
 		}

@@ -107,20 +107,17 @@ func TestAJobTakesARequest(t *testing.T) {
 	checkEvictions(t, ns, 2)
 }
 
-// TestManyRequests has somebody make 10,000 requests for a strategy that does not exist. The passes of the schedule
-// stay punctual, and the leader answers the request of another person.
-func TestManyRequests(t *testing.T) {
-	skipIfShort(t)
-	ns := seedApps(t, nil)
+// flood has somebody make 10,000 objects of a kind with the same content.
+func flood(t *testing.T, ns, resource, kind, content string) {
+	t.Helper()
 	api := lab.Client.Discovery().RESTClient()
 	var made sync.WaitGroup
 	var next atomic.Int64
 	for range 20 {
 		made.Go(func() {
 			for i := next.Add(1); i <= 10_000; i = next.Add(1) {
-				body := fmt.Sprintf(`{"apiVersion": "evenkeel.io/v1alpha1", "kind": "RebalanceRun", "metadata": {"name": "flood-%d"},
-					"spec": {"strategies": ["none"], "by": "eve"}}`, i)
-				err := api.Post().AbsPath(objectsAPI, ns, "rebalanceruns").SetHeader("Content-Type", "application/json").
+				body := fmt.Sprintf(`{"apiVersion": "evenkeel.io/v1alpha1", "kind": %q, "metadata": {"name": "flood-%d"}, %s}`, kind, i, content)
+				err := api.Post().AbsPath(objectsAPI, ns, resource).SetHeader("Content-Type", "application/json").
 					Body([]byte(body)).Do(t.Context()).Error()
 				if err != nil {
 					t.Error(err)
@@ -130,6 +127,14 @@ func TestManyRequests(t *testing.T) {
 		})
 	}
 	made.Wait()
+}
+
+// TestManyRequests has somebody make 10,000 requests for a strategy that does not exist. The passes of the schedule
+// stay punctual, and the leader answers the request of another person.
+func TestManyRequests(t *testing.T) {
+	skipIfShort(t)
+	ns := seedApps(t, nil)
+	flood(t, ns, "rebalanceruns", "RebalanceRun", `"spec": {"strategies": ["none"], "by": "eve"}`)
 	must.Get(createObject(t, ns, "rebalanceruns", "RebalanceRun", `"spec": {"strategies": ["zones"], "by": "ann"}`))(t)
 	began := time.Now()
 	config := testbed.ConfigFile(t, "\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"* * * * *\"}\n")
@@ -140,4 +145,31 @@ func TestManyRequests(t *testing.T) {
 	if n := len(leader.log.parsedReports()); n < minutes || n > minutes+3 {
 		t.Errorf("%d passes in %d minutes", n, minutes)
 	}
+}
+
+// TestManyPlans has somebody make 10,000 plans. The plan of a pass waits beside them, and is executed soon after a
+// person has approved it.
+func TestManyPlans(t *testing.T) {
+	skipIfShort(t)
+	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 1))
+	flood(t, ns, "rebalanceplans", "RebalancePlan", `"spec": {"id": "f", "mode": "Automatic", "takenAt": "2026-01-01T00:00:00Z",
+		"expires": "2099-01-01T00:00:00Z", "cluster": {"uid": "u"}, "moves": [{"step": 1, "wave": 1, "from": "n3", "strategy": "zones",
+		"pod": {"namespace": "shop", "name": "p", "uid": "u"}, "owner": {"kind": "Deployment", "name": "d"}, "reason": {"code": "ZoneSkewed"}}]}`)
+	leader := startRun(t, lab.Kubeconfig, testbed.ConfigFile(t, approveConfig), ns, freePort(t))
+	must.Get(createObject(t, ns, "rebalanceruns", "RebalanceRun", `"spec": {"strategies": ["zones"], "by": "ann"}`))(t)
+	waitForRequest(t, ns, "one", "Completed", 3*time.Minute)
+	name := leader.log.waitFor(t, "with a proposal", func(r testbed.Report) bool { return strings.HasSuffix(r.Metadata.Name, "-proposal") }).Metadata.Name
+	began := time.Now()
+	must.Succeed(t, patchPlan(t, ns, name, `{"decision": {"by": "ann", "approve": {"all": true}}}`))
+	must.Succeed(t, seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
+		var p decidedPlan
+		text := must.Get(lab.Client.Discovery().RESTClient().Get().AbsPath(objectsAPI, ns, "rebalanceplans", name).DoRaw(t.Context()))(t)
+		must.Succeed(t, json.Unmarshal(text, &p))
+		if p.Status.Phase != "Completed" {
+			return false, fmt.Errorf("plan %s: %+v", name, p.Status)
+		}
+		return true, nil
+	}))
+	t.Logf("the plan was executed %s after its approval", time.Since(began).Round(time.Second))
+	checkEvictions(t, ns, 2)
 }
