@@ -46,10 +46,12 @@ type RebalancePlanSpec struct {
 	Score string `json:"score,omitempty"`
 	// TakenAt is the time of the snapshot.
 	// +required
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	TakenAt metav1.Time `json:"takenAt"`
 	// Expires is when the plan must not be executed any more.
 	// +required
+	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:Pattern=`^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z$`
 	Expires metav1.Time `json:"expires"`
 	// +required

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -155,10 +156,11 @@ func TestManyPlans(t *testing.T) {
 	flood(t, ns, "rebalanceplans", "RebalancePlan", `"spec": {"id": "f", "mode": "Automatic", "takenAt": "2026-01-01T00:00:00Z",
 		"expires": "2099-01-01T00:00:00Z", "cluster": {"uid": "u"}, "moves": [{"step": 1, "wave": 1, "from": "n3", "strategy": "zones",
 		"pod": {"namespace": "shop", "name": "p", "uid": "u"}, "owner": {"kind": "Deployment", "name": "d"}, "reason": {"code": "ZoneSkewed"}}]}`)
-	leader := startRun(t, lab.Kubeconfig, testbed.ConfigFile(t, approveConfig), ns, freePort(t))
+	startRun(t, lab.Kubeconfig, testbed.ConfigFile(t, approveConfig), ns, freePort(t))
 	must.Get(createObject(t, ns, "rebalanceruns", "RebalanceRun", `"spec": {"strategies": ["zones"], "by": "ann"}`))(t)
 	waitForRequest(t, ns, "one", "Completed", 3*time.Minute)
-	name := leader.log.waitFor(t, "with a proposal", func(r testbed.Report) bool { return strings.HasSuffix(r.Metadata.Name, "-proposal") }).Metadata.Name
+	list := runEvenkeel(t, "approve", "--lease-namespace", ns)
+	name := regexp.MustCompile(`\S+-proposal`).FindString(list.stdout)
 	began := time.Now()
 	must.Succeed(t, patchPlan(t, ns, name, `{"decision": {"by": "ann", "approve": {"all": true}}}`))
 	must.Succeed(t, seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
