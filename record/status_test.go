@@ -31,8 +31,8 @@ func TestNextPassOfACronJob(t *testing.T) {
 	}
 }
 
-// TestAnInterruptedStepStaysApproved: a step that the dead process reserved, and whose pod was not evicted, is resumed by
-// the next one.
+// TestAnInterruptedStepStaysApproved: a step that the dead process reserved, and whose pod was not evicted, is
+// resumed by the next one.
 func TestAnInterruptedStepStaysApproved(t *testing.T) {
 	spec := &v1alpha1.RebalancePlanSpec{Mode: v1alpha1.ModeApprove, Moves: []v1alpha1.Move{{Step: 1}, {Step: 2}}}
 	before := v1alpha1.RebalancePlanStatus{Attempts: 1, Steps: []v1alpha1.StepStatus{{Step: 1, State: v1alpha1.StepApproved}, {Step: 2, State: v1alpha1.StepApproved}}}
