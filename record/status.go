@@ -37,11 +37,7 @@ func Status(before v1alpha1.RebalancePlanStatus, spec *v1alpha1.RebalancePlanSpe
 	for _, o := range r.Outcomes {
 		switch step := int32(o.Step); {
 		case ours[step]:
-			x, notEvicted := known[step], o.Outcome == plan.AlreadyGone || o.Outcome == plan.Dropped
-			resumed := r.Recovery != nil && x.State == v1alpha1.StepApproved && o.Outcome == plan.Dropped // by the next process
-			if !resumed && !(wasEvicted(x.State) && notEvicted) {
-				known[step] = stepStatus(x, o)
-			}
+			known[step] = afterOutcome(known[step], o, r.Recovery != nil)
 		case spec.Omitted != nil && step > last && step <= last+spec.Omitted.Moves: // it has no entry, but counts
 			evicted, asPredicted := countEvicted([]plan.Outcome{o})
 			s.Evicted, s.AsPredicted = s.Evicted+evicted, s.AsPredicted+asPredicted
@@ -74,6 +70,24 @@ func Status(before v1alpha1.RebalancePlanStatus, spec *v1alpha1.RebalancePlanSpe
 		}
 	}
 	return s
+}
+
+// afterOutcome returns what is known about a step after an outcome. A step that a dead process may not have executed
+// stays approved, so that the next process resumes it. A pod that is gone then was evicted by the dead process, or
+// may have been.
+func afterOutcome(x v1alpha1.StepStatus, o plan.Outcome, recovered bool) v1alpha1.StepStatus {
+	next := stepStatus(x, o)
+	gone := o.Outcome == plan.AlreadyGone
+	switch {
+	case recovered && x.State == v1alpha1.StepApproved && (o.Outcome == plan.Dropped || o.Outcome == plan.UnknownOutcome):
+		next.State = x.State
+	case wasEvicted(x.State) && (gone || o.Outcome == plan.Dropped):
+		return x
+	case gone && x.State == v1alpha1.StepApproved && x.Reason != nil && x.Reason.Code == string(plan.OutcomeUnknown):
+		x.State = v1alpha1.StepUnknown
+		return x
+	}
+	return next
 }
 
 func stepStatus(x v1alpha1.StepStatus, o plan.Outcome) v1alpha1.StepStatus {
