@@ -85,7 +85,7 @@ func (a *approvedPlans) requests(ctx context.Context, c *Controller, always bool
 	if err != nil {
 		return nil, err
 	}
-	c.journal.noneWaiting = c.journal.noneWaiting && len(plans.Waiting) == 0
+	c.journal.noneWaiting = !needsApproval(c.Strategies) && len(plans.Waiting)+len(plans.Marked) == 0
 	c.Recorder.RecordWaiting(countWaiting(c.Strategies, plans))
 	return plans.Requests(), nil
 }

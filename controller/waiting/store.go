@@ -44,11 +44,14 @@ func New(c *objects.Client) *Store { return &Store{objects: c} }
 // Changed reports whether a plan differs from what this Store read or wrote last. It reads only names and versions.
 // made identifies the plans that the release made.
 func (s *Store) Changed(ctx context.Context, made []plan.StoredPlan) (bool, error) {
+	if !s.settled {
+		return true, nil
+	}
 	versions, err := s.versions(ctx, made)
 	if err != nil {
 		return false, err
 	}
-	same := s.settled && maps.EqualFunc(versions, s.read, func(v string, o *v1alpha1.RebalancePlan) bool { return v == o.ResourceVersion })
+	same := maps.EqualFunc(versions, s.read, func(v string, o *v1alpha1.RebalancePlan) bool { return v == o.ResourceVersion })
 	return !same, nil
 }
 

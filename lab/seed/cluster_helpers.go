@@ -108,7 +108,7 @@ func CreateAppsInParallel(ctx context.Context, client kubernetes.Interface, name
 	return nil
 }
 
-// CreateNamespace creates a namespace unless it exists, and waits for its default ServiceAccount.
+// CreateNamespace creates a namespace unless it exists, and its default ServiceAccount.
 // If a namespace of that name is still being deleted, CreateNamespace waits and creates it again.
 func CreateNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
 	api := client.CoreV1().Namespaces()
@@ -126,11 +126,10 @@ func CreateNamespace(ctx context.Context, client kubernetes.Interface, name stri
 	if err != nil {
 		return fmt.Errorf("creating namespace %s: %w", name, err)
 	}
-	if err := WaitUntil(ctx, time.Minute, func() (bool, error) {
-		_, err := client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
-		return err == nil, err
-	}); err != nil {
-		return fmt.Errorf("waiting for the default service account of %s: %w", name, err)
+	// The controller that makes it can be minutes late after a namespace of this name was deleted.
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
+	if _, err := client.CoreV1().ServiceAccounts(name).Create(ctx, account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating the default service account of %s: %w", name, err)
 	}
 	return nil
 }
