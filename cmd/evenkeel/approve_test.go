@@ -27,6 +27,7 @@ import (
 // approvalServer is an API server with RebalancePlans.
 type approvalServer struct {
 	objects *objects.Client
+	memory  *objectstest.Server
 	paused  string // the pause in JSON; "" for none
 	mu      sync.Mutex
 	holder  string // of the Lease evenkeel
@@ -139,13 +140,13 @@ func newApprovalServer(t *testing.T) *approvalServer {
 		}
 		p.Moves = append(p.Moves, m)
 	}
-	client, _ := objectstest.New(clock.RealClock{})
+	client, memory := objectstest.New(clock.RealClock{})
 	must.Get(waiting.New(client).Update(t.Context(), nil, func(w waiting.Plans) (waiting.Plans, error) {
 		w, _, err := w.Keep(waiting.Proposal{Plan: &p, Strategies: []string{"zones", "hot"}, ConfigHash: "c1", Now: time.Now(), ValidFor: time.Hour,
 			Name: waitingPlan})
 		return w, err
 	}))(t)
-	return &approvalServer{objects: client, holder: "node-7"}
+	return &approvalServer{objects: client, memory: memory, holder: "node-7"}
 }
 
 // change lets somebody else change the status of the waiting plan.
@@ -245,12 +246,17 @@ func TestNoApprovalDuringAPause(t *testing.T) {
 func TestApproveWaitsForTheReport(t *testing.T) {
 	isolateFromCluster(t)
 	s := newApprovalServer(t)
-	ended := make(chan bool)
+	ended, decided := make(chan bool), make(chan bool)
+	decide := sync.OnceFunc(func() { close(decided) })
+	s.memory.After = func(verb, _, _ string) error {
+		if verb == "update" {
+			decide()
+		}
+		return nil
+	}
 	go func() { // the leader
 		defer close(ended)
-		for s.approved(t) == nil {
-			time.Sleep(10 * time.Millisecond)
-		}
+		<-decided
 		s.change(t, func(st *v1alpha1.RebalancePlanStatus) {
 			st.ObservedGeneration, st.Steps = 2, []v1alpha1.StepStatus{{Step: 2, State: v1alpha1.StepEvicted, Landed: "n2", AsPredicted: true}}
 		})
