@@ -83,7 +83,7 @@ func afterOutcome(x v1alpha1.StepStatus, o plan.Outcome, recovered bool) v1alpha
 		next.State = x.State
 	case wasEvicted(x.State) && (gone || o.Outcome == plan.Dropped):
 		return x
-	case gone && x.State == v1alpha1.StepApproved && x.Reason != nil && x.Reason.Code == string(plan.OutcomeUnknown):
+	case (gone || o.Outcome == plan.Dropped) && x.State == v1alpha1.StepApproved && x.Reason != nil && x.Reason.Code == string(plan.OutcomeUnknown):
 		x.State = v1alpha1.StepUnknown
 		return x
 	}

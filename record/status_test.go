@@ -48,8 +48,8 @@ func TestAnInterruptedStepStaysApproved(t *testing.T) {
 	approved := v1alpha1.StepApproved
 	checkSteps(t, s, v1alpha1.PhaseRunning, v1alpha1.StepEvicted, approved, approved, approved)
 	s = record.Status(s, spec, &plan.RunReport{Mode: plan.Live, Finished: time.Unix(2, 0), Outcomes: []plan.Outcome{{Step: 2, Outcome: plan.Evicted},
-		{Step: 3, Outcome: plan.AlreadyGone}, {Step: 4, Outcome: plan.Evicted}}}, "next")
-	checkSteps(t, s, v1alpha1.PhaseCompleted, v1alpha1.StepEvicted, v1alpha1.StepEvicted, v1alpha1.StepUnknown, v1alpha1.StepEvicted)
+		{Step: 3, Outcome: plan.AlreadyGone}, {Step: 4, Outcome: plan.Dropped}}}, "next")
+	checkSteps(t, s, v1alpha1.PhaseCompleted, v1alpha1.StepEvicted, v1alpha1.StepEvicted, v1alpha1.StepUnknown, v1alpha1.StepUnknown)
 }
 
 func checkSteps(t *testing.T, s v1alpha1.RebalancePlanStatus, phase v1alpha1.Phase, want ...v1alpha1.StepState) {

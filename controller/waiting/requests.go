@@ -78,8 +78,12 @@ func (s *Store) Interrupt(ctx context.Context, r *Request, why string) error {
 	o := v1alpha1.DeepCopy(r.of.object)
 	st := &o.Status
 	for i := range st.Steps {
-		if st.Steps[i].State == v1alpha1.StepApproved {
-			st.Steps[i].State, st.Steps[i].Reason = v1alpha1.StepDropped, &v1alpha1.Reason{Code: string(plan.Interrupted), Message: why}
+		switch x := &st.Steps[i]; {
+		case x.State != v1alpha1.StepApproved:
+		case x.Reason != nil && x.Reason.Code == string(plan.OutcomeUnknown): // a process that ended may have evicted the pod
+			x.State = v1alpha1.StepUnknown
+		default:
+			x.State, x.Reason = v1alpha1.StepDropped, &v1alpha1.Reason{Code: string(plan.Interrupted), Message: why}
 		}
 	}
 	now := metav1.Now()
