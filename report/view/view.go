@@ -1,0 +1,66 @@
+// Package view holds what a report for people shows: a plan, and what the plan does not contain.
+//
+// It decides nothing. A View is made from a plan in memory, or from a stored RebalancePlan, which keeps only the extremes.
+// It never reads a file, a clock or a client.
+package view
+
+import (
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// View is one plan, and for a run what became of it.
+type View struct {
+	Plan plan.Plan
+	Context
+	// Run is what happened; nil for a plan that was not executed.
+	Run *Run
+	// Omitted counts what a stored plan leaves out. It is zero for a plan in memory.
+	Omitted Omitted
+}
+
+// Context is what a report shows besides the plan.
+type Context struct {
+	// Snapshot reports that the plan is about a saved snapshot, so no cluster can execute it.
+	Snapshot bool
+	// Evicts reports that a pass with this configuration evicts.
+	Evicts bool
+	// Name is that of the RebalancePlan; empty for a plan that no cluster stores.
+	Name string
+	// Mode says who decides about the moves.
+	Mode plan.StrategyMode
+	// Pods is the number of pods of the cluster; 0 if it is unknown.
+	Pods int
+	// Targets are the shares of allocatable that strategies want nodes to stay at or below.
+	Targets []Target
+	// PoolLabel is the node label that names the pool of a node; empty if no label does. Pools has the pool of each node.
+	PoolLabel string
+	Pools     map[string]string
+	// PerMinute is the number of evictions a minute; 0 if it is unknown. VerifyTimeout is the longest wait for a
+	// replacement, without the termination grace period of the evicted pod.
+	PerMinute     float64
+	VerifyTimeout time.Duration
+	// Config is the configuration as YAML without comments and secrets; empty if it is unknown.
+	Config string
+}
+
+// Target is a share of allocatable, from 0 to 1.
+type Target struct {
+	Resource string
+	Basis    plan.Basis
+	Limit    float64
+}
+
+// Run is what happened to a plan.
+type Run struct {
+	ID                string
+	Started, Finished time.Time // Finished is zero while the pass runs
+	Mode              plan.Mode
+	Outcomes          []plan.Outcome
+	Stopped           *plan.Reason
+	ApprovedBy        string
+}
+
+// Omitted counts what a stored plan leaves out.
+type Omitted struct{ Moves, Goals, Nodes, Workloads int }
