@@ -1,6 +1,6 @@
 // Package view holds what a report for people shows: a plan, and what the plan does not contain.
 //
-// It decides nothing. A View is made from a plan in memory, or from a stored RebalancePlan, which keeps only the extremes.
+// It decides nothing. A View is made from a plan in memory, or from a stored RebalancePlan, which keeps the extremes.
 // It never reads a file, a clock or a client.
 package view
 
@@ -34,7 +34,7 @@ type Context struct {
 	Pods int
 	// Targets are the shares of allocatable that strategies want nodes to stay at or below.
 	Targets []Target
-	// PoolLabel is the node label that names the pool of a node; empty if no label does. Pools has the pool of each node.
+	// PoolLabel is the node label that names the pool of a node; empty if no label does. Pools has that of each node.
 	PoolLabel string
 	Pools     map[string]string
 	// PerMinute is the number of evictions a minute; 0 if it is unknown. VerifyTimeout is the longest wait for a
