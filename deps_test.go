@@ -17,7 +17,7 @@ import (
 const module = "github.com/evenkeel-project/evenkeel"
 
 // purePackages must depend only on their input: a saved snapshot must give the same plan on every machine at any time.
-var purePackages = []string{"api", "cluster", "plan", "placement", "strategies", "planner", "report", "record", "hints", "usage",
+var purePackages = []string{"api", "cluster", "plan", "placement", "strategies", "planner", "impact", "report", "record", "hints", "usage",
 	"controller/notify/message", "controller/schedule",
 	"internal/cron", "internal/percent", "internal/plural", "internal/strict", "internal/suggest", "internal/terminal"}
 

@@ -57,15 +57,15 @@ func (b WorkloadUtilization) Category(pods []cluster.PodID, lost int) (category 
 	if category, certain = FailureCategory(len(pods), lost); certain {
 		return category, true
 	}
-	utilization, known := b.utilization(pods)
+	utilization, known := b.Utilization(pods)
 	if !known {
 		return 3, false
 	}
 	return FailureCategoryAtUtilization(len(pods), lost, utilization, b.limit), true
 }
 
-// utilization returns the total usage of the pods as a fraction of their total capacity.
-func (b WorkloadUtilization) utilization(pods []cluster.PodID) (frac float64, known bool) {
+// Utilization returns the total usage of the pods as a fraction of their total capacity.
+func (b WorkloadUtilization) Utilization(pods []cluster.PodID) (frac float64, known bool) {
 	if b.amounts == nil {
 		return 0, false
 	}

@@ -24,7 +24,7 @@ func (g *globalFlags) completions() *names.Source {
 		reports = append(reports, string(f))
 	}
 	formats := map[string][]string{"version": versionFormats, "config convert": {"config", "values"}}
-	for _, path := range []string{"plan", "apply", "approve", "run", "explain", "status", "history"} {
+	for _, path := range []string{"plan", "impact", "apply", "approve", "run", "explain", "status", "history"} {
 		formats[path] = reports
 	}
 	return &names.Source{

@@ -30,6 +30,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -199,7 +200,8 @@ func (f *planningFlags) add(fl *pflag.FlagSet) {
 type planningInput struct {
 	format   report.Format
 	conf     *config.Config
-	due      []string // names of the due strategies
+	due      []string       // names of the due strategies
+	options  search.Options // of planner
 	planner  *planner.Planner
 	snapshot *cluster.Snapshot // with predicted hints
 	state    plan.PlannerState
@@ -242,7 +244,7 @@ func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) 
 	if f.allSamples {
 		opts.SamplesPerCode = -1
 	}
-	in := &planningInput{format: format, conf: conf, planner: planner.New(opts), strategies: strategies}
+	in := &planningInput{format: format, conf: conf, options: opts, planner: planner.New(opts), strategies: strategies}
 	if in.due, err = dueStrategies(cmd, strategies, f.strategies); err != nil {
 		return nil, err
 	}

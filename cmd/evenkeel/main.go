@@ -26,8 +26,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/objects"
 )
 
-// errMovesPlanned makes the program exit with code 2.
-var errMovesPlanned = errors.New("moves are planned")
+// errFound makes the program exit with code 2: a command found what its flag asks for.
+var errFound = errors.New("found")
 
 func main() {
 	heap.Tune(os.Getenv, os.ReadFile)
@@ -54,7 +54,7 @@ func (g *globalFlags) run(args []string, stdin io.Reader, stdout, stderr io.Writ
 	err := root.ExecuteContext(ctx)
 	g.progress.Stop()
 	switch {
-	case errors.Is(err, errMovesPlanned):
+	case errors.Is(err, errFound):
 		return 2
 	case err != nil:
 		g.printError(stderr, errorText(err))
@@ -99,7 +99,7 @@ func newRoot(g *globalFlags) *cobra.Command {
 	f := root.PersistentFlags()
 	g.Add(f)
 	g.log.AddFlags(f)
-	root.AddCommand(newRun(g), newPlan(g), newApply(g), newExplain(g), newCapture(g), configcommand.New(&g.Kubeconfig), newCRDs(), newVersion(g))
+	root.AddCommand(newRun(g), newPlan(g), newImpact(g), newApply(g), newExplain(g), newCapture(g), configcommand.New(&g.Kubeconfig), newCRDs(), newVersion(g))
 	root.AddCommand(releasecommand.New(&releasecommand.Access{Client: g.client, Objects: objects.New, Namespace: g.Namespace, Logger: g.logger, SyncTimeout: g.syncTimeout,
 		Progress: func() *progress.Line { return g.progress }})...)
 	g.program.Configure(root)

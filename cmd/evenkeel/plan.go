@@ -80,7 +80,7 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		return err // an incomplete answer: callers read 0 as nothing to move, and 2 as all that should move
 	}
 	if waiting := p.ForApproval(); len(p.Moves) > 0 || waiting != nil && len(waiting.Moves) > 0 {
-		return errMovesPlanned
+		return errFound
 	}
 	return nil
 }

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
+	"github.com/evenkeel-project/evenkeel/impact"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report"
+)
+
+type impactFlags struct {
+	planningFlags
+	failOn int
+}
+
+func newImpact(g *globalFlags) *cobra.Command {
+	f := &impactFlags{}
+	c := &cobra.Command{
+		Use: "impact", Short: "Show what a zone failure does to each workload, and what helps", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
+		Long: "Show how many replicas of each workload the failure of a zone takes, how busy the others become,\nand whether the moves of a pass, other evictions, or more replicas would help. The command evicts\nnothing.",
+		Example: "  # What would the failure of a zone do now?\n  evenkeel impact\n\n" +
+			"  # Of a snapshot\n  evenkeel impact -f examples/three-zones.yaml\n\n" +
+			"  # In a pipeline: fail if a workload would be lost, or lose more than half of its replicas\n  evenkeel impact -f snapshot.yaml --fail-on-category 2",
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
+	}
+	fl := c.Flags()
+	f.add(fl)
+	fl.IntVar(&f.failOn, "fail-on-category", 0, "exit with 2 if a workload is in this failure category (1 to 4) or a worse one; 1 (an error) takes precedence")
+	return c
+}
+
+func (f *impactFlags) run(cmd *cobra.Command, g *globalFlags) error {
+	if cmd.Flags().Changed("fail-on-category") && (f.failOn < 1 || f.failOn > 4) {
+		return fmt.Errorf("--fail-on-category: %d is not a failure category (want 1, 2, 3 or 4)", f.failOn)
+	}
+	g.logger(cmd)
+	f.allSamples = true
+	in, err := f.read(cmd, g, "")
+	if err != nil {
+		return err
+	}
+	g.progress.Start("planning for %d nodes and %d pods", len(in.snapshot.Nodes), len(in.snapshot.Pods))
+	p := in.planner.Plan(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
+	x := impact.Measure(impact.Input{Snapshot: in.snapshot, State: in.state, Options: &in.options, Plan: p, Now: in.snapshot.TakenAt})
+	g.progress.Stop()
+	if err := cmd.Context().Err(); err != nil {
+		return fmt.Errorf("the command was interrupted: %w", err)
+	}
+	if err := report.Impact(cmd.OutOrStdout(), in.format, x, commandline.ReportOptions(cmd.OutOrStdout())); err != nil {
+		return err
+	}
+	if inCategory(x, f.failOn) {
+		return errFound
+	}
+	return nil
+}
+
+// inCategory reports whether a workload is in the failure category or a worse one.
+func inCategory(x plan.Impact, category int) bool {
+	for i := range category {
+		if x.ByCategory[i] > 0 {
+			return true
+		}
+	}
+	return false
+}
