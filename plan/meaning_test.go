@@ -24,6 +24,9 @@ func TestEveryReasonToStayHasAMeaning(t *testing.T) {
 			if meaning := plan.Code(m[1]).Meaning(); meaning == "" || len(meaning) > 70 || strings.HasSuffix(meaning, ".") {
 				t.Errorf("the meaning of %s is %q; want at most 70 characters without a full stop", m[1], meaning)
 			}
+			if remedy := plan.Code(m[1]).Remedy(); len(remedy) > 80 || strings.HasSuffix(remedy, ".") {
+				t.Errorf("the remedy of %s is %q; want at most 80 characters without a full stop", m[1], remedy)
+			}
 		}
 	}
 	if checked < 75 {

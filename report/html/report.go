@@ -1,0 +1,142 @@
+package html
+
+import (
+	"io"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/answers"
+	"github.com/evenkeel-project/evenkeel/report/view"
+)
+
+// Report is a plan or a run, section by section. Each section has a template of the name in its ID.
+type Report struct {
+	First   answers.First
+	Numbers Numbers
+	Zones   Zones
+	Nodes   Nodes
+	// Moves are those of the plan, of a second plan, and of the proposals.
+	Moves  []Moves
+	Undone Undone
+	Inputs Section
+	Config Section
+
+	view          *view.View
+	plan          *plan.Plan
+	omitted       view.Omitted
+	zones         []string // "" for nodes without a zone, the last
+	zoneOf        map[string]string
+	nodes         []node
+	workloads     []pair
+	measures      []measure // that the page shows first; at least one
+	otherMeasures []measure
+	outcomes      map[int]*plan.Outcome // by step; nil without a run
+}
+
+type target = view.Target
+
+// Section is a heading with tables and details.
+type Section struct {
+	ID, Title string
+	Lead      answers.Text
+	Tables    []Table
+	Notes     []answers.Text
+	Details   []Details
+	Config    string // the configuration
+	Hash      string // of the configuration
+}
+
+// New makes a report of a view with the answers of its first screen.
+func New(v *view.View, first answers.First) *Report {
+	r := &Report{First: first, view: v, plan: &v.Plan, omitted: v.Omitted, nodes: nodePairs(&v.Plan)}
+	r.zones, r.workloads, r.zoneOf = r.zoneNames(), r.pairs(), make(map[string]string, len(r.nodes))
+	for _, n := range r.nodes {
+		r.zoneOf[n.now.Name] = n.now.Zone
+	}
+	if v.Run != nil {
+		r.outcomes = make(map[int]*plan.Outcome, len(v.Run.Outcomes))
+		for i := range v.Run.Outcomes {
+			r.outcomes[v.Run.Outcomes[i].Step] = &v.Run.Outcomes[i]
+		}
+	}
+	r.setMeasures()
+	r.Numbers, r.Zones, r.Nodes = r.makeNumbers(), r.makeZones(), r.makeNodes()
+	r.Moves, r.Undone, r.Inputs, r.Config = r.makeMoves(), r.makeUndone(), r.makeInputs(), r.makeConfig()
+	return r
+}
+
+// Sections lists the sections in their order, for links to them.
+func (r *Report) Sections() []link {
+	out := []link{{"main", "Answers"}, {r.Zones.ID, r.Zones.Title}, {r.Nodes.ID, r.Nodes.Title}}
+	for _, m := range r.Moves {
+		out = append(out, link{m.ID, m.Title})
+	}
+	return append(out, link{r.Undone.ID, r.Undone.Title}, link{r.Inputs.ID, r.Inputs.Title}, link{r.Config.ID, "Configuration"})
+}
+
+// Write writes a plan or a run as one HTML file.
+func Write(w io.Writer, v *view.View, first answers.First) error {
+	r := New(v, first)
+	p := page{Title: "Evenkeel: " + plainText(first.Headline), Pill: r.pill(), Meta: r.meta(), Nav: r.Sections(), Report: r,
+		Footer: text("Made by Evenkeel from plan ", code(v.Plan.ID), ", configuration ", code(v.Plan.ConfigHash), ". This file makes no network request.")}
+	return p.write(w)
+}
+
+// plainText writes a text without the kinds of its parts.
+func plainText(t answers.Text) string {
+	var b strings.Builder
+	for _, p := range t {
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+func (r *Report) pill() string {
+	switch run := r.view.Run; {
+	case run != nil && run.Mode == plan.Live && run.Finished.IsZero():
+		return "Running"
+	case run != nil && run.Mode == plan.Live:
+		return "Run"
+	case r.view.Name != "":
+		return "Stored plan"
+	}
+	return "Dry run"
+}
+
+// shortID is the length of an ID in the line above the headline.
+const shortID = 12
+
+func (r *Report) meta() []answers.Text {
+	p := r.plan
+	of := "cluster of "
+	if r.view.Snapshot {
+		of = "snapshot of "
+	}
+	version := "Kubernetes (version unknown)"
+	if v := p.Cluster.Version; v != "" {
+		version = "Kubernetes " + v
+	}
+	out := []answers.Text{text("plan ", code(p.ID[:min(len(p.ID), shortID)]))}
+	if r.view.Name != "" {
+		out = []answers.Text{text("plan ", name(r.view.Name))}
+	}
+	out = append(out, text(of+moment(p.TakenAt)), text(version), text(r.sizes()))
+	switch run := r.view.Run; {
+	case run != nil && run.Finished.IsZero():
+		out = append(out, text("started "+moment(run.Started)))
+	case run != nil:
+		out = append(out, text("ended "+moment(run.Finished)))
+	case !p.Expires.IsZero():
+		out = append(out, text("valid until "+p.Expires.UTC().Format("15:04 UTC")))
+	}
+	return out
+}
+
+// sizes counts what the cluster has, as far as it is known.
+func (r *Report) sizes() string {
+	out := []string{count(len(r.nodes)+r.omitted.Nodes, "node"), count(len(r.zones), "zone")}
+	if r.view.Pods > 0 {
+		out = append(out, count(r.view.Pods, "pod"))
+	}
+	return strings.Join(out, ", ")
+}

@@ -1,0 +1,210 @@
+package html
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/answers"
+)
+
+// tiny is smaller than the rounding of the planner. Excess up to tiny is zero.
+const tiny = 1e-9
+
+// maxFarGoals is the number of unmet goals that the section lists.
+const maxFarGoals = 24
+
+// Undone is the section about pods that stay and goals that stay unmet.
+type Undone = Section
+
+// goalCounts counts the unmet goals of a plan, without nodes to empty.
+type goalCounts struct {
+	left     []*plan.Goal // unmet after the plan, the furthest first
+	unlisted int          // unmet after the plan and not in left
+	better   int          // of left
+}
+
+func (c *goalCounts) all() int { return len(c.left) + c.unlisted }
+
+func countGoals(p *plan.Plan) (c goalCounts) {
+	_, c.unlisted = p.UnlistedGoals()
+	for i := range p.Goals {
+		g := &p.Goals[i]
+		after := p.After.Excess[g.ID]
+		if g.Kind == plan.NodeEmpty || after <= tiny {
+			continue
+		}
+		c.left = append(c.left, g)
+		if after < g.Excess-tiny {
+			c.better++
+		}
+	}
+	slices.SortStableFunc(c.left, func(a, b *plan.Goal) int { return cmp.Compare(p.After.Excess[b.ID], p.After.Excess[a.ID]) })
+	return c
+}
+
+func (r *Report) makeUndone() Undone {
+	s := Section{ID: "undone", Title: "What stays undone"}
+	c := countGoals(r.plan)
+	counts := r.plan.Rejections.Counts
+	switch {
+	case len(r.plan.NothingJudged) > 0:
+		s.Lead = text("Nothing could be judged: " + r.plan.NothingJudgedText() + ".")
+	case c.all() > 0:
+		s.Lead = text(undoneLead(&c, len(r.plan.Moves) > 0))
+	case len(counts) > 0:
+		s.Lead = text("Every goal is met. These pods could help more, and stay.")
+	case r.omitted.Goals > 0:
+		s.Lead = text("Every goal that the stored plan lists is met.")
+	default:
+		s.Lead = text("Nothing. Every goal is met after these moves, and no guard, limit or budget held back a pod that could help.")
+	}
+	if n := r.omitted.Goals; n > 0 {
+		s.Notes = append(s.Notes, text(fmt.Sprintf("The stored plan leaves out %s. It keeps those that the moves improve, and those furthest from being met.", count(n, "unmet goal"))))
+	}
+	r.addCauses(&s, r.plan, "Pods that were considered and stay, by cause", &c)
+	for _, of := range r.lists()[1:] {
+		sub := countGoals(of.plan)
+		r.addCauses(&s, of.plan, of.title+": pods that stay, by cause", &sub)
+	}
+	return s
+}
+
+func undoneLead(c *goalCounts, moves bool) string {
+	n := c.all()
+	lead := fmt.Sprintf("%s %s unmet", count(n, "goal"), verb(n, "stays", "stay"))
+	if !moves || c.unlisted > 0 {
+		return lead + "."
+	}
+	return fmt.Sprintf("%s: %s %s, %s without change. None gets worse.", lead, number(c.better), verb(c.better, "improves", "improve"), number(n-c.better))
+}
+
+// goalID finds the goals that a blocker names.
+var goalID = regexp.MustCompile(`\((g\d+)\)`)
+
+// goalsByCause returns the goals for which the plan names a cause.
+func goalsByCause(b *plan.Bound) (by map[plan.Code]map[string]bool, listed int) {
+	by, all := map[plan.Code]map[string]bool{}, map[string]bool{}
+	add := func(c plan.Code, goal string) {
+		if by[c] == nil {
+			by[c] = map[string]bool{}
+		}
+		by[c][goal], all[goal] = true, true
+	}
+	for _, x := range b.BlockedBy {
+		for _, m := range goalID.FindAllStringSubmatch(x.Detail, -1) {
+			add(x.Code, m[1])
+		}
+	}
+	for _, g := range b.UnmetGoals {
+		for c := range g.Rejections {
+			add(c, g.Goal)
+		}
+	}
+	for g := range b.ResidualByGoal {
+		all[g] = true
+	}
+	return by, len(all)
+}
+
+// addCauses adds why pods stay, and which goals are furthest from being met.
+func (r *Report) addCauses(s *Section, p *plan.Plan, caption string, c *goalCounts) {
+	counts := p.Rejections.Counts
+	by, listed := goalsByCause(&p.Bound)
+	if len(counts) > 0 {
+		s.Tables = append(s.Tables, causes(p, caption, by))
+		s.Notes = append(s.Notes, r.causeNotes(p, c, listed))
+	}
+	far := c.left[:min(len(c.left), maxFarGoals)]
+	if len(far) > 0 {
+		s.Details = append(s.Details, Details{Summary: fmt.Sprintf("The %s furthest from being met", count(len(far), "goal")), Tables: []Table{r.goalTable(p, far)}})
+	}
+}
+
+func causes(p *plan.Plan, caption string, by map[plan.Code]map[string]bool) Table {
+	counts := p.Rejections.Counts
+	t := Table{Caption: text(caption), Class: "causes", Heads: heads("Cause", "", ">Pods", ">Goals", "What would change it", "Example")}
+	order := slices.SortedFunc(maps.Keys(counts), func(a, b plan.Code) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
+	})
+	for _, c := range order {
+		goals := "–"
+		if n := len(by[c]); n > 0 {
+			goals = number(n)
+		}
+		example := Cell{Class: "why"}
+		if i := slices.IndexFunc(p.Rejections.Samples, func(x plan.Rejection) bool { return x.Reason.Code == c }); i >= 0 {
+			x := &p.Rejections.Samples[i]
+			example.Text = x.Pod.String() + ": " + zonesInWords(x.Reason.Message)
+		}
+		t.Rows = append(t.Rows, []Cell{{Text: sentence(cmp.Or(c.Meaning(), string(c))), Code: string(c), Row: true}, barCell(float64(counts[c]), float64(counts[order[0]])),
+			countCell(counts[c]), numberCell(goals), textCell(sentence(c.Remedy())), example})
+	}
+	return t
+}
+
+// sentence writes the first letter in upper case.
+func sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+func (r *Report) causeNotes(p *plan.Plan, c *goalCounts, listed int) answers.Text {
+	var notes []string
+	if n := len(p.Bound.ResidualByGoal); n > 0 {
+		notes = append(notes, fmt.Sprintf("%s cannot be met by any eviction that the guards permit. ", count(n, "goal")))
+	}
+	if more := p.Bound.MinEvictions - len(p.Moves); more > 0 && len(p.Moves) > 0 {
+		notes = append(notes, fmt.Sprintf("Meeting every goal that can be met takes at least %s, %s more than this plan has. ", count(p.Bound.MinEvictions, "eviction"), number(more)))
+	}
+	if listed > 0 && listed < c.all() {
+		notes = append(notes, fmt.Sprintf("The plan names the cause for %s of the %s; the column Goals counts these, and a goal can have two causes. ", number(listed), count(c.all(), "goal")))
+	}
+	if p.GoalsNotTried > 0 {
+		notes = append(notes, fmt.Sprintf("The search ended early (%s) and did not look at %s. ", p.SearchLimitReached, count(p.GoalsNotTried, "unmet goal")))
+	}
+	return text(strings.Join(notes, ""), code("evenkeel explain pod NAMESPACE/NAME"), " explains one pod.")
+}
+
+// goalTable lists goals with their excess now and after the plan.
+func (r *Report) goalTable(p *plan.Plan, goals []*plan.Goal) Table {
+	t := Table{Caption: text("Furthest from being met after the plan"), Class: "sortable", Heads: heads("Goal", "Zone", "Requires", ">now → after", "Strategy")}
+	for _, g := range goals {
+		after := p.After.Excess[g.ID]
+		var requires string
+		var change Cell
+		switch g.Kind {
+		case plan.NodeBelow:
+			used := ""
+			if g.Basis == plan.BasisLoad {
+				used = " used"
+			}
+			requires, change = resourceLabel(g.Resource)+used+" at most "+percentOf(g.Limit), changeCell(percentOf(g.Limit+g.Excess), percentOf(g.Limit+after))
+		case plan.SkewAtMost:
+			requires, change = "zones at most "+count(int(g.Limit), "pod")+" apart", changeCell(significant(g.Limit+g.Excess), significant(g.Limit+after))
+		case plan.CountAtMost:
+			requires, change = "at most "+count(int(g.Limit), "pod")+" in one place", changeCell(significant(g.Excess)+" too many", significant(after)+" too many")
+		case plan.PodsApart:
+			requires, change = "pods apart", changeCell(count(int(g.Excess), "conflict"), count(int(after), "conflict"))
+		default:
+			requires, change = "leaves its node", changeCell(significant(g.Excess), significant(after))
+		}
+		subject := g.Subject.Name
+		if g.Subject.Namespace != "" {
+			subject = g.Subject.Namespace + "/" + subject
+		}
+		if g.Kind == plan.SkewAtMost && g.TopologyKey != "topology.kubernetes.io/zone" {
+			requires = "values of " + g.TopologyKey + " at most " + count(int(g.Limit), "pod") + " apart"
+		}
+		t.Rows = append(t.Rows, []Cell{rowCell(subject), textCell(r.zoneOf[g.Subject.Name]), textCell(requires), change, nameCell(g.Strategy)})
+	}
+	return t
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
