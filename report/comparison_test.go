@@ -48,7 +48,10 @@ func sampleComparison() plan.Comparison {
 }
 
 func TestComparisonGolden(t *testing.T) {
-	for _, f := range report.Formats() {
+	if text := written(t, report.Comparison, report.HTML, sampleComparison()); !strings.Contains(text, "<h2>") || strings.Contains(text, "\u202e") {
+		t.Errorf("the HTML form has no section, or a character that changes the direction of text:\n%s", text)
+	}
+	for _, f := range []report.Format{report.Table, report.Wide, report.JSON, report.YAML} {
 		text := written(t, report.Comparison, f, sampleComparison())
 		compareWithGolden(t, "comparison."+string(f), text)
 		for _, r := range text {

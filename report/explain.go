@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,7 +14,11 @@ import (
 )
 
 // explainTable writes explanations.
-type explainTable struct{ out *table }
+type explainTable struct {
+	out *table
+	// landingNodes is the number of nodes that are listed for a replacement; 0 means all in the wide form.
+	landingNodes int
+}
 
 func (t explainTable) writeExplanation(e plan.Explanation) {
 	if e.Subject.Kind == "Pod" && len(e.Pods) == 1 {
@@ -340,9 +345,10 @@ func (t explainTable) writeLanding(p plan.PodExplanation) {
 		before = judgedForText(p) + ", after the moves of automatic strategies"
 	}
 	s := layout.Section{Title: "Where its replacement would land now" + before, Grid: g, Keep: 3}
-	if !t.out.wide {
-		s.Hidden = max(0, g.Len()-maxLandingNodes)
-		g.Cut(maxLandingNodes)
+	if most := t.landingNodes; most > 0 || !t.out.wide {
+		most = cmp.Or(most, maxLandingNodes)
+		s.Hidden = max(0, g.Len()-most)
+		g.Cut(most)
 	}
 	if l.Steer != "" {
 		s.Notes = append(s.Notes, fmt.Sprintf("These probabilities assume a %s on %s.", escape(l.Steer), escape(strings.Join(l.HintedNodes, ", "))))

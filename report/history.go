@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
+	"github.com/evenkeel-project/evenkeel/report/html"
 	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
@@ -79,6 +80,8 @@ func WriteHistory(w io.Writer, format Format, h History, o Options) error {
 			return writeJSON(w, doc, "  ")
 		}
 		return writeYAML(w, doc)
+	case HTML:
+		return html.WriteDocument(w, h.document())
 	case Wide:
 		o.Width = 0
 	}

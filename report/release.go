@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -69,6 +70,8 @@ func ReleaseStatus(w io.Writer, format Format, r Release, o Options) error {
 		return writeJSON(w, r.Object, "  ")
 	case YAML:
 		return writeYAML(w, r.Object)
+	case HTML:
+		return errors.New("the status has no HTML form (want table, wide, json or yaml); evenkeel ui shows it in a browser")
 	}
 	answers, facts := layout.NewGrid("", "="), layout.NewGrid("", "=")
 	all := r.findings()

@@ -15,12 +15,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
+	"github.com/evenkeel-project/evenkeel/report/html"
+	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 // Plan writes p to w. It uses at most the first element of opts. It returns an error if the format is unknown or w
 // fails. The JSON and YAML forms are a RebalancePlan, or a List of them if strategies are in several modes.
 func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 	var doc any
+	if format == HTML {
+		v := view.View{Plan: p, Context: contextOf(opts)}
+		return html.Write(w, &v, firstOf(&v))
+	}
 	if format == JSON || format == YAML {
 		doc = planDocument(record.PlanObjects(&p), opts)
 	}
@@ -35,6 +41,9 @@ func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 func Run(w io.Writer, format Format, r plan.RunReport, opts ...Options) error {
 	var doc any
 	switch format {
+	case HTML:
+		v := view.View{Plan: r.Plan, Context: contextOf(opts), Run: view.RunOf(&r)}
+		return html.Write(w, &v, firstOf(&v))
 	case JSON:
 		return writeJSON(w, planDocument(record.PassObjects(&r, len(opts) > 0 && opts[0].All), opts), "")
 	case YAML:
@@ -68,10 +77,13 @@ func planDocument(plans []v1alpha1.RebalancePlan, opts []Options) any {
 // Explain writes e to w in the same way as Plan. The wide form shows every rule and every node, and the full
 // explanation of each pod of a node or workload.
 func Explain(w io.Writer, format Format, e plan.Explanation, opts ...Options) error {
-	return writeDocument(w, format, e, opts, func(t *table) { explainTable{t}.writeExplanation(e) })
+	if format == HTML {
+		return html.WriteDocument(w, explanationDocument(e))
+	}
+	return writeDocument(w, format, e, opts, func(t *table) { explainTable{out: t}.writeExplanation(e) })
 }
 
-// writeDocument writes doc as JSON or YAML, or the lines that fill adds to a table.
+// writeDocument writes doc as JSON or YAML, or what fill adds to a table as text or HTML.
 func writeDocument(w io.Writer, format Format, doc any, opts []Options, fill func(*table)) error {
 	switch format {
 	case Table, Wide:
@@ -82,6 +94,10 @@ func writeDocument(w io.Writer, format Format, doc any, opts []Options, fill fun
 		return writeJSON(w, doc, "  ")
 	case YAML:
 		return writeYAML(w, doc)
+	case HTML:
+		t := newTable(Wide, nil)
+		fill(t)
+		return html.WriteDocument(w, tableDocument(t))
 	}
 	_, err := ParseFormat(string(format))
 	return err
@@ -95,10 +111,11 @@ const (
 	Wide  Format = "wide"  // Table with every line and every column, as wide as it takes
 	JSON  Format = "json"  // the document itself: indented for a plan, one line for a run
 	YAML  Format = "yaml"  // the same document with the same field order
+	HTML  Format = "html"  // one file for a browser, which makes no network request
 )
 
 // Formats lists the formats in the order in which help texts name them.
-func Formats() []Format { return []Format{Table, Wide, JSON, YAML} }
+func Formats() []Format { return []Format{Table, Wide, JSON, YAML, HTML} }
 
 // ParseFormat returns the format with that name. The error for an unknown name lists all formats.
 func ParseFormat(name string) (Format, error) {
@@ -125,4 +142,15 @@ type Options struct {
 	// Evicts reports that `evenkeel run` evicts with the configuration of this plan. The reported
 	// command did not evict.
 	Evicts bool
+	// Context is what the HTML form of a plan or run shows besides the plan.
+	Context view.Context
+}
+
+func contextOf(opts []Options) view.Context {
+	if len(opts) == 0 {
+		return view.Context{}
+	}
+	c := opts[0].Context
+	c.Evicts = opts[0].Evicts
+	return c
 }

@@ -60,7 +60,7 @@ func newRun(g *globalFlags) *cobra.Command {
 	fl.BoolVar(&f.once, "once", false, "make one pass and exit")
 	fl.StringSliceVar(&f.strategies, "strategy", nil,
 		"with --once: strategies that are due (default: all); the goals of the others are constraints")
-	fl.StringVarP(&f.output, "output", "o", string(report.Table), "with --once: report as table, wide, yaml, or json, one line each")
+	fl.StringVarP(&f.output, "output", "o", string(report.Table), "with --once: report as table, wide, yaml, html, or json, one line each")
 	f.logReport.Names = passlog.Details()
 	fl.Var(&f.logReport, "log-report",
 		"what the log says about each pass: none, lines (one for the pass and one for each move), or full (the whole report too) (default: lines, with --once none)")

@@ -65,7 +65,7 @@ type FlowRow struct {
 }
 
 func (r *Report) steps(p *plan.Plan, columns []string) *Steps {
-	s := &Steps{Columns: columns, Actual: r.outcomes != nil && p == r.plan}
+	s := &Steps{Columns: columns, Actual: r.isRun(p)}
 	seen := map[string]int{}
 	for i := range p.Moves {
 		m := &p.Moves[i]

@@ -52,7 +52,7 @@ type page struct {
 	Nav   []link
 	// Report is set for plans and runs, and Document for other reports.
 	Report   *Report
-	Document *document
+	Document *Document
 	Footer   answers.Text
 }
 

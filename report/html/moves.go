@@ -55,6 +55,9 @@ func (r *Report) makeMoves() (out []Moves) {
 func (r *Report) lists() []listed {
 	main := listed{id: "moves", title: "Moves", plan: r.plan, mode: r.view.Mode, omitted: r.omitted.Moves}
 	out := []listed{main}
+	if run := r.view.Run; run != nil && run.Replan != nil && len(run.Replan.Moves) > 0 {
+		out = append(out, listed{id: "replan", title: "Moves of the second plan", plan: run.Replan, mode: r.view.Mode})
+	}
 	for i := range r.plan.Proposals {
 		of := &r.plan.Proposals[i]
 		if len(of.Plan.Moves) == 0 {
@@ -110,7 +113,7 @@ func (r *Report) movesOf(of listed) Moves {
 		caption = "Most useful first; evenkeel plan -o json lists every move"
 	}
 	t := r.moveTable(p, all, caption)
-	t.Class = "sortable moves filtered"
+	t.Filter = true
 	s.All = &Details{Summary: summary, Tables: []Table{t}}
 	return s
 }
@@ -131,14 +134,14 @@ func (r *Report) movesLead(of listed) answers.Text {
 	}
 	lead := fmt.Sprintf("%s in %s; the proven minimum for this result is %s. ", count(n+of.omitted, "eviction"), count(waves, "wave"), number(p.Bound.MinForPlan))
 	switch {
-	case r.outcomes != nil && of.id == "moves":
+	case r.isRun(p):
 		lead = r.outcomeLead(p)
 	case of.mode == plan.Approve:
 		lead += "They begin where the moves of automatic strategies have ended. Nothing is evicted before a person approves it. "
 	case of.mode == plan.ShowOnly:
 		lead += "They begin where the moves of automatic strategies have ended. Strategies in mode dryRun only show their moves. "
 	}
-	if r.outcomes == nil || of.id != "moves" {
+	if !r.isRun(p) {
 		lead += "A wave starts when the replacements of the wave before it are Ready. You can stop after any step: no goal is then worse than now."
 	}
 	if of.omitted > 0 {
@@ -178,7 +181,7 @@ func (r *Report) moveTable(p *plan.Plan, moves []plan.Move, caption string) Tabl
 	}
 	t := Table{Caption: text(caption), Class: "sortable moves", Heads: heads(">Step", ">Wave", "Pod", "From", "To, most likely")}
 	t.Heads[2].Filter, t.Heads[3].Filter, t.Heads[4].Filter = "Namespace or pod", "Node", "Node"
-	run := r.outcomes != nil && p == r.plan
+	run := r.isRun(p)
 	if run {
 		t.Heads = append(t.Heads, Head{Text: "Actual", Filter: "Node"})
 	}

@@ -8,6 +8,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// isRun reports whether the moves of the plan have outcomes. Those of proposals have none.
+func (r *Report) isRun(p *plan.Plan) bool {
+	return r.outcomes != nil && (p == r.plan || p == r.view.Run.Replan)
+}
+
 // result says what became of a move, in the words that all tables use.
 func result(o *plan.Outcome) string {
 	switch {
@@ -67,7 +72,7 @@ func (r *Report) addLanding(t *Track, columns []string, m *plan.Move) {
 
 // notAsPredicted lists the moves of a run whose outcome is not the predicted one.
 func (r *Report) notAsPredicted(p *plan.Plan) (out []plan.Move) {
-	if r.outcomes == nil || p != r.plan {
+	if !r.isRun(p) {
 		return nil
 	}
 	for i := range p.Moves {
@@ -96,7 +101,7 @@ func (r *Report) outcomeLead(p *plan.Plan) string {
 		parts = append(parts, number(counts[k])+" "+k)
 	}
 	lead := fmt.Sprintf("%s of %s %s evicted: %s.", number(evicted), count(len(p.Moves), "pod"), verb(evicted, "was", "were"), join(parts))
-	if s := r.view.Run.Stopped; s != nil {
+	if s := r.view.Run.Stopped; s != nil && p == r.plan {
 		lead += " The pass ended early: " + s.Message + " (" + string(s.Code) + ")."
 	}
 	return lead

@@ -16,16 +16,17 @@ for (const t of document.querySelectorAll("table.sortable")) {
   });
 }
 // A filter has one field for each kind of heading that says what rows can be selected by. All fields must match.
+let lists = 0;
 for (const f of document.querySelectorAll(".filter")) {
-  const table = f.parentNode.querySelector("table"), rows = [...table.tBodies[0].rows], columns = new Map(), out = document.createElement("output");
+  const table = f.nextElementSibling.querySelector("table"), rows = [...table.tBodies[0].rows], columns = new Map(), out = document.createElement("output");
   [...table.tHead.rows[0].cells].forEach((h, i) => { const k = h.dataset.filter; if (k) columns.set(k, [...(columns.get(k) || []), i]); });
-  const fields = [...columns].map(([kind, at], n) => {
+  const fields = [...columns].map(([kind, at]) => {
     const text = rows.map(r => at.map(i => r.cells[i].textContent.toLowerCase()));
     const label = document.createElement("label"), box = document.createElement("input"), known = document.createElement("datalist");
     const values = new Set(rows.flatMap(r => at.map(i => (r.cells[i].querySelector("code") || r.cells[i]).textContent)));
     if (kind.startsWith("Namespace")) for (const v of [...values]) { values.delete(v); values.add(v.split("/")[0] + "/"); }
     if (values.size <= 500) known.append(...[...values].sort().map(v => new Option(v)));
-    box.type = "search"; known.id = "values-" + table.id + n; box.setAttribute("list", known.id);
+    box.type = "search"; known.id = "values" + ++lists; box.setAttribute("list", known.id);
     label.append(kind, " ", box, known); f.append(label, " ");
     return { box, text };
   });

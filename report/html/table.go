@@ -5,10 +5,13 @@ import "github.com/evenkeel-project/evenkeel/report/answers"
 // Table is a list with a caption.
 type Table struct {
 	Caption answers.Text
-	// Class adds to the form: sortable, filtered, fit, causes.
+	Hidden  bool // the caption repeats the heading above; only screen readers read it
+	// Class adds to the form: sortable, fit, moves, causes.
 	Class string
-	Heads []Head
-	Rows  [][]Cell
+	// Filter adds fields that select rows.
+	Filter bool
+	Heads  []Head
+	Rows   [][]Cell
 }
 
 // Head is the heading of a column.

@@ -57,6 +57,23 @@ func (g *Grid) Len() int { return len(g.rows) }
 // Cut keeps the first n rows.
 func (g *Grid) Cut(n int) { g.rows = g.rows[:min(n, len(g.rows))] }
 
+// Cells is the content of a grid, for forms that align it themselves.
+type Cells struct {
+	Heads []string
+	Right []bool // columns of numbers
+	Rows  [][]string
+	Key   int // the column that names the rows
+}
+
+// Cells returns the content of the grid.
+func (g *Grid) Cells() Cells {
+	c := Cells{Rows: g.rows, Key: g.key}
+	for _, of := range g.columns {
+		c.Heads, c.Right = append(c.Heads, of.head), append(c.Right, of.right)
+	}
+	return c
+}
+
 // Lines returns the heading and all rows, for lists outside of a page. Lines are at most width columns wide if their
 // names allow it; 0 means no limit.
 func (g *Grid) Lines(width int) []string {

@@ -56,21 +56,24 @@ type Section struct {
 }
 
 // Page is a list of paragraphs and sections.
-type Page struct{ blocks []block }
+type Page struct{ blocks []Block }
 
-// block is a paragraph or a section.
-type block struct {
+// Block is a paragraph, or a section if Section is not nil.
+type Block struct {
 	Paragraph
-	section *Section
+	Section *Section
 }
 
+// Blocks returns the paragraphs and sections in their order.
+func (p *Page) Blocks() []Block { return p.blocks }
+
 // AddText adds a paragraph.
-func (p *Page) AddText(t Paragraph) { p.blocks = append(p.blocks, block{Paragraph: t}) }
+func (p *Page) AddText(t Paragraph) { p.blocks = append(p.blocks, Block{Paragraph: t}) }
 
 // AddSection adds a section, unless it has no rows.
 func (p *Page) AddSection(s Section) {
 	if s.Grid.Len() > 0 {
-		p.blocks = append(p.blocks, block{section: &s})
+		p.blocks = append(p.blocks, Block{Section: &s})
 	}
 }
 
@@ -143,30 +146,30 @@ func heightOf(lines []line, o Options) int {
 }
 
 // rows returns the number of rows of a section, or 1 for a paragraph.
-func (b *block) rows() int {
-	if b.section == nil {
+func (b *Block) rows() int {
+	if b.Section == nil {
 		return 1
 	}
-	return b.section.Grid.Len()
+	return b.Section.Grid.Len()
 }
 
 // rank returns the importance of a block.
-func (b *block) rank() int {
-	if b.section == nil {
+func (b *Block) rank() int {
+	if b.Section == nil {
 		return b.Rank
 	}
-	return b.section.Rank
+	return b.Section.Rank
 }
 
 // lines writes a block with its n most important rows.
-func (b *block) lines(n int, f form, o Options) []line {
+func (b *Block) lines(n int, f form, o Options) []line {
 	if n == 0 {
 		return nil
 	}
-	if b.section == nil {
+	if b.Section == nil {
 		return b.paragraph(f, o)
 	}
-	s := b.section
+	s := b.Section
 	left := s.Grid.Len() - n
 	title := s.Title
 	if left > 0 {
@@ -209,7 +212,7 @@ func (s *Section) picked(n int) []int {
 }
 
 // paragraph writes a paragraph.
-func (b *block) paragraph(f form, o Options) []line {
+func (b *Block) paragraph(f form, o Options) []line {
 	lines := fold(b.Text, false, o)
 	if f.brief && b.Most > 0 && len(lines) > b.Most {
 		lines = lines[:b.Most]
@@ -288,19 +291,19 @@ func (p *Page) arrange(room int, o Options) (out [][]line, rows []int) {
 }
 
 // keep returns the number of rows that a shortened page keeps of a block if it can.
-func (b *block) keep() int {
-	if b.section == nil {
+func (b *Block) keep() int {
+	if b.Section == nil {
 		return 1
 	}
-	return min(max(1, b.section.Keep), b.most())
+	return min(max(1, b.Section.Keep), b.most())
 }
 
 // most returns the largest number of rows of a block in a shortened page.
-func (b *block) most() int {
-	if b.section == nil || b.section.Most == 0 {
+func (b *Block) most() int {
+	if b.Section == nil || b.Section.Most == 0 {
 		return b.rows()
 	}
-	return min(b.section.Most, b.rows())
+	return min(b.Section.Most, b.rows())
 }
 
 // leftOut names the sections without rows, each title once.
@@ -310,16 +313,16 @@ func (p *Page) leftOut(rows []int, o Options) []line {
 	for i, b := range p.blocks {
 		switch {
 		case rows[i] > 0:
-		case b.section == nil:
+		case b.Section == nil:
 			texts++
 		default:
-			name, _, _ := strings.Cut(b.section.Title, ":")
+			name, _, _ := strings.Cut(b.Section.Title, ":")
 			name, _, _ = strings.Cut(name, " (")
 			name, _, _ = strings.Cut(name, ", ")
 			if counts[name] == 0 {
 				names = append(names, name)
 			}
-			counts[name] += b.section.Grid.Len()
+			counts[name] += b.Section.Grid.Len()
 		}
 	}
 	for i, name := range names {

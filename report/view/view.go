@@ -58,8 +58,18 @@ type Run struct {
 	Started, Finished time.Time // Finished is zero while the pass runs
 	Mode              plan.Mode
 	Outcomes          []plan.Outcome
+	Replan            *plan.Plan // the second plan; nil without one
 	Stopped           *plan.Reason
 	ApprovedBy        string
+}
+
+// RunOf returns what happened in a run. The moves of a second plan follow those of the first one.
+func RunOf(r *plan.RunReport) *Run {
+	out := &Run{ID: r.RunID, Started: r.Started, Finished: r.Finished, Mode: r.Mode, Outcomes: r.Outcomes, Stopped: r.Stopped, Replan: r.Replan}
+	if r.Approval != nil {
+		out.ApprovedBy = r.Approval.By
+	}
+	return out
 }
 
 // Omitted counts what a stored plan leaves out.

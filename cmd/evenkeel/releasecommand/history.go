@@ -44,6 +44,7 @@ func newHistory(a *Access) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.history(cmd, a, "", nil) },
 	}
 	f.addTo(c)
+	c.PersistentFlags().Lookup("output").Usage = "table, wide, json, yaml or html"
 	c.PersistentFlags().StringVar(&f.since, "since", "", "how far back, such as 90m or 7d (default: "+defaultSince+"; of one pod, workload or node: all that is kept)")
 	c.AddCommand(
 		f.newSubject(a, historySubject{use: "pod [NAME]", short: "Show the moves of all pods, or of a pod and of its replacements", slashes: 1, selects: ofPod,
