@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
-// TestDocument checks the page of sentences and tables: rules that allow an eviction are closed, probabilities have bars,
-// and paragraphs after a table are its notes.
+// TestDocument checks the page of sentences and tables: rules that allow an eviction are closed, probabilities have
+// bars, and paragraphs after a table are its notes.
 func TestDocument(t *testing.T) {
 	rules, nodes := layout.NewGrid("ALLOWS", "CODE", "~WHY"), layout.NewGrid("NODE", "ZONE", ">PROBABILITY", "~WHY")
 	rules.Add("yes", "BarePod", "-")
