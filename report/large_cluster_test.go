@@ -49,6 +49,20 @@ func TestReportOfLargeCluster(t *testing.T) {
 	}
 }
 
+// TestReportInAFile checks that nothing is left out and no message is cut if no terminal shows the table.
+func TestReportInAFile(t *testing.T) {
+	p := planOfLargeCluster(t)
+	text := written(t, report.Plan, report.Table, p)
+	for _, m := range p.Moves {
+		if !strings.Contains(text, " "+m.Pod.String()+" ") || !strings.Contains(text, m.Reason.Message+" ("+string(m.Reason.Code)+")") {
+			t.Fatalf("the report lacks the move of %s because %s", m.Pod, m.Reason.Message)
+		}
+	}
+	if strings.Contains(text, "Shortened: ") || strings.Contains(text, "Moves, in order (10 of") {
+		t.Error("the report is shortened")
+	}
+}
+
 // TestReportOfThreeModes checks that the table about 24 strategies in three modes and 12 zones has the summary and the
 // causes of the main plan, whatever the proposals contain, and names all that it leaves out.
 func TestReportOfThreeModes(t *testing.T) {
@@ -78,7 +92,7 @@ func TestReportOfThreeModes(t *testing.T) {
 	}
 }
 
-var reportWidths = []int{0, 80, 100, 120, 200} // 0 is a file
+var reportWidths = []int{80, 100, 120, 200}
 
 // largeReport returns the lines of the table. It checks that they fit 60 lines and the width.
 func largeReport(t *testing.T, p plan.Plan, width int) []string {
@@ -90,7 +104,7 @@ func largeReport(t *testing.T, p plan.Plan, width int) []string {
 		t.Errorf("width %d: %d lines, want at most 60", width, len(lines))
 	}
 	for _, l := range lines {
-		if width > 0 && layout.Width(l) > width {
+		if layout.Width(l) > width {
 			t.Errorf("width %d: a line has %d columns: %s", width, layout.Width(l), l)
 		}
 	}

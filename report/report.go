@@ -107,7 +107,7 @@ func writeDocument(w io.Writer, format Format, doc any, opts []Options, fill fun
 type Format string
 
 const (
-	Table Format = "table" // for people, at most 60 lines: the verdict, the changes, and why nothing more changes
+	Table Format = "table" // for people, on a terminal at most 60 lines: the verdict, the changes, and why nothing more changes
 	Wide  Format = "wide"  // Table with every line and every column, as wide as it takes
 	JSON  Format = "json"  // the document itself: indented for a plan, one line for a run
 	YAML  Format = "yaml"  // the same document with the same field order

@@ -9,11 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
-// The room of a Table. Wide has no limits.
+// The room of a Table on a terminal. Wide, and a Table that no terminal shows, have no limits.
 const (
 	maxLines = 60
-	// fileWidth is the width of tables that no terminal shows.
-	fileWidth = 160
 	// minWidth is the smallest width for which tables are arranged.
 	minWidth = 40
 )
@@ -85,12 +83,9 @@ func newTable(format Format, opts []Options) *table {
 	if len(opts) > 0 {
 		o = opts[0]
 	}
-	t.room = layout.Options{Width: fileWidth, Height: maxLines, Color: o.Color}
-	if o.Width > 0 {
-		t.room.Width, t.room.Terminal = max(o.Width, minWidth), true
-	}
-	if t.wide {
-		t.room = layout.Options{Color: o.Color}
+	t.room.Color = o.Color
+	if o.Width > 0 && !t.wide {
+		t.room.Width, t.room.Height = max(o.Width, minWidth), maxLines
 	}
 	return t
 }

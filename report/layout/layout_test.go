@@ -24,7 +24,7 @@ func moves(n int, name string) *layout.Page {
 }
 
 func TestAllIsShownIfItFits(t *testing.T) {
-	lines := moves(3, "web").Lines(layout.Options{Width: 80, Height: 60, Terminal: true})
+	lines := moves(3, "web").Lines(layout.Options{Width: 80, Height: 60})
 	text := strings.Join(strings.Fields(strings.Join(lines, " ")), " ")
 	for _, want := range []string{strings.TrimSpace(strings.Repeat("many words ", 30)), "shop/web-0", "shop/web-2", "(NodeOverUtilized)", "a note"} {
 		if !strings.Contains(text, want) {
@@ -63,7 +63,7 @@ func TestNamesStayWhole(t *testing.T) {
 	name := strings.Repeat("very-long-name-", 10)
 	for _, n := range []int{3, 100} {
 		for _, width := range []int{40, 80, 120, 200} {
-			o := layout.Options{Width: width, Height: 60, Terminal: true}
+			o := layout.Options{Width: width, Height: 60}
 			lines, height := moves(n, name).Lines(o), 0
 			for _, l := range lines {
 				height += max(1, (layout.Width(l)+width-1)/width)
@@ -88,7 +88,7 @@ func TestSectionsWithoutRoomAreNamed(t *testing.T) {
 		}
 		p.AddSection(layout.Section{Title: fmt.Sprintf("Section %d, and more about it", i), Grid: g, Rank: 20 - i})
 	}
-	lines := p.Lines(layout.Options{Width: 160, Height: 20})
+	lines := p.Lines(layout.Options{Width: 400, Height: 20})
 	last := lines[len(lines)-1]
 	if len(lines) > 20 || !strings.HasPrefix(last, "Shortened: -o wide shows everything, also Section 0 (5), Section 1 (5)") {
 		t.Errorf("%d lines, the last one is %q", len(lines), last)
@@ -114,7 +114,7 @@ func TestEndNamesEverySection(t *testing.T) {
 		}
 		p.AddSection(layout.Section{Title: name, Grid: g, Keep: 4, Rank: i})
 	}
-	lines := p.Lines(layout.Options{Width: 40, Height: 60, Terminal: true})
+	lines := p.Lines(layout.Options{Width: 40, Height: 60})
 	text := strings.Join(lines, " ")
 	for _, name := range want {
 		if !strings.Contains(text, name) {
@@ -154,7 +154,7 @@ func TestNeededColumnsStay(t *testing.T) {
 		g.Add(fmt.Sprint(i), "shop/"+long, "from-"+long, "to-"+long, "1.5")
 	}
 	p.AddSection(layout.Section{Title: "Moves", Grid: g, Keep: 10, Most: 10})
-	lines := p.Lines(layout.Options{Width: 80, Height: 60, Terminal: true})
+	lines := p.Lines(layout.Options{Width: 80, Height: 60})
 	text := strings.Join(lines, "\n")
 	if n := strings.Count(text, "FROM: from-"+long); n != 10 || strings.Count(text, "TO: to-"+long) != 10 || strings.Contains(text, "1.5") {
 		t.Errorf("%d of 10 moves say from where:\n%s", n, text)

@@ -79,14 +79,12 @@ func (p *Page) AddSection(s Section) {
 
 // Options are the room of a page.
 type Options struct {
-	// Width is the number of columns for tables; 0 means no limit. Without a terminal, only a shortened page heeds it,
-	// because programs search for messages, which must not be broken.
+	// Width is the number of columns of the terminal. Paragraphs are broken between words, and a line that is longer
+	// counts as several. 0 means that no terminal shows the page: no line is broken, because programs search for
+	// messages.
 	Width int
 	// Height is the largest number of lines; 0 means no limit.
 	Height int
-	// Terminal says that the terminal breaks longer lines. Paragraphs are then broken between words, and a line that is
-	// longer than Width counts as several.
-	Terminal bool
 	// Color adds the styles.
 	Color bool
 }
@@ -106,11 +104,7 @@ func (p *Page) Lines(o Options) []string {
 			height += b.rows()
 			break
 		}
-		f := form{}
-		if o.Terminal {
-			f.width = o.Width
-		}
-		lines := b.lines(b.rows(), f, o)
+		lines := b.lines(b.rows(), form{width: o.Width}, o)
 		full, height = append(full, lines), height+heightOf(lines, o)
 	}
 	if o.Height > 0 && height > o.Height {
@@ -136,11 +130,7 @@ func (l line) paint(color bool) string {
 func heightOf(lines []line, o Options) int {
 	n := 0
 	for _, l := range lines {
-		if o.Terminal {
-			n += rowsOn(l.text, o.Width)
-		} else {
-			n++
-		}
+		n += rowsOn(l.text, o.Width)
 	}
 	return n
 }
@@ -227,10 +217,7 @@ func (b *Block) paragraph(f form, o Options) []line {
 
 // fold breaks text between words if it is for a terminal. A brief form cuts it to one line.
 func fold(text string, brief bool, o Options) []string {
-	switch {
-	case !o.Terminal:
-		return []string{text}
-	case brief:
+	if brief && o.Width > 0 {
 		return []string{Cut(text, o.Width)}
 	}
 	return wrap(text, o.Width)
