@@ -113,6 +113,7 @@ func convertGrid(g *layout.Grid) (t, quiet Table) {
 		}
 		t.Heads = append(t.Heads, head)
 		if h == "PROBABILITY" {
+			t.Class = "sortable bars"
 			t.Heads = append(t.Heads, Head{})
 		}
 	}

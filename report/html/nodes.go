@@ -221,9 +221,9 @@ func basisWords(m measure) string {
 }
 
 func (r *Report) nodesLead() answers.Text {
-	lead := "Shares are what pods request of what a node can give. "
+	lead := r.effect + "Shares are what pods request of what a node can give. "
 	if r.measures[0].Load {
-		lead = "Shares are what nodes were measured to use of what they can give. "
+		lead = r.effect + "Shares are what nodes were measured to use of what they can give. "
 	}
 	if n := r.unknown(r.measures[0]); n > 0 {
 		lead += fmt.Sprintf("The use of %s is unknown. ", count(n, "node"))
@@ -254,7 +254,7 @@ func (r *Report) nodesLead() answers.Text {
 		return text(lead + "No strategy sets a target for nodes.")
 	case r.omitted.Nodes > 0:
 		return text(lead)
-	case total > 0 && len(r.plan.Moves) == 0:
+	case total > 0 && len(r.shown.Moves) == 0:
 		var parts []string
 		for _, m := range r.measures {
 			if now, _ := r.above(m); now > 0 {

@@ -56,8 +56,8 @@ func (r *Report) makeNumbers() Numbers {
 		n.NodesBasis = "Used"
 	}
 	r.addScore(&n)
-	if len(r.plan.Moves) > 0 {
-		n.Evictions = bulletOf(len(r.plan.Moves)+r.omitted.Moves, &r.plan.Bound)
+	if len(r.shown.Moves) > 0 {
+		n.Evictions = bulletOf(len(r.shown.Moves)+r.omitted.Moves, &r.shown.Bound)
 	}
 	if len(r.workloads) > 0 && r.omitted.Workloads == 0 && len(r.zones) > 1 {
 		now, after := r.categoryCounts()
@@ -81,7 +81,10 @@ func (r *Report) makeNumbers() Numbers {
 var categoryKeys = []string{"1", "2", "3", "34", "4"}
 
 func (r *Report) addScore(n *Numbers) {
-	before, after, known := r.plan.Balance()
+	before, after, known := r.shown.Balance()
+	if !known {
+		before, after, known = r.plan.Balance() // a proposal may have no score
+	}
 	if !known {
 		return
 	}

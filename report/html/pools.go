@@ -39,8 +39,8 @@ func (r *Report) pools() *Table {
 			}
 		}
 	}
-	for i := range r.plan.Moves {
-		m := &r.plan.Moves[i]
+	for i := range r.shown.Moves {
+		m := &r.shown.Moves[i]
 		of(m.From).leave++
 		if m.To != "" {
 			of(m.To).arrive++

@@ -23,6 +23,8 @@ type Report struct {
 
 	view          *view.View
 	plan          *plan.Plan
+	shown         *plan.Plan // whose moves change nodes and workloads: the plan, or a proposal if only that has moves
+	effect        string     // says which proposal that is; empty for the plan
 	omitted       view.Omitted
 	zones         []string // "" for nodes without a zone, the last
 	zoneOf        map[string]string
@@ -48,7 +50,9 @@ type Section struct {
 
 // New makes a report of a view with the answers of its first screen.
 func New(v *view.View, first answers.First) *Report {
-	r := &Report{First: first, view: v, plan: &v.Plan, omitted: v.Omitted, nodes: nodePairs(&v.Plan)}
+	r := &Report{First: first, view: v, plan: &v.Plan, omitted: v.Omitted}
+	r.setShown()
+	r.nodes = nodePairs(r.shown)
 	r.zones, r.workloads, r.zoneOf = r.zoneNames(), r.pairs(), make(map[string]string, len(r.nodes))
 	for _, n := range r.nodes {
 		r.zoneOf[n.now.Name] = n.now.Zone
@@ -63,6 +67,17 @@ func New(v *view.View, first answers.First) *Report {
 	r.Numbers, r.Zones, r.Nodes = r.makeNumbers(), r.makeZones(), r.makeNodes()
 	r.Moves, r.Undone, r.Inputs, r.Config = r.makeMoves(), r.makeUndone(), r.makeInputs(), r.makeConfig()
 	return r
+}
+
+// setShown chooses the plan whose effect the page shows.
+func (r *Report) setShown() {
+	r.shown = r.plan
+	for _, of := range r.lists()[1:] {
+		if len(r.shown.Moves) == 0 && of.id != "replan" && len(of.plan.Before.Nodes) > 0 {
+			r.shown = of.plan
+			r.effect = "After is the state after the " + strings.ToLower(of.title[:1]) + of.title[1:] + ". "
+		}
+	}
 }
 
 // Sections lists the sections in their order, for links to them.

@@ -26,6 +26,8 @@ type goalCounts struct {
 	left     []*plan.Goal // unmet after the plan, the furthest first
 	unlisted int          // unmet after the plan and not in left
 	better   int          // of left
+	// toEmpty and emptied count nodes to empty that keep pods, and those that are emptied.
+	toEmpty, emptied int
 }
 
 func (c *goalCounts) all() int { return len(c.left) + c.unlisted }
@@ -35,7 +37,14 @@ func countGoals(p *plan.Plan) (c goalCounts) {
 	for i := range p.Goals {
 		g := &p.Goals[i]
 		after := p.After.Excess[g.ID]
-		if g.Kind == plan.NodeEmpty || after <= tiny {
+		switch {
+		case g.Kind == plan.NodeEmpty && after > tiny:
+			c.toEmpty++
+			continue
+		case g.Kind == plan.NodeEmpty:
+			c.emptied++
+			continue
+		case after <= tiny:
 			continue
 		}
 		c.left = append(c.left, g)
@@ -49,38 +58,67 @@ func countGoals(p *plan.Plan) (c goalCounts) {
 
 func (r *Report) makeUndone() Undone {
 	s := Section{ID: "undone", Title: "What stays undone"}
-	c := countGoals(r.plan)
-	counts := r.plan.Rejections.Counts
+	var leads []string
+	if p := r.plan; len(p.NothingJudged) > 0 {
+		leads = append(leads, "Nothing could be judged: "+p.NothingJudgedText()+".")
+	}
+	rejected := false
+	for _, of := range r.undonePlans() {
+		c := countGoals(of.plan)
+		leads = append(leads, undoneLeads(of, &c)...)
+		rejected = rejected || len(of.plan.Rejections.Counts) > 0
+		r.addCauses(&s, of, &c)
+	}
 	switch {
-	case len(r.plan.NothingJudged) > 0:
-		s.Lead = text("Nothing could be judged: " + r.plan.NothingJudgedText() + ".")
-	case c.all() > 0:
-		s.Lead = text(undoneLead(&c, len(r.plan.Moves) > 0))
-	case len(counts) > 0:
-		s.Lead = text("Every goal is met. These pods could help more, and stay.")
+	case len(leads) > 0:
 	case r.omitted.Goals > 0:
-		s.Lead = text("Every goal that the stored plan lists is met.")
+		leads = append(leads, "Every goal that the stored plan lists is met.")
+	case rejected:
+		leads = append(leads, "Every goal is met. These pods could help more, and stay.")
 	default:
-		s.Lead = text("Nothing. Every goal is met after these moves, and no guard, limit or budget held back a pod that could help.")
+		leads = append(leads, "Nothing. Every goal is met after these moves, and no guard, limit or budget held back a pod that could help.")
 	}
 	if n := r.omitted.Goals; n > 0 {
 		s.Notes = append(s.Notes, text(fmt.Sprintf("The stored plan leaves out %s. It keeps those that the moves improve, and those furthest from being met.", count(n, "unmet goal"))))
 	}
-	r.addCauses(&s, r.plan, "Pods that were considered and stay, by cause", &c)
-	for _, of := range r.lists()[1:] {
-		sub := countGoals(of.plan)
-		r.addCauses(&s, of.plan, of.title+": pods that stay, by cause", &sub)
-	}
+	s.Lead = text(strings.Join(leads, " "))
 	return s
 }
 
-func undoneLead(c *goalCounts, moves bool) string {
-	n := c.all()
-	lead := fmt.Sprintf("%s %s unmet", count(n, "goal"), verb(n, "stays", "stay"))
-	if !moves || c.unlisted > 0 {
-		return lead + "."
+// undonePlans returns the plan and its proposals, also those without moves.
+func (r *Report) undonePlans() []listed {
+	out := []listed{{plan: r.plan, title: "Pods that were considered and stay, by cause"}}
+	for i := range r.plan.Proposals {
+		of := &r.plan.Proposals[i]
+		l := listed{plan: &of.Plan, mode: of.Mode, title: "Strategies whose moves are only shown: pods that stay, by cause"}
+		if of.Mode == plan.Approve {
+			l.title = "Strategies whose moves wait for approval: pods that stay, by cause"
+		}
+		out = append(out, l)
 	}
-	return fmt.Sprintf("%s: %s %s, %s without change. None gets worse.", lead, number(c.better), verb(c.better, "improves", "improve"), number(n-c.better))
+	return out
+}
+
+// undoneLeads counts the goals that stay unmet, and the nodes that are not emptied.
+func undoneLeads(of listed, c *goalCounts) (out []string) {
+	who := ""
+	switch of.mode {
+	case plan.Approve:
+		who = " of strategies whose moves wait for approval"
+	case plan.ShowOnly:
+		who = " of strategies whose moves are only shown"
+	}
+	if n := c.all(); n > 0 {
+		lead := fmt.Sprintf("%s%s %s unmet", count(n, "goal"), who, verb(n, "stays", "stay"))
+		if len(of.plan.Moves) > 0 && c.unlisted == 0 {
+			lead += fmt.Sprintf(": %s %s, %s without change. None gets worse", number(c.better), verb(c.better, "improves", "improve"), number(n-c.better))
+		}
+		out = append(out, lead+".")
+	}
+	if c.toEmpty > 0 {
+		out = append(out, fmt.Sprintf("%s of %s with few requests%s %s pods.", number(c.toEmpty), count(c.emptied+c.toEmpty, "node"), who, verb(c.toEmpty, "keeps", "keep")))
+	}
+	return out
 }
 
 // goalID finds the goals that a blocker names.
@@ -112,11 +150,12 @@ func goalsByCause(b *plan.Bound) (by map[plan.Code]map[string]bool, listed int) 
 }
 
 // addCauses adds why pods stay, and which goals are furthest from being met.
-func (r *Report) addCauses(s *Section, p *plan.Plan, caption string, c *goalCounts) {
+func (r *Report) addCauses(s *Section, of listed, c *goalCounts) {
+	p := of.plan
 	counts := p.Rejections.Counts
 	by, listed := goalsByCause(&p.Bound)
 	if len(counts) > 0 {
-		s.Tables = append(s.Tables, causes(p, caption, by))
+		s.Tables = append(s.Tables, causes(p, of.title, by))
 		s.Notes = append(s.Notes, r.causeNotes(p, c, listed))
 	}
 	far := c.left[:min(len(c.left), maxFarGoals)]

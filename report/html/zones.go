@@ -100,11 +100,11 @@ func (p pair) compare(q pair) int {
 // zoneNames lists the zones of all nodes and pods in order. The zone of nodes without one is "", the last.
 func (r *Report) zoneNames() []string {
 	seen := map[string]bool{}
-	for i := range r.plan.Before.Nodes {
-		seen[r.plan.Before.Nodes[i].Zone] = true
+	for i := range r.shown.Before.Nodes {
+		seen[r.shown.Before.Nodes[i].Zone] = true
 	}
-	for i := range r.plan.Before.Workloads {
-		for z, pods := range r.plan.Before.Workloads[i].Zones {
+	for i := range r.shown.Before.Workloads {
+		for z, pods := range r.shown.Before.Workloads[i].Zones {
 			seen[z] = seen[z] || z != "" || pods > 0
 		}
 	}
@@ -134,13 +134,13 @@ func compareBool(a, b bool) int {
 func (r *Report) pairs() []pair {
 	type key struct{ namespace, kind, name string }
 	of := func(w *plan.WorkloadState) key { return key{w.Namespace, w.Kind, w.Name} }
-	after := make(map[key]*plan.WorkloadState, len(r.plan.After.Workloads))
-	for i := range r.plan.After.Workloads {
-		after[of(&r.plan.After.Workloads[i])] = &r.plan.After.Workloads[i]
+	after := make(map[key]*plan.WorkloadState, len(r.shown.After.Workloads))
+	for i := range r.shown.After.Workloads {
+		after[of(&r.shown.After.Workloads[i])] = &r.shown.After.Workloads[i]
 	}
 	out := make([]pair, 0, len(after))
-	for i := range r.plan.Before.Workloads {
-		w := &r.plan.Before.Workloads[i]
+	for i := range r.shown.Before.Workloads {
+		w := &r.shown.Before.Workloads[i]
 		if a := after[of(w)]; a != nil {
 			out = append(out, pair{w, a})
 		}
@@ -189,7 +189,7 @@ func (r *Report) fillZones(s *Zones) {
 	for _, list := range [][]pair{worse, better, bad} {
 		slices.SortFunc(list, pair.compare)
 	}
-	s.Lead = text(zonesLead(len(worse), len(better), len(bad), single, len(r.workloads) > maxListed))
+	s.Lead = text(r.effect + zonesLead(len(worse), len(better), len(bad), single, len(r.workloads) > maxListed))
 	s.Categories = []string{"1", "2", "3", "34", "4"}
 	if len(r.workloads) <= maxListed {
 		s.Tables = []Matrix{r.matrix("Pods by zone, now and after the plan", "", slices.Concat(better, worse, bad, rest))}
