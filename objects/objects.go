@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/gentype"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
@@ -24,7 +25,7 @@ import (
 // ReleaseName is the name of the Rebalancer and of the RebalanceHistory in the namespace of a release.
 const ReleaseName = "evenkeel"
 
-// callTimeout bounds each call.
+// callTimeout bounds each call but watches.
 const callTimeout = 4 * time.Second
 
 // Kind reads and writes the objects of one kind in a namespace. T is a pointer to the object, and L to its list.
@@ -48,6 +49,8 @@ type Client struct {
 	Definitions func(ctx context.Context) ([]byte, error)
 	// PlanVersions lists the metadata of plans without their content.
 	PlanVersions func(ctx context.Context, opts metav1.ListOptions) (*metav1.PartialObjectMetadataList, error)
+	// Watch reports changes of the objects of a resource, such as rebalanceplans, without their content.
+	Watch func(ctx context.Context, resource string) (watch.Interface, error)
 
 	checked time.Time // the last success of CheckDefinitions, or zero
 }
@@ -66,6 +69,12 @@ func New(config *rest.Config, namespace string) (*Client, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the objects of evenkeel.io: %w", err)
 	}
+	lasting := metadata.ConfigFor(c)
+	lasting.Timeout = 0 // a watch lasts until its context ends
+	changes, err := metadata.NewForConfig(lasting)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the objects of evenkeel.io: %w", err)
+	}
 	r, err := rest.RESTClientFor(c)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to the objects of evenkeel.io: %w", err)
@@ -80,6 +89,9 @@ func New(config *rest.Config, namespace string) (*Client, error) {
 			newOf[v1alpha1.RebalanceHistoryList]),
 		Definitions:  readDefinitions(r),
 		PlanVersions: names.Resource(v1alpha1.GroupVersion.WithResource("rebalanceplans")).Namespace(namespace).List,
+		Watch: func(ctx context.Context, resource string) (watch.Interface, error) {
+			return changes.Resource(v1alpha1.GroupVersion.WithResource(resource)).Namespace(namespace).Watch(ctx, metav1.ListOptions{})
+		},
 	}, nil
 }
 

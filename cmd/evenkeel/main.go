@@ -99,7 +99,7 @@ func newRoot(g *globalFlags) *cobra.Command {
 	f := root.PersistentFlags()
 	g.Add(f)
 	g.log.AddFlags(f)
-	root.AddCommand(newRun(g), newPlan(g), newImpact(g), newApply(g), newExplain(g), newCapture(g), configcommand.New(&g.Kubeconfig), newCRDs(), newVersion(g))
+	root.AddCommand(newRun(g), newPlan(g), newImpact(g), newApply(g), newExplain(g), newCapture(g), configcommand.New(&g.Kubeconfig), newCRDs(), newVersion(g), newUI(g))
 	root.AddCommand(releasecommand.New(&releasecommand.Access{Client: g.client, Objects: objects.New, Namespace: g.Namespace, Logger: g.logger, SyncTimeout: g.syncTimeout,
 		Progress: func() *progress.Line { return g.progress }})...)
 	g.program.Configure(root)

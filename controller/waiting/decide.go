@@ -46,6 +46,9 @@ func (s *Store) decide(ctx context.Context, name string, verb Verb, c StepSelect
 	if err != nil {
 		return done, err
 	}
+	if c.Seen != (Version{}) && c.Seen != VersionOf(o) {
+		return done, rejectf("plan %s has changed since it was shown", name)
+	}
 	var p Plans
 	if p.add(o); o.Status.Closed {
 		return done, rejectf("plan %s does not wait any more: %s", name, describeEnd(o))

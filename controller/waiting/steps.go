@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -24,7 +27,18 @@ func rejectf(format string, args ...any) error { return Rejection{fmt.Sprintf(fo
 type StepSelection struct {
 	Strategy string
 	Steps    []Range
+	// Seen is the plan as the person saw it. A decision about a plan that has changed since is rejected.
+	Seen Version
 }
+
+// Version is one version of a stored plan. The zero value is any.
+type Version struct {
+	UID             types.UID
+	ResourceVersion string
+}
+
+// VersionOf returns the version of a stored plan.
+func VersionOf(o *v1alpha1.RebalancePlan) Version { return Version{o.UID, o.ResourceVersion} }
 
 // Range is a range of steps, both included.
 type Range struct{ First, Last int }
@@ -190,6 +204,27 @@ func (w *Plan) withPairs(steps []int) (all, added []int) {
 	if len(steps) == 0 {
 		return nil, nil
 	}
+	return closure(steps, w.partners())
+}
+
+// Units returns the steps in groups that are decided together, in the order of the first step of each.
+func (w *Plan) Units() (out [][]int) {
+	partners, seen := w.partners(), map[int]bool{}
+	for _, m := range w.Moves {
+		if seen[m.Step] {
+			continue
+		}
+		unit, _ := closure([]int{m.Step}, partners)
+		for _, step := range unit {
+			seen[step] = true
+		}
+		out = append(out, unit)
+	}
+	return out
+}
+
+// partners returns, for each step, steps that must be executed together with it.
+func (w *Plan) partners() map[int][]int {
 	partners, stepOf := map[int][]int{}, map[string]int{}
 	for _, m := range w.Moves {
 		stepOf[m.Pod.UID] = m.Step
@@ -214,6 +249,11 @@ func (w *Plan) withPairs(steps []int) (all, added []int) {
 			}
 		}
 	}
+	return partners
+}
+
+// closure adds to steps the steps that belong to them, directly or not.
+func closure(steps []int, partners map[int][]int) (all, added []int) {
 	chosen := setOf(steps)
 	for open := slices.Clone(steps); len(open) > 0; open = open[1:] {
 		for _, step := range partners[open[0]] {

@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
@@ -37,7 +38,8 @@ type Server struct {
 
 	mu      sync.Mutex
 	version int
-	Calls   map[string]int // by verb and resource
+	watches map[string][]*watch.FakeWatcher // by resource
+	Calls   map[string]int                  // by verb and resource
 }
 
 // New returns a client of an empty server in namespace evenkeel.
@@ -69,7 +71,29 @@ func New(on clock.PassiveClock) (*objects.Client, *Server) {
 			return &v1alpha1.RebalanceHistoryList{Items: values(items)}
 		}),
 		Definitions: s.definitions,
+		Watch:       s.watch,
 	}, s
+}
+
+// watchBuffer is the number of changes that a watcher may leave unread.
+const watchBuffer = 1000
+
+// watch implements objects.Client.Watch.
+func (s *Server) watch(_ context.Context, resource string) (watch.Interface, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.Calls["watch "+resource]++
+	if s.Fail != nil {
+		if err := s.Fail("watch", resource, ""); err != nil {
+			return nil, err
+		}
+	}
+	w := watch.NewFakeWithChanSize(watchBuffer, false)
+	if s.watches == nil {
+		s.watches = map[string][]*watch.FakeWatcher{}
+	}
+	s.watches[resource] = append(s.watches[resource], w)
+	return w, nil
 }
 
 // definitions implements objects.Client.Definitions.
@@ -156,6 +180,9 @@ func (k *kind[T, L, P]) put(o *T) {
 	k.server.version++
 	P(o).SetResourceVersion(strconv.Itoa(k.server.version))
 	k.stored[P(o).GetName()] = o
+	for _, w := range k.server.watches[k.resource] {
+		w.Modify(&metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: P(o).GetName()}})
+	}
 }
 
 // setField sets a field, to zero without a value, if the object has the field.

@@ -141,6 +141,18 @@ func (f *Flags) Check() error {
 	return nil
 }
 
+// Context returns the name of the context of the kubeconfig, or "" without one.
+func (f *Flags) Context() string {
+	if f.overrides.CurrentContext != "" {
+		return f.overrides.CurrentContext
+	}
+	raw, err := f.clientConfig().RawConfig()
+	if err != nil {
+		return ""
+	}
+	return raw.CurrentContext
+}
+
 // NamespaceFlag returns the value of --namespace, or "".
 func (f *Flags) NamespaceFlag() string { return f.overrides.Context.Namespace }
 

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
+	"github.com/evenkeel-project/evenkeel/objects"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/ui"
+)
+
+type uiFlags struct {
+	namespace, config string
+	port              int
+
+	planning sync.Mutex // one plan at a time
+}
+
+func newUI(g *globalFlags) *cobra.Command {
+	f := &uiFlags{}
+	c := &cobra.Command{
+		Use: "ui", Short: "Show live pages about the release and the cluster in a browser", Args: commandline.NoArguments,
+		Long: "Show live pages about the release and the cluster in a browser: what waits, what runs, what\nhappened, and the cluster. Who may, approves and discards plans there, pauses, resumes and runs.\n\n" +
+			"The pages are served on 127.0.0.1 only, until Ctrl-C. They use the kubeconfig of this command, so\nthe API server decides what they show and do. The printed address works once, for one browser.",
+		Example: "  # Open the address that it prints\n  evenkeel ui\n\n  # On a port for which a tunnel exists\n  evenkeel ui --port 8443",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.serve(cmd, g) },
+	}
+	installed.AddNamespaceFlag(c.Flags(), &f.namespace)
+	c.Flags().IntVar(&f.port, "port", 0, "port on 127.0.0.1 (default: a free one)")
+	c.Flags().StringVar(&f.config, "config", "", installed.ConfigFlagHelp)
+	return c
+}
+
+func (f *uiFlags) serve(cmd *cobra.Command, g *globalFlags) error {
+	log := g.logger(cmd)
+	if f.port < 0 || f.port > 65535 {
+		return fmt.Errorf("--port: %d is not a port (want 1 to 65535)", f.port)
+	}
+	if f.namespace != "" {
+		if err := installed.CheckNamespace(f.namespace); err != nil {
+			return err
+		}
+	}
+	client, conf, err := g.client()
+	if err != nil {
+		return err
+	}
+	release := func(ctx context.Context) (*objects.Client, error) {
+		namespace, err := (&installed.Lookup{Command: cmd, Connect: g.client}).Namespace(ctx, client, f.namespace)
+		if errors.Is(err, installed.ErrNoRelease) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		return objects.New(conf, namespace)
+	}
+	if _, err := release(cmd.Context()); err != nil {
+		return err
+	}
+	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(f.port)))
+	if err != nil {
+		return fmt.Errorf("listening: %w; set --port", err)
+	}
+	server, err := ui.New(ui.Options{Client: client, Release: release, Cluster: cmp.Or(g.Context(), connection.ServerHost(conf)), Namespace: g.Namespace(), Clock: clock.RealClock{}, Log: log,
+		User:      func(ctx context.Context) string { return connection.User(ctx, client) },
+		Plan:      func(ctx context.Context, strategies []string) (*plan.Plan, error) { return f.plan(ctx, g, strategies) },
+		NodeUsage: func(ctx context.Context) ([]ui.NodeUsage, error) { return nodeUsage(ctx, client) },
+		Announce: func(address string) {
+			fmt.Fprintf(cmd.OutOrStdout(), "Open %s\nThe address works once. For another browser, use the next one that is printed.\n", address)
+		}}, l.Addr())
+	if err != nil {
+		return errors.Join(err, l.Close())
+	}
+	return server.Serve(cmd.Context(), l)
+}
+
+// plan makes a plan as `evenkeel plan` does.
+func (f *uiFlags) plan(ctx context.Context, g *globalFlags, strategies []string) (*plan.Plan, error) {
+	f.planning.Lock()
+	defer f.planning.Unlock()
+	defer g.progress.Stop()
+	c, in := &cobra.Command{}, planningFlags{}
+	in.add(c.Flags())
+	c.SetContext(ctx)
+	c.SetErr(io.Discard)
+	in.input.namespace, in.config, in.strategies = f.namespace, f.config, strategies
+	read, err := in.read(c, g, "")
+	if err != nil {
+		return nil, err
+	}
+	p := read.planner.Plan(read.snapshot, read.state, read.goals, read.snapshot.TakenAt)
+	return &p, ctx.Err()
+}
+
+// nodeUsage reads what the nodes use from metrics.k8s.io.
+func nodeUsage(ctx context.Context, client kubernetes.Interface) (out []ui.NodeUsage, err error) {
+	text, err := client.Discovery().RESTClient().Get().AbsPath("/apis/metrics.k8s.io/v1beta1/nodes").SetHeader("Accept", "application/json").Do(ctx).Raw()
+	if err != nil {
+		return nil, err
+	}
+	var list v1beta1.NodeMetricsList
+	if err := json.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("reading the answer of metrics.k8s.io: %w", err)
+	}
+	for i := range list.Items {
+		m := &list.Items[i]
+		out = append(out, ui.NodeUsage{Name: m.Name, MilliCPU: m.Usage.Cpu().MilliValue(), MemoryBytes: m.Usage.Memory().Value(), At: m.Timestamp.UTC()})
+	}
+	return out, nil
+}

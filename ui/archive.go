@@ -1,0 +1,119 @@
+package ui
+
+import (
+	"cmp"
+	"context"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/objects"
+	"github.com/evenkeel-project/evenkeel/record"
+)
+
+// Bounds of what is read and kept of stored plans, because whoever may create plans can make many. The newest are read.
+const (
+	maxNames     = 10000
+	namesPage    = 500
+	maxPasses    = 500
+	maxPastMoves = 50000
+	readers      = 8
+)
+
+// pass is what a page shows of a stored plan.
+type pass struct {
+	name, version string
+	at            time.Time
+	strategies    string
+	mode          v1alpha1.Mode
+	status        v1alpha1.RebalancePlanStatus // without steps
+	moves         int
+	score         string
+	by            string
+	past          []record.PastMove
+	cut           bool // past is left out, because too many moves are kept
+}
+
+// archive keeps what was read of stored plans. It must not be used concurrently.
+type archive struct{ read map[string]*pass }
+
+// update reads the plans that are new or have changed. It returns the newest maxPasses, the newest first.
+func (a *archive) update(ctx context.Context, c *objects.Client) ([]*pass, error) {
+	var names []metav1.PartialObjectMetadata
+	for next := ""; ; {
+		page, err := c.PlanVersions(ctx, metav1.ListOptions{Limit: namesPage, Continue: next})
+		if err != nil {
+			return nil, err
+		}
+		if names, next = append(names, page.Items...), page.Continue; next == "" || len(names) >= maxNames {
+			break
+		}
+	}
+	slices.SortFunc(names, func(x, y metav1.PartialObjectMetadata) int {
+		return cmp.Or(y.CreationTimestamp.Compare(x.CreationTimestamp.Time), strings.Compare(y.Name, x.Name))
+	})
+	names = names[:min(len(names), maxPasses)]
+	out, turns := make([]*pass, len(names)), make(chan struct{}, readers)
+	errs := make([]error, len(names))
+	var wg sync.WaitGroup
+	for i, o := range names {
+		if p := a.read[o.Name]; p != nil && p.version == o.ResourceVersion {
+			out[i] = p
+			continue
+		}
+		turns <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-turns }()
+			full, err := c.Plans.Get(ctx, o.Name, metav1.GetOptions{})
+			if err == nil {
+				out[i] = passOf(full)
+			} else if !apierrors.IsNotFound(err) {
+				errs[i] = err
+			}
+		})
+	}
+	wg.Wait()
+	a.read = map[string]*pass{}
+	kept := 0
+	for i, p := range out {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if p == nil {
+			continue
+		}
+		if kept += len(p.past); kept > maxPastMoves && len(p.past) > 0 {
+			p.past, p.cut = nil, true
+		}
+		a.read[p.name] = p
+	}
+	return slices.DeleteFunc(out, func(p *pass) bool { return p == nil }), nil
+}
+
+func passOf(o *v1alpha1.RebalancePlan) *pass {
+	p := &pass{name: o.Name, version: o.ResourceVersion, at: record.PlannedAt(o).Time, strategies: o.Spec.StrategyNames, mode: o.Spec.Mode, status: o.Status,
+		moves: int(o.Spec.MoveCount), score: o.Spec.Score, past: record.PastMoves(o)}
+	var by []string
+	for _, x := range o.Status.Steps {
+		if x.DecidedBy != "" && !slices.Contains(by, x.DecidedBy) {
+			by = append(by, x.DecidedBy)
+		}
+	}
+	p.by, p.status.Steps = strings.Join(by, ", "), nil
+	return p
+}
+
+// executed reports whether a process has executed steps of the plan, or executes them now.
+func (p *pass) executed() bool { return p.status.Started != nil && p.mode != v1alpha1.ModeDryRun }
+
+func hash(text string) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(text)) // never fails
+	return h.Sum64()
+}

@@ -1,0 +1,264 @@
+package ui
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// maxClusterRows bounds the nodes, and the workloads, that are listed.
+const maxClusterRows = 100
+
+// clusterPage shows nodes, workloads and zones as they are now.
+type clusterPage struct {
+	State, Headline string
+	Source          string // of the figures, with their age
+	ByUse           bool
+	Zones           []zoneRow
+	Nodes           []nodeRow
+	NodesLeft       int
+	ZoneNames       []string
+	Workloads       []workloadRow
+	WorkloadsLeft   int
+	NoNodes         string // why the nodes are left out
+	NoWorkloads     string
+	Plans           bool // a plan can be made now
+	Plan            *planSummary
+}
+
+type zoneRow struct {
+	Name, CPU, Memory string
+	Nodes, Pods       int
+}
+
+type nodeRow struct {
+	Name, Zone, CPU, Memory string
+	CPUWidth, MemoryWidth   string
+	Pods                    int
+}
+
+type workloadRow struct {
+	Namespace, Kind, Name string
+	Cells                 []cell
+	Class, Category       string
+	Nodes                 int
+}
+
+type cell struct {
+	Pods  int
+	Class string
+}
+
+func (s *Server) showCluster(w http.ResponseWriter, r *http.Request) error {
+	q := s.begin(r, "cluster", "cluster")
+	return s.writeCluster(w, q, nil)
+}
+
+func (s *Server) writeCluster(w http.ResponseWriter, q *request, made *planSummary) error {
+	c := &clusterPage{State: "Cluster", Plan: made, Plans: q.Token != "", ByUse: q.URL.Query().Get("by") == "use"}
+	switch {
+	case q.NotLive != "":
+		c.State, c.Headline = "Not live since "+q.NotLive, "The API server does not answer, so the cluster is unknown."
+	case q.client == nil:
+		c.State = "Evenkeel is not installed here"
+	}
+	if q.NotLive == "" {
+		s.readCluster(q, c)
+	}
+	q.Title = c.Headline
+	return s.write(w, q, http.StatusOK, c)
+}
+
+// readCluster reads what the person may see.
+func (s *Server) readCluster(q *request, c *clusterPage) {
+	ctx := q.Context()
+	nodes, err := listNodes(ctx, s.Client)
+	if err != nil {
+		c.NoNodes = s.lackOf(right{"list", "", "nodes", ""}, err)
+	}
+	namespace := ""
+	workloads, err := addPods(ctx, s.Client, "", nodes)
+	if lack := explain(right{"list", "", "pods", ""}, err); lack != "" && s.Options.Namespace != "" {
+		q.page.Missing = append(q.page.Missing, missing{"Workloads of other namespaces than " + s.Options.Namespace + ", and what the nodes have", lack})
+		namespace = s.Options.Namespace
+		workloads, err = addPods(ctx, s.Client, namespace, nodes)
+	}
+	if err != nil {
+		c.NoWorkloads = s.lackOf(right{"list", "", "pods", namespace}, err)
+	}
+	c.Headline = headlineOf(nodes, workloads, namespace)
+	if nodes != nil && namespace == "" && c.NoWorkloads == "" {
+		s.addUse(q, c, nodes)
+	} else if nodes != nil {
+		c.Source = "Requests are left out, because not all pods are known."
+	}
+	c.addNodes(nodes)
+	c.addWorkloads(nodes, workloads)
+}
+
+// lackOf says why something is left out.
+func (s *Server) lackOf(r right, err error) string {
+	switch lack := explain(r, err); {
+	case lack != "":
+		return "Missing: " + lack + "."
+	case errors.Is(err, errTooMany):
+		return fmt.Sprintf("There are more than this page reads (%d nodes, %d pods). A plan made now shows all of them.", maxNodes, maxPods)
+	default:
+		return observe.PlainError(err).Error() + "."
+	}
+}
+
+func headlineOf(nodes map[string]*nodeUse, workloads []*workloadUse, namespace string) string {
+	var parts []string
+	if nodes != nil {
+		parts = append(parts, plural.Count(len(nodes), "node"))
+	}
+	pods := 0
+	for _, w := range workloads {
+		pods += w.pods
+	}
+	if workloads != nil {
+		parts = append(parts, plural.Count(len(workloads), "workload"), plural.Count(pods, "running pod"))
+	}
+	if len(parts) == 0 {
+		return "You may see neither nodes nor pods."
+	}
+	where := "."
+	if namespace != "" {
+		where = " in namespace " + namespace + "."
+	}
+	return listOf(parts) + where
+}
+
+// addUse adds the measured use, and says where the figures come from.
+func (s *Server) addUse(q *request, c *clusterPage, nodes map[string]*nodeUse) {
+	c.Source = "Shares of allocatable that pods request, as the API server says now."
+	if !c.ByUse {
+		return
+	}
+	c.ByUse = false
+	measured, err := s.NodeUsage(q.Context())
+	if err != nil || len(measured) == 0 {
+		why := "metrics.k8s.io has no figures"
+		if err != nil {
+			why = cmp.Or(explain(right{"list", "metrics.k8s.io", "nodes", ""}, err), observe.PlainError(err).Error())
+		}
+		c.Source = "Use is unknown (" + why + "). " + c.Source
+		return
+	}
+	oldest, known := q.now, 0
+	for _, u := range measured {
+		if n := nodes[u.Name]; n != nil {
+			n.usedCPU, n.used, n.measured = u.MilliCPU, u.MemoryBytes, true
+			if known++; u.At.Before(oldest) {
+				oldest = u.At
+			}
+		}
+	}
+	c.ByUse = known > 0
+	c.Source = fmt.Sprintf("Measured use of %d of %s, from metrics.k8s.io, at most %s old.", known, plural.Count(len(nodes), "node"), span(q.now.Sub(oldest).Round(time.Second)))
+}
+
+// share returns the share of the node that the page shows, and false if it is unknown.
+func (c *clusterPage) share(n *nodeUse) (cpu, memory float64, known bool) {
+	x, y := n.requestedCPU, n.requested
+	if c.ByUse {
+		x, y = n.usedCPU, n.used
+	}
+	if c.ByUse && !n.measured || !c.ByUse && strings.HasPrefix(c.Source, "Requests are left out") || n.milliCPU == 0 || n.memory == 0 {
+		return 0, 0, false
+	}
+	return float64(x) / float64(n.milliCPU), float64(y) / float64(n.memory), true
+}
+
+func (c *clusterPage) addNodes(nodes map[string]*nodeUse) {
+	all := slices.Collect(maps.Values(nodes))
+	fullest := func(n *nodeUse) float64 { cpu, memory, _ := c.share(n); return max(cpu, memory) }
+	slices.SortFunc(all, func(a, b *nodeUse) int {
+		return cmp.Or(cmp.Compare(fullest(b), fullest(a)), strings.Compare(a.name, b.name))
+	})
+	type sum struct {
+		nodes, pods, known int
+		cpu, memory        float64
+	}
+	zones := map[string]*sum{}
+	for _, n := range all {
+		cpu, memory, known := c.share(n)
+		z := zones[n.zone]
+		if z == nil {
+			z = &sum{}
+			zones[n.zone] = z
+		}
+		if z.nodes, z.pods = z.nodes+1, z.pods+n.pods; known {
+			z.known, z.cpu, z.memory = z.known+1, z.cpu+cpu, z.memory+memory
+		}
+		if len(c.Nodes) == maxClusterRows {
+			c.NodesLeft++
+			continue
+		}
+		row := nodeRow{Name: n.name, Zone: cmp.Or(n.zone, "none"), Pods: n.pods, CPU: "unknown", Memory: "unknown"}
+		if known {
+			row.CPU, row.Memory = wholePercent(cpu), wholePercent(memory)
+			row.CPUWidth, row.MemoryWidth = wholePercent(min(cpu, 1)), wholePercent(min(memory, 1))
+		}
+		c.Nodes = append(c.Nodes, row)
+	}
+	for _, name := range slices.Sorted(maps.Keys(zones)) {
+		z := zones[name]
+		row := zoneRow{Name: cmp.Or(name, "none"), Nodes: z.nodes, Pods: z.pods, CPU: "unknown", Memory: "unknown"}
+		if z.known > 0 {
+			row.CPU, row.Memory = wholePercent(z.cpu/float64(z.known)), wholePercent(z.memory/float64(z.known))
+		}
+		c.Zones = append(c.Zones, row)
+		if name != "" {
+			c.ZoneNames = append(c.ZoneNames, name)
+		}
+	}
+}
+
+func wholePercent(frac float64) string { return fmt.Sprintf("%.0f%%", frac*100) }
+
+func (c *clusterPage) addWorkloads(nodes map[string]*nodeUse, workloads []*workloadUse) {
+	for _, w := range workloads {
+		if len(c.Workloads) == maxClusterRows {
+			c.WorkloadsLeft = len(workloads) - maxClusterRows
+			return
+		}
+		row := workloadRow{Namespace: w.namespace, Kind: w.kind, Name: w.name, Nodes: len(w.nodes)}
+		if nodes != nil && len(c.ZoneNames) > 0 {
+			row.Class, row.Category = categoryClass(w.pods, w.category, w.certain)
+			for _, zone := range c.ZoneNames {
+				n := w.zones[zone]
+				x := cell{Pods: n}
+				if n > 0 {
+					category, certain := plan.FailureCategory(w.pods, n)
+					x.Class, _ = categoryClass(w.pods, category, certain)
+				}
+				row.Cells = append(row.Cells, x)
+			}
+		} else {
+			row.Cells = []cell{{Pods: w.pods}}
+		}
+		c.Workloads = append(c.Workloads, row)
+	}
+}
+
+// categoryClass returns the colour and the words of a failure category. Without measured use, 3 and 4 are one.
+func categoryClass(pods, category int, certain bool) (class, words string) {
+	switch {
+	case !certain:
+		return "c34", "3 or 4, use is unknown"
+	case category == 1 && pods == 1:
+		return "c1", "1 complete loss: one pod"
+	}
+	return fmt.Sprintf("c%d", category), categoryWords[category-1]
+}

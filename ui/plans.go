@@ -1,0 +1,372 @@
+package ui
+
+import (
+	"cmp"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
+	"github.com/evenkeel-project/evenkeel/internal/percent"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/objects"
+	"github.com/evenkeel-project/evenkeel/observe"
+)
+
+// planList is the page of plans that wait or run, and of those that were decided.
+type planList struct {
+	State     string
+	Headline  string
+	Waits     []waits
+	Run       *running
+	Next      string
+	Approved  []waits // steps that wait for their execution
+	Decided   []passRow
+	NoRelease bool
+}
+
+func (s *Server) showPlans(w http.ResponseWriter, r *http.Request) error {
+	q := s.begin(r, "plans", "plans")
+	l := planList{State: "Nothing waits for a decision", Waits: q.waits(), Run: newRunning(q, q.running), NoRelease: q.client == nil}
+	if c := q.comesNext(); c != nil {
+		l.Next = c.Strong
+	}
+	for i := range q.plans.Waiting {
+		p := &q.plans.Waiting[i]
+		if n := countState(p, waiting.Approved); n > 0 {
+			l.Approved = append(l.Approved, waits{Name: p.Name, Strong: plural.Count(n, "approved step") + ".", Text: "The process that leads executes them when it has no other pass."})
+		}
+	}
+	for _, p := range q.passes {
+		if p.by != "" && len(l.Decided) < maxPassRows {
+			l.Decided = append(l.Decided, q.passRow(p))
+		}
+	}
+	l.Headline = "No plan waits."
+	switch {
+	case q.NotLive != "":
+		l.State, l.Headline = "Not live since "+q.NotLive, "The API server does not answer. You see what was true then."
+	case q.client == nil:
+		l.State, l.Headline = "Evenkeel is not installed here", "Nothing can wait here: no release of Evenkeel was found in "+s.Cluster+"."
+	case slices.ContainsFunc(q.missing, func(m missing) bool { return strings.HasPrefix(m.Right, "list rebalanceplans") }):
+		l.State, l.Headline = "The plans are unknown", "You may not see the plans."
+	case q.Waiting > 0:
+		l.State, l.Headline = "Waits for a decision", plural.Count(q.Waiting, "plan")+plural.Choose(q.Waiting, " waits", " wait")+" for you."
+	case len(l.Decided) > 0:
+		l.Headline += " The last decision was made by " + l.Decided[0].By + "."
+	}
+	q.Title = l.Headline
+	return s.write(w, q, http.StatusOK, l)
+}
+
+func countState(p *waiting.Plan, want waiting.State) (n int) {
+	for _, d := range p.Decisions {
+		if d.State == want {
+			n++
+		}
+	}
+	return n
+}
+
+// planPage is the page of one plan.
+type planPage struct {
+	Name, ID, UID, Version string
+	State                  stateLine
+	Headline               string
+	Missing                string // the right to decide that is missing
+	Command                string // for somebody who may decide
+	Decides                bool
+	Groups                 []group
+	Goals                  string
+	Score                  *scorePair
+	Zones                  []category
+	Confirm                *confirmation
+	Chosen                 []int
+	// Undo are the steps whose approval can be withdrawn, and Restore the discarded ones that may wait again.
+	Undo, Restore string
+	UndoCount     int
+	RestoreCount  int
+	Omitted       string
+	Pod           *podPage
+}
+
+// group is the steps of a strategy.
+type group struct {
+	Strategy, Title, Text string
+	Waits                 bool
+	Checked               bool
+	Units                 []unit
+}
+
+// unit is one step, or several that are decided together.
+type unit struct {
+	Value   string // the numbers, such as 4,5
+	Label   string
+	Waits   bool
+	Checked bool
+	Rows    []stepRow
+}
+
+type stepRow struct {
+	Step, Wave             int
+	Namespace, Name        string
+	From, FromZone         string
+	To, ToZone, Sure, Why  string
+	State, Landed, Outcome string
+	Last                   bool // of several
+}
+
+type scorePair struct{ Before, After, Text string }
+
+// category is the workloads in a failure category, now and after the plan.
+type category struct {
+	Class, Text          string
+	Now, After           int
+	NowWidth, AfterWidth string
+	Same                 bool
+}
+
+func (s *Server) showPlan(w http.ResponseWriter, r *http.Request) error {
+	q := s.begin(r, "plan", "plans")
+	o, p, err := s.findPlan(q, r.PathValue("name"))
+	switch {
+	case objects.IsMissing(err, "rebalanceplans", r.PathValue("name")), err == nil && o == nil:
+		q.Template, q.Title = "message", "There is no such plan"
+		return s.write(w, q, http.StatusNotFound, message{State: "No such plan", Headline: "Plan " + r.PathValue("name") + " does not exist.",
+			Text: "It may have been deleted: stored plans are kept for a time.", Link: "plans", LinkText: "See the plans"})
+	case err != nil:
+		q.Template, q.Title = "message", "The plan cannot be read"
+		return s.write(w, q, http.StatusOK, message{State: "Unknown", Headline: "The plan cannot be read.", Text: observe.PlainError(err).Error() + ".", Link: "plans",
+			LinkText: "See the plans"})
+	}
+	pp := s.newPlanPage(q, o, p)
+	pp.confirm(q, o, p)
+	if pod := r.URL.Query().Get("pod"); pod != "" {
+		pp.Pod = q.podHistory(pod)
+	}
+	q.Title = pp.Headline
+	return s.write(w, q, http.StatusOK, pp)
+}
+
+// findPlan returns a stored plan. The second value is nil if no decision about it has an effect any more.
+func (s *Server) findPlan(q *request, name string) (*v1alpha1.RebalancePlan, *waiting.Plan, error) {
+	if p := q.findPlan(name); p != nil {
+		return p.Object(), p, nil
+	}
+	if q.client == nil {
+		return nil, nil, nil
+	}
+	o, err := waiting.New(q.client).Get(q.Context(), name)
+	return o, nil, err
+}
+
+func (s *Server) newPlanPage(q *request, o *v1alpha1.RebalancePlan, p *waiting.Plan) *planPage {
+	pp := &planPage{Name: o.Name, ID: o.Spec.ID, UID: string(o.UID), Version: o.ResourceVersion, Score: scoreOf(o), Zones: categories(o)}
+	waits := 0
+	if p != nil {
+		waits = len(p.WaitingMoves())
+	}
+	if m := o.Spec.Omitted; m != nil && m.Moves > 0 {
+		pp.Omitted = fmt.Sprintf("%s of the plan %s not stored, so nobody can approve %s here.", plural.Count(int(m.Moves), "move"),
+			plural.Choose(int(m.Moves), "is", "are"), plural.Choose(int(m.Moves), "it", "them"))
+	}
+	right := ofEvenkeel("update", "rebalanceplans", q.Namespace)
+	if may := p != nil && s.rights.may(q.Context(), right); p != nil && !may {
+		pp.Missing, pp.Command = right.String(), "evenkeel approve "+o.Name
+	} else if may && q.Token != "" {
+		pp.Decides = true
+		pp.setUndo(p)
+	}
+	pp.Groups = q.groups(o, p)
+	pp.setHeadline(q, o, p, waits)
+	return pp
+}
+
+// setUndo lists the steps whose decision can be taken back.
+func (pp *planPage) setUndo(p *waiting.Plan) {
+	var approved, discarded []int
+	for _, d := range p.Decisions {
+		switch d.State {
+		case waiting.Approved:
+			approved = append(approved, d.Step)
+		case waiting.Discarded:
+			discarded = append(discarded, d.Step)
+		}
+	}
+	pp.Undo, pp.UndoCount = waiting.FormatSteps(approved), len(approved)
+	pp.Restore, pp.RestoreCount = waiting.FormatSteps(discarded), len(discarded)
+}
+
+func (pp *planPage) setHeadline(q *request, o *v1alpha1.RebalancePlan, p *waiting.Plan, waits int) {
+	met, unmet := 0, 0
+	for _, st := range o.Spec.Strategies {
+		met, unmet = met+int(st.Unmet-st.UnmetAfter), unmet+int(st.Unmet)
+	}
+	pp.Goals = fmt.Sprintf("%s would meet %d of the %s.", plural.Choose(int(o.Spec.MoveCount), "It", "They"), met, plural.Count(unmet, "unmet goal"))
+	by := "by the release"
+	if p != nil && p.Foreign || o.Status.Foreign {
+		by = "handed over by somebody, not made by the release"
+	}
+	switch {
+	case waits > 0:
+		pp.State = stateLine{Text: "Waits for a decision", Since: fmt.Sprintf("since %s, %s left; %s", q.clockTime(p.Since), span(p.Expires.Sub(q.now)), by)}
+		pp.Headline = fmt.Sprintf("%s for you until %s. %s", strings.Replace(moreWait(waits), " more", "", 1), q.clockTime(p.Expires), pp.Goals)
+	case pp.UndoCount > 0 || p != nil && countState(p, waiting.Approved) > 0:
+		n := countState(p, waiting.Approved)
+		pp.State = stateLine{Text: "Approved by " + decidedBy(p, waiting.Approved), Since: by}
+		pp.Headline = fmt.Sprintf("%s %s approved, and will be executed when no other pass runs.", plural.Count(n, "eviction"), plural.Choose(n, "is", "are"))
+	default:
+		pp.State = stateLine{Text: string(cmp.Or(o.Status.Phase, v1alpha1.PhaseWaiting)), Since: "planned at " + q.clockTime(o.Spec.TakenAt.Time) + "; " + by}
+		pp.Headline = outcomeText(o)
+	}
+	if pp.Missing != "" && waits > 0 {
+		pp.Headline = "You may not decide here: " + pp.Missing + " is missing."
+	}
+	if q.NotLive != "" {
+		pp.State.Labels = []string{"Not live since " + q.NotLive}
+	}
+}
+
+// decidedBy names the persons whose decision put steps into a state.
+func decidedBy(p *waiting.Plan, in waiting.State) string {
+	var by []string
+	for _, d := range p.Decisions {
+		if d.State == in && !slices.Contains(by, d.By) {
+			by = append(by, d.By)
+		}
+	}
+	return listOf(by)
+}
+
+// outcomeText says what became of a plan.
+func outcomeText(o *v1alpha1.RebalancePlan) string {
+	st, n := &o.Status, int(o.Spec.MoveCount)
+	switch {
+	case st.Phase == v1alpha1.PhaseRunning:
+		return fmt.Sprintf("A pass executes this plan: %d of %s evicted so far.", st.Evicted, plural.Count(n, "pod"))
+	case n == 0:
+		return "The plan has no moves."
+	case st.Phase == v1alpha1.PhaseDryRun:
+		return fmt.Sprintf("%s shown, and none made: this was a dry run.", plural.Count(n, "move"))
+	case st.Evicted > 0:
+		return fmt.Sprintf("%d of %s evicted, %d as predicted.", st.Evicted, plural.Count(n, "pod"), st.AsPredicted)
+	case st.Message != "":
+		return "No pod was evicted: " + st.Message + "."
+	case st.Stopped != nil:
+		return "No pod was evicted: " + st.Stopped.Message + "."
+	}
+	return "No pod was evicted."
+}
+
+// groups returns the steps by strategy, in the order of the first step of each.
+func (q *request) groups(o *v1alpha1.RebalancePlan, p *waiting.Plan) (out []group) {
+	zones, moves, steps := map[string]string{}, map[int]*v1alpha1.Move{}, stepsOf(o)
+	for _, n := range o.Spec.Before.Nodes {
+		zones[n.Name] = n.Zone
+	}
+	var units [][]int
+	for i := range o.Spec.Moves {
+		m := &o.Spec.Moves[i]
+		moves[int(m.Step)] = m
+		units = append(units, []int{int(m.Step)})
+	}
+	if p != nil {
+		units = p.Units()
+	}
+	chosen := q.chosen(p)
+	for _, of := range units {
+		first := moves[of[0]]
+		if first == nil {
+			continue
+		}
+		i := slices.IndexFunc(out, func(g group) bool { return g.Strategy == first.Strategy })
+		if i < 0 {
+			i, out = len(out), append(out, group{Strategy: first.Strategy})
+		}
+		u := unit{Value: waiting.FormatSteps(of)}
+		var names []string
+		for _, step := range of {
+			m := moves[step]
+			row := q.stepRow(m, zones, steps[m.Step])
+			if p != nil {
+				d := p.StateOf(step)
+				u.Waits = u.Waits || d.State == waiting.Waiting
+				if d.State != waiting.Waiting && row.Outcome == "" {
+					row.Outcome = d.String()
+				}
+			}
+			u.Checked = u.Checked || chosen[step]
+			u.Rows, names = append(u.Rows, row), append(names, m.Pod.Namespace+"/"+m.Pod.Name)
+		}
+		u.Label = plural.Noun(len(of), "Step") + " " + u.Value + ", " + listOf(names)
+		if u.Rows[len(u.Rows)-1].Last = true; len(of) > 1 {
+			u.Label += ", all or none"
+		}
+		out[i].Units = append(out[i].Units, u)
+	}
+	for i := range out {
+		out[i].finish(o)
+	}
+	return out
+}
+
+// finish adds what the steps of a strategy bring.
+func (g *group) finish(o *v1alpha1.RebalancePlan) {
+	n, waits, checked := 0, 0, 0
+	for _, u := range g.Units {
+		n += len(u.Rows)
+		if u.Waits {
+			waits++
+		}
+		if u.Checked {
+			checked++
+		}
+	}
+	g.Waits, g.Checked = waits > 0, waits > 0 && checked == waits
+	g.Title = fmt.Sprintf("%s: all %s", cmp.Or(g.Strategy, "no strategy"), plural.Count(n, "step"))
+	met, named := 0, []string{}
+	for i := range o.Spec.Goals {
+		goal := &o.Spec.Goals[i]
+		if goal.Strategy == g.Strategy && goal.ExcessBefore != "" && (goal.ExcessAfter == "" || goal.ExcessAfter == "0") {
+			if met++; len(named) < 3 {
+				named = append(named, goal.Subject.Name)
+			}
+		}
+	}
+	if met > 0 {
+		g.Text = fmt.Sprintf("%s would be met: %s", plural.Count(met, "goal"), strings.Join(named, ", "))
+		if met > len(named) {
+			g.Text += fmt.Sprintf(" and %d more", met-len(named))
+		}
+	}
+}
+
+func (q *request) stepRow(m *v1alpha1.Move, zones map[string]string, x *v1alpha1.StepStatus) stepRow {
+	row := stepRow{Step: int(m.Step), Wave: int(m.Wave), Namespace: m.Pod.Namespace, Name: m.Pod.Name, From: m.From, FromZone: zones[m.From], To: m.To, ToZone: zones[m.To],
+		Why: m.Reason.Message}
+	if m.To != "" {
+		row.Sure = percent.Of(float64(m.ConfidencePerMille) / 1000)
+	}
+	if m.DisplacedFor != nil {
+		row.Why = "makes room for " + m.DisplacedFor.Namespace + "/" + m.DisplacedFor.Name + ": both or none"
+	}
+	if x == nil {
+		return row
+	}
+	switch kind := stepKind(x); {
+	case kind == "predicted":
+		row.Outcome = "evicted, on " + x.Landed + " as predicted"
+	case kind == "elsewhere" && x.Landed != "":
+		row.Outcome = "evicted, on " + x.Landed + ", elsewhere than predicted"
+	case kind == "unready" || kind == "elsewhere":
+		row.Outcome = "evicted, no ready replacement known"
+	case kind == "unmoved":
+		row.Outcome = strings.ToLower(string(x.State))
+	}
+	if x.Reason != nil && (x.State != v1alpha1.StepEvicted || x.Landed == "") {
+		row.Outcome += ": " + cmp.Or(x.Reason.Message, x.Reason.Code)
+	}
+	return row
+}
