@@ -2,8 +2,10 @@ package ui
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/report/html"
 )
 
 // scoreOf returns the balance score before and after a plan, or nil if it is unknown.
@@ -19,7 +21,7 @@ func scoreOf(o *v1alpha1.RebalancePlan) *scorePair {
 var categoryWords = [...]string{"1 complete loss", "2 substantial", "3 noticeable", "4 minor"}
 
 // categories counts the stored workloads by what they lose if the worst zone fails, now and after the plan.
-func categories(o *v1alpha1.RebalancePlan) (out []category) {
+func categories(o *v1alpha1.RebalancePlan) (out []html.Twin) {
 	var now, after [len(categoryWords)]int
 	count := func(all []v1alpha1.WorkloadState, in *[len(categoryWords)]int) {
 		for i := range all {
@@ -37,9 +39,9 @@ func categories(o *v1alpha1.RebalancePlan) (out []category) {
 	if most == 0 {
 		return nil
 	}
-	for i, words := range categoryWords {
-		out = append(out, category{Class: fmt.Sprintf("c%d", i+1), Text: words, Now: now[i], After: after[i], Same: now[i] == after[i],
-			NowWidth: fmt.Sprintf("%d%%", 100*now[i]/most), AfterWidth: fmt.Sprintf("%d%%", 100*after[i]/most)})
+	width := func(n int) string { return fmt.Sprintf("%d%%", 100*n/most) }
+	for i := range categoryWords {
+		out = append(out, html.Twin{Key: strconv.Itoa(i + 1), Now: strconv.Itoa(now[i]), After: strconv.Itoa(after[i]), NowWidth: width(now[i]), AfterWidth: width(after[i])})
 	}
 	return out
 }

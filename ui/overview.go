@@ -136,7 +136,7 @@ func (q *request) goalState() (out stateLine) {
 // goalsSince returns the beginning of the hours in which all goals were met, or in which some were not.
 func (q *request) goalsSince(met bool) time.Time {
 	since := q.status().LastPass.Finished
-	for i := len(q.hours) - 1; i >= 0 && (q.hours[i].Unmet == 0) == met; i-- {
+	for i := len(q.hours) - 2; i >= 0 && (q.hours[i].Unmet == 0) == met; i-- { // the last hour contains the last pass
 		since = &q.hours[i].Start
 	}
 	if since == nil {
@@ -189,9 +189,9 @@ func (q *request) headline(cluster string) string {
 	}
 	switch {
 	case q.running != nil && waiting > 0:
-		return fmt.Sprintf("%s A pass is moving %s, and %s for you.", goals, plural.Count(len(q.running.Spec.Moves), "pod"), moreWait(waiting))
+		return fmt.Sprintf("%s A pass is moving %s, and %s for you.", goals, plural.Count(len(executedMoves(q.running)), "pod"), moreWait(waiting))
 	case q.running != nil:
-		return fmt.Sprintf("%s A pass is moving %s.", goals, plural.Count(len(q.running.Spec.Moves), "pod"))
+		return fmt.Sprintf("%s A pass is moving %s.", goals, plural.Count(len(executedMoves(q.running)), "pod"))
 	case waiting > 0:
 		return fmt.Sprintf("%s %s for you.", goals, strings.Replace(moreWait(waiting), " more", "", 1))
 	case known && len(q.missing) == 0:

@@ -6,6 +6,7 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"io"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -15,20 +16,27 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/internal/terminal"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/html"
 )
 
 //go:embed templates/*.html
 var templateFiles embed.FS
 
-//go:embed static
-var staticFiles embed.FS
+// style and script are those of the live pages only. They add to those of the reports.
+//
+//go:embed static/ui.css
+var style string
+
+//go:embed static/ui.js
+var script string
 
 // pages are the templates of the pages, by name.
 var pages = parsePages()
 
 func parsePages() map[string]*template.Template {
-	layout := template.Must(template.New("").Funcs(template.FuncMap{"count": plural.Count, "choose": plural.Choose, "name": newName, "rows": newRows, "bound": newBound}).
+	layout := template.Must(html.Templates().Funcs(template.FuncMap{"count": plural.Count, "choose": plural.Choose, "rows": newRows, "bound": newBound}).
 		ParseFS(templateFiles, "templates/layout.html"))
 	out := map[string]*template.Template{}
 	files, _ := fs.Glob(templateFiles, "templates/*.html")
@@ -41,38 +49,22 @@ func parsePages() map[string]*template.Template {
 	return out
 }
 
-// staticFile serves an embedded file.
-func staticFile(name string) http.Handler {
-	text, err := staticFiles.ReadFile("static/" + name)
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if err != nil {
-			http.Error(w, unknown.text, unknown.status)
-			return
-		}
-		kind := "text/css; charset=utf-8"
-		if strings.HasSuffix(name, ".js") {
-			kind = "text/javascript; charset=utf-8"
-		}
-		w.Header().Set("Content-Type", kind)
-		_, _ = w.Write(text) // the browser may be gone
-	})
+// assets are the files of the pages, by path.
+var assets = map[string]struct{ kind, text string }{
+	"report.css": {"text/css; charset=utf-8", html.Style},
+	"ui.css":     {"text/css; charset=utf-8", style},
+	"report.js":  {"text/javascript; charset=utf-8", html.Script},
+	"ui.js":      {"text/javascript; charset=utf-8", script},
 }
 
-// Lengths of names on a page, in characters: above maxNameRunes the middle is left out on screen, and tailRunes stay.
-const (
-	maxNameRunes = 32
-	tailRunes    = 14
-)
-
-// name is the name of an object. Head and Tail are its parts on screen if it is long.
-type name struct{ Whole, Head, Tail string }
-
-func newName(text string) name {
-	r := []rune(text)
-	if len(r) <= maxNameRunes {
-		return name{Whole: text}
+func showAsset(w http.ResponseWriter, r *http.Request) {
+	a, found := assets[r.PathValue("name")]
+	if !found {
+		http.Error(w, unknown.text, unknown.status)
+		return
 	}
-	return name{text, string(r[:len(r)-tailRunes]), string(r[len(r)-tailRunes:])}
+	w.Header().Set("Content-Type", a.kind)
+	_, _ = io.WriteString(w, a.text) // the browser may be gone
 }
 
 // rows are a part of a page with links.
@@ -194,12 +186,14 @@ func (q *request) say() string {
 func (s *Server) write(w http.ResponseWriter, q *request, status int, body any) error {
 	q.page.Body = body
 	var out bytes.Buffer
-	if err := pages[q.Template].ExecuteTemplate(&out, "page", q.page); err != nil {
+	if err := pages[q.Template].ExecuteTemplate(&out, "live", q.page); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write(out.Bytes()) // the browser may be gone
+	for line := range bytes.Lines(out.Bytes()) { // names and messages of others may have characters that turn the text around
+		_, _ = io.WriteString(w, terminal.Escape(strings.TrimSuffix(string(line), "\n"))+"\n") // the browser may be gone
+	}
 	return nil
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/report/html"
 )
 
 // planList is the page of plans that wait or run, and of those that were decided.
@@ -81,7 +82,7 @@ type planPage struct {
 	Groups                 []group
 	Goals                  string
 	Score                  *scorePair
-	Zones                  []category
+	Zones                  []html.Twin
 	Confirm                *confirmation
 	Chosen                 []int
 	// Undo are the steps whose approval can be withdrawn, and Restore the discarded ones that may wait again.
@@ -119,14 +120,6 @@ type stepRow struct {
 }
 
 type scorePair struct{ Before, After, Text string }
-
-// category is the workloads in a failure category, now and after the plan.
-type category struct {
-	Class, Text          string
-	Now, After           int
-	NowWidth, AfterWidth string
-	Same                 bool
-}
 
 func (s *Server) showPlan(w http.ResponseWriter, r *http.Request) error {
 	q := s.begin(r, "plan", "plans")

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
@@ -57,12 +58,24 @@ func stepKind(x *v1alpha1.StepStatus) string {
 	return "unmoved"
 }
 
+// executedMoves returns the moves that a pass executes: of a plan that waits for decisions, the approved ones.
+func executedMoves(o *v1alpha1.RebalancePlan) []v1alpha1.Move {
+	if o.Spec.Mode != v1alpha1.ModeApprove && !o.Status.Foreign {
+		return o.Spec.Moves
+	}
+	steps := stepsOf(o)
+	return slices.DeleteFunc(slices.Clone(o.Spec.Moves), func(m v1alpha1.Move) bool {
+		x := steps[m.Step]
+		return x == nil || x.State == v1alpha1.StepDiscarded || x.State == v1alpha1.StepReplaced
+	})
+}
+
 // waveNow returns the number of the first wave with a step without an outcome.
 func waveNow(o *v1alpha1.RebalancePlan) int {
 	steps := stepsOf(o)
-	for i := range o.Spec.Moves {
-		if k := stepKind(steps[o.Spec.Moves[i].Step]); k == "left" || k == "unready" {
-			return int(o.Spec.Moves[i].Wave)
+	for _, m := range executedMoves(o) {
+		if k := stepKind(steps[m.Step]); k == "left" || k == "unready" {
+			return int(m.Wave)
 		}
 	}
 	return 0
@@ -81,10 +94,10 @@ func newRunning(q *request, o *v1alpha1.RebalancePlan) *running {
 	if o == nil {
 		return nil
 	}
-	r := &running{Name: o.Name, Large: len(o.Spec.Moves) > maxSquares}
+	moves := executedMoves(o)
+	r := &running{Name: o.Name, Large: len(moves) > maxSquares}
 	steps, done, now := stepsOf(o), 0, waveNow(o)
-	for i := range o.Spec.Moves {
-		m := &o.Spec.Moves[i]
+	for _, m := range moves {
 		if len(r.Waves) == 0 || r.Waves[len(r.Waves)-1].Number != int(m.Wave) {
 			r.Waves = append(r.Waves, runWave{Number: int(m.Wave), Now: int(m.Wave) == now})
 		}
@@ -105,13 +118,13 @@ func newRunning(q *request, o *v1alpha1.RebalancePlan) *running {
 	}
 	of := ""
 	if n := len(r.Waves); n > 0 {
-		of = fmt.Sprintf("wave %d of %d, ", max(1, now), n)
+		of = fmt.Sprintf("wave %d of %d, ", max(1, slices.IndexFunc(r.Waves, func(w runWave) bool { return w.Now })+1), n)
 	}
 	since := ""
 	if o.Status.Started != nil {
 		since = " since " + q.clockTime(o.Status.Started.Time)
 	}
-	r.Strong = fmt.Sprintf("%s%s: %s%s begun.", o.Spec.StrategyNames, since, of, fmt.Sprintf("%d of %s", done, plural.Count(len(o.Spec.Moves), "step")))
+	r.Strong = fmt.Sprintf("%s%s: %s%s begun.", o.Spec.StrategyNames, since, of, fmt.Sprintf("%d of %s", done, plural.Count(len(moves), "step")))
 	return r
 }
 

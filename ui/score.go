@@ -54,7 +54,7 @@ func (q *request) score() *score {
 		}
 	}
 	if len(known) < 2 {
-		s.Then = "No history yet."
+		s.Then = "no history yet"
 		return s
 	}
 	first := known[0]

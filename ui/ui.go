@@ -135,8 +135,6 @@ func (s *Server) routes() *http.ServeMux {
 	} {
 		mux.Handle(pattern, s.answer(h))
 	}
-	for _, name := range []string{"report.css", "ui.css", "ui.js"} {
-		mux.Handle("GET /static/"+name, staticFile(name))
-	}
+	mux.HandleFunc("GET /static/{name}", showAsset)
 	return mux
 }

@@ -17,11 +17,6 @@
     }
   };
 
-  // Long names have two parts; the middle is cut on screen only. A click shows the whole name.
-  document.addEventListener("click", e => {
-    const cut = e.target.closest(".cut");
-    if (cut && !cut.closest("a, label, button")) cut.classList.toggle("full");
-  });
   const keys = el => [...el.querySelectorAll("[data-key]")].map(x => x.dataset.key).join("\n");
   const inUse = el => el.contains(document.activeElement) && document.activeElement !== body || el.matches(":hover");
 
