@@ -2,6 +2,7 @@ package ui
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -161,7 +162,8 @@ func TestCluster(t *testing.T) {
 	contains(t, page, "Measured use of 1 of 2 nodes, from metrics.k8s.io, at most 42 s old.", ">75%<", "unknown")
 }
 
-// TestPartOfTheCluster: a person who may see one namespace and no nodes sees its workloads, and which rights are missing.
+// TestPartOfTheCluster: a person who may see one namespace and no nodes sees its workloads, and which rights are
+// missing.
 func TestPartOfTheCluster(t *testing.T) {
 	x := newSite(t, smallCluster()...)
 	x.addRelease(t)
@@ -214,8 +216,8 @@ func TestRunNow(t *testing.T) {
 	contains(t, x.read(t, "/run"), "You may not request a pass here: create rebalanceruns in namespace evenkeel is missing.")
 }
 
-// TestHostileNames: names and messages of tenants are shown as text, and cannot turn the text around.
-func TestHostileNames(t *testing.T) {
+// TestHostilePages: names and messages of tenants are shown as text, and cannot turn the text around.
+func TestHostilePages(t *testing.T) {
 	const script = `<script>alert(1)</script>`
 	x := newSite(t, node(script, script), pod(script, script, script, script))
 	x.addRelease(t, func(o *v1alpha1.Rebalancer) {
@@ -237,5 +239,25 @@ func TestHostileNames(t *testing.T) {
 		if strings.Contains(page, "<script>") || strings.Contains(page, "<img") || strings.Contains(page, "\u202e") {
 			t.Errorf("%s has a script, an image, or turned text", path)
 		}
+	}
+}
+
+// TestThousandsOfPlans: of the plans that a tenant makes, the pages read the names, and the content of the newest.
+func TestThousandsOfPlans(t *testing.T) {
+	x := newSite(t)
+	x.addRelease(t)
+	for i := range 3000 {
+		o := &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("p-%04d", i)}, Spec: v1alpha1.RebalancePlanSpec{Mode: v1alpha1.ModeApprove}}
+		must.Get(x.objects.Plans.Create(t.Context(), o, metav1.CreateOptions{}))(t)
+	}
+	x.stored.Calls = map[string]int{}
+	x.read(t, "/history")
+	if n := x.stored.Calls["get rebalanceplans"]; n > maxPasses+50 {
+		t.Errorf("%d plans were read, want the newest %d and the 50 that may wait", n, maxPasses)
+	}
+	x.later(time.Minute)
+	x.read(t, "/")
+	if n := x.stored.Calls["get rebalanceplans"]; n > maxPasses+50 {
+		t.Errorf("%d plans were read after nothing changed", n)
 	}
 }

@@ -355,7 +355,7 @@ func (q *request) stepRow(m *v1alpha1.Move, zones map[string]string, x *v1alpha1
 		row.Outcome = "evicted, on " + x.Landed + ", elsewhere than predicted"
 	case kind == "unready" || kind == "elsewhere":
 		row.Outcome = "evicted, no ready replacement known"
-	case kind == "unmoved":
+	case kind == "stayed":
 		row.Outcome = strings.ToLower(string(x.State))
 	}
 	if x.Reason != nil && (x.State != v1alpha1.StepEvicted || x.Landed == "") {

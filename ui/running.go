@@ -13,7 +13,7 @@ type running struct {
 	Name, Strong, Pause    string
 	Waves                  []runWave
 	Predicted, Elsewhere   int
-	Unready, Unmoved, Left int
+	Unready, Stayed, Left int
 	Large                  bool // one bar for each wave instead of one square for each step
 }
 
@@ -27,7 +27,7 @@ type runWave struct {
 	Width int
 }
 
-// square is one step. Kind is predicted, elsewhere, unready, unmoved or left.
+// square is one step. Kind is predicted, elsewhere, unready, stayed or left.
 type square struct {
 	Kind string
 	X    int
@@ -55,7 +55,7 @@ func stepKind(x *v1alpha1.StepStatus) string {
 	case x.State == v1alpha1.StepEvicted:
 		return "elsewhere"
 	}
-	return "unmoved"
+	return "stayed"
 }
 
 // executedMoves returns the moves that a pass executes: of a plan that waits for decisions, the approved ones.
@@ -103,7 +103,7 @@ func newRunning(q *request, o *v1alpha1.RebalancePlan) *running {
 		}
 		w, kind := &r.Waves[len(r.Waves)-1], stepKind(steps[m.Step])
 		w.Squares = append(w.Squares, square{kind, len(w.Squares) * squareWidth})
-		for k, n := range map[string]*int{"predicted": &r.Predicted, "elsewhere": &r.Elsewhere, "unready": &r.Unready, "unmoved": &r.Unmoved, "left": &r.Left} {
+		for k, n := range map[string]*int{"predicted": &r.Predicted, "elsewhere": &r.Elsewhere, "unready": &r.Unready, "stayed": &r.Stayed, "left": &r.Left} {
 			if k == kind {
 				*n++
 			}
@@ -136,7 +136,7 @@ func (w *runWave) finish() {
 	}
 	w.Width = len(w.Squares)*squareWidth - (squareWidth - 12)
 	w.Done = fmt.Sprintf("%d%%", 100*(len(w.Squares)-counts["left"])/len(w.Squares))
-	for _, k := range []struct{ kind, words string }{{"predicted", "as predicted"}, {"elsewhere", "elsewhere"}, {"unready", "not ready yet"}, {"unmoved", "not moved"},
+	for _, k := range []struct{ kind, words string }{{"predicted", "as predicted"}, {"elsewhere", "elsewhere"}, {"unready", "not ready yet"}, {"stayed", "not moved"},
 		{"left", "remain"}} {
 		if n := counts[k.kind]; n > 0 {
 			if w.Says != "" {

@@ -22,7 +22,7 @@ var waitingPackages = []string{"cmd/evenkeel", "cmd/evenkeel/connection", "cmd/e
 	"controller", "controller/cleanup", "controller/leader", "controller/notify",
 	"controller/records", "controller/release", "controller/state", "controller/waiting", "evictor", "hints/reconciler", "hints/writer", "internal/reload",
 	"internal/progress", "internal/retry", "internal/wait", "metrics", "objects", "observe",
-	"usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "web", "web/access"}
+	"ui", "usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "web", "web/access"}
 
 // notWaits are durations for which nothing waits.
 var notWaits = map[string]string{
@@ -34,6 +34,9 @@ var notWaits = map[string]string{
 	"evictor.snapshotFreshness":         "the age of a snapshot, which sets the size of a batch",
 	"observe.denialLifetime":            "the age of an answer",
 	"observe.maxVersionAge":             "the age of an answer",
+	"ui.maxAge":                         "the age of what a page shows",
+	"ui.rightLifetime":                  "the age of an answer",
+	"ui.week":                           "the age of evictions that a page counts",
 	"usage/monitor.resultLifetime":      "the age of a result",
 	"web/access.allowedTTL":             "the age of an answer",
 	"web/access.deniedTTL":              "the age of an answer",
