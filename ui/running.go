@@ -10,11 +10,11 @@ import (
 
 // running is a pass in progress.
 type running struct {
-	Name, Strong, Pause    string
-	Waves                  []runWave
-	Predicted, Elsewhere   int
+	Name, Strong, Pause   string
+	Waves                 []runWave
+	Predicted, Elsewhere  int
 	Unready, Stayed, Left int
-	Large                  bool // one bar for each wave instead of one square for each step
+	Large                 bool // one bar for each wave instead of one square for each step
 }
 
 type runWave struct {
