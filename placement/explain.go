@@ -41,23 +41,18 @@ func (m *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
 }
 
 func (m *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone bool) []NodeVerdict {
+	refused := m.refusals(in, p)
 	r := m.newAttempt(in, p)
 	var feasible []cluster.NodeID
 	out := make([]NodeVerdict, len(m.Cluster.Snap.Nodes))
 	for n := range out {
-		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: filter.RefusedBy(&r, n)}
-	}
-	for n := range out {
-		if out[n].RefusedBy == "" && filter.RefusedWithNominatedPods(&r, cluster.NodeID(n)) != "" {
-			out[n].RefusedBy = scheduler.NominatedPods
-		}
-		if out[n].RefusedBy == "" {
+		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: refused[n]}
+		if refused[n] == "" {
 			feasible = append(feasible, cluster.NodeID(n))
 		} else {
-			out[n].Why = filter.RefusalMessage(&r, n, out[n].RefusedBy)
+			out[n].Why = filter.RefusalMessage(&r, n, refused[n])
 		}
 	}
-	r = m.newAttempt(in, p)
 	if len(feasible) == 0 {
 		return out
 	}

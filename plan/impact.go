@@ -17,6 +17,8 @@ type Impact struct {
 	Workloads []WorkloadImpact `json:"workloads"`
 	// ByCategory counts the workloads by failure category: ByCategory[0] those in category 1.
 	ByCategory [4]int `json:"byCategory"`
+	// WhatIf is the imagined change of the nodes after which the workloads are judged; nil without one.
+	WhatIf *WhatIf `json:"whatIf,omitempty"`
 }
 
 // WorkloadImpact is the effect of zone failures on one workload.

@@ -122,6 +122,12 @@ const (
 	NoUsageData            Code = "NoUsageData"
 )
 
+// Reasons why a pod stays Pending, or may stay Pending, after an imagined change of the nodes.
+const (
+	DoesNotFit Code = "DoesNotFit"
+	MayNotFit  Code = "MayNotFit"
+)
+
 // Reasons why a plan leaves a violation of another program's policy.
 const (
 	NoStrategyForThis Code = "NoStrategyForThis"

@@ -22,6 +22,9 @@ func Impact(w io.Writer, format Format, x plan.Impact, opts ...Options) error {
 type impactTable struct{ out *table }
 
 func (t impactTable) write(x plan.Impact) {
+	if x.WhatIf != nil {
+		t.out.writeWhatIf(*x.WhatIf)
+	}
 	missed := 0
 	for _, w := range x.Workloads {
 		if w.SLO == plan.SLOMissed {

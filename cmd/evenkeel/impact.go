@@ -28,6 +28,7 @@ func newImpact(g *globalFlags) *cobra.Command {
 	}
 	fl := c.Flags()
 	f.add(fl)
+	f.whatIf.addTo(fl)
 	fl.IntVar(&f.failOn, "fail-on-category", 0, "exit with 2 if a workload is in this failure category (1 to 4) or a worse one; 1 (an error) takes precedence")
 	return c
 }
@@ -45,6 +46,7 @@ func (f *impactFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	g.progress.Start("planning for %d nodes and %d pods", len(in.snapshot.Nodes), len(in.snapshot.Pods))
 	p := in.planner.Plan(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
 	x := impact.Measure(impact.Input{Snapshot: in.snapshot, State: in.state, Options: &in.options, Plan: p, Now: in.snapshot.TakenAt})
+	x.WhatIf = in.whatIf
 	g.progress.Stop()
 	if err := cmd.Context().Err(); err != nil {
 		return fmt.Errorf("the command was interrupted: %w", err)

@@ -185,6 +185,7 @@ type planningFlags struct {
 	input          inputFlags
 	config, output string
 	strategies     []string
+	whatIf         whatIfFlags
 	// allSamples makes the plan list all rejections instead of the first ones of each code.
 	allSamples bool
 }
@@ -209,6 +210,9 @@ type planningInput struct {
 	// strategies are those of conf.
 	strategies []schedule.Strategy
 	objects    *cluster.Objects
+	// whatIf is nil without an imagined change of the nodes. The snapshot then has the change, and objects has not.
+	whatIf *plan.WhatIf
+	stop   func() bool // reports whether the planning must end
 }
 
 // chooseConfig returns the configuration of the plan. A snapshot belongs to no release.
@@ -258,20 +262,38 @@ func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) 
 			return nil, err
 		}
 	}
+	in.objects = objects
 	s, err := cluster.New(objects)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", f.input.describeSource(), err)
-	}
-	if in.snapshot, err = withPredictedHints(in.planner, s); err != nil {
-		return nil, err
 	}
 	if in.state, err = plan.ReadPlannerState(objects.PlannerState); err != nil {
 		return nil, fmt.Errorf("%s: %w", f.input.describeSource(), err)
 	}
 	ctx, end := cmd.Context(), time.Now().Add(time.Duration(conf.Limits.MaxPlanTime))
-	in.objects, in.snapshot.Work = objects, work.New(func() bool { return ctx.Err() != nil || !time.Now().Before(end) }, objects.StoppedAt)
-	in.goals = controller.Goals(in.snapshot, strategies, in.due)
+	in.stop = func() bool { return ctx.Err() != nil || !time.Now().Before(end) }
+	if change, err := f.whatIf.change(); err != nil {
+		return nil, err
+	} else if !change.IsEmpty() {
+		if s, err = in.imagine(s, change); err != nil {
+			return nil, err
+		}
+	}
+	if in.snapshot, in.goals, err = in.stateGoals(s); err != nil {
+		return nil, err
+	}
 	return in, nil
+}
+
+// stateGoals returns the snapshot with predicted hints, and its goals. The planning on it ends with the command, and
+// after limits.maxPlanTime.
+func (in *planningInput) stateGoals(s *cluster.Snapshot) (*cluster.Snapshot, []plan.Goal, error) {
+	s, err := withPredictedHints(in.planner, s)
+	if err != nil {
+		return nil, nil, err
+	}
+	s.Work = work.New(in.stop, s.Objects.StoppedAt)
+	return s, controller.Goals(s, in.strategies, in.due), nil
 }
 
 // addSavedState adds the saved state to the objects. If the pause is unreadable, addSavedState only logs a warning.

@@ -26,11 +26,13 @@ func newPlan(g *globalFlags) *cobra.Command {
 		Long: "Show which pods a pass would move now, and why. The command evicts nothing.\n\nThe plan is about the cluster, or with -f about a saved snapshot. With -o yaml or json, it is a\nRebalancePlan, or a List of several if strategies are in several modes.",
 		Example: "  # What would the release do now?\n  evenkeel plan\n\n  # The same for a person who decides\n  evenkeel plan -o yaml > plan.yaml\n  evenkeel apply plan.yaml   # or kubectl create -f plan.yaml\n\n" +
 			"  # Which violations of a policy of the descheduler would remain?\n  evenkeel plan --compare-policy policy.yaml\n\n" +
+			"  # Which pods would find no node if n1 were gone, and what would a pass do then?\n  evenkeel plan --without-node n1\n\n" +
 			"  # Of a snapshot, and of objects that kubectl prints\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,quota,limits,sa,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json |\n    evenkeel plan -f -",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
 	f.add(fl)
+	f.whatIf.addTo(fl)
 	fl.StringVar(&f.saveInput, "save-input", "", "write the input of the plan to this file (JSON), to plan on it again with -f")
 	fl.StringVar(&f.comparePolicy, "compare-policy", "",
 		"print what this policy of the descheduler (or the values of its chart) finds wrong here, and what the plan does about each violation (-: standard input)")
@@ -89,6 +91,9 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 func (f *planFlags) write(cmd *cobra.Command, in *planningInput, compared *comparedPolicy, p plan.Plan) error {
 	opts := commandline.ReportOptions(cmd.OutOrStdout())
 	opts.Evicts, opts.Namespace = !in.conf.DryRun, f.input.namespace
+	if in.whatIf != nil {
+		return report.WhatIf(cmd.OutOrStdout(), in.format, *in.whatIf, p, opts)
+	}
 	if compared != nil {
 		return report.Comparison(cmd.OutOrStdout(), in.format, compared.compare(in.snapshot, in.conf, in.due, p), opts)
 	}

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/impact"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// whatIfFlags describe an imagined change of the nodes.
+type whatIfFlags struct{ without, added, zones []string }
+
+func (f *whatIfFlags) addTo(fl *pflag.FlagSet) {
+	fl.StringArrayVar(&f.without, "without-node", nil, "imagine that this node is gone; repeatable")
+	fl.StringArrayVar(&f.added, "add-node", nil, "imagine new nodes like this one, such as 3=n1; repeatable")
+	fl.StringArrayVar(&f.zones, "zone-down", nil, "imagine that the nodes of this zone are gone; repeatable")
+}
+
+// change returns the change that the flags describe.
+func (f *whatIfFlags) change() (plan.NodeChange, error) {
+	c := plan.NodeChange{Without: f.without, ZonesDown: f.zones}
+	for _, text := range f.added {
+		count, like, found := strings.Cut(text, "=")
+		n, err := strconv.Atoi(count)
+		if !found || err != nil || n < 1 || like == "" {
+			return c, fmt.Errorf("--add-node: %q cannot be read (want NUMBER=NODE, such as 3=n1)", text)
+		}
+		c.Added = append(c.Added, plan.AddedNodes{Count: n, Like: like})
+	}
+	return c, nil
+}
+
+// imagine applies the change to the objects of the input. If a due strategy reads usage, the usage of the pods that need
+// another node must be measured.
+func (in *planningInput) imagine(s *cluster.Snapshot, change plan.NodeChange) (*cluster.Snapshot, error) {
+	after, whatIf, err := impact.Apply(s, in.options.Placement, in.options.Guards.Scope.Marks, change)
+	if err != nil {
+		return nil, fmt.Errorf("imagining the change: %w", err)
+	}
+	for _, st := range in.strategies {
+		needs := &st.Strategy.Usage
+		if !needs.Required || !slices.Contains(in.due, st.Name) {
+			continue
+		}
+		if why := impact.WithoutUsage(s, in.options.Guards.Scope.Usage, needs.Resources, whatIf); why != nil {
+			return nil, fmt.Errorf("strategy %s plans by measured usage, but %s (%s); leave the strategy out with --strategy, or set load.source", st.Name, why.Message, why.Code)
+		}
+	}
+	in.whatIf = &whatIf
+	return after, nil
+}
