@@ -71,7 +71,7 @@ func (c *Competition) NeededToExclude(p cluster.PodID) int64 {
 		return c.neededToFill(p, func(n int) bool { return refused[n] == "" })
 	}
 	hard := &in.Spread.Hard[0]
-	if hard.MinDomains > len(hard.Domains) {
+	if len(hard.Domains) == 0 || hard.MinDomains > len(hard.Domains) {
 		return 0
 	}
 	least := int64(math.MaxInt64)
@@ -81,7 +81,7 @@ func (c *Competition) NeededToExclude(p cluster.PodID) int64 {
 	return least
 }
 
-// separatesDomains reports whether required anti-affinity may keep the pod and others apart in domains of several nodes.
+// separatesDomains reports whether required anti-affinity may keep pods apart in domains of several nodes.
 func (c *Competition) separatesDomains(p cluster.PodID) bool {
 	in := c.model.replacementOf(p)
 	for _, terms := range [...][]cycle.TermWithTopology{in.InterPod.Anti, in.InterPod.ExistingAnti} {

@@ -33,8 +33,8 @@ type WhatIf struct {
 	Fits       int `json:"fits"`
 	MayNotFit  int `json:"mayNotFit"`
 	DoesNotFit int `json:"doesNotFit"`
-	// LeastPending and MostPending bound the number of Pods that stay Pending, whatever the order. If MayPreempt is set,
-	// pods with a lower priority than one of Pods may be preempted; they are not counted.
+	// LeastPending and MostPending bound the number of Pods that stay Pending in any order. If MayPreempt is set, pods
+	// with a lower priority than one of Pods may be preempted; they are not counted.
 	LeastPending int  `json:"leastPending"`
 	MostPending  int  `json:"mostPending"`
 	MayPreempt   bool `json:"mayPreempt,omitempty"`

@@ -28,7 +28,7 @@ func WhatIf(w io.Writer, format Format, x plan.WhatIf, p plan.Plan, opts ...Opti
 	return writeDocument(w, format, doc, opts, func(t *table) {
 		t.writeWhatIf(x)
 		of := planTable{out: t, dryRun: true}
-		of.writePlan(p, "Plan after the change", "Nothing is evicted: the change is only imagined.")
+		of.writePlan(p, "Plan after the change", "nothing is evicted, because the change is only imagined")
 	})
 }
 
@@ -66,7 +66,7 @@ func (t *table) writeWhatIf(x plan.WhatIf) {
 		}
 		g.Add(escape(p.Pod.String()), orDash(escape(p.From)), fits, to, why)
 	}
-	t.addSection(outcomeRank, layout.Section{Title: "Pods that do not fit in any order, or may not fit", Grid: g})
+	t.addSection(outcomeRank, layout.Section{Title: "Pods that do not fit in any order, or may not fit", Grid: g, Keep: 8})
 }
 
 // changeOfNodesText describes a change, such as "node n1 were gone".

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -45,6 +46,9 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	log, begun := g.logger(cmd), time.Now()
 	var compared *comparedPolicy
 	if f.comparePolicy != "" {
+		if change, err := f.whatIf.change(); err == nil && !change.IsEmpty() {
+			return errors.New("--compare-policy cannot be used with --without-node, --zone-down or --add-node")
+		}
 		name, data, err := commandline.ReadFile(f.comparePolicy, cmd.InOrStdin(), commandline.MaxFileBytes)
 		if err != nil {
 			return fmt.Errorf("reading the policy to compare with: %w", err)

@@ -36,8 +36,8 @@ func (f *whatIfFlags) change() (plan.NodeChange, error) {
 	return c, nil
 }
 
-// imagine applies the change to the objects of the input. If a due strategy reads usage, the usage of the pods that need
-// another node must be measured.
+// imagine applies the change to the snapshot. If a due strategy reads usage, the usage of the pods that need another
+// node must be measured.
 func (in *planningInput) imagine(s *cluster.Snapshot, change plan.NodeChange) (*cluster.Snapshot, error) {
 	after, whatIf, err := impact.Apply(s, in.options.Placement, in.options.Guards.Scope.Marks, change)
 	if err != nil {
