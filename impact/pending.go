@@ -105,7 +105,7 @@ func (j *pending) emptiestFor(p cluster.PodID) *placement.ClusterModel {
 func (j *pending) findImpossible() (least int) {
 	for _, p := range j.pods {
 		if c := j.class(p); c.copies == 0 {
-			j.reasons[p] = plan.Reason{Code: plan.DoesNotFit, Message: "no node can take it in any order: " + refusalsText(c.refused)}
+			j.reasons[p] = plan.Reason{Code: plan.DoesNotFit, Message: "no node can take it in any order: " + rejectionsText(c.refused)}
 		}
 	}
 	for _, c := range j.byClass {
@@ -116,8 +116,8 @@ func (j *pending) findImpossible() (least int) {
 	return least
 }
 
-// refusalsText counts nodes by the filter that refuses them, the most frequent filter first.
-func refusalsText(refused map[scheduler.Filter]int) string {
+// rejectionsText counts nodes by the filter that refuses them, the most frequent filter first.
+func rejectionsText(refused map[scheduler.Filter]int) string {
 	filters := slices.SortedFunc(maps.Keys(refused), func(a, b scheduler.Filter) int {
 		return cmp.Or(cmp.Compare(refused[b], refused[a]), cmp.Compare(a, b))
 	})

@@ -16,7 +16,7 @@ import (
 type Competition struct {
 	model   *ClusterModel
 	pods    []cluster.PodID
-	unknown int               // number of further pods, of which nothing is known
+	unknown int               // number of further pods that compete
 	largest cluster.Resources // requests
 }
 
@@ -63,7 +63,7 @@ func (c *Competition) NeededToExclude(p cluster.PodID) int64 {
 		anti > 0 && (len(in.Spread.Hard) > 0 || c.separatesDomains(p)):
 		return 0
 	}
-	refused := m.refusals(in, p)
+	refused := m.rejections(in, p)
 	fits := func(n int) bool {
 		return refused[n] == "" || refused[n] == scheduler.PodTopologySpread && in.Spread.HardKeyNodes[n] && (in.FeaturesOK == nil || in.FeaturesOK[n])
 	}
@@ -131,8 +131,8 @@ func (c *Competition) neededToFill(p cluster.PodID, isPossible func(n int) bool)
 	return needed
 }
 
-// refusals returns, by node, the first filter that refuses the node to the replacement; "" for a feasible node.
-func (m *ClusterModel) refusals(in *cycle.Replacement, p cluster.PodID) []scheduler.Filter {
+// rejections returns, by node, the first filter that refuses the node to the replacement; "" for a feasible node.
+func (m *ClusterModel) rejections(in *cycle.Replacement, p cluster.PodID) []scheduler.Filter {
 	r := m.newAttempt(in, p)
 	out := make([]scheduler.Filter, len(m.Cluster.Snap.Nodes))
 	for n := range out {
@@ -159,7 +159,7 @@ func (m *ClusterModel) Copies(p cluster.PodID) (most int64, refused map[schedule
 		apart = apart || in.Class.CountedBy(t.Pods)
 	}
 	refused = map[scheduler.Filter]int{}
-	for n, f := range m.refusals(in, p) {
+	for n, f := range m.rejections(in, p) {
 		later := f == "" || f == scheduler.NominatedPods || f == scheduler.PodTopologySpread && in.Spread.HardKeyNodes[n] ||
 			f == scheduler.InterPodAffinity && len(in.InterPod.Required) > 0
 		if !later {

@@ -41,7 +41,7 @@ func (m *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
 }
 
 func (m *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone bool) []NodeVerdict {
-	refused := m.refusals(in, p)
+	refused := m.rejections(in, p)
 	r := m.newAttempt(in, p)
 	var feasible []cluster.NodeID
 	out := make([]NodeVerdict, len(m.Cluster.Snap.Nodes))
