@@ -10,10 +10,12 @@ const (
 	BalanceZones BalancePart = "zones"
 	// BalanceUtilization is the spread of the requested share of nodes.
 	BalanceUtilization BalancePart = "utilization"
+	// BalanceWhole stands for all parts, if only the score is known, as from a stored plan.
+	BalanceWhole BalancePart = "whole"
 )
 
 // balancePoints are the points of the score that each part can cost if all parts apply.
-var balancePoints = map[BalancePart]float64{BalanceGoals: 50, BalanceZones: 25, BalanceUtilization: 25}
+var balancePoints = map[BalancePart]float64{BalanceGoals: 50, BalanceZones: 25, BalanceUtilization: 25, BalanceWhole: 100}
 
 // PartBalance is how uneven one part of the cluster is: 0 if it is even, and 1 in the worst case.
 type PartBalance struct {

@@ -15,6 +15,8 @@ const (
 	hintsWithoutData = "HintsWithoutData"
 )
 
+const waitsFor = "waits for %d nodes"
+
 // notices returns what a person should know about a pass beside its moves.
 func notices(p *plan.Plan) (out []v1alpha1.Notice) {
 	add := func(code, message, strategy string) {
@@ -37,7 +39,7 @@ func notices(p *plan.Plan) (out []v1alpha1.Notice) {
 		add(string(plan.NoUsageData), st.NoData, st.Name)
 		add(string(plan.NothingInScope), st.NothingInScope, st.Name)
 		if st.WaitingNodes > 0 {
-			add(strategyWaits, fmt.Sprintf("waits for %d nodes: %s", st.WaitingNodes, st.WaitReason), st.Name)
+			add(strategyWaits, fmt.Sprintf(waitsFor+": %s", st.WaitingNodes, st.WaitReason), st.Name)
 		}
 	}
 	for _, s := range p.Schedulers {

@@ -46,7 +46,8 @@ type Bullet struct {
 // Mark is a line at a value; Text is empty if the number stands elsewhere.
 type Mark struct{ X, Text string }
 
-var partNames = map[plan.BalancePart]string{plan.BalanceGoals: "Goals not met", plan.BalanceZones: "Zones uneven", plan.BalanceUtilization: "Nodes uneven"}
+var partNames = map[plan.BalancePart]string{plan.BalanceGoals: "Goals not met", plan.BalanceZones: "Zones uneven", plan.BalanceUtilization: "Nodes uneven",
+	plan.BalanceWhole: "All parts together"}
 
 func writeCount(v float64) string { return number(int(v)) }
 
