@@ -13,7 +13,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/report/answers"
 	"github.com/evenkeel-project/evenkeel/report/html"
 	"github.com/evenkeel-project/evenkeel/report/layout"
-	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 // The numbers of target nodes that an HTML explanation lists for one pod, and for a pod of a node or workload.
@@ -25,18 +24,6 @@ const (
 func words(parts ...answers.Part) answers.Text { return parts }
 
 func word(s string) answers.Part { return answers.Part{Text: s} }
-
-// firstOf words the first screen of a plan or run.
-func firstOf(v *view.View) answers.First {
-	t := newTable(Wide, nil)
-	if of := (&planTable{out: t, dryRun: !v.Evicts}); v.Run == nil {
-		of.writeVerdict(v.Plan, "Plan", "")
-	} else {
-		of.writeVerdict(v.Plan, "Run", "")
-	}
-	facts, _ := html.Convert(&t.page)
-	return answers.First{State: "Plan", Headline: facts[0]}
-}
 
 // tableDocument arranges a table as HTML. Its first line is the headline.
 func tableDocument(t *table) *html.Document {

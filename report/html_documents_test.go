@@ -26,7 +26,7 @@ func TestHTMLForms(t *testing.T) {
 		return b.String()
 	}
 	for want, text := range map[string]string{
-		"2 evictions meet 1 of 1 goals":                                           written(t, report.Plan, report.HTML, threeZonesPlan()),
+		"2 evictions would spread them evenly.":                                   written(t, report.Plan, report.HTML, threeZonesPlan()),
 		"2 of 3 pods were evicted: 1 as predicted, 1 elsewhere and 1 not evicted": written(t, report.Run, report.HTML, liveRun()),
 		`stays: the pod started 3m0s ago (PodTooYoung).</h1>`:                     written(t, report.Explain, report.HTML, explanationOfPod(1)),
 		`Node <span class="nm">n3</span>: 1 of its 2 pods would be moved`:         written(t, report.Explain, report.HTML, fullExplanation()),

@@ -15,6 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
+	"github.com/evenkeel-project/evenkeel/report/answers"
 	"github.com/evenkeel-project/evenkeel/report/html"
 	"github.com/evenkeel-project/evenkeel/report/view"
 )
@@ -25,7 +26,7 @@ func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 	var doc any
 	if format == HTML {
 		v := view.View{Plan: p, Context: contextOf(opts)}
-		return html.Write(w, &v, firstOf(&v))
+		return html.Write(w, &v, answers.Of(&v))
 	}
 	if format == JSON || format == YAML {
 		doc = planDocument(record.PlanObjects(&p), opts)
@@ -43,7 +44,7 @@ func Run(w io.Writer, format Format, r plan.RunReport, opts ...Options) error {
 	switch format {
 	case HTML:
 		v := view.View{Plan: r.Plan, Context: contextOf(opts), Run: view.RunOf(&r)}
-		return html.Write(w, &v, firstOf(&v))
+		return html.Write(w, &v, answers.Of(&v))
 	case JSON:
 		return writeJSON(w, planDocument(record.PassObjects(&r, len(opts) > 0 && opts[0].All), opts), "")
 	case YAML:

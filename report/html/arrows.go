@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/answers"
 )
 
 // Track is an arrow in columns of nodes or zones. Positions are shares, so it fits any width and height.
@@ -82,7 +83,7 @@ func (r *Report) steps(p *plan.Plan, columns []string) *Steps {
 		if n := m.Acceptable.Nodes - 1; m.To != "" && n > 0 {
 			row.Others = count(n, "other node")
 		}
-		row.Why = whyCell(reasonText(m), string(m.Reason.Code))
+		row.Why = whyCell(answers.ReasonOf(m), string(m.Reason.Code))
 		if first, has := seen[m.Reason.Message]; has && m.Reason.Message != "" {
 			row.Why = whyCell(fmt.Sprintf("As step %d", first), "")
 		} else {

@@ -39,7 +39,7 @@ func WriteDocument(w io.Writer, d *Document) error {
 	if n := len(d.Parts); n > maxParts {
 		d.Parts, d.More = d.Parts[:maxParts], n-maxParts
 	}
-	p := page{Title: "Evenkeel: " + plainText(d.Headline), Pill: d.Pill, Meta: d.Meta, Document: d,
+	p := page{Title: "Evenkeel: " + d.Headline.String(), Pill: d.Pill, Meta: d.Meta, Document: d,
 		Footer: text("Made by Evenkeel. This file makes no network request.")}
 	for _, s := range d.Sections {
 		p.Nav = append(p.Nav, link{s.ID, s.Title})

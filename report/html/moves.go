@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report/answers"
@@ -231,20 +230,7 @@ func shortReason(m *plan.Move) string {
 	if m.Reason.Code == plan.DisplacedForMove {
 		return "makes room for another move"
 	}
-	return zonesInWords(m.Reason.Message)
-}
-
-// reasonText writes the whole message, which names the workload with its namespace.
-func reasonText(m *plan.Move) string {
-	t := zonesInWords(m.Reason.Message)
-	if m.Owner.Name != "" && strings.HasPrefix(t, m.Owner.Name+" has ") {
-		return m.Pod.Namespace + "/" + t
-	}
-	return t
-}
-
-func zonesInWords(message string) string {
-	return strings.ReplaceAll(message, " values of topology.kubernetes.io/zone", " zones")
+	return answers.ZonesInWords(m.Reason.Message)
 }
 
 // levelsOf counts moves by confidence.

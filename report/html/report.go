@@ -92,18 +92,9 @@ func (r *Report) Sections() []link {
 // Write writes a plan or a run as one HTML file.
 func Write(w io.Writer, v *view.View, first answers.First) error {
 	r := New(v, first)
-	p := page{Title: "Evenkeel: " + plainText(first.Headline), Pill: r.pill(), Meta: r.meta(), Nav: r.Sections(), Report: r,
+	p := page{Title: "Evenkeel: " + first.Headline.String(), Pill: r.pill(), Meta: r.meta(), Nav: r.Sections(), Report: r,
 		Footer: text("Made by Evenkeel from plan ", code(v.Plan.ID), ", configuration ", code(v.Plan.ConfigHash), ". This file makes no network request.")}
 	return p.write(w)
-}
-
-// plainText writes a text without the kinds of its parts.
-func plainText(t answers.Text) string {
-	var b strings.Builder
-	for _, p := range t {
-		b.WriteString(p.Text)
-	}
-	return b.String()
 }
 
 func (r *Report) pill() string {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -121,39 +120,11 @@ func undoneLeads(of listed, c *goalCounts) (out []string) {
 	return out
 }
 
-// goalID finds the goals that a blocker names.
-var goalID = regexp.MustCompile(`\((g\d+)\)`)
-
-// goalsByCause returns the goals for which the plan names a cause.
-func goalsByCause(b *plan.Bound) (by map[plan.Code]map[string]bool, listed int) {
-	by, all := map[plan.Code]map[string]bool{}, map[string]bool{}
-	add := func(c plan.Code, goal string) {
-		if by[c] == nil {
-			by[c] = map[string]bool{}
-		}
-		by[c][goal], all[goal] = true, true
-	}
-	for _, x := range b.BlockedBy {
-		for _, m := range goalID.FindAllStringSubmatch(x.Detail, -1) {
-			add(x.Code, m[1])
-		}
-	}
-	for _, g := range b.UnmetGoals {
-		for c := range g.Rejections {
-			add(c, g.Goal)
-		}
-	}
-	for g := range b.ResidualByGoal {
-		all[g] = true
-	}
-	return by, len(all)
-}
-
 // addCauses adds why pods stay, and which goals are furthest from being met.
 func (r *Report) addCauses(s *Section, of listed, c *goalCounts) {
 	p := of.plan
 	counts := p.Rejections.Counts
-	by, listed := goalsByCause(&p.Bound)
+	by, listed := answers.GoalsByCause(&p.Bound)
 	if len(counts) > 0 {
 		s.Tables = append(s.Tables, causes(p, of.title, by))
 		s.Notes = append(s.Notes, r.causeNotes(p, c, listed))
@@ -178,20 +149,12 @@ func causes(p *plan.Plan, caption string, by map[plan.Code]map[string]bool) Tabl
 		example := Cell{Class: "why"}
 		if i := slices.IndexFunc(p.Rejections.Samples, func(x plan.Rejection) bool { return x.Reason.Code == c }); i >= 0 {
 			x := &p.Rejections.Samples[i]
-			example.Text = x.Pod.String() + ": " + zonesInWords(x.Reason.Message)
+			example.Text = x.Pod.String() + ": " + answers.ZonesInWords(x.Reason.Message)
 		}
 		t.Rows = append(t.Rows, []Cell{{Text: sentence(cmp.Or(c.Meaning(), string(c))), Code: string(c), Row: true}, barCell(float64(counts[c]), float64(counts[order[0]])),
 			countCell(counts[c]), numberCell(goals), textCell(sentence(c.Remedy())), example})
 	}
 	return t
-}
-
-// sentence writes the first letter in upper case.
-func sentence(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 func (r *Report) causeNotes(p *plan.Plan, c *goalCounts, listed int) answers.Text {

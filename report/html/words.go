@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/evenkeel-project/evenkeel/internal/percent"
@@ -58,57 +57,15 @@ func cutName(name string) []string {
 	return []string{string(runes[:at]), string(runes[at:])}
 }
 
-// text joins strings and parts.
-func text(parts ...any) (out answers.Text) {
-	for _, p := range parts {
-		switch p := p.(type) {
-		case string:
-			out = append(out, answers.Part{Text: p})
-		case answers.Part:
-			out = append(out, p)
-		case answers.Text:
-			out = append(out, p...)
-		}
-	}
-	return out
-}
-
-func name(s string) answers.Part { return answers.Part{Kind: answers.Name, Text: s} }
-func code(s string) answers.Part { return answers.Part{Kind: answers.Code, Text: s} }
-
-// list joins names as "a, b and c".
-func list(names []string) (out answers.Text) {
-	for i, n := range names {
-		switch {
-		case i == 0:
-		case i == len(names)-1:
-			out = append(out, answers.Part{Text: " and "})
-		default:
-			out = append(out, answers.Part{Text: ", "})
-		}
-		out = append(out, name(n))
-	}
-	return out
-}
-
-// join joins sentences or phrases as "a, b and c".
-func join(parts []string) string {
-	if len(parts) < 2 {
-		return strings.Join(parts, "")
-	}
-	return strings.Join(parts[:len(parts)-1], ", ") + " and " + parts[len(parts)-1]
-}
-
-// number writes a count with separators of thousands.
-func number(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
-
-func count(n int, noun string) string { return number(n) + " " + plural.Noun(n, noun) }
+// The words of all formats.
+var (
+	text, list, join           = answers.Words, answers.List, answers.Join
+	name, code                 = answers.NameOf, answers.CodeOf
+	number, count              = answers.Number, answers.Count
+	sentence, moment           = answers.Sentence, answers.Moment
+	resourceWord, percentOf    = answers.ResourceWord, percent.Of
+	categoryKey, categoryWords = answers.CategoryKey, answers.CategoryWords
+)
 
 func verb(n int, one, many string) string { return plural.Choose(n, one, many) }
 
@@ -122,15 +79,6 @@ func points(v float64) string {
 
 // significant writes a number with three significant digits.
 func significant(v float64) string { return strconv.FormatFloat(v, 'g', 3, 64) }
-
-const timeLayout = "2006-01-02 15:04 UTC"
-
-func moment(t time.Time) string {
-	if t.IsZero() {
-		return "an unknown time"
-	}
-	return t.UTC().Format(timeLayout)
-}
 
 // share writes a coordinate or a length as a share of the picture.
 func share(v float64) string { return strconv.FormatFloat(v*100, 'f', 1, 64) + "%" }
@@ -153,13 +101,3 @@ func resourceLabel(r string) string {
 	}
 	return strings.ToUpper(r[:1]) + r[1:]
 }
-
-// resourceWord names a resource in a sentence.
-func resourceWord(r string) string {
-	if r == "cpu" {
-		return "CPU"
-	}
-	return r
-}
-
-var percentOf = percent.Of

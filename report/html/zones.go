@@ -53,14 +53,6 @@ const noZone = "no zone"
 
 func zoneLabel(zone string) string { return cmp.Or(zone, noZone) }
 
-// categoryKey returns 1 to 4, or 34 if the usage is unknown.
-func categoryKey(w *plan.WorkloadState) string {
-	if w.FailureCategory == 3 && !w.CategoryCertain {
-		return "34"
-	}
-	return fmt.Sprint(w.FailureCategory)
-}
-
 func totalPods(w *plan.WorkloadState) (n int) {
 	for _, pods := range w.Zones {
 		n += pods
@@ -83,9 +75,6 @@ func lossOf(w *plan.WorkloadState, zone string) string {
 	}
 	return fmt.Sprint(w.FailureCategory)
 }
-
-// categoryWords name the categories, without the digit.
-var categoryWords = map[string]string{"1": "complete loss", "2": "substantial", "3": "noticeable", "4": "minor"}
 
 // pair is a workload now and after the plan.
 type pair struct{ now, after *plan.WorkloadState }
