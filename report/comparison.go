@@ -13,7 +13,10 @@ import (
 
 // Comparison writes c to w in the same way as Plan.
 func Comparison(w io.Writer, format Format, c plan.Comparison, opts ...Options) error {
-	return writeDocument(w, format, c, opts, func(t *table) { comparisonTable{t}.write(c) })
+	return writeDocument(w, format, c, opts, func(t *table) {
+		t.listed = goalRank
+		comparisonTable{t}.write(c)
+	})
 }
 
 // comparisonTable writes comparisons.

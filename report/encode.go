@@ -23,6 +23,15 @@ func writeJSON(w io.Writer, doc any, indent string) error {
 	return writeBytes(w, terminal.EscapeJSON(b.Bytes()))
 }
 
+// writeRows writes lines of a list, without indent.
+func writeRows(w io.Writer, rows []string) error {
+	var b bytes.Buffer
+	for _, row := range rows {
+		b.WriteString(strings.TrimLeft(row, " ") + "\n")
+	}
+	return writeBytes(w, b.Bytes())
+}
+
 func writeBytes(w io.Writer, data []byte) error {
 	if _, err := w.Write(data); err != nil {
 		return fmt.Errorf("writing the report: %w", err)

@@ -85,6 +85,11 @@ func WriteHistory(w io.Writer, format Format, h History, o Options) error {
 	case Wide:
 		o.Width = 0
 	}
+	if o.NoHeaders && h.Subject == "" {
+		return writeRows(w, h.passes().Rows())
+	} else if o.NoHeaders {
+		return writeRows(w, h.moves().Rows())
+	}
 	if h.Subject == "" {
 		fmt.Fprintln(w, h.heading(fmt.Sprintf("%d %s with moves", len(h.Plans), plural.Choose(len(h.Plans), "pass", "passes"))))
 		if len(h.Plans) > 0 {

@@ -54,6 +54,7 @@ func Run(w io.Writer, format Format, r plan.RunReport, opts ...Options) error {
 		doc = planDocument(record.PassObjects(&r, false), opts)
 	}
 	return writeDocument(w, format, doc, opts, func(t *table) {
+		t.listed = outcomeRank
 		run := runTable{out: t, plan: planTable{out: t, ended: true, dryRun: r.Mode == plan.DryRun}}
 		run.writeRun(r)
 	})
@@ -138,6 +139,9 @@ type Options struct {
 	Width int
 	// Namespace is that of the release in the JSON and YAML forms of plans, or "".
 	Namespace string
+	// NoHeaders makes Table and Wide a list of the moves, or of what became of them: one line each, without headings and
+	// other text.
+	NoHeaders bool
 	// All leaves out nothing of a pass in JSON, which then may be too large for the API server.
 	All bool
 	// Evicts reports that `evenkeel run` evicts with the configuration of this plan. The reported

@@ -30,6 +30,10 @@ type table struct {
 	warnings int
 	// blank puts an empty line above the next paragraph.
 	blank bool
+	// Without headings, the table is only the rows of the sections with the rank listed.
+	noHeaders bool
+	listed    rank
+	rows      []string
 }
 
 // planRole says which of the plans in a report a section belongs to. Of two sections with the same rank, a shortened
@@ -79,10 +83,11 @@ func (r rank) of(p planRole) int {
 }
 
 func newTable(format Format, opts []Options) *table {
-	t, o := &table{wide: format == Wide}, Options{}
+	t, o := &table{wide: format == Wide, listed: moveRank}, Options{}
 	if len(opts) > 0 {
 		o = opts[0]
 	}
+	t.noHeaders = o.NoHeaders
 	t.room.Color = o.Color
 	if o.Width > 0 && !t.wide {
 		t.room.Width, t.room.Height = max(o.Width, minWidth), maxLines
@@ -91,6 +96,9 @@ func newTable(format Format, opts []Options) *table {
 }
 
 func (t *table) flush(w io.Writer) error {
+	if t.noHeaders {
+		return writeRows(w, t.rows)
+	}
 	return writeBytes(w, []byte(strings.Join(t.page.Lines(t.room), "\n")+"\n"))
 }
 
@@ -144,7 +152,9 @@ func (t *table) addParagraph(r rank, style layout.Style, text string) {
 // addSection adds a section with an importance. It adds nothing if the section has no rows.
 func (t *table) addSection(r rank, s layout.Section) {
 	s.Rank = r.of(t.plan)
-	t.page.AddSection(s)
+	if t.page.AddSection(s); t.noHeaders && r == t.listed {
+		t.rows = append(t.rows, s.Grid.Rows()...)
+	}
 	t.blank = false
 }
 

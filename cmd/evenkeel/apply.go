@@ -41,6 +41,7 @@ const (
 type applyFlags struct {
 	config, output, namespace string
 	leaseTimeout, wait        time.Duration
+	noHeaders                 bool
 }
 
 func newApply(g *globalFlags) *cobra.Command {
@@ -55,7 +56,8 @@ func newApply(g *globalFlags) *cobra.Command {
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.config, "config", "", installed.ConfigFlagHelp+"; the plan must have been made with it")
-	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json, yaml or html")
+	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json, yaml, html, "+commandline.ObjectForms)
+	commandline.AddNoHeaders(fl, &f.noHeaders)
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", applyLeaseTimeout, "how long to wait for the Lease if no process holds it")
 	fl.DurationVar(&f.wait, "wait", reportTimeout, "how long to wait for the outcomes if another process executes the plan")
 	installed.AddNamespaceFlag(fl, &f.namespace)
@@ -71,7 +73,7 @@ func requirePlanArgument(_ *cobra.Command, args []string) error {
 
 func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error {
 	log := g.logger(cmd)
-	format, err := f.check()
+	format, err := f.check(cmd)
 	if err != nil {
 		return err
 	}
@@ -136,7 +138,9 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		case err != nil:
 			return err
 		case r != nil:
-			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r, commandline.ReportOptions(cmd.OutOrStdout())), installed.Incomplete(*r))
+			opts := commandline.ReportOptions(cmd.OutOrStdout())
+			opts.NoHeaders = f.noHeaders
+			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r, opts), installed.Incomplete(*r))
 		}
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: no process holds the Lease in namespace %s any more; this process executes the plan\n", f.namespace)
 	}
@@ -148,8 +152,8 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 }
 
 // check returns the output format, or an error if a flag has an invalid value.
-func (f *applyFlags) check() (report.Format, error) {
-	format, err := commandline.ParseFormat(f.output)
+func (f *applyFlags) check(cmd *cobra.Command) (report.Format, error) {
+	format, err := commandline.ParseOutput(cmd, f.output)
 	if err != nil {
 		return "", err
 	}
@@ -226,6 +230,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 	}
 	defer set.connect(watching, client, o, f.namespace)()
 	reports := g.newReportWriter(cmd, format, passlog.None, log)
+	reports.table.NoHeaders = f.noHeaders
 	c := newController(reports, log, o, counts)
 	set.apply(c, conf)
 	c.OnStep = g.printProgress

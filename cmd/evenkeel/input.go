@@ -194,7 +194,7 @@ func (f *planningFlags) add(fl *pflag.FlagSet) {
 	f.input.add(fl)
 	fl.StringVar(&f.config, "config", "", installed.ConfigFlagHelp+"; with -f, the default is builtin")
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
-	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml or html")
+	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html, "+commandline.ObjectForms)
 }
 
 // planningInput is everything that a plan depends on, and the output format.
@@ -232,7 +232,7 @@ func (f *planningFlags) chooseConfig(cmd *cobra.Command, g *globalFlags) (instal
 // read parses the flags and reads the input. If saveTo is not empty, read also writes the input to that file. The
 // planning on the snapshot ends with the command, and after limits.maxPlanTime, or where the input says that it ended.
 func (f *planningFlags) read(cmd *cobra.Command, g *globalFlags, saveTo string) (*planningInput, error) {
-	format, err := commandline.ParseFormat(f.output)
+	format, err := commandline.ParseOutput(cmd, f.output)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ type planFlags struct {
 	saveInput        string
 	comparePolicy    string
 	detailedExitCode bool
+	noHeaders        bool
 }
 
 func newPlan(g *globalFlags) *cobra.Command {
@@ -34,6 +35,7 @@ func newPlan(g *globalFlags) *cobra.Command {
 	fl := c.Flags()
 	f.add(fl)
 	f.whatIf.addTo(fl)
+	commandline.AddNoHeaders(fl, &f.noHeaders)
 	fl.StringVar(&f.saveInput, "save-input", "", "write the input of the plan to this file (JSON), to plan on it again with -f")
 	fl.StringVar(&f.comparePolicy, "compare-policy", "",
 		"print what this policy of the descheduler (or the values of its chart) finds wrong here, and what the plan does about each violation (-: standard input)")
@@ -94,6 +96,7 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 // write prints the plan, or the comparison with the policy.
 func (f *planFlags) write(cmd *cobra.Command, in *planningInput, compared *comparedPolicy, p plan.Plan) error {
 	opts := commandline.ReportOptions(cmd.OutOrStdout())
+	opts.NoHeaders = f.noHeaders
 	opts.Evicts, opts.Namespace = !in.conf.DryRun, f.input.namespace
 	if in.whatIf != nil {
 		return report.WhatIf(cmd.OutOrStdout(), in.format, *in.whatIf, p, opts)

@@ -43,7 +43,7 @@ type runFlags struct {
 	pushURL                   string
 	logReport                 logging.Choice
 	strategies                []string
-	once                      bool
+	once, noHeaders           bool
 	leaseTimeout, passTimeout time.Duration
 }
 
@@ -60,7 +60,8 @@ func newRun(g *globalFlags) *cobra.Command {
 	fl.BoolVar(&f.once, "once", false, "make one pass and exit")
 	fl.StringSliceVar(&f.strategies, "strategy", nil,
 		"with --once: strategies that are due (default: all); the goals of the others are constraints")
-	fl.StringVarP(&f.output, "output", "o", string(report.Table), "with --once: report as table, wide, yaml, html, or json, one line each")
+	fl.StringVarP(&f.output, "output", "o", string(report.Table), "with --once: report as table, wide, yaml, html, json (one line each), "+commandline.ObjectForms)
+	commandline.AddNoHeaders(fl, &f.noHeaders)
 	f.logReport.Names = passlog.Details()
 	fl.Var(&f.logReport, "log-report",
 		"what the log says about each pass: none, lines (one for the pass and one for each move), or full (the whole report too) (default: lines, with --once none)")
@@ -83,6 +84,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	r := &runCommand{runFlags: f, g: g, log: log, metrics: metrics.New(programVersion(), ""), settings: &controllerSettings{log: log},
 		reports: g.newReportWriter(cmd, format, detail, log)}
+	r.reports.table.NoHeaders = f.noHeaders
 	r.reports.table.Namespace, r.settings.metrics = f.namespace, r.metrics
 	r.metrics.ObserveClients()
 	changes, err := r.connect(cmd)
@@ -137,11 +139,11 @@ func (f *runFlags) reporting(cmd *cobra.Command, g *globalFlags) (format report.
 	detail = passlog.Lines
 	if f.once {
 		detail = passlog.None
-		if format, err = commandline.ParseFormat(f.output); err != nil {
+		if format, err = commandline.ParseOutput(cmd, f.output); err != nil {
 			return "", "", err
 		}
-	} else if cmd.Flags().Changed("output") {
-		return "", "", errors.New("--output requires --once; without --once the log has the passes, and with --log-report full their reports")
+	} else if cmd.Flags().Changed("output") || f.noHeaders {
+		return "", "", errors.New("--output and --no-headers require --once; without --once the log has the passes, and with --log-report full their reports")
 	}
 	detail = cmp.Or(passlog.Detail(f.logReport.Value), detail)
 	if detail == passlog.Full && !g.log.JSON() {

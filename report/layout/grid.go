@@ -84,6 +84,9 @@ func (g *Grid) Lines(width int) []string {
 	return g.lines(rows, form{width: width})
 }
 
+// Rows returns one line for each row, without the heading, which must not be empty.
+func (g *Grid) Rows() []string { return g.Lines(0)[1:] }
+
 // form says how a grid is written.
 type form struct {
 	width int // 0: no limit

@@ -29,7 +29,8 @@ const (
 
 type historyFlags struct {
 	showFlags
-	since string
+	since     string
+	noHeaders bool
 }
 
 func newHistory(a *Access) *cobra.Command {
@@ -44,7 +45,8 @@ func newHistory(a *Access) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.history(cmd, a, "", nil) },
 	}
 	f.addTo(c)
-	c.PersistentFlags().Lookup("output").Usage = "table, wide, json, yaml or html"
+	c.PersistentFlags().Lookup("output").Usage = "table, wide, json, yaml, html, " + commandline.ObjectForms
+	commandline.AddNoHeaders(c.PersistentFlags(), &f.noHeaders)
 	c.PersistentFlags().StringVar(&f.since, "since", "", "how far back, such as 90m or 7d (default: "+defaultSince+"; of one pod, workload or node: all that is kept)")
 	c.AddCommand(
 		f.newSubject(a, historySubject{use: "pod [NAME]", short: "Show the moves of all pods, or of a pod and of its replacements", slashes: 1, selects: ofPod,
@@ -173,7 +175,9 @@ func (f *historyFlags) history(cmd *cobra.Command, a *Access, subject string, is
 		return fmt.Errorf("reading the plans in namespace %s: %w", f.namespace, observe.PlainError(err))
 	}
 	finish(&h)
-	return report.WriteHistory(cmd.OutOrStdout(), format, h, commandline.ReportOptions(cmd.OutOrStdout()))
+	opts := commandline.ReportOptions(cmd.OutOrStdout())
+	opts.NoHeaders = f.noHeaders
+	return report.WriteHistory(cmd.OutOrStdout(), format, h, opts)
 }
 
 // add adds a plan to the history. Unless the whole plan is printed, only what a row shows is kept.

@@ -27,7 +27,7 @@ type showFlags struct{ namespace, output string }
 
 func (f *showFlags) addTo(c *cobra.Command) {
 	installed.AddNamespaceFlag(c.PersistentFlags(), &f.namespace)
-	c.PersistentFlags().StringVarP(&f.output, "output", "o", string(report.Table), "table, wide, json or yaml")
+	c.PersistentFlags().StringVarP(&f.output, "output", "o", string(report.Table), "table, wide, json, yaml, "+commandline.ObjectForms)
 }
 
 func newStatus(a *Access) *cobra.Command {
@@ -46,7 +46,7 @@ func newStatus(a *Access) *cobra.Command {
 // connect connects to the cluster and finds the namespace of Evenkeel.
 func (f *showFlags) connect(cmd *cobra.Command, a *Access) (client kubernetes.Interface, stored *objects.Client, format report.Format, err error) {
 	a.Logger(cmd)
-	if format, err = commandline.ParseFormat(f.output); err != nil {
+	if format, err = commandline.ParseOutput(cmd, f.output); err != nil {
 		return nil, nil, "", err
 	}
 	client, config, err := a.Client()
@@ -81,7 +81,7 @@ func (f *showFlags) status(cmd *cobra.Command, a *Access) error {
 	}
 	s.readRunning(ctx, stored)
 	if s.Object == nil && (format == report.JSON || format == report.YAML) {
-		return fmt.Errorf("there is no Rebalancer to print; run evenkeel status without -o %s", format)
+		return fmt.Errorf("there is no Rebalancer to print; run evenkeel status without -o %s", f.output)
 	}
 	return report.ReleaseStatus(cmd.OutOrStdout(), format, s.Release, commandline.ReportOptions(cmd.OutOrStdout()))
 }
