@@ -139,8 +139,8 @@ type Options struct {
 	Width int
 	// Namespace is that of the release in the JSON and YAML forms of plans, or "".
 	Namespace string
-	// NoHeaders makes Table and Wide a list of the moves, or of what became of them: one line each, without headings and
-	// other text.
+	// NoHeaders makes Table and Wide a list of the moves, or of what became of them: one line each, without headings
+	// and other text.
 	NoHeaders bool
 	// All leaves out nothing of a pass in JSON, which then may be too large for the API server.
 	All bool

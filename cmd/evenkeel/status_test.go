@@ -80,7 +80,10 @@ func TestStatus(t *testing.T) {
 		{args: "status", paths: map[string]http.HandlerFunc{storedPlans: forbidden},
 			want: []string{"as far as this account may see", "list and get rebalanceplans.evenkeel.io", "whether a pass evicts pods now", "score 93.1"}},
 		{args: "status -o yaml", paths: map[string]http.HandlerFunc{rebalancer: forbidden}, exit: 1, want: []string{"there is no Rebalancer to print"}},
-		{args: "status -o html", exit: 1, want: []string{`"html" is not an output format`}},
+		{args: "status -o name", want: []string{"rebalancer.evenkeel.io/evenkeel"}},
+		{args: "status -o jsonpath={.status.lastPass.moves}", want: []string{"1"}},
+		{args: "status -o name", paths: map[string]http.HandlerFunc{rebalancer: forbidden}, exit: 1, want: []string{"run evenkeel status without -o name"}},
+		{args: "status -o html", exit: 1, want: []string{"the status has no HTML form"}},
 	} {
 		got := runShow(t, c.paths, strings.Fields(c.args)...)
 		text := strings.Join(strings.Fields(got.stdout+got.stderr), " ")
@@ -119,6 +122,10 @@ func TestHistory(t *testing.T) {
 		{args: "history node n2", want: []string{"0 moves of node n2"}},
 		{args: "history node n1 -o json", want: []string{`"replacement": { "namespace": "shop"`, `"landed": "n1"`}},
 		{args: "history --since 9999d -o yaml", want: []string{"kind: RebalancePlanList", "name: p1", "decidedBy: alice"}},
+		{args: "history --since 9999d -o name", want: []string{"rebalanceplan.evenkeel.io/p2 rebalanceplan.evenkeel.io/p1"}},
+		{args: "history --since 9999d -o jsonpath={.items[*].spec.moves[*].pod.name}", want: []string{"web-b web-a"}},
+		{args: "history node n3 -o name", exit: 1, want: []string{"-o name prints names of objects, and this PastMove is not an object of the cluster"}},
+		{args: "history -o name --since 9999d", paths: none, want: []string{""}},
 		{args: "history pod web-b -n shop", paths: none, want: []string{"No plan is stored."}},
 		{args: "history", paths: map[string]http.HandlerFunc{storedPlans: respondStatus(403, "Forbidden", "no")}, exit: 1,
 			want: []string{"permission to list rebalanceplans.evenkeel.io in namespace default is missing"}},
@@ -136,6 +143,20 @@ func TestHistory(t *testing.T) {
 			if !strings.Contains(text, want) || got.exit != c.exit {
 				t.Errorf("%s: exit %d, want %d and %q:\n%s%s", c.args, got.exit, c.exit, want, got.stdout, got.stderr)
 			}
+		}
+	}
+}
+
+// TestHistoryWithoutHeadings checks that each line of a list without headings is a pass or a move.
+func TestHistoryWithoutHeadings(t *testing.T) {
+	isolateFromCluster(t)
+	for args, want := range map[string]string{"history --since 9999d": "cpu|zones", "history pod --since 9999d": "shop/web-b|shop/web-a", "history": ""} {
+		var got []string
+		for line := range strings.Lines(runShow(t, nil, append(strings.Fields(args), "--no-headers")...).stdout) {
+			got = append(got, strings.Fields(line)[2])
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%s: %q, want %q", args, got, want)
 		}
 	}
 }

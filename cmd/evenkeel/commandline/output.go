@@ -24,8 +24,8 @@ func AddNoHeaders(fl *pflag.FlagSet, value *bool) {
 	fl.BoolVar(value, "no-headers", false, "with -o table or wide: only the rows of moves or passes, one line each, without headings and other text")
 }
 
-// ParseOutput parses the flag --output of a command that prints documents. For the forms of kubectl it returns JSON, and
-// the output of the command prints each JSON document that is written to it as kubectl does.
+// ParseOutput parses the flag --output of a command that prints documents. For the forms of kubectl it returns JSON,
+// and the output of the command prints each JSON document that is written to it as kubectl does.
 func ParseOutput(cmd *cobra.Command, text string) (report.Format, error) {
 	printer, err := newPrinter(text)
 	switch {

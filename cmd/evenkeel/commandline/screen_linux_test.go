@@ -3,6 +3,7 @@ package commandline_test
 import (
 	"bytes"
 	"os"
+	"reflect"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
@@ -29,7 +30,7 @@ func TestTerminal(t *testing.T) {
 		for _, name := range []string{"TERM", "NO_COLOR"} {
 			t.Setenv(name, tt.env[name])
 		}
-		if got := commandline.ReportOptions(tty); got != tt.want {
+		if got := commandline.ReportOptions(tty); !reflect.DeepEqual(got, tt.want) {
 			t.Errorf("%s: got %+v, want %+v", name, got, tt.want)
 		}
 	}
@@ -39,10 +40,10 @@ func TestNoTerminal(t *testing.T) {
 	file := must.Get(os.CreateTemp(t.TempDir(), ""))(t)
 	defer file.Close()
 	t.Setenv("TERM", "xterm")
-	if got := commandline.ReportOptions(file); got != (report.Options{}) {
+	if got := commandline.ReportOptions(file); !reflect.DeepEqual(got, report.Options{}) {
 		t.Errorf("a file: %+v", got)
 	}
-	if got := commandline.ReportOptions(&bytes.Buffer{}); got != (report.Options{}) {
+	if got := commandline.ReportOptions(&bytes.Buffer{}); !reflect.DeepEqual(got, report.Options{}) {
 		t.Errorf("a buffer: %+v", got)
 	}
 }
