@@ -89,7 +89,9 @@ func (a *archive) update(ctx context.Context, c *objects.Client) ([]*pass, error
 			continue
 		}
 		if kept += len(p.past); kept > maxPastMoves && len(p.past) > 0 {
-			p.past, p.cut = nil, true
+			short := *p // pages may show the other one
+			short.past, short.cut = nil, true
+			p, out[i] = &short, &short
 		}
 		a.read[p.name] = p
 	}

@@ -7,8 +7,11 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/observe"
@@ -49,7 +52,8 @@ type nodeRow struct {
 type workloadRow struct {
 	Namespace, Kind, Name string
 	Cells                 []cell
-	Class, Category       string
+	Category              string
+	OnePod                bool
 	Nodes                 int
 }
 
@@ -60,11 +64,7 @@ type cell struct {
 
 func (s *Server) showCluster(w http.ResponseWriter, r *http.Request) error {
 	q := s.begin(r, "cluster", "cluster")
-	return s.writeCluster(w, q, nil)
-}
-
-func (s *Server) writeCluster(w http.ResponseWriter, q *request, made *planSummary) error {
-	c := &clusterPage{State: "Cluster", Plan: made, Plans: q.Token != "", ByUse: q.URL.Query().Get("by") == "use"}
+	c := &clusterPage{State: "Cluster", Plan: s.lastPlan(q), Plans: q.Token != "", ByUse: q.URL.Query().Get("by") == "use"}
 	switch {
 	case q.NotLive != "":
 		c.State, c.Headline = "Not live since "+q.NotLive, "The API server does not answer, so the cluster is unknown."
@@ -149,7 +149,9 @@ func (s *Server) addUse(q *request, c *clusterPage, nodes map[string]*nodeUse) {
 	measured, err := s.NodeUsage(q.Context())
 	if err != nil || len(measured) == 0 {
 		why := "metrics.k8s.io has no figures"
-		if err != nil {
+		if apierrors.IsNotFound(err) {
+			why = "this cluster does not serve metrics.k8s.io"
+		} else if err != nil {
 			why = cmp.Or(explain(right{"list", "metrics.k8s.io", "nodes", ""}, err), observe.PlainError(err).Error())
 		}
 		c.Source = "Use is unknown (" + why + "). " + c.Source
@@ -235,13 +237,12 @@ func (c *clusterPage) addWorkloads(nodes map[string]*nodeUse, workloads []*workl
 		}
 		row := workloadRow{Namespace: w.namespace, Kind: w.kind, Name: w.name, Nodes: len(w.nodes)}
 		if nodes != nil && len(c.ZoneNames) > 0 {
-			row.Class, row.Category = categoryClass(w.pods, w.category, w.certain)
+			row.Category, row.OnePod = categoryKey(w.pods, w.worst), w.pods == 1
 			for _, zone := range c.ZoneNames {
 				n := w.zones[zone]
 				x := cell{Pods: n}
 				if n > 0 {
-					category, certain := plan.FailureCategory(w.pods, n)
-					x.Class, _ = categoryClass(w.pods, category, certain)
+					x.Class = "c" + categoryKey(w.pods, n)
 				}
 				row.Cells = append(row.Cells, x)
 			}
@@ -252,13 +253,10 @@ func (c *clusterPage) addWorkloads(nodes map[string]*nodeUse, workloads []*workl
 	}
 }
 
-// categoryClass returns the colour and the words of a failure category. Without measured use, 3 and 4 are one.
-func categoryClass(pods, category int, certain bool) (class, words string) {
-	switch {
-	case !certain:
-		return "c34", "3 or 4, use is unknown"
-	case category == 1 && pods == 1:
-		return "c1", "1 complete loss: one pod"
+// categoryKey returns the failure category. Without measured use, 3 and 4 are one.
+func categoryKey(pods, lost int) string {
+	if category, certain := plan.FailureCategory(pods, lost); certain {
+		return strconv.Itoa(category)
 	}
-	return fmt.Sprintf("c%d", category), categoryWords[category-1]
+	return "34"
 }

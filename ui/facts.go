@@ -97,7 +97,7 @@ type passList struct {
 }
 
 type passRow struct {
-	Name, At, Strategies, Note, Mode, Evicted, Before, After, By string
+	Name, At, Strategies, Note, Evicted, Before, After, By string
 }
 
 // lastPasses returns the newest passes that moved pods, at most n.
@@ -129,20 +129,22 @@ func (q *request) lastPasses(n int) (l passList) {
 }
 
 func (q *request) passRow(p *pass) passRow {
-	row := passRow{Name: p.name, At: q.clockTime(p.at), Strategies: cmp.Or(p.strategies, "none"), Mode: modeWord(p.mode), By: p.by, Note: string(p.status.Phase)}
+	row := passRow{Name: p.name, At: q.clockTime(p.at), Strategies: cmp.Or(p.strategies, "none"), By: p.by, Note: string(p.status.Phase)}
 	if p.status.Stopped != nil {
 		row.Note += ", " + p.status.Stopped.Code
 	}
 	switch {
 	case !p.executed():
-		row.Evicted = plural.Count(p.moves, "move") + ", none made"
+		row.Evicted = "not executed"
 	case p.status.Evicted == 0:
-		row.Evicted = "none of " + fmt.Sprint(p.moves)
+		row.Evicted = "none evicted"
 	default:
 		row.Evicted = fmt.Sprintf("%d of %d", p.status.AsPredicted, p.status.Evicted)
 	}
 	if row.By == "" {
-		row.By = row.Mode
+		if row.By = modeWord(p.mode); p.mode == v1alpha1.ModeApprove {
+			row.By = "nobody"
+		}
 	}
 	row.Before, row.After = scores(p.score)
 	return row

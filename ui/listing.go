@@ -12,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/component-helpers/resource"
-
-	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // Bounds of what one page reads of the cluster.
@@ -42,8 +40,7 @@ type workloadUse struct {
 	pods                  int
 	zones                 map[string]int
 	nodes                 map[string]bool
-	category              int
-	certain               bool
+	worst                 int // the pods in the zone with the most
 }
 
 func listNodes(ctx context.Context, client kubernetes.Interface) (map[string]*nodeUse, error) {
@@ -108,14 +105,12 @@ func addPods(ctx context.Context, client kubernetes.Interface, namespace string,
 		}
 	}
 	for _, w := range order {
-		most := 0
 		for _, n := range w.zones {
-			most = max(most, n)
+			w.worst = max(w.worst, n)
 		}
-		w.category, w.certain = plan.FailureCategory(w.pods, most)
 	}
 	slices.SortFunc(order, func(a, b *workloadUse) int {
-		return cmp.Or(cmp.Compare(a.category, b.category), cmp.Compare(b.pods, a.pods), strings.Compare(a.namespace+"/"+a.name, b.namespace+"/"+b.name))
+		return cmp.Or(strings.Compare(categoryKey(a.pods, a.worst), categoryKey(b.pods, b.worst)), cmp.Compare(b.pods, a.pods), strings.Compare(a.namespace+"/"+a.name, b.namespace+"/"+b.name))
 	})
 	return order, nil
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -36,7 +37,7 @@ var script string
 var pages = parsePages()
 
 func parsePages() map[string]*template.Template {
-	layout := template.Must(html.Templates().Funcs(template.FuncMap{"count": plural.Count, "choose": plural.Choose, "rows": newRows, "bound": newBound}).
+	layout := template.Must(html.Templates().Funcs(template.FuncMap{"count": plural.Count, "choose": plural.Choose, "rows": newRows, "passes": newPasses, "bound": newBound}).
 		ParseFS(templateFiles, "templates/layout.html"))
 	out := map[string]*template.Template{}
 	files, _ := fs.Glob(templateFiles, "templates/*.html")
@@ -74,6 +75,17 @@ type rows struct {
 }
 
 func newRows(base string, of any) rows { return rows{base, of} }
+
+// passTable is a table of passes.
+type passTable struct {
+	Base     string
+	Rows     []passRow
+	HasScore bool // a plan that waited for a decision stores none
+}
+
+func newPasses(base string, of []passRow) passTable {
+	return passTable{base, of, slices.ContainsFunc(of, func(r passRow) bool { return r.Before != "" })}
+}
 
 // bound are the hidden fields of a decision: it is about one version of a plan.
 type bound struct{ Token, UID, Version, Steps, Verb string }
@@ -136,7 +148,7 @@ func (s *Server) begin(r *http.Request, template, section string) *request {
 			q.NotLive = q.at.UTC().Format(time.TimeOnly)
 		}
 	}
-	q.Namespace, q.Missing = q.namespace(), q.missing
+	q.Namespace, q.Missing = q.namespace(), slices.Clone(q.missing)
 	q.Version = q.version + " " + now.Format("15:04")
 	if err == nil {
 		q.User = s.source.user(r.Context())

@@ -155,7 +155,7 @@ func TestCluster(t *testing.T) {
 	x := newSite(t, smallCluster()...)
 	x.addRelease(t)
 	page := x.read(t, "/cluster")
-	contains(t, page, "2 nodes, 2 workloads and 4 running pods.", "Shares of allocatable that pods request", ">50%<", "shop/web", "2 substantial", "1 complete loss: one pod")
+	contains(t, page, "2 nodes, 2 workloads and 4 running pods.", "Shares of allocatable that pods request", ">50%<", "shop/web", "2<span class=\"w\"> substantial</span>", ": one pod")
 	contains(t, x.read(t, "/cluster?by=use"), "Use is unknown (the server could not find metrics). Shares of allocatable that pods request")
 	x.Options.NodeUsage = usageOf(NodeUsage{Name: "n1", MilliCPU: 3000, MemoryBytes: 1 << 30, At: noon.Add(-42 * time.Second)})
 	page = x.read(t, "/cluster?by=use")
@@ -176,16 +176,24 @@ func TestPartOfTheCluster(t *testing.T) {
 	}
 }
 
-// TestPlanNow: a plan is made without a release, and a failure is told.
+// TestPlanNow: a plan is made without a release, its report is a page with a policy of its own, and a failure is told.
 func TestPlanNow(t *testing.T) {
 	x := newSite(t)
 	x.release = false
+	status(t, "no plan yet", x.do("GET", x.guard.base+"/cluster/report", nil), http.StatusNotFound)
 	x.planned = func([]string) (*plan.Plan, error) { return nil, errors.New("permission to list pods is missing") }
-	contains(t, x.send("/cluster/plan", url.Values{}).Body.String(), "No plan could be made.", "permission to list pods is missing")
+	status(t, "a failure", x.send("/cluster/plan", url.Values{}), http.StatusSeeOther)
+	contains(t, x.read(t, "/cluster"), "No plan could be made at 12:00.", "permission to list pods is missing")
 	x.planned = func([]string) (*plan.Plan, error) {
 		return &plan.Plan{TakenAt: noon, Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "web-1"}, From: "n1", To: "n2", Confidence: 0.97, Strategy: "zones"}}}, nil
 	}
-	contains(t, x.send("/cluster/plan", url.Values{}).Body.String(), "A plan made at 12:00 would move 1 pod.", "97%")
+	status(t, "a plan", x.send("/cluster/plan", url.Values{}), http.StatusSeeOther)
+	contains(t, x.read(t, "/cluster"), "The plan made at 12:00 would move 1 pod.", "See the whole plan")
+	w := x.do("GET", x.guard.base+"/cluster/report", nil)
+	contains(t, w.Body.String(), "web-1", "<style>")
+	if policy := w.Header().Get("Content-Security-Policy"); strings.Contains(policy, "unsafe") || !strings.Contains(policy, "'sha256-") || !strings.Contains(policy, "frame-ancestors 'none'") {
+		t.Errorf("the policy of the report is %q", policy)
+	}
 }
 
 // TestRunNow plans first, names the pods, and requests the pass after the confirmation, by the authenticated person.
@@ -246,7 +254,7 @@ func TestHostilePages(t *testing.T) {
 func TestThousandsOfPlans(t *testing.T) {
 	x := newSite(t)
 	x.addRelease(t)
-	for i := range 3000 {
+	for i := range 1200 {
 		o := &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("p-%04d", i)}, Spec: v1alpha1.RebalancePlanSpec{Mode: v1alpha1.ModeApprove}}
 		must.Get(x.objects.Plans.Create(t.Context(), o, metav1.CreateOptions{}))(t)
 	}

@@ -70,6 +70,7 @@ type Server struct {
 	source *source
 	rights *rights
 	mux    *http.ServeMux
+	made   lastPlan
 }
 
 // New returns a server for the address of a listener on a loopback address.
@@ -123,7 +124,8 @@ func (s *Server) routes() *http.ServeMux {
 		"GET /plans/{name}":       s.showPlan,
 		"POST /plans/{name}":      s.decide,
 		"GET /cluster":            s.showCluster,
-		"POST /cluster/plan":      s.showPlanNow,
+		"GET /cluster/report":     s.showWholePlan,
+		"POST /cluster/plan":      s.makePlan,
 		"GET /history":            s.showHistory,
 		"GET /history/{ns}/{pod}": s.showPod,
 		"GET /pause":              s.showPause,

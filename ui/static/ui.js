@@ -13,7 +13,7 @@
     if (!live) $("since").textContent = since;
     for (const b of document.querySelectorAll("main form[method=post] button, #steps button")) {
       if (!live) b.disabled = true;
-      else if (b.closest("#steps")) count(); else b.disabled = false;
+      else if (b.closest("#steps")) count(); else if (!b.form.dataset.sent) b.disabled = false;
     }
   };
 
@@ -120,6 +120,9 @@
     if (head) head.indeterminate = !head.checked && all.some(x => x.checked);
     count();
   });
+  // A form is sent once. The button works again if the person comes back.
+  document.addEventListener("submit", e => { if (e.target.method === "post") { e.target.dataset.sent = "1"; setTimeout(() => e.target.querySelectorAll("button").forEach(b => { b.disabled = true; })); } });
+  addEventListener("pageshow", e => { if (e.persisted) location.reload(); });
   document.addEventListener("keydown", e => { if (e.key === "Escape") $("cancel")?.click(); });
 
   count();
