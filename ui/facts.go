@@ -178,6 +178,7 @@ func (q *request) canEvict() (answer string, facts []fact) {
 	ready := meta.FindStatusCondition(q.status().Conditions, v1alpha1.ConditionReady)
 	switch {
 	case q.lease == nil:
+		answer = "As far as you may see: yes."
 		yes(fact{"Controller", "Unknown.", "You may not see which process leads."})
 	case q.lease.Holder == "" && q.lease.DryRunHolder != "":
 		no(fact{"Controller", "A dry run.", q.lease.DryRunHolder + " leads."})

@@ -189,15 +189,23 @@ func (q *request) headline(cluster string) string {
 	}
 	switch {
 	case q.running != nil && waiting > 0:
-		return fmt.Sprintf("%s A pass is moving %s, and %s for you.", goals, plural.Count(len(executedMoves(q.running)), "pod"), moreWait(waiting))
+		return fmt.Sprintf("%s A pass is moving %s, and %s for %s.", goals, plural.Count(len(executedMoves(q.running)), "pod"), moreWait(waiting), q.whom())
 	case q.running != nil:
 		return fmt.Sprintf("%s A pass is moving %s.", goals, plural.Count(len(executedMoves(q.running)), "pod"))
 	case waiting > 0:
-		return fmt.Sprintf("%s %s for you.", goals, strings.Replace(moreWait(waiting), " more", "", 1))
+		return fmt.Sprintf("%s %s for %s.", goals, strings.Replace(moreWait(waiting), " more", "", 1), q.whom())
 	case known && len(q.missing) == 0:
-		return goals + " Nothing waits for you."
+		return goals + " Nothing waits for " + q.whom() + "."
 	}
 	return goals
+}
+
+// whom says for whom plans wait.
+func (q *request) whom() string {
+	if q.CanDecide || q.NotLive != "" {
+		return "you"
+	}
+	return "a decision"
 }
 
 func moreWait(n int) string {

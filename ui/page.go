@@ -108,11 +108,13 @@ type page struct {
 	Token   string
 	Paused  bool
 	CanStop bool // may pause and resume
-	Say     string
-	Missing []missing
-	Polls   bool // the person may not watch
-	Posted  bool // the page answers a form, so it cannot be read again
-	Body    any
+	// CanDecide: may approve and discard. Otherwise plans wait, but not for this person.
+	CanDecide bool
+	Say       string
+	Missing   []missing
+	Polls     bool // the person may not watch
+	Posted    bool // the page answers a form, so it cannot be read again
+	Body      any
 }
 
 // request is one request for a page, with what the API server said.
@@ -160,6 +162,7 @@ func (s *Server) begin(r *http.Request, template, section string) *request {
 	}
 	q.Paused = q.pause() != nil
 	if q.client != nil && q.Token != "" {
+		q.CanDecide = s.rights.may(r.Context(), ofEvenkeel("update", "rebalanceplans", q.Namespace))
 		q.CanStop = s.rights.may(r.Context(), ofEvenkeel("update", "rebalancers", q.Namespace))
 		q.Polls = !s.rights.may(r.Context(), ofEvenkeel("watch", "rebalanceplans", q.Namespace))
 	}
@@ -187,7 +190,7 @@ func (q *request) say() string {
 	case q.running != nil:
 		return fmt.Sprintf("A pass of %s runs: wave %d.", q.running.Spec.StrategyNames, waveNow(q.running))
 	case q.Waiting > 0:
-		return plural.Count(q.Waiting, "plan") + plural.Choose(q.Waiting, " waits", " wait") + " for a decision."
+		return "No pass runs. " + plural.Count(q.Waiting, "plan") + plural.Choose(q.Waiting, " waits", " wait") + " for a decision."
 	case q.status().LastPass != nil:
 		return "No pass runs."
 	}

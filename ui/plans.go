@@ -54,7 +54,7 @@ func (s *Server) showPlans(w http.ResponseWriter, r *http.Request) error {
 	case slices.ContainsFunc(q.missing, func(m missing) bool { return strings.HasPrefix(m.Right, "list rebalanceplans") }):
 		l.State, l.Headline = "The plans are unknown", "You may not see the plans."
 	case q.Waiting > 0:
-		l.State, l.Headline = "Waits for a decision", plural.Count(q.Waiting, "plan")+plural.Choose(q.Waiting, " waits", " wait")+" for you."
+		l.State, l.Headline = "Waits for a decision", plural.Count(q.Waiting, "plan")+plural.Choose(q.Waiting, " waits", " wait")+" for "+q.whom()+"."
 	case len(l.Decided) > 0:
 		l.Headline += " The last decision was made by " + l.Decided[0].By + "."
 	}

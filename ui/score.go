@@ -55,6 +55,9 @@ func (q *request) score() *score {
 	}
 	if len(known) < 2 {
 		s.Then = "no history yet"
+		if slices.ContainsFunc(q.missing, func(m missing) bool { return m.What == scoreOverTime }) {
+			s.Then = "you may not see the history"
+		}
 		return s
 	}
 	first := known[0]

@@ -54,6 +54,9 @@ type moment struct {
 // missing is what a page cannot show, and the right that would show it.
 type missing struct{ What, Right string }
 
+// scoreOverTime is what a page lacks without the history.
+const scoreOverTime = "The score over time"
+
 // namespace returns the namespace of the release, or "".
 func (m *moment) namespace() string {
 	if m.client == nil {
@@ -192,7 +195,7 @@ func (s *source) readHistory(ctx context.Context, m *moment) error {
 	if err == nil {
 		m.hours = o.Hours
 	}
-	return m.lacks("The score over time", ofEvenkeel("get", "rebalancehistories", m.client.Namespace), err)
+	return m.lacks(scoreOverTime, ofEvenkeel("get", "rebalancehistories", m.client.Namespace), err)
 }
 
 func (s *source) readPasses(ctx context.Context, m *moment) (err error) {

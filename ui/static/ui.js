@@ -35,7 +35,8 @@
     before.slice(after.length).forEach(n => n.remove());
   };
 
-  const show = (old, next) => { old.parentNode.querySelector(":scope > .newer")?.remove(); morph(old, next); count(); };
+  const lineOf = el => document.querySelector(`.newer[data-of="${el.dataset.live}"]`);
+  const show = (old, next) => { lineOf(old)?.remove(); morph(old, next); count(); };
 
   // Replaces one part of the page. If its rows would move while it is used, a line offers them instead.
   const swap = (old, next) => {
@@ -44,10 +45,11 @@
     if (steps && old.querySelector("[name=version]")?.value === next.querySelector("[name=version]")?.value) return;
     if (!chosen && (keys(old) === keys(next) || !inUse(old))) { show(old, next); return; }
     const known = new Set(keys(old).split("\n")), fresh = keys(next).split("\n").filter(k => !known.has(k)).length;
-    let line = old.previousElementSibling;
-    if (!line?.classList.contains("newer")) {
+    let line = lineOf(old);
+    if (!line) {
       line = document.createElement("p");
       line.className = "newer note";
+      line.dataset.of = old.dataset.live;
       old.before(line);
     }
     const button = document.createElement("button");
