@@ -88,6 +88,7 @@ func load(name string, data []byte, c *Config) (*Config, error) {
 		return nil, err
 	}
 	d := strict.New(name, decodeOptions)
+	c.text = textOf(root)
 	d.Decode(root, c)
 	check(c, d)
 	return c, d.Err()

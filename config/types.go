@@ -46,6 +46,7 @@ type Config struct {
 	readFile            func(path string) ([]byte, error) // nil reads files of this machine
 	referencedFiles     []string                          // paths of the files that the configuration names
 	fileDigests         []string                          // digests of the contents of these files
+	text                string                            // see Text
 	secretFiles         []secretFile                      // of the source of usage and of notify
 }
 

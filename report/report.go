@@ -44,6 +44,9 @@ func Run(w io.Writer, format Format, r plan.RunReport, opts ...Options) error {
 	switch format {
 	case HTML:
 		v := view.View{Plan: r.Plan, Context: contextOf(opts), Run: view.RunOf(&r)}
+		if v.Targets == nil {
+			v.Targets = view.TargetsOf(r.Plan.Goals)
+		}
 		return html.Write(w, &v, answers.Of(&v))
 	case JSON:
 		return writeJSON(w, planDocument(record.PassObjects(&r, len(opts) > 0 && opts[0].All), opts), "")
@@ -147,15 +150,13 @@ type Options struct {
 	// Evicts reports that `evenkeel run` evicts with the configuration of this plan. The reported
 	// command did not evict.
 	Evicts bool
-	// Context is what the HTML form of a plan or run shows besides the plan.
-	Context view.Context
+	// Context is what the HTML form of a plan or run shows besides the plan; nil if nothing is known.
+	Context *view.Context
 }
 
 func contextOf(opts []Options) view.Context {
-	if len(opts) == 0 {
+	if len(opts) == 0 || opts[0].Context == nil {
 		return view.Context{}
 	}
-	c := opts[0].Context
-	c.Evicts = opts[0].Evicts
-	return c
+	return *opts[0].Context
 }

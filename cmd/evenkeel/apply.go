@@ -231,6 +231,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 	defer set.connect(watching, client, o, f.namespace)()
 	reports := g.newReportWriter(cmd, format, passlog.None, log)
 	reports.table.NoHeaders = f.noHeaders
+	reports.table.Context = configContext(conf)
 	c := newController(reports, log, o, counts)
 	set.apply(c, conf)
 	c.OnStep = g.printProgress

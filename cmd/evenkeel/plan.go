@@ -98,6 +98,9 @@ func (f *planFlags) write(cmd *cobra.Command, in *planningInput, compared *compa
 	opts := commandline.ReportOptions(cmd.OutOrStdout())
 	opts.NoHeaders = f.noHeaders
 	opts.Evicts, opts.Namespace = !in.conf.DryRun, f.input.namespace
+	if in.format == report.HTML {
+		opts.Context = in.reportContext(len(f.input.files) > 0)
+	}
 	if in.whatIf != nil {
 		return report.WhatIf(cmd.OutOrStdout(), in.format, *in.whatIf, p, opts)
 	}

@@ -91,6 +91,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	if err != nil {
 		return err
 	}
+	r.reports.table.Context = configContext(r.conf)
 	// The observer outlives the context of the command: after SIGTERM, the evictor still watches accepted evictions.
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	defer func() { endWatching(); r.observer.Shutdown() }()

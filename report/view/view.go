@@ -5,6 +5,9 @@
 package view
 
 import (
+	"cmp"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -50,6 +53,21 @@ type Target struct {
 	Resource string
 	Basis    plan.Basis
 	Limit    float64
+}
+
+// TargetsOf returns the targets for nodes that goals state, by basis and resource. If nodes have different targets, it
+// returns that of most nodes.
+func TargetsOf(goals []plan.Goal) (out []Target) {
+	counts := map[Target]int{}
+	for i := range goals {
+		if g := &goals[i]; g.Kind == plan.NodeBelow {
+			counts[Target{g.Resource, cmp.Or(g.Basis, plan.BasisRequests), g.Limit}]++
+		}
+	}
+	order := slices.SortedFunc(maps.Keys(counts), func(a, b Target) int {
+		return cmp.Or(cmp.Compare(a.Basis, b.Basis), cmp.Compare(a.Resource, b.Resource), cmp.Compare(counts[b], counts[a]), cmp.Compare(a.Limit, b.Limit))
+	})
+	return slices.CompactFunc(order, func(a, b Target) bool { return a.Basis == b.Basis && a.Resource == b.Resource })
 }
 
 // Run is what happened to a plan.

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/report/view"
+)
+
+// configContext returns what a report shows of the configuration.
+func configContext(c *config.Config) *view.Context {
+	return &view.Context{Evicts: !c.DryRun, PerMinute: float64(c.PerMinute()), VerifyTimeout: time.Duration(c.Evictor.VerifyTimeout), Config: c.Text()}
+}
+
+// reportContext returns what a report shows besides the plan.
+func (in *planningInput) reportContext(fromFiles bool) *view.Context {
+	c := configContext(in.conf)
+	c.Snapshot, c.Pods, c.Targets = fromFiles, len(in.snapshot.Pods), view.TargetsOf(in.goals)
+	c.PoolLabel, c.Pools = pools(in.conf, in.snapshot)
+	return c
+}
+
+// poolLabels are the labels by which autoscalers and providers name the pool of a node, in the order of preference.
+var poolLabels = []string{"karpenter.sh/nodepool", "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name", "cloud.google.com/gke-nodepool",
+	"kubernetes.azure.com/agentpool", "doks.digitalocean.com/node-pool", "kops.k8s.io/instancegroup"}
+
+// pools returns the label that names the pools, and the pool of each node: a label by which the configuration selects
+// nodes and that has several values, or else the first label of an autoscaler or provider.
+func pools(c *config.Config, s *cluster.Snapshot) (label string, of map[string]string) {
+	keys := selectedKeys(c.NodeSelector)
+	for _, st := range c.Strategies {
+		keys = append(keys, selectedKeys(st.NodeSelector)...)
+	}
+	for _, key := range append(keys, poolLabels...) {
+		of, values := map[string]string{}, map[string]bool{}
+		for i := range s.Nodes {
+			if v, has := s.Nodes[i].Label(key); has {
+				of[s.Nodes[i].Name], values[v] = v, true
+			}
+		}
+		if len(values) > 1 || len(values) == 1 && slices.Contains(poolLabels, key) {
+			return key, of
+		}
+	}
+	return "", nil
+}
+
+// selectedKeys returns the labels that a valid selector names.
+func selectedKeys(selector string) (keys []string) {
+	parsed, err := labels.Parse(selector)
+	if err != nil {
+		return nil
+	}
+	requirements, _ := parsed.Requirements()
+	for _, r := range requirements {
+		keys = append(keys, r.Key())
+	}
+	return keys
+}
