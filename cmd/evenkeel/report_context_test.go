@@ -10,7 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 )
 
-// TestPools checks which label names the pools: one of the configuration with several values, or else that of an autoscaler.
+// TestPools checks which label names the pools: one of the configuration with several values, or else that of an
+// autoscaler.
 func TestPools(t *testing.T) {
 	node := func(name string, labels map[string]string) cluster.Node {
 		return cluster.Node{Name: name, Object: &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}}}
