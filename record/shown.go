@@ -20,6 +20,9 @@ func Shown(o *v1alpha1.RebalancePlan) plan.RunReport {
 	if s.Mode == v1alpha1.ModeDryRun {
 		r.Mode = plan.DryRun
 	}
+	if r.Approval.By == "" {
+		r.Approval = nil
+	}
 	p := &r.Plan
 	p.Before, p.After = shownState(&s.Before), shownState(&s.After)
 	p.Bound = plan.Bound{MinEvictions: int(s.Minimum.Evictions), MinForPlan: int(s.Minimum.ForPlan), Residual: number(s.Minimum.OutOfReach),

@@ -100,6 +100,8 @@ func TestStatus(t *testing.T) {
 func TestHistory(t *testing.T) {
 	isolateFromCluster(t)
 	none := map[string]http.HandlerFunc{storedPlans: jsonText(`{"items":[]}`)}
+	p1 := strings.Replace(strings.TrimSuffix(firstPlans[strings.Index(firstPlans, "[")+1:], "]}"), `"status":{`, `"status":{"runID":"r1",`, 1)
+	one := map[string]http.HandlerFunc{storedPlans + "/p1": jsonText(p1)}
 	for _, c := range []struct {
 		paths map[string]http.HandlerFunc
 		args  string
@@ -126,6 +128,15 @@ func TestHistory(t *testing.T) {
 		{args: "history --since 9999d -o jsonpath={.items[*].spec.moves[*].pod.name}", want: []string{"web-b web-a"}},
 		{args: "history node n3 -o name", exit: 1, want: []string{"-o name prints names of objects, and this PastMove is not an object of the cluster"}},
 		{args: "history -o name --since 9999d", paths: none, want: []string{""}},
+		{args: "history plan p1", paths: one, want: []string{"shop/web-a", "n3", "n1"}},
+		{args: "history plan p1 -o yaml", paths: one, want: []string{"kind: RebalancePlan", "landed: n1"}},
+		{args: "history plan p1 -o html", paths: one, want: []string{"<!doctype html>", "shop/web-a"}},
+		{args: "history plan p1 -o name", paths: one, want: []string{"rebalanceplan.evenkeel.io/p1"}},
+		{args: "history plan p3", paths: map[string]http.HandlerFunc{storedPlans + "/p3": respondNotFound}, exit: 1, want: []string{"namespace default has no plan p3"}},
+		{args: "history plan", exit: 1, want: []string{"want one name: history plan NAME"}},
+		{args: "history plan p1 --since 1d", exit: 1, want: []string{"--since has no meaning for one plan"}},
+		{args: "history plan p1", paths: map[string]http.HandlerFunc{storedPlans + "/p1": respondStatus(403, "Forbidden", "no")}, exit: 1,
+			want: []string{"get rebalanceplans.evenkeel.io"}},
 		{args: "history pod web-b -n shop", paths: none, want: []string{"No plan is stored."}},
 		{args: "history", paths: map[string]http.HandlerFunc{storedPlans: respondStatus(403, "Forbidden", "no")}, exit: 1,
 			want: []string{"permission to list rebalanceplans.evenkeel.io in namespace default is missing"}},

@@ -1,6 +1,7 @@
 package releasecommand
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -9,9 +10,11 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
+	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/names"
 	"github.com/evenkeel-project/evenkeel/controller/records"
 	"github.com/evenkeel-project/evenkeel/objects"
@@ -49,6 +52,7 @@ func newHistory(a *Access) *cobra.Command {
 	commandline.AddNoHeaders(c.PersistentFlags(), &f.noHeaders)
 	c.PersistentFlags().StringVar(&f.since, "since", "", "how far back, such as 90m or 7d (default: "+defaultSince+"; of one pod, workload or node: all that is kept)")
 	c.AddCommand(
+		f.newPlan(a),
 		f.newSubject(a, historySubject{use: "pod [NAME]", short: "Show the moves of all pods, or of a pod and of its replacements", slashes: 1, selects: ofPod,
 			example: "  # Which pods were evicted in the last 12 hours, in all namespaces?\n  evenkeel history pod --since 12h\n\n  # Where did this pod go? Both commands mean the same\n  evenkeel history pod web-6c8f-x1 -n shop\n  evenkeel history pod shop/web-6c8f-x1"}),
 		f.newSubject(a, historySubject{use: "workload KIND/NAME", short: "Show the moves of the pods of a workload", slashes: 2, selects: ofWorkload,
@@ -56,6 +60,41 @@ func newHistory(a *Access) *cobra.Command {
 		f.newSubject(a, historySubject{use: "node NAME", short: "Show the moves from and to a node", selects: ofNode,
 			example: "  # Which pods left a node, and which came?\n  evenkeel history node n1 --since 7d"}))
 	return c
+}
+
+func (f *historyFlags) newPlan(a *Access) *cobra.Command {
+	return &cobra.Command{Use: "plan NAME", Short: "Show a stored plan, and what happened to its moves",
+		Long: "Show a plan that waits, runs or has ended, and what happened to its moves. A stored plan keeps the\nmost extreme nodes and workloads; " +
+			"the report says what is left out. `evenkeel history` and\n`kubectl get rebalanceplans` list the names.",
+		Example: "  # What did this pass do?\n  evenkeel history plan 20260102-030405-1a2b3c4d\n\n  # The same as a page for a browser\n  evenkeel history plan 20260102-030405-1a2b3c4d -o html > plan.html",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return errors.New("want one name: history plan NAME")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.plan(cmd, a, args[0]) }}
+}
+
+func (f *historyFlags) plan(cmd *cobra.Command, a *Access, name string) error {
+	if cmd.Flags().Changed("since") {
+		return errors.New("--since has no meaning for one plan")
+	}
+	_, stored, format, err := f.connect(cmd, a)
+	if err != nil {
+		return err
+	}
+	o, err := stored.Plans.Get(cmd.Context(), name, metav1.GetOptions{})
+	switch {
+	case objects.IsMissing(err, "rebalanceplans", name):
+		return fmt.Errorf("namespace %s has no plan %s; evenkeel history lists the plans with moves", f.namespace, name)
+	case objects.IsKindMissing(err):
+		return fmt.Errorf("there is no plan: %w", objects.Explain(observe.PlainError(err)))
+	case err != nil:
+		return fmt.Errorf("reading plan %s: %w", name, connection.ExplainForbidden("get rebalanceplans.evenkeel.io", observe.PlainError(err)))
+	}
+	o.APIVersion, o.Kind = v1alpha1.GroupVersion.String(), "RebalancePlan"
+	return report.Stored(cmd.OutOrStdout(), format, o, commandline.ReportOptions(cmd.OutOrStdout()))
 }
 
 // allPods is the subject of a list of the moves of all pods.
