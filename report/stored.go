@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
-// Stored writes a stored plan in the same way as Plan, and in the same way as Run if a process executed it. The JSON and
-// YAML forms are the object.
+// Stored writes a stored plan in the same way as Plan, and as Run if a process executed it. The JSON and YAML forms are
+// the object.
 func Stored(w io.Writer, format Format, o *v1alpha1.RebalancePlan, opts Options) error {
 	switch format {
 	case JSON, YAML:
