@@ -144,7 +144,7 @@ func (r *Report) flow(p *plan.Plan) *Flow {
 	keys := slices.SortedFunc(maps.Keys(flows), func(a, b key) int {
 		return cmp.Or(cmp.Compare(flows[b].moves, flows[a].moves), cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to))
 	})
-	f := &Flow{Caption: "Moves between zones: a thicker arrow is more moves, a loop stays in its zone", Arrows: len(r.zones) <= maxColumns}
+	f := &Flow{Caption: "Moves between zones: a thicker arrow is more moves, a loop stays in its zone", Arrows: len(r.zones) <= maxBlocks}
 	if !f.Arrows {
 		f.Caption = "Moves between zones"
 	}
@@ -241,7 +241,7 @@ func waveTicks(waves int) []WaveTick {
 		step *= f
 	}
 	for w := step; w < waves; w += step {
-		if at := float64(w) / float64(waves); at > 0.12 && at < 0.93 {
+		if at := float64(w) / float64(waves); w > 1 && at > 0.12 && at < 0.93 {
 			out = append(out, WaveTick{X: x(w), Anchor: "middle", Text: number(w)})
 		}
 	}

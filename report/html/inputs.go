@@ -15,7 +15,10 @@ const maxHints = 200
 func (r *Report) makeInputs() Section {
 	p := r.plan
 	s := Section{ID: "inputs", Title: "Inputs"}
-	lead := fmt.Sprintf("%s, %s, as of %s. ", r.sizes(), count(len(r.workloads)+r.omitted.Workloads, "workload"), moment(p.TakenAt))
+	lead := "Nothing is known about the cluster. "
+	if sizes := r.sizes(); sizes != "" {
+		lead = fmt.Sprintf("%s, %s, as of %s. ", sizes, count(len(r.workloads)+r.omitted.Workloads, "workload"), moment(p.TakenAt))
+	}
 	if v := p.Cluster.Version; v != "" {
 		lead += "Predictions use the scheduler of Kubernetes " + v + "."
 	} else {

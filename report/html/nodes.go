@@ -25,7 +25,7 @@ type Nodes struct {
 	ID, Title string
 	Lead      answers.Text
 	Charts    []NodeChart
-	Pools     *Table
+	Tables    []Table // of pools, or of the extremes that a stored plan keeps
 	Notes     []answers.Text
 	Details   []Details
 }
@@ -195,20 +195,25 @@ func (r *Report) unknown(m measure) (n int) {
 func (r *Report) makeNodes() Nodes {
 	s := Nodes{ID: "nodes", Title: "Nodes"}
 	if len(r.nodes) == 0 {
-		s.Lead = text("The report lists no node.")
+		s.Lead = text("Nothing is known about nodes.")
 		return s
 	}
 	s.Lead = r.nodesLead()
+	if n := r.omitted.Nodes; n > 0 {
+		s.Notes = append(s.Notes, text(fmt.Sprintf("The stored plan leaves out %s. It keeps the fullest nodes, and those that change.", count(n, "node"))))
+	}
+	if r.omitted.Nodes > 0 && len(r.nodes) > maxLanes { // shares of some nodes say nothing about zones
+		s.Tables, s.Details = r.extremes()
+		return s
+	}
 	s.Charts = r.charts(r.measures, "")
 	if others := r.otherMeasures; len(others) > 0 {
 		s.Charts = append(s.Charts, r.charts(others, "The same by "+basisWords(others[0]))...)
 	}
 	if len(r.nodes) > maxLanes {
-		s.Pools = r.pools()
-		s.Details = r.extremes()
-	}
-	if n := r.omitted.Nodes; n > 0 {
-		s.Notes = append(s.Notes, text(fmt.Sprintf("The stored plan leaves out %s. It keeps the fullest nodes, and those that change.", count(n, "node"))))
+		s.Tables = r.pools()
+		both, all := r.extremes()
+		s.Details = append([]Details{{Summary: fmt.Sprintf("The %d fullest nodes after the plan, and the %d that change most", len(both[0].Rows), len(both[1].Rows)), Tables: both}}, all...)
 	}
 	return s
 }

@@ -8,7 +8,7 @@ import (
 
 // Numbers are the figures beside the answers.
 type Numbers struct {
-	// ScoreNow and ScoreAfter are empty if the score is unknown.
+	// ScoreNow is empty if the score is unknown, and ScoreAfter also if only a proposal has moves.
 	ScoreNow, ScoreAfter string
 	Parts                []Twin // of the score: points lost
 	Evictions            *Bullet
@@ -82,14 +82,15 @@ func (r *Report) makeNumbers() Numbers {
 var categoryKeys = []string{"1", "2", "3", "34", "4"}
 
 func (r *Report) addScore(n *Numbers) {
-	before, after, known := r.shown.Balance()
-	if !known {
-		before, after, known = r.plan.Balance() // a proposal may have no score
-	}
+	before, after, known := r.plan.Balance()
 	if !known {
 		return
 	}
-	n.ScoreNow, n.ScoreAfter = fmt.Sprintf("%.1f", before.Score()), fmt.Sprintf("%.1f", after.Score())
+	n.ScoreNow = fmt.Sprintf("%.1f", before.Score())
+	if r.effect != "" { // a proposal has no score
+		return
+	}
+	n.ScoreAfter = fmt.Sprintf("%.1f", after.Score())
 	type lost struct{ now, after float64 }
 	parts, top := map[plan.BalancePart]lost{}, 0.0
 	for _, p := range before.Parts {

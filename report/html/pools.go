@@ -8,7 +8,7 @@ import (
 )
 
 // pools summarizes the nodes by pool. It returns nil if no label names the pools.
-func (r *Report) pools() *Table {
+func (r *Report) pools() []Table {
 	if r.view.PoolLabel == "" || r.omitted.Nodes > 0 {
 		return nil
 	}
@@ -46,7 +46,7 @@ func (r *Report) pools() *Table {
 			of(m.To).arrive++
 		}
 	}
-	t := &Table{Caption: text("Nodes by pool (label ", code(r.view.PoolLabel), ")"), Class: "sortable", Heads: heads("Pool", ">Nodes")}
+	t := Table{Caption: text("Nodes by pool (label ", code(r.view.PoolLabel), ")"), Class: "sortable", Heads: heads("Pool", ">Nodes")}
 	for _, m := range r.measures {
 		t.Heads = addHeads(t.Heads, ">"+m.label()+": mean")
 		if _, has := r.target(m); has {
@@ -73,11 +73,11 @@ func (r *Report) pools() *Table {
 		}
 		t.Rows = append(t.Rows, append(row, countCell(s.leave), countCell(s.arrive)))
 	}
-	return t
+	return []Table{t}
 }
 
-// extremes lists the fullest nodes and those that change most, or all nodes of a cluster that is not large.
-func (r *Report) extremes() []Details {
+// extremes lists the fullest nodes and those that change most, and all nodes of a cluster that is not large.
+func (r *Report) extremes() (both []Table, all []Details) {
 	by := func(key func(node) float64) []node {
 		out := slices.Clone(r.nodes)
 		slices.SortStableFunc(out, func(a, b node) int { return cmp.Or(cmp.Compare(key(b), key(a)), cmp.Compare(a.now.Name, b.now.Name)) })
@@ -93,12 +93,15 @@ func (r *Report) extremes() []Details {
 	}
 	full := by(most(func(_, after float64) float64 { return after }))
 	change := by(most(func(now, after float64) float64 { return max(after-now, now-after) }))
-	out := []Details{{Summary: fmt.Sprintf("The %d fullest nodes after the plan, and the %d that change most", len(full), len(change)),
-		Tables: []Table{r.nodeTable("Fullest after the plan", full), r.nodeTable("Largest change", change)}}}
+	both = []Table{r.nodeTable("Fullest after the plan", full), r.nodeTable("Largest change", change)}
 	if len(r.nodes) <= maxNodeRows {
-		out = append(out, Details{Summary: "All " + count(len(r.nodes), "node"), Tables: []Table{r.nodeTable("All nodes, by zone", r.nodes)}})
+		what := "All "
+		if r.omitted.Nodes > 0 {
+			what = "The plan keeps "
+		}
+		all = []Details{{Summary: what + count(len(r.nodes), "node"), Tables: []Table{r.nodeTable("By zone", r.nodes)}}}
 	}
-	return out
+	return both, all
 }
 
 func (r *Report) nodeTable(caption string, nodes []node) Table {

@@ -122,11 +122,17 @@ func (r *Report) meta() []answers.Text {
 	if v := p.Cluster.Version; v != "" {
 		version = "Kubernetes " + v
 	}
-	out := []answers.Text{text("plan ", code(p.ID[:min(len(p.ID), shortID)]))}
-	if r.view.Name != "" {
+	var out []answers.Text
+	switch {
+	case r.view.Name != "":
 		out = []answers.Text{text("plan ", name(r.view.Name))}
+	case p.ID != "":
+		out = []answers.Text{text("plan ", code(p.ID[:min(len(p.ID), shortID)]))}
 	}
-	out = append(out, text(of+moment(p.TakenAt)), text(version), text(r.sizes()))
+	out = append(out, text(of+moment(p.TakenAt)), text(version))
+	if sizes := r.sizes(); sizes != "" {
+		out = append(out, text(sizes))
+	}
 	switch run := r.view.Run; {
 	case run != nil && run.Finished.IsZero():
 		out = append(out, text("started "+moment(run.Started)))
@@ -140,7 +146,17 @@ func (r *Report) meta() []answers.Text {
 
 // sizes counts what the cluster has, as far as it is known.
 func (r *Report) sizes() string {
-	out := []string{count(len(r.nodes)+r.omitted.Nodes, "node"), count(len(r.zones), "zone")}
+	nodes, zones := len(r.nodes)+r.omitted.Nodes, len(r.zones)
+	if nodes == 0 {
+		return ""
+	}
+	if n := len(r.zones); n > 0 && r.zones[n-1] == "" {
+		zones--
+	}
+	out := []string{count(nodes, "node"), count(zones, "zone")}
+	if zones == 0 {
+		out[1] = "no zone"
+	}
 	if r.view.Pods > 0 {
 		out = append(out, count(r.view.Pods, "pod"))
 	}

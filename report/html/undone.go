@@ -70,6 +70,8 @@ func (r *Report) makeUndone() Undone {
 	}
 	switch {
 	case len(leads) > 0:
+	case len(r.plan.Strategies) == 0:
+		leads = append(leads, "No strategy is enabled, so there is no goal.")
 	case r.omitted.Goals > 0:
 		leads = append(leads, "Every goal that the stored plan lists is met.")
 	case rejected:

@@ -143,7 +143,7 @@ func (r *Report) makeZones() Zones {
 	known := slices.DeleteFunc(slices.Clone(r.zones), func(z string) bool { return z == "" })
 	switch {
 	case len(r.workloads) == 0:
-		s.Lead = text("The report lists no workload.")
+		s.Lead = text("Nothing is known about workloads.")
 	case len(known) == 0:
 		s.Lead = text("No node has a zone label, so a zone failure cannot be judged.")
 	case len(r.zones) == 1:
