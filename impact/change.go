@@ -26,7 +26,7 @@ const maxAddedNodes = 10_000
 // Apply returns the cluster after a change of the nodes. The pods of nodes that are gone get new nodes as the scheduler
 // would most likely place them, those with the highest priority first; those for which there is no room are Pending.
 // Neither s nor its objects change. marks recognizes the marks that a new node does not have.
-func Apply(s *cluster.Snapshot, opts placement.Options, marks nodemarks.Table, change plan.NodeChange) (*cluster.Snapshot, plan.WhatIf, error) {
+func Apply(s *cluster.Snapshot, opts placement.Options, marks nodemarks.Table, change plan.Change) (*cluster.Snapshot, plan.WhatIf, error) {
 	c := &changed{from: s, marks: marks, out: *s.Objects, gone: map[string]bool{}, left: map[string]*corev1.Pod{}, usage: map[string]*cluster.PodUsage{},
 		result: plan.WhatIf{Change: change, Gone: []plan.PodRef{}, Pods: []plan.PodFit{}}}
 	if s.Usage != nil {
@@ -41,6 +41,11 @@ func Apply(s *cluster.Snapshot, opts placement.Options, marks nodemarks.Table, c
 	}
 	for _, a := range change.Added {
 		if err := c.addNodes(a); err != nil {
+			return nil, plan.WhatIf{}, err
+		}
+	}
+	for _, a := range change.Replicas {
+		if err := c.addReplicas(a); err != nil {
 			return nil, plan.WhatIf{}, err
 		}
 	}
@@ -293,8 +298,7 @@ func (c *changed) lowerBudgets(s *cluster.Snapshot, landed map[string]string) {
 		budget := s.Budgets[i].Object.DeepCopy()
 		budget.Status.DisruptionsAllowed = max(0, budget.Status.DisruptionsAllowed-lost)
 		budget.Status.CurrentHealthy = max(0, budget.Status.CurrentHealthy-lost)
-		c.out.PodDisruptionBudgets = slices.Clone(c.out.PodDisruptionBudgets)
-		c.out.PodDisruptionBudgets[slices.Index(c.out.PodDisruptionBudgets, s.Budgets[i].Object)] = budget
+		c.out.PodDisruptionBudgets = replaced(c.out.PodDisruptionBudgets, s.Budgets[i].Object, budget)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-func apply(t *testing.T, s *cluster.Snapshot, change plan.NodeChange) (*cluster.Snapshot, plan.WhatIf) {
+func apply(t *testing.T, s *cluster.Snapshot, change plan.Change) (*cluster.Snapshot, plan.WhatIf) {
 	t.Helper()
 	after, x, err := impact.Apply(s, placement.Options{}, nodemarks.Table{}, change)
 	must.Succeed(t, err)
@@ -43,7 +43,7 @@ func TestWhatFitsInEveryOrder(t *testing.T) {
 		for _, n := range r.Perm(len(s.Nodes))[:1+int(seed/4)%min(3, len(s.Nodes)-1)] {
 			gone = append(gone, s.Nodes[n].Name)
 		}
-		_, x := apply(t, s, plan.NodeChange{Without: gone})
+		_, x := apply(t, s, plan.Change{Without: gone})
 		fits, may, never, wide = fits+x.Fits, may+x.MayNotFit, never+x.DoesNotFit, wide+x.MostPending-x.LeastPending
 		for range 10 {
 			checkOrder(t, seed, r, s, x)
@@ -122,7 +122,7 @@ func TestChangesOfNodes(t *testing.T) {
 		`{kind: DaemonSet, metadata: {name: agent}, requests: {cpu: 100m}, pods: [1 on n1, 1 on n2, 1 on n3]}`,
 		`{kind: Node, metadata: {name: n2}, spec: {unschedulable: true, taints: [{key: node.kubernetes.io/unschedulable, effect: NoSchedule}, {key: pool, value: big, effect: NoSchedule}]}}`)
 	s := must.Get(cluster.New(o))(t)
-	after, x := apply(t, s, plan.NodeChange{Without: []string{"n3"}, Added: []plan.AddedNodes{{Count: 2, Like: "n2", Zone: "zone-9"}}})
+	after, x := apply(t, s, plan.Change{Without: []string{"n3"}, Added: []plan.AddedNodes{{Count: 2, Like: "n2", Zone: "zone-9"}}})
 	if len(x.Gone) != 1 || x.Gone[0].Name != "bare" || len(x.Pods) != 5 {
 		t.Errorf("gone %v, need a node %v", x.Gone, x.Pods)
 	}
@@ -134,13 +134,13 @@ func TestChangesOfNodes(t *testing.T) {
 		t.Error("the objects of the snapshot changed")
 	}
 	for _, c := range []struct {
-		change plan.NodeChange
+		change plan.Change
 		want   string
 	}{
-		{plan.NodeChange{Without: []string{"n9"}}, "there is no node n9 (did you mean n1?)"},
-		{plan.NodeChange{Without: []string{"n1", "n2", "n3"}}, "all 3 nodes would be gone"},
-		{plan.NodeChange{ZonesDown: []string{"zone-4"}}, `no node is in zone "zone-4" (label topology.kubernetes.io/zone); the zones are zone-1, zone-2, zone-3`},
-		{plan.NodeChange{Added: []plan.AddedNodes{{Count: 99_999, Like: "n1"}}}, "99999 nodes like n1 cannot be added (want 1 to 10000)"},
+		{plan.Change{Without: []string{"n9"}}, "there is no node n9 (did you mean n1?)"},
+		{plan.Change{Without: []string{"n1", "n2", "n3"}}, "all 3 nodes would be gone"},
+		{plan.Change{ZonesDown: []string{"zone-4"}}, `no node is in zone "zone-4" (label topology.kubernetes.io/zone); the zones are zone-1, zone-2, zone-3`},
+		{plan.Change{Added: []plan.AddedNodes{{Count: 99_999, Like: "n1"}}}, "99999 nodes like n1 cannot be added (want 1 to 10000)"},
 	} {
 		if _, _, err := impact.Apply(s, placement.Options{}, nodemarks.Table{}, c.change); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %s", c.change, err, c.want)

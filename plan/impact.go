@@ -19,6 +19,8 @@ type Impact struct {
 	ByCategory [4]int `json:"byCategory"`
 	// WhatIf is the imagined change of the nodes after which the workloads are judged; nil without one.
 	WhatIf *WhatIf `json:"whatIf,omitempty"`
+	// Advice says what capacity would help.
+	Advice Advice `json:"advice"`
 }
 
 // WorkloadImpact is the effect of zone failures on one workload.
@@ -83,6 +85,8 @@ type Remedy struct {
 	// Replicas and Zones are set for RemedyReplicas: the number of replicas in all, and the zones that they can use.
 	Replicas int `json:"replicas,omitempty"`
 	Zones    int `json:"zones,omitempty"`
+	// Checked says that a plan with so many replicas brings the category, and that one with fewer does not.
+	Checked bool `json:"checked,omitempty"`
 	// Reason says why the plan does not bring the category, if evictions could.
 	Reason *Reason `json:"reason,omitempty"`
 }

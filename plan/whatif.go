@@ -1,17 +1,19 @@
 package plan
 
-// NodeChange is a change of the nodes of a cluster that is only imagined.
-type NodeChange struct {
+// Change is a change of a cluster that is only imagined.
+type Change struct {
 	// Without are the names of nodes that are gone.
 	Without []string `json:"withoutNodes,omitempty"`
 	// ZonesDown are zones whose nodes are gone.
 	ZonesDown []string `json:"zonesDown,omitempty"`
 	// Added are new nodes.
 	Added []AddedNodes `json:"addedNodes,omitempty"`
+	// Replicas are further replicas of workloads.
+	Replicas []AddedReplicas `json:"addedReplicas,omitempty"`
 }
 
 // IsEmpty reports whether nothing changes.
-func (c NodeChange) IsEmpty() bool { return len(c.Without)+len(c.ZonesDown)+len(c.Added) == 0 }
+func (c Change) IsEmpty() bool { return len(c.Without)+len(c.ZonesDown)+len(c.Added)+len(c.Replicas) == 0 }
 
 // AddedNodes are Count new nodes like an existing node.
 type AddedNodes struct {
@@ -21,10 +23,44 @@ type AddedNodes struct {
 	Zone string `json:"zone,omitempty"`
 }
 
+// AddedReplicas are Count further replicas of a workload.
+type AddedReplicas struct {
+	Workload ObjectRef `json:"workload"`
+	Count    int       `json:"count"`
+}
+
+// CapacityAdvice says that new nodes are enough for unmet goals and Pending pods. It was found by planning again: one
+// node fewer is not enough for as many, but fewer nodes of another kind may be.
+type CapacityAdvice struct {
+	Nodes AddedNodes `json:"nodes"`
+	// Pool is the label that names the pool of the existing node, such as karpenter.sh/nodepool=general.
+	Pool string `json:"pool,omitempty"`
+	// Goals of UnmetGoals, and Pods of PendingPods, are those for which the nodes are enough. Both are counted after a
+	// plan without the limits of a pass.
+	Goals       int `json:"goals"`
+	UnmetGoals  int `json:"unmetGoals"`
+	Pods        int `json:"pods"`
+	PendingPods int `json:"pendingPods"`
+	// FewerUntested says that the search ended before it found out whether fewer nodes are enough.
+	FewerUntested bool `json:"fewerUntested,omitempty"`
+}
+
+// Advice is what capacity would help.
+type Advice struct {
+	// Capacity is empty if no tried capacity helps.
+	Capacity []CapacityAdvice `json:"capacity"`
+	// UnmetGoals and PendingPods are those for which capacity was tried, with Plans plans.
+	UnmetGoals  int `json:"unmetGoals"`
+	PendingPods int `json:"pendingPods"`
+	Plans       int `json:"plans"`
+	// Stopped says that limits.maxPlanTime, or the number of plans, ended the search.
+	Stopped bool `json:"stopped,omitempty"`
+}
+
 // WhatIf says which pods find a node after a change of the nodes. No order is known in which the scheduler places pods,
 // so it says what holds in every order.
 type WhatIf struct {
-	Change NodeChange `json:"change"`
+	Change Change `json:"change"`
 	// Gone are the pods of nodes that are gone and that no controller replaces.
 	Gone []PodRef `json:"gone"`
 	// Pods are all pods without a node after the change: those of nodes that are gone, and those that were Pending.

@@ -70,7 +70,7 @@ func (t *table) writeWhatIf(x plan.WhatIf) {
 }
 
 // changeOfNodesText describes a change, such as "node n1 were gone".
-func changeOfNodesText(c plan.NodeChange) string {
+func changeOfNodesText(c plan.Change) string {
 	var parts []string
 	for _, n := range c.Without {
 		parts = append(parts, "node "+n+" were gone")

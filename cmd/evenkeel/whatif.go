@@ -23,8 +23,8 @@ func (f *whatIfFlags) addTo(fl *pflag.FlagSet) {
 }
 
 // change returns the change that the flags describe.
-func (f *whatIfFlags) change() (plan.NodeChange, error) {
-	c := plan.NodeChange{Without: f.without, ZonesDown: f.zones}
+func (f *whatIfFlags) change() (plan.Change, error) {
+	c := plan.Change{Without: f.without, ZonesDown: f.zones}
 	for _, text := range f.added {
 		count, like, found := strings.Cut(text, "=")
 		n, err := strconv.Atoi(count)
@@ -38,7 +38,7 @@ func (f *whatIfFlags) change() (plan.NodeChange, error) {
 
 // imagine applies the change to the snapshot. If a due strategy reads usage, the usage of the pods that need another
 // node must be measured.
-func (in *planningInput) imagine(s *cluster.Snapshot, change plan.NodeChange) (*cluster.Snapshot, error) {
+func (in *planningInput) imagine(s *cluster.Snapshot, change plan.Change) (*cluster.Snapshot, error) {
 	after, whatIf, err := impact.Apply(s, in.options.Placement, in.options.Guards.Scope.Marks, change)
 	if err != nil {
 		return nil, fmt.Errorf("imagining the change: %w", err)
