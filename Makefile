@@ -355,8 +355,9 @@ test-peer: ## converted policies beside the plugins of the descheduler, from its
 	cd lab/descheduler && go test -count=1 -timeout 20m -v . $(PEER_TEST)
 
 .PHONY: quality
-quality: ## quality of plans: 500 clusters against the lower bound, 500 against the best plan, and a day of 1,000 nodes
+quality: ## quality of plans: 500 clusters against the lower bound, 500 against the best plan, advice about capacity on 50, and a day of 1,000 nodes
 	go test -count=1 -timeout 120m -v ./verify/quality -args -long
+	go test -count=1 -timeout 60m -v -run TestAdvice ./impact -args -advice 50
 	$(MAKE) simulate
 
 .PHONY: simulate

@@ -186,7 +186,7 @@ func (a *Advisor) kinds() (kinds []plan.AddedNodes) {
 	return kinds
 }
 
-// mostFrequent returns a node of the most frequent kind of the nodes in scope: of the same pool, instance type and size.
+// mostFrequent returns a node of the most frequent kind of nodes in scope: those of one pool, instance type and size.
 func (a *Advisor) mostFrequent(isIn func(cluster.NodeID) bool) (like string) {
 	count, first := map[string]int{}, map[string]string{}
 	most := ""

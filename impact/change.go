@@ -29,6 +29,7 @@ const maxAddedNodes = 10_000
 func Apply(s *cluster.Snapshot, opts placement.Options, marks nodemarks.Table, change plan.Change) (*cluster.Snapshot, plan.WhatIf, error) {
 	c := &changed{from: s, marks: marks, out: *s.Objects, gone: map[string]bool{}, left: map[string]*corev1.Pod{}, usage: map[string]*cluster.PodUsage{},
 		result: plan.WhatIf{Change: change, Gone: []plan.PodRef{}, Pods: []plan.PodFit{}}}
+	c.out.StoppedAt = 0
 	if s.Usage != nil {
 		c.out.Usage = ptr.To(*s.Usage.Raw)
 		for i := range s.Usage.Raw.Pods {

@@ -18,8 +18,8 @@ import (
 const maxFurtherReplicas = 4
 
 // CheckReplicas plans again with the numbers of replicas that the impact advises. If the plan does not bring the
-// category, because the scheduler or the planner does not reach an even spread, it tries more. It marks the numbers that
-// it found in this way.
+// category, because the scheduler or the planner does not reach an even spread, it tries more. It marks the numbers
+// that it found in this way.
 func (a *Advisor) CheckReplicas(x *plan.Impact) {
 	m := newMeasure(&a.Input, x.Zones)
 	for i := range x.Workloads {

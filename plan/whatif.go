@@ -13,7 +13,9 @@ type Change struct {
 }
 
 // IsEmpty reports whether nothing changes.
-func (c Change) IsEmpty() bool { return len(c.Without)+len(c.ZonesDown)+len(c.Added)+len(c.Replicas) == 0 }
+func (c Change) IsEmpty() bool {
+	return len(c.Without)+len(c.ZonesDown)+len(c.Added)+len(c.Replicas) == 0
+}
 
 // AddedNodes are Count new nodes like an existing node.
 type AddedNodes struct {
@@ -74,6 +76,8 @@ type WhatIf struct {
 	LeastPending int  `json:"leastPending"`
 	MostPending  int  `json:"mostPending"`
 	MayPreempt   bool `json:"mayPreempt,omitempty"`
+	// Advice is nil unless it was asked for.
+	Advice *Advice `json:"advice,omitempty"`
 }
 
 // PodFit says whether a pod without a node finds one.

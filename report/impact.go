@@ -49,6 +49,7 @@ func (t impactTable) write(x plan.Impact) {
 	}
 	t.out.addLine("State of %s, Kubernetes %s. The remaining pods may use at most %s of their CPU (impact.utilizationLimit).",
 		x.TakenAt.UTC().Format(timeLayout), orDash(escape(x.Cluster.Version)), percent.Of(x.UtilizationLimit))
+	t.out.writeAdvice(x.Advice)
 	t.writeWorkloads(x)
 }
 
@@ -118,7 +119,12 @@ func remedyText(w *plan.WorkloadImpact) string {
 	case plan.RemedyEviction:
 		return fmt.Sprintf("evictions could bring category %d (at most %d of %d in a zone); this plan does not%s", r.Category, w.BestInFullest, w.Replicas, because)
 	case plan.RemedyReplicas:
-		return fmt.Sprintf("not repairable by eviction; %d replicas over %d zones would bring category %d%s", r.Replicas, r.Zones, r.Category, because)
+		would := "could"
+		if r.Checked {
+			would = "would"
+		}
+		return fmt.Sprintf("not repairable by eviction; %d replicas over %d zones %s bring category %d%s", r.Replicas, r.Zones,
+			would, r.Category, because)
 	case plan.RemedyZones:
 		return "not repairable by eviction or by replicas" + because
 	case plan.RemedyUsage:

@@ -27,13 +27,22 @@ func WhatIf(w io.Writer, format Format, x plan.WhatIf, p plan.Plan, opts ...Opti
 	}
 	return writeDocument(w, format, doc, opts, func(t *table) {
 		t.writeWhatIf(x)
-		of := planTable{out: t, dryRun: true}
-		of.writePlan(p, "Plan after the change", "nothing is evicted, because the change is only imagined")
+		of, title, effect := planTable{out: t, dryRun: true}, "Plan after the change", "nothing is evicted, because the change is only imagined"
+		if x.Change.IsEmpty() {
+			title, effect = "Plan", evictionEffectText(p, opts)
+		}
+		of.writePlan(p, title, effect)
 	})
 }
 
 // writeWhatIf writes which pods find a node after an imagined change.
 func (t *table) writeWhatIf(x plan.WhatIf) {
+	if x.Advice != nil {
+		defer t.writeAdvice(*x.Advice)
+	}
+	if x.Change.IsEmpty() {
+		return
+	}
 	style := green
 	switch {
 	case x.LeastPending > 0:
@@ -123,4 +132,51 @@ func someNames(pods []plan.PodRef) string {
 		names = append(names, p.String())
 	}
 	return strings.Join(names, ", ")
+}
+
+// writeAdvice writes what capacity would help.
+func (t *table) writeAdvice(a plan.Advice) {
+	needs := plural.Count(a.UnmetGoals, "unmet goal")
+	if a.PendingPods > 0 {
+		needs += " and " + plural.Count(a.PendingPods, "Pending pod")
+	}
+	switch {
+	case a.UnmetGoals+a.PendingPods == 0 && !a.Stopped:
+		t.addText(green, "Capacity: no more nodes are needed.")
+	case len(a.Capacity) == 0 && a.Stopped:
+		t.addText(yellow, fmt.Sprintf("Capacity: limits.maxPlanTime or the number of plans ended the search for nodes that help; %s.", needs))
+	case len(a.Capacity) == 0:
+		t.addText(yellow, fmt.Sprintf("Capacity: more nodes help none of %s (planned %d times).", needs, a.Plans))
+	}
+	for _, c := range a.Capacity {
+		t.addText(yellow, "Capacity: "+capacityText(c)+".")
+	}
+}
+
+// capacityText describes an advice, such as "2 more nodes like n7 in zone-b are enough for 40 of 55 unmet goals".
+func capacityText(c plan.CapacityAdvice) string {
+	n := c.Nodes.Count
+	text := fmt.Sprintf("%d more %s like %s", n, plural.Noun(n, "node"), escape(c.Nodes.Like))
+	if c.Nodes.Zone != "" {
+		text += " in " + escape(c.Nodes.Zone)
+	}
+	text += plural.Choose(n, " is", " are") + " enough for "
+	var parts []string
+	if c.Goals > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s", c.Goals, plural.Count(c.UnmetGoals, "unmet goal")))
+	}
+	if c.Pods > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %s", c.Pods, plural.Count(c.PendingPods, "Pending pod")))
+	}
+	text += strings.Join(parts, " and ")
+	switch {
+	case c.FewerUntested:
+		text += "; fewer may be, too"
+	case n > 1:
+		text += fmt.Sprintf("; %d %s not", n-1, plural.Choose(n-1, "is", "are"))
+	}
+	if c.Pool != "" {
+		text += "; pool " + escape(c.Pool)
+	}
+	return text
 }

@@ -20,7 +20,7 @@ func newImpact(g *globalFlags) *cobra.Command {
 	f := &impactFlags{}
 	c := &cobra.Command{
 		Use: "impact", Short: "Show what a zone failure does to each workload, and what helps", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
-		Long: "Show how many replicas of each workload the failure of a zone takes, how busy the others become,\nand whether the moves of a pass, other evictions, or more replicas would help. The command evicts\nnothing.",
+		Long: "Show how many replicas of each workload the failure of a zone takes, how busy the others become,\nand whether the moves of a pass, other evictions, more replicas or more nodes would help. The\ncommand plans several times, and evicts nothing.",
 		Example: "  # What would the failure of a zone do now?\n  evenkeel impact\n\n" +
 			"  # Of a snapshot\n  evenkeel impact -f examples/three-zones.yaml\n\n" +
 			"  # In a pipeline: fail if a workload would be lost, or lose more than half of its replicas\n  evenkeel impact -f snapshot.yaml --fail-on-category 2",
@@ -45,8 +45,12 @@ func (f *impactFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	g.progress.Start("planning for %d nodes and %d pods", len(in.snapshot.Nodes), len(in.snapshot.Pods))
 	p := in.planner.Plan(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
-	x := impact.Measure(impact.Input{Snapshot: in.snapshot, State: in.state, Options: &in.options, Plan: p, Now: in.snapshot.TakenAt})
+	advisor := in.advisor(p, maxPlansOfImpact)
+	x := impact.Measure(advisor.Input)
 	x.WhatIf = in.whatIf
+	g.progress.Start("planning with more nodes and replicas")
+	x.Advice = advisor.Capacity()
+	advisor.CheckReplicas(&x)
 	g.progress.Stop()
 	if err := cmd.Context().Err(); err != nil {
 		return fmt.Errorf("the command was interrupted: %w", err)
@@ -59,6 +63,9 @@ func (f *impactFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	return nil
 }
+
+// maxPlansOfImpact bounds the plans for advice, besides limits.maxPlanTime.
+const maxPlansOfImpact = 64
 
 // inCategory reports whether a workload is in the failure category or a worse one.
 func inCategory(x plan.Impact, category int) bool {

@@ -19,6 +19,7 @@ type planFlags struct {
 	comparePolicy    string
 	detailedExitCode bool
 	noHeaders        bool
+	advise           bool
 }
 
 func newPlan(g *globalFlags) *cobra.Command {
@@ -39,6 +40,7 @@ func newPlan(g *globalFlags) *cobra.Command {
 	fl.StringVar(&f.saveInput, "save-input", "", "write the input of the plan to this file (JSON), to plan on it again with -f")
 	fl.StringVar(&f.comparePolicy, "compare-policy", "",
 		"print what this policy of the descheduler (or the values of its chart) finds wrong here, and what the plan does about each violation (-: standard input)")
+	fl.BoolVar(&f.advise, "advise", false, "also say how many new nodes would help unmet goals and Pending pods (plans at most 8 times more, within limits.maxPlanTime)")
 	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false,
 		"exit with 2 if moves are planned that a pass executes or a person may approve; 1 (an error, nothing could be judged, or no usage data for a strategy that is due or for hints) takes precedence")
 	return c
@@ -48,8 +50,8 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	log, begun := g.logger(cmd), time.Now()
 	var compared *comparedPolicy
 	if f.comparePolicy != "" {
-		if change, err := f.whatIf.change(); err == nil && !change.IsEmpty() {
-			return errors.New("--compare-policy cannot be used with --without-node, --zone-down or --add-node")
+		if change, err := f.whatIf.change(); f.advise || err == nil && !change.IsEmpty() {
+			return errors.New("--compare-policy cannot be used with --advise, --without-node, --zone-down or --add-node")
 		}
 		name, data, err := commandline.ReadFile(f.comparePolicy, cmd.InOrStdin(), commandline.MaxFileBytes)
 		if err != nil {
@@ -69,11 +71,19 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	p := in.planner.Plan(in.snapshot, in.state, in.goals, in.snapshot.TakenAt)
 	log.Debug("planned", "moves", len(p.Moves), "minEvictions", p.Bound.MinEvictions, "observing", observed.Sub(begun), "planning",
 		time.Since(observed))
+	if f.advise {
+		g.progress.Start("planning with more nodes")
+		advice := in.advisor(p, maxPlansOfAdvice).Capacity()
+		if in.whatIf == nil {
+			in.whatIf = &plan.WhatIf{Gone: []plan.PodRef{}, Pods: []plan.PodFit{}}
+		}
+		in.whatIf.Advice = &advice
+	}
 	g.progress.Stop()
 	if err := cmd.Context().Err(); err != nil {
 		return fmt.Errorf("the plan was interrupted: %w", err)
 	}
-	if in.objects.StoppedAt = p.StoppedAt; f.saveInput != "" && p.StoppedAt > 0 {
+	if in.objects.StoppedAt = p.StoppedAt; f.saveInput != "" && p.StoppedAt > 0 && in.whatIf == nil {
 		if err := saveSnapshot(f.saveInput, in.objects, cluster.JSON); err != nil {
 			return err
 		}
@@ -92,6 +102,9 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	return nil
 }
+
+// maxPlansOfAdvice bounds the plans of --advise.
+const maxPlansOfAdvice = 8
 
 // write prints the plan, or the comparison with the policy.
 func (f *planFlags) write(cmd *cobra.Command, in *planningInput, compared *comparedPolicy, p plan.Plan) error {

@@ -11,6 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/impact"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
 // whatIfFlags describe an imagined change of the nodes.
@@ -34,6 +36,26 @@ func (f *whatIfFlags) change() (plan.Change, error) {
 		c.Added = append(c.Added, plan.AddedNodes{Count: n, Like: like})
 	}
 	return c, nil
+}
+
+// unlimited are the limits of plans for advice: several passes may share the moves.
+var unlimited = limits.Options{PerPass: plan.Unlimited(), PerNode: plan.Unlimited(), PerNamespace: plan.Unlimited(), PerOwner: plan.Unlimited(),
+	PerZone: plan.Unlimited(), PerHour: limits.PerHour{Owner: plan.Unlimited(), Namespace: plan.Unlimited(), Cluster: plan.Unlimited()}}
+
+// advisor returns an advisor that makes at most so many plans, within limits.maxPlanTime.
+func (in *planningInput) advisor(p plan.Plan, maxPlans int) *impact.Advisor {
+	opts := in.options
+	opts.Limits, opts.WindowLimits, opts.SamplesPerCode = unlimited, nil, -1
+	again := planner.New(opts)
+	return &impact.Advisor{Input: impact.Input{Snapshot: in.snapshot, State: in.state, Options: &in.options, Plan: p, Now: in.snapshot.TakenAt}, MaxPlans: maxPlans,
+		Replan: func(s *cluster.Snapshot) (plan.Plan, bool) {
+			s, goals, err := in.stateGoals(s)
+			if err != nil {
+				return plan.Plan{}, false
+			}
+			p := again.Plan(s, in.state, goals, s.TakenAt)
+			return p, !s.Work.Stopped()
+		}}
 }
 
 // imagine applies the change to the snapshot. If a due strategy reads usage, the usage of the pods that need another

@@ -28,9 +28,9 @@ type whatIf struct {
 	LeastPending, MostPending, Fits, MayNotFit, DoesNotFit int
 }
 
-// TestWithoutNode removes a node of random clusters, and its pods in random orders, so that the real scheduler places the
-// replacements in these orders. In each order, pods that do not fit stay Pending, pods that fit do not, and the number
-// of Pending pods is within the bounds that the program stated.
+// TestWithoutNode removes a node of random clusters, and its pods in random orders, so that the real scheduler places
+// the replacements in these orders. In each order, pods that do not fit stay Pending, pods that fit do not, and the
+// number of Pending pods is within the bounds that the program stated.
 func TestWithoutNode(t *testing.T) {
 	clusters, orders := 10, 10
 	if testing.Short() {
@@ -117,8 +117,9 @@ func poolApps(r *rand.Rand, nodes []poolNode) (apps []seed.App) {
 		s.NodeSelector = map[string]string{poolLabel: nodes[0].pool}
 		s.Tolerations = []corev1.Toleration{{Key: poolLabel, Operator: corev1.TolerationOpExists}}
 	}
+	full := 2 + r.IntN(4) // of 6 places on the other nodes
 	for i := range 6 {
-		a := seed.App{Name: fmt.Sprintf("app%d", i), MilliCPU: int64(300 + 100*r.IntN(12)), MemoryMi: 64, WithoutService: true, Change: inPool}
+		a := seed.App{Name: fmt.Sprintf("app%d", i), MilliCPU: int64(300 + 100*r.IntN(8)), MemoryMi: 64, WithoutService: true, Change: inPool}
 		switch i {
 		case 0:
 			a.MilliCPU = 2500
@@ -139,7 +140,7 @@ func poolApps(r *rand.Rand, nodes []poolNode) (apps []seed.App) {
 				break
 			}
 			for k := 0; k < 2 && free[nodes[n].Name] >= a.MilliCPU; k++ {
-				if k > 0 && (a.Apart || a.HostPort > 0 || a.ZoneSkew > 0) || n > 0 && r.IntN(5) == 0 {
+				if k > 0 && (a.Apart || a.HostPort > 0 || a.ZoneSkew > 0) || n > 0 && r.IntN(6) >= full {
 					break
 				}
 				free[nodes[n].Name] -= a.MilliCPU
