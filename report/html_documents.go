@@ -41,7 +41,7 @@ func explanationDocument(e plan.Explanation) *html.Document {
 	t := newTable(Wide, nil)
 	if e.Subject.Kind == "Pod" && len(e.Pods) == 1 {
 		p := e.Pods[0]
-		d.Headline = words(word("Pod "), answers.Part{Kind: answers.Name, Text: p.Pod.String()}, word(" "+verdictText(p)+"."))
+		d.Headline = words(word("Pod "), answers.Part{Kind: answers.Name, Text: p.Pod.String()}, word(" "+headlineText(p)+"."))
 		explainTable{out: t, landingNodes: maxTargets}.writePodExplanation(p, e.Blocks, e.TakenAt)
 		d.Facts, d.Sections = html.Convert(&t.page)
 		d.Facts = slices.DeleteFunc(d.Facts, func(f answers.Text) bool { return f[0].Text == "It "+verdictText(p)+"." }) // the headline says it
@@ -54,13 +54,15 @@ func explanationDocument(e plan.Explanation) *html.Document {
 		}
 		part := newTable(Wide, nil)
 		explainTable{out: part, landingNodes: maxPartTargets}.writePodExplanation(p, nil, e.TakenAt)
-		of := html.Part{Summary: p.Pod.String() + " " + verdictText(p)}
+		verdict, _, _ := strings.Cut(verdictText(p), ": ") // the table of pods has the reason
+		of := html.Part{Summary: p.Pod.String() + " " + verdict}
 		of.Facts, of.Sections = html.Convert(&part.page)
 		d.Parts = append(d.Parts, of)
 	}
 	t.wide = false // the parts explain the pods
 	explainTable{out: t}.writeExplanation(e)
 	d.Facts, d.Sections = html.Convert(&t.page)
+	d.Facts = d.Facts[1:] // the headline and the line above it have the first one
 	name := e.Subject.Name
 	if e.Subject.Namespace != "" {
 		name = e.Subject.Namespace + "/" + name
@@ -71,6 +73,15 @@ func explanationDocument(e plan.Explanation) *html.Document {
 	}
 	d.Headline = words(word(e.Subject.Kind+" "), answers.Part{Kind: answers.Name, Text: name}, word(effect))
 	return d
+}
+
+// headlineText is the verdict about a pod. That about a pod that would be moved leaves out the reason, which follows.
+func headlineText(p plan.PodExplanation) string {
+	text := verdictText(p)
+	if p.Move != nil || len(p.Proposed) > 0 {
+		text, _, _ = strings.Cut(text, ": ")
+	}
+	return text
 }
 
 // document arranges the history as HTML, with the tables of the other forms and a chart of the passes.

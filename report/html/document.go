@@ -80,8 +80,12 @@ func convertSection(of *layout.Section, n int) Section {
 		s.Tables = []Table{t}
 	}
 	if len(quiet.Rows) > 0 {
-		quiet.Caption, quiet.Hidden = text(title+" that allow it"), true
-		s.Details = []Details{{Summary: number(len(quiet.Rows)) + " that " + verb(len(quiet.Rows), "allows", "allow") + " it", Tables: []Table{quiet}}}
+		quiet.Caption, quiet.Hidden = text(title+" that allow the eviction"), true
+		n := len(quiet.Rows)
+		s.Details = []Details{{Summary: number(n) + " that " + verb(n, "allows", "allow") + " the eviction", Tables: []Table{quiet}}}
+		if len(s.Tables) == 0 && s.Lead == nil {
+			s.Lead = text("None of them forbids the eviction.")
+		}
 	}
 	for _, note := range of.Notes {
 		s.Notes = append(s.Notes, text(note))
