@@ -193,14 +193,14 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
 	q.Template = "run"
 	rp := runPage{Planned: true, Chosen: chosen, State: "Planned now"}
 	s.fillRun(q, &rp)
-	p, err := s.planNow(w, r, chosen)
+	v, err := s.planNow(w, r, chosen)
 	if err != nil {
 		rp.NoPlan = observe.PlainError(err).Error()
 		rp.Headline = "Run " + listOf(chosen) + " now? The pods cannot be named."
 		rp.Text = "The limits of a pass bound what it evicts."
 	} else {
-		moves := p.Moves
-		for _, x := range p.Proposals {
+		moves := v.Plan.Moves
+		for _, x := range v.Plan.Proposals {
 			if x.Mode == plan.Approve {
 				moves = append(moves, x.Plan.Moves...)
 			}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 // maxNamedPods is the number of pods above which a confirmation closes their names and asks for their number.
@@ -32,6 +34,7 @@ type confirmation struct {
 	Types          bool // the number of pods must be typed
 	Workloads      string
 	Waves          int
+	HowLong        string // empty if it is unknown
 	Added          string // steps that belong to the chosen ones
 	Approves       bool
 	Until, By, Why string // Why: nothing can be decided
@@ -70,7 +73,7 @@ func (q *request) chosen(p *waiting.Plan) map[int]bool {
 const maxChosen = 2000
 
 // confirm adds the confirmation that the first press asks for.
-func (pp *planPage) confirm(q *request, o *v1alpha1.RebalancePlan, p *waiting.Plan) {
+func (s *Server) confirm(pp *planPage, q *request, o *v1alpha1.RebalancePlan, p *waiting.Plan) {
 	verb := waiting.Verb(q.URL.Query().Get("do"))
 	if verb != waiting.ToApprove && verb != waiting.ToDiscard || !pp.Decides {
 		return
@@ -95,6 +98,17 @@ func (pp *planPage) confirm(q *request, o *v1alpha1.RebalancePlan, p *waiting.Pl
 		return
 	}
 	c.describe(p, steps, needed)
+	c.HowLong = howLong(s.Configured(q.Context()), c.Count, c.Waves)
+}
+
+// howLong says how long evictions take: at the pace of the configuration, and at most with the longest wait for
+// replacements after each wave. The time that pods take to terminate comes on top.
+func howLong(conf *view.Context, pods, waves int) string {
+	if conf == nil || conf.PerMinute <= 0 {
+		return ""
+	}
+	least := time.Duration(float64(pods) / conf.PerMinute * float64(time.Minute))
+	return fmt.Sprintf("From %s to %s, without the time that pods take to terminate,", span(least), span(least+time.Duration(waves)*conf.VerifyTimeout))
 }
 
 func (c *confirmation) describe(p *waiting.Plan, steps, needed []int) {

@@ -7,11 +7,13 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 const planPath = "/plans/20260110-120000-abc-proposal"
@@ -33,13 +35,16 @@ func TestTwoPresses(t *testing.T) {
 	x.addRelease(t)
 	o := x.addPlan(t)
 	page := x.read(t, planPath)
-	contains(t, page, "4 moves wait for you until 13:00.", "zones: all 3 steps", "node-spread: all 1 step", `value="2-3"`, "makes room for shop/cart-1: both or none")
+	contains(t, page, "4 moves wait for you until 13:00. They would meet 2 of the 7 unmet goals.", "zones: all 3 steps", "node-spread: all 1 step", `value="2-3"`, "makes room for shop/cart-1: both or none")
 	if strings.Contains(page, " checked") || strings.Contains(page, `id="confirm"`) {
 		t.Errorf("a step is chosen at first, or the confirmation is open:\n%s", page)
 	}
 	page = x.read(t, planPath+"?do=approve&step=1&step=2-3&version="+o.ResourceVersion)
 	contains(t, page, "Approve steps 1-3 of 4? At most these 3 pods will be evicted.", "shop/web-1", "shop/cache-0", "shop/cart-1", "3, in 1 namespace", "Evict these 3 pods",
 		"Recorded as decided by admin@example.org.")
+	x.conf = &view.Context{PerMinute: 6, VerifyTimeout: 5 * time.Minute}
+	contains(t, x.read(t, planPath+"?do=approve&step=1-3"), "From 30 s to 11 min")
+	contains(t, x.read(t, planPath+"/report"), "cart-1", "<style>")
 	contains(t, x.read(t, planPath+"?do=approve&step=3"), "Step 2 is included: steps that belong together are decided together.", "these 2 pods")
 	contains(t, x.read(t, planPath+"?do=discard&strategy=node-spread"), "Discard step 4 of 4? No pod is evicted.", "Discard this step")
 	contains(t, x.read(t, planPath+"?do=approve"), "No step is chosen.")

@@ -10,16 +10,16 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/observe"
-	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/report"
+	"github.com/evenkeel-project/evenkeel/report/answers"
 	"github.com/evenkeel-project/evenkeel/report/html"
+	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 // lastPlan is the plan that this program made last, or why none could be made. It is safe for concurrent use.
 type lastPlan struct {
 	mu   sync.Mutex
 	at   time.Time
-	plan *plan.Plan
+	view *view.View
 	err  error
 }
 
@@ -31,7 +31,7 @@ type planSummary struct {
 }
 
 // planNow makes a plan. Planning takes longer than other requests.
-func (s *Server) planNow(w http.ResponseWriter, r *http.Request, strategies []string) (*plan.Plan, error) {
+func (s *Server) planNow(w http.ResponseWriter, r *http.Request, strategies []string) (*view.View, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), planTimeout)
 	defer cancel()
 	control := http.NewResponseController(w)
@@ -41,9 +41,9 @@ func (s *Server) planNow(w http.ResponseWriter, r *http.Request, strategies []st
 
 // makePlan makes a plan for all strategies, and keeps it until the next one.
 func (s *Server) makePlan(w http.ResponseWriter, r *http.Request) error {
-	p, err := s.planNow(w, r, nil)
+	v, err := s.planNow(w, r, nil)
 	s.made.mu.Lock()
-	s.made.at, s.made.plan, s.made.err = s.Clock.Now(), p, err
+	s.made.at, s.made.view, s.made.err = s.Clock.Now(), v, err
 	s.made.mu.Unlock()
 	http.Redirect(w, r, s.guard.base+"/cluster", http.StatusSeeOther)
 	return nil
@@ -53,13 +53,13 @@ func (s *Server) makePlan(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) lastPlan(q *request) *planSummary {
 	s.made.mu.Lock()
 	defer s.made.mu.Unlock()
-	p := s.made.plan
 	switch {
 	case s.made.at.IsZero():
 		return nil
 	case s.made.err != nil:
 		return &planSummary{Strong: "No plan could be made at " + q.clockTime(s.made.at) + ".", Text: observe.PlainError(s.made.err).Error() + "."}
 	}
+	p := &s.made.view.Plan
 	n := len(p.Moves)
 	for i := range p.Proposals {
 		n += len(p.Proposals[i].Plan.Moves)
@@ -78,14 +78,32 @@ var reportPolicy = "default-src 'none'; style-src " + html.Hash(html.Style) + ";
 // showWholePlan serves the report of the plan that was made last.
 func (s *Server) showWholePlan(w http.ResponseWriter, r *http.Request) error {
 	s.made.mu.Lock()
-	p := s.made.plan
+	v := s.made.view
 	s.made.mu.Unlock()
-	if p == nil {
+	if v == nil {
 		q := s.begin(r, "message", "cluster")
 		return s.tell(w, q, http.StatusNotFound, message{"No plan", "No plan was made yet.", "", "cluster", "Cluster"})
 	}
+	return writeReport(w, v)
+}
+
+// showStored serves the report of a stored plan.
+func (s *Server) showStored(w http.ResponseWriter, r *http.Request) error {
+	q := s.begin(r, "message", "plans")
+	o, _, err := s.findPlan(q, r.PathValue("name"))
+	if err != nil || o == nil {
+		return s.tell(w, q, http.StatusNotFound, message{"No such plan", "The plan cannot be read.", "", "plans", "See the plans"})
+	}
+	v := view.Stored(o)
+	if c := s.Configured(r.Context()); c != nil {
+		v.Evicts, v.PerMinute, v.VerifyTimeout = c.Evicts, c.PerMinute, c.VerifyTimeout
+	}
+	return writeReport(w, v)
+}
+
+func writeReport(w http.ResponseWriter, v *view.View) error {
 	var out bytes.Buffer
-	if err := report.Plan(&out, report.HTML, *p); err != nil {
+	if err := html.Write(&out, v, answers.Of(v)); err != nil {
 		return err
 	}
 	w.Header().Set("Content-Security-Policy", reportPolicy)

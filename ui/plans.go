@@ -13,7 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/report/answers"
 	"github.com/evenkeel-project/evenkeel/report/html"
+	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 // planList is the page of plans that wait or run, and of those that were decided.
@@ -135,7 +137,7 @@ func (s *Server) showPlan(w http.ResponseWriter, r *http.Request) error {
 			LinkText: "See the plans"})
 	}
 	pp := s.newPlanPage(q, o, p)
-	pp.confirm(q, o, p)
+	s.confirm(pp, q, o, p)
 	if pod := r.URL.Query().Get("pod"); pod != "" {
 		pp.Pod = q.podHistory(pod)
 	}
@@ -156,7 +158,11 @@ func (s *Server) findPlan(q *request, name string) (*v1alpha1.RebalancePlan, *wa
 }
 
 func (s *Server) newPlanPage(q *request, o *v1alpha1.RebalancePlan, p *waiting.Plan) *planPage {
-	pp := &planPage{Name: o.Name, ID: o.Spec.ID, UID: string(o.UID), Version: o.ResourceVersion, Score: scoreOf(o), Zones: categories(o)}
+	effect := html.New(view.Stored(o), answers.First{}).Numbers
+	pp := &planPage{Name: o.Name, ID: o.Spec.ID, UID: string(o.UID), Version: o.ResourceVersion, Zones: effect.Categories}
+	if effect.ScoreNow != "" {
+		pp.Score = &scorePair{effect.ScoreNow, effect.ScoreAfter, fmt.Sprintf("of 100, with all %d moves", o.Spec.MoveCount)}
+	}
 	waits := 0
 	if p != nil {
 		waits = len(p.WaitingMoves())
@@ -195,7 +201,9 @@ func (pp *planPage) setUndo(p *waiting.Plan) {
 func (pp *planPage) setHeadline(q *request, o *v1alpha1.RebalancePlan, p *waiting.Plan, waits int) {
 	met, unmet := 0, 0
 	for _, st := range o.Spec.Strategies {
-		met, unmet = met+int(st.Unmet-st.UnmetAfter), unmet+int(st.Unmet)
+		if unmet += int(st.Unmet); st.Due { // of the others, the plan says nothing about the goals after it
+			met += int(st.Unmet - st.UnmetAfter)
+		}
 	}
 	pp.Goals = fmt.Sprintf("%s would meet %d of the %s.", plural.Choose(int(o.Spec.MoveCount), "It", "They"), met, plural.Count(unmet, "unmet goal"))
 	by := "by the release"

@@ -18,7 +18,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/objects"
-	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 // Timeouts of the server.
@@ -44,7 +44,9 @@ type Options struct {
 	// User returns the name with which the API server authenticates the person.
 	User func(ctx context.Context) string
 	// Plan makes a plan of the cluster now, for some strategies or for all. It evicts nothing.
-	Plan func(ctx context.Context, strategies []string) (*plan.Plan, error)
+	Plan func(ctx context.Context, strategies []string) (*view.View, error)
+	// Configured returns what the configuration of the release says, or nil if it is unknown.
+	Configured func(ctx context.Context) *view.Context
 	// NodeUsage returns the measured use of the nodes from metrics.k8s.io.
 	NodeUsage func(ctx context.Context) ([]NodeUsage, error)
 	// Cluster names the cluster for the person, and Namespace is the namespace of the kubeconfig.
@@ -119,21 +121,22 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 func (s *Server) routes() *http.ServeMux {
 	mux := http.NewServeMux()
 	for pattern, h := range map[string]func(http.ResponseWriter, *http.Request) error{
-		"GET /{$}":                s.showOverview,
-		"GET /plans":              s.showPlans,
-		"GET /plans/{name}":       s.showPlan,
-		"POST /plans/{name}":      s.decide,
-		"GET /cluster":            s.showCluster,
-		"GET /cluster/report":     s.showWholePlan,
-		"POST /cluster/plan":      s.makePlan,
-		"GET /history":            s.showHistory,
-		"GET /history/{ns}/{pod}": s.showPod,
-		"GET /pause":              s.showPause,
-		"POST /pause":             s.pause,
-		"POST /resume":            s.resume,
-		"GET /run":                s.showRun,
-		"POST /run":               s.run,
-		"GET /version":            s.showVersion,
+		"GET /{$}":                 s.showOverview,
+		"GET /plans":               s.showPlans,
+		"GET /plans/{name}":        s.showPlan,
+		"GET /plans/{name}/report": s.showStored,
+		"POST /plans/{name}":       s.decide,
+		"GET /cluster":             s.showCluster,
+		"GET /cluster/report":      s.showWholePlan,
+		"POST /cluster/plan":       s.makePlan,
+		"GET /history":             s.showHistory,
+		"GET /history/{ns}/{pod}":  s.showPod,
+		"GET /pause":               s.showPause,
+		"POST /pause":              s.pause,
+		"POST /resume":             s.resume,
+		"GET /run":                 s.showRun,
+		"POST /run":                s.run,
+		"GET /version":             s.showVersion,
 	} {
 		mux.Handle(pattern, s.answer(h))
 	}

@@ -30,6 +30,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/objects/objectstest"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 var noon = time.Date(2026, 1, 10, 12, 0, 0, 0, time.UTC)
@@ -48,6 +49,7 @@ type site struct {
 	cookie  *http.Cookie
 	release bool
 	planned func(strategies []string) (*plan.Plan, error)
+	conf    *view.Context
 }
 
 // newSite returns a server with a release, and a browser that is signed in.
@@ -90,8 +92,15 @@ func newSite(t *testing.T, cluster ...runtime.Object) *site {
 		NodeUsage: func(context.Context) ([]NodeUsage, error) {
 			return nil, fmt.Errorf("the server could not find metrics")
 		},
-		Plan:     func(_ context.Context, strategies []string) (*plan.Plan, error) { return x.planned(strategies) },
-		Announce: func(address string) { x.printed = append(x.printed, address) },
+		Plan: func(_ context.Context, strategies []string) (*view.View, error) {
+			p, err := x.planned(strategies)
+			if err != nil {
+				return nil, err
+			}
+			return &view.View{Plan: *p}, nil
+		},
+		Configured: func(context.Context) *view.Context { return x.conf },
+		Announce:   func(address string) { x.printed = append(x.printed, address) },
 	}, &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8443})
 	must.Succeed(t, err)
 	x.cookie = x.signIn(t)
@@ -189,7 +198,7 @@ func (x *site) addPlan(t *testing.T, change ...func(*v1alpha1.RebalancePlan)) *v
 	at := metav1.NewTime(noon)
 	o := &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "20260110-120000-abc-proposal"}, Spec: v1alpha1.RebalancePlanSpec{ID: "9f2c41d7", Mode: v1alpha1.ModeApprove,
 		MoveCount: 4, TakenAt: at, Expires: metav1.NewTime(noon.Add(time.Hour)), StrategyNames: "zones, node-spread",
-		Strategies: []v1alpha1.StrategySummary{{Name: "zones", Mode: v1alpha1.ModeApprove, Goals: 9, Unmet: 5, UnmetAfter: 3}}}}
+		Strategies: []v1alpha1.StrategySummary{{Name: "zones", Mode: v1alpha1.ModeApprove, Due: true, Goals: 9, Unmet: 5, UnmetAfter: 3}, {Name: "hot-nodes", Unmet: 2}}}}
 	for i, pod := range []string{"web-1", "cache-0", "cart-1", "api-1"} {
 		m := v1alpha1.Move{Step: int32(i + 1), Wave: int32(i/2 + 1), Pod: v1alpha1.PodReference{Namespace: "shop", Name: pod, UID: "uid-" + pod},
 			Owner: v1alpha1.ObjectReference{Kind: "ReplicaSet", Name: pod[:len(pod)-2]}, Strategy: "zones", Reason: v1alpha1.Reason{Code: "ZoneSkewed", Message: "zone-c has 4 of 6 pods"},

@@ -20,7 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/connection"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/installed"
 	"github.com/evenkeel-project/evenkeel/objects"
-	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/view"
 	"github.com/evenkeel-project/evenkeel/ui"
 )
 
@@ -78,8 +78,15 @@ func (f *uiFlags) serve(cmd *cobra.Command, g *globalFlags) error {
 		return fmt.Errorf("listening: %w; set --port", err)
 	}
 	server, err := ui.New(ui.Options{Client: client, Release: release, Cluster: cmp.Or(g.Context(), connection.ServerHost(conf)), Namespace: g.Namespace(), Clock: clock.RealClock{}, Log: log,
-		User:      func(ctx context.Context) string { return connection.User(ctx, client) },
-		Plan:      func(ctx context.Context, strategies []string) (*plan.Plan, error) { return f.plan(ctx, g, strategies) },
+		User: func(ctx context.Context) string { return connection.User(ctx, client) },
+		Plan: func(ctx context.Context, strategies []string) (*view.View, error) { return f.plan(ctx, g, strategies) },
+		Configured: func(ctx context.Context) *view.Context {
+			chosen, err := (&installed.Lookup{Command: cmd, Connect: g.client}).Choose(ctx, f.config, f.namespace)
+			if err != nil || !chosen.Known {
+				return nil
+			}
+			return configContext(chosen.Config)
+		},
 		NodeUsage: func(ctx context.Context) ([]ui.NodeUsage, error) { return nodeUsage(ctx, client) },
 		Announce: func(address string) {
 			fmt.Fprintf(cmd.OutOrStdout(), "Open %s\nThe address works once. For another browser, use the next one that is printed.\n", address)
@@ -91,7 +98,7 @@ func (f *uiFlags) serve(cmd *cobra.Command, g *globalFlags) error {
 }
 
 // plan makes a plan as `evenkeel plan` does.
-func (f *uiFlags) plan(ctx context.Context, g *globalFlags, strategies []string) (*plan.Plan, error) {
+func (f *uiFlags) plan(ctx context.Context, g *globalFlags, strategies []string) (*view.View, error) {
 	f.planning.Lock()
 	defer f.planning.Unlock()
 	defer g.progress.Stop()
@@ -105,7 +112,7 @@ func (f *uiFlags) plan(ctx context.Context, g *globalFlags, strategies []string)
 		return nil, err
 	}
 	p := read.planner.Plan(read.snapshot, read.state, read.goals, read.snapshot.TakenAt)
-	return &p, ctx.Err()
+	return &view.View{Plan: p, Context: *read.reportContext(false)}, ctx.Err()
 }
 
 // nodeUsage reads what the nodes use from metrics.k8s.io.
