@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/report/answers"
 	"github.com/evenkeel-project/evenkeel/report/html"
 	"github.com/evenkeel-project/evenkeel/report/layout"
+	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 // The numbers of target nodes that an HTML explanation lists for one pod, and for a pod of a node or workload.
@@ -33,6 +35,31 @@ func tableDocument(t *table) *html.Document {
 		d.Headline, d.Facts = d.Facts[0], d.Facts[1:]
 	}
 	return d
+}
+
+// writeWhatIfPage writes the plan after an imagined change as HTML, and before it which pods find a node, and the advice.
+func writeWhatIfPage(w io.Writer, x plan.WhatIf, p plan.Plan, opts []Options) error {
+	v := view.View{Plan: p, Context: contextOf(opts)}
+	first := answers.Of(&v)
+	s := html.Section{ID: "what-if", Title: "Advice"}
+	if !x.Change.IsEmpty() {
+		s.Title = "What if"
+		first.Forbids = append(first.Forbids, "Imagined change")
+		first.Next = answers.Next{Words: words(word("Nothing: the change is only imagined, so no cluster can execute this plan."))}
+	}
+	t := newTable(Wide, nil)
+	t.writeWhatIf(x)
+	facts, parts := html.Convert(&t.page)
+	if len(facts) > 0 {
+		s.Lead, s.Notes = facts[0], facts[1:]
+	}
+	for _, part := range parts {
+		for i := range part.Tables {
+			part.Tables[i].Hidden = false
+		}
+		s.Tables, s.Notes = append(s.Tables, part.Tables...), append(s.Notes, part.Notes...)
+	}
+	return html.Write(w, &v, first, s)
 }
 
 // explanationDocument arranges an explanation as HTML, with the texts and tables of the other forms.

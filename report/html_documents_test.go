@@ -6,9 +6,21 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
 	"github.com/evenkeel-project/evenkeel/report"
 )
+
+// TestWhatIfPage checks that an imagined change comes before the plan, which nobody can execute.
+func TestWhatIfPage(t *testing.T) {
+	x := plan.WhatIf{Change: plan.Change{Without: []string{"n1"}}, Pods: []plan.PodFit{{Pod: plan.PodRef{Namespace: "shop", Name: "d-1"}}}}
+	var b bytes.Buffer
+	must.Succeed(t, report.WhatIf(&b, report.HTML, x, threeZonesPlan()))
+	text := b.String()
+	if !strings.Contains(text, "Imagined change") || strings.Contains(text, "evenkeel apply") || strings.Index(text, `id="what-if"`) > strings.Index(text, `id="zones"`) {
+		t.Errorf("the page has no section about the change before the plan, or a command that executes it:\n%s", text)
+	}
+}
 
 // TestHTMLForms checks the headline of each kind of HTML report.
 func TestHTMLForms(t *testing.T) {

@@ -21,6 +21,9 @@ type whatIfDocument struct {
 
 // WhatIf writes an imagined change of the nodes, and the plan after it, in the same way as Plan.
 func WhatIf(w io.Writer, format Format, x plan.WhatIf, p plan.Plan, opts ...Options) error {
+	if format == HTML {
+		return writeWhatIfPage(w, x, p, opts)
+	}
 	doc := whatIfDocument{APIVersion: plan.APIVersion, Kind: "WhatIf", WhatIf: x}
 	if format == JSON || format == YAML {
 		doc.Plan = planDocument(record.PlanObjects(&p), nil)

@@ -42,12 +42,20 @@ func WriteDocument(w io.Writer, d *Document) error {
 	p := page{Title: "Evenkeel: " + d.Headline.String(), Pill: d.Pill, Meta: d.Meta, Document: d,
 		Footer: text("Made by Evenkeel. This file makes no network request.")}
 	for _, s := range d.Sections {
-		p.Nav = append(p.Nav, link{s.ID, s.Title})
+		p.Nav = append(p.Nav, link{s.ID, shortTitle(s.Title)})
 	}
 	if len(d.Parts) > 0 {
 		p.Nav = append(p.Nav, link{"parts", "Pod by pod"})
 	}
 	return p.write(w)
+}
+
+// shortTitle leaves out what follows a comma or a parenthesis.
+func shortTitle(title string) string {
+	if i := strings.IndexAny(title, ",("); i > 0 {
+		return strings.TrimSpace(title[:i])
+	}
+	return title
 }
 
 // Convert turns a page of text into sentences and sections. Paragraphs after a section become its notes.
@@ -68,10 +76,9 @@ func Convert(p *layout.Page) (facts []answers.Text, sections []Section) {
 
 func convertSection(of *layout.Section, n int) Section {
 	s := Section{ID: fmt.Sprintf("part-%d", n)}
-	title := of.Title
-	if i := strings.IndexAny(title, ":,"); i > 0 {
-		s.Lead = text(sentence(strings.TrimSpace(title[i+1:])) + ".")
-		title = title[:i]
+	title, rest, _ := strings.Cut(strings.ReplaceAll(of.Title, "->", "→"), ": ")
+	if rest != "" {
+		s.Lead = text(sentence(rest) + ".")
 	}
 	s.Title = title
 	t, quiet := convertGrid(of.Grid)
@@ -111,7 +118,7 @@ func convertGrid(g *layout.Grid) (t, quiet Table) {
 	c := g.Cells()
 	t.Class = "sortable"
 	for i, h := range c.Heads {
-		head := Head{Text: sentence(strings.ToLower(h)), Filter: filterHeads[h]}
+		head := Head{Text: headText(h), Filter: filterHeads[h]}
 		if c.Right[i] {
 			head.Class = "r"
 		}
@@ -136,6 +143,11 @@ func convertGrid(g *layout.Grid) (t, quiet Table) {
 		}
 	}
 	return t, quiet
+}
+
+// headText writes a heading in lower case, apart from its first letter and CPU.
+func headText(h string) string {
+	return strings.ReplaceAll(sentence(strings.ReplaceAll(strings.ToLower(h), "cpu", "CPU")), "->", "→")
 }
 
 func convertRow(c *layout.Cells, cells []string) (row []Cell) {

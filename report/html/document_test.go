@@ -39,7 +39,7 @@ func TestDocument(t *testing.T) {
 	text := b.String()
 	checkStructure(t, text)
 	body := words(text)
-	for _, want := range []string{"no | PodTooYoung | the pod started 3m ago", "No budget covers it.", "1 that allows the eviction", "Before any other move.",
+	for _, want := range []string{"no | PodTooYoung | the pod started 3m ago", "No budget covers it.", "1 that allows the eviction", "Where it would land now, before any other move",
 		"n1 | – | &lt;0.1% | | scores 210", "1,200 more are not listed.", "1 more are left out."} {
 		if !strings.Contains(body, want) {
 			t.Errorf("the page lacks %q:\n%s", want, body[:min(len(body), 3000)])

@@ -15,6 +15,8 @@ type Report struct {
 	Numbers Numbers
 	Zones   Zones
 	Nodes   Nodes
+	// Extra are sections of the caller. They come first.
+	Extra []Section
 	// Moves are those of the plan, of a second plan, and of the proposals.
 	Moves  []Moves
 	Undone Undone
@@ -82,16 +84,21 @@ func (r *Report) setShown() {
 
 // Sections lists the sections in their order, for links to them.
 func (r *Report) Sections() []link {
-	out := []link{{"main", "Answers"}, {r.Zones.ID, r.Zones.Title}, {r.Nodes.ID, r.Nodes.Title}}
+	out := []link{{"main", "Answers"}}
+	for _, s := range r.Extra {
+		out = append(out, link{s.ID, s.Title})
+	}
+	out = append(out, link{r.Zones.ID, r.Zones.Title}, link{r.Nodes.ID, r.Nodes.Title})
 	for _, m := range r.Moves {
 		out = append(out, link{m.ID, m.Title})
 	}
 	return append(out, link{r.Undone.ID, r.Undone.Title}, link{r.Inputs.ID, r.Inputs.Title}, link{r.Config.ID, "Configuration"})
 }
 
-// Write writes a plan or a run as one HTML file.
-func Write(w io.Writer, v *view.View, first answers.First) error {
+// Write writes a plan or a run as one HTML file. Extra sections come first.
+func Write(w io.Writer, v *view.View, first answers.First, extra ...Section) error {
 	r := New(v, first)
+	r.Extra = extra
 	p := page{Title: "Evenkeel: " + first.Headline.String(), Pill: r.pill(), Meta: r.meta(), Nav: r.Sections(), Report: r,
 		Footer: text("Made by Evenkeel from plan ", code(v.Plan.ID), ", configuration ", code(v.Plan.ConfigHash), ". This file makes no network request.")}
 	return p.write(w)
