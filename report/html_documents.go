@@ -37,7 +37,8 @@ func tableDocument(t *table) *html.Document {
 	return d
 }
 
-// writeWhatIfPage writes the plan after an imagined change as HTML, and before it which pods find a node, and the advice.
+// writeWhatIfPage writes the plan after an imagined change as HTML. Before it comes which pods find a node, and the
+// advice.
 func writeWhatIfPage(w io.Writer, x plan.WhatIf, p plan.Plan, opts []Options) error {
 	v := view.View{Plan: p, Context: contextOf(opts)}
 	first := answers.Of(&v)
