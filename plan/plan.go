@@ -69,6 +69,8 @@ type Plan struct {
 
 	// LimitUse lists the limits of the configuration that are set, with the share that the plan uses.
 	LimitUse []LimitUse `json:"-"`
+	// Filtered is set for a part of another plan, which is only shown.
+	Filtered *Filtered `json:"-"`
 }
 
 // ClusterInfo identifies the cluster of a plan.

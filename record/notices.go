@@ -13,6 +13,7 @@ const (
 	searchEndedEarly = "SearchEndedEarly"
 	otherDescheduler = "OtherDescheduler"
 	hintsWithoutData = "HintsWithoutData"
+	filtered         = "Filtered"
 )
 
 const waitsFor = "waits for %d nodes"
@@ -24,6 +25,7 @@ func notices(p *plan.Plan) (out []v1alpha1.Notice) {
 			out = append(out, v1alpha1.Notice{Reason: v1alpha1.Reason{Code: code, Message: cut(message, maxMessage)}, Strategy: word(strategy)})
 		}
 	}
+	add(filtered, p.FilterText(), "")
 	for _, r := range p.NothingJudged {
 		add(string(r.Code), r.Message, "")
 	}

@@ -54,10 +54,14 @@ var (
 func Spec(p *plan.Plan, mode v1alpha1.Mode) v1alpha1.RebalancePlanSpec { return spec(p, mode, stored) }
 
 func spec(p *plan.Plan, mode v1alpha1.Mode, most bounds) v1alpha1.RebalancePlanSpec {
-	s := v1alpha1.RebalancePlanSpec{ID: p.ID, Mode: mode, MoveCount: int32(len(p.Moves)), Score: scoreText(p),
+	all := p.Whole()
+	s := v1alpha1.RebalancePlanSpec{ID: p.ID, Mode: mode, MoveCount: int32(len(all.Moves)), Score: scoreText(p),
 		TakenAt: seconds(p.TakenAt), Expires: seconds(latest(p.TakenAt, p.Expires)), ConfigHash: word(p.ConfigHash),
 		Cluster: v1alpha1.ClusterReference{UID: word(p.Cluster.UID), Version: word(p.Cluster.Version)},
 		Minimum: minimum(p), NotMoved: notMoved(p.Rejections), Inputs: inputs(p.Inputs), Notices: notices(p)}
+	if p.Filtered != nil {
+		s.Expires = s.TakenAt // it must not be executed, whoever changes its kind
+	}
 	s.Strategies, s.StrategyNames = strategies(p)
 	s.Before, s.After = states(p, most.states)
 	s.Moves, s.Hints = moves(p, most.moves)
@@ -66,8 +70,8 @@ func spec(p *plan.Plan, mode v1alpha1.Mode, most bounds) v1alpha1.RebalancePlanS
 	s.Goals, nodes = goals(p, s.Moves, most.goals)
 	fit(&s, p, nodes, most)
 	omitted := v1alpha1.Omitted{Moves: s.MoveCount - int32(len(s.Moves))}
-	omitted.Goals = int32(len(p.Goals) - len(s.Goals))
-	omitted.Nodes, omitted.Workloads = int32(len(p.Before.Nodes)-len(s.Before.Nodes)), int32(len(p.Before.Workloads)-len(s.Before.Workloads))
+	omitted.Goals = int32(len(all.Goals) - len(s.Goals))
+	omitted.Nodes, omitted.Workloads = int32(len(all.Before.Nodes)-len(s.Before.Nodes)), int32(len(all.Before.Workloads)-len(s.Before.Workloads))
 	if omitted != (v1alpha1.Omitted{}) {
 		s.Omitted = &omitted
 	}
@@ -245,12 +249,12 @@ func compareBool(a, b bool) int {
 func strategies(p *plan.Plan) (out []v1alpha1.StrategySummary, names string) {
 	var due []string
 	after := map[string]int32{}
-	for _, g := range p.Goals {
+	for _, g := range p.Whole().Goals {
 		if p.After.Excess[g.ID] > 0 {
 			after[g.Strategy]++
 		}
 	}
-	for _, g := range p.PodGoals {
+	for _, g := range p.Whole().PodGoals {
 		after[g.Strategy] = int32(g.UnmetAfter)
 	}
 	for _, st := range p.Strategies {

@@ -28,6 +28,9 @@ type History struct {
 	// Subject is the pod, workload or node whose moves are listed, such as pod shop/web-1. Without one, Plans are
 	// listed.
 	Subject string
+	// Filter selects moves, and passes with such a move. LeftOut counts the others.
+	Filter  plan.Filter
+	LeftOut int
 	// Plans and Moves are sorted by time, the newest first.
 	Plans []v1alpha1.RebalancePlan
 	Moves []record.PastMove
@@ -125,7 +128,20 @@ func listOf(kind string) metav1.TypeMeta {
 	return metav1.TypeMeta{APIVersion: v1alpha1.GroupVersion.String(), Kind: kind}
 }
 
+// filtered says what the filter selects, or returns "".
+func (h *History) filtered() string {
+	switch {
+	case h.Filter.IsEmpty():
+		return ""
+	case h.Subject != "":
+		return fmt.Sprintf("Filtered: only moves of %s are shown; %s %s left out. ", escape(h.Filter.String()), plural.Count(h.LeftOut, "move"), plural.Choose(h.LeftOut, "is", "are"))
+	}
+	return fmt.Sprintf("Filtered: only passes with moves of %s are shown; %d %s left out. ", escape(h.Filter.String()), h.LeftOut,
+		plural.Choose(h.LeftOut, "other is", "others are"))
+}
+
 func (h *History) heading(what string) string {
+	what = h.filtered() + what
 	if h.Since.IsZero() {
 		return what + ". Times are UTC."
 	}

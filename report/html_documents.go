@@ -137,6 +137,9 @@ func (h *History) document() *html.Document {
 	}
 	page.AddSection(layout.Section{Title: "Moves by strategy", Grid: h.Counts.grid()})
 	d.Facts, d.Sections = html.Convert(&page)
+	if text := h.filtered(); text != "" {
+		d.Facts = slices.Insert(d.Facts, 0, words(word(text)))
+	}
 	for _, line := range h.unknown() {
 		d.Facts = append(d.Facts, words(word(line)))
 	}

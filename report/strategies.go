@@ -20,7 +20,7 @@ func (t *planTable) writeStrategies(p plan.Plan) {
 	}
 	g, unmet := layout.NewGrid(heads...), []int{}
 	for _, st := range p.Strategies {
-		count := countOfStrategy(p, st)
+		count := countOfStrategy(*p.Whole(), st)
 		cells := []string{escape(st.Name), strconv.Itoa(st.Goals), strconv.Itoa(st.Unmet), count.afterText(st), strconv.Itoa(count.evictions)}
 		if noted {
 			cells = append(cells, strategyNote(st))

@@ -15,6 +15,9 @@ const allNodes = "all nodes"
 // writeZones writes the average and the fullest node of each zone. A plan contains fractions and no node sizes, so
 // small and large nodes have the same weight in the average.
 func (t *planTable) writeZones(p plan.Plan) {
+	if len(p.Before.Nodes) < len(p.Whole().Before.Nodes) {
+		return // averages of some nodes are not those of their zones
+	}
 	zoneOf := func(n plan.NodeState) string { return n.Zone }
 	if len(zoneNames(p)) < 2 {
 		if len(p.Before.Nodes) <= maxSmallCluster {

@@ -27,6 +27,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/record"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -177,6 +178,10 @@ func readPlan(path string, stdin io.Reader) (*v1alpha1.RebalancePlan, error) {
 		return nil, fmt.Errorf("reading the plan: %w", err)
 	}
 	var o v1alpha1.RebalancePlan
+	if yaml.Unmarshal(data, &o) == nil && o.Kind == record.FilteredKind {
+		return nil, fmt.Errorf("%s is a part of a plan, which is only shown; save the whole plan without --show-namespace, --show-node and --show-strategy", name)
+	}
+	o = v1alpha1.RebalancePlan{}
 	if err := yaml.UnmarshalStrict(data, &o); err != nil || o.Kind != "RebalancePlan" || o.APIVersion != v1alpha1.GroupVersion.String() || o.Name == "" {
 		return nil, fmt.Errorf("%s is not one plan (want the output of `evenkeel plan -o yaml`: apiVersion %s, kind RebalancePlan, with a name; "+
 			"a kind Plan is of an earlier version, so make a new plan; for a List, select strategies of one mode with --strategy)", name, v1alpha1.GroupVersion)

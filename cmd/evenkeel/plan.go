@@ -20,6 +20,7 @@ type planFlags struct {
 	detailedExitCode bool
 	noHeaders        bool
 	advise           bool
+	filter           plan.Filter
 }
 
 func newPlan(g *globalFlags) *cobra.Command {
@@ -37,6 +38,7 @@ func newPlan(g *globalFlags) *cobra.Command {
 	f.add(fl)
 	f.whatIf.addTo(fl)
 	commandline.AddNoHeaders(fl, &f.noHeaders)
+	commandline.AddFilter(fl, &f.filter)
 	fl.StringVar(&f.saveInput, "save-input", "", "write the input of the plan to this file (JSON), to plan on it again with -f")
 	fl.StringVar(&f.comparePolicy, "compare-policy", "",
 		"print what this policy of the descheduler (or the values of its chart) finds wrong here, and what the plan does about each violation (-: standard input)")
@@ -53,6 +55,9 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		if change, err := f.whatIf.change(); f.advise || err == nil && !change.IsEmpty() {
 			return errors.New("--compare-policy cannot be used with --advise, --without-node, --zone-down or --add-node")
 		}
+		if !f.filter.IsEmpty() {
+			return errors.New("--compare-policy cannot be used with --show-namespace, --show-node or --show-strategy, which select moves of a plan")
+		}
 		name, data, err := commandline.ReadFile(f.comparePolicy, cmd.InOrStdin(), commandline.MaxFileBytes)
 		if err != nil {
 			return fmt.Errorf("reading the policy to compare with: %w", err)
@@ -62,8 +67,12 @@ func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 		}
 		f.allSamples = true
 	}
+	f.allSamples = f.allSamples || !f.filter.IsEmpty() // so that the pods that stay can be selected
 	in, err := f.read(cmd, g, f.saveInput)
 	if err != nil {
+		return err
+	}
+	if err := in.checkFilter(&f.filter); err != nil {
 		return err
 	}
 	observed := time.Now()
@@ -111,6 +120,7 @@ func (f *planFlags) write(cmd *cobra.Command, in *planningInput, compared *compa
 	opts := commandline.ReportOptions(cmd.OutOrStdout())
 	opts.NoHeaders = f.noHeaders
 	opts.Evicts, opts.Namespace = !in.conf.DryRun, f.input.namespace
+	p = f.filter.Select(p)
 	if in.format == report.HTML {
 		opts.Context = in.reportContext(len(f.input.files) > 0)
 	}

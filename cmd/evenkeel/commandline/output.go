@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
@@ -22,6 +23,13 @@ const ObjectForms = "name, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or jsonp
 // AddNoHeaders adds the flag --no-headers.
 func AddNoHeaders(fl *pflag.FlagSet, value *bool) {
 	fl.BoolVar(value, "no-headers", false, "with -o table or wide: only the rows of moves or passes, one line each, without headings and other text")
+}
+
+// AddFilter adds the flags that select what a command shows of a plan or of the history.
+func AddFilter(fl *pflag.FlagSet, f *plan.Filter) {
+	fl.StringSliceVar(&f.Namespaces, "show-namespace", nil, "show only pods and workloads of this namespace; repeatable")
+	fl.StringSliceVar(&f.Nodes, "show-node", nil, "show only moves from and to this node, and what else is about it; repeatable")
+	fl.StringSliceVar(&f.Strategies, "show-strategy", nil, "show only moves and goals of this strategy; repeatable. All strategies are still planned for")
 }
 
 // ParseOutput parses the flag --output of a command that prints documents. For the forms of kubectl it returns JSON,

@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/records"
 	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -34,6 +35,7 @@ type historyFlags struct {
 	showFlags
 	since     string
 	noHeaders bool
+	filter    plan.Filter
 }
 
 func newHistory(a *Access) *cobra.Command {
@@ -50,6 +52,7 @@ func newHistory(a *Access) *cobra.Command {
 	f.addTo(c)
 	c.PersistentFlags().Lookup("output").Usage = "table, wide, json, yaml, html, " + commandline.ObjectForms
 	commandline.AddNoHeaders(c.PersistentFlags(), &f.noHeaders)
+	commandline.AddFilter(c.PersistentFlags(), &f.filter)
 	c.PersistentFlags().StringVar(&f.since, "since", "", "how far back, such as 90m or 7d (default: "+defaultSince+"; of one pod, workload or node: all that is kept)")
 	c.AddCommand(
 		f.newPlan(a),
@@ -186,7 +189,7 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 
 // history prints the passes, or the moves of a subject that is selects.
 func (f *historyFlags) history(cmd *cobra.Command, a *Access, subject string, is func(*record.PastMove) bool) error {
-	h := report.History{Now: time.Now(), Subject: subject, Counts: report.MoveCounts{}}
+	h := report.History{Now: time.Now(), Subject: subject, Filter: f.filter, Counts: report.MoveCounts{}}
 	since := f.since
 	if since == "" && (subject == "" || strings.HasPrefix(subject, allPods)) {
 		since = defaultSince
@@ -232,14 +235,23 @@ func add(h *report.History, o *v1alpha1.RebalancePlan, is func(*record.PastMove)
 		h.Omitted += int(o.Spec.Omitted.Moves)
 	}
 	for _, m := range record.PastMoves(o) {
+		selected := h.Filter.Matches(m.Pod.Namespace, m.Strategy, m.From, m.Predicted, m.Outcome.Landed)
 		switch {
-		case is == nil:
+		case is == nil && selected:
 			h.Counts.Add(&m)
-		case is(&m):
+		case is == nil || !is(&m):
+		case selected:
 			h.Moves = append(h.Moves, m)
+		default:
+			h.LeftOut++
 		}
 	}
 	if is != nil {
+		return
+	}
+	selected := func(m v1alpha1.Move) bool { return h.Filter.Matches(m.Pod.Namespace, m.Strategy, m.From, m.To) }
+	if !h.Filter.IsEmpty() && !slices.ContainsFunc(o.Spec.Moves, selected) {
+		h.LeftOut++
 		return
 	}
 	if o.APIVersion, o.Kind = v1alpha1.GroupVersion.String(), "RebalancePlan"; !whole {
