@@ -68,7 +68,7 @@ func (p *Plan) FilterText() string {
 		return ""
 	}
 	left, all := p.LeftOut()
-	return fmt.Sprintf("Filtered: only %s is shown; %d of %s %s left out", p.Filtered.By.String(), left, plural.Count(all, "move"), plural.Choose(left, "is", "are"))
+	return fmt.Sprintf("Filtered: shows only %s; %d of %s %s left out", p.Filtered.By.String(), left, plural.Count(all, "move"), plural.Choose(left, "is", "are"))
 }
 
 // Select returns the part of a plan that the filter selects: the moves, the goals that match or that a shown move
@@ -109,6 +109,7 @@ func (f *Filter) Select(p Plan) Plan {
 	p.Bound.UnmetGoals = keep(p.Bound.UnmetGoals, func(u *UnmetGoal) bool { return goals[u.Goal] })
 	p.Bound.ResidualByGoal = maps.Clone(p.Bound.ResidualByGoal)
 	maps.DeleteFunc(p.Bound.ResidualByGoal, func(id string, _ float64) bool { return !goals[id] })
+	p.Bound.BlockedBy = nil // it names no goal
 	p.Hints = keep(p.Hints, func(h *WaveHints) bool { return waves[h.Wave] })
 	p.Pressure = keep(p.Pressure, func(h *PressureHint) bool { return nodes[h.Node] || slices.Contains(f.Nodes, h.Node) })
 	p.Strategies = keep(p.Strategies, func(st *StrategyState) bool { return len(f.Strategies) == 0 || slices.Contains(f.Strategies, st.Name) })

@@ -134,9 +134,9 @@ func (h *History) filtered() string {
 	case h.Filter.IsEmpty():
 		return ""
 	case h.Subject != "":
-		return fmt.Sprintf("Filtered: only moves of %s are shown; %s %s left out. ", escape(h.Filter.String()), plural.Count(h.LeftOut, "move"), plural.Choose(h.LeftOut, "is", "are"))
+		return fmt.Sprintf("Filtered: shows only moves of %s; %s %s left out. ", escape(h.Filter.String()), plural.Count(h.LeftOut, "move"), plural.Choose(h.LeftOut, "is", "are"))
 	}
-	return fmt.Sprintf("Filtered: only passes with moves of %s are shown; %d %s left out. ", escape(h.Filter.String()), h.LeftOut,
+	return fmt.Sprintf("Filtered: shows only passes with moves of %s; %d %s left out. ", escape(h.Filter.String()), h.LeftOut,
 		plural.Choose(h.LeftOut, "other is", "others are"))
 }
 

@@ -23,7 +23,10 @@ type planTable struct {
 
 // writePlan writes the verdict on a plan and then all of its sections.
 func (t *planTable) writePlan(p plan.Plan, subject, effect string) {
-	t.writeVerdict(p, subject, effect)
+	if text := p.FilterText(); text != "" {
+		t.out.addVerdict(yellow, escape(text)+".")
+	}
+	t.writeVerdict(*p.Whole(), subject, effect)
 	if score := balanceText(p); score != "" {
 		t.out.addParagraph(runRank, plain, score)
 	}
@@ -41,7 +44,7 @@ func (t *planTable) writePlan(p plan.Plan, subject, effect string) {
 	t.writePressureHints(p)
 	t.writeMoves(p)
 	t.writeRejections(p)
-	t.writeBound(p)
+	t.writeBound(*p.Whole())
 	t.writeUnmetGoals(p)
 	t.writeSchedulers(p)
 	t.writeProposals(p)

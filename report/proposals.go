@@ -16,6 +16,8 @@ func (t *planTable) writeProposals(p plan.Plan) {
 	defer func(was planRole) { t.out.plan = was }(t.out.plan)
 	for _, of := range p.Proposals {
 		t.out.plan = proposedPlan
+		shown := of.Plan
+		of.Plan = *shown.Whole()
 		sub := of.Plan
 		sub.Schedulers = nil // the first line of the plan names the untrusted ones
 		sub.Strategies = slices.Clone(sub.Strategies)
@@ -26,9 +28,9 @@ func (t *planTable) writeProposals(p plan.Plan) {
 		}
 		t.out.addLine("")
 		t.writeVerdict(sub, t.proposalSubject(of, untrusted), t.proposalEffect(of, untrusted))
-		t.writeGoalsUnder("Goals not met after the moves of automatic strategies", sub)
-		t.writeMoves(sub)
-		t.writeRejections(sub)
+		t.writeGoalsUnder("Goals not met after the moves of automatic strategies", shown)
+		t.writeMoves(shown)
+		t.writeRejections(shown)
 	}
 }
 

@@ -39,6 +39,26 @@ func foreignPlan(name string) *v1alpha1.RebalancePlan {
 	return &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: record.Spec(p, v1alpha1.ModeAutomatic)}
 }
 
+// TestAPartOfAPlanIsNeverExecuted: whoever stores a filtered plan under the kind of a plan cannot approve it.
+func TestAPartOfAPlanIsNeverExecuted(t *testing.T) {
+	k := newLeaderTest(t)
+	p := proposal(0, "zones", testMove("zones", "a", ""), testMove("zones", "b", "")).Plan
+	p.Moves[1].From = "elsewhere"
+	part := (&plan.Filter{Nodes: []string{"elsewhere"}}).Select(*p)
+	o := &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: "mine"}, Spec: record.Spec(&part, v1alpha1.ModeApprove)}
+	must.Get(k.client.Plans.Create(t.Context(), o, metav1.CreateOptions{}))(t)
+	if _, err := New(k.client).Decide(t.Context(), "mine", ToApprove, StepSelection{}, "alice", noon); err == nil {
+		t.Error("a part of a plan was approved")
+	}
+	o = k.object("mine") // as kubectl patches it
+	o.Decision = &v1alpha1.Decision{By: "alice", Approve: &v1alpha1.StepSelection{All: true}}
+	must.Get(k.client.Plans.Update(t.Context(), o, metav1.UpdateOptions{}))(t)
+	k.register()
+	if len(o.Spec.Moves) != 1 || len(k.plans.Requests()) > 0 || k.object("mine").Status.Phase != v1alpha1.PhaseExpired {
+		t.Errorf("%d moves, %d requests, %+v", len(o.Spec.Moves), len(k.plans.Requests()), k.object("mine").Status)
+	}
+}
+
 // TestAForeignPlanIsKnown: the leader knows a plan that it did not make, no proposal replaces it, and it waits for a
 // day at most.
 func TestAForeignPlanIsKnown(t *testing.T) {

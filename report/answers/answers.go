@@ -6,6 +6,9 @@ package answers
 
 // First is the first screen.
 type First struct {
+	// Shows says which part of the plan the report shows; empty if it shows the whole plan. The answers are about the
+	// whole plan.
+	Shows string
 	// Mark and State say whether all goals are met, such as "●" and "All goals are met".
 	Mark, State string
 	// Forbids are the strongest facts, which forbid execution, such as "Paused".

@@ -12,8 +12,10 @@ import (
 
 // Of answers the questions about a plan or a run.
 func Of(v *view.View) First {
-	f := newFacts(v)
-	out := First{Forbids: f.forbids(), Headline: f.headline(), Next: f.next()}
+	whole := *v
+	whole.Plan = *v.Plan.Whole()
+	f := newFacts(&whole)
+	out := First{Shows: v.Plan.FilterText(), Forbids: f.forbids(), Headline: f.headline(), Next: f.next()}
 	out.Mark, out.State = f.state()
 	for _, a := range []func() (Answer, bool){f.good, f.what, f.why, f.differs, f.gotWorse, f.undone, f.sure, f.howLong, f.leftOut} {
 		if answer, has := a(); has {

@@ -62,7 +62,7 @@ func (r *Report) lists() []listed {
 		if len(of.Plan.Moves) == 0 {
 			continue
 		}
-		l := listed{id: "shown", title: "Moves that are only shown", plan: &of.Plan, mode: of.Mode}
+		l := listed{id: "shown", title: "Moves that are only shown", plan: &of.Plan, mode: of.Mode, omitted: len(of.Plan.Whole().Moves) - len(of.Plan.Moves)}
 		if of.Mode == plan.Approve {
 			l.id, l.title = "approval", "Moves that wait for approval"
 		}
@@ -125,7 +125,7 @@ func (r *Report) movesLead(of listed) answers.Text {
 	n := len(p.Moves)
 	switch {
 	case n == 0 && of.omitted > 0:
-		return text(fmt.Sprintf("The stored plan leaves out its %s.", count(of.omitted, "move")))
+		return text(r.leavesOut("its "+count(of.omitted, "move"), ""))
 	case n == 0 && len(p.Blocks) > 0:
 		return text("The plan has no moves: evictions are blocked.")
 	case n == 0:
@@ -144,7 +144,7 @@ func (r *Report) movesLead(of listed) answers.Text {
 		lead += "A wave starts when the replacements of the wave before it are Ready. You can stop after any step: no goal is then worse than now."
 	}
 	if of.omitted > 0 {
-		lead += fmt.Sprintf(" The stored plan leaves out %s.", count(of.omitted, "move"))
+		lead += " " + r.leavesOut(count(of.omitted, "move"), "")
 	}
 	return text(lead)
 }

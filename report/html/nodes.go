@@ -200,7 +200,7 @@ func (r *Report) makeNodes() Nodes {
 	}
 	s.Lead = r.nodesLead()
 	if n := r.omitted.Nodes; n > 0 {
-		s.Notes = append(s.Notes, text(fmt.Sprintf("The stored plan leaves out %s. It keeps the fullest nodes, and those that change.", count(n, "node"))))
+		s.Notes = append(s.Notes, text(r.leavesOut(count(n, "node"), "It keeps the fullest nodes, and those that change.")))
 	}
 	if r.omitted.Nodes > 0 && len(r.nodes) > maxLanes { // shares of some nodes say nothing about zones
 		s.Tables, s.Details = r.extremes()

@@ -52,7 +52,7 @@ type Section struct {
 
 // New makes a report of a view with the answers of its first screen.
 func New(v *view.View, first answers.First) *Report {
-	r := &Report{First: first, view: v, plan: &v.Plan, omitted: v.Omitted}
+	r := &Report{First: first, view: v, plan: &v.Plan, omitted: v.LeftOut()}
 	r.setShown()
 	r.nodes = nodePairs(r.shown)
 	r.zones, r.workloads, r.zoneOf = r.zoneNames(), r.pairs(), make(map[string]string, len(r.nodes))
@@ -69,6 +69,14 @@ func New(v *view.View, first answers.First) *Report {
 	r.Numbers, r.Zones, r.Nodes = r.makeNumbers(), r.makeZones(), r.makeNodes()
 	r.Moves, r.Undone, r.Inputs, r.Config = r.makeMoves(), r.makeUndone(), r.makeInputs(), r.makeConfig()
 	return r
+}
+
+// leavesOut says what the report lacks, and what a stored plan keeps.
+func (r *Report) leavesOut(what, keeps string) string {
+	if r.plan.Filtered != nil {
+		return "The filter leaves out " + what + "."
+	}
+	return strings.TrimSpace("The stored plan leaves out " + what + ". " + keeps)
 }
 
 // setShown chooses the plan whose effect the page shows.

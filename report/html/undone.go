@@ -73,14 +73,14 @@ func (r *Report) makeUndone() Undone {
 	case len(r.plan.Strategies) == 0:
 		leads = append(leads, "No strategy is enabled, so there is no goal.")
 	case r.omitted.Goals > 0:
-		leads = append(leads, "Every goal that the stored plan lists is met.")
+		leads = append(leads, "Every goal that the report lists is met.")
 	case rejected:
 		leads = append(leads, "Every goal is met. These pods could help more, and stay.")
 	default:
 		leads = append(leads, "Nothing. Every goal is met after these moves, and no guard, limit or budget held back a pod that could help.")
 	}
 	if n := r.omitted.Goals; n > 0 {
-		s.Notes = append(s.Notes, text(fmt.Sprintf("The stored plan leaves out %s. It keeps those that the moves improve, and those furthest from being met.", count(n, "unmet goal"))))
+		s.Notes = append(s.Notes, text(r.leavesOut(count(n, "unmet goal"), "It keeps those that the moves improve, and those furthest from being met.")))
 	}
 	s.Lead = text(strings.Join(leads, " "))
 	return s

@@ -152,7 +152,7 @@ func (r *Report) makeZones() Zones {
 		r.fillZones(&s)
 	}
 	if n := r.omitted.Workloads; n > 0 {
-		s.Notes = append(s.Notes, text(fmt.Sprintf("The stored plan leaves out %s. It keeps those that a zone failure hits hardest, and those that change.", count(n, "workload"))))
+		s.Notes = append(s.Notes, text(r.leavesOut(count(n, "workload"), "It keeps those that a zone failure hits hardest, and those that change.")))
 	}
 	return s
 }

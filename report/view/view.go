@@ -92,3 +92,11 @@ func RunOf(r *plan.RunReport) *Run {
 
 // Omitted counts what a stored plan leaves out.
 type Omitted struct{ Moves, Goals, Nodes, Workloads int }
+
+// LeftOut counts what the report leaves out: what the stored plan does, and what the filter of the plan does.
+func (v *View) LeftOut() Omitted {
+	o, p, all := v.Omitted, &v.Plan, v.Plan.Whole()
+	o.Moves, o.Goals = o.Moves+len(all.Moves)-len(p.Moves), o.Goals+len(all.Goals)-len(p.Goals)
+	o.Nodes, o.Workloads = o.Nodes+len(all.Before.Nodes)-len(p.Before.Nodes), o.Workloads+len(all.Before.Workloads)-len(p.Before.Workloads)
+	return o
+}
