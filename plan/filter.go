@@ -72,8 +72,8 @@ func (p *Plan) FilterText() string {
 }
 
 // Select returns the part of a plan that the filter selects: the moves, the goals that match or that a shown move
-// serves, the pods that stay, and the nodes and workloads that the filter names or that shown moves and goals are about.
-// What describes the whole plan stays: its ID, score, minimum, strategies, inputs and blocks.
+// serves, the pods that stay, and the nodes and workloads that the filter names or that shown moves and goals are
+// about. What describes the whole plan stays: its ID, score, minimum, inputs and blocks.
 func (f *Filter) Select(p Plan) Plan {
 	if f.IsEmpty() {
 		return p
