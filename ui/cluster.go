@@ -67,7 +67,7 @@ func (s *Server) showCluster(w http.ResponseWriter, r *http.Request) error {
 	c := &clusterPage{State: "Cluster", Plan: s.lastPlan(q), Plans: q.Token != "", ByUse: q.URL.Query().Get("by") == "use"}
 	switch {
 	case q.NotLive != "":
-		c.State, c.Headline = "Not live since "+q.NotLive, "The API server does not answer, so the cluster is unknown."
+		c.State, c.Headline = "Unknown", "The API server does not answer, so the cluster is unknown."
 	case q.client == nil:
 		c.State = "Evenkeel is not installed here"
 	}

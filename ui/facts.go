@@ -68,7 +68,7 @@ func (q *request) lastResult(st *v1alpha1.StrategyStatus) string {
 	waiting := 0
 	for i := range q.plans.Waiting {
 		for _, m := range q.plans.Waiting[i].WaitingMoves() {
-			if m.Strategy == st.Name {
+			if m.Strategy == st.Name && !q.plans.Waiting[i].Foreign {
 				waiting++
 			}
 		}

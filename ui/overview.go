@@ -107,7 +107,7 @@ func (q *request) goalState() (out stateLine) {
 	judged := meta.FindStatusCondition(q.status().Conditions, v1alpha1.ConditionJudging)
 	switch {
 	case q.NotLive != "":
-		return stateLine{Labels: []string{"Not live since " + q.NotLive}}
+		return stateLine{Text: "As it was at " + q.NotLive}
 	case q.client == nil:
 		out.Text = "Evenkeel is not installed here"
 	case !known && q.release == nil && len(q.missing) > 0:

@@ -18,6 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/internal/terminal"
+	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report/html"
 )
@@ -145,16 +146,14 @@ func (s *Server) begin(r *http.Request, template, section string) *request {
 		q.moment = &moment{}
 	}
 	if err != nil {
-		q.Why, q.NotLive, q.Token = err.Error(), "the start", ""
+		q.Why, q.NotLive, q.Token = observe.PlainError(err).Error()+".", "the start", ""
 		if !q.at.IsZero() {
 			q.NotLive = q.at.UTC().Format(time.TimeOnly)
 		}
 	}
 	q.Namespace, q.Missing = q.namespace(), slices.Clone(q.missing)
 	q.Version = q.version + " " + now.Format("15:04")
-	if err == nil {
-		q.User = s.source.user(r.Context())
-	}
+	q.User = s.source.user(r.Context(), err == nil)
 	for i := range q.plans.Waiting {
 		if len(q.plans.Waiting[i].WaitingMoves()) > 0 {
 			q.Waiting++
@@ -253,11 +252,12 @@ func modeWord(m v1alpha1.Mode) string {
 	return "automatic"
 }
 
-// user returns the name of the person, which does not change while the program runs.
-func (s *source) user(ctx context.Context) string {
+// user returns the name of the person, which does not change while the program runs. Unless the API server answers, it
+// may be "".
+func (s *source) user(ctx context.Context, answers bool) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.person == "" {
+	if s.person == "" && answers {
 		s.person = s.options.User(ctx)
 	}
 	return s.person

@@ -77,7 +77,7 @@ func TestNotLive(t *testing.T) {
 	x.stored.Fail = func(string, string, string) error { return errors.New("connection refused") }
 	x.later(time.Minute)
 	page := x.read(t, "/")
-	contains(t, page, "Not live since 12:00:00", "The API server does not answer. You see what was true at 12:00.", "connection refused")
+	contains(t, page, `Not live since <span id="since">12:00:00</span>`, "As it was at 12:00:00", "as <b><span class=\"nm\">admin@example.org", "The API server does not answer. You see what was true at 12:00.", "connection refused")
 	if page = x.read(t, planPath); strings.Contains(page, "Approve the chosen") || strings.Contains(page, `name="token" value="`) {
 		t.Errorf("the page offers a decision:\n%s", page)
 	}
@@ -267,5 +267,33 @@ func TestThousandsOfPlans(t *testing.T) {
 	x.read(t, "/")
 	if n := x.stored.Calls["get rebalanceplans"]; n > maxPasses+50 {
 		t.Errorf("%d plans were read after nothing changed", n)
+	}
+}
+
+// TestScore draws the hours since the oldest score, at least a day, with a gap where there was none.
+func TestScore(t *testing.T) {
+	for _, c := range []struct {
+		ages  []int // of the hours with a score
+		lines int
+		want  []string
+	}{
+		{[]int{0}, 0, []string{"no history yet"}},
+		{[]int{2, 1, 0}, 1, []string{"Balance score, 24 h", `viewBox="0 0 23 100"`, "80.0 on 10 January", ">12:00<"}},
+		{[]int{200, 199, 100, 99, 0}, 3, []string{"Balance score, 8 days", `viewBox="0 0 200 100"`, "pods moved in an hour, at most 5"}},
+		{[]int{800, 719, 718, 0}, 2, []string{"Balance score, 30 days", `viewBox="0 0 719 100"`, ">11 Dec<"}},
+	} {
+		x := newSite(t)
+		x.addRelease(t)
+		score := int32(800)
+		h := &v1alpha1.RebalanceHistory{ObjectMeta: metav1.ObjectMeta{Name: "evenkeel"}}
+		for _, age := range c.ages {
+			h.Hours = append(h.Hours, v1alpha1.Hour{Start: metav1.NewTime(noon.Add(-time.Duration(age) * time.Hour)), Score: &score, Unmet: 5, Evicted: 5, AsPredicted: 5})
+		}
+		must.Get(x.objects.Histories.Create(t.Context(), h, metav1.CreateOptions{}))(t)
+		page := x.read(t, "/")
+		contains(t, page, c.want...)
+		if n := strings.Count(page, "<polyline"); n != c.lines {
+			t.Errorf("%v: %d lines, want %d", c.ages, n, c.lines)
+		}
 	}
 }

@@ -50,7 +50,7 @@ func (s *Server) showPlans(w http.ResponseWriter, r *http.Request) error {
 	l.Headline = "No plan waits."
 	switch {
 	case q.NotLive != "":
-		l.State, l.Headline = "Not live since "+q.NotLive, "The API server does not answer. You see what was true then."
+		l.State, l.Headline = "As it was at "+q.NotLive, "The API server does not answer. You see what was true then."
 	case q.client == nil:
 		l.State, l.Headline = "Evenkeel is not installed here", "Nothing can wait here: no release of Evenkeel was found in "+s.Cluster+"."
 	case slices.ContainsFunc(q.missing, func(m missing) bool { return strings.HasPrefix(m.Right, "list rebalanceplans") }):
@@ -224,9 +224,6 @@ func (pp *planPage) setHeadline(q *request, o *v1alpha1.RebalancePlan, p *waitin
 	}
 	if pp.Missing != "" && waits > 0 {
 		pp.Headline = "You may not decide here: " + pp.Missing + " is missing."
-	}
-	if q.NotLive != "" {
-		pp.State.Labels = []string{"Not live since " + q.NotLive}
 	}
 }
 

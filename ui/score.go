@@ -18,8 +18,11 @@ type score struct {
 	Chart *scoreChart
 }
 
-// scoreChart is drawn in a box of 719 x 100 units for the score, and below it one bar for each hour with evictions.
+// scoreChart is drawn in a box of one unit for each hour and 100 units of height, and below it one bar for each hour with
+// evictions.
 type scoreChart struct {
+	Title       string
+	Width       int
 	Lines       []string // points of polylines; a gap is between two of them
 	Top, Bottom string
 	Bars        []bar
@@ -32,9 +35,10 @@ type bar struct{ X, Y, Height string }
 
 type tick struct{ X, Text, Anchor string }
 
-// The chart has one unit for each hour of 30 days.
+// The chart shows the hours since the oldest score, within these bounds.
 const (
 	chartHours  = 720
+	minHours    = 24
 	chartHeight = 100
 	barBottom   = 124
 	maxBar      = 26.4
@@ -72,7 +76,11 @@ func points(perMille int32) string { return fmt.Sprintf("%.1f", float64(perMille
 func (q *request) age(h v1alpha1.Hour) int { return int(q.now.Sub(h.Start.Time).Hours()) }
 
 func (q *request) chart(known []v1alpha1.Hour) *scoreChart {
-	c := &scoreChart{}
+	hours := max(q.age(known[0])+1, minHours)
+	c := &scoreChart{Width: hours - 1, Title: "30 days"}
+	if hours < chartHours {
+		c.Title = span(time.Duration(hours) * time.Hour)
+	}
 	low, high := int32(1000), int32(0)
 	for _, h := range known {
 		low, high = min(low, *h.Score), max(high, *h.Score)
@@ -89,25 +97,30 @@ func (q *request) chart(known []v1alpha1.Hour) *scoreChart {
 			c.Lines, line = append(c.Lines, strings.Join(line, " ")), nil
 		}
 		y := float64(top-*h.Score) / float64(top-bottom) * chartHeight
-		line, before = append(line, fmt.Sprintf("%d,%.1f", chartHours-1-q.age(h), y)), h
+		line, before = append(line, fmt.Sprintf("%d,%.1f", hours-1-q.age(h), y)), h
 	}
 	c.Lines = append(c.Lines, strings.Join(line, " "))
 	most, total := int32(0), 0
 	for _, h := range q.hours {
-		if a := q.age(h); a >= 0 && a < chartHours {
+		if a := q.age(h); a >= 0 && a < hours {
 			most = max(most, h.Evicted)
 			total += int(h.Evicted)
 		}
 	}
 	for _, h := range q.hours {
-		if a := q.age(h); a >= 0 && a < chartHours && h.Evicted > 0 {
+		if a := q.age(h); a >= 0 && a < hours && h.Evicted > 0 {
 			height := max(2, float64(h.Evicted)/float64(most)*maxBar)
-			c.Bars = append(c.Bars, bar{fmt.Sprintf("%.2f%%", float64(chartHours-1-a)/chartHours*100), fmt.Sprintf("%.1f", barBottom-height), fmt.Sprintf("%.1f", height)})
+			c.Bars = append(c.Bars, bar{fmt.Sprintf("%.2f%%", float64(hours-1-a)/float64(hours)*100), fmt.Sprintf("%.1f", barBottom-height), fmt.Sprintf("%.1f", height)})
 		}
 	}
 	c.Most = int(most)
-	for i, days := range []int{30, 20, 10} {
-		c.Ticks = append(c.Ticks, tick{percent.Of(float64(i) / 3), q.now.AddDate(0, 0, -days).Format("2 Jan"), []string{"start", "middle", "middle"}[i]})
+	format := "2 Jan"
+	if hours < 4*minHours {
+		format = "15:04"
+	}
+	for i, anchor := range []string{"start", "middle", "middle"} {
+		at := q.now.Add(-time.Duration(hours*(3-i)/3) * time.Hour)
+		c.Ticks = append(c.Ticks, tick{percent.Of(float64(i) / 3), at.Format(format), anchor})
 	}
 	first, last := known[0], known[len(known)-1]
 	lowest := slices.MinFunc(known, func(a, b v1alpha1.Hour) int { return int(*a.Score - *b.Score) })
