@@ -18,8 +18,8 @@ type score struct {
 	Chart *scoreChart
 }
 
-// scoreChart is drawn in a box of one unit for each hour and 100 units of height, and below it one bar for each hour with
-// evictions.
+// scoreChart is drawn in a box of one unit for each hour and 100 units of height. Below it is a bar for each hour
+// with evictions.
 type scoreChart struct {
 	Title       string
 	Width       int
