@@ -69,6 +69,7 @@ func changeCell(now, after string) Cell {
 // Details is a part of a section that is closed at first.
 type Details struct {
 	Summary string
+	Open    bool // without a press
 	Tables  []Table
 	Notes   []answers.Text
 }

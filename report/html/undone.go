@@ -14,8 +14,8 @@ import (
 // tiny is smaller than the rounding of the planner. Excess up to tiny is zero.
 const tiny = 1e-9
 
-// maxFarGoals is the number of unmet goals that the section lists.
-const maxFarGoals = 24
+// maxFarGoals is the number of unmet goals that the section lists. Up to maxOpenGoals, the list is open.
+const maxFarGoals, maxOpenGoals = 24, 6
 
 // Undone is the section about pods that stay and goals that stay unmet.
 type Undone = Section
@@ -133,7 +133,8 @@ func (r *Report) addCauses(s *Section, of listed, c *goalCounts) {
 	}
 	far := c.left[:min(len(c.left), maxFarGoals)]
 	if len(far) > 0 {
-		s.Details = append(s.Details, Details{Summary: fmt.Sprintf("The %s furthest from being met", count(len(far), "goal")), Tables: []Table{r.goalTable(p, far)}})
+		s.Details = append(s.Details, Details{Summary: fmt.Sprintf("The %s furthest from being met", count(len(far), "goal")), Open: len(c.left) <= maxOpenGoals,
+			Tables: []Table{r.goalTable(p, far)}})
 	}
 }
 

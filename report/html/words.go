@@ -21,6 +21,7 @@ var functions = template.FuncMap{
 	"policy":       func() template.HTML { return policy },
 	"safe":         terminal.Escape,
 	"cut":          cutName,
+	"heads":        columnHeads,
 	"isName":       func(p answers.Part) bool { return p.Kind == answers.Name },
 	"isCode":       func(p answers.Part) bool { return p.Kind == answers.Code },
 	"strong":       func(p answers.Part) bool { return p.Kind == answers.Strong },
@@ -55,6 +56,49 @@ func cutName(name string) []string {
 	runes := []rune(name)
 	at := len(runes) - nameTail
 	return []string{string(runes[:at]), string(runes[at:])}
+}
+
+// head is the name of a column.
+type head struct {
+	Name string
+	Rest string // of a name that begins as all others do; empty if the screen shows the whole name
+}
+
+// minPrefix is the number of characters of a common beginning that is worth leaving out, if a name has more than maxHead.
+const minPrefix, maxHead = 4, 8
+
+// columnHeads shortens names of columns to what differs: of eu-central-1a and eu-central-1b, the last parts. A part ends at
+// one of the characters -._ and a common domain is left out, too.
+func columnHeads(names []string) []head {
+	out, rest := make([]head, len(names)), make([]string, len(names))
+	same, longest := true, 0
+	for i, n := range names {
+		out[i].Name, longest = n, max(longest, utf8.RuneCountInString(n))
+		short, domain, _ := strings.Cut(n, ".")
+		_, first, _ := strings.Cut(names[0], ".")
+		rest[i], same = short, same && domain == first
+	}
+	switch {
+	case len(names) < 2 || longest <= maxHead:
+		return out
+	case !same:
+		copy(rest, names)
+	}
+	prefix := rest[0]
+	for _, n := range rest {
+		for !strings.HasPrefix(n, prefix) || n == prefix || prefix != "" && !strings.Contains("-._", prefix[len(prefix)-1:]) {
+			if prefix == "" {
+				return out
+			}
+			prefix = prefix[:len(prefix)-1]
+		}
+	}
+	for i := range rest {
+		if len(prefix) >= minPrefix {
+			out[i].Rest = rest[i][len(prefix):]
+		}
+	}
+	return out
 }
 
 // The words of all formats.

@@ -3,6 +3,7 @@ package html
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -159,8 +160,14 @@ func (r *Report) makeZones() Zones {
 
 func (r *Report) fillZones(s *Zones) {
 	var worse, better, bad, rest []pair
-	single := 0
+	low, single := 0, 0
 	for _, p := range r.workloads {
+		if p.after.FailureCategory <= 2 {
+			low++
+			if totalPods(p.after) == 1 {
+				single++
+			}
+		}
 		switch now, after := p.now.FailureCategory, p.after.FailureCategory; {
 		case after < now:
 			worse = append(worse, p)
@@ -168,9 +175,6 @@ func (r *Report) fillZones(s *Zones) {
 			better = append(better, p)
 		case after <= 2:
 			bad = append(bad, p)
-			if totalPods(p.after) == 1 {
-				single++
-			}
 		default:
 			rest = append(rest, p)
 		}
@@ -178,7 +182,7 @@ func (r *Report) fillZones(s *Zones) {
 	for _, list := range [][]pair{worse, better, bad} {
 		slices.SortFunc(list, pair.compare)
 	}
-	s.Lead = text(r.effect + zonesLead(len(worse), len(better), len(bad), single, len(r.workloads) > maxListed))
+	s.Lead = append(text(r.effect+zonesLead(len(worse), len(better), low, single, len(r.workloads) > maxListed)), r.hitWorst()...)
 	s.Categories = []string{"1", "2", "3", "34", "4"}
 	if len(r.workloads) <= maxListed {
 		s.Tables = []Matrix{r.matrix("Pods by zone, now and after the plan", "", slices.Concat(better, worse, bad, rest))}
@@ -232,13 +236,51 @@ func zonesLead(worse, better, bad, single int, many bool) string {
 		lead = "After the plan, " + join(say) + ". "
 	}
 	if bad == 0 && !many {
-		return lead + "No workload stays in category 1 or 2."
+		return lead + "No workload is in category 1 or 2 then."
 	}
-	lead += fmt.Sprintf("%s %s in category 1 or 2", count(bad, "workload"), verb(bad, "stays", "stay"))
+	lead += fmt.Sprintf("%s %s in category 1 or 2 then", count(bad, "workload"), verb(bad, "is", "are"))
 	if single > 0 {
 		lead += fmt.Sprintf(", %s of them because %s one pod", number(single), verb(single, "it has", "they have"))
 	}
 	return lead + "."
+}
+
+// hitWorst names the workloads that lose most if their worst zone fails, now and after the plan. A workload with one pod
+// is named only if no other is in category 1 or 2.
+func (r *Report) hitWorst() (out answers.Text) {
+	for i, begin := range []string{" Hit worst now: ", "; after the plan: "} {
+		var worst *plan.WorkloadState
+		for _, p := range r.workloads {
+			if w := []*plan.WorkloadState{p.now, p.after}[i]; w.FailureCategory <= 2 && (worst == nil || compareLoss(w, worst) > 0) {
+				worst = w
+			}
+		}
+		if worst == nil {
+			out = append(out, text(begin+"none")...)
+			continue
+		}
+		zone, lost := worstZone(worst)
+		out = append(out, text(begin+worst.Kind+" ", name(worst.Namespace+"/"+worst.Name), fmt.Sprintf(" (%d of %s in ", lost, count(totalPods(worst), "pod")),
+			name(zoneLabel(zone)), ")")...)
+	}
+	return append(out, text(".")...)
+}
+
+// compareLoss orders workloads by what they lose with their worst zone, the largest loss last.
+func compareLoss(a, b *plan.WorkloadState) int {
+	_, lostA := worstZone(a)
+	_, lostB := worstZone(b)
+	return cmp.Or(cmp.Compare(min(totalPods(a), 2), min(totalPods(b), 2)), cmp.Compare(b.FailureCategory, a.FailureCategory), cmp.Compare(lostA, lostB))
+}
+
+// worstZone returns the zone with most pods, the first of several, and their number.
+func worstZone(w *plan.WorkloadState) (zone string, pods int) {
+	for _, z := range slices.Sorted(maps.Keys(w.Zones)) {
+		if n := w.Zones[z]; n > pods {
+			zone, pods = z, n
+		}
+	}
+	return zone, pods
 }
 
 func (r *Report) matrix(caption, summary string, list []pair) Matrix {
