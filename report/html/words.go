@@ -64,11 +64,12 @@ type head struct {
 	Rest string // of a name that begins as all others do; empty if the screen shows the whole name
 }
 
-// minPrefix is the number of characters of a common beginning that is worth leaving out, if a name has more than maxHead.
+// minPrefix is the number of characters of a common beginning that is worth leaving out, if a name has more than
+// maxHead.
 const minPrefix, maxHead = 4, 8
 
-// columnHeads shortens names of columns to what differs: of eu-central-1a and eu-central-1b, the last parts. A part ends at
-// one of the characters -._ and a common domain is left out, too.
+// columnHeads shortens names of columns to what differs: of eu-central-1a and eu-central-1b, the last parts. A part
+// ends at one of the characters -._ and a common domain is left out, too.
 func columnHeads(names []string) []head {
 	out, rest := make([]head, len(names)), make([]string, len(names))
 	same, longest := true, 0

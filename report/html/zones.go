@@ -245,8 +245,8 @@ func zonesLead(worse, better, bad, single int, many bool) string {
 	return lead + "."
 }
 
-// hitWorst names the workloads that lose most if their worst zone fails, now and after the plan. A workload with one pod
-// is named only if no other is in category 1 or 2.
+// hitWorst names the workloads that lose most if their worst zone fails, now and after the plan. A workload with one
+// pod is named only if no other is in category 1 or 2.
 func (r *Report) hitWorst() (out answers.Text) {
 	for i, begin := range []string{" Hit worst now: ", "; after the plan: "} {
 		var worst *plan.WorkloadState
