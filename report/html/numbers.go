@@ -87,7 +87,7 @@ func (r *Report) addScore(n *Numbers) {
 		return
 	}
 	n.ScoreNow = fmt.Sprintf("%.1f", before.Score())
-	if r.effect != "" { // a proposal has no score
+	if r.proposed { // a proposal has no score
 		return
 	}
 	n.ScoreAfter = fmt.Sprintf("%.1f", after.Score())

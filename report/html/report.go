@@ -26,7 +26,8 @@ type Report struct {
 	view          *view.View
 	plan          *plan.Plan
 	shown         *plan.Plan // whose moves change nodes and workloads: the plan, or a proposal if only that has moves
-	effect        string     // says which proposal that is; empty for the plan
+	proposed      bool       // shown is a proposal
+	effect        string     // says what "after" means if it is not the state after the plan
 	omitted       view.Omitted
 	zones         []string // "" for nodes without a zone, the last
 	zoneOf        map[string]string
@@ -34,7 +35,7 @@ type Report struct {
 	workloads     []pair
 	measures      []measure // that the page shows first; at least one
 	otherMeasures []measure
-	outcomes      map[int]*plan.Outcome // by step; nil without a run
+	outcomes      map[int]*plan.Outcome // by step; nil without a live run
 }
 
 type target = view.Target
@@ -53,17 +54,17 @@ type Section struct {
 // New makes a report of a view with the answers of its first screen.
 func New(v *view.View, first answers.First) *Report {
 	r := &Report{First: first, view: v, plan: &v.Plan, omitted: v.LeftOut()}
+	if v.Run != nil && v.Run.Mode == plan.Live { // a dry run has no outcomes, although its report lists the moves
+		r.outcomes = make(map[int]*plan.Outcome, len(v.Run.Outcomes))
+		for i := range v.Run.Outcomes {
+			r.outcomes[v.Run.Outcomes[i].Step] = &v.Run.Outcomes[i]
+		}
+	}
 	r.setShown()
 	r.nodes = nodePairs(r.shown)
 	r.zones, r.workloads, r.zoneOf = r.zoneNames(), r.pairs(), make(map[string]string, len(r.nodes))
 	for _, n := range r.nodes {
 		r.zoneOf[n.now.Name] = n.now.Zone
-	}
-	if v.Run != nil {
-		r.outcomes = make(map[int]*plan.Outcome, len(v.Run.Outcomes))
-		for i := range v.Run.Outcomes {
-			r.outcomes[v.Run.Outcomes[i].Step] = &v.Run.Outcomes[i]
-		}
 	}
 	r.setMeasures()
 	r.Numbers, r.Zones, r.Nodes = r.makeNumbers(), r.makeZones(), r.makeNodes()
@@ -82,9 +83,12 @@ func (r *Report) leavesOut(what, keeps string) string {
 // setShown chooses the plan whose effect the page shows.
 func (r *Report) setShown() {
 	r.shown = r.plan
+	if r.outcomes != nil {
+		r.effect = "After is what the plan predicted. "
+	}
 	for _, of := range r.lists()[1:] {
 		if len(r.shown.Moves) == 0 && of.id != "replan" && len(of.plan.Before.Nodes) > 0 {
-			r.shown = of.plan
+			r.shown, r.proposed = of.plan, true
 			r.effect = "After is the state after the " + strings.ToLower(of.title[:1]) + of.title[1:] + ". "
 		}
 	}

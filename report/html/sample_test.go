@@ -76,8 +76,8 @@ func executed() view.View {
 	v := threeZones()
 	at := taken.Add(time.Minute)
 	v.Run = &view.Run{ID: "r-1", Started: at, Finished: at.Add(90 * time.Second), Mode: plan.Live, Outcomes: []plan.Outcome{
-		{Step: 1, Outcome: plan.Evicted, Landed: "n1", LandedAsPredicted: true, ReadyAfter: "4s"},
-		{Step: 2, Outcome: plan.Evicted, Landed: "n3", ReadyAfter: "5s", Reason: plan.Reason{Code: plan.LandedElsewhere, Message: "n2 was predicted"}}}}
+		{Step: 1, Pod: v.Plan.Moves[0].Pod, Outcome: plan.Evicted, Landed: "n1", LandedAsPredicted: true, ReadyAfter: "4s"},
+		{Step: 2, Pod: v.Plan.Moves[1].Pod, Outcome: plan.Evicted, Landed: "n3", ReadyAfter: "5s", Reason: plan.Reason{Code: plan.LandedElsewhere, Message: "n2 was predicted"}}}}
 	return v
 }
 
