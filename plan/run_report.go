@@ -44,9 +44,9 @@ type RunReport struct {
 // Moves returns the moves of Plan and Replan.
 func (r *RunReport) Moves() []Move {
 	if r.Replan == nil {
-		return r.Plan.Moves
+		return r.Plan.Whole().Moves
 	}
-	return slices.Concat(r.Plan.Moves, r.Replan.Moves)
+	return slices.Concat(r.Plan.Whole().Moves, r.Replan.Moves)
 }
 
 // Approval is the approval of a saved plan.

@@ -30,6 +30,12 @@ func TestAPartOfAPlanIsNoPlan(t *testing.T) {
 			t.Errorf("%s: %+v", namespace, o)
 		}
 	}
+	stored := record.PlanObjects(&p)[0]
+	o := record.Part(&stored, &f)
+	if s := &o.Spec; o.Kind != record.FilteredKind || !s.Expires.Equal(&s.TakenAt) || s.MoveCount != 2 || len(s.Moves)+int(s.Omitted.Moves) != 2 ||
+		s.Notices[0].Reason.Code != "Filtered" || len(stored.Spec.Moves) != 2 {
+		t.Errorf("a part of a stored plan: %+v", o)
+	}
 	if o := record.PlanObjects(&p)[0]; o.Kind != "RebalancePlan" || !o.Spec.Expires.Time.Equal(p.Expires) {
 		t.Errorf("the whole plan: %+v", o)
 	}

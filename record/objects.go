@@ -91,10 +91,6 @@ func proposals(p *plan.Plan, at time.Time, id string, most bounds) (out []v1alph
 	return out
 }
 
-// FilteredKind is the kind of the document for a part of a plan. It is no kind of the API, so no cluster stores the
-// document, and nothing executes it.
-const FilteredKind = "FilteredRebalancePlan"
-
 func object(p *plan.Plan, name string, mode v1alpha1.Mode, most bounds) v1alpha1.RebalancePlan {
 	o := v1alpha1.RebalancePlan{Spec: spec(p, mode, most)}
 	o.APIVersion, o.Kind, o.Name = v1alpha1.GroupVersion.String(), "RebalancePlan", name

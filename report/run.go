@@ -245,6 +245,11 @@ func blockedText(r plan.RunReport) string {
 }
 
 func (t *runTable) writeOutcomes(r plan.RunReport) {
+	if r.Plan.Filtered != nil {
+		r.Outcomes = slices.DeleteFunc(slices.Clone(r.Outcomes), func(o plan.Outcome) bool {
+			return !slices.ContainsFunc(r.Plan.Moves, func(m plan.Move) bool { return m.Step == o.Step })
+		})
+	}
 	g := layout.NewGrid(">STEP", "*POD", "!OUTCOME", "REPLACEMENT", "LANDED ON", "AS PREDICTED", ">READY AFTER", "~NOTE")
 	for _, o := range r.Outcomes {
 		replacement, predicted := "-", "-"

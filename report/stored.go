@@ -4,23 +4,26 @@ import (
 	"io"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
 	"github.com/evenkeel-project/evenkeel/report/answers"
 	"github.com/evenkeel-project/evenkeel/report/html"
 	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
-// Stored writes a stored plan in the same way as Plan, and as Run if a process executed it. The JSON and YAML forms are
-// the object.
-func Stored(w io.Writer, format Format, o *v1alpha1.RebalancePlan, opts Options) error {
+// Stored writes the part of a stored plan that the filter selects in the same way as Plan, and as Run if a process
+// executed it. The JSON and YAML forms are the object.
+func Stored(w io.Writer, format Format, o *v1alpha1.RebalancePlan, f *plan.Filter, opts Options) error {
 	switch format {
 	case JSON, YAML:
-		return writeDocument(w, format, o, nil, nil)
+		return writeDocument(w, format, record.Part(o, f), nil, nil)
 	case HTML:
 		v := view.Stored(o)
+		v.Plan = f.Select(v.Plan)
 		return html.Write(w, v, answers.Of(v))
 	}
 	r := record.Shown(o)
+	r.Plan = f.Select(r.Plan)
 	if r.RunID != "" {
 		return Run(w, format, r, opts)
 	}

@@ -97,7 +97,9 @@ func (f *historyFlags) plan(cmd *cobra.Command, a *Access, name string) error {
 		return fmt.Errorf("reading plan %s: %w", name, connection.ExplainForbidden("get rebalanceplans.evenkeel.io", observe.PlainError(err)))
 	}
 	o.APIVersion, o.Kind = v1alpha1.GroupVersion.String(), "RebalancePlan"
-	return report.Stored(cmd.OutOrStdout(), format, o, commandline.ReportOptions(cmd.OutOrStdout()))
+	opts := commandline.ReportOptions(cmd.OutOrStdout())
+	opts.NoHeaders = f.noHeaders
+	return report.Stored(cmd.OutOrStdout(), format, o, &f.filter, opts)
 }
 
 // allPods is the subject of a list of the moves of all pods.
