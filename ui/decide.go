@@ -132,10 +132,10 @@ func (c *confirmation) describe(p *waiting.Plan, steps, needed []int) {
 	}
 	c.Workloads = fmt.Sprintf("%d, in %s: %s.", len(order), plural.Count(len(namespaces), "namespace"), strings.Join(order, ", "))
 	if len(needed) > 0 {
-		c.Added = fmt.Sprintf("%s %s included: steps that belong together are decided together.", plural.Noun(len(needed), "Step")+" "+waiting.FormatSteps(needed),
+		c.Added = fmt.Sprintf("%s %s included: steps that belong together are decided together.", plural.Noun(len(needed), "Step")+" "+stepsInWords(needed),
 			plural.Choose(len(needed), "is", "are"))
 	}
-	which := fmt.Sprintf("%s %s of %d", plural.Noun(len(steps), "step"), c.Steps, len(p.Moves))
+	which := fmt.Sprintf("%s %s of %d", plural.Noun(len(steps), "step"), stepsInWords(steps), len(p.Moves))
 	these := plural.Choose(len(c.Pods), "this 1 pod", fmt.Sprintf("these %d pods", len(c.Pods)))
 	if c.Approves {
 		c.Title, c.Button = "Approve "+which+"? At most "+these+" will be evicted.", "Evict "+these
@@ -143,6 +143,15 @@ func (c *confirmation) describe(p *waiting.Plan, steps, needed []int) {
 	}
 	c.Title = "Discard " + which + "? No pod is evicted."
 	c.Button = "Discard " + plural.Choose(len(steps), "this step", fmt.Sprintf("these %d steps", len(steps)))
+}
+
+// stepsInWords writes sorted steps, such as "1 and 3 to 6".
+func stepsInWords(steps []int) string {
+	parts := strings.Split(waiting.FormatSteps(steps), ",")
+	for i := range parts {
+		parts[i] = strings.Replace(parts[i], "-", " to ", 1)
+	}
+	return listOf(parts)
 }
 
 // decide writes a decision: the second press.

@@ -40,7 +40,7 @@ func TestTwoPresses(t *testing.T) {
 		t.Errorf("a step is chosen at first, or the confirmation is open:\n%s", page)
 	}
 	page = x.read(t, planPath+"?do=approve&step=1&step=2-3&version="+o.ResourceVersion)
-	contains(t, page, "Approve steps 1-3 of 4? At most these 3 pods will be evicted.", "shop/web-1", "shop/cache-0", "shop/cart-1", "3, in 1 namespace", "Evict these 3 pods",
+	contains(t, page, "Approve steps 1 to 3 of 4? At most these 3 pods will be evicted.", "shop/web-1", "shop/cache-0", "shop/cart-1", "3, in 1 namespace", "Evict these 3 pods",
 		"Recorded as decided by admin@example.org.")
 	x.conf = &view.Context{PerMinute: 6, VerifyTimeout: 5 * time.Minute}
 	contains(t, x.read(t, planPath+"?do=approve&step=1-3"), "From 30 s to 11 min")
@@ -179,5 +179,31 @@ func TestPauseAndResume(t *testing.T) {
 	contains(t, x.send("/pause", url.Values{"until": {""}}).Body.String(), "The API server refused the change.")
 	if p := must.Get(x.objects.Rebalancers.Get(t.Context(), "evenkeel", metav1.GetOptions{}))(t).Spec.Pause; p != nil {
 		t.Errorf("paused: %+v", p)
+	}
+}
+
+// TestWords checks how steps are written, and what a plan does about goals.
+func TestWords(t *testing.T) {
+	for want, steps := range map[string][]int{"1": {1}, "1 and 3 to 6": {1, 3, 4, 5, 6}, "1, 3 and 5": {1, 3, 5}} {
+		if got := stepsInWords(steps); got != want {
+			t.Errorf("%v: %q, want %q", steps, got, want)
+		}
+	}
+	goal := func(after v1alpha1.Decimal) []v1alpha1.Goal {
+		return []v1alpha1.Goal{{ExcessBefore: "3", ExcessAfter: after}}
+	}
+	for _, c := range []struct {
+		unmet, after int32
+		goals        []v1alpha1.Goal
+		want         string
+	}{
+		{5, 3, nil, "They would meet 2 of the 5 unmet goals."}, {1, 0, goal(""), "They would meet the only unmet goal."},
+		{1, 1, goal("1"), "They would improve the only unmet goal, and not meet it."}, {5, 5, goal("1"), "They would improve 1 of the 5 unmet goals, and meet none."},
+		{5, 5, goal("3"), "They would meet none of the 5 unmet goals."}, {0, 0, nil, ""},
+	} {
+		s := &v1alpha1.RebalancePlanSpec{MoveCount: 2, Goals: c.goals, Strategies: []v1alpha1.StrategySummary{{Due: true, Unmet: c.unmet, UnmetAfter: c.after}}}
+		if got := goalsText(s); got != c.want {
+			t.Errorf("%+v: %q, want %q", c, got, c.want)
+		}
 	}
 }

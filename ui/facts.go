@@ -182,7 +182,7 @@ func (q *request) canEvict() (answer string, facts []fact) {
 		yes(fact{"Controller", "Unknown.", "You may not see which process leads."})
 	case q.lease.Holder == "" && q.lease.DryRunHolder != "":
 		no(fact{"Controller", "A dry run.", q.lease.DryRunHolder + " leads."})
-	case q.lease.Holder == "" && q.status().Schedule != "CronJob":
+	case q.leaderless():
 		no(fact{"Controller", "Nothing leads.", "No process holds the Lease."})
 	case ready != nil && ready.Status == "False":
 		no(fact{"Controller", "The last pass failed.", ready.Message + " (" + ready.Reason + ")."})

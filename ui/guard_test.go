@@ -142,6 +142,9 @@ func TestNoProxy(t *testing.T) {
 			}
 		}
 	}
+	for _, name := range []string{"..%2f..%2fapi", "a%20b", "none"} {
+		status(t, name, x.do("GET", x.guard.base+"/plans/"+name, nil), http.StatusNotFound)
+	}
 	absolute := func(r *http.Request) {
 		r.RequestURI = "http://kubernetes.default/api/v1/secrets"
 		r.URL = must2(http.NewRequest("GET", r.RequestURI, nil)).URL

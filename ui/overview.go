@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
+	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
@@ -66,8 +67,8 @@ type limitRow struct {
 const (
 	// maxRows bounds the rows of a list on the first page.
 	maxRows = 5
-	// shortName is how much of the name of a plan a sentence shows.
-	shortName = 24
+	// shortLength is how much of the ID of a plan a sentence shows. Commands find the plan by it.
+	shortLength = 8
 )
 
 func (s *Server) showOverview(w http.ResponseWriter, r *http.Request) error {
@@ -117,9 +118,11 @@ func (q *request) goalState() (out stateLine) {
 	case judged != nil && judged.Status == "False":
 		out.Text, out.Since = "■ Nothing could be judged", "since "+q.clockTime(judged.LastTransitionTime.Time)
 	case unmet == 0:
-		out.Text, out.Since = "● All goals are met", "since "+q.clockTime(q.goalsSince(true))
+		out.Text, out.Since = "● All goals are met", q.goalsSince(true)
+	case q.status().LastPass.Evicted > 0:
+		out.Text = "▲ Not all goals were met before the last pass"
 	default:
-		out.Text, out.Since = "▲ Not all goals are met", "since "+q.clockTime(q.goalsSince(false))
+		out.Text, out.Since = "▲ Not all goals are met", q.goalsSince(false)
 	}
 	if q.Paused {
 		out.Labels = append(out.Labels, "Paused")
@@ -133,23 +136,31 @@ func (q *request) goalState() (out stateLine) {
 	return out
 }
 
-// goalsSince returns the beginning of the hours in which all goals were met, or in which some were not.
-func (q *request) goalsSince(met bool) time.Time {
-	since := q.status().LastPass.Finished
-	for i := len(q.hours) - 2; i >= 0 && (q.hours[i].Unmet == 0) == met; i-- { // the last hour contains the last pass
-		since = &q.hours[i].Start
+// goalsSince says since when all goals are met, or some are not. The history has the last pass of each hour.
+func (q *request) goalsSince(met bool) string {
+	last := len(q.hours) - 1 // contains the last pass
+	first := last
+	for first > 0 && (q.hours[first-1].Unmet == 0) == met {
+		first--
 	}
-	if since == nil {
-		return time.Time{}
+	if first >= 0 && first < last {
+		return "since at least " + q.clockTime(q.hours[first].Start.Add(time.Hour))
 	}
-	return since.Time
+	if at := q.status().LastPass.Finished; at != nil {
+		return "at " + q.clockTime(at.Time)
+	}
+	return ""
 }
 
 // headline is the worst fact, what runs and what waits, in at most two sentences.
 func (q *request) headline(cluster string) string {
 	unmet, total, known := q.goals()
 	goals, stay := "", ""
+	last := q.status().LastPass
 	switch {
+	case known && unmet > 0 && last.Evicted > 0 && last.Finished != nil:
+		goals = fmt.Sprintf("%s %s not met before the pass of %s, which moved %s.", plural.Count(unmet, "goal"), plural.Choose(unmet, "was", "were"),
+			q.clockTime(last.Finished.Time), plural.Count(int(last.Evicted), "pod"))
 	case known && unmet == 0 && total > 0:
 		goals = fmt.Sprintf("%d of %d goals are met.", total, total)
 	case known && unmet == 0:
@@ -234,10 +245,16 @@ func (q *request) waits() (out []waits) {
 		if p.Foreign {
 			text += " The release did not make this plan: somebody handed it over."
 		}
-		out = append(out, waits{Name: p.Name, Short: p.Name, Text: text,
+		out = append(out, waits{Name: p.Name, Short: shortID(p), Text: text,
 			Strong: fmt.Sprintf("%s, until %s.", plural.Count(len(moves), "step"), q.clockTime(p.Expires))})
 	}
 	return out
+}
+
+// shortID returns the beginning of the ID of a plan.
+func shortID(p *waiting.Plan) string {
+	r := []rune(cmp.Or(p.ID, p.Name))
+	return string(r[:min(len(r), shortLength)])
 }
 
 // listOf joins words with commas and "and".
@@ -246,6 +263,11 @@ func listOf(words []string) string {
 		return strings.Join(words, "")
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// leaderless reports whether no process leads although one should. Between the jobs of a CronJob, none does.
+func (q *request) leaderless() bool {
+	return q.release != nil && q.lease != nil && q.lease.Holder == "" && q.lease.DryRunHolder == "" && q.status().Schedule != "CronJob"
 }
 
 // blocks returns what blocks evictions, the strongest first, and other programs that evict.
@@ -266,6 +288,9 @@ func (q *request) blocks() (out []fact) {
 	}
 	if q.status().Mode == record.DryRunMode {
 		out = append(out, fact{Strong: "The configuration.", Text: "It has dryRun: true, so passes only show what they would move."})
+	}
+	if q.leaderless() {
+		out = append(out, fact{Strong: "No process leads, so no pass runs.", Text: "See whether the pods of the release start."})
 	}
 	if c := meta.FindStatusCondition(q.status().Conditions, v1alpha1.ConditionEvicting); c != nil && c.Status == "False" &&
 		!slices.Contains([]string{string(plan.Paused), string(plan.BreakerOpen), record.DryRunMode}, c.Reason) {

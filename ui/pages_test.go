@@ -33,7 +33,11 @@ func TestOverviewStates(t *testing.T) {
 			"Can it evict? Yes.", "91.2", "no history yet"}},
 		"all is well": {func(_ *site, o *v1alpha1.Rebalancer) { o.Status.UnmetGoals = 0 }, []string{"● All goals are met", "Nothing, since 11:58."}},
 		"no pass yet": {func(_ *site, o *v1alpha1.Rebalancer) { o.Status = v1alpha1.RebalancerStatus{} }, []string{"No pass yet", "Evenkeel has not finished a pass yet."}},
-		"dry run":     {func(_ *site, o *v1alpha1.Rebalancer) { o.Status.Mode = "DryRun" }, []string{`<span class="pill inv">Dry run</span>`, "Can it evict? No.", "dryRun: true"}},
+		"a pass that moved pods": {func(_ *site, o *v1alpha1.Rebalancer) { o.Status.LastPass.Evicted = 2 },
+			[]string{"5 goals were not met before the pass of 11:58, which moved 2 pods.", "▲ Not all goals were met before the last pass"}},
+		"nothing leads": {func(x *site, _ *v1alpha1.Rebalancer) { x.clock.Step(time.Hour) },
+			[]string{"No process leads, so no pass runs.", "zones, which was due at 12:03.", "Can it evict? No."}},
+		"dry run": {func(_ *site, o *v1alpha1.Rebalancer) { o.Status.Mode = "DryRun" }, []string{`<span class="pill inv">Dry run</span>`, "Can it evict? No.", "dryRun: true"}},
 		"breaker": {func(_ *site, o *v1alpha1.Rebalancer) {
 			until := metav1.NewTime(noon.Add(30 * time.Minute))
 			o.Status.Breaker = &v1alpha1.BreakerStatus{At: metav1.NewTime(noon.Add(-time.Hour)), Until: &until, Reason: v1alpha1.Reason{Code: "BreakerOpen", Message: "3 of 10 evictions failed"}}

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/validation"
+
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
 	"github.com/evenkeel-project/evenkeel/internal/percent"
@@ -39,7 +42,7 @@ func (s *Server) showPlans(w http.ResponseWriter, r *http.Request) error {
 	for i := range q.plans.Waiting {
 		p := &q.plans.Waiting[i]
 		if n := countState(p, waiting.Approved); n > 0 {
-			l.Approved = append(l.Approved, waits{Name: p.Name, Strong: plural.Count(n, "approved step") + ".", Text: "The process that leads executes them when it has no other pass."})
+			l.Approved = append(l.Approved, waits{Name: p.Name, Short: shortID(p), Strong: plural.Count(n, "approved step") + ".", Text: "The process that leads executes them when it has no other pass."})
 		}
 	}
 	for _, p := range q.passes {
@@ -127,13 +130,17 @@ func (s *Server) showPlan(w http.ResponseWriter, r *http.Request) error {
 	q := s.begin(r, "plan", "plans")
 	o, p, err := s.findPlan(q, r.PathValue("name"))
 	switch {
-	case objects.IsMissing(err, "rebalanceplans", r.PathValue("name")), err == nil && o == nil:
+	case len(validation.NameIsDNSSubdomain(r.PathValue("name"), false)) > 0, objects.IsMissing(err, "rebalanceplans", r.PathValue("name")), err == nil && o == nil:
 		q.Template, q.Title = "message", "There is no such plan"
 		return s.write(w, q, http.StatusNotFound, message{State: "No such plan", Headline: "Plan " + r.PathValue("name") + " does not exist.",
 			Text: "It may have been deleted: stored plans are kept for a time.", Link: "plans", LinkText: "See the plans"})
 	case err != nil:
 		q.Template, q.Title = "message", "The plan cannot be read"
-		return s.write(w, q, http.StatusOK, message{State: "Unknown", Headline: "The plan cannot be read.", Text: observe.PlainError(err).Error() + ".", Link: "plans",
+		status := http.StatusBadGateway
+		if apierrors.IsForbidden(err) {
+			status = http.StatusForbidden
+		}
+		return s.write(w, q, status, message{State: "Unknown", Headline: "The plan cannot be read.", Text: observe.PlainError(err).Error() + ".", Link: "plans",
 			LinkText: "See the plans"})
 	}
 	pp := s.newPlanPage(q, o, p)
@@ -199,13 +206,7 @@ func (pp *planPage) setUndo(p *waiting.Plan) {
 }
 
 func (pp *planPage) setHeadline(q *request, o *v1alpha1.RebalancePlan, p *waiting.Plan, waits int) {
-	met, unmet := 0, 0
-	for _, st := range o.Spec.Strategies {
-		if unmet += int(st.Unmet); st.Due { // of the others, the plan says nothing about the goals after it
-			met += int(st.Unmet - st.UnmetAfter)
-		}
-	}
-	pp.Goals = fmt.Sprintf("%s would meet %d of the %s.", plural.Choose(int(o.Spec.MoveCount), "It", "They"), met, plural.Count(unmet, "unmet goal"))
+	pp.Goals = goalsText(&o.Spec)
 	by := "by the release"
 	if p != nil && p.Foreign || o.Status.Foreign {
 		by = "handed over by somebody, not made by the release"
@@ -225,6 +226,35 @@ func (pp *planPage) setHeadline(q *request, o *v1alpha1.RebalancePlan, p *waitin
 	if pp.Missing != "" && waits > 0 {
 		pp.Headline = "You may not decide here: " + pp.Missing + " is missing."
 	}
+}
+
+// goalsText says what a plan does about the goals that are not met.
+func goalsText(s *v1alpha1.RebalancePlanSpec) string {
+	met, unmet, improved := 0, 0, 0
+	for _, st := range s.Strategies {
+		if unmet += int(st.Unmet); st.Due { // of the others, the plan says nothing about the goals after it
+			met += int(st.Unmet - st.UnmetAfter)
+		}
+	}
+	for i := range s.Goals {
+		if g := &s.Goals[i]; g.ExcessAfter != "" && g.ExcessAfter != "0" && g.ExcessAfter != g.ExcessBefore {
+			improved++
+		}
+	}
+	who, of := plural.Choose(int(s.MoveCount), "It", "They"), fmt.Sprintf("of the %d unmet goals", unmet)
+	switch {
+	case unmet == 0:
+		return ""
+	case met > 0 && unmet == 1:
+		return who + " would meet the only unmet goal."
+	case met > 0:
+		return fmt.Sprintf("%s would meet %d %s.", who, met, of)
+	case improved > 0 && unmet == 1:
+		return who + " would improve the only unmet goal, and not meet it."
+	case improved > 0:
+		return fmt.Sprintf("%s would improve %d %s, and meet none.", who, improved, of)
+	}
+	return fmt.Sprintf("%s would meet none %s.", who, of)
 }
 
 // decidedBy names the persons whose decision put steps into a state.
@@ -312,8 +342,15 @@ func (q *request) groups(o *v1alpha1.RebalancePlan, p *waiting.Plan) (out []grou
 
 // finish adds what the steps of a strategy bring.
 func (g *group) finish(o *v1alpha1.RebalancePlan) {
-	n, waits, checked := 0, 0, 0
+	n, waits, checked, why, of := 0, 0, 0, "", 0
 	for _, u := range g.Units {
+		for i := range u.Rows {
+			if x := &u.Rows[i]; x.Why != "" && x.Why == why {
+				x.Why = fmt.Sprintf("as step %d", of)
+			} else {
+				why, of = x.Why, x.Step
+			}
+		}
 		n += len(u.Rows)
 		if u.Waits {
 			waits++
@@ -343,7 +380,7 @@ func (g *group) finish(o *v1alpha1.RebalancePlan) {
 
 func (q *request) stepRow(m *v1alpha1.Move, zones map[string]string, x *v1alpha1.StepStatus) stepRow {
 	row := stepRow{Step: int(m.Step), Wave: int(m.Wave), Namespace: m.Pod.Namespace, Name: m.Pod.Name, From: m.From, FromZone: zones[m.From], To: m.To, ToZone: zones[m.To],
-		Why: m.Reason.Message}
+		Why: answers.ZonesInWords(m.Reason.Message)}
 	if m.To != "" {
 		row.Sure = percent.Of(float64(m.ConfidencePerMille) / 1000)
 	}
