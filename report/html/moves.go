@@ -119,8 +119,8 @@ func (r *Report) movesOf(of listed) Moves {
 
 func (r *Report) movesLead(of listed) answers.Text {
 	p, waves := of.plan, 0
-	for i := range p.Moves {
-		waves = max(waves, p.Moves[i].Wave)
+	for _, m := range p.Whole().Moves {
+		waves = max(waves, m.Wave)
 	}
 	n := len(p.Moves)
 	switch {
