@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
@@ -15,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/report"
+	"github.com/evenkeel-project/evenkeel/report/view"
 	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
@@ -115,7 +117,7 @@ func load(t *testing.T, file string) *config.Config {
 func reportOf(t *testing.T, p plan.Plan) string {
 	t.Helper()
 	var b strings.Builder
-	must.Succeed(t, report.Plan(&b, report.Table, p))
+	must.Succeed(t, report.Plan(&b, report.Table, p, report.Options{Context: &view.Context{PerMinute: 30, VerifyTimeout: 5 * time.Minute}}))
 	return b.String()
 }
 

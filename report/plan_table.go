@@ -9,7 +9,9 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/answers"
 	"github.com/evenkeel-project/evenkeel/report/layout"
+	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 // planTable writes plans.
@@ -21,19 +23,22 @@ type planTable struct {
 	notKept plan.Code
 }
 
-// writePlan writes the verdict on a plan and then all of its sections.
-func (t *planTable) writePlan(p plan.Plan, subject, effect string) {
-	if text := p.FilterText(); text != "" {
-		t.out.addVerdict(yellow, escape(text)+".")
-	}
-	t.writeVerdict(*p.Whole(), subject, effect)
+// writePlan writes the answers about a plan and then all of its sections. The answers are about the whole plan.
+func (t *planTable) writePlan(v *view.View, effect string) {
+	style, text := t.verdict(*v.Plan.Whole(), "Plan", effect)
+	t.out.writeAnswers(answers.Of(v), style, text+".")
+	t.writeSections(v.Plan)
+}
+
+// writeSections writes the sections of a plan.
+func (t *planTable) writeSections(p plan.Plan) {
+	t.writeEmptyScopes(p)
 	if score := balanceText(p); score != "" {
 		t.out.addParagraph(runRank, plain, score)
 	}
 	if warning := escape(plan.OtherDeschedulersText(p.OtherDeschedulers, t.out.wide)); warning != "" {
 		t.out.addText(yellow, warning)
 	}
-	t.out.writeBlocks(p.Blocks, p.TakenAt)
 	t.writeOrigin(p)
 	t.writeInputs(p)
 	t.writeStrategies(p)

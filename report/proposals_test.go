@@ -87,7 +87,7 @@ func TestProposalsOfRuns(t *testing.T) {
 		p := proposalsPlan()
 		p.Moves = nil
 		text := written(t, report.Run, report.Table, newRun(mode, p))
-		if first, _, _ := strings.Cut(text, "\n"); !strings.Contains(first, "; 1 eviction waits for approval") {
+		if first := verdictOf(text); !strings.Contains(first, "; 1 eviction waits for approval") {
 			t.Errorf("%s: the first line is %q", mode, first)
 		}
 		if line := "\nWaiting for approval (strategy hot): 1 eviction meets 1 of 1 goals; lower bound 1" + want; !strings.Contains(text, line) {

@@ -24,8 +24,8 @@ import (
 // fails. The JSON and YAML forms are a RebalancePlan, or a List of them if strategies are in several modes.
 func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 	var doc any
+	v := view.View{Plan: p, Context: contextOf(opts)}
 	if format == HTML {
-		v := view.View{Plan: p, Context: contextOf(opts)}
 		return html.Write(w, &v, answers.Of(&v))
 	}
 	if format == JSON || format == YAML {
@@ -33,7 +33,7 @@ func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 	}
 	return writeDocument(w, format, doc, opts, func(t *table) {
 		of := planTable{out: t, dryRun: len(opts) == 0 || !opts[0].Evicts}
-		of.writePlan(p, "Plan", evictionEffectText(p, opts))
+		of.writePlan(&v, evictionEffectText(p, opts))
 	})
 }
 
@@ -41,9 +41,9 @@ func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 // YAML form starts a new YAML document.
 func Run(w io.Writer, format Format, r plan.RunReport, opts ...Options) error {
 	var doc any
+	v := view.View{Plan: r.Plan, Context: contextOf(opts), Run: view.RunOf(&r)}
 	switch format {
 	case HTML:
-		v := view.View{Plan: r.Plan, Context: contextOf(opts), Run: view.RunOf(&r)}
 		if v.Targets == nil {
 			v.Targets = view.TargetsOf(r.Plan.Goals)
 		}
@@ -59,7 +59,7 @@ func Run(w io.Writer, format Format, r plan.RunReport, opts ...Options) error {
 	return writeDocument(w, format, doc, opts, func(t *table) {
 		t.listed = outcomeRank
 		run := runTable{out: t, plan: planTable{out: t, ended: true, dryRun: r.Mode == plan.DryRun}}
-		run.writeRun(r)
+		run.writeRun(r, &v)
 	})
 }
 
@@ -150,13 +150,16 @@ type Options struct {
 	// Evicts reports that `evenkeel run` evicts with the configuration of this plan. The reported
 	// command did not evict.
 	Evicts bool
-	// Context is what the HTML form of a plan or run shows besides the plan; nil if nothing is known.
+	// Context is what the forms for people show of a plan or run besides the plan; nil if nothing is known.
 	Context *view.Context
 }
 
 func contextOf(opts []Options) view.Context {
-	if len(opts) == 0 || opts[0].Context == nil {
+	switch {
+	case len(opts) == 0:
 		return view.Context{}
+	case opts[0].Context == nil:
+		return view.Context{Evicts: opts[0].Evicts}
 	}
 	return *opts[0].Context
 }

@@ -78,7 +78,7 @@ func TestColors(t *testing.T) {
 	var plainText, coloured bytes.Buffer
 	must.Succeed(t, report.Plan(&plainText, report.Table, threeZonesPlan()))
 	must.Succeed(t, report.Plan(&coloured, report.Table, threeZonesPlan(), report.Options{Color: true}))
-	if strings.Contains(plainText.String(), "\x1b") || !strings.HasPrefix(coloured.String(), "\x1b[1;32mPlan: 2 evictions") {
+	if strings.Contains(plainText.String(), "\x1b") || !strings.HasPrefix(coloured.String(), "\x1b[1;32m▲ Deployment") {
 		t.Errorf("colours: plain %q, coloured %q", plainText.String()[:20], coloured.String()[:20])
 	}
 	stripped := strings.NewReplacer("\x1b[1m", "", "\x1b[1;32m", "", "\x1b[0m", "").Replace(coloured.String())

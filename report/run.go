@@ -10,7 +10,9 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/answers"
 	"github.com/evenkeel-project/evenkeel/report/layout"
+	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 // runTable writes run reports.
@@ -20,11 +22,12 @@ type runTable struct {
 }
 
 // writeRun writes what a pass did, and then its plan.
-func (t *runTable) writeRun(r plan.RunReport) {
+func (t *runTable) writeRun(r plan.RunReport, v *view.View) {
 	if r.Waiting != nil && r.Waiting.Problem != nil {
 		t.plan.notKept = r.Waiting.Problem.Code
 	}
-	t.writeRunVerdict(r)
+	style, text := t.verdict(r)
+	t.out.writeAnswers(answers.Of(v), style, text+".")
 	switch {
 	case refused(r):
 		t.out.addText(yellow, "Refused: "+reasonText(*r.Stopped)+".")
@@ -70,11 +73,14 @@ func (t *runTable) writeRun(r plan.RunReport) {
 		return
 	}
 	t.out.addLine("")
-	t.plan.writePlan(r.Plan, "Plan", "")
+	t.plan.writeVerdict(*r.Plan.Whole(), "Plan", "")
+	t.out.writeBlocks(r.Plan.Blocks, r.Plan.TakenAt)
+	t.plan.writeSections(r.Plan)
 	if r.Replan != nil {
 		t.out.addLine("")
 		t.out.plan = secondPlan
-		t.plan.writePlan(*r.Replan, "Replan, because a move failed or a replacement landed elsewhere", "")
+		t.plan.writeVerdict(*r.Replan, "Replan, because a move failed or a replacement landed elsewhere", "")
+		t.plan.writeSections(*r.Replan)
 	}
 }
 
@@ -142,37 +148,34 @@ func modeText(m plan.Mode) string {
 	return escape(string(m))
 }
 
-// writeRunVerdict writes the first line: the number of moves by outcome.
-func (t *runTable) writeRunVerdict(r plan.RunReport) {
+// verdict counts the moves by outcome.
+func (t *runTable) verdict(r plan.RunReport) (layout.Style, string) {
 	if len(r.Plan.NothingJudged) > 0 {
-		t.plan.writeNothingJudged(r.Plan, "Run", "nothing evicted")
-		return
+		return red, nothingJudgedText(r.Plan, "Run", "nothing evicted")
 	}
 	if r.EndedBeforePlanning() {
-		t.out.addVerdict(yellow, "Run: refused; nothing planned, nothing evicted.")
-		return
+		return yellow, "Run: refused; nothing planned, nothing evicted"
 	}
 	planned := len(r.Moves())
 	switch {
 	case refused(r):
-		t.out.addVerdict(yellow, "Run: the plan was refused; nothing evicted.")
+		return yellow, "Run: the plan was refused; nothing evicted"
 	case r.Mode == plan.DryRun && planned > 0:
 		unless, color := "", green
 		if codes := blockingCodes(r.Plan); codes != "" {
 			unless, color = " if evictions were not blocked ("+codes+")", yellow
 		}
-		t.out.addVerdict(color, fmt.Sprintf("Run: %d of %s would be evicted%s; dry run: nothing is evicted.",
-			countOutcomes(r, plan.WouldEvict), plural.Count(planned, "planned pod"), unless))
+		return color, fmt.Sprintf("Run: %d of %s would be evicted%s; dry run: nothing is evicted",
+			countOutcomes(r, plan.WouldEvict), plural.Count(planned, "planned pod"), unless)
 	case planned == 0:
 		text, color := t.openGoalsText(r.Plan)
-		t.out.addVerdict(color, "Run: nothing evicted; the plan has no moves"+text+".")
-	default:
-		t.writeEvictedVerdict(r, planned)
+		return color, "Run: nothing evicted; the plan has no moves" + text
 	}
+	return evictedVerdict(r, planned)
 }
 
-// writeEvictedVerdict writes the first line of a live run that planned moves.
-func (t *runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
+// evictedVerdict is about a live run that planned moves.
+func evictedVerdict(r plan.RunReport, planned int) (layout.Style, string) {
 	evicted, predicted, elsewhere, notObserved, removed, pending := countOutcomes(r, plan.Evicted), 0, 0, 0, 0, 0
 	for _, o := range r.Outcomes {
 		switch {
@@ -212,7 +215,7 @@ func (t *runTable) writeEvictedVerdict(r plan.RunReport, planned int) {
 	if more := emptiedText(r); more != "" {
 		text += "; " + more
 	}
-	t.out.addVerdict(color, text+".")
+	return color, text
 }
 
 // openGoalsText lists the unmet goals, waiting nodes and missing data of a plan without moves.
@@ -265,7 +268,11 @@ func (t *runTable) writeOutcomes(r plan.RunReport) {
 		g.Add(strconv.Itoa(o.Step), escape(o.Pod.String()), outcomeText(o.Outcome), replacement, orDash(escape(o.Landed)), predicted,
 			orDash(escape(o.ReadyAfter)), orDash(reasonText(o.Reason)))
 	}
-	t.out.addSection(outcomeRank, layout.Section{Title: "Outcome of each move", Picked: "that did not go as planned, or the first", Grid: g, Keep: maxShortOutcomes,
+	keep := maxShortOutcomes
+	if !slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool { return !asPlanned(o) }) {
+		keep = 1 // the moves follow
+	}
+	t.out.addSection(outcomeRank, layout.Section{Title: "Outcome of each move", Picked: "that did not go as planned, or the first", Grid: g, Keep: keep,
 		Order: orderBy(g.Len(), func(a, b int) int { return compareBool(asPlanned(r.Outcomes[a]), asPlanned(r.Outcomes[b])) })})
 }
 

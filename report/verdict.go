@@ -11,16 +11,23 @@ import (
 	"github.com/evenkeel-project/evenkeel/report/layout"
 )
 
-// writeVerdict writes the first line: what the plan does and whether it is executed. It is about automatic strategies,
-// and counts the moves for the others apart.
+// writeVerdict writes the first line about a second plan or a proposal.
 func (t *planTable) writeVerdict(p plan.Plan, subject, effect string) {
+	color, text := t.verdict(p, subject, effect)
+	if n := countWorseWorkloads(p); n > 0 && len(p.NothingJudged) == 0 {
+		text, color = fmt.Sprintf("%s; a zone failure would hit %s harder than now (below)", text, plural.Count(n, "workload")), yellow
+	}
+	t.out.addVerdict(color, text+".")
+}
+
+// verdict says in numbers what the plan does and whether it is executed. It is about automatic strategies, and counts
+// the moves for the others apart.
+func (t *planTable) verdict(p plan.Plan, subject, effect string) (layout.Style, string) {
 	goals, met, improved := countGoals(p)
 	nodes := countNodesToEmpty(p)
 	color, text := layout.Style(green), ""
 	if len(p.NothingJudged) > 0 {
-		t.writeNothingJudged(p, subject, effect)
-		t.writeEmptyScopes(p)
-		return
+		return red, nothingJudgedText(p, subject, effect)
 	}
 	waiting, proposed := waitingText(automaticStrategies(p)), t.proposedText(p)
 	switch {
@@ -60,9 +67,6 @@ func (t *planTable) writeVerdict(p plan.Plan, subject, effect string) {
 	if proposed != "" {
 		text += "; " + proposed
 	}
-	if n := countWorseWorkloads(p); n > 0 {
-		text, color = fmt.Sprintf("%s; a zone failure would hit %s harder than now (below)", text, plural.Count(n, "workload")), yellow
-	}
 	if blockingCodes(p) != "" {
 		color = yellow
 	}
@@ -72,11 +76,7 @@ func (t *planTable) writeVerdict(p plan.Plan, subject, effect string) {
 	if effect != "" {
 		text += "; " + effect
 	}
-	t.out.addVerdict(color, subject+": "+text+".")
-	if why := untrustedText(p); why != "" {
-		t.out.addText(yellow, "Untrusted: "+why+".")
-	}
-	t.writeEmptyScopes(p)
+	return color, subject + ": " + text
 }
 
 // writeEmptyScopes names the strategies whose own selectors select nothing, unless the first line does.
@@ -109,13 +109,15 @@ func untrustedText(p plan.Plan) string {
 	return escape(strings.Join(why, "; "))
 }
 
-// writeNothingJudged writes the first line for a pass that could judge nothing. The line names every cause.
-func (t *planTable) writeNothingJudged(p plan.Plan, subject, effect string) {
-	text := subject + ": could judge nothing: " + escape(p.NothingJudgedText())
+const nothingJudged = ": could judge nothing: "
+
+// nothingJudgedText is about a pass that could judge nothing. It names every cause.
+func nothingJudgedText(p plan.Plan, subject, effect string) string {
+	text := subject + nothingJudged + escape(p.NothingJudgedText())
 	if effect != "" {
 		text += "; " + effect
 	}
-	t.out.addVerdict(red, text+".")
+	return text
 }
 
 // evictionEffectText describes whether the plan will be executed, and otherwise the reason.

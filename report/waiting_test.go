@@ -70,7 +70,7 @@ func TestRunWithoutMoves(t *testing.T) {
 		for _, mode := range []plan.Mode{plan.DryRun, plan.Live} {
 			var b strings.Builder
 			if err := report.Run(&b, report.Table, newRun(mode, p)); err != nil ||
-				!strings.HasPrefix(b.String(), "Run: nothing evicted; the plan has no moves"+want+".\n") {
+				verdictOf(b.String()) != "Run: nothing evicted; the plan has no moves"+want+"." {
 				t.Errorf("%s, %v: %s\nwant %s", mode, err, b.String(), want)
 			}
 		}

@@ -34,7 +34,8 @@ func WhatIf(w io.Writer, format Format, x plan.WhatIf, p plan.Plan, opts ...Opti
 		if x.Change.IsEmpty() {
 			title, effect = "Plan", evictionEffectText(p, opts)
 		}
-		of.writePlan(p, title, effect)
+		of.writeVerdict(p, title, effect)
+		of.writeSections(p)
 	})
 }
 

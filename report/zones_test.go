@@ -30,8 +30,8 @@ func TestShortenedRunShowsZones(t *testing.T) {
 		p.Moves = append(p.Moves, newMove(i+1, fmt.Sprint("web-", long, i), fmt.Sprint("from-", long, i), fmt.Sprint("to-", long, i)))
 		n := nodeState(fmt.Sprint("node-", i), fmt.Sprint("zone-", i%3), 0.5, 0.5)
 		p.Before.Nodes, p.After.Nodes = append(p.Before.Nodes, n), append(p.After.Nodes, n)
-		p.Strategies = append(p.Strategies, plan.StrategyState{Name: fmt.Sprint("s", i), Goals: 2, Unmet: 1})
 	}
+	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 2, Unmet: 1}}
 	r := plan.RunReport{RunID: "r", Mode: plan.DryRun, Plan: p}
 	for _, m := range p.Moves {
 		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.WouldEvict})

@@ -38,12 +38,12 @@ func TestTablesOnATerminal(t *testing.T) {
 	t.Setenv("TERM", "xterm")
 	t.Setenv("NO_COLOR", "")
 	colored := onTerminal(t, connectTimeout, plan...)
-	if !strings.HasPrefix(colored, "\x1b[1;32mPlan: 2 evictions") {
+	if !strings.HasPrefix(colored, "\x1b[1;32m▲ Deployment") {
 		t.Errorf("the terminal receives %.100q, want colors", colored)
 	}
 	t.Setenv("NO_COLOR", "1")
 	plain := onTerminal(t, connectTimeout, plan...)
-	if strings.Contains(plain, "\x1b") || !strings.HasPrefix(plain, "Plan: 2 evictions") {
+	if strings.Contains(plain, "\x1b") || !strings.HasPrefix(plain, "▲ Deployment") {
 		t.Errorf("with NO_COLOR the terminal receives %.100q", plain)
 	}
 	for line := range strings.Lines(plain) {

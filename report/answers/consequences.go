@@ -17,9 +17,6 @@ func (f *facts) gotWorse() (Answer, bool) {
 		return Answer{}, false
 	}
 	a := Answer{Question: "What gets worse?", Statement: Words("Nothing that is measured here.")}
-	if f.results != nil && !f.running {
-		a.Question = "What gets worse, as predicted?"
-	}
 	up := f.fuller()
 	switch {
 	case len(f.worse) > 0:
@@ -37,6 +34,9 @@ func (f *facts) gotWorse() (Answer, bool) {
 	case len(up) > 0:
 		a.Statement, a.Section, a.Link = Words("Nodes are filled less evenly."), "nodes", "See the nodes"
 		a.Detail = Words("The fullest node goes " + Join(up) + ".")
+	}
+	if f.results != nil && !f.running {
+		a.Question, a.Statement = "What got worse?", Words("As predicted: ", a.Statement)
 	}
 	return a, true
 }

@@ -3,7 +3,6 @@ package answers
 import (
 	"cmp"
 	"slices"
-	"strings"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report/view"
@@ -138,15 +137,25 @@ func worstZone(w *plan.WorkloadState) (zone string, lost, total int) {
 	return zone, lost, total
 }
 
-// mainCause returns the reason why most unmet goals stay unmet, with its number of pods. Without goals it returns the
-// reason why most pods stay. It returns "" if the plan names none.
+// mainCause returns the reason why most pods stay, with their number: of the reasons for unmet goals, else of those
+// that a person can change, else of all. It returns "" if the plan names none.
 func mainCause(p *plan.Plan) (cause plan.Code, pods int) {
 	goals, _ := GoalsByCause(&p.Bound)
+	rank := func(c plan.Code) int {
+		switch {
+		case len(goals[c]) > 0:
+			return 2
+		case c.Remedy() != "":
+			return 1
+		}
+		return 0
+	}
 	for c, n := range p.Rejections.Counts {
 		if c == plan.NotNeeded {
 			continue
 		}
-		if order := cmp.Or(cmp.Compare(min(1, len(goals[c])), min(1, len(goals[cause]))), cmp.Compare(n, pods), -strings.Compare(string(c), string(cause))); cause == "" || order > 0 {
+		order := cmp.Or(cmp.Compare(rank(c), rank(cause)), cmp.Compare(n, pods), cmp.Compare(cause, c))
+		if cause == "" || order > 0 {
 			cause, pods = c, n
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report/view"
@@ -38,7 +39,7 @@ func (f *facts) state() (mark, state string) {
 		return "●", "All goals are met, as predicted"
 	case f.unmet > 0:
 		return "▲", "Not all goals are met"
-	case len(f.noData()) > 0:
+	case len(f.notJudged()) > 0:
 		return "▲", "Not everything could be judged"
 	case f.total == 0 && f.toEmpty == 0 && !f.noViolation() && f.moves == 0:
 		return "■", "No goal is stated"
@@ -94,6 +95,17 @@ func (f *facts) noData() (out []string) {
 	return out
 }
 
+// notJudged names the data that are missing, also of some nodes.
+func (f *facts) notJudged() []string {
+	out := f.noData()
+	for _, in := range f.Plan.Inputs {
+		if in.Coverage < 1 && (in.Statistic != "" || in.Source == "nodes") {
+			out = append(out, in.Source+" covers "+percent.Of(in.Coverage)+" of the nodes, and nothing is known of the others")
+		}
+	}
+	return out
+}
+
 func (f *facts) noViolation() bool {
 	return slices.ContainsFunc(f.Plan.Strategies, func(st plan.StrategyState) bool { return st.NoViolation })
 }
@@ -139,6 +151,8 @@ func (f *facts) fixWords() string {
 	switch due := f.due(); {
 	case f.moves == 0 && !due:
 		return plural.Choose(f.unmet, "Its strategy is", "Their strategies are") + " not due now."
+	case f.moves == 0 && f.waits() != "":
+		return f.waits()
 	case f.moves == 0:
 		return "No eviction would help now."
 	}
@@ -237,7 +251,7 @@ func (f *facts) emptyHeadline() string {
 // quietHeadline is about a plan without unmet goals and without moves.
 func (f *facts) quietHeadline() string {
 	missing := ""
-	if no := f.noData(); len(no) > 0 {
+	if no := f.notJudged(); len(no) > 0 {
 		missing = " Not judged: " + strings.Join(no, "; ") + "."
 	}
 	switch {
@@ -251,10 +265,22 @@ func (f *facts) quietHeadline() string {
 		return "No strategy found a violation. Nothing needs to move." + missing
 	case missing != "":
 		return strings.TrimSpace(missing)
+	case len(f.Plan.Strategies) == 0 && f.newHints() > 0:
+		return fmt.Sprintf("No strategy is enabled. %s %s a pressure hint.", Count(f.newHints(), "node"), plural.Choose(f.newHints(), "needs", "need"))
 	case len(f.Plan.Strategies) == 0:
 		return "No strategy is enabled. Nothing needs to move."
 	}
 	return "No strategy states a goal here. Nothing needs to move."
+}
+
+// newHints counts the nodes that would get a pressure hint.
+func (f *facts) newHints() (n int) {
+	for _, h := range f.Plan.Pressure {
+		if h.State == plan.HintToWrite {
+			n++
+		}
+	}
+	return n
 }
 
 func (f *facts) resultHeadline() string {

@@ -78,7 +78,10 @@ func (f *facts) nextBlocked() (Next, bool) {
 		return Next{}, false
 	}
 	b := f.Plan.Blocks[0]
-	message := Sentence(b.Reason.Message) + ". "
+	message := ""
+	for _, of := range f.Plan.Blocks {
+		message += Sentence(of.Reason.Message) + ". "
+	}
 	switch b.Reason.Code {
 	case plan.Paused:
 		if !b.Since.IsZero() && f.Plan.TakenAt.After(b.Since) {

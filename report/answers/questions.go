@@ -37,8 +37,8 @@ func (f *facts) good() (Answer, bool) {
 		}
 		a.Detail = Words(f.unmetWords(is, are) + ": " + Join(f.kinds()) + ".")
 	}
-	if no := f.noData(); len(no) > 0 && !f.nothingJudged() {
-		a.Detail, a.Section, a.Link = Words(a.Detail, " Not judged for lack of usage data: "+strings.Join(no, "; ")+"."), "inputs", "See the inputs"
+	if no := f.notJudged(); len(no) > 0 && !f.nothingJudged() {
+		a.Detail, a.Section, a.Link = Words(a.Detail, " Not judged: "+strings.Join(no, "; ")+"."), "inputs", "See the inputs"
 	}
 	return a, true
 }

@@ -24,6 +24,10 @@ const (
 type Paragraph struct {
 	Text  string
 	Style Style
+	// Label stands before the text. On a terminal, all lines of the text begin behind it.
+	Label string
+	// Columns is the largest number of columns, also where no terminal shows the page; 0 means no limit.
+	Columns int
 	// Most is the number of lines that a shortened page keeps of it on a terminal; 0 means all.
 	Most int
 	// Blank adds an empty line above.
@@ -203,10 +207,21 @@ func (s *Section) picked(n int) []int {
 
 // paragraph writes a paragraph.
 func (b *Block) paragraph(f form, o Options) []line {
-	lines := fold(b.Text, false, o)
+	label, indent := b.Label, strings.Repeat(" ", Width(b.Label))
+	width := o.Width
+	if b.Columns > 0 && (width <= 0 || width > b.Columns) {
+		width = b.Columns
+	}
+	if width > 0 {
+		width = max(1, width-len(indent))
+	}
+	lines := wrap(b.Text, width)
 	if f.brief && b.Most > 0 && len(lines) > b.Most {
 		lines = lines[:b.Most]
-		lines[b.Most-1] = Cut(lines[b.Most-1]+" "+ellipsis+ellipsis, o.Width)
+		lines[b.Most-1] = Cut(lines[b.Most-1]+" "+ellipsis+ellipsis, width)
+	}
+	for i := range lines {
+		lines[i], label = label+lines[i], indent
 	}
 	out := styled(b.Style, lines)
 	if b.Blank {
