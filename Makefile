@@ -194,6 +194,26 @@ test-strategies: lab ## strategies end to end: the violation ends, a second pass
 test-modes: lab ## strategies in three modes with approvals and a killed leader, and a node that joins (10 minutes); MODES='-approval-delay 20m'
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v -run 'TestThreeModes|TestANodeThatJoinsIsUsed' ./e2e -args $(MODES)
 
+# What test-web and docs-pictures need: Debian's browser, and axe-core, which checks accessibility. Without them, the tests are skipped
+# and say so.
+BROWSER := chromium-headless-shell
+AXE := axe-core-4.14.1
+AXESUM := 1477dafa598d8d065f273d6af302aa203c02e83131707b7fa648cd41bd3d6b734f8c22a0dab86ee6a6f64b8afbe804b214d36db85a2826965edfb3a0b9d546b5
+.PHONY: web-tools
+web-tools:
+	@if command -v $(BROWSER) >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then echo "there is no $(BROWSER) here; only root on Debian can install it: tests in a browser are skipped"; exit 0; fi; \
+	install="apt-get install -y --no-install-recommends $(BROWSER)"; \
+	$$install || { apt-get update && $$install; } || echo "$(BROWSER) cannot be installed: tests in a browser are skipped"
+	@if [ -f $(BIN)/$(AXE)/axe.min.js ]; then exit 0; fi; mkdir -p $(BIN)/$(AXE) && cd $(BIN)/$(AXE); \
+	if ! command -v npm >/dev/null || ! npm pack --silent $(subst core-,core@,$(AXE)); then echo "npm cannot fetch $(AXE): accessibility is not checked"; exit 0; fi; \
+	echo "$(AXESUM)  $(AXE).tgz" | sha512sum --check --quiet && tar xzf $(AXE).tgz --strip-components 1 package/axe.min.js package/LICENSE && rm $(AXE).tgz
+
+WEBENV = EVENKEEL_BROWSER=$(BROWSER) EVENKEEL_AXE=$(BIN)/$(AXE)/axe.min.js EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok
+.PHONY: test-web
+test-web: lab web-tools ## reports and `evenkeel ui` in a browser, on the lab; pictures of the pages below bin/web (5 minutes; as root on Debian it installs the browser)
+	cd lab && $(WEBENV) EVENKEEL_WEB_PICTURES=$(BIN)/web go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 20m -v ./webtest
+
 # What measures usage in test-load. metrics-server is built with the versions that its
 # module pins; Prometheus' programs are Debian's, unpacked and not installed.
 .PHONY: metrics-server
