@@ -130,8 +130,8 @@ kube: ## bin/kube-VERSION: kube-apiserver, kube-controller-manager and kube-sche
 	cd $(KUBEMODULE) && go build -ldflags "-s -w $(call version-flags,$(KUBE))" -o $(BIN)/kube-$(KUBE)/ k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager k8s.io/kubernetes/cmd/kube-scheduler
 
 .PHONY: demo
-demo: lab ## rebalance a real cluster and watch it (first run about 10 minutes of compiling)
-	$(BIN)/lab demo --evenkeel $(BIN)/evenkeel --kwok $(BIN)/kwok
+demo: lab ## rebalance a real cluster and watch it, and write the plan to bin/demo.html (first run about 10 minutes of compiling)
+	$(BIN)/lab demo --evenkeel $(BIN)/evenkeel --kwok $(BIN)/kwok --report $(BIN)/demo.html
 
 .PHONY: check
 check: lint test-unit ## lint and unit tests; run it before each commit (10 minutes on two cores; less if results are cached)

@@ -32,7 +32,7 @@ func run(m *testing.M) int {
 	}
 	// The browser's sandbox is off, because root cannot use it. The browser opens our own pages only.
 	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]), chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.Flag("hide-scrollbars", true))
+		chromedp.Flag("hide-scrollbars", true), chromedp.Flag("host-resolver-rules", "MAP "+rebound+" 127.0.0.1"))
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	defer stop()
 	browser, stop = chromedp.NewContext(allocator)

@@ -70,6 +70,28 @@ func newPage(t *testing.T, v view) *page {
 	return p
 }
 
+// newTab opens another tab of the same browser window, with the same cookies.
+func (p *page) newTab() *page {
+	p.t.Helper()
+	q := &page{t: p.t}
+	ctx, end := chromedp.NewContext(p.ctx, chromedp.WithListener(q.record))
+	p.t.Cleanup(end)
+	must.Succeed(p.t, chromedp.Do(ctx))
+	q.ctx = ctx
+	return q
+}
+
+// cookies returns the header of a request with the cookies of a page.
+func cookies() chromedp.Action[string] {
+	return func(ctx context.Context, t *chromedp.Target) (string, error) {
+		r, err := cdp.Call(ctx, t, network.GetCookies, network.GetCookiesParams{})
+		if err != nil || len(r.Cookies) != 1 {
+			return "", fmt.Errorf("%d cookies: %w", len(r.Cookies), err)
+		}
+		return "Cookie: " + r.Cookies[0].Name + "=" + r.Cookies[0].Value, nil
+	}
+}
+
 // open opens an address in a new tab and waits until it is loaded.
 func open(t *testing.T, v view, address string) *page {
 	t.Helper()

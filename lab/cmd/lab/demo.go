@@ -30,8 +30,8 @@ strategies:
 `
 
 // runDemo rebalances the seed scenario and fails unless Deployment d ends at 2/2/2. On a terminal, the cluster and the
-// configuration stay available until Ctrl-C.
-func runDemo(ctx context.Context, kwok, evenkeel string, stderr *os.File) error {
+// configuration stay available until Ctrl-C. The file report gets the plan as a page for a browser.
+func runDemo(ctx context.Context, kwok, evenkeel, report string, stderr *os.File) error {
 	config, remove, err := writeDemoConfig()
 	if err != nil {
 		return err
@@ -42,7 +42,7 @@ func runDemo(ctx context.Context, kwok, evenkeel string, stderr *os.File) error 
 		return err
 	}
 	defer c.Stop()
-	if err := runScenario(cancelOnFailure(ctx, c), c, evenkeel, config, stderr); err != nil {
+	if err := runScenario(cancelOnFailure(ctx, c), c, evenkeel, config, report, stderr); err != nil {
 		return err
 	}
 	if os.Getenv("CI") == "true" || !term.IsTerminal(int(os.Stdout.Fd())) {
@@ -86,7 +86,7 @@ func suggestedCommands(evenkeel, kubeconfig, config string) string {
 	return out
 }
 
-func runScenario(ctx context.Context, c *controlplane.Cluster, evenkeel, config string, stderr *os.File) error {
+func runScenario(ctx context.Context, c *controlplane.Cluster, evenkeel, config, report string, stderr *os.File) error {
 	if err := seed.CreateNodes(ctx, c.Client, 3, 1); err != nil {
 		return err
 	}
@@ -96,18 +96,17 @@ func runScenario(ctx context.Context, c *controlplane.Cluster, evenkeel, config 
 	if _, err := printPodsByZone(ctx, c, "BEFORE"); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"plan", "--save-input", savedInput(config)}, {"run", "--once"}} {
-		args = append(args, "--kubeconfig", c.Kubeconfig, "--config", config)
-		fmt.Printf("\n$ evenkeel %s\n\n", strings.Join(args, " "))
-		cmd := exec.CommandContext(ctx, evenkeel, args...)
-		cmd.Stdout, cmd.Stderr = os.Stdout, stderr
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		cmd.WaitDelay = 10 * time.Second
-		if err := cmd.Run(); err != nil {
-			if cause := context.Cause(ctx); cause != nil {
-				return cause
-			}
-			return fmt.Errorf("evenkeel %s: %w", args[0], err)
+	for _, command := range []struct {
+		file string // for the output; empty for the terminal
+		args []string
+	}{
+		{args: []string{"plan", "--save-input", savedInput(config)}},
+		{report, []string{"plan", "-o", "html"}},
+		{args: []string{"run", "--once"}},
+	} {
+		args := append(command.args, "--kubeconfig", c.Kubeconfig, "--config", config)
+		if err := runCommand(ctx, evenkeel, args, command.file, stderr); err != nil {
+			return err
 		}
 	}
 	after, err := printPodsByZone(ctx, c, "AFTER")
@@ -116,6 +115,32 @@ func runScenario(ctx context.Context, c *controlplane.Cluster, evenkeel, config 
 	}
 	if want := map[string]int{"zone-1": 2, "zone-2": 2, "zone-3": 2}; !maps.Equal(after, want) {
 		return fmt.Errorf("pods of d per zone: %v, want %v", after, want)
+	}
+	fmt.Printf("\nThe plan as a page for a browser: %s\n", report)
+	return nil
+}
+
+// runCommand runs a command of the program. Its output goes to a file, or to the terminal if file is empty.
+func runCommand(ctx context.Context, evenkeel string, args []string, file string, stderr *os.File) error {
+	cmd := exec.CommandContext(ctx, evenkeel, args...)
+	cmd.Stdout, cmd.Stderr = os.Stdout, stderr
+	to := ""
+	if file != "" {
+		f, err := os.Create(file)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		cmd.Stdout, to = f, " > "+file
+	}
+	fmt.Printf("\n$ evenkeel %s%s\n\n", strings.Join(args, " "), to)
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	if err := cmd.Run(); err != nil {
+		if cause := context.Cause(ctx); cause != nil {
+			return cause
+		}
+		return fmt.Errorf("evenkeel %s: %w", args[0], err)
 	}
 	return nil
 }

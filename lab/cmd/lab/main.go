@@ -17,7 +17,9 @@ const usage = `usage:
   lab up   [-nodes N] [-zones Z] [-scheduler-config FILE] [-evenkeel PATH] [-kwok PATH]
                                                     run a control plane with fake nodes until Ctrl-C; pods of
                                                     Evenkeel run as processes on this machine
-  lab demo [-evenkeel PATH] [-kwok PATH]            create an unbalanced cluster and rebalance it
+  lab demo [-report FILE] [-evenkeel PATH] [-kwok PATH]
+                                                    create an unbalanced cluster and rebalance it; the plan is written
+                                                    to a file as a page for a browser
   lab drills [-short] [-run REGEXP] [-reps N] [-seed N] [-results FILE] [-keep DIR] [-evenkeel PATH] [-kwok PATH]
                                                     run Evenkeel while components fail and verify its actions`
 
@@ -47,6 +49,7 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	nodes := fs.Int("nodes", 6, "fake nodes")
 	zones := fs.Int("zones", 3, "zones")
 	config := fs.String("scheduler-config", "", "KubeSchedulerConfiguration (default: kube-scheduler's defaults)")
+	report := fs.String("report", "bin/demo.html", "file for the report of the demo's plan")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -54,7 +57,7 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	case "up":
 		return runUp(ctx, upOptions{kwok: *kwok, evenkeel: *evenkeel, nodes: *nodes, zones: *zones, schedulerConfig: *config}, stderr)
 	case "demo":
-		return runDemo(ctx, *kwok, *evenkeel, stderr)
+		return runDemo(ctx, *kwok, *evenkeel, *report, stderr)
 	}
 	return errors.New(usage)
 }

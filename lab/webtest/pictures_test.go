@@ -1,0 +1,94 @@
+package webtest
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"image"
+	"image/color"
+	"image/png"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/chromedp/cdproto/cdp"
+	protocol "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+
+	"github.com/evenkeel-project/evenkeel/lab/must"
+)
+
+var (
+	docsPictures = flag.String("pictures", "", "folder for the pictures of the documentation; empty makes none")
+	demoReport   = flag.String("demo", "", "the report of the demo")
+)
+
+// pictureWidth is the width of the pages in pictures of the documentation, in which they have two columns.
+const pictureWidth = 1000
+
+// maxPictureBytes limits the size of a picture of the documentation.
+const maxPictureBytes = 150_000
+
+// savePicture writes a part of the page, from the top of one element to the bottom of another, as NAME.png.
+func (p *page) savePicture(name, from, to string) {
+	p.t.Helper()
+	const margin = 16
+	box := evaluate[struct{ Top, Bottom float64 }](p, `(() => { const y = (s, side) => document.querySelector(s).getBoundingClientRect()[side] + scrollY;
+		return {Top: y(`+text(from)+`, "top"), Bottom: y(`+text(to)+`, "bottom")} })()`)
+	top := max(0, box.Top-margin)
+	yes := true
+	r := must.Get(chromedp.Run(p.ctx, func(ctx context.Context, t *chromedp.Target) (protocol.CaptureScreenshotResult, error) {
+		return cdp.Call(ctx, t, protocol.CaptureScreenshot, protocol.CaptureScreenshotParams{CaptureBeyondViewport: &yes,
+			Clip: &protocol.Viewport{Y: top, Width: pictureWidth, Height: box.Bottom + margin - top, Scale: 2}})
+	}))(p.t)
+	small := shrink(p.t, r.Data)
+	if len(small) > maxPictureBytes {
+		p.t.Errorf("%s.png has %d bytes, want at most %d", name, len(small), maxPictureBytes)
+	}
+	must.Succeed(p.t, os.WriteFile(filepath.Join(*docsPictures, name+".png"), small, 0o644))
+}
+
+// shrink encodes a picture with the 64 colours that it uses most, which its text and areas hardly exceed.
+func shrink(t *testing.T, data []byte) []byte {
+	t.Helper()
+	full := must.Get(png.Decode(bytes.NewReader(data)))(t)
+	count := map[color.Color]int{}
+	for y := range full.Bounds().Dy() {
+		for x := range full.Bounds().Dx() {
+			count[full.At(x, y)]++
+		}
+	}
+	var colours color.Palette
+	for c := range count {
+		colours = append(colours, c)
+	}
+	slices.SortFunc(colours, func(a, b color.Color) int { return count[b] - count[a] })
+	colours = colours[:min(len(colours), 64)]
+	index := map[color.Color]uint8{}
+	for c := range count {
+		index[c] = uint8(colours.Index(c))
+	}
+	few := image.NewPaletted(full.Bounds(), colours)
+	for y := range full.Bounds().Dy() {
+		for x := range full.Bounds().Dx() {
+			few.SetColorIndex(x, y, index[full.At(x, y)])
+		}
+	}
+	var out bytes.Buffer
+	must.Succeed(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&out, few))
+	return out.Bytes()
+}
+
+// TestPictures makes the pictures of the documentation, each in light and in dark colours.
+func TestPictures(t *testing.T) {
+	if *docsPictures == "" {
+		t.Skip("`make docs-pictures` makes the pictures")
+	}
+	for suffix, v := range map[string]view{"": {width: pictureWidth}, "-dark": {width: pictureWidth, dark: true}} {
+		p := open(t, v, "file://"+*demoReport)
+		p.savePicture("report"+suffix, "body", ".first")
+		p.savePicture("report-zones"+suffix, "#zones", "#nodes")
+		p.savePicture("report-moves"+suffix, "#moves", "#moves")
+	}
+}
