@@ -19,7 +19,11 @@ func seedZones(t *testing.T, place [3]int, graceSeconds int64) (ns string) {
 	t.Helper()
 	ns = fmt.Sprint("shop-", scenarioCount.Add(1))
 	t.Cleanup(func() { must.Succeed(t, seed.DeleteNamespace(context.Background(), lab.Client, ns)) })
-	must.Succeed(t, seed.CreateApps(t.Context(), lab.Client, ns, seed.ThreeZoneApps(place, graceSeconds)))
+	apps := seed.ThreeZoneApps(place, graceSeconds)
+	for i := range apps {
+		apps[i].Annotations = map[string]string{"lab.evenkeel.io/stops-slowly": "true"} // it takes the whole grace period
+	}
+	must.Succeed(t, seed.CreateApps(t.Context(), lab.Client, ns, apps))
 	return ns
 }
 

@@ -1,7 +1,12 @@
 package webtest
 
 import (
+	"slices"
+	"strings"
 	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/evenkeel-project/evenkeel/lab/must"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
@@ -21,7 +26,7 @@ strategies:
 
 // TestAPassIsSeenLive watches the overview while a pass runs, without loading the page again.
 func TestAPassIsSeenLive(t *testing.T) {
-	ns := seedZones(t, [3]int{1, 1, 7}, 3)
+	ns := seedZones(t, [3]int{1, 1, 6}, 5)
 	startRelease(t, ns, rareZones)
 	_, address := startUI(t, lab.Kubeconfig, ns)
 	p, _ := openUI(t, views[0], address)
@@ -40,7 +45,7 @@ func TestAPassIsSeenLive(t *testing.T) {
 		t.Errorf("%d evictions, want 3", n)
 	}
 	spread := must.Get(seed.PodsByZone(t.Context(), lab.Client, ns, "d"))(t)
-	if spread["zone-1"] != 3 || spread["zone-2"] != 3 {
+	if min(spread["zone-1"], spread["zone-2"], spread["zone-3"]) < 2 {
 		t.Errorf("pods of d by zone: %v", spread)
 	}
 }
@@ -50,7 +55,7 @@ func TestAPlanIsApprovedInPart(t *testing.T) {
 	ns := seedZones(t, [3]int{1, 1, 7}, 1)
 	startRelease(t, ns, approveZones)
 	createRun(t, ns, "ann")
-	name := waitForStoredPlan(t, ns, "Waiting", "").Metadata.Name
+	waitForStoredPlan(t, ns, "Waiting", "")
 	for _, v := range views {
 		_, address := startUI(t, lab.Kubeconfig, ns)
 		p, _ := openUI(t, v, address)
@@ -60,8 +65,35 @@ func TestAPlanIsApprovedInPart(t *testing.T) {
 		p.check("ui-plan-"+v.String(), origin(address))
 	}
 	_, address := startUI(t, lab.Kubeconfig, ns)
-	p, base := openUI(t, views[0], address)
+	p, _ := openUI(t, views[0], address)
 	p.click("Open the plan")
 	p.waitForText("3 moves wait for you")
-	t.Log(base, name)
+	for _, step := range []string{"1", "3"} {
+		p.do(chromedp.Click(chromedp.CSS(`input[name=step][value="` + step + `"]`)))
+	}
+	p.click("Approve 2 steps")
+	p.waitForText("Approve steps 1 and 3 of 3?")
+	p.check("ui-confirm-1280-light", origin(address))
+	pods := evaluate[[]string](p, `[...document.querySelectorAll("#confirm li")].map(e => e.textContent.trim())`)
+	if len(pods) != 2 || !strings.HasPrefix(pods[0], ns+"/d-") {
+		t.Errorf("the confirmation names the pods %q", pods)
+	}
+	if n := len(must.Get(lab.Evictions(ns))(t)); n != 0 {
+		t.Fatalf("%d evictions before the confirmation", n)
+	}
+	p.press(kb.Escape) // back to the choice
+	p.waitUntil(`document.querySelector("#confirm") === null && document.querySelectorAll("input[name=step]:checked").length === 2`)
+	p.click("Approve 2 steps")
+	p.waitForText("Approve steps 1 and 3 of 3?")
+	p.click("Evict these 2 pods")
+	p.waitForText("2 evictions are approved")
+	stored := waitForStoredPlan(t, ns, "Waiting", "1 Evicted 3 Evicted")
+	if by := stored.Status.Steps[0].DecidedBy; by != "admin" {
+		t.Errorf("step 1 was decided by %q", by)
+	}
+	p.waitForText("1 move waits for you")
+	p.check("ui-plan-approved-1280-light", origin(address))
+	if evicted := must.Get(lab.Evictions(ns))(t); len(evicted) != 2 || !slices.Contains(pods, ns+"/"+evicted[0].ObjectRef.Name) || !slices.Contains(pods, ns+"/"+evicted[1].ObjectRef.Name) {
+		t.Errorf("the audit log has %d evictions, want those of %q", len(evicted), pods)
+	}
 }
