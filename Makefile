@@ -194,8 +194,8 @@ test-strategies: lab ## strategies end to end: the violation ends, a second pass
 test-modes: lab ## strategies in three modes with approvals and a killed leader, and a node that joins (10 minutes); MODES='-approval-delay 20m'
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v -run 'TestThreeModes|TestANodeThatJoinsIsUsed' ./e2e -args $(MODES)
 
-# What test-web and docs-pictures need: Debian's browser, and axe-core, which checks accessibility. Without them, the tests are skipped
-# and say so.
+# What test-web and docs-pictures need: Debian's browser, and axe-core, which checks accessibility. Without them, tests
+# are skipped and say so.
 BROWSER := chromium-headless-shell
 AXE := axe-core-4.14.1
 AXESUM := 1477dafa598d8d065f273d6af302aa203c02e83131707b7fa648cd41bd3d6b734f8c22a0dab86ee6a6f64b8afbe804b214d36db85a2826965edfb3a0b9d546b5
@@ -213,6 +213,11 @@ WEBENV = EVENKEEL_BROWSER=$(BROWSER) EVENKEEL_AXE=$(BIN)/$(AXE)/axe.min.js EVENK
 .PHONY: test-web
 test-web: lab web-tools ## reports and `evenkeel ui` in a browser, on the lab; pictures of the pages below bin/web (5 minutes; as root on Debian it installs the browser)
 	cd lab && $(WEBENV) EVENKEEL_WEB_PICTURES=$(BIN)/web go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 20m -v ./webtest
+
+.PHONY: docs-pictures
+docs-pictures: lab web-tools ## docs/pictures: the pictures of README and docs, from the demo and the lab (needs the browser of test-web)
+	$(BIN)/lab demo --evenkeel $(BIN)/evenkeel --kwok $(BIN)/kwok --report $(BIN)/demo.html
+	cd lab && $(WEBENV) go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 10m -v -run '^TestPictures$$' ./webtest -args -pictures $(CURDIR)/docs/pictures -demo $(BIN)/demo.html
 
 # What measures usage in test-load. metrics-server is built with the versions that its
 # module pins; Prometheus' programs are Debian's, unpacked and not installed.

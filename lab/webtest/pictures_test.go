@@ -85,10 +85,23 @@ func TestPictures(t *testing.T) {
 	if *docsPictures == "" {
 		t.Skip("`make docs-pictures` makes the pictures")
 	}
+	ns := seedZones(t, [3]int{1, 1, 7}, 1)
+	startRelease(t, ns, approveZones)
+	createRun(t, ns, "ann")
+	waitForStoredPlan(t, ns, "Waiting", "")
 	for suffix, v := range map[string]view{"": {width: pictureWidth}, "-dark": {width: pictureWidth, dark: true}} {
 		p := open(t, v, "file://"+*demoReport)
-		p.savePicture("report"+suffix, "body", ".first")
-		p.savePicture("report-zones"+suffix, "#zones", "#nodes")
+		p.savePicture("report"+suffix, "body", ".next")
+		p.savePicture("report-zones"+suffix, "#zones", "#zones")
 		p.savePicture("report-moves"+suffix, "#moves", "#moves")
+
+		_, address := startUI(t, lab.Kubeconfig, ns)
+		p, _ = openUI(t, v, address)
+		p.savePicture("ui-overview"+suffix, "body", "main")
+		p.click("Open the plan")
+		p.chooseSteps("1", "3")
+		p.click("Approve 2 steps")
+		p.waitForText("At most these 2 pods will be evicted")
+		p.savePicture("ui-plan"+suffix, "body", "main")
 	}
 }

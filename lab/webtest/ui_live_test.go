@@ -34,9 +34,9 @@ func TestAPassIsSeenLive(t *testing.T) {
 	evaluate[any](p, `window.sameDocument = true`)
 	createRun(t, ns, "ann")
 	p.waitForText("wave 1 of")
-	p.check("ui-overview-running-1280-light", origin(address))
 	p.waitUntil(`/[1-9]\d* landed as predicted/.test(document.body.innerText.replace(/\s+/g, " "))`)
-	p.waitForText("All goals are met")
+	p.picture("ui-overview-running-1280-light")
+	p.waitForText("1 pass moved 3 pods, 3 of them as predicted")
 	if !evaluate[bool](p, `window.sameDocument === true`) {
 		t.Error("the page was loaded again")
 	}
@@ -47,6 +47,15 @@ func TestAPassIsSeenLive(t *testing.T) {
 	spread := must.Get(seed.PodsByZone(t.Context(), lab.Client, ns, "d"))(t)
 	if min(spread["zone-1"], spread["zone-2"], spread["zone-3"]) < 2 {
 		t.Errorf("pods of d by zone: %v", spread)
+	}
+}
+
+// chooseSteps chooses steps of the plan with three steps that waits.
+func (p *page) chooseSteps(steps ...string) {
+	p.t.Helper()
+	p.waitForText("3 moves wait for you until")
+	for _, s := range steps {
+		p.do(chromedp.Click(chromedp.CSS(`input[name=step][value="` + s + `"]`)))
 	}
 }
 
@@ -61,18 +70,15 @@ func TestAPlanIsApprovedInPart(t *testing.T) {
 		p, _ := openUI(t, v, address)
 		p.check("ui-overview-waiting-"+v.String(), origin(address))
 		p.click("Open the plan")
-		p.waitForText("3 moves wait for you")
+		p.waitForText("3 moves wait for you until")
 		p.check("ui-plan-"+v.String(), origin(address))
 	}
 	_, address := startUI(t, lab.Kubeconfig, ns)
 	p, _ := openUI(t, views[0], address)
 	p.click("Open the plan")
-	p.waitForText("3 moves wait for you")
-	for _, step := range []string{"1", "3"} {
-		p.do(chromedp.Click(chromedp.CSS(`input[name=step][value="` + step + `"]`)))
-	}
+	p.chooseSteps("1", "3")
 	p.click("Approve 2 steps")
-	p.waitForText("Approve steps 1 and 3 of 3?")
+	p.waitForText("At most these 2 pods will be evicted")
 	p.check("ui-confirm-1280-light", origin(address))
 	pods := evaluate[[]string](p, `[...document.querySelectorAll("#confirm li")].map(e => e.textContent.trim())`)
 	if len(pods) != 2 || !strings.HasPrefix(pods[0], ns+"/d-") {
@@ -84,14 +90,14 @@ func TestAPlanIsApprovedInPart(t *testing.T) {
 	p.press(kb.Escape) // back to the choice
 	p.waitUntil(`document.querySelector("#confirm") === null && document.querySelectorAll("input[name=step]:checked").length === 2`)
 	p.click("Approve 2 steps")
-	p.waitForText("Approve steps 1 and 3 of 3?")
+	p.waitForText("At most these 2 pods will be evicted")
 	p.click("Evict these 2 pods")
 	p.waitForText("2 evictions are approved")
 	stored := waitForStoredPlan(t, ns, "Waiting", "1 Evicted 3 Evicted")
 	if by := stored.Status.Steps[0].DecidedBy; by != "admin" {
 		t.Errorf("step 1 was decided by %q", by)
 	}
-	p.waitForText("1 move waits for you")
+	p.waitForText("1 move waits for you until")
 	p.check("ui-plan-approved-1280-light", origin(address))
 	if evicted := must.Get(lab.Evictions(ns))(t); len(evicted) != 2 || !slices.Contains(pods, ns+"/"+evicted[0].ObjectRef.Name) || !slices.Contains(pods, ns+"/"+evicted[1].ObjectRef.Name) {
 		t.Errorf("the audit log has %d evictions, want those of %q", len(evicted), pods)
