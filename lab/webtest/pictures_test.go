@@ -24,8 +24,9 @@ var (
 	demoReport   = flag.String("demo", "", "the report of the demo")
 )
 
-// pictureWidth is the width of the pages in pictures of the documentation, in which they have two columns.
-const pictureWidth = 1000
+// Widths of the pages in pictures of the documentation: as small as possible, so that people can read the text where
+// the picture is scaled down. Both have two columns.
+const reportWidth, uiWidth = 1000, 1200
 
 // maxPictureBytes limits the size of a picture of the documentation.
 const maxPictureBytes = 150_000
@@ -40,7 +41,7 @@ func (p *page) savePicture(name, from, to string) {
 	yes := true
 	r := must.Get(chromedp.Run(p.ctx, func(ctx context.Context, t *chromedp.Target) (protocol.CaptureScreenshotResult, error) {
 		return cdp.Call(ctx, t, protocol.CaptureScreenshot, protocol.CaptureScreenshotParams{CaptureBeyondViewport: &yes,
-			Clip: &protocol.Viewport{Y: top, Width: pictureWidth, Height: box.Bottom + margin - top, Scale: 2}})
+			Clip: &protocol.Viewport{Y: top, Width: float64(p.view.width), Height: box.Bottom + margin - top, Scale: 2}})
 	}))(p.t)
 	small := shrink(p.t, r.Data)
 	if len(small) > maxPictureBytes {
@@ -89,14 +90,14 @@ func TestPictures(t *testing.T) {
 	startRelease(t, ns, approveZones)
 	createRun(t, ns, "ann")
 	waitForStoredPlan(t, ns, "Waiting", "")
-	for suffix, v := range map[string]view{"": {width: pictureWidth}, "-dark": {width: pictureWidth, dark: true}} {
-		p := open(t, v, "file://"+*demoReport)
+	for suffix, dark := range map[string]bool{"": false, "-dark": true} {
+		p := open(t, view{width: reportWidth, dark: dark}, "file://"+*demoReport)
 		p.savePicture("report"+suffix, "body", ".next")
 		p.savePicture("report-zones"+suffix, "#zones", "#zones")
 		p.savePicture("report-moves"+suffix, "#moves", "#moves")
 
 		_, address := startUI(t, lab.Kubeconfig, ns)
-		p, _ = openUI(t, v, address)
+		p, _ = openUI(t, view{width: uiWidth, dark: dark}, address)
 		p.savePicture("ui-overview"+suffix, "body", "main")
 		p.click("Open the plan")
 		p.chooseSteps("1", "3")

@@ -120,7 +120,7 @@ type storedPlan struct {
 	}
 }
 
-// waitForStoredPlan waits until the only plan of a namespace has a phase and steps in these states, such as "1 Evicted".
+// waitForStoredPlan waits until the only plan of a namespace has a phase and steps in these states, as in "1 Evicted".
 func waitForStoredPlan(t *testing.T, ns, phase, states string) (found storedPlan) {
 	t.Helper()
 	must.Succeed(t, seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
