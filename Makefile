@@ -162,7 +162,7 @@ test-drills: lab ## a few repetitions of short drills, and tests of their audit 
 	$(BIN)/lab drills -short -evenkeel $(BIN)/evenkeel -kwok $(BIN)/kwok
 
 .PHONY: test-lab-long
-test-lab-long: lab ## test-lab with all 20 repetitions of the seed scenario, and test-landings
+test-lab-long: lab ## test-lab with all 20 repetitions of the seed scenario, a node removed from 10 clusters in 10 orders each, and test-landings
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 90m -v ./e2e/...
 	$(MAKE) test-landings
 

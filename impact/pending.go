@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -78,7 +79,7 @@ func (j *pending) class(p cluster.PodID) *classFit { return j.byClass[j.model.Cl
 func (j *pending) priority(p cluster.PodID) int32 {
 	spec := &j.snapshot.Pods[p].Object.Spec
 	if ptr.Deref(spec.PreemptionPolicy, corev1.PreemptLowerPriority) == corev1.PreemptNever {
-		return -1 << 31
+		return math.MinInt32
 	}
 	return ptr.Deref(spec.Priority, 0)
 }
@@ -192,15 +193,15 @@ func mayNotFitText(needed, others int64) string {
 
 // mayPreempt reports whether a pod that may find no node may preempt another.
 func (j *pending) mayPreempt() bool {
-	for p, why := range j.reasons {
-		if why.Code != plan.MayNotFit {
-			continue
+	lowest := int32(math.MaxInt32)
+	for i := range j.snapshot.Pods {
+		if q := &j.snapshot.Pods[i]; q.Node != cluster.NoNode && !q.Terminal {
+			lowest = min(lowest, ptr.Deref(q.Object.Spec.Priority, 0))
 		}
-		priority := j.priority(p)
-		for i := range j.snapshot.Pods {
-			if q := &j.snapshot.Pods[i]; q.Node != cluster.NoNode && !q.Terminal && ptr.Deref(q.Object.Spec.Priority, 0) < priority {
-				return true
-			}
+	}
+	for p, why := range j.reasons {
+		if why.Code == plan.MayNotFit && lowest < j.priority(p) {
+			return true
 		}
 	}
 	return false

@@ -1,6 +1,7 @@
 package impact
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -142,7 +143,8 @@ func (m *measure) unmetReason(w *plan.WorkloadImpact) *plan.Reason {
 		}
 		for _, unmet := range m.Plan.Bound.UnmetGoals {
 			if unmet.Goal == g.ID {
-				return &plan.Reason{Code: mostFrequent(unmet.Rejections), Message: unmet.Detail}
+				code := mostFrequent(unmet.Rejections)
+				return &plan.Reason{Code: code, Message: cmp.Or(code.Meaning(), unmet.Detail)}
 			}
 		}
 	}
