@@ -45,6 +45,8 @@ func TestTwoPresses(t *testing.T) {
 	x.conf = &view.Context{PerMinute: 6, VerifyTimeout: 5 * time.Minute}
 	contains(t, x.read(t, planPath+"?do=approve&step=1-3"), "From 30 s to 11 min")
 	contains(t, x.read(t, planPath+"/report"), "cart-1", "<style>")
+	contains(t, x.read(t, planPath+"?do=approve&step=1"), planPath+`?step=1#approve">Cancel`)
+	contains(t, x.read(t, planPath+"?step=1"), `aria-label="Step 1, shop/web-1" checked`) // after Cancel
 	contains(t, x.read(t, planPath+"?do=approve&step=3"), "Step 2 is included: steps that belong together are decided together.", "these 2 pods")
 	contains(t, x.read(t, planPath+"?do=discard&strategy=node-spread"), "Discard step 4 of 4? No pod is evicted.", "Discard this step")
 	contains(t, x.read(t, planPath+"?do=approve"), "No step is chosen.")
