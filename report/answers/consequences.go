@@ -97,9 +97,42 @@ func (f *facts) sure() (Answer, bool) {
 	case unknown > 0:
 		a.Detail = Words(a.Detail, " "+Count(unknown, "move")+" "+plural.Choose(unknown, "has", "have")+" no predicted place.")
 	case slices.ContainsFunc(f.plan.After.Workloads, func(w plan.WorkloadState) bool { return CategoryKey(&w) == "34" }):
-		a.Detail = Words(a.Detail, " Usage is not measured, so category 3 and category 4 cannot be told apart.")
+		a.Detail = Words(a.Detail, " Usage is not measured, so it is unknown whether the pods that survive a zone failure can carry the load.")
+	}
+	if bad := f.badInputs(); len(bad) > 0 {
+		a.Detail = Words(a.Detail, " Incomplete: "+Join(bad)+".")
 	}
 	return a, true
+}
+
+// badInputs names the sources of data that have problems.
+func (f *facts) badInputs() (out []string) {
+	for _, in := range f.Plan.Inputs {
+		if len(in.Problems) > 0 && !slices.Contains(out, in.Source) {
+			out = append(out, in.Source)
+		}
+	}
+	return out
+}
+
+// safe answers what limits the harm while the moves are executed.
+func (f *facts) safe() (Answer, bool) {
+	_, blocked := f.block()
+	if len(f.plan.Moves) == 0 || f.results != nil || len(f.untrusted) > 0 || blocked {
+		return Answer{}, false
+	}
+	waves, most, budgets := map[int]int{}, 0, ", and disruption budgets hold"
+	for i := range f.plan.Moves {
+		m := &f.plan.Moves[i]
+		waves[m.Wave]++
+		most = max(most, waves[m.Wave])
+		if m.RequestOnly != "" {
+			budgets = "" // the operator of the pod decides
+		}
+	}
+	return Answer{Question: "Is it safe?", Statement: Words("You can stop after any step."),
+		Detail: Words("Each move is checked again right before its eviction" + budgets + ". At most " + Count(most, "pod") + " " +
+			plural.Choose(most, "is", "are") + " replaced at once.")}, true
 }
 
 // howLong answers how long the moves take, or took.

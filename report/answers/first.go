@@ -18,7 +18,7 @@ func Of(v *view.View) First {
 	f := newFacts(&whole)
 	out := First{Shows: v.Plan.FilterText(), Forbids: f.forbids(), Headline: f.headline(), Next: f.next()}
 	out.Mark, out.State = f.state()
-	for _, a := range []func() (Answer, bool){f.good, f.what, f.why, f.differs, f.gotWorse, f.undone, f.sure, f.howLong, f.leftOut} {
+	for _, a := range []func() (Answer, bool){f.good, f.what, f.why, f.differs, f.gotWorse, f.undone, f.sure, f.safe, f.howLong, f.leftOut} {
 		if answer, has := a(); has {
 			answer.Detail = answer.Detail.trim()
 			out.Answers = append(out.Answers, answer)

@@ -56,7 +56,7 @@ func (f *facts) undone() (Answer, bool) {
 		if words == "" {
 			words = string(cause)
 		}
-		detail = append(detail, "Main cause: "+words+" ("+Count(n, "pod")+").")
+		detail = append(detail, "Main cause, for "+Count(n, "pod")+": "+words+".")
 		if remedy := cause.Remedy(); remedy != "" {
 			detail = append(detail, " ", StrongOf("To change it:"), " "+remedy+".")
 		}
