@@ -33,7 +33,7 @@ func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 	}
 	return writeDocument(w, format, doc, opts, func(t *table) {
 		of := planTable{out: t, dryRun: len(opts) == 0 || !opts[0].Evicts}
-		of.writePlan(&v, evictionEffectText(p, opts))
+		of.writePlan(&v, evictionEffectText(*p.Whole(), opts))
 	})
 }
 
