@@ -57,7 +57,7 @@ func TestWithoutNode(t *testing.T) {
 	}
 	t.Logf("%d clusters, %d orders each: %d pods fit, %d may not fit, %d do not fit; %d pods were Pending in all", clusters, orders, all.Fits, all.MayNotFit,
 		all.DoesNotFit, pending)
-	if all.Fits == 0 || all.DoesNotFit == 0 || all.MayNotFit == 0 {
+	if all.DoesNotFit == 0 || all.MayNotFit == 0 || all.Fits == 0 && !testing.Short() {
 		t.Error("the clusters do not show all cases")
 	}
 }
@@ -82,7 +82,7 @@ const poolLabel = "lab/pool"
 func createNodesOfPool(t *testing.T, r *rand.Rand, pool string) (nodes []poolNode) {
 	t.Helper()
 	for i := range 4 + r.IntN(2) {
-		n := poolNode{seed.Node{Name: fmt.Sprintf("pool%s-%d", pool, i), Zone: fmt.Sprintf("zone-%d", i%3+1), CPU: int64(4 + r.IntN(3))}, pool}
+		n := poolNode{seed.Node{Name: fmt.Sprintf("pool%s-%d", pool, i), Zone: fmt.Sprintf("zone-%d", i%3+1), CPU: int64(6 + r.IntN(4))}, pool}
 		nodes = append(nodes, n)
 		n.create(t)
 		t.Cleanup(func() {
@@ -117,9 +117,9 @@ func poolApps(r *rand.Rand, nodes []poolNode) (apps []seed.App) {
 		s.NodeSelector = map[string]string{poolLabel: nodes[0].pool}
 		s.Tolerations = []corev1.Toleration{{Key: poolLabel, Operator: corev1.TolerationOpExists}}
 	}
-	full := 2 + r.IntN(4) // of 6 places on the other nodes
-	for i := range 6 {
-		a := seed.App{Name: fmt.Sprintf("app%d", i), MilliCPU: int64(300 + 100*r.IntN(8)), MemoryMi: 64, WithoutService: true, Change: inPool}
+	full := 3 + r.IntN(3) // of 6 places on the other nodes
+	for i := range 9 {
+		a := seed.App{Name: fmt.Sprintf("app%d", i), MilliCPU: int64(400 + 100*r.IntN(10)), MemoryMi: 64, WithoutService: true, Change: inPool}
 		switch i {
 		case 0:
 			a.MilliCPU = 2500
@@ -140,7 +140,7 @@ func poolApps(r *rand.Rand, nodes []poolNode) (apps []seed.App) {
 				break
 			}
 			for k := 0; k < 2 && free[nodes[n].Name] >= a.MilliCPU; k++ {
-				if k > 0 && (a.Apart || a.HostPort > 0 || a.ZoneSkew > 0) || n > 0 && r.IntN(6) >= full {
+				if k > 0 && (n > 0 || i == 0 || a.Apart || a.HostPort > 0 || a.ZoneSkew > 0) || n > 0 && r.IntN(6) >= full {
 					break
 				}
 				free[nodes[n].Name] -= a.MilliCPU
