@@ -71,9 +71,9 @@ func (f *facts) sure() (Answer, bool) {
 	switch {
 	case f.results != nil && !f.running || len(f.plan.Moves) == 0:
 		return a, false
-	case len(f.untrusted) > 0:
+	case len(f.judged.untrusted) > 0:
 		a.Statement = Words("Not trusted.")
-		a.Detail = Words(Sentence(strings.Join(f.untrusted, "; ")) + ".")
+		a.Detail = Words(Sentence(strings.Join(f.judged.untrusted, "; ")) + ".")
 		if f.Plan.Cluster.Version == "" {
 			a.Detail = Words("The Kubernetes version is unknown, so Evenkeel would not execute this plan.")
 		}
@@ -99,26 +99,16 @@ func (f *facts) sure() (Answer, bool) {
 	case slices.ContainsFunc(f.plan.After.Workloads, func(w plan.WorkloadState) bool { return CategoryKey(&w) == "34" }):
 		a.Detail = Words(a.Detail, " Usage is not measured, so it is unknown whether the pods that survive a zone failure can carry the load.")
 	}
-	if bad := f.badInputs(); len(bad) > 0 {
+	if bad := f.judged.incomplete(); len(bad) > 0 {
 		a.Detail = Words(a.Detail, " Incomplete: "+Join(bad)+".")
 	}
 	return a, true
 }
 
-// badInputs names the sources of data that have problems.
-func (f *facts) badInputs() (out []string) {
-	for _, in := range f.Plan.Inputs {
-		if len(in.Problems) > 0 && !slices.Contains(out, in.Source) {
-			out = append(out, in.Source)
-		}
-	}
-	return out
-}
-
 // safe answers what limits the harm while the moves are executed.
 func (f *facts) safe() (Answer, bool) {
-	_, blocked := f.block()
-	if len(f.plan.Moves) == 0 || f.results != nil || len(f.untrusted) > 0 || blocked {
+	_, blocked := f.judged.block()
+	if len(f.plan.Moves) == 0 || f.results != nil || len(f.judged.untrusted) > 0 || blocked {
 		return Answer{}, false
 	}
 	waves, most, budgets := map[int]int{}, 0, ", and disruption budgets hold"
@@ -146,7 +136,7 @@ func (f *facts) howLong() (Answer, bool) {
 	if f.running {
 		left = f.results.remaining
 	}
-	if f.PerMinute <= 0 || left == 0 || f.nothingJudged() {
+	if f.PerMinute <= 0 || left == 0 || f.judged.nothing() {
 		return a, false
 	}
 	grace := int64(0)

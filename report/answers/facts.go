@@ -26,7 +26,7 @@ type facts struct {
 	goals                           []*plan.Goal // unmet before, as far as the plans list them
 	worse                           []change
 	lessHard                        int
-	untrusted                       []string
+	judged                          judgement
 	// results is nil without a pass that evicts. running reports that the pass has not ended.
 	results *results
 	running bool
@@ -36,7 +36,7 @@ type facts struct {
 type change struct{ now, after *plan.WorkloadState }
 
 func newFacts(v *view.View) *facts {
-	f := &facts{View: v, plan: &v.Plan, mode: v.Mode}
+	f := &facts{View: v, plan: &v.Plan, mode: v.Mode, judged: newJudgement(v)}
 	for i := range v.Plan.Proposals {
 		if of := &v.Plan.Proposals[i]; len(f.plan.Moves) == 0 && len(of.Plan.Moves) > 0 {
 			f.plan, f.mode = &of.Plan, of.Mode
@@ -51,11 +51,6 @@ func newFacts(v *view.View) *facts {
 	}
 	f.countGoals()
 	f.compareWorkloads()
-	for _, s := range v.Plan.Schedulers {
-		if s.Planned && !slices.Contains(f.untrusted, s.Reason) {
-			f.untrusted = append(f.untrusted, s.Reason)
-		}
-	}
 	return f
 }
 

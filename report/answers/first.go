@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report/view"
@@ -16,7 +15,7 @@ func Of(v *view.View) First {
 	whole := *v
 	whole.Plan = *v.Plan.Whole()
 	f := newFacts(&whole)
-	out := First{Shows: v.Plan.FilterText(), Forbids: f.forbids(), Headline: f.headline(), Next: f.next()}
+	out := First{Shows: v.Plan.FilterText(), Forbids: f.judged.forbids(), Headline: f.headline(), Next: f.next()}
 	out.Mark, out.State = f.state()
 	for _, a := range []func() (Answer, bool){f.good, f.what, f.why, f.differs, f.gotWorse, f.undone, f.sure, f.safe, f.howLong, f.leftOut} {
 		if answer, has := a(); has {
@@ -29,7 +28,7 @@ func Of(v *view.View) First {
 
 func (f *facts) state() (mark, state string) {
 	switch {
-	case f.nothingJudged():
+	case f.judged.nothing():
 		return "■", "Nothing could be judged"
 	case f.results != nil && f.running:
 		return "▲", "A pass is running"
@@ -39,9 +38,9 @@ func (f *facts) state() (mark, state string) {
 		return "●", "All goals are met, as predicted"
 	case f.unmet > 0:
 		return "▲", "Not all goals are met"
-	case len(f.notJudged()) > 0:
+	case len(f.judged.missing()) > 0:
 		return "▲", "Not everything could be judged"
-	case f.total == 0 && f.toEmpty == 0 && !f.noViolation() && f.moves == 0:
+	case f.total == 0 && f.toEmpty == 0 && !f.judged.noViolation() && f.moves == 0:
 		return "■", "No goal is stated"
 	case f.total == 0:
 		return "●", "No goal is violated"
@@ -49,72 +48,14 @@ func (f *facts) state() (mark, state string) {
 	return "●", "All goals are met"
 }
 
-// nothingJudged reports whether the pass could judge nothing, or ended before it planned.
-func (f *facts) nothingJudged() bool {
-	return len(f.Plan.NothingJudged) > 0 || f.Run != nil && f.Run.Stopped != nil && f.Plan.ConfigHash == "" && len(f.Plan.Moves) == 0
-}
-
 // blockWords name what forbids all evictions.
 var blockWords = map[plan.Code]string{plan.Paused: "Paused", plan.BreakerOpen: "Breaker open", plan.AlertFiring: "Alert firing", plan.AlertsUnknown: "Alerts unknown"}
-
-// block returns the strongest reason why nothing is evicted now.
-func (f *facts) block() (*plan.EvictionBlock, bool) {
-	if len(f.Plan.Blocks) == 0 {
-		return nil, false
-	}
-	return &f.Plan.Blocks[0], true
-}
-
-func (f *facts) forbids() (out []string) {
-	if len(f.untrusted) > 0 {
-		out = append(out, "Predictions not trusted")
-	}
-	for _, b := range f.Plan.Blocks {
-		words := blockWords[b.Reason.Code]
-		if words == "" {
-			words = string(b.Reason.Code)
-		}
-		out = append(out, words)
-	}
-	if len(f.noData()) > 0 {
-		out = append(out, "No usage data")
-	}
-	return out
-}
-
-// noData names the usage data that strategies lack.
-func (f *facts) noData() (out []string) {
-	for _, st := range f.Plan.Strategies {
-		if st.NoData != "" {
-			out = append(out, "strategy "+st.Name+": "+st.NoData)
-		}
-	}
-	if f.Plan.HintsNoData != "" {
-		out = append(out, "hints: "+f.Plan.HintsNoData)
-	}
-	return out
-}
-
-// notJudged names the data that are missing, also of some nodes.
-func (f *facts) notJudged() []string {
-	out := f.noData()
-	for _, in := range f.Plan.Inputs {
-		if in.Coverage < 1 && (in.Statistic != "" || in.Source == "nodes") {
-			out = append(out, in.Source+" covers "+percent.Of(in.Coverage)+" of the nodes, and nothing is known of the others")
-		}
-	}
-	return out
-}
-
-func (f *facts) noViolation() bool {
-	return slices.ContainsFunc(f.Plan.Strategies, func(st plan.StrategyState) bool { return st.NoViolation })
-}
 
 // headline is the worst fact, and what the plan does about it.
 func (f *facts) headline() Text {
 	switch {
-	case f.nothingJudged():
-		return Words(f.unjudged())
+	case f.judged.nothing():
+		return Words(f.judged.causes())
 	case f.results != nil:
 		return Words(f.resultHeadline())
 	case f.unmet == 0 && f.toEmpty > 0:
@@ -151,8 +92,8 @@ func (f *facts) fixWords() string {
 	switch due := f.due(); {
 	case f.moves == 0 && !due:
 		return plural.Choose(f.unmet, "Its strategy is", "Their strategies are") + " not due now."
-	case f.moves == 0 && f.waits() != "":
-		return f.waits()
+	case f.moves == 0 && f.judged.waits() != "":
+		return f.judged.waits()
 	case f.moves == 0:
 		return "No eviction would help now."
 	}
@@ -215,28 +156,6 @@ var unjudgedWords = map[plan.Code]string{
 	plan.APIError:               "the API server answered with an error",
 }
 
-// unjudged says in short why nothing could be judged.
-func (f *facts) unjudged() string {
-	if len(f.Plan.NothingJudged) == 0 {
-		return "The pass ended before it planned. Nothing was evicted."
-	}
-	var causes []string
-	for _, r := range f.Plan.NothingJudged {
-		if words := unjudgedWords[r.Code]; words != "" && !slices.Contains(causes, words) {
-			causes = append(causes, words)
-		}
-	}
-	return "Nothing could be judged: " + Join(causes) + "."
-}
-
-// unjudgedMessages are the whole causes.
-func (f *facts) unjudgedMessages() string {
-	if len(f.Plan.NothingJudged) == 0 {
-		return f.Run.Stopped.Message + " (" + string(f.Run.Stopped.Code) + ")."
-	}
-	return f.Plan.NothingJudgedText() + "."
-}
-
 func (f *facts) emptyHeadline() string {
 	nodes := Count(f.toEmpty, "node") + " with few requests"
 	switch {
@@ -251,7 +170,7 @@ func (f *facts) emptyHeadline() string {
 // quietHeadline is about a plan without unmet goals and without moves.
 func (f *facts) quietHeadline() string {
 	missing := ""
-	if no := f.notJudged(); len(no) > 0 {
+	if no := f.judged.missing(); len(no) > 0 {
 		missing = " Not judged: " + strings.Join(no, "; ") + "."
 	}
 	switch {
@@ -261,26 +180,16 @@ func (f *facts) quietHeadline() string {
 		return fmt.Sprintf("All %s that could be judged are met.%s", Count(f.total, "goal"), missing)
 	case f.total > 0:
 		return fmt.Sprintf("All %s are met. Nothing needs to move.", Count(f.total, "goal"))
-	case f.noViolation():
+	case f.judged.noViolation():
 		return "No strategy found a violation. Nothing needs to move." + missing
 	case missing != "":
 		return strings.TrimSpace(missing)
-	case len(f.Plan.Strategies) == 0 && f.newHints() > 0:
-		return fmt.Sprintf("No strategy is enabled. %s %s a pressure hint.", Count(f.newHints(), "node"), plural.Choose(f.newHints(), "needs", "need"))
+	case len(f.Plan.Strategies) == 0 && f.judged.newHints() > 0:
+		return fmt.Sprintf("No strategy is enabled. %s %s a pressure hint.", Count(f.judged.newHints(), "node"), plural.Choose(f.judged.newHints(), "needs", "need"))
 	case len(f.Plan.Strategies) == 0:
 		return "No strategy is enabled. Nothing needs to move."
 	}
 	return "No strategy states a goal here. Nothing needs to move."
-}
-
-// newHints counts the nodes that would get a pressure hint.
-func (f *facts) newHints() (n int) {
-	for _, h := range f.Plan.Pressure {
-		if h.State == plan.HintToWrite {
-			n++
-		}
-	}
-	return n
 }
 
 func (f *facts) resultHeadline() string {

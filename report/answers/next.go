@@ -47,7 +47,7 @@ var versionNext = Next{Words: Words("Do not execute this plan. Plan again from a
 	Note:     Words(CodeOf("evenkeel capture"), " records the version.")}
 
 func (f *facts) nextUnjudged() (Next, bool) {
-	if !f.nothingJudged() {
+	if !f.judged.nothing() {
 		return Next{}, false
 	}
 	for _, r := range f.Plan.NothingJudged {
@@ -62,7 +62,7 @@ func (f *facts) nextUnjudged() (Next, bool) {
 }
 
 func (f *facts) nextUntrusted() (Next, bool) {
-	if len(f.untrusted) == 0 || f.results != nil {
+	if len(f.judged.untrusted) == 0 || f.results != nil {
 		return Next{}, false
 	}
 	if f.Plan.Cluster.Version == "" {
@@ -110,7 +110,7 @@ func (f *facts) nextOfNoMoves() (Next, bool) {
 	if f.moves > 0 {
 		return Next{}, false
 	}
-	if len(f.noData()) > 0 {
+	if len(f.judged.noData()) > 0 {
 		return unjudgedRemedies[plan.NoUsageData], true
 	}
 	if f.left > 0 {

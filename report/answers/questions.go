@@ -22,11 +22,11 @@ func (f *facts) good() (Answer, bool) {
 		a.Question, is, are = "Was it good before?", "was", "were"
 	}
 	switch {
-	case f.nothingJudged():
-		a.Statement, a.Detail, a.Section, a.Link = Words("Unknown."), Words(Sentence(f.unjudgedMessages())), "inputs", "See the inputs"
+	case f.judged.nothing():
+		a.Statement, a.Detail, a.Section, a.Link = Words("Unknown."), Words(Sentence(f.judged.messages())), "inputs", "See the inputs"
 	case f.unmet == 0 && f.total == 0 && f.toEmpty > 0:
 		a.Statement, a.Detail = Words("Yes."), Words(fmt.Sprintf("No goal is violated. %s %s few requests.", Count(f.toEmpty, "node"), plural.Choose(f.toEmpty, "has", "have")))
-	case f.unmet == 0 && f.total == 0 && !f.noViolation():
+	case f.unmet == 0 && f.total == 0 && !f.judged.noViolation():
 		return a, f.moves > 0 && f.notStated(&a)
 	case f.unmet == 0:
 		a.Statement, a.Detail = Words("Yes."), Words(f.allMet(is, are))
@@ -37,7 +37,7 @@ func (f *facts) good() (Answer, bool) {
 		}
 		a.Detail = Words(f.unmetWords(is, are) + ": " + Join(f.kinds()) + ".")
 	}
-	if no := f.notJudged(); len(no) > 0 && !f.nothingJudged() {
+	if no := f.judged.missing(); len(no) > 0 && !f.judged.nothing() {
 		a.Detail, a.Section, a.Link = Words(a.Detail, " Not judged: "+strings.Join(no, "; ")+"."), "inputs", "See the inputs"
 	}
 	return a, true
@@ -130,7 +130,7 @@ func (f *facts) what() (Answer, bool) {
 	}
 	if f.moves == 0 {
 		a.Statement, a.Detail = Words("Nothing."), Words("The plan has no evictions.")
-		if f.nothingJudged() && f.Plan.ConfigHash == "" {
+		if f.judged.nothing() && f.Plan.ConfigHash == "" {
 			a.Detail = Words("There is no plan.")
 		}
 		return a, true
@@ -164,11 +164,11 @@ func (f *facts) afterwards() string {
 
 // effect says that nothing has happened, and who decides.
 func (f *facts) effect() any {
-	_, blocked := f.block()
+	_, blocked := f.judged.block()
 	switch {
 	case f.Snapshot:
 		return "This plan is about a saved snapshot: nothing has been evicted."
-	case len(f.untrusted) > 0:
+	case len(f.judged.untrusted) > 0:
 		return "Nothing is evicted, because the predictions are not trusted."
 	case blocked:
 		return "Nothing is evicted while evictions are blocked."

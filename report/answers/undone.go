@@ -2,7 +2,6 @@ package answers
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -11,7 +10,7 @@ import (
 // undone answers which goals stay unmet, the main cause, and what would change it.
 func (f *facts) undone() (Answer, bool) {
 	a := Answer{Question: "What stays undone?", Section: "undone", Link: "See all causes"}
-	if f.nothingJudged() {
+	if f.judged.nothing() {
 		return a, false
 	}
 	if r := f.results; r != nil && !f.running && !r.asPredicted() {
@@ -45,7 +44,7 @@ func (f *facts) undone() (Answer, bool) {
 		a.Statement = Words("No goal stays unmet.")
 		detail = append(detail, fmt.Sprintf("%s that were considered %s. ", Count(pods, "pod"), plural.Choose(pods, "stays", "stay")))
 	}
-	if wait := f.waits(); wait != "" && f.left > 0 {
+	if wait := f.judged.waits(); wait != "" && f.left > 0 {
 		detail = append(detail, wait+" ")
 	}
 	if why := f.Plan.SearchLimitReached; why != "" {
@@ -76,20 +75,4 @@ func (f *facts) improves() string {
 		return "None of them changes. "
 	}
 	return fmt.Sprintf("%s of them %s. ", Number(f.better), plural.Choose(f.better, "improves", "improve"))
-}
-
-// waits says for what strategies wait before they act.
-func (f *facts) waits() string {
-	var out []string
-	for _, st := range f.Plan.Strategies {
-		if st.WaitingNodes == 0 {
-			continue
-		}
-		why := st.WaitReason
-		if why == "" {
-			why = "a condition of the strategy is not met yet"
-		}
-		out = append(out, fmt.Sprintf("%s: %s (strategy %s).", plural.Choose(st.WaitingNodes, "1 node waits", Count(st.WaitingNodes, "node")+" wait"), why, st.Name))
-	}
-	return strings.Join(out, " ")
 }
