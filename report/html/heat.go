@@ -9,23 +9,23 @@ import (
 
 // heat counts nodes by zone and by share. A row is 10 points wide; a target inside of a row splits it. A node exactly
 // on a boundary belongs to the lower row, because a target means "at most".
-func (r *Report) heat(m measure) Heat {
+func (ns *nodeSet) heat(m measure) Heat {
 	edges := []float64{0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}
-	limit, has := r.target(m)
+	limit, has := ns.target(m)
 	if has && !slices.ContainsFunc(edges, func(e float64) bool { return math.Abs(e-limit) < shareTolerance }) {
 		edges = append(edges, limit)
 		slices.Sort(edges)
 	}
 	column := map[string]int{}
-	h := Heat{Label: m.label(), Zones: make([]string, len(r.zones))}
-	for i, z := range r.zones {
+	h := Heat{Label: m.label(), Zones: make([]string, len(ns.zones))}
+	for i, z := range ns.zones {
 		column[z], h.Zones[i] = i, zoneLabel(z)
 	}
 	// Row i counts the nodes above edges[i-1] and at most at edges[i], row len(edges) those above 100%. Row 0 counts
 	// those of unknown use.
 	rows := len(edges) + 1
-	now, after := newCounts(rows, len(r.zones)), newCounts(rows, len(r.zones))
-	for _, n := range r.nodes {
+	now, after := newCounts(rows, len(ns.zones)), newCounts(rows, len(ns.zones))
+	for _, n := range ns.all {
 		c := column[n.now.Zone]
 		now[rowOf(m, n, false, edges)][c]++
 		after[rowOf(m, n, true, edges)][c]++
@@ -49,7 +49,7 @@ func (r *Report) heat(m measure) Heat {
 			h.Rows = append(h.Rows, row)
 		}
 	}
-	if hotNow, hotAfter := r.above(m); has {
+	if hotNow, hotAfter := ns.above(m); has {
 		h.Rest = fmt.Sprintf(": %s → %s nodes above %s, the heavy line", number(hotNow), number(hotAfter), percentOf(limit))
 	}
 	if m.Load {

@@ -163,7 +163,7 @@ func (r *Report) usedNodes(p *plan.Plan) []string {
 		}
 	}
 	var out []string
-	for _, n := range r.nodes {
+	for _, n := range r.nodes.all {
 		if seen[n.now.Name] {
 			out = append(out, n.now.Name)
 			delete(seen, n.now.Name)

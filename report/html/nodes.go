@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report/answers"
+	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 const (
@@ -125,11 +126,22 @@ func nodePairs(p *plan.Plan) []node {
 	return out
 }
 
+// nodeSet are the nodes of a plan, and the measures that the page shows first, at least one, and later.
+type nodeSet struct {
+	view             *view.View
+	shown            *plan.Plan
+	omitted          int // nodes that a stored plan leaves out
+	zones            []string
+	effect           string // words before what the plan does
+	all              []node
+	measures, others []measure
+}
+
 // setMeasures chooses the measures that the page shows first, and the others. Use comes first if a target is about use.
-func (r *Report) setMeasures() {
+func (ns *nodeSet) setMeasures() {
 	var requests, use []measure
 	has := map[measure]bool{}
-	for _, n := range r.nodes {
+	for _, n := range ns.all {
 		for res := range n.now.Requested {
 			has[measure{res, false}] = true
 		}
@@ -144,7 +156,7 @@ func (r *Report) setMeasures() {
 			requests = append(requests, m)
 		}
 	}
-	byUse := slices.ContainsFunc(r.view.Targets, func(t target) bool { return t.Basis == plan.BasisLoad })
+	byUse := slices.ContainsFunc(ns.view.Targets, func(t target) bool { return t.Basis == plan.BasisLoad })
 	if byUse && len(use) > 0 {
 		requests, use = use, requests
 	}
@@ -152,12 +164,12 @@ func (r *Report) setMeasures() {
 		requests = []measure{{Resource: "cpu"}}
 	}
 	n := min(2, len(requests))
-	r.measures, r.otherMeasures = requests[:n:n], append(slices.Clone(requests[n:]), use...)
+	ns.measures, ns.others = requests[:n:n], append(slices.Clone(requests[n:]), use...)
 }
 
 // target returns the share that strategies want nodes to stay at or below.
-func (r *Report) target(m measure) (float64, bool) {
-	for _, t := range r.view.Targets {
+func (ns *nodeSet) target(m measure) (float64, bool) {
+	for _, t := range ns.view.Targets {
 		if t.Resource == m.Resource && (t.Basis == plan.BasisLoad) == m.Load {
 			return t.Limit, true
 		}
@@ -169,9 +181,9 @@ func (r *Report) target(m measure) (float64, bool) {
 const shareTolerance = 1e-6
 
 // above counts the nodes above the target, now and after the plan.
-func (r *Report) above(m measure) (now, after int) {
-	t, has := r.target(m)
-	for _, n := range r.nodes {
+func (ns *nodeSet) above(m measure) (now, after int) {
+	t, has := ns.target(m)
+	for _, n := range ns.all {
 		if has && m.value(n.now) > t+shareTolerance {
 			now++
 		}
@@ -183,8 +195,8 @@ func (r *Report) above(m measure) (now, after int) {
 }
 
 // unknown counts the nodes for which the measure is unknown.
-func (r *Report) unknown(m measure) (n int) {
-	for _, x := range r.nodes {
+func (ns *nodeSet) unknown(m measure) (n int) {
+	for _, x := range ns.all {
 		if !m.known(x.now) {
 			n++
 		}
@@ -194,25 +206,25 @@ func (r *Report) unknown(m measure) (n int) {
 
 func (r *Report) makeNodes() Nodes {
 	s := Nodes{ID: "nodes", Title: "Nodes"}
-	if len(r.nodes) == 0 {
+	if len(r.nodes.all) == 0 {
 		s.Lead = text("Nothing is known about nodes.")
 		return s
 	}
-	s.Lead = r.nodesLead()
+	s.Lead = r.nodes.nodesLead()
 	if n := r.omitted.Nodes; n > 0 {
 		s.Notes = append(s.Notes, text(r.leavesOut(count(n, "node"), "It keeps the fullest nodes, and those that change.")))
 	}
-	if r.omitted.Nodes > 0 && len(r.nodes) > maxLanes { // shares of some nodes say nothing about zones
-		s.Tables, s.Details = r.extremes()
+	if r.omitted.Nodes > 0 && len(r.nodes.all) > maxLanes { // shares of some nodes say nothing about zones
+		s.Tables, s.Details = r.nodes.extremes()
 		return s
 	}
-	s.Charts = r.charts(r.measures, "")
-	if others := r.otherMeasures; len(others) > 0 {
-		s.Charts = append(s.Charts, r.charts(others, "The same by "+basisWords(others[0]))...)
+	s.Charts = r.nodes.charts(r.nodes.measures, "")
+	if others := r.nodes.others; len(others) > 0 {
+		s.Charts = append(s.Charts, r.nodes.charts(others, "The same by "+basisWords(others[0]))...)
 	}
-	if len(r.nodes) > maxLanes {
-		s.Tables = r.pools()
-		both, all := r.extremes()
+	if len(r.nodes.all) > maxLanes {
+		s.Tables = r.nodes.pools()
+		both, all := r.nodes.extremes()
 		s.Details = append([]Details{{Summary: fmt.Sprintf("The %d fullest nodes after the plan, and the %d that change most", len(both[0].Rows), len(both[1].Rows)), Tables: both}}, all...)
 	}
 	return s
@@ -225,30 +237,30 @@ func basisWords(m measure) string {
 	return "requests"
 }
 
-func (r *Report) nodesLead() answers.Text {
-	lead := r.effect + "Shares are what pods request of what a node can give. "
-	if r.measures[0].Load {
-		lead = r.effect + "Shares are what nodes were measured to use of what they can give. "
+func (ns *nodeSet) nodesLead() answers.Text {
+	lead := ns.effect + "Shares are what pods request of what a node can give. "
+	if ns.measures[0].Load {
+		lead = ns.effect + "Shares are what nodes were measured to use of what they can give. "
 	}
-	if n := r.unknown(r.measures[0]); n > 0 {
+	if n := ns.unknown(ns.measures[0]); n > 0 {
 		lead += fmt.Sprintf("The use of %s is unknown. ", count(n, "node"))
 	}
 	var changes, at []string
 	total, targets := 0, 0
-	for _, m := range r.measures {
-		t, has := r.target(m)
+	for _, m := range ns.measures {
+		t, has := ns.target(m)
 		if !has {
 			continue
 		}
 		targets++
-		now, after := r.above(m)
+		now, after := ns.above(m)
 		total += now + after
 		instead := " instead of " + number(now)
 		if now == after {
 			instead = ", as now,"
 		}
 		changes = append(changes, fmt.Sprintf("%s%s %s above the %s target", count(after, "node"), instead, verb(after, "is", "are"), resourceWord(m.Resource)))
-		for _, n := range r.nodes {
+		for _, n := range ns.all {
 			if v := m.value(n.after); v > t-shareTolerance && v < t+shareTolerance && !slices.Contains(at, n.now.Name) {
 				at = append(at, n.now.Name)
 			}
@@ -257,12 +269,12 @@ func (r *Report) nodesLead() answers.Text {
 	switch {
 	case targets == 0:
 		return text(lead + "No strategy sets a target for nodes.")
-	case r.omitted.Nodes > 0:
+	case ns.omitted > 0:
 		return text(lead)
-	case total > 0 && len(r.shown.Moves) == 0:
+	case total > 0 && len(ns.shown.Moves) == 0:
 		var parts []string
-		for _, m := range r.measures {
-			if now, _ := r.above(m); now > 0 {
+		for _, m := range ns.measures {
+			if now, _ := ns.above(m); now > 0 {
 				parts = append(parts, fmt.Sprintf("%s %s above the %s target", count(now, "node"), verb(now, "is", "are"), resourceWord(m.Resource)))
 			}
 		}
@@ -276,14 +288,14 @@ func (r *Report) nodesLead() answers.Text {
 }
 
 // charts shows the measures, two in each chart.
-func (r *Report) charts(all []measure, summary string) (out []NodeChart) {
+func (ns *nodeSet) charts(all []measure, summary string) (out []NodeChart) {
 	for some := range slices.Chunk(all, 2) {
-		c := NodeChart{Summary: summary, Stacked: len(r.zones) > maxBlocks}
-		if len(r.nodes) <= maxLanes {
-			c.Lanes = r.lanes(some)
+		c := NodeChart{Summary: summary, Stacked: len(ns.zones) > maxBlocks}
+		if len(ns.all) <= maxLanes {
+			c.Lanes = ns.lanes(some)
 		} else {
 			for _, m := range some {
-				c.Heats = append(c.Heats, r.heat(m))
+				c.Heats = append(c.Heats, ns.heat(m))
 			}
 		}
 		out = append(out, c)
@@ -294,7 +306,7 @@ func (r *Report) charts(all []measure, summary string) (out []NodeChart) {
 // laneX is the position of a share on a scale from 0 to 100%.
 func laneX(v float64) string { return share(0.02 + 0.96*part(v, 1)) }
 
-func (r *Report) lanes(all []measure) *LaneTable {
+func (ns *nodeSet) lanes(all []measure) *LaneTable {
 	t := &LaneTable{Caption: "Share of each node that pods request, by zone"}
 	if all[0].Load {
 		t.Caption = "Share of each node that is used, by zone"
@@ -302,7 +314,7 @@ func (r *Report) lanes(all []measure) *LaneTable {
 	limits := make([]float64, len(all))
 	for i, m := range all {
 		h := LaneHead{Label: m.label()}
-		if limit, has := r.target(m); has {
+		if limit, has := ns.target(m); has {
 			limits[i], h.Target = limit, laneX(limit)
 			if limit > 0.7 {
 				h.TargetWords = "target " + percentOf(limit)
@@ -310,7 +322,7 @@ func (r *Report) lanes(all []measure) *LaneTable {
 		}
 		t.Heads = append(t.Heads, h)
 	}
-	for _, n := range r.nodes {
+	for _, n := range ns.all {
 		row := LaneRow{Node: n.now.Name, Zone: zoneLabel(n.now.Zone)}
 		for i, m := range all {
 			row.Lanes = append(row.Lanes, newLane(m, n, limits[i], t.Heads[i].Target))

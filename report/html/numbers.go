@@ -53,7 +53,7 @@ func writeCount(v float64) string { return number(int(v)) }
 
 func (r *Report) makeNumbers() Numbers {
 	n := Numbers{NodesBasis: "Requested"}
-	if r.measures[0].Load {
+	if r.nodes.measures[0].Load {
 		n.NodesBasis = "Used"
 	}
 	r.addScore(&n)
@@ -74,7 +74,7 @@ func (r *Report) makeNumbers() Numbers {
 			}
 		}
 	}
-	r.addNodes(&n)
+	r.nodes.addNodes(&n)
 	return n
 }
 
@@ -138,30 +138,30 @@ func bulletOf(evictions int, bound *plan.Bound) *Bullet {
 }
 
 // addNodes counts the nodes above their target. Without a target, or in a small cluster, it adds the fullest node.
-func (r *Report) addNodes(n *Numbers) {
-	if len(r.nodes) == 0 || r.omitted.Nodes > 0 {
+func (ns *nodeSet) addNodes(n *Numbers) {
+	if len(ns.all) == 0 || ns.omitted > 0 {
 		return
 	}
 	top := 1
-	for _, m := range r.measures {
-		now, after := r.above(m)
+	for _, m := range ns.measures {
+		now, after := ns.above(m)
 		top = max(top, now, after)
 	}
 	hot := false
-	for _, m := range r.measures {
-		t, has := r.target(m)
-		if now, after := r.above(m); has && now+after > 0 {
+	for _, m := range ns.measures {
+		t, has := ns.target(m)
+		if now, after := ns.above(m); has && now+after > 0 {
 			n.Nodes = append(n.Nodes, newTwin(m.label()+" above "+percentOf(t), float64(now), float64(after), float64(top), writeCount))
 			hot = true
 		}
 	}
-	if hot && len(r.nodes) > maxLanes {
+	if hot && len(ns.all) > maxLanes {
 		return
 	}
-	for _, m := range r.measures {
+	for _, m := range ns.measures {
 		var now, after float64
-		for i := range r.nodes {
-			now, after = max(now, m.value(r.nodes[i].now)), max(after, m.value(r.nodes[i].after))
+		for i := range ns.all {
+			now, after = max(now, m.value(ns.all[i].now)), max(after, m.value(ns.all[i].after))
 		}
 		n.Nodes = append(n.Nodes, newTwin("Fullest node, "+resourceWord(m.Resource), now, after, 1, percentOf))
 	}

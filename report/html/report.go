@@ -23,19 +23,17 @@ type Report struct {
 	Inputs Section
 	Config Section
 
-	view          *view.View
-	plan          *plan.Plan
-	shown         *plan.Plan // whose moves change nodes and workloads: the plan, or a proposal if only that has moves
-	proposed      bool       // shown is a proposal
-	effect        string     // says what "after" means if it is not the state after the plan
-	omitted       view.Omitted
-	zones         []string // "" for nodes without a zone, the last
-	zoneOf        map[string]string
-	nodes         []node
-	workloads     []pair
-	measures      []measure // that the page shows first; at least one
-	otherMeasures []measure
-	outcomes      map[int]*plan.Outcome // by step; nil without a live run
+	view      *view.View
+	plan      *plan.Plan
+	shown     *plan.Plan // whose moves change nodes and workloads: the plan, or a proposal if only that has moves
+	proposed  bool       // shown is a proposal
+	effect    string     // says what "after" means if it is not the state after the plan
+	omitted   view.Omitted
+	zones     []string // "" for nodes without a zone, the last
+	zoneOf    map[string]string
+	nodes     *nodeSet
+	workloads []pair
+	outcomes  map[int]*plan.Outcome // by step; nil without a live run
 }
 
 type target = view.Target
@@ -61,12 +59,13 @@ func New(v *view.View, first answers.First) *Report {
 		}
 	}
 	r.setShown()
-	r.nodes = nodePairs(r.shown)
-	r.zones, r.workloads, r.zoneOf = r.zoneNames(), r.pairs(), make(map[string]string, len(r.nodes))
-	for _, n := range r.nodes {
+	r.nodes = &nodeSet{view: v, shown: r.shown, omitted: r.omitted.Nodes, effect: r.effect, all: nodePairs(r.shown)}
+	r.zones, r.workloads, r.zoneOf = r.zoneNames(), r.pairs(), make(map[string]string, len(r.nodes.all))
+	for _, n := range r.nodes.all {
 		r.zoneOf[n.now.Name] = n.now.Zone
 	}
-	r.setMeasures()
+	r.nodes.zones = r.zones
+	r.nodes.setMeasures()
 	r.Numbers, r.Zones, r.Nodes = r.makeNumbers(), r.makeZones(), r.makeNodes()
 	r.Moves, r.Undone, r.Inputs, r.Config = r.makeMoves(), r.makeUndone(), r.makeInputs(), r.makeConfig()
 	return r
@@ -165,7 +164,7 @@ func (r *Report) meta() []answers.Text {
 
 // sizes counts what the cluster has, as far as it is known.
 func (r *Report) sizes() string {
-	nodes, zones := len(r.nodes)+r.omitted.Nodes, len(r.zones)
+	nodes, zones := len(r.nodes.all)+r.omitted.Nodes, len(r.zones)
 	if nodes == 0 {
 		return ""
 	}
