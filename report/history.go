@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
+	"github.com/evenkeel-project/evenkeel/report/answers"
 	"github.com/evenkeel-project/evenkeel/report/html"
 	"github.com/evenkeel-project/evenkeel/report/layout"
 )
@@ -84,7 +85,20 @@ func WriteHistory(w io.Writer, format Format, h History, o Options) error {
 		}
 		return writeYAML(w, doc)
 	case HTML:
-		return html.WriteDocument(w, h.document())
+		d, _ := h.document()
+		return html.WriteDocument(w, d)
+	case Markdown:
+		d, tables := h.document()
+		page := layout.Page{}
+		for _, text := range append([]answers.Text{d.Headline}, d.Facts...) {
+			page.AddText(layout.Paragraph{Text: escape(text.String())})
+		}
+		for _, b := range tables.Blocks() {
+			if b.Section != nil {
+				page.AddSection(*b.Section)
+			}
+		}
+		return writeMarkdown(w, &page)
 	case Wide:
 		o.Width = 0
 	}

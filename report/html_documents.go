@@ -112,8 +112,9 @@ func headlineText(p plan.PodExplanation) string {
 	return text
 }
 
-// document arranges the history as HTML, with the tables of the other forms and a chart of the passes.
-func (h *History) document() *html.Document {
+// document arranges the history as HTML, with the tables of the other forms and a chart of the passes. It also returns
+// the page of the tables.
+func (h *History) document() (*html.Document, *layout.Page) {
 	d := &html.Document{Pill: "History", Meta: []answers.Text{words(word("as of " + h.Now.UTC().Format(timeLayout)))}}
 	if !h.Since.IsZero() {
 		d.Meta = append(d.Meta, words(word("since "+h.Since.UTC().Format(timeLayout))))
@@ -143,7 +144,7 @@ func (h *History) document() *html.Document {
 	for _, line := range h.unknown() {
 		d.Facts = append(d.Facts, words(word(line)))
 	}
-	return d
+	return d, &page
 }
 
 // charted returns the passes of the chart. The score is that before the pass.

@@ -2,7 +2,6 @@ package report
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -70,8 +69,8 @@ func ReleaseStatus(w io.Writer, format Format, r Release, o Options) error {
 		return writeJSON(w, r.Object, "  ")
 	case YAML:
 		return writeYAML(w, r.Object)
-	case HTML:
-		return errors.New("the status has no HTML form (want table, wide, json or yaml); evenkeel ui shows it in a browser")
+	case HTML, Markdown:
+		return fmt.Errorf("the status has no %s form (want table, wide, json or yaml); evenkeel ui shows it in a browser", format)
 	}
 	answers, facts := layout.NewGrid("", "="), layout.NewGrid("", "=")
 	all := r.findings()

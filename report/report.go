@@ -103,6 +103,10 @@ func writeDocument(w io.Writer, format Format, doc any, opts []Options, fill fun
 		t := newTable(Wide, nil)
 		fill(t)
 		return html.WriteDocument(w, tableDocument(t))
+	case Markdown:
+		t := newTable(Wide, nil)
+		fill(t)
+		return writeMarkdown(w, &t.page)
 	}
 	_, err := ParseFormat(string(format))
 	return err
@@ -117,10 +121,12 @@ const (
 	JSON  Format = "json"  // the document itself: indented for a plan, one line for a run
 	YAML  Format = "yaml"  // the same document with the same field order
 	HTML  Format = "html"  // one file for a browser, which makes no network request
+	// Markdown is Wide for pull requests and chat, in at most 60 kB.
+	Markdown Format = "markdown"
 )
 
 // Formats lists the formats in the order in which help texts name them.
-func Formats() []Format { return []Format{Table, Wide, JSON, YAML, HTML} }
+func Formats() []Format { return []Format{Table, Wide, JSON, YAML, HTML, Markdown} }
 
 // ParseFormat returns the format with that name. The error for an unknown name lists all formats.
 func ParseFormat(name string) (Format, error) {

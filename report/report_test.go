@@ -215,7 +215,7 @@ func TestErrors(t *testing.T) {
 			t.Errorf("%s: %v", f, err)
 		}
 	}
-	want := `"xml" is not an output format (want one of table, wide, json, yaml, html)`
+	want := `"xml" is not an output format (want one of table, wide, json, yaml, html, markdown)`
 	if err := report.Plan(&bytes.Buffer{}, "xml", nothingToDoPlan()); err == nil || err.Error() != want {
 		t.Errorf("unknown format: %v", err)
 	}

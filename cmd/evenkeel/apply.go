@@ -57,7 +57,7 @@ func newApply(g *globalFlags) *cobra.Command {
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.config, "config", "", installed.ConfigFlagHelp+"; the plan must have been made with it")
-	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json, yaml, html, "+commandline.ObjectForms)
+	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json, yaml, html, markdown, "+commandline.ObjectForms)
 	commandline.AddNoHeaders(fl, &f.noHeaders)
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", applyLeaseTimeout, "how long to wait for the Lease if no process holds it")
 	fl.DurationVar(&f.wait, "wait", reportTimeout, "how long to wait for the outcomes if another process executes the plan")

@@ -79,7 +79,7 @@ func TestCompletion(t *testing.T) {
 		"plan --config builtin --strategy ?":          "zones hot-nodes",
 		"trigger ou":                                  "ours",
 		"trigger ours ow":                             "own",
-		"plan -o ?":                                   "table wide json yaml html",
+		"plan -o ?":                                   "table wide json yaml html markdown",
 		"explain pod web-1 -o w":                      "wide",
 		"config convert -o ?":                         "config values",
 		"version -o ?":                                "text json yaml",

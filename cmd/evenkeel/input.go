@@ -194,7 +194,7 @@ func (f *planningFlags) add(fl *pflag.FlagSet) {
 	f.input.add(fl)
 	fl.StringVar(&f.config, "config", "", installed.ConfigFlagHelp+"; with -f, the default is builtin")
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
-	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html, "+commandline.ObjectForms)
+	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json, yaml, html, markdown, "+commandline.ObjectForms)
 }
 
 // planningInput is everything that a plan depends on, and the output format.

@@ -32,7 +32,7 @@ func applyRows() []badInput {
 		{input: "a plan of another version", args: "apply plan.json", files: given("plan.json", `{"apiVersion": "evenkeel.io/v9", "kind": "RebalancePlan", "metadata": {"name": "p"}}`), want: "evenkeel: plan.json " + noPlan, exit: 1},
 		{input: "a plan with millions of moves", args: "apply -", stdin: `{"spec": {"moves":[{}` + strings.Repeat(",{}", 2<<20) + "]}}", want: "evenkeel: reading the plan: standard input is larger than 4 MiB", exit: 1},
 		{input: "a plan from empty standard input", args: "apply -", want: "evenkeel: standard input " + noPlan, exit: 1},
-		{input: "an unknown output format of apply", args: "apply plan.json -o pdf", want: `evenkeel: --output: "pdf" is not an output format (want one of table, wide, json, yaml, html), or name, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or jsonpath-file=FILE`, exit: 1},
+		{input: "an unknown output format of apply", args: "apply plan.json -o pdf", want: `evenkeel: --output: "pdf" is not an output format (want one of table, wide, json, yaml, html, markdown), or name, jsonpath=TEMPLATE, jsonpath-as-json=TEMPLATE or jsonpath-file=FILE`, exit: 1},
 		{input: "apply with a wait of 0s for the report", args: "apply plan.json --wait 0s", want: "evenkeel: --lease-timeout and --wait: want more than 0s", exit: 1},
 		{input: "apply with a negative wait for the Lease", args: "apply plan.json --lease-timeout -1s", want: "evenkeel: --lease-timeout and --wait: want more than 0s", exit: 1},
 		{input: "apply with an invalid namespace", args: "apply plan.json --lease-namespace My_Space", want: `evenkeel: --lease-namespace: "My_Space" is not a namespace (want lower case letters, digits and dashes)`, exit: 1},

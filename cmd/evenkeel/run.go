@@ -60,7 +60,7 @@ func newRun(g *globalFlags) *cobra.Command {
 	fl.BoolVar(&f.once, "once", false, "make one pass and exit")
 	fl.StringSliceVar(&f.strategies, "strategy", nil,
 		"with --once: strategies that are due (default: all); the goals of the others are constraints")
-	fl.StringVarP(&f.output, "output", "o", string(report.Table), "with --once: report as table, wide, yaml, html, json (one line each), "+commandline.ObjectForms)
+	fl.StringVarP(&f.output, "output", "o", string(report.Table), "with --once: report as table, wide, yaml, html, markdown, json (one line each), "+commandline.ObjectForms)
 	commandline.AddNoHeaders(fl, &f.noHeaders)
 	f.logReport.Names = passlog.Details()
 	fl.Var(&f.logReport, "log-report",

@@ -83,7 +83,7 @@ func TestStatus(t *testing.T) {
 		{args: "status -o name", want: []string{"rebalancer.evenkeel.io/evenkeel"}},
 		{args: "status -o jsonpath={.status.lastPass.moves}", want: []string{"1"}},
 		{args: "status -o name", paths: map[string]http.HandlerFunc{rebalancer: forbidden}, exit: 1, want: []string{"run evenkeel status without -o name"}},
-		{args: "status -o html", exit: 1, want: []string{"the status has no HTML form"}},
+		{args: "status -o html", exit: 1, want: []string{"the status has no html form"}},
 	} {
 		got := runShow(t, c.paths, strings.Fields(c.args)...)
 		text := strings.Join(strings.Fields(got.stdout+got.stderr), " ")

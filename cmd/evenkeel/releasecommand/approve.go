@@ -32,7 +32,7 @@ func newApprove(a *Access) *cobra.Command {
 	f.addTo(c, "approve")
 	c.Flags().DurationVar(&f.wait, "wait", 0,
 		"how long to wait for the outcomes of the steps (default: do not wait)")
-	c.Flags().StringVarP(&f.output, "output", "o", "table", "with --wait: report as table, wide, json, yaml or html")
+	c.Flags().StringVarP(&f.output, "output", "o", "table", "with --wait: report as table, wide, json, yaml, html or markdown")
 	return c
 }
 

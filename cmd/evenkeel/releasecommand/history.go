@@ -50,7 +50,7 @@ func newHistory(a *Access) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.history(cmd, a, "", nil) },
 	}
 	f.addTo(c)
-	c.PersistentFlags().Lookup("output").Usage = "table, wide, json, yaml, html, " + commandline.ObjectForms
+	c.PersistentFlags().Lookup("output").Usage = "table, wide, json, yaml, html, markdown, " + commandline.ObjectForms
 	commandline.AddNoHeaders(c.PersistentFlags(), &f.noHeaders)
 	commandline.AddFilter(c.PersistentFlags(), &f.filter)
 	c.PersistentFlags().StringVar(&f.since, "since", "", "how far back, such as 90m or 7d (default: "+defaultSince+"; of one pod, workload or node: all that is kept)")
