@@ -73,10 +73,7 @@ func (f *facts) sure() (Answer, bool) {
 		return a, false
 	case len(f.judged.untrusted) > 0:
 		a.Statement = Words("Not trusted.")
-		a.Detail = Words(Sentence(strings.Join(f.judged.untrusted, "; ")) + ".")
-		if f.Plan.Cluster.Version == "" {
-			a.Detail = Words("The Kubernetes version is unknown, so Evenkeel would not execute this plan.")
-		}
+		a.Detail = Words("Why: " + strings.Join(f.judged.untrusted, "; ") + ".")
 		return a, true
 	case predicted == 0 && unknown == 0:
 		a.Statement, a.Detail = Words("Certain."), Words("The pods have ended, so no replacement follows.")
