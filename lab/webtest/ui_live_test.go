@@ -26,7 +26,7 @@ strategies:
 
 // TestAPassIsSeenLive watches the overview while a pass runs, without loading the page again.
 func TestAPassIsSeenLive(t *testing.T) {
-	ns := seedZones(t, [3]int{1, 1, 6}, 5)
+	ns := seedZones(t, [3]int{1, 1, 6}, 8) // the second wave ends when the status of the plan may be written again, after 10 s
 	startRelease(t, ns, rareZones)
 	_, address := startUI(t, lab.Kubeconfig, ns)
 	p, _ := openUI(t, views[0], address)
