@@ -176,6 +176,21 @@ func checkBalance(t *testing.T, body string) {
 	}
 }
 
+// TestPill checks the label of a plan: one of a configuration that evicts is no dry run.
+func TestPill(t *testing.T) {
+	for want, change := range map[string]func(*view.View){
+		"Dry run": func(v *view.View) {}, "Plan": func(v *view.View) { v.Evicts = true },
+		"Stored plan": func(v *view.View) { v.Name, v.Evicts = "p", true },
+	} {
+		v := threeZones()
+		v.Evicts = false
+		change(&v)
+		if text := write(t, v); !strings.Contains(text, `<span class="pill">`+want+"</span>") {
+			t.Errorf("no label %q", want)
+		}
+	}
+}
+
 // TestHostileNames checks that names are shown, and are neither HTML nor able to change the direction of text.
 func TestHostileNames(t *testing.T) {
 	text := write(t, pages()["hostile"])

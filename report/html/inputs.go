@@ -148,6 +148,11 @@ func unmetAfter(p *plan.Plan, st plan.StrategyState) int {
 			n, counted[string(plan.PodAway)] = n-c.Unmet+c.UnmetAfter, true
 		}
 	}
+	for _, c := range p.OmittedGoals {
+		if c.Strategy == st.Name {
+			n += c.UnmetAfter - c.Unmet
+		}
+	}
 	for i := range p.Goals {
 		g := &p.Goals[i]
 		if g.Strategy == st.Name && !counted[string(g.Kind)] && p.After.Excess[g.ID] <= tiny {

@@ -123,6 +123,8 @@ func (r *Report) pill() string {
 		return "Run"
 	case r.view.Name != "":
 		return "Stored plan"
+	case run == nil && r.view.Evicts:
+		return "Plan" // a pass with this configuration evicts; this plan has not been executed
 	}
 	return "Dry run"
 }
