@@ -99,7 +99,7 @@ func (f *Filter) Select(p Plan) Plan {
 			nodes[n] = true
 		}
 	}
-	p.PodGoals = nil // they count goals that are left out
+	p.PodGoals, p.OmittedGoals = nil, nil // they count goals that are left out
 	for _, s := range []*State{&p.Before, &p.After} {
 		s.Nodes = keep(s.Nodes, func(n *NodeState) bool { return nodes[n.Name] || slices.Contains(f.Nodes, n.Name) })
 		s.Workloads = keep(s.Workloads, func(w *WorkloadState) bool {

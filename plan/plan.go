@@ -69,6 +69,8 @@ type Plan struct {
 
 	// LimitUse lists the limits of the configuration that are set, with the share that the plan uses.
 	LimitUse []LimitUse `json:"-"`
+	// OmittedGoals counts the goals that a stored plan leaves out, by strategy. It is nil for a plan in memory.
+	OmittedGoals []OmittedGoals `json:"-"`
 	// Filtered is set for a part of another plan, which is only shown.
 	Filtered *Filtered `json:"-"`
 }
@@ -124,8 +126,18 @@ type PodGoals struct {
 	Listed int `json:"listed"`
 }
 
+// OmittedGoals counts goals that a stored plan leaves out: those with excess before the plan, and those with excess
+// after it.
+type OmittedGoals struct {
+	Strategy          string
+	Unmet, UnmetAfter int
+}
+
 // UnlistedGoals returns the number of unmet goals that Goals does not list, before and after the plan.
 func (p *Plan) UnlistedGoals() (before, after int) {
+	for _, c := range p.OmittedGoals {
+		before, after = before+c.Unmet, after+c.UnmetAfter
+	}
 	for _, c := range p.PodGoals {
 		b, a := c.unlisted(p)
 		before, after = before+b, after+a

@@ -44,8 +44,8 @@ func Shown(o *v1alpha1.RebalancePlan) plan.RunReport {
 	}
 	for _, st := range s.Strategies {
 		p.Strategies = append(p.Strategies, plan.StrategyState{Name: st.Name, Mode: strategyModes[st.Mode], Due: st.Due, Goals: int(st.Goals), Unmet: int(st.Unmet)})
-		addPodGoals(p, &st)
 	}
+	addUnlisted(p, s)
 	for _, in := range s.Inputs {
 		p.Inputs = append(p.Inputs, plan.Input{Source: in.Source, Statistic: in.Statistic, Age: in.Age, Coverage: fraction(in.CoveragePerMille), Problems: in.Problems})
 	}
@@ -74,16 +74,38 @@ func addGoal(p *plan.Plan, g *v1alpha1.Goal) {
 	}
 }
 
-// addPodGoals counts the goals of a strategy about single pods, of which the object lists the first.
-func addPodGoals(p *plan.Plan, st *v1alpha1.StrategySummary) {
-	n := plan.PodGoals{Strategy: st.Name, Unmet: int(st.Unmet), UnmetAfter: int(st.UnmetAfter)}
-	for i := range p.Goals {
-		if g := &p.Goals[i]; g.Strategy == st.Name && g.Kind == plan.PodAway {
-			n.Listed++
+// addUnlisted counts the goals that the object does not list: those about single pods, of which it lists the first, and
+// those that it omits. A plan has goals of its own strategies only; those of other modes are in its proposals.
+func addUnlisted(p *plan.Plan, s *v1alpha1.RebalancePlanSpec) {
+	automatic := slices.ContainsFunc(s.Strategies, func(st v1alpha1.StrategySummary) bool { return strategyModes[st.Mode] == "" })
+	for i := range s.Strategies {
+		st := &s.Strategies[i]
+		listed, after, pods, nodes := 0, 0, 0, 0
+		for k := range p.Goals {
+			g := &p.Goals[k]
+			if g.Strategy != st.Name {
+				continue
+			}
+			listed++
+			if p.After.Excess[g.ID] > 0 {
+				after++
+			}
+			switch g.Kind {
+			case plan.PodAway:
+				pods++
+			case plan.NodeEmpty:
+				nodes++
+			}
 		}
-	}
-	if n.Listed > 0 {
-		p.PodGoals = append(p.PodGoals, n)
+		unmet, unmetAfter := int(st.Unmet), int(st.UnmetAfter)
+		switch {
+		case pods > 0:
+			p.PodGoals = append(p.PodGoals, plan.PodGoals{Strategy: st.Name, Unmet: unmet, UnmetAfter: unmetAfter, Listed: pods})
+		case nodes > 0:
+			p.Strategies[i].NodesToEmpty = max(unmet, nodes) // such a strategy has no other goals
+		case s.Omitted != nil && s.Omitted.Goals > 0 && st.Due && unmet > listed && (strategyModes[st.Mode] == "" || !automatic):
+			p.OmittedGoals = append(p.OmittedGoals, plan.OmittedGoals{Strategy: st.Name, Unmet: unmet - listed, UnmetAfter: min(max(unmetAfter-after, 0), unmet-listed)})
+		}
 	}
 }
 

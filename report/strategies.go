@@ -58,6 +58,11 @@ func countOfStrategy(p plan.Plan, st plan.StrategyState) (c strategyCount) {
 			c.now, c.after = c.now+n.Unmet, c.after+n.UnmetAfter
 		}
 	}
+	for _, n := range p.OmittedGoals {
+		if n.Strategy == st.Name {
+			c.now, c.after = c.now+n.Unmet, c.after+n.UnmetAfter
+		}
+	}
 	for _, m := range p.Moves {
 		if m.Strategy == st.Name {
 			c.evictions++

@@ -97,7 +97,7 @@ func (f *facts) countGoals() {
 		n := max(st.NodesToEmpty, empty[st.Name])
 		f.total, f.unmet, f.toEmpty = f.total+st.Goals-n, f.unmet+st.Unmet-n, f.toEmpty+n
 	}
-	f.unmet = max(f.unmet, listed+f.Omitted.Goals)
+	f.unmet = max(f.unmet, listed)
 	f.total = max(f.total, f.unmet)
 	f.left = f.unmet - f.met
 }

@@ -83,6 +83,9 @@ func (f *facts) kinds() (out []string) {
 	rest := f.unmet - len(f.goals)
 	for _, p := range f.plans() {
 		unlisted, _ := p.UnlistedGoals()
+		for _, c := range p.OmittedGoals {
+			unlisted -= c.Unmet
+		}
 		add(kind{kind: plan.PodAway}, unlisted)
 		rest -= unlisted
 	}

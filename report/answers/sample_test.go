@@ -72,6 +72,7 @@ func stored() view.View {
 		v.Snapshot, v.Name = false, "20260102-000000-e2ec-dryrun"
 		v.Omitted = view.Omitted{Moves: 660, Goals: 300, Nodes: 1423, Workloads: 5012}
 		v.Plan.Strategies[0].Unmet, v.Plan.Strategies[0].Goals = 400, 3046
+		v.Plan.OmittedGoals = []plan.OmittedGoals{{Strategy: "nodes", Unmet: 300, UnmetAfter: 90}}
 	})
 }
 
