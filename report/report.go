@@ -31,10 +31,15 @@ func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 	if format == JSON || format == YAML {
 		doc = planDocument(record.PlanObjects(&p), opts)
 	}
-	return writeDocument(w, format, doc, opts, func(t *table) {
-		of := planTable{out: t, dryRun: len(opts) == 0 || !opts[0].Evicts}
-		of.writePlan(&v, evictionEffectText(*p.Whole(), opts))
-	})
+	return writeDocument(w, format, doc, opts, planRows(&v, len(opts) > 0 && opts[0].Evicts))
+}
+
+// planRows returns what adds a plan to a table. evicts reports that a pass with its configuration evicts.
+func planRows(v *view.View, evicts bool) func(*table) {
+	return func(t *table) {
+		of := planTable{out: t, dryRun: !evicts}
+		of.writePlan(v, evictionEffectText(*v.Plan.Whole(), evicts))
+	}
 }
 
 // Run writes r to w in the same way as Plan. The JSON form is one line, so a stream of passes is a stream of lines. The
@@ -56,11 +61,16 @@ func Run(w io.Writer, format Format, r plan.RunReport, opts ...Options) error {
 		}
 		doc = planDocument(record.PassObjects(&r, false), opts)
 	}
-	return writeDocument(w, format, doc, opts, func(t *table) {
+	return writeDocument(w, format, doc, opts, runRows(r, &v))
+}
+
+// runRows returns what adds a run to a table.
+func runRows(r plan.RunReport, v *view.View) func(*table) {
+	return func(t *table) {
 		t.listed = outcomeRank
 		run := runTable{out: t, plan: planTable{out: t, ended: true, dryRun: r.Mode == plan.DryRun}}
-		run.writeRun(r, &v)
-	})
+		run.writeRun(r, v)
+	}
 }
 
 // planDocument returns one plan as it is, and several as a list, which kubectl can create.

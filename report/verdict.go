@@ -121,8 +121,8 @@ func nothingJudgedText(p plan.Plan, subject, effect string) string {
 }
 
 // evictionEffectText describes whether the plan will be executed, and otherwise the reason.
-func evictionEffectText(p plan.Plan, opts []Options) string {
-	live, codes := len(opts) > 0 && opts[0].Evicts, blockingCodes(p)
+func evictionEffectText(p plan.Plan, live bool) string {
+	codes := blockingCodes(p)
 	switch {
 	case live && codes != "":
 		return "evictions are blocked (" + codes + "): neither this command nor `evenkeel run` evicts"

@@ -32,7 +32,7 @@ func WhatIf(w io.Writer, format Format, x plan.WhatIf, p plan.Plan, opts ...Opti
 		t.writeWhatIf(x)
 		of, title, effect := planTable{out: t, dryRun: true}, "Plan after the change", "nothing is evicted, because the change is only imagined"
 		if x.Change.IsEmpty() {
-			title, effect = "Plan", evictionEffectText(p, opts)
+			title, effect = "Plan", evictionEffectText(p, len(opts) > 0 && opts[0].Evicts)
 		}
 		of.writeVerdict(p, title, effect)
 		of.writeSections(p)
