@@ -143,7 +143,7 @@ func (s *Server) begin(r *http.Request, template, section string) *request {
 	q := &request{Request: r, moment: m, now: now, page: page{Base: s.guard.base, Template: template, Section: section, Cluster: s.Cluster,
 		Token: s.guard.token(r), Posted: r.Method == http.MethodPost, At: now.Format(time.TimeOnly)}}
 	if q.moment == nil {
-		q.moment = &moment{}
+		q.moment = &moment{gap: "The history is unknown."}
 	}
 	if err != nil {
 		q.Why, q.NotLive, q.Token = observe.PlainError(err).Error()+".", "the start", ""
@@ -252,13 +252,19 @@ func modeWord(m v1alpha1.Mode) string {
 	return "automatic"
 }
 
-// user returns the name of the person, which does not change while the program runs. Unless the API server answers, it
-// may be "".
+// user returns the name of the person. That of the API server does not change while the program runs; another one is
+// asked for again. Unless the API server answers, it may be "".
 func (s *source) user(ctx context.Context, answers bool) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.person == "" && answers {
-		s.person = s.options.User(ctx)
+	if s.person != "" || !answers {
+		return s.person
 	}
-	return s.person
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), rightTimeout)
+	defer cancel()
+	name, known := s.options.User(ctx)
+	if known {
+		s.person = name
+	}
+	return name
 }

@@ -2,12 +2,35 @@ package ui
 
 import (
 	"context"
+	"net/http"
 	"runtime"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
+
+// TestPerson: the name of the person is that of the API server. A request that its browser gives up does not change it,
+// and a name that the API server did not return is not kept.
+func TestPerson(t *testing.T) {
+	x := newSite(t)
+	x.addRelease(t)
+	user := x.User
+	x.source.person, x.User = "", func(ctx context.Context) (string, bool) {
+		if name, known := user(ctx); known {
+			return name, true
+		}
+		return "root (no user name)", false
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	x.do("GET", x.guard.base+"/", nil, func(r *http.Request) { *r = *r.WithContext(gone) })
+	contains(t, x.read(t, "/"), "admin@example.org")
+	x.source.person, x.User = "", func(context.Context) (string, bool) { return "root (no user name)", false }
+	contains(t, x.read(t, "/"), "root (no user name)")
+	x.User = user
+	contains(t, x.read(t, "/"), "admin@example.org")
+}
 
 // TestWatch: a change that the API server reports is shown at once. Without the right to watch, it is shown after
 // maxAge. What has not changed is not read again before.

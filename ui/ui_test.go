@@ -88,7 +88,7 @@ func newSite(t *testing.T, cluster ...runtime.Object) *site {
 			}
 			return x.objects, nil
 		},
-		User: func(context.Context) string { return "admin@example.org" },
+		User: func(ctx context.Context) (string, bool) { return "admin@example.org", ctx.Err() == nil },
 		NodeUsage: func(context.Context) ([]NodeUsage, error) {
 			return nil, fmt.Errorf("the server could not find metrics")
 		},

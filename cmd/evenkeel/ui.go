@@ -78,7 +78,7 @@ func (f *uiFlags) serve(cmd *cobra.Command, g *globalFlags) error {
 		return fmt.Errorf("listening: %w; set --port", err)
 	}
 	server, err := ui.New(ui.Options{Client: client, Release: release, Cluster: cmp.Or(g.Context(), connection.ServerHost(conf)), Namespace: g.Namespace(), Clock: clock.RealClock{}, Log: log,
-		User: func(ctx context.Context) string { return connection.User(ctx, client) },
+		User: func(ctx context.Context) (string, bool) { return connection.KnownUser(ctx, client) },
 		Plan: func(ctx context.Context, strategies []string) (*view.View, error) { return f.plan(ctx, g, strategies) },
 		Configured: func(ctx context.Context) *view.Context {
 			chosen, err := (&installed.Lookup{Command: cmd, Connect: g.client}).Choose(ctx, f.config, f.namespace)
