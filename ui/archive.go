@@ -19,7 +19,7 @@ import (
 
 // Bounds of what is read and kept of stored plans, because whoever may create plans can make many. The newest are read.
 const (
-	maxNames     = 10000
+	maxNames     = 100000
 	namesPage    = 500
 	maxPasses    = 500
 	maxPastMoves = 50000
@@ -41,24 +41,34 @@ type pass struct {
 }
 
 // archive keeps what was read of stored plans. It must not be used concurrently.
-type archive struct{ read map[string]*pass }
+type archive struct {
+	read map[string]*pass
+	// unread are the plans that could not be read, with the error of the newest in why. cut reports that there are more
+	// than maxNames names.
+	unread int
+	why    error
+	cut    bool
+}
 
-// update reads the plans that are new or have changed. It returns the newest maxPasses, the newest first.
+// update reads the plans that are new or have changed. It returns the newest maxPasses, the newest first. Of a plan that
+// cannot be read, it returns what was read before.
 func (a *archive) update(ctx context.Context, c *objects.Client) ([]*pass, error) {
 	var names []metav1.PartialObjectMetadata
-	for next := ""; ; {
+	a.unread, a.why, a.cut = 0, nil, false
+	for next, listed := "", 0; ; {
 		page, err := c.PlanVersions(ctx, metav1.ListOptions{Limit: namesPage, Continue: next})
 		if err != nil {
 			return nil, err
 		}
-		if names, next = append(names, page.Items...), page.Continue; next == "" || len(names) >= maxNames {
+		names = append(names, page.Items...)
+		slices.SortFunc(names, func(x, y metav1.PartialObjectMetadata) int {
+			return cmp.Or(y.CreationTimestamp.Compare(x.CreationTimestamp.Time), strings.Compare(y.Name, x.Name))
+		})
+		names, listed, next = names[:min(len(names), maxPasses)], listed+len(page.Items), page.Continue
+		if a.cut = next != "" && listed >= maxNames; next == "" || a.cut {
 			break
 		}
 	}
-	slices.SortFunc(names, func(x, y metav1.PartialObjectMetadata) int {
-		return cmp.Or(y.CreationTimestamp.Compare(x.CreationTimestamp.Time), strings.Compare(y.Name, x.Name))
-	})
-	names = names[:min(len(names), maxPasses)]
 	out, turns := make([]*pass, len(names)), make(chan struct{}, readers)
 	errs := make([]error, len(names))
 	var wg sync.WaitGroup
@@ -74,16 +84,19 @@ func (a *archive) update(ctx context.Context, c *objects.Client) ([]*pass, error
 			if err == nil {
 				out[i] = passOf(full)
 			} else if !apierrors.IsNotFound(err) {
-				errs[i] = err
+				out[i], errs[i] = a.read[o.Name], err
 			}
 		})
 	}
 	wg.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	a.read = map[string]*pass{}
 	kept := 0
 	for i, p := range out {
 		if errs[i] != nil {
-			return nil, errs[i]
+			a.unread, a.why = a.unread+1, cmp.Or(a.why, errs[i])
 		}
 		if p == nil {
 			continue

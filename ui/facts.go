@@ -120,11 +120,13 @@ func (q *request) lastPasses(n int) (l passList) {
 	case today > 0:
 		l.Strong = fmt.Sprintf("Today %s moved %s, %d of them as predicted.", plural.Choose(today, "1 pass", fmt.Sprint(today)+" passes"),
 			plural.Count(moved, "pod"), predicted)
+	case q.gap != "":
 	case len(l.Rows) > 0:
 		l.Strong = "Today no pass moved a pod."
 	case q.release != nil:
 		l.Strong = "No stored pass moved a pod."
 	}
+	l.Strong = strings.TrimSpace(l.Strong + " " + q.gap)
 	return l
 }
 
@@ -204,6 +206,9 @@ func (q *request) canEvict() (answer string, facts []fact) {
 	} else {
 		yes(fact{"Pause", "None.", ""})
 	}
+	if b := q.otherBlock(); b != nil {
+		no(fact{"Other", "Blocked.", b.Message + " (" + b.Reason + ")."})
+	}
 	evicted, predicted := int32(0), int32(0)
 	for _, h := range q.hours {
 		if q.now.Sub(h.Start.Time) < week {
@@ -211,6 +216,9 @@ func (q *request) canEvict() (answer string, facts []fact) {
 		}
 	}
 	trust := fact{"Predictions", "Trusted.", ""}
+	if q.status().LastPass == nil {
+		trust.Strong = "Unknown."
+	}
 	if evicted > 0 {
 		trust.Text = fmt.Sprintf("%d of %d pods landed as predicted in 7 days.", predicted, evicted)
 	}

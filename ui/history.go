@@ -22,7 +22,7 @@ type historyPage struct {
 	State, Headline string
 	Rows            []passRow
 	Left            int
-	Oldest          string
+	Oldest, Gap     string
 	Query           string // of a pod
 }
 
@@ -50,9 +50,10 @@ func (s *Server) showHistory(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case q.client == nil && q.NotLive == "":
 		h.Headline = "There is no history: no release of Evenkeel was found in " + s.Cluster + "."
-	case len(q.missing) > 0 && len(h.Rows) == 0:
-		h.Headline = "You may not see the history."
+	case q.gap != "" && len(h.Rows) == 0:
+		h.Headline = q.gap
 	case len(h.Rows) > 0:
+		h.Gap = q.gap
 		h.Headline = fmt.Sprintf("Since %s, passes moved %s, %d of them as predicted.", h.Oldest, plural.Count(int(evicted), "pod"), predicted)
 	}
 	q.Title = h.Headline
@@ -65,6 +66,7 @@ type podPage struct {
 	Headline             string
 	Rows                 []podRow
 	Cut                  bool
+	Gap                  string // why not all moves are known
 	Oldest               string
 }
 
@@ -80,7 +82,7 @@ func (s *Server) showPod(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (q *request) podHistory(pod string) *podPage {
-	out := &podPage{Pod: pod, Headline: "Who moved " + pod + "?"}
+	out := &podPage{Pod: pod, Headline: "Who moved " + pod + "?", Gap: q.gap}
 	out.Namespace, out.Name, _ = strings.Cut(pod, "/")
 	var moves []record.PastMove
 	for _, p := range q.passes {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
@@ -270,6 +271,15 @@ func (q *request) leaderless() bool {
 	return q.release != nil && q.lease != nil && q.lease.Holder == "" && q.lease.DryRunHolder == "" && q.status().Schedule != "CronJob"
 }
 
+// otherBlock returns what forbids evictions besides a pause, the breaker and the configuration, or nil.
+func (q *request) otherBlock() *metav1.Condition {
+	c := meta.FindStatusCondition(q.status().Conditions, v1alpha1.ConditionEvicting)
+	if c == nil || c.Status != metav1.ConditionFalse || slices.Contains([]string{string(plan.Paused), string(plan.BreakerOpen), record.DryRunMode}, c.Reason) {
+		return nil
+	}
+	return c
+}
+
 // blocks returns what blocks evictions, the strongest first, and other programs that evict.
 func (q *request) blocks() (out []fact) {
 	if p := q.pause(); p != nil {
@@ -292,9 +302,8 @@ func (q *request) blocks() (out []fact) {
 	if q.leaderless() {
 		out = append(out, fact{Strong: "No process leads, so no pass runs.", Text: "See whether the pods of the release start."})
 	}
-	if c := meta.FindStatusCondition(q.status().Conditions, v1alpha1.ConditionEvicting); c != nil && c.Status == "False" &&
-		!slices.Contains([]string{string(plan.Paused), string(plan.BreakerOpen), record.DryRunMode}, c.Reason) {
-		out = append(out, fact{Strong: "The last pass ended early.", Text: c.Message + " (" + c.Reason + ")."})
+	if b := q.otherBlock(); b != nil {
+		out = append(out, fact{Strong: "Evictions have been blocked since " + q.clockTime(b.LastTransitionTime.Time) + ".", Text: b.Message + " (" + b.Reason + ")."})
 	}
 	for _, n := range q.status().Notices[:min(len(q.status().Notices), maxRows)] {
 		if n.Code != string(plan.Paused) && n.Code != string(plan.BreakerOpen) {

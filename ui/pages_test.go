@@ -1,10 +1,12 @@
 package ui
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,9 +17,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/objects/objectstest"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -32,7 +36,8 @@ func TestOverviewStates(t *testing.T) {
 		"unmet goals": {func(*site, *v1alpha1.Rebalancer) {}, []string{"▲ Not all goals are met", "5 goals are not met. Nothing waits for you.", "zones at 12:03, in 3 min.",
 			"Can it evict? Yes.", "91.2", "no history yet"}},
 		"all is well": {func(_ *site, o *v1alpha1.Rebalancer) { o.Status.UnmetGoals = 0 }, []string{"● All goals are met", "Nothing, since 11:58."}},
-		"no pass yet": {func(_ *site, o *v1alpha1.Rebalancer) { o.Status = v1alpha1.RebalancerStatus{} }, []string{"No pass yet", "Evenkeel has not finished a pass yet."}},
+		"no pass yet": {func(_ *site, o *v1alpha1.Rebalancer) { o.Status = v1alpha1.RebalancerStatus{} }, []string{"No pass yet", "Evenkeel has not finished a pass yet.",
+			"</th><td><b>Unknown.</b>"}},
 		"a pass that moved pods": {func(_ *site, o *v1alpha1.Rebalancer) { o.Status.LastPass.Evicted = 2 },
 			[]string{"5 goals were not met before the pass of 11:58, which moved 2 pods.", "▲ Not all goals were met before the last pass"}},
 		"nothing leads": {func(x *site, _ *v1alpha1.Rebalancer) { x.clock.Step(time.Hour) },
@@ -42,6 +47,10 @@ func TestOverviewStates(t *testing.T) {
 			until := metav1.NewTime(noon.Add(30 * time.Minute))
 			o.Status.Breaker = &v1alpha1.BreakerStatus{At: metav1.NewTime(noon.Add(-time.Hour)), Until: &until, Reason: v1alpha1.Reason{Code: "BreakerOpen", Message: "3 of 10 evictions failed"}}
 		}, []string{"Breaker open", "The breaker has stopped evictions since 11:00. 5 goals stay unmet.", "3 of 10 evictions failed", "not before 12:30"}},
+		"an alert": {func(_ *site, o *v1alpha1.Rebalancer) {
+			o.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionEvicting, Status: "False", Reason: "AlertFiring", Message: "the alert KubeAPIDown fires",
+				LastTransitionTime: metav1.NewTime(noon.Add(-time.Hour))}}
+		}, []string{"Can it evict? No.", "the alert KubeAPIDown fires (AlertFiring).", "Evictions have been blocked since 11:00."}},
 		"nothing judged": {func(_ *site, o *v1alpha1.Rebalancer) {
 			o.Status.Conditions = []metav1.Condition{{Type: v1alpha1.ConditionJudging, Status: "False", Reason: "NoNodes", Message: "x"}}
 		}, []string{"■ Nothing could be judged"}},
@@ -95,6 +104,41 @@ func TestNotLive(t *testing.T) {
 	x.later(time.Minute)
 	contains(t, x.read(t, "/"), "1 plan")
 	contains(t, x.do("GET", x.guard.base+"/version", nil).Body.String(), `"live":true`)
+}
+
+// TestPlansThatCannotBeRead: without the right to get plans, the pages name the right, and do not say that there are
+// none. One plan that cannot be read hides no other one.
+func TestPlansThatCannotBeRead(t *testing.T) {
+	at := metav1.NewTime(noon)
+	ended := func(name string) func(*v1alpha1.RebalancePlan) {
+		return func(o *v1alpha1.RebalancePlan) {
+			o.Name, o.Status = name, v1alpha1.RebalancePlanStatus{Phase: v1alpha1.PhaseCompleted, Closed: true, Started: &at, Finished: &at, Evicted: 1, AsPredicted: 1}
+		}
+	}
+	x := newSite(t)
+	x.addRelease(t)
+	x.addPlan(t, ended("p-1"))
+	x.addPlan(t, ended("p-2"))
+	x.denied = []string{"get rebalanceplans"}
+	for path, want := range map[string]string{"/": "What happened?", "/history": "You may not see the whole history.", "/history/shop/web-1": "You may not see the whole history.",
+		"/plans": "You may not see the plans."} {
+		page := x.read(t, path)
+		contains(t, page, want, "get rebalanceplans in namespace evenkeel")
+		for _, wrong := range []string{"No pass is stored yet", "No stored pass moved", "no pass moved a pod", "No plan waits", "Nothing waits"} {
+			if strings.Contains(page, wrong) {
+				t.Errorf("%s says %q", path, wrong)
+			}
+		}
+	}
+	x.denied = nil
+	x.stored.Fail = func(verb, resource, name string) error {
+		if verb == "get" && resource == "rebalanceplans" && name == "p-1" {
+			return errors.New("it is damaged")
+		}
+		return nil
+	}
+	x.later(time.Minute)
+	contains(t, x.read(t, "/history"), "passes moved 1 pod, 1 of them as predicted", "1 stored plan could not be read: it is damaged.", "/plans/p-2")
 }
 
 // TestRunning: a pass in progress has a square for each step, also for those of a plan that was approved in part.
@@ -271,6 +315,31 @@ func TestThousandsOfPlans(t *testing.T) {
 	x.read(t, "/")
 	if n := x.stored.Calls["get rebalanceplans"]; n > maxPasses+50 {
 		t.Errorf("%d plans were read after nothing changed", n)
+	}
+}
+
+// TestNewestPlans: the newest plans are shown, also if their names sort last, and the pages say if there are too many.
+func TestNewestPlans(t *testing.T) {
+	var all []metav1.PartialObjectMetadata
+	for i := range maxNames + 2*namesPage {
+		all = append(all, metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("p-%06d", i), CreationTimestamp: metav1.NewTime(noon.Add(time.Duration(i) * time.Second))}})
+	}
+	for _, count := range []int{12000, len(all)} {
+		c, _ := objectstest.New(testclock.NewFakeClock(noon))
+		c.PlanVersions = func(_ context.Context, o metav1.ListOptions) (*metav1.PartialObjectMetadataList, error) {
+			from, _ := strconv.Atoi(o.Continue)
+			page := &metav1.PartialObjectMetadataList{Items: all[from:min(from+int(o.Limit), count)]}
+			if next := from + len(page.Items); next < count {
+				page.Continue = strconv.Itoa(next)
+			}
+			return page, nil
+		}
+		newest := all[min(count, maxNames)-1].Name
+		must.Get(c.Plans.Create(t.Context(), &v1alpha1.RebalancePlan{ObjectMeta: metav1.ObjectMeta{Name: newest}}, metav1.CreateOptions{}))(t)
+		var a archive
+		if got := must.Get(a.update(t.Context(), c))(t); len(got) != 1 || got[0].name != newest || a.cut != (count > maxNames) {
+			t.Errorf("of %d plans, %d were read, cut: %v", count, len(got), a.cut)
+		}
 	}
 }
 

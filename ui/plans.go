@@ -56,7 +56,9 @@ func (s *Server) showPlans(w http.ResponseWriter, r *http.Request) error {
 		l.State, l.Headline = "As it was at "+q.NotLive, "The API server does not answer. You see what was true then."
 	case q.client == nil:
 		l.State, l.Headline = "Evenkeel is not installed here", "Nothing can wait here: no release of Evenkeel was found in "+s.Cluster+"."
-	case slices.ContainsFunc(q.missing, func(m missing) bool { return strings.HasPrefix(m.Right, "list rebalanceplans") }):
+	case slices.ContainsFunc(q.missing, func(m missing) bool {
+		return strings.HasPrefix(m.Right, "list rebalanceplans") || strings.HasPrefix(m.Right, "get rebalanceplans")
+	}):
 		l.State, l.Headline = "The plans are unknown", "You may not see the plans."
 	case q.Waiting > 0:
 		l.State, l.Headline = "Waits for a decision", plural.Count(q.Waiting, "plan")+plural.Choose(q.Waiting, " waits", " wait")+" for "+q.whom()+"."

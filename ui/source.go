@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller/release"
 	"github.com/evenkeel-project/evenkeel/controller/waiting"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/internal/wait"
 	"github.com/evenkeel-project/evenkeel/objects"
+	"github.com/evenkeel-project/evenkeel/observe"
 )
 
 const (
@@ -47,6 +50,8 @@ type moment struct {
 	last    *v1alpha1.RebalancePlan // of the last pass; nil if it is unknown or stored no plan
 	hours   []v1alpha1.Hour
 	passes  []*pass // the newest first
+	// gap says why passes are not known, or not all.
+	gap     string
 	missing []missing
 	version string
 }
@@ -200,11 +205,19 @@ func (s *source) readHistory(ctx context.Context, m *moment) error {
 
 func (s *source) readPasses(ctx context.Context, m *moment) (err error) {
 	m.passes, err = s.archive.update(ctx, m.client)
-	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) { // readPlans has said so
+	switch why := cmp.Or(err, s.archive.why); {
+	case apierrors.IsForbidden(err) || apierrors.IsNotFound(err): // readPlans has said so
+		m.gap = "You may not see the history."
 		return nil
-	}
-	if err != nil {
+	case err != nil:
 		return err
+	case apierrors.IsForbidden(why):
+		m.gap = "You may not see the whole history."
+		_ = m.lacks("What passes did to which pods", ofEvenkeel("get", "rebalanceplans", m.client.Namespace), why)
+	case why != nil:
+		m.gap = plural.Count(s.archive.unread, "stored plan") + " could not be read: " + observe.PlainError(why).Error() + "."
+	case s.archive.cut:
+		m.gap = fmt.Sprintf("Not all stored plans are known: there are more than %d.", maxNames)
 	}
 	if p := m.status().LastPass; p != nil && p.Plan != "" {
 		if s.last != nil && s.last.last != nil && s.last.last.Name == p.Plan && s.last.last.Status.Finished != nil {
@@ -218,7 +231,7 @@ func (s *source) readPasses(ctx context.Context, m *moment) (err error) {
 
 // fingerprint changes when something that a page shows has changed.
 func (m *moment) fingerprint() string {
-	var parts []string
+	parts := []string{m.gap}
 	if m.release != nil {
 		parts = append(parts, m.release.ResourceVersion)
 	}
