@@ -50,8 +50,8 @@ type archive struct {
 	cut    bool
 }
 
-// update reads the plans that are new or have changed. It returns the newest maxPasses, the newest first. Of a plan that
-// cannot be read, it returns what was read before.
+// update reads the plans that are new or have changed. It returns the newest maxPasses, the newest first. Of a plan
+// that cannot be read, it returns what was read before.
 func (a *archive) update(ctx context.Context, c *objects.Client) ([]*pass, error) {
 	var names []metav1.PartialObjectMetadata
 	a.unread, a.why, a.cut = 0, nil, false

@@ -34,19 +34,20 @@ type clusterPage struct {
 	WorkloadsLeft   int
 	NoNodes         string // why the nodes are left out
 	NoWorkloads     string
+	PodsKnown       bool // all of them, so that sums of nodes and zones are true
 	Plans           bool // a plan can be made now
 	Plan            *planSummary
 }
 
 type zoneRow struct {
-	Name, CPU, Memory string
-	Nodes, Pods       int
+	Name, CPU, Memory, Pods string
+	Nodes                   int
 }
 
 type nodeRow struct {
 	Name, Zone, CPU, Memory string
 	CPUWidth, MemoryWidth   string
-	Pods                    int
+	Pods                    string
 }
 
 type workloadRow struct {
@@ -81,12 +82,13 @@ func (s *Server) showCluster(w http.ResponseWriter, r *http.Request) error {
 // readCluster reads what the person may see.
 func (s *Server) readCluster(q *request, c *clusterPage) {
 	ctx := q.Context()
-	nodes, err := listNodes(ctx, s.Client)
-	if err != nil {
-		c.NoNodes = s.lackOf(right{"list", "", "nodes", ""}, err)
+	nodes, noNodes := listNodes(ctx, s.Client)
+	if noNodes != nil {
+		c.NoNodes = s.lackOf(right{"list", "", "nodes", ""}, noNodes)
 	}
 	namespace := ""
 	workloads, err := addPods(ctx, s.Client, "", nodes)
+	c.PodsKnown = err == nil
 	if lack := explain(right{"list", "", "pods", ""}, err); lack != "" && s.Options.Namespace != "" {
 		q.page.Missing = append(q.page.Missing, missing{"Workloads of other namespaces than " + s.Options.Namespace + ", and what the nodes have", lack})
 		namespace = s.Options.Namespace
@@ -95,11 +97,12 @@ func (s *Server) readCluster(q *request, c *clusterPage) {
 	if err != nil {
 		c.NoWorkloads = s.lackOf(right{"list", "", "pods", namespace}, err)
 	}
-	c.Headline = headlineOf(nodes, workloads, namespace)
-	if nodes != nil && namespace == "" && c.NoWorkloads == "" {
+	c.Headline = c.headlineOf(nodes, workloads, namespace)
+	if apierrors.IsForbidden(noNodes) && apierrors.IsForbidden(err) {
+		c.Headline = "You may see neither nodes nor pods."
+	}
+	if nodes != nil {
 		s.addUse(q, c, nodes)
-	} else if nodes != nil {
-		c.Source = "Requests are left out, because not all pods are known."
 	}
 	c.addNodes(nodes)
 	c.addWorkloads(nodes, workloads)
@@ -117,23 +120,23 @@ func (s *Server) lackOf(r right, err error) string {
 	}
 }
 
-func headlineOf(nodes map[string]*nodeUse, workloads []*workloadUse, namespace string) string {
+func (c *clusterPage) headlineOf(nodes map[string]*nodeUse, workloads []*workloadUse, namespace string) string {
 	var parts []string
-	if nodes != nil {
+	if c.NoNodes == "" {
 		parts = append(parts, plural.Count(len(nodes), "node"))
 	}
 	pods := 0
 	for _, w := range workloads {
 		pods += w.pods
 	}
-	if workloads != nil {
+	if c.NoWorkloads == "" {
 		parts = append(parts, plural.Count(len(workloads), "workload"), plural.Count(pods, "running pod"))
 	}
 	if len(parts) == 0 {
-		return "You may see neither nodes nor pods."
+		return "Nodes and pods are unknown."
 	}
 	where := "."
-	if namespace != "" {
+	if namespace != "" && c.NoWorkloads == "" {
 		where = " in namespace " + namespace + "."
 	}
 	return listOf(parts) + where
@@ -142,6 +145,9 @@ func headlineOf(nodes map[string]*nodeUse, workloads []*workloadUse, namespace s
 // addUse adds the measured use, and says where the figures come from.
 func (s *Server) addUse(q *request, c *clusterPage, nodes map[string]*nodeUse) {
 	c.Source = "Shares of allocatable that pods request, as the API server says now."
+	if !c.PodsKnown {
+		c.Source = "Requests are left out, because not all pods are known."
+	}
 	if !c.ByUse {
 		return
 	}
@@ -176,10 +182,18 @@ func (c *clusterPage) share(n *nodeUse) (cpu, memory float64, known bool) {
 	if c.ByUse {
 		x, y = n.usedCPU, n.used
 	}
-	if c.ByUse && !n.measured || !c.ByUse && strings.HasPrefix(c.Source, "Requests are left out") || n.milliCPU == 0 || n.memory == 0 {
+	if c.ByUse && !n.measured || !c.ByUse && !c.PodsKnown || n.milliCPU == 0 || n.memory == 0 {
 		return 0, 0, false
 	}
 	return float64(x) / float64(n.milliCPU), float64(y) / float64(n.memory), true
+}
+
+// pods writes a sum of pods.
+func (c *clusterPage) pods(n int) string {
+	if !c.PodsKnown {
+		return "unknown"
+	}
+	return strconv.Itoa(n)
 }
 
 func (c *clusterPage) addNodes(nodes map[string]*nodeUse) {
@@ -207,7 +221,7 @@ func (c *clusterPage) addNodes(nodes map[string]*nodeUse) {
 			c.NodesLeft++
 			continue
 		}
-		row := nodeRow{Name: n.name, Zone: cmp.Or(n.zone, "none"), Pods: n.pods, CPU: "unknown", Memory: "unknown"}
+		row := nodeRow{Name: n.name, Zone: cmp.Or(n.zone, "none"), Pods: c.pods(n.pods), CPU: "unknown", Memory: "unknown"}
 		if known {
 			row.CPU, row.Memory = wholePercent(cpu), wholePercent(memory)
 			row.CPUWidth, row.MemoryWidth = wholePercent(min(cpu, 1)), wholePercent(min(memory, 1))
@@ -216,7 +230,7 @@ func (c *clusterPage) addNodes(nodes map[string]*nodeUse) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(zones)) {
 		z := zones[name]
-		row := zoneRow{Name: cmp.Or(name, "none"), Nodes: z.nodes, Pods: z.pods, CPU: "unknown", Memory: "unknown"}
+		row := zoneRow{Name: cmp.Or(name, "none"), Nodes: z.nodes, Pods: c.pods(z.pods), CPU: "unknown", Memory: "unknown"}
 		if z.known > 0 {
 			row.CPU, row.Memory = wholePercent(z.cpu/float64(z.known)), wholePercent(z.memory/float64(z.known))
 		}

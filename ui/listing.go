@@ -31,7 +31,7 @@ type nodeUse struct {
 	milliCPU, memory        int64 // allocatable
 	requestedCPU, requested int64
 	usedCPU, used           int64
-	measured, podsKnown     bool
+	measured                bool
 }
 
 // workloadUse is a workload with its pods by zone.
@@ -84,7 +84,7 @@ func addPods(ctx context.Context, client kubernetes.Interface, namespace string,
 			if n := nodes[p.Spec.NodeName]; n != nil {
 				requests := resource.PodRequests(p, resource.PodResourcesOptions{})
 				n.pods, n.requestedCPU, n.requested = n.pods+1, n.requestedCPU+requests.Cpu().MilliValue(), n.requested+requests.Memory().Value()
-				n.podsKnown, zone = namespace == "", n.zone
+				zone = n.zone
 			}
 			kind, name := ownerOf(p)
 			key := kind + "/" + p.Namespace + "/" + name

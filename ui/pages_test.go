@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clienttesting "k8s.io/client-go/testing"
 	testclock "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
@@ -221,6 +222,35 @@ func TestPartOfTheCluster(t *testing.T) {
 		"The zones are unknown, because the nodes are.")
 	if strings.Contains(page, "pay/api") || strings.Contains(page, ">0%<") {
 		t.Errorf("the page shows what the person may not see, or zeros:\n%s", page)
+	}
+}
+
+// TestPodsThatAreNotKnown: sums of pods that are known only in part are unknown, not the part and not zero. Measured
+// use does not depend on pods.
+func TestPodsThatAreNotKnown(t *testing.T) {
+	x := newSite(t, smallCluster()...)
+	x.addRelease(t)
+	x.Options.NodeUsage = usageOf(NodeUsage{Name: "n1", MilliCPU: 3000, MemoryBytes: 1 << 30, At: noon})
+	x.denied = []string{"list pods"}
+	rows := func(page string) {
+		contains(t, page, `zone-a</span></th><td class="r">1</td><td class="r">unknown</td>`, `zone-b</span></td><td class="r">unknown</td>`)
+	}
+	page := x.read(t, "/cluster")
+	contains(t, page, "2 nodes, 1 workload and 3 running pods in namespace shop.", "Requests are left out")
+	rows(page)
+	page = x.read(t, "/cluster?by=use")
+	contains(t, page, "Measured use of 1 of 2 nodes", ">75%<")
+	rows(page)
+	for denied, want := range map[string]string{"": "Nodes and pods are unknown.", "list nodes": "You may see neither nodes nor pods."} {
+		x = newSite(t, smallCluster()...)
+		x.denied = []string{denied}
+		x.client.PrependReactor("list", "*", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			if denied != "" {
+				return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: a.GetResource().Resource}, "", nil)
+			}
+			return true, nil, apierrors.NewTimeoutError("slow", 1)
+		})
+		contains(t, x.read(t, "/cluster"), want)
 	}
 }
 

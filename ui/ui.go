@@ -41,8 +41,8 @@ type Options struct {
 	Client kubernetes.Interface
 	// Release returns the client for the objects of the release, or nil if the cluster has no release.
 	Release func(ctx context.Context) (*objects.Client, error)
-	// User returns the name with which the API server authenticates the person. If the API server returns none, known is
-	// false, and the name says so.
+	// User returns the name with which the API server authenticates the person. If the API server returns none, known
+	// is false, and the name says so.
 	User func(ctx context.Context) (name string, known bool)
 	// Plan makes a plan of the cluster now, for some strategies or for all. It evicts nothing.
 	Plan func(ctx context.Context, strategies []string) (*view.View, error)
