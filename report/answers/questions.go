@@ -262,7 +262,10 @@ func (f *facts) why() (Answer, bool) {
 		parts = append(parts, Count(rest, "pod")+" "+plural.Choose(rest, one, many)+" for other reasons")
 	}
 	a := Answer{Question: "Why?", Statement: Words(strings.Join(parts, "; ") + ".")}
+	also, strategies := helpOthers(f.plan)
 	switch {
+	case also > 0:
+		a.Detail = Words(Count(also, "move") + " also " + plural.Choose(also, "helps", "help") + " to meet goals of " + Join(strategies) + ".")
 	case len(order) == 1 && f.unmet == 1:
 		a.Detail = Words(ReasonOf(&f.plan.Moves[0]) + ".")
 	case counts[plan.NodeOverUtilized] > 0 && len(f.Targets) > 0:
@@ -273,6 +276,30 @@ func (f *facts) why() (Answer, bool) {
 		a.Detail = Words("The target is " + Join(targets) + ".")
 	}
 	return a, true
+}
+
+// helpOthers counts the moves that also serve goals of other strategies than their own, and names these strategies.
+func helpOthers(p *plan.Plan) (moves int, strategies []string) {
+	of := make(map[string]string, len(p.Goals))
+	for i := range p.Goals {
+		of[p.Goals[i].ID] = p.Goals[i].Strategy
+	}
+	for i := range p.Moves {
+		m, helps := &p.Moves[i], false
+		for _, id := range m.Goals {
+			if st := of[id]; st != "" && st != m.Strategy {
+				helps = true
+				if name := "strategy " + st; !slices.Contains(strategies, name) {
+					strategies = append(strategies, name)
+				}
+			}
+		}
+		if helps {
+			moves++
+		}
+	}
+	slices.Sort(strategies)
+	return moves, strategies
 }
 
 // differs answers what did not go as planned.

@@ -133,7 +133,11 @@ func (r *Report) addCauses(s *Section, of listed, c *goalCounts) {
 	}
 	far := c.left[:min(len(c.left), maxFarGoals)]
 	if len(far) > 0 {
-		s.Details = append(s.Details, Details{Summary: fmt.Sprintf("The %s furthest from being met", count(len(far), "goal")), Open: len(c.left) <= maxOpenGoals,
+		which := " furthest from being met"
+		if len(far) == c.all() {
+			which = " that " + verb(len(far), "stays", "stay") + " unmet"
+		}
+		s.Details = append(s.Details, Details{Summary: "The " + count(len(far), "goal") + which, Open: len(c.left) <= maxOpenGoals,
 			Tables: []Table{r.goalTable(p, far)}})
 	}
 }
@@ -179,7 +183,8 @@ func (r *Report) causeNotes(p *plan.Plan, c *goalCounts, listed int) answers.Tex
 
 // goalTable lists goals with their excess now and after the plan.
 func (r *Report) goalTable(p *plan.Plan, goals []*plan.Goal) Table {
-	t := Table{Caption: text("Furthest from being met after the plan"), Class: "sortable", Heads: heads("Goal", "Zone", "Requires", ">now → after", "Strategy")}
+	t := Table{Caption: text("Furthest from being met after the plan"), Class: "sortable", Heads: heads("Goal", "Requires", ">now → after", "Strategy", "Zone")}
+	zones := false
 	for _, g := range goals {
 		after := p.After.Excess[g.ID]
 		var requires string
@@ -192,7 +197,7 @@ func (r *Report) goalTable(p *plan.Plan, goals []*plan.Goal) Table {
 			}
 			requires, change = resourceLabel(g.Resource)+used+" at most "+percentOf(g.Limit), changeCell(percentOf(g.Limit+g.Excess), percentOf(g.Limit+after))
 		case plan.SkewAtMost:
-			requires, change = "zones at most "+count(int(g.Limit), "pod")+" apart", changeCell(significant(g.Limit+g.Excess), significant(g.Limit+after))
+			requires, change = "zones at most "+count(int(g.Limit), "pod")+" apart", changeCell(significant(g.Limit+g.Excess)+" apart", significant(g.Limit+after)+" apart")
 		case plan.CountAtMost:
 			requires, change = "at most "+count(int(g.Limit), "pod")+" in one place", changeCell(significant(g.Excess)+" too many", significant(after)+" too many")
 		case plan.PodsApart:
@@ -200,14 +205,21 @@ func (r *Report) goalTable(p *plan.Plan, goals []*plan.Goal) Table {
 		default:
 			requires, change = "leaves its node", changeCell(significant(g.Excess), significant(after))
 		}
-		subject := g.Subject.Name
+		subject, zone := g.Subject.Name, r.zoneOf[g.Subject.Name]
 		if g.Subject.Namespace != "" {
 			subject = g.Subject.Namespace + "/" + subject
 		}
 		if g.Kind == plan.SkewAtMost && g.TopologyKey != "topology.kubernetes.io/zone" {
 			requires = "values of " + g.TopologyKey + " at most " + count(int(g.Limit), "pod") + " apart"
 		}
-		t.Rows = append(t.Rows, []Cell{rowCell(subject), textCell(r.zoneOf[g.Subject.Name]), textCell(requires), change, nameCell(g.Strategy)})
+		zones = zones || zone != ""
+		t.Rows = append(t.Rows, []Cell{rowCell(subject), textCell(requires), change, nameCell(g.Strategy), textCell(zone)})
+	}
+	if !zones {
+		t.Heads = t.Heads[:len(t.Heads)-1]
+		for i := range t.Rows {
+			t.Rows[i] = t.Rows[i][:len(t.Heads)]
+		}
 	}
 	return t
 }
