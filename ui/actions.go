@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -147,13 +149,12 @@ func (s *Server) fillRun(q *request, rp *runPage) {
 	if need := ofEvenkeel("create", "rebalanceruns", q.Namespace); !s.rights.may(q.Context(), need) {
 		rp.Missing = need.String()
 	}
-	all, err := q.client.Runs.List(q.Context(), metav1.ListOptions{Limit: maxRequests})
+	all, err := newestRuns(q.Context(), q.client)
 	if err != nil {
 		return // the table is left out
 	}
-	slices.SortFunc(all.Items, func(a, b v1alpha1.RebalanceRun) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) })
-	for i := range all.Items {
-		o := &all.Items[i]
+	for i := range all {
+		o := &all[i]
 		row := requestRow{At: q.clockTime(o.CreationTimestamp.Time), Strategies: strings.Join(o.Spec.Strategies, ", "), By: o.Spec.By, State: "waits", Plan: o.Status.Plan}
 		if o.Status.Phase != "" {
 			row.State = strings.ToLower(string(o.Status.Phase))
@@ -163,6 +164,23 @@ func (s *Server) fillRun(q *request, rp *runPage) {
 		}
 		rp.Requests = append(rp.Requests, row)
 	}
+}
+
+// newestRuns returns the newest requests, of the first maxNames, because the API server sorts them by name.
+func newestRuns(ctx context.Context, c *objects.Client) (out []v1alpha1.RebalanceRun, err error) {
+	for next, listed := "", 0; listed < maxNames; {
+		page, err := c.Runs.List(ctx, metav1.ListOptions{Limit: namesPage, Continue: next})
+		if err != nil {
+			return nil, err
+		}
+		out, listed = append(out, page.Items...), listed+len(page.Items)
+		slices.SortStableFunc(out, func(a, b v1alpha1.RebalanceRun) int { return b.CreationTimestamp.Compare(a.CreationTimestamp.Time) })
+		out = slices.Clone(out[:min(len(out), maxRequests)])
+		if next = page.Continue; next == "" {
+			break
+		}
+	}
+	return out, nil
 }
 
 // run plans for the chosen strategies, or, after the confirmation, requests the pass.

@@ -172,6 +172,11 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	for _, x := range steps {
 		count += x.Last - x.First + 1
 	}
+	if p := q.findPlan(name); p != nil && err == nil {
+		if all, _, failed := p.Choose(waiting.StepSelection{Steps: steps}, verb); failed == nil { // Decide tells what failed
+			count = len(all)
+		}
+	}
 	switch {
 	case err != nil, seen.UID == "", seen.ResourceVersion == "", !slices.Contains([]waiting.Verb{waiting.ToApprove, waiting.ToDiscard, waiting.ToUndo}, verb):
 		return refuse("The form is not complete.", "Load the plan again.")

@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/api/v1alpha1"
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
@@ -62,6 +64,7 @@ func TestTwoPresses(t *testing.T) {
 		t.Errorf("the decision is %+v, want %+v", got.Decision, want)
 	}
 	contains(t, x.read(t, planPath), "1 move waits for you", "approved by admin@example.org", "Withdraw the approval of 3 steps")
+	contains(t, x.read(t, planPath), `data-key="`+x.plan(t).ResourceVersion+` 1-3"`) // ui.js replaces no form of another version under a pointer
 	status(t, "withdrawing", x.send(planPath, decision(x.plan(t), "undo", "1-3")), http.StatusSeeOther)
 	if got := x.plan(t); got.Decision.Approve != nil {
 		t.Errorf("the decision is %+v, want none", got.Decision)
@@ -93,24 +96,38 @@ func TestPlanChanged(t *testing.T) {
 	contains(t, x.read(t, planPath+"?do=approve&step=4&version="+o.ResourceVersion), "The plan changed while you read it. Nothing was decided.")
 }
 
+// racing are plans of which another client changes one before the first update.
+type racing struct {
+	objects.Kind[*v1alpha1.RebalancePlan, *v1alpha1.RebalancePlanList]
+	changes int
+}
+
+func (k *racing) Update(ctx context.Context, o *v1alpha1.RebalancePlan, opts metav1.UpdateOptions) (*v1alpha1.RebalancePlan, error) {
+	if k.changes++; k.changes == 1 {
+		now, err := k.Get(ctx, o.Name, metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		now.Labels = map[string]string{"changed": "true"}
+		if _, err := k.Kind.Update(ctx, now, opts); err != nil {
+			return nil, err
+		}
+	}
+	return k.Kind.Update(ctx, o, opts)
+}
+
 // TestConflict: a plan that changes between the reading and the writing of a decision is not decided.
 func TestConflict(t *testing.T) {
 	x := newSite(t)
 	x.addRelease(t)
 	o := x.addPlan(t)
 	x.read(t, planPath)
-	changes := 0
-	x.stored.Fail = func(verb, resource, _ string) error {
-		if verb == "update" && resource == "rebalanceplans" && changes == 0 {
-			changes++
-			return conflict
-		}
-		return nil
-	}
-	x.stored.After = nil
+	plans := &racing{Kind: x.objects.Plans}
+	x.objects.Plans = plans
 	w := x.send(planPath, decision(o, "approve", "1"))
-	if w.Code != http.StatusSeeOther { // nothing else changed, so the second try holds
-		t.Errorf("%d %s", w.Code, w.Body)
+	contains(t, w.Body.String(), "Nothing was decided", "has changed since it was shown")
+	if got := x.plan(t); w.Code != http.StatusConflict || plans.changes != 1 || got.Labels["changed"] == "" || got.Decision != nil {
+		t.Errorf("%d after %d updates, decision %+v", w.Code, plans.changes, got.Decision)
 	}
 }
 
@@ -136,6 +153,27 @@ func TestManyPods(t *testing.T) {
 	}
 	form := decision(o, "approve", "1-60")
 	form.Set("typed", " 60")
+	status(t, "the right number", x.send(planPath, form), http.StatusSeeOther)
+}
+
+// TestManyPodsTogether: steps that belong to the chosen ones count for the number that must be typed.
+func TestManyPodsTogether(t *testing.T) {
+	x := newSite(t)
+	x.addRelease(t)
+	o := x.addPlan(t, func(o *v1alpha1.RebalancePlan) {
+		m := o.Spec.Moves[0]
+		o.Spec.Moves = nil
+		for i := range 51 {
+			m.Step, m.Pod.Name, m.Pod.UID = int32(i+1), fmt.Sprintf("web-%d", i), fmt.Sprint(i)
+			o.Spec.Moves = append(o.Spec.Moves, m)
+		}
+		o.Spec.Moves[49].DisplacedFor = &o.Spec.Moves[50].Pod
+	})
+	form := decision(o, "approve", "1-50")
+	if w := x.send(planPath, form); w.Code != http.StatusConflict || x.plan(t).Decision != nil {
+		t.Errorf("51 pods without their number: %d", w.Code)
+	}
+	form.Set("typed", "51")
 	status(t, "the right number", x.send(planPath, form), http.StatusSeeOther)
 }
 

@@ -55,7 +55,7 @@
     const button = document.createElement("button");
     button.type = "button";
     button.className = "btn sm";
-    button.textContent = steps ? "The plan has changed. Show it, and choose again" : fresh ? fresh + " new, show" : "Changed, show";
+    button.textContent = steps || old.dataset.live === "undo" ? "The plan has changed. Show it, and choose again" : fresh ? fresh + " new, show" : "Changed, show";
     button.onclick = () => show(old, next);
     line.replaceChildren(button);
   };
