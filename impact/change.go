@@ -248,7 +248,7 @@ func (c *changed) place(s *cluster.Snapshot, opts placement.Options) {
 	}
 	j, least, most := judge(m, opts, unbound)
 	c.result.LeastPending, c.result.MostPending = least, most
-	if c.result.MayPreempt = j.mayPreempt(); c.result.MayPreempt {
+	if c.result.MayPreempt = j.findPreempted(unbound); c.result.MayPreempt {
 		c.result.MostPending = len(unbound)
 	}
 	slices.SortStableFunc(unbound, func(a, b cluster.PodID) int {

@@ -21,11 +21,10 @@ import (
 // pending judges the pods without a node.
 type pending struct {
 	snapshot *cluster.Snapshot
-	opts     placement.Options
 	model    *placement.ClusterModel
-	// emptiest has, by priority, the cluster without the pods that may leave before a pod of this priority is placed:
-	// those that terminate, and those that it may preempt.
-	emptiest map[int32]*placement.ClusterModel
+	// emptiest is the cluster without the pods that may leave before all pods are placed: those that terminate, and those
+	// that any of the pods may preempt, because the room may be for another one.
+	emptiest *placement.ClusterModel
 	byClass  map[int]*classFit
 	pods     []cluster.PodID // those whose placement is supported
 	reasons  map[cluster.PodID]plan.Reason
@@ -42,8 +41,8 @@ type classFit struct {
 
 // judge returns why pods without a node stay Pending or may stay Pending, and the bounds of their number.
 func judge(m *placement.ClusterModel, opts placement.Options, unbound []cluster.PodID) (j *pending, least, most int) {
-	j = &pending{snapshot: m.Cluster.Snap, opts: opts, model: m, emptiest: map[int32]*placement.ClusterModel{}, byClass: map[int]*classFit{},
-		reasons: map[cluster.PodID]plan.Reason{}}
+	j = &pending{snapshot: m.Cluster.Snap, model: m, byClass: map[int]*classFit{}, reasons: map[cluster.PodID]plan.Reason{}}
+	j.emptiest = j.emptied(placement.NewClusterModel(j.snapshot, opts), unbound)
 	unknown := 0
 	for _, p := range unbound {
 		if why, ok := m.Supported(p); !ok {
@@ -67,7 +66,7 @@ func (j *pending) addToClass(p cluster.PodID) {
 	c := j.byClass[class]
 	if c == nil {
 		c = &classFit{}
-		c.copies, c.refused = j.emptiestFor(p).Copies(p)
+		c.copies, c.refused = j.emptiest.Copies(p)
 		j.byClass[class] = c
 	}
 	c.pods++
@@ -84,20 +83,18 @@ func (j *pending) priority(p cluster.PodID) int32 {
 	return ptr.Deref(spec.Priority, 0)
 }
 
-func (j *pending) emptiestFor(p cluster.PodID) *placement.ClusterModel {
-	priority := j.priority(p)
-	m := j.emptiest[priority]
-	if m != nil {
-		return m
+// emptied removes the pods from m that terminate, and those that one of the unbound pods may preempt.
+func (j *pending) emptied(m *placement.ClusterModel, unbound []cluster.PodID) *placement.ClusterModel {
+	highest := int32(math.MinInt32)
+	for _, p := range unbound {
+		highest = max(highest, j.priority(p))
 	}
-	m = placement.NewClusterModel(j.snapshot, j.opts)
 	for i := range j.snapshot.Pods {
 		q := &j.snapshot.Pods[i]
-		if m.Cluster.NodeOf(q.ID) != cluster.NoNode && (q.Terminating || ptr.Deref(q.Object.Spec.Priority, 0) < priority) {
+		if m.Cluster.NodeOf(q.ID) != cluster.NoNode && (q.Terminating || ptr.Deref(q.Object.Spec.Priority, 0) < highest) {
 			m.Cluster.Move(q.ID, cluster.NoNode)
 		}
 	}
-	j.emptiest[priority] = m
 	return m
 }
 
@@ -132,11 +129,7 @@ func rejectionsText(refused map[scheduler.Filter]int) string {
 // beyondCapacity returns a lower bound on the number of pods that stay Pending because the free resources of all nodes
 // together are not enough: as many as possible fit if the smallest come first.
 func (j *pending) beyondCapacity(pods []cluster.PodID) (least int) {
-	if len(pods) == 0 {
-		return 0
-	}
-	roomiest := slices.MaxFunc(pods, func(a, b cluster.PodID) int { return cmp.Compare(j.priority(a), j.priority(b)) })
-	m := j.emptiestFor(roomiest).Cluster
+	m := j.emptiest.Cluster
 	for _, name := range []string{"cpu", "memory"} {
 		free := int64(0)
 		for n := range j.snapshot.Nodes {
@@ -191,18 +184,30 @@ func mayNotFitText(needed, others int64) string {
 	return fmt.Sprintf("it may find no node once %d of the %d other pods have landed", needed, others)
 }
 
-// mayPreempt reports whether a pod that may find no node may preempt another.
-func (j *pending) mayPreempt() bool {
-	lowest := int32(math.MaxInt32)
+// findPreempted reports whether a pod that may find no node may preempt another. It records the pods that fit otherwise,
+// but may lose their place in this way: those that cannot preempt the pods that do so.
+func (j *pending) findPreempted(unbound []cluster.PodID) bool {
+	lowest, highest := int32(math.MaxInt32), int32(math.MinInt32)
 	for i := range j.snapshot.Pods {
 		if q := &j.snapshot.Pods[i]; q.Node != cluster.NoNode && !q.Terminal {
 			lowest = min(lowest, ptr.Deref(q.Object.Spec.Priority, 0))
 		}
 	}
+	for _, p := range unbound {
+		lowest = min(lowest, ptr.Deref(j.snapshot.Pods[p].Object.Spec.Priority, 0))
+	}
 	for p, why := range j.reasons {
-		if why.Code == plan.MayNotFit && lowest < j.priority(p) {
-			return true
+		if why.Code != plan.DoesNotFit {
+			highest = max(highest, j.priority(p))
 		}
 	}
-	return false
+	if highest <= lowest {
+		return false
+	}
+	for _, p := range unbound {
+		if _, has := j.reasons[p]; !has && j.priority(p) <= highest {
+			j.reasons[p] = plan.Reason{Code: plan.MayNotFit, Message: "a pod that finds no node may preempt others, and it or they may take its place"}
+		}
+	}
+	return true
 }
