@@ -237,12 +237,17 @@ func addAmounts(to, amounts map[string]int64) {
 	}
 }
 
+// waitsForNode reports whether the scheduler must find a node for the pod.
+func waitsForNode(p *cluster.Pod) bool {
+	return p.Node == cluster.NoNode && p.Object.Spec.NodeName == "" && len(p.Object.Spec.SchedulingGates) == 0
+}
+
 // place says which pods without a node find one, and binds them as the scheduler would most likely do.
 func (c *changed) place(s *cluster.Snapshot, opts placement.Options) {
 	m := placement.NewClusterModel(s, opts)
 	var unbound []cluster.PodID
 	for i := range s.Pods {
-		if p := &s.Pods[i]; p.Node == cluster.NoNode && p.Object.Spec.NodeName == "" && !p.Terminal && !p.Terminating && len(p.Object.Spec.SchedulingGates) == 0 {
+		if p := &s.Pods[i]; !p.Terminal && !p.Terminating && waitsForNode(p) {
 			unbound = append(unbound, p.ID)
 		}
 	}

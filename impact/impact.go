@@ -28,7 +28,8 @@ type Input struct {
 	Now      time.Time
 }
 
-// Measure returns the effect of zone failures on every workload of the plan.
+// Measure returns the effect of zone failures on every workload of the plan. One whose pods are all Pending is lost
+// already.
 func Measure(in Input) plan.Impact {
 	p := &in.Plan
 	out := plan.Impact{
@@ -36,12 +37,29 @@ func Measure(in Input) plan.Impact {
 		UtilizationLimit: in.Options.Guards.Scope.UtilizationLimit, Zones: zonesOf(p), Workloads: []plan.WorkloadImpact{},
 	}
 	m := newMeasure(&in, out.Zones)
+	before := map[workloadKey]*plan.WorkloadState{}
 	for i := range p.Before.Workloads {
-		out.Workloads = append(out.Workloads, m.workload(&p.Before.Workloads[i]))
+		w := &p.Before.Workloads[i]
+		before[workloadKey{w.Namespace, w.Kind, w.Name}] = w
+	}
+	for i := range in.Snapshot.Workloads {
+		w := &in.Snapshot.Workloads[i]
+		st := before[workloadKey{w.Namespace, w.Kind, w.Name}]
+		_, waiting := m.podsOf(w)
+		switch {
+		case st != nil:
+			out.Workloads = append(out.Workloads, m.workload(w, st))
+		case len(waiting) > 0 && !w.BelongsToNodes(in.Snapshot):
+			out.Workloads = append(out.Workloads, m.workload(w, &plan.WorkloadState{FailureCategory: 1, CategoryCertain: true}))
+		}
 	}
 	slices.SortStableFunc(out.Workloads, func(a, b plan.WorkloadImpact) int { return cmp.Compare(a.Category.Category, b.Category.Category) })
 	for i := range out.Workloads {
-		out.ByCategory[out.Workloads[i].Category.Category-1]++
+		if of := out.Workloads[i].Category; of.MayBeMinor() {
+			out.ThreeOrFour++
+		} else {
+			out.ByCategory[of.Category-1]++
+		}
 	}
 	return out
 }
@@ -97,10 +115,10 @@ func newMeasure(in *Input, zones []string) *measure {
 }
 
 // workload measures one workload.
-func (m *measure) workload(st *plan.WorkloadState) plan.WorkloadImpact {
-	key := workloadKey{st.Namespace, st.Kind, st.Name}
-	pods := m.boundPods(m.workloads[key])
-	out := plan.WorkloadImpact{Namespace: st.Namespace, Kind: st.Kind, Name: st.Name, Replicas: len(pods), Zones: []plan.ZoneImpact{}, WithoutZone: st.Zones[""],
+func (m *measure) workload(w *cluster.Workload, st *plan.WorkloadState) plan.WorkloadImpact {
+	pods, waiting := m.podsOf(w)
+	out := plan.WorkloadImpact{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, Replicas: len(pods), Pending: len(waiting),
+		Zones: []plan.ZoneImpact{}, WithoutZone: st.Zones[""],
 		Category: plan.FailureEffect{Category: st.FailureCategory, Certain: st.CategoryCertain}}
 	u, known := m.utilization.Utilization(pods)
 	if known {
@@ -109,28 +127,32 @@ func (m *measure) workload(st *plan.WorkloadState) plan.WorkloadImpact {
 	for _, z := range m.zones {
 		out.Zones = append(out.Zones, m.zone(z, st.Zones[z], len(pods), u, known))
 	}
-	out.ZoneSLO = m.zoneSLO(pods)
+	out.ZoneSLO = m.zoneSLO(slices.Concat(pods, waiting))
 	out.SLO = sloState(out.ZoneSLO, out.Category)
 	out.AfterPlan = out.Category
-	if after := m.after[key]; after != nil {
+	if after := m.after[workloadKey{w.Namespace, w.Kind, w.Name}]; after != nil {
 		out.AfterPlan = plan.FailureEffect{Category: after.FailureCategory, Certain: after.CategoryCertain}
 	}
 	m.addRemedy(&out, pods, u, known)
 	return out
 }
 
-// boundPods returns the pods of the workload that the failure of a zone can take.
-func (m *measure) boundPods(w *cluster.Workload) (pods []cluster.PodID) {
+// podsOf returns the pods of the workload that the failure of a zone can take, and those that wait for a node.
+func (m *measure) podsOf(w *cluster.Workload) (bound, waiting []cluster.PodID) {
 	for _, id := range w.Pods {
-		if p := &m.Snapshot.Pods[id]; p.Node != cluster.NoNode && !p.Terminating {
-			pods = append(pods, id)
+		switch p := &m.Snapshot.Pods[id]; {
+		case p.Terminating:
+		case p.Node != cluster.NoNode:
+			bound = append(bound, id)
+		case waitsForNode(p):
+			waiting = append(waiting, id)
 		}
 	}
-	return pods
+	return bound, waiting
 }
 
 func (m *measure) zone(zone string, lost, total int, u float64, known bool) plan.ZoneImpact {
-	out := plan.ZoneImpact{Zone: zone, Replicas: lost, Lost: plan.Round(float64(lost) / float64(total)), FailureEffect: m.effect(total, lost, u, known)}
+	out := plan.ZoneImpact{Zone: zone, Replicas: lost, Lost: plan.Round(float64(lost) / float64(max(1, total))), FailureEffect: m.effect(total, lost, u, known)}
 	if known && lost < total {
 		out.Utilization = rounded(u * float64(total) / float64(total-lost))
 	}
@@ -165,7 +187,7 @@ func sloState(slo int, now plan.FailureEffect) plan.SLOState {
 		return ""
 	case now.Category >= slo:
 		return plan.SLOMet
-	case now.Category == 3 && !now.Certain:
+	case now.MayBeMinor():
 		return plan.SLOUnknown
 	}
 	return plan.SLOMissed

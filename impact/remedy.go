@@ -117,6 +117,8 @@ func (m *measure) addRemedy(w *plan.WorkloadImpact, pods []cluster.PodID, u floa
 	w.BestSpread = m.effect(len(pods), w.BestInFullest, u, known)
 	w.Remedy = plan.Remedy{Category: want}
 	switch {
+	case len(pods) == 0:
+		w.Remedy.Kind = plan.RemedyRoom
 	case w.SLO == plan.SLOUnknown:
 		w.Remedy = plan.Remedy{Kind: plan.RemedyUsage, Category: w.ZoneSLO}
 	case w.Category.Category >= want:

@@ -15,8 +15,10 @@ type Impact struct {
 	Zones []string `json:"zones"`
 	// Workloads are sorted by failure category, namespace, kind and name.
 	Workloads []WorkloadImpact `json:"workloads"`
-	// ByCategory counts the workloads by failure category: ByCategory[0] those in category 1.
-	ByCategory [4]int `json:"byCategory"`
+	// ByCategory counts the workloads by failure category: ByCategory[0] those in category 1. It does not count
+	// ThreeOrFour, those in category 3 or 4 of unknown usage.
+	ByCategory  [4]int `json:"byCategory"`
+	ThreeOrFour int    `json:"threeOrFour"`
 	// WhatIf is the imagined change of the nodes after which the workloads are judged; nil without one.
 	WhatIf *WhatIf `json:"whatIf,omitempty"`
 	// Advice says what capacity would help.
@@ -28,8 +30,10 @@ type WorkloadImpact struct {
 	Namespace string `json:"namespace"`
 	Kind      string `json:"kind"`
 	Name      string `json:"name"`
-	// Replicas counts the pods that run on nodes and do not terminate.
+	// Replicas counts the pods that run on nodes and do not terminate. Pending counts those that wait for a node. A
+	// workload without replicas that run is in category 1.
 	Replicas int          `json:"replicas"`
+	Pending  int          `json:"pending,omitempty"`
 	Zones    []ZoneImpact `json:"zones"` // one for each zone of Impact.Zones
 	// WithoutZone counts the replicas on nodes without a zone. With such replicas, no category is certain.
 	WithoutZone int `json:"withoutZone,omitempty"`
@@ -55,6 +59,9 @@ type FailureEffect struct {
 	Category int  `json:"category"`
 	Certain  bool `json:"certain"`
 }
+
+// MayBeMinor reports whether the effect is category 3 or 4, and unknown usage decides which.
+func (e FailureEffect) MayBeMinor() bool { return e.Category == 3 && !e.Certain }
 
 // ZoneImpact is the effect of the failure of one zone on a workload.
 type ZoneImpact struct {
@@ -100,5 +107,6 @@ const (
 	RemedyEviction RemedyKind = "eviction" // evictions could do it, but this plan does not
 	RemedyReplicas RemedyKind = "replicas" // no placement of the present replicas is enough
 	RemedyZones    RemedyKind = "zones"    // the pods can run in one zone only, or in none
+	RemedyRoom     RemedyKind = "room"     // all pods are Pending, and need a node
 	RemedyUsage    RemedyKind = "usage"    // measured usage is needed to tell
 )

@@ -40,6 +40,9 @@ func (t impactTable) write(x plan.Impact) {
 	}
 	text := fmt.Sprintf("If a zone fails: %s in category 1 (complete loss), %d in 2 (substantial), %d in 3 (noticeable), %d in 4 (minor)",
 		plural.Count(x.ByCategory[0], "workload"), x.ByCategory[1], x.ByCategory[2], x.ByCategory[3])
+	if x.ThreeOrFour > 0 {
+		text += fmt.Sprintf(", %d in 3 or 4 (usage unknown)", x.ThreeOrFour)
+	}
 	if missed > 0 {
 		text += fmt.Sprintf("; %s its zone-slo", strconv.Itoa(missed)+" "+plural.Choose(missed, "workload misses", "workloads miss"))
 	}
@@ -77,7 +80,11 @@ func (t impactTable) writeWorkloads(x plan.Impact) {
 		if w.ZoneSLO > 0 {
 			slo = fmt.Sprintf("%d %s", w.ZoneSLO, w.SLO)
 		}
-		g.Add(escape(name), podsPerZone(pods, x.Zones), fmt.Sprintf("%d of %d", worst.Replicas, w.Replicas), utilizationText(w.Utilization, worst.Utilization),
+		lost := fmt.Sprintf("%d of %d", worst.Replicas, w.Replicas)
+		if w.Pending > 0 {
+			lost += fmt.Sprintf(", %d Pending", w.Pending)
+		}
+		g.Add(escape(name), podsPerZone(pods, x.Zones), lost, utilizationText(w.Utilization, worst.Utilization),
 			effectText(w.Category), slo, effectText(w.AfterPlan), remedyText(&w))
 	}
 	var notes []string
@@ -100,7 +107,7 @@ func utilizationText(now, then *float64) string {
 }
 
 func effectText(e plan.FailureEffect) string {
-	if e.Category == 3 && !e.Certain {
+	if e.MayBeMinor() {
 		return "3 or 4"
 	}
 	return fmt.Sprint(e.Category)
@@ -127,6 +134,8 @@ func remedyText(w *plan.WorkloadImpact) string {
 			would, r.Category, because)
 	case plan.RemedyZones:
 		return "not repairable by eviction or by replicas" + because
+	case plan.RemedyRoom:
+		return fmt.Sprintf("no replica runs; a node with room for %s", plural.Count(w.Pending, "Pending pod"))
 	case plan.RemedyUsage:
 		return fmt.Sprintf("measured usage (load.source) would tell whether it is in category %d", r.Category)
 	}

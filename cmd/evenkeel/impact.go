@@ -29,7 +29,7 @@ func newImpact(g *globalFlags) *cobra.Command {
 	fl := c.Flags()
 	f.add(fl)
 	f.whatIf.addTo(fl)
-	fl.IntVar(&f.failOn, "fail-on-category", 0, "exit with 2 if a workload is in this failure category (1 to 4) or a worse one; 1 (an error) takes precedence")
+	fl.IntVar(&f.failOn, "fail-on-category", 0, "exit with 2 if a workload is in this failure category (1 to 4) or a worse one; \"3 or 4\" (unknown usage) counts as 3, and a workload without a running replica as 1; exit code 1 (an error) takes precedence")
 	return c
 }
 
@@ -74,5 +74,5 @@ func inCategory(x plan.Impact, category int) bool {
 			return true
 		}
 	}
-	return false
+	return category >= 3 && x.ThreeOrFour > 0
 }
