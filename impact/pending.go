@@ -22,8 +22,8 @@ import (
 type pending struct {
 	snapshot *cluster.Snapshot
 	model    *placement.ClusterModel
-	// emptiest is the cluster without the pods that may leave before all pods are placed: those that terminate, and those
-	// that any of the pods may preempt, because the room may be for another one.
+	// emptiest is the cluster without the pods that may leave before all pods are placed: those that terminate, and
+	// those that any of the pods may preempt, because the room may be for another one.
 	emptiest *placement.ClusterModel
 	byClass  map[int]*classFit
 	pods     []cluster.PodID // those whose placement is supported
@@ -184,8 +184,8 @@ func mayNotFitText(needed, others int64) string {
 	return fmt.Sprintf("it may find no node once %d of the %d other pods have landed", needed, others)
 }
 
-// findPreempted reports whether a pod that may find no node may preempt another. It records the pods that fit otherwise,
-// but may lose their place in this way: those that cannot preempt the pods that do so.
+// findPreempted reports whether a pod that may find no node may preempt another. It records the pods that fit
+// otherwise, but may lose their place in this way: those that cannot preempt the pods that do so.
 func (j *pending) findPreempted(unbound []cluster.PodID) bool {
 	lowest, highest := int32(math.MaxInt32), int32(math.MinInt32)
 	for i := range j.snapshot.Pods {
