@@ -117,7 +117,7 @@ func load(t *testing.T, file string) *config.Config {
 func reportOf(t *testing.T, p plan.Plan) string {
 	t.Helper()
 	var b strings.Builder
-	must.Succeed(t, report.Plan(&b, report.Table, p, report.Options{Context: &view.Context{PerMinute: 30, VerifyTimeout: 5 * time.Minute}}))
+	must.Succeed(t, report.Plan(&b, report.Table, p, report.Options{Context: &view.Context{Snapshot: true, PerMinute: 30, VerifyTimeout: 5 * time.Minute}}))
 	return b.String()
 }
 

@@ -121,9 +121,7 @@ func (f *planFlags) write(cmd *cobra.Command, in *planningInput, compared *compa
 	opts.NoHeaders = f.noHeaders
 	opts.Evicts, opts.Namespace = !in.conf.DryRun, f.input.namespace
 	p = f.filter.Select(p)
-	if in.format == report.HTML {
-		opts.Context = in.reportContext(len(f.input.files) > 0)
-	}
+	opts.Context = in.reportContext(len(f.input.files) > 0)
 	if in.whatIf != nil {
 		return report.WhatIf(cmd.OutOrStdout(), in.format, *in.whatIf, p, opts)
 	}
