@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/answers"
 	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
@@ -101,14 +101,13 @@ func (s *Server) confirm(pp *planPage, q *request, o *v1alpha1.RebalancePlan, p 
 	c.HowLong = howLong(s.Configured(q.Context()), c.Count, c.Waves)
 }
 
-// howLong says how long evictions take: at the pace of the configuration, and at most with the longest wait for
-// replacements after each wave. The time that pods take to terminate comes on top.
+// howLong says how long evictions of a stored plan take.
 func howLong(conf *view.Context, pods, waves int) string {
 	if conf == nil || conf.PerMinute <= 0 {
 		return ""
 	}
-	least := time.Duration(float64(pods) / conf.PerMinute * float64(time.Minute))
-	return fmt.Sprintf("From %s to %s, without the time that pods take to terminate,", span(least), span(least+time.Duration(waves)*conf.VerifyTimeout))
+	least, most := answers.Duration(conf, pods, waves, 0)
+	return fmt.Sprintf("From %s to %s%s,", span(least), span(most), answers.WithoutTermination)
 }
 
 func (c *confirmation) describe(p *waiting.Plan, steps, needed []int) {

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/percent"
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/view"
 )
 
 // gotWorse answers what the moves make worse.
@@ -122,6 +123,16 @@ func (f *facts) safe() (Answer, bool) {
 			plural.Choose(most, "is", "are") + " replaced at once.")}, true
 }
 
+// Duration returns the least and the longest time that evictions take: at the pace of the configuration, and with the
+// longest wait for replacements after each wave. grace is the longest time that the pods take to terminate.
+func Duration(c *view.Context, pods, waves int, grace time.Duration) (least, most time.Duration) {
+	least = time.Duration(float64(pods) / c.PerMinute * float64(time.Minute))
+	return least, least + time.Duration(waves)*(c.VerifyTimeout+grace)
+}
+
+// WithoutTermination limits the duration of a stored plan, which has no grace periods.
+const WithoutTermination = ", without the time that pods take to terminate"
+
 // howLong answers how long the moves take, or took.
 func (f *facts) howLong() (Answer, bool) {
 	a := Answer{Question: "How long?"}
@@ -136,19 +147,24 @@ func (f *facts) howLong() (Answer, bool) {
 	if f.PerMinute <= 0 || left == 0 || f.judged.nothing() {
 		return a, false
 	}
-	grace := int64(0)
+	grace, without := time.Duration(0), ""
 	for i := range f.plan.Moves {
-		grace = max(grace, f.plan.Moves[i].GracePeriodSeconds)
+		grace = max(grace, time.Duration(f.plan.Moves[i].GracePeriodSeconds)*time.Second)
 	}
-	least := time.Duration(float64(left) / f.PerMinute * float64(time.Minute))
-	most := least + time.Duration(f.waves)*(f.VerifyTimeout+time.Duration(grace)*time.Second)
+	least, most := Duration(&f.Context, left, f.waves, grace)
 	wait := "Each wave waits until the replacements of the wave before it are Ready: at most " + span(f.VerifyTimeout)
 	if grace > 0 {
-		wait += ", and " + span(time.Duration(grace)*time.Second) + " to terminate"
+		wait += ", and " + span(grace) + " to terminate"
+	} else if f.Name != "" {
+		without = WithoutTermination
 	}
-	a.Statement, a.Detail = Words("At most about "+span(most)+"."), Words(wait+".")
-	if least >= time.Minute {
-		a.Statement = Words("From " + span(least) + " to " + span(most) + ".")
+	a.Statement, a.Detail = Words("At most about "+span(most)+without+"."), Words(wait+".")
+	if f.Omitted.Moves > 0 { // so the number of waves is unknown
+		a.Statement = Words("At least " + span(least) + ".")
+	} else if least >= time.Minute {
+		a.Statement = Words("From " + span(least) + " to " + span(most) + without + ".")
+	}
+	if f.Omitted.Moves > 0 || least >= time.Minute {
 		a.Detail = Words("The pace, "+Number(int(f.PerMinute))+" evictions a minute, sets the minimum. ", a.Detail)
 	}
 	return a, true

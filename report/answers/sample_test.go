@@ -63,7 +63,14 @@ func onlyShown() view.View {
 
 // waiting is a stored plan that waits for approval.
 func waiting() view.View {
-	return with(live(), func(v *view.View) { v.Name, v.Mode = "20260102-000000-e2ec-approve", plan.Approve })
+	return with(live(), func(v *view.View) { v.Name, v.Mode = "20260102-000000-e2ec-approve", plan.Approve; storedMoves(v) })
+}
+
+// storedMoves removes what a stored plan does not keep of its moves.
+func storedMoves(v *view.View) {
+	for i := range v.Plan.Moves {
+		v.Plan.Moves[i].GracePeriodSeconds = 0
+	}
 }
 
 // stored is a stored plan of a dry run that leaves most out.
@@ -72,6 +79,7 @@ func stored() view.View {
 		v.Snapshot, v.Name = false, "20260102-000000-e2ec-dryrun"
 		v.Omitted = view.Omitted{Moves: 660, Goals: 300, Nodes: 1423, Workloads: 5012}
 		v.Plan.Strategies[0].Unmet, v.Plan.Strategies[0].Goals = 400, 3046
+		storedMoves(v)
 		v.Plan.OmittedGoals = []plan.OmittedGoals{{Strategy: "nodes", Unmet: 300, UnmetAfter: 90}}
 	})
 }
