@@ -171,7 +171,9 @@ func (q *request) headline(cluster string) string {
 	case known:
 		goals = fmt.Sprintf("%s %s not met.", plural.Count(unmet, "goal"), plural.Choose(unmet, "is", "are"))
 	}
-	if known && unmet > 0 {
+	if known && unmet > 0 && last.Evicted > 0 && last.Finished != nil {
+		stay = " " + goals
+	} else if known && unmet > 0 {
 		stay = " " + plural.Count(unmet, "goal") + plural.Choose(unmet, " stays", " stay") + " unmet."
 	}
 	waiting := 0

@@ -35,6 +35,9 @@ func TestOverviewStates(t *testing.T) {
 			"</th><td><b>Unknown.</b>"}},
 		"a pass that moved pods": {func(_ *site, o *v1alpha1.Rebalancer) { o.Status.LastPass.Evicted = 2 },
 			[]string{"5 goals were not met before the pass of 11:58, which moved 2 pods.", "▲ Not all goals were met before the last pass"}},
+		"a pause after a pass that moved pods": {func(_ *site, o *v1alpha1.Rebalancer) {
+			o.Status.LastPass.Evicted, o.Spec.Pause = 2, &v1alpha1.Pause{By: "ann"}
+		}, []string{"ann has paused evictions until somebody ends the pause. 5 goals were not met before the pass of 11:58, which moved 2 pods."}},
 		"nothing leads": {func(x *site, _ *v1alpha1.Rebalancer) { x.clock.Step(time.Hour) },
 			[]string{"No process leads, so no pass runs.", "zones, which was due at 12:03.", "Can it evict? No."}},
 		"dry run": {func(_ *site, o *v1alpha1.Rebalancer) { o.Status.Mode = "DryRun" }, []string{`<span class="pill inv">Dry run</span>`, "Can it evict? No.", "dryRun: true"}},
