@@ -61,6 +61,11 @@ const DeletedNodeWindow = 30 * time.Minute
 // does not derive kubernetes.io/hostname from the node name.
 func (n *Node) Label(key string) (string, bool) { v, ok := n.Object.Labels[key]; return v, ok }
 
+// PoolLabels are the node labels by which autoscalers and providers name the pool of a node, the preferred one first.
+var PoolLabels = []string{"karpenter.sh/nodepool", "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name", "cloud.google.com/gke-nodepool",
+	"kubernetes.azure.com/agentpool", "agentpool", "doks.digitalocean.com/node-pool", "kops.k8s.io/instancegroup", "node.kubernetes.io/node-group",
+	"node.cluster.x-k8s.io/pool"}
+
 // Pod is one pod with its node and its owners.
 type Pod struct {
 	ID       PodID

@@ -207,13 +207,9 @@ func (a *Advisor) mostFrequent(isIn func(cluster.NodeID) bool) (like string) {
 	return first[most]
 }
 
-// poolLabels are the node labels that name the pool of a node, which an autoscaler or a provider manages.
-var poolLabels = []string{"karpenter.sh/nodepool", "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name", "cloud.google.com/gke-nodepool",
-	"kubernetes.azure.com/agentpool", "agentpool", "doks.digitalocean.com/node-pool", "node.kubernetes.io/node-group", "node.cluster.x-k8s.io/pool"}
-
 // poolOf returns the label that names the pool of the node, such as karpenter.sh/nodepool=general, or "".
 func poolOf(n *cluster.Node) string {
-	for _, key := range poolLabels {
+	for _, key := range cluster.PoolLabels {
 		if value, has := n.Label(key); has {
 			return key + "=" + value
 		}

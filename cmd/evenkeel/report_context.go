@@ -24,10 +24,6 @@ func (in *planningInput) reportContext(fromFiles bool) *view.Context {
 	return c
 }
 
-// poolLabels are the labels by which autoscalers and providers name the pool of a node, in the order of preference.
-var poolLabels = []string{"karpenter.sh/nodepool", "eks.amazonaws.com/nodegroup", "alpha.eksctl.io/nodegroup-name", "cloud.google.com/gke-nodepool",
-	"kubernetes.azure.com/agentpool", "doks.digitalocean.com/node-pool", "kops.k8s.io/instancegroup"}
-
 // pools returns the label that names the pools, and the pool of each node: a label by which the configuration selects
 // nodes and that has several values, or else the first label of an autoscaler or provider.
 func pools(c *config.Config, s *cluster.Snapshot) (label string, of map[string]string) {
@@ -35,14 +31,14 @@ func pools(c *config.Config, s *cluster.Snapshot) (label string, of map[string]s
 	for _, st := range c.Strategies {
 		keys = append(keys, selectedKeys(st.NodeSelector)...)
 	}
-	for _, key := range append(keys, poolLabels...) {
+	for _, key := range append(keys, cluster.PoolLabels...) {
 		of, values := map[string]string{}, map[string]bool{}
 		for i := range s.Nodes {
 			if v, has := s.Nodes[i].Label(key); has {
 				of[s.Nodes[i].Name], values[v] = v, true
 			}
 		}
-		if len(values) > 1 || len(values) == 1 && slices.Contains(poolLabels, key) {
+		if len(values) > 1 || len(values) == 1 && slices.Contains(cluster.PoolLabels, key) {
 			return key, of
 		}
 	}

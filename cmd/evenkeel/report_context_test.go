@@ -26,6 +26,12 @@ func TestPools(t *testing.T) {
 			t.Errorf("selector %q: label %q with %v, want %q", selector, label, of, want)
 		}
 	}
+	for _, key := range []string{"agentpool", "kops.k8s.io/instancegroup", "node.cluster.x-k8s.io/pool"} {
+		s := &cluster.Snapshot{Nodes: []cluster.Node{node("n1", map[string]string{key: "a"})}}
+		if label, _ := pools(config.Default(), s); label != key {
+			t.Errorf("label %q, want %q", label, key)
+		}
+	}
 	if label, of := pools(config.Default(), &cluster.Snapshot{}); label != "" || of != nil {
 		t.Errorf("no nodes: label %q with %v", label, of)
 	}
