@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -29,9 +30,10 @@ const maxAddedNodes = 10_000
 func Apply(s *cluster.Snapshot, opts placement.Options, marks nodemarks.Table, change plan.Change) (*cluster.Snapshot, plan.WhatIf, error) {
 	c := &changed{from: s, marks: marks, out: *s.Objects, gone: map[string]bool{}, left: map[string]*corev1.Pod{}, usage: map[string]*cluster.PodUsage{},
 		result: plan.WhatIf{Change: change, Gone: []plan.PodRef{}, Pods: []plan.PodFit{}}}
-	c.out.StoppedAt = 0
+	c.out.StoppedAt, c.out.CSINodes = 0, slices.Clone(c.out.CSINodes)
 	if s.Usage != nil {
 		c.out.Usage = ptr.To(*s.Usage.Raw)
+		c.out.Usage.Nodes, c.out.Usage.Pods = slices.Clone(c.out.Usage.Nodes), slices.Clone(c.out.Usage.Pods)
 		for i := range s.Usage.Raw.Pods {
 			m := &s.Usage.Raw.Pods[i]
 			c.usage[cmp.Or(m.UID, m.Namespace+"/"+m.Name)] = m
@@ -144,6 +146,7 @@ func (c *changed) addNodes(a plan.AddedNodes) error {
 	for _, n := range c.out.Nodes {
 		taken[n.Name] = true
 	}
+	csi := slices.IndexFunc(c.out.CSINodes, func(n *storagev1.CSINode) bool { return n.Name == a.Like })
 	number := 0
 	for range a.Count {
 		name := ""
@@ -151,14 +154,12 @@ func (c *changed) addNodes(a plan.AddedNodes) error {
 			number++
 			name = fmt.Sprintf("%s-new-%d", a.Like, number)
 		}
-		c.out.Nodes = append(slices.Clip(c.out.Nodes), c.newNode(like, name, a.Zone))
+		c.out.Nodes = append(c.out.Nodes, c.newNode(like, name, a.Zone))
 		c.addPodsOfNode(like, name)
-		for _, n := range c.from.Objects.CSINodes {
-			if n.Name == a.Like {
-				added := n.DeepCopy()
-				added.ObjectMeta = metav1.ObjectMeta{Name: name, UID: types.UID("what-if/csinode/" + name)}
-				c.out.CSINodes = append(slices.Clip(c.out.CSINodes), added)
-			}
+		if csi >= 0 {
+			added := c.out.CSINodes[csi].DeepCopy()
+			added.ObjectMeta = metav1.ObjectMeta{Name: name, UID: types.UID("what-if/csinode/" + name)}
+			c.out.CSINodes = append(c.out.CSINodes, added)
 		}
 	}
 	return nil
@@ -208,7 +209,7 @@ func (c *changed) addPodsOfNode(like *cluster.Node, name string) {
 		if m := c.usageOf(p.Object); m != nil {
 			of := *m
 			of.Name, of.UID, of.Node = pod.Name, string(pod.UID), name
-			c.out.Usage.Pods = append(slices.Clip(c.out.Usage.Pods), of)
+			c.out.Usage.Pods = append(c.out.Usage.Pods, of)
 			addAmounts(used, m.Used)
 		}
 	}
@@ -218,7 +219,7 @@ func (c *changed) addPodsOfNode(like *cluster.Node, name string) {
 			for resource := range u.Nodes[i].Used {
 				of.Used[resource] = used[resource]
 			}
-			u.Nodes = append(slices.Clip(u.Nodes), of)
+			u.Nodes = append(u.Nodes, of)
 		}
 	}
 }
@@ -343,7 +344,6 @@ func (c *changed) moveUsage(landed map[string]string, moved map[string]map[strin
 	if u == nil {
 		return
 	}
-	u.Nodes, u.Pods = slices.Clone(u.Nodes), slices.Clone(u.Pods)
 	for i := range u.Nodes {
 		n := &u.Nodes[i]
 		if by := moved[n.Name]; by != nil {
