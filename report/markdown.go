@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
 
 	"github.com/evenkeel-project/evenkeel/report/layout"
 )
@@ -70,8 +71,9 @@ func markdownRow(cells []string) string {
 }
 
 const (
-	// markup are characters of ASCII to which Markdown or HTML gives a meaning.
-	markup = "\\`*_{}[]<>()#+!|~&@:$^=\"'"
+	// markup are characters of ASCII to which Markdown or HTML gives a meaning anywhere. The target of a link in parentheses
+	// follows a bracket, so parentheses mean nothing. firstMarkup have a meaning only at the beginning.
+	markup, firstMarkup = "\\`*_{}[]<#!|~&@$^", "-+=> "
 	// references are characters with which code hosts begin mentions and references, also if the source escapes them.
 	references = "@#!~$&^%"
 	// noSpace separates words invisibly.
@@ -92,12 +94,13 @@ func markdown(s string) string {
 		case r == '\u200b':
 			b.WriteString(noSpace)
 			continue
-		case strings.ContainsRune(markup, r) || i == 0 && (r == '-' || r == ' '):
+		case strings.ContainsRune(markup, r), i == 0 && strings.ContainsRune(firstMarkup, r),
+			r == ':' && i+1 < len(runes) && unicode.IsLetter(runes[i+1]): // the name of an emoji may follow
 			fmt.Fprintf(&b, "&#%d;", r)
 		default:
 			b.WriteRune(r)
 		}
-		if strings.ContainsRune(references, r) && i+1 < len(runes) && runes[i+1] != ' ' {
+		if strings.ContainsRune(references, r) && i+1 < len(runes) && (runes[i+1] == '"' || runes[i+1] == '_' || unicode.In(runes[i+1], unicode.L, unicode.N)) {
 			b.WriteString(noSpace)
 		}
 	}

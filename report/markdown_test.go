@@ -18,11 +18,11 @@ func TestMarkdown(t *testing.T) {
 // TestMarkdownOfHostileNames checks that no name or message becomes markup, a link, an image, a mention or a reference.
 func TestMarkdownOfHostileNames(t *testing.T) {
 	p := threeZonesPlan()
-	const name = "<img src=x>![a](http://evil) @user #1 `x` | **b** www.evil.example a@b.example"
+	const name = "<img src=x>![a](http://evil) @user #1 `x` | **b** www.evil.example a@b.example :bomb: %\"m\" ~label"
 	p.Moves[0].Pod.Name, p.Moves[0].Reason.Message, p.Moves[0].From = name, "\n# heading\n- item "+name, name
 	p.Before.Workloads[2].Name, p.After.Workloads[2].Name, p.Goals[0].Subject.Name = name, name, name
 	text := written(t, report.Plan, report.Markdown, p)
-	for _, bad := range []string{"<", "![", "](", "http://", "@user", "a@b", " #1", "www.evil", "`x", "**b"} {
+	for _, bad := range []string{"<", "![", "](", "http://", "@user", "a@b", " #1", "www.evil", "`x", "**b", ":bomb", "%\"", "~l"} {
 		if strings.Contains(text, bad) {
 			t.Errorf("the report has %q", bad)
 		}
