@@ -71,8 +71,8 @@ func markdownRow(cells []string) string {
 }
 
 const (
-	// markup are characters of ASCII to which Markdown or HTML gives a meaning anywhere. The target of a link in parentheses
-	// follows a bracket, so parentheses mean nothing. firstMarkup have a meaning only at the beginning.
+	// markup are characters of ASCII to which Markdown or HTML gives a meaning anywhere. The target of a link in
+	// parentheses follows a bracket, so parentheses mean nothing. firstMarkup have a meaning only at the beginning.
 	markup, firstMarkup = "\\`*_{}[]<#!|~&@$^", "-+=> "
 	// references are characters with which code hosts begin mentions and references, also if the source escapes them.
 	references = "@#!~$&^%"
