@@ -129,6 +129,9 @@ func (m *measure) addRemedy(w *plan.WorkloadImpact, pods []cluster.PodID, u floa
 		w.Remedy.Kind, w.Remedy.Reason = plan.RemedyEviction, m.unmetReason(w)
 	default:
 		m.addReplicas(&w.Remedy, pods, movable, stays, u, known)
+		if w.Remedy.Kind == plan.RemedyReplicas && w.Remedy.Replicas <= w.Replicas+w.Pending {
+			w.Remedy = plan.Remedy{Kind: plan.RemedyRoom, Category: want} // the workload has these replicas, without a node
+		}
 	}
 }
 

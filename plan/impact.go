@@ -107,6 +107,6 @@ const (
 	RemedyEviction RemedyKind = "eviction" // evictions could do it, but this plan does not
 	RemedyReplicas RemedyKind = "replicas" // no placement of the present replicas is enough
 	RemedyZones    RemedyKind = "zones"    // the pods can run in one zone only, or in none
-	RemedyRoom     RemedyKind = "room"     // all pods are Pending, and need a node
+	RemedyRoom     RemedyKind = "room"     // Pending pods need a node
 	RemedyUsage    RemedyKind = "usage"    // measured usage is needed to tell
 )

@@ -135,7 +135,11 @@ func remedyText(w *plan.WorkloadImpact) string {
 	case plan.RemedyZones:
 		return "not repairable by eviction or by replicas" + because
 	case plan.RemedyRoom:
-		return fmt.Sprintf("no replica runs; a node with room for %s", plural.Count(w.Pending, "Pending pod"))
+		room := "a node with room for " + plural.Count(w.Pending, "Pending pod")
+		if w.Replicas == 0 {
+			return "no replica runs; " + room
+		}
+		return fmt.Sprintf("%s could bring category %d", room, r.Category)
 	case plan.RemedyUsage:
 		return fmt.Sprintf("measured usage (load.source) would tell whether it is in category %d", r.Category)
 	}

@@ -42,8 +42,12 @@ func (g *globalFlags) checkConnection(cmd *cobra.Command, _ []string) error {
 	case release == nil:
 		return fmt.Errorf("--namespace has no meaning for %s", cmd.CommandPath())
 	case cmd.Annotations[commandline.NamespaceOf] == commandline.OfNothing:
-		return fmt.Errorf("--namespace has no meaning for %s, which reads the whole cluster; to select the release, set --lease-namespace",
-			cmd.CommandPath())
+		show := ""
+		if cmd.Flags().Lookup("show-namespace") != nil {
+			show = ", and to show only one namespace, --show-namespace"
+		}
+		return fmt.Errorf("--namespace has no meaning for %s, which reads the whole cluster; to select the release, set --lease-namespace%s",
+			cmd.CommandPath(), show)
 	case release.Changed && release.Value.String() != namespace:
 		return fmt.Errorf("--namespace is %s, but --lease-namespace is %s; leave one of them out", namespace, release.Value)
 	}

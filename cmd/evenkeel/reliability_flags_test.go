@@ -90,7 +90,7 @@ func flagRows(*testing.T) []badInput {
 		{input: "explain a pod without the word pod", args: "explain shop/web-1", want: `evenkeel: unknown command "evenkeel explain shop/web-1" (did you mean evenkeel explain pod shop/web-1?); see evenkeel explain --help`, exit: 1},
 		{input: "an invalid namespace of a pod", args: "explain pod web-1 -n My_Space -f three-zones.yaml", want: `evenkeel: --namespace: "My_Space" is not a namespace (want lower case letters, digits and dashes)`, exit: 1},
 		{input: "a pod of two namespaces", args: "explain pod shop/d-6c8f-02 -n bank -f three-zones.yaml", want: "evenkeel: shop/d-6c8f-02 is in namespace shop, but --namespace is bank; leave one of them out", exit: 1},
-		{input: "a plan of one namespace", args: "plan -n shop -f three-zones.yaml", want: "evenkeel: --namespace has no meaning for evenkeel plan, which reads the whole cluster; to select the release, set --lease-namespace", exit: 1},
+		{input: "a plan of one namespace", args: "plan -n shop -f three-zones.yaml", want: "evenkeel: --namespace has no meaning for evenkeel plan, which reads the whole cluster; to select the release, set --lease-namespace, and to show only one namespace, --show-namespace", exit: 1},
 		{input: "a namespace for a file", args: "config default -n shop", want: "evenkeel: --namespace has no meaning for evenkeel config default", exit: 1},
 		{input: "a pause in two namespaces", args: "pause -n a --lease-namespace b", want: "evenkeel: --namespace is a, but --lease-namespace is b; leave one of them out", exit: 1},
 		{input: "a request timeout without a unit that exists", args: "plan --request-timeout 5d", want: `evenkeel: --request-timeout: "5d" cannot be read (want a number and a unit, such as 90s or 5m, or 0)`, exit: 1},
