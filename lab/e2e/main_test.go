@@ -32,8 +32,9 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// maxBinary is the size limit of the program in bytes. A larger binary probably links the server code of Kubernetes. The
-// templates of HTML reports call methods by name, so the linker keeps every exported method, which is about 10 MB.
+// maxBinary is the size limit of the program in bytes. A larger binary probably links the server code of Kubernetes.
+// The templates of HTML reports call methods by name, so the linker keeps every exported method, which is about 10
+// MB.
 const maxBinary = 72 << 20
 
 func TestTheBinaryIsSmall(t *testing.T) {

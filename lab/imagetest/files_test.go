@@ -71,7 +71,7 @@ func checkProgram(t *testing.T, path string, machine elf.Machine) {
 			t.Errorf("the program is linked dynamically (%s)", p.Type)
 		}
 	}
-	const most = 60 << 20
+	const most = 72 << 20
 	if info, err := os.Stat(path); err != nil || info.Size() > most {
 		t.Errorf("the program has %d bytes, want at most %d (%v)", info.Size(), most, err)
 	}
