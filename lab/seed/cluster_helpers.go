@@ -127,8 +127,16 @@ func CreateNamespace(ctx context.Context, client kubernetes.Interface, name stri
 		return fmt.Errorf("creating namespace %s: %w", name, err)
 	}
 	// The controller that makes it can be minutes late after a namespace of this name was deleted.
+	// The API server refuses it for a moment, until it has seen that the earlier namespace is gone.
 	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "default"}}
-	if _, err := client.CoreV1().ServiceAccounts(name).Create(ctx, account, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+	err = WaitUntil(ctx, time.Minute, func() (bool, error) {
+		_, err := client.CoreV1().ServiceAccounts(name).Create(ctx, account, metav1.CreateOptions{})
+		if apierrors.IsAlreadyExists(err) {
+			return true, nil
+		}
+		return err == nil, err
+	})
+	if err != nil {
 		return fmt.Errorf("creating the default service account of %s: %w", name, err)
 	}
 	return nil
