@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/objects"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/answers"
 )
 
 // Bounds of a pause and of the list of requests.
@@ -214,7 +215,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
 	v, err := s.planNow(w, r, chosen)
 	if err != nil {
 		rp.NoPlan = observe.PlainError(err).Error()
-		rp.Headline = "Run " + listOf(chosen) + " now? The pods cannot be named."
+		rp.Headline = "Run " + answers.Join(chosen) + " now? The pods cannot be named."
 		rp.Text = "The limits of a pass bound what it evicts."
 	} else {
 		moves := v.Plan.Moves
@@ -226,7 +227,7 @@ func (s *Server) run(w http.ResponseWriter, r *http.Request) error {
 		for _, m := range moves {
 			rp.Pods = append(rp.Pods, m.Pod.Namespace+"/"+m.Pod.Name)
 		}
-		rp.Headline = fmt.Sprintf("Run %s now? Most likely %s would move.", listOf(chosen), plural.Count(len(moves), "pod"))
+		rp.Headline = fmt.Sprintf("Run %s now? Most likely %s would move.", answers.Join(chosen), plural.Count(len(moves), "pod"))
 		rp.Text = "The release plans again, so the pass may move other pods, within its limits. Moves of strategies in mode approve wait for a decision."
 	}
 	q.Title = rp.Headline

@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report/answers"
 )
 
 // maxClusterRows bounds the nodes, and the workloads, that are listed.
@@ -139,7 +140,7 @@ func (c *clusterPage) headlineOf(nodes map[string]*nodeUse, workloads []*workloa
 	if namespace != "" && c.NoWorkloads == "" {
 		where = " in namespace " + namespace + "."
 	}
-	return listOf(parts) + where
+	return answers.Join(parts) + where
 }
 
 // addUse adds the measured use, and says where the figures come from.

@@ -150,7 +150,7 @@ func stepsInWords(steps []int) string {
 	for i := range parts {
 		parts[i] = strings.Replace(parts[i], "-", " to ", 1)
 	}
-	return listOf(parts)
+	return answers.Join(parts)
 }
 
 // decide writes a decision: the second press.

@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/plural"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/record"
+	"github.com/evenkeel-project/evenkeel/report/answers"
 )
 
 // overview is the first page.
@@ -244,7 +245,7 @@ func (q *request) waits() (out []waits) {
 				of, counts[m.Strategy] = append(of, fmt.Sprintf("%d of %s", n, cmp.Or(m.Strategy, "no strategy"))), 0
 			}
 		}
-		text := listOf(of) + "."
+		text := answers.Join(of) + "."
 		if p.Foreign {
 			text += " The release did not make this plan: somebody handed it over."
 		}
@@ -258,14 +259,6 @@ func (q *request) waits() (out []waits) {
 func shortID(p *waiting.Plan) string {
 	r := []rune(cmp.Or(p.ID, p.Name))
 	return string(r[:min(len(r), shortLength)])
-}
-
-// listOf joins words with commas and "and".
-func listOf(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
 // leaderless reports whether no process leads although one should. Between the jobs of a CronJob, none does.

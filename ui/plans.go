@@ -207,7 +207,7 @@ func (pp *planPage) setHeadline(q *request, o *v1alpha1.RebalancePlan, p *waitin
 func goalsText(s *v1alpha1.RebalancePlanSpec) string {
 	met, unmet, improved := 0, 0, 0
 	for _, st := range s.Strategies {
-		if unmet += int(st.Unmet); st.Due { // of the others, the plan says nothing about the goals after it
+		if unmet += int(st.Unmet); st.Due && (s.Mode != v1alpha1.ModeAutomatic || st.Mode == s.Mode) { // of the others, the goals after it are unknown
 			met += int(st.Unmet - st.UnmetAfter)
 		}
 	}
@@ -240,7 +240,7 @@ func decidedBy(p *waiting.Plan, in waiting.State) string {
 			by = append(by, d.By)
 		}
 	}
-	return listOf(by)
+	return answers.Join(by)
 }
 
 // outcomeText says what became of a plan.

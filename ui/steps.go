@@ -79,7 +79,7 @@ func (q *request) groups(o *v1alpha1.RebalancePlan, p *waiting.Plan) (out []grou
 			u.Checked = u.Checked || chosen[step]
 			u.Rows, names = append(u.Rows, row), append(names, m.Pod.Namespace+"/"+m.Pod.Name)
 		}
-		u.Label = plural.Noun(len(of), "Step") + " " + u.Value + ", " + listOf(names)
+		u.Label = plural.Noun(len(of), "Step") + " " + u.Value + ", " + answers.Join(names)
 		if u.Rows[len(u.Rows)-1].Last = true; len(of) > 1 {
 			u.Label += ", all or none"
 		}
