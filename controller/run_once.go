@@ -173,7 +173,7 @@ func failureReason(ctx context.Context, err error) *plan.Reason {
 }
 
 // replan makes and executes a second plan within the pass if a move failed or a replacement landed
-// elsewhere (docs/adr/0008). Without a replan, the next pass would have to evict more pods for the
+// elsewhere (docs/adr/planning.md). Without a replan, the next pass would have to evict more pods for the
 // same goals. The limits apply to both plans together, and there is no third plan. A dry run or a
 // stopped pass never replans. Apply never calls replan.
 func (p *pass) replan(ctx context.Context) {

@@ -18,7 +18,7 @@ import (
 //
 // These moves are the last wave of a plan, so no move depends on room that such a replacement may
 // still take. Two pods of the wave share no goal, because one of them may count as gone while its
-// replacement comes back. See docs/adr/0012-moves-without-a-place-come-last.md.
+// replacement comes back. See docs/adr/planning.md.
 
 // withoutPlace is the kind of a move whose replacement may stay Pending.
 type withoutPlace struct{}

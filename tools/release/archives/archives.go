@@ -1,6 +1,6 @@
 // Package archives packs the program for people who run it on their own machine: one archive for each platform, with
 // the licenses of everything that is linked into the program. The same source and the same version of Go give the same
-// bytes. docs/adr/0018-archives-without-goreleaser.md says why goreleaser is not used.
+// bytes. docs/adr/releases.md says why goreleaser is not used.
 package archives
 
 import (
