@@ -97,7 +97,7 @@ func TestBusyNodeExample(t *testing.T) {
 	}
 }
 
-// TestModesExample checks that docs/reference/modes.md shows lines of the report of its example.
+// TestModesExample checks that docs/reference/approvals.md shows lines of the report of its example.
 func TestModesExample(t *testing.T) {
 	c := load(t, "examples/modes.yaml")
 	p := planOfExample(t, c)
@@ -105,17 +105,17 @@ func TestModesExample(t *testing.T) {
 		t.Errorf("dryRun %t, moves %+v, proposals %+v; want two moves that wait for approval", c.DryRun, p.Moves, p.Proposals)
 	}
 	printed := reportOf(t, p)
-	page := readText(t, "docs/reference/modes.md")
+	page := readText(t, "docs/reference/approvals.md")
 	shown := 0
 	for line := range strings.Lines(page) {
 		if strings.HasPrefix(line, "  What would happen?  Plan: ") || strings.HasPrefix(line, "Waiting for ") || strings.HasPrefix(line, "Only shown (") {
 			if shown++; !strings.Contains(printed, line) {
-				t.Errorf("docs/reference/modes.md shows a line that the report does not have: %s", line)
+				t.Errorf("docs/reference/approvals.md shows a line that the report does not have: %s", line)
 			}
 		}
 	}
 	if shown != 3 {
-		t.Errorf("docs/reference/modes.md shows %d lines of the report, want 3", shown)
+		t.Errorf("docs/reference/approvals.md shows %d lines of the report, want 3", shown)
 	}
 	for i, mode := range []plan.StrategyMode{plan.Approve, plan.Automatic} { // of zones, if strict is automatic
 		strict := readText(t, "examples/modes.yaml")

@@ -6,7 +6,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/reconciler"
 )
 
-const withoutHints = "without [pressure hints](pressure.md)"
+const withoutHints = "without [pressure hints](hints.md#pressure-hints)"
 
 var (
 	defHinted = definition{name: "evenkeel_hinted_nodes", kind: gauge, unit: "nodes",

@@ -14,7 +14,7 @@ const (
 	notPredicted    = beforeFirstPlan + " for which a strategy with unmet goals was due"
 )
 
-var modeLabel = label{"mode", "`automatic`, `approve`, `dryRun`: the [mode](modes.md) of the strategy"}
+var modeLabel = label{"mode", "`automatic`, `approve`, `dryRun`: the [mode](approvals.md) of the strategy"}
 
 var (
 	defPlanned = definition{name: "evenkeel_planned_moves", kind: gauge, unit: "moves",

@@ -237,7 +237,7 @@ func TestWhatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	}
 }
 
-// The reservations of ten thousand evictions in one namespace fit into a part (docs/reference/state.md).
+// The reservations of ten thousand evictions in one namespace fit into a part (docs/reference/running.md#state).
 func TestTenThousandUnderWayFit(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
 	run := plan.OpenRun{RunID: "0a1b2c3d", Holder: "evenkeel-7d4b9c6f5-abcde_01234567", Started: noon}

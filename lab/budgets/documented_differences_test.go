@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// The documented cases in which Evenkeel may refuse what the server allows. docs/reference/budgets.md lists them with
+// The documented cases in which Evenkeel may refuse what the server allows. docs/reference/safety.md#limits lists them with
 // their counts.
 const (
 	noBudgetChecked    = "the server checks no budget for a pod that is pending, terminating or has ended"

@@ -1,5 +1,5 @@
 // Package modeverifier checks the modes of strategies in a finished plan independently of the planner. It implements
-// docs/reference/modes.md with its own code.
+// docs/reference/approvals.md with its own code.
 //
 // The package decides whether each part of a plan is allowed: the moves of automatic strategies,
 // and the proposals after them. Package planverifier checks guards, budgets and limits. Package
