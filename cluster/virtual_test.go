@@ -82,7 +82,7 @@ func TestScopeLeavesVirtualNodesOut(t *testing.T) {
 	}
 }
 
-// TestDocumentationListsTheVirtualKinds compares the table of docs/reference/placement.md with virtualKinds.
+// TestDocumentationListsTheVirtualKinds compares the table of docs/reference/node-marks.md with virtualKinds.
 func TestDocumentationListsTheVirtualKinds(t *testing.T) {
 	text := func(m nodeMark) string {
 		if m.key == "" {
@@ -94,5 +94,5 @@ func TestDocumentationListsTheVirtualKinds(t *testing.T) {
 	for _, k := range virtualKinds {
 		rows = append(rows, []string{k.name, text(k.label), text(k.taint)})
 	}
-	golden.Table(t, "../docs/reference/placement.md", rows)
+	golden.Table(t, "../docs/reference/node-marks.md", rows)
 }

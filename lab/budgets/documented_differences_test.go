@@ -9,8 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// The documented cases in which Evenkeel may refuse what the server allows. docs/reference/safety.md#limits lists them with
-// their counts.
+// The documented cases in which Evenkeel may refuse what the server allows. docs/reference/safety.md has their number.
 const (
 	noBudgetChecked    = "the server checks no budget for a pod that is pending, terminating or has ended"
 	unreadyByOldStatus = "the pod is not Ready, and the server allows it because of an outdated status"

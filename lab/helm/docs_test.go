@@ -11,7 +11,7 @@ import (
 // TestDocumentedValuesRender checks that helm accepts the values in the documentation unchanged. Of the documented
 // steps with hints.yaml, only the last may give the account permission to evict.
 func TestDocumentedValuesRender(t *testing.T) {
-	for page, mark := range map[string]string{"pressure.md": "# hints.yaml\n", "load.md": "extraVolumes:\n",
+	for page, mark := range map[string]string{"hints.md": "# hints.yaml\n", "load.md": "extraVolumes:\n",
 		"notifications.md": "extraVolumes:\n"} {
 		text, err := os.ReadFile("../../docs/reference/" + page)
 		if err != nil {
@@ -29,7 +29,7 @@ func TestDocumentedValuesRender(t *testing.T) {
 			}
 			for _, args := range [][]string{nil, {"--set", "config.dryRun=false"}} {
 				out := renderChart(t, append([]string{"--values", file}, args...)...)
-				if page == "pressure.md" && strings.Contains(out, "pods/eviction") {
+				if page == "hints.md" && strings.Contains(out, "pods/eviction") {
 					t.Errorf("%s with %v: the account has permission to evict", page, args)
 				}
 			}

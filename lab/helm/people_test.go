@@ -98,30 +98,6 @@ func TestPeople(t *testing.T) {
 	}
 }
 
-// TestPeopleMayDoWhatTheDocumentationSays compares the roles of the chart with those of the documentation.
-func TestPeopleMayDoWhatTheDocumentationSays(t *testing.T) {
-	out := renderChart(t, peopleArgs("readers", "pausers")...)
-	find := roleRules(t, out, "ClusterRole", "ek-system-ek-evenkeel-find")
-	for _, c := range []struct{ role, page, kind, name string }{
-		{"ek-evenkeel-pauser", "safety.md", "Role", "evenkeel-pause"},
-		{"ek-evenkeel-runner", "schedules.md", "Role", "evenkeel-trigger"},
-	} {
-		has := append(roleRules(t, out, "Role", c.role), find...)
-		documented := roleRules(t, documentedRoles(t, "../../docs/reference/"+c.page), c.kind, c.name)
-		if len(documented) == 0 {
-			t.Errorf("%s has no %s %s", c.page, c.kind, c.name)
-		}
-		for _, p := range documented {
-			if !slices.Contains(has, p) {
-				t.Errorf("%s does not grant %s, which %s asks for", c.role, p, c.page)
-			}
-		}
-	}
-	if got, want := find, roleRules(t, documentedRoles(t, "../../docs/reference/safety.md"), "ClusterRole", "evenkeel-find"); !slices.Equal(got, want) {
-		t.Errorf("the role for finding the release grants %v, want %v", got, want)
-	}
-}
-
 // TestReadersReadWhatTheControllerReads checks that the role for readers has every read permission of the controller on
 // objects of the cluster, and no permission to write.
 func TestReadersReadWhatTheControllerReads(t *testing.T) {

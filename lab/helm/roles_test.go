@@ -151,7 +151,7 @@ func documentedRoles(t *testing.T, page string) string {
 // executes the plan with the caller's permissions, the role needs the permissions of a run that evicts. The role
 // includes metrics-server, the only usage source that needs API permissions.
 func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
-	may := namedPermissions(t, documentedRoles(t, "../../docs/reference/approvals.md#apply-a-saved-plan"))
+	may := namedPermissions(t, documentedRoles(t, "../../docs/reference/approvals.md"))
 	chart := namedPermissions(t, renderChart(t, "--set", "config.dryRun=false", "--set", "config.load.source=metricsServer"))
 	for _, needed := range append(chart, "coordination.k8s.io/leases/evenkeel-dry-run get") {
 		if strings.HasPrefix(needed, "evenkeel.io/") {
@@ -161,12 +161,12 @@ func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
 			continue // apply leads no dry run
 		}
 		if !slices.Contains(may, needed) {
-			t.Errorf("docs/reference/approvals.md#apply-a-saved-plan does not grant %s", needed)
+			t.Errorf("docs/reference/approvals.md does not grant %s", needed)
 		}
 	}
 	for _, p := range may {
 		if core := strings.HasPrefix(p, "/events ") || strings.HasPrefix(p, "events "); core && !strings.HasSuffix(p, " list") {
-			t.Errorf("docs/reference/approvals.md#apply-a-saved-plan grants %s, but Evenkeel lists core events, and writes only those of events.k8s.io", p)
+			t.Errorf("docs/reference/approvals.md grants %s, but Evenkeel lists core events, and writes only those of events.k8s.io", p)
 		}
 	}
 }

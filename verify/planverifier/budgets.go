@@ -185,7 +185,7 @@ func (r *verifier) checkBudget(b budget, calls []call) {
 
 // exemptFromBudget reports whether the budget allows an eviction without counting it. The pod must not
 // be Ready. In addition, either the policy allows the eviction, or the budget stays healthy without
-// the Ready pods that the wave evicts. See docs/reference/safety.md#limits.
+// the Ready pods that the wave evicts. See docs/reference/safety.md.
 func exemptFromBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
 	if hasReadyCondition(p) {
 		return false
