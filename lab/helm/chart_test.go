@@ -178,8 +178,7 @@ func TestAccepted(t *testing.T) {
 		{"--set", prometheus + ",config.load.prometheus.tokenFile=/var/run/secrets/kubernetes.io/serviceaccount/token"},
 		{"--set", prometheus + ",config.load.prometheus.caFile=ca.crt,extraFiles.ca\\.crt=a,config.load.loadWatcher.caFile=other"},
 		{"--set", "kind=CronJob,metrics.dashboard.enabled=true,metrics.pushURL=http://pushgateway:9091"},
-		{"--set", "podDisruptionBudget.enabled=true,podDisruptionBudget.minAvailable=50%,replicas=2"},
-		{"--set", "podDisruptionBudget.enabled=true,podDisruptionBudget.minAvailable=50%,replicas=0"}, // no pods, no drains to block
+		{"--set", "podDisruptionBudget.enabled=true,podDisruptionBudget.maxUnavailable=50%,replicas=2"},
 	} {
 		renderChart(t, args...)
 	}

@@ -22,7 +22,7 @@ func TestCRDs(t *testing.T) {
 		t.Fatalf("%d files, want one for each kind (%v)", len(files), err)
 	}
 	for values, keep := range map[string]any{"crds.install=true": "keep", "crds.install=true,crds.keep=false": nil} {
-		rendered := parseObjects(t, renderChart(t, "--set", values+",crds.annotations.a=b"), "CustomResourceDefinition")
+		rendered := parseObjects(t, renderChart(t, "--set", values+",commonAnnotations.a=b"), "CustomResourceDefinition")
 		if len(rendered) != len(files) {
 			t.Fatalf("%s: %d definitions, want %d", values, len(rendered), len(files))
 		}

@@ -161,7 +161,7 @@ func TestHookPodsMeetTheRestrictedLevel(t *testing.T) {
 // TestHookPodsHaveTheMetadataOfPods checks that the pods of hooks have the labels, the annotations and the service
 // links that the values give to pods, but not the labels that select the controller.
 func TestHookPodsHaveTheMetadataOfPods(t *testing.T) {
-	out := renderChart(t, "--set", "commonLabels.team=a,commonAnnotations.note=b,podLabels.cost=c,podAnnotations.mesh=d,enableServiceLinks=true")
+	out := renderChart(t, "--set", "commonLabels.team=a,commonAnnotations.note=b,podLabels.cost=c,podAnnotations.mesh=d,podSpec.enableServiceLinks=true")
 	job := valueAt(t, hookObject(t, out, "Job"), "spec", "template")
 	for component, pod := range map[string]any{"cleanup": job, "test": hookObject(t, out, "Pod")} {
 		labels, annotations := valueAt(t, pod, "metadata", "labels").(manifest), valueAt(t, pod, "metadata", "annotations").(manifest)

@@ -66,20 +66,14 @@ func TestCommonMetadata(t *testing.T) {
 	}
 }
 
-// TestOwnMetadata checks that each section's labels and annotations go to its objects, and win over common ones.
+// TestOwnMetadata checks that the annotations of a value go to its objects, and win over common ones.
 func TestOwnMetadata(t *testing.T) {
 	for section, kinds := range map[string][]string{
-		"workload":       {"Deployment", "CronJob"},
-		"serviceAccount": {"ServiceAccount"},
-		"service":        {"Service"},
-		"configMap":      {"ConfigMap"},
-		"flowSchema":     {"FlowSchema", "PriorityLevelConfiguration"},
+		"workloadAnnotations":        {"Deployment", "CronJob"},
+		"serviceAccount.annotations": {"ServiceAccount"},
+		"service.annotations":        {"Service"},
 	} {
-		labels, annotations := section+".labels", section+".annotations"
-		if section == "workload" {
-			labels, annotations = "workloadLabels", "workloadAnnotations"
-		}
-		own := fmt.Sprintf("commonLabels.team=a,commonAnnotations.team=a,%s.team=b,%s.team=b", labels, annotations)
+		own := fmt.Sprintf("commonAnnotations.team=a,%s.team=b", section)
 		seen := map[string]bool{}
 		for _, kind := range []string{"Deployment", "CronJob"} {
 			for _, o := range allObjects(t, renderChart(t, append(everyObject(kind), "--set", own)...)) {
@@ -91,9 +85,6 @@ func TestOwnMetadata(t *testing.T) {
 					if k == name {
 						want, seen[k] = "b", true
 					}
-				}
-				if got := valueAt(t, o, "metadata", "labels", "team"); got != want {
-					t.Errorf("%s: %s has label %v, want %s", section, name, got, want)
 				}
 				if got := valueAt(t, o, "metadata", "annotations", "team"); got != want {
 					t.Errorf("%s: %s has annotation %v, want %s", section, name, got, want)

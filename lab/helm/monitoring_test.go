@@ -33,52 +33,38 @@ func TestMonitoringIsOptional(t *testing.T) {
 	}
 }
 
-// TestMonitors checks the settings of a ServiceMonitor and of a PodMonitor.
+// TestMonitors checks the settings of a PodMonitor and of a ServiceMonitor.
 func TestMonitors(t *testing.T) {
-	const plain = `{"path":"/metrics","port":"http"}`
-	settings := func(section string) string {
-		return strings.ReplaceAll("S.enabled=true,S.interval=1m,S.scrapeTimeout=20s,S.honorLabels=true,S.relabelings[0].action=drop,"+
-			"S.metricRelabelings[0].action=keep,S.labels.release=p,S.annotations.a=b,S.jobLabel=app,S.namespace=monitoring", "S", "metrics."+section)
-	}
-	const set = `{"honorLabels":true,"interval":"1m","metricRelabelings":[{"action":"keep"}],"path":"/metrics","port":"http",` +
-		`"relabelings":[{"action":"drop"}],"scrapeTimeout":"20s"}`
-	const tls = `"scheme":"https","tlsConfig":{"ca":{"secret":{"key":"ca.crt","name":"cert"}},"serverName":"ek-evenkeel.ek-system.svc"}}`
-	for _, c := range []struct{ kind, endpoints, values, want string }{
-		{"ServiceMonitor", "endpoints", "service.enabled=true,metrics.serviceMonitor.enabled=true", plain},
-		{"ServiceMonitor", "endpoints", "service.enabled=true," + settings("serviceMonitor"), set},
-		{"ServiceMonitor", "endpoints", "service.enabled=true,metrics.serviceMonitor.enabled=true,tls.secretName=cert", `{"path":"/metrics","port":"http",` + tls},
-		{"ServiceMonitor", "endpoints", "service.enabled=true,metrics.serviceMonitor.enabled=true,tls.secretName=cert,metrics.authorize=true",
-			`{"bearerTokenFile":"/var/run/secrets/kubernetes.io/serviceaccount/token","path":"/metrics","port":"http",` + tls},
-		{"ServiceMonitor", "endpoints", "service.enabled=true,metrics.serviceMonitor.enabled=true,tls.secretName=cert,metrics.authorize=true," +
-			"metrics.serviceMonitor.authorization.credentials.name=token,metrics.serviceMonitor.tlsConfig.insecureSkipVerify=true",
-			`{"authorization":{"credentials":{"name":"token"}},"path":"/metrics","port":"http","scheme":"https","tlsConfig":{"insecureSkipVerify":true}}`},
-		{"PodMonitor", "podMetricsEndpoints", "metrics.podMonitor.enabled=true", plain},
-		{"PodMonitor", "podMetricsEndpoints", settings("podMonitor"), set},
-		{"PodMonitor", "podMetricsEndpoints", "metrics.podMonitor.enabled=true,tls.secretName=cert", `{"path":"/metrics","port":"http",` + tls},
-		{"PodMonitor", "podMetricsEndpoints", "metrics.podMonitor.enabled=true,tls.secretName=cert,metrics.authorize=true," +
-			"metrics.podMonitor.authorization.credentials.name=token", `{"authorization":{"credentials":{"name":"token"}},"path":"/metrics","port":"http",` + tls},
+	const tls, authorize = ",tls.secretName=cert", ",metrics.authorize=true"
+	const ownTLS = ",metrics.monitor.endpoint.tlsConfig.insecureSkipVerify=true"
+	const ownToken = ",metrics.monitor.endpoint.authorization.credentials.name=token"
+	const plain = `"path":"/metrics","port":"http"`
+	const scheme = `"scheme":"https","tlsConfig":{"ca":{"secret":{"key":"ca.crt","name":"cert"}},"serverName":"ek-evenkeel.ek-system.svc"}`
+	const token = `"authorization":{"credentials":{"name":"token"}},`
+	const set = ",metrics.monitor.interval=1m,metrics.monitor.endpoint.scrapeTimeout=20s,metrics.monitor.endpoint.honorLabels=true," +
+		"metrics.monitor.endpoint.relabelings[0].action=drop,metrics.monitor.labels.release=p,metrics.monitor.namespace=monitoring"
+	for values, want := range map[string]string{
+		"":                                  plain,
+		set:                                 `"honorLabels":true,"interval":"1m",` + plain + `,"relabelings":[{"action":"drop"}],"scrapeTimeout":"20s"`,
+		tls:                                 plain + "," + scheme,
+		tls + authorize + ownToken:          token + plain + "," + scheme,
+		tls + authorize + ownToken + ownTLS: token + plain + `,"scheme":"https","tlsConfig":{"insecureSkipVerify":true}`,
+		tls + authorize:                     `"bearerTokenFile":"/var/run/secrets/kubernetes.io/serviceaccount/token",` + plain + "," + scheme,
 	} {
-		out := renderChart(t, "--set", c.values)
-		m := one(t, out, c.kind)
-		got, err := json.Marshal(valueAt(t, m, "spec", c.endpoints, 0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if string(got) != c.want {
-			t.Errorf("%s with %s: endpoint %s\nwant %s", c.kind, c.values, got, c.want)
-		}
-		if got := fmt.Sprint(valueAt(t, m, "spec", "namespaceSelector", "matchNames")); got != "[ek-system]" {
-			t.Errorf("%s: it looks in the namespaces %s", c.kind, got)
-		}
-		if strings.Contains(c.values, "interval") {
-			meta := fmt.Sprint(valueAt(t, m, "metadata"))
-			for _, want := range []string{"release:p", "annotations:map[a:b]", "namespace:monitoring"} {
-				if !strings.Contains(meta, want) {
-					t.Errorf("%s: metadata %s without %s", c.kind, meta, want)
-				}
+		for kind, list := range map[string]string{"PodMonitor": "podMetricsEndpoints", "ServiceMonitor": "endpoints"} {
+			if kind == "PodMonitor" && strings.HasPrefix(want, `"bearerTokenFile"`) {
+				continue // it is refused
 			}
+			out := renderChart(t, "--set", "service.enabled=true,metrics.monitor.enabled=true,metrics.monitor.kind="+kind+values)
+			m := one(t, out, kind)
+			at{[]any{"spec", list}, "[{" + want + "}]"}.check(t, kind+values, m)
+			at{[]any{"spec", "namespaceSelector", "matchNames"}, `["ek-system"]`}.check(t, kind+values, m)
+			if values == set {
+				at{[]any{"metadata", "labels", "release"}, `"p"`}.check(t, kind, m)
+				at{[]any{"metadata", "namespace"}, `"monitoring"`}.check(t, kind, m)
+			}
+			checkSelects(t, out, m, kind)
 		}
-		checkSelects(t, out, m, c.kind)
 	}
 }
 
@@ -236,16 +222,14 @@ func TestNetworkPolicy(t *testing.T) {
 // TestWrongMonitoring checks the messages about monitors that would find nothing.
 func TestWrongMonitoring(t *testing.T) {
 	for values, want := range map[string]string{
-		"metrics.serviceMonitor.enabled=true":                                                      "metrics.serviceMonitor.enabled is true, but there is no Service (want service.enabled: true, or metrics.podMonitor)",
-		"metrics.serviceMonitor.enabled=true,service.enabled=true,kind=CronJob":                    "metrics.serviceMonitor.enabled is true, but the pods of kind CronJob end",
-		"metrics.podMonitor.enabled=true,kind=CronJob":                                             "metrics.podMonitor.enabled is true, but the pods of kind CronJob end before anybody reads their metrics (want kind Deployment, or metrics.pushURL)",
-		"metrics.podMonitor.enabled=true,metrics.serviceMonitor.enabled=true,service.enabled=true": "are both true, so Prometheus would read each pod twice",
-		"metrics.podMonitor.enabled=true,metrics.authorize=true,tls.secretName=a":                  "a PodMonitor cannot use the token of Prometheus itself",
-		"metrics.podMonitor.enabled=true,tls.secretName=a,metrics.podMonitor.namespace=m":          "metrics.podMonitor.namespace is m, but Prometheus reads the CA certificate from Secret a",
-		"metrics.prometheusRule.enabled=true,metrics.prometheusRule.disabled={Nope}":               "metrics.prometheusRule.disabled names Nope, which is no alert of this chart (want one of Evenkeel",
-		"metrics.podMonitor.enabled=true,metrics.podMonitor.interval=often":                        `metrics.podMonitor.interval is "often" (want a duration`,
-		"metrics.serviceMonitor.intervall=1m":                                                      "'intervall' not allowed",
-		"networkPolicy.egress.apiServerPorts={0}":                                                  "/networkPolicy/egress/apiServerPorts/0",
+		"metrics.monitor.enabled=true,metrics.monitor.kind=ServiceMonitor":           "metrics.monitor.kind is ServiceMonitor, but there is no Service (want service.enabled: true, or kind: PodMonitor)",
+		"metrics.monitor.enabled=true,kind=CronJob":                                  "metrics.monitor.enabled is true, but the pods of kind CronJob end before anybody reads their metrics (want kind Deployment, or metrics.pushURL)",
+		"metrics.monitor.enabled=true,metrics.authorize=true,tls.secretName=a":       "a PodMonitor cannot use the token of Prometheus itself",
+		"metrics.monitor.enabled=true,tls.secretName=a,metrics.monitor.namespace=m":  "metrics.monitor.namespace is m, but Prometheus reads the CA certificate from Secret a",
+		"metrics.prometheusRule.enabled=true,metrics.prometheusRule.disabled={Nope}": "metrics.prometheusRule.disabled names Nope, which is no alert of this chart (want one of Evenkeel",
+		"metrics.monitor.enabled=true,metrics.monitor.interval=often":                `metrics.monitor.interval is "often" (want a duration`,
+		"metrics.monitor.intervall=1m":                                               "'intervall' not allowed",
+		"networkPolicy.egress.apiServerPorts={0}":                                    "/networkPolicy/egress/apiServerPorts/0",
 	} {
 		if out, errs, err := runHelm(t, slices.Concat([]string{"template", "ek", chart, "--set", values}, imageArgs)...); err == nil {
 			t.Errorf("helm accepts %s:\n%s", values, out)

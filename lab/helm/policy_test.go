@@ -152,7 +152,7 @@ func TestValuesOfAnEarlierChart(t *testing.T) {
 	if got := strings.Join(policyNames(t, renderChart(t, "--set", lacking)), " "); got != "events names own-objects people" {
 		t.Errorf("got policies %q, want the default", got)
 	}
-	const part = "flowSchema.priorityLevel=null,flowSchema.concurrencyShares=null,flowSchema.matchingPrecedence=null"
+	const part = "flowSchema.priorityLevel=null"
 	if got, want := renderChart(t, "--set", "flowSchema.enabled=true,"+part), renderChart(t, "--set", "flowSchema.enabled=true"); got != want {
 		t.Errorf("without the other keys of flowSchema: %s\nwant %s", got, want)
 	}

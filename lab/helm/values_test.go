@@ -3,7 +3,10 @@ package helm_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,14 +75,28 @@ func TestEveryValueHasAComment(t *testing.T) {
 			t.Errorf("values.yaml says nothing about %s", strings.Join(c.path, "."))
 		}
 	}
-	if n < 150 {
+	if n < 100 {
 		t.Errorf("found only %d comments", n)
 	}
 }
 
-// TestSchemaDescribesValues checks that the schema has every value of values.yaml and no other, and that its
-// descriptions are the comments of values.yaml. The flag -update writes the descriptions. Under config, the keys are
-// those that `evenkeel config schema` prints.
+// refusedValues returns what files/refused-values.yaml says of each value.
+func refusedValues(t *testing.T) (want map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile(chart + "/files/refused-values.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &want); err != nil {
+		t.Fatal(err)
+	}
+	return want
+}
+
+// TestSchemaDescribesValues checks that the schema has every value of values.yaml and no other, apart from those that
+// the templates refuse with a better message, and that its descriptions are the comments of values.yaml. The flag
+// -update writes the descriptions and the refused values. Under config, the keys are those that `evenkeel config schema`
+// prints.
 func TestSchemaDescribesValues(t *testing.T) {
 	text, err := os.ReadFile(schemaFile)
 	if err != nil {
@@ -114,7 +131,60 @@ func TestSchemaDescribesValues(t *testing.T) {
 			t.Errorf("values.yaml has no value %s", name)
 		}
 	}
+	for value := range refusedValues(t) {
+		node, path := schema, strings.Split(value, ".")
+		for _, key := range path[:len(path)-1] {
+			node, _ = node["properties"].(manifest)[key].(manifest)
+		}
+		if node["additionalProperties"] != false {
+			continue // the schema takes each key
+		}
+		if node["patternProperties"] == nil {
+			node["patternProperties"] = manifest{}
+		}
+		node["patternProperties"].(manifest)["^"+path[len(path)-1]+"$"] = true
+	}
 	compareOrUpdate(t, schemaFile, schema)
+}
+
+// TestRefusedValues checks that the chart refuses each value of files/refused-values.yaml, and names all of them. The
+// default of an earlier chart, which --reuse-values takes over, has a remedy of its own.
+func TestRefusedValues(t *testing.T) {
+	values, want := manifest{}, []string{}
+	for value, remedy := range refusedValues(t) {
+		node, path := values, strings.Split(value, ".")
+		for _, key := range path[:len(path)-1] {
+			if node[key] == nil {
+				node[key] = manifest{}
+			}
+			node = node[key].(manifest)
+		}
+		node[path[len(path)-1]] = false
+		want = append(want, fmt.Sprintf("%s is set, which the chart does not take (want %s)\n", value, remedy))
+	}
+	check := func(values manifest, want []string) {
+		t.Helper()
+		file := filepath.Join(t.TempDir(), "values.yaml")
+		text, err := yaml.Marshal(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, errs, err := runHelm(t, slices.Concat([]string{"template", "ek", chart, "--values", file}, imageArgs)...)
+		if err == nil {
+			t.Errorf("helm accepts %v", values)
+		}
+		for _, w := range want {
+			if !strings.Contains(errs, w) {
+				t.Errorf("the error does not contain %q:\n%s", w, errs)
+			}
+		}
+	}
+	check(values, want)
+	values["workloadLabels"] = manifest{}
+	check(values, []string{"workloadLabels is a value of an earlier chart, which --reuse-values took over (want --reset-then-reuse-values"})
 }
 
 // compareOrUpdate compares a JSON file with what it should contain, or writes it.

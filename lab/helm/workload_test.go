@@ -29,6 +29,7 @@ var inPod = []at{
 	{[]any{"metadata", "annotations"}, `{"cluster-autoscaler.kubernetes.io/safe-to-evict":"false","karpenter.sh/do-not-disrupt":"true","note":"a"}`},
 	{[]any{"spec", "automountServiceAccountToken"}, "false"},
 	{[]any{"spec", "enableServiceLinks"}, "true"},
+	{[]any{"spec", "setHostnameAsFQDN"}, "true"},
 	{[]any{"spec", "terminationGracePeriodSeconds"}, "90"},
 	{[]any{"spec", "securityContext", "fsGroup"}, "1000"},
 	{[]any{"spec", "priorityClassName"}, `"important"`},
@@ -52,9 +53,6 @@ var inPod = []at{
 // inDeployment has what the values change in the Deployment besides.
 var inDeployment = []at{
 	{[]any{"spec", "replicas"}, "2"},
-	{[]any{"spec", "revisionHistoryLimit"}, "3"},
-	{[]any{"spec", "progressDeadlineSeconds"}, "120"},
-	{[]any{"spec", "strategy"}, `{"type":"Recreate"}`},
 	{[]any{"spec", "template", "spec", "topologySpreadConstraints", 0, "labelSelector"},
 		`{"matchLabels":{"app.kubernetes.io/component":"controller","app.kubernetes.io/instance":"ek","app.kubernetes.io/name":"evenkeel"}}`},
 	{[]any{"spec", "template", "spec", "containers", 0, "args"}, `["run","--config","/etc/evenkeel/config.yaml","--log-level=debug","--log-format=json",` +
@@ -63,8 +61,6 @@ var inDeployment = []at{
 		`{"failureThreshold":6,"httpGet":{"path":"/livez","port":"http","scheme":"HTTPS"},"initialDelaySeconds":5,"periodSeconds":20,"timeoutSeconds":1}`},
 	{[]any{"spec", "template", "spec", "containers", 0, "readinessProbe"},
 		`{"failureThreshold":4,"httpGet":{"path":"/readyz","port":"http","scheme":"HTTPS"},"periodSeconds":5,"timeoutSeconds":1}`},
-	{[]any{"spec", "template", "spec", "containers", 0, "startupProbe"},
-		`{"failureThreshold":24,"httpGet":{"path":"/livez","port":"http","scheme":"HTTPS"},"periodSeconds":5}`},
 	{[]any{"spec", "template", "spec", "volumes"},
 		`[{"configMap":{"name":"ek-evenkeel"},"name":"config"},{"name":"tls","secret":{"secretName":"evenkeel-tls"}},{"emptyDir":{},"name":"more"}]`},
 	{[]any{"spec", "template", "spec", "containers", 0, "volumeMounts"}, `[{"mountPath":"/etc/evenkeel","name":"config","readOnly":true},` +
@@ -73,7 +69,6 @@ var inDeployment = []at{
 
 // inCronJob has what the values change in CronJobs besides.
 var inCronJob = []at{
-	{[]any{"spec", "jobTemplate", "spec", "ttlSecondsAfterFinished"}, "0"},
 	{[]any{"spec", "jobTemplate", "spec", "template", "spec", "containers", 0, "args"},
 		`["run","--once","--strategy","zones","--config","/etc/evenkeel/config.yaml","--log-report=lines","--lease-timeout","2400s","--pass-timeout","1200s","--log-level=debug","--log-format=json",` +
 			`"--push-url=http://pushgateway:9091","--log-report=none"]`},
@@ -83,14 +78,10 @@ var inCronJob = []at{
 
 var besides = map[string][]at{
 	"Service": {
-		{[]any{"spec", "clusterIP"}, `"None"`},
-		{[]any{"spec", "ipFamilyPolicy"}, `"PreferDualStack"`},
-		{[]any{"spec", "ipFamilies"}, `["IPv6","IPv4"]`},
 		{[]any{"spec", "ports", 0}, `{"appProtocol":"https","name":"http","port":9000,"protocol":"TCP","targetPort":"http"}`},
 	},
 	"PodDisruptionBudget": {
-		{[]any{"metadata", "labels", "team"}, `"b"`},
-		{[]any{"spec", "minAvailable"}, "1"},
+		{[]any{"spec", "maxUnavailable"}, `"50%"`},
 		{[]any{"spec", "unhealthyPodEvictionPolicy"}, `"AlwaysAllow"`},
 		{[]any{"spec", "selector", "matchLabels", "app.kubernetes.io/component"}, `"controller"`},
 	},

@@ -12,10 +12,8 @@ patterns do not say what is wanted. */}}
 {{- end -}}
 {{- include "evenkeel.checkPushURL" . -}}
 {{- include "evenkeel.match" (list "metrics.pushURL" (.Values.metrics | default dict).pushURL "^https?://[^/]" "a URL, such as http://pushgateway.monitoring:9091") -}}
-{{- $budget := .Values.podDisruptionBudget | default dict -}}
-{{- range $key := list "minAvailable" "maxUnavailable" -}}
-{{- $count := get $budget $key -}}
-{{- include "evenkeel.match" (list (printf "podDisruptionBudget.%s" $key) (kindIs "invalid" $count | ternary "" (toString $count)) "^[0-9]+%?$" "a number of pods, or a share such as 50%") -}}
+{{- with (.Values.podDisruptionBudget | default dict).maxUnavailable -}}
+{{- include "evenkeel.match" (list "podDisruptionBudget.maxUnavailable" (toString .) "^[0-9]+%?$" "a number of pods, or a share such as 50%") -}}
 {{- end -}}
 {{- range $i, $volume := .Values.extraVolumes -}}
 {{- if has $volume.name (list "config" "tls") -}}

@@ -61,7 +61,7 @@
 
 {{/* Rejects labels that would break the selectors of the release. */}}
 {{- define "evenkeel.checkLabels" -}}
-{{- range $value := list "commonLabels" "podLabels" "workloadLabels" -}}
+{{- range $value := list "commonLabels" "podLabels" -}}
 {{- range $key := list "app.kubernetes.io/name" "app.kubernetes.io/instance" "app.kubernetes.io/component" "app.kubernetes.io/managed-by" "helm.sh/chart" -}}
 {{- if hasKey (get $.Values $value | default dict) $key -}}
 {{- fail (printf "%s contains %s, by which the release finds its own objects (want another key, such as app.kubernetes.io/part-of)" $value $key) -}}
@@ -73,22 +73,9 @@
 {{/* Rejects a PodDisruptionBudget that would block each drain of a node. */}}
 {{- define "evenkeel.checkBudget" -}}
 {{- $budget := .Values.podDisruptionBudget | default dict -}}
-{{- if and $budget.enabled (eq .Values.kind "Deployment") -}}
-{{- $replicas := int .Values.replicas -}}
-{{- $min := toString $budget.minAvailable -}}
 {{- $max := toString $budget.maxUnavailable -}}
-{{- $share := trimSuffix "%" $min | int -}}
-{{- /* Kubernetes rounds a share of the replicas up. */ -}}
-{{- $required := hasSuffix "%" $min | ternary (div (add (mul $replicas $share) 99) 100 | int) $share -}}
-{{- if and (kindIs "invalid" $budget.minAvailable) (kindIs "invalid" $budget.maxUnavailable) -}}
-{{- fail "podDisruptionBudget has neither minAvailable nor maxUnavailable (want one of them, such as maxUnavailable: 1)" -}}
-{{- else if kindIs "invalid" $budget.minAvailable -}}
-{{- if has $max (list "0" "0%") -}}
+{{- if and $budget.enabled (has $max (list "0" "0%" "<nil>")) -}}
 {{- fail (printf "podDisruptionBudget.maxUnavailable is %s, which blocks every drain of a node with a pod of Evenkeel (want at least 1)" $max) -}}
-{{- end -}}
-{{- else if and $replicas (ge $required $replicas) -}}
-{{- fail (printf "podDisruptionBudget.minAvailable is %s with replicas: %d, which blocks every drain of a node with a pod of Evenkeel (want more replicas, or maxUnavailable: 1)" $min $replicas) -}}
-{{- end -}}
 {{- end -}}
 {{- end }}
 

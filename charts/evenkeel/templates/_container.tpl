@@ -31,7 +31,6 @@ ports:
   protocol: TCP
 {{- include "evenkeel.probe" (dict "root" .root "name" "livenessProbe" "path" "/livez") }}
 {{- include "evenkeel.probe" (dict "root" .root "name" "readinessProbe" "path" "/readyz") }}
-{{- include "evenkeel.probe" (dict "root" .root "name" "startupProbe" "path" "/livez") }}
 {{- end }}
 resources:
   {{- toYaml $values.resources | nindent 2 }}
@@ -71,8 +70,8 @@ volumeMounts:
 
 {{/* A probe with the settings of the value of its name. Call it with a dict: root, name, path. */}}
 {{- define "evenkeel.probe" -}}
-{{- $probe := get .root.Values .name | default dict -}}
-{{- if $probe.enabled }}
+{{- $probe := get .root.Values .name -}}
+{{- if not (kindIs "invalid" $probe) }}
 {{ .name }}:
   httpGet:
     path: {{ .path }}
@@ -80,6 +79,8 @@ volumeMounts:
     {{- if include "evenkeel.tls" .root }}
     scheme: HTTPS
     {{- end }}
-  {{- omit $probe "enabled" | toYaml | nindent 2 }}
+  {{- with $probe }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
 {{- end }}
 {{- end }}

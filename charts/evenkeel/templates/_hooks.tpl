@@ -12,10 +12,8 @@ helm.sh/hook-output-log-policy: hook-failed
 {{/* The metadata of an object of the job after the deletion. Call it with a dict: root; name; cluster, true if the object has
 no namespace; and hook, a dict as for evenkeel.hook. */}}
 {{- define "evenkeel.hookMetadata" -}}
-{{- $own := .root.Values.cleanup | default dict -}}
-{{- $annotations := include "evenkeel.hook" .hook | fromYaml | mergeOverwrite dict ($own.annotations | default dict) -}}
 {{- include "evenkeel.metadata" (dict "root" .root "name" .name "cluster" .cluster
-  "own" (dict "labels" $own.labels "annotations" $annotations)) -}}
+  "annotations" (include "evenkeel.hook" .hook | fromYaml)) -}}
 {{- end }}
 
 {{/* The labels and annotations of the pod that the job of a hook makes. Call it with a dict: root, component. */}}
@@ -64,12 +62,11 @@ name of the ConfigMap to mount or "", and mounts, true if the pod needs the othe
 {{- $values := .root.Values -}}
 serviceAccountName: {{ .account }}
 automountServiceAccountToken: {{ or (not .mounts) $values.automountServiceAccountToken }}
-enableServiceLinks: {{ $values.enableServiceLinks }}
 restartPolicy: Never
 {{- with include "evenkeel.imagePullSecrets" .root }}
 {{ . }}
 {{- end }}
-{{ include "evenkeel.hookSettings" .root }}
+{{ include "evenkeel.podSettings" .root }}
 containers:
 - name: evenkeel
   image: {{ include "evenkeel.image" .root | quote }}
@@ -110,26 +107,6 @@ volumes:
 {{- end }}
 {{- with and .mounts $values.extraVolumes }}
 {{ toYaml . }}
-{{- end }}
-{{- end }}
-{{- end }}
-
-{{/* The fields of the pod of a hook that say where and how it runs. */}}
-{{- define "evenkeel.hookSettings" -}}
-securityContext:
-  {{- toYaml .Values.podSecurityContext | nindent 2 }}
-{{- if kindIs "bool" .Values.hostUsers }}
-hostUsers: {{ .Values.hostUsers }}
-{{- end }}
-{{- range $field := list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" }}
-{{- with get $.Values $field }}
-{{ $field }}: {{ . }}
-{{- end }}
-{{- end }}
-{{- range $field := list "dnsConfig" "hostAliases" "nodeSelector" "tolerations" "affinity" }}
-{{- with get $.Values $field }}
-{{ $field }}:
-  {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -12,28 +12,21 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
 {{- end }}
 
-{{/* The metadata of an object. Call it with a dict: root; name; cluster, true if the object has no namespace; own, the
-section of the values with the labels and annotations of the object; labels and annotations, more of them from the
-chart; namespace, if it is not that of the release. The chart's labels and annotations win over commonLabels and
-commonAnnotations, and the object's own over both, except for those that identify the release. */}}
+{{/* The metadata of an object. Call it with a dict: root; name; cluster, true if the object has no namespace; labels and
+annotations, those of the object itself; namespace, if it is not that of the release. The object's own win over
+commonLabels and commonAnnotations, except for those that identify the release. */}}
 {{- define "evenkeel.metadata" -}}
-{{- $own := .own | default dict -}}
 name: {{ .name | quote }}
 {{- if not .cluster }}
 namespace: {{ .namespace | default (include "evenkeel.namespace" .root) | quote }}
 {{- end }}
 labels:
   {{- $fixed := include "evenkeel.labels" .root | fromYaml }}
-  {{- mergeOverwrite dict (.root.Values.commonLabels | default dict) (.labels | default dict) ($own.labels | default dict) $fixed | toYaml | nindent 2 }}
-{{- with mergeOverwrite dict (.root.Values.commonAnnotations | default dict) (.annotations | default dict) ($own.annotations | default dict) }}
+  {{- mergeOverwrite dict (.root.Values.commonLabels | default dict) (.labels | default dict) $fixed | toYaml | nindent 2 }}
+{{- with mergeOverwrite dict (.root.Values.commonAnnotations | default dict) (.annotations | default dict) }}
 annotations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- end }}
-
-{{/* The labels and annotations of the Deployment or of the CronJobs, as a section of values. */}}
-{{- define "evenkeel.workloadMetadata" -}}
-{{- dict "labels" .Values.workloadLabels "annotations" .Values.workloadAnnotations | toYaml -}}
 {{- end }}
 
 {{/* The annotations that keep autoscalers from removing a node while a pod of Evenkeel runs on it. */}}

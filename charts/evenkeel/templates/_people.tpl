@@ -16,7 +16,7 @@
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata:
-  {{- include "evenkeel.metadata" (dict "root" .root "name" .name "cluster" true "labels" .labels "own" .root.Values.rbac) | nindent 2 }}
+  {{- include "evenkeel.metadata" (dict "root" .root "name" .name "cluster" true "labels" .labels) | nindent 2 }}
 {{- end }}
 
 {{/* A Role for people, without its rules. Call it with a dict: root, suffix of the name. */}}
@@ -24,7 +24,7 @@ metadata:
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
 metadata:
-  {{- include "evenkeel.metadata" (dict "root" .root "name" (printf "%s-%s" (include "evenkeel.fullname" .root) .suffix) "own" .root.Values.rbac) | nindent 2 }}
+  {{- include "evenkeel.metadata" (dict "root" .root "name" (printf "%s-%s" (include "evenkeel.fullname" .root) .suffix)) | nindent 2 }}
 {{- end }}
 
 {{/* Binds a role for people to subjects. Call it with a dict: root, kind of the role, name of a ClusterRole or suffix of a
@@ -34,7 +34,7 @@ Role, subjects. */}}
 apiVersion: rbac.authorization.k8s.io/v1
 kind: {{ .kind }}Binding
 metadata:
-  {{- include "evenkeel.metadata" (dict "root" .root "name" $name "cluster" (eq .kind "ClusterRole") "own" .root.Values.rbac) | nindent 2 }}
+  {{- include "evenkeel.metadata" (dict "root" .root "name" $name "cluster" (eq .kind "ClusterRole")) | nindent 2 }}
 roleRef:
   apiGroup: rbac.authorization.k8s.io
   kind: {{ .kind }}

@@ -6,13 +6,16 @@ metadata:
 spec:
   serviceAccountName: {{ include "evenkeel.serviceAccountName" .root }}
   automountServiceAccountToken: {{ $values.automountServiceAccountToken }}
-  enableServiceLinks: {{ $values.enableServiceLinks }}
   restartPolicy: {{ .restartPolicy }}
   terminationGracePeriodSeconds: {{ $values.terminationGracePeriodSeconds }}
   {{- with include "evenkeel.imagePullSecrets" .root }}
   {{- . | nindent 2 }}
   {{- end }}
   {{- include "evenkeel.podSettings" .root | nindent 2 }}
+  {{- with include "evenkeel.spread" .root }}
+  topologySpreadConstraints:
+  {{- . | nindent 2 }}
+  {{- end }}
   {{- with $values.initContainers }}
   initContainers:
   {{- toYaml . | nindent 2 }}
@@ -36,28 +39,13 @@ spec:
   {{- end }}
 {{- end }}
 
-{{/* The fields of the pod that come from the value of the same name, if it is set. */}}
+{{/* The fields that say where and how every pod of the release runs. */}}
 {{- define "evenkeel.podSettings" -}}
-securityContext:
-  {{- toYaml .Values.podSecurityContext | nindent 2 }}
-{{- if kindIs "bool" .Values.hostUsers }}
-hostUsers: {{ .Values.hostUsers }}
-{{- end }}
-{{- range $field := list "priorityClassName" "runtimeClassName" "schedulerName" "dnsPolicy" }}
-{{- with get $.Values $field }}
-{{ $field }}: {{ . }}
-{{- end }}
-{{- end }}
-{{- range $field := list "dnsConfig" "hostAliases" "nodeSelector" "tolerations" "affinity" }}
-{{- with get $.Values $field }}
-{{ $field }}:
-  {{- toYaml . | nindent 2 }}
-{{- end }}
-{{- end }}
-{{- with include "evenkeel.spread" . }}
-topologySpreadConstraints:
-{{ . }}
-{{- end }}
+{{- $pod := dict "securityContext" .Values.podSecurityContext "enableServiceLinks" false -}}
+{{- range $field := list "priorityClassName" "nodeSelector" "tolerations" "affinity" -}}
+{{- with get $.Values $field }}{{ $_ := set $pod $field . }}{{ end -}}
+{{- end -}}
+{{- .Values.podSpec | default dict | mergeOverwrite $pod | toYaml -}}
 {{- end }}
 
 {{/* The topology spread constraints. One without a labelSelector counts the pods of the release. */}}

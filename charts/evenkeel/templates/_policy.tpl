@@ -7,7 +7,7 @@ dict as for evenkeel.hook if the policy belongs to a hook. */}}
 {{- $account := .account | default (include "evenkeel.serviceAccountName" .root) -}}
 {{- $hook := dict -}}
 {{- with .hook }}{{ $hook = include "evenkeel.hook" . | fromYaml }}{{ end -}}
-{{- $metadata := dict "root" .root "name" $name "cluster" true "annotations" $hook "own" .root.Values.admissionPolicy -}}
+{{- $metadata := dict "root" .root "name" $name "cluster" true "annotations" $hook -}}
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
 metadata:

@@ -32,8 +32,6 @@ var chartCounterparts = map[string]chartValue{
 	"suspend":                     {to: "cronJob.suspend"},
 	"startingDeadlineSeconds":     {to: "cronJob.startingDeadlineSeconds"},
 	"activeDeadlineSeconds":       {to: "cronJob.activeDeadlineSeconds"},
-	"successfulJobsHistoryLimit":  {to: "cronJob.successfulJobsHistoryLimit"},
-	"failedJobsHistoryLimit":      {to: "cronJob.failedJobsHistoryLimit"},
 	"schedule":                    {},
 	"timeZone":                    {},
 	"deschedulingInterval":        {},
@@ -56,7 +54,7 @@ var nestedKeys = map[string][]string{
 // ofKind lists values that only one kind has.
 var ofKind = map[string]string{
 	"schedule": "CronJob", "timeZone": "CronJob", "suspend": "CronJob", "startingDeadlineSeconds": "CronJob", "activeDeadlineSeconds": "CronJob",
-	"successfulJobsHistoryLimit": "CronJob", "failedJobsHistoryLimit": "CronJob", "deschedulingInterval": "Deployment", "replicas": "Deployment",
+	"deschedulingInterval": "Deployment", "replicas": "Deployment",
 	"leaderElection": "Deployment",
 }
 
