@@ -95,8 +95,7 @@ func refusedValues(t *testing.T) (want map[string]string) {
 
 // TestSchemaDescribesValues checks that the schema has every value of values.yaml and no other, apart from those that
 // the templates refuse with a better message, and that its descriptions are the comments of values.yaml. The flag
-// -update writes the descriptions and the refused values. Under config, the keys are those that `evenkeel config schema`
-// prints.
+// -update writes the descriptions and the refused values. Under config, the keys are those of `evenkeel config schema`.
 func TestSchemaDescribesValues(t *testing.T) {
 	text, err := os.ReadFile(schemaFile)
 	if err != nil {
