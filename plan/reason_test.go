@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // goldenFiles are patterns of files with output of the program. The package that owns a file checks the file in a test.
@@ -28,8 +29,8 @@ var goldenFiles = []string{
 	"../cmd/evenkeel/testdata/script/*.txtar",
 }
 
-// TestEveryCodeIsDocumentedAndShown checks that docs/reference/reasons.md has a section
-// with an example for each code, and that the example occurs in a golden file.
+// TestEveryCodeIsDocumentedAndShown checks that docs/reference/reasons.md has a section with a message for each code,
+// that the message occurs in a golden file, and that the meaning and the remedy are those of package plan.
 func TestEveryCodeIsDocumentedAndShown(t *testing.T) {
 	documented, answers, codes := documentedCodes(t), readMatchingFiles(t, goldenFiles), codesInSource(t)
 	for _, c := range codes {
@@ -38,14 +39,27 @@ func TestEveryCodeIsDocumentedAndShown(t *testing.T) {
 			t.Errorf("code %s has no section in docs/reference/reasons.md", c)
 			continue
 		}
-		example := examplePattern.FindStringSubmatch(p)
+		message := messagePattern.FindStringSubmatch(p)
 		switch {
-		case !strings.Contains(p, "\nTo change it: "):
-			t.Errorf("the section of %s has no line \"To change it: \"", c)
-		case example == nil:
-			t.Errorf("the section of %s has no line with an example (Example: `...`)", c)
-		case !strings.Contains(answers, c+": "+example[1]+"\n") && !strings.Contains(answers, example[1]+" ("+c+").\n"):
-			t.Errorf("no golden file has %s with the example of its section: %s", c, example[1])
+		case message == nil:
+			t.Errorf("the section of %s has no message (```text)", c)
+		case !strings.Contains(answers, c+": "+message[1]+"\n") && !strings.Contains(answers, message[1]+" ("+c+").\n"):
+			t.Errorf("no golden file has %s with the message of its section: %s", c, message[1])
+		}
+		meaning, remedy := plan.Code(c).Meaning(), plan.Code(c).Remedy()
+		if meaning == "" {
+			continue // an outcome, a reason for a move: no report says what it means in general
+		}
+		plain := strings.ReplaceAll(p, "`", "")
+		if begin := strings.TrimSpace(plain); !strings.EqualFold(begin[:min(len(meaning), len(begin))], meaning) {
+			t.Errorf("the section of %s does not begin with its meaning: %s", c, meaning)
+		}
+		documented := ""
+		if m := remedyPattern.FindStringSubmatch(plain); m != nil {
+			documented = m[1]
+		}
+		if documented != remedy {
+			t.Errorf("the section of %s has the remedy %q, want %q", c, documented, remedy)
 		}
 	}
 	for _, c := range slices.Sorted(maps.Keys(documented)) {
@@ -57,7 +71,8 @@ func TestEveryCodeIsDocumentedAndShown(t *testing.T) {
 
 var (
 	headingPattern = regexp.MustCompile(`(?m)^### (\w+)$`)
-	examplePattern = regexp.MustCompile("(?m)^Example: `(.+)`$")
+	remedyPattern  = regexp.MustCompile(`(?m)^Remedy: (.+)\.$`)
+	messagePattern = regexp.MustCompile("(?m)^```text\n(.+)\n```$")
 )
 
 // documentedCodes returns the sections of docs/reference/reasons.md by code.

@@ -72,11 +72,14 @@ type reasonEntry struct {
 	Code string
 	// Group is the heading of the codes to which it belongs, such as: Why a pod is moved.
 	Group string
-	// Text explains the code, shows an example, and says what would have to change.
+	// Text explains the code, shows a message, and says what would have to change.
 	Text string
 }
 
-var link = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+var (
+	link  = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`)
+	fence = regexp.MustCompile("(?m)^```text\n(.+)\n```$")
+)
 
 // allReasons returns the codes in the order of the page.
 func allReasons() (out []reasonEntry) {
@@ -85,7 +88,7 @@ func allReasons() (out []reasonEntry) {
 		title, _, _ := strings.Cut(parts[0], "\n")
 		for _, part := range parts[1:] {
 			code, text, _ := strings.Cut(part, "\n")
-			out = append(out, reasonEntry{code, title, strings.TrimSpace(link.ReplaceAllString(text, "$1"))})
+			out = append(out, reasonEntry{code, title, strings.TrimSpace(fence.ReplaceAllString(link.ReplaceAllString(text, "$1"), "Example: $1"))})
 		}
 	}
 	return out
