@@ -6,16 +6,17 @@ SHELL := bash
 BIN := $(CURDIR)/bin
 override VERSION := $(VERSION:v%=%)
 
-# The lab links a control plane of version LABKUBE, which reports this version. For another version, such as
-# KUBE=v1.34.4, the lab runs the upstream programs as processes; lab/kube134 pins their modules.
+# The lab runs a control plane of version KUBE. Tests link one of version LABKUBE; for another version, such as
+# KUBE=v1.34.4, they run the programs, too.
 LABKUBE := v1.37.1
 KUBE := $(LABKUBE)
+ETCD := $(shell sed -n 's,.*go.etcd.io/etcd/server/v3 \(v[0-9.]*\).*,\1,p' lab/go.mod)
+KWOK := $(shell sed -n 's,.*sigs.k8s.io/kwok \(v[0-9.]*\).*,\1,p' lab/kwok/go.mod)
 minor = $(word 2,$(subst ., ,$(1)))
 version-flags = -X k8s.io/component-base/version.gitVersion=$(1) -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=$(call minor,$(1))
 LABFLAGS := $(call version-flags,$(LABKUBE))
 ifneq ($(KUBE),$(LABKUBE))
 export EVENKEEL_KUBE := $(BIN)/kube-$(KUBE)
-lab: kube
 endif
 
 .PHONY: help
@@ -119,18 +120,28 @@ registry: ## serve an empty container registry on localhost:5000, to try `make i
 	@cd tools/release && go run . registry
 
 .PHONY: lab
-lab: build ## bin/lab and bin/kwok: a real control plane with fake nodes
+lab: build ## bin/lab, and the programs of a control plane and kwok: those of this machine, downloads (EVENKEEL_MIRROR=URL, or off), or compiled
 	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/lab ./cmd/lab
-	cd lab/kwok && go build -o $(BIN)/kwok sigs.k8s.io/kwok/cmd/kwok
+	@missing=$$($(BIN)/lab programs -folder $(BIN) kube@$(KUBE) etcd@$(ETCD) kwok@$(KWOK)) && if [ -n "$$missing" ]; then $(MAKE) --no-print-directory $$missing; fi
+	@ln -sf ../etcd-$(ETCD)/etcd $(BIN)/kube-$(KUBE)/etcd
+	@ln -sf kwok-$(KWOK)/kwok $(BIN)/kwok
 
-KUBEMODULE = lab/kube1$(call minor,$(KUBE))
-.PHONY: kube
-kube: ## bin/kube-VERSION: kube-apiserver, kube-controller-manager and kube-scheduler of KUBE=v1.34.4
+# $(call compile,MODULE,FOLDER,PROGRAM,PACKAGE,FLAGS): a program that appears in its folder when it is whole
+compile = cd $(1) && go build -ldflags "-s -w $(5)" -o $(BIN)/$(2)/.$(3) $(4) && mv $(BIN)/$(2)/.$(3) $(BIN)/$(2)/$(3)
+KUBEMODULE = $(if $(filter $(LABKUBE),$(KUBE)),lab,lab/kube1$(call minor,$(KUBE)))
+KUBEPROGRAMS = kube-apiserver kube-controller-manager kube-scheduler
+.PHONY: kube $(KUBEPROGRAMS) etcd kwok
+kube: $(KUBEPROGRAMS) ## compile bin/kube-VERSION: kube-apiserver, kube-controller-manager and kube-scheduler of KUBE=v1.34.4
+$(KUBEPROGRAMS):
 	@grep -q "k8s.io/kubernetes $(KUBE)$$" $(KUBEMODULE)/go.mod || { echo "$(KUBEMODULE) does not pin Kubernetes $(KUBE) (want KUBE=v1.34.4 or KUBE=$(LABKUBE))"; exit 1; }
-	cd $(KUBEMODULE) && go build -ldflags "-s -w $(call version-flags,$(KUBE))" -o $(BIN)/kube-$(KUBE)/ k8s.io/kubernetes/cmd/kube-apiserver k8s.io/kubernetes/cmd/kube-controller-manager k8s.io/kubernetes/cmd/kube-scheduler
+	$(call compile,$(KUBEMODULE),kube-$(KUBE),$@,k8s.io/kubernetes/cmd/$@,$(call version-flags,$(KUBE)))
+etcd:
+	$(call compile,lab,etcd-$(ETCD),etcd,go.etcd.io/etcd/server/v3)
+kwok:
+	$(call compile,lab/kwok,kwok-$(KWOK),kwok,sigs.k8s.io/kwok/cmd/kwok)
 
 .PHONY: demo
-demo: lab ## rebalance a real cluster and watch it, and write the plan to bin/demo.html (first run about 10 minutes of compiling)
+demo: lab ## rebalance a real cluster and watch it, and write the plan to bin/demo.html (the first run downloads or compiles a control plane)
 	$(BIN)/lab demo --evenkeel $(BIN)/evenkeel --kwok $(BIN)/kwok --report $(BIN)/demo.html
 
 .PHONY: check

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	_ "github.com/evenkeel-project/evenkeel/lab/controlplane/linked"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	_ "github.com/evenkeel-project/evenkeel/lab/controlplane/linked"
 )
 
 var (

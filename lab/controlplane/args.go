@@ -33,10 +33,15 @@ var defaultControllers = []string{
 	"resourcequota-controller", "persistentvolume-attach-detach-controller",
 }
 
+// etcdArgs are the flags of a single member. It does not sync to disk, because the data is disposable.
 func (l *componentLayout) etcdArgs() []string {
+	client, peer := fmt.Sprintf("http://127.0.0.1:%d", l.ports.etcd), fmt.Sprintf("http://127.0.0.1:%d", l.ports.etcdPeer)
 	return []string{
-		"--data-dir=" + l.filePath("etcd"), "--log-output=" + l.filePath("etcd.log"),
-		fmt.Sprintf("--client-port=%d", l.ports.etcd), fmt.Sprintf("--peer-port=%d", l.ports.etcdPeer),
+		"--data-dir=" + l.filePath("etcd"), "--log-outputs=" + l.filePath("etcd.log"), "--log-level=error",
+		"--listen-client-urls=" + client, "--advertise-client-urls=" + client, "--listen-peer-urls=" + peer,
+		"--initial-advertise-peer-urls=" + peer, "--name=default", "--initial-cluster=default=" + peer,
+		"--unsafe-no-fsync", fmt.Sprintf("--quota-backend-bytes=%d", 8<<30),
+		"--auto-compaction-mode=periodic", "--auto-compaction-retention=5m",
 	}
 }
 

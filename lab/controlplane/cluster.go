@@ -1,6 +1,6 @@
 // Package controlplane runs a real Kubernetes control plane: etcd, kube-apiserver, kube-scheduler and
-// kube-controller-manager. All components run in this process, or each component runs in a separate process that can be
-// frozen and killed. Kwok simulates the nodes in a child process.
+// kube-controller-manager. Each component runs in a separate process that can be frozen and killed. In a program that
+// imports package linked, they can also run in this process. Kwok simulates the nodes in a child process.
 //
 // The package creates no objects in the cluster, except the CustomResourceDefinitions of Options.Evenkeel, and two with
 // Options.LocalPods. RBAC and the admission plugins ServiceAccount and PodSecurity are enabled. The audit log records
@@ -20,14 +20,24 @@ import (
 	"k8s.io/client-go/rest"
 )
 
+// The names of the components.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	Scheduler         = "kube-scheduler"
+	ControllerManager = "kube-controller-manager"
+)
+
+// Linked runs a component in this process until ctx ends. It is nil in programs that do not import package linked.
+var Linked func(ctx context.Context, name string, args []string) error
+
 // Cluster is a running control plane.
 type Cluster struct {
 	componentLayout
 	Client kubernetes.Interface
 	Config *rest.Config
 
-	command   []string
-	programs  string
+	programs  string // a folder; empty if the components run in this process
 	processes map[string]*Process
 	cancel    context.CancelFunc
 	failed    chan error
@@ -77,8 +87,12 @@ func (c *Cluster) Stop() {
 // (Options.Etcd). The folder must not exist. The caller must still call Stop.
 func (c *Cluster) CopyEtcdData(folder string) error {
 	c.cancel()
+	etcdEnded := c.etcdEnded
+	if p := c.processes[Etcd]; p != nil {
+		etcdEnded = p.ended
+	}
 	select {
-	case <-c.etcdEnded: // the other components end more slowly but write nothing without etcd
+	case <-etcdEnded: // the other components end more slowly but write nothing without etcd
 	case <-time.After(time.Minute):
 		return errors.New("etcd did not end within a minute, so its data was not copied")
 	}

@@ -31,14 +31,10 @@ type Options struct {
 	ControllerManagerFlags []string
 	// Etcd is a data folder that Keep wrote for an earlier lab. If Etcd is empty, etcd starts without data.
 	Etcd string
-	// Command is a command that runs the component whose name and arguments are appended to it. With Command, each
-	// component runs as a separate process (see RunComponent and Component). Without Command, all components run in
-	// this process.
-	Command []string
-	// Programs is a folder with the upstream programs kube-apiserver, kube-scheduler and
-	// kube-controller-manager of another version. The lab runs each of them as a separate process,
-	// and etcd as without Programs. If Programs is empty, the environment variable EVENKEEL_KUBE
-	// names the folder. If that is empty too, the components are those linked into this program.
+	// Programs is a folder with the programs etcd, kube-apiserver, kube-scheduler and kube-controller-manager, each of
+	// which runs as a separate process (see Component). If Programs is empty, the environment variable EVENKEEL_KUBE names
+	// the folder. If that is empty too, the components are those linked into this program, or the programs that `make
+	// lab` puts beside it.
 	Programs string
 	// Users are additional users that can authenticate to the API server.
 	Users []User

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -141,14 +140,14 @@ func (p *Process) Kill() error {
 
 // startComponent starts a component. A component that ends before Stop is a failure.
 func (c *Cluster) startComponent(ctx context.Context, name string, args []string) {
-	if argv := c.commandOf(name); argv != nil {
-		if err := c.startProcess(ctx, name, append(argv, args...)); err != nil {
+	if c.programs != "" {
+		if err := c.startProcess(ctx, name, append([]string{filepath.Join(c.programs, name)}, args...)); err != nil {
 			c.failed <- err
 		}
 		return
 	}
 	c.running.Go(func() {
-		err := RunComponent(ctx, name, args)
+		err := Linked(ctx, name, args)
 		if name == Etcd {
 			close(c.etcdEnded)
 		}
@@ -156,16 +155,4 @@ func (c *Cluster) startComponent(ctx context.Context, name string, args []string
 			c.failed <- fmt.Errorf("%s ended: %w", name, err)
 		}
 	})
-}
-
-// commandOf returns the command that runs a component as a separate process. It returns nil for a component that runs
-// in this process.
-func (c *Cluster) commandOf(name string) []string {
-	switch {
-	case c.programs != "" && name != Etcd:
-		return []string{filepath.Join(c.programs, name)}
-	case len(c.command) > 0:
-		return append(slices.Clone(c.command), name)
-	}
-	return nil
 }

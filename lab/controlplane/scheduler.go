@@ -11,7 +11,7 @@ import (
 
 // startScheduler runs kube-scheduler until Reschedule or Stop.
 func (c *Cluster) startScheduler(ctx context.Context) {
-	if c.commandOf(Scheduler) != nil {
+	if c.programs != "" {
 		c.startComponent(ctx, Scheduler, c.schedulerArgs())
 		return
 	}
@@ -19,7 +19,7 @@ func (c *Cluster) startScheduler(ctx context.Context) {
 	c.schedulerEnded = make(chan struct{})
 	ended := c.schedulerEnded
 	c.running.Go(func() {
-		err := RunComponent(ctx, Scheduler, c.schedulerArgs())
+		err := Linked(ctx, Scheduler, c.schedulerArgs())
 		close(ended)
 		if ctx.Err() == nil {
 			c.failed <- fmt.Errorf("%s ended: %w", Scheduler, err)

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/component-base/version"
 )
 
 // Start starts all components with a new temporary folder. If a component ends before Stop, Failed reports an error.
@@ -21,8 +22,15 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	}
 	l := componentLayout{Kubeconfig: filepath.Join(dir, "kubeconfig"), dir: dir,
 		controllers: defaultControllers, managerArgs: o.ControllerManagerFlags, aggregation: o.Aggregation}
-	c := &Cluster{componentLayout: l, command: o.Command, programs: cmp.Or(o.Programs, os.Getenv("EVENKEEL_KUBE")),
+	c := &Cluster{componentLayout: l, programs: cmp.Or(o.Programs, os.Getenv("EVENKEEL_KUBE")),
 		processes: map[string]*Process{}, failed: make(chan error, 16), etcdEnded: make(chan struct{})}
+	if c.programs == "" && Linked == nil {
+		program, err := os.Executable()
+		if err != nil {
+			return nil, fmt.Errorf("finding the folder of this program: %w", err)
+		}
+		c.programs = filepath.Join(filepath.Dir(program), "kube-"+version.Get().GitVersion)
+	}
 	if len(o.Controllers) > 0 {
 		c.controllers = o.Controllers
 	}
@@ -45,6 +53,11 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	}
 	if err := c.redirectLogs(); err != nil {
 		return err
+	}
+	if c.programs != "" {
+		if _, err := os.Stat(filepath.Join(c.programs, Etcd)); err != nil {
+			return fmt.Errorf("finding the programs of the control plane (`make lab` puts them into bin): %w", err)
+		}
 	}
 	var err error
 	if c.ports, err = freePorts(); err != nil {

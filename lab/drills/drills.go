@@ -24,10 +24,9 @@ import (
 
 // Options select what to run.
 type Options struct {
-	// Evenkeel and Kwok are the paths of the programs. Component is the command that runs one control plane component
-	// (see controlplane.Options.Command).
-	Evenkeel, Kwok string
-	Component      []string
+	// Evenkeel and Kwok are the paths of the programs. Programs is the folder of those of the control plane (see
+	// controlplane.Options).
+	Evenkeel, Kwok, Programs string
 	// Run selects drills by name; nil selects all.
 	Run *regexp.Regexp
 	// Short runs a few repetitions of the cheap drills only.

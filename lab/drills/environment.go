@@ -66,7 +66,7 @@ func newEnvironment(ctx context.Context, o Options) (*environment, error) {
 		a.tokens = append(a.tokens, fmt.Sprintf("%s-%04d", secret, i))
 		known = append(known, controlplane.User{Token: a.tokens[i], Name: userName(i), Group: userGroup})
 	}
-	if a.cluster, err = controlplane.Start(ctx, controlplane.Options{Evenkeel: o.Evenkeel, Kwok: o.Kwok, Command: o.Component, Users: known,
+	if a.cluster, err = controlplane.Start(ctx, controlplane.Options{Evenkeel: o.Evenkeel, Kwok: o.Kwok, Programs: o.Programs, Users: known,
 		AuditPolicy: []byte(auditPolicy), Progress: o.Progress}); err != nil {
 		os.RemoveAll(dir)
 		return nil, err

@@ -34,8 +34,8 @@ func TestTheLabBehavesWithoutEvenkeel(t *testing.T) {
 }
 
 // TestTheServerHasTheChosenVersion checks that EVENKEEL_KUBE, a folder such as kube-v1.34.4,
-// decides the version of the API server, and that the lab otherwise runs the version that is linked
-// into it.
+// decides the version of the API server, and that the tests otherwise run the version that is linked
+// into them.
 func TestTheServerHasTheChosenVersion(t *testing.T) {
 	want := version.Get().GitVersion
 	if folder := os.Getenv("EVENKEEL_KUBE"); folder != "" {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	_ "github.com/evenkeel-project/evenkeel/lab/controlplane/linked"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )

@@ -31,24 +31,24 @@ strategies:
 
 // runDemo rebalances the seed scenario and fails unless Deployment d ends at 2/2/2. On a terminal, the cluster and the
 // configuration stay available until Ctrl-C. The file report gets the plan as a page for a browser.
-func runDemo(ctx context.Context, kwok, evenkeel, report string, stderr *os.File) error {
+func runDemo(ctx context.Context, o controlplane.Options, report string, stderr *os.File) error {
 	config, remove, err := writeDemoConfig()
 	if err != nil {
 		return err
 	}
 	defer remove()
-	c, err := controlplane.Start(ctx, controlplane.Options{Evenkeel: evenkeel, Kwok: kwok, Progress: stderr})
+	c, err := controlplane.Start(ctx, o)
 	if err != nil {
 		return err
 	}
 	defer c.Stop()
-	if err := runScenario(cancelOnFailure(ctx, c), c, evenkeel, config, report, stderr); err != nil {
+	if err := runScenario(cancelOnFailure(ctx, c), c, o.Evenkeel, config, report, stderr); err != nil {
 		return err
 	}
 	if os.Getenv("CI") == "true" || !term.IsTerminal(int(os.Stdout.Fd())) {
 		return nil
 	}
-	fmt.Fprint(stderr, suggestedCommands(evenkeel, c.Kubeconfig, config))
+	fmt.Fprint(stderr, suggestedCommands(o.Evenkeel, c.Kubeconfig, config))
 	return waitForInterrupt(ctx, c, stderr)
 }
 

@@ -11,15 +11,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/drills"
 )
 
-// runDrills runs drills. Every component of the control plane runs as a separate process of this program.
+// runDrills runs drills.
 func runDrills(ctx context.Context, args []string, stderr *os.File) error {
-	self, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("finding the path of this program: %w", err)
-	}
-	o := drills.Options{Component: []string{self, "component"}, Table: os.Stdout, Progress: stderr}
+	o := drills.Options{Table: os.Stdout, Progress: stderr}
 	fs := flag.NewFlagSet("drills", flag.ContinueOnError)
 	fs.StringVar(&o.Kwok, "kwok", "bin/kwok", "path of kwok")
+	fs.StringVar(&o.Programs, "kube", "", kubeFlag)
 	fs.StringVar(&o.Evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
 	fs.BoolVar(&o.Short, "short", false, "a few repetitions of the cheap drills")
 	fs.IntVar(&o.Reps, "reps", 0, "repetitions of each drill (default: the drill's own number)")
@@ -31,6 +28,7 @@ func runDrills(ctx context.Context, args []string, stderr *os.File) error {
 		return err
 	}
 	if *run != "" {
+		var err error
 		if o.Run, err = regexp.Compile(*run); err != nil {
 			return fmt.Errorf("-run: %w", err)
 		}

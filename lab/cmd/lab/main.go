@@ -8,20 +8,26 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/programs"
 )
 
+const kubeFlag = "folder of the control plane's programs (default: EVENKEEL_KUBE, or that of `make lab`)"
+
 const usage = `usage:
-  lab up   [-nodes N] [-zones Z] [-scheduler-config FILE] [-evenkeel PATH] [-kwok PATH]
+  lab up   [-nodes N] [-zones Z] [-scheduler-config FILE] [-evenkeel PATH] [-kwok PATH] [-kube DIR]
                                                     run a control plane with fake nodes until Ctrl-C; pods of
                                                     Evenkeel run as processes on this machine
-  lab demo [-report FILE] [-evenkeel PATH] [-kwok PATH]
+  lab demo [-report FILE] [-evenkeel PATH] [-kwok PATH] [-kube DIR]
                                                     create an unbalanced cluster and rebalance it; the plan is written
                                                     to a file as a page for a browser
-  lab drills [-short] [-run REGEXP] [-reps N] [-seed N] [-results FILE] [-keep DIR] [-evenkeel PATH] [-kwok PATH]
-                                                    run Evenkeel while components fail and verify its actions`
+  lab drills [-short] [-run REGEXP] [-reps N] [-seed N] [-results FILE] [-keep DIR] [-evenkeel PATH] [-kwok PATH] [-kube DIR]
+                                                    run Evenkeel while components fail and verify its actions
+  lab programs -folder DIR RELEASE@VERSION...       find or download programs of the releases kube, etcd and kwok, and
+                                                    print those that must be compiled`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -37,14 +43,15 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	if len(args) == 0 {
 		return errors.New(usage)
 	}
-	if args[0] == "component" {
-		return runComponent(ctx, args[1:])
-	}
-	if args[0] == "drills" {
+	switch args[0] {
+	case "drills":
 		return runDrills(ctx, args[1:], stderr)
+	case "programs":
+		return runPrograms(ctx, args[1:], stderr)
 	}
 	fs := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	kwok := fs.String("kwok", "bin/kwok", "path of kwok")
+	kube := fs.String("kube", "", kubeFlag)
 	evenkeel := fs.String("evenkeel", "bin/evenkeel", "path of evenkeel")
 	nodes := fs.Int("nodes", 6, "fake nodes")
 	zones := fs.Int("zones", 3, "zones")
@@ -55,9 +62,9 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	}
 	switch args[0] {
 	case "up":
-		return runUp(ctx, upOptions{kwok: *kwok, evenkeel: *evenkeel, nodes: *nodes, zones: *zones, schedulerConfig: *config}, stderr)
+		return runUp(ctx, upOptions{kube: *kube, kwok: *kwok, evenkeel: *evenkeel, nodes: *nodes, zones: *zones, schedulerConfig: *config}, stderr)
 	case "demo":
-		return runDemo(ctx, *kwok, *evenkeel, *report, stderr)
+		return runDemo(ctx, controlplane.Options{Evenkeel: *evenkeel, Kwok: *kwok, Programs: *kube, Progress: stderr}, *report, stderr)
 	}
 	return errors.New(usage)
 }
@@ -73,11 +80,18 @@ func waitForInterrupt(ctx context.Context, c *controlplane.Cluster, stderr *os.F
 	}
 }
 
-// runComponent runs one component of a control plane in this process. A lab calls it to run its components as separate
-// processes.
-func runComponent(ctx context.Context, args []string) error {
-	if len(args) == 0 {
-		return errors.New("usage: lab component NAME ARGUMENTS (started by the lab itself)")
+// runPrograms prints the releases whose programs must be compiled.
+func runPrograms(ctx context.Context, args []string, stderr *os.File) error {
+	fs := flag.NewFlagSet("programs", flag.ContinueOnError)
+	folder := fs.String("folder", "bin", "folder; the programs of a release go into its subfolder RELEASE-VERSION")
+	if err := fs.Parse(args); err != nil {
+		return err
 	}
-	return controlplane.RunComponent(ctx, args[0], args[1:])
+	source := programs.Source{Mirror: os.Getenv("EVENKEEL_MIRROR"), Folder: *folder, Progress: stderr}
+	missing, err := source.Provide(ctx, fs.Args())
+	if err != nil {
+		return err
+	}
+	fmt.Println(strings.Join(missing, " "))
+	return nil
 }

@@ -12,6 +12,7 @@ import (
 )
 
 type upOptions struct {
+	kube            string // a folder; see controlplane.Options.Programs
 	kwok, evenkeel  string
 	nodes, zones    int
 	schedulerConfig string // a file; empty for the defaults
@@ -29,7 +30,7 @@ func runUp(ctx context.Context, u upOptions, stderr *os.File) error {
 	if _, err := os.Stat(program); err != nil {
 		return fmt.Errorf("finding the program that the pods of Evenkeel run (build it with `make build`, or set -evenkeel): %w", err)
 	}
-	o := controlplane.Options{Kwok: u.kwok, LocalPods: true, Progress: stderr}
+	o := controlplane.Options{Programs: u.kube, Kwok: u.kwok, LocalPods: true, Progress: stderr}
 	if u.schedulerConfig != "" {
 		if o.SchedulerConfig, err = os.ReadFile(u.schedulerConfig); err != nil {
 			return err

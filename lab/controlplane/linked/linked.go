@@ -1,12 +1,15 @@
-package controlplane
+// Package linked links etcd, kube-apiserver, kube-scheduler and kube-controller-manager into the programs that import it.
+// They run the components in their own process, and need no other programs for that (see controlplane.Linked).
+package linked
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
-	"net/url"
 
 	"github.com/spf13/pflag"
+	"go.etcd.io/etcd/pkg/v3/flags"
 	"go.etcd.io/etcd/server/v3/embed"
 	"k8s.io/client-go/rest"
 	cliflag "k8s.io/component-base/cli/flag"
@@ -18,6 +21,8 @@ import (
 	controllermanageroptions "k8s.io/kubernetes/cmd/kube-controller-manager/app/options"
 	scheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
 	scheduleroptions "k8s.io/kubernetes/cmd/kube-scheduler/app/options"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 )
 
 // The lab calls the components' functions, not their commands, because each command would install its own signal
@@ -25,6 +30,7 @@ import (
 func init() {
 	logsapi.ReapplyHandling = logsapi.ReapplyHandlingIgnoreUnchanged
 	logs.InitLogs()
+	controlplane.Linked = run
 }
 
 func parseFlags(sets cliflag.NamedFlagSets, args []string) error {
@@ -35,29 +41,19 @@ func parseFlags(sets cliflag.NamedFlagSets, args []string) error {
 	return all.Parse(args)
 }
 
-// runEtcd runs a single etcd member on the ports in args. The member does not sync to disk, because the data is
-// disposable.
+// runEtcd runs a single etcd member.
 func runEtcd(ctx context.Context, args []string) error {
 	cfg := embed.NewConfig()
-	var client, peer int
-	fs := pflag.NewFlagSet("etcd", pflag.ContinueOnError)
-	fs.StringVar(&cfg.Dir, "data-dir", "", "")
-	fs.IntVar(&client, "client-port", 0, "")
-	fs.IntVar(&peer, "peer-port", 0, "")
-	fs.StringSliceVar(&cfg.LogOutputs, "log-output", nil, "")
+	fs := flag.NewFlagSet("etcd", flag.ContinueOnError)
+	cfg.AddFlags(fs)
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	local := func(port int) []url.URL {
-		return []url.URL{{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", port)}}
-	}
-	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = local(client), local(client)
-	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = local(peer), local(peer)
-	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
-	cfg.LogLevel = "error"
-	cfg.UnsafeNoFsync = true
-	cfg.QuotaBackendBytes = 8 << 30
-	cfg.AutoCompactionMode, cfg.AutoCompactionRetention = "periodic", "5m"
+	cfg.ListenClientUrls = flags.UniqueURLsFromFlag(fs, "listen-client-urls")
+	cfg.AdvertiseClientUrls = flags.UniqueURLsFromFlag(fs, "advertise-client-urls")
+	cfg.ListenPeerUrls = flags.UniqueURLsFromFlag(fs, "listen-peer-urls")
+	cfg.AdvertisePeerUrls = flags.UniqueURLsFromFlag(fs, "initial-advertise-peer-urls")
+	cfg.LogOutputs = flags.UniqueStringsFromFlag(fs, "log-outputs")
 	e, err := embed.StartEtcd(cfg)
 	if err != nil {
 		return err
@@ -127,21 +123,14 @@ func runControllerManager(ctx context.Context, args []string) error {
 	return controllermanager.Run(ctx, conf.Complete())
 }
 
-// The names of the components.
-const (
-	Etcd              = "etcd"
-	APIServer         = "kube-apiserver"
-	Scheduler         = "kube-scheduler"
-	ControllerManager = "kube-controller-manager"
-)
-
-// RunComponent runs one component in this process until ctx ends.
-func RunComponent(ctx context.Context, name string, args []string) error {
-	run, ok := map[string]func(context.Context, []string) error{
-		Etcd: runEtcd, APIServer: runAPIServer, Scheduler: runScheduler, ControllerManager: runControllerManager,
+// run runs one component in this process until ctx ends.
+func run(ctx context.Context, name string, args []string) error {
+	start, ok := map[string]func(context.Context, []string) error{
+		controlplane.Etcd: runEtcd, controlplane.APIServer: runAPIServer,
+		controlplane.Scheduler: runScheduler, controlplane.ControllerManager: runControllerManager,
 	}[name]
 	if !ok {
 		return fmt.Errorf("unknown component %q", name)
 	}
-	return run(ctx, args)
+	return start(ctx, args)
 }
