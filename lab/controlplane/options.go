@@ -32,9 +32,9 @@ type Options struct {
 	// Etcd is a data folder that Keep wrote for an earlier lab. If Etcd is empty, etcd starts without data.
 	Etcd string
 	// Programs is a folder with the programs etcd, kube-apiserver, kube-scheduler and kube-controller-manager, each of
-	// which runs as a separate process (see Component). If Programs is empty, the environment variable EVENKEEL_KUBE names
-	// the folder. If that is empty too, the components are those linked into this program, or the programs that `make
-	// lab` puts beside it.
+	// which runs as a separate process (see Component). If Programs is empty, the environment variable EVENKEEL_KUBE
+	// names the folder. If that is empty too, the components are those linked into this program, or the programs that
+	// `make lab` puts beside it.
 	Programs string
 	// Users are additional users that can authenticate to the API server.
 	Users []User

@@ -1,5 +1,5 @@
-// Package linked links etcd, kube-apiserver, kube-scheduler and kube-controller-manager into the programs that import it.
-// They run the components in their own process, and need no other programs for that (see controlplane.Linked).
+// Package linked links etcd, kube-apiserver, kube-scheduler and kube-controller-manager into a program that imports it.
+// The program runs the components in its own process (see controlplane.Linked).
 package linked
 
 import (
