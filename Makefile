@@ -37,9 +37,6 @@ image: ## bin/image: the container image for linux/amd64 and arm64; PUSH=REGISTR
 	@cd tools/release && go run . image -o $(BIN)/image $(if $(filter-out undefined,$(origin PUSH)),-push "$(PUSH)") $(if $(NAME),-name $(NAME)) $(if $(VERSION),-version $(VERSION)) $(if $(UNTAGGED),-untagged) $(replace)
 
 replace = $(if $(REPLACE),-replace)
-.PHONY: tag
-tag: ## set the tag VERSION=1.2.3 of IMAGE=REGISTRY/NAME@sha256:..., which was pushed before
-	@cd tools/release && go run . tag -image "$(IMAGE)" -version "$(VERSION)" $(replace)
 
 # The first clone has a tag, from which the go command could derive a version. The second has no tags.
 .PHONY: image-reproducible
@@ -87,16 +84,26 @@ helm:
 chart: helm ## bin/evenkeel-VERSION.tgz: the chart as a package, whose default image is IMAGE=REGISTRY/NAME@sha256:... or none; the same commit gives the same bytes
 	@cd tools/release && go run . chart -helm $(BIN)/helm -o $(BIN) $(if $(VERSION),-version $(VERSION)) $(if $(IMAGE),-image $(IMAGE))
 
-.PHONY: push-chart
-push-chart: ## push the package that `make chart` made to PUSH=REGISTRY/FOLDER, as an OCI artifact, and print its name with the digest
-	@cd tools/release && go run . push-chart -helm $(BIN)/helm -chart $(BIN)/$(CHARTFILE) -push "$(PUSH)" $(replace)
-
 .PHONY: release-files
 release-files: archives manifests chart sbom ## bin/release-files: every file of a release, of bin/image, for IMAGE=REGISTRY/NAME@sha256:... and VERSION=1.2.3; `make sign FOLDER=...` signs them
 	@$(lint-krew) $(BIN)/archives/evenkeel.yaml
 	@rm -rf $(BIN)/release-files && cp -r $(BIN)/archives $(BIN)/release-files
 	@cp $(BIN)/manifests/install.yaml $(BIN)/manifests/kustomize.tar.gz $(BIN)/sbom.cdx.json $(BIN)/$(CHARTFILE) $(BIN)/release-files
 	@rm $(BIN)/release-files/checksums.txt # it lists the archives only; `make sign` writes that of all files
+
+# Every step can run again, and changes nothing that is done. The tags come last: users see them.
+.PHONY: release
+release: ## the release VERSION=1.2.3 of the last commit: image and chart in PUSH=REGISTRY/FOLDER and bin/release-files, all signed with KEY=FILE; PUBLIC=FILE fails if that is not the public key
+	@if [ -z "$(VERSION)" ] || [ -z "$(PUSH)" ] || [ ! -s "$(KEY)" ]; then echo "set VERSION=1.2.3, PUSH=REGISTRY/FOLDER and KEY=FILE, a private key (docs/contributing/releasing.md)"; exit 1; fi
+	@if [ -n "$(PUBLIC)" ] && [ ! -s "$(PUBLIC)" ]; then echo "there is no $(PUBLIC), the public key (docs/contributing/releasing.md)"; exit 1; fi
+	@cd tools/release && go run . version -tag "v$(VERSION)" > /dev/null
+	@image=$$($(MAKE) -s image PUSH="$(PUSH)/evenkeel" UNTAGGED=yes) && \
+	$(MAKE) --no-print-directory release-files IMAGE="$$image" && \
+	$(MAKE) --no-print-directory sign IMAGE="$$image" FOLDER=$(BIN)/release-files && \
+	(cd tools/release && go run . tag -image "$$image" -version "$(VERSION)" $(replace)) && \
+	chart=$$(cd tools/release && go run . push-chart -helm $(BIN)/helm -chart $(BIN)/$(CHARTFILE) -push "$(PUSH)/charts" $(replace)) && \
+	$(MAKE) --no-print-directory sign IMAGE="$$chart" && \
+	echo "image $$image, chart $$chart, files in bin/release-files"
 
 # It runs the scripts of the job `release` of .github/workflows/release.yml, twice, with a registry on this machine.
 .PHONY: test-release

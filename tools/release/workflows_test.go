@@ -138,19 +138,26 @@ func TestReleaseWorkflow(t *testing.T) {
 			t.Errorf("%s.yml cannot be called", name)
 		}
 	}
-	expectOrder(t, w.Jobs["commit"], `version -tag "$GITHUB_REF_NAME"`, "merge-base --is-ancestor HEAD origin/main", "make image-reproducible")
-	expectOrder(t, release, "version -tag", "gh release list", `make -s image PUSH="$IMAGE" UNTAGGED=yes`, "make release-files",
-		`PUBLIC=evenkeel.pub IMAGE="$PUSHED" FOLDER=bin/release-files`, "gh release create", "--draft ", "gh release upload",
-		`make tag IMAGE="$PUSHED"`, "make -s push-chart", `PUBLIC=evenkeel.pub IMAGE="$chart"`, "--draft=false")
+	expectOrder(t, scripts(w.Jobs["commit"]), `version -tag "$GITHUB_REF_NAME"`, "merge-base --is-ancestor HEAD origin/main", "make image-reproducible")
+	expectOrder(t, scripts(release), "version -tag", "gh release list",
+		`make release VERSION="$VERSION" PUSH="$REGISTRY" KEY="$RUNNER_TEMP/cosign.key" PUBLIC=evenkeel.pub`,
+		"gh release create", "--draft ", "gh release upload", "--draft=false")
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, recipe, _ := strings.Cut(string(makefile), "\nrelease: ##")
+	recipe, _, _ = strings.Cut(recipe, "\n\n")
+	expectOrder(t, recipe, "version -tag", `image PUSH="$(PUSH)/evenkeel" UNTAGGED=yes`, "release-files IMAGE=", "sign IMAGE=", "FOLDER=$(BIN)/release-files",
+		"tag -image", "push-chart", `sign IMAGE="$$chart"`)
 	if steps := release.Steps; !strings.Contains(steps[len(steps)-1].Run, "gh release edit") {
 		t.Errorf("the last step is %q, want the publication", steps[len(steps)-1].Run)
 	}
 }
 
-// expectOrder checks that the scripts of a job contain the parts, one after another.
-func expectOrder(t *testing.T, j job, parts ...string) {
+// expectOrder checks that scripts contain the parts, one after another.
+func expectOrder(t *testing.T, rest string, parts ...string) {
 	t.Helper()
-	rest := scripts(j)
 	for _, part := range parts {
 		_, after, found := strings.Cut(rest, part)
 		if !found {
