@@ -235,7 +235,7 @@ test-web: lab web-tools ## reports and `evenkeel ui` in a browser, on the lab; p
 .PHONY: docs-pictures
 docs-pictures: lab web-tools ## docs/pictures: the pictures of README and docs, from the demo and the lab (needs the browser of test-web)
 	$(BIN)/lab demo --evenkeel $(BIN)/evenkeel --kwok $(BIN)/kwok --report $(BIN)/demo.html
-	cd lab && $(WEBENV) go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 10m -v -run '^TestPictures$$' ./webtest -args -pictures $(CURDIR)/docs/pictures -demo $(BIN)/demo.html
+	cd lab && $(WEBENV) go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 10m -v -run '^TestPictures' ./webtest -args -pictures $(CURDIR)/docs/pictures -demo $(BIN)/demo.html
 
 # What measures usage in test-load. metrics-server is built with the versions that its
 # module pins; Prometheus' programs are Debian's, unpacked and not installed.

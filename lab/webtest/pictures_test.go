@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/cdp"
@@ -25,8 +26,8 @@ var (
 )
 
 // Widths of the pages in pictures of the documentation: as small as possible, so that people can read the text where
-// the picture is scaled down. Both have two columns.
-const reportWidth, uiWidth = 1000, 1200
+// the picture is scaled down. The first two have two columns, the third is that of a table.
+const reportWidth, uiWidth, tableWidth = 1000, 1200, 880
 
 // maxPictureBytes limits the size of a picture of the documentation.
 const maxPictureBytes = 150_000
@@ -34,7 +35,7 @@ const maxPictureBytes = 150_000
 // savePicture writes a part of the page, from the top of one element to the bottom of another, as NAME.png.
 func (p *page) savePicture(name, from, to string) {
 	p.t.Helper()
-	const margin = 16
+	const margin = 4
 	box := evaluate[struct{ Top, Bottom float64 }](p, `(() => { const y = (s, side) => document.querySelector(s).getBoundingClientRect()[side] + scrollY;
 		return {Top: y(`+text(from)+`, "top"), Bottom: y(`+text(to)+`, "bottom")} })()`)
 	top := max(0, box.Top-margin)
@@ -104,5 +105,36 @@ func TestPictures(t *testing.T) {
 		p.click("Approve 2 steps")
 		p.waitForText("At most these 2 pods will be evicted")
 		p.savePicture("ui-plan"+suffix, "body", "main")
+	}
+}
+
+// strategyPictures has a picture for each type of strategy: the table that shows its problem best, in the report about a
+// cluster of ../../examples.
+var strategyPictures = []struct{ typ, args, table string }{
+	{"zonespread", "-f three-zones.yaml --strategy zones", "#zones"},
+	{"topologyspread", "-f uneven-pods-cluster.yaml --config uneven-pods.yaml --strategy constraints --show-strategy constraints", "#zones"},
+	{"duplicates", "-f uneven-pods-cluster.yaml --config uneven-pods.yaml --strategy duplicates", "#moves"},
+	{"interpodantiaffinity", "-f uneven-pods-cluster.yaml --config uneven-pods.yaml --strategy apart", "#moves"},
+	{"nodeload", "-f busy-node.yaml --config by-load.yaml --strategy hot", "#nodes"},
+	{"nodeconsolidation", "-f consolidation-cluster.yaml --config consolidation.yaml --strategy pack", "#nodes"},
+	{"nodeaffinity", "-f wrong-nodes-cluster.yaml --config wrong-nodes.yaml --strategy affinity", "#moves"},
+	{"nodetaints", "-f wrong-nodes-cluster.yaml --config wrong-nodes.yaml --strategy taints", "#moves"},
+	{"restarts", "-f unhealthy-pods-cluster.yaml --config unhealthy-pods.yaml --strategy crash", "#moves"},
+	{"lifetime", "-f unhealthy-pods-cluster.yaml --config unhealthy-pods.yaml --strategy old", "#moves"},
+	{"failedpods", "-f unhealthy-pods-cluster.yaml --config unhealthy-pods.yaml --strategy failed", "#moves"},
+}
+
+// TestPicturesOfStrategies makes the pictures of docs/strategies.md.
+func TestPicturesOfStrategies(t *testing.T) {
+	if *docsPictures == "" {
+		t.Skip("`make docs-pictures` makes the pictures")
+	}
+	t.Chdir("../../examples")
+	for _, s := range strategyPictures {
+		address := writeReport(t, append([]string{"plan"}, strings.Fields(s.args)...)...)
+		for suffix, dark := range map[string]bool{"": false, "-dark": true} {
+			table := s.table + " .scroll"
+			open(t, view{width: tableWidth, dark: dark}, address).savePicture("strategy-"+s.typ+suffix, table, table)
+		}
 	}
 }

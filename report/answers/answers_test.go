@@ -131,3 +131,19 @@ func with(v view.View, change func(*view.View)) view.View {
 	change(&v)
 	return v
 }
+
+// TestReasonBeginsWithTheNameAsItIs checks that the reason of a move changes no name at its beginning.
+func TestReasonBeginsWithTheNameAsItIs(t *testing.T) {
+	for message, want := range map[string]string{
+		"old-1 is 1032h old, above 720h":    "shop/old-1 is 1032h old, above 720h",
+		"old has 2/0 pods over 2 zones":     "shop/old has 2/0 pods over 2 zones",
+		"n1 uses 85% of its cpu, above 60%": "n1 uses 85% of its cpu, above 60%",
+		"the containers of old-1 restarted": "The containers of old-1 restarted",
+	} {
+		m := plan.Move{From: "n1", Reason: plan.Reason{Message: message}}
+		m.Pod.Namespace, m.Pod.Name, m.Owner.Name = "shop", "old-1", "old"
+		if got := answers.ReasonOf(&m); got != want {
+			t.Errorf("%q becomes %q, want %q", message, got, want)
+		}
+	}
+}

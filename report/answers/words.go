@@ -120,11 +120,12 @@ func span(d time.Duration) string {
 	}
 }
 
-// ReasonOf is the reason of a move as a sentence without a full stop, in which a workload has its namespace.
+// ReasonOf is the reason of a move as a sentence without a full stop. It begins with a name as it is written, and with
+// the namespace of a workload or pod.
 func ReasonOf(m *plan.Move) string {
 	t := ZonesInWords(m.Reason.Message)
 	switch {
-	case m.Owner.Name != "" && strings.HasPrefix(t, m.Owner.Name+" has "):
+	case m.Owner.Name != "" && strings.HasPrefix(t, m.Owner.Name+" has "), strings.HasPrefix(t, m.Pod.Name+" "):
 		return m.Pod.Namespace + "/" + t
 	case strings.HasPrefix(t, m.From):
 		return t
