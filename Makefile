@@ -77,7 +77,7 @@ CHARTVERSION = $(or $(VERSION),$(shell sed -n 's/^version: //p' charts/evenkeel/
 CHARTFILE = evenkeel-$(CHARTVERSION).tgz
 
 .PHONY: helm
-helm:
+helm: ## bin/helm from its Go module, for the chart (4 minutes at first)
 	@cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm
 
 .PHONY: chart

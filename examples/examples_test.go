@@ -52,8 +52,8 @@ func TestExamplesWithMoves(t *testing.T) {
 }
 
 // TestEveryStrategyHasAnExample checks that a configuration in examples uses each type of strategy,
-// that examples/README.md names each file, and that docs/strategies.md has a paragraph about each
-// type.
+// that examples/README.md names each file, and that docs/strategies.md has a paragraph and a picture
+// for each type.
 func TestEveryStrategyHasAnExample(t *testing.T) {
 	files, err := filepath.Glob("examples/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -79,6 +79,9 @@ func TestEveryStrategyHasAnExample(t *testing.T) {
 		}
 		if !strings.Contains(page, "[**"+typ+"**](reference/strategies.md#"+strings.ToLower(typ)+")") {
 			t.Errorf("docs/strategies.md has no paragraph about %s", typ)
+		}
+		if !strings.Contains(page, `<img src="pictures/strategy-`+strings.ToLower(typ)+`.png" alt="`) {
+			t.Errorf("docs/strategies.md has no picture of %s", typ)
 		}
 	}
 }

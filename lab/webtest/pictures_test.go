@@ -108,8 +108,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// strategyPictures has a picture for each type of strategy: the table that shows its problem best, in the report about a
-// cluster of ../../examples.
+// strategyPictures has a picture for each type of strategy: the table that shows its problem best, in the report about
+// a cluster of ../../examples.
 var strategyPictures = []struct{ typ, args, table string }{
 	{"zonespread", "-f three-zones.yaml --strategy zones", "#zones"},
 	{"topologyspread", "-f uneven-pods-cluster.yaml --config uneven-pods.yaml --strategy constraints --show-strategy constraints", "#zones"},
