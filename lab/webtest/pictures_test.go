@@ -133,7 +133,7 @@ func TestPicturesOfStrategies(t *testing.T) {
 	for _, s := range strategyPictures {
 		address := writeReport(t, append([]string{"plan"}, strings.Fields(s.args)...)...)
 		for suffix, dark := range map[string]bool{"": false, "-dark": true} {
-			table := s.table + " .scroll"
+			table := s.table + " table"
 			open(t, view{width: tableWidth, dark: dark}, address).savePicture("strategy-"+s.typ+suffix, table, table)
 		}
 	}
