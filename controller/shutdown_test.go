@@ -28,7 +28,7 @@ func TestPodsHaveTimeToEnd(t *testing.T) {
 	if controller.ShutdownTimeout+spare > grace {
 		t.Errorf("the chart allows %s, but a shutdown takes up to %s", grace, controller.ShutdownTimeout)
 	}
-	text := string(read("../docs/reference/running.md"))
+	text := strings.Join(strings.Fields(string(read("../docs/reference/running.md"))), " ")
 	for _, want := range []string{fmt.Sprintf("%.0f s where the API server answers nothing", controller.ShutdownTimeout.Seconds()),
 		fmt.Sprintf("pods have %.0f s", grace.Seconds())} {
 		if !strings.Contains(text, want) {
