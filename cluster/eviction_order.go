@@ -11,7 +11,7 @@ import (
 )
 
 // EvictionOrder holds what the order of evictions reads of a pod alone. Pods whose evictions have equal benefits leave
-// in this order; docs/reference/order.md describes the whole order.
+// in this order; docs/reference/report.md describes the whole order.
 type EvictionOrder struct {
 	Priority int32
 	Ready    bool

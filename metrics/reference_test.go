@@ -19,7 +19,7 @@ var catalog = []section{
 	{"The last plan", "The metrics describe the last plan that a pass made. A plan that a person approved changes only `evenkeel_waiting_moves`.",
 		[]*definition{&defPlanned, &defMinEvictions, &defGoals, &defUnmet, &defPredictedUnmet, &defUnderutilized,
 			&defPredictedUnderutilized, &defRejected, &defNotTried, &defLimitUsed, &defWaiting, &defAnnounced}},
-	{"Balance and zone failures", "[score.md](score.md) defines the balance score.", []*definition{&defScore, &defPredictedScore, &defLostPoints, &defZoneFailure, &defSingleZone}},
+	{"Balance and zone failures", "[Reports](report.md#balance-score) defines the balance score.", []*definition{&defScore, &defPredictedScore, &defLostPoints, &defZoneFailure, &defSingleZone}},
 	{"Evictions and replacements", "", []*definition{&defEvictions, &defMoves, &defLandings, &defReady}},
 	{"Schedulers", "", []*definition{&defBindings, &defHitRatio}},
 	{"Usage", "", []*definition{&defSamples, &defSampleSeconds, &defLastMeasurement, &defCoverage, &defMinCoverage, &defMaxAge, &defProblems}},

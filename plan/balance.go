@@ -23,7 +23,7 @@ type PartBalance struct {
 	Uneven float64
 }
 
-// Balance holds the parts of the balance score that apply to a cluster. docs/reference/score.md defines them.
+// Balance holds the parts of the balance score that apply to a cluster. docs/reference/report.md defines them.
 type Balance struct{ Parts []PartBalance }
 
 // Score returns the balance score: 100 if no part is uneven, and 0 if every part is as uneven as possible.

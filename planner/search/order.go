@@ -44,7 +44,7 @@ type order struct {
 // equalBenefits is the share of the best benefit that a candidate must exceed to count as equal to it.
 const equalBenefits = 0.9
 
-// sortCandidates puts the candidates into the order of evictions; docs/reference/order.md describes it.
+// sortCandidates puts the candidates into the order of evictions; docs/reference/report.md describes it.
 //
 // Candidates count as equal if their benefit differs by less than 10 % from that of the best candidate that is left. A
 // comparison of two candidates alone could not do that: 100 would equal 95, and 95 equal 90, but 100 not equal 90. The

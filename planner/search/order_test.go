@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestOrderOfEvictions checks each line of docs/reference/order.md: the first candidate comes before the second,
+// TestOrderOfEvictions checks each line of docs/reference/report.md: the first candidate comes before the second,
 // whatever the later lines say.
 func TestOrderOfEvictions(t *testing.T) {
 	type order = cluster.EvictionOrder

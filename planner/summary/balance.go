@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
-// addBalance sets the balance of the cluster before and after the plan. docs/reference/score.md defines it.
+// addBalance sets the balance of the cluster before and after the plan. docs/reference/report.md defines it.
 func addBalance(c *search.Result, out *plan.Plan) {
 	if c.Options.Mode != "" && c.Options.Mode != plan.Automatic {
 		return // a proposal begins in a predicted cluster

@@ -26,7 +26,7 @@ func spread(pods ...int) plan.WorkloadState {
 	return w
 }
 
-// TestZonesOfTheScore has the examples of docs/reference/score.md, and the cases that do not count.
+// TestZonesOfTheScore has the examples of docs/reference/report.md, and the cases that do not count.
 func TestZonesOfTheScore(t *testing.T) {
 	abc := zones("a", "b", "c")
 	for name, c := range map[string]struct {

@@ -5,7 +5,7 @@ package main
 var rows = []row{
 	{"Is the cluster even?", []panel{
 		{title: "Balance score", width: quarter, number: true, unit: count,
-			description: "100: nothing is uneven. docs/reference/score.md has the formula.",
+			description: "100: nothing is uneven. docs/reference/report.md has the formula.",
 			queries:     []query{{`max by (cluster, namespace) (evenkeel_balance_score{RELEASE})`, "{{cluster}} {{namespace}}"}},
 			levels:      []level{{0, red}, {60, yellow}, {90, green}}},
 		{title: "Goals that are not met", width: quarter, number: true, unit: count,
