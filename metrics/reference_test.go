@@ -19,13 +19,13 @@ var catalog = []section{
 	{"The last plan", "The metrics describe the last plan that a pass made. A plan that a person approved changes only `evenkeel_waiting_moves`.",
 		[]*definition{&defPlanned, &defMinEvictions, &defGoals, &defUnmet, &defPredictedUnmet, &defUnderutilized,
 			&defPredictedUnderutilized, &defRejected, &defNotTried, &defLimitUsed, &defWaiting, &defAnnounced}},
-	{"Balance and zone failures", "[Reports](report.md#balance-score) defines the balance score.", []*definition{&defScore, &defPredictedScore, &defLostPoints, &defZoneFailure, &defSingleZone}},
+	{"Balance and zone failures", "[Reports](report.md#balance-score) defines the score.", []*definition{&defScore, &defPredictedScore, &defLostPoints, &defZoneFailure, &defSingleZone}},
 	{"Evictions and replacements", "", []*definition{&defEvictions, &defMoves, &defLandings, &defReady}},
 	{"Schedulers", "", []*definition{&defBindings, &defHitRatio}},
 	{"Usage", "", []*definition{&defSamples, &defSampleSeconds, &defLastMeasurement, &defCoverage, &defMinCoverage, &defMaxAge, &defProblems}},
 	{"Pressure hints", "", []*definition{&defHinted, &defMismatched, &defHintWrites, &defHintsRemoved}},
 	{"Notifications", "", []*definition{&defNotifications}},
-	{"Requests to the API server", "The program has no client-side rate limiter, so there is no metric of one.",
+	{"Requests to the API server", "",
 		[]*definition{&defRequests, &defForbidden, &defRequestSeconds, &defRetries}},
 }
 
@@ -33,34 +33,24 @@ const referenceHead = `# Metrics
 
 <!-- Generated from package metrics by "make golden". Do not edit. -->
 
-Evenkeel serves its metrics at ` + "`/metrics`" + ` of ` + "`--bind-address`" + `, in the text format of Prometheus. Besides the metrics
-below, it has those of Go and of the process (` + "`go_*`, `process_*`" + `). The values of every label come from a
-bounded set. A value that is unknown is absent, not 0.
-
-Counters live in the process that counts: they begin at 0 when a process starts, and a new leader counts from its own 0. Add up
-all instances, such as ` + "`sum(increase(evenkeel_evictions_total[1d]))`" + `, and keep the samples for as long as you want to ask.
+Evenkeel serves its metrics at ` + "`/metrics`" + ` of ` + "`--bind-address`" + ` in the text format of Prometheus, beside those of Go and of the process.
+A value that is unknown is absent, not 0. Counters begin at 0 when a process starts. Add up all instances, such as
+` + "`sum(increase(evenkeel_evictions_total[1d]))`" + `.
 
 ## Jobs
 
 A process that makes a single pass (` + "`run --once`" + `, the chart's ` + "`kind: CronJob`" + `) ends before Prometheus can read it. With
-` + "`--push-url http://HOST:PORT`" + ` it sends its metrics to a [Pushgateway](https://github.com/prometheus/pushgateway) when
-the pass has ended: as job ` + "`evenkeel`" + ` with the labels ` + "`release`" + ` (the namespace of its Lease) and ` + "`strategies`" + ` (those of
-` + "`--strategy`, joined by `+`, or `all`" + `). A push replaces the metrics of the last one with the same labels, so a counter
-counts a single pass, and ` + "`changes()`" + ` or a timestamp says whether it is new. Metrics about the process and its leadership are
-not sent, and a job has no metrics of its next pass and of changed files.
-
-The chart's dashboard and most [alerts](../runbooks/README.md) work only with ` + "`kind: Deployment`" + `. With ` + "`CronJob`" + `, each push
-replaces the counters, so ` + "`increase()`" + ` is always 0. Use these two expressions for jobs. In the first, the number of seconds is
-the time between two passes plus an hour:
+` + "`--push-url http://HOST:PORT`" + ` it sends its metrics to a [Pushgateway](https://github.com/prometheus/pushgateway): as job ` + "`evenkeel`" + `,
+with the labels ` + "`release`" + ` (the namespace of its Lease) and ` + "`strategies`" + `. The next push with the same labels replaces them, so
+` + "`increase()`" + ` is always 0. The chart's dashboard and most [alerts](../runbooks/README.md) need ` + "`kind: Deployment`" + `. For jobs, use:
 
 | expression | true if |
 |---|---|
-| ` + "`time() - max by (release, strategies) (push_time_seconds{job=\"evenkeel\"}) > 7200`" + ` | no job has pushed in time |
+| ` + "`time() - max by (release, strategies) (push_time_seconds{job=\"evenkeel\"}) > 7200`" + ` | no job has pushed in time: the time between two passes plus an hour |
 | ` + "`sum by (release, strategies) (evenkeel_passes_total{job=\"evenkeel\", stopped=\"none\"}) == 0`" + ` | the last pass did not end normally |
 
-Credentials in the URL (` + "`https://USER:PASSWORD@HOST`" + `) are sent as basic authentication and never logged, but they are visible
-in the arguments of the process. A failure to push is logged after three attempts, and does not change the exit
-code. Redirects are not followed.
+Credentials in the URL are sent as basic authentication and never logged, but the arguments of the process show them. A failed push does not
+change the exit code.
 `
 
 // reference returns docs/reference/metrics.md.
