@@ -139,18 +139,12 @@ func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 // Bounds of approvals.validFor. A plan that waits longer describes a cluster of long ago.
 const minValidFor, maxValidFor = Duration(time.Minute), Duration(30 * 24 * time.Hour)
 
-// Bounds of history. Below an hour, a person may look for a plan that is gone; above 1 GiB, etcd is full.
-const (
-	minKeep, maxKeep                 = Duration(time.Hour), Duration(366 * 24 * time.Hour)
-	minHistoryBytes, maxHistoryBytes = 1 << 20, 1 << 30
-)
+// Bounds of history.keep. Below an hour, a person may look for a plan that is gone.
+const minKeep, maxKeep = Duration(time.Hour), Duration(366 * 24 * time.Hour)
 
 func checkHistory(c *Config, d *strict.Decoder) {
 	if k := c.History.Keep; k < minKeep || k > maxKeep {
 		d.Errorf("history.keep", "%s is out of range (want %s to %s)", k, minKeep, maxKeep)
-	}
-	if n := c.History.MaxBytes; n < minHistoryBytes || n > maxHistoryBytes {
-		d.Errorf("history.maxBytes", "%d is out of range (want %d to %d, which are 1 MiB to 1 GiB)", n, minHistoryBytes, maxHistoryBytes)
 	}
 }
 

@@ -13,11 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
-
-// minStaleness is the least allowed maxStaleness. A busy API server may need almost this long to restart a watch.
-const minStaleness = 5 * time.Second
 
 func checkGuards(c *Config, d *strict.Decoder) {
 	g := c.Guards
@@ -28,10 +26,6 @@ func checkGuards(c *Config, d *strict.Decoder) {
 	}
 	if g.MaxUnavailableWithoutPDB < 0 {
 		d.Errorf("guards.maxUnavailableWithoutPDB", "%d is negative (want 0 or more)", g.MaxUnavailableWithoutPDB)
-	}
-	if g.MaxStaleness < Duration(minStaleness) {
-		d.Errorf("guards.maxStaleness", "%s is too short, because the API server restarts every watch from time to time (want %s or more)",
-			g.MaxStaleness, Duration(minStaleness))
 	}
 	checkGracePeriod(c, d)
 	if _, err := strconv.ParseInt(g.PriorityBelow, 10, 32); err != nil {
@@ -102,20 +96,12 @@ func checkEvictor(c *Config, d *strict.Decoder) {
 		d.Errorf("evictor.verifyTimeout", "%s is too short to see a replacement come up (want 1s or more)", v.VerifyTimeout)
 	}
 	d.CheckOneOf("evictor.steer", "steering method", v.Steer, toStrings([]hints.Kind{hints.None, hints.Label, hints.Taint}))
-	checkFraction(d, "evictor.steerMaxFrac", v.SteerMaxFrac)
-	if v.SteerTTL > Duration(hints.MaxTTL) {
-		d.Errorf("evictor.steerTTL", "%s is too long (want %s or less)", v.SteerTTL, Duration(hints.MaxTTL))
+	if v.BackgroundTimeout < Duration(time.Minute) {
+		d.Errorf("evictor.backgroundTimeout", "%s is too short for an eviction that ends later (want 1m or more)", v.BackgroundTimeout)
 	}
-	if v.SteerTTL < Duration(time.Second) {
-		d.Errorf("evictor.steerTTL", "%s is too short to see a replacement scheduled (want 1s or more)", v.SteerTTL)
-	}
-	if v.Background.Timeout < Duration(time.Minute) {
-		d.Errorf("evictor.background.timeout", "%s is too short for an eviction that ends later (want 1m or more)", v.Background.Timeout)
-	}
-	if b := v.Backoff; b.Initial <= 0 {
-		d.Errorf("evictor.backoff.initial", "%s is too short for a back-off (want more than 0s, such as 10m)", b.Initial)
-	} else if b.Max < b.Initial {
-		d.Errorf("evictor.backoff.max", "%s is less than evictor.backoff.initial (want %s or more)", b.Max, b.Initial)
+	if v.Backoff <= 0 || v.Backoff > Duration(history.MaxBackoff) {
+		d.Errorf("evictor.backoff", "%s is out of range for a back-off (want more than 0s, such as 10m, and at most %s)", v.Backoff,
+			Duration(history.MaxBackoff))
 	}
 	if t := c.Limits.MaxPlanTime; t < Duration(time.Second) {
 		d.Errorf("limits.maxPlanTime", "%s is too short for a plan (want 1s or more, such as 2m)", t)
@@ -149,7 +135,6 @@ func checkBreaker(c *Config, d *strict.Decoder) {
 	b := c.Evictor.Breaker
 	checkFraction(d, "evictor.breaker.maxUnreadyNodesFrac", b.MaxUnreadyNodesFrac)
 	checkFraction(d, "evictor.breaker.maxFailedFrac", b.MaxFailedFrac)
-	checkFraction(d, "evictor.breaker.maxBadLandingsFrac", b.MaxBadLandingsFrac)
 	if strings.HasSuffix(b.MaxPendingPods.String(), "%") {
 		d.Errorf("evictor.breaker.maxPendingPods", "a share is not allowed here (want a whole number, or unlimited)")
 	}

@@ -1,13 +1,11 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
 	"net/url"
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -16,12 +14,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/strict"
 )
 
-// Limits of notify. Each receiver has a queue, and its name is a label of a metric.
-const (
-	maxReceivers         = 10
-	defaultNotifyTimeout = 10 * time.Second
-	maxNotifyTimeout     = time.Minute
-)
+// maxReceivers limits notify. Each receiver has a queue, and its name is a label of a metric.
+const maxReceivers = 10
 
 func checkNotify(c *Config, d *strict.Decoder) {
 	if n := len(c.Notify); n > maxReceivers {
@@ -39,10 +33,6 @@ func checkNotify(c *Config, d *strict.Decoder) {
 		}
 		d.CheckOneOf(path+".format", "format", r.Format, toStrings(message.Formats()))
 		checkReceiverAddress(d, path, r)
-		if d.Has(path+".timeout") && (r.Timeout < Duration(minTimeout) || r.Timeout > Duration(maxNotifyTimeout)) {
-			d.Errorf(path+".timeout", "%s is out of range (want %s to %s)", r.Timeout, Duration(minTimeout),
-				Duration(maxNotifyTimeout))
-		}
 		for j, e := range r.Events {
 			at := fmt.Sprintf("%s.events[%d]", path, j)
 			if d.CheckOneOf(at, "event", e, toStrings(message.Events())) && slices.Index(r.Events, e) < j {
@@ -109,7 +99,7 @@ func (c *Config) NotifyReceivers() []notify.Receiver {
 	var out []notify.Receiver
 	for _, r := range c.Notify {
 		to := notify.Receiver{Name: r.Name, Format: message.Format(r.Format), URL: r.URL, URLFile: r.URLFile,
-			TokenFile: r.TokenFile, CAFile: r.CAFile, Timeout: cmp.Or(time.Duration(r.Timeout), defaultNotifyTimeout)}
+			TokenFile: r.TokenFile, CAFile: r.CAFile, Timeout: notify.RequestTimeout}
 		for _, e := range r.Events {
 			to.Events = append(to.Events, message.Event(e))
 		}

@@ -21,9 +21,9 @@ func loadNotify(t *testing.T, receivers string) *config.Config {
 
 func TestNotifyReceivers(t *testing.T) {
 	c := loadNotify(t, "notify:\n- {name: ops, format: teams, urlFile: /s/url}\n"+
-		"- {name: hook, format: json, url: \"https://a/b\", tokenFile: /s/t, caFile: /s/ca, timeout: 3s, events: [trustLost]}\n")
+		"- {name: hook, format: json, url: \"https://a/b\", tokenFile: /s/t, caFile: /s/ca, events: [trustLost]}\n")
 	want := []notify.Receiver{{Name: "ops", Format: message.Teams, URLFile: "/s/url", Timeout: 10 * time.Second},
-		{Name: "hook", Format: message.JSON, URL: "https://a/b", TokenFile: "/s/t", CAFile: "/s/ca", Timeout: 3 * time.Second,
+		{Name: "hook", Format: message.JSON, URL: "https://a/b", TokenFile: "/s/t", CAFile: "/s/ca", Timeout: 10 * time.Second,
 			Events: []message.Event{message.TrustLost}}}
 	if d := cmp.Diff(want, c.NotifyReceivers()); d != "" {
 		t.Error(d)

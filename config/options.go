@@ -94,7 +94,7 @@ func (c *Config) PlannerOptions() search.Options {
 	o.HintsNodes = c.Hints.Enabled
 	o.HintRules, o.PredictHints = c.PressureOptions(), c.DryRun && c.Hints.Enabled
 	o.Breaker, o.MinReplacementAge = c.BreakerOptions(), c.HistoryOptions().Initial
-	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
+	o.Steer = hints.Kind(c.Evictor.Steer)
 	for _, s := range c.scheduled {
 		set := c.Strategies[slices.IndexFunc(c.Strategies, func(x Strategy) bool { return x.Name == s.Name })]
 		o.Strategies = append(o.Strategies, eligibility.Strategy{
@@ -112,7 +112,7 @@ func (c *Config) guardOptions() guard.Options {
 	g := guard.Options{
 		Scope: c.Scope(), MinReplicas: c.Guards.MinReplicas, MinPodAge: time.Duration(c.Guards.MinPodAge),
 		MaxGracePeriod: time.Duration(c.Guards.MaxGracePeriod), GracePeriodSeconds: c.Evictor.GracePeriodSeconds,
-		SchedulerTimeout: time.Duration(c.Guards.SchedulerTimeout), Protect: map[guard.Protection]bool{},
+		Protect:          map[guard.Protection]bool{},
 		SafeLocalVolumes: c.Guards.SafeLocalVolumes, ProtectedStorageClasses: c.Guards.ProtectedStorageClasses, PodSelector: parseSelector(c.Guards.PodSelector),
 		Controllers: c.Guards.Controllers, Groups: c.Guards.Groups, GroupKeys: c.Guards.GroupKeys, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
 		Windows: c.windows, TimeZone: time.UTC,
@@ -138,9 +138,7 @@ func (c *Config) guardOptions() guard.Options {
 
 // HistoryOptions returns the options of the eviction history.
 func (c *Config) HistoryOptions() history.Options {
-	b := c.Evictor.Backoff
-	return history.Options{Initial: time.Duration(b.Initial), Max: time.Duration(b.Max),
-		BackgroundTimeout: time.Duration(c.Evictor.Background.Timeout)}
+	return history.Options{Initial: time.Duration(c.Evictor.Backoff), BackgroundTimeout: time.Duration(c.Evictor.BackgroundTimeout)}
 }
 
 // BreakerOptions returns the settings of the configuration that concern the breaker.
@@ -148,7 +146,7 @@ func (c *Config) BreakerOptions() breaker.Options {
 	b := c.Evictor.Breaker
 	return breaker.Options{
 		MaxUnreadyNodesFrac: b.MaxUnreadyNodesFrac, MaxPendingPods: b.MaxPendingPods, MaxFailedFrac: b.MaxFailedFrac,
-		MaxBadLandingsFrac: b.MaxBadLandingsFrac, Hold: time.Duration(b.Hold),
+		Hold: time.Duration(b.Hold),
 	}
 }
 

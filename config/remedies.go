@@ -19,6 +19,14 @@ var listIndex = regexp.MustCompile(`\[\d+\]`)
 // remedies tell what to write instead of keys that are unknown in one place but plausible there, by the path without
 // indexes.
 var remedies = map[string]string{
+	"guards.schedulerTimeout":               " (it is always 1m)",
+	"guards.maxStaleness":                   " (it is always 2m)",
+	"evictor.steerMaxFrac":                  " (it is always 0.67)",
+	"evictor.steerTTL":                      " (it is always 10m)",
+	"evictor.background":                    " (want backgroundTimeout, such as 1h)",
+	"evictor.breaker.maxBadLandingsFrac":    " (maxFailedFrac also bounds the share of bad landings)",
+	"history.maxBytes":                      " (it is always 64 MiB)",
+	"notify[].timeout":                      " (it is always 10s)",
 	"mode":                                  " (want dryRun: true or false for all strategies, or mode in a strategy)",
 	"podSelector":                           " (want guards.podSelector for all strategies, or podSelector in a strategy)",
 	"windows.allow[].limits.maxPredictions": " (limits.maxPredictions at the top level bounds every plan)",

@@ -70,8 +70,6 @@ type Guards struct {
 	MinReplicas              int              `json:"minReplicas"`
 	MinPodAge                Duration         `json:"minPodAge"`
 	MaxGracePeriod           Duration         `json:"maxGracePeriod"`
-	SchedulerTimeout         Duration         `json:"schedulerTimeout"`
-	MaxStaleness             Duration         `json:"maxStaleness"`
 	PriorityBelow            string           `json:"priorityBelow"`
 	MaxUnavailableWithoutPDB int              `json:"maxUnavailableWithoutPDB"`
 	Protect                  []string         `json:"protect"`
@@ -136,11 +134,12 @@ type Evictor struct {
 	InFlight           InFlight        `json:"inFlight"`
 	VerifyTimeout      Duration        `json:"verifyTimeout"`
 	Steer              string          `json:"steer"`
-	SteerMaxFrac       float64         `json:"steerMaxFrac"`
-	SteerTTL           Duration        `json:"steerTTL"`
-	Backoff            Backoff         `json:"backoff"`
-	Background         Background      `json:"background"`
-	Breaker            Breaker         `json:"breaker"`
+	// Backoff is how long Evenkeel does not touch a workload after a bad landing. Each further one takes twice as long.
+	Backoff Duration `json:"backoff"`
+	// BackgroundTimeout is how long another program, such as KubeVirt, may take to execute an accepted eviction. After it,
+	// the eviction counts as failed.
+	BackgroundTimeout Duration `json:"backgroundTimeout"`
+	Breaker           Breaker  `json:"breaker"`
 }
 
 // InFlight bounds the number of evicted pods whose replacements are not ready yet.
@@ -150,26 +149,13 @@ type InFlight struct {
 	PerOwner plan.CountLimit `json:"perOwner"`
 }
 
-// Background configures evictions that another program accepts and executes later, such as KubeVirt. After Timeout such
-// an eviction counts as failed.
-type Background struct {
-	Timeout Duration `json:"timeout"`
-}
-
-// Backoff configures how long Evenkeel does not touch a workload after a bad landing. The first back-off takes
-// Initial; each further one takes twice as long, up to Max.
-type Backoff struct {
-	Initial Duration `json:"initial"`
-	Max     Duration `json:"max"`
-}
-
 // Breaker configures which failures stop a pass, and how long the breaker then prevents further passes.
 type Breaker struct {
 	MaxUnreadyNodesFrac float64         `json:"maxUnreadyNodesFrac"`
 	MaxPendingPods      plan.CountLimit `json:"maxPendingPods"`
-	MaxFailedFrac       float64         `json:"maxFailedFrac"`
-	MaxBadLandingsFrac  float64         `json:"maxBadLandingsFrac"`
-	Hold                Duration        `json:"hold"`
+	// MaxFailedFrac bounds the share of failed evictions, and the share of replacements that landed badly.
+	MaxFailedFrac float64  `json:"maxFailedFrac"`
+	Hold          Duration `json:"hold"`
 	// PrometheusAlerts are regular expressions for whole names of alerts. While one of these alerts fires in the server
 	// of load.prometheus, Evenkeel evicts nothing.
 	PrometheusAlerts []string `json:"prometheusAlerts"`
@@ -371,8 +357,6 @@ type Approvals struct {
 type History struct {
 	// Keep is the age from which a plan is deleted. It is 0 only in the copy that PlanHash makes.
 	Keep Duration `json:"keep,omitzero"`
-	// MaxBytes bounds all plans together, as the API server stores them.
-	MaxBytes int `json:"maxBytes,omitzero"`
 }
 
 // NotifyReceiver is a server that gets notifications, such as Slack.
@@ -381,10 +365,9 @@ type NotifyReceiver struct {
 	Format string `json:"format"`
 	URL    string `json:"url,omitempty"`
 	// URLFile contains the URL, if the URL is a secret.
-	URLFile   string   `json:"urlFile,omitempty"`
-	TokenFile string   `json:"tokenFile,omitempty"`
-	CAFile    string   `json:"caFile,omitempty"`
-	Timeout   Duration `json:"timeout,omitempty"`
+	URLFile   string `json:"urlFile,omitempty"`
+	TokenFile string `json:"tokenFile,omitempty"`
+	CAFile    string `json:"caFile,omitempty"`
 	// Events are the events that the receiver gets. If it is empty, the receiver gets all events.
 	Events []string `json:"events,omitempty"`
 }

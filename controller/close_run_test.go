@@ -141,8 +141,7 @@ func TestARunIsRecoveredOnceByAProcess(t *testing.T) {
 func TestEveryPassLeavesAReport(t *testing.T) {
 	down := errors.New("etcdserver: request timed out")
 	left := []byte(`{"runs":[{"runID":"r0","holder":"dead","reservations":[{"step":1,"pod":{"namespace":"shop","name":"d","uid":"u"}}]}]}`)
-	stale := &observe.StaleError{Resource: "pods", Until: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Age: 3 * time.Minute,
-		Max: 2 * time.Minute, Err: down}
+	stale := &observe.StaleError{Resource: "pods", Until: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Age: 3 * time.Minute, Err: down}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, x := range []struct {

@@ -41,8 +41,6 @@ type Settings struct {
 	MaxPlanTime time.Duration
 	// StepTimeout bounds a step of a pass for CheckProgress; 0 means no bound. See the function StepTimeout.
 	StepTimeout time.Duration
-	// HintTTL is how long steering hints stay valid if this process cannot remove them.
-	HintTTL time.Duration
 	// Steer is the kind of hints that passes may write. The zero value means None.
 	Steer   hints.Kind
 	History history.Options

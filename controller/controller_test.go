@@ -161,7 +161,7 @@ func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller
 	return &controller.Controller{
 		Settings: controller.Settings{
 			Planner: planner.New(conf.PlannerOptions()), Strategies: conf.BuildStrategies(), Mode: mode,
-			History: history.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour},
+			History: history.Options{Initial: 10 * time.Minute},
 		},
 		Dependencies: controller.Dependencies{Observer: o, Evictor: e, Store: &memoryStore{}, Holder: "test",
 			Clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(uniqueKeys{t: t}),

@@ -16,6 +16,9 @@ import (
 )
 
 const (
+	// hintTTL is how long steering hints stay valid if this process cannot remove them.
+	hintTTL = 10 * time.Minute
+
 	// hintWriteTimeout bounds the time to write the hints of a wave.
 	hintWriteTimeout = 30 * time.Second
 
@@ -49,7 +52,7 @@ type passHints struct {
 func (h *passHints) writeForWave(ctx context.Context, of plan.WaveHints, wave int) (remove func(), failure *plan.Reason) {
 	var list []hints.Hint
 	for _, n := range of.Nodes {
-		list = append(list, hints.Hint{Node: n, Kind: hints.Kind(of.Kind), Run: h.run, Expires: h.clock.Now().Add(h.HintTTL)})
+		list = append(list, hints.Hint{Node: n, Kind: hints.Kind(of.Kind), Run: h.run, Expires: h.clock.Now().Add(hintTTL)})
 	}
 	remove = sync.OnceFunc(func() {
 		if err := h.remove(ctx, of.Nodes); err != nil {
@@ -75,7 +78,7 @@ func (h *passHints) removeLeftover(ctx context.Context) {
 	slices.Sort(h.leftover)
 	h.leftover = slices.Compact(h.leftover)
 	if err := h.remove(ctx, h.leftover); err != nil {
-		h.log.Error("hints stay on nodes until they expire; `evenkeel hints clear` removes them at once", "ttl", h.HintTTL, "error", err)
+		h.log.Error("hints stay on nodes until they expire; `evenkeel hints clear` removes them at once", "ttl", hintTTL, "error", err)
 		return
 	}
 	h.leftover = nil

@@ -101,7 +101,7 @@ func newSteeringController(t *testing.T, name string, mode plan.Mode) (*controll
 	b := &fakeHintWriter{on: map[string]hints.Hint{}}
 	e := &loggingEvictor{b: b}
 	c, _ := newScenarioController(t, name, e, mode)
-	c.HintWriter, c.HintTTL = b, 10*time.Minute
+	c.HintWriter = b
 	return c, b, e
 }
 

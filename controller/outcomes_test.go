@@ -104,7 +104,7 @@ func TestOutcomes(t *testing.T) {
 		c, o := newController(t, seeing, plan.Live)
 		c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
 		o.failAfter(2*times, &observe.StaleError{Resource: "pods", Until: c.Clock.Now().Add(-3 * time.Minute), Age: 3 * time.Minute,
-			Max: 2 * time.Minute, Err: errors.New("dial tcp 10.0.0.1:443: connect: connection refused")})
+			Err: errors.New("dial tcp 10.0.0.1:443: connect: connection refused")})
 		r, err := c.RunOnce(t.Context(), nil)
 		if refused := times == 0; refused != (err != nil) || refused != r.EndedBeforePlanning() || refused != (len(r.Plan.Moves) == 0) ||
 			refused && r.Plan.ID == "" {

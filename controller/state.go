@@ -43,7 +43,7 @@ func (p *pass) loadState(ctx context.Context) error {
 			st.Made = append(st.Made, m)
 		}
 	}
-	p.journal.state = history.Expire(st, p.Clock.Now(), p.History)
+	p.journal.state = history.Expire(st, p.Clock.Now())
 	if p.Mode != plan.Live {
 		return nil
 	}

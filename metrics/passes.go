@@ -40,7 +40,7 @@ var (
 		help:   "1 for the reason that stopped the last pass, 0 for all other reasons; always 0 in mode dryRun. Executions of approved steps do not count.",
 		labels: []label{{"reason", "[codes](reasons.md#outcomes-of-moves-and-passes) that stop passes"}}, absent: "before the first pass; without the Lease"}
 	defViewAge = definition{name: "evenkeel_cluster_view_age_seconds", kind: gauge, unit: "seconds",
-		help:   "Age of the oldest part of the view of the cluster. A pass plans nothing beyond guards.maxStaleness.",
+		help:   "Age of the oldest part of the view of the cluster. A pass plans nothing beyond 2 minutes.",
 		absent: "before the first complete list of every kind"}
 )
 

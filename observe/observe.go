@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,8 +33,6 @@ type Observer struct {
 	watched []watchedKind
 	events  *failedCreates
 	version serverVersion
-
-	maxStaleness atomic.Int64 // in nanoseconds; see SetMaxStaleness
 
 	mu          sync.Mutex
 	denials     map[string]denial // the last refused list or watch, by resource

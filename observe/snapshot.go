@@ -22,9 +22,8 @@ func (o *Observer) Objects(ctx context.Context) *cluster.Objects {
 func (o *Observer) objectsWithoutEvents() *cluster.Objects {
 	usage := o.currentUsage()
 	out := &cluster.Objects{TakenAt: o.clock.Now().UTC(), Usage: usage}
-	bound := time.Duration(o.maxStaleness.Load())
 	for _, w := range o.watched {
-		if err := w.unreadError(o.permissionError(w.kind), bound); err != nil {
+		if err := w.unreadError(o.permissionError(w.kind)); err != nil {
 			out.MarkUnread(w.name, err.Error())
 			continue
 		}
@@ -42,8 +41,8 @@ func (o *Observer) objectsWithoutEvents() *cluster.Objects {
 
 // unreadError returns why the objects of an optional kind are unknown, or nil if they are known. For other kinds,
 // Snapshot returns an error.
-func (w watchedKind) unreadError(denied error, maxStaleness time.Duration) error {
-	stale := w.staleError(maxStaleness)
+func (w watchedKind) unreadError(denied error) error {
+	stale := w.staleError()
 	switch {
 	case !w.optional:
 		return nil
@@ -59,7 +58,7 @@ func (w watchedKind) unreadError(denied error, maxStaleness time.Duration) error
 
 // Snapshot indexes the last known state of all objects. It returns an error if a permission is
 // missing, because the view is then incomplete. It returns *StaleError if the view of a kind is older
-// than SetMaxStaleness allows.
+// than MaxStaleness.
 func (o *Observer) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 	if err := o.version.refresh(ctx); err != nil {
 		return nil, err
@@ -106,9 +105,6 @@ func (o *Observer) currentUsage() *cluster.Usage {
 	return usage()
 }
 
-// SetMaxStaleness limits the age of the view of each kind for a snapshot. 0 means no limit.
-func (o *Observer) SetMaxStaleness(d time.Duration) { o.maxStaleness.Store(int64(d)) }
-
 // ViewAge returns the age of the oldest view of a kind of o that is not optional, or false before the first complete
 // list of each of them.
 func ViewAge(o *Observer) (oldest time.Duration, known bool) {
@@ -125,24 +121,21 @@ func ViewAge(o *Observer) (oldest time.Duration, known bool) {
 	return oldest, true
 }
 
-// staleError returns an error if the view of the kind is older than the limit. 0 means no limit.
-func (w watchedKind) staleError(bound time.Duration) *StaleError {
-	if bound <= 0 {
-		return nil
-	}
-	until, err := w.staleness.asOf(bound)
-	if age := w.staleness.clock.Now().Sub(until); age > bound {
-		return &StaleError{w.resource, until, age, bound, err}
+// staleError returns an error if the view of the kind is older than MaxStaleness.
+func (w watchedKind) staleError() *StaleError {
+	until, err := w.staleness.asOf()
+	if age := w.staleness.clock.Now().Sub(until); age > MaxStaleness {
+		return &StaleError{w.resource, until, age, err}
 	}
 	return nil
 }
 
 // stalenessError returns the error for the kind with the oldest view, or nil if no view is
-// older than the limit. It ignores optional kinds.
+// older than MaxStaleness. It ignores optional kinds.
 func (o *Observer) stalenessError() error {
 	var worst *StaleError
 	for _, w := range o.watched {
-		if e := w.staleError(time.Duration(o.maxStaleness.Load())); e != nil && !w.optional && (worst == nil || e.Age > worst.Age) {
+		if e := w.staleError(); e != nil && !w.optional && (worst == nil || e.Age > worst.Age) {
 			worst = e
 		}
 	}

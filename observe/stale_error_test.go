@@ -79,7 +79,6 @@ func TestSnapshotFailsWithStaleView(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			clock := clocktesting.NewFakePassiveClock(epoch)
 			o := New(client, clock)
-			o.SetMaxStaleness(2 * time.Minute)
 			o.Start(ctx)
 			t.Cleanup(func() { cancel(); o.Shutdown() })
 			must.Succeed(t, o.WaitForSync(ctx))
@@ -155,16 +154,10 @@ func waitFor(t *testing.T, ctx context.Context, done func() bool) {
 	}
 }
 
-// TestSnapshotWithoutStalenessLimit covers commands that take a single snapshot. They set no
-// limit.
-func TestSnapshotWithoutStalenessLimit(t *testing.T) {
-	clock := clocktesting.NewFakePassiveClock(epoch)
-	o := New(newClient(kubeSystem()), clock)
+// TestSnapshotBeforeTheFirstList: without a list, there is no view.
+func TestSnapshotBeforeTheFirstList(t *testing.T) {
+	o := New(newClient(kubeSystem()), clocktesting.NewFakePassiveClock(epoch))
 	var stale *StaleError
-	if _, err := o.Snapshot(t.Context()); errors.As(err, &stale) {
-		t.Error(err)
-	}
-	o.SetMaxStaleness(time.Minute)
 	if _, err := o.Snapshot(t.Context()); !errors.As(err, &stale) || err.Error() != "nodes were never listed: no watch could be opened" {
 		t.Errorf("got %v", err)
 	}

@@ -1,7 +1,6 @@
 package observe
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"sync"
@@ -18,12 +17,10 @@ const (
 	// watchProvenAfter is the time after which a new watch without events counts as working. A proxy
 	// in front of the API server may open a watch and close it at once.
 	watchProvenAfter = time.Second
-	// Watches that are silent for longer than guards.maxStaleness no longer count as working, but
-	// that limit is at least minWatchSilence and at most maxWatchSilence. API servers send a
-	// bookmark every minute if there are no events, but not for every kind that never changes.
-	// So after a gap in watch events, only a fresh LIST proves that the view is current.
-	minWatchSilence = 90 * time.Second
-	maxWatchSilence = 3 * time.Minute
+	// MaxStaleness limits the age of the view of each kind for a snapshot. Watches that are silent for longer no longer
+	// count as working. API servers send a bookmark every minute if there are no events, but not for every kind that
+	// never changes. So after a gap in watch events, only a fresh LIST proves that the view is current.
+	MaxStaleness = 2 * time.Minute
 )
 
 // StaleError says that the view of a kind is too old for a snapshot.
@@ -32,7 +29,6 @@ type StaleError struct {
 	// Until is the time up to which the view is current. Zero means that the kind was never listed.
 	Until time.Time
 	Age   time.Duration
-	Max   time.Duration
 	Err   error // the last failure; nil if none was reported
 }
 
@@ -44,8 +40,8 @@ func (e *StaleError) Error() string {
 	if e.Until.IsZero() {
 		return fmt.Sprintf("%s were never listed: %s", e.Resource, why)
 	}
-	return fmt.Sprintf("the view of %s is from %s, %s ago, older than guards.maxStaleness %s: %s; check the API server and the network",
-		e.Resource, e.Until.UTC().Format(time.RFC3339), e.Age.Round(time.Second), e.Max, why)
+	return fmt.Sprintf("the view of %s is from %s, %s ago, older than %s: %s; check the API server and the network",
+		e.Resource, e.Until.UTC().Format(time.RFC3339), e.Age.Round(time.Second), MaxStaleness, why)
 }
 
 func (e *StaleError) Unwrap() error { return e.Err }
@@ -62,15 +58,13 @@ type staleness struct {
 	lastSign    time.Time     // the last event or bookmark of any watch, or the end of the last complete list
 	stream      *trackedWatch // the open watch
 	err         error         // the last failure
-	maxSilence  time.Duration // of a watch; 0 means maxWatchSilence
 }
 
 // asOf returns the time up to which the view is current, and the last failure. asOf ends a watch if there was no event
 // for too long, so that the informer lists again.
-func (c *staleness) asOf(maxStaleness time.Duration) (time.Time, error) {
+func (c *staleness) asOf() (time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.maxSilence = min(max(maxStaleness, minWatchSilence), maxWatchSilence)
 	now := c.clock.Now()
 	if c.stream == nil {
 		return c.until, c.err
@@ -112,7 +106,7 @@ func later(a, b time.Time) time.Time {
 
 // silent reports whether the last sign that the view is current is too old.
 func (c *staleness) silent(now time.Time) bool {
-	return now.Sub(c.lastSign) > cmp.Or(c.maxSilence, maxWatchSilence)
+	return now.Sub(c.lastSign) > MaxStaleness
 }
 
 func (c *staleness) recordFailure(err error) {

@@ -97,7 +97,7 @@ func (x *fakeInformer) endWatch() {
 // wantStaleness checks the age of the view.
 func (x *fakeInformer) wantStaleness(want time.Duration, why string) {
 	x.t.Helper()
-	until, err := x.asOf(2 * time.Minute)
+	until, err := x.asOf()
 	if got := x.clock.Now().Sub(until); got != want {
 		x.t.Errorf("staleness is %s, want %s", got, want)
 	}
@@ -245,8 +245,8 @@ func TestListAfterSilenceReadsTheLatestVersion(t *testing.T) {
 		silence          time.Duration
 		list, page, open metav1.ListOptions
 	}{
-		"after a silence":   {maxWatchSilence + time.Second, metav1.ListOptions{Limit: 500}, page, latestStream},
-		"without a silence": {maxWatchSilence, seen, page, stream},
+		"after a silence":   {MaxStaleness + time.Second, metav1.ListOptions{Limit: 500}, page, latestStream},
+		"without a silence": {MaxStaleness, seen, page, stream},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := newFakeInformer(t)
@@ -303,8 +303,8 @@ func TestInformerListsTheLatestVersionAfterSilence(t *testing.T) {
 		}
 		runtime.Gosched()
 	}
-	c.SetTime(epoch.Add(maxWatchSilence + time.Second))
-	if _, err := st.asOf(time.Hour); err == nil {
+	c.SetTime(epoch.Add(MaxStaleness + time.Second))
+	if _, err := st.asOf(); err == nil {
 		t.Fatal("the watch does not count as silent")
 	}
 	select {
@@ -331,25 +331,6 @@ func TestSilentWatchesAddUp(t *testing.T) {
 	x.startWatch(false, nil)
 	x.advanceClock(time.Minute)
 	x.wantStaleness(time.Minute, "its watch has been silent for 3m0s")
-}
-
-// The limit for silence follows maxStaleness, but API servers send bookmarks only once a minute.
-func TestTheLimitForSilenceFollowsMaxStaleness(t *testing.T) {
-	for most, want := range map[time.Duration]time.Duration{5 * time.Second: 90 * time.Second, 100 * time.Second: 100 * time.Second,
-		time.Hour: 3 * time.Minute} {
-		x := newFakeInformer(t)
-		x.finishedList("", "", nil)
-		x.startWatch(false, nil)
-		x.advanceClock(want)
-		if until, err := x.asOf(most); !until.Equal(x.clock.Now()) || err != nil {
-			t.Errorf("maxStaleness %s: silent for %s, the view is from %s (%v)", most, want, until, err)
-		}
-		x.advanceClock(time.Second)
-		if until, err := x.asOf(most); until.Equal(x.clock.Now()) || err == nil {
-			t.Errorf("maxStaleness %s: silent for %s, the view counts as current", most, want+time.Second)
-		}
-		<-x.opened.ResultChan()
-	}
 }
 
 // TestStopDoesNotWaitForReader checks that Stop returns even if no informer reads the events.

@@ -186,7 +186,7 @@ func TestAnEarlierProcessCountsAsInFlight(t *testing.T) {
 			outcomes = append(outcomes, c.outcome)
 		}
 		st, _ := history.RecordOutcomes(plan.PlannerState{Runs: []plan.OpenRun{run}}, "dead", outcomes, s.TakenAt.Add(-c.age),
-			history.Options{Initial: time.Minute, Max: time.Hour, BackgroundTimeout: time.Hour})
+			history.Options{Initial: time.Minute, BackgroundTimeout: time.Hour})
 		st = history.CloseRun(st, "dead")
 		got, waves := p.Plan(s, st, goals, s.TakenAt), 0
 		for _, m := range got.Moves {

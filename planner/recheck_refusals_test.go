@@ -173,7 +173,7 @@ func TestRecheckOfSteeredMoves(t *testing.T) {
 // TestRecheckWithoutTheLastSteeredMove: if no steered move of a wave remains, the wave has no hints, and the others are
 // judged without them. With a hint on n2, the replacement of sum-0 would return to n1.
 func TestRecheckWithoutTheLastSteeredMove(t *testing.T) {
-	conf := strings.Replace(recheckConfig, "evictor: {", "evictor: {steer: taint, steerMaxFrac: 0.5, ", 1)
+	conf := strings.Replace(recheckConfig, "evictor: {", "evictor: {steer: taint, ", 1)
 	sc := &scenario.Scenario{Config: []byte(conf), Cluster: []byte(recheckCluster)}
 	s, st, c := openScenario(t, sc, "{kind: Pod, metadata: {name: web-6c8f-00}, $patch: delete}",
 		"{kind: Node, metadata: {name: n3}, spec: {unschedulable: true}}")

@@ -80,7 +80,7 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 	}
 	// A reserved move counts if its outcome is recorded, or if it has another step number.
 	settled, _ := history.RecordOutcomes(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod,
-		Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
+		Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond})
 	another := made
 	another.Moves = []plan.Move{made.Moves[1]}
 	another.Moves[0].Step = 7

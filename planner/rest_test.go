@@ -58,7 +58,7 @@ func TestAPassLeavesItsReplacementsAlone(t *testing.T) {
 }
 
 // TestAReplacementStaysForAWhile: a pod that started after an eviction of its workload may be the replacement. The
-// planner does not move such a pod for evictor.backoff.initial (10 minutes).
+// planner does not move such a pod for evictor.backoff (10 minutes).
 func TestAReplacementStaysForAWhile(t *testing.T) {
 	s, p, goals, made := planTwoMoves(t, "{}")
 	start := s.Pods[0].Object.Status.StartTime.Time

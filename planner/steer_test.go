@@ -64,7 +64,7 @@ func configWithSteering(t *testing.T, how string) *config.Config {
 }
 
 // TestSteeredPlansHold: if the nodes have the hints of the first wave, its moves land on acceptable nodes. Only waves
-// with steered moves have hints, on no more nodes than evictor.steerMaxFrac allows. In some clusters, steering leaves
+// with steered moves have hints, on no more nodes than steering allows. In some clusters, steering leaves
 // less excess.
 func TestSteeredPlansHold(t *testing.T) {
 	steered, better := 0, 0
@@ -77,7 +77,7 @@ func TestSteeredPlansHold(t *testing.T) {
 		}
 		for _, h := range p.Hints {
 			needs := slices.ContainsFunc(p.Moves, func(m plan.Move) bool { return m.Wave == h.Wave && m.Steered() })
-			if len(h.Nodes) == 0 || len(h.Nodes) > 6 || h.Kind != "taint" || !needs { // steerMaxFrac 0.67 allows 6 of 9 nodes
+			if len(h.Nodes) == 0 || len(h.Nodes) > 6 || h.Kind != "taint" || !needs { // 67% of 9 nodes are 6
 				t.Errorf("seed %d: hints %+v", seed, h)
 			}
 		}
@@ -136,8 +136,7 @@ func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 			"the plan steers by taint, and evictor.steer is none"},
 		"another kind": {func(o *search.Options, _ *plan.Plan) { o.Steer = hints.Label },
 			"the plan steers by taint, and evictor.steer is label"},
-		"a smaller share": {func(o *search.Options, _ *plan.Plan) { o.SteerMaxFrac = 0.1 }, "evictor.steerMaxFrac allows 0 of 3"},
-		"a node is gone":  {func(_ *search.Options, p *plan.Plan) { p.Hints[0].Nodes = []string{"n9"} }, "node n9 is gone"},
+		"a node is gone": {func(_ *search.Options, p *plan.Plan) { p.Hints[0].Nodes = []string{"n9"} }, "node n9 is gone"},
 	} {
 		o, edited := opts, p
 		edited.Hints = slices.Clone(p.Hints)
@@ -193,7 +192,7 @@ func loadScenario(t *testing.T, name string) (*cluster.Snapshot, search.Options,
 	return s, conf.PlannerOptions(), controller.Goals(s, conf.BuildStrategies(), nil)
 }
 
-// TestNoMoreThanAHundredNodesAreHinted: a wave hints at most 100 nodes, even if evictor.steerMaxFrac allows more.
+// TestNoMoreThanAHundredNodesAreHinted: a wave hints at most 100 nodes, even if 67% of the nodes are more.
 func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	objects := &cluster.Objects{}
 	for i := range 205 {
@@ -205,7 +204,7 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	objects.Pods = append(objects.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d", UID: "d"},
 		Spec: corev1.PodSpec{NodeName: "n000"}})
 	s := must.Get(cluster.New(objects))(t)
-	conf := configWithSteering(t, "taint, steerMaxFrac: 1")
+	conf := configWithSteering(t, "taint")
 	for n, want := range map[int]string{100: "", 101: "101 nodes would be hinted, and no more than 100 are at once"} {
 		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "d"},
 			From: "n000", Steer: "taint"}},
@@ -224,7 +223,7 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 	}
 }
 
-// TestTheShareIsOfNodesForOrdinaryPods: evictor.steerMaxFrac is a share of the nodes that are open to pods without
+// TestTheShareIsOfNodesForOrdinaryPods: the share of hinted nodes is of the nodes that are open to pods without
 // tolerations. Cordoned nodes and nodes with a NoSchedule or NoExecute taint do not count.
 func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 	taint := func(e corev1.TaintEffect) func(*corev1.Node) {
@@ -249,11 +248,10 @@ func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 			objects.Nodes = append(objects.Nodes, n)
 		}
 		s = must.Get(cluster.New(objects))(t)
-		opts.SteerMaxFrac = 0.5 // allows 1 of 3 nodes, or 3 of 6
 		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "none"}, Steer: "taint"}},
-			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n2", "n3"}}}}
+			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n1", "n2", "n3"}}}}
 		_, dropped := planner.New(opts).Recheck(s, plan.PlannerState{}, goals, p, 1, s.TakenAt)
-		if refused := strings.Contains(fmt.Sprint(dropped), "2 nodes would be hinted, and evictor.steerMaxFrac allows 1 of 3"); refused == c.counts {
+		if refused := strings.Contains(fmt.Sprint(dropped), "3 nodes would be hinted, and steering allows 2 of 3"); refused == c.counts {
 			t.Errorf("%s: %+v", name, dropped)
 		}
 	}

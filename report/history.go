@@ -251,7 +251,7 @@ func (h *History) unknown() []string {
 	if h.Oldest.IsZero() {
 		return []string{"No plan is stored. A pass stores its plan if it has moves, and Evenkeel deletes plans after the time history.keep."}
 	}
-	out := []string{fmt.Sprintf("The oldest plan that is kept is of %s (%s ago). Evenkeel deletes older plans (history.keep, history.maxBytes). Passes without moves store none.",
+	out := []string{fmt.Sprintf("The oldest plan that is kept is of %s (%s ago). Evenkeel deletes older plans (history.keep, and above 64 MiB). Passes without moves store none.",
 		h.Oldest.UTC().Format(time.RFC3339), duration.HumanDuration(h.Now.Sub(h.Oldest)))}
 	if h.Omitted > 0 {
 		out = append(out, fmt.Sprintf("%s of large plans %s not stored: what became of them is only in the log of that time.", plural.Count(h.Omitted, "move"),

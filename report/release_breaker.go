@@ -10,8 +10,7 @@ import (
 var breakerCauses = []struct{ key, look, command string }{
 	{"maxUnreadyNodesFrac", "See which nodes are not Ready, and repair them:", "kubectl get nodes"},
 	{"maxPendingPods", "See which pods find no node, and make room for them:", "kubectl get pods --all-namespaces --field-selector status.phase=Pending"},
-	{"maxFailedFrac", "See which evictions failed, and why:", "evenkeel history pod --since 24h"},
-	{"maxBadLandingsFrac", "See where replacements landed:", "evenkeel history pod --since 24h"},
+	{"maxFailedFrac", "See which evictions failed, or where replacements landed, and why:", "evenkeel history pod --since 24h"},
 }
 
 func (r *Release) breakerOpen() *finding {

@@ -278,7 +278,7 @@ func refusedPlanRun() plan.RunReport {
 func refusedRun() plan.RunReport {
 	r := newRun(plan.Live, plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: "p-0", TakenAt: taken, Expires: taken})
 	r.Stopped = &plan.Reason{Code: plan.ClusterViewStale,
-		Message: "pods are known as of 2026-01-01T00:00:00Z only, 3m0s ago, longer than guards.maxStaleness 2m0s"}
+		Message: "pods are known as of 2026-01-01T00:00:00Z only, 3m0s ago, longer than 2m0s"}
 	r.Plan.NothingJudged = []plan.Reason{*r.Stopped}
 	return r
 }

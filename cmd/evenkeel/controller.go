@@ -115,7 +115,6 @@ func (s *controllerSettings) applyOutsidePass(conf *config.Config) {
 
 // apply sets all fields of c that depend on the configuration. The controller calls apply between passes.
 func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config) {
-	s.observer.SetMaxStaleness(time.Duration(conf.Guards.MaxStaleness))
 	p := planner.New(conf.PlannerOptions())
 	c.Planner, c.Strategies, c.ConfigHash = p, conf.BuildStrategies(), conf.PlanHash()
 	s.hints.configureReconciler(conf)
@@ -130,7 +129,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	s.store.DryRun = conf.DryRun
 	c.Store, c.History, c.Breaker = s.store, conf.HistoryOptions(), conf.BreakerOptions()
 	s.records.Holder = s.lease.Identity
-	s.records.Retention = records.Retention{Keep: time.Duration(conf.History.Keep), MaxBytes: int64(conf.History.MaxBytes)}
+	s.records.Retention = records.Retention{Keep: time.Duration(conf.History.Keep), MaxBytes: records.MaxBytes}
 	c.Records, c.MaxPlanTime = s.records, time.Duration(conf.Limits.MaxPlanTime)
 	c.StepTimeout = controller.StepTimeout(time.Duration(conf.Guards.MaxGracePeriod), time.Duration(conf.Evictor.VerifyTimeout))
 	if conf.DryRun {
@@ -169,7 +168,7 @@ func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *con
 	c.OtherDeschedulers = s.others
 	c.FiringAlerts, c.PauseFollowed = firingAlerts(conf), s.pauses != nil
 	c.Steer = hints.Kind(conf.Evictor.Steer)
-	c.HintWriter, c.HintTTL = writer.New(s.client, clock.RealClock{}, s.observer.Node), time.Duration(conf.Evictor.SteerTTL)
+	c.HintWriter = writer.New(s.client, clock.RealClock{}, s.observer.Node)
 }
 
 // followPause returns the function that follows the pause while passes run. A dry run evicts nothing, so no pause

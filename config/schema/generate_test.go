@@ -174,11 +174,14 @@ func (g *generator) isRequired(path string) bool {
 	return row.standard == "required" && (own || strings.HasPrefix(path, "windows.")) || strings.HasPrefix(row.meaning, "required;")
 }
 
+// derived are keywords that only the Go types and the defaults decide.
+var derived = []string{"default", "properties", "items", "additionalProperties", "required"}
+
 // leaf adds the description and the default of a key to the schema of its type, and keywords that were added by hand.
 func (g *generator) leaf(have node, path string, typed node) node {
 	row, own := findRow(g.rows, path)
 	for key, v := range have {
-		if _, ours := typed[key]; !ours && v != nil && key != "default" {
+		if _, ours := typed[key]; !ours && v != nil && !slices.Contains(derived, key) {
 			typed[key] = v
 		}
 	}

@@ -93,7 +93,7 @@ func TestBothRejectMistakes(t *testing.T) {
 		"a word for a number":         "guards: {minReplicas: two}",
 		"no replicas":                 "guards: {minReplicas: 0}",
 		"a percentage":                "guards: {minConfidence: 90}",
-		"a fraction of zero":          "evictor: {steerMaxFrac: 0}",
+		"a fraction of zero":          "evictor: {breaker: {maxFailedFrac: 0}}",
 		"a duration without unit":     "guards: {minPodAge: 5}",
 		"a duration in days":          "guards: {minPodAge: 1d}",
 		"a count below zero":          "limits: {perPass: -1}",

@@ -19,6 +19,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// RequestTimeout bounds a request to a receiver of the configuration.
+const RequestTimeout = 10 * time.Second
+
 // Receiver is a server that gets messages.
 type Receiver struct {
 	Name   string

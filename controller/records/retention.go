@@ -26,6 +26,8 @@ const (
 	// pageSize is the number of plans in one answer of the API server. Anybody who may create plans can make them as
 	// large as the API server permits.
 	pageSize = 10
+	// MaxBytes bounds all plans together: of 64 MiB, etcd is far from full.
+	MaxBytes = 64 << 20
 )
 
 // Retention says how long plans are kept.
@@ -88,8 +90,8 @@ func (s *Store) Sweep(ctx context.Context) {
 	}
 	s.swept, s.full = now, l.total > s.MaxBytes
 	if s.full {
-		s.Log.Warn("the plans that must not be deleted take more than history.maxBytes: they wait for a decision, for their execution or for "+
-			"finalizers; decide about them, or raise history.maxBytes", "bytes", l.total, "maxBytes", s.MaxBytes)
+		s.Log.Warn("the plans that must not be deleted take too much space: they wait for a decision, for their execution or for "+
+			"finalizers; decide about them", "bytes", l.total, "maxBytes", s.MaxBytes)
 	}
 }
 

@@ -25,7 +25,7 @@ import (
 
 var (
 	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	opts = history.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour}
+	opts = history.Options{Initial: 10 * time.Minute}
 )
 
 func testMove(step int, namespace string) plan.Move {
@@ -102,7 +102,7 @@ func TestOnlyWhatChangedIsWritten(t *testing.T) {
 	if want := []string{namePrefix + partOf("shop")}; !slices.Equal(api.writes, want) {
 		t.Errorf("got writes %v, want %v", api.writes, want)
 	}
-	st = history.Expire(history.CloseRun(st, "r1"), noon.Add(2*time.Hour), opts)
+	st = history.Expire(history.CloseRun(st, "r1"), noon.Add(2*time.Hour))
 	mustSave(t, s, st)
 	for name, cm := range api.configMaps {
 		if len(cm.BinaryData) > 0 {

@@ -34,7 +34,7 @@ const (
 	packingConfig = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 dryRun: false
-guards: {minPodAge: 0s, maxStaleness: 10m}   # the replacements are seconds old, and a loaded lab is slow
+guards: {minPodAge: 0s}   # the replacements are seconds old
 strategies:
 - {name: pack, type: NodeConsolidation, schedule: "0 * * * *",
   args: {below: {cpu: 0.3, memory: 0.3}, target: {cpu: 1, memory: 1}, maxNodes: 5000}}

@@ -24,7 +24,7 @@ func TestUpgradeBetweenKinds(t *testing.T) {
 	r := newRunningRelease("keel", "ek-kinds")
 	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
 	// Each kind knows the evictions of the one before. So new pods may be evicted at once only without a back-off.
-	r.install(ctx, t, append(slices.Clone(automatic), "--set", "config.evictor.backoff.initial=1ms")...)
+	r.install(ctx, t, append(slices.Clone(automatic), "--set", "config.evictor.backoff=1ms")...)
 	evict(ctx, t, r)
 	r.checkKinds(ctx, t, 1, 0)
 

@@ -56,8 +56,8 @@ func configText(r auditverifier.Rules, schedules ...string) string {
 	fmt.Fprintf(&b, "  perHour: {owner: %d, namespace: %d, cluster: %d}\n", r.HourOwner, r.HourNamespace, r.HourCluster)
 	fmt.Fprintf(&b, "evictor:\n  perMinute: %d\n  inFlight: {total: %d, perNode: %d, perOwner: %d}\n  verifyTimeout: %s\n",
 		r.PerMinute, r.FlightTotal, r.FlightNode, r.FlightOwner, verifyTimeout)
-	b.WriteString("  backoff: {initial: 1s, max: 4s}\n" +
-		"  breaker: {maxUnreadyNodesFrac: 1, maxPendingPods: unlimited, maxFailedFrac: 1, maxBadLandingsFrac: 1}\nstrategies:\n")
+	b.WriteString("  backoff: 1s\n" +
+		"  breaker: {maxUnreadyNodesFrac: 1, maxPendingPods: unlimited, maxFailedFrac: 1}\nstrategies:\n")
 	for i, schedule := range schedules {
 		fmt.Fprintf(&b, "- {name: zones-%d, type: ZoneSpread, schedule: %q}\n", i+1, schedule)
 	}

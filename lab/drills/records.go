@@ -32,18 +32,14 @@ const (
 
 // keepRecords makes passes beside thousands of stored plans. Each pass evicts the oldest pods, and either it is killed
 // at a random request for its objects, or the API server refuses a part of these requests. At last, the plans must be
-// readable, take no more bytes than history.maxBytes, and tell each eviction once.
+// readable, take no more bytes than allowed, and tell each eviction once.
 func keepRecords(ctx context.Context, s *drillRun) error {
 	s.rules.PerPass = 4
-	maxBytes := maxRecordBytes
-	if s.options.Short {
-		maxBytes = 1 << 20
-	}
 	if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
 		return err
 	}
 	text := strings.Replace(configText(s.rules, "0 0 1 1 *"), "type: ZoneSpread,", "type: Lifetime, args: {maxAge: 1s},", 1)
-	if err := os.WriteFile(s.config, fmt.Appendf(nil, "%shistory: {maxBytes: %d}\n", text, maxBytes), 0o600); err != nil {
+	if err := os.WriteFile(s.config, []byte(text), 0o600); err != nil {
 		return err
 	}
 	client, err := objects.New(s.cluster.Config, s.namespace)
@@ -60,8 +56,8 @@ func keepRecords(ctx context.Context, s *drillRun) error {
 		}
 	}
 	var kept []v1alpha1.RebalancePlan
-	total := maxBytes + 1
-	for sweeps := 0; total > maxBytes && sweeps < cleanSweeps; sweeps++ {
+	total := records.MaxBytes + 1
+	for sweeps := 0; total > records.MaxBytes && sweeps < cleanSweeps; sweeps++ {
 		if err := s.runCleanPass(ctx); err != nil {
 			return err
 		}
@@ -74,8 +70,8 @@ func keepRecords(ctx context.Context, s *drillRun) error {
 		}
 	}
 	s.notes["plans kept"], s.notes["KiB kept"] = len(kept), total>>10
-	if total > maxBytes {
-		s.addViolation(auditverifier.ProcessFailure, "", "%d plans with %d bytes are left, want at most %d bytes", len(kept), total, maxBytes)
+	if total > records.MaxBytes {
+		s.addViolation(auditverifier.ProcessFailure, "", "%d plans with %d bytes are left, want at most %d bytes", len(kept), total, records.MaxBytes)
 	}
 	return s.checkRecords(ctx, kept)
 }

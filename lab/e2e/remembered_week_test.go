@@ -155,7 +155,7 @@ func renewingController(t *testing.T, ns string, on *jumpingClock, log *slog.Log
 		Dependencies: controller.Dependencies{Clock: on, Log: log, Recorder: metrics.New("v1", ""), OnReport: func(plan.RunReport) {}, Observer: o, Evictor: live,
 			Resolver: live, Store: state.WithPause{Store: state.New(lab.Client, ns), Pauses: state.PauseStore{Objects: client, Clock: on}},
 			Records: &records.Store{Client: client, Clock: on, Log: log, Version: "v1", Holder: "pod-a", Schedule: "Deployment",
-				Retention: records.Retention{Keep: time.Duration(conf.History.Keep), MaxBytes: int64(conf.History.MaxBytes)}}}}
+				Retention: records.Retention{Keep: time.Duration(conf.History.Keep), MaxBytes: records.MaxBytes}}}}
 }
 
 // podID is a pod, and toldMove an eviction with what followed it.

@@ -34,7 +34,7 @@ func TestSecurityEvictionInTheBackground(t *testing.T) {
 		return &metav1.Status{Code: 429, Message: fmt.Sprintf("Eviction triggered evacuation of VMI %q", ns+"/vm1")}
 	})
 	args := []string{"run", "--once", "-o", "json", "--lease-namespace", ns, "--config",
-		testbed.ConfigFile(t, zonesConfig+"evictor: {backoff: {initial: 1s}}\nguards: {minPodAge: 0s}\n")}
+		testbed.ConfigFile(t, zonesConfig+"evictor: {backoff: 1s}\nguards: {minPodAge: 0s}\n")}
 	r := runEvenkeel(t, args...)
 	if codes := parseReport(t, r.stdout).OutcomeCodes(); r.code != 0 || !slices.Contains(codes, "inProgress EvictionInBackground") {
 		t.Errorf("exit %d, outcomes %v; want exit 0 and inProgress EvictionInBackground", r.code, codes)

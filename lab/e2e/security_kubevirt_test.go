@@ -216,7 +216,7 @@ strategies: [{name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {
 namespaces: {include: [%s]}
 limits: {perNamespace: unlimited}
 guards: {controllers: [kubevirt.io/VirtualMachineInstance], minReplicas: 1, minPodAge: 0s}
-evictor: {inFlight: {perNode: 1}, background: {timeout: %s}, backoff: {initial: 10m}}
+evictor: {inFlight: {perNode: 1}, backgroundTimeout: %s, backoff: 10m}
 `, k.ns, background))
 	r := runEvenkeel(k.t, "run", "--once", "-o", "json", "--lease-namespace", k.ns, "--config", config)
 	if r.code != 0 {
@@ -271,7 +271,7 @@ func TestSecurityKubeVirtMigration(t *testing.T) {
 	}
 }
 
-// TestSecurityKubeVirtMigrationNeverEnds: when evictor.background.timeout is over, the workload backs off, and
+// TestSecurityKubeVirtMigrationNeverEnds: when evictor.backgroundTimeout is over, the workload backs off, and
 // nothing is requested again.
 func TestSecurityKubeVirtMigrationNeverEnds(t *testing.T) {
 	skipIfShort(t)

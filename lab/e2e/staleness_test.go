@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
+	"github.com/evenkeel-project/evenkeel/observe"
 )
 
 // cutOffKind refuses lists and watches of one kind after a call of cut.
@@ -59,22 +60,23 @@ func (s *cutOffKind) refuseAfterCut(w http.ResponseWriter, r *http.Request) bool
 	return false
 }
 
-const lowStalenessConfig = zonesConfig + "guards: {minPodAge: 0s, maxStaleness: 5s}\n"
+const youngPodsConfig = zonesConfig + "guards: {minPodAge: 0s}\n"
 
 // TestAPassWithoutSightEvictsNothing stops the pod watch between the first snapshot and the pass, while the process
 // waits for the Lease.
 func TestAPassWithoutSightEvictsNothing(t *testing.T) {
+	skipIfShort(t)
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	pods := &cutOffKind{path: "/api/v1/pods"}
 	kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.Contains(r.URL.Path, "/leases") {
 			pods.startRefusing()
-			pods.waitAfterCut(r.Context(), 6*time.Second)
+			pods.waitAfterCut(r.Context(), observe.MaxStaleness+5*time.Second)
 		}
 		return pods.refuseAfterCut(w, r)
 	})
-	r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, lowStalenessConfig))
-	for _, want := range []string{"the view of pods is from ", "older than guards.maxStaleness 5s: the answer is 503"} {
+	r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, youngPodsConfig))
+	for _, want := range []string{"the view of pods is from ", "older than 2m0s: the answer is 503"} {
 		if r.code != 1 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stdout, want) {
 			t.Errorf("exit %d, want 1 and %q both on stderr and in the report", r.code, want)
 		}
@@ -90,20 +92,20 @@ func TestAPassWithoutSightEvictsNothing(t *testing.T) {
 // TestAPassThatLosesSightStops stops the budget watch when the pass begins. The staleness limit passes while the
 // program reads and evicts the first pod, so the pass must not evict a second pod.
 func TestAPassThatLosesSightStops(t *testing.T) {
+	skipIfShort(t)
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 30))
 	budgets := &cutOffKind{path: "/apis/policy/v1/poddisruptionbudgets"}
 	kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 		switch {
 		case strings.Contains(r.URL.Path, "/leases"):
 			budgets.startRefusing()
+			budgets.waitAfterCut(r.Context(), observe.MaxStaleness-20*time.Second)
 		case isEviction(r):
-			budgets.waitAfterCut(r.Context(), 6*time.Second)
-		case strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/"+ns+"/pods/"):
-			budgets.waitAfterCut(r.Context(), 3*time.Second)
+			budgets.waitAfterCut(r.Context(), observe.MaxStaleness+5*time.Second)
 		}
 		return budgets.refuseAfterCut(w, r)
 	})
-	r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, lowStalenessConfig))
+	r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, youngPodsConfig))
 	want := "the view of poddisruptionbudgets is from "
 	if r.code != 1 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stderr, "ClusterViewStale") {
 		t.Errorf("exit %d, want 1 and %q on stderr", r.code, want)

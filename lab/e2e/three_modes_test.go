@@ -32,7 +32,7 @@ strategies:
 - {name: memory, type: NodeLoad, schedule: "* * * * *", mode: dryRun, args: {basis: requests, target: {memory: 0.9}}}
 limits: {perPass: 50, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
-evictor: {backoff: {initial: 20s, max: 1m}}
+evictor: {backoff: 20s}
 `
 
 // modesApps are the workloads of two node pools. Pool n1 to n3 has the uneven Deployment d. In pool

@@ -28,18 +28,16 @@ type Options struct {
 	MaxUnreadyNodesFrac float64
 	// MaxPendingPods limits the pods that became unschedulable during the pass.
 	MaxPendingPods plan.CountLimit
-	// MaxFailedFrac limits the failed evictions, as a fraction of the evictions that succeeded or failed. Refused
-	// evictions do not count.
+	// MaxFailedFrac limits the failed evictions, as a fraction of the evictions that succeeded or failed, and the bad
+	// landings, as a fraction of the replacements with a known outcome. Refused evictions do not count.
 	MaxFailedFrac float64
-	// MaxBadLandingsFrac limits the bad landings, as a fraction of the replacements with a known outcome.
-	MaxBadLandingsFrac float64
 	// Hold is the shortest time that the breaker stays open.
 	Hold time.Duration
 }
 
 // DefaultOptions returns the values of the default configuration.
 func DefaultOptions() Options {
-	return Options{MaxUnreadyNodesFrac: 0.3, MaxPendingPods: plan.Absolute(10), MaxFailedFrac: 0.2, MaxBadLandingsFrac: 0.2,
+	return Options{MaxUnreadyNodesFrac: 0.3, MaxPendingPods: plan.Absolute(10), MaxFailedFrac: 0.2,
 		Hold: 10 * time.Minute}
 }
 
@@ -168,9 +166,9 @@ func (o Options) CheckOutcomes(outcomes []plan.Outcome, now time.Time) *plan.Bre
 	case exceedsWithMinimum(failed, tried, o.MaxFailedFrac):
 		return o.newTrip(now, fmt.Sprintf("%d of %d evictions failed, more than %s (evictor.breaker.maxFailedFrac)",
 			failed, tried, percentLimit(failed, tried, o.MaxFailedFrac)), "; the last failure: "+lastFailed)
-	case exceedsWithMinimum(bad, observed, o.MaxBadLandingsFrac):
-		return o.newTrip(now, fmt.Sprintf("%d of %d replacements landed badly, more than %s (evictor.breaker.maxBadLandingsFrac)",
-			bad, observed, percentLimit(bad, observed, o.MaxBadLandingsFrac)), "; the last bad landing: "+lastBad)
+	case exceedsWithMinimum(bad, observed, o.MaxFailedFrac):
+		return o.newTrip(now, fmt.Sprintf("%d of %d replacements landed badly, more than %s (evictor.breaker.maxFailedFrac)",
+			bad, observed, percentLimit(bad, observed, o.MaxFailedFrac)), "; the last bad landing: "+lastBad)
 	}
 	return nil
 }

@@ -132,7 +132,7 @@ func (v *Checker) recentReplacement(p *cluster.Pod) (plan.Reason, bool) {
 		return plan.Reason{}, false
 	}
 	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf(
-		"the pod started %s ago and may replace an evicted pod of its workload; a replacement is not evicted for %s (evictor.backoff.initial)",
+		"the pod started %s ago and may replace an evicted pod of its workload; a replacement is not evicted for %s (evictor.backoff)",
 		v.now.Sub(start).Round(time.Second), v.options.MinReplacementAge)}, true
 }
 

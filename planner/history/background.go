@@ -83,7 +83,7 @@ func FollowBackground(
 			st.Backoffs = slices.Insert(st.Backoffs, i, plan.Backoff{Workload: b.Workload})
 		}
 		addFailure(&st.Backoffs[i], plan.Reason{Code: plan.EvictionInBackground, Message: fmt.Sprintf(
-			"the eviction of %s did not end within %s (evictor.background.timeout)", b.Pod, b.Until.Sub(b.Since))}, now, o)
+			"the eviction of %s did not end within %s (evictor.backgroundTimeout)", b.Pod, b.Until.Sub(b.Since))}, now, o)
 	}
 	return st, late
 }

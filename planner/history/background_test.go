@@ -85,7 +85,7 @@ func TestActiveBackground(t *testing.T) {
 // TestARequestWithoutAnAnswerIsNotRepeated: if an operator may be moving the pod, the request counts until its time is
 // over although the pod still runs. Then the workload backs off.
 func TestARequestWithoutAnAnswerIsNotRepeated(t *testing.T) {
-	o := Options{Initial: 10 * time.Minute, Max: time.Hour, BackgroundTimeout: 30 * time.Minute}
+	o := Options{Initial: 10 * time.Minute, BackgroundTimeout: 30 * time.Minute}
 	for only, want := range map[plan.RequestOnly]bool{"": false, plan.ByOwner: true, plan.ByAnnotation: true} {
 		m := newMove(1, "vm")
 		m.RequestOnly = only

@@ -44,11 +44,11 @@ func affectsBackoff(o plan.Outcome) bool {
 	return countsAsEviction(o) && o.Outcome != plan.InProgress && !o.Pending || o.Reason.Code == plan.BlockedByAdmission
 }
 
-// addFailure extends a backoff after a failure. It reports whether the backoff has reached Options.Max.
+// addFailure extends a backoff after a failure. It reports whether the backoff has reached MaxBackoff.
 func addFailure(b *plan.Backoff, why plan.Reason, now time.Time, o Options) bool {
 	b.Failures++
 	b.Since, b.Until, b.Reason = now.UTC(), now.UTC().Add(o.backoffDuration(b.Failures)), why
-	return o.backoffDuration(b.Failures) == o.Max
+	return o.backoffDuration(b.Failures) == MaxBackoff
 }
 
 // findBackoff returns the index of a workload's backoff. If the workload has no backoff, the result is the index at
@@ -61,11 +61,11 @@ func findBackoff(st plan.PlannerState, w plan.ObjectRef) (int, bool) {
 func (o Options) backoffDuration(failures int) time.Duration {
 	d := o.Initial
 	for range failures - 1 {
-		if d *= 2; d >= o.Max {
+		if d *= 2; d >= MaxBackoff {
 			break
 		}
 	}
-	return min(d, o.Max)
+	return min(d, MaxBackoff)
 }
 
 // ActiveBackoff returns the backoff of a workload, or false if it has none at that time.

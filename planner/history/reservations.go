@@ -15,11 +15,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// MaxBackoff is the longest backoff.
+const MaxBackoff = 24 * time.Hour
+
 // Options are the settings of backoffs.
 type Options struct {
 	// Initial is the backoff of a workload after its first bad landing. Each further bad landing doubles the
-	// backoff, up to Max.
-	Initial, Max time.Duration
+	// backoff, up to MaxBackoff.
+	Initial time.Duration
 	// BackgroundTimeout is how long an eviction counts as in flight after its pass.
 	BackgroundTimeout time.Duration
 }
@@ -109,11 +112,11 @@ func CloseRun(st plan.PlannerState, runID string) plan.PlannerState {
 	return st
 }
 
-// Expire removes evictions after an hour, backoffs when Options.Max has passed since their end, and the spent
+// Expire removes evictions after an hour, backoffs when MaxBackoff has passed since their end, and the spent
 // budgets and pauses whose time is over.
-func Expire(st plan.PlannerState, now time.Time, o Options) plan.PlannerState {
+func Expire(st plan.PlannerState, now time.Time) plan.PlannerState {
 	st.Evictions = slices.DeleteFunc(slices.Clone(st.Evictions), func(e plan.EvictionCount) bool { return !withinHour(e, now) })
-	st.Backoffs = slices.DeleteFunc(slices.Clone(st.Backoffs), func(b plan.Backoff) bool { return !now.Before(b.Until.Add(o.Max)) })
+	st.Backoffs = slices.DeleteFunc(slices.Clone(st.Backoffs), func(b plan.Backoff) bool { return !now.Before(b.Until.Add(MaxBackoff)) })
 	st.SpentBudgets = maps.Clone(st.SpentBudgets)
 	maps.DeleteFunc(st.SpentBudgets, func(_ string, until time.Time) bool { return !now.Before(until) })
 	if len(st.SpentBudgets) == 0 {

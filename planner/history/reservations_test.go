@@ -18,7 +18,7 @@ import (
 
 var (
 	noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	opts = Options{Initial: 10 * time.Minute, Max: 24 * time.Hour}
+	opts = Options{Initial: 10 * time.Minute}
 )
 
 func newMove(step int, name string) plan.Move {
@@ -130,12 +130,12 @@ func TestAdmissionBacksOff(t *testing.T) {
 // The first pod goes in time; the second one is still there when its time is over, so its workload
 // backs off.
 func TestBackgroundEvictions(t *testing.T) {
-	o := Options{Initial: 10 * time.Minute, Max: 24 * time.Hour, BackgroundTimeout: time.Hour}
+	o := Options{Initial: 10 * time.Minute, BackgroundTimeout: time.Hour}
 	a, b := newMove(1, "d"), newMove(2, "e")
 	st := Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, []plan.Move{a, b}, noon)
 	st, _ = RecordOutcomes(st, "r", []plan.Outcome{newOutcome(a, plan.InProgress, plan.EvictionInBackground),
 		newOutcome(b, plan.InProgress, plan.EvictionInBackground)}, noon, o)
-	st = Expire(CloseRun(st, "r"), noon, o)
+	st = Expire(CloseRun(st, "r"), noon)
 	if len(st.Background) != 2 || len(st.Backoffs) != 0 || CountLastHour(st, noon).Cluster != 2 {
 		t.Fatalf("after the pass: %+v", st)
 	}
@@ -177,7 +177,7 @@ func TestEvictionCountsForAnHour(t *testing.T) {
 	if n := CountLastHour(st, at.Add(time.Hour+time.Minute)).Cluster; n != 0 {
 		t.Errorf("after it: %d", n)
 	}
-	if st = Expire(st, at.Add(time.Hour+time.Minute), opts); len(st.Evictions) != 0 {
+	if st = Expire(st, at.Add(time.Hour+time.Minute)); len(st.Evictions) != 0 {
 		t.Errorf("kept: %+v", st.Evictions)
 	}
 }
@@ -192,16 +192,16 @@ func TestBackoffsDoubleUpToMax(t *testing.T) {
 		if !active || b.Until.Sub(at) != want || b.Failures != i+1 {
 			t.Fatalf("failure %d: %+v, want %s", i+1, b, want)
 		}
-		if (len(longest) == 1) != (want == opts.Max) {
+		if (len(longest) == 1) != (want == MaxBackoff) {
 			t.Errorf("failure %d: longest backoffs %+v", i+1, longest)
 		}
 		at = b.Until
 		if _, active := ActiveBackoff(st, w, at); active {
 			t.Errorf("failure %d: the backoff is still active at its end", i+1)
 		}
-		st = Expire(st, at.Add(time.Hour), opts)
+		st = Expire(st, at.Add(time.Hour))
 	}
-	if st = Expire(st, at.Add(opts.Max), opts); len(st.Backoffs) != 0 {
+	if st = Expire(st, at.Add(MaxBackoff)); len(st.Backoffs) != 0 {
 		t.Errorf("kept: %+v", st.Backoffs)
 	}
 }
@@ -259,13 +259,13 @@ func TestFunctionsNeverChangeTheirArgument(t *testing.T) {
 			case 2:
 				next = CloseRun(st, run)
 			default:
-				next = Expire(st, at, opts)
+				next = Expire(st, at)
 			}
 			if now := fmt.Sprintf("%+v", was); now != before {
 				t.Fatalf("call %d changed its argument:\n%s\n%s", i, before, now)
 			}
 			st = next
-			if again := Expire(Expire(st, at, opts), at, opts); !reflect.DeepEqual(again, Expire(st, at, opts)) {
+			if again := Expire(Expire(st, at), at); !reflect.DeepEqual(again, Expire(st, at)) {
 				t.Fatalf("expiring twice differs: %+v", again)
 			}
 			for j, e := range st.Evictions {
@@ -288,7 +288,7 @@ func TestExpireKeepsAnActivePause(t *testing.T) {
 		until time.Time
 		kept  bool
 	}{{time.Time{}, true}, {noon.Add(time.Second), true}, {noon, false}} {
-		st := Expire(plan.PlannerState{Pause: &plan.Pause{By: "alice", Until: c.until}}, noon, Options{})
+		st := Expire(plan.PlannerState{Pause: &plan.Pause{By: "alice", Until: c.until}}, noon)
 		if kept := st.Pause != nil; kept != c.kept {
 			t.Errorf("a pause until %s at %s: kept %v", c.until, noon, kept)
 		}

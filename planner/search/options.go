@@ -29,8 +29,6 @@ type Options struct {
 	// Steer selects how the evictor steers the scheduler if a predicted landing is not certain enough. The zero value
 	// and hints.None disable steering.
 	Steer hints.Kind
-	// SteerMaxFrac is the largest fraction of the eligible nodes that may be hinted at once.
-	SteerMaxFrac float64
 	// HintsNodes says that the controller hints nodes under pressure, even without any strategy.
 	HintsNodes bool
 	// HintRules say which nodes should carry the pressure hint. Without rules, no node should.
@@ -65,7 +63,6 @@ func DefaultOptions() Options {
 		Trust:          trust.Options{MinBindings: 50, MinHitRate: 0.9},
 		MinConfidence:  0.9,
 		Steer:          hints.None,
-		SteerMaxFrac:   0.67,
 		Breaker:        breaker.DefaultOptions(),
 		SamplesPerCode: 20,
 		MaxPredictions: 500_000,

@@ -34,7 +34,7 @@ func newSimulation(opts *Options, s *cluster.Snapshot, goals []plan.Goal, schedu
 	o := opts.Placement
 	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)
 	hinted := opts.Pressure.NodesUnderPressure(s, now)
-	c := &Simulation{s, opts, steering.New(s, opts.Steer, opts.SteerMaxFrac, opts.Guards.Scope), target.New(s, opts.Guards.Scope, hinted), placement.NewClusterModel(s, o),
+	c := &Simulation{s, opts, steering.New(s, opts.Steer, opts.Guards.Scope), target.New(s, opts.Guards.Scope, hinted), placement.NewClusterModel(s, o),
 		goal.NewTracker(s, goals), new(int), 0}
 	c.Goals.UnderPressure = hinted
 	outside := make([]bool, len(s.Nodes))

@@ -14,7 +14,7 @@ func TestAPodWhoseHintsSpoilAnotherLandingJoinsLater(t *testing.T) {
 	goals := append(halfUsedGoals("cpu", 0, 1), unlimitedGoals("cpu", 2)...)
 	goals[1].Limit = 0.4 // p0 requests 1 of 10 CPUs, and p1 requests 5
 	c := newSmallSearch(t, 3, []string{`n0 a 1,"memory":4Gi`, "n0 b 5", `n0 c 3,"memory":2Gi`, `n2 d 2,"memory":7Gi`},
-		func(o *Options) { o.Steer, o.SteerMaxFrac = hints.Taint, 1 }, goals...)
+		func(o *Options) { o.Steer = hints.Taint }, goals...)
 	c.waves.scope = anyGoal
 	c.waves.current.mayHint = true
 	if a, why := c.waves.join(c.waves.moveFor(0, 0), 0); a != Admitted || c.waves.current.steps[0].Landing.To != 1 {

@@ -127,7 +127,7 @@ func stopped() view.View {
 }
 
 func refused() view.View {
-	stop := plan.Reason{Code: plan.ClusterViewStale, Message: "pods are known as of 2026-01-01T23:57:00Z only, longer ago than guards.maxStaleness 2m0s"}
+	stop := plan.Reason{Code: plan.ClusterViewStale, Message: "pods are known as of 2026-01-01T23:57:00Z only, longer ago than 2m0s"}
 	return view.View{Plan: plan.Plan{TakenAt: taken, NothingJudged: []plan.Reason{stop}},
 		Run: &view.Run{Mode: plan.Live, Started: taken, Finished: taken.Add(time.Second), Stopped: &stop}}
 }

@@ -70,12 +70,15 @@ func (r *podGuards) checkPod(p *corev1.Pod, add rejectFunc) {
 		}
 	}
 	add(c.MaxGracePeriod > 0 && grace > int64(c.MaxGracePeriod/time.Second), plan.GracePeriodTooLong, "it may take long to terminate")
-	add(c.SchedulerTimeout > 0 && r.schedulerSilent(p), plan.SchedulerNotResponding,
+	add(r.schedulerSilent(p), plan.SchedulerNotResponding,
 		"its scheduler has not attempted a pending pod in time")
 }
 
+// schedulerTimeout is how long a pod may wait for its first scheduling attempt.
+const schedulerTimeout = time.Minute
+
 // schedulerSilent reports whether a pending pod of the victim's scheduler has waited longer than
-// SchedulerTimeout for its first scheduling attempt. Pods that their spec can hold back do not
+// schedulerTimeout for its first scheduling attempt. Pods that their spec can hold back do not
 // count, nor do pods that lost their turn to a newer pod. The order of the queue is priority, then
 // age.
 func (r *podGuards) schedulerSilent(victim *corev1.Pod) bool {
@@ -86,7 +89,7 @@ func (r *podGuards) schedulerSilent(victim *corev1.Pod) bool {
 		lostTurn := slices.ContainsFunc(r.before.objects.Pods, func(q *corev1.Pod) bool {
 			return profileName(q) == profileName(p) && q.CreationTimestamp.After(p.CreationTimestamp.Time) && r.before.wasTried(q) &&
 				(specPriority(q) <= specPriority(p) ||
-					specPriority(p) < specPriority(victim) && r.before.now.Sub(q.CreationTimestamp.Time) <= r.rules.SchedulerTimeout)
+					specPriority(p) < specPriority(victim) && r.before.now.Sub(q.CreationTimestamp.Time) <= schedulerTimeout)
 		})
 		if !lostTurn {
 			return true
@@ -95,12 +98,12 @@ func (r *podGuards) schedulerSilent(victim *corev1.Pod) bool {
 	return false
 }
 
-// isLate reports whether the pod has waited longer than SchedulerTimeout and its spec does not explain why.
+// isLate reports whether the pod has waited longer than schedulerTimeout and its spec does not explain why.
 func (r *podGuards) isLate(p *corev1.Pod) bool {
 	untried := !slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
 	held := len(p.Spec.SchedulingGates) > 0 || len(p.Spec.ResourceClaims) > 0 || p.Spec.SchedulingGroup != nil
 	return untried && !held && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !isTerminal(p) &&
-		!p.CreationTimestamp.IsZero() && r.before.now.Sub(p.CreationTimestamp.Time) > r.rules.SchedulerTimeout
+		!p.CreationTimestamp.IsZero() && r.before.now.Sub(p.CreationTimestamp.Time) > schedulerTimeout
 }
 
 // wasTried reports whether only a scheduler can have written the PodScheduled condition. On a bound pod, that needs a

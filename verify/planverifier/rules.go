@@ -40,7 +40,6 @@ type Rules struct {
 	// GracePeriodSeconds replaces the grace periods of the pods.
 	MaxGracePeriod     time.Duration
 	GracePeriodSeconds *int64
-	SchedulerTimeout   time.Duration
 	// PriorityBelow is a number or the name of a PriorityClass.
 	PriorityBelow string
 	// NoEvictionMandatory is guards.noEvictionPolicy: mandatory.

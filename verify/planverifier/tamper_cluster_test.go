@@ -202,7 +202,6 @@ var clusterTampers = []tampering{
 	})},
 	{"a scheduler that tried nothing since a pod came, though kubectl debug node made another", plan.SchedulerNotResponding,
 		editFirstPod(func(m *planCase, p *corev1.Pod) {
-			m.rules.SchedulerTimeout = time.Minute
 			for name, age := range map[string]time.Duration{"waiting": 3 * time.Minute, "node-debugger": 2 * time.Minute} {
 				x := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "elsewhere", Name: name, UID: types.UID(name),
 					CreationTimestamp: metav1.NewTime(m.o.TakenAt.Add(-age))}}

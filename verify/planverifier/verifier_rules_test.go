@@ -32,7 +32,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 		Include:     c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Trusted: c.TrustedNamespaces, Protect: map[string]bool{},
 		SafeLocalVolumes: g.SafeLocalVolumes, ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, Groups: g.Groups, GroupKeys: g.GroupKeys, MinReplicas: g.MinReplicas,
 		MaxGracePeriod: time.Duration(g.MaxGracePeriod), GracePeriodSeconds: c.Evictor.GracePeriodSeconds,
-		MinPodAge: time.Duration(g.MinPodAge), SchedulerTimeout: time.Duration(g.SchedulerTimeout),
+		MinPodAge:     time.Duration(g.MinPodAge),
 		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory", DisplaceAcrossNamespaces: g.DisplaceAcrossNamespaces,
 		NewArchitectures: c.Placement.NewArchitectures, NodeMarks: targets.Marks{"starting": c.Placement.NodeMarks.Starting,
 			"outgoing": c.Placement.NodeMarks.Outgoing, "draining": c.Placement.NodeMarks.Draining, "unhealthy": c.Placement.NodeMarks.Unhealthy},

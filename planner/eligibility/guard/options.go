@@ -62,9 +62,6 @@ type Options struct {
 	MaxGracePeriod time.Duration
 	// GracePeriodSeconds replaces the pods' own grace periods; nil keeps them.
 	GracePeriodSeconds *int64
-	// SchedulerTimeout is the time that a pod may wait for a first scheduling attempt before its
-	// scheduler counts as not responding. 0 disables the check.
-	SchedulerTimeout time.Duration
 	// PriorityBelow is exclusive: Evenkeel does not evict pods of this or a higher priority. If
 	// PriorityBelowName is set, the value of that PriorityClass replaces PriorityBelow.
 	PriorityBelow     int32
@@ -102,7 +99,6 @@ func DefaultOptions() Options {
 		MinReplicas:       2,
 		MinPodAge:         5 * time.Minute,
 		MaxGracePeriod:    10 * time.Minute,
-		SchedulerTimeout:  time.Minute,
 		PriorityBelowName: "system-cluster-critical",
 		Protect:           map[Protection]bool{},
 		NoEvictionPolicy:  Preferred,

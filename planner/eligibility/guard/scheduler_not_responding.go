@@ -12,15 +12,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// schedulerTimeout is the time that a pod may wait for a first scheduling attempt before its scheduler counts as not
+// responding.
+const schedulerTimeout = time.Minute
+
 // If a scheduler is down or overloaded, the replacement would stay Pending. The rule refuses if
-// another pod has waited for a first scheduling attempt longer than guards.schedulerTimeout.
+// another pod has waited for a first scheduling attempt longer than schedulerTimeout.
 //
 // Pods that the scheduler has passed over do not count. An out-of-tree plugin may hold a pod back
 // without a trace in the object, and the author of such a pod must not stop all evictions.
 var schedulerNotResponding = Rule{plan.SchedulerNotResponding, PlanScope, func(in Input) (string, bool) {
-	if in.Options.SchedulerTimeout <= 0 {
-		return "", false
-	}
 	name := schedulerOf(in.Pod.Object)
 	id, found := in.longestWaiting(schedulerPriority{name, priorityOf(in.Pod.Object)})
 	if !found {
@@ -28,8 +29,8 @@ var schedulerNotResponding = Rule{plan.SchedulerNotResponding, PlanScope, func(i
 	}
 	o := in.Snapshot.Pods[id].Object
 	waited := in.Now.Sub(o.CreationTimestamp.Time)
-	return fmt.Sprintf("%s has not tried to schedule pod %s/%s for %s, longer than guards.schedulerTimeout %s",
-		name, o.Namespace, o.Name, waited.Round(time.Second), in.Options.SchedulerTimeout), waited > in.Options.SchedulerTimeout
+	return fmt.Sprintf("%s has not tried to schedule pod %s/%s for %s, longer than %s",
+		name, o.Namespace, o.Name, waited.Round(time.Second), schedulerTimeout), waited > schedulerTimeout
 }}
 
 // schedulerPriority is a scheduler and the priority of a pod that waits for it.
@@ -66,11 +67,11 @@ func (in Input) longestWaiting(of schedulerPriority) (cluster.PodID, bool) {
 // passedOver reports whether the scheduler has tried a newer pod although the waiting pod came first
 // in its queue. The queue is ordered by priority, then by age. If the waiting pod has a lower
 // priority than the replacement, the replacement does not wait behind it. Then a tried pod that is
-// not older than guards.schedulerTimeout shows that the scheduler works.
+// not older than schedulerTimeout shows that the scheduler works.
 func (in Input) passedOver(of schedulerPriority, waiting *corev1.Pod) bool {
 	own := priorityOf(waiting)
 	for priority, newest := range in.newestTried(of.scheduler) {
-		recent := in.Now.Sub(newest) <= in.Options.SchedulerTimeout
+		recent := in.Now.Sub(newest) <= schedulerTimeout
 		if newest.After(waiting.CreationTimestamp.Time) && (priority <= own || own < of.priority && recent) {
 			return true
 		}

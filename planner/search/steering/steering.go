@@ -31,9 +31,8 @@ type Steering struct {
 	eligible int
 }
 
-// New returns the rules for hints of a kind on the nodes of a snapshot. The parameter maxFrac is the largest fraction
-// of the eligible nodes that may be hinted at once.
-func New(s *cluster.Snapshot, kind hints.Kind, maxFrac float64, scope cluster.Scope) *Steering {
+// New returns the rules for hints of a kind on the nodes of a snapshot.
+func New(s *cluster.Snapshot, kind hints.Kind, scope cluster.Scope) *Steering {
 	st := &Steering{Kind: kind}
 	if kind != hints.Taint && kind != hints.Label {
 		return st
@@ -53,13 +52,16 @@ func New(s *cluster.Snapshot, kind hints.Kind, maxFrac float64, scope cluster.Sc
 			st.alreadyHinted = append(st.alreadyHinted, n.ID)
 		}
 	}
-	st.maxNodes = min(int(maxFrac*float64(st.eligible)+goal.Rounding), maxHintedNodes)
+	st.maxNodes = min(int(maxHintedFrac*float64(st.eligible)+goal.Rounding), maxHintedNodes)
 	return st
 }
 
-// maxHintedNodes limits the number of nodes hinted at once, even if evictor.steerMaxFrac allows more. The controller
-// can remove this many hints between SIGTERM and its exit.
-const maxHintedNodes = 100
+// A wave hints at most this share of the eligible nodes, so that others take its pods, and at most this many. The
+// controller can remove so many hints between SIGTERM and its exit.
+const (
+	maxHintedFrac  = 0.67
+	maxHintedNodes = 100
+)
 
 // whyNotHinted returns why the node must not carry a hint, or "". A mark of an outgoing node lowers its score, and
 // hints must not change that score.
@@ -98,7 +100,7 @@ func (st *Steering) Forbids(nodes []cluster.NodeID) string {
 		if st.maxNodes == maxHintedNodes {
 			return fmt.Sprintf("%s would be hinted, and no more than %d are at once", plural.Count(len(all), "node"), maxHintedNodes)
 		}
-		return fmt.Sprintf("%s would be hinted, and evictor.steerMaxFrac allows %d of %d", plural.Count(len(all), "node"),
+		return fmt.Sprintf("%s would be hinted, and steering allows %d of %d", plural.Count(len(all), "node"),
 			st.maxNodes, st.eligible)
 	}
 	return ""

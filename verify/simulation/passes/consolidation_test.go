@@ -131,7 +131,7 @@ func (c *liveSimulation) controller(clock *clocktesting.FakeClock) *controller.C
 	p := planner.New(c.conf.PlannerOptions())
 	return &controller.Controller{
 		Settings: controller.Settings{Planner: p, Strategies: c.conf.BuildStrategies(), Mode: plan.Live,
-			HintTTL: 10 * time.Minute, Steer: hints.Kind(c.conf.Evictor.Steer), History: c.conf.HistoryOptions(),
+			Steer: hints.Kind(c.conf.Evictor.Steer), History: c.conf.HistoryOptions(),
 			Breaker: c.conf.BreakerOptions()},
 		Dependencies: controller.Dependencies{Observer: c, Evictor: c, HintWriter: c, Store: c, Holder: "simulation",
 			Clock: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Recorder: discard{},

@@ -60,7 +60,7 @@ func (c *Simulation) runPass() Pass {
 	c.removeExpiredHints()
 	s := c.takeSnapshot()
 	opts := c.conf.PlannerOptions()
-	c.state = history.Expire(c.state, c.now, c.conf.HistoryOptions())
+	c.state = history.Expire(c.state, c.now)
 	p := planner.New(opts)
 	pl := p.Plan(s, c.state, c.goals(s), c.now)
 	c.latest = pl
