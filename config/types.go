@@ -136,8 +136,8 @@ type Evictor struct {
 	Steer              string          `json:"steer"`
 	// Backoff is how long Evenkeel does not touch a workload after a bad landing. Each further one takes twice as long.
 	Backoff Duration `json:"backoff"`
-	// BackgroundTimeout is how long another program, such as KubeVirt, may take to execute an accepted eviction. After it,
-	// the eviction counts as failed.
+	// BackgroundTimeout is how long another program, such as KubeVirt, may take to execute an accepted eviction. After
+	// it, the eviction counts as failed.
 	BackgroundTimeout Duration `json:"backgroundTimeout"`
 	Breaker           Breaker  `json:"breaker"`
 }

@@ -214,7 +214,7 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	events := &recordingEvents{}
 	c.Clock = dead.Clock
 	c.Store, c.Resolver, c.Holder, c.Events = m, resolver(podGone), "next-2", events
-	c.History = history.Options{Initial: time.Hour}
+	c.History = history.Options{Initial: history.MaxBackoff}
 	c.NewRunID = func() string { return "r2" }
 	var reports []plan.RunReport
 	c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
