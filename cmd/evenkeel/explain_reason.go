@@ -11,7 +11,6 @@ import (
 	"github.com/evenkeel-project/evenkeel"
 	"github.com/evenkeel-project/evenkeel/cmd/evenkeel/commandline"
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
-	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 	"github.com/evenkeel-project/evenkeel/report/layout"
 )
@@ -106,11 +105,8 @@ func findReason(code string) (reasonEntry, error) {
 	return reasonEntry{}, fmt.Errorf("%q is not a reason code%s; `evenkeel explain reason` lists all codes", code, suggest.DidYouMean(code, codes))
 }
 
-// meaning returns one line about the code.
+// meaning returns the first sentence about the code, without marks.
 func (e reasonEntry) meaning() string {
-	if short := plan.Code(e.Code).Meaning(); short != "" {
-		return short
-	}
-	first, _, _ := strings.Cut(strings.Join(strings.Fields(e.Text), " "), ". ")
+	first, _, _ := strings.Cut(strings.Join(strings.Fields(strings.ReplaceAll(e.Text, "`", "")), " "), ". ")
 	return strings.TrimSuffix(first, ".")
 }
