@@ -6,7 +6,7 @@ func (c Code) Remedy() string { return remedies[c] }
 
 // remedies has codes of Rejections.
 var remedies = map[Code]string{
-	BarePod:                "create the pod by a workload, such as a Deployment",
+	BarePod:                "let a workload, such as a Deployment, create the pod",
 	PriorityTooHigh:        "raise guards.priorityBelow",
 	LocalStorage:           "list volumes that hold nothing worth keeping in guards.safeLocalVolumes",
 	JobPod:                 "wait until the Job ends",
