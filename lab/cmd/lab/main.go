@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/programs"
 )
 
-const kubeFlag = "folder of the control plane's programs (default: EVENKEEL_KUBE, or that of `make lab`)"
+const kubeFlag = "folder of the control plane's programs (default: EVENKEEL_KUBE, or the one that make lab fills)"
 
 const usage = `usage:
   lab up   [-nodes N] [-zones Z] [-scheduler-config FILE] [-evenkeel PATH] [-kwok PATH] [-kube DIR]
