@@ -126,9 +126,10 @@ vulnerabilities: ## known vulnerabilities in the program and in tools/release (n
 registry: ## serve an empty container registry on localhost:5000, to try `make image PUSH=localhost:5000/evenkeel`
 	@cd tools/release && go run . registry
 
+# bin/lab has the flags of bin/evenkeel, so the packages of both are compiled once.
 .PHONY: lab
 lab: build ## bin/lab, and the programs of a control plane and kwok: those of this machine, downloads (EVENKEEL_MIRROR=URL, or off), or compiled
-	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/lab ./cmd/lab
+	cd lab && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/lab ./cmd/lab
 	@missing=$$($(BIN)/lab programs -folder $(BIN) kube@$(KUBE) etcd@$(ETCD) kwok@$(KWOK)) && if [ -n "$$missing" ]; then $(MAKE) --no-print-directory $$missing; fi
 	@ln -sf ../etcd-$(ETCD)/etcd $(BIN)/kube-$(KUBE)/etcd
 	@ln -sf kwok-$(KWOK)/kwok $(BIN)/kwok
