@@ -91,7 +91,7 @@ release-files: archives manifests chart sbom ## bin/release-files: every file of
 	@cp $(BIN)/manifests/install.yaml $(BIN)/manifests/kustomize.tar.gz $(BIN)/sbom.cdx.json $(BIN)/$(CHARTFILE) $(BIN)/release-files
 	@rm $(BIN)/release-files/checksums.txt # it lists the archives only; `make sign` writes that of all files
 
-# Every step can run again, and changes nothing that is done. The tags come last: users see them.
+# Every step can run again, and changes nothing that is done. The image gets its tag when all but the chart is signed.
 .PHONY: release
 release: ## the release VERSION=1.2.3 of the last commit: image and chart in PUSH=REGISTRY/FOLDER and bin/release-files, all signed with KEY=FILE; PUBLIC=FILE fails if that is not the public key
 	@if [ -z "$(VERSION)" ] || [ -z "$(PUSH)" ] || [ ! -s "$(KEY)" ]; then echo "set VERSION=1.2.3, PUSH=REGISTRY/FOLDER and KEY=FILE, a private key (docs/contributing/releasing.md)"; exit 1; fi
