@@ -1,5 +1,5 @@
-// Package evenkeel embeds the default configuration file, the page about reason codes, and the definitions of the
-// Kubernetes objects of evenkeel.io. Package config parses the file.
+// Package evenkeel embeds the default configuration file, the presets, the page about reason codes, and the definitions of
+// the Kubernetes objects of evenkeel.io. Package config parses the file.
 package evenkeel
 
 import (
@@ -11,6 +11,11 @@ import (
 //
 //go:embed config.yaml
 var DefaultConfig []byte
+
+// Presets is the text of the presets: strategies by the name of the preset and their own.
+//
+//go:embed charts/evenkeel/files/presets.yaml
+var Presets []byte
 
 // ReasonsPage is the text of docs/reference/reasons.md, which explains every reason code.
 //

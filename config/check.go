@@ -32,6 +32,7 @@ func check(c *Config, d *strict.Decoder) {
 	loc := checkTimeZone(d, "timeZone", c.TimeZone)
 	checkScope(c, d)
 	checkLoad(c, d)
+	checkPresets(c, d)
 	checkStrategies(c, d, loc)
 	checkGuards(c, d)
 	c.windows = cron.Windows{
@@ -112,16 +113,10 @@ func overlapText(exclude []string, name string) string {
 // checkStrategies checks and builds the strategies. loc is the default time zone of schedules.
 func checkStrategies(c *Config, d *strict.Decoder, loc *time.Location) {
 	c.scheduled = nil
-	names := map[string]int{}
-	for i, s := range c.Strategies {
-		path := fmt.Sprintf("strategies[%d]", i)
+	for _, s := range c.Strategies {
+		path := s.path()
 		if problems := validation.IsDNS1123Label(s.Name); len(problems) > 0 {
-			d.Errorf(path+".name", "%q is not a valid name of a strategy (want lower case letters, digits and dashes)", s.Name)
-		}
-		if first, twice := names[s.Name]; twice && s.Name != "" {
-			d.Errorf(path+".name", "strategies[%d] already has the name %s", first, s.Name)
-		} else {
-			names[s.Name] = i
+			d.Errorf(path, "%q is not a valid name of a strategy (want lower case letters, digits and dashes)", s.Name)
 		}
 		checkStrategyRules(c, d, path, s)
 		if s.Mode != "" {
@@ -155,9 +150,9 @@ func checkApprovals(c *Config, d *strict.Decoder) {
 	case valid > maxValidFor:
 		d.Errorf("approvals.validFor", "%s is too long (want %s or less)", valid, maxValidFor)
 	}
-	for i, s := range c.Strategies {
+	for _, s := range c.Strategies {
 		if s.Mode == plan.Approve && !c.Approvals.Enabled {
-			d.Errorf(fmt.Sprintf("strategies[%d].mode", i), "approve needs approvals.enabled: true; to plan without evicting, use dryRun")
+			d.Errorf(s.path()+".mode", "approve needs approvals.enabled: true; to plan without evicting, use dryRun")
 		}
 	}
 }
@@ -171,6 +166,14 @@ func strategyModes() (names []string) {
 
 // checkStrategyType builds the strategy. It returns false if the type or an argument is invalid.
 func checkStrategyType(c *Config, d *strict.Decoder, path string, s Strategy) (built strategy.Strategy, ok bool) {
+	if in := presetsWith(s.Name); s.Type == "" && in != nil {
+		d.Errorf(path+".type", "is missing (preset %s has a strategy of this name: add it to the key preset, or write a type)", strings.Join(in, " and "))
+		return built, false
+	}
+	if s.Type == "" {
+		d.Errorf(path+".type", "is missing (want one of %s)", strings.Join(strategies.Types(), ", "))
+		return built, false
+	}
 	if !d.CheckOneOf(path+".type", "strategy", s.Type, strategies.Types()) {
 		return built, false
 	}

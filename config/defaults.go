@@ -23,7 +23,8 @@ func Default() *Config {
 		Namespaces: Namespaces{Include: []string{}, Exclude: []string{"kube-system"}}, TrustedNamespaces: []string{},
 		Load:       defaultLoad(),
 		Hints:      defaultHints(),
-		Strategies: []Strategy{},
+		Preset:     Presets{},
+		Strategies: Strategies{},
 		Impact:     Impact{UtilizationLimit: 0.9},
 		Guards: Guards{
 			Landing:       plan.LandingRequired,

@@ -18,7 +18,10 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 		if strings.Contains(string(doc), "| `"+path+"` |") {
 			return
 		}
-		if typ.Kind() == reflect.Slice {
+		switch {
+		case typ == reflect.TypeFor[config.Strategies]():
+			typ, path = typ.Elem(), path+".*"
+		case typ.Kind() == reflect.Slice:
 			typ, path = typ.Elem(), path+"[]"
 		}
 		if typ.Kind() != reflect.Struct || typ.NumField() == 0 || !typ.Field(0).IsExported() {
@@ -29,8 +32,9 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 			if !typ.Field(i).IsExported() {
 				continue
 			}
-			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
-			walk(typ.Field(i).Type, strings.TrimPrefix(path+"."+name, "."))
+			if name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ","); name != "-" {
+				walk(typ.Field(i).Type, strings.TrimPrefix(path+"."+name, "."))
+			}
 		}
 	}
 	walk(reflect.TypeFor[config.Config](), "")

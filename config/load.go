@@ -89,7 +89,7 @@ func load(name string, data []byte, c *Config) (*Config, error) {
 	}
 	d := strict.New(name, decodeOptions)
 	c.text = textOf(root)
-	d.Decode(root, c)
+	d.Decode(expandPresets(root), c)
 	check(c, d)
 	return c, d.Err()
 }

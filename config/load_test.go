@@ -23,10 +23,10 @@ const minimalConfig = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n
 
 func TestConfigFileMatchesDefaults(t *testing.T) {
 	shipped := must.Get(config.LoadFile("../config.yaml"))(t)
-	if len(shipped.Strategies) != 2 {
-		t.Errorf("%d strategies, want 2", len(shipped.Strategies))
+	if len(shipped.Strategies) != 3 {
+		t.Errorf("%d strategies, want 3", len(shipped.Strategies))
 	}
-	shipped.Strategies = nil
+	shipped.Preset, shipped.Strategies = config.Presets{}, nil
 	want := must.Get(config.Load("minimal", []byte(minimalConfig)))(t)
 	want.Strategies = nil
 	a, _ := json.Marshal(shipped)
@@ -92,7 +92,7 @@ func TestHashIgnoresFormatting(t *testing.T) {
 	}
 }
 
-// TestPlanHashCoversPlanningKeys checks that every top-level key except dryRun, web, approvals and notify changes the
+// TestPlanHashCoversPlanningKeys checks that every top-level key except dryRun, web, approvals, notify and preset changes the
 // hash of plans, and that dryRun changes the hash of the configuration.
 func TestPlanHashCoversPlanningKeys(t *testing.T) {
 	shapes := map[string]func(*config.Config){
@@ -120,7 +120,7 @@ func TestPlanHashCoversPlanningKeys(t *testing.T) {
 			if change(c); c.PlanHash() == before {
 				t.Errorf("a changed %s gives the same hash, want a different hash", name)
 			}
-		} else if fields.Field(i).IsExported() && !slices.Contains([]string{"APIVersion", "Kind", "DryRun", "Web", "Approvals", "History", "Notify"}, name) {
+		} else if fields.Field(i).IsExported() && !slices.Contains([]string{"APIVersion", "Kind", "DryRun", "Web", "Approvals", "History", "Notify", "Preset"}, name) {
 			t.Errorf("%s: add this key to the test, or to the keys that do not change the hash", name)
 		}
 	}
@@ -136,7 +136,7 @@ func TestPlanHashCoversPlanningKeys(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	shipped := must.Get(os.ReadFile("../config.yaml"))(f)
 	f.Add(shipped)
-	f.Add([]byte(minimalConfig + "strategies: [{args: {a: [1, {b: c}]}}]\n"))
+	f.Add([]byte(minimalConfig + "strategies: {a: {args: {a: [1, {b: c}]}}}\n"))
 	f.Add([]byte(minimalConfig + "limits: &l {perPass: *l}\n"))
 	f.Add([]byte(minimalConfig + "? [a]\n: b\n"))
 	a := must.Get(txtar.ParseFile("testdata/mistakes.txtar"))(f)

@@ -15,7 +15,7 @@ import (
 
 func loadNotify(t *testing.T, receivers string) *config.Config {
 	t.Helper()
-	c := must.Get(config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies: []\n"+receivers)))(t)
+	c := must.Get(config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies: {}\n"+receivers)))(t)
 	return c
 }
 

@@ -165,7 +165,9 @@ func (c *Config) ReferencedFiles() []string { return slices.Clone(c.referencedFi
 // Hash returns 12 hex digits that identify the effective configuration, including the content of referenced files.
 // Comments and key order do not change the hash.
 func (c *Config) Hash() string {
-	b, err := json.Marshal(c)
+	hashed := *c
+	hashed.Preset = nil // Strategies has its strategies
+	b, err := json.Marshal(&hashed)
 	if err != nil {
 		panic("config: marshalling: " + err.Error()) // cannot happen: a Config contains only data
 	}

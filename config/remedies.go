@@ -14,10 +14,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies"
 )
 
-var listIndex = regexp.MustCompile(`\[\d+\]`)
+var (
+	listIndex    = regexp.MustCompile(`\[\d+\]`)
+	strategyName = regexp.MustCompile(`^strategies\.[^.]*`)
+)
 
 // remedies tell what to write instead of keys that are unknown in one place but plausible there, by the path without
-// indexes.
+// indexes and names of strategies.
 var remedies = map[string]string{
 	"guards.schedulerTimeout":               " (it is always 1m)",
 	"guards.maxStaleness":                   " (it is always 2m)",
@@ -30,15 +33,15 @@ var remedies = map[string]string{
 	"mode":                                  " (want dryRun: true or false for all strategies, or mode in a strategy)",
 	"podSelector":                           " (want guards.podSelector for all strategies, or podSelector in a strategy)",
 	"windows.allow[].limits.maxPredictions": " (limits.maxPredictions at the top level bounds every plan)",
-	"strategies[].limits.maxPredictions":    " (limits.maxPredictions at the top level bounds the planning for all strategies)",
-	"strategies[].priority":                 " (did you mean weight? Goals of a greater weight come first; the default is 1)",
-	"strategies[].enabled":                  " (want mode: dryRun to only show its moves, or remove the strategy)",
-	"strategies[].guards.podSelector":       " (write podSelector beside guards)",
+	"strategies.*.limits.maxPredictions":    " (limits.maxPredictions at the top level bounds the planning for all strategies)",
+	"strategies.*.name":                     " (the name is the key of the strategy: strategies are a map by name)",
+	"strategies.*.priority":                 " (did you mean weight? Goals of a greater weight come first; the default is 1)",
+	"strategies.*.guards.podSelector":       " (write podSelector beside guards)",
 }
 
 // remedy says what to write instead of an unknown key or a list.
 func remedy(path string, parent, value *yaml.Node) string {
-	pattern := listIndex.ReplaceAllString(path, "[]")
+	pattern := strategyName.ReplaceAllString(listIndex.ReplaceAllString(path, "[]"), "strategies.*")
 	key := path[strings.LastIndexByte(path, '.')+1:]
 	if parent == nil {
 		return listRemedy(key, value)
@@ -47,20 +50,23 @@ func remedy(path string, parent, value *yaml.Node) string {
 		return text
 	}
 	switch {
-	case pattern == "strategies[].dryRun":
+	case pattern == "strategies.*.dryRun":
 		if value.Value == "true" {
 			return " (did you mean mode: dryRun?)"
 		}
 		return " (want mode: automatic, approve or dryRun)"
-	case pattern == "strategies[]."+key:
-		typ := scalarAt(parent, "type")
+	case pattern == "strategies.*."+key:
+		typ := ""
+		if n := valueAt(parent, "type"); n != nil {
+			typ = n.Value
+		}
 		switch {
 		case strategies.HasArgument(typ, key):
 			return fmt.Sprintf(" (it is an argument of %s; write it in args)", typ)
 		case slices.Contains(keysOf[Config](), key):
 			return " (it is a key of the whole file; write it at the top level)"
 		}
-	case pattern == "strategies[].guards."+key && slices.Contains(keysOf[Guards](), key):
+	case pattern == "strategies.*.guards."+key && slices.Contains(keysOf[Guards](), key):
 		return " (only guards." + key + " at the top level is possible)"
 	case pattern == key && slices.Contains(keysOf[Strategy](), key):
 		return " (it is a key of a strategy)"
@@ -70,6 +76,9 @@ func remedy(path string, parent, value *yaml.Node) string {
 
 // listRemedy says what to write instead of a list where keys and values are wanted.
 func listRemedy(key string, n *yaml.Node) string {
+	if key == "strategies" && n.Kind == yaml.SequenceNode {
+		return " (strategies are a map by name; `evenkeel config convert FILE` makes one of the list)"
+	}
 	var names []string
 	if n.Decode(&names) != nil || len(names) == 0 {
 		return ""
@@ -84,21 +93,21 @@ func listRemedy(key string, n *yaml.Node) string {
 	return ""
 }
 
-// scalarAt returns the text of a key of a mapping, or "".
-func scalarAt(mapping *yaml.Node, key string) string {
-	for i := 0; i+1 < len(mapping.Content); i += 2 {
+// valueAt returns the value of a key of a mapping, or nil.
+func valueAt(mapping *yaml.Node, key string) *yaml.Node {
+	for i := 0; mapping != nil && mapping.Kind == yaml.MappingNode && i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Value == key {
-			return mapping.Content[i+1].Value
+			return mapping.Content[i+1]
 		}
 	}
-	return ""
+	return nil
 }
 
 // keysOf returns the keys of a struct.
 func keysOf[T any]() []string {
 	var keys []string
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[T]()) {
-		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" {
 			keys = append(keys, name)
 		}
 	}

@@ -1,14 +1,54 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
+	"reflect"
+	"slices"
 
+	"go.yaml.in/yaml/v3"
+
+	"github.com/evenkeel-project/evenkeel/internal/strict"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// Strategies are the enabled strategies, by order and then by name. In the file, they are a map by name.
+type Strategies []Strategy
+
+// decodeStrategies decodes a map of strategies by name.
+func decodeStrategies(d *strict.Decoder, n *yaml.Node, v reflect.Value, path string) {
+	var byName map[string]Strategy
+	d.DecodeNode(n, &byName, path)
+	out := Strategies{}
+	for i := 0; i+1 < len(n.Content) && byName != nil; i += 2 {
+		name := n.Content[i].Value
+		s, first := byName[name]
+		if delete(byName, name); first && n.Content[i+1].Kind == yaml.MappingNode && (s.Enabled == nil || *s.Enabled) {
+			s.Name, s.Enabled = name, nil
+			out = append(out, s)
+		}
+	}
+	slices.SortFunc(out, func(a, b Strategy) int { return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.Name, b.Name)) })
+	v.Set(reflect.ValueOf(out))
+}
+
+// MarshalJSON returns the strategies as a map by name, as in the file.
+func (s Strategies) MarshalJSON() ([]byte, error) {
+	byName := map[string]Strategy{}
+	for _, one := range s {
+		byName[one.Name] = one
+	}
+	return json.Marshal(byName)
+}
+
 // Strategy is one strategy with its schedule.
 type Strategy struct {
-	Name     string `json:"name"`
+	// Name is the key of the strategy in the map.
+	Name string `json:"-"`
+	// Enabled switches a strategy off if it is false. It is nil in Strategies.
+	Enabled *bool `json:"enabled,omitempty"`
+	// Order says which strategy comes first where strategies are equal: the one with the lesser order, then with the lesser name.
+	Order    int    `json:"order,omitempty"`
 	Type     string `json:"type"`
 	Schedule string `json:"schedule"`
 	TimeZone string `json:"timeZone,omitempty"`
@@ -35,6 +75,9 @@ type Strategy struct {
 	// Landing replaces guards.landing for this strategy. Empty means guards.landing.
 	Landing plan.LandingRule `json:"landing,omitempty"`
 }
+
+// path returns the path of the strategy in the file.
+func (s *Strategy) path() string { return "strategies." + s.Name }
 
 // StrategyGuards are guards of one strategy. They hold besides the global guards, and must not be looser. Nil and empty
 // values are not set.

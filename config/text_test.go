@@ -16,7 +16,7 @@ dryRun: true # another one
 notify:
 - {name: chat, format: json, url: "https://hooks.example/secret"}
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
+  zones: {type: ZoneSpread, schedule: "0 * * * *"}
 `)))(t)
 	want := `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
@@ -24,7 +24,7 @@ dryRun: true
 notify:
   - {name: chat, format: json, url: "(left out)"}
 strategies:
-  - {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
+  zones: {type: ZoneSpread, schedule: "0 * * * *"}
 `
 	if got := c.Text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -23,16 +23,18 @@ type Config struct {
 	TrustedNamespaces []string   `json:"trustedNamespaces,omitempty"`
 	Load              LoadSource `json:"load"`
 	Hints             Hints      `json:"hints"`
-	Strategies        []Strategy `json:"strategies"`
-	Impact            Impact     `json:"impact"`
-	Guards            Guards     `json:"guards"`
-	Limits            Limits     `json:"limits"`
-	Windows           Windows    `json:"windows"`
-	Evictor           Evictor    `json:"evictor"`
-	Placement         Placement  `json:"placement"`
-	Web               Web        `json:"web"`
-	Approvals         Approvals  `json:"approvals"`
-	History           History    `json:"history,omitzero"`
+	// Preset names the presets whose strategies the file extends. Strategies has them, too.
+	Preset     Presets    `json:"preset"`
+	Strategies Strategies `json:"strategies"`
+	Impact     Impact     `json:"impact"`
+	Guards     Guards     `json:"guards"`
+	Limits     Limits     `json:"limits"`
+	Windows    Windows    `json:"windows"`
+	Evictor    Evictor    `json:"evictor"`
+	Placement  Placement  `json:"placement"`
+	Web        Web        `json:"web"`
+	Approvals  Approvals  `json:"approvals"`
+	History    History    `json:"history,omitzero"`
 	// Notify lists the receivers of notifications.
 	Notify []NotifyReceiver `json:"notify,omitempty"`
 

@@ -14,10 +14,10 @@ const usageConfig = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 load: {source: metricsServer, interval: 15s, statistic: mean, window: 10m, maxAge: 2m}
 strategies:
-- {name: hot, type: NodeLoad, schedule: "@hourly", args: {basis: load, target: {memory: 0.7, cpu: 0.8}, for: 3}}
-- {name: level, type: NodeLoad, schedule: "@hourly", args: {basis: load, deviation: {cpu: 0.05}, for: 2}}
-- {name: pools, type: NodeLoad, schedule: "@hourly", args: {basis: load, for: 2, target: {cpu: 0.9}, pools: [{nodeSelector: pool=burst, target: {cpu: 0.5}}]}}
-- {name: once, type: NodeLoad, schedule: "@hourly", args: {basis: load, target: {cpu: 0.9}}}
+  hot: {type: NodeLoad, schedule: "@hourly", args: {basis: load, target: {memory: 0.7, cpu: 0.8}, for: 3}}
+  level: {type: NodeLoad, schedule: "@hourly", args: {basis: load, deviation: {cpu: 0.05}, for: 2}}
+  pools: {type: NodeLoad, schedule: "@hourly", args: {basis: load, for: 2, target: {cpu: 0.9}, pools: [{nodeSelector: pool=burst, target: {cpu: 0.5}}]}}
+  once: {type: NodeLoad, schedule: "@hourly", args: {basis: load, target: {cpu: 0.9}}}
 `
 
 func TestLoadWindows(t *testing.T) {

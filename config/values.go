@@ -46,10 +46,12 @@ func toStrings[T ~string](names []T) []string {
 	return out
 }
 
-// decodeOptions make the strict decoder accept the types Duration and plan.CountLimit.
+// decodeOptions make the strict decoder accept the types Duration, plan.CountLimit, Presets and Strategies.
 var decodeOptions = strict.Options{Types: map[reflect.Type]func(*strict.Decoder, *yaml.Node, reflect.Value, string){
 	reflect.TypeFor[Duration]():        decodeDuration,
 	reflect.TypeFor[plan.CountLimit](): decodeCount,
+	reflect.TypeFor[Presets]():         decodePresets,
+	reflect.TypeFor[Strategies]():      decodeStrategies,
 }, Remedy: remedy}
 
 func decodeDuration(d *strict.Decoder, n *yaml.Node, v reflect.Value, path string) {

@@ -33,10 +33,10 @@ func limitWarnings(c *Config) []string {
 				l.key, l.global))
 		}
 	}
-	for i, s := range c.Strategies {
+	for _, s := range c.Strategies {
 		for _, l := range c.limits(s.Limits) {
 			if l.own != nil && l.own.For(1) < 1 {
-				out = append(out, fmt.Sprintf("strategies[%d].limits.%s: %s: no pod would move for strategy %s", i, l.key, l.own, s.Name))
+				out = append(out, fmt.Sprintf("%s.limits.%s: %s: no pod would move for this strategy", s.path(), l.key, l.own))
 			}
 		}
 	}
@@ -56,10 +56,10 @@ func windowWarnings(c *Config, now time.Time) []string {
 		return []string{"windows: " + what + " within a year: Evenkeel would evict nothing"}
 	}
 	var out []string
-	for i, s := range c.scheduled {
+	for _, s := range c.scheduled {
 		if !s.Firings.IsZero() && !cron.EverFiresWhileOpen(now, s.Firings, w) {
-			out = append(out, fmt.Sprintf("strategies[%d].schedule: %q: within a year, strategy %s is never due while windows allow evictions: it would evict nothing",
-				i, s.Firings, s.Name))
+			out = append(out, fmt.Sprintf("strategies.%s.schedule: %q: within a year, the strategy is never due while windows allow evictions: it would evict nothing",
+				s.Name, s.Firings))
 		}
 	}
 	return out
@@ -161,7 +161,7 @@ func podUsageWarnings(c *Config) (out []string) {
 	}
 	o := c.PrometheusOptions()
 	known := o.MeasuredPodResources()
-	for i, s := range c.Strategies {
+	for _, s := range c.Strategies {
 		at := slices.IndexFunc(c.scheduled, func(x schedule.Strategy) bool { return x.Name == s.Name })
 		if at < 0 {
 			continue
@@ -172,8 +172,8 @@ func podUsageWarnings(c *Config) (out []string) {
 			if strings.HasPrefix(level, "when.") || slices.Contains(known, r) || !o.QueriesPods() && (r == "cpu" || r == "memory") {
 				continue
 			}
-			out = append(out, fmt.Sprintf("strategies[%d].args.%s: Prometheus measures %s of nodes but not of pods, so no pod leaves a node for it "+
-				"(want load.prometheus.podQueries.%s, or when: {%s: ...} beside a level for cpu or memory)", i, level, r, r, r))
+			out = append(out, fmt.Sprintf("%s.args.%s: Prometheus measures %s of nodes but not of pods, so no pod leaves a node for it "+
+				"(want load.prometheus.podQueries.%s, or when: {%s: ...} beside a level for cpu or memory)", s.path(), level, r, r, r))
 		}
 	}
 	return out

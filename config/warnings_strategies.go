@@ -18,21 +18,20 @@ import (
 // strategyRuleWarnings report rules of strategies that have no effect beside the global ones, or that contradict them.
 func strategyRuleWarnings(c *Config) []string {
 	var out []string
-	for i, s := range c.Strategies {
-		path := fmt.Sprintf("strategies[%d]", i)
-		out = slices.Concat(out, argumentWarnings(c, path, s), looserLimitWarnings(c, path, s.Limits), scopeWarnings(c, path, s))
+	for _, s := range c.Strategies {
+		out = slices.Concat(out, argumentWarnings(c, s), looserLimitWarnings(c, s.path(), s.Limits), scopeWarnings(c, s.path(), s))
 	}
 	return out
 }
 
 // argumentWarnings report arguments of a strategy that are valid but probably mistakes.
-func argumentWarnings(c *Config, path string, s Strategy) (out []string) {
+func argumentWarnings(c *Config, s Strategy) (out []string) {
 	i := slices.IndexFunc(c.scheduled, func(x schedule.Strategy) bool { return x.Name == s.Name })
 	if i < 0 {
 		return nil
 	}
 	for _, e := range c.scheduled[i].Strategy.Warnings {
-		out = append(out, path+".args."+e.Error())
+		out = append(out, s.path()+".args."+e.Error())
 	}
 	return out
 }

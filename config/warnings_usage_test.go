@@ -14,8 +14,8 @@ const unusedSourceWarning = "load.source: the usage from prometheus is not used:
 
 // TestUnusedSourceWarning checks the warning about an unused usage source.
 func TestUnusedSourceWarning(t *testing.T) {
-	const hot = "strategies: [{name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.7}, basis: "
-	for more, want := range map[string]string{hot + "load}}]": "", hot + "requests}}]": unusedSourceWarning, "web: {watcher: true}": "", "load: {source: requests}": ""} {
+	const hot = "strategies: {hot: {type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.7}, basis: "
+	for more, want := range map[string]string{hot + "load}}}": "", hot + "requests}}}": unusedSourceWarning, "web: {watcher: true}": "", "load: {source: requests}": ""} {
 		head := prometheusConfig
 		if strings.HasPrefix(more, "load:") {
 			head = minimalConfig

@@ -155,8 +155,8 @@ func loadConfig(t *testing.T, text string) *config.Config {
 func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *fixedObserver) {
 	t.Helper()
 	objects := must.Get(cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil))(t)
-	conf := loadConfig(t, "strategies:\n- {name: zones, type: ZoneSpread, schedule: '0 * * * *'}\n"+
-		"- {name: hot, type: NodeLoad, schedule: '*/10 * * * *', args: {target: {cpu: 0.9}}}\n")
+	conf := loadConfig(t, "strategies:\n  zones: {type: ZoneSpread, schedule: '0 * * * *'}\n"+
+		"  hot: {order: 1, type: NodeLoad, schedule: '*/10 * * * *', args: {target: {cpu: 0.9}}}\n")
 	o := &fixedObserver{s: snapshotOf(t, objects)}
 	return &controller.Controller{
 		Settings: controller.Settings{

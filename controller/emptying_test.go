@@ -19,7 +19,7 @@ import (
 )
 
 // packing is a configuration that empties nodes, and keeps them empty for a day.
-const packing = "strategies:\n- {name: pack, type: NodeConsolidation, schedule: '0 * * * *', args: {below: {cpu: 0.3}}}\n"
+const packing = "strategies:\n  pack: {type: NodeConsolidation, schedule: '0 * * * *', args: {below: {cpu: 0.3}}}\n"
 
 // newEmptyingController returns a controller with a plan that empties n1 by two waves and n2 by one. The first
 // eviction ends with the outcome.
@@ -155,7 +155,7 @@ func TestHintsOnEmptyNodesAreRenewed(t *testing.T) {
 		{"a shorter keepEmptyFor", until(2 * time.Hour), "until 2026-01-01T06:00:30Z", nil, strings.Replace(packing, "args: {", "args: {keepEmptyFor: 6h, ", 1), ""},
 		{"nodes are not kept empty", until(time.Hour), "", nil, strings.Replace(packing, "args: {", "args: {keepEmptyFor: 0s, ", 1), ""},
 		{"the strategy only shows", until(time.Hour), "", nil, strings.Replace(packing, "name: pack,", "name: pack, mode: dryRun,", 1), ""},
-		{"no strategy empties nodes", until(-time.Hour), removed, nil, "strategies: []", ""},
+		{"no strategy empties nodes", until(-time.Hour), removed, nil, "strategies: {}", ""},
 		{"out of scope", until(time.Hour), "", nil, strings.Replace(packing, "name: pack,", "name: pack, nodeSelector: 'pool=b',", 1), ""},
 		{"a pod runs there", until(-time.Hour), removed, func(o *cluster.Objects) { o.Pods[2].Spec.NodeName = "n1" }, "", ""},
 		{"the node is excluded", until(time.Hour), "", func(o *cluster.Objects) { o.Nodes[0].Annotations["evenkeel.io/exclude"] = "true" }, "", ""},

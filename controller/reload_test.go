@@ -17,7 +17,7 @@ import (
 // reloadWithSchedule returns a function that applies a configuration with one strategy on a schedule.
 func reloadWithSchedule(t *testing.T, schedule string, then func(*controller.Controller)) func(*controller.Controller) {
 	t.Helper()
-	conf := loadConfig(t, "strategies:\n- {name: other, type: ZoneSpread, schedule: '"+schedule+"'}\n")
+	conf := loadConfig(t, "strategies:\n  other: {type: ZoneSpread, schedule: '"+schedule+"'}\n")
 	return func(c *controller.Controller) {
 		c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()
 		if then != nil {

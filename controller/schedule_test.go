@@ -98,7 +98,7 @@ func (r *scheduleRun) expect(t *testing.T, passes ...string) {
 	}
 }
 
-const zonesOnEvents = `- {name: zones, type: ZoneSpread, on: {nodeAdded: 5m, nodeReady: 5m}}`
+const zonesOnEvents = `  zones: {type: ZoneSpread, on: {nodeAdded: 5m, nodeReady: 5m}}`
 
 // A node joins: the strategy runs once, five minutes after the node turned Ready.
 func TestANodeThatJoinsCausesOnePass(t *testing.T) {
@@ -121,7 +121,7 @@ func TestANodeThatJoinsCausesOnePass(t *testing.T) {
 // A firing that came while no process led is made up for by one pass, with missed: once. Two leaders share the state.
 func TestMissedFiringsAcrossLeaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const strategies = `- {name: zones, type: ZoneSpread, schedule: "*/10 * * * *", missed: once}`
+		const strategies = `  zones: {type: ZoneSpread, schedule: "*/10 * * * *", missed: once}`
 		first := newScheduleRun(t, "01:05:00", strategies)
 		first.lead(t, 10*time.Minute, nil)
 		first.expect(t, "01:10:00")
@@ -137,7 +137,7 @@ func TestMissedFiringsAcrossLeaders(t *testing.T) {
 // The time from which firings count is stored at once, so that the first firing may be missed, too.
 func TestTheFirstFiringMayBeMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const strategies = `- {name: zones, type: ZoneSpread, schedule: "0 2 * * *", missed: once}`
+		const strategies = `  zones: {type: ZoneSpread, schedule: "0 2 * * *", missed: once}`
 		first := newScheduleRun(t, "01:05:00", strategies)
 		first.lead(t, time.Minute, nil)
 		first.expect(t)
@@ -152,14 +152,14 @@ func TestTheFirstFiringMayBeMissed(t *testing.T) {
 // begins before keeps the times of earlier passes in the state: the firing of the strategy night at 02:00 was missed,
 // and follows after the pass.
 func TestUnreadableTimesOfPasses(t *testing.T) {
-	const zones = `- {name: zones, type: ZoneSpread, schedule: "*/10 * * * *", missed: once}`
+	const zones = `  zones: {type: ZoneSpread, schedule: "*/10 * * * *", missed: once}`
 	for _, c := range []struct {
 		strategies, start, readable string
 		length                      time.Duration
 		passes                      []string
 	}{
 		{zones, "01:25:00", "01:26:30", 4 * time.Minute, []string{"01:27:00"}},
-		{zones + "\n" + `- {name: night, type: ZoneSpread, schedule: "0 2 * * *", missed: once}`, "03:05:00", "03:09:30", 9 * time.Minute,
+		{zones + "\n" + `  night: {type: ZoneSpread, schedule: "0 2 * * *", missed: once}`, "03:05:00", "03:09:30", 9 * time.Minute,
 			[]string{"03:10:00", "03:10:00"}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -180,7 +180,7 @@ func TestUnreadableTimesOfPasses(t *testing.T) {
 // Strategies without missed: once or events store nothing, as before.
 func TestPlainSchedulesStoreNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newScheduleRun(t, "00:59:00", `- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}`)
+		r := newScheduleRun(t, "00:59:00", `  zones: {type: ZoneSpread, schedule: "0 * * * *"}`)
 		r.lead(t, 2*time.Minute, nil)
 		r.expect(t, "01:00:00")
 		st, err := r.store.Load(t.Context())
@@ -193,7 +193,7 @@ func TestPlainSchedulesStoreNothing(t *testing.T) {
 // If the clock is set back while the controller waits, its schedules continue from the new time when it wakes.
 func TestTheClockIsSetWhileTheControllerWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newScheduleRun(t, "05:00:30", `- {name: zones, type: ZoneSpread, schedule: "0 12 * * *", on: {nodeAdded: 24h}}`)
+		r := newScheduleRun(t, "05:00:30", `  zones: {type: ZoneSpread, schedule: "0 12 * * *", on: {nodeAdded: 24h}}`)
 		r.lead(t, 3*time.Minute, func(now time.Time) {
 			if now.Format(time.TimeOnly) == "05:01:00" {
 				r.clock.SetTime(now.Add(-17*time.Hour - 2*time.Minute)) // 11:59 the day before
@@ -207,8 +207,8 @@ func TestTheClockIsSetWhileTheControllerWaits(t *testing.T) {
 // The metrics get the times of the next passes, and the stored state before the first pass.
 func TestTheMetricsKnowTheNextPassAndTheState(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newScheduleRun(t, "01:05:00", "- {name: zones, type: ZoneSpread, schedule: '*/10 * * * *'}\n"+
-			"- {name: join, type: ZoneSpread, on: {nodeAdded: 5m}}")
+		r := newScheduleRun(t, "01:05:00", "  zones: {type: ZoneSpread, schedule: '*/10 * * * *'}\n"+
+			"  join: {type: ZoneSpread, on: {nodeAdded: 5m}}")
 		now := r.clock.Now()
 		storeState(t, r.Controller, plan.PlannerState{Breaker: &plan.BreakerTrip{At: now, Until: now.Add(time.Hour)}, Backoffs: []plan.Backoff{
 			{Workload: plan.ObjectRef{Name: "a"}, Since: now, Until: now.Add(time.Minute), Failures: 1},

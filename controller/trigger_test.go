@@ -29,8 +29,8 @@ type requestRun struct {
 
 func newRequestRun(t *testing.T) requestRun {
 	t.Helper()
-	r := newScheduleRun(t, "01:00:00", `- {name: zones, type: ZoneSpread, schedule: "0 3 * * *"}`+"\n"+
-		`- {name: hot, type: NodeLoad, schedule: "0 3 * * *", args: {target: {cpu: 0.9}}}`)
+	r := newScheduleRun(t, "01:00:00", `  zones: {type: ZoneSpread, schedule: "0 3 * * *"}`+"\n"+
+		`  hot: {type: NodeLoad, schedule: "0 3 * * *", args: {target: {cpu: 0.9}}}`)
 	client, server := objectstest.New(r.clock)
 	r.Runs = client.Runs
 	return requestRun{r, server}

@@ -58,8 +58,8 @@ func newApprovalTest(t *testing.T) *approvalTest {
 			}
 		}
 	}
-	conf := loadConfig(t, "strategies:\n- {name: zones, type: ZoneSpread, schedule: '0 0 1 7 *', mode: approve}\n"+
-		"- {name: hot, type: NodeLoad, schedule: '0 0 1 7 *', mode: approve, args: {target: {cpu: 0.9}}}\n")
+	conf := loadConfig(t, "strategies:\n  zones: {type: ZoneSpread, schedule: '0 0 1 7 *', mode: approve}\n"+
+		"  hot: {type: NodeLoad, schedule: '0 0 1 7 *', mode: approve, args: {target: {cpu: 0.9}}}\n")
 	c.Planner, c.Strategies, c.ConfigHash = planner.New(conf.PlannerOptions()), conf.BuildStrategies(), conf.PlanHash()
 	runs := 0
 	c.NewRunID = func() string { runs++; return fmt.Sprint("r", runs) }

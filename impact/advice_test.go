@@ -23,8 +23,8 @@ kind: RebalanceConfig
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
-- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.6, memory: 0.6}}}
+  zones: {type: ZoneSpread, schedule: "0 * * * *"}
+  hot: {type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.6, memory: 0.6}}}
 `
 
 // planning plans with one configuration.

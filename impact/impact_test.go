@@ -20,7 +20,7 @@ kind: RebalanceConfig
 load: {source: metricsServer}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited}
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
+  zones: {type: ZoneSpread, schedule: "0 * * * *"}
 `
 
 // measure returns the impact on objects.

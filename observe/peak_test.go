@@ -162,7 +162,7 @@ func TestPeakMemory(t *testing.T) {
 	}
 	client := startPeakServer(t, size)
 	conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nguards: {minPodAge: 0s}\nlimits: {perPass: 500, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}\nstrategies:\n"+
-		"- {name: hot-nodes, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.5, memory: 0.5}}}\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n")))(t)
+		"  hot-nodes: {type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.5, memory: 0.5}}}\n  zones: {type: ZoneSpread, schedule: \"0 * * * *\"}\n")))(t)
 	began := time.Now()
 	o := New(client, clock.RealClock{})
 	o.Start(t.Context())

@@ -116,8 +116,8 @@ func TestStrippingKeepsPlans(t *testing.T) {
 	conf := must.Get(config.Load("c", []byte(`apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 strategies:
-- {name: hot-nodes, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.5, memory: 0.5}}}
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
+  hot-nodes: {type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.5, memory: 0.5}}}
+  zones: {type: ZoneSpread, schedule: "0 * * * *"}
 `)))(t)
 	made := func(o *cluster.Objects) (string, int) {
 		s := must.Get(cluster.New(o))(t)

@@ -19,15 +19,15 @@ import (
 )
 
 // otherStrategies are the strategies that bothStrategies lacks.
-const otherStrategies = `- {name: constraints, type: TopologySpread, schedule: "@hourly"}
-- {name: duplicates, type: Duplicates, schedule: "@hourly"}
-- {name: apart, type: InterPodAntiAffinity, schedule: "@hourly"}
-- {name: empty, type: NodeConsolidation, schedule: "@hourly", args: {below: {cpu: 0.3, memory: 0.3}}}
-- {name: crashing, type: Restarts, schedule: "@hourly", args: {minRestarts: 100}}
-- {name: old, type: Lifetime, schedule: "@hourly", args: {maxAge: 168h}}
-- {name: failed, type: FailedPods, schedule: "@hourly"}
-- {name: affinity, type: NodeAffinity, schedule: "@hourly", args: {preferred: true}}
-- {name: taints, type: NodeTaints, schedule: "@hourly", args: {preferNoSchedule: true}}
+const otherStrategies = `  constraints: {type: TopologySpread, schedule: "@hourly"}
+  duplicates: {type: Duplicates, schedule: "@hourly"}
+  apart: {type: InterPodAntiAffinity, schedule: "@hourly"}
+  empty: {type: NodeConsolidation, schedule: "@hourly", args: {below: {cpu: 0.3, memory: 0.3}}}
+  crashing: {type: Restarts, schedule: "@hourly", args: {minRestarts: 100}}
+  old: {type: Lifetime, schedule: "@hourly", args: {maxAge: 168h}}
+  failed: {type: FailedPods, schedule: "@hourly"}
+  affinity: {type: NodeAffinity, schedule: "@hourly", args: {preferred: true}}
+  taints: {type: NodeTaints, schedule: "@hourly", args: {preferNoSchedule: true}}
 `
 
 // BenchmarkAllStrategies plans with ZoneSpread and NodeLoad, and with all strategies, at most 500 evictions on the same
@@ -83,7 +83,7 @@ func BenchmarkManyPodGoals(b *testing.B) {
 			p.CreationTimestamp = metav1.NewTime(o.TakenAt.Add(-30 * 24 * time.Hour).Add(time.Duration(i) * time.Second))
 		}
 	}
-	benchmarkRatio(b, o, "- {name: old, type: Lifetime, schedule: \"@hourly\", args: {maxAge: 168h}}\n")
+	benchmarkRatio(b, o, "  old: {type: Lifetime, schedule: \"@hourly\", args: {maxAge: 168h}}\n")
 }
 
 func diverseCluster(nodes, pods int) *cluster.Objects {

@@ -137,7 +137,7 @@ func threeZones(t *testing.T, edit func(o *cluster.Objects)) (*cluster.Snapshot,
 	edit(o)
 	s := must.Get(cluster.New(o))(t)
 	conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n"+
-		"- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n")))(t)
+		"  zones: {type: ZoneSpread, schedule: \"0 * * * *\"}\n")))(t)
 	return s, controller.Goals(s, conf.BuildStrategies(), nil)
 }
 

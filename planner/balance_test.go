@@ -28,8 +28,8 @@ func TestBalanceOfTheExample(t *testing.T) {
 		}
 		return b.Score(), a.Score()
 	}
-	automatic := "strategies: [{name: zones, type: ZoneSpread, schedule: '@hourly', args: {maxSkew: 1}}]\n"
-	shown := "strategies: [{name: zones, type: ZoneSpread, schedule: '@hourly', mode: dryRun, args: {maxSkew: 1}}]\n"
+	automatic := "strategies: {zones: {type: ZoneSpread, schedule: '@hourly', args: {maxSkew: 1}}}\n"
+	shown := "strategies: {zones: {type: ZoneSpread, schedule: '@hourly', mode: dryRun, args: {maxSkew: 1}}}\n"
 	before, after := score(t, automatic, nil)
 	if before >= after {
 		t.Errorf("the score falls from %g to %g", before, after)
@@ -45,11 +45,11 @@ func TestBalanceOfTheExample(t *testing.T) {
 // TestBalanceWithoutUsageIsUnknown checks that a strategy without usage data has no score, and that consolidation has
 // no part for utilization.
 func TestBalanceWithoutUsageIsUnknown(t *testing.T) {
-	p := planExample(t, head+"load: {source: metricsServer}\nstrategies: [{name: hot, type: NodeLoad, schedule: '@hourly', args: {basis: load, target: {cpu: 0.8}}}]\n", nil, nil)
+	p := planExample(t, head+"load: {source: metricsServer}\nstrategies: {hot: {type: NodeLoad, schedule: '@hourly', args: {basis: load, target: {cpu: 0.8}}}}\n", nil, nil)
 	if _, _, known := p.Balance(); known {
 		t.Error("the balance is known although usage data is missing")
 	}
-	p = planExample(t, head+"strategies: [{name: pack, type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3}}}]\n", nil, nil)
+	p = planExample(t, head+"strategies: {pack: {type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3}}}}\n", nil, nil)
 	b, _, known := p.Balance()
 	if !known {
 		t.Fatal("the balance is unknown")

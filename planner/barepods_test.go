@@ -42,7 +42,7 @@ hints:
   label: {key: status, value: presure}
   rules: [{name: cpu, resource: cpu, above: 0.80, clearBelow: 0.70, for: 2}]
 strategies:
-- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, target: {cpu: 0.60}}}
+  hot: {type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, target: {cpu: 0.60}}}
 `
 
 const barePod = `- kind: Pod

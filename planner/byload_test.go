@@ -21,8 +21,8 @@ const byLoad = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 load: {source: metricsServer, minCoverage: 0.5}
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
-- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, deviation: {cpu: 0.05, memory: 0.1}}}
+  zones: {type: ZoneSpread, schedule: "0 * * * *"}
+  hot: {type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, deviation: {cpu: 0.05, memory: 0.1}}}
 `
 
 // clusterWithRandomUsage returns a crowded cluster with random usage. Every third node has 20 CPUs and 80Gi of
@@ -189,7 +189,7 @@ func TestByLoadFewPodsMove(t *testing.T) {
 kind: RebalanceConfig
 load: {source: metricsServer, minCoverage: 0.5}
 strategies:
-- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, deviation: {cpu: 0.15}}}
+  hot: {type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, deviation: {cpu: 0.15}}}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited}
 `
 	conf := must.Get(config.Load("c", []byte(text)))(t)

@@ -66,7 +66,7 @@ func TestUsageTellsCategory3From4(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			s := scenario.Read(t, halved)
 			s.Config = []byte(strings.Replace(string(s.Config), "strategies:\n",
-				"trustedNamespaces: [shop]\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n", 1))
+				"trustedNamespaces: [shop]\nstrategies:\n  zones: {type: ZoneSpread, schedule: \"0 * * * *\"}\n", 1))
 			changes := []string{`{kind: Deployment, metadata: {name: web, annotations: {evenkeel.io/zone-slo: "4"}}}`}
 			if c.change != "" {
 				changes = append(changes, c.change)

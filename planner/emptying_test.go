@@ -39,7 +39,7 @@ func emptyingConfig(t *testing.T, settings string) *config.Config {
 	t.Helper()
 	conf := must.Get(config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\n"+
 		"placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}\nstrategies:\n"+
-		"- {name: pack, type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3, memory: 0.3}}}\n"+settings)))(t)
+		"  pack: {type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3, memory: 0.3}}}\n"+settings)))(t)
 	return conf
 }
 
@@ -213,7 +213,7 @@ func TestEmptyNodeTakesNoReplacement(t *testing.T) {
 	for annotation, want := range map[string]bool{"": false, "karpenter.sh/do-not-disrupt": true} {
 		text := nodesToEmpty + "- {kind: Node, metadata: {name: n5, annotations: {\"" + cmp.Or(annotation, "none") + "\": \"true\"}}}\n"
 		conf := must.Get(config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\nstrategies:\n"+
-			"- {name: pack, type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3, memory: 0.3}}}\n")))(t)
+			"  pack: {type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3, memory: 0.3}}}\n")))(t)
 		s := must.Get(cluster.New((&scenario.Scenario{Cluster: []byte(text)}).Objects(t)))(t)
 		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 		if got := slices.ContainsFunc(p.Moves, func(m plan.Move) bool { return m.To == "n5" }); got != want || len(p.Moves) > 0 != want {
@@ -225,7 +225,7 @@ func TestEmptyNodeTakesNoReplacement(t *testing.T) {
 // TestExplainGoalsThatOnlyLimit checks that the explanation marks a goal as LimitsOnly if its strategy is due, but asks
 // no pod to leave for the goal. The targets of NodeConsolidation are such goals.
 func TestExplainGoalsThatOnlyLimit(t *testing.T) {
-	conf := emptyingConfig(t, "- {name: tight, type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3}, target: {cpu: 0.9, memory: 0.9}}}\n")
+	conf := emptyingConfig(t, "  tight: {type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3}, target: {cpu: 0.9, memory: 0.9}}}\n")
 	s := (&emptyingCase{}).snapshot(t, (&scenario.Scenario{Cluster: []byte(nodesToEmpty)}).Objects(t))
 	for due, want := range map[string]bool{"tight": true, "pack": false} {
 		goals := controller.Goals(s, conf.BuildStrategies(), []string{due})

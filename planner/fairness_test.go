@@ -32,7 +32,7 @@ kind: RebalanceConfig
 limits: {perPass: %d, perNode: unlimited, perZone: unlimited, perNamespace: 100%%, perOwner: 100%%, perHour: {cluster: unlimited}}
 evictor: {inFlight: {total: unlimited, perNode: unlimited}}
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "@hourly"}
+  zones: {type: ZoneSpread, schedule: "@hourly"}
 `, perPass)}
 }
 

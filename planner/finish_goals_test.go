@@ -24,7 +24,7 @@ func TestLimitedPlansFinishGoals(t *testing.T) {
 	for limits, own := range map[string]string{"{perPass: 10, %s}": "", "{perPass: unlimited, %s}": ", limits: {perPass: 10}"} {
 		conf := must.Get(config.Load("c", []byte(head+"limits: "+fmt.Sprintf(limits, "perNode: unlimited, perNamespace: unlimited, perOwner: unlimited")+
 			"\nevictor: {inFlight: {total: 50, perNode: 50, perOwner: 1}}\n"+
-			"strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'"+own+"}\n")))(t)
+			"strategies:\n  zones: {type: ZoneSpread, schedule: '@hourly'"+own+"}\n")))(t)
 		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 		met := 0
 		for _, g := range p.Goals {
@@ -50,7 +50,7 @@ func TestGoalAboveTheLimitsKeepsNoEvictions(t *testing.T) {
 	}
 	s := snapshotOf(t, objects.String())
 	conf := must.Get(config.Load("c", []byte(head+"limits: {perPass: 10, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited}\n"+
-		"evictor: {inFlight: {total: 50, perNode: 50, perOwner: 1}}\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}\n")))(t)
+		"evictor: {inFlight: {total: 50, perNode: 50, perOwner: 1}}\nstrategies:\n  zones: {type: ZoneSpread, schedule: '@hourly'}\n")))(t)
 	p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 	met := 0
 	for _, g := range p.Goals {

@@ -19,8 +19,8 @@ const hintedFirst = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 limits: {perPass: %d, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited}
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
-- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.4}}}
+  zones: {type: ZoneSpread, schedule: "0 * * * *"}
+  hot: {type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.4}}}
 `
 
 // TestWhatLimitsAllowGoesToHintedNodesFirst: a plan spends its limit first on nodes with the pressure hint. If the

@@ -22,7 +22,7 @@ func BenchmarkManyDomains(b *testing.B) {
 	conf := benchmarkConfig(b, `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 guards: {minPodAge: 0s}
-strategies: [{name: constraints, type: TopologySpread, schedule: "@hourly"}]
+strategies: {constraints: {type: TopologySpread, schedule: "@hourly"}}
 limits: {perPass: PASS, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited}
 `, "20")
 	for _, nodes := range []int{1250, 2500, 5000} {

@@ -21,7 +21,7 @@ func TestMovesRespectPreferences(t *testing.T) {
 		"{weight: 99, preference: {matchExpressions: [{key: kubernetes.io/hostname, operator: Exists}]}}, "+
 		"{weight: 1, preference: {matchExpressions: [{key: disk, operator: In, values: [ssd]}]}}]}}}}}}").Replace(nodesToEmpty)
 	s := must.Get(cluster.New((&scenario.Scenario{Cluster: []byte(text)}).Objects(t)))(t)
-	const affinity = "- {name: prefer, type: NodeAffinity, schedule: '@hourly', "
+	const affinity = "  prefer: {type: NodeAffinity, schedule: '@hourly', "
 	for settings, want := range map[string]bool{
 		"":                                      true,
 		affinity + "args: {required: true}}\n":  true,

@@ -17,8 +17,8 @@ import (
 const twoStrategies = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
-- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.7, memory: 0.7}}}
+  zones: {type: ZoneSpread, schedule: "0 * * * *"}
+  hot: {type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.7, memory: 0.7}}}
 `
 
 func planRandomCluster(t testing.TB, o *cluster.Objects, conf *config.Config) (*cluster.Snapshot, plan.Plan) {

@@ -20,7 +20,7 @@ import (
 const recheckConfig = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 strategies:
-- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.05}}}
+  hot: {type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.05}}}
 guards: {protect: [PodsWithLocalStorage], maxUnavailableWithoutPDB: 9}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited}
 evictor: {inFlight: {perNode: 9, perOwner: 9}}

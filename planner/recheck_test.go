@@ -33,7 +33,7 @@ func planTwoMoves(t *testing.T, limits string) (*cluster.Snapshot, *planner.Plan
 func planTwoMovesWith(t *testing.T, limits, guards string) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
 	t.Helper()
 	o := must.Get(cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil))(t)
-	conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\nguards: {"+guards+", minConfidence: 0.1}\nevictor: {inFlight: {perNode: 5, perOwner: 5}}\nlimits: "+limits+"\n")))(t)
+	conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n  zones: {type: ZoneSpread, schedule: \"0 * * * *\"}\nguards: {"+guards+", minConfidence: 0.1}\nevictor: {inFlight: {perNode: 5, perOwner: 5}}\nlimits: "+limits+"\n")))(t)
 	s := must.Get(cluster.New(o))(t)
 	p := planner.New(conf.PlannerOptions())
 	goals := controller.Goals(s, conf.BuildStrategies(), nil)
@@ -171,7 +171,7 @@ func planTwoPodsForTwoNodes(t *testing.T, memory string) (*cluster.Snapshot, *pl
 	o := must.Get(cluster.ReadFiles([]string{path}, nil))(t)
 	o.ServerVersion = "1.37"
 	s := must.Get(cluster.New(o))(t)
-	conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: hot, type: NodeLoad, schedule: \"0 * * * *\", args: {target: {cpu: 0.5}}}\nguards: {minPodAge: 0s}\nlimits: {perNamespace: unlimited, perZone: unlimited}\n")))(t)
+	conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n  hot: {type: NodeLoad, schedule: \"0 * * * *\", args: {target: {cpu: 0.5}}}\nguards: {minPodAge: 0s}\nlimits: {perNamespace: unlimited, perZone: unlimited}\n")))(t)
 	p := planner.New(conf.PlannerOptions())
 	goals := controller.Goals(s, conf.BuildStrategies(), nil)
 	made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)

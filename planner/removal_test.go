@@ -26,7 +26,7 @@ objects:
 func failedPodsConfig(t *testing.T, remove, mode string) *config.Config {
 	t.Helper()
 	conf := must.Get(config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\nstrategies:\n"+
-		"- {name: failed, type: FailedPods, schedule: '@hourly', mode: "+mode+", args: {remove: "+remove+"}}\n")))(t)
+		"  failed: {type: FailedPods, schedule: '@hourly', mode: "+mode+", args: {remove: "+remove+"}}\n")))(t)
 	return conf
 }
 
@@ -101,8 +101,8 @@ func TestProposedRemovals(t *testing.T) {
 		t.Errorf("the plan is\n%s", formatPlan(p))
 	}
 	two := must.Get(config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\nstrategies:\n"+
-		"- {name: failed, type: FailedPods, schedule: '@hourly', limits: {perPass: 1}}\n"+
-		"- {name: shown, type: FailedPods, schedule: '@hourly', mode: approve}\n")))(t)
+		"  failed: {type: FailedPods, schedule: '@hourly', limits: {perPass: 1}}\n"+
+		"  shown: {type: FailedPods, schedule: '@hourly', mode: approve}\n")))(t)
 	p = planner.New(two.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, two.BuildStrategies(), nil), s.TakenAt)
 	checkObjects(t, p)
 	if len(p.Moves) != 1 || len(p.Proposals) != 1 || len(p.Proposals[0].Plan.Moves) != 1 ||

@@ -45,7 +45,7 @@ func inputProblems(p plan.Plan) []string {
 
 // TestNoGoalIsSaid: if a strategy states no goal, the plan reports a problem.
 func TestNoGoalIsSaid(t *testing.T) {
-	const zones = "- {name: zones, type: ZoneSpread, schedule: '@hourly'"
+	const zones = "  zones: {type: ZoneSpread, schedule: '@hourly'"
 	workload := "strategies: strategy zones has no goal: it needs a workload in scope with at least two pods that can run on at least two values of topology.kubernetes.io/zone"
 	for name, c := range map[string]struct {
 		conf   string
@@ -63,8 +63,8 @@ func TestNoGoalIsSaid(t *testing.T) {
 		}},
 		"no such namespace": {conf: "namespaces: {include: [nosuch]}\nstrategies:\n" + zones + "}", want: workload},
 		"no node selected":  {conf: "nodeSelector: a=b\nstrategies:\n" + zones + "}", want: workload},
-		"no such resource":  {conf: "strategies:\n- {name: gpus, type: NodeLoad, schedule: '@hourly', args: {target: {example.com/gpu: 0.5}}}", want: "strategies: strategy gpus has no goal: it needs a Ready node with example.com/gpu, in scope and not excluded"},
-		"no strategy":       {conf: "strategies: []", want: "strategies: the configuration has no strategy"},
+		"no such resource":  {conf: "strategies:\n  gpus: {type: NodeLoad, schedule: '@hourly', args: {target: {example.com/gpu: 0.5}}}", want: "strategies: strategy gpus has no goal: it needs a Ready node with example.com/gpu, in scope and not excluded"},
+		"no strategy":       {conf: "strategies: {}", want: "strategies: the configuration has no strategy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := planExample(t, head+c.conf, nil, c.change)
@@ -83,7 +83,7 @@ func TestNoGoalIsSaid(t *testing.T) {
 
 // TestMissingPriorityClasses: the plan names each PriorityClass of guards.priorityBelow that the cluster does not have.
 func TestMissingPriorityClasses(t *testing.T) {
-	const zones = "strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'"
+	const zones = "strategies:\n  zones: {type: ZoneSpread, schedule: '@hourly'"
 	global := `guards: guards.priorityBelow names PriorityClass "absent", which the cluster does not have: no pod moves`
 	for conf, want := range map[string][]string{
 		zones + "}": nil,
@@ -101,7 +101,7 @@ func TestMissingPriorityClasses(t *testing.T) {
 
 // TestHintsNeedNoStrategy: if hints are enabled, a configuration without strategies is not a problem.
 func TestHintsNeedNoStrategy(t *testing.T) {
-	const hints = "load: {source: metricsServer}\nhints: {enabled: %t, rules: [{name: cpu, resource: cpu, above: 0.8}]}\nstrategies: []"
+	const hints = "load: {source: metricsServer}\nhints: {enabled: %t, rules: [{name: cpu, resource: cpu, above: 0.8}]}\nstrategies: {}"
 	for enabled, want := range map[bool]bool{true: false, false: true} {
 		p := planExample(t, head+fmt.Sprintf(hints, enabled), nil, nil)
 		if got := slices.Contains(inputProblems(p), "strategies: the configuration has no strategy"); got != want {
@@ -112,7 +112,7 @@ func TestHintsNeedNoStrategy(t *testing.T) {
 
 // TestStrategiesAreCounted: the plan counts the goals of each strategy separately, also of those that are not due.
 func TestStrategiesAreCounted(t *testing.T) {
-	p := planExample(t, head+"strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}\n- {name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.9}}}", []string{"hot"}, nil)
+	p := planExample(t, head+"strategies:\n  zones: {type: ZoneSpread, schedule: '@hourly'}\n  hot: {type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.9}}}", []string{"hot"}, nil)
 	want := []plan.StrategyState{{Name: "zones", Goals: 4, Unmet: 1}, {Name: "hot", Goals: 3, Due: true}}
 	if !slices.Equal(p.Strategies, want) {
 		t.Errorf("%+v, want %+v", p.Strategies, want)
@@ -125,7 +125,7 @@ func TestStrategiesAreCounted(t *testing.T) {
 // TestDomainsThatAreNotCounted: the plan names a zone that spread goals do not count, with the reason. The nodes of
 // such a zone accept no pods, or the pods of the zone could not be scheduled there again.
 func TestDomainsThatAreNotCounted(t *testing.T) {
-	conf := head + "strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}"
+	conf := head + "strategies:\n  zones: {type: ZoneSpread, schedule: '@hourly'}"
 	if got := inputProblems(planExample(t, conf, nil, nil)); len(got) > 0 {
 		t.Errorf("unexpected problems: %q", got)
 	}
@@ -149,7 +149,7 @@ func TestDomainsThatAreNotCounted(t *testing.T) {
 
 // TestTimeOfSnapshot: if the snapshot has no time, the plan marks its time as estimated.
 func TestTimeOfSnapshot(t *testing.T) {
-	conf := head + "strategies: []"
+	conf := head + "strategies: {}"
 	if p := planExample(t, conf, nil, nil); p.TakenAtEstimated {
 		t.Error("the example must have no time, but it has one")
 	}

@@ -16,7 +16,7 @@ import (
 // has rules.
 func TestMoveForAStrategyOfAnotherModeIsDropped(t *testing.T) {
 	text := strings.Replace(hotStrategy, "OWN", ", limits: {perPass: 2}", 1) +
-		"- {name: free, type: NodeLoad, schedule: \"* * * * *\", mode: approve, args: {target: {cpu: 0.4}}}\n"
+		"  free: {type: NodeLoad, schedule: \"* * * * *\", mode: approve, args: {target: {cpu: 0.4}}}\n"
 	s, _, conf := openScenario(t, &scenario.Scenario{Config: []byte(text), Cluster: []byte(strategyCluster)})
 	p, all := planner.New(conf.PlannerOptions()), controller.Goals(s, conf.BuildStrategies(), nil)
 	goals := planner.GoalsFor(plan.Automatic, all)
@@ -61,8 +61,8 @@ guards: {protect: [], minReplicas: 1}
 limits: {perNamespace: unlimited, perNode: unlimited, perOwner: unlimited}
 evictor: {inFlight: {perNode: 16, perOwner: 4}}
 strategies:
-- {name: pairs, type: NodeLoad, schedule: "* * * * *", mode: MOVER, podSelector: "app in (left, right)", args: {target: {cpu: 0.5}}}
-- {name: careful, type: NodeLoad, schedule: "* * * * *", mode: OTHER, guards: {protect: [LastReadyPods]}, args: {target: {memory: 0.9}}}
+  pairs: {type: NodeLoad, schedule: "* * * * *", mode: MOVER, podSelector: "app in (left, right)", args: {target: {cpu: 0.5}}}
+  careful: {type: NodeLoad, schedule: "* * * * *", mode: OTHER, guards: {protect: [LastReadyPods]}, args: {target: {memory: 0.9}}}
 `
 			text = strings.NewReplacer("MOVER", string(c.mover), "OTHER", string(c.other)).Replace(text)
 			s, _, conf := openScenario(t, &scenario.Scenario{Config: []byte(text), Cluster: []byte(objects)})

@@ -46,8 +46,8 @@ kind: RebalanceConfig
 limits: {perNamespace: unlimited, perNode: unlimited, perOwner: unlimited}
 evictor: {inFlight: {perNode: 16, perOwner: 4}}
 strategies:
-- {name: hot, type: NodeLoad, schedule: "* * * * *", args: {target: {cpu: 0.5}}OWN}
-- {name: other, type: NodeLoad, schedule: "* * * * *", args: {target: {memory: 0.1}}}
+  hot: {type: NodeLoad, schedule: "* * * * *", args: {target: {cpu: 0.5}}OWN}
+  other: {type: NodeLoad, schedule: "* * * * *", args: {target: {memory: 0.1}}}
 `
 
 // openStrategies opens strategyCluster with these keys of the strategy hot, such as "soft: true".
@@ -165,7 +165,7 @@ func TestRecheckAppliesRulesOfTheStrategy(t *testing.T) {
 // escape the rules of the move's own. The strategy far has no goal that the moves improve.
 func TestMoveForAnotherStrategyIsDropped(t *testing.T) {
 	text := strings.Replace(hotStrategy, "OWN", ", limits: {perPass: 2}", 1) +
-		"- {name: far, type: NodeLoad, schedule: \"* * * * *\", limits: {perPass: 9}, args: {target: {cpu: 1}}}\n"
+		"  far: {type: NodeLoad, schedule: \"* * * * *\", limits: {perPass: 9}, args: {target: {cpu: 1}}}\n"
 	s, _, conf := openScenario(t, &scenario.Scenario{Config: []byte(text), Cluster: []byte(strategyCluster)})
 	p, goals := planner.New(conf.PlannerOptions()), controller.Goals(s, conf.BuildStrategies(), nil)
 	made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
@@ -247,7 +247,7 @@ func TestAStepNeedsTheConfidenceOfItsSecondMove(t *testing.T) {
 	}{{"0.3", false}, {"0.95", true}} {
 		sc.Config = []byte(strings.NewReplacer("guards: {minReplicas: 1}", "guards: {minReplicas: 1, minConfidence: 0.3}",
 			"name: hot,", "name: hot, guards: {minConfidence: "+c.least+"},",
-			"strategies:", "strategies:\n- {name: disk, type: NodeLoad, schedule: \"0 * * * *\", args: {target: {ephemeral-storage: 0.7}}}").
+			"strategies:", "strategies:\n  disk: {type: NodeLoad, schedule: \"0 * * * *\", args: {target: {ephemeral-storage: 0.7}}}").
 			Replace(string(scenario.Read(t, "step-makes-room").Config)))
 		s, st, conf := openScenario(t, &sc, "{kind: Node, metadata: {name: n4}, spec: {unschedulable: true}}")
 		p := planner.New(conf.PlannerOptions())
@@ -266,8 +266,8 @@ func TestAStepNeedsTheConfidenceOfItsSecondMove(t *testing.T) {
 // TestRulesOfADryRunStrategyDropNoMove: rules of a strategy for which no moves are made change
 // nothing for other moves, even if a move improves only a goal of another strategy than it names.
 func TestRulesOfADryRunStrategyDropNoMove(t *testing.T) {
-	const far = "- {name: far, type: NodeLoad, schedule: \"* * * * *\", args: {target: {cpu: 1}}}\n" +
-		"- {name: calm, type: NodeLoad, mode: MODE, schedule: \"* * * * *\", limits: {perPass: 9}, args: {target: {cpu: 1}}}\n"
+	const far = "  far: {type: NodeLoad, schedule: \"* * * * *\", args: {target: {cpu: 1}}}\n" +
+		"  calm: {type: NodeLoad, mode: MODE, schedule: \"* * * * *\", limits: {perPass: 9}, args: {target: {cpu: 1}}}\n"
 	for mode, drops := range map[string]bool{"dryRun": false, "automatic": true} {
 		text := strings.Replace(hotStrategy, "OWN", "", 1) + strings.Replace(far, "MODE", mode, 1)
 		s, _, conf := openScenario(t, &scenario.Scenario{Config: []byte(text), Cluster: []byte(strategyCluster)})

@@ -11,7 +11,7 @@ import (
 // TestHintsThatJudgeNoNode: the plan gives the reason if the hint rules can evaluate no node. Usage of resources
 // without a rule does not count.
 func TestHintsThatJudgeNoNode(t *testing.T) {
-	conf := head + "load: {source: prometheus, prometheus: {url: 'http://p'}}\nhints: {enabled: true, taint: {enabled: true}, rules: [{name: cpu, resource: cpu, above: 0.9}, {name: io, promql: io, above: 9}]}\nstrategies: []"
+	conf := head + "load: {source: prometheus, prometheus: {url: 'http://p'}}\nhints: {enabled: true, taint: {enabled: true}, rules: [{name: cpu, resource: cpu, above: 0.9}, {name: io, promql: io, above: 9}]}\nstrategies: {}"
 	usage := func(used map[string]int64) func(*cluster.Objects) {
 		return func(o *cluster.Objects) {
 			o.Usage = &cluster.Usage{Source: "prometheus", SampledAt: o.TakenAt,
@@ -43,7 +43,7 @@ func TestHintsThatJudgeNoNode(t *testing.T) {
 // TestAResourceThatNobodyMeasures: if no node has a measurement of a resource, the strategy states no goal, and the
 // plan names the resource. Otherwise, a pod that leaves a node because of CPU could fill the disk of another node.
 func TestAResourceThatNobodyMeasures(t *testing.T) {
-	conf := head + "load: {source: prometheus, prometheus: {url: 'http://p', queries: {disk: d}}}\nstrategies:\n- {name: hot, type: NodeLoad, schedule: '@hourly', args: {basis: load, target: {cpu: 0.1, disk: 0.8}}}"
+	conf := head + "load: {source: prometheus, prometheus: {url: 'http://p', queries: {disk: d}}}\nstrategies:\n  hot: {type: NodeLoad, schedule: '@hourly', args: {basis: load, target: {cpu: 0.1, disk: 0.8}}}"
 	usage := func(used map[string]int64) func(*cluster.Objects) {
 		return func(o *cluster.Objects) {
 			o.Usage = &cluster.Usage{Source: "prometheus", SampledAt: o.TakenAt}

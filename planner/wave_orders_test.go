@@ -19,7 +19,7 @@ import (
 const denseConfig = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 strategies:
-- {name: hosts, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1, topologyKey: kubernetes.io/hostname}}
+  hosts: {type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1, topologyKey: kubernetes.io/hostname}}
 guards: {minPodAge: 0s, minReplicas: 1, protect: [PodsWithLocalStorage, DaemonSetPods, SystemCriticalPods, BarePods, Jobs]}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}

@@ -16,7 +16,7 @@ import (
 func plannerWithWindows(t *testing.T, limits string) *planner.Planner {
 	t.Helper()
 	conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+
-		"strategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n"+
+		"strategies:\n  zones: {type: ZoneSpread, schedule: \"0 * * * *\"}\n"+
 		"guards: {maxUnavailableWithoutPDB: 5, minConfidence: 0.1}\nevictor: {inFlight: {perNode: 5, perOwner: 5}}\n"+
 		"windows:\n  allow:\n  - {schedule: \"0 0 * * *\", duration: 8h}\n  - {schedule: \"0 7 * * *\", duration: 10h, limits: "+limits+"}\n")))(t)
 	return planner.New(conf.PlannerOptions())

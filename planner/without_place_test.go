@@ -25,7 +25,7 @@ objects:
 func landingConfig(t *testing.T, strategy, more string) *config.Config {
 	t.Helper()
 	conf := must.Get(config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\n"+more+
-		"\nstrategies:\n- {name: labels, type: NodeAffinity, schedule: '@hourly'"+strategy+"}\n")))(t)
+		"\nstrategies:\n  labels: {type: NodeAffinity, schedule: '@hourly'"+strategy+"}\n")))(t)
 	return conf
 }
 
@@ -138,7 +138,7 @@ func TestRecheckWithoutPlace(t *testing.T) {
 // one wave, whatever a person has written into a saved plan.
 func TestRecheckOfMixedWave(t *testing.T) {
 	s := snapshotOf(t, unplaceable+"- {kind: Deployment, metadata: {name: busy}, requests: {cpu: \"4\", memory: 256Mi}, pods: [2 on n3]}\n")
-	conf := landingConfig(t, ", landing: notRequired}\n- {name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.5}}", anyReplicas)
+	conf := landingConfig(t, ", landing: notRequired}\n  hot: {type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.5}}", anyReplicas)
 	p := planWith(t, conf, s)
 	if len(p.Moves) != 3 || p.Moves[0].WithoutPlace() || p.Moves[0].Wave != 1 || p.Moves[1].Wave != 2 || p.Moves[2].Wave != 2 {
 		t.Fatalf("the plan is\n%s", formatPlan(p))
@@ -175,7 +175,7 @@ objects:
 - {kind: Deployment, metadata: {name: api}, requests: {cpu: "4", memory: 256Mi}, pods: [1 on n2]}
 - {kind: Deployment, metadata: {name: job}, requests: {cpu: "5", memory: 256Mi}, pods: [1 on n3]}
 `)
-	conf := landingConfig(t, ", landing: notRequired}\n- {name: hot, type: NodeLoad, schedule: '@hourly', mode: dryRun, args: {target: {cpu: 0.95}}", anyReplicas)
+	conf := landingConfig(t, ", landing: notRequired}\n  hot: {type: NodeLoad, schedule: '@hourly', mode: dryRun, args: {target: {cpu: 0.95}}", anyReplicas)
 	p := planWith(t, conf, s)
 	if len(p.Moves) != 1 || !p.Moves[0].WithoutPlace() || len(p.Proposals) != 1 {
 		t.Fatalf("the plan is\n%s", formatPlan(p))

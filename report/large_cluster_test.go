@@ -28,8 +28,8 @@ const largeConfig = `
 apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 strategies:
-- {name: hot-nodes, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.1, memory: 0.1}}}
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
+  hot-nodes: {type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.1, memory: 0.1}}}
+  zones: {type: ZoneSpread, schedule: "0 * * * *"}
 `
 
 // TestReportOfLargeCluster checks that the table about 1,500 nodes, 7,000 pods and 700 moves fits 60 lines on terminals

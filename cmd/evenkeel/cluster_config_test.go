@@ -38,7 +38,7 @@ const ofRelease = "evenkeel: configuration of the release in namespace default (
 
 // TestCommandsUseTheConfigurationOfTheRelease checks that plan and explain make the plan that the release would make.
 func TestCommandsUseTheConfigurationOfTheRelease(t *testing.T) {
-	const ours = configHead + "dryRun: false\nstrategies:\n- {name: ours, type: ZoneSpread, schedule: \"@hourly\"}\n"
+	const ours = configHead + "dryRun: false\nstrategies:\n  ours: {type: ZoneSpread, schedule: \"@hourly\"}\n"
 	for _, command := range []string{"plan", "explain node n3", "capture -o -", "hints list"} {
 		got := runOnServer(t, releaseObjects(ours), command)
 		if got.exit != 0 || got.stderr != ofRelease+"\n" {

@@ -38,7 +38,7 @@ func typed(line string) []string {
 }
 
 func TestCompletion(t *testing.T) {
-	const ours = configHead + "strategies:\n- {name: ours, type: ZoneSpread, schedule: \"@hourly\"}\n- {name: own, type: ZoneSpread, schedule: \"@hourly\"}\n"
+	const ours = configHead + "strategies:\n  ours: {type: ZoneSpread, schedule: \"@hourly\"}\n  own: {type: ZoneSpread, schedule: \"@hourly\"}\n"
 	answers := releaseObjects(ours)
 	list := func(apiVersion, kind string, names ...string) http.HandlerFunc {
 		var items []map[string]any

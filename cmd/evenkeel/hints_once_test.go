@@ -18,7 +18,7 @@ const hintsOnceConfig = configHead + `dryRun: DRYRUN
 load: {source: metricsServer}
 hints: {enabled: true, rules: [{name: hot, resource: cpu, above: 0.80, for: FOR}]}
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 0 1 MONTH *"}
+  zones: {type: ZoneSpread, schedule: "0 0 1 MONTH *"}
 `
 
 // runOnceWithHints makes one pass in a cluster where node n1 uses nearly all of its CPU, and where the API server
@@ -76,7 +76,7 @@ func TestHintsFailWithoutUsage(t *testing.T) {
 	r := badInput{server: &serverFault{}}
 	dir := r.prepare(t)
 	r.serve(t, dir)
-	conf := configHead + "dryRun: true\nload: {source: metricsServer}\nhints: {enabled: true, taint: {enabled: true}, rules: [{name: hot, resource: cpu, above: 0.80, for: 1}]}\nstrategies: []\n"
+	conf := configHead + "dryRun: true\nload: {source: metricsServer}\nhints: {enabled: true, taint: {enabled: true}, rules: [{name: hot, resource: cpu, above: 0.80, for: 1}]}\nstrategies: {}\n"
 	must.Succeed(t, os.WriteFile(filepath.Join(dir, "hinted.yaml"), []byte(conf), 0o600))
 	for _, command := range []string{"run --once", "plan --detailed-exitcode"} {
 		got := invoke(t, connectTimeout, argsInDir(dir, command+" --kubeconfig kubeconfig.yaml --config hinted.yaml"), "")
@@ -100,8 +100,8 @@ func TestShortTTLWarning(t *testing.T) {
 	} {
 		conf := must.Get(config.Load("config.yaml", []byte(configHead+`load: {source: metricsServer}
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "@hourly"}
-- {name: more, type: ZoneSpread, schedule: "*/10 * * * *"}
+  zones: {type: ZoneSpread, schedule: "@hourly"}
+  more: {type: ZoneSpread, schedule: "*/10 * * * *"}
 `+strings.Replace(text, "enabled: true", "enabled: true, rules: [{name: hot, resource: cpu, above: 0.8}]", 1))))(t)
 		var log strings.Builder
 		warnAboutShortTTL(conf, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), slog.New(slog.NewTextHandler(&log, nil)))

@@ -37,7 +37,7 @@ func TestAStandbyFollowsAChangedMode(t *testing.T) {
 	} {
 		path := filepath.Join(t.TempDir(), "config.yaml")
 		write := func(mode string) {
-			must.Succeed(t, os.WriteFile(path, []byte(configHead+mode+"\nstrategies: []\n"), 0o600))
+			must.Succeed(t, os.WriteFile(path, []byte(configHead+mode+"\nstrategies: {}\n"), 0o600))
 		}
 		write(c.from)
 		client := fake.NewClientset(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ops", Name: c.waitsFor},

@@ -22,9 +22,9 @@ import (
 )
 
 const (
-	zonesConfig  = "strategies: [{name: zones, type: ZoneSpread, schedule: \"@hourly\"}]\n"
-	crashConfig  = "strategies: [{name: crash, type: Restarts, schedule: \"@hourly\", args: {minRestarts: 5}}]\n"
-	byLoadConfig = "load: {source: metricsServer}\nstrategies: [{name: hot, type: NodeLoad, schedule: \"@hourly\", args: {basis: load, target: {cpu: 0.5}}}]\n"
+	zonesConfig  = "strategies: {zones: {type: ZoneSpread, schedule: \"@hourly\"}}\n"
+	crashConfig  = "strategies: {crash: {type: Restarts, schedule: \"@hourly\", args: {minRestarts: 5}}}\n"
+	byLoadConfig = "load: {source: metricsServer}\nstrategies: {hot: {type: NodeLoad, schedule: \"@hourly\", args: {basis: load, target: {cpu: 0.5}}}}\n"
 )
 
 // answerVersion answers as a server of this minor version.
@@ -67,22 +67,22 @@ func TestNothingJudged(t *testing.T) {
 		{"the scheduler has no profile", zonesConfig, map[string]http.HandlerFunc{pods: podsOfScheduler("fancy")}},
 		{"the usage source gives no answer", byLoadConfig, nil},
 		{"a permission is missing", zonesConfig, map[string]http.HandlerFunc{pods: denied}},
-		{"no strategy is configured", "strategies: []\n", nil},
+		{"no strategy is configured", "strategies: {}\n", nil},
 		{"no node is in scope", "nodeSelector: pool=gold\n" + zonesConfig, nil},
 		{"no namespace is in scope", "namespaces: {include: [shpo]}\n" + zonesConfig, nil},
 		{"no node is in the scope of the only strategy", strings.Replace(zonesConfig, "}", ", nodeSelector: pool=gold}", 1), nil},
 		{"no namespace is in the scope of the only strategy", strings.Replace(zonesConfig, "}", ", namespaces: {include: [shpo]}}", 1), nil},
 		{"no pod is in the scope of the only strategy", strings.Replace(zonesConfig, "}", ", podSelector: app=nothing}", 1), nil},
-		{"no pod is in the scope of one of two strategies", strings.Replace(zonesConfig, "}", "}, {name: other, type: ZoneSpread, schedule: \"@hourly\", "+
+		{"no pod is in the scope of one of two strategies", strings.Replace(zonesConfig, "}", "}, other: {type: ZoneSpread, schedule: \"@hourly\", "+
 			"podSelector: app=nothing}", 1), nil},
 		{"no pod is in the scope of the only strategy, which is about violations", strings.Replace(crashConfig, "}}", "}, podSelector: app=nothing}", 1), nil},
 		{"no node is in the scope of the only strategy, which is about violations", strings.Replace(crashConfig, "}}", "}, nodeSelector: pool=gold}", 1), nil},
 		{"no violation", crashConfig, nil},
-		{"no violation, and another strategy lacks goals", strings.Replace(crashConfig, "[", "[{name: apart, type: InterPodAntiAffinity, schedule: \"@hourly\"}, "+
-			"{name: racks, type: ZoneSpread, schedule: \"@hourly\", args: {topologyKey: rack}}, ", 1), nil},
-		{"two causes", strings.Replace(byLoadConfig, "strategies: [", "strategies: [{name: zones, type: ZoneSpread, schedule: \"@hourly\"}, ", 1),
+		{"no violation, and another strategy lacks goals", strings.Replace(crashConfig, "strategies: {", "strategies: {apart: {type: InterPodAntiAffinity, schedule: \"@hourly\"}, "+
+			"racks: {type: ZoneSpread, schedule: \"@hourly\", args: {topologyKey: rack}}, ", 1), nil},
+		{"two causes", strings.Replace(byLoadConfig, "strategies: {", "strategies: {zones: {type: ZoneSpread, schedule: \"@hourly\"}, ", 1),
 			map[string]http.HandlerFunc{"/version": answerVersion("32")}},
-		{"all goals are met, so no prediction is necessary", `strategies: [{name: high, type: NodeLoad, schedule: "@hourly", args: {target: {cpu: 1}}}]` + "\n",
+		{"all goals are met, so no prediction is necessary", `strategies: {high: {type: NodeLoad, schedule: "@hourly", args: {target: {cpu: 1}}}}` + "\n",
 			map[string]http.HandlerFunc{"/version": answerVersion("32")}},
 	} {
 		r := badInput{server: &serverFault{paths: c.paths}}

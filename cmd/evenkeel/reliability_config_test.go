@@ -35,18 +35,18 @@ prints a warning, and the exit code is 0.
 // warningRows are settings that are valid but probably mistakes.
 func warningRows(*testing.T) []badInput {
 	strategy := func(rules string) string {
-		return "strategies: [{name: z, type: ZoneSpread, schedule: \"@hourly\", " + rules + "}]\n"
+		return "strategies: {z: {type: ZoneSpread, schedule: \"@hourly\", " + rules + "}}\n"
 	}
 	rows := []badInput{
-		{input: "a limit of a strategy above the global one", text: strategy("limits: {perPass: 100}"), want: "strategies[0].limits.perPass: 100 has no effect, because limits.perPass: 50 also holds (want less, or leave the key out)"},
-		{input: "an unlimited strategy", text: strategy("limits: {perHour: {cluster: unlimited}}"), want: "strategies[0].limits.perHour.cluster: unlimited has no effect, because limits.perHour.cluster: 300 also holds (want less, or leave the key out)"},
-		{input: "a limit of a window above the global one", text: "windows: {allow: [{schedule: \"0 * * * *\", duration: 30m, limits: {perNode: 9}}]}\nstrategies: []\n", want: "windows.allow[0].limits.perNode: 9 has no effect, because limits.perNode: 5 also holds (want less, or leave the key out)"},
-		{input: "a strategy without moves", text: strategy("limits: {perPass: 0}"), want: "strategies[0].limits.perPass: 0: no pod would move for strategy z"},
-		{input: "a namespace of a strategy that is excluded anyway", text: strategy("namespaces: {exclude: [kube-system]}"), want: "strategies[0].namespaces.exclude[0]: kube-system has no effect, because the global namespaces.exclude lists it too"},
-		{input: "a namespace of a strategy out of the global scope", text: "namespaces: {include: [shop]}\n" + strategy("namespaces: {exclude: [bank]}"), want: "strategies[0].namespaces.exclude[0]: bank has no effect, because it is out of the global scope: namespaces.include is [shop]"},
-		{input: "a node selector against the global one", text: "nodeSelector: pool=a\n" + strategy("nodeSelector: pool=b"), want: `strategies[0].nodeSelector: "pool=b" and the global nodeSelector "pool=a" require different values of pool: the scope of strategy z is empty`},
-		{input: "a pod selector against that of the guards", text: "guards: {podSelector: tier=web}\n" + strategy("podSelector: tier=db"), want: `strategies[0].podSelector: "tier=db" and guards.podSelector "tier=web" require different values of tier: the scope of strategy z is empty`},
-		{input: "limits that permit nothing", text: "limits: {perPass: 0}\nstrategies: []\n", want: "limits.perPass: 0: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true"},
+		{input: "a limit of a strategy above the global one", text: strategy("limits: {perPass: 100}"), want: "strategies.z.limits.perPass: 100 has no effect, because limits.perPass: 50 also holds (want less, or leave the key out)"},
+		{input: "an unlimited strategy", text: strategy("limits: {perHour: {cluster: unlimited}}"), want: "strategies.z.limits.perHour.cluster: unlimited has no effect, because limits.perHour.cluster: 300 also holds (want less, or leave the key out)"},
+		{input: "a limit of a window above the global one", text: "windows: {allow: [{schedule: \"0 * * * *\", duration: 30m, limits: {perNode: 9}}]}\nstrategies: {}\n", want: "windows.allow[0].limits.perNode: 9 has no effect, because limits.perNode: 5 also holds (want less, or leave the key out)"},
+		{input: "a strategy without moves", text: strategy("limits: {perPass: 0}"), want: "strategies.z.limits.perPass: 0: no pod would move for this strategy"},
+		{input: "a namespace of a strategy that is excluded anyway", text: strategy("namespaces: {exclude: [kube-system]}"), want: "strategies.z.namespaces.exclude[0]: kube-system has no effect, because the global namespaces.exclude lists it too"},
+		{input: "a namespace of a strategy out of the global scope", text: "namespaces: {include: [shop]}\n" + strategy("namespaces: {exclude: [bank]}"), want: "strategies.z.namespaces.exclude[0]: bank has no effect, because it is out of the global scope: namespaces.include is [shop]"},
+		{input: "a node selector against the global one", text: "nodeSelector: pool=a\n" + strategy("nodeSelector: pool=b"), want: `strategies.z.nodeSelector: "pool=b" and the global nodeSelector "pool=a" require different values of pool: the scope of strategy z is empty`},
+		{input: "a pod selector against that of the guards", text: "guards: {podSelector: tier=web}\n" + strategy("podSelector: tier=db"), want: `strategies.z.podSelector: "tier=db" and guards.podSelector "tier=web" require different values of tier: the scope of strategy z is empty`},
+		{input: "limits that permit nothing", text: "limits: {perPass: 0}\nstrategies: {}\n", want: "limits.perPass: 0: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true"},
 	}
 	for i := range rows {
 		r := &rows[i]

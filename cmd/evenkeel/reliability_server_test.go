@@ -81,7 +81,7 @@ func (r *badInput) serve(t *testing.T, dir string) *fakeAPIServer {
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	for name, text := range map[string]string{
 		"kubeconfig.yaml": kubeconfig(cluster, ""),
-		"evict.yaml":      configHead + "dryRun: false\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"@hourly\"}\n",
+		"evict.yaml":      configHead + "dryRun: false\nstrategies:\n  zones: {type: ZoneSpread, schedule: \"@hourly\"}\n",
 	} {
 		must.Succeed(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}

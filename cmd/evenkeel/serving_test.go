@@ -129,7 +129,7 @@ func TestConfigPageHasNoSecrets(t *testing.T) {
 // TestConfigPage: the page has the newest configuration with its defaults.
 func TestConfigPage(t *testing.T) {
 	conf := must.Get(config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+
-		"strategies: [{name: zones, type: Duplicates, schedule: \"0 * * * *\", args: {ownerKinds: {exclude: [Job]}}}]\n")))(t)
+		"strategies: {zones: {type: Duplicates, schedule: \"0 * * * *\", args: {ownerKinds: {exclude: [Job]}}}}\n")))(t)
 	r := &runCommand{}
 	r.newest.Store(conf)
 	text := must.Get(json.Marshal(r.effectiveConfig()))(t)

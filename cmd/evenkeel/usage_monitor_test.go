@@ -30,7 +30,7 @@ import (
 
 const loadStrategyConfig = configHead + `load: {source: metricsServer}
 strategies:
-- {name: hot, type: NodeLoad, schedule: "@hourly", args: {basis: load, target: {cpu: 0.8}, for: FOR}}
+  hot: {type: NodeLoad, schedule: "@hourly", args: {basis: load, target: {cpu: 0.8}, for: FOR}}
 `
 
 // fakeMetricsServer serves the current usage of nodes, in CPU cores, and the usage of one pod.

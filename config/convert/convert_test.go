@@ -5,11 +5,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/config/convert"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
@@ -27,6 +29,51 @@ func TestToConfig(t *testing.T) {
 		}
 		return got
 	})
+}
+
+// TestStrategyMap converts lists of strategies, and compares each result or error with the golden file.
+func TestStrategyMap(t *testing.T) {
+	golden.Pairs(t, "testdata/strategy_map.txtar", func(t *testing.T, given []byte) string {
+		if !convert.IsConfig(given) {
+			t.Error("IsConfig does not recognize the file")
+		}
+		got, err := convert.StrategyMap("values.yaml", given)
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		return got
+	})
+}
+
+// TestListsOfScenarios writes the strategies of each scenario as a list, as files had them before the map, and converts the
+// list. The strategies must be the same in the same order, so the plan is the same.
+func TestListsOfScenarios(t *testing.T) {
+	for _, s := range scenario.All(t) {
+		want := must.Get(config.Load("config.yaml", s.Config))(t)
+		if len(want.Strategies) < 2 {
+			continue
+		}
+		var file map[string]any
+		must.Succeed(t, yaml.Unmarshal(s.Config, &file))
+		var list []any
+		for _, st := range want.Strategies {
+			item := file["strategies"].(map[string]any)[st.Name].(map[string]any)
+			item["name"] = st.Name
+			delete(item, "order")
+			list = append(list, item)
+		}
+		file["strategies"] = list
+		converted := must.Get(convert.StrategyMap(s.Name, must.Get(yaml.Marshal(file))(t)))(t)
+		got := must.Get(config.Load(s.Name, []byte(converted)))(t)
+		for _, c := range []*config.Config{want, got} {
+			for i := range c.Strategies {
+				c.Strategies[i].Order = i
+			}
+		}
+		if got.PlanHash() != want.PlanHash() {
+			t.Errorf("%s: the strategies differ:\n%s", s.Name, converted)
+		}
+	}
 }
 
 // TestPolicyMistakes reads a Policy with each mistake, and compares the complete error.

@@ -93,7 +93,7 @@ func convertRules(name string, data []byte, o Options) (string, error) {
 	for _, r := range rules {
 		fmt.Fprintf(&out, "  - name: %s\n    promql: %s\n    above: %s\n", schedulerconfig.QuoteIfNeeded(r.Name), strconv.Quote(r.Query), strict.FormatNumber(r.Threshold))
 	}
-	out.WriteString("strategies: []                  # dynamicScheduler evicts nothing; for strategies see config default\n")
+	out.WriteString("preset: []\nstrategies: {}                  # dynamicScheduler evicts nothing; for strategies see config default\n")
 	return out.String(), nil
 }
 

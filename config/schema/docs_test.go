@@ -78,9 +78,9 @@ var sameKey = [][2]string{
 	{"windows.deny[].limits.", "limits."},
 	{"windows.allow[].", "windows.*[]."},
 	{"windows.deny[].", "windows.*[]."},
-	{"strategies[].limits.", "limits."},
-	{"strategies[].guards.", "guards."},
-	{"strategies[].namespaces.", "namespaces."},
+	{"strategies.*.limits.", "limits."},
+	{"strategies.*.guards.", "guards."},
+	{"strategies.*.namespaces.", "namespaces."},
 }
 
 // findRow returns the row about a key, and whether the key has one of its own. Other rows describe a key of the same

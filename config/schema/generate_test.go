@@ -59,10 +59,10 @@ func list[S ~string](words ...S) []any {
 // config returns the schema of config.yaml. have is the present one.
 func (g *generator) config(have node) node {
 	out := g.object(reflect.TypeFor[config.Config](), have, "")
-	strategy := sub(sub(sub(out, "properties"), "strategies"), "items")
+	strategy := sub(sub(sub(out, "properties"), "strategies"), "additionalProperties")
 	sub(sub(strategy, "properties"), "type")["enum"] = list(strategies.Types()...)
 	presentArgs := map[string]node{}
-	kept, _ := sub(sub(sub(have, "properties"), "strategies"), "items")["allOf"].([]any)
+	kept, _ := sub(sub(sub(have, "properties"), "strategies"), "additionalProperties")["allOf"].([]any)
 	for _, c := range kept {
 		typ, _ := sub(sub(sub(c.(node), "if"), "properties"), "type")["const"].(string)
 		presentArgs[typ] = sub(sub(sub(c.(node), "then"), "properties"), "args")
@@ -73,16 +73,33 @@ func (g *generator) config(have node) node {
 		args := g.object(d.Args, presentArgs[d.Type], d.Type)
 		args["description"] = "Arguments of " + d.Type + "."
 		then := node{"properties": node{"args": args}}
-		if args["required"] != nil {
-			then["required"] = list("args")
-		}
 		conditions = append(conditions, node{
 			"if":   node{"properties": node{"type": node{"const": d.Type}}, "required": list("type")},
 			"then": then,
 		})
 	}
 	strategy["allOf"] = conditions
+	walk(strategy, "", acceptNull)
 	return out
+}
+
+// acceptNull lets a key of a strategy be null, which removes the key of a preset. Elements of lists are not removed.
+func acceptNull(n node, path string) {
+	if strings.Contains(path, "[]") {
+		return
+	}
+	switch types := n["type"].(type) {
+	case string:
+		n["type"] = list(types, "null")
+	case []any:
+		if !slices.Contains(types, any("null")) {
+			n["type"] = append(types, "null")
+		}
+	}
+	if words, ok := n["enum"].([]any); ok && !slices.Contains(words, any(nil)) {
+		n["enum"] = append(words, nil)
+	}
+	delete(n, "required") // a preset may have the rest
 }
 
 // schema returns the schema of a type at a path.
@@ -92,6 +109,12 @@ func (g *generator) schema(t reflect.Type, have node, path string) node {
 		return g.leaf(have, path, node{"type": list("string", "integer"), "pattern": durationPattern, "minimum": 0.0, "maximum": 0.0})
 	case reflect.TypeFor[plan.CountLimit]():
 		return g.leaf(have, path, countSchema(path))
+	case reflect.TypeFor[config.Presets]():
+		names := config.PresetNames()
+		return g.leaf(have, path, node{"type": list("array", "string", "null"), "items": node{"type": "string", "enum": list(names...)},
+			"pattern": "^(" + strings.Join(names, "|") + ")?$"})
+	case reflect.TypeFor[config.Strategies]():
+		t = reflect.TypeFor[map[string]config.Strategy]()
 	case reflect.TypeFor[json.RawMessage]():
 		return g.leaf(have, path, node{"type": list("object", "null")}) // see config
 	}
@@ -117,7 +140,7 @@ func (g *generator) schema(t reflect.Type, have node, path string) node {
 	case reflect.Bool:
 		return g.leaf(have, path, node{"type": "boolean"})
 	case reflect.String:
-		if g.quotedStrings || have["type"] == "string" { // or narrowed by hand, because a policy of the chart contains the text
+		if types, _ := have["type"].([]any); g.quotedStrings || have["type"] == "string" || len(types) == 2 { // or narrowed by hand, because a policy of the chart contains the text
 			return g.leaf(have, path, node{"type": "string"})
 		}
 		return g.leaf(have, path, node{"type": list("string", "number", "boolean")}) // the decoder accepts all three
@@ -141,15 +164,10 @@ func (g *generator) number(path string) node {
 
 func (g *generator) object(t reflect.Type, have node, path string) node {
 	out, props := node{"type": list("object", "null"), "additionalProperties": false}, node{}
-	for _, kept := range []string{"anyOf"} {
-		if have[kept] != nil {
-			out[kept] = have[kept]
-		}
-	}
 	var required []string
 	for f := range t.Fields() {
 		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if !f.IsExported() {
+		if !f.IsExported() || name == "-" {
 			continue
 		}
 		at := strings.TrimPrefix(path+"."+name, ".")

@@ -34,7 +34,7 @@ func formatOf(path string, n node) string {
 		return "wholeCount"
 	case pattern == positiveCountPattern:
 		return "positiveCount"
-	case strings.HasSuffix(path, "strategies[].schedule"):
+	case strings.HasSuffix(path, "strategies.*.schedule"):
 		return "schedule"
 	}
 	return ""
@@ -50,7 +50,7 @@ func forHelm(config node) (formats node) {
 			return
 		}
 		before, after, isArg := strings.Cut(path, "<")
-		if isArg { // strategies[]<Lifetime>.args.maxAge
+		if isArg { // strategies.*<Lifetime>.args.maxAge
 			_, after, _ = strings.Cut(after, ">")
 		}
 		patterns[name] = node{"pattern": n["pattern"], "want": formatWords[name]}
@@ -62,7 +62,7 @@ func forHelm(config node) (formats node) {
 			delete(n, "maximum")
 		}
 	})
-	acceptTrue(sub(sub(sub(config, "properties"), "strategies"), "items"), keys)
+	acceptTrue(sub(sub(sub(config, "properties"), "strategies"), "additionalProperties"), keys)
 	return node{"formats": patterns, "keys": keys}
 }
 
@@ -71,10 +71,9 @@ func acceptTrue(strategy, keys node) {
 	properties := sub(strategy, "properties")
 	properties["true"] = maps.Clone(sub(properties, "on"))
 	properties["true"].(node)["description"] = "The key `on`: without quotes, Helm reads it as true."
-	delete(strategy, "anyOf") // that it has a schedule or on: the templates check this
 	for key, name := range keys {
-		if rest, ok := strings.CutPrefix(key, "strategies[].on."); ok {
-			keys["strategies[].true."+rest] = name
+		if rest, ok := strings.CutPrefix(key, "strategies.*.on."); ok {
+			keys["strategies.*.true."+rest] = name
 		}
 	}
 }

@@ -26,6 +26,11 @@ func (d *Decoder) DecodeAt(path string, into any) {
 	d.decodeValue(d.nodes[path], reflect.ValueOf(into).Elem(), path)
 }
 
+// DecodeNode decodes a value at a path into the value that `into` points to. Decoders of Options.Types call it.
+func (d *Decoder) DecodeNode(n *yaml.Node, into any, path string) {
+	d.decodeValue(n, reflect.ValueOf(into).Elem(), path)
+}
+
 var rawType = reflect.TypeFor[json.RawMessage]()
 
 func (d *Decoder) decodeValue(n *yaml.Node, v reflect.Value, path string) {
@@ -68,8 +73,7 @@ func (d *Decoder) decodeStruct(n *yaml.Node, v reflect.Value, path string) {
 	fields := map[string][]int{}
 	var names []string
 	for _, f := range reflect.VisibleFields(v.Type()) {
-		if f.IsExported() && !f.Anonymous {
-			name := jsonName(f)
+		if name := jsonName(f); f.IsExported() && !f.Anonymous && name != "-" {
 			fields[name] = f.Index
 			names = append(names, name)
 		}
@@ -114,7 +118,7 @@ func (d *Decoder) eachKey(n *yaml.Node, path string, f func(key, val *yaml.Node)
 
 func (d *Decoder) decodeMap(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
-		d.nodeErrorf(n, path, "want keys and values, found %s", Describe(n))
+		d.nodeErrorf(n, path, "want keys and values, found %s%s", Describe(n), d.remedy(path, nil, n))
 		return
 	}
 	m := reflect.MakeMap(v.Type())
@@ -122,6 +126,10 @@ func (d *Decoder) decodeMap(n *yaml.Node, v reflect.Value, path string) {
 		x := reflect.New(v.Type().Elem()).Elem()
 		if x.Kind() == reflect.Float64 {
 			x.SetFloat(math.NaN())
+		}
+		if val.Kind == yaml.MappingNode {
+			val = new(*val)
+			val.Line = key.Line // errors about missing keys are at the key of the map
 		}
 		d.decodeValue(val, x, joinPath(path, key.Value))
 		m.SetMapIndex(reflect.ValueOf(key.Value), x)

@@ -27,7 +27,7 @@ func TestBothGetTheSameTargets(t *testing.T) {
 	for _, goal := range targets {
 		var ours struct {
 			DryRun     bool
-			Strategies []struct {
+			Strategies map[string]struct {
 				Args struct{ Target, Deviation map[string]float64 }
 			}
 			Limits struct{ PerPass any }
@@ -48,9 +48,9 @@ func TestBothGetTheSameTargets(t *testing.T) {
 			}
 		}
 		must.Succeed(t, yaml.Unmarshal([]byte(programConfig{contender: peerAll, balanceTarget: goal, MaxEvictions: 7}.render()), &theirs))
-		asked := ours.Strategies[1].Args.Target
+		asked := ours.Strategies["load"].Args.Target
 		if goal.Deviation {
-			asked = ours.Strategies[1].Args.Deviation
+			asked = ours.Strategies["load"].Args.Deviation
 		}
 		load := theirs.Profiles[0].PluginConfig[3]
 		if load.Name != "LowNodeUtilization" || load.Args.UseDeviationThresholds != goal.Deviation ||
@@ -104,7 +104,7 @@ func TestWhatEvenkeelSaysOfItsPlanning(t *testing.T) {
 	if c.PlannerSeconds != 0 {
 		t.Error("parsed a log line that does not belong to a plan")
 	}
-	c.parsePlannedLine(`time=2026-01-01T00:00:00.000Z level=INFO msg=planned run=x strategies=[] moves=2 observing=500ms planning=1.25s`)
+	c.parsePlannedLine(`time=2026-01-01T00:00:00.000Z level=INFO msg=planned run=x strategies={} moves=2 observing=500ms planning=1.25s`)
 	if c.PlannerSeconds != 1.25 || c.CycleSeconds != 1.75 {
 		t.Errorf("%g, %g", c.PlannerSeconds, c.CycleSeconds)
 	}

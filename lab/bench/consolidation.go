@@ -36,7 +36,7 @@ kind: RebalanceConfig
 dryRun: false
 guards: {minPodAge: 0s}   # the replacements are seconds old
 strategies:
-- {name: pack, type: NodeConsolidation, schedule: "0 * * * *",
+  pack: {type: NodeConsolidation, schedule: "0 * * * *",
   args: {below: {cpu: 0.3, memory: 0.3}, target: {cpu: 1, memory: 1}, maxNodes: 5000}}
 placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,

@@ -86,14 +86,15 @@ kind: RebalanceConfig
 dryRun: {{.DryRun}}
 guards: {minPodAge: 0s}   # the replacements are seconds old
 strategies:
-- name: zones
-  type: ZoneSpread
-  schedule: "0 * * * *"
-  args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}
-- name: load
-  type: NodeLoad
-  schedule: "0 * * * *"
-  args: { {{- if .Deviation}}deviation{{else}}target{{end}}: {cpu: {{.CPU}}{{if .Memory}}, memory: {{.Memory}}{{end -}} } }
+  zones:
+    type: ZoneSpread
+    schedule: "0 * * * *"
+    args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}
+  load:
+    order: 1
+    type: NodeLoad
+    schedule: "0 * * * *"
+    args: { {{- if .Deviation}}deviation{{else}}target{{end}}: {cpu: {{.CPU}}{{if .Memory}}, memory: {{.Memory}}{{end -}} } }
 limits:
   perPass: {{if .MaxEvictions}}{{.MaxEvictions}}{{else}}unlimited{{end}}
   perNode: unlimited

@@ -44,7 +44,7 @@ kind: RebalanceConfig
 dryRun: %v
 guards: {minPodAge: 0s}
 strategies:
-- {name: zones, type: ZoneSpread, schedule: %q, mode: %s, args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}}
+  zones: {type: ZoneSpread, schedule: %q, mode: %s, args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}}
 `
 
 const never, everyMinute = "0 0 29 2 *", "* * * * *"
@@ -121,7 +121,7 @@ func TestInstallManifest(t *testing.T) {
 			runManifests(t.Context(), t, r, file, func(ctx context.Context, t *testing.T, r release) {
 				r.waitForLog(ctx, t, "leads=true")
 				text := r.runHelm(t, append([]string{"template", r.name, chart, "--no-hooks", "--set", image, "--set",
-					"config.strategies[0].mode=" + name}, automatic...)...)
+					"config.strategies.zones.mode=" + name}, automatic...)...)
 				live := filepath.Join(t.TempDir(), "live.yaml")
 				must.Succeed(t, os.WriteFile(live, []byte(text), 0o600))
 				t.Cleanup(func() { r.runKubectl(t, "delete", "--ignore-not-found", "-f", live) })

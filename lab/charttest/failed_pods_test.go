@@ -25,8 +25,8 @@ func TestFailedPodsWithTheRightsOfTheRelease(t *testing.T) {
 			seedThreeZones(ctx, t, r.client, [3]int{2, 2, 2})
 			failed := podOfD(ctx, t, r.client, 0)
 			r.failPod(ctx, t, failed)
-			r.install(ctx, t, "--set", "config.dryRun=false", "--set-json", fmt.Sprintf(`config.strategies=[{"name":"failed",`+
-				`"type":"FailedPods","schedule":"@hourly","args":{"minAge":"0s","remove":%q}}]`, remove))
+			r.install(ctx, t, "--set", "config.dryRun=false", "--set-json", fmt.Sprintf(`config.preset=[],config.strategies={"failed": {`+
+				`"type":"FailedPods","schedule":"@hourly","args":{"minAge":"0s","remove":%q}}}`, remove))
 			args := []string{"run", "--once", "--config", r.writeConfig(ctx, t), "--kubeconfig", r.writePodKubeconfig(ctx, t)}
 			if out, errs, err := r.runEvenkeel(ctx, t, args...); err != nil {
 				t.Fatalf("evenkeel %v: %v\n%s%s", args, err, out, errs)

@@ -94,7 +94,7 @@ var modes = []struct {
 	check func(context.Context, *testing.T, release)
 }{
 	{"dryRun", []string{"--set", "config.dryRun=true", "--set", "kind=CronJob", "--set", "cronJob.suspend=true"}, showMoves},
-	{"approve", []string{"--set", "config.strategies[0].mode=approve"}, approve},
+	{"approve", []string{"--set", "config.strategies.zones.mode=approve"}, approve},
 	{"automatic", nil, evict},
 }
 

@@ -130,7 +130,7 @@ func TestDecideWithKubectl(t *testing.T) {
 	ctx := t.Context()
 	r := newRunningRelease("keel", "ek-decide")
 	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 7})
-	r.install(ctx, t, slices.Concat(automatic, peopleArgs, []string{"--set", "config.strategies[0].mode=approve"})...)
+	r.install(ctx, t, slices.Concat(automatic, peopleArgs, []string{"--set", "config.strategies.zones.mode=approve"})...)
 	r.waitForPeople(ctx, t)
 	r.waitForLog(ctx, t, "leads=true")
 	r.runAsAdministrator(ctx, t, "trigger", "zones")

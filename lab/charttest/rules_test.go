@@ -190,7 +190,7 @@ var variants = []variant{
 		func(p permission) bool { return p.group == "metrics.k8s.io" }, nil},
 	{"deletions", func(string) []string {
 		return []string{"--set", "config.dryRun=false", "--set-json",
-			`config.strategies=[{"name":"zones","type":"FailedPods","schedule":"@hourly","args":{"minAge":"0s","remove":"deletion"}}]`}
+			`config.preset=[],config.strategies={"zones": {"type":"FailedPods","schedule":"@hourly","args":{"minAge":"0s","remove":"deletion"}}}`}
 	}, func(p permission) bool { return p.resource == "pods" && slices.Equal(p.verbs, []string{"delete"}) },
 		func(ctx context.Context, t *testing.T, r release) { r.failPod(ctx, t, podOfD(ctx, t, r.client, 0)) }},
 }

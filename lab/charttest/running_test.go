@@ -20,8 +20,8 @@ import (
 // automatic are arguments of an installation that evicts young pods and runs its strategies only when asked. It steers
 // replacements, because its own pod may otherwise decide a tie between nodes.
 var automatic = []string{"--set", "config.dryRun=false", "--set", "config.guards.minPodAge=0s", "--set", "config.evictor.steer=taint",
-	"--set-json", `config.strategies=[{"name":"zones","type":"ZoneSpread","schedule":"0 0 29 2 *",` +
-		`"args":{"topologyKey":"topology.kubernetes.io/zone","maxSkew":1,"by":"owner"}}]`}
+	"--set-json", `config.preset=[],config.strategies={"zones": {"type":"ZoneSpread","schedule":"0 0 29 2 *",` +
+		`"args":{"topologyKey":"topology.kubernetes.io/zone","maxSkew":1,"by":"owner"}}}`}
 
 // runAsAdministrator runs a command of the program for people, and fails the test if the command fails.
 func (r release) runAsAdministrator(ctx context.Context, t *testing.T, args ...string) string {

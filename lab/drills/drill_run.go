@@ -59,7 +59,7 @@ func configText(r auditverifier.Rules, schedules ...string) string {
 	b.WriteString("  backoff: 1s\n" +
 		"  breaker: {maxUnreadyNodesFrac: 1, maxPendingPods: unlimited, maxFailedFrac: 1}\nstrategies:\n")
 	for i, schedule := range schedules {
-		fmt.Fprintf(&b, "- {name: zones-%d, type: ZoneSpread, schedule: %q}\n", i+1, schedule)
+		fmt.Fprintf(&b, "  zones-%d: {type: ZoneSpread, schedule: %q}\n", i+1, schedule)
 	}
 	return b.String()
 }

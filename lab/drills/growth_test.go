@@ -88,7 +88,7 @@ func TestAnUnfinishedWindowDoesNotCount(t *testing.T) {
 func TestSchedulesDriftApart(t *testing.T) {
 	text := configText(defaultRules(), driftingSchedules()...)
 	for i := range driftingCount {
-		if want := fmt.Sprintf(`{name: zones-%d, type: ZoneSpread, schedule: "@every %ds"}`, i+1, 60+i); !strings.Contains(text, want) {
+		if want := fmt.Sprintf(`zones-%d: {type: ZoneSpread, schedule: "@every %ds"}`, i+1, 60+i); !strings.Contains(text, want) {
 			t.Errorf("no %s", want)
 		}
 	}

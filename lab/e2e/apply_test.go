@@ -24,7 +24,7 @@ import (
 // rareSchedule is a configuration whose schedule is almost never due, so that no scheduled pass disturbs a test.
 const rareSchedule = `
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 0 29 2 *"}
+  zones: {type: ZoneSpread, schedule: "0 0 29 2 *"}
 `
 
 // savePlan makes a plan with two moves and saves it.

@@ -20,7 +20,7 @@ import (
 // approveConfig has a strategy whose moves wait for a decision.
 const approveConfig = `
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 0 1 1 *", mode: approve}
+  zones: {type: ZoneSpread, schedule: "0 0 1 1 *", mode: approve}
 `
 
 // decidedPlan is what the tests of decisions read of a RebalancePlan.

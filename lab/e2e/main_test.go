@@ -72,7 +72,7 @@ func seededPod(t *testing.T, ns, app string, i int) string {
 
 const zonesConfig = `
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
+  zones: {type: ZoneSpread, schedule: "0 * * * *"}
 `
 
 type commandResult struct {

@@ -146,7 +146,7 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	k.Contexts["p"] = &clientcmdapi.Context{Cluster: "p", AuthInfo: "p"}
 	k.CurrentContext = "p"
 	must.Succeed(t, clientcmd.WriteToFile(*k, kubeconfig))
-	const everyMinute = "namespaces: {exclude: [kube-system]}\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"* * * * *\"}\n"
+	const everyMinute = "namespaces: {exclude: [kube-system]}\nstrategies:\n  zones: {type: ZoneSpread, schedule: \"* * * * *\"}\n"
 	config := testbed.ConfigFile(t, everyMinute+"dryRun: true\n")
 
 	port := freePort(t)

@@ -45,7 +45,7 @@ guards: {minPodAge: 0s}
 limits: {perPass: 3, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
 evictor: {perMinute: unlimited}
 strategies:
-- {name: renew, type: Lifetime, schedule: "*/10 * * * *", args: {maxAge: 5m}}
+  renew: {type: Lifetime, schedule: "*/10 * * * *", args: {maxAge: 5m}}
 `
 
 // jumpingClock is the real clock, moved on by jumps.

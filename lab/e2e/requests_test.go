@@ -18,7 +18,7 @@ import (
 
 const yearlyConfig = `
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 0 1 1 *"}
+  zones: {type: ZoneSpread, schedule: "0 0 1 1 *"}
 `
 
 type requestStatus struct{ Phase, Message, Holder, RunID string }
@@ -138,7 +138,7 @@ func TestManyRequests(t *testing.T) {
 	flood(t, ns, "rebalanceruns", "RebalanceRun", `"spec": {"strategies": ["none"], "by": "eve"}`)
 	must.Get(createObject(t, ns, "rebalanceruns", "RebalanceRun", `"spec": {"strategies": ["zones"], "by": "ann"}`))(t)
 	began := time.Now()
-	config := testbed.ConfigFile(t, "\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"* * * * *\"}\n")
+	config := testbed.ConfigFile(t, "\nstrategies:\n  zones: {type: ZoneSpread, schedule: \"* * * * *\"}\n")
 	leader := startRun(t, lab.Kubeconfig, config, ns, freePort(t))
 	s := waitForRequest(t, ns, "one", "Completed", 5*time.Minute)
 	t.Logf("the request was answered after %s: %+v", time.Since(began).Round(time.Second), s)

@@ -47,7 +47,7 @@ func TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue(t *testing.T) {
 	ns := seedApps(t, apps)
 	r := startProcess(t, ns, testbed.ConfigFile(t, fmt.Sprintf(`
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "* * * * *"}
+  zones: {type: ZoneSpread, schedule: "* * * * *"}
 placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 `, wanted)))
 
@@ -97,7 +97,7 @@ func TestADefaultSchedulerThatDiffersLosesItsTrust(t *testing.T) {
 	file := testbed.ConfigFile(t, `
 dryRun: true
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "* * * * *"}
+  zones: {type: ZoneSpread, schedule: "* * * * *"}
 `)
 	r := startProcess(t, ns, file)
 	const name = corev1.DefaultSchedulerName
@@ -129,7 +129,7 @@ func TestANewerServerIsUntrustedAtFirst(t *testing.T) {
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 1))
 	r := startProcess(t, ns, testbed.ConfigFile(t, fmt.Sprintf(`
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "* * * * *"}
+  zones: {type: ZoneSpread, schedule: "* * * * *"}
 placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 `, wanted)))
 	shut := r.waitFor(t, func(p testbed.Report) bool { return untrusted(p, name) })

@@ -27,7 +27,7 @@ import (
 
 // forgedHintConfig hints at most one of the three nodes.
 const forgedHintConfig = `
-strategies: []
+strategies: {}
 load: {source: prometheus, interval: 5s, prometheus: {url: %q, preset: none}}
 hints:
   enabled: true

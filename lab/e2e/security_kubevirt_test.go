@@ -212,7 +212,7 @@ func (k *kubeVirt) endMigration(vm string) {
 func (k *kubeVirt) run(background string) testbed.Report {
 	k.t.Helper()
 	config := testbed.ConfigFile(k.t, fmt.Sprintf(`
-strategies: [{name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.8}}}]
+strategies: {hot: {type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.8}}}}
 namespaces: {include: [%s]}
 limits: {perNamespace: unlimited}
 guards: {controllers: [kubevirt.io/VirtualMachineInstance], minReplicas: 1, minPodAge: 0s}

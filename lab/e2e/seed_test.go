@@ -110,7 +110,7 @@ func TestAHotNodeIsLevelled(t *testing.T) {
 	ns := seedApps(t, []seed.App{{Name: "web", MilliCPU: 1000, MemoryMi: 512, Nodes: on, GraceSeconds: 30}})
 	config := testbed.ConfigFile(t, `
 strategies:
-- {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.5}}}
+  hot: {type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.5}}}
 limits: {perNamespace: 100%}
 `)
 	r := runEvenkeel(t, "run", "--once", "--config", config)

@@ -85,7 +85,7 @@ func TestStatusWithoutUsage(t *testing.T) {
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{2, 2, 2}, 30))
 	address := freePort(t) // nothing listens there
 	startRun(t, lab.Kubeconfig, testbed.ConfigFile(t, strings.Replace(zonesConfig, "0 * * * *", "* * * * *", 1)+
-		"- {name: hot, type: NodeLoad, schedule: \"* * * * *\", args: {basis: load, target: {cpu: 0.8}}}\n"+
+		"  hot: {type: NodeLoad, schedule: \"* * * * *\", args: {basis: load, target: {cpu: 0.8}}}\n"+
 		"load: {source: prometheus, interval: 5s, prometheus: {url: \"http://"+address+"\"}}\n"), ns, freePort(t))
 	checkStatus(t, ns, "the source of usage is silent", 2*time.Minute, "Prometheus does not answer, so strategy hot does nothing", "prometheus: no answer since", address, "connection refused")
 }

@@ -13,7 +13,7 @@ const consolidationConfig = `
 limits: {perOwner: unlimited, perNamespace: unlimited}
 evictor: {steer: taint}
 strategies:
-- {name: pack, type: NodeConsolidation, schedule: "0 * * * *", args: {below: {cpu: 0.3, memory: 0.3}}}
+  pack: {type: NodeConsolidation, schedule: "0 * * * *", args: {below: {cpu: 0.3, memory: 0.3}}}
 `
 
 // TestStrategiesNodeConsolidation checks that a node with few requests is emptied as a whole. The

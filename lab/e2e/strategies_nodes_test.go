@@ -18,12 +18,12 @@ const (
 	affinityConfig = `
 limits: {perOwner: unlimited, perNamespace: unlimited}
 strategies:
-- {name: affinity, type: NodeAffinity, schedule: "0 * * * *", args: {preferred: true}}
+  affinity: {type: NodeAffinity, schedule: "0 * * * *", args: {preferred: true}}
 `
 	taintsConfig = `
 limits: {perOwner: unlimited, perNamespace: unlimited}
 strategies:
-- {name: taints, type: NodeTaints, schedule: "0 * * * *", args: {preferNoSchedule: true}}
+  taints: {type: NodeTaints, schedule: "0 * * * *", args: {preferNoSchedule: true}}
 `
 )
 
@@ -131,7 +131,7 @@ func nodesOf(t *testing.T, ns, app string) (nodes []string) {
 const podsConfig = `
 limits: {perOwner: unlimited, perNamespace: unlimited}
 strategies:
-- {name: crowded, type: NodeLoad, schedule: "0 * * * *", args: {target: {pods: 0.03}, below: {pods: 0.02}, numberOfNodes: 1}}
+  crowded: {type: NodeLoad, schedule: "0 * * * *", args: {target: {pods: 0.03}, below: {pods: 0.02}, numberOfNodes: 1}}
 `
 
 // TestStrategiesNodeLoadPods leaves 6 of 8 pods on n1. A node allows 110 pods, so 3 % are 3 pods, and n2 and n3 are

@@ -28,17 +28,17 @@ func TestStrategiesSinglePods(t *testing.T) {
 		deletion bool
 		broken   bool // the pod is not Ready
 	}{
-		"restarts": {"{name: s, type: Restarts, schedule: \"0 * * * *\", args: {minRestarts: 5}}",
+		"restarts": {"s: {type: Restarts, schedule: \"0 * * * *\", args: {minRestarts: 5}}",
 			func(p *corev1.Pod) { p.Status.ContainerStatuses[0].RestartCount = 7 }, false, false},
-		"crash loop": {"{name: s, type: Restarts, schedule: \"0 * * * *\", args: {minRestarts: 5, states: [CrashLoopBackOff]}}", crashPod, false, true},
-		"lifetime": {"{name: s, type: Lifetime, schedule: \"0 * * * *\", args: {minAge: 0s, ownerKinds: {include: [Deployment]}, " +
+		"crash loop": {"s: {type: Restarts, schedule: \"0 * * * *\", args: {minRestarts: 5, states: [CrashLoopBackOff]}}", crashPod, false, true},
+		"lifetime": {"s: {type: Lifetime, schedule: \"0 * * * *\", args: {minAge: 0s, ownerKinds: {include: [Deployment]}, " +
 			"conditions: [{type: example.com/Stuck, status: \"True\", minTimeSinceTransition: 10m}]}}",
 			func(p *corev1.Pod) {
 				p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: "example.com/Stuck",
 					Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(time.Now().Add(-time.Hour))})
 			}, false, false},
-		"failed pods by eviction": {"{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s, reasons: [Evicted]}}", failPod, false, false},
-		"failed pods by deletion": {"{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s, reasons: [Evicted], remove: deletion}}", failPod, true, false},
+		"failed pods by eviction": {"s: {type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s, reasons: [Evicted]}}", failPod, false, false},
+		"failed pods by deletion": {"s: {type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s, reasons: [Evicted], remove: deletion}}", failPod, true, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ns := seedApps(t, []seed.App{{Name: "web", MilliCPU: 500, MemoryMi: 512, Nodes: []string{"n1", "n2", "n3"}, GraceSeconds: 1}})
@@ -85,7 +85,7 @@ func TestStrategiesFailedPodsBackOff(t *testing.T) {
 	createPolicy(t, ns, nil)
 	changePodStatus(t, ns, seededPod(t, ns, "d", 0), failPod)
 	waitForReadyReplicas(t, ns, "d", 3)
-	config := testbed.ConfigFile(t, "strategies: [{name: s, type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s}}]\n")
+	config := testbed.ConfigFile(t, "strategies: {s: {type: FailedPods, schedule: \"0 * * * *\", args: {minAge: 0s}}}\n")
 	if first := onePass(t, config, ns); !slices.Equal(first.OutcomeCodes(), []string{"blocked BlockedByAdmission"}) {
 		t.Errorf("the first pass has the outcomes %q, want one that admission blocks", first.OutcomeCodes())
 	}
@@ -108,7 +108,7 @@ func TestStrategiesKeepPodsApart(t *testing.T) {
 			i := slices.IndexFunc(apps, func(a seed.App) bool { return a.Name == stays })
 			apps[i].Annotations = map[string]string{"evenkeel.io/do-not-disrupt": "true"}
 			ns := seedApps(t, apps)
-			a := newAuditedPasses(t, ns, "strategies: [{name: s, type: InterPodAntiAffinity, schedule: \"0 * * * *\"}]\nlimits: {perNamespace: unlimited}\n")
+			a := newAuditedPasses(t, ns, "strategies: {s: {type: InterPodAntiAffinity, schedule: \"0 * * * *\"}}\nlimits: {perNamespace: unlimited}\n")
 			if first := a.onePass(); len(first.Spec.Moves) != 1 || len(first.Outcomes()) != 1 || first.Outcomes()[0].Outcome != "evicted" {
 				t.Errorf("%d moves with the outcomes %q, want one eviction", len(first.Spec.Moves), first.OutcomeCodes())
 			}

@@ -17,7 +17,7 @@ import (
 
 const constraintsConfig = `
 strategies:
-- {name: constraints, type: TopologySpread, schedule: "0 * * * *"}
+  constraints: {type: TopologySpread, schedule: "0 * * * *"}
 limits: {perNamespace: unlimited}
 `
 
@@ -59,7 +59,7 @@ func TestStrategiesRepairASpreadConstraint(t *testing.T) {
 
 const duplicatesConfig = `
 strategies:
-- {name: duplicates, type: Duplicates, schedule: "0 * * * *", args: {ownerKinds: {include: [Deployment]}}}
+  duplicates: {type: Duplicates, schedule: "0 * * * *", args: {ownerKinds: {include: [Deployment]}}}
 limits: {perNamespace: unlimited}
 `
 

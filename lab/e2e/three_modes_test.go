@@ -27,9 +27,9 @@ var approvalDelay = flag.Duration("approval-delay", time.Minute, "time between a
 // its plan waits while the others make a pass every minute.
 const modesConfig = `
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "%s", timeZone: UTC, mode: approve}
-- {name: cpu, type: NodeLoad, schedule: "* * * * *", args: {basis: requests, target: {cpu: 0.9}}}
-- {name: memory, type: NodeLoad, schedule: "* * * * *", mode: dryRun, args: {basis: requests, target: {memory: 0.9}}}
+  zones: {type: ZoneSpread, schedule: "%s", timeZone: UTC, mode: approve}
+  cpu: {type: NodeLoad, schedule: "* * * * *", args: {basis: requests, target: {cpu: 0.9}}}
+  memory: {type: NodeLoad, schedule: "* * * * *", mode: dryRun, args: {basis: requests, target: {memory: 0.9}}}
 limits: {perPass: 50, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
 evictor: {backoff: 20s}

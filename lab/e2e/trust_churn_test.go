@@ -45,7 +45,7 @@ func TestAnUnchangedSchedulerStaysTrusted(t *testing.T) {
 	r := startProcess(t, ns, testbed.ConfigFile(t, `
 dryRun: true
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "* * * * *"}
+  zones: {type: ZoneSpread, schedule: "* * * * *"}
 `))
 	const name = corev1.DefaultSchedulerName
 	made := countBoundPods(t, ns)

@@ -23,7 +23,7 @@ const (
 	hotRequests      = `
 limits: {perOwner: unlimited, perNamespace: unlimited}
 strategies:
-- {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.5}}}
+  hot: {type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.5}}}
 `
 )
 

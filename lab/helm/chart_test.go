@@ -28,7 +28,7 @@ func TestGolden(t *testing.T) {
 		"deployment-steer": {"--set", "config.dryRun=false,config.evictor.steer=taint,config.load.source=metricsServer",
 			"--set", "config.evictor.gracePeriodSeconds=20,flowSchema.enabled=true,metrics.authorize=true,tls.secretName=cert",
 			"--set-json", `config.namespaces.include=["shop","web"]`,
-			"--set-json", `config.strategies=[{"name":"failed","type":"FailedPods","schedule":"@hourly","args":{"remove":"deletion"}}]`},
+			"--set-json", `config.preset=[],config.strategies={"failed": {"type":"FailedPods","schedule":"@hourly","args":{"remove":"deletion"}}}`},
 		"cronjob":       {"--set", "kind=CronJob"},
 		"cronjob-evict": {"--set", "kind=CronJob", "--set", "config.dryRun=false", "--set", "config.timeZone=Europe/Berlin"},
 	} {
@@ -52,7 +52,7 @@ func TestGolden(t *testing.T) {
 
 // cronJobArgs returns helm arguments for jobs with one strategy.
 func cronJobArgs(strategy string) []string {
-	return []string{"--set", "kind=CronJob", "--set-json", "config.strategies=[" + strategy + "]"}
+	return []string{"--set", "kind=CronJob", "--set-json", "config.preset=[],config.strategies={" + strategy + "}"}
 }
 
 // hintArgs returns helm arguments with a hint rule, and optionally with the required number of samples.
@@ -68,34 +68,34 @@ func hintArgs(values string, samples int) []string {
 // loadStrategy returns a helm argument with a strategy that balances by measured usage and requires a number of
 // samples.
 func loadStrategy(samples int) string {
-	return fmt.Sprintf(`config.strategies=[{"name":"hot","type":"NodeLoad","schedule":"@hourly",`+
-		`"args":{"basis":"load","target":{"cpu":0.8},"for":%d}}]`, samples)
+	return fmt.Sprintf(`config.preset=[],config.strategies={"hot": {"type":"NodeLoad","schedule":"@hourly",`+
+		`"args":{"basis":"load","target":{"cpu":0.8},"for":%d}}}`, samples)
 }
 
 func TestRefusals(t *testing.T) {
 	strategy := func(schedule string) []string {
-		return []string{"--set-json", fmt.Sprintf(`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":%q}]`, schedule)}
+		return []string{"--set-json", fmt.Sprintf(`config.preset=[],config.strategies={"a": {"type":"ZoneSpread","schedule":%q}}`, schedule)}
 	}
 	for _, c := range []struct {
 		names string // text that the error must contain
 		args  []string
 	}{
 		{"/kind", []string{"--set", "kind=DaemonSet"}},
-		{"config.strategies[0].schedule is", strategy("not a cron")},
-		{"config.strategies[0].schedule is", strategy("a b c d e")},
-		{"config.strategies[0].schedule is", strategy("* * * *")},
-		{"config.strategies[0].schedule is", strategy("0 0 * * 8")},
+		{"config.strategies.a.schedule is", strategy("not a cron")},
+		{"config.strategies.a.schedule is", strategy("a b c d e")},
+		{"config.strategies.a.schedule is", strategy("* * * *")},
+		{"config.strategies.a.schedule is", strategy("0 0 * * 8")},
 		{"/config/dryRun", []string{"--set-string", "config.dryRun=no"}},
 		{"replicaCount", []string{"--set", "replicaCount=2"}},
 		{"/replicas", []string{"--set", "replicas=-1"}},
 		{"/image/pullPolicy", []string{"--set", "image.pullPolicy=Sometimes"}},
-		{"zones runs after events about nodes (on), but a job sees no events", cronJobArgs(`{"name":"zones","type":"ZoneSpread","schedule":"@hourly","on":{"nodeAdded":"5m"}}`)},
-		{"zones has jitter or missed: once", cronJobArgs(`{"name":"zones","type":"ZoneSpread","schedule":"@hourly","jitter":"5m"}`)},
-		{"zones has jitter or missed: once", cronJobArgs(`{"name":"zones","type":"ZoneSpread","schedule":"@hourly","missed":"once"}`)},
-		{"config.strategies[0] (a) has no schedule", []string{"--set-json", `config.strategies=[{"name":"a","type":"ZoneSpread"}]`}},
-		{"has no schedule", cronJobArgs(`{"name":"a","type":"ZoneSpread","on":{}}`)},
-		{"value must be one of 'ZoneSpread'", []string{"--set-json", `config.strategies=[{"name":"a","type":"ZoneSpred","schedule":"@hourly"}]`}},
-		{"'minRestart' not allowed", []string{"--set-json", `config.strategies=[{"name":"a","type":"Restarts","schedule":"@hourly","args":{"minRestart":3}}]`}},
+		{"zones runs after events about nodes (on), but a job sees no events", cronJobArgs(`"zones":{"type":"ZoneSpread","schedule":"@hourly","on":{"nodeAdded":"5m"}}`)},
+		{"zones has jitter or missed: once", cronJobArgs(`"zones":{"type":"ZoneSpread","schedule":"@hourly","jitter":"5m"}`)},
+		{"zones has jitter or missed: once", cronJobArgs(`"zones":{"type":"ZoneSpread","schedule":"@hourly","missed":"once"}`)},
+		{"config.strategies.a has no schedule", []string{"--set-json", `config.preset=[],config.strategies={"a": {"type":"ZoneSpread"}}`}},
+		{"has no schedule", cronJobArgs(`"a":{"type":"ZoneSpread","on":{}}`)},
+		{"value must be one of 'ZoneSpread'", []string{"--set-json", `config.preset=[],config.strategies={"a": {"type":"ZoneSpred","schedule":"@hourly"}}`}},
+		{"'minRestart' not allowed", []string{"--set-json", `config.preset=[],config.strategies={"a": {"type":"Restarts","schedule":"@hourly","args":{"minRestart":3}}}`}},
 		{"/config/hints/enabled", []string{"--set-string", "config.hints.enabled=yes"}},
 		{"/config/hints/label/value", []string{"--set-json", "config.hints.label.value=1000000"}}, // toString gives 1e+06
 		{"/config/hints/label/value", []string{"--set-json", "config.hints.label.value=true"}},
@@ -106,11 +106,11 @@ func TestRefusals(t *testing.T) {
 		{"a/b", []string{"--set-string", "extraFiles.a/b=x"}},
 		{"extraVolumes[0].name", []string{"--set-json", `extraVolumes=[{"name":"config","emptyDir":{}}]`}},
 		{"extraVolumeMounts[0].mountPath", []string{"--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"token"}]`}},
-		{"is empty", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[]`}},
+		{"have no strategy", []string{"--set", "kind=CronJob", "--set-json", `config.preset=[],config.strategies={}`}},
 		{"'hint' not allowed", []string{"--set", "config.hint.enabled=true"}},
 		{"'ulr' not allowed", []string{"--set", "config.load.prometheus.ulr=x"}},
 		{"'minReplica' not allowed", []string{"--set", "config.guards.minReplica=3"}},
-		{"'topologyKey' not allowed", []string{"--set-json", `config.strategies=[{"name":"a","type":"ZoneSpread","topologyKey":"a"}]`}},
+		{"'topologyKey' not allowed", []string{"--set-json", `config.preset=[],config.strategies={"a": {"type":"ZoneSpread","topologyKey":"a"}}`}},
 		{"config.load.interval is 30 (want a number and a unit", []string{"--set", "config.load.interval=30"}},
 		{`config.limits.perPass is "some" (want`, []string{"--set", "config.limits.perPass=some"}},
 		{"config.load.prometheus.url is empty", []string{"--set", "config.load.source=prometheus"}},
@@ -146,7 +146,7 @@ func TestRefusals(t *testing.T) {
 		{"config.hints.rules: cpu needs several consecutive samples", hintArgs("kind=CronJob,config.load.source=metricsServer", 3)},
 		{"config.hints.rules: cpu needs several consecutive samples", hintArgs(
 			"kind=CronJob,config.hints.for=2,config.load.source=loadWatcher,config.load.loadWatcher.url=http://a:2020", 0)},
-		{"config.strategies: hot needs several consecutive samples",
+		{"config.strategies.hot needs several consecutive samples",
 			[]string{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", loadStrategy(2)}},
 	} {
 		out, errs, err := runHelm(t, slices.Concat([]string{"template", "ek", chart}, imageArgs, c.args)...)
@@ -160,7 +160,7 @@ func TestRefusals(t *testing.T) {
 
 func TestAccepted(t *testing.T) {
 	for _, schedule := range []string{"*/10 * * * *", "0 8-18/2 * * 1-5", "@hourly", "0 0 1 JAN mon", "0,30 * * * *"} {
-		renderChart(t, "--set-json", fmt.Sprintf(`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":%q}]`, schedule))
+		renderChart(t, "--set-json", fmt.Sprintf(`config.preset=[],config.strategies={"a": {"type":"ZoneSpread","schedule":%q}}`, schedule))
 	}
 	prometheus := "config.load.source=prometheus,config.load.prometheus.url=http://prometheus:9090"
 	for _, args := range [][]string{
@@ -240,8 +240,8 @@ func TestPodsMeetTheRestrictedLevel(t *testing.T) {
 // that schedule.
 func TestCronJobsGroupBySchedule(t *testing.T) {
 	out := renderChart(t, "--set", "kind=CronJob", "--set-json",
-		`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":"0 * * * *"},{"name":"b","type":"ZoneSpread","schedule":"*/5 * * * *"},`+
-			`{"name":"c","type":"ZoneSpread","schedule":"0 * * * *"},{"name":"d","type":"ZoneSpread","schedule":"0 * * * *","timeZone":"Asia/Tokyo"}]`)
+		`config.preset=[],config.strategies={"a":{"type":"ZoneSpread","schedule":"0 * * * *"},"b":{"type":"ZoneSpread","schedule":"*/5 * * * *"},`+
+			`"c":{"type":"ZoneSpread","schedule":"0 * * * *"},"d":{"type":"ZoneSpread","schedule":"0 * * * *","timeZone":"Asia/Tokyo"}}`)
 	var got []string
 	names := map[any]bool{}
 	for _, job := range parseObjects(t, out, "CronJob") {
@@ -284,7 +284,7 @@ func TestConfigIsCarriedOver(t *testing.T) {
 // TestOnNeedsNoQuotes checks that a strategy keeps the key on. Helm reads it without quotes as true.
 func TestOnNeedsNoQuotes(t *testing.T) {
 	values := filepath.Join(t.TempDir(), "values.yaml")
-	text := "config:\n  strategies:\n  - {name: a, type: ZoneSpread, on: {nodeAdded: 5m}}\n  - {name: b, type: ZoneSpread, \"on\": {nodeReady: 5m}}\n"
+	text := "config:\n  preset: []\n  strategies:\n    a: {type: ZoneSpread, on: {nodeAdded: 5m}}\n    b: {type: ZoneSpread, \"on\": {nodeReady: 5m}}\n"
 	if err := os.WriteFile(values, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
@@ -293,7 +293,7 @@ func TestOnNeedsNoQuotes(t *testing.T) {
 	if err := yaml.Unmarshal([]byte(rendered), &config); err != nil {
 		t.Fatal(err)
 	}
-	a, b := valueAt(t, config, "strategies", 0, "on", "nodeAdded"), valueAt(t, config, "strategies", 1, "on", "nodeReady")
+	a, b := valueAt(t, config, "strategies", "a", "on", "nodeAdded"), valueAt(t, config, "strategies", "b", "on", "nodeReady")
 	if a != "5m" || b != "5m" {
 		t.Errorf("got the events %v and %v:\n%s", a, b, rendered)
 	}

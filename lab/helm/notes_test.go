@@ -11,7 +11,7 @@ import (
 // TestNotes compares what helm prints after the installation, for each kind and mode, with testdata/notes.txt.
 func TestNotes(t *testing.T) {
 	const golden = "testdata/notes.txt"
-	approve := `config.strategies=[{"name":"zones","type":"ZoneSpread","schedule":"0 * * * *","on":{"nodeAdded":"5m"},"mode":"approve"}]`
+	approve := `config.preset=[],config.strategies={"zones": {"type":"ZoneSpread","schedule":"0 * * * *","on":{"nodeAdded":"5m"},"mode":"approve"}}`
 	var out strings.Builder
 	for _, args := range [][]string{
 		{"--set", "kind=Deployment"},
@@ -20,7 +20,7 @@ func TestNotes(t *testing.T) {
 		{"--set", "kind=CronJob,config.dryRun=false,config.evictor.steer=taint"},
 		{"--set", "kind=CronJob,config.dryRun=false,config.evictor.steer=taint,cleanup.enabled=false"},
 		{"--set", "config.dryRun=false,crds.install=false", "--set-json", approve},
-		append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]"),
+		append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.preset=[],config.strategies={}"),
 	} {
 		installed, errs, err := runHelm(t, slices.Concat([]string{"install", "ek", chart, "--namespace", "ek-system", "--dry-run=client"},
 			imageArgs, args)...)
@@ -64,7 +64,7 @@ func TestNotesSayWhetherItEvicts(t *testing.T) {
 	if !strings.Contains(text, "kubectl delete configmaps --namespace ek-system --selector app.kubernetes.io/managed-by=evenkeel") {
 		t.Errorf("the notes of a live release do not say how to delete what uninstalling leaves: %s", text)
 	}
-	only := append(hintArgs(noJob+"config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")
+	only := append(hintArgs(noJob+"config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.preset=[],config.strategies={}")
 	text = notes(only...)
 	if !strings.Contains(text, "HINTS NODES") || strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") {
 		t.Errorf("unexpected notes for a release that writes hints but does not evict: %s", text)
@@ -73,7 +73,7 @@ func TestNotesSayWhetherItEvicts(t *testing.T) {
 	if gone := strings.Index(text, "helm uninstall ek"); stop < 0 || clears < stop || gone < clears {
 		t.Errorf("the notes do not list the steps before uninstalling in order: %s", text)
 	}
-	if text := notes("--set", "config.dryRun=false", "--set-json", "config.strategies=[]"); !strings.Contains(text, "DOES NOTHING") {
+	if text := notes("--set", "config.dryRun=false", "--set-json", "config.preset=[],config.strategies={}"); !strings.Contains(text, "DOES NOTHING") {
 		t.Errorf("unexpected notes for a release without strategies and hints: %s", text)
 	}
 	text = notes(hintArgs(noJob+"kind=CronJob,config.dryRun=false,config.load.source=metricsServer", 1)...)

@@ -11,9 +11,9 @@ import (
 func strategiesWithModes(modes ...string) []string {
 	var list []string
 	for i, mode := range modes {
-		list = append(list, fmt.Sprintf(`{"name":"s%d","type":"ZoneSpread","schedule":"@hourly","mode":%q}`, i, mode))
+		list = append(list, fmt.Sprintf(`"s%d":{"type":"ZoneSpread","schedule":"@hourly","mode":%q}`, i, mode))
 	}
-	return []string{"--set", "config.dryRun=false,config.evictor.steer=taint", "--set-json", "config.strategies=[" + strings.Join(list, ",") + "]"}
+	return []string{"--set", "config.dryRun=false,config.evictor.steer=taint", "--set-json", "config.preset=[],config.strategies={" + strings.Join(list, ",") + "}"}
 }
 
 // TestPermissionsFollowModes checks that only a strategy whose moves can be executed grants the permissions to evict
@@ -38,7 +38,7 @@ func TestPermissionsFollowModes(t *testing.T) {
 		}
 	}
 	failed := []string{"--set", "config.dryRun=false", "--set-json",
-		`config.strategies=[{"name":"a","type":"FailedPods","schedule":"@hourly","mode":"dryRun","args":{"remove":"deletion"}}]`}
+		`config.preset=[],config.strategies={"a": {"type":"FailedPods","schedule":"@hourly","mode":"dryRun","args":{"remove":"deletion"}}}`}
 	if slices.Contains(sortedPermissions(t, renderChart(t, failed...)), "/pods delete") {
 		t.Error("a FailedPods strategy in mode dryRun grants permission to delete pods")
 	}
@@ -223,7 +223,7 @@ func TestKubeSystemIsExcludedByDefault(t *testing.T) {
 // strategies if each strategy that can be executed names its own.
 func TestEvictionsFollowTheNamespacesOfStrategies(t *testing.T) {
 	strategy := func(name, mode, namespaces string) string {
-		return fmt.Sprintf(`{"name":%q,"type":"ZoneSpread","schedule":"@hourly","mode":%q,"namespaces":{"include":%s}}`, name, mode, namespaces)
+		return fmt.Sprintf(`%q:{"type":"ZoneSpread","schedule":"@hourly","mode":%q,"namespaces":{"include":%s}}`, name, mode, namespaces)
 	}
 	a, b := strategy("a", "automatic", `["shop","web"]`), strategy("b", "approve", `["web","db"]`)
 	for _, c := range []struct{ strategies, values, want string }{
@@ -235,7 +235,7 @@ func TestEvictionsFollowTheNamespacesOfStrategies(t *testing.T) {
 		{a, "config.dryRun=false,rbac.evictNamespaces={shop,web}", "shop web"},
 		{a, "config.dryRun=true", ""},
 	} {
-		out := renderChart(t, "--set", c.values, "--set-json", "config.strategies=["+c.strategies+"]")
+		out := renderChart(t, "--set", c.values, "--set-json", "config.preset=[],config.strategies={"+c.strategies+"}")
 		var got []string
 		for _, b := range parseObjects(t, out, "RoleBinding") {
 			if strings.HasSuffix(valueAt(t, b, "metadata", "name").(string), "-evict") {
@@ -254,7 +254,7 @@ func TestEvictionsFollowTheNamespacesOfStrategies(t *testing.T) {
 		}
 	}
 	_, errs, err := runHelm(t, slices.Concat([]string{"template", "ek", chart, "--set", "config.dryRun=false,rbac.evictNamespaces={shop}",
-		"--set-json", "config.strategies=[" + a + "]"}, imageArgs)...)
+		"--set-json", "config.preset=[],config.strategies={" + a + "}"}, imageArgs)...)
 	if err == nil || !strings.Contains(errs, "has web, in which rbac.evictNamespaces permits no evictions") {
 		t.Errorf("a namespace of a strategy without a permission: %v %s", err, errs)
 	}

@@ -79,7 +79,7 @@ func TestPoliciesFollowPermissions(t *testing.T) {
 		{"events names own-objects people", failedPodsArgs("config.dryRun=true", "deletion")},
 		{"events evictions names nodes own-objects people", []string{"--set", "config.dryRun=false,config.hints.enabled=true,config.hints.label=null"}},
 		{"events names nodes own-objects people", append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json",
-			"config.strategies=[]")},
+			"config.preset=[],config.strategies={}")},
 		{"events evictions names own-objects people", []string{"--set", "config.dryRun=false,config.namespaces=null,config.evictor=null,config.hints=null"}},
 		{"", []string{"--set", "config.dryRun=false,admissionPolicy.enabled=false"}},
 		{"events evictions names own-objects people", []string{"--set", "config.dryRun=false", "--kube-version", "1.33.0-gke.1"}},
@@ -93,7 +93,7 @@ func TestPoliciesFollowPermissions(t *testing.T) {
 // failedPodsArgs returns arguments of a release with a FailedPods strategy.
 func failedPodsArgs(values, remove string) []string {
 	return []string{"--set", values, "--set-json",
-		fmt.Sprintf(`config.strategies=[{"name":"failed","type":"FailedPods","schedule":"@hourly","args":{"remove":%q}}]`, remove)}
+		fmt.Sprintf(`config.preset=[],config.strategies={"failed": {"type":"FailedPods","schedule":"@hourly","args":{"remove":%q}}}`, remove)}
 }
 
 // TestDeletionsAreLimitedToFailedPods checks the pods and the namespaces that the policy for deletions allows.

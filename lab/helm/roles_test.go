@@ -104,12 +104,12 @@ func TestPermissions(t *testing.T) {
 		}
 	}
 	only := sortedPermissions(t, renderChart(t, append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json",
-		"config.strategies=[]")...))
+		"config.preset=[],config.strategies={}")...))
 	if slices.Contains(only, evict) || !slices.Contains(only, patch) || !slices.Contains(only, "/configmaps update") {
 		t.Errorf("hints without strategies grant %v", only)
 	}
 	nothing := sortedPermissions(t, renderChart(t, "--set", "config.dryRun=false,config.evictor.steer=taint",
-		"--set-json", "config.strategies=[]"))
+		"--set-json", "config.preset=[],config.strategies={}"))
 	if slices.Contains(nothing, evict) || slices.Contains(nothing, patch) {
 		t.Errorf("without strategies the account has permissions %v", nothing)
 	}

@@ -35,8 +35,8 @@ func values(t *testing.T, url string) string {
       preset: none
       queries: {cpu: '%s'}
   strategies:
-  - {name: zones, type: ZoneSpread, schedule: "* * * * *"}
-  - {name: hot, type: NodeLoad, mode: dryRun, schedule: "* * * * *", args: {basis: load, target: {cpu: 0.9}}}
+    zones: {type: ZoneSpread, schedule: "* * * * *"}
+    hot: {type: NodeLoad, mode: dryRun, schedule: "* * * * *", args: {basis: load, target: {cpu: 0.9}}}
 `, url, cpuQuery)
 	path := filepath.Join(t.TempDir(), "values.yaml")
 	must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))

@@ -21,7 +21,7 @@ const (
 
 const balancingConfig = `
 strategies:
-- {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.6, memory: 0.8}}}
+  hot: {type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.6, memory: 0.8}}}
 limits: {perPass: %d, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
 evictor: {perMinute: unlimited, inFlight: {total: 32, perNode: 4, perOwner: 1}}

@@ -36,7 +36,7 @@ type denseCluster struct {
 const spreadConfig = `
 namespaces: {include: [%s]}
 strategies:
-- {name: hosts, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1, topologyKey: kubernetes.io/hostname}}
+  hosts: {type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1, topologyKey: kubernetes.io/hostname}}
 guards: {minPodAge: 0s, minReplicas: 1}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}

@@ -26,7 +26,7 @@ func TestAFiringAlertOfPrometheusStopsEvictions(t *testing.T) {
 		t.Helper()
 		stdout, _ := runEvenkeel(t, "run", "--once", "-o", "json", "--lease-namespace", ns, "--config", configFile(t, fmt.Sprintf(`
 load: {source: requests, prometheus: {url: %q}}
-strategies: [{name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.60}}}]
+strategies: {hot: {type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.60}}}}
 limits: {perNamespace: 100%%}
 evictor: {breaker: {prometheusAlerts: ["Lab.*"]}}
 `, url)))

@@ -19,7 +19,7 @@ const hintConfig = "hints: {enabled: true, ttl: 1h, taint: {enabled: true}," +
 // loadStrategy is a configuration with a strategy that moves pods off nodes above 60 % CPU every minute.
 const loadStrategy = `
 strategies:
-- {name: hot, type: NodeLoad, schedule: "* * * * *", args: {basis: load, target: {cpu: 0.60}, for: 1}}
+  hot: {type: NodeLoad, schedule: "* * * * *", args: {basis: load, target: {cpu: 0.60}, for: 1}}
 limits: {perNamespace: 100%}
 `
 

@@ -13,7 +13,7 @@ import (
 func deviationStrategy(deviation string) string {
 	return `
 strategies:
-- {name: level, type: NodeLoad, schedule: "0 * * * *", args: {basis: load, deviation: {cpu: ` + deviation + `}}}
+  level: {type: NodeLoad, schedule: "0 * * * *", args: {basis: load, deviation: {cpu: ` + deviation + `}}}
 limits: {perNamespace: 100%}
 evictor: {perMinute: unlimited}
 `

@@ -29,7 +29,7 @@ Rulename:
 func hourlyStrategy(now time.Time) string {
 	return fmt.Sprintf(`
 strategies:
-- {name: hourly, type: NodeLoad, schedule: "%d * * * *", args: {basis: load, target: {cpu: 0.55}}}
+  hourly: {type: NodeLoad, schedule: "%d * * * *", args: {basis: load, target: {cpu: 0.55}}}
 limits: {perNamespace: 100%%}
 `, now.Add(90*time.Second).UTC().Minute())
 }

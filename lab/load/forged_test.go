@@ -55,7 +55,7 @@ func plannedCPU(t *testing.T, ns, job string) (map[string]float64, string) {
 load: {source: prometheus, interval: 5s, statistic: latest, window: 20s, maxAge: 20s, minCoverage: 0.5,
   prometheus: {url: %q, preset: kubelet, rateWindow: 20s, job: %q}}
 strategies:
-- {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {basis: load, target: {cpu: 0.60}}}
+  hot: {type: NodeLoad, schedule: "0 * * * *", args: {basis: load, target: {cpu: 0.60}}}
 `, stack.Prometheus, job))
 	stdout, code := runEvenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns)
 	var plan testbed.Report

@@ -105,7 +105,7 @@ func TestPressureOfPods(t *testing.T) {
 	config := func(queries string) string {
 		return configFile(t, fmt.Sprintf("load: {source: prometheus, interval: %s, statistic: latest, window: 1m, maxAge: 1m, prometheus: {url: %q, "+
 			"preset: none, rateWindow: 20s, queries: {cpu-stall: %q}%s}}\nlimits: {perNamespace: unlimited}\n"+
-			"strategies: [{name: stalled, type: NodeLoad, schedule: \"0 * * * *\", args: {basis: load, target: {cpu-stall: 0.50}}}]\n",
+			"strategies: {stalled: {type: NodeLoad, schedule: \"0 * * * *\", args: {basis: load, target: {cpu-stall: 0.50}}}}\n",
 			interval, stack.Prometheus, ofNodes, queries))
 	}
 	unmeasured := runSinglePass(t, ns, config(""))

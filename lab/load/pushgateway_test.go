@@ -72,7 +72,7 @@ func TestASinglePassPushesItsMetrics(t *testing.T) {
 kind: RebalanceConfig
 dryRun: true
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1}}
+  zones: {type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1}}
 `)
 	if _, code := runEvenkeel(t, "run", "--once", "--config", config, "--lease-namespace", ns, "--push-url", stack.Pushgateway); code != 0 {
 		t.Fatalf("exit %d", code)
@@ -104,7 +104,7 @@ func TestARealNodeExporter(t *testing.T) {
 load: {source: prometheus, interval: 5s, statistic: latest, window: 1m, maxAge: 1m,
   prometheus: {url: %q, preset: nodeExporter, rateWindow: 20s}}
 strategies:
-- {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {basis: load, target: {cpu: 0.60}}}
+  hot: {type: NodeLoad, schedule: "0 * * * *", args: {basis: load, target: {cpu: 0.60}}}
 `, stack.Prometheus))
 	stdout, code := runEvenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns)
 	var plan testbed.Report

@@ -41,8 +41,8 @@ notify: [{name: hook, format: json, url: %q}]
 limits: {perNamespace: unlimited}
 placement: {trust: {minBindings: 1}}
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "* * * * *", args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}}
-- {name: hot, type: NodeLoad, schedule: "* * * * *", mode: approve, args: {basis: requests, target: {cpu: 0.95}}}
+  zones: {type: ZoneSpread, schedule: "* * * * *", args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}}
+  hot: {type: NodeLoad, schedule: "* * * * *", mode: approve, args: {basis: requests, target: {cpu: 0.95}}}
 `
 
 // command returns a command of Evenkeel for the release in a namespace.

@@ -79,7 +79,7 @@ func writeLargeReport(t *testing.T) string {
 	config := filepath.Join(t.TempDir(), "config.yaml")
 	must.Succeed(t, os.WriteFile(config, []byte(`apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
-strategies: [{name: zones, type: ZoneSpread, schedule: "0 * * * *"}]
+strategies: {zones: {type: ZoneSpread, schedule: "0 * * * *"}}
 limits: {perPass: 1500, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
 `), 0o600))

@@ -28,7 +28,7 @@ func seedZones(t *testing.T, place [3]int, graceSeconds int64) (ns string) {
 
 const zonesConfig = `
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
+  zones: {type: ZoneSpread, schedule: "0 * * * *"}
 `
 
 // TestReportsOfTheLab executes a plan, and opens the reports of the run, of why a pod moved or stayed, and of the

@@ -15,13 +15,13 @@ import (
 // rareZones is a strategy that is due only when somebody asks for a pass.
 const rareZones = `
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 0 1 1 *"}
+  zones: {type: ZoneSpread, schedule: "0 0 1 1 *"}
 `
 
 // approveZones is rareZones with moves that wait for a decision.
 const approveZones = `
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "0 0 1 1 *", mode: approve}
+  zones: {type: ZoneSpread, schedule: "0 0 1 1 *", mode: approve}
 `
 
 // TestAPassIsSeenLive watches the overview while a pass runs, without loading the page again.

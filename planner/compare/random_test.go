@@ -21,13 +21,13 @@ const everyStrategy = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 guards: {minPodAge: 0s}
 strategies:
-- {name: spread, type: TopologySpread, schedule: "@hourly"}
-- {name: duplicates, type: Duplicates, schedule: "@hourly"}
-- {name: apart, type: InterPodAntiAffinity, schedule: "@hourly"}
-- {name: hot, type: NodeLoad, schedule: "@hourly", args: {target: {cpu: 0.6, memory: 0.6}}}
-- {name: restarts, type: Restarts, schedule: "@hourly", args: {minRestarts: 5}}
-- {name: affinity, type: NodeAffinity, schedule: "@hourly"}
-- {name: taints, type: NodeTaints, schedule: "@hourly"}
+  spread: {type: TopologySpread, schedule: "@hourly"}
+  duplicates: {type: Duplicates, schedule: "@hourly"}
+  apart: {type: InterPodAntiAffinity, schedule: "@hourly"}
+  hot: {type: NodeLoad, schedule: "@hourly", args: {target: {cpu: 0.6, memory: 0.6}}}
+  restarts: {type: Restarts, schedule: "@hourly", args: {minRestarts: 5}}
+  affinity: {type: NodeAffinity, schedule: "@hourly"}
+  taints: {type: NodeTaints, schedule: "@hourly"}
 `
 
 // TestComparisonAgreesWithThePlan compares the plans for random clusters with the same configuration. Each goal that

@@ -42,7 +42,7 @@ func makeAllCase(t testing.TB, seed uint64) modeCase {
 	})
 	if byUsage { // an automatic strategy without rules of its own, so that its goals limit every move
 		text = strings.Replace(text, "strategies:\n", fmt.Sprintf("load: {%s, minCoverage: 0.5}\nstrategies:\n"+
-			"- {name: stalled, type: NodeLoad, schedule: \"0 * * * *\", args: {basis: load, target: {cpu: 0.%d}, when: {stall: 0.%d}}}\n",
+			"  stalled: {type: NodeLoad, schedule: \"0 * * * *\", args: {basis: load, target: {cpu: 0.%d}, when: {stall: 0.%d}}}\n",
 			stallSource, 3+r.IntN(4), 1+r.IntN(3)), 1)
 	}
 	if seed%8 > 4 {

@@ -34,7 +34,7 @@ func TestPlansInNightsWhenClocksAreMoved(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(i), uint64(at)))
 				o := simulation.MixedAt(r, night.Add(at))
 				p, rules := makePlanFor(t, o, "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ntimeZone: "+zone+
-					"\nstrategies: [{name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.2}}}]\nwindows: {"+windows+"}\n",
+					"\nstrategies: {hot: {type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.2}}}}\nwindows: {"+windows+"}\n",
 					o.TakenAt, plan.PlannerState{})
 				plans++
 				moves += len(p.Moves)

@@ -20,9 +20,9 @@ apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 namespaces: {exclude: [kube-system]}
 strategies:
-- {name: hot, type: NodeLoad, schedule: "@hourly", args: {target: {cpu: 0.8, memory: 0.9}}}
-- {name: zones, type: ZoneSpread, schedule: "@hourly", args: {maxSkew: 3}}
-- {name: pack, type: NodeConsolidation, schedule: "@hourly", args: {below: {cpu: %s}, target: {cpu: 0.7, memory: 0.9}, maxNodes: %d}}
+  hot: {type: NodeLoad, schedule: "@hourly", args: {target: {cpu: 0.8, memory: 0.9}}}
+  zones: {type: ZoneSpread, schedule: "@hourly", args: {maxSkew: 3}}
+  pack: {type: NodeConsolidation, schedule: "@hourly", args: {below: {cpu: %s}, target: {cpu: 0.7, memory: 0.9}, maxNodes: %d}}
 guards: {minReplicas: 1, minConfidence: %s}
 placement: {profiles: [{schedulerName: default-scheduler, score: %s}]}
 limits: {perPass: %s, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited}

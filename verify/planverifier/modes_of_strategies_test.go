@@ -30,7 +30,7 @@ func makeCombinedCase(t testing.TB, seed uint64) modeCase {
 	r := rand.New(rand.NewPCG(seed, 50))
 	o, past := randomClusterAndState(r, seed, 8, "hot", "zones", "warm", "cool", "")
 	text := strings.Replace(simulation.StrategySettings(r), "strategies:\n", fmt.Sprintf(
-		"strategies:\n- {name: cool, type: NodeLoad, schedule: \"0 * * * *\", limits: {perPass: %d}, args: {target: {cpu: 0.%d}}}\n",
+		"strategies:\n  cool: {type: NodeLoad, schedule: \"0 * * * *\", limits: {perPass: %d}, args: {target: {cpu: 0.%d}}}\n",
 		1+r.IntN(4), 2+r.IntN(5)), 1)
 	text = strategyName.ReplaceAllStringFunc(text, func(line string) string {
 		return line + " mode: " + []string{"automatic", "automatic", "approve", "dryRun"}[r.IntN(4)] + ","

@@ -71,7 +71,7 @@ var strategyName = regexp.MustCompile(`- \{name: (\w+),`)
 // modeSettings returns random settings with three strategies in random modes.
 func modeSettings(r *rand.Rand) string {
 	text := strings.Replace(simulation.Settings(r), "strategies:\n", fmt.Sprintf(
-		"strategies:\n- {name: cool, type: NodeLoad, schedule: \"0 * * * *\", args: {target: {cpu: 0.%d}}}\n", 2+r.IntN(6)), 1)
+		"strategies:\n  cool: {type: NodeLoad, schedule: \"0 * * * *\", args: {target: {cpu: 0.%d}}}\n", 2+r.IntN(6)), 1)
 	return strategyName.ReplaceAllStringFunc(text, func(line string) string {
 		return line + " mode: " + []string{"automatic", "approve", "dryRun"}[r.IntN(3)] + ","
 	})

@@ -35,12 +35,12 @@ func makePlacelessCase(t testing.TB, seed uint64) planCase {
 	}
 	landing := func() string { return []string{"", ", landing: notRequired", ", landing: required"}[r.IntN(3)] }
 	text := strategyLines.ReplaceAllString(simulation.Settings(r), fmt.Sprintf(`strategies:
-- {name: old, type: Lifetime, schedule: "@hourly", args: {maxAge: %dh}%s}
-- {name: twins, type: Duplicates, schedule: "@hourly"%s}
-- {name: labels, type: NodeAffinity, schedule: "@hourly", args: {preferred: true}%s}
-- {name: apart, type: InterPodAntiAffinity, schedule: "@hourly"%s}
-- {name: zones, type: ZoneSpread, schedule: "@hourly"}
-- {name: hot, type: NodeLoad, schedule: "@hourly", args: {target: {cpu: 0.%d}}}
+  old: {type: Lifetime, schedule: "@hourly", args: {maxAge: %dh}%s}
+  twins: {type: Duplicates, schedule: "@hourly"%s}
+  labels: {type: NodeAffinity, schedule: "@hourly", args: {preferred: true}%s}
+  apart: {type: InterPodAntiAffinity, schedule: "@hourly"%s}
+  zones: {type: ZoneSpread, schedule: "@hourly"}
+  hot: {type: NodeLoad, schedule: "@hourly", args: {target: {cpu: 0.%d}}}
 guards: {landing: %s}
 `, 1+r.IntN(30), landing(), landing(), landing(), landing(), 3+r.IntN(6), []string{"required", "notRequired", "notRequired"}[r.IntN(3)]))
 	text = regexp.MustCompile(`guards: \{landing: (\w+)\}\nguards:`).ReplaceAllString(text, "guards:\n  landing: $1")

@@ -15,8 +15,8 @@ guards: {minConfidence: 0.1}
 limits: {perNamespace: unlimited, perNode: unlimited, perOwner: unlimited}
 evictor: {inFlight: {total: 3, perNode: 3, perOwner: 1}}
 strategies:
-- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", soft: true, args: {target: {cpu: 0.4}}}
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1}}
+  hot: {type: NodeLoad, schedule: "*/10 * * * *", soft: true, args: {target: {cpu: 0.4}}}
+  zones: {type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1}}
 `
 
 // TestSoftMovesKeepTheSpreads makes plans for a soft strategy on clusters in which ZoneSpread limits most of its moves.

@@ -26,8 +26,8 @@ kind: RebalanceConfig
 guards: {minConfidence: 0.1}
 limits: {perNamespace: unlimited, perNode: unlimited, perOwner: unlimited}
 strategies:
-- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", soft: true, args: {target: {cpu: 0.5}}}
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1}}
+  hot: {type: NodeLoad, schedule: "*/10 * * * *", soft: true, args: {target: {cpu: 0.5}}}
+  zones: {type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1}}
 `), Cluster: []byte(`objects:
 - {kind: Node, metadata: {name: n1, labels: {topology.kubernetes.io/zone: za}}}
 - {kind: Node, metadata: {name: n2, labels: {topology.kubernetes.io/zone: za}}}
@@ -44,8 +44,8 @@ guards: {maxUnavailableWithoutPDB: 3, protect: []}
 limits: {perNamespace: unlimited, perNode: unlimited, perOwner: unlimited}
 evictor: {inFlight: {perNode: 16, perOwner: 4}}
 strategies:
-- {name: cold, type: NodeLoad, schedule: "*/10 * * * *", nodeSelector: "pool=b", args: {target: {memory: 0.2}}}
-- {name: hot, weight: 9, type: NodeLoad, schedule: "*/10 * * * *", nodeSelector: "pool=a", guards: {maxUnavailableWithoutPDB: 1}, args: {target: {cpu: 0.6}}}
+  cold: {type: NodeLoad, schedule: "*/10 * * * *", nodeSelector: "pool=b", args: {target: {memory: 0.2}}}
+  hot: {weight: 9, type: NodeLoad, schedule: "*/10 * * * *", nodeSelector: "pool=a", guards: {maxUnavailableWithoutPDB: 1}, args: {target: {cpu: 0.6}}}
 `), Cluster: []byte(`base: three-nodes
 objects:
 - {kind: Node, metadata: {name: n1, labels: {pool: a}}}
@@ -60,8 +60,8 @@ var twoForOneNode = scenario.Scenario{Config: []byte(`apiVersion: evenkeel.io/v1
 kind: RebalanceConfig
 limits: {perNamespace: unlimited, perNode: unlimited, perOwner: unlimited}
 strategies:
-- {name: light, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.5}}}
-- {name: heavy, weight: 2, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.5}}}
+  light: {type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.5}}}
+  heavy: {weight: 2, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.5}}}
 `), Cluster: []byte(`base: three-nodes
 objects:
 - {kind: Deployment, metadata: {name: web}, requests: {cpu: "1", memory: 1Gi}, pods: [7 on n1, 1 on n2]}
@@ -81,7 +81,7 @@ func ofPoolA(strategyType string) scenario.Scenario {
 kind: RebalanceConfig
 limits: {perNamespace: unlimited, perNode: unlimited, perOwner: unlimited}
 strategies:
-- {name: spread, type: ` + strategyType + `, schedule: "*/10 * * * *", nodeSelector: "pool=a", args: {}}
+  spread: {type: ` + strategyType + `, schedule: "*/10 * * * *", nodeSelector: "pool=a", args: {}}
 `), Cluster: []byte(`objects:
 - {kind: Node, metadata: {name: n1, labels: {pool: a, kubernetes.io/hostname: n1, topology.kubernetes.io/zone: za}}}
 - {kind: Node, metadata: {name: n2, labels: {pool: a, kubernetes.io/hostname: n2, topology.kubernetes.io/zone: zb}}}

@@ -14,8 +14,8 @@ import (
 const denseSettings = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 strategies:
-- {name: spread, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1, topologyKey: %s}}
-- {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.9}}}
+  spread: {type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: 1, topologyKey: %s}}
+  hot: {type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.9}}}
 guards: {minPodAge: 0s, maxGracePeriod: 1h, minReplicas: 1, protect: [PodsWithLocalStorage, DaemonSetPods, SystemCriticalPods, BarePods, Jobs]}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}

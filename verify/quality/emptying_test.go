@@ -18,7 +18,7 @@ const packingConfig = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 guards: {minPodAge: 0s}
 strategies:
-- {name: pack, type: NodeConsolidation, schedule: "0 * * * *", args: {below: {cpu: %[1]v, memory: %[1]v}, target: {cpu: %[2]v, memory: %[2]v}, maxNodes: 100}}
+  pack: {type: NodeConsolidation, schedule: "0 * * * *", args: {below: {cpu: %[1]v, memory: %[1]v}, target: {cpu: %[2]v, memory: %[2]v}, maxNodes: 100}}
 placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}

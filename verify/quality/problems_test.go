@@ -32,8 +32,8 @@ const balanceConfig = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 guards: {minPodAge: 0s}
 strategies:
-- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: %[1]s, memory: %[1]s}}}
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: %[2]d}}
+  hot: {type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: %[1]s, memory: %[1]s}}}
+  zones: {type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: %[2]d}}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
 evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: unlimited}, steer: %[3]s}

@@ -178,7 +178,7 @@ type cost struct {
 func TestHostileObjectsCostTheirSize(t *testing.T) {
 	const small = 200
 	for _, d := range strategies.All {
-		conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: s, type: "+d.Type+
+		conf := must.Get(config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n  s: {type: "+d.Type+
 			", schedule: \"0 * * * *\", args: {"+arguments[d.Type]+"}}\n")))(t)
 		for name, add := range hostile {
 			t.Run(strings.ReplaceAll(d.Type+"/"+name, " ", "_"), func(t *testing.T) {

@@ -22,9 +22,9 @@ func Settings(r *rand.Rand) string {
 	maybe(0.05, "  include: [ns0, ns1, ns2]")
 	maybe(0.05, "  selector: team=red")
 	say("strategies:")
-	say("- {name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: %s, memory: 0.9}}}",
+	say("  hot: {type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: %s, memory: 0.9}}}",
 		pickRandom(r, "0.2", "0.3", "0.4", "0.5", "0.6"))
-	maybe(0.8, "- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\", args: {maxSkew: %d, by: %s}}", 1+r.IntN(2),
+	maybe(0.8, "  zones: {type: ZoneSpread, schedule: \"0 * * * *\", args: {maxSkew: %d, by: %s}}", 1+r.IntN(2),
 		pickRandom(r, "owner", "owner", "service"))
 	writeGuards(r, say, maybe)
 	say("limits:\n  perHour: {}")

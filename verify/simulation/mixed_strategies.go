@@ -12,7 +12,7 @@ func StrategySettings(r *rand.Rand) string {
 	text := Settings(r)
 	if r.IntN(2) == 0 {
 		text = strings.Replace(text, "strategies:\n", "strategies:\n"+fmt.Sprintf(
-			"- {name: warm, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: %s}%s}}\n", pickRandom(r, "0.3", "0.5", "0.7"),
+			"  warm: {type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: %s}%s}}\n", pickRandom(r, "0.3", "0.5", "0.7"),
 			moreLevels(text)), 1)
 	}
 	for _, name := range []string{"warm", "hot", "zones"} {

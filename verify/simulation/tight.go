@@ -52,5 +52,5 @@ kind: RebalanceConfig
 guards: {minReplicas: 1}
 limits: {perNamespace: unlimited}
 strategies:
-- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.8}}}
+  hot: {type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.8}}}
 `

@@ -4,9 +4,12 @@
 {{- if hasKey (.Values.extraFiles | default dict) "config.yaml" -}}
 {{- fail "extraFiles contains config.yaml, which is made from config (want the settings under config, or another name)" -}}
 {{- end -}}
-{{- range $i, $s := $config.strategies -}}
-{{- if not (or $s.schedule $s.on (get $s "true")) -}}
-{{- fail (printf "config.strategies[%d] (%v) has no schedule, so it would never run (want a schedule, such as \"@hourly\", or on with kind Deployment)" $i $s.name) -}}
+{{- range $name, $strategy := include "evenkeel.strategies" . | fromYaml -}}
+{{- if not $strategy.type -}}
+{{- fail (printf "config.strategies.%s has no type, and no preset of config.preset has a strategy of this name (want a type, or one more preset)" $name) -}}
+{{- end -}}
+{{- if not (or $strategy.schedule $strategy.on (get $strategy "true")) -}}
+{{- fail (printf "config.strategies.%s has no schedule, so it would never run (want a schedule, such as \"@hourly\", or on with kind Deployment)" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- $source := toString (dig "load" "source" "requests" $config) -}}
@@ -44,22 +47,23 @@
 {{/* Rejects strategies that jobs cannot run. */}}
 {{- define "evenkeel.checkJobs" -}}
 {{- $config := .Values.config -}}
-{{- if not $config.strategies -}}
-{{- fail "config.strategies is empty, so kind CronJob would make no job (want at least one strategy, or kind: Deployment)" -}}
+{{- $strategies := include "evenkeel.strategies" . | fromYaml -}}
+{{- if not $strategies -}}
+{{- fail "config.preset and config.strategies have no strategy, so kind CronJob would make no job (want at least one strategy, or kind: Deployment)" -}}
 {{- end -}}
-{{- range $config.strategies -}}
-{{- if or .on (get . "true") -}}
-{{- fail (printf "config.strategies: %v runs after events about nodes (on), but a job sees no events (want kind Deployment, or a schedule without on)" .name) -}}
+{{- range $name, $strategy := $strategies -}}
+{{- if or $strategy.on (get $strategy "true") -}}
+{{- fail (printf "config.strategies.%s runs after events about nodes (on), but a job sees no events (want kind Deployment, or a schedule without on)" $name) -}}
 {{- end -}}
-{{- if or .jitter (eq (toString .missed) "once") -}}
-{{- fail (printf "config.strategies: %v has jitter or missed: once, but Kubernetes starts the jobs at their firings (want kind Deployment, or cronJob.startingDeadlineSeconds for missed jobs)" .name) -}}
+{{- if or $strategy.jitter (eq (toString $strategy.missed) "once") -}}
+{{- fail (printf "config.strategies.%s has jitter or missed: once, but Kubernetes starts the jobs at their firings (want kind Deployment, or cronJob.startingDeadlineSeconds for missed jobs)" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- $source := toString (dig "load" "source" "requests" $config) -}}
 {{- if has $source (list "metricsServer" "loadWatcher") -}}
-{{- range $s := $config.strategies -}}
-{{- if and (eq (toString ($s.args | default dict).basis) "load") (gt (int ($s.args | default dict).for) 1) -}}
-{{- include "evenkeel.oneSample" (dict "what" (printf "config.strategies: %s" $s.name) "source" $source) -}}
+{{- range $name, $strategy := $strategies -}}
+{{- if and (eq (toString ($strategy.args | default dict).basis) "load") (gt (int ($strategy.args | default dict).for) 1) -}}
+{{- include "evenkeel.oneSample" (dict "what" (printf "config.strategies.%s" $name) "source" $source) -}}
 {{- end -}}
 {{- end -}}
 {{- range $r := eq (include "evenkeel.hints" .) "true" | ternary (dig "hints" "rules" list $config) list -}}

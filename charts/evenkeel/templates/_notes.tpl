@@ -1,15 +1,15 @@
 {{/* What runs when: the strategies with their schedules. */}}
 {{- define "evenkeel.schedules" -}}
 {{- $lines := list -}}
-{{- range .Values.config.strategies -}}
-{{- $events := or .on (get . "true") -}}
-{{- $when := .schedule | default "" -}}
+{{- range $name, $strategy := include "evenkeel.strategies" . | fromYaml -}}
+{{- $events := or $strategy.on (get $strategy "true") -}}
+{{- $when := $strategy.schedule | default "" -}}
 {{- if $events -}}
 {{- $when = ternary "after nodes join" (printf "%s, and after nodes join" $when) (empty $when) -}}
 {{- end -}}
-{{- $mode := .mode | default "automatic" -}}
+{{- $mode := $strategy.mode | default "automatic" -}}
 {{- $note := ternary "" (printf " (mode %s)" $mode) (eq $mode "automatic") -}}
-{{- $lines = append $lines (printf "  %s: %s%s" .name $when $note) -}}
+{{- $lines = append $lines (printf "  %s: %s%s" $name $when $note) -}}
 {{- end -}}
 {{- join "\n" $lines -}}
 {{- end }}

@@ -17,7 +17,7 @@ ConfigMap hides the configuration. Each helper returns "true" or nothing unless 
 {{- define "evenkeel.active" -}}
 {{- $active := list -}}
 {{- if and (include "evenkeel.live" .) (not (include "evenkeel.external" .)) -}}
-{{- range .Values.config.strategies -}}
+{{- range include "evenkeel.strategies" . | fromYaml -}}
 {{- if ne (toString .mode) "dryRun" }}{{ $active = append $active . }}{{ end -}}
 {{- end -}}
 {{- end -}}

@@ -29,11 +29,12 @@ const (
 func newConvert() *cobra.Command {
 	f := &convertFlags{}
 	c := &cobra.Command{
-		Use: "convert FILE", Short: "Convert a configuration of the descheduler or of dynamicScheduler", Args: commandline.OneFile,
+		Use: "convert FILE", Short: "Convert a configuration of the descheduler, of dynamicScheduler or of an earlier Evenkeel", Args: commandline.OneFile,
 		Long: "Print a config.yaml with comments, which say what differs. FILE (-: standard input) is one of:\n" +
 			"- a DeschedulerPolicy (v1alpha2 or v1alpha1), or a ConfigMap that contains one\n" +
 			"- all values of the descheduler's chart: helm get values RELEASE --all -o yaml\n" +
 			"- the rule.yaml of dynamicScheduler\n" +
+			"- a config.yaml or values of Evenkeel with a list of strategies, which becomes a map by name\n" +
 			"If a setting cannot be kept, the command names it and prints no configuration. Read the\n" +
 			"configuration, save it, and check it with `evenkeel config check`.",
 		Example: "  # A policy of the descheduler\n  evenkeel config convert policy.yaml > config.yaml\n" +
@@ -48,9 +49,12 @@ func newConvert() *cobra.Command {
 				return err
 			}
 			var text string
-			if descheduler.Is(data) {
+			switch {
+			case descheduler.Is(data):
 				text, err = f.convertPolicy(cmd, name, data)
-			} else {
+			case convert.IsConfig(data):
+				text, err = f.convertList(name, data)
+			default:
 				text, err = f.convertRules(name, data)
 			}
 			if err != nil {
@@ -122,6 +126,18 @@ func writeNoteCount(out io.Writer, printed, onlyInValues int) {
 	default:
 		fmt.Fprintf(out, "evenkeel: %d more %s about the chart; -o values shows %s\n", n, plural.Choose(n, "is", "are"), them)
 	}
+}
+
+// convertList converts the list of strategies in a configuration or in values of Evenkeel's chart.
+func (f *convertFlags) convertList(name string, data []byte) (string, error) {
+	if f.schedule != "" || f.prometheusURL != "" {
+		return "", fmt.Errorf("--schedule and --prometheus-url: only for files of other programs")
+	}
+	text, err := convert.StrategyMap(name, data)
+	if err == nil && f.output == outputValues && !strings.Contains("\n"+text, "\nconfig:") {
+		text = convert.ChartValues(text)
+	}
+	return text, err
 }
 
 // convertRules converts dynamicScheduler's rule.yaml.

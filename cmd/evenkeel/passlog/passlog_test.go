@@ -221,8 +221,8 @@ func TestADayOfALargeCluster(t *testing.T) {
 kind: RebalanceConfig
 guards: {minPodAge: 0s}
 strategies:
-- {name: hot-nodes, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.5, memory: 0.5}}}
-- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
+  hot-nodes: {type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.5, memory: 0.5}}}
+  zones: {type: ZoneSpread, schedule: "0 * * * *"}
 `)))(t)
 	made := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 	for i := range made.Moves { // names as long as those of a cloud

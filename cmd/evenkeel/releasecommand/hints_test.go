@@ -287,7 +287,7 @@ func TestHintsCommandsReadOneFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	text := "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: {source: prometheus, prometheus: {url: http://p}}\n" +
 		"hints: {enabled: true, label: {key: status, value: presure}, rulesFile: rule.yaml}\n" +
-		"placement: {schedulerConfig: scheduler.yaml}\nstrategies: []\n"
+		"placement: {schedulerConfig: scheduler.yaml}\nstrategies: {}\n"
 	must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 	if _, err := installed.Load(file); err == nil || !strings.Contains(err.Error(), "rule.yaml") {
 		t.Errorf("Load says %v, want that rule.yaml is missing", err)

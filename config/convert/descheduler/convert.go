@@ -9,7 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/config"
@@ -65,14 +65,14 @@ func Convert(data []byte, o Options) (*Result, error) {
 // convertedName is the name of the converted configuration in errors.
 const convertedName = "the converted configuration"
 
-var strategyPath = regexp.MustCompile(`:\d+: strategies\[(\d+)\]\.(\S*): `)
+var strategyPath = regexp.MustCompile(`:\d+: strategies\.([^.: ]+)\.(\S*): `)
 
 // nameProfiles names the profile and the plugin in errors of the converted configuration.
 func (c *conversion) nameProfiles(err error) error {
 	text := strategyPath.ReplaceAllStringFunc(err.Error(), func(place string) string {
 		m := strategyPath.FindStringSubmatch(place)
-		i, err := strconv.Atoi(m[1])
-		if err != nil || i >= len(c.strategies) {
+		i := slices.IndexFunc(c.strategies, func(s *strategy) bool { return s.name == m[1] })
+		if i < 0 {
 			return place
 		}
 		s := c.strategies[i]

@@ -1,8 +1,10 @@
 package descheduler
 
 import (
+	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -107,28 +109,34 @@ func (w *writer) writeStrategies() {
 		w.comment("", w.c.timing.remark)
 	}
 	w.sectionComments("strategies", "")
+	w.printf("preset: []\n")
 	if len(w.c.strategies) == 0 {
-		w.printf("strategies: []\n")
+		w.printf("strategies: {}\n")
 		return
 	}
 	w.printf("strategies:\n")
-	for _, s := range w.c.strategies {
-		w.writeStrategy(s)
+	sorted := slices.IsSortedFunc(w.c.strategies, func(a, b *strategy) int { return cmp.Compare(a.name, b.name) })
+	for i, s := range w.c.strategies {
+		if sorted {
+			i = 0
+		}
+		w.writeStrategy(s, i)
 	}
 }
 
-// writeStrategy writes a strategy as an element of the list strategies.
-func (w *writer) writeStrategy(s *strategy) {
-	w.comment("", s.origin())
+// writeStrategy writes a strategy as an entry of the map strategies.
+func (w *writer) writeStrategy(s *strategy, order int) {
+	w.comment("  ", s.origin())
 	for _, n := range s.notes {
-		w.comment("", "- "+Note{Field: n.Field, Text: n.Text}.String())
+		w.comment("  ", "- "+Note{Field: n.Field, Text: n.Text}.String())
 	}
-	w.printf("- name: %s\n", s.name)
+	w.printf("  %s:\n", s.name)
 	line := func(set bool, key, value string) {
 		if set {
-			w.printf("  %s: %s\n", key, value)
+			w.printf("    %s: %s\n", key, value)
 		}
 	}
+	line(order > 0, "order", strconv.Itoa(order))
 	line(true, "type", s.kind)
 	line(true, "schedule", strconv.Quote(w.c.timing.schedule))
 	namespaces := s.namespaceEntries()
@@ -138,9 +146,9 @@ func (w *writer) writeStrategy(s *strategy) {
 	line(len(s.guards) > 0, "guards", flowMap(s.guards))
 	line(s.landing != "" && strategies.Lookup(s.kind).LandingOptional, "landing", string(s.landing))
 	if len(s.args) > 0 {
-		w.printf("  args:\n")
+		w.printf("    args:\n")
 		for _, a := range s.args {
-			w.printf("    %s: %s\n", a.key, a.value)
+			w.printf("      %s: %s\n", a.key, a.value)
 		}
 	}
 }

@@ -23,10 +23,10 @@ kind: RebalanceConfig
 dryRun: false
 guards: {minPodAge: 0s}   # the demo's pods are seconds old
 strategies:
-- name: zones
-  type: ZoneSpread
-  schedule: "0 * * * *"
-  args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}
+  zones:
+    type: ZoneSpread
+    schedule: "0 * * * *"
+    args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}
 `
 
 // runDemo rebalances the seed scenario and fails unless Deployment d ends at 2/2/2. On a terminal, the cluster and the

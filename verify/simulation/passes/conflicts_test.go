@@ -22,17 +22,17 @@ const allStrategies = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 guards: {GUARDS}
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "*/20 * * * *"}
-- {name: constraints, type: TopologySpread, schedule: "*/20 * * * *"}
-- {name: duplicates, type: Duplicates, schedule: "*/20 * * * *"}
-- {name: apart, type: InterPodAntiAffinity, schedule: "*/20 * * * *"}
-- {name: hot-nodes, type: NodeLoad, schedule: "*/20 * * * *", args: {target: {cpu: 0.75, memory: 0.75}}}
-- {name: empty, type: NodeConsolidation, schedule: "*/20 * * * *", args: {below: {cpu: 0.3, memory: 0.3}, target: {cpu: 0.7, memory: 0.7}, maxNodes: 100}}
-- {name: crashing, type: Restarts, schedule: "*/20 * * * *", args: {minRestarts: 100}}
-- {name: old, type: Lifetime, schedule: "*/20 * * * *", args: {maxAge: 168h}}
-- {name: failed, type: FailedPods, schedule: "*/20 * * * *"}
-- {name: affinity, type: NodeAffinity, schedule: "*/20 * * * *", args: {preferred: true}}
-- {name: taints, type: NodeTaints, schedule: "*/20 * * * *", args: {preferNoSchedule: true}}
+  zones: {type: ZoneSpread, schedule: "*/20 * * * *"}
+  constraints: {type: TopologySpread, schedule: "*/20 * * * *"}
+  duplicates: {type: Duplicates, schedule: "*/20 * * * *"}
+  apart: {type: InterPodAntiAffinity, schedule: "*/20 * * * *"}
+  hot-nodes: {type: NodeLoad, schedule: "*/20 * * * *", args: {target: {cpu: 0.75, memory: 0.75}}}
+  empty: {type: NodeConsolidation, schedule: "*/20 * * * *", args: {below: {cpu: 0.3, memory: 0.3}, target: {cpu: 0.7, memory: 0.7}, maxNodes: 100}}
+  crashing: {type: Restarts, schedule: "*/20 * * * *", args: {minRestarts: 100}}
+  old: {type: Lifetime, schedule: "*/20 * * * *", args: {maxAge: 168h}}
+  failed: {type: FailedPods, schedule: "*/20 * * * *"}
+  affinity: {type: NodeAffinity, schedule: "*/20 * * * *", args: {preferred: true}}
+  taints: {type: NodeTaints, schedule: "*/20 * * * *", args: {preferNoSchedule: true}}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
 placement: {profiles: [{schedulerName: default-scheduler, score: SCORE}]}
 evictor: {steer: STEER, perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: unlimited}}

@@ -29,7 +29,7 @@ kind: RebalanceConfig
 dryRun: false
 guards: {minPodAge: 0s}
 strategies:
-- {name: empty, type: NodeConsolidation, schedule: "0 * * * *",
+  empty: {type: NodeConsolidation, schedule: "0 * * * *",
   args: {below: {cpu: 0.3, memory: 0.3}, target: {cpu: 0.85, memory: 0.85}, maxNodes: 1000, keepEmptyFor: %s}}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}

@@ -16,8 +16,8 @@ const emptyAndPrefer = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 guards: {minPodAge: 0s}
 strategies:
-- {name: empty, type: NodeConsolidation, schedule: "*/30 * * * *", args: {below: {cpu: 0.4}, target: {cpu: 0.9}, maxNodes: 24, keepEmptyFor: 10m}}
-- {name: prefer, schedule: "*/30 * * * *", PREFER}
+  empty: {type: NodeConsolidation, schedule: "*/30 * * * *", args: {below: {cpu: 0.4}, target: {cpu: 0.9}, maxNodes: 24, keepEmptyFor: 10m}}
+  prefer: {schedule: "*/30 * * * *", PREFER}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
 evictor: {steer: taint, perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: unlimited}}
 `

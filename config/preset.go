@@ -1,0 +1,147 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/evenkeel-project/evenkeel"
+	"github.com/evenkeel-project/evenkeel/internal/strict"
+)
+
+// presets returns the presets: a mapping from their names to their strategies.
+var presets = sync.OnceValue(func() *yaml.Node {
+	root, err := strict.Parse("presets.yaml", evenkeel.Presets)
+	if err != nil {
+		panic(err) // the file is part of the program
+	}
+	return root
+})
+
+// PresetNames returns the names of all presets.
+func PresetNames() (names []string) {
+	for i := 0; i < len(presets().Content); i += 2 {
+		names = append(names, presets().Content[i].Value)
+	}
+	return names
+}
+
+// presetsWith returns the names of the presets that have a strategy of this name.
+func presetsWith(strategy string) (names []string) {
+	for _, name := range PresetNames() {
+		if valueAt(valueAt(presets(), name), strategy) != nil {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// expandPresets returns the configuration at root with the strategies of its presets, into which those of the file are
+// merged as a merge patch (RFC 7386). Nodes of presets get the line of the name of the preset. Values of a wrong type
+// stay as they are.
+func expandPresets(root *yaml.Node) *yaml.Node {
+	given := valueAt(root, "strategies")
+	if root.Kind != yaml.MappingNode || given != nil && given.Kind != yaml.MappingNode && given.Tag != "!!null" {
+		return root
+	}
+	merged := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: root.Line}
+	for _, name := range namesAt(valueAt(root, "preset")) {
+		if preset := valueAt(presets(), name.Value); preset != nil {
+			merged = mergePatch(merged, atLine(preset, name.Line))
+		}
+	}
+	out := *root
+	out.Content = slices.Clone(root.Content)
+	if given == nil {
+		out.Content = append(out.Content, &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: "strategies", Line: root.Line}, merged)
+		return &out
+	}
+	if given.Kind == yaml.MappingNode {
+		merged = mergePatch(merged, given)
+	}
+	out.Content[slices.Index(out.Content, given)] = merged
+	return &out
+}
+
+// mergePatch returns a target with a merge patch applied: mappings merge, null removes a key, and other values replace. A
+// duplicate key of the patch stays, so that the decoder finds it.
+func mergePatch(target, patch *yaml.Node) *yaml.Node {
+	if patch.Kind != yaml.MappingNode {
+		return patch
+	}
+	out := *patch
+	out.Content = nil
+	if target != nil && target.Kind == yaml.MappingNode {
+		out.Content = slices.Clone(target.Content)
+	}
+	inherited := len(out.Content) // keys before it are those of the target
+	for i := 0; i+1 < len(patch.Content); i += 2 {
+		key, value := patch.Content[i], patch.Content[i+1]
+		at := 0
+		for at < inherited && out.Content[at].Value != key.Value {
+			at += 2
+		}
+		switch {
+		case at == inherited && value.Tag == "!!null":
+		case at == inherited:
+			out.Content = append(out.Content, key, mergePatch(nil, value))
+		case value.Tag == "!!null":
+			out.Content = slices.Delete(out.Content, at, at+2)
+			inherited -= 2
+		default:
+			value = mergePatch(out.Content[at+1], value)
+			out.Content = append(slices.Delete(out.Content, at, at+2), key, value)
+			inherited -= 2
+		}
+	}
+	return &out
+}
+
+// atLine returns a copy of a node whose line, like that of all nodes below it, is the given one.
+func atLine(n *yaml.Node, line int) *yaml.Node {
+	out := *n
+	out.Line, out.Content = line, nil
+	for _, child := range n.Content {
+		out.Content = append(out.Content, atLine(child, line))
+	}
+	return &out
+}
+
+// namesAt returns the elements of a list, or n itself if it is a word. Nil has none.
+func namesAt(n *yaml.Node) []*yaml.Node {
+	switch {
+	case n == nil:
+		return nil
+	case n.Kind == yaml.ScalarNode:
+		return []*yaml.Node{n}
+	}
+	return n.Content
+}
+
+// Presets are names of presets. In the file, they are a list or one word.
+type Presets []string
+
+func decodePresets(d *strict.Decoder, n *yaml.Node, v reflect.Value, path string) {
+	names := []string{}
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		d.DecodeNode(n, &names, path)
+	case n.Value != "":
+		names = append(names, n.Value)
+	}
+	v.Set(reflect.ValueOf(Presets(names)))
+}
+
+// checkPresets reports presets that are unknown.
+func checkPresets(c *Config, d *strict.Decoder) {
+	for i, name := range c.Preset {
+		path := fmt.Sprintf("preset[%d]", i)
+		if !d.Has(path) {
+			path = "preset"
+		}
+		d.CheckOneOf(path, "preset", name, PresetNames())
+	}
+}
