@@ -98,7 +98,7 @@ func (c *Config) PlannerOptions() search.Options {
 	for _, s := range c.scheduled {
 		set := c.Strategies[slices.IndexFunc(c.Strategies, func(x Strategy) bool { return x.Name == s.Name })]
 		o.Strategies = append(o.Strategies, eligibility.Strategy{
-			Name: s.Name, Needs: s.Strategy.Requirements, ByLoad: s.Strategy.Usage.Resources, Mode: s.Mode,
+			Name: s.Name, Needs: s.Strategy.Requirements, Declared: s.Strategy.Declared, ByLoad: s.Strategy.Usage.Resources, Mode: s.Mode,
 			Own: c.strategyRules(set), Soft: s.Soft,
 			LandingNotRequired: c.landingOf(set) == plan.LandingNotRequired, Settings: describeStrategy(set),
 			Packs: strategies.Lookup(set.Type).Packs,

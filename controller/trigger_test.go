@@ -80,7 +80,7 @@ func TestATriggeredStrategyRunsOnce(t *testing.T) {
 		r.expectStatus(t, "first", v1alpha1.RunCompleted, "")
 		r.expectStatus(t, "second", v1alpha1.RunRejected, "the last trigger was less than 1m0s ago; trigger again in 55s")
 		r.expectStatus(t, "soon", v1alpha1.RunRejected, "the last trigger was less than 1m0s ago; trigger again in 30s")
-		r.expectStatus(t, "unknown", v1alpha1.RunRejected, `the configuration has no strategy "spread" (it has: zones, hot)`)
+		r.expectStatus(t, "unknown", v1alpha1.RunRejected, `the configuration has no strategy "spread" (it has: hot, zones)`)
 		r.expectStatus(t, "last", v1alpha1.RunCompleted, "")
 	})
 }

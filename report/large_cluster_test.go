@@ -131,7 +131,7 @@ func planOfThreeModes(t *testing.T, limit int) plan.Plan {
 		if i%4 == 3 {
 			strategy = "type: ZoneSpread"
 		}
-		fmt.Fprintf(&text, "- {name: balance-%02d, schedule: \"*/10 * * * *\", mode: %s, %s}\n", i, mode, strategy)
+		fmt.Fprintf(&text, "  balance-%02d: {schedule: \"*/10 * * * *\", mode: %s, %s}\n", i, mode, strategy)
 	}
 	objects := simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 200, 1000)
 	for i := range objects.Nodes {

@@ -76,7 +76,7 @@ func TestCompletion(t *testing.T) {
 		"explain workload herd/shop/":                 "",
 		"hints clear n1 n":                            "n1 n2 n3",
 		"plan --strategy o":                           "ours own",
-		"plan --config builtin --strategy ?":          "zones hot-nodes",
+		"plan --config builtin --strategy ?":          "hot-nodes spread-constraints zones",
 		"trigger ou":                                  "ours",
 		"trigger ours ow":                             "own",
 		"plan -o ?":                                   "table wide json yaml html markdown",
@@ -94,7 +94,7 @@ func TestCompletion(t *testing.T) {
 		"explain reason ZoneS":                        "ZoneSkewed",
 		"explain workload replicationc":               "replicationcontroller/",
 		"explain workload rc/shop/":                   "rc/shop/r1 rc/shop/r2",
-		"plan --lease-namespace nowhere --strategy ?": "zones hot-nodes",
+		"plan --lease-namespace nowhere --strategy ?": "hot-nodes spread-constraints zones",
 	} {
 		if got := strings.Join(complete(t, answers, typed(line)...), " "); got != want {
 			t.Errorf("%s: %q, want %q", line, got, want)

@@ -133,7 +133,7 @@ func TestConfigPage(t *testing.T) {
 	r := &runCommand{}
 	r.newest.Store(conf)
 	text := must.Get(json.Marshal(r.effectiveConfig()))(t)
-	for _, want := range []string{`"hash":"` + conf.Hash() + `"`, `"configHash":"` + conf.PlanHash() + `"`, `"dryRun":true`, `"name":"zones"`, `"exclude":["Job"]`, `"verifyTimeout":"`} {
+	for _, want := range []string{`"hash":"` + conf.Hash() + `"`, `"configHash":"` + conf.PlanHash() + `"`, `"dryRun":true`, `"strategies":{"zones":`, `"exclude":["Job"]`, `"verifyTimeout":"`} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the page does not contain %s: %s", want, text)
 		}

@@ -39,6 +39,8 @@ type Strategy struct {
 	Name string
 	// Needs describes in words what the strategy needs before it can request a goal.
 	Needs string
+	// Declared says that its goals exist only where pods declare something.
+	Declared bool
 	// ByLoad lists the resources whose usage the strategy needs.
 	ByLoad []string
 	// Mode says who decides about the strategy's moves. Empty means plan.Automatic.

@@ -46,7 +46,7 @@ func strategyStates(c *search.Result) []plan.StrategyState {
 		setStrategyScope(c, info, &out[i])
 		if out[i].Goals == 0 && out[i].NothingInScope == "" {
 			out[i].NoData = missingUsageReason(c, info)
-			out[i].NoViolation = info.Needs == "" && out[i].NoData == ""
+			out[i].NoViolation = info.Needs == "" && !info.Declared && out[i].NoData == ""
 		}
 	}
 	return out

@@ -18,6 +18,8 @@ type Strategy struct {
 	// cpu, in scope". The text depends only on the arguments. It is "" for a strategy that states goals only about
 	// violations: if it has no goal, nothing is missing.
 	Requirements string
+	// Declared says that goals exist only where pods declare something. Without goals, nothing is missing or judged.
+	Declared bool
 	Usage        UsageNeeds
 	// Warnings are the arguments that are valid but probably mistakes.
 	Warnings []arg.Error

@@ -56,7 +56,7 @@ func New(name string, raw []byte, scope cluster.Scope) (strategy.Strategy, []arg
 		}
 	}
 	t := configuredStrategy{name, a, scope}
-	return strategy.Strategy{Goals: t.goals, Requirements: t.requirements()}, errs
+	return strategy.Strategy{Goals: t.goals, Declared: true}, errs
 }
 
 // goals returns one goal, met or not, for each constraint that a running pod in scope declares. Constraints that allow
@@ -89,10 +89,4 @@ func (t *configuredStrategy) goals(s *cluster.Snapshot) []plan.Goal {
 		}
 	}
 	return goals
-}
-
-// requirements describes the constraints for which goals states goals.
-func (t *configuredStrategy) requirements() string {
-	return "a running pod in scope with a topology spread constraint (whenUnsatisfiable: " +
-		strings.Join(t.args.WhenUnsatisfiable, " or ") + ") that selects the pod and counts more than maxSkew pods in at least two domains"
 }

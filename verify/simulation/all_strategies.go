@@ -17,7 +17,7 @@ func AllStrategySettings(r *rand.Rand) string {
 			if r.IntN(2) == 0 {
 				own = strategyKeys(r, before+after)
 			}
-			fmt.Fprintf(&b, "- {name: %s, %stype: %s, schedule: \"0 * * * *\", args: {%s}}\n", name, own, typ, args)
+			fmt.Fprintf(&b, "  %s: {%stype: %s, schedule: \"0 * * * *\", args: {%s}}\n", name, own, typ, args)
 		}
 	}
 	kinds := pickRandom(r, "", "", "ownerKinds: {exclude: [StatefulSet]}", "ownerKinds: {include: [Deployment]}")

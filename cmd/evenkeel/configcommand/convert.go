@@ -29,7 +29,7 @@ const (
 func newConvert() *cobra.Command {
 	f := &convertFlags{}
 	c := &cobra.Command{
-		Use: "convert FILE", Short: "Convert a configuration of the descheduler, of dynamicScheduler or of an earlier Evenkeel", Args: commandline.OneFile,
+		Use: "convert FILE", Short: "Convert a configuration of another program or of an earlier format", Args: commandline.OneFile,
 		Long: "Print a config.yaml with comments, which say what differs. FILE (-: standard input) is one of:\n" +
 			"- a DeschedulerPolicy (v1alpha2 or v1alpha1), or a ConfigMap that contains one\n" +
 			"- all values of the descheduler's chart: helm get values RELEASE --all -o yaml\n" +
