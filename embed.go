@@ -1,5 +1,5 @@
-// Package evenkeel embeds the default configuration file, the presets, the page about reason codes, and the definitions of
-// the Kubernetes objects of evenkeel.io. Package config parses the file.
+// Package evenkeel embeds the default configuration file, the presets, the page about reason codes, and the definitions
+// of the Kubernetes objects of evenkeel.io. Package config parses the file.
 package evenkeel
 
 import (

@@ -92,8 +92,8 @@ func TestHashIgnoresFormatting(t *testing.T) {
 	}
 }
 
-// TestPlanHashCoversPlanningKeys checks that every top-level key except dryRun, web, approvals, notify and preset changes the
-// hash of plans, and that dryRun changes the hash of the configuration.
+// TestPlanHashCoversPlanningKeys checks that every top-level key except dryRun, preset and those about people and plans
+// changes the hash of plans, and that dryRun changes the hash of the configuration.
 func TestPlanHashCoversPlanningKeys(t *testing.T) {
 	shapes := map[string]func(*config.Config){
 		"TimeZone":            func(c *config.Config) { c.TimeZone = "Europe/Berlin" },

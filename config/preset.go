@@ -66,8 +66,8 @@ func expandPresets(root *yaml.Node) *yaml.Node {
 	return &out
 }
 
-// mergePatch returns a target with a merge patch applied: mappings merge, null removes a key, and other values replace. A
-// duplicate key of the patch stays, so that the decoder finds it.
+// mergePatch returns a target with a merge patch applied: mappings merge, null removes a key, and other values replace.
+// A duplicate key of the patch stays, so that the decoder finds it.
 func mergePatch(target, patch *yaml.Node) *yaml.Node {
 	if patch.Kind != yaml.MappingNode {
 		return patch

@@ -47,7 +47,7 @@ type Strategy struct {
 	Name string `json:"-"`
 	// Enabled switches a strategy off if it is false. It is nil in Strategies.
 	Enabled *bool `json:"enabled,omitempty"`
-	// Order says which strategy comes first where strategies are equal: the one with the lesser order, then with the lesser name.
+	// Order says which of equal strategies comes first: the one with the lesser order, then with the lesser name.
 	Order    int    `json:"order,omitempty"`
 	Type     string `json:"type"`
 	Schedule string `json:"schedule"`

@@ -45,8 +45,8 @@ func TestStrategyMap(t *testing.T) {
 	})
 }
 
-// TestListsOfScenarios writes the strategies of each scenario as a list, as files had them before the map, and converts the
-// list. The strategies must be the same in the same order, so the plan is the same.
+// TestListsOfScenarios writes the strategies of each scenario as a list, and converts the list. The strategies must be
+// the same in the same order, so the plan is the same.
 func TestListsOfScenarios(t *testing.T) {
 	for _, s := range scenario.All(t) {
 		want := must.Get(config.Load("config.yaml", s.Config))(t)

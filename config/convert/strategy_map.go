@@ -17,8 +17,8 @@ func IsConfig(data []byte) bool {
 	return err == nil && len(configsIn(root)) > 0
 }
 
-// StrategyMap returns a configuration, or values of a chart, with the strategies as a map by name instead of a list. The
-// strategies get an order if their names do not sort like the list, so that the plan stays the same.
+// StrategyMap returns a configuration, or values of a chart, with the strategies as a map by name instead of a list.
+// They get an order if their names do not sort like the list, so that the plan stays the same.
 func StrategyMap(name string, data []byte) (string, error) {
 	root, err := strict.Parse(name, data)
 	if err != nil {

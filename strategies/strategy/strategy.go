@@ -20,7 +20,7 @@ type Strategy struct {
 	Requirements string
 	// Declared says that goals exist only where pods declare something. Without goals, nothing is missing or judged.
 	Declared bool
-	Usage        UsageNeeds
+	Usage    UsageNeeds
 	// Warnings are the arguments that are valid but probably mistakes.
 	Warnings []arg.Error
 	// WhyNoGoal says why the strategy states no goal about a pod that has ended, and WhyUnknown why it knows too little

@@ -1,11 +1,11 @@
 {{/* Rejects texts in config with a wrong format, by files/config-formats.json. Call it with a dict: formats, value, path,
-key. The path is for people; in the key, each element of a list is []. */}}
+key. The path is for people; in the key, each element of a list is [], and each strategy is *. */}}
 {{- define "evenkeel.checkText" -}}
 {{- $call := . -}}
 {{- $value := .value -}}
 {{- if kindIs "map" $value -}}
 {{- range $name, $child := $value -}}
-{{- $key := trimPrefix "." (printf "%s.%s" $call.key $name) -}}
+{{- $key := trimPrefix "." (printf "%s.%s" $call.key (eq $call.key "strategies" | ternary "*" $name)) -}}
 {{- include "evenkeel.checkText" (dict "formats" $call.formats "value" $child "path" (printf "%s.%s" $call.path $name) "key" $key) -}}
 {{- end -}}
 {{- else if kindIs "slice" $value -}}
