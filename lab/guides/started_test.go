@@ -35,16 +35,15 @@ type startedStep struct {
 // where the page says that the reader must wait.
 func TestGettingStarted(t *testing.T) {
 	s := newShell(t, startLab(t), nil)
-	s.env = append(s.env, "IMAGE=lab/evenkeel")
 	values := "" // one.yaml
 	var steps []startedStep
-	steps = append(steps, s.firstReport()...)
+	steps = append(steps, s.firstReport(t)...)
 	steps = append(steps, s.firstEvictions(&values)...)
 	steps = append(steps, s.everyDay()...)
 	steps = append(steps, s.goBack()...)
 	for _, b := range readBlocks(t, startedPage) {
 		if b.language == "yaml" {
-			values += b.text
+			values = b.text
 			continue
 		}
 		if len(steps) == 0 || !strings.HasPrefix(b.text, steps[0].begins) {
@@ -62,12 +61,18 @@ func TestGettingStarted(t *testing.T) {
 }
 
 // firstReport has the steps until the report of a dry run.
-func (s *shell) firstReport() []startedStep {
+func (s *shell) firstReport(t *testing.T) []startedStep {
+	t.Helper()
+	root := absolute(t, "../..")
 	return []startedStep{
+		{"make lab", func(t *testing.T, commands string) { // `make test-guides` has built both
+			s.expect("cmd/lab", "bin/helm")(t, "cd "+root+"\n"+strings.ReplaceAll(commands, "make ", "make --dry-run "))
+		}},
+		{"bin/lab up", func(*testing.T, string) {}}, // startLab has run it
 		{"kubectl create namespace shop", s.expect("successfully rolled out")},
 		{"helm install evenkeel", s.expect("Evenkeel 0.1.0 is installed as a DRY RUN")},
-		{"evenkeel plan", s.expect("\nPlan: ", "PodTooYoung")},
-		{"evenkeel logs", s.expect("it leads")},
+		{"evenkeel plan", s.expect("Deployment shop/web would lose 3 of its 6 pods", "2 evictions meet 1 of 1 goals; lower bound 2")},
+		{"evenkeel status", s.expect("Evenkeel (installed in namespace evenkeel)", "it leads")},
 	}
 }
 
@@ -92,9 +97,9 @@ func (s *shell) firstEvictions(values *string) []startedStep {
 			planID = regexp.MustCompile(`To approve: evenkeel approve (\S+)`).FindStringSubmatch(out)[1]
 		}},
 		{"evenkeel approve PLAN", func(t *testing.T, commands string) {
-			s.expect("Approved 2 of 2 steps of plan")(t, strings.Replace(commands, "PLAN", planID, 1))
+			s.expect("● 2 of 2 pods were evicted. 2 replacements landed as predicted.")(t, strings.Replace(commands, "PLAN", planID, 1))
 		}},
-		{"kubectl get events", s.expect("EvictedForBalance")},
+		{"evenkeel history pod", s.expect("2 moves of all pods in the last", "EvictedForBalance")},
 	}
 }
 
@@ -107,7 +112,7 @@ func (s *shell) everyDay() []startedStep {
 			if len(names) != 6 {
 				t.Fatalf("namespace shop has the pods %v, want 6", names)
 			}
-			s.expect("It stays:")(t, strings.Replace(commands, "POD", names[0], 1))
+			s.expect("It stays: no unmet goal needs this pod to leave (NotNeeded).")(t, strings.Replace(commands, "POD", names[0], 1))
 		}},
 		{"kubectl port-forward", func(t *testing.T, commands string) {
 			forward, ask, _ := strings.Cut(commands, "\n")
