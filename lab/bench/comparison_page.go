@@ -105,14 +105,14 @@ func renderComparisonPage(folder string, measurements []Measurement) (string, er
 	fmt.Fprintf(&b, "Builds (start of the SHA-256): %s.\n", strings.Join(builds, ", "))
 	for _, f := range figures {
 		table := f.table(measurements)
-		if table == "" {
-			continue // not measured yet
+		if table == "" || f.printOnly {
+			continue // not measured yet, or only printed by name
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n", f.title)
 		if f.description != "" {
 			fmt.Fprintf(&b, "%s\n\n", f.description)
 		}
-		fmt.Fprintf(&b, "Printed by `bin/bench peer print %s`.\n\n%s", f.name, table)
+		b.WriteString(table)
 		if err := writeDrawings(&b, folder, f, measurements); err != nil {
 			return "", err
 		}
@@ -196,26 +196,27 @@ type figure struct {
 	description string
 	table       func(measurements []Measurement) string
 	drawings    func(measurements []Measurement) []drawing // nil if there are none
+	printOnly   bool                                       // the page leaves it out
 }
 
 var figures = []figure{
-	{"goals", "Goals and results", "Medians of all measurements so far.", goalTable, nil},
+	{"goals", "Goals and results", "Medians of all measurements so far.", goalTable, nil, false},
 	{"cycle", "Planning: time of a cycle", `From a filled cache to the end of the cycle: the second loop of the descheduler in a
 dry run (its cache is not yet filled in the first loop), and Evenkeel's pass.
 ` + "`evenkeel-plan` is `evenkeel plan`, which also reads the\ncluster; `evenkeel-once` is a dry run of the controller, `evenkeel run --once`.",
-		dryRunTable("seconds", cycleSeconds), drawOverSizes("Planning: time of a cycle", "seconds", cycleSeconds)},
+		dryRunTable("seconds", cycleSeconds), drawOverSizes("Planning: time of a cycle", "seconds", cycleSeconds), false},
 	{"planner", "Planning only", "Evenkeel's goals and planner, compared with the descheduler's strategies in its\nsecond loop. No limits apply.",
-		plannerTable, drawOverSizes("Planning only", "seconds", plannerSeconds)},
+		plannerTable, drawOverSizes("Planning only", "seconds", plannerSeconds), false},
 	{"cpu", "Planning: CPU", "CPU time of the whole process including reading the cluster; for the descheduler\nwithout its first loop.",
-		dryRunTable("CPU seconds", cpuSeconds), drawOverSizes("Planning: CPU time", "CPU seconds", cpuSeconds)},
+		dryRunTable("CPU seconds", cpuSeconds), drawOverSizes("Planning: CPU time", "CPU seconds", cpuSeconds), false},
 	{"memory", "Planning: peak memory", "Peak resident memory (VmHWM).",
-		dryRunTable("MiB", peakMiB), drawOverSizes("Planning: peak memory", "MiB", peakMiB)},
-	{"requests", "Planning: API requests", "Counted in the audit log; a watch counts once.", dryRunTable("requests", requestCount), nil},
+		dryRunTable("MiB", peakMiB), drawOverSizes("Planning: peak memory", "MiB", peakMiB), false},
+	{"requests", "Planning: API requests", "Counted in the audit log; a watch counts once.", dryRunTable("requests", requestCount), nil, true},
 	{"planned", "Planning: evictions planned", "",
-		dryRunTable("evictions", evictionCount), drawOverSizes("Evictions planned", "evictions", evictionCount)},
-	{"live-memory", "Evicting: peak memory", "Peak resident memory while a few pods are evicted; `evenkeel-dry` is a dry run with\nthe same limit.", liveMemoryTable, drawLiveMemory},
-	{"real", "Evicting until quiet", "Each program is restarted until it evicts nothing, at most six times. The next start\nwaits until every replacement is Ready.", evictionRunTable, drawEvictionRuns},
-	{"rounds", "Evicting: every round", "", roundsTable, nil},
+		dryRunTable("evictions", evictionCount), drawOverSizes("Evictions planned", "evictions", evictionCount), false},
+	{"live-memory", "Evicting: peak memory", "Peak resident memory while a few pods are evicted; `evenkeel-dry` is a dry run with\nthe same limit.", liveMemoryTable, drawLiveMemory, false},
+	{"real", "Evicting until quiet", "Each program is restarted until it evicts nothing, at most six times. The next start\nwaits until every replacement is Ready.", evictionRunTable, drawEvictionRuns, false},
+	{"rounds", "Evicting: every round", "", roundsTable, nil, true},
 	{"predicted", "The plan's predictions and the results", "After the first pass. The descheduler makes no predictions.",
-		predictionTable, drawHistograms},
+		predictionTable, drawHistograms, false},
 }

@@ -99,8 +99,8 @@ func TestARunThatDoesNotComeToRest(t *testing.T) {
 		return c
 	}
 	table := evictionRunTable([]Measurement{ended("peer-load", 9, 2), ended("evenkeel", 5, 0)})
-	for _, want := range []string{"| evictions | 11 / 11 / 11 | 5 / 5 / 5 |", "| rounds with evictions | 2 / 2 / 2 | 1 / 1 / 1 |",
-		"| last round evicts nothing (1: yes) | 0 / 0 / 0 | 1 / 1 / 1 |", "| nodes above target | 2 / 2 / 2 | 0 / 0 / 0 |"} {
+	for _, want := range []string{"| evictions | 11 | 5 |", "| rounds with evictions | 2 | 1 |",
+		"| last round evicts nothing (1: yes) | 0 | 1 |", "| nodes above target | 2 | 0 |"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, table)
 		}

@@ -70,11 +70,14 @@ func (r repetitions) describeRunCount() string {
 	return fmt.Sprintf("%d, %d failed", len(r), n)
 }
 
-// formatRange returns "min / median / max" of a measure.
+// formatRange returns "min / median / max" of a measure, or one number if all are equal.
 func (r repetitions) formatRange(f func(Measurement) float64) string {
 	b := r.summarize(f)
 	if math.IsNaN(b.Mid) {
 		return "-"
+	}
+	if b.Low == b.High {
+		return formatNumber(b.Mid)
 	}
 	return formatNumber(b.Low) + " / " + formatNumber(b.Mid) + " / " + formatNumber(b.High)
 }
