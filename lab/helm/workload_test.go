@@ -70,7 +70,7 @@ var inDeployment = []at{
 // inCronJob has what the values change in CronJobs besides.
 var inCronJob = []at{
 	{[]any{"spec", "jobTemplate", "spec", "template", "spec", "containers", 0, "args"},
-		`["run","--once","--strategy","zones","--config","/etc/evenkeel/config.yaml","--log-report=lines","--lease-timeout","2400s","--pass-timeout","1200s","--log-level=debug","--log-format=json",` +
+		`["run","--once","--strategy","hot-nodes","--config","/etc/evenkeel/config.yaml","--log-report=lines","--lease-timeout","2400s","--pass-timeout","1200s","--log-level=debug","--log-format=json",` +
 			`"--push-url=http://pushgateway:9091","--log-report=none"]`},
 	{[]any{"spec", "jobTemplate", "spec", "template", "spec", "volumes"},
 		`[{"configMap":{"name":"ek-evenkeel"},"name":"config"},{"emptyDir":{},"name":"more"}]`},

@@ -45,7 +45,34 @@ func New(kubeconfig *string) *cobra.Command {
 			_, err := cmd.OutOrStdout().Write(evenkeel.DefaultConfig)
 			return err
 		},
-	}, newSchema(), newScheduler(kubeconfig), newConvert())
+	}, newPrint(), newSchema(), newScheduler(kubeconfig), newConvert())
+	return c
+}
+
+func newPrint() *cobra.Command {
+	var path string
+	c := &cobra.Command{
+		Use: "print", Short: "Print the whole effective configuration", Args: commandline.NoArguments,
+		Long: "Print the effective configuration: every key with its value, and the strategies of the presets\nmerged with those of the file. " +
+			"The output is a config.yaml that gives the same plans.",
+		Example: "  # What a file means\n  evenkeel config print --config config.yaml",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			conf, err := config.Load("config.yaml", evenkeel.DefaultConfig)
+			if path != "" {
+				conf, err = config.LoadFile(path)
+			}
+			if err != nil {
+				return err
+			}
+			text, err := conf.Print()
+			if err != nil {
+				return err
+			}
+			_, err = cmd.OutOrStdout().Write(text)
+			return err
+		},
+	}
+	c.Flags().StringVar(&path, "config", "", "configuration file; default: see config default")
 	return c
 }
 

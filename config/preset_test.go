@@ -1,0 +1,122 @@
+package config_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
+	"pgregory.net/rapid"
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/must"
+	"github.com/evenkeel-project/evenkeel/internal/scenario"
+)
+
+// checkPrint checks that the printed configuration is valid, gives the same plans, and prints itself.
+func checkPrint(t *testing.T, c *config.Config) {
+	t.Helper()
+	text := must.Get(c.Print())(t)
+	again, err := config.Load("config.yaml", text)
+	if err != nil {
+		t.Fatalf("the printed configuration is not valid: %v\n%s", err, text)
+	}
+	if again.Hash() != c.Hash() || again.PlanHash() != c.PlanHash() || len(again.Preset) > 0 {
+		t.Errorf("the printed configuration differs:\n%s", text)
+	}
+	if more := must.Get(again.Print())(t); string(more) != string(text) {
+		t.Errorf("the printed configuration prints another one:\n%s\n%s", text, more)
+	}
+}
+
+func TestPrint(t *testing.T) {
+	checkPrint(t, must.Get(config.Load("config.yaml", evenkeel.DefaultConfig))(t))
+	for _, s := range scenario.All(t) {
+		checkPrint(t, must.Get(config.Load("config.yaml", s.Config))(t))
+	}
+	for _, file := range must.Get(filepath.Glob("../examples/*.yaml"))(t) {
+		if c, err := config.Load(file, must.Get(os.ReadFile(file))(t)); err == nil {
+			checkPrint(t, c)
+		}
+	}
+}
+
+// randomPatch draws strategies as a file may have them: some of a preset, some of its own, with nulls.
+func randomPatch(t *rapid.T) map[string]any {
+	patch := map[string]any{}
+	values := map[string][]any{
+		"type": {"NodeLoad", "ZoneSpread", nil}, "schedule": {"@hourly", nil}, "mode": {"approve", "dryRun", nil}, "order": {1, -1, nil},
+		"weight": {2, nil}, "enabled": {true, false, nil}, "nodeSelector": {"pool=a", nil}, "limits": {map[string]any{"perPass": 3}, nil},
+		"args": {map[string]any{"target": map[string]any{"memory": nil, "cpu": 0.8}}, map[string]any{"maxSkew": 2, "by": nil},
+			map[string]any{"whenUnsatisfiable": []any{"ScheduleAnyway"}}, nil},
+	}
+	for _, name := range []string{"zones", "spread-constraints", "hot-nodes", "restarts", "own"} {
+		if !rapid.Bool().Draw(t, name) {
+			continue
+		}
+		if rapid.IntRange(0, 4).Draw(t, "removed") == 0 {
+			patch[name] = nil
+			continue
+		}
+		s := map[string]any{}
+		for key, of := range values {
+			if rapid.IntRange(0, 2).Draw(t, key) == 0 {
+				s[key] = rapid.SampledFrom(of).Draw(t, key)
+			}
+		}
+		patch[name] = s
+	}
+	return patch
+}
+
+// TestPresetsMergeAsRFC7386 compares random files with presets with what another implementation of RFC 7386 makes.
+func TestPresetsMergeAsRFC7386(t *testing.T) {
+	var all map[string]map[string]any
+	must.Succeed(t, yaml.Unmarshal(evenkeel.Presets, &all))
+	valid := 0
+	rapid.Check(t, func(r *rapid.T) {
+		names := rapid.SliceOfNDistinct(rapid.SampledFrom(config.PresetNames()), 0, 3, rapid.ID).Draw(r, "presets")
+		file := map[string]any{"apiVersion": config.Version, "kind": config.Kind, "preset": names, "strategies": randomPatch(r)}
+		got, err := config.Load("config.yaml", must.Get(yaml.Marshal(file))(t))
+
+		merged := []byte("{}")
+		for _, name := range names {
+			merged = must.Get(jsonpatch.MergePatch(merged, must.Get(json.Marshal(all[name]))(t)))(t)
+		}
+		merged = must.Get(jsonpatch.MergePatch(merged, must.Get(json.Marshal(file["strategies"]))(t)))(t)
+		file["preset"], file["strategies"] = []string{}, json.RawMessage(merged)
+		want, wantErr := config.Load("config.yaml", must.Get(yaml.Marshal(file))(t))
+		if (err == nil) != (wantErr == nil) {
+			t.Fatalf("with presets: %v; without: %v\n%s", err, wantErr, merged)
+		}
+		if err != nil {
+			return
+		}
+		valid++
+		if got.Hash() != want.Hash() {
+			t.Errorf("got %s\nwant %s", must.Get(got.Print())(t), must.Get(want.Print())(t))
+		}
+		checkPrint(t, got)
+	})
+	if valid < 10 {
+		t.Errorf("only %d valid files", valid)
+	}
+}
+
+// TestEveryPresetIsValid loads each preset alone and all together.
+func TestEveryPresetIsValid(t *testing.T) {
+	lists := [][]string{config.PresetNames()}
+	for _, name := range config.PresetNames() {
+		lists = append(lists, []string{name})
+	}
+	for _, list := range lists {
+		text := minimalConfig + "preset: " + string(must.Get(json.Marshal(list))(t)) + "\n"
+		c := must.Get(config.Load("config.yaml", []byte(text)))(t)
+		if len(c.BuildStrategies()) != len(c.Strategies) || len(c.Strategies) == 0 {
+			t.Errorf("%v: strategies %v", list, c.Strategies)
+		}
+	}
+}
