@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	clocktesting "k8s.io/utils/clock/testing"
 
