@@ -44,10 +44,6 @@ func check(c *Config, d *strict.Decoder) {
 	checkApprovals(c, d)
 	checkHistory(c, d)
 	checkPlacement(c, d)
-	if c.Web.Watcher && c.Load.Source == SourceRequests {
-		d.Errorf("web.watcher", "needs a source of usage, but load.source is %s (want metricsServer, prometheus or loadWatcher there)",
-			SourceRequests)
-	}
 	checkHints(c, d)
 	checkNotify(c, d)
 }

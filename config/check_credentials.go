@@ -70,7 +70,7 @@ func checkHeader(d *strict.Decoder, path, name, value string) {
 func (c *Config) PrometheusCredentials() fetch.Options {
 	p, o := c.Load.Prometheus, c.Load.Prometheus.OAuth2
 	out := fetch.Options{TokenFile: p.TokenFile, CAFile: p.CAFile, CertFile: p.CertFile, KeyFile: p.KeyFile,
-		InsecureSkipVerify: p.InsecureSkipVerify, Username: p.BasicAuth.Username, PasswordFile: p.BasicAuth.PasswordFile, Headers: p.Headers}
+		Username: p.BasicAuth.Username, PasswordFile: p.BasicAuth.PasswordFile, Headers: p.Headers}
 	if o.ClientID != "" {
 		out.OAuth2 = &fetch.OAuth2{ClientID: o.ClientID, ClientSecretFile: o.ClientSecretFile, TokenURL: o.TokenURL, Scopes: o.Scopes}
 	}

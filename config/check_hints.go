@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -22,25 +23,21 @@ const minTTL = 10 * time.Second
 
 func checkHints(c *Config, d *strict.Decoder) {
 	h := &c.Hints
-	if h.Label.Key != "" {
-		checkHintKey(d, "hints.label.key", h.Label.Key)
-		if h.Label.Value == "" || len(validation.IsValidLabelValue(h.Label.Value)) > 0 {
-			d.Errorf("hints.label.value", "%q is not a valid value of a label (want letters, digits, dashes, dots and underscores)", h.Label.Value)
+	if h.Label != "" {
+		checkHintMark(d, "hints.label", h.Label)
+		if !strings.Contains(h.Label, "=") {
+			d.Errorf("hints.label", "%q has no value (want KEY=VALUE, such as %s=true)", h.Label, pressure.Key)
 		}
 	}
-	checkHintKey(d, "hints.taint.key", h.Taint.Key)
-	checkEach(d, "hints.skipTaints", h.SkipTaints, validation.IsQualifiedName,
-		"%q is not a valid key of a taint (want one such as node-role.kubernetes.io/control-plane)")
-	checkFormerHints(d, h)
+	if h.Taint != "" {
+		checkHintKey(d, "hints.taint", h.Taint)
+	}
+	for i, text := range h.Former {
+		checkHintMark(d, fmt.Sprintf("hints.former[%d]", i), text)
+	}
 	checkFraction(d, "hints.maxHintedFrac", h.MaxHintedFrac)
 	if h.TTL < Duration(minTTL) {
 		d.Errorf("hints.ttl", "%s is too short: Evenkeel could not renew the hint in time (want %s or more)", h.TTL, Duration(minTTL))
-	}
-	if h.For < 1 {
-		d.Errorf("hints.for", "%d is too small (want 1 or more consecutive samples)", h.For)
-	}
-	if h.ClearMargin != 0 {
-		checkFraction(d, "hints.clearMargin", h.ClearMargin)
 	}
 	checkHintRules(c, d)
 	if h.Enabled {
@@ -51,8 +48,8 @@ func checkHints(c *Config, d *strict.Decoder) {
 // checkEnabledHints checks settings that matter only if hints are enabled.
 func checkEnabledHints(c *Config, d *strict.Decoder) {
 	h := &c.Hints
-	if h.Label.Key == "" && !h.Taint.Enabled {
-		d.Errorf("hints.enabled", "neither a label nor a taint is set (want hints.label.key, or hints.taint.enabled: true)")
+	if h.Label == "" && h.Taint == "" {
+		d.Errorf("hints.enabled", "neither a label nor a taint is set (want hints.label, or hints.taint)")
 	}
 	if len(h.Rules) == 0 && h.RulesFile == "" {
 		d.Errorf("hints.enabled", "there are no rules (want hints.rules, such as [{name: cpu, resource: cpu, above: 0.80}])")
@@ -92,20 +89,14 @@ func checkHintKey(d *strict.Decoder, path, key string) {
 	}
 }
 
-// checkFormerHints checks the labels and taints of earlier configurations, which Evenkeel may remove.
-func checkFormerHints(d *strict.Decoder, h *Hints) {
-	for i, text := range h.FormerLabels {
-		path := fmt.Sprintf("hints.formerLabels[%d]", i)
-		key, value, found := strings.Cut(text, "=")
-		if !found || value == "" || len(validation.IsValidLabelValue(value)) > 0 {
-			d.Errorf(path, "%q is not a label (want key=value, such as %s=true)", text, pressure.Key)
-			continue
-		}
-		checkHintKey(d, path, key)
+// checkHintMark checks a label (key=value) or the key of a taint.
+func checkHintMark(d *strict.Decoder, path, text string) {
+	key, value, isLabel := strings.Cut(text, "=")
+	if isLabel && (value == "" || len(validation.IsValidLabelValue(value)) > 0) {
+		d.Errorf(path, "%q is not a valid value of a label (want letters, digits, dashes, dots and underscores)", value)
+		return
 	}
-	for i, key := range h.FormerTaints {
-		checkHintKey(d, fmt.Sprintf("hints.formerTaints[%d]", i), key)
-	}
+	checkHintKey(d, path, key)
 }
 
 // checkHintRules checks the rules and sets c.pressureRules.
@@ -117,7 +108,7 @@ func checkHintRules(c *Config, d *strict.Decoder) {
 			return
 		}
 		named[r.Name] = path
-		c.pressureRules = append(c.pressureRules, c.Hints.toPressureRule(r))
+		c.pressureRules = append(c.pressureRules, toPressureRule(r))
 	}
 	c.pressureRules = nil
 	for i, r := range c.Hints.Rules {
@@ -175,64 +166,56 @@ func checkHintRuleResource(c *Config, d *strict.Decoder, path string, r HintRule
 // checkLevels checks the levels of a rule. Levels of cpu, memory and keys of load.prometheus.queries are fractions.
 // Levels of memory.available are bytes. Levels of PromQL rules have the unit of the query.
 func checkLevels(d *strict.Decoder, path string, r HintRule) {
-	own := ruleLevel{name: "above", clearName: "clearBelow", level: r.Above, clear: r.ClearBelow}
-	other := ruleLevel{name: "below", clearName: "clearAbove", level: r.Below, clear: r.ClearAbove}
+	name, own := "above", r.Above
 	if r.Below != nil {
-		own, other = other, own
+		name, own = "below", r.Below
 	}
 	switch {
 	case d.HasTypeError(path+".above") || d.HasTypeError(path+".below"):
 		return
-	case own.level == nil:
+	case own == nil:
 		d.Errorf(path, "want above or below")
 		return
-	case other.level != nil:
+	case r.Above != nil && r.Below != nil:
 		d.Errorf(path, "want either above or below; for both levels write two rules")
 		return
-	case other.clear != nil:
-		d.Errorf(path, "%s is allowed only with %s", other.clearName, other.name)
 	}
-	level, clear := *own.level, own.clear
+	level, clear := *own, r.Clear
 	if r.Resource != "" && r.Resource != cluster.MemoryAvailable {
-		checkFraction(d, path+"."+own.name, level)
+		checkFraction(d, path+"."+name, level)
 		if clear != nil {
-			checkFraction(d, path+"."+own.clearName, *clear)
+			checkFraction(d, path+".clear", *clear)
 		}
 	}
 	if r.Resource == cluster.MemoryAvailable && level < 1<<20 {
-		d.Errorf(path+"."+own.name, "%s is less than a MiB (want bytes, such as 1073741824 for 1 GiB)", strict.FormatNumber(level))
+		d.Errorf(path+"."+name, "%s is less than a MiB (want bytes, such as 1073741824 for 1 GiB)", strict.FormatNumber(level))
 	}
 	if clear != nil && (r.Below == nil && *clear > level || r.Below != nil && *clear < level) {
-		d.Errorf(path+"."+own.clearName, "%s is on the wrong side of %s: %s (want the other side; otherwise the hint would flap)",
-			strict.FormatNumber(*clear), own.name, strict.FormatNumber(level))
+		d.Errorf(path+".clear", "%s is on the wrong side of %s: %s (want the other side; otherwise the hint would flap)",
+			strict.FormatNumber(*clear), name, strict.FormatNumber(level))
 	}
 }
 
-// ruleLevel contains the level that sets a hint, the level that clears the hint, and the names of their keys.
-type ruleLevel struct {
-	name, clearName string
-	level, clear    *float64
-}
+// clearMargin is how far the value must be back inside the level, as a fraction of the level, before a hint of a rule
+// without clear is removed.
+const clearMargin = 0.1
 
 // toPressureRule converts a rule, and fills in the defaults.
-func (h Hints) toPressureRule(r HintRule) pressure.Rule {
-	out := pressure.Rule{Name: r.Name, Resource: r.Resource, Query: r.PromQL, MinSamples: r.For}
+func toPressureRule(r HintRule) pressure.Rule {
+	out := pressure.Rule{Name: r.Name, Resource: r.Resource, Query: r.PromQL, MinSamples: cmp.Or(r.For, 1)}
 	if out.Query != "" {
 		out.Resource = cluster.HintRulePrefix + r.Name // the result of the query is a resource of its own
 	}
-	if out.MinSamples == 0 {
-		out.MinSamples = h.For
-	}
-	level, clear, sign := r.Above, r.ClearBelow, -1.0
+	level, sign := r.Above, -1.0
 	if r.Below != nil {
-		level, clear, sign, out.Below = r.Below, r.ClearAbove, 1, true
+		level, sign, out.Below = r.Below, 1, true
 	}
 	if level == nil {
 		return out
 	}
-	out.Enter, out.Leave = *level, *level+sign*math.Abs(*level)*h.ClearMargin
-	if clear != nil {
-		out.Leave = *clear
+	out.Enter, out.Leave = *level, *level+sign*math.Abs(*level)*clearMargin
+	if r.Clear != nil {
+		out.Leave = *r.Clear
 	}
 	return out
 }

@@ -38,13 +38,11 @@ func checkLoad(c *Config, d *strict.Decoder) {
 			l.Interval)
 	}
 	checkFraction(d, "load.minCoverage", l.MinCoverage)
-	for path, timeout := range map[string]Duration{
-		"load.metricsServer.timeout": l.MetricsServer.Timeout, "load.prometheus.timeout": l.Prometheus.Timeout,
-		"load.loadWatcher.timeout": l.LoadWatcher.Timeout,
-	} {
-		if timeout < Duration(minTimeout) {
-			d.Errorf(path, "%s is too short for an answer (want %s or more)", timeout, Duration(minTimeout))
-		}
+	if l.Timeout < Duration(minTimeout) {
+		d.Errorf("load.timeout", "%s is too short for an answer (want %s or more)", l.Timeout, Duration(minTimeout))
+	}
+	if l.Serve && l.Source == SourceRequests {
+		d.Errorf("load.serve", "needs a source of usage, but load.source is %s (want metricsServer, prometheus or loadWatcher)", SourceRequests)
 	}
 	checkPrometheus(c, d)
 	recordSecretFiles(c, d)

@@ -53,21 +53,14 @@ func Default() *Config {
 }
 
 func defaultLoad() LoadSource {
-	minute, timeout := Duration(time.Minute), Duration(10*time.Second)
+	minute := Duration(time.Minute)
 	return LoadSource{
-		Source: SourceRequests, Interval: minute / 2, Statistic: "p90", Window: 5 * minute, MaxAge: 3 * minute, MinCoverage: 0.9,
-		MetricsServer: MetricsServer{Timeout: timeout},
+		Source: SourceRequests, Timeout: Duration(10 * time.Second), Interval: minute / 2, Statistic: "p90", Window: 5 * minute, MaxAge: 3 * minute, MinCoverage: 0.9,
 		Prometheus: Prometheus{Preset: "nodeExporter", RateWindow: 2 * minute, Queries: map[string]string{}, PodQueries: map[string]string{},
-			Freshness: map[string]string{}, NodeLabel: "instance", Timeout: timeout, OAuth2: OAuth2{Scopes: []string{}}, Headers: map[string]string{}},
-		LoadWatcher: LoadWatcher{Timeout: timeout},
+			Freshness: map[string]string{}, NodeLabel: "instance", OAuth2: OAuth2{Scopes: []string{}}, Headers: map[string]string{}},
 	}
 }
 
 func defaultHints() Hints {
-	return Hints{
-		Label: HintLabel{Key: pressure.Key, Value: "true"}, Taint: HintTaint{Key: pressure.Key},
-		FormerLabels: []string{}, FormerTaints: []string{}, MaxHintedFrac: 0.34, TTL: Duration(10 * time.Minute),
-		SkipTaints: []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"},
-		For:        1, ClearMargin: 0.1, Rules: []HintRule{},
-	}
+	return Hints{Label: pressure.Key + "=true", Former: []string{}, MaxHintedFrac: 0.34, TTL: Duration(10 * time.Minute), Rules: []HintRule{}}
 }

@@ -27,27 +27,26 @@ func loadConfig(t *testing.T, text string) *config.Config {
 func TestLevelsOfRules(t *testing.T) {
 	c := loadConfig(t, prometheusConfig+`hints:
   enabled: true
-  for: 2
-  taint: {enabled: true}
+  taint: evenkeel.io/pressure
   rules:
-  - {name: cpu, resource: cpu, above: 0.80, clearBelow: 0.70, for: 3}
+  - {name: cpu, resource: cpu, above: 0.80, clear: 0.70, for: 3}
   - {name: plain, resource: memory, above: 0.80}
-  - {name: seventy, promql: "avg by (instance) (x) * 100", above: 70, clearBelow: 60}
+  - {name: seventy, promql: "avg by (instance) (x) * 100", above: 70, clear: 60}
   - {name: negative, promql: "x", above: -10}
   - {name: available, resource: memory.available, below: 1073741824}
 `)
 	want := []pressure.Rule{
 		{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7, MinSamples: 3},
-		{Name: "plain", Resource: "memory", Enter: 0.8, Leave: 0.8 - 0.8*0.1, MinSamples: 2},
-		{Name: "seventy", Resource: "rule:seventy", Query: "avg by (instance) (x) * 100", Enter: 70, Leave: 60, MinSamples: 2},
-		{Name: "negative", Resource: "rule:negative", Query: "x", Enter: -10, Leave: -11, MinSamples: 2},
-		{Name: "available", Resource: "memory.available", Enter: 1 << 30, Leave: (1 << 30) * 1.1, Below: true, MinSamples: 2},
+		{Name: "plain", Resource: "memory", Enter: 0.8, Leave: 0.8 - 0.8*0.1, MinSamples: 1},
+		{Name: "seventy", Resource: "rule:seventy", Query: "avg by (instance) (x) * 100", Enter: 70, Leave: 60, MinSamples: 1},
+		{Name: "negative", Resource: "rule:negative", Query: "x", Enter: -10, Leave: -11, MinSamples: 1},
+		{Name: "available", Resource: "memory.available", Enter: 1 << 30, Leave: (1 << 30) * 1.1, Below: true, MinSamples: 1},
 	}
 	if d := cmp.Diff(want, c.HintRules(), cmp.Comparer(nearlyEqual)); d != "" {
 		t.Error(d)
 	}
 	o := c.PressureOptions()
-	if o.Label != "evenkeel.io/pressure=true" || o.Taint != "evenkeel.io/pressure" || len(o.SkipTaints) != 2 || c.WritesHints() {
+	if o.Label != "evenkeel.io/pressure=true" || o.Taint != "evenkeel.io/pressure" || c.WritesHints() {
 		t.Errorf("%+v, writes %t", o, c.WritesHints())
 	}
 	off := loadConfig(t, prometheusConfig+"hints: {rules: [{name: cpu, resource: cpu, above: 0.8}]}\n")
@@ -78,7 +77,7 @@ func TestRulesFile(t *testing.T) {
 		return path
 	}
 	rules := write("rule.yaml", ruleYAML)
-	file := write("config.yaml", prometheusConfig+"hints: {enabled: true, label: {key: status, value: presure}, rulesFile: rule.yaml}\n")
+	file := write("config.yaml", prometheusConfig+"hints: {enabled: true, label: status=presure, rulesFile: rule.yaml}\n")
 	c, err := config.LoadFile(file)
 	if err != nil {
 		t.Fatal(err)

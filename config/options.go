@@ -89,8 +89,8 @@ func (c *Config) PlannerOptions() search.Options {
 	o.WindowLimits = c.windowLimits()
 	o.MaxPredictions, o.MaxPlanTime = l.MaxPredictions.For(0), time.Duration(l.MaxPlanTime)
 	o.InFlight = eligibility.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
-	o.Pressure = pressure.Mark{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key,
-		Owned: c.PressureOptions().Owned()}
+	key, value, _ := strings.Cut(c.Hints.Label, "=")
+	o.Pressure = pressure.Mark{LabelKey: key, LabelValue: value, TaintKey: c.Hints.TaintKey(), Owned: c.PressureOptions().Owned()}
 	o.HintsNodes = c.Hints.Enabled
 	o.HintRules, o.PredictHints = c.PressureOptions(), c.DryRun && c.Hints.Enabled
 	o.Breaker, o.MinReplacementAge = c.BreakerOptions(), c.HistoryOptions().Initial
@@ -175,11 +175,11 @@ func (c *Config) Hash() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// PlanHash returns the hash of what plans depend on: the keys web, approvals, notify and dryRun do not change it. A dry
+// PlanHash returns the hash of what plans depend on: the keys load.serve, approvals, history, notify and dryRun do not change it. A dry
 // run makes the same plan as a live run, so a user can check the plan, set dryRun to false, and execute the plan.
 func (c *Config) PlanHash() string {
 	hashed := *c
-	hashed.DryRun, hashed.Web, hashed.Approvals, hashed.History, hashed.Notify = true, Web{}, Approvals{}, History{}, nil
+	hashed.DryRun, hashed.Load.Serve, hashed.Approvals, hashed.History, hashed.Notify = true, false, Approvals{}, History{}, nil
 	if hashed.Guards.Landing == plan.LandingRequired {
 		hashed.Guards.Landing = "" // so that a configuration without the key keeps its hash
 	}
@@ -198,18 +198,21 @@ func (c *Config) HintRules() []pressure.Rule {
 func (c *Config) PressureOptions() pressure.Options {
 	h := c.Hints
 	o := pressure.Options{
-		MaxHintedFrac: h.MaxHintedFrac, TTL: time.Duration(h.TTL), Rules: c.HintRules(),
-		Scope: parseSelector(c.NodeSelector), Virtual: c.virtualNodes(), SkipTaints: h.SkipTaints,
-		Former: pressure.Owned{Labels: slices.Clone(h.FormerLabels), Taints: append(slices.Clone(h.FormerTaints), h.Taint.Key)},
+		Label: h.Label, Taint: h.Taint, MaxHintedFrac: h.MaxHintedFrac, TTL: time.Duration(h.TTL), Rules: c.HintRules(),
+		Scope: parseSelector(c.NodeSelector), Virtual: c.virtualNodes(), Former: pressure.Owned{Taints: []string{h.TaintKey()}},
 	}
-	if h.Label.Key != "" {
-		o.Label = h.Label.Key + "=" + h.Label.Value
-	}
-	if h.Taint.Enabled {
-		o.Taint = h.Taint.Key
+	for _, mark := range h.Former {
+		if strings.Contains(mark, "=") {
+			o.Former.Labels = append(o.Former.Labels, mark)
+		} else {
+			o.Former.Taints = append(o.Former.Taints, mark)
+		}
 	}
 	return o
 }
+
+// TaintKey returns the key of the taint that Evenkeel puts or, without taint, put before.
+func (h *Hints) TaintKey() string { return cmp.Or(h.Taint, pressure.Key) }
 
 // WritesHints reports whether Evenkeel writes pressure hints to nodes. A dry run does not.
 func (c *Config) WritesHints() bool { return c.Hints.Enabled && !c.DryRun }
@@ -230,7 +233,7 @@ func (c *Config) UsageWindowOptions() window.Options {
 	if c.Load.Source == SourcePrometheus {
 		o.RateWindow = time.Duration(c.Load.Prometheus.RateWindow)
 	}
-	if c.Web.Watcher {
+	if c.Load.Serve {
 		o.KeepNodeSamples = watcherWindow
 	}
 	o.Watches = c.StrategyWatches()
@@ -273,6 +276,6 @@ func (c *Config) PrometheusOptions() prometheus.Options {
 	return prometheus.Options{
 		URL: p.URL, Preset: prometheus.Preset(p.Preset), RateWindow: time.Duration(p.RateWindow),
 		Job: p.Job, Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, Rules: c.HintRuleQueries(),
-		NodeLabel: p.NodeLabel, Timeout: time.Duration(p.Timeout), MaxAge: time.Duration(c.Load.MaxAge),
+		NodeLabel: p.NodeLabel, Timeout: time.Duration(c.Load.Timeout), MaxAge: time.Duration(c.Load.MaxAge),
 	}
 }

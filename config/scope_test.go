@@ -10,7 +10,7 @@ import (
 // TestScopeNamesHints checks that the scope names every label and taint that may be a hint of Evenkeel.
 func TestScopeNamesHints(t *testing.T) {
 	c := config.Default()
-	c.Hints.FormerLabels, c.Hints.FormerTaints = []string{"status=presure"}, []string{"example.com/hot"}
+	c.Hints.Former = []string{"status=presure", "example.com/hot"}
 	got := c.Scope().Hints
 	for _, label := range []string{"status=presure", "evenkeel.io/pressure=true", "evenkeel.io/steer=avoid"} {
 		if !slices.Contains(got.Labels, label) {

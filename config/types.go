@@ -32,7 +32,6 @@ type Config struct {
 	Windows    Windows    `json:"windows"`
 	Evictor    Evictor    `json:"evictor"`
 	Placement  Placement  `json:"placement"`
-	Web        Web        `json:"web"`
 	Approvals  Approvals  `json:"approvals"`
 	History    History    `json:"history,omitzero"`
 	// Notify lists the receivers of notifications.
@@ -173,20 +172,18 @@ const (
 
 // LoadSource configures where Evenkeel reads the usage of nodes and pods.
 type LoadSource struct {
-	Source        string        `json:"source"`
-	Interval      Duration      `json:"interval"`
-	Statistic     string        `json:"statistic"`
-	Window        Duration      `json:"window"`
-	MaxAge        Duration      `json:"maxAge"`
-	MinCoverage   float64       `json:"minCoverage"`
-	MetricsServer MetricsServer `json:"metricsServer"`
-	Prometheus    Prometheus    `json:"prometheus"`
-	LoadWatcher   LoadWatcher   `json:"loadWatcher"`
-}
-
-// MetricsServer configures usage from the metrics API of the cluster.
-type MetricsServer struct {
+	Source string `json:"source"`
+	// Timeout is for each request of a sample.
 	Timeout Duration `json:"timeout"`
+	// Serve serves the usage of nodes with the API of a load-watcher.
+	Serve       bool        `json:"serve"`
+	Interval    Duration    `json:"interval"`
+	Statistic   string      `json:"statistic"`
+	Window      Duration    `json:"window"`
+	MaxAge      Duration    `json:"maxAge"`
+	MinCoverage float64     `json:"minCoverage"`
+	Prometheus  Prometheus  `json:"prometheus"`
+	LoadWatcher LoadWatcher `json:"loadWatcher"`
 }
 
 // Prometheus configures usage from PromQL queries.
@@ -205,16 +202,14 @@ type Prometheus struct {
 	// Freshness contains queries, by resource, that return when the usage of each node was measured.
 	Freshness map[string]string `json:"freshness"`
 	NodeLabel string            `json:"nodeLabel"`
-	Timeout   Duration          `json:"timeout"`
 	TokenFile string            `json:"tokenFile"`
 	BasicAuth BasicAuth         `json:"basicAuth"`
 	OAuth2    OAuth2            `json:"oauth2"`
 	// Headers are added to each query, such as X-Scope-OrgID. Their values are not secret.
-	Headers            map[string]string `json:"headers"`
-	CAFile             string            `json:"caFile"`
-	CertFile           string            `json:"certFile"`
-	KeyFile            string            `json:"keyFile"`
-	InsecureSkipVerify bool              `json:"insecureSkipVerify"`
+	Headers  map[string]string `json:"headers"`
+	CAFile   string            `json:"caFile"`
+	CertFile string            `json:"certFile"`
+	KeyFile  string            `json:"keyFile"`
 }
 
 // BasicAuth is a user with a password.
@@ -233,56 +228,38 @@ type OAuth2 struct {
 
 // LoadWatcher configures usage from a load-watcher.
 type LoadWatcher struct {
-	URL       string   `json:"url"`
-	Timeout   Duration `json:"timeout"`
-	TokenFile string   `json:"tokenFile"`
-	CAFile    string   `json:"caFile"`
+	URL       string `json:"url"`
+	TokenFile string `json:"tokenFile"`
+	CAFile    string `json:"caFile"`
 }
 
 // Hints configure when Evenkeel labels or taints nodes under pressure.
 type Hints struct {
-	Enabled bool      `json:"enabled"`
-	Label   HintLabel `json:"label"`
-	Taint   HintTaint `json:"taint"`
-	// FormerLabels (key=value) and FormerTaints (keys) are those of earlier configurations. Evenkeel removes them from
-	// nodes with its hints, and never writes them.
-	FormerLabels  []string `json:"formerLabels"`
-	FormerTaints  []string `json:"formerTaints"`
-	MaxHintedFrac float64  `json:"maxHintedFrac"`
-	TTL           Duration `json:"ttl"`
-	// SkipTaints are keys of taints. A node with such a NoSchedule or NoExecute taint gets no hint.
-	SkipTaints []string `json:"skipTaints"`
-	// The fields For and ClearMargin are the defaults for rules that do not set them. For is a number of consecutive
-	// samples. A hint is cleared when the value is back inside the level by ClearMargin, a fraction of the level.
-	For         int        `json:"for"`
-	ClearMargin float64    `json:"clearMargin"`
-	Rules       []HintRule `json:"rules"`
+	Enabled bool `json:"enabled"`
+	// Label (key=value) and Taint (a key) are those that hinted nodes get. Empty ones are not written.
+	Label string `json:"label"`
+	Taint string `json:"taint"`
+	// Former lists labels (key=value) and taints (keys) of earlier configurations. Evenkeel removes them from nodes with
+	// its hints, and never writes them.
+	Former        []string   `json:"former"`
+	MaxHintedFrac float64    `json:"maxHintedFrac"`
+	TTL           Duration   `json:"ttl"`
+	Rules         []HintRule `json:"rules"`
 	// RulesFile is the path of a file with further rules, in the format of dynamicScheduler's rule.yaml.
 	RulesFile string `json:"rulesFile"`
 }
 
-// HintLabel is the label that hinted nodes get. An empty key disables the label.
-type HintLabel struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-}
-
-// HintTaint is the taint that hinted nodes get.
-type HintTaint struct {
-	Enabled bool   `json:"enabled"`
-	Key     string `json:"key"`
-}
-
-// HintRule defines when a node is under pressure.
+// HintRule defines when a node is under pressure. Above or Below is the level; nil is not set.
 type HintRule struct {
-	Name       string   `json:"name"`
-	Resource   string   `json:"resource,omitempty"`
-	PromQL     string   `json:"promql,omitempty"`
-	Above      *float64 `json:"above,omitempty"`
-	Below      *float64 `json:"below,omitempty"`
-	ClearAbove *float64 `json:"clearAbove,omitempty"`
-	ClearBelow *float64 `json:"clearBelow,omitempty"`
-	For        int      `json:"for,omitempty"`
+	Name     string   `json:"name"`
+	Resource string   `json:"resource,omitempty"`
+	PromQL   string   `json:"promql,omitempty"`
+	Above    *float64 `json:"above,omitempty"`
+	Below    *float64 `json:"below,omitempty"`
+	// Clear is the level at which the node is no longer under pressure. Nil is clearMargin inside the level.
+	Clear *float64 `json:"clear,omitempty"`
+	// For is how many consecutive samples must be beyond the level; 0 means 1.
+	For int `json:"for,omitempty"`
 }
 
 // Placement describes the schedulers of the cluster, and the nodes to which no pods are sent.
@@ -339,12 +316,6 @@ type LoadVariationRiskBalancing struct {
 type LowRiskOverCommitment struct {
 	SmoothingWindows *int               `json:"smoothingWindows"`
 	LimitWeights     map[string]float64 `json:"limitWeights"`
-}
-
-// Web configures endpoints besides health checks and metrics.
-type Web struct {
-	// Watcher serves the usage of nodes with the API of a load-watcher.
-	Watcher bool `json:"watcher"`
 }
 
 // Approvals configure whether the leader executes plans that a person approved with `evenkeel apply`.

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -35,9 +36,9 @@ func TestLoadWindows(t *testing.T) {
 	if diff := cmp.Diff(want, c.UsageWindowOptions()); diff != "" || !c.HasUsageSource() {
 		t.Error(diff)
 	}
-	c, err = config.Load("config.yaml", []byte(usageConfig+"web: {watcher: true}\n"))
+	c, err = config.Load("config.yaml", []byte(strings.Replace(usageConfig, "load: {", "load: {serve: true, ", 1)))
 	if err != nil || c.UsageWindowOptions().KeepNodeSamples != 15*time.Minute {
-		t.Errorf("with web.watcher, node samples are kept for %s (error %v), want 15m", c.UsageWindowOptions().KeepNodeSamples, err)
+		t.Errorf("with load.serve, node samples are kept for %s (error %v), want 15m", c.UsageWindowOptions().KeepNodeSamples, err)
 	}
 	c, err = config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: {source: prometheus, prometheus: {url: http://p, rateWindow: 90s}}\n"))
 	if err != nil || c.UsageWindowOptions().RateWindow != 90*time.Second {

@@ -144,13 +144,13 @@ func hintWarnings(c *Config) []string {
 
 // unusedSourceWarnings report a usage source that the configuration does not use.
 func unusedSourceWarnings(c *Config) []string {
-	if !c.HasUsageSource() || c.Web.Watcher || len(c.pressureRules) > 0 {
+	if !c.HasUsageSource() || c.Load.Serve || len(c.pressureRules) > 0 {
 		return nil
 	}
 	if slices.ContainsFunc(c.scheduled, func(s schedule.Strategy) bool { return s.Strategy.Usage.Required }) {
 		return nil
 	}
-	return []string{fmt.Sprintf("load.source: the usage from %s is not used: no NodeLoad strategy has basis: load, hints.rules is empty, and web.watcher is false", c.Load.Source)}
+	return []string{fmt.Sprintf("load.source: the usage from %s is not used: no NodeLoad strategy has basis: load, hints.rules is empty, and load.serve is false", c.Load.Source)}
 }
 
 // podUsageWarnings report levels of NodeLoad for resources that the source measures of nodes but not of pods. The

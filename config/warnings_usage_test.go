@@ -10,12 +10,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/must"
 )
 
-const unusedSourceWarning = "load.source: the usage from prometheus is not used: no NodeLoad strategy has basis: load, hints.rules is empty, and web.watcher is false"
+const unusedSourceWarning = "load.source: the usage from prometheus is not used: no NodeLoad strategy has basis: load, hints.rules is empty, and load.serve is false"
 
 // TestUnusedSourceWarning checks the warning about an unused usage source.
 func TestUnusedSourceWarning(t *testing.T) {
 	const hot = "strategies: {hot: {type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.7}, basis: "
-	for more, want := range map[string]string{hot + "load}}}": "", hot + "requests}}}": unusedSourceWarning, "web: {watcher: true}": "", "load: {source: requests}": ""} {
+	for more, want := range map[string]string{hot + "load}}}": "", hot + "requests}}}": unusedSourceWarning, "load: {source: requests}": ""} {
 		head := prometheusConfig
 		if strings.HasPrefix(more, "load:") {
 			head = minimalConfig

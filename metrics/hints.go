@@ -21,7 +21,7 @@ var (
 		help: "Node writes for pressure hints.", labels: []label{{"result", "`written`, `failed`"}}}
 	defHintsRemoved = definition{name: "evenkeel_hint_invalid_records_removed_total", kind: counter, unit: "annotations",
 		help: "Annotations removed from nodes because they were not the record of a pressure hint. A kubelet or another program " +
-			"wrote them, or hints.formerLabels lacks a label of an earlier configuration."}
+			"wrote them, or hints.former lacks a label of an earlier configuration."}
 )
 
 type hintMetrics struct {

@@ -39,8 +39,8 @@ kind: RebalanceConfig
 load: {source: metricsServer}
 hints:
   enabled: true
-  label: {key: status, value: presure}
-  rules: [{name: cpu, resource: cpu, above: 0.80, clearBelow: 0.70, for: 2}]
+  label: status=presure
+  rules: [{name: cpu, resource: cpu, above: 0.80, clear: 0.70, for: 2}]
 strategies:
   hot: {type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, target: {cpu: 0.60}}}
 `

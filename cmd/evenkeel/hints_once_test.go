@@ -76,7 +76,7 @@ func TestHintsFailWithoutUsage(t *testing.T) {
 	r := badInput{server: &serverFault{}}
 	dir := r.prepare(t)
 	r.serve(t, dir)
-	conf := configHead + "dryRun: true\nload: {source: metricsServer}\nhints: {enabled: true, taint: {enabled: true}, rules: [{name: hot, resource: cpu, above: 0.80, for: 1}]}\nstrategies: {}\n"
+	conf := configHead + "dryRun: true\nload: {source: metricsServer}\nhints: {enabled: true, taint: evenkeel.io/pressure, rules: [{name: hot, resource: cpu, above: 0.80, for: 1}]}\nstrategies: {}\n"
 	must.Succeed(t, os.WriteFile(filepath.Join(dir, "hinted.yaml"), []byte(conf), 0o600))
 	for _, command := range []string{"run --once", "plan --detailed-exitcode"} {
 		got := invoke(t, connectTimeout, argsInDir(dir, command+" --kubeconfig kubeconfig.yaml --config hinted.yaml"), "")

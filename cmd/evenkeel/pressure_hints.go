@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -82,12 +83,13 @@ func (p *pressureHints) HintedNodes() (nodes []string, value string, on bool) {
 	if conf == nil || !conf.Hints.Enabled {
 		return nil, "", false
 	}
-	label, owned := conf.Hints.Label, conf.PressureOptions().Owned()
+	key, value, _ := strings.Cut(conf.Hints.Label, "=")
+	owned := conf.PressureOptions().Owned()
 	for _, n := range p.nodes() {
 		h, _ := owned.FromNode(n)
-		if there, labelled := n.Labels[label.Key]; h.OnNode(n).Description() != "" || labelled && there == label.Value {
+		if there, labelled := n.Labels[key]; h.OnNode(n).Description() != "" || labelled && there == value {
 			nodes = append(nodes, n.Name)
 		}
 	}
-	return nodes, label.Value, true
+	return nodes, value, true
 }

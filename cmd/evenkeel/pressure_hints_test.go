@@ -15,9 +15,9 @@ import (
 // TestHintedNodes checks that a process finds the hinted nodes by their hints and labels, even if it is not the leader.
 func TestHintedNodes(t *testing.T) {
 	on := config.Default()
-	on.Hints.Enabled, on.Hints.Label = true, config.HintLabel{Key: "status", Value: "presure"}
+	on.Hints.Enabled, on.Hints.Label = true, "status=presure"
 	tainted, _ := on.PressureOptions().Owned().WithHint(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}},
-		pressure.Hint{Rule: "cpu", Value: 0.9, Taint: on.Hints.Taint.Key, Expires: time.Now()})
+		pressure.Hint{Rule: "cpu", Value: 0.9, Taint: on.Hints.TaintKey(), Expires: time.Now()})
 	nodes := []*corev1.Node{tainted, {ObjectMeta: metav1.ObjectMeta{Name: "n2"}},
 		{ObjectMeta: metav1.ObjectMeta{Name: "n3", Labels: map[string]string{"status": "presure"}}}}
 	p := &pressureHints{nodes: func() []*corev1.Node { return nodes }}

@@ -222,7 +222,7 @@ func (m *usageMonitor) PodPlace(pod string) (window.PodPlace, bool) { return m.o
 func (m *usageMonitor) Enabled() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.monitor != nil && m.conf.Web.Watcher
+	return m.monitor != nil && m.conf.Load.Serve
 }
 
 // Source implements web.UsageSource.

@@ -22,7 +22,7 @@ func newUsageSource(conf *config.Config, rc *rest.Config) (usage.Source, error) 
 	switch l.Source {
 	case config.SourceMetricsServer:
 		source, err = metricsserver.New(rc,
-			metricsserver.Options{Timeout: time.Duration(l.MetricsServer.Timeout), MaxAge: time.Duration(l.MaxAge), Now: time.Now})
+			metricsserver.Options{Timeout: time.Duration(l.Timeout), MaxAge: time.Duration(l.MaxAge), Now: time.Now})
 	case config.SourcePrometheus:
 		source, err = newPrometheusSource(conf)
 	case config.SourceLoadWatcher:
@@ -75,7 +75,7 @@ func newLoadWatcherSource(conf *config.Config) (usage.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return loadwatcher.New(loadwatcher.Options{URL: l.URL, Timeout: time.Duration(l.Timeout), MaxAge: time.Duration(conf.Load.MaxAge),
+	return loadwatcher.New(loadwatcher.Options{URL: l.URL, Timeout: time.Duration(conf.Load.Timeout), MaxAge: time.Duration(conf.Load.MaxAge),
 		Client: client, Now: time.Now})
 }
 

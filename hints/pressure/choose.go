@@ -87,11 +87,14 @@ func (d *decider) desiredHint(c candidate) Hint {
 
 func sameRules(a, b []string) bool { return sets.New(a...).Equal(sets.New(b...)) }
 
-// mustSkip reports whether a node in scope must not get a hint, because it is virtual, accepts no
+// controlPlaneTaints are the keys of NoSchedule or NoExecute taints with which a node gets no hint.
+var controlPlaneTaints = []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
+
+// mustSkip reports whether a node in scope must not get a hint, because it is virtual, belongs to the control plane, accepts no
 // pods, or an annotation excludes it.
 func (d *decider) mustSkip(n *corev1.Node) bool {
 	skipped := slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
-		return slices.Contains(d.SkipTaints, t.Key) && (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute)
+		return slices.Contains(controlPlaneTaints, t.Key) && (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute)
 	})
 	return skipped || n.Spec.Unschedulable || d.Virtual.Kind(n) != "" || len(annotation.OfNode(&cluster.Node{Name: n.Name, Object: n}).Exclude) > 0
 }

@@ -29,9 +29,6 @@ type Options struct {
 	Scope labels.Selector
 	// Virtual recognizes virtual nodes, which get no hint.
 	Virtual cluster.VirtualNodes
-	// SkipTaints contains taint keys. A node that has such a taint with the effect NoSchedule or
-	// NoExecute gets no hint.
-	SkipTaints []string
 }
 
 // Decision says which hints the nodes should have now.

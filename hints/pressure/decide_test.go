@@ -73,8 +73,7 @@ type scenario struct {
 
 func newScenario(t *testing.T, a *txtar.Archive) *scenario {
 	s := &scenario{t: t, nodes: map[string]*corev1.Node{}, lastHot: pressure.LastHot{}}
-	s.opts = pressure.Options{MaxHintedFrac: 1, TTL: 10 * time.Minute,
-		SkipTaints: []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}}
+	s.opts = pressure.Options{MaxHintedFrac: 1, TTL: 10 * time.Minute}
 	for _, f := range a.Files {
 		switch f.Name {
 		case "options":

@@ -63,9 +63,9 @@ func (o Owned) problem(h Hint) string {
 	case h.Label == "" && h.Taint == "":
 		return "it names neither a label nor a taint"
 	case h.Label != "" && !slices.Contains(o.Labels, h.Label):
-		return fmt.Sprintf("it names the label %.200q, which neither hints.label nor hints.formerLabels contains", h.Label)
+		return fmt.Sprintf("it names the label %.200q, which neither hints.label nor hints.former contains", h.Label)
 	case h.Taint != "" && !slices.Contains(o.Taints, h.Taint):
-		return fmt.Sprintf("it names the taint %.200q, which neither hints.taint nor hints.formerTaints contains", h.Taint)
+		return fmt.Sprintf("it names the taint %.200q, which neither hints.taint nor hints.former contains", h.Taint)
 	}
 	return ""
 }

@@ -23,8 +23,8 @@ func TestInvalidRecords(t *testing.T) {
 		strings.Replace(valid, "2026-01-01T12:10:00Z", "0001-01-01T00:00:00Z", 1): "it does not say when the hint expires",
 		strings.Replace(valid, `"cpu"`, `"c p u"`, 1):                             "it names a rule that no configuration can have",
 		strings.Replace(valid, "status=hot", "", 1):                               "it names neither a label nor a taint",
-		strings.Replace(valid, "status=hot", "status=other", 1):                   `it names the label "status=other", which neither hints.label nor hints.formerLabels contains`,
-		strings.Replace(valid, `"label":"status=hot"`, `"taint":"a"`, 1):          `it names the taint "a", which neither hints.taint nor hints.formerTaints contains`,
+		strings.Replace(valid, "status=hot", "status=other", 1):                   `it names the label "status=other", which neither hints.label nor hints.former contains`,
+		strings.Replace(valid, `"label":"status=hot"`, `"taint":"a"`, 1):          `it names the taint "a", which neither hints.taint nor hints.former contains`,
 	} {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", Annotations: map[string]string{pressure.Key: text}}}
 		h, ok := owned.FromNode(n)

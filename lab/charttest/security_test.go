@@ -28,8 +28,8 @@ import (
 func allPermissions(usageURL string) []string {
 	return []string{"--set", "config.dryRun=false", "--set", "config.evictor.steer=taint", "--set", "config.guards.minPodAge=0s",
 		"--set", "config.load.source=loadWatcher", "--set", "config.load.loadWatcher.url=" + usageURL,
-		"--set", "config.hints.enabled=true", "--set", "config.hints.label.key=example.org/hot",
-		"--set", "config.hints.label.value=yes", "--set", "config.hints.taint.enabled=true", "--set", "flowSchema.enabled=true",
+		"--set", "config.hints.enabled=true", "--set", `config.hints.label=example.org/hot\=yes`,
+		"--set", "config.hints.taint=evenkeel.io/pressure", "--set", "flowSchema.enabled=true",
 		"--set-json", `config.hints.rules=[{"name":"cpu","resource":"cpu","above":0.8}]`}
 }
 

@@ -51,7 +51,7 @@ func checkPressureHint(t *testing.T, name string, want bool) {
 // taint that another controller writes at the same time.
 func TestPressureHintsOfAKilledProcess(t *testing.T) {
 	seedApps(t, seed.ThreeZoneApps([3]int{2, 2, 2}, 0))
-	config := testbed.ConfigFile(t, "strategies: {}\nhints: {label: {key: status, value: presure}}\n")
+	config := testbed.ConfigFile(t, "strategies: {}\nhints: {label: status=presure}\n")
 	writePressure(t, "n2", time.Now().Add(time.Hour))
 	const line = "n2    pressure  cpu at 0.9 (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)"
 	if r := runEvenkeel(t, "hints", "list", "--config", config); r.code != 0 || !strings.Contains(r.stdout, line) {

@@ -31,7 +31,7 @@ strategies: {}
 load: {source: prometheus, interval: 5s, prometheus: {url: %q, preset: none}}
 hints:
   enabled: true
-  label: {key: status, value: presure}
+  label: status=presure
   rules: [{name: cpu, promql: node_pressure, above: 0.8}]
 `
 

@@ -168,7 +168,7 @@ func policyExpressions(t *testing.T, manifests, name string) string {
 // known.
 func TestPoliciesWithExistingConfigMap(t *testing.T) {
 	out := renderChart(t, externalArgs("rbac.evict=true,rbac.evictNamespaces={shop},rbac.nodeWrites=true,rbac.nodeKeys.labels={example.org/hot=yes,example.org/hot=very},"+
-		"rbac.nodeKeys.taints={example.org/full},config.hints.label.key=unused,config.evictor.gracePeriodSeconds=9")...)
+		"rbac.nodeKeys.taints={example.org/full},config.hints.label=unused,config.evictor.gracePeriodSeconds=9")...)
 	for name, want := range map[string][]string{
 		"-nodes": {`["evenkeel.io/steer=avoid","example.org/hot=yes","example.org/hot=very"]`, `["evenkeel.io/steer","example.org/hot"]`,
 			`["evenkeel.io/steer","example.org/full"]`},

@@ -13,8 +13,8 @@ import (
 
 // hintConfig is a configuration that taints nodes above 70 % CPU at the first sample. The taint expires so late that no
 // test renews it.
-const hintConfig = "hints: {enabled: true, ttl: 1h, taint: {enabled: true}," +
-	" rules: [{name: cpu, resource: cpu, above: 0.70, clearBelow: 0.30, for: 1}]}\n"
+const hintConfig = "hints: {enabled: true, ttl: 1h, taint: evenkeel.io/pressure," +
+	" rules: [{name: cpu, resource: cpu, above: 0.70, clear: 0.30, for: 1}]}\n"
 
 // loadStrategy is a configuration with a strategy that moves pods off nodes above 60 % CPU every minute.
 const loadStrategy = `

@@ -49,7 +49,7 @@ func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 	s.waitForCPU(t, map[string]float64{"n1": 8})
 	rules := filepath.Join(t.TempDir(), "rule.yaml")
 	must.Succeed(t, os.WriteFile(rules, []byte(ruleFile), 0o600))
-	hints := fmt.Sprintf("hints: {enabled: true, label: {key: status, value: presure}, rulesFile: %q}\n", rules)
+	hints := fmt.Sprintf("hints: {enabled: true, label: status=presure, rulesFile: %q}\n", rules)
 	p := startProgram(t, ns, configFile(t, s.config()+hints))
 	p.waitUntil(t, "n1 has the label", func() bool { return getNode(t, "n1").Labels["status"] == "presure" })
 	checkHotNodes(t, p, "n1")

@@ -40,8 +40,8 @@ func TestPushedMemoryHintsWhileItIsFresh(t *testing.T) {
 	p := startProgram(t, ns, configFile(t, fmt.Sprintf(`
 load: {source: prometheus, interval: 5s, statistic: latest, window: 1m, maxAge: 30s,
   prometheus: {url: %q, preset: none, rateWindow: 20s, queries: {memory.available: "%s * 1048576"}}}
-hints: {enabled: true, ttl: 1m, taint: {enabled: true},
-  rules: [{name: memory-available, resource: memory.available, below: 1073741824, clearAbove: 1610612736, for: 1}]}
+hints: {enabled: true, ttl: 1m, taint: evenkeel.io/pressure,
+  rules: [{name: memory-available, resource: memory.available, below: 1073741824, clear: 1610612736, for: 1}]}
 `, stack.Prometheus, pushedMetric)))
 	last := time.Now()
 	p.waitUntil(t, "n1 has the hint", func() bool {

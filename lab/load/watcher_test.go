@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"strings"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
@@ -23,7 +24,7 @@ func TestLoadWatchersOwnClientReadsUs(t *testing.T) {
 	ns := seedApps(t, []seed.App{busy, minimalUsageApp("n2", "n3", "n4")})
 	s := sources()[0]
 	s.waitForCPU(t, map[string]float64{"n1": 2})
-	p := startProgram(t, ns, configFile(t, s.config()+"web: {watcher: true}\n"))
+	p := startProgram(t, ns, configFile(t, strings.Replace(s.config(), "load: {", "load: {serve: true, ", 1)))
 	p.waitForMetric(t, "evenkeel_usage_coverage_ratio 1\n")
 	var got struct {
 		End   int64

@@ -36,7 +36,7 @@ const config = `load:
   interval: 10s
   window: 30s
   prometheus: {url: %q, preset: kubelet, rateWindow: 20s}
-hints: {enabled: true, rules: [{name: cpu, resource: cpu, above: 0.25, clearBelow: 0.20}]}
+hints: {enabled: true, rules: [{name: cpu, resource: cpu, above: 0.25, clear: 0.20}]}
 notify: [{name: hook, format: json, url: %q}]
 limits: {perNamespace: unlimited}
 placement: {trust: {minBindings: 1}}

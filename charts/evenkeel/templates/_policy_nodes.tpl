@@ -12,12 +12,13 @@ evenkeel.policy. */}}
 {{- $labels = concat $labels (($root.Values.rbac.nodeKeys | default dict).labels | default list) | uniq }}
 {{- $taints = concat $taints (($root.Values.rbac.nodeKeys | default dict).taints | default list) | uniq }}
 {{- else }}
-{{- with dig "hints" "label" "key" $pressure $root.Values.config }}
-{{- $labels = append $labels (printf "%s=%s" . (dig "hints" "label" "value" "true" $root.Values.config | toString)) }}
+{{- with dig "hints" "label" (print $pressure "=true") $root.Values.config }}
+{{- $labels = append $labels . }}
 {{- end }}
-{{- $taints = append $taints (dig "hints" "taint" "key" $pressure $root.Values.config) | uniq }}
-{{- $formerLabels = dig "hints" "formerLabels" list $root.Values.config | default list }}
-{{- $formerTaints = dig "hints" "formerTaints" list $root.Values.config | default list }}
+{{- $taints = append $taints (dig "hints" "taint" "" $root.Values.config | default $pressure) | uniq }}
+{{- range dig "hints" "former" list $root.Values.config | default list }}
+{{- if contains "=" . }}{{ $formerLabels = append $formerLabels . }}{{ else }}{{ $formerTaints = append $formerTaints . }}{{ end }}
+{{- end }}
 {{- end }}
 {{- $keys := list }}
 {{- range $labels }}

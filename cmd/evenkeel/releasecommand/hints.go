@@ -160,7 +160,8 @@ const (
 
 // findForeignHints returns labels and taints that have the keys of Evenkeel's hints, but were set by other programs.
 func (h *hintCommand) findForeignHints() []pressure.Foreign {
-	labelKey, taintKey, owned := h.conf.Hints.Label.Key, h.conf.Hints.Taint.Key, h.conf.PressureOptions().Owned()
+	labelKey, _, _ := strings.Cut(h.conf.Hints.Label, "=")
+	taintKey, owned := h.conf.Hints.TaintKey(), h.conf.PressureOptions().Owned()
 	var out []pressure.Foreign
 	for i := range h.nodes {
 		out = append(out, owned.FindForeign(&h.nodes[i], labelKey, taintKey)...)

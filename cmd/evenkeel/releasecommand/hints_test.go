@@ -117,7 +117,7 @@ func runHintsCommand(t *testing.T, h *hintCommand, do func(*cobra.Command, *hint
 // hintedConfig returns a configuration whose hints have the label KEY=presure, and had the label status=presure before.
 func hintedConfig(key string) *config.Config {
 	conf := config.Default()
-	conf.Hints.Label, conf.Hints.FormerLabels = config.HintLabel{Key: key, Value: "presure"}, []string{"status=presure"}
+	conf.Hints.Label, conf.Hints.Former = key+"=presure", []string{"status=presure"}
 	return conf
 }
 
@@ -239,7 +239,7 @@ func TestClearInvalidRecords(t *testing.T) {
 	if _, err := client.CoreV1().Nodes().Update(t.Context(), n, metav1.UpdateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	const problem = `it names the label "team=\x1b[2J", which neither hints.label nor hints.formerLabels contains`
+	const problem = `it names the label "team=\x1b[2J", which neither hints.label nor hints.former contains`
 	h := &hintCommand{writer: writer.New(client, clock.RealClock{}, nil), now: testNoon, conf: config.Default()}
 	_, err := runHintsCommand(t, h, removeAllHints, "n2")
 	if want := "the record on node n2 stays: " + problem + "; name the configuration of the controller with --config"; err == nil || err.Error() != want {
@@ -286,14 +286,14 @@ func TestErrorsOfClearAreSortedByNode(t *testing.T) {
 func TestHintsCommandsReadOneFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	text := "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: {source: prometheus, prometheus: {url: http://p}}\n" +
-		"hints: {enabled: true, label: {key: status, value: presure}, rulesFile: rule.yaml}\n" +
+		"hints: {enabled: true, label: status=presure, rulesFile: rule.yaml}\n" +
 		"placement: {schedulerConfig: scheduler.yaml}\nstrategies: {}\n"
 	must.Succeed(t, os.WriteFile(file, []byte(text), 0o600))
 	if _, err := installed.Load(file); err == nil || !strings.Contains(err.Error(), "rule.yaml") {
 		t.Errorf("Load says %v, want that rule.yaml is missing", err)
 	}
 	conf := must.Get(hintsConfig(&Access{}, nil, file, ""))(t)
-	if conf.Hints.Label.Value != "presure" {
-		t.Errorf("the label is %+v", conf.Hints.Label)
+	if conf.Hints.Label != "status=presure" {
+		t.Errorf("the label is %q", conf.Hints.Label)
 	}
 }
