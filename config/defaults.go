@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -40,7 +41,7 @@ func Default() *Config {
 		Approvals: Approvals{Enabled: true, ValidFor: Duration(24 * time.Hour)},
 		History:   History{Keep: Duration(30 * 24 * time.Hour)},
 		Windows:   Windows{Allow: []Window{}, Deny: []Window{}},
-		Placement: Placement{Profiles: []PlacementProfile{}, Trust: SchedulerTrust{MinBindings: 50, MinHitRate: 0.9},
+		Placement: Placement{Profiles: []schedulerconfig.SchedulerProfile{}, Trust: 0.9,
 			NodeMarks: NodeMarks{Starting: []string{}, Outgoing: []string{}, Draining: []string{}, Unhealthy: []string{}}},
 		Evictor: Evictor{PerMinute: plan.Absolute(30),
 			InFlight:      InFlight{Total: plan.Absolute(16), PerNode: plan.Absolute(2), PerOwner: plan.Absolute(1)},

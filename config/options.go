@@ -78,7 +78,9 @@ func (c *Config) PlannerOptions() search.Options {
 	o := search.DefaultOptions()
 	o.Guards = c.guardOptions()
 	o.Placement = placement.Options{Profiles: c.placementProfiles, GracePeriodSeconds: c.Evictor.GracePeriodSeconds}
-	o.Trust.MinBindings, o.Trust.MinHitRate = c.Placement.Trust.MinBindings, c.Placement.Trust.MinHitRate
+	if o.Trust.MinHitRate = c.Placement.Trust; o.Trust.MinHitRate == 0 {
+		o.Trust.MinBindings = 0
+	}
 	o.MinConfidence, o.DisplaceAcrossNamespaces = c.Guards.MinConfidence, c.Guards.DisplaceAcrossNamespaces
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	l, f := c.Limits, c.Evictor.InFlight

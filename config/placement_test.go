@@ -23,12 +23,14 @@ func TestPlacementSection(t *testing.T) {
 	write("config.yaml", minimalConfig+`placement:
   schedulerConfig: scheduler.yaml
   profiles:
-  - {schedulerName: packer, score: mostAllocated, weights: {ImageLocality: 0}}
-  - {schedulerName: trimaran, score: targetLoadPacking, targetLoadPacking: {targetUtilization: 0.7, requestFactor: 2}, weights: {TargetLoadPacking: 3}}
-  - {schedulerName: old, score: policy, policy: policy.json}
+  - schedulerName: packer
+    plugins: {score: {disabled: [{name: ImageLocality}]}}
+    pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]
+  - schedulerName: trimaran
+    plugins: {score: {enabled: [{name: TargetLoadPacking, weight: 3}], disabled: [{name: NodeResourcesFit}, {name: NodeResourcesBalancedAllocation}]}}
+    pluginConfig: [{name: TargetLoadPacking, args: {targetUtilization: 70, defaultRequestsMultiplier: "2"}}]
 `)
 	write("scheduler.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles: [{plugins: {score: {enabled: [{name: PodTopologySpread, weight: 5}]}}}]\n")
-	write("policy.json", "{\n\t\"kind\": \"Policy\", \"apiVersion\": \"v1\", \"priorities\": []}")
 	load := func() *config.Config {
 		t.Helper()
 		c := must.Get(config.LoadFile(filepath.Join(dir, "config.yaml")))(t)
@@ -38,7 +40,6 @@ func TestPlacementSection(t *testing.T) {
 	want := map[string]scheduler.Profile{
 		"default-scheduler": scheduler.DefaultProfile(), "packer": scheduler.MostAllocatedProfile(),
 		"trimaran": scheduler.PackingProfile(scheduler.TargetLoadPacking{Weight: 3, Target: 70, DefaultMilliCPU: 1000, Factor: 2}),
-		"old":      scheduler.LegacyProfile(scheduler.LegacyPolicy{HardPodAffinityWeight: 1}),
 	}
 	spread, packer := want["default-scheduler"], want["packer"]
 	spread.Weights.PodTopologySpread, packer.Weights.ImageLocality = 5, 0
@@ -47,8 +48,8 @@ func TestPlacementSection(t *testing.T) {
 		t.Error(d)
 	}
 	before := c.Hash()
-	write("policy.json", `{"kind": "Policy", "apiVersion": "v1", "priorities": null}`)
+	write("scheduler.yaml", "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
 	if after := load().Hash(); after == before {
-		t.Error("a changed policy gives the same hash, want a different hash")
+		t.Error("a changed file gives the same hash, want a different hash")
 	}
 }

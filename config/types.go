@@ -2,6 +2,7 @@ package config
 
 import (
 	"github.com/evenkeel-project/evenkeel/cluster/nodemarks"
+	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
@@ -264,11 +265,13 @@ type HintRule struct {
 
 // Placement describes the schedulers of the cluster, and the nodes to which no pods are sent.
 type Placement struct {
-	SchedulerConfig  string             `json:"schedulerConfig"`
-	Profiles         []PlacementProfile `json:"profiles"`
-	Trust            SchedulerTrust     `json:"trust"`
-	NewArchitectures bool               `json:"newArchitectures"`
-	NodeMarks        NodeMarks          `json:"nodeMarks"`
+	SchedulerConfig string `json:"schedulerConfig"`
+	// Profiles describe schedulers that are not in the file of SchedulerConfig.
+	Profiles []schedulerconfig.SchedulerProfile `json:"profiles"`
+	// Trust is the share of the latest predictions of a scheduler that must be right. With 0, none are watched.
+	Trust            float64   `json:"trust"`
+	NewArchitectures bool      `json:"newArchitectures"`
+	NodeMarks        NodeMarks `json:"nodeMarks"`
 }
 
 // NodeMarks are marks that programs put on nodes, beside nodemarks.Defaults, in the form PLACE:KEY or PLACE:KEY=VALUE.
@@ -277,45 +280,6 @@ type NodeMarks struct {
 	Outgoing  []string `json:"outgoing"`
 	Draining  []string `json:"draining"`
 	Unhealthy []string `json:"unhealthy"`
-}
-
-// SchedulerTrust configures when predictions of a scheduler are trusted: the share MinHitRate of the latest MinBindings
-// predictions must be right.
-type SchedulerTrust struct {
-	MinBindings int     `json:"minBindings"`
-	MinHitRate  float64 `json:"minHitRate"`
-}
-
-// PlacementProfile describes one scheduler that is not in the file of schedulerConfig.
-type PlacementProfile struct {
-	SchedulerName     string             `json:"schedulerName"`
-	Score             string             `json:"score"`
-	Weights           map[string]int     `json:"weights,omitempty"`
-	TargetLoadPacking *TargetLoadPacking `json:"targetLoadPacking,omitempty"`
-	// LoadVariationRiskBalancing and LowRiskOverCommitment are arguments of these plugins.
-	LoadVariationRiskBalancing *LoadVariationRiskBalancing `json:"loadVariationRiskBalancing,omitempty"`
-	LowRiskOverCommitment      *LowRiskOverCommitment      `json:"lowRiskOverCommitment,omitempty"`
-	Policy                     string                      `json:"policy,omitempty"`
-}
-
-// TargetLoadPacking contains arguments of the plugin TargetLoadPacking; nil selects the default.
-type TargetLoadPacking struct {
-	TargetUtilization *float64 `json:"targetUtilization"`
-	DefaultMilliCPU   *int     `json:"defaultMilliCPU"`
-	RequestFactor     *float64 `json:"requestFactor"`
-}
-
-// LoadVariationRiskBalancing contains arguments of the plugin of this name; nil selects the default.
-type LoadVariationRiskBalancing struct {
-	Margin      *float64 `json:"margin"`
-	Sensitivity *float64 `json:"sensitivity"`
-}
-
-// LowRiskOverCommitment contains arguments of the plugin of this name; nil selects the default. LimitWeights are the
-// shares of the risk by limits, for cpu and memory.
-type LowRiskOverCommitment struct {
-	SmoothingWindows *int               `json:"smoothingWindows"`
-	LimitWeights     map[string]float64 `json:"limitWeights"`
 }
 
 // Approvals configure whether the leader executes plans that a person approved with `evenkeel apply`.

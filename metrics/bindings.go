@@ -14,8 +14,8 @@ var (
 		labels: []label{schedulerLabel, {"result", "`hit` (predicted this node), `miss` (predicted another node), " +
 			"`unclear` (predicted none)"}}, absent: "a scheduler or result without a binding since the start"}
 	defHitRatio = definition{name: "evenkeel_scheduler_hit_ratio", kind: gauge, unit: "share of 1",
-		help:   "Share of predicted bindings that were correct, over the latest predictions (placement.trust.minBindings).",
-		labels: []label{schedulerLabel}, absent: "a scheduler with fewer predicted bindings than placement.trust.minBindings"}
+		help:   "Share of predicted bindings that were correct, over the latest predictions (up to 500).",
+		labels: []label{schedulerLabel}, absent: "a scheduler with fewer predicted bindings than 50"}
 )
 
 type bindingMetrics struct {

@@ -38,7 +38,7 @@ objects:
 func emptyingConfig(t *testing.T, settings string) *config.Config {
 	t.Helper()
 	conf := must.Get(config.Load("c", []byte(head+"limits: {perNamespace: unlimited, perOwner: unlimited}\n"+
-		"placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}\nstrategies:\n"+
+		"placement: {profiles: [{schedulerName: default-scheduler, pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]}]}\nstrategies:\n"+
 		"  pack: {type: NodeConsolidation, schedule: '@hourly', args: {below: {cpu: 0.3, memory: 0.3}}}\n"+settings)))(t)
 	return conf
 }

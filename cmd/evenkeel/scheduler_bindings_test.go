@@ -26,8 +26,8 @@ func TestBindingFilterFollowsConfiguration(t *testing.T) {
 		text := "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nplacement: " + placement + "\n"
 		must.Succeed(t, os.WriteFile(path, []byte(text), 0o600))
 	}
-	const on, off = "{trust: {minBindings: 50}}", "{trust: {minBindings: 0}}"
-	const known = "{trust: {minBindings: 50}, profiles: [{schedulerName: fancy, score: mostAllocated}]}"
+	const on, off = "{trust: 0.9}", "{trust: 0}"
+	const known = "{trust: 0.9, profiles: [{schedulerName: fancy, pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]}]}"
 	write(off)
 	var w podBindingFilter
 	files := &watchedFiles{}
@@ -44,7 +44,7 @@ func TestBindingFilterFollowsConfiguration(t *testing.T) {
 		placement string
 		profiles  int
 		window    int // 0: no bindings are selected
-	}{{off, 0, 0}, {on, 0, 50}, {known, 1, 50}, {on, 0, 50}, {"{trust: {minBindings: -1}}", 0, 50}, {off, 0, 0}} {
+	}{{off, 0, 0}, {on, 0, 50}, {known, 1, 50}, {on, 0, 50}, {"{trust: -1}", 0, 50}, {off, 0, 0}} {
 		write(step.placement)
 		checkNow()
 		checkNow() // the watcher loads a file only if two checks see the same content

@@ -14,7 +14,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/utils/ptr"
 
 	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/internal/strict"
@@ -184,36 +183,6 @@ func (p *LegacyPolicy) disabledFilters() []string {
 		}
 	}
 	return off
-}
-
-// Profile returns the placement model of a scheduler with this Policy.
-func (p *LegacyPolicy) Profile() scheduler.Profile {
-	legacy := scheduler.LegacyPolicy{HardPodAffinityWeight: int64(ptr.Deref(p.HardPodAffinitySymmetricWeight, 1))}
-	for _, x := range p.priorities() {
-		f := scheduler.PriorityFunction{Name: x.Name, Weight: int64(x.Weight)}
-		if a := x.Argument; a != nil && a.ServiceAntiAffinity != nil {
-			f.AntiAffinityLabel = a.ServiceAntiAffinity.Label
-		} else if a != nil && a.LabelPreference != nil {
-			f.PreferLabel, f.PreferAbsent = a.LabelPreference.Label, !a.LabelPreference.Presence
-		}
-		legacy.Priorities = append(legacy.Priorities, f)
-	}
-	out := scheduler.LegacyProfile(legacy)
-	for _, f := range p.disabledFilters() {
-		out.DisabledFilters = append(out.DisabledFilters, scheduler.Filter(f))
-	}
-	out.AddedAffinity = p.labelsPresenceAffinity()
-	for _, x := range p.Predicates {
-		if x.Argument != nil && x.Argument.ServiceAffinity != nil {
-			out.UnsupportedReason = "its predicate " + x.Name + " (serviceAffinity) is not supported"
-		} else if _, known := predicateFilters[x.Name]; !known && x.Argument == nil {
-			out.UnsupportedReason = "its predicate " + x.Name + " is not supported"
-		}
-	}
-	if len(p.Extenders) > 0 {
-		out.UnsupportedReason = "extender " + schedulerconfig.ExtenderName(p.Extenders[0]) + " influences placement, which is not supported"
-	}
-	return out
 }
 
 // labelsPresenceAffinity returns the labelsPresence predicates as required node affinity, or nil if there are none.

@@ -16,7 +16,7 @@ import (
 
 // readArgs applies the arguments of supported plugins to out. It ignores arguments of other plugins: these plugins do
 // not influence placement, or unsupportedReason reports them.
-func (p *schedulerProfile) readArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
+func (p *SchedulerProfile) readArgs(d *strict.Decoder, path string, out *scheduler.Profile) {
 	seen := map[string]bool{}
 	for i, c := range p.PluginConfig {
 		at := fmt.Sprintf("%s.pluginConfig[%d]", path, i)

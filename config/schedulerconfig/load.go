@@ -5,7 +5,6 @@
 package schedulerconfig
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -40,7 +39,7 @@ func Load(name string, data []byte) (map[string]scheduler.Profile, error) {
 
 func (f *schedulerFile) placementProfiles(d *strict.Decoder) map[string]scheduler.Profile {
 	if len(f.Profiles) == 0 {
-		f.Profiles = []schedulerProfile{{}}
+		f.Profiles = []SchedulerProfile{{}}
 	}
 	checkPercentage(d, "percentageOfNodesToScore", f.PercentageOfNodesToScore)
 	out := map[string]scheduler.Profile{}
@@ -55,10 +54,9 @@ func (f *schedulerFile) placementProfiles(d *strict.Decoder) map[string]schedule
 		case twice:
 			d.Errorf(path+".schedulerName", "%s has a profile already", p.SchedulerName)
 		}
-		checkPercentage(d, path+".percentageOfNodesToScore", p.PercentageOfNodesToScore)
-		one := p.placementProfile(d, path)
-		if n := cmp.Or(p.PercentageOfNodesToScore, f.PercentageOfNodesToScore); n != nil {
-			one.PercentageOfNodesToScore = *n
+		one := p.Model(d, path)
+		if f.PercentageOfNodesToScore != nil && p.PercentageOfNodesToScore == nil {
+			one.PercentageOfNodesToScore = *f.PercentageOfNodesToScore
 		}
 		if len(f.Extenders) > 0 {
 			one.UnsupportedReason = "extender " + ExtenderName(f.Extenders[0]) + " influences placement, which is not supported"
@@ -85,10 +83,13 @@ func ExtenderName(raw json.RawMessage) string {
 	return x.URLPrefix
 }
 
-// placementProfile converts one scheduler profile to a placement model.
-func (p *schedulerProfile) placementProfile(d *strict.Decoder, path string) scheduler.Profile {
+// Model returns the placement model of a profile, and reports to d the mistakes that kube-scheduler would reject. The
+// document of d has the profile at path.
+func (p *SchedulerProfile) Model(d *strict.Decoder, path string) scheduler.Profile {
+	checkPercentage(d, path+".percentageOfNodesToScore", p.PercentageOfNodesToScore)
 	p.checkPlugins(d, path+".plugins")
 	out := scheduler.DefaultProfile()
+	out.PercentageOfNodesToScore = ptr.Deref(p.PercentageOfNodesToScore, 0)
 	out.UnsupportedReason = p.unsupportedReason()
 	scores := p.Plugins.enabledAt(&p.Plugins.Score, ScorePlugins)
 	for name, weight := range out.Weights.ScorePlugins() {
@@ -117,7 +118,7 @@ func (p *schedulerProfile) placementProfile(d *strict.Decoder, path string) sche
 }
 
 // checkPlugins reports mistakes in plugin lists that prevent kube-scheduler from starting.
-func (p *schedulerProfile) checkPlugins(d *strict.Decoder, path string) {
+func (p *SchedulerProfile) checkPlugins(d *strict.Decoder, path string) {
 	for point, set := range p.Plugins.extensionPoints() {
 		seen := map[string]bool{}
 		for i, x := range set.Enabled {
@@ -144,7 +145,7 @@ func (p *schedulerProfile) checkPlugins(d *strict.Decoder, path string) {
 }
 
 // unsupportedReason says why Evenkeel cannot predict placements of the profile; "" if it can.
-func (p *schedulerProfile) unsupportedReason() string {
+func (p *SchedulerProfile) unsupportedReason() string {
 	for _, set := range p.Plugins.extensionPoints() {
 		for _, x := range set.Enabled {
 			if !slices.Contains(inTreePlugins, x.Name) && !slices.Contains(trimaranPlugins, x.Name) && x.Name != "" {

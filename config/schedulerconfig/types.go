@@ -27,11 +27,12 @@ type schedulerFile struct {
 	PodMaxBackoffSeconds      json.RawMessage    `json:"podMaxBackoffSeconds"`
 	DelayCacheUntilActive     json.RawMessage    `json:"delayCacheUntilActive"`
 	PercentageOfNodesToScore  *int               `json:"percentageOfNodesToScore"`
-	Profiles                  []schedulerProfile `json:"profiles"`
+	Profiles                  []SchedulerProfile `json:"profiles"`
 	Extenders                 []json.RawMessage  `json:"extenders"`
 }
 
-type schedulerProfile struct {
+// SchedulerProfile is a profile of a KubeSchedulerConfiguration.
+type SchedulerProfile struct {
 	SchedulerName            string           `json:"schedulerName"`
 	PercentageOfNodesToScore *int             `json:"percentageOfNodesToScore"`
 	Plugins                  schedulerPlugins `json:"plugins"`

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies"
 )
@@ -115,6 +116,8 @@ func (g *generator) schema(t reflect.Type, have node, path string) node {
 			"pattern": "^(" + strings.Join(names, "|") + ")?$"})
 	case reflect.TypeFor[config.Strategies]():
 		t = reflect.TypeFor[map[string]config.Strategy]()
+	case reflect.TypeFor[schedulerconfig.SchedulerProfile](): // kube-scheduler's own format
+		return g.leaf(have, path, node{"type": list("object", "null")})
 	case reflect.TypeFor[json.RawMessage]():
 		return g.leaf(have, path, node{"type": list("object", "null")}) // see config
 	}

@@ -38,7 +38,7 @@ guards: {minPodAge: 0s}   # the replacements are seconds old
 strategies:
   pack: {type: NodeConsolidation, schedule: "0 * * * *",
   args: {below: {cpu: 0.3, memory: 0.3}, target: {cpu: 1, memory: 1}, maxNodes: 5000}}
-placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}
+placement: {profiles: [{schedulerName: default-scheduler, pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]}]}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
 evictor: {perMinute: unlimited, inFlight: {total: 512, perNode: unlimited, perOwner: unlimited}}

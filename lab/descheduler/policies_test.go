@@ -95,7 +95,7 @@ func (p *policy) text(t *testing.T) string {
 // requires one that fills nodes.
 func (p *policy) scheduler() string {
 	if p.plugin == "HighNodeUtilization" {
-		return "placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}\n"
+		return "placement: {profiles: [{schedulerName: default-scheduler, pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]}]}\n"
 	}
 	return ""
 }

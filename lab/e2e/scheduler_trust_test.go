@@ -36,20 +36,19 @@ const prefersFullNodes = `
 `
 
 // TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue creates Deployment d with 1/1/4 pods per zone and scheduler
-// fancy. The pods of d must not be moved after 11 predicted bindings of fancy, and must be moved after 12. Scheduler
+// fancy. The pods of d must not be moved after 49 predicted bindings of fancy, and must be moved after 50. Scheduler
 // packed gets as many predictions but must remain untrusted.
 func TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue(t *testing.T) {
 	skipIfShort(t)
-	const wanted = 12
+	const wanted = 50
 	restartScheduler(t, twoMoreProfiles)
 	apps := seed.ThreeZoneApps([3]int{1, 1, 4}, 1)
 	apps[3].SchedulerName = "fancy"
 	ns := seedApps(t, apps)
-	r := startProcess(t, ns, testbed.ConfigFile(t, fmt.Sprintf(`
+	r := startProcess(t, ns, testbed.ConfigFile(t, `
 strategies:
   zones: {type: ZoneSpread, schedule: "* * * * *"}
-placement: {trust: {minBindings: %d, minHitRate: 0.9}}
-`, wanted)))
+`))
 
 	r.bindProbes(t, ns, "packed", wanted)
 	r.bindProbes(t, ns, "fancy", wanted-1)
@@ -111,27 +110,26 @@ strategies:
 		t.Errorf("after %d bindings: %d moves, rejections %v", r.bindingCount(name), len(lost.Spec.Moves), lost.NotMoved())
 	}
 	text := must.Get(os.ReadFile(file))(t)
-	text = append(text, "placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}\n"...)
+	text = append(text, "placement: {profiles: [{schedulerName: default-scheduler, pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]}]}\n"...)
 	must.Succeed(t, os.WriteFile(file, text, 0o600))
 	r.waitFor(t, func(p testbed.Report) bool { return len(p.Spec.Moves) > 0 })
 	checkEvictions(t, ns, 0)
 }
 
 // TestANewerServerIsUntrustedAtFirst needs a server that calls itself newer than every known version; `make
-// test-trust` starts one. Deployment d has 1/1/4 pods per zone. No pod may be moved before 12 bindings were
+// test-trust` starts one. Deployment d has 1/1/4 pods per zone. No pod may be moved before 50 bindings were
 // predicted; then the zones become level.
 func TestANewerServerIsUntrustedAtFirst(t *testing.T) {
 	v := must.Get(lab.Client.Discovery().ServerVersion())(t)
 	if v.Minor != "39" {
 		t.Skipf("the server calls itself %s.%s; `make test-trust` starts one that calls itself 1.39", v.Major, v.Minor)
 	}
-	const wanted, name = 12, corev1.DefaultSchedulerName
+	const wanted, name = 50, corev1.DefaultSchedulerName
 	ns := seedApps(t, seed.ThreeZoneApps([3]int{1, 1, 4}, 1))
-	r := startProcess(t, ns, testbed.ConfigFile(t, fmt.Sprintf(`
+	r := startProcess(t, ns, testbed.ConfigFile(t, `
 strategies:
   zones: {type: ZoneSpread, schedule: "* * * * *"}
-placement: {trust: {minBindings: %d, minHitRate: 0.9}}
-`, wanted)))
+`))
 	shut := r.waitFor(t, func(p testbed.Report) bool { return untrusted(p, name) })
 	if len(shut.Spec.Moves) != 0 || shut.NotMoved()["PlacementUnknown"] == 0 {
 		t.Errorf("at first: %d moves, rejections %v", len(shut.Spec.Moves), shut.NotMoved())

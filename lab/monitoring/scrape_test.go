@@ -39,7 +39,6 @@ const config = `load:
 hints: {enabled: true, rules: [{name: cpu, resource: cpu, above: 0.25, clear: 0.20}]}
 notify: [{name: hook, format: json, url: %q}]
 limits: {perNamespace: unlimited}
-placement: {trust: {minBindings: 1}}
 strategies:
   zones: {type: ZoneSpread, schedule: "* * * * *", args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}}
   hot: {type: NodeLoad, schedule: "* * * * *", mode: approve, args: {basis: requests, target: {cpu: 0.95}}}

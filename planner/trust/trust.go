@@ -37,7 +37,7 @@ type Options struct {
 	PlanUntrusted bool
 }
 
-// MaxMinBindings is the highest valid MinBindings.
+// MaxMinBindings bounds the predictions of a scheduler that are kept.
 const MaxMinBindings = 500
 
 // SchedulerName returns the name of the pod's scheduler. An empty name means the default scheduler.
@@ -192,7 +192,7 @@ func (o Options) stateOf(name string, pods int, s *cluster.Snapshot, profiles ma
 	default:
 		st.Reason = fmt.Sprintf("predictions for Kubernetes %s are untrusted: %s; %s", version, counts, required)
 		if o.MinBindings == 0 {
-			st.Reason = fmt.Sprintf("predictions for Kubernetes %s are untrusted, and placement.trust.minBindings is 0", version)
+			st.Reason = fmt.Sprintf("predictions for Kubernetes %s are untrusted, and placement.trust is 0", version)
 		}
 		st.Planned = o.PlanUntrusted && b.Seen == 0 && !HasNoProfile(name, profiles)
 	}

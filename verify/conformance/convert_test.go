@@ -25,5 +25,5 @@ func schedulerOf(c *recordedCase) string {
 	if c.Plugin.Name != "HighNodeUtilization" {
 		return ""
 	}
-	return "placement:\n  profiles:\n  - {schedulerName: default-scheduler, score: mostAllocated}\n"
+	return "placement:\n  profiles:\n  - {schedulerName: default-scheduler, pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]}\n"
 }

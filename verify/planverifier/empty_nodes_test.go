@@ -24,7 +24,7 @@ strategies:
   zones: {type: ZoneSpread, schedule: "@hourly", args: {maxSkew: 3}}
   pack: {type: NodeConsolidation, schedule: "@hourly", args: {below: {cpu: %s}, target: {cpu: 0.7, memory: 0.9}, maxNodes: %d}}
 guards: {minReplicas: 1, minConfidence: %s}
-placement: {profiles: [{schedulerName: default-scheduler, score: %s}]}
+placement: {profiles: [{schedulerName: default-scheduler, pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: %s}}}]}]}
 limits: {perPass: %s, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited}
 evictor: {inFlight: {total: %d, perNode: %d, perOwner: 2}}
 `
@@ -39,7 +39,7 @@ func makeEmptyingCase(t testing.TB, seed uint64) planCase {
 	}
 	maxNodes := 1 + r.IntN(3)
 	text := fmt.Sprintf(emptyingSettings, pick(r, "0.3", "0.5"), maxNodes, pick(r, "0.5", "0.9"),
-		pick(r, "mostAllocated", "default"), pick(r, "unlimited", "12"), 1+r.IntN(8), 1+r.IntN(4))
+		pick(r, "MostAllocated", "LeastAllocated"), pick(r, "unlimited", "12"), 1+r.IntN(8), 1+r.IntN(4))
 	p, rules := makePlanFor(t, o, text, o.TakenAt, plan.PlannerState{})
 	rules.Emptying = map[string]emptied.Rules{"pack": {MaxNodes: maxNodes, Target: map[string]float64{"cpu": 0.7, "memory": 0.9}}}
 	return planCase{o, rules, p}

@@ -19,7 +19,7 @@ kind: RebalanceConfig
 guards: {minPodAge: 0s}
 strategies:
   pack: {type: NodeConsolidation, schedule: "0 * * * *", args: {below: {cpu: %[1]v, memory: %[1]v}, target: {cpu: %[2]v, memory: %[2]v}, maxNodes: 100}}
-placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}
+placement: {profiles: [{schedulerName: default-scheduler, pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]}]}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
   perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
 evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: unlimited}}

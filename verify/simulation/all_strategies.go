@@ -32,7 +32,7 @@ func AllStrategySettings(r *rand.Rand) string {
 	add("tainted", "NodeTaints", pickRandom(r, "preferNoSchedule: true", "", "exclude: [dedicated=a]", "include: [dedicated]"))
 	add("pack", "NodeConsolidation", pickRandom(r, "below: {cpu: 0.4}, target: {cpu: 0.8}", "below: {cpu: 0.3}, target: {cpu: 0.9, memory: 0.9}, maxNodes: 1"))
 	if r.IntN(2) == 0 {
-		after += "placement: {profiles: [{schedulerName: default-scheduler, score: mostAllocated}]}\n"
+		after += "placement: {profiles: [{schedulerName: default-scheduler, pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: MostAllocated}}}]}]}\n"
 	}
 	return before + "strategies:\n" + b.String() + after
 }

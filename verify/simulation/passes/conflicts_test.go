@@ -34,7 +34,7 @@ strategies:
   affinity: {type: NodeAffinity, schedule: "*/20 * * * *", args: {preferred: true}}
   taints: {type: NodeTaints, schedule: "*/20 * * * *", args: {preferNoSchedule: true}}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
-placement: {profiles: [{schedulerName: default-scheduler, score: SCORE}]}
+placement: {profiles: [{schedulerName: default-scheduler, pluginConfig: [{name: NodeResourcesFit, args: {scoringStrategy: {type: SCORE}}}]}]}
 evictor: {steer: STEER, perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: unlimited}}
 `
 
@@ -59,10 +59,10 @@ type conflictForm struct {
 const nearlyCertain = "minPodAge: 0s, minConfidence: 0.99"
 
 var conflictForms = []conflictForm{
-	{"default", "default", nearlyCertain, "none", 0.001, 0.005},
-	{"mostAllocated", "mostAllocated", nearlyCertain, "none", 0.001, 0.005},
-	{"default guards and steering", "default", "", "taint", 0.005, 0.02},
-	{"default guards, mostAllocated", "mostAllocated", "", "none", 0.005, 0.02},
+	{"default", "LeastAllocated", nearlyCertain, "none", 0.001, 0.005},
+	{"mostAllocated", "MostAllocated", nearlyCertain, "none", 0.001, 0.005},
+	{"default guards and steering", "LeastAllocated", "", "taint", 0.005, 0.02},
+	{"default guards, mostAllocated", "MostAllocated", "", "none", 0.005, 0.02},
 }
 
 // TestStrategiesDoNotConflict runs all strategies on a cluster of 100 nodes, which changes after
