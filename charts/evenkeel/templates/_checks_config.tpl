@@ -67,7 +67,7 @@
 {{- end -}}
 {{- end -}}
 {{- range $r := eq (include "evenkeel.hints" .) "true" | ternary (dig "hints" "rules" list $config) list -}}
-{{- if gt (int ($r.for | default (dig "hints" "for" 1 $config))) 1 -}}
+{{- if gt (int ($r.for | default 1)) 1 -}}
 {{- include "evenkeel.oneSample" (dict "what" (printf "config.hints.rules: %s" $r.name) "source" $source) -}}
 {{- end -}}
 {{- end -}}
