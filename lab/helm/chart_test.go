@@ -143,7 +143,7 @@ func TestRefusals(t *testing.T) {
 		{"'webhook' not allowed", []string{"--set-json", `config.notify=[{"name":"ops","webhook":"https://a"}]`}},
 		{"config.hints.rules: cpu needs several consecutive samples", hintArgs("kind=CronJob,config.load.source=metricsServer", 3)},
 		{"config.hints.rules: cpu needs several consecutive samples", hintArgs(
-			"kind=CronJob,config.hints.for=2,config.load.source=loadWatcher,config.load.loadWatcher.url=http://a:2020", 0)},
+			"kind=CronJob,config.load.source=loadWatcher,config.load.loadWatcher.url=http://a:2020", 2)},
 		{"config.strategies.hot needs several consecutive samples",
 			[]string{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", loadStrategy(2)}},
 	} {
