@@ -415,6 +415,10 @@ memory: ## memory and CPU time for 5,000 nodes and 100,000 pods, and for a snaps
 
 # Packages whose tests compare files with package golden. Those of cmd/evenkeel run a few tests only.
 GOLDEN = $(shell git grep -l 'internal/golden"' -- '*_test.go' ':!cmd' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
+.PHONY: count-keys
+count-keys: ## the number of keys of config.yaml and of the chart's values.yaml, beside those of before
+	go test -count=1 -v -run TestCountKeys ./config/schema
+
 .PHONY: golden
 golden: helm ## rewrite the expected results of tests, and the pages and files made from code; review the diff before you commit it
 	go test $(GOLDEN) -update

@@ -36,7 +36,7 @@ func check(c *Config, d *strict.Decoder) {
 	checkStrategies(c, d, loc)
 	checkGuards(c, d)
 	c.windows = cron.Windows{
-		Allow: checkWindowList(d, "windows.allow", c.Windows.Allow, loc), Deny: checkWindowList(d, "windows.deny", c.Windows.Deny, loc),
+		Allow: checkAllowWindows(d, c.Windows.Allow, loc), Deny: checkWindowList(d, "windows.deny", c.Windows.Deny, loc),
 	}
 	checkFraction(d, "impact.utilizationLimit", c.Impact.UtilizationLimit)
 	checkEvictor(c, d)
@@ -219,6 +219,16 @@ func checkMeasuredResources(c *Config, d *strict.Decoder, path string, needs str
 	}
 }
 
+// checkAllowWindows checks and builds windows with limits.
+func checkAllowWindows(d *strict.Decoder, windows []AllowWindow, loc *time.Location) []cron.Window {
+	plain := make([]Window, len(windows))
+	for i, w := range windows {
+		plain[i] = Window{w.Schedule, w.Duration, w.TimeZone}
+		checkWindowLimits(d, fmt.Sprintf("windows.allow[%d].limits", i), w.Limits)
+	}
+	return checkWindowList(d, "windows.allow", plain, loc)
+}
+
 // checkWindowList checks and builds windows. loc is the default time zone of windows.
 func checkWindowList(d *strict.Decoder, list string, windows []Window, loc *time.Location) []cron.Window {
 	var out []cron.Window
@@ -238,7 +248,6 @@ func checkWindowList(d *strict.Decoder, list string, windows []Window, loc *time
 		} else if err := cron.CheckLength(time.Duration(w.Duration)); err != nil {
 			d.Errorf(path+".duration", "%v", err)
 		}
-		checkWindowLimits(d, list, path, w.Limits)
 		if built, err := cron.NewWindow(w.Schedule, time.Duration(w.Duration), at); err == nil {
 			out = append(out, built)
 		}

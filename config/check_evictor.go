@@ -19,7 +19,6 @@ import (
 
 func checkGuards(c *Config, d *strict.Decoder) {
 	g := c.Guards
-	d.CheckOneOf("guards.landing", "landing", string(g.Landing), toStrings(plan.LandingRules()))
 	checkFraction(d, "guards.minConfidence", g.MinConfidence)
 	if g.MinReplicas < 1 {
 		d.Errorf("guards.minReplicas", "%d is too small (want 1 or more)", g.MinReplicas)

@@ -17,12 +17,9 @@ const (
 	defaultInterval = 30 * time.Minute
 )
 
-// checkStrategySchedule checks and sets when the strategy runs. loc is the default time zone. It returns false if the
+// checkStrategySchedule checks and sets when the strategy runs. loc is the time zone. It returns false if the
 // schedule is missing or invalid.
 func checkStrategySchedule(d *strict.Decoder, path string, s Strategy, loc *time.Location, built *schedule.Strategy) bool {
-	if s.TimeZone != "" {
-		loc = checkTimeZone(d, path+".timeZone", s.TimeZone)
-	}
 	checkNodeEvents(d, path+".on", s.On, built)
 	var err error
 	switch {

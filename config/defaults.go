@@ -28,7 +28,6 @@ func Default() *Config {
 		Strategies: Strategies{},
 		Impact:     Impact{UtilizationLimit: 0.9},
 		Guards: Guards{
-			Landing:       plan.LandingRequired,
 			MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, MaxGracePeriod: 10 * minute,
 			PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: toStrings(guard.DefaultProtections()),
 			SafeLocalVolumes: []string{}, ProtectedStorageClasses: []string{}, Controllers: []string{}, Groups: []string{}, GroupKeys: []string{}, BlockingPods: []PodSelector{},
@@ -40,7 +39,7 @@ func Default() *Config {
 			MaxPredictions: plan.Absolute(500_000), MaxPlanTime: 2 * minute},
 		Approvals: Approvals{Enabled: true, ValidFor: Duration(24 * time.Hour)},
 		History:   History{Keep: Duration(30 * 24 * time.Hour)},
-		Windows:   Windows{Allow: []Window{}, Deny: []Window{}},
+		Windows:   Windows{Allow: []AllowWindow{}, Deny: []Window{}},
 		Placement: Placement{Profiles: []schedulerconfig.SchedulerProfile{}, Trust: 0.9,
 			NodeMarks: NodeMarks{Starting: []string{}, Outgoing: []string{}, Draining: []string{}, Unhealthy: []string{}}},
 		Evictor: Evictor{PerMinute: plan.Absolute(30),

@@ -182,9 +182,6 @@ func (c *Config) Hash() string {
 func (c *Config) PlanHash() string {
 	hashed := *c
 	hashed.DryRun, hashed.Load.Serve, hashed.Approvals, hashed.History, hashed.Notify = true, false, Approvals{}, History{}, nil
-	if hashed.Guards.Landing == plan.LandingRequired {
-		hashed.Guards.Landing = "" // so that a configuration without the key keeps its hash
-	}
 	return hashed.Hash()
 }
 

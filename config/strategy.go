@@ -51,7 +51,6 @@ type Strategy struct {
 	Order    int    `json:"order,omitempty"`
 	Type     string `json:"type"`
 	Schedule string `json:"schedule"`
-	TimeZone string `json:"timeZone,omitempty"`
 	// Mode is automatic (the default), approve or dryRun.
 	Mode plan.StrategyMode `json:"mode,omitempty"`
 	// Jitter delays each run by less than this time.
@@ -72,7 +71,7 @@ type Strategy struct {
 	// Soft makes moves for this strategy never worsen a goal of a strategy that is not soft. Its
 	// goals do not limit moves for other strategies.
 	Soft bool `json:"soft,omitempty"`
-	// Landing replaces guards.landing for this strategy. Empty means guards.landing.
+	// Landing says whether pods may be moved without a predicted place. Empty means that they may not.
 	Landing plan.LandingRule `json:"landing,omitempty"`
 }
 

@@ -41,7 +41,7 @@ func (c *Config) landingOf(s Strategy) plan.LandingRule {
 	if !strategies.Lookup(s.Type).LandingOptional {
 		return plan.LandingRequired
 	}
-	return cmp.Or(s.Landing, c.Guards.Landing)
+	return cmp.Or(s.Landing, plan.LandingRequired)
 }
 
 // strategyRules returns the rules of a strategy's own, or nil if it has none.

@@ -66,23 +66,21 @@ type Impact struct {
 
 // Guards configure which pods Evenkeel must not evict.
 type Guards struct {
-	// Landing says whether pods may be moved without a predicted place. It is empty only in the copy that Hash makes.
-	Landing                  plan.LandingRule `json:"landing,omitempty"`
-	MinConfidence            float64          `json:"minConfidence"`
-	MinReplicas              int              `json:"minReplicas"`
-	MinPodAge                Duration         `json:"minPodAge"`
-	MaxGracePeriod           Duration         `json:"maxGracePeriod"`
-	PriorityBelow            string           `json:"priorityBelow"`
-	MaxUnavailableWithoutPDB int              `json:"maxUnavailableWithoutPDB"`
-	Protect                  []string         `json:"protect"`
-	SafeLocalVolumes         []string         `json:"safeLocalVolumes"`
-	ProtectedStorageClasses  []string         `json:"protectedStorageClasses"`
-	PodSelector              string           `json:"podSelector"`
-	Controllers              []string         `json:"controllers"`
-	Groups                   []string         `json:"groups"`
-	GroupKeys                []string         `json:"groupKeys"`
-	BlockingPods             []PodSelector    `json:"blockingPods"`
-	NoEvictionPolicy         string           `json:"noEvictionPolicy"`
+	MinConfidence            float64       `json:"minConfidence"`
+	MinReplicas              int           `json:"minReplicas"`
+	MinPodAge                Duration      `json:"minPodAge"`
+	MaxGracePeriod           Duration      `json:"maxGracePeriod"`
+	PriorityBelow            string        `json:"priorityBelow"`
+	MaxUnavailableWithoutPDB int           `json:"maxUnavailableWithoutPDB"`
+	Protect                  []string      `json:"protect"`
+	SafeLocalVolumes         []string      `json:"safeLocalVolumes"`
+	ProtectedStorageClasses  []string      `json:"protectedStorageClasses"`
+	PodSelector              string        `json:"podSelector"`
+	Controllers              []string      `json:"controllers"`
+	Groups                   []string      `json:"groups"`
+	GroupKeys                []string      `json:"groupKeys"`
+	BlockingPods             []PodSelector `json:"blockingPods"`
+	NoEvictionPolicy         string        `json:"noEvictionPolicy"`
 	// DisplaceAcrossNamespaces allows that a pod leaves to make room for a pod of another namespace.
 	DisplaceAcrossNamespaces bool `json:"displaceAcrossNamespaces"`
 }
@@ -116,8 +114,8 @@ type PerHour struct {
 
 // Windows configure when Evenkeel may evict.
 type Windows struct {
-	Allow []Window `json:"allow"`
-	Deny  []Window `json:"deny"`
+	Allow []AllowWindow `json:"allow"`
+	Deny  []Window      `json:"deny"`
 }
 
 // Window is a period that opens on a schedule and stays open for Duration.
@@ -125,7 +123,14 @@ type Window struct {
 	Schedule string   `json:"schedule"`
 	Duration Duration `json:"duration"`
 	TimeZone string   `json:"timeZone,omitempty"`
-	// Limits apply while only windows with limits are open; nil for none. Only allow windows may have them.
+}
+
+// AllowWindow is a Window in which Evenkeel may evict.
+type AllowWindow struct {
+	Schedule string   `json:"schedule"`
+	Duration Duration `json:"duration"`
+	TimeZone string   `json:"timeZone,omitempty"`
+	// Limits apply while only windows with limits are open; nil for none.
 	Limits *plan.OwnLimits `json:"limits,omitempty"`
 }
 

@@ -9,14 +9,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/limits"
 )
 
-// checkWindowLimits checks the limits of a window. Only allow windows may have limits.
-func checkWindowLimits(d *strict.Decoder, list, path string, l *plan.OwnLimits) {
-	path += ".limits"
+// checkWindowLimits checks the limits of a window.
+func checkWindowLimits(d *strict.Decoder, path string, l *plan.OwnLimits) {
 	switch {
 	case l == nil:
 		return
-	case list != "windows.allow":
-		d.Errorf(path, "has no effect: nothing is evicted while a deny window is open (want limits only in windows.allow)")
 	case d.HasErrors(path):
 	case *l == plan.OwnLimits{} || l.PerHour != nil && *l.PerHour == plan.OwnPerHour{}:
 		d.Errorf(path, "sets no limit (want keys of limits, such as {perPass: 10})")

@@ -13,7 +13,7 @@ type StrategySettings struct {
 	Weight float64 `json:"weight,omitempty"`
 	// Soft reports that moves for the strategy never worsen a goal of a strategy that is not soft.
 	Soft bool `json:"soft,omitempty"`
-	// Landing is absent for a strategy that uses guards.landing.
+	// Landing is absent for a strategy that does not set it, which requires a place.
 	Landing LandingRule `json:"landing,omitempty"`
 }
 

@@ -11,7 +11,7 @@ import (
 // TestHintsThatJudgeNoNode: the plan gives the reason if the hint rules can evaluate no node. Usage of resources
 // without a rule does not count.
 func TestHintsThatJudgeNoNode(t *testing.T) {
-	conf := head + "load: {source: prometheus, prometheus: {url: 'http://p'}}\nhints: {enabled: true, taint: {enabled: true}, rules: [{name: cpu, resource: cpu, above: 0.9}, {name: io, promql: io, above: 9}]}\nstrategies: {}"
+	conf := head + "load: {source: prometheus, prometheus: {url: 'http://p'}}\nhints: {enabled: true, taint: evenkeel.io/pressure, rules: [{name: cpu, resource: cpu, above: 0.9}, {name: io, promql: io, above: 9}]}\nstrategies: {}"
 	usage := func(used map[string]int64) func(*cluster.Objects) {
 		return func(o *cluster.Objects) {
 			o.Usage = &cluster.Usage{Source: "prometheus", SampledAt: o.TakenAt,

@@ -49,10 +49,8 @@ func TestLandingRule(t *testing.T) {
 		left           plan.Code
 	}{
 		{"", anyReplicas, 0, plan.NoTargetFits},
-		{", landing: required", "guards: {minReplicas: 1, landing: notRequired}", 0, plan.NoTargetFits},
-		{"", "guards: {minReplicas: 1, landing: notRequired}", 2, ""},
+		{", landing: required", anyReplicas, 0, plan.NoTargetFits},
 		{", landing: notRequired", anyReplicas, 2, ""},
-		{", landing: notRequired", "guards: {minReplicas: 1, landing: required}", 2, ""},
 		{", landing: notRequired", "guards: {minReplicas: 2}", 0, plan.TooFewReplicas},
 		{", landing: notRequired, limits: {perPass: 1}", anyReplicas, 1, plan.LimitPerPass},
 		{", landing: notRequired", anyReplicas + "\nevictor: {breaker: {maxPendingPods: 1}}", 1, plan.WaitsForNextPass},

@@ -75,7 +75,6 @@ func plainText(markdown string) string {
 // replaced.
 var sameKey = [][2]string{
 	{"windows.allow[].limits.", "limits."},
-	{"windows.deny[].limits.", "limits."},
 	{"windows.allow[].", "windows.*[]."},
 	{"windows.deny[].", "windows.*[]."},
 	{"strategies.*.limits.", "limits."},

@@ -34,8 +34,8 @@ func TestStrategiesLandingNotRequired(t *testing.T) {
 			}
 			waitForReadyReplicas(t, ns, "web", 3)
 			config := func(landing string) string {
-				return "limits: {perNamespace: unlimited}\nguards: {minPodAge: 0s, landing: " + landing + "}\nstrategies: {s: {type: Lifetime, " +
-					"schedule: \"0 * * * *\", args: {minAge: 0s, conditions: [{type: example.com/Stuck, status: \"True\", minTimeSinceTransition: 10m}]}}]\n"
+				return "limits: {perNamespace: unlimited}\nguards: {minPodAge: 0s}\nstrategies: {s: {type: Lifetime, landing: " + landing + ", " +
+					"schedule: \"0 * * * *\", args: {minAge: 0s, conditions: [{type: example.com/Stuck, status: \"True\", minTimeSinceTransition: 10m}]}}}\n"
 			}
 			a := newAuditedPasses(t, ns, config("required"))
 			code := map[bool]string{false: "UncertainLanding", true: "NoTargetFits"}[pending]

@@ -27,7 +27,7 @@ var approvalDelay = flag.Duration("approval-delay", time.Minute, "time between a
 // its plan waits while the others make a pass every minute.
 const modesConfig = `
 strategies:
-  zones: {type: ZoneSpread, schedule: "%s", timeZone: UTC, mode: approve}
+  zones: {type: ZoneSpread, schedule: "%s", mode: approve}
   cpu: {type: NodeLoad, schedule: "* * * * *", args: {basis: requests, target: {cpu: 0.9}}}
   memory: {type: NodeLoad, schedule: "* * * * *", mode: dryRun, args: {basis: requests, target: {memory: 0.9}}}
 limits: {perPass: 50, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,

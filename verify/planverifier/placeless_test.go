@@ -33,7 +33,7 @@ func makePlacelessCase(t testing.TB, seed uint64) planCase {
 		}
 		p.Spec.NodeSelector = map[string]string{"disk": "nvme"} // the node has lost this label
 	}
-	landing := func() string { return []string{"", ", landing: notRequired", ", landing: required"}[r.IntN(3)] }
+	landing := func() string { return []string{"", ", landing: notRequired", ", landing: notRequired"}[r.IntN(3)] }
 	text := strategyLines.ReplaceAllString(simulation.Settings(r), fmt.Sprintf(`strategies:
   old: {type: Lifetime, schedule: "@hourly", args: {maxAge: %dh}%s}
   twins: {type: Duplicates, schedule: "@hourly"%s}
@@ -41,9 +41,7 @@ func makePlacelessCase(t testing.TB, seed uint64) planCase {
   apart: {type: InterPodAntiAffinity, schedule: "@hourly"%s}
   zones: {type: ZoneSpread, schedule: "@hourly"}
   hot: {type: NodeLoad, schedule: "@hourly", args: {target: {cpu: 0.%d}}}
-guards: {landing: %s}
-`, 1+r.IntN(30), landing(), landing(), landing(), landing(), 3+r.IntN(6), []string{"required", "notRequired", "notRequired"}[r.IntN(3)]))
-	text = regexp.MustCompile(`guards: \{landing: (\w+)\}\nguards:`).ReplaceAllString(text, "guards:\n  landing: $1")
+`, 1+r.IntN(30), landing(), landing(), landing(), landing(), 3+r.IntN(6)))
 	text = inFlightLine.ReplaceAllString(text, fmt.Sprintf("breaker: {maxPendingPods: %d}\n  inFlight: {total: 16, perNode: 4, perOwner: 2}", 1+r.IntN(8)))
 	p, rules := makePlanFor(t, o, text, o.TakenAt, simulation.RandomState(r, o))
 	return planCase{o, rules, p}

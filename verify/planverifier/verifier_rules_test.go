@@ -1,7 +1,6 @@
 package planverifier_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -55,12 +54,15 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 	if r.Location, err = time.LoadLocation(c.TimeZone); err != nil {
 		t.Fatal(err)
 	}
-	r.Allow, r.Deny = toWindows(t, c.Windows.Allow, r.Location), toWindows(t, c.Windows.Deny, r.Location)
+	for _, w := range c.Windows.Allow {
+		r.Allow = append(r.Allow, toWindows(t, []config.Window{{Schedule: w.Schedule, Duration: w.Duration, TimeZone: w.TimeZone}}, r.Location)...)
+	}
+	r.Deny = toWindows(t, c.Windows.Deny, r.Location)
 	r.WindowLimits = toWindowLimits(t, c.Windows.Allow)
 	r.MaxAge, r.MinCoverage = time.Duration(c.Load.MaxAge), c.Load.MinCoverage
 	r.Landing = placeless.Rules{MaxPending: parseLimit(t, c.Evictor.Breaker.MaxPendingPods.String()).N, MinConfidence: g.MinConfidence}
 	for _, s := range c.Strategies {
-		if cmp.Or(s.Landing, g.Landing) == "notRequired" && !slices.Contains([]string{"NodeLoad", "NodeConsolidation", "ZoneSpread", "TopologySpread"}, s.Type) {
+		if s.Landing == "notRequired" && !slices.Contains([]string{"NodeLoad", "NodeConsolidation", "ZoneSpread", "TopologySpread"}, s.Type) {
 			r.Landing.Strategies = append(r.Landing.Strategies, s.Name)
 		}
 		var args struct {
@@ -83,7 +85,7 @@ func verifierRules(t testing.TB, c *config.Config) planverifier.Rules {
 }
 
 // toWindowLimits returns the limits of windows by index. A limit that is not set is unlimited.
-func toWindowLimits(t testing.TB, from []config.Window) map[int]planverifier.WindowLimits {
+func toWindowLimits(t testing.TB, from []config.AllowWindow) map[int]planverifier.WindowLimits {
 	t.Helper()
 	limit := func(n *plan.CountLimit) planverifier.Limit {
 		if n == nil {

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // quotePriority returns a number or a name as YAML text.
@@ -29,11 +28,6 @@ func (w *writer) writeGuards() {
 		}
 		w.printf("  %s: %s\n", key, value)
 	}
-	remark := ""
-	if g.landing == plan.LandingNotRequired {
-		remark = "nodeFit: false: replacements may stay Pending. Recommended is required, which moves a pod only to a predicted place."
-	}
-	line("landing", string(g.landing), remark)
 	line("minReplicas", strconv.Itoa(g.minReplicas), w.c.minReplicasRemark())
 	line("minPodAge", config.Duration(g.minPodAge).String(), w.c.minPodAgeRemark())
 	line("maxGracePeriod", "24h", "The descheduler has no such guard. A pass waits for the pods that it evicts, so Evenkeel's default is 10m.")

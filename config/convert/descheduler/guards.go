@@ -139,9 +139,6 @@ func (c *conversion) shareGuards() {
 // meet loosens g until it permits what either permits. Only noEvictionPolicy takes the stricter
 // value, because strategies have none.
 func (g *guardSet) meet(o guardSet) {
-	if g.landing != o.landing {
-		g.landing = plan.LandingRequired // each strategy names its own rule
-	}
 	g.minReplicas, g.minPodAge = min(g.minReplicas, o.minReplicas), min(g.minPodAge, o.minPodAge)
 	g.priorityBelow = higherPriority(g.priorityBelow, o.priorityBelow)
 	g.protect = intersection(g.protect, o.protect)
@@ -213,7 +210,7 @@ func (s *strategy) addOwnGuards() {
 	if own.namespaceSelector != global.namespaceSelector {
 		s.namespaceSelector = own.namespaceSelector
 	}
-	if own.landing != global.landing {
+	if own.landing == plan.LandingNotRequired {
 		s.landing = own.landing
 	}
 }

@@ -23,7 +23,7 @@ type strategy struct {
 	namespaceSelector string
 	podSelector       string
 	limits, guards    []yamlEntry
-	landing           plan.LandingRule // empty: the global rule
+	landing           plan.LandingRule // empty: required
 	notes             []Note
 }
 
