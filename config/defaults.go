@@ -55,7 +55,7 @@ func Default() *Config {
 func defaultLoad() LoadSource {
 	minute := Duration(time.Minute)
 	return LoadSource{
-		Source: SourceRequests, Timeout: Duration(10 * time.Second), Interval: minute / 2, Statistic: "p90", Window: 5 * minute, MaxAge: 3 * minute, MinCoverage: 0.9,
+		Source: SourceRequests, Timeout: minute / 6, Interval: minute / 2, Statistic: "p90", Window: 5 * minute, MaxAge: 3 * minute, MinCoverage: 0.9,
 		Prometheus: Prometheus{Preset: "nodeExporter", RateWindow: 2 * minute, Queries: map[string]string{}, PodQueries: map[string]string{},
 			Freshness: map[string]string{}, NodeLabel: "instance", OAuth2: OAuth2{Scopes: []string{}}, Headers: map[string]string{}},
 	}

@@ -177,7 +177,8 @@ func (c *Config) Hash() string {
 	return hex.EncodeToString(sum[:6])
 }
 
-// PlanHash returns the hash of what plans depend on: the keys load.serve, approvals, history, notify and dryRun do not change it. A dry
+// PlanHash returns the hash of what plans depend on: the keys load.serve, approvals, history, notify
+// and dryRun do not change it. A dry
 // run makes the same plan as a live run, so a user can check the plan, set dryRun to false, and execute the plan.
 func (c *Config) PlanHash() string {
 	hashed := *c

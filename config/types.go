@@ -245,7 +245,8 @@ type Hints struct {
 	// Label (key=value) and Taint (a key) are those that hinted nodes get. Empty ones are not written.
 	Label string `json:"label"`
 	Taint string `json:"taint"`
-	// Former lists labels (key=value) and taints (keys) of earlier configurations. Evenkeel removes them from nodes with
+	// Former lists labels (key=value) and taints (keys) of earlier configurations. Evenkeel removes them
+	// from nodes with
 	// its hints, and never writes them.
 	Former        []string   `json:"former"`
 	MaxHintedFrac float64    `json:"maxHintedFrac"`

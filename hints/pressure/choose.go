@@ -90,7 +90,8 @@ func sameRules(a, b []string) bool { return sets.New(a...).Equal(sets.New(b...))
 // controlPlaneTaints are the keys of NoSchedule or NoExecute taints with which a node gets no hint.
 var controlPlaneTaints = []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}
 
-// mustSkip reports whether a node in scope must not get a hint, because it is virtual, belongs to the control plane, accepts no
+// mustSkip reports whether a node in scope must not get a hint, because it is virtual, belongs to the
+// control plane, accepts no
 // pods, or an annotation excludes it.
 func (d *decider) mustSkip(n *corev1.Node) bool {
 	skipped := slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
