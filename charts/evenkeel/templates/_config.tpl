@@ -2,7 +2,7 @@
 {{- define "evenkeel.config" -}}
 {{- $config := deepCopy .Values.config -}}
 {{- range $config.strategies -}}
-{{- if hasKey . "true" -}}
+{{- if and . (hasKey . "true") -}}
 {{- $_ := set . "on" (get . "true") -}}
 {{- $_ := unset . "true" -}}
 {{- end -}}
