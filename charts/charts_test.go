@@ -4,6 +4,7 @@ package charts
 
 import (
 	"os"
+	"path/filepath"
 	"reflect"
 	"testing"
 
@@ -37,5 +38,44 @@ func TestChartMatchesDefaultConfig(t *testing.T) {
 		if _, ok := shipped[key]; !ok {
 			t.Errorf("config.%s is in the chart but not in config.yaml", key)
 		}
+	}
+}
+
+// TestArtifactHubMetadata checks that Artifact Hub can read what Chart.yaml says for it, and that it names the
+// definitions of the chart.
+func TestArtifactHubMetadata(t *testing.T) {
+	var about struct{ Annotations map[string]string }
+	must.Succeed(t, yaml.UnmarshalStrict(must.Get(os.ReadFile("artifacthub-repo.yml"))(t), &struct{ RepositoryID string }{}))
+	must.Succeed(t, yaml.Unmarshal(must.Get(os.ReadFile("evenkeel/Chart.yaml"))(t), &about))
+	type definition struct{ Kind, Version, Name, DisplayName, Description string }
+	var listed []definition
+	must.Succeed(t, yaml.UnmarshalStrict([]byte(about.Annotations["artifacthub.io/crds"]), &listed))
+	kinds := map[string]string{}
+	for _, d := range listed {
+		kinds[d.Name] = d.Kind + "/" + d.Version
+	}
+	files := must.Get(filepath.Glob("evenkeel/files/crds/*.yaml"))(t)
+	for _, file := range files {
+		var crd struct {
+			Metadata struct{ Name string }
+			Spec     struct {
+				Names    struct{ Kind string }
+				Versions []struct{ Name string }
+			}
+		}
+		must.Succeed(t, yaml.Unmarshal(must.Get(os.ReadFile(file))(t), &crd))
+		if got, want := kinds[crd.Metadata.Name], crd.Spec.Names.Kind+"/"+crd.Spec.Versions[0].Name; got != want || len(files) != len(kinds) {
+			t.Errorf("Chart.yaml lists %s as %q, want %s", crd.Metadata.Name, got, want)
+		}
+	}
+	for key, fields := range map[string]any{
+		"links":   &[]struct{ Name, URL string }{},
+		"changes": &[]struct{ Kind, Description string }{},
+		"crdsExamples": &[]struct {
+			APIVersion, Kind string
+			Metadata, Spec   map[string]any
+		}{},
+	} {
+		must.Succeed(t, yaml.UnmarshalStrict([]byte(about.Annotations["artifacthub.io/"+key]), fields))
 	}
 }

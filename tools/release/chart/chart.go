@@ -51,7 +51,7 @@ func replacements(image name.Digest) []replacement {
 		{"values.yaml", "\n  repository: \"\"\n", fmt.Sprintf("\n  repository: %q\n", repository)},
 		{"README.md", "| `image.registry` | `\"\"` |", fmt.Sprintf("| `image.registry` | `%q` |", registry)},
 		{"README.md", "| `image.repository` | `\"\"` |", fmt.Sprintf("| `image.repository` | `%q` |", repository)},
-		{"README.md", " charts/evenkeel --namespace evenkeel --create-namespace --set image.repository=WHERE/YOUR/IMAGE/IS\n",
+		{"README.md", " charts/evenkeel --namespace evenkeel --create-namespace --set image.repository=$IMAGE\n",
 			" CHART --namespace evenkeel --create-namespace\n"},
 		{"Chart.yaml", "  # A release adds artifacthub.io/images.\n", fmt.Sprintf(
 			"  evenkeel.io/image: %s\n  artifacthub.io/images: |\n    - name: evenkeel\n      image: %[1]s\n", image)},

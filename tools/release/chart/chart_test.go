@@ -56,7 +56,7 @@ func TestCopyForARelease(t *testing.T) {
 			t.Errorf("README.md lacks %s", want)
 		}
 	}
-	if strings.Contains(readme, "WHERE/YOUR/IMAGE/IS") {
+	if strings.Contains(readme, "$IMAGE") {
 		t.Error("README.md still asks for an image")
 	}
 }
