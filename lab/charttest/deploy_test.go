@@ -188,11 +188,16 @@ func runManifests(ctx context.Context, t *testing.T, r release, manifests []stri
 
 func (r release) runKubectl(t *testing.T, args ...string) {
 	t.Helper()
-	cmd := exec.Command("kubectl", args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + r.kubeconfig}
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := r.kubectl(t, args...).CombinedOutput(); err != nil {
 		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
 	}
+}
+
+func (r release) kubectl(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command("kubectl", args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + r.kubeconfig}
+	return cmd
 }
 
 // showScheduledMoves waits for a pass of the schedule.
