@@ -291,7 +291,7 @@ test-chart: lab ## goldens of the chart, and helm install and kubectl apply in t
 .PHONY: test-helm3
 test-helm3: helm lab ## the objects that Helm 3 makes of the chart, against those of Helm 4, for each row of the pairwise table; and releases of Helm 3 in the lab (needs kubectl)
 	cd lab/helm3 && go build -o $(BIN)/helm3 helm.sh/helm/v3/cmd/helm
-	cd lab/helm && EVENKEEL_HELM=$(BIN)/helm EVENKEEL_HELM3=$(BIN)/helm3 go test -count=1 -v -run Helm3 .
+	cd lab/helm && EVENKEEL_HELM=$(BIN)/helm EVENKEEL_HELM3=$(BIN)/helm3 go test -count=1 -v -run 'Helm3|Strategies' .
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm3 go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 30m -v -run '^Test(InstallAs|CRDs|Upgrade|Rollback|Uninstalling)' ./charttest
 
 .PHONY: test-image

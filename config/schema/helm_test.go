@@ -40,8 +40,8 @@ func formatOf(path string, n node) string {
 	return ""
 }
 
-// forHelm removes from the schema of config.yaml the patterns in formatWords. It returns these patterns with their
-// keys, for the templates of the chart.
+// forHelm removes from the schema of config.yaml the patterns in formatWords, and adds what to write instead of a list of
+// strategies. It returns the patterns with their keys, for the templates of the chart.
 func forHelm(config node) (formats node) {
 	patterns, keys := node{}, node{}
 	walk(config, "", func(n node, path string) {
@@ -62,7 +62,13 @@ func forHelm(config node) (formats node) {
 			delete(n, "maximum")
 		}
 	})
-	acceptTrue(sub(sub(sub(config, "properties"), "strategies"), "additionalProperties"), keys)
+	strategies := sub(sub(config, "properties"), "strategies")
+	acceptTrue(sub(strategies, "additionalProperties"), keys)
+	// Helm shows the text of const, which no list can equal, as what is wanted.
+	strategies["if"], strategies["then"] = node{"type": "array"}, node{"const": "a map by name, which `evenkeel config convert` makes of a list; " +
+		"after --reuse-values, use --reset-then-reuse-values instead"}
+	strategies["else"] = node{"type": strategies["type"]}
+	delete(strategies, "type")
 	return node{"formats": patterns, "keys": keys}
 }
 

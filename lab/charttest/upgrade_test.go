@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -101,6 +103,30 @@ func TestUpgradeFromTheFormerChart(t *testing.T) {
 		t.Errorf("the report does not name the hourly limit:\n%s", out)
 	}
 	r.checkRequests(ctx, t, 0)
+	r.uninstall(ctx, t)
+}
+
+// TestUpgradeKeepsFormerValues upgrades a release of the former chart, whose strategies are a list. --reuse-values keeps
+// the list, so Helm refuses it with the remedy; --reset-then-reuse-values takes the presets, and keeps the user's values.
+func TestUpgradeKeepsFormerValues(t *testing.T) {
+	ctx := t.Context()
+	r := newRelease("keel", "ek-values")
+	createNamespace(ctx, t, r.namespace)
+	t.Cleanup(func() { r.abandon(t, func() { r.runHelm(t, "uninstall", r.name, "--no-hooks", "--ignore-not-found") }) })
+	r.runHelm(t, "install", r.name, formerChart, "--set", image+",kind=CronJob,cronJob.suspend=true,config.guards.minReplicas=3")
+	upgrade := []string{"upgrade", r.name, chart, "--set", "crds.keep=false,cleanup.enabled=false", "--namespace", r.namespace}
+	cmd := exec.Command(helmBinary(t), append(upgrade, "--reuse-values")...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "KUBECONFIG=" + r.kubeconfig}
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "use --reset-then-reuse-values instead") {
+		t.Errorf("--reuse-values: %v, want the remedy:\n%s", err, out)
+	}
+	r.runHelm(t, append(upgrade, "--reset-then-reuse-values")...)
+	config := string(must.Get(os.ReadFile(r.writeConfig(ctx, t)))(t))
+	for _, want := range []string{"- zones\n", "strategies: {}\n", "minReplicas: 3\n"} {
+		if !strings.Contains(config, want) {
+			t.Errorf("after --reset-then-reuse-values, the configuration does not contain %q:\n%s", want, config)
+		}
+	}
 	r.uninstall(ctx, t)
 }
 
