@@ -192,16 +192,16 @@ func TestOnlyMetricsServerIsReadThroughTheAPI(t *testing.T) {
 	}
 }
 
-// TestTheReadmeNamesEveryPermission checks that the chart's README has a row for every permission, by resource or by
-// resource name.
-func TestTheReadmeNamesEveryPermission(t *testing.T) {
-	text, err := os.ReadFile(chart + "/README.md")
+// TestThePageNamesEveryPermission checks that docs/security.md has a row for every permission, by resource or by resource
+// name.
+func TestThePageNamesEveryPermission(t *testing.T) {
+	text, err := os.ReadFile("../../docs/security.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, table, found := strings.Cut(string(text), "## What it may do")
+	_, table, found := strings.Cut(string(text), "## Permissions")
 	if !found {
-		t.Fatal("the README has no section \"What it may do\"")
+		t.Fatal("the page has no section \"Permissions\"")
 	}
 	all := append(namedPermissions(t, renderChart(t)), namedPermissions(t,
 		renderChart(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=label"))...)
@@ -214,7 +214,7 @@ func TestTheReadmeNamesEveryPermission(t *testing.T) {
 		case len(parts) == 3 && parts[2] == "status/evenkeel":
 			parts = []string{parts[1] + "/status"}
 		case verb == "list" || verb == "watch" || verb == "get" && len(parts) == 2:
-			continue // the README lists read permissions in groups
+			continue // the page lists read permissions in groups
 		}
 		subject, row := parts[len(parts)-1], ""
 		for _, line := range strings.Split(table, "\n") {
@@ -223,7 +223,7 @@ func TestTheReadmeNamesEveryPermission(t *testing.T) {
 			}
 		}
 		if row == "" {
-			t.Errorf("the README has no row for permission %s", p)
+			t.Errorf("the page has no row for permission %s", p)
 		}
 	}
 }

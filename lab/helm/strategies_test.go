@@ -32,8 +32,8 @@ func jobs(t *testing.T, manifests string) string {
 	return strings.Join(list, "; ")
 }
 
-// TestStrategiesMerge checks how Helm and the chart merge values into the strategies of presets, and that the account may
-// evict only if a strategy is left that is no dry run.
+// TestStrategiesMerge checks how Helm and the chart merge values into the strategies of presets, and that the account
+// may evict only if a strategy is left that is no dry run.
 func TestStrategiesMerge(t *testing.T) {
 	const hot, zones = "hot-nodes */10 * * * *", "spread-constraints,zones 0 * * * *"
 	const own = `{"type":"NodeLoad","schedule":"@daily","args":{"target":{"cpu":0.5}}}`
