@@ -192,8 +192,7 @@ func TestOnlyMetricsServerIsReadThroughTheAPI(t *testing.T) {
 	}
 }
 
-// TestThePageNamesEveryPermission checks that docs/security.md has a row for every permission, by resource or by resource
-// name.
+// TestThePageNamesEveryPermission checks that docs/security.md has a row for every permission, by resource or by name.
 func TestThePageNamesEveryPermission(t *testing.T) {
 	text, err := os.ReadFile("../../docs/security.md")
 	if err != nil {
