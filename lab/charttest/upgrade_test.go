@@ -106,8 +106,9 @@ func TestUpgradeFromTheFormerChart(t *testing.T) {
 	r.uninstall(ctx, t)
 }
 
-// TestUpgradeKeepsFormerValues upgrades a release of the former chart, whose strategies are a list. --reuse-values keeps
-// the list, so Helm refuses it with the remedy; --reset-then-reuse-values takes the presets, and keeps the user's values.
+// TestUpgradeKeepsFormerValues upgrades a release of the former chart, whose strategies are a list. --reuse-values
+// keeps the list, so Helm refuses it with the remedy; --reset-then-reuse-values takes the presets, and keeps the values
+// of the user.
 func TestUpgradeKeepsFormerValues(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-values")
