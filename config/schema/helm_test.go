@@ -40,8 +40,8 @@ func formatOf(path string, n node) string {
 	return ""
 }
 
-// forHelm removes from the schema of config.yaml the patterns in formatWords, and adds what to write instead of a list of
-// strategies. It returns the patterns with their keys, for the templates of the chart.
+// forHelm removes from the schema of config.yaml the patterns in formatWords, and adds what to write instead of a list
+// of strategies. It returns the patterns with their keys, for the templates of the chart.
 func forHelm(config node) (formats node) {
 	patterns, keys := node{}, node{}
 	walk(config, "", func(n node, path string) {

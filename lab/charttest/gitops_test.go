@@ -25,8 +25,8 @@ func changes() []object {
 		{"dryRun": false, "strategies": object{"zones": object{"schedule": "@daily"}}}}
 }
 
-// TestArgoCD does what Argo CD does with an Application, without Argo CD: it renders the chart with the arguments of Argo
-// CD, applies the objects without hooks on the client's or on the server's side, and compares them. It finds no
+// TestArgoCD does what Argo CD does with an Application, without Argo CD: it renders the chart with the arguments of
+// Argo CD, applies the objects without hooks on the client's or on the server's side, and compares them. It finds no
 // difference after it has applied them, one after a change of the values, and one after an edit by somebody else.
 func TestArgoCD(t *testing.T) {
 	ctx := t.Context()
@@ -53,8 +53,8 @@ func TestArgoCD(t *testing.T) {
 	}
 }
 
-// TestFlux does what Flux does with a HelmRelease, without Flux: each release has only the values of the HelmRelease, and
-// its objects are compared and corrected with the API server's dry run.
+// TestFlux does what Flux does with a HelmRelease, without Flux: each release has only the values of the HelmRelease,
+// and its objects are compared and corrected with the API server's dry run.
 func TestFlux(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-flux")
