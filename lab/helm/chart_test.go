@@ -234,12 +234,12 @@ func TestPodsMeetTheRestrictedLevel(t *testing.T) {
 	}
 }
 
-// TestCronJobsGroupBySchedule checks that the chart renders one job per schedule and time zone, with all strategies of
+// TestCronJobsGroupBySchedule checks that the chart renders one job per schedule, with all strategies of
 // that schedule.
 func TestCronJobsGroupBySchedule(t *testing.T) {
 	out := renderChart(t, "--set", "kind=CronJob", "--set-json",
 		`config.preset=[],config.strategies={"a":{"type":"ZoneSpread","schedule":"0 * * * *"},"b":{"type":"ZoneSpread","schedule":"*/5 * * * *"},`+
-			`"c":{"type":"ZoneSpread","schedule":"0 * * * *"},"d":{"type":"ZoneSpread","schedule":"0 * * * *","timeZone":"Asia/Tokyo"}}`)
+			`"c":{"type":"ZoneSpread","schedule":"0 * * * *"},"d":{"type":"ZoneSpread","schedule":"30 2 * * *"}}`)
 	var got []string
 	names := map[any]bool{}
 	for _, job := range parseObjects(t, out, "CronJob") {
@@ -254,7 +254,7 @@ func TestCronJobsGroupBySchedule(t *testing.T) {
 	// Each of the three jobs has a quarter of activeDeadlineSeconds (3600) for its pass, and waits for the rest.
 	const tail = " --config /etc/evenkeel/config.yaml --log-report=lines --lease-timeout 2700s --pass-timeout 900s]"
 	want := []string{"0 * * * * Etc/UTC [run --once --strategy a,c" + tail,
-		"*/5 * * * * Etc/UTC [run --once --strategy b" + tail, "0 * * * * Asia/Tokyo [run --once --strategy d" + tail}
+		"*/5 * * * * Etc/UTC [run --once --strategy b" + tail, "30 2 * * * Etc/UTC [run --once --strategy d" + tail}
 	if !reflect.DeepEqual(got, want) || len(names) != 3 {
 		t.Errorf("got jobs %q with names %v", got, names)
 	}
