@@ -354,6 +354,10 @@ structure: ## lines, types, methods and circles of the code, and their limits (S
 	cd tools && go build -o $(BIN)/structure ./structure
 	$(BIN)/structure $(STRUCTURE)
 
+.PHONY: words
+words: ## words of the documentation by page, and their limits
+	go test ./internal/repository -count=1 -v -run '^TestWords$$' -args -words
+
 .PHONY: mutants
 mutants: ## break the safety core in 150 small ways; a test must notice each (1 to 3 hours, resumable; MUTANTS="-area guards" for less)
 	cd tools && go build -o $(BIN)/mutants ./mutants
