@@ -76,7 +76,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// countWords returns the words of a page outside code and pictures: of its prose, of its tables, and of its tables of names.
+// countWords returns the words of a page outside code and pictures: of its prose, its tables, and its tables of names.
 func countWords(text string) (prose, tables, names int) {
 	for _, pattern := range []*regexp.Regexp{fence, htmlTag, imageAlt} {
 		text = pattern.ReplaceAllString(text, "")
