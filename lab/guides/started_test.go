@@ -74,7 +74,7 @@ func (s *shell) firstReport(t *testing.T) []startedStep {
 		}},
 		{"bin/lab up", func(*testing.T, string) {}}, // startLab has run it
 		{"kubectl create namespace shop", s.expect("successfully rolled out")},
-		{"helm install evenkeel", s.expect("Evenkeel 0.1.0 is installed as a DRY RUN")},
+		{"helm install evenkeel", s.expect("Evenkeel 0.1.0 is installed as a dry run")},
 		{"evenkeel plan", s.expect("Deployment shop/web would lose 3 of its 6 pods", "2 evictions meet 1 of 1 goals; lower bound 2")},
 		{"evenkeel status", s.expect("Evenkeel (installed in namespace evenkeel)", "it leads")},
 	}
@@ -86,7 +86,7 @@ func (s *shell) firstEvictions(values *string) []startedStep {
 	return []startedStep{
 		{"helm upgrade evenkeel", func(t *testing.T, commands string) {
 			must.Succeed(t, os.WriteFile(filepath.Join(s.dir, "one.yaml"), []byte(*values), 0o600))
-			s.expect("Evenkeel 0.1.0 is installed and EVICTS pods")(t, commands)
+			s.expect("Evenkeel 0.1.0 is installed, and evicts pods")(t, commands)
 		}},
 		{"kubectl auth can-i", func(t *testing.T, commands string) {
 			shop, other, _ := strings.Cut(commands, "\n")
@@ -132,7 +132,7 @@ func (s *shell) everyDay() []startedStep {
 // goBack has the steps to a dry run, and to a cluster without Evenkeel.
 func (s *shell) goBack() []startedStep {
 	return []startedStep{
-		{"helm upgrade evenkeel", s.expect("Evenkeel 0.1.0 is installed as a DRY RUN")},
+		{"helm upgrade evenkeel", s.expect("Evenkeel 0.1.0 is installed as a dry run")},
 		{"helm uninstall evenkeel", func(t *testing.T, commands string) {
 			_, list, _ := strings.Cut(commands, "\n")
 			s.expect(`release "evenkeel" uninstalled`, "kube-root-ca.crt")(t, commands)
