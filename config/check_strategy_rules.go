@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -107,42 +106,17 @@ func checkStrategyGuards(c *Config, d *strict.Decoder, path string, g StrategyGu
 	looser := func(key string, own, global any, want string) {
 		d.Errorf(path+"."+key, "%v is looser than guards.%s: %v (want %v or %s)", own, key, global, global, want)
 	}
-	if v := g.MinConfidence; v != nil {
-		if checkFraction(d, path+".minConfidence", *v); *v > 0 && *v < c.Guards.MinConfidence {
-			looser("minConfidence", *v, c.Guards.MinConfidence, "more")
-		}
-	}
 	if v := g.MinReplicas; v != nil && *v < c.Guards.MinReplicas {
 		looser("minReplicas", *v, c.Guards.MinReplicas, "more")
 	}
 	if v := g.MinPodAge; v != nil && *v < c.Guards.MinPodAge {
 		looser("minPodAge", *v, c.Guards.MinPodAge, "more")
 	}
-	if v := g.MaxGracePeriod; v != nil {
-		checkStrategyGracePeriod(c, d, path+".maxGracePeriod", *v, looser)
-	}
-	if v := g.MaxUnavailableWithoutPDB; v != nil && *v < 0 {
-		d.Errorf(path+".maxUnavailableWithoutPDB", "%d is negative (want 0 or more)", *v)
-	} else if v != nil && *v > c.Guards.MaxUnavailableWithoutPDB {
-		looser("maxUnavailableWithoutPDB", *v, c.Guards.MaxUnavailableWithoutPDB, "less")
-	}
 	checkStrategyPriority(c, d, path+".priorityBelow", g.PriorityBelow, looser)
 	for i, p := range g.Protect {
 		d.CheckOneOf(fmt.Sprintf("%s.protect[%d]", path, i), "protection", p, toStrings(guard.Protections()))
 	}
 	checkEach(d, path+".protectedStorageClasses", g.ProtectedStorageClasses, validation.IsDNS1123Subdomain, notStorageClass)
-}
-
-func checkStrategyGracePeriod(c *Config, d *strict.Decoder, path string, most Duration, looser func(string, any, any, string)) {
-	fixed := c.Evictor.GracePeriodSeconds
-	switch {
-	case most < Duration(time.Second):
-		d.Errorf(path, "%s is too short (want 1s or more)", most)
-	case most > c.Guards.MaxGracePeriod:
-		looser("maxGracePeriod", most, c.Guards.MaxGracePeriod, "less")
-	case fixed != nil && *fixed > int64(time.Duration(most)/time.Second):
-		d.Errorf(path, "%s is shorter than evictor.gracePeriodSeconds %d, so no pod would be moved for this strategy", most, *fixed)
-	}
 }
 
 // checkStrategyPriority compares priorities if both values are known without a cluster. Otherwise both hold.

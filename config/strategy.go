@@ -81,14 +81,11 @@ func (s *Strategy) path() string { return "strategies." + s.Name }
 // StrategyGuards are guards of one strategy. They hold besides the global guards, and must not be looser. Nil and empty
 // values are not set.
 type StrategyGuards struct {
-	MinConfidence            *float64  `json:"minConfidence,omitempty"`
-	MinReplicas              *int      `json:"minReplicas,omitempty"`
-	MinPodAge                *Duration `json:"minPodAge,omitempty"`
-	MaxGracePeriod           *Duration `json:"maxGracePeriod,omitempty"`
-	PriorityBelow            string    `json:"priorityBelow,omitempty"`
-	MaxUnavailableWithoutPDB *int      `json:"maxUnavailableWithoutPDB,omitempty"`
-	Protect                  []string  `json:"protect,omitempty"`
-	ProtectedStorageClasses  []string  `json:"protectedStorageClasses,omitempty"`
+	MinReplicas             *int      `json:"minReplicas,omitempty"`
+	MinPodAge               *Duration `json:"minPodAge,omitempty"`
+	PriorityBelow           string    `json:"priorityBelow,omitempty"`
+	Protect                 []string  `json:"protect,omitempty"`
+	ProtectedStorageClasses []string  `json:"protectedStorageClasses,omitempty"`
 }
 
 // Values of Strategy.Missed. The default is MissedSkip.

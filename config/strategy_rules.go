@@ -56,10 +56,6 @@ func (c *Config) strategyRules(s Strategy) *eligibility.StrategyRules {
 		out.Limits = new(orUnlimited(l))
 	}
 	if g := s.Guards; g != nil {
-		out.MaxUnavailableWithoutPDB = g.MaxUnavailableWithoutPDB
-		if g.MinConfidence != nil {
-			out.MinConfidence = *g.MinConfidence
-		}
 		merged := c.guardOptions()
 		g.narrow(&merged)
 		out.Guards = &merged
@@ -75,9 +71,6 @@ func (g *StrategyGuards) narrow(o *guard.Options) {
 	}
 	if g.MinPodAge != nil {
 		o.MinPodAge = time.Duration(*g.MinPodAge)
-	}
-	if g.MaxGracePeriod != nil {
-		o.MaxGracePeriod = time.Duration(*g.MaxGracePeriod)
 	}
 	if n, err := strconv.ParseInt(g.PriorityBelow, 10, 32); err == nil {
 		o.PriorityBelow, o.PriorityBelowName = int32(n), ""
@@ -101,20 +94,13 @@ func describeStrategy(s Strategy) *plan.StrategySettings {
 	}
 	if g := s.Guards; g != nil {
 		out.Guards = &plan.StrategyGuards{
-			PriorityBelow: g.PriorityBelow, MaxUnavailableWithoutPDB: g.MaxUnavailableWithoutPDB, Protect: g.Protect,
-			ProtectedStorageClasses: g.ProtectedStorageClasses,
-		}
-		if g.MinConfidence != nil {
-			out.Guards.MinConfidence = *g.MinConfidence
+			PriorityBelow: g.PriorityBelow, Protect: g.Protect, ProtectedStorageClasses: g.ProtectedStorageClasses,
 		}
 		if g.MinReplicas != nil {
 			out.Guards.MinReplicas = *g.MinReplicas
 		}
 		if g.MinPodAge != nil {
 			out.Guards.MinPodAge = g.MinPodAge.String()
-		}
-		if g.MaxGracePeriod != nil {
-			out.Guards.MaxGracePeriod = g.MaxGracePeriod.String()
 		}
 	}
 	if *out == (plan.StrategySettings{}) {

@@ -45,12 +45,9 @@ type OwnPerHour struct {
 // StrategyGuards are the guards of one strategy that are stricter than the global ones. Durations
 // have the format of the configuration.
 type StrategyGuards struct {
-	MinConfidence            float64  `json:"minConfidence,omitempty"`
-	MinReplicas              int      `json:"minReplicas,omitempty"`
-	MinPodAge                string   `json:"minPodAge,omitempty"`
-	MaxGracePeriod           string   `json:"maxGracePeriod,omitempty"`
-	PriorityBelow            string   `json:"priorityBelow,omitempty"`
-	MaxUnavailableWithoutPDB *int     `json:"maxUnavailableWithoutPDB,omitempty"`
-	Protect                  []string `json:"protect,omitempty"`
-	ProtectedStorageClasses  []string `json:"protectedStorageClasses,omitempty"`
+	MinReplicas             int      `json:"minReplicas,omitempty"`
+	MinPodAge               string   `json:"minPodAge,omitempty"`
+	PriorityBelow           string   `json:"priorityBelow,omitempty"`
+	Protect                 []string `json:"protect,omitempty"`
+	ProtectedStorageClasses []string `json:"protectedStorageClasses,omitempty"`
 }

@@ -17,9 +17,6 @@ func (e *Explainer) strategies(p *cluster.Pod) (out []plan.StrategyResult) {
 		}
 		reason, barred := e.automatic.start.Account.Eligibility.BarredFor(i, p.ID)
 		of := e.searchFor(info.Mode)
-		if !barred {
-			reason, barred = of.tooUncertain(i, p)
-		}
 		x := plan.StrategyResult{Strategy: info.Name, Allows: !barred, Reason: reason, Soft: info.Soft}
 		if start := of.start.Account.Limits.OfStrategy(i); start != nil {
 			_, moved := of.moves[p.ID]
@@ -38,23 +35,6 @@ func (e *Explainer) limitsOnly(g *plan.Goal) bool {
 	return g.Constraint && g.Wait.Code == "" && slices.ContainsFunc(e.stated.Goals, func(other plan.Goal) bool {
 		return other.Strategy == g.Strategy && !other.Constraint
 	})
-}
-
-// tooUncertain returns the reason if the strategy wants more confidence than all others, and the landing of the pod's
-// replacement has less.
-func (of explainedMode) tooUncertain(strategy int, p *cluster.Pod) (plan.Reason, bool) {
-	own := of.start.Options.RulesOf(strategy)
-	if own == nil || own.MinConfidence <= of.start.Options.MinConfidence {
-		return plan.Reason{}, false
-	}
-	turn := goal.FirmTurn
-	if of.start.Options.Strategies[strategy].Soft {
-		turn = goal.SoftTurn
-	}
-	of.start.Problem.SetTurn(of.start.End, turn)
-	defer of.start.Problem.SetTurn(of.start.End, goal.EveryTurn)
-	l, reason, lands := of.start.End.PredictWithHints(of.start.End.MoveOf(p.ID, strategy))
-	return reason, !lands && l.Confidence < own.MinConfidence && (reason.Code == plan.UncertainLanding || reason.Code == plan.WouldReturn)
 }
 
 // searchFor returns the search for moves of strategies in this mode, or the automatic one if there is no proposal.

@@ -46,27 +46,6 @@ func TestExplanationsAgreeWithPlans(t *testing.T) {
 	}
 }
 
-// TestExplainConfidenceOfStrategies: the strategy hot wants more confidence than the guards of all
-// strategies. It does not allow a move whose landing is uncertain.
-func TestExplainConfidenceOfStrategies(t *testing.T) {
-	for changes, want := range map[string]plan.Code{
-		"{kind: Node, metadata: {name: n3}}":                              plan.UncertainLanding,
-		"{kind: Node, metadata: {name: n3}, spec: {unschedulable: true}}": "",
-	} {
-		s, st, conf := openScenario(t, scenario.Read(t, "strategy-surer"), changes)
-		e := planner.New(conf.PlannerOptions()).Explain(s, st, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
-		pod := s.PodByKey("shop/web-6c8f-00").ID
-		x := e.Pod(pod).Pods[0]
-		got := x.Strategies
-		if len(got) != 1 || got[0].Strategy != "hot" || got[0].Allows != (want == "") || got[0].Reason.Code != want {
-			t.Errorf("%q: the strategies say %+v, want %q of hot", changes, got, want)
-		}
-		if v := x.Landing.Verdict; v.Code != "" {
-			t.Errorf("%q: without the rules of hot, the landing is %+v, want none", changes, v)
-		}
-	}
-}
-
 // TestExplainNamesMarks checks that the explanations of a node and of a pod name the node condition that keeps pods
 // from moving to the node.
 func TestExplainNamesMarks(t *testing.T) {

@@ -28,11 +28,6 @@ objects:
   pods: [4 on n1]
   spec: {template: {spec: {priority: 1000}}}
 - kind: Deployment
-  metadata: {name: slow}
-  requests: {cpu: 500m, memory: 256Mi}
-  pods: [4 on n1]
-  spec: {template: {spec: {terminationGracePeriodSeconds: 120}}}
-- kind: Deployment
   metadata: {name: data}
   requests: {cpu: 500m, memory: 256Mi}
   pods: [2 on n1]
@@ -78,12 +73,9 @@ func TestRulesOfAStrategyBarPods(t *testing.T) {
 		{"guards: {minReplicas: 3}", "shop/few-6c8f-00", plan.TooFewReplicas, "strategy hot: Deployment few wants 2 replicas"},
 		{"guards: {minReplicas: 3}", "shop/web-6c8f-00", "", ""},
 		{"guards: {minPodAge: 48h}", "shop/web-6c8f-00", plan.PodTooYoung, "strategy hot: the pod started 24h0m0s ago"},
-		{"guards: {maxGracePeriod: 1m}", "shop/slow-6c8f-00", plan.GracePeriodTooLong, "strategy hot: the pod may take 2m0s"},
-		{"guards: {maxGracePeriod: 1m}", "shop/web-6c8f-00", "", ""},
 		{"guards: {priorityBelow: 1000}", "shop/vip-6c8f-00", plan.PriorityTooHigh, "strategy hot: "},
 		{"guards: {priorityBelow: 1001}", "shop/vip-6c8f-00", "", ""},
 		{"guards: {priorityBelow: nobody}", "shop/web-6c8f-00", plan.PriorityTooHigh, "strategy hot: "},
-		{"guards: {maxUnavailableWithoutPDB: 0}", "shop/web-6c8f-00", plan.WorkloadUnavailable, "strategy hot: 0 of 4 pods of Deployment web are unavailable"},
 		{"guards: {protect: [PodsWithPVC]}", "shop/data-6c8f-00", plan.PersistentVolume, "strategy hot: volume v"},
 		{"guards: {protect: [PodsWithoutPDB]}", "shop/web-6c8f-00", plan.NoPodDisruptionBudget, "strategy hot: "},
 		{"guards: {protectedStorageClasses: [fast]}", "shop/data-6c8f-00", plan.ProtectedStorageClass, "strategy hot: claim c has storage class fast"},
@@ -128,7 +120,6 @@ func TestRecheckAppliesRulesOfTheStrategy(t *testing.T) {
 		{own: "guards: {minPodAge: 2h}"},
 		{own: "guards: {minPodAge: 48h}", dropped: plan.PodTooYoung, says: "strategy hot: "},
 		{own: "podSelector: app=none", dropped: plan.PodNotSelected, says: "strategy hot: "},
-		{own: "guards: {maxUnavailableWithoutPDB: 0}", dropped: plan.WorkloadUnavailable, says: "strategy hot: "},
 		{own: "limits: {perHour: {cluster: 3}}", past: 3, dropped: plan.LimitPerHour, says: "strategy hot: limits.perHour.cluster allows 3 evictions; 3 within"},
 		{own: "limits: {perHour: {cluster: 300}}", past: 3},
 		{own: "limits: {perPass: 9}", edit: func(m *plan.Move) { m.Strategy = "nobody" }, dropped: plan.PremiseChanged,
@@ -225,41 +216,6 @@ func TestLimitsOfAStrategyCountItsMoves(t *testing.T) {
 	h := history.CountLastHourFor(history.Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, made.Moves, s.TakenAt), "hot", s.TakenAt)
 	if h.Cluster != 3 {
 		t.Errorf("the history counts %d evictions for hot, want 3", h.Cluster)
-	}
-}
-
-// TestAStepNeedsTheConfidenceOfItsSecondMove: since the plan was made, a node was uncordoned, and
-// the second move of the step is less certain than its strategy requires. The first move is then of
-// no use.
-func TestAStepNeedsTheConfidenceOfItsSecondMove(t *testing.T) {
-	sc := *scenario.Read(t, "step-makes-room")
-	node := "- {kind: Node, metadata: {name: n4, labels: {topology.kubernetes.io/zone: zone-4}}, status: {allocatable: {cpu: \"10\", " +
-		"memory: 10Gi, pods: \"110\", ephemeral-storage: 10Gi}}}\n" +
-		"- {kind: Pod, metadata: {name: base-4}, requests: {cpu: \"2\", memory: 2Gi, ephemeral-storage: 5Gi}, spec: {nodeName: n4}}\n"
-	text := strings.NewReplacer("cpu: \"3\", memory: 4Gi", "cpu: \"3\", memory: 4Gi, ephemeral-storage: 3Gi").Replace(string(sc.Cluster))
-	for _, n := range []string{"n1", "n2", "n3"} {
-		text += strings.NewReplacer("n4", n, "zone-4", "zone-"+n[1:]).Replace(strings.SplitAfter(node, "\n")[0])
-	}
-	sc.Cluster = []byte(text + node)
-	for _, c := range []struct {
-		least string
-		drops bool
-	}{{"0.3", false}, {"0.95", true}} {
-		sc.Config = []byte(strings.NewReplacer("guards: {minReplicas: 1}", "guards: {minReplicas: 1, minConfidence: 0.3}",
-			"name: hot,", "name: hot, guards: {minConfidence: "+c.least+"},",
-			"strategies:", "strategies:\n  disk: {type: NodeLoad, schedule: \"0 * * * *\", args: {target: {ephemeral-storage: 0.7}}}").
-			Replace(string(scenario.Read(t, "step-makes-room").Config)))
-		s, st, conf := openScenario(t, &sc, "{kind: Node, metadata: {name: n4}, spec: {unschedulable: true}}")
-		p := planner.New(conf.PlannerOptions())
-		made := p.Plan(s, st, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
-		if len(made.Moves) != 2 || made.Moves[0].DisplacedFor == nil {
-			t.Fatalf("the plan is no step of two moves: %+v", made.Moves)
-		}
-		now, _, _ := openScenario(t, &sc)
-		_, dropped := p.Recheck(now, st, controller.Goals(now, conf.BuildStrategies(), nil), made, 1, now.TakenAt)
-		if c.drops != (len(dropped) == 1) || c.drops && !strings.Contains(dropped[0].Reason.Message, "strategy hot: ") {
-			t.Errorf("minConfidence %s of hot: dropped %+v", c.least, dropped)
-		}
 	}
 }
 

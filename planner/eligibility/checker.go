@@ -202,10 +202,6 @@ func (v *Checker) DisruptionsAllowed(p *cluster.Pod) int {
 // PodDisruptionBudget selects the pod. If the number is below 1, the reason explains it. If a goal asks to
 // replace the pod, only the other pods of the workload count.
 func (v *Checker) AllowanceWithoutPDB(p *cluster.Pod) (plan.Reason, int) {
-	return v.allowanceWithoutPDB(p, v.options.MaxUnavailableWithoutPDB)
-}
-
-func (v *Checker) allowanceWithoutPDB(p *cluster.Pod, most int) (plan.Reason, int) {
 	w := v.snapshot.WorkloadOf(p)
 	if w == nil {
 		return plan.Reason{}, 1
@@ -214,7 +210,7 @@ func (v *Checker) allowanceWithoutPDB(p *cluster.Pod, most int) (plan.Reason, in
 	if v.replaced[p.ID] {
 		desired, others = desired-1, "other "
 	}
-	unavailable := max(0, desired-guard.AvailablePods(v.snapshot, w, v.now))
+	unavailable, most := max(0, desired-guard.AvailablePods(v.snapshot, w, v.now)), v.options.MaxUnavailableWithoutPDB
 	return plan.Reason{Code: plan.WorkloadUnavailable, Message: fmt.Sprintf(
 		"%d of %d %spods of %s %s are unavailable; without a PodDisruptionBudget, at most %d may be unavailable (guards.maxUnavailableWithoutPDB)",
 		unavailable, desired, others, w.Kind, w.Name, most)}, most - unavailable

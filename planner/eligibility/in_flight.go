@@ -18,24 +18,21 @@ type InFlightCount struct {
 	evicted  map[cluster.ServiceID]int // Ready pods that each Service has lost
 	required guard.EvictionCounts
 	quotas   guard.QuotaCharges
-	// strictest holds, by workload, the fewest disruptions that the strategies of its pods in flight allow. It has only
-	// the workloads with such a strategy.
-	strictest map[cluster.WorkloadID]int
 }
 
 // NewInFlight returns a count of 0 pods in flight. It copies the consumed numbers.
 func NewInFlight(limits InFlight, consumed *Consumed) InFlightCount {
 	return InFlightCount{limits, 0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{},
-		maps.Clone(consumed.Budgets), maps.Clone(consumed.Services), maps.Clone(consumed.Required), guard.QuotaCharges{}, nil}
+		maps.Clone(consumed.Budgets), maps.Clone(consumed.Services), maps.Clone(consumed.Required), guard.QuotaCharges{}}
 }
 
 // Full reports whether the number of pods in flight has reached its limit.
 func (w *InFlightCount) Full() bool { return w.Total >= w.limits.Total }
 
-// CanAdd reports whether one more pod may be in flight, for the strategy. It charges the consumed
+// CanAdd reports whether one more pod may be in flight. It charges the consumed
 // numbers to the budgets of the snapshot. The result is exact, because a wave starts only when the
 // replacements of the previous wave are Ready.
-func (w *InFlightCount) CanAdd(v *Checker, pod cluster.PodID, strategy int) bool {
+func (w *InFlightCount) CanAdd(v *Checker, pod cluster.PodID) bool {
 	p := &v.snapshot.Pods[pod]
 	if w.Total+v.background.total >= w.limits.Total {
 		return false
@@ -59,28 +56,15 @@ func (w *InFlightCount) CanAdd(v *Checker, pod cluster.PodID, strategy int) bool
 		_, allowed := v.Budgets.Allows(p, w.budget)
 		return allowed
 	}
-	allowed := v.disruptionsAllowedFor(strategy, p)
-	if n, known := w.strictest[p.Workload]; known {
-		allowed = min(allowed, n)
-	}
-	return w.Owner[p.Workload] < allowed
+	return w.Owner[p.Workload] < v.DisruptionsAllowed(p)
 }
 
-// Add counts the pod as in flight, for the strategy.
-func (w *InFlightCount) Add(v *Checker, pod cluster.PodID, strategy int) {
+// Add counts the pod as in flight.
+func (w *InFlightCount) Add(v *Checker, pod cluster.PodID) {
 	p := &v.snapshot.Pods[pod]
 	if p.Terminal {
 		w.Total++
 		return
-	}
-	if v.options.RulesOf(strategy) != nil && len(p.Budgets) == 0 && p.Workload != cluster.NoWorkload {
-		allowed := v.disruptionsAllowedFor(strategy, p)
-		if n, known := w.strictest[p.Workload]; !known || allowed < n {
-			if w.strictest == nil {
-				w.strictest = map[cluster.WorkloadID]int{}
-			}
-			w.strictest[p.Workload] = allowed
-		}
 	}
 	w.Total++
 	w.node[p.Node]++

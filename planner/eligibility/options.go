@@ -67,11 +67,6 @@ type StrategyRules struct {
 	PodSelector labels.Selector
 	// Guards are the global guards with the strategy's own values. Nil means that the strategy has none.
 	Guards *guard.Options
-	// MinConfidence holds besides Options.MinConfidence: the greater applies. 0 means that the strategy has none.
-	MinConfidence float64
-	// MaxUnavailableWithoutPDB holds besides Options.MaxUnavailableWithoutPDB: the smaller applies. Nil means that the
-	// strategy has none.
-	MaxUnavailableWithoutPDB *int
 	// Limits apply to the moves for the strategy. Nil means that the strategy has no limits of its own.
 	Limits *limits.Options
 	// Discarded holds, by the UID of the pod, the moves for the strategy that a person discarded. See WithDiscarded.

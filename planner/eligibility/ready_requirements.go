@@ -24,7 +24,7 @@ func (v *Checker) ReadyRequirements(p *cluster.Pod, strategy, moves int) []plan.
 	if w == nil || len(p.Budgets) > 0 {
 		return nil
 	}
-	allowed := v.MaxUnavailable(v.options.RulesOf(strategy))
+	allowed := v.options.MaxUnavailableWithoutPDB
 	if v.protects(strategy, guard.ProtectDegraded) {
 		allowed = min(allowed, moves) // only the pods that this wave evicts may be unavailable
 	}

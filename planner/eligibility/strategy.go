@@ -92,29 +92,7 @@ func (v *Checker) findBar(own *StrategyRules, cache *guard.Cache, p *cluster.Pod
 			return r, true
 		}
 	}
-	if own.MaxUnavailableWithoutPDB != nil && len(p.Budgets) == 0 && !p.Terminal {
-		if r, n := v.allowanceWithoutPDB(p, v.MaxUnavailable(own)); n < 1 {
-			return r, true
-		}
-	}
 	return plan.Reason{}, false
-}
-
-// MaxUnavailable returns guards.maxUnavailableWithoutPDB with these rules of a strategy, which may be nil.
-func (v *Checker) MaxUnavailable(own *StrategyRules) int {
-	if own == nil || own.MaxUnavailableWithoutPDB == nil {
-		return v.options.MaxUnavailableWithoutPDB
-	}
-	return min(v.options.MaxUnavailableWithoutPDB, *own.MaxUnavailableWithoutPDB)
-}
-
-// disruptionsAllowedFor returns DisruptionsAllowed for a move of the strategy.
-func (v *Checker) disruptionsAllowedFor(strategy int, p *cluster.Pod) int {
-	n := v.DisruptionsAllowed(p)
-	if own := v.options.RulesOf(strategy); own != nil && p.Workload != cluster.NoWorkload {
-		n -= v.options.MaxUnavailableWithoutPDB - v.MaxUnavailable(own)
-	}
-	return n
 }
 
 // protectionsWithin returns the protections that hold for all moves of a wave: the global ones and

@@ -210,27 +210,6 @@ func (a *Account) allowsMore() bool {
 	return false
 }
 
-// noStrategyReason returns the reason if no strategy whose goals the landing improves allows the move.
-func (a *Account) noStrategyReason(m *Step) plan.Reason {
-	for _, g := range m.Landing.ImprovedGoals {
-		if reason, no := a.Limits.RefuseFor(a.strategyOfGoal[g], m.Pod); no {
-			return reason
-		}
-	}
-	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
-		"strategy %s: its replacement most likely lands on %s, where it improves only goals of strategies whose rules forbid the move",
-		a.goals[m.goal].Strategy, a.sim.NodeName(m.Landing.To))}
-}
-
-// strategyAllows reports whether the rules and limits of the strategy allow the move, in this wave or a later one.
-func (a *Account) strategyAllows(strategy int, m *Step) bool {
-	if _, no := a.Limits.RefuseFor(strategy, m.Pod); no {
-		return false
-	}
-	own := a.sim.Options.RulesOf(strategy)
-	return own == nil || m.sureness() >= own.MinConfidence
-}
-
 // GoalsOfStrategy returns those of the goals that belong to the strategy, or all if no strategy has rules of its own.
 func (a *Account) GoalsOfStrategy(strategy int, goals []int) []int {
 	if a.strategyOfGoal == nil {

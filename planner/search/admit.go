@@ -36,7 +36,7 @@ func (w *Wave) Admit(m Move, choose func(*Step) (Verdict, plan.Reason)) (Step, V
 
 // hasRoom reports whether the wave has room for the move, wherever its replacement lands.
 func (w *Wave) hasRoom(m Move) (Verdict, plan.Reason) {
-	hasRoom := w.InFlight.CanAdd(w.eligible, m.Pod, m.Strategy)
+	hasRoom := w.InFlight.CanAdd(w.eligible, m.Pod)
 	if !hasRoom && w.InFlight.Total == 0 {
 		return NoRoom, waitsForNextPass(fewerMayBeAway)
 	}

@@ -45,26 +45,3 @@ func TestExhaustedStrategyEndsTheSearch(t *testing.T) {
 		}
 	}
 }
-
-// TestMoveForAStrictStrategyWaitsForTheWave: the landing improves only the goal of a strategy that allows one pod of
-// the workload in flight. Another one is in flight, so the move waits. Without it, the move is for that strategy.
-func TestMoveForAStrictStrategyWaitsForTheWave(t *testing.T) {
-	goals := append(halfUsedGoals("cpu", 0), unlimitedGoals("cpu", 1)...)
-	goals[0].Strategy, goals[1].Strategy = "strict", "lax"
-	c := newSmallSearch(t, 2, []string{"n0 a 3", "n0 a 3"}, func(o *Options) {
-		o.Strategies = []eligibility.Strategy{{Name: "lax"}, {Name: "strict", Own: &eligibility.StrategyRules{MaxUnavailableWithoutPDB: new(1)}}}
-	}, goals...)
-	var strict int
-	for g := range c.sim.Goals.Goals {
-		if c.sim.Goals.Goals[g].Strategy == "strict" {
-			strict = g
-		}
-	}
-	for inFlight, want := range []Verdict{Admitted, Later} {
-		c.waves.current.InFlight.Owner[c.sim.Snapshot.Pods[1].Workload], c.waves.current.InFlight.Total = inFlight, inFlight
-		m := Step{Move: Move{Pod: 1}, Landing: Landing{To: 1, ImprovedGoals: []int{strict}}, goal: 1 - strict}
-		if got, why := c.waves.attribute(&m); got != want || got == Admitted && m.goal != strict {
-			t.Errorf("%d in flight: result %d for goal %d (%+v), want %d", inFlight, got, m.goal, why, want)
-		}
-	}
-}

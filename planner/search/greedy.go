@@ -69,7 +69,7 @@ func (c *rounds) greediestMove(excluded []cluster.PodID) candidate {
 			}
 			x := candidate{pod: pod, owner: c.sim.Snapshot.Pods[pod].Workload, rank: 3*c.sim.Goals.FirstGoalRank(g) + c.order.rank(pod),
 				benefit: -c.sim.Goals.ExcessChange(pod, from, l.To), EvictionOrder: c.order.orderOf(&c.sim.Snapshot.Pods[pod]),
-				goal: g, waits: a == Later || !c.waves.current.InFlight.CanAdd(c.account.Eligibility, pod, strategy)}
+				goal: g, waits: a == Later || !c.waves.current.InFlight.CanAdd(c.account.Eligibility, pod)}
 			if c.sim.Goals.InStatedOrder(g) {
 				x.stated = g
 			}

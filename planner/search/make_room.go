@@ -42,9 +42,9 @@ func (k roomMaking) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) 
 	good := k.accepts(c, m)
 	l := Landing{Confidence: plan.Round(pr.Prob(good)), ReturnProbability: plan.Round(pr.ProbOf(from)),
 		PendingProbability: plan.Round(pr.Pending()), predicted: &pr}
-	if need, prefix := c.neededConfidence(m); l.Confidence < need {
+	if need := c.Options.MinConfidence; l.Confidence < need {
 		good, least := percent.Pair(l.Confidence, need)
-		return l, plan.Reason{Code: plan.UncertainLanding, Message: prefix + fmt.Sprintf(
+		return l, plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
 			"its replacement lands where it makes no goal worse with probability %s only (guards.minConfidence wants %s)",
 			good, least)}, false
 	}

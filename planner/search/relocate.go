@@ -52,7 +52,7 @@ func (relocation) land(w *Wave, m Move) (Landing, plan.Reason, Verdict) {
 	}
 	if !w.mayHint || !hintsMayHelp(reason.Code) {
 		if own {
-			w.unlandable.add(w.Now, m, reason)
+			w.unlandable.add(w.Now, m.Pod, reason)
 		}
 		return l, reason, Refused
 	}
@@ -93,7 +93,7 @@ func (relocation) predict(c *Simulation, m Move) (Landing, plan.Reason, bool) {
 		PendingProbability: plan.Round(pr.Pending()),
 		predicted:          &pr,
 	}
-	if least, _ := c.neededConfidence(m); l.Confidence < least {
+	if l.Confidence < c.Options.MinConfidence {
 		if !containsNode(pr.Gone.FeasibleSet, good) {
 			if why, refused := c.refusedTargetsReason(pod, &places, &pr); refused {
 				return l, why, false
@@ -151,16 +151,16 @@ func noTargetReason(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
 // return, would improve no goal, or has an uncertain landing.
 func (c *Simulation) uncertainReason(m Move, pr prediction.Prediction, places *goal.TargetCheck, l Landing) plan.Reason {
 	from := places.From
-	need, prefix := c.neededConfidence(m)
+	need := c.Options.MinConfidence
 	back := pr.Prob(func(n cluster.NodeID) bool { return !places.Helps(n) })
 	if back >= 1-l.Confidence-back {
 		share, most := percent.Pair(back, 1-need)
-		return plan.Reason{Code: plan.WouldReturn, Message: prefix + fmt.Sprintf(
+		return plan.Reason{Code: plan.WouldReturn, Message: fmt.Sprintf(
 			"its replacement would go back to %s, or where it helps as little, with probability %s; at most %s is allowed (guards.minConfidence wants %s)",
 			c.Snapshot.Nodes[from].Name, share, most, percent.Of(need))}
 	}
 	good, least := percent.Pair(l.Confidence, need)
-	return plan.Reason{Code: plan.UncertainLanding, Message: prefix + fmt.Sprintf(
+	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
 		"its replacement lands where it helps with probability %s only (guards.minConfidence wants %s)", good, least)}
 }
 

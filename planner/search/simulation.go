@@ -108,15 +108,6 @@ func (c *Simulation) strategyName(m Move) string {
 	return ""
 }
 
-// neededConfidence returns the least confidence of the move's landing, and a prefix for reasons if its strategy sets
-// it.
-func (c *Simulation) neededConfidence(m Move) (least float64, prefix string) {
-	if own := c.Options.RulesOf(m.Strategy); own != nil && own.MinConfidence > c.Options.MinConfidence {
-		return own.MinConfidence, "strategy " + c.strategyName(m) + ": "
-	}
-	return c.Options.MinConfidence, ""
-}
-
 // LimitReached reports whether the search must end, because it has reached limits.maxPredictions or Work.Stopped. The
 // reason applies to each remaining pod. The search then keeps the best moves so far.
 func (c *Simulation) LimitReached() (plan.Reason, bool) {

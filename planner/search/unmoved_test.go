@@ -41,7 +41,7 @@ func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 		for _, many := range []int{2, 2 * maxCleared} {
 			c := newSmallSearch(t, 2, []string{"n0 a 1", "n0 b 1"}, func(o *Options) { o.Steer = steer }, halfUsedGoals("cpu", 0)...)
 			for i := range many {
-				c.waves.current.unlandable.add(c.sim, Move{Pod: cluster.PodID(i), Strategy: limits.NoStrategy}, why)
+				c.waves.current.unlandable.add(c.sim, cluster.PodID(i), why)
 			}
 			if got, known := c.waves.current.unlandable.of(c.sim, 0); known != (steer == hints.None) || known && got != why {
 				t.Errorf("steer %s: %v, %+v", steer, known, got)
@@ -50,7 +50,7 @@ func TestWhatHintsMayChangeIsNotRemembered(t *testing.T) {
 			if _, known := c.waves.current.unlandable.of(c.sim, 1); known {
 				t.Errorf("steer %s: the rejection is still cached after a move", steer)
 			}
-			c.waves.current.unlandable.add(c.sim, Move{Pod: 1, Strategy: limits.NoStrategy}, why)
+			c.waves.current.unlandable.add(c.sim, 1, why)
 			if _, known := c.waves.current.unlandable.of(c.sim, 0); known {
 				t.Errorf("steer %s: a rejection from before the move is cached again", steer)
 			}

@@ -71,7 +71,7 @@ func (w *Wave) clear() {
 func (w *Wave) Join(m Step) {
 	w.Now.Apply(m)
 	w.steps = append(w.steps, m)
-	w.InFlight.Add(w.eligible, m.Pod, m.Strategy)
+	w.InFlight.Add(w.eligible, m.Pod)
 	k := &kinds[m.Kind]
 	if !k.replaced {
 		return // it uses no room

@@ -17,8 +17,7 @@ func (c *waves) countAcceptable(pod cluster.PodID, l *Landing) int {
 
 // rejectedSinceMove caches the pods without an acceptable landing in the current state, with the reasons. The cache
 // is valid until a move is made or undone. In a large cluster, whole rounds find no move, and the cache avoids
-// repeated predictions. If steering is enabled, the cache stays empty, because hints change landings. Reasons that only
-// one strategy has are not cached either.
+// repeated predictions. If steering is enabled, the cache stays empty, because hints change landings.
 type rejectedSinceMove struct {
 	at  int // Simulation.version when the reasons were recorded
 	why map[cluster.PodID]plan.Reason
@@ -35,8 +34,8 @@ func (u *rejectedSinceMove) of(c *Simulation, pod cluster.PodID) (plan.Reason, b
 	return why, known
 }
 
-func (u *rejectedSinceMove) add(c *Simulation, m Move, why plan.Reason) {
-	if _, own := c.neededConfidence(m); own != "" || c.Options.Steers() {
+func (u *rejectedSinceMove) add(c *Simulation, pod cluster.PodID, why plan.Reason) {
+	if c.Options.Steers() {
 		return
 	}
 	switch {
@@ -46,7 +45,7 @@ func (u *rejectedSinceMove) add(c *Simulation, m Move, why plan.Reason) {
 		clear(u.why)
 	}
 	u.at = c.version
-	u.why[m.Pod] = why
+	u.why[pod] = why
 }
 
 // states returns the states in which a move of the wave needs an acceptable landing.

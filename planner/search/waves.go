@@ -1,6 +1,7 @@
 package search
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -137,23 +138,19 @@ const (
 )
 
 // attribute chooses the strategy for which a pod moves, and the goal that it improves most: of the strategies whose
-// goals the landing improves, and whose rules and limits allow the move. The result is Later if the wave is full.
+// goals the landing improves, and whose rules and limits allow the move.
 func (c *waves) attribute(m *Step) (Verdict, plan.Reason) {
 	if c.account.strategyOfGoal == nil {
 		return Admitted, plan.Reason{}
 	}
-	allowed := slices.DeleteFunc(slices.Clone(m.Landing.ImprovedGoals), func(g int) bool { return !c.account.strategyAllows(c.account.strategyOfGoal[g], m) })
-	if len(allowed) == 0 {
-		return Refused, c.account.noStrategyReason(m)
-	}
-	allowed = slices.DeleteFunc(allowed, func(g int) bool {
-		return !c.current.InFlight.CanAdd(c.account.Eligibility, m.Pod, c.account.strategyOfGoal[g])
+	var why plan.Reason
+	allowed := slices.DeleteFunc(slices.Clone(m.Landing.ImprovedGoals), func(g int) bool {
+		reason, no := c.account.Limits.RefuseFor(c.account.strategyOfGoal[g], m.Pod)
+		why = cmp.Or(why, reason)
+		return no
 	})
-	switch {
-	case len(allowed) == 0 && c.current.InFlight.Total > 0:
-		return Later, plan.Reason{}
-	case len(allowed) == 0:
-		return Refused, c.current.noRoomReason(m.Pod)
+	if len(allowed) == 0 {
+		return Refused, why
 	}
 	m.goal = c.sim.Goals.MostImproved(m.Pod, m.From, allowed)
 	m.Strategy = c.account.strategyOfGoal[m.goal]

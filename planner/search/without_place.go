@@ -50,9 +50,9 @@ func (k withoutPlace) predict(c *Simulation, m Move) (Landing, plan.Reason, bool
 	}
 	bad := pr.MostProb(func(n cluster.NodeID) bool { return !accepts(n) })
 	l.NotBad = plan.Round(1 - bad)
-	if need, prefix := c.neededConfidence(m); l.NotBad < need {
+	if need := c.Options.MinConfidence; l.NotBad < need {
 		share, most := percent.Pair(bad, 1-need)
-		return l, plan.Reason{Code: plan.WouldReturn, Message: prefix + fmt.Sprintf(
+		return l, plan.Reason{Code: plan.WouldReturn, Message: fmt.Sprintf(
 			"once it is gone, its replacement would go back, or where it does not help, with probability %s; at most %s is allowed "+
 				"(guards.minConfidence wants %s)", share, most, percent.Of(need))}, false
 	}
@@ -95,14 +95,6 @@ func NodesWithoutPlace(c *Simulation, m Move) (out []cluster.NodeID) {
 // metByLeaving returns the goals that the pod improves by leaving, of strategies that need no predicted place.
 func metByLeaving(c *Simulation, pod cluster.PodID) []int {
 	return goal.MetByLeaving(c.Goals, pod, c.NodeOf(pod), func(g *plan.Goal) bool { return c.Options.NeedsNoPlace(g.Strategy) })
-}
-
-// sureness returns the probability that is compared with minConfidence.
-func (m *Step) sureness() float64 {
-	if m.Kind == WithoutPlace {
-		return m.Landing.NotBad
-	}
-	return m.Landing.Confidence
 }
 
 func (withoutPlace) land(w *Wave, m Move) (out Landing, reason plan.Reason, a Verdict) {

@@ -224,7 +224,7 @@ func (s *apiServer) checkWorkloadAfter(c call) {
 		return
 	}
 	want, known := s.verifier.guards.desiredReplicas(c.pod)
-	if down := want - s.live.readyPods(c.pod.Namespace, owner); known && down > s.verifier.rules.maxUnavailable(c.move) {
+	if down := want - s.live.readyPods(c.pod.Namespace, owner); known && down > s.verifier.rules.MaxUnavailableWithoutPDB {
 		s.verifier.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable after call %d", down, want, owner, s.calls)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/verify/planverifier/placeless"
 )
 
 // Codes for moves that break a rule of their strategy that has no reason code in package plan.
@@ -32,11 +31,7 @@ type StrategyRules struct {
 	ProtectedStorageClasses []string
 	MinReplicas             int
 	MinPodAge               time.Duration
-	MaxGracePeriod          time.Duration
 	PriorityBelow           string
-	// MaxUnavailableWithoutPDB is nil if it is not set.
-	MaxUnavailableWithoutPDB *int
-	MinConfidence            float64
 
 	PerPass, PerNode, PerNamespace, PerOwner, PerZone Limit
 	PerHourOwner, PerHourNamespace, PerHourCluster    Limit
@@ -80,9 +75,6 @@ func (s *StrategyRules) within(global Rules) Rules {
 		out.Protect[p] = true
 	}
 	out.ProtectedStorageClasses, out.MinReplicas, out.MinPodAge = s.ProtectedStorageClasses, s.MinReplicas, s.MinPodAge
-	if s.MaxGracePeriod > 0 {
-		out.MaxGracePeriod = s.MaxGracePeriod
-	}
 	if s.PriorityBelow != "" {
 		out.PriorityBelow = s.PriorityBelow
 	}
@@ -110,9 +102,6 @@ func checkStrategyGuards(r *verifier, calls []call) {
 		for _, no := range barsOf(r.guards, s, c.move, c.pod) {
 			r.report(c.move, no.code, "for strategy %s: %s", s.Name, no.why)
 		}
-		if placeless.Sureness(c.move) < s.MinConfidence {
-			r.report(c.move, plan.UncertainLanding, "its confidence is %v; strategy %s wants %v", c.move.Confidence, s.Name, s.MinConfidence)
-		}
 		if slices.Contains(s.Protect, "LastReadyPods") {
 			checkKeepsReady(r, c, calls)
 		}
@@ -132,26 +121,6 @@ func checkKeepsReady(r *verifier, c call, calls []call) {
 			r.report(c.move, plan.LastReadyPod, "its wave leaves no Ready pod of Service %s, which its strategy protects", s.key)
 		}
 	}
-}
-
-// strictestUnavailable returns how many pods of a workload without a budget may be unavailable in a
-// wave: the least number of the strategies that move its pods in this wave.
-func (r *verifier) strictestUnavailable(calls []call, owner string) int {
-	least := r.rules.MaxUnavailableWithoutPDB
-	for _, c := range calls {
-		if r.live.chainOf(c.pod).id == owner {
-			least = min(least, r.rules.maxUnavailable(c.move))
-		}
-	}
-	return least
-}
-
-// maxUnavailable returns how many pods of a workload without a budget may be unavailable after the move.
-func (r *Rules) maxUnavailable(m plan.Move) int {
-	if s := r.strategyOf(m); s != nil && s.MaxUnavailableWithoutPDB != nil {
-		return min(*s.MaxUnavailableWithoutPDB, r.MaxUnavailableWithoutPDB)
-	}
-	return r.MaxUnavailableWithoutPDB
 }
 
 // checkStrategyLimits checks the moves of each strategy against the limits of the strategy.
@@ -253,7 +222,7 @@ func checkMostImproved(r *verifier, p plan.Plan) {
 func mayForbid(s *StrategyRules, m plan.Move) bool {
 	limited := slices.ContainsFunc([]Limit{s.PerPass, s.PerNode, s.PerNamespace, s.PerOwner, s.PerZone, s.PerHourOwner,
 		s.PerHourNamespace, s.PerHourCluster}, func(l Limit) bool { return !l.Unlimited })
-	return limited || s.MinConfidence > m.Confidence || s.MaxUnavailableWithoutPDB != nil || len(s.Protect) > 0
+	return limited || len(s.Protect) > 0
 }
 
 func near(a, b float64) bool { return a-b < 1e-3 && b-a < 1e-3 }

@@ -104,18 +104,11 @@ func strategyRules(t testing.TB, c *config.Config) (out []planverifier.StrategyR
 
 func addGuards(r *planverifier.StrategyRules, g *config.StrategyGuards) {
 	r.Protect, r.ProtectedStorageClasses, r.PriorityBelow = g.Protect, g.ProtectedStorageClasses, g.PriorityBelow
-	r.MaxUnavailableWithoutPDB = g.MaxUnavailableWithoutPDB
-	if g.MinConfidence != nil {
-		r.MinConfidence = *g.MinConfidence
-	}
 	if g.MinReplicas != nil {
 		r.MinReplicas = *g.MinReplicas
 	}
 	if g.MinPodAge != nil {
 		r.MinPodAge = time.Duration(*g.MinPodAge)
-	}
-	if g.MaxGracePeriod != nil {
-		r.MaxGracePeriod = time.Duration(*g.MaxGracePeriod)
 	}
 }
 
@@ -160,8 +153,7 @@ func TestNoPlanBreaksARuleOfAStrategy(t *testing.T) {
 		t.Errorf("%d plans with moves, %d moves and %d moves for soft strategies are too few", withMoves, moves, soft)
 	}
 	for _, code := range []plan.Code{plan.NamespaceExcluded, plan.PodNotSelected, plan.TooFewReplicas, plan.PodTooYoung,
-		plan.GracePeriodTooLong, plan.PriorityTooHigh, plan.WorkloadUnavailable, plan.PersistentVolume,
-		plan.NoPodDisruptionBudget, plan.UncertainLanding, plan.LimitPerPass, plan.LimitPerNode,
+		plan.PriorityTooHigh, plan.PersistentVolume, plan.NoPodDisruptionBudget, plan.LimitPerPass, plan.LimitPerNode,
 		plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour} {
 		if byStrategy[code] == 0 {
 			t.Errorf("no strategy's own rule rejects a pod with the code %s", code)
@@ -239,30 +231,13 @@ var strategyTampers = []tampering{
 		editStrategy(func(s *planverifier.StrategyRules, _ *corev1.Pod) { s.MinPodAge = 1000 * 24 * time.Hour })},
 	{"too few replicas for the strategy", plan.TooFewReplicas,
 		editStrategy(func(s *planverifier.StrategyRules, _ *corev1.Pod) { s.MinReplicas = 1000 })},
-	{"too long a grace period for the strategy", plan.GracePeriodTooLong, func(m *planCase) (string, bool) {
-		if g := m.rules.GracePeriodSeconds; g != nil && *g <= 1 {
-			return "", false
-		}
-		if g := m.pod(m.plan.Moves[0]).Spec.TerminationGracePeriodSeconds; g != nil && *g <= 1 {
-			return "", false
-		}
-		return editStrategy(func(s *planverifier.StrategyRules, _ *corev1.Pod) { s.MaxGracePeriod = time.Second })(m)
-	}},
 	{"too high a priority for the strategy", plan.PriorityTooHigh,
 		editStrategy(func(s *planverifier.StrategyRules, _ *corev1.Pod) { s.PriorityBelow = "-2000000000" })},
-	{"too uncertain for the strategy", plan.UncertainLanding,
-		editStrategy(func(s *planverifier.StrategyRules, _ *corev1.Pod) { s.MinConfidence = 1.01 })},
 	{"without a budget, which the strategy protects", plan.NoPodDisruptionBudget, func(m *planCase) (string, bool) {
 		if len(budgetsOf(m, m.pod(m.plan.Moves[0]))) > 0 {
 			return "", false
 		}
 		return editStrategy(func(s *planverifier.StrategyRules, _ *corev1.Pod) { s.Protect = []string{"PodsWithoutPDB"} })(m)
-	}},
-	{"more unavailable pods than the strategy allows", plan.WorkloadUnavailable, func(m *planCase) (string, bool) {
-		if x := m.plan.Moves[0]; ownerKey(x) == "" || len(budgetsOf(m, m.pod(x))) > 0 {
-			return "", false
-		}
-		return editStrategy(func(s *planverifier.StrategyRules, _ *corev1.Pod) { s.MaxUnavailableWithoutPDB = new(int) })(m)
 	}},
 	{"one more than the strategy's perPass", plan.LimitPerPass,
 		setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerPass },

@@ -45,7 +45,7 @@ limits: {perNamespace: unlimited, perNode: unlimited, perOwner: unlimited}
 evictor: {inFlight: {perNode: 16, perOwner: 4}}
 strategies:
   cold: {type: NodeLoad, schedule: "*/10 * * * *", nodeSelector: "pool=b", args: {target: {memory: 0.2}}}
-  hot: {weight: 9, type: NodeLoad, schedule: "*/10 * * * *", nodeSelector: "pool=a", guards: {maxUnavailableWithoutPDB: 1}, args: {target: {cpu: 0.6}}}
+  hot: {weight: 9, type: NodeLoad, schedule: "*/10 * * * *", nodeSelector: "pool=a", args: {target: {cpu: 0.6}}}
 `), Cluster: []byte(`base: three-nodes
 objects:
 - {kind: Node, metadata: {name: n1, labels: {pool: a}}}
@@ -171,11 +171,6 @@ var fixedTampers = []struct {
 		func(m *planCase) (string, bool) {
 			m.rules.Strategies[1].MaxSkew = 9
 			return editFirstMove(func(m *planCase, x *plan.Move) { x.To = "n3" })(m)
-		}}},
-	{twoForOneWorkload, tampering{"another strategy allows fewer unavailable pods", plan.WorkloadUnavailable,
-		func(m *planCase) (string, bool) {
-			_, cold := joinWaves(m)
-			return cold.Namespace + "/" + cold.Name, true
 		}}},
 	{twoForOneWorkload, tampering{"the last pods that satisfy a required affinity, which the strategy protects", plan.RequiredByAffinity,
 		func(m *planCase) (string, bool) {

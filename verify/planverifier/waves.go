@@ -56,7 +56,7 @@ func (r *verifier) checkUnavailable(calls []call) {
 		if r.guards.replaced[key(c.pod)] {
 			want--
 		}
-		most := r.strictestUnavailable(calls, owner)
+		most := r.rules.MaxUnavailableWithoutPDB
 		if away := want - (r.live.readyPods(c.pod.Namespace, owner) - others); known && away >= most {
 			r.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are unavailable before this eviction; the limit after it is %d", away,
 				want, owner, most)

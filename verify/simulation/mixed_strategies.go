@@ -53,7 +53,7 @@ func strategyKeys(r *rand.Rand, text string) string {
 	maybe(0.3, "limits: {%s}", pickRandom(r, "perPass: 2", "perPass: 5%", "perNode: 1", "perNamespace: 1", "perNamespace: 20%",
 		"perOwner: 1", "perZone: 2", "perPass: 4, perNode: 2", "perHour: {cluster: 3}", "perHour: {owner: 1, namespace: 3}", "perPass: 0"))
 	if r.IntN(2) == 0 {
-		fmt.Fprintf(&b, "guards: {%s}, ", strategyGuards(r, text))
+		fmt.Fprintf(&b, "guards: {%s}, ", strategyGuards(r))
 	}
 	maybe(0.3, "weight: %s", pickRandom(r, "0.1", "0.5", "2", "10"))
 	maybe(0.3, "soft: true")
@@ -61,7 +61,7 @@ func strategyKeys(r *rand.Rand, text string) string {
 }
 
 // strategyGuards returns random guards, with a comma after each.
-func strategyGuards(r *rand.Rand, text string) string {
+func strategyGuards(r *rand.Rand) string {
 	var b strings.Builder
 	maybe := func(key string, values ...string) {
 		if r.IntN(3) == 0 {
@@ -70,16 +70,9 @@ func strategyGuards(r *rand.Rand, text string) string {
 	}
 	maybe("minReplicas", "3", "4")
 	maybe("minPodAge", "5m", "1h")
-	maybe("maxGracePeriod", "30s", "5s")
 	maybe("priorityBelow", "\"400\"", "batch")
-	maybe("minConfidence", "0.95", "0.99")
 	maybe("protect", "[PodsWithPVC]", "[LastReadyPods, PodsWithoutPDB]", "[LastReadyPods, DegradedWorkloads]", "[PodsWithLocalStorage, Jobs]",
 		"[LastReadyPods, PodsWithPVC]")
 	maybe("protectedStorageClasses", "[slow]", "[fast, slow]")
-	if strings.Contains(text, "maxUnavailableWithoutPDB: 0") {
-		maybe("maxUnavailableWithoutPDB", "0")
-	} else {
-		maybe("maxUnavailableWithoutPDB", "0", "1", "1")
-	}
 	return b.String()
 }
