@@ -84,7 +84,7 @@ func checkPerHour(d *strict.Decoder, path string, h *plan.OwnPerHour, zero strin
 	if h == nil {
 		return
 	}
-	for key, n := range map[string]*plan.CountLimit{"owner": h.Owner, "namespace": h.Namespace, "cluster": h.Cluster} {
+	for key, n := range map[string]*plan.CountLimit{"owner": h.Owner, "cluster": h.Cluster} {
 		if n != nil {
 			checkAtLeastOne(d, path+"."+key, *n, zero)
 		}

@@ -51,19 +51,19 @@ func TestTokenWarnings(t *testing.T) {
 // TestStrategyRuleWarnings checks warnings about rules of strategies that have no effect beside the global ones.
 func TestStrategyRuleWarnings(t *testing.T) {
 	for _, c := range []struct{ global, rules, want string }{
-		{"", "limits: {perPass: 50, perNode: 1, perOwner: 50%, perHour: {cluster: 300}}", ""},
+		{"", "limits: {perPass: 50, perOwner: 50%, perHour: {cluster: 300}}", ""},
 		{"", "limits: {perPass: 100}", "strategies.zones.limits.perPass: 100 has no effect, because limits.perPass: 50 also holds (want less, or leave the key out)"},
-		{"", "limits: {perNode: unlimited}", "strategies.zones.limits.perNode: unlimited has no effect, because limits.perNode: 5 also holds (want less, or leave the key out)"},
-		{"limits: {perNode: unlimited}\n", "limits: {perNode: unlimited}", ""},
-		{"limits: {perNode: unlimited}\n", "limits: {perNode: 1000}", ""},
+		{"", "limits: {perPass: unlimited}", "strategies.zones.limits.perPass: unlimited has no effect, because limits.perPass: 50 also holds (want less, or leave the key out)"},
+		{"limits: {perPass: unlimited}\n", "limits: {perPass: unlimited}", ""},
+		{"limits: {perPass: unlimited}\n", "limits: {perPass: 1000}", ""},
 		{"", "limits: {perOwner: 51%}", "strategies.zones.limits.perOwner: 51% has no effect, because limits.perOwner: 50% also holds (want less, or leave the key out)"},
 		{"", "limits: {perOwner: 100}", ""}, // 50 % of a large workload are more
 		{"", "limits: {perPass: 99%}", ""},  // less than 50 in a small cluster
 		{"", "limits: {perPass: 100%}", "strategies.zones.limits.perPass: 100% has no effect, because limits.perPass: 50 also holds (want less, or leave the key out)"},
-		{"limits: {perNode: 1}\n", "limits: {perNode: 2%}", "strategies.zones.limits.perNode: 2% has no effect, because limits.perNode: 1 also holds (want less, or leave the key out)"},
+		{"limits: {perPass: 1}\n", "limits: {perPass: 2%}", "strategies.zones.limits.perPass: 2% has no effect, because limits.perPass: 1 also holds (want less, or leave the key out)"},
 		{"limits: {perPass: 0%}\n", "limits: {perPass: 1}", "limits.perPass: 0%: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true"},
 		{"limits: {perPass: 0}\n", "limits: {perPass: 1%}", "limits.perPass: 0: Evenkeel would plan nothing and evict nothing; to plan without evicting, set dryRun: true"},
-		{"", "limits: {perHour: {owner: 11, namespace: 100, cluster: 301}}", "strategies.zones.limits.perHour.owner: 11 has no effect, because limits.perHour.owner: 10 also holds (want less, or leave the key out); " +
+		{"", "limits: {perHour: {owner: 11, cluster: 301}}", "strategies.zones.limits.perHour.owner: 11 has no effect, because limits.perHour.owner: 10 also holds (want less, or leave the key out); " +
 			"strategies.zones.limits.perHour.cluster: 301 has no effect, because limits.perHour.cluster: 300 also holds (want less, or leave the key out)"},
 		{"windows: {allow: [{schedule: \"0 * * * *\", duration: 30m, limits: {perPass: 60, perHour: {owner: 20, cluster: 5}}}]}\n", "weight: 1",
 			"windows.allow[0].limits.perPass: 60 has no effect, because limits.perPass: 50 also holds (want less, or leave the key out); " +

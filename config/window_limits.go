@@ -42,9 +42,9 @@ func orUnlimited(l *plan.OwnLimits) limits.Options {
 	}
 	h := cmp.Or(l.PerHour, &plan.OwnPerHour{})
 	return limits.Options{
-		PerPass: limit(l.PerPass), PerNode: limit(l.PerNode), PerNamespace: limit(l.PerNamespace),
-		PerOwner: limit(l.PerOwner), PerZone: limit(l.PerZone),
-		PerHour: limits.PerHour{Owner: limit(h.Owner), Namespace: limit(h.Namespace), Cluster: limit(h.Cluster)},
+		PerPass: limit(l.PerPass), PerOwner: limit(l.PerOwner),
+		PerNode: plan.Unlimited(), PerNamespace: plan.Unlimited(), PerZone: plan.Unlimited(),
+		PerHour: limits.PerHour{Owner: limit(h.Owner), Namespace: plan.Unlimited(), Cluster: limit(h.Cluster)},
 	}
 }
 
@@ -59,9 +59,7 @@ func (c *Config) limits(own *plan.OwnLimits) []limit {
 	own = cmp.Or(own, &plan.OwnLimits{})
 	h, all := cmp.Or(own.PerHour, &plan.OwnPerHour{}), &c.Limits
 	return []limit{
-		{"perPass", own.PerPass, &all.PerPass}, {"perNode", own.PerNode, &all.PerNode}, {"perNamespace", own.PerNamespace, &all.PerNamespace},
-		{"perOwner", own.PerOwner, &all.PerOwner}, {"perZone", own.PerZone, &all.PerZone},
-		{"perHour.owner", h.Owner, &all.PerHour.Owner}, {"perHour.namespace", h.Namespace, &all.PerHour.Namespace},
-		{"perHour.cluster", h.Cluster, &all.PerHour.Cluster},
+		{"perPass", own.PerPass, &all.PerPass}, {"perOwner", own.PerOwner, &all.PerOwner},
+		{"perHour.owner", h.Owner, &all.PerHour.Owner}, {"perHour.cluster", h.Cluster, &all.PerHour.Cluster},
 	}
 }

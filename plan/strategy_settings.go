@@ -27,19 +27,15 @@ type NamespaceScope struct {
 // OwnLimits apply to the moves for one strategy or in one window, in addition to the global limits. A limit that is nil
 // is not set.
 type OwnLimits struct {
-	PerPass      *CountLimit `json:"perPass,omitempty"`
-	PerNode      *CountLimit `json:"perNode,omitempty"`
-	PerNamespace *CountLimit `json:"perNamespace,omitempty"`
-	PerOwner     *CountLimit `json:"perOwner,omitempty"`
-	PerZone      *CountLimit `json:"perZone,omitempty"`
-	PerHour      *OwnPerHour `json:"perHour,omitempty"`
+	PerPass  *CountLimit `json:"perPass,omitempty"`
+	PerOwner *CountLimit `json:"perOwner,omitempty"`
+	PerHour  *OwnPerHour `json:"perHour,omitempty"`
 }
 
 // OwnPerHour bounds the moves within the last hour, as OwnLimits.
 type OwnPerHour struct {
-	Owner     *CountLimit `json:"owner,omitempty"`
-	Namespace *CountLimit `json:"namespace,omitempty"`
-	Cluster   *CountLimit `json:"cluster,omitempty"`
+	Owner   *CountLimit `json:"owner,omitempty"`
+	Cluster *CountLimit `json:"cluster,omitempty"`
 }
 
 // StrategyGuards are the guards of one strategy that are stricter than the global ones. Durations

@@ -38,10 +38,7 @@ func TestRecheckAppliesTheLimitsOfTheOpenWindow(t *testing.T) {
 		{"{perPass: 1}", 8 * time.Hour, 0, 1, plan.LimitPerPass},
 		{"{perPass: 1}", 8 * time.Hour, 1, 0, plan.LimitPerPass},
 		{"{perPass: 2}", 8 * time.Hour, 1, 1, ""},
-		{"{perNode: 1}", 8 * time.Hour, 0, 1, plan.LimitPerNode},
 		{"{perOwner: 1}", 8 * time.Hour, 1, 0, plan.LimitPerOwner},
-		{"{perNamespace: 1}", 8 * time.Hour, 0, 1, plan.LimitPerNamespace},
-		{"{perZone: 1}", 8 * time.Hour, 1, 0, plan.LimitPerZone},
 		{"{perHour: {owner: 1}}", 8 * time.Hour, 0, 1, plan.LimitPerHour},
 		{"{perHour: {cluster: 1}}", 7*time.Hour + 59*time.Minute, 0, 2, ""},
 	} {

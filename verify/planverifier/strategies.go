@@ -33,8 +33,7 @@ type StrategyRules struct {
 	MinPodAge               time.Duration
 	PriorityBelow           string
 
-	PerPass, PerNode, PerNamespace, PerOwner, PerZone Limit
-	PerHourOwner, PerHourNamespace, PerHourCluster    Limit
+	PerPass, PerOwner, PerHourOwner, PerHourCluster Limit
 
 	Weight float64 // 1 if it is not set
 	Soft   bool
@@ -129,8 +128,9 @@ func checkStrategyLimits(r *verifier, p plan.Plan) {
 		own := p
 		own.Moves = slices.DeleteFunc(slices.Clone(p.Moves), func(m plan.Move) bool { return m.Strategy != s.Name })
 		rules := *r.rules
-		rules.PerPass, rules.PerNode, rules.PerNamespace, rules.PerOwner, rules.PerZone = s.PerPass, s.PerNode, s.PerNamespace, s.PerOwner, s.PerZone
-		rules.PerHourOwner, rules.PerHourNamespace, rules.PerHourCluster = s.PerHourOwner, s.PerHourNamespace, s.PerHourCluster
+		none := Limit{Unlimited: true}
+		rules.PerPass, rules.PerNode, rules.PerNamespace, rules.PerOwner, rules.PerZone = s.PerPass, none, none, s.PerOwner, none
+		rules.PerHourOwner, rules.PerHourNamespace, rules.PerHourCluster = s.PerHourOwner, none, s.PerHourCluster
 		rules.State.Evictions = slices.DeleteFunc(slices.Clone(rules.State.Evictions),
 			func(e plan.EvictionCount) bool { return e.Strategy != s.Name })
 		r.checkPassLimits(own, &rules)
@@ -220,8 +220,7 @@ func checkMostImproved(r *verifier, p plan.Plan) {
 
 // mayForbid reports whether limits or guards of the strategy can keep it from the move in its wave.
 func mayForbid(s *StrategyRules, m plan.Move) bool {
-	limited := slices.ContainsFunc([]Limit{s.PerPass, s.PerNode, s.PerNamespace, s.PerOwner, s.PerZone, s.PerHourOwner,
-		s.PerHourNamespace, s.PerHourCluster}, func(l Limit) bool { return !l.Unlimited })
+	limited := slices.ContainsFunc([]Limit{s.PerPass, s.PerOwner, s.PerHourOwner, s.PerHourCluster}, func(l Limit) bool { return !l.Unlimited })
 	return limited || len(s.Protect) > 0
 }
 

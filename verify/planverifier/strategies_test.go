@@ -65,9 +65,7 @@ func strategyRules(t testing.TB, c *config.Config) (out []planverifier.StrategyR
 		if h == nil {
 			h = &plan.OwnPerHour{}
 		}
-		r.PerPass, r.PerNode, r.PerNamespace, r.PerOwner, r.PerZone = limit(l.PerPass), limit(l.PerNode), limit(l.PerNamespace),
-			limit(l.PerOwner), limit(l.PerZone)
-		r.PerHourOwner, r.PerHourNamespace, r.PerHourCluster = limit(h.Owner), limit(h.Namespace), limit(h.Cluster)
+		r.PerPass, r.PerOwner, r.PerHourOwner, r.PerHourCluster = limit(l.PerPass), limit(l.PerOwner), limit(h.Owner), limit(h.Cluster)
 		if g := s.Guards; g != nil {
 			addGuards(&r, g)
 		}
@@ -153,8 +151,7 @@ func TestNoPlanBreaksARuleOfAStrategy(t *testing.T) {
 		t.Errorf("%d plans with moves, %d moves and %d moves for soft strategies are too few", withMoves, moves, soft)
 	}
 	for _, code := range []plan.Code{plan.NamespaceExcluded, plan.PodNotSelected, plan.TooFewReplicas, plan.PodTooYoung,
-		plan.PriorityTooHigh, plan.PersistentVolume, plan.NoPodDisruptionBudget, plan.LimitPerPass, plan.LimitPerNode,
-		plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour} {
+		plan.PriorityTooHigh, plan.PersistentVolume, plan.NoPodDisruptionBudget, plan.LimitPerPass, plan.LimitPerOwner, plan.LimitPerHour} {
 		if byStrategy[code] == 0 {
 			t.Errorf("no strategy's own rule rejects a pod with the code %s", code)
 		}
@@ -242,31 +239,15 @@ var strategyTampers = []tampering{
 	{"one more than the strategy's perPass", plan.LimitPerPass,
 		setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerPass },
 			func(x plan.Move, p *corev1.Pod) string { return "all" })},
-	{"one more than the strategy's perNode", plan.LimitPerNode,
-		setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerNode },
-			func(x plan.Move, p *corev1.Pod) string { return x.From })},
-	{"one more than the strategy's perNamespace", plan.LimitPerNamespace,
-		setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerNamespace },
-			func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
 	{"one more than the strategy's perOwner", plan.LimitPerOwner,
 		setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerOwner },
 			func(x plan.Move, p *corev1.Pod) string { return ownerKey(x) })},
-	{"one more than the strategy's perZone", plan.LimitPerZone, func(m *planCase) (string, bool) {
-		return setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerZone },
-			func(x plan.Move, p *corev1.Pod) string {
-				k := slices.IndexFunc(m.o.Nodes, func(n *corev1.Node) bool { return n.Name == x.From })
-				return m.o.Nodes[k].Labels["topology.kubernetes.io/zone"]
-			})(m)
-	}},
 	{"one more than the strategy's perHour.owner", plan.LimitPerHour,
 		setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerHourOwner },
 			func(x plan.Move, p *corev1.Pod) string { return cmp.Or(ownerKey(x), x.Pod.String()) })},
 	{"one more than the strategy's perHour.cluster", plan.LimitPerHour,
 		setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerHourCluster },
 			func(x plan.Move, p *corev1.Pod) string { return "all" })},
-	{"one more than the strategy's perHour.namespace", plan.LimitPerHour,
-		setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerHourNamespace },
-			func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
 	{"an eviction for the strategy in the last hour", plan.LimitPerHour, func(m *planCase) (string, bool) {
 		_, ok := setStrategyLimit(func(s *planverifier.StrategyRules) *planverifier.Limit { return &s.PerHourCluster },
 			func(x plan.Move, p *corev1.Pod) string { return "all" })(m)

@@ -102,9 +102,9 @@ func toWindowLimits(t testing.TB, from []config.AllowWindow) map[int]planverifie
 		if w.Limits.PerHour != nil {
 			hour = *w.Limits.PerHour
 		}
-		out[i] = planverifier.WindowLimits{PerPass: limit(w.Limits.PerPass), PerNode: limit(w.Limits.PerNode),
-			PerNamespace: limit(w.Limits.PerNamespace), PerOwner: limit(w.Limits.PerOwner), PerZone: limit(w.Limits.PerZone),
-			PerHourOwner: limit(hour.Owner), PerHourNamespace: limit(hour.Namespace), PerHourCluster: limit(hour.Cluster)}
+		out[i] = planverifier.WindowLimits{PerPass: limit(w.Limits.PerPass), PerOwner: limit(w.Limits.PerOwner),
+			PerNode: limit(nil), PerNamespace: limit(nil), PerZone: limit(nil), PerHourNamespace: limit(nil),
+			PerHourOwner: limit(hour.Owner), PerHourCluster: limit(hour.Cluster)}
 	}
 	return out
 }

@@ -61,8 +61,8 @@ func addWindowLimits(text string) string {
 	list := strings.SplitAfter(windows, "}")
 	for i := range list {
 		if w, isWindow := strings.CutSuffix(list[i], "}"); isWindow && r.IntN(4) == 0 {
-			list[i] = w + ", limits: {" + pickRandom(r, "perPass: 1", "perPass: 5%", "perNode: 1", "perNamespace: 2", "perOwner: 1",
-				"perZone: 2", "perPass: 4, perNode: 2", "perHour: {cluster: 3}", "perHour: {owner: 1, namespace: 3}") + "}}"
+			list[i] = w + ", limits: {" + pickRandom(r, "perPass: 1", "perPass: 5%", "perOwner: 1", "perPass: 4, perOwner: 2",
+				"perHour: {cluster: 3}", "perHour: {owner: 1}") + "}}"
 		}
 	}
 	return before + "  allow: " + strings.Join(list, "") + "\n" + after

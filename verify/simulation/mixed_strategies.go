@@ -17,7 +17,7 @@ func StrategySettings(r *rand.Rand) string {
 	}
 	for _, name := range []string{"warm", "hot", "zones"} {
 		if own := strategyKeys(r, text); own != "" {
-			text = strings.Replace(text, "{name: "+name+", ", "{name: "+name+", "+own, 1)
+			text = strings.Replace(text, "  "+name+": {", "  "+name+": {"+own, 1)
 		}
 	}
 	return text
@@ -50,8 +50,8 @@ func strategyKeys(r *rand.Rand, text string) string {
 	if !strings.Contains(text, "  include: ") {
 		maybe(0.25, "namespaces: {%s}", pickRandom(r, "include: [ns0, ns1]", "exclude: [ns2]", "selector: team=red", "exclude: [ns0], selector: team!=red"))
 	}
-	maybe(0.3, "limits: {%s}", pickRandom(r, "perPass: 2", "perPass: 5%", "perNode: 1", "perNamespace: 1", "perNamespace: 20%",
-		"perOwner: 1", "perZone: 2", "perPass: 4, perNode: 2", "perHour: {cluster: 3}", "perHour: {owner: 1, namespace: 3}", "perPass: 0"))
+	maybe(0.3, "limits: {%s}", pickRandom(r, "perPass: 2", "perPass: 5%", "perOwner: 1", "perPass: 4, perOwner: 2",
+		"perHour: {cluster: 3}", "perHour: {owner: 1}", "perPass: 0"))
 	if r.IntN(2) == 0 {
 		fmt.Fprintf(&b, "guards: {%s}, ", strategyGuards(r))
 	}

@@ -109,7 +109,7 @@ func (a *lowNodeUtilizationArgs) convertQuery(s *strategy) {
 	}
 	a.checkLevels(s, false)
 	if a.EvictionLimits == nil || a.EvictionLimits.Node == nil {
-		s.limits = append(s.limits, yamlEntry{"perNode", "1"})
+		s.limitPerNode(1)
 		s.note("evictionLimits.node", "with a query, the descheduler evicts one pod of each node in a run, if this is not set")
 	}
 	s.arg("basis", "load")

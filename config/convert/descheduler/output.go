@@ -142,7 +142,6 @@ func (w *writer) writeStrategy(s *strategy, order int) {
 	namespaces := s.namespaceEntries()
 	line(len(namespaces) > 0, "namespaces", flowMap(namespaces))
 	line(s.podSelector != "", "podSelector", strconv.Quote(s.podSelector))
-	line(len(s.limits) > 0, "limits", flowMap(s.limits))
 	line(len(s.guards) > 0, "guards", flowMap(s.guards))
 	line(s.landing != "" && strategies.Lookup(s.kind).LandingOptional, "landing", string(s.landing))
 	if len(s.args) > 0 {

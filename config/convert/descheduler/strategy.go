@@ -22,7 +22,7 @@ type strategy struct {
 	namespaces        namespaces
 	namespaceSelector string
 	podSelector       string
-	limits, guards    []yamlEntry
+	guards            []yamlEntry
 	landing           plan.LandingRule // empty: required
 	notes             []Note
 }
@@ -62,11 +62,20 @@ func (s *strategy) at(field string) string {
 // hasErrors reports whether an argument of the plugin has an error.
 func (s *strategy) hasErrors() bool { return s.c.doc.d.HasErrors(s.c.doc.policyPath + s.path) }
 
+// limitPerNode lowers the global limits.perNode, because a strategy has none of its own.
+func (s *strategy) limitPerNode(most int) {
+	i := slices.IndexFunc(s.c.limits, func(e yamlEntry) bool { return e.key == "perNode" })
+	if n, err := strconv.Atoi(s.c.limits[i].value); err != nil || most < n {
+		s.c.limits[i].value = strconv.Itoa(most)
+	}
+	s.note("evictionLimits.node", "became limits.perNode, which holds for the moves of all strategies together; the least of several applies")
+}
+
 // sibling adds a second strategy for the same plugin, with the same settings, and a suffix in its name.
 func (s *strategy) sibling(suffix string) *strategy {
 	other := *s
 	other.name, other.notes = s.c.strategyName(s.profile, s.kind+suffix), nil
-	other.args, other.limits = slices.Clone(s.args), slices.Clone(s.limits)
+	other.args = slices.Clone(s.args)
 	s.c.strategies = append(s.c.strategies, &other)
 	return &other
 }

@@ -72,7 +72,7 @@ func (a *lowNodeUtilizationArgs) convert(s *strategy) {
 	s.evictableNamespaces(a.EvictableNamespaces)
 	if l := a.EvictionLimits; l != nil && l.Node != nil {
 		s.c.findings.checkNotNegative(s.path+".evictionLimits.node", *l.Node)
-		s.limits = append(s.limits, yamlEntry{"perNode", strconv.Itoa(*l.Node)})
+		s.limitPerNode(*l.Node)
 	}
 	m := a.MetricsUtilization
 	switch {
