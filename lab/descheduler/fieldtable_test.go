@@ -81,7 +81,7 @@ var fieldTable = []field{
 	{"DefaultEvictor.namespaceLabelSelector", isSetting, "{matchLabels: {a: b}}", `selector: "a=b"`, nil},
 	{"DefaultEvictor.priorityThreshold.value", isSetting, "500", "priorityBelow: 500", nil},
 	{"DefaultEvictor.priorityThreshold.name", isSetting, "gold", "priorityBelow: gold", nil},
-	{"DefaultEvictor.nodeFit", isSetting, "true", "landing: required", nil},
+	{"DefaultEvictor.nodeFit", isSetting, "true", "", nil}, // landing: notRequired goes
 	{"DefaultEvictor.minReplicas", isSetting, "4", "minReplicas: 4", nil},
 	{"DefaultEvictor.minPodAge", isSetting, "7m", "minPodAge: 7m", nil},
 	{"DefaultEvictor.noEvictionPolicy", isSetting, "Mandatory", "noEvictionPolicy: mandatory", nil},
