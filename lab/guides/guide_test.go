@@ -2,6 +2,7 @@ package guides
 
 import (
 	"bytes"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -79,6 +80,16 @@ func absolute(t *testing.T, path string) string {
 // run runs the commands, stops at the first that fails, and returns their standard output.
 func (s *shell) run(t *testing.T, commands string) string {
 	t.Helper()
+	out, err := s.try(t, commands)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// try is run, but returns the failure.
+func (s *shell) try(t *testing.T, commands string) (string, error) {
+	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "bash", "-euo", "pipefail", "-c", commands)
 	cmd.Dir, cmd.Env = s.dir, s.env
 	var out, errs bytes.Buffer
@@ -86,9 +97,9 @@ func (s *shell) run(t *testing.T, commands string) string {
 	err := cmd.Run()
 	t.Logf("$ %s\n%s%s", strings.TrimSpace(commands), out.String(), errs.String())
 	if err != nil {
-		t.Fatalf("%s: %v", strings.TrimSpace(commands), err)
+		err = fmt.Errorf("%s: %w", strings.TrimSpace(commands), err)
 	}
-	return out.String()
+	return out.String(), err
 }
 
 // export sets the variables of a block of export commands. The test has a value for each, because each stands for

@@ -19,8 +19,8 @@ type block struct{ language, text string }
 func readBlocks(t *testing.T, page string) (blocks []block) {
 	t.Helper()
 	text := must.Get(os.ReadFile(page))(t)
-	for _, m := range regexp.MustCompile("(?ms)^```(sh|yaml)\n(.*?)^```$").FindAllStringSubmatch(string(text), -1) {
-		blocks = append(blocks, block{m[1], m[2]})
+	for _, m := range regexp.MustCompile("(?ms)^( *)```(sh|yaml)\n(.*?)^ *```$").FindAllStringSubmatch(string(text), -1) {
+		blocks = append(blocks, block{m[2], strings.ReplaceAll("\n"+m[3], "\n"+m[1], "\n")[1:]})
 	}
 	return blocks
 }
