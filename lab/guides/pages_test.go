@@ -39,14 +39,16 @@ var makeTargets = map[string]string{
 }
 
 // setUp makes the cluster of getting started uneven, and installs the release that its step 3 leads to.
-const setUp = `kubectl create namespace shop --dry-run=client --output yaml | kubectl apply --filename -
+// What it deletes first belongs to no release.
+const setUp = `helm status evenkeel --namespace evenkeel >/dev/null 2>&1 || evenkeel crds | kubectl delete --ignore-not-found --filename -
+kubectl create namespace shop --dry-run=client --output yaml | kubectl apply --filename -
 kubectl cordon --selector topology.kubernetes.io/zone=zone-1
 kubectl delete deployment web --namespace shop --ignore-not-found
 kubectl wait pods --namespace shop --all --for delete --timeout 2m
 kubectl create deployment web --namespace shop --image=registry.example.org/web --replicas=6
 kubectl rollout status deployment/web --namespace shop
 kubectl uncordon --selector topology.kubernetes.io/zone=zone-1
-helm upgrade --install evenkeel charts/evenkeel --namespace evenkeel --create-namespace --wait --reset-values --take-ownership --values values.yaml
+helm upgrade --install evenkeel charts/evenkeel --namespace evenkeel --create-namespace --wait --reset-values --values values.yaml
 `
 
 // remove uninstalls the release, for pages that install it.
@@ -85,10 +87,10 @@ func TestPages(t *testing.T) {
 		if len(all) == 0 {
 			continue
 		}
+		if changed {
+			s.run(t, setUp)
+		}
 		t.Run(page, func(t *testing.T) {
-			if changed {
-				s.run(t, setUp)
-			}
 			if installs.MatchString(joined(all)) {
 				s.run(t, remove)
 			}
