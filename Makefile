@@ -301,9 +301,9 @@ test-image: lab image debian-tools ## the image's files, and its program under c
 	cd lab && EVENKEEL_RELEASE=$(BIN)/release EVENKEEL_IMAGE=$(BIN)/image EVENKEEL_PROMETHEUS=$(BIN)/debian/usr/bin/prometheus EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 20m -v ./rootfs ./imagetest
 
 .PHONY: test-guides
-test-guides: lab ## the commands of docs/coming-from.md and docs/getting-started.md as they are written, with helm, kubectl and the descheduler's own chart (10 minutes)
+test-guides: lab ## the commands of README and docs as they are written, with helm, kubectl and the descheduler's own chart (20 minutes)
 	cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm
-	cd lab && EVENKEEL_LAB=$(BIN)/lab EVENKEEL_PEER_CHART="$$(go mod download -json $(PEER) | sed -n 's/^\t"Dir": "\(.*\)",*$$/\1/p')/charts/descheduler" EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 20m -v ./guides
+	cd lab && EVENKEEL_LAB=$(BIN)/lab EVENKEEL_PEER_CHART="$$(go mod download -json $(PEER) | sed -n 's/^\t"Dir": "\(.*\)",*$$/\1/p')/charts/descheduler" EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 40m -v ./guides
 
 # The plugins of an older kube-scheduler run in a process of their own, which is built with the modules of that version.
 # The first build of a version takes about 4 minutes of CPU time (measured for 1.33, 1.34 and 1.35).
