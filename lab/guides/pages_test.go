@@ -72,7 +72,7 @@ const oldList = `strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
 `
 
-// TestPages runs the sh blocks of all pages but those that other tests follow. Each page is a subtest, which begins with
+// TestPages runs the sh blocks of all pages but those that other tests follow. Each page is a subtest and begins with
 // the same cluster and release.
 func TestPages(t *testing.T) {
 	s := newShell(t, startLab(t), nil)
