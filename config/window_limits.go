@@ -59,7 +59,8 @@ func (c *Config) limits(own *plan.OwnLimits) []limit {
 	own = cmp.Or(own, &plan.OwnLimits{})
 	h, all := cmp.Or(own.PerHour, &plan.OwnPerHour{}), &c.Limits
 	return []limit{
-		{"perPass", own.PerPass, &all.PerPass}, {"perOwner", own.PerOwner, &all.PerOwner},
-		{"perHour.owner", h.Owner, &all.PerHour.Owner}, {"perHour.cluster", h.Cluster, &all.PerHour.Cluster},
+		{"perPass", own.PerPass, &all.PerPass}, {"perNode", nil, &all.PerNode}, {"perNamespace", nil, &all.PerNamespace},
+		{"perOwner", own.PerOwner, &all.PerOwner}, {"perZone", nil, &all.PerZone}, {"perHour.owner", h.Owner, &all.PerHour.Owner},
+		{"perHour.namespace", nil, &all.PerHour.Namespace}, {"perHour.cluster", h.Cluster, &all.PerHour.Cluster},
 	}
 }
