@@ -53,12 +53,9 @@ type Strategy struct {
 	Schedule string `json:"schedule"`
 	// Mode is automatic (the default), approve or dryRun.
 	Mode plan.StrategyMode `json:"mode,omitempty"`
-	// Jitter delays each run by less than this time.
-	Jitter Duration `json:"jitter,omitempty"`
-	// Missed says what follows firings that came while a pass ran or while no process led: MissedSkip or MissedOnce.
-	Missed string          `json:"missed,omitempty"`
-	On     *NodeEvents     `json:"on,omitempty"`
-	Args   json.RawMessage `json:"args,omitempty"`
+	// OnNodeReady is how long after a node became Ready the strategy runs.
+	OnNodeReady Duration        `json:"onNodeReady,omitempty"`
+	Args        json.RawMessage `json:"args,omitempty"`
 	// NodeSelector, Namespaces and PodSelector narrow the global scope for this strategy.
 	NodeSelector string               `json:"nodeSelector,omitempty"`
 	Namespaces   *plan.NamespaceScope `json:"namespaces,omitempty"`
@@ -86,17 +83,4 @@ type StrategyGuards struct {
 	PriorityBelow           string    `json:"priorityBelow,omitempty"`
 	Protect                 []string  `json:"protect,omitempty"`
 	ProtectedStorageClasses []string  `json:"protectedStorageClasses,omitempty"`
-}
-
-// Values of Strategy.Missed. The default is MissedSkip.
-const (
-	MissedSkip = "skip"
-	MissedOnce = "once"
-)
-
-// NodeEvents says how long after an event a strategy runs, and the least time between two such runs.
-type NodeEvents struct {
-	NodeAdded Duration `json:"nodeAdded,omitempty"`
-	NodeReady Duration `json:"nodeReady,omitempty"`
-	Every     Duration `json:"every,omitempty"`
 }

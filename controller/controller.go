@@ -103,7 +103,7 @@ type Dependencies struct {
 	Runs objects.Kind[*v1alpha1.RebalanceRun, *v1alpha1.RebalanceRunList]
 	// OtherDeschedulers tells people about other programs that evict; nil in a dry run.
 	OtherDeschedulers *DeschedulerFollower
-	// NodeEvents reports nodes that appear or become Ready; nil means that no strategy runs after such events.
+	// NodeEvents reports nodes that become Ready; nil means that no strategy runs after them.
 	NodeEvents NodeEvents
 }
 
@@ -201,10 +201,10 @@ type WaitingPlans interface {
 	Interrupt(ctx context.Context, r *waiting.Request, why string) error
 }
 
-// NodeEvents reports changes of nodes.
+// NodeEvents reports nodes that become Ready.
 type NodeEvents interface {
-	// Latest returns when a node last appeared, and when a node last became Ready; zero means never.
-	Latest() (added, ready time.Time)
+	// LastReady returns when a node, new or known, last became Ready; zero means never.
+	LastReady() time.Time
 	// Changed returns a channel that delivers a value after a new event. Several events may share a value.
 	Changed() <-chan struct{}
 }

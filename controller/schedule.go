@@ -2,7 +2,6 @@ package controller
 
 import (
 	"context"
-	"maps"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/controller/schedule"
@@ -13,8 +12,8 @@ import (
 const clockCheckInterval = time.Minute
 
 // Run runs a pass whenever a strategy is due, until ctx ends. Strategies that are due at the same
-// time share a pass. If a strategy becomes due while a pass runs, its pass is skipped and counted,
-// or follows with `missed: once`: passes never overlap and never queue.
+// time share a pass. If a strategy becomes due while a pass runs, its pass is skipped and counted: passes never overlap
+// and never queue.
 //
 // Between passes Run executes approved plans and applies new configurations. Run returns when a new
 // configuration switches between dry run and live, because the two modes use different Leases.
@@ -57,9 +56,7 @@ func (c *Controller) Run(ctx context.Context) {
 func (c *Controller) dueStrategies(now time.Time) []string {
 	c.timetable.SetTime(now)
 	if c.NodeEvents != nil {
-		added, ready := c.NodeEvents.Latest()
-		c.timetable.Happened(schedule.NodeAdded, added)
-		c.timetable.Happened(schedule.NodeReady, ready)
+		c.timetable.NodeReady(c.NodeEvents.LastReady())
 	}
 	return c.timetable.Due(now)
 }
@@ -87,20 +84,10 @@ func (c *Controller) recallRuns(ctx context.Context) {
 	}
 	st, err := c.Store.Load(ctx)
 	if err != nil {
-		c.Log.Warn("the times of earlier passes could not be read; missed firings are not known yet", "error", err)
+		c.Log.Warn("the times of earlier passes could not be read; a strategy with onNodeReady may run earlier", "error", err)
 		return
 	}
 	c.timetable.Recall(st.StrategyRuns, c.Clock.Now())
-	stored := st.StrategyRuns
-	st.StrategyRuns = c.timetable.Runs()
-	if maps.EqualFunc(stored, st.StrategyRuns, func(plan.StrategyRun, plan.StrategyRun) bool { return true }) {
-		return
-	}
-	call, cancel := context.WithTimeout(ctx, saveTimeout)
-	defer cancel()
-	if err := c.Store.Save(call, st); err != nil { // the next pass saves them too
-		c.Log.Warn("the time from which missed firings count could not be saved", "error", err)
-	}
 }
 
 // waitForWork waits until a strategy is due, for the next poll for requests, for an event about a node, for a new

@@ -11,29 +11,29 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// NodeEvents knows when a node last appeared, and when a node last became Ready. Virtual nodes do
-// not count. Its methods are safe for concurrent use.
+// NodeEvents knows when a node, new or known, last became Ready. Virtual nodes do not count. Its methods are safe for
+// concurrent use.
 type NodeEvents struct {
 	clock   clock.PassiveClock
 	changed chan struct{} // has room for one value
 
-	mu           sync.Mutex
-	added, ready time.Time
+	mu    sync.Mutex
+	ready time.Time
 }
 
-// WatchNodeEvents watches for events about nodes. The nodes that exist when the watch begins count with the times that
-// they state themselves, so a new process knows the events that came shortly before it.
+// WatchNodeEvents watches for nodes that become Ready. The nodes that exist when the watch begins count with the times
+// that they state themselves, so a new process knows the events that came shortly before it.
 func (o *Observer) WatchNodeEvents() *NodeEvents {
 	e := &NodeEvents{clock: o.clock, changed: make(chan struct{}, 1)}
 	_, _ = o.factory.Core().V1().Nodes().Informer().AddEventHandler(cache.ResourceEventHandlerDetailedFuncs{AddFunc: e.onAdd, UpdateFunc: e.onUpdate})
 	return e
 }
 
-// Latest returns the times of the latest events; zero means that there was none.
-func (e *NodeEvents) Latest() (added, ready time.Time) {
+// LastReady returns when a node last became Ready; zero means never.
+func (e *NodeEvents) LastReady() time.Time {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.added, e.ready
+	return e.ready
 }
 
 // Changed returns a channel that delivers a value after new events. Several events may share a value.
@@ -41,17 +41,14 @@ func (e *NodeEvents) Changed() <-chan struct{} { return e.changed }
 
 func (e *NodeEvents) onAdd(x any, existed bool) {
 	n, ok := x.(*corev1.Node)
-	if !ok || cluster.VirtualKind(n) != "" {
+	if !ok || cluster.VirtualKind(n) != "" || !cluster.NodeReady(n) {
 		return
 	}
-	added, since := e.clock.Now(), e.clock.Now()
+	since := e.clock.Now()
 	if existed {
-		added, since = n.CreationTimestamp.Time, readySince(n)
+		since = readySince(n)
 	}
-	if !cluster.NodeReady(n) {
-		since = time.Time{}
-	}
-	e.record(added, since)
+	e.record(since)
 }
 
 func (e *NodeEvents) onUpdate(before, after any) {
@@ -65,17 +62,17 @@ func (e *NodeEvents) onUpdate(before, after any) {
 		return
 	}
 	if cluster.NodeReady(n) && !cluster.NodeReady(old) {
-		e.record(time.Time{}, e.clock.Now())
+		e.record(e.clock.Now())
 	}
 }
 
-// record keeps the later times, but never a time in the future: a node may state any time.
-func (e *NodeEvents) record(added, ready time.Time) {
+// record keeps the later time, but never a time in the future: a node may state any time.
+func (e *NodeEvents) record(ready time.Time) {
 	now := e.clock.Now()
 	e.mu.Lock()
-	before := [2]time.Time{e.added, e.ready}
-	e.added, e.ready = latestUntil(now, e.added, added), latestUntil(now, e.ready, ready)
-	news := before != [2]time.Time{e.added, e.ready}
+	before := e.ready
+	e.ready = latestUntil(now, before, ready)
+	news := e.ready != before
 	e.mu.Unlock()
 	if news {
 		select {

@@ -25,10 +25,10 @@ func nodeSince(name string, status corev1.ConditionStatus, created, changed time
 	return n
 }
 
-func (e *NodeEvents) expect(t *testing.T, what string, added, ready time.Time, signals int) {
+func (e *NodeEvents) expect(t *testing.T, what string, ready time.Time, signals int) {
 	t.Helper()
-	if a, r := e.Latest(); !a.Equal(added) || !r.Equal(ready) {
-		t.Errorf("%s: added %s, ready %s; want %s, %s", what, a, r, added, ready)
+	if r := e.LastReady(); !r.Equal(ready) {
+		t.Errorf("%s: ready %s; want %s", what, r, ready)
 	}
 	if len(e.changed) != signals {
 		t.Errorf("%s: %d values wait, want %d", what, len(e.changed), signals)
@@ -45,24 +45,24 @@ func TestNodeEvents(t *testing.T) {
 	old := nodeSince("a", corev1.ConditionTrue, 2*time.Hour, time.Hour)
 	e.onAdd(old, true)
 	e.onAdd(nodeSince("b", corev1.ConditionFalse, time.Hour, time.Minute), true) // not Ready
-	e.expect(t, "the nodes at the start", at(-time.Hour), at(-time.Hour), 1)
+	e.expect(t, "the nodes at the start", at(-time.Hour), 1)
 
 	clock.SetTime(at(time.Minute))
 	e.onUpdate(old, old)
 	down := nodeSince("a", corev1.ConditionUnknown, 2*time.Hour, 0)
 	e.onUpdate(old, down)
-	e.expect(t, "no event: the same, and not Ready", at(-time.Hour), at(-time.Hour), 0)
+	e.expect(t, "no event: the same, and not Ready", at(-time.Hour), 0)
 	e.onUpdate(down, old)
-	e.expect(t, "Ready again", at(-time.Hour), at(time.Minute), 1)
+	e.expect(t, "Ready again", at(time.Minute), 1)
 
 	clock.SetTime(at(2 * time.Minute))
 	e.onAdd(nodeSince("c", corev1.ConditionFalse, 0, 0), false)
-	e.expect(t, "a new node", at(2*time.Minute), at(time.Minute), 1)
+	e.expect(t, "a new node that is not Ready", at(time.Minute), 0)
 	clock.SetTime(at(3 * time.Minute))
 	again := nodeSince("c", corev1.ConditionTrue, 0, 0)
 	again.UID = "another"
 	e.onUpdate(nodeSince("c", corev1.ConditionTrue, 0, 0), again)
-	e.expect(t, "another node of the same name", at(3*time.Minute), at(3*time.Minute), 1)
+	e.expect(t, "another node of the same name", at(3*time.Minute), 1)
 }
 
 // Virtual nodes, and the times in the future that a node states, count for nothing.
@@ -76,12 +76,12 @@ func TestNodeEventsIgnoreVirtualNodesAndTheFuture(t *testing.T) {
 	e.onUpdate(down, virtual)
 	e.onAdd(cache.DeletedFinalStateUnknown{}, false)
 	e.onUpdate(nil, virtual)
-	e.expect(t, "a virtual node", time.Time{}, time.Time{}, 0)
+	e.expect(t, "a virtual node", time.Time{}, 0)
 	e.onAdd(nodeSince("f", corev1.ConditionTrue, -time.Hour, -time.Hour), true)
-	e.expect(t, "times in the future", eventsStart, eventsStart, 1)
+	e.expect(t, "times in the future", eventsStart, 1)
 	clock.SetTime(eventsStart.Add(-2 * time.Hour)) // the clock is set back
 	e.onAdd(nodeSince("g", corev1.ConditionTrue, 0, 0), false)
-	e.expect(t, "after the clock was set back", eventsStart.Add(-2*time.Hour), eventsStart.Add(-2*time.Hour), 1)
+	e.expect(t, "after the clock was set back", eventsStart.Add(-2*time.Hour), 1)
 }
 
 // However many nodes flap, one value waits for the reader.
@@ -91,7 +91,7 @@ func TestABurstOfNodeEventsIsOneSignal(t *testing.T) {
 		clock.SetTime(eventsStart.Add(time.Duration(i) * time.Millisecond))
 		e.onUpdate(nodeSince("a", corev1.ConditionFalse, 0, 0), nodeSince("a", corev1.ConditionTrue, 0, 0))
 	}
-	e.expect(t, "2,000 events", time.Time{}, clock.Now(), 1)
+	e.expect(t, "2,000 events", clock.Now(), 1)
 }
 
 // The watch of an observer reports its nodes.
@@ -102,10 +102,10 @@ func TestWatchNodeEvents(t *testing.T) {
 	o.Start(t.Context())
 	t.Cleanup(o.Shutdown)
 	<-e.Changed()
-	e.expect(t, "the list", eventsStart.Add(-2*time.Hour), eventsStart.Add(-time.Hour), 0)
+	e.expect(t, "the list", eventsStart.Add(-time.Hour), 0)
 	if _, err := client.CoreV1().Nodes().Create(t.Context(), nodeSince("b", corev1.ConditionTrue, 0, 0), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	<-e.Changed()
-	e.expect(t, "a new node", eventsStart, eventsStart, 0)
+	e.expect(t, "a new node", eventsStart, 0)
 }

@@ -10,9 +10,9 @@ const MaxStrategyRuns = 1000
 
 // StrategyRun has the times of the last passes of a strategy.
 type StrategyRun struct {
-	// Started is the start of its last pass, or the time from which a strategy without a pass counts its firings.
+	// Started is the start of its last pass, or the time from which a process waits for one.
 	Started time.Time `json:"started"`
-	// ByEvent is the start of the last pass that an event about a node started. Zero means none.
+	// ByEvent is the start of the last pass that a node that became Ready started. Zero means none.
 	ByEvent time.Time `json:"byEvent,omitzero"`
 }
 

@@ -33,12 +33,12 @@ func dueStrategies(cmd *cobra.Command, all []schedule.Strategy, names []string) 
 	return names, nil
 }
 
-// rejectEvents returns an error if a due strategy runs after events, because a single pass sees no events.
+// rejectEvents returns an error if a due strategy runs after nodes became Ready, because a single pass sees no such event.
 func rejectEvents(all []schedule.Strategy, due []string) error {
 	for _, s := range all {
-		if len(s.After) > 0 && slices.Contains(due, s.Name) {
-			return fmt.Errorf("strategy %s runs after events about nodes (on), but `run --once` sees no events; use `evenkeel run`, "+
-				"remove on, or select other strategies with --strategy", s.Name)
+		if s.OnNodeReady > 0 && slices.Contains(due, s.Name) {
+			return fmt.Errorf("strategy %s has onNodeReady, but `run --once` does not wait for nodes; use `evenkeel run`, "+
+				"remove onNodeReady, or select other strategies with --strategy", s.Name)
 		}
 	}
 	return nil

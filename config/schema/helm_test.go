@@ -63,25 +63,12 @@ func forHelm(config node) (formats node) {
 		}
 	})
 	strategies := sub(sub(config, "properties"), "strategies")
-	acceptTrue(sub(strategies, "additionalProperties"), keys)
 	// Helm shows the text of const, which no list can equal, as what is wanted.
 	strategies["if"], strategies["then"] = node{"type": "array"}, node{"const": "a map by name, which `evenkeel config convert` makes of a list; " +
 		"after --reuse-values, use --reset-then-reuse-values instead"}
 	strategies["else"] = node{"type": strategies["type"]}
 	delete(strategies, "type")
 	return node{"formats": patterns, "keys": keys}
-}
-
-// acceptTrue lets a strategy have the key true instead of on, because Helm reads the key on without quotes as true.
-func acceptTrue(strategy, keys node) {
-	properties := sub(strategy, "properties")
-	properties["true"] = maps.Clone(sub(properties, "on"))
-	properties["true"].(node)["description"] = "The key `on`: without quotes, Helm reads it as true."
-	for key, name := range keys {
-		if rest, ok := strings.CutPrefix(key, "strategies.*.on."); ok {
-			keys["strategies.*.true."+rest] = name
-		}
-	}
 }
 
 // TestChartFormats checks the formats of texts that the templates of the chart check instead of its schema. The flag

@@ -2,23 +2,17 @@ package schedule
 
 import "time"
 
-// Happened tells the timetable the time of the latest event of a kind. A strategy runs as long
-// after the event as its rule says. Further events postpone the run, so that a burst causes one
-// run, but at most until twice that time after the first event. Events that a run of the strategy
-// has covered, and events from before the timetable, cause no run. If the rule has RunMissed,
-// events after the last run do, although no process led at the time.
-func (t *Timetable) Happened(kind Event, at time.Time) {
+// NodeReady tells the timetable when a node last became Ready. A strategy runs as long after it as its rule says.
+// Further nodes postpone the run, so that a burst causes one run, but at most until twice that time after the first
+// node. Nodes that a run has covered, and nodes whose run was due before the timetable, cause no run.
+func (t *Timetable) NodeReady(at time.Time) {
 	for _, e := range t.entries {
-		delay, wants := e.rule.After[kind]
-		if !wants || at.IsZero() {
+		delay := e.rule.OnNodeReady
+		if delay == 0 || at.IsZero() {
 			continue
 		}
 		run := at.Add(delay)
-		from := e.started
-		if !e.rule.RunMissed || from.IsZero() {
-			from = later(from, e.since)
-		}
-		if !run.After(from) {
+		if !run.After(later(e.started, e.since)) { // a run has covered it
 			continue
 		}
 		e.wanted = later(e.wanted, run)
@@ -28,25 +22,12 @@ func (t *Timetable) Happened(kind Event, at time.Time) {
 	}
 }
 
-// eventDue returns the time of the run that events want, or zero.
+// eventDue returns the time of the run that nodes want, or zero.
 func (e *entry) eventDue() time.Time {
 	if e.wanted.IsZero() {
 		return time.Time{}
 	}
-	due := earlier(e.wanted, e.atMost)
-	if e.byEvent.IsZero() {
-		return due
-	}
-	return later(due, e.byEvent.Add(e.rule.Every))
-}
-
-// longest returns the longest time for which an event may wait for its run.
-func longest(r Rule) time.Duration {
-	longest := r.Every
-	for _, d := range r.After {
-		longest = max(longest, 2*d)
-	}
-	return longest
+	return later(earlier(e.wanted, e.atMost), e.byEvent.Add(e.rule.OnNodeReady))
 }
 
 func later(a, b time.Time) time.Time {

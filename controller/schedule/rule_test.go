@@ -1,15 +1,11 @@
 package schedule_test
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
-	"github.com/evenkeel-project/evenkeel/controller/schedule"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/internal/must"
 )
@@ -111,29 +107,23 @@ func (r *reference) fires(local time.Time) bool {
 
 // yearsCase compares one expression with its reference.
 type yearsCase struct {
-	expr            string
-	ref             *reference
-	jittered, plain schedule.Rule
-	next, nextPlain time.Time
-	firings         int
+	expr    string
+	ref     *reference
+	firings cron.Schedule
+	next    time.Time
+	count   int
 }
 
 // check compares the firing at m with the expected one.
 func (c *yearsCase) check(t *testing.T, m time.Time, loc *time.Location) {
-	if c.firings++; c.firings == 1 {
-		c.next = c.jittered.NextStart(m.Add(-1))
+	c.count++
+	if !c.next.Equal(m) {
+		t.Fatalf("%s: want a firing at %s, got %s", c.expr, m.In(loc), c.next.In(loc))
 	}
-	if !c.nextPlain.Equal(m) {
-		t.Fatalf("%s: want a firing at %s, got %s", c.expr, m.In(loc), c.nextPlain.In(loc))
-	}
-	if c.next.Before(m) || !c.next.Before(m.Add(c.jittered.Jitter)) {
-		t.Fatalf("%s: the run of the firing at %s starts at %s, want within %s", c.expr, m.In(loc), c.next.In(loc), c.jittered.Jitter)
-	}
-	c.next, c.nextPlain = c.jittered.NextStart(c.next), c.plain.NextStart(c.nextPlain)
+	c.next = c.firings.Next(c.next)
 }
 
-// TestTenYearsOfMinutes compares NextStart, with jitter and without, with a reference that looks at every minute of ten
-// years.
+// TestTenYearsOfMinutes compares firings with a reference that looks at every minute of ten years.
 func TestTenYearsOfMinutes(t *testing.T) {
 	exprs := []string{"17 * * * *", "30 2 * * *", "0 0 1 * *", "45 1 * * 0", "5 9-17 * * 1-5", "0 3 29 2 *", "15 */6 13 * 5"}
 	from := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -144,10 +134,8 @@ func TestTenYearsOfMinutes(t *testing.T) {
 			loc := zone(t, name)
 			var cases []*yearsCase
 			for _, expr := range exprs {
-				c := &yearsCase{expr: expr, ref: newReference(expr), plain: schedule.Rule{Name: "zones", Firings: parse(t, expr, loc)}}
-				c.jittered = c.plain
-				c.jittered.Jitter = 20 * time.Minute
-				c.nextPlain = c.plain.NextStart(from.Add(-1))
+				c := &yearsCase{expr: expr, ref: newReference(expr), firings: parse(t, expr, loc)}
+				c.next = c.firings.Next(from.Add(-1))
 				c.ref.prime(from, loc)
 				cases = append(cases, c)
 			}
@@ -160,8 +148,8 @@ func TestTenYearsOfMinutes(t *testing.T) {
 				}
 			}
 			for _, c := range cases {
-				if c.nextPlain.Before(end) || c.firings == 0 {
-					t.Errorf("%s: %d firings; the next one is at %s, want it after %s", c.expr, c.firings, c.nextPlain, end)
+				if c.next.Before(end) || c.count == 0 {
+					t.Errorf("%s: %d firings; the next one is at %s, want it after %s", c.expr, c.count, c.next, end)
 				}
 			}
 		})
@@ -173,59 +161,4 @@ func (r *reference) prime(from time.Time, loc *time.Location) {
 	for m := from.Add(-5 * time.Hour); m.Before(from); m = m.Add(time.Minute) {
 		r.fires(m.In(loc))
 	}
-}
-
-// The delay is the same in every process, and differs between strategies and between firings.
-func TestJitterIsDeterministicAndSpread(t *testing.T) {
-	const jitter = 10 * time.Minute
-	delays := map[time.Duration]bool{}
-	var least, most time.Duration = jitter, 0
-	for i := range 200 {
-		for _, name := range []string{"zones", "hot"} {
-			r := schedule.Rule{Name: name, Jitter: jitter}
-			f := at("00:00:00").Add(time.Duration(i) * time.Hour)
-			d := r.Start(f).Sub(f)
-			if again := r.Start(f.In(zone(t, "Europe/Berlin"))).Sub(f); again != d || d < 0 || d >= jitter {
-				t.Fatalf("delay %s, and %s in another zone; want the same, from 0s to below %s", d, again, jitter)
-			}
-			delays[d], least, most = true, min(least, d), max(most, d)
-		}
-	}
-	if len(delays) != 400 || least > jitter/20 || most < jitter*19/20 {
-		t.Errorf("%d distinct delays from %s to %s; want 400 over all of %s", len(delays), least, most, jitter)
-	}
-	// A later release must not change the delays, because replicas of two releases run side by side during an upgrade.
-	r := schedule.Rule{Name: "zones", Jitter: jitter}
-	if got := r.Start(at("10:00:00")).Format("15:04:05.000"); got != pinnedStart {
-		t.Errorf("the run of 10:00 starts at %s, want %s", got, pinnedStart)
-	}
-}
-
-const pinnedStart = "10:00:04.456"
-
-// Every firing has exactly one start, wherever the caller begins to ask.
-func TestNextStartVisitsEveryFiring(t *testing.T) {
-	loc := zone(t, "Europe/Berlin")
-	rapid.Check(t, func(t *rapid.T) {
-		minutes := rapid.SampledFrom([]int{2, 3, 5, 10, 15, 30}).Draw(t, "minutes")
-		r := schedule.Rule{Name: "s", Jitter: time.Duration(rapid.IntRange(0, minutes*60-1).Draw(t, "jitter")) * time.Second}
-		s, err := cron.Parse(fmt.Sprintf("*/%d * * * *", minutes), loc)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Firings = s
-		from := time.Date(2026, 10, 25, 0, 0, 0, 0, time.UTC).Add(time.Duration(rapid.IntRange(0, 7200).Draw(t, "offset")) * time.Second)
-		var want []time.Time
-		for f := s.Next(from.Add(-time.Hour)); f.Before(from.Add(3 * time.Hour)); f = s.Next(f) {
-			if start := r.Start(f); start.After(from) && start.Before(from.Add(2*time.Hour)) {
-				want = append(want, start)
-			}
-		}
-		next := from
-		for _, w := range want {
-			if next = r.NextStart(next); !next.Equal(w) {
-				t.Fatalf("got the start %s, want %s", next, w)
-			}
-		}
-	})
 }

@@ -23,17 +23,15 @@ type Timetable struct {
 // entry is the state of one strategy.
 type entry struct {
 	rule Rule
-	next firing // the next run on the schedule; zero: none
-	// consumed is the start of the last firing that ran or was skipped.
+	next time.Time // the next firing; zero: none
+	// consumed is the last firing that ran or was skipped.
 	consumed time.Time
-	// catchUp is set if a missed firing must run as soon as possible.
-	catchUp bool
-	// since is the time from which the entry counts firings and events.
+	// since is the time from which the entry counts.
 	since time.Time
-	// started is the start of the last run, and byEvent that of the last run that an event started.
+	// started is the start of the last run, and byEvent that of the last run for a node.
 	started, byEvent time.Time
-	// wanted is the time of the run that covers all events so far, and atMost is the time until
-	// which further events may postpone it. Both are zero if no event waits for a run.
+	// wanted is the time of the run that covers all nodes so far, and atMost is the time until
+	// which further nodes may postpone it. Both are zero if no node waits for a run.
 	wanted, atMost time.Time
 	// running is set during the run of a firing.
 	running bool
@@ -43,12 +41,12 @@ type entry struct {
 func New(rules []Rule, after time.Time) *Timetable {
 	t := &Timetable{seen: after}
 	for _, r := range rules {
-		t.entries = append(t.entries, &entry{rule: r, next: r.nextStart(after), since: after})
+		t.entries = append(t.entries, &entry{rule: r, next: r.next(after), since: after})
 	}
 	return t
 }
 
-// Replace returns a timetable of new rules. Strategies that keep their name keep the times of their runs and the events
+// Replace returns a timetable of new rules. Strategies that keep their name keep the times of their runs and the nodes
 // that wait. If a pass is due now, it stays due under a new schedule that fires at the same time.
 func (t *Timetable) Replace(rules []Rule, now time.Time) *Timetable {
 	after := now
@@ -60,11 +58,10 @@ func (t *Timetable) Replace(rules []Rule, now time.Time) *Timetable {
 	for _, e := range out.entries {
 		if old := t.find(e.rule.Name); old != nil {
 			e.since, e.started, e.byEvent, e.consumed = old.since, old.started, old.byEvent, old.consumed
-			e.catchUp = old.catchUp && e.rule.RunMissed
-			if len(e.rule.After) > 0 {
+			if e.rule.OnNodeReady > 0 {
 				e.wanted, e.atMost = old.wanted, old.atMost
 			}
-			e.next = e.rule.nextStart(e.floor(after))
+			e.next = e.rule.next(e.floor(after))
 		}
 	}
 	return out
@@ -79,26 +76,16 @@ func (t *Timetable) find(name string) *entry {
 
 // Remembers reports whether a strategy needs the times of earlier runs after a restart.
 func (t *Timetable) Remembers() bool {
-	return slices.ContainsFunc(t.entries, func(e *entry) bool { return e.rule.Remembers() })
+	return slices.ContainsFunc(t.entries, func(e *entry) bool { return e.rule.OnNodeReady > 0 })
 }
 
-// Recall sets the times of runs that other processes made. If a firing came after the last run and
-// before this timetable began, it was missed. Recall ignores a time more than an hour ahead of now,
-// because the clock of that process was wrong.
+// Recall sets the times of runs that other processes made for nodes. Recall ignores a time more than an hour ahead of
+// now, because the clock of that process was wrong.
 func (t *Timetable) Recall(runs map[string]plan.StrategyRun, now time.Time) {
 	t.recalled = true
 	for _, e := range t.entries {
-		past, known := runs[e.rule.Name]
-		if !known || !e.rule.Remembers() {
-			continue
-		}
-		if e.started.IsZero() && !past.Started.After(now.Add(maxSetBack)) {
-			e.started = past.Started
-			missed := e.rule.NextStart(past.Started)
-			e.catchUp = e.rule.RunMissed && !missed.IsZero() && !missed.After(e.since)
-		}
-		if past.ByEvent.After(e.byEvent) && !past.ByEvent.After(now.Add(maxSetBack)) {
-			e.byEvent = past.ByEvent
+		if at := runs[e.rule.Name].ByEvent; at.After(e.byEvent) && !at.After(now.Add(maxSetBack)) {
+			e.byEvent = at
 		}
 	}
 }
@@ -106,20 +93,16 @@ func (t *Timetable) Recall(runs map[string]plan.StrategyRun, now time.Time) {
 // Recalled reports whether the timetable, or the one that it replaced, knows the runs that other processes made.
 func (t *Timetable) Recalled() bool { return t.recalled }
 
-// Runs returns the times to store for Recall, for at most plan.MaxStrategyRuns strategies. A strategy that has not run
-// yet has the time from which it counts firings. The result is nil if no strategy needs it.
+// Runs returns the times to store for Recall, for at most plan.MaxStrategyRuns strategies. The result is nil if no
+// strategy needs it.
 func (t *Timetable) Runs() map[string]plan.StrategyRun {
 	var out map[string]plan.StrategyRun
 	for _, e := range t.entries {
-		if e.rule.Remembers() && len(out) < plan.MaxStrategyRuns {
-			started := e.started
-			if started.IsZero() {
-				started = e.since
-			}
+		if e.rule.OnNodeReady > 0 && len(out) < plan.MaxStrategyRuns {
 			if out == nil {
 				out = map[string]plan.StrategyRun{}
 			}
-			out[e.rule.Name] = plan.StrategyRun{Started: started.UTC(), ByEvent: e.byEvent.UTC()}
+			out[e.rule.Name] = plan.StrategyRun{Started: later(e.started, e.since).UTC(), ByEvent: e.byEvent.UTC()}
 		}
 	}
 	return out
@@ -146,18 +129,18 @@ func (t *Timetable) NextByStrategy() map[string]time.Time {
 }
 
 // Due returns the strategies that are due at now. Of strategies with only a cron schedule, those
-// with the earliest start share a pass, and later firings are skipped.
+// with the earliest firing share a pass, and later firings are skipped.
 func (t *Timetable) Due(now time.Time) []string {
 	var first time.Time
 	for _, e := range t.entries {
-		if e.rule.isPlain() {
-			first = earlier(first, e.next.start)
+		if e.rule.OnNodeReady == 0 {
+			first = earlier(first, e.next)
 		}
 	}
 	var out []string
 	for _, e := range t.entries {
 		due := e.due()
-		if !due.IsZero() && !due.After(now) && (!e.rule.isPlain() || due.Equal(first)) {
+		if !due.IsZero() && !due.After(now) && (e.rule.OnNodeReady > 0 || due.Equal(first)) {
 			out = append(out, e.rule.Name)
 		}
 	}
@@ -170,13 +153,10 @@ func (t *Timetable) Started(names []string, now time.Time) {
 		if !slices.Contains(names, e.rule.Name) {
 			continue
 		}
-		e.started, e.catchUp = now, false
-		if at := e.next.start; !at.IsZero() && !at.After(now) {
+		e.started = now
+		if at := e.next; !at.IsZero() && !at.After(now) {
 			e.running, e.consumed = true, at
-			if e.rule.RunMissed {
-				at = now // this run makes up for all firings until now
-			}
-			e.next = e.rule.nextStart(at)
+			e.next = e.rule.next(at)
 		}
 		if at := e.eventDue(); !at.IsZero() && !at.After(now) {
 			e.byEvent = now
@@ -203,21 +183,14 @@ func (t *Timetable) Ended(now time.Time) (skipped []string) {
 
 // ended computes the next firing after a pass. It reports whether a firing is skipped.
 func (e *entry) ended(now time.Time) bool {
-	start := e.next.start
-	switch {
-	case start.IsZero():
-		return false
-	case start.After(now):
-		if e.running { // @every counts from the end of its pass
-			e.next = e.rule.nextStart(e.floor(now))
-		}
-		return false
-	case now.Before(e.next.at.Add(e.rule.Jitter)):
-		return false // the run can still start within the jitter of its firing
+	skipped := !e.next.IsZero() && !e.next.After(now)
+	if skipped {
+		e.consumed = e.next
 	}
-	e.catchUp, e.consumed = e.rule.RunMissed, start
-	e.next = e.rule.nextStart(e.floor(now))
-	return !e.rule.RunMissed
+	if skipped || e.running { // @every counts from the end of its pass
+		e.next = e.rule.next(e.floor(now))
+	}
+	return skipped
 }
 
 // SetTime tells the timetable the time. If the clock was set back, schedules continue from the new
@@ -232,14 +205,12 @@ func (t *Timetable) SetTime(now time.Time) {
 }
 
 func (e *entry) setBack(now time.Time) {
-	if next := e.rule.nextStart(e.floor(now)); !next.start.IsZero() && (e.next.start.IsZero() || next.start.Before(e.next.start)) {
-		e.next = next
-	}
+	e.next = earlier(e.next, e.rule.next(e.floor(now)))
 	if e.byEvent.After(now.Add(maxSetBack)) {
 		e.byEvent = time.Time{}
 	}
 	if e.wanted.After(now) {
-		latest := now.Add(longest(e.rule))
+		latest := now.Add(2 * e.rule.OnNodeReady)
 		e.wanted, e.atMost = earlier(e.wanted, latest), earlier(e.atMost, latest)
 	}
 	if e.since.After(now) {
@@ -260,10 +231,7 @@ func (e *entry) floor(now time.Time) time.Time {
 
 // due returns the time at which the strategy is due, or zero.
 func (e *entry) due() time.Time {
-	if e.catchUp {
-		return e.since
-	}
-	return earlier(e.next.start, e.eventDue())
+	return earlier(e.next, e.eventDue())
 }
 
 // earlier returns the earlier of two times. A zero time means never.

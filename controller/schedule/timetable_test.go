@@ -17,7 +17,7 @@ type process struct {
 	table    *schedule.Timetable
 	now      time.Time
 	passTime time.Duration
-	added    time.Time // the latest event of kind NodeAdded
+	ready    time.Time // when a node last became Ready
 	runs     []string  // "15:04:05 name"
 	skipped  []string
 }
@@ -40,7 +40,7 @@ func (p *process) until(end time.Time) *process {
 // look runs the strategies that are due. It reports whether there are any.
 func (p *process) look() bool {
 	p.table.SetTime(p.now)
-	p.table.Happened(schedule.NodeAdded, p.added)
+	p.table.NodeReady(p.ready)
 	due := p.table.Due(p.now)
 	if next := p.table.Next(); (len(due) > 0) != (!next.IsZero() && !next.After(p.now)) {
 		panic("Next and Due disagree at " + p.now.String() + ": " + next.String())
@@ -73,9 +73,7 @@ func tenMinutes(t *testing.T) schedule.Rule {
 	return schedule.Rule{Name: "ten", Firings: parse(t, "*/10 * * * *", time.UTC)}
 }
 
-func once(r schedule.Rule) schedule.Rule { r.RunMissed = true; return r }
-
-// Firings that come while a pass runs are skipped, or cause one run after it.
+// Firings that come while a pass runs are skipped.
 func TestFiringsDuringAPass(t *testing.T) {
 	p := newProcess(t, "00:55:00", hourly(t), tenMinutes(t))
 	p.passTime = 25 * time.Minute // from 01:00 to 01:25
@@ -83,111 +81,26 @@ func TestFiringsDuringAPass(t *testing.T) {
 	if want := []string{"ten", "ten"}; !slices.Equal(p.skipped, want) {
 		t.Errorf("skipped %v, want %v", p.skipped, want)
 	}
-
-	p = newProcess(t, "00:55:00", hourly(t), once(tenMinutes(t)))
-	p.passTime = 25 * time.Minute // two firings are missed
-	p.run([]string{"hourly"})     // from 00:55 to 01:20
-	p.passTime = time.Minute
-	p.until(at("01:45:00")).expect(t, "00:55:00 hourly", "01:20:00 ten", "01:30:00 ten", "01:40:00 ten")
-	if want := []string{"hourly"}; !slices.Equal(p.skipped, want) {
-		t.Errorf("skipped %v, want %v", p.skipped, want)
-	}
-}
-
-// A run that misses further firings of its own strategy is followed by one run.
-func TestAPassLongerThanItsIntervalIsRepeatedOnce(t *testing.T) {
-	p := newProcess(t, "00:09:00", once(tenMinutes(t)))
-	p.passTime = 35 * time.Minute
-	p.until(at("00:11:00"))
-	p.passTime = time.Minute
-	p.until(at("01:01:00")).expect(t, "00:10:00 ten", "00:45:00 ten", "00:50:00 ten", "01:00:00 ten")
-}
-
-// A jittered run that another pass delays still starts if its window is not over.
-func TestAJitteredRunWaitsForAPass(t *testing.T) {
-	r := tenMinutes(t)
-	r.Jitter = 9 * time.Minute
-	start := r.NextStart(at("01:00:00").Add(-1))
-	p := newProcess(t, "00:59:00", hourly(t), r)
-	p.passTime = start.Sub(at("01:00:00")).Truncate(time.Second) + time.Second
-	p.until(at("01:00:01"))
-	first := p.now
-	p.passTime = time.Second
-	p.until(at("01:10:00"))
-	p.expect(t, "01:00:00 hourly", first.Format("15:04:05")+" ten")
-	if len(p.skipped) > 0 {
-		t.Errorf("skipped %v, want none", p.skipped)
-	}
-
-	p = newProcess(t, "00:59:00", hourly(t), r)
-	p.passTime = 9*time.Minute + 30*time.Second // the window of 01:00 is over
-	p.until(at("01:09:59")).expect(t, "01:00:00 hourly")
-	if want := []string{"ten"}; !slices.Equal(p.skipped, want) {
-		t.Errorf("skipped %v, want %v", p.skipped, want)
-	}
-}
-
-// After a restart or a change of the leader, a strategy makes up for missed firings with one run,
-// if it has missed: once.
-func TestMissedFiringsAfterARestart(t *testing.T) {
-	rules := []schedule.Rule{once(tenMinutes(t)), hourly(t)}
-	before := newProcess(t, "00:55:00", rules...).until(at("01:00:30"))
-	stored := before.table.Runs()
-	if want := map[string]plan.StrategyRun{"ten": {Started: at("01:00:00")}}; !maps.Equal(stored, want) {
-		t.Fatalf("stored %v, want %v: only strategies that need it", stored, want)
-	}
-	for _, c := range []struct {
-		start string
-		want  []string
-	}{
-		{"01:05:00", []string{"01:10:00 ten"}}, // nothing was missed
-		{"01:10:00", []string{"01:10:00 ten"}}, // the firing came when the process started
-		{"01:11:00", []string{"01:11:00 ten"}},
-		{"01:59:00", []string{"01:59:00 ten", "02:00:00 ten+hourly"}}, // five were missed
-		{"5 00:01:00", []string{"00:01:00 ten"}},                      // and four days of firings
-	} {
-		p := newProcess(t, c.start, rules...)
-		p.table.Recall(stored, p.now)
-		p.until(at(c.start).Add(5*time.Minute + 30*time.Second))
-		p.expect(t, c.want...)
-	}
-}
-
-// A strategy that has never run makes up for a firing that came after the first process began to count.
-func TestAStrategyThatNeverRanMissesAFiring(t *testing.T) {
-	r := once(schedule.Rule{Name: "weekly", Firings: parse(t, "0 0 * * 0", time.UTC)}) // Sunday, 4 January
-	first := newProcess(t, "2 09:00:00", r)
-	stored := first.table.Runs()
-	if !stored["weekly"].Started.Equal(first.now) {
-		t.Fatalf("stored %v, want the start of the process", stored)
-	}
-	p := newProcess(t, "5 08:00:00", r)
-	p.table.Recall(stored, p.now)
-	p.until(at("5 08:05:00")).expect(t, "08:00:00 weekly")
-
-	p = newProcess(t, "5 08:00:00", r) // nothing was stored: it is a new installation
-	p.table.Recall(nil, p.now)
-	p.until(at("5 08:05:00")).expect(t)
 }
 
 // A time that lies more than an hour ahead came from a wrong clock.
 func TestRecallIgnoresTheFuture(t *testing.T) {
 	r := tenMinutes(t)
-	r.After, r.Every = map[schedule.Event]time.Duration{schedule.NodeAdded: 5 * time.Minute}, 30*time.Minute
+	r.OnNodeReady = 5 * time.Minute
 	p := newProcess(t, "01:01:00", r)
 	p.table.Recall(map[string]plan.StrategyRun{"ten": {Started: at("3 00:00:00"), ByEvent: at("3 00:00:00")}}, p.now)
-	p.added = p.now
+	p.ready = p.now
 	p.until(at("01:11:00")).expect(t, "01:06:00 ten", "01:10:00 ten")
 }
 
 // After the clock jumps forward, each strategy runs at most once for all firings that it skipped.
 func TestTheClockJumpsForward(t *testing.T) {
 	late := schedule.Rule{Name: "late", Firings: parse(t, "30 * * * *", time.UTC)}
-	p := newProcess(t, "00:55:00", hourly(t), late, once(tenMinutes(t)))
+	p := newProcess(t, "00:55:00", hourly(t), late, tenMinutes(t))
 	p.until(at("00:59:00"))
 	p.now = at("4 07:45:00")
 	p.until(at("4 08:01:00")).expect(t, "07:45:00 hourly+ten", "07:50:00 ten", "08:00:00 hourly+ten")
-	if want := []string{"hourly", "late"}; !slices.Equal(p.skipped, want) {
+	if want := []string{"hourly", "late", "ten"}; !slices.Equal(p.skipped, want) {
 		t.Errorf("skipped %v, want %v", p.skipped, want)
 	}
 }
@@ -219,8 +132,7 @@ func TestTheClockIsSetBack(t *testing.T) {
 func TestNoStormAfterClockJumps(t *testing.T) {
 	for seed := range uint64(30) {
 		rnd := rand.New(rand.NewPCG(seed, 17))
-		jittered := schedule.Rule{Name: "jittered", Firings: parse(t, "*/15 * * * *", time.UTC), Jitter: 14 * time.Minute}
-		rules := []schedule.Rule{hourly(t), tenMinutes(t), once(schedule.Rule{Name: "once", Firings: tenMinutes(t).Firings}), jittered}
+		rules := []schedule.Rule{hourly(t), tenMinutes(t), {Name: "quarter", Firings: parse(t, "*/15 * * * *", time.UTC)}}
 		p := newProcess(t, "10 00:00:01", rules...)
 		jumps := 0
 		for range 40 {
@@ -243,91 +155,93 @@ func TestNoStormAfterClockJumps(t *testing.T) {
 	}
 }
 
-func onAdded(name string) schedule.Rule {
-	return schedule.Rule{Name: name, After: map[schedule.Event]time.Duration{schedule.NodeAdded: 5 * time.Minute}, Every: 30 * time.Minute}
+func onReady(name string) schedule.Rule {
+	return schedule.Rule{Name: name, OnNodeReady: 5 * time.Minute}
 }
 
 // A burst of events causes one run, which covers them all.
 func TestABurstOfEventsCausesOneRun(t *testing.T) {
-	p := newProcess(t, "01:00:00", onAdded("zones"))
+	p := newProcess(t, "01:00:00", onReady("zones"))
 	for range 180 { // a node joins every second for three minutes
-		p.added = p.now
+		p.ready = p.now
 		p.until(p.now.Add(time.Second))
 	}
 	p.until(at("03:00:00")).expect(t, "01:07:59 zones")
 }
 
-// Events that never end cause the first run after twice the delay, and then at most one run per `every`.
+// Nodes that never end to flap cause the first run after twice the delay, and then at most one run in that time.
 func TestEventsWithoutEnd(t *testing.T) {
-	p := newProcess(t, "01:00:00", onAdded("zones"))
+	p := newProcess(t, "01:00:00", onReady("zones"))
 	for p.now.Before(at("03:00:00")) {
-		p.added = p.now
+		p.ready = p.now
 		p.until(p.now.Add(time.Second))
 	}
-	p.until(at("05:00:00")).expect(t, "01:10:00 zones", "01:40:00 zones", "02:10:00 zones", "02:40:00 zones", "03:10:00 zones")
+	var want []string
+	for run := at("01:10:00"); !run.After(at("03:05:00")); run = run.Add(5 * time.Minute) {
+		want = append(want, run.Format("15:04:05 ")+"zones")
+	}
+	p.until(at("05:00:00")).expect(t, want...)
 }
 
 // A run on the schedule covers the events that are old enough, and only those.
 func TestAScheduledRunCoversEvents(t *testing.T) {
-	r := onAdded("hourly")
+	r := onReady("hourly")
 	r.Firings = hourly(t).Firings
 	p := newProcess(t, "00:50:00", r)
-	p.added = at("00:54:00")
+	p.ready = at("00:54:00")
 	p.until(at("01:30:00")).expect(t, "00:59:00 hourly", "01:00:00 hourly")
 
 	p = newProcess(t, "00:50:00", r)
-	p.added = at("00:58:00") // too young for the run of 01:00
+	p.ready = at("00:58:00") // too young for the run of 01:00
 	p.until(at("01:30:00")).expect(t, "01:00:00 hourly", "01:03:00 hourly")
 
 	p = newProcess(t, "00:54:30", r)
 	p.passTime = 0
 	p.until(at("00:56:00"))
 	p.run([]string{"hourly"}) // somebody triggered it
-	p.added = at("00:50:30")
+	p.ready = at("00:50:30")
 	p.until(at("00:59:00")).expect(t, "00:56:00 hourly") // the event came before the process, which saw its node later
 }
 
-// Events survive a restart: a new process derives them from the nodes. Those before its start were covered, or skipped.
-func TestEventsAfterARestart(t *testing.T) {
-	for _, c := range []struct {
-		added string
-		rule  schedule.Rule
-		want  []string
-	}{
-		{"00:57:00", onAdded("zones"), []string{"01:02:00 zones"}},       // its run is due after the start
-		{"00:54:00", onAdded("zones"), nil},                              // nobody led when it was due
-		{"00:54:00", once(onAdded("zones")), []string{"01:00:00 zones"}}, // and the strategy makes up for it
-		{"00:40:00", once(onAdded("zones")), nil},                        // the last run covered it
-	} {
-		p := newProcess(t, "01:00:00", c.rule)
+// A new process derives the times from the nodes. Those whose run was due before its start cause none.
+func TestNodesAfterARestart(t *testing.T) {
+	for ready, want := range map[string][]string{"00:57:00": {"01:02:00 zones"}, "00:54:00": nil} {
+		p := newProcess(t, "01:00:00", onReady("zones"))
 		p.table.Recall(map[string]plan.StrategyRun{"zones": {Started: at("00:45:00"), ByEvent: at("00:20:00")}}, p.now)
-		p.added = at(c.added)
-		p.until(at("01:20:00")).expect(t, c.want...)
+		p.ready = at(ready)
+		p.until(at("01:20:00")).expect(t, want...)
 	}
-	// The limit `every` counts across restarts.
-	p := newProcess(t, "01:00:00", onAdded("zones"))
-	p.table.Recall(map[string]plan.StrategyRun{"zones": {Started: at("00:45:00"), ByEvent: at("00:45:00")}}, p.now)
-	p.added = at("00:59:00")
-	p.until(at("01:20:00")).expect(t, "01:15:00 zones")
+	// The least time between two runs counts across restarts.
+	before := newProcess(t, "00:50:00", onReady("zones"))
+	before.ready = at("00:53:30")
+	before.until(at("00:59:00")).expect(t, "00:58:30 zones")
+	stored := before.table.Runs()
+	if want := map[string]plan.StrategyRun{"zones": {Started: at("00:58:30"), ByEvent: at("00:58:30")}}; !maps.Equal(stored, want) {
+		t.Errorf("stored %v, want %v", stored, want)
+	}
+	p := newProcess(t, "00:59:00", onReady("zones"))
+	p.table.Recall(stored, p.now)
+	p.ready = at("00:57:00")
+	p.until(at("01:20:00")).expect(t, "01:03:30 zones")
 }
 
 // Setting the clock back does not postpone a run after an event beyond its longest wait.
 func TestAnEventWhenTheClockIsSetBack(t *testing.T) {
-	p := newProcess(t, "9 01:00:00", onAdded("zones"))
-	p.added = at("9 01:00:10")
+	p := newProcess(t, "9 01:00:00", onReady("zones"))
+	p.ready = at("9 01:00:10")
 	p.until(at("9 01:00:20"))
 	p.now = at("01:00:00")
-	p.added = time.Time{}
-	p.until(at("01:31:00")).expect(t, "01:30:00 zones")
+	p.ready = time.Time{}
+	p.until(at("01:31:00")).expect(t, "01:10:00 zones")
 }
 
 // A changed configuration keeps the times of runs and the events that wait, and loses no pass that is due.
 func TestReplaceKeepsWhatWaits(t *testing.T) {
-	r := onAdded("zones")
+	r := onReady("zones")
 	p := newProcess(t, "00:59:00", r, tenMinutes(t))
-	p.added = at("00:59:00")
+	p.ready = at("00:59:00")
 	p.until(at("00:59:30"))
-	p.added = time.Time{}
+	p.ready = time.Time{}
 	p.now = at("01:00:00")
 	other := schedule.Rule{Name: "other", Firings: hourly(t).Firings}
 	p.table = p.table.Replace([]schedule.Rule{r, other}, p.now)
@@ -336,20 +250,20 @@ func TestReplaceKeepsWhatWaits(t *testing.T) {
 		t.Errorf("%v", runs)
 	}
 	p.table = p.table.Replace([]schedule.Rule{r, other}, p.now)
-	p.added = at("01:10:00")
-	p.until(at("01:40:00")).expect(t, "01:00:00 other", "01:04:00 zones", "01:34:00 zones")
+	p.ready = at("01:10:00")
+	p.until(at("01:40:00")).expect(t, "01:00:00 other", "01:04:00 zones", "01:15:00 zones")
 }
 
 // TestTheNextTimeOfEachStrategy: a strategy that only an event starts has no time before the event.
 func TestTheNextTimeOfEachStrategy(t *testing.T) {
 	start := time.Date(2026, 1, 2, 12, 30, 0, 0, time.UTC)
 	table := schedule.New([]schedule.Rule{{Name: "zones", Firings: hourly(t).Firings},
-		{Name: "join", After: map[schedule.Event]time.Duration{schedule.NodeAdded: time.Minute}}}, start)
+		{Name: "join", OnNodeReady: time.Minute}}, start)
 	want := map[string]time.Time{"zones": start.Add(30 * time.Minute)}
 	if got := table.NextByStrategy(); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	table.Happened(schedule.NodeAdded, start.Add(time.Second))
+	table.NodeReady(start.Add(time.Second))
 	want["join"] = start.Add(61 * time.Second)
 	if got := table.NextByStrategy(); !maps.Equal(got, want) {
 		t.Errorf("after the event: got %v, want %v", got, want)

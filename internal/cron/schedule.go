@@ -92,26 +92,6 @@ func (s Schedule) Next(t time.Time) time.Time {
 // IsZero reports whether the schedule is the zero value, which never fires.
 func (s Schedule) IsZero() bool { return s.spec == nil && s.every == nil }
 
-// Fixed reports whether the times of firings are the same in every process. The firings of @every are not: they count
-// from the time that the process passes to Next.
-func (s Schedule) Fixed() bool { return s.every == nil }
-
-// ShortestInterval returns the shortest time between two firings, among those of the year 2026, and at most the first
-// 10,000 of them.
-func (s Schedule) ShortestInterval() time.Duration {
-	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	shortest := horizonYears * openingHorizon
-	at := s.Next(start)
-	for range maxFirings {
-		next := s.Next(at)
-		if next.IsZero() || at.After(start.Add(openingHorizon)) {
-			break
-		}
-		shortest, at = min(shortest, next.Sub(at)), next
-	}
-	return shortest
-}
-
 // clock returns the clock that Next uses.
 func (s Schedule) clock() clock {
 	return clock{spec: s.spec, loc: s.loc, includeRepeated: !s.wallClock}

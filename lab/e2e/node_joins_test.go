@@ -32,7 +32,7 @@ func addNodes(t *testing.T, first, last int) {
 
 const joinConfig = `
 strategies:
-  zones: {type: ZoneSpread, on: {nodeAdded: 5s, nodeReady: 5s, every: 1m}}
+  zones: {type: ZoneSpread, onNodeReady: 5s}
 `
 
 // TestANodeThatJoinsIsUsed checks that a strategy without a schedule runs after a node in a new zone joins a cluster of

@@ -89,11 +89,9 @@ func TestRefusals(t *testing.T) {
 		{"replicaCount", []string{"--set", "replicaCount=2"}},
 		{"/replicas", []string{"--set", "replicas=-1"}},
 		{"/image/pullPolicy", []string{"--set", "image.pullPolicy=Sometimes"}},
-		{"zones runs after events about nodes (on), but a job sees no events", cronJobArgs(`"zones":{"type":"ZoneSpread","schedule":"@hourly","on":{"nodeAdded":"5m"}}`)},
-		{"zones has jitter or missed: once", cronJobArgs(`"zones":{"type":"ZoneSpread","schedule":"@hourly","jitter":"5m"}`)},
-		{"zones has jitter or missed: once", cronJobArgs(`"zones":{"type":"ZoneSpread","schedule":"@hourly","missed":"once"}`)},
+		{"zones has onNodeReady, but a job does not wait for nodes", cronJobArgs(`"zones":{"type":"ZoneSpread","schedule":"@hourly","onNodeReady":"5m"}`)},
 		{"config.strategies.a has no schedule", []string{"--set-json", `config.preset=[],config.strategies={"a": {"type":"ZoneSpread"}}`}},
-		{"has no schedule", cronJobArgs(`"a":{"type":"ZoneSpread","on":{}}`)},
+		{"has no schedule", cronJobArgs(`"a":{"type":"ZoneSpread"}`)},
 		{"value must be one of 'ZoneSpread'", []string{"--set-json", `config.preset=[],config.strategies={"a": {"type":"ZoneSpred","schedule":"@hourly"}}`}},
 		{"'minRestart' not allowed", []string{"--set-json", `config.preset=[],config.strategies={"a": {"type":"Restarts","schedule":"@hourly","args":{"minRestart":3}}}`}},
 		{"/config/hints/enabled", []string{"--set-string", "config.hints.enabled=yes"}},
@@ -276,24 +274,6 @@ func TestConfigIsCarriedOver(t *testing.T) {
 	// Because the program reloads its configuration, a change must not restart the pods.
 	if !reflect.DeepEqual(podTemplates(t, plain), podTemplates(t, changed)) {
 		t.Error("a changed configuration changes the pod templates")
-	}
-}
-
-// TestOnNeedsNoQuotes checks that a strategy keeps the key on. Helm reads it without quotes as true.
-func TestOnNeedsNoQuotes(t *testing.T) {
-	values := filepath.Join(t.TempDir(), "values.yaml")
-	text := "config:\n  preset: []\n  strategies:\n    a: {type: ZoneSpread, on: {nodeAdded: 5m}}\n    b: {type: ZoneSpread, \"on\": {nodeReady: 5m}}\n"
-	if err := os.WriteFile(values, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	var config manifest
-	rendered := valueAt(t, parseObjects(t, renderChart(t, "--values", values), "ConfigMap")[0], "data", "config.yaml").(string)
-	if err := yaml.Unmarshal([]byte(rendered), &config); err != nil {
-		t.Fatal(err)
-	}
-	a, b := valueAt(t, config, "strategies", "a", "on", "nodeAdded"), valueAt(t, config, "strategies", "b", "on", "nodeReady")
-	if a != "5m" || b != "5m" {
-		t.Errorf("got the events %v and %v:\n%s", a, b, rendered)
 	}
 }
 

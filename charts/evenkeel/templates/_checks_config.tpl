@@ -8,8 +8,8 @@
 {{- if not $strategy.type -}}
 {{- fail (printf "config.strategies.%s has no type, and no preset of config.preset has a strategy of this name (want a type, or one more preset)" $name) -}}
 {{- end -}}
-{{- if not (or $strategy.schedule $strategy.on (get $strategy "true")) -}}
-{{- fail (printf "config.strategies.%s has no schedule, so it would never run (want a schedule, such as \"@hourly\", or on with kind Deployment)" $name) -}}
+{{- if not (or $strategy.schedule $strategy.onNodeReady) -}}
+{{- fail (printf "config.strategies.%s has no schedule, so it would never run (want a schedule, such as \"@hourly\", or onNodeReady with kind Deployment)" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- $source := toString (dig "load" "source" "requests" $config) -}}
@@ -52,11 +52,8 @@
 {{- fail "config.preset and config.strategies have no strategy, so kind CronJob would make no job (want at least one strategy, or kind: Deployment)" -}}
 {{- end -}}
 {{- range $name, $strategy := $strategies -}}
-{{- if or $strategy.on (get $strategy "true") -}}
-{{- fail (printf "config.strategies.%s runs after events about nodes (on), but a job sees no events (want kind Deployment, or a schedule without on)" $name) -}}
-{{- end -}}
-{{- if or $strategy.jitter (eq (toString $strategy.missed) "once") -}}
-{{- fail (printf "config.strategies.%s has jitter or missed: once, but Kubernetes starts the jobs at their firings (want kind Deployment, or cronJob.startingDeadlineSeconds for missed jobs)" $name) -}}
+{{- if $strategy.onNodeReady -}}
+{{- fail (printf "config.strategies.%s has onNodeReady, but a job does not wait for nodes (want kind Deployment, or a schedule without onNodeReady)" $name) -}}
 {{- end -}}
 {{- end -}}
 {{- $source := toString (dig "load" "source" "requests" $config) -}}

@@ -1,15 +1,3 @@
-{{/* The text of config.yaml. YAML 1.1 reads the key on without quotes as true, so this writes on for it. */}}
-{{- define "evenkeel.config" -}}
-{{- $config := deepCopy .Values.config -}}
-{{- range $config.strategies -}}
-{{- if and . (hasKey . "true") -}}
-{{- $_ := set . "on" (get . "true") -}}
-{{- $_ := unset . "true" -}}
-{{- end -}}
-{{- end -}}
-{{- toYaml $config -}}
-{{- end }}
-
 {{/* The strategies by name as YAML, as the program sees them: those of config.preset, into which config.strategies is merged
 as a merge patch (RFC 7386), without those that enabled: false switches off. */}}
 {{- define "evenkeel.strategies" -}}
