@@ -41,8 +41,8 @@ type PlannerState struct {
 	// Announced identifies the conditions about which receivers of notifications were told, and
 	// which still hold. It has at most MaxAnnounced entries.
 	Announced []string `json:"announced,omitempty"`
-	// StrategyRuns has the times of the last passes of strategies with onNodeReady, by name. It has at most MaxStrategyRuns
-	// entries.
+	// StrategyRuns has the times of the last passes of strategies with onNodeReady, by name. It has at most
+	// MaxStrategyRuns entries.
 	StrategyRuns map[string]StrategyRun `json:"strategyRuns,omitempty"`
 	// Made identifies the stored plans that wait, or whose discarded moves are not proposed again yet, as far as a pass
 	// made them. It has at most MaxMade entries.

@@ -33,7 +33,8 @@ func dueStrategies(cmd *cobra.Command, all []schedule.Strategy, names []string) 
 	return names, nil
 }
 
-// rejectEvents returns an error if a due strategy runs after nodes became Ready, because a single pass sees no such event.
+// rejectEvents returns an error if a due strategy runs after nodes became Ready, because a single pass sees no such
+// event.
 func rejectEvents(all []schedule.Strategy, due []string) error {
 	for _, s := range all {
 		if s.OnNodeReady > 0 && slices.Contains(due, s.Name) {
