@@ -50,7 +50,7 @@ func newApply(g *globalFlags) *cobra.Command {
 	c := &cobra.Command{
 		Use: "apply PLAN.yaml", Short: "Execute a saved plan unchanged", Args: requirePlanArgument,
 		Long: "Execute a RebalancePlan that `evenkeel plan -o yaml` printed, even if the configuration has\ndryRun: true.\n\n" +
-			"This command creates the plan as an object in the namespace of Evenkeel and approves its steps, as\n`kubectl create` and `evenkeel approve` do. Evenkeel checks each move again on the current cluster\nand drops moves that are no longer valid. Limits, windows, budgets, back-offs and pauses apply. If\nno process holds the Lease, this command executes the steps.\n\n" +
+			"This command creates the plan as an object in Evenkeel's namespace and approves its steps, like\n`kubectl create` followed by `evenkeel approve`. Evenkeel checks each move again on the current\ncluster and drops moves that are no longer valid. Limits, windows, budgets, back-offs and pauses\napply. If no process holds the Lease, this command executes the steps.\n\n" +
 			"Exit code: 0 if a pod was evicted and nothing stopped the plan, or if the plan has no moves;\n1 otherwise.",
 		Example: "  # Save a plan, read it, and execute it\n  evenkeel plan -o yaml > plan.yaml\n  evenkeel apply plan.yaml",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },

@@ -20,7 +20,7 @@ func newCapture(g *globalFlags) *cobra.Command {
 	var redact bool
 	c := &cobra.Command{
 		Use: "capture", Short: "Write a snapshot of the cluster for plan -f", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
-		Long: "Write the objects that Evenkeel reads, without the settings of containers, and its saved state.\n\nWith --redact it also leaves out image names, addresses, and annotations that Evenkeel does not\nread.", Example: "  # A snapshot to plan on\n  evenkeel capture -o snapshot.json\n\n  # A snapshot to send to others\n  evenkeel capture --redact -o snapshot.yaml",
+		Long: "Write Evenkeel's saved state and the objects that it reads, without container settings. With\n--redact, the command also leaves out image names, addresses, and annotations that Evenkeel does not\nread.", Example: "  # A snapshot to plan on\n  evenkeel capture -o snapshot.json\n\n  # A snapshot to send to others\n  evenkeel capture --redact -o snapshot.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g.logger(cmd)
 			client, conf, err := g.client()

@@ -23,7 +23,7 @@ func newExplain(g *globalFlags) *cobra.Command {
 			"The command makes the plan that a pass would make now, and evicts nothing. It also explains the\nreason codes of reports.",
 		Example: "  # Why does this pod stay, or leave?\n  evenkeel explain pod web-6c8f-x1 --namespace shop\n\n" +
 			"  # Which pods of a node would leave, and what is wrong with the node?\n  evenkeel explain node n1\n\n" +
-			"  # The same about a workload of a saved snapshot, with every rule\n" +
+			"  # The same for a workload in a saved snapshot, with every rule\n" +
 			"  evenkeel explain workload deployment/shop/web -f snapshot.yaml -o wide",
 		RunE: func(*cobra.Command, []string) error {
 			return errors.New("explain needs a subject; want: explain pod NAME, explain node NAME, explain workload KIND/NAME, or explain reason CODE")
@@ -33,15 +33,15 @@ func newExplain(g *globalFlags) *cobra.Command {
 	c.AddCommand(
 		f.newExplainSubcommand(g, explained{use: "pod NAME", short: "Explain why Evenkeel would or would not move a pod", find: names.FindPod, slashes: 1,
 			long: "Explain why Evenkeel would or would not move a pod now. The name may be NAMESPACE/NAME.",
-			example: "  # A pod of the namespace of your context\n  evenkeel explain pod web-6c8f-x1\n\n" +
-				"  # A pod of another namespace; both commands mean the same\n  evenkeel explain pod web-6c8f-x1 -n shop\n  evenkeel explain pod shop/web-6c8f-x1"}),
+			example: "  # A pod in your context's namespace\n  evenkeel explain pod web-6c8f-x1\n\n" +
+				"  # A pod in another namespace; both commands are equivalent\n  evenkeel explain pod web-6c8f-x1 -n shop\n  evenkeel explain pod shop/web-6c8f-x1"}),
 		f.newExplainSubcommand(g, explained{use: "node NAME", short: "Explain the goals of a node, and which of its pods would move", find: names.FindNode,
 			long:    "Explain the goals of a node, and which of its pods Evenkeel would move now.",
 			example: "  # What is wrong with a node, and which pods would leave it?\n  evenkeel explain node n1"}),
 		f.newExplainSubcommand(g, explained{use: "workload KIND/NAME", short: "Explain the goals of a workload, and which of its pods would move", find: names.FindWorkload, slashes: 2,
 			long: "Explain the goals of a workload, and which of its pods Evenkeel would move now. The name may be\nKIND/NAMESPACE/NAME; " +
-				"a kind may have its short name, such as deploy, sts, rs or cj.",
-			example: "  # A Deployment of the namespace shop; both commands mean the same\n  evenkeel explain workload deploy/web -n shop\n" +
+				"KIND can be a short name, such as deploy, sts, rs or cj.",
+			example: "  # A Deployment in the namespace shop; both commands are equivalent\n  evenkeel explain workload deploy/web -n shop\n" +
 				"  evenkeel explain workload deployment/shop/web"}),
 		newExplainReason(),
 	)

@@ -19,10 +19,10 @@ type impactFlags struct {
 func newImpact(g *globalFlags) *cobra.Command {
 	f := &impactFlags{}
 	c := &cobra.Command{
-		Use: "impact", Short: "Show what a zone failure does to each workload, and what helps", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
-		Long: "Show how many replicas of each workload the failure of a zone takes, how busy the others become,\nand whether the moves of a pass, other evictions, more replicas or more nodes would help. The\ncommand plans several times, and evicts nothing.",
-		Example: "  # What would the failure of a zone do now?\n  evenkeel impact\n\n" +
-			"  # Of a snapshot\n  evenkeel impact -f examples/three-zones.yaml\n\n" +
+		Use: "impact", Short: "Show how a zone failure affects each workload, and what helps", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
+		Long: "Show how many of each workload's replicas a zone failure takes, how busy the remaining ones become,\nand whether the moves of a pass, other evictions, more replicas or more nodes would help. The\ncommand plans several times, and evicts nothing.",
+		Example: "  # What would a zone failure do now?\n  evenkeel impact\n\n" +
+			"  # For a snapshot\n  evenkeel impact -f examples/three-zones.yaml\n\n" +
 			"  # In a pipeline: fail if a workload would be lost, or lose more than half of its replicas\n  evenkeel impact -f snapshot.yaml --fail-on-category 2",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}

@@ -90,7 +90,7 @@ func newRoot(g *globalFlags) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "evenkeel",
 		Short:         "Keep a Kubernetes cluster balanced",
-		Long:          "Keep a Kubernetes cluster balanced: evict the fewest pods whose replacements are predicted to\nland somewhere better. Without a configuration that says otherwise, Evenkeel evicts nothing.",
+		Long:          "Keep a Kubernetes cluster balanced: evict the fewest pods whose replacements are predicted to land\nsomewhere better. Unless a configuration permits it, Evenkeel evicts nothing.",
 		SilenceErrors: true, SilenceUsage: true, Args: commandline.NoArguments, Version: programVersion(),
 		PersistentPreRunE: g.checkConnection,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

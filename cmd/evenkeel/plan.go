@@ -27,11 +27,11 @@ func newPlan(g *globalFlags) *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
 		Use: "plan", Short: "Show which pods a pass would move now, and why", Args: commandline.NoArguments, Annotations: map[string]string{commandline.NamespaceOf: commandline.OfNothing},
-		Long: "Show which pods a pass would move now, and why. The command evicts nothing.\n\nThe plan is about the cluster, or with -f about a saved snapshot. With -o yaml or json, it is a\nRebalancePlan, or a List of several if strategies are in several modes.",
-		Example: "  # What would the release do now?\n  evenkeel plan\n\n  # The same for a person who decides\n  evenkeel plan -o yaml > plan.yaml\n  evenkeel apply plan.yaml   # or kubectl create -f plan.yaml\n\n" +
-			"  # Which violations of a policy of the descheduler would remain?\n  evenkeel plan --compare-policy policy.yaml\n\n" +
+		Long: "Show which pods a pass would move now, and why. The command evicts nothing.\n\nThe plan is for the cluster, or with -f for a saved snapshot. With -o yaml or json, it is a\nRebalancePlan, or a List of several if strategies are in several modes.",
+		Example: "  # What would the release do now?\n  evenkeel plan\n\n  # Save a plan for a person who decides\n  evenkeel plan -o yaml > plan.yaml\n  evenkeel apply plan.yaml   # or kubectl create -f plan.yaml\n\n" +
+			"  # Which violations of a descheduler policy would remain?\n  evenkeel plan --compare-policy policy.yaml\n\n" +
 			"  # Which pods would find no node if n1 were gone, and what would a pass do then?\n  evenkeel plan --without-node n1\n\n" +
-			"  # Of a snapshot, and of objects that kubectl prints\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,quota,limits,sa,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json |\n    evenkeel plan -f -",
+			"  # For a snapshot, and for objects that kubectl prints\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,quota,limits,sa,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json |\n    evenkeel plan -f -",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()

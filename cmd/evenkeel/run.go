@@ -51,8 +51,8 @@ func newRun(g *globalFlags) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
 		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: commandline.NoArguments,
-		Long:    "Run each strategy on its schedule while this process holds the Lease.\n\nWith --once, make one pass and exit: with 0 after the pass, and with 1 if something prevented it,\nif it could judge nothing, or if a strategy that is due or hints lack usage data.",
-		Example: "  # A dry run with the built-in configuration\n  evenkeel run\n\n  # With a configuration, which may permit evictions\n  evenkeel run --config config.yaml\n\n  # One pass of one strategy, as a job makes it\n  evenkeel run --once --strategy zones --config config.yaml",
+		Long:    "Run each strategy on its schedule while this process holds the Lease.\n\nWith --once, run one pass and exit. The exit code is 0 after the pass, and 1 if something prevented\nit, if it could judge nothing, or if usage data is missing for a strategy that is due or for hints.",
+		Example: "  # A dry run with the built-in configuration\n  evenkeel run\n\n  # With a configuration that may permit evictions\n  evenkeel run --config config.yaml\n\n  # One pass of one strategy, like a CronJob's Job\n  evenkeel run --once --strategy zones --config config.yaml",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()

@@ -35,9 +35,9 @@ func newUI(g *globalFlags) *cobra.Command {
 	f := &uiFlags{}
 	c := &cobra.Command{
 		Use: "ui", Short: "Show live pages about the release and the cluster in a browser", Args: commandline.NoArguments,
-		Long: "Show live pages about the release and the cluster in a browser: what waits, what runs, what\nhappened, and the cluster. Who may, approves and discards plans there, pauses, resumes and runs.\n\n" +
+		Long: "Show live pages about the release and the cluster in a browser: waiting plans, the current pass, the\nhistory and the cluster. If your account may do so, you can approve and discard plans there, pause,\nresume, and request passes.\n\n" +
 			"The pages are served on 127.0.0.1 only, until Ctrl-C. They use the kubeconfig of this command, so\nthe API server decides what they show and do. The printed address works once, for one browser.",
-		Example: "  # Open the address that it prints\n  evenkeel ui\n\n  # On a port for which a tunnel exists\n  evenkeel ui --port 8443",
+		Example: "  # Open the address that it prints\n  evenkeel ui\n\n  # On the port of an existing tunnel\n  evenkeel ui --port 8443",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.serve(cmd, g) },
 	}
 	installed.AddNamespaceFlag(c.Flags(), &f.namespace)

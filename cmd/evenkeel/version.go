@@ -34,9 +34,9 @@ func newVersion(g *globalFlags) *cobra.Command {
 	var clientOnly bool
 	c := &cobra.Command{
 		Use: "version", Short: "Print the versions of this program and of the release", Args: commandline.NoArguments,
-		Long: "Print the version of this program, and of the release in the cluster: the version of the process\n" +
-			"that leads, or that led last. If the release cannot be found, the command says why, and still\nexits with 0.",
-		Example: "  # Both versions\n  evenkeel version\n\n  # That of this program only, without a cluster\n  evenkeel version --client\n\n" +
+		Long: "Print the version of this program, and of the release in the cluster: the version of the leader,\n" +
+			"or of the last one. If the release cannot be found, the command says why, and still exits with 0.",
+		Example: "  # Both versions\n  evenkeel version\n\n  # Only the version of this program, without a cluster\n  evenkeel version --client\n\n" +
 			"  # Both for a script\n  evenkeel version -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !slices.Contains(versionFormats, output) {

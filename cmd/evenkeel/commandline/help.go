@@ -48,7 +48,7 @@ func (p Program) Arguments(args []string) []string {
 func (p Program) Configure(root *cobra.Command) {
 	root.AddCommand(&cobra.Command{
 		Use: "options", Short: "List the flags of all commands",
-		Long:    "List the flags that every command accepts: about the connection to the cluster, and about logs.",
+		Long:    "List the flags that every command accepts: for the connection to the cluster, and for logs.",
 		Example: "  # List the flags that all commands have\n  evenkeel options",
 		Args:    root.Args,
 		RunE: func(cmd *cobra.Command, _ []string) error {

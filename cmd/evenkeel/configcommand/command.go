@@ -19,7 +19,7 @@ import (
 
 // New returns the command config. kubeconfig is the value of the flag --kubeconfig.
 func New(kubeconfig *string) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Check, print or convert a configuration", Long: "Check, print or convert a file of configuration. No command needs a cluster.", Args: commandline.NoArguments,
+	c := &cobra.Command{Use: "config", Short: "Check, print or convert a configuration", Long: "Check, print or convert a configuration file. None of these commands needs a cluster.", Args: commandline.NoArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(&cobra.Command{
 		Use: "check FILE", Short: "Report every mistake in a configuration", Args: commandline.OneFile,
@@ -40,7 +40,7 @@ func New(kubeconfig *string) *cobra.Command {
 	}, &cobra.Command{
 		Use: "default", Short: "Print the default configuration with comments", Args: commandline.NoArguments,
 		Long:    "Print the default configuration. Its comments describe every key.",
-		Example: "  # Begin a configuration\n  evenkeel config default > config.yaml",
+		Example: "  # Start a configuration\n  evenkeel config default > config.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(evenkeel.DefaultConfig)
 			return err
@@ -54,8 +54,8 @@ func newPrint() *cobra.Command {
 	c := &cobra.Command{
 		Use: "print", Short: "Print the whole effective configuration", Args: commandline.NoArguments,
 		Long: "Print the effective configuration: every key with its value, and the strategies of the presets\nmerged with those of the file. " +
-			"The output is a config.yaml that gives the same plans.",
-		Example: "  # What a file means\n  evenkeel config print --config config.yaml",
+			"The output is a config.yaml that results in the same plans.",
+		Example: "  # The effective configuration of a file\n  evenkeel config print --config config.yaml",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			conf, err := config.Load("config.yaml", evenkeel.DefaultConfig)
 			if path != "" {
@@ -79,8 +79,8 @@ func newPrint() *cobra.Command {
 func newSchema() *cobra.Command {
 	return &cobra.Command{
 		Use: "schema", Short: "Print the JSON Schema of config.yaml, for editors", Args: commandline.NoArguments,
-		Long: "Print the JSON Schema (draft 7) of config.yaml: its keys with their types, defaults, words and\ndescriptions. " +
-			"An editor with a YAML language server then completes and checks a file whose\nfirst line names the schema:\n\n" +
+		Long: "Print the JSON Schema (draft 7) of config.yaml: its keys with their types, defaults, allowed values\nand descriptions. " +
+			"An editor with a YAML language server then completes and checks a file whose first\nline names the schema:\n\n" +
 			"  # yaml-language-server: $schema=evenkeel.schema.json\n\n" +
 			"`evenkeel config check` also checks what a schema cannot express.",
 		Example: "  # Write the schema beside config.yaml\n  evenkeel config schema > evenkeel.schema.json",

@@ -29,16 +29,16 @@ const (
 func newConvert() *cobra.Command {
 	f := &convertFlags{}
 	c := &cobra.Command{
-		Use: "convert FILE", Short: "Convert a configuration of another program or of an earlier format", Args: commandline.OneFile,
-		Long: "Print a config.yaml with comments, which say what differs. FILE (-: standard input) is one of:\n" +
+		Use: "convert FILE", Short: "Convert another program's configuration, or an earlier format", Args: commandline.OneFile,
+		Long: "Print a config.yaml with comments that say what differs. FILE (-: standard input) is one of:\n" +
 			"- a DeschedulerPolicy (v1alpha2 or v1alpha1), or a ConfigMap that contains one\n" +
 			"- all values of the descheduler's chart: helm get values RELEASE --all -o yaml\n" +
 			"- the rule.yaml of dynamicScheduler\n" +
-			"- a config.yaml or values of Evenkeel with a list of strategies, which becomes a map by name\n" +
-			"If a setting cannot be kept, the command names it and prints no configuration. Read the\n" +
+			"- a config.yaml or Evenkeel chart values with a list of strategies, which becomes a map by name\n" +
+			"If a setting cannot be converted, the command names it and prints no configuration. Read the\n" +
 			"configuration, save it, and check it with `evenkeel config check`.",
-		Example: "  # A policy of the descheduler\n  evenkeel config convert policy.yaml > config.yaml\n" +
-			"\n  # The values of its chart, to values of Evenkeel's chart\n  helm get values descheduler -n kube-system --all -o yaml > old.yaml\n  evenkeel config convert old.yaml -o values > values.yaml\n" +
+		Example: "  # A descheduler policy\n  evenkeel config convert policy.yaml > config.yaml\n" +
+			"\n  # The descheduler chart's values, to values for Evenkeel's chart\n  helm get values descheduler -n kube-system --all -o yaml > old.yaml\n  evenkeel config convert old.yaml -o values > values.yaml\n" +
 			"\n  # The rules of dynamicScheduler\n  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, data, err := commandline.ReadFile(args[0], cmd.InOrStdin(), commandline.MaxFileBytes)

@@ -21,11 +21,11 @@ type schedulerFlags struct {
 func newScheduler(kubeconfig *string) *cobra.Command {
 	f := &schedulerFlags{}
 	c := &cobra.Command{
-		Use: "scheduler", Short: "Print a configuration for kube-scheduler that spreads pods evenly", Args: commandline.NoArguments,
+		Use: "scheduler", Short: "Print a kube-scheduler configuration that spreads pods evenly", Args: commandline.NoArguments,
 		Long: "Print a KubeSchedulerConfiguration (v1) for kube-scheduler's flag --config: PodTopologySpread has a\n" +
 			"higher weight, and pods without spread constraints are spread over zones and nodes. --kubeconfig\nsets clientConnection.",
-		Example: "  # For a control plane of kubeadm\n  evenkeel config scheduler --kubeconfig /etc/kubernetes/scheduler.conf > scheduler.yaml\n" +
-			"\n  # Prefer nodes without the label of dynamicScheduler\n  evenkeel config scheduler --pressure-label status=presure\n" +
+		Example: "  # For a kubeadm control plane\n  evenkeel config scheduler --kubeconfig /etc/kubernetes/scheduler.conf > scheduler.yaml\n" +
+			"\n  # Prefer nodes without dynamicScheduler's label\n  evenkeel config scheduler --pressure-label status=presure\n" +
 			"\n  # Convert a legacy Policy\n  evenkeel config scheduler --from-policy policy.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o, err := f.options(*kubeconfig, cmd.InOrStdin())

@@ -25,8 +25,8 @@ func newApprove(a *Access) *cobra.Command {
 	f := &decideFlags{}
 	c := &cobra.Command{
 		Use: "approve [PLAN]", Short: "Approve steps of a waiting plan", Args: atMostOnePlan,
-		Long:    "Approve steps of a plan that waits, because their strategies have mode: approve, or because somebody\ncreated it. PLAN is the name of the plan, its ID, or the beginning of one. Without PLAN, the command\nlists the waiting plans. The approval is written into the RebalancePlan, as kubectl can do it.\n\nThe process that holds the Lease executes the approved steps. It checks each step again and drops\nsteps that are no longer valid. Limits, windows, budgets, back-offs and pauses apply. With CronJobs,\nthe next job executes the steps.",
-		Example: "  # Which plans wait?\n  evenkeel approve\n\n  # Approve the steps of one strategy\n  evenkeel approve 3f2a --strategy zones\n\n  # Approve some steps, and wait for the report\n  evenkeel approve 3f2a --steps 1,4-7 --wait 10m",
+		Long:    "Approve steps of a plan that waits for approval because their strategies have mode: approve, or\nbecause somebody created it. PLAN is the plan's name or ID, or the beginning of either. Without\nPLAN, the command lists the waiting plans. The command writes the approval into the RebalancePlan;\nkubectl can do the same.\n\nThe process that holds the Lease executes the approved steps. It checks each step again and drops\nsteps that are no longer valid. Limits, windows, budgets, back-offs and pauses apply. If Evenkeel\nruns as CronJobs, the next Job executes the steps.",
+		Example: "  # Which plans are waiting?\n  evenkeel approve\n\n  # Approve the steps of one strategy\n  evenkeel approve 3f2a --strategy zones\n\n  # Approve some steps, and wait for the report\n  evenkeel approve 3f2a --steps 1,4-7 --wait 10m",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.approve(cmd, a, args) },
 	}
 	f.addTo(c, "approve")

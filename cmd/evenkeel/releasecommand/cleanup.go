@@ -32,9 +32,9 @@ func newCleanup(a *Access) *cobra.Command {
 	f := &cleanupFlags{}
 	c := &cobra.Command{
 		Use: "cleanup", Short: "Remove hints, state and Leases of an uninstalled release", Args: commandline.NoArguments,
-		Long: "Remove the hints from the nodes, and the ConfigMaps and Leases of Evenkeel from its namespace. The\n" +
-			"chart runs it after `helm uninstall`. Nothing is removed while the namespace has a Deployment or a\n" +
-			"CronJob of Evenkeel, or a process holds the Lease.",
+		Long: "Remove the hints from the nodes, and Evenkeel's ConfigMaps and Leases from its namespace. The chart\n" +
+			"runs this command after `helm uninstall`. It removes nothing while the namespace has an Evenkeel\n" +
+			"Deployment or CronJob, or while a process holds the Lease.",
 		Example: "  # After the release in the namespace evenkeel was uninstalled\n  evenkeel cleanup --lease-namespace evenkeel",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, a) },
 	}

@@ -33,12 +33,12 @@ import (
 func newHints(a *Access) *cobra.Command {
 	c := &cobra.Command{
 		Use: "hints", Short: "List or remove the hints that Evenkeel sets on nodes", Args: commandline.NoArguments,
-		Long: "List or remove the hints that Evenkeel sets on nodes.\n\nDuring a wave, nodes may have a hint that keeps replacements away (evictor.steer); the pass that\nwrote the hint removes it. Nodes under pressure have a hint while the pressure lasts\n(hints.enabled); the leader removes it. Use these commands after that process was killed, and to\nuninstall Evenkeel.",
+		Long: "List or remove the hints that Evenkeel sets on nodes.\n\nDuring a wave, nodes can have a hint that keeps replacements away (evictor.steer); the pass that\nwrote the hint removes it. Nodes under pressure have a hint while the pressure lasts\n(hints.enabled); the leader removes it. Use these commands if the process that should remove a hint\nwas killed, or when you uninstall Evenkeel.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	var file, namespace string
 	sub := func(use, short string, args cobra.PositionalArgs, do func(cmd *cobra.Command, h *hintCommand) error) {
-		one := &cobra.Command{Use: use, Short: short, Args: args, Long: short + ".\nA running controller may set hints again.", Example: "  # With the label and the taint of the release\n  evenkeel hints " + strings.Fields(use)[0], RunE: func(cmd *cobra.Command, nodes []string) error {
+		one := &cobra.Command{Use: use, Short: short, Args: args, Long: short + ".\nA running controller may set hints again.", Example: "  # Using the release's label and taint\n  evenkeel hints " + strings.Fields(use)[0], RunE: func(cmd *cobra.Command, nodes []string) error {
 			a.Logger(cmd)
 			conf, err := hintsConfig(a, cmd, file, namespace)
 			if err != nil {
@@ -63,9 +63,9 @@ func newHints(a *Access) *cobra.Command {
 		installed.AddNamespaceFlag(one.Flags(), &namespace)
 		c.AddCommand(one)
 	}
-	sub("list", "List the hints on nodes, and foreign labels and taints like them", commandline.NoArguments, listHints)
+	sub("list", "List the hints on nodes, and similar foreign labels and taints", commandline.NoArguments, listHints)
 	sub("gc", "Remove expired hints", commandline.NoArguments, removeExpiredHints)
-	sub("clear [NODE...]", "Remove all hints now, or those of some nodes",
+	sub("clear [NODE...]", "Remove all hints now, or the hints on some nodes",
 		cobra.ArbitraryArgs, removeAllHints)
 	return c
 }

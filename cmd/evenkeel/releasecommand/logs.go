@@ -34,8 +34,8 @@ type logsFlags struct {
 func newLogs(a *Access) *cobra.Command {
 	f := &logsFlags{}
 	c := &cobra.Command{
-		Use: "logs", Short: "Print the log of the pod that leads", Args: commandline.NoArguments,
-		Long:    "Print the log of the pod that leads the release: it holds the Lease and makes the passes. If no pod\nleads, print the logs of the pods of the newest job, or else of the newest pod. The name of the pod\ngoes to standard error.",
+		Use: "logs", Short: "Print the leader pod's log", Args: commandline.NoArguments,
+		Long:    "Print the log of the release's leader: the pod that holds the Lease and runs the passes. If there is\nno leader, print the logs of the newest Job's pods, or else of the newest pod. The pod's name goes\nto standard error.",
 		Example: "  # What the leader does\n  evenkeel logs --follow\n\n  # Every move of the last hour\n  evenkeel logs --since 1h | grep msg=move",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, a) },
 	}

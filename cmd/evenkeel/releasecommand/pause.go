@@ -29,7 +29,7 @@ func newPause(a *Access) *cobra.Command {
 	f := &pauseFlags{}
 	c := &cobra.Command{
 		Use: "pause", Short: "Stop evictions until resume, or for a time", Args: commandline.NoArguments,
-		Long:    "Stop evictions until resume, or for a time. Evenkeel keeps watching evictions in progress, and\nstarts no further one. Plans and reports continue.\n\nThe command sets spec.pause of the Rebalancer " + objects.ReleaseName + " in the namespace of the release. Evenkeel\nreads it before every eviction.",
+		Long:    "Stop evictions until resume, or for a time. Evenkeel keeps watching evictions in progress, but\nstarts no new ones. Plans and reports continue.\n\nThe command sets spec.pause of the Rebalancer " + objects.ReleaseName + " in the release's namespace. Evenkeel\nreads it before every eviction.",
 		Example: "  # Until somebody runs `evenkeel resume`\n  evenkeel pause --reason \"release 42\"\n\n  # For two hours\n  evenkeel pause --for 2h",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.pause(cmd, a) },
 	}

@@ -35,8 +35,8 @@ func newStatus(a *Access) *cobra.Command {
 	c := &cobra.Command{
 		Use: "status", Short: "Show what the release does, whether anything is wrong, and what to do", Args: commandline.NoArguments,
 		Long: "Show what the release does now, whether anything is wrong, and what to do about it.\n\n" +
-			"The command reads the Rebalancer, the Leases, and the plans that wait or run. It changes nothing.\nWithout one of the permissions, it shows the rest and names the permission. The forms json and\nyaml are the Rebalancer.",
-		Example: "  # What is going on?\n  evenkeel status\n\n  # The state as a document\n  evenkeel status -o yaml",
+			"The command reads the Rebalancer, the Leases, and the waiting and running plans. It changes nothing.\nIf a permission is missing, it shows the rest and names the permission. With -o json or yaml, it\nprints the Rebalancer.",
+		Example: "  # What is going on?\n  evenkeel status\n\n  # The status as YAML\n  evenkeel status -o yaml",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.status(cmd, a) },
 	}
 	f.addTo(c)

@@ -40,7 +40,7 @@ func newTrigger(a *Access) *cobra.Command {
 	f := &triggerFlags{}
 	c := &cobra.Command{
 		Use: "trigger STRATEGY...", Short: "Ask the leader to run strategies now", Args: requireStrategies,
-		Long:    "Ask the process that leads to make a pass of the strategies now, as if they were due. Limits,\nwindows, budgets, back-offs and pauses apply. The leader takes a request between two passes, and at\nmost one a minute.\n\nThe command creates a RebalanceRun in the namespace of the release, and waits for its status. If no\nprocess leads, the request waits for the next one, such as the next job of a CronJob.",
+		Long:    "Ask the leader to run a pass of the strategies now, as if they were due. Limits, windows, budgets,\nback-offs and pauses apply. The leader accepts requests between passes, at most one per minute.\n\nThe command creates a RebalanceRun in the release's namespace, and waits for its status. If there is\nno leader, the request waits for the next one, such as a CronJob's next Job.",
 		Example: "  # Run the strategy zones now\n  evenkeel trigger zones\n\n  # See the requests\n  kubectl get rebalanceruns --namespace evenkeel",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, a, args) },
 	}
