@@ -47,7 +47,7 @@ func ToConfig(name string, data []byte, o Options) (string, error) {
 	case top["kind"] == "Policy" || has("priorities") || has("predicates"):
 		return "", fmt.Errorf("%s: this is a scheduler Policy; `evenkeel config scheduler --from-policy %s` converts it", name, name)
 	}
-	return "", fmt.Errorf("%s: this kind of file cannot be converted (want a DeschedulerPolicy, the values of its chart, or dynamicScheduler's rule.yaml, which has Rulename)", name)
+	return "", fmt.Errorf("%s: this kind of file cannot be converted (want a RebalanceConfig with a list of strategies, a DeschedulerPolicy, the values of its chart, or dynamicScheduler's rule.yaml, which has Rulename)", name)
 }
 
 // convertedHeader is the beginning of the converted file, with the differences from dynamicScheduler.

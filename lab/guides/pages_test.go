@@ -34,7 +34,7 @@ var exceptions = []exception{
 // makeTargets has the test that covers a target of the Makefile. The test does not run lines with make: most of them
 // compile for minutes, and some push to a registry.
 var makeTargets = map[string]string{
-	"build": "`make test-guides` makes it", "demo": "`make docs-pictures` runs it", "test": "CI runs it", "release": "TestRelease",
+	"build": "`make test-guides` makes it", "lab": "`make test-guides` makes it", "demo": "`make docs-pictures` runs it", "test": "CI runs it", "release": "TestRelease",
 	"image": "TestRelease", "manifests": "TestInstallManifest", "sign": "TestRelease",
 }
 
@@ -48,7 +48,7 @@ kubectl wait pods --namespace shop --all --for delete --timeout 2m
 kubectl create deployment web --namespace shop --image=registry.example.org/web --replicas=6
 kubectl rollout status deployment/web --namespace shop
 kubectl uncordon --selector topology.kubernetes.io/zone=zone-1
-helm upgrade --install evenkeel charts/evenkeel --namespace evenkeel --create-namespace --wait --reset-values --values values.yaml
+helm upgrade --install evenkeel charts/evenkeel --namespace evenkeel --create-namespace --wait --reset-values --values set-up.yaml
 `
 
 // remove uninstalls the release, for pages that install it.
@@ -68,7 +68,9 @@ config:
 `
 
 // oldList is a configuration from before strategies were a map.
-const oldList = `strategies:
+const oldList = `apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
+strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
 `
 
@@ -85,10 +87,10 @@ func TestPages(t *testing.T) {
 		if len(all) == 0 {
 			continue
 		}
-		if changed {
-			s.run(t, setUp)
-		}
 		t.Run(page, func(t *testing.T) {
+			if changed {
+				s.run(t, setUp)
+			}
 			if installs.MatchString(joined(all)) {
 				s.run(t, remove)
 			}
@@ -158,7 +160,7 @@ func (s *shell) block(t *testing.T, text string, e exception) int {
 		s.retry(t, text, e.until)
 	case e.ready != "":
 		first, _, _ = strings.Cut(first, "#")
-		s.run(t, first+"> background.log 2>&1 &\ntrap \"kill $!; wait\" EXIT\nuntil grep '"+e.ready+"' background.log; do sleep 0.2; done\n"+rest)
+		s.run(t, first+" > background.log 2>&1 &\ntrap \"kill $!; wait\" EXIT\nuntil grep '"+e.ready+"' background.log; do kill -0 $!; sleep 0.2; done\n"+rest)
 	default:
 		if _, err := s.try(t, text); err != nil {
 			t.Errorf("%v", err) // the other blocks run all the same
@@ -176,7 +178,7 @@ func (s *shell) files(t *testing.T) {
 	must.Succeed(t, os.Symlink(absolute(t, testbed.Evenkeel), filepath.Join(s.dir, "bin/evenkeel")))
 	install := string(must.Get(os.ReadFile("../../deploy/install.yaml"))(t))
 	for name, text := range map[string]string{
-		"values.yaml": setUpValues, "old.yaml": oldList,
+		"set-up.yaml": setUpValues, "values.yaml": setUpValues, "old.yaml": oldList,
 		"bin/manifests/install.yaml": regexp.MustCompile(`registry\.example\.invalid/evenkeel[^"]*`).ReplaceAllString(install, "lab/evenkeel"),
 	} {
 		must.Succeed(t, os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600))
