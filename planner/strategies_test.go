@@ -113,7 +113,7 @@ func TestHintsNeedNoStrategy(t *testing.T) {
 // TestStrategiesAreCounted: the plan counts the goals of each strategy separately, also of those that are not due.
 func TestStrategiesAreCounted(t *testing.T) {
 	p := planExample(t, head+"strategies:\n  zones: {type: ZoneSpread, schedule: '@hourly'}\n  hot: {type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.9}}}", []string{"hot"}, nil)
-	want := []plan.StrategyState{{Name: "zones", Goals: 4, Unmet: 1}, {Name: "hot", Goals: 3, Due: true}}
+	want := []plan.StrategyState{{Name: "hot", Goals: 3, Due: true}, {Name: "zones", Goals: 4, Unmet: 1}}
 	if !slices.Equal(p.Strategies, want) {
 		t.Errorf("%+v, want %+v", p.Strategies, want)
 	}

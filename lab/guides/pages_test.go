@@ -16,8 +16,9 @@ import (
 type exception struct {
 	page, begins string
 	// skip says why the block is not run. Otherwise the test runs it again until its output has the text until, or runs
-	// its first line in the background, waits for the output ready, runs the other lines, and ends the first.
-	skip, until, ready string
+	// its first line in the background, waits for the output ready, runs the other lines, and ends the first. Or the
+	// block must fail with the error fails.
+	skip, until, ready, fails string
 }
 
 var exceptions = []exception{
@@ -27,6 +28,7 @@ var exceptions = []exception{
 	{page: "docs/tasks.md", begins: `evenkeel logs | grep "configuration changed"`, until: "configuration changed"},
 	{page: "docs/tasks.md", begins: "evenkeel trigger zones", until: "To approve: evenkeel approve"},
 	{page: "docs/tasks.md", begins: "evenkeel ui", ready: "http://"},
+	{page: "docs/reference/impact.md", begins: "evenkeel impact --fail-on-category", fails: "exit status 2"},
 	{page: "docs/reference/schedules.md", begins: "evenkeel trigger zones", until: "runs strategy zones now"},
 	{page: "docs/runbooks/EvenkeelPassesStopped.md", begins: "evenkeel status", until: "pass ended"},
 }
@@ -109,7 +111,7 @@ func TestPages(t *testing.T) {
 	}
 	t.Logf("%d blocks ran", blocks)
 	for i, e := range exceptions {
-		t.Logf("exception: %s: %s: not run: %q, again until: %q, ended after: %q", e.page, e.begins, e.skip, e.until, e.ready)
+		t.Logf("exception: %s: %s: not run: %q, again until: %q, ended after: %q, fails: %q", e.page, e.begins, e.skip, e.until, e.ready, e.fails)
 		if !used[i] {
 			t.Errorf("%s has no block that begins with %q", e.page, e.begins)
 		}
@@ -131,7 +133,7 @@ var placeholders = map[string]string{
 	"PLAN":     "evenkeel approve 2>&1 | sed -n 's/^.*To approve: evenkeel approve \\([^ ]*\\).*/\\1/p'",
 	"POD":      "kubectl get pods --namespace shop --output jsonpath='{.items[0].metadata.name}'",
 	"REVISION": "echo 1",
-	"USER":     "echo alice",
+	"USER":     "kubectl auth whoami --output jsonpath='{.status.userInfo.username}'",
 }
 
 // block runs a block, and returns 1 if it did.
@@ -162,8 +164,9 @@ func (s *shell) block(t *testing.T, text string, e exception) int {
 		first, _, _ = strings.Cut(first, "#")
 		s.run(t, first+" > background.log 2>&1 &\ntrap \"kill $!; wait\" EXIT\nuntil grep '"+e.ready+"' background.log; do kill -0 $!; sleep 0.2; done\n"+rest)
 	default:
-		if _, err := s.try(t, text); err != nil {
-			t.Errorf("%v", err) // the other blocks run all the same
+		_, err := s.try(t, text)
+		if failed := err != nil; failed != (e.fails != "") || failed && !strings.Contains(err.Error(), e.fails) {
+			t.Errorf("%v, want %q", err, e.fails) // the other blocks run all the same
 		}
 	}
 	return 1
