@@ -39,6 +39,17 @@ func presetsWith(strategy string) (names []string) {
 	return names
 }
 
+// strategiesOfPresets returns the names of the strategies of all presets.
+func strategiesOfPresets() (names []string) {
+	for _, preset := range PresetNames() {
+		strategies := valueAt(presets(), preset)
+		for i := 0; i < len(strategies.Content); i += 2 {
+			names = append(names, strategies.Content[i].Value)
+		}
+	}
+	return names
+}
+
 // expandPresets returns the configuration at root with the strategies of its presets, into which those of the file are
 // merged as a merge patch (RFC 7386). Nodes of presets get the line of the name of the preset. Values of a wrong type
 // stay as they are.
@@ -60,14 +71,30 @@ func expandPresets(root *yaml.Node) *yaml.Node {
 		return &out
 	}
 	if given.Kind == yaml.MappingNode {
-		merged = mergePatch(merged, given)
+		merged = mergePatch(merged, withoutUnselected(given, merged))
 	}
 	out.Content[slices.Index(out.Content, given)] = merged
 	return &out
 }
 
-// mergePatch returns a target with a merge patch applied: mappings merge, null removes a key, and other values replace.
-// A duplicate key of the patch stays, so that the decoder finds it.
+// withoutUnselected returns the strategies of a file without those that null removes from a preset that is not selected.
+func withoutUnselected(given, selected *yaml.Node) *yaml.Node {
+	out := *given
+	out.Content = nil
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(given.Content); i += 2 {
+		name, value := given.Content[i].Value, given.Content[i+1]
+		if seen[name] || value.Tag != "!!null" || valueAt(selected, name) != nil || presetsWith(name) == nil {
+			out.Content = append(out.Content, given.Content[i], value)
+		}
+		seen[name] = true
+	}
+	return &out
+}
+
+// mergePatch returns a target with a merge patch applied: mappings merge, null removes a key of the target, and other
+// values replace. A null for a key that the target does not have stays, and so does a duplicate key of the patch: the
+// decoder refuses both.
 func mergePatch(target, patch *yaml.Node) *yaml.Node {
 	if patch.Kind != yaml.MappingNode {
 		return patch
@@ -85,7 +112,6 @@ func mergePatch(target, patch *yaml.Node) *yaml.Node {
 			at += 2
 		}
 		switch {
-		case at == inherited && value.Tag == "!!null":
 		case at == inherited:
 			out.Content = append(out.Content, key, mergePatch(nil, value))
 		case value.Tag == "!!null":

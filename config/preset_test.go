@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
@@ -57,14 +58,16 @@ func randomPatch(t *rapid.T) map[string]any {
 		if !rapid.Bool().Draw(t, name) {
 			continue
 		}
-		if rapid.IntRange(0, 4).Draw(t, "removed") == 0 {
+		if name != "own" && rapid.IntRange(0, 4).Draw(t, "removed") == 0 {
 			patch[name] = nil
 			continue
 		}
 		s := map[string]any{}
 		for key, of := range values {
 			if rapid.IntRange(0, 2).Draw(t, key) == 0 {
-				s[key] = rapid.SampledFrom(of).Draw(t, key)
+				if s[key] = rapid.SampledFrom(of).Draw(t, key); s[key] == nil && name == "own" {
+					delete(s, key)
+				}
 			}
 		}
 		patch[name] = s
@@ -89,6 +92,9 @@ func TestPresetsMergeAsRFC7386(t *testing.T) {
 		merged = must.Get(jsonpatch.MergePatch(merged, must.Get(json.Marshal(file["strategies"]))(t)))(t)
 		file["preset"], file["strategies"] = []string{}, json.RawMessage(merged)
 		want, wantErr := config.Load("config.yaml", must.Get(yaml.Marshal(file))(t))
+		if err != nil && (strings.Contains(err.Error(), "is empty") || strings.Contains(err.Error(), "is unknown: it has no type")) {
+			return // it switches nothing off
+		}
 		if (err == nil) != (wantErr == nil) {
 			t.Fatalf("with presets: %v; without: %v\n%s", err, wantErr, merged)
 		}
@@ -103,6 +109,24 @@ func TestPresetsMergeAsRFC7386(t *testing.T) {
 	})
 	if valid < 10 {
 		t.Errorf("only %d valid files", valid)
+	}
+}
+
+// TestStrategiesThatWouldBeSilent: an entry that switches nothing off, and an empty key, are mistakes.
+func TestStrategiesThatWouldBeSilent(t *testing.T) {
+	for strategies, want := range map[string]string{
+		"{zonse: {enabled: false}}": "strategies.zonse: is unknown: it has no type, and no preset has a strategy of this name (did you mean zones?)",
+		"{zonse: null}":             "strategies.zonse: is unknown",
+		"{mine: {type: ZoneSpread, schedule: '@hourly', mode: }}":    "strategies.mine.mode: is empty",
+		"{zones: {mode: approve, mode: }}":                           "duplicate key",
+		"{zones: {enabled: false}, zones: }":                         "duplicate key",
+		"{restarts: null, empty-nodes: {enabled: false}}":            "",
+		"{zones: {args: {maxSkew: }}, spread-constraints: {args: }}": "",
+	} {
+		_, err := config.Load("config.yaml", []byte(minimalConfig+"preset: zones\nstrategies: "+strategies+"\n"))
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: error %v, want %q", strategies, err, want)
+		}
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/evenkeel-project/evenkeel/internal/strict"
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -23,6 +24,11 @@ func decodeStrategies(d *strict.Decoder, n *yaml.Node, v reflect.Value, path str
 	for i := 0; i+1 < len(n.Content) && byName != nil; i += 2 {
 		name := n.Content[i].Value
 		s, first := byName[name]
+		off := s.Enabled != nil && !*s.Enabled || n.Content[i+1].Tag == "!!null"
+		if off && s.Type == "" && presetsWith(name) == nil {
+			d.Errorf(path+"."+name, "is unknown: it has no type, and no preset has a strategy of this name%s",
+				suggest.DidYouMean(name, strategiesOfPresets()))
+		}
 		if delete(byName, name); first && n.Content[i+1].Kind == yaml.MappingNode && (s.Enabled == nil || *s.Enabled) {
 			s.Name, s.Enabled = name, nil
 			out = append(out, s)

@@ -84,8 +84,11 @@ func mapOf(file string, list *yaml.Node) (*yaml.Node, error) {
 	out := &yaml.Node{Kind: yaml.MappingNode}
 	var names []string
 	for i, item := range list.Content {
-		at := slices.IndexFunc(item.Content, func(n *yaml.Node) bool { return n.Value == "name" })
-		if item.Kind != yaml.MappingNode || at < 0 || at%2 != 0 {
+		at := 0
+		for at < len(item.Content) && item.Content[at].Value != "name" {
+			at += 2
+		}
+		if item.Kind != yaml.MappingNode || at >= len(item.Content) {
 			return nil, fmt.Errorf("%s:%d: strategies[%d]: has no name, which becomes its key (want name: NAME)", file, item.Line, i)
 		}
 		key := *item.Content[at+1]

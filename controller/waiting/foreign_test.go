@@ -207,7 +207,7 @@ func TestAPlanThatIsTooLarge(t *testing.T) {
 	if err := keep(same); err != nil {
 		t.Errorf("a plan that waits already needs room: %v", err)
 	}
-	if err := keep(other); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "history.maxBytes") {
+	if err := keep(other); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "64 MiB") {
 		t.Error(err)
 	}
 	k.checkPhase("p1", v1alpha1.PhaseWaiting, "")

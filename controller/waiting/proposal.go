@@ -63,8 +63,7 @@ func (p Plans) Keep(n Proposal) (Plans, *Plan, error) {
 		return p, nil, nil
 	}
 	if n.NoRoom && len(fresh) > 0 {
-		return p, nil, fmt.Errorf("%w: the stored plans take more than history.maxBytes, and none of them may be deleted; decide about them, "+
-			"or raise history.maxBytes", ErrTooLarge)
+		return p, nil, fmt.Errorf("%w: the stored plans fill their 64 MiB, and none of them may be deleted; decide about them", ErrTooLarge)
 	}
 	p = p.replaceSteps(n, next.Name)
 	if len(fresh) == 0 {

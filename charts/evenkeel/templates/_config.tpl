@@ -12,9 +12,27 @@ as a merge patch (RFC 7386), without those that enabled: false switches off. */}
 {{- end -}}
 {{- include "evenkeel.mergePatch" (list $all (.Values.config.strategies | default dict | deepCopy)) -}}
 {{- range $name, $strategy := deepCopy $all -}}
-{{- if eq (toString $strategy.enabled) "false" }}{{ $_ := unset $all $name }}{{ end -}}
+{{- if eq (toString $strategy.enabled) "false" -}}
+{{- if not (or $strategy.type (include "evenkeel.presetHas" (list $ $name))) }}{{ fail (printf "config.strategies.%s is unknown: it has no type, and no preset has a strategy of this name" $name) }}{{ end -}}
+{{- $_ := unset $all $name -}}
+{{- end -}}
 {{- end -}}
 {{- toYaml $all -}}
+{{- end }}
+
+{{/* Whether a preset has a strategy of this name: not empty if so. Call it with a list: the root, the name. */}}
+{{- define "evenkeel.presetHas" -}}
+{{- $name := index . 1 -}}
+{{- range (index . 0).Files.Get "files/presets.yaml" | fromYaml }}{{ if hasKey . $name }}true{{ end }}{{ end -}}
+{{- end }}
+
+{{/* The text of config.yaml. With null, Helm's values remove a strategy of other values; what no preset has is left out. */}}
+{{- define "evenkeel.config" -}}
+{{- $config := deepCopy .Values.config -}}
+{{- range $name, $strategy := .Values.config.strategies -}}
+{{- if and (kindIs "invalid" $strategy) (not (include "evenkeel.presetHas" (list $ $name))) }}{{ $_ := unset $config.strategies $name }}{{ end -}}
+{{- end -}}
+{{- toYaml $config -}}
 {{- end }}
 
 {{/* Applies a merge patch: maps merge, null removes a key, and other values replace. Call it with a list: the map that it

@@ -134,7 +134,7 @@ func (f *convertFlags) convertList(name string, data []byte) (string, error) {
 		return "", fmt.Errorf("--schedule and --prometheus-url: only for files of other programs")
 	}
 	text, err := convert.StrategyMap(name, data)
-	if err == nil && f.output == outputValues && !strings.Contains("\n"+text, "\nconfig:") {
+	if err == nil && f.output == outputValues && strings.Contains("\n"+text, "\nkind: RebalanceConfig") {
 		text = convert.ChartValues(text)
 	}
 	return text, err
