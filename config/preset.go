@@ -77,7 +77,8 @@ func expandPresets(root *yaml.Node) *yaml.Node {
 	return &out
 }
 
-// withoutUnselected returns the strategies of a file without those that null removes from a preset that is not selected.
+// withoutUnselected returns the strategies of a file without those that null removes from a preset that is not
+// selected.
 func withoutUnselected(given, selected *yaml.Node) *yaml.Node {
 	out := *given
 	out.Content = nil

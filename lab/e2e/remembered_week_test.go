@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -71,14 +72,17 @@ func TestAWeekIsRemembered(t *testing.T) {
 	on := &jumpingClock{}
 	var log countingWriter
 	began := time.Now()
-	for day := range days { // each day another process
-		c := renewingController(t, ns, on, slog.New(slog.NewJSONHandler(&log, nil)))
+	for day := range days {
 		for i := range passes {
 			on.jump(10 * time.Minute)
+			// Each pass is another process, because a jump makes the view of a running one too old.
+			ctx, stop := context.WithCancel(t.Context())
+			c := renewingController(ctx, t, ns, on, slog.New(slog.NewJSONHandler(&log, nil)))
 			c.NewRunID = func() string { return fmt.Sprintf("d%d-p%d", day, i) }
 			if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped != nil {
 				t.Fatalf("pass %d of day %d: %v, stopped %v", i, day, err, r.Stopped)
 			}
+			stop()
 		}
 	}
 	t.Logf("%d passes took %s; beside the lines about moves and the end of a pass, their log has %d bytes", days*passes,
@@ -141,12 +145,12 @@ func createRenewed(t *testing.T, ns string) {
 }
 
 // renewingController returns a controller with a clock, as the program makes one, but without a Lease.
-func renewingController(t *testing.T, ns string, on *jumpingClock, log *slog.Logger) *controller.Controller {
+func renewingController(ctx context.Context, t *testing.T, ns string, on *jumpingClock, log *slog.Logger) *controller.Controller {
 	t.Helper()
 	conf := must.Get(config.Load("config.yaml", fmt.Appendf(nil, renewConfig, ns)))(t)
 	o := observe.New(lab.Client, on)
-	o.Start(t.Context())
-	must.Succeed(t, o.WaitForSync(t.Context()))
+	o.Start(ctx)
+	must.Succeed(t, o.WaitForSync(ctx))
 	client := must.Get(objects.New(lab.Config, ns))(t)
 	live := evictor.NewLive(lab.Client, o, o.ReplacingOwnerUID, evictor.Options{PerMinute: conf.PerMinute(), VerifyTimeout: time.Minute, Clock: on, Log: log})
 	return &controller.Controller{

@@ -112,6 +112,7 @@ func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
 	cmd, _ := startPassWithPendingPod(t, ns, testbed.ConfigFile(t, zonesConfig+"evictor: {steer: taint}\n"))
 	must.Succeed(t, cmd.Process.Signal(syscall.SIGKILL))
 	_ = cmd.Wait()
+	must.Succeed(t, lab.Client.CoordinationV1().Leases(ns).Delete(t.Context(), "evenkeel", metav1.DeleteOptions{})) // else the next tests wait for its end
 	left := checkHints(t, "n3")
 	addForeignTaint(t, "n3", "example.org/other")
 	setCordoned(t, false)
