@@ -92,6 +92,9 @@ func mapOf(file string, list *yaml.Node) (*yaml.Node, error) {
 			return nil, fmt.Errorf("%s:%d: strategies[%d]: has no name, which becomes its key (want name: NAME)", file, item.Line, i)
 		}
 		key := *item.Content[at+1]
+		if key.Kind != yaml.ScalarNode || hasKey(item, "order") {
+			return nil, fmt.Errorf("%s:%d: strategies[%d]: want a name that is a word, and no order (a list had none)", file, item.Line, i)
+		}
 		if slices.Contains(names, key.Value) {
 			return nil, fmt.Errorf("%s:%d: strategies[%d].name: another strategy has the name %s, too (want different names)", file, key.Line, i, key.Value)
 		}
