@@ -45,7 +45,10 @@ func (s Source) checkMirror() error {
 	}
 	u, err := url.Parse(s.Mirror)
 	if err != nil {
-		return fmt.Errorf("EVENKEEL_MIRROR: %w", err)
+		return errors.New("EVENKEEL_MIRROR is no address (want https://..., http://127.0.0.1:PORT or off)")
+	}
+	if u.User != nil {
+		return errors.New("EVENKEEL_MIRROR has a user or a password, which would be printed (want an address without)")
 	}
 	if ip := net.ParseIP(u.Hostname()); u.Scheme != "https" && (u.Scheme != "http" || !ip.IsLoopback()) || u.Host == "" {
 		return fmt.Errorf("EVENKEEL_MIRROR is %q (want https://..., http://127.0.0.1:PORT or off)", s.Mirror)
@@ -200,6 +203,7 @@ func (s Source) getOnce(ctx context.Context, address string, limit int64, read f
 	if err != nil {
 		return finalError{err}
 	}
+	request.Header.Set("Accept-Encoding", "identity") // the checksum is that of the file as it is
 	client := http.Client{CheckRedirect: checkRedirect}
 	response, err := client.Do(request)
 	if err != nil {
@@ -209,9 +213,9 @@ func (s Source) getOnce(ctx context.Context, address string, limit int64, read f
 	switch code := response.StatusCode; {
 	case code == http.StatusOK:
 	case code >= 500 || code == http.StatusTooManyRequests:
-		return fmt.Errorf("%s answers %s", address, response.Status)
+		return fmt.Errorf("%s answers %d %s", address, code, http.StatusText(code))
 	default:
-		return finalError{fmt.Errorf("%s answers %s", address, response.Status)}
+		return finalError{fmt.Errorf("%s answers %d %s", address, code, http.StatusText(code))}
 	}
 	if response.ContentLength > limit {
 		return tooLarge(address, limit)

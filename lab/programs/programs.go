@@ -102,7 +102,7 @@ func (s Source) say(format string, args ...any) {
 func (s Source) provide(ctx context.Context, r release, version, folder string) error {
 	absent := slices.DeleteFunc(slices.Clone(r.programs), func(program string) bool {
 		info, err := os.Stat(filepath.Join(folder, program))
-		return err == nil && info.Mode().IsRegular()
+		return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 && info.Size() > 0
 	})
 	switch {
 	case len(absent) == 0:
@@ -159,7 +159,9 @@ func (s Source) link(ctx context.Context, names []string, version, folder string
 func hasVersion(ctx context.Context, path, version string) bool {
 	ctx, stop := context.WithTimeout(ctx, 10*time.Second)
 	defer stop()
-	output, err := exec.CommandContext(ctx, path, "--version").Output()
+	cmd := exec.CommandContext(ctx, path, "--version")
+	cmd.WaitDelay = time.Second // for children that keep the output open
+	output, err := cmd.Output()
 	return err == nil && slices.ContainsFunc(strings.Fields(string(output)), func(word string) bool {
 		return strings.TrimPrefix(word, "v") == strings.TrimPrefix(version, "v")
 	})
