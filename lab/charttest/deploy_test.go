@@ -110,7 +110,7 @@ func TestInstallManifest(t *testing.T) {
 			if out := r.runAsAdministrator(ctx, t, "plan"); !strings.Contains(out, "PodTooYoung") {
 				t.Errorf("the plan does not say that the pods are too young for the configuration of the release:\n%s", out)
 			}
-			r.editConfig(ctx, t, map[string]string{"minPodAge: 5m": "minPodAge: 0s", "schedule: 0 * * * *": `schedule: "* * * * *"`})
+			r.editConfig(ctx, t, map[string]string{"minPodAge: 5m": "minPodAge: 0s", "strategies: {}": `strategies: {zones: {schedule: "* * * * *"}}`})
 			showScheduledMoves(ctx, t, r)
 		})
 	})

@@ -65,7 +65,7 @@ func (r release) podArgs(ctx context.Context, t *testing.T, kind, config string)
 	crons := must.Get(r.client.BatchV1().CronJobs(r.namespace).List(ctx, metav1.ListOptions{}))(t)
 	for _, cron := range crons.Items {
 		args := cron.Spec.JobTemplate.Spec.Template.Spec.Containers[0].Args
-		if i := slices.Index(args, "/etc/evenkeel/config.yaml"); i >= 0 && slices.Contains(args, "zones") {
+		if i := slices.Index(args, "/etc/evenkeel/config.yaml"); i >= 0 && slices.ContainsFunc(args, func(a string) bool { return slices.Contains(strings.Split(a, ","), "zones") }) {
 			args = slices.Clone(args)
 			args[i] = config
 			return args

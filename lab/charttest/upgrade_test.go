@@ -70,6 +70,10 @@ func (r release) checkKinds(ctx context.Context, t *testing.T, deployments, cron
 // formerChart is the chart before its pods and permissions had values of their own, as `helm package` wrote it.
 const formerChart = "testdata/evenkeel-0.1.0.tgz"
 
+// formerAutomatic are the arguments of automatic for the former chart, whose strategies are a list.
+var formerAutomatic = append(slices.Clone(automatic[:len(automatic)-1]), `config.strategies=[{"name":"zones","type":"ZoneSpread",`+
+	`"schedule":"0 0 29 2 *","args":{"topologyKey":"topology.kubernetes.io/zone","maxSkew":1,"by":"owner"}}]`)
+
 // TestUpgradeFromTheFormerChart upgrades a release of the former chart with the state and the pause that a former
 // program left. The new program knows the pause, and counts the former evictions toward its hourly limit.
 func TestUpgradeFromTheFormerChart(t *testing.T) {
@@ -77,11 +81,11 @@ func TestUpgradeFromTheFormerChart(t *testing.T) {
 	r := newRunningRelease("keel", "ek-former")
 	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
 	createNamespace(ctx, t, r.namespace)
-	r.installChart(t, formerChart, append(automatic, "--set", "config.limits.perHour.cluster=2")...)
+	r.installChart(t, formerChart, append(formerAutomatic, "--set", "config.limits.perHour.cluster=2")...)
 	r.createFormerState(ctx, t)
 	before := r.stateObjects(ctx, t)
 
-	r.upgrade(t, "--set", "crds.keep=false")
+	r.upgrade(t, append(automatic, "--set", "crds.keep=false")...)
 	r.waitForLog(ctx, t, "leads=true")
 	r.upgraded = time.Now()
 	after := r.stateObjects(ctx, t)
@@ -141,9 +145,9 @@ func TestRollback(t *testing.T) {
 	seedThreeZones(ctx, t, r.client, [3]int{1, 1, 4})
 	createNamespace(ctx, t, r.namespace)
 	applyCRDs(t, r)
-	r.installChart(t, formerChart, append(automatic, "--set", "config.limits.perHour.cluster=2")...)
+	r.installChart(t, formerChart, append(formerAutomatic, "--set", "config.limits.perHour.cluster=2")...)
 	r.createFormerState(ctx, t)
-	r.upgrade(t, "--set", "crds.install=false")
+	r.upgrade(t, append(automatic, "--set", "crds.install=false")...)
 	r.waitForLog(ctx, t, "leads=true")
 	r.runAsAdministrator(ctx, t, "resume")
 	r.runAsAdministrator(ctx, t, "pause", "--reason", "rollback")

@@ -37,8 +37,8 @@ func makeAllCase(t testing.TB, seed uint64) modeCase {
 		simulation.RandomUsage(r, o)
 		simulation.AddStalls(r, o.Usage)
 	}
-	text = strategyName.ReplaceAllStringFunc(text, func(line string) string {
-		return line + " mode: " + []string{"automatic", "automatic", "automatic", "approve", "dryRun"}[r.IntN(5)] + ","
+	text = strategyLine.ReplaceAllStringFunc(text, func(line string) string {
+		return withMode(line, []string{"automatic", "automatic", "automatic", "approve", "dryRun"}[r.IntN(5)])
 	})
 	if byUsage { // an automatic strategy without rules of its own, so that its goals limit every move
 		text = strings.Replace(text, "strategies:\n", fmt.Sprintf("load: {%s, minCoverage: 0.5}\nstrategies:\n"+

@@ -32,8 +32,8 @@ func makeCombinedCase(t testing.TB, seed uint64) modeCase {
 	text := strings.Replace(simulation.StrategySettings(r), "strategies:\n", fmt.Sprintf(
 		"strategies:\n  cool: {type: NodeLoad, schedule: \"0 * * * *\", limits: {perPass: %d}, args: {target: {cpu: 0.%d}}}\n",
 		1+r.IntN(4), 2+r.IntN(5)), 1)
-	text = strategyName.ReplaceAllStringFunc(text, func(line string) string {
-		return line + " mode: " + []string{"automatic", "automatic", "approve", "dryRun"}[r.IntN(4)] + ","
+	text = strategyLine.ReplaceAllStringFunc(text, func(line string) string {
+		return withMode(line, []string{"automatic", "automatic", "approve", "dryRun"}[r.IntN(4)])
 	})
 	text = inFlightTotal.ReplaceAllString(text, fmt.Sprintf("inFlight: {total: %d,", []int{3, 8}[seed%2]))
 	m := newCombinedCase(t, o, text, past)

@@ -66,14 +66,17 @@ func modeRules(t testing.TB, c *config.Config) modeverifier.Rules {
 // inFlightTotal matches the limit of pods in flight. Small waves leave the checks of large ones to other tests.
 var inFlightTotal = regexp.MustCompile(`inFlight: \{total: \w+,`)
 
-var strategyName = regexp.MustCompile(`- \{name: (\w+),`)
+var strategyLine = regexp.MustCompile(`(?m)^  \w+: \{.*\btype: `)
+
+// withMode returns the line of a strategy with a mode.
+func withMode(line, mode string) string { return strings.Replace(line, "{", "{mode: "+mode+", ", 1) }
 
 // modeSettings returns random settings with three strategies in random modes.
 func modeSettings(r *rand.Rand) string {
 	text := strings.Replace(simulation.Settings(r), "strategies:\n", fmt.Sprintf(
 		"strategies:\n  cool: {type: NodeLoad, schedule: \"0 * * * *\", args: {target: {cpu: 0.%d}}}\n", 2+r.IntN(6)), 1)
-	return strategyName.ReplaceAllStringFunc(text, func(line string) string {
-		return line + " mode: " + []string{"automatic", "approve", "dryRun"}[r.IntN(3)] + ","
+	return strategyLine.ReplaceAllStringFunc(text, func(line string) string {
+		return withMode(line, []string{"automatic", "approve", "dryRun"}[r.IntN(3)])
 	})
 }
 

@@ -217,7 +217,7 @@ var fixedTampers = []struct {
 	{twoForOneNode, tampering{"a move that fills an excluded node", planverifier.WorsensGoal, editFirstMove(fillExcluded)}},
 	{twoForOneNode, tampering{"a move that fills a node without a goal above the least target of all pools", planverifier.WorsensGoal,
 		editFirstMove(func(m *planCase, x *plan.Move) {
-			m.rules.Strategies = m.rules.Strategies[1:]
+			m.rules.Strategies = m.rules.Strategies[:1] // heavy
 			m.rules.Strategies[0].Targets["cpu"] = 0.9
 			m.rules.Strategies[0].Pools = []planverifier.NodePool{{Selector: labels.Set{"pool": "b"}.AsSelector(),
 				NodeLevels: planverifier.NodeLevels{Targets: map[string]float64{"cpu": 0.5}}}}
