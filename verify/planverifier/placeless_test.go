@@ -82,7 +82,7 @@ func TestNoPlanWithoutPlacesBreaksARule(t *testing.T) {
 	}
 	t.Logf("%d plans, %d moves, %d of them without a place, %d plans with both kinds, %d pods wait, %d violations", placelessPlans, moves, without,
 		both, later, bad)
-	if without < placelessPlans/5 || both < placelessPlans/20 || later < placelessPlans/40 {
+	if without < placelessPlans/5 || both < placelessPlans/20 || later < placelessPlans/20 {
 		t.Error("these are too few")
 	}
 }
