@@ -2,8 +2,10 @@ package config_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -45,34 +47,71 @@ func TestPrint(t *testing.T) {
 	}
 }
 
-// randomPatch draws strategies as a file may have them: some of a preset, some of its own, with nulls.
-func randomPatch(t *rapid.T) map[string]any {
+// randomPatch draws strategies as a file may have them: some of a preset, some of its own, with nulls. typeOf has the
+// type of each strategy of the presets of the file. Half of the files have values that may not fit together.
+func randomPatch(t *rapid.T, typeOf map[string]string) map[string]any {
+	fitting := rapid.Bool().Draw(t, "fitting")
 	patch := map[string]any{}
-	values := map[string][]any{
+	for _, name := range []string{"zones", "spread-constraints", "hot-nodes", "restarts", "own"} {
+		switch kind := typeOf[name]; {
+		case !rapid.Bool().Draw(t, name):
+		case name != "own" && (kind != "" || !fitting) && rapid.IntRange(0, 4).Draw(t, "removed") == 0:
+			patch[name] = nil
+		case fitting:
+			patch[name] = fittingStrategy(t, kind)
+		default:
+			patch[name] = anyStrategy(t, name != "own")
+		}
+	}
+	return patch
+}
+
+// fittingStrategy draws a strategy whose values fit the type, which a preset has, or else the strategy itself.
+func fittingStrategy(t *rapid.T, kind string) map[string]any {
+	s := drawKeys(t, map[string][]any{"mode": {"approve", "dryRun"}, "order": {1, -1}, "weight": {2}, "enabled": {true, false},
+		"nodeSelector": {"pool=a"}, "limits": {map[string]any{"perPass": 3}}, "schedule": {"@daily"}})
+	args := map[string][]any{
+		"ZoneSpread":     {map[string]any{"maxSkew": 2}, map[string]any{"by": "service"}, nil},
+		"TopologySpread": {map[string]any{"whenUnsatisfiable": []any{"ScheduleAnyway"}}, nil},
+		"NodeLoad":       {map[string]any{"target": map[string]any{"cpu": 0.8}}},
+		"Restarts":       {map[string]any{"minRestarts": 7}, map[string]any{"minRestarts": 8, "states": []any{"Running"}}},
+	}
+	switch {
+	case kind == "":
+		kind = rapid.SampledFrom(slices.Sorted(maps.Keys(args))).Draw(t, "type")
+		s["type"], s["schedule"] = kind, "@hourly"
+	case !rapid.Bool().Draw(t, "with args"):
+		return s
+	default: // null removes what the preset has
+		args["ZoneSpread"] = append(args["ZoneSpread"], map[string]any{"maxSkew": 2, "by": nil}, map[string]any{"maxSkew": nil})
+		args["TopologySpread"] = append(args["TopologySpread"], map[string]any{"whenUnsatisfiable": nil})
+		args["NodeLoad"] = append(args["NodeLoad"], map[string]any{"target": map[string]any{"memory": nil, "cpu": 0.8}})
+	}
+	s["args"] = rapid.SampledFrom(args[kind]).Draw(t, "args")
+	return s
+}
+
+// anyStrategy draws a strategy whose keys do not depend on each other, with nulls or without.
+func anyStrategy(t *rapid.T, nulls bool) map[string]any {
+	s := drawKeys(t, map[string][]any{
 		"type": {"NodeLoad", "ZoneSpread", nil}, "schedule": {"@hourly", nil}, "mode": {"approve", "dryRun", nil}, "order": {1, -1, nil},
 		"weight": {2, nil}, "enabled": {true, false, nil}, "nodeSelector": {"pool=a", nil}, "limits": {map[string]any{"perPass": 3}, nil},
 		"args": {map[string]any{"target": map[string]any{"memory": nil, "cpu": 0.8}}, map[string]any{"maxSkew": 2, "by": nil},
 			map[string]any{"whenUnsatisfiable": []any{"ScheduleAnyway"}}, nil},
+	})
+	maps.DeleteFunc(s, func(_ string, v any) bool { return v == nil && !nulls })
+	return s
+}
+
+// drawKeys draws some of the keys, each with one of its values.
+func drawKeys(t *rapid.T, values map[string][]any) map[string]any {
+	s := map[string]any{}
+	for _, key := range slices.Sorted(maps.Keys(values)) {
+		if rapid.IntRange(0, 2).Draw(t, key) == 0 {
+			s[key] = rapid.SampledFrom(values[key]).Draw(t, key)
+		}
 	}
-	for _, name := range []string{"zones", "spread-constraints", "hot-nodes", "restarts", "own"} {
-		if !rapid.Bool().Draw(t, name) {
-			continue
-		}
-		if name != "own" && rapid.IntRange(0, 4).Draw(t, "removed") == 0 {
-			patch[name] = nil
-			continue
-		}
-		s := map[string]any{}
-		for key, of := range values {
-			if rapid.IntRange(0, 2).Draw(t, key) == 0 {
-				if s[key] = rapid.SampledFrom(of).Draw(t, key); s[key] == nil && name == "own" {
-					delete(s, key)
-				}
-			}
-		}
-		patch[name] = s
-	}
-	return patch
+	return s
 }
 
 // TestPresetsMergeAsRFC7386 compares random files with presets with what another implementation of RFC 7386 makes.
@@ -82,7 +121,13 @@ func TestPresetsMergeAsRFC7386(t *testing.T) {
 	valid := 0
 	rapid.Check(t, func(r *rapid.T) {
 		names := rapid.SliceOfNDistinct(rapid.SampledFrom(config.PresetNames()), 0, 3, rapid.ID).Draw(r, "presets")
-		file := map[string]any{"apiVersion": config.Version, "kind": config.Kind, "preset": names, "strategies": randomPatch(r)}
+		typeOf := map[string]string{}
+		for _, name := range names {
+			for strategy, s := range all[name] {
+				typeOf[strategy] = s.(map[string]any)["type"].(string)
+			}
+		}
+		file := map[string]any{"apiVersion": config.Version, "kind": config.Kind, "preset": names, "strategies": randomPatch(r, typeOf)}
 		got, err := config.Load("config.yaml", must.Get(yaml.Marshal(file))(t))
 
 		merged := []byte("{}")
@@ -103,11 +148,12 @@ func TestPresetsMergeAsRFC7386(t *testing.T) {
 		}
 		valid++
 		if got.Hash() != want.Hash() {
-			t.Errorf("got %s\nwant %s", must.Get(got.Print())(t), must.Get(want.Print())(t))
+			t.Fatalf("%s\ngot %s\nwant %s", must.Get(yaml.Marshal(file))(t), must.Get(got.Print())(t), must.Get(want.Print())(t))
 		}
 		checkPrint(t, got)
 	})
-	if valid < 10 {
+	t.Logf("%d valid files", valid)
+	if valid < 25 {
 		t.Errorf("only %d valid files", valid)
 	}
 }

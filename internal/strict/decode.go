@@ -210,8 +210,12 @@ func (d *Decoder) suggestFloat(text string) string {
 	return cmp.Or(SuggestFraction(text), suggestBytes(text))
 }
 
-// decodeRaw stores a value as JSON for a later DecodeAt, and records the lines of its fields.
+// decodeRaw stores a value as JSON for a later DecodeAt, and records the lines of its fields. Null leaves v
+// unchanged, as with a struct, a map or a list.
 func (d *Decoder) decodeRaw(n *yaml.Node, v reflect.Value, path string) {
+	if n.Tag == "!!null" {
+		return
+	}
 	before := len(d.errors)
 	d.recordNodes(n, path)
 	if len(d.errors) > before {
