@@ -155,3 +155,48 @@ func (c orderCase) violations(t *testing.T, wave int) string {
 	slices.Sort(says)
 	return strings.Join(says, "; ")
 }
+
+// TestRoomInALargeWave moves a pod that only n2 takes, where it leaves 6 CPUs, in one wave with other pods. They can
+// leave it no room if they request more than that together.
+func TestRoomInALargeWave(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		others int
+		cpu    string
+		says   string
+	}{
+		{others: 11, cpu: "100m"},
+		{others: 11, cpu: "545m"},
+		{others: 11, cpu: "546m", says: "1 nodes have room, and the wave places 11 other replacements"},
+		{others: 20, cpu: "6100m", says: "1 nodes have room, and the wave places 20 other replacements"},
+	} {
+		t.Run(fmt.Sprint(c.others, " of ", c.cpu), func(t *testing.T) {
+			text := fmt.Sprintf(`base: three-nodes
+objects:
+- {kind: Deployment, metadata: {name: p}, pods: [1 on n1], spec: {template: {%s}}}
+- {kind: Deployment, metadata: {name: q}, pods: [%d on n1], spec: {template: {spec: {containers: [{name: c, resources: {requests: {cpu: %s}}}]}}}}
+`, onlyOnN2, c.others, c.cpu)
+			o := (&scenario.Scenario{Cluster: []byte(text)}).Objects(t)
+			conf := must.Get(config.Load("c", fmt.Appendf(nil, denseSettings, "kubernetes.io/hostname", 1)))(t)
+			made := plan.Plan{}
+			for i, p := range o.Pods {
+				to := "n3"
+				if strings.HasPrefix(p.Name, "p-") {
+					to = "n2"
+				}
+				made.Moves = append(made.Moves, plan.Move{Step: i + 1, Wave: 1, From: "n1", To: to,
+					Pod:   plan.PodRef{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID)},
+					Owner: plan.ObjectRef{Kind: "Deployment", Namespace: p.Namespace, Name: p.Name[:1]}})
+			}
+			says := ""
+			for _, v := range planverifier.Check(o, verifierRules(t, conf), made, o.TakenAt) {
+				if v.Code == planverifier.NotInEveryOrder && strings.HasPrefix(v.Pod, "shop/p-") {
+					says += v.Detail
+				}
+			}
+			if want := map[bool]string{true: "in wave 1: " + c.says}[c.says != ""]; says != want {
+				t.Errorf("the verifier says %q, want %q", says, want)
+			}
+		})
+	}
+}

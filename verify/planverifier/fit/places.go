@@ -2,6 +2,7 @@ package fit
 
 import (
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 
@@ -67,20 +68,53 @@ func canTakeAll(r *Cluster, pod *corev1.Pod, nodes []string, settled []*corev1.P
 	return len(used) > 0
 }
 
-// atLeastToTake returns a number of others below which they cannot take the room on all nodes: one for a
-// node whose room one of them takes alone, and two for each other node.
-func atLeastToTake(r *Cluster, pod *corev1.Pod, nodes []string, settled []*corev1.Pod,
-	others []Replaced) (count int) {
-	for _, n := range nodes {
-		count += 2
-		for i := range others {
-			if takesRoom(r, pod, n, settled, others, func(j int) bool { return j == i }) {
-				count--
-				break
+// maxSets is the largest number of sets of others that atLeastToTake examines for each node.
+const maxSets = 5000
+
+// atLeastToTake returns a number of others below which they cannot take the room on all nodes: the sum, over the
+// nodes, of the size of the smallest set that takes the room there. It stops when the sum exceeds the number of
+// others, or when it has examined maxSets sets for a node: no smaller set takes the room on the nodes that are left.
+func atLeastToTake(r *Cluster, pod *corev1.Pod, nodes []string, settled []*corev1.Pod, others []Replaced) int {
+	count, examined := len(nodes), 0
+	left := slices.Clone(nodes) // sets smaller than size leave room there
+	for size := 1; size <= len(others) && len(left) > 0 && count <= len(others); size++ {
+		taken := map[string]bool{}
+		for set := range setsOf(len(others), size) {
+			if examined++; examined > maxSets {
+				return count
+			}
+			chosen := func(i int) bool { return slices.Contains(set, i) }
+			for _, n := range left {
+				taken[n] = taken[n] || takesRoom(r, pod, n, settled, others, chosen)
+			}
+		}
+		left = slices.DeleteFunc(left, func(n string) bool { return taken[n] })
+		count += len(left)
+	}
+	return count
+}
+
+// setsOf yields each set of the given size of the numbers below n, in ascending order. The slice is reused.
+func setsOf(n, size int) iter.Seq[[]int] {
+	return func(yield func([]int) bool) {
+		set := make([]int, size)
+		for i := range set {
+			set[i] = i
+		}
+		for size <= n && yield(set) {
+			i := size - 1
+			for i >= 0 && set[i] == n-size+i {
+				i--
+			}
+			if i < 0 {
+				return
+			}
+			set[i]++
+			for j := i + 1; j < size; j++ {
+				set[j] = set[j-1] + 1
 			}
 		}
 	}
-	return count
 }
 
 // takesRoom reports whether the chosen replacements all fit on the node, after the evicted pods have
