@@ -28,7 +28,7 @@ func makePlacelessCase(t testing.TB, seed uint64) planCase {
 		n.Spec.Unschedulable = n.Spec.Unschedulable || r.IntN(10) < 7
 	}
 	for _, p := range o.Pods {
-		if len(p.Spec.NodeSelector) > 0 || r.IntN(12) > 0 {
+		if len(p.Spec.NodeSelector) > 0 || r.IntN(8) > 0 {
 			continue
 		}
 		p.Spec.NodeSelector = map[string]string{"disk": "nvme"} // the node has lost this label
